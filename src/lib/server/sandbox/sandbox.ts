@@ -1,0 +1,45 @@
+/** One process of a skill, started, limited and ended: the interface every backend keeps (FEATURES D10, D11, D14). */
+
+export interface SandboxCommand {
+	/** Absolute path of the program; never looked up, never given to a shell. */
+	file: string;
+	args: string[];
+	/** The whole environment; nothing is inherited. */
+	env: Record<string, string>;
+	/** Absolute path of the working directory. */
+	cwd: string;
+	/** Text for standard input; without it standard input is closed. */
+	input?: string;
+	timeoutMs: number;
+	/** Bytes kept of each stream. */
+	maxOutputBytes: number;
+	signal?: AbortSignal;
+	/** Live output, decoded, never cut inside a character; at most `maxOutputBytes` a stream. */
+	onOutput?: (stream: 'stdout' | 'stderr', text: string) => void;
+}
+
+export interface SandboxResult {
+	/** Head and tail of the stream around `OUTPUT_TRUNCATED` when it was longer than the cap. */
+	stdout: string;
+	stderr: string;
+	stdoutTruncated: boolean;
+	stderrTruncated: boolean;
+	/** null when a signal ended it or it never started. */
+	exitCode: number | null;
+	signal: string | null;
+	durationMs: number;
+	/** What ended it early, if anything did. */
+	ended: 'exit' | 'timeout' | 'aborted' | 'spawn-failed';
+	/** The system's words when it could not be started. */
+	spawnError?: string;
+}
+
+/** The marker of S0: stands where output was left out. */
+export const OUTPUT_TRUNCATED = '[output truncated]';
+
+export interface Sandbox {
+	/** `process`, `bubblewrap` or `container`; shown on every execution. */
+	readonly name: string;
+	/** Runs one command to its end and leaves none of its processes behind. Never throws. */
+	run(command: SandboxCommand): Promise<SandboxResult>;
+}

@@ -1,0 +1,123 @@
+/** The REST API's requests (schemas) and answers (types), DESIGN §5. Unknown keys in a request are refused. */
+import { z } from 'zod';
+import type { Message } from './message.ts';
+
+const id = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'must be 1 to 128 letters, digits, hyphens or underscores');
+
+const aguiContent = z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]);
+
+const aguiMessage = z.looseObject({
+	id: z.string().min(1).max(128),
+	role: z.enum(['user', 'assistant', 'tool', 'system', 'developer', 'reasoning', 'activity']),
+	content: z.unknown().optional(),
+	toolCallId: z.string().max(256).optional(),
+	metadata: z.record(z.string(), z.unknown()).optional()
+});
+
+/** AG-UI 1.0 `RunAgentInput`. What the server takes from it: the newest user message, and the caller's tools. */
+export const runAgentInput = z.strictObject({
+	threadId: id,
+	runId: id,
+	protocolVersion: z.string().optional(),
+	parentRunId: z.string().optional(),
+	state: z.unknown().optional(),
+	messages: z.array(aguiMessage).min(1, 'must hold a message'),
+	tools: z
+		.array(z.looseObject({ name: z.string().min(1).max(64), description: z.string(), parameters: z.unknown().optional() }))
+		.max(128)
+		.default([]),
+	context: z.array(z.looseObject({ description: z.string(), value: z.string() })).default([]),
+	forwardedProps: z.unknown().optional(),
+	resume: z.array(z.unknown()).optional()
+});
+export type RunAgentInput = z.infer<typeof runAgentInput>;
+
+/** The parts of an AG-UI user message that a run is started from. */
+export const userMessage = z.looseObject({
+	id,
+	role: z.literal('user'),
+	content: aguiContent,
+	metadata: z.looseObject({ files: z.array(z.string().min(1).max(1024)).max(100).optional() }).optional()
+});
+
+export const conversationCreate = z.strictObject({ title: z.string().trim().min(1).max(200).optional() });
+export const conversationPatch = z.strictObject({ title: z.string().trim().min(1).max(200) });
+
+export interface ConversationSummary {
+	id: string;
+	title: string;
+	createdAt: string;
+	updatedAt: string;
+	/** The run that is under way, if one is. */
+	activeRunId: string | null;
+}
+
+/** A conversation as the page opens it: messages folded so far, and where to follow on. */
+export interface ConversationDetail extends ConversationSummary {
+	messages: Message[];
+	/** The last event that `messages` already contains: follow the active run after it. */
+	cursor: number;
+}
+
+export interface ConversationList {
+	data: ConversationSummary[];
+	total: number;
+	page: number;
+	limit: number;
+}
+
+export interface WorkspaceFile {
+	/** Relative to the conversation's workspace, with `/`. */
+	path: string;
+	bytes: number;
+	modifiedAt: string;
+}
+
+export interface RunState {
+	id: string;
+	conversationId: string;
+	state: 'running' | 'success' | 'cancelled' | 'failed' | 'interrupted';
+	model: string;
+	lastSeq: number;
+	startedAt: string;
+	finishedAt: string | null;
+}
+
+export interface SkillDiagnostic {
+	severity: 'error' | 'warning';
+	field: string;
+	message: string;
+	line?: number;
+	fix?: string;
+}
+
+export interface SkillSummary {
+	/** Folder-unique id: the name, or `source/name` for one that is shadowed or broken. */
+	id: string;
+	name: string;
+	description: string;
+	/** `ready` can be used; `broken` cannot, and `diagnostics` says why. */
+	status: 'ready' | 'broken';
+	path: string;
+	scripts: string[];
+	tools: string[];
+	diagnostics: SkillDiagnostic[];
+}
+
+export interface SkillList {
+	data: SkillSummary[];
+	total: number;
+	page: number;
+	limit: number;
+	/** Changes whenever the library does; the page compares it to know whether to render again. */
+	revision: string;
+}
+
+export interface Health {
+	status: 'ok';
+	version: string;
+	model: { id: string; offline: boolean; baseUrl: string | null };
+	sandbox: string;
+	database: string;
+	skills: { ready: number; broken: number };
+}

@@ -1,0 +1,131 @@
+/**
+ * The events of a run, as they go over the wire and into the run log: AG-UI 1.0 events, plus our facts about
+ * skills in AG-UI's CUSTOM event (DESIGN §5). Order within a run:
+ *
+ *   run    = RUN_STARTED, CUSTOM skill.catalog, step*, (RUN_FINISHED | RUN_ERROR)
+ *   step   = STEP_STARTED, (reasoning | text | call | CUSTOM run.retry)*, STEP_FINISHED, tool*
+ *   call   = TOOL_CALL_START, TOOL_CALL_ARGS*, TOOL_CALL_END
+ *   tool   = CUSTOM skill.loaded | (CUSTOM skill.started, skill.output*, skill.finished), TOOL_CALL_RESULT
+ *
+ * Exactly one terminal event ends a run. Tools of one step may interleave; every event of a tool carries its
+ * `toolCallId`.
+ */
+import type * as agui from '@ag-ui/core';
+
+/** AG-UI declares `type` as an enum; on the wire it is that enum's text. */
+type Wire<E extends { type: agui.EventType }> = Omit<E, 'type'> & { type: `${E['type']}` };
+
+type Custom<Name extends string, Value> = { type: 'CUSTOM'; name: Name; value: Value };
+
+/** One skill of the catalog that a run offered to the model. */
+export interface OfferedSkill {
+	name: string;
+	description: string;
+}
+
+/** A file that a script created or changed. `path` is relative to the conversation's workspace, with `/`. */
+export interface ProducedFile {
+	path: string;
+	bytes: number;
+}
+
+export interface SkillLoaded {
+	toolCallId: string;
+	skill: string;
+	description: string;
+	/** Absolute path of the SKILL.md. */
+	path: string;
+	/** Estimated tokens of the instructions (characters / 4). */
+	tokens: number;
+}
+
+export interface SkillStarted {
+	toolCallId: string;
+	skill: string;
+	/** Script path relative to the skill's folder. */
+	script: string;
+	/** Name of the tools.json tool, when it is one. */
+	tool?: string;
+	args: string[];
+	/** The backend that runs it, e.g. `process`. */
+	sandbox: string;
+}
+
+export interface SkillOutput {
+	toolCallId: string;
+	stream: 'stdout' | 'stderr';
+	text: string;
+}
+
+export interface SkillFinished {
+	toolCallId: string;
+	skill: string;
+	/** null when the process was ended by a signal or never started. */
+	exitCode: number | null;
+	durationMs: number;
+	/** True when a stream was longer than its cap. */
+	truncated: boolean;
+	files: ProducedFile[];
+	/** A type of FEATURES D13, e.g. `ExecutionTimeout`. */
+	error?: string;
+	message?: string;
+}
+
+/** Figures of one run so far; tokens as the model's server counted them, cost in USD when it says. */
+export interface RunUsage {
+	model: string;
+	inputTokens: number;
+	outputTokens: number;
+	cachedTokens?: number;
+	reasoningTokens?: number;
+	cost?: number;
+}
+
+/** The model is asked again after a failure that nothing had been shown of. */
+export interface RunRetry {
+	attempt: number;
+	delayMs: number;
+	message: string;
+}
+
+export type CustomRunEvent =
+	| Custom<'skill.catalog', { skills: OfferedSkill[]; tokens: number }>
+	| Custom<'skill.loaded', SkillLoaded>
+	| Custom<'skill.started', SkillStarted>
+	| Custom<'skill.output', SkillOutput>
+	| Custom<'skill.finished', SkillFinished>
+	| Custom<'run.usage', RunUsage>
+	| Custom<'run.retry', RunRetry>
+	| Custom<'run.title', { title: string }>;
+
+/** `metadata.isError` on a result says that the tool failed; AG-UI has no field of its own for it. */
+export type RunEvent =
+	| Wire<agui.RunStartedEvent>
+	| Wire<agui.RunFinishedEvent>
+	| Wire<agui.RunErrorEvent>
+	| Wire<agui.StepStartedEvent>
+	| Wire<agui.StepFinishedEvent>
+	| Wire<agui.ReasoningStartEvent>
+	| Wire<agui.ReasoningMessageStartEvent>
+	| Wire<agui.ReasoningMessageContentEvent>
+	| Wire<agui.ReasoningMessageEndEvent>
+	| Wire<agui.ReasoningEndEvent>
+	| Wire<agui.TextMessageStartEvent>
+	| Wire<agui.TextMessageContentEvent>
+	| Wire<agui.TextMessageEndEvent>
+	| Wire<agui.ToolCallStartEvent>
+	| Wire<agui.ToolCallArgsEvent>
+	| Wire<agui.ToolCallEndEvent>
+	| (Omit<Wire<agui.ToolCallResultEvent>, 'content'> & { content: string })
+	| CustomRunEvent;
+
+/** True for the one event that ends a run. */
+export function isTerminal(event: RunEvent): boolean {
+	return event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR';
+}
+
+/** An event with its place in the run's log: contiguous from 1, the SSE `id`. */
+export interface NumberedEvent {
+	seq: number;
+	event: RunEvent;
+}

@@ -1,0 +1,31 @@
+import adapter from '@sveltejs/adapter-node';
+
+/** @type {import('@sveltejs/kit').Config} */
+export default {
+	kit: {
+		adapter: adapter({ precompress: true }),
+		// Host, origin and content type are checked by our own door (hooks.server.ts) on every request,
+		// which also covers JSON; Kit's own check knows form content types only and would refuse raw uploads.
+		csrf: { trustedOrigins: ['*'] },
+		csp: {
+			mode: 'auto',
+			directives: {
+				'default-src': ['self'],
+				'img-src': ['self', 'data:', 'blob:'],
+				'style-src': ['self', 'unsafe-inline'],
+				'connect-src': ['self'],
+				'object-src': ['none'],
+				'base-uri': ['none'],
+				'form-action': ['self'],
+				'frame-ancestors': ['none']
+			}
+		},
+		typescript: {
+			config(config) {
+				// Node runs these files as they are, so imports carry their .ts ending.
+				config.include.push('../scripts/**/*.ts', '../bench/**/*.ts', '../tests/**/*.ts', '../*.config.ts');
+				return config;
+			}
+		}
+	}
+};
