@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest';
+import { addTotals, countPlaywright, countVitest, totalsLine } from './test-reports.ts';
+
+const vitest = (counts: object = {}): object => ({
+	numPassedTests: 3,
+	numFailedTests: 0,
+	numPendingTests: 0,
+	numTodoTests: 0,
+	testResults: [],
+	...counts
+});
+
+const playwright = (stats: object = {}, errors: unknown[] = []): object => ({
+	stats: { expected: 2, unexpected: 0, flaky: 0, skipped: 0, ...stats },
+	errors
+});
+
+describe('countVitest', () => {
+	test('counts passed, failed and skipped tests', () => {
+		const report = vitest({ numFailedTests: 1, numPendingTests: 1, numTodoTests: 1 });
+		expect(countVitest(report, 1)).toEqual({ passed: 3, failed: 1, skipped: 2 });
+	});
+
+	test('counts a file that could not be loaded as one failure', () => {
+		expect(countVitest(vitest({ testResults: [{ status: 'failed', assertionResults: [] }] }), 1).failed).toBe(1);
+	});
+
+	test('counts a run that failed without a failed test as one failure', () => {
+		expect(countVitest(vitest(), 1).failed).toBe(1);
+		expect(countVitest(vitest(), null).failed).toBe(1);
+	});
+
+	test('counts a run of no test as one failure', () => {
+		expect(countVitest(vitest({ numPassedTests: 0 }), 0).failed).toBe(1);
+	});
+});
+
+describe('countPlaywright', () => {
+	test('counts passed, failed and skipped tests, and errors outside tests as failures', () => {
+		expect(countPlaywright(playwright(), 0)).toEqual({ passed: 2, failed: 0, skipped: 0 });
+		expect(countPlaywright(playwright({ unexpected: 1, skipped: 4 }, ['load']), 1)).toEqual({
+			passed: 2,
+			failed: 2,
+			skipped: 4
+		});
+	});
+
+	test('counts a flaky test as failed', () => {
+		expect(countPlaywright(playwright({ flaky: 1 }), 0).failed).toBe(1);
+	});
+});
+
+test('the closing line names skipped tests only when there are some', () => {
+	const totals = addTotals([
+		{ passed: 5, failed: 0, skipped: 0 },
+		{ passed: 7, failed: 1, skipped: 0 }
+	]);
+	expect(totalsLine(totals)).toBe('12 passed, 1 failed');
+	expect(totalsLine({ ...totals, skipped: 2 })).toBe('12 passed, 1 failed, 2 skipped');
+});

@@ -1,0 +1,65 @@
+/** Counts tests in the JSON reports of Vitest and Playwright. */
+
+export interface Totals {
+	passed: number;
+	failed: number;
+	skipped: number;
+}
+
+interface VitestReport {
+	numPassedTests: number;
+	numFailedTests: number;
+	numPendingTests: number;
+	numTodoTests: number;
+	/** One a file. A file that could not be loaded has failed with no test in it. */
+	testResults: { status: string; assertionResults: { status: string }[] }[];
+}
+
+interface PlaywrightReport {
+	stats: { expected: number; unexpected: number; flaky: number; skipped: number };
+	/** What went wrong outside the tests, loading a file for example. */
+	errors: unknown[];
+}
+
+/** `exitCode` is the runner's: when it is not 0 and no failed test explains it, the run itself counts as one failure. */
+export function countVitest(report: unknown, exitCode: number | null): Totals {
+	const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = report as VitestReport;
+	const brokenFiles = testResults.filter(
+		({ status, assertionResults }) =>
+			status === 'failed' && !assertionResults.some((assertion) => assertion.status === 'failed')
+	);
+	return explain(exitCode, {
+		passed: numPassedTests,
+		failed: numFailedTests + brokenFiles.length,
+		skipped: numPendingTests + numTodoTests
+	});
+}
+
+/** A flaky test (one that passed only when repeated) has failed. */
+export function countPlaywright(report: unknown, exitCode: number | null): Totals {
+	const { stats, errors } = report as PlaywrightReport;
+	return explain(exitCode, {
+		passed: stats.expected,
+		failed: stats.unexpected + stats.flaky + errors.length,
+		skipped: stats.skipped
+	});
+}
+
+/** A runner that left no report has crashed. */
+export const CRASHED: Totals = { passed: 0, failed: 1, skipped: 0 };
+
+export function addTotals(all: Totals[]): Totals {
+	const sum = (key: keyof Totals): number => all.reduce((total, each) => total + each[key], 0);
+	return { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped') };
+}
+
+/** The closing line: `12 passed, 0 failed`, with `, 3 skipped` when there are any. */
+export function totalsLine({ passed, failed, skipped }: Totals): string {
+	return `${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`;
+}
+
+function explain(exitCode: number | null, totals: Totals): Totals {
+	const hasRunNone = totals.passed + totals.failed === 0;
+	const isUnexplained = exitCode !== 0 && totals.failed === 0;
+	return hasRunNone || isUnexplained ? { ...totals, failed: totals.failed + 1 } : totals;
+}

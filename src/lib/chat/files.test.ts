@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { fileKind, fileUrl, safeName, uniqueNames } from './files.ts';
+
+test('each segment of a path is encoded for its address, the slashes are kept', () => {
+	expect(fileUrl('c 1', 'out/50 % & größe#1?.csv', 'v/1')).toBe(
+		'/api/conversations/c%201/files/out/50%20%25%20%26%20gr%C3%B6%C3%9Fe%231%3F.csv?v=v%2F1'
+	);
+});
+
+test.each([
+	['sales.csv', 'sales.csv'],
+	['Größe 漢字 👍.csv', 'Größe 漢字 👍.csv'],
+	['../../etc/passwd', '_.._etc_passwd'],
+	['a\\b:c.txt', 'a_b_c.txt'],
+	['.env', 'env'],
+	['...', 'file'],
+	['\u202egpj.exe\u0000', 'gpj.exe'],
+	['u\u0308.txt', 'ü.txt'],
+	[`${'x'.repeat(300)}.csv`, `${'x'.repeat(116)}.csv`]
+])('the file name %j becomes %j', (name, safe) => {
+	expect(safeName(name)).toBe(safe);
+});
+
+test('names that are taken get a number, whatever their case', () => {
+	expect(uniqueNames(['a.csv', 'a.csv', 'A.CSV', 'b', 'new.tar.gz'], ['a (2).csv', 'B'])).toEqual([
+		'a.csv',
+		'a (3).csv',
+		'A (4).CSV',
+		'b (2)',
+		'new.tar.gz'
+	]);
+});
+
+test('the kind of a file follows its ending', () => {
+	expect(['a.PNG', 'b/c.svg', 'd.csv', 'e.md', 'f'].map(fileKind)).toEqual([
+		'image',
+		'image',
+		'table',
+		'text',
+		'other'
+	]);
+});

@@ -1,0 +1,55 @@
+/** Names and addresses of workspace files. */
+
+export type FileKind = 'image' | 'table' | 'text' | 'other';
+
+const IMAGE = /\.(png|jpe?g|gif|webp|avif|svg)$/i;
+const TABLE = /\.(csv|tsv)$/i;
+const TEXT = /\.(txt|md|json|jsonl|log|xml|ya?ml|html?|css|js|mjs|ts|py|sh|sql|diff|patch)$/i;
+const MAX_NAME = 120;
+
+export function fileKind(path: string): FileKind {
+	if (IMAGE.test(path)) return 'image';
+	if (TABLE.test(path)) return 'table';
+	return TEXT.test(path) ? 'text' : 'other';
+}
+
+export function fileName(path: string): string {
+	return path.slice(path.lastIndexOf('/') + 1);
+}
+
+/** Where a workspace file is uploaded to and downloaded from. `version` only keeps caches from showing an older one. */
+export function fileUrl(conversationId: string, path: string, version?: string): string {
+	const segments = path.split('/').map(encodeURIComponent).join('/');
+	const query = version === undefined ? '' : `?v=${encodeURIComponent(version)}`;
+	return `/api/conversations/${encodeURIComponent(conversationId)}/files/${segments}${query}`;
+}
+
+/** A name that fits into one path segment on every system, as close to `name` as can be. */
+export function safeName(name: string): string {
+	const cleaned = name
+		.normalize('NFC')
+		.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '')
+		.replace(/[/\\:*?"<>|]/g, '_')
+		.replace(/^[.\s]+|[.\s]+$/g, '');
+	if (cleaned === '') return 'file';
+	const [stem, extension] = splitExtension(cleaned);
+	// Cutting by code points keeps an emoji whole.
+	return [...stem].slice(0, MAX_NAME - extension.length).join('') + extension;
+}
+
+/** Each name as it is, or as `name (2)`, `name (3)` … where it is taken; case does not tell names apart. */
+export function uniqueNames(names: string[], taken: Iterable<string>): string[] {
+	const used = new Set([...taken].map((path) => path.toLowerCase()));
+	return names.map((name) => {
+		const [stem, extension] = splitExtension(name);
+		let candidate = name;
+		for (let number = 2; used.has(candidate.toLowerCase()); number++) candidate = `${stem} (${number})${extension}`;
+		used.add(candidate.toLowerCase());
+		return candidate;
+	});
+}
+
+function splitExtension(name: string): [stem: string, extension: string] {
+	const dot = name.lastIndexOf('.');
+	return dot > 0 && name.length - dot <= 12 ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
+}

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { formatBytes, formatCost, formatDuration } from './format.ts';
+
+test.each([
+	[0, '0.00 s'],
+	[42, '0.04 s'],
+	[950, '0.9 s'],
+	[3210, '3.2 s'],
+	[59_990, '1 min'],
+	[65_000, '1 min 5 s']
+])('%d ms reads %s', (ms, text) => {
+	expect(formatDuration(ms)).toBe(text);
+});
+
+test.each([
+	[0, '0 B'],
+	[999, '999 B'],
+	[1300, '1.3 kB'],
+	[20_480, '20 kB'],
+	[999_600, '1.0 MB']
+])('%d bytes read %s', (bytes, text) => {
+	expect(formatBytes(bytes)).toBe(text);
+});
+
+test.each([
+	[0, '$0'],
+	[0.00001, '<$0.0001'],
+	[0.0042, '$0.0042'],
+	[1.5, '$1.50']
+])('%d dollars read %s', (dollars, text) => {
+	expect(formatCost(dollars)).toBe(text);
+});

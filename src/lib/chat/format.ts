@@ -1,0 +1,31 @@
+/** Numbers in the short forms that people read. */
+
+/** `0.4 s`, `3.2 s`, `1 min 5 s`. */
+export function formatDuration(ms: number): string {
+	if (ms < 1000) return `${(Math.max(ms, 0) / 1000).toFixed(ms < 95 ? 2 : 1)} s`;
+	if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
+	const seconds = Math.round(ms / 1000);
+	return seconds % 60 === 0 ? `${seconds / 60} min` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** `512 B`, `1.3 kB`, `20 MB`; a kilobyte is 1,000 bytes. */
+export function formatBytes(bytes: number): string {
+	const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+	let value = bytes;
+	let unit = 0;
+	while (value >= 999.5 && unit < units.length - 1) {
+		value /= 1000;
+		unit++;
+	}
+	return `${unit === 0 || value >= 9.95 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+}
+
+export function formatCount(count: number): string {
+	return count.toLocaleString('en-US');
+}
+
+/** US dollars, with as many places as a small price needs. */
+export function formatCost(dollars: number): string {
+	if (dollars === 0) return '$0';
+	return dollars < 0.0001 ? '<$0.0001' : `$${dollars.toFixed(dollars < 1 ? 4 : 2)}`;
+}

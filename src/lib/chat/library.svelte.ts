@@ -1,0 +1,77 @@
+/** The installed skills, kept up to date while the page is looked at. */
+import type { SkillSummary } from '../shared/api.ts';
+import { asApiError, type ApiError } from './api-error.ts';
+import type { Client } from './client.ts';
+import { readPages } from './pages.ts';
+
+const PAGE_SIZE = 200;
+const MAX_PAGES = 50;
+const RETRY_MS = 5_000;
+
+export class Library {
+	readonly #client: Client;
+	#source: EventSource | null = null;
+	#reads = 0;
+	#timer: ReturnType<typeof setTimeout> | undefined;
+	skills = $state.raw<SkillSummary[]>([]);
+	revision = $state<string | null>(null);
+	isLoaded = $state(false);
+	error = $state.raw<ApiError | null>(null);
+	readonly ready = $derived(this.skills.filter(({ status }) => status === 'ready'));
+	readonly broken = $derived(this.skills.filter(({ status }) => status === 'broken'));
+
+	constructor(client: Client) {
+		this.#client = client;
+	}
+
+	/** Never rejects: a failure is in `error`, and the list stays as it was. */
+	async refresh(): Promise<void> {
+		const read = ++this.#reads;
+		try {
+			const { items, last } = await readPages((page) => this.#client.listSkills(page, PAGE_SIZE), MAX_PAGES);
+			if (read !== this.#reads) return;
+			this.skills = items;
+			this.revision = last.revision;
+			this.error = null;
+		} catch (error) {
+			if (read === this.#reads) this.error = asApiError(error);
+		}
+		this.isLoaded = true;
+	}
+
+	/**
+	 * Follows changes while the tab is visible: a browser has few connections for one server, and all its tabs share them.
+	 * Returns the function that ends it.
+	 */
+	watch(): () => void {
+		const follow = (): void => (document.visibilityState === 'visible' ? this.#open() : this.#close());
+		document.addEventListener('visibilitychange', follow);
+		follow();
+		return () => {
+			document.removeEventListener('visibilitychange', follow);
+			this.#close();
+		};
+	}
+
+	#open(): void {
+		if (this.#source) return;
+		this.#source = this.#client.skillEvents();
+		this.#source.onmessage = (message: MessageEvent<string>) => {
+			const { revision } = JSON.parse(message.data) as { revision: string };
+			if (revision !== this.revision) void this.refresh();
+		};
+		this.#source.onerror = () => {
+			if (!this.isLoaded) void this.refresh();
+			// After an error status the browser does not try again by itself.
+			if (this.#source?.readyState !== EventSource.CLOSED) return;
+			this.#close();
+			this.#timer = setTimeout(() => this.#open(), RETRY_MS);
+		};
+	}
+
+	#close(): void {
+		clearTimeout(this.#timer);
+		this.#source?.close();
+		this.#source = null;
+	}
+}

@@ -1,0 +1,207 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { BlockStream, MAX_MARKDOWN, type Block } from './block-stream.ts';
+import type { Node } from './nodes.ts';
+
+const DOCUMENT = `# Report
+
+Revenue is **up** by 4 % &mdash; see [the table](https://example.com/a?b=1&amp;c=2).
+
+1. First
+   - nested \`code\`
+   - [x] done
+
+2. Second
+
+   with a paragraph
+
+> A quote
+> over lines
+
+| Region | Sum |
+| --- | ---: |
+| North | 1,200<br>net |
+
+\`\`\`python
+print("# no heading")
+
+- no list
+\`\`\`
+
+Title
+===
+
+<script>alert(1)</script>
+
+---
+The end.
+`;
+
+describe('a text that grows', () => {
+	test('shows the same blocks at its end as the text in one piece, from every cut point', () => {
+		const whole = render(DOCUMENT);
+		for (let cut = 0; cut <= DOCUMENT.length; cut++) {
+			const stream = new BlockStream();
+			stream.update(DOCUMENT.slice(0, cut), true);
+			expect(nodes(stream.update(DOCUMENT, false))).toEqual(whole);
+		}
+	});
+
+	test('shows at every step what the text so far shows in one piece', () => {
+		const stream = new BlockStream(() => 0);
+		for (let end = 1; end <= DOCUMENT.length; end++) {
+			const soFar = DOCUMENT.slice(0, end);
+			expect(nodes(stream.update(soFar, true))).toEqual(render(soFar));
+		}
+	});
+
+	test('shows the same at its end whatever is written and wherever it was cut', () => {
+		const piece = fc.constantFrom(
+			'# ',
+			'- ',
+			'1. ',
+			'> ',
+			'```\n',
+			'~~~',
+			'\n',
+			'\n\n',
+			'   ',
+			'\t',
+			'|a|b|\n|-|-|\n',
+			'**',
+			'_',
+			'`',
+			'[x](',
+			')',
+			'[x]: http://e.org\n',
+			'[x]',
+			'word ',
+			'<b>',
+			'</b>',
+			'---\n',
+			'===\n',
+			'&amp;',
+			'\\',
+			'\r\n',
+			'\r',
+			'- [ ] ',
+			'http://e.org '
+		);
+		fc.assert(
+			fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+				const stream = new BlockStream();
+				for (let count = 1; count <= pieces.length; count++) stream.update(pieces.slice(0, count).join(''), true);
+				expect(nodes(stream.update(pieces.join(''), false))).toEqual(render(pieces.join('')));
+			}),
+			{ numRuns: 300 }
+		);
+	});
+
+	test('keeps the blocks that can no longer change as the same objects', () => {
+		const stream = new BlockStream();
+		const text = 'One.\n\nTwo.\n\nThree.\n\nFour';
+		const [one, two] = stream.update(text, true);
+		const later = stream.update(`${text} and more.\n\nFive.`, true);
+		expect(later.slice(0, 2)).toEqual([one, two]);
+		expect(later[0]).toBe(one);
+		expect(later[1]).toBe(two);
+		const last = stream.update(`${text} and more.\n\nFive.`, false);
+		expect(last.map((block, index) => block === later[index])).toEqual([true, true, true, true, true]);
+	});
+
+	test('resolves a link whose address is defined later, once it is finished', () => {
+		const stream = new BlockStream();
+		const start = 'See [the site].\n\nMore.\n\nEven more.\n\n';
+		stream.update(start, true);
+		const blocks = stream.update(`${start}[the site]: https://example.com/\n`, false);
+		expect(JSON.stringify(nodes(blocks))).toContain('"href":"https://example.com/"');
+	});
+
+	test('is parsed less often while that is slow, and yet shows every word', () => {
+		let now = 0;
+		const stream = new BlockStream(() => (now += 20));
+		stream.update('**one** ', true);
+		const resting = stream.update('**one** **two**', true);
+		expect(nodes(resting).at(-1)).toEqual({ type: 'plain', text: '**two**' });
+		expect(nodes(stream.update('**one** **two**', false))).toEqual(render('**one** **two**'));
+		now += 1000;
+		expect(nodes(stream.update('**one** **two** three', true))).toEqual(render('**one** **two** three'));
+	});
+
+	test('starts anew when the text is another one', () => {
+		const stream = new BlockStream();
+		stream.update('# Old\n\ntext\n\nmore', true);
+		expect(nodes(stream.update('New', true))).toEqual(render('New'));
+	});
+});
+
+describe('hostile text', () => {
+	test.each([
+		['quotes', '>'.repeat(5000)],
+		['spaced quotes', '> '.repeat(5000)],
+		['lists', '- '.repeat(5000)],
+		['numbered lists', '1. '.repeat(3000)],
+		['emphasis', '**a '.repeat(4000)],
+		['brackets', '['.repeat(20_000)],
+		['images', '![a]('.repeat(5000)]
+	])('5,000 nested %s are shown, not thrown', (_name, text) => {
+		const shown = JSON.stringify(render(`${text}x\n\nafter`));
+		expect(shown).toContain('x');
+		expect(shown).toContain('after');
+	});
+
+	test('text over the size limit is shown as it is', () => {
+		const text = `**b** ${'x'.repeat(MAX_MARKDOWN)}`;
+		expect(render(text)).toEqual([{ type: 'plain', text }]);
+	});
+
+	test.each([
+		'javascript:alert(1)',
+		'JaVaScRiPt:alert(1)',
+		'java\tscript:alert(1)',
+		'&#106;avascript:alert(1)',
+		'&#x6A;avascript&colon;alert(1)',
+		'\u0001javascript:alert(1)',
+		'data:text/html,<script>alert(1)</script>',
+		'data:image/svg+xml;base64,PHN2Zz4=',
+		'vbscript:x',
+		'file:///etc/passwd',
+		'blob:https://e.org/1',
+		'//evil.example',
+		'/api/conversations',
+		'../x'
+	])('an address like %s is no link and no image', (address) => {
+		const text = `[click](<${address}>) ![pic](<${address}>)\n\n[ref]\n\n[ref]: <${address}>\n`;
+		const shown = JSON.stringify(render(text));
+		expect(shown).not.toContain('"type":"link"');
+		expect(shown).not.toMatch(/"type":"image","href":"/);
+		expect(shown).toContain('click');
+	});
+
+	test('control, bidi and tag characters and escape sequences do not come through', () => {
+		const shown = JSON.stringify(render('a\u001b[31mred\u001b[0m \u202etxt.exe\u202c `x\u0007y` \u{e0041}z\u0000'));
+		expect(shown).not.toMatch(/\\u001b|\\u0007|\u202e|\u202c|\u{e0041}|\\u0000|\[31m/u);
+		expect(shown).toContain('red');
+	});
+});
+
+test('references are decoded in text and addresses, and left alone in code', () => {
+	expect(render('a &lt; b &#8364; &unknown; `&amp;`')).toEqual([
+		{
+			type: 'paragraph',
+			children: [
+				{ type: 'text', text: 'a < b € &unknown; ' },
+				{ type: 'code', text: '&amp;' }
+			]
+		}
+	]);
+	expect(JSON.stringify(render('[x](https://e.org/?a=1&amp;b=2)'))).toContain('https://e.org/?a=1&b=2');
+});
+
+function render(text: string): Node[] {
+	return nodes(new BlockStream().update(text, false));
+}
+
+function nodes(blocks: Block[]): Node[] {
+	return blocks.map(({ node }) => node);
+}

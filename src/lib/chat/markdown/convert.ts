@@ -1,0 +1,118 @@
+/** Turns marked's tokens into our nodes: references decoded, addresses checked, raw HTML as text. */
+import type { MarkedToken, Token, Tokens } from 'marked';
+import { cleanText } from '../clean-text.ts';
+import { decodeEntities } from './entities.ts';
+import { safeHref, safeImageHref } from './links.ts';
+import type { Inline, Node } from './nodes.ts';
+
+/** Null for what is not shown: blank lines, and definitions of references. */
+export function convertBlock(token: Token): Node | null {
+	const block = token as MarkedToken;
+	switch (block.type) {
+		case 'space':
+		case 'def':
+			return null;
+		case 'heading':
+			return { type: 'heading', level: block.depth, children: convertInline(block.tokens) };
+		case 'paragraph':
+			return { type: 'paragraph', children: convertInline(block.tokens) };
+		case 'text':
+			return { type: 'line', children: block.tokens ? convertInline(block.tokens) : [textNode(block.text)] };
+		case 'code':
+			return { type: 'code', language: languageOf(block.lang), text: cleanText(block.text) };
+		case 'blockquote':
+			return { type: 'quote', children: convertBlocks(block.tokens) };
+		case 'list':
+			return {
+				type: 'list',
+				isOrdered: block.ordered,
+				start: typeof block.start === 'number' ? block.start : 1,
+				items: block.items.map(convertItem)
+			};
+		case 'table':
+			return {
+				type: 'table',
+				alignments: block.align,
+				header: block.header.map((cell) => convertInline(cell.tokens)),
+				rows: block.rows.map((row) => row.map((cell) => convertInline(cell.tokens)))
+			};
+		case 'hr':
+			return { type: 'rule' };
+		default:
+			return { type: 'plain', text: cleanText(block.raw).trimEnd() };
+	}
+}
+
+function convertBlocks(tokens: Token[]): Node[] {
+	return tokens.flatMap((token) => convertBlock(token) ?? []);
+}
+
+/** A tight item's checkbox stands before its text as a block of its own: it belongs to the line. */
+function convertItem(item: Tokens.ListItem): Node[] {
+	const [first, ...rest] = item.tokens;
+	if (first?.type !== 'checkbox') return convertBlocks(item.tokens);
+	const box: Inline = { type: 'checkbox', isChecked: (first as Tokens.Checkbox).checked };
+	const [line, ...others] = convertBlocks(rest);
+	if (line?.type !== 'line') return [{ type: 'line', children: [box] }, ...(line ? [line] : []), ...others];
+	return [{ type: 'line', children: [box, ...line.children] }, ...others];
+}
+
+function convertInline(tokens: Token[]): Inline[] {
+	return tokens.map(convertSpan);
+}
+
+function convertSpan(token: Token): Inline {
+	const span = token as MarkedToken;
+	switch (span.type) {
+		case 'strong':
+			return { type: 'strong', children: convertInline(span.tokens) };
+		case 'em':
+			return { type: 'emphasis', children: convertInline(span.tokens) };
+		case 'del':
+			return { type: 'deleted', children: convertInline(span.tokens) };
+		case 'codespan':
+			return { type: 'code', text: cleanText(span.text) };
+		case 'br':
+			return { type: 'break' };
+		case 'checkbox':
+			return { type: 'checkbox', isChecked: span.checked };
+		case 'link':
+			return linkNode(span);
+		case 'image':
+			return {
+				type: 'image',
+				href: safeImageHref(decodeEntities(span.href)),
+				text: cleanText(decodeEntities(span.text))
+			};
+		case 'escape':
+			return { type: 'text', text: span.text };
+		case 'html':
+			// The one tag that tables need, as it has no markdown of its own.
+			return /^<br\s*\/?>$/i.test(span.raw) ? { type: 'break' } : { type: 'text', text: cleanText(span.raw) };
+		case 'text':
+			return span.tokens ? { type: 'text', text: cleanText(span.raw) } : textNode(span.text);
+		default:
+			return { type: 'text', text: cleanText(token.raw) };
+	}
+}
+
+function linkNode(link: Tokens.Link): Inline {
+	const children = convertInline(link.tokens);
+	const href = safeHref(link.autolink ? link.href : decodeEntities(link.href));
+	if (href !== null) return { type: 'link', href, children };
+	return children.length === 1 && children[0] ? children[0] : { type: 'text', text: cleanText(link.raw) };
+}
+
+function textNode(text: string): Inline {
+	return { type: 'text', text: cleanText(decodeEntities(text)) };
+}
+
+/** The first word after the fence, for the block's label only. */
+function languageOf(info: string | undefined): string {
+	return (
+		cleanText(info ?? '')
+			.trim()
+			.split(/\s/)[0]
+			?.slice(0, 30) ?? ''
+	);
+}

@@ -1,0 +1,21 @@
+/** Small values kept by the browser. Where storage is off or full they are simply not kept: nothing depends on them. */
+
+type Kind = 'session' | 'local';
+
+export function readStored(kind: Kind, key: string): string | null {
+	return withStorage(kind, (storage) => storage.getItem(key)) ?? null;
+}
+
+/** `null` removes the value. */
+export function writeStored(kind: Kind, key: string, value: string | null): void {
+	withStorage(kind, (storage) => (value === null ? storage.removeItem(key) : storage.setItem(key, value)));
+}
+
+function withStorage<Result>(kind: Kind, use: (storage: Storage) => Result): Result | undefined {
+	try {
+		return use(kind === 'session' ? sessionStorage : localStorage);
+	} catch (error) {
+		if (error instanceof DOMException) return undefined;
+		throw error;
+	}
+}

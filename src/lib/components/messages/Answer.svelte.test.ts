@@ -1,0 +1,122 @@
+import { describe, expect, test, vi } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import { RECORDED_ANSWER, RECORDED_RUN } from '../../../../tests/support/recorded-run.ts';
+import type { RunEvent } from '../../shared/events.ts';
+import { emptyAnswer, foldEvent, type Message } from '../../shared/message.ts';
+import Answer from './Answer.svelte';
+
+const props = { conversationId: 'c', model: 'test/model' };
+
+function fold(events: RunEvent[]): Message {
+	return events.reduce(foldEvent, emptyAnswer('a', 'r', '2026-01-01T00:00:00.000Z'));
+}
+
+test('a recorded run shows its thought, its steps and its answer, in order', async () => {
+	const screen = await render(Answer, { message: fold(RECORDED_RUN), ...props });
+	const answer = screen.getByTestId('message');
+	await expect.element(answer).toHaveAttribute('data-status', 'complete');
+	await expect.element(screen.getByRole('button', { name: 'Thought' })).toBeVisible();
+	const steps = screen.getByTestId('step').elements();
+	expect(steps.map((step) => step.getAttribute('data-tool'))).toEqual(['load_skill', 'use_skill']);
+	await expect.element(screen.getByRole('cell', { name: 'words' })).toBeVisible();
+	await expect.element(screen.getByTestId('usage')).toHaveTextContent('test/model · 1,234 in · 56 out · $0.0042');
+	expect(answer.element().textContent).not.toMatch(/SECRET/);
+	const order = [
+		...answer.element().querySelectorAll('[data-testid=reasoning],[data-testid=markdown],[data-testid=step]')
+	];
+	expect(order.map((element) => element.getAttribute('data-testid'))).toEqual([
+		'reasoning',
+		'markdown',
+		'step',
+		'step',
+		'markdown'
+	]);
+});
+
+test('an answer that came event by event ends as one that was there at once', async () => {
+	const screen = await render(Answer, { message: fold([]), ...props });
+	for (let count = 1; count <= RECORDED_RUN.length; count++)
+		await screen.rerender({ message: fold(RECORDED_RUN.slice(0, count)) });
+	const live = textOf(screen.getByTestId('message').element());
+	await screen.unmount();
+	const stored = await render(Answer, { message: fold(RECORDED_RUN), ...props });
+	expect(live).toBe(textOf(stored.getByTestId('message').element()));
+	expect(live).toContain('4 words');
+	expect(RECORDED_ANSWER).toContain('4 words');
+});
+
+test('thoughts are closed until they are asked for', async () => {
+	const screen = await render(Answer, { message: fold(RECORDED_RUN.slice(0, 6)), ...props });
+	await expect.element(screen.getByText('Thinking…')).toBeVisible();
+	await expect.element(screen.getByText('I should count.')).not.toBeInTheDocument();
+	await screen.getByRole('button', { name: 'Thinking…' }).click();
+	await expect.element(screen.getByText('I should count.')).toBeVisible();
+});
+
+describe('while nothing comes', () => {
+	test('the answer says that it is waiting, before the first event and between steps', async () => {
+		const screen = await render(Answer, { message: fold([]), ...props });
+		await expect.element(screen.getByTestId('waiting')).toBeVisible();
+		await screen.rerender({ message: fold(RECORDED_RUN.slice(0, 5)) });
+		await expect.element(screen.getByTestId('waiting')).not.toBeInTheDocument();
+		await screen.rerender({ message: fold(RECORDED_RUN.slice(0, 17)) });
+		await expect.element(screen.getByTestId('waiting')).toBeVisible();
+		await screen.rerender({ message: fold(RECORDED_RUN) });
+		await expect.element(screen.getByTestId('waiting')).not.toBeInTheDocument();
+	});
+
+	test('it says when the model is asked again', async () => {
+		const value = { attempt: 1, delayMs: 3000, message: "The model's server is busy." };
+		const screen = await render(Answer, { message: fold([{ type: 'CUSTOM', name: 'run.retry', value }]), ...props });
+		await expect
+			.element(screen.getByTestId('retry-notice'))
+			.toHaveTextContent("The model's server is busy. Trying again in 3.0 s (attempt 1).");
+	});
+
+	test('it names the model after a while', async () => {
+		vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+		try {
+			const screen = await render(Answer, { message: fold([]), ...props });
+			vi.advanceTimersByTime(9_000);
+			vi.useRealTimers();
+			await expect.element(screen.getByText('Still waiting for test/model…')).toBeVisible();
+		} finally {
+			vi.useRealTimers();
+		}
+	});
+});
+
+describe('an end before the end', () => {
+	const started = RECORDED_RUN.slice(0, 25);
+
+	test('a failure keeps what was shown, says what happened, and can be retried', async () => {
+		const onretry = vi.fn();
+		const error: RunEvent = { type: 'RUN_ERROR', code: 'rate_limited', message: 'Too many requests. Wait a little.' };
+		const screen = await render(Answer, { message: fold([...started, error]), ...props, onretry });
+		await expect
+			.element(screen.getByTestId('message-error'))
+			.toHaveTextContent('Too many requests. Wait a little. rate_limited Retry');
+		await expect.element(screen.getByText('Let me count.')).toBeVisible();
+		await expect.element(screen.getByTestId('step').last()).toHaveAttribute('data-status', 'interrupted');
+		await screen.getByTestId('retry').click();
+		expect(onretry).toHaveBeenCalledOnce();
+	});
+
+	test('a stopped answer says so', async () => {
+		const end: RunEvent = { type: 'RUN_FINISHED', threadId: 't', runId: 'r', outcome: { type: 'cancelled' } };
+		const screen = await render(Answer, { message: fold([...started, end]), ...props });
+		await expect.element(screen.getByTestId('message-note')).toHaveTextContent('Stopped');
+		await expect.element(screen.getByTestId('step').last()).toHaveAttribute('data-status', 'cancelled');
+		await expect.element(screen.getByTestId('retry')).not.toBeInTheDocument();
+	});
+
+	test('an interrupted answer says so', async () => {
+		const end: RunEvent = { type: 'RUN_ERROR', code: 'interrupted', message: 'The server was restarted.' };
+		const screen = await render(Answer, { message: fold([...started, end]), ...props });
+		await expect.element(screen.getByTestId('message-note')).toHaveTextContent('Interrupted The server was restarted.');
+	});
+});
+
+function textOf(element: Element): string {
+	return element.textContent ?? '';
+}

@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import type { Execution, ToolPart, ToolStatus } from '../../shared/message.ts';
+import Step from './Step.svelte';
+
+const execution: Execution = {
+	skill: 'count-words',
+	script: 'scripts/count.js',
+	args: ['two words'],
+	sandbox: 'process',
+	output: [
+		{ stream: 'stdout', text: '\u001b[32mwords: 2\u001b[0m\n' },
+		{ stream: 'stderr', text: 'a warning\n' }
+	],
+	files: []
+};
+
+function part(change: Partial<ToolPart> = {}): ToolPart {
+	return {
+		type: 'tool',
+		id: 'c1',
+		name: 'use_skill',
+		arguments: '{"skill":"count-words","script":"scripts/count.js"}',
+		status: 'done',
+		...change
+	};
+}
+
+const finished: Execution = { ...execution, exitCode: 0, durationMs: 3210 };
+
+describe('the row', () => {
+	test('names the tool and the skill while it is closed', async () => {
+		const screen = await render(Step, { part: part({ execution: finished }), conversationId: 'c' });
+		const row = screen.getByTestId('step');
+		await expect.element(row.getByText('use_skill', { exact: true })).toBeVisible();
+		await expect.element(row.getByText('count-words', { exact: true })).toBeVisible();
+		await expect.element(row.getByText('Ran scripts/count.js')).toBeVisible();
+		await expect.element(row.getByText('3.2 s')).toBeVisible();
+		await expect.element(row).toHaveAttribute('data-skill', 'count-words');
+		await expect.element(screen.getByTestId('step-toggle')).toHaveAttribute('aria-expanded', 'false');
+		await expect.element(screen.getByTestId('step-body')).not.toBeInTheDocument();
+	});
+
+	test.each([
+		['preparing', 'Preparing', 'false'],
+		['failed', 'Failed', 'true'],
+		['cancelled', 'Stopped', 'false'],
+		['interrupted', 'Interrupted', 'false']
+	] satisfies [ToolStatus, string, string][])('says when it is %s', async (status, word, isOpen) => {
+		const screen = await render(Step, { part: part({ status }), conversationId: 'c' });
+		await expect.element(screen.getByText(word, { exact: true })).toBeVisible();
+		await expect.element(screen.getByTestId('step')).toHaveAttribute('data-status', status);
+		await expect.element(screen.getByTestId('step-toggle')).toHaveAttribute('aria-expanded', isOpen);
+	});
+
+	test('opens by itself while a script runs, and closes when it is done', async () => {
+		const screen = await render(Step, { part: part({ status: 'running', execution }), conversationId: 'c' });
+		await expect.element(screen.getByTestId('terminal')).toBeVisible();
+		await screen.rerender({ part: part({ execution: finished }) });
+		await expect.element(screen.getByTestId('terminal')).not.toBeInTheDocument();
+	});
+
+	test('stays as the reader left it', async () => {
+		const screen = await render(Step, { part: part({ status: 'running', execution }), conversationId: 'c' });
+		await expect.element(screen.getByTestId('terminal')).toBeVisible();
+		await screen.getByTestId('step-toggle').click();
+		await screen.getByTestId('step-toggle').click();
+		await screen.rerender({ part: part({ execution: finished }) });
+		await expect.element(screen.getByTestId('exit-badge')).toHaveTextContent('exit 0 · 3.2 s');
+	});
+});
+
+describe('the terminal', () => {
+	test('shows the command, both streams apart, and no escape sequences', async () => {
+		const screen = await render(Step, { part: part({ status: 'failed', execution: finished }), conversationId: 'c' });
+		await expect.element(screen.getByTestId('terminal-command')).toHaveTextContent('$ scripts/count.js "two words"');
+		const output = screen.getByTestId('terminal-output').element();
+		expect(output.textContent).toBe('words: 2\na warning\n');
+		expect(output.querySelector('[data-stream=stderr]')?.textContent).toBe('a warning\n');
+	});
+
+	test('paints the end of a flood', async () => {
+		const text = `${'x'.repeat(500_000)}\nthe end\n`;
+		const flood = { ...finished, output: [{ stream: 'stdout' as const, text }], truncated: true };
+		const screen = await render(Step, { part: part({ status: 'failed', execution: flood }), conversationId: 'c' });
+		const output = screen.getByTestId('terminal-output').element();
+		expect(output.textContent?.length).toBeLessThanOrEqual(20_000);
+		expect(output.textContent).toMatch(/the end\n$/);
+		await expect.element(screen.getByText(/480 kB before this are not shown/)).toBeInTheDocument();
+		await expect.element(screen.getByTestId('truncated')).toBeVisible();
+	});
+
+	test('tells why a script failed', async () => {
+		const failed = {
+			...execution,
+			exitCode: null,
+			durationMs: 30_000,
+			error: 'ExecutionTimeout',
+			message: 'Ended after 30 s.'
+		};
+		const screen = await render(Step, { part: part({ status: 'failed', execution: failed }), conversationId: 'c' });
+		await expect.element(screen.getByTestId('step-error')).toHaveTextContent('ExecutionTimeout Ended after 30 s.');
+		await expect.element(screen.getByTestId('exit-badge')).toHaveTextContent('ended without an exit code · 30.0 s');
+	});
+});
+
+test('a loaded skill shows what it is, and never its text', async () => {
+	const loaded = { skill: 'count-words', description: 'Counts words.', path: '/s/count-words/SKILL.md', tokens: 1234 };
+	const step = part({ name: 'load_skill', loaded, result: '# Instructions for the model' });
+	const screen = await render(Step, { part: step, conversationId: 'c' });
+	await screen.getByTestId('step-toggle').click();
+	await expect.element(screen.getByText('Counts words.')).toBeVisible();
+	await expect.element(screen.getByText(/1,234 tokens/)).toBeVisible();
+	await expect.element(screen.getByText(/Instructions for the model/)).not.toBeInTheDocument();
+});
+
+test('the result of another tool is there as indented JSON', async () => {
+	const step = part({ name: 'list_things', arguments: '{"limit":2}', result: '{"things":[]}' });
+	const screen = await render(Step, { part: step, conversationId: 'c' });
+	await screen.getByTestId('step-toggle').click();
+	await expect.element(screen.getByText('limit')).toBeVisible();
+	expect(screen.getByTestId('step-result').element().textContent).toBe('{\n  "things": []\n}');
+});
+
+test('files that a script made are there though the row is closed', async () => {
+	const files = [
+		{ path: 'out/50 % größe.pdf', bytes: 1300 },
+		{ path: 'data.bin', bytes: 5 }
+	];
+	const screen = await render(Step, { part: part({ execution: { ...finished, files } }), conversationId: 'c 1' });
+	const address = '/api/conversations/c%201/files/out/50%20%25%20gr%C3%B6%C3%9Fe.pdf?v=c1';
+	await expect
+		.element(screen.getByRole('link', { name: 'Download out/50 % größe.pdf' }))
+		.toHaveAttribute('href', address);
+	await expect.element(screen.getByRole('link', { name: 'Download data.bin' })).toHaveAttribute('download', 'data.bin');
+	await expect.element(screen.getByText('1.3 kB')).toBeVisible();
+});

@@ -1,0 +1,152 @@
+/** One request to a model's server whose answer can be stopped at any moment and may not fall silent. */
+
+export interface ConnectionOptions {
+	fetch: typeof fetch;
+	signal: AbortSignal;
+	/** How long a read may wait for the next byte, or the request for its headers. */
+	idleTimeoutMs: number;
+	/** Bytes of body after which the answer is refused. */
+	maxBytes: number;
+}
+
+export interface Connection {
+	readonly status: number;
+	readonly headers: Headers;
+	/** The next bytes, null at the end. Throws `Interruption`, `BodyTooLargeError`, or what the network says. */
+	read(): Promise<Uint8Array | null>;
+	/** Ends the answer and its socket at once. */
+	close(): void;
+	/** To call after the answer's last event: the socket is kept for the next request if the body ends soon. */
+	finish(): void;
+}
+
+/** The caller's signal fired, or nothing was received for too long. */
+export class Interruption extends Error {
+	override readonly name = 'Interruption';
+	readonly reason: 'aborted' | 'idle';
+
+	constructor(reason: 'aborted' | 'idle') {
+		super(reason === 'aborted' ? 'The request was aborted' : 'The server was silent for too long');
+		this.reason = reason;
+	}
+}
+
+/** The body is longer than `maxBytes`. */
+export class BodyTooLargeError extends Error {
+	override readonly name = 'BodyTooLargeError';
+	readonly maxBytes: number;
+
+	constructor(maxBytes: number) {
+		super(`The answer is longer than ${maxBytes} bytes`);
+		this.maxBytes = maxBytes;
+	}
+}
+
+const DRAIN_MS = 1_000;
+const DRAIN_BYTES = 64 * 1024;
+
+/** Resolves with the headers. Throws `Interruption`, or what `fetch` throws. */
+export async function connect(url: string, init: RequestInit, options: ConnectionOptions): Promise<Connection> {
+	const { signal, idleTimeoutMs, maxBytes } = options;
+	if (signal.aborted) throw new Interruption('aborted');
+
+	const controller = new AbortController();
+	const interrupted = Promise.withResolvers<never>();
+	interrupted.promise.catch(() => {
+		// Listened to only until the headers are there; afterwards `read` throws the interruption itself.
+	});
+	let interruption: Interruption | null = null;
+	let reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
+	let isWaiting = true;
+	let received = 0;
+
+	const onAbort = () => interrupt('aborted');
+	const timer = setTimeout(() => {
+		// A slow reader is not a silent server: only a pending read may time out.
+		if (isWaiting) interrupt('idle');
+	}, idleTimeoutMs);
+	signal.addEventListener('abort', onAbort, { once: true });
+
+	function interrupt(reason: Interruption['reason']): void {
+		interruption ??= new Interruption(reason);
+		interrupted.reject(interruption);
+		close();
+	}
+
+	function release(): void {
+		clearTimeout(timer);
+		signal.removeEventListener('abort', onAbort);
+	}
+
+	function close(): void {
+		release();
+		controller.abort();
+		// The signal alone is not enough: `fetch` may lose its hold on it once a garbage collection has run.
+		if (reader) discard(reader);
+	}
+
+	async function read(): Promise<Uint8Array | null> {
+		if (interruption) throw interruption;
+		if (!reader) return null;
+		isWaiting = true;
+		timer.refresh();
+		try {
+			const { done, value } = await reader.read();
+			if (interruption) throw interruption as Interruption;
+			if (done) return null;
+			received += value.byteLength;
+			if (received > maxBytes) throw new BodyTooLargeError(maxBytes);
+			return value;
+		} catch (error) {
+			throw interruption ?? error;
+		} finally {
+			isWaiting = false;
+		}
+	}
+
+	async function drain(): Promise<void> {
+		const limit = setTimeout(close, DRAIN_MS);
+		limit.unref();
+		const end = received + DRAIN_BYTES;
+		try {
+			while ((await read()) !== null) {
+				if (received > end) return close();
+			}
+			// Aborting what has ended would close a socket that can serve the next request.
+			release();
+		} finally {
+			clearTimeout(limit);
+		}
+	}
+
+	const pending = Promise.try(() => options.fetch(url, { ...init, signal: controller.signal }));
+	try {
+		const response = await Promise.race([pending, interrupted.promise]);
+		isWaiting = false;
+		reader = response.body?.getReader() ?? null;
+		return {
+			status: response.status,
+			headers: response.headers,
+			read,
+			close,
+			finish: () => {
+				// The answer is complete: how its connection ends matters to nobody, only that it ends.
+				drain().catch(close);
+			}
+		};
+	} catch (error) {
+		// A `fetch` that does not heed the signal may still answer: nobody will read that.
+		pending.then(
+			(late) => late.body && discard(late.body),
+			() => undefined
+		);
+		close();
+		throw interruption ?? error;
+	}
+}
+
+function discard(body: { cancel(): Promise<void> }): void {
+	body.cancel().catch(() => {
+		// Cancelling a broken stream rejects with what broke it, which its reader has been told already.
+	});
+}

@@ -1,0 +1,99 @@
+/** Puts the failures of a model into words for people: what happened, and what to do. */
+import type { ModelError, ModelErrorCode } from '../agent/model.ts';
+
+/** Whom the sentences are about. */
+export interface ErrorContext {
+	model: string;
+	/** Host and port; never the whole URL. */
+	host: string;
+	hasKey: boolean;
+}
+
+export interface Fault {
+	error: ModelError;
+	/** What happened, without the advice. */
+	summary: string;
+	isRetryable: boolean;
+}
+
+export interface FaultFacts {
+	status?: number;
+	retryAfterMs?: number;
+	/** The server's own words. */
+	said?: string;
+	otherModels?: string[];
+	isRetryable?: boolean;
+	/** In place of the usual sentence of the code. */
+	summary?: string;
+	advice?: string;
+}
+
+/** Puts a fault into words. */
+export function makeFault(code: ModelErrorCode, context: ErrorContext, facts: FaultFacts = {}): Fault {
+	const [usualSummary, usualAdvice] = sentences(code, context, facts.status);
+	const summary = facts.summary ?? usualSummary;
+	const said = facts.said ? `It said: "${excerpt(facts.said)}".` : '';
+	const others = facts.otherModels?.length ? `These can answer now: ${excerpt(facts.otherModels.join(', '))}.` : '';
+	const message = [summary, said, facts.advice ?? usualAdvice, others].filter((part) => part !== '').join(' ');
+	const error: ModelError = { code, message };
+	if (facts.status !== undefined) error.status = facts.status;
+	if (facts.retryAfterMs !== undefined) error.retryAfterMs = facts.retryAfterMs;
+	return { error, summary, isRetryable: facts.isRetryable ?? false };
+}
+
+/** One short line of somebody else's text: markup, control and invisible characters gone. */
+export function excerpt(text: string, maxLength = 300): string {
+	const line = text
+		.slice(0, 20_000)
+		.replace(/<(style|script)\b.*?<\/\1>/gis, ' ')
+		.replace(/<[^<>]*>/g, ' ')
+		.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
+		.trim();
+	return line.length > maxLength ? `${line.slice(0, maxLength).toWellFormed().trimEnd()}…` : line;
+}
+
+function sentences(code: ModelErrorCode, context: ErrorContext, status?: number): [string, string] {
+	const { model, host } = context;
+	const by = status === undefined ? '' : ` (${status})`;
+	switch (code) {
+		case 'unauthorized':
+			return context.hasKey
+				? [`${host} did not accept the API key${by}.`, 'Check the key in the settings.']
+				: [`${host} wants an API key${by}.`, 'Enter one in the settings.'];
+		case 'insufficient_credits':
+			return [`The account at ${host} has no credits left for ${model}${by}.`, 'Add credits, or choose a free model.'];
+		case 'moderation':
+			return [
+				`${host} refused the request for ${model}${by}: moderation, or a limit of the key.`,
+				'Put it in other words, or choose another model.'
+			];
+		case 'model_not_found':
+			return [
+				`${host} did not find ${model}${by}.`,
+				'Choose another model, or check the base URL: its server must speak the Responses API.'
+			];
+		case 'context_length_exceeded':
+			return [
+				`The conversation is longer than ${model} can read${by}.`,
+				'Start a new conversation, or choose a model with a larger context.'
+			];
+		case 'rate_limited':
+			return [`${host} takes no more requests for ${model} now${by}.`, 'Wait a little, or choose another model.'];
+		case 'provider_error':
+			return status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 409
+				? [`${host} did not accept the request${by}.`, 'Choose another model, or check the base URL.']
+				: [`The server of ${model} failed${by}.`, 'Try again, or choose another model.'];
+		case 'timeout':
+			return [`${host} sent nothing for too long.`, 'Try again, or choose another model.'];
+		case 'unreachable':
+			return [`${host} could not be reached.`, 'Check that the server runs, the base URL and the network.'];
+		case 'stream_truncated':
+			return ['The answer broke off before its end.', 'What arrived was kept. Try again.'];
+		case 'empty_response':
+			return [`${model} answered with nothing.`, 'Try again, or choose another model.'];
+		case 'aborted':
+			return ['The answer was stopped.', 'Send a message to go on.'];
+		default:
+			return code satisfies never;
+	}
+}

@@ -1,0 +1,667 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { FunctionTool, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
+import { createOfflineModel } from './offline.ts';
+
+interface TestSkill {
+	description: string;
+	body: string;
+	files?: string[];
+	tools?: FunctionTool[];
+}
+
+interface TestMessage {
+	text: string;
+	attached?: string[];
+}
+
+interface Setting {
+	skills?: Record<string, TestSkill>;
+	workspace?: string[];
+	tools?: FunctionTool[];
+	/** What a script or tool answers; by default a script that printed `done`. */
+	answer?: (name: string, args: Record<string, unknown>) => unknown;
+}
+
+interface Talk {
+	/** Calls but the loading ones: a script with its arguments, or a tool with its JSON. */
+	calls: unknown[];
+	loaded: string[];
+	texts: string[];
+}
+
+const model = createOfflineModel();
+const DONE = { ok: true, exitCode: 0, durationMs: 1, stdout: 'done\n', stderr: '', truncated: false, files: [] };
+
+function functionTool(
+	name: string,
+	description: string,
+	properties: Record<string, unknown>,
+	required = Object.keys(properties)
+): FunctionTool {
+	return { type: 'function', name, description, parameters: { type: 'object', properties, required } };
+}
+
+function instructionsFor({ skills = {}, workspace = [] }: Setting): string {
+	const catalog = Object.entries(skills).map(([name, { description }]) => `### ${name}\n${description}\n`);
+	const files = workspace.map((path) => `- ${path} (12 bytes)`);
+	return [
+		'You are a helpful assistant.\n\n## Available Skills\n\nYou have access to skills.\n\nTo use a skill:\n1. Call load_skill to read its instructions\n',
+		...catalog,
+		files.length > 0 ? `## Working directory\n\n${files.join('\n')}\n` : ''
+	].join('\n');
+}
+
+function contentOf(name: string, { body, files = [], tools = [] }: TestSkill): string {
+	const list = tools.map((tool) => `${tool.name}: ${tool.description}`).join('\n');
+	const toolList = tools.length > 0 ? `<skill_tools>\n${list}\n</skill_tools>\n` : '';
+	return `<skill_content name="${name}" digest="d">\n${body}\n\n<skill_files dir="/skills/${name}">\n${files.join('\n')}\n</skill_files>\n${toolList}</skill_content>`;
+}
+
+async function collect(request: ModelRequest, signal = new AbortController().signal): Promise<ModelEvent[]> {
+	const events: ModelEvent[] = [];
+	for await (const event of model.stream(request, signal)) events.push(event);
+	return events;
+}
+
+/** Plays the agent: gives each call its output until the model speaks. */
+async function talk(setting: Setting, ...messages: (string | TestMessage)[]): Promise<Talk> {
+	const { skills = {}, answer = () => DONE } = setting;
+	const tools = [
+		functionTool('load_skill', 'Load', { skill: {} }),
+		functionTool('use_skill', 'Run', { skill: {} }),
+		...(setting.tools ?? [])
+	];
+	const input: ResponseItem[] = [];
+	const result: Talk = { calls: [], loaded: [], texts: [] };
+	for (const message of messages) {
+		const { text, attached = [] } = typeof message === 'string' ? { text: message } : message;
+		const content = [{ type: 'input_text', text }];
+		if (attached.length > 0)
+			content.push({ type: 'input_text', text: `Attached files:\n${attached.map((path) => `- ${path}`).join('\n')}` });
+		input.push({ type: 'message', role: 'user', content });
+		for (let step = 0; step < 8 && result.texts.length < messages.indexOf(message) + 1; step += 1) {
+			const request: ModelRequest = {
+				instructions: instructionsFor(setting),
+				input,
+				tools,
+				toolChoice: 'auto',
+				sessionId: 's'
+			};
+			const [item] = itemsOf(await collect(request));
+			input.push(item!);
+			if (item!.type === 'message') {
+				result.texts.push((item!.content as { text: string }[])[0]!.text);
+				continue;
+			}
+			const args = JSON.parse(String(item!.arguments)) as Record<string, unknown>;
+			let output: string;
+			if (item!.name === 'load_skill') {
+				const name = String(args.skill);
+				result.loaded.push(name);
+				tools.push(...(skills[name]!.tools ?? []));
+				output = contentOf(name, skills[name]!);
+			} else {
+				result.calls.push(
+					item!.name === 'use_skill' ? [args.script, ...(args.args as string[])] : { [String(item!.name)]: args }
+				);
+				output = JSON.stringify(answer(String(item!.name), args));
+			}
+			input.push({ type: 'function_call_output', call_id: item!.call_id, output });
+		}
+	}
+	return result;
+}
+
+function itemsOf(events: readonly ModelEvent[]): ResponseItem[] {
+	const last = events.at(-1);
+	if (last?.type !== 'completed') throw new Error(`ended with ${JSON.stringify(last)}`);
+	return last.items;
+}
+
+function request(overrides: Partial<ModelRequest> = {}): ModelRequest {
+	return { instructions: '', input: [], tools: [], toolChoice: 'auto', sessionId: 's', ...overrides };
+}
+
+const SKILLS: Record<string, TestSkill> = {
+	'count-words': {
+		description:
+			'Count the words, characters and lines of a text or a text file. Use when the user asks how many words something has.',
+		body: '# Count\n\nCall the tool `count_words`.\n\n```\nscripts/count.py "TEXT"\n```\n\nA file:\n\n```\nscripts/count.py --file FILE\n```\n',
+		files: ['scripts/count.py', 'tools.json'],
+		tools: [
+			functionTool('count_words', 'Count the words of a text', {
+				text: { type: 'string', description: 'The whole text' }
+			})
+		]
+	},
+	'data-analysis': {
+		description: 'Summarise a CSV file: totals and averages, such as revenue by region or sales per month.',
+		body: 'Group by a column:\n\n```\nscripts/analyze_csv.py FILE [--group-by COLUMN]\n```\n\n| `--measure NAME` | `sum`, `mean` or `count` |\n',
+		files: ['scripts/analyze_csv.py']
+	},
+	weather: {
+		description: 'The weather and the forecast for any city, with rain and temperature.',
+		body: 'Get it:\n\n```\nscripts/weather.mjs CITY [--days NUMBER] [--units UNITS]\n```\n\n- `--units` is `metric` or `imperial`.\n',
+		files: ['scripts/weather.mjs']
+	},
+	slugify: {
+		description: 'Turn a text into a URL slug.',
+		body: '```bash\nnode scripts/slugify.mjs "Some Title"\n```',
+		files: ['scripts/slugify.mjs']
+	},
+	'image-tool': {
+		description: 'Resize, rotate and convert pictures.',
+		body: '```text\nusage: python scripts/image_tool.py resize --input PATH --width W --height H [--output PATH]\n       python scripts/image_tool.py rotate --input PATH --degrees N\n```',
+		files: ['scripts/image_tool.py']
+	},
+	currency: {
+		description: 'Exchange amounts of money between currencies.',
+		body: '## Usage\n\n    $ ./convert.sh <amount> <from> <to>   # convert an amount\n',
+		files: ['convert.sh']
+	},
+	'json-tools': {
+		description: 'Pretty print and validate JSON files.',
+		body: '- Pretty print: `scripts/pretty.js FILE [--indent N]`\n- Validate: `scripts/validate.js FILE`\n',
+		files: ['scripts/pretty.js', 'scripts/validate.js']
+	},
+	'word-frequency': {
+		description: 'List the most frequent words of a text file.',
+		body: '```sh\npython scripts/freq.py notes.txt --top 10\n```',
+		files: ['scripts/freq.py']
+	},
+	dice: { description: 'Roll dice.', body: '```\nuv run scripts/roll.py 2d6\n```', files: ['scripts/roll.py'] },
+	'unit-tests': {
+		description: 'Run the unit tests of a project.',
+		body: '```\nbash {baseDir}/scripts/run-tests.sh [DIRECTORY] [--verbose]\n```',
+		files: ['scripts/run-tests.sh']
+	},
+	'password-generator': {
+		description: 'Generate random passwords.',
+		body: '```\nscripts/gen.py [--length N] [--symbols] \\\n  [--count N]\n```',
+		files: ['scripts/gen.py']
+	},
+	translate: {
+		description: 'Translate a text into another language.',
+		body: '```\nscripts/translate.py "TEXT" --to LANGUAGE\n```',
+		files: ['scripts/translate.py']
+	},
+	calculator: {
+		description: 'Calculate arithmetic expressions.',
+		body: '```\nscripts/calc.py "EXPRESSION"\n```',
+		files: ['scripts/calc.py']
+	},
+	'csv-to-json': {
+		description: 'Convert CSV files to JSON.',
+		body: '```\npython scripts/csv_to_json.py input.csv output.json\n```',
+		files: ['scripts/csv_to_json.py']
+	},
+	'site-check': {
+		description: 'Check whether a website is up.',
+		body: '```\nscripts/check.mjs URL [--timeout SECONDS]\n```',
+		files: ['scripts/check.mjs']
+	},
+	todo: {
+		description: 'Manage a to-do list: add, complete and list tasks.',
+		body: '```\n# Add a task\ntodo.py add "Buy milk" [--due DATE]\n# List all tasks\ntodo.py list\n# Complete a task\ntodo.py done ID\n```',
+		files: ['todo.py']
+	},
+	compare: {
+		description: 'Compare two files and show the differences.',
+		body: '```\n./scripts/diff.py FILE_A FILE_B\n```',
+		files: ['scripts/diff.py']
+	},
+	hasher: {
+		description: 'Compute checksums of files.',
+		body: '```\nscripts/hash.py FILE [--algorithm md5|sha1|sha256]\n```',
+		files: ['scripts/hash.py']
+	},
+	mailer: {
+		description: 'Send e-mails.',
+		body: '```\nnode send.js --to EMAIL --subject "SUBJECT" --body "BODY"\n```',
+		files: ['send.js']
+	},
+	'pdf-merge': {
+		description: 'Merge PDF files into one.',
+		body: '```\npython scripts/merge.py OUTPUT INPUT...\n```',
+		files: ['scripts/merge.py']
+	},
+	echo: {
+		description: 'Echo JSON messages.',
+		body: '```\nnode echo.js \'{"text": "TEXT", "count": N}\'\n```',
+		files: ['echo.js']
+	},
+	copy: {
+		description: 'Ship a build folder to a target folder and verify it.',
+		body: 'Ship:\n\n```\nscripts/ship.sh SOURCE TARGET [--clean]\n```\n\nVerify a folder:\n\n```\nscripts/verify.mjs TARGET\n```',
+		files: ['scripts/ship.sh', 'scripts/verify.mjs']
+	},
+	chat: {
+		description: 'Post messages to a chat server and list its channels.',
+		body: 'List the channels:\n\n```\nchat.mjs channels list\n```\n\nSend a message:\n\n```\nchat.mjs send "Your message" --channel=CHANNEL_ID\n```',
+		files: ['chat.mjs']
+	}
+};
+
+describe('F9: a skill that it has never seen is run as its instructions document', () => {
+	test.each<[skill: string, message: string, ...call: string[]]>([
+		['data-analysis', 'summarise sales.csv by region', 'scripts/analyze_csv.py', 'sales.csv', '--group-by', 'region'],
+		['data-analysis', 'Summarize sales.csv, please', 'scripts/analyze_csv.py', 'sales.csv'],
+		[
+			'data-analysis',
+			'mean price per product in sales.csv',
+			'scripts/analyze_csv.py',
+			'sales.csv',
+			'--group-by',
+			'product',
+			'--measure',
+			'mean'
+		],
+		['weather', 'weather in New York', 'scripts/weather.mjs', 'New York'],
+		['weather', "What's the weather in New York tomorrow?", 'scripts/weather.mjs', 'New York'],
+		['weather', 'Will it rain in san francisco this weekend?', 'scripts/weather.mjs', 'san francisco'],
+		[
+			'weather',
+			'5 day forecast for Paris, Texas in imperial units',
+			'scripts/weather.mjs',
+			'Paris, Texas',
+			'--days',
+			'5',
+			'--units',
+			'imperial'
+		],
+		['weather', 'Weather for Rio de Janeiro, --days 2', 'scripts/weather.mjs', 'Rio de Janeiro', '--days', '2'],
+		['count-words', 'count the words in notes.txt', 'scripts/count.py', '--file', 'notes.txt'],
+		['slugify', 'slugify Hello World', 'scripts/slugify.mjs', 'Hello World'],
+		['slugify', 'make a slug from "My First Post"', 'scripts/slugify.mjs', 'My First Post'],
+		[
+			'image-tool',
+			'resize cat.png to 300x200',
+			'scripts/image_tool.py',
+			'resize',
+			'--input',
+			'cat.png',
+			'--width',
+			'300',
+			'--height',
+			'200'
+		],
+		[
+			'image-tool',
+			'rotate cat.png by 90 degrees',
+			'scripts/image_tool.py',
+			'rotate',
+			'--input',
+			'cat.png',
+			'--degrees',
+			'90'
+		],
+		['currency', 'exchange 20 USD to EUR', 'convert.sh', '20', 'USD', 'EUR'],
+		['currency', 'Exchange 1,500 dollars into euros', 'convert.sh', '1500', 'dollars', 'euros'],
+		['json-tools', 'pretty print data.json with indent 4', 'scripts/pretty.js', 'data.json', '--indent', '4'],
+		['json-tools', 'validate data.json', 'scripts/validate.js', 'data.json'],
+		['word-frequency', 'top 5 most frequent words in notes.txt', 'scripts/freq.py', 'notes.txt', '--top', '5'],
+		['dice', 'roll 3d8', 'scripts/roll.py', '3d8'],
+		['dice', 'roll the dice', 'scripts/roll.py', '2d6'],
+		['unit-tests', 'run the unit tests', 'scripts/run-tests.sh'],
+		[
+			'unit-tests',
+			'run the unit tests in packages/core, verbose',
+			'scripts/run-tests.sh',
+			'packages/core',
+			'--verbose'
+		],
+		[
+			'password-generator',
+			'generate 3 passwords of length 20 with symbols',
+			'scripts/gen.py',
+			'--length',
+			'20',
+			'--symbols',
+			'--count',
+			'3'
+		],
+		['translate', 'translate "good morning" to French', 'scripts/translate.py', 'good morning', '--to', 'French'],
+		['translate', 'Translate hello world into German', 'scripts/translate.py', 'hello world', '--to', 'German'],
+		['calculator', 'calculate 2 + 3 * 4', 'scripts/calc.py', '2 + 3 * 4'],
+		['csv-to-json', 'convert sales.csv to json', 'scripts/csv_to_json.py', 'sales.csv', 'sales.json'],
+		['csv-to-json', 'convert sales.csv to out/all.json', 'scripts/csv_to_json.py', 'sales.csv', 'out/all.json'],
+		['site-check', 'check the website https://example.org/a?b=c', 'scripts/check.mjs', 'https://example.org/a?b=c'],
+		['todo', 'add "Call mum" to my to-do list, due 2025-05-01', 'todo.py', 'add', 'Call mum', '--due', '2025-05-01'],
+		['todo', 'todo: list my tasks', 'todo.py', 'list'],
+		['todo', 'mark task 3 as done in my todo list', 'todo.py', 'done', '3'],
+		['compare', 'compare a.txt and b.txt', 'scripts/diff.py', 'a.txt', 'b.txt'],
+		['hasher', 'sha256 checksum of notes.txt', 'scripts/hash.py', 'notes.txt', '--algorithm', 'sha256'],
+		[
+			'mailer',
+			'send an e-mail to bob@example.com with subject "Hi" and body "See you"',
+			'send.js',
+			'--to',
+			'bob@example.com',
+			'--subject',
+			'Hi',
+			'--body',
+			'See you'
+		],
+		['pdf-merge', 'merge a.pdf and b.pdf into all.pdf', 'scripts/merge.py', 'all.pdf', 'a.pdf', 'b.pdf'],
+		['echo', 'echo json "he said 5\' 2\\"" count 3', 'echo.js', '{"text": "he said 5\' 2\\\\", "count":3}'],
+		['copy', 'ship dist to out', 'scripts/ship.sh', 'dist', 'out'],
+		['copy', 'ship the folder ./build to /srv/www, clean', 'scripts/ship.sh', './build', '/srv/www', '--clean'],
+		['copy', 'verify the folder out', 'scripts/verify.mjs', 'out'],
+		['chat', 'list the channels of the chat server', 'chat.mjs', 'channels', 'list'],
+		['chat', 'send "Hello team" to #general in the chat', 'chat.mjs', 'send', 'Hello team', '--channel=#general'],
+		['chat', 'Post the message hello to the dev channel of our chat', 'chat.mjs', 'send', 'hello', '--channel=dev']
+	])('%s: %s', async (skill, message, ...call) => {
+		const setting = {
+			skills: { [skill]: SKILLS[skill]! },
+			workspace: ['sales.csv', 'notes.txt', 'data.json', 'cat.png']
+		};
+		const { loaded, calls } = await talk(setting, message);
+		expect({ loaded, calls }).toEqual({ loaded: [skill], calls: [call] });
+	});
+
+	test('among many skills the one that fits is loaded', async () => {
+		const chosen = async (message: string) =>
+			(await talk({ skills: SKILLS, workspace: ['sales.csv'] }, message)).loaded;
+		expect(await chosen('How many words are in: the weather in New York')).toEqual(['count-words']);
+		expect(await chosen('weather in New York')).toEqual(['weather']);
+		expect(await chosen('summarise sales.csv by region')).toEqual(['data-analysis']);
+		expect(await chosen('roll 3d8')).toEqual(['dice']);
+		expect(await chosen('generate a password')).toEqual(['password-generator']);
+	});
+});
+
+describe('F9: arguments of tools', () => {
+	test('the text after the colon reaches a tool unchanged', async () => {
+		const { calls, loaded } = await talk({ skills: SKILLS }, 'How many words are in: the quick brown fox');
+		expect(loaded).toEqual(['count-words']);
+		expect(calls).toEqual([{ count_words: { text: 'the quick brown fox' } }]);
+	});
+
+	test('so do line breaks, inner quotation marks and colons', async () => {
+		const { calls } = await talk({ skills: SKILLS }, 'Count the words:\n\n"Yes": she said.\n\n  – No.');
+		expect(calls).toEqual([{ count_words: { text: '"Yes": she said.\n\n  – No.' } }]);
+	});
+
+	test("the caller's own function is called, with arguments by its schema", async () => {
+		const units = { type: 'string', enum: ['metric', 'imperial'] };
+		const properties = { city: { type: 'string', description: 'City name' }, days: { type: 'integer' }, units };
+		const tools = [functionTool('get_weather', 'Get the current weather for a city', properties, ['city'])];
+		expect((await talk({ tools }, 'What is the weather in Lima?')).calls).toEqual([{ get_weather: { city: 'Lima' } }]);
+		const more = await talk({ tools }, 'weather in São Paulo for 5 days in imperial units');
+		expect(more.calls).toEqual([{ get_weather: { city: 'São Paulo', days: 5, units: 'imperial' } }]);
+		expect((await talk({ tools, skills: SKILLS }, 'weather in Lima')).calls).toEqual([
+			{ get_weather: { city: 'Lima' } }
+		]);
+	});
+
+	test('numbers, lists, choices and switches get their types', async () => {
+		const temperature = { type: 'string', enum: ['celsius', 'fahrenheit'] };
+		const tools = [
+			functionTool('convert_temperature', 'Convert a temperature', {
+				value: { type: 'number' },
+				from: temperature,
+				to: temperature
+			}),
+			functionTool(
+				'mean_of',
+				'Mean of some numbers',
+				{ numbers: { type: 'array', items: { type: 'number' } }, rounded: { type: 'boolean' } },
+				['numbers']
+			)
+		];
+		expect((await talk({ tools }, 'convert a temperature of 30.5 celsius to fahrenheit')).calls).toEqual([
+			{ convert_temperature: { value: 30.5, from: 'celsius', to: 'fahrenheit' } }
+		]);
+		expect((await talk({ tools }, 'rounded mean of the numbers 3, 5 and 10')).calls).toEqual([
+			{ mean_of: { numbers: [3, 5, 10], rounded: true } }
+		]);
+	});
+});
+
+describe('F9: files', () => {
+	const skills = { 'data-analysis': SKILLS['data-analysis']! };
+
+	test('an attached file is the one that is meant, whatever else is there', async () => {
+		const setting = { skills, workspace: ['a.csv', 'b.csv', 'mine.csv'] };
+		const { calls } = await talk(setting, { text: 'summarise this by region', attached: ['mine.csv'] });
+		expect(calls).toEqual([['scripts/analyze_csv.py', 'mine.csv', '--group-by', 'region']]);
+	});
+
+	test('a follow-up question goes on with the same skill and file', async () => {
+		const { calls, loaded } = await talk(
+			{ skills, workspace: ['sales.csv', 'other.csv'] },
+			'summarise sales.csv by region',
+			'and by product?'
+		);
+		expect(loaded).toEqual(['data-analysis']);
+		expect(calls[1]).toEqual(['scripts/analyze_csv.py', 'sales.csv', '--group-by', 'product']);
+	});
+
+	test('without any file it says what to do', async () => {
+		const { calls, texts } = await talk({ skills }, 'summarise a csv by region');
+		expect(calls).toEqual([]);
+		expect(texts[0]).toContain('**FILE**: drop a file');
+	});
+});
+
+describe('F9: several steps', () => {
+	const skills = { copy: SKILLS.copy! };
+
+	test('a second command that the message asks for runs after the first', async () => {
+		const { calls, texts } = await talk({ skills }, 'ship dist to out and verify it');
+		expect(calls).toEqual([
+			['scripts/ship.sh', 'dist', 'out'],
+			['scripts/verify.mjs', 'out']
+		]);
+		expect(texts[0]).toMatch(/ship\.sh[^]+verify\.mjs/);
+	});
+
+	test('after a failure nothing more runs, and the reason is told', async () => {
+		const answer = () => ({
+			...DONE,
+			ok: false,
+			exitCode: 2,
+			stdout: '',
+			stderr: 'refused: top-level folder\n',
+			hint: 'Name another target.'
+		});
+		const { calls, texts } = await talk({ skills, answer }, 'ship dist to out and verify it');
+		expect(calls).toHaveLength(1);
+		expect(texts[0]).toContain('`scripts/ship.sh` failed with exit code 2');
+		expect(texts[0]).toContain('refused: top-level folder');
+		expect(texts[0]).toContain('Name another target.');
+	});
+
+	test('a question about a state does not change it', async () => {
+		expect((await talk({ skills }, 'verify that the shipped folder out is complete')).calls).toEqual([
+			['scripts/verify.mjs', 'out']
+		]);
+		expect((await talk({ skills }, 'ship dist')).calls).toEqual([]);
+	});
+});
+
+describe('F9: it says what it is', () => {
+	test.each(['hello', 'Tell me a joke', 'What can you do?', 'what is the capital of France?', '', '???'])(
+		'%j gets the list of skills',
+		async (message) => {
+			const { calls, texts } = await talk({ skills: SKILLS }, message);
+			expect(calls).toEqual([]);
+			expect(texts[0]).toContain('not a language model');
+			expect(texts[0]).toContain('- **dice** – Roll dice.');
+		}
+	);
+
+	test('with no skills it says where to put one', async () => {
+		expect((await talk({}, 'hello')).texts[0]).toContain('into `skills/`');
+	});
+
+	test('an answer is signed once', async () => {
+		const { texts } = await talk({ skills: { dice: SKILLS.dice! } }, 'roll 3d8');
+		expect(texts[0]).toBe('done\n\n*From the built-in responder, which is not a language model.*');
+	});
+
+	test('a skill of instructions alone is outlined, with the way to a model', async () => {
+		const review = {
+			description: 'Review code.',
+			body: '# Code review\n\n## Findings\n\n```\n# no heading\n```\n\n### Style\n'
+		};
+		const { texts, calls } = await talk({ skills: { 'code-review': review } }, 'Please review this code: let a = 1');
+		expect(calls).toEqual([]);
+		expect(texts[0]).toContain('- Findings\n  - Style');
+		expect(texts[0]).not.toContain('no heading');
+		expect(texts[0]).toContain('OPENROUTER_API_KEY');
+	});
+});
+
+describe('F9: it behaves as any model does', () => {
+	const rolled = [
+		{ type: 'message', role: 'user', content: 'roll 3d8' },
+		{ type: 'function_call', call_id: 'c1', name: 'load_skill', arguments: '{"skill":"dice"}' },
+		{ type: 'function_call_output', call_id: 'c1', output: contentOf('dice', SKILLS.dice!) }
+	];
+	const use = functionTool('use_skill', 'Run', {});
+
+	test('a call is announced, told and completed, the same for the same request', async () => {
+		const asked = request({ input: rolled, tools: [use] });
+		const events = await collect(asked);
+		expect(events.map(({ type }) => type)).toEqual(['call.started', 'call.delta', 'call.done', 'completed']);
+		expect(itemsOf(events)[0]).toMatchObject({ type: 'function_call', name: 'use_skill', status: 'completed' });
+		expect(await collect(asked)).toEqual(events);
+	});
+
+	test('the text of the deltas is the text of the item, and usage is estimated', async () => {
+		const events = await collect(request({ input: [{ type: 'message', role: 'user', content: 'hello' }] }));
+		const text = events.flatMap((event) => (event.type === 'text.delta' ? event.delta : [])).join('');
+		expect(itemsOf(events)[0]).toMatchObject({
+			role: 'assistant',
+			content: [{ type: 'output_text', text, annotations: [] }]
+		});
+		expect(events.at(-1)).toMatchObject({ usage: { outputTokens: Math.ceil(text.length / 4) } });
+	});
+
+	test('with tool choice none it calls nothing', async () => {
+		const [item] = itemsOf(await collect(request({ input: rolled, tools: [use], toolChoice: 'none' })));
+		expect(item).toMatchObject({ type: 'message' });
+	});
+
+	test('a call without its output yet, and reasoning, are passed over', async () => {
+		const input = [
+			...rolled,
+			{ type: 'reasoning', summary: [] },
+			{ type: 'function_call', call_id: 'c9', name: 'x', arguments: '{' }
+		];
+		const [item] = itemsOf(await collect(request({ input, tools: [use] })));
+		expect(item).toMatchObject({ name: 'use_skill' });
+	});
+
+	test('an abort ends it with one failed event', async () => {
+		const controller = new AbortController();
+		controller.abort();
+		const events = await collect(request(), controller.signal);
+		expect(events).toEqual([
+			{ type: 'failed', error: { code: 'aborted', message: expect.any(String) as string }, items: [] }
+		]);
+	});
+
+	const ends = (events: readonly ModelEvent[]) =>
+		events.filter(({ type }) => type === 'completed' || type === 'failed').length;
+	const fragments = fc.array(
+		fc.constantFrom(
+			...[
+				'`',
+				'```\n',
+				'\n',
+				' ',
+				'[',
+				']',
+				'<',
+				'>',
+				'{',
+				'}',
+				'"',
+				"'",
+				':',
+				'|',
+				'\\',
+				'--',
+				'=',
+				'FILE',
+				'to',
+				'a.csv',
+				'5',
+				'x.py',
+				'run ',
+				'# ',
+				'    ',
+				'…',
+				'é'
+			]
+		),
+		{ maxLength: 120 }
+	);
+	const mess = fc.oneof(
+		fc.string({ maxLength: 80, unit: 'grapheme' }),
+		fragments.map((parts) => parts.join(''))
+	);
+
+	test('any instructions, skill and message end in exactly one terminal event', async () => {
+		const property = fc.asyncProperty(mess, mess, mess, async (instructions, body, message) => {
+			const content = contentOf('run', {
+				description: '',
+				body: `${body}\n\`\`\`\nx.py ${body}\n\`\`\``,
+				files: ['x.py', body]
+			});
+			const input = [
+				{ type: 'message', role: 'user', content: `run x ${message}` },
+				{ type: 'function_call', call_id: 'c1', name: 'load_skill', arguments: '{"skill":"run"}' },
+				{ type: 'function_call_output', call_id: 'c1', output: content }
+			];
+			const tools = [
+				use,
+				functionTool(message, body, { [message]: { type: 'string' }, file: { type: 'number', description: body } })
+			];
+			const events = await collect(request({ instructions: `## Available Skills\n${instructions}`, input, tools }));
+			expect(ends(events)).toBe(1);
+			expect(events.at(-1)?.type).toBe('completed');
+		});
+		await fc.assert(property, { numRuns: 150 });
+	});
+
+	test('any items and outputs do as well', async () => {
+		const item = fc.record({
+			type: fc.constantFrom('message', 'function_call', 'function_call_output', 'reasoning'),
+			role: fc.constantFrom('user', 'assistant', undefined),
+			call_id: fc.constantFrom('a', 'b', undefined),
+			name: fc.constantFrom('use_skill', 'load_skill', 'other', undefined),
+			arguments: fc.oneof(mess, fc.json()),
+			output: fc.oneof(mess, fc.json(), fc.anything()),
+			content: fc.oneof(mess, fc.anything())
+		});
+		const property = fc.asyncProperty(fc.array(item, { maxLength: 8 }), async (input) => {
+			const events = await collect(
+				request({ input: JSON.parse(JSON.stringify(input)) as ResponseItem[], tools: [use] })
+			);
+			expect(ends(events)).toBe(1);
+		});
+		await fc.assert(property, { numRuns: 200 });
+	});
+
+	test.each(['[', '`', '"', "'", ' ', 'A_', '<a', '{a', 'a-', '1,', '? ', '--a ', '(', 'to the ', '\\\n', '#', '*'])(
+		'instructions and messages of %j a hundred thousand times over are read to their end',
+		async (piece) => {
+			const long = piece.repeat(100_000);
+			const content = contentOf('run', {
+				description: '',
+				body: `\`\`\`\nx.py ${long}\n\`\`\`\n${long}`,
+				files: ['x.py']
+			});
+			const input = [
+				{ type: 'message', role: 'user', content: `run ${long}` },
+				{ type: 'function_call', call_id: 'c1', name: 'load_skill', arguments: '{"skill":"run"}' },
+				{ type: 'function_call_output', call_id: 'c1', output: content }
+			];
+			expect(ends(await collect(request({ instructions: long, input, tools: [use] })))).toBe(1);
+		}
+	);
+});

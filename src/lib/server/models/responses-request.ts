@@ -1,0 +1,72 @@
+/** The request of the Responses API that asks a model for its next turn (MODEL-WIRE "Request"). */
+import type { ModelRequest } from '../agent/model.ts';
+import { sanitiseInput } from './responses-input.ts';
+
+/** OpenRouter refuses longer ones. */
+const MAX_SESSION_ID = 256;
+
+export interface RequestOptions {
+	apiKey: string | undefined;
+	appTitle: string | undefined;
+	referer: string | undefined;
+}
+
+/**
+ * `{base}/responses`, a query of the base kept. Throws a plain `Error` that names the value unless it is an http(s)
+ * address without credentials.
+ */
+export function responsesUrl(baseUrl: string): URL {
+	const url = URL.parse(baseUrl);
+	if (url && (url.username !== '' || url.password !== '')) {
+		throw new Error(`The base URL of the model's server must not hold a user or a password (host ${url.host})`);
+	}
+	if (!url || !/^https?:$/.test(url.protocol)) {
+		throw new Error(`The base URL of the model's server must be an http or https address, not "${baseUrl}"`);
+	}
+	url.pathname = `${url.pathname.replace(/\/+$/, '')}/responses`;
+	url.hash = '';
+	return url;
+}
+
+export function requestHeaders({ apiKey, appTitle, referer }: RequestOptions): Record<string, string> {
+	const headers: Record<string, string> = {
+		accept: 'text/event-stream',
+		// Compressed streams are held back until a block is full.
+		'accept-encoding': 'identity',
+		'content-type': 'application/json'
+	};
+	if (apiKey) headers.authorization = `Bearer ${apiKey}`;
+	if (referer && isHeaderText(referer)) headers['http-referer'] = referer;
+	if (appTitle && isHeaderText(appTitle)) headers['x-openrouter-title'] = appTitle;
+	return headers;
+}
+
+/** True when the text can be a header's value: `fetch` throws, quoting the value, for one that cannot. */
+export function isHeaderText(text: string): boolean {
+	return /^[\x20-\x7e]+$/.test(text);
+}
+
+/** The JSON body, history sanitised. */
+export function requestBody(model: string, url: URL, request: ModelRequest): string {
+	const { instructions, input, tools, toolChoice, sessionId } = request;
+	return JSON.stringify({
+		model,
+		stream: true,
+		...(takesSessionId(url) && sessionId !== '' ? { session_id: sessionId.slice(0, MAX_SESSION_ID) } : {}),
+		instructions,
+		input: sanitiseInput(input),
+		include: ['reasoning.encrypted_content'],
+		...(tools.length > 0
+			? {
+					tools: tools.map((tool) => ({ ...tool, strict: null })),
+					tool_choice: toolChoice,
+					parallel_tool_calls: true
+				}
+			: {})
+	});
+}
+
+/** OpenAI answers 400 to fields that it does not know; every other server ignores them. */
+function takesSessionId(url: URL): boolean {
+	return !/(^|\.)(openai\.com|openai\.azure\.com)$/.test(url.hostname);
+}

@@ -1,0 +1,70 @@
+/** Runs and their event logs: at most one running run in a conversation, and each run ends once. */
+import type { Kysely } from 'kysely';
+import type { FoldedMessage, StoredEvent } from './run-events.ts';
+import { advanceRun, readRunEvents } from './run-events.ts';
+import type { RunRecord } from './run-row.ts';
+import { findRun, RUN_COLUMNS } from './run-row.ts';
+import type { RunStart, RunStartResult } from './run-start.ts';
+import { startRun } from './run-start.ts';
+import type { Database } from './schema.ts';
+
+/** How a run ended, with what is to be written together with its end. */
+export interface RunFinish {
+	state: Exclude<RunRecord['state'], 'running'>;
+	errorCode?: string;
+	/** ISO 8601. */
+	finishedAt: string;
+	/** The last events, the terminal one included. */
+	events: StoredEvent[];
+	message?: FoldedMessage;
+}
+
+export interface Runs {
+	/** In one transaction, and the same run once however often it is called. */
+	start(start: RunStart): Promise<RunStartResult>;
+	/** null when there is none. */
+	get(id: string): Promise<RunRecord | null>;
+	/**
+	 * Events and the message they fold into, in one transaction. False, with nothing written, when the run has
+	 * ended or is gone: its conversation was deleted, or another process has closed it.
+	 *
+	 * @throws {Error} when the events do not follow those that are stored.
+	 */
+	appendEvents(runId: string, events: StoredEvent[], message?: FoldedMessage): Promise<boolean>;
+	/** Like `appendEvents`, and ends the run. True for the one call that did. */
+	finish(runId: string, finish: RunFinish): Promise<boolean>;
+	/** Events after number `after`, in order, at most `limit`. */
+	readEvents(runId: string, range: { after: number; limit: number }): Promise<StoredEvent[]>;
+	/** Runs that are `running` though another start of the server owned them: it died, or still lives elsewhere. */
+	listRunning(bootId: string): Promise<RunRecord[]>;
+}
+
+export function createRuns(db: Kysely<Database>): Runs {
+	return {
+		start: (start) => startRun(db, start),
+
+		get: (id) => findRun(db, id),
+
+		appendEvents: (runId, events, folded) => advanceRun(db, runId, { events, folded }),
+
+		finish: (runId, { state, errorCode, finishedAt, events, message }) =>
+			advanceRun(db, runId, {
+				events,
+				folded: message,
+				end: { state, error_code: errorCode ?? null, finished_at: finishedAt }
+			}),
+
+		readEvents: (runId, range) => readRunEvents(db, runId, range),
+
+		async listRunning(bootId) {
+			const rows = await db
+				.selectFrom('runs')
+				.select(RUN_COLUMNS)
+				.where('state', '=', 'running')
+				.where('boot_id', '!=', bootId)
+				.orderBy('started_at')
+				.execute();
+			return rows.map((row) => ({ ...row }));
+		}
+	};
+}

@@ -1,0 +1,31 @@
+/** What every store promises, whichever database it is on. */
+import type { Kysely } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
+import { testConversations } from './conversations.suite.ts';
+import type { Bench } from './fixtures.suite.ts';
+import { testMessages } from './messages.suite.ts';
+import { testRunStart } from './run-start.suite.ts';
+import { testRuns } from './runs.suite.ts';
+import type { Database } from './schema.ts';
+import { createStore } from './store.ts';
+
+/** `open` gives a migrated database, which the suite closes. */
+export function testStore(name: string, open: () => Promise<Kysely<Database>>): void {
+	describe(`the store on ${name}`, () => {
+		let bench: Bench;
+
+		beforeAll(async () => {
+			const db = await open();
+			bench = { db, store: createStore(db) };
+		}, 60_000);
+		beforeEach(async () => {
+			await bench.db.deleteFrom('conversations').execute();
+		});
+		afterAll(() => bench.store.close());
+
+		testConversations(() => bench);
+		testMessages(() => bench);
+		testRunStart(() => bench);
+		testRuns(() => bench);
+	});
+}

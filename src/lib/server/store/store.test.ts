@@ -1,0 +1,131 @@
+import { PGlite } from '@electric-sql/pglite';
+import { Kysely, PGliteDialect, sql } from 'kysely';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { at, events, question, startOf } from './fixtures.suite.ts';
+import { migrate } from './migrations.ts';
+import type { Database } from './schema.ts';
+import { openSqlite, openSqliteStore } from './sqlite.ts';
+import { createStore } from './store.ts';
+import { testStore } from './store.suite.ts';
+
+testStore('SQLite', async () => {
+	const db = openSqlite(':memory:');
+	await migrate(db);
+	return db;
+});
+
+testStore('Postgres (PGlite)', async () => {
+	const db = new Kysely<Database>({ dialect: new PGliteDialect({ pglite: new PGlite() }) });
+	await migrate(db);
+	// A second time on the same database: nothing to do.
+	await migrate(db);
+	return db;
+});
+
+describe('a SQLite file', () => {
+	let folder: string;
+	let path: string;
+
+	beforeEach(async () => {
+		folder = await mkdtemp(join(tmpdir(), 'store-'));
+		path = join(folder, 'data', 'deep', 'app.db');
+	});
+	afterEach(() => rm(folder, { recursive: true, force: true }));
+
+	test('is created with its folder, and keeps everything when it is opened again', async () => {
+		const first = await openSqliteStore(path);
+		await first.runs.start(startOf('r1'));
+		await first.runs.appendEvents('r1', events(1, 3));
+		const before = [await first.conversations.get('c1'), await first.messages.list('c1'), await first.runs.get('r1')];
+		await first.close();
+
+		const second = await openSqliteStore(path);
+		expect([
+			await second.conversations.get('c1'),
+			await second.messages.list('c1'),
+			await second.runs.get('r1')
+		]).toEqual(before);
+		expect(await second.runs.readEvents('r1', { after: 0, limit: 10 })).toEqual(events(1, 3));
+		await second.close();
+	});
+
+	// Windows has no such modes.
+	test.skipIf(process.platform === 'win32')('is in a folder that only its owner can read', async () => {
+		await (await openSqliteStore(path)).close();
+		expect((await stat(join(folder, 'data', 'deep'))).mode & 0o777).toBe(0o700);
+	});
+
+	test('is in WAL mode, synced at every commit, with foreign keys and a busy timeout', async () => {
+		const db = openSqlite(path);
+		const pragma = async (name: string) => Object.values((await sql`pragma ${sql.raw(name)}`.execute(db)).rows[0]!)[0];
+		expect(await pragma('journal_mode')).toBe('wal');
+		expect(await pragma('synchronous')).toBe(2);
+		expect(await pragma('foreign_keys')).toBe(1);
+		expect(await pragma('busy_timeout')).toBe(5000);
+		await db.destroy();
+	});
+
+	test('migrations that ran are not run again', async () => {
+		const db = openSqlite(path);
+		await migrate(db);
+		await createStore(db).conversations.create({ id: 'c1', title: 'kept', createdAt: at(1) });
+		await migrate(db);
+		expect(await createStore(db).conversations.get('c1')).toMatchObject({ title: 'kept' });
+		await db.destroy();
+	});
+
+	test('of a newer version is refused with what to do, and left as it is', async () => {
+		await (await openSqliteStore(path)).close();
+		const file = new DatabaseSync(path);
+		file.prepare('insert into kysely_migration values (?, ?)').run('999_future', at(1));
+		await expect(openSqliteStore(path)).rejects.toThrow(
+			/newer version of this server \(it has the migration 999_future\)\. Start that version/
+		);
+		expect(file.prepare('select count(*) as n from kysely_migration').get()).toMatchObject({ n: 2 });
+		file.close();
+	});
+
+	test('that is no database is refused by its name', async () => {
+		const text = join(folder, 'notes.txt');
+		await writeFile(text, 'not a database, '.repeat(1000));
+		await expect(openSqliteStore(text)).rejects.toThrow(
+			`The database ${text} cannot be opened: file is not a database`
+		);
+	});
+
+	test('on a full disk is storage_full, and takes writes again when there is room', async () => {
+		const db = openSqlite(path);
+		await migrate(db);
+		const store = createStore(db);
+		await store.runs.start(startOf('r1'));
+		const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(db);
+		await sql`pragma max_page_count = ${sql.lit(rows[0]!.page_count + 2)}`.execute(db);
+		const large = question('r1-answer', 'x'.repeat(1_000_000));
+		await expect(
+			store.runs.appendEvents('r1', events(1, 1), { conversationId: 'c1', message: large })
+		).rejects.toMatchObject({ code: 'storage_full', status: 507 });
+		expect(await store.runs.readEvents('r1', { after: 0, limit: 10 })).toEqual([]);
+
+		await sql`pragma max_page_count = 1000000`.execute(db);
+		expect(await store.runs.appendEvents('r1', events(1, 1), { conversationId: 'c1', message: large })).toBe(true);
+		await db.destroy();
+	});
+
+	test('that another process is writing to is unavailable once the wait is over', async () => {
+		const store = await openSqliteStore(path, { busyTimeoutMs: 1 });
+		const other = new DatabaseSync(path);
+		other.exec('begin immediate');
+		await expect(store.runs.start(startOf('r1'))).rejects.toMatchObject({ code: 'unavailable', status: 503 });
+		await expect(store.conversations.create({ id: 'c1', title: 'x', createdAt: at(1) })).rejects.toMatchObject({
+			code: 'unavailable'
+		});
+		other.exec('rollback');
+		expect(await store.runs.start(startOf('r1'))).toMatchObject({ outcome: 'started' });
+		other.close();
+		await store.close();
+	});
+});

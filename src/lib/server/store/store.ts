@@ -1,0 +1,29 @@
+/** The server's memory: one object per aggregate, over any database that Kysely speaks to. */
+import type { Kysely } from 'kysely';
+import type { Conversations } from './conversations.ts';
+import { createConversations } from './conversations.ts';
+import type { Messages } from './messages.ts';
+import { createMessages } from './messages.ts';
+import type { Runs } from './runs.ts';
+import { createRuns } from './runs.ts';
+import type { Database } from './schema.ts';
+import { withStorageErrors } from './storage-errors.ts';
+
+/** Every method rejects with an AppError `storage_full` or `unavailable` when the database says so. */
+export interface Store {
+	conversations: Conversations;
+	messages: Messages;
+	runs: Runs;
+	/** Ends the connection; nothing can be asked afterwards. */
+	close(): Promise<void>;
+}
+
+/** The database has been migrated. The store owns it from here: `close` closes it. */
+export function createStore(db: Kysely<Database>): Store {
+	return {
+		conversations: withStorageErrors(createConversations(db)),
+		messages: withStorageErrors(createMessages(db)),
+		runs: withStorageErrors(createRuns(db)),
+		close: () => db.destroy()
+	};
+}

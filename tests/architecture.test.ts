@@ -1,0 +1,138 @@
+/** The dependency rule, checked on every file of `src/`, and the rules themselves, checked on small invented inputs. */
+
+import { execFileSync } from 'node:child_process';
+import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { join, posix, relative, sep } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { isTestFile } from './support/layers.ts';
+import { importCycles, importsOf, layerViolations, moduleState, packagesOf } from './support/source-rules.ts';
+import { strayFolderNames } from './support/stray-folders.ts';
+
+const root = join(import.meta.dirname, '..');
+const files = readSources();
+
+describe('src/', () => {
+	test('every file imports only what its layer may', () => {
+		expect([...files].flatMap(([file, text]) => layerViolations(file, text))).toEqual([]);
+	});
+
+	test('no imports go in a circle', () => {
+		expect(importCycles(files).map((cycle) => cycle.join(' → '))).toEqual([]);
+	});
+
+	test('no module of the server or of shared/ keeps state', () => {
+		const modules = [...files].filter(([file]) => /^lib\/(server|shared)\//.test(file) && !isTestFile(file));
+		expect(modules.flatMap(([file, text]) => moduleState(file, text).map((name) => `${file}: ${name}`))).toEqual([]);
+	});
+
+	test('the skills library imports only packages that are installed with it', () => {
+		const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+			dependencies: Record<string, string>;
+		};
+		const library = [...files].filter(([file]) => /^lib\/server\/(skills|sandbox)\//.test(file) && !isTestFile(file));
+		const packages = library.flatMap(([file, text]) => packagesOf(file, text).map((name) => ({ file, name })));
+		expect(packages.filter(({ name }) => !(name in manifest.dependencies))).toEqual([]);
+	});
+});
+
+test('no tracked file points at a folder called shared outside the project', () => {
+	const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root });
+	const tracked = listed.toString().split('\0').filter(Boolean);
+	expect(tracked.length).toBeGreaterThan(0);
+	expect(tracked.flatMap((file) => strayFolderNames(file, textOf(join(root, file))))).toEqual([]);
+});
+
+describe('the rules', () => {
+	const imports = (specifier: string): string => `import { x } from '${specifier}';`;
+
+	test('see static, type-only, dynamic and re-exporting imports, and those of a component', () => {
+		const text = `import a from './a.ts'; import type { B } from './b.ts'; export * from './c.ts'; await import('./d.ts');`;
+		expect(importsOf('lib/x.ts', text)).toEqual(['./a.ts', './b.ts', './c.ts', './d.ts']);
+		expect(
+			importsOf('lib/X.svelte', `<p>import y from 'y'</p><script lang="ts">${imports('./a.ts')}</script>`)
+		).toEqual(['./a.ts']);
+	});
+
+	test.each([
+		['lib/shared/events.ts', '../server/agent/model.ts'],
+		['lib/shared/events.ts', 'kysely'],
+		['lib/shared/events.ts', 'node:fs'],
+		['lib/server/skills/parser.ts', '$lib/shared/errors.ts'],
+		['lib/server/skills/executor.ts', '../sandbox/process.ts'],
+		['lib/server/skills/handlers/python.ts', '../../store/sqlite.ts'],
+		['lib/server/agent/loop.ts', '../skills/registry.ts'],
+		['lib/server/models/responses.ts', '../skills/registry.ts'],
+		['lib/server/runs/runner.ts', '../models/responses.ts'],
+		['lib/server/runs/runner.ts', 'node:child_process'],
+		['lib/server/agent/loop.ts', '@sveltejs/kit'],
+		['lib/server/agent/loop.ts', '$app/environment'],
+		['lib/server/runs/runner.ts', '$lib/server/app.ts'],
+		['lib/server/config.ts', './app.ts'],
+		['lib/server/http.ts', './store/sqlite.ts'],
+		['lib/components/Composer.svelte.ts', '../server/app.ts'],
+		['lib/chat/session.svelte.ts', '$lib/components/Composer.svelte'],
+		['routes/api/chat/+server.ts', '$lib/server/models/offline.ts'],
+		['lib/server/runs/runner.ts', './runner.test.ts'],
+		['lib/new-folder/file.ts', './other.ts']
+	])('refuse that %s imports %s', (file, specifier) => {
+		expect(layerViolations(file, imports(specifier))).toHaveLength(1);
+	});
+
+	test.each([
+		['lib/shared/api.ts', 'zod'],
+		['lib/server/skills/executor.ts', '../sandbox/sandbox.ts'],
+		['lib/server/skills/provider.ts', '../sandbox/process.ts'],
+		['lib/server/skills/handlers/python.ts', '../types.ts'],
+		['lib/server/sandbox/process.ts', 'node:child_process'],
+		['lib/server/sandbox/detect.ts', './process.ts'],
+		['lib/server/models/offline.ts', '../skills/search.ts'],
+		['lib/server/app.ts', './store/sqlite.ts'],
+		['lib/server/runs/runner.test.ts', '../models/responses.ts'],
+		['lib/server/http.ts', '@sveltejs/kit'],
+		['lib/components/Message.svelte', '$lib/chat/session.svelte.ts'],
+		['routes/+page.server.ts', './$types']
+	])('allow that %s imports %s', (file, specifier) => {
+		const text = file.endsWith('.svelte') ? `<script>${imports(specifier)}</script>` : imports(specifier);
+		expect(layerViolations(file, text)).toEqual([]);
+	});
+
+	test('find a circle, once, and none in a diamond or in a component that shows itself', () => {
+		const circle = { 'a.ts': imports('./b.ts'), 'b.ts': imports('./c.ts'), 'c.ts': imports('./a.ts') };
+		expect(importCycles(new Map(Object.entries(circle)))).toEqual([['a.ts', 'b.ts', 'c.ts', 'a.ts']]);
+		const diamond = {
+			'a.ts': imports('./b.ts') + imports('./c.ts'),
+			'b.ts': imports('./d.ts'),
+			'c.ts': imports('./d.ts')
+		};
+		expect(importCycles(new Map(Object.entries({ ...diamond, 'd.ts': '' })))).toEqual([]);
+		expect(importCycles(new Map([['Tree.svelte', `<script>${imports('./Tree.svelte')}</script>`]]))).toEqual([]);
+	});
+
+	test('find what can change at module level, and leave constants and what functions keep', () => {
+		const state = `let count = 0; export var other; const cache = new Map<string, number>(); const list: string[] = [];`;
+		expect(moduleState('x.ts', state)).toEqual(['count', 'other', 'cache', 'list']);
+		const constants = `const names = new Set(['a']); const table = { a: 1 }; function f() { let n = 0; return n; }`;
+		expect(moduleState('x.ts', constants)).toEqual([]);
+	});
+
+	test('find a path to a stray folder, and leave the project’s own lib/shared', () => {
+		const shared = ['..', 'shared'].join('/');
+		expect(strayFolderNames('docs/design.md', `see ${shared}/notes.md`)).toHaveLength(1);
+		expect(strayFolderNames('src/lib/server/agent/loop.ts', imports(`../${shared}/events.ts`))).toEqual([]);
+	});
+});
+
+function readSources(): Map<string, string> {
+	const source = join(root, 'src');
+	const names = readdirSync(source, { recursive: true, withFileTypes: true })
+		.filter((entry) => entry.isFile() && /\.(ts|js|svelte)$/.test(entry.name))
+		.map((entry) => join(entry.parentPath, entry.name));
+	return new Map(
+		names.map((name) => [relative(source, name).split(sep).join(posix.sep), readFileSync(name, 'utf8')] as const)
+	);
+}
+
+/** A tracked file may be deleted in the work tree, or be a link: then it has no text of its own. */
+function textOf(path: string): string {
+	return lstatSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, 'utf8') : '';
+}

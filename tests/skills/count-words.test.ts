@@ -1,0 +1,63 @@
+import { writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runHandler, runSkill, SKILLS, temporaryFolder } from './run-skill.ts';
+
+const HANDLER = 'count-words/scripts/count_words.js';
+const SCRIPT = 'count-words/scripts/count.mjs';
+
+async function count(text: unknown): Promise<Record<string, number>> {
+	const { stdout, stderr } = await runHandler(HANDLER, { text, __workDir: '/nowhere' });
+	if (stdout === '') throw new Error(stderr);
+	return JSON.parse(stdout) as Record<string, number>;
+}
+
+describe('count-words', () => {
+	it('D15, D16: tools.json declares count_words with one required text', () => {
+		const manifest: unknown = JSON.parse(readFileSync(join(SKILLS, 'count-words/tools.json'), 'utf8'));
+		expect(manifest).toMatchObject([
+			{ name: 'count_words', script: 'scripts/count_words.js', parameters: { text: { type: 'string' } } }
+		]);
+	});
+
+	it.each([
+		['', { words: 0, characters: 0, charactersWithoutSpaces: 0, lines: 0, sentences: 0 }],
+		['Hello world. How are you?', { words: 5, characters: 25, charactersWithoutSpaces: 21, lines: 1, sentences: 2 }],
+		['one\r\ntwo\n\nthree\n', { words: 3, characters: 15, charactersWithoutSpaces: 11, lines: 4 }],
+		["Don't stop the well-known – and old—show!", { words: 7 }],
+		['  \t \n ', { words: 0, charactersWithoutSpaces: 0 }],
+		['Größe: 3,14 €', { words: 2, characters: 13, charactersWithoutSpaces: 11 }],
+		['👩‍👩‍👧 e\u0301', { words: 1, characters: 3, charactersWithoutSpaces: 2 }],
+		['私は学生です', { words: 4, characters: 6, sentences: 1 }]
+	])('D20: counts %j', async (text, expected) => {
+		expect(await count(text)).toMatchObject(expected);
+	});
+
+	it('D23: rejects what is not a text', async () => {
+		await expect(count(42)).rejects.toThrow('"text" must be a string, but it is number.');
+		await expect(count(undefined)).rejects.toThrow('"text" must be a string, but it is missing.');
+	});
+
+	it('counts a file of the workspace', async () => {
+		const cwd = await temporaryFolder();
+		await writeFile(join(cwd, 'note.txt'), 'three little words\n');
+		const { stdout, exitCode } = await runSkill(SCRIPT, ['--file', 'note.txt'], { cwd });
+		expect(exitCode).toBe(0);
+		expect(JSON.parse(stdout)).toMatchObject({ words: 3, characters: 19, lines: 1 });
+	});
+
+	it('counts a text given as one argument or as several', async () => {
+		expect(JSON.parse((await runSkill(SCRIPT, ['one two'])).stdout)).toMatchObject({ words: 2 });
+		expect(JSON.parse((await runSkill(SCRIPT, ['one', 'two'])).stdout)).toMatchObject({ words: 2, characters: 7 });
+	});
+
+	it('names a file that is missing or is not text, with code 1', async () => {
+		const cwd = await temporaryFolder();
+		await writeFile(join(cwd, 'image.png'), Buffer.from([0x89, 0x50, 0xff, 0xfe]));
+		const missing = await runSkill(SCRIPT, ['--file', 'nope.txt'], { cwd });
+		expect(missing).toMatchObject({ exitCode: 1, stdout: '' });
+		expect(missing.stderr).toContain('Cannot count the words of nope.txt: there is no such file.');
+		expect(await runSkill(SCRIPT, ['--file', 'image.png'], { cwd })).toMatchObject({ exitCode: 1, stdout: '' });
+	});
+});

@@ -1,0 +1,263 @@
+import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { runSkill, temporaryFolder, type SkillRun } from './run-skill.ts';
+
+const SCRIPT = 'data-analysis/scripts/analyze_csv.py';
+const SALES = fileURLToPath(new URL('../fixtures/sales.csv', import.meta.url));
+
+async function withFile(name: string, content: string | Buffer): Promise<string> {
+	const cwd = await temporaryFolder();
+	await writeFile(join(cwd, name), content);
+	return cwd;
+}
+
+async function analyze(content: string | Buffer, ...options: string[]): Promise<SkillRun & { cwd: string }> {
+	const cwd = await withFile('data.csv', content);
+	return { ...(await runSkill(SCRIPT, ['data.csv', ...options], { cwd })), cwd };
+}
+
+async function analyzeSales(...options: string[]): Promise<SkillRun & { cwd: string }> {
+	const cwd = await temporaryFolder();
+	await copyFile(SALES, join(cwd, 'sales.csv'));
+	return { ...(await runSkill(SCRIPT, ['sales.csv', ...options], { cwd })), cwd };
+}
+
+/** The cells of the table row that begins with `first`. */
+function row(stdout: string, first: string): string[] {
+	const line = stdout.split('\n').find((text) => text.startsWith(`| ${first} |`));
+	return line ? line.slice(2, -2).split(' | ') : [];
+}
+
+describe('data-analysis: groups', () => {
+	it('adds up revenue by region exactly, largest first, with what is missing left out', async () => {
+		const { stdout, stderr, exitCode } = await analyzeSales('--group-by', 'region', '--value', 'revenue');
+		expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+		const regions = [...stdout.matchAll(/^\| (South|North|West|East) \|/gm)].map(([, name]) => name);
+		expect(regions).toEqual(['South', 'North', 'West', 'East']);
+		// region, rows, count, sum, mean, min, max, share of the sum
+		expect(row(stdout, 'South')).toEqual(['South', '6', '6', '4072.35', '678.73', '224.5', '1791', '30.7 %']);
+		expect(row(stdout, 'North')).toEqual(['North', '6', '6', '3786.7', '631.12', '359.2', '995', '28.5 %']);
+		expect(row(stdout, 'West')).toEqual(['West', '6', '6', '3191.4', '531.9', '188.8', '1393', '24 %']);
+		expect(row(stdout, 'East')).toEqual(['East', '6', '5', '2222.6', '444.52', '269.4', '597', '16.7 %']);
+		expect(row(stdout, '**All**')).toEqual(['**All**', '24', '23', '13273.05', '577.09', '188.8', '1791', '100 %']);
+	});
+
+	it('shows the sums of every number column first when none is named', async () => {
+		const { stdout } = await analyzeSales('--group-by', 'region');
+		expect(row(stdout, 'South')).toEqual(['South', '6', '201', '4072.35']);
+		expect(row(stdout, 'East')).toEqual(['East', '6', '297', '2222.6']);
+		expect(row(stdout, 'North')).toEqual(['North', '6', '252', '3786.7']);
+		expect(row(stdout, 'West')).toEqual(['West', '6', '107', '3191.4']);
+		expect(stdout.indexOf('## Sums by region')).toBeLessThan(stdout.indexOf('## revenue by region'));
+		expect(stdout.indexOf('## revenue by region')).toBeLessThan(stdout.indexOf('## units by region'));
+		expect(stdout).toContain('Chart: sales-by-region.svg (Revenue by region). Choose another number with --value.');
+	});
+
+	it('groups dates by month in their own order', async () => {
+		const { stdout, cwd } = await analyzeSales('--group-by', 'date', '--period', 'month', '--value', 'revenue');
+		expect([...stdout.matchAll(/^\| (2025-\d\d) \| 8 \| \d \| ([\d.]+) \|/gm)].map(([, key, sum]) => [key, sum])).toEqual([
+			['2025-01', '5169.35'],
+			['2025-02', '3380.4'],
+			['2025-03', '4723.3']
+		]);
+		expect(await readdir(cwd)).toContain('sales-by-month.svg');
+	});
+
+	it('groups by two columns at once', async () => {
+		const { stdout } = await analyzeSales('--group-by', 'region,product', '--value', 'revenue');
+		expect(row(stdout, 'South · Office chair').slice(1, 4)).toEqual(['2', '2', '2985']);
+		expect(row(stdout, 'East · Notebook').slice(1, 4)).toEqual(['2', '1', '354']);
+	});
+
+	it('sorts by the measure that is asked for', async () => {
+		const { stdout } = await analyzeSales('--group-by', 'product', '--value', 'revenue', '--measure', 'average');
+		const order = [...stdout.matchAll(/^\| (Office chair|Desk lamp|Monitor stand|Notebook) \|/gm)].map(([, name]) => name);
+		expect(order).toEqual(['Office chair', 'Desk lamp', 'Monitor stand', 'Notebook']);
+		expect(row(stdout, 'Office chair').slice(3, 5)).toEqual(['7164', '1023.43']);
+	});
+
+	it('finds a column without regard to case and forgives a misspelling, which it says', async () => {
+		const upper = await analyzeSales('--group-by', 'REGION', '--value', 'Revenue');
+		expect(row(upper.stdout, 'South')[3]).toBe('4072.35');
+		expect(upper.stdout).not.toContain('was taken for it');
+		const misspelt = await analyzeSales('--group-by', 'regoin', '--value', 'revenue');
+		expect(row(misspelt.stdout, 'South')[3]).toBe('4072.35');
+		expect(misspelt.stdout).toContain('There is no column "regoin"; "region" was taken for it.');
+	});
+
+	it('ends with code 2 and the list of columns for an unknown one', async () => {
+		const { stderr, exitCode, cwd } = await analyzeSales('--group-by', 'country');
+		expect(exitCode).toBe(2);
+		expect(stderr).toBe('There is no column "country" in sales.csv. Its columns are: date, region, product, units, revenue.\n');
+		expect(await readdir(cwd)).toEqual(['sales.csv']);
+	});
+
+	it('ends with code 2 when the value is no number column or the period no date column', async () => {
+		const value = await analyzeSales('--group-by', 'region', '--value', 'product');
+		expect(value).toMatchObject({ exitCode: 2 });
+		expect(value.stderr).toContain('The column "product" does not hold numbers. These do: units, revenue.');
+		expect(await analyzeSales('--group-by', 'region', '--period', 'month')).toMatchObject({ exitCode: 2 });
+		expect(await analyzeSales('--period', 'month')).toMatchObject({ exitCode: 2 });
+	});
+
+	it('puts rows without a key into a group of their own and shows no sum where there is no value', async () => {
+		const { stdout } = await analyze('k,v\na,1\n,2\nb,\nNA,3\n', '--group-by', 'k');
+		expect(row(stdout, '(missing)').slice(0, 4)).toEqual(['(missing)', '2', '2', '5']);
+		expect(row(stdout, 'b').slice(0, 4)).toEqual(['b', '1', '0', '–']);
+	});
+});
+
+describe('data-analysis: columns', () => {
+	it('summarises each column and does not group unasked', async () => {
+		const { stdout, exitCode } = await analyzeSales();
+		expect(exitCode).toBe(0);
+		expect(stdout).not.toContain('by region');
+		expect(stdout).toContain('**sales.csv**: 24 rows, 5 columns, divided by comma, UTF-8.');
+		expect(row(stdout, 'date')).toEqual(['date', 'date', '24', '0', '24', '2025-01-06 to 2025-03-24']);
+		expect(row(stdout, 'region').slice(0, 5)).toEqual(['region', 'text', '24', '0', '4']);
+		expect(row(stdout, 'units')).toEqual(['units', 'integer', '23', '1', '20', '2 to 200']);
+		const statistics = stdout.slice(stdout.indexOf('## Numbers'));
+		expect(row(statistics, 'units')).toEqual(['units', '23', '857', '37.26', '54.1', '2', '6', '11', '42.5', '200']);
+		expect(row(statistics, 'revenue').slice(1, 4)).toEqual(['23', '13273.05', '577.09']);
+		expect(stdout).toContain('In "revenue" 1 value is missing and left out of its figures.');
+	});
+
+	it('adds decimals without noise', async () => {
+		const { stdout } = await analyze('v\n0.1\n0.2\n1234.2\n');
+		expect(row(stdout.slice(stdout.indexOf('## Numbers')), 'v').slice(0, 4)).toEqual(['v', '3', '1234.5', '411.5']);
+	});
+
+	it('reads a byte order mark, semicolons, decimal commas, quotes and line breaks in cells', async () => {
+		const { stdout } = await analyze('\ufeffName;Betrag\r\n"Müller; Söhne";1.234,50\r\n"zwei\r\n""Zeilen""";-0,25\r\n', '--group-by', 'name');
+		expect(stdout).toContain('2 rows, 2 columns, divided by semicolon, UTF-8');
+		expect(row(stdout, 'Müller; Söhne')[3]).toBe('1234.5');
+		expect(row(stdout, 'zwei "Zeilen"')[3]).toBe('-0.25');
+	});
+
+	it('falls back to a Western encoding and says so', async () => {
+		const { stdout } = await analyze(Buffer.from('stadt,wert\nK\xf6ln,3\n', 'latin1'), '--group-by', 'stadt');
+		expect(row(stdout, 'Köln')[3]).toBe('3');
+		expect(stdout).toContain('The file is not valid UTF-8; it was read as Western European (Windows-1252).');
+	});
+
+	it('reads tabs in UTF-16', async () => {
+		const { stdout } = await analyze(Buffer.from('\ufeffa\tb\nx\t2\nx\t3\n', 'utf16le'), '--group-by', 'a');
+		expect(row(stdout, 'x')[3]).toBe('5');
+	});
+
+	it('keeps identifiers as text and reads money and percents as numbers', async () => {
+		const { stdout } = await analyze('id,price,rate\n007,"$1,234.50",12 %\n010,-$4.50,3%\n');
+		expect(row(stdout, 'id')[1]).toBe('text');
+		expect(row(stdout, 'price')).toEqual(['price', 'number', '2', '0', '2', '-4.5 to 1234.5']);
+		expect(row(stdout, 'rate')[5]).toBe('3 to 12');
+	});
+
+	it('reports rows of the wrong length, values that are no numbers, and a quotation mark left open', async () => {
+		const numbers = Array.from({ length: 10 }, (_, index) => `${index},x`).join('\n');
+		const ragged = await analyze(`a,b\n${numbers}\nnone,y\n1\n1,2,3\n`);
+		expect(ragged.stdout).toContain('1 row is shorter than the header; their last cells count as missing (line 13).');
+		expect(ragged.stdout).toContain('1 row is longer than the header; their extra cells were left out (line 14).');
+		expect(ragged.stdout).toContain('In "a" 1 value is not a number and left out of its figures, for example "none".');
+		const open = await analyze('a,b\n1,"x\n2,y\n3,z\n');
+		expect(open.stdout).toContain('A quotation mark is never closed');
+	});
+
+	it('names the columns itself when the first row is data', async () => {
+		const { stdout } = await analyze('2024-01-01,x,3.5\n2024-01-02,y,4\n');
+		expect(row(stdout, 'column3')).toEqual(['column3', 'number', '2', '0', '2', '3.5 to 4']);
+		expect(stdout).toContain('The first row holds data, not names');
+		const forced = await analyze('a,b\nc,d\n', '--no-header');
+		expect(forced.stdout).toContain('2 rows, 2 columns');
+	});
+
+	it('skips lines without a filled cell, also before the header', async () => {
+		const { stdout } = await analyze('\ufeff,\n\nk,v\na,1\n,\n a , 2 \n', '--group-by', 'k', '--encoding', 'utf-8');
+		expect(stdout).toContain('2 rows, 2 columns');
+		expect(row(stdout, 'a')[3]).toBe('3');
+	});
+
+	it('reads years as names of columns', async () => {
+		const { stdout } = await analyze('country,2019,2020\nFrance,1,2\n');
+		expect(row(stdout, '2020')[5]).toBe('2 to 2');
+	});
+});
+
+describe('data-analysis: files that cannot be analysed', () => {
+	it.each([
+		['an empty file', '', 'data.csv is empty (0 bytes)'],
+		['blanks', ' \n\n', 'data.csv holds nothing but blanks.'],
+		['a binary file', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 1]), 'data.csv is a binary file, not CSV text.'],
+		['an Excel workbook', Buffer.from('PK\x03\x04....'), 'an Excel workbook (.xlsx), not CSV text']
+	])('ends with code 1 for %s', async (_, content, message) => {
+		const { stderr, exitCode } = await analyze(content);
+		expect(exitCode).toBe(1);
+		expect(stderr).toContain(message);
+		expect(stderr).not.toContain('Traceback');
+	});
+
+	it('ends with code 1 for a missing file and names those there are', async () => {
+		const cwd = await withFile('orders.csv', 'a\n1\n');
+		const { stderr, exitCode } = await runSkill(SCRIPT, ['sales.csv'], { cwd });
+		expect({ stderr, exitCode }).toEqual({ stderr: 'There is no file sales.csv. There is: orders.csv.\n', exitCode: 1 });
+	});
+
+	it('summarises a header without rows and draws nothing', async () => {
+		const { stdout, exitCode, cwd } = await analyze('a,b\n');
+		expect(exitCode).toBe(0);
+		expect(stdout).toContain('not a single row of data');
+		expect(await readdir(cwd)).toEqual(['data.csv']);
+	});
+});
+
+describe('data-analysis: the chart', () => {
+	it('draws each group with its exact value on a background of its own', async () => {
+		const { cwd } = await analyzeSales('--group-by', 'region', '--value', 'revenue');
+		const svg = await readFile(join(cwd, 'sales-by-region.svg'), 'utf8');
+		expect(svg).toContain('<title id="chart-title">Revenue by region</title>');
+		for (const text of ['South', '4072.35', 'North', '3786.7', 'West', '3191.4', 'East', '2222.6', 'revenue (sum)', 'region']) {
+			expect(svg).toContain(`>${text}</text>`);
+		}
+		expect(svg).toMatch(/<rect x="0.5" y="0.5" [^>]*fill="#ffffff"/);
+	});
+
+	it('draws bars in proportion', async () => {
+		const { cwd } = await analyze('k,v\na,100\nb,50\nc,-25\n', '--group-by', 'k');
+		const svg = await readFile(join(cwd, 'data-by-k.svg'), 'utf8');
+		const [a = 0, b = 0, c = 0] = [...svg.matchAll(/width="([\d.]+)" height="24"/g)].map(([, width]) => Number(width));
+		expect(a / b).toBeCloseTo(2, 1);
+		expect(b / c).toBeCloseTo(2, 1);
+	});
+
+	it('escapes names and leaves out what XML forbids', async () => {
+		const { cwd } = await analyze('k,v\n"<script>&""\u0007",1\nb,2\n', '--group-by', 'k', '--chart', 'mine');
+		const svg = await readFile(join(cwd, 'mine.svg'), 'utf8');
+		expect(svg).toContain('&lt;script&gt;&amp;&quot;');
+		expect(svg).not.toContain('<script>');
+		expect(svg).not.toContain('\u0007');
+	});
+
+	it('is a summary when nothing is grouped', async () => {
+		const { stdout, cwd } = await analyzeSales();
+		expect(stdout).toContain('Chart: sales-summary.svg (How revenue is spread).');
+		expect(await readFile(join(cwd, 'sales-summary.svg'), 'utf8')).toContain('>200 to under 400</text>');
+	});
+
+	it('stays in the workspace', async () => {
+		const { stderr, exitCode } = await analyzeSales('--chart', '../outside.svg');
+		expect(exitCode).toBe(2);
+		expect(stderr).toContain('The chart must lie in the working directory');
+	});
+});
+
+describe('data-analysis: large files', () => {
+	it('adds up more values than it keeps for quantiles, exactly, and marks the quantiles', async () => {
+		const lines = Array.from({ length: 210_000 }, (_, index) => `${'xyz'[index % 3]},${index % 100}.25`);
+		const { stdout, exitCode } = await analyze(`k,v\n${lines.join('\n')}\n`, '--group-by', 'k');
+		expect(exitCode).toBe(0);
+		expect(row(stdout, 'x').slice(1, 4)).toEqual(['70000', '70000', '3482500']);
+		expect(row(stdout, '**All**').slice(1, 4)).toEqual(['210000', '210000', '10447500']);
+		expect(stdout).toContain('The quantiles of "v" come from a random sample of 200,000 values (≈).');
+	}, 60_000);
+});

@@ -1,0 +1,121 @@
+/** Starts the whole application as a user does, `node server.js`, on a free port and in folders of its own. */
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+export interface AppOptions {
+	/** Over the defaults; an empty value stands for a variable that is not set. */
+	env?: Record<string, string>;
+	/** Folder whose skills are copied to `skillsDir`. Default: the bundled ones. */
+	skillsFrom?: string;
+}
+
+export interface App {
+	/** `http://127.0.0.1:<port>`; the same after a restart. */
+	url: string;
+	/** Temporary, kept over restarts, removed at the end. */
+	dataDir: string;
+	skillsDir: string;
+	/** Each line of standard output and standard error so far. */
+	logs: string[];
+	/** Ends the server and starts it again on the same port, folders and environment (and `env` over it). */
+	restart: (options?: RestartOptions) => Promise<void>;
+	/** Ends the server and removes its folders. Idempotent. */
+	stop: () => Promise<void>;
+}
+
+export interface RestartOptions {
+	/** `SIGKILL` for a crash. Default: `SIGTERM`, an orderly end. */
+	signal?: 'SIGTERM' | 'SIGKILL';
+	env?: Record<string, string>;
+}
+
+const root = join(import.meta.dirname, '../..');
+
+/** A start may begin with a build of the client. */
+const START_TIMEOUT_MS = 90_000;
+const STOP_TIMEOUT_MS = 10_000;
+
+/** Throws, with what the server printed, when it ends or says nothing instead of `Listening on …`. */
+export async function startApp(options: AppOptions = {}): Promise<App> {
+	const folder = await mkdtemp(join(tmpdir(), 'openrouter-skills-app-'));
+	const dataDir = join(folder, 'data');
+	const skillsDir = join(folder, 'skills');
+	await cp(options.skillsFrom ?? join(root, 'skills'), skillsDir, { recursive: true });
+
+	const logs: string[] = [];
+	const environment = { ...isolatedEnvironment(), DATA_DIR: dataDir, SKILLS_DIRS: skillsDir, ...options.env };
+	const start = (env: Record<string, string>): Promise<RunningServer> => startServer(env, logs);
+	let server = await start(environment).catch(async (error: unknown) => {
+		await rm(folder, { recursive: true, force: true });
+		throw error;
+	});
+	const { url } = server;
+
+	return {
+		url,
+		dataDir,
+		skillsDir,
+		logs,
+		async restart({ signal = 'SIGTERM', env }: RestartOptions = {}) {
+			await endProcess(server.process, signal);
+			server = await start({ ...environment, PORT: new URL(url).port, ...env });
+		},
+		async stop() {
+			await endProcess(server.process, 'SIGTERM');
+			await rm(folder, { recursive: true, force: true });
+		}
+	};
+}
+
+interface RunningServer {
+	process: ChildProcess;
+	url: string;
+}
+
+async function startServer(env: Record<string, string>, logs: string[]): Promise<RunningServer> {
+	const node = join(root, 'node_modules/.bin/node');
+	const server = spawn(node, ['server.js'], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+	const firstLine = logs.length;
+	const failure = (what: string): Error => new Error(`server.js ${what}:\n${logs.slice(firstLine).join('\n')}`);
+
+	let timer: NodeJS.Timeout | undefined;
+	try {
+		const url = await new Promise<string>((resolve, reject) => {
+			timer = setTimeout(() => reject(failure(`did not listen within ${START_TIMEOUT_MS} ms`)), START_TIMEOUT_MS);
+			server.once('error', reject);
+			server.once('close', (code, signal) => reject(failure(`ended with ${code ?? signal} before it listened`)));
+			for (const stream of [server.stdout, server.stderr])
+				createInterface({ input: stream }).on('line', (line) => {
+					logs.push(line);
+					const address = /Listening on (http:\/\/\S+)/.exec(line)?.[1];
+					if (address) resolve(address.replace(/\/$/, ''));
+				});
+		});
+		return { process: server, url };
+	} catch (error) {
+		await endProcess(server, 'SIGKILL');
+		throw error;
+	} finally {
+		clearTimeout(timer);
+	}
+}
+
+/** Nothing of the developer's own: neither a key in the shell nor one in `.env`, which never replaces a set variable. */
+function isolatedEnvironment(): Record<string, string> {
+	const { PATH = '', HOME = '', LANG = 'C.UTF-8', TMPDIR = tmpdir() } = process.env;
+	return { PATH, HOME, LANG, TMPDIR, HOST: '127.0.0.1', PORT: '0', OPENROUTER_API_KEY: '', DATABASE_URL: '' };
+}
+
+async function endProcess(server: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+	if (server.exitCode !== null || server.signalCode !== null || server.pid === undefined) return;
+	const ended = once(server, 'exit');
+	server.kill(signal);
+	const timer = setTimeout(() => server.kill('SIGKILL'), STOP_TIMEOUT_MS);
+	await ended;
+	clearTimeout(timer);
+}

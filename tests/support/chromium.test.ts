@@ -1,0 +1,68 @@
+import { chromium as playwrightChromium } from '@playwright/test';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { unpackChromium } from './chromium-package.ts';
+import { findChromium } from './chromium.ts';
+
+let folder: string;
+
+beforeEach(async () => {
+	folder = await mkdtemp(join(tmpdir(), 'openrouter-skills-chromium-'));
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+describe('findChromium', () => {
+	test('takes CHROMIUM_PATH before any other', async () => {
+		const environment = { CHROMIUM_PATH: process.execPath, EXTRA: 'kept' };
+		const found = await findChromium({ environment, installed: [import.meta.filename] });
+		expect(found.executablePath).toBe(process.execPath);
+		expect(found.env).toEqual(environment);
+	});
+
+	test('refuses a CHROMIUM_PATH that names no file, and says which', async () => {
+		const missing = join(folder, 'missing');
+		await expect(findChromium({ environment: { CHROMIUM_PATH: missing } })).rejects.toThrow(missing);
+	});
+
+	test('takes the first installed one that exists', async () => {
+		const installed = [join(folder, 'missing'), process.execPath];
+		expect((await findChromium({ environment: {}, installed })).executablePath).toBe(process.execPath);
+	});
+
+	test('finds one on this machine that starts and shows text', async () => {
+		const browser = await playwrightChromium.launch(await findChromium());
+		try {
+			const page = await browser.newPage();
+			await page.setContent('<p>text</p>');
+			expect(await page.getByText('text').isVisible()).toBe(true);
+		} finally {
+			await browser.close();
+		}
+	});
+});
+
+describe.runIf(process.platform === 'linux' && process.arch === 'x64')('unpackChromium', () => {
+	test('called twice at once unpacks one whole browser, which shows text on a machine without fonts', async () => {
+		const options = { cacheFolder: folder, fontFolders: [] };
+		const [first, second] = await Promise.all([unpackChromium(options), unpackChromium(options)]);
+		expect(second).toEqual(first);
+		expect(await readdir(folder)).toEqual([expect.stringMatching(/^chromium-[\d.]+$/)]);
+		expect(await readFile(first.env.FONTCONFIG_FILE!, 'utf8')).toContain('Open Sans');
+
+		const browser = await playwrightChromium.launch({
+			executablePath: first.executablePath,
+			args: ['--no-sandbox', '--disable-gpu'],
+			env: { PATH: process.env.PATH!, HOME: folder, ...first.env }
+		});
+		try {
+			const page = await browser.newPage();
+			await page.setContent('<span>text</span>');
+			expect((await page.locator('span').boundingBox())?.width).toBeGreaterThan(0);
+		} finally {
+			await browser.close();
+		}
+	}, 60_000);
+});

@@ -1,0 +1,84 @@
+/** Finds the Chromium that Playwright and Vitest's browser project run in, on any machine, a bare one too. */
+
+import { chromium as playwrightChromium } from '@playwright/test';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { unpackChromium } from './chromium-package.ts';
+
+/** What Playwright's `launchOptions` take. */
+export interface Chromium {
+	/** Absolute path of the program. */
+	executablePath: string;
+	args: string[];
+	/** The whole environment of the browser: this process's, with what its libraries and fonts need. */
+	env: Record<string, string>;
+}
+
+export interface FindChromiumOptions {
+	/** Where `CHROMIUM_PATH` and `PATH` are read. Default: `process.env`. */
+	environment?: NodeJS.ProcessEnv;
+	/** Absolute paths tried in this order after `CHROMIUM_PATH`. Default: Playwright's own, then the system's. */
+	installed?: string[];
+}
+
+const ARGS = [
+	'--disable-gpu',
+	'--disable-quic',
+	'--no-first-run',
+	'--disable-background-networking',
+	'--disable-component-update',
+	'--disable-sync'
+];
+
+const SYSTEM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
+
+const SYSTEM_PATHS = [
+	'/snap/bin/chromium',
+	'/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+	'/Applications/Chromium.app/Contents/MacOS/Chromium',
+	'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
+	'C:\\Program Files (x86)\\Google\\Chrome\\Application\\chrome.exe'
+];
+
+/**
+ * In this order: `CHROMIUM_PATH`, Playwright's own, the system's, the one that npm brings (Linux on x64; unpacked once).
+ * Throws when `CHROMIUM_PATH` names no file, and when there is none at all.
+ */
+export async function findChromium(options: FindChromiumOptions = {}): Promise<Chromium> {
+	const environment = options.environment ?? process.env;
+	const chosen = environment.CHROMIUM_PATH;
+	if (chosen && !existsSync(chosen)) throw new Error(`CHROMIUM_PATH names no file: ${chosen}`);
+
+	const installed = options.installed ?? [playwrightChromium.executablePath(), ...systemPaths(environment)];
+	const executablePath = chosen || installed.find((path) => existsSync(path));
+	if (executablePath) return { executablePath, args: launchArgs(), env: defined(environment) };
+
+	if (process.platform === 'linux' && process.arch === 'x64') {
+		const unpacked = await unpackChromium();
+		return {
+			executablePath: unpacked.executablePath,
+			args: launchArgs(),
+			env: { ...defined(environment), ...unpacked.env }
+		};
+	}
+	throw new Error(
+		`No Chromium for ${process.platform} ${process.arch}: run "npx playwright install chromium", or set CHROMIUM_PATH.`
+	);
+}
+
+function systemPaths(environment: NodeJS.ProcessEnv): string[] {
+	// Standard folders besides PATH: a cron job or a CI runner may come with a short one.
+	const folders = [...(environment.PATH ?? '').split(':'), '/usr/bin', '/usr/local/bin'].filter(Boolean);
+	return [...folders.flatMap((folder) => SYSTEM_NAMES.map((name) => join(folder, name))), ...SYSTEM_PATHS];
+}
+
+function launchArgs(): string[] {
+	// Chromium refuses its own sandbox to root.
+	return process.getuid?.() === 0 ? ['--no-sandbox', ...ARGS] : ARGS;
+}
+
+function defined(environment: NodeJS.ProcessEnv): Record<string, string> {
+	return Object.fromEntries(
+		Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined)
+	);
+}

@@ -1,0 +1,119 @@
+/** A server in the page: the client that component tests give a session, with streams that the test writes to. */
+
+import type { Client } from '../../src/lib/chat/client.ts';
+import { ApiError, unreachable } from '../../src/lib/chat/api-error.ts';
+import type { ConversationDetail, RunAgentInput } from '../../src/lib/shared/api.ts';
+import type { RunEvent } from '../../src/lib/shared/events.ts';
+
+/** One opened stream of a run's events. */
+export class FakeSource extends EventTarget {
+	readonly runId: string;
+	/** What the page asked for: the events after this one. */
+	readonly after: number;
+	readyState = 0;
+	onopen: (() => void) | null = null;
+	onmessage: ((message: MessageEvent<string>) => void) | null = null;
+	onerror: (() => void) | null = null;
+
+	constructor(runId: string, after: number) {
+		super();
+		this.runId = runId;
+		this.after = after;
+	}
+
+	/** Numbers the events from `after + 1`, or from `from`. */
+	send(events: RunEvent[], from = this.after + 1): void {
+		if (this.readyState === 0) this.onopen?.();
+		this.readyState = 1;
+		events.forEach((event, index) => {
+			// A closed source delivers nothing, as in a browser.
+			if (this.readyState === 2) return;
+			const init = { data: JSON.stringify(event), lastEventId: String(from + index) };
+			this.onmessage?.(new MessageEvent('message', init));
+		});
+	}
+
+	/** The connection breaks. */
+	fail(): void {
+		this.readyState = 0;
+		this.onerror?.();
+	}
+
+	close(): void {
+		this.readyState = 2;
+	}
+
+	get isClosed(): boolean {
+		return this.readyState === 2;
+	}
+}
+
+export interface FakeClient extends Client {
+	/** The streams that were opened, oldest first. */
+	sources: FakeSource[];
+	/** The bodies of the runs that were asked for. */
+	started: RunAgentInput[];
+	stopped: string[];
+	uploads: { path: string; finish: () => void; fail: (error: ApiError) => void; progress: (share: number) => void }[];
+	/** Each takes the next `startRun`; without one it succeeds. */
+	startFailures: ApiError[];
+	/** What `getConversation` answers; without one there is no such conversation. */
+	conversation: ConversationDetail | null;
+	/** What `getRun` answers with: does the run exist? */
+	hasRun: boolean;
+}
+
+export function createFakeClient(): FakeClient {
+	const missing = (): never => {
+		throw new ApiError('not_found', 'There is no such thing.');
+	};
+	const client: FakeClient = {
+		sources: [],
+		started: [],
+		stopped: [],
+		uploads: [],
+		startFailures: [],
+		conversation: null,
+		hasRun: true,
+		listConversations: async (page, limit) => ({ data: [], total: 0, page, limit }),
+		getConversation: async () => client.conversation ?? missing(),
+		renameConversation: async () => missing(),
+		deleteConversation: async () => {},
+		startRun: async (input) => {
+			client.started.push(input);
+			const failure = client.startFailures.shift();
+			if (failure) throw failure;
+			return { threadId: input.threadId, runId: input.runId };
+		},
+		getRun: async (id) => {
+			if (!client.hasRun) return missing();
+			const startedAt = new Date(0).toISOString();
+			return { id, conversationId: 'c', state: 'running', model: 'm', lastSeq: 0, startedAt, finishedAt: null };
+		},
+		stopRun: async (id) => {
+			client.stopped.push(id);
+		},
+		runEvents: (id, after) => {
+			const source = new FakeSource(id, after);
+			client.sources.push(source);
+			return source as unknown as EventSource;
+		},
+		listFiles: async () => [],
+		uploadFile: (_conversationId, path, file, { onprogress, signal }) =>
+			new Promise((resolve, reject) => {
+				signal.addEventListener('abort', () => reject(signal.reason));
+				client.uploads.push({
+					path,
+					finish: () => resolve({ path, bytes: file.size, modifiedAt: new Date(0).toISOString() }),
+					fail: reject,
+					progress: onprogress
+				});
+			}),
+		listSkills: async (page, limit) => ({ data: [], total: 0, page, limit, revision: '1' }),
+		skillEvents: () => new FakeSource('skills', 0) as unknown as EventSource,
+		getHealth: async () => {
+			throw unreachable();
+		}
+	};
+	return client;
+}

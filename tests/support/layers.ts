@@ -1,0 +1,77 @@
+/** The dependency rule as data: which part of `src/` may import which. */
+
+interface Layer {
+	/** A folder (ends in `/`) or one file, from `src/`. */
+	path: string;
+	/** What it may import besides itself: folders or files, from `src/`. */
+	imports: string[];
+	/** May it import `$app`, `$env` and `@sveltejs/kit`? */
+	kit?: true;
+	/** The only packages it may import; without it any. */
+	packages?: string[];
+}
+
+const SHARED = 'lib/shared/';
+const LOG = 'lib/server/log.ts';
+
+/** The first entry that a file's path starts with is its layer. */
+const LAYERS: Layer[] = [
+	{ path: SHARED, imports: [], packages: ['zod', '@ag-ui/core'] },
+
+	{ path: 'lib/server/skills/', imports: ['lib/server/sandbox/sandbox.ts'] },
+	{ path: 'lib/server/sandbox/', imports: [] },
+	{ path: 'lib/server/agent/', imports: [SHARED] },
+	{ path: 'lib/server/models/', imports: [SHARED, LOG, 'lib/server/agent/', 'lib/server/skills/search.ts'] },
+	{ path: 'lib/server/store/', imports: [SHARED, LOG, 'lib/server/agent/model.ts', 'lib/server/skills/types.ts'] },
+	{
+		path: 'lib/server/runs/',
+		imports: [SHARED, LOG, 'lib/server/agent/', 'lib/server/skills/', 'lib/server/store/']
+	},
+	{ path: 'lib/server/builtins/', imports: [SHARED, LOG, 'lib/server/skills/', 'lib/server/sandbox/sandbox.ts'] },
+	{ path: 'lib/server/catalog/', imports: [SHARED, LOG, 'lib/server/skills/'] },
+	{
+		path: 'lib/server/protocols/',
+		imports: [SHARED, LOG, 'lib/server/agent/', 'lib/server/runs/', 'lib/server/skills/', 'lib/server/store/']
+	},
+	{ path: LOG, imports: [] },
+	{ path: 'lib/server/config.ts', imports: [SHARED] },
+	{ path: 'lib/server/http.ts', imports: [SHARED, 'lib/server/'], kit: true },
+	{ path: 'lib/server/app.ts', imports: [SHARED, 'lib/server/'] },
+
+	{ path: 'lib/chat/', imports: [SHARED] },
+	{ path: 'lib/components/', imports: [SHARED, 'lib/chat/'] },
+	{ path: 'routes/', imports: ['lib/', 'app.css'], kit: true },
+	{ path: 'hooks.server.ts', imports: [SHARED, 'lib/server/'], kit: true },
+	{ path: 'app.d.ts', imports: ['lib/'], kit: true }
+];
+
+/** Files that make a concrete part, and who outside their own folder may import them besides `app.ts`. */
+export const CONCRETE_PARTS: Record<string, string[]> = {
+	// The library works alone, so it brings a backend of its own.
+	'lib/server/sandbox/process.ts': ['lib/server/skills/provider.ts'],
+	'lib/server/sandbox/bubblewrap.ts': [],
+	'lib/server/sandbox/container.ts': [],
+	'lib/server/models/responses.ts': [],
+	'lib/server/models/offline.ts': [],
+	'lib/server/store/sqlite.ts': [],
+	'lib/server/store/postgres.ts': []
+};
+
+export const COMPOSITION_ROOT = 'lib/server/app.ts';
+
+/** Where alone processes may be started. */
+export const PROCESS_FOLDER = 'lib/server/sandbox/';
+
+/** Tests may construct any part and look into any layer. */
+export function isTestFile(file: string): boolean {
+	return /\.(test|suite)\.ts$/.test(file);
+}
+
+export function layerOf(file: string): Layer | undefined {
+	return LAYERS.find((layer) => startsWithPath(file, layer.path));
+}
+
+/** Is `file` the file `path`, or inside the folder `path`? */
+export function startsWithPath(file: string, path: string): boolean {
+	return path.endsWith('/') ? file.startsWith(path) : file === path;
+}

@@ -1,0 +1,70 @@
+/** Reads the source files' text and says what breaks the architecture: pure functions over file names and texts. */
+
+import ts from 'typescript';
+import { importViolation, packageName, resolveImport } from './import-rule.ts';
+import { isTestFile, layerOf } from './layers.ts';
+
+/** Path from `src/` → text. */
+export type SourceFiles = Map<string, string>;
+
+/** Each import as it is written, dynamic and type-only ones too, in TypeScript and in the scripts of a component. */
+export function importsOf(file: string, text: string): string[] {
+	return ts.preProcessFile(scriptText(file, text), true, true).importedFiles.map((imported) => imported.fileName);
+}
+
+/** Sentences, one an import of `file` that its layer may not have. */
+export function layerViolations(file: string, text: string): string[] {
+	if (!layerOf(file) && !isTestFile(file)) return [`${file} is in no layer: add it to tests/support/layers.ts`];
+	return importsOf(file, text).flatMap((specifier) => importViolation(file, specifier) ?? []);
+}
+
+/** Packages that `file` imports: `a/b` → `a`, `@a/b/c` → `@a/b`; Node's own modules are none. */
+export function packagesOf(file: string, text: string): string[] {
+	return importsOf(file, text)
+		.filter((specifier) => !/^(\.|\$|node:)/.test(specifier))
+		.map(packageName);
+}
+
+/** Each cycle once, as the files along it; a component that imports itself (recursion) is none. */
+export function importCycles(files: SourceFiles): string[][] {
+	const cycles: string[][] = [];
+	const finished = new Set<string>();
+	const visit = (file: string, trail: string[]): void => {
+		const start = trail.indexOf(file);
+		if (start >= 0) cycles.push([...trail.slice(start), file]);
+		const text = files.get(file);
+		if (start >= 0 || finished.has(file) || text === undefined) return;
+		for (const specifier of importsOf(file, text)) {
+			const target = resolveImport(file, specifier);
+			if (target && target !== file) visit(target, [...trail, file]);
+		}
+		finished.add(file);
+	};
+	for (const file of files.keys()) visit(file, []);
+	return cycles;
+}
+
+/** Names of the variables at module level that can change: `let`, `var`, and collections that begin empty. */
+export function moduleState(file: string, text: string): string[] {
+	const source = ts.createSourceFile(file, scriptText(file, text), ts.ScriptTarget.Latest);
+	return source.statements.filter(ts.isVariableStatement).flatMap(({ declarationList }) => {
+		const isConstant = (declarationList.flags & ts.NodeFlags.Const) !== 0;
+		return declarationList.declarations
+			.filter(({ initializer }) => !isConstant || (initializer && isEmptyCollection(initializer)))
+			.map(({ name }) => name.getText(source));
+	});
+}
+
+function isEmptyCollection(expression: ts.Expression): boolean {
+	if (ts.isAsExpression(expression) || ts.isSatisfiesExpression(expression))
+		return isEmptyCollection(expression.expression);
+	if (ts.isArrayLiteralExpression(expression)) return expression.elements.length === 0;
+	if (ts.isObjectLiteralExpression(expression)) return expression.properties.length === 0;
+	if (!ts.isNewExpression(expression) || !ts.isIdentifier(expression.expression)) return false;
+	return /^(Weak)?(Map|Set)$/.test(expression.expression.text) && !expression.arguments?.length;
+}
+
+function scriptText(file: string, text: string): string {
+	if (!file.endsWith('.svelte')) return text;
+	return [...text.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)].map((match) => match[1]).join('\n');
+}

@@ -1,0 +1,35 @@
+import { playwright } from '@vitest/browser-playwright';
+import { defineConfig } from 'vitest/config';
+import { findChromium } from './tests/support/chromium.ts';
+
+const componentTests = 'src/**/*.svelte.test.ts';
+
+export default defineConfig({
+	test: {
+		projects: [
+			{
+				extends: './vite.config.ts',
+				test: {
+					name: 'node',
+					environment: 'node',
+					include: ['src/**/*.test.ts', 'tests/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
+					exclude: [componentTests, 'tests/fixtures/**']
+				}
+			},
+			{
+				extends: './vite.config.ts',
+				test: {
+					name: 'browser',
+					include: [componentTests],
+					browser: {
+						enabled: true,
+						headless: true,
+						screenshotFailures: false,
+						provider: playwright({ launchOptions: await findChromium() }),
+						instances: [{ browser: 'chromium' }]
+					}
+				}
+			}
+		]
+	}
+});
