@@ -1,0 +1,111 @@
+/**
+ * The backend that every machine has: a plain process in a group of its own (FEATURES D10, D11).
+ * It limits time and output and leaves nothing running; it does not isolate files or the network.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createCappedOutput } from './output.ts';
+import type { Sandbox, SandboxCommand, SandboxResult } from './sandbox.ts';
+
+/** Between SIGTERM and SIGKILL. */
+const GRACE_MS = 2000;
+/** How long output is still read after the process ended: a daemon that holds the pipe must not hang the call. */
+const DRAIN_MS = 200;
+
+/** Plain processes; `name` is `process`. */
+export function createProcessSandbox(): Sandbox {
+	return { name: 'process', run };
+}
+
+function run(command: SandboxCommand): Promise<SandboxResult> {
+	return new Promise((resolve) => {
+		const startedAt = performance.now();
+		const stdout = createCappedOutput(command.maxOutputBytes, (text) => command.onOutput?.('stdout', text));
+		const stderr = createCappedOutput(command.maxOutputBytes, (text) => command.onOutput?.('stderr', text));
+		let ended: SandboxResult['ended'] = 'exit';
+		let isDone = false;
+
+		const finish = (outcome: Pick<SandboxResult, 'exitCode' | 'signal'> & { spawnError?: string }) => {
+			if (isDone) return;
+			isDone = true;
+			clearTimeout(deadline);
+			clearTimeout(grace);
+			command.signal?.removeEventListener('abort', onAbort);
+			const out = stdout.end();
+			const err = stderr.end();
+			resolve({
+				stdout: out.text,
+				stderr: err.text,
+				stdoutTruncated: out.truncated,
+				stderrTruncated: err.truncated,
+				durationMs: performance.now() - startedAt,
+				ended,
+				...outcome
+			});
+		};
+
+		let grace: NodeJS.Timeout | undefined;
+		let deadline: NodeJS.Timeout | undefined;
+		const end = (reason: 'timeout' | 'aborted') => {
+			if (ended !== 'exit' || isDone) return;
+			ended = reason;
+			killGroup(child, 'SIGTERM');
+			grace = setTimeout(() => killGroup(child, 'SIGKILL'), GRACE_MS);
+		};
+		const onAbort = () => end('aborted');
+
+		if (command.signal?.aborted) {
+			ended = 'aborted';
+			finish({ exitCode: null, signal: null });
+			return;
+		}
+		let child: ChildProcess;
+		try {
+			child = spawn(command.file, command.args, {
+				cwd: command.cwd,
+				env: command.env,
+				detached: true,
+				shell: false,
+				windowsHide: true,
+				stdio: [command.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe']
+			});
+		} catch (error) {
+			ended = 'spawn-failed';
+			finish({ exitCode: null, signal: null, spawnError: (error as Error).message });
+			return;
+		}
+		command.signal?.addEventListener('abort', onAbort, { once: true });
+		deadline = setTimeout(() => end('timeout'), command.timeoutMs);
+		child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));
+		child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk));
+		// A script that ends without reading its input breaks the pipe; its exit code tells the story.
+		child.stdin?.on('error', () => child.stdin?.destroy());
+		child.stdin?.end(command.input);
+		child.once('error', (error) => {
+			ended = 'spawn-failed';
+			finish({ exitCode: null, signal: null, spawnError: error.message });
+		});
+		child.once('exit', (exitCode, signal) => {
+			const close = () => {
+				clearTimeout(drain);
+				// Whatever the script left in its group goes with it.
+				killGroup(child, 'SIGKILL');
+				child.stdout?.destroy();
+				child.stderr?.destroy();
+				finish({ exitCode, signal });
+			};
+			const drain = setTimeout(close, DRAIN_MS);
+			child.once('close', close);
+		});
+	});
+}
+
+function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+	if (child.pid === undefined) return;
+	try {
+		if (process.platform === 'win32') child.kill(signal);
+		else process.kill(-child.pid, signal);
+	} catch (error) {
+		// ESRCH: the group has ended by itself, which is what was wanted.
+		if ((error as NodeJS.ErrnoException).code !== 'ESRCH') child.kill(signal);
+	}
+}

@@ -1,0 +1,50 @@
+/** The environment of a script: built, never filtered, so that no secret of the server is in it by accident (FEATURES D14). */
+import { delimiter } from 'node:path';
+import type { Skill } from './types.ts';
+
+/** Taken from the host as they are; none of them carries a secret or changes how a program starts. */
+const FROM_HOST = ['PATH', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'SystemRoot'] as const;
+
+export interface EnvironmentOptions {
+	skill: Skill;
+	cwd: string;
+	/** The host's environment. */
+	host: Readonly<Record<string, string | undefined>>;
+	/** Variables that the operator offers to the skills that declare them. */
+	offered: Readonly<Record<string, string>>;
+	/** Values of an object of arguments, as `SKILL_ARG_*` (D4). */
+	args?: Readonly<Record<string, string>>;
+}
+
+/** Builds the whole environment of one process. */
+export function buildEnvironment({ skill, cwd, host, offered, args = {} }: EnvironmentOptions): Record<string, string> {
+	const environment: Record<string, string> = { LANG: 'C.UTF-8' };
+	for (const name of FROM_HOST) {
+		const value = host[name];
+		if (value) environment[name] = value;
+	}
+	for (const name of declaredVariables(skill)) {
+		const value = Object.hasOwn(offered, name) ? offered[name] : undefined;
+		if (value !== undefined) environment[name] = value;
+	}
+	for (const [key, value] of Object.entries(args)) {
+		environment[`SKILL_ARG_${key.toUpperCase().replace(/[^A-Z0-9_]/g, '_')}`] = value.replaceAll('\0', '');
+	}
+	return {
+		...environment,
+		HOME: cwd,
+		SKILL_DIR: skill.dir,
+		CLAUDE_SKILL_DIR: skill.dir,
+		PYTHONPATH: [skill.dir].join(delimiter),
+		// Output must be seen as it is written, and a skill's folder must not change by being used.
+		PYTHONUNBUFFERED: '1',
+		PYTHONDONTWRITEBYTECODE: '1',
+		PYTHONIOENCODING: 'utf-8'
+	};
+}
+
+/** Names in `metadata.env` (or `env`) of a SKILL.md, separated by spaces or commas (A18). */
+export function declaredVariables(skill: Skill): string[] {
+	const declared = skill.metadata.env ?? (typeof skill.extra.env === 'string' ? skill.extra.env : '');
+	return declared.split(/[\s,]+/).filter((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
+}

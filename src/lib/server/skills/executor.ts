@@ -1,0 +1,188 @@
+/** Runs a skill's script or tools.json handler and says what came of it; every failure is a result (FEATURES D1–D23). */
+import { mkdir } from 'node:fs/promises';
+import { extname } from 'node:path';
+import type { Sandbox, SandboxResult } from '../sandbox/sandbox.ts';
+import { buildEnvironment } from './environment.ts';
+import { NODE_HARNESS } from './handlers/node-harness.ts';
+import { PYTHON_HARNESS } from './handlers/python-harness.ts';
+import { createInterpreters } from './interpreters.ts';
+import { resolveScript } from './resources.ts';
+import { SkillError, type Skill, type SkillErrorType, type SkillEvent, type SkillExecutionResult, type SkillTool } from './types.ts';
+import { changedFiles, listWorkspace } from './workspace-changes.ts';
+
+export interface ExecutorOptions {
+	sandbox: Sandbox;
+	/** Milliseconds before a script is ended (D10). */
+	timeoutMs: number;
+	/** Bytes kept of each stream (D11). */
+	maxOutputBytes: number;
+	/** Variables for the skills that declare them. */
+	env: Readonly<Record<string, string>>;
+}
+
+export interface ExecutionContext {
+	/** Absolute working directory; made when it is not there. */
+	cwd: string;
+	signal?: AbortSignal;
+	onEvent?: (event: SkillEvent) => void;
+}
+
+export interface Executor {
+	/** @throws SkillError when the script cannot be run at all. */
+	runScript(skill: Skill, script: string, args: readonly string[], context: ExecutionContext): Promise<SkillExecutionResult>;
+	/** Calls a tools.json handler with checked arguments; its answer is `value`. @throws SkillError likewise. */
+	runTool(skill: Skill, tool: SkillTool, args: Record<string, unknown>, context: ExecutionContext): Promise<SkillExecutionResult>;
+}
+
+/** A handler's answer is data, not a log: it may be longer than the text of a stream. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
+
+interface Invocation {
+	skill: Skill;
+	script: string;
+	tool?: string;
+	args: string[];
+	file: string;
+	argv: string[];
+	input?: string;
+	env: Record<string, string>;
+	maxOutputBytes: number;
+	showStdout: boolean;
+}
+
+/** Executes with the given backend; interpreters are found on the host's PATH, once. */
+export function createExecutor({ sandbox, timeoutMs, maxOutputBytes, env: offered }: ExecutorOptions): Executor {
+	const interpreters = createInterpreters(sandbox, process.env.PATH ?? '');
+
+	const execute = async (call: Invocation, context: ExecutionContext): Promise<SkillExecutionResult> => {
+		await mkdir(context.cwd, { recursive: true });
+		const before = await listWorkspace(context.cwd);
+		const { skill, script, tool, args } = call;
+		context.onEvent?.({ type: 'started', skill: skill.name, script, ...(tool ? { tool } : {}), args, sandbox: sandbox.name });
+		const run = await sandbox.run({
+			file: call.file,
+			args: call.argv,
+			env: call.env,
+			cwd: context.cwd,
+			timeoutMs,
+			maxOutputBytes: call.maxOutputBytes,
+			...(call.input === undefined ? {} : { input: call.input }),
+			...(context.signal ? { signal: context.signal } : {}),
+			onOutput: (stream, text) => {
+				if (stream === 'stderr' || call.showStdout) context.onEvent?.({ type: 'output', stream, text });
+			}
+		});
+		const files = changedFiles(before, await listWorkspace(context.cwd));
+		const result: SkillExecutionResult = {
+			success: run.ended === 'exit' && run.exitCode === 0,
+			stdout: run.stdout,
+			stderr: run.stderr,
+			exitCode: run.exitCode ?? -1,
+			durationMs: Math.round(run.durationMs),
+			truncated: run.stdoutTruncated || run.stderrTruncated,
+			files,
+			...explain(run, script, timeoutMs)
+		};
+		return call.tool ? readAnswer(result, run, maxOutputBytes) : result;
+	};
+
+	const announce = async (call: Invocation, context: ExecutionContext) => {
+		const result = await execute(call, context);
+		context.onEvent?.({
+			type: 'finished',
+			skill: call.skill.name,
+			exitCode: result.exitCode < 0 ? null : result.exitCode,
+			durationMs: result.durationMs,
+			truncated: result.truncated,
+			files: result.files,
+			...(result.error ? { error: result.error } : {}),
+			...(result.message ? { message: result.message } : {})
+		});
+		return result;
+	};
+
+	return {
+		async runScript(skill, requested, args, context) {
+			if (args.some((arg) => arg.includes('\0'))) throw new SkillError('InvalidArgs', 'An argument holds a NUL character.');
+			const { path, name } = await resolveScript(skill.dir, requested);
+			const program = await interpreters.resolve(path);
+			const env = buildEnvironment({ skill, cwd: context.cwd, host: process.env, offered });
+			const call = { skill, script: name, args: [...args], env, maxOutputBytes, showStdout: true };
+			return announce({ ...call, file: program.file, argv: [...program.args, ...args] }, context);
+		},
+		async runTool(skill, tool, args, context) {
+			const { path, name } = await resolveScript(skill.dir, tool.script ?? '');
+			const env = buildEnvironment({ skill, cwd: context.cwd, host: process.env, offered });
+			const input = { ...args, __workDir: context.cwd };
+			const shared = { skill, script: name, tool: tool.name, args: [], env, maxOutputBytes: MAX_ANSWER_BYTES };
+			switch (extname(path)) {
+				case '.js':
+				case '.mjs':
+				case '.cjs':
+				case '.ts': {
+					const argv = ['--input-type=module', '--eval', NODE_HARNESS];
+					const call = { ...shared, showStdout: false, file: interpreters.node(), argv };
+					return announce({ ...call, input: JSON.stringify({ path, args: input }) }, context);
+				}
+				case '.py': {
+					const call = { ...shared, showStdout: false, file: await interpreters.python(), argv: ['-c', PYTHON_HARNESS] };
+					return announce({ ...call, input: JSON.stringify({ path, args: input }) }, context);
+				}
+				default: {
+					// D22: JSON on stdin and as the first argument; whatever it prints is the answer.
+					const program = await interpreters.resolve(path);
+					const json = JSON.stringify(input);
+					const call = { ...shared, showStdout: true, file: program.file, argv: [...program.args, json], input: json };
+					return announce(call, context);
+				}
+			}
+		}
+	};
+}
+
+function explain(run: SandboxResult, script: string, timeoutMs: number): { error?: SkillErrorType; message?: string; hint?: string } {
+	switch (run.ended) {
+		case 'timeout':
+			return {
+				error: 'ExecutionTimeout',
+				message: `${script} was ended after ${timeoutMs / 1000} s.`,
+				hint: 'Ask it for less, or raise SKILLS_TIMEOUT_MS. Scripts get no input: one that asks a question waits for ever.'
+			};
+		case 'aborted':
+			return { error: 'Cancelled', message: `${script} was stopped.` };
+		case 'spawn-failed':
+			return { error: 'ExecutionFailed', message: `${script} could not be started: ${run.spawnError ?? 'unknown reason'}` };
+		case 'exit':
+			if (run.exitCode === 0) return {};
+			return {
+				error: 'ExecutionFailed',
+				message: run.signal ? `${script} was ended by ${run.signal}.` : `${script} ended with exit code ${run.exitCode}.`
+			};
+	}
+}
+
+/** The value of a handler, from the harness's answer or from what another language printed. */
+function readAnswer(result: SkillExecutionResult, run: SandboxResult, maxOutputBytes: number): SkillExecutionResult {
+	if (run.stdoutTruncated) {
+		const message = 'The tool\u2019s answer is larger than 1 MB.';
+		return { ...result, success: false, error: 'OutputTooLarge', message, stdout: result.stdout.slice(0, maxOutputBytes) };
+	}
+	const answer = parseJson(run.stdout);
+	if (isHarnessAnswer(answer)) {
+		if (answer.ok) return { ...result, value: answer.value };
+		return { ...result, success: false, error: result.error ?? 'ExecutionFailed', message: answer.error };
+	}
+	return result.success ? { ...result, value: answer ?? run.stdout.trim() } : result;
+}
+
+function isHarnessAnswer(value: unknown): value is { ok: true; value: unknown } | { ok: false; error: string } {
+	return typeof value === 'object' && value !== null && 'ok' in value && ('value' in value || 'error' in value);
+}
+
+function parseJson(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
+}

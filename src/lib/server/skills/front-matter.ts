@@ -1,0 +1,116 @@
+/** Splits a SKILL.md into front matter and body, and reads the YAML with nothing in it that can run or explode (A3–A5). */
+import matter from 'gray-matter';
+import { FAILSAFE_SCHEMA, load, YAMLException } from 'js-yaml';
+import type { SkillIssue } from './types.ts';
+
+/** Front matter is refused above this many characters before YAML sees it. */
+const MAX_FRONT_MATTER = 64 * 1024;
+
+export interface FrontMatter {
+	/** Null prototype; every scalar is text (failsafe schema). */
+	data: Record<string, unknown>;
+	body: string;
+	/** Line of the file on which each top-level key stands, from 1. */
+	lines: ReadonlyMap<string, number>;
+	warnings: SkillIssue[];
+}
+
+/** Reads `contents`; a string is the reason, as an issue, why there is no front matter to read. */
+export function readFrontMatter(contents: string): FrontMatter | SkillIssue {
+	const warnings: SkillIssue[] = [];
+	let lines = contents.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
+	const leading = lines.findIndex((line) => line.trim() !== '');
+	if (leading < 0) return whole('the file is empty', 1);
+	if (leading > 0) {
+		warnings.push({ field: '_', severity: 'warning', line: 1, message: 'blank lines before the front matter' });
+	}
+	// gray-matter takes the word after the fence as a language, and `js` runs: only a bare fence reaches it.
+	if (!isFence(lines[leading] ?? '')) {
+		return whole('the file must begin with a line that is exactly ---', leading + 1, '---');
+	}
+	const end = lines.findIndex((line, index) => index > leading && isFence(line));
+	if (end < 0) return whole('the front matter has no closing line ---', leading + 1, '---');
+	const yaml = lines.slice(leading + 1, end).join('\n');
+	if (yaml.length > MAX_FRONT_MATTER) return whole('the front matter is longer than 64 KiB', leading + 1);
+	const body = lines.slice(end + 1).join('\n').trim();
+	lines = lines.slice(leading + 1, end);
+
+	const parsed = parseYaml(yaml);
+	let data = parsed.data;
+	if (!data) {
+		// A5: the common fault is an unquoted ": " in a value; quoting plain values mends it.
+		data = parseYaml(lines.map(quotePlainValue).join('\n')).data;
+		const line = leading + 1 + (parsed.line ?? 1);
+		if (!data) return whole(`the front matter is not valid YAML: ${parsed.reason}`, line, 'put the value in quotes');
+		const fix = quotePlainValue(lines[(parsed.line ?? 1) - 1] ?? '');
+		warnings.push({ field: '_', severity: 'warning', line, fix, message: `repaired YAML: ${parsed.reason}` });
+	}
+	const keyLines = new Map<string, number>();
+	lines.forEach((line, index) => {
+		const key = /^([^\s:#][^:]*?)\s*:/.exec(line)?.[1];
+		if (key !== undefined && !keyLines.has(key)) keyLines.set(key, leading + index + 2);
+	});
+	return { data, body, lines: keyLines, warnings };
+}
+
+function isFence(line: string): boolean {
+	return /^---[ \t]*$/.test(line);
+}
+
+function whole(message: string, line: number, fix?: string): SkillIssue {
+	return { field: '_', severity: 'error', message, line, ...(fix ? { fix } : {}) };
+}
+
+interface Parsed {
+	data?: Record<string, unknown>;
+	reason?: string;
+	/** Line within the front matter, from 1. */
+	line?: number;
+}
+
+function parseYaml(yaml: string): Parsed {
+	try {
+		// Options are always passed: without them gray-matter keeps every text it ever saw.
+		const { data } = matter(`---\n${yaml}\n---\n`, { language: 'yaml', engines: ENGINES });
+		return { data };
+	} catch (error) {
+		if (!(error instanceof YAMLException)) {
+			return { reason: error instanceof Error ? error.message : String(error) };
+		}
+		return { reason: error.reason, line: (error.mark?.line ?? 0) + 1 };
+	}
+}
+
+function refuse(): never {
+	throw new Error('only YAML front matter is read');
+}
+
+// Every engine that gray-matter knows, under each of its names, is replaced.
+const ENGINES = {
+	yaml: { parse: parseFailsafe, stringify: refuse },
+	yml: { parse: parseFailsafe, stringify: refuse },
+	json: { parse: refuse, stringify: refuse },
+	js: { parse: refuse, stringify: refuse },
+	javascript: { parse: refuse, stringify: refuse },
+	coffee: { parse: refuse, stringify: refuse },
+	coffeescript: { parse: refuse, stringify: refuse },
+	cson: { parse: refuse, stringify: refuse },
+	toml: { parse: refuse, stringify: refuse }
+};
+
+function parseFailsafe(yaml: string): Record<string, unknown> {
+	const value: unknown = load(yaml, { schema: FAILSAFE_SCHEMA, maxAliases: 0 });
+	if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+		throw new Error('the front matter must be a map of keys to values');
+	}
+	return Object.assign(Object.create(null) as Record<string, unknown>, value);
+}
+
+/** `key: plain text` becomes `key: "plain text"`; what is quoted, a block or a flow already stays. */
+function quotePlainValue(line: string): string {
+	const match = /^([A-Za-z_][\w-]*):[ \t]+(\S.*)$/.exec(line);
+	const [, key, value] = match ?? [];
+	if (key === undefined || value === undefined) return line;
+	if (/^["'|>]/.test(value) || /^(\[.*\]|\{.*\})\s*$/.test(value)) return line;
+	return `${key}: ${JSON.stringify(value.trimEnd())}`;
+}

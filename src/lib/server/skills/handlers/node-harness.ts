@@ -1,0 +1,24 @@
+/**
+ * Calls the default export of a JavaScript handler (FEATURES D20). It travels on the command line, so that no file
+ * has to be found beside a bundle or mounted into a sandbox. What the handler prints goes to stderr; stdout carries
+ * the one answer `{ok, value | error}`.
+ */
+export const NODE_HARNESS = `
+const answer = process.stdout.write.bind(process.stdout);
+process.stdout.write = process.stderr.write.bind(process.stderr);
+let text = '';
+for await (const chunk of process.stdin) text += chunk;
+const { path, args } = JSON.parse(text);
+const end = (result, code) => answer(JSON.stringify(result), () => process.exit(code));
+try {
+	const { pathToFileURL } = await import('node:url');
+	const module = await import(pathToFileURL(path).href);
+	const handler = module.default?.default ?? module.default ?? module.handler;
+	if (typeof handler !== 'function') throw new Error('the module has no default export that is a function');
+	const value = await handler(args);
+	end({ ok: true, value: value === undefined ? null : value }, 0);
+} catch (error) {
+	console.error(error?.stack ?? String(error));
+	end({ ok: false, error: String(error?.message ?? error) }, 1);
+}
+`;

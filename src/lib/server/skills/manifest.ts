@@ -1,0 +1,73 @@
+/** tools.json → tools and issues; pure. A bad entry is left out with a reason, the rest load (FEATURES D15–D17). */
+import { z } from 'zod';
+import type { SkillIssue, SkillTool } from './types.ts';
+
+const parameter = z.looseObject({
+	type: z.enum(['string', 'number', 'integer', 'boolean', 'object', 'array']),
+	description: z.string().optional(),
+	enum: z.array(z.unknown()).optional(),
+	optional: z.boolean().optional()
+});
+
+const entry = z.looseObject({
+	name: z.string().regex(/^[a-z][a-z0-9_]*$/, 'must be lower-case letters, digits and underscores').max(64),
+	description: z.string().trim().min(1),
+	script: z.string().min(1).optional(),
+	parameters: z.record(z.string(), parameter).default({})
+});
+
+/** Reads the text of a tools.json (S4 §5). */
+export function parseManifest(text: string): { tools: SkillTool[]; issues: SkillIssue[] } {
+	let entries: unknown;
+	try {
+		entries = JSON.parse(text);
+	} catch (error) {
+		return { tools: [], issues: [bad('tools.json', `is not valid JSON: ${(error as Error).message}`)] };
+	}
+	if (!Array.isArray(entries)) return { tools: [], issues: [bad('tools.json', 'must be an array, even for one tool')] };
+	const tools: SkillTool[] = [];
+	const issues: SkillIssue[] = [];
+	entries.slice(0, 64).forEach((value: unknown, index) => {
+		const parsed = entry.safeParse(value);
+		if (!parsed.success) {
+			const first = parsed.error.issues[0];
+			const path = [index, ...(first?.path ?? [])].join('.');
+			issues.push(bad(`tools.json[${path}]`, first?.message ?? 'is not a tool'));
+		} else if (tools.some((tool) => tool.name === parsed.data.name)) {
+			issues.push(bad(`tools.json[${index}.name]`, `“${parsed.data.name}” stands twice; the first is used`));
+		} else {
+			tools.push(toTool(parsed.data));
+		}
+	});
+	return { tools, issues };
+}
+
+function toTool({ name, description, script, parameters }: z.infer<typeof entry>): SkillTool {
+	const properties: Record<string, unknown> = {};
+	const required: string[] = [];
+	for (const [key, { optional, ...schema }] of Object.entries(parameters)) {
+		if (key === '__workDir') continue; // D19: the runtime's own key
+		properties[key] = schema;
+		if (!optional) required.push(key);
+	}
+	return {
+		name,
+		description,
+		...(script ? { script } : {}),
+		inputSchema: { type: 'object', properties, required, additionalProperties: false }
+	};
+}
+
+/** Checks the arguments of a call; a sentence says what is wrong with them, null that nothing is (D16). */
+export function checkArguments(tool: SkillTool, args: Record<string, unknown>): string | null {
+	const result = z.fromJSONSchema(tool.inputSchema as Parameters<typeof z.fromJSONSchema>[0]).safeParse(args);
+	if (result.success) return null;
+	return result.error.issues
+		.slice(0, 5)
+		.map((issue) => `${issue.path.join('.') || tool.name}: ${issue.message}`)
+		.join('; ');
+}
+
+function bad(field: string, message: string): SkillIssue {
+	return { field, message, severity: 'warning' };
+}

@@ -1,0 +1,114 @@
+/** The files inside a skill's folder: listing them, and the one check that a path stays inside (FEATURES D1, D5, D8, C8). */
+import { constants } from 'node:fs';
+import { access, open, readdir, realpath, stat } from 'node:fs/promises';
+import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { SkillError } from './types.ts';
+
+export const SCRIPT_EXTENSIONS = ['.py', '.js', '.mjs', '.cjs', '.ts', '.sh', '.bash'] as const;
+
+const MAX_FILES = 100;
+const MAX_DEPTH = 6;
+
+/** Files below `dir`, relative with `/`, sorted; hidden ones and `node_modules` left out; at most 100. */
+export async function listFiles(dir: string): Promise<string[]> {
+	const files: string[] = [];
+	const folders = [{ path: '', depth: 0 }];
+	for (let folder = folders.shift(); folder && files.length < MAX_FILES; folder = folders.shift()) {
+		const entries = await readdir(join(dir, folder.path), { withFileTypes: true }).catch(() => []);
+		for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+			if (entry.name.startsWith('.') || entry.name === 'node_modules' || entry.name === '__pycache__') continue;
+			const path = folder.path ? `${folder.path}/${entry.name}` : entry.name;
+			if (entry.isDirectory() && folder.depth < MAX_DEPTH) folders.push({ path, depth: folder.depth + 1 });
+			if (entry.isFile()) files.push(path);
+			if (files.length === MAX_FILES) break;
+		}
+	}
+	return files.sort();
+}
+
+/** The files of a listing that can be run by their extension (D5). */
+export function scriptsOf(files: readonly string[]): string[] {
+	return files.filter((file) => SCRIPT_EXTENSIONS.some((extension) => file.endsWith(extension)));
+}
+
+/** True when `path` is `root` or below it. Both must be real paths. */
+export function isInside(root: string, path: string): boolean {
+	const between = relative(root, path);
+	return between === '' || (between !== '..' && !between.startsWith(`..${sep}`) && !isAbsolute(between));
+}
+
+/**
+ * The real path of a script named by a model: a path from the skill's root, or a bare name that is looked for at
+ * the root, in `scripts/`, then anywhere if it is unique (D1).
+ * @throws SkillError `ScriptNotAllowed` for a path that leaves the folder, `ScriptNotFound` with the scripts there are.
+ */
+export async function resolveScript(dir: string, requested: string): Promise<{ path: string; name: string }> {
+	const script = requested.replace(/^(\.\/)+/, '');
+	if (
+		script === '' ||
+		script.includes('\0') ||
+		isAbsolute(script) ||
+		/^[A-Za-z]:/.test(script) ||
+		script.split(/[\\/]/).includes('..')
+	) {
+		throw notAllowed(requested, 'it must be a path inside the skill\u2019s folder');
+	}
+	const root = await realpath(dir);
+	for (const candidate of [script, `scripts/${script}`]) {
+		const found = await realFile(root, candidate, requested);
+		if (found) return { path: found, name: candidate };
+	}
+	const files = await listFiles(root);
+	const named = files.filter((file) => basename(file) === script);
+	if (named.length === 1 && named[0]) {
+		const found = await realFile(root, named[0], requested);
+		if (found) return { path: found, name: named[0] };
+	}
+	const scripts = scriptsOf(files);
+	throw new SkillError(
+		'ScriptNotFound',
+		`There is no script “${requested}” in this skill.`,
+		scripts.length > 0 ? `Its scripts: ${scripts.join(', ')}` : 'The skill has no scripts; follow its instructions.'
+	);
+}
+
+async function realFile(root: string, candidate: string, requested: string): Promise<string | null> {
+	let path: string;
+	try {
+		path = await realpath(resolve(root, candidate));
+	} catch (error) {
+		if (isMissing(error)) return null;
+		throw notAllowed(requested, (error as Error).message);
+	}
+	if (!isInside(root, path)) throw notAllowed(requested, 'it is a link that leaves the skill\u2019s folder');
+	if (!(await stat(path)).isFile()) throw notAllowed(requested, 'it is not a regular file');
+	return path;
+}
+
+function isMissing(error: unknown): boolean {
+	const code = (error as NodeJS.ErrnoException).code;
+	return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+function notAllowed(script: string, reason: string): SkillError {
+	return new SkillError('ScriptNotAllowed', `“${script.replaceAll('\0', '\\0')}” may not be run: ${reason}.`);
+}
+
+/** Whether the file may be executed directly. */
+export async function isExecutable(path: string): Promise<boolean> {
+	return access(path, constants.X_OK).then(
+		() => true,
+		() => false
+	);
+}
+
+/** The first `bytes` of a file as text; used to see a shebang or an inline dependency block. */
+export async function readHead(path: string, bytes: number): Promise<string> {
+	const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+	try {
+		const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, 0);
+		return buffer.toString('utf8', 0, bytesRead);
+	} finally {
+		await file.close();
+	}
+}

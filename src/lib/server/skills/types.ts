@@ -1,0 +1,153 @@
+/** The nouns of the skills library (FEATURES A19, A23, D12). */
+
+/** One thing wrong with a skill. `field` is a front-matter key, or `_` for the whole file (A23). */
+export interface SkillIssue {
+	field: string;
+	message: string;
+	/** An `error` keeps the skill from the model; a `warning` does not. */
+	severity: 'error' | 'warning';
+	/** Line of the file, from 1. */
+	line?: number;
+	/** What to write instead. */
+	fix?: string;
+}
+
+/** A parsed SKILL.md (S3). */
+export interface SkillSpec {
+	/** 1 to 64 characters, lower-case letters, digits and hyphens. */
+	name: string;
+	/** 1 to 1024 characters; what the model sees in the catalog. */
+	description: string;
+	license?: string;
+	/** At most 500 characters. */
+	compatibility?: string;
+	metadata: Readonly<Record<string, string>>;
+	/** The raw `allowed-tools` value: a wish, never a grant (A14). */
+	allowedTools?: string;
+	/** Markdown after the front matter, trimmed. */
+	body: string;
+	/** Absolute path of the SKILL.md. */
+	path: string;
+	/** Absolute path of the skill's folder. */
+	dir: string;
+	/** Front-matter keys that the standard does not know, verbatim. */
+	extra: Readonly<Record<string, unknown>>;
+}
+
+/** A callable tool of a tools.json (S4 §5). */
+export interface SkillTool {
+	name: string;
+	description: string;
+	/** Path relative to the skill's folder; without it a call returns the skill's instructions (D18). */
+	script?: string;
+	/** JSON Schema of an object, made from `parameters` (D16). */
+	inputSchema: Record<string, unknown>;
+}
+
+/** A skill that the model may use. */
+export interface Skill extends SkillSpec {
+	status: 'ready';
+	/** The root that it was found in. */
+	root: string;
+	/** First 16 hex digits of the SHA-256 of the SKILL.md. */
+	digest: string;
+	tools: SkillTool[];
+	/** Every file, relative to the folder, sorted; at most 100. */
+	files: string[];
+	/** The files that can be run. */
+	scripts: string[];
+	issues: SkillIssue[];
+}
+
+/** A folder with a SKILL.md that cannot be used; listed with the reason, never dropped (F1). */
+export interface BrokenSkill {
+	status: 'broken';
+	name: string;
+	description: string;
+	path: string;
+	dir: string;
+	root: string;
+	issues: SkillIssue[];
+}
+
+/** Types of failure that a model can act on (D13). */
+export type SkillErrorType =
+	| 'SkillNotFound'
+	| 'ScriptNotFound'
+	| 'ScriptNotAllowed'
+	| 'UnsupportedScriptType'
+	| 'InvalidArgs'
+	| 'InvalidManifest'
+	| 'UnknownTool'
+	| 'ExecutionTimeout'
+	| 'ExecutionFailed'
+	| 'OutputTooLarge'
+	| 'MissingDependency'
+	| 'Cancelled';
+
+/** What a script did (S0, D12). Streams are capped, with `[output truncated]` where something was left out. */
+export interface SkillExecutionResult {
+	success: boolean;
+	stdout: string;
+	stderr: string;
+	/** -1 when the process was ended by a signal or never started. */
+	exitCode: number;
+	error?: SkillErrorType;
+	/** What happened, in a sentence, when `error` is set. */
+	message?: string;
+	hint?: string;
+	durationMs: number;
+	truncated: boolean;
+	/** Files created or changed in the working directory. */
+	files: { path: string; bytes: number }[];
+	/** The value a tools.json handler returned. */
+	value?: unknown;
+}
+
+/** A flat Responses API function tool. */
+export interface ToolDefinition {
+	type: 'function';
+	name: string;
+	description: string;
+	parameters: Record<string, unknown>;
+}
+
+/** What happens while a tool works, in order. */
+export type SkillEvent =
+	| { type: 'loaded'; skill: string; description: string; path: string; tokens: number }
+	| { type: 'started'; skill: string; script: string; tool?: string; args: string[]; sandbox: string }
+	| { type: 'output'; stream: 'stdout' | 'stderr'; text: string }
+	| {
+			type: 'finished';
+			skill: string;
+			exitCode: number | null;
+			durationMs: number;
+			truncated: boolean;
+			files: { path: string; bytes: number }[];
+			error?: SkillErrorType;
+			message?: string;
+	  };
+
+/** An expected failure inside the library; becomes a result that the model reads, never an exception to the caller. */
+export class SkillError extends Error {
+	override readonly name = 'SkillError';
+	readonly type: SkillErrorType;
+	readonly hint: string | undefined;
+
+	constructor(type: SkillErrorType, message: string, hint?: string) {
+		super(message);
+		this.type = type;
+		this.hint = hint;
+	}
+}
+
+/** Thrown by `parseSkill` in strict mode, and in both modes when there is no readable front matter (A22). */
+export class SkillLoadError extends Error {
+	override readonly name = 'SkillLoadError';
+	readonly issues: readonly SkillIssue[];
+
+	constructor(path: string, issues: readonly SkillIssue[]) {
+		super(`SKILL.md at ${path}: ${issues.map((issue) => `${issue.field}: ${issue.message}`).join('; ')}`);
+		this.issues = issues;
+	}
+}
