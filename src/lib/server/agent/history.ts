@@ -1,0 +1,67 @@
+/** Stored messages → the model's input items; what cannot be sent again is mended or left out (MODEL-WIRE). */
+import type { Message } from '../../shared/message.ts';
+import type { ResponseItem } from './model.ts';
+
+export interface HistoryMessage {
+	message: Message;
+	/** The items that the model's server gave for this answer, verbatim; null when they are lost or damaged. */
+	items: unknown[] | null;
+	model: string | null;
+}
+
+/** The whole conversation for `modelId`. Reasoning of another model is left out: its signature would be refused. */
+export function toInput(history: readonly HistoryMessage[], modelId: string): ResponseItem[] {
+	return history.flatMap(({ message, items, model }) => {
+		if (message.role === 'user') return [userItem(message)];
+		const stored = (items ?? []).filter(isItem);
+		const sent = stored.length > 0 ? stored : fromParts(message);
+		// A stopped answer was shown, so the model must know of it even where no item of it became final.
+		const said = stored.length > 0 && message.status !== 'complete' ? unrecordedText(message, stored) : [];
+		return [...sent, ...said].filter((item) => item.type !== 'reasoning' || model === modelId);
+	});
+}
+
+/** Names of the skills that were loaded in this conversation, oldest first. */
+export function loadedSkills(history: readonly HistoryMessage[]): string[] {
+	return history.flatMap(({ message }) =>
+		message.parts.flatMap((part) => (part.type === 'tool' && part.loaded ? [part.loaded.skill] : []))
+	);
+}
+
+function userItem(message: Message): ResponseItem {
+	const content = [{ type: 'input_text', text: textOf(message) }];
+	if (message.files.length > 0) {
+		content.push({ type: 'input_text', text: `Attached files:\n${message.files.map((file) => `- ${file}`).join('\n')}` });
+	}
+	return { type: 'message', role: 'user', content };
+}
+
+function fromParts(message: Message): ResponseItem[] {
+	return message.parts.flatMap((part): ResponseItem[] => {
+		if (part.type === 'reasoning') return [];
+		if (part.type === 'text') return part.text ? [assistantItem(part.text)] : [];
+		return [
+			{ type: 'function_call', call_id: part.id, name: part.name, arguments: part.arguments },
+			{ type: 'function_call_output', call_id: part.id, output: part.result ?? `{"error":"${part.status}"}` }
+		];
+	});
+}
+
+/** The text of the last part, when no stored item carries it. */
+function unrecordedText(message: Message, stored: readonly ResponseItem[]): ResponseItem[] {
+	const last = message.parts.at(-1);
+	if (last?.type !== 'text' || last.text === '') return [];
+	return JSON.stringify(stored.at(-1)).includes(JSON.stringify(last.text).slice(1, -1)) ? [] : [assistantItem(last.text)];
+}
+
+function assistantItem(text: string): ResponseItem {
+	return { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] };
+}
+
+function textOf(message: Message): string {
+	return message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+function isItem(value: unknown): value is ResponseItem {
+	return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+}

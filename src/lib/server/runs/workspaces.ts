@@ -1,0 +1,84 @@
+/** A folder of files for each conversation: uploads land there, scripts run there (FEATURES F5). */
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { WorkspaceFile } from '../../shared/api.ts';
+import { AppError } from '../../shared/errors.ts';
+import { openInside, safePath, safeSegments } from './safe-path.ts';
+
+/** The largest upload. */
+const MAX_UPLOAD_BYTES = 200 * 1024 * 1024;
+
+export interface Workspaces {
+	/** Absolute path of a conversation's folder; it need not exist. */
+	path(conversationId: string): string;
+	list(conversationId: string): Promise<WorkspaceFile[]>;
+	/** Streams a body into a file; the file appears whole or not at all. @throws AppError invalid_input | too_large */
+	write(conversationId: string, path: string, body: ReadableStream<Uint8Array> | null): Promise<WorkspaceFile>;
+	/** @throws AppError not_found */
+	read(conversationId: string, path: string): Promise<{ file: FileHandle; bytes: number }>;
+	remove(conversationId: string, path: string): Promise<void>;
+	removeAll(conversationId: string): Promise<void>;
+}
+
+export function createWorkspaces(dataDir: string): Workspaces {
+	const rootOf = (conversationId: string) => join(dataDir, 'workspaces', conversationId);
+	return {
+		path: rootOf,
+		async list(conversationId) {
+			const root = rootOf(conversationId);
+			const entries = await readdir(root, { withFileTypes: true, recursive: true }).catch(() => []);
+			const files = entries.filter((entry) => entry.isFile() && !entry.name.startsWith('.')).slice(0, 1000);
+			const listed = await Promise.all(
+				files.map(async (entry) => {
+					const path = join(entry.parentPath, entry.name);
+					const facts = await stat(path).catch(() => null);
+					const name = path.slice(root.length + 1).replaceAll('\\', '/');
+					return facts ? [{ path: name, bytes: facts.size, modifiedAt: facts.mtime.toISOString() }] : [];
+				})
+			);
+			return listed.flat().sort((a, b) => (a.path < b.path ? -1 : 1));
+		},
+		async write(conversationId, path, body) {
+			const root = rootOf(conversationId);
+			safeSegments(path);
+			await mkdir(root, { recursive: true });
+			const target = await safePath(root, path);
+			await mkdir(dirname(target), { recursive: true });
+			const staging = join(root, `.upload-${randomUUID()}`);
+			try {
+				const bytes = await writeStream(staging, body);
+				await rename(staging, target);
+				return { path, bytes, modifiedAt: new Date().toISOString() };
+			} catch (error) {
+				await rm(staging, { force: true });
+				const code = (error as NodeJS.ErrnoException).code;
+				if (code === 'ENOSPC') throw new AppError('storage_full', 'The disk is full; make room and try again.', { cause: error });
+				if (code === 'EISDIR' || code === 'ENOTEMPTY') throw new AppError('conflict', 'A folder has this name.', { cause: error });
+				throw error;
+			}
+		},
+		read: (conversationId, path) => openInside(rootOf(conversationId), path),
+		async remove(conversationId, path) {
+			const { file } = await openInside(rootOf(conversationId), path);
+			await file.close();
+			await rm(await safePath(rootOf(conversationId), path));
+		},
+		removeAll: (conversationId) => rm(rootOf(conversationId), { recursive: true, force: true })
+	};
+}
+
+async function writeStream(path: string, body: ReadableStream<Uint8Array> | null): Promise<number> {
+	const file = await open(path, 'wx');
+	let bytes = 0;
+	try {
+		for await (const chunk of body ?? []) {
+			bytes += chunk.length;
+			if (bytes > MAX_UPLOAD_BYTES) throw new AppError('too_large', 'A file may have at most 200 MB.');
+			await file.write(chunk);
+		}
+	} finally {
+		await file.close();
+	}
+	return bytes;
+}
