@@ -34,6 +34,7 @@ const LAYERS: Layer[] = [
 		imports: [SHARED, LOG, 'lib/server/agent/', 'lib/server/runs/', 'lib/server/skills/', 'lib/server/store/']
 	},
 	{ path: LOG, imports: [] },
+	{ path: 'lib/server/doors.ts', imports: [SHARED] },
 	{ path: 'lib/server/config.ts', imports: [SHARED] },
 	{ path: 'lib/server/http.ts', imports: [SHARED, 'lib/server/'], kit: true },
 	{ path: 'lib/server/app.ts', imports: [SHARED, 'lib/server/'] },

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import type { Message } from './message.ts';
 
-const id = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'must be 1 to 128 letters, digits, hyphens or underscores');
+/** Ids that clients choose; one may name a folder. */
+export const conversationId = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'must be 1 to 128 letters, digits, hyphens or underscores');
 
 const aguiContent = z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]);
 
@@ -16,8 +17,8 @@ const aguiMessage = z.looseObject({
 
 /** AG-UI 1.0 `RunAgentInput`. What the server takes from it: the newest user message, and the caller's tools. */
 export const runAgentInput = z.strictObject({
-	threadId: id,
-	runId: id,
+	threadId: conversationId,
+	runId: conversationId,
 	protocolVersion: z.string().optional(),
 	parentRunId: z.string().optional(),
 	state: z.unknown().optional(),
@@ -34,7 +35,7 @@ export type RunAgentInput = z.infer<typeof runAgentInput>;
 
 /** The parts of an AG-UI user message that a run is started from. */
 export const userMessage = z.looseObject({
-	id,
+	id: conversationId,
 	role: z.literal('user'),
 	content: aguiContent,
 	metadata: z.looseObject({ files: z.array(z.string().min(1).max(1024)).max(100).optional() }).optional()

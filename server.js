@@ -1,0 +1,78 @@
+// Starts the app: builds it when needed, listens, says where, and stops cleanly.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('.', import.meta.url));
+if (Number(process.versions.node.split('.')[0]) < 24) {
+	console.error(`Node ${process.versions.node} is too old. Start with "npm start": it brings Node 24.`);
+	process.exit(1);
+}
+if (existsSync('.env')) process.loadEnvFile('.env');
+
+buildIfStale();
+
+// Our own doors check host, origin and size; the adapter only has to take the request as it is.
+process.env.BODY_SIZE_LIMIT = 'Infinity';
+process.env.PROTOCOL_HEADER = 'x-app-protocol';
+const { handler } = await import(new URL('build/handler.js', import.meta.url).href).catch((error) => {
+	console.error(`The app could not start: ${error.message}`);
+	process.exit(1);
+});
+
+const server = createServer((request, response) => {
+	request.headers['x-app-protocol'] = 'http';
+	handler(request, response, () => {
+		response.statusCode = 404;
+		response.end('Not found');
+	});
+});
+server.on('error', (error) => {
+	const port = process.env.PORT || 3000;
+	const isTaken = /** @type {NodeJS.ErrnoException} */ (error).code === 'EADDRINUSE';
+	console.error(isTaken ? `Port ${port} is in use. Set PORT to another one, or stop what uses it.` : error.message);
+	process.exit(1);
+});
+server.listen(Number(process.env.PORT || 3000), process.env.HOST || '127.0.0.1', () => void announce());
+
+async function announce() {
+	const address = /** @type {import('node:net').AddressInfo} */ (server.address());
+	const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+	const url = `http://${host}:${address.port}`;
+	const health = await fetch(`${url}/api/health`).then((response) => response.json());
+	const { model, skills } = health;
+	console.log(`Listening on ${url}`);
+	console.log(`Model: ${model.offline ? 'built-in responder (no language model; set OPENROUTER_API_KEY for one)' : model.id}`);
+	console.log(`Skills: ${skills.ready} ready${skills.broken ? `, ${skills.broken} broken` : ''}`);
+}
+
+for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
+	process.once(signal, () => {
+		process.emit(/** @type {never} */ ('sveltekit:shutdown'), /** @type {never} */ (signal));
+		server.close(() => process.exit(0));
+		server.closeIdleConnections();
+		// Streams of pages that stay open are cut once the runs have had time to end.
+		setTimeout(() => server.closeAllConnections(), 3000).unref();
+		setTimeout(() => process.exit(0), 10_000).unref();
+	});
+}
+
+function buildIfStale() {
+	const built = existsSync(`${root}build/handler.js`) ? statSync(`${root}build/handler.js`).mtimeMs : 0;
+	const sources = ['src', 'static', 'package.json', 'svelte.config.js', 'vite.config.ts'];
+	if (sources.every((source) => newest(`${root}${source}`) <= built)) return;
+	console.log('Building the app …');
+	const { status } = spawnSync(process.execPath, [`${root}node_modules/vite/bin/vite.js`, 'build', '--logLevel', 'warn'], {
+		cwd: root,
+		stdio: 'inherit'
+	});
+	if (status !== 0) process.exit(status ?? 1);
+}
+
+/** @param {string} path @returns {number} */
+function newest(path) {
+	const entry = statSync(path);
+	if (!entry.isDirectory()) return entry.mtimeMs;
+	return Math.max(0, ...readdirSync(path).map((name) => newest(`${path}/${name}`)));
+}

@@ -1,0 +1,104 @@
+/** The edge between requests and the app: read a body, answer an error, stream events. */
+import { json } from '@sveltejs/kit';
+import type { z } from 'zod';
+import { AppError } from '../shared/errors.ts';
+
+const MAX_JSON_BYTES = 10 * 1024 * 1024;
+const HEARTBEAT_MS = 15_000;
+
+/** Reads and checks a JSON body. @throws AppError too_large | invalid_input with the field named */
+export async function readJson<Schema extends z.ZodType>(request: Request, schema: Schema): Promise<z.infer<Schema>> {
+	const text = await readText(request);
+	let body: unknown;
+	try {
+		body = JSON.parse(text);
+	} catch (error) {
+		throw new AppError('invalid_input', `The body is not valid JSON: ${(error as Error).message}`, { cause: error });
+	}
+	return parse(schema, body);
+}
+
+/** Checks a value. @throws AppError invalid_input with the field named */
+export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
+	const parsed = schema.safeParse(value);
+	if (parsed.success) return parsed.data;
+	const issue = parsed.error.issues[0];
+	const field = issue?.path.join('.') || 'body';
+	throw new AppError('invalid_input', `${field}: ${issue?.message ?? 'is not right'}`, { details: { field } });
+}
+
+async function readText(request: Request): Promise<string> {
+	const chunks: Uint8Array[] = [];
+	let bytes = 0;
+	for await (const chunk of request.body ?? []) {
+		bytes += chunk.length;
+		if (bytes > MAX_JSON_BYTES) throw new AppError('too_large', 'The body is larger than 10 MB.');
+		chunks.push(chunk);
+	}
+	return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Page and size of a list from the query. */
+export function readPage(url: URL, limit: number): { page: number; limit: number } {
+	const number = (name: string, fallback: number, max: number) => {
+		const value = Number(url.searchParams.get(name) ?? fallback);
+		if (Number.isInteger(value) && value >= 1 && value <= max) return value;
+		throw new AppError('invalid_input', `${name}: must be a whole number from 1 to ${max}`);
+	};
+	return { page: number('page', 1, 1_000_000), limit: number('limit', limit, 200) };
+}
+
+/** Any error as the API's JSON. */
+export function errorResponse(error: unknown): Response {
+	const known = error instanceof AppError ? error : new AppError('internal', 'Something went wrong in the server.');
+	return json(known.toBody(), { status: known.status });
+}
+
+/** Server-sent events from batches of text; a comment keeps the connection alive. Reads only as fast as the client. */
+export function eventStream(open: (signal: AbortSignal) => AsyncIterable<string>): Response {
+	const controller = new AbortController();
+	const encoder = new TextEncoder();
+	let heartbeat: NodeJS.Timeout | undefined;
+	let iterator: AsyncIterator<string> | undefined;
+	const body = new ReadableStream<Uint8Array>({
+		start(stream) {
+			iterator = open(controller.signal)[Symbol.asyncIterator]();
+			heartbeat = setInterval(() => {
+				if ((stream.desiredSize ?? 0) > 0) stream.enqueue(encoder.encode(': alive\n\n'));
+			}, HEARTBEAT_MS);
+			stream.enqueue(encoder.encode(': open\n\n'));
+		},
+		async pull(stream) {
+			const next = await iterator?.next();
+			if (next && !next.done) return stream.enqueue(encoder.encode(next.value));
+			clearInterval(heartbeat);
+			stream.close();
+		},
+		cancel() {
+			clearInterval(heartbeat);
+			controller.abort();
+		}
+	});
+	return new Response(body, {
+		headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' }
+	});
+}
+
+/** SSE of a run's stored events: `id` is the seq. */
+export async function* runEventFrames(batches: AsyncIterable<{ seq: number; data: string }[]>): AsyncGenerator<string> {
+	for await (const batch of batches) {
+		yield batch.map(({ seq, data }) => `id: ${seq}\ndata: ${data}\n\n`).join('');
+	}
+}
+
+/** A route handler whose errors become the API's JSON; what nobody expected is logged. */
+export function api<Event>(handler: (event: Event) => Promise<Response>): (event: Event) => Promise<Response> {
+	return async (event) => {
+		try {
+			return await handler(event);
+		} catch (error) {
+			if (!(error instanceof AppError)) process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+			return errorResponse(error);
+		}
+	};
+}

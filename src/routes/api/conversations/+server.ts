@@ -1,0 +1,19 @@
+import { randomUUID } from 'node:crypto';
+import { json } from '@sveltejs/kit';
+import type { RequestHandler } from './$types';
+import { conversationCreate, type ConversationList } from '$lib/shared/api.ts';
+import { api, readJson, readPage } from '$lib/server/http.ts';
+
+export const GET: RequestHandler = api(async ({ url, locals }) => {
+	const { page, limit } = readPage(url, 50);
+	const query = url.searchParams.get('q') ?? undefined;
+	const found = await locals.app.store.conversations.list({ page, limit, ...(query ? { query } : {}) });
+	return json({ ...found, page, limit } satisfies ConversationList);
+});
+
+export const POST: RequestHandler = api(async ({ request, locals }) => {
+	const { title } = await readJson(request, conversationCreate);
+	const createdAt = new Date().toISOString();
+	const conversation = { id: randomUUID(), title: title ?? 'New conversation', createdAt };
+	return json(await locals.app.store.conversations.create(conversation), { status: 201 });
+});

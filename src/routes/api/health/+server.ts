@@ -1,0 +1,19 @@
+import { json } from '@sveltejs/kit';
+import type { RequestHandler } from './$types';
+import type { Health } from '$lib/shared/api.ts';
+import { api } from '$lib/server/http.ts';
+import { version } from '../../../../package.json';
+
+export const GET: RequestHandler = api(async ({ locals }) => {
+	const { model, skills } = locals.app;
+	const { skills: ready, broken } = skills.registry.snapshot();
+	const health: Health = {
+		status: 'ok',
+		version,
+		model,
+		sandbox: skills.sandbox,
+		database: 'sqlite',
+		skills: { ready: ready.length, broken: broken.length }
+	};
+	return json(health);
+});

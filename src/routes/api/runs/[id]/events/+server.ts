@@ -1,0 +1,17 @@
+import type { RequestHandler } from './$types';
+import { AppError } from '$lib/shared/errors.ts';
+import { api, eventStream, runEventFrames } from '$lib/server/http.ts';
+
+export const GET: RequestHandler = api(async ({ params, request, url, locals }) => {
+	const { runner } = locals.app;
+	const run = await runner.get(params.id);
+	if (!run) throw new AppError('not_found', 'There is no such run.');
+	const given = Number(request.headers.get('last-event-id') ?? url.searchParams.get('after') ?? 0);
+	// A cursor that cannot be of this run starts over: showing twice is mended by the fold, a gap is not.
+	const last = runner.live(params.id)?.seq ?? run.lastSeq;
+	const after = Number.isInteger(given) && given >= 0 && given <= last ? given : 0;
+	return eventStream(async function* (signal) {
+		const batches = await runner.follow(params.id, after, signal);
+		if (batches) yield* runEventFrames(batches);
+	});
+});
