@@ -1,0 +1,97 @@
+import { readFile } from 'node:fs/promises';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from './app.ts';
+
+test('the words of a sentence are counted by a skill, step by step', async ({ page, app }) => {
+	await page.goto(app.url);
+	await page.getByTestId('composer-input').fill('How many words are in: the quick brown fox');
+	await page.keyboard.press('Enter');
+
+	const load = page.locator('[data-testid=step][data-tool=load_skill]');
+	await expect(load).toContainText('load_skill');
+	await expect(load).toContainText('count-words');
+	const tool = page.locator('[data-testid=step][data-tool=count_words]');
+	await expect(tool).toHaveAttribute('data-status', 'done');
+	await tool.getByTestId('step-toggle').click();
+	await expect(tool).toContainText('the quick brown fox');
+	const answer = page.locator('[data-testid=message][data-role=assistant]');
+	await expect(answer).toHaveAttribute('data-status', 'complete');
+	await expect(answer.getByTestId('markdown').last()).toContainText(/words\W+4/i);
+});
+
+test('a dropped sales.csv is summarised by region, with its chart shown and downloadable', async ({ page, app }) => {
+	await page.goto(app.url);
+	const csv = await readFile(new URL('../fixtures/sales.csv', import.meta.url), 'utf8');
+	const transfer = await page.evaluateHandle((text) => {
+		const data = new DataTransfer();
+		data.items.add(new File([text], 'sales.csv', { type: 'text/csv' }));
+		return data;
+	}, csv);
+	await page.getByTestId('composer').dispatchEvent('dragenter', { dataTransfer: transfer });
+	await page.getByTestId('composer').dispatchEvent('drop', { dataTransfer: transfer });
+	await expect(page.locator('[data-testid=attachment][data-state=ready]')).toContainText('sales.csv');
+	await page.getByTestId('composer-input').fill('summarise sales.csv by region');
+	await page.getByTestId('send').click();
+
+	await expect(page.locator('[data-testid=step][data-tool=load_skill]')).toContainText('data-analysis');
+	const step = page.locator('[data-testid=step][data-tool=use_skill]');
+	await expect(step).toHaveAttribute('data-status', 'done', { timeout: 20_000 });
+	await expect(step).toContainText('scripts/analyze_csv.py');
+	const answer = page.locator('[data-testid=message][data-role=assistant]');
+	await expect(answer).toHaveAttribute('data-status', 'complete');
+	const text = answer.getByTestId('markdown').last();
+	for (const sum of ['4072.35', '3786.7', '3191.4', '2222.6', '201', '252', '107', '297']) {
+		await expect(text).toContainText(sum);
+	}
+	await expect(step.getByTestId('terminal-output')).toHaveCount(0);
+	await step.getByTestId('step-toggle').click();
+	await expect(step.getByTestId('terminal-output')).toContainText('Reading');
+	await expect(step.getByTestId('exit-badge')).toContainText('exit 0');
+	const chart = page.locator('[data-testid=file-card][data-path$=".svg"]');
+	await expect(chart).toBeVisible();
+	const width = () => chart.locator('img').evaluate((image) => (image as HTMLImageElement).naturalWidth);
+	await expect.poll(width).toBeGreaterThan(0);
+	const [download] = await Promise.all([page.waitForEvent('download'), chart.locator('a[download]').first().click()]);
+	const saved = await readFile(await download.path(), 'utf8');
+	expect(saved).toContain('<svg');
+	expect(saved).toContain('North');
+});
+
+test('a folder copied into skills/ is listed and usable at once; a broken one is listed with the reason', async ({
+	page,
+	app
+}) => {
+	await page.goto(`${app.url}/skills`);
+	await expect(page.locator('[data-testid=skill-row][data-name=count-words]')).toBeVisible();
+	const source = join(app.dataDir, 'shout-text');
+	await mkdir(join(source, 'scripts'), { recursive: true });
+	const body = '# Use\n\nTo shout a text:\n\n```\nscripts/shout.sh "TEXT"\n```\n';
+	await writeFile(join(source, 'SKILL.md'), `---\nname: shout-text\ndescription: Shout a text in capitals.\n---\n\n${body}`);
+	await writeFile(join(source, 'scripts/shout.sh'), 'echo "${1^^}!"\n');
+	await cp(source, join(app.skillsDir, 'shout-text'), { recursive: true });
+	await mkdir(join(app.skillsDir, 'half-done'));
+	await writeFile(join(app.skillsDir, 'half-done/SKILL.md'), '---\nname: half-done\n');
+
+	await expect(page.locator('[data-testid=skill-row][data-name=shout-text]')).toBeVisible();
+	const broken = page.locator('[data-testid=skill-row][data-name=half-done]');
+	await expect(broken).toHaveAttribute('data-status', 'broken');
+	await expect(broken).toContainText('no closing line');
+
+	await page.goto(app.url);
+	await page.getByTestId('composer-input').fill('Shout: hello there');
+	await page.keyboard.press('Enter');
+	await expect(page.locator('[data-testid=message][data-role=assistant]')).toContainText('HELLO THERE!');
+});
+
+test('a reload shows the same conversation', async ({ page, app }) => {
+	await page.goto(app.url);
+	await page.getByTestId('composer-input').fill('How many words are in: one two three');
+	await page.keyboard.press('Enter');
+	const answer = page.locator('[data-testid=message][data-role=assistant]');
+	await expect(answer).toHaveAttribute('data-status', 'complete');
+	const before = await answer.innerText();
+	await page.reload();
+	await expect(answer).toHaveAttribute('data-status', 'complete');
+	expect(await answer.innerText()).toBe(before);
+});
