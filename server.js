@@ -43,7 +43,9 @@ async function announce() {
 	const health = await fetch(`${url}/api/health`).then((response) => response.json());
 	const { model, skills } = health;
 	console.log(`Listening on ${url}`);
-	console.log(`Model: ${model.offline ? 'built-in responder (no language model; set OPENROUTER_API_KEY for one)' : model.id}`);
+	console.log(
+		`Model: ${model.offline ? 'built-in responder (no language model; set OPENROUTER_API_KEY for one)' : model.id}`
+	);
 	console.log(`Skills: ${skills.ready} ready${skills.broken ? `, ${skills.broken} broken` : ''}`);
 }
 
@@ -63,10 +65,14 @@ function buildIfStale() {
 	const sources = ['src', 'static', 'package.json', 'svelte.config.js', 'vite.config.ts'];
 	if (sources.every((source) => newest(`${root}${source}`) <= built)) return;
 	console.log('Building the app …');
-	const { status } = spawnSync(process.execPath, [`${root}node_modules/vite/bin/vite.js`, 'build', '--logLevel', 'warn'], {
-		cwd: root,
-		stdio: 'inherit'
-	});
+	const { status } = spawnSync(
+		process.execPath,
+		[`${root}node_modules/vite/bin/vite.js`, 'build', '--logLevel', 'warn'],
+		{
+			cwd: root,
+			stdio: 'inherit'
+		}
+	);
 	if (status !== 0) process.exit(status ?? 1);
 }
 

@@ -1,8 +1,12 @@
+import { readFileSync } from 'node:fs';
 import adapter from '@sveltejs/adapter-node';
+
+const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
 
 /** @type {import('@sveltejs/kit').Config} */
 export default {
 	kit: {
+		version: { name: version },
 		adapter: adapter({ precompress: true }),
 		// Host, origin and content type are checked by our own door (hooks.server.ts) on every request,
 		// which also covers JSON; Kit's own check knows form content types only and would refuse raw uploads.

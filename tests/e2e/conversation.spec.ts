@@ -67,7 +67,10 @@ test('a folder copied into skills/ is listed and usable at once; a broken one is
 	const source = join(app.dataDir, 'shout-text');
 	await mkdir(join(source, 'scripts'), { recursive: true });
 	const body = '# Use\n\nTo shout a text:\n\n```\nscripts/shout.sh "TEXT"\n```\n';
-	await writeFile(join(source, 'SKILL.md'), `---\nname: shout-text\ndescription: Shout a text in capitals.\n---\n\n${body}`);
+	await writeFile(
+		join(source, 'SKILL.md'),
+		`---\nname: shout-text\ndescription: Shout a text in capitals.\n---\n\n${body}`
+	);
 	await writeFile(join(source, 'scripts/shout.sh'), 'echo "${1^^}!"\n');
 	await cp(source, join(app.skillsDir, 'shout-text'), { recursive: true });
 	await mkdir(join(app.skillsDir, 'half-done'));

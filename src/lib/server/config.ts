@@ -7,7 +7,10 @@ const count = (fallback: number, min: number, max: number) =>
 	z.coerce.number().int().min(min).max(max).default(fallback);
 
 const schema = z.object({
-	OPENROUTER_API_KEY: z.string().optional().describe('Key for the model server; without one the built-in responder answers.'),
+	OPENROUTER_API_KEY: z
+		.string()
+		.optional()
+		.describe('Key for the model server; without one the built-in responder answers.'),
 	OPENROUTER_BASE_URL: z
 		.url({ protocol: /^https?$/ })
 		.default('https://openrouter.ai/api/v1')
@@ -16,10 +19,16 @@ const schema = z.object({
 	HOST: z.enum(['127.0.0.1', '::1', 'localhost']).default('127.0.0.1').describe('Address to listen on; loopback only.'),
 	PORT: count(3000, 0, 65535).describe('Port to listen on; 0 takes a free one.'),
 	DATA_DIR: z.string().default('./data').describe('Database, uploads and results.'),
-	SKILLS_DIRS: z.string().optional().describe(`Folders of skills, highest priority first, separated by “${delimiter}”.`),
+	SKILLS_DIRS: z
+		.string()
+		.optional()
+		.describe(`Folders of skills, highest priority first, separated by “${delimiter}”.`),
 	SKILLS_TIMEOUT_MS: count(30_000, 100, 300_000).describe('Longest that a script may run.'),
 	SKILLS_MAX_OUTPUT_BYTES: count(20_480, 256, 1_048_576).describe('Bytes kept of stdout and of stderr.'),
-	SKILLS_ENV: z.string().default('').describe('Names of variables that skills may receive which declare them in metadata.env.'),
+	SKILLS_ENV: z
+		.string()
+		.default('')
+		.describe('Names of variables that skills may receive which declare them in metadata.env.'),
 	AGENT_MAX_STEPS: count(10, 1, 100).describe('Model calls in one turn before it must answer.')
 });
 
@@ -39,10 +48,11 @@ export interface Config {
 }
 
 /** Names of all settings. */
-export const SETTINGS = Object.keys(schema.shape);
+const SETTINGS = Object.keys(schema.shape);
 
 /** The server's own secrets: never given to a script, whatever SKILLS_ENV says. */
-const NEVER_FOR_SKILLS = /^(OPENROUTER_|DATABASE_URL$|ADMIN_TOKEN$|NODE_|LD_|DYLD_|PYTHON|BASH_ENV$|ENV$|SHELLOPTS$|PS4$|PATH$|HOME$)/;
+const NEVER_FOR_SKILLS =
+	/^(OPENROUTER_|DATABASE_URL$|ADMIN_TOKEN$|NODE_|LD_|DYLD_|PYTHON|BASH_ENV$|ENV$|SHELLOPTS$|PS4$|PATH$|HOME$)/;
 
 /** Reads the environment. @throws Error naming the variable and the value received */
 export function loadConfig(environment: Record<string, string | undefined>): Config {
@@ -68,7 +78,9 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
 		isOffline: !values.OPENROUTER_API_KEY && given.OPENROUTER_BASE_URL === undefined,
 		dataDir,
 		skillsDirs: values.SKILLS_DIRS
-			? values.SKILLS_DIRS.split(delimiter).filter(Boolean).map((dir) => resolve(dir))
+			? values.SKILLS_DIRS.split(delimiter)
+					.filter(Boolean)
+					.map((dir) => resolve(dir))
 			: defaultSkillsDirs(dataDir),
 		skillsTimeoutMs: values.SKILLS_TIMEOUT_MS,
 		skillsMaxOutputBytes: values.SKILLS_MAX_OUTPUT_BYTES,

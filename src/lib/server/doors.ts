@@ -9,7 +9,10 @@ export function checkDoor(request: { method: string; path: string; headers: Head
 	const { method, path, headers } = request;
 	const host = headers.get('host') ?? '';
 	if (!LOOPBACK.test(host)) {
-		throw new AppError('forbidden', `The host “${host.slice(0, 100)}” is not served here; open it as 127.0.0.1 or localhost.`);
+		throw new AppError(
+			'forbidden',
+			`The host “${host.slice(0, 100)}” is not served here; open it as 127.0.0.1 or localhost.`
+		);
 	}
 	const origin = headers.get('origin');
 	if (origin !== null && origin !== `http://${host}` && origin !== `https://${host}`) {

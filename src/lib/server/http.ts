@@ -19,7 +19,7 @@ export async function readJson<Schema extends z.ZodType>(request: Request, schem
 }
 
 /** Checks a value. @throws AppError invalid_input with the field named */
-export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
+function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
 	const parsed = schema.safeParse(value);
 	if (parsed.success) return parsed.data;
 	const issue = parsed.error.issues[0];
@@ -80,7 +80,11 @@ export function eventStream(open: (signal: AbortSignal) => AsyncIterable<string>
 		}
 	});
 	return new Response(body, {
-		headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' }
+		headers: {
+			'content-type': 'text/event-stream',
+			'cache-control': 'no-cache, no-transform',
+			'x-accel-buffering': 'no'
+		}
 	});
 }
 
@@ -97,7 +101,8 @@ export function api<Event>(handler: (event: Event) => Promise<Response>): (event
 		try {
 			return await handler(event);
 		} catch (error) {
-			if (!(error instanceof AppError)) process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+			if (!(error instanceof AppError))
+				process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
 			return errorResponse(error);
 		}
 	};

@@ -3,7 +3,9 @@ import { z } from 'zod';
 import type { Message } from './message.ts';
 
 /** Ids that clients choose; one may name a folder. */
-export const conversationId = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'must be 1 to 128 letters, digits, hyphens or underscores');
+export const conversationId = z
+	.string()
+	.regex(/^[A-Za-z0-9_-]{1,128}$/, 'must be 1 to 128 letters, digits, hyphens or underscores');
 
 const aguiContent = z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]);
 
@@ -24,7 +26,9 @@ export const runAgentInput = z.strictObject({
 	state: z.unknown().optional(),
 	messages: z.array(aguiMessage).min(1, 'must hold a message'),
 	tools: z
-		.array(z.looseObject({ name: z.string().min(1).max(64), description: z.string(), parameters: z.unknown().optional() }))
+		.array(
+			z.looseObject({ name: z.string().min(1).max(64), description: z.string(), parameters: z.unknown().optional() })
+		)
 		.max(128)
 		.default([]),
 	context: z.array(z.looseObject({ description: z.string(), value: z.string() })).default([]),

@@ -175,7 +175,11 @@ function appendOutput(output: Execution['output'], stream: 'stdout' | 'stderr', 
 }
 
 /** Ends a message early: what was open gets a status that says so, what was shown stays. */
-function endMessage(message: Message, status: 'cancelled' | 'interrupted' | 'failed', error: Message['error']): Message {
+function endMessage(
+	message: Message,
+	status: 'cancelled' | 'interrupted' | 'failed',
+	error: Message['error']
+): Message {
 	const open: ToolStatus = status === 'cancelled' ? 'cancelled' : 'interrupted';
 	const parts = message.parts.map((part): Part => {
 		if (part.type === 'tool' && (part.status === 'preparing' || part.status === 'running')) {
@@ -209,7 +213,5 @@ function updateTool(message: Message, id: string, change: (part: ToolPart) => To
 }
 
 function updateExecution(message: Message, id: string, change: (execution: Execution) => Execution): Message {
-	return updateTool(message, id, (part) =>
-		part.execution ? { ...part, execution: change(part.execution) } : part
-	);
+	return updateTool(message, id, (part) => (part.execution ? { ...part, execution: change(part.execution) } : part));
 }

@@ -46,7 +46,9 @@ export async function* runCalls(
 			result = failure('UnknownTool', `There is no tool “${call.name}”.`, `Available tools: ${names.join(', ')}`);
 		} else {
 			const context = { toolCallId: call.callId, signal, emit: channel.push };
-			result = await toolbox.call(call.name, args, context).catch((error: unknown) => failure('ExecutionFailed', String(error)));
+			result = await toolbox
+				.call(call.name, args, context)
+				.catch((error: unknown) => failure('ExecutionFailed', String(error)));
 		}
 		const count = repeats.count(call);
 		if (count >= REPEAT_WARN) {

@@ -31,7 +31,10 @@ export function loadedSkills(history: readonly HistoryMessage[]): string[] {
 function userItem(message: Message): ResponseItem {
 	const content = [{ type: 'input_text', text: textOf(message) }];
 	if (message.files.length > 0) {
-		content.push({ type: 'input_text', text: `Attached files:\n${message.files.map((file) => `- ${file}`).join('\n')}` });
+		content.push({
+			type: 'input_text',
+			text: `Attached files:\n${message.files.map((file) => `- ${file}`).join('\n')}`
+		});
 	}
 	return { type: 'message', role: 'user', content };
 }
@@ -51,7 +54,9 @@ function fromParts(message: Message): ResponseItem[] {
 function unrecordedText(message: Message, stored: readonly ResponseItem[]): ResponseItem[] {
 	const last = message.parts.at(-1);
 	if (last?.type !== 'text' || last.text === '') return [];
-	return JSON.stringify(stored.at(-1)).includes(JSON.stringify(last.text).slice(1, -1)) ? [] : [assistantItem(last.text)];
+	return JSON.stringify(stored.at(-1)).includes(JSON.stringify(last.text).slice(1, -1))
+		? []
+		: [assistantItem(last.text)];
 }
 
 function assistantItem(text: string): ResponseItem {

@@ -61,7 +61,8 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 
 		if (signal.aborted) return yield finished({ type: 'cancelled' });
 		if (repeats.most >= REPEAT_LIMIT) {
-			const message = 'The model made the same call again and again, so the run was ended. Say it differently and try again.';
+			const message =
+				'The model made the same call again and again, so the run was ended. Say it differently and try again.';
 			return yield { type: 'RUN_ERROR', code: 'repeated_call', message };
 		}
 		const pendingToolCallIds = answer.calls.filter((call) => !own.includes(call)).map((call) => call.callId);

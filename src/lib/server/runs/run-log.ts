@@ -62,7 +62,10 @@ export class RunLog {
 		await this.#writing;
 		const seq = this.#lastSeq + 1;
 		const message = foldEvent(this.#message, event);
-		const events = [...this.#window.filter((stored) => stored.seq > this.#storedSeq), { seq, data: JSON.stringify(event) }];
+		const events = [
+			...this.#window.filter((stored) => stored.seq > this.#storedSeq),
+			{ seq, data: JSON.stringify(event) }
+		];
 		const finish = {
 			state,
 			...(message.error ? { errorCode: message.error.code } : {}),

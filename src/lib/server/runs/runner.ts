@@ -72,9 +72,12 @@ export class Runner {
 			answer,
 			now
 		});
-		if (result.outcome === 'duplicate_message') throw new AppError('conflict', 'This message was already sent in another run.');
-		if (result.outcome === 'busy') throw new AppError('conflict', 'An answer is still being written; stop it or wait for its end.');
-		if (result.run.conversationId !== conversationId) throw new AppError('conflict', 'This run belongs to another conversation.');
+		if (result.outcome === 'duplicate_message')
+			throw new AppError('conflict', 'This message was already sent in another run.');
+		if (result.outcome === 'busy')
+			throw new AppError('conflict', 'An answer is still being written; stop it or wait for its end.');
+		if (result.run.conversationId !== conversationId)
+			throw new AppError('conflict', 'This run belongs to another conversation.');
 		if (result.outcome === 'started') this.#launch(request, answer);
 		return { runId, conversationId };
 	}
@@ -116,7 +119,9 @@ export class Runner {
 				errorCode: 'interrupted',
 				finishedAt: new Date().toISOString(),
 				events: [{ seq: run.lastSeq + 1, data }],
-				...(message ? { message: { conversationId: run.conversationId, message: foldEvent(message, INTERRUPTED) } } : {})
+				...(message
+					? { message: { conversationId: run.conversationId, message: foldEvent(message, INTERRUPTED) } }
+					: {})
 			});
 			log.info({ runId: run.id }, 'run was interrupted by the last stop');
 		}
@@ -145,7 +150,11 @@ export class Runner {
 	}
 
 	async #execute(request: RunRequest, runLog: RunLog, signal: AbortSignal): Promise<void> {
-		let last: RunEvent = { type: 'RUN_ERROR', code: 'internal', message: 'The run ended without an answer; try again.' };
+		let last: RunEvent = {
+			type: 'RUN_ERROR',
+			code: 'internal',
+			message: 'The run ended without an answer; try again.'
+		};
 		try {
 			for await (const event of this.#events(request, runLog, signal)) {
 				if (event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR') last = event;
@@ -167,7 +176,9 @@ export class Runner {
 		const offered = snapshot.skills.map(({ name, description }) => ({ name, description }));
 		const catalog = renderSystemPrompt(snapshot.skills);
 		yield { type: 'CUSTOM', name: 'skill.catalog', value: { skills: offered, tokens: estimateTokens(catalog) } };
-		const history = (await store.messages.listForModel(conversationId)).filter(({ message }) => message.runId !== runId || message.role === 'user');
+		const history = (await store.messages.listForModel(conversationId)).filter(
+			({ message }) => message.runId !== runId || message.role === 'user'
+		);
 		const session = skills.createSession({ snapshot, loaded: loadedSkills(history) });
 		const files = await workspaces.list(conversationId);
 		const answerId = runLog.snapshot.message.id;

@@ -28,11 +28,14 @@ export async function safePath(root: string, path: string): Promise<string> {
 
 /** Opens a regular file below `root` for reading; checked on the descriptor, so that a link planted meanwhile is refused. */
 export async function openInside(root: string, path: string): Promise<{ file: FileHandle; bytes: number }> {
-	const missing = (cause?: unknown) => new AppError('not_found', `There is no file “${path}” in this conversation.`, { cause });
+	const missing = (cause?: unknown) =>
+		new AppError('not_found', `There is no file “${path}” in this conversation.`, { cause });
 	const target = await safePath(root, path);
-	const file = await open(target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error: unknown) => {
-		throw missing(error);
-	});
+	const file = await open(target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+		(error: unknown) => {
+			throw missing(error);
+		}
+	);
 	const entry = await file.stat();
 	const between = relative(await realpath(root), await realpath(target));
 	if (!entry.isFile() || between.startsWith(`..${sep}`) || isAbsolute(between)) {

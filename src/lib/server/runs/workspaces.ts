@@ -53,8 +53,10 @@ export function createWorkspaces(dataDir: string): Workspaces {
 			} catch (error) {
 				await rm(staging, { force: true });
 				const code = (error as NodeJS.ErrnoException).code;
-				if (code === 'ENOSPC') throw new AppError('storage_full', 'The disk is full; make room and try again.', { cause: error });
-				if (code === 'EISDIR' || code === 'ENOTEMPTY') throw new AppError('conflict', 'A folder has this name.', { cause: error });
+				if (code === 'ENOSPC')
+					throw new AppError('storage_full', 'The disk is full; make room and try again.', { cause: error });
+				if (code === 'EISDIR' || code === 'ENOTEMPTY')
+					throw new AppError('conflict', 'A folder has this name.', { cause: error });
 				throw error;
 			}
 		},

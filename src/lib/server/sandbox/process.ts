@@ -23,12 +23,12 @@ function run(command: SandboxCommand): Promise<SandboxResult> {
 		const stderr = createCappedOutput(command.maxOutputBytes, (text) => command.onOutput?.('stderr', text));
 		let ended: SandboxResult['ended'] = 'exit';
 		let isDone = false;
+		const timers: NodeJS.Timeout[] = [];
 
 		const finish = (outcome: Pick<SandboxResult, 'exitCode' | 'signal'> & { spawnError?: string }) => {
 			if (isDone) return;
 			isDone = true;
-			clearTimeout(deadline);
-			clearTimeout(grace);
+			for (const timer of timers) clearTimeout(timer);
 			command.signal?.removeEventListener('abort', onAbort);
 			const out = stdout.end();
 			const err = stderr.end();
@@ -43,13 +43,11 @@ function run(command: SandboxCommand): Promise<SandboxResult> {
 			});
 		};
 
-		let grace: NodeJS.Timeout | undefined;
-		let deadline: NodeJS.Timeout | undefined;
 		const end = (reason: 'timeout' | 'aborted') => {
 			if (ended !== 'exit' || isDone) return;
 			ended = reason;
 			killGroup(child, 'SIGTERM');
-			grace = setTimeout(() => killGroup(child, 'SIGKILL'), GRACE_MS);
+			timers.push(setTimeout(() => killGroup(child, 'SIGKILL'), GRACE_MS));
 		};
 		const onAbort = () => end('aborted');
 
@@ -74,7 +72,7 @@ function run(command: SandboxCommand): Promise<SandboxResult> {
 			return;
 		}
 		command.signal?.addEventListener('abort', onAbort, { once: true });
-		deadline = setTimeout(() => end('timeout'), command.timeoutMs);
+		timers.push(setTimeout(() => end('timeout'), command.timeoutMs));
 		child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));
 		child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk));
 		// A script that ends without reading its input breaks the pipe; its exit code tells the story.

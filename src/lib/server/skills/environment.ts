@@ -44,7 +44,7 @@ export function buildEnvironment({ skill, cwd, host, offered, args = {} }: Envir
 }
 
 /** Names in `metadata.env` (or `env`) of a SKILL.md, separated by spaces or commas (A18). */
-export function declaredVariables(skill: Skill): string[] {
+function declaredVariables(skill: Skill): string[] {
 	const declared = skill.metadata.env ?? (typeof skill.extra.env === 'string' ? skill.extra.env : '');
 	return declared.split(/[\s,]+/).filter((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
 }

@@ -4,7 +4,7 @@ import { access, open, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { SkillError } from './types.ts';
 
-export const SCRIPT_EXTENSIONS = ['.py', '.js', '.mjs', '.cjs', '.ts', '.sh', '.bash'] as const;
+const SCRIPT_EXTENSIONS = ['.py', '.js', '.mjs', '.cjs', '.ts', '.sh', '.bash'] as const;
 
 const MAX_FILES = 100;
 const MAX_DEPTH = 6;

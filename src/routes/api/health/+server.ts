@@ -1,8 +1,8 @@
+import { version } from '$app/environment';
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import type { Health } from '$lib/shared/api.ts';
 import { api } from '$lib/server/http.ts';
-import { version } from '../../../../package.json';
 
 export const GET: RequestHandler = api(async ({ locals }) => {
 	const { model, skills } = locals.app;

@@ -71,7 +71,7 @@ function isNounTarget(word: Word, filling: Filling): boolean {
 }
 
 /** The phrase that begins with the word at `index`. */
-export function phraseAt(index: number, filling: Filling, length: PhraseLength): Found | null {
+function phraseAt(index: number, filling: Filling, length: PhraseLength): Found | null {
 	const { question } = filling;
 	const word = question.words[index];
 	if (!word || !isFree(word, filling)) return null;
