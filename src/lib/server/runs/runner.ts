@@ -39,6 +39,9 @@ interface ActiveRun {
 	task: Promise<void>;
 }
 
+/** Title of a conversation in which nothing was said yet. */
+export const UNTITLED = 'New conversation';
+
 const INTERRUPTED: RunEvent = {
 	type: 'RUN_ERROR',
 	code: 'interrupted',
@@ -78,7 +81,12 @@ export class Runner {
 			throw new AppError('conflict', 'An answer is still being written; stop it or wait for its end.');
 		if (result.run.conversationId !== conversationId)
 			throw new AppError('conflict', 'This run belongs to another conversation.');
-		if (result.outcome === 'started') this.#launch(request, answer);
+		if (result.outcome !== 'started') return { runId, conversationId };
+		// An upload made the conversation before there was anything to name it after.
+		if ((await store.conversations.get(conversationId))?.title === UNTITLED) {
+			await store.conversations.rename(conversationId, titleOf(request.message.text), now);
+		}
+		this.#launch(request, answer);
 		return { runId, conversationId };
 	}
 
@@ -227,7 +235,7 @@ function questionOf({ message, runId }: RunRequest, createdAt: string): Message 
 /** The first line of the question, cut at a word. */
 function titleOf(text: string): string {
 	const line = text.trim().split('\n')[0]?.trim() ?? '';
-	return line.length <= 60 ? line || 'New conversation' : `${line.slice(0, 60).replace(/\s+\S*$/, '')}…`;
+	return line.length <= 60 ? line || UNTITLED : `${line.slice(0, 60).replace(/\s+\S*$/, '')}…`;
 }
 
 function instructionsOf(catalog: string, files: { path: string; bytes: number }[]): string {

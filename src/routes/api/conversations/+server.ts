@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import { conversationCreate, type ConversationList } from '$lib/shared/api.ts';
+import { UNTITLED } from '$lib/server/runs/runner.ts';
 import { api, readJson, readPage } from '$lib/server/http.ts';
 
 export const GET: RequestHandler = api(async ({ url, locals }) => {
@@ -14,6 +15,6 @@ export const GET: RequestHandler = api(async ({ url, locals }) => {
 export const POST: RequestHandler = api(async ({ request, locals }) => {
 	const { title } = await readJson(request, conversationCreate);
 	const createdAt = new Date().toISOString();
-	const conversation = { id: randomUUID(), title: title ?? 'New conversation', createdAt };
+	const conversation = { id: randomUUID(), title: title ?? UNTITLED, createdAt };
 	return json(await locals.app.store.conversations.create(conversation), { status: 201 });
 });

@@ -1,6 +1,7 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import { checkConversationId } from '$lib/server/runs/agui-input.ts';
+import { UNTITLED } from '$lib/server/runs/runner.ts';
 import { api } from '$lib/server/http.ts';
 import { contentType } from '$lib/server/runs/content-type.ts';
 
@@ -9,7 +10,7 @@ export const PUT: RequestHandler = api(async ({ params, request, locals }) => {
 	const id = checkConversationId(params.id);
 	const file = await workspaces.write(id, params.path, request.body);
 	if (!(await store.conversations.get(id))) {
-		await store.conversations.create({ id, title: 'New conversation', createdAt: new Date().toISOString() });
+		await store.conversations.create({ id, title: UNTITLED, createdAt: new Date().toISOString() });
 	}
 	return json(file, { status: 201 });
 });
