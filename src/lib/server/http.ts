@@ -32,9 +32,10 @@ async function readText(request: Request): Promise<string> {
 	let bytes = 0;
 	for await (const chunk of request.body ?? []) {
 		bytes += chunk.length;
-		if (bytes > MAX_JSON_BYTES) throw new AppError('too_large', 'The body is larger than 10 MB.');
-		chunks.push(chunk);
+		// Read to its end all the same, keeping nothing: leaving early would cut the connection before the answer is out.
+		if (bytes <= MAX_JSON_BYTES) chunks.push(chunk);
 	}
+	if (bytes > MAX_JSON_BYTES) throw new AppError('too_large', 'The body is larger than 10 MB.');
 	return Buffer.concat(chunks).toString('utf8');
 }
 

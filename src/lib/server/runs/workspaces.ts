@@ -76,9 +76,9 @@ async function writeStream(path: string, body: ReadableStream<Uint8Array> | null
 	try {
 		for await (const chunk of body ?? []) {
 			bytes += chunk.length;
-			if (bytes > MAX_UPLOAD_BYTES) throw new AppError('too_large', 'A file may have at most 200 MB.');
-			await file.write(chunk);
+			if (bytes <= MAX_UPLOAD_BYTES) await file.write(chunk);
 		}
+		if (bytes > MAX_UPLOAD_BYTES) throw new AppError('too_large', 'A file may have at most 200 MB.');
 	} finally {
 		await file.close();
 	}

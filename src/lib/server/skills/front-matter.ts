@@ -77,7 +77,8 @@ function parseYaml(yaml: string): Parsed {
 		if (!(error instanceof YAMLException)) {
 			return { reason: error instanceof Error ? error.message : String(error) };
 		}
-		return { reason: error.reason, line: (error.mark?.line ?? 0) + 1 };
+		// gray-matter hands over the text with the newline of the fence before it, so the mark counts from 1.
+		return { reason: error.reason, line: Math.max(1, error.mark?.line ?? 1) };
 	}
 }
 

@@ -1,0 +1,75 @@
+/** What the skill library adds to reading files and starting processes. */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSkillsProvider } from '../src/lib/server/skills/provider.ts';
+import { scanRoots } from '../src/lib/server/skills/scanner.ts';
+import { medians, rowOfTimes, timed, type Row } from './measure.ts';
+
+const SKILLS = 1000;
+
+export async function benchScript(): Promise<Row> {
+	const root = await mkdtemp(join(tmpdir(), 'openrouter-skills-bench-'));
+	await writeSkill(root, 'hello');
+	const script = join(root, 'hello/scripts/hello.sh');
+	const skills = await createSkillsProvider(root, { cwd: join(root, 'hello') });
+	const call = { skill: 'hello', script: 'scripts/hello.sh', args: [] };
+	const viaSkill = (): Promise<number> =>
+		timed(async () => {
+			const result = await skills.handleToolCall('use_skill', call);
+			if (!JSON.stringify(result).includes('hello')) throw new Error(`the script failed: ${JSON.stringify(result)}`);
+		});
+	const bare = (): Promise<number> =>
+		timed(async () => {
+			const child = spawn('/bin/bash', [script], { stdio: ['ignore', 'pipe', 'pipe'] });
+			child.stdout.resume();
+			child.stderr.resume();
+			await once(child, 'close');
+		});
+	try {
+		await skills.handleToolCall('load_skill', { skill: 'hello' });
+		return rowOfTimes(
+			'`use_skill` of a script that says hello (30 runs)',
+			'a bare spawn of it',
+			await medians(30, [viaSkill, bare])
+		);
+	} finally {
+		await skills.close();
+		await rm(root, { recursive: true, force: true });
+	}
+}
+
+export async function benchScan(): Promise<Row> {
+	const root = await mkdtemp(join(tmpdir(), 'openrouter-skills-bench-'));
+	for (let index = 0; index < SKILLS; index += 1) await writeSkill(root, `skill-${index}`);
+	const scan = (): Promise<number> =>
+		timed(async () => {
+			const found = await scanRoots([root]);
+			if (found.length !== SKILLS) throw new Error(`${found.length} of ${SKILLS} skills were found`);
+		});
+	const read = (): Promise<number> =>
+		timed(() => {
+			for (const entry of readdirSync(root, { recursive: true, withFileTypes: true }))
+				if (entry.isFile()) readFileSync(join(entry.parentPath, entry.name));
+		});
+	try {
+		return rowOfTimes(
+			`scan of ${SKILLS} skills (5 runs)`,
+			'a synchronous read of the same files',
+			await medians(5, [scan, read])
+		);
+	} finally {
+		await rm(root, { recursive: true, force: true });
+	}
+}
+
+async function writeSkill(root: string, name: string): Promise<void> {
+	await mkdir(join(root, name, 'scripts'), { recursive: true });
+	const head = `---\nname: ${name}\ndescription: Says hello, as ${name}.\n---\n`;
+	await writeFile(join(root, name, 'SKILL.md'), `${head}\n# Use\n\nRun \`scripts/hello.sh\`.\n`);
+	await writeFile(join(root, name, 'scripts/hello.sh'), 'echo hello\n');
+}

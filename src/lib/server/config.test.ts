@@ -1,0 +1,54 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { delimiter, join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { loadConfig } from './config.ts';
+
+const root = join(import.meta.dirname, '../../..');
+
+describe('the settings', () => {
+	test('without any, the built-in responder answers and folders have their defaults', () => {
+		const config = loadConfig({});
+		expect(config).toMatchObject({ apiKey: null, isOffline: true, maxSteps: 10, dataDir: resolve('data') });
+		expect(config.skillsDirs[0]).toBe(resolve('skills'));
+	});
+
+	test('a key, or another model server, means a real model; an empty value is none', () => {
+		expect(loadConfig({ OPENROUTER_API_KEY: 'key' }).isOffline).toBe(false);
+		expect(loadConfig({ OPENROUTER_BASE_URL: 'http://127.0.0.1:11434/v1' }).isOffline).toBe(false);
+		expect(loadConfig({ OPENROUTER_API_KEY: ' ', PORT: '' }).isOffline).toBe(true);
+	});
+
+	test('a bad value stops the start and names the variable and the value', () => {
+		expect(() => loadConfig({ PORT: 'http' })).toThrow(/^PORT is not usable: .*“http”/);
+		expect(() => loadConfig({ PORT: '70000' })).toThrow(/^PORT .*“70000”/);
+		expect(() => loadConfig({ HOST: '0.0.0.0' })).toThrow(/^HOST .*“0\.0\.0\.0”/);
+		expect(() => loadConfig({ OPENROUTER_BASE_URL: 'file:///etc' })).toThrow(/^OPENROUTER_BASE_URL /);
+	});
+
+	test('folders of skills are split at the separator of the system', () => {
+		const { skillsDirs } = loadConfig({ SKILLS_DIRS: ['one', '', 'two'].join(delimiter) });
+		expect(skillsDirs).toEqual([resolve('one'), resolve('two')]);
+	});
+
+	test('SKILLS_ENV offers what it names and is set, and nothing else', () => {
+		const environment = { SKILLS_ENV: 'CITY, TOKEN_X UNSET', CITY: 'Oslo', TOKEN_X: 'x', OTHER: 'no' };
+		expect(loadConfig(environment).skillsEnv).toEqual({ CITY: 'Oslo', TOKEN_X: 'x' });
+	});
+
+	test('SKILLS_ENV may not name a secret of the server, nor a variable that changes what runs', () => {
+		for (const name of ['OPENROUTER_API_KEY', 'DATABASE_URL', 'NODE_OPTIONS', 'LD_PRELOAD', 'PATH', 'BASH_ENV']) {
+			expect(() => loadConfig({ SKILLS_ENV: `CITY,${name}`, [name]: 'secret' }), name).toThrow(
+				`SKILLS_ENV may not name ${name}`
+			);
+		}
+	});
+
+	test('every variable of .env.example is one that is read', () => {
+		const example = readFileSync(join(root, '.env.example'), 'utf8');
+		const names = [...example.matchAll(/^#?\s*([A-Z][A-Z0-9_]+)=/gm)].map((match) => match[1]);
+		const read = new Set<string>();
+		loadConfig(new Proxy({}, { get: (_, name) => void read.add(String(name)) }));
+		expect(names.length).toBeGreaterThan(0);
+		expect(names.filter((name) => !read.has(String(name)))).toEqual([]);
+	});
+});
