@@ -419,6 +419,55 @@ describe('F9: arguments of tools', () => {
 	});
 });
 
+describe('F9: skills with tools', () => {
+	const count = (description: string) => [functionTool('count', description, { text: { type: 'string' } })];
+	const answerOf = (skills: Record<string, TestSkill>, name: string, tools: FunctionTool[]) =>
+		collect(
+			request({
+				instructions: instructionsFor({ skills }),
+				tools,
+				input: [
+					{ type: 'function_call', call_id: 'c1', name: 'load_skill', arguments: '{"skill":"letters"}' },
+					{ type: 'function_call_output', call_id: 'c1', output: contentOf('letters', skills.letters!) },
+					{ type: 'function_call', call_id: 'c2', name: 'load_skill', arguments: '{"skill":"words"}' },
+					{ type: 'function_call_output', call_id: 'c2', output: contentOf('words', skills.words!) },
+					{ type: 'message', role: 'user', content: `count the ${name}: a b` }
+				]
+			})
+		);
+
+	test('D17: of two tools with one name the one of the fitting skill is called', async () => {
+		const skills = {
+			letters: { description: 'Count letters.', body: '', tools: count('Count letters') },
+			words: { description: 'Count words.', body: '', tools: count('Count words') }
+		};
+		const tools = [...count('Count words'), { ...count('Count letters')[0]!, name: 'letters__count' }];
+		expect(itemsOf(await answerOf(skills, 'letters', tools))[0]).toMatchObject({
+			name: 'letters__count',
+			arguments: '{"text":"a b"}'
+		});
+		expect(itemsOf(await answerOf(skills, 'words', tools))[0]).toMatchObject({
+			name: 'count',
+			arguments: '{"text":"a b"}'
+		});
+	});
+
+	test('D18: a tool that answers with the instructions is called once', async () => {
+		const stub = { description: 'Brew tea.', body: '# Tea', tools: [functionTool('brew_tea', 'Brew tea', {})] };
+		const input: ResponseItem[] = [
+			{ type: 'message', role: 'user', content: 'brew tea' },
+			{ type: 'function_call', call_id: 'c1', name: 'load_skill', arguments: '{"skill":"tea"}' },
+			{ type: 'function_call_output', call_id: 'c1', output: contentOf('tea', stub) },
+			{ type: 'function_call', call_id: 'c2', name: 'brew_tea', arguments: '{}' },
+			{ type: 'function_call_output', call_id: 'c2', output: contentOf('tea', stub) }
+		];
+		const [item] = itemsOf(
+			await collect(request({ instructions: instructionsFor({ skills: { tea: stub } }), input, tools: stub.tools }))
+		);
+		expect(item).toMatchObject({ type: 'message' });
+	});
+});
+
 describe('F9: files', () => {
 	const skills = { 'data-analysis': SKILLS['data-analysis']! };
 

@@ -63,7 +63,8 @@ class LineReader {
 				this.comment = this.#text.slice(this.#at);
 				this.#at = this.#text.length;
 			} else if (/^(?:[|;]|&&|\d?>)/.test(rest)) {
-				this.#skipAlternative(close, rest);
+				if (close !== null && isShortFlag(groups)) groups.length = 0;
+				this.#skipAlternative(close, rest, groups.length === 0);
 			} else if (/^(?:\.{3}|…)(?=[\s\]]|$)/.test(rest)) {
 				this.#at += character === '.' ? 3 : 1;
 				repeatLast(groups);
@@ -87,10 +88,10 @@ class LineReader {
 		];
 	}
 
-	/** `[-n | --limit NUMBER]`: the first way will do. At the top a pipe, a redirection or a second command ends it. */
-	#skipAlternative(close: string | null, rest: string): void {
+	/** Of `[-n | --limit NUMBER]` the long way is taken, else the first. At the top a pipe or a second command ends it. */
+	#skipAlternative(close: string | null, rest: string, isFirst: boolean): void {
 		const end = close !== null && rest.startsWith('|') ? this.#text.indexOf(close, this.#at) : -1;
-		this.#at = end >= 0 ? end : this.#text.length;
+		this.#at = end >= 0 && isFirst ? this.#at + 1 : end >= 0 ? end : this.#text.length;
 	}
 
 	#readArgument(close: string | null): TemplateArgument {
@@ -126,6 +127,10 @@ class LineReader {
 		const flag = typeof parts[0] === 'string' ? /^(--?[A-Za-z][\w-]*)=$/.exec(parts[0])?.[1] : undefined;
 		return flag === undefined ? parts : parts.map((part) => (typeof part === 'string' ? part : withFlag(part, flag)));
 	}
+}
+
+function isShortFlag(groups: readonly TemplateGroup[]): boolean {
+	return groups.length === 1 && /^-[A-Za-z]$/.test(flagOf(groups[0]?.arguments[0]) ?? '');
 }
 
 function partName(part: TemplatePart): string {

@@ -9,7 +9,7 @@ import type { Plan, PlannedCall } from './plan.ts';
 import { readQuestion } from './question.ts';
 import type { Question } from './question.ts';
 import { hasFailed, reportCalls } from './report.ts';
-import { readSkillContent } from './skill-content.ts';
+import { readSkillContent, toolNamesOf } from './skill-content.ts';
 import { readTurn, skillOf } from './turn.ts';
 import type { FinishedCall, Turn } from './turn.ts';
 
@@ -37,17 +37,15 @@ function nextStep(request: ModelRequest, turn: Turn, runs: readonly FinishedCall
 		earlierFiles: turn.earlierFiles,
 		workspaceFiles: readWorkspaceFiles(request.instructions)
 	});
-	const skillTools = new Set([...turn.loadedSkills.values()].flatMap(({ toolNames }) => toolNames));
-	const ownTools = request.tools.filter(({ name }) => !SKILL_TOOLS.has(name) && !skillTools.has(name));
-	const offer = {
-		skills: readCatalog(request.instructions, request.tools),
-		tools: ownTools,
-		previousSkill: turn.previousSkill
-	};
+	const skillTools = new Set([...turn.loadedSkills.values()].flatMap(toolNamesOf));
+	const callerTools = request.tools.filter(({ name }) => !SKILL_TOOLS.has(name) && !skillTools.has(name));
+	const skills = readCatalog(request.instructions, request.tools);
+	const previousSkill = skills.find(({ name }) => name === turn.previousSkill)?.name ?? null;
+	const offer = { skills, tools: callerTools, previousSkill };
 	// What was begun is gone on with: a message is not judged anew at each step.
 	const begun = begunWith(
 		turn,
-		ownTools.map(({ name }) => name)
+		callerTools.map(({ name }) => name)
 	);
 	if (begun?.kind === 'tool') return null;
 	const choices: Choice[] = begun ? [begun] : chooseFor(question, offer);
@@ -63,11 +61,11 @@ function nextStep(request: ModelRequest, turn: Turn, runs: readonly FinishedCall
 	return refusal;
 }
 
-function begunWith(turn: Turn, ownTools: readonly string[]): Choice | { kind: 'tool' } | null {
+function begunWith(turn: Turn, callerTools: readonly string[]): Choice | { kind: 'tool' } | null {
 	const [first] = turn.calls;
 	if (!first) return null;
 	const skill = skillOf(first, turn.loadedSkills);
-	return skill === null || ownTools.includes(first.name) ? { kind: 'tool' } : { kind: 'skill', name: skill };
+	return skill === null || callerTools.includes(first.name) ? { kind: 'tool' } : { kind: 'skill', name: skill };
 }
 
 function skillStep(

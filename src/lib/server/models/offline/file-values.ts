@@ -43,7 +43,10 @@ export function impliedFile(slot: Slot, filling: Filling): Found | null {
 		return words.length > 0 && words.every((word) => asked.has(word));
 	});
 	const earlier = fitting.filter(({ path }) => question.earlierFiles.includes(path));
-	const choice = spokenOf.length > 0 ? spokenOf : earlier.length > 0 ? earlier : fitting.length === 1 ? fitting : [];
+	// `analyze_csv.py FILE` wants the one CSV among what other runs have left there.
+	const ofItsSort = fitting.filter(({ path }) => filling.ownWords.has(extensionOf(path)));
+	const only = [ofItsSort, fitting].find(({ length }) => length === 1) ?? [];
+	const choice = [spokenOf, earlier].find(({ length }) => length > 0) ?? only;
 	return asFound(choice, slot, spokenOf.length > 0);
 }
 

@@ -22,7 +22,10 @@ export function namedSlot(name: string, options: SlotOptions = {}): Slot {
 export function readLiteral(literal: string, isWhole: boolean): TemplatePart[] {
 	const [, flag, value] = (isWhole ? /^(--?[A-Za-z][\w-]*=)(.+)$/.exec(literal) : null) ?? [];
 	if (flag !== undefined && value !== undefined) return [flag, ...readLiteral(value, false)];
-	if (literal.startsWith('-') && !/\d/.test(literal)) return [literal];
+	if (literal.startsWith('-') && !/\d/.test(literal)) {
+		const ways = literal.split('|');
+		return [ways.find((way) => way.startsWith('--')) ?? ways[0] ?? literal];
+	}
 
 	const isRepeated = /(?:\.{3}|…)$/.test(literal);
 	const word = literal.replace(/(?:\.{3}|…)$/, '');

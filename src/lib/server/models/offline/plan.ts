@@ -11,6 +11,7 @@ import { mentions } from './file-values.ts';
 import type { FillContext } from './filling.ts';
 import { framingOf, framingWords } from './question.ts';
 import type { Question, Word } from './question.ts';
+import { ownTools } from './skill-content.ts';
 import type { LoadedSkill } from './skill-content.ts';
 import { slotWords } from './slots.ts';
 import type { Slot } from './slots.ts';
@@ -35,6 +36,8 @@ interface Candidate {
 	ownWords: string[];
 	missing: Slot[];
 	isSure: boolean;
+	/** Does the message use a word of its own name? */
+	isTold: boolean;
 	/** How well its words fit the message, less what it would leave unused. */
 	fit: number;
 	/** With how well the message fills it. */
@@ -49,15 +52,16 @@ export function planCalls(asked: Question, skill: LoadedSkill, tools: readonly F
 	const question = withoutAddress(asked, commands);
 	const skillWords = tokenizeName(skill.name);
 	const candidates = [
-		...tools
-			.filter(({ name }) => skill.toolNames.includes(name))
-			.map((tool) => toolCandidate(tool, question, skillWords)),
+		...ownTools(skill, tools).map((tool) => toolCandidate(tool, question, skillWords)),
 		...commands.map((command) => commandCandidate(command, skill, question, skillWords))
 	];
 	const usable = best(candidates.filter(({ missing }) => missing.length === 0));
 	const wanting = best(candidates.filter(({ missing }) => missing.length > 0));
 	// The message names that one, and fills another by chance: better ask than do something else.
-	const isOther = usable && wanting && wanting.fit >= usable.fit + 3;
+	const isOther =
+		usable &&
+		wanting &&
+		(wanting.fit >= usable.fit + 3 || (wanting.isTold && !usable.isTold && wanting.fit > usable.fit));
 	if (usable && !isOther) return { kind: 'calls', calls: [...inOrder(usable, candidates, question)] };
 	return wanting ? { kind: 'missing', of: wanting.label, slots: wanting.missing } : { kind: 'nothing' };
 }
@@ -121,7 +125,7 @@ function rate(
 	filled: Filled,
 	context: FillContext,
 	{ ownWords, extra }: { ownWords: readonly string[]; extra: number }
-): Pick<Candidate, 'missing' | 'isSure' | 'fit' | 'score'> {
+): Pick<Candidate, 'missing' | 'isSure' | 'isTold' | 'fit' | 'score'> {
 	const told = new Set(
 		framingWords(context.question)
 			.filter(tellsToDo)
@@ -141,6 +145,7 @@ function rate(
 	return {
 		missing: filled.missing,
 		isSure: [...filled.found].every(([slot, { isSure }]) => isSure || !slot.isRequired),
+		isTold: own.length > 0,
 		fit,
 		score: fit + values + extra
 	};

@@ -22,7 +22,7 @@ export function hasFailed(call: FinishedCall): boolean {
 	if (call.name === USE_SKILL || call.name === LOAD_SKILL)
 		return result.ok === false || asText(result.error) !== undefined;
 	// A tool's own result may well have a member named so; a failure has little else.
-	const failureKeys = ['ok', 'error', 'type', 'message', 'hint'];
+	const failureKeys = ['ok', 'error', 'type', 'message', 'hint', 'stdout', 'stderr', 'exitCode'];
 	return asText(result.error) !== undefined && Object.keys(result).every((key) => failureKeys.includes(key));
 }
 
@@ -48,7 +48,7 @@ function reportFailure(call: FinishedCall): string {
 	const message = asText(result.message);
 	const hint = asText(result.hint);
 	const exitCode =
-		typeof result.exitCode === 'number' && result.exitCode !== 0 ? ` with exit code ${result.exitCode}` : '';
+		typeof result.exitCode === 'number' && result.exitCode > 0 ? ` with exit code ${result.exitCode}` : '';
 	const type = asText(result.type) ?? (message === undefined ? undefined : error);
 	const what =
 		call.name === LOAD_SKILL

@@ -14,6 +14,23 @@ export interface LoadedSkill {
 /** Longer instructions are cut: reading them must stay a matter of milliseconds. */
 const MAX_BODY_LENGTH = 200_000;
 
+/** The names that the skill's tools may be called by; the longer one is used where another skill has the short one (D17). */
+export function toolNamesOf({ name, toolNames }: LoadedSkill): string[] {
+	return toolNames.flatMap((tool) => [qualifiedName(name, tool), tool]);
+}
+
+/** Those of the tools on offer that are the skill's own. */
+export function ownTools<Tool extends { name: string }>(skill: LoadedSkill, tools: readonly Tool[]): Tool[] {
+	return skill.toolNames.flatMap((name) => {
+		const named = (wanted: string) => tools.find((tool) => tool.name === wanted);
+		return named(qualifiedName(skill.name, name)) ?? named(name) ?? [];
+	});
+}
+
+function qualifiedName(skill: string, tool: string): string {
+	return `${skill}__${tool}`.slice(0, 64);
+}
+
 /** Null for any other output, such as an error. */
 export function readSkillContent(output: string): LoadedSkill | null {
 	const text = output.trimStart();

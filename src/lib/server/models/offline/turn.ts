@@ -2,7 +2,7 @@
 import type { ResponseItem } from '../../agent/model.ts';
 import { asArray, asObject, parseJson } from '../json.ts';
 import { LOAD_SKILL, readFileLine, USE_SKILL } from './catalog.ts';
-import { readSkillContent } from './skill-content.ts';
+import { readSkillContent, toolNamesOf } from './skill-content.ts';
 import type { LoadedSkill } from './skill-content.ts';
 import { extensionOf, isFileName } from './slots.ts';
 
@@ -66,7 +66,7 @@ export function skillOf(call: FinishedCall, skills: ReadonlyMap<string, LoadedSk
 		const { skill } = asObject(parseJson(call.arguments));
 		return readSkillContent(call.output)?.name ?? (typeof skill === 'string' ? skill : null);
 	}
-	return [...skills.values()].find(({ toolNames }) => toolNames.includes(call.name))?.name ?? null;
+	return [...skills.values()].find((skill) => toolNamesOf(skill).includes(call.name))?.name ?? null;
 }
 
 function isUserMessage(item: Record<string, unknown>): boolean {
