@@ -50,14 +50,26 @@ async function announce() {
 }
 
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
-	process.once(signal, () => {
-		process.emit(/** @type {never} */ ('sveltekit:shutdown'), /** @type {never} */ (signal));
-		server.close(() => process.exit(0));
-		server.closeIdleConnections();
-		// Streams of pages that stay open are cut once the runs have had time to end.
-		setTimeout(() => server.closeAllConnections(), 3000).unref();
-		setTimeout(() => process.exit(0), 10_000).unref();
-	});
+	process.once(signal, () => void stop(signal));
+}
+
+/** Ends the runs and what they started, then the connections; nothing is left that keeps the process alive. */
+async function stop(/** @type {string} */ signal) {
+	setTimeout(() => process.exit(1), 10_000).unref();
+	server.close();
+	/** @type {Promise<void>[]} */
+	const work = [];
+	const waitFor = (/** @type {Promise<void>} */ promise) => work.push(promise);
+	process.emit(
+		/** @type {never} */ ('sveltekit:shutdown'),
+		/** @type {never} */ (signal),
+		/** @type {never} */ (waitFor)
+	);
+	for (const result of await Promise.allSettled(work)) {
+		if (result.status === 'rejected') console.error(`Not everything could be ended cleanly: ${result.reason}`);
+	}
+	// The last events are still on their way to open pages.
+	setTimeout(() => server.closeAllConnections(), 300);
 }
 
 function buildIfStale() {

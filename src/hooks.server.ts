@@ -9,11 +9,20 @@ import { errorResponse } from '$lib/server/http.ts';
 const kept = globalThis as typeof globalThis & { openrouterSkills?: Promise<App> | undefined };
 
 export const init: ServerInit = async () => {
-	await (await kept.openrouterSkills)?.close();
-	kept.openrouterSkills = createApp(loadConfig(process.env));
-	const app = await kept.openrouterSkills;
-	process.once('sveltekit:shutdown', () => void app.close());
+	const old = kept.openrouterSkills;
+	kept.openrouterSkills = (async () => {
+		await (await old?.catch(() => undefined))?.close();
+		return createApp(loadConfig(process.env));
+	})();
+	if (!old) process.once('sveltekit:shutdown', shutDown);
+	await kept.openrouterSkills;
 };
+
+/** `server.js` waits for what it is given here: runs get their last event and scripts are ended before the process is. */
+function shutDown(_reason: string, waitFor?: (work: Promise<void>) => void): void {
+	const closing = kept.openrouterSkills?.then((app) => app.close());
+	if (closing) waitFor?.(closing);
+}
 
 export const handle: Handle = async ({ event, resolve }) => {
 	try {

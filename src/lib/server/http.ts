@@ -70,10 +70,16 @@ export function eventStream(open: (signal: AbortSignal) => AsyncIterable<string>
 			stream.enqueue(encoder.encode(': open\n\n'));
 		},
 		async pull(stream) {
-			const next = await iterator?.next();
-			if (next && !next.done) return stream.enqueue(encoder.encode(next.value));
+			try {
+				const next = await iterator?.next();
+				if (next && !next.done) return stream.enqueue(encoder.encode(next.value));
+				stream.close();
+			} catch (error) {
+				// The head is out, so a broken stream is all that the client can be told; it connects again.
+				logUnexpected(error);
+				stream.error(error);
+			}
 			clearInterval(heartbeat);
-			stream.close();
 		},
 		cancel() {
 			clearInterval(heartbeat);
@@ -102,9 +108,13 @@ export function api<Event>(handler: (event: Event) => Promise<Response>): (event
 		try {
 			return await handler(event);
 		} catch (error) {
-			if (!(error instanceof AppError))
-				process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+			logUnexpected(error);
 			return errorResponse(error);
 		}
 	};
+}
+
+function logUnexpected(error: unknown): void {
+	if (error instanceof AppError) return;
+	process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
 }

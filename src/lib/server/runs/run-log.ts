@@ -2,8 +2,10 @@
  * The event log of one running run: numbers events, folds them, wakes followers at once, and writes to the database
  * in batches. Followers read from a bounded window in memory, or from the database when they are behind it.
  */
+import { AppError } from '../../shared/errors.ts';
 import { isTerminal, type RunEvent } from '../../shared/events.ts';
 import { foldEvent, type Message } from '../../shared/message.ts';
+import type { ResponseItem } from '../agent/model.ts';
 import type { StoredEvent } from '../store/run-events.ts';
 import type { Store } from '../store/store.ts';
 
@@ -11,6 +13,8 @@ import type { Store } from '../store/store.ts';
 const BATCH_MS = 100;
 /** Events kept in memory for followers after they are stored. */
 const WINDOW = 256;
+/** Events that may wait for the database before whoever writes them has to wait as well. */
+const MAX_BACKLOG = 2000;
 const PAGE = 500;
 
 export interface RunLogOptions {
@@ -18,7 +22,7 @@ export interface RunLogOptions {
 	runId: string;
 	conversationId: string;
 	message: Message;
-	/** The log cannot be written any more: the run must stop. */
+	/** The log cannot be written any more: the run must stop. Called once. */
 	onLost(error: unknown): void;
 }
 
@@ -32,6 +36,7 @@ export class RunLog {
 	#storedSeq = 0;
 	#window: StoredEvent[] = [];
 	#isEnded = false;
+	#lost: { error: unknown } | null = null;
 	#timer: NodeJS.Timeout | undefined;
 	#writing: Promise<void> = Promise.resolve();
 	#waiting = new Set<() => void>();
@@ -49,35 +54,35 @@ export class RunLog {
 		return { message: this.#message, seq: this.#lastSeq };
 	}
 
-	/** Adds one event that is not the last; tool events are stored at once, text within 100 ms. */
-	append(event: RunEvent): void {
+	/** Adds one event that is not the last; tool events are stored at once, text within 100 ms. Resolves when more may come. */
+	async append(event: RunEvent): Promise<void> {
 		this.#push(event);
 		if (event.type === 'TOOL_CALL_END' || event.type === 'TOOL_CALL_RESULT') void this.flush();
 		else this.#timer ??= setTimeout(() => void this.flush(), BATCH_MS);
+		if (this.#lastSeq - this.#storedSeq > MAX_BACKLOG) await this.flush();
 	}
 
-	/** Ends the run with its one terminal event, stored before anyone is told. */
-	async end(event: RunEvent, state: 'success' | 'cancelled' | 'failed' | 'interrupted'): Promise<void> {
+	/** Keeps items of the answer that later turns send to the model again; stored in the order of the calls. */
+	record(items: ResponseItem[]): void {
+		void this.#write(async () => {
+			await this.#store.messages.appendItems(this.conversationId, this.#message.id, items);
+		});
+	}
+
+	/** Ends the run with its one terminal event, stored before anyone is told. @throws what kept it from being stored */
+	async end(event: RunEvent): Promise<void> {
 		clearTimeout(this.#timer);
 		await this.#writing;
-		const seq = this.#lastSeq + 1;
-		const message = foldEvent(this.#message, event);
-		const events = [
-			...this.#window.filter((stored) => stored.seq > this.#storedSeq),
-			{ seq, data: JSON.stringify(event) }
-		];
-		const finish = {
-			state,
-			...(message.error ? { errorCode: message.error.code } : {}),
-			finishedAt: new Date().toISOString(),
-			events,
-			message: { conversationId: this.conversationId, message }
-		};
+		let last = this.#lost ? toRunError(this.#lost.error) : event;
 		try {
-			await this.#store.runs.finish(this.runId, finish);
+			await this.#storeEnd(last);
+		} catch (error) {
+			// Nobody may read of a success that a reload would not show.
+			last = toRunError(error);
+			throw error;
 		} finally {
-			this.#push(event);
-			this.#storedSeq = seq;
+			this.#push(last);
+			this.#storedSeq = this.#lastSeq;
 			this.#isEnded = true;
 			this.#wake();
 		}
@@ -87,21 +92,16 @@ export class RunLog {
 	flush(): Promise<void> {
 		clearTimeout(this.#timer);
 		this.#timer = undefined;
-		this.#writing = this.#writing.then(async () => {
+		return this.#write(async () => {
 			const events = this.#window.filter((stored) => stored.seq > this.#storedSeq);
 			const last = events.at(-1);
 			if (!last || this.#isEnded) return;
 			const folded = { conversationId: this.conversationId, message: this.#message };
-			try {
-				const isStored = await this.#store.runs.appendEvents(this.runId, events, folded);
-				if (!isStored) throw new Error('the run is no longer in the database');
-				this.#storedSeq = last.seq;
-				this.#trim();
-			} catch (error) {
-				this.#onLost(error);
-			}
+			const isStored = await this.#store.runs.appendEvents(this.runId, events, folded);
+			if (!isStored) throw new Error('the run is no longer in the database');
+			this.#storedSeq = last.seq;
+			this.#trim();
 		});
-		return this.#writing;
 	}
 
 	/** Every event after `after`, then each new one as it comes; ends after the terminal event. */
@@ -126,11 +126,33 @@ export class RunLog {
 		}
 	}
 
+	async #storeEnd(event: RunEvent): Promise<void> {
+		const message = foldEvent(this.#message, event);
+		const waiting = this.#window.filter((stored) => stored.seq > this.#storedSeq);
+		await this.#store.runs.finish(this.runId, {
+			state: stateOf(event),
+			...(message.error ? { errorCode: message.error.code } : {}),
+			finishedAt: new Date().toISOString(),
+			events: [...waiting, { seq: this.#lastSeq + 1, data: JSON.stringify(event) }],
+			message: { conversationId: this.conversationId, message }
+		});
+	}
+
 	#push(event: RunEvent): void {
 		this.#lastSeq += 1;
 		this.#message = foldEvent(this.#message, event);
 		this.#window.push({ seq: this.#lastSeq, data: JSON.stringify(event) });
 		if (!isTerminal(event)) this.#wake();
+	}
+
+	/** One write after the other; the first that fails ends the run. */
+	#write(task: () => Promise<void>): Promise<void> {
+		this.#writing = this.#writing.then(task).catch((error: unknown) => {
+			if (this.#lost) return;
+			this.#lost = { error };
+			this.#onLost(error);
+		});
+		return this.#writing;
 	}
 
 	/** Only what is in the database may leave memory. */
@@ -155,4 +177,18 @@ export class RunLog {
 	#wake(): void {
 		for (const done of [...this.#waiting]) done();
 	}
+}
+
+function toRunError(error: unknown): RunEvent {
+	const known = error instanceof AppError ? error : null;
+	return {
+		type: 'RUN_ERROR',
+		code: known?.code ?? 'internal',
+		message: known?.message ?? 'The answer could not be stored, so it was ended; the log of the server says more.'
+	};
+}
+
+function stateOf(event: RunEvent): 'success' | 'cancelled' | 'failed' | 'interrupted' {
+	if (event.type === 'RUN_FINISHED') return event.outcome?.type === 'cancelled' ? 'cancelled' : 'success';
+	return event.type === 'RUN_ERROR' && event.code === 'interrupted' ? 'interrupted' : 'failed';
 }

@@ -11,6 +11,7 @@ import { estimateTokens, renderSystemPrompt } from '../skills/prompt.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
 import type { StoredEvent } from '../store/run-events.ts';
 import type { RunRecord } from '../store/run-row.ts';
+import type { RunStart, RunStartResult } from '../store/run-start.ts';
 import type { Store } from '../store/store.ts';
 import { RunLog } from './run-log.ts';
 import { createSkillToolbox } from './skill-toolbox.ts';
@@ -52,6 +53,8 @@ export class Runner {
 	#options: RunnerOptions;
 	#bootId = randomUUID();
 	#active = new Map<string, ActiveRun>();
+	/** Runs that are being stored, and are active in a moment. */
+	#starting = new Map<string, Promise<void>>();
 	#isClosing = false;
 
 	constructor(options: RunnerOptions) {
@@ -64,30 +67,15 @@ export class Runner {
 	 */
 	async start(request: RunRequest): Promise<{ runId: string; conversationId: string }> {
 		if (this.#isClosing) throw new AppError('unavailable', 'The server is stopping; try again in a moment.');
-		const { store, model } = this.#options;
 		const { runId, conversationId } = request;
-		const now = new Date().toISOString();
-		const answer = emptyAnswer(randomUUID(), runId, now);
-		const result = await store.runs.start({
-			run: { id: runId, model: model.id, bootId: this.#bootId },
-			conversation: { id: conversationId, title: titleOf(request.message.text) },
-			userMessage: questionOf(request, now),
-			answer,
-			now
-		});
-		if (result.outcome === 'duplicate_message')
-			throw new AppError('conflict', 'This message was already sent in another run.');
-		if (result.outcome === 'busy')
-			throw new AppError('conflict', 'An answer is still being written; stop it or wait for its end.');
-		if (result.run.conversationId !== conversationId)
-			throw new AppError('conflict', 'This run belongs to another conversation.');
-		if (result.outcome !== 'started') return { runId, conversationId };
-		// An upload made the conversation before there was anything to name it after.
-		if ((await store.conversations.get(conversationId))?.title === UNTITLED) {
-			await store.conversations.rename(conversationId, titleOf(request.message.text), now);
+		const starting = this.#start(request);
+		this.#starting.set(runId, starting);
+		try {
+			await starting;
+			return { runId, conversationId };
+		} finally {
+			this.#starting.delete(runId);
 		}
-		this.#launch(request, answer);
-		return { runId, conversationId };
 	}
 
 	/** The run's events after `after`, live until its end; null when there is no such run. */
@@ -117,29 +105,60 @@ export class Runner {
 
 	/** Marks what an earlier process left running as interrupted. Called once, before requests are answered. */
 	async recover(): Promise<void> {
-		const { store, log } = this.#options;
-		for (const run of await store.runs.listRunning(this.#bootId)) {
-			const messages = await store.messages.list(run.conversationId);
-			const message = messages.find(({ id }) => id === run.messageId);
-			const data = JSON.stringify(INTERRUPTED);
-			await store.runs.finish(run.id, {
-				state: 'interrupted',
-				errorCode: 'interrupted',
-				finishedAt: new Date().toISOString(),
-				events: [{ seq: run.lastSeq + 1, data }],
-				...(message
-					? { message: { conversationId: run.conversationId, message: foldEvent(message, INTERRUPTED) } }
-					: {})
-			});
-			log.info({ runId: run.id }, 'run was interrupted by the last stop');
+		for (const run of await this.#options.store.runs.listRunning(this.#bootId)) {
+			await this.#interrupt(run);
+			this.#options.log.info({ runId: run.id }, 'run was interrupted by the last stop');
 		}
 	}
 
 	/** Ends every run and waits until each has its terminal event. */
 	async close(): Promise<void> {
 		this.#isClosing = true;
+		await Promise.allSettled(this.#starting.values());
 		for (const { controller } of this.#active.values()) controller.abort(new Error('server stops'));
 		await Promise.all([...this.#active.values()].map(({ task }) => task));
+	}
+
+	async #start(request: RunRequest): Promise<void> {
+		const answer = emptyAnswer(randomUUID(), request.runId, new Date().toISOString());
+		const { outcome, run } = await this.#store(request, answer);
+		if (outcome === 'duplicate_message')
+			throw new AppError('conflict', 'This message was already sent in another run.');
+		if (outcome === 'busy')
+			throw new AppError('conflict', 'An answer is still being written; stop it or wait for its end.');
+		if (run.conversationId !== request.conversationId)
+			throw new AppError('conflict', 'This run belongs to another conversation.');
+		if (outcome === 'started') this.#launch(request, answer);
+	}
+
+	async #store(request: RunRequest, answer: Message): Promise<RunStartResult> {
+		const { store, model } = this.#options;
+		const start: RunStart = {
+			run: { id: request.runId, model: model.id, bootId: this.#bootId },
+			conversation: { id: request.conversationId, title: titleOf(request.message.text), placeholder: UNTITLED },
+			userMessage: questionOf(request, answer.createdAt),
+			answer,
+			now: answer.createdAt
+		};
+		const result = await store.runs.start(start);
+		if (result.outcome !== 'busy' || this.#active.has(result.run.id) || this.#starting.has(result.run.id))
+			return result;
+		// Nobody writes that run: the database failed when it was to be ended.
+		await this.#interrupt(result.run);
+		return store.runs.start(start);
+	}
+
+	/** Ends a run that nobody writes any more. */
+	async #interrupt({ id, conversationId, messageId, lastSeq }: RunRecord): Promise<void> {
+		const { store } = this.#options;
+		const message = (await store.messages.list(conversationId)).find((each) => each.id === messageId);
+		await store.runs.finish(id, {
+			state: 'interrupted',
+			errorCode: 'interrupted',
+			finishedAt: new Date().toISOString(),
+			events: [{ seq: lastSeq + 1, data: JSON.stringify(INTERRUPTED) }],
+			...(message ? { message: { conversationId, message: foldEvent(message, INTERRUPTED) } } : {})
+		});
 	}
 
 	#launch(request: RunRequest, message: Message): void {
@@ -166,14 +185,14 @@ export class Runner {
 		try {
 			for await (const event of this.#events(request, runLog, signal)) {
 				if (event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR') last = event;
-				else runLog.append(event);
+				else await runLog.append(event);
 			}
 		} catch (error) {
 			this.#options.log.error({ runId: request.runId, error: String(error) }, 'run failed');
 			last = { type: 'RUN_ERROR', code: 'internal', message: 'Something went wrong in the server; its log says more.' };
 		}
 		if (this.#isClosing && signal.aborted) last = INTERRUPTED;
-		await runLog.end(last, stateOf(last));
+		await runLog.end(last);
 	}
 
 	async *#events(request: RunRequest, runLog: RunLog, signal: AbortSignal): AsyncGenerator<RunEvent> {
@@ -189,8 +208,6 @@ export class Runner {
 		);
 		const session = skills.createSession({ snapshot, loaded: loadedSkills(history) });
 		const files = await workspaces.list(conversationId);
-		const answerId = runLog.snapshot.message.id;
-		const records: Promise<unknown>[] = [];
 		yield* runAgent({
 			model,
 			instructions: instructionsOf(catalog, files),
@@ -200,9 +217,8 @@ export class Runner {
 			runId,
 			maxSteps,
 			signal,
-			record: (items) => records.push(store.messages.appendItems(conversationId, answerId, items))
+			record: (items) => runLog.record(items)
 		});
-		await Promise.all(records);
 	}
 
 	async *#replay(runId: string, after: number, signal: AbortSignal): AsyncGenerator<StoredEvent[]> {
@@ -215,11 +231,6 @@ export class Runner {
 			cursor = last.seq;
 		}
 	}
-}
-
-function stateOf(event: RunEvent): 'success' | 'cancelled' | 'failed' | 'interrupted' {
-	if (event.type === 'RUN_FINISHED') return event.outcome?.type === 'cancelled' ? 'cancelled' : 'success';
-	return event.type === 'RUN_ERROR' && event.code === 'interrupted' ? 'interrupted' : 'failed';
 }
 
 function questionOf({ message, runId }: RunRequest, createdAt: string): Message {

@@ -42,6 +42,15 @@ export function testRunStart(bench: () => Bench): void {
 			expect(data[0]).toMatchObject({ id: 'c1', title: 'Mine', createdAt: at(1), updatedAt: at(10) });
 		});
 
+		test('a conversation that has only a placeholder for a title takes the new one', async () => {
+			await store.conversations.create({ id: 'c1', title: 'Untitled', createdAt: at(1) });
+			await store.conversations.create({ id: 'c2', title: 'Untitled', createdAt: at(1) });
+			const start = startOf('r1');
+			await store.runs.start({ ...start, conversation: { ...start.conversation, placeholder: 'Untitled' } });
+			expect((await store.conversations.get('c1'))?.title).toBe('Title of c1');
+			expect((await store.conversations.get('c2'))?.title).toBe('Untitled');
+		});
+
 		test('the same run a second time is that run, and nothing is written', async () => {
 			await store.runs.start(startOf('r1', { now: at(10) }));
 			await store.runs.appendEvents('r1', events(1, 2));

@@ -10,8 +10,8 @@ import type { Database } from './schema.ts';
 
 export interface RunStart {
 	run: { id: string; model: string; bootId: string };
-	/** Created when it does not exist; one that exists keeps its title. */
-	conversation: { id: string; title: string };
+	/** Created when it does not exist; one that exists keeps its title, unless that is `placeholder`. */
+	conversation: { id: string; title: string; placeholder?: string };
 	userMessage: Message;
 	/** The assistant's message that the run will write. */
 	answer: Message;
@@ -53,6 +53,14 @@ async function insertRun(transaction: Transaction<Database>, start: RunStart): P
 		.values({ id: conversation.id, title: cleanText(conversation.title), created_at: now, updated_at: now })
 		.onConflict((conflict) => conflict.column('id').doUpdateSet({ updated_at: now }))
 		.execute();
+	if (conversation.placeholder !== undefined) {
+		await transaction
+			.updateTable('conversations')
+			.set({ title: cleanText(conversation.title) })
+			.where('id', '=', conversation.id)
+			.where('title', '=', conversation.placeholder)
+			.execute();
+	}
 
 	const known = await findRun(transaction, run.id);
 	if (known) throw new Refusal({ outcome: 'exists', run: known });

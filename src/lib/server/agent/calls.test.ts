@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { gate } from '../../../../tests/support/gate.ts';
+import type { RunEvent } from '../../shared/events.ts';
+import { RepeatGuard, runCalls, type PendingCall } from './calls.ts';
+import type { Toolbox, ToolResult } from './tool.ts';
+
+const ok: ToolResult = { output: 'ok', isError: false };
+
+function toolbox(call: Toolbox['call'], lane: Toolbox['lane'] = () => null): Toolbox {
+	return { definitions: () => [], kind: () => 'own', lane, call };
+}
+function callOf(callId: string, args: unknown = { id: callId }): PendingCall {
+	return { callId, name: 'tool', arguments: JSON.stringify(args) };
+}
+async function run(calls: PendingCall[], box: Toolbox, signal = new AbortController().signal) {
+	const results = new Map<string, ToolResult>();
+	const events: RunEvent[] = [];
+	for await (const event of runCalls(calls, box, { signal, repeats: new RepeatGuard(), results })) events.push(event);
+	return { results, events };
+}
+
+test('calls run beside each other: one that waits for another ends', async () => {
+	const second = gate();
+	const box = toolbox(async (_name, args) => {
+		if (args.id === 'a') await second.opened;
+		else second.open();
+		return ok;
+	});
+	const { events } = await run([callOf('a'), callOf('b')], box);
+	expect(events.map((event) => 'toolCallId' in event && event.toolCallId)).toEqual(['b', 'a']);
+});
+
+test('calls of one lane run one after the other, in order, also when one fails', async () => {
+	let running = 0;
+	const order: unknown[] = [];
+	const box = toolbox(
+		async (_name, args) => {
+			expect((running += 1)).toBe(1);
+			await new Promise((resolve) => setImmediate(resolve));
+			order.push(args.id);
+			running -= 1;
+			if (args.id === 'a') throw new Error('boom');
+			return ok;
+		},
+		() => 'one'
+	);
+	const { results } = await run([callOf('a'), callOf('b'), callOf('c')], box);
+	expect(order).toEqual(['a', 'b', 'c']);
+	expect(results.get('a')).toEqual({ output: expect.stringContaining('boom'), isError: true });
+	expect(results.get('c')).toEqual(ok);
+});
+
+test('what a tool tells while it works comes before its result, at once', async () => {
+	const held = gate();
+	const box = toolbox(async (_name, _args, { emit, toolCallId }) => {
+		emit({ type: 'CUSTOM', name: 'skill.output', value: { toolCallId, stream: 'stdout', text: 'live' } });
+		await held.opened;
+		return ok;
+	});
+	const events = runCalls([callOf('a')], box, {
+		signal: new AbortController().signal,
+		repeats: new RepeatGuard(),
+		results: new Map()
+	});
+	expect((await events.next()).value).toMatchObject({ name: 'skill.output' });
+	held.open();
+	expect((await events.next()).value).toMatchObject({ type: 'TOOL_CALL_RESULT', content: 'ok' });
+	expect((await events.next()).done).toBe(true);
+});
+
+test('after a stop, calls that had not begun are not begun; each still has its one result', async () => {
+	const controller = new AbortController();
+	let begun = 0;
+	const box = toolbox(
+		async () => {
+			begun += 1;
+			controller.abort();
+			return ok;
+		},
+		() => 'one'
+	);
+	const { results, events } = await run([callOf('a'), callOf('b')], box, controller.signal);
+	expect(begun).toBe(1);
+	expect(events).toHaveLength(2);
+	expect(results.get('b')?.output).toContain('Cancelled');
+});

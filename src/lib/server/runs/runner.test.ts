@@ -1,0 +1,415 @@
+import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import {
+	call,
+	calls,
+	gate,
+	hang,
+	raw,
+	reasoning,
+	reset,
+	status,
+	text,
+	truncated,
+	type Reply
+} from '../../../../tests/support/model-server.ts';
+import { createRunRig, folded, type RigOptions, type RunRig } from '../../../../tests/support/run-rig.ts';
+import { AppError } from '../../shared/errors.ts';
+import { isTerminal, type RunEvent } from '../../shared/events.ts';
+import type { Message, ToolPart } from '../../shared/message.ts';
+import type { Store } from '../store/store.ts';
+
+let rig: RunRig;
+afterEach(() => rig.close());
+
+async function start(script: Reply[], options: RigOptions = {}): Promise<RunRig> {
+	rig = await createRunRig(script, options);
+	return rig;
+}
+
+const use = (script: string, ...args: string[]) => call('use_skill', { skill: 'demo', script, args });
+const textOf = (message: Message) => message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+const toolsOf = (message: Message) => message.parts.filter((part): part is ToolPart => part.type === 'tool');
+const results = (events: RunEvent[]) =>
+	events.flatMap((event) => (event.type === 'TOOL_CALL_RESULT' ? [event.content] : []));
+const sentInput = (request: number) => rig.server.requests[request - 1]?.body.input as Record<string, unknown>[];
+
+describe('a run', () => {
+	test('loads a skill, runs its script, answers; its events are numbered from 1, end once, and fold into what is stored', async () => {
+		await start([
+			[reasoning('hm'), call('load_skill', { skill: 'demo' })],
+			use('say.sh', 'hi'),
+			text('It said ', 'hi.')
+		]);
+		const { runId, numbered, list } = await rig.run('say hi');
+		expect(numbered.map(({ seq }) => seq)).toEqual(numbered.map((_, index) => index + 1));
+		expect(list.filter(isTerminal)).toEqual([
+			{ type: 'RUN_FINISHED', threadId: 'c', runId, outcome: { type: 'success' } }
+		]);
+		expect(isTerminal(list.at(-1) as RunEvent)).toBe(true);
+
+		const answer = await rig.answer(runId);
+		expect(answer).toEqual(folded(answer, list));
+		expect(answer).toMatchObject({ status: 'complete', error: null });
+		expect(textOf(answer)).toBe('It said hi.');
+		const [loaded, used] = toolsOf(answer);
+		expect(loaded).toMatchObject({ name: 'load_skill', status: 'done', loaded: { skill: 'demo' } });
+		expect(used).toMatchObject({
+			status: 'done',
+			execution: {
+				script: 'scripts/say.sh',
+				exitCode: 0,
+				output: [{ stream: 'stdout', text: 'said: hi\n' }],
+				files: [{ path: 'made-hi.txt', bytes: 5 }]
+			}
+		});
+		expect(await rig.store.runs.get(runId)).toMatchObject({ state: 'success', lastSeq: numbered.length });
+		expect(sentInput(3).map(({ type }) => type)).toEqual([
+			'message',
+			'reasoning',
+			'function_call',
+			'function_call_output',
+			'function_call',
+			'function_call_output'
+		]);
+		rig.server.assertDone();
+	});
+
+	test('F14: live equals replayed, from every cut point', async () => {
+		await start([[text('Let me see.'), use('say.sh', 'a')], text('one ', 'two ', 'three')]);
+		const { runId, numbered } = await rig.run('go');
+		for (let cut = 0; cut <= numbered.length; cut += 1) {
+			expect(await rig.events(runId, cut)).toEqual(numbered.slice(cut));
+		}
+	});
+
+	test('a follower that comes in the middle gets what was, then what comes, without a gap', async () => {
+		const held = gate();
+		await start([text('first ', held, 'second')]);
+		const { runId } = await rig.ask('go');
+		await vi.waitFor(() => expect(textOf(rig.runner.live(runId)?.message as Message)).toBe('first '));
+		const seen = rig.runner.live(runId)?.seq ?? 0;
+		const whole = rig.events(runId);
+		const rest = rig.events(runId, seen);
+		held.open();
+		expect((await whole).slice(seen)).toEqual(await rest);
+		expect(textOf(await rig.answer(runId))).toBe('first second');
+	});
+
+	test('the next turn knows the conversation: items verbatim, skills still loaded', async () => {
+		const skills = {
+			'sums/SKILL.md': '---\nname: sums\ndescription: Adds.\n---\nCall add.',
+			'sums/tools.json': JSON.stringify([
+				{ name: 'add', description: 'Adds.', script: 'add.js', parameters: { a: { type: 'number' } } }
+			]),
+			'sums/add.js': 'export default ({ a }) => a + 1;'
+		};
+		await start([call('load_skill', { skill: 'sums' }), text('Loaded.'), call('add', { a: 41 }), text('It is 42.')], {
+			skills
+		});
+		await rig.run('load it');
+		const { list } = await rig.run('add one to 41');
+		expect(results(list)).toEqual(['42']);
+		expect((rig.server.requests[2]?.body.tools as { name: string }[]).map(({ name }) => name)).toContain('add');
+		expect(JSON.stringify(sentInput(3))).toContain('Loaded.');
+		rig.server.assertDone();
+	});
+
+	test('calls of one answer run side by side, their results in the order of the calls', async () => {
+		await start([
+			calls([1, 2, 3].map((n) => ({ name: 'use_skill', args: { skill: 'demo', script: 'say.sh', args: [`${n}`] } }))),
+			text('ok')
+		]);
+		const { list } = await rig.run('three at once');
+		expect(results(list)).toHaveLength(3);
+		const outputs = sentInput(2).filter(({ type }) => type === 'function_call_output');
+		expect(outputs.map(({ output }) => /said: \d/.exec(String(output))?.[0])).toEqual([
+			'said: 1',
+			'said: 2',
+			'said: 3'
+		]);
+	});
+
+	test.each([
+		['a tool that does not exist', call('nope', {}), 'UnknownTool'],
+		['arguments that are not JSON', call('use_skill', '{"skill": "de'), 'InvalidArgs'],
+		['arguments that are no object', call('use_skill', '[1]'), 'InvalidArgs'],
+		['a skill that does not exist', call('load_skill', { skill: 'ghost' }), 'SkillNotFound'],
+		['a path out of the folder', use('../../etc/passwd'), 'ScriptNotAllowed'],
+		['a script that fails', use('fail.sh'), 'ExecutionFailed']
+	])('%s is a result that the model reads, and the run goes on', async (_name, output, error) => {
+		await start([output, text('I see.')]);
+		const { runId, list } = await rig.run('go');
+		expect(results(list)).toEqual([expect.stringContaining(error)]);
+		expect(sentInput(2).at(-1)).toMatchObject({ type: 'function_call_output', output: expect.stringContaining(error) });
+		expect((await rig.answer(runId)).parts.at(-1)).toMatchObject({ type: 'text', text: 'I see.' });
+		expect(toolsOf(await rig.answer(runId))[0]?.status).toBe('failed');
+	});
+
+	test('the same call a third time is told so, a sixth time ends the run', async () => {
+		await start(Array.from({ length: 6 }, () => use('say.sh', 'again')));
+		const { runId, list } = await rig.run('go');
+		const told = results(list).map((content) => content.includes('This exact call was made'));
+		expect(told).toEqual([false, false, true, true, true, true]);
+		expect(list.at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'repeated_call' });
+		expect(await rig.answer(runId)).toMatchObject({ status: 'failed', error: { code: 'repeated_call' } });
+		rig.server.assertDone();
+	});
+
+	test('after the last allowed step the model must answer: one more request, without the choice of a tool', async () => {
+		await start([use('say.sh', '1'), use('say.sh', '2'), text('Enough.')], { maxSteps: 2 });
+		const { list } = await rig.run('go');
+		expect(rig.server.requests.map(({ body }) => body.tool_choice)).toEqual(['auto', 'auto', 'none']);
+		expect(list.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } });
+	});
+
+	test('a call of the caller\u2019s own tool is handed back, and ends the run', async () => {
+		await start([[call('pick_colour', { of: 'car' }, 'call_x'), use('say.sh', 'too')]]);
+		const tools = [
+			{ type: 'function' as const, name: 'pick_colour', description: 'Asks.', parameters: { type: 'object' } }
+		];
+		const { runId, list } = await rig.run('go', { tools });
+		expect(list.at(-1)).toMatchObject({ outcome: { type: 'success', pendingToolCallIds: ['call_x'] } });
+		expect(results(list)).toHaveLength(1);
+		expect(await rig.answer(runId)).toMatchObject({ status: 'complete' });
+	});
+
+	test('a running turn keeps the skills that it started with; the next one sees the new ones', async () => {
+		const held = gate();
+		await start([text(held, 'done'), text('ok')]);
+		const { runId } = await rig.ask('go');
+		await rig.server.received(1);
+		const before = rig.skills.registry.snapshot();
+		await mkdir(join(rig.root, 'skills/late'));
+		await writeFile(join(rig.root, 'skills/late/SKILL.md'), '---\nname: late\ndescription: Late.\n---\n');
+		await rig.skills.reload();
+		expect(before.skills.map(({ name }) => name)).toEqual(['demo']);
+		held.open();
+		await rig.events(runId);
+		await rig.run('and now?');
+		expect(rig.server.requests.map(({ body }) => String(body.instructions).includes('### late'))).toEqual([
+			false,
+			true
+		]);
+	});
+});
+
+describe('a model server that is broken', () => {
+	const retried = (reply: Reply) => [reply, reply, reply, reply];
+	test.each<[string, Reply[], string, string]>([
+		['401', [status(401, { error: { code: 401, message: 'No auth' } })], 'unauthorized', ''],
+		['402', [status(402, { error: { code: 402, message: 'Insufficient credits' } })], 'insufficient_credits', ''],
+		['429', retried(status(429, { error: { code: 429, message: 'Slow down' } })), 'rate_limited', ''],
+		['500', retried(status(500, 'oops')), 'provider_error', ''],
+		['bytes that are no events', [raw('<html>not this</html>')], '', ''],
+		[
+			'half an event',
+			[raw({ type: 'response.output_text.delta', item_id: 'm', delta: 'Half' }, 'data: {"type":"resp')],
+			'stream_truncated',
+			'Half'
+		],
+		['an end before the end', [truncated('So ', 'far')], 'stream_truncated', 'So far'],
+		['a reset before anything', retried(reset()), 'unreachable', ''],
+		[
+			'a reset in the middle',
+			[reset({ type: 'response.output_text.delta', item_id: 'm', delta: 'Shown' })],
+			'',
+			'Shown'
+		],
+		['silence', [hang()], 'timeout', ''],
+		[
+			'silence in the middle',
+			[hang({ type: 'response.output_text.delta', item_id: 'm', delta: 'Shown' })],
+			'timeout',
+			'Shown'
+		],
+		['an error frame', retried(raw({ type: 'error', code: 'server_error', message: 'overloaded' })), '', '']
+	])('%s: one clear error, what was shown is kept, the next message works', async (_name, replies, code, shown) => {
+		await start(replies, { idleTimeoutMs: 150 });
+		const { runId, list } = await rig.run('hello');
+		const ends = list.filter(isTerminal);
+		expect(ends).toHaveLength(1);
+		expect(ends[0]).toMatchObject({ type: 'RUN_ERROR', message: expect.stringMatching(/^\S.{20,}\.$/s) });
+		if (code) expect(ends[0]).toMatchObject({ code });
+		const answer = await rig.answer(runId);
+		expect(answer).toMatchObject({ status: 'failed', error: { message: (ends[0] as { message: string }).message } });
+		expect(textOf(answer)).toBe(shown);
+		expect(answer).toEqual(folded(answer, list));
+
+		rig.server.push(text('Here I am.'));
+		const next = await rig.run('still there?');
+		expect(textOf(await rig.answer(next.runId))).toBe('Here I am.');
+		expect(rig.server.violations).toEqual([]);
+	});
+
+	test('a failure before anything was shown is tried again, and says so', async () => {
+		await start([status(503), text('Now.')]);
+		const { runId, list } = await rig.run('hello');
+		expect(list).toContainEqual(expect.objectContaining({ type: 'CUSTOM', name: 'run.retry' }));
+		expect(await rig.answer(runId)).toMatchObject({ status: 'complete', retry: null });
+	});
+
+	test('a call whose arguments were cut off is never run, and does not spoil the conversation', async () => {
+		const item = { type: 'function_call', id: 'f', call_id: 'c1', name: 'use_skill', arguments: '' };
+		await start([
+			raw(
+				{ type: 'response.output_item.added', output_index: 0, item },
+				{ type: 'response.function_call_arguments.delta', output_index: 0, item_id: 'f', delta: '{"skill":"demo","scr' }
+			),
+			text('Fine.')
+		]);
+		const { runId } = await rig.run('go');
+		expect(toolsOf(await rig.answer(runId))).toMatchObject([{ status: 'interrupted' }]);
+		await expect(access(join(rig.workspaces.path('c'), 'made-.txt'))).rejects.toThrow();
+		const next = await rig.run('again');
+		expect(textOf(await rig.answer(next.runId))).toBe('Fine.');
+	});
+});
+
+describe('stopping', () => {
+	test('in the middle of text: cancelled, what was shown stays, the request to the model is closed', async () => {
+		await start([hang({ type: 'response.output_text.delta', item_id: 'm', delta: 'Shown' }), text('ok')]);
+		const { runId } = await rig.ask('go');
+		const request = await rig.server.received(1);
+		await vi.waitFor(() => expect(textOf(rig.runner.live(runId)?.message as Message)).toBe('Shown'));
+		expect(await rig.runner.stop(runId)).toBe(true);
+		await request.closed;
+		expect(request.isAborted).toBe(true);
+		expect(await rig.answer(runId)).toMatchObject({ status: 'cancelled', error: null });
+		expect(textOf(await rig.answer(runId))).toBe('Shown');
+		expect((await rig.events(runId)).at(-1)?.event).toMatchObject({ outcome: { type: 'cancelled' } });
+
+		await rig.run('go on');
+		expect(JSON.stringify(sentInput(2))).toContain('Shown');
+	});
+
+	test('in the middle of a script: its process is ended', async () => {
+		await start([use('wait.sh')]);
+		const { runId } = await rig.ask('go');
+		await vi.waitFor(() => {
+			const [tool] = toolsOf(rig.runner.live(runId)?.message as Message);
+			expect(tool?.execution?.output).toEqual([{ stream: 'stdout', text: 'waiting\n' }]);
+		});
+		const pid = Number(await readFile(join(rig.workspaces.path('c'), 'pid'), 'utf8'));
+		expect(() => process.kill(pid, 0)).not.toThrow();
+		await rig.runner.stop(runId);
+		expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+		expect(await rig.answer(runId)).toMatchObject({ status: 'cancelled' });
+		expect(toolsOf(await rig.answer(runId))[0]?.execution).toMatchObject({ error: 'Cancelled', exitCode: null });
+	});
+
+	test('before the first event, twice, and after the end', async () => {
+		await start([hang()]);
+		const { runId } = await rig.ask('go');
+		expect(await Promise.all([rig.runner.stop(runId), rig.runner.stop(runId)])).toEqual([true, true]);
+		expect(await rig.runner.stop(runId)).toBe(false);
+		expect((await rig.events(runId)).filter(({ event }) => isTerminal(event))).toHaveLength(1);
+		expect(await rig.store.runs.get(runId)).toMatchObject({ state: 'cancelled' });
+	});
+});
+
+describe('starting', () => {
+	test('the same run id twice, even at once, is one run', async () => {
+		await start([text('once')]);
+		const more = { runId: 'same', message: { id: 'q', text: 'go', files: [] } };
+		await Promise.all([rig.ask('', more), rig.ask('', more)]);
+		await rig.events('same');
+		await rig.ask('', more);
+		expect(rig.server.requests).toHaveLength(1);
+		expect(await rig.store.messages.list('c')).toHaveLength(2);
+	});
+
+	test('a second message while an answer is written is refused, and nothing of it is stored', async () => {
+		const held = gate();
+		await start([text(held, 'done')]);
+		const { runId } = await rig.ask('first');
+		await expect(rig.ask('second')).rejects.toMatchObject({ code: 'conflict' });
+		held.open();
+		await rig.events(runId);
+		expect(await rig.store.messages.list('c')).toHaveLength(2);
+	});
+
+	test('a run id of another conversation, and a message id that was used, are refused', async () => {
+		await start([text('a'), text('b')]);
+		await rig.run('one');
+		await expect(rig.ask('x', { runId: 'run-1', conversationId: 'other' })).rejects.toMatchObject({ code: 'conflict' });
+		const message = { id: 'question-1', text: 'x', files: [] };
+		await expect(rig.ask('x', { message })).rejects.toMatchObject({ code: 'conflict' });
+		expect(await rig.store.conversations.get('other')).toBeNull();
+	});
+
+	test('an upload\u2019s conversation is named after its first message, one with a name keeps it', async () => {
+		await start([text('a'), text('b')]);
+		await rig.store.conversations.create({ id: 'c', title: 'New conversation', createdAt: new Date(0).toISOString() });
+		await rig.run('Summarise the sales\nof last year');
+		expect((await rig.store.conversations.get('c'))?.title).toBe('Summarise the sales');
+		await rig.run('Something else');
+		expect((await rig.store.conversations.get('c'))?.title).toBe('Summarise the sales');
+	});
+});
+
+describe('when the server ends', () => {
+	test('F14: a close interrupts what runs, with a terminal event, and starts nothing new', async () => {
+		await start([use('wait.sh')]);
+		const { runId } = await rig.ask('go');
+		await vi.waitFor(() => access(join(rig.workspaces.path('c'), 'pid')));
+		const events = rig.events(runId);
+		await rig.runner.close();
+		expect((await events).at(-1)?.event).toMatchObject({ type: 'RUN_ERROR', code: 'interrupted' });
+		expect(await rig.store.runs.get(runId)).toMatchObject({ state: 'interrupted' });
+		await expect(rig.ask('more')).rejects.toMatchObject({ code: 'unavailable' });
+	});
+
+	test('F14: what a dead process left running is interrupted at the next start, with its text kept', async () => {
+		await start([hang({ type: 'response.output_text.delta', item_id: 'm', delta: 'Kept' }), text('ok')]);
+		const { runId } = await rig.ask('go');
+		await vi.waitFor(async () => expect(textOf(await rig.answer(runId))).toBe('Kept'));
+		const { lastSeq } = (await rig.store.runs.get(runId))!;
+		const next = rig.createRunner();
+		await next.recover();
+		expect(await rig.answer(runId)).toMatchObject({ status: 'interrupted', error: { code: 'interrupted' } });
+		expect(textOf(await rig.answer(runId))).toBe('Kept');
+		const replayed = await rig.events(runId, 0, next);
+		expect(replayed).toHaveLength(lastSeq + 1);
+		expect(replayed.at(-1)?.event).toMatchObject({ type: 'RUN_ERROR', code: 'interrupted' });
+		expect(await rig.store.runs.listRunning('another start')).toEqual([]);
+		await rig.runner.stop(runId);
+	});
+});
+
+describe('a full disk', () => {
+	const full = () => Promise.reject(new AppError('storage_full', 'The disk is full; make room and try again.'));
+
+	test('while an answer is written: the run ends with that error, and the next message works once there is room', async () => {
+		let isFull = false;
+		const wrapStore = (store: Store): Store => ({
+			...store,
+			runs: {
+				...store.runs,
+				appendEvents: (...given) => (isFull ? full() : store.runs.appendEvents(...given)),
+				finish: (...given) => (isFull ? full() : store.runs.finish(...given))
+			}
+		});
+		const held = gate();
+		await start([text('one ', held, 'two'), text('Room again.')], { wrapStore });
+		const { runId } = await rig.ask('go');
+		await vi.waitFor(async () => expect(textOf(await rig.answer(runId))).toBe('one '));
+		const events = rig.events(runId);
+		isFull = true;
+		held.open();
+		expect((await events).at(-1)?.event).toMatchObject({ type: 'RUN_ERROR', code: 'storage_full' });
+		isFull = false;
+		const next = await rig.run('and now?');
+		expect(textOf(await rig.answer(next.runId))).toBe('Room again.');
+		expect(await rig.answer(runId)).toMatchObject({ status: 'interrupted' });
+	});
+
+	test('when items cannot be kept: the run ends with that error, and the process lives', async () => {
+		const wrapStore = (store: Store): Store => ({ ...store, messages: { ...store.messages, appendItems: full } });
+		await start([use('say.sh', 'x'), text('never asked for')], { wrapStore });
+		const { runId, list } = await rig.run('go');
+		expect(list.at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'storage_full' });
+		expect(await rig.answer(runId)).toMatchObject({ status: 'failed', error: { code: 'storage_full' } });
+	});
+});
