@@ -76,16 +76,13 @@ function buildIfStale() {
 	const built = existsSync(`${root}build/handler.js`) ? statSync(`${root}build/handler.js`).mtimeMs : 0;
 	const sources = ['src', 'static', 'package.json', 'svelte.config.js', 'vite.config.ts'];
 	if (sources.every((source) => newest(`${root}${source}`) <= built)) return;
-	console.log('Building the app …');
-	const { status } = spawnSync(
-		process.execPath,
-		[`${root}node_modules/vite/bin/vite.js`, 'build', '--logLevel', 'warn'],
-		{
-			cwd: root,
-			stdio: 'inherit'
-		}
-	);
-	if (status !== 0) process.exit(status ?? 1);
+	console.log('Building the app; this takes a few seconds and happens after an update only …');
+	const vite = `${root}node_modules/vite/bin/vite.js`;
+	const { status, stdout, stderr } = spawnSync(process.execPath, [vite, 'build'], { cwd: root, encoding: 'utf8' });
+	if (status === 0) return;
+	// Bundlers talk a lot; a newcomer has to read it only when the build failed.
+	console.error(`${stdout}\n${stderr}\nThe app could not be built; the lines above say why.`);
+	process.exit(status ?? 1);
 }
 
 /** @param {string} path @returns {number} */

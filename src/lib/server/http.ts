@@ -73,7 +73,8 @@ export function eventStream(open: (signal: AbortSignal) => AsyncIterable<string>
 			try {
 				const next = await iterator?.next();
 				if (next && !next.done) return stream.enqueue(encoder.encode(next.value));
-				stream.close();
+				// Ended because the reader has gone: that stream is closed already.
+				if (!controller.signal.aborted) stream.close();
 			} catch (error) {
 				// The head is out, so a broken stream is all that the client can be told; it connects again.
 				logUnexpected(error);
