@@ -23,6 +23,8 @@ const { handler } = await import(new URL('build/handler.js', import.meta.url).hr
 
 const server = createServer((request, response) => {
 	request.headers['x-app-protocol'] = 'http';
+	// The adapter takes a request without a content type to have no body: an upload would become an empty file.
+	request.headers['content-type'] ??= 'application/octet-stream';
 	handler(request, response, () => {
 		response.statusCode = 404;
 		response.end('Not found');

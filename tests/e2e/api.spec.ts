@@ -155,6 +155,13 @@ test('a chat that does not ask for a stream is answered 202 with the ids', async
 	expect(await response.json()).toEqual({ threadId: input.threadId, runId: input.runId });
 });
 
+test('an upload that names no content type is stored whole', async ({ app }) => {
+	const path = `/api/conversations/${randomUUID()}/files/notes.txt`;
+	const put = await send(app.url, { method: 'PUT', path, headers: { 'content-length': '5' }, body: 'hello' });
+	expect(put.status).toBe(201);
+	expect(await (await fetch(app.url + path)).text()).toBe('hello');
+});
+
 test('an uploaded file comes back as a download that no browser runs', async ({ app }) => {
 	const url = `${app.url}/api/conversations/${randomUUID()}/files/page.html`;
 	const text = '<script>alert(1)</script>';

@@ -58,8 +58,8 @@ function sentences(code: ModelErrorCode, context: ErrorContext, status?: number)
 	switch (code) {
 		case 'unauthorized':
 			return context.hasKey
-				? [`${host} did not accept the API key${by}.`, 'Check the key in the settings.']
-				: [`${host} wants an API key${by}.`, 'Enter one in the settings.'];
+				? [`${host} did not accept the API key${by}.`, 'Check OPENROUTER_API_KEY, then start again.']
+				: [`${host} wants an API key${by}.`, 'Set OPENROUTER_API_KEY, then start again.'];
 		case 'insufficient_credits':
 			return [`The account at ${host} has no credits left for ${model}${by}.`, 'Add credits, or choose a free model.'];
 		case 'moderation':

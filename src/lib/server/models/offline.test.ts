@@ -360,6 +360,18 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect({ loaded, calls }).toEqual({ loaded: [skill], calls: [call] });
 	});
 
+	test('the name and the purpose of something new are found by how one says them', async () => {
+		const skills = {
+			'robot-maker': {
+				description: 'Make a new robot from a name and a description.',
+				body: 'Make a robot:\n\n```\nmake.py NAME --description "TEXT"\n```\n',
+				files: ['make.py']
+			}
+		};
+		const { calls } = await talk({ skills }, 'Make a new robot called tidy-up that sweeps the floor');
+		expect(calls).toEqual([expect.arrayContaining(['make.py', 'tidy-up', '--description', 'sweeps the floor'])]);
+	});
+
 	test('among many skills the one that fits is loaded', async () => {
 		const chosen = async (message: string) =>
 			(await talk({ skills: SKILLS, workspace: ['sales.csv'] }, message)).loaded;

@@ -12,7 +12,7 @@ import {
 	leftNumber,
 	namedColumn
 } from './left-values.ts';
-import { afterColon, paired, placed, quoted, shaped } from './told-values.ts';
+import { afterColon, calledName, describedAs, paired, placed, quoted, shaped } from './told-values.ts';
 
 /** In the order of trust. Each is tried for all placeholders before the next. */
 const SOURCES: readonly Source[] = [
@@ -20,10 +20,12 @@ const SOURCES: readonly Source[] = [
 	chosen,
 	patterned,
 	namedFile,
+	calledName,
 	labelled,
 	paired,
 	quoted,
 	afterColon,
+	describedAs,
 	shaped,
 	placed,
 	leftNumber,

@@ -57,6 +57,28 @@ export function afterColon(slot: Slot, filling: Filling): Found | null {
 	return isFit && isFree(payload, filling) ? { value: payload.value, spans: [payload], isSure: true } : null;
 }
 
+/** The name of something new: `called greet-people`, `named "Winter"`. */
+export function calledName(slot: Slot, filling: Filling): Found | null {
+	if (!isOpen(slot) || slot.kind !== 'word' || !slot.words.includes('name')) return null;
+	const index = filling.question.words.findIndex(({ lower, isQuoted }) => !isQuoted && /^(called|named)$/.test(lower));
+	return index < 0 ? null : phraseAfter(index, filling, 'word');
+}
+
+/** What something is to be or do, to the end of the message: `a skill that greets people`. */
+export function describedAs(slot: Slot, filling: Filling): Found | null {
+	const asksForOne = [...slot.words, slot.flag?.replace(/^-+/, '') ?? ''].some((word) => DESCRIPTION.has(word));
+	if (!slot.isRequired || !asksForOne) return null;
+	const { words, text } = filling.question;
+	const that = words.findIndex(({ lower, isQuoted }) => !isQuoted && /^(that|which|to)$/.test(lower));
+	const rest = words.slice(that + 1);
+	const [first] = rest;
+	if (that < 1 || !first || !rest.every((word) => isFree(word, filling))) return null;
+	const span = { start: first.start, end: text.trimEnd().length };
+	return { value: text.slice(span.start, span.end), spans: [span], isSure: true };
+}
+
+const DESCRIPTION = new Set(['description', 'purpose', 'summary']);
+
 /** A word of the same form as the example: `3d8` for `2d6`, `EUR` for `USD`. */
 export function shaped(slot: Slot, filling: Filling): Found | null {
 	if (slot.example === null || slot.kind !== 'word') return null;

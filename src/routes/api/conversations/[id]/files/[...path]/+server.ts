@@ -2,12 +2,16 @@ import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import { checkConversationId } from '$lib/server/runs/agui-input.ts';
 import { UNTITLED } from '$lib/server/runs/runner.ts';
+import { AppError } from '$lib/shared/errors.ts';
 import { api } from '$lib/server/http.ts';
 import { contentType } from '$lib/server/runs/content-type.ts';
 
 export const PUT: RequestHandler = api(async ({ params, request, locals }) => {
 	const { store, workspaces } = locals.app;
 	const id = checkConversationId(params.id);
+	// Kit drops the body of a request that names no type; an empty file in its place would be a loss in silence.
+	if (request.body === null && Number(request.headers.get('content-length') ?? 0) > 0)
+		throw new AppError('unsupported_media_type', 'Send the file with a content-type header.');
 	const file = await workspaces.write(id, params.path, request.body);
 	if (!(await store.conversations.get(id))) {
 		await store.conversations.create({ id, title: UNTITLED, createdAt: new Date().toISOString() });
