@@ -3,6 +3,7 @@ import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { call, gate, reset, startModelServer, status, text, type ModelServer } from '../support/model-server.ts';
+import { isRunning } from '../support/processes.ts';
 import { expect, test as base } from './app.ts';
 
 const KEY = 'sk-or-v1-this-is-a-secret-of-the-server';
@@ -47,27 +48,19 @@ async function pidOf(page: Page): Promise<number> {
 	await expect(terminal).toContainText(/pid \d+/);
 	return Number(/pid (\d+)/.exec(await terminal.innerText())?.[1]);
 }
-function isAlive(pid: number): boolean {
-	try {
-		return process.kill(pid, 0);
-	} catch {
-		return false;
-	}
-}
-
 test('Stop ends a script while its output is on the page; the next message works', async ({ page, app, model }) => {
 	await addPatientSkill(page, app.url, app.skillsDir);
 	model.push(waitCall());
 	await page.goto(app.url);
 	await ask(page, 'wait, please');
 	const pid = await pidOf(page);
-	expect(isAlive(pid)).toBe(true);
+	expect(isRunning(pid)).toBe(true);
 
 	await page.getByTestId('stop').click();
 	await expect(answers(page)).toHaveAttribute('data-status', 'cancelled');
 	await expect(page.getByTestId('message-note')).toContainText('Stopped');
 	await expect(page.locator('[data-testid=step][data-tool=use_skill]')).toContainText('pid');
-	expect(isAlive(pid)).toBe(false);
+	expect(isRunning(pid)).toBe(false);
 
 	model.push(text('Good.'));
 	await ask(page, 'and now?');
@@ -189,7 +182,7 @@ test('an orderly end of the server ends its scripts; the page says interrupted, 
 	await ask(page, 'wait, please');
 	const pid = await pidOf(page);
 	await app.restart();
-	expect(isAlive(pid)).toBe(false);
+	expect(isRunning(pid)).toBe(false);
 	await expect(answers(page)).toHaveAttribute('data-status', 'interrupted');
 	model.push(text('Back.'));
 	await page.getByTestId('retry').click();

@@ -25,7 +25,7 @@ export interface RigOptions {
 export type RunRig = Awaited<ReturnType<typeof createRunRig>>;
 
 /** A skill that says what it is given, one that writes a line and then waits, one that fails. */
-export const DEMO_SKILL: Record<string, string> = {
+const DEMO_SKILL: Record<string, string> = {
 	'demo/SKILL.md': '---\nname: demo\ndescription: Says things.\n---\nRun `scripts/say.sh`.',
 	'demo/scripts/say.sh': 'echo "said: $*"; echo made > "made-$1.txt"\n',
 	'demo/scripts/wait.sh': 'echo $$ > pid; echo waiting; exec sleep 600\n',

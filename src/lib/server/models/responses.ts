@@ -48,7 +48,10 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 	async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
 		if (apiKey !== undefined && !isHeaderText(apiKey)) {
 			const summary = 'The API key holds characters that no key has.';
-			const { error } = makeFault('unauthorized', context, { summary, advice: 'Copy it again into OPENROUTER_API_KEY.' });
+			const { error } = makeFault('unauthorized', context, {
+				summary,
+				advice: 'Copy it again into OPENROUTER_API_KEY.'
+			});
 			return yield { type: 'failed', error, items: [] };
 		}
 		const body = requestBody(options.id, url, request);

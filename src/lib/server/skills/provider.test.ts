@@ -3,6 +3,7 @@ import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { isRunning } from '../../../../tests/support/processes.ts';
 import { createSkillsProvider, type SkillsProvider, type SkillsProviderOptions } from './provider.ts';
 import type { SkillExecutionResult } from './types.ts';
 
@@ -96,8 +97,8 @@ describe('the provider', () => {
 		});
 		const result = await use('hang.sh', [], { timeout: 300 });
 		expect(result).toMatchObject({ success: false, error: 'ExecutionTimeout', exitCode: -1 });
-		const pid = /started (\d+)/.exec(result.stdout)?.[1];
-		await vi.waitFor(() => expect(() => execFileSync('ps', ['-o', 'stat=', '-p', String(pid)])).toThrow());
+		const pid = Number(/started (\d+)/.exec(result.stdout)?.[1]);
+		await vi.waitFor(() => expect(isRunning(pid)).toBe(false), 10_000);
 	});
 	test('D15–D23: handlers in JavaScript, Python and shell, with their arguments checked', async () => {
 		const tool = (name: string, script: string) => ({ name, description: name, script, parameters: { text: { type: 'string' } } });
