@@ -11,12 +11,15 @@ export interface CappedOutput {
 	end(): { text: string; truncated: boolean };
 }
 
-/** Keeps at most `maxBytes` (three quarters of them from the start); `onText` sees the head as it comes. */
+/**
+ * Keeps at most `maxBytes`, three quarters of them from the start. `onText` sees the head as it comes and the rest at
+ * the end: what it was given, joined, is the text of the result.
+ */
 export function createCappedOutput(maxBytes: number, onText?: (text: string) => void): CappedOutput {
 	const headLimit = maxBytes - Math.floor(maxBytes / 4);
 	const tailLimit = maxBytes - headLimit;
 	const decoder = new StringDecoder('utf8');
-	const head: Buffer[] = [];
+	const text: string[] = [];
 	const middle: Buffer[] = [];
 	let headBytes = 0;
 	let middleBytes = 0;
@@ -26,13 +29,13 @@ export function createCappedOutput(maxBytes: number, onText?: (text: string) => 
 
 	const flush = () => {
 		timer = undefined;
-		const text = waiting;
+		const ready = waiting;
 		waiting = '';
-		if (text) onText?.(text);
+		if (ready) onText?.(ready);
 	};
-	const show = (text: string) => {
-		waiting += text;
-		if (timer || !text) return;
+	const show = (decoded: string) => {
+		waiting += decoded;
+		if (timer || !decoded) return;
 		flush();
 		timer = setTimeout(flush, FLUSH_MS);
 	};
@@ -42,9 +45,10 @@ export function createCappedOutput(maxBytes: number, onText?: (text: string) => 
 			total += chunk.length;
 			const first = chunk.subarray(0, headLimit - headBytes);
 			if (first.length > 0) {
-				head.push(Buffer.from(first));
 				headBytes += first.length;
-				if (onText) show(decoder.write(first));
+				const decoded = decoder.write(first);
+				text.push(decoded);
+				show(decoded);
 			}
 			if (first.length === chunk.length) return;
 			// A copy of the end only: the pool that a chunk is a slice of must not stay alive for it.
@@ -55,19 +59,17 @@ export function createCappedOutput(maxBytes: number, onText?: (text: string) => 
 		},
 		end() {
 			clearTimeout(timer);
+			const kept = Buffer.concat(middle);
+			const truncated = total > maxBytes;
+			// A character that the cut went through is left out on both sides of it.
+			const rest = truncated
+				? `\n${OUTPUT_TRUNCATED}\n${cutStart(kept.subarray(Math.max(0, kept.length - tailLimit)))}`
+				: decoder.write(kept) + decoder.end();
+			waiting += rest;
 			flush();
-			const tail = Buffer.concat(middle).subarray(-tailLimit);
-			if (total <= maxBytes) return { text: Buffer.concat([...head, tail]).toString('utf8'), truncated: false };
-			const start = cutEnd(Buffer.concat(head));
-			const end = cutStart(tail);
-			return { text: `${start}\n${OUTPUT_TRUNCATED}\n${end}`, truncated: true };
+			return { text: text.join('') + rest, truncated };
 		}
 	};
-}
-
-/** The text of a buffer whose last character may be cut in half: that character is left out. */
-function cutEnd(bytes: Buffer): string {
-	return new StringDecoder('utf8').write(bytes);
 }
 
 /** The text of a buffer that may begin inside a character: its remains are left out. */

@@ -10,6 +10,8 @@ import type { Sandbox, SandboxCommand, SandboxResult } from './sandbox.ts';
 const GRACE_MS = 2000;
 /** How long output is still read after the process ended: a daemon that holds the pipe must not hang the call. */
 const DRAIN_MS = 200;
+/** A timer set for longer fires at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Plain processes; `name` is `process`. */
 export function createProcessSandbox(): Sandbox {
@@ -21,8 +23,11 @@ function run(command: SandboxCommand): Promise<SandboxResult> {
 		const startedAt = performance.now();
 		const stdout = createCappedOutput(command.maxOutputBytes, (text) => command.onOutput?.('stdout', text));
 		const stderr = createCappedOutput(command.maxOutputBytes, (text) => command.onOutput?.('stderr', text));
+		const answer = command.maxAnswerBytes === undefined ? null : createCappedOutput(command.maxAnswerBytes);
 		let ended: SandboxResult['ended'] = 'exit';
+		let hasExited = false;
 		let isDone = false;
+		let graceEndsAt = 0;
 		const timers: NodeJS.Timeout[] = [];
 
 		const finish = (outcome: Pick<SandboxResult, 'exitCode' | 'signal'> & { spawnError?: string }) => {
@@ -37,6 +42,7 @@ function run(command: SandboxCommand): Promise<SandboxResult> {
 				stderr: err.text,
 				stdoutTruncated: out.truncated,
 				stderrTruncated: err.truncated,
+				...(answer ? { answer: answer.end() } : {}),
 				durationMs: performance.now() - startedAt,
 				ended,
 				...outcome
@@ -44,8 +50,9 @@ function run(command: SandboxCommand): Promise<SandboxResult> {
 		};
 
 		const end = (reason: 'timeout' | 'aborted') => {
-			if (ended !== 'exit' || isDone) return;
+			if (ended !== 'exit' || hasExited || isDone) return;
 			ended = reason;
+			graceEndsAt = performance.now() + GRACE_MS;
 			killGroup(child, 'SIGTERM');
 			timers.push(setTimeout(() => killGroup(child, 'SIGKILL'), GRACE_MS));
 		};
@@ -72,18 +79,25 @@ function run(command: SandboxCommand): Promise<SandboxResult> {
 			return;
 		}
 		command.signal?.addEventListener('abort', onAbort, { once: true });
-		timers.push(setTimeout(() => end('timeout'), command.timeoutMs));
-		child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));
+		timers.push(setTimeout(() => end('timeout'), Math.min(command.timeoutMs, MAX_TIMER_MS)));
+		child.stdout?.on('data', (chunk: Buffer) => {
+			stdout.push(chunk);
+			answer?.push(chunk);
+		});
 		child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk));
 		// A script that ends without reading its input breaks the pipe; its exit code tells the story.
 		child.stdin?.on('error', () => child.stdin?.destroy());
 		child.stdin?.end(command.input);
-		child.once('error', (error) => {
+		child.on('error', (error) => {
+			// With a process id it did start, and is one that may not be signalled: it cannot be waited for.
+			if (child.pid !== undefined) return finish({ exitCode: null, signal: null });
 			ended = 'spawn-failed';
 			finish({ exitCode: null, signal: null, spawnError: error.message });
 		});
 		child.once('exit', (exitCode, signal) => {
+			hasExited = true;
 			const close = () => {
+				if (isDone) return;
 				clearTimeout(drain);
 				// Whatever the script left in its group goes with it.
 				killGroup(child, 'SIGKILL');
@@ -91,7 +105,8 @@ function run(command: SandboxCommand): Promise<SandboxResult> {
 				child.stderr?.destroy();
 				finish({ exitCode, signal });
 			};
-			const drain = setTimeout(close, DRAIN_MS);
+			// Asked to end, what the script started has the rest of the grace, though the script itself is gone.
+			const drain = setTimeout(close, Math.max(DRAIN_MS, graceEndsAt - performance.now()));
 			child.once('close', close);
 		});
 	});

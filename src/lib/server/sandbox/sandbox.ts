@@ -13,8 +13,10 @@ export interface SandboxCommand {
 	timeoutMs: number;
 	/** Bytes kept of each stream. */
 	maxOutputBytes: number;
+	/** Standard output is data as well: up to so many bytes of it come back as `answer`, beside the shorter `stdout`. */
+	maxAnswerBytes?: number;
 	signal?: AbortSignal;
-	/** Live output, decoded, never cut inside a character; at most `maxOutputBytes` a stream. */
+	/** Live output, decoded, never cut inside a character; joined, it is the text of the result. */
 	onOutput?: (stream: 'stdout' | 'stderr', text: string) => void;
 }
 
@@ -24,6 +26,8 @@ export interface SandboxResult {
 	stderr: string;
 	stdoutTruncated: boolean;
 	stderrTruncated: boolean;
+	/** Standard output by the cap `maxAnswerBytes`, where that was given. */
+	answer?: { text: string; truncated: boolean };
 	/** null when a signal ended it or it never started. */
 	exitCode: number | null;
 	signal: string | null;

@@ -1,5 +1,4 @@
 /** The environment of a script: built, never filtered, so that no secret of the server is in it by accident (FEATURES D14). */
-import { delimiter } from 'node:path';
 import type { Skill } from './types.ts';
 
 /** Taken from the host as they are; none of them carries a secret or changes how a program starts. */
@@ -35,7 +34,7 @@ export function buildEnvironment({ skill, cwd, host, offered, args = {} }: Envir
 		HOME: cwd,
 		SKILL_DIR: skill.dir,
 		CLAUDE_SKILL_DIR: skill.dir,
-		PYTHONPATH: [skill.dir].join(delimiter),
+		PYTHONPATH: skill.dir,
 		// Output must be seen as it is written, and a skill's folder must not change by being used.
 		PYTHONUNBUFFERED: '1',
 		PYTHONDONTWRITEBYTECODE: '1',
@@ -43,8 +42,9 @@ export function buildEnvironment({ skill, cwd, host, offered, args = {} }: Envir
 	};
 }
 
-/** Names in `metadata.env` (or `env`) of a SKILL.md, separated by spaces or commas (A18). */
+/** Names in `metadata.env` (or `env`) of a SKILL.md: a text separated by spaces or commas, or a list (A18). */
 function declaredVariables(skill: Skill): string[] {
-	const declared = skill.metadata.env ?? (typeof skill.extra.env === 'string' ? skill.extra.env : '');
-	return declared.split(/[\s,]+/).filter((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
+	const declared = skill.metadata.env ?? skill.extra.env;
+	const names: unknown[] = Array.isArray(declared) ? declared : typeof declared === 'string' ? declared.split(/[\s,]+/) : [];
+	return names.filter((name): name is string => typeof name === 'string' && /^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
 }

@@ -36,18 +36,20 @@ export interface Executor {
 
 /** A handler's answer is data, not a log: it may be longer than the text of a stream. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
+/** Linux allows 128 KB for one argument; longer input comes by stdin alone. */
+const MAX_ARGUMENT_BYTES = 100_000;
 
 interface Invocation {
 	skill: Skill;
 	script: string;
 	tool?: string;
+	/** Where a tool's answer is on stdout: one of a harness at its end, or all that a program prints. */
+	answer?: 'harness' | 'program';
 	args: string[];
 	file: string;
 	argv: string[];
 	input?: string;
 	env: Record<string, string>;
-	maxOutputBytes: number;
-	showStdout: boolean;
 }
 
 /** Executes with the given backend; interpreters are found on the host's PATH, once. */
@@ -65,11 +67,13 @@ export function createExecutor({ sandbox, timeoutMs, maxOutputBytes, env: offere
 			env: call.env,
 			cwd: context.cwd,
 			timeoutMs,
-			maxOutputBytes: call.maxOutputBytes,
+			maxOutputBytes,
+			...(call.answer ? { maxAnswerBytes: MAX_ANSWER_BYTES } : {}),
 			...(call.input === undefined ? {} : { input: call.input }),
 			...(context.signal ? { signal: context.signal } : {}),
 			onOutput: (stream, text) => {
-				if (stream === 'stderr' || call.showStdout) context.onEvent?.({ type: 'output', stream, text });
+				// A harness writes nothing but its answer, which is shown when it is there.
+				if (stream === 'stderr' || call.answer !== 'harness') context.onEvent?.({ type: 'output', stream, text });
 			}
 		});
 		const files = changedFiles(before, await listWorkspace(context.cwd));
@@ -83,7 +87,8 @@ export function createExecutor({ sandbox, timeoutMs, maxOutputBytes, env: offere
 			files,
 			...explain(run, script, timeoutMs)
 		};
-		return call.tool ? readAnswer(result, run, maxOutputBytes) : result;
+		if (call.answer === 'harness') return readHarness(result, run, maxOutputBytes);
+		return call.answer === 'program' ? readProgram(result, run) : result;
 	};
 
 	const announce = async (call: Invocation, context: ExecutionContext) => {
@@ -107,33 +112,34 @@ export function createExecutor({ sandbox, timeoutMs, maxOutputBytes, env: offere
 			const { path, name } = await resolveScript(skill.dir, requested);
 			const program = await interpreters.resolve(path);
 			const env = buildEnvironment({ skill, cwd: context.cwd, host: process.env, offered });
-			const call = { skill, script: name, args: [...args], env, maxOutputBytes, showStdout: true };
+			const call = { skill, script: name, args: [...args], env };
 			return announce({ ...call, file: program.file, argv: [...program.args, ...args] }, context);
 		},
 		async runTool(skill, tool, args, context) {
 			const { path, name } = await resolveScript(skill.dir, tool.script ?? '');
 			const env = buildEnvironment({ skill, cwd: context.cwd, host: process.env, offered });
 			const input = { ...args, __workDir: context.cwd };
-			const shared = { skill, script: name, tool: tool.name, args: [], env, maxOutputBytes: MAX_ANSWER_BYTES };
+			const shared = { skill, script: name, tool: tool.name, args: [], env };
 			switch (extname(path)) {
 				case '.js':
 				case '.mjs':
 				case '.cjs':
 				case '.ts': {
 					const argv = ['--input-type=module', '--eval', NODE_HARNESS];
-					const call = { ...shared, showStdout: false, file: interpreters.node(), argv };
-					return announce({ ...call, input: JSON.stringify({ path, args: input }) }, context);
+					const call = { ...shared, file: interpreters.node(), argv };
+					return announce({ ...call, answer: 'harness', input: JSON.stringify({ path, args: input }) }, context);
 				}
 				case '.py': {
-					const call = { ...shared, showStdout: false, file: await interpreters.python(), argv: ['-c', PYTHON_HARNESS] };
-					return announce({ ...call, input: JSON.stringify({ path, args: input }) }, context);
+					const call = { ...shared, file: await interpreters.python(), argv: ['-c', PYTHON_HARNESS] };
+					return announce({ ...call, answer: 'harness', input: JSON.stringify({ path, args: input }) }, context);
 				}
 				default: {
 					// D22: JSON on stdin and as the first argument; whatever it prints is the answer.
 					const program = await interpreters.resolve(path);
 					const json = JSON.stringify(input);
-					const call = { ...shared, showStdout: true, file: program.file, argv: [...program.args, json], input: json };
-					return announce(call, context);
+					const isShort = Buffer.byteLength(json) <= MAX_ARGUMENT_BYTES;
+					const call = { ...shared, file: program.file, argv: isShort ? [...program.args, json] : program.args };
+					return announce({ ...call, answer: 'program', input: json }, context);
 				}
 			}
 		}
@@ -161,22 +167,49 @@ function explain(run: SandboxResult, script: string, timeoutMs: number): { error
 	}
 }
 
-/** The value of a handler, from the harness's answer or from what another language printed. */
-function readAnswer(result: SkillExecutionResult, run: SandboxResult, maxOutputBytes: number): SkillExecutionResult {
-	if (run.stdoutTruncated) {
-		const message = 'The tool\u2019s answer is larger than 1 MB.';
-		return { ...result, success: false, error: 'OutputTooLarge', message, stdout: result.stdout.slice(0, maxOutputBytes) };
-	}
-	const answer = parseJson(run.stdout);
-	if (isHarnessAnswer(answer)) {
-		if (answer.ok) return { ...result, value: answer.value };
-		return { ...result, success: false, error: result.error ?? 'ExecutionFailed', message: answer.error };
-	}
-	return result.success ? { ...result, value: answer ?? run.stdout.trim() } : result;
+/** What a harness says of its handler: the value, the error, or nothing when the handler ended the process (D20, D21). */
+function readHarness(result: SkillExecutionResult, run: SandboxResult, maxOutputBytes: number): SkillExecutionResult {
+	const { answer, rest } = findAnswer(run.answer?.text ?? run.stdout);
+	const isShort = Buffer.byteLength(rest) <= maxOutputBytes;
+	const read = { ...result, stdout: isShort ? rest : run.stdout, truncated: !isShort || run.stderrTruncated };
+	if (run.ended !== 'exit' || run.signal) return read;
+	if (answer?.ok) return { ...read, value: answer.value ?? null };
+	if (answer) return { ...read, success: false, error: 'ExecutionFailed', message: String(answer.error || 'The handler failed.') };
+	if (run.answer?.truncated) return tooLarge(read);
+	const message = `The handler ended the process without an answer (exit code ${run.exitCode}).`;
+	return { ...read, success: false, error: 'ExecutionFailed', message, hint: 'It must return its answer, not print it.' };
 }
 
-function isHarnessAnswer(value: unknown): value is { ok: true; value: unknown } | { ok: false; error: string } {
-	return typeof value === 'object' && value !== null && 'ok' in value && ('value' in value || 'error' in value);
+/** What a program of another language printed: JSON, or else text (D22). */
+function readProgram(result: SkillExecutionResult, run: SandboxResult): SkillExecutionResult {
+	if (!result.success) return result;
+	if (run.answer?.truncated) return tooLarge(result);
+	const text = run.answer?.text ?? run.stdout;
+	const value = parseJson(text);
+	return { ...result, value: value === undefined ? text.trim() : value };
+}
+
+function tooLarge(result: SkillExecutionResult): SkillExecutionResult {
+	const message = 'The tool\u2019s answer is larger than 1 MB.';
+	return { ...result, success: false, error: 'OutputTooLarge', message, hint: 'Ask it for less, or for a file.' };
+}
+
+/**
+ * A harness writes its answer last and without a line break. Programs that the handler started may have printed to the
+ * same stream before: that is the rest.
+ */
+function findAnswer(stdout: string): { answer?: { ok: boolean; value?: unknown; error?: unknown }; rest: string } {
+	let start = stdout.indexOf('{"ok":', stdout.lastIndexOf('\n') + 1);
+	for (let attempts = 0; start >= 0 && attempts < 50; attempts += 1) {
+		const answer = parseJson(stdout.slice(start));
+		if (isAnswer(answer)) return { answer, rest: stdout.slice(0, start) };
+		start = stdout.indexOf('{"ok":', start + 1);
+	}
+	return { rest: stdout };
+}
+
+function isAnswer(value: unknown): value is { ok: boolean; value?: unknown; error?: unknown } {
+	return typeof value === 'object' && value !== null && 'ok' in value && typeof value.ok === 'boolean';
 }
 
 function parseJson(text: string): unknown {

@@ -1,4 +1,15 @@
 /** The library, importable as `openrouter-skills`. */
+export {
+	createToolNames,
+	extractToolCalls,
+	toAnthropicTools,
+	toChatTools,
+	toGeminiTools,
+	toToolResult
+} from './adapters.ts';
+export type { AnthropicTool, ChatTool, ExtractedCall, GeminiTool, ToolFormat, ToolNames } from './adapters.ts';
+export { AUTO_MAX_SKILLS, AUTO_MIN_SCORE, pickAutoSkills, scoreAutoSkill } from './omniroute-score.ts';
+export type { OmnirouteScore, OmnirouteSignals, ScoredSkill, ScoreRequest } from './omniroute-score.ts';
 export { createSkillsProvider } from './provider.ts';
 export type { SkillsProvider, SkillsProviderOptions } from './provider.ts';
 export { parseAllowedTools, parseSkill, parseSkillFile } from './parser.ts';

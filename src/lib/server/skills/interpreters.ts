@@ -1,6 +1,6 @@
-/** Which program runs a script: by extension, inline dependencies or shebang; real paths, found once (FEATURES D5, D6). */
-import { realpath, stat } from 'node:fs/promises';
-import { delimiter, extname, join } from 'node:path';
+/** Which program runs a script: by extension, inline dependencies or shebang; found once (FEATURES D5, D6). */
+import { stat } from 'node:fs/promises';
+import { delimiter, extname, isAbsolute, join } from 'node:path';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { isExecutable, readHead } from './resources.ts';
 import { SkillError } from './types.ts';
@@ -12,7 +12,7 @@ export interface Interpreters {
 	node(): string;
 }
 
-/** Looks programs up on `path` (the PATH variable); each lookup is done once. */
+/** Looks programs up on `path` (the PATH variable); what is found is kept, what is missing may be installed meanwhile. */
 export function createInterpreters(sandbox: Sandbox, path: string): Interpreters {
 	const found = new Map<string, Promise<string | null>>();
 	const find = (name: string): Promise<string | null> => {
@@ -20,13 +20,14 @@ export function createInterpreters(sandbox: Sandbox, path: string): Interpreters
 		if (!program) {
 			program = name === 'python3' ? findPython(sandbox, path) : findOnPath(name, path);
 			found.set(name, program);
+			void program.then((file) => file ?? found.delete(name));
 		}
 		return program;
 	};
 	const need = async (name: string): Promise<string> => {
 		const program = await find(name);
 		if (program) return program;
-		throw new SkillError('MissingDependency', `“${name}” is not installed on this machine.`, `Install ${name} and ask again.`);
+		throw missing(name);
 	};
 	return {
 		python: () => need('python3'),
@@ -56,7 +57,7 @@ export function createInterpreters(sandbox: Sandbox, path: string): Interpreters
 }
 
 async function byShebang(scriptPath: string, need: (name: string) => Promise<string>) {
-	const line = /^#!\s*(\S+)(?:[ \t]+(.*))?/.exec(await readHead(scriptPath, 256));
+	const line = /^#![ \t]*(\S+)(?:[ \t]+(.*))?/.exec(await readHead(scriptPath, 256));
 	if (!line?.[1] || !(await isExecutable(scriptPath))) {
 		throw new SkillError(
 			'UnsupportedScriptType',
@@ -65,34 +66,53 @@ async function byShebang(scriptPath: string, need: (name: string) => Promise<str
 		);
 	}
 	const words = (line[2] ?? '').split(/[ \t]+/).filter(Boolean);
-	if (!/(^|\/)env$/.test(line[1])) return { file: line[1], args: [...words, scriptPath] };
+	if (!/(^|\/)env$/.test(line[1])) {
+		if (!isAbsolute(line[1]) || !(await isExecutable(line[1]))) throw missing(line[1]);
+		return { file: line[1], args: [...words, scriptPath] };
+	}
 	const [name, ...rest] = words.filter((word) => word !== '-S');
 	return { file: await need(name ?? 'sh'), args: [...rest, scriptPath] };
 }
 
 async function findOnPath(name: string, path: string): Promise<string | null> {
-	for (const folder of path.split(delimiter).filter(Boolean)) {
+	for await (const program of programsOnPath(name, path)) return program;
+	return null;
+}
+
+/** In the order of PATH. A relative folder is passed over: it would be looked for in the workspace. */
+async function* programsOnPath(name: string, path: string): AsyncGenerator<string, void, undefined> {
+	for (const folder of path.split(delimiter).filter(isAbsolute)) {
 		const candidate = join(folder, process.platform === 'win32' ? `${name}.exe` : name);
 		const isFile = await stat(candidate).then(
 			(entry) => entry.isFile(),
 			() => false
 		);
-		if (isFile && (await isExecutable(candidate))) return candidate;
+		if (isFile && (await isExecutable(candidate))) yield candidate;
+	}
+}
+
+/**
+ * `python3` on PATH may be a slow shim that is invisible in a sandbox, or one that has no Python behind it: each is
+ * asked where the real one is. The answer is no further resolved: the link is what makes a virtual environment.
+ */
+async function findPython(sandbox: Sandbox, path: string): Promise<string | null> {
+	for (const name of ['python3', 'python']) {
+		for await (const shim of programsOnPath(name, path)) {
+			const { stdout, exitCode } = await sandbox.run({
+				file: shim,
+				args: ['-c', 'import sys; assert sys.version_info[0] == 3; print(sys.executable)'],
+				env: { PATH: path, HOME: process.env.HOME ?? '/' },
+				cwd: '/',
+				timeoutMs: 10_000,
+				maxOutputBytes: 4096
+			});
+			const program = stdout.trim();
+			if (exitCode === 0) return isAbsolute(program) && (await isExecutable(program)) ? program : shim;
+		}
 	}
 	return null;
 }
 
-/** `python3` on PATH may be a slow shim that is invisible in a sandbox: ask it once where the real one is. */
-async function findPython(sandbox: Sandbox, path: string): Promise<string | null> {
-	const shim = (await findOnPath('python3', path)) ?? (await findOnPath('python', path));
-	if (!shim) return null;
-	const { stdout, exitCode } = await sandbox.run({
-		file: shim,
-		args: ['-c', 'import sys; print(sys.executable)'],
-		env: { PATH: path, HOME: process.env.HOME ?? '/' },
-		cwd: '/',
-		timeoutMs: 10_000,
-		maxOutputBytes: 4096
-	});
-	return exitCode === 0 && stdout.trim() ? realpath(stdout.trim()).catch(() => shim) : shim;
+function missing(name: string): SkillError {
+	return new SkillError('MissingDependency', `“${name}” is not installed on this machine.`, `Install ${name} and ask again.`);
 }

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseAllowedTools, parseSkill, parseSkillFile } from './parser.ts';
 import { SkillLoadError } from './types.ts';
@@ -69,6 +70,63 @@ describe('a SKILL.md', () => {
 		);
 		expect(spec.allowedTools).toBe('Read Bash(git:*)');
 		expect(spec.extra).toMatchObject({ model: 'x', 'metadata.a': { b: 'c' } });
+	});
+	test('A16, A13: a key called __proto__ is kept as a key, and gives no skill a prototype', () => {
+		const { spec } = lenient(skill('name: demo\ndescription: d\n__proto__: {license: x}\nmetadata:\n  __proto__: y'));
+		expect(Object.entries(spec.extra)).toEqual([['__proto__', { license: 'x' }]]);
+		expect(Object.entries(spec.metadata)).toEqual([['__proto__', 'y']]);
+		expect(spec.extra.license).toBeUndefined();
+		expect({}).not.toHaveProperty('license');
+	});
+	test('A11, A12: license and compatibility are text; a blank one and a long one are violations', () => {
+		const { spec, warnings } = lenient(skill(`name: demo\ndescription: d\nlicense: MIT\ncompatibility: ${'c'.repeat(501)}`));
+		expect(spec).toMatchObject({ license: 'MIT', compatibility: 'c'.repeat(501) });
+		expect(warnings).toMatchObject([{ field: 'compatibility', line: 5 }]);
+		expect(() => parseSkill(skill('name: demo\ndescription: d\nlicense: ""'), PATH)).toThrow(/license/);
+		expect(() => parseSkill(skill('name: demo\ndescription: d\nlicense: [MIT]'), PATH)).toThrow(/license/);
+	});
+	test('A20, A22: strict mode names every violation, with its line, in one error', () => {
+		const error = (() => {
+			try {
+				return parseSkill(skill('name: Demo Skill\ndescription: ""\nlicense: ""\nmetadata: [a]'), PATH);
+			} catch (error) {
+				return error as SkillLoadError;
+			}
+		})();
+		expect(error).toBeInstanceOf(SkillLoadError);
+		expect(error).toMatchObject({ message: expect.stringContaining(`SKILL.md at ${PATH}: name: `) as string });
+		const issues = (error as SkillLoadError).issues;
+		expect(issues.every(({ severity }) => severity === 'error')).toBe(true);
+		expect(issues.map(({ field, line }) => [field, line])).toEqual([
+			['name', 2],
+			['name', 2],
+			['description', 3],
+			['license', 4],
+			['metadata', 5]
+		]);
+	});
+	test('A16: an unknown key is a warning in both modes, a known extension of other clients is none', () => {
+		const text = skill('name: demo\ndescription: d\nmodel: x\ntags: a\nversion: 1.0');
+		expect(parseSkill(text, PATH).warnings).toMatchObject([{ field: 'model', severity: 'warning', line: 4 }]);
+		expect({ ...parseSkillFile(text, PATH).extra }).toEqual({ model: 'x', tags: 'a', version: '1.0' });
+	});
+	test('A6: control and direction characters do not reach the name or the description', () => {
+		const { spec } = lenient(skill(String.raw`name: "de\u202Emo\u0007"` + '\n' + String.raw`description: "a\u202E\U000E0041b"`));
+		expect(spec.name + spec.description).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u{E0000}-\u{E007F}]/u);
+	});
+	test('A20: any text gives a spec or a SkillLoadError, in both modes', () => {
+		const line = fc.tuple(fc.constantFrom('name', 'description', 'metadata', 'allowed-tools', 'x', '__proto__'), fc.string());
+		fc.assert(
+			fc.property(fc.array(line, { maxLength: 6 }), fc.constantFrom('strict', 'lenient'), (pairs, mode) => {
+				try {
+					const { spec } = parseSkill(skill(pairs.map(([key, value]) => `${key}: ${value}`).join('\n')), PATH, { mode });
+					expect(spec.name).not.toMatch(/\s/);
+					expect(spec.description).not.toMatch(/[\r\n]/);
+				} catch (error) {
+					expect(error).toBeInstanceOf(SkillLoadError);
+				}
+			})
+		);
 	});
 	test('A15: allowed tools are split outside parentheses', () => {
 		expect(parseAllowedTools('Read, Bash(git: *) Write')).toEqual(['Read', 'Bash(git: *)', 'Write']);

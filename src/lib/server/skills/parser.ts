@@ -36,7 +36,8 @@ export function parseSkill(
 	const compatibility = readText(data, 'compatibility', violate);
 	if (compatibility && [...compatibility].length > 500) violate('compatibility', 'is longer than 500 characters');
 
-	const extra: Record<string, unknown> = {};
+	// Without a prototype, a key called __proto__ is a key.
+	const extra = Object.create(null) as Record<string, unknown>;
 	for (const [key, value] of Object.entries(data)) {
 		if (SPEC_KEYS.has(key)) continue;
 		extra[key] = value;

@@ -1,6 +1,6 @@
 /** Keeps the library of skills: merges roots, reports collisions, hands out snapshots and follows changes (A28, A32, A33). */
 import { createHash } from 'node:crypto';
-import { watch, type FSWatcher } from 'chokidar';
+import { createFolderWatcher } from './folder-watcher.ts';
 import { scanRoots } from './scanner.ts';
 import type { BrokenSkill, Skill } from './types.ts';
 
@@ -33,36 +33,40 @@ export interface SkillRegistry {
 }
 
 /** How long the disk must be quiet before the library is read again, and how long at most it is waited for. */
-const QUIET_MS = 60;
-const MAX_WAIT_MS = 400;
+const QUIET_MS = 30;
+const MAX_WAIT_MS = 300;
 
 /** Reads `roots`, highest priority first, and returns when the first scan is done. */
 export async function createRegistry(roots: readonly string[], options: RegistryOptions = {}): Promise<SkillRegistry> {
 	const listeners = new Set<(snapshot: SkillSnapshot) => void>();
-	let snapshot = merge(await scanRoots(roots), options);
-	let scanning: Promise<SkillSnapshot> | null = null;
-	let isStale = false;
+	let snapshot = merge([], options);
+	let running: Promise<SkillSnapshot> | null = null;
+	let next: Promise<SkillSnapshot> | null = null;
+	let isClosed = false;
 	let timer: NodeJS.Timeout | undefined;
 	let firstChange = 0;
 
 	const scan = async (): Promise<SkillSnapshot> => {
-		do {
-			isStale = false;
-			const next = merge(await scanRoots(roots), options);
-			if (next.revision !== snapshot.revision) {
-				snapshot = next;
-				for (const listener of listeners) listener(snapshot);
-			}
-			// A change that came while it read is read as well, before anyone is answered.
-		} while (isStale as boolean);
+		const pass = watcher?.startPass();
+		const found = merge(await scanRoots(roots, pass?.follow), options);
+		pass?.finish();
+		if (found.revision !== snapshot.revision) {
+			snapshot = found;
+			for (const listener of listeners) listener(snapshot);
+		}
 		return snapshot;
 	};
+	// Whoever calls while it reads may have changed what was read already: all of them share the reading after it.
 	const reload = (): Promise<SkillSnapshot> => {
-		isStale = true;
-		scanning ??= scan().finally(() => (scanning = null));
-		return scanning;
+		if (!running) return (running = scan().finally(() => (running = null)));
+		const again = () => {
+			next = null;
+			return reload();
+		};
+		return (next ??= running.then(again, again));
 	};
 	const schedule = () => {
+		if (isClosed) return;
 		const now = Date.now();
 		firstChange ||= now;
 		clearTimeout(timer);
@@ -72,7 +76,8 @@ export async function createRegistry(roots: readonly string[], options: Registry
 			void reload();
 		}, wait);
 	};
-	const watcher = options.watch ? await followChanges(roots, schedule) : null;
+	const watcher = options.watch ? createFolderWatcher(roots, schedule) : null;
+	await reload();
 
 	return {
 		snapshot: () => snapshot,
@@ -82,26 +87,13 @@ export async function createRegistry(roots: readonly string[], options: Registry
 			return () => listeners.delete(listener);
 		},
 		async close() {
+			isClosed = true;
 			clearTimeout(timer);
 			listeners.clear();
-			await watcher?.close();
-			await scanning;
+			watcher?.close();
+			await (next ?? running);
 		}
 	};
-}
-
-async function followChanges(roots: readonly string[], schedule: () => void): Promise<FSWatcher> {
-	const watcher = watch([...roots], {
-		ignoreInitial: true,
-		depth: 8,
-		ignored: (path) => /[\\/](node_modules|\.git|__pycache__)([\\/]|$)/.test(path),
-		ignorePermissionErrors: true
-	});
-	watcher.on('all', schedule);
-	// Out of watches or a root that vanished: what was read stays, `reload` still works.
-	watcher.on('error', schedule);
-	await new Promise<void>((resolve) => watcher.once('ready', resolve));
-	return watcher;
 }
 
 function merge(found: readonly (Skill | BrokenSkill)[], options: RegistryOptions): SkillSnapshot {
@@ -119,7 +111,9 @@ function merge(found: readonly (Skill | BrokenSkill)[], options: RegistryOptions
 		}
 	}
 	const list = [...skills.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-	const hash = createHash('sha256').update(JSON.stringify([list, shadowed, broken]));
+	// A body is in its digest already; a large library's bodies would hold the server up.
+	const facts = [...list, ...shadowed].map(({ body: _body, ...rest }) => rest);
+	const hash = createHash('sha256').update(JSON.stringify([list.length, facts, broken]));
 	return { skills: list, shadowed, broken, revision: hash.digest('hex').slice(0, 16) };
 }
 

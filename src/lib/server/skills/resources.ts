@@ -1,5 +1,5 @@
 /** The files inside a skill's folder: listing them, and the one check that a path stays inside (FEATURES D1, D5, D8, C8). */
-import { constants } from 'node:fs';
+import { constants, type Dirent } from 'node:fs';
 import { access, open, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { SkillError } from './types.ts';
@@ -7,16 +7,23 @@ import { SkillError } from './types.ts';
 const SCRIPT_EXTENSIONS = ['.py', '.js', '.mjs', '.cjs', '.ts', '.sh', '.bash'] as const;
 
 const MAX_FILES = 100;
+const MAX_FOLDERS = 200;
 const MAX_DEPTH = 6;
 
-/** Files below `dir`, relative with `/`, sorted; hidden ones and `node_modules` left out; at most 100. */
-export async function listFiles(dir: string): Promise<string[]> {
+/** Files below `dir`, relative with `/`, sorted; hidden ones, `node_modules` and links left out; at most 100. */
+export async function listFiles(
+	dir: string,
+	readFolder: (folder: string) => Promise<Dirent[]> = (folder) => readdir(folder, { withFileTypes: true })
+): Promise<string[]> {
 	const files: string[] = [];
 	const folders = [{ path: '', depth: 0 }];
+	let count = 0;
 	for (let folder = folders.shift(); folder && files.length < MAX_FILES; folder = folders.shift()) {
-		const entries = await readdir(join(dir, folder.path), { withFileTypes: true }).catch(() => []);
-		for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-			if (entry.name.startsWith('.') || entry.name === 'node_modules' || entry.name === '__pycache__') continue;
+		if ((count += 1) > MAX_FOLDERS) break;
+		// A folder that went away or may not be read has no files to offer.
+		const entries = await readFolder(folder.path ? join(dir, folder.path) : dir).catch(() => []);
+		for (const entry of entries.sort((a, b) => compareNames(a.name, b.name))) {
+			if (isLeftOut(entry.name)) continue;
 			const path = folder.path ? `${folder.path}/${entry.name}` : entry.name;
 			if (entry.isDirectory() && folder.depth < MAX_DEPTH) folders.push({ path, depth: folder.depth + 1 });
 			if (entry.isFile()) files.push(path);
@@ -24,6 +31,16 @@ export async function listFiles(dir: string): Promise<string[]> {
 		}
 	}
 	return files.sort();
+}
+
+/** Names that are no part of a skill, wherever they stand. */
+export function isLeftOut(name: string): boolean {
+	return name.startsWith('.') || name === 'node_modules' || name === '__pycache__';
+}
+
+/** Order of names by code unit, the same on every machine. */
+export function compareNames(a: string, b: string): number {
+	return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** The files of a listing that can be run by their extension (D5). */
@@ -53,7 +70,10 @@ export async function resolveScript(dir: string, requested: string): Promise<{ p
 	) {
 		throw notAllowed(requested, 'it must be a path inside the skill\u2019s folder');
 	}
-	const root = await realpath(dir);
+	const root = await realpath(dir).catch((error: unknown) => {
+		if (!isMissing(error)) throw error;
+		throw new SkillError('ScriptNotFound', 'The folder of this skill is gone.', 'Use another skill.');
+	});
 	for (const candidate of [script, `scripts/${script}`]) {
 		const found = await realFile(root, candidate, requested);
 		if (found) return { path: found, name: candidate };

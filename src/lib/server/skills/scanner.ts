@@ -1,97 +1,130 @@
 /** Roots → skills, ready or broken. Opens regular files only, follows links without going round, stops at caps (A24, A27). */
-import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { lstat, open, readdir, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { hash } from 'node:crypto';
+import { readdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
+import { basename, join } from 'node:path';
 import { parseManifest } from './manifest.ts';
 import { parseSkill } from './parser.ts';
-import { isInside, listFiles, scriptsOf } from './resources.ts';
+import { compareNames, listFiles, scriptsOf } from './resources.ts';
+import { readSafely } from './safe-read.ts';
+import { createPace } from './slices.ts';
 import { SkillLoadError, type BrokenSkill, type Skill, type SkillIssue } from './types.ts';
 
-const MAX_SKILL_FILE = 2 * 1024 * 1024;
 const MAX_DEPTH = 6;
+/** Folders without a SKILL.md that are looked into below one root. */
 const MAX_FOLDERS = 2000;
-const CONCURRENCY = 32;
+const MAX_SKILLS = 10_000;
 
-/** Every folder below the roots with a SKILL.md, in the order of the roots, then by path. Absent roots are skipped. */
-export async function scanRoots(roots: readonly string[]): Promise<(Skill | BrokenSkill)[]> {
-	const found: { path: string; root: string }[] = [];
-	const seen = new Set<string>();
-	for (const root of roots) {
-		for (const path of await findSkillFiles(root, seen)) found.push({ path, root });
-	}
-	const skills: (Skill | BrokenSkill)[] = Array.from({ length: found.length });
-	let next = 0;
-	const work = async () => {
-		for (let index = next++; index < found.length; index = next++) {
-			const entry = found[index];
-			if (entry) skills[index] = await loadSkill(entry.path, entry.root);
-		}
+/** Entries of a folder, sorted by name. */
+type ReadFolder = (folder: string) => Promise<Dirent[]>;
+
+interface Folder {
+	path: string;
+	/** Its real path, so that links cannot lead round in a circle. */
+	real: string;
+}
+
+/**
+ * Every folder below the roots with a SKILL.md, in the order of the roots, then by path. Absent roots are skipped;
+ * a root or folder that cannot be read, or holds too much, is listed as broken. The event loop is never held up long.
+ * `onFolder` is told of each folder just before it is read.
+ */
+export async function scanRoots(
+	roots: readonly string[],
+	onFolder: (folder: string) => void = () => undefined
+): Promise<(Skill | BrokenSkill)[]> {
+	const pace = createPace();
+	const readFolder: ReadFolder = async (folder) => {
+		await pace();
+		onFolder(folder);
+		return readdirSync(folder, { withFileTypes: true }).sort((a, b) => compareNames(a.name, b.name));
 	};
-	await Promise.all(Array.from({ length: Math.min(CONCURRENCY, found.length) }, work));
+	const seen = new Set<string>();
+	const skills: (Skill | BrokenSkill)[] = [];
+	for (const root of roots) {
+		const found = await scanRoot(root, seen, readFolder);
+		skills.push(...found.sort((a, b) => compareNames(a.path, b.path)));
+	}
 	return skills;
 }
 
-/** Paths of SKILL.md files: descent stops at a skill, `seen` holds real folders so that links cannot go round. */
-async function findSkillFiles(root: string, seen: Set<string>): Promise<string[]> {
-	const files: string[] = [];
-	let level = [root];
+/** Level by level; descent stops at a skill. `seen` holds the real paths of all folders read so far. */
+async function scanRoot(root: string, seen: Set<string>, readFolder: ReadFolder): Promise<(Skill | BrokenSkill)[]> {
+	const found: (Skill | BrokenSkill)[] = [];
+	let level: Folder[] = [{ path: root, real: root }];
+	let skills = 0;
 	let folders = 0;
 	for (let depth = 0; depth <= MAX_DEPTH && level.length > 0; depth += 1) {
-		const next: string[] = [];
+		const next: Folder[] = [];
 		for (const folder of level) {
-			if ((folders += 1) > MAX_FOLDERS) return files;
-			const real = await realpath(folder).catch(() => null);
-			if (real === null || seen.has(real)) continue;
-			const entries = await readdir(folder, { withFileTypes: true }).catch(() => null);
-			if (!entries) continue;
-			seen.add(real);
-			const names = new Set(entries.map((entry) => entry.name));
-			const skillFile = ['SKILL.md', 'skill.md'].find((name) => names.has(name));
-			if (skillFile && depth > 0) {
-				files.push(join(folder, skillFile));
-				continue;
-			}
-			for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-				if (/^[._]/.test(entry.name) || entry.name === 'node_modules') continue;
-				const path = join(folder, entry.name);
-				if (entry.isDirectory() || (entry.isSymbolicLink() && (await isFolder(path)))) next.push(path);
+			try {
+				if (depth === 0) folder.real = realpathSync.native(root);
+				if (seen.has(folder.real)) continue;
+				const entries = await readFolder(folder.path);
+				seen.add(folder.real);
+				const file = depth > 0 ? skillFileOf(entries) : undefined;
+				const isTooMuch = file ? (skills += 1) > MAX_SKILLS : (folders += 1) > MAX_FOLDERS;
+				if (isTooMuch) {
+					const message = file ? 'has more than 10,000 skills' : 'has more than 2,000 folders without a SKILL.md';
+					return [...found, brokenFolder(root, root, `${message}; the rest was not read`)];
+				}
+				if (file) found.push(await loadSkill(folder.path, file, entries, root, readFolder));
+				else next.push(...entries.flatMap((entry) => subfolder(folder, entry) ?? []));
+			} catch (error) {
+				// What went away since it was listed is absent like a root that never was.
+				if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;
+				found.push(brokenFolder(folder.path, root, (error as Error).message));
 			}
 		}
 		level = next;
 	}
-	return files.sort();
+	return found;
 }
 
-async function isFolder(path: string): Promise<boolean> {
-	return stat(path).then(
-		(entry) => entry.isDirectory(),
-		() => false
-	);
+function skillFileOf(entries: readonly Dirent[]): Dirent | undefined {
+	return entries.find(({ name }) => name === 'SKILL.md') ?? entries.find(({ name }) => name === 'skill.md');
 }
 
-async function loadSkill(path: string, root: string): Promise<Skill | BrokenSkill> {
-	const dir = dirname(path);
+/** The folder that an entry is or links to. Only a link costs system calls: other real paths follow from their parent's. */
+function subfolder(parent: Folder, entry: Dirent): Folder | null {
+	if (/^[._]/.test(entry.name) || entry.name === 'node_modules') return null;
+	const path = join(parent.path, entry.name);
+	if (entry.isDirectory()) return { path, real: parent.real === parent.path ? path : join(parent.real, entry.name) };
+	if (!entry.isSymbolicLink()) return null;
+	try {
+		return statSync(path).isDirectory() ? { path, real: realpathSync.native(path) } : null;
+	} catch {
+		// A link to nothing, or to itself, is no folder.
+		return null;
+	}
+}
+
+async function loadSkill(
+	dir: string,
+	file: Dirent,
+	entries: Dirent[],
+	root: string,
+	readFolder: ReadFolder
+): Promise<Skill | BrokenSkill> {
+	const path = join(dir, file.name);
 	const broken = (issues: readonly SkillIssue[], description = ''): BrokenSkill => {
 		return { status: 'broken', name: basename(dir), description, path, dir, root, issues: [...issues] };
 	};
 	try {
-		const contents = await readSafely(path);
-		const { spec, warnings } = parseSkill(contents, path, { mode: 'lenient' });
+		const bytes = readSafely(path, file.isSymbolicLink());
+		const { spec, warnings } = parseSkill(bytes.toString(), path, { mode: 'lenient' });
 		const issues = [...warnings];
-		if (basename(path) !== 'SKILL.md') {
+		if (file.name !== 'SKILL.md') {
 			issues.push({ field: '_', severity: 'warning', message: 'is named skill.md', fix: 'rename it to SKILL.md' });
 		}
 		if (issues.some((issue) => issue.severity === 'error')) return broken(issues, firstParagraph(spec.body));
-		const files = await listFiles(dir);
-		const manifest = files.includes('tools.json')
-			? parseManifest(await readSafely(join(dir, 'tools.json')))
-			: { tools: [], issues: [] };
+		// The listing that showed the SKILL.md is not asked for again.
+		const files = await listFiles(dir, async (folder) => (folder === dir ? entries : readFolder(folder)));
+		const manifest = readManifest(dir, entries);
 		return {
 			...spec,
 			status: 'ready',
 			root,
-			digest: createHash('sha256').update(contents).digest('hex').slice(0, 16),
+			digest: hash('sha256', bytes).slice(0, 16),
 			tools: manifest.tools,
 			files,
 			scripts: scriptsOf(files),
@@ -103,33 +136,20 @@ async function loadSkill(path: string, root: string): Promise<Skill | BrokenSkil
 	}
 }
 
-/** Text of a regular file of bounded size that really lies in its folder; never blocks on a FIFO or a device. */
-async function readSafely(path: string): Promise<string> {
-	let target = path;
-	if ((await lstat(path)).isSymbolicLink()) {
-		target = await realpath(path);
-		if (!isInside(await realpath(dirname(path)), target)) throw new Error('is a link that leaves the skill\u2019s folder');
-	}
-	const file = await open(target, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+/** A tools.json that cannot be read costs the skill its tools, never itself (D16). */
+function readManifest(dir: string, entries: readonly Dirent[]): ReturnType<typeof parseManifest> {
+	const file = entries.find(({ name }) => name === 'tools.json');
+	if (!file) return { tools: [], issues: [] };
 	try {
-		const entry = await file.stat();
-		if (!entry.isFile()) throw new Error('is not a regular file');
-		if (entry.size > MAX_SKILL_FILE) throw new Error(`is larger than 2 MiB (${entry.size} bytes)`);
-		const { buffer, bytesRead } = await file.read(Buffer.alloc(entry.size), 0, entry.size, 0);
-		const bytes = buffer.subarray(0, bytesRead);
-		if (bytes.includes(0)) throw new Error('is a binary file');
-		return decode(bytes);
-	} finally {
-		await file.close();
+		return parseManifest(readSafely(join(dir, file.name), file.isSymbolicLink()).toString());
+	} catch (error) {
+		return { tools: [], issues: [{ field: file.name, severity: 'warning', message: (error as Error).message }] };
 	}
 }
 
-function decode(bytes: Buffer): string {
-	try {
-		return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-	} catch (error) {
-		throw new Error('is not UTF-8 text', { cause: error });
-	}
+function brokenFolder(dir: string, root: string, message: string): BrokenSkill {
+	const issue: SkillIssue = { field: '_', severity: 'error', message };
+	return { status: 'broken', name: basename(dir), description: '', path: dir, dir, root, issues: [issue] };
 }
 
 function firstParagraph(body: string): string {

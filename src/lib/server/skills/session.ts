@@ -1,10 +1,15 @@
 /** The skill tools of one conversation: what the model may call now, and what comes of a call (FEATURES C1, C13, D24). */
+import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
 import type { ExecutionContext, Executor } from './executor.ts';
 import { checkArguments } from './manifest.ts';
 import { estimateTokens, renderLoadedSkill } from './prompt.ts';
 import type { SkillSnapshot } from './registry.ts';
 import { LOAD_SKILL, USE_SKILL } from './tools.ts';
 import { SkillError, type Skill, type SkillExecutionResult, type SkillTool, type ToolDefinition } from './types.ts';
+
+/** Of the files that a script made, as many are named to the model; the result has them all. */
+const MAX_FILES_SHOWN = 100;
 
 /** What the model reads, and the same as data. */
 export interface ToolOutcome {
@@ -36,14 +41,11 @@ export function createSkillSession({ snapshot, executor, loaded = [] }: SessionO
 
 	const find = (name: unknown): Skill => {
 		const { skills } = snapshot();
-		const wanted = typeof name === 'string' ? normalise(name) : '';
-		const skill = skills.find((candidate) => candidate.name === name || normalise(candidate.name) === wanted);
+		const hint = skills.length > 0 ? `Available skills: ${skills.map((each) => each.name).join(', ')}` : 'No skills are installed.';
+		if (typeof name !== 'string') throw new SkillError('InvalidArgs', '“skill” must be the name of a skill.', hint);
+		const skill = findSkill(skills, name);
 		if (skill) return skill;
-		throw new SkillError(
-			'SkillNotFound',
-			`There is no skill “${String(name)}”.`,
-			skills.length > 0 ? `Available skills: ${skills.map((each) => each.name).join(', ')}` : 'No skills are installed.'
-		);
+		throw new SkillError('SkillNotFound', `There is no skill “${shorten(name)}”.`, hint);
 	};
 	const load = (skill: Skill, context: ExecutionContext): ToolOutcome => {
 		loadedNames.delete(skill.name);
@@ -64,19 +66,20 @@ export function createSkillSession({ snapshot, executor, loaded = [] }: SessionO
 		const wrong = checkArguments(tool, args);
 		if (wrong) throw new SkillError('InvalidArgs', wrong, `Parameters: ${JSON.stringify(tool.inputSchema.properties)}`);
 		const result = await executor.runTool(skill, tool, args, context);
-		const output = result.success
-			? JSON.stringify(result.value)
-			: JSON.stringify({ error: result.message, type: result.error, stderr: result.stderr || undefined });
-		return { ok: result.success, output, result };
+		return { ok: result.success, output: result.success ? JSON.stringify(result.value) : renderFailure(result), result };
 	};
 	const useSkill = async (args: Record<string, unknown>, context: ExecutionContext): Promise<ToolOutcome> => {
 		const skill = find(args.skill);
-		if (typeof args.tool === 'string') {
+		if (typeof args.tool === 'string' && args.tool !== '') {
 			const tool = skill.tools.find((candidate) => candidate.name === args.tool);
-			if (!tool) throw new SkillError('UnknownTool', `“${skill.name}” has no tool “${args.tool}”.`);
-			return runTool(skill, tool, asRecord(args.args), context);
+			if (tool) return runTool(skill, tool, asRecord(args.args, 'args'), context);
+			const hint = `Its tools: ${skill.tools.map((each) => each.name).join(', ') || 'none'}`;
+			throw new SkillError('UnknownTool', `“${skill.name}” has no tool “${shorten(args.tool)}”.`, hint);
 		}
-		if (typeof args.script !== 'string') throw new SkillError('InvalidArgs', '“script” must be a text.');
+		if (typeof args.script !== 'string') {
+			const hint = `Its scripts: ${skill.scripts.join(', ') || 'none'}`;
+			throw new SkillError('InvalidArgs', '“script” must be the name of a script.', hint);
+		}
 		const result = await executor.runScript(skill, args.script, asStrings(args.args), context);
 		return { ok: result.success, output: renderResult(result), result };
 	};
@@ -92,16 +95,19 @@ export function createSkillSession({ snapshot, executor, loaded = [] }: SessionO
 		has: (name) => name === LOAD_SKILL.name || name === USE_SKILL.name || loadedTools().has(name),
 		lane: (name, args) => {
 			if (name === LOAD_SKILL.name) return null;
-			if (name === USE_SKILL.name) return typeof args.skill === 'string' ? normalise(args.skill) : null;
-			return loadedTools().get(name)?.skill.name ?? null;
+			if (name !== USE_SKILL.name) return loadedTools().get(name)?.skill.name ?? null;
+			const wanted = isRecord(args) ? args.skill : null;
+			return typeof wanted === 'string' ? (findSkill(snapshot().skills, wanted)?.name ?? null) : null;
 		},
-		async call(name, args, context) {
+		async call(name, given, context) {
 			try {
+				const args = asRecord(given, 'arguments');
 				if (name === LOAD_SKILL.name) return load(find(args.skill), context);
 				if (name === USE_SKILL.name) return await useSkill(args, context);
 				const entry = loadedTools().get(name);
 				if (entry) return await runTool(entry.skill, entry.tool, args, context);
-				throw new SkillError('UnknownTool', `There is no tool “${name}”.`, 'Load the skill first: its tools appear then.');
+				const hint = 'Load the skill first: its tools appear then.';
+				throw new SkillError('UnknownTool', `There is no tool “${shorten(name)}”.`, hint);
 			} catch (error) {
 				return toFailure(error);
 			}
@@ -109,23 +115,54 @@ export function createSkillSession({ snapshot, executor, loaded = [] }: SessionO
 	};
 }
 
+/** The skill of exactly this name, else one whose name or folder is written alike (A37). */
+function findSkill(skills: readonly Skill[], name: string): Skill | undefined {
+	const wanted = normalise(name);
+	return (
+		skills.find((skill) => skill.name === name) ??
+		skills.find((skill) => normalise(skill.name) === wanted) ??
+		skills.find((skill) => normalise(basename(skill.dir)) === wanted)
+	);
+}
+
+interface NamedTool {
+	skill: Skill;
+	tool: SkillTool;
+}
+
 /** Names that the model sees: the newest skill's tool has the bare name, an older one is `skill__tool` (D17). */
-function nameTools(skills: readonly Skill[]): Map<string, { skill: Skill; tool: SkillTool }> {
-	const named = new Map<string, { skill: Skill; tool: SkillTool }>();
+function nameTools(skills: readonly Skill[]): Map<string, NamedTool> {
+	const named = new Map<string, NamedTool>();
 	for (const skill of skills) {
 		for (const tool of skill.tools) {
 			if (tool.name === LOAD_SKILL.name || tool.name === USE_SKILL.name) continue;
 			const older = named.get(tool.name);
-			if (older) named.set(`${older.skill.name}__${tool.name}`.slice(0, 64), older);
+			if (older) named.set(qualifiedName(older, named), older);
 			named.set(tool.name, { skill, tool });
 		}
 	}
 	return named;
 }
 
+/** `skill__tool`, or as much of it as a model can call (64 letters, digits, `_` and `-`) with what makes it its own. */
+function qualifiedName({ skill, tool }: NamedTool, taken: ReadonlyMap<string, unknown>): string {
+	const whole = `${skill.name}__${tool.name}`;
+	const plain = whole.replace(/[^a-zA-Z0-9_-]/g, '-');
+	if (plain === whole && plain.length <= 64 && !taken.has(plain)) return plain;
+	return `${plain.slice(0, 55)}_${createHash('sha256').update(whole).digest('hex').slice(0, 8)}`;
+}
+
 function renderResult(result: SkillExecutionResult): string {
 	const { success, error, message, hint, exitCode, durationMs, stdout, stderr, truncated, files } = result;
-	return JSON.stringify({ ok: success, error, message, hint, exitCode, durationMs, stdout, stderr, truncated, files });
+	const moreFiles = files.length > MAX_FILES_SHOWN ? files.length - MAX_FILES_SHOWN : undefined;
+	const shown = { stdout, stderr, truncated, files: files.slice(0, MAX_FILES_SHOWN), moreFiles };
+	return JSON.stringify({ ok: success, error, message, hint, exitCode, durationMs, ...shown });
+}
+
+/** A tool that failed: `error` is what happened (D23). */
+function renderFailure({ message, error, hint, exitCode, stdout, stderr }: SkillExecutionResult): string {
+	const streams = { stdout: stdout || undefined, stderr: stderr || undefined };
+	return JSON.stringify({ error: message, type: error, hint, exitCode, ...streams });
 }
 
 function toFailure(error: unknown): ToolOutcome {
@@ -151,10 +188,19 @@ function normalise(name: string): string {
 	return name.trim().toLowerCase().replace(/[\s_]+/g, '-');
 }
 
-function asRecord(value: unknown): Record<string, unknown> {
-	if (value === undefined) return {};
-	if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-	throw new SkillError('InvalidArgs', '“args” of a tool must be an object.');
+/** A name that the model made up may be of any length. */
+function shorten(name: string): string {
+	return name.length > 100 ? `${name.slice(0, 100)}…` : name;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function asRecord(value: unknown, name: string): Record<string, unknown> {
+	if (isRecord(value)) return value;
+	if (value === undefined && name === 'args') return {};
+	throw new SkillError('InvalidArgs', `“${name}” must be an object.`);
 }
 
 function asStrings(value: unknown): string[] {

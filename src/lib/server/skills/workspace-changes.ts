@@ -5,11 +5,19 @@ import { join } from 'node:path';
 const MAX_FILES = 1000;
 const MAX_DEPTH = 4;
 
-type Listing = Map<string, { bytes: number; stamp: string }>;
+interface Listing {
+	/** By path; at most `MAX_FILES`. */
+	files: Map<string, { bytes: number; stamp: string; changedAt: number }>;
+	/** When it was begun, in milliseconds since 1970. */
+	takenAt: number;
+}
+
+/** Folders that tools fill by the thousand: what is in them is no result of a script. */
+const SKIPPED = new Set(['node_modules', '__pycache__']);
 
 /** A listing of the regular files below `dir`; hidden ones and links are left out, at most 1,000 are looked at. */
 export async function listWorkspace(dir: string): Promise<Listing> {
-	const listing: Listing = new Map();
+	const listing: Listing = { files: new Map(), takenAt: Date.now() };
 	await walk(dir, '', 0, listing);
 	return listing;
 }
@@ -17,8 +25,12 @@ export async function listWorkspace(dir: string): Promise<Listing> {
 /** What is in `after` and was not, or not like this, in `before`; by path. */
 export function changedFiles(before: Listing, after: Listing): { path: string; bytes: number }[] {
 	const changed: { path: string; bytes: number }[] = [];
-	for (const [path, { bytes, stamp }] of after) {
-		if (before.get(path)?.stamp !== stamp) changed.push({ path, bytes });
+	const isWhole = before.files.size < MAX_FILES;
+	for (const [path, { bytes, stamp, changedAt }] of after.files) {
+		const known = before.files.get(path);
+		if (known?.stamp === stamp) continue;
+		// Of more files than were looked at, one that was not seen before may still be an old one.
+		if (known || isWhole || changedAt >= before.takenAt) changed.push({ path, bytes });
 	}
 	return changed.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
@@ -26,12 +38,15 @@ export function changedFiles(before: Listing, after: Listing): { path: string; b
 async function walk(dir: string, prefix: string, depth: number, listing: Listing): Promise<void> {
 	const entries = await readdir(join(dir, prefix), { withFileTypes: true }).catch(() => []);
 	for (const entry of entries) {
-		if (entry.name.startsWith('.') || listing.size >= MAX_FILES) continue;
+		if (listing.files.size >= MAX_FILES) return;
+		if (entry.name.startsWith('.') || SKIPPED.has(entry.name)) continue;
 		const path = prefix ? `${prefix}/${entry.name}` : entry.name;
 		if (entry.isDirectory() && depth < MAX_DEPTH) await walk(dir, path, depth + 1, listing);
 		if (!entry.isFile()) continue;
 		// A file that vanishes between the two calls was a temporary one.
 		const facts = await stat(join(dir, path)).catch(() => null);
-		if (facts) listing.set(path, { bytes: facts.size, stamp: `${facts.size}:${facts.mtimeMs}:${facts.ino}` });
+		if (!facts) continue;
+		const stamp = `${facts.size}:${facts.mtimeMs}:${facts.ino}`;
+		listing.files.set(path, { bytes: facts.size, stamp, changedAt: facts.ctimeMs });
 	}
 }

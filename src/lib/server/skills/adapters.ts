@@ -1,0 +1,182 @@
+/** Tools and tool calls in the shapes of other APIs: Chat Completions, Anthropic Messages, Gemini (FEATURES B10–B12, D39). */
+import type { ToolDefinition } from './types.ts';
+
+/** The wire formats that calls are recognised in: by their shape, never by the name of a model (B12). */
+export type ToolFormat = 'responses' | 'chat' | 'anthropic' | 'gemini';
+
+export interface ChatTool {
+	type: 'function';
+	function: { name: string; description: string; parameters: Record<string, unknown> };
+}
+
+export interface AnthropicTool {
+	name: string;
+	description: string;
+	input_schema: Record<string, unknown>;
+}
+
+/** One entry of a Gemini request's `tools`. */
+export interface GeminiTool {
+	functionDeclarations: { name: string; description: string; parameters: Record<string, unknown> }[];
+}
+
+export interface ExtractedCall {
+	format: ToolFormat;
+	/** The call's id; Gemini may send none, then it is `<name>_<index>`. */
+	id: string;
+	name: string;
+	arguments: Record<string, unknown>;
+	/** What is wrong with the arguments, which are `{}` then. */
+	problem?: string;
+}
+
+/** Chat Completions: nested under `function`. */
+export function toChatTools(tools: readonly ToolDefinition[]): ChatTool[] {
+	return tools.map(({ name, description, parameters }) => ({
+		type: 'function',
+		function: { name, description, parameters }
+	}));
+}
+
+/** Anthropic Messages: `input_schema`. */
+export function toAnthropicTools(tools: readonly ToolDefinition[]): AnthropicTool[] {
+	return tools.map(({ name, description, parameters }) => ({ name, description, input_schema: parameters }));
+}
+
+/** Gemini `generateContent`: one entry that declares every function, in the part of JSON Schema that Gemini takes. */
+export function toGeminiTools(tools: readonly ToolDefinition[]): GeminiTool[] {
+	if (tools.length === 0) return [];
+	const functionDeclarations = tools.map(({ name, description, parameters }) => {
+		return { name, description, parameters: withoutUnknownKeywords(parameters) };
+	});
+	return [{ functionDeclarations }];
+}
+
+/**
+ * The tool calls of a complete response: Responses `output` items, Chat `choices[].message.tool_calls` (or at the
+ * root), Anthropic `tool_use` blocks, Gemini `functionCall` parts. Anything else has none. Never throws.
+ */
+export function extractToolCalls(response: unknown): ExtractedCall[] {
+	const body = asRecord(response);
+	if (!body) return [];
+	return [
+		...recordsIn(body.output)
+			.filter(({ type }) => type === 'function_call')
+			.map((item) => textCall('responses', item.call_id ?? item.id, item.name, item.arguments)),
+		...[...recordsIn(body.choices).map((choice) => asRecord(choice.message)), body]
+			.flatMap((message) => recordsIn(message?.tool_calls))
+			.flatMap((call) => {
+				const called = asRecord(call.function);
+				return called ? [textCall('chat', call.id, called.name, called.arguments)] : [];
+			}),
+		...recordsIn(body.content)
+			.filter(({ type }) => type === 'tool_use')
+			.map((block) => valueCall('anthropic', block.id, block.name, block.input)),
+		...geminiCalls(body).map(({ id, name, args }, index) =>
+			valueCall('gemini', id ?? `${textOf(name)}_${index}`, name, args)
+		)
+	].filter(({ name }) => name !== '');
+}
+
+/** What a call's output is sent back as: an input item, a message, or a content block of the call's own format. */
+export function toToolResult(call: ExtractedCall, output: string, isError = false): Record<string, unknown> {
+	switch (call.format) {
+		case 'responses':
+			return { type: 'function_call_output', call_id: call.id, output };
+		case 'chat':
+			return { role: 'tool', tool_call_id: call.id, content: output };
+		case 'anthropic':
+			return { type: 'tool_result', tool_use_id: call.id, content: output, ...(isError ? { is_error: true } : {}) };
+		case 'gemini':
+			return { functionResponse: { id: call.id, name: call.name, response: { [isError ? 'error' : 'output']: output } } };
+	}
+}
+
+/** Names for the wire and back: providers take 1 to 64 letters, digits, `_` and `-` only. */
+export interface ToolNames {
+	/** `fetch@1.2.0` → `fetch__1_2_0`. */
+	toWire(name: string): string;
+	/** The name behind a wire name; one that is not known is itself. */
+	fromWire(wireName: string): string;
+}
+
+/** A readable alias for each name, no two alike (B10). */
+export function createToolNames(names: readonly string[]): ToolNames {
+	const byName = new Map<string, string>();
+	const byWire = new Map<string, string>();
+	for (const name of names) {
+		if (byName.has(name)) continue;
+		const base = name.replace('@', '__').replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'tool';
+		let wire = base;
+		for (let count = 2; byWire.has(wire); count += 1) wire = `${base.slice(0, 63 - String(count).length)}_${count}`;
+		byName.set(name, wire);
+		byWire.set(wire, name);
+	}
+	return { toWire: (name) => byName.get(name) ?? name, fromWire: (wire) => byWire.get(wire) ?? wire };
+}
+
+const GEMINI_KEYWORDS = new Set(
+	'type format title description nullable enum maxItems minItems properties required minProperties maxProperties minLength maxLength pattern example anyOf propertyOrdering default items minimum maximum'.split(
+		' '
+	)
+);
+
+/** Gemini refuses a whole request over a keyword that it does not know, such as `additionalProperties`. */
+function withoutUnknownKeywords(schema: Record<string, unknown>): Record<string, unknown> {
+	const entries = Object.entries(schema).filter(([key]) => GEMINI_KEYWORDS.has(key));
+	return Object.fromEntries(
+		entries.map(([key, value]) => {
+			const record = asRecord(value);
+			if (key === 'properties' && record) {
+				const properties = Object.entries(record).map(([name, property]) => [name, cleaned(property)]);
+				return [key, Object.fromEntries(properties) as Record<string, unknown>];
+			}
+			return [key, key === 'items' ? cleaned(value) : key === 'anyOf' && Array.isArray(value) ? value.map(cleaned) : value];
+		})
+	);
+}
+
+function cleaned(schema: unknown): unknown {
+	const record = asRecord(schema);
+	return record ? withoutUnknownKeywords(record) : schema;
+}
+
+function geminiCalls(body: Record<string, unknown>): Record<string, unknown>[] {
+	const parts = recordsIn(body.candidates).flatMap((candidate) => recordsIn(asRecord(candidate.content)?.parts));
+	const calls = parts.flatMap((part) => listOf(part.functionCall));
+	// The official client adds the same calls at the root; they count once.
+	return calls.length > 0 ? calls : recordsIn(body.functionCalls);
+}
+
+function textCall(format: ToolFormat, id: unknown, name: unknown, text: unknown): ExtractedCall {
+	if (typeof text !== 'string') return valueCall(format, id, name, text);
+	if (text.trim() === '') return valueCall(format, id, name, {});
+	try {
+		return valueCall(format, id, name, JSON.parse(text) as unknown);
+	} catch (error) {
+		return { ...valueCall(format, id, name, {}), problem: `The arguments are not valid JSON: ${(error as Error).message}` };
+	}
+}
+
+function valueCall(format: ToolFormat, id: unknown, name: unknown, value: unknown): ExtractedCall {
+	const call = { format, id: textOf(id), name: typeof name === 'string' ? name : '' };
+	const args = value === undefined || value === null ? {} : asRecord(value);
+	return args ? { ...call, arguments: args } : { ...call, arguments: {}, problem: 'The arguments must be a JSON object.' };
+}
+
+function textOf(value: unknown): string {
+	return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}
+
+function asRecord(value: unknown): Record<string, unknown> | null {
+	return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+}
+
+function recordsIn(value: unknown): Record<string, unknown>[] {
+	return Array.isArray(value) ? value.flatMap(listOf) : [];
+}
+
+function listOf(value: unknown): Record<string, unknown>[] {
+	const record = asRecord(value);
+	return record ? [record] : [];
+}

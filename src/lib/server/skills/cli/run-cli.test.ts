@@ -1,0 +1,88 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runCli } from './run-cli.ts';
+
+let dir: string;
+beforeEach(async () => {
+	dir = await mkdtemp(join(tmpdir(), 'cli-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+async function put(name: string, text: string): Promise<void> {
+	await mkdir(join(dir, name), { recursive: true });
+	await writeFile(join(dir, name, 'SKILL.md'), text);
+}
+const good = (name: string, description = `Does ${name}.`) => `---\nname: ${name}\ndescription: ${description}\n---\nBody of ${name}.\n`;
+
+test('E21: validate says each problem with file and line, and exits with 1 when one is an error', async () => {
+	await put('good', good('good'));
+	await put('bad', '---\nname: Bad_Name\ndescription: x\n---\n');
+	await put('gone', '---\nname: gone\n');
+	const { exitCode, stdout } = await runCli(['validate', dir]);
+	expect(exitCode).toBe(1);
+	expect(stdout).toMatch(/bad\/SKILL\.md:2: error name: .*\(write: name: bad-name\)/);
+	expect(stdout).toMatch(/gone\/SKILL\.md:1: error _: .*no closing line/);
+	expect(stdout).not.toContain('good/SKILL.md');
+	expect(stdout).toMatch(/3 skills, \d errors, 0 warnings\n$/);
+	const json = JSON.parse((await runCli(['validate', dir, '--json'])).stdout) as { name: string; issues: unknown[] }[];
+	expect(json.map(({ name, issues }) => [name, issues.length > 0])).toEqual([
+		['Bad_Name', true],
+		['gone', true],
+		['good', false]
+	]);
+});
+
+test('E21: a folder without an error is valid, be it of skills or one skill\u2019s own', async () => {
+	await put('good', good('good'));
+	expect(await runCli(['validate', dir])).toEqual({ exitCode: 0, stdout: '1 skill, 0 errors, 0 warnings\n', stderr: '' });
+	expect((await runCli(['validate', join(dir, 'good')])).stdout).toBe('1 skill, 0 errors, 0 warnings\n');
+	await mkdir(join(dir, 'empty'));
+	expect(await runCli(['validate', join(dir, 'empty')])).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('no SKILL.md') });
+});
+
+test('E21: list, show and search', async () => {
+	await put('invoices', good('invoices', 'Reads invoices.'));
+	await put('weather', good('weather', 'Tells the weather.'));
+	await put('half', '---\n');
+	const list = await runCli(['list', dir]);
+	expect(list.stdout).toMatch(/^half {2}BROKEN: .*\ninvoices {2}Reads invoices\.\nweather {2}Tells the weather\.\n2 ready, 1 broken\n$/);
+	const show = await runCli(['show', dir, 'weather']);
+	expect(show.stdout).toContain('Description: Tells the weather.');
+	expect(show.stdout).toContain('Body of weather.');
+	expect((await runCli(['search', dir, 'the', 'weather', 'today'])).stdout).toMatch(/^ {1,2}\d+ {2}weather/);
+	expect((await runCli(['search', dir, 'xyzzy'])).stdout).toContain('Nothing fits');
+	expect(JSON.parse((await runCli(['search', dir, 'invoice', '--json'])).stdout)).toMatchObject([{ name: 'invoices' }]);
+});
+
+test('E21: create makes a folder that validates, and never writes over one', async () => {
+	const { exitCode, stdout } = await runCli(['create', dir, 'greet-people', '--description', 'Greets: "people" # kindly']);
+	expect({ exitCode, stdout }).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('SKILL.md') });
+	expect((await runCli(['validate', dir])).exitCode).toBe(0);
+	const before = await readFile(join(dir, 'greet-people/SKILL.md'), 'utf8');
+	const again = await runCli(['create', dir, 'greet-people', '--description', 'Other']);
+	expect(again).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('exists already') });
+	expect(await readFile(join(dir, 'greet-people/SKILL.md'), 'utf8')).toBe(before);
+});
+
+test.each([
+	[[], 'Usage:'],
+	[['fly', '.'], 'There is no command “fly”'],
+	[['validate'], 'needs a folder'],
+	[['validate', '/no/such/folder'], 'There is no folder'],
+	[['search', '.'], 'needs words'],
+	[['create', '.', '../up', '--description', 'x'], 'cannot name a skill'],
+	[['create', '.', 'fine'], 'needs --description'],
+	[['show', 'skills', 'ghost'], 'There is no skill “ghost”'],
+	[['list', '.', '--colour'], 'Unknown option']
+])('a wrong call %j is explained, with exit code 2', async (argv, text) => {
+	const { exitCode, stdout, stderr } = await runCli(argv);
+	expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+	expect(stderr).toContain(text);
+	expect(stderr).toContain('Usage: openrouter-skills');
+});
+
+test('--help is an answer, not an error', async () => {
+	expect(await runCli(['--help'])).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Usage:'), stderr: '' });
+});

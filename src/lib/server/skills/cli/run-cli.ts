@@ -1,0 +1,81 @@
+/** `openrouter-skills validate|list|show|search|create <dir>`: the library on a command line (FEATURES E21). */
+import { parseArgs } from 'node:util';
+import { createSkill } from './create.ts';
+import { findSkill, listSkills, searchSkills, showSkill } from './read.ts';
+import { UsageError } from './usage-error.ts';
+import { validate } from './validate.ts';
+
+/** What a command printed, and the code to end with: 0 done, 1 something is wrong with the skills, 2 a wrong call. */
+export interface CliResult {
+	exitCode: 0 | 1 | 2;
+	stdout: string;
+	stderr: string;
+}
+
+const USAGE = `Usage: openrouter-skills <command> <dir> …
+
+  validate <dir>                  every problem as file:line; exits with 1 when there is an error
+  list <dir>                      the skills, those that are broken with the reason
+  show <dir> <name>               one skill: facts, files, instructions
+  search <dir> <words>…           the skills that fit, best first
+  create <dir> <name> --description "…"   a new, valid skill folder
+
+<dir> is a folder of skills, or (validate, show) one skill's folder.
+
+Options: --json (all but create), --help`;
+
+/** Runs one command. Never throws for what a user can do wrong. */
+export async function runCli(argv: readonly string[]): Promise<CliResult> {
+	try {
+		const { values, positionals } = parseArgs({
+			args: [...argv],
+			allowPositionals: true,
+			options: {
+				json: { type: 'boolean', default: false },
+				help: { type: 'boolean', short: 'h', default: false },
+				description: { type: 'string' }
+			}
+		});
+		const [command, dir, ...rest] = positionals;
+		if (values.help || command === undefined) return { exitCode: values.help ? 0 : 2, ...out(USAGE, values.help) };
+		if (dir === undefined) throw new UsageError(`“${command}” needs a folder.`);
+		switch (command) {
+			case 'validate': {
+				const { text, json, hasErrors } = await validate(dir);
+				return { exitCode: hasErrors ? 1 : 0, ...out(values.json ? toJson(json) : text) };
+			}
+			case 'list': {
+				const { text, json } = await listSkills(dir);
+				return { exitCode: 0, ...out(values.json ? toJson(json) : text) };
+			}
+			case 'show': {
+				const { text, json } = showSkill(await findSkill(dir, rest[0]));
+				return { exitCode: 0, ...out(values.json ? toJson(json) : text) };
+			}
+			case 'search': {
+				if (rest.length === 0) throw new UsageError('“search” needs words to look for.');
+				const { text, json } = await searchSkills(dir, rest.join(' '));
+				return { exitCode: 0, ...out(values.json ? toJson(json) : text) };
+			}
+			case 'create': {
+				if (rest[0] === undefined) throw new UsageError('“create” needs a name for the skill.');
+				return { exitCode: 0, ...out(await createSkill(dir, rest[0], values.description)) };
+			}
+			default:
+				throw new UsageError(`There is no command “${command}”.`);
+		}
+	} catch (error) {
+		const isUsage = error instanceof UsageError || (error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS');
+		if (!isUsage) return { exitCode: 1, ...out((error as Error).message, false) };
+		return { exitCode: 2, ...out(`${(error as Error).message}\n\n${USAGE}`, false) };
+	}
+}
+
+function out(text: string, isResult = true): Pick<CliResult, 'stdout' | 'stderr'> {
+	const line = text.endsWith('\n') ? text : `${text}\n`;
+	return { stdout: isResult ? line : '', stderr: isResult ? '' : line };
+}
+
+function toJson(value: unknown): string {
+	return JSON.stringify(value, null, '\t');
+}

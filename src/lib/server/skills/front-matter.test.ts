@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readFrontMatter } from './front-matter.ts';
+
+function read(contents: string) {
+	const front = readFrontMatter(contents);
+	if ('field' in front) throw new Error(`line ${front.line}: ${front.message}`);
+	return front;
+}
+const skill = (front: string, body = '') => `---\n${front}\n---\n${body}`;
+
+describe('the fence', () => {
+	test.each([
+		['LF', '---\nname: demo\n---\nBody\n'],
+		['CRLF', '---\r\nname: demo\r\n---\r\nBody\r\n'],
+		['CR', '---\rname: demo\r---\rBody\r'],
+		['a BOM', '\uFEFF---\nname: demo\n---\nBody'],
+		['blanks after it', '--- \nname: demo\n---\t\nBody'],
+		['no body', '---\nname: demo\n---'],
+		['blank lines before it', '\n \r\n---\nname: demo\n---\nBody']
+	])('A3: is read with %s', (_what, contents) => {
+		const { data, body } = read(contents);
+		expect({ ...data }).toEqual({ name: 'demo' });
+		expect(body).toBe(contents.includes('Body') ? 'Body' : '');
+	});
+	test.each([
+		['----\nname: x\n---\n', 'line 1'],
+		['\n\n ---\nname: x\n---\n', 'line 3'],
+		['x\n---\nname: x\n---\n', 'line 1'],
+		['---js\n{}\n---\n', 'line 1'],
+		['---\nname: x\n----\n', 'no closing line'],
+		['---\nname: x\n ---\n', 'no closing line'],
+		['---\nname: x\u2028---\n', 'no closing line'],
+		['---', 'no closing line'],
+		['\uFEFF', 'the file is empty']
+	])('A3: %j has none', (contents, message) => {
+		expect(() => read(contents)).toThrow(message);
+	});
+	test('A3: the first line that is exactly --- closes it; one that only begins so does not', () => {
+		const { data, body } = read('---\nname: demo\n---x: more\ndescription: a --- b\n---\nOne\n---\nTwo');
+		expect({ ...data }).toEqual({ name: 'demo', '---x': 'more', description: 'a --- b' });
+		expect(body).toBe('One\n---\nTwo');
+	});
+	test('A3: empty front matter is a map without keys', () => {
+		for (const contents of ['---\n---\nBody', '---\n\n---\nBody', '---\n# remark\n---\nBody']) {
+			expect(read(contents)).toMatchObject({ body: 'Body', warnings: [] });
+			expect(Object.keys(read(contents).data)).toEqual([]);
+		}
+	});
+	test('A3: whatever stands in the body, it is kept as it is', () => {
+		fc.assert(
+			fc.property(fc.string({ unit: 'grapheme' }), (body) => {
+				const expected = body.replace(/\r\n?/g, '\n').trim();
+				expect(read(skill('name: demo', body)).body).toBe(expected);
+			})
+		);
+	});
+});
+
+describe('the YAML', () => {
+	test('A23: each key has its line of the file', () => {
+		const { lines } = read('\n---\n# remark\nname : demo\ndescription: |\n  not: a key\nlicense: MIT\n---\n');
+		expect([...lines]).toEqual([
+			['name', 4],
+			['description', 5],
+			['license', 7]
+		]);
+	});
+	test('A5: a repaired value has the line and the fix, wherever the front matter begins', () => {
+		const { data, warnings } = read('\n\n---\nname: demo\ndescription: Use when: it rains\n---\n');
+		expect(data.description).toBe('Use when: it rains');
+		expect(warnings.at(-1)).toMatchObject({ line: 5, severity: 'warning', fix: 'description: "Use when: it rains"' });
+	});
+	test('A5: a value that begins like a list goes on as text', () => {
+		expect(read(skill('argument-hint: [file] — the one to read')).data['argument-hint']).toBe('[file] — the one to read');
+	});
+	test.each([
+		['a: "open', 'line 2'],
+		['name: demo\n\tdescription: x', 'line 3'],
+		['- a', 'must be a map'],
+		['just text', 'must be a map'],
+		['a: 1\na: 2', 'line 3']
+	])('A5: %j stays broken, with its line', (yaml, message) => {
+		expect(() => read(skill(yaml))).toThrow(message);
+	});
+	test('A4: a key called __proto__ is a key, and no prototype is touched', () => {
+		const { data } = read(skill('__proto__:\n  polluted: yes\nconstructor: x\nname: demo'));
+		expect(Object.getPrototypeOf(data)).toBeNull();
+		expect(Object.keys(data)).toEqual(['__proto__', 'constructor', 'name']);
+		expect({}).not.toHaveProperty('polluted');
+		expect(data).not.toHaveProperty('polluted');
+	});
+	test('A4: aliases that would grow a hundred thousandfold stay the text they are', () => {
+		const rows = Array.from({ length: 6 }, (_, row) => `k${row + 1}: &k${row + 1} [${`*k${row},`.repeat(9)} x]`);
+		const front = readFrontMatter(skill(`k0: &k0 [lol, lol]\n${rows.join('\n')}\nname: demo`));
+		expect(JSON.stringify(front).length).toBeLessThan(2000);
+	});
+	test('A4: the same text is read anew each time, so that no reader changes what another sees', () => {
+		const first = read(skill('metadata: {a: b}')).data.metadata as Record<string, string>;
+		first.a = 'changed';
+		expect(read(skill('metadata: {a: b}')).data.metadata).toEqual({ a: 'b' });
+	});
+});
+
+// Each of these took seconds, or grew without end, in one of the parsers that were tried; the runner's limit is the check.
+describe('A24: input made to keep a reader busy', () => {
+	const long = 65_000;
+	test.each([
+		['blank lines', skill('\n'.repeat(long) + 'name: demo')],
+		['line separators', skill('\u2028'.repeat(long) + 'name: demo')],
+		['blanks in a flow map', skill(`{\nname: demo,\nb${' '.repeat(long - 100)}\n}`)],
+		['open brackets', skill(`x: ${'['.repeat(long - 100)}`)],
+		['lists in lists', skill(`x:\n${'- '.repeat(long / 2 - 100)}a`)],
+		['question marks', skill('? '.repeat(long / 2 - 100))],
+		['colons', skill(`x: ${': '.repeat(long / 2 - 100)}`)],
+		['backslashes', skill(`x: "${'\\'.repeat(long - 101)}`)],
+		['a long fence', `---${' '.repeat(2_000_000)}x\n---\n`],
+		['many fences', `---\nname: demo\n${'--- \t x\n'.repeat(250_000)}`],
+		['nothing but blanks', ' \n'.repeat(1_000_000)]
+	])('%s', (_what, contents) => {
+		const front = readFrontMatter(contents);
+		expect('field' in front ? front.severity : front.data).toBeTruthy();
+	});
+	test('front matter of more than 64 KiB or 1,000 lines is refused', () => {
+		expect(() => read(skill('x'.repeat(65_537)))).toThrow('64 KiB');
+		expect(() => read(skill('# x\n'.repeat(1000)))).toThrow('1000 lines');
+		expect(read(skill(`${'# x\n'.repeat(999)}name: demo`)).data.name).toBe('demo');
+	});
+	test('any text is either read or refused with a line', () => {
+		const piece = fc.constantFrom('---', '\n', '\r\n', ': ', 'name', 'a', '"', "'", '[', '{', '&a ', '*a', '|', '#', '\t', '!!js ', '%');
+		fc.assert(
+			fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
+				const front = readFrontMatter(`---\n${pieces.join('')}\n---\nBody`);
+				if ('field' in front) expect(front.line).toBeGreaterThan(0);
+				else expect(Object.getPrototypeOf(front.data)).toBeNull();
+			})
+		);
+	});
+});

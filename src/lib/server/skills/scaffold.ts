@@ -1,0 +1,82 @@
+/** The files of a new skill, as texts; pure (FEATURES D25, E21). */
+import { SkillError } from './types.ts';
+
+/** Contents by path, relative to the skill's folder. */
+export type SkillFiles = Record<string, string>;
+
+export interface NewSkill {
+	name: string;
+	description: string;
+	/** Markdown; a short outline to be filled in without it. */
+	body?: string;
+}
+
+export interface NewTool {
+	/** `^[a-z][a-z0-9_]*$` (D15). */
+	name: string;
+	description: string;
+	/** Definitions as in tools.json. */
+	parameters: Record<string, unknown>;
+	/** The body of an async function that is given `args`, or a whole module with a default export. */
+	code: string;
+}
+
+/** `fetch_weather` → `fetch-weather` (D25). */
+export function skillNameOf(toolName: string): string {
+	return toolName
+		.replace(/_+/g, '-')
+		.replace(/^-|-$/g, '')
+		.slice(0, 64);
+}
+
+/** A skill of instructions alone. @throws SkillError InvalidArgs when the name or the description would not be valid */
+export function skillFiles({ name, description, body }: NewSkill): SkillFiles {
+	if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || name.length > 64) {
+		throw new SkillError(
+			'InvalidArgs',
+			`“${name}” cannot name a skill.`,
+			'A name has 1 to 64 lower-case letters, digits and single hyphens, such as invoice-reader.'
+		);
+	}
+	const line = description.replace(/\s+/g, ' ').trim();
+	if (line === '' || [...line].length > 1024) {
+		throw new SkillError('InvalidArgs', 'A description has 1 to 1,024 characters.', 'Say what the skill does and when to use it.');
+	}
+	const title = name.charAt(0).toUpperCase() + name.slice(1).replaceAll('-', ' ');
+	// A JSON string is a YAML string: nothing in a name or description can break the front matter.
+	const head = ['---', `name: ${/^[a-z][a-z-]*$/.test(name) ? name : JSON.stringify(name)}`, `description: ${JSON.stringify(line)}`, '---'];
+	return { 'SKILL.md': [...head, '', `# ${title}`, '', (body ?? OUTLINE).trim(), ''].join('\n') };
+}
+
+/** A skill that provides one tool, in the layout of Skill Tools §8. @throws SkillError InvalidArgs */
+export function toolFiles({ name, description, parameters, code }: NewTool): SkillFiles {
+	if (!/^[a-z][a-z0-9_]{0,63}$/.test(name)) {
+		throw new SkillError(
+			'InvalidArgs',
+			`“${name}” cannot name a tool.`,
+			'A name begins with a lower-case letter; letters, digits and underscores follow, 64 at most.'
+		);
+	}
+	if (code.trim() === '') throw new SkillError('InvalidArgs', 'The code is empty.', 'Give the body of the handler, e.g. return args.a + args.b;');
+	const script = `scripts/${name}.js`;
+	const body = `Call the tool \`${name}\` and answer with its result.`;
+	const manifest = [{ name, description, script, parameters }];
+	return {
+		...skillFiles({ name: skillNameOf(name), description, body }),
+		'tools.json': `${JSON.stringify(manifest, null, '\t')}\n`,
+		[script]: handlerModule(code)
+	};
+}
+
+function handlerModule(code: string): string {
+	if (/^\s*export\s+default\b/m.test(code)) return `${code.trim()}\n`;
+	const body = code.trim().replace(/^/gm, '\t');
+	return `export default async function handler(args) {\n${body}\n}\n`;
+}
+
+const OUTLINE = `1. Say here what to do first.
+2. And then what.
+
+## When something fails
+
+Say here what can go wrong and what to do about it.`;
