@@ -1,6 +1,7 @@
 /**
  * The backend that every machine has: a plain process in a group of its own (FEATURES D10, D11).
- * It limits time and output and leaves nothing running; it does not isolate files or the network.
+ * It limits time and output and ends the whole group; it does not isolate files or the network, and a process that
+ * left its group on purpose (`setsid`) goes on.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createCappedOutput } from './output.ts';

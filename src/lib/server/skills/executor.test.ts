@@ -269,6 +269,7 @@ describe('handlers in Python', () => {
 	test.each([
 		['a handler', 'def handler(args):\n    return {"got": args["text"]}\n'],
 		['an async handler', 'import asyncio\nasync def handler(args):\n    await asyncio.sleep(0)\n    return {"got": args["text"]}\n'],
+		['a handler that is assigned', 'handler = lambda args: {"got": args["text"]}\n'],
 		['a program that reads JSON', 'import json, sys\nprint(json.dumps({"got": json.load(sys.stdin)["text"]}))\n']
 	])('D21: %s is called with the arguments', async (_name, text) => {
 		expect(await call('a.py', text, { text: 'ä€' })).toMatchObject({ success: true, value: { got: 'ä€' }, stdout: '' });
@@ -286,6 +287,7 @@ describe('handlers in Python', () => {
 		['sys.exit', 'import sys; sys.exit("gave up")', 'gave up'],
 		['a circular answer', 'a = []; a.append(a); return a', 'ircular'],
 		['what JSON cannot say', 'return {1, 2}', 'JSON serializable'],
+		['a number that JSON has not', 'return float("nan")', 'JSON compliant'],
 		['os._exit', 'import os; os._exit(0)', 'without an answer']
 	])('D23: %s is ExecutionFailed with its message', async (_name, body, message) => {
 		const result = await call('a.py', `def handler(args):\n    ${body}\n`);

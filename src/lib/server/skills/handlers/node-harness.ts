@@ -9,7 +9,10 @@ process.stdout.write = process.stderr.write.bind(process.stderr);
 let text = '';
 for await (const chunk of process.stdin) text += chunk;
 const { path, args } = JSON.parse(text);
-const end = (result, code) => answer(JSON.stringify(result), () => process.exit(code));
+const end = (result, code) => {
+	const text = JSON.stringify(result);
+	process.stderr.write('', () => answer(text, () => process.exit(code)));
+};
 try {
 	const { pathToFileURL } = await import('node:url');
 	const module = await import(pathToFileURL(path).href);

@@ -12,8 +12,14 @@ sys.path.insert(0, os.path.dirname(path))
 code = 0
 try:
     with open(path, encoding="utf-8") as source:
-        names = {getattr(node, "name", None) for node in ast.parse(source.read(), path).body}
-    if "handler" in names:
+        body = ast.parse(source.read(), path).body
+    def names(node):
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            return [getattr(target, "id", None) for target in getattr(node, "targets", None) or [node.target]]
+        if isinstance(node, ast.ImportFrom):
+            return [alias.asname or alias.name for alias in node.names]
+        return [getattr(node, "name", None)]
+    if any("handler" in names(node) for node in body):
         spec = importlib.util.spec_from_file_location("skill_handler", path)
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
@@ -37,11 +43,12 @@ try:
             value = json.loads(value)
         except ValueError:
             value = value.strip()
-    result = json.dumps({"ok": True, "value": value}, ensure_ascii=False)
+    result = json.dumps({"ok": True, "value": value}, allow_nan=False)
 except BaseException as error:
     traceback.print_exc()
     code = 1
     result = json.dumps({"ok": False, "error": str(error) or type(error).__name__})
+sys.stderr.flush()
 answer.write(result)
 answer.flush()
 os._exit(code)
