@@ -1,25 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { estimateTokens, renderLoadedSkill, renderSystemPrompt } from './prompt.ts';
+import { skillOf } from './skill-of.suite.ts';
 import type { Skill } from './types.ts';
 
 function skill(changes: Partial<Skill> = {}): Skill {
-	return {
-		status: 'ready',
-		name: 'demo',
-		description: 'Does a thing.',
-		metadata: {},
-		body: '# Use\n\nRun it.',
-		path: '/skills/demo/SKILL.md',
-		dir: '/skills/demo',
-		root: '/skills',
-		extra: {},
-		digest: '0123456789abcdef',
-		tools: [],
-		files: ['SKILL.md', 'notes.md', 'scripts/run.py'],
-		scripts: ['scripts/run.py'],
-		issues: [],
-		...changes
-	};
+	const parts = { description: 'Does a thing.', body: '# Use\n\nRun it.', scripts: ['scripts/run.py'] };
+	return skillOf('demo', { ...parts, files: ['SKILL.md', 'notes.md', 'scripts/run.py'], ...changes });
 }
 
 describe('the catalog', () => {

@@ -2,7 +2,9 @@
 import { createHash } from 'node:crypto';
 import { createFolderWatcher } from './folder-watcher.ts';
 import { scanRoots } from './scanner.ts';
-import type { BrokenSkill, Skill } from './types.ts';
+import { compare } from 'semver';
+import { labelRoots } from './sources.ts';
+import type { BrokenSkill, Skill, SkillRoot } from './types.ts';
 
 /** An unchanging view of the library; a run keeps the one it started with. */
 export interface SkillSnapshot {
@@ -37,7 +39,11 @@ const QUIET_MS = 30;
 const MAX_WAIT_MS = 300;
 
 /** Reads `roots`, highest priority first, and returns when the first scan is done. */
-export async function createRegistry(roots: readonly string[], options: RegistryOptions = {}): Promise<SkillRegistry> {
+export async function createRegistry(
+	given: readonly (string | SkillRoot)[],
+	options: RegistryOptions = {}
+): Promise<SkillRegistry> {
+	const roots = labelRoots(given);
 	const listeners = new Set<(snapshot: SkillSnapshot) => void>();
 	let snapshot = merge([], options);
 	let running: Promise<SkillSnapshot> | null = null;
@@ -76,7 +82,10 @@ export async function createRegistry(roots: readonly string[], options: Registry
 			void reload();
 		}, wait);
 	};
-	const watcher = options.watch ? createFolderWatcher(roots, schedule) : null;
+	const watcher = options.watch ? createFolderWatcher(
+				roots.map(({ path }) => path),
+				schedule
+			) : null;
 	await reload();
 
 	return {
@@ -96,25 +105,40 @@ export async function createRegistry(roots: readonly string[], options: Registry
 	};
 }
 
+/** Of one name the first root wins, in one root the newest version; the others stay addressable (A28, A38). */
 function merge(found: readonly (Skill | BrokenSkill)[], options: RegistryOptions): SkillSnapshot {
-	const skills = new Map<string, Skill>();
-	const shadowed: Skill[] = [];
+	const byName = new Map<string, Skill[]>();
 	const broken: BrokenSkill[] = [];
 	for (const entry of found) {
 		if (!isWanted(entry, options)) continue;
-		const first = skills.get(entry.name);
 		if (entry.status === 'broken') broken.push(entry);
-		else if (!first) skills.set(entry.name, entry);
-		else if (first.digest !== entry.digest) {
-			const message = `“${entry.name}” is already defined by ${first.path}, which comes first`;
-			shadowed.push({ ...entry, issues: [...entry.issues, { field: 'name', severity: 'warning', message }] });
-		}
+		else byName.set(entry.name, [...(byName.get(entry.name) ?? []), entry]);
 	}
-	const list = [...skills.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+	const skills: Skill[] = [];
+	const shadowed: Skill[] = [];
+	for (const named of byName.values()) {
+		const [first, ...others] = inOrder(named);
+		if (!first) continue;
+		skills.push(first);
+		shadowed.push(...others.filter(({ digest }) => digest !== first.digest).map((other) => besides(other, first)));
+	}
+	skills.sort((a, b) => (a.name < b.name ? -1 : 1));
 	// A body is in its digest already; a large library's bodies would hold the server up.
-	const facts = [...list, ...shadowed].map(({ body: _body, ...rest }) => rest);
-	const hash = createHash('sha256').update(JSON.stringify([list.length, facts, broken]));
-	return { skills: list, shadowed, broken, revision: hash.digest('hex').slice(0, 16) };
+	const facts = [...skills, ...shadowed].map(({ body: _body, ...rest }) => rest);
+	const hash = createHash('sha256').update(JSON.stringify([skills.length, facts, broken]));
+	return { skills, shadowed, broken, revision: hash.digest('hex').slice(0, 16) };
+}
+
+function inOrder(named: Skill[]): Skill[] {
+	const roots = [...new Set(named.map(({ root }) => root))];
+	return named.sort((a, b) => roots.indexOf(a.root) - roots.indexOf(b.root) || compare(b.version, a.version));
+}
+
+/** An older version beside its newer one is meant to be there; anything else of the same name is remarked on. */
+function besides(other: Skill, first: Skill): Skill {
+	if (other.root === first.root && other.version !== first.version) return other;
+	const message = `“${other.name}” is already defined by ${first.path}, which comes first; this one is ${other.source}/${other.name}`;
+	return { ...other, issues: [...other.issues, { field: 'name', severity: 'warning', message }] };
 }
 
 function isWanted({ name, dir }: Skill | BrokenSkill, { include = [], exclude = [] }: RegistryOptions): boolean {

@@ -2,12 +2,14 @@
 import { hash } from 'node:crypto';
 import { readdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
 import { basename, join } from 'node:path';
+import { readFacts } from './facts.ts';
 import { parseManifest } from './manifest.ts';
 import { parseSkill } from './parser.ts';
 import { compareNames, listFiles, scriptsOf } from './resources.ts';
 import { readSafely } from './safe-read.ts';
 import { createPace } from './slices.ts';
-import { SkillLoadError, type BrokenSkill, type Skill, type SkillIssue } from './types.ts';
+import { labelRoots } from './sources.ts';
+import { SkillLoadError, type BrokenSkill, type Skill, type SkillIssue, type SkillRoot } from './types.ts';
 
 const MAX_DEPTH = 6;
 /** Folders without a SKILL.md that are looked into below one root. */
@@ -29,7 +31,7 @@ interface Folder {
  * `onFolder` is told of each folder just before it is read.
  */
 export async function scanRoots(
-	roots: readonly string[],
+	roots: readonly (string | SkillRoot)[],
 	onFolder: (folder: string) => void = () => undefined
 ): Promise<(Skill | BrokenSkill)[]> {
 	const pace = createPace();
@@ -40,7 +42,7 @@ export async function scanRoots(
 	};
 	const seen = new Set<string>();
 	const skills: (Skill | BrokenSkill)[] = [];
-	for (const root of roots) {
+	for (const root of labelRoots(roots)) {
 		const found = await scanRoot(root, seen, readFolder);
 		skills.push(...found.sort((a, b) => compareNames(a.path, b.path)));
 	}
@@ -48,16 +50,16 @@ export async function scanRoots(
 }
 
 /** Level by level; descent stops at a skill. `seen` holds the real paths of all folders read so far. */
-async function scanRoot(root: string, seen: Set<string>, readFolder: ReadFolder): Promise<(Skill | BrokenSkill)[]> {
+async function scanRoot(root: SkillRoot, seen: Set<string>, readFolder: ReadFolder): Promise<(Skill | BrokenSkill)[]> {
 	const found: (Skill | BrokenSkill)[] = [];
-	let level: Folder[] = [{ path: root, real: root }];
+	let level: Folder[] = [{ path: root.path, real: root.path }];
 	let skills = 0;
 	let folders = 0;
 	for (let depth = 0; depth <= MAX_DEPTH && level.length > 0; depth += 1) {
 		const next: Folder[] = [];
 		for (const folder of level) {
 			try {
-				if (depth === 0) folder.real = realpathSync.native(root);
+				if (depth === 0) folder.real = realpathSync.native(root.path);
 				if (seen.has(folder.real)) continue;
 				const entries = await readFolder(folder.path);
 				seen.add(folder.real);
@@ -65,7 +67,7 @@ async function scanRoot(root: string, seen: Set<string>, readFolder: ReadFolder)
 				const isTooMuch = file ? (skills += 1) > MAX_SKILLS : (folders += 1) > MAX_FOLDERS;
 				if (isTooMuch) {
 					const message = file ? 'has more than 10,000 skills' : 'has more than 2,000 folders without a SKILL.md';
-					return [...found, brokenFolder(root, root, `${message}; the rest was not read`)];
+					return [...found, brokenFolder(root.path, root, `${message}; the rest was not read`)];
 				}
 				if (file) found.push(await loadSkill(folder.path, file, entries, root, readFolder));
 				else next.push(...entries.flatMap((entry) => subfolder(folder, entry) ?? []));
@@ -102,12 +104,12 @@ async function loadSkill(
 	dir: string,
 	file: Dirent,
 	entries: Dirent[],
-	root: string,
+	{ path: root, source }: SkillRoot,
 	readFolder: ReadFolder
 ): Promise<Skill | BrokenSkill> {
 	const path = join(dir, file.name);
 	const broken = (issues: readonly SkillIssue[], description = ''): BrokenSkill => {
-		return { status: 'broken', name: basename(dir), description, path, dir, root, issues: [...issues] };
+		return { status: 'broken', name: basename(dir), description, path, dir, root, source, issues: [...issues] };
 	};
 	try {
 		const bytes = readSafely(path, file.isSymbolicLink());
@@ -120,15 +122,18 @@ async function loadSkill(
 		// The listing that showed the SKILL.md is not asked for again.
 		const files = await listFiles(dir, async (folder) => (folder === dir ? entries : readFolder(folder)));
 		const manifest = readManifest(dir, entries);
+		const { facts, issues: doubts } = readFacts(spec);
 		return {
 			...spec,
+			...facts,
 			status: 'ready',
 			root,
+			source,
 			digest: hash('sha256', bytes).slice(0, 16),
 			tools: manifest.tools,
 			files,
 			scripts: scriptsOf(files),
-			issues: [...issues, ...manifest.issues]
+			issues: [...issues, ...doubts, ...manifest.issues]
 		};
 	} catch (error) {
 		if (error instanceof SkillLoadError) return broken(error.issues);
@@ -147,9 +152,9 @@ function readManifest(dir: string, entries: readonly Dirent[]): ReturnType<typeo
 	}
 }
 
-function brokenFolder(dir: string, root: string, message: string): BrokenSkill {
+function brokenFolder(dir: string, { path: root, source }: SkillRoot, message: string): BrokenSkill {
 	const issue: SkillIssue = { field: '_', severity: 'error', message };
-	return { status: 'broken', name: basename(dir), description: '', path: dir, dir, root, issues: [issue] };
+	return { status: 'broken', name: basename(dir), description: '', path: dir, dir, root, source, issues: [issue] };
 }
 
 function firstParagraph(body: string): string {

@@ -1,15 +1,16 @@
 /** The skill tools of one conversation: what the model may call now, and what comes of a call (FEATURES C1, C13, D24). */
 import { createHash } from 'node:crypto';
-import { basename } from 'node:path';
 import type { ExecutionContext, Executor } from './executor.ts';
 import { checkArguments } from './manifest.ts';
 import { estimateTokens, renderLoadedSkill } from './prompt.ts';
+import { findSkill, similarNames } from './references.ts';
 import type { SkillSnapshot } from './registry.ts';
 import { LOAD_SKILL, USE_SKILL } from './tools.ts';
 import { SkillError, type Skill, type SkillExecutionResult, type SkillTool, type ToolDefinition } from './types.ts';
 
 /** Of the files that a script made, as many are named to the model; the result has them all. */
 const MAX_FILES_SHOWN = 100;
+const MAX_NAMES_SHOWN = 100;
 
 /** What the model reads, and the same as data. */
 export interface ToolOutcome {
@@ -40,12 +41,11 @@ export function createSkillSession({ snapshot, executor, loaded = [] }: SessionO
 	const loadedNames = new Set(loaded);
 
 	const find = (name: unknown): Skill => {
-		const { skills } = snapshot();
-		const hint = skills.length > 0 ? `Available skills: ${skills.map((each) => each.name).join(', ')}` : 'No skills are installed.';
-		if (typeof name !== 'string') throw new SkillError('InvalidArgs', '“skill” must be the name of a skill.', hint);
-		const skill = findSkill(skills, name);
+		const library = snapshot();
+		if (typeof name !== 'string') throw new SkillError('InvalidArgs', '“skill” must be the name of a skill.', hintOf(library));
+		const skill = findSkill(library, name);
 		if (skill) return skill;
-		throw new SkillError('SkillNotFound', `There is no skill “${shorten(name)}”.`, hint);
+		throw new SkillError('SkillNotFound', `There is no skill “${shorten(name)}”.`, hintOf(library, name));
 	};
 	const load = (skill: Skill, context: ExecutionContext): ToolOutcome => {
 		loadedNames.delete(skill.name);
@@ -97,7 +97,7 @@ export function createSkillSession({ snapshot, executor, loaded = [] }: SessionO
 			if (name === LOAD_SKILL.name) return null;
 			if (name !== USE_SKILL.name) return loadedTools().get(name)?.skill.name ?? null;
 			const wanted = isRecord(args) ? args.skill : null;
-			return typeof wanted === 'string' ? (findSkill(snapshot().skills, wanted)?.name ?? null) : null;
+			return typeof wanted === 'string' ? laneOf(snapshot(), wanted) : null;
 		},
 		async call(name, given, context) {
 			try {
@@ -115,14 +115,13 @@ export function createSkillSession({ snapshot, executor, loaded = [] }: SessionO
 	};
 }
 
-/** The skill of exactly this name, else one whose name or folder is written alike (A37). */
-function findSkill(skills: readonly Skill[], name: string): Skill | undefined {
-	const wanted = normalise(name);
-	return (
-		skills.find((skill) => skill.name === name) ??
-		skills.find((skill) => normalise(skill.name) === wanted) ??
-		skills.find((skill) => normalise(basename(skill.dir)) === wanted)
-	);
+/** What there is instead, the likeliest first. */
+function hintOf({ skills }: SkillSnapshot, wanted?: string): string {
+	if (skills.length === 0) return 'No skills are installed.';
+	const names = skills.map(({ name }) => name);
+	const similar = wanted === undefined ? [] : similarNames(names, wanted.slice(0, 100));
+	const guess = similar.length > 0 ? `Did you mean ${similar.join(' or ')}? ` : '';
+	return `${guess}Available skills: ${names.slice(0, MAX_NAMES_SHOWN).join(', ')}${names.length > MAX_NAMES_SHOWN ? ', …' : ''}`;
 }
 
 interface NamedTool {
@@ -184,8 +183,14 @@ function toFailure(error: unknown): ToolOutcome {
 	return { ok: false, output: JSON.stringify({ ok: false, error: type, message, hint }), result };
 }
 
-function normalise(name: string): string {
-	return name.trim().toLowerCase().replace(/[\s_]+/g, '-');
+function laneOf(library: SkillSnapshot, name: string): string | null {
+	try {
+		return findSkill(library, name)?.name ?? null;
+	} catch (error) {
+		// Not a range: the call itself will say so.
+		if (error instanceof SkillError) return null;
+		throw error;
+	}
 }
 
 /** A name that the model made up may be of any length. */

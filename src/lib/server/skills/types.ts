@@ -49,6 +49,14 @@ export interface Skill extends SkillSpec {
 	status: 'ready';
 	/** The root that it was found in. */
 	root: string;
+	/** The root's label: `source/name` names this skill whatever else bears its name (A28). */
+	source: string;
+	/** `MAJOR.MINOR.PATCH`; 1.0.0 when the skill states none (A38). */
+	version: string;
+	author?: string;
+	tags: string[];
+	/** Phrases that ask for it (A17). */
+	triggers: string[];
 	/** First 16 hex digits of the SHA-256 of the SKILL.md. */
 	digest: string;
 	tools: SkillTool[];
@@ -67,7 +75,15 @@ export interface BrokenSkill {
 	path: string;
 	dir: string;
 	root: string;
+	/** The root's label. */
+	source: string;
 	issues: SkillIssue[];
+}
+
+/** A folder of skills; its label is made from its path where none is given. */
+export interface SkillRoot {
+	path: string;
+	source: string;
 }
 
 /** Types of failure that a model can act on (D13). */

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { labelRoots } from './sources.ts';
+
+test('A27: roots have labels of their own, that say where they are', () => {
+	const labels = (roots: Parameters<typeof labelRoots>[0]) => labelRoots(roots).map(({ source }) => source);
+	expect(labels(['/p/skills', '/p/.agents/skills', '/p/.claude/skills'])).toEqual(['skills', 'agents', 'claude']);
+	expect(labels(['/a/skills', '/b/skills', '/b/.claude/skills', '/home/.claude/skills'])).toEqual([
+		'skills',
+		'skills-2',
+		'claude',
+		'claude-2'
+	]);
+	expect(labels([{ path: '/x', source: 'mine' }, '/mine'])).toEqual(['mine', 'mine-2']);
+	expect(labels(['/', '/my skills@home'])).toEqual(['root', 'my-skills-home']);
+});

@@ -1,0 +1,26 @@
+/** Labels for roots: the `source` in `source/name` (FEATURES A27, A28); pure. */
+import { basename, dirname } from 'node:path';
+import type { SkillRoot } from './types.ts';
+
+/**
+ * Each root with a label of its own: the name of its folder, or of the folder above where that is only `skills`
+ * inside a hidden one (`.claude/skills` → `claude`); the second of the same label is `label-2`.
+ */
+export function labelRoots(roots: readonly (string | SkillRoot)[]): SkillRoot[] {
+	const taken = new Set<string>();
+	return roots.map((root) => {
+		const path = typeof root === 'string' ? root : root.path;
+		const base = typeof root === 'string' ? labelOf(root) : root.source;
+		let source = base;
+		for (let count = 2; taken.has(source); count += 1) source = `${base}-${count}`;
+		taken.add(source);
+		return { path, source };
+	});
+}
+
+function labelOf(path: string): string {
+	const name = basename(path);
+	const above = basename(dirname(path));
+	const label = name === 'skills' && above.startsWith('.') ? above.slice(1) : name;
+	return label.replace(/[/@\s]+/g, '-') || 'root';
+}
