@@ -117,7 +117,7 @@ describe('a run', () => {
 		rig.server.assertDone();
 	});
 
-	test('calls of one answer run side by side, their results in the order of the calls', async () => {
+	test('B16: calls of one answer run side by side, their results in the order of the calls', async () => {
 		await start([
 			calls([1, 2, 3].map((n) => ({ name: 'use_skill', args: { skill: 'demo', script: 'say.sh', args: [`${n}`] } }))),
 			text('ok')
@@ -158,7 +158,7 @@ describe('a run', () => {
 		rig.server.assertDone();
 	});
 
-	test('after the last allowed step the model must answer: one more request, without the choice of a tool', async () => {
+	test('B16: after the last allowed step the model must answer: one more request, without the choice of a tool', async () => {
 		await start([use('say.sh', '1'), use('say.sh', '2'), text('Enough.')], { maxSteps: 2 });
 		const { list } = await rig.run('go');
 		expect(rig.server.requests.map(({ body }) => body.tool_choice)).toEqual(['auto', 'auto', 'none']);

@@ -206,7 +206,7 @@ export class Runner {
 		const history = (await store.messages.listForModel(conversationId)).filter(
 			({ message }) => message.runId !== runId || message.role === 'user'
 		);
-		const session = skills.createSession({ snapshot, loaded: loadedSkills(history) });
+		const session = skills.createSession({ snapshot, loaded: loadedSkills(history), dialect: 'full' });
 		const files = await workspaces.list(conversationId);
 		yield* runAgent({
 			model,

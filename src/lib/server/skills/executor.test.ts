@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createProcessSandbox } from '../sandbox/process.ts';
+import { readScriptArguments } from './script-arguments.ts';
 import { createExecutor, type ExecutionContext, type ExecutorOptions } from './executor.ts';
 import type { Skill, SkillEvent, SkillTool } from './types.ts';
 
@@ -37,7 +38,7 @@ async function put(path: string, text: string, mode = 0o644) {
 /** Writes a script and runs it. */
 async function run(name: string, text: string, args: string[] = [], options: Partial<ExecutorOptions> = {}) {
 	await put(name, text, 0o755);
-	return open(options).runScript(demo(), name, args, context());
+	return open(options).runScript(demo(), name, readScriptArguments(args), context());
 }
 /** Writes a handler and calls it as the tool `answer`. */
 async function call(name: string, text: string, args: Record<string, unknown> = {}, options: Partial<ExecutorOptions> = {}) {
@@ -81,7 +82,7 @@ describe('scripts', () => {
 	test('A18: a declared variable that the operator offers reaches the script', async () => {
 		await put('a.sh', 'echo "$TOKEN_A-$TOKEN_B"');
 		const skill = demo({ metadata: { env: 'TOKEN_A' } });
-		const result = await open({ env: { TOKEN_A: 'yes', TOKEN_B: 'no' } }).runScript(skill, 'a.sh', [], context());
+		const result = await open({ env: { TOKEN_A: 'yes', TOKEN_B: 'no' } }).runScript(skill, 'a.sh', readScriptArguments([]), context());
 		expect(result.stdout).toBe('yes-\n');
 	});
 	test('C13: a script that fails keeps both streams, its exit code and what it made', async () => {
@@ -111,7 +112,7 @@ describe('scripts', () => {
 		const stop = new AbortController();
 		await put('a.sh', 'echo before; sleep 987');
 		const onEvent = (event: SkillEvent) => event.type === 'output' && stop.abort();
-		const result = await open().runScript(demo(), 'a.sh', [], context({ signal: stop.signal, onEvent }));
+		const result = await open().runScript(demo(), 'a.sh', readScriptArguments([]), context({ signal: stop.signal, onEvent }));
 		expect(result).toMatchObject({ success: false, error: 'Cancelled', stdout: 'before\n' });
 	});
 	test('D11: the output is capped at 20,480 bytes a stream, and the script succeeds', async () => {
@@ -143,7 +144,7 @@ describe('scripts', () => {
 	test('D13: what cannot be run at all is a typed error, and nothing is started', async () => {
 		await put('note.txt', 'x');
 		await put('a.sh', 'echo');
-		const start = (name: string, args: string[] = []) => open().runScript(demo(), name, args, context());
+		const start = async (name: string, args: string[] = []) => open().runScript(demo(), name, readScriptArguments(args), context());
 		await expect(start('note.txt')).rejects.toMatchObject({ type: 'UnsupportedScriptType' });
 		await expect(start('none.py')).rejects.toMatchObject({ type: 'ScriptNotFound' });
 		await expect(start('../a.sh')).rejects.toMatchObject({ type: 'ScriptNotAllowed' });

@@ -7,7 +7,8 @@ import { NODE_HARNESS } from './handlers/node-harness.ts';
 import { PYTHON_HARNESS } from './handlers/python-harness.ts';
 import { createInterpreters } from './interpreters.ts';
 import { resolveScript } from './resources.ts';
-import { SkillError, type Skill, type SkillErrorType, type SkillEvent, type SkillExecutionResult, type SkillTool } from './types.ts';
+import type { ScriptInput } from './script-arguments.ts';
+import { type Skill, type SkillErrorType, type SkillEvent, type SkillExecutionResult, type SkillTool } from './types.ts';
 import { changedFiles, listWorkspace } from './workspace-changes.ts';
 
 export interface ExecutorOptions {
@@ -29,7 +30,7 @@ export interface ExecutionContext {
 
 export interface Executor {
 	/** @throws SkillError when the script cannot be run at all. */
-	runScript(skill: Skill, script: string, args: readonly string[], context: ExecutionContext): Promise<SkillExecutionResult>;
+	runScript(skill: Skill, script: string, input: ScriptInput, context: ExecutionContext): Promise<SkillExecutionResult>;
 	/** Calls a tools.json handler with checked arguments; its answer is `value`. @throws SkillError likewise. */
 	runTool(skill: Skill, tool: SkillTool, args: Record<string, unknown>, context: ExecutionContext): Promise<SkillExecutionResult>;
 }
@@ -107,13 +108,13 @@ export function createExecutor({ sandbox, timeoutMs, maxOutputBytes, env: offere
 	};
 
 	return {
-		async runScript(skill, requested, args, context) {
-			if (args.some((arg) => arg.includes('\0'))) throw new SkillError('InvalidArgs', 'An argument holds a NUL character.');
+		async runScript(skill, requested, { argv, env: variables, input }, context) {
 			const { path, name } = await resolveScript(skill.dir, requested);
 			const program = await interpreters.resolve(path);
 			const env = buildEnvironment({ skill, cwd: context.cwd, host: process.env, offered });
-			const call = { skill, script: name, args: [...args], env };
-			return announce({ ...call, file: program.file, argv: [...program.args, ...args] }, context);
+			const call = { skill, script: name, args: [...argv], env: { ...variables, ...env } };
+			const stdin = input === undefined ? {} : { input };
+			return announce({ ...call, ...stdin, file: program.file, argv: [...program.args, ...argv] }, context);
 		},
 		async runTool(skill, tool, args, context) {
 			const { path, name } = await resolveScript(skill.dir, tool.script ?? '');

@@ -10,8 +10,12 @@ export interface FolderWatcher {
 }
 
 export interface FolderPass {
-	/** Watches a folder from now on. */
-	follow: (folder: string) => void;
+	/** Watches a folder from now on; true when it was watched before, so that no change in it went unnoticed. */
+	follow: (folder: string) => boolean;
+	/** Folders in which something happened since the last scan began. */
+	touched: ReadonlySet<string>;
+	/** Paths at which something came, went or was replaced since then. */
+	moved: ReadonlySet<string>;
 	/** Lets go of the folders that this scan did not follow. */
 	finish(): void;
 }
@@ -24,6 +28,8 @@ export function createFolderWatcher(roots: readonly string[], onChange: () => vo
 	const above = namesAbove(roots);
 	const watches = new Map<string, FSWatcher>();
 	let followed = new Set<string>();
+	let touched = new Set<string>();
+	let moved = new Set<string>();
 	let isClosed = false;
 
 	const drop = (folder: string) => {
@@ -34,40 +40,54 @@ export function createFolderWatcher(roots: readonly string[], onChange: () => vo
 			watches.delete(path);
 		}
 	};
-	const add = (folder: string) => {
-		if (isClosed || watches.has(folder)) return;
+	/** True when it was watched already. */
+	const add = (folder: string): boolean => {
+		if (watches.has(folder)) return true;
+		if (isClosed) return false;
 		let handle: FSWatcher;
 		try {
 			handle = watch(folder);
 		} catch {
 			// Absent or unreadable: the folder above tells when it comes.
-			return;
+			return false;
 		}
 		watches.set(folder, handle);
 		handle.on('change', (event, name) => {
+			if (followed.has(folder)) touched.add(folder);
 			if (typeof name !== 'string') return onChange();
+			const isRename = event === 'rename';
+			const isAbove = above.get(folder)?.has(name) ?? false;
+			// Folders above the roots may be busy with things that are none of ours.
+			if (isRename && (isAbove || followed.has(folder))) moved.add(join(folder, name));
+			if (isRename && name === basename(folder)) moved.add(folder);
 			// A folder that was moved or removed takes its watch along; what stands there next needs a new one.
-			if (event === 'rename') drop(join(folder, name));
-			if (event === 'rename' && name === basename(folder)) drop(folder);
+			if (isRename) drop(join(folder, name));
+			if (isRename && name === basename(folder)) drop(folder);
 			const isNews = followed.has(folder) && !isLeftOut(name);
-			if (isNews || name === basename(folder) || above.get(folder)?.has(name)) onChange();
+			if (isNews || isAbove || name === basename(folder)) onChange();
 		});
 		handle.on('error', () => {
 			drop(folder);
+			moved.add(folder);
 			onChange();
 		});
+		return false;
 	};
 
 	return {
 		startPass() {
 			const seen = new Set<string>();
+			const changes = { touched, moved };
+			touched = new Set();
+			moved = new Set();
 			// From the top: each is watched before the next is looked for, so none can come unseen.
 			for (const folder of above.keys()) add(folder);
 			return {
+				...changes,
 				follow(folder) {
 					seen.add(folder);
 					followed.add(folder);
-					add(folder);
+					return add(folder);
 				},
 				finish() {
 					followed = seen;

@@ -14,7 +14,20 @@ export { createSkillsProvider } from './provider.ts';
 export type { SkillsProvider, SkillsProviderOptions } from './provider.ts';
 export { parseAllowedTools, parseSkill, parseSkillFile } from './parser.ts';
 export type { ParseOptions } from './parser.ts';
-export { SkillLoadError } from './types.ts';
+export { findEnvelope, readEnvelope } from './dialects/envelope.ts';
+export type { ToolEnvelope } from './dialects/envelope.ts';
+export type { DialectName } from './dialects/dialect.ts';
+export { findSkill, parseReference, versionsOf } from './references.ts';
+export type { SkillReference } from './references.ts';
+export { readSkillFile } from './read-file.ts';
+export { searchSkills } from './skill-search.ts';
+export type { FoundSkill } from './skill-search.ts';
+export { createSkillModes } from './visibility.ts';
+export type { SkillMode, SkillModes } from './visibility.ts';
+export type { SkillRegistry, SkillSnapshot } from './registry.ts';
+export type { SkillSession } from './session.ts';
+export type { ToolPreview, Workshop } from './workshop.ts';
+export { SkillError, SkillLoadError } from './types.ts';
 export type {
 	BrokenSkill,
 	Skill,
@@ -22,6 +35,7 @@ export type {
 	SkillEvent,
 	SkillExecutionResult,
 	SkillIssue,
+	SkillRoot,
 	SkillSpec,
 	SkillTool,
 	ToolDefinition

@@ -2,11 +2,21 @@
 import { resolve } from 'node:path';
 import { createProcessSandbox } from '../sandbox/process.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
+import {
+	toAnthropicTools,
+	toChatTools,
+	toGeminiTools,
+	type AnthropicTool,
+	type ChatTool,
+	type GeminiTool
+} from './adapters.ts';
+import type { DialectName } from './dialects/dialect.ts';
 import { createExecutor } from './executor.ts';
 import { renderSystemPrompt } from './prompt.ts';
 import { createRegistry, type SkillRegistry, type SkillSnapshot } from './registry.ts';
-import { createSkillSession, type SkillSession } from './session.ts';
-import type { SkillExecutionResult, ToolDefinition } from './types.ts';
+import { BUILT_IN_TOOLS, createSkillSession, type SessionOptions, type SkillSession } from './session.ts';
+import type { SkillExecutionResult, SkillRoot, ToolDefinition } from './types.ts';
+import { createWorkshop, type ToolPreview, type Workshop } from './workshop.ts';
 
 export interface SkillsProviderOptions {
 	/** Only these skills, by folder or name. */
@@ -25,14 +35,30 @@ export interface SkillsProviderOptions {
 	watch?: boolean;
 	/** What runs the scripts; plain processes. */
 	sandbox?: Sandbox;
+	/**
+	 * Whose tools and prompt are offered: `openrouter` (S0: `load_skill`, `use_skill`), `full` (with `list_skills`,
+	 * `search_skills`, `read_skill_file`), `drover`, `agent-zero`, `omniroute`. Calls of all are understood (F10).
+	 */
+	dialect?: DialectName;
+	/** Lets the model define tools: where those to keep go (the first folder of skills) and who looks at them first (D25). */
+	defineTools?: { dir?: string; approve: (preview: ToolPreview) => boolean | Promise<boolean> };
 }
 
 export interface SkillsProvider {
 	/** System prompt section listing all skills; empty without skills. */
 	readonly systemPrompt: string;
-	/** `load_skill`, `use_skill` and the tools of loaded skills, as flat Responses API functions. */
+	/** The dialect's tools and those of loaded skills, as flat Responses API functions. */
 	readonly tools: ToolDefinition[];
-	/** Executes a call of the model. `load_skill` answers with text, the rest with a result; failures are results. */
+	/** The same for Chat Completions (B17). */
+	readonly chatTools: ChatTool[];
+	/** The same for Anthropic Messages (B11). */
+	readonly anthropicTools: AnthropicTool[];
+	/** The same for Gemini (B11). */
+	readonly geminiTools: GeminiTool[];
+	/**
+	 * Executes a call of the model, in whichever dialect it is. What runs something answers with a result, failures
+	 * included; what reads something with text.
+	 */
 	handleToolCall(name: string, args: Record<string, unknown>): Promise<SkillExecutionResult | string>;
 	/** Names of the skills that can be used. */
 	readonly skillNames: string[];
@@ -40,7 +66,9 @@ export interface SkillsProvider {
 	/** Name of the backend that runs scripts. */
 	readonly sandbox: string;
 	/** The tools of one conversation, over one view of the library. */
-	createSession(options: { snapshot: SkillSnapshot; loaded?: Iterable<string> }): SkillSession;
+	createSession(options: Omit<SessionOptions, 'executor' | 'snapshot'> & { snapshot: SkillSnapshot }): SkillSession;
+	/** What `define_tool` made; null unless `defineTools` was given. */
+	readonly workshop: Workshop | null;
 	/** Reads the folders again. */
 	reload(): Promise<void>;
 	close(): Promise<void>;
@@ -48,10 +76,12 @@ export interface SkillsProvider {
 
 /** Reads the folders (highest priority first; absent ones are skipped) and gives all that an agent needs to use them. */
 export async function createSkillsProvider(
-	skillsDir: string | readonly string[],
+	skillsDir: string | readonly (string | SkillRoot)[],
 	options: SkillsProviderOptions = {}
 ): Promise<SkillsProvider> {
-	const roots = (typeof skillsDir === 'string' ? [skillsDir] : skillsDir).map((root) => resolve(root));
+	const roots = (typeof skillsDir === 'string' ? [skillsDir] : skillsDir).map((root) =>
+		typeof root === 'string' ? resolve(root) : { ...root, path: resolve(root.path) }
+	);
 	const { include, exclude, watch } = options;
 	const registry = await createRegistry(roots, {
 		...(include ? { include } : {}),
@@ -65,7 +95,23 @@ export async function createSkillsProvider(
 		maxOutputBytes: options.maxOutput ?? 20_480,
 		env: options.env ?? {}
 	});
-	const session = createSkillSession({ snapshot: () => registry.snapshot(), executor });
+	const { dialect = 'openrouter', defineTools } = options;
+	const [first] = roots;
+	const dir = defineTools?.dir ?? (typeof first === 'object' ? first.path : first) ?? 'skills';
+	const workshop = defineTools
+		? createWorkshop({
+				dir: resolve(dir),
+				approve: defineTools.approve,
+				reserved: BUILT_IN_TOOLS,
+				reload: () => registry.reload()
+			})
+		: null;
+	const session = createSkillSession({
+		snapshot: () => registry.snapshot(),
+		executor,
+		dialect,
+		workshop: workshop ?? undefined
+	});
 	const cwd = resolve(options.cwd ?? process.cwd());
 
 	return {
@@ -75,6 +121,15 @@ export async function createSkillsProvider(
 		get tools() {
 			return session.tools();
 		},
+		get chatTools() {
+			return toChatTools(session.tools());
+		},
+		get anthropicTools() {
+			return toAnthropicTools(session.tools());
+		},
+		get geminiTools() {
+			return toGeminiTools(session.tools());
+		},
 		get skillNames() {
 			return registry.snapshot().skills.map((skill) => skill.name);
 		},
@@ -83,10 +138,14 @@ export async function createSkillsProvider(
 		},
 		registry,
 		sandbox: sandbox.name,
-		createSession: ({ snapshot, loaded = [] }) => createSkillSession({ snapshot: () => snapshot, executor, loaded }),
+		createSession: ({ snapshot, ...more }) => createSkillSession({ dialect, ...more, snapshot: () => snapshot, executor }),
+		workshop,
 		async reload() {
 			await registry.reload();
 		},
-		close: () => registry.close()
+		async close() {
+			await workshop?.close();
+			await registry.close();
+		}
 	};
 }

@@ -289,6 +289,84 @@ describe('A33: with the disk followed, without a reload', () => {
 	});
 });
 
+describe('A33: a save that is not done yet', () => {
+	/** Does the rest of a save while the registry waits for it, and returns the names that listeners heard of. */
+	async function finish(rest: () => void): Promise<{ registry: SkillRegistry; heard: string[][] }> {
+		const registry = opened[0] ?? (await open());
+		const heard: string[][] = [];
+		registry.onChange(({ skills, broken }) => heard.push([...skills, ...broken].map(({ status }) => status)));
+		const reading = registry.reload();
+		setTimeout(rest, 5);
+		await reading;
+		return { registry, heard };
+	}
+
+	test('A33: a half-written file is read again, and never reported broken', async () => {
+		put('root/demo/SKILL.md', text('demo', 'Old'));
+		await open();
+		put('root/demo/SKILL.md', '---\nname: demo\ndescr');
+		const { registry, heard } = await finish(() => put('root/demo/SKILL.md', text('demo', 'New')));
+		expect(heard).toEqual([['ready']]);
+		expect(body(registry)).toBe('New');
+	});
+	test('A33: a new skill whose file is half there is read again', async () => {
+		put('root/other/SKILL.md', text('other'));
+		await open();
+		put('root/demo/SKILL.md', '');
+		const { registry, heard } = await finish(() => put('root/demo/SKILL.md', text('demo')));
+		expect(heard).toEqual([['ready', 'ready']]);
+		expect(names(registry)).toEqual(['demo', 'other']);
+	});
+	test('A33: a file that is moved aside before the new one is written does not take its skill away', async () => {
+		put('root/demo/SKILL.md', text('demo', 'Old'));
+		await open();
+		renameSync(at('root/demo/SKILL.md'), at('root/demo/SKILL.md~'));
+		const { registry, heard } = await finish(() => put('root/demo/SKILL.md', text('demo', 'New')));
+		expect(heard).toEqual([['ready']]);
+		expect(body(registry)).toBe('New');
+	});
+	test('A33: what stays half-written is reported broken', async () => {
+		put('root/demo/SKILL.md', text('demo', 'Old'));
+		await open();
+		put('root/demo/SKILL.md', '---\nname: demo\ndescr');
+		const { heard } = await finish(() => undefined);
+		expect(heard).toEqual([['broken']]);
+	});
+});
+
+describe('A33: a large library', () => {
+	test('A33: a folder of 500 skills that is copied in comes whole, and a snapshot taken before stays as it was', async () => {
+		for (let index = 0; index < 500; index += 1) {
+			put(`from/s${index}/SKILL.md`, text(`s${index}`));
+			put(`from/s${index}/scripts/run.sh`, 'echo\n');
+		}
+		put('root/demo/SKILL.md', text('demo'));
+		const registry = await follow();
+		const before = registry.snapshot();
+		const copy = structuredClone(before);
+		const broken: number[] = [];
+		registry.onChange((snapshot) => broken.push(snapshot.broken.length));
+		cpSync(at('from'), at('root/pack'), { recursive: true });
+		await soon(() => expect(registry.snapshot().skills).toHaveLength(501));
+		await soon(() => expect(registry.snapshot().skills.filter(({ scripts }) => scripts.length === 1)).toHaveLength(500));
+		expect(before).toEqual(copy);
+		expect(Math.max(...broken)).toBe(0);
+		put('root/pack/s499/SKILL.md', text('s499', 'Changed'));
+		await soon(() => expect(registry.snapshot().skills.find(({ name }) => name === 's499')?.body).toBe('Changed'));
+		rmSync(at('root/pack'), { recursive: true });
+		await soon(() => expect(names(registry)).toEqual(['demo']));
+	});
+	test('A32: of many skills only the one that changed is another object in the next snapshot', async () => {
+		for (let index = 0; index < 100; index += 1) put(`root/s${index}/SKILL.md`, text(`s${index}`));
+		const registry = await follow();
+		const before = new Set(registry.snapshot().skills);
+		put('root/s7/SKILL.md', text('s7', 'Changed'));
+		await soon(() => expect(registry.snapshot().skills.find(({ name }) => name === 's7')?.body).toBe('Changed'));
+		const fresh = registry.snapshot().skills.filter((skill) => !before.has(skill));
+		expect(fresh.map(({ name }) => name)).toEqual(['s7']);
+	});
+});
+
 /** Handles that watch a folder in this process. */
 const watches = () => process.getActiveResourcesInfo().filter((kind) => kind.startsWith('FSEvent')).length;
 

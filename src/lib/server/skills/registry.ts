@@ -1,8 +1,12 @@
 /** Keeps the library of skills: merges roots, reports collisions, hands out snapshots and follows changes (A28, A32, A33). */
-import { createHash } from 'node:crypto';
-import { createFolderWatcher } from './folder-watcher.ts';
-import { scanRoots } from './scanner.ts';
+import { hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { compare } from 'semver';
+import { createFolderWatcher } from './folder-watcher.ts';
+import { compareNames } from './resources.ts';
+import { createScanner } from './scanner.ts';
+import { createPace } from './slices.ts';
 import { labelRoots } from './sources.ts';
 import type { BrokenSkill, Skill, SkillRoot } from './types.ts';
 
@@ -34,9 +38,13 @@ export interface SkillRegistry {
 	close(): Promise<void>;
 }
 
+type Entry = Skill | BrokenSkill;
+
 /** How long the disk must be quiet before the library is read again, and how long at most it is waited for. */
-const QUIET_MS = 30;
+const QUIET_MS = 20;
 const MAX_WAIT_MS = 300;
+/** After changes the watcher told of, all is looked at once: of very many changes at once a system may lose some. */
+const VERIFY_MS = 1000;
 
 /** Reads `roots`, highest priority first, and returns when the first scan is done. */
 export async function createRegistry(
@@ -44,32 +52,73 @@ export async function createRegistry(
 	options: RegistryOptions = {}
 ): Promise<SkillRegistry> {
 	const roots = labelRoots(given);
+	const scanner = createScanner(roots);
 	const listeners = new Set<(snapshot: SkillSnapshot) => void>();
-	let snapshot = merge([], options);
+	const marks = new WeakMap<Entry, string>();
+	let snapshot = merge([], marks, options);
+	/** What the last scan found; null before the first. */
+	let entries: readonly Entry[] | null = null;
 	let running: Promise<SkillSnapshot> | null = null;
 	let next: Promise<SkillSnapshot> | null = null;
+	/** The next scan looks at every file's time, whatever the watcher says. */
+	let verifies = true;
 	let isClosed = false;
 	let timer: NodeJS.Timeout | undefined;
+	let verifyTimer: NodeJS.Timeout | undefined;
 	let firstChange = 0;
 
-	const scan = async (): Promise<SkillSnapshot> => {
+	const read = async (again: readonly string[] = []): Promise<Entry[]> => {
 		const pass = watcher?.startPass();
-		const found = merge(await scanRoots(roots, pass?.follow), options);
+		const touched = new Set([...(pass?.touched ?? []), ...again]);
+		const isPartial = !verifies;
+		verifies = false;
+		const found = await scanner.scan({
+			follow: pass?.follow ?? (() => false),
+			touched,
+			moved: pass?.moved ?? new Set(),
+			verifies: !isPartial
+		});
 		pass?.finish();
-		if (found.revision !== snapshot.revision) {
-			snapshot = found;
+		if (isPartial && !isClosed) {
+			clearTimeout(verifyTimer);
+			verifyTimer = setTimeout(() => void reload(), VERIFY_MS);
+		}
+		return found;
+	};
+	const scan = async (): Promise<SkillSnapshot> => {
+		let found = await read();
+		const doubtful = entries ? doubtfulIn(found, entries) : [];
+		if (doubtful.length > 0 && !isClosed) {
+			// Somebody may be writing it just now.
+			await delay(QUIET_MS);
+			found = await read(doubtful);
+		}
+		if (entries && isSame(found, entries)) return snapshot;
+		const pace = createPace();
+		for (const entry of found) {
+			await pace();
+			if (!marks.has(entry)) marks.set(entry, markOf(entry));
+		}
+		const merged = merge(found, marks, options);
+		entries = found;
+		if (merged.revision !== snapshot.revision) {
+			snapshot = merged;
 			for (const listener of listeners) listener(snapshot);
 		}
 		return snapshot;
 	};
 	// Whoever calls while it reads may have changed what was read already: all of them share the reading after it.
-	const reload = (): Promise<SkillSnapshot> => {
+	const refresh = (): Promise<SkillSnapshot> => {
 		if (!running) return (running = scan().finally(() => (running = null)));
 		const again = () => {
 			next = null;
-			return reload();
+			return refresh();
 		};
 		return (next ??= running.then(again, again));
+	};
+	const reload = (): Promise<SkillSnapshot> => {
+		verifies = true;
+		return refresh();
 	};
 	const schedule = () => {
 		if (isClosed) return;
@@ -79,7 +128,7 @@ export async function createRegistry(
 		const wait = Math.max(0, Math.min(QUIET_MS, firstChange + MAX_WAIT_MS - now));
 		timer = setTimeout(() => {
 			firstChange = 0;
-			void reload();
+			void refresh();
 		}, wait);
 	};
 	const watcher = options.watch ? createFolderWatcher(
@@ -98,6 +147,7 @@ export async function createRegistry(
 		async close() {
 			isClosed = true;
 			clearTimeout(timer);
+			clearTimeout(verifyTimer);
 			listeners.clear();
 			watcher?.close();
 			await (next ?? running);
@@ -105,28 +155,46 @@ export async function createRegistry(
 	};
 }
 
+/** Folders whose skill may be half-written: it is broken and was not, or its file is gone and its folder is not. */
+function doubtfulIn(found: readonly Entry[], before: readonly Entry[]): string[] {
+	const known = new Map(before.map((entry) => [entry.dir, entry.status]));
+	const broken = found.filter(({ status, dir }) => status === 'broken' && known.get(dir) !== 'broken');
+	const present = new Set(found.map(({ dir }) => dir));
+	const gone = before.filter(({ dir }) => !present.has(dir) && existsSync(dir));
+	return [...broken, ...gone].map(({ dir }) => dir);
+}
+
+function isSame(found: readonly Entry[], before: readonly Entry[]): boolean {
+	return found.length === before.length && found.every((entry, index) => entry === before[index]);
+}
+
+/** Differs for entries that differ in anything. A body is in its digest already. */
+function markOf(entry: Entry): string {
+	return hash('sha256', JSON.stringify(entry.status === 'ready' ? { ...entry, body: '' } : entry), 'base64');
+}
+
 /** Of one name the first root wins, in one root the newest version; the others stay addressable (A28, A38). */
-function merge(found: readonly (Skill | BrokenSkill)[], options: RegistryOptions): SkillSnapshot {
+function merge(found: readonly Entry[], marks: WeakMap<Entry, string>, options: RegistryOptions): SkillSnapshot {
 	const byName = new Map<string, Skill[]>();
 	const broken: BrokenSkill[] = [];
-	for (const entry of found) {
-		if (!isWanted(entry, options)) continue;
+	const wanted = found.filter((entry) => isWanted(entry, options));
+	for (const entry of wanted) {
+		const named = byName.get(entry.name);
 		if (entry.status === 'broken') broken.push(entry);
-		else byName.set(entry.name, [...(byName.get(entry.name) ?? []), entry]);
+		else if (named) named.push(entry);
+		else byName.set(entry.name, [entry]);
 	}
 	const skills: Skill[] = [];
 	const shadowed: Skill[] = [];
 	for (const named of byName.values()) {
-		const [first, ...others] = inOrder(named);
+		const [first, ...others] = named.length > 1 ? inOrder(named) : named;
 		if (!first) continue;
 		skills.push(first);
 		shadowed.push(...others.filter(({ digest }) => digest !== first.digest).map((other) => besides(other, first)));
 	}
-	skills.sort((a, b) => (a.name < b.name ? -1 : 1));
-	// A body is in its digest already; a large library's bodies would hold the server up.
-	const facts = [...skills, ...shadowed].map(({ body: _body, ...rest }) => rest);
-	const hash = createHash('sha256').update(JSON.stringify([skills.length, facts, broken]));
-	return { skills, shadowed, broken, revision: hash.digest('hex').slice(0, 16) };
+	skills.sort((a, b) => compareNames(a.name, b.name));
+	const revision = hash('sha256', wanted.map((entry) => marks.get(entry)).join()).slice(0, 16);
+	return { skills, shadowed, broken, revision };
 }
 
 function inOrder(named: Skill[]): Skill[] {
@@ -141,7 +209,7 @@ function besides(other: Skill, first: Skill): Skill {
 	return { ...other, issues: [...other.issues, { field: 'name', severity: 'warning', message }] };
 }
 
-function isWanted({ name, dir }: Skill | BrokenSkill, { include = [], exclude = [] }: RegistryOptions): boolean {
+function isWanted({ name, dir }: Entry, { include = [], exclude = [] }: RegistryOptions): boolean {
 	const folder = dir.split(/[\\/]/).at(-1) ?? name;
 	const isIn = (list: readonly string[]) => list.includes(name) || list.includes(folder);
 	return (include.length === 0 || isIn(include)) && !isIn(exclude);

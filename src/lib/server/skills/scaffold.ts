@@ -1,6 +1,9 @@
 /** The files of a new skill, as texts; pure (FEATURES D25, E21). */
 import { SkillError } from './types.ts';
 
+/** Marks skills that `define_tool` made: only those may be removed by `remove_tool` (D26). */
+export const DEFINE_TOOL = 'define_tool';
+
 /** Contents by path, relative to the skill's folder. */
 export type SkillFiles = Record<string, string>;
 
@@ -9,6 +12,8 @@ export interface NewSkill {
 	description: string;
 	/** Markdown; a short outline to be filled in without it. */
 	body?: string;
+	/** What made it, as `metadata.generator`. */
+	generator?: string;
 }
 
 export interface NewTool {
@@ -30,7 +35,7 @@ export function skillNameOf(toolName: string): string {
 }
 
 /** A skill of instructions alone. @throws SkillError InvalidArgs when the name or the description would not be valid */
-export function skillFiles({ name, description, body }: NewSkill): SkillFiles {
+export function skillFiles({ name, description, body, generator }: NewSkill): SkillFiles {
 	if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || name.length > 64) {
 		throw new SkillError(
 			'InvalidArgs',
@@ -44,7 +49,8 @@ export function skillFiles({ name, description, body }: NewSkill): SkillFiles {
 	}
 	const title = name.charAt(0).toUpperCase() + name.slice(1).replaceAll('-', ' ');
 	// A JSON string is a YAML string: nothing in a name or description can break the front matter.
-	const head = ['---', `name: ${/^[a-z][a-z-]*$/.test(name) ? name : JSON.stringify(name)}`, `description: ${JSON.stringify(line)}`, '---'];
+	const head = ['---', `name: ${/^[a-z][a-z-]*$/.test(name) ? name : JSON.stringify(name)}`, `description: ${JSON.stringify(line)}`,
+		...(generator ? ['metadata:', `  generator: ${generator}`] : []), '---'];
 	return { 'SKILL.md': [...head, '', `# ${title}`, '', (body ?? OUTLINE).trim(), ''].join('\n') };
 }
 
@@ -62,7 +68,7 @@ export function toolFiles({ name, description, parameters, code }: NewTool): Ski
 	const body = `Call the tool \`${name}\` and answer with its result.`;
 	const manifest = [{ name, description, script, parameters }];
 	return {
-		...skillFiles({ name: skillNameOf(name), description, body }),
+		...skillFiles({ name: skillNameOf(name), description, body, generator: DEFINE_TOOL }),
 		'tools.json': `${JSON.stringify(manifest, null, '\t')}\n`,
 		[script]: handlerModule(code)
 	};

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { scanRoots } from './scanner.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createScanner, scanRoots, type Scanner, type ScanPass } from './scanner.ts';
 import { createPace } from './slices.ts';
 
 let folder: string;
@@ -254,6 +254,108 @@ describe('caps', () => {
 		const { ready, broken } = await scan('many');
 		expect(ready).toHaveLength(2500);
 		expect(broken).toEqual([]);
+	});
+});
+
+describe('a scan after another', () => {
+	/** Once the files are a moment old their times tell whether they changed. */
+	const settled = (scanner: Scanner) =>
+		vi.waitFor(async () => {
+			const [first, second] = [await scanner.scan(), await scanner.scan()];
+			expect(second.every((skill, index) => skill === first[index])).toBe(true);
+			return second;
+		});
+
+	test('A32: a skill that did not change is not read again, one that did is', async () => {
+		put({ 'a/SKILL.md': text('a'), 'a/scripts/x.sh': '', 'b/SKILL.md': text('b'), 'group/c/SKILL.md': text('c') });
+		const scanner = createScanner([folder]);
+		const before = await settled(scanner);
+		put({ 'b/SKILL.md': text('b', 'Else') });
+		const after = await scanner.scan();
+		expect(after.map((skill, index) => skill === before[index])).toEqual([true, false, true]);
+		expect(after[1]).toMatchObject({ body: 'Else' });
+		expect(before[1]).toMatchObject({ body: 'Body' });
+	});
+	test.each<[what: string, change: () => void, expected: object]>([
+		['a new script', () => put({ 'a/scripts/y.sh': '' }), { scripts: ['scripts/x.sh', 'scripts/y.sh'] }],
+		['a tools.json', () => put({ 'a/tools.json': '[{"name":"t","description":"T."}]' }), { tools: [{ name: 't' }] }],
+		['a script that is gone', () => rmSync(at('a/scripts/x.sh')), { scripts: [] }],
+		['a folder of scripts that is gone', () => rmSync(at('a/scripts'), { recursive: true }), { scripts: [] }],
+		['another file in its place', saveAside, { body: 'Save' }],
+		['a change that keeps size and time', keepTime, { body: 'Kept' }],
+		['a folder that was made anew', remake, { body: 'Anew' }]
+	])('A32: %s is seen by the times alone', async (_what, change, expected) => {
+		put({ 'a/SKILL.md': text('a'), 'a/scripts/x.sh': '' });
+		const scanner = createScanner([folder]);
+		await settled(scanner);
+		change();
+		expect(await scanner.scan()).toMatchObject([expected]);
+	});
+	function saveAside(): void {
+		put({ 'a/.SKILL.md.tmp': text('a', 'Save') });
+		renameSync(at('a/.SKILL.md.tmp'), at('a/SKILL.md'));
+	}
+	function keepTime(): void {
+		const { atime, mtime } = statSync(at('a/SKILL.md'));
+		put({ 'a/SKILL.md': text('a', 'Kept') });
+		utimesSync(at('a/SKILL.md'), atime, mtime);
+	}
+	function remake(): void {
+		rmSync(at('a'), { recursive: true });
+		put({ 'a/SKILL.md': text('a', 'Anew') });
+	}
+	test('A32: changes of the same size in quick succession are seen each time, whatever the clock of the disk', async () => {
+		put({ 'a/SKILL.md': text('a', 'v000'), 'a/tools.json': '[{"name":"v000","description":"T."}]' });
+		const scanner = createScanner([folder]);
+		await scanner.scan();
+		for (let version = 100; version < 300; version += 1) {
+			put({ 'a/SKILL.md': text('a', `v${version}`), 'a/tools.json': `[{"name":"v${version}","description":"T."}]` });
+			expect(await scanner.scan()).toMatchObject([{ body: `v${version}`, tools: [{ name: `v${version}` }] }]);
+		}
+	});
+	test('A32: what is behind a link is read each time', async () => {
+		put({ 'a/docs/.one.md': text('a', 'One'), 'a/docs/.two.md': text('a', 'Two') });
+		link('docs/.current', 'a/SKILL.md');
+		link('.one.md', 'a/docs/.current');
+		const scanner = createScanner([folder]);
+		expect(await scanner.scan()).toMatchObject([{ body: 'One' }]);
+		rmSync(at('a/docs/.current'));
+		link('.two.md', 'a/docs/.current');
+		expect(await scanner.scan()).toMatchObject([{ body: 'Two' }]);
+	});
+	test('A32: a link that is turned, and one whose target comes later, are seen', async () => {
+		put({ 'far/one/SKILL.md': text('x', 'One'), 'far/two/SKILL.md': text('x', 'Two'), 'root/near/SKILL.md': text('near') });
+		link(at('far/one'), 'root/x');
+		link(at('far/late'), 'root/late');
+		const scanner = createScanner([at('root')]);
+		await settled(scanner);
+		rmSync(at('root/x'));
+		link(at('far/two'), 'root/x');
+		put({ 'far/late/SKILL.md': text('late') });
+		expect(await scanner.scan()).toMatchObject([{ name: 'late' }, { name: 'near' }, { name: 'x', body: 'Two' }]);
+	});
+	test('A33: of what is watched only what was touched is looked at, and that is read whatever its times say', async () => {
+		put({ 'a/SKILL.md': text('a'), 'b/SKILL.md': text('b'), 'b/scripts/x.sh': '', 'c/d/SKILL.md': text('d') });
+		const scanner = createScanner([folder]);
+		const before = await settled(scanner);
+		const watched: ScanPass = { follow: () => true, touched: new Set(), moved: new Set(), verifies: false };
+		put({ 'a/SKILL.md': text('a', 'Else'), 'b/scripts/y.sh': '' });
+		expect((await scanner.scan(watched)).map((skill, index) => skill === before[index])).toEqual([true, true, true]);
+		const touched = { ...watched, touched: new Set([at('b/scripts')]) };
+		expect((await scanner.scan(touched)).map((skill, index) => skill === before[index])).toEqual([true, false, true]);
+		const moved = { ...watched, moved: new Set([at('c')]) };
+		expect((await scanner.scan(moved)).map((skill, index) => skill === before[index])).toEqual([true, false, false]);
+		const above = { ...watched, moved: new Set([dirname(folder)]) };
+		expect(await scanner.scan(above)).toMatchObject([{ body: 'Else' }, {}, {}]);
+	});
+	test('A33: what is not watched is looked at each time', async () => {
+		put({ 'a/SKILL.md': text('a'), 'a/scripts/x.sh': '' });
+		const scanner = createScanner([folder]);
+		await settled(scanner);
+		put({ 'a/scripts/y.sh': '' });
+		const follow = (path: string) => path !== at('a/scripts');
+		const found = await scanner.scan({ follow, touched: new Set(), moved: new Set(), verifies: false });
+		expect(found).toMatchObject([{ scripts: ['scripts/x.sh', 'scripts/y.sh'] }]);
 	});
 });
 

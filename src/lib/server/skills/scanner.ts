@@ -1,162 +1,168 @@
-/** Roots → skills, ready or broken. Opens regular files only, follows links without going round, stops at caps (A24, A27). */
-import { hash } from 'node:crypto';
-import { readdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
-import { basename, join } from 'node:path';
-import { readFacts } from './facts.ts';
-import { parseManifest } from './manifest.ts';
-import { parseSkill } from './parser.ts';
-import { compareNames, listFiles, scriptsOf } from './resources.ts';
-import { readSafely } from './safe-read.ts';
+/** Roots → skills, ready or broken; what did not change since the last scan is not read again (FEATURES A24, A27, A32). */
+import type { Dirent } from 'node:fs';
+import { dirname } from 'node:path';
+import { isUnchanged, markOf, type FileMark } from './file-marks.ts';
+import { readEntries, skillFileOf, subfoldersOf, walkRoot, type Folder, type Subfolders, type WalkRules } from './folder-walk.ts';
+import { compareNames } from './resources.ts';
+import { brokenFolder, loadSkill } from './skill-loader.ts';
 import { createPace } from './slices.ts';
 import { labelRoots } from './sources.ts';
-import { SkillLoadError, type BrokenSkill, type Skill, type SkillIssue, type SkillRoot } from './types.ts';
+import type { BrokenSkill, Skill, SkillRoot } from './types.ts';
 
-const MAX_DEPTH = 6;
-/** Folders without a SKILL.md that are looked into below one root. */
-const MAX_FOLDERS = 2000;
-const MAX_SKILLS = 10_000;
+const RULES: WalkRules = {
+	filenames: ['SKILL.md', 'skill.md'],
+	maxDepth: 6,
+	isSkipped: (name) => /^[._]/.test(name) || name === 'node_modules'
+};
 
-/** Entries of a folder, sorted by name. */
-type ReadFolder = (folder: string) => Promise<Dirent[]>;
+/** What a watcher of folders knows at the start of a scan. */
+export interface ScanPass {
+	/** Is told of each folder just before it is looked at; true when no change in it can have gone unnoticed since. */
+	follow(folder: string): boolean;
+	/** Folders in which something happened: they are read again, whatever their files' times say. */
+	touched: ReadonlySet<string>;
+	/** Paths at which something else may stand now. */
+	moved: ReadonlySet<string>;
+	/** Look at every file's time all the same. */
+	verifies: boolean;
+}
 
-interface Folder {
-	path: string;
-	/** Its real path, so that links cannot lead round in a circle. */
-	real: string;
+export interface Scanner {
+	/** Every folder below the roots with a SKILL.md, in the order of the roots, then by path. Not to be called twice at once. */
+	scan(pass?: ScanPass): Promise<(Skill | BrokenSkill)[]>;
+}
+
+const UNWATCHED: ScanPass = { follow: () => false, touched: new Set(), moved: new Set(), verifies: true };
+
+/** A folder as it was read, and how to tell that it still is so. */
+interface Known {
+	content: Skill | Subfolders;
+	/** What was listed. */
+	folders: readonly string[];
+	/** What was read. */
+	files: readonly string[];
+	/** Of the folders, then of the files; null when they changed too short a while before to tell. */
+	marks: readonly FileMark[] | null;
 }
 
 /**
- * Every folder below the roots with a SKILL.md, in the order of the roots, then by path. Absent roots are skipped;
- * a root or folder that cannot be read, or holds too much, is listed as broken. The event loop is never held up long.
- * `onFolder` is told of each folder just before it is read.
+ * Absent roots are skipped; a root or folder that cannot be read, or holds too much, is listed as broken. The event
+ * loop is never held up long. A skill that did not change is the same object in the next scan.
  */
+export function createScanner(given: readonly (string | SkillRoot)[]): Scanner {
+	const roots = labelRoots(given);
+	let known = new Map<string, Known>();
+	return {
+		async scan(pass = UNWATCHED) {
+			const kept = new Map<string, Known>();
+			const found = await scanAll(roots, pass, { known, kept });
+			known = kept;
+			return found;
+		}
+	};
+}
+
+/** One scan that nothing is kept of. `onFolder` is told of each folder just before it is read. */
 export async function scanRoots(
 	roots: readonly (string | SkillRoot)[],
 	onFolder: (folder: string) => void = () => undefined
 ): Promise<(Skill | BrokenSkill)[]> {
-	const pace = createPace();
-	const readFolder: ReadFolder = async (folder) => {
-		await pace();
+	const follow = (folder: string): boolean => {
 		onFolder(folder);
-		return readdirSync(folder, { withFileTypes: true }).sort((a, b) => compareNames(a.name, b.name));
+		return false;
 	};
+	return scanAll(labelRoots(roots), { ...UNWATCHED, follow }, null);
+}
+
+interface Memory {
+	known: ReadonlyMap<string, Known>;
+	kept: Map<string, Known>;
+}
+
+async function scanAll(roots: readonly SkillRoot[], pass: ScanPass, memory: Memory | null): Promise<(Skill | BrokenSkill)[]> {
+	const pace = createPace();
 	const seen = new Set<string>();
 	const skills: (Skill | BrokenSkill)[] = [];
-	for (const root of labelRoots(roots)) {
-		const found = await scanRoot(root, seen, readFolder);
+	for (const root of roots) {
+		const found: (Skill | BrokenSkill)[] = [];
+		const open = async (folder: Folder, isRoot: boolean): Promise<Skill | BrokenSkill | Subfolders> => {
+			await pace();
+			folder.isNew ||= pass.moved.has(folder.path);
+			const known = memory?.known.get(folder.path);
+			if (known && !folder.isNew && isCurrent(known, pass)) {
+				memory?.kept.set(folder.path, known);
+				return known.content;
+			}
+			const reading = createReading(pass, memory !== null, pace);
+			const entries = await reading.readFolder(folder.path);
+			const file = isRoot ? undefined : skillFileOf(entries, RULES);
+			if (!file) return reading.keep(subfoldersOf(entries, RULES), folder.path, memory);
+			const skill = await loadSkill({ path: folder.path, root, file, entries }, reading);
+			// What is broken may be whole the next moment, and for reasons that no file's time tells of.
+			return skill.status === 'ready' ? reading.keep(skill, folder.path, memory) : skill;
+		};
+		const failed = (folder: string, message: string) => found.push(brokenFolder(folder, root, message));
+		const visitor = { open, found: (skill: Skill | BrokenSkill) => found.push(skill), failed };
+		await walkRoot(root.path, seen, RULES, visitor, isMoved(root.path, pass));
 		skills.push(...found.sort((a, b) => compareNames(a.path, b.path)));
 	}
 	return skills;
 }
 
-/** Level by level; descent stops at a skill. `seen` holds the real paths of all folders read so far. */
-async function scanRoot(root: SkillRoot, seen: Set<string>, readFolder: ReadFolder): Promise<(Skill | BrokenSkill)[]> {
-	const found: (Skill | BrokenSkill)[] = [];
-	let level: Folder[] = [{ path: root.path, real: root.path }];
-	let skills = 0;
-	let folders = 0;
-	for (let depth = 0; depth <= MAX_DEPTH && level.length > 0; depth += 1) {
-		const next: Folder[] = [];
-		for (const folder of level) {
-			try {
-				if (depth === 0) folder.real = realpathSync.native(root.path);
-				if (seen.has(folder.real)) continue;
-				const entries = await readFolder(folder.path);
-				seen.add(folder.real);
-				const file = depth > 0 ? skillFileOf(entries) : undefined;
-				const isTooMuch = file ? (skills += 1) > MAX_SKILLS : (folders += 1) > MAX_FOLDERS;
-				if (isTooMuch) {
-					const message = file ? 'has more than 10,000 skills' : 'has more than 2,000 folders without a SKILL.md';
-					return [...found, brokenFolder(root.path, root, `${message}; the rest was not read`)];
-				}
-				if (file) found.push(await loadSkill(folder.path, file, entries, root, readFolder));
-				else next.push(...entries.flatMap((entry) => subfolder(folder, entry) ?? []));
-			} catch (error) {
-				// What went away since it was listed is absent like a root that never was.
-				if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue;
-				found.push(brokenFolder(folder.path, root, (error as Error).message));
-			}
-		}
-		level = next;
-	}
-	return found;
+function isCurrent({ folders, files, marks }: Known, pass: ScanPass): boolean {
+	// Each is followed before it is looked at, so that no change comes between.
+	const isWatched = folders.map((folder) => pass.follow(folder)).every(Boolean);
+	if (folders.some((folder) => pass.touched.has(folder))) return false;
+	if (isWatched && !pass.verifies) return true;
+	if (!marks) return false;
+	const isSame = (path: string, mark: FileMark | undefined) => mark !== undefined && isUnchanged(path, mark);
+	return (
+		folders.every((path, index) => isSame(path, marks[index])) &&
+		files.every((path, index) => isSame(path, marks[folders.length + index]))
+	);
 }
 
-function skillFileOf(entries: readonly Dirent[]): Dirent | undefined {
-	return entries.find(({ name }) => name === 'SKILL.md') ?? entries.find(({ name }) => name === 'skill.md');
-}
-
-/** The folder that an entry is or links to. Only a link costs system calls: other real paths follow from their parent's. */
-function subfolder(parent: Folder, entry: Dirent): Folder | null {
-	if (/^[._]/.test(entry.name) || entry.name === 'node_modules') return null;
-	const path = join(parent.path, entry.name);
-	if (entry.isDirectory()) return { path, real: parent.real === parent.path ? path : join(parent.real, entry.name) };
-	if (!entry.isSymbolicLink()) return null;
-	try {
-		return statSync(path).isDirectory() ? { path, real: realpathSync.native(path) } : null;
-	} catch {
-		// A link to nothing, or to itself, is no folder.
-		return null;
-	}
-}
-
-async function loadSkill(
-	dir: string,
-	file: Dirent,
-	entries: Dirent[],
-	{ path: root, source }: SkillRoot,
-	readFolder: ReadFolder
-): Promise<Skill | BrokenSkill> {
-	const path = join(dir, file.name);
-	const broken = (issues: readonly SkillIssue[], description = ''): BrokenSkill => {
-		return { status: 'broken', name: basename(dir), description, path, dir, root, source, issues: [...issues] };
+/** Notes what is read for one skill, with the marks to know it again by. */
+function createReading(pass: ScanPass, isKept: boolean, pace: () => Promise<void>) {
+	const folders = { paths: [] as string[], marks: [] as (FileMark | null)[] };
+	const files = { paths: [] as string[], marks: [] as (FileMark | null)[] };
+	let isWhole = true;
+	const note = (path: string, { paths, marks }: typeof folders) => {
+		paths.push(path);
+		if (isKept) marks.push(markOf(path));
 	};
-	try {
-		const bytes = readSafely(path, file.isSymbolicLink());
-		const { spec, warnings } = parseSkill(bytes.toString(), path, { mode: 'lenient' });
-		const issues = [...warnings];
-		if (file.name !== 'SKILL.md') {
-			issues.push({ field: '_', severity: 'warning', message: 'is named skill.md', fix: 'rename it to SKILL.md' });
+	return {
+		async readFolder(folder: string): Promise<Dirent[]> {
+			await pace();
+			pass.follow(folder);
+			try {
+				note(folder, folders);
+				return readEntries(folder);
+			} catch (error) {
+				isWhole = false;
+				throw error;
+			}
+		},
+		beforeFile(path: string, isLink: boolean): void {
+			// A link may come to lead elsewhere without any of this changing.
+			if (isLink) isWhole = false;
+			else note(path, files);
+		},
+		keep<Content extends Known['content']>(content: Content, folder: string, memory: Memory | null): Content {
+			if (!isWhole || !memory) return content;
+			const marks = [...folders.marks, ...files.marks].filter((mark) => mark !== null);
+			const isMarked = marks.length === folders.paths.length + files.paths.length;
+			memory.kept.set(folder, { content, folders: folders.paths, files: files.paths, marks: isMarked ? marks : null });
+			return content;
 		}
-		if (issues.some((issue) => issue.severity === 'error')) return broken(issues, firstParagraph(spec.body));
-		// The listing that showed the SKILL.md is not asked for again.
-		const files = await listFiles(dir, async (folder) => (folder === dir ? entries : readFolder(folder)));
-		const manifest = readManifest(dir, entries);
-		const { facts, issues: doubts } = readFacts(spec);
-		return {
-			...spec,
-			...facts,
-			status: 'ready',
-			root,
-			source,
-			digest: hash('sha256', bytes).slice(0, 16),
-			tools: manifest.tools,
-			files,
-			scripts: scriptsOf(files),
-			issues: [...issues, ...doubts, ...manifest.issues]
-		};
-	} catch (error) {
-		if (error instanceof SkillLoadError) return broken(error.issues);
-		return broken([{ field: '_', severity: 'error', message: (error as Error).message }]);
+	};
+}
+
+/** Is the path, or one above it, another than before? */
+function isMoved(path: string, { moved }: ScanPass): boolean {
+	if (moved.size === 0) return false;
+	for (let at = path; ; at = dirname(at)) {
+		if (moved.has(at)) return true;
+		if (at === dirname(at)) return false;
 	}
-}
-
-/** A tools.json that cannot be read costs the skill its tools, never itself (D16). */
-function readManifest(dir: string, entries: readonly Dirent[]): ReturnType<typeof parseManifest> {
-	const file = entries.find(({ name }) => name === 'tools.json');
-	if (!file) return { tools: [], issues: [] };
-	try {
-		return parseManifest(readSafely(join(dir, file.name), file.isSymbolicLink()).toString());
-	} catch (error) {
-		return { tools: [], issues: [{ field: file.name, severity: 'warning', message: (error as Error).message }] };
-	}
-}
-
-function brokenFolder(dir: string, { path: root, source }: SkillRoot, message: string): BrokenSkill {
-	const issue: SkillIssue = { field: '_', severity: 'error', message };
-	return { status: 'broken', name: basename(dir), description: '', path: dir, dir, root, source, issues: [issue] };
-}
-
-function firstParagraph(body: string): string {
-	return body.split(/\n\s*\n/).find((part) => part.trim() && !part.trim().startsWith('#'))?.trim().slice(0, 300) ?? '';
 }

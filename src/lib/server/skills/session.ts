@@ -1,16 +1,19 @@
-/** The skill tools of one conversation: what the model may call now, and what comes of a call (FEATURES C1, C13, D24). */
-import { createHash } from 'node:crypto';
+/** The skill tools of one conversation: what the model may call now, and what comes of a call (FEATURES C11, C12, D24, F10). */
+import { agentZero } from './dialects/agent-zero.ts';
+import type { Dialect, DialectName } from './dialects/dialect.ts';
+import { drover } from './dialects/drover.ts';
+import { readEnvelope } from './dialects/envelope.ts';
+import { omniroute } from './dialects/omniroute.ts';
+import { full, openrouter } from './dialects/openrouter.ts';
 import type { ExecutionContext, Executor } from './executor.ts';
-import { checkArguments } from './manifest.ts';
-import { estimateTokens, renderLoadedSkill } from './prompt.ts';
-import { findSkill, similarNames } from './references.ts';
+import { isRecord, textArgument, type OperationResult, type SkillOperation } from './operations.ts';
+import { callTool, perform, shorten, type Approval, type PerformContext } from './perform.ts';
+import { findSkill } from './references.ts';
 import type { SkillSnapshot } from './registry.ts';
-import { LOAD_SKILL, USE_SKILL } from './tools.ts';
-import { SkillError, type Skill, type SkillExecutionResult, type SkillTool, type ToolDefinition } from './types.ts';
-
-/** Of the files that a script made, as many are named to the model; the result has them all. */
-const MAX_FILES_SHOWN = 100;
-const MAX_NAMES_SHOWN = 100;
+import { nameTools, type NamedTool } from './tool-names.ts';
+import { viewOf, type Visibility } from './visibility.ts';
+import { DEFINE, REMOVE, type Workshop } from './workshop.ts';
+import { SkillError, type Skill, type SkillExecutionResult, type ToolDefinition } from './types.ts';
 
 /** What the model reads, and the same as data. */
 export interface ToolOutcome {
@@ -20,151 +23,169 @@ export interface ToolOutcome {
 }
 
 export interface SkillSession {
-	/** `load_skill`, `use_skill` and the tools of the skills loaded so far; none without skills (C18). */
+	/** The dialect's tools and those of the skills loaded so far; none without skills (C18). */
 	tools(): ToolDefinition[];
 	has(name: string): boolean;
 	/** Calls with the same lane must not run at the same time: one skill's scripts one at a time (D43). */
 	lane(name: string, args: Record<string, unknown>): string | null;
-	/** Never throws: what goes wrong is an outcome. */
+	/** Takes the calls of every dialect. Never throws: what goes wrong is an outcome. */
 	call(name: string, args: Record<string, unknown>, context: ExecutionContext): Promise<ToolOutcome>;
 }
 
-export interface SessionOptions {
+export interface SessionOptions extends Visibility {
 	snapshot: () => SkillSnapshot;
 	executor: Executor;
-	/** Names of skills that were loaded earlier in the conversation. */
+	/** References of skills that were loaded earlier in the conversation. */
 	loaded?: Iterable<string>;
+	/** Which tools are offered; calls of the others are understood as well. `openrouter`. */
+	dialect?: DialectName;
+	/** Asked before a skill is loaded or runs (C16). */
+	approve?: Approval;
+	/** Lets the model define tools (D25); without it `define_tool` and `remove_tool` do not exist. */
+	workshop?: Workshop | undefined;
 }
 
-/** A session over the library as `snapshot` gives it at each call. */
-export function createSkillSession({ snapshot, executor, loaded = [] }: SessionOptions): SkillSession {
-	const loadedNames = new Set(loaded);
+const DIALECTS: Record<DialectName, Dialect> = { openrouter, full, drover, 'agent-zero': agentZero, omniroute };
+/** `openrouter` reads all that `full` does; OmniRoute's come last, for any name may be one of its tools. */
+const READERS: readonly Dialect[] = [full, drover, agentZero, omniroute];
+/** What no skill's tool may be called. */
+export const BUILT_IN_TOOLS: ReadonlySet<string> = new Set([
+	...['list_skills', 'search_skills', 'load_skill', 'read_skill_file', 'use_skill'],
+	...['skill_load', 'skill_resource', 'skills_tool', DEFINE.name, REMOVE.name]
+]);
 
-	const find = (name: unknown): Skill => {
+/** A session over the library as `snapshot` gives it at each call. */
+export function createSkillSession({
+	snapshot,
+	executor,
+	loaded = [],
+	dialect = 'openrouter',
+	approve,
+	workshop,
+	...visibility
+}: SessionOptions): SkillSession {
+	const references = new Set(loaded);
+	const view = () => {
 		const library = snapshot();
-		if (typeof name !== 'string') throw new SkillError('InvalidArgs', '“skill” must be the name of a skill.', hintOf(library));
-		const skill = findSkill(library, name);
-		if (skill) return skill;
-		throw new SkillError('SkillNotFound', `There is no skill “${shorten(name)}”.`, hintOf(library, name));
+		const passing = workshop?.passing ?? [];
+		return viewOf(passing.length === 0 ? library : { ...library, skills: [...library.skills, ...passing] }, visibility);
 	};
-	const load = (skill: Skill, context: ExecutionContext): ToolOutcome => {
-		loadedNames.delete(skill.name);
-		loadedNames.add(skill.name); // the newest stands last and wins a clash of tool names (D17)
-		const output = renderLoadedSkill(skill);
-		const { name, description, path } = skill;
-		context.onEvent?.({ type: 'loaded', skill: name, description, path, tokens: estimateTokens(output) });
-		return { ok: true, output, result: output };
+	const loadedTools = (library: SkillSnapshot): Map<string, NamedTool> => {
+		const always = library.skills.filter(({ name }) => visibility.modeOf?.(name) === 'on');
+		const loaded = [...references].flatMap((reference) => findSkill(library, reference) ?? []);
+		return nameTools([...always.filter((skill) => !loaded.includes(skill)), ...loaded], BUILT_IN_TOOLS);
 	};
-	const loadedTools = () => {
-		const { skills } = snapshot();
-		const inOrder = [...loadedNames].flatMap((name) => skills.find((skill) => skill.name === name) ?? []);
-		return nameTools(inOrder);
+	const remember = (library: SkillSnapshot, skill: Skill) => {
+		const isFirst = library.skills.includes(skill);
+		const reference = isFirst ? skill.name : `${skill.source}/${skill.name}@${skill.version}`;
+		references.delete(reference);
+		references.add(reference); // the newest stands last and wins a clash of tool names (D17)
 	};
-	const runTool = async (skill: Skill, tool: SkillTool, given: Record<string, unknown>, context: ExecutionContext) => {
-		if (!tool.script) return load(skill, context); // D18: a stub answers with the instructions
-		const { __workDir: _reserved, ...args } = given;
-		const wrong = checkArguments(tool, args);
-		if (wrong) throw new SkillError('InvalidArgs', wrong, `Parameters: ${JSON.stringify(tool.inputSchema.properties)}`);
-		const result = await executor.runTool(skill, tool, args, context);
-		return { ok: result.success, output: result.success ? JSON.stringify(result.value) : renderFailure(result), result };
+
+	const defineTool = async (args: Record<string, unknown>, made: Workshop): Promise<ToolOutcome> => {
+		const { tool, skill, persistent } = await made.define(args);
+		const { library } = view();
+		const found = findSkill(library, skill);
+		if (found) remember(library, found);
+		return saying(`The tool ${tool} is defined${persistent ? ` and kept as the skill ${skill}` : ''}. Call it as ${tool}.`);
 	};
-	const useSkill = async (args: Record<string, unknown>, context: ExecutionContext): Promise<ToolOutcome> => {
-		const skill = find(args.skill);
-		if (typeof args.tool === 'string' && args.tool !== '') {
-			const tool = skill.tools.find((candidate) => candidate.name === args.tool);
-			if (tool) return runTool(skill, tool, asRecord(args.args, 'args'), context);
-			const hint = `Its tools: ${skill.tools.map((each) => each.name).join(', ') || 'none'}`;
-			throw new SkillError('UnknownTool', `“${skill.name}” has no tool “${shorten(args.tool)}”.`, hint);
-		}
-		if (typeof args.script !== 'string') {
-			const hint = `Its scripts: ${skill.scripts.join(', ') || 'none'}`;
-			throw new SkillError('InvalidArgs', '“script” must be the name of a script.', hint);
-		}
-		const result = await executor.runScript(skill, args.script, asStrings(args.args), context);
-		return { ok: result.success, output: renderResult(result), result };
+	const removeTool = async (args: Record<string, unknown>, made: Workshop): Promise<ToolOutcome> => {
+		const name = textArgument(args, 'name', 'the name of a tool');
+		await made.remove(name);
+		return saying(`The tool ${name} is removed.`);
 	};
 
 	return {
-		tools: () => {
-			if (snapshot().skills.length === 0) return [];
-			const tools = [...loadedTools()].map(([name, { tool }]): ToolDefinition => {
+		tools() {
+			const { library } = view();
+			const making = workshop ? [DEFINE, REMOVE] : [];
+			if (library.skills.length === 0) return making;
+			const own = [...loadedTools(library)].map(([name, { tool }]): ToolDefinition => {
 				return { type: 'function', name, description: tool.description, parameters: tool.inputSchema };
 			});
-			return [LOAD_SKILL, USE_SKILL, ...tools];
+			return [...DIALECTS[dialect].tools(library.skills), ...making, ...own];
 		},
-		has: (name) => name === LOAD_SKILL.name || name === USE_SKILL.name || loadedTools().has(name),
-		lane: (name, args) => {
-			if (name === LOAD_SKILL.name) return null;
-			if (name !== USE_SKILL.name) return loadedTools().get(name)?.skill.name ?? null;
-			const wanted = isRecord(args) ? args.skill : null;
-			return typeof wanted === 'string' ? laneOf(snapshot(), wanted) : null;
+		has(name) {
+			const { library } = view();
+			if (workshop && (name === DEFINE.name || name === REMOVE.name)) return true;
+			return loadedTools(library).has(name) || READERS.some((reader) => reads(reader, name, library.skills));
+		},
+		lane(name, args) {
+			const { library } = view();
+			const loadedTool = loadedTools(library).get(name);
+			if (loadedTool) return loadedTool.skill.name;
+			try {
+				const found = isRecord(args) ? findOperation(name, args, library.skills) : null;
+				const operation = found?.operation;
+				if (operation?.kind !== 'run' && operation?.kind !== 'tool') return null;
+				return findSkill(library, operation.skill)?.name ?? null;
+			} catch (error) {
+				// The call itself will say what is wrong with it.
+				if (error instanceof SkillError) return null;
+				throw error;
+			}
 		},
 		async call(name, given, context) {
+			const { library, off } = view();
+			let reader: Dialect = full;
 			try {
-				const args = asRecord(given, 'arguments');
-				if (name === LOAD_SKILL.name) return load(find(args.skill), context);
-				if (name === USE_SKILL.name) return await useSkill(args, context);
-				const entry = loadedTools().get(name);
-				if (entry) return await runTool(entry.skill, entry.tool, args, context);
-				const hint = 'Load the skill first: its tools appear then.';
-				throw new SkillError('UnknownTool', `There is no tool “${shorten(name)}”.`, hint);
+				if (!isRecord(given)) throw new SkillError('InvalidArgs', '“arguments” must be an object.');
+				const onLoad = (skill: Skill) => remember(library, skill);
+				const performing: PerformContext = { ...context, library, off, executor, approve, onLoad };
+				if (workshop && name === DEFINE.name) return await defineTool(given, workshop);
+				if (workshop && name === REMOVE.name) return await removeTool(given, workshop);
+				const named = loadedTools(library).get(name);
+				if (named) return toOutcome(await callTool(named.skill, named.tool, given, performing), full);
+				const found = findOperation(name, given, library.skills);
+				if (!found) {
+					const hint = 'Load the skill first: its tools appear then.';
+					throw new SkillError('UnknownTool', `There is no tool “${shorten(name)}”.`, hint);
+				}
+				reader = found.reader;
+				return toOutcome(await perform(found.operation, performing), reader);
 			} catch (error) {
-				return toFailure(error);
+				return toFailure(error, READERS.find((each) => reads(each, name, library.skills)) ?? reader);
 			}
 		}
 	};
 }
 
-/** What there is instead, the likeliest first. */
-function hintOf({ skills }: SkillSnapshot, wanted?: string): string {
-	if (skills.length === 0) return 'No skills are installed.';
-	const names = skills.map(({ name }) => name);
-	const similar = wanted === undefined ? [] : similarNames(names, wanted.slice(0, 100));
-	const guess = similar.length > 0 ? `Did you mean ${similar.join(' or ')}? ` : '';
-	return `${guess}Available skills: ${names.slice(0, MAX_NAMES_SHOWN).join(', ')}${names.length > MAX_NAMES_SHOWN ? ', …' : ''}`;
-}
-
-interface NamedTool {
-	skill: Skill;
-	tool: SkillTool;
-}
-
-/** Names that the model sees: the newest skill's tool has the bare name, an older one is `skill__tool` (D17). */
-function nameTools(skills: readonly Skill[]): Map<string, NamedTool> {
-	const named = new Map<string, NamedTool>();
-	for (const skill of skills) {
-		for (const tool of skill.tools) {
-			if (tool.name === LOAD_SKILL.name || tool.name === USE_SKILL.name) continue;
-			const older = named.get(tool.name);
-			if (older) named.set(qualifiedName(older, named), older);
-			named.set(tool.name, { skill, tool });
-		}
+/** Of the first dialect that knows the tool; an envelope is opened (C17). @throws SkillError InvalidArgs */
+function findOperation(
+	name: string,
+	args: Record<string, unknown>,
+	skills: readonly Skill[]
+): { reader: Dialect; operation: SkillOperation } | null {
+	const envelope = readEnvelope(args);
+	if (envelope) return findOperation(envelope.name, envelope.args, skills);
+	for (const reader of READERS) {
+		const operation = reader.read(name, args, skills);
+		if (operation) return { reader, operation };
 	}
-	return named;
+	return null;
 }
 
-/** `skill__tool`, or as much of it as a model can call (64 letters, digits, `_` and `-`) with what makes it its own. */
-function qualifiedName({ skill, tool }: NamedTool, taken: ReadonlyMap<string, unknown>): string {
-	const whole = `${skill.name}__${tool.name}`;
-	const plain = whole.replace(/[^a-zA-Z0-9_-]/g, '-');
-	if (plain === whole && plain.length <= 64 && !taken.has(plain)) return plain;
-	return `${plain.slice(0, 55)}_${createHash('sha256').update(whole).digest('hex').slice(0, 8)}`;
+/** Whether a dialect knows the tool, with whatever arguments. */
+function reads(reader: Dialect, name: string, skills: readonly Skill[]): boolean {
+	try {
+		return reader.read(name, {}, skills) !== null;
+	} catch (error) {
+		if (error instanceof SkillError) return true;
+		throw error;
+	}
 }
 
-function renderResult(result: SkillExecutionResult): string {
-	const { success, error, message, hint, exitCode, durationMs, stdout, stderr, truncated, files } = result;
-	const moreFiles = files.length > MAX_FILES_SHOWN ? files.length - MAX_FILES_SHOWN : undefined;
-	const shown = { stdout, stderr, truncated, files: files.slice(0, MAX_FILES_SHOWN), moreFiles };
-	return JSON.stringify({ ok: success, error, message, hint, exitCode, durationMs, ...shown });
+function saying(output: string): ToolOutcome {
+	return { ok: true, output, result: output };
 }
 
-/** A tool that failed: `error` is what happened (D23). */
-function renderFailure({ message, error, hint, exitCode, stdout, stderr }: SkillExecutionResult): string {
-	const streams = { stdout: stdout || undefined, stderr: stderr || undefined };
-	return JSON.stringify({ error: message, type: error, hint, exitCode, ...streams });
+function toOutcome(result: OperationResult, reader: Dialect): ToolOutcome {
+	const output = reader.render(result);
+	if (result.kind !== 'run' && result.kind !== 'tool') return { ok: true, output, result: output };
+	return { ok: result.result.success, output, result: result.result };
 }
 
-function toFailure(error: unknown): ToolOutcome {
+function toFailure(error: unknown, reader: Dialect): ToolOutcome {
 	const type = error instanceof SkillError ? error.type : 'ExecutionFailed';
 	const message = error instanceof Error ? error.message : String(error);
 	const hint = error instanceof SkillError ? error.hint : undefined;
@@ -180,40 +201,5 @@ function toFailure(error: unknown): ToolOutcome {
 		truncated: false,
 		files: []
 	};
-	return { ok: false, output: JSON.stringify({ ok: false, error: type, message, hint }), result };
-}
-
-function laneOf(library: SkillSnapshot, name: string): string | null {
-	try {
-		return findSkill(library, name)?.name ?? null;
-	} catch (error) {
-		// Not a range: the call itself will say so.
-		if (error instanceof SkillError) return null;
-		throw error;
-	}
-}
-
-/** A name that the model made up may be of any length. */
-function shorten(name: string): string {
-	return name.length > 100 ? `${name.slice(0, 100)}…` : name;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-	return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function asRecord(value: unknown, name: string): Record<string, unknown> {
-	if (isRecord(value)) return value;
-	if (value === undefined && name === 'args') return {};
-	throw new SkillError('InvalidArgs', `“${name}” must be an object.`);
-}
-
-function asStrings(value: unknown): string[] {
-	if (value === undefined || value === null) return [];
-	if (!Array.isArray(value)) throw new SkillError('InvalidArgs', '“args” must be a list of texts.');
-	return value.map((item: unknown) => {
-		if (typeof item === 'string') return item;
-		if (typeof item === 'number' || typeof item === 'boolean') return String(item);
-		throw new SkillError('InvalidArgs', '“args” must be a list of texts.');
-	});
+	return { ok: false, output: reader.renderFailure({ type, message, hint }), result };
 }

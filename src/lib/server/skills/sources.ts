@@ -14,7 +14,7 @@ export function labelRoots(roots: readonly (string | SkillRoot)[]): SkillRoot[] 
 		let source = base;
 		for (let count = 2; taken.has(source); count += 1) source = `${base}-${count}`;
 		taken.add(source);
-		return { path, source };
+		return { ...(typeof root === 'string' ? {} : root), path, source };
 	});
 }
 

@@ -1,5 +1,5 @@
-/** The two tools of S0, word for word (FEATURES C1, D1). */
-import type { ToolDefinition } from './types.ts';
+/** The tools of our own dialect; the first two are those of S0, word for word (FEATURES C1, C4–C6, C11, D1). */
+import type { Skill, ToolDefinition } from './types.ts';
 
 export const LOAD_SKILL: ToolDefinition = {
 	type: 'function',
@@ -32,3 +32,49 @@ export const USE_SKILL: ToolDefinition = {
 		required: ['skill', 'script']
 	}
 };
+
+export const LIST_SKILLS: ToolDefinition = {
+	type: 'function',
+	name: 'list_skills',
+	description: 'List every skill that is available, with its version and description.',
+	parameters: { type: 'object', properties: {}, required: [] }
+};
+
+export const SEARCH_SKILLS: ToolDefinition = {
+	type: 'function',
+	name: 'search_skills',
+	description: 'Search the skills by words in their names, descriptions and tags. Best matches come first.',
+	parameters: {
+		type: 'object',
+		properties: { query: { type: 'string', description: 'Words to look for, e.g. "pdf form"' } },
+		required: ['query']
+	}
+};
+
+export const READ_SKILL_FILE: ToolDefinition = {
+	type: 'function',
+	name: 'read_skill_file',
+	description:
+		'Read a file of a skill, such as a reference that its instructions name. Without a path: list the files of the skill.',
+	parameters: {
+		type: 'object',
+		properties: {
+			skill: { type: 'string', description: 'Name of the skill' },
+			path: { type: 'string', description: "Path from the skill's folder, e.g. references/forms.md" },
+			offset: { type: 'integer', description: 'Byte to begin at, for a long file' },
+			limit: { type: 'integer', description: 'Most bytes to read' }
+		},
+		required: ['skill']
+	}
+};
+
+/** A list of names longer than this would cost more tokens than it saves mistakes. */
+const MAX_ENUM = 64;
+
+/** The definition with its `skill` limited to the skills that there are (B14, and the standard's guide). */
+export function forSkills(tool: ToolDefinition, skills: readonly Skill[], property = 'skill'): ToolDefinition {
+	if (skills.length === 0 || skills.length > MAX_ENUM) return tool;
+	const properties = tool.parameters.properties as Record<string, Record<string, unknown>>;
+	const named = { ...properties[property], enum: skills.map(({ name }) => name) };
+	return { ...tool, parameters: { ...tool.parameters, properties: { ...properties, [property]: named } } };
+}

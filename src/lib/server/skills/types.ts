@@ -51,6 +51,8 @@ export interface Skill extends SkillSpec {
 	root: string;
 	/** The root's label: `source/name` names this skill whatever else bears its name (A28). */
 	source: string;
+	/** Who alone sees it (A41); everybody without it. */
+	owner?: string;
 	/** `MAJOR.MINOR.PATCH`; 1.0.0 when the skill states none (A38). */
 	version: string;
 	author?: string;
@@ -84,6 +86,8 @@ export interface BrokenSkill {
 export interface SkillRoot {
 	path: string;
 	source: string;
+	/** Who alone sees the skills in it (A41); everybody without it. */
+	owner?: string;
 }
 
 /** Types of failure that a model can act on (D13). */
@@ -91,14 +95,21 @@ export type SkillErrorType =
 	| 'SkillNotFound'
 	| 'ScriptNotFound'
 	| 'ScriptNotAllowed'
+	| 'FileNotFound'
 	| 'UnsupportedScriptType'
 	| 'InvalidArgs'
 	| 'InvalidManifest'
 	| 'UnknownTool'
+	| 'HandlerNotFound'
+	| 'SkillDisabled'
+	| 'SkillsDisabled'
+	| 'NotTrusted'
+	| 'ApprovalDenied'
 	| 'ExecutionTimeout'
 	| 'ExecutionFailed'
 	| 'OutputTooLarge'
 	| 'MissingDependency'
+	| 'MissingSecret'
 	| 'Cancelled';
 
 /** What a script did (S0, D12). Streams are capped, with `[output truncated]` where something was left out. */

@@ -1,0 +1,121 @@
+/** The Agent Zero document's one tool, `skills_tool` with a `method`, and its form `skills_tool:method` (FEATURES C3–C6, C17, D2). */
+import { textArgument, type CallArguments, type OperationResult, type SkillOperation } from '../operations.ts';
+import { SkillError, type Skill, type SkillExecutionResult, type ToolDefinition } from '../types.ts';
+import type { Dialect } from './dialect.ts';
+
+const METHODS = ['list', 'load', 'read_file', 'execute_script', 'search'] as const;
+const MAX_FILES = 80;
+const MAX_DESCRIPTION = 200;
+
+const SKILLS_TOOL: ToolDefinition = {
+	type: 'function',
+	name: 'skills_tool',
+	description:
+		'Manage and use agent skills: list or search them, load the instructions of one, read one of its files, execute one of its scripts.',
+	parameters: {
+		type: 'object',
+		properties: {
+			method: { type: 'string', enum: [...METHODS] },
+			skill_name: { type: 'string', description: 'Name of the skill (load, read_file, execute_script)' },
+			file_path: { type: 'string', description: 'Path from the skill folder (read_file)' },
+			script_path: { type: 'string', description: 'Path of the script (execute_script)' },
+			script_args: { type: 'object', description: 'Arguments of the script (execute_script)' },
+			arg_style: {
+				type: 'string',
+				enum: ['positional', 'named', 'env'],
+				description: 'How the script receives them: values in order, --key value pairs, or SKILL_ARG_* variables alone'
+			},
+			query: { type: 'string', description: 'Words to look for (search)' }
+		},
+		required: ['method']
+	}
+};
+
+export const agentZero: Dialect = {
+	tools: () => [SKILLS_TOOL],
+	read(name, args) {
+		const [tool, suffix] = name.split(':', 2);
+		if (tool !== SKILLS_TOOL.name) return null;
+		return readMethod(suffix ?? args.method, args);
+	},
+	render,
+	renderFailure: ({ message, hint }) => [`Error in skills_tool: ${message}`, hint].filter(Boolean).join('\n')
+};
+
+function readMethod(method: unknown, args: CallArguments): SkillOperation {
+	const skill = () => textArgument(args, 'skill_name', 'the name of a skill', 'Use "list" or "search" to find it.');
+	switch (method) {
+		case 'list':
+			return { kind: 'list' };
+		case 'search':
+			return { kind: 'search', query: textArgument(args, 'query', 'the words to look for') };
+		case 'load':
+			return { kind: 'load', skill: skill() };
+		case 'read_file':
+			return { kind: 'read', skill: skill(), path: textArgument(args, 'file_path', 'a path in the skill folder') };
+		case 'execute_script': {
+			const script = textArgument(args, 'script_path', 'the path of a script');
+			return { kind: 'run', skill: skill(), script, args: args.script_args ?? {}, argStyle: args.arg_style };
+		}
+		default:
+			throw new SkillError('InvalidArgs', `“method” must be one of ${METHODS.join(', ')}; it was ${JSON.stringify(method ?? null)}.`);
+	}
+}
+
+function render(result: OperationResult): string {
+	switch (result.kind) {
+		case 'list': {
+			const lines = result.skills.map(lineOf);
+			return [`${lines.length} skills available:`, ...lines, '', 'Tip: load a skill with method "load" and its skill_name.'].join('\n');
+		}
+		case 'search': {
+			if (result.found.length === 0) return `No skills match “${result.query.slice(0, 200)}”.`;
+			const lines = result.found.map(({ skill, score }) => `${lineOf(skill)} (score ${score})`);
+			return [`${lines.length} skills match “${result.query.slice(0, 200)}”:`, ...lines].join('\n');
+		}
+		case 'load':
+			return renderLoad(result.skill);
+		case 'files':
+			return fileLines(result.skill).join('\n');
+		case 'read': {
+			const { text, nextOffset, totalBytes } = result.page;
+			return nextOffset === null ? text : `${text}\n\n[${nextOffset} of ${totalBytes} bytes]`;
+		}
+		case 'run':
+		case 'tool':
+			return renderRun(result.result);
+	}
+}
+
+function lineOf({ name, version, source, tags, description }: Skill): string {
+	const short = description.length > MAX_DESCRIPTION ? `${description.slice(0, MAX_DESCRIPTION - 1)}…` : description;
+	return `- ${name} v${version} [${source}]${tags.length > 0 ? ` tags=${tags.join(',')}` : ''}: ${short}`;
+}
+
+function renderLoad(skill: Skill): string {
+	const facts = [
+		['Skill', skill.name],
+		['Source', skill.source],
+		['Path', skill.dir],
+		['Version', skill.version],
+		['Author', skill.author],
+		['License', skill.license],
+		['Tags', skill.tags.join(', ')],
+		['Allowed tools', skill.allowedTools],
+		['Triggers', skill.triggers.join(', ')],
+		['Description', skill.description]
+	].flatMap(([label, value]) => (value ? [`${label}: ${value}`] : []));
+	return [...facts, '', 'Content:', skill.body, '', 'Files:', ...fileLines(skill)].join('\n');
+}
+
+function fileLines({ files }: Skill): string[] {
+	const more = files.length > MAX_FILES ? [`… and ${files.length - MAX_FILES} more`] : [];
+	return [...files.slice(0, MAX_FILES).map((file) => `- ${file}`), ...more];
+}
+
+function renderRun({ success, message, hint, exitCode, stdout, stderr, value }: SkillExecutionResult): string {
+	const output = value === undefined ? stdout : JSON.stringify(value);
+	if (success) return [output, stderr && `stderr:\n${stderr}`].filter(Boolean).join('\n') || 'The script ended without output.';
+	const streams = [stdout && `stdout:\n${stdout}`, stderr && `stderr:\n${stderr}`];
+	return [`Script failed: ${message ?? 'unknown reason'} (exit code ${exitCode})`, hint, ...streams].filter(Boolean).join('\n');
+}

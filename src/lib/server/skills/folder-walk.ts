@@ -1,0 +1,106 @@
+/** Goes through the folders below a root in search of skill files: level by level, never in a circle (FEATURES A24). */
+import { readdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
+import { join } from 'node:path';
+import { compareNames } from './resources.ts';
+import { SkillLoadError } from './types.ts';
+
+/** Folders without a skill file that are looked into below one root. */
+const MAX_FOLDERS = 2000;
+const MAX_SKILLS = 10_000;
+
+export interface WalkRules {
+	/** Names of a skill's file; an earlier one is taken before a later one. */
+	filenames: readonly string[];
+	/** Levels below the root that are searched. */
+	maxDepth: number;
+	isSkipped: (name: string) => boolean;
+}
+
+export interface Folder {
+	path: string;
+	/** Its real path, so that links cannot lead round in a circle. */
+	real: string;
+	/** Something else stood at this path when it was last read. */
+	isNew: boolean;
+}
+
+/** A folder without a skill file: what may lie below it. */
+export interface Subfolders {
+	names: readonly { name: string; isLink: boolean }[];
+}
+
+export interface WalkVisitor<Found> {
+	/** Looks into a folder: the skill it holds, or what lies below it. Errors of the file system may be thrown. */
+	open(folder: Folder, isRoot: boolean): Promise<Found | Subfolders>;
+	found(skill: Found): void;
+	/** A folder that cannot be read, or a root that holds too much. */
+	failed(folder: string, message: string): void;
+}
+
+/** Descent stops at a skill. `seen` holds the real paths of all folders read so far. Only a SkillLoadError is thrown. */
+export async function walkRoot<Found extends object>(
+	root: string,
+	seen: Set<string>,
+	{ maxDepth }: WalkRules,
+	visitor: WalkVisitor<Found>,
+	isNew = false
+): Promise<void> {
+	let level: Folder[] = [{ path: root, real: root, isNew }];
+	let skills = 0;
+	let folders = 0;
+	for (let depth = 0; depth <= maxDepth && level.length > 0; depth += 1) {
+		const next: Folder[] = [];
+		for (const folder of level) {
+			try {
+				if (depth === 0) folder.real = realpathSync.native(root);
+				if (seen.has(folder.real)) continue;
+				const content = await visitor.open(folder, depth === 0);
+				seen.add(folder.real);
+				const isSkill = !('names' in content);
+				if (isSkill ? (skills += 1) > MAX_SKILLS : (folders += 1) > MAX_FOLDERS) {
+					const message = isSkill ? 'has more than 10,000 skills' : 'has more than 2,000 folders without a SKILL.md';
+					visitor.failed(root, `${message}; the rest was not read`);
+					return;
+				}
+				if (isSkill) visitor.found(content);
+				else if (depth < maxDepth) for (const entry of content.names) next.push(...subfolder(folder, entry));
+			} catch (error) {
+				if (error instanceof SkillLoadError) throw error;
+				// What went away since it was listed is absent like a root that never was.
+				if ((error as NodeJS.ErrnoException).code !== 'ENOENT') visitor.failed(folder.path, (error as Error).message);
+			}
+		}
+		level = next;
+	}
+}
+
+/** Entries of a folder, sorted by name. */
+export function readEntries(folder: string): Dirent[] {
+	return readdirSync(folder, { withFileTypes: true }).sort((a, b) => compareNames(a.name, b.name));
+}
+
+export function skillFileOf(entries: readonly Dirent[], { filenames }: WalkRules): Dirent | undefined {
+	for (const filename of filenames) {
+		const file = entries.find(({ name }) => name === filename);
+		if (file) return file;
+	}
+	return undefined;
+}
+
+export function subfoldersOf(entries: readonly Dirent[], { isSkipped }: WalkRules): Subfolders {
+	const folders = entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink());
+	const names = folders.filter(({ name }) => !isSkipped(name));
+	return { names: names.map((entry) => ({ name: entry.name, isLink: entry.isSymbolicLink() })) };
+}
+
+/** The folder that an entry is or links to. Only a link costs system calls: other real paths follow from their parent's. */
+function subfolder({ path: above, real, isNew }: Folder, { name, isLink }: Subfolders['names'][number]): Folder[] {
+	const path = join(above, name);
+	if (!isLink) return [{ path, real: real === above ? path : join(real, name), isNew }];
+	try {
+		return statSync(path).isDirectory() ? [{ path, real: realpathSync.native(path), isNew }] : [];
+	} catch {
+		// A link to nothing, or to itself, is no folder.
+		return [];
+	}
+}

@@ -1,0 +1,119 @@
+/** Does an operation: the one way to skills, whichever dialect asked (FEATURES C1–C6, C13, D1–D4, D18, D24). */
+import type { ExecutionContext, Executor } from './executor.ts';
+import { checkArguments } from './manifest.ts';
+import type { OperationResult, SkillOperation } from './operations.ts';
+import { estimateTokens, renderLoadedSkill } from './prompt.ts';
+import { findSkill, similarNames } from './references.ts';
+import type { SkillSnapshot } from './registry.ts';
+import { readSkillFile } from './read-file.ts';
+import { readScriptArguments } from './script-arguments.ts';
+import { searchSkills } from './skill-search.ts';
+import { SkillError, type Skill, type SkillTool } from './types.ts';
+
+const MAX_NAMES_SHOWN = 100;
+
+/** True allows it; false, or a reason that the model reads, does not. */
+export type Approval = (operation: SkillOperation, skill: Skill) => boolean | string | Promise<boolean | string>;
+
+export interface PerformContext extends ExecutionContext {
+	library: SkillSnapshot;
+	executor: Executor;
+	/** Skills that are there but switched off (B6). */
+	off: readonly Skill[];
+	/** Asked before a skill is loaded or runs (C16); a text is the reason why not. */
+	approve?: Approval | undefined;
+	/** Told of each skill whose instructions were handed out. */
+	onLoad(skill: Skill): void;
+}
+
+/** @throws SkillError when it cannot be done; a script that fails is a result */
+export async function perform(operation: SkillOperation, context: PerformContext): Promise<OperationResult> {
+	const { library, executor } = context;
+	switch (operation.kind) {
+		case 'list':
+			return { kind: 'list', skills: library.skills };
+		case 'search':
+			return { kind: 'search', query: operation.query, found: searchSkills(library.skills, operation.query) };
+		case 'load':
+			return load(await activate(operation, context), context);
+		case 'read': {
+			const skill = requireSkill(context, operation.skill);
+			if (operation.path === null) return { kind: 'files', skill };
+			const { offset = 0, limit } = operation;
+			const page = await readSkillFile(skill.dir, operation.path, { offset, ...(limit === undefined ? {} : { limit }) });
+			return { kind: 'read', skill, path: operation.path, page };
+		}
+		case 'run': {
+			const skill = await activate(operation, context);
+			if (operation.script === '') {
+				const hint = `Its scripts: ${skill.scripts.join(', ') || 'none'}`;
+				throw new SkillError('InvalidArgs', '“script” must be the name of a script.', hint);
+			}
+			const input = readScriptArguments(operation.args, operation.argStyle);
+			const limits = operation.timeoutMs === undefined ? {} : { timeoutMs: operation.timeoutMs };
+			return { kind: 'run', skill, result: await executor.runScript(skill, operation.script, input, { ...context, ...limits }) };
+		}
+		case 'tool': {
+			const skill = requireSkill(context, operation.skill);
+			const tool = skill.tools.find(({ name }) => name === operation.tool);
+			if (tool) return callTool(skill, tool, operation.args, context);
+			const hint = `Its tools: ${skill.tools.map(({ name }) => name).join(', ') || 'none'}`;
+			throw new SkillError('UnknownTool', `“${skill.name}” has no tool “${shorten(operation.tool)}”.`, hint);
+		}
+	}
+}
+
+/** Calls a tools.json tool once its arguments are found right; one without a script answers with the instructions (D18). */
+export async function callTool(
+	skill: Skill,
+	tool: SkillTool,
+	given: Record<string, unknown>,
+	context: PerformContext
+): Promise<OperationResult> {
+	await ask({ kind: 'tool', skill: skill.name, tool: tool.name, args: given }, skill, context);
+	if (!tool.script) return load(skill, context);
+	const { __workDir: _reserved, ...args } = given;
+	const wrong = checkArguments(tool, args);
+	if (wrong) throw new SkillError('InvalidArgs', wrong, `Parameters: ${JSON.stringify(tool.inputSchema.properties)}`);
+	return { kind: 'tool', skill, result: await context.executor.runTool(skill, tool, args, context) };
+}
+
+/** @throws SkillError SkillNotFound with what there is instead, the likeliest first; SkillDisabled */
+function requireSkill({ library, off }: PerformContext, name: string): Skill {
+	const skill = findSkill(library, name);
+	if (skill) return skill;
+	if (findSkill({ ...library, skills: off, shadowed: [] }, name)) {
+		throw new SkillError('SkillDisabled', `The skill “${shorten(name)}” is switched off.`, 'The user can switch it on.');
+	}
+	const names = library.skills.map((each) => each.name);
+	const similar = similarNames(names, name.slice(0, 100));
+	const guess = similar.length > 0 ? `Did you mean ${similar.join(' or ')}? ` : '';
+	const listed = `Available skills: ${names.slice(0, MAX_NAMES_SHOWN).join(', ')}${names.length > MAX_NAMES_SHOWN ? ', …' : ''}`;
+	const hint = names.length === 0 ? 'No skills are installed.' : guess + listed;
+	throw new SkillError('SkillNotFound', `There is no skill “${shorten(name)}”.`, hint);
+}
+
+async function activate(operation: SkillOperation & { skill: string }, context: PerformContext): Promise<Skill> {
+	const skill = requireSkill(context, operation.skill);
+	await ask(operation, skill, context);
+	return skill;
+}
+
+async function ask(operation: SkillOperation, skill: Skill, { approve }: PerformContext): Promise<void> {
+	const answer = (await approve?.(operation, skill)) ?? true;
+	if (answer === true) return;
+	const reason = typeof answer === 'string' && answer !== '' ? `: ${answer}` : '.';
+	throw new SkillError('ApprovalDenied', `The use of “${skill.name}” was not allowed${reason}`);
+}
+
+/** A name that the model made up may be of any length. */
+export function shorten(name: string): string {
+	return name.length > 100 ? `${name.slice(0, 100)}…` : name;
+}
+
+function load(skill: Skill, context: PerformContext): OperationResult {
+	context.onLoad(skill);
+	const { name, description, path } = skill;
+	context.onEvent?.({ type: 'loaded', skill: name, description, path, tokens: estimateTokens(renderLoadedSkill(skill)) });
+	return { kind: 'load', skill };
+}

@@ -1,0 +1,89 @@
+/** A folder with a SKILL.md → the skill, ready or broken; opens regular files only (FEATURES A1, A2, A10, D16). */
+import { hash } from 'node:crypto';
+import type { Dirent } from 'node:fs';
+import { basename, join } from 'node:path';
+import { readFacts } from './facts.ts';
+import { parseManifest } from './manifest.ts';
+import { parseSkill } from './parser.ts';
+import { listFiles, scriptsOf } from './resources.ts';
+import { readSafely } from './safe-read.ts';
+import { SkillLoadError, type BrokenSkill, type Skill, type SkillIssue, type SkillRoot } from './types.ts';
+
+/** A folder of a skill as it was listed. */
+export interface SkillFolder {
+	path: string;
+	root: SkillRoot;
+	/** The entry of the SKILL.md. */
+	file: Dirent;
+	entries: Dirent[];
+}
+
+/** How a skill's files and folders are reached; what it is told of decides when they are read again. */
+export interface SkillReader {
+	/** Entries of a folder inside the skill. */
+	readFolder(folder: string): Promise<Dirent[]>;
+	/** Is told of each file just before it is read. */
+	beforeFile(path: string, isLink: boolean): void;
+}
+
+/** Never throws: what is wrong is an issue. */
+export async function loadSkill({ path: dir, root: from, file, entries }: SkillFolder, reader: SkillReader): Promise<Skill | BrokenSkill> {
+	const { path: root, source, owner } = from;
+	const path = join(dir, file.name);
+	const broken = (issues: readonly SkillIssue[], description = ''): BrokenSkill => {
+		return { status: 'broken', name: basename(dir), description, path, dir, root, source, issues: [...issues] };
+	};
+	try {
+		reader.beforeFile(path, file.isSymbolicLink());
+		const bytes = readSafely(path, file.isSymbolicLink());
+		const { spec, warnings } = parseSkill(bytes.toString(), path, { mode: 'lenient' });
+		const issues = [...warnings];
+		if (file.name !== 'SKILL.md') {
+			issues.push({ field: '_', severity: 'warning', message: 'is named skill.md', fix: 'rename it to SKILL.md' });
+		}
+		if (issues.some((issue) => issue.severity === 'error')) return broken(issues, firstParagraph(spec.body));
+		// The listing that showed the SKILL.md is not asked for again.
+		const files = await listFiles(dir, async (folder) => (folder === dir ? entries : reader.readFolder(folder)));
+		const manifest = readManifest(dir, entries, reader);
+		const { facts, issues: doubts } = readFacts(spec);
+		return {
+			...spec,
+			...facts,
+			status: 'ready',
+			root,
+			source,
+			...(owner === undefined ? {} : { owner }),
+			digest: hash('sha256', bytes).slice(0, 16),
+			tools: manifest.tools,
+			files,
+			scripts: scriptsOf(files),
+			issues: [...issues, ...doubts, ...manifest.issues]
+		};
+	} catch (error) {
+		if (error instanceof SkillLoadError) return broken(error.issues);
+		return broken([{ field: '_', severity: 'error', message: (error as Error).message }]);
+	}
+}
+
+/** A tools.json that cannot be read costs the skill its tools, never itself (D16). */
+function readManifest(dir: string, entries: readonly Dirent[], reader: SkillReader): ReturnType<typeof parseManifest> {
+	const file = entries.find(({ name }) => name === 'tools.json');
+	if (!file) return { tools: [], issues: [] };
+	const path = join(dir, file.name);
+	try {
+		reader.beforeFile(path, file.isSymbolicLink());
+		return parseManifest(readSafely(path, file.isSymbolicLink()).toString());
+	} catch (error) {
+		return { tools: [], issues: [{ field: file.name, severity: 'warning', message: (error as Error).message }] };
+	}
+}
+
+/** A folder that is no skill, and that the user should know of. */
+export function brokenFolder(dir: string, { path: root, source }: SkillRoot, message: string): BrokenSkill {
+	const issue: SkillIssue = { field: '_', severity: 'error', message };
+	return { status: 'broken', name: basename(dir), description: '', path: dir, dir, root, source, issues: [issue] };
+}
+
+function firstParagraph(body: string): string {
+	return body.split(/\n\s*\n/).find((part) => part.trim() && !part.trim().startsWith('#'))?.trim().slice(0, 300) ?? '';
+}

@@ -1,0 +1,115 @@
+import { access, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createWorkshop, type ToolPreview, type Workshop } from './workshop.ts';
+
+let dir: string;
+let workshop: Workshop;
+let previews: ToolPreview[];
+let isApproved: boolean;
+let reloads: number;
+beforeEach(async () => {
+	dir = await mkdtemp(join(tmpdir(), 'workshop-'));
+	previews = [];
+	isApproved = true;
+	reloads = 0;
+	workshop = createWorkshop({
+		dir,
+		approve: (preview) => {
+			previews.push(preview);
+			return isApproved;
+		},
+		reserved: new Set(['load_skill']),
+		reload: () => Promise.resolve((reloads += 1))
+	});
+});
+afterEach(async () => {
+	await workshop.close();
+	await rm(dir, { recursive: true, force: true });
+});
+
+const shout = (more: Record<string, unknown> = {}) => ({
+	name: 'shout_text',
+	description: 'Shouts a text.',
+	parameters: '{"text":{"type":"string","description":"What"}}',
+	code: 'return args.text.toUpperCase();',
+	persistent: 'true',
+	...more
+});
+const exists = (path: string) =>
+	access(join(dir, path)).then(
+		() => true,
+		() => false
+	);
+
+test('D25: a persistent tool is shown, approved, and written in the documented layout', async () => {
+	await workshop.define(shout());
+	expect(previews).toMatchObject([{ tool: 'shout_text', skill: 'shout-text', persistent: true, before: null }]);
+	expect(JSON.parse(await readFile(join(dir, 'shout-text/tools.json'), 'utf8'))).toMatchObject([
+		{ name: 'shout_text', script: 'scripts/shout_text.js' }
+	]);
+	expect(await readFile(join(dir, 'shout-text/scripts/shout_text.js'), 'utf8')).toContain('args.text.toUpperCase()');
+	expect(await readFile(join(dir, 'shout-text/SKILL.md'), 'utf8')).toContain('name: shout-text');
+	expect(reloads).toBe(1);
+	expect((await readdir(dir)).filter((name) => name.startsWith('.staging'))).toEqual([]);
+});
+
+test('D25: what is not approved is not written', async () => {
+	isApproved = false;
+	await expect(workshop.define(shout())).rejects.toMatchObject({ type: 'ApprovalDenied' });
+	expect(await readdir(dir)).toEqual([]);
+});
+
+test('D25: one that is not persistent lives with the workshop', async () => {
+	await workshop.define(shout({ persistent: 'false' }));
+	expect(await readdir(dir)).toEqual([]);
+	expect(workshop.passing).toMatchObject([{ name: 'shout-text', source: 'session', tools: [{ name: 'shout_text' }] }]);
+	const [skill] = workshop.passing;
+	await workshop.close();
+	await expect(access(skill?.dir ?? '')).rejects.toThrow();
+});
+
+test('D25: a second definition shows what it replaces, and undo brings the first one back', async () => {
+	await workshop.define(shout());
+	await workshop.define(shout({ code: 'return 2;' }));
+	expect(previews[1]?.before?.['scripts/shout_text.js']).toContain('toUpperCase');
+	expect(await readFile(join(dir, 'shout-text/scripts/shout_text.js'), 'utf8')).toContain('return 2;');
+	expect(await workshop.undo()).toBe(true);
+	expect(await readFile(join(dir, 'shout-text/scripts/shout_text.js'), 'utf8')).toContain('toUpperCase');
+	expect(await workshop.undo()).toBe(true);
+	expect(await exists('shout-text')).toBe(false);
+	expect(await workshop.undo()).toBe(false);
+});
+
+test('D26: a removed tool goes to the trash, and undo brings it back', async () => {
+	await workshop.define(shout());
+	await workshop.remove('shout_text');
+	expect(await exists('shout-text')).toBe(false);
+	await workshop.undo();
+	expect(await exists('shout-text/SKILL.md')).toBe(true);
+});
+
+test('D26: built-in tools and the skills of others are protected', async () => {
+	await expect(workshop.define(shout({ name: 'load_skill' }))).rejects.toThrow('is a built-in tool');
+	await expect(workshop.remove('load_skill')).rejects.toThrow('is a built-in tool');
+	await mkdir(join(dir, 'shout-text'));
+	await writeFile(join(dir, 'shout-text/SKILL.md'), '---\nname: shout-text\ndescription: By hand.\n---\n');
+	await expect(workshop.define(shout())).rejects.toThrow('There is a skill “shout-text” already');
+	await expect(workshop.remove('shout_text')).rejects.toMatchObject({ type: 'UnknownTool' });
+	for (const name of ['../up', 'ghost', '', '__proto__']) {
+		await expect(workshop.remove(name)).rejects.toMatchObject({ type: 'UnknownTool' });
+	}
+});
+
+test.each([
+	[{ parameters: '{' }, 'not valid JSON'],
+	[{ parameters: '[]' }, 'must be a JSON object'],
+	[{ parameters: '{"a":{"type":"date"}}' }, '“parameters” are not right'],
+	[{ code: '' }, 'The code is empty'],
+	[{ name: 'Shout' }, 'cannot name a tool'],
+	[{ description: 5 }, '“description” must be a text']
+])('D25: %j is refused before anyone is asked', async (more, message) => {
+	await expect(workshop.define(shout(more))).rejects.toThrow(message);
+	expect(previews).toEqual([]);
+});
