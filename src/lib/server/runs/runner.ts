@@ -7,7 +7,8 @@ import { loadedSkills, toInput } from '../agent/history.ts';
 import { runAgent } from '../agent/loop.ts';
 import type { FunctionTool, Model } from '../agent/model.ts';
 import type { Log } from '../log.ts';
-import { estimateTokens, renderSystemPrompt } from '../skills/prompt.ts';
+import { renderCatalog } from '../skills/catalog.ts';
+import { estimateTokens } from '../skills/prompt.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
 import type { StoredEvent } from '../store/run-events.ts';
 import type { RunRecord } from '../store/run-row.ts';
@@ -39,6 +40,9 @@ interface ActiveRun {
 	controller: AbortController;
 	task: Promise<void>;
 }
+
+/** What the catalog of skills may cost a turn; with more skills, those that fit the question are told in full. */
+const CATALOG_TOKENS = 2000;
 
 /** Title of a conversation in which nothing was said yet. */
 export const UNTITLED = 'New conversation';
@@ -201,7 +205,7 @@ export class Runner {
 		yield { type: 'RUN_STARTED', threadId: conversationId, runId };
 		const snapshot = skills.registry.snapshot();
 		const offered = snapshot.skills.map(({ name, description }) => ({ name, description }));
-		const catalog = renderSystemPrompt(snapshot.skills);
+		const catalog = renderCatalog(snapshot.skills, { budgetTokens: CATALOG_TOKENS, query: request.message.text });
 		yield { type: 'CUSTOM', name: 'skill.catalog', value: { skills: offered, tokens: estimateTokens(catalog) } };
 		const history = (await store.messages.listForModel(conversationId)).filter(
 			({ message }) => message.runId !== runId || message.role === 'user'

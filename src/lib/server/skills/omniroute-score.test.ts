@@ -4,7 +4,7 @@ import { AUTO_MAX_SKILLS, AUTO_MIN_SCORE, pickAutoSkills, scoreAutoSkill } from 
 const weather = { name: 'get-weather', description: 'Tells the weather of a city', tags: ['forecast'] };
 const ask = (...messages: string[]) => ({ messages });
 
-test('B7: every signal gives the points of the document, and is reported by itself', () => {
+test('B5, B7: every signal gives the points of the document, and is reported by itself', () => {
 	const { score, signals } = scoreAutoSkill(weather, ask('Call get-weather for the forecast in my city'));
 	expect(signals).toEqual({ name: 6, nameTokens: 4, tags: 3, description: 3, background: 0, provider: 0 });
 	expect(score).toBe(16);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { estimateTokens, renderLoadedSkill, renderSystemPrompt } from './prompt.ts';
+import { estimateTokens, renderLoadedSkill } from './prompt.ts';
 import { skillOf } from './skill-of.suite.ts';
 import type { Skill } from './types.ts';
 
@@ -7,23 +7,6 @@ function skill(changes: Partial<Skill> = {}): Skill {
 	const parts = { description: 'Does a thing.', body: '# Use\n\nRun it.', scripts: ['scripts/run.py'] };
 	return skillOf('demo', { ...parts, files: ['SKILL.md', 'notes.md', 'scripts/run.py'], ...changes });
 }
-
-describe('the catalog', () => {
-	test('B1: heading, how to use a skill, then each with its description', () => {
-		const prompt = renderSystemPrompt([skill(), skill({ name: 'other', description: 'Does another.' })]);
-		expect(prompt).toMatch(/^## Available Skills\n/);
-		expect(prompt).toMatch(/load_skill[^]*use_skill[^]*### demo\nDoes a thing\.\n\n### other\nDoes another\.$/);
-	});
-	test('B1: without skills nothing is said', () => {
-		expect(renderSystemPrompt([])).toBe('');
-	});
-	test('A9: of a description 1,024 characters are shown, and none is cut in two', () => {
-		const prompt = renderSystemPrompt([skill({ description: `${'d'.repeat(1023)}😀😀` })]);
-		expect(prompt.endsWith(`${'d'.repeat(1023)}😀`)).toBe(true);
-		expect(prompt.isWellFormed()).toBe(true);
-		expect(renderSystemPrompt([skill({ description: '😀'.repeat(1024) })]).match(/😀/gu)).toHaveLength(1024);
-	});
-});
 
 describe('a loaded skill', () => {
 	test('C1, B18: instructions, folder, files and tools stand in one wrapper', () => {

@@ -12,7 +12,7 @@ import {
 } from './adapters.ts';
 import type { DialectName } from './dialects/dialect.ts';
 import { createExecutor } from './executor.ts';
-import { renderSystemPrompt } from './prompt.ts';
+import { renderCatalog, type CatalogFormat } from './catalog.ts';
 import { createRegistry, type SkillRegistry, type SkillSnapshot } from './registry.ts';
 import { BUILT_IN_TOOLS, createSkillSession, type SessionOptions, type SkillSession } from './session.ts';
 import type { SkillExecutionResult, SkillRoot, ToolDefinition } from './types.ts';
@@ -40,6 +40,8 @@ export interface SkillsProviderOptions {
 	 * `search_skills`, `read_skill_file`), `drover`, `agent-zero`, `omniroute`. Calls of all are understood (F10).
 	 */
 	dialect?: DialectName;
+	/** Most tokens of the system prompt's section; over it skills are named only (B9). No limit without it. */
+	promptBudget?: number;
 	/** Lets the model define tools: where those to keep go (the first folder of skills) and who looks at them first (D25). */
 	defineTools?: { dir?: string; approve: (preview: ToolPreview) => boolean | Promise<boolean> };
 }
@@ -73,6 +75,15 @@ export interface SkillsProvider {
 	reload(): Promise<void>;
 	close(): Promise<void>;
 }
+
+/** OmniRoute's skills are tools, and need no catalog. */
+const CATALOG_OF: Record<DialectName, CatalogFormat | null> = {
+	openrouter: 'markdown',
+	full: 'markdown',
+	drover: 'compact',
+	'agent-zero': 'xml',
+	omniroute: null
+};
 
 /** Reads the folders (highest priority first; absent ones are skipped) and gives all that an agent needs to use them. */
 export async function createSkillsProvider(
@@ -116,7 +127,9 @@ export async function createSkillsProvider(
 
 	return {
 		get systemPrompt() {
-			return renderSystemPrompt(registry.snapshot().skills);
+			const format = CATALOG_OF[dialect];
+			const budget = options.promptBudget === undefined ? {} : { budgetTokens: options.promptBudget };
+			return format ? renderCatalog(registry.snapshot().skills, { format, ...budget }) : '';
 		},
 		get tools() {
 			return session.tools();

@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { renderCatalog, renderSystemPrompt } from './catalog.ts';
+import { estimateTokens } from './prompt.ts';
+import { skillOf } from './skill-of.suite.ts';
+
+const demo = skillOf('demo', { description: 'Does a thing.' });
+const other = skillOf('other', { description: 'Does another & <more> "it\u2019s" \'so\'.', compatibility: 'Needs Python 3.9' });
+
+describe('the catalog', () => {
+	test('B1: S0\u2019s section, word for word', () => {
+		expect(renderSystemPrompt([demo, skillOf('two', { description: 'Does two.' })])).toBe(`## Available Skills
+
+You have access to skills that help you perform specific tasks. Each skill has instructions and scripts you can run.
+
+To use a skill:
+1. Call load_skill to read its instructions
+2. Follow the instructions, calling use_skill to run scripts as directed
+
+### demo
+Does a thing.
+
+### two
+Does two.`);
+	});
+	test('B2: S3\u2019s lines, with what a skill needs', () => {
+		expect(renderCatalog([demo, other], { format: 'compact' })).toBe(`## Available skills
+
+Call \`skill_load(name="<name>")\` to read the instructions of a skill before you use it.
+
+- demo: Does a thing.
+- other: Does another & <more> "it\u2019s" 'so'.
+  (compatibility: Needs Python 3.9)`);
+	});
+	test('B3: the standard\u2019s XML, each value on its line, escaped', () => {
+		expect(renderCatalog([skillOf('other', { description: other.description, dir: '/a&b/other' })], { format: 'xml' })).toBe(`<available_skills>
+<skill>
+<name>
+other
+</name>
+<description>
+Does another &amp; &lt;more&gt; &quot;it\u2019s&quot; &#x27;so&#x27;.
+</description>
+<location>
+/a&amp;b/other/SKILL.md
+</location>
+</skill>
+</available_skills>`);
+	});
+	test('B1, B3, C18: without skills nothing is said, in any format', () => {
+		for (const format of ['markdown', 'compact', 'xml'] as const) expect(renderCatalog([], { format })).toBe('');
+	});
+	test('C19: some words on when to use skills are there where they are wanted', () => {
+		expect(renderCatalog([demo], { hasGuidance: true })).toContain('Answer directly when none fits.');
+		expect(renderCatalog([demo])).not.toContain('Answer directly');
+	});
+	test('A9: of a description 1,024 characters are shown, and none is cut in two', () => {
+		const prompt = renderSystemPrompt([skillOf('demo', { description: `${'d'.repeat(1023)}😀😀` })]);
+		expect(prompt.endsWith(`${'d'.repeat(1023)}😀`)).toBe(true);
+		expect(renderSystemPrompt([skillOf('demo', { description: '😀'.repeat(1024) })]).match(/😀/gu)).toHaveLength(1024);
+	});
+});
+
+describe('a budget', () => {
+	const many = Array.from({ length: 500 }, (_, index) =>
+		skillOf(`skill-${index}`, { description: `Does the thing number ${index} for people who need it done well.` })
+	);
+	const library = [...many, skillOf('weather', { description: 'Tells the weather and the forecast of a city.' })];
+
+	test('B9: while they fit, all skills are told in full', () => {
+		expect(renderCatalog(many.slice(0, 20), { budgetTokens: 2000 })).toBe(renderCatalog(many.slice(0, 20)));
+	});
+	test('B9, B4: over it the best come in full, the rest by name, and search_skills is named', () => {
+		const text = renderCatalog(library, { budgetTokens: 2000, query: 'what is the weather like?' });
+		expect(estimateTokens(text)).toBeLessThanOrEqual(2000);
+		expect(estimateTokens(text)).toBeGreaterThan(1800);
+		expect(text.indexOf('### weather\nTells the weather')).toBe(text.indexOf('###'));
+		expect(text).toMatch(/More skills: skill-\d+, .*and \d+ others\. Call search_skills to find one\.$/);
+	});
+	test('B9: it is kept in every format, however small it is and however long the skills', () => {
+		const skill = fc
+			.record({ name: fc.stringMatching(/^[a-z]{1,60}$/), description: fc.string({ maxLength: 1500 }) })
+			.map(({ name, description }) => skillOf(name, { description }));
+		fc.assert(
+			fc.property(
+				fc.array(skill, { minLength: 1, maxLength: 40 }),
+				fc.constantFrom('markdown' as const, 'compact' as const, 'xml' as const),
+				fc.integer({ min: 200, max: 3000 }),
+				(skills, format, budgetTokens) => {
+					const text = renderCatalog(skills, { format, budgetTokens });
+					expect(estimateTokens(text)).toBeLessThanOrEqual(budgetTokens);
+				}
+			),
+			{ numRuns: 500 }
+		);
+	});
+});

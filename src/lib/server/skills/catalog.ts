@@ -1,0 +1,145 @@
+/** What the model is told of the library, in the formats of the documents and within a budget; pure (FEATURES B1–B4, B9, C19). */
+import { estimateTokens } from './prompt.ts';
+import { rankSkills } from './search.ts';
+import type { Skill } from './types.ts';
+
+/** `markdown`: S0's section; `compact`: a line each (S3); `xml`: the standard's `<available_skills>`. */
+export type CatalogFormat = 'markdown' | 'compact' | 'xml';
+
+export interface CatalogOptions {
+	/** `markdown`. */
+	format?: CatalogFormat;
+	/** Most tokens for the whole section; without it every skill is told in full. */
+	budgetTokens?: number;
+	/** What the user asked: over the budget the skills that fit it best come first, the rest by name alone. */
+	query?: string;
+	/** Some words on when to use skills at all (C19). */
+	hasGuidance?: boolean;
+}
+
+/** Characters of a description that are shown (A9). */
+const MAX_DESCRIPTION = 1024;
+
+/** The system prompt's section; empty when there is nothing to offer (C18). */
+export function renderCatalog(skills: readonly Skill[], options: CatalogOptions = {}): string {
+	if (skills.length === 0) return '';
+	const { format = 'markdown', budgetTokens = Infinity, query = '', hasGuidance = false } = options;
+	const form = FORMATS[format];
+	const head = hasGuidance ? `${form.head}\n\n${GUIDANCE}` : form.head;
+	const whole = join(head, skills.map(form.entry), form);
+	if (estimateTokens(whole) <= budgetTokens) return whole;
+
+	const ranked = rankSkills(query, skills, { minScore: 1, maxSkills: skills.length }).map(({ skill }) => skill);
+	const isRanked = new Set(ranked);
+	const inOrder = [...ranked, ...skills.filter((skill) => !isRanked.has(skill))];
+	// Characters, so that the sum is exact; a quarter is for the names of the others.
+	const room = Math.max(0, Math.floor(budgetTokens) * 4 - join(head, [], form).length - 2);
+	const told = takeWhile(inOrder, Math.floor((room * 3) / 4), (skill) => form.entry(skill).length + form.separator.length);
+	const entries = told.map(form.entry);
+	const rest = inOrder.slice(told.length);
+	const left = room - entries.reduce((sum, entry) => sum + entry.length + form.separator.length, 0);
+	return join(head, [...entries, ...othersIn(rest, left, form)], form);
+}
+
+/** `markdown` of all skills, as S0 has it. */
+export function renderSystemPrompt(skills: readonly Skill[]): string {
+	return renderCatalog(skills);
+}
+
+interface Form {
+	head: string;
+	entry(this: void, skill: Skill): string;
+	/** A line about skills that have no entry. */
+	note(this: void, text: string): string;
+	separator: string;
+	tail: string;
+}
+
+const FORMATS: Record<CatalogFormat, Form> = {
+	markdown: {
+		head: `## Available Skills
+
+You have access to skills that help you perform specific tasks. Each skill has instructions and scripts you can run.
+
+To use a skill:
+1. Call load_skill to read its instructions
+2. Follow the instructions, calling use_skill to run scripts as directed
+`,
+		entry: ({ name, description }) => `### ${name}\n${firstCharacters(description)}`,
+		note: (text) => text,
+		separator: '\n\n',
+		tail: ''
+	},
+	compact: {
+		head: `## Available skills
+
+Call \`skill_load(name="<name>")\` to read the instructions of a skill before you use it.
+`,
+		entry: ({ name, description, compatibility }) => {
+			const hint = compatibility ? `\n  (compatibility: ${oneLine(compatibility)})` : '';
+			return `- ${name}: ${firstCharacters(oneLine(description))}${hint}`;
+		},
+		note: (text) => text,
+		separator: '\n',
+		tail: ''
+	},
+	xml: {
+		head: '<available_skills>',
+		entry: ({ name, description, path }) => {
+			const element = (tag: string, value: string) => `<${tag}>\n${escape(value)}\n</${tag}>`;
+			return `<skill>\n${element('name', name)}\n${element('description', firstCharacters(description))}\n${element('location', path)}\n</skill>`;
+		},
+		note: (text) => `<!-- ${escape(text).replaceAll('--', '- -')} -->`,
+		separator: '\n',
+		tail: '\n</available_skills>'
+	}
+};
+
+const GUIDANCE = `Use a skill when the task matches its description, needs special knowledge, or a script of it does the work. Answer directly when none fits. Load a skill once; read its other files only when its instructions send you there.`;
+
+function join(head: string, entries: readonly string[], { separator, tail }: Form): string {
+	return [head, ...(entries.length > 0 ? [entries.join(separator)] : [])].join('\n') + tail;
+}
+
+/** The names of the rest, as many as there is room for, and where to look for them. */
+function othersIn(rest: readonly Skill[], room: number, { note, separator }: Form): string[] {
+	if (rest.length === 0) return [];
+	const text = (names: readonly string[]) => {
+		const missing = rest.length - names.length;
+		const listed = names.length > 0 ? `More skills: ${names.join(', ')}${missing > 0 ? `, and ${missing} others` : ''}.` : `${missing} more skills.`;
+		return note(`${listed} Call search_skills to find one.`);
+	};
+	const fixed = text([]).length + separator.length + 40;
+	const names = takeWhile(rest, room - fixed, ({ name }) => name.length + 2).map(({ name }) => name);
+	const line = text(names);
+	return line.length + separator.length <= room ? [line] : [];
+}
+
+function takeWhile<Item>(items: readonly Item[], room: number, size: (item: Item) => number): Item[] {
+	const taken: Item[] = [];
+	let left = room;
+	for (const item of items) {
+		left -= size(item);
+		if (left < 0) break;
+		taken.push(item);
+	}
+	return taken;
+}
+
+function firstCharacters(text: string): string {
+	return text.length <= MAX_DESCRIPTION ? text : [...text].slice(0, MAX_DESCRIPTION).join('');
+}
+
+function oneLine(text: string): string {
+	return text.replace(/\s+/g, ' ').trim();
+}
+
+/** Python's `html.escape`. */
+function escape(text: string): string {
+	return text
+		.replaceAll('&', '&amp;')
+		.replaceAll('<', '&lt;')
+		.replaceAll('>', '&gt;')
+		.replaceAll('"', '&quot;')
+		.replaceAll("'", '&#x27;');
+}
