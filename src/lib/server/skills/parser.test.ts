@@ -85,7 +85,7 @@ describe('a SKILL.md', () => {
 		expect(() => parseSkill(skill('name: demo\ndescription: d\nlicense: ""'), PATH)).toThrow(/license/);
 		expect(() => parseSkill(skill('name: demo\ndescription: d\nlicense: [MIT]'), PATH)).toThrow(/license/);
 	});
-	test('A20, A22: strict mode names every violation, with its line, in one error', () => {
+	test('A20, A21, A22: strict mode names every violation, with its line, in one error', () => {
 		const error = (() => {
 			try {
 				return parseSkill(skill('name: Demo Skill\ndescription: ""\nlicense: ""\nmetadata: [a]'), PATH);

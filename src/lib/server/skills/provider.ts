@@ -14,6 +14,7 @@ import type { DialectName } from './dialects/dialect.ts';
 import { createExecutor } from './executor.ts';
 import { renderCatalog, type CatalogFormat } from './catalog.ts';
 import { createRegistry, type SkillRegistry, type SkillSnapshot } from './registry.ts';
+import { createSdkTools, type SdkTool } from './sdk-tools.ts';
 import { BUILT_IN_TOOLS, createSkillSession, type SessionOptions, type SkillSession } from './session.ts';
 import type { SkillExecutionResult, SkillRoot, ToolDefinition } from './types.ts';
 import { createWorkshop, type ToolPreview, type Workshop } from './workshop.ts';
@@ -53,6 +54,8 @@ export interface SkillsProvider {
 	readonly tools: ToolDefinition[];
 	/** The same for Chat Completions (B17). */
 	readonly chatTools: ChatTool[];
+	/** The same as `tool()` objects for `callModel` of the OpenRouter SDK (B17). */
+	readonly sdkTools: SdkTool[];
 	/** The same for Anthropic Messages (B11). */
 	readonly anthropicTools: AnthropicTool[];
 	/** The same for Gemini (B11). */
@@ -136,6 +139,9 @@ export async function createSkillsProvider(
 		},
 		get chatTools() {
 			return toChatTools(session.tools());
+		},
+		get sdkTools() {
+			return createSdkTools(session.tools(), async (name, args) => (await session.call(name, args, { cwd })).result);
 		},
 		get anthropicTools() {
 			return toAnthropicTools(session.tools());

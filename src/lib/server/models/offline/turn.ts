@@ -95,7 +95,13 @@ function namedFiles(text: string): string[] {
 }
 
 function asOutputText(output: unknown): string {
-	if (typeof output === 'string') return output;
+	if (typeof output === 'string') return unquoted(output);
 	const texts = asArray(output).map((part) => asObject(part).text);
 	return texts.length > 0 ? texts.filter((text) => typeof text === 'string').join('\n') : JSON.stringify(output ?? '');
+}
+
+/** Some clients write every output as JSON, a text as well. */
+function unquoted(output: string): string {
+	const value = output.startsWith('"') && output.endsWith('"') ? parseJson(output) : output;
+	return typeof value === 'string' ? value : output;
 }

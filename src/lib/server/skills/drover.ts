@@ -1,0 +1,196 @@
+/** The drover document's library, as it is documented: a registry of specs, their resources, two tools, one block (S3). */
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readSkillFile } from './read-file.ts';
+import { SkillError, type SkillSpec } from './types.ts';
+
+/** An in-process directory of skills (A31). */
+export interface SpecRegistry {
+	get(name: string): SkillSpec | undefined;
+	has(name: string): boolean;
+	list(): readonly SkillSpec[];
+}
+
+/** Basenames under the three well-known folders, and files at the top. */
+export interface SkillResources {
+	scripts: readonly string[];
+	references: readonly string[];
+	assets: readonly string[];
+	other: readonly string[];
+}
+
+/** A tool that runs by itself. */
+export interface ToolDef<Args> {
+	name: string;
+	description: string;
+	/** JSON Schema of an object. */
+	parameters: Record<string, unknown>;
+	/** Never throws: what is wrong is a text with `isError`, from which the model can recover. */
+	execute(args: Args): Promise<{ content: string; isError?: boolean }>;
+}
+
+interface ToolOptions {
+	registry: SpecRegistry;
+	/** Names that the agent may use. */
+	allowed: readonly string[];
+}
+
+const FOLDERS = ['scripts', 'references', 'assets'] as const;
+const MAX_BYTES = 65_536;
+const MAX_LINE = 200;
+
+/** Of two skills of one name the first wins, as in `scanSkillDirs`. */
+export function createSkillRegistry(skills: readonly SkillSpec[]): SpecRegistry {
+	const byName = new Map<string, SkillSpec>();
+	for (const skill of skills) if (!byName.has(skill.name)) byName.set(skill.name, skill);
+	return {
+		get: (name) => byName.get(name),
+		has: (name) => byName.has(name),
+		list: () => [...byName.values()]
+	};
+}
+
+/** Supporting files one level deep; hidden ones, folders and the SKILL.md are left out (C8, C10). */
+export async function listSkillResources(spec: Pick<SkillSpec, 'dir'>): Promise<SkillResources> {
+	const [scripts, references, assets] = await Promise.all(FOLDERS.map((folder) => filesIn(join(spec.dir, folder))));
+	const top = await filesIn(spec.dir);
+	return {
+		scripts: scripts ?? [],
+		references: references ?? [],
+		assets: assets ?? [],
+		other: top.filter((name) => name.toLowerCase() !== 'skill.md')
+	};
+}
+
+/** A file of the skill (C9). @throws SkillError for a path that is absolute, leaves the folder, or is not there */
+export async function readSkillResource(spec: Pick<SkillSpec, 'dir'>, relativePath: string): Promise<string> {
+	let text = '';
+	for (let offset: number | null = 0; offset !== null; ) {
+		const page: Awaited<ReturnType<typeof readSkillFile>> = await readSkillFile(spec.dir, relativePath, { offset, limit: 1024 * 1024 });
+		text += page.text;
+		offset = page.nextOffset;
+	}
+	return text;
+}
+
+/** `skill_load`: the instructions of a skill, and where the rest of it is (C2). */
+export function skillLoadTool({
+	registry,
+	allowed,
+	hintResources = true
+}: ToolOptions & { hintResources?: boolean }): ToolDef<{ name: string }> {
+	return {
+		name: 'skill_load',
+		description: 'Load the instructions of a skill. Call it when a task matches one of the available skills.',
+		parameters: {
+			type: 'object',
+			properties: { name: { type: 'string', description: 'Name of the skill', enum: [...allowed] } },
+			required: ['name']
+		},
+		execute: ({ name }) =>
+			answering(async () => {
+				const skill = find(registry, allowed, name);
+				if (!hintResources) return skill.body;
+				return skill.body + resourceHint(name, await listSkillResources(skill));
+			})
+	};
+}
+
+/** `skill_resource`: lists the files of a skill, or reads one (C7). A larger one gives its first bytes, and says so. */
+export function skillResourceTool({
+	registry,
+	allowed,
+	maxBytes = MAX_BYTES
+}: ToolOptions & { maxBytes?: number }): ToolDef<{ name: string; resource?: string }> {
+	return {
+		name: 'skill_resource',
+		description: 'List the supporting files of a skill, or read one of them.',
+		parameters: {
+			type: 'object',
+			properties: {
+				name: { type: 'string', description: 'Name of the skill', enum: [...allowed] },
+				resource: { type: 'string', description: "Path from the skill's folder, e.g. references/forms.md" }
+			},
+			required: ['name']
+		},
+		execute: ({ name, resource }) =>
+			answering(async () => {
+				const skill = find(registry, allowed, name);
+				if (!resource) return renderResources(name, await listSkillResources(skill));
+				const { text, nextOffset, totalBytes } = await readSkillFile(skill.dir, resource, { limit: maxBytes });
+				if (nextOffset === null) return text;
+				return `${text}\n\n[truncated: the first ${nextOffset} of ${totalBytes} bytes]`;
+			})
+	};
+}
+
+/** The block for the system prompt; empty when no allowed skill is registered (B2, C18). */
+export function renderSkillsBlock(registry: SpecRegistry, allowed: readonly string[]): string {
+	const lines = allowed.flatMap((name) => {
+		const skill = registry.get(name);
+		if (!skill) return [];
+		const line = oneLine(skill.description);
+		const short = line.length > MAX_LINE ? `${line.slice(0, MAX_LINE - 1)}…` : line;
+		return [`- ${name}: ${short}`, ...(skill.compatibility ? [`  (compatibility: ${oneLine(skill.compatibility)})`] : [])];
+	});
+	if (lines.length === 0) return '';
+	const how = 'Call `skill_load(name="<name>")` to read the instructions of a skill before you use it.';
+	return ['## Available skills', '', how, '', ...lines].join('\n');
+}
+
+function find(registry: SpecRegistry, allowed: readonly string[], name: unknown): SkillSpec {
+	const names = allowed.join(', ') || '(none)';
+	if (typeof name !== 'string' || !allowed.includes(name)) {
+		throw new SkillError('SkillNotFound', `The skill “${String(name).slice(0, 100)}” is not allowed here.`, `Allowed skills: ${names}`);
+	}
+	const skill = registry.get(name);
+	if (skill) return skill;
+	throw new SkillError('SkillNotFound', `The skill “${name}” is allowed, but not registered.`, 'Its folder may be missing or broken.');
+}
+
+async function answering(task: () => Promise<string>): Promise<{ content: string; isError?: boolean }> {
+	try {
+		return { content: await task() };
+	} catch (error) {
+		const hint = error instanceof SkillError ? error.hint : undefined;
+		return { content: [(error as Error).message, hint].filter(Boolean).join(' '), isError: true };
+	}
+}
+
+function resourceHint(name: string, resources: SkillResources): string {
+	const counts = FOLDERS.flatMap((folder) => {
+		const count = resources[folder].length;
+		return count === 0 ? [] : [`${count} ${count === 1 ? folder.slice(0, -1) : folder}`];
+	});
+	if (counts.length === 0) return '';
+	return `\n\n---\nThis skill ships ${counts.join(', ')}. Call skill_resource(name="${name}") to list them.`;
+}
+
+function renderResources(name: string, resources: SkillResources): string {
+	const lines = [
+		...FOLDERS.flatMap((folder) => resources[folder].map((file) => `- ${folder}/${file}`)),
+		...resources.other.map((file) => `- ${file}`)
+	];
+	return lines.length === 0 ? `${name} has no supporting files.` : lines.join('\n');
+}
+
+async function filesIn(dir: string): Promise<string[]> {
+	const entries = await readdir(dir, { withFileTypes: true }).catch(() => []);
+	const files = await Promise.all(
+		entries.map(async (entry) => {
+			if (entry.name.startsWith('.')) return [];
+			const isFile = entry.isSymbolicLink()
+				? await stat(join(dir, entry.name)).then(
+						(target) => target.isFile(),
+						() => false
+					)
+				: entry.isFile();
+			return isFile ? [entry.name] : [];
+		})
+	);
+	return files.flat().sort();
+}
+
+function oneLine(text: string): string {
+	return text.replace(/\s+/g, ' ').trim();
+}

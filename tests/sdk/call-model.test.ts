@@ -1,0 +1,53 @@
+/** The proposal's own example, run by the real `callModel` of both of OpenRouter's packages (FEATURES B17). */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { OpenRouter as AgentRouter } from '@openrouter/agent';
+import { OpenRouter } from '@openrouter/sdk';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createSkillsProvider, type SkillsProvider } from '../../src/lib/server/skills/provider.ts';
+import type { ModelServer } from '../support/model-server.ts';
+import { startOfflineServer } from '../support/offline-server.ts';
+
+const SKILLS = join(import.meta.dirname, '../../skills');
+let cwd: string;
+let server: ModelServer;
+let skills: SkillsProvider;
+beforeEach(async () => {
+	cwd = await mkdtemp(join(tmpdir(), 'sdk-'));
+	server = await startOfflineServer();
+	skills = await createSkillsProvider(SKILLS, { cwd });
+});
+afterEach(async () => {
+	await skills.close();
+	await server.close();
+	await rm(cwd, { recursive: true, force: true });
+});
+
+/** What the two packages have in common; their types are not the same. */
+interface Caller {
+	callModel(request: Record<string, unknown>): { getText(): Promise<string> };
+}
+
+/** Names of the tools that were called, as the model's server saw their outputs come back. */
+function calledTools(): unknown[] {
+	const input = server.requests.at(-1)?.body.input as { type?: string; name?: string }[];
+	return input.filter(({ type }) => type === 'function_call').map(({ name }) => name);
+}
+
+test.each([
+	['@openrouter/sdk', OpenRouter],
+	['@openrouter/agent', AgentRouter]
+])('B17: callModel of %s runs `skills.sdkTools` until there is an answer', async (_name, Router) => {
+	const openrouter = new Router({ apiKey: 'any', serverURL: server.url }) as unknown as Caller;
+	const request = {
+		model: 'built-in/responder',
+		input: 'How many words are in: the quick brown fox',
+		instructions: `You are a helpful assistant.\n\n${skills.systemPrompt}`,
+		tools: [...skills.sdkTools],
+		maxToolRounds: 10
+	};
+	expect(await openrouter.callModel(request).getText()).toMatch(/words\W+4\b/);
+	expect(calledTools()).toEqual(['load_skill', 'use_skill']);
+	expect(server.violations).toEqual([]);
+});
