@@ -10,17 +10,38 @@ export interface RankedSkill {
 const skill = (name: string, description: string): RankedSkill => ({ name, description, tags: [], triggers: [] });
 
 export const SKILLS: RankedSkill[] = [
-	skill('pdf', 'Reads, merges, splits, rotates and fills in PDF documents, and pulls text and tables out of them. Use it whenever a .pdf file is mentioned.'),
-	skill('spreadsheets', 'Opens, edits and creates Excel workbooks (.xlsx, .csv): formulas, formatting, pivot tables and charts. Use when a spreadsheet is what goes in or comes out.'),
+	skill(
+		'pdf',
+		'Reads, merges, splits, rotates and fills in PDF documents, and pulls text and tables out of them. Use it whenever a .pdf file is mentioned.'
+	),
+	skill(
+		'spreadsheets',
+		'Opens, edits and creates Excel workbooks (.xlsx, .csv): formulas, formatting, pivot tables and charts. Use when a spreadsheet is what goes in or comes out.'
+	),
 	skill('slide-decks', 'Builds and edits PowerPoint presentations (.pptx) with layouts, speaker notes and images.'),
-	skill('word-documents', 'Writes and revises Word documents (.docx) with tracked changes, comments, headings and a table of contents.'),
+	skill(
+		'word-documents',
+		'Writes and revises Word documents (.docx) with tracked changes, comments, headings and a table of contents.'
+	),
 	skill('image-editing', 'Resizes, crops, converts and compresses photos and other pictures: PNG, JPEG, WebP.'),
-	skill('audio-transcripts', 'Turns recordings of speech into text with time codes and speaker labels. For interviews, podcasts and meetings.'),
+	skill(
+		'audio-transcripts',
+		'Turns recordings of speech into text with time codes and speaker labels. For interviews, podcasts and meetings.'
+	),
 	skill('video-clips', 'Cuts, joins and subtitles videos with ffmpeg and makes GIFs of them.'),
-	skill('sql-analyst', 'Writes and explains SQL queries against Postgres, MySQL and SQLite and finds out why they are slow.'),
-	skill('frontend-design', 'Designs web pages and interface components with HTML, CSS and React that look made on purpose.'),
+	skill(
+		'sql-analyst',
+		'Writes and explains SQL queries against Postgres, MySQL and SQLite and finds out why they are slow.'
+	),
+	skill(
+		'frontend-design',
+		'Designs web pages and interface components with HTML, CSS and React that look made on purpose.'
+	),
 	skill('web-testing', 'Drives a browser with Playwright to test a web app, take screenshots and read the console.'),
-	skill('git-history', 'Explains, rewrites and cleans up Git commits: rebase, bisect, squash and recovering lost work.'),
+	skill(
+		'git-history',
+		'Explains, rewrites and cleans up Git commits: rebase, bisect, squash and recovering lost work.'
+	),
 	skill('code-review', 'Reviews a change or pull request for bugs, security holes and style, and suggests fixes.'),
 	skill('weather', 'Current conditions and the forecast for any city, with rain, wind and temperature.'),
 	skill('currency', 'Converts amounts between currencies at the exchange rate of a day.'),
@@ -89,21 +110,102 @@ export const QUESTIONS: (readonly [question: string, skill: string])[] = [
 ];
 
 const VERBS = [
-	'Checks', 'Compares', 'Summarises', 'Plans', 'Tracks', 'Formats', 'Imports', 'Exports', 'Explains', 'Estimates', 'Sorts', 'Cleans up',
-	'Writes', 'Reviews', 'Archives', 'Schedules', 'Monitors', 'Converts', 'Finds', 'Designs', 'Tests', 'Answers questions about', 'Draws up', 'Updates'
+	'Checks',
+	'Compares',
+	'Summarises',
+	'Plans',
+	'Tracks',
+	'Formats',
+	'Imports',
+	'Exports',
+	'Explains',
+	'Estimates',
+	'Sorts',
+	'Cleans up',
+	'Writes',
+	'Reviews',
+	'Archives',
+	'Schedules',
+	'Monitors',
+	'Converts',
+	'Finds',
+	'Designs',
+	'Tests',
+	'Answers questions about',
+	'Draws up',
+	'Updates'
 ] as const;
 const OBJECTS = [
-	'tax returns', 'job applications', 'sensor readings', 'Kubernetes manifests', 'crash logs', 'house plants', 'marathon training', 'chess games',
-	'rental contracts', 'customer surveys', 'genome sequences', 'train tickets', 'bank statements', 'support tickets', 'map layers', 'school timetables',
-	'podcast feeds', 'sheet music', 'stock portfolios', 'museum catalogues', 'Terraform modules', 'phone bills', 'bird sightings', 'crossword puzzles',
-	'insurance claims', 'wedding guests', 'SSH keys', 'solar panels', 'news articles', 'warehouse stock', 'product photos', 'employee handbooks',
-	'unit tests', 'password policies', 'knitting patterns', 'football results', 'blood tests', 'font files', 'patent filings', 'court records',
-	'web shop orders', 'mail lists', 'video game levels', 'server certificates', 'API keys', 'film scripts', 'city budgets', 'flight routes'
+	'tax returns',
+	'job applications',
+	'sensor readings',
+	'Kubernetes manifests',
+	'crash logs',
+	'house plants',
+	'marathon training',
+	'chess games',
+	'rental contracts',
+	'customer surveys',
+	'genome sequences',
+	'train tickets',
+	'bank statements',
+	'support tickets',
+	'map layers',
+	'school timetables',
+	'podcast feeds',
+	'sheet music',
+	'stock portfolios',
+	'museum catalogues',
+	'Terraform modules',
+	'phone bills',
+	'bird sightings',
+	'crossword puzzles',
+	'insurance claims',
+	'wedding guests',
+	'SSH keys',
+	'solar panels',
+	'news articles',
+	'warehouse stock',
+	'product photos',
+	'employee handbooks',
+	'unit tests',
+	'password policies',
+	'knitting patterns',
+	'football results',
+	'blood tests',
+	'font files',
+	'patent filings',
+	'court records',
+	'web shop orders',
+	'mail lists',
+	'video game levels',
+	'server certificates',
+	'API keys',
+	'film scripts',
+	'city budgets',
+	'flight routes'
 ] as const;
 const WAYS = [
-	'from a folder of files', 'as a table', 'with a short report', 'in the style of the house', 'for a small team', 'against a checklist', 'from a web page',
-	'by date and region', 'as Markdown', 'with charts', 'across time zones', 'from an e-mail thread', 'for the quarterly meeting', 'with comments',
-	'in several languages', 'before a release', 'from a database', 'with reminders', 'from screenshots', 'as JSON'
+	'from a folder of files',
+	'as a table',
+	'with a short report',
+	'in the style of the house',
+	'for a small team',
+	'against a checklist',
+	'from a web page',
+	'by date and region',
+	'as Markdown',
+	'with charts',
+	'across time zones',
+	'from an e-mail thread',
+	'for the quarterly meeting',
+	'with comments',
+	'in several languages',
+	'before a release',
+	'from a database',
+	'with reminders',
+	'from screenshots',
+	'as JSON'
 ] as const;
 
 /** As many different skills as asked for, none of which is the answer to a question above. */

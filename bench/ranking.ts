@@ -23,7 +23,9 @@ export function benchRanking(): Row[] {
 		const skills = [...noise(count - SKILLS.length), ...SKILLS];
 		const index = createSkillIndex(skills);
 		const ours = measure((question) => index.rank(question, BEST).map(({ skill }) => skill.name));
-		const plain = measure((question) => rankSkills(question, skills, { minScore: 1, maxSkills: BEST }).map(({ skill }) => skill.name));
+		const plain = measure((question) =>
+			rankSkills(question, skills, { minScore: 1, maxSkills: BEST }).map(({ skill }) => skill.name)
+		);
 		const document = measure((question) =>
 			pickAutoSkills(skills, { messages: [question] }, { minScore: 1, maxSkills: BEST }).map(({ skill }) => skill.name)
 		);

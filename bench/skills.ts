@@ -2,15 +2,11 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSkillsProvider } from '../src/lib/server/skills/provider.ts';
-import { scanRoots } from '../src/lib/server/skills/scanner.ts';
 import { medians, rowOfTimes, timed, type Row } from './measure.ts';
-
-const SKILLS = 1000;
 
 export async function benchScript(): Promise<Row> {
 	const root = await mkdtemp(join(tmpdir(), 'openrouter-skills-bench-'));
@@ -39,30 +35,6 @@ export async function benchScript(): Promise<Row> {
 		);
 	} finally {
 		await skills.close();
-		await rm(root, { recursive: true, force: true });
-	}
-}
-
-export async function benchScan(): Promise<Row> {
-	const root = await mkdtemp(join(tmpdir(), 'openrouter-skills-bench-'));
-	for (let index = 0; index < SKILLS; index += 1) await writeSkill(root, `skill-${index}`);
-	const scan = (): Promise<number> =>
-		timed(async () => {
-			const found = await scanRoots([root]);
-			if (found.length !== SKILLS) throw new Error(`${found.length} of ${SKILLS} skills were found`);
-		});
-	const read = (): Promise<number> =>
-		timed(() => {
-			for (const entry of readdirSync(root, { recursive: true, withFileTypes: true }))
-				if (entry.isFile()) readFileSync(join(entry.parentPath, entry.name));
-		});
-	try {
-		return rowOfTimes(
-			`scan of ${SKILLS} skills (5 runs)`,
-			'a synchronous read of the same files',
-			await medians(5, [scan, read])
-		);
-	} finally {
 		await rm(root, { recursive: true, force: true });
 	}
 }

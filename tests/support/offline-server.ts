@@ -1,5 +1,5 @@
-/** The built-in responder as a server of the Responses API, so that other people's clients can be run against it. */
-import type { FunctionTool, ResponseItem } from '../../src/lib/server/agent/model.ts';
+/** A model, the built-in responder first of all, as a server of the Responses API that other people's clients can use. */
+import type { FunctionTool, Model, ResponseItem } from '../../src/lib/server/agent/model.ts';
 import { createOfflineModel } from '../../src/lib/server/models/offline.ts';
 import { startModelServer, type Exchange, type ModelServer } from './model-server.ts';
 
@@ -9,11 +9,11 @@ type Answer = string | { name: string; arguments: string; callId: string };
 /** More requests than any test makes. */
 const MOST_REQUESTS = 100;
 
-export function startOfflineServer(): Promise<ModelServer> {
-	return startModelServer(Array.from({ length: MOST_REQUESTS }, () => answer));
+export function startOfflineServer(model: Model = createOfflineModel()): Promise<ModelServer> {
+	return startModelServer(Array.from({ length: MOST_REQUESTS }, () => (exchange) => answer(model, exchange)));
 }
 
-async function answer(exchange: Exchange): Promise<void> {
+async function answer(model: Model, exchange: Exchange): Promise<void> {
 	const { body } = exchange.request;
 	const outputs: Answer[] = [];
 	let text = '';
@@ -24,7 +24,7 @@ async function answer(exchange: Exchange): Promise<void> {
 		toolChoice: 'auto' as const,
 		sessionId: 'sdk'
 	};
-	for await (const event of createOfflineModel().stream(request, new AbortController().signal)) {
+	for await (const event of model.stream(request, new AbortController().signal)) {
 		if (event.type === 'text.delta') text += event.delta;
 		if (event.type === 'call.done') {
 			outputs.push({ name: event.name, arguments: event.arguments, callId: event.callId });

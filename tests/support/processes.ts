@@ -1,6 +1,6 @@
 /** Looks at processes of the machine. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 /** True while the process runs; one that has ended and only waits for its parent to notice does not. */
 export function isRunning(pid: number): boolean {
@@ -19,4 +19,21 @@ function linuxState(pid: number): string {
 
 function psState(pid: number): string {
 	return spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim();
+}
+
+/** Command lines of running processes whose parent has ended. */
+export function orphans(): string[] {
+	if (!existsSync('/proc/self/stat')) {
+		const { stdout } = spawnSync('ps', ['-e', '-o', 'ppid=,args='], { encoding: 'utf8' });
+		return stdout.split('\n').filter((line) => /^\s*1\s/.test(line));
+	}
+	return readdirSync('/proc').flatMap((name) => {
+		try {
+			if (!/^\d+$/.test(name) || !/\) [^ZX] 1 /.test(readFileSync(`/proc/${name}/stat`, 'utf8'))) return [];
+			return [readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ')];
+		} catch {
+			// It has ended between two looks.
+			return [];
+		}
+	});
 }

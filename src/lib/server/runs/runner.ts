@@ -205,7 +205,8 @@ export class Runner {
 		yield { type: 'RUN_STARTED', threadId: conversationId, runId };
 		const snapshot = skills.registry.snapshot();
 		const offered = snapshot.skills.map(({ name, description }) => ({ name, description }));
-		const catalog = renderCatalog(snapshot.skills, { budgetTokens: CATALOG_TOKENS, query: request.message.text });
+		const rank = () => skills.rank(snapshot, request.message.text);
+		const catalog = renderCatalog(snapshot.skills, { budgetTokens: CATALOG_TOKENS, rank });
 		yield { type: 'CUSTOM', name: 'skill.catalog', value: { skills: offered, tokens: estimateTokens(catalog) } };
 		const history = (await store.messages.listForModel(conversationId)).filter(
 			({ message }) => message.runId !== runId || message.role === 'user'

@@ -5,7 +5,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createCappedOutput } from './output.ts';
-import type { Sandbox, SandboxCommand, SandboxResult } from './sandbox.ts';
+import type { PreparedProcess, Sandbox, SandboxCommand, SandboxResult } from './sandbox.ts';
 
 /** Between SIGTERM and SIGKILL. */
 const GRACE_MS = 2000;
@@ -16,10 +16,50 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Plain processes; `name` is `process`. */
 export function createProcessSandbox(): Sandbox {
-	return { name: 'process', run };
+	return { name: 'process', run: (command) => run(command), prepare };
 }
 
-function run(command: SandboxCommand): Promise<SandboxResult> {
+function prepare(program: Pick<SandboxCommand, 'file' | 'args' | 'env' | 'cwd'>): PreparedProcess | null {
+	let child: ChildProcess;
+	try {
+		child = start(program, 'pipe');
+	} catch {
+		// Nothing is lost: the call itself starts a process, and says why it cannot.
+		return null;
+	}
+	let isUsed = false;
+	child.on('error', () => child.stdin?.destroy());
+	// A closed input ends it; until then it must not keep the host alive.
+	const handles = [child, child.stdin, child.stdout, child.stderr] as (Partial<NodeJS.RefCounted> | null)[];
+	for (const handle of handles) handle?.unref?.();
+	return {
+		get isAlive() {
+			return !isUsed && child.pid !== undefined && child.exitCode === null && child.signalCode === null;
+		},
+		run(command) {
+			isUsed = true;
+			for (const handle of handles) handle?.ref?.();
+			return run(command, child);
+		},
+		discard() {
+			isUsed = true;
+			killGroup(child, 'SIGKILL');
+		}
+	};
+}
+
+function start(program: Pick<SandboxCommand, 'file' | 'args' | 'env' | 'cwd'>, stdin: 'ignore' | 'pipe'): ChildProcess {
+	return spawn(program.file, program.args, {
+		cwd: program.cwd,
+		env: program.env,
+		detached: true,
+		shell: false,
+		windowsHide: true,
+		stdio: [stdin, 'pipe', 'pipe']
+	});
+}
+
+function run(command: SandboxCommand, prepared?: ChildProcess): Promise<SandboxResult> {
 	return new Promise((resolve) => {
 		const startedAt = performance.now();
 		const stdout = createCappedOutput(command.maxOutputBytes, (text) => command.onOutput?.('stdout', text));
@@ -61,19 +101,13 @@ function run(command: SandboxCommand): Promise<SandboxResult> {
 
 		if (command.signal?.aborted) {
 			ended = 'aborted';
+			if (prepared) killGroup(prepared, 'SIGKILL');
 			finish({ exitCode: null, signal: null });
 			return;
 		}
 		let child: ChildProcess;
 		try {
-			child = spawn(command.file, command.args, {
-				cwd: command.cwd,
-				env: command.env,
-				detached: true,
-				shell: false,
-				windowsHide: true,
-				stdio: [command.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe']
-			});
+			child = prepared ?? start(command, command.input === undefined ? 'ignore' : 'pipe');
 		} catch (error) {
 			ended = 'spawn-failed';
 			finish({ exitCode: null, signal: null, spawnError: (error as Error).message });

@@ -46,4 +46,15 @@ export interface Sandbox {
 	readonly name: string;
 	/** Runs one command to its end and leaves none of its processes behind. Never throws. */
 	run(command: SandboxCommand): Promise<SandboxResult>;
+	/** Starts a program ahead of its use; it waits on standard input. Null where it cannot; a backend may not offer it. */
+	prepare?(program: Pick<SandboxCommand, 'file' | 'args' | 'env' | 'cwd'>): PreparedProcess | null;
+}
+
+/** A process that waits, to be used once. It does not keep the host alive, and ends with it. */
+export interface PreparedProcess {
+	readonly isAlive: boolean;
+	/** Gives it its input and the limits, as `run` does for a new one; `file`, `args`, `env` and `cwd` are those it has. */
+	run(command: SandboxCommand & { input: string }): Promise<SandboxResult>;
+	/** Ends it unused. */
+	discard(): void;
 }

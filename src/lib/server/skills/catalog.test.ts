@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { renderCatalog, renderSystemPrompt } from './catalog.ts';
 import { estimateTokens } from './prompt.ts';
+import { createSkillIndex } from './skill-index.ts';
 import { skillOf } from './skill-of.suite.ts';
 
 const demo = skillOf('demo', { description: 'Does a thing.' });
@@ -67,11 +68,14 @@ describe('a budget', () => {
 	);
 	const library = [...many, skillOf('weather', { description: 'Tells the weather and the forecast of a city.' })];
 
+	const index = createSkillIndex(library);
+	const rank = () => index.rank('what is the weather like?').map(({ skill }) => skill);
+
 	test('B9: while they fit, all skills are told in full', () => {
 		expect(renderCatalog(many.slice(0, 20), { budgetTokens: 2000 })).toBe(renderCatalog(many.slice(0, 20)));
 	});
 	test('B9, B4: over it the best come in full, the rest by name, and search_skills is named', () => {
-		const text = renderCatalog(library, { budgetTokens: 2000, query: 'what is the weather like?' });
+		const text = renderCatalog(library, { budgetTokens: 2000, rank });
 		expect(estimateTokens(text)).toBeLessThanOrEqual(2000);
 		expect(estimateTokens(text)).toBeGreaterThan(1800);
 		expect(text.indexOf('### weather\nTells the weather')).toBe(text.indexOf('###'));

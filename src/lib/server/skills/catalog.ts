@@ -1,6 +1,5 @@
 /** What the model is told of the library, in the formats of the documents and within a budget; pure (FEATURES B1–B4, B9, C19). */
 import { estimateTokens } from './prompt.ts';
-import { rankSkills } from './search.ts';
 import type { Skill } from './types.ts';
 
 /** `markdown`: S0's section; `compact`: a line each (S3); `xml`: the standard's `<available_skills>`. */
@@ -11,8 +10,11 @@ export interface CatalogOptions {
 	format?: CatalogFormat;
 	/** Most tokens for the whole section; without it every skill is told in full. */
 	budgetTokens?: number;
-	/** What the user asked: over the budget the skills that fit it best come first, the rest by name alone. */
-	query?: string;
+	/**
+	 * Asked only when the budget does not hold all: skills that fit what the user said, best first (`createSkillIndex`).
+	 * They are told in full as far as there is room, the rest by name.
+	 */
+	rank?: () => readonly Skill[];
 	/** Some words on when to use skills at all (C19). */
 	hasGuidance?: boolean;
 }
@@ -23,13 +25,13 @@ const MAX_DESCRIPTION = 1024;
 /** The system prompt's section; empty when there is nothing to offer (C18). */
 export function renderCatalog(skills: readonly Skill[], options: CatalogOptions = {}): string {
 	if (skills.length === 0) return '';
-	const { format = 'markdown', budgetTokens = Infinity, query = '', hasGuidance = false } = options;
+	const { format = 'markdown', budgetTokens = Infinity, rank = () => [], hasGuidance = false } = options;
 	const form = FORMATS[format];
 	const head = hasGuidance ? `${form.head}\n\n${GUIDANCE}` : form.head;
 	const whole = join(head, skills.map(form.entry), form);
 	if (estimateTokens(whole) <= budgetTokens) return whole;
 
-	const ranked = rankSkills(query, skills, { minScore: 1, maxSkills: skills.length }).map(({ skill }) => skill);
+	const ranked = rank();
 	const isRanked = new Set(ranked);
 	const inOrder = [...ranked, ...skills.filter((skill) => !isRanked.has(skill))];
 	// Characters, so that the sum is exact; a quarter is for the names of the others.

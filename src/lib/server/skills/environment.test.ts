@@ -61,11 +61,12 @@ test('D14: a skill cannot declare its way to a secret of the host, to its own ho
 	expect(environment).toEqual(build());
 	expect(Object.getPrototypeOf(environment)).toBe(Object.prototype);
 });
-test('D4: an object of arguments is SKILL_ARG_*: upper-case, other characters as underscores, no NUL', () => {
-	expect(build({}, { args: { text: 'a\0b', 'max-size': '3', clé: 'x', _a1: '' } })).toMatchObject({
-		SKILL_ARG_TEXT: 'ab',
-		SKILL_ARG_MAX_SIZE: '3',
-		SKILL_ARG_CL_: 'x',
-		SKILL_ARG__A1: ''
-	});
+test('D14: with `inherit` the host’s variables come along, its secrets and what changes a start do not', () => {
+	const host = { PATH: '/bin', EDITOR: 'vi', OPENROUTER_API_KEY: 's', DATABASE_URL: 's', NODE_OPTIONS: '-r x', LD_PRELOAD: 'x', npm_config_token: 's', HOME: '/root' };
+	const environment = build({}, { host, inherit: true });
+	expect(environment).toMatchObject({ PATH: '/bin', EDITOR: 'vi', HOME: '/work' });
+	for (const name of ['OPENROUTER_API_KEY', 'DATABASE_URL', 'NODE_OPTIONS', 'LD_PRELOAD', 'npm_config_token']) {
+		expect(environment).not.toHaveProperty(name);
+	}
+	expect(build({}, { host })).not.toHaveProperty('EDITOR');
 });

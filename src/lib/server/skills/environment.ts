@@ -4,6 +4,10 @@ import type { Skill } from './types.ts';
 /** Taken from the host as they are; none of them carries a secret or changes how a program starts. */
 const FROM_HOST = ['PATH', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'SystemRoot'] as const;
 
+/** Secrets of the server, and variables by which a host would decide what a script runs. */
+const NEVER_INHERITED =
+	/^(OPENROUTER_|DATABASE_URL$|ADMIN_TOKEN$|SECRETS_KEY$|NODE_|npm_|LD_|DYLD_|PYTHON|BASH_ENV$|BASH_FUNC|ENV$|SHELLOPTS$|PS4$|HOME$)/i;
+
 export interface EnvironmentOptions {
 	skill: Skill;
 	cwd: string;
@@ -11,23 +15,21 @@ export interface EnvironmentOptions {
 	host: Readonly<Record<string, string | undefined>>;
 	/** Variables that the operator offers to the skills that declare them. */
 	offered: Readonly<Record<string, string>>;
-	/** Values of an object of arguments, as `SKILL_ARG_*` (D4). */
-	args?: Readonly<Record<string, string>>;
+	/** Everything of the host but what is the server's own or changes how a program starts; for programs written for S0. */
+	inherit?: boolean;
 }
 
 /** Builds the whole environment of one process. */
-export function buildEnvironment({ skill, cwd, host, offered, args = {} }: EnvironmentOptions): Record<string, string> {
+export function buildEnvironment({ skill, cwd, host, offered, inherit = false }: EnvironmentOptions): Record<string, string> {
 	const environment: Record<string, string> = { LANG: 'C.UTF-8' };
-	for (const name of FROM_HOST) {
+	const inherited = inherit ? Object.keys(host).filter((name) => !NEVER_INHERITED.test(name)) : [];
+	for (const name of [...FROM_HOST, ...inherited]) {
 		const value = host[name];
 		if (value) environment[name] = value;
 	}
 	for (const name of declaredVariables(skill)) {
 		const value = Object.hasOwn(offered, name) ? offered[name] : undefined;
 		if (value !== undefined) environment[name] = value;
-	}
-	for (const [key, value] of Object.entries(args)) {
-		environment[`SKILL_ARG_${key.toUpperCase().replace(/[^A-Z0-9_]/g, '_')}`] = value.replaceAll('\0', '');
 	}
 	return {
 		...environment,

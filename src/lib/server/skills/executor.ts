@@ -1,12 +1,13 @@
 /** Runs a skill's script or tools.json handler and says what came of it; every failure is a result (FEATURES D1–D23). */
 import { mkdir } from 'node:fs/promises';
-import { extname } from 'node:path';
-import type { Sandbox, SandboxResult } from '../sandbox/sandbox.ts';
+import { dirname, extname } from 'node:path';
+import type { Sandbox, SandboxCommand, SandboxResult } from '../sandbox/sandbox.ts';
 import { buildEnvironment } from './environment.ts';
-import { NODE_HARNESS } from './handlers/node-harness.ts';
 import { PYTHON_HARNESS } from './handlers/python-harness.ts';
 import { createInterpreters } from './interpreters.ts';
+import { createOutputStore, type OutputStore } from './output-store.ts';
 import { resolveScript } from './resources.ts';
+import { createSpareNode, HARNESS_ARGUMENTS } from './spare-node.ts';
 import type { ScriptInput } from './script-arguments.ts';
 import { type Skill, type SkillErrorType, type SkillEvent, type SkillExecutionResult, type SkillTool } from './types.ts';
 import { changedFiles, listWorkspace } from './workspace-changes.ts';
@@ -19,6 +20,8 @@ export interface ExecutorOptions {
 	maxOutputBytes: number;
 	/** Variables for the skills that declare them. */
 	env: Readonly<Record<string, string>>;
+	/** Scripts see the host's environment, but for its secrets (D14); they do not without it. */
+	inheritEnv?: boolean;
 }
 
 export interface ExecutionContext {
@@ -26,6 +29,8 @@ export interface ExecutionContext {
 	cwd: string;
 	signal?: AbortSignal;
 	onEvent?: (event: SkillEvent) => void;
+	/** Instead of the host's limit, up to 300,000 (D10). */
+	timeoutMs?: number;
 }
 
 export interface Executor {
@@ -33,12 +38,18 @@ export interface Executor {
 	runScript(skill: Skill, script: string, input: ScriptInput, context: ExecutionContext): Promise<SkillExecutionResult>;
 	/** Calls a tools.json handler with checked arguments; its answer is `value`. @throws SkillError likewise. */
 	runTool(skill: Skill, tool: SkillTool, args: Record<string, unknown>, context: ExecutionContext): Promise<SkillExecutionResult>;
+	/** A piece of an output that was too long; null when it is not kept any more (D11). */
+	readOutput: OutputStore['read'];
+	/** Lets the process go that waits for the next handler. */
+	close(): void;
 }
 
 /** A handler's answer is data, not a log: it may be longer than the text of a stream. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 /** Linux allows 128 KB for one argument; longer input comes by stdin alone. */
 const MAX_ARGUMENT_BYTES = 100_000;
+/** The longest that any call may ask for (D10). */
+const MAX_TIMEOUT_MS = 300_000;
 
 interface Invocation {
 	skill: Skill;
@@ -51,32 +62,46 @@ interface Invocation {
 	argv: string[];
 	input?: string;
 	env: Record<string, string>;
+	cwd: string;
+	/** May a Node process that waits already run it? */
+	isWarm?: boolean;
 }
 
 /** Executes with the given backend; interpreters are found on the host's PATH, once. */
-export function createExecutor({ sandbox, timeoutMs, maxOutputBytes, env: offered }: ExecutorOptions): Executor {
+export function createExecutor({
+	sandbox,
+	timeoutMs,
+	maxOutputBytes,
+	env: offered,
+	inheritEnv = false
+}: ExecutorOptions): Executor {
 	const interpreters = createInterpreters(sandbox, process.env.PATH ?? '');
+	const outputs = createOutputStore();
+	const spareNode = createSpareNode(sandbox, interpreters.node());
 
 	const execute = async (call: Invocation, context: ExecutionContext): Promise<SkillExecutionResult> => {
 		await mkdir(context.cwd, { recursive: true });
 		const before = await listWorkspace(context.cwd);
 		const { skill, script, tool, args } = call;
 		context.onEvent?.({ type: 'started', skill: skill.name, script, ...(tool ? { tool } : {}), args, sandbox: sandbox.name });
-		const run = await sandbox.run({
+		const limitMs = Math.min(context.timeoutMs ?? timeoutMs, MAX_TIMEOUT_MS);
+		const command: SandboxCommand = {
 			file: call.file,
 			args: call.argv,
 			env: call.env,
-			cwd: context.cwd,
-			timeoutMs,
+			cwd: call.cwd,
+			timeoutMs: limitMs,
 			maxOutputBytes,
-			...(call.answer ? { maxAnswerBytes: MAX_ANSWER_BYTES } : {}),
+			maxAnswerBytes: MAX_ANSWER_BYTES,
 			...(call.input === undefined ? {} : { input: call.input }),
 			...(context.signal ? { signal: context.signal } : {}),
 			onOutput: (stream, text) => {
 				// A harness writes nothing but its answer, which is shown when it is there.
 				if (stream === 'stderr' || call.answer !== 'harness') context.onEvent?.({ type: 'output', stream, text });
 			}
-		});
+		};
+		const { input } = call;
+		const run = await (call.isWarm && input !== undefined ? spareNode.run({ ...command, input }) : sandbox.run(command));
 		const files = changedFiles(before, await listWorkspace(context.cwd));
 		const result: SkillExecutionResult = {
 			success: run.ended === 'exit' && run.exitCode === 0,
@@ -86,7 +111,8 @@ export function createExecutor({ sandbox, timeoutMs, maxOutputBytes, env: offere
 			durationMs: Math.round(run.durationMs),
 			truncated: run.stdoutTruncated || run.stderrTruncated,
 			files,
-			...explain(run, script, timeoutMs)
+			...(run.stdoutTruncated && run.answer ? { outputId: outputs.save(run.answer.text) } : {}),
+			...explain(run, script, limitMs)
 		};
 		if (call.answer === 'harness') return readHarness(result, run, maxOutputBytes);
 		return call.answer === 'program' ? readProgram(result, run) : result;
@@ -108,27 +134,30 @@ export function createExecutor({ sandbox, timeoutMs, maxOutputBytes, env: offere
 	};
 
 	return {
+		readOutput: (id, range) => outputs.read(id, range),
+		close: () => spareNode.close(),
 		async runScript(skill, requested, { argv, env: variables, input }, context) {
 			const { path, name } = await resolveScript(skill.dir, requested);
 			const program = await interpreters.resolve(path);
-			const env = buildEnvironment({ skill, cwd: context.cwd, host: process.env, offered });
-			const call = { skill, script: name, args: [...argv], env: { ...variables, ...env } };
+			const env = buildEnvironment({ skill, cwd: context.cwd, host: process.env, offered, inherit: inheritEnv });
+			const cwd = workingDirectory(skill, path, context.cwd);
+			const call = { skill, script: name, args: [...argv], env: { ...variables, ...env }, cwd };
 			const stdin = input === undefined ? {} : { input };
 			return announce({ ...call, ...stdin, file: program.file, argv: [...program.args, ...argv] }, context);
 		},
 		async runTool(skill, tool, args, context) {
 			const { path, name } = await resolveScript(skill.dir, tool.script ?? '');
-			const env = buildEnvironment({ skill, cwd: context.cwd, host: process.env, offered });
+			const env = buildEnvironment({ skill, cwd: context.cwd, host: process.env, offered, inherit: inheritEnv });
 			const input = { ...args, __workDir: context.cwd };
-			const shared = { skill, script: name, tool: tool.name, args: [], env };
+			const cwd = workingDirectory(skill, path, context.cwd);
+			const shared = { skill, script: name, tool: tool.name, args: [], env, cwd };
 			switch (extname(path)) {
 				case '.js':
 				case '.mjs':
 				case '.cjs':
 				case '.ts': {
-					const argv = ['--input-type=module', '--eval', NODE_HARNESS];
-					const call = { ...shared, file: interpreters.node(), argv };
-					return announce({ ...call, answer: 'harness', input: JSON.stringify({ path, args: input }) }, context);
+					const call = { ...shared, file: interpreters.node(), argv: HARNESS_ARGUMENTS, isWarm: true };
+					return announce({ ...call, answer: 'harness', input: JSON.stringify({ path, args: input, env, cwd }) }, context);
 				}
 				case '.py': {
 					const call = { ...shared, file: await interpreters.python(), argv: ['-c', PYTHON_HARNESS] };
@@ -145,6 +174,12 @@ export function createExecutor({ sandbox, timeoutMs, maxOutputBytes, env: offere
 			}
 		}
 	};
+}
+
+/** A skill may ask to run in its own folder, or the script's (D7); files of the conversation are in the workspace. */
+function workingDirectory(skill: Skill, scriptPath: string, workspace: string): string {
+	const wish = skill.extra.cwd ?? skill.metadata.cwd;
+	return wish === 'skill' ? skill.dir : wish === 'script' ? dirname(scriptPath) : workspace;
 }
 
 function explain(run: SandboxResult, script: string, timeoutMs: number): { error?: SkillErrorType; message?: string; hint?: string } {

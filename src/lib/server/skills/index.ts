@@ -14,6 +14,23 @@ export { createSkillsProvider } from './provider.ts';
 export type { SkillsProvider, SkillsProviderOptions } from './provider.ts';
 export { parseAllowedTools, parseSkill, parseSkillFile } from './parser.ts';
 export type { ParseOptions } from './parser.ts';
+export { scanSkillDirs } from './scan-skill-dirs.ts';
+export type { ScanSkillDirsOptions } from './scan-skill-dirs.ts';
+export {
+	createSkillRegistry,
+	listSkillResources,
+	readSkillResource,
+	renderSkillsBlock,
+	skillLoadTool,
+	skillResourceTool
+} from './drover.ts';
+export type { SkillResources, SpecRegistry, ToolDef } from './drover.ts';
+export { renderCatalog } from './catalog.ts';
+export type { CatalogFormat, CatalogOptions } from './catalog.ts';
+export { rankSkills } from './search.ts';
+export { createSkillIndex } from './skill-index.ts';
+export type { RankedSkill, SkillIndex } from './skill-index.ts';
+export type { SdkTool } from './sdk-tools.ts';
 export { findEnvelope, readEnvelope } from './dialects/envelope.ts';
 export type { ToolEnvelope } from './dialects/envelope.ts';
 export type { DialectName } from './dialects/dialect.ts';

@@ -13,10 +13,12 @@ import {
 import type { DialectName } from './dialects/dialect.ts';
 import { createExecutor } from './executor.ts';
 import { renderCatalog, type CatalogFormat } from './catalog.ts';
+import type { FilePage } from './operations.ts';
 import { createRegistry, type SkillRegistry, type SkillSnapshot } from './registry.ts';
 import { createSdkTools, type SdkTool } from './sdk-tools.ts';
 import { BUILT_IN_TOOLS, createSkillSession, type SessionOptions, type SkillSession } from './session.ts';
-import type { SkillExecutionResult, SkillRoot, ToolDefinition } from './types.ts';
+import { createSkillIndex, type SkillIndex } from './skill-index.ts';
+import type { Skill, SkillExecutionResult, SkillRoot, ToolDefinition } from './types.ts';
 import { createWorkshop, type ToolPreview, type Workshop } from './workshop.ts';
 
 export interface SkillsProviderOptions {
@@ -32,6 +34,8 @@ export interface SkillsProviderOptions {
 	cwd?: string;
 	/** Variables that skills receive which declare them in `metadata.env`; nothing else of the environment reaches a script. */
 	env?: Readonly<Record<string, string>>;
+	/** Scripts see the host's environment, but for its secrets and what changes how a program starts (D14). */
+	inheritEnv?: boolean;
 	/** Follow changes on disk. Keeps the process alive until `close`. */
 	watch?: boolean;
 	/** What runs the scripts; plain processes. */
@@ -72,12 +76,19 @@ export interface SkillsProvider {
 	readonly sandbox: string;
 	/** The tools of one conversation, over one view of the library. */
 	createSession(options: Omit<SessionOptions, 'executor' | 'snapshot'> & { snapshot: SkillSnapshot }): SkillSession;
+	/** Skills that fit what somebody said, best first. The index is made once a snapshot. */
+	rank(snapshot: SkillSnapshot, query: string): Skill[];
+	/** A piece of an output that was too long for the model, by the result's `outputId`; null when it is not kept any more. */
+	readOutput(id: string, range?: { offset?: number; limit?: number }): FilePage | null;
 	/** What `define_tool` made; null unless `defineTools` was given. */
 	readonly workshop: Workshop | null;
 	/** Reads the folders again. */
 	reload(): Promise<void>;
 	close(): Promise<void>;
 }
+
+/** More than a catalog has room for. */
+const MAX_RANKED = 50;
 
 /** OmniRoute's skills are tools, and need no catalog. */
 const CATALOG_OF: Record<DialectName, CatalogFormat | null> = {
@@ -107,7 +118,8 @@ export async function createSkillsProvider(
 		sandbox,
 		timeoutMs: options.timeout ?? 30_000,
 		maxOutputBytes: options.maxOutput ?? 20_480,
-		env: options.env ?? {}
+		env: options.env ?? {},
+		inheritEnv: options.inheritEnv ?? false
 	});
 	const { dialect = 'openrouter', defineTools } = options;
 	const [first] = roots;
@@ -126,6 +138,7 @@ export async function createSkillsProvider(
 		dialect,
 		workshop: workshop ?? undefined
 	});
+	let indexed: { snapshot: SkillSnapshot; index: SkillIndex<Skill> } | null = null;
 	const cwd = resolve(options.cwd ?? process.cwd());
 
 	return {
@@ -158,11 +171,17 @@ export async function createSkillsProvider(
 		registry,
 		sandbox: sandbox.name,
 		createSession: ({ snapshot, ...more }) => createSkillSession({ dialect, ...more, snapshot: () => snapshot, executor }),
+		rank(snapshot, query) {
+			if (indexed?.snapshot !== snapshot) indexed = { snapshot, index: createSkillIndex(snapshot.skills) };
+			return indexed.index.rank(query, MAX_RANKED).map(({ skill }) => skill);
+		},
 		workshop,
+		readOutput: (id, range) => executor.readOutput(id, range),
 		async reload() {
 			await registry.reload();
 		},
 		async close() {
+			executor.close();
 			await workshop?.close();
 			await registry.close();
 		}

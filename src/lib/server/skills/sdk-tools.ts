@@ -1,5 +1,6 @@
 /** Skill tools as the objects that `tool()` of `@openrouter/sdk` and `@openrouter/agent` makes (FEATURES B17). */
 import { z } from 'zod';
+import { isRecord } from './operations.ts';
 import type { ToolDefinition } from './types.ts';
 
 /** What `callModel` runs by itself. Made without the SDK, so that nobody has to install it. */
@@ -24,8 +25,33 @@ export function createSdkTools(
 	}));
 }
 
-/** The schema of a tool is one of an object; z.fromJSONSchema only promises a schema. */
+/**
+ * Zod cannot say all that JSON Schema can (`if`, `not`, patterns of other engines): what it cannot is any value here,
+ * and is left to the check that comes before anything runs.
+ */
 function objectSchema(parameters: Record<string, unknown>): z.ZodObject {
-	const schema = z.fromJSONSchema(parameters as Parameters<typeof z.fromJSONSchema>[0]);
-	return schema instanceof z.ZodObject ? schema : z.looseObject({});
+	const whole = schemaOf(parameters);
+	if (whole instanceof z.ZodObject) return whole;
+	const { properties, required } = parameters;
+	const names: unknown[] = Array.isArray(required) ? required : [];
+	const shape = Object.entries(isRecord(properties) ? properties : {}).map(([name, property]) => {
+		const schema = schemaOf(property) ?? described(property);
+		return [name, names.includes(name) ? schema : schema.optional()] as const;
+	});
+	return z.looseObject(Object.fromEntries(shape));
+}
+
+/** Null when Zod has no words for it: it throws then, or takes it for what nothing fits. */
+function schemaOf(value: unknown): z.ZodType | null {
+	try {
+		const schema = z.fromJSONSchema(value as Parameters<typeof z.fromJSONSchema>[0]);
+		return schema instanceof z.ZodNever ? null : schema;
+	} catch {
+		return null;
+	}
+}
+
+function described(property: unknown): z.ZodType {
+	const description = isRecord(property) ? property.description : undefined;
+	return typeof description === 'string' ? z.unknown().describe(description) : z.unknown();
 }

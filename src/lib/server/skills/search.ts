@@ -37,6 +37,8 @@ export interface RankOptions {
 /** Scripts that are written without spaces: their words are taken as pairs of neighbouring characters. */
 const SPACELESS = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}`;
 const RUNS = new RegExp(String.raw`[${SPACELESS}]+|(?:(?![${SPACELESS}])[\p{L}\p{M}\p{N}])+`, 'gu');
+// Every character that ASCII has.
+const IS_ASCII = /^[\0-\x7f]*$/;
 const IS_SPACELESS = new RegExp(`^[${SPACELESS}]`, 'u');
 
 /**
@@ -44,16 +46,30 @@ const IS_SPACELESS = new RegExp(`^[${SPACELESS}]`, 'u');
  * folded (`summaries`, `summarise`, `Summarizing` are one word), stop-words and single letters left out.
  */
 export function tokenize(text: string): string[] {
+	return tokenizeWith(stem, text);
+}
+
+/** `tokenize` with another way to a stem, such as one that remembers. */
+export function tokenizeWith(toStem: (word: string) => string, text: string): string[] {
 	return runsOf(text)
 		.filter((word) => !isStopWord(word))
-		.map(stem);
+		.map((word) => toStem(word));
+}
+
+/** Every word, stop-words too, as `tokenize` would give it. */
+export function allWords(text: string): string[] {
+	return runsOf(text).map(stem);
 }
 
 /** The words of an identifier such as `get_weather`, `getWeather` or `csv.tools`; stop-words only if there are no others. */
 export function tokenizeName(name: string): string[] {
+	return tokenizeNameWith(stem, name);
+}
+
+export function tokenizeNameWith(toStem: (word: string) => string, name: string): string[] {
 	const spaced = name.replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2');
-	const words = tokenize(spaced);
-	return words.length > 0 ? words : runsOf(spaced).map(stem);
+	const words = tokenizeWith(toStem, spaced);
+	return words.length > 0 ? words : runsOf(spaced).map((word) => toStem(word));
 }
 
 /** The default scorer of FEATURES B7. Pure; `query` is what the user wrote. */
@@ -82,7 +98,7 @@ interface QueryWords {
 }
 
 function readQuery(query: string): QueryWords {
-	return { tokens: tokenize(query), all: runsOf(query).map(stem) };
+	return { tokens: tokenize(query), all: allWords(query) };
 }
 
 function scoreTokens(query: QueryWords, skill: SearchableSkill): SkillScore {
@@ -111,6 +127,8 @@ function isSequenceIn(words: readonly string[], text: readonly string[]): boolea
 }
 
 function runsOf(text: string): string[] {
+	// Most names and descriptions: the same words, in a tenth of the time.
+	if (IS_ASCII.test(text)) return text.toLowerCase().match(/[a-z0-9]{2,}/g) ?? [];
 	return [...text.normalize('NFKC').toLowerCase().matchAll(RUNS)].flatMap(([run]) => {
 		if (IS_SPACELESS.test(run)) return pairsOf([...run]);
 		const word = withoutAccents(run);

@@ -1,6 +1,6 @@
 /** Ranks the skills of a snapshot against what somebody asked, without looking at each of them (FEATURES B7, A17). */
-import { tokenize, tokenizeName, type SearchableSkill } from './search.ts';
-import { synonyms } from './synonyms.ts';
+import { allWords, tokenizeNameWith, tokenizeWith, type SearchableSkill } from './search.ts';
+import { stem } from './stemming.ts';
 
 export interface IndexedSkill extends SearchableSkill {
 	triggers?: readonly string[] | undefined;
@@ -24,11 +24,10 @@ const WEIGHTS = { name: 3, tags: 2, triggers: 2, description: 1 };
 const SATURATION = 1.2;
 /** How far a long text is held against a skill. */
 const LENGTH = 0.6;
-/** A word for the same thing counts less than the word itself. */
-const SYNONYM = 0.6;
 /** A skill whose whole name was said. */
 const NAMED = 1.5;
 const MAX_WORDS = 64;
+const MAX_QUERY = 4000;
 
 /** The skills that hold a word. */
 interface Postings {
@@ -40,44 +39,28 @@ interface Postings {
 /** Reads all names, descriptions, tags and triggers once: make one index a snapshot. */
 export function createSkillIndex<Skill extends IndexedSkill>(skills: readonly Skill[]): SkillIndex<Skill> {
 	const { postings, nameWords } = readSkills(skills);
-	const related = synonyms();
 	const rarity = (count: number) => Math.log(1 + (skills.length - count + 0.5) / (count + 0.5));
 	// Kept between calls and cleared by each, so that a query costs no more than the skills that hold its words.
 	const totals = new Float64Array(skills.length);
 	const coverage = new Float64Array(skills.length);
 	const named = new Uint8Array(skills.length);
-	const current = new Float64Array(skills.length);
 
 	return {
 		rank(query, maxSkills = 8) {
-			const words = [...new Set(tokenizeName(query))].slice(0, MAX_WORDS);
+			const words = [...new Set(allWords(query.slice(0, MAX_QUERY)))].slice(0, MAX_WORDS);
 			const touched: number[] = [];
 			let mass = 0;
 			for (const word of words) {
-				const variants = [word, ...(related.get(word) ?? [])].filter((variant) => postings.has(variant));
-				const hit: number[] = [];
-				let weight = 0;
-				for (const variant of variants) {
-					const { skills: holders, points, isInName } = postings.get(variant) ?? NONE;
-					const factor = rarity(holders.length) * (variant === word ? 1 : SYNONYM);
-					weight = Math.max(weight, factor);
-					for (let index = 0; index < holders.length; index += 1) {
-						const at = holders[index] ?? 0;
-						const score = factor * (points[index] ?? 0);
-						const before = current[at] ?? 0;
-						if (totals[at] === 0) touched.push(at);
-						if (before === 0) hit.push(at);
-						if (score > before) {
-							totals[at] = (totals[at] ?? 0) + score - before;
-							current[at] = score;
-						}
-						if (variant === word && isInName[index]) named[at] = (named[at] ?? 0) + 1;
-					}
-				}
+				const { skills: holders, points, isInName } = postings.get(word) ?? NONE;
+				if (holders.length === 0) continue;
+				const weight = rarity(holders.length);
 				mass += weight;
-				for (const at of hit) {
+				for (let index = 0; index < holders.length; index += 1) {
+					const at = holders[index] ?? 0;
+					if (totals[at] === 0) touched.push(at);
+					totals[at] = (totals[at] ?? 0) + weight * (points[index] ?? 0);
 					coverage[at] = (coverage[at] ?? 0) + weight;
-					current[at] = 0;
+					if (isInName[index]) named[at] = (named[at] ?? 0) + 1;
 				}
 			}
 			const scoreOf = (at: number) => {
@@ -90,8 +73,7 @@ export function createSkillIndex<Skill extends IndexedSkill>(skills: readonly Sk
 			return best.flatMap(({ at, score }) => {
 				const skill = skills[at];
 				if (!skill) return [];
-				const held = new Set(wordsOf(skill).all);
-				const isHeld = (word: string) => [word, ...(related.get(word) ?? [])].some((variant) => held.has(variant));
+				const isHeld = (word: string) => holds(postings.get(word)?.skills, at);
 				return [{ skill, score, words: words.filter(isHeld) }];
 			});
 		}
@@ -100,24 +82,37 @@ export function createSkillIndex<Skill extends IndexedSkill>(skills: readonly Sk
 
 const NONE: Postings = { skills: [], points: [], isInName: [] };
 
-function wordsOf(skill: IndexedSkill) {
-	const fields = {
-		name: tokenizeName(skill.name),
-		tags: (skill.tags ?? []).flatMap(tokenizeName),
-		triggers: (skill.triggers ?? []).flatMap(tokenize),
-		description: tokenize(skill.description)
-	};
-	return { fields, all: Object.values(fields).flat() };
+/** Is `wanted` in the ascending numbers? */
+function holds(numbers: readonly number[] = [], wanted: number): boolean {
+	let [low, high] = [0, numbers.length];
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if ((numbers[middle] ?? 0) < wanted) low = middle + 1;
+		else high = middle;
+	}
+	return numbers[low] === wanted;
 }
 
 function readSkills(skills: readonly IndexedSkill[]): { postings: Map<string, Postings>; nameWords: number[] } {
 	const postings = new Map<string, Postings>();
+	const stems = new Map<string, string>();
+	// The same words come again and again.
+	const toStem = (word: string): string => {
+		const known = stems.get(word) ?? stem(word);
+		stems.set(word, known);
+		return known;
+	};
 	const nameWords: number[] = [];
 	const lengths: number[] = [];
 	for (const [at, skill] of skills.entries()) {
-		const { fields, all } = wordsOf(skill);
+		const fields = {
+			name: tokenizeNameWith(toStem, skill.name),
+			tags: (skill.tags ?? []).flatMap((tag) => tokenizeNameWith(toStem, tag)),
+			triggers: (skill.triggers ?? []).flatMap((trigger) => tokenizeWith(toStem, trigger)),
+			description: tokenizeWith(toStem, skill.description)
+		};
 		nameWords.push(new Set(fields.name).size);
-		lengths.push(all.length);
+		lengths.push(Object.values(fields).reduce((sum, words) => sum + words.length, 0));
 		const counts = new Map<string, number>();
 		for (const [field, weight] of Object.entries(WEIGHTS)) {
 			for (const word of fields[field as keyof typeof WEIGHTS]) counts.set(word, (counts.get(word) ?? 0) + weight);

@@ -129,6 +129,8 @@ export interface SkillExecutionResult {
 	files: { path: string; bytes: number }[];
 	/** The value a tools.json handler returned. */
 	value?: unknown;
+	/** Where up to 1 MB of a longer stdout is kept for a while: `provider.readOutput`. */
+	outputId?: string;
 }
 
 /** A flat Responses API function tool. */

@@ -1,5 +1,6 @@
 /** Our own dialect: `load_skill` and `use_skill` of S0, with `list_skills`, `search_skills`, `read_skill_file` (FEATURES C1–C6, C13). */
 import { numberArgument, recordArgument, textArgument, type CallArguments, type OperationResult, type SkillOperation } from '../operations.ts';
+import { OUTPUT_TRUNCATED } from '../../sandbox/sandbox.ts';
 import { renderLoadedSkill } from '../prompt.ts';
 import { forSkills, LIST_SKILLS, LOAD_SKILL, READ_SKILL_FILE, SEARCH_SKILLS, USE_SKILL } from '../tools.ts';
 import type { Skill, SkillExecutionResult } from '../types.ts';
@@ -7,6 +8,8 @@ import type { Dialect, SkillFailure } from './dialect.ts';
 
 /** Of the files that a script made, as many are named to the model; the result has them all. */
 const MAX_FILES_SHOWN = 100;
+/** Characters of a tool's answer; at two bytes each it is the limit of an output (D11). */
+const MAX_VALUE = 20_480;
 /** A search tool is of use when the catalog does not say everything. */
 const MANY_SKILLS = 20;
 
@@ -93,8 +96,12 @@ function renderRun(result: SkillExecutionResult): string {
 	return JSON.stringify({ ok: success, error, message, hint, exitCode, durationMs, ...shown });
 }
 
+/** A long answer is cut as an output is: the program that called has the whole value. */
 function renderValue(result: SkillExecutionResult): string {
-	return JSON.stringify(result.value);
+	const text = JSON.stringify(result.value);
+	if (text.length <= MAX_VALUE) return text;
+	const [head, tail] = [text.slice(0, (MAX_VALUE * 3) / 8), text.slice(-MAX_VALUE / 8)];
+	return `${head}\n${OUTPUT_TRUNCATED}\n${tail}`.toWellFormed();
 }
 
 /** A tool that failed: `error` is what happened (D23). */
