@@ -57,7 +57,9 @@ describe('data-analysis: groups', () => {
 
 	it('groups dates by month in their own order', async () => {
 		const { stdout, cwd } = await analyzeSales('--group-by', 'date', '--period', 'month', '--value', 'revenue');
-		expect([...stdout.matchAll(/^\| (2025-\d\d) \| 8 \| \d \| ([\d.]+) \|/gm)].map(([, key, sum]) => [key, sum])).toEqual([
+		expect(
+			[...stdout.matchAll(/^\| (2025-\d\d) \| 8 \| \d \| ([\d.]+) \|/gm)].map(([, key, sum]) => [key, sum])
+		).toEqual([
 			['2025-01', '5169.35'],
 			['2025-02', '3380.4'],
 			['2025-03', '4723.3']
@@ -73,7 +75,9 @@ describe('data-analysis: groups', () => {
 
 	it('sorts by the measure that is asked for', async () => {
 		const { stdout } = await analyzeSales('--group-by', 'product', '--value', 'revenue', '--measure', 'average');
-		const order = [...stdout.matchAll(/^\| (Office chair|Desk lamp|Monitor stand|Notebook) \|/gm)].map(([, name]) => name);
+		const order = [...stdout.matchAll(/^\| (Office chair|Desk lamp|Monitor stand|Notebook) \|/gm)].map(
+			([, name]) => name
+		);
 		expect(order).toEqual(['Office chair', 'Desk lamp', 'Monitor stand', 'Notebook']);
 		expect(row(stdout, 'Office chair').slice(3, 5)).toEqual(['7164', '1023.43']);
 	});
@@ -90,7 +94,9 @@ describe('data-analysis: groups', () => {
 	it('ends with code 2 and the list of columns for an unknown one', async () => {
 		const { stderr, exitCode, cwd } = await analyzeSales('--group-by', 'country');
 		expect(exitCode).toBe(2);
-		expect(stderr).toBe('There is no column "country" in sales.csv. Its columns are: date, region, product, units, revenue.\n');
+		expect(stderr).toBe(
+			'There is no column "country" in sales.csv. Its columns are: date, region, product, units, revenue.\n'
+		);
 		expect(await readdir(cwd)).toEqual(['sales.csv']);
 	});
 
@@ -130,7 +136,11 @@ describe('data-analysis: columns', () => {
 	});
 
 	it('reads a byte order mark, semicolons, decimal commas, quotes and line breaks in cells', async () => {
-		const { stdout } = await analyze('\ufeffName;Betrag\r\n"Müller; Söhne";1.234,50\r\n"zwei\r\n""Zeilen""";-0,25\r\n', '--group-by', 'name');
+		const { stdout } = await analyze(
+			'\ufeffName;Betrag\r\n"Müller; Söhne";1.234,50\r\n"zwei\r\n""Zeilen""";-0,25\r\n',
+			'--group-by',
+			'name'
+		);
 		expect(stdout).toContain('2 rows, 2 columns, divided by semicolon, UTF-8');
 		expect(row(stdout, 'Müller; Söhne')[3]).toBe('1234.5');
 		expect(row(stdout, 'zwei "Zeilen"')[3]).toBe('-0.25');
@@ -200,7 +210,10 @@ describe('data-analysis: files that cannot be analysed', () => {
 	it('ends with code 1 for a missing file and names those there are', async () => {
 		const cwd = await withFile('orders.csv', 'a\n1\n');
 		const { stderr, exitCode } = await runSkill(SCRIPT, ['sales.csv'], { cwd });
-		expect({ stderr, exitCode }).toEqual({ stderr: 'There is no file sales.csv. There is: orders.csv.\n', exitCode: 1 });
+		expect({ stderr, exitCode }).toEqual({
+			stderr: 'There is no file sales.csv. There is: orders.csv.\n',
+			exitCode: 1
+		});
 	});
 
 	it('summarises a header without rows and draws nothing', async () => {
@@ -216,7 +229,18 @@ describe('data-analysis: the chart', () => {
 		const { cwd } = await analyzeSales('--group-by', 'region', '--value', 'revenue');
 		const svg = await readFile(join(cwd, 'sales-by-region.svg'), 'utf8');
 		expect(svg).toContain('<title id="chart-title">Revenue by region</title>');
-		for (const text of ['South', '4072.35', 'North', '3786.7', 'West', '3191.4', 'East', '2222.6', 'revenue (sum)', 'region']) {
+		for (const text of [
+			'South',
+			'4072.35',
+			'North',
+			'3786.7',
+			'West',
+			'3191.4',
+			'East',
+			'2222.6',
+			'revenue (sum)',
+			'region'
+		]) {
 			expect(svg).toContain(`>${text}</text>`);
 		}
 		expect(svg).toMatch(/<rect x="0.5" y="0.5" [^>]*fill="#ffffff"/);

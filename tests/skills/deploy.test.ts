@@ -46,7 +46,12 @@ describe('deploy', () => {
 	it('keeps what is only in the target, and removes it with --clean', async () => {
 		const cwd = await workspace({ ...BUILD, 'site/old.html': 'old', 'site/index.html': 'old' });
 		expect(await runSkill(DEPLOY, ['my build', 'site'], { cwd })).toMatchObject({ exitCode: 0 });
-		expect((await readdir(join(cwd, 'site'))).toSorted()).toEqual(['MANIFEST.sha256', 'assets', 'index.html', 'old.html']);
+		expect((await readdir(join(cwd, 'site'))).toSorted()).toEqual([
+			'MANIFEST.sha256',
+			'assets',
+			'index.html',
+			'old.html'
+		]);
 		expect(await readFile(join(cwd, 'site/index.html'), 'utf8')).toBe('<h1>1</h1>');
 		expect(await runSkill(VERIFY, ['site'], { cwd })).toMatchObject({ exitCode: 0 });
 		expect(await runSkill(DEPLOY, ['my build', 'site', '--clean'], { cwd })).toMatchObject({ exitCode: 0 });
@@ -105,7 +110,11 @@ describe('deploy', () => {
 		const cwd = await workspace({ ...BUILD, file: 'text', 'around/build/a': 'a', 'real/a': 'a' });
 		await symlink('real', join(cwd, 'link'));
 		const before = (await readdir(cwd, { recursive: true })).toSorted();
-		const { exitCode, stdout, stderr } = await runSkill(DEPLOY, [target === 'around' ? 'around/build' : 'my build', target], { cwd });
+		const { exitCode, stdout, stderr } = await runSkill(
+			DEPLOY,
+			[target === 'around' ? 'around/build' : 'my build', target],
+			{ cwd }
+		);
 		expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
 		expect(stderr).toContain('Refused: ');
 		expect(stderr).toContain(message);
@@ -121,7 +130,9 @@ describe('deploy', () => {
 			expect(exitCode).toBe(2);
 			expect(stderr).toContain('is the home folder, or a folder around it');
 		}
-		expect(await runSkill(DEPLOY, ['my build', 'users/me/site'], { cwd, env: { HOME: home } })).toMatchObject({ exitCode: 0 });
+		expect(await runSkill(DEPLOY, ['my build', 'users/me/site'], { cwd, env: { HOME: home } })).toMatchObject({
+			exitCode: 0
+		});
 	});
 
 	it.each([

@@ -54,7 +54,9 @@ describe('discord', () => {
 	});
 
 	it('takes the server from --guild, then from DISCORD_GUILD_ID, without asking for the list', async () => {
-		const byOption = await discord(['channels', 'list', `--guild=${GUILD}`], api, { DISCORD_GUILD_ID: '900000000000000002' });
+		const byOption = await discord(['channels', 'list', `--guild=${GUILD}`], api, {
+			DISCORD_GUILD_ID: '900000000000000002'
+		});
 		const byVariable = await discord(['channels', 'list'], api, { DISCORD_GUILD_ID: GUILD });
 		for (const { requests } of [byOption, byVariable]) {
 			expect(requests.map(({ url }) => url.pathname)).toEqual([`/guilds/${GUILD}/channels`]);
@@ -86,7 +88,9 @@ describe('discord', () => {
 		const messages = await discord(['messages', 'list', `--channel=${DEV}`, '--limit=2']);
 		expect(messages.stdout).toBe('[2025-01-01] al: first [1 attachments]\n[2025-01-02] bo: second\n');
 		expect(messages.requests[0]?.url.search).toBe('?limit=2');
-		expect((await discord(['channels', 'create', '#news'])).stdout).toBe('Created #news with the ID 100000000000000005.\n');
+		expect((await discord(['channels', 'create', '#news'])).stdout).toBe(
+			'Created #news with the ID 100000000000000005.\n'
+		);
 		expect((await discord(['guilds', 'list'])).stdout).toBe(`${GUILD}  Home\n`);
 	});
 
@@ -137,10 +141,16 @@ describe('discord', () => {
 	});
 
 	it('ends with code 4 when asked for a long pause, or for a second one', async () => {
-		const long = await discord(['send', 'Hi', `--channel=${DEV}`], () => ({ status: 429, json: { retry_after: 61.2 } }));
+		const long = await discord(['send', 'Hi', `--channel=${DEV}`], () => ({
+			status: 429,
+			json: { retry_after: 61.2 }
+		}));
 		expect(long).toMatchObject({ exitCode: 4, stderr: 'Discord asks to slow down. Try again in 62 seconds.\n' });
 		expect(long.requests).toHaveLength(1);
-		const again = await discord(['send', 'Hi', `--channel=${DEV}`], () => ({ status: 429, json: { retry_after: 0.01 } }));
+		const again = await discord(['send', 'Hi', `--channel=${DEV}`], () => ({
+			status: 429,
+			json: { retry_after: 0.01 }
+		}));
 		expect(again.exitCode).toBe(4);
 		expect(again.requests).toHaveLength(2);
 	});

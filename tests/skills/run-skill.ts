@@ -93,7 +93,12 @@ export interface RecordedRequest {
 
 /** A server on a free port of this machine; `answer` gives status and JSON (or text) for each request. */
 export async function startServer(
-	answer: (request: RecordedRequest) => { status?: number; json?: unknown; text?: string; headers?: Record<string, string> }
+	answer: (request: RecordedRequest) => {
+		status?: number;
+		json?: unknown;
+		text?: string;
+		headers?: Record<string, string>;
+	}
 ): Promise<{ url: string; requests: RecordedRequest[] }> {
 	const requests: RecordedRequest[] = [];
 	const server = createServer(async (request: IncomingMessage, response: ServerResponse) => {

@@ -24,7 +24,10 @@ describe('skill-creator', () => {
 		expect(stdout).toContain('then copy the folder into skills/');
 		expect(await readdir(cwd)).toEqual(['invoice-reader']);
 		expect(await readdir(join(cwd, 'invoice-reader'))).toEqual(['SKILL.md']);
-		expect(await frontMatter(cwd, 'invoice-reader')).toEqual({ name: 'invoice-reader', description: 'Reads invoices.' });
+		expect(await frontMatter(cwd, 'invoice-reader')).toEqual({
+			name: 'invoice-reader',
+			description: 'Reads invoices.'
+		});
 	});
 
 	it.each([
@@ -47,7 +50,9 @@ describe('skill-creator', () => {
 	it.each(['123', 'null', 'on'])('A6: the name %s stays text', async (name) => {
 		const { cwd } = await create(name, '--description', 'x');
 		expect(await frontMatter(cwd, name)).toEqual({ name, description: 'x' });
-		expect(load(await readFile(join(cwd, name, 'SKILL.md'), 'utf8').then((text) => text.split('---')[1] ?? ''))).toMatchObject({
+		expect(
+			load(await readFile(join(cwd, name, 'SKILL.md'), 'utf8').then((text) => text.split('---')[1] ?? ''))
+		).toMatchObject({
 			name
 		});
 	});

@@ -46,7 +46,9 @@ describe('weather', () => {
 		const { stdout, stderr, exitCode, requests } = await ask(['Paris', '--days', '2']);
 		expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
 		expect(stdout).toContain('# Weather in Paris, Île-de-France, France');
-		expect(stdout).toContain('partly cloudy, 21.4 °C, feels like 20.9 °C, humidity 48 %, wind 11.2 km/h, precipitation 0 mm.');
+		expect(stdout).toContain(
+			'partly cloudy, 21.4 °C, feels like 20.9 °C, humidity 48 %, wind 11.2 km/h, precipitation 0 mm.'
+		);
 		expect(stdout).toContain('| Sun 2025-06-01 | light rain | 13 °C | 22.1 °C | 3.2 mm | 80 % | 20.5 km/h |');
 		expect(stdout).toContain('| Mon 2025-06-02 | clear sky | 14.5 °C | 25 °C | 0 mm | – | 15 km/h |');
 		expect(stdout).toContain('Other places of that name: Paris, Texas, United States.');
@@ -80,7 +82,9 @@ describe('weather', () => {
 		expect(unknown.stderr).toContain('There is no place called "Xyzzy". Check the spelling');
 		const elsewhere = await ask(['Paris, Spain']);
 		expect(elsewhere.exitCode).toBe(1);
-		expect(elsewhere.stderr).toContain('There is no "Paris" in Spain. Places of that name: Paris, Île-de-France, France; Paris, Texas');
+		expect(elsewhere.stderr).toContain(
+			'There is no "Paris" in Spain. Places of that name: Paris, Île-de-France, France; Paris, Texas'
+		);
 	});
 
 	it.each([

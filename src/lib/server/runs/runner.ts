@@ -206,7 +206,7 @@ export class Runner {
 		const snapshot = skills.registry.snapshot();
 		const offered = snapshot.skills.map(({ name, description }) => ({ name, description }));
 		const rank = () => skills.rank(snapshot, request.message.text);
-		const catalog = renderCatalog(snapshot.skills, { budgetTokens: CATALOG_TOKENS, rank });
+		const catalog = renderCatalog(snapshot.skills, { budgetTokens: CATALOG_TOKENS, rank, hasGuidance: true });
 		yield { type: 'CUSTOM', name: 'skill.catalog', value: { skills: offered, tokens: estimateTokens(catalog) } };
 		const history = (await store.messages.listForModel(conversationId)).filter(
 			({ message }) => message.runId !== runId || message.role === 'user'

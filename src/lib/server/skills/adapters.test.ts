@@ -72,29 +72,57 @@ describe('calls', () => {
 	test.each<[string, unknown, ExtractedCall[]]>([
 		[
 			'a Responses output item',
-			{ output: [{ type: 'message' }, { type: 'function_call', call_id: 'c1', name: 'shout', arguments: '{"text":"hi"}' }] },
+			{
+				output: [
+					{ type: 'message' },
+					{ type: 'function_call', call_id: 'c1', name: 'shout', arguments: '{"text":"hi"}' }
+				]
+			},
 			expected('responses')
 		],
 		[
 			'Chat choices',
-			{ choices: [{ message: { tool_calls: [{ id: 'c1', type: 'function', function: { name: 'shout', arguments: '{"text":"hi"}' } }] } }] },
+			{
+				choices: [
+					{
+						message: {
+							tool_calls: [{ id: 'c1', type: 'function', function: { name: 'shout', arguments: '{"text":"hi"}' } }]
+						}
+					}
+				]
+			},
 			expected('chat')
 		],
-		['Chat tool_calls at the root', { tool_calls: [{ id: 'c1', function: { name: 'shout', arguments: '{"text":"hi"}' } }] }, expected('chat')],
+		[
+			'Chat tool_calls at the root',
+			{ tool_calls: [{ id: 'c1', function: { name: 'shout', arguments: '{"text":"hi"}' } }] },
+			expected('chat')
+		],
 		[
 			'an Anthropic tool_use block',
-			{ content: [{ type: 'text', text: 'Well' }, { type: 'tool_use', id: 'c1', name: 'shout', input: { text: 'hi' } }] },
+			{
+				content: [
+					{ type: 'text', text: 'Well' },
+					{ type: 'tool_use', id: 'c1', name: 'shout', input: { text: 'hi' } }
+				]
+			},
 			expected('anthropic')
 		],
 		[
 			'a Gemini part without an id, which the client repeats at the root',
 			{
-				candidates: [{ content: { parts: [{ text: 'x' }, { functionCall: { name: 'shout', args: { text: 'hi' } } }] } }],
+				candidates: [
+					{ content: { parts: [{ text: 'x' }, { functionCall: { name: 'shout', args: { text: 'hi' } } }] } }
+				],
 				functionCalls: [{ name: 'shout', args: { text: 'hi' } }]
 			},
 			expected('gemini', 'shout_0')
 		],
-		['Gemini functionCalls alone', { functionCalls: [{ id: 'c1', name: 'shout', args: { text: 'hi' } }] }, expected('gemini')]
+		[
+			'Gemini functionCalls alone',
+			{ functionCalls: [{ id: 'c1', name: 'shout', args: { text: 'hi' } }] },
+			expected('gemini')
+		]
 	])('D39: %s', (_name, response, calls) => {
 		expect(extractToolCalls(response)).toEqual(calls);
 	});
@@ -112,12 +140,30 @@ describe('calls', () => {
 				{ type: 'function_call', call_id: 'c', name: 'shout', arguments: '' }
 			]
 		});
-		expect(calls.map(({ problem }) => problem?.slice(0, 17))).toEqual(['The arguments are', 'The arguments mus', undefined]);
+		expect(calls.map(({ problem }) => problem?.slice(0, 17))).toEqual([
+			'The arguments are',
+			'The arguments mus',
+			undefined
+		]);
 		expect(calls.map((call) => call.arguments)).toEqual([{}, {}, {}]);
 	});
 
 	test('whatever a server sends, reading it never throws', () => {
-		const keys = fc.constantFrom('output', 'choices', 'message', 'tool_calls', 'function', 'content', 'candidates', 'parts', 'functionCall', 'functionCalls', 'type', 'name', 'arguments');
+		const keys = fc.constantFrom(
+			'output',
+			'choices',
+			'message',
+			'tool_calls',
+			'function',
+			'content',
+			'candidates',
+			'parts',
+			'functionCall',
+			'functionCalls',
+			'type',
+			'name',
+			'arguments'
+		);
 		const value = fc.letrec((tie) => ({
 			node: fc.oneof(
 				{ depthSize: 'small' },
@@ -126,7 +172,10 @@ describe('calls', () => {
 				fc.dictionary(keys, tie('node'), { maxKeys: 4 })
 			)
 		})).node;
-		fc.assert(fc.property(value, (response) => Array.isArray(extractToolCalls(response))), { numRuns: 2000 });
+		fc.assert(
+			fc.property(value, (response) => Array.isArray(extractToolCalls(response))),
+			{ numRuns: 2000 }
+		);
 	});
 });
 

@@ -88,7 +88,9 @@ export function toToolResult(call: ExtractedCall, output: string, isError = fals
 		case 'anthropic':
 			return { type: 'tool_result', tool_use_id: call.id, content: output, ...(isError ? { is_error: true } : {}) };
 		case 'gemini':
-			return { functionResponse: { id: call.id, name: call.name, response: { [isError ? 'error' : 'output']: output } } };
+			return {
+				functionResponse: { id: call.id, name: call.name, response: { [isError ? 'error' : 'output']: output } }
+			};
 	}
 }
 
@@ -106,7 +108,11 @@ export function createToolNames(names: readonly string[]): ToolNames {
 	const byWire = new Map<string, string>();
 	for (const name of names) {
 		if (byName.has(name)) continue;
-		const base = name.replace('@', '__').replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'tool';
+		const base =
+			name
+				.replace('@', '__')
+				.replace(/[^A-Za-z0-9_-]/g, '_')
+				.slice(0, 64) || 'tool';
 		let wire = base;
 		for (let count = 2; byWire.has(wire); count += 1) wire = `${base.slice(0, 63 - String(count).length)}_${count}`;
 		byName.set(name, wire);
@@ -131,7 +137,10 @@ function withoutUnknownKeywords(schema: Record<string, unknown>): Record<string,
 				const properties = Object.entries(record).map(([name, property]) => [name, cleaned(property)]);
 				return [key, Object.fromEntries(properties) as Record<string, unknown>];
 			}
-			return [key, key === 'items' ? cleaned(value) : key === 'anyOf' && Array.isArray(value) ? value.map(cleaned) : value];
+			return [
+				key,
+				key === 'items' ? cleaned(value) : key === 'anyOf' && Array.isArray(value) ? value.map(cleaned) : value
+			];
 		})
 	);
 }
@@ -154,14 +163,19 @@ function textCall(format: ToolFormat, id: unknown, name: unknown, text: unknown)
 	try {
 		return valueCall(format, id, name, JSON.parse(text) as unknown);
 	} catch (error) {
-		return { ...valueCall(format, id, name, {}), problem: `The arguments are not valid JSON: ${(error as Error).message}` };
+		return {
+			...valueCall(format, id, name, {}),
+			problem: `The arguments are not valid JSON: ${(error as Error).message}`
+		};
 	}
 }
 
 function valueCall(format: ToolFormat, id: unknown, name: unknown, value: unknown): ExtractedCall {
 	const call = { format, id: textOf(id), name: typeof name === 'string' ? name : '' };
 	const args = value === undefined || value === null ? {} : asRecord(value);
-	return args ? { ...call, arguments: args } : { ...call, arguments: {}, problem: 'The arguments must be a JSON object.' };
+	return args
+		? { ...call, arguments: args }
+		: { ...call, arguments: {}, problem: 'The arguments must be a JSON object.' };
 }
 
 function textOf(value: unknown): string {
@@ -169,7 +183,9 @@ function textOf(value: unknown): string {
 }
 
 function asRecord(value: unknown): Record<string, unknown> | null {
-	return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+	return typeof value === 'object' && value !== null && !Array.isArray(value)
+		? (value as Record<string, unknown>)
+		: null;
 }
 
 function recordsIn(value: unknown): Record<string, unknown>[] {

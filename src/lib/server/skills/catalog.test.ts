@@ -6,7 +6,10 @@ import { createSkillIndex } from './skill-index.ts';
 import { skillOf } from './skill-of.suite.ts';
 
 const demo = skillOf('demo', { description: 'Does a thing.' });
-const other = skillOf('other', { description: 'Does another & <more> "it\u2019s" \'so\'.', compatibility: 'Needs Python 3.9' });
+const other = skillOf('other', {
+	description: 'Does another & <more> "it\u2019s" \'so\'.',
+	compatibility: 'Needs Python 3.9'
+});
 
 describe('the catalog', () => {
 	test('B1: S0\u2019s section, word for word', () => {
@@ -34,7 +37,8 @@ Call \`skill_load(name="<name>")\` to read the instructions of a skill before yo
   (compatibility: Needs Python 3.9)`);
 	});
 	test('B3: the standard\u2019s XML, each value on its line, escaped', () => {
-		expect(renderCatalog([skillOf('other', { description: other.description, dir: '/a&b/other' })], { format: 'xml' })).toBe(`<available_skills>
+		expect(renderCatalog([skillOf('other', { description: other.description, dir: '/a&b/other' })], { format: 'xml' }))
+			.toBe(`<available_skills>
 <skill>
 <name>
 other

@@ -36,7 +36,11 @@ export function renderCatalog(skills: readonly Skill[], options: CatalogOptions 
 	const inOrder = [...ranked, ...skills.filter((skill) => !isRanked.has(skill))];
 	// Characters, so that the sum is exact; a quarter is for the names of the others.
 	const room = Math.max(0, Math.floor(budgetTokens) * 4 - join(head, [], form).length - 2);
-	const told = takeWhile(inOrder, Math.floor((room * 3) / 4), (skill) => form.entry(skill).length + form.separator.length);
+	const told = takeWhile(
+		inOrder,
+		Math.floor((room * 3) / 4),
+		(skill) => form.entry(skill).length + form.separator.length
+	);
 	const entries = told.map(form.entry);
 	const rest = inOrder.slice(told.length);
 	const left = room - entries.reduce((sum, entry) => sum + entry.length + form.separator.length, 0);
@@ -108,7 +112,10 @@ function othersIn(rest: readonly Skill[], room: number, { note, separator }: For
 	if (rest.length === 0) return [];
 	const text = (names: readonly string[]) => {
 		const missing = rest.length - names.length;
-		const listed = names.length > 0 ? `More skills: ${names.join(', ')}${missing > 0 ? `, and ${missing} others` : ''}.` : `${missing} more skills.`;
+		const listed =
+			names.length > 0
+				? `More skills: ${names.join(', ')}${missing > 0 ? `, and ${missing} others` : ''}.`
+				: `${missing} more skills.`;
 		return note(`${listed} Call search_skills to find one.`);
 	};
 	const fixed = text([]).length + separator.length + 40;

@@ -2,7 +2,14 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createSkillRegistry, listSkillResources, readSkillResource, renderSkillsBlock, skillLoadTool, skillResourceTool } from './drover.ts';
+import {
+	createSkillRegistry,
+	listSkillResources,
+	readSkillResource,
+	renderSkillsBlock,
+	skillLoadTool,
+	skillResourceTool
+} from './drover.ts';
 import { parseSkillFile } from './parser.ts';
 import type { SkillSpec } from './types.ts';
 
@@ -33,7 +40,12 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 test('A31: a registry has what it was given, the first of a name', () => {
 	const registry = createSkillRegistry([pdf, plain, { ...pdf, body: 'other' }]);
 	expect(registry.list()).toEqual([pdf, plain]);
-	expect([registry.get('pdf'), registry.get('ghost'), registry.has('plain'), registry.has('__proto__')]).toEqual([pdf, undefined, true, false]);
+	expect([registry.get('pdf'), registry.get('ghost'), registry.has('plain'), registry.has('__proto__')]).toEqual([
+		pdf,
+		undefined,
+		true,
+		false
+	]);
 });
 
 test('C8, C10: resources one level deep, by folder, sorted, without hidden ones', async () => {
@@ -56,29 +68,56 @@ test('C9: a resource is read, and nothing outside', async () => {
 test('C2: skill_load answers with the body, and with what else there is', async () => {
 	const registry = createSkillRegistry([pdf, plain]);
 	const tool = skillLoadTool({ registry, allowed: ['pdf', 'plain', 'ghost'] });
-	expect(tool).toMatchObject({ name: 'skill_load', parameters: { properties: { name: { enum: ['pdf', 'plain', 'ghost'] } } } });
+	expect(tool).toMatchObject({
+		name: 'skill_load',
+		parameters: { properties: { name: { enum: ['pdf', 'plain', 'ghost'] } } }
+	});
 	expect(await tool.execute({ name: 'pdf' })).toEqual({
-		content: 'Use the scripts.\n\n---\nThis skill ships 1 script, 1 reference, 1 asset. Call skill_resource(name="pdf") to list them.'
+		content:
+			'Use the scripts.\n\n---\nThis skill ships 1 script, 1 reference, 1 asset. Call skill_resource(name="pdf") to list them.'
 	});
 	expect(await tool.execute({ name: 'plain' })).toEqual({ content: 'Just read.' });
-	expect(await skillLoadTool({ registry, allowed: ['pdf'], hintResources: false }).execute({ name: 'pdf' })).toEqual({ content: 'Use the scripts.' });
+	expect(await skillLoadTool({ registry, allowed: ['pdf'], hintResources: false }).execute({ name: 'pdf' })).toEqual({
+		content: 'Use the scripts.'
+	});
 });
 
 test('B14: what is not allowed is denied with the list; what is allowed but not there says that', async () => {
 	const tool = skillLoadTool({ registry: createSkillRegistry([pdf, plain]), allowed: ['pdf', 'ghost'] });
-	expect(await tool.execute({ name: 'plain' })).toEqual({ content: 'The skill “plain” is not allowed here. Allowed skills: pdf, ghost', isError: true });
-	expect(await tool.execute({ name: 'ghost' })).toMatchObject({ content: expect.stringContaining('allowed, but not registered') as string, isError: true });
+	expect(await tool.execute({ name: 'plain' })).toEqual({
+		content: 'The skill “plain” is not allowed here. Allowed skills: pdf, ghost',
+		isError: true
+	});
+	expect(await tool.execute({ name: 'ghost' })).toMatchObject({
+		content: expect.stringContaining('allowed, but not registered') as string,
+		isError: true
+	});
 	expect(await tool.execute({} as { name: string })).toMatchObject({ isError: true });
 });
 
 test('C7: skill_resource lists, reads, and tells when there is more', async () => {
-	const tool = skillResourceTool({ registry: createSkillRegistry([pdf, plain]), allowed: ['pdf', 'plain'], maxBytes: 4 });
-	expect(await tool.execute({ name: 'pdf' })).toEqual({ content: '- scripts/extract.py\n- references/forms.md\n- assets/logo.svg\n- LICENSE.txt' });
+	const tool = skillResourceTool({
+		registry: createSkillRegistry([pdf, plain]),
+		allowed: ['pdf', 'plain'],
+		maxBytes: 4
+	});
+	expect(await tool.execute({ name: 'pdf' })).toEqual({
+		content: '- scripts/extract.py\n- references/forms.md\n- assets/logo.svg\n- LICENSE.txt'
+	});
 	expect(await tool.execute({ name: 'plain' })).toEqual({ content: 'plain has no supporting files.' });
 	expect(await tool.execute({ name: 'pdf', resource: 'LICENSE.txt' })).toEqual({ content: 'MIT' });
-	expect(await tool.execute({ name: 'pdf', resource: 'references/forms.md' })).toEqual({ content: 'Form\n\n[truncated: the first 4 of 6 bytes]' });
+	expect(await tool.execute({ name: 'pdf', resource: 'references/forms.md' })).toEqual({
+		content: 'Form\n\n[truncated: bytes 0 to 4 of 6; call again with offset 4 for more]'
+	});
+	expect(await tool.execute({ name: 'pdf', resource: 'references/forms.md', offset: 4 })).toEqual({ content: 's.' });
+	for (const offset of [-1, 1.5, NaN, '4' as never]) {
+		expect((await tool.execute({ name: 'pdf', resource: 'LICENSE.txt', offset })).content).toBe('MIT');
+	}
 	expect(await tool.execute({ name: 'pdf', resource: '../plain/SKILL.md' })).toMatchObject({ isError: true });
-	expect(await tool.execute({ name: 'pdf', resource: 'ghost.md' })).toMatchObject({ content: expect.stringContaining('references/forms.md') as string, isError: true });
+	expect(await tool.execute({ name: 'pdf', resource: 'ghost.md' })).toMatchObject({
+		content: expect.stringContaining('references/forms.md') as string,
+		isError: true
+	});
 });
 
 test('B2: the block has a line for each allowed skill, cut to one line', () => {
@@ -88,4 +127,12 @@ test('B2: the block has a line for each allowed skill, cut to one line', () => {
 	expect(block).toContain('- pdf: Edit PDFs.\n  (compatibility: Needs Python)\n- plain: long long');
 	expect(block.split('\n').at(-1)).toHaveLength('- plain: '.length + 200);
 	expect(renderSkillsBlock(registry, ['ghost'])).toBe('');
+});
+
+test('B2, B14: a name that is allowed twice is told once, and no emoji is cut in two', () => {
+	const registry = createSkillRegistry([{ ...pdf, description: '😀'.repeat(300) }]);
+	const block = renderSkillsBlock(registry, ['pdf', 'pdf']);
+	expect(block.match(/^- pdf: (.*)$/gm)).toEqual([`- pdf: ${'😀'.repeat(199)}…`]);
+	const { parameters } = skillLoadTool({ registry, allowed: ['pdf', 'pdf'] });
+	expect(parameters).toMatchObject({ properties: { name: { enum: ['pdf'] } } });
 });

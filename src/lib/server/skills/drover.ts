@@ -65,8 +65,11 @@ export async function listSkillResources(spec: Pick<SkillSpec, 'dir'>): Promise<
 /** A file of the skill (C9). @throws SkillError for a path that is absolute, leaves the folder, or is not there */
 export async function readSkillResource(spec: Pick<SkillSpec, 'dir'>, relativePath: string): Promise<string> {
 	let text = '';
-	for (let offset: number | null = 0; offset !== null; ) {
-		const page: Awaited<ReturnType<typeof readSkillFile>> = await readSkillFile(spec.dir, relativePath, { offset, limit: 1024 * 1024 });
+	for (let offset: number | null = 0; offset !== null;) {
+		const page: Awaited<ReturnType<typeof readSkillFile>> = await readSkillFile(spec.dir, relativePath, {
+			offset,
+			limit: 1024 * 1024
+		});
 		text += page.text;
 		offset = page.nextOffset;
 	}
@@ -84,7 +87,7 @@ export function skillLoadTool({
 		description: 'Load the instructions of a skill. Call it when a task matches one of the available skills.',
 		parameters: {
 			type: 'object',
-			properties: { name: { type: 'string', description: 'Name of the skill', enum: [...allowed] } },
+			properties: { name: { type: 'string', description: 'Name of the skill', enum: [...new Set(allowed)] } },
 			required: ['name']
 		},
 		execute: ({ name }) =>
@@ -96,42 +99,52 @@ export function skillLoadTool({
 	};
 }
 
-/** `skill_resource`: lists the files of a skill, or reads one (C7). A larger one gives its first bytes, and says so. */
+/** `skill_resource`: lists the files of a skill, or reads one (C7). A larger one gives `maxBytes`, and says where to go on. */
 export function skillResourceTool({
 	registry,
 	allowed,
 	maxBytes = MAX_BYTES
-}: ToolOptions & { maxBytes?: number }): ToolDef<{ name: string; resource?: string }> {
+}: ToolOptions & { maxBytes?: number }): ToolDef<{ name: string; resource?: string; offset?: number }> {
 	return {
 		name: 'skill_resource',
 		description: 'List the supporting files of a skill, or read one of them.',
 		parameters: {
 			type: 'object',
 			properties: {
-				name: { type: 'string', description: 'Name of the skill', enum: [...allowed] },
-				resource: { type: 'string', description: "Path from the skill's folder, e.g. references/forms.md" }
+				name: { type: 'string', description: 'Name of the skill', enum: [...new Set(allowed)] },
+				resource: { type: 'string', description: "Path from the skill's folder, e.g. references/forms.md" },
+				offset: { type: 'integer', minimum: 0, description: 'Byte to read on from, as a truncated answer names it' }
 			},
 			required: ['name']
 		},
-		execute: ({ name, resource }) =>
+		execute: ({ name, resource, offset }) =>
 			answering(async () => {
 				const skill = find(registry, allowed, name);
 				if (!resource) return renderResources(name, await listSkillResources(skill));
-				const { text, nextOffset, totalBytes } = await readSkillFile(skill.dir, resource, { limit: maxBytes });
+				// What a model gives may be anything; what is no place in a file is its beginning.
+				const start = typeof offset === 'number' && Number.isSafeInteger(offset) && offset > 0 ? offset : 0;
+				const { text, nextOffset, totalBytes } = await readSkillFile(skill.dir, resource, {
+					offset: start,
+					limit: maxBytes
+				});
 				if (nextOffset === null) return text;
-				return `${text}\n\n[truncated: the first ${nextOffset} of ${totalBytes} bytes]`;
+				return `${text}\n\n[truncated: bytes ${start} to ${nextOffset} of ${totalBytes}; call again with offset ${nextOffset} for more]`;
 			})
 	};
 }
 
 /** The block for the system prompt; empty when no allowed skill is registered (B2, C18). */
 export function renderSkillsBlock(registry: SpecRegistry, allowed: readonly string[]): string {
-	const lines = allowed.flatMap((name) => {
+	const lines = [...new Set(allowed)].flatMap((name) => {
 		const skill = registry.get(name);
 		if (!skill) return [];
 		const line = oneLine(skill.description);
-		const short = line.length > MAX_LINE ? `${line.slice(0, MAX_LINE - 1)}…` : line;
-		return [`- ${name}: ${short}`, ...(skill.compatibility ? [`  (compatibility: ${oneLine(skill.compatibility)})`] : [])];
+		const characters = [...line];
+		const short = characters.length > MAX_LINE ? `${characters.slice(0, MAX_LINE - 1).join('')}…` : line;
+		return [
+			`- ${name}: ${short}`,
+			...(skill.compatibility ? [`  (compatibility: ${oneLine(skill.compatibility)})`] : [])
+		];
 	});
 	if (lines.length === 0) return '';
 	const how = 'Call `skill_load(name="<name>")` to read the instructions of a skill before you use it.';
@@ -141,11 +154,19 @@ export function renderSkillsBlock(registry: SpecRegistry, allowed: readonly stri
 function find(registry: SpecRegistry, allowed: readonly string[], name: unknown): SkillSpec {
 	const names = allowed.join(', ') || '(none)';
 	if (typeof name !== 'string' || !allowed.includes(name)) {
-		throw new SkillError('SkillNotFound', `The skill “${String(name).slice(0, 100)}” is not allowed here.`, `Allowed skills: ${names}`);
+		throw new SkillError(
+			'SkillNotFound',
+			`The skill “${String(name).slice(0, 100)}” is not allowed here.`,
+			`Allowed skills: ${names}`
+		);
 	}
 	const skill = registry.get(name);
 	if (skill) return skill;
-	throw new SkillError('SkillNotFound', `The skill “${name}” is allowed, but not registered.`, 'Its folder may be missing or broken.');
+	throw new SkillError(
+		'SkillNotFound',
+		`The skill “${name}” is allowed, but not registered.`,
+		'Its folder may be missing or broken.'
+	);
 }
 
 async function answering(task: () => Promise<string>): Promise<{ content: string; isError?: boolean }> {

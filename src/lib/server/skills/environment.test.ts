@@ -27,7 +27,10 @@ const secrets = {
 };
 
 test('D14: of the host only what is on the list: no secret, nothing that changes how a program starts', () => {
-	const environment = build({}, { host: { ...secrets, PATH: '/bin', LANG: 'de_DE.UTF-8', TZ: 'UTC', LC_ALL: undefined } });
+	const environment = build(
+		{},
+		{ host: { ...secrets, PATH: '/bin', LANG: 'de_DE.UTF-8', TZ: 'UTC', LC_ALL: undefined } }
+	);
 	expect(environment).toEqual({
 		PATH: '/bin',
 		LANG: 'de_DE.UTF-8',
@@ -57,12 +60,24 @@ test.each<[string, Partial<Skill>]>([
 });
 test('D14: a skill cannot declare its way to a secret of the host, to its own home or to a prototype', () => {
 	const metadata = { env: `${Object.keys(secrets).join(' ')} SKILL_DIR __proto__ constructor toString A=B ../x` };
-	const environment = build({ metadata }, { host: secrets, offered: { HOME: '/etc', SKILL_DIR: '/etc', PYTHONPATH: '/etc' } });
+	const environment = build(
+		{ metadata },
+		{ host: secrets, offered: { HOME: '/etc', SKILL_DIR: '/etc', PYTHONPATH: '/etc' } }
+	);
 	expect(environment).toEqual(build());
 	expect(Object.getPrototypeOf(environment)).toBe(Object.prototype);
 });
 test('D14: with `inherit` the host’s variables come along, its secrets and what changes a start do not', () => {
-	const host = { PATH: '/bin', EDITOR: 'vi', OPENROUTER_API_KEY: 's', DATABASE_URL: 's', NODE_OPTIONS: '-r x', LD_PRELOAD: 'x', npm_config_token: 's', HOME: '/root' };
+	const host = {
+		PATH: '/bin',
+		EDITOR: 'vi',
+		OPENROUTER_API_KEY: 's',
+		DATABASE_URL: 's',
+		NODE_OPTIONS: '-r x',
+		LD_PRELOAD: 'x',
+		npm_config_token: 's',
+		HOME: '/root'
+	};
 	const environment = build({}, { host, inherit: true });
 	expect(environment).toMatchObject({ PATH: '/bin', EDITOR: 'vi', HOME: '/work' });
 	for (const name of ['OPENROUTER_API_KEY', 'DATABASE_URL', 'NODE_OPTIONS', 'LD_PRELOAD', 'npm_config_token']) {

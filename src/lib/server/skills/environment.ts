@@ -20,7 +20,13 @@ export interface EnvironmentOptions {
 }
 
 /** Builds the whole environment of one process. */
-export function buildEnvironment({ skill, cwd, host, offered, inherit = false }: EnvironmentOptions): Record<string, string> {
+export function buildEnvironment({
+	skill,
+	cwd,
+	host,
+	offered,
+	inherit = false
+}: EnvironmentOptions): Record<string, string> {
 	const environment: Record<string, string> = { LANG: 'C.UTF-8' };
 	const inherited = inherit ? Object.keys(host).filter((name) => !NEVER_INHERITED.test(name)) : [];
 	for (const name of [...FROM_HOST, ...inherited]) {
@@ -47,6 +53,10 @@ export function buildEnvironment({ skill, cwd, host, offered, inherit = false }:
 /** Names in `metadata.env` (or `env`) of a SKILL.md: a text separated by spaces or commas, or a list (A18). */
 function declaredVariables(skill: Skill): string[] {
 	const declared = skill.metadata.env ?? skill.extra.env;
-	const names: unknown[] = Array.isArray(declared) ? declared : typeof declared === 'string' ? declared.split(/[\s,]+/) : [];
+	const names: unknown[] = Array.isArray(declared)
+		? declared
+		: typeof declared === 'string'
+			? declared.split(/[\s,]+/)
+			: [];
 	return names.filter((name): name is string => typeof name === 'string' && /^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
 }

@@ -24,7 +24,13 @@ const demo = (part: Partial<Skill> = {}) => {
 	return { name: 'demo', dir: join(folder, 'demo'), metadata: {}, extra: {}, ...part } as Skill;
 };
 const open = (options: Partial<ExecutorOptions> = {}) => {
-	return createExecutor({ sandbox: createProcessSandbox(), timeoutMs: 30_000, maxOutputBytes: 20_480, env: {}, ...options });
+	return createExecutor({
+		sandbox: createProcessSandbox(),
+		timeoutMs: 30_000,
+		maxOutputBytes: 20_480,
+		env: {},
+		...options
+	});
 };
 const context = (part: Partial<ExecutionContext> = {}): ExecutionContext => {
 	return { cwd, onEvent: (event) => events.push(event), ...part };
@@ -41,7 +47,12 @@ async function run(name: string, text: string, args: string[] = [], options: Par
 	return open(options).runScript(demo(), name, readScriptArguments(args), context());
 }
 /** Writes a handler and calls it as the tool `answer`. */
-async function call(name: string, text: string, args: Record<string, unknown> = {}, options: Partial<ExecutorOptions> = {}) {
+async function call(
+	name: string,
+	text: string,
+	args: Record<string, unknown> = {},
+	options: Partial<ExecutorOptions> = {}
+) {
 	await put(name, text, 0o755);
 	const tool = { name: 'answer', description: 'x', script: name, inputSchema: {} } satisfies SkillTool;
 	return open(options).runTool(demo(), tool, args, context());
@@ -63,7 +74,10 @@ describe('scripts', () => {
 		expect(await run(name, text, ['a b', '$HOME'])).toMatchObject({ success: true, exitCode: 0, stdout, stderr: '' });
 	});
 	test('D7: it runs in the working directory, which is made, and knows where its skill is', async () => {
-		const { stdout } = await run('scripts/a.sh', 'pwd; echo "$SKILL_DIR"; echo "$CLAUDE_SKILL_DIR"; echo "$HOME"; echo "$PYTHONPATH"');
+		const { stdout } = await run(
+			'scripts/a.sh',
+			'pwd; echo "$SKILL_DIR"; echo "$CLAUDE_SKILL_DIR"; echo "$HOME"; echo "$PYTHONPATH"'
+		);
 		const dir = join(folder, 'demo');
 		expect(stdout.trim().split('\n')).toEqual([cwd, dir, dir, cwd, dir]);
 	});
@@ -82,7 +96,12 @@ describe('scripts', () => {
 	test('A18: a declared variable that the operator offers reaches the script', async () => {
 		await put('a.sh', 'echo "$TOKEN_A-$TOKEN_B"');
 		const skill = demo({ metadata: { env: 'TOKEN_A' } });
-		const result = await open({ env: { TOKEN_A: 'yes', TOKEN_B: 'no' } }).runScript(skill, 'a.sh', readScriptArguments([]), context());
+		const result = await open({ env: { TOKEN_A: 'yes', TOKEN_B: 'no' } }).runScript(
+			skill,
+			'a.sh',
+			readScriptArguments([]),
+			context()
+		);
 		expect(result.stdout).toBe('yes-\n');
 	});
 	test('C13: a script that fails keeps both streams, its exit code and what it made', async () => {
@@ -112,7 +131,12 @@ describe('scripts', () => {
 		const stop = new AbortController();
 		await put('a.sh', 'echo before; sleep 987');
 		const onEvent = (event: SkillEvent) => event.type === 'output' && stop.abort();
-		const result = await open().runScript(demo(), 'a.sh', readScriptArguments([]), context({ signal: stop.signal, onEvent }));
+		const result = await open().runScript(
+			demo(),
+			'a.sh',
+			readScriptArguments([]),
+			context({ signal: stop.signal, onEvent })
+		);
 		expect(result).toMatchObject({ success: false, error: 'Cancelled', stdout: 'before\n' });
 	});
 	test('D11: the output is capped at 20,480 bytes a stream, and the script succeeds', async () => {
@@ -144,7 +168,8 @@ describe('scripts', () => {
 	test('D13: what cannot be run at all is a typed error, and nothing is started', async () => {
 		await put('note.txt', 'x');
 		await put('a.sh', 'echo');
-		const start = async (name: string, args: string[] = []) => open().runScript(demo(), name, readScriptArguments(args), context());
+		const start = async (name: string, args: string[] = []) =>
+			open().runScript(demo(), name, readScriptArguments(args), context());
 		await expect(start('note.txt')).rejects.toMatchObject({ type: 'UnsupportedScriptType' });
 		await expect(start('none.py')).rejects.toMatchObject({ type: 'ScriptNotFound' });
 		await expect(start('../a.sh')).rejects.toMatchObject({ type: 'ScriptNotAllowed' });
@@ -189,7 +214,11 @@ describe('handlers in JavaScript', () => {
 		['a BigInt', 'return { big: 10n }', 'BigInt']
 	])('D23: %s is ExecutionFailed with its message', async (_name, body, message) => {
 		const result = await call('a.js', `export default async () => { ${body} }`);
-		expect(result).toMatchObject({ success: false, error: 'ExecutionFailed', message: expect.stringContaining(message) as string });
+		expect(result).toMatchObject({
+			success: false,
+			error: 'ExecutionFailed',
+			message: expect.stringContaining(message) as string
+		});
 		expect(result).not.toHaveProperty('value');
 		expect(result.stderr).not.toBe('');
 	});
@@ -208,7 +237,9 @@ describe('handlers in JavaScript', () => {
 		expect(events.at(-1)).toMatchObject({ type: 'finished', error: 'ExecutionFailed' });
 	});
 	test('D20: a handler whose promise never settles has not answered', async () => {
-		expect(await call('a.js', 'export default () => new Promise(() => {})')).toMatchObject({ error: 'ExecutionFailed' });
+		expect(await call('a.js', 'export default () => new Promise(() => {})')).toMatchObject({
+			error: 'ExecutionFailed'
+		});
 	});
 	test('D20: what a handler prints is shown and kept as stderr, and is no answer', async () => {
 		const fake = '{"ok":true,"value":"fake"}';
@@ -224,7 +255,9 @@ describe('handlers in JavaScript', () => {
 		expect(result).toMatchObject({ success: true, value: { ok: [1] }, stdout: '{"ok":true,"value":"fake"}\n{"ok":' });
 	});
 	test('D20: a handler that leaves a timer running is done when it has answered', async () => {
-		expect(await call('a.js', 'export default () => { setInterval(() => {}, 1000); return 1; }')).toMatchObject({ value: 1 });
+		expect(await call('a.js', 'export default () => { setInterval(() => {}, 1000); return 1; }')).toMatchObject({
+			value: 1
+		});
 	});
 	test('D20: it is a fresh module at every call', async () => {
 		await put('a.js', 'let count = 0; export default () => ++count');
@@ -235,7 +268,9 @@ describe('handlers in JavaScript', () => {
 		expect(await executor.runTool(demo(), tool, {}, context())).toMatchObject({ value: 'edited' });
 	});
 	test('D11: an answer of 900 KB is whole, one of 2 MB is OutputTooLarge', async () => {
-		expect(await call('a.js', 'export default () => "x".repeat(900_000)')).toMatchObject({ value: 'x'.repeat(900_000) });
+		expect(await call('a.js', 'export default () => "x".repeat(900_000)')).toMatchObject({
+			value: 'x'.repeat(900_000)
+		});
 		const result = await call('a.js', 'export default () => "🧪".repeat(500_000)');
 		expect(result).toMatchObject({ success: false, error: 'OutputTooLarge' });
 		expect(result.message).toContain('1 MB');
@@ -257,7 +292,10 @@ describe('handlers in JavaScript', () => {
 	test('D10: a handler that hangs is ExecutionTimeout, also when it printed more than an answer may have', async () => {
 		const handler = `import { writeSync } from 'node:fs';
 			export default () => { writeSync(1, 'x'.repeat(2_000_000)); for (;;) {} }`;
-		expect(await call('a.js', handler, {}, { timeoutMs: 1500 })).toMatchObject({ error: 'ExecutionTimeout', success: false });
+		expect(await call('a.js', handler, {}, { timeoutMs: 1500 })).toMatchObject({
+			error: 'ExecutionTimeout',
+			success: false
+		});
 	});
 	test('F5: the events name the tool', async () => {
 		await call('a.js', 'export default () => { console.log("x"); return 1; }');
@@ -269,7 +307,10 @@ describe('handlers in JavaScript', () => {
 describe('handlers in Python', () => {
 	test.each([
 		['a handler', 'def handler(args):\n    return {"got": args["text"]}\n'],
-		['an async handler', 'import asyncio\nasync def handler(args):\n    await asyncio.sleep(0)\n    return {"got": args["text"]}\n'],
+		[
+			'an async handler',
+			'import asyncio\nasync def handler(args):\n    await asyncio.sleep(0)\n    return {"got": args["text"]}\n'
+		],
 		['a handler that is assigned', 'handler = lambda args: {"got": args["text"]}\n'],
 		['a program that reads JSON', 'import json, sys\nprint(json.dumps({"got": json.load(sys.stdin)["text"]}))\n']
 	])('D21: %s is called with the arguments', async (_name, text) => {
@@ -292,7 +333,11 @@ describe('handlers in Python', () => {
 		['os._exit', 'import os; os._exit(0)', 'without an answer']
 	])('D23: %s is ExecutionFailed with its message', async (_name, body, message) => {
 		const result = await call('a.py', `def handler(args):\n    ${body}\n`);
-		expect(result).toMatchObject({ success: false, error: 'ExecutionFailed', message: expect.stringContaining(message) as string });
+		expect(result).toMatchObject({
+			success: false,
+			error: 'ExecutionFailed',
+			message: expect.stringContaining(message) as string
+		});
 	});
 	test('D21: what it and its programs print is not the answer', async () => {
 		const fake = '{"ok": true, "value": "fake"}';
@@ -310,7 +355,10 @@ describe('handlers in Python', () => {
 describe('handlers in other languages', () => {
 	test('D22: JSON comes by stdin and as the first argument; printed JSON is the value', async () => {
 		const { value } = await call('a.sh', 'read -r given; printf "[%s,%s]" "$given" "$1"', { text: 'a"b' });
-		expect(value).toEqual([{ text: 'a"b', __workDir: cwd }, { text: 'a"b', __workDir: cwd }]);
+		expect(value).toEqual([
+			{ text: 'a"b', __workDir: cwd },
+			{ text: 'a"b', __workDir: cwd }
+		]);
 	});
 	test('D22: a program with a first line that names its language', async () => {
 		expect(await call('tool', '#!/usr/bin/env bash\ncat', { n: 1 })).toMatchObject({ value: { n: 1, __workDir: cwd } });
@@ -319,19 +367,29 @@ describe('handlers in other languages', () => {
 		expect(await call('a.sh', 'echo "  plain text  "')).toMatchObject({ success: true, value: 'plain text' });
 		expect(await call('a.sh', 'true')).toMatchObject({ success: true, value: '' });
 	});
-	test.each([null, false, 0, { ok: true, value: 5, more: 1 }, { ok: false, error: 'no match' }, { ok: true, value: 'x' }])(
-		'D22: %j is a value as any other',
-		async (value) => {
-			expect(await call('a.sh', `echo '${JSON.stringify(value)}'`)).toMatchObject({ success: true, value });
-		}
-	);
+	test.each([
+		null,
+		false,
+		0,
+		{ ok: true, value: 5, more: 1 },
+		{ ok: false, error: 'no match' },
+		{ ok: true, value: 'x' }
+	])('D22: %j is a value as any other', async (value) => {
+		expect(await call('a.sh', `echo '${JSON.stringify(value)}'`)).toMatchObject({ success: true, value });
+	});
 	test('D22: arguments too long for a command line come by stdin', async () => {
 		const text = 'x'.repeat(300_000);
 		expect(await call('a.sh', 'cat', { text })).toMatchObject({ success: true, value: { text } });
 	});
 	test('C13: one that fails keeps both streams', async () => {
 		const result = await call('a.sh', 'echo out; echo err >&2; exit 4');
-		expect(result).toMatchObject({ success: false, error: 'ExecutionFailed', exitCode: 4, stdout: 'out\n', stderr: 'err\n' });
+		expect(result).toMatchObject({
+			success: false,
+			error: 'ExecutionFailed',
+			exitCode: 4,
+			stdout: 'out\n',
+			stderr: 'err\n'
+		});
 	});
 	test('D11: the value is whole, the stream beside it is capped', async () => {
 		const result = await call('a.sh', 'seq 1 10000');

@@ -9,7 +9,13 @@ import { createOutputStore, type OutputStore } from './output-store.ts';
 import { resolveScript } from './resources.ts';
 import { createSpareNode, HARNESS_ARGUMENTS } from './spare-node.ts';
 import type { ScriptInput } from './script-arguments.ts';
-import { type Skill, type SkillErrorType, type SkillEvent, type SkillExecutionResult, type SkillTool } from './types.ts';
+import {
+	type Skill,
+	type SkillErrorType,
+	type SkillEvent,
+	type SkillExecutionResult,
+	type SkillTool
+} from './types.ts';
 import { changedFiles, listWorkspace } from './workspace-changes.ts';
 
 export interface ExecutorOptions {
@@ -37,7 +43,12 @@ export interface Executor {
 	/** @throws SkillError when the script cannot be run at all. */
 	runScript(skill: Skill, script: string, input: ScriptInput, context: ExecutionContext): Promise<SkillExecutionResult>;
 	/** Calls a tools.json handler with checked arguments; its answer is `value`. @throws SkillError likewise. */
-	runTool(skill: Skill, tool: SkillTool, args: Record<string, unknown>, context: ExecutionContext): Promise<SkillExecutionResult>;
+	runTool(
+		skill: Skill,
+		tool: SkillTool,
+		args: Record<string, unknown>,
+		context: ExecutionContext
+	): Promise<SkillExecutionResult>;
 	/** A piece of an output that was too long; null when it is not kept any more (D11). */
 	readOutput: OutputStore['read'];
 	/** Lets the process go that waits for the next handler. */
@@ -83,7 +94,14 @@ export function createExecutor({
 		await mkdir(context.cwd, { recursive: true });
 		const before = await listWorkspace(context.cwd);
 		const { skill, script, tool, args } = call;
-		context.onEvent?.({ type: 'started', skill: skill.name, script, ...(tool ? { tool } : {}), args, sandbox: sandbox.name });
+		context.onEvent?.({
+			type: 'started',
+			skill: skill.name,
+			script,
+			...(tool ? { tool } : {}),
+			args,
+			sandbox: sandbox.name
+		});
 		const limitMs = Math.min(context.timeoutMs ?? timeoutMs, MAX_TIMEOUT_MS);
 		const command: SandboxCommand = {
 			file: call.file,
@@ -101,7 +119,9 @@ export function createExecutor({
 			}
 		};
 		const { input } = call;
-		const run = await (call.isWarm && input !== undefined ? spareNode.run({ ...command, input }) : sandbox.run(command));
+		const run = await (call.isWarm && input !== undefined
+			? spareNode.run({ ...command, input })
+			: sandbox.run(command));
 		const files = changedFiles(before, await listWorkspace(context.cwd));
 		const result: SkillExecutionResult = {
 			success: run.ended === 'exit' && run.exitCode === 0,
@@ -157,7 +177,10 @@ export function createExecutor({
 				case '.cjs':
 				case '.ts': {
 					const call = { ...shared, file: interpreters.node(), argv: HARNESS_ARGUMENTS, isWarm: true };
-					return announce({ ...call, answer: 'harness', input: JSON.stringify({ path, args: input, env, cwd }) }, context);
+					return announce(
+						{ ...call, answer: 'harness', input: JSON.stringify({ path, args: input, env, cwd }) },
+						context
+					);
 				}
 				case '.py': {
 					const call = { ...shared, file: await interpreters.python(), argv: ['-c', PYTHON_HARNESS] };
@@ -182,7 +205,11 @@ function workingDirectory(skill: Skill, scriptPath: string, workspace: string): 
 	return wish === 'skill' ? skill.dir : wish === 'script' ? dirname(scriptPath) : workspace;
 }
 
-function explain(run: SandboxResult, script: string, timeoutMs: number): { error?: SkillErrorType; message?: string; hint?: string } {
+function explain(
+	run: SandboxResult,
+	script: string,
+	timeoutMs: number
+): { error?: SkillErrorType; message?: string; hint?: string } {
 	switch (run.ended) {
 		case 'timeout':
 			return {
@@ -193,12 +220,17 @@ function explain(run: SandboxResult, script: string, timeoutMs: number): { error
 		case 'aborted':
 			return { error: 'Cancelled', message: `${script} was stopped.` };
 		case 'spawn-failed':
-			return { error: 'ExecutionFailed', message: `${script} could not be started: ${run.spawnError ?? 'unknown reason'}` };
+			return {
+				error: 'ExecutionFailed',
+				message: `${script} could not be started: ${run.spawnError ?? 'unknown reason'}`
+			};
 		case 'exit':
 			if (run.exitCode === 0) return {};
 			return {
 				error: 'ExecutionFailed',
-				message: run.signal ? `${script} was ended by ${run.signal}.` : `${script} ended with exit code ${run.exitCode}.`
+				message: run.signal
+					? `${script} was ended by ${run.signal}.`
+					: `${script} ended with exit code ${run.exitCode}.`
 			};
 	}
 }
@@ -210,10 +242,22 @@ function readHarness(result: SkillExecutionResult, run: SandboxResult, maxOutput
 	const read = { ...result, stdout: isShort ? rest : run.stdout, truncated: !isShort || run.stderrTruncated };
 	if (run.ended !== 'exit' || run.signal) return read;
 	if (answer?.ok) return { ...read, value: answer.value ?? null };
-	if (answer) return { ...read, success: false, error: 'ExecutionFailed', message: String(answer.error || 'The handler failed.') };
+	if (answer)
+		return {
+			...read,
+			success: false,
+			error: 'ExecutionFailed',
+			message: String(answer.error || 'The handler failed.')
+		};
 	if (run.answer?.truncated) return tooLarge(read);
 	const message = `The handler ended the process without an answer (exit code ${run.exitCode}).`;
-	return { ...read, success: false, error: 'ExecutionFailed', message, hint: 'It must return its answer, not print it.' };
+	return {
+		...read,
+		success: false,
+		error: 'ExecutionFailed',
+		message,
+		hint: 'It must return its answer, not print it.'
+	};
 }
 
 /** What a program of another language printed: JSON, or else text (D22). */

@@ -8,7 +8,12 @@ function facts(front: string) {
 }
 
 test('A17: tags are a list, or text divided by commas or blanks, at the top or in metadata', () => {
-	for (const front of ['tags: [a, b c]', 'tags: "a, b c"', 'metadata:\n  tags: "a, b c"', 'tag:\n  - a\n  - b c\n  - a']) {
+	for (const front of [
+		'tags: [a, b c]',
+		'tags: "a, b c"',
+		'metadata:\n  tags: "a, b c"',
+		'tag:\n  - a\n  - b c\n  - a'
+	]) {
 		expect(facts(front).facts.tags, front).toEqual(['a', 'b c']);
 	}
 	expect(facts('metadata:\n  tags: csv data table').facts.tags).toEqual(['csv', 'data', 'table']);
@@ -26,7 +31,10 @@ test('A38: a version is three numbers; 1.0.0 when there is none; anything else i
 	expect(facts('version: 2.3.4')).toMatchObject({ facts: { version: '2.3.4' }, issues: [] });
 	expect(facts('metadata:\n  version: 2.3.4').facts.version).toBe('2.3.4');
 	expect(facts('')).toMatchObject({ facts: { version: '1.0.0' }, issues: [] });
-	expect(facts('version: 1.1')).toMatchObject({ facts: { version: '1.1.0' }, issues: [{ field: 'version', fix: 'version: 1.1.0' }] });
+	expect(facts('version: 1.1')).toMatchObject({
+		facts: { version: '1.1.0' },
+		issues: [{ field: 'version', fix: 'version: 1.1.0' }]
+	});
 	expect(facts('version: new')).toMatchObject({ facts: { version: '1.0.0' }, issues: [{ severity: 'warning' }] });
 	expect(facts('version: [1]')).toMatchObject({ facts: { version: '1.0.0' }, issues: [{ severity: 'warning' }] });
 });

@@ -48,7 +48,11 @@ function readVersion(given: unknown): { version: string; issues: SkillIssue[] } 
 /** A list, or text with items between separators (a comma wins over spaces); without repeats. */
 function readList(value: unknown, separator: RegExp): string[] {
 	const isText = typeof value === 'string';
-	const items: unknown[] = isText ? value.split(value.includes(',') ? ',' : separator) : Array.isArray(value) ? value : [];
+	const items: unknown[] = isText
+		? value.split(value.includes(',') ? ',' : separator)
+		: Array.isArray(value)
+			? value
+			: [];
 	const texts = items.flatMap((item) => (typeof item === 'string' && item.trim() ? [item.trim()] : []));
 	return [...new Set(texts)].slice(0, 64);
 }

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readFrontMatter } from './front-matter.ts';
+import { mutatedSkills } from './mutated-skills.suite.ts';
+
+/** Catches a parser that hangs, not a machine that is busy. */
+const TIME_LIMIT_MS = 60_000;
 
 function read(contents: string) {
 	const front = readFrontMatter(contents);
@@ -71,8 +75,36 @@ describe('the YAML', () => {
 		expect(data.description).toBe('Use when: it rains');
 		expect(warnings.at(-1)).toMatchObject({ line: 5, severity: 'warning', fix: 'description: "Use when: it rains"' });
 	});
+	test('A5: a value over several lines is mended whole, and what follows it keeps its line', () => {
+		const { data, lines, warnings } = read(
+			skill('name: demo\ndescription: Use when: it rains\n  or snows\nlicense: MIT')
+		);
+		expect({ ...data }).toEqual({ name: 'demo', description: 'Use when: it rains or snows', license: 'MIT' });
+		expect(lines.get('license')).toBe(5);
+		expect(warnings).toMatchObject([{ line: 3, fix: 'description: "Use when: it rains or snows"' }]);
+	});
+	test('A5: a value that only begins with a quotation is quoted as a whole', () => {
+		expect(read(skill('description: "Quick" fix: all')).data.description).toBe('"Quick" fix: all');
+		expect(read(skill("description: 'It''s' here: all")).data.description).toBe("'It''s' here: all");
+	});
+	test.each([
+		['name: demo\n  description: x', 'a key'],
+		['name: demo\n\tdescription: x', 'a tab'],
+		['name: a: b\n  - item', 'an item']
+	])('A5: %j is not mended by taking %s for text', (yaml) => {
+		expect(() => read(skill(yaml))).toThrow('not valid YAML');
+	});
+	test.each([
+		['a: 1\na: 2', 'keep one of the two'],
+		['name: demo\n\tdescription: x', 'put spaces in place of the tab'],
+		['a: "open', 'put the value in quotes']
+	])('A23: the fix of %j fits the fault', (yaml, fix) => {
+		expect(readFrontMatter(skill(yaml))).toMatchObject({ field: '_', severity: 'error', fix });
+	});
 	test('A5: a value that begins like a list goes on as text', () => {
-		expect(read(skill('argument-hint: [file] — the one to read')).data['argument-hint']).toBe('[file] — the one to read');
+		expect(read(skill('argument-hint: [file] — the one to read')).data['argument-hint']).toBe(
+			'[file] — the one to read'
+		);
 	});
 	test.each([
 		['a: "open', 'line 2'],
@@ -127,7 +159,25 @@ describe('A24: input made to keep a reader busy', () => {
 		expect(read(skill(`${'# x\n'.repeat(999)}name: demo`)).data.name).toBe('demo');
 	});
 	test('any text is either read or refused with a line', () => {
-		const piece = fc.constantFrom('---', '\n', '\r\n', ': ', 'name', 'a', '"', "'", '[', '{', '&a ', '*a', '|', '#', '\t', '!!js ', '%');
+		const piece = fc.constantFrom(
+			'---',
+			'\n',
+			'\r\n',
+			': ',
+			'name',
+			'a',
+			'"',
+			"'",
+			'[',
+			'{',
+			'&a ',
+			'*a',
+			'|',
+			'#',
+			'\t',
+			'!!js ',
+			'%'
+		);
 		fc.assert(
 			fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
 				const front = readFrontMatter(`---\n${pieces.join('')}\n---\nBody`);
@@ -135,5 +185,46 @@ describe('A24: input made to keep a reader busy', () => {
 				else expect(Object.getPrototypeOf(front.data)).toBeNull();
 			})
 		);
+	});
+	test(
+		'A3, A5: 10,000 mutated files are each read or refused, and none throws',
+		() => {
+			fc.assert(
+				fc.property(mutatedSkills(), (contents) => {
+					const front = readFrontMatter(contents);
+					if ('field' in front) expect(front).toMatchObject({ field: '_', severity: 'error' });
+					else expect(front.repair === null || front.warnings.includes(front.repair)).toBe(true);
+				}),
+				{ numRuns: 10_000 }
+			);
+		},
+		TIME_LIMIT_MS
+	);
+	test(
+		'A3, A5: 10,000 random texts are each read or refused, and none throws',
+		() => {
+			const text = fc.oneof(
+				fc.string({ unit: 'binary', maxLength: 200 }),
+				fc.string({ unit: 'grapheme', maxLength: 200 })
+			);
+			fc.assert(
+				fc.property(text, fc.boolean(), (front, isFenced) => {
+					const read = readFrontMatter(isFenced ? skill(front) : front);
+					expect('field' in read ? typeof read.message : typeof read.body).toBe('string');
+				}),
+				{ numRuns: 10_000 }
+			);
+		},
+		TIME_LIMIT_MS
+	);
+	test.each([
+		['one key of continuations', `x: a: b\n${'  c\n'.repeat(900)}`],
+		['continuations as long as can be', `x: a: b\n  ${'c '.repeat(long / 2 - 100)}`],
+		['quotations without an end', `x: "a" ${'"'.repeat(long - 100)}`],
+		['apostrophes', `x: ${"'".repeat(long - 101)}: `],
+		['blanks before nothing', `x: a: b\n${' '.repeat(long - 100)}`]
+	])('A5: the repair of %s ends', (_what, yaml) => {
+		const front = readFrontMatter(skill(yaml));
+		expect('field' in front ? front.severity : front.data).toBeTruthy();
 	});
 });

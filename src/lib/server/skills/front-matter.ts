@@ -13,6 +13,10 @@ export interface FrontMatter {
 	body: string;
 	/** Line of the file on which each top-level key stands, from 1. */
 	lines: ReadonlyMap<string, number>;
+	/** Line of the opening fence: where to look for what is missing. */
+	top: number;
+	/** How the YAML was mended before it could be read; null when it was valid. */
+	repair: SkillIssue | null;
 	warnings: SkillIssue[];
 }
 
@@ -45,20 +49,31 @@ export function readFrontMatter(contents: string): FrontMatter | SkillIssue {
 
 	const parsed = parseYaml(yaml);
 	let data = parsed.data;
+	let repair: SkillIssue | null = null;
 	if (!data) {
 		// A5: the common fault is an unquoted ": " in a value; quoting plain values mends it.
-		data = parseYaml(lines.map(quotePlainValue).join('\n')).data;
-		const line = top + (parsed.line ?? 1);
-		if (!data) return whole(`the front matter is not valid YAML: ${parsed.reason}`, line, 'put the value in quotes');
-		const fix = quotePlainValue(lines[(parsed.line ?? 1) - 1] ?? '');
-		warnings.push({ field: '_', severity: 'warning', line, fix, message: `repaired YAML: ${parsed.reason}` });
+		const mended = quotePlainValues(lines);
+		data = parseYaml(mended.join('\n')).data;
+		let at = parsed.line ?? 1;
+		if (!data) return whole(`the front matter is not valid YAML: ${parsed.reason}`, top + at, fixFor(parsed.reason));
+		// A value over several lines is mended where it begins.
+		while (at > 1 && !mended[at - 1]) at -= 1;
+		const fix = mended[at - 1] ?? '';
+		repair = {
+			field: '_',
+			severity: 'warning',
+			line: top + at,
+			fix,
+			message: `is not valid YAML (${parsed.reason}); it reads with the value in quotes`
+		};
+		warnings.push(repair);
 	}
 	const keyLines = new Map<string, number>();
 	lines.forEach((line, index) => {
 		const key = /^([^\s:#][^:]*):/.exec(line)?.[1]?.trimEnd();
 		if (key !== undefined && !keyLines.has(key)) keyLines.set(key, top + index + 1);
 	});
-	return { data, body, lines: keyLines, warnings };
+	return { data, body, lines: keyLines, top, repair, warnings };
 }
 
 function whole(message: string, line: number, fix?: string): SkillIssue {
@@ -113,11 +128,39 @@ function parseFailsafe(yaml: string): Record<string, unknown> {
 	return value as Record<string, unknown>;
 }
 
-/** `key: plain text` becomes `key: "plain text"`; what is quoted, a block or a flow already stays. */
-function quotePlainValue(line: string): string {
-	const match = /^([A-Za-z_][\w-]*):[ \t]+(\S.*)$/.exec(line);
-	const [, key, value] = match ?? [];
-	if (key === undefined || value === undefined) return line;
-	if (/^["'|>]/.test(value) || /^(\[.*\]|\{.*\})\s*$/.test(value)) return line;
-	return `${key}: ${JSON.stringify(value.trimEnd())}`;
+function fixFor(reason = ''): string {
+	if (reason.includes('duplicated')) return 'keep one of the two';
+	if (reason.includes('tab')) return 'put spaces in place of the tab';
+	if (reason.includes('map of keys')) return 'name: …';
+	return 'put the value in quotes';
+}
+
+/**
+ * `key: plain text`, with the indented lines that go on with it, becomes `key: "plain text"`; what is quoted, a block or
+ * a flow already stays. As many lines come back, the ones that went into the first of them empty.
+ */
+function quotePlainValues(lines: readonly string[]): string[] {
+	const mended = [...lines];
+	for (let at = 0; at < lines.length; at += 1) {
+		const match = /^([A-Za-z_][\w-]*):[ \t]+(\S.*)$/.exec(lines[at] ?? '');
+		const [, key, value] = match ?? [];
+		if (key === undefined || value === undefined || !isPlain(value)) continue;
+		const parts = [value.trimEnd()];
+		const first = at;
+		for (let next = lines[at + 1]; next !== undefined && CONTINUES.test(next); next = lines[at + 1]) {
+			parts.push(next.trim());
+			mended[(at += 1)] = '';
+		}
+		mended[first] = `${key}: ${JSON.stringify(parts.join(' '))}`;
+	}
+	return mended;
+}
+
+/** Indented by spaces, and neither a key, an item nor a remark: it can only be the rest of the value above. */
+const CONTINUES = /^ +(?![\s#]|- |[\w-]+:(?:\s|$))/;
+
+function isPlain(value: string): boolean {
+	// `"Quick" fix: all` only begins like a quotation.
+	if (/^"(?:[^"\\]|\\.)*"\s*[^\s#]/.test(value) || /^'(?:[^']|'')*'\s*[^\s#']/.test(value)) return true;
+	return !/^["'|>#]/.test(value) && !/^(\[.*\]|\{.*\})\s*$/.test(value);
 }

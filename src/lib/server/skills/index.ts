@@ -37,6 +37,7 @@ export type { DialectName } from './dialects/dialect.ts';
 export { findSkill, parseReference, versionsOf } from './references.ts';
 export type { SkillReference } from './references.ts';
 export { readSkillFile } from './read-file.ts';
+export { listTree } from './resources.ts';
 export { searchSkills } from './skill-search.ts';
 export type { FoundSkill } from './skill-search.ts';
 export { createSkillModes } from './visibility.ts';

@@ -23,7 +23,8 @@ async function put(name: string, text: string, mode = 0o644): Promise<string> {
 	await chmod(path, mode);
 	return path;
 }
-const realPython = () => execFileSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim();
+const realPython = () =>
+	execFileSync('python3', ['-c', 'import sys; print(sys.executable)'], { encoding: 'utf8' }).trim();
 
 test.each(['a.js', 'a.mjs', 'a.cjs', 'a.ts'])('D5: %s runs in this Node', async (name) => {
 	const path = await put(name, '');

@@ -114,5 +114,9 @@ async function findPython(sandbox: Sandbox, path: string): Promise<string | null
 }
 
 function missing(name: string): SkillError {
-	return new SkillError('MissingDependency', `“${name}” is not installed on this machine.`, `Install ${name} and ask again.`);
+	return new SkillError(
+		'MissingDependency',
+		`“${name}” is not installed on this machine.`,
+		`Install ${name} and ask again.`
+	);
 }

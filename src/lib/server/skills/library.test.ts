@@ -27,11 +27,15 @@ async function open(roots: Parameters<typeof createSkillsProvider>[0], options: 
 	return skills;
 }
 const at = (path: string) => join(folder, path);
-const skillMd = (name: string, more = '') => `---\nname: ${name}\ndescription: What ${name} does.\n${more}---\nBody of ${name}.\n`;
+const skillMd = (name: string, more = '') =>
+	`---\nname: ${name}\ndescription: What ${name} does.\n${more}---\nBody of ${name}.\n`;
 
 test('A19: a skill is the standard\u2019s record, and what we add to it', async () => {
 	await put({
-		'skills/demo/SKILL.md': skillMd('demo', 'license: MIT\ncompatibility: Any\nallowed-tools: Read Bash(git:*)\nversion: 2.0.0\nmetadata:\n  a: b\nx-own: 1\n'),
+		'skills/demo/SKILL.md': skillMd(
+			'demo',
+			'license: MIT\ncompatibility: Any\nallowed-tools: Read Bash(git:*)\nversion: 2.0.0\nmetadata:\n  a: b\nx-own: 1\n'
+		),
 		'skills/demo/scripts/run.sh': 'true'
 	});
 	const { registry } = await open(at('skills'));
@@ -57,11 +61,19 @@ test('A1, A25, A26: skills lie at any depth; what is inside of one is its files'
 });
 
 test('A30, A28: of several folders the first one wins, and the other skill is reached as source/name', async () => {
-	await put({ 'mine/fetch/SKILL.md': skillMd('fetch', 'tags: mine\n'), 'theirs/fetch/SKILL.md': skillMd('fetch'), 'theirs/other/SKILL.md': skillMd('other') });
+	await put({
+		'mine/fetch/SKILL.md': skillMd('fetch', 'tags: mine\n'),
+		'theirs/fetch/SKILL.md': skillMd('fetch'),
+		'theirs/other/SKILL.md': skillMd('other')
+	});
 	const provider = await open([at('mine'), { path: at('theirs'), source: 'shared' }, at('absent')]);
 	expect(provider.skillNames).toEqual(['fetch', 'other']);
-	expect(await provider.handleToolCall('skills_tool', { method: 'load', skill_name: 'fetch' })).toContain('Source: mine');
-	expect(await provider.handleToolCall('skills_tool', { method: 'load', skill_name: 'shared/fetch' })).toContain('Source: shared');
+	expect(await provider.handleToolCall('skills_tool', { method: 'load', skill_name: 'fetch' })).toContain(
+		'Source: mine'
+	);
+	expect(await provider.handleToolCall('skills_tool', { method: 'load', skill_name: 'shared/fetch' })).toContain(
+		'Source: shared'
+	);
 });
 
 test('A38, A39: versions of a skill lie side by side; a name is the newest, name@range the newest in it', async () => {
@@ -76,9 +88,9 @@ test('A38, A39: versions of a skill lie side by side; a name is the newest, name
 	expect(await say('fetch@^1.0.0')).toMatchObject({ stdout: '1.4.0\n' });
 	expect(await say('fetch@1.0.0')).toMatchObject({ stdout: '1.0.0\n' });
 	expect(await say('fetch@^3')).toMatchObject({ error: 'SkillNotFound' });
-	expect(provider.registry.snapshot().shadowed.flatMap(({ issues }) => issues.filter(({ field }) => field === 'name' ))).not.toContainEqual(
-		expect.objectContaining({ message: expect.stringContaining('already defined') as string })
-	);
+	expect(
+		provider.registry.snapshot().shadowed.flatMap(({ issues }) => issues.filter(({ field }) => field === 'name'))
+	).not.toContainEqual(expect.objectContaining({ message: expect.stringContaining('already defined') as string }));
 });
 
 test('B4: three tiers: the prompt names a skill, loading gives its instructions, a file comes when it is asked for', async () => {
@@ -90,7 +102,9 @@ test('B4: three tiers: the prompt names a skill, loading gives its instructions,
 	expect(loaded).toContain('Body of demo.');
 	expect(loaded).toContain('references/more.md');
 	expect(loaded).not.toContain('The small print.');
-	expect(await provider.handleToolCall('read_skill_file', { skill: 'demo', path: 'references/more.md' })).toBe('The small print.');
+	expect(await provider.handleToolCall('read_skill_file', { skill: 'demo', path: 'references/more.md' })).toBe(
+		'The small print.'
+	);
 });
 
 describe('A41', () => {
@@ -119,10 +133,18 @@ test('A34: what was read is kept: a second look at the library reads no file aga
 test('D25: what was defined for good is there at the next start', async () => {
 	await mkdir(at('skills'), { recursive: true });
 	const first = await open(at('skills'), { defineTools: { approve: () => true } });
-	const tool = { name: 'twice', description: 'Doubles.', parameters: '{"n":{"type":"number"}}', code: 'return args.n * 2;', persistent: 'true' };
+	const tool = {
+		name: 'twice',
+		description: 'Doubles.',
+		parameters: '{"n":{"type":"number"}}',
+		code: 'return args.n * 2;',
+		persistent: 'true'
+	};
 	await first.handleToolCall('define_tool', tool);
 	expect(await readFile(at('skills/twice/SKILL.md'), 'utf8')).toContain('generator: define_tool');
 	await first.close();
 	const second = await open(at('skills'));
-	expect(await second.handleToolCall('use_skill', { skill: 'twice', tool: 'twice', input: { n: 21 } })).toMatchObject({ value: 42 });
+	expect(await second.handleToolCall('use_skill', { skill: 'twice', tool: 'twice', input: { n: 21 } })).toMatchObject({
+		value: 42
+	});
 });

@@ -15,7 +15,10 @@ function toolWith(parameters: Record<string, unknown>): SkillTool {
 
 describe('reading', () => {
 	test('D15: name, description, script and parameters; the last two may be left out', () => {
-		const { tools, issues } = parse(entry('count', { script: 'scripts/count.js', parameters: { text: { type: 'string' } } }), entry('bare'));
+		const { tools, issues } = parse(
+			entry('count', { script: 'scripts/count.js', parameters: { text: { type: 'string' } } }),
+			entry('bare')
+		);
 		expect(issues).toEqual([]);
 		expect(tools).toMatchObject([
 			{ name: 'count', description: 'Does count.', script: 'scripts/count.js' },
@@ -24,7 +27,10 @@ describe('reading', () => {
 		expect(tools[1]).not.toHaveProperty('script');
 	});
 	test('D16: parameters become JSON Schema: required unless optional, everything else as it was', () => {
-		const items = { type: 'object', properties: { id: { type: 'integer', optional: true }, optional: { type: 'boolean' } } };
+		const items = {
+			type: 'object',
+			properties: { id: { type: 'integer', optional: true }, optional: { type: 'boolean' } }
+		};
 		const tool = toolWith({
 			text: { type: 'string', description: 'What', enum: ['a', 'b'] },
 			count: { type: 'integer', optional: true, minimum: 1 },
@@ -35,7 +41,10 @@ describe('reading', () => {
 			properties: {
 				text: { type: 'string', description: 'What', enum: ['a', 'b'] },
 				count: { type: 'integer', minimum: 1 },
-				rows: { type: 'array', items: { type: 'object', properties: { id: { type: 'integer' }, optional: { type: 'boolean' } } } }
+				rows: {
+					type: 'array',
+					items: { type: 'object', properties: { id: { type: 'integer' }, optional: { type: 'boolean' } } }
+				}
 			},
 			required: ['text', 'rows'],
 			additionalProperties: false
@@ -72,14 +81,25 @@ describe('reading', () => {
 	});
 	test('D16: a schema nested too deep to be read is reported likewise', () => {
 		const deep = `${'{"type":"object","properties":{"a":'.repeat(20_000)}{}${'}}'.repeat(20_000)}`;
-		const { tools, issues } = parseManifest(`[{"name":"x","description":"x","parameters":{"a":${deep}}},${JSON.stringify(entry('y'))}]`);
+		const { tools, issues } = parseManifest(
+			`[{"name":"x","description":"x","parameters":{"a":${deep}}},${JSON.stringify(entry('y'))}]`
+		);
 		expect(tools.map(({ name }) => name)).toEqual(['y']);
 		expect(issues).toMatchObject([{ field: 'tools.json[0.parameters]' }]);
 	});
 	test('D17: of two tools of one name the first is used and the second reported', () => {
-		const { tools, issues } = parse(entry('same', { script: 'one.js' }), entry('same', { script: 'two.js' }), entry('other'));
-		expect(tools.map(({ name, script }) => [name, script])).toEqual([['same', 'one.js'], ['other', undefined]]);
-		expect(issues).toMatchObject([{ field: 'tools.json[1.name]', message: expect.stringContaining('twice') as string }]);
+		const { tools, issues } = parse(
+			entry('same', { script: 'one.js' }),
+			entry('same', { script: 'two.js' }),
+			entry('other')
+		);
+		expect(tools.map(({ name, script }) => [name, script])).toEqual([
+			['same', 'one.js'],
+			['other', undefined]
+		]);
+		expect(issues).toMatchObject([
+			{ field: 'tools.json[1.name]', message: expect.stringContaining('twice') as string }
+		]);
 	});
 	test('D15: more than 64 tools: the first 64 load, the rest is reported', () => {
 		const { tools, issues } = parse(...Array.from({ length: 70 }, (_, index) => entry(`tool_${index}`)));
@@ -98,7 +118,11 @@ describe('reading', () => {
 		expect(parseManifest(`\uFEFF${JSON.stringify([entry('x')])}`).tools).toHaveLength(1);
 	});
 	test('D15: any JSON at all gives tools and issues, never an exception', () => {
-		const odd = fc.record({ name: fc.constantFrom('a', 'b', 'C'), description: fc.string(), parameters: fc.jsonValue() });
+		const odd = fc.record({
+			name: fc.constantFrom('a', 'b', 'C'),
+			description: fc.string(),
+			parameters: fc.jsonValue()
+		});
 		fc.assert(
 			fc.property(fc.array(fc.oneof(fc.jsonValue(), odd)), (entries) => {
 				const { tools, issues } = parse(...entries);

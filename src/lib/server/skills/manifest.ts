@@ -12,7 +12,10 @@ const parameter = z.looseObject({
 });
 
 const entry = z.looseObject({
-	name: z.string().regex(/^[a-z][a-z0-9_]*$/, 'must be lower-case letters, digits and underscores').max(64),
+	name: z
+		.string()
+		.regex(/^[a-z][a-z0-9_]*$/, 'must be lower-case letters, digits and underscores')
+		.max(64),
 	description: z.string().trim().min(1),
 	script: z.string().min(1).optional(),
 	parameters: z.record(z.string(), parameter).default({})

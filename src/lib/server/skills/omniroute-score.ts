@@ -83,7 +83,11 @@ export function pickAutoSkills<Skill extends ScoredSkill>(
 		.slice(0, maxSkills);
 }
 
-function scoreIn(context: string, skill: ScoredSkill, { backgroundReason = '', provider }: ScoreRequest): OmnirouteScore {
+function scoreIn(
+	context: string,
+	skill: ScoredSkill,
+	{ backgroundReason = '', provider }: ScoreRequest
+): OmnirouteScore {
 	const words = new Set(tokensOf(context));
 	const name = skill.name.toLowerCase();
 	const nameTokens = tokensOf(skill.name);
@@ -97,7 +101,8 @@ function scoreIn(context: string, skill: ScoredSkill, { backgroundReason = '', p
 		tags: 3 * tags.filter((tag) => context.includes(tag)).length,
 		description: tokensOf(skill.description).filter((token) => words.has(token)).length,
 		background:
-			2 * background.filter((token) => name.includes(token)).length + 2 * background.filter((token) => isNear(token)).length,
+			2 * background.filter((token) => name.includes(token)).length +
+			2 * background.filter((token) => isNear(token)).length,
 		provider: providerPoints(tags, provider)
 	};
 	return { score: Object.values(signals).reduce((sum: number, points: number) => sum + points, 0), signals };

@@ -12,7 +12,7 @@ test('D11: what is kept is read piece by piece, and no character is cut', () => 
 	const id = store.save(text);
 	for (const limit of [1, 2, 3, 4, 5, 7, 100]) {
 		let read = '';
-		for (let offset: number | null = 0; offset !== null; ) {
+		for (let offset: number | null = 0; offset !== null;) {
 			const page = store.read(id, { offset, limit });
 			read += page?.text ?? '';
 			offset = page?.nextOffset ?? null;
@@ -36,15 +36,19 @@ test('D11: of a long output the model has 20,480 bytes, and a megabyte can be pa
 	await writeFile(join(folder, 'skills/demo/long.sh'), 'for i in $(seq 1 20000); do echo "line $i"; done\n');
 	await writeFile(join(folder, 'skills/demo/short.sh'), 'echo hi\n');
 	await writeFile(join(folder, 'skills/demo/big.mjs'), 'export default () => "é".repeat(200_000);');
-	await writeFile(join(folder, 'skills/demo/tools.json'), JSON.stringify([{ name: 'big', description: 'Big.', script: 'big.mjs' }]));
+	await writeFile(
+		join(folder, 'skills/demo/tools.json'),
+		JSON.stringify([{ name: 'big', description: 'Big.', script: 'big.mjs' }])
+	);
 	const skills = await createSkillsProvider(join(folder, 'skills'), { cwd: join(folder, 'work') });
-	const use = async (script: string) => (await skills.handleToolCall('use_skill', { skill: 'demo', script })) as SkillExecutionResult;
+	const use = async (script: string) =>
+		(await skills.handleToolCall('use_skill', { skill: 'demo', script })) as SkillExecutionResult;
 	try {
 		const { stdout, truncated, outputId = '' } = await use('long.sh');
 		expect(truncated).toBe(true);
 		expect(stdout).toContain('[output truncated]');
 		let whole = '';
-		for (let offset: number | null = 0; offset !== null; ) {
+		for (let offset: number | null = 0; offset !== null;) {
 			const page = skills.readOutput(outputId, { offset });
 			whole += page?.text ?? '';
 			offset = page?.nextOffset ?? null;

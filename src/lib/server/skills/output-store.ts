@@ -32,7 +32,10 @@ export function createOutputStore(maxBytes = MAX_BYTES): OutputStore {
 			const bytes = kept.get(id);
 			if (!bytes) return null;
 			const start = atCharacter(bytes, Math.min(offset, bytes.length));
-			const end = Math.max(atCharacter(bytes, Math.min(start + limit, bytes.length)), Math.min(start + 4, bytes.length));
+			const end = Math.max(
+				atCharacter(bytes, Math.min(start + limit, bytes.length)),
+				Math.min(start + 4, bytes.length)
+			);
 			const last = atCharacter(bytes, end);
 			return {
 				text: bytes.toString('utf8', start, last),

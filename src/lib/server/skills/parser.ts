@@ -23,14 +23,19 @@ export function parseSkill(
 ): { spec: SkillSpec; warnings: readonly SkillIssue[] } {
 	const front = readFrontMatter(contents);
 	if ('field' in front) throw new SkillLoadError(filepath, [front]);
-	const { data, lines } = front;
-	const notes: SkillIssue[] = [...front.warnings];
-	const violations: SkillIssue[] = [];
+	const { data, lines, top, repair } = front;
+	const notes: SkillIssue[] = front.warnings.filter((warning) => warning !== repair);
+	// What only a repair makes readable is no valid YAML, and so a violation (A20).
+	const violations: SkillIssue[] = repair ? [repair] : [];
 	const violate = (field: string, message: string, severity: SkillIssue['severity'] = 'warning', fix?: string) =>
-		violations.push(issue({ field, message, severity, line: lines.get(field), fix }));
+		violations.push(issue({ field, message, severity, line: lines.get(field) ?? top, fix }));
 
 	const folder = basename(dirname(filepath));
 	const name = readName(data, folder, options.skipParentDirCheck ?? false, violate);
+	if (/[^\0-\x7f]/.test(name)) {
+		const message = 'has letters beyond ASCII: less portable, some clients refuse it';
+		notes.push(issue({ field: 'name', severity: 'warning', message, line: lines.get('name') }));
+	}
 	const description = readDescription(data, violate);
 	const license = readText(data, 'license', violate);
 	const compatibility = readText(data, 'compatibility', violate);
@@ -102,8 +107,13 @@ export function parseAllowedTools(raw: string | undefined): readonly string[] {
 const KNOWN_EXTRA = new Set([
 	'version',
 	'author',
+	'skill',
 	'tags',
+	'tag',
 	'triggers',
+	'trigger_patterns',
+	'trigger',
+	'activation',
 	'env',
 	'cwd',
 	'when_to_use',
@@ -118,22 +128,35 @@ function issue(value: SkillIssue & { line?: number | undefined; fix?: string | u
 	return { ...rest, ...(line === undefined ? {} : { line }), ...(fix === undefined ? {} : { fix }) };
 }
 
-function readName(data: Record<string, unknown>, folder: string, skipParentDirCheck: boolean, violate: Violate): string {
-	if (typeof data.name !== 'string' || data.name.trim() === '') {
-		violate('name', 'is missing; the folder\u2019s name is used', 'warning', `name: ${folder}`);
+function readName(
+	data: Record<string, unknown>,
+	folder: string,
+	skipParentDirCheck: boolean,
+	violate: Violate
+): string {
+	const given = [data.name, data.skill].find((value) => typeof value === 'string' && value.trim() !== '');
+	if (typeof given !== 'string') {
+		const fault = typeof data.name === 'object' ? 'must be text' : 'is missing';
+		violate('name', `${fault}; the folder\u2019s name is used`, 'warning', `name: ${folder}`);
 		return folder;
 	}
-	const name = data.name.normalize('NFKC').trim();
+	if (given !== data.name) violate('name', 'is missing; “skill” is used', 'warning', `name: ${shown(given)}`);
+	const name = given.normalize('NFKC').trim();
 	if ([...name].length > 64) violate('name', 'is longer than 64 characters');
 	if (!/^[\p{Ll}\p{Lo}\p{Lm}\p{N}]+(?:-[\p{Ll}\p{Lo}\p{Lm}\p{N}]+)*$/u.test(name)) {
 		const fix = name
 			.toLowerCase()
 			.replace(/[^\p{L}\p{N}]+/gu, '-')
 			.replace(/^-+|-+$/g, '');
-		violate('name', `“${printable(name)}” may hold lower-case letters, digits and single hyphens only`, 'warning', `name: ${fix}`);
+		violate(
+			'name',
+			`“${shown(name)}” may hold lower-case letters, digits and single hyphens only`,
+			'warning',
+			`name: ${fix}`
+		);
 	}
 	if (!skipParentDirCheck && name !== folder.normalize('NFKC')) {
-		violate('name', `“${printable(name)}” differs from the folder “${printable(folder)}”`, 'warning', `name: ${folder}`);
+		violate('name', `“${shown(name)}” differs from the folder “${shown(folder)}”`, 'warning', `name: ${folder}`);
 	}
 	return printable(name).replaceAll(/\s+/g, '-');
 }
@@ -151,13 +174,20 @@ function readDescription(data: Record<string, unknown>, violate: Violate): strin
 		violate('description', `is missing; “${key}” is used`, 'warning', `description: ${fallback}`);
 		return fallback;
 	}
-	violate('description', 'is missing: the model would not know when to use the skill', 'error', 'description: …');
+	const fault = typeof data.description === 'object' ? 'must be text' : 'is missing';
+	violate('description', `${fault}: the model would not know when to use the skill`, 'error', 'description: …');
 	return '';
 }
 
 /** Text on one line without control characters: a newline must not forge a second entry of the catalog. */
 function oneLine(value: unknown): string {
 	return typeof value === 'string' ? printable(value).replace(/\s+/g, ' ').trim() : '';
+}
+
+/** As much of what somebody wrote as a message has room for. */
+function shown(text: string): string {
+	const characters = [...printable(text)];
+	return characters.length <= 100 ? characters.join('') : `${characters.slice(0, 100).join('')}…`;
 }
 
 function printable(text: string): string {
@@ -171,7 +201,11 @@ function readText(data: Record<string, unknown>, key: string, violate: Violate):
 	return value || undefined;
 }
 
-function readMetadata(data: Record<string, unknown>, extra: Record<string, unknown>, violate: Violate): Record<string, string> {
+function readMetadata(
+	data: Record<string, unknown>,
+	extra: Record<string, unknown>,
+	violate: Violate
+): Record<string, string> {
 	const metadata = Object.create(null) as Record<string, string>;
 	if (data.metadata === undefined || data.metadata === '') return metadata;
 	if (typeof data.metadata !== 'object' || data.metadata === null || Array.isArray(data.metadata)) {
@@ -182,7 +216,7 @@ function readMetadata(data: Record<string, unknown>, extra: Record<string, unkno
 		if (typeof value === 'string') {
 			metadata[key] = value;
 		} else {
-			violate('metadata', `“${printable(key)}” is not text; it is kept apart`);
+			violate('metadata', `“${shown(key)}” is not text; it is kept apart`);
 			extra[`metadata.${key}`] = value;
 		}
 	}

@@ -40,7 +40,10 @@ export async function perform(operation: SkillOperation, context: PerformContext
 			const skill = requireSkill(context, operation.skill);
 			if (operation.path === null) return { kind: 'files', skill };
 			const { offset = 0, limit } = operation;
-			const page = await readSkillFile(skill.dir, operation.path, { offset, ...(limit === undefined ? {} : { limit }) });
+			const page = await readSkillFile(skill.dir, operation.path, {
+				offset,
+				...(limit === undefined ? {} : { limit })
+			});
 			return { kind: 'read', skill, path: operation.path, page };
 		}
 		case 'run': {
@@ -51,7 +54,11 @@ export async function perform(operation: SkillOperation, context: PerformContext
 			}
 			const input = readScriptArguments(operation.args, operation.argStyle);
 			const limits = operation.timeoutMs === undefined ? {} : { timeoutMs: operation.timeoutMs };
-			return { kind: 'run', skill, result: await executor.runScript(skill, operation.script, input, { ...context, ...limits }) };
+			return {
+				kind: 'run',
+				skill,
+				result: await executor.runScript(skill, operation.script, input, { ...context, ...limits })
+			};
 		}
 		case 'tool': {
 			const skill = requireSkill(context, operation.skill);
@@ -83,7 +90,11 @@ function requireSkill({ library, off }: PerformContext, name: string): Skill {
 	const skill = findSkill(library, name);
 	if (skill) return skill;
 	if (findSkill({ ...library, skills: off, shadowed: [] }, name)) {
-		throw new SkillError('SkillDisabled', `The skill “${shorten(name)}” is switched off.`, 'The user can switch it on.');
+		throw new SkillError(
+			'SkillDisabled',
+			`The skill “${shorten(name)}” is switched off.`,
+			'The user can switch it on.'
+		);
 	}
 	const names = library.skills.map((each) => each.name);
 	const similar = similarNames(names, name.slice(0, 100));
@@ -114,6 +125,12 @@ export function shorten(name: string): string {
 function load(skill: Skill, context: PerformContext): OperationResult {
 	context.onLoad(skill);
 	const { name, description, path } = skill;
-	context.onEvent?.({ type: 'loaded', skill: name, description, path, tokens: estimateTokens(renderLoadedSkill(skill)) });
+	context.onEvent?.({
+		type: 'loaded',
+		skill: name,
+		description,
+		path,
+		tokens: estimateTokens(renderLoadedSkill(skill))
+	});
 	return { kind: 'load', skill };
 }

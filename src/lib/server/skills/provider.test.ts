@@ -61,11 +61,14 @@ describe('the provider', () => {
 			expect(result).toMatchObject({ success: false, exitCode: 3, stdout: '$HOME|a b|*|', error: 'ExecutionFailed' });
 		}
 	});
-	test.each(['../x.sh', '/bin/ls', 'a\0b', 'scripts/../../x.sh', 'out.sh'])('D8: %j is ScriptNotAllowed', async (script) => {
-		await put({ 'demo/SKILL.md': FRONT, 'other.sh': 'echo no\n' });
-		await symlink(join(folder, 'skills/other.sh'), join(folder, 'skills/demo/out.sh'));
-		expect(await use(script)).toMatchObject({ success: false, error: 'ScriptNotAllowed' });
-	});
+	test.each(['../x.sh', '/bin/ls', 'a\0b', 'scripts/../../x.sh', 'out.sh'])(
+		'D8: %j is ScriptNotAllowed',
+		async (script) => {
+			await put({ 'demo/SKILL.md': FRONT, 'other.sh': 'echo no\n' });
+			await symlink(join(folder, 'skills/other.sh'), join(folder, 'skills/demo/out.sh'));
+			expect(await use(script)).toMatchObject({ success: false, error: 'ScriptNotAllowed' });
+		}
+	);
 	test('D13: a missing script names those there are, another kind of file is refused', async () => {
 		await put({ 'demo/SKILL.md': FRONT, 'demo/a.py': '', 'demo/note.txt': 'x' });
 		expect(await use('b.py')).toMatchObject({ error: 'ScriptNotFound', hint: 'Its scripts: a.py' });
@@ -101,11 +104,22 @@ describe('the provider', () => {
 		await vi.waitFor(() => expect(isRunning(pid)).toBe(false), 10_000);
 	});
 	test('D15–D23: handlers in JavaScript, Python and shell, with their arguments checked', async () => {
-		const tool = (name: string, script: string) => ({ name, description: name, script, parameters: { text: { type: 'string' } } });
+		const tool = (name: string, script: string) => ({
+			name,
+			description: name,
+			script,
+			parameters: { text: { type: 'string' } }
+		});
 		await put({
 			'demo/SKILL.md': FRONT,
-			'demo/tools.json': JSON.stringify([tool('js_up', 'up.js'), tool('py_up', 'up.py'), tool('sh_up', 'up.sh'), { name: 'Bad' }]),
-			'demo/up.js': 'export default async ({ text, __workDir }) => { console.log("noise"); return { up: text.toUpperCase(), dir: typeof __workDir }; }',
+			'demo/tools.json': JSON.stringify([
+				tool('js_up', 'up.js'),
+				tool('py_up', 'up.py'),
+				tool('sh_up', 'up.sh'),
+				{ name: 'Bad' }
+			]),
+			'demo/up.js':
+				'export default async ({ text, __workDir }) => { console.log("noise"); return { up: text.toUpperCase(), dir: typeof __workDir }; }',
 			'demo/up.py': 'def handler(args):\n    print("noise")\n    return {"up": args["text"].upper()}\n',
 			'demo/up.sh': 'echo "$1" > said.json; cat said.json\n'
 		});

@@ -170,7 +170,8 @@ export async function createSkillsProvider(
 		},
 		registry,
 		sandbox: sandbox.name,
-		createSession: ({ snapshot, ...more }) => createSkillSession({ dialect, ...more, snapshot: () => snapshot, executor }),
+		createSession: ({ snapshot, ...more }) =>
+			createSkillSession({ dialect, ...more, snapshot: () => snapshot, executor }),
 		rank(snapshot, query) {
 			if (indexed?.snapshot !== snapshot) indexed = { snapshot, index: createSkillIndex(snapshot.skills) };
 			return indexed.index.rank(query, MAX_RANKED).map(({ skill }) => skill);

@@ -25,8 +25,16 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test('C6: a file is read whole, or in pieces that say where to go on', async () => {
-	expect(await readSkillFile(dir, 'references/forms.md')).toEqual({ text: 'How to fill a form.', offset: 0, nextOffset: null, totalBytes: 19 });
-	expect(await readSkillFile(dir, './references/forms.md', { offset: 4, limit: 2 })).toMatchObject({ text: 'to', nextOffset: 6 });
+	expect(await readSkillFile(dir, 'references/forms.md')).toEqual({
+		text: 'How to fill a form.',
+		offset: 0,
+		nextOffset: null,
+		totalBytes: 19
+	});
+	expect(await readSkillFile(dir, './references/forms.md', { offset: 4, limit: 2 })).toMatchObject({
+		text: 'to',
+		nextOffset: 6
+	});
 	expect(await readSkillFile(dir, 'inner.md', { offset: 18 })).toMatchObject({ text: '.', nextOffset: null });
 	expect(await readSkillFile(dir, 'inner.md', { offset: 99 })).toMatchObject({ text: '', nextOffset: null });
 });
@@ -34,7 +42,7 @@ test('C6: a file is read whole, or in pieces that say where to go on', async () 
 test('C6: pieces put together are the file, whatever their size: no character is cut', async () => {
 	for (const limit of [1, 2, 3, 4, 5, 7, 11, 12, 13]) {
 		let text = '';
-		for (let offset: number | null = 0; offset !== null; ) {
+		for (let offset: number | null = 0; offset !== null;) {
 			const page: Awaited<ReturnType<typeof readSkillFile>> = await readSkillFile(dir, 'euro.md', { offset, limit });
 			text += page.text;
 			offset = page.nextOffset;
@@ -43,12 +51,22 @@ test('C6: pieces put together are the file, whatever their size: no character is
 	}
 });
 
-test.each(['out.txt', 'up/secret.txt', '../secret.txt', '/etc/passwd', 'references/../../secret.txt', '..\\secret.txt', 'a\0b', 'C:\\x', '', 'fifo', 'references', 'image.png'])(
-	'C9: %j is refused',
-	async (path) => {
-		await expect(readSkillFile(dir, path)).rejects.toMatchObject({ type: 'ScriptNotAllowed' });
-	}
-);
+test.each([
+	'out.txt',
+	'up/secret.txt',
+	'../secret.txt',
+	'/etc/passwd',
+	'references/../../secret.txt',
+	'..\\secret.txt',
+	'a\0b',
+	'C:\\x',
+	'',
+	'fifo',
+	'references',
+	'image.png'
+])('C9: %j is refused', async (path) => {
+	await expect(readSkillFile(dir, path)).rejects.toMatchObject({ type: 'ScriptNotAllowed' });
+});
 
 test('C15: a missing file names those there are; bytes that are no UTF-8 are shown as such', async () => {
 	await expect(readSkillFile(dir, 'forms.md')).rejects.toMatchObject({
@@ -60,7 +78,25 @@ test('C15: a missing file names those there are; bytes that are no UTF-8 are sho
 });
 
 test('C9: no path reaches the file outside, whatever it is made of', async () => {
-	const piece = fc.constantFrom('..', '.', '/', '\\', 'up', 'out.txt', 'secret.txt', 'references', '%2e%2e', '%2f', '\u2024\u2024', '\uff0e\uff0e', ' ', '~', '\0', 'C:', 'SECRET.TXT');
+	const piece = fc.constantFrom(
+		'..',
+		'.',
+		'/',
+		'\\',
+		'up',
+		'out.txt',
+		'secret.txt',
+		'references',
+		'%2e%2e',
+		'%2f',
+		'\u2024\u2024',
+		'\uff0e\uff0e',
+		' ',
+		'~',
+		'\0',
+		'C:',
+		'SECRET.TXT'
+	);
 	await fc.assert(
 		fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 6 }), async (parts) => {
 			const text = await readSkillFile(dir, parts.join('')).then(

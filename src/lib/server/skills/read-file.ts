@@ -62,7 +62,11 @@ async function insidePath(root: string, requested: string): Promise<string> {
 		const code = (error as NodeJS.ErrnoException).code ?? '';
 		if (!['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(code)) throw notAllowed(requested, (error as Error).message);
 		const files = (await listFiles(root)).slice(0, 50).join(', ');
-		throw new SkillError('FileNotFound', `There is no file “${requested.slice(0, 200)}” in this skill.`, `Its files: ${files}`);
+		throw new SkillError(
+			'FileNotFound',
+			`There is no file “${requested.slice(0, 200)}” in this skill.`,
+			`Its files: ${files}`
+		);
 	}
 	if (!isInside(root, path)) throw notAllowed(requested, 'it is a link that leaves the skill\u2019s folder');
 	return path;
@@ -74,7 +78,8 @@ async function checked(file: FileHandle, root: string, path: string, requested: 
 	if (!opened.isFile()) throw notAllowed(requested, 'it is not a regular file');
 	const now = await realpath(path).catch(() => '');
 	const there = isInside(root, now) ? await stat(now).catch(() => null) : null;
-	if (there?.ino !== opened.ino || there.dev !== opened.dev) throw notAllowed(requested, 'it was changed while it was read');
+	if (there?.ino !== opened.ino || there.dev !== opened.dev)
+		throw notAllowed(requested, 'it was changed while it was read');
 	return opened;
 }
 
@@ -96,5 +101,8 @@ function undecoded(bytes: Buffer): number {
 }
 
 function notAllowed(path: string, reason: string): SkillError {
-	return new SkillError('ScriptNotAllowed', `“${path.slice(0, 200).replaceAll('\0', '\\0')}” may not be read: ${reason}.`);
+	return new SkillError(
+		'ScriptNotAllowed',
+		`“${path.slice(0, 200).replaceAll('\0', '\\0')}” may not be read: ${reason}.`
+	);
 }

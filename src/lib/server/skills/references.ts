@@ -78,14 +78,24 @@ function named(skills: readonly Skill[], name: string): Skill[] {
 function newestIn(skills: readonly Skill[], given: string): Skill | undefined {
 	const range = given === '' || given === 'latest' ? '*' : given.replace(/^==\s*/, '');
 	if (validRange(range) === null) {
-		throw new SkillError('InvalidArgs', `“${given.slice(0, 50)}” is not a range of versions.`, 'Write 1.2.0, ^1.2, ~1.2, >=1 <3, or latest.');
+		throw new SkillError(
+			'InvalidArgs',
+			`“${given.slice(0, 50)}” is not a range of versions.`,
+			'Write 1.2.0, ^1.2, ~1.2, >=1 <3, or latest.'
+		);
 	}
-	const version = maxSatisfying(skills.map((skill) => skill.version), range);
+	const version = maxSatisfying(
+		skills.map((skill) => skill.version),
+		range
+	);
 	return skills.find((skill) => skill.version === version);
 }
 
 function normalise(name: string): string {
-	return name.trim().toLowerCase().replace(/[\s_]+/g, '-');
+	return name
+		.trim()
+		.toLowerCase()
+		.replace(/[\s_]+/g, '-');
 }
 
 function pairsOf(text: string): Set<string> {

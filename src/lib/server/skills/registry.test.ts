@@ -44,7 +44,9 @@ describe('the merge', () => {
 		expect(shadowed.map(({ dir }) => dir)).toEqual([at('b/demo')]);
 		expect(shadowed[0]?.issues.at(-1)).toMatchObject({
 			severity: 'warning',
-			message: expect.stringContaining(`“demo” is already defined by ${at("a/demo/SKILL.md")}, which comes first`) as string
+			message: expect.stringContaining(
+				`“demo” is already defined by ${at('a/demo/SKILL.md')}, which comes first`
+			) as string
 		});
 		expect((await open({}, 'b', 'a')).snapshot().skills[0]?.body).toBe('Second');
 	});
@@ -348,7 +350,9 @@ describe('A33: a large library', () => {
 		registry.onChange((snapshot) => broken.push(snapshot.broken.length));
 		cpSync(at('from'), at('root/pack'), { recursive: true });
 		await soon(() => expect(registry.snapshot().skills).toHaveLength(501));
-		await soon(() => expect(registry.snapshot().skills.filter(({ scripts }) => scripts.length === 1)).toHaveLength(500));
+		await soon(() =>
+			expect(registry.snapshot().skills.filter(({ scripts }) => scripts.length === 1)).toHaveLength(500)
+		);
 		expect(before).toEqual(copy);
 		expect(Math.max(...broken)).toBe(0);
 		put('root/pack/s499/SKILL.md', text('s499', 'Changed'));

@@ -131,10 +131,12 @@ export async function createRegistry(
 			void refresh();
 		}, wait);
 	};
-	const watcher = options.watch ? createFolderWatcher(
+	const watcher = options.watch
+		? createFolderWatcher(
 				roots.map(({ path }) => path),
 				schedule
-			) : null;
+			)
+		: null;
 	await reload();
 
 	return {

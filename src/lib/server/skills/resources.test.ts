@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { isExecutable, isInside, listFiles, readHead, resolveScript, scriptsOf } from './resources.ts';
+import { isExecutable, isInside, listFiles, listTree, readHead, resolveScript, scriptsOf } from './resources.ts';
 import { SkillError } from './types.ts';
 
 let folder: string;
@@ -135,14 +135,32 @@ describe('resolveScript', () => {
 	});
 	test('D13: when the folder is gone, the model reads so', async () => {
 		rmSync(skill, { recursive: true });
-		expect(await failure('run.py')).toMatchObject({ type: 'ScriptNotFound', message: expect.stringContaining('gone') as string });
+		expect(await failure('run.py')).toMatchObject({
+			type: 'ScriptNotFound',
+			message: expect.stringContaining('gone') as string
+		});
 	});
 	test('D8: whatever is asked for, what is found lies in the folder', async () => {
 		put('run.py', 'scripts/go.sh', 'a/b/c.js');
 		writeFileSync(join(folder, 'other.sh'), '');
 		symlinkSync('..', at('up'));
 		symlinkSync('/', at('top'));
-		const step = fc.constantFrom('..', '.', '', 'up', 'top', 'demo', 'scripts', 'a', 'b', 'run.py', 'go.sh', 'other.sh', 'etc', '\\..');
+		const step = fc.constantFrom(
+			'..',
+			'.',
+			'',
+			'up',
+			'top',
+			'demo',
+			'scripts',
+			'a',
+			'b',
+			'run.py',
+			'go.sh',
+			'other.sh',
+			'etc',
+			'\\..'
+		);
 		await fc.assert(
 			fc.asyncProperty(fc.array(step, { maxLength: 6 }), async (steps) => {
 				const found = await resolveScript(skill, steps.join('/')).catch((error: unknown) => error);
@@ -174,9 +192,21 @@ describe('listFiles', () => {
 		let count = 0;
 		await listFiles(skill, async () => {
 			count += 1;
-			return [Object.assign(Object.create({ isDirectory: () => true, isFile: () => false }) as never, { name: `d${count}` })];
+			return [
+				Object.assign(Object.create({ isDirectory: () => true, isFile: () => false }) as never, { name: `d${count}` })
+			];
 		});
 		expect(count).toBeLessThanOrEqual(200);
+	});
+	test('C8: the tree says whether it is all: a hundred files are, one more or one too deep is not', async () => {
+		for (let index = 0; index < 100; index += 1) put(`a/f${index}.txt`);
+		expect(await listTree(skill)).toMatchObject({ truncated: false });
+		put('b.txt');
+		const { files, truncated } = await listTree(skill);
+		expect([files.length, files.includes('b.txt'), truncated]).toEqual([100, true, true]);
+		rmSync(at('a'), { recursive: true });
+		put('1/2/3/4/5/6/7/out.txt');
+		expect(await listTree(skill)).toEqual({ files: ['b.txt'], truncated: true });
 	});
 	test('C8: a folder that is gone has no files', async () => {
 		expect(await listFiles(join(folder, 'gone'))).toEqual([]);
@@ -184,9 +214,9 @@ describe('listFiles', () => {
 });
 
 test('D5: scripts are known by their extension', () => {
-	expect(scriptsOf(['a.py', 'b.js', 'c.mjs', 'd.cjs', 'e.ts', 'f.sh', 'g.bash', 'py', 'h.PY', 'i.py.txt', 'j.rb'])).toEqual(
-		['a.py', 'b.js', 'c.mjs', 'd.cjs', 'e.ts', 'f.sh', 'g.bash']
-	);
+	expect(
+		scriptsOf(['a.py', 'b.js', 'c.mjs', 'd.cjs', 'e.ts', 'f.sh', 'g.bash', 'py', 'h.PY', 'i.py.txt', 'j.rb'])
+	).toEqual(['a.py', 'b.js', 'c.mjs', 'd.cjs', 'e.ts', 'f.sh', 'g.bash']);
 });
 test.each([
 	['/a', '/a', true],

@@ -10,27 +10,42 @@ const MAX_FILES = 100;
 const MAX_FOLDERS = 200;
 const MAX_DEPTH = 6;
 
+type ReadFolder = (folder: string) => Promise<Dirent[]>;
+
 /** Files below `dir`, relative with `/`, sorted; hidden ones, `node_modules` and links left out; at most 100. */
-export async function listFiles(
+export async function listFiles(dir: string, readFolder?: ReadFolder): Promise<string[]> {
+	return (await listTree(dir, readFolder)).files;
+}
+
+/** `listFiles`, and whether it left any out: past 100 files, 200 folders or six levels nobody looks on (C8). */
+export async function listTree(
 	dir: string,
-	readFolder: (folder: string) => Promise<Dirent[]> = (folder) => readdir(folder, { withFileTypes: true })
-): Promise<string[]> {
+	readFolder: ReadFolder = (folder) => readdir(folder, { withFileTypes: true })
+): Promise<{ files: string[]; truncated: boolean }> {
 	const files: string[] = [];
 	const folders = [{ path: '', depth: 0 }];
+	let isCut = false;
 	let count = 0;
-	for (let folder = folders.shift(); folder && files.length < MAX_FILES; folder = folders.shift()) {
-		if ((count += 1) > MAX_FOLDERS) break;
+	for (let folder = folders.shift(); folder; folder = folders.shift()) {
+		if ((count += 1) > MAX_FOLDERS || files.length === MAX_FILES) {
+			isCut = true;
+			break;
+		}
 		// A folder that went away or may not be read has no files to offer.
 		const entries = await readFolder(folder.path ? join(dir, folder.path) : dir).catch(() => []);
 		for (const entry of entries.sort((a, b) => compareNames(a.name, b.name))) {
 			if (isLeftOut(entry.name)) continue;
 			const path = folder.path ? `${folder.path}/${entry.name}` : entry.name;
-			if (entry.isDirectory() && folder.depth < MAX_DEPTH) folders.push({ path, depth: folder.depth + 1 });
-			if (entry.isFile()) files.push(path);
-			if (files.length === MAX_FILES) break;
+			if (entry.isDirectory()) {
+				if (folder.depth < MAX_DEPTH) folders.push({ path, depth: folder.depth + 1 });
+				else isCut = true;
+			}
+			if (!entry.isFile()) continue;
+			if (files.length < MAX_FILES) files.push(path);
+			else isCut = true;
 		}
 	}
-	return files.sort();
+	return { files: files.sort(), truncated: isCut };
 }
 
 /** Names that are no part of a skill, wherever they stand. */

@@ -5,7 +5,9 @@ import { parseSkillFile } from './parser.ts';
 import { skillFiles, skillNameOf, toolFiles } from './scaffold.ts';
 
 test('E21: whatever the description holds, the SKILL.md is valid by the strict rules', () => {
-	const description = fc.string({ minLength: 1, maxLength: 300, unit: 'grapheme' }).filter((text) => text.trim() !== '');
+	const description = fc
+		.string({ minLength: 1, maxLength: 300, unit: 'grapheme' })
+		.filter((text) => text.trim() !== '');
 	fc.assert(
 		fc.property(description, (text) => {
 			const files = skillFiles({ name: 'demo', description: text });
@@ -45,7 +47,8 @@ test('D25: a module that has a default export already stays as it is', () => {
 
 test('D25: names that cannot be are refused with what can', () => {
 	const make = (name: string) => () => toolFiles({ name, description: 'x', parameters: {}, code: 'return 1' });
-	for (const name of ['', 'Fetch', '1a', 'a-b', '../x', 'a'.repeat(65)]) expect(make(name), name).toThrow('cannot name a tool');
+	for (const name of ['', 'Fetch', '1a', 'a-b', '../x', 'a'.repeat(65)])
+		expect(make(name), name).toThrow('cannot name a tool');
 	for (const name of ['', 'A', '-a', 'a--b', 'a_b', '../x', 'a/b']) {
 		expect(() => skillFiles({ name, description: 'x' }), name).toThrow('cannot name a skill');
 	}

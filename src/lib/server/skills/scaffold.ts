@@ -28,10 +28,7 @@ export interface NewTool {
 
 /** `fetch_weather` → `fetch-weather` (D25). */
 export function skillNameOf(toolName: string): string {
-	return toolName
-		.replace(/_+/g, '-')
-		.replace(/^-|-$/g, '')
-		.slice(0, 64);
+	return toolName.replace(/_+/g, '-').replace(/^-|-$/g, '').slice(0, 64);
 }
 
 /** A skill of instructions alone. @throws SkillError InvalidArgs when the name or the description would not be valid */
@@ -45,12 +42,21 @@ export function skillFiles({ name, description, body, generator }: NewSkill): Sk
 	}
 	const line = description.replace(/\s+/g, ' ').trim();
 	if (line === '' || [...line].length > 1024) {
-		throw new SkillError('InvalidArgs', 'A description has 1 to 1,024 characters.', 'Say what the skill does and when to use it.');
+		throw new SkillError(
+			'InvalidArgs',
+			'A description has 1 to 1,024 characters.',
+			'Say what the skill does and when to use it.'
+		);
 	}
 	const title = name.charAt(0).toUpperCase() + name.slice(1).replaceAll('-', ' ');
 	// A JSON string is a YAML string: nothing in a name or description can break the front matter.
-	const head = ['---', `name: ${/^[a-z][a-z-]*$/.test(name) ? name : JSON.stringify(name)}`, `description: ${JSON.stringify(line)}`,
-		...(generator ? ['metadata:', `  generator: ${generator}`] : []), '---'];
+	const head = [
+		'---',
+		`name: ${/^[a-z][a-z-]*$/.test(name) ? name : JSON.stringify(name)}`,
+		`description: ${JSON.stringify(line)}`,
+		...(generator ? ['metadata:', `  generator: ${generator}`] : []),
+		'---'
+	];
 	return { 'SKILL.md': [...head, '', `# ${title}`, '', (body ?? OUTLINE).trim(), ''].join('\n') };
 }
 
@@ -63,7 +69,12 @@ export function toolFiles({ name, description, parameters, code }: NewTool): Ski
 			'A name begins with a lower-case letter; letters, digits and underscores follow, 64 at most.'
 		);
 	}
-	if (code.trim() === '') throw new SkillError('InvalidArgs', 'The code is empty.', 'Give the body of the handler, e.g. return args.a + args.b;');
+	if (code.trim() === '')
+		throw new SkillError(
+			'InvalidArgs',
+			'The code is empty.',
+			'Give the body of the handler, e.g. return args.a + args.b;'
+		);
 	const script = `scripts/${name}.js`;
 	const body = `Call the tool \`${name}\` and answer with its result.`;
 	const manifest = [{ name, description, script, parameters }];

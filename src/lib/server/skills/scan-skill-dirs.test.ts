@@ -24,7 +24,8 @@ function put(...paths: [path: string, content: string][]): void {
 	}
 }
 
-const names = async (...args: Parameters<typeof scanSkillDirs>) => (await scanSkillDirs(...args)).map(({ name }) => name);
+const names = async (...args: Parameters<typeof scanSkillDirs>) =>
+	(await scanSkillDirs(...args)).map(({ name }) => name);
 
 test('A24, A19: a spec has its absolute paths and trimmed body, and nothing of the app', async () => {
 	put(['root/demo/SKILL.md', text('demo', '\n# Demo\n\n')]);
@@ -41,7 +42,11 @@ test('A24, A19: a spec has its absolute paths and trimmed body, and nothing of t
 });
 
 test('A24: three levels are searched, or as many as are asked for; a root is a skill if it holds the file', async () => {
-	put(['root/1/2/three/SKILL.md', text('three')], ['root/1/2/3/four/SKILL.md', text('four')], ['one/SKILL.md', text('one')]);
+	put(
+		['root/1/2/three/SKILL.md', text('three')],
+		['root/1/2/3/four/SKILL.md', text('four')],
+		['one/SKILL.md', text('one')]
+	);
 	expect(await names([at('root')])).toEqual(['three']);
 	expect(await names([at('root')], { maxDepth: 4 })).toEqual(['four', 'three']);
 	expect(await names([at('root')], { maxDepth: 2 })).toEqual([]);
@@ -73,10 +78,16 @@ test('A24, A28: of one name the first root wins, then the first path; absent roo
 });
 
 test('A24, A20: strict throws with every violation of the file, lenient tells of them and goes on', async () => {
-	put(['root/bad/SKILL.md', '---\nname: Bad Name\n---\n'], ['root/good/SKILL.md', text('good')], ['root/none/SKILL.md', '']);
+	put(
+		['root/bad/SKILL.md', '---\nname: Bad Name\n---\n'],
+		['root/good/SKILL.md', text('good')],
+		['root/none/SKILL.md', '']
+	);
 	const failure: unknown = await scanSkillDirs([at('root')]).catch((error: unknown) => error);
 	expect(failure).toBeInstanceOf(SkillLoadError);
-	expect(new Set((failure as SkillLoadError).issues.map(({ field }) => field))).toEqual(new Set(['name', 'description']));
+	expect(new Set((failure as SkillLoadError).issues.map(({ field }) => field))).toEqual(
+		new Set(['name', 'description'])
+	);
 	const heard: [string, readonly SkillIssue[]][] = [];
 	const onIssue = (path: string, issues: readonly SkillIssue[]) => heard.push([path, issues]);
 	expect(await names([at('root')], { mode: 'lenient', onIssue })).toContain('good');

@@ -1,6 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+	chmodSync,
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	renameSync,
+	rmSync,
+	statSync,
+	symlinkSync,
+	utimesSync,
+	writeFileSync
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -242,8 +253,13 @@ describe('caps', () => {
 		expect((await scan()).ready[0]?.files).toHaveLength(100);
 	});
 	test('A24: after 2,000 folders without a skill the search ends and says so; the next root is read', async () => {
-		for (let index = 0; index < 2100; index += 1) mkdirSync(at(`root/${String(index).padStart(4, '0')}`), { recursive: true });
-		put({ 'root/0005/SKILL.md': text('early'), 'root/2099/SKILL.md': text('late'), 'other/demo/SKILL.md': text('demo') });
+		for (let index = 0; index < 2100; index += 1)
+			mkdirSync(at(`root/${String(index).padStart(4, '0')}`), { recursive: true });
+		put({
+			'root/0005/SKILL.md': text('early'),
+			'root/2099/SKILL.md': text('late'),
+			'other/demo/SKILL.md': text('demo')
+		});
 		const { names, broken } = await scan('root', 'other');
 		expect(names).toEqual(['early', 'demo']);
 		expect(broken).toMatchObject([{ name: 'root', path: at('root'), issues: [{ severity: 'error' }] }]);
@@ -324,7 +340,11 @@ describe('a scan after another', () => {
 		expect(await scanner.scan()).toMatchObject([{ body: 'Two' }]);
 	});
 	test('A32: a link that is turned, and one whose target comes later, are seen', async () => {
-		put({ 'far/one/SKILL.md': text('x', 'One'), 'far/two/SKILL.md': text('x', 'Two'), 'root/near/SKILL.md': text('near') });
+		put({
+			'far/one/SKILL.md': text('x', 'One'),
+			'far/two/SKILL.md': text('x', 'Two'),
+			'root/near/SKILL.md': text('near')
+		});
 		link(at('far/one'), 'root/x');
 		link(at('far/late'), 'root/late');
 		const scanner = createScanner([at('root')]);

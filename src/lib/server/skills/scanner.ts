@@ -2,7 +2,15 @@
 import type { Dirent } from 'node:fs';
 import { dirname } from 'node:path';
 import { isUnchanged, markOf, type FileMark } from './file-marks.ts';
-import { readEntries, skillFileOf, subfoldersOf, walkRoot, type Folder, type Subfolders, type WalkRules } from './folder-walk.ts';
+import {
+	readEntries,
+	skillFileOf,
+	subfoldersOf,
+	walkRoot,
+	type Folder,
+	type Subfolders,
+	type WalkRules
+} from './folder-walk.ts';
 import { compareNames } from './resources.ts';
 import { brokenFolder, loadSkill } from './skill-loader.ts';
 import { createPace } from './slices.ts';
@@ -79,7 +87,11 @@ interface Memory {
 	kept: Map<string, Known>;
 }
 
-async function scanAll(roots: readonly SkillRoot[], pass: ScanPass, memory: Memory | null): Promise<(Skill | BrokenSkill)[]> {
+async function scanAll(
+	roots: readonly SkillRoot[],
+	pass: ScanPass,
+	memory: Memory | null
+): Promise<(Skill | BrokenSkill)[]> {
 	const pace = createPace();
 	const seen = new Set<string>();
 	const skills: (Skill | BrokenSkill)[] = [];

@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest';
 import { readScriptArguments } from './script-arguments.ts';
 
-const args = { input_pdf: '/w/a b.pdf', 'out-dir': 'x', pages: 3, quick: true, tags: ['a', 'b'], none: null, deep: { a: 1 } };
+const args = {
+	input_pdf: '/w/a b.pdf',
+	'out-dir': 'x',
+	pages: 3,
+	quick: true,
+	tags: ['a', 'b'],
+	none: null,
+	deep: { a: 1 }
+};
 const env = {
 	SKILL_ARG_INPUT_PDF: '/w/a b.pdf',
 	SKILL_ARG_OUT_DIR: 'x',

@@ -21,7 +21,8 @@ const STYLES = ['positional', 'named', 'env', 'json'] as const satisfies ArgStyl
  */
 export function readScriptArguments(args: unknown, style?: unknown): ScriptInput {
 	if (args === undefined || args === null) return { argv: [], env: {}, ...(style === 'json' ? { input: '{}' } : {}) };
-	if (Array.isArray(args)) return { argv: args.map((value: unknown, index) => textOf(value, `args[${index}]`)), env: {} };
+	if (Array.isArray(args))
+		return { argv: args.map((value: unknown, index) => textOf(value, `args[${index}]`)), env: {} };
 	if (typeof args !== 'object') throw new SkillError('InvalidArgs', '“args” must be a list of texts, or an object.');
 	const chosen = readStyle(style);
 	const entries = Object.entries(args).filter(([, value]) => value !== null && value !== undefined);
@@ -43,7 +44,10 @@ function readStyle(style: unknown): ArgStyle {
 	if (style === undefined || style === null) return 'positional';
 	const known = STYLES.find((each) => each === style);
 	if (known) return known;
-	throw new SkillError('InvalidArgs', `“arg_style” must be one of ${STYLES.join(', ')}; it was ${JSON.stringify(style)}.`);
+	throw new SkillError(
+		'InvalidArgs',
+		`“arg_style” must be one of ${STYLES.join(', ')}; it was ${JSON.stringify(style)}.`
+	);
 }
 
 /** `--key value`; a list repeats the key. */

@@ -45,7 +45,10 @@ test('B7: a name of stop-words is still found by all of them together', () => {
 });
 
 test('B8: five skills at most, from 3 points on, equals by name', () => {
-	const skills = ['f', 'e', 'd', 'c', 'b', 'a'].map((letter) => ({ name: `${letter}x`, description: 'alpha beta gamma' }));
+	const skills = ['f', 'e', 'd', 'c', 'b', 'a'].map((letter) => ({
+		name: `${letter}x`,
+		description: 'alpha beta gamma'
+	}));
 	expect(rankSkills('alpha beta gamma', skills).map(({ skill }) => skill.name)).toEqual(['ax', 'bx', 'cx', 'dx', 'ex']);
 	expect(rankSkills('alpha beta', skills)).toEqual([]);
 	expect(rankSkills('alpha', skills, { minScore: 1, maxSkills: 1 })).toHaveLength(1);

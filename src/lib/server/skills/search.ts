@@ -143,5 +143,8 @@ function pairsOf(characters: readonly string[]): string[] {
 
 /** Of Latin letters only: in other scripts the marks are letters of their own. */
 function withoutAccents(word: string): string {
-	return word.normalize('NFD').replace(/(\p{Script=Latin})\p{M}+/gu, '$1').normalize('NFC');
+	return word
+		.normalize('NFD')
+		.replace(/(\p{Script=Latin})\p{M}+/gu, '$1')
+		.normalize('NFC');
 }

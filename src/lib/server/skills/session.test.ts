@@ -31,7 +31,12 @@ function skill(name: string, tools: ToolEntry[] = [], part: Partial<Skill> = {})
 	return skillOf(name, { root: folder, tools: parseManifest(manifest).tools, ...parts, ...part });
 }
 function open(skills: Skill[], loaded: string[] = []): SkillSession {
-	const executor = createExecutor({ sandbox: createProcessSandbox(), timeoutMs: 30_000, maxOutputBytes: 20_480, env: {} });
+	const executor = createExecutor({
+		sandbox: createProcessSandbox(),
+		timeoutMs: 30_000,
+		maxOutputBytes: 20_480,
+		env: {}
+	});
 	const snapshot = { skills, shadowed: [], broken: [], revision: 'r1' };
 	return createSkillSession({ snapshot: () => snapshot, executor, loaded });
 }
@@ -64,7 +69,9 @@ describe('load_skill', () => {
 			message: 'There is no skill “three”.',
 			hint: 'Available skills: one, two'
 		});
-		expect(read(await call(open([]), 'load_skill', { skill: 'x' }))).toMatchObject({ hint: 'No skills are installed.' });
+		expect(read(await call(open([]), 'load_skill', { skill: 'x' }))).toMatchObject({
+			hint: 'No skills are installed.'
+		});
 	});
 	test.each(['demo-skill', 'Demo Skill', ' DEMO_SKILL '])('A37: %j finds demo-skill', async (name) => {
 		expect((await call(open([skill('other'), skill('demo-skill')]), 'load_skill', { skill: name })).ok).toBe(true);
@@ -94,7 +101,12 @@ describe('tools', () => {
 			type: 'function',
 			name: 'count',
 			description: 'count of demo',
-			parameters: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'], additionalProperties: false }
+			parameters: {
+				type: 'object',
+				properties: { text: { type: 'string' } },
+				required: ['text'],
+				additionalProperties: false
+			}
 		});
 		expect(session.has('count')).toBe(true);
 		expect(names(open([demo], ['demo', 'gone']))).toEqual(['load_skill', 'use_skill', 'count']);
@@ -116,9 +128,14 @@ describe('tools', () => {
 	test('D17: every tool keeps a name that a model can call, of its own, however long or odd the skills are named', () => {
 		const long = (last: string) => `${'long-'.repeat(12)}${last}`;
 		const tools = [{ name: 'a' }, { name: 'b' }, { name: 'same' }, { name: 't'.repeat(64) }];
-		const skills = [long('one'), long('two'), 'Métier, deux', 'Mötier, deux', 'last', 'x'].map((name) => skill(name, tools));
+		const skills = [long('one'), long('two'), 'Métier, deux', 'Mötier, deux', 'last', 'x'].map((name) =>
+			skill(name, tools)
+		);
 		const clash = skill('clash', [{ name: 'last__a' }]);
-		const session = open([...skills, clash], [...skills, clash].map(({ name }) => name));
+		const session = open(
+			[...skills, clash],
+			[...skills, clash].map(({ name }) => name)
+		);
 		const all = names(session);
 		expect(new Set(all).size).toBe(all.length);
 		expect(all).toHaveLength(2 + 6 * 4 + 1);
@@ -153,7 +170,8 @@ describe('use_skill', () => {
 	test('D1: numbers and booleans are taken as texts, null as no arguments', async () => {
 		await put('demo/scripts/run.sh', 'printf "%s|" "$@"\n');
 		const session = open([skill('demo')]);
-		const use = async (args: unknown) => read(await call(session, 'use_skill', { skill: 'demo', script: 'run.sh', args }));
+		const use = async (args: unknown) =>
+			read(await call(session, 'use_skill', { skill: 'demo', script: 'run.sh', args }));
 		expect(await use(['a b', 5, true])).toMatchObject({ stdout: 'a b|5|true|' });
 		expect(await use(null)).toMatchObject({ ok: true, stdout: '|' });
 		expect(await use([['a']])).toMatchObject({ ok: false, error: 'InvalidArgs' });
@@ -162,7 +180,10 @@ describe('use_skill', () => {
 	test('D24: a tool of a skill that is not loaded is reached by use_skill', async () => {
 		await put('demo/up.js', 'export default ({ text }) => text.toUpperCase();');
 		const session = open([skill('demo', [{ name: 'up', script: 'up.js', parameters: { text: { type: 'string' } } }])]);
-		expect(await call(session, 'use_skill', { skill: 'demo', tool: 'up', args: { text: 'a' } })).toMatchObject({ ok: true, output: '"A"' });
+		expect(await call(session, 'use_skill', { skill: 'demo', tool: 'up', args: { text: 'a' } })).toMatchObject({
+			ok: true,
+			output: '"A"'
+		});
 		expect(read(await call(session, 'use_skill', { skill: 'demo', tool: 'down' }))).toMatchObject({
 			error: 'UnknownTool',
 			hint: expect.stringContaining('up') as string
@@ -195,7 +216,10 @@ describe('tools of a tools.json', () => {
 	});
 	test('D19: a __workDir of the model is dropped, ours is put in', async () => {
 		await put('demo/mark.sh', 'cat\n');
-		expect(read(await call(session(), 'mark', { text: 'x', __workDir: '/etc' }))).toEqual({ text: 'x', __workDir: cwd });
+		expect(read(await call(session(), 'mark', { text: 'x', __workDir: '/etc' }))).toEqual({
+			text: 'x',
+			__workDir: cwd
+		});
 	});
 	test('D18: a tool without a script answers with the instructions', async () => {
 		const outcome = await call(open([skill('demo', [{ name: 'stub' }])], ['demo']), 'stub', {});
@@ -226,7 +250,11 @@ test('D43: all ways to one skill share a lane; loading has none, and neither has
 });
 
 describe('hostile calls', () => {
-	const demo = () => open([skill('demo', [{ name: 'mark', script: 'mark.sh', parameters: { a: { type: 'string', optional: true } } }])], ['demo']);
+	const demo = () =>
+		open(
+			[skill('demo', [{ name: 'mark', script: 'mark.sh', parameters: { a: { type: 'string', optional: true } } }])],
+			['demo']
+		);
 	const hostile: [string, unknown][] = [
 		['null', null],
 		['a list', ['demo']],
@@ -247,16 +275,22 @@ describe('hostile calls', () => {
 		'C14: the skill %.20j is SkillNotFound, in few words',
 		async (name) => {
 			const outcome = await call(demo(), 'load_skill', { skill: name });
-			expect(read(outcome)).toMatchObject({ error: 'SkillNotFound', hint: expect.stringContaining('Available skills: demo') as string });
+			expect(read(outcome)).toMatchObject({
+				error: 'SkillNotFound',
+				hint: expect.stringContaining('Available skills: demo') as string
+			});
 			expect(outcome.output.length).toBeLessThan(1000);
 		}
 	);
-	test.each(['__proto__', 'constructor', 'hasOwnProperty', '', 'x'.repeat(1_000_000)])('C14: the tool %.20j is UnknownTool', async (name) => {
-		expect(demo().has(name)).toBe(false);
-		const outcome = await call(demo(), name, {});
-		expect(read(outcome)).toMatchObject({ error: 'UnknownTool' });
-		expect(outcome.output.length).toBeLessThan(1000);
-	});
+	test.each(['__proto__', 'constructor', 'hasOwnProperty', '', 'x'.repeat(1_000_000)])(
+		'C14: the tool %.20j is UnknownTool',
+		async (name) => {
+			expect(demo().has(name)).toBe(false);
+			const outcome = await call(demo(), name, {});
+			expect(read(outcome)).toMatchObject({ error: 'UnknownTool' });
+			expect(outcome.output.length).toBeLessThan(1000);
+		}
+	);
 	test('C14: arguments with the keys of a prototype are checked as any other', async () => {
 		const args: unknown = JSON.parse('{"__proto__":{"a":5},"constructor":1}');
 		expect(read(await call(demo(), 'mark', args))).toMatchObject({ error: 'InvalidArgs' });
@@ -266,7 +300,12 @@ describe('hostile calls', () => {
 		const session = demo();
 		const name = fc.constantFrom('load_skill', 'use_skill', 'mark', 'nothing');
 		const odd = fc.record(
-			{ skill: fc.oneof(fc.constant('demo'), fc.jsonValue()), script: fc.jsonValue(), args: fc.jsonValue(), tool: fc.jsonValue() },
+			{
+				skill: fc.oneof(fc.constant('demo'), fc.jsonValue()),
+				script: fc.jsonValue(),
+				args: fc.jsonValue(),
+				tool: fc.jsonValue()
+			},
 			{ requiredKeys: [] }
 		);
 		await fc.assert(

@@ -87,7 +87,9 @@ export function createSkillSession({
 		const { library } = view();
 		const found = findSkill(library, skill);
 		if (found) remember(library, found);
-		return saying(`The tool ${tool} is defined${persistent ? ` and kept as the skill ${skill}` : ''}. Call it as ${tool}.`);
+		return saying(
+			`The tool ${tool} is defined${persistent ? ` and kept as the skill ${skill}` : ''}. Call it as ${tool}.`
+		);
 	};
 	const removeTool = async (args: Record<string, unknown>, made: Workshop): Promise<ToolOutcome> => {
 		const name = textArgument(args, 'name', 'the name of a tool');

@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
 import { createSkillIndex, type IndexedSkill } from './skill-index.ts';
 
-const skill = (name: string, description = '', more: Partial<IndexedSkill> = {}): IndexedSkill => ({ name, description, ...more });
+const skill = (name: string, description = '', more: Partial<IndexedSkill> = {}): IndexedSkill => ({
+	name,
+	description,
+	...more
+});
 const found = (query: string, skills: readonly IndexedSkill[], maxSkills?: number) =>
 	createSkillIndex(skills)
 		.rank(query, maxSkills)
@@ -16,11 +20,18 @@ test('B7: the rarer the words that a skill shares with the query, and the more o
 });
 
 test('B7: a word in the name counts more than one in the description', () => {
-	expect(found('tides', [skill('moon', 'All about tides.'), skill('tides', 'All about the moon.')])).toEqual(['tides', 'moon']);
+	expect(found('tides', [skill('moon', 'All about tides.'), skill('tides', 'All about the moon.')])).toEqual([
+		'tides',
+		'moon'
+	]);
 });
 
 test('A17: tags and triggers are signals', () => {
-	const skills = [skill('a', 'One.'), skill('b', 'Two.', { tags: ['harbour'] }), skill('c', 'Three.', { triggers: ['when is low tide'] })];
+	const skills = [
+		skill('a', 'One.'),
+		skill('b', 'Two.', { tags: ['harbour'] }),
+		skill('c', 'Three.', { triggers: ['when is low tide'] })
+	];
 	expect(found('a harbour', skills)).toEqual(['b']);
 	expect(found('low tide today?', skills)).toEqual(['c']);
 });
@@ -32,7 +43,9 @@ test('B7: endings do not matter', () => {
 });
 
 test('B7: a name of stop-words is found by them, whose place in other texts is of no matter', () => {
-	expect(found('say hello to Ada', [skill('say-hello', 'Greets.'), skill('other', 'Say hello.')])).toEqual(['say-hello']);
+	expect(found('say hello to Ada', [skill('say-hello', 'Greets.'), skill('other', 'Say hello.')])).toEqual([
+		'say-hello'
+	]);
 });
 
 test('B8: equals come by name, and no more than are asked for', () => {

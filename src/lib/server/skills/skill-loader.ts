@@ -27,7 +27,10 @@ export interface SkillReader {
 }
 
 /** Never throws: what is wrong is an issue. */
-export async function loadSkill({ path: dir, root: from, file, entries }: SkillFolder, reader: SkillReader): Promise<Skill | BrokenSkill> {
+export async function loadSkill(
+	{ path: dir, root: from, file, entries }: SkillFolder,
+	reader: SkillReader
+): Promise<Skill | BrokenSkill> {
 	const { path: root, source, owner } = from;
 	const path = join(dir, file.name);
 	const broken = (issues: readonly SkillIssue[], description = ''): BrokenSkill => {
@@ -85,5 +88,11 @@ export function brokenFolder(dir: string, { path: root, source }: SkillRoot, mes
 }
 
 function firstParagraph(body: string): string {
-	return body.split(/\n\s*\n/).find((part) => part.trim() && !part.trim().startsWith('#'))?.trim().slice(0, 300) ?? '';
+	return (
+		body
+			.split(/\n\s*\n/)
+			.find((part) => part.trim() && !part.trim().startsWith('#'))
+			?.trim()
+			.slice(0, 300) ?? ''
+	);
 }

@@ -18,7 +18,10 @@ beforeEach(async () => {
 	await put('SKILL.md', '---\nname: demo\ndescription: Demo.\nmetadata:\n  env: DECLARED\n---\n');
 	await put('tools.json', JSON.stringify(tools));
 	await put('sub/facts.mjs', 'export default () => ({ pid: process.pid, cwd: process.cwd(), env: process.env });');
-	await put('sub/hang.mjs', 'console.log(process.pid); export default () => new Promise((end) => setTimeout(end, 600_000));');
+	await put(
+		'sub/hang.mjs',
+		'console.log(process.pid); export default () => new Promise((end) => setTimeout(end, 600_000));'
+	);
 	await put('sub/count.mjs', 'globalThis.count = (globalThis.count ?? 0) + 1; export default () => globalThis.count;');
 	await put('argv.sh', 'for each in "$@"; do printf "%s\\0" "$each"; done');
 	await put('pwd.sh', 'pwd');
@@ -37,8 +40,10 @@ async function open(options: SkillsProviderOptions = {}): Promise<void> {
 	skills = await createSkillsProvider(join(folder, 'skills'), { cwd: join(folder, 'work'), ...options });
 	await skills.handleToolCall('load_skill', { skill: 'demo' });
 }
-const call = async (name: string, args: Record<string, unknown> = {}) => (await skills.handleToolCall(name, args)) as SkillExecutionResult;
-const use = (script: string, more: Record<string, unknown> = {}) => call('use_skill', { skill: 'demo', script, ...more });
+const call = async (name: string, args: Record<string, unknown> = {}) =>
+	(await skills.handleToolCall(name, args)) as SkillExecutionResult;
+const use = (script: string, more: Record<string, unknown> = {}) =>
+	call('use_skill', { skill: 'demo', script, ...more });
 interface Facts {
 	pid: number;
 	cwd: string;
@@ -118,7 +123,32 @@ test('D7: scripts run in the workspace, or where their skill wishes', async () =
 
 test('D1: no argument ever reaches a shell: a script is given exactly what was said', async () => {
 	const piece = fc.oneof(
-		fc.constantFrom('$(touch x)', '`id`', ';', '&&', '|', '>', '<', '*', '~', '$HOME', '"', "'", '\\', '\n', '\r', ' ', '-', '--', '#', '!', '{a,b}', '%', '\u202e', '💥'),
+		fc.constantFrom(
+			'$(touch x)',
+			'`id`',
+			';',
+			'&&',
+			'|',
+			'>',
+			'<',
+			'*',
+			'~',
+			'$HOME',
+			'"',
+			"'",
+			'\\',
+			'\n',
+			'\r',
+			' ',
+			'-',
+			'--',
+			'#',
+			'!',
+			'{a,b}',
+			'%',
+			'\u202e',
+			'💥'
+		),
 		fc.string({ maxLength: 5, unit: 'grapheme' })
 	);
 	const argument = fc.array(piece, { maxLength: 5 }).map((parts) => parts.join('').replaceAll('\0', ''));

@@ -57,7 +57,10 @@ export const DEFINE: ToolDefinition = {
 			name: { type: 'string', description: 'Tool name (lowercase with underscores)' },
 			description: { type: 'string', description: 'What the tool does' },
 			parameters: { type: 'string', description: 'JSON string of parameter definitions, as in tools.json' },
-			code: { type: 'string', description: 'Body of an async JavaScript function that is given args and returns the result' },
+			code: {
+				type: 'string',
+				description: 'Body of an async JavaScript function that is given args and returns the result'
+			},
 			persistent: { type: 'string', description: '"true" to keep it as a skill on disk' }
 		},
 		required: ['name', 'description', 'parameters', 'code']
@@ -95,10 +98,12 @@ export function createWorkshop({ dir, approve, reserved, reload }: WorkshopOptio
 	};
 	const preview = async (args: CallArguments): Promise<ToolPreview> => {
 		const tool = readTool(args);
-		if (reserved.has(tool.name)) throw new SkillError('InvalidArgs', `“${tool.name}” is a built-in tool; choose another name.`);
+		if (reserved.has(tool.name))
+			throw new SkillError('InvalidArgs', `“${tool.name}” is a built-in tool; choose another name.`);
 		const files = toolFiles(tool);
 		const faults = parseManifest(files['tools.json'] ?? '').issues;
-		if (faults[0]) throw new SkillError('InvalidArgs', `“parameters” are not right: ${faults[0].field} ${faults[0].message}`);
+		if (faults[0])
+			throw new SkillError('InvalidArgs', `“parameters” are not right: ${faults[0].field} ${faults[0].message}`);
 		const folder = join(dir, skillNameOf(tool.name));
 		const before = await readFiles(folder, Object.keys(files));
 		if (before && !(await isDefined(folder))) {
@@ -116,7 +121,11 @@ export function createWorkshop({ dir, approve, reserved, reload }: WorkshopOptio
 		async define(args) {
 			const plan = await preview(args);
 			if (!(await approve(plan))) {
-				throw new SkillError('ApprovalDenied', `The tool “${plan.tool}” was not approved.`, 'Do it another way, or ask the user why.');
+				throw new SkillError(
+					'ApprovalDenied',
+					`The tool “${plan.tool}” was not approved.`,
+					'Do it another way, or ask the user why.'
+				);
 			}
 			passingDir ??= await mkdtemp(join(tmpdir(), 'skill-tools-'));
 			const root = plan.persistent ? dir : passingDir;
@@ -138,7 +147,8 @@ export function createWorkshop({ dir, approve, reserved, reload }: WorkshopOptio
 			return plan;
 		},
 		async remove(name) {
-			if (reserved.has(name)) throw new SkillError('InvalidArgs', `“${name}” is a built-in tool and cannot be removed.`);
+			if (reserved.has(name))
+				throw new SkillError('InvalidArgs', `“${name}” is a built-in tool and cannot be removed.`);
 			const place = /^[a-z][a-z0-9_]*$/.test(name) ? await locate(name) : null;
 			if (!place) throw new SkillError('UnknownTool', `No tool “${name.slice(0, 100)}” was defined with define_tool.`);
 			const trashed = await toTrash(place.root, place.folder);

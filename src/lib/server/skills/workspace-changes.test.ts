@@ -54,7 +54,14 @@ test('F5: to read a file, or to change its rights, is no change', async () => {
 });
 test('F5: hidden files, links, pipes, caches and installed packages are left out', async () => {
 	const changes = await changesAfter(async () => {
-		await put('.secret', '.cache/x', '__pycache__/a.pyc', 'node_modules/a/index.js', 'sub/node_modules/b.js', 'sub/real.txt');
+		await put(
+			'.secret',
+			'.cache/x',
+			'__pycache__/a.pyc',
+			'node_modules/a/index.js',
+			'sub/node_modules/b.js',
+			'sub/real.txt'
+		);
 		await symlink('/etc/passwd', join(folder, 'link.txt'));
 		await symlink('..', join(folder, 'round'));
 		execFileSync('mkfifo', [join(folder, 'pipe')]);

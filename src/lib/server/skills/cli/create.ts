@@ -7,7 +7,8 @@ import { UsageError } from './usage-error.ts';
 
 /** Says what was made. Nothing is ever overwritten. @throws UsageError */
 export async function createSkill(dir: string, name: string, description: string | undefined): Promise<string> {
-	if (description === undefined) throw new UsageError('“create” needs --description "what it does and when to use it".');
+	if (description === undefined)
+		throw new UsageError('“create” needs --description "what it does and when to use it".');
 	const folder = join(dir, name);
 	try {
 		const files = skillFiles({ name, description });
@@ -20,7 +21,8 @@ export async function createSkill(dir: string, name: string, description: string
 		return [`Created ${folder}:`, ...Object.keys(files).map((path) => `  ${join(folder, path)}`)].join('\n');
 	} catch (error) {
 		if (error instanceof SkillError) throw new UsageError([error.message, error.hint].filter(Boolean).join(' '));
-		if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw new Error(`“${folder}” exists already; nothing was changed.`, { cause: error });
+		if ((error as NodeJS.ErrnoException).code === 'EEXIST')
+			throw new Error(`“${folder}” exists already; nothing was changed.`, { cause: error });
 		throw error;
 	}
 }

@@ -34,7 +34,8 @@ export async function readSkills(dir: string): Promise<(Skill | BrokenSkill)[]> 
 export async function listSkills(dir: string): Promise<Shown> {
 	const skills = await readSkills(dir);
 	const lines = skills.map((skill) => {
-		const note = skill.status === 'broken' ? `BROKEN: ${skill.issues[0]?.message ?? 'unknown reason'}` : skill.description;
+		const note =
+			skill.status === 'broken' ? `BROKEN: ${skill.issues[0]?.message ?? 'unknown reason'}` : skill.description;
 		return `${skill.name}  ${note}`;
 	});
 	const broken = skills.filter((skill) => skill.status === 'broken').length;
@@ -49,7 +50,9 @@ export async function findSkill(dir: string, name: string | undefined): Promise<
 	const found = skills.find((skill) => skill.name === name || basename(skill.dir) === name);
 	if (found) return found;
 	const names = skills.map((skill) => skill.name).join(', ') || '(none)';
-	throw new UsageError(name === undefined ? `Which skill? There are: ${names}` : `There is no skill “${name}”. There are: ${names}`);
+	throw new UsageError(
+		name === undefined ? `Which skill? There are: ${names}` : `There is no skill “${name}”. There are: ${names}`
+	);
 }
 
 export function showSkill(skill: Skill | BrokenSkill): Shown {

@@ -14,7 +14,8 @@ async function put(name: string, text: string): Promise<void> {
 	await mkdir(join(dir, name), { recursive: true });
 	await writeFile(join(dir, name, 'SKILL.md'), text);
 }
-const good = (name: string, description = `Does ${name}.`) => `---\nname: ${name}\ndescription: ${description}\n---\nBody of ${name}.\n`;
+const good = (name: string, description = `Does ${name}.`) =>
+	`---\nname: ${name}\ndescription: ${description}\n---\nBody of ${name}.\n`;
 
 test('E21: validate says each problem with file and line, and exits with 1 when one is an error', async () => {
 	await put('good', good('good'));
@@ -36,10 +37,17 @@ test('E21: validate says each problem with file and line, and exits with 1 when 
 
 test('E21: a folder without an error is valid, be it of skills or one skill\u2019s own', async () => {
 	await put('good', good('good'));
-	expect(await runCli(['validate', dir])).toEqual({ exitCode: 0, stdout: '1 skill, 0 errors, 0 warnings\n', stderr: '' });
+	expect(await runCli(['validate', dir])).toEqual({
+		exitCode: 0,
+		stdout: '1 skill, 0 errors, 0 warnings\n',
+		stderr: ''
+	});
 	expect((await runCli(['validate', join(dir, 'good')])).stdout).toBe('1 skill, 0 errors, 0 warnings\n');
 	await mkdir(join(dir, 'empty'));
-	expect(await runCli(['validate', join(dir, 'empty')])).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('no SKILL.md') });
+	expect(await runCli(['validate', join(dir, 'empty')])).toMatchObject({
+		exitCode: 1,
+		stdout: expect.stringContaining('no SKILL.md')
+	});
 });
 
 test('E21: list, show and search', async () => {
@@ -47,7 +55,9 @@ test('E21: list, show and search', async () => {
 	await put('weather', good('weather', 'Tells the weather.'));
 	await put('half', '---\n');
 	const list = await runCli(['list', dir]);
-	expect(list.stdout).toMatch(/^half {2}BROKEN: .*\ninvoices {2}Reads invoices\.\nweather {2}Tells the weather\.\n2 ready, 1 broken\n$/);
+	expect(list.stdout).toMatch(
+		/^half {2}BROKEN: .*\ninvoices {2}Reads invoices\.\nweather {2}Tells the weather\.\n2 ready, 1 broken\n$/
+	);
 	const show = await runCli(['show', dir, 'weather']);
 	expect(show.stdout).toContain('Description: Tells the weather.');
 	expect(show.stdout).toContain('Body of weather.');
@@ -57,7 +67,13 @@ test('E21: list, show and search', async () => {
 });
 
 test('E21: create makes a folder that validates, and never writes over one', async () => {
-	const { exitCode, stdout } = await runCli(['create', dir, 'greet-people', '--description', 'Greets: "people" # kindly']);
+	const { exitCode, stdout } = await runCli([
+		'create',
+		dir,
+		'greet-people',
+		'--description',
+		'Greets: "people" # kindly'
+	]);
 	expect({ exitCode, stdout }).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('SKILL.md') });
 	expect((await runCli(['validate', dir])).exitCode).toBe(0);
 	const before = await readFile(join(dir, 'greet-people/SKILL.md'), 'utf8');
@@ -84,5 +100,9 @@ test.each([
 });
 
 test('--help is an answer, not an error', async () => {
-	expect(await runCli(['--help'])).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Usage:'), stderr: '' });
+	expect(await runCli(['--help'])).toMatchObject({
+		exitCode: 0,
+		stdout: expect.stringContaining('Usage:'),
+		stderr: ''
+	});
 });

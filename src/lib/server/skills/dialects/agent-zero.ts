@@ -58,7 +58,10 @@ function readMethod(method: unknown, args: CallArguments): SkillOperation {
 			return { kind: 'run', skill: skill(), script, args: args.script_args ?? {}, argStyle: args.arg_style };
 		}
 		default:
-			throw new SkillError('InvalidArgs', `“method” must be one of ${METHODS.join(', ')}; it was ${JSON.stringify(method ?? null)}.`);
+			throw new SkillError(
+				'InvalidArgs',
+				`“method” must be one of ${METHODS.join(', ')}; it was ${JSON.stringify(method ?? null)}.`
+			);
 	}
 }
 
@@ -66,7 +69,12 @@ function render(result: OperationResult): string {
 	switch (result.kind) {
 		case 'list': {
 			const lines = result.skills.map(lineOf);
-			return [`${lines.length} skills available:`, ...lines, '', 'Tip: load a skill with method "load" and its skill_name.'].join('\n');
+			return [
+				`${lines.length} skills available:`,
+				...lines,
+				'',
+				'Tip: load a skill with method "load" and its skill_name.'
+			].join('\n');
 		}
 		case 'search': {
 			if (result.found.length === 0) return `No skills match “${result.query.slice(0, 200)}”.`;
@@ -115,7 +123,10 @@ function fileLines({ files }: Skill): string[] {
 
 function renderRun({ success, message, hint, exitCode, stdout, stderr, value }: SkillExecutionResult): string {
 	const output = value === undefined ? stdout : JSON.stringify(value);
-	if (success) return [output, stderr && `stderr:\n${stderr}`].filter(Boolean).join('\n') || 'The script ended without output.';
+	if (success)
+		return [output, stderr && `stderr:\n${stderr}`].filter(Boolean).join('\n') || 'The script ended without output.';
 	const streams = [stdout && `stdout:\n${stdout}`, stderr && `stderr:\n${stderr}`];
-	return [`Script failed: ${message ?? 'unknown reason'} (exit code ${exitCode})`, hint, ...streams].filter(Boolean).join('\n');
+	return [`Script failed: ${message ?? 'unknown reason'} (exit code ${exitCode})`, hint, ...streams]
+		.filter(Boolean)
+		.join('\n');
 }

@@ -53,7 +53,11 @@ describe('OpenRouter Skills (S0)', () => {
 	test('C1, C11: the proposal\u2019s two tools, and the loop that it shows', async () => {
 		expect(skills.tools.map(({ name }) => name)).toEqual(['load_skill', 'use_skill']);
 		expect(await call('load_skill', { skill: 'pdf-editing' })).toContain('See references/forms.md.');
-		const result = (await call('use_skill', { skill: 'pdf-editing', script: 'show.sh', args: ['a b', '--x=1'] })) as SkillExecutionResult;
+		const result = (await call('use_skill', {
+			skill: 'pdf-editing',
+			script: 'show.sh',
+			args: ['a b', '--x=1']
+		})) as SkillExecutionResult;
 		expect(result).toMatchObject({ success: true, stdout: 'a b|--x=1|\n', exitCode: 0 });
 	});
 	test('C4, C5, C6: list, search and read, with what they found', async () => {
@@ -61,18 +65,34 @@ describe('OpenRouter Skills (S0)', () => {
 		expect(await call('search_skills', { query: 'pdf forms' })).toMatch(/^- pdf-editing .*\(score \d/);
 		expect(await call('search_skills', { query: 'xyzzy' })).toContain('No skill fits');
 		expect(await call('read_skill_file', { skill: 'pdf-editing' })).toContain('- references/forms.md');
-		expect(await call('read_skill_file', { skill: 'pdf-editing', path: 'references/forms.md' })).toBe('How to fill a form.');
-		const page = await call('read_skill_file', { skill: 'pdf-editing', path: 'references/forms.md', offset: 4, limit: 2 });
+		expect(await call('read_skill_file', { skill: 'pdf-editing', path: 'references/forms.md' })).toBe(
+			'How to fill a form.'
+		);
+		const page = await call('read_skill_file', {
+			skill: 'pdf-editing',
+			path: 'references/forms.md',
+			offset: 4,
+			limit: 2
+		});
 		expect(page).toBe('to\n\n[bytes 4 to 6 of 19; go on with offset 6]');
 	});
 	test('D2: use_skill takes an object as well, in each style', async () => {
 		const use = async (more: object) =>
-			((await call('use_skill', { skill: 'pdf-editing', script: 'show.sh', args: { a: 1, b: true }, ...more })) as SkillExecutionResult).stdout;
+			(
+				(await call('use_skill', {
+					skill: 'pdf-editing',
+					script: 'show.sh',
+					args: { a: 1, b: true },
+					...more
+				})) as SkillExecutionResult
+			).stdout;
 		expect(await use({})).toBe('1|true|\nSKILL_ARG_A=1\nSKILL_ARG_B=true\n');
 		expect(await use({ arg_style: 'named' })).toBe('--a|1|--b|true|\nSKILL_ARG_A=1\nSKILL_ARG_B=true\n');
 		expect(await use({ arg_style: 'env' })).toBe('|\nSKILL_ARG_A=1\nSKILL_ARG_B=true\n');
 		expect(await use({ arg_style: 'json' })).toBe('|\nSKILL_ARG_A=1\nSKILL_ARG_B=true\n{"a":1,"b":true}');
-		expect(await call('use_skill', { skill: 'pdf-editing', script: 'show.sh', args: { a: 1 }, arg_style: 'shell' })).toMatchObject({ error: 'InvalidArgs' });
+		expect(
+			await call('use_skill', { skill: 'pdf-editing', script: 'show.sh', args: { a: 1 }, arg_style: 'shell' })
+		).toMatchObject({ error: 'InvalidArgs' });
 	});
 	test('B19: `remember` is accepted; a result stays in the history either way', async () => {
 		for (const remember of [true, false]) {
@@ -81,10 +101,20 @@ describe('OpenRouter Skills (S0)', () => {
 		}
 	});
 	test('D9, C13: only what is in the folder runs; a failure has both streams and the exit code', async () => {
-		expect(await call('use_skill', { skill: 'pdf-editing', script: '../count-words/count.mjs' })).toMatchObject({ error: 'ScriptNotAllowed' });
-		expect(await call('use_skill', { skill: 'pdf-editing', script: 'SKILL.md' })).toMatchObject({ error: 'UnsupportedScriptType' });
+		expect(await call('use_skill', { skill: 'pdf-editing', script: '../count-words/count.mjs' })).toMatchObject({
+			error: 'ScriptNotAllowed'
+		});
+		expect(await call('use_skill', { skill: 'pdf-editing', script: 'SKILL.md' })).toMatchObject({
+			error: 'UnsupportedScriptType'
+		});
 		const result = await call('use_skill', { skill: 'pdf-editing', script: 'fail.sh' });
-		expect(result).toMatchObject({ success: false, exitCode: 3, stdout: 'half\n', stderr: 'broken\n', error: 'ExecutionFailed' });
+		expect(result).toMatchObject({
+			success: false,
+			exitCode: 3,
+			stdout: 'half\n',
+			stderr: 'broken\n',
+			error: 'ExecutionFailed'
+		});
 	});
 	test('C15: every failure has a type, a message and a hint', async () => {
 		expect(await call('load_skill', { skill: 'pdf-edit' })).toMatchObject({
@@ -98,39 +128,62 @@ describe('OpenRouter Skills (S0)', () => {
 describe('drover (S3)', () => {
 	test('C2: skill_load gives the body and says what else there is', async () => {
 		const text = await read('skill_load', { name: 'pdf-editing' });
-		expect(text).toMatch(/^See references\/forms\.md\.\n\n---\nThis skill ships 2 scripts, 1 reference\. Call skill_resource/);
+		expect(text).toMatch(
+			/^See references\/forms\.md\.\n\n---\nThis skill ships 2 scripts, 1 reference\. Call skill_resource/
+		);
 		expect(await read('skill_load', { name: 'count-words' })).toBe('Call count_words.');
 		expect(await read('skill_load', { name: 'ghost' })).toContain('There is no skill “ghost”.');
 		expect(await read('skill_load', {})).toContain('“name” must be the name of a skill');
 	});
 	test('C7: skill_resource lists and reads', async () => {
 		expect(await read('skill_resource', { name: 'pdf-editing' })).toContain('- references/forms.md');
-		expect(await read('skill_resource', { name: 'pdf-editing', resource: 'references/forms.md' })).toBe('How to fill a form.');
-		expect(await read('skill_resource', { name: 'pdf-editing', resource: '../count-words/count.mjs' })).not.toContain('export');
+		expect(await read('skill_resource', { name: 'pdf-editing', resource: 'references/forms.md' })).toBe(
+			'How to fill a form.'
+		);
+		expect(await read('skill_resource', { name: 'pdf-editing', resource: '../count-words/count.mjs' })).not.toContain(
+			'export'
+		);
 	});
 	test('C11: its tools are offered where they are asked for, with the names there are', async () => {
 		expect(await offered({ dialect: 'drover' })).toEqual(['skill_load', 'skill_resource']);
-		expect(skills.tools[0]?.parameters).toMatchObject({ properties: { name: { enum: ['count-words', 'pdf-editing'] } } });
+		expect(skills.tools[0]?.parameters).toMatchObject({
+			properties: { name: { enum: ['count-words', 'pdf-editing'] } }
+		});
 	});
 });
 
 describe('Agent Zero (S2)', () => {
 	test('C3: load has the header, the content and the files', async () => {
 		const text = await read('skills_tool', { method: 'load', skill_name: 'pdf_editing' });
-		for (const line of ['Skill: pdf-editing', 'Source: skills', 'Version: 1.2.0', 'Author: Ada', 'License: MIT', 'Tags: pdf, forms', 'Allowed tools: Bash(git:*)', 'Triggers: fill a form', 'Description: Edit PDF forms.', 'See references/forms.md.', '- references/forms.md']) {
+		for (const line of [
+			'Skill: pdf-editing',
+			'Source: skills',
+			'Version: 1.2.0',
+			'Author: Ada',
+			'License: MIT',
+			'Tags: pdf, forms',
+			'Allowed tools: Bash(git:*)',
+			'Triggers: fill a form',
+			'Description: Edit PDF forms.',
+			'See references/forms.md.',
+			'- references/forms.md'
+		]) {
 			expect(text.split('\n')).toContain(line);
 		}
 	});
 	test('C4: list has count, versions, sources, tags and a tip', async () => {
 		const text = await read('skills_tool', { method: 'list' });
-		expect(text).toMatch(/^2 skills available:\n- count-words v1\.0\.0 \[skills\]: Count words\.\n- pdf-editing v1\.2\.0 \[skills\] tags=pdf,forms: Edit PDF forms\.\n\nTip:/);
+		expect(text).toMatch(
+			/^2 skills available:\n- count-words v1\.0\.0 \[skills\]: Count words\.\n- pdf-editing v1\.2\.0 \[skills\] tags=pdf,forms: Edit PDF forms\.\n\nTip:/
+		);
 	});
 	test('C5: search has the points of the document: name 3, description 2, 1 for each tag', async () => {
 		expect(await read('skills_tool', { method: 'search', query: 'pdf' })).toContain('(score 6)');
 		expect(await read('skills_tool', { method: 'search', query: 'forms' })).toContain('(score 3.25)');
 	});
 	test('C6: read_file reads, and never outside', async () => {
-		const file = (file_path: string) => read('skills_tool', { method: 'read_file', skill_name: 'pdf_editing', file_path });
+		const file = (file_path: string) =>
+			read('skills_tool', { method: 'read_file', skill_name: 'pdf_editing', file_path });
 		expect(await file('references/forms.md')).toBe('How to fill a form.');
 		expect(await file('../count-words/SKILL.md')).toMatch(/^Error in skills_tool: /);
 		expect(await file('ghost.md')).toMatch(/^Error in skills_tool: /);
@@ -150,7 +203,11 @@ describe('Agent Zero (S2)', () => {
 		expect(await run('env')).toBe(`|\n${variables}`);
 	});
 	test('C15: a script that fails is told with its code and both streams', async () => {
-		const text = await read('skills_tool', { method: 'execute_script', skill_name: 'pdf_editing', script_path: 'scripts/fail.sh' });
+		const text = await read('skills_tool', {
+			method: 'execute_script',
+			skill_name: 'pdf_editing',
+			script_path: 'scripts/fail.sh'
+		});
 		expect(text).toMatch(/^Script failed: .*\(exit code 3\)\nstdout:\nhalf\n\nstderr:\nbroken\n$/);
 	});
 	test('C17: the method after a colon, and the envelope of a model without tool calls', async () => {
@@ -160,7 +217,9 @@ describe('Agent Zero (S2)', () => {
 		expect(await read('skills_tool', envelope)).toContain('2 skills available');
 	});
 	test('C14: what is wrong is a text, never an exception', async () => {
-		expect(await read('skills_tool', { method: 'dance' })).toContain('“method” must be one of list, load, read_file, execute_script, search');
+		expect(await read('skills_tool', { method: 'dance' })).toContain(
+			'“method” must be one of list, load, read_file, execute_script, search'
+		);
 		expect(await read('skills_tool', {})).toMatch(/^Error in skills_tool: /);
 		expect(await read('skills_tool:load', {})).toContain('“skill_name” must be');
 	});
@@ -171,23 +230,35 @@ describe('Agent Zero (S2)', () => {
 
 describe('Skill Tools (S4)', () => {
 	test('F10, D24: a tool of a tools.json is called by its name once loaded, and through use_skill before', async () => {
-		expect(await call('use_skill', { skill: 'count-words', tool: 'count_words', input: { text: 'a b c' } })).toMatchObject({ value: { words: 3 } });
+		expect(
+			await call('use_skill', { skill: 'count-words', tool: 'count_words', input: { text: 'a b c' } })
+		).toMatchObject({ value: { words: 3 } });
 		expect(await call('count_words', { text: 'a b' })).toMatchObject({ error: 'UnknownTool' });
 		await call('load_skill', { skill: 'count-words' });
 		expect(await call('count_words', { text: 'a b' })).toMatchObject({ success: true, value: { words: 2 } });
 	});
 	test('D24: a tool of a skill that is on is offered from the start', async () => {
-		const session = skills.createSession({ snapshot: skills.registry.snapshot(), modeOf: (name) => (name === 'count-words' ? 'on' : 'auto') });
+		const session = skills.createSession({
+			snapshot: skills.registry.snapshot(),
+			modeOf: (name) => (name === 'count-words' ? 'on' : 'auto')
+		});
 		expect(session.tools().map(({ name }) => name)).toContain('count_words');
 	});
 	test('D25, D26: define_tool makes a tool that can be called at once; remove_tool takes it away', async () => {
 		await skills.close();
 		await open({ defineTools: { approve: () => true } });
-		const tool = { name: 'add_up', description: 'Adds.', parameters: '{"a":{"type":"number"}}', code: 'return args.a + 1;' };
+		const tool = {
+			name: 'add_up',
+			description: 'Adds.',
+			parameters: '{"a":{"type":"number"}}',
+			code: 'return args.a + 1;'
+		};
 		expect(skills.tools.map(({ name }) => name)).toContain('define_tool');
 		expect(await call('define_tool', tool)).toContain('The tool add_up is defined');
 		expect(await call('add_up', { a: 41 })).toMatchObject({ success: true, value: 42 });
-		expect(await call('define_tool', { ...tool, name: 'add_two', persistent: 'true' })).toContain('kept as the skill add-two');
+		expect(await call('define_tool', { ...tool, name: 'add_two', persistent: 'true' })).toContain(
+			'kept as the skill add-two'
+		);
 		expect(await readFile(join(folder, 'skills/add-two/tools.json'), 'utf8')).toContain('add_two');
 		expect(await call('add_two', { a: 1 })).toMatchObject({ value: 2 });
 		expect(await call('remove_tool', { name: 'add_two' })).toContain('is removed');
@@ -207,7 +278,9 @@ describe('OmniRoute (S1)', () => {
 	test('B10: with a script it runs it; a skill of one tool is that tool', async () => {
 		expect(await call('pdf-editing__1_2_0', { script: 'show.sh', args: ['x'] })).toMatchObject({ stdout: 'x|\n' });
 		expect(await call('count-words@1.0.0', { text: 'a b c' })).toMatchObject({ value: { words: 3 } });
-		expect(await call('count-words@1.0.0', { tool: 'count_words', input: { text: 'a' } })).toMatchObject({ value: { words: 1 } });
+		expect(await call('count-words@1.0.0', { tool: 'count_words', input: { text: 'a' } })).toMatchObject({
+			value: { words: 1 }
+		});
 	});
 });
 
@@ -220,7 +293,10 @@ test('F10, C12: one dispatcher takes every dialect in one conversation, and says
 });
 
 test('B6: a skill that is off is neither offered nor executed', async () => {
-	const session = skills.createSession({ snapshot: skills.registry.snapshot(), modeOf: (name) => (name === 'pdf-editing' ? 'off' : 'auto') });
+	const session = skills.createSession({
+		snapshot: skills.registry.snapshot(),
+		modeOf: (name) => (name === 'pdf-editing' ? 'off' : 'auto')
+	});
 	expect(JSON.stringify(session.tools())).not.toContain('pdf-editing');
 	const use = (name: string, args: Record<string, unknown>) => session.call(name, args, { cwd: join(folder, 'work') });
 	expect((await use('use_skill', { skill: 'pdf-editing', script: 'show.sh' })).output).toContain('SkillDisabled');

@@ -1,5 +1,11 @@
 /** The drover document's tools: `skill_load` and `skill_resource` (FEATURES C2, C7). */
-import { textArgument, type CallArguments, type OperationResult, type SkillOperation } from '../operations.ts';
+import {
+	numberArgument,
+	textArgument,
+	type CallArguments,
+	type OperationResult,
+	type SkillOperation
+} from '../operations.ts';
 import { forSkills } from '../tools.ts';
 import type { Skill, SkillExecutionResult, ToolDefinition } from '../types.ts';
 import type { Dialect } from './dialect.ts';
@@ -23,7 +29,8 @@ const SKILL_RESOURCE: ToolDefinition = {
 		type: 'object',
 		properties: {
 			name: { type: 'string', description: 'Name of the skill' },
-			resource: { type: 'string', description: "Path from the skill's folder; without it the files are listed" }
+			resource: { type: 'string', description: "Path from the skill's folder; without it the files are listed" },
+			offset: { type: 'integer', description: 'Byte to begin at, for a long file' }
 		},
 		required: ['name']
 	}
@@ -36,7 +43,13 @@ export const drover: Dialect = {
 		if (name !== SKILL_RESOURCE.name) return null;
 		const resource = args.resource;
 		const path = typeof resource === 'string' && resource !== '' ? resource : null;
-		return { kind: 'read', skill: nameIn(args), path } satisfies SkillOperation;
+		const offset = numberArgument(args, 'offset');
+		return {
+			kind: 'read',
+			skill: nameIn(args),
+			path,
+			...(offset === undefined ? {} : { offset })
+		} satisfies SkillOperation;
 	},
 	render,
 	renderFailure: ({ message, hint }) => [message, hint].filter(Boolean).join(' ')
@@ -55,7 +68,7 @@ function render(result: OperationResult): string {
 		case 'read': {
 			const { text, nextOffset, totalBytes } = result.page;
 			if (nextOffset === null) return text;
-			return `${text}\n\n[truncated: ${nextOffset} of ${totalBytes} bytes; read_skill_file with offset ${nextOffset} has the rest]`;
+			return `${text}\n\n[truncated: ${nextOffset} of ${totalBytes} bytes; call skill_resource with offset ${nextOffset} for the rest]`;
 		}
 		case 'list':
 			return result.skills.map(({ name, description }) => `- ${name}: ${description}`).join('\n');

@@ -2,7 +2,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findEnvelope, readEnvelope } from './envelope.ts';
 
-const call = { thoughts: ['a { brace'], headline: 'Reading "x"', tool_name: 'skills_tool', tool_args: { method: 'list' } };
+const call = {
+	thoughts: ['a { brace'],
+	headline: 'Reading "x"',
+	tool_name: 'skills_tool',
+	tool_args: { method: 'list' }
+};
 
 test('C17: the envelope is found in a model\u2019s text, fenced or bare, with what it is about', () => {
 	const json = JSON.stringify(call, null, 4);
@@ -27,6 +32,9 @@ test('C17: what is no call is none', () => {
 
 test('C17: reading any text ends, and never throws', () => {
 	const piece = fc.constantFrom('{', '}', '"', '\\', '{"tool_name":"x","tool_args":', 'a', '\n');
-	fc.assert(fc.property(fc.array(piece, { maxLength: 300 }), (parts) => void findEnvelope(parts.join(''))), { numRuns: 2000 });
+	fc.assert(
+		fc.property(fc.array(piece, { maxLength: 300 }), (parts) => void findEnvelope(parts.join(''))),
+		{ numRuns: 2000 }
+	);
 	expect(findEnvelope('{'.repeat(500_000))).toBeNull();
 });

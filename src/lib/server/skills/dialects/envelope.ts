@@ -39,7 +39,8 @@ const MAX_LENGTH = 200_000;
 
 function startsOf(text: string): number[] {
 	const starts: number[] = [];
-	for (let at = text.indexOf('{'); at >= 0 && starts.length < MAX_STARTS; at = text.indexOf('{', at + 1)) starts.push(at);
+	for (let at = text.indexOf('{'); at >= 0 && starts.length < MAX_STARTS; at = text.indexOf('{', at + 1))
+		starts.push(at);
 	return starts;
 }
 

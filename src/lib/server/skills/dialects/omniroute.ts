@@ -21,7 +21,12 @@ export const omniroute: Dialect = {
 	tools(skills) {
 		const names = namesFor(skills);
 		return skills.map((skill): ToolDefinition => {
-			return { type: 'function', name: names.toWire(identityOf(skill)), description: skill.description, parameters: PARAMETERS };
+			return {
+				type: 'function',
+				name: names.toWire(identityOf(skill)),
+				description: skill.description,
+				parameters: PARAMETERS
+			};
 		});
 	},
 	read(name, args, skills) {
@@ -46,7 +51,12 @@ function readSkillCall(skill: string, args: CallArguments, skills: readonly Skil
 	const tools = skills.find(({ name }) => name === parseReference(skill).name)?.tools ?? [];
 	const [only] = tools.length === 1 ? tools : [];
 	if (only && Object.keys(args).length > 0) {
-		return { kind: 'tool', skill, tool: only.name, args: args.input === undefined ? { ...args } : recordArgument(args, 'input') };
+		return {
+			kind: 'tool',
+			skill,
+			tool: only.name,
+			args: args.input === undefined ? { ...args } : recordArgument(args, 'input')
+		};
 	}
 	return { kind: 'load', skill };
 }

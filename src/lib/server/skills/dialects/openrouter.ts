@@ -1,5 +1,12 @@
 /** Our own dialect: `load_skill` and `use_skill` of S0, with `list_skills`, `search_skills`, `read_skill_file` (FEATURES C1–C6, C13). */
-import { numberArgument, recordArgument, textArgument, type CallArguments, type OperationResult, type SkillOperation } from '../operations.ts';
+import {
+	numberArgument,
+	recordArgument,
+	textArgument,
+	type CallArguments,
+	type OperationResult,
+	type SkillOperation
+} from '../operations.ts';
 import { OUTPUT_TRUNCATED } from '../../sandbox/sandbox.ts';
 import { renderLoadedSkill } from '../prompt.ts';
 import { forSkills, LIST_SKILLS, LOAD_SKILL, READ_SKILL_FILE, SEARCH_SKILLS, USE_SKILL } from '../tools.ts';
@@ -49,16 +56,34 @@ function read(name: string, args: CallArguments, skills: readonly Skill[]): Skil
 		case READ_SKILL_FILE.name: {
 			const [offset, limit] = [numberArgument(args, 'offset'), numberArgument(args, 'limit')];
 			const path = typeof args.path === 'string' && args.path !== '' ? args.path : null;
-			return { kind: 'read', skill: skill(), path, ...(offset === undefined ? {} : { offset }), ...(limit === undefined ? {} : { limit }) };
+			return {
+				kind: 'read',
+				skill: skill(),
+				path,
+				...(offset === undefined ? {} : { offset }),
+				...(limit === undefined ? {} : { limit })
+			};
 		}
 		case USE_SKILL.name: {
 			const wanted = skill();
 			if (typeof args.tool === 'string' && args.tool !== '') {
-				return { kind: 'tool', skill: wanted, tool: args.tool, args: recordArgument(args, args.input === undefined ? 'args' : 'input') };
+				return {
+					kind: 'tool',
+					skill: wanted,
+					tool: args.tool,
+					args: recordArgument(args, args.input === undefined ? 'args' : 'input')
+				};
 			}
 			const timeoutMs = numberArgument(args, 'timeout_ms');
 			const script = typeof args.script === 'string' ? args.script : '';
-			return { kind: 'run', skill: wanted, script, args: args.args, argStyle: args.arg_style, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+			return {
+				kind: 'run',
+				skill: wanted,
+				script,
+				args: args.args,
+				argStyle: args.arg_style,
+				...(timeoutMs === undefined ? {} : { timeoutMs })
+			};
 		}
 		default:
 			return null;
@@ -71,15 +96,23 @@ function render(result: OperationResult): string {
 			return [`${result.skills.length} skills`, ...result.skills.map(lineOf)].join('\n');
 		case 'search': {
 			const lines = result.found.map(({ skill, score }) => `${lineOf(skill)} (score ${score})`);
-			return lines.length > 0 ? lines.join('\n') : `No skill fits “${result.query.slice(0, 200)}”. list_skills names them all.`;
+			return lines.length > 0
+				? lines.join('\n')
+				: `No skill fits “${result.query.slice(0, 200)}”. list_skills names them all.`;
 		}
 		case 'load':
 			return renderLoadedSkill(result.skill);
 		case 'files':
-			return [`Files of ${result.skill.name}, to be read with read_skill_file:`, ...result.skill.files.map((file) => `- ${file}`)].join('\n');
+			return [
+				`Files of ${result.skill.name}, to be read with read_skill_file:`,
+				...result.skill.files.map((file) => `- ${file}`)
+			].join('\n');
 		case 'read': {
 			const { text, offset, nextOffset, totalBytes } = result.page;
-			const more = nextOffset === null ? '' : `\n\n[bytes ${offset} to ${nextOffset} of ${totalBytes}; go on with offset ${nextOffset}]`;
+			const more =
+				nextOffset === null
+					? ''
+					: `\n\n[bytes ${offset} to ${nextOffset} of ${totalBytes}; go on with offset ${nextOffset}]`;
 			return text + more;
 		}
 		case 'run':
@@ -119,5 +152,10 @@ function lineOf({ name, version, source, description }: Skill): string {
 }
 
 function namesOf(skills: readonly Skill[]): string {
-	return skills.length === 0 ? 'No skills are installed.' : `Available skills: ${skills.slice(0, 100).map(({ name }) => name).join(', ')}`;
+	return skills.length === 0
+		? 'No skills are installed.'
+		: `Available skills: ${skills
+				.slice(0, 100)
+				.map(({ name }) => name)
+				.join(', ')}`;
 }
