@@ -1,5 +1,5 @@
 /** The files inside a skill's folder: listing them, and the one check that a path stays inside (FEATURES D1, D5, D8, C8). */
-import { constants, type Dirent } from 'node:fs';
+import { constants } from 'node:fs';
 import { access, open, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { SkillError } from './types.ts';
@@ -10,7 +10,14 @@ const MAX_FILES = 100;
 const MAX_FOLDERS = 200;
 const MAX_DEPTH = 6;
 
-type ReadFolder = (folder: string) => Promise<Dirent[]>;
+/** What a listing needs to know; a `Dirent` is one. Named here so that the library's types need none of Node's. */
+interface FolderEntry {
+	name: string;
+	isFile(): boolean;
+	isDirectory(): boolean;
+}
+
+type ReadFolder = (folder: string) => Promise<FolderEntry[]>;
 
 /** Files below `dir`, relative with `/`, sorted; hidden ones, `node_modules` and links left out; at most 100. */
 export async function listFiles(dir: string, readFolder?: ReadFolder): Promise<string[]> {
