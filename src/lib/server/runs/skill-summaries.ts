@@ -22,8 +22,8 @@ function summarise(skill: Skill | BrokenSkill, id: string): SkillSummary {
 		description,
 		status,
 		path,
-		scripts: skill.status === 'ready' ? skill.scripts : [],
+		scripts: skill.status === 'ready' ? [...skill.scripts] : [],
 		tools: skill.status === 'ready' ? skill.tools.map((tool) => tool.name) : [],
-		diagnostics: issues
+		diagnostics: [...issues]
 	};
 }

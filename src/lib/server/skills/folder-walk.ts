@@ -2,6 +2,7 @@
 import { readdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
 import { join } from 'node:path';
 import { compareNames } from './resources.ts';
+import { createPace } from './slices.ts';
 import { SkillLoadError } from './types.ts';
 
 /** Folders without a skill file that are looked into below one root. */
@@ -26,10 +27,12 @@ export interface Folder {
 
 /** A folder without a skill file: what may lie below it. */
 export interface Subfolders {
-	names: readonly { name: string; isLink: boolean }[];
+	below: readonly { name: string; path: string; isLink: boolean }[];
 }
 
 export interface WalkVisitor<Found> {
+	/** What the folder is known to hold, so that nobody need look. */
+	recall?(folder: Folder): Found | Subfolders | undefined;
 	/** Looks into a folder: the skill it holds, or what lies below it. Errors of the file system may be thrown. */
 	open(folder: Folder, isRoot: boolean): Promise<Found | Subfolders>;
 	found(skill: Found): void;
@@ -45,6 +48,7 @@ export async function walkRoot<Found extends object>(
 	visitor: WalkVisitor<Found>,
 	isNew = false
 ): Promise<void> {
+	const pace = createPace();
 	let level: Folder[] = [{ path: root, real: root, isNew }];
 	let skills = 0;
 	let folders = 0;
@@ -52,18 +56,21 @@ export async function walkRoot<Found extends object>(
 		const next: Folder[] = [];
 		for (const folder of level) {
 			try {
+				// Ten thousand folders of which nothing is new are passed without as many promises.
+				const rest = pace();
+				if (rest) await rest;
 				if (depth === 0) folder.real = realpathSync.native(root);
 				if (seen.has(folder.real)) continue;
-				const content = await visitor.open(folder, depth === 0);
+				const content = visitor.recall?.(folder) ?? (await visitor.open(folder, depth === 0));
 				seen.add(folder.real);
-				const isSkill = !('names' in content);
+				const isSkill = !('below' in content);
 				if (isSkill ? (skills += 1) > MAX_SKILLS : (folders += 1) > MAX_FOLDERS) {
 					const message = isSkill ? 'has more than 10,000 skills' : 'has more than 2,000 folders without a SKILL.md';
 					visitor.failed(root, `${message}; the rest was not read`);
 					return;
 				}
 				if (isSkill) visitor.found(content);
-				else if (depth < maxDepth) for (const entry of content.names) next.push(...subfolder(folder, entry));
+				else if (depth < maxDepth) for (const entry of content.below) addSubfolder(next, folder, entry);
 			} catch (error) {
 				if (error instanceof SkillLoadError) throw error;
 				// What went away since it was listed is absent like a root that never was.
@@ -87,20 +94,27 @@ export function skillFileOf(entries: readonly Dirent[], { filenames }: WalkRules
 	return undefined;
 }
 
-export function subfoldersOf(entries: readonly Dirent[], { isSkipped }: WalkRules): Subfolders {
+export function subfoldersOf(folder: string, entries: readonly Dirent[], { isSkipped }: WalkRules): Subfolders {
 	const folders = entries.filter((entry) => entry.isDirectory() || entry.isSymbolicLink());
-	const names = folders.filter(({ name }) => !isSkipped(name));
-	return { names: names.map((entry) => ({ name: entry.name, isLink: entry.isSymbolicLink() })) };
+	const below = folders.filter(({ name }) => !isSkipped(name));
+	return {
+		below: below.map((entry) => ({ name: entry.name, path: join(folder, entry.name), isLink: entry.isSymbolicLink() }))
+	};
 }
 
-/** The folder that an entry is or links to. Only a link costs system calls: other real paths follow from their parent's. */
-function subfolder({ path: above, real, isNew }: Folder, { name, isLink }: Subfolders['names'][number]): Folder[] {
-	const path = join(above, name);
-	if (!isLink) return [{ path, real: real === above ? path : join(real, name), isNew }];
+/** Adds the folder that an entry is or links to. Only a link costs system calls: other real paths follow from their parent's. */
+function addSubfolder(
+	folders: Folder[],
+	{ path: above, real, isNew }: Folder,
+	{ name, path, isLink }: Subfolders['below'][number]
+): void {
+	if (!isLink) {
+		folders.push({ path, real: real === above ? path : join(real, name), isNew });
+		return;
+	}
 	try {
-		return statSync(path).isDirectory() ? [{ path, real: realpathSync.native(path), isNew }] : [];
+		if (statSync(path).isDirectory()) folders.push({ path, real: realpathSync.native(path), isNew });
 	} catch {
 		// A link to nothing, or to itself, is no folder.
-		return [];
 	}
 }

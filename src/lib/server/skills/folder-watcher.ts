@@ -26,44 +26,49 @@ export interface FolderPass {
  */
 export function createFolderWatcher(roots: readonly string[], onChange: () => void): FolderWatcher {
 	const above = namesAbove(roots);
-	const watches = new Map<string, FSWatcher>();
-	let followed = new Set<string>();
+	const watches = new Map<string, Watch>();
+	let pass = 0;
 	let touched = new Set<string>();
 	let moved = new Set<string>();
 	let isClosed = false;
 
+	/** Did this scan or the one before it read the folder? */
+	const isFollowed = ({ followedIn }: Watch) => followedIn > 0 && followedIn >= pass - 1;
+
 	const drop = (folder: string) => {
 		if (!watches.has(folder)) return;
-		for (const [path, handle] of watches) {
+		for (const [path, { handle }] of watches) {
 			if (path !== folder && !path.startsWith(folder + sep)) continue;
 			handle.close();
 			watches.delete(path);
 		}
 	};
-	/** True when it was watched already. */
-	const add = (folder: string): boolean => {
-		if (watches.has(folder)) return true;
-		if (isClosed) return false;
+	/** Its watch; null for what cannot be watched. */
+	const add = (folder: string): Watch | null => {
+		if (isClosed) return null;
 		let handle: FSWatcher;
 		try {
 			handle = watch(folder);
 		} catch {
 			// Absent or unreadable: the folder above tells when it comes.
-			return false;
+			return null;
 		}
-		watches.set(folder, handle);
+		const added: Watch = { handle, followedIn: 0 };
+		watches.set(folder, added);
 		handle.on('change', (event, name) => {
-			if (followed.has(folder)) touched.add(folder);
+			// If no scan reads it, it is watched for the roots below it.
+			const isRead = isFollowed(added);
+			if (isRead) touched.add(folder);
 			if (typeof name !== 'string') return onChange();
 			const isRename = event === 'rename';
 			const isAbove = above.get(folder)?.has(name) ?? false;
 			// Folders above the roots may be busy with things that are none of ours.
-			if (isRename && (isAbove || followed.has(folder))) moved.add(join(folder, name));
+			if (isRename && (isAbove || isRead)) moved.add(join(folder, name));
 			if (isRename && name === basename(folder)) moved.add(folder);
 			// A folder that was moved or removed takes its watch along; what stands there next needs a new one.
 			if (isRename) drop(join(folder, name));
 			if (isRename && name === basename(folder)) drop(folder);
-			const isNews = followed.has(folder) && !isLeftOut(name);
+			const isNews = isRead && !isLeftOut(name);
 			if (isNews || isAbove || name === basename(folder)) onChange();
 		});
 		handle.on('error', () => {
@@ -71,38 +76,45 @@ export function createFolderWatcher(roots: readonly string[], onChange: () => vo
 			moved.add(folder);
 			onChange();
 		});
-		return false;
+		return added;
 	};
 
 	return {
 		startPass() {
-			const seen = new Set<string>();
+			pass += 1;
 			const changes = { touched, moved };
 			touched = new Set();
 			moved = new Set();
 			// From the top: each is watched before the next is looked for, so none can come unseen.
-			for (const folder of above.keys()) add(folder);
+			for (const folder of above.keys()) if (!watches.has(folder)) add(folder);
 			return {
 				...changes,
 				follow(folder) {
-					seen.add(folder);
-					followed.add(folder);
-					return add(folder);
+					const known = watches.get(folder);
+					const wasFollowed = known !== undefined && isFollowed(known);
+					const followed = known ?? add(folder);
+					if (followed) followed.followedIn = pass;
+					return wasFollowed;
 				},
 				finish() {
-					followed = seen;
-					for (const folder of watches.keys()) {
-						if (!seen.has(folder) && !above.has(folder)) drop(folder);
+					for (const [folder, { followedIn }] of watches) {
+						if (followedIn < pass && !above.has(folder)) drop(folder);
 					}
 				}
 			};
 		},
 		close() {
 			isClosed = true;
-			for (const handle of watches.values()) handle.close();
+			for (const { handle } of watches.values()) handle.close();
 			watches.clear();
 		}
 	};
+}
+
+interface Watch {
+	handle: FSWatcher;
+	/** The last scan that read the folder; 0 for none. */
+	followedIn: number;
 }
 
 /** Every folder above the roots, the highest first, with the names in it that lead to a root. */

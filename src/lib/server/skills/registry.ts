@@ -93,11 +93,12 @@ export async function createRegistry(
 			await delay(QUIET_MS);
 			found = await read(doubtful);
 		}
-		if (entries && isSame(found, entries)) return snapshot;
+		const { fresh, stale } = differences(found, entries ?? []);
+		if (entries && fresh.length + stale.length === 0) return snapshot;
 		const pace = createPace();
-		for (const entry of found) {
+		for (const entry of fresh) {
 			await pace();
-			if (!marks.has(entry)) marks.set(entry, markOf(entry));
+			marks.set(entry, markOf(entry));
 		}
 		const merged = merge(found, marks, options);
 		entries = found;
@@ -157,17 +158,26 @@ export async function createRegistry(
 	};
 }
 
-/** Folders whose skill may be half-written: it is broken and was not, or its file is gone and its folder is not. */
-function doubtfulIn(found: readonly Entry[], before: readonly Entry[]): string[] {
-	const known = new Map(before.map((entry) => [entry.dir, entry.status]));
-	const broken = found.filter(({ status, dir }) => status === 'broken' && known.get(dir) !== 'broken');
-	const present = new Set(found.map(({ dir }) => dir));
-	const gone = before.filter(({ dir }) => !present.has(dir) && existsSync(dir));
-	return [...broken, ...gone].map(({ dir }) => dir);
+/** What two scans do not share: what did not change is the same object in both, and most of it at the same end. */
+function differences(found: readonly Entry[], before: readonly Entry[]): { fresh: Entry[]; stale: Entry[] } {
+	const shortest = Math.min(found.length, before.length);
+	let start = 0;
+	while (start < shortest && found[start] === before[start]) start += 1;
+	let end = 0;
+	while (end < shortest - start && found.at(-1 - end) === before.at(-1 - end)) end += 1;
+	const [now, then] = [found.slice(start, found.length - end), before.slice(start, before.length - end)];
+	const [isFound, isKnown] = [new Set(now), new Set(then)];
+	return { fresh: now.filter((entry) => !isKnown.has(entry)), stale: then.filter((entry) => !isFound.has(entry)) };
 }
 
-function isSame(found: readonly Entry[], before: readonly Entry[]): boolean {
-	return found.length === before.length && found.every((entry, index) => entry === before[index]);
+/** Folders whose skill may be half-written: it is broken and was not, or its file is gone and its folder is not. */
+function doubtfulIn(found: readonly Entry[], before: readonly Entry[]): string[] {
+	const { fresh, stale } = differences(found, before);
+	const wasBroken = new Set(stale.filter(({ status }) => status === 'broken').map(({ dir }) => dir));
+	const broken = fresh.filter(({ status, dir }) => status === 'broken' && !wasBroken.has(dir));
+	const isRead = new Set(fresh.map(({ dir }) => dir));
+	const gone = stale.filter(({ dir }) => !isRead.has(dir) && existsSync(dir));
+	return [...broken, ...gone].map(({ dir }) => dir);
 }
 
 /** Differs for entries that differ in anything. A body is in its digest already. */
@@ -212,6 +222,7 @@ function besides(other: Skill, first: Skill): Skill {
 }
 
 function isWanted({ name, dir }: Entry, { include = [], exclude = [] }: RegistryOptions): boolean {
+	if (include.length === 0 && exclude.length === 0) return true;
 	const folder = dir.split(/[\\/]/).at(-1) ?? name;
 	const isIn = (list: readonly string[]) => list.includes(name) || list.includes(folder);
 	return (include.length === 0 || isIn(include)) && !isIn(exclude);

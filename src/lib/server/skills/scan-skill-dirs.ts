@@ -47,11 +47,10 @@ export async function scanSkillDirs(
 		const files: { path: string; isLink: boolean }[] = [];
 		await walkRoot(resolve(root), seen, rules, {
 			async open({ path }) {
-				await pace();
 				const entries = readEntries(path);
 				const file = skillFileOf(entries, rules);
 				if (file) return { path: join(path, file.name), isLink: file.isSymbolicLink() };
-				return subfoldersOf(entries, rules);
+				return subfoldersOf(path, entries, rules);
 			},
 			found: (file) => files.push(file),
 			failed: (folder, message) => report(folder, [issueOf(message)])

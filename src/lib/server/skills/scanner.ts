@@ -1,7 +1,7 @@
 /** Roots → skills, ready or broken; what did not change since the last scan is not read again (FEATURES A24, A27, A32). */
 import type { Dirent } from 'node:fs';
 import { dirname } from 'node:path';
-import { isUnchanged, markOf, type FileMark } from './file-marks.ts';
+import { addMark, isUnchanged, type FileMarks } from './file-marks.ts';
 import {
 	readEntries,
 	skillFileOf,
@@ -45,12 +45,12 @@ const UNWATCHED: ScanPass = { follow: () => false, touched: new Set(), moved: ne
 /** A folder as it was read, and how to tell that it still is so. */
 interface Known {
 	content: Skill | Subfolders;
-	/** What was listed. */
-	folders: readonly string[];
-	/** What was read. */
-	files: readonly string[];
-	/** Of the folders, then of the files; null when they changed too short a while before to tell. */
-	marks: readonly FileMark[] | null;
+	/** The folders that were listed, then the files that were read. */
+	paths: readonly string[];
+	/** How many of them are folders. */
+	folders: number;
+	/** Of each path; null when one changed too short a while before to tell. */
+	marks: FileMarks | null;
 }
 
 /**
@@ -97,51 +97,51 @@ async function scanAll(
 	const skills: (Skill | BrokenSkill)[] = [];
 	for (const root of roots) {
 		const found: (Skill | BrokenSkill)[] = [];
-		const open = async (folder: Folder, isRoot: boolean): Promise<Skill | BrokenSkill | Subfolders> => {
-			await pace();
+		const recall = (folder: Folder): Skill | Subfolders | undefined => {
 			folder.isNew ||= pass.moved.has(folder.path);
 			const known = memory?.known.get(folder.path);
-			if (known && !folder.isNew && isCurrent(known, pass)) {
-				memory?.kept.set(folder.path, known);
-				return known.content;
-			}
+			if (!memory || !known || folder.isNew || !isCurrent(known, pass)) return undefined;
+			memory.kept.set(folder.path, known);
+			return known.content;
+		};
+		const open = async (folder: Folder, isRoot: boolean): Promise<Skill | BrokenSkill | Subfolders> => {
 			const reading = createReading(pass, memory !== null, pace);
 			const entries = await reading.readFolder(folder.path);
 			const file = isRoot ? undefined : skillFileOf(entries, RULES);
-			if (!file) return reading.keep(subfoldersOf(entries, RULES), folder.path, memory);
+			if (!file) return reading.keep(subfoldersOf(folder.path, entries, RULES), folder.path, memory);
 			const skill = await loadSkill({ path: folder.path, root, file, entries }, reading);
 			// What is broken may be whole the next moment, and for reasons that no file's time tells of.
 			return skill.status === 'ready' ? reading.keep(skill, folder.path, memory) : skill;
 		};
 		const failed = (folder: string, message: string) => found.push(brokenFolder(folder, root, message));
-		const visitor = { open, found: (skill: Skill | BrokenSkill) => found.push(skill), failed };
+		const visitor = { recall, open, found: (skill: Skill | BrokenSkill) => found.push(skill), failed };
 		await walkRoot(root.path, seen, RULES, visitor, isMoved(root.path, pass));
 		skills.push(...found.sort((a, b) => compareNames(a.path, b.path)));
 	}
 	return skills;
 }
 
-function isCurrent({ folders, files, marks }: Known, pass: ScanPass): boolean {
-	// Each is followed before it is looked at, so that no change comes between.
-	const isWatched = folders.map((folder) => pass.follow(folder)).every(Boolean);
-	if (folders.some((folder) => pass.touched.has(folder))) return false;
+function isCurrent({ paths, folders, marks }: Known, pass: ScanPass): boolean {
+	let isWatched = true;
+	for (let index = 0; index < folders; index += 1) {
+		const folder = paths[index] ?? '';
+		// Followed before it is looked at, so that no change comes between.
+		if (!pass.follow(folder)) isWatched = false;
+		if (pass.touched.size > 0 && pass.touched.has(folder)) return false;
+	}
 	if (isWatched && !pass.verifies) return true;
-	if (!marks) return false;
-	const isSame = (path: string, mark: FileMark | undefined) => mark !== undefined && isUnchanged(path, mark);
-	return (
-		folders.every((path, index) => isSame(path, marks[index])) &&
-		files.every((path, index) => isSame(path, marks[folders.length + index]))
-	);
+	return marks !== null && paths.every((path, index) => isUnchanged(path, marks, index));
 }
 
 /** Notes what is read for one skill, with the marks to know it again by. */
-function createReading(pass: ScanPass, isKept: boolean, pace: () => Promise<void>) {
-	const folders = { paths: [] as string[], marks: [] as (FileMark | null)[] };
-	const files = { paths: [] as string[], marks: [] as (FileMark | null)[] };
+function createReading(pass: ScanPass, isKept: boolean, pace: () => Promise<void> | undefined) {
+	const folders = { paths: [] as string[], marks: [] as number[] };
+	const files = { paths: [] as string[], marks: [] as number[] };
 	let isWhole = true;
+	let isMarked = true;
 	const note = (path: string, { paths, marks }: typeof folders) => {
 		paths.push(path);
-		if (isKept) marks.push(markOf(path));
+		if (isKept && isMarked) isMarked = addMark(marks, path);
 	};
 	return {
 		async readFolder(folder: string): Promise<Dirent[]> {
@@ -162,9 +162,12 @@ function createReading(pass: ScanPass, isKept: boolean, pace: () => Promise<void
 		},
 		keep<Content extends Known['content']>(content: Content, folder: string, memory: Memory | null): Content {
 			if (!isWhole || !memory) return content;
-			const marks = [...folders.marks, ...files.marks].filter((mark) => mark !== null);
-			const isMarked = marks.length === folders.paths.length + files.paths.length;
-			memory.kept.set(folder, { content, folders: folders.paths, files: files.paths, marks: isMarked ? marks : null });
+			memory.kept.set(folder, {
+				content,
+				paths: [...folders.paths, ...files.paths],
+				folders: folders.paths.length,
+				marks: isMarked ? [...folders.marks, ...files.marks] : null
+			});
 			return content;
 		}
 	};

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import type { Dirent } from 'node:fs';
 import { basename, join } from 'node:path';
 import { readFacts } from './facts.ts';
+import { apart, lean, leanRecord } from './lean.ts';
 import { parseManifest } from './manifest.ts';
 import { parseSkill } from './parser.ts';
 import { listFiles, scriptsOf } from './resources.ts';
@@ -50,22 +51,38 @@ export async function loadSkill(
 		const manifest = readManifest(dir, entries, reader);
 		const { facts, issues: doubts } = readFacts(spec);
 		return {
-			...spec,
-			...facts,
+			...optional({ license: spec.license, compatibility: spec.compatibility, allowedTools: spec.allowedTools }),
+			...optional({ author: facts.author, owner }),
+			name: apart(spec.name),
+			description: apart(spec.description),
+			metadata: leanRecord(spec.metadata),
+			body: apart(spec.body),
+			path,
+			dir,
+			extra: leanRecord(spec.extra),
+			version: facts.version,
+			tags: lean(facts.tags.map(apart)),
+			triggers: lean(facts.triggers.map(apart)),
 			status: 'ready',
 			root,
 			source,
-			...(owner === undefined ? {} : { owner }),
-			digest: hash('sha256', bytes).slice(0, 16),
-			tools: manifest.tools,
-			files,
-			scripts: scriptsOf(files),
-			issues: [...issues, ...doubts, ...manifest.issues]
+			digest: hash('sha256', bytes, 'buffer').toString('hex', 0, 8),
+			tools: lean(manifest.tools),
+			files: lean(files),
+			scripts: lean(scriptsOf(files)),
+			issues: lean([...issues, ...doubts, ...manifest.issues])
 		};
 	} catch (error) {
 		if (error instanceof SkillLoadError) return broken(error.issues);
 		return broken([{ field: '_', severity: 'error', message: (error as Error).message }]);
 	}
+}
+
+/** The texts that are there, each apart from the file it was read in. */
+function optional<Key extends string>(texts: Record<Key, string | undefined>): Partial<Record<Key, string>> {
+	const kept: Partial<Record<Key, string>> = {};
+	for (const key in texts) if (texts[key] !== undefined) kept[key] = apart(texts[key]);
+	return kept;
 }
 
 /** A tools.json that cannot be read costs the skill its tools, never itself (D16). */

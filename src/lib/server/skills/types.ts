@@ -56,17 +56,17 @@ export interface Skill extends SkillSpec {
 	/** `MAJOR.MINOR.PATCH`; 1.0.0 when the skill states none (A38). */
 	version: string;
 	author?: string;
-	tags: string[];
+	tags: readonly string[];
 	/** Phrases that ask for it (A17). */
-	triggers: string[];
+	triggers: readonly string[];
 	/** First 16 hex digits of the SHA-256 of the SKILL.md. */
 	digest: string;
-	tools: SkillTool[];
+	tools: readonly SkillTool[];
 	/** Every file, relative to the folder, sorted; at most 100. */
-	files: string[];
+	files: readonly string[];
 	/** The files that can be run. */
-	scripts: string[];
-	issues: SkillIssue[];
+	scripts: readonly string[];
+	issues: readonly SkillIssue[];
 }
 
 /** A folder with a SKILL.md that cannot be used; listed with the reason, never dropped (F1). */
@@ -79,7 +79,7 @@ export interface BrokenSkill {
 	root: string;
 	/** The root's label. */
 	source: string;
-	issues: SkillIssue[];
+	issues: readonly SkillIssue[];
 }
 
 /** A folder of skills; its label is made from its path where none is given. */
