@@ -18,7 +18,7 @@ export function readFacts(spec: SkillSpec): { facts: SkillFacts; issues: SkillIs
 	const value = (keys: readonly string[]): unknown => {
 		for (const key of keys) {
 			const found = spec.extra[key] ?? spec.metadata[key] ?? spec.extra[`metadata.${key}`];
-			if (found !== undefined) return found;
+			if (found !== undefined && found !== '') return found; // a blank one hides none of its other names
 		}
 		return undefined;
 	};
@@ -37,7 +37,7 @@ export function readFacts(spec: SkillSpec): { facts: SkillFacts; issues: SkillIs
 
 function readVersion(given: unknown): { version: string; issues: SkillIssue[] } {
 	if (given === undefined || given === '') return { version: DEFAULT_VERSION, issues: [] };
-	const text = typeof given === 'string' ? given.trim() : '';
+	const text = typeof given === 'string' ? given.trim().slice(0, 256) : '';
 	const exact = valid(text);
 	if (exact) return { version: exact, issues: [] };
 	const version = coerce(text)?.version ?? DEFAULT_VERSION;

@@ -2,6 +2,7 @@
 import matter from 'gray-matter';
 import { FAILSAFE_SCHEMA, load, YAMLException } from 'js-yaml';
 import type { SkillIssue } from './types.ts';
+import { quotePlainValues } from './yaml-repair.ts';
 
 /** Front matter is refused above this many characters before YAML sees it. */
 const MAX_FRONT_MATTER = 64 * 1024;
@@ -11,7 +12,7 @@ export interface FrontMatter {
 	/** Null prototype; every scalar is text (failsafe schema). */
 	data: Record<string, unknown>;
 	body: string;
-	/** Line of the file on which each top-level key stands, from 1. */
+	/** Line of the file on which each key stands, from 1: `metadata`, and `metadata.author` for one in the map below it. */
 	lines: ReadonlyMap<string, number>;
 	/** Line of the opening fence: where to look for what is missing. */
 	top: number;
@@ -54,26 +55,45 @@ export function readFrontMatter(contents: string): FrontMatter | SkillIssue {
 		// A5: the common fault is an unquoted ": " in a value; quoting plain values mends it.
 		const mended = quotePlainValues(lines);
 		data = parseYaml(mended.join('\n')).data;
-		let at = parsed.line ?? 1;
+		const at = parsed.line ?? 1;
 		if (!data) return whole(`the front matter is not valid YAML: ${parsed.reason}`, top + at, fixFor(parsed.reason));
-		// A value over several lines is mended where it begins.
-		while (at > 1 && !mended[at - 1]) at -= 1;
-		const fix = mended[at - 1] ?? '';
+		// A value over several lines is mended where it begins; its fault may show on a line below.
+		const isMended = (line: string, index: number) => line !== '' && line !== lines[index];
+		const before = mended.slice(0, at).findLastIndex(isMended);
+		const mendedAt = before < 0 ? mended.findIndex(isMended) : before;
 		repair = {
 			field: '_',
 			severity: 'warning',
-			line: top + at,
-			fix,
+			line: top + mendedAt + 1,
+			fix: (mended[mendedAt] ?? '').trim(),
 			message: `is not valid YAML (${parsed.reason}); it reads with the value in quotes`
 		};
 		warnings.push(repair);
 	}
-	const keyLines = new Map<string, number>();
+	return { data, body, lines: keyLines(lines, top), top, repair, warnings };
+}
+
+function keyLines(lines: readonly string[], top: number): Map<string, number> {
+	const found = new Map<string, number>();
+	let parent = '';
+	let indent: string | undefined;
+	const add = (key: string, index: number) => {
+		if (!found.has(key)) found.set(key, top + index + 1);
+	};
 	lines.forEach((line, index) => {
-		const key = /^([^\s:#][^:]*):/.exec(line)?.[1]?.trimEnd();
-		if (key !== undefined && !keyLines.has(key)) keyLines.set(key, top + index + 1);
+		const [start, blanks = '', written = ''] = /^( *)([^\s:#][^:]*):(?=\s|$)/.exec(line) ?? [];
+		const key = written.trimEnd().replace(/^(["'])(.*)\1$/, '$2');
+		if (start === undefined) return;
+		if (!blanks) {
+			add(key, index);
+			// Below a value, as below the sign of a block, nothing is a key.
+			parent = /^\s*(?:#|$)/.test(line.slice(start.length)) ? key : '';
+			indent = undefined;
+		} else if (parent && blanks === (indent ??= blanks)) {
+			add(`${parent}.${key}`, index);
+		}
 	});
-	return { data, body, lines: keyLines, top, repair, warnings };
+	return found;
 }
 
 function whole(message: string, line: number, fix?: string): SkillIssue {
@@ -133,34 +153,4 @@ function fixFor(reason = ''): string {
 	if (reason.includes('tab')) return 'put spaces in place of the tab';
 	if (reason.includes('map of keys')) return 'name: …';
 	return 'put the value in quotes';
-}
-
-/**
- * `key: plain text`, with the indented lines that go on with it, becomes `key: "plain text"`; what is quoted, a block or
- * a flow already stays. As many lines come back, the ones that went into the first of them empty.
- */
-function quotePlainValues(lines: readonly string[]): string[] {
-	const mended = [...lines];
-	for (let at = 0; at < lines.length; at += 1) {
-		const match = /^([A-Za-z_][\w-]*):[ \t]+(\S.*)$/.exec(lines[at] ?? '');
-		const [, key, value] = match ?? [];
-		if (key === undefined || value === undefined || !isPlain(value)) continue;
-		const parts = [value.trimEnd()];
-		const first = at;
-		for (let next = lines[at + 1]; next !== undefined && CONTINUES.test(next); next = lines[at + 1]) {
-			parts.push(next.trim());
-			mended[(at += 1)] = '';
-		}
-		mended[first] = `${key}: ${JSON.stringify(parts.join(' '))}`;
-	}
-	return mended;
-}
-
-/** Indented by spaces, and neither a key, an item nor a remark: it can only be the rest of the value above. */
-const CONTINUES = /^ +(?![\s#]|- |[\w-]+:(?:\s|$))/;
-
-function isPlain(value: string): boolean {
-	// `"Quick" fix: all` only begins like a quotation.
-	if (/^"(?:[^"\\]|\\.)*"\s*[^\s#]/.test(value) || /^'(?:[^']|'')*'\s*[^\s#']/.test(value)) return true;
-	return !/^["'|>#]/.test(value) && !/^(\[.*\]|\{.*\})\s*$/.test(value);
 }

@@ -127,10 +127,17 @@ describe('a SKILL.md', () => {
 			['metadata', 5]
 		]);
 	});
-	test('A16: an unknown key is a warning in both modes, a known extension of other clients is none', () => {
+	test('A16: an unexpected key is kept as it is; every one is reported in strict mode, those that nobody knows in lenient', () => {
 		const text = skill('name: demo\ndescription: d\nmodel: x\ntags: a\nversion: 1.0');
-		expect(parseSkill(text, PATH).warnings).toMatchObject([{ field: 'model', severity: 'warning', line: 4 }]);
-		expect({ ...parseSkillFile(text, PATH).extra }).toEqual({ model: 'x', tags: 'a', version: '1.0' });
+		const { spec, warnings } = parseSkill(text, PATH);
+		expect({ ...spec.extra }).toEqual({ model: 'x', tags: 'a', version: '1.0' });
+		expect(warnings).toMatchObject([
+			{ field: 'model', severity: 'warning', line: 4, message: expect.stringContaining('unexpected field') as string },
+			{ field: 'tags', severity: 'warning', line: 5 },
+			{ field: 'version', severity: 'warning', line: 6 }
+		]);
+		expect(lenient(text).warnings).toMatchObject([{ field: 'model', severity: 'warning', line: 4 }]);
+		expect({ ...lenient(text).spec.extra }).toEqual({ ...spec.extra });
 	});
 	test('A6: control and direction characters do not reach the name or the description', () => {
 		const { spec } = lenient(
@@ -213,7 +220,7 @@ describe('a SKILL.md', () => {
 		const { spec } = lenient(text);
 		expect({ ...spec.metadata }).toEqual({ n: '1.0', b: 'true', e: '' });
 		expect(spec.extra).toMatchObject({ 'metadata.x': ['y'] });
-		expect(issuesOf(text)).toMatchObject([{ field: 'metadata', severity: 'error', line: 4 }]);
+		expect(issuesOf(text)).toMatchObject([{ field: 'metadata', severity: 'error', line: 8 }]);
 	});
 	test.each([
 		['CRLF', 'name: demo\r\ndescription: d', 'd'],

@@ -84,10 +84,10 @@ function newestIn(skills: readonly Skill[], given: string): Skill | undefined {
 			'Write 1.2.0, ^1.2, ~1.2, >=1 <3, or latest.'
 		);
 	}
-	const version = maxSatisfying(
-		skills.map((skill) => skill.version),
-		range
-	);
+	const versions = skills.map((skill) => skill.version);
+	// What has appeared as a preview alone is the newest there is; a range would leave it out.
+	const newest = range === '*' ? maxSatisfying(versions, range, { includePrerelease: true }) : null;
+	const version = maxSatisfying(versions, range) ?? newest;
 	return skills.find((skill) => skill.version === version);
 }
 
