@@ -187,17 +187,20 @@ describe('output', () => {
 		expect(result.stderr.endsWith('19999\n20000\n')).toBe(true);
 		expect(Buffer.byteLength(result.stderr)).toBe(20_480 + OUTPUT_TRUNCATED.length + 2);
 	});
-	test('D22: an answer on standard output is kept by a cap of its own, beside the stream', async () => {
-		const short = await run('seq 1 20000', { maxAnswerBytes: 1_000_000 });
+	test('D11, D22: both streams are kept by a cap of their own, beside the shorter ones', async () => {
+		const script = 'seq 1 20000; seq 1 30000 >&2';
+		const short = await run(script, { maxKeptBytes: 1_000_000 });
 		expect(short).toMatchObject({
 			stdoutTruncated: true,
-			live: { stdout: short.stdout },
-			answer: { truncated: false }
+			stderrTruncated: true,
+			live: { stdout: short.stdout, stderr: short.stderr },
+			kept: { stdout: { truncated: false }, stderr: { truncated: false } }
 		});
-		expect(short.answer?.text.split('\n')).toHaveLength(20_001);
-		const long = await run('seq 1 20000', { maxAnswerBytes: 30_000 });
-		expect(long.answer?.truncated).toBe(true);
-		expect(await run('echo x')).not.toHaveProperty('answer');
+		expect(short.kept?.stdout.text.split('\n')).toHaveLength(20_001);
+		expect(short.kept?.stderr.text.split('\n')).toHaveLength(30_001);
+		const long = await run(script, { maxKeptBytes: 120_000 });
+		expect([long.kept?.stdout.truncated, long.kept?.stderr.truncated]).toEqual([false, true]);
+		expect(await run('echo x')).not.toHaveProperty('kept');
 	});
 	test('D10: a script that prints for ever is ended by the time-out, with its first lines', async () => {
 		const result = await run('yes', { timeoutMs: 300 });

@@ -64,7 +64,8 @@ function run(command: SandboxCommand, prepared?: ChildProcess): Promise<SandboxR
 		const startedAt = performance.now();
 		const stdout = createCappedOutput(command.maxOutputBytes, (text) => command.onOutput?.('stdout', text));
 		const stderr = createCappedOutput(command.maxOutputBytes, (text) => command.onOutput?.('stderr', text));
-		const answer = command.maxAnswerBytes === undefined ? null : createCappedOutput(command.maxAnswerBytes);
+		const { maxKeptBytes: most } = command;
+		const kept = most === undefined ? null : { stdout: createCappedOutput(most), stderr: createCappedOutput(most) };
 		let ended: SandboxResult['ended'] = 'exit';
 		let hasExited = false;
 		let isDone = false;
@@ -83,7 +84,7 @@ function run(command: SandboxCommand, prepared?: ChildProcess): Promise<SandboxR
 				stderr: err.text,
 				stdoutTruncated: out.truncated,
 				stderrTruncated: err.truncated,
-				...(answer ? { answer: answer.end() } : {}),
+				...(kept ? { kept: { stdout: kept.stdout.end(), stderr: kept.stderr.end() } } : {}),
 				durationMs: performance.now() - startedAt,
 				ended,
 				...outcome
@@ -117,9 +118,12 @@ function run(command: SandboxCommand, prepared?: ChildProcess): Promise<SandboxR
 		timers.push(setTimeout(() => end('timeout'), Math.min(command.timeoutMs, MAX_TIMER_MS)));
 		child.stdout?.on('data', (chunk: Buffer) => {
 			stdout.push(chunk);
-			answer?.push(chunk);
+			kept?.stdout.push(chunk);
 		});
-		child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk));
+		child.stderr?.on('data', (chunk: Buffer) => {
+			stderr.push(chunk);
+			kept?.stderr.push(chunk);
+		});
 		// A script that ends without reading its input breaks the pipe; its exit code tells the story.
 		child.stdin?.on('error', () => child.stdin?.destroy());
 		child.stdin?.end(command.input);

@@ -13,8 +13,8 @@ export interface SandboxCommand {
 	timeoutMs: number;
 	/** Bytes kept of each stream. */
 	maxOutputBytes: number;
-	/** Standard output is data as well: up to so many bytes of it come back as `answer`, beside the shorter `stdout`. */
-	maxAnswerBytes?: number;
+	/** Up to so many bytes of each stream come back as `kept`, beside the shorter `stdout` and `stderr`. */
+	maxKeptBytes?: number;
 	signal?: AbortSignal;
 	/** Live output, decoded, never cut inside a character; joined, it is the text of the result. */
 	onOutput?: (stream: 'stdout' | 'stderr', text: string) => void;
@@ -26,8 +26,8 @@ export interface SandboxResult {
 	stderr: string;
 	stdoutTruncated: boolean;
 	stderrTruncated: boolean;
-	/** Standard output by the cap `maxAnswerBytes`, where that was given. */
-	answer?: { text: string; truncated: boolean };
+	/** The streams by the cap `maxKeptBytes`, where that was given. */
+	kept?: { stdout: KeptStream; stderr: KeptStream };
 	/** null when a signal ended it or it never started. */
 	exitCode: number | null;
 	signal: string | null;
@@ -36,6 +36,11 @@ export interface SandboxResult {
 	ended: 'exit' | 'timeout' | 'aborted' | 'spawn-failed';
 	/** The system's words when it could not be started. */
 	spawnError?: string;
+}
+
+export interface KeptStream {
+	text: string;
+	truncated: boolean;
 }
 
 /** The marker of S0: stands where output was left out. */

@@ -1,8 +1,9 @@
 /** The environment of a script: built, never filtered, so that no secret of the server is in it by accident (FEATURES D14). */
+import { isRecord } from './operations.ts';
 import type { Skill } from './types.ts';
 
 /** Taken from the host as they are; none of them carries a secret or changes how a program starts. */
-const FROM_HOST = ['PATH', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'SystemRoot'] as const;
+const FROM_HOST = ['PATH', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot'] as const;
 
 /** Secrets of the server, and variables by which a host would decide what a script runs. */
 const NEVER_INHERITED =
@@ -50,13 +51,15 @@ export function buildEnvironment({
 	};
 }
 
-/** Names in `metadata.env` (or `env`) of a SKILL.md: a text separated by spaces or commas, or a list (A18). */
-function declaredVariables(skill: Skill): string[] {
-	const declared = skill.metadata.env ?? skill.extra.env;
-	const names: unknown[] = Array.isArray(declared)
-		? declared
-		: typeof declared === 'string'
-			? declared.split(/[\s,]+/)
-			: [];
+/** Names in `metadata.env`, `env` and `requires.env` of a SKILL.md: texts separated by spaces or commas, or lists (A18). */
+function declaredVariables({ metadata, extra }: Skill): string[] {
+	const required = [extra.requires, extra['metadata.requires']].map((value) =>
+		isRecord(value) ? value.env : undefined
+	);
+	const declared = [metadata.env, extra['metadata.env'], extra.env, ...required];
+	const names = declared.flatMap((value): unknown[] => {
+		if (typeof value === 'string') return value.split(/[\s,]+/);
+		return Array.isArray(value) ? value : [];
+	});
 	return names.filter((name): name is string => typeof name === 'string' && /^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
 }

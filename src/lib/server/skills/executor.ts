@@ -3,19 +3,14 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, extname } from 'node:path';
 import type { Sandbox, SandboxCommand, SandboxResult } from '../sandbox/sandbox.ts';
 import { buildEnvironment } from './environment.ts';
+import { explain, readHarness, readProgram } from './execution-result.ts';
 import { PYTHON_HARNESS } from './handlers/python-harness.ts';
 import { createInterpreters } from './interpreters.ts';
-import { createOutputStore, type OutputStore } from './output-store.ts';
+import { createOutputStore, MAX_SHOWN, type OutputStore } from './output-store.ts';
 import { resolveScript } from './resources.ts';
 import { createSpareNode, HARNESS_ARGUMENTS } from './spare-node.ts';
 import type { ScriptInput } from './script-arguments.ts';
-import {
-	type Skill,
-	type SkillErrorType,
-	type SkillEvent,
-	type SkillExecutionResult,
-	type SkillTool
-} from './types.ts';
+import type { Skill, SkillEvent, SkillExecutionResult, SkillTool } from './types.ts';
 import { changedFiles, listWorkspace } from './workspace-changes.ts';
 
 export interface ExecutorOptions {
@@ -55,8 +50,8 @@ export interface Executor {
 	close(): void;
 }
 
-/** A handler's answer is data, not a log: it may be longer than the text of a stream. */
-const MAX_ANSWER_BYTES = 1024 * 1024;
+/** Of each stream, for paging; and of a handler's answer, which is data, not a log. */
+const MAX_KEPT_BYTES = 1024 * 1024;
 /** Linux allows 128 KB for one argument; longer input comes by stdin alone. */
 const MAX_ARGUMENT_BYTES = 100_000;
 /** The longest that any call may ask for (D10). */
@@ -90,6 +85,15 @@ export function createExecutor({
 	const outputs = createOutputStore();
 	const spareNode = createSpareNode(sandbox, interpreters.node());
 
+	/** Keeps what a model is not shown of a result: of a tool, its value takes the place of stdout. */
+	const keep = (result: SkillExecutionResult, { kept }: SandboxResult): SkillExecutionResult => {
+		if (!kept) return result;
+		const value = result.value === undefined ? null : JSON.stringify(result.value);
+		if (!result.truncated && (value?.length ?? 0) <= MAX_SHOWN) return result;
+		const outputId = outputs.save({ stdout: value ?? kept.stdout.text, stderr: kept.stderr.text });
+		return { ...result, outputId };
+	};
+
 	const execute = async (call: Invocation, context: ExecutionContext): Promise<SkillExecutionResult> => {
 		await mkdir(context.cwd, { recursive: true });
 		const before = await listWorkspace(context.cwd);
@@ -110,7 +114,7 @@ export function createExecutor({
 			cwd: call.cwd,
 			timeoutMs: limitMs,
 			maxOutputBytes,
-			maxAnswerBytes: MAX_ANSWER_BYTES,
+			maxKeptBytes: MAX_KEPT_BYTES,
 			...(call.input === undefined ? {} : { input: call.input }),
 			...(context.signal ? { signal: context.signal } : {}),
 			onOutput: (stream, text) => {
@@ -131,11 +135,10 @@ export function createExecutor({
 			durationMs: Math.round(run.durationMs),
 			truncated: run.stdoutTruncated || run.stderrTruncated,
 			files,
-			...(run.stdoutTruncated && run.answer ? { outputId: outputs.save(run.answer.text) } : {}),
 			...explain(run, script, limitMs)
 		};
-		if (call.answer === 'harness') return readHarness(result, run, maxOutputBytes);
-		return call.answer === 'program' ? readProgram(result, run) : result;
+		if (call.answer === 'harness') return keep(readHarness(result, run, maxOutputBytes), run);
+		return keep(call.answer === 'program' ? readProgram(result, run) : result, run);
 	};
 
 	const announce = async (call: Invocation, context: ExecutionContext) => {
@@ -203,99 +206,4 @@ export function createExecutor({
 function workingDirectory(skill: Skill, scriptPath: string, workspace: string): string {
 	const wish = skill.extra.cwd ?? skill.metadata.cwd;
 	return wish === 'skill' ? skill.dir : wish === 'script' ? dirname(scriptPath) : workspace;
-}
-
-function explain(
-	run: SandboxResult,
-	script: string,
-	timeoutMs: number
-): { error?: SkillErrorType; message?: string; hint?: string } {
-	switch (run.ended) {
-		case 'timeout':
-			return {
-				error: 'ExecutionTimeout',
-				message: `${script} was ended after ${timeoutMs / 1000} s.`,
-				hint: 'Ask it for less, or raise SKILLS_TIMEOUT_MS. Scripts get no input: one that asks a question waits for ever.'
-			};
-		case 'aborted':
-			return { error: 'Cancelled', message: `${script} was stopped.` };
-		case 'spawn-failed':
-			return {
-				error: 'ExecutionFailed',
-				message: `${script} could not be started: ${run.spawnError ?? 'unknown reason'}`
-			};
-		case 'exit':
-			if (run.exitCode === 0) return {};
-			return {
-				error: 'ExecutionFailed',
-				message: run.signal
-					? `${script} was ended by ${run.signal}.`
-					: `${script} ended with exit code ${run.exitCode}.`
-			};
-	}
-}
-
-/** What a harness says of its handler: the value, the error, or nothing when the handler ended the process (D20, D21). */
-function readHarness(result: SkillExecutionResult, run: SandboxResult, maxOutputBytes: number): SkillExecutionResult {
-	const { answer, rest } = findAnswer(run.answer?.text ?? run.stdout);
-	const isShort = Buffer.byteLength(rest) <= maxOutputBytes;
-	const read = { ...result, stdout: isShort ? rest : run.stdout, truncated: !isShort || run.stderrTruncated };
-	if (run.ended !== 'exit' || run.signal) return read;
-	if (answer?.ok) return { ...read, value: answer.value ?? null };
-	if (answer)
-		return {
-			...read,
-			success: false,
-			error: 'ExecutionFailed',
-			message: String(answer.error || 'The handler failed.')
-		};
-	if (run.answer?.truncated) return tooLarge(read);
-	const message = `The handler ended the process without an answer (exit code ${run.exitCode}).`;
-	return {
-		...read,
-		success: false,
-		error: 'ExecutionFailed',
-		message,
-		hint: 'It must return its answer, not print it.'
-	};
-}
-
-/** What a program of another language printed: JSON, or else text (D22). */
-function readProgram(result: SkillExecutionResult, run: SandboxResult): SkillExecutionResult {
-	if (!result.success) return result;
-	if (run.answer?.truncated) return tooLarge(result);
-	const text = run.answer?.text ?? run.stdout;
-	const value = parseJson(text);
-	return { ...result, value: value === undefined ? text.trim() : value };
-}
-
-function tooLarge(result: SkillExecutionResult): SkillExecutionResult {
-	const message = 'The tool\u2019s answer is larger than 1 MB.';
-	return { ...result, success: false, error: 'OutputTooLarge', message, hint: 'Ask it for less, or for a file.' };
-}
-
-/**
- * A harness writes its answer last and without a line break. Programs that the handler started may have printed to the
- * same stream before: that is the rest.
- */
-function findAnswer(stdout: string): { answer?: { ok: boolean; value?: unknown; error?: unknown }; rest: string } {
-	let start = stdout.indexOf('{"ok":', stdout.lastIndexOf('\n') + 1);
-	for (let attempts = 0; start >= 0 && attempts < 50; attempts += 1) {
-		const answer = parseJson(stdout.slice(start));
-		if (isAnswer(answer)) return { answer, rest: stdout.slice(0, start) };
-		start = stdout.indexOf('{"ok":', start + 1);
-	}
-	return { rest: stdout };
-}
-
-function isAnswer(value: unknown): value is { ok: boolean; value?: unknown; error?: unknown } {
-	return typeof value === 'object' && value !== null && 'ok' in value && typeof value.ok === 'boolean';
-}
-
-function parseJson(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return undefined;
-	}
 }

@@ -1,35 +1,51 @@
-/** Keeps the long outputs of scripts for paging, within a bound (FEATURES D11). */
+/** Keeps the long outputs of scripts for paging, within a bound, and says how a model reads them (FEATURES D11). */
 import { randomUUID } from 'node:crypto';
+import { OUTPUT_TRUNCATED } from '../sandbox/sandbox.ts';
 import type { FilePage } from './operations.ts';
+import { SkillError } from './types.ts';
+
+export type OutputStream = 'stdout' | 'stderr';
+
+/** Which stream, `stdout` unless said otherwise, and where to begin; in bytes. */
+export interface OutputRange {
+	stream?: OutputStream;
+	offset?: number;
+	/** 65,536. */
+	limit?: number;
+}
 
 export interface OutputStore {
 	/** Its id; the oldest go when there is too much. */
-	save(text: string): string;
+	save(streams: Record<OutputStream, string>): string;
 	/** A piece of it, in bytes and cut at characters; null when it is not kept any more. */
-	read(id: string, range?: { offset?: number; limit?: number }): FilePage | null;
+	read(id: string, range?: OutputRange): FilePage | null;
 }
 
 const MAX_BYTES = 32 * 1024 * 1024;
 const PAGE_BYTES = 64 * 1024;
+/** Bytes of an output, and characters of a tool's answer, that a model is shown at once. */
+export const MAX_SHOWN = 20_480;
+/** Begins what stands in the place of a file's or a script's name: `output:<id>`, `output:<id>:stderr`. */
+const PREFIX = 'output:';
 
 export function createOutputStore(maxBytes = MAX_BYTES): OutputStore {
-	const kept = new Map<string, Buffer>();
+	const kept = new Map<string, Record<OutputStream, Buffer>>();
 	let total = 0;
 	return {
-		save(text) {
-			const bytes = Buffer.from(text);
+		save(streams) {
+			const bytes = { stdout: Buffer.from(streams.stdout), stderr: Buffer.from(streams.stderr) };
 			const id = randomUUID();
 			kept.set(id, bytes);
-			total += bytes.length;
-			for (const [oldest, { length }] of kept) {
+			total += sizeOf(bytes);
+			for (const [oldest, each] of kept) {
 				if (total <= maxBytes) break;
 				kept.delete(oldest);
-				total -= length;
+				total -= sizeOf(each);
 			}
 			return id;
 		},
-		read(id, { offset = 0, limit = PAGE_BYTES } = {}) {
-			const bytes = kept.get(id);
+		read(id, { stream = 'stdout', offset = 0, limit = PAGE_BYTES } = {}) {
+			const bytes = kept.get(id)?.[stream];
 			if (!bytes) return null;
 			const start = atCharacter(bytes, Math.min(offset, bytes.length));
 			const end = Math.max(
@@ -45,6 +61,48 @@ export function createOutputStore(maxBytes = MAX_BYTES): OutputStore {
 			};
 		}
 	};
+}
+
+/** Is it an output that is asked for, not a file of a skill? */
+export function isOutputName(name: string): boolean {
+	return name.startsWith(PREFIX);
+}
+
+/**
+ * The piece that `output:<id>` or `output:<id>:stderr` names, at most 20,480 bytes: more would be too long again.
+ * @throws SkillError FileNotFound when it is not kept, InvalidArgs for a stream that there is not
+ */
+export function readNamedOutput(read: OutputStore['read'], name: string, range: OutputRange): FilePage {
+	const [id = '', stream = 'stdout'] = name.slice(PREFIX.length).split(':');
+	if (stream !== 'stdout' && stream !== 'stderr') {
+		throw new SkillError('InvalidArgs', 'An output has two streams, stdout and stderr.');
+	}
+	const limit = Math.min(range.limit ?? MAX_SHOWN, MAX_SHOWN);
+	const page = read(id, { ...range, stream, limit });
+	if (page) return page;
+	const message = `The output “${id.slice(0, 100)}” is not kept any more.`;
+	throw new SkillError('FileNotFound', message, 'Run the script again.');
+}
+
+/** How a model reads on where what it is shown of a result was cut; nothing when that is not kept. */
+export function howToReadOn(
+	outputId: string | undefined,
+	{ stdout, stderr }: Record<OutputStream, string>
+): string | undefined {
+	if (outputId === undefined) return undefined;
+	const cuts = [cutOf(stdout, ''), cutOf(stderr, ':stderr')].filter((cut) => cut !== null);
+	const [first = { offset: 0, suffix: '' }, second] = cuts;
+	const also = second ? ` Likewise “${PREFIX}${outputId}${second.suffix}” from ${second.offset}.` : '';
+	return `To read what was left out, call use_skill with script “${PREFIX}${outputId}${first.suffix}” and args ["${first.offset}"]: the byte to begin at.${also}`;
+}
+
+function cutOf(text: string, suffix: string): { offset: number; suffix: string } | null {
+	const at = text.indexOf(`\n${OUTPUT_TRUNCATED}\n`);
+	return at < 0 ? null : { offset: Buffer.byteLength(text.slice(0, at)), suffix };
+}
+
+function sizeOf({ stdout, stderr }: Record<OutputStream, Buffer>): number {
+	return stdout.length + stderr.length;
 }
 
 /** The nearest place before `index` where a character begins. */

@@ -1,7 +1,8 @@
 /** Does an operation: the one way to skills, whichever dialect asked (FEATURES C1–C6, C13, D1–D4, D18, D24). */
 import type { ExecutionContext, Executor } from './executor.ts';
 import { checkArguments } from './manifest.ts';
-import type { OperationResult, SkillOperation } from './operations.ts';
+import { isRecord, numberArgument, type OperationResult, type SkillOperation } from './operations.ts';
+import { isOutputName, readNamedOutput } from './output-store.ts';
 import { estimateTokens, renderLoadedSkill } from './prompt.ts';
 import { findSkill, similarNames } from './references.ts';
 import type { SkillSnapshot } from './registry.ts';
@@ -39,14 +40,15 @@ export async function perform(operation: SkillOperation, context: PerformContext
 		case 'read': {
 			const skill = requireSkill(context, operation.skill);
 			if (operation.path === null) return { kind: 'files', skill };
-			const { offset = 0, limit } = operation;
-			const page = await readSkillFile(skill.dir, operation.path, {
-				offset,
-				...(limit === undefined ? {} : { limit })
-			});
-			return { kind: 'read', skill, path: operation.path, page };
+			const { path, offset = 0, limit } = operation;
+			const range = { offset, ...(limit === undefined ? {} : { limit }) };
+			const page = isOutputName(path)
+				? readNamedOutput(executor.readOutput, path, range)
+				: await readSkillFile(skill.dir, path, range);
+			return { kind: 'read', skill, path, page };
 		}
 		case 'run': {
+			if (isOutputName(operation.script)) return readOn(operation, context);
 			const skill = await activate(operation, context);
 			if (operation.script === '') {
 				const hint = `Its scripts: ${skill.scripts.join(', ') || 'none'}`;
@@ -68,6 +70,17 @@ export async function perform(operation: SkillOperation, context: PerformContext
 			throw new SkillError('UnknownTool', `“${skill.name}” has no tool “${shorten(operation.tool)}”.`, hint);
 		}
 	}
+}
+
+/** What S0's two tools have for paging: `args` holds the byte to begin at, as a list or by name. Nothing runs. */
+function readOn(
+	{ skill: name, script, args }: SkillOperation & { kind: 'run' },
+	context: PerformContext
+): OperationResult {
+	const skill = requireSkill(context, name);
+	const given: unknown = Array.isArray(args) ? args[0] : isRecord(args) ? args.offset : undefined;
+	const offset = numberArgument({ offset: given }, 'offset') ?? 0;
+	return { kind: 'read', skill, path: script, page: readNamedOutput(context.executor.readOutput, script, { offset }) };
 }
 
 /** Calls a tools.json tool once its arguments are found right; one without a script answers with the instructions (D18). */

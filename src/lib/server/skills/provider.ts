@@ -14,6 +14,7 @@ import type { DialectName } from './dialects/dialect.ts';
 import { createExecutor } from './executor.ts';
 import { renderCatalog, type CatalogFormat } from './catalog.ts';
 import type { FilePage } from './operations.ts';
+import type { OutputRange } from './output-store.ts';
 import { createRegistry, type SkillRegistry, type SkillSnapshot } from './registry.ts';
 import { createSdkTools, type SdkTool } from './sdk-tools.ts';
 import { BUILT_IN_TOOLS, createSkillSession, type SessionOptions, type SkillSession } from './session.ts';
@@ -78,8 +79,8 @@ export interface SkillsProvider {
 	createSession(options: Omit<SessionOptions, 'executor' | 'snapshot'> & { snapshot: SkillSnapshot }): SkillSession;
 	/** Skills that fit what somebody said, best first. The index is made once a snapshot. */
 	rank(snapshot: SkillSnapshot, query: string): Skill[];
-	/** A piece of an output that was too long for the model, by the result's `outputId`; null when it is not kept any more. */
-	readOutput(id: string, range?: { offset?: number; limit?: number }): FilePage | null;
+	/** A piece of a stream that was too long for the model, by the result's `outputId`; null when it is not kept any more. */
+	readOutput(id: string, range?: OutputRange): FilePage | null;
 	/** What `define_tool` made; null unless `defineTools` was given. */
 	readonly workshop: Workshop | null;
 	/** Reads the folders again. */

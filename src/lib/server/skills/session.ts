@@ -10,6 +10,7 @@ import { isRecord, textArgument, type OperationResult, type SkillOperation } fro
 import { callTool, perform, shorten, type Approval, type PerformContext } from './perform.ts';
 import { findSkill } from './references.ts';
 import type { SkillSnapshot } from './registry.ts';
+import { readScriptArguments } from './script-arguments.ts';
 import { nameTools, type NamedTool } from './tool-names.ts';
 import { viewOf, type Visibility } from './visibility.ts';
 import { DEFINE, REMOVE, type Workshop } from './workshop.ts';
@@ -28,8 +29,18 @@ export interface SkillSession {
 	has(name: string): boolean;
 	/** Calls with the same lane must not run at the same time: one skill's scripts one at a time (D43). */
 	lane(name: string, args: Record<string, unknown>): string | null;
+	/** What a call would run, for whoever is asked first; null for a call that runs nothing, or says nothing sensible. */
+	plan(name: string, args: Record<string, unknown>): PlannedRun | null;
 	/** Takes the calls of every dialect. Never throws: what goes wrong is an outcome. */
 	call(name: string, args: Record<string, unknown>, context: ExecutionContext): Promise<ToolOutcome>;
+}
+
+/** A run of a skill's script or tool that was asked for. */
+export interface PlannedRun {
+	skill: Skill;
+	/** As the caller named it: a path, a bare name, or a tool of tools.json. */
+	script: string;
+	args: string[];
 }
 
 export interface SessionOptions extends Visibility {
@@ -82,6 +93,25 @@ export function createSkillSession({
 		references.add(reference); // the newest stands last and wins a clash of tool names (D17)
 	};
 
+	const plan = (name: string, args: Record<string, unknown>): PlannedRun | null => {
+		const { library } = view();
+		const loadedTool = loadedTools(library).get(name);
+		if (loadedTool) return planTool(loadedTool.skill, loadedTool.tool.name, args);
+		try {
+			const operation = isRecord(args) ? findOperation(name, args, library.skills)?.operation : undefined;
+			if (operation?.kind !== 'run' && operation?.kind !== 'tool') return null;
+			const skill = findSkill(library, operation.skill);
+			if (!skill) return null;
+			if (operation.kind === 'tool') return planTool(skill, operation.tool, operation.args);
+			const { argv, input } = readScriptArguments(operation.args, operation.argStyle);
+			return { skill, script: operation.script, args: input === undefined ? argv : [...argv, input] };
+		} catch (error) {
+			// The call itself will say what is wrong with it.
+			if (error instanceof SkillError) return null;
+			throw error;
+		}
+	};
+
 	const defineTool = async (args: Record<string, unknown>, made: Workshop): Promise<ToolOutcome> => {
 		const { tool, skill, persistent } = await made.define(args);
 		const { library } = view();
@@ -112,21 +142,8 @@ export function createSkillSession({
 			if (workshop && (name === DEFINE.name || name === REMOVE.name)) return true;
 			return loadedTools(library).has(name) || READERS.some((reader) => reads(reader, name, library.skills));
 		},
-		lane(name, args) {
-			const { library } = view();
-			const loadedTool = loadedTools(library).get(name);
-			if (loadedTool) return loadedTool.skill.name;
-			try {
-				const found = isRecord(args) ? findOperation(name, args, library.skills) : null;
-				const operation = found?.operation;
-				if (operation?.kind !== 'run' && operation?.kind !== 'tool') return null;
-				return findSkill(library, operation.skill)?.name ?? null;
-			} catch (error) {
-				// The call itself will say what is wrong with it.
-				if (error instanceof SkillError) return null;
-				throw error;
-			}
-		},
+		lane: (name, args) => plan(name, args)?.skill.name ?? null,
+		plan,
 		async call(name, given, context) {
 			const { library, off } = view();
 			let reader: Dialect = full;
@@ -150,6 +167,10 @@ export function createSkillSession({
 			}
 		}
 	};
+}
+
+function planTool(skill: Skill, tool: string, args: Record<string, unknown>): PlannedRun {
+	return { skill, script: tool, args: [JSON.stringify(args)] };
 }
 
 /** Of the first dialect that knows the tool; an envelope is opened (C17). @throws SkillError InvalidArgs */

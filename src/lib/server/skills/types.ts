@@ -129,7 +129,7 @@ export interface SkillExecutionResult {
 	files: { path: string; bytes: number }[];
 	/** The value a tools.json handler returned. */
 	value?: unknown;
-	/** Where up to 1 MB of a longer stdout is kept for a while: `provider.readOutput`. */
+	/** Where up to 1 MB of each stream is kept for a while when one was cut, or of a long `value`: `provider.readOutput`. */
 	outputId?: string;
 }
 
