@@ -1,7 +1,7 @@
 /** SKILL.md → spec or issues, by the Agent Skills specification; pure (FEATURES A6–A17, A20–A22). */
 import { basename, dirname } from 'node:path';
 import { readAllowedTools } from './allowed-tools.ts';
-import { readDescription, readName, readText, shown, type Violate } from './fields.ts';
+import { lengthOf, readDescription, readName, readText, shown, type Violate } from './fields.ts';
 import { readFrontMatter } from './front-matter.ts';
 import { SkillLoadError, type SkillIssue, type SkillSpec } from './types.ts';
 
@@ -49,7 +49,7 @@ export function parseSkill(
 	const description = readDescription(data, violate);
 	const license = readText(data, 'license', violate);
 	const compatibility = readText(data, 'compatibility', violate);
-	if (compatibility && [...compatibility].length > 500) violate('compatibility', 'is longer than 500 characters');
+	if (compatibility && lengthOf(compatibility) > 500) violate('compatibility', 'is longer than 500 characters');
 
 	// Without a prototype, a key called __proto__ is a key.
 	const extra = Object.create(null) as Record<string, unknown>;
