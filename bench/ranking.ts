@@ -1,6 +1,5 @@
 /** How well and how fast skills are found by what somebody asks, among very many others. */
 import { pickAutoSkills } from '../src/lib/server/skills/omniroute-score.ts';
-import { rankSkills } from '../src/lib/server/skills/search.ts';
 import { createSkillIndex } from '../src/lib/server/skills/skill-index.ts';
 import { createBm25 } from './bm25.ts';
 import type { Row } from './measure.ts';
@@ -23,16 +22,12 @@ export function benchRanking(): Row[] {
 		const skills = [...noise(count - SKILLS.length), ...SKILLS];
 		const index = createSkillIndex(skills);
 		const ours = measure((question) => index.rank(question, BEST).map(({ skill }) => skill.name));
-		const plain = measure((question) =>
-			rankSkills(question, skills, { minScore: 1, maxSkills: BEST }).map(({ skill }) => skill.name)
-		);
 		const document = measure((question) =>
 			pickAutoSkills(skills, { messages: [question] }, { minScore: 1, maxSkills: BEST }).map(({ skill }) => skill.name)
 		);
 		const bm25 = measure(createBm25(skills));
 		const rows = [
 			['`createSkillIndex`', ours],
-			['`rankSkills`', plain],
 			['the OmniRoute document’s scorer', document]
 		] as const;
 		return rows.map(([name, recall]) => ({

@@ -85,6 +85,7 @@ describe('a budget', () => {
 		expect(text.indexOf('### weather\nTells the weather')).toBe(text.indexOf('###'));
 		expect(text).toMatch(/More skills: skill-\d+, .*and \d+ others\. Call search_skills to find one\.$/);
 	});
+	const formats = ['markdown', 'compact', 'xml'] as const;
 	test('B9: it is kept in every format, however small it is and however long the skills', () => {
 		const skill = fc
 			.record({ name: fc.stringMatching(/^[a-z]{1,60}$/), description: fc.string({ maxLength: 1500 }) })
@@ -92,14 +93,38 @@ describe('a budget', () => {
 		fc.assert(
 			fc.property(
 				fc.array(skill, { minLength: 1, maxLength: 40 }),
-				fc.constantFrom('markdown' as const, 'compact' as const, 'xml' as const),
-				fc.integer({ min: 200, max: 3000 }),
-				(skills, format, budgetTokens) => {
-					const text = renderCatalog(skills, { format, budgetTokens });
+				fc.constantFrom(...formats),
+				fc.double({ min: 0, max: 3000, noNaN: true }),
+				fc.boolean(),
+				(skills, format, budgetTokens, hasGuidance) => {
+					const text = renderCatalog(skills, { format, budgetTokens, hasGuidance });
 					expect(estimateTokens(text)).toBeLessThanOrEqual(budgetTokens);
 				}
 			),
 			{ numRuns: 500 }
 		);
+	});
+	test.each(formats)('B9: every budget from 0 to 3000 is kept in %s, and what is there is well-formed', (format) => {
+		const some = library.slice(-20);
+		for (let budgetTokens = 0; budgetTokens <= 3000; budgetTokens += 1) {
+			for (const hasGuidance of [false, true]) {
+				const text = renderCatalog(some, { format, budgetTokens, hasGuidance, rank: () => some.slice(-1) });
+				if (estimateTokens(text) > budgetTokens) expect.fail(`${budgetTokens} tokens gave ${text}`);
+				if (text !== '' && !/weather|\d+ more skills|More skills/.test(text)) expect.fail(`only a head: ${text}`);
+				if (format === 'xml' && text !== '') expect(text).toMatch(/^<available_skills>[^]*<\/available_skills>$/);
+			}
+		}
+	});
+	test('B9: with less and less room go the guidance, the descriptions, the names, and then all of it', () => {
+		const seen = new Set<string>();
+		for (let budgetTokens = 0; budgetTokens <= 3000; budgetTokens += 1) {
+			const text = renderCatalog(many.slice(0, 20), { budgetTokens, hasGuidance: true });
+			const has = [/Answer directly/, /^Does the thing/m, /skill-0/, /Available Skills/].map((part) => part.test(text));
+			seen.add(has.map(Number).join(''));
+		}
+		expect([...seen]).toEqual(expect.arrayContaining(['0000', '0001', '0011', '0111', '1111']));
+	});
+	test.each([0, -1, Number.NaN])('B9: for %d tokens there is nothing to read', (budgetTokens) => {
+		expect(renderCatalog(many, { budgetTokens })).toBe('');
 	});
 });

@@ -8,7 +8,7 @@ export type CatalogFormat = 'markdown' | 'compact' | 'xml';
 export interface CatalogOptions {
 	/** `markdown`. */
 	format?: CatalogFormat;
-	/** Most tokens for the whole section; without it every skill is told in full. */
+	/** Most tokens for the whole section, and never more, even if nothing can be said; without it every skill is told in full. */
 	budgetTokens?: number;
 	/**
 	 * Asked only when the budget does not hold all: skills that fit what the user said, best first (`createSkillIndex`).
@@ -34,17 +34,25 @@ export function renderCatalog(skills: readonly Skill[], options: CatalogOptions 
 	const ranked = rank();
 	const isRanked = new Set(ranked);
 	const inOrder = [...ranked, ...skills.filter((skill) => !isRanked.has(skill))];
-	// Characters, so that the sum is exact; a quarter is for the names of the others.
-	const room = Math.max(0, Math.floor(budgetTokens) * 4 - join(head, [], form).length - 2);
+	const room = Math.floor(budgetTokens) * 4;
+	// The less room, the less is said: without guidance, then without descriptions, then without names, then nothing.
+	return renderPart(inOrder, head.length <= room / 2 ? head : form.head, room, form);
+}
+
+/** As many skills as there is room for, in characters, so that the sum is exact; empty without room for any. */
+function renderPart(skills: readonly Skill[], head: string, room: number, form: Form): string {
+	const left = room - join(head, [''], form).length;
+	if (!(left > 0)) return '';
+	// A quarter is for the names of the others.
 	const told = takeWhile(
-		inOrder,
-		Math.floor((room * 3) / 4),
+		skills,
+		Math.floor((left * 3) / 4),
 		(skill) => form.entry(skill).length + form.separator.length
 	);
 	const entries = told.map(form.entry);
-	const rest = inOrder.slice(told.length);
-	const left = room - entries.reduce((sum, entry) => sum + entry.length + form.separator.length, 0);
-	return join(head, [...entries, ...othersIn(rest, left, form)], form);
+	const used = entries.reduce((sum, entry) => sum + entry.length + form.separator.length, 0);
+	const parts = [...entries, ...othersIn(skills.slice(told.length), left - used, form)];
+	return parts.length > 0 ? join(head, parts, form) : '';
 }
 
 /** `markdown` of all skills, as S0 has it. */
@@ -118,10 +126,12 @@ function othersIn(rest: readonly Skill[], room: number, { note, separator }: For
 				: `${missing} more skills.`;
 		return note(`${listed} Call search_skills to find one.`);
 	};
-	const fixed = text([]).length + separator.length + 40;
-	const names = takeWhile(rest, room - fixed, ({ name }) => name.length + 2).map(({ name }) => name);
-	const line = text(names);
-	return line.length + separator.length <= room ? [line] : [];
+	// The longest text around the names; what is left of it when all of them fit is not worth counting.
+	const fixed = note(`More skills: , and ${rest.length} others. Call search_skills to find one.`).length;
+	const names = takeWhile(rest, room - separator.length - fixed + 2, ({ name }) => name.length + 2);
+	const lines = [text(names.map(({ name }) => name)), text([])];
+	// A name that had to be escaped is longer than it was.
+	return lines.filter((line) => line.length + separator.length <= room).slice(0, 1);
 }
 
 function takeWhile<Item>(items: readonly Item[], room: number, size: (item: Item) => number): Item[] {

@@ -1,8 +1,9 @@
 /** The drover document's library, as it is documented: a registry of specs, their resources, two tools, one block (S3). */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { renderFiles, renderPage, RESOURCE_FOLDERS, resourceHint, SKILL_LOAD, SKILL_RESOURCE } from './drover-tools.ts';
 import { readSkillFile } from './read-file.ts';
-import { SkillError, type SkillSpec } from './types.ts';
+import { SkillError, type SkillSpec, type ToolDefinition } from './types.ts';
 
 /** An in-process directory of skills (A31). */
 export interface SpecRegistry {
@@ -35,7 +36,6 @@ interface ToolOptions {
 	allowed: readonly string[];
 }
 
-const FOLDERS = ['scripts', 'references', 'assets'] as const;
 const MAX_BYTES = 65_536;
 const MAX_LINE = 200;
 
@@ -52,7 +52,9 @@ export function createSkillRegistry(skills: readonly SkillSpec[]): SpecRegistry 
 
 /** Supporting files one level deep; hidden ones, folders and the SKILL.md are left out (C8, C10). */
 export async function listSkillResources(spec: Pick<SkillSpec, 'dir'>): Promise<SkillResources> {
-	const [scripts, references, assets] = await Promise.all(FOLDERS.map((folder) => filesIn(join(spec.dir, folder))));
+	const [scripts, references, assets] = await Promise.all(
+		RESOURCE_FOLDERS.map((folder) => filesIn(join(spec.dir, folder)))
+	);
 	const top = await filesIn(spec.dir);
 	return {
 		scripts: scripts ?? [],
@@ -83,18 +85,13 @@ export function skillLoadTool({
 	hintResources = true
 }: ToolOptions & { hintResources?: boolean }): ToolDef<{ name: string }> {
 	return {
-		name: 'skill_load',
-		description: 'Load the instructions of a skill. Call it when a task matches one of the available skills.',
-		parameters: {
-			type: 'object',
-			properties: { name: { type: 'string', description: 'Name of the skill', enum: [...new Set(allowed)] } },
-			required: ['name']
-		},
+		...offeredTo(allowed, SKILL_LOAD),
 		execute: ({ name }) =>
 			answering(async () => {
 				const skill = find(registry, allowed, name);
 				if (!hintResources) return skill.body;
-				return skill.body + resourceHint(name, await listSkillResources(skill));
+				const resources = await listSkillResources(skill);
+				return skill.body + resourceHint(name, (folder) => resources[folder].length);
 			})
 	};
 }
@@ -106,29 +103,14 @@ export function skillResourceTool({
 	maxBytes = MAX_BYTES
 }: ToolOptions & { maxBytes?: number }): ToolDef<{ name: string; resource?: string; offset?: number }> {
 	return {
-		name: 'skill_resource',
-		description: 'List the supporting files of a skill, or read one of them.',
-		parameters: {
-			type: 'object',
-			properties: {
-				name: { type: 'string', description: 'Name of the skill', enum: [...new Set(allowed)] },
-				resource: { type: 'string', description: "Path from the skill's folder, e.g. references/forms.md" },
-				offset: { type: 'integer', minimum: 0, description: 'Byte to read on from, as a truncated answer names it' }
-			},
-			required: ['name']
-		},
+		...offeredTo(allowed, SKILL_RESOURCE),
 		execute: ({ name, resource, offset }) =>
 			answering(async () => {
 				const skill = find(registry, allowed, name);
-				if (!resource) return renderResources(name, await listSkillResources(skill));
+				if (!resource) return renderFiles(name, pathsOf(await listSkillResources(skill)));
 				// What a model gives may be anything; what is no place in a file is its beginning.
 				const start = typeof offset === 'number' && Number.isSafeInteger(offset) && offset > 0 ? offset : 0;
-				const { text, nextOffset, totalBytes } = await readSkillFile(skill.dir, resource, {
-					offset: start,
-					limit: maxBytes
-				});
-				if (nextOffset === null) return text;
-				return `${text}\n\n[truncated: bytes ${start} to ${nextOffset} of ${totalBytes}; call again with offset ${nextOffset} for more]`;
+				return renderPage(await readSkillFile(skill.dir, resource, { offset: start, limit: maxBytes }));
 			})
 	};
 }
@@ -149,6 +131,21 @@ export function renderSkillsBlock(registry: SpecRegistry, allowed: readonly stri
 	if (lines.length === 0) return '';
 	const how = 'Call `skill_load(name="<name>")` to read the instructions of a skill before you use it.';
 	return ['## Available skills', '', how, '', ...lines].join('\n');
+}
+
+/** The definition with its `name` limited to the names that may be used (B14). */
+function offeredTo(
+	allowed: readonly string[],
+	{ name, description, parameters }: ToolDefinition
+): Omit<ToolDef<never>, 'execute'> {
+	const properties = parameters.properties as Record<string, Record<string, unknown>>;
+	const named = { ...properties.name, enum: [...new Set(allowed)] };
+	return { name, description, parameters: { ...parameters, properties: { ...properties, name: named } } };
+}
+
+function pathsOf(resources: SkillResources): string[] {
+	const inFolders = RESOURCE_FOLDERS.flatMap((folder) => resources[folder].map((file) => `${folder}/${file}`));
+	return [...inFolders, ...resources.other];
 }
 
 function find(registry: SpecRegistry, allowed: readonly string[], name: unknown): SkillSpec {
@@ -176,23 +173,6 @@ async function answering(task: () => Promise<string>): Promise<{ content: string
 		const hint = error instanceof SkillError ? error.hint : undefined;
 		return { content: [(error as Error).message, hint].filter(Boolean).join(' '), isError: true };
 	}
-}
-
-function resourceHint(name: string, resources: SkillResources): string {
-	const counts = FOLDERS.flatMap((folder) => {
-		const count = resources[folder].length;
-		return count === 0 ? [] : [`${count} ${count === 1 ? folder.slice(0, -1) : folder}`];
-	});
-	if (counts.length === 0) return '';
-	return `\n\n---\nThis skill ships ${counts.join(', ')}. Call skill_resource(name="${name}") to list them.`;
-}
-
-function renderResources(name: string, resources: SkillResources): string {
-	const lines = [
-		...FOLDERS.flatMap((folder) => resources[folder].map((file) => `- ${folder}/${file}`)),
-		...resources.other.map((file) => `- ${file}`)
-	];
-	return lines.length === 0 ? `${name} has no supporting files.` : lines.join('\n');
 }
 
 async function filesIn(dir: string): Promise<string[]> {

@@ -27,8 +27,9 @@ export {
 export type { SkillResources, SpecRegistry, ToolDef } from './drover.ts';
 export { renderCatalog } from './catalog.ts';
 export type { CatalogFormat, CatalogOptions } from './catalog.ts';
-export { rankSkills } from './search.ts';
-export { createSkillIndex } from './skill-index.ts';
+export { scoreSkill } from './search.ts';
+export type { SkillScore, SkillSignals } from './search.ts';
+export { createSkillIndex, createSkillIndexInSlices } from './skill-index.ts';
 export type { RankedSkill, SkillIndex } from './skill-index.ts';
 export type { SdkTool } from './sdk-tools.ts';
 export { findEnvelope, readEnvelope } from './dialects/envelope.ts';

@@ -54,3 +54,16 @@ test('B8: at least 3 points, at most 5 skills; ties by installs, then by name', 
 	expect(pickAutoSkills(skills, ask('read this pdf'), { maxSkills: 1 })).toHaveLength(1);
 	expect(pickAutoSkills(skills, ask('read this pdf'), { minScore: 4 })).toEqual([]);
 });
+
+test('B8: of equals the one that was used last comes first, before installs count', () => {
+	const skills = ['a', 'b', 'c'].map((name, index) => ({
+		name: `zz-${name}`,
+		description: '',
+		tags: ['pdf'],
+		installCount: 3 - index,
+		...(name === 'c' ? { lastUsedAt: 1_700_000_000_000 } : {})
+	}));
+	const names = (given: typeof skills) => pickAutoSkills(given, ask('a pdf')).map(({ skill }) => skill.name);
+	expect(names(skills)).toEqual(['zz-c', 'zz-a', 'zz-b']);
+	expect(names(skills.toReversed())).toEqual(['zz-c', 'zz-a', 'zz-b']);
+});

@@ -4,6 +4,8 @@ export interface ScoredSkill {
 	name: string;
 	description: string;
 	tags: readonly string[];
+	/** Breaks ties (B8), before `installCount`, which seldom tells skills apart; milliseconds since 1970, never without it. */
+	lastUsedAt?: number;
 	/** Breaks ties (B8); 0 without it. */
 	installCount?: number;
 }
@@ -64,7 +66,7 @@ export function scoreAutoSkill(skill: ScoredSkill, request: ScoreRequest): Omnir
 	return scoreIn(omnirouteContext(request), skill, request);
 }
 
-/** The skills to inject: at least 3 points, most points first, then most installs, then by name; at most 5. */
+/** The skills to inject: at least 3 points, most points first, then the latest used, then most installs, then by name; at most 5. */
 export function pickAutoSkills<Skill extends ScoredSkill>(
 	skills: readonly Skill[],
 	request: ScoreRequest,
@@ -77,6 +79,7 @@ export function pickAutoSkills<Skill extends ScoredSkill>(
 		.sort(
 			(a, b) =>
 				b.score - a.score ||
+				(b.skill.lastUsedAt ?? 0) - (a.skill.lastUsedAt ?? 0) ||
 				(b.skill.installCount ?? 0) - (a.skill.installCount ?? 0) ||
 				(a.skill.name < b.skill.name ? -1 : 1)
 		)

@@ -20,6 +20,11 @@ beforeAll(async () => {
 	await symlink('../secret.txt', join(dir, 'out.txt'));
 	await symlink('references/forms.md', join(dir, 'inner.md'));
 	await symlink('..', join(dir, 'up'));
+	await symlink('up', join(dir, 'again'));
+	await symlink('references/round', join(dir, 'chain'));
+	await symlink('../again/secret.txt', join(dir, 'references/round'));
+	await symlink(folder, join(dir, 'absolute'));
+	await symlink('itself', join(dir, 'itself'));
 	execFileSync('mkfifo', [join(dir, 'fifo')]);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -54,6 +59,14 @@ test('C6: pieces put together are the file, whatever their size: no character is
 test.each([
 	'out.txt',
 	'up/secret.txt',
+	'again/secret.txt',
+	'again/skill/../secret.txt',
+	'chain',
+	'references/round',
+	'absolute/secret.txt',
+	'itself',
+	'up/',
+	'.',
 	'../secret.txt',
 	'/etc/passwd',
 	'references/../../secret.txt',
@@ -95,10 +108,28 @@ test('C9: no path reaches the file outside, whatever it is made of', async () =>
 		'~',
 		'\0',
 		'C:',
-		'SECRET.TXT'
+		'SECRET.TXT',
+		'again',
+		'chain',
+		'absolute',
+		'round',
+		'Up',
+		'skill',
+		'%252e%252e',
+		'%00',
+		'%c0%ae%c0%ae',
+		'..%5c',
+		'\u2215',
+		'\u29f5',
+		'\ufe52',
+		'..\u0000',
+		'file://',
+		'/proc/self/cwd',
+		'secret.txt/',
+		'secret\u200b.txt'
 	);
 	await fc.assert(
-		fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 6 }), async (parts) => {
+		fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 8 }), async (parts) => {
 			const text = await readSkillFile(dir, parts.join('')).then(
 				(page) => page.text,
 				() => ''

@@ -1,6 +1,6 @@
 /** Reads a piece of a skill's file, and never one that lies elsewhere (FEATURES C6, C9). */
-import { constants } from 'node:fs';
-import { open, realpath, stat, type FileHandle } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { lstat, open, readlink, realpath, type FileHandle } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import type { FilePage } from './operations.ts';
@@ -72,15 +72,24 @@ async function insidePath(root: string, requested: string): Promise<string> {
 	return path;
 }
 
-/** What was opened must still be what the path says: a link may have been swapped in meanwhile. */
+/** What was opened must lie inside: a link may have been swapped in since the path was checked. */
 async function checked(file: FileHandle, root: string, path: string, requested: string): Promise<{ size: number }> {
 	const opened = await file.stat();
 	if (!opened.isFile()) throw notAllowed(requested, 'it is not a regular file');
-	const now = await realpath(path).catch(() => '');
-	const there = isInside(root, now) ? await stat(now).catch(() => null) : null;
-	if (there?.ino !== opened.ino || there.dev !== opened.dev)
-		throw notAllowed(requested, 'it was changed while it was read');
+	if (!(await liesInside(file, opened, root, path))) throw notAllowed(requested, 'it was changed while it was read');
 	return opened;
+}
+
+/**
+ * Linux tells where the file lies that was opened, whatever has become of the path; looking at the path again could be
+ * fooled by swapping twice. Elsewhere that is the best there is.
+ */
+async function liesInside(file: FileHandle, opened: Stats, root: string, path: string): Promise<boolean> {
+	const place = await readlink(`/proc/self/fd/${file.fd}`).catch(() => null);
+	if (place !== null) return isInside(root, place);
+	const now = await realpath(path).catch(() => '');
+	const there = isInside(root, now) ? await lstat(now).catch(() => null) : null;
+	return there?.ino === opened.ino && there.dev === opened.dev;
 }
 
 async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
@@ -103,6 +112,7 @@ function undecoded(bytes: Buffer): number {
 function notAllowed(path: string, reason: string): SkillError {
 	return new SkillError(
 		'ScriptNotAllowed',
-		`“${path.slice(0, 200).replaceAll('\0', '\\0')}” may not be read: ${reason}.`
+		`“${path.slice(0, 200).replaceAll('\0', '\\0')}” may not be read: ${reason}.`,
+		'Only text files inside the skill’s folder are read; name one by its path from there, e.g. references/forms.md.'
 	);
 }

@@ -133,7 +133,11 @@ function isMissing(error: unknown): boolean {
 }
 
 function notAllowed(script: string, reason: string): SkillError {
-	return new SkillError('ScriptNotAllowed', `“${script.replaceAll('\0', '\\0')}” may not be run: ${reason}.`);
+	return new SkillError(
+		'ScriptNotAllowed',
+		`“${script.replaceAll('\0', '\\0')}” may not be run: ${reason}.`,
+		'Name a script by its path from the skill’s folder, e.g. scripts/run.py.'
+	);
 }
 
 /** Whether the file may be executed directly. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rankSkills, scoreSkill, tokenize } from './search.ts';
+import { scoreSkill, tokenize } from './search.ts';
 
 const weather = { name: 'weather', description: 'The forecast for any city.', tags: ['rain', 'city'] };
 
@@ -42,14 +42,4 @@ test('B7: a name counts across its separators, and only as whole words', () => {
 test('B7: a name of stop-words is still found by all of them together', () => {
 	expect(scoreSkill('say hello to Ada', { name: 'say-hello', description: '' }).signals.name).toBe(6);
 	expect(scoreSkill('hello', { name: 'say-hello', description: '' }).score).toBeLessThan(3);
-});
-
-test('B8: five skills at most, from 3 points on, equals by name', () => {
-	const skills = ['f', 'e', 'd', 'c', 'b', 'a'].map((letter) => ({
-		name: `${letter}x`,
-		description: 'alpha beta gamma'
-	}));
-	expect(rankSkills('alpha beta gamma', skills).map(({ skill }) => skill.name)).toEqual(['ax', 'bx', 'cx', 'dx', 'ex']);
-	expect(rankSkills('alpha beta', skills)).toEqual([]);
-	expect(rankSkills('alpha', skills, { minScore: 1, maxSkills: 1 })).toHaveLength(1);
 });

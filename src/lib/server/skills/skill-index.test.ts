@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createSkillIndex, type IndexedSkill } from './skill-index.ts';
+import { createSkillIndex, createSkillIndexInSlices, type IndexedSkill } from './skill-index.ts';
 
 const skill = (name: string, description = '', more: Partial<IndexedSkill> = {}): IndexedSkill => ({
 	name,
@@ -71,4 +71,24 @@ test('B7: words of any script, of the prototype of objects, and very long querie
 	expect(found('погоды', skills)).toEqual(['wetter']);
 	expect(found('__proto__ constructor', skills)).toEqual(['constructor']);
 	expect(found(`constructor ${'tides '.repeat(100_000)}`, skills)).toEqual(['constructor']);
+});
+
+test('B7: an index made in slices ranks as one made at once, and leaves the event loop free meanwhile', async () => {
+	const skills = Array.from({ length: 20_000 }, (_, index) =>
+		skill(`skill-${index}`, `Does the thing number ${index} for everyone who looks for tide ${index % 97} of the sea.`)
+	);
+	let turns = 0;
+	const timer = setInterval(() => (turns += 1), 0);
+	const index = await createSkillIndexInSlices(skills);
+	clearInterval(timer);
+	expect(turns).toBeGreaterThan(1);
+	expect(index.rank('tide 42 of the sea')).toEqual(createSkillIndex(skills).rank('tide 42 of the sea'));
+});
+
+test('B7: names in camel case and of stop-words, tags and repeated words are read as `scoreSkill` reads them', () => {
+	const skills = [skill('getWeather', 'Rain.'), skill('how-to', 'Rain, rain, rain.', { tags: ['doIt', 'do-it'] })];
+	expect(found('weather', skills)).toEqual(['getWeather']);
+	expect(found('how to', skills)).toEqual(['how-to']);
+	expect(found('do it', skills)).toEqual(['how-to']);
+	expect(found('rain', skills)).toEqual(['how-to', 'getWeather']);
 });

@@ -1,6 +1,6 @@
 /** Chooses the skill, or the caller's own tool, that fits a message. */
 import type { FunctionTool } from '../../agent/model.ts';
-import { rankSkills, scoreSkill, tokenize } from '../../skills/search.ts';
+import { createSkillIndex, scoreSkill, tokenize } from '../../skills/search.ts';
 import type { CatalogSkill } from './catalog.ts';
 import { isTimeWord, PREPOSITIONS } from './phrases.ts';
 import { framingOf, framingWords } from './question.ts';
@@ -18,18 +18,38 @@ export interface Offer {
 	previousSkill: string | null;
 }
 
+/** Fewer points are chance (FEATURES B8). */
+const MIN_POINTS = 3;
+const MAX_RANKED = 20;
+
+interface Offered {
+	name: string;
+	description: string;
+	choice: Choice;
+}
+
 /** Best first, at most one tool and one skill; empty when nothing fits. */
 export function chooseFor(question: Question, { skills, tools, previousSkill }: Offer): Choice[] {
 	const files = [...question.attachedFiles, ...question.words.map(({ text }) => text).filter(isFileName)];
 	const extensions = files.map(extensionOf).join(' ');
+	const index = createSkillIndex<Offered>([
+		// Of equals the caller's own tool is meant: it was sent along with this very request.
+		...tools.map((tool) => ({
+			name: tool.name,
+			description: tool.description,
+			choice: { kind: 'tool' as const, tool }
+		})),
+		...skills.map((skill) => ({ ...skill, choice: { kind: 'skill' as const, name: skill.name } }))
+	]);
 	for (const query of [`${framingOf(question)} ${extensions}`, `${question.text} ${extensions}`]) {
-		const skill = rankSkills(query, skills, { maxSkills: 1 })[0];
-		const tool = rankSkills(query, tools, { maxSkills: 1 })[0];
-		const choices: (Choice & { score: number })[] = [];
-		// On a draw the caller's own tool is meant: it was sent along with this very request.
-		if (tool) choices.push({ kind: 'tool', tool: tool.skill, score: tool.score });
-		if (skill) choices.push({ kind: 'skill', name: skill.skill.name, score: skill.score });
-		if (choices.length > 0) return choices.sort((a, b) => b.score - a.score);
+		const fitting = index
+			.rank(query, MAX_RANKED)
+			.map(({ skill }) => skill)
+			.filter((offered) => scoreSkill(query, offered).score >= MIN_POINTS);
+		const best = (kind: Choice['kind']) => fitting.find(({ choice }) => choice.kind === kind);
+		const [skill, tool] = [best('skill'), best('tool')];
+		const choices = fitting.filter((offered) => offered === skill || offered === tool);
+		if (choices.length > 0) return choices.map(({ choice }) => choice);
 	}
 	const name = onlyFit(question, extensions, skills) ?? (isFollowUp(question) ? previousSkill : null);
 	return name === null ? [] : [{ kind: 'skill', name }];

@@ -3,7 +3,8 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { estimateTokens } from '../prompt.ts';
 import { scanRoots } from '../scanner.ts';
-import { rankSkills } from '../search.ts';
+import { scoreSkill } from '../search.ts';
+import { createSkillIndex } from '../skill-index.ts';
 import type { BrokenSkill, Skill } from '../types.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -74,7 +75,9 @@ export function showSkill(skill: Skill | BrokenSkill): Shown {
 
 export async function searchSkills(dir: string, query: string): Promise<Shown> {
 	const ready = (await readSkills(dir)).filter((skill) => skill.status === 'ready');
-	const found = rankSkills(query, ready, { minScore: 1, maxSkills: 25 });
+	const found = createSkillIndex(ready)
+		.rank(query, 25)
+		.map(({ skill }) => ({ skill, ...scoreSkill(query, skill) }));
 	const lines = found.map(({ skill, score }) => `${String(score).padStart(3)}  ${skill.name}  ${skill.description}`);
 	return {
 		text: lines.length > 0 ? lines.join('\n') : `Nothing fits “${query}”.`,

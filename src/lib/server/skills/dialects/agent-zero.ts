@@ -1,5 +1,11 @@
 /** The Agent Zero document's one tool, `skills_tool` with a `method`, and its form `skills_tool:method` (FEATURES C3–C6, C17, D2). */
-import { textArgument, type CallArguments, type OperationResult, type SkillOperation } from '../operations.ts';
+import {
+	numberArgument,
+	textArgument,
+	type CallArguments,
+	type OperationResult,
+	type SkillOperation
+} from '../operations.ts';
 import { SkillError, type Skill, type SkillExecutionResult, type ToolDefinition } from '../types.ts';
 import type { Dialect } from './dialect.ts';
 
@@ -18,6 +24,7 @@ const SKILLS_TOOL: ToolDefinition = {
 			method: { type: 'string', enum: [...METHODS] },
 			skill_name: { type: 'string', description: 'Name of the skill (load, read_file, execute_script)' },
 			file_path: { type: 'string', description: 'Path from the skill folder (read_file)' },
+			offset: { type: 'integer', description: 'Byte to go on from, for a long file (read_file)' },
 			script_path: { type: 'string', description: 'Path of the script (execute_script)' },
 			script_args: { type: 'object', description: 'Arguments of the script (execute_script)' },
 			arg_style: {
@@ -51,8 +58,11 @@ function readMethod(method: unknown, args: CallArguments): SkillOperation {
 			return { kind: 'search', query: textArgument(args, 'query', 'the words to look for') };
 		case 'load':
 			return { kind: 'load', skill: skill() };
-		case 'read_file':
-			return { kind: 'read', skill: skill(), path: textArgument(args, 'file_path', 'a path in the skill folder') };
+		case 'read_file': {
+			const path = textArgument(args, 'file_path', 'a path in the skill folder');
+			const offset = numberArgument(args, 'offset') ?? 0;
+			return { kind: 'read', skill: skill(), path, offset };
+		}
 		case 'execute_script': {
 			const script = textArgument(args, 'script_path', 'the path of a script');
 			return { kind: 'run', skill: skill(), script, args: args.script_args ?? {}, argStyle: args.arg_style };
@@ -60,7 +70,8 @@ function readMethod(method: unknown, args: CallArguments): SkillOperation {
 		default:
 			throw new SkillError(
 				'InvalidArgs',
-				`“method” must be one of ${METHODS.join(', ')}; it was ${JSON.stringify(method ?? null)}.`
+				`“method” must be one of ${METHODS.join(', ')}; it was ${JSON.stringify(method ?? null).slice(0, 100)}.`,
+				'Use "list" to see the skills that there are.'
 			);
 	}
 }
@@ -87,7 +98,8 @@ function render(result: OperationResult): string {
 			return fileLines(result.skill).join('\n');
 		case 'read': {
 			const { text, nextOffset, totalBytes } = result.page;
-			return nextOffset === null ? text : `${text}\n\n[${nextOffset} of ${totalBytes} bytes]`;
+			if (nextOffset === null) return text;
+			return `${text}\n\n[${nextOffset} of ${totalBytes} bytes; go on with offset ${nextOffset}]`;
 		}
 		case 'run':
 		case 'tool':

@@ -1,4 +1,5 @@
 /** The drover document's tools: `skill_load` and `skill_resource` (FEATURES C2, C7). */
+import { renderFiles, renderPage, resourceHint, SKILL_LOAD, SKILL_RESOURCE } from '../drover-tools.ts';
 import {
 	numberArgument,
 	textArgument,
@@ -7,34 +8,8 @@ import {
 	type SkillOperation
 } from '../operations.ts';
 import { forSkills } from '../tools.ts';
-import type { Skill, SkillExecutionResult, ToolDefinition } from '../types.ts';
+import type { Skill, SkillExecutionResult } from '../types.ts';
 import type { Dialect } from './dialect.ts';
-
-const SKILL_LOAD: ToolDefinition = {
-	type: 'function',
-	name: 'skill_load',
-	description: 'Load the instructions of a skill. Call it when a task matches one of the available skills.',
-	parameters: {
-		type: 'object',
-		properties: { name: { type: 'string', description: 'Name of the skill' } },
-		required: ['name']
-	}
-};
-
-const SKILL_RESOURCE: ToolDefinition = {
-	type: 'function',
-	name: 'skill_resource',
-	description: 'List the supporting files of a skill, or read one of them.',
-	parameters: {
-		type: 'object',
-		properties: {
-			name: { type: 'string', description: 'Name of the skill' },
-			resource: { type: 'string', description: "Path from the skill's folder; without it the files are listed" },
-			offset: { type: 'integer', description: 'Byte to begin at, for a long file' }
-		},
-		required: ['name']
-	}
-};
 
 export const drover: Dialect = {
 	tools: (skills) => [forSkills(SKILL_LOAD, skills, 'name'), forSkills(SKILL_RESOURCE, skills, 'name')],
@@ -62,14 +37,14 @@ function nameIn(args: CallArguments): string {
 function render(result: OperationResult): string {
 	switch (result.kind) {
 		case 'load':
-			return result.skill.body + resourceHint(result.skill);
+			return result.skill.body + hintOf(result.skill);
 		case 'files':
-			return filesOf(result.skill);
-		case 'read': {
-			const { text, nextOffset, totalBytes } = result.page;
-			if (nextOffset === null) return text;
-			return `${text}\n\n[truncated: ${nextOffset} of ${totalBytes} bytes; call skill_resource with offset ${nextOffset} for the rest]`;
-		}
+			return renderFiles(
+				result.skill.name,
+				result.skill.files.filter((file) => file.toLowerCase() !== 'skill.md')
+			);
+		case 'read':
+			return renderPage(result.page);
 		case 'list':
 			return result.skills.map(({ name, description }) => `- ${name}: ${description}`).join('\n');
 		case 'search':
@@ -80,22 +55,15 @@ function render(result: OperationResult): string {
 	}
 }
 
-/** Where the rest of the skill is, when there is any. */
-function resourceHint(skill: Skill): string {
-	const counts = (['scripts', 'references', 'assets'] as const).flatMap((folder) => {
-		const count = skill.files.filter((file) => file.startsWith(`${folder}/`)).length;
-		return count === 0 ? [] : [`${count} ${count === 1 ? folder.slice(0, -1) : folder}`];
-	});
-	if (counts.length === 0) return '';
-	return `\n\n---\nThis skill ships ${counts.join(', ')}. Call skill_resource(name="${skill.name}") to list them.`;
+function hintOf({ name, files }: Skill): string {
+	return resourceHint(name, (folder) => files.filter((file) => file.startsWith(`${folder}/`)).length);
 }
 
-function filesOf({ name, files }: Skill): string {
-	const others = files.filter((file) => file !== 'SKILL.md');
-	return others.length === 0 ? `${name} has no supporting files.` : others.map((file) => `- ${file}`).join('\n');
-}
-
-function renderRun({ success, message, stdout, stderr, value }: SkillExecutionResult): string {
+function renderRun({ success, message, exitCode, stdout, stderr, value }: SkillExecutionResult): string {
 	const answer = value === undefined ? stdout : JSON.stringify(value);
-	return success ? answer : [message, stdout, stderr].filter(Boolean).join('\n');
+	const errors = stderr && `stderr:\n${stderr}`;
+	if (success) return [answer, errors].filter(Boolean).join('\n');
+	return [`${message ?? 'It failed.'} (exit code ${exitCode})`, stdout && `stdout:\n${stdout}`, errors]
+		.filter(Boolean)
+		.join('\n');
 }

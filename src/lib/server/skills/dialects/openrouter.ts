@@ -8,6 +8,7 @@ import {
 	type SkillOperation
 } from '../operations.ts';
 import { OUTPUT_TRUNCATED } from '../../sandbox/sandbox.ts';
+import { howToReadOn, MAX_SHOWN } from '../output-store.ts';
 import { renderLoadedSkill } from '../prompt.ts';
 import { forSkills, LIST_SKILLS, LOAD_SKILL, READ_SKILL_FILE, SEARCH_SKILLS, USE_SKILL } from '../tools.ts';
 import type { Skill, SkillExecutionResult } from '../types.ts';
@@ -15,8 +16,6 @@ import type { Dialect, SkillFailure } from './dialect.ts';
 
 /** Of the files that a script made, as many are named to the model; the result has them all. */
 const MAX_FILES_SHOWN = 100;
-/** Characters of a tool's answer; at two bytes each it is the limit of an output (D11). */
-const MAX_VALUE = 20_480;
 /** A search tool is of use when the catalog does not say everything. */
 const MANY_SKILLS = 20;
 
@@ -123,18 +122,21 @@ function render(result: OperationResult): string {
 }
 
 function renderRun(result: SkillExecutionResult): string {
-	const { success, error, message, hint, exitCode, durationMs, stdout, stderr, truncated, files } = result;
+	const { success, error, message, hint, exitCode, durationMs, stdout, stderr, truncated, files, outputId } = result;
 	const moreFiles = files.length > MAX_FILES_SHOWN ? files.length - MAX_FILES_SHOWN : undefined;
-	const shown = { stdout, stderr, truncated, files: files.slice(0, MAX_FILES_SHOWN), moreFiles };
+	const more = howToReadOn(outputId, result);
+	const shown = { stdout, stderr, truncated, more, files: files.slice(0, MAX_FILES_SHOWN), moreFiles };
 	return JSON.stringify({ ok: success, error, message, hint, exitCode, durationMs, ...shown });
 }
 
 /** A long answer is cut as an output is: the program that called has the whole value. */
 function renderValue(result: SkillExecutionResult): string {
 	const text = JSON.stringify(result.value);
-	if (text.length <= MAX_VALUE) return text;
-	const [head, tail] = [text.slice(0, (MAX_VALUE * 3) / 8), text.slice(-MAX_VALUE / 8)];
-	return `${head}\n${OUTPUT_TRUNCATED}\n${tail}`.toWellFormed();
+	if (text.length <= MAX_SHOWN) return text;
+	const [head, tail] = [text.slice(0, (MAX_SHOWN * 3) / 8), text.slice(-MAX_SHOWN / 8)];
+	const cut = `${head}\n${OUTPUT_TRUNCATED}\n${tail}`.toWellFormed();
+	const more = howToReadOn(result.outputId, { stdout: cut, stderr: '' });
+	return more ? `${cut}\n\n[${more}]` : cut;
 }
 
 /** A tool that failed: `error` is what happened (D23). */
