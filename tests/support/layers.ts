@@ -21,7 +21,10 @@ const LAYERS: Layer[] = [
 	{ path: 'lib/server/skills/', imports: ['lib/server/sandbox/sandbox.ts'] },
 	{ path: 'lib/server/sandbox/', imports: [] },
 	{ path: 'lib/server/agent/', imports: [SHARED] },
-	{ path: 'lib/server/models/', imports: [SHARED, LOG, 'lib/server/agent/', 'lib/server/skills/search.ts'] },
+	{
+		path: 'lib/server/models/',
+		imports: [SHARED, LOG, 'lib/server/agent/', 'lib/server/skills/search.ts', 'lib/server/skills/skill-index.ts']
+	},
 	{ path: 'lib/server/store/', imports: [SHARED, LOG, 'lib/server/agent/model.ts', 'lib/server/skills/types.ts'] },
 	{
 		path: 'lib/server/runs/',

@@ -21,6 +21,15 @@ export function toInput(history: readonly HistoryMessage[], modelId: string): Re
 	});
 }
 
+/** Digests of the instructions that are in these items: a skill that is loaded again has nothing new to say. */
+export function seenDigests(input: readonly ResponseItem[]): string[] {
+	return input.flatMap(({ type, output }) => {
+		const isResult = type === 'function_call_output' && typeof output === 'string';
+		const digest = isResult ? /^<skill_content [^>]*\bdigest="([^"]+)"/.exec(output)?.[1] : undefined;
+		return digest === undefined ? [] : [digest];
+	});
+}
+
 /** Names of the skills that were loaded in this conversation, oldest first. */
 export function loadedSkills(history: readonly HistoryMessage[]): string[] {
 	return history.flatMap(({ message }) =>

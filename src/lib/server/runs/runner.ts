@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
 import type { RunEvent } from '../../shared/events.ts';
 import { emptyAnswer, foldEvent, type Message } from '../../shared/message.ts';
-import { loadedSkills, toInput } from '../agent/history.ts';
+import { loadedSkills, seenDigests, toInput } from '../agent/history.ts';
 import { runAgent } from '../agent/loop.ts';
 import type { FunctionTool, Model } from '../agent/model.ts';
 import type { Log } from '../log.ts';
@@ -205,18 +205,25 @@ export class Runner {
 		yield { type: 'RUN_STARTED', threadId: conversationId, runId };
 		const snapshot = skills.registry.snapshot();
 		const offered = snapshot.skills.map(({ name, description }) => ({ name, description }));
-		const rank = () => skills.rank(snapshot, request.message.text);
+		const ranked = await skills.rank(snapshot, request.message.text);
+		const rank = () => ranked;
 		const catalog = renderCatalog(snapshot.skills, { budgetTokens: CATALOG_TOKENS, rank, hasGuidance: true });
 		yield { type: 'CUSTOM', name: 'skill.catalog', value: { skills: offered, tokens: estimateTokens(catalog) } };
 		const history = (await store.messages.listForModel(conversationId)).filter(
 			({ message }) => message.runId !== runId || message.role === 'user'
 		);
-		const session = skills.createSession({ snapshot, loaded: loadedSkills(history), dialect: 'full' });
+		const input = toInput(history, model.id);
+		const session = skills.createSession({
+			snapshot,
+			loaded: loadedSkills(history),
+			seen: seenDigests(input),
+			dialect: 'full'
+		});
 		const files = await workspaces.list(conversationId);
 		yield* runAgent({
 			model,
 			instructions: instructionsOf(catalog, files),
-			input: toInput(history, model.id),
+			input,
 			toolbox: createSkillToolbox(session, request.tools, workspaces.path(conversationId)),
 			threadId: conversationId,
 			runId,

@@ -14,7 +14,8 @@ export type SkillOperation =
 export type OperationResult =
 	| { kind: 'list'; skills: readonly Skill[] }
 	| { kind: 'search'; query: string; found: readonly FoundSkill[] }
-	| { kind: 'load'; skill: Skill }
+	/** `isKnown`: these very instructions were handed out in this conversation before. */
+	| { kind: 'load'; skill: Skill; isKnown: boolean }
 	| { kind: 'files'; skill: Skill }
 	| { kind: 'read'; skill: Skill; path: string; page: FilePage }
 	| { kind: 'run' | 'tool'; skill: Skill; result: SkillExecutionResult };

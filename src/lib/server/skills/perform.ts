@@ -23,8 +23,8 @@ export interface PerformContext extends ExecutionContext {
 	off: readonly Skill[];
 	/** Asked before a skill is loaded or runs (C16); a text is the reason why not. */
 	approve?: Approval | undefined;
-	/** Told of each skill whose instructions were handed out. */
-	onLoad(skill: Skill): void;
+	/** Told of each skill whose instructions are handed out; true when they were before. */
+	onLoad(skill: Skill): boolean;
 }
 
 /** @throws SkillError when it cannot be done; a script that fails is a result */
@@ -136,7 +136,7 @@ export function shorten(name: string): string {
 }
 
 function load(skill: Skill, context: PerformContext): OperationResult {
-	context.onLoad(skill);
+	const isKnown = context.onLoad(skill);
 	const { name, description, path } = skill;
 	context.onEvent?.({
 		type: 'loaded',
@@ -145,5 +145,5 @@ function load(skill: Skill, context: PerformContext): OperationResult {
 		path,
 		tokens: estimateTokens(renderLoadedSkill(skill))
 	});
-	return { kind: 'load', skill };
+	return { kind: 'load', skill, isKnown };
 }

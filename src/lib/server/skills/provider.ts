@@ -18,7 +18,7 @@ import type { OutputRange } from './output-store.ts';
 import { createRegistry, type SkillRegistry, type SkillSnapshot } from './registry.ts';
 import { createSdkTools, type SdkTool } from './sdk-tools.ts';
 import { BUILT_IN_TOOLS, createSkillSession, type SessionOptions, type SkillSession } from './session.ts';
-import { createSkillIndex, type SkillIndex } from './skill-index.ts';
+import { createSkillIndexInSlices, type SkillIndex } from './skill-index.ts';
 import type { Skill, SkillExecutionResult, SkillRoot, ToolDefinition } from './types.ts';
 import { createWorkshop, type ToolPreview, type Workshop } from './workshop.ts';
 
@@ -78,7 +78,7 @@ export interface SkillsProvider {
 	/** The tools of one conversation, over one view of the library. */
 	createSession(options: Omit<SessionOptions, 'executor' | 'snapshot'> & { snapshot: SkillSnapshot }): SkillSession;
 	/** Skills that fit what somebody said, best first. The index is made once a snapshot. */
-	rank(snapshot: SkillSnapshot, query: string): Skill[];
+	rank(snapshot: SkillSnapshot, query: string): Promise<Skill[]>;
 	/** A piece of a stream that was too long for the model, by the result's `outputId`; null when it is not kept any more. */
 	readOutput(id: string, range?: OutputRange): FilePage | null;
 	/** What `define_tool` made; null unless `defineTools` was given. */
@@ -139,7 +139,7 @@ export async function createSkillsProvider(
 		dialect,
 		workshop: workshop ?? undefined
 	});
-	let indexed: { snapshot: SkillSnapshot; index: SkillIndex<Skill> } | null = null;
+	let indexed: { snapshot: SkillSnapshot; index: Promise<SkillIndex<Skill>> } | null = null;
 	const cwd = resolve(options.cwd ?? process.cwd());
 
 	return {
@@ -173,9 +173,9 @@ export async function createSkillsProvider(
 		sandbox: sandbox.name,
 		createSession: ({ snapshot, ...more }) =>
 			createSkillSession({ dialect, ...more, snapshot: () => snapshot, executor }),
-		rank(snapshot, query) {
-			if (indexed?.snapshot !== snapshot) indexed = { snapshot, index: createSkillIndex(snapshot.skills) };
-			return indexed.index.rank(query, MAX_RANKED).map(({ skill }) => skill);
+		async rank(snapshot, query) {
+			if (indexed?.snapshot !== snapshot) indexed = { snapshot, index: createSkillIndexInSlices(snapshot.skills) };
+			return (await indexed.index).rank(query, MAX_RANKED).map(({ skill }) => skill);
 		},
 		workshop,
 		readOutput: (id, range) => executor.readOutput(id, range),

@@ -265,7 +265,7 @@ describe('caps', () => {
 		expect(broken).toMatchObject([{ name: 'root', path: at('root'), issues: [{ severity: 'error' }] }]);
 		expect(broken[0]?.issues[0]?.message).toContain('2,000 folders');
 	});
-	test('A24: skills do not count as such folders: 2,500 load', async () => {
+	test('A24: skills do not count as such folders: 2,500 load', { timeout: 30_000 }, async () => {
 		for (let index = 0; index < 2500; index += 1) put({ [`many/s${index}/SKILL.md`]: text(`s${index}`) });
 		const { ready, broken } = await scan('many');
 		expect(ready).toHaveLength(2500);

@@ -3,7 +3,6 @@ import { isStopWord, stem } from './stemming.ts';
 import type { SearchableSkill } from './skill-reader.ts';
 import { allWords, tokenize, tokenizeName, wordsOf } from './words.ts';
 
-export { createSkillIndex } from './skill-index.ts';
 export { isStopWord, stem, tokenize, tokenizeName };
 export type { SearchableSkill };
 

@@ -30,7 +30,7 @@ function skill(name: string, tools: ToolEntry[] = [], part: Partial<Skill> = {})
 	const parts = { files: ['SKILL.md', 'scripts/run.sh'], scripts: ['scripts/run.sh'] };
 	return skillOf(name, { root: folder, tools: parseManifest(manifest).tools, ...parts, ...part });
 }
-function open(skills: Skill[], loaded: string[] = []): SkillSession {
+function open(skills: Skill[], loaded: string[] = [], seen?: string[]): SkillSession {
 	const executor = createExecutor({
 		sandbox: createProcessSandbox(),
 		timeoutMs: 30_000,
@@ -38,7 +38,7 @@ function open(skills: Skill[], loaded: string[] = []): SkillSession {
 		env: {}
 	});
 	const snapshot = { skills, shadowed: [], broken: [], revision: 'r1' };
-	return createSkillSession({ snapshot: () => snapshot, executor, loaded });
+	return createSkillSession({ snapshot: () => snapshot, executor, loaded, ...(seen ? { seen } : {}) });
 }
 async function put(path: string, text: string) {
 	await mkdir(dirname(join(folder, path)), { recursive: true });
@@ -50,6 +50,25 @@ const names = (session: SkillSession) => session.tools().map((tool) => tool.name
 const read = (outcome: ToolOutcome) => JSON.parse(outcome.output) as Record<string, unknown>;
 
 describe('load_skill', () => {
+	test('B18: in one conversation the same instructions are handed out once, changed ones again', async () => {
+		const session = open([skill('demo'), skill('other', [], { digest: 'of-other' })], [], ['of-other']);
+		const outputs = [];
+		for (const name of ['demo', 'demo', 'other'])
+			outputs.push((await call(session, 'load_skill', { skill: name })).output);
+		expect(outputs[0]).toContain('How to use demo.');
+		expect(outputs[1]).toContain('loaded already');
+		expect(outputs[2]).toContain('loaded already');
+		const changed = open([skill('demo', [], { digest: 'new' })], ['demo'], ['old']);
+		expect((await call(changed, 'load_skill', { skill: 'demo' })).output).toContain('How to use demo.');
+	});
+
+	test('B18: of a program that told of no conversation every call is answered in full', async () => {
+		const session = open([skill('demo')]);
+		for (let round = 0; round < 2; round += 1) {
+			expect((await call(session, 'load_skill', { skill: 'demo' })).output).toContain('How to use demo.');
+		}
+	});
+
 	test('C1: answers with the instructions, the folder, the files and the tools, and says so', async () => {
 		const outcome = await call(open([skill('demo', [{ name: 'count' }])]), 'load_skill', { skill: 'demo' });
 		expect(outcome.ok).toBe(true);

@@ -48,6 +48,11 @@ export interface SessionOptions extends Visibility {
 	executor: Executor;
 	/** References of skills that were loaded earlier in the conversation. */
 	loaded?: Iterable<string>;
+	/**
+	 * Digests of the instructions that the model of this one conversation still sees: they are not handed out again, nor
+	 * what is loaded from here on (B18). Without it every load is answered in full.
+	 */
+	seen?: Iterable<string>;
 	/** Which tools are offered; calls of the others are understood as well. `openrouter`. */
 	dialect?: DialectName;
 	/** Asked before a skill is loaded or runs (C16). */
@@ -70,12 +75,14 @@ export function createSkillSession({
 	snapshot,
 	executor,
 	loaded = [],
+	seen,
 	dialect = 'openrouter',
 	approve,
 	workshop,
 	...visibility
 }: SessionOptions): SkillSession {
 	const references = new Set(loaded);
+	const digests = seen ? new Set(seen) : null;
 	const view = () => {
 		const library = snapshot();
 		const passing = workshop?.passing ?? [];
@@ -149,7 +156,12 @@ export function createSkillSession({
 			let reader: Dialect = full;
 			try {
 				if (!isRecord(given)) throw new SkillError('InvalidArgs', '“arguments” must be an object.');
-				const onLoad = (skill: Skill) => remember(library, skill);
+				const onLoad = (skill: Skill) => {
+					remember(library, skill);
+					const isKnown = digests?.has(skill.digest) ?? false;
+					digests?.add(skill.digest);
+					return isKnown;
+				};
 				const performing: PerformContext = { ...context, library, off, executor, approve, onLoad };
 				if (workshop && name === DEFINE.name) return await defineTool(given, workshop);
 				if (workshop && name === REMOVE.name) return await removeTool(given, workshop);

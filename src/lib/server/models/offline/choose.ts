@@ -1,6 +1,7 @@
 /** Chooses the skill, or the caller's own tool, that fits a message. */
 import type { FunctionTool } from '../../agent/model.ts';
-import { createSkillIndex, scoreSkill, tokenize } from '../../skills/search.ts';
+import { scoreSkill, tokenize } from '../../skills/search.ts';
+import { createSkillIndex } from '../../skills/skill-index.ts';
 import type { CatalogSkill } from './catalog.ts';
 import { isTimeWord, PREPOSITIONS } from './phrases.ts';
 import { framingOf, framingWords } from './question.ts';

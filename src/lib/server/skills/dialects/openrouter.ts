@@ -100,7 +100,7 @@ function render(result: OperationResult): string {
 				: `No skill fits “${result.query.slice(0, 200)}”. list_skills names them all.`;
 		}
 		case 'load':
-			return renderLoadedSkill(result.skill);
+			return result.isKnown ? knownSkill(result.skill) : renderLoadedSkill(result.skill);
 		case 'files':
 			return [
 				`Files of ${result.skill.name}, to be read with read_skill_file:`,
@@ -119,6 +119,11 @@ function render(result: OperationResult): string {
 		case 'tool':
 			return result.result.success ? renderValue(result.result) : renderToolFailure(result.result);
 	}
+}
+
+/** Instructions cost as much the second time as the first, and say the same (B18). */
+function knownSkill({ name, digest }: Skill): string {
+	return `The skill ${name} is loaded already: its instructions (digest ${digest}) are above, and have not changed.`;
 }
 
 function renderRun(result: SkillExecutionResult): string {
