@@ -1,5 +1,6 @@
 /** Puts the failures of a model into words for people: what happened, and what to do. */
 import type { ModelError, ModelErrorCode } from '../agent/model.ts';
+import { MAX_RETRY_DELAY_MS } from './retry.ts';
 
 /** Whom the sentences are about. */
 export interface ErrorContext {
@@ -34,11 +35,32 @@ export function makeFault(code: ModelErrorCode, context: ErrorContext, facts: Fa
 	const summary = facts.summary ?? usualSummary;
 	const said = facts.said ? `It said: "${excerpt(facts.said)}".` : '';
 	const others = facts.otherModels?.length ? `These can answer now: ${excerpt(facts.otherModels.join(', '))}.` : '';
-	const message = [summary, said, facts.advice ?? usualAdvice, others].filter((part) => part !== '').join(' ');
+	const { asked, advice } = waitOf(code, facts, usualAdvice);
+	const message = [summary, said, asked, advice, others].filter((part) => part !== '').join(' ');
 	const error: ModelError = { code, message };
 	if (facts.status !== undefined) error.status = facts.status;
 	if (facts.retryAfterMs !== undefined) error.retryAfterMs = facts.retryAfterMs;
 	return { error, summary, isRetryable: facts.isRetryable ?? false };
+}
+
+/** What to say of a wait that was asked for and is longer than we wait ourselves. */
+function waitOf(code: ModelErrorCode, facts: FaultFacts, usual: string): { asked: string; advice: string } {
+	const { retryAfterMs = 0, advice = usual } = facts;
+	if (retryAfterMs <= MAX_RETRY_DELAY_MS) return { asked: '', advice };
+	const asked = `It asks to wait for ${durationInWords(retryAfterMs)}.`;
+	const isPassing = code === 'rate_limited' || code === 'provider_error';
+	return { asked, advice: isPassing ? 'Try again after that, or choose another model.' : advice };
+}
+
+/** Rounded up, in the largest unit of which there are at least two. */
+function durationInWords(ms: number): string {
+	const units = [
+		['days', 86_400_000],
+		['hours', 3_600_000],
+		['minutes', 60_000]
+	] as const;
+	const [name, size] = units.find(([, unit]) => ms >= 2 * unit) ?? (['seconds', 1000] as const);
+	return `${Math.ceil(ms / size)} ${name}`;
 }
 
 /** One short line of somebody else's text: markup, control and invisible characters gone. */

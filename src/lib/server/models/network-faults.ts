@@ -7,6 +7,8 @@ export interface NetworkContext extends ErrorContext {
 	idleTimeoutMs: number;
 	/** Whether the server had begun to answer. */
 	hasAnswered: boolean;
+	/** Whether people have seen any of it. */
+	hasShown: boolean;
 }
 
 /** Broken or refused connections that may work a moment later. */
@@ -40,6 +42,7 @@ export function networkFault(error: unknown, context: NetworkContext): Fault {
 	if (context.hasAnswered) {
 		return makeFault('stream_truncated', context, {
 			summary: `The connection to ${context.host} broke before the answer's end${inBrackets(code)}.`,
+			advice: context.hasShown ? undefined : 'Try again, or choose another model.',
 			isRetryable: true
 		});
 	}
@@ -57,6 +60,7 @@ function systemCodeOf(error: unknown): string | undefined {
 	return undefined;
 }
 
+/** Codes of the system can be looked up; those of the HTTP client say nothing to anybody. */
 function inBrackets(code: string | undefined): string {
-	return code === undefined ? '' : ` (${code})`;
+	return code === undefined || code.startsWith('UND_') ? '' : ` (${code})`;
 }

@@ -17,6 +17,13 @@ export interface ExchangeOptions {
 	context: ErrorContext;
 }
 
+export interface ExchangeRequest {
+	/** JSON. */
+	body: string;
+	/** Ids of the calls that the body's history holds. */
+	usedCallIds: ReadonlySet<string>;
+}
+
 export type ExchangeOutcome =
 	| Extract<ModelEvent, { type: 'completed' }>
 	| { type: 'failed'; fault: Fault; items: ResponseItem[]; hasShown: boolean };
@@ -29,12 +36,12 @@ const MAX_HEAD_BYTES = 4 * 1024;
 
 /** Yields what can be shown, returns how it ended. Never throws; an end of the caller's interest closes the socket. */
 export async function* exchange(
-	body: string,
+	{ body, usedCallIds }: ExchangeRequest,
 	options: ExchangeOptions,
 	signal: AbortSignal
 ): AsyncGenerator<ContentEvent, ExchangeOutcome> {
 	const { context, idleTimeoutMs } = options;
-	const reader = new ResponseReader();
+	const reader = new ResponseReader(usedCallIds);
 	const failed = (fault: Fault): ExchangeOutcome => ({
 		type: 'failed',
 		fault,
@@ -52,7 +59,9 @@ export async function* exchange(
 		const head = yield* readEvents(connection, reader, signal);
 		return outcomeOf(reader) ?? failed(endingFault(reader, head, context));
 	} catch (error) {
-		return failed(networkFault(error, { ...context, idleTimeoutMs, hasAnswered: connection !== null }));
+		return failed(
+			networkFault(error, { ...context, idleTimeoutMs, hasAnswered: connection !== null, hasShown: reader.hasShown })
+		);
 	} finally {
 		if (reader.ending?.type === 'completed') connection?.finish();
 		else connection?.close();
@@ -119,7 +128,7 @@ async function readText(connection: Connection, maxBytes: number, parts: Uint8Ar
 
 function outcomeOf(reader: ResponseReader): ExchangeOutcome | null {
 	const { ending } = reader;
-	if (ending?.type !== 'completed' || reader.isEmpty) return null;
+	if (ending?.type !== 'completed' || reader.isEmpty || reader.hasOpenCall) return null;
 	return {
 		type: 'completed',
 		items: reader.items(),
@@ -132,24 +141,46 @@ function endingFault(reader: ResponseReader, head: string, context: ErrorContext
 	const ending: Ending = reader.ending ?? { type: 'truncated' };
 	switch (ending.type) {
 		case 'completed':
-			return emptyFault(ending.incompleteReason, context);
+			return reader.hasOpenCall
+				? openCallFault(ending.incompleteReason, context)
+				: emptyFault(ending.incompleteReason, context);
 		case 'failed':
 			return faultOf(readErrorDetail(ending.payload), context);
 		case 'malformed':
 			return makeFault('provider_error', context, {
-				summary: `${context.host} sent an event that is not JSON.`,
+				summary: `${context.host} sent an event that ${ending.problem}.`,
 				said: ending.text
 			});
 		case 'truncated':
-			if (reader.frames > 0 || isOnlyComments(head)) return makeFault('stream_truncated', context);
-			return makeFault('provider_error', context, {
-				summary: `${context.host} answered with something that is not a response of the Responses API.`,
-				said: head,
-				advice: 'Check the base URL.'
-			});
+			if (reader.frames === 0 && !isOnlyComments(head)) return foreignFault(head, context);
+			return reader.hasShown ? makeFault('stream_truncated', context) : unbegunFault(context);
 		default:
 			return ending satisfies never;
 	}
+}
+
+/** A call whose arguments never became whole is not run, so the turn cannot go on as if it had been. */
+function openCallFault(reason: string | null, context: ErrorContext): Fault {
+	const why = reason === null ? '' : ` (${excerpt(reason)})`;
+	return makeFault('stream_truncated', context, { summary: `${context.model} ended in the middle of a call${why}.` });
+}
+
+/** Nothing was shown, so asking again repeats nothing. */
+function unbegunFault(context: ErrorContext): Fault {
+	return makeFault('stream_truncated', context, {
+		summary: `${context.host} ended the answer before it had begun.`,
+		advice: 'Try again, or choose another model.',
+		isRetryable: true
+	});
+}
+
+function foreignFault(head: string, context: ErrorContext): Fault {
+	const isText = !/[\0\ufffd]/.test(head);
+	return makeFault('provider_error', context, {
+		summary: `${context.host} answered with something that is not a response of the Responses API.`,
+		said: isText ? head : undefined,
+		advice: 'Check the base URL.'
+	});
 }
 
 function emptyFault(reason: string | null, context: ErrorContext): Fault {

@@ -190,3 +190,9 @@ export function isBlankMessage(item: JsonObject): boolean {
 	if (item.type !== 'message' || textOf(item).trim() !== '') return false;
 	return asArray(item.content).every((part) => isObject(part) && ('text' in part || 'refusal' in part));
 }
+
+/** The arguments of a call as JSON text, '' when it has none; some servers send an object. */
+export function argumentsOf(item: JsonObject): string {
+	if (isObject(item.arguments)) return JSON.stringify(item.arguments);
+	return asText(item.arguments) ?? '';
+}

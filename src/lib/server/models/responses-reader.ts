@@ -1,25 +1,35 @@
 /** Folds the events of one Responses stream into ours: deltas as they come, items verbatim, one ending. */
 import type { ModelUsage, ResponseItem } from '../agent/model.ts';
 import { appendEvent, type ContentEvent } from './content-events.ts';
-import { asArray, asNumber, asObject, asText, isObject, parseJson, type JsonObject } from './json.ts';
-import { isBlankMessage, ItemTable, reasoningOf, textOf, type OpenItem } from './responses-items.ts';
+import { asArray, asNumber, asObject, asText, isDeeperThan, isObject, parseJson, type JsonObject } from './json.ts';
+import { argumentsOf, isBlankMessage, ItemTable, reasoningOf, textOf, type OpenItem } from './responses-items.ts';
+import { usageOf } from './responses-usage.ts';
 import type { SseFrame } from './sse.ts';
 
 export type Ending =
 	| { type: 'completed'; usage: ModelUsage | null; incompleteReason: string | null }
 	/** The frame, or the response, in which the server said that it failed. */
 	| { type: 'failed'; payload: JsonObject }
-	| { type: 'malformed'; text: string }
+	/** A frame that is not JSON, with what it said, or one that is not to be kept. */
+	| { type: 'malformed'; problem: string; text?: string }
 	/** `[DONE]` without a terminal event. */
 	| { type: 'truncated' };
+
+const MAX_DEPTH = 200;
 
 export class ResponseReader {
 	readonly #table = new ItemTable();
 	readonly #callsDone = new Set<string>();
+	readonly #usedCallIds: ReadonlySet<string>;
 	#events: ContentEvent[] = [];
 	#ending: Ending | null = null;
 	#hasShown = false;
 	#frames = 0;
+
+	/** `usedCallIds` are those of the conversation so far: some servers number their calls anew in every answer. */
+	constructor(usedCallIds: ReadonlySet<string> = new Set()) {
+		this.#usedCallIds = usedCallIds;
+	}
 
 	/** How the response ended; null while it has not. Nothing after it is read. */
 	get ending(): Ending | null {
@@ -47,6 +57,13 @@ export class ResponseReader {
 		return !this.#hasShown && this.items().every(isBlankMessage);
 	}
 
+	/** True while a call that was shown as begun has not become whole. */
+	get hasOpenCall(): boolean {
+		return this.#table
+			.inOrder()
+			.some((open) => open.isStarted && !open.item && open.callId !== undefined && !this.#callsDone.has(open.callId));
+	}
+
 	/** Finished items, verbatim, in output order. */
 	items(): ResponseItem[] {
 		return this.#table.inOrder().flatMap((open) => (open.item ? [open.item] : []));
@@ -63,16 +80,28 @@ export class ResponseReader {
 			return;
 		}
 		const value = parseJson(data);
-		if (value === undefined && !isLast) this.#ending = { type: 'malformed', text: data };
-		if (isObject(value)) this.#readEvent(value, asText(value.type) ?? frame.event);
+		if (value === undefined && !isLast) {
+			this.#ending = { type: 'malformed', problem: 'is not JSON', text: data };
+		} else if (this.#isTooDeep(value)) {
+			return;
+		} else if (isObject(value)) this.#readEvent(value, asText(value.type) ?? frame.event);
 	}
 
 	/** A whole response at once, as servers answer that know no streaming. False when it is something else. */
 	readResponse(value: unknown): boolean {
 		if (!isObject(value)) return false;
+		if (this.#isTooDeep(value)) return true;
 		if (value.error && !Array.isArray(value.output)) this.#ending = { type: 'failed', payload: value };
 		else if (Array.isArray(value.output)) this.#end(value, { response: value });
 		return this.#ending !== null;
+	}
+
+	/** Items are kept and sent again: one that cannot be written would spoil the conversation. */
+	#isTooDeep(value: unknown): boolean {
+		if (!isObject(value) || !(value.item || value.response || value.output)) return false;
+		if (!isDeeperThan(MAX_DEPTH, value)) return false;
+		this.#ending = { type: 'malformed', problem: 'is nested too deeply' };
+		return true;
 	}
 
 	#readEvent(event: JsonObject, type: string | undefined): void {
@@ -157,7 +186,7 @@ export class ResponseReader {
 		if (open.isStarted || open.callId === undefined || open.name === undefined) return;
 		if (this.#callsDone.has(open.callId)) return;
 		open.isStarted = true;
-		this.#push({ type: 'call.started', callId: open.callId, name: open.name });
+		this.#push({ type: 'call.started', callId: this.#unused(open.callId), name: open.name });
 	}
 
 	/** Takes an item's final form, and passes on what of it had not come as deltas. */
@@ -179,10 +208,18 @@ export class ResponseReader {
 		this.#start(open);
 		this.#showRest(open, text);
 		// Verbatim, unless the item alone could not be replayed.
-		const isWhole = argumentsOf(item) !== '' && typeof item.call_id === 'string';
-		open.item = isWhole ? item : { ...item, call_id: callId, arguments: text || '{}' };
+		const ownId = this.#unused(callId);
+		const isWhole = argumentsOf(item) !== '' && item.call_id === ownId;
+		open.item = isWhole ? item : { ...item, call_id: ownId, arguments: text || '{}' };
 		this.#callsDone.add(callId);
-		this.#push({ type: 'call.done', callId, name: asText(item.name) ?? open.name, arguments: text || '{}' });
+		this.#push({ type: 'call.done', callId: ownId, name: asText(item.name) ?? open.name, arguments: text || '{}' });
+	}
+
+	/** The id itself, or one like it that no earlier call has. */
+	#unused(callId: string): string {
+		let unused = callId;
+		for (let number = 2; this.#usedCallIds.has(unused); number++) unused = `${callId}~${number}`;
+		return unused;
 	}
 
 	#end(response: JsonObject, payload: JsonObject, type?: string): void {
@@ -232,7 +269,7 @@ export class ResponseReader {
 		open.shown += delta;
 		if (open.type === 'message') return this.#push({ type: 'text.delta', key: open.key, delta });
 		if (open.type === 'reasoning') return this.#push({ type: 'reasoning.delta', key: open.key, delta });
-		if (open.callId !== undefined) this.#push({ type: 'call.delta', callId: open.callId, delta });
+		if (open.callId !== undefined) this.#push({ type: 'call.delta', callId: this.#unused(open.callId), delta });
 	}
 
 	#push(event: ContentEvent): void {
@@ -243,20 +280,4 @@ export class ResponseReader {
 
 function kindOf(part: string): 'content' | 'summary' {
 	return part.startsWith('content') ? 'content' : 'summary';
-}
-
-function argumentsOf(item: JsonObject): string {
-	if (isObject(item.arguments)) return JSON.stringify(item.arguments);
-	return asText(item.arguments) ?? '';
-}
-
-function usageOf(value: unknown): ModelUsage | null {
-	if (!isObject(value)) return null;
-	return {
-		inputTokens: asNumber(value.input_tokens) ?? 0,
-		outputTokens: asNumber(value.output_tokens) ?? 0,
-		cachedTokens: asNumber(asObject(value.input_tokens_details).cached_tokens),
-		reasoningTokens: asNumber(asObject(value.output_tokens_details).reasoning_tokens),
-		cost: asNumber(value.cost)
-	};
 }

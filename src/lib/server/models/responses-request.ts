@@ -49,7 +49,7 @@ export function isHeaderText(text: string): boolean {
 /** The JSON body, history sanitised. */
 export function requestBody(model: string, url: URL, request: ModelRequest): string {
 	const { instructions, input, tools, toolChoice, sessionId } = request;
-	return JSON.stringify({
+	return toJson({
 		model,
 		stream: true,
 		...(takesSessionId(url) && sessionId !== '' ? { session_id: sessionId.slice(0, MAX_SESSION_ID) } : {}),
@@ -64,6 +64,14 @@ export function requestBody(model: string, url: URL, request: ModelRequest): str
 				}
 			: {})
 	});
+}
+
+/** Half a character, as a stopped answer may end in, makes servers refuse the whole request. */
+function toJson(value: object): string {
+	const json = JSON.stringify(value);
+	// Nothing but lone surrogates is escaped like this, or text that looks the same: only these pay twice.
+	if (!/\\ud[89a-f]/.test(json)) return json;
+	return JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'string' ? inner.toWellFormed() : inner));
 }
 
 /** OpenAI answers 400 to fields that it does not know; every other server ignores them. */

@@ -1,5 +1,6 @@
 /** The model client for every server that speaks the Responses API: OpenRouter, OpenAI, Ollama, llama.cpp (FEATURES F11). */
 import type { Model, ModelEvent, ModelRequest } from '../agent/model.ts';
+import { createModelCatalog } from './catalog.ts';
 import { makeFault, type ErrorContext } from './faults.ts';
 import { exchange, type ExchangeOptions } from './responses-exchange.ts';
 import { isHeaderText, requestBody, requestHeaders, responsesUrl } from './responses-request.ts';
@@ -41,6 +42,11 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 		idleTimeoutMs: options.idleTimeoutMs ?? 60_000,
 		context
 	};
+	const catalog = createModelCatalog({
+		url: new URL(`models${url.search}`, url),
+		headers: exchangeOptions.headers,
+		fetch: exchangeOptions.fetch
+	});
 	/** Servers quote keys in their errors. What is shorter than any key is a local server's dummy, e.g. its own name. */
 	const isSecret = apiKey !== undefined && apiKey.length >= MIN_KEY_LENGTH;
 	const withoutKey = (text: string) => (isSecret ? text.replaceAll(apiKey, '[key]') : text);
@@ -55,8 +61,9 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 			return yield { type: 'failed', error, items: [] };
 		}
 		const body = requestBody(options.id, url, request);
+		const usedCallIds = callIdsOf(request);
 		for (let attempt = 1; ; attempt++) {
-			const outcome = yield* exchange(body, exchangeOptions, signal);
+			const outcome = yield* exchange({ body, usedCallIds }, exchangeOptions, signal);
 			if (outcome.type === 'completed') return yield outcome;
 
 			const { fault, items, hasShown } = outcome;
@@ -72,5 +79,10 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 		}
 	}
 
-	return { id: options.id, stream };
+	return { id: options.id, contextTokens: () => catalog.contextTokens(options.id), stream };
+}
+
+function callIdsOf({ input }: ModelRequest): Set<string> {
+	const calls = input.filter(({ type }) => type === 'function_call');
+	return new Set(calls.flatMap(({ call_id }) => (typeof call_id === 'string' ? [call_id] : [])));
 }

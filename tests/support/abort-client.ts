@@ -1,0 +1,35 @@
+/**
+ * A process of its own (started with `--expose-gc`) that asks a model, and at a line on stdin collects its garbage and
+ * aborts. Arguments: the base URL. Prints `shown` at the first delta, and at last the model's last event as JSON.
+ */
+import { createInterface } from 'node:readline';
+import type { ModelEvent } from '../../src/lib/server/agent/model.ts';
+import { createResponsesModel } from '../../src/lib/server/models/responses.ts';
+
+const [baseUrl = ''] = process.argv.slice(2);
+const collect = globalThis.gc;
+if (!collect) throw new Error('Start this with --expose-gc');
+
+const controller = new AbortController();
+const lines = createInterface({ input: process.stdin });
+lines.once('line', () => {
+	// More than once, with turns in between: finalizers run after the collection that found their object.
+	const rounds = 5;
+	const next = (round: number): void => {
+		void collect();
+		if (round < rounds) setImmediate(next, round + 1);
+		else controller.abort();
+	};
+	next(1);
+});
+
+const model = createResponsesModel({ id: 'test/model', baseUrl });
+const input = [{ type: 'message', role: 'user', content: 'Hello?' }];
+const request = { instructions: '', input, tools: [], toolChoice: 'auto' as const, sessionId: 'c' };
+let last: ModelEvent | undefined;
+for await (const event of model.stream(request, controller.signal)) {
+	if (event.type === 'text.delta') console.log('shown');
+	last = event;
+}
+console.log(JSON.stringify(last));
+lines.close();
