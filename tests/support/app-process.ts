@@ -108,7 +108,8 @@ async function startServer(env: Record<string, string>, logs: string[]): Promise
 /** Nothing of the developer's own: neither a key in the shell nor one in `.env`, which never replaces a set variable. */
 function isolatedEnvironment(): Record<string, string> {
 	const { PATH = '', HOME = '', LANG = 'C.UTF-8', TMPDIR = tmpdir() } = process.env;
-	return { PATH, HOME, LANG, TMPDIR, HOST: '127.0.0.1', PORT: '0', OPENROUTER_API_KEY: '', DATABASE_URL: '' };
+	const own = { HOST: '127.0.0.1', PORT: '0', OPENROUTER_API_KEY: '', DATABASE_URL: '', SHUTDOWN_TIMEOUT_MS: '1000' };
+	return { PATH, HOME, LANG, TMPDIR, ...own };
 }
 
 async function endProcess(server: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {

@@ -2,7 +2,7 @@
 
 import type { Client } from '../../src/lib/chat/client.ts';
 import { ApiError, unreachable } from '../../src/lib/chat/api-error.ts';
-import type { ConversationDetail, RunAgentInput } from '../../src/lib/shared/api.ts';
+import type { ConversationDetail, MessageList, RunAgentInput } from '../../src/lib/shared/api.ts';
 import type { RunEvent } from '../../src/lib/shared/events.ts';
 
 /** One opened stream of a run's events. */
@@ -57,6 +57,18 @@ export interface FakeClient extends Client {
 	uploads: { path: string; finish: () => void; fail: (error: ApiError) => void; progress: (share: number) => void }[];
 	/** Each takes the next `startRun`; without one it succeeds. */
 	startFailures: ApiError[];
+	/** The streams of changes that were opened, oldest first; see `announce`. */
+	watches: FakeSource[];
+	/** What was asked of the conversation besides runs: `[method, ...arguments after the conversation's id]`, in order. */
+	calls: unknown[][];
+	/** Each takes the next of these requests; without one it succeeds. */
+	callFailures: ApiError[];
+	/** How often the conversation was read. */
+	reads: number;
+	/** What `listEarlier` answers. */
+	earlier: MessageList;
+	/** Tells those who watch that the conversation has changed. */
+	announce: () => void;
 	/** What `getConversation` answers; without one there is no such conversation. */
 	conversation: ConversationDetail | null;
 	/** What `getRun` answers with: does the run exist? */
@@ -67,16 +79,51 @@ export function createFakeClient(): FakeClient {
 	const missing = (): never => {
 		throw new ApiError('not_found', 'There is no such thing.');
 	};
+	const record = async <Answer>(answer: Answer, ...call: unknown[]): Promise<Answer> => {
+		client.calls.push(call);
+		const failure = client.callFailures.shift();
+		if (failure) throw failure;
+		return answer;
+	};
+	const summary = (id: string) => {
+		const time = new Date(0).toISOString();
+		return { id, title: 'Stored', createdAt: time, updatedAt: time, activeRunId: null };
+	};
 	const client: FakeClient = {
 		sources: [],
 		started: [],
 		stopped: [],
 		uploads: [],
 		startFailures: [],
+		watches: [],
+		calls: [],
+		callFailures: [],
+		reads: 0,
+		earlier: { messages: [], hasEarlier: false, alternatives: {} },
+		announce: () => {
+			for (const watch of client.watches) if (!watch.isClosed) watch.dispatchEvent(new Event('change'));
+		},
 		conversation: null,
 		hasRun: true,
 		listConversations: async (page, limit) => ({ data: [], total: 0, page, limit }),
-		getConversation: async () => client.conversation ?? missing(),
+		getConversation: async () => {
+			client.reads++;
+			return client.conversation ?? missing();
+		},
+		conversationEvents: (id) => {
+			const source = new FakeSource(id, 0);
+			client.watches.push(source);
+			return source as unknown as EventSource;
+		},
+		listEarlier: (_id, before) => record(client.earlier, 'listEarlier', before),
+		deleteMessage: (_id, messageId) => record(undefined, 'deleteMessage', messageId),
+		showMessage: (id, messageId) => record(summary(id), 'showMessage', messageId),
+		forkConversation: (_id, messageId) => record(summary('fork'), 'forkConversation', messageId),
+		enqueue: (_id, message) => record({ runId: null }, 'enqueue', message),
+		editQueued: (_id, messageId, text) => record(undefined, 'editQueued', messageId, text),
+		removeQueued: (_id, messageId) => record(undefined, 'removeQueued', messageId),
+		sendQueued: (_id, messageId) => record({ runId: null }, 'sendQueued', messageId),
+		decide: (_id, interruptId, decision) => record({ runId: null }, 'decide', interruptId, decision),
 		renameConversation: async () => missing(),
 		deleteConversation: async () => {},
 		startRun: async (input) => {

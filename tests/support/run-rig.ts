@@ -4,7 +4,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createLog } from '../../src/lib/server/log.ts';
 import { createResponsesModel } from '../../src/lib/server/models/responses.ts';
-import { Runner, type RunRequest } from '../../src/lib/server/runs/runner.ts';
+import { createApprovalPolicy, type ApprovalMode } from '../../src/lib/server/runs/approval-policy.ts';
+import { createConversationChanges } from '../../src/lib/server/runs/conversation-changes.ts';
+import { Runner } from '../../src/lib/server/runs/runner.ts';
+import type { AgentLimits } from '../../src/lib/server/agent/loop.ts';
+import type { RunRequest } from '../../src/lib/server/runs/run-request.ts';
 import { createWorkspaces } from '../../src/lib/server/runs/workspaces.ts';
 import { createSkillsProvider } from '../../src/lib/server/skills/provider.ts';
 import { openSqliteStore } from '../../src/lib/server/store/sqlite.ts';
@@ -16,13 +20,20 @@ import { startModelServer, type Reply } from './model-server.ts';
 export interface RigOptions {
 	/** Files below the folder of skills. */
 	skills?: Record<string, string>;
-	maxSteps?: number;
+	limits?: Partial<AgentLimits>;
+	approvals?: ApprovalMode;
+	/** Without it nothing is ever too long. */
+	contextTokens?: number;
+	/** What the model's server says of its models. */
+	models?: Record<string, unknown>[];
 	idleTimeoutMs?: number;
 	/** Stands between the runner and the store, to let it fail. */
 	wrapStore?: (store: Store) => Store;
 }
 
 export type RunRig = Awaited<ReturnType<typeof createRunRig>>;
+
+type Question = Extract<RunRequest, { kind: 'ask' }>;
 
 /** A skill that says what it is given, one that writes a line and then waits, one that fails. */
 const DEMO_SKILL: Record<string, string> = {
@@ -39,12 +50,13 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 		await mkdir(dirname(join(root, 'skills', path)), { recursive: true });
 		await writeFile(join(root, 'skills', path), text);
 	}
-	const server = await startModelServer(script);
+	const server = await startModelServer(script, options.models ? { models: options.models } : {});
 	const database = await openSqliteStore(join(root, 'app.sqlite'));
 	const store = options.wrapStore?.(database) ?? database;
 	const skills = await createSkillsProvider(join(root, 'skills'));
 	const workspaces = createWorkspaces(root);
 	const logged: string[] = [];
+	const changes = createConversationChanges();
 	const createRunner = (): Runner =>
 		new Runner({
 			store,
@@ -56,7 +68,10 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 				backoffMs: 1,
 				...(options.idleTimeoutMs ? { idleTimeoutMs: options.idleTimeoutMs } : {})
 			}),
-			maxSteps: options.maxSteps ?? 10,
+			approvals: createApprovalPolicy(store, options.approvals ?? 'auto'),
+			limits: { maxSteps: 10, maxCostUsd: null, maxDurationMs: 600_000, toolTimeoutMs: 60_000, ...options.limits },
+			contextTokens: options.contextTokens ?? 10_000_000,
+			changes,
 			log: createLog((line) => logged.push(line))
 		});
 	const runner = createRunner();
@@ -72,10 +87,10 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 		}
 		return all;
 	};
-	const ask = (text: string, more: Partial<RunRequest> = {}): Promise<{ runId: string; conversationId: string }> => {
+	const ask = (text: string, more: Partial<Question> = {}): Promise<{ runId: string; conversationId: string }> => {
 		count += 1;
 		const message = { id: `question-${count}`, text, files: [] };
-		return runner.start({ runId: `run-${count}`, conversationId: 'c', message, tools: [], ...more });
+		return runner.start({ kind: 'ask', runId: `run-${count}`, conversationId: 'c', message, tools: [], ...more });
 	};
 	return {
 		root,
@@ -86,12 +101,13 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 		skills,
 		workspaces,
 		runner,
+		changes,
 		createRunner,
 		logged,
 		events,
 		ask,
 		/** Asks and waits for the end. */
-		async run(text: string, more: Partial<RunRequest> = {}) {
+		async run(text: string, more: Partial<Question> = {}) {
 			const { runId } = await ask(text, more);
 			const numbered = await events(runId);
 			return { runId, numbered, list: numbered.map(({ event }) => event) };
@@ -102,6 +118,14 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 			const found = messages.find((message) => message.runId === runId && message.role === 'assistant');
 			if (!found) throw new Error(`there is no answer of ${runId}`);
 			return found;
+		},
+		/** What the events that are in the database make of an answer whose run is under way. */
+		async written(runId: string): Promise<Message> {
+			const stored = await database.runs.readEvents(runId, { after: 0, limit: 100_000 });
+			return folded(
+				await this.answer(runId),
+				stored.map(({ data }) => JSON.parse(data) as RunEvent)
+			);
 		},
 		async close() {
 			await runner.close();
@@ -115,5 +139,5 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 
 /** The message that these events fold into, whatever was stored. */
 export function folded(stored: Message, events: readonly RunEvent[]): Message {
-	return events.reduce(foldEvent, emptyAnswer(stored.id, stored.runId ?? '', stored.createdAt));
+	return events.reduce(foldEvent, emptyAnswer(stored.id, stored.runId ?? '', stored.createdAt, stored.parentId));
 }

@@ -5,6 +5,8 @@ import type { Config } from './config.ts';
 import { createLog } from './log.ts';
 import { createOfflineModel } from './models/offline.ts';
 import { createResponsesModel } from './models/responses.ts';
+import { createApprovalPolicy } from './runs/approval-policy.ts';
+import { createConversationChanges, type ConversationChanges } from './runs/conversation-changes.ts';
 import { Runner } from './runs/runner.ts';
 import { createWorkspaces, type Workspaces } from './runs/workspaces.ts';
 import { createProcessSandbox } from './sandbox/process.ts';
@@ -18,6 +20,7 @@ export interface App {
 	skills: SkillsProvider;
 	workspaces: Workspaces;
 	runner: Runner;
+	changes: ConversationChanges;
 	/** What answers, for people and `/api/health`. */
 	model: { id: string; offline: boolean; baseUrl: string | null };
 	/** Ends runs and streams, then closes the database. */
@@ -43,7 +46,18 @@ export async function createApp(config: Config): Promise<App> {
 				baseUrl: config.baseUrl,
 				...(config.apiKey ? { apiKey: config.apiKey } : {})
 			});
-	const runner = new Runner({ store, model, skills, workspaces, maxSteps: config.maxSteps, log });
+	const changes = createConversationChanges();
+	const runner = new Runner({
+		store,
+		model,
+		skills,
+		workspaces,
+		approvals: createApprovalPolicy(store, config.approvalMode),
+		limits: config.limits,
+		contextTokens: config.contextTokens,
+		changes,
+		log
+	});
 	await runner.recover();
 	return {
 		config,
@@ -51,6 +65,7 @@ export async function createApp(config: Config): Promise<App> {
 		skills,
 		workspaces,
 		runner,
+		changes,
 		model: { id: model.id, offline: config.isOffline, baseUrl: config.isOffline ? null : config.baseUrl },
 		async close() {
 			await runner.close();

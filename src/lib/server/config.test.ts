@@ -8,7 +8,12 @@ const root = join(import.meta.dirname, '../../..');
 describe('the settings', () => {
 	test('without any, the built-in responder answers and folders have their defaults', () => {
 		const config = loadConfig({});
-		expect(config).toMatchObject({ apiKey: null, isOffline: true, maxSteps: 10, dataDir: resolve('data') });
+		expect(config).toMatchObject({
+			apiKey: null,
+			isOffline: true,
+			limits: { maxSteps: 10, maxCostUsd: null },
+			dataDir: resolve('data')
+		});
 		expect(config.skillsDirs[0]).toBe(resolve('skills'));
 	});
 

@@ -29,7 +29,24 @@ const schema = z.object({
 		.string()
 		.default('')
 		.describe('Names of variables that skills may receive which declare them in metadata.env.'),
-	AGENT_MAX_STEPS: count(10, 1, 100).describe('Model calls in one turn before it must answer.')
+	SKILLS_APPROVAL: z
+		.enum(['ask', 'auto'])
+		.default('auto')
+		.describe('“ask”: scripts run when you have allowed them; “auto”: they run.'),
+	AGENT_MAX_STEPS: count(10, 1, 100).describe('Model calls in one turn before it must answer.'),
+	AGENT_MAX_COST_USD: z.coerce.number().positive().optional().describe('Most that one turn may cost, in USD.'),
+	AGENT_TIMEOUT_MS: count(1_800_000, 1000, 86_400_000).describe('Longest that one turn may take.'),
+	AGENT_TOOL_TIMEOUT_MS: count(330_000, 1000, 3_600_000).describe('Longest that one tool call may take.'),
+	AGENT_CONTEXT_TOKENS: z.coerce
+		.number()
+		.int()
+		.min(4000)
+		.max(10_000_000)
+		.optional()
+		.describe('Most tokens that the model is sent; without it what its server says, or 128,000.'),
+	SHUTDOWN_TIMEOUT_MS: count(10_000, 0, 600_000).describe(
+		'How long a server that is told to stop lets turns go on before it interrupts them.'
+	)
 });
 
 export interface Config {
@@ -44,7 +61,10 @@ export interface Config {
 	skillsMaxOutputBytes: number;
 	/** Variables offered to the skills that declare them. */
 	skillsEnv: Record<string, string>;
-	maxSteps: number;
+	approvalMode: 'ask' | 'auto';
+	limits: { maxSteps: number; maxCostUsd: number | null; maxDurationMs: number; toolTimeoutMs: number };
+	contextTokens: number | null;
+	shutdownTimeoutMs: number;
 }
 
 /** Names of all settings. */
@@ -85,7 +105,15 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
 		skillsTimeoutMs: values.SKILLS_TIMEOUT_MS,
 		skillsMaxOutputBytes: values.SKILLS_MAX_OUTPUT_BYTES,
 		skillsEnv: pickVariables(values.SKILLS_ENV, environment),
-		maxSteps: values.AGENT_MAX_STEPS
+		approvalMode: values.SKILLS_APPROVAL,
+		limits: {
+			maxSteps: values.AGENT_MAX_STEPS,
+			maxCostUsd: values.AGENT_MAX_COST_USD ?? null,
+			maxDurationMs: values.AGENT_TIMEOUT_MS,
+			toolTimeoutMs: values.AGENT_TOOL_TIMEOUT_MS
+		},
+		contextTokens: values.AGENT_CONTEXT_TOKENS ?? null,
+		shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS
 	};
 }
 

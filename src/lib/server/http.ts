@@ -5,6 +5,8 @@ import { AppError } from '../shared/errors.ts';
 
 const MAX_JSON_BYTES = 10 * 1024 * 1024;
 const HEARTBEAT_MS = 15_000;
+/** When what is not available for a moment may be asked for again. */
+const RETRY_AFTER_SECONDS = 5;
 
 /** Reads and checks a JSON body. @throws AppError too_large | invalid_input with the field named */
 export async function readJson<Schema extends z.ZodType>(request: Request, schema: Schema): Promise<z.infer<Schema>> {
@@ -52,11 +54,15 @@ export function readPage(url: URL, limit: number): { page: number; limit: number
 /** Any error as the API's JSON. */
 export function errorResponse(error: unknown): Response {
 	const known = error instanceof AppError ? error : new AppError('internal', 'Something went wrong in the server.');
-	return json(known.toBody(), { status: known.status });
+	const headers = known.code === 'unavailable' ? { 'retry-after': String(RETRY_AFTER_SECONDS) } : undefined;
+	return json(known.toBody(), { status: known.status, headers });
 }
 
 /** Server-sent events from batches of text; a comment keeps the connection alive. Reads only as fast as the client. */
-export function eventStream(open: (signal: AbortSignal) => AsyncIterable<string>): Response {
+export function eventStream(
+	open: (signal: AbortSignal) => AsyncIterable<string>,
+	heartbeatMs = HEARTBEAT_MS
+): Response {
 	const controller = new AbortController();
 	const encoder = new TextEncoder();
 	let heartbeat: NodeJS.Timeout | undefined;
@@ -66,7 +72,7 @@ export function eventStream(open: (signal: AbortSignal) => AsyncIterable<string>
 			iterator = open(controller.signal)[Symbol.asyncIterator]();
 			heartbeat = setInterval(() => {
 				if ((stream.desiredSize ?? 0) > 0) stream.enqueue(encoder.encode(': alive\n\n'));
-			}, HEARTBEAT_MS);
+			}, heartbeatMs);
 			stream.enqueue(encoder.encode(': open\n\n'));
 		},
 		async pull(stream) {

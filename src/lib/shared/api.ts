@@ -24,7 +24,7 @@ export const runAgentInput = z.strictObject({
 	protocolVersion: z.string().optional(),
 	parentRunId: z.string().optional(),
 	state: z.unknown().optional(),
-	messages: z.array(aguiMessage).min(1, 'must hold a message'),
+	messages: z.array(aguiMessage),
 	tools: z
 		.array(
 			z.looseObject({ name: z.string().min(1).max(64), description: z.string(), parameters: z.unknown().optional() })
@@ -33,7 +33,16 @@ export const runAgentInput = z.strictObject({
 		.default([]),
 	context: z.array(z.looseObject({ description: z.string(), value: z.string() })).default([]),
 	forwardedProps: z.unknown().optional(),
-	resume: z.array(z.unknown()).optional()
+	resume: z
+		.array(
+			z.looseObject({
+				interruptId: z.string().min(1).max(256),
+				status: z.enum(['resolved', 'cancelled']),
+				payload: z.unknown().optional()
+			})
+		)
+		.max(128)
+		.optional()
 });
 export type RunAgentInput = z.infer<typeof runAgentInput>;
 
@@ -46,7 +55,16 @@ export const userMessage = z.looseObject({
 });
 
 export const conversationCreate = z.strictObject({ title: z.string().trim().min(1).max(200).optional() });
-export const conversationPatch = z.strictObject({ title: z.string().trim().min(1).max(200) });
+export const conversationPatch = z
+	.strictObject({
+		title: z.string().trim().min(1).max(200).optional(),
+		/** Shows the branch that this message is in. */
+		show: conversationId.optional()
+	})
+	.refine(({ title, show }) => title !== undefined || show !== undefined, 'must name a title or a message to show');
+
+/** A conversation of its own, with everything up to this message. */
+export const conversationFork = z.strictObject({ messageId: conversationId });
 
 export interface ConversationSummary {
 	id: string;
@@ -59,10 +77,57 @@ export interface ConversationSummary {
 
 /** A conversation as the page opens it: messages folded so far, and where to follow on. */
 export interface ConversationDetail extends ConversationSummary {
+	/** The newest stretch of the branch that is shown. */
 	messages: Message[];
+	/** Are there earlier ones? */
+	hasEarlier: boolean;
+	/** Of each message that has any: the ids of the messages that could stand in its place, itself included, in order. */
+	alternatives: Record<string, string[]>;
+	/** Messages that wait for the end of the run, in order. */
+	queue: QueuedMessage[];
 	/** The last event that `messages` already contains: follow the active run after it. */
 	cursor: number;
 }
+
+/** A stretch of the conversation before a message. */
+export type MessageList = Pick<ConversationDetail, 'messages' | 'hasEarlier' | 'alternatives'>;
+
+/** A message that waits for the end of a run. */
+export interface QueuedMessage {
+	id: string;
+	text: string;
+	files: string[];
+	/** ISO 8601. */
+	createdAt: string;
+}
+
+const messageText = z
+	.string()
+	.max(1_000_000)
+	.refine((text) => text.trim() !== '', 'must not be blank');
+
+export const queuedMessage = z.strictObject({
+	id: conversationId,
+	text: messageText,
+	files: z.array(z.string().min(1).max(1024)).max(100).default([])
+});
+export const queuedMessagePatch = z.strictObject({ text: messageText });
+
+/** The answer to a call that waits for consent. */
+export const approvalDecision = z.strictObject({
+	choice: z.enum(['once', 'script', 'skill', 'deny']),
+	reason: z.string().max(2000).optional()
+});
+
+/** What a run does when it does not answer a new message; AG-UI's `forwardedProps`. */
+export const forwardedProps = z.looseObject({
+	/** Another answer to this message of the user. */
+	retry: conversationId.optional(),
+	/** More of this answer. */
+	continue: conversationId.optional(),
+	/** The new message stands after this one, beside what came there before; null for the beginning. */
+	after: conversationId.nullable().optional()
+});
 
 export interface ConversationList {
 	data: ConversationSummary[];
@@ -81,7 +146,8 @@ export interface WorkspaceFile {
 export interface RunState {
 	id: string;
 	conversationId: string;
-	state: 'running' | 'success' | 'cancelled' | 'failed' | 'interrupted';
+	/** `waiting`: it ended with a question, and another run goes on once that is answered. */
+	state: 'running' | 'waiting' | 'success' | 'cancelled' | 'failed' | 'interrupted';
 	model: string;
 	lastSeq: number;
 	startedAt: string;

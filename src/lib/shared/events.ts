@@ -5,7 +5,8 @@
  *   run    = RUN_STARTED, CUSTOM skill.catalog, step*, (RUN_FINISHED | RUN_ERROR)
  *   step   = STEP_STARTED, (reasoning | text | call | CUSTOM run.retry)*, STEP_FINISHED, tool*
  *   call   = TOOL_CALL_START, TOOL_CALL_ARGS*, TOOL_CALL_END
- *   tool   = CUSTOM skill.loaded | (CUSTOM skill.started, skill.output*, skill.finished), TOOL_CALL_RESULT
+ *   tool   = CUSTOM tool.approval, then either the run's end or CUSTOM tool.decision and the rest; without it:
+ *            CUSTOM skill.loaded | (CUSTOM skill.started, skill.output*, skill.finished), TOOL_CALL_RESULT
  *
  * Exactly one terminal event ends a run. Tools of one step may interleave; every event of a tool carries its
  * `toolCallId`.
@@ -71,14 +72,68 @@ export interface SkillFinished {
 	message?: string;
 }
 
-/** Figures of one run so far; tokens as the model's server counted them, cost in USD when it says. */
-export interface RunUsage {
+/** Figures of one answer so far; tokens as the model's server counted them, cost when it says. */
+export interface RunUsage extends TokenUsage {
 	model: string;
+	/** Of the last model call alone. */
+	lastStep?: TokenUsage;
+}
+
+export interface TokenUsage {
 	inputTokens: number;
 	outputTokens: number;
 	cachedTokens?: number;
 	reasoningTokens?: number;
+	/** USD. */
 	cost?: number;
+}
+
+/** What a call that needs somebody's consent would do; `interruptId` is AG-UI's id of the question. */
+export interface ApprovalRequest {
+	interruptId: string;
+	skill: string;
+	/** Script path relative to the skill's folder, or the name of a tools.json tool. */
+	script: string;
+	args: string[];
+	/** Why it asks, in a sentence. */
+	reason: string;
+	/** Of the skill's files, as they were when it was asked. */
+	digest: string;
+}
+
+/** `once`: this call; `script`, `skill`: also every later one, as long as the skill's files stay the same. */
+export interface ApprovalDecision {
+	choice: 'once' | 'script' | 'skill' | 'deny';
+	/** Why not; the model reads it. */
+	reason?: string;
+}
+
+/** Estimated tokens of what the model was sent at the last step. */
+export interface RunContext {
+	/** The model's context length; null where it is not known. */
+	limit: number | null;
+	system: number;
+	/** The catalog of skills in the system prompt. */
+	catalog: number;
+	/** Instructions of skills that were loaded. */
+	skills: number;
+	tools: number;
+	/** Results of other tools. */
+	results: number;
+	/** What people and the model said. */
+	messages: number;
+}
+
+/** How the history was made to fit. */
+export interface RunCompaction {
+	id: string;
+	/** Old results that were left out. */
+	removedResults: number;
+	/** Messages that a summary stands for; 0 when there is none. */
+	summarizedMessages: number;
+	summary: string;
+	tokensBefore: number;
+	tokensAfter: number;
 }
 
 /** The model is asked again after a failure that nothing had been shown of. */
@@ -96,6 +151,10 @@ export type CustomRunEvent =
 	| Custom<'skill.finished', SkillFinished>
 	| Custom<'run.usage', RunUsage>
 	| Custom<'run.retry', RunRetry>
+	| Custom<'run.context', RunContext>
+	| Custom<'run.compaction', RunCompaction>
+	| Custom<'tool.approval', ApprovalRequest & { toolCallId: string }>
+	| Custom<'tool.decision', ApprovalDecision & { toolCallId: string }>
 	| Custom<'run.title', { title: string }>;
 
 /** `metadata.isError` on a result says that the tool failed; AG-UI has no field of its own for it. */
@@ -118,6 +177,9 @@ export type RunEvent =
 	| Wire<agui.ToolCallEndEvent>
 	| (Omit<Wire<agui.ToolCallResultEvent>, 'content'> & { content: string })
 	| CustomRunEvent;
+
+/** A question that ended a run: AG-UI's own. */
+export type Interrupt = agui.Interrupt;
 
 /** True for the one event that ends a run. */
 export function isTerminal(event: RunEvent): boolean {

@@ -1,5 +1,13 @@
 /** What a conversation is made of, and how the events of a run become a message. Server and page use this same fold. */
-import type { ProducedFile, RunEvent, RunUsage } from './events.ts';
+import type {
+	ApprovalDecision,
+	ApprovalRequest,
+	ProducedFile,
+	RunCompaction,
+	RunContext,
+	RunEvent,
+	RunUsage
+} from './events.ts';
 
 export interface TextPart {
 	type: 'text';
@@ -15,7 +23,7 @@ export interface ReasoningPart {
 	done: boolean;
 }
 
-export type ToolStatus = 'preparing' | 'running' | 'done' | 'failed' | 'cancelled' | 'interrupted';
+export type ToolStatus = 'preparing' | 'waiting' | 'running' | 'done' | 'failed' | 'cancelled' | 'interrupted';
 
 /** A run of a skill's script or tools.json tool inside a tool call. */
 export interface Execution {
@@ -48,15 +56,31 @@ export interface ToolPart {
 	result?: string;
 	loaded?: { skill: string; description: string; path: string; tokens: number };
 	execution?: Execution;
+	/** What is to be allowed, while the status is `waiting`; afterwards what was decided. */
+	approval?: Approval;
 }
 
-export type Part = TextPart | ReasoningPart | ToolPart;
+/** A call that runs only when somebody allows it. */
+export interface Approval extends ApprovalRequest {
+	/** Absent while nobody has decided. */
+	decision?: ApprovalDecision;
+}
 
-export type MessageStatus = 'running' | 'complete' | 'cancelled' | 'interrupted' | 'failed';
+/** The beginning of the conversation was made shorter for the model; people still see all of it. */
+export interface CompactionPart extends RunCompaction {
+	type: 'compaction';
+}
+
+export type Part = TextPart | ReasoningPart | ToolPart | CompactionPart;
+
+/** `waiting`: for somebody to allow or deny a call. */
+export type MessageStatus = 'running' | 'waiting' | 'complete' | 'cancelled' | 'interrupted' | 'failed';
 
 export interface Message {
 	id: string;
 	role: 'user' | 'assistant';
+	/** The message that it follows; null for a first one. */
+	parentId: string | null;
 	status: MessageStatus;
 	parts: Part[];
 	/** Workspace paths that came with a user's message. */
@@ -65,23 +89,33 @@ export interface Message {
 	runId: string | null;
 	error: { code: string; message: string } | null;
 	usage: RunUsage | null;
+	/** Why an answer that is `complete` is no more than that: it can be continued. */
+	limit: ReachedLimit | null;
+	/** What the model was last sent, by part; null before the first step and for a user's message. */
+	context: RunContext | null;
 	/** The wait before the model is asked again, while there is one. */
 	retry: { attempt: number; delayMs: number; message: string } | null;
 	/** ISO 8601. */
 	createdAt: string;
 }
 
+/** What ended an answer that might have gone on: model calls, cost or time of one run, or the length that the model's server allows. */
+export type ReachedLimit = 'steps' | 'cost' | 'time' | 'length';
+
 /** A new, empty answer for a run. */
-export function emptyAnswer(id: string, runId: string, createdAt: string): Message {
+export function emptyAnswer(id: string, runId: string, createdAt: string, parentId: string | null = null): Message {
 	return {
 		id,
 		role: 'assistant',
+		parentId,
 		status: 'running',
 		parts: [],
 		files: [],
 		runId,
 		error: null,
 		usage: null,
+		limit: null,
+		context: null,
 		retry: null,
 		createdAt
 	};
@@ -122,9 +156,13 @@ export function foldEvent(message: Message, event: RunEvent): Message {
 				result: event.content
 			}));
 		case 'RUN_FINISHED':
-			return event.outcome?.type === 'cancelled'
-				? endMessage(message, 'cancelled', null)
-				: { ...message, status: 'complete', retry: null };
+			if (event.outcome?.type === 'cancelled') return endMessage(message, 'cancelled', null);
+			return {
+				...message,
+				status: event.outcome?.type === 'interrupt' ? 'waiting' : 'complete',
+				limit: limitOf(event.result),
+				retry: null
+			};
 		case 'RUN_ERROR':
 			return endMessage(message, event.code === 'interrupted' ? 'interrupted' : 'failed', {
 				code: event.code ?? 'internal',
@@ -159,6 +197,20 @@ function foldCustom(message: Message, event: Extract<RunEvent, { type: 'CUSTOM' 
 			const { toolCallId, skill: _skill, ...finished } = event.value;
 			return updateExecution(message, toolCallId, (execution) => ({ ...execution, ...finished }));
 		}
+		case 'tool.approval': {
+			const { toolCallId, ...approval } = event.value;
+			return updateTool(message, toolCallId, (part) => ({ ...part, status: 'waiting', approval }));
+		}
+		case 'tool.decision': {
+			const { toolCallId, ...decision } = event.value;
+			return updateTool(message, toolCallId, (part) =>
+				part.approval ? { ...part, status: 'running', approval: { ...part.approval, decision } } : part
+			);
+		}
+		case 'run.compaction':
+			return addPart(message, { type: 'compaction', ...event.value });
+		case 'run.context':
+			return { ...message, context: event.value };
 		case 'run.usage':
 			return { ...message, usage: event.value };
 		case 'run.retry':
@@ -174,15 +226,22 @@ function appendOutput(output: Execution['output'], stream: 'stdout' | 'stderr', 
 	return [...output.slice(0, -1), { stream, text: last.text + text }];
 }
 
+function limitOf(result: unknown): ReachedLimit | null {
+	const limit = typeof result === 'object' && result !== null && 'limit' in result ? result.limit : null;
+	return limit === 'steps' || limit === 'cost' || limit === 'time' || limit === 'length' ? limit : null;
+}
+
+const OPEN = new Set<ToolStatus>(['preparing', 'waiting', 'running']);
+
 /** Ends a message early: what was open gets a status that says so, what was shown stays. */
-function endMessage(
+export function endMessage(
 	message: Message,
 	status: 'cancelled' | 'interrupted' | 'failed',
 	error: Message['error']
 ): Message {
 	const open: ToolStatus = status === 'cancelled' ? 'cancelled' : 'interrupted';
 	const parts = message.parts.map((part): Part => {
-		if (part.type === 'tool' && (part.status === 'preparing' || part.status === 'running')) {
+		if (part.type === 'tool' && OPEN.has(part.status)) {
 			return { ...part, status: open };
 		}
 		return part.type === 'reasoning' && !part.done ? { ...part, done: true } : part;

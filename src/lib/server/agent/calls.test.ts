@@ -1,21 +1,22 @@
 import { expect, test } from 'vitest';
 import { gate } from '../../../../tests/support/gate.ts';
 import type { RunEvent } from '../../shared/events.ts';
-import { RepeatGuard, runCalls, type PendingCall } from './calls.ts';
-import type { Toolbox, ToolResult } from './tool.ts';
+import { RepeatGuard, runCalls } from './calls.ts';
+import type { PendingCall, Toolbox, ToolResult } from './tool.ts';
 
 const ok: ToolResult = { output: 'ok', isError: false };
 
 function toolbox(call: Toolbox['call'], lane: Toolbox['lane'] = () => null): Toolbox {
-	return { definitions: () => [], kind: () => 'own', lane, call };
+	return { definitions: () => [], kind: () => 'own', lane, approval: async () => null, call };
 }
 function callOf(callId: string, args: unknown = { id: callId }): PendingCall {
 	return { callId, name: 'tool', arguments: JSON.stringify(args) };
 }
-async function run(calls: PendingCall[], box: Toolbox, signal = new AbortController().signal) {
+async function run(calls: PendingCall[], box: Toolbox, signal = new AbortController().signal, timeoutMs = 60_000) {
 	const results = new Map<string, ToolResult>();
 	const events: RunEvent[] = [];
-	for await (const event of runCalls(calls, box, { signal, repeats: new RepeatGuard(), results })) events.push(event);
+	const options = { signal, repeats: new RepeatGuard(), results, timeoutMs };
+	for await (const event of runCalls(calls, box, options)) events.push(event);
 	return { results, events };
 }
 
@@ -60,7 +61,8 @@ test('what a tool tells while it works comes before its result, at once', async 
 	const events = runCalls([callOf('a')], box, {
 		signal: new AbortController().signal,
 		repeats: new RepeatGuard(),
-		results: new Map()
+		results: new Map(),
+		timeoutMs: 60_000
 	});
 	expect((await events.next()).value).toMatchObject({ name: 'skill.output' });
 	held.open();
@@ -83,4 +85,43 @@ test('after a stop, calls that had not begun are not begun; each still has its o
 	expect(begun).toBe(1);
 	expect(events).toHaveLength(2);
 	expect(results.get('b')?.output).toContain('Cancelled');
+});
+
+test('of many calls at once eight are at work, and the others as soon as one of them has ended', async () => {
+	const all = gate();
+	const eight = gate();
+	let atWork = 0;
+	let most = 0;
+	const box = toolbox(async () => {
+		atWork += 1;
+		most = Math.max(most, atWork);
+		if (atWork === 8) eight.open();
+		await all.opened;
+		atWork -= 1;
+		return ok;
+	});
+	const running = run(
+		Array.from({ length: 20 }, (_, index) => callOf(`c${index}`)),
+		box
+	);
+	await eight.opened;
+	await new Promise((resolve) => setImmediate(resolve));
+	expect(most).toBe(8);
+	all.open();
+	const { results } = await running;
+	expect(results.size).toBe(20);
+	expect(most).toBe(8);
+});
+
+test('a tool that never answers is told to stop, and is a failure that the model reads; the others go on', async () => {
+	let isTold = false;
+	const box = toolbox(async (_name, args, { signal }) => {
+		if (args.id === 'b') return ok;
+		signal.addEventListener('abort', () => (isTold = true));
+		return new Promise<ToolResult>(() => undefined);
+	});
+	const { results } = await run([callOf('a'), callOf('b')], box, undefined, 20);
+	expect(JSON.parse(results.get('a')?.output ?? '')).toMatchObject({ ok: false, error: 'ExecutionTimeout' });
+	expect(results.get('b')).toEqual(ok);
+	expect(isTold).toBe(true);
 });

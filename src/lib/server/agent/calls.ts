@@ -1,14 +1,7 @@
 /** Runs the tool calls of one step: side by side, but one lane's calls in order; each ends in exactly one result. */
 import type { RunEvent } from '../../shared/events.ts';
 import { createChannel } from './channel.ts';
-import type { Toolbox, ToolResult } from './tool.ts';
-
-export interface PendingCall {
-	callId: string;
-	name: string;
-	/** JSON text as the model wrote it. */
-	arguments: string;
-}
+import { failure, type PendingCall, type Toolbox, type ToolResult } from './tool.ts';
 
 /** How often a call with the same arguments has been made, by this one. At 3 the result says so, at 6 the run ends. */
 const REPEAT_WARN = 3;
@@ -29,56 +22,108 @@ export class RepeatGuard {
 	}
 }
 
-/** Yields the events of the calls as they happen; `results` holds each call's answer when it is done. */
+/** Calls that run at the same time; the others wait for one of them to end. */
+const MAX_PARALLEL = 8;
+
+export interface CallsOptions {
+	signal: AbortSignal;
+	repeats: RepeatGuard;
+	/** Takes each call's answer when it is done. */
+	results: Map<string, ToolResult>;
+	/** A tool that has not answered by then is given up. */
+	timeoutMs: number;
+}
+
+/** Yields the events of the calls as they happen. */
 export async function* runCalls(
 	calls: readonly PendingCall[],
 	toolbox: Toolbox,
-	{ signal, repeats, results }: { signal: AbortSignal; repeats: RepeatGuard; results: Map<string, ToolResult> }
+	{ signal, repeats, results, timeoutMs }: CallsOptions
 ): AsyncGenerator<RunEvent> {
 	const channel = createChannel<RunEvent>();
-	const lanes = new Map<string, Promise<void>>();
-	const runOne = async (call: PendingCall, args: Record<string, unknown> | string): Promise<void> => {
-		let result: ToolResult;
-		if (typeof args === 'string') result = failure('InvalidArgs', args);
-		else if (signal.aborted) result = failure('Cancelled', 'The run was stopped before this call.');
-		else if (toolbox.kind(call.name) === null) {
+	const answer = async (call: PendingCall): Promise<ToolResult> => {
+		const args = parseArguments(call.arguments);
+		if (typeof args === 'string') return failure('InvalidArgs', args);
+		if (signal.aborted) return failure('Cancelled', 'The run was stopped before this call.');
+		if (toolbox.kind(call.name) === null) {
 			const names = toolbox.definitions().map((tool) => tool.name);
-			result = failure('UnknownTool', `There is no tool “${call.name}”.`, `Available tools: ${names.join(', ')}`);
-		} else {
-			const context = { toolCallId: call.callId, signal, emit: channel.push };
-			result = await toolbox
-				.call(call.name, args, context)
-				.catch((error: unknown) => failure('ExecutionFailed', String(error)));
+			return failure('UnknownTool', `There is no tool “${call.name}”.`, `Available tools: ${names.join(', ')}`);
 		}
+		return withTimeout(timeoutMs, signal, (within) => {
+			return toolbox.call(call.name, args, { toolCallId: call.callId, signal: within, emit: channel.push });
+		});
+	};
+	const runOne = async (call: PendingCall): Promise<void> => {
+		let result = await answer(call);
 		const count = repeats.count(call);
 		if (count >= REPEAT_WARN) {
 			const note = `This exact call was made ${count} times; its answer will not change. Do something else or answer.`;
 			result = { ...result, output: `${result.output}\n\n${note}` };
 		}
 		results.set(call.callId, result);
-		channel.push({
-			type: 'TOOL_CALL_RESULT',
-			messageId: `result_${call.callId}`,
-			toolCallId: call.callId,
-			role: 'tool',
-			content: result.output,
-			...(result.isError ? { metadata: { isError: true } } : {})
-		});
+		channel.push(resultEvent(call.callId, result));
 	};
-	const all = calls.map((call) => {
-		const args = parseArguments(call.arguments);
-		const lane = typeof args === 'string' ? null : toolbox.lane(call.name, args);
-		if (lane === null) return runOne(call, args);
-		const turn = (lanes.get(lane) ?? Promise.resolve()).then(() => runOne(call, args));
-		lanes.set(lane, turn);
-		return turn;
-	});
-	void Promise.all(all).finally(channel.close);
+	const queue = [...inLanes(calls, toolbox)];
+	const work = async (): Promise<void> => {
+		for (let lane = queue.shift(); lane; lane = queue.shift()) for (const call of lane) await runOne(call);
+	};
+	void Promise.all(Array.from({ length: MAX_PARALLEL }, work)).finally(channel.close);
 	yield* channel.drain();
 }
 
+/** Calls that must not run at the same time, together. */
+function inLanes(calls: readonly PendingCall[], toolbox: Toolbox): Iterable<PendingCall[]> {
+	const lanes = new Map<unknown, PendingCall[]>();
+	for (const call of calls) {
+		const args = parseArguments(call.arguments);
+		// A call without a lane is one of its own.
+		const lane = (typeof args === 'string' ? null : toolbox.lane(call.name, args)) ?? call;
+		lanes.set(lane, [...(lanes.get(lane) ?? []), call]);
+	}
+	return lanes.values();
+}
+
+/** The answer, or a failure when it takes too long; the tool is told to stop, and not waited for. */
+async function withTimeout(
+	timeoutMs: number,
+	signal: AbortSignal,
+	run: (signal: AbortSignal) => Promise<ToolResult>
+): Promise<ToolResult> {
+	// By hand: what AbortSignal.any makes can be collected, and then never aborts.
+	const controller = new AbortController();
+	const onAbort = () => controller.abort(signal.reason);
+	signal.addEventListener('abort', onAbort, { once: true });
+	let timer: NodeJS.Timeout | undefined;
+	const late = new Promise<ToolResult>((resolve) => {
+		timer = setTimeout(() => {
+			resolve(failure('ExecutionTimeout', `The tool did not answer within ${timeoutMs} ms and was given up.`));
+			controller.abort(new Error('the tool took too long'));
+		}, timeoutMs);
+	});
+	try {
+		return await Promise.race([run(controller.signal), late]);
+	} catch (error) {
+		return failure('ExecutionFailed', String(error));
+	} finally {
+		clearTimeout(timer);
+		signal.removeEventListener('abort', onAbort);
+	}
+}
+
+/** A call's answer as an event. */
+export function resultEvent(callId: string, { output, isError }: ToolResult): RunEvent {
+	return {
+		type: 'TOOL_CALL_RESULT',
+		messageId: `result_${callId}`,
+		toolCallId: callId,
+		role: 'tool',
+		content: output,
+		...(isError ? { metadata: { isError: true } } : {})
+	};
+}
+
 /** The arguments as an object, or a sentence that says what is wrong with them. */
-function parseArguments(text: string): Record<string, unknown> | string {
+export function parseArguments(text: string): Record<string, unknown> | string {
 	if (text.trim() === '') return {};
 	try {
 		const value: unknown = JSON.parse(text);
@@ -87,8 +132,4 @@ function parseArguments(text: string): Record<string, unknown> | string {
 	} catch (error) {
 		return `The arguments are not valid JSON: ${(error as Error).message}`;
 	}
-}
-
-function failure(type: string, message: string, hint?: string): ToolResult {
-	return { output: JSON.stringify({ ok: false, error: type, message, hint }), isError: true };
 }

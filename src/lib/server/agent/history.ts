@@ -1,6 +1,8 @@
 /** Stored messages → the model's input items; what cannot be sent again is mended or left out (MODEL-WIRE). */
+import type { ApprovalDecision } from '../../shared/events.ts';
 import type { Message } from '../../shared/message.ts';
 import type { ResponseItem } from './model.ts';
+import type { HeldCall } from './tool.ts';
 
 export interface HistoryMessage {
 	message: Message;
@@ -18,6 +20,23 @@ export function toInput(history: readonly HistoryMessage[], modelId: string): Re
 		// A stopped answer was shown, so the model must know of it even where no item of it became final.
 		const said = stored.length > 0 && message.status !== 'complete' ? unrecordedText(message, stored) : [];
 		return [...sent, ...said].filter((item) => item.type !== 'reasoning' || model === modelId);
+	});
+}
+
+/** What was shown of an answer at its end, and is in no item of it yet. */
+export function unsaidItems(last: HistoryMessage | undefined): ResponseItem[] {
+	if (!last) return [];
+	const stored = (last.items ?? []).filter(isItem);
+	return stored.length > 0 ? unrecordedText(last.message, stored) : fromParts(last.message);
+}
+
+/** The calls that an answer waits with and somebody has decided about. */
+export function heldCalls({ parts }: Message, decisions: ReadonlyMap<string, ApprovalDecision>): HeldCall[] {
+	return parts.flatMap((part): HeldCall[] => {
+		if (part.type !== 'tool' || part.status !== 'waiting' || !part.approval) return [];
+		const decision = decisions.get(part.approval.interruptId);
+		const approval = decision ? { ...part.approval, decision } : part.approval;
+		return [{ callId: part.id, name: part.name, arguments: part.arguments, approval }];
 	});
 }
 
@@ -50,7 +69,7 @@ function userItem(message: Message): ResponseItem {
 
 function fromParts(message: Message): ResponseItem[] {
 	return message.parts.flatMap((part): ResponseItem[] => {
-		if (part.type === 'reasoning') return [];
+		if (part.type === 'reasoning' || part.type === 'compaction') return [];
 		if (part.type === 'text') return part.text ? [assistantItem(part.text)] : [];
 		return [
 			{ type: 'function_call', call_id: part.id, name: part.name, arguments: part.arguments },

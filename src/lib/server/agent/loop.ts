@@ -1,65 +1,110 @@
 /** The agent: asks the model, runs the tools it calls, asks again, until there is an answer (DESIGN §4). */
-import type { RunEvent, RunUsage } from '../../shared/events.ts';
-import { REPEAT_LIMIT, RepeatGuard, runCalls, type PendingCall } from './calls.ts';
-import type { Model, ModelEvent, ModelUsage, ResponseItem } from './model.ts';
-import type { Toolbox, ToolResult } from './tool.ts';
+import type { Interrupt, RunEvent, RunUsage } from '../../shared/events.ts';
+import type { ReachedLimit } from '../../shared/message.ts';
+import { readAnswer } from './answer.ts';
+import { parseArguments, REPEAT_LIMIT, RepeatGuard, resultEvent, runCalls } from './calls.ts';
+import type { FunctionTool, Model, ModelUsage, ResponseItem } from './model.ts';
+import { denial, type HeldCall, type PendingCall, type Toolbox, type ToolResult } from './tool.ts';
+
+/** What ends a run that would go on; each but `steps` ends it without another word. */
+export interface AgentLimits {
+	/** Model calls; after them comes one last with no tools. */
+	maxSteps: number;
+	/** USD, as the model's server counts; null for no cap. */
+	maxCostUsd: number | null;
+	/** Milliseconds since the run began. */
+	maxDurationMs: number;
+	/** Milliseconds of one tool call. */
+	toolTimeoutMs: number;
+}
 
 export interface AgentRun {
 	model: Model;
 	instructions: string;
 	/** The conversation so far, ending in what is to be answered. */
 	input: readonly ResponseItem[];
+	/** Calls that were held in an earlier run, with what was decided: they come first. */
+	held: readonly HeldCall[];
 	toolbox: Toolbox;
 	threadId: string;
 	runId: string;
-	maxSteps: number;
+	limits: AgentLimits;
 	signal: AbortSignal;
+	/** What an answer that is gone on with has cost before; null for a new one. */
+	spent: RunUsage | null;
+	/** Makes the input fit the model before each step; yields what people should know of it. */
+	fit: FitInput;
+	/** Somebody wants the floor: the run ends after the step that it is in. */
+	isAskedToYield(): boolean;
 	/** Takes the items of each step as they become final, to be sent again in later turns. */
 	record(items: ResponseItem[]): void;
 }
 
+/** `spend` is told what it cost. */
+export type FitInput = (
+	input: ResponseItem[],
+	tools: readonly FunctionTool[],
+	spend: (usage: ModelUsage | null) => void
+) => AsyncGenerator<RunEvent, ResponseItem[]>;
+
+const NOTHING = { inputTokens: 0, outputTokens: 0 };
+
+type Outcome = Extract<RunEvent, { type: 'RUN_FINISHED' }>['outcome'];
+
 /** Yields the run's events, from the first step to exactly one terminal event. Never throws for a model or a tool. */
 export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
-	const { model, toolbox, signal, threadId, runId, maxSteps } = run;
-	const input = [...run.input];
+	const { model, toolbox, signal, threadId, runId, limits } = run;
+	let input = [...run.input];
 	const repeats = new RepeatGuard();
-	const usage: RunUsage = { model: model.id, inputTokens: 0, outputTokens: 0 };
-	const finished = (outcome: { type: 'success'; pendingToolCallIds?: string[] } | { type: 'cancelled' }): RunEvent => {
-		return { type: 'RUN_FINISHED', threadId, runId, outcome };
+	const usage: RunUsage = { ...NOTHING, ...run.spent, model: model.id };
+	const spentBefore = usage.cost ?? 0;
+	const started = Date.now();
+	const finished = (outcome: Outcome, limit?: ReachedLimit): RunEvent => {
+		return { type: 'RUN_FINISHED', threadId, runId, outcome, ...(limit ? { result: { limit } } : {}) };
+	};
+	const keep = (items: ResponseItem[]) => {
+		input.push(...items);
+		run.record(items);
 	};
 
+	if (run.held.length > 0) {
+		const waiting = yield* runStep(run, run.held, repeats, keep);
+		if (signal.aborted) return yield finished({ type: 'cancelled' });
+		if (waiting.length > 0) return yield finished({ type: 'interrupt', interrupts: waiting });
+	}
 	for (let step = 1; ; step += 1) {
-		const isLast = step > maxSteps;
+		const isLast = step > limits.maxSteps;
+		const cost = (usage.cost ?? 0) - spentBefore;
+		if (limits.maxCostUsd !== null && cost >= limits.maxCostUsd) return yield finished({ type: 'success' }, 'cost');
+		if (Date.now() - started >= limits.maxDurationMs) return yield finished({ type: 'success' }, 'time');
+
 		const stepName = `step ${step}`;
 		yield { type: 'STEP_STARTED', stepName };
+		const tools = toolbox.definitions();
+		input = yield* run.fit(input, tools, (used) => addUsage(usage, used));
 		const request = {
 			instructions: run.instructions,
 			input,
-			tools: toolbox.definitions(),
+			tools,
 			toolChoice: isLast ? ('none' as const) : ('auto' as const),
 			sessionId: threadId
 		};
 		const answer = yield* readAnswer(model.stream(request, signal), `${runId}_${step}`);
 		addUsage(usage, answer.usage);
-		if (answer.usage) yield { type: 'CUSTOM', name: 'run.usage', value: { ...usage } };
+		if (answer.usage) yield { type: 'CUSTOM', name: 'run.usage', value: { ...usage, lastStep: answer.usage } };
 		yield { type: 'STEP_FINISHED', stepName };
-		input.push(...answer.items);
-		run.record(answer.items);
+		keep(answer.items);
 
 		if (signal.aborted) return yield finished({ type: 'cancelled' });
 		if (answer.error) return yield { type: 'RUN_ERROR', ...answer.error };
-		if (answer.calls.length === 0 || isLast) return yield finished({ type: 'success' });
+		if (answer.calls.length === 0) return yield finished({ type: 'success' }, answer.isCut ? 'length' : undefined);
+		if (isLast) return yield finished({ type: 'success' }, 'steps');
 
 		const own = answer.calls.filter((call) => toolbox.kind(call.name) !== 'caller');
-		const results = new Map<string, ToolResult>();
-		yield* runCalls(own, toolbox, { signal, repeats, results });
-		const outputs = own.map((call): ResponseItem => {
-			return { type: 'function_call_output', call_id: call.callId, output: results.get(call.callId)?.output ?? '' };
-		});
-		input.push(...outputs);
-		run.record(outputs);
-
+		const calls = own.map((call): HeldCall => ({ ...call, approval: null }));
+		const waiting = yield* runStep(run, calls, repeats, keep);
 		if (signal.aborted) return yield finished({ type: 'cancelled' });
+		if (waiting.length > 0) return yield finished({ type: 'interrupt', interrupts: waiting });
 		if (repeats.most >= REPEAT_LIMIT) {
 			const message =
 				'The model made the same call again and again, so the run was ended. Say it differently and try again.';
@@ -67,89 +112,64 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 		}
 		const pendingToolCallIds = answer.calls.filter((call) => !own.includes(call)).map((call) => call.callId);
 		if (pendingToolCallIds.length > 0) return yield finished({ type: 'success', pendingToolCallIds });
+		if (run.isAskedToYield()) return yield finished({ type: 'success' });
 	}
 }
 
-interface Answer {
-	items: ResponseItem[];
-	calls: PendingCall[];
-	usage: ModelUsage | null;
-	error: { code: string; message: string } | null;
-}
-
-/** Turns one answer of the model into events; what was opened is closed, however it ends. */
-async function* readAnswer(stream: AsyncIterable<ModelEvent>, prefix: string): AsyncGenerator<RunEvent, Answer> {
-	const answer: Answer = { items: [], calls: [], usage: null, error: null };
-	const started = new Set<string>();
-	let open: { kind: 'text' | 'reasoning'; key: string; id: string } | null = null;
-	let count = 0;
-	const close = function* (): Generator<RunEvent> {
-		if (open?.kind === 'text') yield { type: 'TEXT_MESSAGE_END', messageId: open.id };
-		if (open?.kind === 'reasoning') {
-			yield { type: 'REASONING_MESSAGE_END', messageId: open.id };
-			yield { type: 'REASONING_END', messageId: open.id };
-		}
-		open = null;
-	};
-	const startCall = function* (callId: string, name: string): Generator<RunEvent> {
-		if (started.has(callId)) return;
-		started.add(callId);
-		yield* close();
-		yield { type: 'TOOL_CALL_START', toolCallId: callId, toolCallName: name };
-	};
-
-	for await (const event of stream) {
-		switch (event.type) {
-			case 'retrying': {
-				const { attempt, delayMs, message } = event;
-				yield { type: 'CUSTOM', name: 'run.retry', value: { attempt, delayMs, message } };
-				break;
-			}
-			case 'text.delta':
-				if (open?.kind !== 'text' || open.key !== event.key) {
-					yield* close();
-					open = { kind: 'text', key: event.key, id: `${prefix}_${(count += 1)}` };
-					yield { type: 'TEXT_MESSAGE_START', messageId: open.id, role: 'assistant' };
-				}
-				yield { type: 'TEXT_MESSAGE_CONTENT', messageId: open.id, delta: event.delta };
-				break;
-			case 'reasoning.delta':
-				if (open?.kind !== 'reasoning' || open.key !== event.key) {
-					yield* close();
-					open = { kind: 'reasoning', key: event.key, id: `${prefix}_${(count += 1)}` };
-					yield { type: 'REASONING_START', messageId: open.id };
-					yield { type: 'REASONING_MESSAGE_START', messageId: open.id, role: 'reasoning' };
-				}
-				yield { type: 'REASONING_MESSAGE_CONTENT', messageId: open.id, delta: event.delta };
-				break;
-			case 'call.started':
-				yield* startCall(event.callId, event.name);
-				break;
-			case 'call.delta':
-				yield { type: 'TOOL_CALL_ARGS', toolCallId: event.callId, delta: event.delta };
-				break;
-			case 'call.done': {
-				yield* startCall(event.callId, event.name);
-				yield { type: 'TOOL_CALL_END', toolCallId: event.callId };
-				const { callId, name, arguments: text } = event;
-				answer.calls.push({ callId, name, arguments: text });
-				break;
-			}
-			case 'completed':
-				answer.items = event.items;
-				answer.usage = event.usage;
-				break;
-			case 'failed':
-				answer.items = event.items;
-				answer.error = { code: event.error.code, message: event.error.message };
-				break;
-			default:
-				event satisfies never;
-		}
+/** Runs the calls that may run, answers those that were denied, and returns the questions that the others wait for. */
+async function* runStep(
+	{ toolbox, signal, limits }: AgentRun,
+	calls: readonly HeldCall[],
+	repeats: RepeatGuard,
+	keep: (items: ResponseItem[]) => void
+): AsyncGenerator<RunEvent, Interrupt[]> {
+	const results = new Map<string, ToolResult>();
+	const allowed: PendingCall[] = [];
+	const interrupts: Interrupt[] = [];
+	for (const call of calls) {
+		const { decision } = call.approval ?? {};
+		if (decision) yield { type: 'CUSTOM', name: 'tool.decision', value: { toolCallId: call.callId, ...decision } };
+		const args = parseArguments(call.arguments);
+		// What is no call at all need not be allowed: it is answered with what is wrong with it.
+		const isDenied = decision?.choice === 'deny';
+		const request =
+			isDenied || typeof args === 'string' ? null : await toolbox.approval(call.name, args, call.approval);
+		if (isDenied) {
+			const result = denial(decision);
+			results.set(call.callId, result);
+			yield resultEvent(call.callId, result);
+		} else if (request) {
+			yield { type: 'CUSTOM', name: 'tool.approval', value: { toolCallId: call.callId, ...request } };
+			interrupts.push({
+				id: request.interruptId,
+				reason: 'tool_approval',
+				message: request.reason,
+				toolCallId: call.callId,
+				responseSchema: DECISION_SCHEMA,
+				metadata: { skill: request.skill, script: request.script, args: request.args }
+			});
+		} else allowed.push(call);
 	}
-	yield* close();
-	return answer;
+	yield* runCalls(allowed, toolbox, { signal, repeats, results, timeoutMs: limits.toolTimeoutMs });
+	// In the order in which they were called; those that wait get theirs in the run that goes on.
+	const answered = calls.filter((call) => results.has(call.callId));
+	keep(
+		answered.map((call) => {
+			return { type: 'function_call_output', call_id: call.callId, output: results.get(call.callId)?.output ?? '' };
+		})
+	);
+	return interrupts;
 }
+
+/** What answers the question whether a call may run (AG-UI `Interrupt.responseSchema`). */
+const DECISION_SCHEMA = {
+	type: 'object',
+	properties: {
+		choice: { type: 'string', enum: ['once', 'script', 'skill', 'deny'] },
+		reason: { type: 'string', description: 'Why not; the model reads it.' }
+	},
+	required: ['choice']
+};
 
 function addUsage(total: RunUsage, usage: ModelUsage | null): void {
 	if (!usage) return;

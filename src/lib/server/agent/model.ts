@@ -73,6 +73,8 @@ export type ModelEvent =
 export interface Model {
 	/** What the request names, e.g. `openrouter/auto`; shown to people. */
 	readonly id: string;
+	/** Its context length; null where its server does not say. Never rejects. */
+	contextTokens?(): Promise<number | null>;
 	/** Ends promptly, with `failed` and code `aborted`, when the signal fires. */
 	stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }

@@ -1,5 +1,6 @@
 /** A tool that the loop can run, or hand back to the caller who brought it. */
-import type { CustomRunEvent } from '../../shared/events.ts';
+import type { ApprovalDecision, ApprovalRequest, CustomRunEvent } from '../../shared/events.ts';
+import type { Approval } from '../../shared/message.ts';
 import type { FunctionTool } from './model.ts';
 
 export interface ToolContext {
@@ -15,6 +16,19 @@ export interface ToolResult {
 	isError: boolean;
 }
 
+/** A call that a model made. */
+export interface PendingCall {
+	callId: string;
+	name: string;
+	/** JSON text as the model wrote it. */
+	arguments: string;
+}
+
+/** A call, with what was asked and decided about it in an earlier run. */
+export interface HeldCall extends PendingCall {
+	approval: Approval | null;
+}
+
 /** Where the loop finds tools; asked anew at each step, because loading a skill adds its tools. */
 export interface Toolbox {
 	definitions(): FunctionTool[];
@@ -22,6 +36,22 @@ export interface Toolbox {
 	kind(name: string): 'own' | 'caller' | null;
 	/** Calls of one lane run one after the other; null runs beside anything. */
 	lane(name: string, args: Record<string, unknown>): string | null;
+	/**
+	 * What somebody must allow before the call runs; null when it may run. `earlier` is the answer to what was asked about
+	 * this very call: it counts as long as the call would do the same.
+	 */
+	approval(name: string, args: Record<string, unknown>, earlier: Approval | null): Promise<ApprovalRequest | null>;
 	/** Never throws. */
 	call(name: string, args: Record<string, unknown>, context: ToolContext): Promise<ToolResult>;
+}
+
+/** What the model reads of a call that failed before it could do anything. */
+export function failure(type: string, message: string, hint?: string): ToolResult {
+	return { output: JSON.stringify({ ok: false, error: type, message, hint }), isError: true };
+}
+
+/** What the model reads of a call that was not allowed. */
+export function denial({ reason }: ApprovalDecision): ToolResult {
+	const because = reason ? ` They say: ${reason}` : '';
+	return failure('ApprovalDenied', `The user did not allow this call.${because}`, 'Go on without it, or ask the user.');
 }

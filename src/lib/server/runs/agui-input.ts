@@ -1,30 +1,56 @@
 /** AG-UI's `RunAgentInput` → what the runner starts. The history is the server's: only the newest message is taken. */
-import { conversationId, userMessage, type RunAgentInput } from '../../shared/api.ts';
+import { conversationId, forwardedProps, userMessage, approvalDecision, type RunAgentInput } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
+import type { ApprovalDecision } from '../../shared/events.ts';
+import type { FunctionTool } from '../agent/model.ts';
+import type { NewMessage, RunRequest } from './run-request.ts';
 import { safeSegments } from './safe-path.ts';
-import type { RunRequest } from './runner.ts';
+
+/** Answers to the questions that ended a run, by their ids. */
+export type Answers = ReadonlyMap<string, ApprovalDecision>;
 
 /** @throws AppError invalid_input when the last message is not a user's, or says nothing */
 export function toRunRequest(input: RunAgentInput): RunRequest {
-	const parsed = userMessage.safeParse(input.messages.at(-1));
-	if (!parsed.success) {
-		const issue = parsed.error.issues[0];
-		const field = ['messages', input.messages.length - 1, ...(issue?.path ?? [])].join('.');
-		throw new AppError('invalid_input', `${field}: the last message must be a user's: ${issue?.message ?? ''}`);
-	}
-	const { id, content, metadata } = parsed.data;
-	const text = (typeof content === 'string' ? content : content.map(textOf).join('\n')).replaceAll('\0', '');
-	if (text.trim() === '') throw new AppError('invalid_input', 'messages: the message is empty; write something.');
-	const files = metadata?.files ?? [];
-	for (const file of files) safeSegments(file);
-	return {
-		runId: input.runId,
-		conversationId: input.threadId,
-		message: { id, text, files },
-		tools: input.tools.map(({ name, description, parameters }) => {
-			return { type: 'function', name, description, parameters: isObject(parameters) ? parameters : EMPTY_PARAMETERS };
+	const common = { runId: input.runId, conversationId: input.threadId, tools: input.tools.map(toTool) };
+	const props = forwardedProps.safeParse(input.forwardedProps ?? {});
+	if (!props.success) throw new AppError('invalid_input', `forwardedProps: ${props.error.issues[0]?.message ?? ''}`);
+	const { retry, continue: messageId, after } = props.data;
+	if (retry !== undefined) return { ...common, kind: 'retry', questionId: retry };
+	if (messageId !== undefined) return { ...common, kind: 'continue', messageId };
+	return { ...common, kind: 'ask', message: newMessage(input), ...(after === undefined ? {} : { after }) };
+}
+
+/** What AG-UI's `resume` says; null when the input answers no question. @throws AppError invalid_input */
+export function toAnswers({ resume }: RunAgentInput): Answers | null {
+	if (!resume || resume.length === 0) return null;
+	return new Map(
+		resume.map(({ interruptId, status, payload }, index) => {
+			if (status === 'cancelled') return [interruptId, { choice: 'deny' }];
+			const parsed = approvalDecision.safeParse(payload);
+			if (parsed.success) return [interruptId, withoutUndefined(parsed.data)];
+			const message = parsed.error.issues[0]?.message ?? '';
+			throw new AppError('invalid_input', `resume.${index}.payload: ${message}; see the question’s responseSchema`);
 		})
-	};
+	);
+}
+
+/** A decision as the runner takes it. */
+export function withoutUndefined({
+	choice,
+	reason
+}: {
+	choice: ApprovalDecision['choice'];
+	reason?: string | undefined;
+}): ApprovalDecision {
+	return reason === undefined ? { choice } : { choice, reason };
+}
+
+/** A new message of which the files can be in a workspace. @throws AppError invalid_input */
+export function checkedMessage({ id, text, files }: NewMessage): NewMessage {
+	const readable = text.replaceAll('\0', '');
+	if (readable.trim() === '') throw new AppError('invalid_input', 'messages: the message is empty; write something.');
+	for (const file of files) safeSegments(file);
+	return { id, text: readable, files };
 }
 
 /** An id that may name a folder. @throws AppError invalid_input */
@@ -33,7 +59,24 @@ export function checkConversationId(id: string): string {
 	throw new AppError('invalid_input', 'id: must be 1 to 128 letters, digits, hyphens or underscores');
 }
 
+function newMessage(input: RunAgentInput): NewMessage {
+	if (input.messages.length === 0) throw new AppError('invalid_input', 'messages: must hold a message');
+	const parsed = userMessage.safeParse(input.messages.at(-1));
+	if (!parsed.success) {
+		const issue = parsed.error.issues[0];
+		const field = ['messages', input.messages.length - 1, ...(issue?.path ?? [])].join('.');
+		throw new AppError('invalid_input', `${field}: the last message must be a user's: ${issue?.message ?? ''}`);
+	}
+	const { id, content, metadata } = parsed.data;
+	const text = typeof content === 'string' ? content : content.map(textOf).join('\n');
+	return checkedMessage({ id, text, files: metadata?.files ?? [] });
+}
+
 const EMPTY_PARAMETERS = { type: 'object', properties: {} };
+
+function toTool({ name, description, parameters }: RunAgentInput['tools'][number]): FunctionTool {
+	return { type: 'function', name, description, parameters: isObject(parameters) ? parameters : EMPTY_PARAMETERS };
+}
 
 function textOf(part: { type: string; text?: unknown }): string {
 	return part.type === 'text' && typeof part.text === 'string' ? part.text : '';

@@ -1,7 +1,9 @@
 /** A conversation as a whole: its messages, its run under way, its files. */
-import type { ConversationDetail } from '../../shared/api.ts';
+import { randomUUID } from 'node:crypto';
+import type { ConversationDetail, ConversationSummary, MessageList } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { Store } from '../store/store.ts';
+import type { ConversationChanges } from './conversation-changes.ts';
 import type { Runner } from './runner.ts';
 import type { Workspaces } from './workspaces.ts';
 
@@ -9,28 +11,85 @@ interface Parts {
 	store: Store;
 	runner: Runner;
 	workspaces: Workspaces;
+	changes: ConversationChanges;
 }
+
+/** Messages that a page gets at once; the others when it asks. */
+const PAGE = 30;
 
 /** The conversation with its live answer as far as it has come. @throws AppError not_found */
 export async function readConversation({ store, runner }: Parts, id: string): Promise<ConversationDetail> {
-	const messages = await store.messages.list(id);
+	// In this order a message that is sent meanwhile is seen twice rather than not at all.
+	const queued = await store.queue.list(id);
+	let page = await store.messages.page(id, { limit: PAGE });
 	const conversation = await store.conversations.get(id);
 	if (!conversation) throw new AppError('not_found', 'There is no such conversation.');
 	// Memory is ahead of the database: message and cursor are taken together, after the reads.
 	const live = conversation.activeRunId === null ? null : runner.live(conversation.activeRunId);
-	if (!live) return { ...conversation, messages, cursor: 0 };
-	const isKnown = messages.some((message) => message.id === live.message.id);
-	const current = isKnown
-		? messages.map((message) => (message.id === live.message.id ? live.message : message))
-		: [...(await store.messages.list(id)).filter((message) => message.id !== live.message.id), live.message];
-	return { ...conversation, messages: current, cursor: live.seq };
+	// A run that began between the reads is in the second one.
+	if (live && !page.messages.some((message) => message.id === live.message.id)) {
+		page = await store.messages.page(id, { limit: PAGE });
+	}
+	const queue = queued.filter((waiting) => !page.messages.some((message) => message.id === waiting.id));
+	if (!live) return { ...conversation, ...page, queue, cursor: 0 };
+	const messages = page.messages.map((message) => (message.id === live.message.id ? live.message : message));
+	return { ...conversation, ...page, messages, queue, cursor: live.seq };
+}
+
+/** The messages before one of them. */
+export function readEarlier({ store }: Parts, id: string, before: string): Promise<MessageList> {
+	return store.messages.page(id, { before, limit: PAGE });
 }
 
 /** Stops its run, then removes messages and files. @throws AppError not_found */
-export async function removeConversation({ store, runner, workspaces }: Parts, id: string): Promise<void> {
+export async function removeConversation(parts: Parts, id: string): Promise<void> {
+	await requireIdle(parts, id, 'stop');
+	await parts.store.conversations.remove(id);
+	await parts.workspaces.removeAll(id);
+	parts.changes.announce(id);
+}
+
+/** Removes a message and all that follows it. @throws AppError not_found | conflict while a run is under way */
+export async function removeMessage(parts: Parts, id: string, messageId: string): Promise<void> {
+	await requireIdle(parts, id, 'refuse');
+	if (!(await parts.store.messages.remove(id, messageId))) throw new AppError('not_found', 'There is no such message.');
+	parts.changes.announce(id);
+}
+
+/** Shows the branch that a message is in. @throws AppError not_found | conflict while a run is under way */
+export async function showBranch(parts: Parts, id: string, messageId: string): Promise<void> {
+	await requireIdle(parts, id, 'refuse');
+	if (!(await parts.store.messages.show(id, messageId))) throw new AppError('not_found', 'There is no such message.');
+	parts.changes.announce(id);
+}
+
+/** A new conversation with everything up to a message, and a copy of the files. @throws AppError not_found */
+export async function forkConversation(
+	{ store, workspaces }: Parts,
+	id: string,
+	messageId: string
+): Promise<ConversationSummary> {
+	const conversation = await store.conversations.get(id);
+	const message = await store.messages.get(id, messageId);
+	if (!conversation || !message) throw new AppError('not_found', 'There is no such message.');
+	if (message.status === 'running' || message.status === 'waiting') {
+		throw new AppError('conflict', 'This answer is not finished; fork from an earlier message.');
+	}
+	const fork = await store.conversations.create({
+		id: randomUUID(),
+		title: conversation.title,
+		createdAt: new Date().toISOString()
+	});
+	await store.messages.copy(id, messageId, fork.id);
+	await workspaces.copyAll(id, fork.id);
+	return fork;
+}
+
+async function requireIdle({ store, runner }: Parts, id: string, otherwise: 'stop' | 'refuse'): Promise<void> {
 	const conversation = await store.conversations.get(id);
 	if (!conversation) throw new AppError('not_found', 'There is no such conversation.');
-	if (conversation.activeRunId) await runner.stop(conversation.activeRunId);
-	await store.conversations.remove(id);
-	await workspaces.removeAll(id);
+	if (conversation.activeRunId === null) return;
+	if (otherwise === 'refuse')
+		throw new AppError('conflict', 'An answer is being written; stop it or wait for its end.');
+	await runner.stop(conversation.activeRunId);
 }

@@ -8,6 +8,7 @@ import { emptyAnswer, foldEvent, type Message } from '../../shared/message.ts';
 import type { StoredEvent } from '../store/run-events.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
+import { EventWriter } from './event-writer.ts';
 import { RunLog } from './run-log.ts';
 
 const NOW = '2026-01-01T12:00:00.000Z';
@@ -31,9 +32,11 @@ async function open(over: Store = store): Promise<RunLog> {
 	const message = emptyAnswer('a', 'r', NOW);
 	const userMessage: Message = { ...emptyAnswer('q', 'r', NOW), role: 'user', status: 'complete' };
 	const run = { id: 'r', model: 'm/x', bootId: 'boot' };
-	await store.runs.start({ run, conversation: { id: 'c', title: 'T' }, userMessage, answer: message, now: NOW });
+	const place = { kind: 'question' as const, question: userMessage, answer: message };
+	await store.runs.start({ run, conversation: { id: 'c', title: 'T' }, place, now: NOW });
 	const onLost = (error: unknown) => lost.push(error);
-	const log = new RunLog({ store: over, runId: 'r', conversationId: 'c', message, onLost });
+	const writer = new EventWriter(over.runs);
+	const log = new RunLog({ store: over, writer, runId: 'r', conversationId: 'c', message, onLost });
 	await log.append({ type: 'RUN_STARTED', threadId: 'c', runId: 'r' });
 	await log.append({ type: 'TEXT_MESSAGE_START', messageId: 'm', role: 'assistant' });
 	return log;
@@ -66,7 +69,7 @@ test('a reader that stopped reading for thousands of events misses none: the dat
 	expect(await storedEvents()).toEqual(seen);
 	const message = seen.reduce(
 		(folded, { data }) => foldEvent(folded, JSON.parse(data) as RunEvent),
-		emptyAnswer('a', 'r', NOW)
+		emptyAnswer('a', 'r', NOW, 'q')
 	);
 	expect(message.parts).toEqual([{ type: 'text', id: 'm', text: texts.join('') }]);
 	expect((await store.messages.list('c'))[1]).toEqual(message);
@@ -76,8 +79,8 @@ test('who writes faster than the database takes it has to wait', async () => {
 	const held = gate();
 	const runs = {
 		...store.runs,
-		appendEvents: (...given: Parameters<Store['runs']['appendEvents']>) =>
-			held.opened.then(() => store.runs.appendEvents(...given))
+		appendAll: (...given: Parameters<Store['runs']['appendAll']>) =>
+			held.opened.then(() => store.runs.appendAll(...given))
 	};
 	const log = await open({ ...store, runs });
 	let appended = 0;

@@ -1,16 +1,16 @@
 /**
- * The event log of one running run: numbers events, folds them, wakes followers at once, and writes to the database
- * in batches. Followers read from a bounded window in memory, or from the database when they are behind it.
+ * The event log of one running run: numbers events, folds them, wakes followers at once, and has them written to the
+ * database in batches. Followers read from a bounded window in memory, or from the database when they are behind it.
  */
 import { AppError } from '../../shared/errors.ts';
-import { isTerminal, type RunEvent } from '../../shared/events.ts';
+import type { RunEvent } from '../../shared/events.ts';
 import { foldEvent, type Message } from '../../shared/message.ts';
 import type { ResponseItem } from '../agent/model.ts';
 import type { StoredEvent } from '../store/run-events.ts';
+import type { RunFinish } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
+import type { EventWriter, UnsavedEvents } from './event-writer.ts';
 
-/** The longest that an event waits for the database. */
-const BATCH_MS = 100;
 /** Events kept in memory for followers after they are stored. */
 const WINDOW = 256;
 /** Events that may wait for the database before whoever writes them has to wait as well. */
@@ -19,6 +19,8 @@ const PAGE = 500;
 
 export interface RunLogOptions {
 	store: Store;
+	/** Shared by all logs. */
+	writer: EventWriter;
 	runId: string;
 	conversationId: string;
 	message: Message;
@@ -26,27 +28,29 @@ export interface RunLogOptions {
 	onLost(error: unknown): void;
 }
 
-export class RunLog {
+export class RunLog implements UnsavedEvents {
 	readonly runId: string;
 	readonly conversationId: string;
 	#store: Store;
-	#onLost: (error: unknown) => void;
+	#writer: EventWriter;
+	#tellLost: (error: unknown) => void;
 	#message: Message;
 	#lastSeq = 0;
 	#storedSeq = 0;
 	#window: StoredEvent[] = [];
 	#isEnded = false;
 	#lost: { error: unknown } | null = null;
-	#timer: NodeJS.Timeout | undefined;
-	#writing: Promise<void> = Promise.resolve();
+	/** Items of the answer on their way to the database, one after the other. */
+	#recording: Promise<void> = Promise.resolve();
 	#waiting = new Set<() => void>();
 
-	constructor({ store, runId, conversationId, message, onLost }: RunLogOptions) {
+	constructor({ store, writer, runId, conversationId, message, onLost }: RunLogOptions) {
 		this.#store = store;
+		this.#writer = writer;
 		this.runId = runId;
 		this.conversationId = conversationId;
 		this.#message = message;
-		this.#onLost = onLost;
+		this.#tellLost = onLost;
 	}
 
 	/** The answer as folded so far, and the last event in it. */
@@ -54,25 +58,32 @@ export class RunLog {
 		return { message: this.#message, seq: this.#lastSeq };
 	}
 
-	/** Adds one event that is not the last; tool events are stored at once, text within 100 ms. Resolves when more may come. */
+	/** Adds one event that is not the last; tool events are stored first, text within 100 ms. Resolves when more may come. */
 	async append(event: RunEvent): Promise<void> {
 		this.#push(event);
-		if (event.type === 'TOOL_CALL_END' || event.type === 'TOOL_CALL_RESULT') void this.flush();
-		else this.#timer ??= setTimeout(() => void this.flush(), BATCH_MS);
+		if (isStoredFirst(event)) {
+			await this.flush();
+			return this.#wake();
+		}
+		this.#wake();
+		this.#writer.saveSoon(this);
 		if (this.#lastSeq - this.#storedSeq > MAX_BACKLOG) await this.flush();
 	}
 
 	/** Keeps items of the answer that later turns send to the model again; stored in the order of the calls. */
 	record(items: ResponseItem[]): void {
-		void this.#write(async () => {
-			await this.#store.messages.appendItems(this.conversationId, this.#message.id, items);
-		});
+		this.#recording = this.#recording
+			.then(() => this.#store.messages.appendItems(this.conversationId, this.#message.id, items))
+			.then(
+				() => undefined,
+				(error: unknown) => this.onLost(error)
+			);
 	}
 
 	/** Ends the run with its one terminal event, stored before anyone is told. @throws what kept it from being stored */
 	async end(event: RunEvent): Promise<void> {
-		clearTimeout(this.#timer);
-		await this.#writing;
+		await this.#writer.leave(this);
+		await this.#recording;
 		let last = this.#lost ? toRunError(this.#lost.error) : event;
 		try {
 			await this.#storeEnd(last);
@@ -88,20 +99,27 @@ export class RunLog {
 		}
 	}
 
-	/** Writes what waits, in one transaction. */
+	/** Writes what waits. Never rejects: what cannot be written ends the run. */
 	flush(): Promise<void> {
-		clearTimeout(this.#timer);
-		this.#timer = undefined;
-		return this.#write(async () => {
-			const events = this.#window.filter((stored) => stored.seq > this.#storedSeq);
-			const last = events.at(-1);
-			if (!last || this.#isEnded) return;
-			const folded = { conversationId: this.conversationId, message: this.#message };
-			const isStored = await this.#store.runs.appendEvents(this.runId, events, folded);
-			if (!isStored) throw new Error('the run is no longer in the database');
-			this.#storedSeq = last.seq;
-			this.#trim();
-		});
+		return this.#writer.saveNow(this);
+	}
+
+	unsaved(): StoredEvent[] {
+		// A log that is lost has no more to say: its end is written by itself.
+		if (this.#isEnded || this.#lost) return [];
+		return this.#window.filter((stored) => stored.seq > this.#storedSeq);
+	}
+
+	onSaved(lastSeq: number): void {
+		this.#storedSeq = lastSeq;
+		this.#trim();
+	}
+
+	/** The first failure ends the run. */
+	onLost(error: unknown): void {
+		if (this.#lost) return;
+		this.#lost = { error };
+		this.#tellLost(error);
 	}
 
 	/** Every event after `after`, then each new one as it comes; ends after the terminal event. */
@@ -142,17 +160,6 @@ export class RunLog {
 		this.#lastSeq += 1;
 		this.#message = foldEvent(this.#message, event);
 		this.#window.push({ seq: this.#lastSeq, data: JSON.stringify(event) });
-		if (!isTerminal(event)) this.#wake();
-	}
-
-	/** One write after the other; the first that fails ends the run. */
-	#write(task: () => Promise<void>): Promise<void> {
-		this.#writing = this.#writing.then(task).catch((error: unknown) => {
-			if (this.#lost) return;
-			this.#lost = { error };
-			this.#onLost(error);
-		});
-		return this.#writing;
 	}
 
 	/** Only what is in the database may leave memory. */
@@ -179,6 +186,20 @@ export class RunLog {
 	}
 }
 
+const STORED_FIRST = new Set<string>([
+	'TOOL_CALL_END',
+	'TOOL_CALL_RESULT',
+	'skill.started',
+	'skill.finished',
+	'tool.approval',
+	'tool.decision'
+]);
+
+/** Tells what was done: nobody may see it, and no script may start, that a crash could make undone. */
+function isStoredFirst(event: RunEvent): boolean {
+	return STORED_FIRST.has(event.type === 'CUSTOM' ? event.name : event.type);
+}
+
 function toRunError(error: unknown): RunEvent {
 	const known = error instanceof AppError ? error : null;
 	return {
@@ -188,7 +209,10 @@ function toRunError(error: unknown): RunEvent {
 	};
 }
 
-function stateOf(event: RunEvent): 'success' | 'cancelled' | 'failed' | 'interrupted' {
-	if (event.type === 'RUN_FINISHED') return event.outcome?.type === 'cancelled' ? 'cancelled' : 'success';
+function stateOf(event: RunEvent): RunFinish['state'] {
+	if (event.type === 'RUN_FINISHED') {
+		if (event.outcome?.type === 'interrupt') return 'waiting';
+		return event.outcome?.type === 'cancelled' ? 'cancelled' : 'success';
+	}
 	return event.type === 'RUN_ERROR' && event.code === 'interrupted' ? 'interrupted' : 'failed';
 }

@@ -8,10 +8,9 @@ import {
 	hang,
 	raw,
 	reasoning,
-	reset,
+	response,
 	status,
 	text,
-	truncated,
 	type Reply
 } from '../../../../tests/support/model-server.ts';
 import { isRunning } from '../../../../tests/support/processes.ts';
@@ -159,7 +158,7 @@ describe('a run', () => {
 	});
 
 	test('B16: after the last allowed step the model must answer: one more request, without the choice of a tool', async () => {
-		await start([use('say.sh', '1'), use('say.sh', '2'), text('Enough.')], { maxSteps: 2 });
+		await start([use('say.sh', '1'), use('say.sh', '2'), text('Enough.')], { limits: { maxSteps: 2 } });
 		const { list } = await rig.run('go');
 		expect(rig.server.requests.map(({ body }) => body.tool_choice)).toEqual(['auto', 'auto', 'none']);
 		expect(list.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } });
@@ -197,53 +196,6 @@ describe('a run', () => {
 });
 
 describe('a model server that is broken', () => {
-	const retried = (reply: Reply) => [reply, reply, reply, reply];
-	test.each<[string, Reply[], string, string]>([
-		['401', [status(401, { error: { code: 401, message: 'No auth' } })], 'unauthorized', ''],
-		['402', [status(402, { error: { code: 402, message: 'Insufficient credits' } })], 'insufficient_credits', ''],
-		['429', retried(status(429, { error: { code: 429, message: 'Slow down' } })), 'rate_limited', ''],
-		['500', retried(status(500, 'oops')), 'provider_error', ''],
-		['bytes that are no events', [raw('<html>not this</html>')], '', ''],
-		[
-			'half an event',
-			[raw({ type: 'response.output_text.delta', item_id: 'm', delta: 'Half' }, 'data: {"type":"resp')],
-			'stream_truncated',
-			'Half'
-		],
-		['an end before the end', [truncated('So ', 'far')], 'stream_truncated', 'So far'],
-		['a reset before anything', retried(reset()), 'unreachable', ''],
-		[
-			'a reset in the middle',
-			[reset({ type: 'response.output_text.delta', item_id: 'm', delta: 'Shown' })],
-			'',
-			'Shown'
-		],
-		['silence', [hang()], 'timeout', ''],
-		[
-			'silence in the middle',
-			[hang({ type: 'response.output_text.delta', item_id: 'm', delta: 'Shown' })],
-			'timeout',
-			'Shown'
-		],
-		['an error frame', retried(raw({ type: 'error', code: 'server_error', message: 'overloaded' })), '', '']
-	])('%s: one clear error, what was shown is kept, the next message works', async (_name, replies, code, shown) => {
-		await start(replies, { idleTimeoutMs: 150 });
-		const { runId, list } = await rig.run('hello');
-		const ends = list.filter(isTerminal);
-		expect(ends).toHaveLength(1);
-		expect(ends[0]).toMatchObject({ type: 'RUN_ERROR', message: expect.stringMatching(/^\S.{20,}\.$/s) });
-		if (code) expect(ends[0]).toMatchObject({ code });
-		const answer = await rig.answer(runId);
-		expect(answer).toMatchObject({ status: 'failed', error: { message: (ends[0] as { message: string }).message } });
-		expect(textOf(answer)).toBe(shown);
-		expect(answer).toEqual(folded(answer, list));
-
-		rig.server.push(text('Here I am.'));
-		const next = await rig.run('still there?');
-		expect(textOf(await rig.answer(next.runId))).toBe('Here I am.');
-		expect(rig.server.violations).toEqual([]);
-	});
-
 	test('a failure before anything was shown is tried again, and says so', async () => {
 		await start([status(503), text('Now.')]);
 		const { runId, list } = await rig.run('hello');
@@ -265,6 +217,68 @@ describe('a model server that is broken', () => {
 		await expect(access(join(rig.workspaces.path('c'), 'made-.txt'))).rejects.toThrow();
 		const next = await rig.run('again');
 		expect(textOf(await rig.answer(next.runId))).toBe('Fine.');
+	});
+});
+
+describe('limits of one run', () => {
+	const usage = (cost: number) => ({
+		...{ input_tokens: 1000, output_tokens: 200, total_tokens: 1200, cost },
+		...{ input_tokens_details: { cached_tokens: 800 }, output_tokens_details: { reasoning_tokens: 50 } }
+	});
+
+	test('cost: no model is asked beyond it, what was shown stays, and the answer says why it ends', async () => {
+		await start(
+			[
+				response([text('Step one.'), use('say.sh', '1')], { usage: usage(0.06) }),
+				response([text('Step two.'), use('say.sh', '2')], { usage: usage(0.06) }),
+				text('never')
+			],
+			{ limits: { maxCostUsd: 0.1 } }
+		);
+		const { runId, list } = await rig.run('go');
+		expect(list.at(-1)).toMatchObject({
+			type: 'RUN_FINISHED',
+			outcome: { type: 'success' },
+			result: { limit: 'cost' }
+		});
+		expect(rig.server.requests).toHaveLength(2);
+		expect(await rig.answer(runId)).toMatchObject({ status: 'complete', limit: 'cost', usage: { cost: 0.12 } });
+	});
+
+	test('time: the same', async () => {
+		await start([use('say.sh', '1'), text('never')], { limits: { maxDurationMs: 0 } });
+		const { runId } = await rig.run('go');
+		expect(await rig.answer(runId)).toMatchObject({ status: 'complete', limit: 'time' });
+		expect(rig.server.requests).toHaveLength(0);
+	});
+
+	test('length: an answer that the model’s server cut off says so, and can be continued', async () => {
+		await start([response([text('Once upon')], { incomplete: 'max_output_tokens' }), text(' a time.')]);
+		const { runId } = await rig.run('go');
+		const answer = await rig.answer(runId);
+		expect(answer).toMatchObject({ status: 'complete', limit: 'length' });
+		await rig.runner.start({ kind: 'continue', runId: 'more', conversationId: 'c', messageId: answer.id, tools: [] });
+		await rig.events('more');
+		expect(await rig.store.messages.get('c', answer.id)).toMatchObject({ status: 'complete', limit: null });
+	});
+
+	test('usage is counted by step and by answer, over the runs that write it', async () => {
+		await start(
+			[
+				response([text('One.'), use('say.sh', '1')], { usage: usage(0.06) }),
+				response([text('More.')], { usage: usage(0.01) })
+			],
+			{ limits: { maxCostUsd: 0.05 } }
+		);
+		const { runId } = await rig.run('go');
+		const { id } = await rig.answer(runId);
+		await rig.runner.start({ kind: 'continue', runId: 'more', conversationId: 'c', messageId: id, tools: [] });
+		await rig.events('more');
+		expect((await rig.store.messages.get('c', id))?.usage).toEqual({
+			...{ model: 'test/model', inputTokens: 2000, outputTokens: 400, cachedTokens: 1600, reasoningTokens: 100 },
+			cost: 0.06 + 0.01,
+			lastStep: { inputTokens: 1000, outputTokens: 200, cachedTokens: 800, reasoningTokens: 50, cost: 0.01 }
+		});
 	});
 });
 
@@ -365,7 +379,7 @@ describe('when the server ends', () => {
 	test('F14: what a dead process left running is interrupted at the next start, with its text kept', async () => {
 		await start([hang({ type: 'response.output_text.delta', item_id: 'm', delta: 'Kept' }), text('ok')]);
 		const { runId } = await rig.ask('go');
-		await vi.waitFor(async () => expect(textOf(await rig.answer(runId))).toBe('Kept'));
+		await vi.waitFor(async () => expect(textOf(await rig.written(runId))).toBe('Kept'));
 		const { lastSeq } = (await rig.store.runs.get(runId))!;
 		const next = rig.createRunner();
 		await next.recover();
@@ -388,14 +402,14 @@ describe('a full disk', () => {
 			...store,
 			runs: {
 				...store.runs,
-				appendEvents: (...given) => (isFull ? full() : store.runs.appendEvents(...given)),
+				appendAll: (...given) => (isFull ? full() : store.runs.appendAll(...given)),
 				finish: (...given) => (isFull ? full() : store.runs.finish(...given))
 			}
 		});
 		const held = gate();
 		await start([text('one ', held, 'two'), text('Room again.')], { wrapStore });
 		const { runId } = await rig.ask('go');
-		await vi.waitFor(async () => expect(textOf(await rig.answer(runId))).toBe('one '));
+		await vi.waitFor(async () => expect(textOf(await rig.written(runId))).toBe('one '));
 		const events = rig.events(runId);
 		isFull = true;
 		held.open();

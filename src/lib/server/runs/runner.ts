@@ -1,60 +1,41 @@
-/** Starts, follows, stops and recovers runs. A run belongs to the server: no request that goes away ends it (DESIGN §4). */
+/** Starts, follows, stops and ends runs. A run belongs to the server: no request that goes away ends it (DESIGN §4). */
 import { randomUUID } from 'node:crypto';
+import type { QueuedMessage } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
-import type { RunEvent } from '../../shared/events.ts';
-import { emptyAnswer, foldEvent, type Message } from '../../shared/message.ts';
-import { loadedSkills, seenDigests, toInput } from '../agent/history.ts';
-import { runAgent } from '../agent/loop.ts';
-import type { FunctionTool, Model } from '../agent/model.ts';
+import type { ApprovalDecision, RunEvent } from '../../shared/events.ts';
+import { emptyAnswer, type Message } from '../../shared/message.ts';
 import type { Log } from '../log.ts';
-import { renderCatalog } from '../skills/catalog.ts';
-import { estimateTokens } from '../skills/prompt.ts';
-import type { SkillsProvider } from '../skills/provider.ts';
 import type { StoredEvent } from '../store/run-events.ts';
 import type { RunRecord } from '../store/run-row.ts';
-import type { RunStart, RunStartResult } from '../store/run-start.ts';
-import type { Store } from '../store/store.ts';
+import type { RunPlace, RunStart, RunStartResult } from '../store/run-start.ts';
+import { waitingIds } from './approval-policy.ts';
+import type { ConversationChanges } from './conversation-changes.ts';
+import { EventWriter } from './event-writer.ts';
+import { endOrphan, INTERRUPTED } from './recovery.ts';
 import { RunLog } from './run-log.ts';
-import { createSkillToolbox } from './skill-toolbox.ts';
-import type { Workspaces } from './workspaces.ts';
+import type { NewMessage, RunRequest } from './run-request.ts';
+import { runTurn, type TurnParts } from './turn.ts';
 
-export interface RunnerOptions {
-	store: Store;
-	model: Model;
-	skills: SkillsProvider;
-	workspaces: Workspaces;
-	maxSteps: number;
+export interface RunnerOptions extends TurnParts {
+	changes: ConversationChanges;
 	log: Log;
 }
 
-export interface RunRequest {
-	runId: string;
-	conversationId: string;
-	message: { id: string; text: string; files: string[] };
-	/** Tools of the caller: offered to the model, handed back when it calls them. */
-	tools: FunctionTool[];
-}
-
 interface ActiveRun {
+	conversationId: string;
 	log: RunLog;
 	controller: AbortController;
+	/** Somebody has something to say: the run ends after the step that it is in. */
+	isAskedToYield: boolean;
 	task: Promise<void>;
 }
-
-/** What the catalog of skills may cost a turn; with more skills, those that fit the question are told in full. */
-const CATALOG_TOKENS = 2000;
 
 /** Title of a conversation in which nothing was said yet. */
 export const UNTITLED = 'New conversation';
 
-const INTERRUPTED: RunEvent = {
-	type: 'RUN_ERROR',
-	code: 'interrupted',
-	message: 'The server was stopped while this answer was written. What was shown is kept; ask again to go on.'
-};
-
 export class Runner {
 	#options: RunnerOptions;
+	#writer: EventWriter;
 	#bootId = randomUUID();
 	#active = new Map<string, ActiveRun>();
 	/** Runs that are being stored, and are active in a moment. */
@@ -63,11 +44,13 @@ export class Runner {
 
 	constructor(options: RunnerOptions) {
 		this.#options = options;
+		this.#writer = new EventWriter(options.store.runs);
 	}
 
 	/**
-	 * Stores the message and starts its run; the same run id again is the same run.
-	 * @throws AppError `conflict` while another run of the conversation is under way, `unavailable` when shutting down.
+	 * Stores what is asked and starts its run; the same run id again is the same run.
+	 * @throws AppError `conflict` while another run of the conversation is under way, `not_found` for a message that it has
+	 * not, `unavailable` when shutting down.
 	 */
 	async start(request: RunRequest): Promise<{ runId: string; conversationId: string }> {
 		if (this.#isClosing) throw new AppError('unavailable', 'The server is stopping; try again in a moment.');
@@ -100,6 +83,8 @@ export class Runner {
 
 	/** Stops a run and waits for its end; false when it is not running. */
 	async stop(runId: string): Promise<boolean> {
+		// One that is just being stored is stopped as soon as it has begun.
+		await this.#starting.get(runId)?.catch(() => undefined);
 		const active = this.#active.get(runId);
 		if (!active) return false;
 		active.controller.abort(new Error('stopped by the user'));
@@ -107,65 +92,129 @@ export class Runner {
 		return true;
 	}
 
-	/** Marks what an earlier process left running as interrupted. Called once, before requests are answered. */
+	/** Sends a message when the run that is under way has ended, or at once: then the id of its run is returned. */
+	async enqueue(conversationId: string, message: NewMessage): Promise<string | null> {
+		const { store, changes } = this.#options;
+		const queued: QueuedMessage = { ...message, createdAt: new Date().toISOString() };
+		await store.queue.add(conversationId, queued);
+		changes.announce(conversationId);
+		return this.#sendNext(conversationId);
+	}
+
+	/**
+	 * Sends a message that waits before all others: a run that is under way ends after the step that it is in. Returns the
+	 * id of its run, null when that starts later. @throws AppError `not_found` when it waits no more
+	 */
+	async sendNow(conversationId: string, messageId: string): Promise<string | null> {
+		const { store, changes } = this.#options;
+		const isWaiting = await store.queue.moveToFront(conversationId, messageId);
+		if (!isWaiting) throw new AppError('not_found', 'This message does not wait any more.');
+		changes.announce(conversationId);
+		for (const active of this.#active.values()) {
+			if (active.conversationId === conversationId) active.isAskedToYield = true;
+		}
+		return this.#sendNext(conversationId);
+	}
+
+	/**
+	 * Takes the decision about a call that waits; the first one counts. When none is open any more the answer goes on:
+	 * then the id of that run, `runId` if it is given, is returned.
+	 * @throws AppError `not_found` for a question that nobody asked, `conflict` when it was decided already
+	 */
+	async decide(
+		conversationId: string,
+		interruptId: string,
+		decision: ApprovalDecision,
+		runId?: string
+	): Promise<string | null> {
+		const { store, changes } = this.#options;
+		const answer = (await store.messages.list(conversationId)).findLast((message) => message.status === 'waiting');
+		const part = answer?.parts.find((each) => each.type === 'tool' && each.approval?.interruptId === interruptId);
+		if (!answer || part?.type !== 'tool' || !part.approval) {
+			throw new AppError('not_found', 'Nothing waits for this decision any more.');
+		}
+		const now = new Date().toISOString();
+		const isFirst = await store.approvals.decide(conversationId, interruptId, decision, now);
+		const { skill, script, digest } = part.approval;
+		if (isFirst && (decision.choice === 'script' || decision.choice === 'skill')) {
+			await store.approvals.grant({ skill, script: decision.choice === 'skill' ? '' : script, digest }, now);
+		}
+		changes.announce(conversationId);
+		// Whoever decides last goes on with it; so does one who comes again because the server was stopped in between.
+		const ids = waitingIds(answer);
+		const decided = await store.approvals.decisions(conversationId, ids);
+		if (ids.some((id) => !decided.has(id))) {
+			if (!isFirst) throw new AppError('conflict', 'This was decided already.');
+			return null;
+		}
+		// One id for all who may come to start it.
+		const id = runId ?? `resume-${ids[0]}`;
+		await this.start({ kind: 'resume', runId: id, conversationId, messageId: answer.id, tools: [] });
+		return id;
+	}
+
+	/** Ends what an earlier process left running. Called once, before requests are answered. */
 	async recover(): Promise<void> {
-		for (const run of await this.#options.store.runs.listRunning(this.#bootId)) {
-			await this.#interrupt(run);
-			this.#options.log.info({ runId: run.id }, 'run was interrupted by the last stop');
+		const { store, log } = this.#options;
+		for (const run of await store.runs.listRunning(this.#bootId)) {
+			await endOrphan(store, run);
+			log.info({ runId: run.id }, 'run was interrupted by the last stop');
 		}
 	}
 
-	/** Ends every run and waits until each has its terminal event. */
-	async close(): Promise<void> {
+	/** Lets the runs end that end within `graceMs`, interrupts the others, and waits until each has its terminal event. */
+	async close(graceMs = 0): Promise<void> {
 		this.#isClosing = true;
 		await Promise.allSettled(this.#starting.values());
+		const tasks = Promise.all([...this.#active.values()].map(({ task }) => task));
+		let timer: NodeJS.Timeout | undefined;
+		const patience = new Promise<void>((resolve) => (timer = setTimeout(resolve, graceMs)));
+		if (graceMs > 0) await Promise.race([tasks, patience]);
+		clearTimeout(timer);
 		for (const { controller } of this.#active.values()) controller.abort(new Error('server stops'));
-		await Promise.all([...this.#active.values()].map(({ task }) => task));
+		await tasks;
 	}
 
 	async #start(request: RunRequest): Promise<void> {
-		const answer = emptyAnswer(randomUUID(), request.runId, new Date().toISOString());
-		const { outcome, run } = await this.#store(request, answer);
-		if (outcome === 'duplicate_message')
-			throw new AppError('conflict', 'This message was already sent in another run.');
-		if (outcome === 'busy')
-			throw new AppError('conflict', 'An answer is still being written; stop it or wait for its end.');
-		if (run.conversationId !== request.conversationId)
-			throw new AppError('conflict', 'This run belongs to another conversation.');
-		if (outcome === 'started') this.#launch(request, answer);
+		const started = await this.#store(request);
+		switch (started.outcome) {
+			case 'duplicate_message':
+				throw new AppError('conflict', 'This message was already sent in another run.');
+			case 'no_message':
+				throw new AppError('not_found', 'The message that this goes on from is not there, or is being written.');
+			case 'busy':
+				throw new AppError('conflict', 'An answer is still being written; stop it or wait for its end.');
+			case 'exists':
+				if (started.run.conversationId === request.conversationId) return;
+				throw new AppError('conflict', 'This run belongs to another conversation.');
+			case 'started':
+				this.#launch(request, started.answer);
+				this.#options.changes.announce(request.conversationId);
+		}
 	}
 
-	async #store(request: RunRequest, answer: Message): Promise<RunStartResult> {
+	async #store(request: RunRequest): Promise<RunStartResult> {
 		const { store, model } = this.#options;
+		const now = new Date().toISOString();
 		const start: RunStart = {
 			run: { id: request.runId, model: model.id, bootId: this.#bootId },
-			conversation: { id: request.conversationId, title: titleOf(request.message.text), placeholder: UNTITLED },
-			userMessage: questionOf(request, answer.createdAt),
-			answer,
-			now: answer.createdAt
+			conversation: {
+				id: request.conversationId,
+				title: request.kind === 'ask' ? titleOf(request.message.text) : UNTITLED,
+				...(request.kind === 'ask' ? { placeholder: UNTITLED } : {})
+			},
+			place: placeOf(request, now),
+			now
 		};
 		const result = await store.runs.start(start);
 		if (result.outcome !== 'busy' || this.#active.has(result.run.id) || this.#starting.has(result.run.id))
 			return result;
 		// Nobody writes that run: the database failed when it was to be ended.
-		await this.#interrupt(result.run);
+		await endOrphan(store, result.run);
 		return store.runs.start(start);
 	}
 
-	/** Ends a run that nobody writes any more. */
-	async #interrupt({ id, conversationId, messageId, lastSeq }: RunRecord): Promise<void> {
-		const { store } = this.#options;
-		const message = (await store.messages.list(conversationId)).find((each) => each.id === messageId);
-		await store.runs.finish(id, {
-			state: 'interrupted',
-			errorCode: 'interrupted',
-			finishedAt: new Date().toISOString(),
-			events: [{ seq: lastSeq + 1, data: JSON.stringify(INTERRUPTED) }],
-			...(message ? { message: { conversationId, message: foldEvent(message, INTERRUPTED) } } : {})
-		});
-	}
-
-	#launch(request: RunRequest, message: Message): void {
+	#launch(request: RunRequest, answer: Message): void {
 		const { store, log } = this.#options;
 		const controller = new AbortController();
 		const onLost = (error: unknown) => {
@@ -173,21 +222,50 @@ export class Runner {
 			controller.abort(error);
 		};
 		const { runId, conversationId } = request;
-		const runLog = new RunLog({ store, runId, conversationId, message, onLost });
-		const task = this.#execute(request, runLog, controller.signal)
-			.catch((error: unknown) => log.error({ runId, error: String(error) }, 'run could not be ended in the database'))
-			.finally(() => this.#active.delete(runId));
-		this.#active.set(runId, { log: runLog, controller, task });
+		const writer = this.#writer;
+		const runLog = new RunLog({ store, writer, runId, conversationId, message: answer, onLost });
+		const active: ActiveRun = {
+			conversationId,
+			log: runLog,
+			controller,
+			isAskedToYield: false,
+			task: Promise.resolve()
+		};
+		this.#active.set(runId, active);
+		active.task = this.#execute(request, answer, active)
+			.catch((error: unknown) => {
+				log.error({ runId, error: String(error) }, 'run could not be ended in the database');
+				return null;
+			})
+			.then(async (last) => {
+				this.#active.delete(runId);
+				this.#options.changes.announce(conversationId);
+				if (last && isGood(last)) await this.#sendNext(conversationId);
+			})
+			.then(
+				() => undefined,
+				(error: unknown) => log.error({ runId, error: String(error) }, 'the next message could not be sent')
+			);
 	}
 
-	async #execute(request: RunRequest, runLog: RunLog, signal: AbortSignal): Promise<void> {
+	/** Returns the run's terminal event. */
+	async #execute(request: RunRequest, answer: Message, active: ActiveRun): Promise<RunEvent> {
+		const { log: runLog, controller } = active;
+		const { signal } = controller;
 		let last: RunEvent = {
 			type: 'RUN_ERROR',
 			code: 'internal',
 			message: 'The run ended without an answer; try again.'
 		};
 		try {
-			for await (const event of this.#events(request, runLog, signal)) {
+			const turn = {
+				request,
+				answer,
+				signal,
+				isAskedToYield: () => active.isAskedToYield,
+				record: runLog.record.bind(runLog)
+			};
+			for await (const event of runTurn(this.#options, turn)) {
 				if (event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR') last = event;
 				else await runLog.append(event);
 			}
@@ -197,40 +275,24 @@ export class Runner {
 		}
 		if (this.#isClosing && signal.aborted) last = INTERRUPTED;
 		await runLog.end(last);
+		return last;
 	}
 
-	async *#events(request: RunRequest, runLog: RunLog, signal: AbortSignal): AsyncGenerator<RunEvent> {
-		const { store, model, skills, workspaces, maxSteps } = this.#options;
-		const { runId, conversationId } = request;
-		yield { type: 'RUN_STARTED', threadId: conversationId, runId };
-		const snapshot = skills.registry.snapshot();
-		const offered = snapshot.skills.map(({ name, description }) => ({ name, description }));
-		const ranked = await skills.rank(snapshot, request.message.text);
-		const rank = () => ranked;
-		const catalog = renderCatalog(snapshot.skills, { budgetTokens: CATALOG_TOKENS, rank, hasGuidance: true });
-		yield { type: 'CUSTOM', name: 'skill.catalog', value: { skills: offered, tokens: estimateTokens(catalog) } };
-		const history = (await store.messages.listForModel(conversationId)).filter(
-			({ message }) => message.runId !== runId || message.role === 'user'
-		);
-		const input = toInput(history, model.id);
-		const session = skills.createSession({
-			snapshot,
-			loaded: loadedSkills(history),
-			seen: seenDigests(input),
-			dialect: 'full'
-		});
-		const files = await workspaces.list(conversationId);
-		yield* runAgent({
-			model,
-			instructions: instructionsOf(catalog, files),
-			input,
-			toolbox: createSkillToolbox(session, request.tools, workspaces.path(conversationId)),
-			threadId: conversationId,
-			runId,
-			maxSteps,
-			signal,
-			record: (items) => runLog.record(items)
-		});
+	/** Sends the first message that waits; null when none does, or a run is under way. */
+	async #sendNext(conversationId: string): Promise<string | null> {
+		if (this.#isClosing) return null;
+		const [next] = await this.#options.store.queue.list(conversationId);
+		if (!next) return null;
+		const { id, text, files } = next;
+		const runId = `queued-${id}`;
+		try {
+			await this.start({ kind: 'ask', runId, conversationId, message: { id, text, files }, tools: [] });
+			return runId;
+		} catch (error) {
+			// It goes on waiting: whoever ends that run sends it.
+			if (error instanceof AppError && error.code === 'conflict') return null;
+			throw error;
+		}
 	}
 
 	async *#replay(runId: string, after: number, signal: AbortSignal): AsyncGenerator<StoredEvent[]> {
@@ -245,13 +307,35 @@ export class Runner {
 	}
 }
 
-function questionOf({ message, runId }: RunRequest, createdAt: string): Message {
+/** After such an end the next message may follow without anybody having looked. */
+function isGood(last: RunEvent): boolean {
+	return last.type === 'RUN_FINISHED' && last.outcome?.type === 'success' && last.result === undefined;
+}
+
+function placeOf(request: RunRequest, now: string): RunPlace {
+	const answer = () => emptyAnswer(randomUUID(), request.runId, now);
+	switch (request.kind) {
+		case 'ask': {
+			const { message, after } = request;
+			const question = questionOf(message, now);
+			return { kind: 'question', question, answer: answer(), ...(after === undefined ? {} : { after }) };
+		}
+		case 'retry':
+			return { kind: 'answer', questionId: request.questionId, answer: answer() };
+		case 'continue':
+		case 'resume':
+			return { kind: 'more', messageId: request.messageId, from: request.kind === 'resume' ? 'waiting' : 'ended' };
+	}
+}
+
+function questionOf({ id, text, files }: NewMessage, createdAt: string): Message {
 	return {
-		...emptyAnswer(message.id, runId, createdAt),
+		...emptyAnswer(id, '', createdAt),
+		runId: null,
 		role: 'user',
 		status: 'complete',
-		parts: [{ type: 'text', id: `${message.id}_text`, text: message.text }],
-		files: message.files
+		parts: [{ type: 'text', id: `${id}_text`, text }],
+		files
 	};
 }
 
@@ -259,15 +343,4 @@ function questionOf({ message, runId }: RunRequest, createdAt: string): Message 
 function titleOf(text: string): string {
 	const line = text.trim().split('\n')[0]?.trim() ?? '';
 	return line.length <= 60 ? line || UNTITLED : `${line.slice(0, 60).replace(/\s+\S*$/, '')}…`;
-}
-
-function instructionsOf(catalog: string, files: { path: string; bytes: number }[]): string {
-	const listing = files.slice(0, 200).map(({ path, bytes }) => `- ${path} (${bytes} bytes)`);
-	return [
-		'You are a helpful assistant. Use the skills below when they fit what is asked; answer in the language of the user.',
-		catalog,
-		`## Working directory\n\nScripts run in this conversation's working directory; give them files by these relative names. Files there:\n${listing.join('\n') || '(none)'}`
-	]
-		.filter(Boolean)
-		.join('\n\n');
 }

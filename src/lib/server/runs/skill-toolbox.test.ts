@@ -16,7 +16,8 @@ function toolbox(...names: string[]) {
 	const snapshot = { skills: [skillOf('demo')], shadowed: [], broken: [], revision: 'r' };
 	const executor = createExecutor({ sandbox: createProcessSandbox(), timeoutMs: 1000, maxOutputBytes: 1000, env: {} });
 	const session = createSkillSession({ snapshot: () => snapshot, executor });
-	return createSkillToolbox(session, names.map(callerTool), '/tmp');
+	const approvals = { request: async () => null };
+	return createSkillToolbox({ session, callerTools: names.map(callerTool), cwd: '/tmp', approvals });
 }
 
 test('B13: skill tools come before the caller\u2019s; of one name the caller\u2019s own is offered, once', () => {

@@ -1,6 +1,6 @@
 /** A folder of files for each conversation: uploads land there, scripts run there (FEATURES F5). */
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { cp, lstat, mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { WorkspaceFile } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
@@ -19,6 +19,8 @@ export interface Workspaces {
 	read(conversationId: string, path: string): Promise<{ file: FileHandle; bytes: number }>;
 	remove(conversationId: string, path: string): Promise<void>;
 	removeAll(conversationId: string): Promise<void>;
+	/** Copies every file; links are left behind. */
+	copyAll(conversationId: string, toConversationId: string): Promise<void>;
 }
 
 export function createWorkspaces(dataDir: string): Workspaces {
@@ -66,7 +68,16 @@ export function createWorkspaces(dataDir: string): Workspaces {
 			await file.close();
 			await rm(await safePath(rootOf(conversationId), path));
 		},
-		removeAll: (conversationId) => rm(rootOf(conversationId), { recursive: true, force: true })
+		removeAll: (conversationId) => rm(rootOf(conversationId), { recursive: true, force: true }),
+		async copyAll(conversationId, toConversationId) {
+			const isOwn = async (path: string) => !(await lstat(path)).isSymbolicLink();
+			await cp(rootOf(conversationId), rootOf(toConversationId), { recursive: true, filter: isOwn }).catch(
+				(error: NodeJS.ErrnoException) => {
+					// A conversation without files has no folder.
+					if (error.code !== 'ENOENT') throw error;
+				}
+			);
+		}
 	};
 }
 

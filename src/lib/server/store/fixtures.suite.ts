@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import type { Message } from '../../shared/message.ts';
 import { emptyAnswer } from '../../shared/message.ts';
-import type { RunStart } from './run-start.ts';
+import type { RunPlace, RunStart } from './run-start.ts';
 import type { Database } from './schema.ts';
 import type { Store } from './store.ts';
 
@@ -27,12 +27,17 @@ export function question(id: string, text = `text of ${id}`): Message {
 	};
 }
 
-export function startOf(runId: string, { conversationId = 'c1', bootId = 'boot-1', now = at(10) } = {}): RunStart {
+export type QuestionStart = RunStart & { place: Extract<RunPlace, { kind: 'question' }> };
+
+export function startOf(runId: string, { conversationId = 'c1', bootId = 'boot-1', now = at(10) } = {}): QuestionStart {
 	return {
 		run: { id: runId, model: 'm/x', bootId },
 		conversation: { id: conversationId, title: `Title of ${conversationId}` },
-		userMessage: question(`${runId}-question`),
-		answer: emptyAnswer(`${runId}-answer`, runId, now),
+		place: {
+			kind: 'question',
+			question: question(`${runId}-question`),
+			answer: emptyAnswer(`${runId}-answer`, runId, now, `${runId}-question`)
+		},
 		now
 	};
 }

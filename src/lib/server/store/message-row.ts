@@ -4,10 +4,18 @@ import { z } from 'zod';
 import type { Message } from '../../shared/message.ts';
 import type { MessagesTable } from './schema.ts';
 
-type Columns = 'id' | 'role' | 'status' | 'body' | 'run_id' | 'created_at';
+type Columns = 'id' | 'parent_id' | 'role' | 'status' | 'body' | 'run_id' | 'created_at';
 
 /** The columns that make a Message. */
-export const MESSAGE_COLUMNS = ['id', 'role', 'status', 'body', 'run_id', 'created_at'] as const satisfies Columns[];
+export const MESSAGE_COLUMNS = [
+	'id',
+	'parent_id',
+	'role',
+	'status',
+	'body',
+	'run_id',
+	'created_at'
+] as const satisfies Columns[];
 
 // Loose: what a newer version wrote into a message survives an older one.
 const error = z.looseObject({ code: z.string(), message: z.string() });
@@ -25,6 +33,17 @@ const execution = z.looseObject({
 	error: z.string().optional(),
 	message: z.string().optional()
 });
+const approval = z.looseObject({
+	interruptId: z.string(),
+	skill: z.string(),
+	script: z.string(),
+	args: z.array(z.string()),
+	reason: z.string(),
+	digest: z.string(),
+	decision: z
+		.looseObject({ choice: z.enum(['once', 'script', 'skill', 'deny']), reason: z.string().optional() })
+		.optional()
+});
 const part = z.discriminatedUnion('type', [
 	z.looseObject({ type: z.literal('text'), id: z.string(), text: z.string() }),
 	z.looseObject({ type: z.literal('reasoning'), id: z.string(), text: z.string(), done: z.boolean() }),
@@ -33,12 +52,22 @@ const part = z.discriminatedUnion('type', [
 		id: z.string(),
 		name: z.string(),
 		arguments: z.string(),
-		status: z.enum(['preparing', 'running', 'done', 'failed', 'cancelled', 'interrupted']),
+		status: z.enum(['preparing', 'waiting', 'running', 'done', 'failed', 'cancelled', 'interrupted']),
 		result: z.string().optional(),
 		loaded: z
 			.looseObject({ skill: z.string(), description: z.string(), path: z.string(), tokens: z.number() })
 			.optional(),
-		execution: execution.optional()
+		execution: execution.optional(),
+		approval: approval.optional()
+	}),
+	z.looseObject({
+		type: z.literal('compaction'),
+		id: z.string(),
+		removedResults: z.number(),
+		summarizedMessages: z.number(),
+		summary: z.string(),
+		tokensBefore: z.number(),
+		tokensAfter: z.number()
 	})
 ]);
 const usage = z.looseObject({
@@ -49,25 +78,38 @@ const usage = z.looseObject({
 	reasoningTokens: z.number().optional(),
 	cost: z.number().optional()
 });
-const body: z.ZodType<Pick<Message, 'parts' | 'files' | 'error' | 'usage' | 'retry'>> = z.object({
+const context = z.looseObject({
+	limit: z.number().nullable(),
+	system: z.number(),
+	catalog: z.number(),
+	skills: z.number(),
+	tools: z.number(),
+	results: z.number(),
+	messages: z.number()
+});
+const body: z.ZodType<Pick<Message, 'parts' | 'files' | 'error' | 'usage' | 'limit' | 'context' | 'retry'>> = z.object({
 	parts: z.array(part),
 	files: z.array(z.string()),
 	error: error.nullable(),
 	usage: usage.nullable(),
+	// Absent in what was written before they came.
+	limit: z.enum(['steps', 'cost', 'time', 'length']).nullable().default(null),
+	context: context.nullable().default(null),
 	retry: z.looseObject({ attempt: z.number(), delayMs: z.number(), message: z.string() }).nullable()
 });
 const head: z.ZodType<Pick<Message, 'role' | 'status'>> = z.object({
 	role: z.enum(['user', 'assistant']),
-	status: z.enum(['running', 'complete', 'cancelled', 'interrupted', 'failed'])
+	status: z.enum(['running', 'waiting', 'complete', 'cancelled', 'interrupted', 'failed'])
 });
 
 export function messageToRow(message: Message): Pick<Insertable<MessagesTable>, Columns> {
-	const { id, role, status, runId, createdAt, parts, files, error, usage, retry } = message;
+	const { id, parentId, role, status, runId, createdAt, parts, files, error, usage, limit, context, retry } = message;
 	return {
 		id,
+		parent_id: parentId,
 		role,
 		status,
-		body: JSON.stringify({ parts, files, error, usage, retry }),
+		body: JSON.stringify({ parts, files, error, usage, limit, context, retry }),
 		run_id: runId,
 		created_at: createdAt
 	};
@@ -75,7 +117,7 @@ export function messageToRow(message: Message): Pick<Insertable<MessagesTable>, 
 
 /** Never throws: a row that cannot be read is a failed, empty message whose error has the code `damaged`. */
 export function messageFromRow(row: Pick<Selectable<MessagesTable>, Columns>): Message {
-	const common = { id: row.id, runId: row.run_id, createdAt: row.created_at };
+	const common = { id: row.id, parentId: row.parent_id, runId: row.run_id, createdAt: row.created_at };
 	const columns = head.safeParse(row);
 	const content = body.safeParse(parseJson(row.body));
 	if (columns.success && content.success) return { ...common, ...columns.data, ...content.data };
@@ -87,6 +129,8 @@ export function messageFromRow(row: Pick<Selectable<MessagesTable>, Columns>): M
 		files: [],
 		error: { code: 'damaged', message: 'This message is damaged in the database and cannot be shown.' },
 		usage: null,
+		limit: null,
+		context: null,
 		retry: null
 	};
 }

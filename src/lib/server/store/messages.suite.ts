@@ -22,7 +22,7 @@ export function testMessages(bench: () => Bench): void {
 			const last = question('m1', 'nul \0, half \ud800, 👩‍🚀');
 			await store.messages.append('c1', answer);
 			await store.messages.append('c1', last);
-			expect(await store.messages.list('c1')).toEqual([answer, last]);
+			expect(await store.messages.list('c1')).toEqual([answer, { ...last, parentId: 'm2' }]);
 		});
 
 		test('messages that are appended at the same time all get a place', async () => {
@@ -57,7 +57,7 @@ export function testMessages(bench: () => Bench): void {
 			expect(await store.messages.update('c1', changed)).toBe(true);
 			expect(await store.messages.listForModel('c1')).toEqual([
 				{ message: changed, items: [{ type: 'message' }], model: 'm/x' },
-				{ message: question('m2'), items: null, model: null }
+				{ message: { ...question('m2'), parentId: 'm1' }, items: null, model: null }
 			]);
 			expect(await store.messages.update('c1', question('m9'))).toBe(false);
 		});
@@ -90,7 +90,7 @@ export function testMessages(bench: () => Bench): void {
 			for (const id of ['m1', 'm2', 'm3']) await store.messages.append('c1', question(id));
 			await db.updateTable('messages').set(damage).where('id', '=', 'm2').execute();
 			const [first, damaged, last] = await store.messages.list('c1');
-			expect([first, last]).toEqual([question('m1'), question('m3')]);
+			expect([first, last]).toEqual([question('m1'), { ...question('m3'), parentId: 'm2' }]);
 			expect(damaged).toMatchObject({
 				id: 'm2',
 				role: 'user',

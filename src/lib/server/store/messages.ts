@@ -2,6 +2,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import { AppError } from '../../shared/errors.ts';
 import type { Message } from '../../shared/message.ts';
+import { alternativesOf, headOf, leafOf, pathTo } from './branches.ts';
 import { itemsFromRow, MESSAGE_COLUMNS, messageFromRow, messageToRow } from './message-row.ts';
 import type { Database } from './schema.ts';
 
@@ -20,18 +21,37 @@ export interface MessageExtras {
 
 export interface Messages {
 	/**
-	 * Adds a message after the last one.
+	 * Adds a message after the last one that is shown.
 	 *
 	 * @throws {AppError} `not_found` without the conversation, `conflict` when it has a message of this id.
 	 */
 	append(conversationId: string, message: Message, extras?: MessageExtras): Promise<void>;
-	/** In order. A damaged message is a failed one with the error code `damaged`. */
+	/** The branch that is shown, in order. A damaged message is a failed one with the error code `damaged`. */
 	list(conversationId: string): Promise<Message[]>;
-	listForModel(conversationId: string): Promise<ModelMessage[]>;
+	/** The last `limit` messages of the branch that is shown, or the last before the message `before`. */
+	page(conversationId: string, range: { before?: string; limit: number }): Promise<MessagePage>;
+	/** null when there is none. */
+	get(conversationId: string, id: string): Promise<Message | null>;
+	/** The branch that ends in `lastId`, or the one that is shown. */
+	listForModel(conversationId: string, lastId?: string): Promise<ModelMessage[]>;
+	/** Shows the branch that the message is in, to its newest end. False when there is no such message. */
+	show(conversationId: string, id: string): Promise<boolean>;
+	/** Removes the message and all that follows it, in every branch. False when there is no such message. */
+	remove(conversationId: string, id: string): Promise<boolean>;
+	/** Copies the branch that ends in `lastId` into another conversation, which is empty. */
+	copy(conversationId: string, lastId: string, toConversationId: string): Promise<void>;
 	/** Replaces a message's parts, status and all else that changes; role, time, place and items stay. False when there is no such message. */
 	update(conversationId: string, message: Message): Promise<boolean>;
 	/** Adds items after those that are there; one caller at a time for a message. False when there is no such message. */
 	appendItems(conversationId: string, messageId: string, items: unknown[]): Promise<boolean>;
+}
+
+/** A stretch of the branch that is shown. */
+export interface MessagePage {
+	messages: Message[];
+	hasEarlier: boolean;
+	/** Of each message that has any: the ids of the messages that could stand in its place, itself included. */
+	alternatives: Record<string, string[]>;
 }
 
 export function createMessages(db: Kysely<Database>): Messages {
@@ -41,31 +61,80 @@ export function createMessages(db: Kysely<Database>): Messages {
 				if (!(await lockConversation(transaction, conversationId))) {
 					throw new AppError('not_found', `There is no conversation ${conversationId}.`);
 				}
-				const inserted = await insertMessages(transaction, conversationId, [{ message, ...extras }]);
-				if (!inserted) {
+				const parentId = await headOf(transaction, conversationId);
+				const placed = { message: { ...message, parentId }, ...extras };
+				if (!(await insertMessages(transaction, conversationId, [placed]))) {
 					throw new AppError('conflict', `The conversation ${conversationId} has a message ${message.id} already.`);
 				}
 			}),
 
 		async list(conversationId) {
-			const rows = await db
-				.selectFrom('messages')
-				.select(MESSAGE_COLUMNS)
-				.where('conversation_id', '=', conversationId)
-				.orderBy('position')
-				.execute();
-			return rows.map(messageFromRow);
+			const head = await headOf(db, conversationId);
+			if (head === null) return [];
+			const { ids } = await pathTo(db, conversationId, head);
+			return (await readRows(db, conversationId, ids)).map(messageFromRow);
 		},
 
-		async listForModel(conversationId) {
-			const rows = await db
-				.selectFrom('messages')
-				.select([...MESSAGE_COLUMNS, 'items', 'model'])
-				.where('conversation_id', '=', conversationId)
-				.orderBy('position')
-				.execute();
+		async page(conversationId, { before, limit }) {
+			const last = before === undefined ? await headOf(db, conversationId) : await parentOf(db, conversationId, before);
+			if (last === null) return { messages: [], hasEarlier: false, alternatives: {} };
+			const { ids, hasEarlier } = await pathTo(db, conversationId, last, limit);
+			const messages = (await readRows(db, conversationId, ids)).map(messageFromRow);
+			return { messages, hasEarlier, alternatives: await alternativesOf(db, conversationId, messages) };
+		},
+
+		get: (conversationId, id) => findMessage(db, conversationId, id),
+
+		async listForModel(conversationId, lastId) {
+			const last = lastId ?? (await headOf(db, conversationId));
+			if (last === null) return [];
+			const { ids } = await pathTo(db, conversationId, last);
+			const rows = await readRows(db, conversationId, ids);
 			return rows.map((row) => ({ message: messageFromRow(row), items: itemsFromRow(row.items), model: row.model }));
 		},
+
+		show: (conversationId, id) =>
+			db.transaction().execute(async (transaction) => {
+				const [row] = await readRows(transaction, conversationId, [id]);
+				if (!row) return false;
+				await setHead(transaction, conversationId, await leafOf(transaction, conversationId, id));
+				return true;
+			}),
+
+		remove: (conversationId, id) =>
+			db.transaction().execute(async (transaction) => {
+				const [row] = await readRows(transaction, conversationId, [id]);
+				if (!row) return false;
+				let removed = [id];
+				while (removed.length > 0) {
+					const ofConversation = transaction.selectFrom('messages').where('conversation_id', '=', conversationId);
+					const below = await ofConversation.select('id').where('parent_id', 'in', removed).execute();
+					await transaction
+						.deleteFrom('messages')
+						.where('conversation_id', '=', conversationId)
+						.where('id', 'in', removed)
+						.execute();
+					removed = below.map((message) => message.id);
+				}
+				const next = (await lastUnder(transaction, conversationId, row.parent_id)) ?? row.parent_id;
+				const head = next === null ? null : await leafOf(transaction, conversationId, next);
+				await setHead(transaction, conversationId, head);
+				return true;
+			}),
+
+		copy: (conversationId, lastId, toConversationId) =>
+			db.transaction().execute(async (transaction) => {
+				const { ids } = await pathTo(transaction, conversationId, lastId);
+				const rows = await readRows(transaction, conversationId, ids);
+				await transaction
+					.insertInto('messages')
+					// The runs stay where they ran: an answer that is copied is nobody's any more.
+					.values(
+						rows.map((row, index) => ({ ...row, conversation_id: toConversationId, position: index + 1, run_id: null }))
+					)
+					.execute();
+				await setHead(transaction, toConversationId, lastId);
+			}),
 
 		update: (conversationId, message) => updateMessage(db, conversationId, message),
 
@@ -89,7 +158,60 @@ export function createMessages(db: Kysely<Database>): Messages {
 	};
 }
 
-/** Adds messages at the end. False, with nothing written, when one of the ids is taken. The caller holds the conversation's lock. */
+const ROWS_PER_READ = 1000;
+const ROW_COLUMNS = [...MESSAGE_COLUMNS, 'items', 'model'] as const;
+
+/** The rows of these messages, in this order; those that are not there are left out. */
+async function readRows(db: Kysely<Database>, conversationId: string, ids: readonly string[]) {
+	const read = (some: readonly string[]) =>
+		db
+			.selectFrom('messages')
+			.select(ROW_COLUMNS)
+			.where('conversation_id', '=', conversationId)
+			.where('id', 'in', some)
+			.execute();
+	const rows = new Map<string, Awaited<ReturnType<typeof read>>[number]>();
+	for (let start = 0; start < ids.length; start += ROWS_PER_READ) {
+		for (const row of await read(ids.slice(start, start + ROWS_PER_READ))) rows.set(row.id, row);
+	}
+	return ids.flatMap((id) => rows.get(id) ?? []);
+}
+
+/** null when there is none. */
+export async function findMessage(db: Kysely<Database>, conversationId: string, id: string): Promise<Message | null> {
+	const [row] = await readRows(db, conversationId, [id]);
+	return row ? messageFromRow(row) : null;
+}
+
+async function parentOf(db: Kysely<Database>, conversationId: string, id: string): Promise<string | null> {
+	const [row] = await readRows(db, conversationId, [id]);
+	return row?.parent_id ?? null;
+}
+
+async function lastUnder(
+	db: Kysely<Database>,
+	conversationId: string,
+	parentId: string | null
+): Promise<string | null> {
+	const row = await db
+		.selectFrom('messages')
+		.select('id')
+		.where('conversation_id', '=', conversationId)
+		.where('parent_id', parentId === null ? 'is' : '=', parentId)
+		.orderBy('position', 'desc')
+		.executeTakeFirst();
+	return row?.id ?? null;
+}
+
+/** Makes the message the end of the branch that is shown. */
+export async function setHead(db: Kysely<Database>, conversationId: string, id: string | null): Promise<void> {
+	await db.updateTable('conversations').set({ head_id: id }).where('id', '=', conversationId).execute();
+}
+
+/**
+ * Adds messages where their parents say, and shows the last of them. False, with nothing written, when one of the ids is
+ * taken. The caller holds the conversation's lock.
+ */
 export async function insertMessages(
 	transaction: Transaction<Database>,
 	conversationId: string,
@@ -107,6 +229,7 @@ export async function insertMessages(
 		model: model ?? null
 	}));
 	await transaction.insertInto('messages').values(rows).execute();
+	await setHead(transaction, conversationId, ids.at(-1) ?? null);
 	return true;
 }
 

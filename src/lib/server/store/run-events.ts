@@ -10,7 +10,7 @@ export interface StoredEvent {
 	data: string;
 }
 
-/** The run's answer as it is after the events that it comes with. */
+/** The run's answer as all its events make it. */
 export interface FoldedMessage {
 	conversationId: string;
 	message: Message;
@@ -19,36 +19,75 @@ export interface FoldedMessage {
 /** What ends a run. */
 export type RunEnd = Required<Pick<RunsTable, 'state' | 'error_code' | 'finished_at'>>;
 
-/** Three values a row: 1,500 variables, well under SQLite's 32,766 and Postgres' 65,535. */
-const ROWS_PER_INSERT = 500;
+/** What one run has to write. */
+export interface RunAdvance {
+	runId: string;
+	events: readonly StoredEvent[];
+}
 
-/**
- * Writes events, the message they fold into, and the run's last number (and its end) together. False, with nothing written, when
- * the run is not running.
- *
- * @throws {Error} when the events do not follow those that are stored.
- */
-export function advanceRun(
-	db: Kysely<Database>,
-	runId: string,
-	changes: { events: StoredEvent[]; folded?: FoldedMessage; end?: RunEnd }
-): Promise<boolean> {
-	const { events, folded, end = {} } = changes;
-	return db.transaction().execute(async (transaction) => {
-		// The condition is the guard: of two writers that end a run, the second one updates nothing.
-		const run = await transaction
-			.updateTable('runs')
-			.set((runs) => ({ last_seq: runs('last_seq', '+', events.length), ...end }))
-			.where('id', '=', runId)
-			.where('state', '=', 'running')
-			.returning('last_seq')
-			.executeTakeFirst();
+/** Rows of one statement: any number of events is written in few statements, of which there are only these. */
+const ROWS = [128, 16, 4, 1] as const;
+
+export interface RunEventWriter {
+	/**
+	 * Writes events of several runs and each run's last number, together: a commit costs as much for one as for all.
+	 * Returns the runs of which nothing was written because they are not running.
+	 *
+	 * @throws {Error} when the events of one do not follow those that are stored; then nothing is written.
+	 */
+	advanceAll(advances: readonly RunAdvance[]): Promise<ReadonlySet<string>>;
+	/** Writes the last events, the message that all events make, and the end, together. False, with nothing written, when the run is not running. */
+	end(advance: RunAdvance, end: RunEnd, folded: FoldedMessage | undefined): Promise<boolean>;
+}
+
+/** The statements are compiled once: they are what the server does most. */
+export function createRunEventWriter(db: Kysely<Database>): RunEventWriter {
+	const advance = db
+		.updateTable('runs')
+		.set((runs) => ({ last_seq: runs('last_seq', '+', 0) }))
+		.where('id', '=', '')
+		.where('state', '=', 'running')
+		.returning('last_seq')
+		.compile();
+	const inserts = ROWS.map((count) => {
+		const rows = Array.from({ length: count }, () => ({ run_id: '', seq: 0, data: '' }));
+		return { count, query: db.insertInto('run_events').values(rows).compile() };
+	});
+
+	/** The run's last number after the events; null when it is not running. The condition is the guard: an ended run takes nothing. */
+	const advanceOne = async (transaction: Transaction<Database>, { runId, events }: RunAdvance): Promise<boolean> => {
+		const parameters = [events.length, runId, 'running'];
+		const { rows } = await transaction.executeQuery<{ last_seq: number }>({ ...advance, parameters });
+		const [run] = rows;
 		if (!run) return false;
 		requireSuccession(runId, run.last_seq - events.length, events);
-		await insertEvents(transaction, runId, events);
-		if (folded) await updateMessage(transaction, folded.conversationId, folded.message);
+		let at = 0;
+		for (const { count, query } of inserts) {
+			for (; events.length - at >= count; at += count) {
+				const values = events.slice(at, at + count).flatMap(({ seq, data }) => [runId, seq, data]);
+				await transaction.executeQuery({ ...query, parameters: values });
+			}
+		}
 		return true;
-	});
+	};
+
+	return {
+		advanceAll: (advances) =>
+			db.transaction().execute(async (transaction) => {
+				const gone = new Set<string>();
+				for (const each of advances) if (!(await advanceOne(transaction, each))) gone.add(each.runId);
+				return gone;
+			}),
+
+		end: (last, end, folded) =>
+			db.transaction().execute(async (transaction) => {
+				// Of two writers that end a run, the second one finds it ended.
+				if (!(await advanceOne(transaction, last))) return false;
+				await transaction.updateTable('runs').set(end).where('id', '=', last.runId).execute();
+				if (folded) await updateMessage(transaction, folded.conversationId, folded.message);
+				return true;
+			})
+	};
 }
 
 /** Events after number `after`, in order, at most `limit`. */
@@ -67,15 +106,8 @@ export function readRunEvents(
 		.execute();
 }
 
-async function insertEvents(transaction: Transaction<Database>, runId: string, events: StoredEvent[]): Promise<void> {
-	for (let start = 0; start < events.length; start += ROWS_PER_INSERT) {
-		const rows = events.slice(start, start + ROWS_PER_INSERT).map(({ seq, data }) => ({ run_id: runId, seq, data }));
-		await transaction.insertInto('run_events').values(rows).execute();
-	}
-}
-
 /** Thrown inside the transaction, so nothing of the batch stays. */
-function requireSuccession(runId: string, lastSeq: number, events: StoredEvent[]): void {
+function requireSuccession(runId: string, lastSeq: number, events: readonly StoredEvent[]): void {
 	events.forEach(({ seq }, index) => {
 		const expected = lastSeq + 1 + index;
 		if (seq !== expected) throw new Error(`Run ${runId}: expected event ${expected} next, received ${seq}.`);

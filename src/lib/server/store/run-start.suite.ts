@@ -28,7 +28,7 @@ export function testRunStart(bench: () => Bench): void {
 				errorCode: null
 			});
 			expect(await store.runs.get('r1')).toEqual(run);
-			expect(await store.messages.list('c1')).toEqual([start.userMessage, start.answer]);
+			expect(await store.messages.list('c1')).toEqual([start.place.question, start.place.answer]);
 			expect(await store.messages.listForModel('c1')).toMatchObject([{ model: null }, { model: 'm/x' }]);
 			expect(await store.conversations.get('c1')).toMatchObject({ title: 'Title of c1', activeRunId: 'r1' });
 			expect((await store.conversations.list({ page: 1, limit: 10 })).data).toMatchObject([{ activeRunId: 'r1' }]);
@@ -111,12 +111,12 @@ export function testRunStart(bench: () => Bench): void {
 			expect(results.map(({ outcome }) => outcome)).toEqual(['started', 'started', 'started']);
 		});
 
-		test.each(['userMessage', 'answer'] as const)(
+		test.each(['question', 'answer'] as const)(
 			'a message id of %s that the conversation has already starts nothing',
 			async (which) => {
 				const start = startOf('r1');
 				await store.conversations.create({ id: 'c1', title: 'c1', createdAt: at(1) });
-				await store.messages.append('c1', question(start[which].id, 'older'));
+				await store.messages.append('c1', question(start.place[which].id, 'older'));
 				expect(await store.runs.start(start)).toEqual({ outcome: 'duplicate_message', run: null });
 				expect(await store.runs.get('r1')).toBeNull();
 				expect(await store.conversations.get('c1')).toMatchObject({ updatedAt: at(1), activeRunId: null });
@@ -127,7 +127,10 @@ export function testRunStart(bench: () => Bench): void {
 			const start = startOf('r1');
 			// One id for both messages breaks the key only when they are inserted, after conversation and run.
 			await expect(
-				store.runs.start({ ...start, answer: { ...start.answer, id: start.userMessage.id } })
+				store.runs.start({
+					...start,
+					place: { ...start.place, answer: { ...start.place.answer, id: start.place.question.id } }
+				})
 			).rejects.toThrow();
 			expect(await store.conversations.get('c1')).toBeNull();
 			expect(await store.runs.get('r1')).toBeNull();

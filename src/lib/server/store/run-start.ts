@@ -1,9 +1,10 @@
 /** Starts a run: conversation, question, empty answer and run appear together, or nothing does. */
 import type { Kysely, Transaction } from 'kysely';
 import { AppError } from '../../shared/errors.ts';
-import type { Message } from '../../shared/message.ts';
+import { endMessage, type Message } from '../../shared/message.ts';
 import { cleanText } from './clean-text.ts';
-import { insertMessages } from './messages.ts';
+import { headOf } from './branches.ts';
+import { findMessage, insertMessages, setHead, updateMessage } from './messages.ts';
 import type { RunRecord } from './run-row.ts';
 import { findRun, RUN_COLUMNS } from './run-row.ts';
 import type { Database } from './schema.ts';
@@ -12,19 +13,30 @@ export interface RunStart {
 	run: { id: string; model: string; bootId: string };
 	/** Created when it does not exist; one that exists keeps its title, unless that is `placeholder`. */
 	conversation: { id: string; title: string; placeholder?: string };
-	userMessage: Message;
-	/** The assistant's message that the run will write. */
-	answer: Message;
+	place: RunPlace;
 	/** ISO 8601: when the run starts; the conversation counts as updated then. */
 	now: string;
 }
 
 /**
+ * Where a run writes: an answer to a new question, another answer to an old one, or more of an answer that has ended.
+ * A question follows `after`, or the end of what is shown.
+ */
+export type RunPlace =
+	| { kind: 'question'; question: Message; answer: Message; after?: string | null }
+	| { kind: 'answer'; questionId: string; answer: Message }
+	/** `waiting`: one that waited for consent; `ended`: any other. */
+	| { kind: 'more'; messageId: string; from: 'waiting' | 'ended' };
+
+/**
  * `exists`: the run id is known, `run` is that run (look at its `conversationId`). `busy`: `run` is the one that is under way in the
- * conversation. `duplicate_message`: the conversation has a message with one of the two ids. Only `started` has written anything.
+ * conversation. `duplicate_message`: the conversation has a message with one of the two ids. `no_message`: it has none where the run
+ * was to write. Only `started` has written anything; `answer` is then the message as it is before the run's first event.
  */
 export type RunStartResult =
-	{ outcome: 'started' | 'exists' | 'busy'; run: RunRecord } | { outcome: 'duplicate_message'; run: null };
+	| { outcome: 'started'; run: RunRecord; answer: Message }
+	| { outcome: 'exists' | 'busy'; run: RunRecord }
+	| { outcome: 'duplicate_message' | 'no_message'; run: null };
 
 export async function startRun(db: Kysely<Database>, start: RunStart): Promise<RunStartResult> {
 	try {
@@ -46,7 +58,7 @@ class Refusal extends Error {
 }
 
 async function insertRun(transaction: Transaction<Database>, start: RunStart): Promise<RunStartResult> {
-	const { run, conversation, userMessage, answer, now } = start;
+	const { run, conversation, place, now } = start;
 	// First of all, because it locks the conversation: of two starts at once, the second looks after the first is done.
 	await transaction
 		.insertInto('conversations')
@@ -72,6 +84,7 @@ async function insertRun(transaction: Transaction<Database>, start: RunStart): P
 		.executeTakeFirst();
 	if (active) throw new Refusal({ outcome: 'busy', run: { ...active } });
 
+	const answer = await placeAnswer(transaction, conversation.id, place, start);
 	const inserted = await transaction
 		.insertInto('runs')
 		.values({
@@ -92,10 +105,64 @@ async function insertRun(transaction: Transaction<Database>, start: RunStart): P
 		if (other) throw new Refusal({ outcome: 'exists', run: other });
 		throw new AppError('unavailable', `The run ${run.id} was started and deleted elsewhere at this moment. Try again.`);
 	}
-	const appended = await insertMessages(transaction, conversation.id, [
-		{ message: userMessage },
+	return { outcome: 'started', run: { ...inserted }, answer };
+}
+
+/** The message that the run writes, stored as running. */
+async function placeAnswer(
+	transaction: Transaction<Database>,
+	conversationId: string,
+	place: RunPlace,
+	{ run }: RunStart
+): Promise<Message> {
+	if (place.kind === 'more') return reopen(transaction, conversationId, place, run.id);
+	const added: Message[] = [];
+	if (place.kind === 'question') {
+		const head = await headOf(transaction, conversationId);
+		const parentId = place.after === undefined ? head : place.after;
+		if (parentId !== null && !(await findMessage(transaction, conversationId, parentId))) throw new Refusal(NO_MESSAGE);
+		if (parentId === head && head !== null) await endWaiting(transaction, conversationId, head);
+		added.push({ ...place.question, parentId });
+		await transaction
+			.deleteFrom('queued_messages')
+			.where('conversation_id', '=', conversationId)
+			.where('id', '=', place.question.id)
+			.execute();
+	} else {
+		const question = await findMessage(transaction, conversationId, place.questionId);
+		if (question?.role !== 'user') throw new Refusal(NO_MESSAGE);
+	}
+	const parentId = place.kind === 'question' ? place.question.id : place.questionId;
+	const answer = { ...place.answer, parentId };
+	const appended = await insertMessages(transaction, conversationId, [
+		...added.map((message) => ({ message })),
 		{ message: answer, model: run.model }
 	]);
 	if (!appended) throw new Refusal({ outcome: 'duplicate_message', run: null });
-	return { outcome: 'started', run: { ...inserted } };
+	return answer;
+}
+
+const NO_MESSAGE: RunStartResult = { outcome: 'no_message', run: null };
+
+/** An answer that has ended is written on. */
+async function reopen(
+	transaction: Transaction<Database>,
+	conversationId: string,
+	{ messageId: id, from }: Extract<RunPlace, { kind: 'more' }>,
+	runId: string
+): Promise<Message> {
+	const message = await findMessage(transaction, conversationId, id);
+	if (message?.role !== 'assistant' || message.status === 'running') throw new Refusal(NO_MESSAGE);
+	if ((message.status === 'waiting') !== (from === 'waiting')) throw new Refusal(NO_MESSAGE);
+	const answer: Message = { ...message, status: 'running', error: null, limit: null, runId };
+	await updateMessage(transaction, conversationId, answer);
+	await setHead(transaction, conversationId, id);
+	return answer;
+}
+
+/** Who asks something else does not answer what was asked: the calls that waited for it are not made. */
+async function endWaiting(transaction: Transaction<Database>, conversationId: string, id: string): Promise<void> {
+	const message = await findMessage(transaction, conversationId, id);
+	if (message?.status !== 'waiting') return;
+	await updateMessage(transaction, conversationId, endMessage(message, 'cancelled', null));
 }

@@ -1,7 +1,7 @@
 /** Runs and their event logs: at most one running run in a conversation, and each run ends once. */
 import type { Kysely } from 'kysely';
-import type { FoldedMessage, StoredEvent } from './run-events.ts';
-import { advanceRun, readRunEvents } from './run-events.ts';
+import type { FoldedMessage, RunAdvance, StoredEvent } from './run-events.ts';
+import { createRunEventWriter, readRunEvents } from './run-events.ts';
 import type { RunRecord } from './run-row.ts';
 import { findRun, RUN_COLUMNS } from './run-row.ts';
 import type { RunStart, RunStartResult } from './run-start.ts';
@@ -25,13 +25,15 @@ export interface Runs {
 	/** null when there is none. */
 	get(id: string): Promise<RunRecord | null>;
 	/**
-	 * Events and the message they fold into, in one transaction. False, with nothing written, when the run has
-	 * ended or is gone: its conversation was deleted, or another process has closed it.
+	 * False, with nothing written, when the run has ended or is gone: its conversation was deleted, or another process
+	 * has closed it.
 	 *
 	 * @throws {Error} when the events do not follow those that are stored.
 	 */
-	appendEvents(runId: string, events: StoredEvent[], message?: FoldedMessage): Promise<boolean>;
-	/** Like `appendEvents`, and ends the run. True for the one call that did. */
+	appendEvents(runId: string, events: StoredEvent[]): Promise<boolean>;
+	/** The same for several runs at once; returns those that have ended or are gone. */
+	appendAll(advances: readonly RunAdvance[]): Promise<ReadonlySet<string>>;
+	/** Like `appendEvents`, and ends the run, with its message. True for the one call that did. */
 	finish(runId: string, finish: RunFinish): Promise<boolean>;
 	/** Events after number `after`, in order, at most `limit`. */
 	readEvents(runId: string, range: { after: number; limit: number }): Promise<StoredEvent[]>;
@@ -40,19 +42,18 @@ export interface Runs {
 }
 
 export function createRuns(db: Kysely<Database>): Runs {
+	const writer = createRunEventWriter(db);
 	return {
 		start: (start) => startRun(db, start),
 
 		get: (id) => findRun(db, id),
 
-		appendEvents: (runId, events, folded) => advanceRun(db, runId, { events, folded }),
+		appendEvents: async (runId, events) => !(await writer.advanceAll([{ runId, events }])).has(runId),
+
+		appendAll: (advances) => writer.advanceAll(advances),
 
 		finish: (runId, { state, errorCode, finishedAt, events, message }) =>
-			advanceRun(db, runId, {
-				events,
-				folded: message,
-				end: { state, error_code: errorCode ?? null, finished_at: finishedAt }
-			}),
+			writer.end({ runId, events }, { state, error_code: errorCode ?? null, finished_at: finishedAt }, message),
 
 		readEvents: (runId, range) => readRunEvents(db, runId, range),
 

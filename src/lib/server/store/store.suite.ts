@@ -1,6 +1,7 @@
 /** What every store promises, whichever database it is on. */
 import type { Kysely } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
+import { testBranches } from './branches.suite.ts';
 import { testConversations } from './conversations.suite.ts';
 import type { Bench } from './fixtures.suite.ts';
 import { testMessages } from './messages.suite.ts';
@@ -20,6 +21,7 @@ export function testStore(name: string, open: () => Promise<Kysely<Database>>): 
 		}, 60_000);
 		beforeEach(async () => {
 			await bench.db.deleteFrom('conversations').execute();
+			await bench.db.deleteFrom('grants').execute();
 		});
 		afterAll(() => bench.store.close());
 
@@ -27,5 +29,6 @@ export function testStore(name: string, open: () => Promise<Kysely<Database>>): 
 		testMessages(() => bench);
 		testRunStart(() => bench);
 		testRuns(() => bench);
+		testBranches(() => bench);
 	});
 }

@@ -1,11 +1,12 @@
 import { PGlite } from '@electric-sql/pglite';
 import { Kysely, PGliteDialect, sql } from 'kysely';
+import { mkdirSync } from 'node:fs';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { at, events, question, startOf } from './fixtures.suite.ts';
+import { at, events, startOf } from './fixtures.suite.ts';
 import { migrate } from './migrations.ts';
 import type { Database } from './schema.ts';
 import { openSqlite, openSqliteStore } from './sqlite.ts';
@@ -78,6 +79,28 @@ describe('a SQLite file', () => {
 		await db.destroy();
 	});
 
+	test('of the version before is brought up to date: its messages are one branch, its runs and events are kept', async () => {
+		mkdirSync(dirname(path), { recursive: true });
+		const file = new DatabaseSync(path);
+		file.exec(VERSION_1);
+		file.close();
+		const store = await openSqliteStore(path);
+		expect((await store.messages.list('c1')).map(({ id, parentId }) => [id, parentId])).toEqual([
+			['m1', null],
+			['m2', 'm1'],
+			['m3', 'm2']
+		]);
+		expect(await store.messages.list('c2')).toEqual([]);
+		expect(await store.runs.get('r1')).toMatchObject({ state: 'success', lastSeq: 2 });
+		expect(await store.runs.readEvents('r1', { after: 0, limit: 10 })).toEqual([
+			{ seq: 1, data: '{"a":1}' },
+			{ seq: 2, data: '{"a":2}' }
+		]);
+		expect(await store.conversations.remove('c1')).toBe(true);
+		expect(await store.runs.get('r1')).toBeNull();
+		await store.close();
+	});
+
 	test('of a newer version is refused with what to do, and left as it is', async () => {
 		await (await openSqliteStore(path)).close();
 		const file = new DatabaseSync(path);
@@ -85,7 +108,7 @@ describe('a SQLite file', () => {
 		await expect(openSqliteStore(path)).rejects.toThrow(
 			/newer version of this server \(it has the migration 999_future\)\. Start that version/
 		);
-		expect(file.prepare('select count(*) as n from kysely_migration').get()).toMatchObject({ n: 2 });
+		expect(file.prepare('select count(*) as n from kysely_migration').get()).toMatchObject({ n: 3 });
 		file.close();
 	});
 
@@ -104,14 +127,12 @@ describe('a SQLite file', () => {
 		await store.runs.start(startOf('r1'));
 		const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(db);
 		await sql`pragma max_page_count = ${sql.lit(rows[0]!.page_count + 2)}`.execute(db);
-		const large = question('r1-answer', 'x'.repeat(1_000_000));
-		await expect(
-			store.runs.appendEvents('r1', events(1, 1), { conversationId: 'c1', message: large })
-		).rejects.toMatchObject({ code: 'storage_full', status: 507 });
+		const large = [{ seq: 1, data: 'x'.repeat(1_000_000) }];
+		await expect(store.runs.appendEvents('r1', large)).rejects.toMatchObject({ code: 'storage_full', status: 507 });
 		expect(await store.runs.readEvents('r1', { after: 0, limit: 10 })).toEqual([]);
 
 		await sql`pragma max_page_count = 1000000`.execute(db);
-		expect(await store.runs.appendEvents('r1', events(1, 1), { conversationId: 'c1', message: large })).toBe(true);
+		expect(await store.runs.appendEvents('r1', large)).toBe(true);
 		await db.destroy();
 	});
 
@@ -129,3 +150,33 @@ describe('a SQLite file', () => {
 		await store.close();
 	});
 });
+
+/** A database as the first version left it, written down once and never made by today's code. */
+const VERSION_1 = `
+create table kysely_migration (name varchar(255) not null primary key, timestamp varchar(255) not null);
+create table kysely_migration_lock (id varchar(255) not null primary key, is_locked integer not null default 0);
+insert into kysely_migration_lock values ('migration_lock', 0);
+insert into kysely_migration values ('001_conversations', '2026-01-01T00:00:00.000Z');
+create table conversations (id text not null primary key, title text not null, created_at text not null, updated_at text not null);
+create index conversations_by_update on conversations (updated_at);
+create table messages (id text not null, conversation_id text not null references conversations (id) on delete cascade,
+	position integer not null, role text not null, status text not null, body text not null, items text, model text,
+	run_id text, created_at text not null, constraint messages_key primary key (conversation_id, id),
+	constraint messages_order unique (conversation_id, position));
+create table runs (id text not null primary key, conversation_id text not null references conversations (id) on delete cascade,
+	message_id text not null, state text not null, model text not null, boot_id text not null, started_at text not null,
+	finished_at text, last_seq integer default 0 not null, error_code text,
+	constraint runs_state_known check (state in ('running', 'success', 'cancelled', 'failed', 'interrupted')));
+create index runs_by_conversation on runs (conversation_id, state);
+create index runs_by_state on runs (state);
+create unique index runs_one_running on runs (conversation_id) where state = 'running';
+create table run_events (run_id text not null references runs (id) on delete cascade, seq integer not null, data text not null,
+	constraint run_events_key primary key (run_id, seq));
+insert into conversations values ('c1', 'One', '2026-01-01', '2026-01-02'), ('c2', 'Empty', '2026-01-01', '2026-01-02');
+insert into messages values
+	('m1', 'c1', 1, 'user', 'complete', '{"parts":[],"files":[],"error":null,"usage":null,"retry":null}', null, null, null, '2026-01-01'),
+	('m2', 'c1', 3, 'assistant', 'complete', '{"parts":[],"files":[],"error":null,"usage":null,"retry":null}', null, 'm/x', 'r1', '2026-01-01'),
+	('m3', 'c1', 4, 'user', 'complete', '{"parts":[],"files":[],"error":null,"usage":null,"retry":null}', null, null, null, '2026-01-01');
+insert into runs values ('r1', 'c1', 'm2', 'success', 'm/x', 'b', '2026-01-01', '2026-01-01', 2, null);
+insert into run_events values ('r1', 1, '{"a":1}'), ('r1', 2, '{"a":2}');
+`;

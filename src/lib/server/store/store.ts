@@ -1,9 +1,12 @@
 /** The server's memory: one object per aggregate, over any database that Kysely speaks to. */
 import type { Kysely } from 'kysely';
+import { createApprovals, type Approvals } from './approvals.ts';
+import { createCompactions, type Compactions } from './compactions.ts';
 import type { Conversations } from './conversations.ts';
 import { createConversations } from './conversations.ts';
 import type { Messages } from './messages.ts';
 import { createMessages } from './messages.ts';
+import { createQueue, type Queue } from './queue.ts';
 import type { Runs } from './runs.ts';
 import { createRuns } from './runs.ts';
 import type { Database } from './schema.ts';
@@ -14,6 +17,9 @@ export interface Store {
 	conversations: Conversations;
 	messages: Messages;
 	runs: Runs;
+	queue: Queue;
+	approvals: Approvals;
+	compactions: Compactions;
 	/** Ends the connection; nothing can be asked afterwards. */
 	close(): Promise<void>;
 }
@@ -24,6 +30,9 @@ export function createStore(db: Kysely<Database>): Store {
 		conversations: withStorageErrors(createConversations(db)),
 		messages: withStorageErrors(createMessages(db)),
 		runs: withStorageErrors(createRuns(db)),
+		queue: withStorageErrors(createQueue(db)),
+		approvals: withStorageErrors(createApprovals(db)),
+		compactions: withStorageErrors(createCompactions(db)),
 		close: () => db.destroy()
 	};
 }

@@ -1,14 +1,25 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import { runAgentInput } from '$lib/shared/api.ts';
-import { toRunRequest } from '$lib/server/runs/agui-input.ts';
+import { AppError } from '$lib/shared/errors.ts';
+import { toAnswers, toRunRequest } from '$lib/server/runs/agui-input.ts';
 import { api, eventStream, readJson, runEventFrames } from '$lib/server/http.ts';
 
 export const POST: RequestHandler = api(async ({ request, locals }) => {
 	const { runner } = locals.app;
-	const { runId, conversationId } = await runner.start(toRunRequest(await readJson(request, runAgentInput)));
+	const input = await readJson(request, runAgentInput);
+	const { threadId, runId } = input;
+	const answers = toAnswers(input);
+	if (answers) {
+		let started: string | null = null;
+		for (const [interruptId, decision] of answers) {
+			started = await runner.decide(threadId, interruptId, decision, runId);
+		}
+		if (started === null)
+			throw new AppError('conflict', 'Other questions of this run are still open; answer all of them.');
+	} else await runner.start(toRunRequest(input));
 	if (!request.headers.get('accept')?.includes('text/event-stream')) {
-		return json({ threadId: conversationId, runId }, { status: 202 });
+		return json({ threadId, runId }, { status: 202 });
 	}
 	return eventStream(async function* (signal) {
 		const batches = await runner.follow(runId, 0, signal);

@@ -7,8 +7,9 @@ export const GET: RequestHandler = api(async ({ params, request, url, locals }) 
 	const run = await runner.get(params.id);
 	if (!run) throw new AppError('not_found', 'There is no such run.');
 	const given = Number(request.headers.get('last-event-id') ?? url.searchParams.get('after') ?? 0);
-	// A cursor that cannot be of this run starts over: showing twice is mended by the fold, a gap is not.
-	const last = runner.live(params.id)?.seq ?? run.lastSeq;
+	// A cursor that cannot be of this run starts over: showing twice is mended by the fold, a gap is not. Nobody asks on
+	// after the end of a run: a cursor there is of an event that a crash took, whose number the end has now.
+	const last = runner.live(params.id)?.seq ?? run.lastSeq - 1;
 	const after = Number.isInteger(given) && given >= 0 && given <= last ? given : 0;
 	return eventStream(async function* (signal) {
 		const batches = await runner.follow(params.id, after, signal);

@@ -1,0 +1,107 @@
+import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { afterEach, describe, expect, test } from 'vitest';
+import { AppError } from '../shared/errors.ts';
+import { errorResponse, eventStream, runEventFrames } from './http.ts';
+
+let server: Server | undefined;
+afterEach(async () => {
+	server?.closeAllConnections();
+	server?.close();
+});
+
+/** Serves one event stream over HTTP, as the adapter does: no more is read than the connection takes. */
+async function serve(open: (signal: AbortSignal) => AsyncIterable<string>, heartbeatMs?: number): Promise<string> {
+	server = createServer((_request, response) => {
+		const answer = eventStream(open, heartbeatMs);
+		response.writeHead(answer.status, Object.fromEntries(answer.headers));
+		const body = Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]);
+		response.on('close', () => body.destroy());
+		body.on('error', () => response.destroy());
+		body.pipe(response);
+	});
+	server.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function get(url: string): Promise<IncomingMessage> {
+	const sent = httpRequest(url);
+	sent.end();
+	const [response] = (await once(sent, 'response')) as [IncomingMessage];
+	return response;
+}
+
+async function* forever(signal: AbortSignal): AsyncGenerator<string> {
+	await new Promise((resolve) => signal.addEventListener('abort', resolve));
+	yield* [];
+}
+
+describe('an event stream', () => {
+	test('says that it is alive while nothing happens, so that nothing between closes it', async () => {
+		const response = await get(await serve(forever, 5));
+		let text = '';
+		for await (const chunk of response) {
+			text += String(chunk);
+			if (text.split(': alive\n\n').length > 3) break;
+		}
+		expect(text.startsWith(': open\n\n')).toBe(true);
+	});
+
+	test('is never compressed or kept by anything between', async () => {
+		const response = await get(await serve(forever));
+		expect(response.headers).toMatchObject({
+			'content-type': 'text/event-stream',
+			'cache-control': 'no-cache, no-transform',
+			'x-accel-buffering': 'no'
+		});
+		expect(response.headers['content-encoding']).toBeUndefined();
+		response.destroy();
+	});
+
+	test('reads no further than its reader: one that stops reading costs what the connection holds, and goes on later', async () => {
+		const event = { data: JSON.stringify({ delta: 'x'.repeat(10_000) }) };
+		const COUNT = 5000;
+		let given = 0;
+		async function* events(): AsyncGenerator<{ seq: number; data: string }[]> {
+			for (let seq = 1; seq <= COUNT; seq += 1) {
+				given = seq;
+				yield [{ seq, ...event }];
+			}
+		}
+		const response = await get(await serve(() => runEventFrames(events())));
+		// Nobody reads: it comes to rest when the buffers of the connection are full.
+		let before = -1;
+		while (given !== before) {
+			before = given;
+			await new Promise((resolve) => setTimeout(resolve, 50));
+		}
+		expect(given).toBeLessThan(COUNT / 2);
+		let text = '';
+		for await (const chunk of response) text += String(chunk);
+		const ids = [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+		expect(ids).toEqual(Array.from({ length: COUNT }, (_, index) => index + 1));
+	});
+
+	test('ends its source when the reader goes away', async () => {
+		let isEnded = false;
+		const url = await serve(async function* (signal) {
+			yield 'data: {}\n\n';
+			await new Promise((resolve) => signal.addEventListener('abort', resolve));
+			isEnded = true;
+		});
+		const response = await get(url);
+		await once(response, 'data');
+		response.destroy();
+		while (!isEnded) await new Promise((resolve) => setImmediate(resolve));
+		expect(isEnded).toBe(true);
+	});
+});
+
+test('what is not available for a moment says when to come again', () => {
+	const response = errorResponse(new AppError('unavailable', 'The server is stopping.'));
+	expect(response.status).toBe(503);
+	expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+});

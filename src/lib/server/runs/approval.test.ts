@@ -1,0 +1,195 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { call, calls, text, type Reply } from '../../../../tests/support/model-server.ts';
+import { createRunRig, type RunRig } from '../../../../tests/support/run-rig.ts';
+import type { Approval, Message, ToolPart } from '../../shared/message.ts';
+import { readConversation } from './conversations.ts';
+
+let rig: RunRig;
+afterEach(() => rig.close());
+
+async function start(script: Reply[]): Promise<void> {
+	rig = await createRunRig(script, { approvals: 'ask' });
+}
+const say = (word: string) => call('use_skill', { skill: 'demo', script: 'say.sh', args: [word] });
+const toolsOf = (message: Message) => message.parts.filter((part): part is ToolPart => part.type === 'tool');
+const sent = (request: number) => JSON.stringify(rig.server.requests[request]?.body.input);
+const files = async () => (await rig.workspaces.list('c')).map(({ path }) => path);
+async function newest(): Promise<Message> {
+	return (await readConversation(rig, 'c')).messages.at(-1)!;
+}
+async function questions(): Promise<Approval[]> {
+	return toolsOf(await newest()).flatMap(({ status, approval }) =>
+		status === 'waiting' && approval ? [approval] : []
+	);
+}
+async function decide(choice: 'once' | 'script' | 'skill' | 'deny', reason?: string): Promise<string | null> {
+	const [question] = await questions();
+	if (!question) throw new Error('nothing is asked');
+	const runId = await rig.runner.decide('c', question.interruptId, { choice, ...(reason ? { reason } : {}) });
+	if (runId) await rig.events(runId);
+	return runId;
+}
+
+describe('C16: a script that somebody must allow', () => {
+	test('ends the run with a question, as AG-UI says, and nothing has run', async () => {
+		await start([say('a'), text('Said.')]);
+		const { list, runId } = await rig.run('go');
+		const [question] = await questions();
+		expect(list.at(-1)).toMatchObject({
+			type: 'RUN_FINISHED',
+			outcome: {
+				type: 'interrupt',
+				interrupts: [{ id: question?.interruptId, reason: 'tool_approval', metadata: { skill: 'demo', args: ['a'] } }]
+			}
+		});
+		expect(question).toMatchObject({ skill: 'demo', script: 'say.sh', args: ['a'] });
+		expect(await newest()).toMatchObject({ status: 'waiting' });
+		expect(await rig.runner.get(runId)).toMatchObject({ state: 'waiting' });
+		expect(await files()).toEqual([]);
+	});
+
+	test('runs once it is allowed, in the same answer, and the next call of it asks again', async () => {
+		await start([say('a'), say('b'), text('Said.')]);
+		await rig.run('go');
+		const { id } = await newest();
+		await decide('once');
+		expect(await files()).toEqual(['made-a.txt']);
+		expect(await newest()).toMatchObject({ id, status: 'waiting' });
+		expect(await questions()).toMatchObject([{ args: ['b'] }]);
+		await decide('once');
+		expect(await newest()).toMatchObject({ id, status: 'complete' });
+		expect(toolsOf(await newest()).map(({ status, approval }) => [status, approval?.decision?.choice])).toEqual([
+			['done', 'once'],
+			['done', 'once']
+		]);
+		expect(sent(2)).toContain('said: b');
+	});
+
+	test('that is denied does not run; the model reads the reason and goes on', async () => {
+		await start([say('a'), text('Then not.')]);
+		await rig.run('go');
+		await decide('deny', 'Not today.');
+		expect(await files()).toEqual([]);
+		expect(sent(1)).toContain('ApprovalDenied');
+		expect(sent(1)).toContain('Not today.');
+		expect(await newest()).toMatchObject({ status: 'complete' });
+	});
+
+	test.each([
+		['script', ['wait-for-nothing'], 1],
+		['skill', [], 0]
+	] as const)(
+		'that is allowed for good (%s) asks no more, until a file of the skill changes',
+		async (choice, _others, asked) => {
+			await start([
+				say('a'),
+				say('b'),
+				call('use_skill', { skill: 'demo', script: 'fail.sh', args: [] }),
+				text('Said.'),
+				say('c'),
+				text('Again.')
+			]);
+			await rig.run('go');
+			await decide(choice);
+			expect(await files()).toEqual(['made-a.txt', 'made-b.txt']);
+			expect(await questions()).toHaveLength(asked);
+			if (asked > 0) await decide('once');
+			await writeFile(join(rig.root, 'skills/demo/scripts/say.sh'), 'echo other > other.txt\n');
+			await rig.run('and again');
+			expect(await questions()).toMatchObject([{ script: 'say.sh', args: ['c'] }]);
+			expect(await files()).toEqual(['made-a.txt', 'made-b.txt']);
+		}
+	);
+
+	test('whose files changed while it waited asks again, and says why', async () => {
+		await start([say('a'), text('Said.')]);
+		await rig.run('go');
+		await writeFile(join(rig.root, 'skills/demo/scripts/say.sh'), 'rm -rf ~\n');
+		await decide('once');
+		expect(await files()).toEqual([]);
+		expect(await questions()).toMatchObject([{ reason: 'The files of “demo” changed since this was allowed.' }]);
+	});
+
+	test('of several calls, those that need no consent run at once; the answer goes on when all are decided', async () => {
+		const use = (word: string) => ({ name: 'use_skill', args: { skill: 'demo', script: 'say.sh', args: [word] } });
+		await start([calls([{ name: 'load_skill', args: { skill: 'demo' } }, use('a'), use('b')]), text('Both.')]);
+		await rig.run('go');
+		expect(toolsOf(await newest()).map(({ status }) => status)).toEqual(['done', 'waiting', 'waiting']);
+		expect(await decide('once')).toBe(null);
+		const [, second] = await questions();
+		const runId = await rig.runner.decide('c', second!.interruptId, { choice: 'deny' });
+		await rig.events(runId!);
+		expect(await files()).toEqual(['made-a.txt']);
+		const input = rig.server.requests[1]?.body.input as { type: string; call_id?: string }[];
+		const called = input.filter(({ type }) => type === 'function_call').map(({ call_id }) => call_id);
+		const answered = input.filter(({ type }) => type === 'function_call_output').map(({ call_id }) => call_id);
+		expect(answered.toSorted()).toEqual(called.toSorted());
+	});
+
+	test('the first answer wins, and the script runs once, however many answer at the same time', async () => {
+		await start([say('a'), text('Said.')]);
+		await rig.run('go');
+		const [question] = await questions();
+		const decisions = await Promise.allSettled(
+			(['once', 'deny', 'once', 'deny'] as const).map((choice) =>
+				rig.runner.decide('c', question!.interruptId, { choice })
+			)
+		);
+		const runs = new Set(decisions.flatMap((each) => (each.status === 'fulfilled' && each.value ? [each.value] : [])));
+		expect(runs.size).toBe(1);
+		await rig.events([...runs][0]!);
+		expect(toolsOf(await newest())[0]?.approval?.decision).toEqual({ choice: 'once' });
+		expect(await files()).toEqual(['made-a.txt']);
+		await expect(rig.runner.decide('c', question!.interruptId, { choice: 'deny' })).rejects.toMatchObject({
+			code: 'not_found'
+		});
+	});
+
+	test('is asked about still after a restart, and can be answered then', async () => {
+		await start([say('a'), text('Said.')]);
+		await rig.run('go');
+		await rig.runner.close();
+		const next = rig.createRunner();
+		await next.recover();
+		const [question] = await questions();
+		const runId = await next.decide('c', question!.interruptId, { choice: 'once' });
+		await rig.events(runId!, 0, next);
+		expect(await files()).toEqual(['made-a.txt']);
+		await next.close();
+	});
+
+	test('is not run when something else is said instead; the model knows that it was not', async () => {
+		await start([say('a'), text('Something else.')]);
+		await rig.run('go');
+		const [question] = await questions();
+		await rig.run('never mind');
+		const { messages } = await readConversation(rig, 'c');
+		expect(messages[1]).toMatchObject({ status: 'cancelled' });
+		expect(toolsOf(messages[1]!)).toMatchObject([{ status: 'cancelled' }]);
+		expect(await files()).toEqual([]);
+		const input = rig.server.requests[1]?.body.input as { type: string }[];
+		expect(input.map(({ type }) => type)).toContain('function_call_output');
+		await expect(rig.runner.decide('c', question!.interruptId, { choice: 'once' })).rejects.toMatchObject({
+			code: 'not_found'
+		});
+	});
+
+	test('a call that is none asks nothing: unknown tools and broken arguments are answered at once', async () => {
+		await start([[call('ghost'), call('use_skill', '{"skill":')], text('Sorry.')]);
+		await rig.run('go');
+		expect(await newest()).toMatchObject({ status: 'complete' });
+		expect(await questions()).toEqual([]);
+	});
+
+	test('the grant is for these very files: another skill of the same name is asked about', async () => {
+		await start([say('a'), text('Said.'), say('b'), text('Said.')]);
+		await rig.run('go');
+		await decide('skill');
+		const skill = join(rig.root, 'skills/demo/SKILL.md');
+		await writeFile(skill, `${await readFile(skill, 'utf8')}\nMore.`);
+		await rig.run('again');
+		expect(await questions()).toHaveLength(1);
+	});
+});

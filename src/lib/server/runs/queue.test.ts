@@ -1,0 +1,164 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { call, gate, raw, text, type Reply } from '../../../../tests/support/model-server.ts';
+import { createRunRig, type RunRig } from '../../../../tests/support/run-rig.ts';
+import type { Message } from '../../shared/message.ts';
+import { readConversation } from './conversations.ts';
+
+let rig: RunRig;
+afterEach(() => rig.close());
+
+async function start(script: Reply[]): Promise<void> {
+	rig = await createRunRig(script);
+}
+const textOf = (message: Message) => message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+const shown = async () => (await readConversation(rig, 'c')).messages.map(textOf);
+const waiting = async () => (await readConversation(rig, 'c')).queue.map(({ text: words }) => words);
+const enqueue = (id: string) => rig.runner.enqueue('c', { id, text: `text of ${id}`, files: [] });
+
+/** Resolves when the model has got its first request. */
+const asked = () => vi.waitFor(() => expect(rig.server.requests).toHaveLength(1));
+
+/** Resolves when no run is under way and none is about to be. */
+async function quiet(): Promise<void> {
+	for await (const _change of changes()) {
+		const { activeRunId, queue } = await readConversation(rig, 'c');
+		if (activeRunId === null && queue.length === 0) return;
+	}
+}
+async function* changes(): AsyncGenerator<void> {
+	const controller = new AbortController();
+	yield;
+	try {
+		yield* rig.changes.follow('c', controller.signal);
+	} finally {
+		controller.abort();
+	}
+}
+
+describe('F14: a message that is sent while an answer is written', () => {
+	test('waits for its end, and is sent then; several in their order', async () => {
+		const held = gate();
+		await start([text('One', held, '.'), text('Two.'), text('Three.')]);
+		const { runId } = await rig.ask('first');
+		expect(await enqueue('a')).toBe(null);
+		await enqueue('b');
+		expect(await waiting()).toEqual(['text of a', 'text of b']);
+		held.open();
+		await rig.events(runId);
+		await quiet();
+		expect(await shown()).toEqual(['first', 'One.', 'text of a', 'Two.', 'text of b', 'Three.']);
+	});
+
+	test('is sent at once when the answer has ended meanwhile', async () => {
+		await start([text('One.'), text('Two.')]);
+		await rig.run('first');
+		const runId = await enqueue('a');
+		await rig.events(runId!);
+		expect(await shown()).toEqual(['first', 'One.', 'text of a', 'Two.']);
+		expect(await waiting()).toEqual([]);
+	});
+
+	test('can be changed and taken back while it waits, and not after', async () => {
+		const held = gate();
+		await start([text('One', held, '.'), text('Two.')]);
+		const { runId } = await rig.ask('first');
+		await enqueue('a');
+		await enqueue('b');
+		expect(await rig.store.queue.edit('c', 'a', 'changed')).toBe(true);
+		expect(await rig.store.queue.remove('c', 'b')).toBe(true);
+		held.open();
+		await rig.events(runId);
+		await quiet();
+		expect(await shown()).toEqual(['first', 'One.', 'changed', 'Two.']);
+		expect(await rig.store.queue.edit('c', 'a', 'too late')).toBe(false);
+		expect(await rig.store.queue.remove('c', 'a')).toBe(false);
+	});
+
+	test('that is sent now ends the run after its step, so that the model reads it next', async () => {
+		const held = gate();
+		const say = call('use_skill', { skill: 'demo', script: 'say.sh', args: ['x'] });
+		await start([[text('Working', held, '.'), say], text('Steered.'), text('Last.')]);
+		const { runId } = await rig.ask('first');
+		await enqueue('a');
+		await enqueue('b');
+		expect(await rig.runner.sendNow('c', 'b')).toBe(null);
+		held.open();
+		await rig.events(runId);
+		await quiet();
+		expect(await shown()).toEqual(['first', 'Working.', 'text of b', 'Steered.', 'text of a', 'Last.']);
+		// The step was finished: its script ran once, and the model has read what came of it.
+		expect((await rig.workspaces.list('c')).map(({ path }) => path)).toEqual(['made-x.txt']);
+		const input = rig.server.requests[1]?.body.input as { type: string }[];
+		expect(input.map(({ type }) => type)).toEqual([
+			'message',
+			'message',
+			'function_call',
+			'function_call_output',
+			'message'
+		]);
+	});
+
+	test('stays waiting when the answer was stopped, and is sent when asked to', async () => {
+		await start([text('One', gate(), '.'), text('Two.')]);
+		const { runId } = await rig.ask('first');
+		await asked();
+		await enqueue('a');
+		await rig.runner.stop(runId);
+		expect(await waiting()).toEqual(['text of a']);
+		const sent = await rig.runner.sendNow('c', 'a');
+		await rig.events(sent!);
+		expect(await waiting()).toEqual([]);
+		expect((await shown()).slice(-2)).toEqual(['text of a', 'Two.']);
+	});
+
+	test('stays waiting when the answer failed: nobody is asked twice what nobody could answer', async () => {
+		const held = gate();
+		await start([raw(held, '{"not": "a stream"}'), text('Two.')]);
+		const { runId } = await rig.ask('first');
+		await enqueue('a');
+		held.open();
+		expect((await rig.events(runId)).at(-1)?.event).toMatchObject({ type: 'RUN_ERROR' });
+		await rig.runner.stop(runId);
+		expect(await waiting()).toEqual(['text of a']);
+	});
+
+	test('is kept over a restart', async () => {
+		const held = gate();
+		await start([text('One', held, '.'), text('Two.')]);
+		await rig.ask('first');
+		await asked();
+		await enqueue('a');
+		await rig.runner.close();
+		const next = rig.createRunner();
+		await next.recover();
+		expect(await waiting()).toEqual(['text of a']);
+		const runId = await next.sendNow('c', 'a');
+		await rig.events(runId!, 0, next);
+		expect((await shown()).slice(-2)).toEqual(['text of a', 'Two.']);
+		await next.close();
+	});
+
+	test('comes only once, however often it is sent', async () => {
+		const held = gate();
+		await start([text('One', held, '.'), text('Two.')]);
+		const { runId } = await rig.ask('first');
+		await Promise.all([enqueue('a'), enqueue('a'), enqueue('a')]);
+		expect(await waiting()).toEqual(['text of a']);
+		held.open();
+		await rig.events(runId);
+		await quiet();
+		expect(await shown()).toEqual(['first', 'One.', 'text of a', 'Two.']);
+	});
+
+	test('needs a conversation, and room: fifty may wait', async () => {
+		const held = gate();
+		await start([text('One', held, '.')]);
+		await expect(rig.runner.enqueue('ghost', { id: 'a', text: 'x', files: [] })).rejects.toMatchObject({
+			code: 'not_found'
+		});
+		const { runId } = await rig.ask('first');
+		for (let index = 0; index < 50; index += 1) await enqueue(`m${index}`);
+		await expect(enqueue('one-more')).rejects.toMatchObject({ code: 'conflict' });
+		await rig.runner.stop(runId);
+	});
+});

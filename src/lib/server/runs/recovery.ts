@@ -1,0 +1,32 @@
+/** Ends a run that nobody writes any more: what was shown is kept, and no tool of it is run again (FEATURES F14). */
+import type { RunEvent } from '../../shared/events.ts';
+import { foldEvent, type Message } from '../../shared/message.ts';
+import type { RunRecord } from '../store/run-row.ts';
+import type { Store } from '../store/store.ts';
+
+export const INTERRUPTED: RunEvent = {
+	type: 'RUN_ERROR',
+	code: 'interrupted',
+	message: 'The server was stopped while this answer was written. What was shown is kept.'
+};
+
+const PAGE = 1000;
+
+/** The stored message is as it was before the run: its events say what came since. */
+export async function endOrphan(store: Store, { id, conversationId, messageId, lastSeq }: RunRecord): Promise<void> {
+	let message: Message | null = await store.messages.get(conversationId, messageId);
+	for (let after = 0; message && after < lastSeq;) {
+		const events = await store.runs.readEvents(id, { after, limit: PAGE });
+		for (const { data } of events) message = foldEvent(message, JSON.parse(data) as RunEvent);
+		const last = events.at(-1);
+		if (!last) break;
+		after = last.seq;
+	}
+	await store.runs.finish(id, {
+		state: 'interrupted',
+		errorCode: 'interrupted',
+		finishedAt: new Date().toISOString(),
+		events: [{ seq: lastSeq + 1, data: JSON.stringify(INTERRUPTED) }],
+		...(message ? { message: { conversationId, message: foldEvent(message, INTERRUPTED) } } : {})
+	});
+}

@@ -1,0 +1,28 @@
+/** What a run is asked to do. */
+import type { FunctionTool } from '../agent/model.ts';
+
+export type RunRequest = {
+	/** The same id twice is the same run. */
+	runId: string;
+	conversationId: string;
+	/** Tools of the caller: offered to the model, handed back when it calls them. */
+	tools: FunctionTool[];
+} & RunTask;
+
+/** A user's message, before it is stored. */
+export interface NewMessage {
+	id: string;
+	text: string;
+	/** Workspace paths. */
+	files: string[];
+}
+
+export type RunTask =
+	/** Answers a new message, which follows `after`, or the end of what is shown. */
+	| { kind: 'ask'; message: NewMessage; after?: string | null }
+	/** Gives another answer to a message. */
+	| { kind: 'retry'; questionId: string }
+	/** Goes on with an answer that ended early. */
+	| { kind: 'continue'; messageId: string }
+	/** Goes on with an answer whose calls had to be allowed, once all of them are decided. */
+	| { kind: 'resume'; messageId: string };

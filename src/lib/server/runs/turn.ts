@@ -1,0 +1,135 @@
+/** One run's work, from the request to the events of the agent: prompt, skills, tools, history (DESIGN §4). */
+import type { RunEvent } from '../../shared/events.ts';
+import type { Message } from '../../shared/message.ts';
+import { heldCalls, loadedSkills, seenDigests, toInput, unsaidItems } from '../agent/history.ts';
+import { runAgent, type AgentLimits } from '../agent/loop.ts';
+import type { Model, ResponseItem } from '../agent/model.ts';
+import { renderCatalog } from '../skills/catalog.ts';
+import { estimateTokens } from '../skills/prompt.ts';
+import type { SkillsProvider } from '../skills/provider.ts';
+import type { Store } from '../store/store.ts';
+import type { ApprovalPolicy } from './approval-policy.ts';
+import { createContextBudget } from './context-budget.ts';
+import type { RunRequest } from './run-request.ts';
+import { createSkillToolbox } from './skill-toolbox.ts';
+import type { Workspaces } from './workspaces.ts';
+
+export interface TurnParts {
+	store: Store;
+	model: Model;
+	skills: SkillsProvider;
+	workspaces: Workspaces;
+	approvals: ApprovalPolicy;
+	limits: AgentLimits;
+	/** Most tokens that a model is sent, however many it takes; null for as many as it takes. */
+	contextTokens: number | null;
+}
+
+export interface Turn {
+	request: RunRequest;
+	/** The answer as it is before the run's first event. */
+	answer: Message;
+	signal: AbortSignal;
+	isAskedToYield(): boolean;
+	record(items: ResponseItem[]): void;
+}
+
+/** What the catalog of skills may cost a turn; with more skills, those that fit the question are told in full. */
+const CATALOG_TOKENS = 2000;
+
+/** Sent after an answer that is to be continued; no part of the conversation. */
+const GO_ON: ResponseItem = {
+	type: 'message',
+	role: 'user',
+	content: [
+		{
+			type: 'input_text',
+			text: 'Your answer above ended before it was finished. Go on exactly where it stopped: repeat nothing, and do not mention the break.'
+		}
+	]
+};
+
+/** Yields the run's events; the last of them is its one terminal event. */
+export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<RunEvent> {
+	const { store, model, skills, workspaces, approvals, limits } = parts;
+	const { request, answer, signal } = turn;
+	const { runId, conversationId } = request;
+	yield { type: 'RUN_STARTED', threadId: conversationId, runId };
+
+	const goesOn = request.kind === 'continue' || request.kind === 'resume';
+	const history = await store.messages.listForModel(
+		conversationId,
+		goesOn ? answer.id : (answer.parentId ?? answer.id)
+	);
+	const snapshot = skills.registry.snapshot();
+	const offered = snapshot.skills.map(({ name, description }) => ({ name, description }));
+	const question = history.findLast(({ message }) => message.role === 'user')?.message;
+	const ranked = await skills.rank(snapshot, question ? textOf(question) : '');
+	const catalog = renderCatalog(snapshot.skills, {
+		budgetTokens: CATALOG_TOKENS,
+		rank: () => ranked,
+		hasGuidance: true
+	});
+	yield { type: 'CUSTOM', name: 'skill.catalog', value: { skills: offered, tokens: estimateTokens(catalog) } };
+
+	const instructions = instructionsOf(catalog, await workspaces.list(conversationId));
+	const budget = createContextBudget({
+		model,
+		contextTokens: parts.contextTokens,
+		instructions,
+		catalog,
+		conversationId,
+		compactions: store.compactions,
+		signal
+	});
+	const input = toInput(await budget.shorten(history), model.id);
+	const session = skills.createSession({
+		snapshot,
+		loaded: loadedSkills(history),
+		seen: seenDigests(input),
+		dialect: 'full'
+	});
+	const toolbox = createSkillToolbox({
+		session,
+		callerTools: request.tools,
+		cwd: workspaces.path(conversationId),
+		approvals
+	});
+	if (request.kind === 'continue') {
+		// What was shown of an unfinished answer is no item of the model's server; later turns are to know it too.
+		const unsaid = unsaidItems(history.at(-1));
+		if (unsaid.length > 0) turn.record(unsaid);
+		input.push(GO_ON);
+	}
+	const held = request.kind === 'resume' ? heldCalls(answer, await approvals.decisions(conversationId, answer)) : [];
+	yield* runAgent({
+		model,
+		instructions,
+		input,
+		held,
+		toolbox,
+		threadId: conversationId,
+		runId,
+		limits,
+		signal,
+		spent: answer.usage,
+		fit: budget.fit,
+		isAskedToYield: turn.isAskedToYield,
+		record: turn.record
+	});
+}
+
+function instructionsOf(catalog: string, files: { path: string; bytes: number }[]): string {
+	const listing = files.slice(0, 200).map(({ path, bytes }) => `- ${path} (${bytes} bytes)`);
+	return [
+		'You are a helpful assistant. Use the skills below when they fit what is asked; answer in the language of the user.',
+		catalog,
+		`## Working directory\n\nScripts run in this conversation's working directory; give them files by these relative names. Files there:\n${listing.join('\n') || '(none)'}`
+	]
+		.filter(Boolean)
+		.join('\n\n');
+}
+
+function textOf(message: Message): string {
+	return message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}

@@ -1,0 +1,10 @@
+import { json } from '@sveltejs/kit';
+import type { RequestHandler } from './$types';
+import { queuedMessage } from '$lib/shared/api.ts';
+import { checkedMessage } from '$lib/server/runs/agui-input.ts';
+import { api, readJson } from '$lib/server/http.ts';
+
+export const POST: RequestHandler = api(async ({ params, request, locals }) => {
+	const message = checkedMessage(await readJson(request, queuedMessage));
+	return json({ runId: await locals.app.runner.enqueue(params.id, message) }, { status: 202 });
+});

@@ -1,0 +1,87 @@
+/** A page's side of the API, over connections that may break at any moment. */
+import type { ConversationDetail, RunState } from '../../src/lib/shared/api.ts';
+import type { NumberedEvent, RunEvent } from '../../src/lib/shared/events.ts';
+
+export interface SeenEvent extends NumberedEvent {
+	/** When it arrived, as `performance.now()` counts. */
+	at: number;
+}
+
+export interface Followed {
+	/** In the order in which they came. */
+	events: SeenEvent[];
+	/** True when the connection broke: the server did not end the stream. */
+	isCut: boolean;
+}
+
+export interface Question {
+	runId: string;
+	conversationId: string;
+	messageId: string;
+	text: string;
+}
+
+/** Sends a question as the page does. Rejects when the server goes away before it has answered. */
+export function ask(url: string, { runId, conversationId, messageId, text }: Question): Promise<Response> {
+	const messages = [{ id: messageId, role: 'user', content: text }];
+	return fetch(`${url}/api/chat`, {
+		method: 'POST',
+		headers: { 'content-type': 'application/json', accept: 'application/json' },
+		body: JSON.stringify({ threadId: conversationId, runId, messages })
+	});
+}
+
+/** Follows a run until the server ends the stream or is gone; `lastEventId` as a page sends it that connects again. */
+export async function follow(
+	url: string,
+	runId: string,
+	options: { lastEventId?: number; onEvent?: (seen: SeenEvent) => void } = {}
+): Promise<Followed> {
+	const events: SeenEvent[] = [];
+	try {
+		const headers: Record<string, string> =
+			options.lastEventId === undefined ? {} : { 'last-event-id': String(options.lastEventId) };
+		const response = await fetch(`${url}/api/runs/${runId}/events`, { headers });
+		for await (const [id, data] of framesOf(response)) {
+			const seen = { seq: Number(id), event: JSON.parse(data) as RunEvent, at: performance.now() };
+			events.push(seen);
+			options.onEvent?.(seen);
+		}
+		return { events, isCut: false };
+	} catch (error) {
+		// What fetch and its body throw when the other side is gone.
+		if (!(error instanceof TypeError)) throw error;
+		return { events, isCut: true };
+	}
+}
+
+/** null when there is no such run. */
+export async function readRun(url: string, runId: string): Promise<RunState | null> {
+	const response = await fetch(`${url}/api/runs/${runId}`);
+	return response.status === 404 ? null : read<RunState>(response);
+}
+
+/** null when there is no such conversation. */
+export async function readConversation(url: string, id: string): Promise<ConversationDetail | null> {
+	const response = await fetch(`${url}/api/conversations/${id}`);
+	return response.status === 404 ? null : read<ConversationDetail>(response);
+}
+
+async function read<Body>(response: Response): Promise<Body> {
+	if (!response.ok) throw new Error(`${response.url} answered ${response.status}: ${await response.text()}`);
+	return (await response.json()) as Body;
+}
+
+/** Id and data of each event; comments are left out. */
+async function* framesOf(response: Response): AsyncGenerator<[id: string, data: string]> {
+	if (!response.ok || !response.body) throw new Error(`${response.url} answered ${response.status}`);
+	let rest = '';
+	for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+		const frames = (rest + chunk).split('\n\n');
+		rest = frames.pop() ?? '';
+		for (const frame of frames) {
+			const [, id, data] = /^id: (\d+)\ndata: (.*)$/s.exec(frame) ?? [];
+			if (id !== undefined && data !== undefined) yield [id, data];
+		}
+	}
+}
