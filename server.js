@@ -5,6 +5,10 @@ import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
+/** For what is left to do when the runs have had their time: scripts get 2 s to clean up, then the database is closed. */
+const END_MS = 5_000;
+/** A second signal within this time is the same one. */
+const AGAIN_MS = 1_000;
 if (Number(process.versions.node.split('.')[0]) < 24) {
 	console.error(`Node ${process.versions.node} is too old. Start with "npm start": it brings Node 24.`);
 	process.exit(1);
@@ -51,27 +55,42 @@ async function announce() {
 	console.log(`Skills: ${skills.ready} ready${skills.broken ? `, ${skills.broken} broken` : ''}`);
 }
 
+/** @type {number | undefined} */
+let stoppingSince;
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
-	process.once(signal, () => void stop(signal));
+	process.on(signal, () => void stop(signal));
 }
 
-/** Ends the runs and what they started, then the connections; nothing is left that keeps the process alive. */
+/** Lets the runs end, then ends what they started and the connections; nothing is left that keeps the process alive. */
 async function stop(/** @type {string} */ signal) {
-	setTimeout(() => process.exit(1), 10_000).unref();
+	if (stoppingSince !== undefined) {
+		// npm passes on the Ctrl+C that the terminal has sent already. Later than that somebody has waited long enough.
+		if (performance.now() - stoppingSince > AGAIN_MS) emitShutdown('now');
+		return;
+	}
+	stoppingSince = performance.now();
+	setTimeout(() => process.exit(1), Number(process.env.SHUTDOWN_TIMEOUT_MS || 10_000) + END_MS).unref();
+	// Requests are answered meanwhile: pages see their runs end, and new runs are refused with a reason.
+	const work = emitShutdown(signal);
+	for (const result of await Promise.allSettled(work)) {
+		if (result.status === 'rejected') console.error(`Not everything could be ended cleanly: ${result.reason}`);
+	}
 	server.close();
+	// The last events are still on their way to open pages.
+	setTimeout(() => server.closeAllConnections(), 300);
+}
+
+/** Tells the app, and returns what is to be waited for. */
+function emitShutdown(/** @type {string} */ reason) {
 	/** @type {Promise<void>[]} */
 	const work = [];
 	const waitFor = (/** @type {Promise<void>} */ promise) => work.push(promise);
 	process.emit(
 		/** @type {never} */ ('sveltekit:shutdown'),
-		/** @type {never} */ (signal),
+		/** @type {never} */ (reason),
 		/** @type {never} */ (waitFor)
 	);
-	for (const result of await Promise.allSettled(work)) {
-		if (result.status === 'rejected') console.error(`Not everything could be ended cleanly: ${result.reason}`);
-	}
-	// The last events are still on their way to open pages.
-	setTimeout(() => server.closeAllConnections(), 300);
+	return work;
 }
 
 function buildIfStale() {

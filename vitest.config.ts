@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config';
 import { findChromium } from './tests/support/chromium.ts';
 
 const componentTests = 'src/**/*.svelte.test.ts';
+/** Start the whole app again and again: minutes, and a build that nobody else makes meanwhile. */
+const crashTests = 'tests/crash/**/*.test.ts';
 
 export default defineConfig({
 	test: {
@@ -13,8 +15,12 @@ export default defineConfig({
 					name: 'node',
 					environment: 'node',
 					include: ['src/**/*.test.ts', 'tests/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
-					exclude: [componentTests, 'tests/fixtures/**']
+					exclude: [componentTests, crashTests, 'tests/fixtures/**']
 				}
+			},
+			{
+				extends: './vite.config.ts',
+				test: { name: 'crash', environment: 'node', include: [crashTests], fileParallelism: false }
 			},
 			{
 				extends: './vite.config.ts',

@@ -1,4 +1,4 @@
-/** `npm test`: the checks, then Vitest, then a build and Playwright; the last line is the true total of them all. */
+/** `npm test`: the checks, then Vitest, then a build, crashes and Playwright; the last line is the total of them all. */
 
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { addTotals, countPlaywright, countVitest, CRASHED, totalsLine, type Tota
 
 const reports = join(root, 'test-results');
 
-const totals = addTotals([await checks(), await unitTests(), ...(await browserTests())]);
+const totals = addTotals([await checks(), await unitTests(), ...(await builtTests())]);
 console.log(totalsLine(totals));
 if (totals.failed > 0) process.exitCode = 1;
 
@@ -19,15 +19,21 @@ async function checks(): Promise<Totals> {
 
 async function unitTests(): Promise<Totals> {
 	console.log('\nUnit and component tests');
-	const report = join(reports, 'vitest.json');
+	return vitest('vitest', ['node', 'browser']);
+}
+
+async function vitest(name: string, projects: string[]): Promise<Totals> {
+	const report = join(reports, `${name}.json`);
 	await clear(report);
-	const args = ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+	const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+	const args = ['run', ...projects.map((project) => `--project=${project}`), ...reporters];
 	const { exitCode } = await runTool('vitest', args, { isShown: true });
 	return count(report, (json) => countVitest(json, exitCode));
 }
 
-async function browserTests(): Promise<Totals[]> {
-	console.log('\nEnd-to-end tests');
+/** Those that start the app as it is built. */
+async function builtTests(): Promise<Totals[]> {
+	console.log('\nThe built app');
 	// Once, here: otherwise each server that a test starts would find the build stale and make its own.
 	const build = await runTool('vite', ['build']);
 	const built = countSteps([{ isPassed: build.exitCode === 0 }]);
@@ -36,10 +42,20 @@ async function browserTests(): Promise<Totals[]> {
 		console.log(build.output);
 		return [built];
 	}
+	return [built, await crashTests(), await browserTests()];
+}
+
+async function crashTests(): Promise<Totals> {
+	console.log('\nCrash tests');
+	return vitest('crash', ['crash']);
+}
+
+async function browserTests(): Promise<Totals> {
+	console.log('\nEnd-to-end tests');
 	const report = join(reports, 'playwright.json');
 	await clear(report);
 	const { exitCode } = await runTool('@playwright/test:playwright', ['test'], { isShown: true });
-	return [built, await count(report, (json) => countPlaywright(json, exitCode))];
+	return count(report, (json) => countPlaywright(json, exitCode));
 }
 
 function countSteps(steps: { isPassed: boolean }[]): Totals {

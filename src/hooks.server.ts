@@ -14,13 +14,18 @@ export const init: ServerInit = async () => {
 		await (await old?.catch(() => undefined))?.close();
 		return createApp(loadConfig(process.env));
 	})();
-	if (!old) process.once('sveltekit:shutdown', shutDown);
+	if (!old) process.on('sveltekit:shutdown', shutDown);
 	await kept.openrouterSkills;
 };
 
-/** `server.js` waits for what it is given here: runs get their last event and scripts are ended before the process is. */
-function shutDown(_reason: string, waitFor?: (work: Promise<void>) => void): void {
-	const closing = kept.openrouterSkills?.then((app) => app.close());
+/** `server.js` waits for what it is given here: runs get their time and their last event, and scripts are ended. */
+function shutDown(reason: string, waitFor?: (work: Promise<void>) => void): void {
+	const closing = kept.openrouterSkills?.then(async (app) => {
+		// Asked again, by somebody who does not want to wait: the first call goes on from here.
+		if (reason === 'now') return app.runner.close();
+		await app.runner.close(app.config.shutdownTimeoutMs);
+		await app.close();
+	});
 	if (closing) waitFor?.(closing);
 }
 

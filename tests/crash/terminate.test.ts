@@ -1,0 +1,144 @@
+/** F14: SIGTERM. What runs has its time, what is new is refused, and what is too slow is interrupted, not lost. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startApp, type App } from '../support/app-process.ts';
+import { ask, follow, type Question, type SeenEvent } from '../support/crash-client.ts';
+import { readAftermath, requireAccepted } from '../support/crash-rounds.ts';
+import { call, startModelServer, text, type ModelServer } from '../support/model-server.ts';
+import { isRunning } from '../support/processes.ts';
+
+/** Says who it is and who started it; ends when the file of its first argument is there, and not at SIGTERM. */
+const SCRIPT = `trap '' TERM
+echo "script $$ server $PPID"
+while [ ! -e "$1" ]; do sleep 0.05; done
+echo "went on"
+`;
+const SKILL = '---\nname: patient\ndescription: Waits.\n---\nRun `scripts/wait.sh`.\n';
+/** Longer than a test may last. */
+const FOR_EVER = '600000';
+
+let folder: string;
+let model: ModelServer;
+let app: App;
+
+beforeEach(async () => {
+	folder = await mkdtemp(join(tmpdir(), 'openrouter-skills-terminate-'));
+	await mkdir(join(folder, 'skills/patient/scripts'), { recursive: true });
+	await writeFile(join(folder, 'skills/patient/SKILL.md'), SKILL);
+	await writeFile(join(folder, 'skills/patient/scripts/wait.sh'), SCRIPT);
+	model = await startModelServer();
+});
+
+afterEach(async () => {
+	await app?.stop();
+	await model.close();
+	await rm(folder, { recursive: true, force: true });
+}, 30_000);
+
+const question: Question = { runId: 'run-1', conversationId: 'c', messageId: 'message-1', text: 'wait, please' };
+const goFile = () => join(folder, 'go');
+
+/** The app with a run whose script waits. */
+async function startWaiting(shutdownTimeoutMs: string) {
+	app = await startApp({
+		skillsFrom: join(folder, 'skills'),
+		env: {
+			OPENROUTER_BASE_URL: model.url,
+			OPENROUTER_API_KEY: 'test',
+			OPENROUTER_MODEL: 'test/model',
+			SHUTDOWN_TIMEOUT_MS: shutdownTimeoutMs
+		}
+	});
+	model.push([text('I wait.'), call('use_skill', { skill: 'patient', script: 'wait.sh', args: [goFile()] })]);
+	await requireAccepted(await ask(app.url, question));
+	const running = Promise.withResolvers<{ script: number; server: number }>();
+	const onEvent = ({ event }: SeenEvent): void => {
+		if (event.type !== 'CUSTOM' || event.name !== 'skill.output') return;
+		const [, script, server] = /script (\d+) server (\d+)/.exec(event.value.text) ?? [];
+		if (script && server) running.resolve({ script: Number(script), server: Number(server) });
+	};
+	const following = follow(app.url, question.runId, { onEvent });
+	return { following, ...(await running.promise) };
+}
+
+/** Did the process end its runs itself? Otherwise the next one says that it had to. */
+const endedItself = () => !app.logs.some((line) => line.includes('run was interrupted by the last stop'));
+
+/** What a new run is answered once the server has heard the signal; until then the conversation is busy. */
+async function askUntilRefused(): Promise<Response> {
+	let answer: Response | undefined;
+	await expect
+		.poll(
+			async () => {
+				answer = await ask(app.url, { ...question, runId: 'run-2', messageId: 'message-2' });
+				return answer.status;
+			},
+			{ timeout: 10_000 }
+		)
+		.not.toBe(409);
+	if (!answer) throw new Error('nothing was asked');
+	return answer;
+}
+
+describe('F14: at SIGTERM', { timeout: 120_000 }, () => {
+	test('new runs are refused with 503 and Retry-After, and what runs is read and ends as it would have', async () => {
+		const { following, server } = await startWaiting(FOR_EVER);
+		const restarting = app.restart();
+		// As npm does with a Ctrl+C that the terminal has sent as well.
+		process.kill(server, 'SIGTERM');
+
+		const refused = await askUntilRefused();
+		expect(refused.status).toBe(503);
+		expect(refused.headers.get('retry-after')).toBe('5');
+		expect(await refused.json()).toMatchObject({ error: { code: 'unavailable' } });
+		expect((await readAftermath(app, { ...question, runId: 'run-2' })).run).toBeNull();
+		const reading = await fetch(`${app.url}/api/runs/${question.runId}`);
+		expect(await reading.json()).toMatchObject({ state: 'running' });
+
+		model.push(text('Done.'));
+		await writeFile(goFile(), '');
+		const { events, isCut } = await following;
+		expect(isCut).toBe(false);
+		expect(events.at(-1)?.event).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } });
+		await restarting;
+		const { run, answer } = await readAftermath(app, question);
+		expect(run?.state).toBe('success');
+		expect(answer).toMatchObject({
+			status: 'complete',
+			parts: [{ text: 'I wait.' }, { status: 'done', execution: { exitCode: 0 } }, { text: 'Done.' }]
+		});
+		expect(endedItself()).toBe(true);
+		model.assertDone();
+	});
+
+	test('what is not done in time is interrupted: its script is ended, its text stays, its page is told', async () => {
+		const { following, script } = await startWaiting('500');
+		await app.restart();
+		expect(isRunning(script)).toBe(false);
+		const { events, isCut } = await following;
+		expect(isCut).toBe(false);
+		expect(events.at(-1)?.event).toMatchObject({ type: 'RUN_ERROR', code: 'interrupted' });
+		const { run, answer, replay } = await readAftermath(app, question);
+		expect(run?.state).toBe('interrupted');
+		expect(replay?.events.map(({ seq, event }) => ({ seq, event }))).toEqual(
+			events.map(({ seq, event }) => ({ seq, event }))
+		);
+		expect(answer).toMatchObject({ status: 'interrupted', parts: [{ text: 'I wait.' }, { name: 'use_skill' }] });
+		expect(endedItself()).toBe(true);
+		model.assertDone();
+	});
+
+	test('told again, it does not wait any longer, and ends as cleanly', async () => {
+		const { following, script, server } = await startWaiting(FOR_EVER);
+		const restarting = app.restart();
+		const again = setInterval(() => isRunning(server) && process.kill(server, 'SIGTERM'), 200);
+		const { events, isCut } = await following.finally(() => clearInterval(again));
+		await restarting;
+		expect(isCut).toBe(false);
+		expect(events.at(-1)?.event).toMatchObject({ type: 'RUN_ERROR', code: 'interrupted' });
+		expect(isRunning(script)).toBe(false);
+		expect(endedItself()).toBe(true);
+	});
+});
