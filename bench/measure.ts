@@ -29,6 +29,12 @@ export async function timed(task: () => unknown): Promise<number> {
 	return performance.now() - start;
 }
 
+/** The value below which `share` of the values lie. */
+export function percentile(values: readonly number[], share: number): number {
+	const sorted = values.toSorted((a, b) => a - b);
+	return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
 /** A row whose value and floor are milliseconds. */
 export function rowOfTimes(name: string, floorName: string, [ms = Number.NaN, floor = Number.NaN]: number[]): Row {
 	return { name, value: `${ms.toFixed(1)} ms`, floorName, floor: `${floor.toFixed(1)} ms`, ratio: ms / floor };
