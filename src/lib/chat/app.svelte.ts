@@ -28,19 +28,19 @@ export class ChatApp {
 
 	/** Begins to follow the server; returns the function that ends it. */
 	start(): () => void {
-		const unwatch = this.library.watch();
 		const look = (): void => {
 			if (document.visibilityState !== 'visible') return;
 			void this.conversations.refresh();
 			void this.refreshHealth();
+			void this.library.refresh();
 			void this.session?.refresh();
 		};
 		document.addEventListener('visibilitychange', look);
 		void this.conversations.refresh();
 		void this.refreshHealth();
+		void this.library.refresh();
 		return () => {
 			document.removeEventListener('visibilitychange', look);
-			unwatch();
 			this.conversations.dispose();
 			this.session?.dispose();
 		};

@@ -4,11 +4,14 @@ import type {
 	ConversationList,
 	ConversationSummary,
 	Health,
+	MessageList,
+	QueuedMessage,
 	RunAgentInput,
 	RunState,
 	SkillList,
 	WorkspaceFile
 } from '../shared/api.ts';
+import type { ApprovalDecision } from '../shared/events.ts';
 import { ApiError, errorFromBody, unreachable } from './api-error.ts';
 import { fileUrl } from './files.ts';
 import { uploadFile, type UploadOptions } from './upload.ts';
@@ -19,6 +22,24 @@ export interface Client {
 	getConversation: (id: string) => Promise<ConversationDetail>;
 	renameConversation: (id: string, title: string) => Promise<ConversationSummary>;
 	deleteConversation: (id: string) => Promise<void>;
+	/** Says that something in the conversation has changed, as `change` events; the caller closes the source. */
+	conversationEvents: (id: string) => EventSource;
+	/** The messages before this one. */
+	listEarlier: (id: string, before: string) => Promise<MessageList>;
+	/** Removes a message and all that follows it. */
+	deleteMessage: (id: string, messageId: string) => Promise<void>;
+	/** Shows the branch that the message is in. */
+	showMessage: (id: string, messageId: string) => Promise<ConversationSummary>;
+	/** A conversation of its own with everything up to the message. */
+	forkConversation: (id: string, messageId: string) => Promise<ConversationSummary>;
+	/** Sends a message after the run that is under way, or at once: then the run is named. The same id again is the same message. */
+	enqueue: (id: string, message: Pick<QueuedMessage, 'id' | 'text' | 'files'>) => Promise<{ runId: string | null }>;
+	editQueued: (id: string, messageId: string, text: string) => Promise<void>;
+	removeQueued: (id: string, messageId: string) => Promise<void>;
+	/** Before all others, and as soon as the run's step is over. */
+	sendQueued: (id: string, messageId: string) => Promise<{ runId: string | null }>;
+	/** Allows or denies a call that waits; a run is named when the answer goes on with it. */
+	decide: (id: string, interruptId: string, decision: ApprovalDecision) => Promise<{ runId: string | null }>;
 	/** Starts a run. The same input twice is the same run, so it may be sent again after `unreachable`. */
 	startRun: (input: RunAgentInput) => Promise<{ threadId: string; runId: string }>;
 	getRun: (id: string) => Promise<RunState>;
@@ -34,19 +55,29 @@ export interface Client {
 }
 
 export function createClient(): Client {
+	const of = (id: string, ...rest: string[]): string =>
+		['/api/conversations', ...[id, ...rest].map(encodeURIComponent)].join('/');
 	return {
 		listConversations: (page, limit) => request(`/api/conversations?page=${page}&limit=${limit}`),
-		getConversation: (id) => request(`/api/conversations/${encodeURIComponent(id)}`),
-		renameConversation: (id, title) => request(`/api/conversations/${encodeURIComponent(id)}`, 'PATCH', { title }),
-		deleteConversation: (id) => request(`/api/conversations/${encodeURIComponent(id)}`, 'DELETE'),
+		getConversation: (id) => request(of(id)),
+		renameConversation: (id, title) => request(of(id), 'PATCH', { title }),
+		deleteConversation: (id) => request(of(id), 'DELETE'),
+		conversationEvents: (id) => new EventSource(of(id, 'events')),
+		listEarlier: (id, before) => request(`${of(id, 'messages')}?before=${encodeURIComponent(before)}`),
+		deleteMessage: (id, messageId) => request(of(id, 'messages', messageId), 'DELETE'),
+		showMessage: (id, messageId) => request(of(id), 'PATCH', { show: messageId }),
+		forkConversation: (id, messageId) => request(of(id, 'fork'), 'POST', { messageId }),
+		enqueue: (id, message) => request(of(id, 'queue'), 'POST', message),
+		editQueued: (id, messageId, text) => request(of(id, 'queue', messageId), 'PATCH', { text }),
+		removeQueued: (id, messageId) => request(of(id, 'queue', messageId), 'DELETE'),
+		sendQueued: (id, messageId) => request(of(id, 'queue', messageId, 'send'), 'POST', {}),
+		decide: (id, interruptId, decision) => request(of(id, 'approvals', interruptId), 'POST', decision),
 		startRun: (input) => request('/api/chat', 'POST', input),
 		getRun: (id) => request(`/api/runs/${encodeURIComponent(id)}`),
 		stopRun: (id) => request(`/api/runs/${encodeURIComponent(id)}`, 'DELETE'),
 		runEvents: (id, after) => new EventSource(`/api/runs/${encodeURIComponent(id)}/events?after=${after}`),
 		listFiles: async (id) => {
-			const answer = await request<WorkspaceFile[] | { data: WorkspaceFile[] }>(
-				`/api/conversations/${encodeURIComponent(id)}/files`
-			);
+			const answer = await request<WorkspaceFile[] | { data: WorkspaceFile[] }>(of(id, 'files'));
 			return Array.isArray(answer) ? answer : answer.data;
 		},
 		uploadFile: (id, path, file, options) => uploadFile(fileUrl(id, path), file, options),

@@ -24,6 +24,12 @@ export function formatCount(count: number): string {
 	return count.toLocaleString('en-US');
 }
 
+/** `940`, `1.2k`, `128k`. */
+export function formatTokens(count: number): string {
+	if (count < 1000) return String(count);
+	return count < 9950 ? `${(count / 1000).toFixed(1)}k` : `${formatCount(Math.round(count / 1000))}k`;
+}
+
 /** US dollars, with as many places as a small price needs. */
 export function formatCost(dollars: number): string {
 	if (dollars === 0) return '$0';

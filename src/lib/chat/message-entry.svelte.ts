@@ -2,16 +2,12 @@
 import type { Message } from '../shared/message.ts';
 
 export class MessageEntry {
-	/** The same for a message that is being written and for the stored one it becomes. */
+	/** The id that the message had when it came into the list; the server's takes its place later, in the message. */
 	readonly key: string;
 	message: Message;
 
 	constructor(message: Message) {
-		this.key = entryKey(message);
+		this.key = message.id;
 		this.message = $state.raw(message);
 	}
-}
-
-export function entryKey(message: Message): string {
-	return message.role === 'assistant' && message.runId !== null ? `run:${message.runId}` : message.id;
 }

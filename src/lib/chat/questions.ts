@@ -3,35 +3,46 @@ import type { RunAgentInput } from '../shared/api.ts';
 import type { Message } from '../shared/message.ts';
 import type { Question } from './draft.svelte.ts';
 import { newId, timestamp } from './ids.ts';
-import type { MessageEntry } from './message-entry.svelte.ts';
 
 export function pathsOf(question: Question): string[] {
 	return question.attachments.map(({ path }) => path);
 }
 
+/** What a run is asked, where it is asked something new. */
+export interface RunQuestion {
+	text: string;
+	/** Workspace paths. */
+	files: string[];
+}
+
 /**
- * AG-UI's input for one new message. When it says the same as `unconfirmed`, that one is sent again as it was:
- * the server may have it already, and takes the same ids for the same run.
+ * AG-UI's input for a run; `props` say what it does when it does not answer a message at the end of what is shown. When it
+ * says the same as `unconfirmed`, that one is sent again as it was: the server may have it already, and takes the same ids
+ * for the same run.
  */
 export function runInput(
 	threadId: string,
-	text: string,
-	files: string[],
+	question: RunQuestion | null,
+	props: Record<string, unknown> | null,
 	unconfirmed: RunAgentInput | null
 ): RunAgentInput {
-	const metadata = files.length > 0 ? { metadata: { files } } : {};
 	const create = (runId: string, id: string): RunAgentInput => ({
 		threadId,
 		runId,
-		messages: [{ id, role: 'user', content: text, ...metadata }],
+		messages: question ? [messageOf(id, question)] : [],
 		tools: [],
-		context: []
+		context: [],
+		...(props ? { forwardedProps: props } : {})
 	});
 	if (unconfirmed) {
 		const same = create(unconfirmed.runId, unconfirmed.messages[0]?.id ?? newId());
 		if (JSON.stringify(same) === JSON.stringify(unconfirmed)) return unconfirmed;
 	}
 	return create(newId(), newId());
+}
+
+function messageOf(id: string, { text, files }: RunQuestion): RunAgentInput['messages'][number] {
+	return { id, role: 'user', content: text, ...(files.length > 0 ? { metadata: { files } } : {}) };
 }
 
 /** The message as the list shows it before the server has stored it. */
@@ -41,27 +52,18 @@ export function userMessageOf(input: RunAgentInput): Message {
 	return {
 		id: message?.id ?? newId(),
 		role: 'user',
+		parentId: null,
 		status: 'complete',
 		parts: [{ type: 'text', id: `${message?.id}-text`, text: String(message?.content ?? '') }],
 		files: Array.isArray(files) ? files.map(String) : [],
 		runId: null,
 		error: null,
 		usage: null,
+		limit: null,
+		context: null,
 		retry: null,
 		createdAt: timestamp()
 	};
-}
-
-/** What was asked before an answer: text and files; null when there is nothing that could be asked again. */
-export function questionBefore(
-	entries: MessageEntry[],
-	answer: MessageEntry
-): { text: string; files: string[] } | null {
-	const earlier = entries.slice(0, Math.max(0, entries.indexOf(answer)));
-	const question = earlier.findLast(({ message }) => message.role === 'user')?.message;
-	if (!question) return null;
-	const text = textOf(question);
-	return text === '' ? null : { text, files: question.files };
 }
 
 /** A message's text parts, without reasoning and steps. */

@@ -12,7 +12,7 @@ export interface FollowOptions {
 	onreconnecting: (isReconnecting: boolean) => void;
 	/** Asked between attempts: false when there is no such run any more. A rejection counts as "not known". */
 	exists: () => Promise<boolean>;
-	/** The run does not exist any more; nothing follows. */
+	/** The run does not exist any more, or ended before what was shown of it; nothing follows. */
 	onlost: () => void;
 }
 
@@ -35,15 +35,24 @@ export function followRun(options: FollowOptions): () => void {
 
 	const receive = (message: MessageEvent<string>): void => {
 		const seq = Number(message.lastEventId);
-		if (seq <= cursor) return;
-		cursor = seq;
 		const event = JSON.parse(message.data) as RunEvent;
+		if (seq <= cursor) {
+			// A crash of the server took the last moment of what is shown here.
+			if (isTerminal(event)) lose();
+			return;
+		}
+		cursor = seq;
 		queue.push({ seq, event });
 		if (!isTerminal(event)) return;
 		// Closed at once: a source that is left open would connect again and replay the whole run.
 		source?.close();
 		queue.flush();
 		ended.abort();
+	};
+
+	const lose = (): void => {
+		ended.abort();
+		options.onlost();
 	};
 
 	const open = (): void => {
@@ -67,8 +76,7 @@ export function followRun(options: FollowOptions): () => void {
 		const exists = await options.exists().catch(() => true);
 		if (signal.aborted) return;
 		if (exists) return open();
-		ended.abort();
-		options.onlost();
+		lose();
 	};
 
 	open();

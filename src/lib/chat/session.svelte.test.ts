@@ -34,7 +34,10 @@ function answerText(): string {
 
 function storedConversation(messages: Message[], activeRunId: string | null, cursor: number): void {
 	const time = '2026-01-01T00:00:00.000Z';
-	client.conversation = { id: ID, title: 'Stored', createdAt: time, updatedAt: time, activeRunId, cursor, messages };
+	client.conversation = {
+		...{ id: ID, title: 'Stored', createdAt: time, updatedAt: time, activeRunId, cursor, messages },
+		...{ hasEarlier: false, alternatives: {}, queue: [] }
+	};
 }
 
 describe('a run', () => {
@@ -66,12 +69,12 @@ describe('a run', () => {
 		await send('count');
 		client.sources[0]?.send(RECORDED_RUN.slice(0, 30));
 		client.sources[0]?.fail();
-		expect(session.isReconnecting).toBe(true);
+		expect(session.run.isReconnecting).toBe(true);
 		await expect.poll(() => client.sources.length, { timeout: 5000 }).toBe(2);
 		expect(client.sources[1]?.after).toBe(30);
 		// A server that starts too early does no harm.
 		client.sources[1]?.send(RECORDED_RUN.slice(20), 21);
-		expect(session.isReconnecting).toBe(false);
+		expect(session.run.isReconnecting).toBe(false);
 		expect(answerText()).toBe(RECORDED_ANSWER);
 	});
 
@@ -83,6 +86,19 @@ describe('a run', () => {
 		await expect.poll(() => session.title, { timeout: 5000 }).toBe('Stored');
 		expect(session.isRunning).toBe(false);
 		expect(client.sources).toHaveLength(1);
+	});
+
+	test('whose server crashed and ended it earlier than what is shown is read again', async () => {
+		await send('count');
+		client.sources[0]?.send(RECORDED_RUN.slice(0, 30));
+		storedConversation([], null, 0);
+		client.sources[0]?.fail();
+		await expect.poll(() => client.sources.length, { timeout: 5000 }).toBe(2);
+		const end: RunEvent = { type: 'RUN_ERROR', code: 'interrupted', message: 'The server was stopped.' };
+		client.sources[1]?.send([...RECORDED_RUN.slice(0, 29), end], 1);
+		await expect.poll(() => session.title).toBe('Stored');
+		expect(session.isRunning).toBe(false);
+		expect(client.sources[1]?.isClosed).toBe(true);
 	});
 
 	test('is left in peace when another conversation is opened', async () => {
@@ -119,7 +135,7 @@ describe('a conversation that is opened', () => {
 		storedConversation([structuredClone(done), emptyAnswer('b', 'r2', '')], 'r2', 0);
 		await session.refresh();
 		expect(session.entries[0]).toBe(entry);
-		expect(session.activeRunId).toBe('r2');
+		expect(session.run.id).toBe('r2');
 	});
 });
 
@@ -156,19 +172,109 @@ describe('a message that the server did not take', () => {
 	});
 });
 
-test('a retry asks the same question with its files as a new message', async () => {
-	session.draft.text = 'question';
-	await session.attach([new File(['x'], 'a.txt')]);
-	client.uploads[0]?.finish();
-	await expect.poll(() => session.canSend).toBe(true);
-	await session.send();
-	const failure: RunEvent = { type: 'RUN_ERROR', code: 'timeout', message: 'Too slow.' };
-	client.sources[0]?.send([failure]);
-	const failed = session.entries.at(-1);
-	expect(failed?.message.status).toBe('failed');
-	if (failed) await session.retry(failed);
-	const [first, second] = client.started.map(({ messages }) => messages[0]);
-	expect(second).toEqual({ ...first, id: second?.id });
-	expect(second?.id).not.toBe(first?.id);
-	expect(second?.metadata).toEqual({ files: ['a.txt'] });
+describe('F14: two tabs agree', () => {
+	const asked: Message = { ...emptyAnswer('q', '', '', null), role: 'user', runId: null, status: 'complete' };
+	const running = emptyAnswer('a', 'r', '', 'q');
+
+	test('a run that began elsewhere is followed from where it is', async () => {
+		storedConversation([], null, 0);
+		await session.load();
+		storedConversation([asked, RECORDED_RUN.slice(0, 9).reduce(foldEvent, running)], 'r', 9);
+		client.announce();
+		await expect.poll(() => client.sources[0]).toMatchObject({ runId: 'r', after: 9 });
+		client.sources[0]?.send(RECORDED_RUN.slice(9));
+		expect(session.entries[1]?.message).toEqual(RECORDED_RUN.reduce(foldEvent, running));
+		expect(told).toEqual([`started ${ID}`, 'titled Counting words', `ended ${ID}`]);
+	});
+
+	test('a message that waits is shown, also while an answer is being written', async () => {
+		storedConversation([asked, running], 'r', 0);
+		await session.load();
+		const queue = [{ id: 'w', text: 'wait', files: [], createdAt: '' }];
+		if (client.conversation) client.conversation = { ...client.conversation, queue };
+		client.announce();
+		await expect.poll(() => session.queue.items).toEqual(queue);
+		expect(client.sources).toHaveLength(1);
+	});
+
+	test('what was read does not set back an answer that is further here', async () => {
+		await send('count');
+		client.sources[0]?.send(RECORDED_RUN.slice(0, 30));
+		const runId = client.started[0]?.runId ?? '';
+		const questionId = client.started[0]?.messages[0]?.id ?? '';
+		const stale = RECORDED_RUN.slice(0, 5).reduce(foldEvent, emptyAnswer('server-id', runId, '', questionId));
+		storedConversation([{ ...asked, id: questionId }, stale], runId, 5);
+		await expect.poll(() => session.entries[1]?.message.parts.length).toBe(5);
+		const parts = session.entries[1]?.message.parts;
+		const entry = session.entries[1];
+		client.announce();
+		await expect.poll(() => session.entries[1]?.message.id).toBe('server-id');
+		expect(session.entries[1]).toBe(entry);
+		expect(session.entries[1]?.message.parts).toBe(parts);
+		expect(client.sources).toHaveLength(1);
+	});
+
+	test('a run whose end was seen is not followed again because an old answer says that it goes on', async () => {
+		const done = RECORDED_RUN.reduce(foldEvent, running);
+		storedConversation([asked, done], 'r', RECORDED_RUN.length);
+		await session.load();
+		expect(session.isRunning).toBe(false);
+		expect(client.sources).toEqual([]);
+	});
+
+	test('many changes are two reads: the one under way, and one after it', async () => {
+		storedConversation([], null, 0);
+		await session.load();
+		client.reads = 0;
+		for (let count = 0; count < 20; count++) client.announce();
+		await session.refresh();
+		expect(client.reads).toBe(2);
+	});
+
+	test('nothing is watched any more when the conversation is left', async () => {
+		storedConversation([], null, 0);
+		await session.load();
+		session.dispose();
+		expect(client.watches.map(({ isClosed }) => isClosed)).toEqual([true]);
+	});
+});
+
+describe('F14: a message while an answer is being written', () => {
+	test('waits in the queue; when the server sends it, it is in the conversation', async () => {
+		await send('first');
+		const input = client.started[0];
+		const first: Message = { ...emptyAnswer(input?.messages[0]?.id ?? '', '', ''), role: 'user', runId: null };
+		const answer = emptyAnswer('a', input?.runId ?? '', '', first.id);
+		storedConversation([first, answer], input?.runId ?? '', 0);
+		await send('second');
+		const [[, message] = []] = client.calls as [string, { id: string; text: string }][];
+		expect(message?.text).toBe('second');
+		const second: Message = { ...first, id: message?.id ?? '', parentId: 'a' };
+		const next = emptyAnswer('b', 'queued', '', second.id);
+		storedConversation([first, RECORDED_RUN.reduce(foldEvent, answer), second, next], 'queued', 0);
+		client.sources[0]?.send(RECORDED_RUN);
+		await expect.poll(() => session.run.id).toBe('queued');
+		expect(session.entries.map(({ message: { id } }) => id)).toEqual([first.id, 'a', second.id, 'b']);
+		expect(session.queue.items).toEqual([]);
+	});
+
+	test('has the same id when it is sent again because nobody knows whether it arrived', async () => {
+		storedConversation([emptyAnswer('a', 'r', '')], 'r', 0);
+		await session.load();
+		client.callFailures.push(unreachable());
+		await send('perhaps');
+		expect(session.draft.text).toBe('perhaps');
+		await session.send();
+		expect(client.calls[1]).toEqual(client.calls[0]);
+	});
+});
+
+test('F14: a decision that was not taken is told, and the conversation is read again', async () => {
+	storedConversation([], null, 0);
+	await session.load();
+	client.reads = 0;
+	client.callFailures.push(new ApiError('conflict', 'This was decided already.'));
+	await expect(session.decide('i', { choice: 'once' })).rejects.toThrow('This was decided already.');
+	expect(client.calls).toEqual([['decide', 'i', { choice: 'once' }]]);
+	expect(client.reads).toBe(1);
 });

@@ -1,14 +1,18 @@
 /** One open conversation: its messages, the run that is under way, and what can be done with them. */
 import type { ConversationDetail, RunAgentInput } from '../shared/api.ts';
-import { isTerminal, type NumberedEvent } from '../shared/events.ts';
+import type { ApprovalDecision, NumberedEvent } from '../shared/events.ts';
 import { foldEvent, type Message } from '../shared/message.ts';
 import { ApiError, asApiError } from './api-error.ts';
 import type { Client } from './client.ts';
+import { watchConversation } from './conversation-watch.ts';
 import { Draft } from './draft.svelte.ts';
 import { mergeEntries, placeOfRun } from './entries.ts';
+import { History } from './history.svelte.ts';
+import { LiveRun } from './live-run.svelte.ts';
 import { MessageEntry } from './message-entry.svelte.ts';
-import { pathsOf, questionBefore, runInput, userMessageOf } from './questions.ts';
-import { followRun } from './run-follower.ts';
+import { MessageQueue } from './message-queue.svelte.ts';
+import { pathsOf, runInput, userMessageOf, type RunQuestion } from './questions.ts';
+import { createSingleRead } from './single-read.ts';
 
 /** Whom a session tells what the list of conversations shows as well. */
 export interface SessionListener {
@@ -19,8 +23,11 @@ export interface SessionListener {
 
 export class ChatSession {
 	readonly id: string;
+	readonly client: Client;
 	readonly draft: Draft;
-	readonly #client: Client;
+	readonly queue: MessageQueue;
+	readonly history: History;
+	readonly run: LiveRun;
 	readonly #listener: SessionListener;
 	title = $state('');
 	entries = $state.raw<MessageEntry[]>([]);
@@ -30,30 +37,47 @@ export class ChatSession {
 	/** Why the last message was not sent, or the run not stopped. */
 	actionError = $state.raw<ApiError | null>(null);
 	isSending = $state(false);
-	isStopping = $state(false);
-	isReconnecting = $state(false);
-	activeRunId = $state<string | null>(null);
-	#unfollow: (() => void) | null = null;
+	/** The conversation is being changed: nothing else may be done with its messages meanwhile. */
+	isChanging = $state(false);
+	/** How often something was asked here: each time the reader wants to see what becomes of it. */
+	askedCount = $state(0);
+	#unwatch: (() => void) | null = null;
 	/** Sent, but not answered: it may have arrived, so it keeps its ids when it is sent again. */
 	#unconfirmed: RunAgentInput | null = null;
+	/** Changes with what is known here: what was read before is too old then. */
+	#version = 0;
 	#isDisposed = false;
 
 	constructor(id: string, client: Client, listener: SessionListener) {
 		this.id = id;
-		this.#client = client;
+		this.client = client;
 		this.#listener = listener;
 		this.draft = new Draft(id, client);
+		this.queue = new MessageQueue(this);
+		this.history = new History(this);
+		this.run = new LiveRun(client);
 	}
 
 	// Getters, not $derived: a session outlives the page that made it, and with a page all that was derived in it ends.
 	get isRunning(): boolean {
-		return this.activeRunId !== null;
+		return this.run.id !== null;
 	}
 
+	/** Does its last answer wait for somebody's consent? */
+	get isWaiting(): boolean {
+		return this.entries.at(-1)?.message.status === 'waiting';
+	}
+
+	/** May messages be asked otherwise, answered anew, left out? */
+	get isIdle(): boolean {
+		return !this.isSending && !this.isChanging && !this.isRunning && this.phase === 'ready';
+	}
+
+	/** True also while a run is under way: the message waits for its end then. */
 	get canSend(): boolean {
 		const { draft } = this;
-		const isIdle = !this.isSending && !this.isRunning && this.phase !== 'loading' && this.phase !== 'failed';
-		return isIdle && draft.text.trim() !== '' && !draft.isUploading && !draft.hasFailed;
+		const isOpen = !this.isSending && !this.isChanging && this.phase !== 'loading' && this.phase !== 'failed';
+		return isOpen && draft.text.trim() !== '' && !draft.isUploading && !draft.hasFailed;
 	}
 
 	/** Reads the conversation and goes on following its run. Never rejects: see `loadError`. */
@@ -61,44 +85,39 @@ export class ChatSession {
 		this.phase = 'loading';
 		this.loadError = null;
 		try {
-			this.#show(await this.#client.getConversation(this.id));
-			this.phase = 'ready';
+			this.#show(await this.client.getConversation(this.id));
+			this.#becomeReady();
 		} catch (error) {
 			this.loadError = asApiError(error);
 			this.phase = 'failed';
 		}
 	}
 
-	/** Takes over what happened elsewhere, in another tab say. A failure changes nothing. */
-	async refresh(): Promise<void> {
-		if (this.phase !== 'ready' || this.isSending || this.isRunning) return;
-		const detail = await this.#client.getConversation(this.id).catch((error: unknown) => asApiError(error));
-		if (!(detail instanceof ApiError) && !this.isSending && !this.isRunning) this.#show(detail);
-	}
+	/** Takes over what happened elsewhere, in another tab say; one read at a time. A failure changes nothing. */
+	readonly refresh = createSingleRead(() => this.#read());
 
 	async send(): Promise<void> {
 		if (!this.canSend) return;
 		const question = this.draft.take();
-		const isSent = await this.#ask(question.text, pathsOf(question));
+		const files = pathsOf(question);
+		const isSent = await (this.isRunning ? this.queue.add(question.text, files) : this.#ask(question.text, files));
 		if (isSent) this.draft.save();
 		else this.draft.restore(question);
 	}
 
-	/** Asks the question of an answer that failed once more, as a new message. */
-	async retry(entry: MessageEntry): Promise<void> {
-		const question = questionBefore(this.entries, entry);
-		if (question && !this.isSending && !this.isRunning) await this.#ask(question.text, question.files);
+	async stop(): Promise<void> {
+		this.actionError = null;
+		await this.run.stop().catch((error: unknown) => (this.actionError = asApiError(error)));
 	}
 
-	async stop(): Promise<void> {
-		if (this.activeRunId === null || this.isStopping) return;
-		this.isStopping = true;
-		this.actionError = null;
+	/** Allows or denies a call that waits. Rejects with an `ApiError`. */
+	async decide(interruptId: string, decision: ApprovalDecision): Promise<void> {
 		try {
-			await this.#client.stopRun(this.activeRunId);
+			await this.client.decide(this.id, interruptId, decision);
 		} catch (error) {
-			this.isStopping = false;
-			this.actionError = asApiError(error);
+			throw asApiError(error);
+		} finally {
+			await this.refresh();
 		}
 	}
 
@@ -106,64 +125,139 @@ export class ChatSession {
 	async attach(files: Iterable<File>): Promise<void> {
 		const chosen = [...files];
 		if (chosen.length === 0) return;
-		const known = this.phase === 'new' ? [] : await this.#client.listFiles(this.id).catch(() => []);
-		const mentioned = this.entries.flatMap(({ message }) => message.files);
+		const known = this.phase === 'new' ? [] : await this.client.listFiles(this.id).catch(() => []);
+		const mentioned = [...this.entries.map(({ message }) => message), ...this.queue.items].flatMap(
+			({ files }) => files
+		);
 		this.draft.attach(chosen, [...known.map(({ path }) => path), ...mentioned]);
 	}
 
 	dispose(): void {
 		this.#isDisposed = true;
-		this.#unfollow?.();
+		this.run.leave();
+		this.#unwatch?.();
 		this.draft.dispose();
 	}
 
-	/** True when the server has taken the message; otherwise `actionError` says why not. */
+	/** See `SessionHost`. */
+	async attempt(work: () => Promise<unknown>): Promise<boolean> {
+		this.actionError = null;
+		this.#version++;
+		try {
+			await work();
+			return true;
+		} catch (error) {
+			this.actionError = asApiError(error);
+			return false;
+		} finally {
+			this.#version++;
+			await this.refresh();
+		}
+	}
+
+	/** See `SessionHost`. */
+	async change(work: () => Promise<unknown>): Promise<boolean> {
+		if (!this.isIdle) return false;
+		this.isChanging = true;
+		try {
+			return await this.attempt(work);
+		} finally {
+			this.isChanging = false;
+		}
+	}
+
+	/** See `SessionHost`. */
+	async startRun(question: RunQuestion | null, props: Record<string, unknown>): Promise<boolean> {
+		const isStarted = await this.change(() => this.#start(runInput(this.id, question, props, this.#unconfirmed)));
+		if (isStarted) this.askedCount++;
+		return isStarted;
+	}
+
+	/** Sends a message to the end of what is shown. True when the server has taken it; otherwise `actionError` says why not. */
 	async #ask(text: string, files: string[]): Promise<boolean> {
-		const input = runInput(this.id, text, files, this.#unconfirmed);
-		const entry = new MessageEntry(userMessageOf(input));
+		const input = runInput(this.id, { text, files }, null, this.#unconfirmed);
+		const entry = new MessageEntry({ ...userMessageOf(input), parentId: this.entries.at(-1)?.message.id ?? null });
 		this.entries = [...this.entries, entry];
 		this.isSending = true;
+		this.askedCount++;
 		this.actionError = null;
 		try {
-			const { runId } = await this.#client.startRun(input);
-			this.#unconfirmed = null;
-			this.phase = 'ready';
+			const runId = await this.#start(input);
 			this.title ||= text.slice(0, 80);
 			this.#listener.runStarted(this.id, runId, this.title);
 			if (!this.#isDisposed) this.#follow(runId, 0);
+			this.#becomeReady();
 			return true;
 		} catch (error) {
 			this.entries = this.entries.filter((other) => other !== entry);
 			this.actionError = asApiError(error);
-			this.#unconfirmed = this.actionError.code === 'unreachable' ? input : null;
 			return false;
 		} finally {
 			this.isSending = false;
-			// A conflict means that a run is under way which this page does not know of.
-			if (this.actionError?.code === 'conflict') void this.refresh();
+			this.#version++;
+			// It has its id and its place from the server. After a conflict: a run is under way that this page does not know of.
+			void this.refresh();
+		}
+	}
+
+	async #start(input: RunAgentInput): Promise<string> {
+		try {
+			const { runId } = await this.client.startRun(input);
+			this.#unconfirmed = null;
+			return runId;
+		} catch (error) {
+			this.#unconfirmed = asApiError(error).code === 'unreachable' ? input : null;
+			throw error;
+		}
+	}
+
+	async #read(): Promise<void> {
+		for (;;) {
+			// What is being sent is not among what is read; whoever sends reads again afterwards.
+			if (this.phase !== 'ready' || this.isSending || this.#isDisposed) return;
+			const version = this.#version;
+			const detail = await this.client.getConversation(this.id).catch(asApiError);
+			if (detail instanceof ApiError) return;
+			if (version !== this.#version) continue;
+			const before = this.run.id;
+			this.#show(detail);
+			if (this.run.id !== null && this.run.id !== before) this.#listener.runStarted(this.id, this.run.id, this.title);
+			return;
 		}
 	}
 
 	#show(detail: ConversationDetail): void {
-		this.title = detail.title;
-		this.entries = mergeEntries(this.entries, detail.messages);
-		if (detail.activeRunId !== null && !this.#isDisposed) this.#follow(detail.activeRunId, detail.cursor);
+		const { title, messages, activeRunId, cursor, queue } = detail;
+		const isElsewhere = activeRunId !== null && activeRunId !== this.run.id;
+		this.title = title;
+		this.entries = mergeEntries(this.entries, messages, isElsewhere ? null : this.run.id);
+		this.history.update(detail, this.entries.slice(0, this.entries.length - messages.length));
+		this.queue.items = queue;
+		if (isElsewhere) this.#follow(activeRunId, cursor);
+	}
+
+	#becomeReady(): void {
+		this.phase = 'ready';
+		if (this.#isDisposed) return;
+		this.#unwatch ??= watchConversation({
+			connect: () => this.client.conversationEvents(this.id),
+			onchange: () => void this.refresh()
+		});
 	}
 
 	#follow(runId: string, after: number): void {
-		this.#unfollow?.();
 		const { entry, entries } = placeOfRun(this.entries, runId);
+		// Over already: it was read between its last event and its end.
+		if (this.#isDisposed || entry.message.status !== 'running') return;
 		this.entries = entries;
-		this.activeRunId = runId;
-		this.#unfollow = followRun({
-			connect: (seq) => this.#client.runEvents(runId, seq),
+		this.run.follow({
+			runId,
 			after,
 			onevents: (events) => this.#receive(entry, events),
-			onreconnecting: (isReconnecting) => (this.isReconnecting = isReconnecting),
-			exists: () => this.#runExists(runId),
-			onlost: () => {
-				this.#end();
-				void this.load();
+			onend: (isLost) => {
+				this.#version++;
+				this.#listener.runEnded(this.id);
+				void (isLost ? this.load() : this.refresh());
 			}
 		});
 	}
@@ -179,25 +273,5 @@ export class ChatSession {
 		}
 		// One change per frame, however many events came.
 		entry.message = message;
-		const last = events.at(-1);
-		if (last && isTerminal(last.event)) this.#end();
-	}
-
-	#end(): void {
-		this.#unfollow = null;
-		this.activeRunId = null;
-		this.isStopping = false;
-		this.isReconnecting = false;
-		this.#listener.runEnded(this.id);
-	}
-
-	async #runExists(runId: string): Promise<boolean> {
-		try {
-			await this.#client.getRun(runId);
-			return true;
-		} catch (error) {
-			if (error instanceof ApiError && error.code === 'not_found') return false;
-			throw error;
-		}
 	}
 }

@@ -10,14 +10,20 @@ export interface StepFacts {
 	arguments: { name: string; value: string }[];
 }
 
-export const STATUS_WORDS: Record<ToolStatus, string> = {
+const STATUS_WORDS: Record<ToolStatus, string> = {
 	preparing: 'Preparing',
+	waiting: 'Needs approval',
 	running: 'Running',
 	done: 'Done',
 	failed: 'Failed',
 	cancelled: 'Stopped',
 	interrupted: 'Interrupted'
 };
+
+/** How a step stands, in a word. */
+export function statusWord({ status, approval }: ToolPart): string {
+	return status === 'failed' && approval?.decision?.choice === 'deny' ? 'Denied' : STATUS_WORDS[status];
+}
 
 const MAX_VALUE = 4_000;
 
@@ -77,8 +83,8 @@ function printValue(value: unknown): string {
 }
 
 /** What was run, as one would type it. */
-export function printCommand(execution: Execution): string {
-	return cleanText([execution.script, ...execution.args].map(printWord).join(' ')).slice(0, MAX_VALUE);
+export function printCommand({ script, args }: Pick<Execution, 'script' | 'args'>): string {
+	return cleanText([script, ...args].map(printWord).join(' ')).slice(0, MAX_VALUE);
 }
 
 function printWord(value: unknown): string {

@@ -8,5 +8,5 @@ export function isWaiting(message: Message): boolean {
 	if (!last) return true;
 	if (last.type === 'text') return last.text === '';
 	if (last.type === 'reasoning') return last.done;
-	return last.status === 'done' || last.status === 'failed';
+	return last.type === 'compaction' || last.status === 'done' || last.status === 'failed';
 }

@@ -72,22 +72,70 @@ test('a message that could not be sent comes back into the box with the reason',
 	await expect.element(screen.getByTestId('composer-input')).toHaveValue('precious words');
 });
 
-test('while a run is under way one can write and stop, but not send', async () => {
-	const screen = await render(Composer, { session });
-	await screen.getByTestId('composer-input').fill('first');
-	await screen.getByTestId('send').click();
-	await expect.element(screen.getByTestId('stop')).toBeVisible();
-	await screen.getByTestId('composer-input').fill('second');
-	await userEvent.keyboard('{Enter}');
-	await expect
-		.element(screen.getByTestId('composer-note'))
-		.toHaveTextContent('You can send this when the answer is finished.');
-	expect(client.started).toHaveLength(1);
-	await screen.getByTestId('stop').click();
-	expect(client.stopped).toEqual([client.started[0]?.runId]);
-	client.sources[0]?.send([{ type: 'RUN_FINISHED', threadId: 't', runId: 'r', outcome: { type: 'cancelled' } }]);
-	await expect.element(screen.getByTestId('send')).toBeEnabled();
-	await expect.element(screen.getByTestId('composer-input')).toHaveValue('second');
+describe('while a run is under way', () => {
+	const QUEUED = { id: 'q1', text: 'and then?', files: [], createdAt: '2026-01-01T00:00:00.000Z' };
+	const setup = async () => {
+		const screen = await render(Composer, { session });
+		await screen.getByTestId('composer-input').fill('first');
+		await screen.getByTestId('send').click();
+		await expect.element(screen.getByTestId('stop')).toBeVisible();
+		return screen;
+	};
+
+	test('F14: Enter puts the message into the queue, and the answer can be stopped', async () => {
+		const screen = await setup();
+		await screen.getByTestId('composer-input').fill('second');
+		await expect.element(screen.getByTestId('composer-note')).toMatchTextContent(/^Enter puts this in the queue/);
+		await userEvent.keyboard('{Enter}');
+		await expect.element(screen.getByTestId('queued-message')).toMatchTextContent(/^second/);
+		await expect.element(screen.getByTestId('composer-input')).toHaveValue('');
+		expect(client.calls).toEqual([['enqueue', { id: expect.any(String), text: 'second', files: [] }]]);
+		expect(client.started).toHaveLength(1);
+		await screen.getByTestId('stop').click();
+		expect(client.stopped).toEqual([client.started[0]?.runId]);
+		client.sources[0]?.send([{ type: 'RUN_FINISHED', threadId: 't', runId: 'r', outcome: { type: 'cancelled' } }]);
+		await expect.element(screen.getByTestId('send')).toBeVisible();
+		await expect.element(screen.getByTestId('queue')).toMatchTextContent(/^1 message waits until you send it\. second/);
+	});
+
+	test('F14: a message that waits can be edited, sent at once and removed', async () => {
+		const screen = await setup();
+		session.queue.items = [QUEUED, { ...QUEUED, id: 'q2', text: 'other' }];
+		const row = screen.getByTestId('queued-message').first();
+		await row.getByTestId('queue-edit').click();
+		await screen.getByTestId('edit-input').fill('and then what?');
+		await userEvent.keyboard('{Enter}');
+		await expect.element(row).toMatchTextContent(/^and then what\?/);
+		await row.getByTestId('queue-send').click();
+		await screen.getByTestId('queued-message').last().getByTestId('queue-remove').click();
+		await expect.element(screen.getByText('other')).not.toBeInTheDocument();
+		expect(client.calls).toEqual([
+			['editQueued', 'q1', 'and then what?'],
+			['sendQueued', 'q1'],
+			['removeQueued', 'q2']
+		]);
+	});
+
+	test('F14: Escape ends the edit of a message that waits, and nothing else', async () => {
+		const screen = await setup();
+		session.queue.items = [QUEUED];
+		await screen.getByTestId('queue-edit').click();
+		await screen.getByTestId('edit-input').fill('something else');
+		await userEvent.keyboard('{Escape}');
+		await expect.element(screen.getByTestId('queued-message')).toMatchTextContent(/^and then\?/);
+		expect(client.calls).toEqual([]);
+		expect(client.stopped).toEqual([]);
+	});
+
+	test('a message that the queue did not take is back in the box', async () => {
+		const screen = await setup();
+		client.callFailures.push(new ApiError('conflict', '50 messages wait already.'));
+		await screen.getByTestId('composer-input').fill('one more');
+		await screen.getByTestId('queue-add').click();
+		await expect.element(screen.getByTestId('send-error')).toHaveTextContent('50 messages wait already.');
+		await expect.element(screen.getByTestId('composer-input')).toHaveValue('one more');
+		await expect.element(screen.getByTestId('queued-message')).not.toBeInTheDocument();
+	});
 });
 
 describe('files', () => {

@@ -1,6 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
-import type { Execution, ToolPart, ToolStatus } from '../../shared/message.ts';
+import { userEvent } from 'vitest/browser';
+import '../../../app.css';
+import { ApiError } from '../../chat/api-error.ts';
+import type { Approval, Execution, ToolPart, ToolStatus } from '../../shared/message.ts';
 import Step from './Step.svelte';
 
 const execution: Execution = {
@@ -134,4 +137,88 @@ test('files that a script made are there though the row is closed', async () => 
 		.toHaveAttribute('href', address);
 	await expect.element(screen.getByRole('link', { name: 'Download data.bin' })).toHaveAttribute('download', 'data.bin');
 	await expect.element(screen.getByText('1.3 kB')).toBeVisible();
+});
+
+describe('F14: a call that has to be allowed', () => {
+	const approval: Approval = {
+		interruptId: 'i1',
+		skill: 'deploy',
+		script: 'scripts/deploy.sh',
+		args: ['--to', 'two words'],
+		reason: '“deploy” wants to run scripts/deploy.sh.',
+		digest: 'd'
+	};
+	const waiting = part({ status: 'waiting', approval });
+	const setup = async (ondecide = vi.fn(async () => {})) => {
+		const screen = await render(Step, { part: waiting, conversationId: 'c', ondecide });
+		return { screen, ondecide };
+	};
+
+	test('says what would run, of which skill, and why', async () => {
+		const { screen } = await setup();
+		const card = screen.getByRole('group', { name: 'May this run?' });
+		await expect.element(card).toMatchTextContent(/“deploy” wants to run scripts\/deploy\.sh\./);
+		await expect
+			.element(screen.getByTestId('approval-command'))
+			.toHaveTextContent('$ scripts/deploy.sh --to "two words"');
+		await expect.element(card).toMatchTextContent(/From the skill deploy/);
+		await expect.element(screen.getByText('Needs approval', { exact: true })).toBeVisible();
+	});
+
+	test.each([
+		['approve-once', { choice: 'once' }, 'Allowed once'],
+		['approve-script', { choice: 'script' }, 'Allowed, always for this script'],
+		['approve-skill', { choice: 'skill' }, 'Allowed, always for this skill'],
+		['deny', { choice: 'deny' }, 'Denied']
+	] as const)('is decided by a click on %s, and shows what was decided', async (testid, decision, words) => {
+		const { screen, ondecide } = await setup();
+		await screen.getByTestId(testid).click();
+		expect(ondecide).toHaveBeenCalledExactlyOnceWith('i1', decision);
+		await expect.element(screen.getByTestId('approval')).not.toBeInTheDocument();
+		await expect
+			.element(screen.getByTestId('approval-decision'))
+			.toHaveTextContent(`${words} – waiting for the other decisions.`);
+		await screen.rerender({ part: part({ status: 'running', approval: { ...approval, decision } }) });
+		await expect.element(screen.getByTestId('approval-decision')).toMatchTextContent(words);
+	});
+
+	test('is denied by keyboard with a reason that the model reads', async () => {
+		const { screen, ondecide } = await setup();
+		await screen.getByTestId('approve-skill').element().focus();
+		await userEvent.keyboard('{Tab}not today{Enter}');
+		expect(ondecide).toHaveBeenCalledExactlyOnceWith('i1', { choice: 'deny', reason: 'not today' });
+		await expect.element(screen.getByTestId('approval-decision')).toMatchTextContent(/^Denied: not today/);
+	});
+
+	test('can be decided again when the server did not take it, and says why', async () => {
+		const refuse = async () => Promise.reject(new ApiError('conflict', 'This was decided already.'));
+		const { screen } = await setup(vi.fn(refuse));
+		await screen.getByTestId('approve-once').click();
+		await expect.element(screen.getByTestId('approval-error')).toHaveTextContent('This was decided already.');
+		await expect.element(screen.getByTestId('approve-once')).toBeVisible();
+	});
+
+	test('takes the focus only where it may', async () => {
+		const { screen } = await setup();
+		expect(screen.getByTestId('approval').element()).not.toBe(document.activeElement);
+		await screen.unmount();
+		const again = await render(Step, { part: waiting, conversationId: 'c', mayFocus: () => true });
+		expect(again.getByTestId('approval').element()).toBe(document.activeElement);
+	});
+
+	test('and was denied reads as denied, not as broken', async () => {
+		const denied = part({
+			status: 'failed',
+			result: 'Denied.',
+			approval: { ...approval, decision: { choice: 'deny' } }
+		});
+		const screen = await render(Step, { part: denied, conversationId: 'c' });
+		await expect.element(screen.getByTestId('step-toggle')).toHaveAttribute('aria-expanded', 'false');
+		await expect.element(screen.getByTestId('step-toggle')).toMatchTextContent(/Denied$/);
+	});
+
+	test('that nobody decided about says so', async () => {
+		const screen = await render(Step, { part: part({ status: 'cancelled', approval }), conversationId: 'c' });
+		await expect.element(screen.getByTestId('approval-decision')).toHaveTextContent('Nobody decided; it was not run.');
+	});
 });

@@ -1,0 +1,86 @@
+/** What can be done with messages that are there already: asked otherwise, answered anew, continued, left out, forked (F14). */
+import type { ConversationSummary, MessageList } from '../shared/api.ts';
+import { asApiError, type ApiError } from './api-error.ts';
+import { MessageEntry } from './message-entry.svelte.ts';
+import type { SessionHost } from './session-host.ts';
+
+export class History {
+	readonly #host: SessionHost;
+	/** Are there messages before the first that is shown? */
+	hasEarlier = $state(false);
+	isLoadingEarlier = $state(false);
+	earlierError = $state.raw<ApiError | null>(null);
+	/** Of each message that has any: the ids of the messages that could stand in its place, itself included, in order. */
+	alternatives = $state.raw<Record<string, string[]>>({});
+
+	constructor(host: SessionHost) {
+		this.#host = host;
+	}
+
+	/** Puts another message in the place of a user's; what followed stays in a branch of its own. */
+	edit({ message }: MessageEntry, text: string): Promise<boolean> {
+		return this.#host.startRun({ text, files: message.files }, { after: message.parentId });
+	}
+
+	/** Gives another answer beside this one. */
+	async retry(entry: MessageEntry): Promise<boolean> {
+		const earlier = this.#host.entries.slice(0, Math.max(0, this.#host.entries.indexOf(entry)));
+		const question = earlier.findLast(({ message }) => message.role === 'user')?.message;
+		const questionId = question?.id ?? entry.message.parentId;
+		return questionId !== null && this.#host.startRun(null, { retry: questionId });
+	}
+
+	/** Goes on with an answer that ended early. */
+	continue({ message }: MessageEntry): Promise<boolean> {
+		return this.#host.startRun(null, { continue: message.id });
+	}
+
+	/** Shows the branch that the message is in. */
+	show(messageId: string): Promise<boolean> {
+		return this.#host.change(() => this.#host.client.showMessage(this.#host.id, messageId));
+	}
+
+	/** Removes a message and all that follows it. */
+	remove({ message }: MessageEntry): Promise<boolean> {
+		return this.#host.change(() => this.#host.client.deleteMessage(this.#host.id, message.id));
+	}
+
+	/** Null when there is no new conversation: the session's `actionError` says why. */
+	async fork({ message }: MessageEntry): Promise<ConversationSummary | null> {
+		let fork: ConversationSummary | null = null;
+		await this.#host.attempt(async () => {
+			fork = await this.#host.client.forkConversation(this.#host.id, message.id);
+		});
+		return fork;
+	}
+
+	/** Puts the messages before the first one in their places. Never rejects: see `earlierError`. */
+	async loadEarlier(): Promise<void> {
+		const first = this.#host.entries[0];
+		if (!first || !this.hasEarlier || this.isLoadingEarlier) return;
+		this.isLoadingEarlier = true;
+		this.earlierError = null;
+		try {
+			const page = await this.#host.client.listEarlier(this.#host.id, first.message.id);
+			// Another branch may be shown by now.
+			if (this.#host.entries[0] !== first) return;
+			this.#host.entries = [...page.messages.map((message) => new MessageEntry(message)), ...this.#host.entries];
+			this.hasEarlier = page.hasEarlier;
+			this.alternatives = { ...page.alternatives, ...this.alternatives };
+		} catch (error) {
+			this.earlierError = asApiError(error);
+		} finally {
+			this.isLoadingEarlier = false;
+		}
+	}
+
+	/** Takes over what is said of the newest stretch; `earlier` are the places before it, which stay as they are. */
+	update(page: Pick<MessageList, 'hasEarlier' | 'alternatives'>, earlier: MessageEntry[]): void {
+		if (earlier.length === 0) this.hasEarlier = page.hasEarlier;
+		const kept = earlier.flatMap(({ message: { id } }) => {
+			const ids = this.alternatives[id];
+			return ids ? [[id, ids] as const] : [];
+		});
+		this.alternatives = { ...Object.fromEntries(kept), ...page.alternatives };
+	}
+}

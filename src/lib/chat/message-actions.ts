@@ -1,0 +1,23 @@
+/** What can be done with a message that is there. */
+import type { ApprovalDecision } from '../shared/events.ts';
+
+export interface MessageActions {
+	/** An answer is being written: messages must stay as they are. */
+	isLocked: boolean;
+	/** Puts this text in the place of a user's message. False when it was not taken. */
+	edit: (text: string) => Promise<boolean>;
+	/** Gives another answer beside this one. */
+	retry: () => void;
+	/** Goes on with the answer; absent where that cannot be. */
+	continue?: (() => void) | undefined;
+	/** A conversation of its own with everything up to here. */
+	fork: () => void;
+	/** Asks whether to remove the message and all that follows, and does it. */
+	remove: () => void;
+	/** Shows a message in place of this one. */
+	show: (messageId: string) => Promise<boolean>;
+	/** Rejects with a sentence to show. */
+	decide: (interruptId: string, decision: ApprovalDecision) => Promise<void>;
+	/** May the focus move to a question that comes up? */
+	mayFocus: () => boolean;
+}

@@ -1,0 +1,151 @@
+/** What can be done with messages that are there (F14): asked otherwise, answered anew, continued, forked, removed. */
+import { gate, text } from '../support/model-server.ts';
+import { expect } from './app.ts';
+import { answers, ask, questions, test } from './played-model.ts';
+
+test('F14: an edited message is a branch; both stay, and every tab shows the same one', async ({
+	page,
+	app,
+	model,
+	context
+}) => {
+	model.push(text('Answer to one.'), text('Answer to two.'), text('Answer to two, otherwise.'));
+	await page.goto(app.url);
+	await ask(page, 'one');
+	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
+	await ask(page, 'two');
+	await expect(answers(page).last()).toContainText('Answer to two.');
+	await expect(answers(page).last()).toHaveAttribute('data-status', 'complete');
+	const second = await context.newPage();
+	await second.goto(page.url());
+
+	await questions(page).last().getByTestId('edit-message').click();
+	await expect(page.getByTestId('edit-input')).toBeFocused();
+	await page.getByTestId('edit-input').fill('two, otherwise');
+	await page.keyboard.press('Enter');
+	for (const tab of [page, second]) {
+		await expect(answers(tab).last()).toContainText('Answer to two, otherwise.');
+		await expect(questions(tab).last().getByTestId('branch-position')).toHaveText('2 / 2');
+		await expect(answers(tab)).toHaveCount(2);
+	}
+	const body = JSON.stringify(model.requests.at(-1)?.body.input);
+	expect(body).toContain('Answer to one.');
+	expect(body).not.toContain('Answer to two.');
+
+	await questions(page).last().getByTestId('branch-previous').click();
+	for (const tab of [page, second]) await expect(answers(tab).last()).toContainText('Answer to two.');
+	// The buttons have changed places with the message, and the focus with them.
+	await expect(questions(page).last().getByTestId('branch-next')).toBeFocused();
+	await page.reload();
+	await expect(questions(page).last()).toContainText('two');
+	await expect(questions(page).last().getByTestId('branch-position')).toHaveText('1 / 2');
+});
+
+test('F14: an edit that is given up changes nothing', async ({ page, app, model }) => {
+	model.push(text('Answer.'));
+	await page.goto(app.url);
+	await ask(page, 'question');
+	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
+	await page.getByTestId('edit-message').click();
+	await page.getByTestId('edit-input').fill('something else');
+	await page.keyboard.press('Escape');
+	await expect(questions(page)).toContainText('question');
+	await expect(page.getByTestId('edit-message')).toBeFocused();
+});
+
+test('F14: another answer stands beside the first; a deleted one leaves the other', async ({ page, app, model }) => {
+	model.push(text('The first answer.'), text('Another answer.'));
+	await page.goto(app.url);
+	await ask(page, 'question');
+	await expect(answers(page)).toContainText('The first answer.');
+	await answers(page).getByTestId('retry').click();
+	await expect(answers(page)).toContainText('Another answer.');
+	await expect(answers(page)).toHaveCount(1);
+	await expect(answers(page).getByTestId('branch-position')).toHaveText('2 / 2');
+	await answers(page).getByTestId('branch-previous').click();
+	await expect(answers(page)).toContainText('The first answer.');
+	await answers(page).getByTestId('delete-message').click();
+	await expect(page.getByTestId('delete-dialog')).toContainText('cannot be undone');
+	await page.getByTestId('confirm-delete').click();
+	await expect(answers(page)).toContainText('Another answer.');
+	await expect(page.getByTestId('branches')).toHaveCount(0);
+	await expect(page.getByTestId('delete-dialog')).toHaveCount(0);
+});
+
+test('F14: an answer that was stopped goes on where it was, in the same place', async ({ page, app, model }) => {
+	model.push(text('The beginning', gate()));
+	await page.goto(app.url);
+	await ask(page, 'tell me');
+	await expect(answers(page)).toContainText('The beginning');
+	await page.waitForURL(/\/c\//);
+	await page.getByTestId('stop').click();
+	await expect(page.getByTestId('message-note')).toContainText('Stopped');
+	model.push(text(' and the end.'));
+	await page.getByTestId('continue').click();
+	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
+	await expect(answers(page)).toContainText('The beginning');
+	await expect(answers(page)).toContainText('and the end.');
+	await expect(answers(page)).toHaveCount(1);
+	const before = await answers(page).innerText();
+	await page.reload();
+	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
+	expect(await answers(page).innerText()).toBe(before);
+});
+
+test('F14: an answer can be continued in a conversation of its own', async ({ page, app, model }) => {
+	model.push(text('Answer one.'), text('Answer two.'), text('Answer of the fork.'));
+	await page.goto(app.url);
+	await ask(page, 'one');
+	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
+	await ask(page, 'two');
+	await expect(answers(page).last()).toContainText('Answer two.');
+	await page.waitForURL(/\/c\//);
+	const original = page.url();
+	await answers(page).first().getByTestId('fork').click();
+	await page.waitForURL((url) => url.href !== original);
+	await expect(questions(page)).toHaveCount(1);
+	await expect(answers(page)).toContainText('Answer one.');
+	await ask(page, 'two of the fork');
+	await expect(answers(page).last()).toContainText('Answer of the fork.');
+	await page.goto(original);
+	await expect(answers(page)).toHaveCount(2);
+});
+
+test('F14: what came earlier is there when one scrolls up, and what is read stays where it is', async ({
+	page,
+	app,
+	model
+}) => {
+	const threadId = `long-${Date.now()}`;
+	for (let number = 1; number <= 35; number++) {
+		model.push(text(`Answer ${number}.`));
+		const message = { id: `${threadId}-${number}`, role: 'user', content: `Question ${number}` };
+		const run = { threadId, runId: `${threadId}-run-${number}`, messages: [message] };
+		const response = await page.request.post(`${app.url}/api/chat`, {
+			data: run,
+			headers: { accept: 'text/event-stream' }
+		});
+		expect(await response.text()).toContain('RUN_FINISHED');
+	}
+	await page.goto(`${app.url}/c/${threadId}`);
+	await expect(questions(page).last()).toContainText('Question 35');
+	await expect(page.getByTestId('load-earlier')).toHaveCount(1);
+	const shown = await questions(page).count();
+	expect(shown).toBeLessThan(35);
+
+	const seen = questions(page).filter({ hasText: new RegExp(`^\\s*Question ${36 - shown}\\s*$`) });
+	await page.getByTestId('messages').evaluate((list) => (list.scrollTop = 0));
+	const before = await seen.evaluate((element) => element.getBoundingClientRect().top);
+	await expect(questions(page)).not.toHaveCount(shown);
+	await expect
+		.poll(async () => Math.abs((await seen.evaluate((element) => element.getBoundingClientRect().top)) - before))
+		.toBeLessThan(60);
+
+	await expect(async () => {
+		await page.getByTestId('messages').evaluate((list) => (list.scrollTop = 0));
+		await expect(page.getByTestId('load-earlier')).toHaveCount(0, { timeout: 500 });
+		await expect(questions(page).first()).toBeInViewport({ timeout: 500 });
+	}).toPass();
+	await expect(questions(page)).toHaveCount(35);
+	await expect(questions(page).first()).toContainText('Question 1');
+});
