@@ -1,5 +1,6 @@
 /** `npm run bench`: measures the app against what it is built on, in one run, and prints a table. */
 
+import { benchConversation } from './conversation.ts';
 import { benchFollowers } from './followers.ts';
 import { benchLibrary } from './library.ts';
 import { markdownTable } from './measure.ts';
@@ -16,6 +17,7 @@ const benches = [
 	benchFollowers,
 	benchReplay,
 	benchDurable,
+	benchConversation,
 	benchScript,
 	benchHandler,
 	benchLibrary,

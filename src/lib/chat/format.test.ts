@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatBytes, formatCost, formatDuration } from './format.ts';
+import { formatBytes, formatCost, formatDuration, formatTokens } from './format.ts';
 
 test.each([
 	[0, '0.00 s'],
@@ -29,4 +29,14 @@ test.each([
 	[1.5, '$1.50']
 ])('%d dollars read %s', (dollars, text) => {
 	expect(formatCost(dollars)).toBe(text);
+});
+
+test.each([
+	[940, '940'],
+	[1234, '1.2k'],
+	[9960, '10k'],
+	[128_000, '128k'],
+	[1_048_576, '1,049k']
+])('%d tokens read %s', (count, text) => {
+	expect(formatTokens(count)).toBe(text);
 });

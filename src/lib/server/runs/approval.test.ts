@@ -118,7 +118,9 @@ describe('C16: a script that somebody must allow', () => {
 		await rig.run('go');
 		expect(toolsOf(await newest()).map(({ status }) => status)).toEqual(['done', 'waiting', 'waiting']);
 		expect(await decide('once')).toBe(null);
-		const [, second] = await questions();
+		const [first, second] = await questions();
+		// Whoever reads the conversation now sees what was decided, though the answer waits for the other one.
+		expect([first?.decision, second?.decision]).toEqual([{ choice: 'once' }, undefined]);
 		const runId = await rig.runner.decide('c', second!.interruptId, { choice: 'deny' });
 		await rig.events(runId!);
 		expect(await files()).toEqual(['made-a.txt']);

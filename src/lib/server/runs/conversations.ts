@@ -2,7 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import type { ConversationDetail, ConversationSummary, MessageList } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
+import type { Message, Part } from '../../shared/message.ts';
 import type { Store } from '../store/store.ts';
+import { waitingIds } from './approval-policy.ts';
 import type { ConversationChanges } from './conversation-changes.ts';
 import type { Runner } from './runner.ts';
 import type { Workspaces } from './workspaces.ts';
@@ -31,9 +33,25 @@ export async function readConversation({ store, runner }: Parts, id: string): Pr
 		page = await store.messages.page(id, { limit: PAGE });
 	}
 	const queue = queued.filter((waiting) => !page.messages.some((message) => message.id === waiting.id));
-	if (!live) return { ...conversation, ...page, queue, cursor: 0 };
+	if (!live)
+		return { ...conversation, ...page, messages: await withDecisions(store, id, page.messages), queue, cursor: 0 };
 	const messages = page.messages.map((message) => (message.id === live.message.id ? live.message : message));
 	return { ...conversation, ...page, messages, queue, cursor: live.seq };
+}
+
+/** What was decided already about calls of which others still wait. */
+async function withDecisions(store: Store, id: string, messages: readonly Message[]): Promise<Message[]> {
+	const decisions = await store.approvals.decisions(id, messages.flatMap(waitingIds));
+	if (decisions.size === 0) return [...messages];
+	const decided = (part: Part): Part => {
+		const decision = part.type === 'tool' && part.approval ? decisions.get(part.approval.interruptId) : undefined;
+		return part.type === 'tool' && part.approval && decision
+			? { ...part, approval: { ...part.approval, decision } }
+			: part;
+	};
+	return messages.map((message) =>
+		message.status === 'waiting' ? { ...message, parts: message.parts.map(decided) } : message
+	);
 }
 
 /** The messages before one of them. */
