@@ -51,7 +51,7 @@ test('calls of one lane run one after the other, in order, also when one fails',
 	expect(results.get('c')).toEqual(ok);
 });
 
-test('what a tool tells while it works comes before its result, at once', async () => {
+test('F15: what a tool tells while it works comes before its result, at once', async () => {
 	const held = gate();
 	const box = toolbox(async (_name, _args, { emit, toolCallId }) => {
 		emit({ type: 'CUSTOM', name: 'skill.output', value: { toolCallId, stream: 'stdout', text: 'live' } });

@@ -76,6 +76,31 @@ describe('a run', () => {
 		rig.server.assertDone();
 	});
 
+	test('F15: a script’s output comes while it runs, colours kept, capped like its result', async () => {
+		const skills = {
+			'loud/SKILL.md': '---\nname: loud\ndescription: Is loud.\n---\nRun it.',
+			'loud/scripts/red.sh':
+				'printf "\\033[31mred\\033[0m\\n"; while [ ! -e go ]; do sleep 0.02; done; yes | head -c 200000\n'
+		};
+		await start([call('use_skill', { skill: 'loud', script: 'red.sh' }), text('Done.')], { skills });
+		const { runId } = await rig.ask('go');
+		const batches = (await rig.runner.follow(runId, 0, new AbortController().signal))!;
+		let shown = '';
+		for await (const batch of batches) {
+			const list = batch.map(({ data }) => JSON.parse(data) as RunEvent);
+			for (const event of list) {
+				if (event.type === 'CUSTOM' && event.name === 'skill.output') shown += event.value.text;
+			}
+			// It goes on only when this has been seen.
+			if (shown.includes('\u001b[31mred\u001b[0m')) await writeFile(join(rig.workspaces.path('c'), 'go'), '');
+		}
+		expect(shown.length).toBeGreaterThan(10_000);
+		expect(shown.length).toBeLessThan(30_000);
+		const [step] = toolsOf(await rig.answer(runId));
+		expect(step?.execution).toMatchObject({ exitCode: 0, truncated: true });
+		expect(step?.execution?.output.map(({ text: words }) => words).join('')).toBe(shown);
+	});
+
 	test('F14: live equals replayed, from every cut point', async () => {
 		await start([[text('Let me see.'), use('say.sh', 'a')], text('one ', 'two ', 'three')]);
 		const { runId, numbered } = await rig.run('go');

@@ -60,7 +60,7 @@ test('D11: at every cap and every cut, text of many scripts has no broken charac
 	);
 });
 
-test('D11: what was shown live, joined, is the result, for any bytes in any pieces', () => {
+test('D11, F15: what was shown live, joined, is the result, for any bytes in any pieces', () => {
 	fc.assert(
 		fc.property(fc.uint8Array({ maxLength: 200 }), fc.integer({ min: 0, max: 150 }), pieces, (given, cap, sizes) => {
 			const { text, live } = feed(Buffer.from(given), cap, sizes);

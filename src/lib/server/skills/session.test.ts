@@ -337,3 +337,25 @@ describe('hostile calls', () => {
 		);
 	});
 });
+
+describe('an error', () => {
+	test.each([
+		['load_skill', { skill: 7 }],
+		['load_skill', { skill: 'ghost' }],
+		['use_skill', { skill: 'demo', script: '../out.sh' }],
+		['use_skill', { skill: 'demo', script: 'run.sh', args: 7 }],
+		['use_skill', { skill: 'demo' }],
+		['read_skill_file', { skill: 'demo', path: 'none.md' }],
+		['read_skill_file', { skill: 'demo', path: '../../etc/passwd' }],
+		['search_skills', {}],
+		['ghost_tool', {}],
+		['skill_resource', { name: 'demo', resource: 'none.md' }]
+	])('C15: of %s with %o has a type, a message and what to do', async (name, args) => {
+		const { ok, result } = await call(open([skill('demo')]), name, args);
+		expect(ok).toBe(false);
+		const { error, message, hint } = result as SkillExecutionResult;
+		expect(error).toMatch(/^[A-Z]\w+$/);
+		expect(message).toMatch(/\w/);
+		expect(hint).toMatch(/\w/);
+	});
+});

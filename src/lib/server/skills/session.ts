@@ -14,7 +14,13 @@ import { readScriptArguments } from './script-arguments.ts';
 import { nameTools, type NamedTool } from './tool-names.ts';
 import { viewOf, type Visibility } from './visibility.ts';
 import { DEFINE, REMOVE, type Workshop } from './workshop.ts';
-import { SkillError, type Skill, type SkillExecutionResult, type ToolDefinition } from './types.ts';
+import {
+	SkillError,
+	type Skill,
+	type SkillErrorType,
+	type SkillExecutionResult,
+	type ToolDefinition
+} from './types.ts';
 
 /** What the model reads, and the same as data. */
 export interface ToolOutcome {
@@ -220,10 +226,19 @@ function toOutcome(result: OperationResult, reader: Dialect): ToolOutcome {
 	return { ok: result.result.success, output, result: result.result };
 }
 
+/** What to do about an error that says no more itself (C15). */
+const HINTS: Partial<Record<SkillErrorType, string>> = {
+	InvalidArgs: 'Correct the arguments as the tool\u2019s parameters say, and call it again.',
+	ScriptNotAllowed: 'Name a script by its path inside the skill\u2019s folder.',
+	FileNotFound: 'Leave the path out to see which files there are.',
+	ApprovalDenied: 'Go on without it, or ask the user.',
+	ExecutionFailed: 'Try again, or go on without it and say so.'
+};
+
 function toFailure(error: unknown, reader: Dialect): ToolOutcome {
 	const type = error instanceof SkillError ? error.type : 'ExecutionFailed';
 	const message = error instanceof Error ? error.message : String(error);
-	const hint = error instanceof SkillError ? error.hint : undefined;
+	const hint = (error instanceof SkillError ? error.hint : undefined) ?? HINTS[type];
 	const result: SkillExecutionResult = {
 		success: false,
 		stdout: '',
