@@ -16,21 +16,22 @@ interface Parts {
 	changes: ConversationChanges;
 }
 
-/** Messages that a page gets at once; the others when it asks. */
-const PAGE = 30;
+/** Messages that a page gets at once, enough for a tall screen, and those that it gets when somebody looks further up. */
+const FIRST_PAGE = 16;
+const PAGE = 40;
 
 /** The conversation with its live answer as far as it has come. @throws AppError not_found */
 export async function readConversation({ store, runner }: Parts, id: string): Promise<ConversationDetail> {
 	// In this order a message that is sent meanwhile is seen twice rather than not at all.
 	const queued = await store.queue.list(id);
-	let page = await store.messages.page(id, { limit: PAGE });
+	let page = await store.messages.page(id, { limit: FIRST_PAGE });
 	const conversation = await store.conversations.get(id);
 	if (!conversation) throw new AppError('not_found', 'There is no such conversation.');
 	// Memory is ahead of the database: message and cursor are taken together, after the reads.
 	const live = conversation.activeRunId === null ? null : runner.live(conversation.activeRunId);
 	// A run that began between the reads is in the second one.
 	if (live && !page.messages.some((message) => message.id === live.message.id)) {
-		page = await store.messages.page(id, { limit: PAGE });
+		page = await store.messages.page(id, { limit: FIRST_PAGE });
 	}
 	const queue = queued.filter((waiting) => !page.messages.some((message) => message.id === waiting.id));
 	if (!live)
