@@ -29,7 +29,7 @@ function answer(id: string, parentId: string, runId = `run-${id}`): Message {
 function store(messages: Message[], change: Partial<ConversationDetail> = {}): void {
 	client.conversation = {
 		...{ id: ID, title: 'Stored', createdAt: TIME, updatedAt: TIME, activeRunId: null, cursor: 0, messages },
-		...{ hasEarlier: false, alternatives: {}, queue: [], ...change }
+		...{ hasEarlier: false, alternatives: {}, queue: [], usage: null, ...change }
 	};
 }
 

@@ -36,7 +36,7 @@ function storedConversation(messages: Message[], activeRunId: string | null, cur
 	const time = '2026-01-01T00:00:00.000Z';
 	client.conversation = {
 		...{ id: ID, title: 'Stored', createdAt: time, updatedAt: time, activeRunId, cursor, messages },
-		...{ hasEarlier: false, alternatives: {}, queue: [] }
+		...{ hasEarlier: false, alternatives: {}, queue: [], usage: null }
 	};
 }
 

@@ -1,6 +1,6 @@
 /** One open conversation: its messages, the run that is under way, and what can be done with them. */
 import type { ConversationDetail, RunAgentInput } from '../shared/api.ts';
-import type { ApprovalDecision, NumberedEvent } from '../shared/events.ts';
+import type { ApprovalDecision, NumberedEvent, TokenUsage } from '../shared/events.ts';
 import { foldEvent, type Message } from '../shared/message.ts';
 import { ApiError, asApiError } from './api-error.ts';
 import type { Client } from './client.ts';
@@ -31,6 +31,8 @@ export class ChatSession {
 	readonly #listener: SessionListener;
 	title = $state('');
 	entries = $state.raw<MessageEntry[]>([]);
+	/** Of all runs that have ended, in every branch. */
+	usage = $state.raw<TokenUsage | null>(null);
 	/** `new`: the server knows no message of it yet. */
 	phase = $state<'new' | 'loading' | 'ready' | 'failed'>('new');
 	loadError = $state.raw<ApiError | null>(null);
@@ -227,12 +229,13 @@ export class ChatSession {
 	}
 
 	#show(detail: ConversationDetail): void {
-		const { title, messages, activeRunId, cursor, queue } = detail;
+		const { title, messages, activeRunId, cursor, queue, usage } = detail;
 		const isElsewhere = activeRunId !== null && activeRunId !== this.run.id;
 		this.title = title;
 		this.entries = mergeEntries(this.entries, messages, isElsewhere ? null : this.run.id);
 		this.history.update(detail, this.entries.slice(0, this.entries.length - messages.length));
 		this.queue.items = queue;
+		this.usage = usage;
 		if (isElsewhere) this.#follow(activeRunId, cursor);
 	}
 

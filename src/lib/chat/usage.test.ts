@@ -1,16 +1,7 @@
 import { expect, test } from 'vitest';
-import { emptyAnswer } from '../shared/message.ts';
-import { contextUse, totalUsage } from './usage.ts';
+import { contextUse } from './usage.ts';
 
 const CONTEXT = { limit: 1000, system: 100, catalog: 50, skills: 0, tools: 25, results: 0, messages: 75 };
-
-test('usage is added up over the answers that say theirs; cost is unknown where none does', () => {
-	const plain = emptyAnswer('a', 'r', '');
-	const used = { ...plain, usage: { model: 'm', inputTokens: 10, outputTokens: 2 } };
-	const paid = { ...plain, usage: { model: 'm', inputTokens: 5, outputTokens: 1, cost: 0.25 } };
-	expect(totalUsage([plain, used, used])).toEqual({ inputTokens: 20, outputTokens: 4, cost: null });
-	expect(totalUsage([used, paid, paid])).toEqual({ inputTokens: 20, outputTokens: 4, cost: 0.5 });
-});
 
 test('F7: the context is told by part, without the empty ones, as a share of what the model takes', () => {
 	const use = contextUse(CONTEXT);

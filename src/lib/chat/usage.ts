@@ -1,25 +1,5 @@
-/** Tokens and cost, added up and by part. Pure. */
+/** What a model's context is filled with. Pure. */
 import type { RunContext } from '../shared/events.ts';
-import type { Message } from '../shared/message.ts';
-
-export interface UsageTotals {
-	inputTokens: number;
-	outputTokens: number;
-	/** USD; null when no answer says what it cost. */
-	cost: number | null;
-}
-
-/** Of all these messages together. */
-export function totalUsage(messages: Iterable<Message>): UsageTotals {
-	const totals: UsageTotals = { inputTokens: 0, outputTokens: 0, cost: null };
-	for (const { usage } of messages) {
-		if (!usage) continue;
-		totals.inputTokens += usage.inputTokens;
-		totals.outputTokens += usage.outputTokens;
-		if (usage.cost !== undefined) totals.cost = (totals.cost ?? 0) + usage.cost;
-	}
-	return totals;
-}
 
 const PARTS = [
 	['messages', 'Messages'],

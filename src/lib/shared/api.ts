@@ -1,5 +1,6 @@
 /** The REST API's requests (schemas) and answers (types), DESIGN §5. Unknown keys in a request are refused. */
 import { z } from 'zod';
+import type { TokenUsage } from './events.ts';
 import type { Message } from './message.ts';
 
 /** Ids that clients choose; one may name a folder. */
@@ -85,6 +86,8 @@ export interface ConversationDetail extends ConversationSummary {
 	alternatives: Record<string, string[]>;
 	/** Messages that wait for the end of the run, in order. */
 	queue: QueuedMessage[];
+	/** What all its runs have used together, in every branch; null when none has said. */
+	usage: TokenUsage | null;
 	/** The last event that `messages` already contains: follow the active run after it. */
 	cursor: number;
 }

@@ -136,6 +136,27 @@ export interface RunCompaction {
 	tokensAfter: number;
 }
 
+/** Both together; what neither says stays unsaid. */
+export function sumUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
+	return combine(a, b, (x, y) => x + y);
+}
+
+/** What `after` says beyond `before`. */
+export function usageSince(before: TokenUsage | null, after: TokenUsage): TokenUsage {
+	return combine(after, before ?? { inputTokens: 0, outputTokens: 0 }, (x, y) => x - y);
+}
+
+function combine(a: TokenUsage, b: TokenUsage, by: (x: number, y: number) => number): TokenUsage {
+	const usage: TokenUsage = {
+		inputTokens: by(a.inputTokens, b.inputTokens),
+		outputTokens: by(a.outputTokens, b.outputTokens)
+	};
+	for (const key of ['cachedTokens', 'reasoningTokens', 'cost'] as const) {
+		if (a[key] !== undefined || b[key] !== undefined) usage[key] = by(a[key] ?? 0, b[key] ?? 0);
+	}
+	return usage;
+}
+
 /** The model is asked again after a failure that nothing had been shown of. */
 export interface RunRetry {
 	attempt: number;

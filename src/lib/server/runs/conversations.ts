@@ -25,6 +25,7 @@ export async function readConversation({ store, runner }: Parts, id: string): Pr
 	// In this order a message that is sent meanwhile is seen twice rather than not at all.
 	const queued = await store.queue.list(id);
 	let page = await store.messages.page(id, { limit: FIRST_PAGE });
+	const usage = await store.conversations.usage(id);
 	const conversation = await store.conversations.get(id);
 	if (!conversation) throw new AppError('not_found', 'There is no such conversation.');
 	// Memory is ahead of the database: message and cursor are taken together, after the reads.
@@ -35,9 +36,16 @@ export async function readConversation({ store, runner }: Parts, id: string): Pr
 	}
 	const queue = queued.filter((waiting) => !page.messages.some((message) => message.id === waiting.id));
 	if (!live)
-		return { ...conversation, ...page, messages: await withDecisions(store, id, page.messages), queue, cursor: 0 };
+		return {
+			...conversation,
+			...page,
+			messages: await withDecisions(store, id, page.messages),
+			queue,
+			usage,
+			cursor: 0
+		};
 	const messages = page.messages.map((message) => (message.id === live.message.id ? live.message : message));
-	return { ...conversation, ...page, messages, queue, cursor: live.seq };
+	return { ...conversation, ...page, messages, queue, usage, cursor: live.seq };
 }
 
 /** What was decided already about calls of which others still wait. */

@@ -1,5 +1,5 @@
 /** Ends a run that nobody writes any more: what was shown is kept, and no tool of it is run again (FEATURES F14). */
-import type { RunEvent } from '../../shared/events.ts';
+import { usageSince, type RunEvent } from '../../shared/events.ts';
 import { foldEvent, type Message } from '../../shared/message.ts';
 import type { RunRecord } from '../store/run-row.ts';
 import type { Store } from '../store/store.ts';
@@ -15,6 +15,7 @@ const PAGE = 1000;
 /** The stored message is as it was before the run: its events say what came since. */
 export async function endOrphan(store: Store, { id, conversationId, messageId, lastSeq }: RunRecord): Promise<void> {
 	let message: Message | null = await store.messages.get(conversationId, messageId);
+	const before = message?.usage ?? null;
 	for (let after = 0; message && after < lastSeq;) {
 		const events = await store.runs.readEvents(id, { after, limit: PAGE });
 		for (const { data } of events) message = foldEvent(message, JSON.parse(data) as RunEvent);
@@ -27,6 +28,7 @@ export async function endOrphan(store: Store, { id, conversationId, messageId, l
 		errorCode: 'interrupted',
 		finishedAt: new Date().toISOString(),
 		events: [{ seq: lastSeq + 1, data: JSON.stringify(INTERRUPTED) }],
-		...(message ? { message: { conversationId, message: foldEvent(message, INTERRUPTED) } } : {})
+		...(message ? { message: { conversationId, message: foldEvent(message, INTERRUPTED) } } : {}),
+		...(message?.usage ? { used: usageSince(before, message.usage) } : {})
 	});
 }

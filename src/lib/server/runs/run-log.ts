@@ -3,7 +3,7 @@
  * database in batches. Followers read from a bounded window in memory, or from the database when they are behind it.
  */
 import { AppError } from '../../shared/errors.ts';
-import type { RunEvent } from '../../shared/events.ts';
+import { usageSince, type RunEvent, type TokenUsage } from '../../shared/events.ts';
 import { foldEvent, type Message } from '../../shared/message.ts';
 import type { ResponseItem } from '../agent/model.ts';
 import type { StoredEvent } from '../store/run-events.ts';
@@ -35,6 +35,8 @@ export class RunLog implements UnsavedEvents {
 	#writer: EventWriter;
 	#tellLost: (error: unknown) => void;
 	#message: Message;
+	/** By earlier runs of the same answer. */
+	#usedBefore: TokenUsage | null;
 	#lastSeq = 0;
 	#storedSeq = 0;
 	#window: StoredEvent[] = [];
@@ -50,6 +52,7 @@ export class RunLog implements UnsavedEvents {
 		this.runId = runId;
 		this.conversationId = conversationId;
 		this.#message = message;
+		this.#usedBefore = message.usage;
 		this.#tellLost = onLost;
 	}
 
@@ -152,7 +155,8 @@ export class RunLog implements UnsavedEvents {
 			...(message.error ? { errorCode: message.error.code } : {}),
 			finishedAt: new Date().toISOString(),
 			events: [...waiting, { seq: this.#lastSeq + 1, data: JSON.stringify(event) }],
-			message: { conversationId: this.conversationId, message }
+			message: { conversationId: this.conversationId, message },
+			...(message.usage ? { used: usageSince(this.#usedBefore, message.usage) } : {})
 		});
 	}
 

@@ -304,6 +304,11 @@ describe('limits of one run', () => {
 			cost: 0.06 + 0.01,
 			lastStep: { inputTokens: 1000, outputTokens: 200, cachedTokens: 800, reasoningTokens: 50, cost: 0.01 }
 		});
+		// What two runs have used for one answer is counted once each.
+		expect(await rig.store.conversations.usage('c')).toEqual({
+			...{ inputTokens: 2000, outputTokens: 400, cachedTokens: 1600, reasoningTokens: 100 },
+			cost: expect.closeTo(0.07) as number
+		});
 	});
 });
 

@@ -3,7 +3,9 @@ import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import type { ConversationSummary } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
+import type { TokenUsage } from '../../shared/events.ts';
 import { cleanText } from './clean-text.ts';
+import { readUsage } from './run-events.ts';
 import type { Database } from './schema.ts';
 
 /** One page of the list; `page` counts from 1. `query` is a part of the title, in any case; `%` and `_` are themselves. */
@@ -18,6 +20,8 @@ export interface Conversations {
 	create(conversation: { id: string; title: string; createdAt: string }): Promise<ConversationSummary>;
 	/** null when there is none. */
 	get(id: string): Promise<ConversationSummary | null>;
+	/** What all runs of it have used together, in every branch; null when none has said. */
+	usage(id: string): Promise<TokenUsage | null>;
 	/** Newest update first; `total` counts all that match, not the page. */
 	list(query: ConversationQuery): Promise<{ data: ConversationSummary[]; total: number }>;
 	/** False when there is no such conversation; so are `touch` and `remove`. */
@@ -60,6 +64,11 @@ export function createConversations(db: Kysely<Database>): Conversations {
 		async get(id) {
 			const row = await summaries().where('conversations.id', '=', id).executeTakeFirst();
 			return row ? { ...row } : null;
+		},
+
+		async usage(id) {
+			const row = await db.selectFrom('conversations').select('usage').where('id', '=', id).executeTakeFirst();
+			return row?.usage ? readUsage(row.usage) : null;
 		},
 
 		async list({ page, limit, query = '' }) {

@@ -105,6 +105,7 @@ async function createConversations(db: Kysely<unknown>): Promise<void> {
 
 async function addBranches(db: Kysely<unknown>): Promise<void> {
 	await db.schema.alterTable('conversations').addColumn('head_id', 'text').execute();
+	await db.schema.alterTable('conversations').addColumn('usage', 'text').execute();
 	await db.schema.alterTable('messages').addColumn('parent_id', 'text').execute();
 	await db.schema.createIndex('messages_by_parent').on('messages').columns(['conversation_id', 'parent_id']).execute();
 	// What there is so far is one branch: each message follows the one before it.

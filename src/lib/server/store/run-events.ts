@@ -1,5 +1,7 @@
 /** The numbered events of a run: written in order, without gaps, only while the run is running. */
 import type { Kysely, Transaction } from 'kysely';
+import { z } from 'zod';
+import { sumUsage, type TokenUsage } from '../../shared/events.ts';
 import type { Message } from '../../shared/message.ts';
 import { updateMessage } from './messages.ts';
 import type { Database, RunsTable } from './schema.ts';
@@ -25,6 +27,13 @@ export interface RunAdvance {
 	events: readonly StoredEvent[];
 }
 
+/** What a run leaves besides its events. */
+export interface RunResult {
+	message?: FoldedMessage | undefined;
+	/** What it has used. */
+	used?: TokenUsage | undefined;
+}
+
 /** Rows of one statement: any number of events is written in few statements, of which there are only these. */
 const ROWS = [128, 16, 4, 1] as const;
 
@@ -37,7 +46,7 @@ export interface RunEventWriter {
 	 */
 	advanceAll(advances: readonly RunAdvance[]): Promise<ReadonlySet<string>>;
 	/** Writes the last events, the message that all events make, and the end, together. False, with nothing written, when the run is not running. */
-	end(advance: RunAdvance, end: RunEnd, folded: FoldedMessage | undefined): Promise<boolean>;
+	end(advance: RunAdvance, end: RunEnd, result: RunResult): Promise<boolean>;
 }
 
 /** The statements are compiled once: they are what the server does most. */
@@ -79,11 +88,12 @@ export function createRunEventWriter(db: Kysely<Database>): RunEventWriter {
 				return gone;
 			}),
 
-		end: (last, end, folded) =>
+		end: (last, end, { message: folded, used }) =>
 			db.transaction().execute(async (transaction) => {
 				// Of two writers that end a run, the second one finds it ended.
 				if (!(await advanceOne(transaction, last))) return false;
 				await transaction.updateTable('runs').set(end).where('id', '=', last.runId).execute();
+				if (used) await addUsage(transaction, last.runId, used);
 				if (folded) await updateMessage(transaction, folded.conversationId, folded.message);
 				return true;
 			})
@@ -105,6 +115,34 @@ export function readRunEvents(
 		.limit(limit)
 		.execute();
 }
+
+/** Adds to what the conversation of the run has used. */
+async function addUsage(transaction: Transaction<Database>, runId: string, used: TokenUsage): Promise<void> {
+	const conversation = await transaction
+		.selectFrom('conversations')
+		.innerJoin('runs', 'runs.conversation_id', 'conversations.id')
+		.select(['conversations.id', 'conversations.usage'])
+		.where('runs.id', '=', runId)
+		.executeTakeFirst();
+	if (!conversation) return;
+	const usage = JSON.stringify(sumUsage(readUsage(conversation.usage), used));
+	await transaction.updateTable('conversations').set({ usage }).where('id', '=', conversation.id).execute();
+}
+
+/** What a column says; nothing where it cannot be read. */
+export function readUsage(column: string | null): TokenUsage {
+	const parsed = tokenUsage.safeParse(column === null ? null : JSON.parse(column));
+	return parsed.success ? parsed.data : { inputTokens: 0, outputTokens: 0 };
+}
+
+const figure = z.number().optional();
+const tokenUsage = z.object({
+	inputTokens: z.number(),
+	outputTokens: z.number(),
+	cachedTokens: figure,
+	reasoningTokens: figure,
+	cost: figure
+}) as z.ZodType<TokenUsage>;
 
 /** Thrown inside the transaction, so nothing of the batch stays. */
 function requireSuccession(runId: string, lastSeq: number, events: readonly StoredEvent[]): void {

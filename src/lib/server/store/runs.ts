@@ -1,5 +1,6 @@
 /** Runs and their event logs: at most one running run in a conversation, and each run ends once. */
 import type { Kysely } from 'kysely';
+import type { TokenUsage } from '../../shared/events.ts';
 import type { FoldedMessage, RunAdvance, StoredEvent } from './run-events.ts';
 import { createRunEventWriter, readRunEvents } from './run-events.ts';
 import type { RunRecord } from './run-row.ts';
@@ -17,6 +18,8 @@ export interface RunFinish {
 	/** The last events, the terminal one included. */
 	events: StoredEvent[];
 	message?: FoldedMessage;
+	/** What this run has used. */
+	used?: TokenUsage;
 }
 
 export interface Runs {
@@ -52,8 +55,8 @@ export function createRuns(db: Kysely<Database>): Runs {
 
 		appendAll: (advances) => writer.advanceAll(advances),
 
-		finish: (runId, { state, errorCode, finishedAt, events, message }) =>
-			writer.end({ runId, events }, { state, error_code: errorCode ?? null, finished_at: finishedAt }, message),
+		finish: (runId, { state, errorCode, finishedAt, events, ...result }) =>
+			writer.end({ runId, events }, { state, error_code: errorCode ?? null, finished_at: finishedAt }, result),
 
 		readEvents: (runId, range) => readRunEvents(db, runId, range),
 

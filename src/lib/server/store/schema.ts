@@ -7,6 +7,8 @@ export interface ConversationsTable {
 	title: string;
 	/** The last message of the branch that is shown; null before the first message. */
 	head_id: Generated<string | null>;
+	/** JSON of a TokenUsage: what all its runs have used; null when none has said. */
+	usage: Generated<string | null>;
 	created_at: string;
 	updated_at: string;
 }
