@@ -6,6 +6,7 @@ import { createLog } from '../../src/lib/server/log.ts';
 import { createResponsesModel } from '../../src/lib/server/models/responses.ts';
 import { createApprovalPolicy, type ApprovalMode } from '../../src/lib/server/runs/approval-policy.ts';
 import { createConversationChanges } from '../../src/lib/server/runs/conversation-changes.ts';
+import { createOutbox } from '../../src/lib/server/runs/outbox.ts';
 import { Runner } from '../../src/lib/server/runs/runner.ts';
 import type { AgentLimits } from '../../src/lib/server/agent/loop.ts';
 import type { RunRequest } from '../../src/lib/server/runs/run-request.ts';
@@ -75,6 +76,7 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 			log: createLog((line) => logged.push(line))
 		});
 	const runner = createRunner();
+	const outbox = createOutbox({ store, runner, changes });
 	let count = 0;
 
 	/** Every event of a run, to its end. */
@@ -101,6 +103,7 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 		skills,
 		workspaces,
 		runner,
+		outbox,
 		changes,
 		createRunner,
 		logged,

@@ -7,6 +7,7 @@ import { createOfflineModel } from './models/offline.ts';
 import { createResponsesModel } from './models/responses.ts';
 import { createApprovalPolicy } from './runs/approval-policy.ts';
 import { createConversationChanges, type ConversationChanges } from './runs/conversation-changes.ts';
+import { createOutbox, type Outbox } from './runs/outbox.ts';
 import { Runner } from './runs/runner.ts';
 import { createWorkspaces, type Workspaces } from './runs/workspaces.ts';
 import { createProcessSandbox } from './sandbox/process.ts';
@@ -20,6 +21,7 @@ export interface App {
 	skills: SkillsProvider;
 	workspaces: Workspaces;
 	runner: Runner;
+	outbox: Outbox;
 	changes: ConversationChanges;
 	/** What answers, for people and `/api/health`. */
 	model: { id: string; offline: boolean; baseUrl: string | null };
@@ -58,6 +60,7 @@ export async function createApp(config: Config): Promise<App> {
 		changes,
 		log
 	});
+	const outbox = createOutbox({ store, runner, changes });
 	await runner.recover();
 	return {
 		config,
@@ -65,6 +68,7 @@ export async function createApp(config: Config): Promise<App> {
 		skills,
 		workspaces,
 		runner,
+		outbox,
 		changes,
 		model: { id: model.id, offline: config.isOffline, baseUrl: config.isOffline ? null : config.baseUrl },
 		async close() {

@@ -39,6 +39,9 @@ interface Before {
 	messages: number;
 }
 
+/** Tokens that every model takes. */
+const SHORT_TOKENS = 6000;
+const SHORT_WAIT_MS = 300;
 /** A quarter of the context is the answer's, and no more than this. */
 const LONGEST_ANSWER = 16_000;
 
@@ -97,12 +100,16 @@ export function createContextBudget(options: ContextBudgetOptions): ContextBudge
 				const item = input[index];
 				if (item) questions.set(item, before);
 			}
-			const told = await unlessAborted(model.contextTokens?.(), signal);
-			const limit = Math.min(told ?? options.contextTokens ?? DEFAULT_TOKENS, options.contextTokens ?? Infinity);
+			const fixed = estimateTokens(instructions) + estimateTokens(JSON.stringify(tools));
+			const asked = model.contextTokens?.();
+			// Whatever the model takes, it takes this: nobody waits long for a list of models to ask a short question.
+			const isShort = fixed + totalTokens(input, sizeOf) < SHORT_TOKENS;
+			const told = await inTime(asked, signal, isShort ? SHORT_WAIT_MS : null);
+			const cap = options.contextTokens ?? Infinity;
+			const limit = Math.min(told ?? options.contextTokens ?? DEFAULT_TOKENS, cap);
+			const isKnown = told !== undefined || !asked;
 			const contextOf = (items: readonly ResponseItem[]) =>
-				measure(items, tools, { instructions, catalog, limit, sizeOf });
-			const before = contextOf(input);
-			const fixed = before.system + before.catalog + before.tools;
+				measure(items, tools, { instructions, catalog, limit: isKnown ? limit : null, sizeOf });
 			const room = limit - Math.min(Math.floor(limit / 4), LONGEST_ANSWER) - fixed;
 			const plan = planCompaction(input, { room, sizeOf, isQuestion: (item) => questions.has(item) });
 
@@ -171,18 +178,21 @@ function shortenedTo(tokens: number, summary: string, sizeOf: SizeOf): string {
 	}
 }
 
-/** The value, or undefined as soon as the signal fires. */
-async function unlessAborted<Value>(
+/** The value, or undefined as soon as the signal fires or the time is over. */
+async function inTime<Value>(
 	value: Promise<Value> | undefined,
-	signal: AbortSignal
+	signal: AbortSignal,
+	timeoutMs: number | null
 ): Promise<Value | undefined> {
 	if (!value || signal.aborted) return undefined;
 	const { promise, resolve } = Promise.withResolvers<undefined>();
 	const onAbort = () => resolve(undefined);
+	const timer = timeoutMs === null ? undefined : setTimeout(onAbort, timeoutMs);
 	signal.addEventListener('abort', onAbort, { once: true });
 	try {
 		return await Promise.race([value, promise]);
 	} finally {
+		clearTimeout(timer);
 		signal.removeEventListener('abort', onAbort);
 	}
 }
@@ -190,7 +200,12 @@ async function unlessAborted<Value>(
 function measure(
 	input: readonly ResponseItem[],
 	tools: readonly FunctionTool[],
-	{ instructions, catalog, limit, sizeOf }: { instructions: string; catalog: string; limit: number; sizeOf: SizeOf }
+	{
+		instructions,
+		catalog,
+		limit,
+		sizeOf
+	}: { instructions: string; catalog: string; limit: number | null; sizeOf: SizeOf }
 ): RunContext {
 	const catalogTokens = estimateTokens(catalog);
 	const context: RunContext = {

@@ -17,7 +17,7 @@ interface Parts {
 }
 
 /** Messages that a page gets at once, enough for a tall screen, and those that it gets when somebody looks further up. */
-const FIRST_PAGE = 16;
+const FIRST_PAGE = 12;
 const PAGE = 40;
 
 /** The conversation with its live answer as far as it has come. @throws AppError not_found */

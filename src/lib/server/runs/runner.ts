@@ -1,14 +1,12 @@
 /** Starts, follows, stops and ends runs. A run belongs to the server: no request that goes away ends it (DESIGN §4). */
 import { randomUUID } from 'node:crypto';
-import type { QueuedMessage } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
-import type { ApprovalDecision, RunEvent } from '../../shared/events.ts';
+import type { RunEvent } from '../../shared/events.ts';
 import { emptyAnswer, type Message } from '../../shared/message.ts';
 import type { Log } from '../log.ts';
 import type { StoredEvent } from '../store/run-events.ts';
 import type { RunRecord } from '../store/run-row.ts';
 import type { RunPlace, RunStart, RunStartResult } from '../store/run-start.ts';
-import { waitingIds } from './approval-policy.ts';
 import type { ConversationChanges } from './conversation-changes.ts';
 import { EventWriter } from './event-writer.ts';
 import { endOrphan, INTERRUPTED } from './recovery.ts';
@@ -30,6 +28,8 @@ interface ActiveRun {
 	task: Promise<void>;
 }
 
+type EndListener = (conversationId: string, last: RunEvent) => Promise<void>;
+
 /** Title of a conversation in which nothing was said yet. */
 export const UNTITLED = 'New conversation';
 
@@ -40,6 +40,7 @@ export class Runner {
 	#active = new Map<string, ActiveRun>();
 	/** Runs that are being stored, and are active in a moment. */
 	#starting = new Map<string, Promise<void>>();
+	#endListeners: EndListener[] = [];
 	#isClosing = false;
 
 	constructor(options: RunnerOptions) {
@@ -92,65 +93,16 @@ export class Runner {
 		return true;
 	}
 
-	/** Sends a message when the run that is under way has ended, or at once: then the id of its run is returned. */
-	async enqueue(conversationId: string, message: NewMessage): Promise<string | null> {
-		const { store, changes } = this.#options;
-		const queued: QueuedMessage = { ...message, createdAt: new Date().toISOString() };
-		await store.queue.add(conversationId, queued);
-		changes.announce(conversationId);
-		return this.#sendNext(conversationId);
-	}
-
-	/**
-	 * Sends a message that waits before all others: a run that is under way ends after the step that it is in. Returns the
-	 * id of its run, null when that starts later. @throws AppError `not_found` when it waits no more
-	 */
-	async sendNow(conversationId: string, messageId: string): Promise<string | null> {
-		const { store, changes } = this.#options;
-		const isWaiting = await store.queue.moveToFront(conversationId, messageId);
-		if (!isWaiting) throw new AppError('not_found', 'This message does not wait any more.');
-		changes.announce(conversationId);
+	/** Asks the run of a conversation to end after the step that it is in: somebody has something to say. */
+	askToYield(conversationId: string): void {
 		for (const active of this.#active.values()) {
 			if (active.conversationId === conversationId) active.isAskedToYield = true;
 		}
-		return this.#sendNext(conversationId);
 	}
 
-	/**
-	 * Takes the decision about a call that waits; the first one counts. When none is open any more the answer goes on:
-	 * then the id of that run, `runId` if it is given, is returned.
-	 * @throws AppError `not_found` for a question that nobody asked, `conflict` when it was decided already
-	 */
-	async decide(
-		conversationId: string,
-		interruptId: string,
-		decision: ApprovalDecision,
-		runId?: string
-	): Promise<string | null> {
-		const { store, changes } = this.#options;
-		const answer = (await store.messages.list(conversationId)).findLast((message) => message.status === 'waiting');
-		const part = answer?.parts.find((each) => each.type === 'tool' && each.approval?.interruptId === interruptId);
-		if (!answer || part?.type !== 'tool' || !part.approval) {
-			throw new AppError('not_found', 'Nothing waits for this decision any more.');
-		}
-		const now = new Date().toISOString();
-		const isFirst = await store.approvals.decide(conversationId, interruptId, decision, now);
-		const { skill, script, digest } = part.approval;
-		if (isFirst && (decision.choice === 'script' || decision.choice === 'skill')) {
-			await store.approvals.grant({ skill, script: decision.choice === 'skill' ? '' : script, digest }, now);
-		}
-		changes.announce(conversationId);
-		// Whoever decides last goes on with it; so does one who comes again because the server was stopped in between.
-		const ids = waitingIds(answer);
-		const decided = await store.approvals.decisions(conversationId, ids);
-		if (ids.some((id) => !decided.has(id))) {
-			if (!isFirst) throw new AppError('conflict', 'This was decided already.');
-			return null;
-		}
-		// One id for all who may come to start it.
-		const id = runId ?? `resume-${ids[0]}`;
-		await this.start({ kind: 'resume', runId: id, conversationId, messageId: answer.id, tools: [] });
-		return id;
+	/** Calls back when a run has ended, with its terminal event, once another may start. Not while the server stops. */
+	onEnd(listener: EndListener): void {
+		this.#endListeners.push(listener);
 	}
 
 	/** Ends what an earlier process left running. Called once, before requests are answered. */
@@ -240,12 +192,10 @@ export class Runner {
 			.then(async (last) => {
 				this.#active.delete(runId);
 				this.#options.changes.announce(conversationId);
-				if (last && isGood(last)) await this.#sendNext(conversationId);
+				if (!last || this.#isClosing) return;
+				for (const listener of this.#endListeners) await listener(conversationId, last);
 			})
-			.then(
-				() => undefined,
-				(error: unknown) => log.error({ runId, error: String(error) }, 'the next message could not be sent')
-			);
+			.catch((error: unknown) => log.error({ runId, error: String(error) }, 'what follows a run failed'));
 	}
 
 	/** Returns the run's terminal event. */
@@ -278,23 +228,6 @@ export class Runner {
 		return last;
 	}
 
-	/** Sends the first message that waits; null when none does, or a run is under way. */
-	async #sendNext(conversationId: string): Promise<string | null> {
-		if (this.#isClosing) return null;
-		const [next] = await this.#options.store.queue.list(conversationId);
-		if (!next) return null;
-		const { id, text, files } = next;
-		const runId = `queued-${id}`;
-		try {
-			await this.start({ kind: 'ask', runId, conversationId, message: { id, text, files }, tools: [] });
-			return runId;
-		} catch (error) {
-			// It goes on waiting: whoever ends that run sends it.
-			if (error instanceof AppError && error.code === 'conflict') return null;
-			throw error;
-		}
-	}
-
 	async *#replay(runId: string, after: number, signal: AbortSignal): AsyncGenerator<StoredEvent[]> {
 		let cursor = after;
 		while (!signal.aborted) {
@@ -305,11 +238,6 @@ export class Runner {
 			cursor = last.seq;
 		}
 	}
-}
-
-/** After such an end the next message may follow without anybody having looked. */
-function isGood(last: RunEvent): boolean {
-	return last.type === 'RUN_FINISHED' && last.outcome?.type === 'success' && last.result === undefined;
 }
 
 function placeOf(request: RunRequest, now: string): RunPlace {

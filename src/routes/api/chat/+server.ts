@@ -3,6 +3,7 @@ import type { RequestHandler } from './$types';
 import { runAgentInput } from '$lib/shared/api.ts';
 import { AppError } from '$lib/shared/errors.ts';
 import { toAnswers, toRunRequest } from '$lib/server/runs/agui-input.ts';
+import { decide } from '$lib/server/runs/consent.ts';
 import { api, eventStream, readJson, runEventFrames } from '$lib/server/http.ts';
 
 export const POST: RequestHandler = api(async ({ request, locals }) => {
@@ -13,7 +14,7 @@ export const POST: RequestHandler = api(async ({ request, locals }) => {
 	if (answers) {
 		let started: string | null = null;
 		for (const [interruptId, decision] of answers) {
-			started = await runner.decide(threadId, interruptId, decision, runId);
+			started = await decide(locals.app, { conversationId: threadId, interruptId, decision, runId });
 		}
 		if (started === null)
 			throw new AppError('conflict', 'Other questions of this run are still open; answer all of them.');

@@ -6,5 +6,5 @@ import { api, readJson } from '$lib/server/http.ts';
 
 export const POST: RequestHandler = api(async ({ params, request, locals }) => {
 	const message = checkedMessage(await readJson(request, queuedMessage));
-	return json({ runId: await locals.app.runner.enqueue(params.id, message) }, { status: 202 });
+	return json({ runId: await locals.app.outbox.enqueue(params.id, message) }, { status: 202 });
 });

@@ -2,9 +2,11 @@ import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import { approvalDecision } from '$lib/shared/api.ts';
 import { withoutUndefined } from '$lib/server/runs/agui-input.ts';
+import { decide } from '$lib/server/runs/consent.ts';
 import { api, readJson } from '$lib/server/http.ts';
 
 export const POST: RequestHandler = api(async ({ params, request, locals }) => {
 	const decision = withoutUndefined(await readJson(request, approvalDecision));
-	return json({ runId: await locals.app.runner.decide(params.id, params.interrupt, decision) }, { status: 202 });
+	const { id: conversationId, interrupt: interruptId } = params;
+	return json({ runId: await decide(locals.app, { conversationId, interruptId, decision }) }, { status: 202 });
 });

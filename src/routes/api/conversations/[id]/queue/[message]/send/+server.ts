@@ -3,5 +3,5 @@ import type { RequestHandler } from './$types';
 import { api } from '$lib/server/http.ts';
 
 export const POST: RequestHandler = api(async ({ params, locals }) => {
-	return json({ runId: await locals.app.runner.sendNow(params.id, params.message) }, { status: 202 });
+	return json({ runId: await locals.app.outbox.sendNow(params.id, params.message) }, { status: 202 });
 });

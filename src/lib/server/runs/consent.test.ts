@@ -4,6 +4,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { call, calls, text, type Reply } from '../../../../tests/support/model-server.ts';
 import { createRunRig, type RunRig } from '../../../../tests/support/run-rig.ts';
 import type { Approval, Message, ToolPart } from '../../shared/message.ts';
+import type { ApprovalDecision } from '../../shared/events.ts';
+import { decide as decideAbout } from './consent.ts';
 import { readConversation } from './conversations.ts';
 
 let rig: RunRig;
@@ -24,10 +26,12 @@ async function questions(): Promise<Approval[]> {
 		status === 'waiting' && approval ? [approval] : []
 	);
 }
+const answer = (interruptId: string, decision: ApprovalDecision) =>
+	decideAbout(rig, { conversationId: 'c', interruptId, decision });
 async function decide(choice: 'once' | 'script' | 'skill' | 'deny', reason?: string): Promise<string | null> {
 	const [question] = await questions();
 	if (!question) throw new Error('nothing is asked');
-	const runId = await rig.runner.decide('c', question.interruptId, { choice, ...(reason ? { reason } : {}) });
+	const runId = await answer(question.interruptId, { choice, ...(reason ? { reason } : {}) });
 	if (runId) await rig.events(runId);
 	return runId;
 }
@@ -121,7 +125,7 @@ describe('C16: a script that somebody must allow', () => {
 		const [first, second] = await questions();
 		// Whoever reads the conversation now sees what was decided, though the answer waits for the other one.
 		expect([first?.decision, second?.decision]).toEqual([{ choice: 'once' }, undefined]);
-		const runId = await rig.runner.decide('c', second!.interruptId, { choice: 'deny' });
+		const runId = await answer(second!.interruptId, { choice: 'deny' });
 		await rig.events(runId!);
 		expect(await files()).toEqual(['made-a.txt']);
 		const input = rig.server.requests[1]?.body.input as { type: string; call_id?: string }[];
@@ -135,16 +139,14 @@ describe('C16: a script that somebody must allow', () => {
 		await rig.run('go');
 		const [question] = await questions();
 		const decisions = await Promise.allSettled(
-			(['once', 'deny', 'once', 'deny'] as const).map((choice) =>
-				rig.runner.decide('c', question!.interruptId, { choice })
-			)
+			(['once', 'deny', 'once', 'deny'] as const).map((choice) => answer(question!.interruptId, { choice }))
 		);
 		const runs = new Set(decisions.flatMap((each) => (each.status === 'fulfilled' && each.value ? [each.value] : [])));
 		expect(runs.size).toBe(1);
 		await rig.events([...runs][0]!);
 		expect(toolsOf(await newest())[0]?.approval?.decision).toEqual({ choice: 'once' });
 		expect(await files()).toEqual(['made-a.txt']);
-		await expect(rig.runner.decide('c', question!.interruptId, { choice: 'deny' })).rejects.toMatchObject({
+		await expect(answer(question!.interruptId, { choice: 'deny' })).rejects.toMatchObject({
 			code: 'not_found'
 		});
 	});
@@ -156,7 +158,13 @@ describe('C16: a script that somebody must allow', () => {
 		const next = rig.createRunner();
 		await next.recover();
 		const [question] = await questions();
-		const runId = await next.decide('c', question!.interruptId, { choice: 'once' });
+		const runId = await decideAbout(
+			{ ...rig, runner: next },
+			{
+				...{ conversationId: 'c', interruptId: question!.interruptId },
+				decision: { choice: 'once' }
+			}
+		);
 		await rig.events(runId!, 0, next);
 		expect(await files()).toEqual(['made-a.txt']);
 		await next.close();
@@ -173,7 +181,7 @@ describe('C16: a script that somebody must allow', () => {
 		expect(await files()).toEqual([]);
 		const input = rig.server.requests[1]?.body.input as { type: string }[];
 		expect(input.map(({ type }) => type)).toContain('function_call_output');
-		await expect(rig.runner.decide('c', question!.interruptId, { choice: 'once' })).rejects.toMatchObject({
+		await expect(answer(question!.interruptId, { choice: 'once' })).rejects.toMatchObject({
 			code: 'not_found'
 		});
 	});

@@ -3,6 +3,7 @@ import { call, gate, raw, text, type Reply } from '../../../../tests/support/mod
 import { createRunRig, type RunRig } from '../../../../tests/support/run-rig.ts';
 import type { Message } from '../../shared/message.ts';
 import { readConversation } from './conversations.ts';
+import { createOutbox } from './outbox.ts';
 
 let rig: RunRig;
 afterEach(() => rig.close());
@@ -13,7 +14,7 @@ async function start(script: Reply[]): Promise<void> {
 const textOf = (message: Message) => message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
 const shown = async () => (await readConversation(rig, 'c')).messages.map(textOf);
 const waiting = async () => (await readConversation(rig, 'c')).queue.map(({ text: words }) => words);
-const enqueue = (id: string) => rig.runner.enqueue('c', { id, text: `text of ${id}`, files: [] });
+const enqueue = (id: string) => rig.outbox.enqueue('c', { id, text: `text of ${id}`, files: [] });
 
 /** Resolves when the model has got its first request. */
 const asked = () => vi.waitFor(() => expect(rig.server.requests).toHaveLength(1));
@@ -81,7 +82,7 @@ describe('F14: a message that is sent while an answer is written', () => {
 		const { runId } = await rig.ask('first');
 		await enqueue('a');
 		await enqueue('b');
-		expect(await rig.runner.sendNow('c', 'b')).toBe(null);
+		expect(await rig.outbox.sendNow('c', 'b')).toBe(null);
 		held.open();
 		await rig.events(runId);
 		await quiet();
@@ -105,7 +106,7 @@ describe('F14: a message that is sent while an answer is written', () => {
 		await enqueue('a');
 		await rig.runner.stop(runId);
 		expect(await waiting()).toEqual(['text of a']);
-		const sent = await rig.runner.sendNow('c', 'a');
+		const sent = await rig.outbox.sendNow('c', 'a');
 		await rig.events(sent!);
 		expect(await waiting()).toEqual([]);
 		expect((await shown()).slice(-2)).toEqual(['text of a', 'Two.']);
@@ -132,7 +133,7 @@ describe('F14: a message that is sent while an answer is written', () => {
 		const next = rig.createRunner();
 		await next.recover();
 		expect(await waiting()).toEqual(['text of a']);
-		const runId = await next.sendNow('c', 'a');
+		const runId = await createOutbox({ ...rig, runner: next }).sendNow('c', 'a');
 		await rig.events(runId!, 0, next);
 		expect((await shown()).slice(-2)).toEqual(['text of a', 'Two.']);
 		await next.close();
@@ -153,7 +154,7 @@ describe('F14: a message that is sent while an answer is written', () => {
 	test('needs a conversation, and room: fifty may wait', async () => {
 		const held = gate();
 		await start([text('One', held, '.')]);
-		await expect(rig.runner.enqueue('ghost', { id: 'a', text: 'x', files: [] })).rejects.toMatchObject({
+		await expect(rig.outbox.enqueue('ghost', { id: 'a', text: 'x', files: [] })).rejects.toMatchObject({
 			code: 'not_found'
 		});
 		const { runId } = await rig.ask('first');

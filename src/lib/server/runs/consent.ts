@@ -1,0 +1,55 @@
+/** Takes what people decide about calls that wait for it, and goes on once nothing is open (AG-UI `resume`, F14). */
+import { AppError } from '../../shared/errors.ts';
+import type { ApprovalDecision } from '../../shared/events.ts';
+import type { Store } from '../store/store.ts';
+import { waitingIds } from './approval-policy.ts';
+import type { ConversationChanges } from './conversation-changes.ts';
+import type { Runner } from './runner.ts';
+
+interface Parts {
+	store: Store;
+	runner: Runner;
+	changes: ConversationChanges;
+}
+
+export interface Decision {
+	conversationId: string;
+	interruptId: string;
+	decision: ApprovalDecision;
+	/** What the run that goes on is to be called. */
+	runId?: string;
+}
+
+/**
+ * The first decision about a call counts. When none is open any more the answer goes on: then the id of that run is
+ * returned.
+ * @throws AppError `not_found` for a question that nobody asked, `conflict` when it was decided already
+ */
+export async function decide(
+	{ store, runner, changes }: Parts,
+	{ conversationId, interruptId, decision, runId }: Decision
+): Promise<string | null> {
+	const answer = (await store.messages.list(conversationId)).findLast((message) => message.status === 'waiting');
+	const part = answer?.parts.find((each) => each.type === 'tool' && each.approval?.interruptId === interruptId);
+	if (!answer || part?.type !== 'tool' || !part.approval) {
+		throw new AppError('not_found', 'Nothing waits for this decision any more.');
+	}
+	const now = new Date().toISOString();
+	const isFirst = await store.approvals.decide(conversationId, interruptId, decision, now);
+	const { skill, script, digest } = part.approval;
+	if (isFirst && (decision.choice === 'script' || decision.choice === 'skill')) {
+		await store.approvals.grant({ skill, script: decision.choice === 'skill' ? '' : script, digest }, now);
+	}
+	changes.announce(conversationId);
+	// Whoever decides last goes on with it; so does one who comes again because the server was stopped in between.
+	const ids = waitingIds(answer);
+	const decided = await store.approvals.decisions(conversationId, ids);
+	if (ids.some((id) => !decided.has(id))) {
+		if (!isFirst) throw new AppError('conflict', 'This was decided already.');
+		return null;
+	}
+	// One id for all who may come to start it.
+	const id = runId ?? `resume-${ids[0]}`;
+	await runner.start({ kind: 'resume', runId: id, conversationId, messageId: answer.id, tools: [] });
+	return id;
+}
