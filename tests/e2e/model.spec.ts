@@ -184,6 +184,7 @@ test('an orderly end of the server ends its scripts; the page says interrupted, 
 	await app.restart();
 	expect(isRunning(pid)).toBe(false);
 	await expect(answers(page)).toHaveAttribute('data-status', 'interrupted');
+	await expect(page.getByTestId('continue')).toBeVisible();
 	model.push(text('Back.'));
 	await page.getByTestId('retry').click();
 	await expect(answers(page).last()).toContainText('Back.');

@@ -84,15 +84,7 @@ async function createConversations(db: Kysely<unknown>): Promise<void> {
 		.addColumn('error_code', 'text')
 		.addCheckConstraint('runs_state_known', sql`state in ('running', 'success', 'cancelled', 'failed', 'interrupted')`)
 		.execute();
-	await db.schema.createIndex('runs_by_conversation').on('runs').columns(['conversation_id', 'state']).execute();
-	await db.schema.createIndex('runs_by_state').on('runs').column('state').execute();
-	await db.schema
-		.createIndex('runs_one_running')
-		.unique()
-		.on('runs')
-		.column('conversation_id')
-		.where(sql.ref('state'), '=', 'running')
-		.execute();
+	await indexRuns(db);
 
 	await db.schema
 		.createTable('run_events')
@@ -192,6 +184,10 @@ async function allowWaiting(db: Kysely<unknown>): Promise<void> {
 	await db.schema.dropTable('runs').execute();
 	await db.schema.alterTable('runs_new').renameTo('runs').execute();
 	await db.schema.alterTable('run_events_new').renameTo('run_events').execute();
+	await indexRuns(db);
+}
+
+async function indexRuns(db: Kysely<unknown>): Promise<void> {
 	await db.schema.createIndex('runs_by_conversation').on('runs').columns(['conversation_id', 'state']).execute();
 	await db.schema.createIndex('runs_by_state').on('runs').column('state').execute();
 	await db.schema
