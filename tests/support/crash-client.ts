@@ -1,5 +1,5 @@
 /** A page's side of the API, over connections that may break at any moment. */
-import type { ConversationDetail, RunState } from '../../src/lib/shared/api.ts';
+import type { ConversationDetail, RunState, MessageList } from '../../src/lib/shared/api.ts';
 import type { NumberedEvent, RunEvent } from '../../src/lib/shared/events.ts';
 
 export interface SeenEvent extends NumberedEvent {
@@ -61,10 +61,19 @@ export async function readRun(url: string, runId: string): Promise<RunState | nu
 	return response.status === 404 ? null : read<RunState>(response);
 }
 
-/** null when there is no such conversation. */
+/** With every message that it has; null when there is no such conversation. */
 export async function readConversation(url: string, id: string): Promise<ConversationDetail | null> {
 	const response = await fetch(`${url}/api/conversations/${id}`);
-	return response.status === 404 ? null : read<ConversationDetail>(response);
+	if (response.status === 404) return null;
+	const conversation = await read<ConversationDetail>(response);
+	while (conversation.hasEarlier) {
+		const first = conversation.messages[0]?.id ?? '';
+		const earlier = await fetch(`${url}/api/conversations/${id}/messages?before=${encodeURIComponent(first)}`);
+		const { messages, hasEarlier } = await read<MessageList>(earlier);
+		conversation.messages.unshift(...messages);
+		conversation.hasEarlier = hasEarlier;
+	}
+	return conversation;
 }
 
 async function read<Body>(response: Response): Promise<Body> {
