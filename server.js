@@ -15,24 +15,77 @@ if (Number(process.versions.node.split('.')[0]) < 24) {
 }
 if (existsSync('.env')) process.loadEnvFile('.env');
 
+// Before anything else: a server that others would reach without a login must not even begin to listen.
+const { loadConfig } = await import('./src/lib/server/config.ts');
+const { securityHeaders } = await import('./src/lib/server/access/security-headers.ts');
+const config = orExit(() => loadConfig(process.env));
+
 buildIfStale();
 
 // Our own doors check host, origin and size; the adapter only has to take the request as it is.
 process.env.BODY_SIZE_LIMIT = 'Infinity';
 process.env.PROTOCOL_HEADER = 'x-app-protocol';
+// With these the adapter would believe what a client says of itself.
+for (const name of ['ORIGIN', 'HOST_HEADER', 'PORT_HEADER', 'ADDRESS_HEADER'])
+	Reflect.deleteProperty(process.env, name);
 const { handler } = await import(new URL('build/handler.js', import.meta.url).href).catch((error) => {
 	console.error(`The app could not start: ${error.message}`);
 	process.exit(1);
 });
 
-const server = createServer((request, response) => {
-	request.headers['x-app-protocol'] = 'http';
-	// The adapter takes a request without a content type to have no body: an upload would become an empty file.
-	request.headers['content-type'] ??= 'application/octet-stream';
-	handler(request, response, () => {
-		response.statusCode = 404;
-		response.end('Not found');
-	});
+/** Set here as well as by the app: the adapter serves files, and answers what it cannot read, before it asks the app. */
+const headers = securityHeaders(config.publicOrigin);
+const server = createServer(
+	{
+		maxHeaderSize: 16_384,
+		// Refused all the same, but with our headers.
+		requireHostHeader: false,
+		// Who sends a head byte by byte only wants to keep a connection; an upload may take its time, but not for ever.
+		headersTimeout: 10_000,
+		requestTimeout: 3_600_000,
+		connectionsCheckingInterval: 2_000
+	},
+	(request, response) => void answer(request, response)
+);
+server.on('checkExpectation', (request, response) => void answer(request, response));
+// Of silence: event streams send something every 15 seconds, and no request works for longer.
+server.setTimeout(600_000);
+
+/** No request may end the process, whatever becomes of it. */
+async function answer(
+	/** @type {import('node:http').IncomingMessage} */ request,
+	/** @type {import('node:http').ServerResponse} */ response
+) {
+	try {
+		for (const [name, value] of headers) response.setHeader(name, value);
+		request.headers['x-app-protocol'] = 'http';
+		// The adapter takes a request without a content type to have no body: an upload would become an empty file.
+		request.headers['content-type'] ??= 'application/octet-stream';
+		// The server of static files throws for ranges that make no sense, in the middle of its answer.
+		if (!request.url?.startsWith('/api/')) delete request.headers.range;
+		await handler(request, response, () => {
+			response.statusCode = 404;
+			response.end('Not found');
+		});
+	} catch (error) {
+		console.error(error);
+		if (response.headersSent) return response.destroy();
+		response.statusCode = 500;
+		response.end('Something went wrong in the server.');
+	}
+}
+
+server.on('clientError', (/** @type {NodeJS.ErrnoException} */ error, socket) => {
+	// What has been written may be the beginning of another answer.
+	if (!socket.writable || /** @type {import('node:net').Socket} */ (socket).bytesWritten > 0) return socket.destroy();
+	const status = {
+		HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+		ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout'
+	}[error.code ?? ''];
+	const lines = [...headers, ['connection', 'close'], ['content-length', '0']].map(
+		([name, value]) => `${name}: ${value}`
+	);
+	socket.end([`HTTP/1.1 ${status ?? '400 Bad Request'}`, ...lines, '', ''].join('\r\n'));
 });
 server.on('error', (error) => {
 	const port = process.env.PORT || 3000;
@@ -40,13 +93,15 @@ server.on('error', (error) => {
 	console.error(isTaken ? `Port ${port} is in use. Set PORT to another one, or stop what uses it.` : error.message);
 	process.exit(1);
 });
-server.listen(Number(process.env.PORT || 3000), process.env.HOST || '127.0.0.1', () => void announce());
+server.listen(Number(process.env.PORT || 3000), config.host, () => void announce());
 
 async function announce() {
 	const address = /** @type {import('node:net').AddressInfo} */ (server.address());
 	const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
 	const url = `http://${host}:${address.port}`;
-	const health = await fetch(`${url}/api/health`).then((response) => response.json());
+	/** @type {Record<string, string>} */
+	const credentials = config.adminToken ? { authorization: `Bearer ${config.adminToken}` } : {};
+	const health = await fetch(`${url}/api/health`, { headers: credentials }).then((response) => response.json());
 	const { model, skills } = health;
 	console.log(`Listening on ${url}`);
 	console.log(
@@ -91,6 +146,16 @@ function emitShutdown(/** @type {string} */ reason) {
 		/** @type {never} */ (waitFor)
 	);
 	return work;
+}
+
+/** @template Result @param {() => Result} load @returns {Result} */
+function orExit(load) {
+	try {
+		return load();
+	} catch (error) {
+		console.error(`The app could not start: ${/** @type {Error} */ (error).message}`);
+		process.exit(1);
+	}
 }
 
 function buildIfStale() {

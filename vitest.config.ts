@@ -5,6 +5,9 @@ import { findChromium } from './tests/support/chromium.ts';
 const componentTests = 'src/**/*.svelte.test.ts';
 /** Start the whole app again and again: minutes, and a build that nobody else makes meanwhile. */
 const crashTests = 'tests/crash/**/*.test.ts';
+const installSandboxes = 'tests/support/install-sandboxes.ts';
+/** Wear the machine out on purpose: one after the other, and beside nothing else. */
+const sandboxTests = 'tests/sandbox/**/*.test.ts';
 
 export default defineConfig({
 	test: {
@@ -14,13 +17,26 @@ export default defineConfig({
 				test: {
 					name: 'node',
 					environment: 'node',
+					globalSetup: installSandboxes,
 					include: ['src/**/*.test.ts', 'tests/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
-					exclude: [componentTests, crashTests, 'tests/fixtures/**']
+					exclude: [componentTests, crashTests, sandboxTests, 'tests/fixtures/**']
 				}
 			},
 			{
 				extends: './vite.config.ts',
 				test: { name: 'crash', environment: 'node', include: [crashTests], fileParallelism: false }
+			},
+			{
+				extends: './vite.config.ts',
+				test: {
+					name: 'sandbox',
+					environment: 'node',
+					include: [sandboxTests],
+					globalSetup: installSandboxes,
+					fileParallelism: false,
+					testTimeout: 180_000,
+					hookTimeout: 180_000
+				}
 			},
 			{
 				extends: './vite.config.ts',

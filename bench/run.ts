@@ -7,6 +7,7 @@ import { markdownTable } from './measure.ts';
 import { benchRanking } from './ranking.ts';
 import { benchRelay } from './relay.ts';
 import { benchFirstText, benchStart } from './server.ts';
+import { benchSandboxes } from './sandboxes.ts';
 import { benchHandler, benchScript } from './skills.ts';
 import { benchDurable, benchReplay } from './storing.ts';
 
@@ -20,6 +21,7 @@ const benches = [
 	benchConversation,
 	benchScript,
 	benchHandler,
+	benchSandboxes,
 	benchLibrary,
 	benchRanking,
 	benchStart

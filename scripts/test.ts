@@ -8,7 +8,7 @@ import { addTotals, countPlaywright, countVitest, CRASHED, totalsLine, type Tota
 
 const reports = join(root, 'test-results');
 
-const totals = addTotals([await checks(), await unitTests(), ...(await builtTests())]);
+const totals = addTotals([await checks(), await unitTests(), await sandboxTests(), ...(await builtTests())]);
 console.log(totalsLine(totals));
 if (totals.failed > 0) process.exitCode = 1;
 
@@ -20,6 +20,11 @@ async function checks(): Promise<Totals> {
 async function unitTests(): Promise<Totals> {
 	console.log('\nUnit and component tests');
 	return vitest('vitest', ['node', 'browser']);
+}
+
+async function sandboxTests(): Promise<Totals> {
+	console.log('\nSandboxes');
+	return vitest('sandbox', ['sandbox']);
 }
 
 async function vitest(name: string, projects: string[]): Promise<Totals> {

@@ -4,6 +4,8 @@ declare global {
 	namespace App {
 		interface Locals {
 			app: Application;
+			/** Address that wrong tokens are counted by. */
+			client: string;
 		}
 	}
 }

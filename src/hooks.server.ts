@@ -1,12 +1,18 @@
-import type { Handle, HandleServerError, ServerInit } from '@sveltejs/kit';
+import type { Handle, HandleServerError, RequestEvent, ServerInit } from '@sveltejs/kit';
 import { AppError } from '$lib/shared/errors.ts';
+import { isLoopback } from '$lib/shared/loopback.ts';
 import { createApp, type App } from '$lib/server/app.ts';
 import { loadConfig } from '$lib/server/config.ts';
-import { checkDoor } from '$lib/server/doors.ts';
+import { checkDoor } from '$lib/server/access/doors.ts';
+import { clientAddress } from '$lib/server/access/login.ts';
+import { securityHeaders } from '$lib/server/access/security-headers.ts';
 import { errorResponse } from '$lib/server/http.ts';
 
 // The development server loads this module anew after a change; the old app must let go of its files first.
 const kept = globalThis as typeof globalThis & { openrouterSkills?: Promise<App> | undefined };
+
+/** What one needs to log in; Kit serves the scripts and styles of pages before it asks here. */
+const LOGIN_ROUTES: readonly (string | null)[] = ['/login', '/api/session'];
 
 export const init: ServerInit = async () => {
 	const old = kept.openrouterSkills;
@@ -30,24 +36,58 @@ function shutDown(reason: string, waitFor?: (work: Promise<void>) => void): void
 }
 
 export const handle: Handle = async ({ event, resolve }) => {
-	try {
-		checkDoor({ method: event.request.method, path: event.url.pathname, headers: event.request.headers });
-	} catch (error) {
-		return errorResponse(error);
-	}
 	const app = await kept.openrouterSkills;
 	if (!app) throw new Error('the app was not created');
 	event.locals.app = app;
-	if (event.url.pathname.startsWith('/api/') && event.route.id === null) {
-		return errorResponse(new AppError('not_found', `There is no ${event.url.pathname}.`));
+	const response = await admit(event).then(
+		() => resolve(event),
+		(error: unknown) => refusal(event, error)
+	);
+	// Whoever stands between must not keep what only this client may see.
+	const headers: [string, string][] = [
+		...securityHeaders(app.config.publicOrigin),
+		['cache-control', 'private, no-cache']
+	];
+	for (const [name, value] of headers) {
+		if (!response.headers.has(name)) response.headers.set(name, value);
 	}
-	const response = await resolve(event);
-	response.headers.set('x-content-type-options', 'nosniff');
-	response.headers.set('referrer-policy', 'no-referrer');
 	return response;
 };
 
+/** @throws AppError when the request may not go on */
+async function admit(event: RequestEvent): Promise<void> {
+	const { config, login } = event.locals.app;
+	const { method, headers } = event.request;
+	checkDoor({ method, route: event.route.id, headers }, config);
+	const connected = event.getClientAddress();
+	// The development server can be told to listen on an address that the settings know nothing of.
+	if (!login.isNeeded && !isLoopback(connected.replace(/^::ffff:/, ''))) {
+		throw new AppError('forbidden', 'Without ADMIN_TOKEN this server is for the machine that it runs on.');
+	}
+	event.locals.client = clientAddress(connected, headers.get('x-forwarded-for'), config.trustsProxy);
+	if (!LOGIN_ROUTES.includes(event.route.id)) {
+		const session = event.cookies.get(login.cookie.name);
+		await login.check({ authorization: headers.get('authorization'), session, client: event.locals.client });
+	}
+	if (event.url.pathname.startsWith('/api/') && event.route.id === null) {
+		throw new AppError('not_found', `There is no ${event.url.pathname}.`);
+	}
+}
+
+/** Programs get the error as JSON; a browser that wants a page gets the login page, which leads back. */
+function refusal({ request, route, url, isDataRequest }: RequestEvent, error: unknown): Response {
+	if (!(error instanceof AppError)) logError(url.pathname, error);
+	const isPage = request.method === 'GET' && !isDataRequest && !/^\/api(\/|$)/.test(route.id ?? url.pathname);
+	if (!isPage || !(error instanceof AppError && error.code === 'unauthorized')) return errorResponse(error);
+	const location = `/login?next=${encodeURIComponent(url.pathname + url.search)}`;
+	return new Response(null, { status: 303, headers: { location } });
+}
+
+function logError(path: string, error: unknown): void {
+	process.stderr.write(`${JSON.stringify({ path, error: String(error) })}\n`);
+}
+
 export const handleError: HandleServerError = ({ error, event, status }) => {
-	if (status !== 404) process.stderr.write(`${JSON.stringify({ path: event.url.pathname, error: String(error) })}\n`);
+	if (status >= 500) logError(event.url.pathname, error);
 	return { message: status === 404 ? 'There is no such page.' : 'Something went wrong in the server.' };
 };

@@ -1,4 +1,5 @@
 /** F14: SIGTERM. What runs has its time, what is new is refused, and what is too slow is interrupted, not lost. */
+import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,11 +8,11 @@ import { startApp, type App } from '../support/app-process.ts';
 import { ask, follow, type Question, type SeenEvent } from '../support/crash-client.ts';
 import { readAftermath, requireAccepted } from '../support/crash-rounds.ts';
 import { call, startModelServer, text, type ModelServer } from '../support/model-server.ts';
-import { isRunning } from '../support/processes.ts';
+import { isRunning, processesWith } from '../support/processes.ts';
 
-/** Says who it is and who started it; ends when the file of its first argument is there, and not at SIGTERM. */
+/** Ends when the file of its first argument is in the working folder, and not at SIGTERM. */
 const SCRIPT = `trap '' TERM
-echo "script $$ server $PPID"
+echo "waiting"
 while [ ! -e "$1" ]; do sleep 0.05; done
 echo "went on"
 `;
@@ -24,6 +25,7 @@ let model: ModelServer;
 let app: App;
 
 beforeEach(async () => {
+	goFile = `go-${randomUUID()}`;
 	folder = await mkdtemp(join(tmpdir(), 'openrouter-skills-terminate-'));
 	await mkdir(join(folder, 'skills/patient/scripts'), { recursive: true });
 	await writeFile(join(folder, 'skills/patient/SKILL.md'), SKILL);
@@ -38,7 +40,9 @@ afterEach(async () => {
 }, 30_000);
 
 const question: Question = { runId: 'run-1', conversationId: 'c', messageId: 'message-1', text: 'wait, please' };
-const goFile = () => join(folder, 'go');
+/** Of the script: by it the script is found among all processes. */
+let goFile: string;
+const isScriptRunning = () => processesWith(goFile).length > 0;
 
 /** The app with a run whose script waits. */
 async function startWaiting(shutdownTimeoutMs: string) {
@@ -51,16 +55,16 @@ async function startWaiting(shutdownTimeoutMs: string) {
 			SHUTDOWN_TIMEOUT_MS: shutdownTimeoutMs
 		}
 	});
-	model.push([text('I wait.'), call('use_skill', { skill: 'patient', script: 'wait.sh', args: [goFile()] })]);
+	model.push([text('I wait.'), call('use_skill', { skill: 'patient', script: 'wait.sh', args: [goFile] })]);
 	await requireAccepted(await ask(app.url, question));
-	const running = Promise.withResolvers<{ script: number; server: number }>();
+	const running = Promise.withResolvers<void>();
 	const onEvent = ({ event }: SeenEvent): void => {
 		if (event.type !== 'CUSTOM' || event.name !== 'skill.output') return;
-		const [, script, server] = /script (\d+) server (\d+)/.exec(event.value.text) ?? [];
-		if (script && server) running.resolve({ script: Number(script), server: Number(server) });
+		if (event.value.text.includes('waiting')) running.resolve();
 	};
 	const following = follow(app.url, question.runId, { onEvent });
-	return { following, ...(await running.promise) };
+	await running.promise;
+	return { following, server: app.pid() };
 }
 
 /** Did the process end its runs itself? Otherwise the next one says that it had to. */
@@ -98,7 +102,7 @@ describe('F14: at SIGTERM', { timeout: 120_000 }, () => {
 		expect(await reading.json()).toMatchObject({ state: 'running' });
 
 		model.push(text('Done.'));
-		await writeFile(goFile(), '');
+		await writeFile(join(app.dataDir, 'workspaces', question.conversationId, goFile), '');
 		const { events, isCut } = await following;
 		expect(isCut).toBe(false);
 		expect(events.at(-1)?.event).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } });
@@ -114,9 +118,9 @@ describe('F14: at SIGTERM', { timeout: 120_000 }, () => {
 	});
 
 	test('what is not done in time is interrupted: its script is ended, its text stays, its page is told', async () => {
-		const { following, script } = await startWaiting('500');
+		const { following } = await startWaiting('500');
 		await app.restart();
-		expect(isRunning(script)).toBe(false);
+		expect(isScriptRunning()).toBe(false);
 		const { events, isCut } = await following;
 		expect(isCut).toBe(false);
 		expect(events.at(-1)?.event).toMatchObject({ type: 'RUN_ERROR', code: 'interrupted' });
@@ -131,14 +135,14 @@ describe('F14: at SIGTERM', { timeout: 120_000 }, () => {
 	});
 
 	test('told again, it does not wait any longer, and ends as cleanly', async () => {
-		const { following, script, server } = await startWaiting(FOR_EVER);
+		const { following, server } = await startWaiting(FOR_EVER);
 		const restarting = app.restart();
 		const again = setInterval(() => isRunning(server) && process.kill(server, 'SIGTERM'), 200);
 		const { events, isCut } = await following.finally(() => clearInterval(again));
 		await restarting;
 		expect(isCut).toBe(false);
 		expect(events.at(-1)?.event).toMatchObject({ type: 'RUN_ERROR', code: 'interrupted' });
-		expect(isRunning(script)).toBe(false);
+		expect(isScriptRunning()).toBe(false);
 		expect(endedItself()).toBe(true);
 	});
 });

@@ -186,6 +186,7 @@ test('/api/health says what answers and how many skills there are', async ({ app
 		model: { id: expect.any(String), offline: true, baseUrl: null },
 		sandbox: expect.any(String),
 		database: 'sqlite',
+		login: false,
 		skills: { ready: 7, broken: 0 }
 	});
 });

@@ -1,9 +1,10 @@
 /** The page over a model server that is slow, broken or in the middle of an answer: nothing that was seen is lost. */
+import { randomInt } from 'node:crypto';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { call, gate, reset, startModelServer, status, text, type ModelServer } from '../support/model-server.ts';
-import { isRunning } from '../support/processes.ts';
+import { processesWith } from '../support/processes.ts';
 import { expect, test as base } from './app.ts';
 
 const KEY = 'sk-or-v1-this-is-a-secret-of-the-server';
@@ -27,6 +28,9 @@ const test = base.extend<object, { model: ModelServer }>({
 test.afterEach(({ model }) => model.assertDone());
 
 const answers = (page: Page) => page.locator('[data-testid=message][data-role=assistant]');
+/** Of the script that waits: by it the script is found among all processes. */
+const SECONDS = `600.${randomInt(1e6, 1e7)}`;
+
 async function ask(page: Page, question: string): Promise<void> {
 	await page.getByTestId('composer-input').fill(question);
 	await page.keyboard.press('Enter');
@@ -35,32 +39,33 @@ async function ask(page: Page, question: string): Promise<void> {
 /** A skill whose script shows its environment, says who it is, and then waits. */
 async function addPatientSkill(page: Page, url: string, skillsDir: string): Promise<void> {
 	await mkdir(join(skillsDir, 'patient/scripts'), { recursive: true });
-	await writeFile(join(skillsDir, 'patient/scripts/wait.sh'), 'env > environment.txt; echo "pid $$"; exec sleep 600\n');
+	await writeFile(
+		join(skillsDir, 'patient/scripts/wait.sh'),
+		`env > environment.txt; echo waiting; exec sleep ${SECONDS}\n`
+	);
 	await writeFile(join(skillsDir, 'patient/SKILL.md'), '---\nname: patient\ndescription: Waits.\n---\nRun wait.sh.\n');
 	await page.goto(`${url}/skills`);
 	await expect(page.locator('[data-testid=skill-row][data-name=patient]')).toBeVisible();
 }
 const waitCall = () => call('use_skill', { skill: 'patient', script: 'wait.sh' });
 
-/** The process that the step's live output names. */
-async function pidOf(page: Page): Promise<number> {
-	const terminal = page.getByTestId('terminal-output').last();
-	await expect(terminal).toContainText(/pid \d+/);
-	return Number(/pid (\d+)/.exec(await terminal.innerText())?.[1]);
+/** Resolves when the step's live output says that the script waits. */
+async function isWaiting(page: Page): Promise<void> {
+	await expect(page.getByTestId('terminal-output').last()).toContainText('waiting');
 }
 test('Stop ends a script while its output is on the page; the next message works', async ({ page, app, model }) => {
 	await addPatientSkill(page, app.url, app.skillsDir);
 	model.push(waitCall());
 	await page.goto(app.url);
 	await ask(page, 'wait, please');
-	const pid = await pidOf(page);
-	expect(isRunning(pid)).toBe(true);
+	await isWaiting(page);
+	expect(processesWith(SECONDS)).not.toEqual([]);
 
 	await page.getByTestId('stop').click();
 	await expect(answers(page)).toHaveAttribute('data-status', 'cancelled');
 	await expect(page.getByTestId('message-note')).toContainText('Stopped');
-	await expect(page.locator('[data-testid=step][data-tool=use_skill]')).toContainText('pid');
-	expect(isRunning(pid)).toBe(false);
+	await expect(page.locator('[data-testid=step][data-tool=use_skill]')).toContainText('waiting');
+	expect(processesWith(SECONDS)).toEqual([]);
 
 	model.push(text('Good.'));
 	await ask(page, 'and now?');
@@ -180,9 +185,9 @@ test('an orderly end of the server ends its scripts; the page says interrupted, 
 	model.push(waitCall());
 	await page.goto(app.url);
 	await ask(page, 'wait, please');
-	const pid = await pidOf(page);
+	await isWaiting(page);
 	await app.restart();
-	expect(isRunning(pid)).toBe(false);
+	expect(processesWith(SECONDS)).toEqual([]);
 	await expect(answers(page)).toHaveAttribute('data-status', 'interrupted');
 	await expect(page.getByTestId('continue')).toBeVisible();
 	model.push(text('Back.'));

@@ -20,6 +20,8 @@ export interface App {
 	/** Temporary, kept over restarts, removed at the end. */
 	dataDir: string;
 	skillsDir: string;
+	/** Id of the server's process. */
+	pid: () => number;
 	/** Each line of standard output and standard error so far. */
 	logs: string[];
 	/** Ends the server and starts it again on the same port, folders and environment (and `env` over it). */
@@ -61,6 +63,7 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
 		dataDir,
 		skillsDir,
 		logs,
+		pid: () => server.process.pid ?? 0,
 		async restart({ signal = 'SIGTERM', env }: RestartOptions = {}) {
 			await endProcess(server.process, signal);
 			server = await start({ ...environment, PORT: new URL(url).port, ...env });
@@ -108,8 +111,9 @@ async function startServer(env: Record<string, string>, logs: string[]): Promise
 /** Nothing of the developer's own: neither a key in the shell nor one in `.env`, which never replaces a set variable. */
 function isolatedEnvironment(): Record<string, string> {
 	const { PATH = '', HOME = '', LANG = 'C.UTF-8', TMPDIR = tmpdir() } = process.env;
-	const own = { HOST: '127.0.0.1', PORT: '0', OPENROUTER_API_KEY: '', DATABASE_URL: '', SHUTDOWN_TIMEOUT_MS: '1000' };
-	return { PATH, HOME, LANG, TMPDIR, ...own };
+	const open = { HOST: '127.0.0.1', PORT: '0', ADMIN_TOKEN: '', PUBLIC_ORIGIN: '' };
+	const own = { OPENROUTER_API_KEY: '', DATABASE_URL: '', SHUTDOWN_TIMEOUT_MS: '1000' };
+	return { PATH, HOME, LANG, TMPDIR, ...open, ...own };
 }
 
 async function endProcess(server: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {

@@ -158,6 +158,9 @@ export function createFakeClient(): FakeClient {
 			}),
 		listSkills: async (page, limit) => ({ data: [], total: 0, page, limit, revision: '1' }),
 		skillEvents: () => new FakeSource('skills', 0) as unknown as EventSource,
+		saveSecrets: async () => ({ binaries: [], pythonModules: [], variables: [] }),
+		listExecutions: async ({ page, limit }) => ({ data: [], total: 0, page, limit, totalPages: 1 }),
+		endExecution: (id) => record(undefined, 'endExecution', id),
 		getHealth: async () => {
 			throw unreachable();
 		}

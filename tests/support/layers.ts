@@ -13,34 +13,54 @@ interface Layer {
 
 const SHARED = 'lib/shared/';
 const LOG = 'lib/server/log.ts';
+const SAFE_PATH = 'lib/server/safe-path.ts';
+/** The interface alone. */
+const SANDBOX = 'lib/server/sandbox/sandbox.ts';
 
 /** The first entry that a file's path starts with is its layer. */
 const LAYERS: Layer[] = [
 	{ path: SHARED, imports: [], packages: ['zod', '@ag-ui/core'] },
 
-	{ path: 'lib/server/skills/', imports: ['lib/server/sandbox/sandbox.ts'] },
+	{ path: 'lib/server/skills/', imports: [SANDBOX] },
 	{ path: 'lib/server/sandbox/', imports: [] },
+	{ path: 'lib/server/network/', imports: [SHARED, 'lib/server/skills/', 'lib/server/store/'] },
+	{ path: 'lib/server/secrets/', imports: [SHARED, SANDBOX, 'lib/server/skills/', 'lib/server/store/'] },
+	{ path: 'lib/server/trust/', imports: [SHARED, 'lib/server/skills/', 'lib/server/store/'] },
+	{ path: 'lib/server/access/', imports: [SHARED, 'lib/server/store/'] },
 	{ path: 'lib/server/agent/', imports: [SHARED] },
 	{
 		path: 'lib/server/models/',
 		imports: [SHARED, LOG, 'lib/server/agent/', 'lib/server/skills/search.ts', 'lib/server/skills/skill-index.ts']
 	},
-	{ path: 'lib/server/store/', imports: [SHARED, LOG, 'lib/server/agent/model.ts', 'lib/server/skills/types.ts'] },
+	{
+		path: 'lib/server/store/',
+		imports: [
+			SHARED,
+			LOG,
+			'lib/server/agent/model.ts',
+			'lib/server/skills/types.ts',
+			'lib/server/skills/execution-host.ts'
+		]
+	},
 	{
 		path: 'lib/server/runs/',
-		imports: [SHARED, LOG, 'lib/server/agent/', 'lib/server/skills/', 'lib/server/store/']
+		imports: [SHARED, LOG, SAFE_PATH, 'lib/server/agent/', 'lib/server/skills/', 'lib/server/store/']
 	},
-	{ path: 'lib/server/builtins/', imports: [SHARED, LOG, 'lib/server/skills/', 'lib/server/sandbox/sandbox.ts'] },
+	{
+		path: 'lib/server/builtins/',
+		imports: [SHARED, LOG, SAFE_PATH, SANDBOX, 'lib/server/agent/tool.ts', 'lib/server/network/', 'lib/server/skills/']
+	},
 	{ path: 'lib/server/catalog/', imports: [SHARED, LOG, 'lib/server/skills/'] },
 	{
 		path: 'lib/server/protocols/',
 		imports: [SHARED, LOG, 'lib/server/agent/', 'lib/server/runs/', 'lib/server/skills/', 'lib/server/store/']
 	},
 	{ path: LOG, imports: [] },
-	{ path: 'lib/server/doors.ts', imports: [SHARED] },
-	{ path: 'lib/server/config.ts', imports: [SHARED] },
+	{ path: SAFE_PATH, imports: [SHARED] },
+	{ path: 'lib/server/config.ts', imports: [SHARED, SANDBOX] },
 	{ path: 'lib/server/http.ts', imports: [SHARED, 'lib/server/'], kit: true },
 	{ path: 'lib/server/app.ts', imports: [SHARED, 'lib/server/'] },
+	{ path: 'lib/server/open-sandbox.ts', imports: [LOG, 'lib/server/config.ts', 'lib/server/sandbox/'] },
 
 	{ path: 'lib/chat/', imports: [SHARED] },
 	{ path: 'lib/components/', imports: [SHARED, 'lib/chat/'] },
@@ -52,9 +72,9 @@ const LAYERS: Layer[] = [
 /** Files that make a concrete part, and who outside their own folder may import them besides `app.ts`. */
 export const CONCRETE_PARTS: Record<string, string[]> = {
 	// The library works alone, so it brings a backend of its own.
-	'lib/server/sandbox/process.ts': ['lib/server/skills/provider.ts'],
-	'lib/server/sandbox/bubblewrap.ts': [],
-	'lib/server/sandbox/container.ts': [],
+	'lib/server/sandbox/process.ts': ['lib/server/skills/provider.ts', 'lib/server/open-sandbox.ts'],
+	'lib/server/sandbox/bubblewrap.ts': ['lib/server/open-sandbox.ts'],
+	'lib/server/sandbox/container.ts': ['lib/server/open-sandbox.ts'],
 	'lib/server/models/responses.ts': [],
 	'lib/server/models/offline.ts': [],
 	'lib/server/store/sqlite.ts': [],

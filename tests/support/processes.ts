@@ -37,3 +37,13 @@ export function orphans(): string[] {
 		}
 	});
 }
+
+/**
+ * Ids of running processes whose command line has this text in it. In a sandbox a process has another id than outside,
+ * so a test finds it by a text that nothing else has, `sleep 98765.4321` say.
+ */
+export function processesWith(text: string): number[] {
+	const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,stat=,args='], { encoding: 'utf8', maxBuffer: 64 << 20 });
+	const lines = stdout.split('\n').filter((line) => line.includes(text) && !/^\s*\d+\s+[ZX]/.test(line));
+	return lines.map((line) => Number.parseInt(line, 10));
+}

@@ -10,12 +10,15 @@ import { createOutbox } from '../../src/lib/server/runs/outbox.ts';
 import { Runner } from '../../src/lib/server/runs/runner.ts';
 import type { AgentLimits } from '../../src/lib/server/agent/loop.ts';
 import type { RunRequest } from '../../src/lib/server/runs/run-request.ts';
+import { openSkillModes } from '../../src/lib/server/runs/skill-modes.ts';
 import { createWorkspaces } from '../../src/lib/server/runs/workspaces.ts';
 import { createSkillsProvider } from '../../src/lib/server/skills/provider.ts';
 import { openSqliteStore } from '../../src/lib/server/store/sqlite.ts';
 import type { Store } from '../../src/lib/server/store/store.ts';
 import type { RunEvent } from '../../src/lib/shared/events.ts';
 import { emptyAnswer, foldEvent, type Message } from '../../src/lib/shared/message.ts';
+import { createTrust } from '../../src/lib/server/trust/trust.ts';
+import { plainProcesses } from './plain-processes.ts';
 import { startModelServer, type Reply } from './model-server.ts';
 
 export interface RigOptions {
@@ -23,6 +26,10 @@ export interface RigOptions {
 	skills?: Record<string, string>;
 	limits?: Partial<AgentLimits>;
 	approvals?: ApprovalMode;
+	/** `ask`: the skills must be looked at first. */
+	trustLocal?: 'trust' | 'ask';
+	/** Variables that a skill declares and nobody has set. */
+	missingVariables?: () => Promise<string[]>;
 	/** Without it nothing is ever too long. */
 	contextTokens?: number;
 	/** What the model's server says of its models. */
@@ -54,10 +61,17 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 	const server = await startModelServer(script, options.models ? { models: options.models } : {});
 	const database = await openSqliteStore(join(root, 'app.sqlite'));
 	const store = options.wrapStore?.(database) ?? database;
-	const skills = await createSkillsProvider(join(root, 'skills'));
+	const skills = await createSkillsProvider(join(root, 'skills'), { sandbox: plainProcesses() });
 	const workspaces = createWorkspaces(root);
 	const logged: string[] = [];
 	const changes = createConversationChanges();
+	const modes = await openSkillModes(store);
+	const trust = createTrust({
+		store,
+		roots: [join(root, 'skills')],
+		installedRoot: join(root, 'installed'),
+		trustsLocal: options.trustLocal !== 'ask'
+	});
 	const createRunner = (): Runner =>
 		new Runner({
 			store,
@@ -69,7 +83,13 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 				backoffMs: 1,
 				...(options.idleTimeoutMs ? { idleTimeoutMs: options.idleTimeoutMs } : {})
 			}),
-			approvals: createApprovalPolicy(store, options.approvals ?? 'auto'),
+			modes,
+			approvals: createApprovalPolicy({
+				store,
+				trust,
+				mode: options.approvals ?? 'auto',
+				missingVariables: options.missingVariables ?? (async () => [])
+			}),
 			limits: { maxSteps: 10, maxCostUsd: null, maxDurationMs: 600_000, toolTimeoutMs: 60_000, ...options.limits },
 			contextTokens: options.contextTokens ?? 10_000_000,
 			changes,
@@ -102,6 +122,8 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 		database,
 		skills,
 		workspaces,
+		trust,
+		modes,
 		runner,
 		outbox,
 		changes,

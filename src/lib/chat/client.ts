@@ -8,12 +8,17 @@ import type {
 	QueuedMessage,
 	RunAgentInput,
 	RunState,
+	SkillExecutionList,
+	SkillDetail,
 	SkillList,
+	SkillNeeds,
+	SkillPatch,
 	WorkspaceFile
 } from '../shared/api.ts';
 import type { ApprovalDecision } from '../shared/events.ts';
 import { ApiError, errorFromBody, unreachable } from './api-error.ts';
 import { fileUrl } from './files.ts';
+import { goToLogin } from './login.ts';
 import { uploadFile, type UploadOptions } from './upload.ts';
 
 /** What the page needs of the server; tests bring their own. */
@@ -50,7 +55,20 @@ export interface Client {
 	listFiles: (conversationId: string) => Promise<WorkspaceFile[]>;
 	uploadFile: (conversationId: string, path: string, file: Blob, options: UploadOptions) => Promise<WorkspaceFile>;
 	listSkills: (page: number, limit: number) => Promise<SkillList>;
+	/** `id` is a name or `source/name`. */
+	getSkill: (id: string) => Promise<SkillDetail>;
+	changeSkill: (id: string, patch: SkillPatch) => Promise<SkillDetail>;
 	skillEvents: () => EventSource;
+	/** Stores variables for a skill's scripts, by `source/name`; null removes one. They never come back. */
+	saveSecrets: (skillId: string, secrets: Record<string, string | null>) => Promise<SkillNeeds>;
+	/** Newest first; an empty status or skill is any. */
+	listExecutions: (query: {
+		status: string;
+		skill: string;
+		page: number;
+		limit: number;
+	}) => Promise<SkillExecutionList>;
+	endExecution: (id: string) => Promise<void>;
 	getHealth: () => Promise<Health>;
 }
 
@@ -62,7 +80,7 @@ export function createClient(): Client {
 		getConversation: (id) => request(of(id)),
 		renameConversation: (id, title) => request(of(id), 'PATCH', { title }),
 		deleteConversation: (id) => request(of(id), 'DELETE'),
-		conversationEvents: (id) => new EventSource(of(id, 'events')),
+		conversationEvents: (id) => openEvents(of(id, 'events')),
 		listEarlier: (id, before) => request(`${of(id, 'messages')}?before=${encodeURIComponent(before)}`),
 		deleteMessage: (id, messageId) => request(of(id, 'messages', messageId), 'DELETE'),
 		showMessage: (id, messageId) => request(of(id), 'PATCH', { show: messageId }),
@@ -75,16 +93,39 @@ export function createClient(): Client {
 		startRun: (input) => request('/api/chat', 'POST', input),
 		getRun: (id) => request(`/api/runs/${encodeURIComponent(id)}`),
 		stopRun: (id) => request(`/api/runs/${encodeURIComponent(id)}`, 'DELETE'),
-		runEvents: (id, after) => new EventSource(`/api/runs/${encodeURIComponent(id)}/events?after=${after}`),
+		runEvents: (id, after) => openEvents(`/api/runs/${encodeURIComponent(id)}/events?after=${after}`),
 		listFiles: async (id) => {
 			const answer = await request<WorkspaceFile[] | { data: WorkspaceFile[] }>(of(id, 'files'));
 			return Array.isArray(answer) ? answer : answer.data;
 		},
 		uploadFile: (id, path, file, options) => uploadFile(fileUrl(id, path), file, options),
 		listSkills: (page, limit) => request(`/api/skills?page=${page}&limit=${limit}`),
-		skillEvents: () => new EventSource('/api/skills/events'),
+		getSkill: (id) => request(skillUrl(id)),
+		changeSkill: (id, patch) => request(skillUrl(id), 'PUT', patch),
+		skillEvents: () => openEvents('/api/skills/events'),
+		saveSecrets: (skillId, secrets) => request(`${skillUrl(skillId)}/secrets`, 'PUT', secrets),
+		listExecutions: ({ status, skill, page, limit }) => {
+			const filters = Object.entries({ status, skill }).filter(([, value]) => value !== '');
+			const query = new URLSearchParams([...filters, ['page', String(page)], ['limit', String(limit)]]);
+			return request(`/api/skills/executions?${query}`);
+		},
+		endExecution: (id) => request(`/api/skills/executions/${encodeURIComponent(id)}`, 'DELETE'),
 		getHealth: () => request('/api/health')
 	};
+}
+
+/** An EventSource does not tell that one has to log in; any other request does, and goes to the login page. */
+function openEvents(path: string): EventSource {
+	const source = new EventSource(path);
+	source.addEventListener('error', () => {
+		if (source.readyState === EventSource.CLOSED) request('/api/health').catch(() => undefined);
+	});
+	return source;
+}
+
+/** The slash of `source/name` stays one. */
+function skillUrl(id: string): string {
+	return `/api/skills/${id.split('/').map(encodeURIComponent).join('/')}`;
 }
 
 async function request<Answer>(path: string, method = 'GET', body?: unknown): Promise<Answer> {
@@ -98,6 +139,7 @@ async function request<Answer>(path: string, method = 'GET', body?: unknown): Pr
 	} catch (error) {
 		throw unreachable(error);
 	}
+	if (response.status === 401) goToLogin();
 	if (!response.ok) throw errorFromBody(response.status, text);
 	if (text === '') return undefined as Answer;
 	try {

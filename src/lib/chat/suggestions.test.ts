@@ -12,6 +12,8 @@ function skill(name: string, change: Partial<SkillSummary> = {}): SkillSummary {
 		scripts: ['scripts/a.py'],
 		tools: [],
 		diagnostics: [],
+		trust: 'trusted',
+		mode: 'auto',
 		...change
 	};
 }

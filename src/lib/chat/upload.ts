@@ -1,6 +1,7 @@
 /** Sends one file and reports how far it is; `fetch` cannot report the progress of an upload, so XMLHttpRequest. */
 import type { WorkspaceFile } from '../shared/api.ts';
 import { ApiError, errorFromBody, unreachable } from './api-error.ts';
+import { goToLogin } from './login.ts';
 
 export interface UploadOptions {
 	signal: AbortSignal;
@@ -19,6 +20,7 @@ export function uploadFile(url: string, file: Blob, { signal, onprogress }: Uplo
 			if (event.lengthComputable && event.total > 0) onprogress(event.loaded / event.total);
 		};
 		request.onload = () => {
+			if (request.status === 401) goToLogin();
 			const isOk = request.status >= 200 && request.status < 300;
 			if (isOk) resolve(JSON.parse(request.responseText) as WorkspaceFile);
 			else reject(errorFromBody(request.status, request.responseText));

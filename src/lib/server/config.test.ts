@@ -26,8 +26,26 @@ describe('the settings', () => {
 	test('a bad value stops the start and names the variable and the value', () => {
 		expect(() => loadConfig({ PORT: 'http' })).toThrow(/^PORT is not usable: .*“http”/);
 		expect(() => loadConfig({ PORT: '70000' })).toThrow(/^PORT .*“70000”/);
-		expect(() => loadConfig({ HOST: '0.0.0.0' })).toThrow(/^HOST .*“0\.0\.0\.0”/);
 		expect(() => loadConfig({ OPENROUTER_BASE_URL: 'file:///etc' })).toThrow(/^OPENROUTER_BASE_URL /);
+	});
+
+	test('E19: an address that others reach is refused without ADMIN_TOKEN, in a sentence that names both', () => {
+		for (const HOST of ['0.0.0.0', '::', '192.168.1.5', 'box.lan', '127.0.0.1.evil.example', '127.1']) {
+			expect(() => loadConfig({ HOST }), HOST).toThrow(new RegExp(`^HOST is “${HOST}”.* ADMIN_TOKEN `));
+			expect(loadConfig({ HOST, ADMIN_TOKEN: 'x'.repeat(16) }).host).toBe(HOST);
+		}
+		for (const HOST of ['127.0.0.1', '127.8.0.1', '::1', 'localhost']) expect(loadConfig({ HOST }).host).toBe(HOST);
+		const PUBLIC_ORIGIN = 'https://chat.example';
+		expect(() => loadConfig({ PUBLIC_ORIGIN })).toThrow(/^PUBLIC_ORIGIN is “https:\/\/chat\.example”.* ADMIN_TOKEN /);
+		expect(loadConfig({ PUBLIC_ORIGIN: 'https://localhost:8443/x' }).publicOrigin).toBe('https://localhost:8443');
+	});
+
+	test('E19: a token that is short, or that no header can carry, is refused without being shown', () => {
+		for (const ADMIN_TOKEN of ['short', 'x'.repeat(15), 'two words of a token', 'ein-schlüssel-mit-umlaut']) {
+			const start = (): unknown => loadConfig({ ADMIN_TOKEN });
+			expect(start).toThrow(/^ADMIN_TOKEN is not usable: use 16 or more/);
+			expect(start).not.toThrow(ADMIN_TOKEN);
+		}
 	});
 
 	test('folders of skills are split at the separator of the system', () => {

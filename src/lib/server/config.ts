@@ -2,6 +2,10 @@
 import { homedir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { z } from 'zod';
+import { isLoopback } from '../shared/loopback.ts';
+import type { SandboxLimits } from './sandbox/sandbox.ts';
+
+const MB = 1024 * 1024;
 
 const count = (fallback: number, min: number, max: number) =>
 	z.coerce.number().int().min(min).max(max).default(fallback);
@@ -16,8 +20,26 @@ const schema = z.object({
 		.default('https://openrouter.ai/api/v1')
 		.describe('Any server that speaks the Responses API.'),
 	OPENROUTER_MODEL: z.string().default('openrouter/auto').describe('Model to ask for.'),
-	HOST: z.enum(['127.0.0.1', '::1', 'localhost']).default('127.0.0.1').describe('Address to listen on; loopback only.'),
+	HOST: z.string().default('127.0.0.1').describe('Address to listen on; any but loopback needs ADMIN_TOKEN.'),
 	PORT: count(3000, 0, 65535).describe('Port to listen on; 0 takes a free one.'),
+	ADMIN_TOKEN: z
+		.string()
+		.regex(/^[!-~]{16,}$/, 'use 16 or more letters, digits and signs without spaces')
+		.optional()
+		.describe('Who knows it may use the server: a login page for browsers, a bearer token for programs.'),
+	PUBLIC_ORIGIN: z
+		.url({ protocol: /^https?$/ })
+		.optional()
+		.describe('Address by which browsers reach the server, behind a proxy say.'),
+	TRUST_PROXY: z
+		.stringbool()
+		.default(false)
+		.describe('A proxy in front tells the client’s address in X-Forwarded-For.'),
+	SECRETS_KEY: z
+		.string()
+		.min(16)
+		.optional()
+		.describe('Key that secrets of skills are encrypted with; without it one is made in DATA_DIR.'),
 	DATA_DIR: z.string().default('./data').describe('Database, uploads and results.'),
 	SKILLS_DIRS: z
 		.string()
@@ -33,6 +55,48 @@ const schema = z.object({
 		.enum(['ask', 'auto'])
 		.default('auto')
 		.describe('“ask”: scripts run when you have allowed them; “auto”: they run.'),
+	SKILLS_ENABLED: z.stringbool().default(true).describe('“false”: nothing of a skill is executed.'),
+	SKILLS_TRUST_LOCAL: z
+		.enum(['trust', 'ask'])
+		.default('trust')
+		.describe('“ask”: skills in folders of SKILLS_DIRS must be looked at and trusted as well.'),
+	SKILLS_SANDBOX: z
+		.enum(['auto', 'process', 'bubblewrap', 'container'])
+		.default('auto')
+		.describe('What keeps scripts apart from this machine; “auto” takes bubblewrap where it works, else process.'),
+	SKILLS_SANDBOX_RUNTIME: z
+		.enum(['auto', 'docker', 'podman'])
+		.default('auto')
+		.describe('Program that runs the containers of SKILLS_SANDBOX=container.'),
+	SKILLS_SANDBOX_IMAGE: z.string().optional().describe('One image for scripts of every language, instead of one each.'),
+	SKILLS_ALLOWED_SANDBOX_IMAGES: z
+		.string()
+		.default('')
+		.describe('Images that may be used beside alpine:3.20, node:22-alpine and python:3.12-alpine.'),
+	SKILLS_SANDBOX_NETWORK_ENABLED: z
+		.stringbool()
+		.optional()
+		.describe(
+			'“false”: no script has a network, whatever was granted; “true”: eval_code and execute_command may ask for it.'
+		),
+	SKILLS_SANDBOX_TIMEOUT_MS: count(10_000, 100, 60_000).describe(
+		'Longest that eval_code and execute_command may take.'
+	),
+	SKILLS_MAX_SANDBOX_OUTPUT_CHARS: count(100_000, 256, 1_048_576).describe('Of their output.'),
+	SKILLS_MAX_FILE_BYTES: count(1_048_576, 1, 104_857_600).describe('Largest file of file_read and file_write.'),
+	SKILLS_MAX_HTTP_RESPONSE_BYTES: count(256_000, 1, 104_857_600).describe('Most that http_request reads.'),
+	SKILLS_SEARCH_URL: z
+		.url({ protocol: /^https?$/ })
+		.optional()
+		.describe('Address of a SearXNG server or one that answers like it; without it web_search says that it has none.'),
+	SKILLS_BROWSER_ENABLED: z.stringbool().default(false).describe('Offers the skill “browser”.'),
+	SKILLS_MAX_MEMORY_MB: count(512, 16, 65_536).describe('Most memory of a script.'),
+	SKILLS_MAX_PROCESSES: count(64, 8, 10_000).describe('Most processes and threads of a script.'),
+	SKILLS_MAX_FILE_MB: count(64, 1, 10_240).describe('Largest file that a script may write.'),
+	SKILLS_MAX_OPEN_FILES: count(256, 16, 65_536).describe('Most files that a process of a script may have open.'),
+	SKILLS_MAX_CPU_SECONDS: count(60, 1, 3600).describe('Most processor time of a process of a script.'),
+	SKILLS_WORKSPACE_MB: count(1024, 1, 1_048_576).describe('Most that the files of a conversation may take.'),
+	SKILLS_WORKSPACE_FILES: count(20_000, 10, 10_000_000).describe('Most files of a conversation.'),
 	AGENT_MAX_STEPS: count(10, 1, 100).describe('Model calls in one turn before it must answer.'),
 	AGENT_MAX_COST_USD: z.coerce.number().positive().optional().describe('Most that one turn may cost, in USD.'),
 	AGENT_TIMEOUT_MS: count(1_800_000, 1000, 86_400_000).describe('Longest that one turn may take.'),
@@ -50,6 +114,12 @@ const schema = z.object({
 });
 
 export interface Config {
+	host: string;
+	adminToken: string | null;
+	publicOrigin: string | null;
+	trustsProxy: boolean;
+	secretsKey: string | null;
+	execution: ExecutionConfig;
 	apiKey: string | null;
 	baseUrl: string;
 	model: string;
@@ -67,12 +137,38 @@ export interface Config {
 	shutdownTimeoutMs: number;
 }
 
+/** How and whether skills are executed. */
+export interface ExecutionConfig {
+	isEnabled: boolean;
+	/** Skills of configured folders need no looking at. */
+	trustsLocal: boolean;
+	sandbox: 'auto' | 'process' | 'bubblewrap' | 'container';
+	containerRuntime: 'auto' | 'docker' | 'podman';
+	containerImage: string | null;
+	allowedImages: string[];
+	/** null where the operator has said nothing: grants decide, and built-in skills have no network. */
+	network: boolean | null;
+	/** The most that any skill or call may have. */
+	limits: SandboxLimits;
+	builtins: {
+		timeoutMs: number;
+		maxOutputChars: number;
+		maxFileBytes: number;
+		maxHttpBytes: number;
+		searchUrl: string | null;
+		hasBrowser: boolean;
+	};
+}
+
 /** Names of all settings. */
 const SETTINGS = Object.keys(schema.shape);
 
+/** Their values are never shown. */
+const SECRET_SETTINGS: ReadonlySet<string> = new Set(['OPENROUTER_API_KEY', 'ADMIN_TOKEN', 'SECRETS_KEY']);
+
 /** The server's own secrets: never given to a script, whatever SKILLS_ENV says. */
 const NEVER_FOR_SKILLS =
-	/^(OPENROUTER_|DATABASE_URL$|ADMIN_TOKEN$|NODE_|LD_|DYLD_|PYTHON|BASH_ENV$|ENV$|SHELLOPTS$|PS4$|PATH$|HOME$)/;
+	/^(OPENROUTER_|DATABASE_URL$|ADMIN_TOKEN$|SECRETS_KEY$|NODE_|LD_|DYLD_|PYTHON|BASH_ENV$|ENV$|SHELLOPTS$|PS4$|PATH$|HOME$)/;
 
 /** Reads the environment. @throws Error naming the variable and the value received */
 export function loadConfig(environment: Record<string, string | undefined>): Config {
@@ -86,12 +182,19 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
 	if (!parsed.success) {
 		const [first] = parsed.error.issues;
 		const name = String(first?.path[0]);
-		const shown = name === 'OPENROUTER_API_KEY' ? '' : ` (got “${given[name]}”)`;
+		const shown = SECRET_SETTINGS.has(name) ? '' : ` (got “${given[name]}”)`;
 		throw new Error(`${name} is not usable: ${first?.message}${shown}. See .env.example.`);
 	}
 	const values = parsed.data;
+	refuseOpenServer(values);
 	const dataDir = resolve(values.DATA_DIR);
 	return {
+		host: values.HOST,
+		adminToken: values.ADMIN_TOKEN ?? null,
+		publicOrigin: values.PUBLIC_ORIGIN ? new URL(values.PUBLIC_ORIGIN).origin : null,
+		trustsProxy: values.TRUST_PROXY,
+		secretsKey: values.SECRETS_KEY ?? null,
+		execution: executionOf(values),
 		apiKey: values.OPENROUTER_API_KEY ?? null,
 		baseUrl: values.OPENROUTER_BASE_URL,
 		model: values.OPENROUTER_MODEL,
@@ -101,6 +204,8 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
 			? values.SKILLS_DIRS.split(delimiter)
 					.filter(Boolean)
 					.map((dir) => resolve(dir))
+					// What comes in through the app is a skill as well.
+					.concat(join(dataDir, 'skills'))
 			: defaultSkillsDirs(dataDir),
 		skillsTimeoutMs: values.SKILLS_TIMEOUT_MS,
 		skillsMaxOutputBytes: values.SKILLS_MAX_OUTPUT_BYTES,
@@ -114,6 +219,47 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
 		},
 		contextTokens: values.AGENT_CONTEXT_TOKENS ?? null,
 		shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS
+	};
+}
+
+/** Whoever reaches the server can run scripts on this machine (SECURITY, *The server*). @throws Error naming the setting */
+function refuseOpenServer({ HOST, PUBLIC_ORIGIN, ADMIN_TOKEN }: z.infer<typeof schema>): void {
+	if (ADMIN_TOKEN !== undefined) return;
+	const publicHost = PUBLIC_ORIGIN && new URL(PUBLIC_ORIGIN).hostname;
+	const [name, value] = isLoopback(HOST) ? ['PUBLIC_ORIGIN', PUBLIC_ORIGIN] : ['HOST', HOST];
+	if (name === 'PUBLIC_ORIGIN' && (!publicHost || isLoopback(publicHost))) return;
+	throw new Error(
+		`${name} is “${value}”, so others can reach this server, and it has no ADMIN_TOKEN: set ADMIN_TOKEN to a long ` +
+			`secret (openssl rand -hex 32 makes one), or leave ${name} out.`
+	);
+}
+
+function executionOf(values: z.infer<typeof schema>): ExecutionConfig {
+	return {
+		isEnabled: values.SKILLS_ENABLED,
+		trustsLocal: values.SKILLS_TRUST_LOCAL === 'trust',
+		sandbox: values.SKILLS_SANDBOX,
+		containerRuntime: values.SKILLS_SANDBOX_RUNTIME,
+		containerImage: values.SKILLS_SANDBOX_IMAGE ?? null,
+		allowedImages: values.SKILLS_ALLOWED_SANDBOX_IMAGES.split(/[\s,]+/).filter(Boolean),
+		network: values.SKILLS_SANDBOX_NETWORK_ENABLED ?? null,
+		limits: {
+			memoryBytes: values.SKILLS_MAX_MEMORY_MB * MB,
+			processes: values.SKILLS_MAX_PROCESSES,
+			fileBytes: values.SKILLS_MAX_FILE_MB * MB,
+			openFiles: values.SKILLS_MAX_OPEN_FILES,
+			cpuSeconds: values.SKILLS_MAX_CPU_SECONDS,
+			workspaceBytes: values.SKILLS_WORKSPACE_MB * MB,
+			workspaceFiles: values.SKILLS_WORKSPACE_FILES
+		},
+		builtins: {
+			timeoutMs: values.SKILLS_SANDBOX_TIMEOUT_MS,
+			maxOutputChars: values.SKILLS_MAX_SANDBOX_OUTPUT_CHARS,
+			maxFileBytes: values.SKILLS_MAX_FILE_BYTES,
+			maxHttpBytes: values.SKILLS_MAX_HTTP_RESPONSE_BYTES,
+			searchUrl: values.SKILLS_SEARCH_URL ?? null,
+			hasBrowser: values.SKILLS_BROWSER_ENABLED
+		}
 	};
 }
 

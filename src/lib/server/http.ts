@@ -4,6 +4,8 @@ import type { z } from 'zod';
 import { AppError } from '../shared/errors.ts';
 
 const MAX_JSON_BYTES = 10 * 1024 * 1024;
+/** An answer to a body that is too large is worth reading so much more of it. */
+const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 const HEARTBEAT_MS = 15_000;
 /** When what is not available for a moment may be asked for again. */
 const RETRY_AFTER_SECONDS = 5;
@@ -34,8 +36,9 @@ async function readText(request: Request): Promise<string> {
 	let bytes = 0;
 	for await (const chunk of request.body ?? []) {
 		bytes += chunk.length;
-		// Read to its end all the same, keeping nothing: leaving early would cut the connection before the answer is out.
+		// Read on, keeping nothing: leaving early would cut the connection before the answer is out.
 		if (bytes <= MAX_JSON_BYTES) chunks.push(chunk);
+		if (bytes > MAX_DISCARDED_BYTES) break;
 	}
 	if (bytes > MAX_JSON_BYTES) throw new AppError('too_large', 'The body is larger than 10 MB.');
 	return Buffer.concat(chunks).toString('utf8');
@@ -54,8 +57,16 @@ export function readPage(url: URL, limit: number): { page: number; limit: number
 /** Any error as the API's JSON. */
 export function errorResponse(error: unknown): Response {
 	const known = error instanceof AppError ? error : new AppError('internal', 'Something went wrong in the server.');
-	const headers = known.code === 'unavailable' ? { 'retry-after': String(RETRY_AFTER_SECONDS) } : undefined;
-	return json(known.toBody(), { status: known.status, headers });
+	return json(known.toBody(), { status: known.status, headers: headersOf(known) });
+}
+
+function headersOf({ code, details }: AppError): Record<string, string> {
+	if (code === 'unavailable') return { 'retry-after': String(RETRY_AFTER_SECONDS) };
+	if (code === 'rate_limited') {
+		const seconds = (details as { retryAfterSeconds?: number } | undefined)?.retryAfterSeconds;
+		return { 'retry-after': String(seconds ?? RETRY_AFTER_SECONDS) };
+	}
+	return code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {};
 }
 
 /** Server-sent events from batches of text; a comment keeps the connection alive. Reads only as fast as the client. */

@@ -176,6 +176,150 @@ export interface SkillSummary {
 	scripts: string[];
 	tools: string[];
 	diagnostics: SkillDiagnostic[];
+	/** May its scripts run without being asked about? */
+	trust: TrustState;
+	mode: 'on' | 'off' | 'auto';
+}
+
+/**
+ * `builtin`: part of this server; `trusted`: in a folder that the operator filled, or its files were looked at and trusted;
+ * `changed`: they were, and are others now; `untrusted`: nobody has said so (FEATURES E30, F4).
+ */
+export type TrustState = 'builtin' | 'trusted' | 'changed' | 'untrusted';
+
+/** Everything of one skill that somebody needs to decide about it. */
+export interface SkillDetail extends SkillSummary {
+	/** `source/name`: names it in executions, secrets and grants. */
+	skillId: string;
+	version: string;
+	source: string;
+	/** SHA-256 of all its files; trust is given to it. */
+	digest: string;
+	files: SkillFile[];
+	findings: SkillFinding[];
+	/** Against the files as they were trusted last; null when they never were or are the same. */
+	changes: SkillFileChange[] | null;
+	needs: SkillNeeds;
+	network: { declared: string[]; granted: string[] };
+	/** The raw `allowed-tools`. */
+	allowedTools: string | null;
+}
+
+export interface SkillFile {
+	/** Relative to the skill's folder, with `/`. */
+	path: string;
+	bytes: number;
+	/** null for what is no text or too long to be shown. */
+	text: string | null;
+}
+
+/** Something that a static look at the files found; a hint for people, never a proof. */
+export interface SkillFinding {
+	severity: 'danger' | 'warning' | 'info';
+	/** e.g. `pipe-to-shell`, `credential-path`, `obfuscation`, `invisible-characters`, `prompt-injection`. */
+	kind: string;
+	message: string;
+	file: string;
+	/** From 1. */
+	line: number;
+	/** The line, cut, with invisible characters shown as escapes. */
+	excerpt: string;
+}
+
+export interface SkillFileChange {
+	path: string;
+	kind: 'added' | 'removed' | 'changed';
+	/** Unified diff; null for what is no text. */
+	diff: string | null;
+}
+
+/** What a skill needs to run, declared or found, and whether it is there (FEATURES F3). */
+export interface SkillNeeds {
+	binaries: { name: string; isDeclared: boolean; isFound: boolean }[];
+	pythonModules: { name: string; isDeclared: boolean; isFound: boolean }[];
+	/** `isSet`: stored for this skill, or offered by the operator. `problem`: why a stored value cannot be used. */
+	variables: {
+		name: string;
+		isDeclared: boolean;
+		isSet: boolean;
+		setBy: 'secret' | 'operator' | null;
+		problem?: string;
+	}[];
+}
+
+/** What `PUT /api/skills/:id` takes. */
+export const skillPatch = z
+	.strictObject({
+		enabled: z.boolean().optional(),
+		mode: z.enum(['on', 'off', 'auto']).optional(),
+		/** `digest` is that of the files that were looked at. */
+		trust: z.strictObject({ digest: z.string().regex(/^[0-9a-f]{64}$/), isTrusted: z.boolean() }).optional(),
+		/** The declared domains that it may reach from now on. */
+		network: z.array(z.string().min(1).max(253)).max(100).optional()
+	})
+	.refine((patch) => Object.values(patch).some((value) => value !== undefined), 'must name something to change');
+export type SkillPatch = z.infer<typeof skillPatch>;
+
+/** Variables to store for a skill; null removes one. Values are never sent back. */
+export const secretsPatch = z.record(
+	z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/),
+	z.string().min(1).max(65_536).nullable()
+);
+
+/** One execution of a script or tool (FEATURES E13). */
+export interface SkillExecution {
+	id: string;
+	skillId: string;
+	skill: string;
+	version: string;
+	tool: string | null;
+	script: string | null;
+	argv: string[];
+	input: string | null;
+	digest: string;
+	sandbox: string;
+	limits: Record<string, number>;
+	status: 'pending' | 'running' | 'success' | 'error' | 'timeout';
+	errorType: string | null;
+	errorMessage: string | null;
+	exitCode: number | null;
+	stdoutBytes: number | null;
+	stderrBytes: number | null;
+	output: string | null;
+	durationMs: number | null;
+	files: { path: string; bytes: number }[];
+	refused: string[];
+	conversationId: string | null;
+	runId: string | null;
+	toolCallId: string | null;
+	apiKeyId: string | null;
+	sessionId: string | null;
+	createdAt: string;
+	finishedAt: string | null;
+}
+
+/** `POST /api/skills/executions`: a script with arguments, or a tool with its input. */
+export const adHocExecution = z
+	.strictObject({
+		skillName: z.string().min(1).max(256),
+		script: z.string().min(1).max(1024).optional(),
+		args: z
+			.union([z.array(z.union([z.string(), z.number(), z.boolean()])).max(1000), z.record(z.string(), z.unknown())])
+			.optional(),
+		tool: z.string().min(1).max(256).optional(),
+		input: z.record(z.string(), z.unknown()).optional(),
+		apiKeyId: z.string().min(1).max(256).optional(),
+		sessionId: z.string().min(1).max(256).optional()
+	})
+	.refine(({ script, tool }) => (script === undefined) !== (tool === undefined), 'must name a script or a tool');
+export type AdHocExecution = z.infer<typeof adHocExecution>;
+
+export interface SkillExecutionList {
+	data: SkillExecution[];
+	total: number;
+	page: number;
+	limit: number;
+	totalPages: number;
 }
 
 export interface SkillList {
@@ -191,7 +335,14 @@ export interface Health {
 	status: 'ok';
 	version: string;
 	model: { id: string; offline: boolean; baseUrl: string | null };
-	sandbox: string;
+	sandbox: {
+		name: string;
+		isolation: { files: boolean; network: boolean; processes: boolean; limits: boolean };
+		/** Executions under way. */
+		running: number;
+	};
 	database: string;
+	/** True where one has to log in, so that one can log out as well. */
+	login: boolean;
 	skills: { ready: number; broken: number };
 }

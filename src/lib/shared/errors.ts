@@ -2,11 +2,13 @@
 
 export const STATUS_BY_CODE = {
 	invalid_input: 400,
+	unauthorized: 401,
 	forbidden: 403,
 	not_found: 404,
 	conflict: 409,
 	too_large: 413,
 	unsupported_media_type: 415,
+	rate_limited: 429,
 	internal: 500,
 	storage_full: 507,
 	unavailable: 503

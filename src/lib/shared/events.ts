@@ -42,6 +42,8 @@ export interface SkillLoaded {
 
 export interface SkillStarted {
 	toolCallId: string;
+	/** Names it in the record of executions; absent in runs of older versions. */
+	executionId?: string;
 	skill: string;
 	/** Script path relative to the skill's folder. */
 	script: string;
@@ -70,6 +72,8 @@ export interface SkillFinished {
 	/** A type of FEATURES D13, e.g. `ExecutionTimeout`. */
 	error?: string;
 	message?: string;
+	/** Connections that were refused, `host:port`. */
+	refused?: string[];
 }
 
 /** Figures of one answer so far; tokens as the model's server counted them, cost when it says. */
@@ -99,6 +103,12 @@ export interface ApprovalRequest {
 	reason: string;
 	/** Of the skill's files, as they were when it was asked. */
 	digest: string;
+	/** Why nothing of the skill runs unasked, or for good; absent for a trusted one. */
+	trust?: 'untrusted' | 'changed';
+	/** Variables that the skill declares and nobody has set. */
+	missing?: string[];
+	/** `source/name`, where `trust` or `missing` is there: names its page. */
+	skillId?: string;
 }
 
 /** `once`: this call; `script`, `skill`: also every later one, as long as the skill's files stay the same. */

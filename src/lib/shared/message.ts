@@ -41,6 +41,9 @@ export interface Execution {
 	files: ProducedFile[];
 	error?: string;
 	message?: string;
+	executionId?: string;
+	/** Connections that were refused, `host:port`. */
+	refused?: string[];
 }
 
 /** One step of the timeline: a call that the model made, and what came of it. */

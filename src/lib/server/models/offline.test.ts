@@ -432,6 +432,17 @@ describe('F9: arguments of tools', () => {
 });
 
 describe('F9: skills with tools', () => {
+	test('D27: the server\u2019s built-in tools are called only by a message that names one', async () => {
+		const tools = [
+			functionTool('file_read', 'Read a file of the working directory.', { path: { type: 'string' } }),
+			functionTool('mine', 'Read a picture of the museum.', { path: { type: 'string' } })
+		];
+		const plain = await talk({ tools }, 'Read the file "notes.txt" of the working directory.');
+		expect(plain.calls).toEqual([]);
+		const named = await talk({ tools }, 'Read the file "notes.txt" with file_read.');
+		expect(named.calls).toHaveLength(1);
+		expect(JSON.stringify(named.calls)).toContain('notes.txt');
+	});
 	const count = (description: string) => [functionTool('count', description, { text: { type: 'string' } })];
 	const answerOf = (skills: Record<string, TestSkill>, name: string, tools: FunctionTool[]) =>
 		collect(

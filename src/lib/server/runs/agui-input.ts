@@ -4,7 +4,7 @@ import { AppError } from '../../shared/errors.ts';
 import type { ApprovalDecision } from '../../shared/events.ts';
 import type { FunctionTool } from '../agent/model.ts';
 import type { NewMessage, RunRequest } from './run-request.ts';
-import { safeSegments } from './safe-path.ts';
+import { safeSegments } from '../safe-path.ts';
 
 /** Answers to the questions that ended a run, by their ids. */
 export type Answers = ReadonlyMap<string, ApprovalDecision>;

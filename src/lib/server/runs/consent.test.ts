@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { call, calls, text, type Reply } from '../../../../tests/support/model-server.ts';
-import { createRunRig, type RunRig } from '../../../../tests/support/run-rig.ts';
+import { createRunRig, type RigOptions, type RunRig } from '../../../../tests/support/run-rig.ts';
 import type { Approval, Message, ToolPart } from '../../shared/message.ts';
 import type { ApprovalDecision } from '../../shared/events.ts';
 import { decide as decideAbout } from './consent.ts';
@@ -201,5 +201,122 @@ describe('C16: a script that somebody must allow', () => {
 		await writeFile(skill, `${await readFile(skill, 'utf8')}\nMore.`);
 		await rig.run('again');
 		expect(await questions()).toHaveLength(1);
+	});
+});
+
+describe('E30: a skill that nobody has trusted', () => {
+	const untrusted = (script: Reply[], options: Partial<RigOptions> = {}) =>
+		createRunRig(script, { approvals: 'auto', trustLocal: 'ask', ...options }).then((made) => (rig = made));
+	const demo = () => rig.skills.registry.snapshot().skills[0]!;
+	const trustDemo = async () => rig.trust.trust(demo(), (await rig.trust.review(demo())).digest, '2026-01-01');
+
+	test('is loaded like any other, and asks before each run, though scripts run unasked otherwise', async () => {
+		await untrusted([call('load_skill', { skill: 'demo' }), say('a'), say('b'), text('Said.')]);
+		await rig.run('go');
+		const [question] = await questions();
+		expect(toolsOf(await newest()).map(({ status }) => status)).toEqual(['done', 'waiting']);
+		expect(question).toMatchObject({
+			trust: 'untrusted',
+			skillId: 'skills/demo',
+			reason: '“demo” wants to run say.sh. Nobody has looked at this skill and trusted it.'
+		});
+		await decide('once');
+		expect(await files()).toEqual(['made-a.txt']);
+		expect(await questions()).toMatchObject([{ args: ['b'], trust: 'untrusted' }]);
+	});
+
+	test('runs unasked once it is trusted, and asks again when a file of it changed, a hidden one too', async () => {
+		await untrusted([say('a'), text('Said.'), say('b'), text('No.'), say('c'), text('Yes.')]);
+		await trustDemo();
+		await rig.run('go');
+		expect(await files()).toEqual(['made-a.txt']);
+		await writeFile(join(rig.root, 'skills/demo/.hidden'), 'x');
+		await rig.run('again');
+		expect(await questions()).toMatchObject([
+			{ trust: 'changed', reason: '“demo” wants to run say.sh. Its files have changed since it was trusted.' }
+		]);
+		await decide('deny');
+		expect(await files()).toEqual(['made-a.txt']);
+		await trustDemo();
+		await rig.run('and again');
+		expect(await questions()).toEqual([]);
+	});
+
+	test.each(['script', 'skill'] as const)(
+		'cannot be allowed for good (%s): nothing is decided, nothing runs',
+		async (choice) => {
+			await untrusted([say('a'), text('Said.')]);
+			await rig.run('go');
+			const [question] = await questions();
+			await expect(answer(question!.interruptId, { choice })).rejects.toMatchObject({ code: 'invalid_input' });
+			expect(await questions()).toHaveLength(1);
+			expect(await files()).toEqual([]);
+			await decide('once');
+			expect(await files()).toEqual(['made-a.txt']);
+		}
+	);
+
+	test('is not run by what was allowed for good while it was trusted', async () => {
+		await untrusted([say('a'), text('Said.'), say('b'), text('Said.')], { approvals: 'ask' });
+		await trustDemo();
+		await rig.run('go');
+		await decide('skill');
+		expect(await files()).toEqual(['made-a.txt']);
+		await rig.trust.revoke(demo());
+		await rig.run('again');
+		expect(await questions()).toMatchObject([{ trust: 'untrusted' }]);
+	});
+
+	test('is not run by an answer that was given to other files', async () => {
+		await untrusted([say('a'), text('Said.')]);
+		await rig.run('go');
+		await writeFile(join(rig.root, 'skills/demo/.env'), 'x');
+		await decide('once');
+		expect(await files()).toEqual([]);
+		expect(await questions()).toMatchObject([{ reason: 'The files of “demo” changed since this was allowed.' }]);
+	});
+});
+
+describe('A14: allowed-tools', () => {
+	const wishing = (wish: string) => ({
+		'demo/SKILL.md': `---\nname: demo\ndescription: Says.\nallowed-tools: ${wish}\n---\nText.`,
+		'demo/scripts/say.sh': 'echo made > "made-$1.txt"\n'
+	});
+	const wish = (given: string, options: Partial<RigOptions> = {}) =>
+		createRunRig([say('a'), text('Said.')], { approvals: 'ask', skills: wishing(given), ...options }).then(
+			(made) => (rig = made)
+		);
+
+	test('of a trusted skill cover what they name, where people are asked', async () => {
+		await wish('Bash(scripts/say.sh:*)');
+		await rig.run('go');
+		expect(await questions()).toEqual([]);
+		expect(await files()).toEqual(['made-a.txt']);
+	});
+
+	test('cover nothing else', async () => {
+		await wish('Bash(scripts/other.sh:*)');
+		await rig.run('go');
+		expect(await questions()).toHaveLength(1);
+	});
+
+	test('of an untrusted skill cover nothing', async () => {
+		await wish('Bash use_skill', { trustLocal: 'ask' });
+		await rig.run('go');
+		expect(await questions()).toMatchObject([{ trust: 'untrusted' }]);
+		expect(await files()).toEqual([]);
+	});
+});
+
+describe('F3: a trusted skill that lacks variables which it declares', () => {
+	test('asks, says which, and runs without them when somebody allows it', async () => {
+		rig = await createRunRig([say('a'), text('Said.')], { missingVariables: async () => ['A_TOKEN', 'B_TOKEN'] });
+		await rig.run('go');
+		const [question] = await questions();
+		expect(question).toMatchObject({ missing: ['A_TOKEN', 'B_TOKEN'], skillId: 'skills/demo' });
+		expect(question).not.toHaveProperty('trust');
+		expect(question?.reason).toBe('“demo” wants to run say.sh, and needs A_TOKEN, B_TOKEN, which are not set.');
+		await decide('once');
+		expect(await files()).toEqual(['made-a.txt']);
 	});
 });

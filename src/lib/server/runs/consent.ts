@@ -23,7 +23,8 @@ export interface Decision {
 /**
  * The first decision about a call counts. When none is open any more the answer goes on: then the id of that run is
  * returned.
- * @throws AppError `not_found` for a question that nobody asked, `conflict` when it was decided already
+ * @throws AppError `not_found` for a question that nobody asked, `conflict` when it was decided already, `invalid_input`
+ * for what would last beyond this call of a skill that nobody trusts
  */
 export async function decide(
 	{ store, runner, changes }: Parts,
@@ -33,6 +34,11 @@ export async function decide(
 	const part = answer?.parts.find((each) => each.type === 'tool' && each.approval?.interruptId === interruptId);
 	if (!answer || part?.type !== 'tool' || !part.approval) {
 		throw new AppError('not_found', 'Nothing waits for this decision any more.');
+	}
+	if (part.approval.trust && (decision.choice === 'script' || decision.choice === 'skill')) {
+		throw new AppError('invalid_input', `“${part.approval.skill}” is not trusted, so it can be allowed once only.`, {
+			hint: 'Look at the skill and trust it, to be asked no more.'
+		});
 	}
 	const now = new Date().toISOString();
 	const isFirst = await store.approvals.decide(conversationId, interruptId, decision, now);

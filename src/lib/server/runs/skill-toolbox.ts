@@ -1,33 +1,68 @@
 /** The skills of a conversation, and the caller's own tools, as the loop's toolbox. */
 import type { FunctionTool } from '../agent/model.ts';
 import type { Toolbox } from '../agent/tool.ts';
+import type { ExecutionCaller } from '../skills/execution-host.ts';
 import type { SkillSession } from '../skills/session.ts';
 import type { SkillEvent } from '../skills/types.ts';
 import type { ApprovalPolicy } from './approval-policy.ts';
-import type { CustomRunEvent } from '../../shared/events.ts';
+import type { ApprovalRequest, CustomRunEvent } from '../../shared/events.ts';
+import type { Approval } from '../../shared/message.ts';
 
 export interface SkillToolboxOptions {
 	session: SkillSession;
 	callerTools: readonly FunctionTool[];
 	/** Where scripts run. */
 	cwd: string;
+	/** For the record of executions. */
+	caller: ExecutionCaller;
 	approvals: Pick<ApprovalPolicy, 'request'>;
+	builtins?: BuiltinTools;
+}
+
+/** The skills that this server brings itself, as one conversation has them. */
+export interface BuiltinTools {
+	/** Those to offer now. */
+	tools(): FunctionTool[];
+	/** Is it one of theirs, offered or not? A call of one that is not offered is told why. */
+	has(name: string): boolean;
+	lane(name: string): string | null;
+	/** What to ask before it runs; null when it may. */
+	approval(name: string, args: Record<string, unknown>, earlier: Approval | null): ApprovalRequest | null;
+	call(
+		name: string,
+		args: Record<string, unknown>,
+		context: { cwd: string; signal: AbortSignal; onEvent(event: SkillEvent): void; caller: ExecutionCaller }
+	): Promise<{ ok: boolean; output: string }>;
 }
 
 /** A caller's tool of the same name as one of ours stands before it (FEATURES B13). */
-export function createSkillToolbox({ session, callerTools, cwd, approvals }: SkillToolboxOptions): Toolbox {
+export function createSkillToolbox(options: SkillToolboxOptions): Toolbox {
+	const { session, callerTools, cwd, caller, approvals, builtins } = options;
 	const callerNames = new Set(callerTools.map((tool) => tool.name));
+	/** No skill's tool takes the name of a built-in one that is offered. */
+	const builtinOf = (name: string): BuiltinTools | null => {
+		if (!builtins || callerNames.has(name)) return null;
+		if (builtins.tools().some((tool) => tool.name === name)) return builtins;
+		return !session.has(name) && builtins.has(name) ? builtins : null;
+	};
 	return {
-		definitions: () => [...session.tools().filter((tool) => !callerNames.has(tool.name)), ...callerTools],
-		kind: (name) => (callerNames.has(name) ? 'caller' : session.has(name) ? 'own' : null),
-		lane: (name, args) => session.lane(name, args),
+		definitions() {
+			const own = [...session.tools(), ...(builtins?.tools() ?? [])];
+			const unique = new Map(own.filter((tool) => !callerNames.has(tool.name)).map((tool) => [tool.name, tool]));
+			return [...unique.values(), ...callerTools];
+		},
+		kind: (name) => (callerNames.has(name) ? 'caller' : session.has(name) || builtinOf(name) ? 'own' : null),
+		lane: (name, args) => builtinOf(name)?.lane(name) ?? session.lane(name, args),
 		async approval(name, args, earlier) {
+			const builtin = builtinOf(name);
+			if (builtin) return builtin.approval(name, args, earlier);
 			const plan = callerNames.has(name) ? null : session.plan(name, args);
 			return plan ? approvals.request(plan, earlier) : null;
 		},
 		async call(name, args, { toolCallId, signal, emit }) {
 			const onEvent = (event: SkillEvent) => emit(toRunEvent(event, toolCallId));
-			const { ok, output } = await session.call(name, args, { cwd, signal, onEvent });
+			const context = { cwd, signal, onEvent, caller: { ...caller, toolCallId } };
+			const { ok, output } = await (builtinOf(name) ?? session).call(name, args, context);
 			return { output, isError: !ok };
 		}
 	};

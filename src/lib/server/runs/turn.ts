@@ -7,11 +7,13 @@ import type { Model, ResponseItem } from '../agent/model.ts';
 import { renderCatalog } from '../skills/catalog.ts';
 import { estimateTokens } from '../skills/prompt.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
+import { viewOf } from '../skills/visibility.ts';
 import type { Store } from '../store/store.ts';
 import type { ApprovalPolicy } from './approval-policy.ts';
 import { createContextBudget } from './context-budget.ts';
+import type { SkillModes } from './skill-modes.ts';
 import type { RunRequest } from './run-request.ts';
-import { createSkillToolbox } from './skill-toolbox.ts';
+import { createSkillToolbox, type BuiltinTools } from './skill-toolbox.ts';
 import type { Workspaces } from './workspaces.ts';
 
 export interface TurnParts {
@@ -20,6 +22,9 @@ export interface TurnParts {
 	skills: SkillsProvider;
 	workspaces: Workspaces;
 	approvals: ApprovalPolicy;
+	modes: Pick<SkillModes, 'modeOf'>;
+	/** The skills that the server brings itself, for one question; `used` are those that the conversation has used. */
+	builtins?: (offer: { question: string; used: ReadonlySet<string> }) => BuiltinTools;
 	limits: AgentLimits;
 	/** Most tokens that a model is sent, however many it takes; null for as many as it takes. */
 	contextTokens: number | null;
@@ -51,7 +56,7 @@ const GO_ON: ResponseItem = {
 
 /** Yields the run's events; the last of them is its one terminal event. */
 export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<RunEvent> {
-	const { store, model, skills, workspaces, approvals, limits } = parts;
+	const { store, model, skills, workspaces, approvals, modes, limits } = parts;
 	const { request, answer, signal } = turn;
 	const { runId, conversationId } = request;
 	yield { type: 'RUN_STARTED', threadId: conversationId, runId };
@@ -62,12 +67,15 @@ export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<Run
 		goesOn ? answer.id : (answer.parentId ?? answer.id)
 	);
 	const snapshot = skills.registry.snapshot();
-	const offered = snapshot.skills.map(({ name, description }) => ({ name, description }));
+	const { library } = viewOf(snapshot, { modeOf: modes.modeOf });
+	const offered = library.skills.map(({ name, description }) => ({ name, description }));
 	const question = history.findLast(({ message }) => message.role === 'user')?.message;
-	const ranked = await skills.rank(snapshot, question ? textOf(question) : '');
-	const catalog = renderCatalog(snapshot.skills, {
+	const asked = question ? textOf(question) : '';
+	const ranked = await skills.rank(snapshot, asked);
+	const builtins = parts.builtins?.({ question: asked, used: calledTools(history) });
+	const catalog = renderCatalog(library.skills, {
 		budgetTokens: CATALOG_TOKENS,
-		rank: () => ranked,
+		rank: () => ranked.filter((skill) => library.skills.includes(skill)),
 		hasGuidance: true
 	});
 	yield { type: 'CUSTOM', name: 'skill.catalog', value: { skills: offered, tokens: estimateTokens(catalog) } };
@@ -87,12 +95,15 @@ export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<Run
 		snapshot,
 		loaded: loadedSkills(history),
 		seen: seenDigests(input),
-		dialect: 'full'
+		dialect: 'full',
+		modeOf: modes.modeOf
 	});
 	const toolbox = createSkillToolbox({
 		session,
 		callerTools: request.tools,
 		cwd: workspaces.path(conversationId),
+		caller: { conversationId, runId },
+		...(builtins ? { builtins } : {}),
 		approvals
 	});
 	if (request.kind === 'continue') {
@@ -128,6 +139,12 @@ function instructionsOf(catalog: string, files: { path: string; bytes: number }[
 	]
 		.filter(Boolean)
 		.join('\n\n');
+}
+
+/** Names of the tools that were called in a conversation. */
+function calledTools(history: readonly { message: Message }[]): Set<string> {
+	const parts = history.flatMap(({ message }) => message.parts);
+	return new Set(parts.flatMap((part) => (part.type === 'tool' ? [part.name] : [])));
 }
 
 function textOf(message: Message): string {

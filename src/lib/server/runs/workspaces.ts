@@ -1,13 +1,18 @@
 /** A folder of files for each conversation: uploads land there, scripts run there (FEATURES F5). */
 import { randomUUID } from 'node:crypto';
-import { cp, lstat, mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { cp, lstat, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { WorkspaceFile } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
-import { openInside, safePath, safeSegments } from './safe-path.ts';
+import { holdFolder, openInside } from '../safe-path.ts';
+import { walkFiles } from '../skills/walk-files.ts';
 
 /** The largest upload. */
 const MAX_UPLOAD_BYTES = 200 * 1024 * 1024;
+
+/** Of a folder that a script filled, not all is shown. */
+const MAX_LISTED = 1000;
+const LISTED = { maxDepth: 7, maxEntries: 5000, isSkipped: (name: string) => name.startsWith('.') };
 
 export interface Workspaces {
 	/** Absolute path of a conversation's folder; it need not exist. */
@@ -29,28 +34,21 @@ export function createWorkspaces(dataDir: string): Workspaces {
 		path: rootOf,
 		async list(conversationId) {
 			const root = rootOf(conversationId);
-			const entries = await readdir(root, { withFileTypes: true, recursive: true }).catch(() => []);
-			const files = entries.filter((entry) => entry.isFile() && !entry.name.startsWith('.')).slice(0, 1000);
-			const listed = await Promise.all(
-				files.map(async (entry) => {
-					const path = join(entry.parentPath, entry.name);
-					const facts = await stat(path).catch(() => null);
-					const name = path.slice(root.length + 1).replaceAll('\\', '/');
-					return facts ? [{ path: name, bytes: facts.size, modifiedAt: facts.mtime.toISOString() }] : [];
-				})
-			);
-			return listed.flat().sort((a, b) => (a.path < b.path ? -1 : 1));
+			const listed: WorkspaceFile[] = [];
+			for await (const path of walkFiles(root, LISTED)) {
+				const facts = await stat(join(root, path)).catch(() => null);
+				if (facts) listed.push({ path, bytes: facts.size, modifiedAt: facts.mtime.toISOString() });
+				if (listed.length >= MAX_LISTED) break;
+			}
+			return listed.sort((a, b) => (a.path < b.path ? -1 : 1));
 		},
 		async write(conversationId, path, body) {
 			const root = rootOf(conversationId);
-			safeSegments(path);
-			await mkdir(root, { recursive: true });
-			const target = await safePath(root, path);
-			await mkdir(dirname(target), { recursive: true });
+			const folder = await holdFolder(root, path, { make: true });
 			const staging = join(root, `.upload-${randomUUID()}`);
 			try {
 				const bytes = await writeStream(staging, body);
-				await rename(staging, target);
+				await rename(staging, folder.target);
 				return { path, bytes, modifiedAt: new Date().toISOString() };
 			} catch (error) {
 				await rm(staging, { force: true });
@@ -60,13 +58,16 @@ export function createWorkspaces(dataDir: string): Workspaces {
 				if (code === 'EISDIR' || code === 'ENOTEMPTY')
 					throw new AppError('conflict', 'A folder has this name.', { cause: error });
 				throw error;
+			} finally {
+				await folder.close();
 			}
 		},
 		read: (conversationId, path) => openInside(rootOf(conversationId), path),
 		async remove(conversationId, path) {
 			const { file } = await openInside(rootOf(conversationId), path);
 			await file.close();
-			await rm(await safePath(rootOf(conversationId), path));
+			const folder = await holdFolder(rootOf(conversationId), path);
+			await rm(folder.target).finally(() => folder.close());
 		},
 		removeAll: (conversationId) => rm(rootOf(conversationId), { recursive: true, force: true }),
 		async copyAll(conversationId, toConversationId) {

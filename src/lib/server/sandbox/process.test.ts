@@ -1,26 +1,29 @@
-import { existsSync } from 'node:fs';
+import { randomInt } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createProcessSandbox } from './process.ts';
+import { processesWith } from '../../../../tests/support/processes.ts';
+import { createProcessSandbox, type ProcessSandboxOptions, type ProcessWay } from './process.ts';
 import { OUTPUT_TRUNCATED, type SandboxCommand } from './sandbox.ts';
 
 let cwd: string;
-let strays: number[];
+/** Seconds that only a `sleep` of this test has: inside, a process has another id than outside. */
+let nap: string;
 beforeEach(async () => {
 	cwd = await mkdtemp(join(tmpdir(), 'process-'));
-	strays = [];
+	nap = `987.${randomInt(1e12)}`;
 });
 afterEach(async () => {
-	for (const pid of strays) if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+	for (const pid of processesWith(nap)) process.kill(pid, 'SIGKILL');
 	await rm(cwd, { recursive: true, force: true });
 });
 
 /** Runs a shell script and collects what was shown while it ran. */
-async function run(script: string, options: Partial<SandboxCommand> = {}) {
+async function run(script: string, options: Partial<SandboxCommand> = {}, sandbox: ProcessSandboxOptions = {}) {
 	const live = { stdout: '', stderr: '' };
-	const result = await createProcessSandbox().run({
+	const result = await createProcessSandbox(sandbox).run({
 		file: '/bin/sh',
 		args: ['-c', script],
 		env: { PATH: process.env.PATH ?? '' },
@@ -36,21 +39,6 @@ async function run(script: string, options: Partial<SandboxCommand> = {}) {
 	return { ...result, live };
 }
 
-function isAlive(pid: number): boolean {
-	try {
-		return process.kill(pid, 0);
-	} catch {
-		return false;
-	}
-}
-
-/** The process ids that a script printed as `name=pid`; they are ended after the test in any case. */
-function pidsIn(text: string): number[] {
-	const pids = [...text.matchAll(/=(\d+)/g)].map((match) => Number(match[1]));
-	strays.push(...pids);
-	return pids;
-}
-
 const untilGo = 'until [ -e go ]; do sleep 0.02; done';
 
 describe('starting', () => {
@@ -60,10 +48,17 @@ describe('starting', () => {
 		const { stdout } = await run('', { file: process.execPath, args: ['--eval', program, '--', ...given] });
 		expect(JSON.parse(stdout)).toEqual(given);
 	});
-	test('D10: the script leads a process group of its own', async () => {
-		const { stdout } = await run('echo $$; ps -o pgid= -p $$');
-		const [pid, group] = stdout.trim().split(/\s+/);
-		expect(group).toBe(pid);
+	test('D10: the script is in a process group of its own', async () => {
+		const groups = new Set<string | undefined>();
+		const groupOf = (pid: number) => /\) \w \d+ (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1];
+		const onOutput = () => {
+			for (const pid of processesWith(nap)) groups.add(groupOf(pid));
+			stop.abort();
+		};
+		const stop = new AbortController();
+		await run(`echo ready; sleep ${nap}`, { onOutput, signal: stop.signal });
+		expect(groups.size).toBe(1);
+		expect([...groups]).not.toContain(groupOf(process.pid));
 	});
 	test('D14: the environment is the one that was given, and nothing else', async () => {
 		vi.stubEnv('OPENROUTER_API_KEY', 'sk-secret');
@@ -94,23 +89,21 @@ describe('starting', () => {
 });
 
 describe('ending', () => {
-	const stubborn = `trap '' TERM; (trap '' TERM; sleep 987) & echo main=$$ child=$!; sleep 987; sleep 987`;
+	const stubborn = () => `trap '' TERM; (trap '' TERM; sleep ${nap}) & echo started; sleep ${nap}; sleep ${nap}`;
 
 	test('D10: a time-out ends a script that ignores SIGTERM, and what it started', async () => {
-		const result = await run(stubborn, { timeoutMs: 300 });
+		const result = await run(stubborn(), { timeoutMs: 300 });
 		expect(result).toMatchObject({ ended: 'timeout', exitCode: null, signal: 'SIGKILL' });
-		const pids = pidsIn(result.stdout);
-		expect(pids).toHaveLength(2);
-		await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), 5000);
+		expect(result.stdout).toBe('started\n');
+		await vi.waitFor(() => expect(processesWith(nap)).toEqual([]), 5000);
 	});
 	test('D10: Stop ends them likewise, and what was printed is kept', async () => {
 		const stop = new AbortController();
-		const onOutput = (_stream: string, text: string) => text.includes('child=') && stop.abort();
-		const result = await run(stubborn, { signal: stop.signal, onOutput });
+		const onOutput = (_stream: string, text: string) => text.includes('started') && stop.abort();
+		const result = await run(stubborn(), { signal: stop.signal, onOutput });
 		expect(result).toMatchObject({ ended: 'aborted', exitCode: null, signal: 'SIGKILL' });
-		const pids = pidsIn(result.stdout);
-		expect(pids).toHaveLength(2);
-		await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), 5000);
+		expect(result.stdout).toBe('started\n');
+		await vi.waitFor(() => expect(processesWith(nap)).toEqual([]), 5000);
 	});
 	test('D10: before SIGKILL a script has time to clean up', async () => {
 		const stop = new AbortController();
@@ -125,22 +118,24 @@ describe('ending', () => {
 		expect(result).toMatchObject({ ended: 'aborted', stdout: 'ready\ntidy\n' });
 	});
 	test('D10: what a script leaves in the background is ended with it', async () => {
-		const result = await run('sleep 987 & echo child=$!; exit 0');
-		expect(result).toMatchObject({ ended: 'exit', exitCode: 0 });
-		const pids = pidsIn(result.stdout);
-		await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), 5000);
+		expect(await run(`sleep ${nap} & exit 0`)).toMatchObject({ ended: 'exit', exitCode: 0 });
+		await vi.waitFor(() => expect(processesWith(nap)).toEqual([]), 5000);
 	});
-	test('D10: a daemon outside the group that holds the pipe does not hold up the call', async () => {
-		const result = await run(`setsid sleep 987 & echo child=$!; exit 4`);
-		expect(result).toMatchObject({ ended: 'exit', exitCode: 4 });
-		expect(pidsIn(result.stdout).map(isAlive)).toEqual([true]);
+	test.each<[string, ProcessWay[] | undefined]>([
+		['in namespaces of its own', undefined],
+		['without namespaces', [{ namespaces: 'none', hasLimits: false }]]
+	])('D10: %s, a daemon that holds the pipe does not hold up the call, and is ended with it', async (_name, ways) => {
+		const twice = `setsid sh -c 'setsid sleep ${nap} & exit' & setsid sleep ${nap} & until [ -e up ]; do [ "$(ps -A -o args= | grep -c '^sleep ${nap}')" = 2 ] && touch up; done; exit 4`;
+		expect(await run(twice, {}, { ways })).toMatchObject({ ended: 'exit', exitCode: 4 });
+		await vi.waitFor(() => expect(processesWith(nap)).toEqual([]), 5000);
 	});
 	test('D12: a Stop that comes after the script has ended does not change how it ended', async () => {
 		const stop = new AbortController();
-		const daemon = `setsid sh -c 'while kill -0 '$$' 2>/dev/null; do sleep 0.005; done; echo after; exec sleep 20' & echo child=$!`;
+		const daemon = `setsid sh -c 'while kill -0 '$$' 2>/dev/null; do sleep 0.005; done; echo after; exec sleep ${nap}' & :`;
 		const onOutput = (_stream: string, text: string) => text.includes('after') && stop.abort();
-		const result = await run(daemon, { signal: stop.signal, onOutput });
-		pidsIn(result.stdout);
+		const ways: ProcessWay[] = [{ namespaces: 'none', hasLimits: false }];
+		const result = await run(daemon, { signal: stop.signal, onOutput }, { ways });
+		expect(stop.signal.aborted).toBe(true);
 		expect(result).toMatchObject({ ended: 'exit', exitCode: 0, signal: null });
 	});
 	test('D10: nothing is started for a call that is already stopped', async () => {

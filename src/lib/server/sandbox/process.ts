@@ -1,163 +1,159 @@
 /**
- * The backend that every machine has: a plain process in a group of its own (FEATURES D10, D11).
- * It limits time and output and ends the whole group; it does not isolate files or the network, and a process that
- * left its group on purpose (`setsid`) goes on.
+ * The backend that every machine has: a plain process in a group of its own (FEATURES D10, D11). On Linux, where the
+ * system lets it, in namespaces as well: then there is no network, and no process survives the call. Files are not
+ * isolated, ever.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { createCappedOutput } from './output.ts';
-import type { PreparedProcess, Sandbox, SandboxCommand, SandboxResult } from './sandbox.ts';
+import { constants as fs } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { constants } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { wrapWithForwarder } from './forwarder.ts';
+import { createLauncher } from './launch.ts';
+import type { Launcher, LaunchSpec } from './launcher.ts';
+import { endMarked } from './leftovers.ts';
+import { rlimitArguments } from './rlimits.ts';
+import { createSandboxBase, MARKER, type Execution } from './running.ts';
+import { DEFAULT_LIMITS, type Sandbox, type SandboxLimits, type SandboxProgram } from './sandbox.ts';
+import { readShellCode, wrapWithUnshare, type Namespaces } from './unshare.ts';
 
-/** Between SIGTERM and SIGKILL. */
-const GRACE_MS = 2000;
-/** How long output is still read after the process ended: a daemon that holds the pipe must not hang the call. */
-const DRAIN_MS = 200;
-/** A timer set for longer fires at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+const PROBE_MS = 10_000;
+/** Where system programs are, whatever PATH says. */
+const SYSTEM_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 
-/** Plain processes; `name` is `process`. */
-export function createProcessSandbox(): Sandbox {
-	return { name: 'process', run: (command) => run(command), prepare };
+export interface ProcessSandboxOptions {
+	launcher?: Launcher;
+	/** The most that any program may have. */
+	limits?: SandboxLimits;
+	/** See `ownerOf` of leftovers.ts. */
+	owner?: string;
+	/** What to try, best first; by default everything that the platform could have. */
+	ways?: readonly ProcessWay[];
 }
 
-function prepare(program: Pick<SandboxCommand, 'file' | 'args' | 'env' | 'cwd'>): PreparedProcess | null {
-	let child: ChildProcess;
-	try {
-		child = start(program, 'pipe');
-	} catch {
-		// Nothing is lost: the call itself starts a process, and says why it cannot.
-		return null;
-	}
-	let isUsed = false;
-	child.on('error', () => child.stdin?.destroy());
-	// A closed input ends it; until then it must not keep the host alive.
-	const handles = [child, child.stdin, child.stdout, child.stderr] as (Partial<NodeJS.RefCounted> | null)[];
-	for (const handle of handles) handle?.unref?.();
-	return {
-		get isAlive() {
-			return !isUsed && child.pid !== undefined && child.exitCode === null && child.signalCode === null;
-		},
-		run(command) {
-			isUsed = true;
-			for (const handle of handles) handle?.ref?.();
-			return run(command, child);
-		},
-		discard() {
-			isUsed = true;
-			killGroup(child, 'SIGKILL');
+/** One way of starting a process: in which namespaces, and whether its resources are limited. */
+export interface ProcessWay {
+	namespaces: Namespaces;
+	hasLimits: boolean;
+}
+
+const WAYS: readonly ProcessWay[] = [
+	{ namespaces: 'own', hasLimits: true },
+	{ namespaces: 'shared-proc', hasLimits: true },
+	{ namespaces: 'own', hasLimits: false },
+	{ namespaces: 'none', hasLimits: true },
+	{ namespaces: 'none', hasLimits: false }
+];
+
+/**
+ * Plain processes; `name` is `process`. Which way works is found at the first run, by running; until then `isolation`
+ * claims nothing.
+ */
+export function createProcessSandbox(options: ProcessSandboxOptions = {}): Sandbox {
+	const { launcher = createLauncher(), limits = DEFAULT_LIMITS } = options;
+	const isRoot = process.getuid?.() === 0;
+	let way: ProcessWay = { namespaces: 'none', hasLimits: false };
+	let probing: Promise<void> | null = null;
+
+	const probe = async () => {
+		const tools = await findTools();
+		const program = { file: tools.shell ?? '/bin/sh', args: ['-c', 'exit 42'], env: {}, cwd: '/' };
+		const execution: Execution = { id: 'probe', limits, marker: 'probe', stdin: 'closed' };
+		for (const candidate of process.platform === 'linux' ? (options.ways ?? WAYS) : []) {
+			const spec = commandLine(program, execution, candidate, tools, isRoot);
+			const launched = spec && launcher.launch(spec, 'closed');
+			const result = await launched?.begin({ timeoutMs: PROBE_MS, maxOutputBytes: 1000 }, undefined);
+			if (result?.exitCode !== 42) continue;
+			way = candidate;
+			return tools;
 		}
+		return tools;
 	};
-}
+	let found: Tools = {};
+	const ready = () => (probing ??= probe().then((tools) => void (found = tools)));
 
-function start(program: Pick<SandboxCommand, 'file' | 'args' | 'env' | 'cwd'>, stdin: 'ignore' | 'pipe'): ChildProcess {
-	return spawn(program.file, program.args, {
-		cwd: program.cwd,
-		env: program.env,
-		detached: true,
-		shell: false,
-		windowsHide: true,
-		stdio: [stdin, 'pipe', 'pipe']
+	return createSandboxBase({
+		name: 'process',
+		launcher,
+		limits,
+		owner: options.owner,
+		isolation: () => ({
+			files: false,
+			network: way.namespaces !== 'none',
+			processes: way.namespaces === 'own',
+			// The number of processes of root has no limit, and outside a namespace it is that of the user.
+			limits: way.hasLimits && way.namespaces !== 'none' && !isRoot
+		}),
+		async toLaunch(program, execution) {
+			await Promise.all([ready(), checkProgram(program)]);
+			const spec = commandLine(program, execution, way, found, isRoot);
+			if (!spec) throw new Error('The programs that limit a process are gone.');
+			return spec;
+		},
+		async onEnd({ marker }, { ended, exitCode }) {
+			if (way.namespaces !== 'none')
+				return ended === 'spawn-failed' ? undefined : readShellCode(exitCode, constants.signals);
+			// What left the group on purpose still has the environment that it was given.
+			await endMarked((found) => found === marker);
+		},
+		...(options.launcher ? {} : { onClose: () => launcher.close() })
 	});
 }
 
-function run(command: SandboxCommand, prepared?: ChildProcess): Promise<SandboxResult> {
-	return new Promise((resolve) => {
-		const startedAt = performance.now();
-		const stdout = createCappedOutput(command.maxOutputBytes, (text) => command.onOutput?.('stdout', text));
-		const stderr = createCappedOutput(command.maxOutputBytes, (text) => command.onOutput?.('stderr', text));
-		const { maxKeptBytes: most } = command;
-		const kept = most === undefined ? null : { stdout: createCappedOutput(most), stderr: createCappedOutput(most) };
-		let ended: SandboxResult['ended'] = 'exit';
-		let hasExited = false;
-		let isDone = false;
-		let graceEndsAt = 0;
-		const timers: NodeJS.Timeout[] = [];
-
-		const finish = (outcome: Pick<SandboxResult, 'exitCode' | 'signal'> & { spawnError?: string }) => {
-			if (isDone) return;
-			isDone = true;
-			for (const timer of timers) clearTimeout(timer);
-			command.signal?.removeEventListener('abort', onAbort);
-			const out = stdout.end();
-			const err = stderr.end();
-			resolve({
-				stdout: out.text,
-				stderr: err.text,
-				stdoutTruncated: out.truncated,
-				stderrTruncated: err.truncated,
-				...(kept ? { kept: { stdout: kept.stdout.end(), stderr: kept.stderr.end() } } : {}),
-				durationMs: performance.now() - startedAt,
-				ended,
-				...outcome
-			});
-		};
-
-		const end = (reason: 'timeout' | 'aborted') => {
-			if (ended !== 'exit' || hasExited || isDone) return;
-			ended = reason;
-			graceEndsAt = performance.now() + GRACE_MS;
-			killGroup(child, 'SIGTERM');
-			timers.push(setTimeout(() => killGroup(child, 'SIGKILL'), GRACE_MS));
-		};
-		const onAbort = () => end('aborted');
-
-		if (command.signal?.aborted) {
-			ended = 'aborted';
-			if (prepared) killGroup(prepared, 'SIGKILL');
-			finish({ exitCode: null, signal: null });
-			return;
-		}
-		let child: ChildProcess;
-		try {
-			child = prepared ?? start(command, command.input === undefined ? 'ignore' : 'pipe');
-		} catch (error) {
-			ended = 'spawn-failed';
-			finish({ exitCode: null, signal: null, spawnError: (error as Error).message });
-			return;
-		}
-		command.signal?.addEventListener('abort', onAbort, { once: true });
-		timers.push(setTimeout(() => end('timeout'), Math.min(command.timeoutMs, MAX_TIMER_MS)));
-		child.stdout?.on('data', (chunk: Buffer) => {
-			stdout.push(chunk);
-			kept?.stdout.push(chunk);
-		});
-		child.stderr?.on('data', (chunk: Buffer) => {
-			stderr.push(chunk);
-			kept?.stderr.push(chunk);
-		});
-		// A script that ends without reading its input breaks the pipe; its exit code tells the story.
-		child.stdin?.on('error', () => child.stdin?.destroy());
-		child.stdin?.end(command.input);
-		child.on('error', (error) => {
-			// With a process id it did start, and is one that may not be signalled: it cannot be waited for.
-			if (child.pid !== undefined) return finish({ exitCode: null, signal: null });
-			ended = 'spawn-failed';
-			finish({ exitCode: null, signal: null, spawnError: error.message });
-		});
-		child.once('exit', (exitCode, signal) => {
-			hasExited = true;
-			const close = () => {
-				if (isDone) return;
-				clearTimeout(drain);
-				// Whatever the script left in its group goes with it.
-				killGroup(child, 'SIGKILL');
-				child.stdout?.destroy();
-				child.stderr?.destroy();
-				finish({ exitCode, signal });
-			};
-			// Asked to end, what the script started has the rest of the grace, though the script itself is gone.
-			const drain = setTimeout(close, Math.max(DRAIN_MS, graceEndsAt - performance.now()));
-			child.once('close', close);
-		});
-	});
+interface Tools {
+	shell?: string;
+	unshare?: string;
+	prlimit?: string;
 }
 
-function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
-	if (child.pid === undefined) return;
-	try {
-		if (process.platform === 'win32') child.kill(signal);
-		else process.kill(-child.pid, signal);
-	} catch (error) {
-		// ESRCH: the group has ended by itself, which is what was wanted.
-		if ((error as NodeJS.ErrnoException).code !== 'ESRCH') child.kill(signal);
+/** The command line of the host; null when a program for it is missing. */
+function commandLine(
+	program: SandboxProgram,
+	{ limits, marker }: Execution,
+	{ namespaces, hasLimits }: ProcessWay,
+	{ shell, unshare, prlimit }: Tools,
+	isRoot: boolean
+): LaunchSpec | null {
+	const { proxySocket: socket } = program;
+	const env = program.env;
+	let { file, args } = socket ? wrapWithForwarder(program, { node: process.execPath, socket }) : program;
+	if (hasLimits) {
+		if (!prlimit) return null;
+		const given = rlimitArguments(program.file, limits, { isNode: socket !== undefined });
+		// Outside a namespace of its own it would count all processes of this user.
+		const own = given.filter((limit) => namespaces !== 'none' || !limit.startsWith('--nproc='));
+		args = [...own, '--', file, ...args];
+		file = prlimit;
 	}
+	if (namespaces !== 'none') {
+		if (!unshare || !shell) return null;
+		const user = isRoot ? 'none' : socket ? 'root' : 'same';
+		({ file, args } = wrapWithUnshare({ file, args, env }, { unshare, shell, namespaces, user }));
+	}
+	return { file, args, env: { ...env, [MARKER]: marker }, cwd: program.cwd, end: { kind: 'group' } };
+}
+
+/** What a program around it would report as an exit code. */
+async function checkProgram({ file, args, cwd }: SandboxProgram): Promise<void> {
+	if ([file, cwd, ...args].some((text) => text.includes('\0')))
+		throw new Error('An argument has a NUL character in it.');
+	if (!(await stat(cwd)).isDirectory()) throw new Error(`ENOTDIR: not a directory, '${cwd}'`);
+	await access(file, fs.X_OK);
+}
+
+async function findTools(): Promise<Tools> {
+	const [shell, unshare, prlimit] = await Promise.all(['sh', 'unshare', 'prlimit'].map(findTool));
+	return { shell, unshare, prlimit };
+}
+
+async function findTool(name: string): Promise<string | undefined> {
+	for (const folder of [...SYSTEM_FOLDERS, ...(process.env.PATH ?? '').split(delimiter)]) {
+		if (!folder.startsWith('/')) continue;
+		const path = join(folder, name);
+		const isThere = await access(path, fs.X_OK).then(
+			() => true,
+			() => false
+		);
+		if (isThere) return path;
+	}
+	return undefined;
 }

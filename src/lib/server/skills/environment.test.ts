@@ -4,7 +4,13 @@ import type { Skill } from './types.ts';
 
 const skillWith = (part: Partial<Skill>) => ({ metadata: {}, extra: {}, dir: '/skills/demo', ...part }) as Skill;
 function build(skill: Partial<Skill> = {}, options: Partial<Parameters<typeof buildEnvironment>[0]> = {}) {
-	return buildEnvironment({ skill: skillWith(skill), cwd: '/work', host: {}, offered: {}, ...options });
+	return buildEnvironment({
+		skill: skillWith(skill),
+		folders: { skill: '/skills/demo', workspace: '/work' },
+		host: {},
+		offered: {},
+		...options
+	});
 }
 
 const secrets = {

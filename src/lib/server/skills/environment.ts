@@ -1,5 +1,5 @@
 /** The environment of a script: built, never filtered, so that no secret of the server is in it by accident (FEATURES D14). */
-import { isRecord } from './operations.ts';
+import { declaredVariables } from './declared-variables.ts';
 import type { Skill } from './types.ts';
 
 /** Taken from the host as they are; none of them carries a secret or changes how a program starts. */
@@ -11,7 +11,10 @@ const NEVER_INHERITED =
 
 export interface EnvironmentOptions {
 	skill: Skill;
-	cwd: string;
+	/** The skill's folder and the working folder, as the process sees them. */
+	folders: { skill: string; workspace: string };
+	/** Instead of the host's PATH. */
+	path?: string;
 	/** The host's environment. */
 	host: Readonly<Record<string, string | undefined>>;
 	/** Variables that the operator offers to the skills that declare them. */
@@ -23,7 +26,8 @@ export interface EnvironmentOptions {
 /** Builds the whole environment of one process. */
 export function buildEnvironment({
 	skill,
-	cwd,
+	folders,
+	path,
 	host,
 	offered,
 	inherit = false
@@ -38,28 +42,16 @@ export function buildEnvironment({
 		const value = Object.hasOwn(offered, name) ? offered[name] : undefined;
 		if (value !== undefined) environment[name] = value;
 	}
+	if (path !== undefined) environment.PATH = path;
 	return {
 		...environment,
-		HOME: cwd,
-		SKILL_DIR: skill.dir,
-		CLAUDE_SKILL_DIR: skill.dir,
-		PYTHONPATH: skill.dir,
+		HOME: folders.workspace,
+		SKILL_DIR: folders.skill,
+		CLAUDE_SKILL_DIR: folders.skill,
+		PYTHONPATH: folders.skill,
 		// Output must be seen as it is written, and a skill's folder must not change by being used.
 		PYTHONUNBUFFERED: '1',
 		PYTHONDONTWRITEBYTECODE: '1',
 		PYTHONIOENCODING: 'utf-8'
 	};
-}
-
-/** Names in `metadata.env`, `env` and `requires.env` of a SKILL.md: texts separated by spaces or commas, or lists (A18). */
-function declaredVariables({ metadata, extra }: Skill): string[] {
-	const required = [extra.requires, extra['metadata.requires']].map((value) =>
-		isRecord(value) ? value.env : undefined
-	);
-	const declared = [metadata.env, extra['metadata.env'], extra.env, ...required];
-	const names = declared.flatMap((value): unknown[] => {
-		if (typeof value === 'string') return value.split(/[\s,]+/);
-		return Array.isArray(value) ? value : [];
-	});
-	return names.filter((name): name is string => typeof name === 'string' && /^[A-Za-z_][A-Za-z0-9_]*$/.test(name));
 }

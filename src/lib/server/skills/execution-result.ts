@@ -1,6 +1,5 @@
 /** From the end of a process to the result of a call: what failed, and what a handler answered (FEATURES D12, D13, D20–D23). */
 import type { SandboxResult } from '../sandbox/sandbox.ts';
-import { ACKNOWLEDGED } from './handlers/node-harness.ts';
 import type { SkillErrorType, SkillExecutionResult } from './types.ts';
 
 /** Why a run was no success, in words; nothing when it was one. */
@@ -18,6 +17,14 @@ export function explain(
 			};
 		case 'aborted':
 			return { error: 'Cancelled', message: `${script} was stopped.` };
+		case 'killed':
+			return { error: 'Cancelled', message: `${script} was ended by the operator.` };
+		case 'quota':
+			return {
+				error: 'OutputTooLarge',
+				message: `${script} was ended: its working folder grew over what it may hold.`,
+				hint: 'Write less or fewer files, or remove some; the limits are SKILLS_WORKSPACE_MB and SKILLS_WORKSPACE_FILES.'
+			};
 		case 'spawn-failed':
 			return {
 				error: 'ExecutionFailed',
@@ -40,11 +47,11 @@ export function readHarness(
 	run: SandboxResult,
 	maxOutputBytes: number
 ): SkillExecutionResult {
-	const { answer, rest } = findAnswer(unacknowledged(run.kept?.stdout.text ?? run.stdout));
+	const { answer, rest } = findAnswer(run.kept?.stdout.text ?? run.stdout);
 	const isShort = Buffer.byteLength(rest) <= maxOutputBytes;
 	const read = {
 		...result,
-		stdout: isShort ? rest : unacknowledged(run.stdout),
+		stdout: isShort ? rest : run.stdout,
 		truncated: !isShort || run.stderrTruncated
 	};
 	if (run.ended !== 'exit' || run.signal) return read;
@@ -79,11 +86,6 @@ export function readProgram(result: SkillExecutionResult, run: SandboxResult): S
 function tooLarge(result: SkillExecutionResult): SkillExecutionResult {
 	const message = 'The tool\u2019s answer is larger than 1 MB.';
 	return { ...result, success: false, error: 'OutputTooLarge', message, hint: 'Ask it for less, or for a file.' };
-}
-
-/** Without the mark by which a harness says that it has its input. */
-function unacknowledged(stdout: string): string {
-	return stdout.startsWith(ACKNOWLEDGED) ? stdout.slice(ACKNOWLEDGED.length) : stdout;
 }
 
 /**

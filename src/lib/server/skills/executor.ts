@@ -1,37 +1,41 @@
-/** Runs a skill's script or tools.json handler and says what came of it; every failure is a result (FEATURES D1–D23). */
-import { mkdir } from 'node:fs/promises';
-import { dirname, extname } from 'node:path';
-import type { Sandbox, SandboxCommand, SandboxResult } from '../sandbox/sandbox.ts';
+/** Turns a skill's script or tools.json handler into a command line and runs it (FEATURES D1–D9, D16–D23). */
+import { mkdir, realpath } from 'node:fs/promises';
+import { delimiter, dirname, extname, join, relative } from 'node:path';
+import { DEFAULT_LIMITS, type Sandbox, type SandboxLimits } from '../sandbox/sandbox.ts';
 import { buildEnvironment } from './environment.ts';
-import { explain, readHarness, readProgram } from './execution-result.ts';
+import type { ExecutionHost } from './execution-host.ts';
+import { execute, type ExecutionContext, type Invocation } from './execution.ts';
+import { HARNESS_ARGUMENTS, type NodeCall } from './handlers/node-harness.ts';
 import { PYTHON_HARNESS } from './handlers/python-harness.ts';
 import { createInterpreters } from './interpreters.ts';
-import { createOutputStore, MAX_SHOWN, type OutputStore } from './output-store.ts';
+import { limitsOf } from './limits.ts';
+import { createOutputStore, type OutputStore } from './output-store.ts';
 import { resolveScript } from './resources.ts';
-import { createSpareNode, HARNESS_ARGUMENTS } from './spare-node.ts';
 import type { ScriptInput } from './script-arguments.ts';
-import type { Skill, SkillEvent, SkillExecutionResult, SkillTool } from './types.ts';
-import { changedFiles, listWorkspace } from './workspace-changes.ts';
+import { digestOfFiles } from './skill-digest.ts';
+import { createSpareNodes } from './spare-node.ts';
+import { SkillError, type Skill, type SkillExecutionResult, type SkillTool } from './types.ts';
+
+export type { ExecutionContext } from './execution.ts';
 
 export interface ExecutorOptions {
 	sandbox: Sandbox;
+	/** Runs programs of this machine as they are, to find interpreters; the sandbox where it hides nothing. */
+	hostSandbox?: Pick<Sandbox, 'run'>;
 	/** Milliseconds before a script is ended (D10). */
 	timeoutMs: number;
 	/** Bytes kept of each stream (D11). */
 	maxOutputBytes: number;
+	/** The most that a script may use. */
+	limits?: SandboxLimits;
 	/** Variables for the skills that declare them. */
 	env: Readonly<Record<string, string>>;
 	/** Scripts see the host's environment, but for its secrets (D14); they do not without it. */
 	inheritEnv?: boolean;
-}
-
-export interface ExecutionContext {
-	/** Absolute working directory; made when it is not there. */
-	cwd: string;
-	signal?: AbortSignal;
-	onEvent?: (event: SkillEvent) => void;
-	/** Instead of the host's limit, up to 300,000 (D10). */
-	timeoutMs?: number;
+	/** Secrets, network and record of executions. */
+	host?: ExecutionHost;
+	/** False: nothing is executed (E11). */
+	isEnabled?: () => boolean;
 }
 
 export interface Executor {
@@ -44,166 +48,147 @@ export interface Executor {
 		args: Record<string, unknown>,
 		context: ExecutionContext
 	): Promise<SkillExecutionResult>;
+	/** Has a Node wait for a skill that is likely to need one. */
+	warm(skill: Skill, context: Pick<ExecutionContext, 'cwd'>): void;
 	/** A piece of an output that was too long; null when it is not kept any more (D11). */
 	readOutput: OutputStore['read'];
-	/** Lets the process go that waits for the next handler. */
+	/** Lets the processes go that wait. */
 	close(): void;
 }
 
-/** Of each stream, for paging; and of a handler's answer, which is data, not a log. */
-const MAX_KEPT_BYTES = 1024 * 1024;
 /** Linux allows 128 KB for one argument; longer input comes by stdin alone. */
 const MAX_ARGUMENT_BYTES = 100_000;
-/** The longest that any call may ask for (D10). */
-const MAX_TIMEOUT_MS = 300_000;
 
-interface Invocation {
-	skill: Skill;
-	script: string;
-	tool?: string;
-	/** Where a tool's answer is on stdout: one of a harness at its end, or all that a program prints. */
-	answer?: 'harness' | 'program';
-	args: string[];
-	file: string;
-	argv: string[];
-	input?: string;
-	env: Record<string, string>;
-	cwd: string;
-	/** May a Node process that waits already run it? */
-	isWarm?: boolean;
-}
+const JAVASCRIPT = /\.([cm]?js|ts)$/;
 
 /** Executes with the given backend; interpreters are found on the host's PATH, once. */
-export function createExecutor({
-	sandbox,
-	timeoutMs,
-	maxOutputBytes,
-	env: offered,
-	inheritEnv = false
-}: ExecutorOptions): Executor {
-	const interpreters = createInterpreters(sandbox, process.env.PATH ?? '');
+export function createExecutor(options: ExecutorOptions): Executor {
+	const { sandbox, env: offered, inheritEnv = false, limits = DEFAULT_LIMITS, host = {} } = options;
+	const path = process.env.PATH ?? '';
+	const interpreters = createInterpreters({ host: options.hostSandbox ?? sandbox, sandbox, path });
 	const outputs = createOutputStore();
-	const spareNode = createSpareNode(sandbox, interpreters.node());
+	const spares = createSpareNodes(sandbox, interpreters.node().file);
+	const { timeoutMs, maxOutputBytes } = options;
+	const digestOf = createDigests();
+	const parts = { sandbox, spares, outputs, host, timeoutMs, maxOutputBytes, limits, offered, digestOf };
 
-	/** Keeps what a model is not shown of a result: of a tool, its value takes the place of stdout. */
-	const keep = (result: SkillExecutionResult, { kept }: SandboxResult): SkillExecutionResult => {
-		if (!kept) return result;
-		const value = result.value === undefined ? null : JSON.stringify(result.value);
-		if (!result.truncated && (value?.length ?? 0) <= MAX_SHOWN) return result;
-		const outputId = outputs.save({ stdout: value ?? kept.stdout.text, stderr: kept.stderr.text });
-		return { ...result, outputId };
-	};
-
-	const execute = async (call: Invocation, context: ExecutionContext): Promise<SkillExecutionResult> => {
-		await mkdir(context.cwd, { recursive: true });
-		const before = await listWorkspace(context.cwd);
-		const { skill, script, tool, args } = call;
-		context.onEvent?.({
-			type: 'started',
-			skill: skill.name,
-			script,
-			...(tool ? { tool } : {}),
-			args,
-			sandbox: sandbox.name
+	/** What every call of a skill has in common. @throws SkillError SkillsDisabled | ScriptNotFound | ScriptNotAllowed */
+	const prepare = async (skill: Skill, requested: string, { cwd }: ExecutionContext) => {
+		if (options.isEnabled && !options.isEnabled()) {
+			throw new SkillError(
+				'SkillsDisabled',
+				'The execution of skills is switched off on this server.',
+				'The operator can switch it on with SKILLS_ENABLED=true.'
+			);
+		}
+		const script = await resolveScript(skill.dir, requested);
+		await mkdir(cwd, { recursive: true });
+		const [dir, workspace] = await Promise.all([realpath(skill.dir), realpath(cwd)]);
+		const folders = { skill: dir, workspace };
+		const located = sandbox.locate(folders);
+		const seen = { skill: located.skill ?? dir, workspace: located.workspace };
+		const scriptPath = join(seen.skill, relative(dir, script.path));
+		const found = sandbox.isolation.files ? await interpreters.onPath() : null;
+		const env = buildEnvironment({
+			skill,
+			folders: seen,
+			host: process.env,
+			offered,
+			inherit: inheritEnv,
+			...(found ? { path: [...new Set([...found.folders, ...path.split(delimiter)])].join(delimiter) } : {})
 		});
-		const limitMs = Math.min(context.timeoutMs ?? timeoutMs, MAX_TIMEOUT_MS);
-		const command: SandboxCommand = {
-			file: call.file,
-			args: call.argv,
-			env: call.env,
-			cwd: call.cwd,
-			timeoutMs: limitMs,
-			maxOutputBytes,
-			maxKeptBytes: MAX_KEPT_BYTES,
-			...(call.input === undefined ? {} : { input: call.input }),
-			...(context.signal ? { signal: context.signal } : {}),
-			onOutput: (stream, text) => {
-				// A harness writes nothing but its answer, which is shown when it is there.
-				if (stream === 'stderr' || call.answer !== 'harness') context.onEvent?.({ type: 'output', stream, text });
-			}
+		return {
+			...{ skill, script: script.name, hostPath: script.path, scriptPath, folders, env, workspace: seen.workspace },
+			cwd: workingDirectory(skill, scriptPath, seen),
+			runtime: found?.runtime ?? []
 		};
-		const { input } = call;
-		const run = await (call.isWarm && input !== undefined
-			? spareNode.run({ ...command, input })
-			: sandbox.run(command));
-		const files = changedFiles(before, await listWorkspace(context.cwd));
-		const result: SkillExecutionResult = {
-			success: run.ended === 'exit' && run.exitCode === 0,
-			stdout: run.stdout,
-			stderr: run.stderr,
-			exitCode: run.exitCode ?? -1,
-			durationMs: Math.round(run.durationMs),
-			truncated: run.stdoutTruncated || run.stderrTruncated,
-			files,
-			...explain(run, script, limitMs)
-		};
-		if (call.answer === 'harness') return keep(readHarness(result, run, maxOutputBytes), run);
-		return keep(call.answer === 'program' ? readProgram(result, run) : result, run);
 	};
-
-	const announce = async (call: Invocation, context: ExecutionContext) => {
-		const result = await execute(call, context);
-		context.onEvent?.({
-			type: 'finished',
-			skill: call.skill.name,
-			exitCode: result.exitCode < 0 ? null : result.exitCode,
-			durationMs: result.durationMs,
-			truncated: result.truncated,
-			files: result.files,
-			...(result.error ? { error: result.error } : {}),
-			...(result.message ? { message: result.message } : {})
-		});
-		return result;
+	type Prepared = Awaited<ReturnType<typeof prepare>>;
+	const invocation = ({ skill, script, folders, env, cwd, runtime }: Prepared) => {
+		return { skill, script, folders, env, cwd, runtime };
+	};
+	const addRuntime = (call: Prepared, program: { runtime: string[] }): string[] => {
+		return sandbox.isolation.files ? [...new Set([...call.runtime, ...program.runtime])] : [];
 	};
 
 	return {
 		readOutput: (id, range) => outputs.read(id, range),
-		close: () => spareNode.close(),
+		close: () => spares.close(),
+		warm(skill, { cwd }) {
+			if (!skill.scripts.some((script) => JAVASCRIPT.test(script)) || (options.isEnabled && !options.isEnabled()))
+				return;
+			const start = async () => {
+				await mkdir(cwd, { recursive: true });
+				const [dir, workspace] = await Promise.all([realpath(skill.dir), realpath(cwd)]);
+				const runtime = sandbox.isolation.files ? (await interpreters.onPath()).runtime : [];
+				spares.warm({ folders: { skill: dir, workspace }, runtime, limits: limitsOf(skill, limits) });
+			};
+			// Only a head start: what is wrong with the folders, the call itself will say.
+			start().catch(() => undefined);
+		},
 		async runScript(skill, requested, { argv, env: variables, input }, context) {
-			const { path, name } = await resolveScript(skill.dir, requested);
-			const program = await interpreters.resolve(path);
-			const env = buildEnvironment({ skill, cwd: context.cwd, host: process.env, offered, inherit: inheritEnv });
-			const cwd = workingDirectory(skill, path, context.cwd);
-			const call = { skill, script: name, args: [...argv], env: { ...variables, ...env }, cwd };
-			const stdin = input === undefined ? {} : { input };
-			return announce({ ...call, ...stdin, file: program.file, argv: [...program.args, ...argv] }, context);
+			const call = await prepare(skill, requested, context);
+			const program = await interpreters.resolve(call.hostPath);
+			const env = { ...variables, ...call.env };
+			const isWarm = JAVASCRIPT.test(call.scriptPath) && input === undefined;
+			const warm = (all: Record<string, string>) =>
+				JSON.stringify({ path: call.scriptPath, argv: [...argv], env: all, cwd: call.cwd } satisfies NodeCall);
+			return execute(
+				{
+					...invocation(call),
+					env,
+					args: [...argv],
+					file: program.file,
+					argv: [...program.args, call.scriptPath, ...argv],
+					runtime: addRuntime(call, program),
+					...(input === undefined ? {} : { input }),
+					...(isWarm ? { warm } : {})
+				},
+				context,
+				parts
+			);
 		},
 		async runTool(skill, tool, args, context) {
-			const { path, name } = await resolveScript(skill.dir, tool.script ?? '');
-			const env = buildEnvironment({ skill, cwd: context.cwd, host: process.env, offered, inherit: inheritEnv });
-			const input = { ...args, __workDir: context.cwd };
-			const cwd = workingDirectory(skill, path, context.cwd);
-			const shared = { skill, script: name, tool: tool.name, args: [], env, cwd };
-			switch (extname(path)) {
-				case '.js':
-				case '.mjs':
-				case '.cjs':
-				case '.ts': {
-					const call = { ...shared, file: interpreters.node(), argv: HARNESS_ARGUMENTS, isWarm: true };
-					return announce(
-						{ ...call, answer: 'harness', input: JSON.stringify({ path, args: input, env, cwd }) },
-						context
-					);
-				}
-				case '.py': {
-					const call = { ...shared, file: await interpreters.python(), argv: ['-c', PYTHON_HARNESS] };
-					return announce({ ...call, answer: 'harness', input: JSON.stringify({ path, args: input }) }, context);
-				}
-				default: {
-					// D22: JSON on stdin and as the first argument; whatever it prints is the answer.
-					const program = await interpreters.resolve(path);
-					const json = JSON.stringify(input);
-					const isShort = Buffer.byteLength(json) <= MAX_ARGUMENT_BYTES;
-					const call = { ...shared, file: program.file, argv: isShort ? [...program.args, json] : program.args };
-					return announce({ ...call, answer: 'program', input: json }, context);
-				}
+			const call = await prepare(skill, tool.script ?? '', context);
+			const input = { ...args, __workDir: call.workspace };
+			const path = call.scriptPath;
+			const shared = { ...invocation(call), tool: tool.name, args: [], toolInput: JSON.stringify(args) };
+			const run = (more: Pick<Invocation, 'file' | 'argv' | 'input' | 'answer' | 'runtime' | 'warm'>) =>
+				execute({ ...shared, ...more }, context, parts);
+			if (JAVASCRIPT.test(path)) {
+				const node = interpreters.node();
+				const ask = (env: Record<string, string>) =>
+					JSON.stringify({ path, args: input, env, cwd: call.cwd } satisfies NodeCall);
+				const runtime = addRuntime(call, node);
+				return run({ file: node.file, argv: HARNESS_ARGUMENTS, answer: 'harness', input: ask, warm: ask, runtime });
 			}
+			if (extname(path) === '.py') {
+				const python = await interpreters.python();
+				const argv = [...python.args, '-c', PYTHON_HARNESS];
+				const json = JSON.stringify({ path, args: input });
+				return run({ file: python.file, argv, answer: 'harness', input: json, runtime: addRuntime(call, python) });
+			}
+			// D22: JSON on stdin and as the first argument; whatever it prints is the answer.
+			const program = await interpreters.resolve(call.hostPath);
+			const json = JSON.stringify(input);
+			const argv = [...program.args, path, ...(Buffer.byteLength(json) <= MAX_ARGUMENT_BYTES ? [json] : [])];
+			return run({ file: program.file, argv, answer: 'program', input: json, runtime: addRuntime(call, program) });
 		}
 	};
 }
 
+/** Each skill's files are read once, as long as the library has not read the skill anew. */
+function createDigests(): (skill: Skill) => Promise<string> {
+	const digests = new WeakMap<Skill, Promise<string>>();
+	return (skill) => {
+		const known = digests.get(skill) ?? digestOfFiles(skill.dir).catch(() => skill.digest);
+		digests.set(skill, known);
+		return known;
+	};
+}
+
 /** A skill may ask to run in its own folder, or the script's (D7); files of the conversation are in the workspace. */
-function workingDirectory(skill: Skill, scriptPath: string, workspace: string): string {
+function workingDirectory(skill: Skill, scriptPath: string, seen: { skill: string; workspace: string }): string {
 	const wish = skill.extra.cwd ?? skill.metadata.cwd;
-	return wish === 'skill' ? skill.dir : wish === 'script' ? dirname(scriptPath) : workspace;
+	return wish === 'skill' ? seen.skill : wish === 'script' ? dirname(scriptPath) : seen.workspace;
 }

@@ -16,7 +16,9 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const open = (path = `${bin}${delimiter}${hostPath}`) => createInterpreters(createProcessSandbox(), path);
+const none = { files: false, network: false, processes: false, limits: false };
+const open = (path = `${bin}${delimiter}${hostPath}`) =>
+	createInterpreters({ host: createProcessSandbox(), sandbox: { isolation: none }, path });
 async function put(name: string, text: string, mode = 0o644): Promise<string> {
 	const path = join(folder, name);
 	await writeFile(path, text);
@@ -28,13 +30,13 @@ const realPython = () =>
 
 test.each(['a.js', 'a.mjs', 'a.cjs', 'a.ts'])('D5: %s runs in this Node', async (name) => {
 	const path = await put(name, '');
-	expect(await open().resolve(path)).toEqual({ file: process.execPath, args: [path] });
+	expect(await open().resolve(path)).toEqual({ file: process.execPath, args: [], runtime: [process.execPath] });
 });
 test.each(['a.sh', 'a.bash'])('D5: %s runs in bash, executable or not', async (name) => {
 	const path = await put(name, '');
 	const { file, args } = await open().resolve(path);
 	expect(file).toMatch(/^\/.*\/bash$/);
-	expect(args).toEqual([path]);
+	expect(args).toEqual([]);
 });
 test('D6: a python3 that is a shim is asked once where the real one is, and not run again', async () => {
 	const counted = join(folder, 'calls');
@@ -42,19 +44,22 @@ test('D6: a python3 that is a shim is asked once where the real one is, and not 
 	const interpreters = open();
 	const path = await put('a.py', '');
 	const found = await Promise.all([interpreters.resolve(path), interpreters.resolve(path), interpreters.python()]);
-	expect(found).toEqual([{ file: realPython(), args: [path] }, { file: realPython(), args: [path] }, realPython()]);
-	expect(await interpreters.resolve(path)).toEqual({ file: realPython(), args: [path] });
+	for (const program of [...found, await interpreters.resolve(path)])
+		expect(program).toMatchObject({ file: realPython(), args: [] });
 	expect(await readFile(counted, 'utf8')).toBe('call\n');
 });
 test('D6: the Python of a virtual environment is used as such, with its packages', async () => {
 	execFileSync('python3', ['-m', 'venv', '--without-pip', join(folder, 'venv')]);
-	const python = await open(`${join(folder, 'venv/bin')}${delimiter}${hostPath}`).python();
-	const prefix = execFileSync(python, ['-c', 'import sys; print(sys.prefix)'], { encoding: 'utf8' }).trim();
+	const { file, runtime } = await open(`${join(folder, 'venv/bin')}${delimiter}${hostPath}`).python();
+	const prefix = execFileSync(file, ['-c', 'import sys; print(sys.prefix)'], { encoding: 'utf8' }).trim();
 	expect(prefix).toBe(join(folder, 'venv'));
+	// A sandbox has to show the environment and the Python that it was made from.
+	expect(runtime).toEqual(expect.arrayContaining([file, prefix]));
+	expect(runtime.length).toBeGreaterThan(2);
 });
 test('D6: a python3 that cannot start, as an empty shim, makes way for the next on PATH', async () => {
 	await put('bin/python3', '#!/bin/sh\necho "no version is set" >&2\nexit 127\n', 0o755);
-	expect(await open().python()).toBe(realPython());
+	expect((await open().python()).file).toBe(realPython());
 	await expect(open(bin).python()).rejects.toMatchObject({ type: 'MissingDependency' });
 });
 test('D13: a missing interpreter is MissingDependency, until it is installed', async () => {
@@ -73,7 +78,15 @@ test('D6: a script that names its packages (PEP 723) runs with uv where there is
 	const path = await put('a.py', '# /// script\n# dependencies = ["rich"]\n# ///\n');
 	const interpreters = open(`${bin}${delimiter}/usr/bin`);
 	await put('bin/uv', '#!/bin/sh\n', 0o755);
-	expect(await interpreters.resolve(path)).toEqual({ file: join(bin, 'uv'), args: ['run', '--script', path] });
+	expect(await interpreters.resolve(path)).toMatchObject({ file: join(bin, 'uv'), args: ['run', '--script'] });
+	const host = createProcessSandbox();
+	const apart = createInterpreters({
+		host,
+		sandbox: { isolation: { ...none, network: true } },
+		path: `${bin}${delimiter}${hostPath}`
+	});
+	// Without a network it could fetch nothing.
+	expect((await apart.resolve(path)).file).toBe(realPython());
 });
 test('D6: a folder of PATH that is relative is not looked in: it would be one of the workspace', async () => {
 	await put('bin/bash', '#!/bin/sh\n', 0o755);
@@ -91,7 +104,7 @@ test.each([
 	const path = await put('tool', `${line}\necho hi\n`, 0o755);
 	const program = await open().resolve(path);
 	expect(program.file).toEqual(typeof file === 'string' ? file : expect.stringMatching(file));
-	expect(program.args).toEqual([...leading, path]);
+	expect(program.args).toEqual([...leading]);
 });
 test.each([
 	['text without the right to run', '#!/bin/sh\n', 0o644],
@@ -111,4 +124,19 @@ test.each(['#!/no/such/program', '#!/usr/bin/env no-such-program'])('D13: %s is 
 		type: 'MissingDependency',
 		message: expect.stringMatching(/no.such.program/) as string
 	});
+});
+
+test('D30: with a container the programs are the image\u2019s, by name', async () => {
+	const programs = { node: 'node', python: 'python3', shell: 'sh' };
+	const inImage = createInterpreters({
+		host: createProcessSandbox(),
+		sandbox: { isolation: none, programs },
+		path: hostPath
+	});
+	const fileOf = async (name: string, text = '') => (await inImage.resolve(await put(name, text, 0o755))).file;
+	expect(await fileOf('a.py')).toBe('python3');
+	expect(await fileOf('a.ts')).toBe('node');
+	expect(await fileOf('a.sh')).toBe('sh');
+	expect(await fileOf('tool', '#!/usr/bin/env ruby\n')).toBe('ruby');
+	expect(await fileOf('other', '#!/opt/thing\n')).toBe('/opt/thing');
 });

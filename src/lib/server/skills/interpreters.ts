@@ -1,53 +1,81 @@
 /** Which program runs a script: by extension, inline dependencies or shebang; found once (FEATURES D5, D6). */
 import { stat } from 'node:fs/promises';
-import { delimiter, extname, isAbsolute, join } from 'node:path';
-import type { Sandbox } from '../sandbox/sandbox.ts';
+import { delimiter, dirname, extname, isAbsolute, join } from 'node:path';
+import type { Sandbox, SandboxPrograms } from '../sandbox/sandbox.ts';
 import { isExecutable, readHead } from './resources.ts';
 import { SkillError } from './types.ts';
 
-export interface Interpreters {
-	/** Program and leading arguments for a script. @throws SkillError UnsupportedScriptType | MissingDependency */
-	resolve(scriptPath: string): Promise<{ file: string; args: string[] }>;
-	python(): Promise<string>;
-	node(): string;
+export interface Program {
+	/** Absolute path, or a name inside the container's image. */
+	file: string;
+	args: string[];
+	/** What it is made of, where a sandbox has to show it: files and folders of the host. */
+	runtime: string[];
 }
 
-/** Looks programs up on `path` (the PATH variable); what is found is kept, what is missing may be installed meanwhile. */
-export function createInterpreters(sandbox: Sandbox, path: string): Interpreters {
-	const found = new Map<string, Promise<string | null>>();
-	const find = (name: string): Promise<string | null> => {
+export interface Interpreters {
+	/** Program and leading arguments for a script, which is not among them. @throws SkillError UnsupportedScriptType | MissingDependency */
+	resolve(scriptPath: string): Promise<Program>;
+	/** @throws SkillError MissingDependency */
+	python(): Promise<Program>;
+	node(): Program;
+	/** Where scripts find the interpreters by name: folders to put before a PATH, and what has to be shown for them. */
+	onPath(): Promise<{ folders: string[]; runtime: string[] }>;
+}
+
+export interface InterpreterOptions {
+	/** Runs a program of this machine as it is, to ask it where it is. */
+	host: Pick<Sandbox, 'run'>;
+	/** Where scripts will run. */
+	sandbox: Pick<Sandbox, 'programs' | 'isolation'>;
+	/** The PATH variable. */
+	path: string;
+}
+
+/** Looks programs up on the PATH; what is found is kept, what is missing may be installed meanwhile. */
+export function createInterpreters({ host, sandbox, path }: InterpreterOptions): Interpreters {
+	const found = new Map<string, Promise<Program | null>>();
+	const find = (name: string): Promise<Program | null> => {
 		let program = found.get(name);
 		if (!program) {
-			program = name === 'python3' ? findPython(sandbox, path) : findOnPath(name, path);
+			program = name === 'python3' ? findPython(host, path) : findOnPath(name, path);
 			found.set(name, program);
 			void program.then((file) => file ?? found.delete(name));
 		}
 		return program;
 	};
-	const need = async (name: string): Promise<string> => {
+	const need = async (name: string): Promise<Program> => {
 		const program = await find(name);
 		if (program) return program;
 		throw missing(name);
 	};
+	const node: Program = { file: process.execPath, args: [], runtime: [process.execPath] };
+	if (sandbox.programs) return createImageInterpreters(sandbox.programs);
 	return {
 		python: () => need('python3'),
-		node: () => process.execPath,
+		node: () => node,
+		async onPath() {
+			const programs = [node, await find('python3')].filter((program) => program !== null);
+			return {
+				folders: programs.map(({ file }) => dirname(file)),
+				runtime: programs.flatMap(({ runtime }) => runtime)
+			};
+		},
 		async resolve(scriptPath) {
 			switch (extname(scriptPath)) {
 				case '.js':
 				case '.mjs':
 				case '.cjs':
 				case '.ts':
-					return { file: process.execPath, args: [scriptPath] };
+					return node;
 				case '.sh':
 				case '.bash':
-					return { file: await need('bash'), args: [scriptPath] };
+					return need('bash');
 				case '.py': {
-					// PEP 723: the script states its own dependencies; uv fetches them where there is one.
-					const uv = (await readHead(scriptPath, 4096)).includes('# /// script') ? await find('uv') : null;
-					return uv
-						? { file: uv, args: ['run', '--script', scriptPath] }
-						: { file: await need('python3'), args: [scriptPath] };
+					// PEP 723: the script states its own dependencies; uv fetches them where there is one, and a network.
+					const isInline = (await readHead(scriptPath, 4096)).includes('# /// script');
+					const uv = isInline && !sandbox.isolation.network ? await find('uv') : null;
+					return uv ? { ...uv, args: ['run', '--script'] } : need('python3');
 				}
 				default:
 					return byShebang(scriptPath, need);
@@ -56,7 +84,30 @@ export function createInterpreters(sandbox: Sandbox, path: string): Interpreters
 	};
 }
 
-async function byShebang(scriptPath: string, need: (name: string) => Promise<string>) {
+/** Those of a container's image, by name: only the image knows where they are. */
+function createImageInterpreters({ node, python, shell }: SandboxPrograms): Interpreters {
+	const named = (file: string): Program => ({ file, args: [], runtime: [] });
+	const inImage = async (name: string): Promise<Program> =>
+		named(/^(ba)?sh$/.test(name) ? shell : /^python3?$/.test(name) ? python : name === 'node' ? node : name);
+	return {
+		python: async () => named(python),
+		node: () => named(node),
+		onPath: async () => ({ folders: [], runtime: [] }),
+		async resolve(scriptPath) {
+			if (/\.([cm]?js|ts)$/.test(scriptPath)) return named(node);
+			if (scriptPath.endsWith('.py')) return named(python);
+			if (/\.(ba)?sh$/.test(scriptPath)) return named(shell);
+			return byShebang(scriptPath, inImage, named);
+		}
+	};
+}
+
+/** `absolute` says what a program that is named by its path is; without it, it must be on this machine. */
+async function byShebang(
+	scriptPath: string,
+	need: (name: string) => Promise<Program>,
+	absolute?: (path: string) => Program
+): Promise<Program> {
 	const line = /^#![ \t]*(\S+)(?:[ \t]+(.*))?/.exec(await readHead(scriptPath, 256));
 	if (!line?.[1] || !(await isExecutable(scriptPath))) {
 		throw new SkillError(
@@ -67,15 +118,16 @@ async function byShebang(scriptPath: string, need: (name: string) => Promise<str
 	}
 	const words = (line[2] ?? '').split(/[ \t]+/).filter(Boolean);
 	if (!/(^|\/)env$/.test(line[1])) {
+		if (absolute) return { ...absolute(line[1]), args: words };
 		if (!isAbsolute(line[1]) || !(await isExecutable(line[1]))) throw missing(line[1]);
-		return { file: line[1], args: [...words, scriptPath] };
+		return { file: line[1], args: words, runtime: [line[1]] };
 	}
 	const [name, ...rest] = words.filter((word) => word !== '-S');
-	return { file: await need(name ?? 'sh'), args: [...rest, scriptPath] };
+	return { ...(await need(name ?? 'sh')), args: rest };
 }
 
-async function findOnPath(name: string, path: string): Promise<string | null> {
-	for await (const program of programsOnPath(name, path)) return program;
+async function findOnPath(name: string, path: string): Promise<Program | null> {
+	for await (const file of programsOnPath(name, path)) return { file, args: [], runtime: [file] };
 	return null;
 }
 
@@ -95,19 +147,23 @@ async function* programsOnPath(name: string, path: string): AsyncGenerator<strin
  * `python3` on PATH may be a slow shim that is invisible in a sandbox, or one that has no Python behind it: each is
  * asked where the real one is. The answer is no further resolved: the link is what makes a virtual environment.
  */
-async function findPython(sandbox: Sandbox, path: string): Promise<string | null> {
+async function findPython(host: Pick<Sandbox, 'run'>, path: string): Promise<Program | null> {
+	const question =
+		'import sys; assert sys.version_info[0] == 3; print(sys.executable, sys.prefix, sys.base_prefix, sep="\\n")';
 	for (const name of ['python3', 'python']) {
 		for await (const shim of programsOnPath(name, path)) {
-			const { stdout, exitCode } = await sandbox.run({
+			const { stdout, exitCode } = await host.run({
 				file: shim,
-				args: ['-c', 'import sys; assert sys.version_info[0] == 3; print(sys.executable)'],
+				args: ['-c', question],
 				env: { PATH: path, HOME: process.env.HOME ?? '/' },
 				cwd: '/',
 				timeoutMs: 10_000,
 				maxOutputBytes: 4096
 			});
-			const program = stdout.trim();
-			if (exitCode === 0) return isAbsolute(program) && (await isExecutable(program)) ? program : shim;
+			if (exitCode !== 0) continue;
+			const [program = '', ...prefixes] = stdout.trim().split('\n');
+			const file = isAbsolute(program) && (await isExecutable(program)) ? program : shim;
+			return { file, args: [], runtime: [...new Set([file, ...prefixes.filter(isAbsolute)])] };
 		}
 	}
 	return null;

@@ -137,6 +137,7 @@ export function shorten(name: string): string {
 
 function load(skill: Skill, context: PerformContext): OperationResult {
 	const isKnown = context.onLoad(skill);
+	context.executor.warm(skill, context);
 	const { name, description, path } = skill;
 	context.onEvent?.({
 		type: 'loaded',

@@ -1,9 +1,10 @@
+import { randomInt } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { isRunning } from '../../../../tests/support/processes.ts';
+import { processesWith } from '../../../../tests/support/processes.ts';
 import { createSkillsProvider, type SkillsProvider, type SkillsProviderOptions } from './provider.ts';
 import type { SkillExecutionResult } from './types.ts';
 
@@ -94,14 +95,15 @@ describe('the provider', () => {
 		expect(result.stdout).not.toContain('\uFFFD');
 	});
 	test('D10: a time-out ends the whole group, also what ignores SIGTERM', async () => {
+		const seconds = `987.${randomInt(1e6, 1e7)}`;
 		await put({
 			'demo/SKILL.md': FRONT,
-			'demo/hang.sh': `trap '' TERM\n(trap '' TERM; sleep 987) &\necho started $!\nsleep 987\n`
+			'demo/hang.sh': `trap '' TERM\n(trap '' TERM; sleep ${seconds}) &\necho started\nsleep ${seconds}\n`
 		});
 		const result = await use('hang.sh', [], { timeout: 300 });
 		expect(result).toMatchObject({ success: false, error: 'ExecutionTimeout', exitCode: -1 });
-		const pid = Number(/started (\d+)/.exec(result.stdout)?.[1]);
-		await vi.waitFor(() => expect(isRunning(pid)).toBe(false), 10_000);
+		expect(result.stdout).toBe('started\n');
+		await vi.waitFor(() => expect(processesWith(seconds)).toEqual([]), 10_000);
 	});
 	test('D15–D23: handlers in JavaScript, Python and shell, with their arguments checked', async () => {
 		const tool = (name: string, script: string) => ({

@@ -1,7 +1,7 @@
 /** `createSkillsProvider`: a folder of skills as a system prompt, tools and one function that runs them (S0). */
 import { resolve } from 'node:path';
 import { createProcessSandbox } from '../sandbox/process.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { Sandbox, SandboxLimits } from '../sandbox/sandbox.ts';
 import {
 	toAnthropicTools,
 	toChatTools,
@@ -11,6 +11,7 @@ import {
 	type GeminiTool
 } from './adapters.ts';
 import type { DialectName } from './dialects/dialect.ts';
+import type { ExecutionHost } from './execution-host.ts';
 import { createExecutor } from './executor.ts';
 import { renderCatalog, type CatalogFormat } from './catalog.ts';
 import type { FilePage } from './operations.ts';
@@ -41,6 +42,12 @@ export interface SkillsProviderOptions {
 	watch?: boolean;
 	/** What runs the scripts; plain processes. */
 	sandbox?: Sandbox;
+	/** The most that a script may use: memory, processes, files; `DEFAULT_LIMITS`. */
+	limits?: SandboxLimits;
+	/** Secrets, network and record of executions. */
+	host?: ExecutionHost;
+	/** False: nothing of a skill is executed, everything can still be read (E11). */
+	isEnabled?: () => boolean;
 	/**
 	 * Whose tools and prompt are offered: `openrouter` (S0: `load_skill`, `use_skill`), `full` (with `list_skills`,
 	 * `search_skills`, `read_skill_file`), `drover`, `agent-zero`, `omniroute`. Calls of all are understood (F10).
@@ -120,7 +127,12 @@ export async function createSkillsProvider(
 		timeoutMs: options.timeout ?? 30_000,
 		maxOutputBytes: options.maxOutput ?? 20_480,
 		env: options.env ?? {},
-		inheritEnv: options.inheritEnv ?? false
+		inheritEnv: options.inheritEnv ?? false,
+		// Interpreters are this machine's, and a sandbox would hide where they are.
+		hostSandbox: sandbox.isolation.files ? createProcessSandbox() : sandbox,
+		...(options.limits ? { limits: options.limits } : {}),
+		...(options.host ? { host: options.host } : {}),
+		...(options.isEnabled ? { isEnabled: options.isEnabled } : {})
 	});
 	const { dialect = 'openrouter', defineTools } = options;
 	const [first] = roots;

@@ -37,6 +37,10 @@ export interface SkillSession {
 	lane(name: string, args: Record<string, unknown>): string | null;
 	/** What a call would run, for whoever is asked first; null for a call that runs nothing, or says nothing sensible. */
 	plan(name: string, args: Record<string, unknown>): PlannedRun | null;
+	/** The same for an operation that needs no reading. */
+	planOperation(operation: SkillOperation): PlannedRun | null;
+	/** Does an operation that needs no reading: for callers that are no model. Never throws. */
+	perform(operation: SkillOperation, context: ExecutionContext): Promise<ToolOutcome>;
 	/** Takes the calls of every dialect. Never throws: what goes wrong is an outcome. */
 	call(name: string, args: Record<string, unknown>, context: ExecutionContext): Promise<ToolOutcome>;
 }
@@ -112,17 +116,30 @@ export function createSkillSession({
 		if (loadedTool) return planTool(loadedTool.skill, loadedTool.tool.name, args);
 		try {
 			const operation = isRecord(args) ? findOperation(name, args, library.skills)?.operation : undefined;
-			if (operation?.kind !== 'run' && operation?.kind !== 'tool') return null;
-			const skill = findSkill(library, operation.skill);
-			if (!skill) return null;
-			if (operation.kind === 'tool') return planTool(skill, operation.tool, operation.args);
-			const { argv, input } = readScriptArguments(operation.args, operation.argStyle);
-			return { skill, script: operation.script, args: input === undefined ? argv : [...argv, input] };
+			return operation ? planOperation(operation) : null;
 		} catch (error) {
 			// The call itself will say what is wrong with it.
 			if (error instanceof SkillError) return null;
 			throw error;
 		}
+	};
+	const planOperation = (operation: SkillOperation): PlannedRun | null => {
+		if (operation.kind !== 'run' && operation.kind !== 'tool') return null;
+		const skill = findSkill(view().library, operation.skill);
+		if (!skill) return null;
+		if (operation.kind === 'tool') return planTool(skill, operation.tool, operation.args);
+		const { argv, input } = readScriptArguments(operation.args, operation.argStyle);
+		return { skill, script: operation.script, args: input === undefined ? argv : [...argv, input] };
+	};
+	const performingWith = (context: ExecutionContext): PerformContext => {
+		const { library, off } = view();
+		const onLoad = (skill: Skill) => {
+			remember(library, skill);
+			const isKnown = digests?.has(skill.digest) ?? false;
+			digests?.add(skill.digest);
+			return isKnown;
+		};
+		return { ...context, library, off, executor, approve, onLoad };
 	};
 
 	const defineTool = async (args: Record<string, unknown>, made: Workshop): Promise<ToolOutcome> => {
@@ -157,18 +174,20 @@ export function createSkillSession({
 		},
 		lane: (name, args) => plan(name, args)?.skill.name ?? null,
 		plan,
+		planOperation,
+		async perform(operation, context) {
+			try {
+				return toOutcome(await perform(operation, performingWith(context)), full);
+			} catch (error) {
+				return toFailure(error, full);
+			}
+		},
 		async call(name, given, context) {
-			const { library, off } = view();
+			const performing = performingWith(context);
+			const { library } = performing;
 			let reader: Dialect = full;
 			try {
 				if (!isRecord(given)) throw new SkillError('InvalidArgs', '“arguments” must be an object.');
-				const onLoad = (skill: Skill) => {
-					remember(library, skill);
-					const isKnown = digests?.has(skill.digest) ?? false;
-					digests?.add(skill.digest);
-					return isKnown;
-				};
-				const performing: PerformContext = { ...context, library, off, executor, approve, onLoad };
 				if (workshop && name === DEFINE.name) return await defineTool(given, workshop);
 				if (workshop && name === REMOVE.name) return await removeTool(given, workshop);
 				const named = loadedTools(library).get(name);

@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { isRunning } from '../../../../tests/support/processes.ts';
-import { createProcessSandbox } from '../sandbox/process.ts';
-import { createSpareNode, HARNESS_ARGUMENTS, type SpareNode, type SpareNodeOptions } from './spare-node.ts';
+import { plainProcesses } from '../../../../tests/support/plain-processes.ts';
+import { HARNESS_ARGUMENTS } from './handlers/node-harness.ts';
+import { createSpareNodes, type SpareNodes, type SpareNodesOptions } from './spare-node.ts';
 
 let folder: string;
 let node: string;
-let spare: SpareNode;
+let spare: SpareNodes;
 beforeEach(async () => {
 	folder = await realpath(await mkdtemp(join(tmpdir(), 'spare-death-')));
 	// A Node that writes down its process id before it begins.
@@ -32,17 +33,20 @@ async function lines(name: string): Promise<number[]> {
 	const text = await readFile(join(folder, name), 'utf8').catch(() => '');
 	return text.split('\n').filter(Boolean).map(Number);
 }
-const open = (options?: SpareNodeOptions) => (spare = createSpareNode(createProcessSandbox(), node, options));
-const call = (args: Record<string, unknown> = {}) =>
-	spare.run({
+const open = (options?: SpareNodesOptions) => (spare = createSpareNodes(plainProcesses(), node, options));
+const call = (args: Record<string, unknown> = {}, signal?: AbortSignal) => {
+	const command = {
 		file: node,
 		args: HARNESS_ARGUMENTS,
 		env: {},
 		cwd: folder,
 		timeoutMs: 30_000,
 		maxOutputBytes: 20_480,
-		input: JSON.stringify({ path: join(folder, 'count.mjs'), args, env: {}, cwd: folder })
-	});
+		input: JSON.stringify({ path: join(folder, 'count.mjs'), args, env: {}, cwd: folder }),
+		...(signal ? { signal } : {})
+	};
+	return spare.run(command, command);
+};
 /** Makes a call, and says which process waits for the next one. */
 async function waiting(): Promise<number> {
 	const before = (await lines('pids')).length;
@@ -105,16 +109,7 @@ test('D20: a call that is stopped before the spare has taken it is not made agai
 	const pid = await waiting();
 	process.kill(pid, 'SIGSTOP');
 	const stop = new AbortController();
-	const running = spare.run({
-		file: node,
-		args: HARNESS_ARGUMENTS,
-		env: {},
-		cwd: folder,
-		timeoutMs: 30_000,
-		maxOutputBytes: 20_480,
-		input: '{}',
-		signal: stop.signal
-	});
+	const running = call({}, stop.signal);
 	stop.abort();
 	expect(await running).toMatchObject({ ended: 'aborted' });
 	expect(await lines('runs')).toHaveLength(1);

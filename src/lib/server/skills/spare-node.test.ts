@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { plainProcesses } from '../../../../tests/support/plain-processes.ts';
 import { isRunning, orphans } from '../../../../tests/support/processes.ts';
 import { createSkillsProvider, type SkillsProvider, type SkillsProviderOptions } from './provider.ts';
 import type { SkillExecutionResult } from './types.ts';
@@ -37,7 +38,11 @@ async function put(path: string, text: string): Promise<void> {
 	await writeFile(join(folder, 'skills/demo', path), text);
 }
 async function open(options: SkillsProviderOptions = {}): Promise<void> {
-	skills = await createSkillsProvider(join(folder, 'skills'), { cwd: join(folder, 'work'), ...options });
+	skills = await createSkillsProvider(join(folder, 'skills'), {
+		cwd: join(folder, 'work'),
+		sandbox: plainProcesses(),
+		...options
+	});
 	await skills.handleToolCall('load_skill', { skill: 'demo' });
 }
 const call = async (name: string, args: Record<string, unknown> = {}) =>

@@ -129,6 +129,8 @@ export interface SkillExecutionResult {
 	files: { path: string; bytes: number }[];
 	/** The value a tools.json handler returned. */
 	value?: unknown;
+	/** Connections that were refused, `host:port`; left out when there were none. */
+	refused?: string[];
 	/** Where up to 1 MB of each stream is kept for a while when one was cut, or of a long `value`: `provider.readOutput`. */
 	outputId?: string;
 }
@@ -144,7 +146,16 @@ export interface ToolDefinition {
 /** What happens while a tool works, in order. */
 export type SkillEvent =
 	| { type: 'loaded'; skill: string; description: string; path: string; tokens: number }
-	| { type: 'started'; skill: string; script: string; tool?: string; args: string[]; sandbox: string }
+	| {
+			type: 'started';
+			/** Names it in the record of executions. */
+			executionId: string;
+			skill: string;
+			script: string;
+			tool?: string;
+			args: string[];
+			sandbox: string;
+	  }
 	| { type: 'output'; stream: 'stdout' | 'stderr'; text: string }
 	| {
 			type: 'finished';
@@ -155,6 +166,7 @@ export type SkillEvent =
 			files: { path: string; bytes: number }[];
 			error?: SkillErrorType;
 			message?: string;
+			refused?: string[];
 	  };
 
 /** An expected failure inside the library; becomes a result that the model reads, never an exception to the caller. */

@@ -1,9 +1,9 @@
 /** Which files of a working directory a script made or changed (FEATURES F5). */
-import { readdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { walkFiles } from './walk-files.ts';
 
 const MAX_FILES = 1000;
-const MAX_DEPTH = 4;
 
 interface Listing {
 	/** By path; at most `MAX_FILES`. */
@@ -14,11 +14,23 @@ interface Listing {
 
 /** Folders that tools fill by the thousand: what is in them is no result of a script. */
 const SKIPPED = new Set(['node_modules', '__pycache__']);
+const BOUNDS = {
+	maxDepth: 4,
+	maxEntries: 5000,
+	isSkipped: (name: string) => name.startsWith('.') || SKIPPED.has(name)
+};
 
 /** A listing of the regular files below `dir`; hidden ones and links are left out, at most 1,000 are looked at. */
 export async function listWorkspace(dir: string): Promise<Listing> {
 	const listing: Listing = { files: new Map(), takenAt: Date.now() };
-	await walk(dir, '', 0, listing);
+	for await (const path of walkFiles(dir, BOUNDS)) {
+		// A file that vanishes between the two calls was a temporary one.
+		const facts = await stat(join(dir, path)).catch(() => null);
+		if (!facts) continue;
+		const stamp = `${facts.size}:${facts.mtimeMs}:${facts.ino}`;
+		listing.files.set(path, { bytes: facts.size, stamp, changedAt: facts.ctimeMs });
+		if (listing.files.size >= MAX_FILES) break;
+	}
 	return listing;
 }
 
@@ -33,20 +45,4 @@ export function changedFiles(before: Listing, after: Listing): { path: string; b
 		if (known || isWhole || changedAt >= before.takenAt) changed.push({ path, bytes });
 	}
 	return changed.sort((a, b) => (a.path < b.path ? -1 : 1));
-}
-
-async function walk(dir: string, prefix: string, depth: number, listing: Listing): Promise<void> {
-	const entries = await readdir(join(dir, prefix), { withFileTypes: true }).catch(() => []);
-	for (const entry of entries) {
-		if (listing.files.size >= MAX_FILES) return;
-		if (entry.name.startsWith('.') || SKIPPED.has(entry.name)) continue;
-		const path = prefix ? `${prefix}/${entry.name}` : entry.name;
-		if (entry.isDirectory() && depth < MAX_DEPTH) await walk(dir, path, depth + 1, listing);
-		if (!entry.isFile()) continue;
-		// A file that vanishes between the two calls was a temporary one.
-		const facts = await stat(join(dir, path)).catch(() => null);
-		if (!facts) continue;
-		const stamp = `${facts.size}:${facts.mtimeMs}:${facts.ino}`;
-		listing.files.set(path, { bytes: facts.size, stamp, changedAt: facts.ctimeMs });
-	}
 }

@@ -40,6 +40,9 @@ const approval = z.looseObject({
 	args: z.array(z.string()),
 	reason: z.string(),
 	digest: z.string(),
+	trust: z.enum(['untrusted', 'changed']).optional(),
+	missing: z.array(z.string()).optional(),
+	skillId: z.string().optional(),
 	decision: z
 		.looseObject({ choice: z.enum(['once', 'script', 'skill', 'deny']), reason: z.string().optional() })
 		.optional()

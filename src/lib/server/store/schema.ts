@@ -93,7 +93,96 @@ export interface CompactionsTable {
 	created_at: string;
 }
 
+/** Mode of a skill that somebody chose; those without a row have the default. */
+export interface SkillSettingsTable {
+	/** `source/name`, or `builtin/name`. */
+	skill_id: string;
+	mode: 'on' | 'off' | 'auto';
+	/** The mode that switching it on again brings back; null while it is on. */
+	mode_before: string | null;
+	updated_at: string;
+}
+
+/** The files of a skill as somebody saw and trusted them, the last time. */
+export interface TrustedSkillsTable {
+	skill_id: string;
+	/** SHA-256 of the files. */
+	digest: string;
+	/** JSON: what trust.ts says, with the texts, so that a change can be shown as a difference. */
+	files: string;
+	trusted_at: string;
+}
+
+/** Domains that a skill may reach. */
+export interface NetworkGrantsTable {
+	skill_id: string;
+	/** `example.org`, or `*.example.org`. */
+	domain: string;
+	created_at: string;
+}
+
+/** Variables of skills, encrypted (AES-256-GCM); the three parts in base64. */
+export interface SecretsTable {
+	skill_id: string;
+	name: string;
+	iv: string;
+	tag: string;
+	ciphertext: string;
+	updated_at: string;
+}
+
+/** Every run of a script or tool (FEATURES E12, E13). */
+export interface SkillExecutionsTable {
+	id: string;
+	skill_id: string;
+	skill: string;
+	version: string;
+	tool: string | null;
+	script: string | null;
+	/** JSON array of texts. */
+	argv: string;
+	/** JSON of a tool's arguments. */
+	input: string | null;
+	digest: string;
+	sandbox: string;
+	/** JSON. */
+	limits: string;
+	status: 'pending' | 'running' | 'success' | 'error' | 'timeout';
+	error_type: string | null;
+	error_message: string | null;
+	exit_code: number | null;
+	stdout_bytes: number | null;
+	stderr_bytes: number | null;
+	output: string | null;
+	duration_ms: number | null;
+	/** JSON array of `{path, bytes}`. */
+	files: string | null;
+	/** JSON array of `host:port`. */
+	refused: string | null;
+	conversation_id: string | null;
+	run_id: string | null;
+	tool_call_id: string | null;
+	api_key_id: string | null;
+	session_id: string | null;
+	created_at: string;
+	finished_at: string | null;
+}
+
+/** Browsers that have logged in. */
+export interface LoginSessionsTable {
+	/** SHA-256 of the cookie's value, in hexadecimal. */
+	token_hash: string;
+	created_at: string;
+	expires_at: string;
+}
+
 export interface Database {
+	skill_settings: SkillSettingsTable;
+	trusted_skills: TrustedSkillsTable;
+	network_grants: NetworkGrantsTable;
+	secrets: SecretsTable;
+	skill_executions: SkillExecutionsTable;
+	login_sessions: LoginSessionsTable;
 	conversations: ConversationsTable;
 	messages: MessagesTable;
 	queued_messages: QueuedMessagesTable;

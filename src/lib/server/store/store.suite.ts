@@ -4,11 +4,16 @@ import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
 import { testBranches } from './branches.suite.ts';
 import { testConversations } from './conversations.suite.ts';
 import type { Bench } from './fixtures.suite.ts';
+import { testLoginSessions } from './login-sessions.suite.ts';
 import { testMessages } from './messages.suite.ts';
+import { testNetworkGrants } from './network-grants.suite.ts';
 import { testRunStart } from './run-start.suite.ts';
 import { testRuns } from './runs.suite.ts';
 import type { Database } from './schema.ts';
+import { testSecrets } from './secrets.suite.ts';
+import { testSkillExecutions } from './skill-executions.suite.ts';
 import { createStore } from './store.ts';
+import { testTrustedSkills } from './trusted-skills.suite.ts';
 
 /** `open` gives a migrated database, which the suite closes. */
 export function testStore(name: string, open: () => Promise<Kysely<Database>>): void {
@@ -30,5 +35,10 @@ export function testStore(name: string, open: () => Promise<Kysely<Database>>): 
 		testRunStart(() => bench);
 		testRuns(() => bench);
 		testBranches(() => bench);
+		testLoginSessions(() => bench);
+		testSecrets(() => bench);
+		testSkillExecutions(() => bench);
+		testTrustedSkills(() => bench);
+		testNetworkGrants(() => bench);
 	});
 }

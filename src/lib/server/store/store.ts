@@ -4,13 +4,19 @@ import { createApprovals, type Approvals } from './approvals.ts';
 import { createCompactions, type Compactions } from './compactions.ts';
 import type { Conversations } from './conversations.ts';
 import { createConversations } from './conversations.ts';
+import { createLoginSessions, type LoginSessions } from './login-sessions.ts';
 import type { Messages } from './messages.ts';
 import { createMessages } from './messages.ts';
+import { createNetworkGrants, type NetworkGrants } from './network-grants.ts';
 import { createQueue, type Queue } from './queue.ts';
 import type { Runs } from './runs.ts';
 import { createRuns } from './runs.ts';
 import type { Database } from './schema.ts';
+import { createSecrets, type Secrets } from './secrets.ts';
+import { createSkillExecutions, type SkillExecutions } from './skill-executions.ts';
+import { createSkillSettings, type SkillSettings } from './skill-settings.ts';
 import { withStorageErrors } from './storage-errors.ts';
+import { createTrustedSkills, type TrustedSkills } from './trusted-skills.ts';
 
 /** Every method rejects with an AppError `storage_full` or `unavailable` when the database says so. */
 export interface Store {
@@ -20,6 +26,12 @@ export interface Store {
 	queue: Queue;
 	approvals: Approvals;
 	compactions: Compactions;
+	loginSessions: LoginSessions;
+	trustedSkills: TrustedSkills;
+	skillExecutions: SkillExecutions;
+	skillSettings: SkillSettings;
+	networkGrants: NetworkGrants;
+	secrets: Secrets;
 	/** Ends the connection; nothing can be asked afterwards. */
 	close(): Promise<void>;
 }
@@ -33,6 +45,12 @@ export function createStore(db: Kysely<Database>): Store {
 		queue: withStorageErrors(createQueue(db)),
 		approvals: withStorageErrors(createApprovals(db)),
 		compactions: withStorageErrors(createCompactions(db)),
+		loginSessions: withStorageErrors(createLoginSessions(db)),
+		trustedSkills: withStorageErrors(createTrustedSkills(db)),
+		skillExecutions: withStorageErrors(createSkillExecutions(db)),
+		skillSettings: withStorageErrors(createSkillSettings(db)),
+		networkGrants: withStorageErrors(createNetworkGrants(db)),
+		secrets: withStorageErrors(createSecrets(db)),
 		close: () => db.destroy()
 	};
 }

@@ -1,4 +1,5 @@
 /** Decides what the built-in responder does next: call something, or say something. Pure. */
+import { builtinNameOf } from '../../../shared/builtins.ts';
 import type { ModelRequest } from '../../agent/model.ts';
 import { describeOffer, explainInstructionsOnly, explainMissing } from './answers.ts';
 import { LOAD_SKILL, readCatalog, readWorkspaceFiles, USE_SKILL } from './catalog.ts';
@@ -38,7 +39,10 @@ function nextStep(request: ModelRequest, turn: Turn, runs: readonly FinishedCall
 		workspaceFiles: readWorkspaceFiles(request.instructions)
 	});
 	const skillTools = new Set([...turn.loadedSkills.values()].flatMap(toolNamesOf));
-	const callerTools = request.tools.filter(({ name }) => !SKILL_TOOLS.has(name) && !skillTools.has(name));
+	const isMeant = (name: string) => builtinNameOf(name) === null || question.text.includes(name);
+	const callerTools = request.tools.filter(
+		({ name }) => !SKILL_TOOLS.has(name) && !skillTools.has(name) && isMeant(name)
+	);
 	const skills = readCatalog(request.instructions, request.tools);
 	const previousSkill = skills.find(({ name }) => name === turn.previousSkill)?.name ?? null;
 	const offer = { skills, tools: callerTools, previousSkill };

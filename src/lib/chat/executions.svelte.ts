@@ -1,0 +1,69 @@
+/** The record of executions as a page shows it: one page of a filtered list, read anew while something runs. */
+import type { SkillExecution, SkillExecutionList } from '../shared/api.ts';
+import { asApiError, type ApiError } from './api-error.ts';
+import type { Client } from './client.ts';
+
+export type ExecutionClient = Pick<Client, 'listExecutions' | 'endExecution'>;
+
+export interface ExecutionQuery {
+	status: SkillExecution['status'] | '';
+	skill: string;
+}
+
+const PAGE_SIZE = 25;
+/** While something runs. */
+const REFRESH_MS = 1500;
+
+export class Executions {
+	readonly #client: ExecutionClient;
+	#timer: ReturnType<typeof setTimeout> | undefined;
+	/** Only the answer to the newest question is shown. */
+	#asked = 0;
+	query = $state.raw<ExecutionQuery>({ status: '', skill: '' });
+	page = $state(1);
+	list = $state.raw<SkillExecutionList | null>(null);
+	error = $state.raw<ApiError | null>(null);
+	isLoading = $state(false);
+
+	constructor(client: ExecutionClient) {
+		this.#client = client;
+	}
+
+	show(query: ExecutionQuery, page = 1): Promise<void> {
+		this.query = query;
+		this.page = page;
+		return this.read();
+	}
+
+	async read(): Promise<void> {
+		clearTimeout(this.#timer);
+		const asked = ++this.#asked;
+		this.isLoading = true;
+		try {
+			const list = await this.#client.listExecutions({ ...this.query, page: this.page, limit: PAGE_SIZE });
+			if (asked !== this.#asked) return;
+			this.list = list;
+			this.error = null;
+			const isUnderWay = list.data.some(({ status }) => status === 'running' || status === 'pending');
+			if (isUnderWay) this.#timer = setTimeout(() => void this.read(), REFRESH_MS);
+		} catch (error) {
+			if (asked === this.#asked) this.error = asApiError(error);
+		} finally {
+			if (asked === this.#asked) this.isLoading = false;
+		}
+	}
+
+	async end(id: string): Promise<void> {
+		try {
+			await this.#client.endExecution(id);
+		} catch (error) {
+			this.error = asApiError(error);
+		}
+		await this.read();
+	}
+
+	dispose(): void {
+		clearTimeout(this.#timer);
+		this.#asked += 1;
+	}
+}

@@ -1,0 +1,28 @@
+/** What the trust in a skill means, in words, and where it is looked at. Pure. */
+import type { SkillFinding, TrustState } from '../shared/api.ts';
+
+export const TRUST_WORDS: Record<TrustState, string> = {
+	builtin: 'Built in',
+	trusted: 'Trusted',
+	changed: 'Changed',
+	untrusted: 'Not trusted'
+};
+
+export const TRUST_MEANING: Record<TrustState, string> = {
+	builtin: 'It is part of this server.',
+	trusted: 'Its scripts run as the settings of this server say.',
+	changed:
+		'Its files have changed since it was trusted. Its scripts ask before each run until you look at the changes.',
+	untrusted: 'Nobody has looked at its files. Its scripts ask before each run, and can be allowed once only.'
+};
+
+export const SEVERITY_WORDS: Record<SkillFinding['severity'], string> = {
+	danger: 'Dangerous',
+	warning: 'Look closely',
+	info: 'Good to know'
+};
+
+/** Address of a skill's page; the slash of `source/name` stays one. */
+export function skillPage(id: string): string {
+	return `/skills/${id.split('/').map(encodeURIComponent).join('/')}`;
+}

@@ -1,0 +1,154 @@
+import type { Kysely } from 'kysely';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createLoginSessions, type LoginSessions } from '../store/login-sessions.ts';
+import { migrate } from '../store/migrations.ts';
+import type { Database } from '../store/schema.ts';
+import { openSqlite } from '../store/sqlite.ts';
+import { clientAddress, createLogin, type Login } from './login.ts';
+
+const TOKEN = 'a-token-of-this-server';
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+describe('E19: a server with an ADMIN_TOKEN', () => {
+	let db: Kysely<Database>;
+	let sessions: LoginSessions;
+	let time: number;
+	let login: Login;
+
+	const open = (adminToken: string | null, publicOrigin: string | null = null): Login =>
+		createLogin({ adminToken, publicOrigin, sessions, now: () => time, uptime: () => time });
+	const check = (given: { authorization?: string; session?: string; client?: string }): Promise<string> =>
+		login
+			.check({
+				authorization: given.authorization ?? null,
+				session: given.session,
+				client: given.client ?? '10.0.0.1'
+			})
+			.then(
+				() => 'welcome',
+				(error: { code: string }) => error.code
+			);
+
+	beforeEach(async () => {
+		db = openSqlite(':memory:');
+		await migrate(db);
+		sessions = createLoginSessions(db);
+		time = Date.UTC(2026, 0, 1);
+		login = open(TOKEN);
+	});
+	afterEach(() => db.destroy());
+
+	test('lets nobody in who proves nothing, or the wrong thing', async () => {
+		for (const authorization of [
+			'',
+			'Bearer',
+			'Bearer ',
+			`Basic ${btoa(`admin:${TOKEN}`)}`,
+			TOKEN,
+			`Bearer${TOKEN}`,
+			`Bearer ${TOKEN} ${TOKEN}`,
+			`Token ${TOKEN}`
+		]) {
+			expect(await check({ authorization }), authorization).toBe('unauthorized');
+		}
+		for (const wrong of [`${TOKEN}x`, TOKEN.slice(1), TOKEN.toUpperCase(), 'undefined', 'null']) {
+			expect(await check({ authorization: `Bearer ${wrong}`, client: wrong }), wrong).toBe('unauthorized');
+		}
+		for (const session of ['', TOKEN, 'x'.repeat(100_000), "' or 1=1 --"]) {
+			expect(await check({ session })).toBe('unauthorized');
+		}
+	});
+
+	test('knows its token from a program', async () => {
+		expect(await check({ authorization: `Bearer ${TOKEN}` })).toBe('welcome');
+		expect(await check({ authorization: `bearer  ${TOKEN} ` })).toBe('welcome');
+	});
+
+	test('knows a browser that has logged in for 30 days, and not after it has logged out', async () => {
+		const first = await login.logIn(TOKEN, '10.0.0.1');
+		const second = await login.logIn(TOKEN, '10.0.0.1');
+		expect(first).not.toBe(second);
+		expect(Buffer.from(first, 'base64url')).toHaveLength(32);
+		time += 30 * DAY_MS - 1;
+		expect(await check({ session: first })).toBe('welcome');
+		await login.logOut(first);
+		expect([await check({ session: first }), await check({ session: second })]).toEqual(['unauthorized', 'welcome']);
+		time += 1;
+		expect(await check({ session: second })).toBe('unauthorized');
+	});
+
+	test('keeps no session that a copy of the database could be used with', async () => {
+		const session = await login.logIn(TOKEN, '10.0.0.1');
+		const kept = JSON.stringify(await db.selectFrom('login_sessions').selectAll().execute());
+		expect(kept).not.toContain(session);
+		const [row] = await db.selectFrom('login_sessions').selectAll().execute();
+		expect(row?.token_hash).toMatch(/^[\da-f]{64}$/);
+		expect(await check({ session: row?.token_hash ?? '' })).toBe('unauthorized');
+	});
+
+	test('ends all sessions by being given another token', async () => {
+		const session = await login.logIn(TOKEN, '10.0.0.1');
+		login = open('another-token-of-it');
+		expect(await check({ session })).toBe('unauthorized');
+	});
+
+	test('lets a client wait after ten wrong tokens, with the right one too, while others and sessions go on', async () => {
+		const session = await login.logIn(TOKEN, '10.0.0.1');
+		for (let round = 0; round < 5; round++) {
+			expect(await check({ authorization: 'Bearer wrong' })).toBe('unauthorized');
+			await expect(login.logIn('wrong', '10.0.0.1')).rejects.toMatchObject({ code: 'unauthorized' });
+		}
+		expect(await check({ authorization: `Bearer ${TOKEN}` })).toBe('rate_limited');
+		await expect(login.logIn(TOKEN, '10.0.0.1')).rejects.toMatchObject({
+			code: 'rate_limited',
+			status: 429,
+			details: { retryAfterSeconds: 60 }
+		});
+		expect(await check({ session })).toBe('welcome');
+		expect(await check({ authorization: `Bearer ${TOKEN}`, client: '10.0.0.2' })).toBe('welcome');
+		time += 60_000;
+		expect(await check({ authorization: `Bearer ${TOKEN}` })).toBe('welcome');
+	});
+
+	test('lets all wait after a hundred wrong tokens from anywhere', async () => {
+		for (let round = 0; round < 100; round++) {
+			expect(await check({ authorization: 'Bearer wrong', client: `10.0.1.${round}` })).toBe('unauthorized');
+		}
+		expect(await check({ authorization: 'Bearer wrong', client: '10.0.2.1' })).toBe('rate_limited');
+	});
+
+	test('sets a cookie that scripts and other sites never see, and with TLS for this host alone', () => {
+		const always = { path: '/', httpOnly: true, sameSite: 'strict', maxAge: (30 * DAY_MS) / 1000 };
+		expect(login.cookie).toEqual({ name: 'openrouter-skills-session', options: { ...always, secure: false } });
+		expect(open(TOKEN, 'http://chat.example').cookie.options.secure).toBe(false);
+		expect(open(TOKEN, 'https://chat.example').cookie).toEqual({
+			name: '__Host-openrouter-skills-session',
+			options: { ...always, secure: true }
+		});
+	});
+
+	test('says its token in none of its errors', async () => {
+		const texts = [];
+		for (let round = 0; round < 12; round++) {
+			const error: unknown = await login.logIn(`${TOKEN}x`, '10.0.0.1').catch((caught: unknown) => caught);
+			texts.push(JSON.stringify(error), String((error as Error).stack));
+		}
+		expect(texts.join()).not.toContain(TOKEN);
+	});
+
+	test('is open without one, and then no token is right', async () => {
+		login = open(null);
+		expect(login.isNeeded).toBe(false);
+		expect(await check({})).toBe('welcome');
+		for (const token of ['', 'null']) {
+			await expect(login.logIn(token, '10.0.0.1')).rejects.toMatchObject({ code: 'unauthorized' });
+		}
+	});
+});
+
+test('SECURITY The server: X-Forwarded-For counts behind a proxy of ours only, and of it what that proxy wrote', () => {
+	expect(clientAddress('10.0.0.1', '1.1.1.1', false)).toBe('10.0.0.1');
+	expect(clientAddress('10.0.0.1', 'made-up, 1.1.1.1 , 2.2.2.2', true)).toBe('2.2.2.2');
+	for (const nothing of [null, '', ' ', 'x, ']) expect(clientAddress('10.0.0.1', nothing, true)).toBe('10.0.0.1');
+	expect(clientAddress('10.0.0.1', 'x'.repeat(10_000), true)).toHaveLength(100);
+});

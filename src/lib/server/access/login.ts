@@ -1,0 +1,116 @@
+/** Who may use a server that has an ADMIN_TOKEN: browsers that have logged in, programs that send the token (E19). */
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { AppError } from '../../shared/errors.ts';
+import type { LoginSessions } from '../store/login-sessions.ts';
+import { createFailureLimit } from './failure-limit.ts';
+
+/** Who asks: the headers that can prove something, and the address that failures are counted by. */
+export interface Caller {
+	authorization: string | null;
+	/** Value of the session cookie. */
+	session: string | undefined;
+	client: string;
+}
+
+export interface Login {
+	/** False: whoever comes through the door may do everything. */
+	isNeeded: boolean;
+	cookie: {
+		name: string;
+		options: { path: '/'; httpOnly: true; sameSite: 'strict'; secure: boolean; maxAge: number };
+	};
+	/** @throws AppError unauthorized | rate_limited */
+	check(caller: Caller): Promise<void>;
+	/** Returns the value of a new session's cookie. @throws AppError unauthorized | rate_limited */
+	logIn(token: string, client: string): Promise<string>;
+	logOut(session: string | undefined): Promise<void>;
+}
+
+export interface LoginOptions {
+	adminToken: string | null;
+	publicOrigin: string | null;
+	sessions: LoginSessions;
+	/** Milliseconds since 1970. */
+	now?: () => number;
+	/** Milliseconds of a clock that is never set back. */
+	uptime?: () => number;
+}
+
+const SESSION_SECONDS = 30 * 24 * 60 * 60;
+const FAILURES = { perClient: 10, inAll: 100, windowMs: 60_000 };
+const ADVICE = 'Log in at /login, or send the header “Authorization: Bearer <ADMIN_TOKEN>”.';
+
+export function createLogin(options: LoginOptions): Login {
+	const { adminToken, publicOrigin, sessions, now = Date.now, uptime = () => performance.now() } = options;
+	const failures = createFailureLimit({ ...FAILURES, now: uptime });
+	const isHttps = publicOrigin?.startsWith('https:') ?? false;
+	const isoAfter = (seconds: number): string => new Date(now() + seconds * 1000).toISOString();
+	// Keyed with the token, so that another token ends all sessions.
+	const hashOf = (session: string): string =>
+		createHmac('sha256', adminToken ?? '')
+			.update(session)
+			.digest('hex');
+
+	const checkToken = (given: string, client: string): void => {
+		const wait = failures.waitSeconds(client);
+		if (wait > 0) {
+			throw new AppError('rate_limited', `Too many wrong tokens. Try again in ${wait} s.`, {
+				details: { retryAfterSeconds: wait }
+			});
+		}
+		if (adminToken === null || !isSameText(given, adminToken)) {
+			failures.fail(client);
+			throw new AppError('unauthorized', 'This is not the token of this server.', {
+				hint: 'It is the value of ADMIN_TOKEN that the server was started with.'
+			});
+		}
+		failures.succeed(client);
+	};
+
+	return {
+		isNeeded: adminToken !== null,
+		cookie: {
+			// Browsers take the prefix only from a server with TLS, and then let no other host of the domain set it.
+			name: `${isHttps ? '__Host-' : ''}openrouter-skills-session`,
+			options: { path: '/', httpOnly: true, sameSite: 'strict', secure: isHttps, maxAge: SESSION_SECONDS }
+		},
+
+		async check({ authorization, session, client }) {
+			if (adminToken === null) return;
+			const bearer = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
+			if (bearer !== undefined) return checkToken(bearer, client);
+			if (session && (await sessions.isValid(hashOf(session), isoAfter(0)))) return;
+			throw new AppError('unauthorized', 'This server wants to know who you are.', { hint: ADVICE });
+		},
+
+		async logIn(token, client) {
+			checkToken(token, client);
+			const session = randomBytes(32).toString('base64url');
+			await sessions.create({
+				tokenHash: hashOf(session),
+				createdAt: isoAfter(0),
+				expiresAt: isoAfter(SESSION_SECONDS)
+			});
+			return session;
+		},
+
+		async logOut(session) {
+			if (session) await sessions.remove(hashOf(session));
+		}
+	};
+}
+
+/** Takes the same time wherever they differ, and whatever their lengths are. */
+function isSameText(a: string, b: string): boolean {
+	const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+	return timingSafeEqual(digest(a), digest(b));
+}
+
+/**
+ * The address that failures are counted by: of the connection, or, behind a proxy of ours, the one that this proxy saw. It
+ * appends it, so it is the last; what stands before it was sent by the client.
+ */
+export function clientAddress(connected: string, forwardedFor: string | null, trustsProxy: boolean): string {
+	const last = trustsProxy ? forwardedFor?.split(',').at(-1)?.trim() : undefined;
+	return (last || connected).slice(0, 100);
+}

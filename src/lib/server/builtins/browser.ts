@@ -1,0 +1,186 @@
+/** The skill `browser`: opens a page, reads it, clicks, types and takes pictures; off unless it is switched on (FEATURES D31). */
+import { stripVTControlCharacters } from 'node:util';
+import type { BrowserType, Page } from 'playwright-core';
+import type { NetworkSession } from '../skills/execution-host.ts';
+import { openBrowserPage, type BrowserPage } from './browser-page.ts';
+import { createBrowserPages } from './browser-pages.ts';
+import { BuiltinError, defineBuiltin, type Builtin, type BuiltinContext, type BuiltinOutcome } from './builtin.ts';
+import type { Chromium } from './chromium.ts';
+import { writeWhole } from './workspace-files.ts';
+import { checkWorkspacePath } from './workspace-path.ts';
+
+export interface BrowserOptions {
+	isEnabled: boolean;
+	/** @param own where Playwright would have its own */
+	findChromium(own: string | null): Chromium | null | Promise<Chromium | null>;
+	/** The guarded way out to public addresses; closed with the page. */
+	openNetwork(id: string): Promise<NetworkSession>;
+	/** Of a page's text. */
+	maxChars: number;
+}
+
+type Arguments = { action: string } & Partial<Record<'url' | 'selector' | 'text' | 'path', string>>;
+
+const SWITCHED_OFF =
+	'The browser is switched off on this server. The operator can switch it on with SKILLS_BROWSER_ENABLED=true; it needs a Chromium on the machine.';
+/** Not written out where it is imported: it is no part of the build, and needed only when somebody asks for a page. */
+const PACKAGE = 'playwright-core';
+const MAX_PICTURE_BYTES = 20 * 1024 * 1024;
+const OPEN_TIMEOUT_MS = 30_000;
+/** What each action cannot do without. */
+const NEEDED: Record<string, readonly (keyof Arguments)[]> = {
+	open: ['url'],
+	text: [],
+	click: ['selector'],
+	type: ['selector', 'text'],
+	screenshot: ['path'],
+	close: []
+};
+
+export function createBrowser({ isEnabled, findChromium, openNetwork, maxChars }: BrowserOptions): Builtin {
+	let count = 0;
+	const pages = createBrowserPages(async () => {
+		const playwright = await loadPlaywright();
+		const chromium = await findChromium(ownPath(playwright));
+		if (!chromium) {
+			const hint = 'Install Chromium (“npx playwright install chromium”), or set CHROMIUM_PATH to one that is there.';
+			throw new BuiltinError('MissingDependency', 'There is no Chromium on this machine.', hint);
+		}
+		count += 1;
+		return openBrowserPage(playwright, chromium, await openNetwork(`browser-${count}`));
+	});
+	return defineBuiltin({
+		name: 'browser',
+		description:
+			'Use a web page in a real browser: open an address, read the text, click, type, take a screenshot into the working directory. Selectors are CSS, or “text=Words on a button”.',
+		tags: ['browser', 'website', 'web page', 'webpage', 'screenshot', 'click on'],
+		lane: 'builtin:browser',
+		asksFirst: true,
+		sandbox: 'direct',
+		properties: {
+			action: { type: 'string', enum: Object.keys(NEEDED), description: 'What to do; begin with “open”.' },
+			url: { type: 'string', maxLength: 8192, description: 'For “open”: http or https.' },
+			selector: { type: 'string', maxLength: 2000, description: 'For “click” and “type”.' },
+			text: { type: 'string', maxLength: 100_000, description: 'For “type”: what the field is to hold.' },
+			path: { type: 'string', description: 'For “screenshot”: a .png in the working directory.' }
+		},
+		required: ['action'],
+		unavailable: () => (isEnabled ? null : SWITCHED_OFF),
+		close: () => pages.closeAll(),
+		async run(args, context) {
+			const asked = args as Arguments;
+			const missing = NEEDED[asked.action]?.find((name) => !asked[name]);
+			if (missing) throw new BuiltinError('InvalidArgs', `“${asked.action}” needs “${missing}”.`);
+			if (asked.action === 'close') {
+				await pages.close(context.workspace);
+				return { ok: true, value: { closed: true }, sandbox: 'direct' };
+			}
+			if (asked.url !== undefined) checkAddress(asked.url);
+			const open = asked.action === 'open' ? await pages.open(context.workspace) : pages.get(context.workspace);
+			if (!open) throw new BuiltinError('InvalidArgs', 'No page is open.', 'Begin with the action “open”.');
+			const before = open.refused().length;
+			const onAbort = () => void pages.close(context.workspace);
+			context.signal.addEventListener('abort', onAbort, { once: true });
+			try {
+				const outcome = await act(open, asked, context, maxChars);
+				return { ...outcome, refused: open.refused().slice(before) };
+			} catch (error) {
+				throw error instanceof BuiltinError ? error : new BuiltinError('ExecutionFailed', sentenceOf(error));
+			} finally {
+				context.signal.removeEventListener('abort', onAbort);
+			}
+		}
+	});
+}
+
+async function act(
+	open: BrowserPage,
+	{ action, url = '', selector = '', text = '', path = '' }: Arguments,
+	context: BuiltinContext,
+	maxChars: number
+): Promise<BuiltinOutcome> {
+	const { page } = open;
+	switch (action) {
+		case 'open': {
+			const response = await page
+				.goto(url, { waitUntil: 'domcontentloaded', timeout: OPEN_TIMEOUT_MS })
+				.catch((error: unknown) => {
+					throw refusalOf(open, url) ?? error;
+				});
+			const refusal = refusalOf(open, page.url());
+			if (refusal) throw refusal;
+			return read(page, maxChars, { status: response?.status() ?? null });
+		}
+		case 'click':
+			await page.locator(selector).first().click();
+			await page.waitForLoadState('domcontentloaded');
+			return read(page, maxChars);
+		case 'type':
+			await page.locator(selector).first().fill(text);
+			return read(page, maxChars);
+		case 'screenshot': {
+			const name = checkWorkspacePath(path);
+			if (!/\.png$/i.test(name)) throw new BuiltinError('InvalidArgs', 'The path must end in “.png”.');
+			const picture = await page.screenshot({ type: 'png' });
+			const { workspace, signal } = context;
+			const bytes = await writeWhole(workspace, picture, { path: name, maxBytes: MAX_PICTURE_BYTES, signal });
+			const files = [{ path: name, bytes }];
+			return { ok: true, value: { url: page.url(), path: name, bytes }, files, sandbox: 'direct' };
+		}
+		default:
+			return read(page, maxChars);
+	}
+}
+
+async function read(page: Page, maxChars: number, more: Record<string, unknown> = {}): Promise<BuiltinOutcome> {
+	const text = await page.locator('body').innerText();
+	const facts = { url: page.url(), title: await page.title(), ...more };
+	const shown = { text: text.slice(0, maxChars), truncated: text.length > maxChars };
+	return { ok: true, value: { ...facts, ...shown }, sandbox: 'direct' };
+}
+
+/** @throws BuiltinError for anything but a page of the web */
+function checkAddress(text: string): void {
+	const url = URL.parse(text);
+	if (!url || !/^https?:$/.test(url.protocol)) {
+		throw new BuiltinError('InvalidArgs', `“${text.slice(0, 200)}” is no http or https address.`);
+	}
+	if (url.username || url.password) {
+		throw new BuiltinError('InvalidArgs', 'An address with a user name or password cannot be opened.');
+	}
+}
+
+/** The proxy answers for who may not be reached: its page is not the one that was asked for. */
+function refusalOf(open: BrowserPage, address: string): BuiltinError | null {
+	const url = URL.parse(address);
+	if (!url) return null;
+	const host = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+	const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+	if (!open.refused().includes(`${host}:${port}`)) return null;
+	return new BuiltinError('InvalidArgs', `${url.host} is not on the public internet, so it may not be reached.`);
+}
+
+/** The first line of what Playwright says, without colours. */
+function sentenceOf(error: unknown): string {
+	const text = error instanceof Error ? error.message : String(error);
+	return stripVTControlCharacters(text.split('\n')[0] ?? '').slice(0, 500);
+}
+
+async function loadPlaywright(): Promise<BrowserType> {
+	try {
+		const { chromium } = (await import(/* @vite-ignore */ PACKAGE)) as { chromium: BrowserType };
+		return chromium;
+	} catch (error) {
+		const hint = 'The operator can install it with “npm install playwright-core”.';
+		throw new BuiltinError('MissingDependency', `Playwright cannot be loaded: ${sentenceOf(error)}`, hint);
+	}
+}
+
+function ownPath(playwright: BrowserType): string | null {
+	try {
+		return playwright.executablePath();
+	} catch {
+		// Unknown to Playwright on this system: there may be another.
+		return null;
+	}
+}

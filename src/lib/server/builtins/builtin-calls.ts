@@ -1,0 +1,141 @@
+/** The one way into a built-in skill, whoever calls: enabled, mode, check, record, events (SECURITY `gate`; FEATURES E11, E13). */
+import { randomUUID } from 'node:crypto';
+import { builtinNameOf } from '../../shared/builtins.ts';
+import type { ExecutionCaller, ExecutionRecorder } from '../skills/execution-host.ts';
+import type { SkillEvent } from '../skills/types.ts';
+import { failedBuiltin, type Builtin, type BuiltinOutcome } from './builtin.ts';
+import { builtinId, type BuiltinMode } from './offered.ts';
+
+export interface BuiltinCallOptions {
+	builtins: readonly Builtin[];
+	/** By skill id, `builtin/name`. */
+	modeOf(skillId: string): BuiltinMode;
+	/** False: nothing is executed (E11). */
+	isEnabled?: () => boolean;
+	recorder?: ExecutionRecorder;
+	/** Shown with each execution. */
+	timeoutMs: number;
+}
+
+export interface BuiltinCallContext {
+	/** Absolute path of the workspace. */
+	cwd: string;
+	signal: AbortSignal;
+	onEvent?: ((event: SkillEvent) => void) | undefined;
+	/** Who asked, for the record. */
+	caller?: ExecutionCaller;
+}
+
+export interface BuiltinCalls {
+	readonly builtins: readonly Builtin[];
+	/** By its name or another that models know it by. */
+	find(name: string): Builtin | null;
+	/** Never throws. `output` is what the model reads. */
+	call(
+		builtin: Builtin,
+		args: Record<string, unknown>,
+		context: BuiltinCallContext
+	): Promise<{ ok: boolean; output: string; outcome: BuiltinOutcome }>;
+	/** Ends what the built-in skills keep between calls. */
+	close(): Promise<void>;
+}
+
+/** Of what is recorded. */
+const MAX_RECORDED = 20_000;
+const VERSION = '1.0.0';
+
+export function createBuiltinCalls(options: BuiltinCallOptions): BuiltinCalls {
+	const { builtins, modeOf, recorder, timeoutMs, isEnabled = () => true } = options;
+	const refusal = ({ name }: Builtin): BuiltinOutcome | null => {
+		if (!isEnabled()) {
+			const hint = 'The operator can switch it on with SKILLS_ENABLED=true.';
+			return failedBuiltin('SkillsDisabled', 'The execution of skills is switched off on this server.', hint);
+		}
+		if (modeOf(builtinId(name)) !== 'off') return null;
+		return failedBuiltin(
+			'SkillDisabled',
+			`The skill “${name}” is switched off.`,
+			'It can be switched on with its mode.'
+		);
+	};
+
+	async function execute(builtin: Builtin, args: Record<string, unknown>, context: BuiltinCallContext) {
+		const { name, sandbox } = builtin;
+		const { cwd, signal, onEvent, caller = {} } = context;
+		const executionId = randomUUID();
+		const startedAt = performance.now();
+		const input = JSON.stringify(args);
+		onEvent?.({ type: 'started', executionId, skill: name, script: name, tool: name, args: [input], sandbox });
+		const started = recorder?.started({
+			id: executionId,
+			skillId: builtinId(name),
+			skill: name,
+			version: VERSION,
+			tool: name,
+			argv: [],
+			input,
+			digest: '',
+			sandbox,
+			limits: { timeoutMs: typeof args.timeoutMs === 'number' ? args.timeoutMs : timeoutMs },
+			caller
+		});
+		const recorded = started?.then(() => recorder?.running(executionId));
+		const outcome = await builtin.run(args, {
+			workspace: cwd,
+			signal,
+			executionId,
+			onOutput: (stream, text) => onEvent?.({ type: 'output', stream, text })
+		});
+		const output = render(outcome);
+		const { error, message, exitCode = null, files = [], refused = [] } = outcome;
+		const end = {
+			exitCode,
+			durationMs: Math.round(performance.now() - startedAt),
+			files,
+			...(message ? { message } : {})
+		};
+		onEvent?.({
+			type: 'finished',
+			skill: name,
+			truncated: isTruncated(outcome.value),
+			...end,
+			...(error ? { error } : {}),
+			...(refused.length > 0 ? { refused } : {})
+		});
+		await recorded;
+		await recorder?.finished(executionId, {
+			status: outcome.ok ? 'success' : error === 'ExecutionTimeout' ? 'timeout' : 'error',
+			...(error ? { errorType: error } : {}),
+			...end,
+			stdoutBytes: outcome.stdoutBytes ?? 0,
+			stderrBytes: outcome.stderrBytes ?? 0,
+			output: output.slice(0, MAX_RECORDED),
+			refused
+		});
+		return { ok: outcome.ok, output, outcome };
+	}
+
+	return {
+		builtins,
+		find(name) {
+			const known = builtinNameOf(name);
+			return builtins.find((builtin) => builtin.name === known) ?? null;
+		},
+		async call(builtin, args, context) {
+			const refused = refusal(builtin);
+			return refused ? { ok: false, output: render(refused), outcome: refused } : execute(builtin, args, context);
+		},
+		async close() {
+			await Promise.all(builtins.map(async (builtin) => builtin.close?.()));
+		}
+	};
+}
+
+function render({ ok, value, error, message, hint }: BuiltinOutcome): string {
+	const facts = typeof value === 'object' && value !== null ? value : value === null ? {} : { value };
+	return JSON.stringify({ ok, ...(error ? { error, message, hint } : {}), ...facts });
+}
+
+function isTruncated(value: unknown): boolean {
+	return typeof value === 'object' && value !== null && 'truncated' in value && value.truncated === true;
+}

@@ -1,0 +1,62 @@
+/** The built-in skills of one conversation: what is offered now, and what comes of a call. */
+import { createHash, randomUUID } from 'node:crypto';
+import { builtinNameOf } from '../../shared/builtins.ts';
+import type { ApprovalRequest } from '../../shared/events.ts';
+import type { Approval } from '../../shared/message.ts';
+import type { ToolDefinition } from '../skills/types.ts';
+import type { BuiltinCallContext, BuiltinCalls } from './builtin-calls.ts';
+import { pickBuiltins, type OfferOptions } from './offered.ts';
+
+export interface BuiltinSession {
+	/** Tools to offer. */
+	tools(): ToolDefinition[];
+	/** Is it one of theirs, offered or not, by any name that models know it by? */
+	has(name: string): boolean;
+	lane(name: string): string | null;
+	/** What to ask before it runs; null when it may. `earlier` counts for the very same arguments. */
+	approval(name: string, args: Record<string, unknown>, earlier: Approval | null): ApprovalRequest | null;
+	/** Never throws. */
+	call(
+		name: string,
+		args: Record<string, unknown>,
+		context: BuiltinCallContext
+	): Promise<{ ok: boolean; output: string }>;
+}
+
+export interface BuiltinSessionOptions extends OfferOptions {
+	/** `ask`: what reaches out of the workspace, or was written by a model, runs when somebody has allowed it. */
+	approvals: 'ask' | 'auto';
+}
+
+export function createBuiltinSession(
+	calls: BuiltinCalls,
+	{ approvals, ...offer }: BuiltinSessionOptions
+): BuiltinSession {
+	const used = new Set([...offer.used].map((name) => builtinNameOf(name) ?? name));
+	return {
+		tools: () =>
+			pickBuiltins(calls.builtins, { ...offer, used }).map(({ name, description, parameters }) => {
+				return { type: 'function', name, description, parameters };
+			}),
+		has: (name) => calls.find(name) !== null,
+		lane: (name) => calls.find(name)?.lane ?? null,
+		approval(name, args, earlier) {
+			const builtin = calls.find(name);
+			if (approvals === 'auto' || !builtin?.asksFirst || builtin.unavailable() !== null) return null;
+			const input = JSON.stringify(args);
+			const digest = createHash('sha256')
+				.update(JSON.stringify([builtin.name, input]))
+				.digest('hex');
+			const isAllowed = earlier?.decision !== undefined && earlier.decision.choice !== 'deny';
+			if (isAllowed && earlier.digest === digest) return null;
+			const reason = `The built-in skill “${builtin.name}” wants to run.`;
+			return { interruptId: randomUUID(), skill: builtin.name, script: builtin.name, args: [input], reason, digest };
+		},
+		async call(name, args, context) {
+			const builtin = calls.find(name);
+			if (!builtin) return { ok: false, output: JSON.stringify({ ok: false, error: 'UnknownTool' }) };
+			used.add(builtin.name);
+			return calls.call(builtin, args, context);
+		}
+	};
+}

@@ -1,0 +1,110 @@
+/** The skill `http_request`: one request to a public address, with nothing of ours in it (FEATURES D28). */
+import type { SafeFetch } from '../network/safe-fetch.ts';
+import { NetworkError } from '../network/network-error.ts';
+import type { SkillErrorType } from '../skills/types.ts';
+import { BuiltinError, defineBuiltin, type Builtin } from './builtin.ts';
+import { readableBody } from './response-text.ts';
+
+export interface HttpRequestOptions {
+	fetch: SafeFetch;
+	/** Bytes of a body that are kept. */
+	maxBytes: number;
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const DEFAULT_TIMEOUT_MS = 10_000;
+const MAX_TIMEOUT_MS = 60_000;
+
+/** Those that carry somebody's identity, and those that say where a request goes and how long it is. */
+const BLOCKED: ReadonlySet<string> = new Set([
+	...['host', 'connection', 'content-length', 'cookie', 'set-cookie', 'authorization', 'proxy-authorization'],
+	...['cookie2', 'set-cookie2', 'transfer-encoding', 'te', 'trailer', 'upgrade', 'expect', 'keep-alive']
+]);
+
+const HEADER_VALUE = { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] };
+
+export function createHttpRequest({ fetch, maxBytes }: HttpRequestOptions): Builtin {
+	return defineBuiltin({
+		name: 'http_request',
+		description:
+			'Send one HTTP request to a public address and read the answer. Redirects are not followed: the answer says where to.',
+		tags: ['http://', 'https://', 'rest api', 'web api', 'endpoint', 'curl'],
+		lane: null,
+		asksFirst: true,
+		sandbox: 'direct',
+		properties: {
+			url: { type: 'string', minLength: 1, maxLength: 8192, description: 'http or https.' },
+			method: { type: 'string', enum: METHODS, description: 'Default: GET.' },
+			headers: {
+				type: 'object',
+				additionalProperties: HEADER_VALUE,
+				description: 'None that log in: cookies and authorization are refused.'
+			},
+			body: { type: 'string', description: 'Text to send.' },
+			timeoutMs: { type: 'integer', minimum: 1, maximum: MAX_TIMEOUT_MS, description: 'Default: 10000.' }
+		},
+		required: ['url'],
+		async run(args, { signal }) {
+			const { url, method = 'GET', headers = {}, body, timeoutMs = DEFAULT_TIMEOUT_MS } = args as unknown as Arguments;
+			if (body !== undefined && (method === 'GET' || method === 'HEAD')) {
+				throw new BuiltinError('InvalidArgs', `A ${method} request has no body.`, 'Use POST, PUT or PATCH.');
+			}
+			const sent = checkHeaders(headers);
+			const content = body === undefined ? {} : { body };
+			const response = await fetch(url, { method, headers: sent, ...content, timeoutMs, maxBytes, signal }).catch(
+				asOutcome
+			);
+			const { status, statusText, truncated, finalUrl } = response;
+			const { 'set-cookie': _cookies, ...received } = response.headers;
+			return {
+				ok: true,
+				value: {
+					status,
+					statusText,
+					url: finalUrl,
+					headers: received,
+					...readableBody(response.body, received['content-type'], truncated),
+					bytes: response.body.length,
+					truncated
+				},
+				sandbox: 'direct'
+			};
+		}
+	});
+}
+
+interface Arguments {
+	url: string;
+	method?: string;
+	headers?: Record<string, string | string[]>;
+	body?: string;
+	timeoutMs?: number;
+}
+
+/** @throws BuiltinError for a header that may not be sent */
+function checkHeaders(headers: Record<string, string | string[]>): Record<string, string> {
+	const sent = Object.entries(headers).map(([name, value]) => {
+		const text = Array.isArray(value) ? value.join(', ') : value;
+		if (BLOCKED.has(name.trim().toLowerCase()) || /^(proxy|sec)-/i.test(name.trim())) {
+			const hint = 'Leave it out; requests that need a login are for a skill with a secret of its own.';
+			throw new BuiltinError('InvalidArgs', `The header “${name}” may not be set.`, hint);
+		}
+		if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || /[^\t\x20-\x7e\x80-\xff]/.test(text)) {
+			throw new BuiltinError('InvalidArgs', `“${name.slice(0, 100)}” is no header that can be sent.`);
+		}
+		return [name, text] as const;
+	});
+	return Object.fromEntries(sent);
+}
+
+/** @throws BuiltinError that says what to do, where something can be done */
+export function asOutcome(error: unknown): never {
+	if (!(error instanceof NetworkError)) throw error;
+	const type: SkillErrorType =
+		error.code === 'timeout'
+			? 'ExecutionTimeout'
+			: error.code === 'bad-url' || error.code === 'bad-request' || error.code === 'blocked-address'
+				? 'InvalidArgs'
+				: 'ExecutionFailed';
+	throw new BuiltinError(type, error.message);
+}

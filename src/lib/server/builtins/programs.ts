@@ -1,0 +1,132 @@
+/** The skills `eval_code` and `execute_command`: programs of a model, only in a sandbox that isolates files (FEATURES D30). */
+import { existsSync } from 'node:fs';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { Interpreters, Program } from '../skills/interpreters.ts';
+import { changedFiles, listWorkspace } from '../skills/workspace-changes.ts';
+import { BuiltinError, defineBuiltin, WORKSPACE_LANE, type Builtin, type BuiltinContext } from './builtin.ts';
+import { programOutcome } from './program-outcome.ts';
+import type { SandboxedProgram, SandboxRunner } from './sandbox-runner.ts';
+
+export interface ProgramOptions {
+	runner: SandboxRunner;
+	timeoutMs: number;
+	maxOutputChars: number;
+	/** The backend for an image that a call names; without it there are no containers. @throws Error for an image that is not allowed */
+	sandboxOfImage?: ((image: string) => Sandbox) | undefined;
+}
+
+/** Linux allows 128 KiB for one argument. */
+const MAX_TEXT = 100_000;
+
+const SHARED = {
+	networkEnabled: {
+		type: 'boolean',
+		description: 'Ask for the internet; only where the operator allows it. Default: false.'
+	},
+	timeoutMs: { type: 'integer', minimum: 100, maximum: 60_000, description: 'Ended after so many milliseconds.' }
+};
+
+export function createEvalCode(options: ProgramOptions): Builtin {
+	return defineBuiltin({
+		name: 'eval_code',
+		description:
+			'Run a short Node.js or Python program in a sandbox and read what it prints. Files of the working directory are in its working directory. Print what you want to know.',
+		tags: ['run code', 'python', 'javascript', 'node.js', 'evaluate', 'code snippet'],
+		lane: WORKSPACE_LANE,
+		asksFirst: true,
+		sandbox: options.runner.sandbox.name,
+		properties: {
+			language: { type: 'string', enum: ['node', 'javascript', 'python'], description: 'Language of the code.' },
+			code: { type: 'string', minLength: 1, maxLength: MAX_TEXT, description: 'The whole program.' },
+			input: { type: 'string', maxLength: 1_048_576, description: 'Text for its standard input.' },
+			...SHARED
+		},
+		required: ['language', 'code'],
+		unavailable: () => options.runner.reason(),
+		run(args, context) {
+			const { code, input } = args as { code: string; input?: string };
+			const isPython = args.language === 'python';
+			const program = (interpreters: Interpreters) => (isPython ? interpreters.python() : interpreters.node());
+			// Joined to its option, code that begins with a hyphen is none.
+			const argv = isPython ? ['-c', code] : [`--eval=${code}`];
+			return execute(
+				{ what: 'The code', language: isPython ? 'python' : 'node', args, program, argv, input },
+				options,
+				context
+			);
+		}
+	});
+}
+
+export function createExecuteCommand(options: ProgramOptions): Builtin {
+	return defineBuiltin({
+		name: 'execute_command',
+		description:
+			'Run a shell command in a sandbox and read what it prints. Files of the working directory are in its working directory.',
+		tags: ['shell', 'terminal', 'bash', 'command line', 'run command'],
+		lane: WORKSPACE_LANE,
+		asksFirst: true,
+		sandbox: options.runner.sandbox.name,
+		properties: {
+			command: { type: 'string', minLength: 1, maxLength: MAX_TEXT, description: 'A command line for the shell.' },
+			image: { type: 'string', description: 'Container image, where the sandbox is a container.' },
+			...SHARED
+		},
+		required: ['command'],
+		unavailable: () => options.runner.reason(),
+		async run(args, context) {
+			const sandbox = imageSandbox(args.image as string | undefined, options);
+			const program = () => shellOf(sandbox ?? options.runner.sandbox);
+			const argv = ['-c', '--', args.command as string];
+			return execute({ what: 'The command', language: 'shell', args, program, argv, sandbox }, options, context);
+		}
+	});
+}
+
+interface Call extends Pick<SandboxedProgram, 'program' | 'input' | 'sandbox'> {
+	what: string;
+	language: string;
+	args: Record<string, unknown>;
+	argv: string[];
+}
+
+async function execute(call: Call, { runner, timeoutMs, maxOutputChars }: ProgramOptions, context: BuiltinContext) {
+	const { what, language, args, argv, program, input, sandbox } = call;
+	const limitMs = (args.timeoutMs as number | undefined) ?? timeoutMs;
+	const before = await listWorkspace(context.workspace);
+	const run = await runner.run(
+		{
+			program,
+			args: argv,
+			input,
+			sandbox,
+			timeoutMs: limitMs,
+			// A character is a byte or more: never longer than asked for.
+			maxOutputBytes: maxOutputChars,
+			networkEnabled: args.networkEnabled as boolean | undefined
+		},
+		context
+	);
+	const files = changedFiles(before, await listWorkspace(context.workspace));
+	const name = (sandbox ?? runner.sandbox).name;
+	return programOutcome(run, { what, language, timeoutMs: limitMs, sandbox: name, files });
+}
+
+function shellOf({ programs }: Sandbox): Program {
+	const file = programs?.shell ?? (existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh');
+	return { file, args: [], runtime: [] };
+}
+
+/** @throws BuiltinError for an image that is not allowed, or where there are no containers */
+function imageSandbox(image: string | undefined, { sandboxOfImage }: ProgramOptions): Sandbox | undefined {
+	if (image === undefined) return undefined;
+	if (!sandboxOfImage) {
+		const hint = 'Leave “image” out; it is for SKILLS_SANDBOX=container.';
+		throw new BuiltinError('InvalidArgs', 'Commands do not run in containers on this server.', hint);
+	}
+	try {
+		return sandboxOfImage(image);
+	} catch (error) {
+		throw new BuiltinError('InvalidArgs', (error as Error).message);
+	}
+}

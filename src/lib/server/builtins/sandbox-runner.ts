@@ -1,0 +1,104 @@
+/** Programs of the built-in skills in a sandbox: nothing but the system and the workspace around them (FEATURES D30, D32). */
+import { mkdir, realpath } from 'node:fs/promises';
+import { delimiter } from 'node:path';
+import type { Sandbox, SandboxLimits, SandboxResult } from '../sandbox/sandbox.ts';
+import type { NetworkSession } from '../skills/execution-host.ts';
+import type { Interpreters, Program } from '../skills/interpreters.ts';
+import { BuiltinError, type BuiltinContext } from './builtin.ts';
+
+export interface SandboxRunnerOptions {
+	sandbox: Sandbox;
+	interpreters: Interpreters;
+	limits: SandboxLimits;
+	/** The operator's gate: true lets a call ask for a network (D35). */
+	network: boolean | null;
+	/** The guarded way out to public addresses, for one execution; without it there is none. */
+	openNetwork?: ((executionId: string) => Promise<NetworkSession>) | undefined;
+}
+
+export interface SandboxedProgram {
+	program(interpreters: Interpreters): Program | Promise<Program>;
+	/** Behind the program's own. */
+	args: string[];
+	input?: string | undefined;
+	timeoutMs: number;
+	maxOutputBytes: number;
+	networkEnabled?: boolean | undefined;
+	/** Another backend than the usual one: an image that the call names. */
+	sandbox?: Sandbox | undefined;
+}
+
+export interface SandboxedRun extends SandboxResult {
+	refused: string[];
+}
+
+export interface SandboxRunner {
+	readonly sandbox: Sandbox;
+	/** Why programs may not run here, and what to do about it; null when they may. */
+	reason(): string | null;
+	/** @throws BuiltinError | SkillError when it is not started at all */
+	run(program: SandboxedProgram, context: BuiltinContext): Promise<SandboxedRun>;
+}
+
+export function createSandboxRunner(options: SandboxRunnerOptions): SandboxRunner {
+	const { sandbox: usual, interpreters, limits } = options;
+	const reason = () => (usual.isolation.files ? null : noSandbox(usual));
+	const openNetwork = async ({ networkEnabled = false }: SandboxedProgram, { executionId }: BuiltinContext) => {
+		if (!networkEnabled) return null;
+		if (options.network === true && options.openNetwork) return options.openNetwork(executionId);
+		const hint =
+			'The operator can allow it with SKILLS_SANDBOX_NETWORK_ENABLED=true; http_request needs no such leave.';
+		throw new BuiltinError('SkillDisabled', 'Programs have no network on this server.', hint);
+	};
+	return {
+		sandbox: usual,
+		reason,
+		async run(call, context) {
+			const { sandbox = usual } = call;
+			const why = sandbox.isolation.files ? null : noSandbox(sandbox);
+			if (why !== null) throw new BuiltinError('SkillDisabled', why);
+			await mkdir(context.workspace, { recursive: true });
+			const folders = { workspace: await realpath(context.workspace) };
+			const { workspace } = sandbox.locate(folders);
+			const program = await call.program(interpreters);
+			const onPath = await interpreters.onPath();
+			const network = await openNetwork(call, context);
+			try {
+				const result = await sandbox.run({
+					id: context.executionId,
+					file: program.file,
+					args: [...program.args, ...call.args],
+					env: environmentOf(workspace, onPath.folders),
+					cwd: workspace,
+					folders,
+					runtime: [...new Set([...onPath.runtime, ...program.runtime])],
+					limits,
+					timeoutMs: call.timeoutMs,
+					maxOutputBytes: call.maxOutputBytes,
+					signal: context.signal,
+					...(call.input === undefined ? {} : { input: call.input }),
+					...(network ? { proxySocket: network.socket } : {}),
+					...(context.onOutput ? { onOutput: context.onOutput } : {})
+				});
+				return { ...result, refused: network?.refused() ?? [] };
+			} finally {
+				await network?.close();
+			}
+		}
+	};
+}
+
+function noSandbox({ name }: Sandbox): string {
+	return `This runs only where files are isolated, and the sandbox here (“${name}”) does not do that. Install bubblewrap, or set SKILLS_SANDBOX=container where docker or podman is installed, and start the server again.`;
+}
+
+function environmentOf(home: string, folders: readonly string[]): Record<string, string> {
+	return {
+		PATH: [...new Set([...folders, ...(process.env.PATH ?? '').split(delimiter)])].filter(Boolean).join(delimiter),
+		LANG: 'C.UTF-8',
+		HOME: home,
+		PYTHONUNBUFFERED: '1',
+		PYTHONDONTWRITEBYTECODE: '1',
+		PYTHONIOENCODING: 'utf-8'
+	};
+}

@@ -1,0 +1,66 @@
+/** Reading and writing one whole file of a workspace, through no link (FEATURES D27). */
+import { randomUUID } from 'node:crypto';
+import { lstat, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError } from '../../shared/errors.ts';
+import { holdFolder, openInside } from '../safe-path.ts';
+import { BuiltinError } from './builtin.ts';
+
+/** @throws BuiltinError FileNotFound | InvalidArgs | OutputTooLarge */
+export async function readWhole(workspace: string, path: string, maxBytes: number): Promise<Buffer> {
+	const { file, bytes } = await openInside(workspace, path).catch(refuse);
+	try {
+		if (bytes > maxBytes) throw new BuiltinError('OutputTooLarge', tooLong(`“${path}” has`, bytes, maxBytes));
+		// It may grow meanwhile: no more is read than is allowed.
+		const buffer = Buffer.alloc(bytes);
+		const { bytesRead } = await file.read(buffer, 0, bytes, 0);
+		return buffer.subarray(0, bytesRead);
+	} finally {
+		await file.close();
+	}
+}
+
+export interface WriteOptions {
+	path: string;
+	maxBytes: number;
+	append?: boolean;
+	overwrite?: boolean;
+	signal: AbortSignal;
+}
+
+/** Beside it first, then in its place: what is there is whole at any moment. Resolves with the bytes of the file. */
+export async function writeWhole(workspace: string, content: Buffer, options: WriteOptions): Promise<number> {
+	const { path, maxBytes, append = false, overwrite = true, signal } = options;
+	const folder = await holdFolder(workspace, path, { make: true }).catch(refuse);
+	const staging = join(folder.path, stagingName());
+	try {
+		const entry = await lstat(folder.target).catch(() => null);
+		if (entry && !entry.isFile()) throw new BuiltinError('InvalidArgs', `“${path}” is not a regular file.`);
+		if (entry && !append && !overwrite) throw new BuiltinError('InvalidArgs', `There is a file “${path}” already.`);
+		const before = append && entry ? await readWhole(workspace, path, maxBytes) : Buffer.alloc(0);
+		const whole = Buffer.concat([before, content]);
+		if (whole.length > maxBytes)
+			throw new BuiltinError('InvalidArgs', tooLong(`“${path}” would have`, whole.length, maxBytes));
+		await writeFile(staging, whole, { flag: 'wx', signal });
+		signal.throwIfAborted();
+		await rename(staging, folder.target);
+		return whole.length;
+	} finally {
+		await rm(staging, { force: true });
+		await folder.close();
+	}
+}
+
+/** Hidden, and never the name of what is written. */
+export function stagingName(): string {
+	return `.write-${randomUUID()}`;
+}
+
+function refuse(error: unknown): never {
+	if (!(error instanceof AppError)) throw error;
+	throw new BuiltinError(error.code === 'not_found' ? 'FileNotFound' : 'InvalidArgs', error.message, error.hint);
+}
+
+function tooLong(what: string, bytes: number, maxBytes: number): string {
+	return `${what} ${bytes} bytes; ${maxBytes} are the most.`;
+}

@@ -1,0 +1,124 @@
+/** Which addresses of the internet a server may connect to for somebody else (SECURITY, outbound requests). */
+
+/**
+ * Is this the address of one machine of the public internet? The bytes decide, not the spelling. What is not known to be
+ * public is not: private, loopback, link-local, shared, reserved, documentation, multicast and every way of writing an
+ * IPv4 address inside an IPv6 one.
+ *
+ * @param address 4 or 16 bytes, or their text as `node:net` knows it; anything else is not one
+ */
+export function isGlobalUnicast(address: Uint8Array | string): boolean {
+	const bytes = typeof address === 'string' ? bytesOf(address) : address;
+	if (bytes?.length === 4) return !IPV4_NOT_GLOBAL.some((block) => contains(block, bytes));
+	if (bytes?.length === 16) {
+		return contains(IPV6_GLOBAL, bytes) && !IPV6_NOT_GLOBAL.some((block) => contains(block, bytes));
+	}
+	return false;
+}
+
+/** The bytes of an IPv4 address in four decimal parts, or of an IPv6 address without a zone; null for anything else. */
+export function bytesOf(text: string): Uint8Array | null {
+	return text.includes(':') ? ipv6Of(text) : ipv4Of(text);
+}
+
+interface Block {
+	bytes: Uint8Array;
+	bits: number;
+}
+
+function block(text: string): Block {
+	const [address = '', bits] = text.split('/');
+	const bytes = bytesOf(address);
+	if (!bytes) throw new Error(`“${text}” is no block of addresses.`);
+	return { bytes, bits: Number(bits) };
+}
+
+const IPV4_NOT_GLOBAL = [
+	'0.0.0.0/8',
+	'10.0.0.0/8',
+	'100.64.0.0/10',
+	'127.0.0.0/8',
+	'169.254.0.0/16',
+	'172.16.0.0/12',
+	// IETF protocols, with the DS-Lite and NAT64 discovery addresses.
+	'192.0.0.0/24',
+	'192.0.2.0/24',
+	// AS112, then the former 6to4 relays.
+	'192.31.196.0/24',
+	'192.52.193.0/24',
+	'192.88.99.0/24',
+	'192.168.0.0/16',
+	'192.175.48.0/24',
+	'198.18.0.0/15',
+	'198.51.100.0/24',
+	'203.0.113.0/24',
+	// Answered by the platform's own services on Azure: a metadata address in public space.
+	'168.63.129.16/32',
+	'224.0.0.0/4',
+	'240.0.0.0/4'
+].map(block);
+
+/** All that was ever given out; the rest (mapped, compatible, NAT64, ULA, link-local, site-local, multicast …) lies outside. */
+const IPV6_GLOBAL = block('2000::/3');
+
+const IPV6_NOT_GLOBAL = [
+	// IETF protocols: Teredo, benchmarking, ORCHID and its second version, drones, AS112.
+	'2001::/23',
+	'2001:db8::/32',
+	// 6to4: an IPv4 address in an IPv6 one.
+	'2002::/16',
+	'2620:4f:8000::/48',
+	// The 6bone, given back.
+	'3ffe::/16',
+	'3fff::/20'
+].map(block);
+
+function contains({ bytes: network, bits }: Block, address: Uint8Array): boolean {
+	return network.every((byte, index) => {
+		const rest = Math.min(8, Math.max(0, bits - index * 8));
+		const mask = (0xff << (8 - rest)) & 0xff;
+		return ((address[index] ?? 0) & mask) === (byte & mask);
+	});
+}
+
+function ipv4Of(text: string): Uint8Array | null {
+	const parts = text.split('.');
+	if (parts.length !== 4 || !parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) < 256)) return null;
+	return Uint8Array.from(parts, Number);
+}
+
+function ipv6Of(text: string): Uint8Array | null {
+	const groups = groupsOf(text);
+	if (!groups) return null;
+	return Uint8Array.from(groups.flatMap((group) => [group >> 8, group & 0xff]));
+}
+
+/** Eight numbers of 16 bits. */
+function groupsOf(text: string): number[] | null {
+	const halves = text.split('::');
+	if (halves.length > 2) return null;
+	const [head, tail] = halves.map((half, index) => partsOf(half, index === halves.length - 1));
+	if (!head || tail === null) return null;
+	if (!tail) return head.length === 8 ? head : null;
+	const missing = 8 - head.length - tail.length;
+	return missing > 0 ? [...head, ...Array<number>(missing).fill(0), ...tail] : null;
+}
+
+/** `isLast`: an IPv4 address may stand for the last two groups. */
+function partsOf(text: string, isLast: boolean): number[] | null {
+	if (text === '') return [];
+	const parts = text.split(':');
+	const groups: number[] = [];
+	for (const [index, part] of parts.entries()) {
+		const v4 = isLast && index === parts.length - 1 ? ipv4Of(part) : null;
+		if (v4) {
+			const [a = 0, b = 0, c = 0, d = 0] = v4;
+			groups.push((a << 8) | b, (c << 8) | d);
+		} else if (/^[0-9a-f]{1,4}$/i.test(part)) {
+			groups.push(parseInt(part, 16));
+		} else {
+			return null;
+		}
+	}
+	return groups;
+}

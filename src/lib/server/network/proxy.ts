@@ -1,0 +1,203 @@
+/** The way out of one execution: an HTTP proxy on a unix socket that reaches the hosts it is told, and no others (FEATURES D35). */
+import { chmod, mkdir, rm } from 'node:fs/promises';
+import { createServer, request as requestHttp, type IncomingMessage, type ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { dirname } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { createAddressGuard, type AddressGuardOptions } from './address-guard.ts';
+import { NetworkError } from './network-error.ts';
+import {
+	answer,
+	endToEnd,
+	reply,
+	targetOfAuthority,
+	targetOfUrl,
+	type Target,
+	type UrlTarget
+} from './proxy-messages.ts';
+
+export interface ProxyLimits {
+	/** At once. */
+	connections: number;
+	/** How long a connection may be silent, in both directions. */
+	idleMs: number;
+	/** From the first byte of a request to the end of its headers. */
+	headersMs: number;
+}
+
+const DEFAULT_PROXY_LIMITS: ProxyLimits = { connections: 64, idleMs: 60_000, headersMs: 10_000 };
+
+export interface ProxyOptions extends AddressGuardOptions {
+	/** Made anew, for everybody, in a folder for its owner alone: whoever is shown the file may use it. At most 107 bytes. */
+	socketPath: string;
+	/** May this host (lower case, without brackets or a last dot) be reached at this port? */
+	allows: (host: string, port: number) => boolean;
+	limits?: Partial<ProxyLimits>;
+}
+
+export interface Proxy {
+	socket: string;
+	/** What was refused: `host:port`, in order, each once, at most 100. */
+	refused(): string[];
+	/** Ends every connection and takes the socket away. */
+	close(): Promise<void>;
+}
+
+const MAX_REFUSED = 100;
+const MAX_HEADER_BYTES = 16 * 1024;
+
+/** `CONNECT host:port`, and `GET http://host/path`. @throws Error when there can be no socket at that path */
+export async function openProxy({ socketPath, allows, limits, ...addresses }: ProxyOptions): Promise<Proxy> {
+	const { connections, idleMs, headersMs } = { ...DEFAULT_PROXY_LIMITS, ...limits };
+	const guard = createAddressGuard(addresses);
+	const sockets = new Set<Duplex>();
+	const refused = new Set<string>();
+
+	/** Ends with the proxy, and by itself when nothing happens on it. */
+	function own<T extends Socket>(socket: T): T {
+		sockets.add(socket);
+		socket.on('close', () => sockets.delete(socket));
+		socket.on('error', () => socket.destroy());
+		socket.setTimeout(idleMs, () => socket.destroy(new Error('nothing came for too long')));
+		return socket;
+	}
+
+	/** Status and sentence where the target may not be reached at all. */
+	function refusalOf(target: Target): [number, string] | null {
+		if (!allows(target.host, target.port)) {
+			remember(target);
+			return [403, `This skill may not reach ${target.host} at port ${target.port}: nobody has granted it.`];
+		}
+		try {
+			guard.check(target.host);
+			return null;
+		} catch (error) {
+			return failureOf(error as Error, target);
+		}
+	}
+
+	function remember({ host, port }: Target): void {
+		if (refused.size < MAX_REFUSED) refused.add(`${host}:${port}`);
+	}
+
+	/** Status and sentence for a connection that was not made. */
+	function failureOf(error: Error, target: Target): [number, string] {
+		if (error instanceof NetworkError && error.code === 'blocked-address') {
+			remember(target);
+			return [403, error.message];
+		}
+		if (error instanceof NetworkError) return [502, error.message];
+		return [502, `${target.host} could not be reached: ${(error as NodeJS.ErrnoException).code ?? error.message}.`];
+	}
+
+	const server = createServer({
+		maxHeaderSize: MAX_HEADER_BYTES,
+		headersTimeout: headersMs,
+		connectionsCheckingInterval: headersMs,
+		requestTimeout: 0
+	});
+	// The server sets it anew for each request of a connection.
+	server.timeout = idleMs;
+	server.maxConnections = connections;
+	server.on('connection', own);
+	server.on('clientError', (_, socket) => {
+		if (socket.writable) socket.end(answer(400, 'That is no request to a proxy.'));
+		else socket.destroy();
+	});
+	server.on('connect', (request: IncomingMessage, near: Socket, head: Buffer) => {
+		const target = targetOfAuthority(request.url ?? '');
+		if (!target) return void near.end(answer(400, 'CONNECT needs a host and a port.'));
+		const refusal = refusalOf(target);
+		if (refusal) return void near.end(answer(...refusal));
+		tunnel(near, head, target);
+	});
+	server.on('request', (request, response) => {
+		const target = targetOfUrl(request.url ?? '');
+		if (!target) return reply(response, 400, 'A proxy takes CONNECT, and addresses that begin with http://.');
+		const refusal = refusalOf(target);
+		if (refusal) return reply(response, ...refusal);
+		try {
+			forward(request, response, target);
+		} catch (error) {
+			// Node refuses to send some of what it reads.
+			reply(response, ...failureOf(error as Error, target));
+		}
+	});
+
+	function tunnel(near: Socket, head: Buffer, target: Target): void {
+		const far = own(connect({ ...target, lookup: guard.lookup, allowHalfOpen: true }));
+		let isOpen = false;
+		far.on('connect', () => {
+			isOpen = true;
+			near.write('HTTP/1.1 200 Connection established\r\n\r\n');
+			far.write(head);
+			near.pipe(far).pipe(near);
+		});
+		far.on('error', (error) => {
+			if (isOpen) near.destroy();
+			else near.end(answer(...failureOf(error, target)));
+		});
+		far.on('close', () => isOpen && near.destroySoon());
+		near.on('close', () => far.destroy());
+	}
+
+	function forward(request: IncomingMessage, response: ServerResponse, target: UrlTarget): void {
+		const fail = (error: Error) => {
+			if (response.headersSent) response.destroy();
+			else reply(response, ...failureOf(error, target));
+		};
+		const outgoing = requestHttp(target.url, {
+			method: request.method,
+			headers: {
+				...endToEnd(request.headers),
+				// The host that was granted is the host that is asked for.
+				host: target.url.host,
+				...(request.headers['transfer-encoding'] ? { 'transfer-encoding': 'chunked' } : {})
+			},
+			lookup: guard.lookup,
+			agent: false,
+			maxHeaderSize: MAX_HEADER_BYTES
+		});
+		outgoing.on('socket', own);
+		outgoing.on('error', fail);
+		outgoing.on('upgrade', (_, socket) => {
+			socket.destroy();
+			fail(new Error('it changed to a protocol that nobody asked for'));
+		});
+		outgoing.on('response', (incoming) => {
+			incoming.on('error', () => response.destroy());
+			try {
+				response.writeHead(incoming.statusCode ?? 502, incoming.statusMessage, endToEnd(incoming.headers));
+			} catch (error) {
+				// What came may be read but not written, such as a reason with control characters.
+				outgoing.destroy();
+				return fail(error as Error);
+			}
+			incoming.pipe(response);
+		});
+		response.on('close', () => outgoing.destroy());
+		request.on('error', () => outgoing.destroy());
+		request.pipe(outgoing);
+	}
+
+	await mkdir(dirname(socketPath), { recursive: true, mode: 0o700 });
+	await rm(socketPath, { force: true });
+	await new Promise<void>((resolve, reject) => {
+		server.once('error', reject);
+		server.listen(socketPath, resolve);
+	});
+	// One that could not be accepted, for want of handles, is lost; the others go on.
+	server.on('error', () => {});
+	await chmod(socketPath, 0o666);
+
+	return {
+		socket: socketPath,
+		refused: () => [...refused],
+		async close() {
+			const closed = new Promise((resolve) => server.close(resolve));
+			for (const socket of sockets) socket.destroy();
+			await closed;
+			await rm(socketPath, { force: true });
+		}
+	};
+}

@@ -1,0 +1,86 @@
+/** Everything of one skill that somebody needs to decide about it, and the deciding (FEATURES E30, F3, F4, D35). */
+import type { z } from 'zod';
+import type { SkillDetail, SkillNeeds, skillPatch } from '../../shared/api.ts';
+import { AppError } from '../../shared/errors.ts';
+import { skillIdOf } from '../skills/execution-host.ts';
+import type { SkillRegistry, SkillSnapshot } from '../skills/registry.ts';
+import type { Skill } from '../skills/types.ts';
+import type { SkillModes } from './skill-modes.ts';
+import { summaryOf } from './skill-summaries.ts';
+
+export interface SkillDetailParts {
+	skills: { registry: Pick<SkillRegistry, 'snapshot'> };
+	trust: {
+		review(skill: Skill): Promise<Pick<SkillDetail, 'trust' | 'digest' | 'files' | 'findings' | 'changes'>>;
+		trust(skill: Skill, digest: string, now: string): Promise<void>;
+		revoke(skill: Skill): Promise<void>;
+	};
+	modes: SkillModes;
+	preflight: { needsOf(skill: Skill): Promise<SkillNeeds> };
+	network: {
+		declared(skill: Skill): string[];
+		granted(skillId: string): Promise<string[]>;
+		grant(skillId: string, domains: readonly string[], now: string): Promise<void>;
+	};
+}
+
+/** @throws AppError `not_found` */
+export async function describeSkill(parts: SkillDetailParts, id: string): Promise<SkillDetail> {
+	const { skill, ownId } = requireSkill(parts.skills.registry.snapshot(), id);
+	const skillId = skillIdOf(skill);
+	const declared = parts.network.declared(skill);
+	const [review, needs, granted] = await Promise.all([
+		parts.trust.review(skill),
+		parts.preflight.needsOf(skill),
+		parts.network.granted(skillId)
+	]);
+	return {
+		...summaryOf(skill, ownId),
+		mode: parts.modes.modeOf(skillId),
+		...review,
+		skillId,
+		version: skill.version,
+		source: skill.source,
+		needs,
+		network: { declared, granted: granted.filter((domain) => declared.includes(domain)) },
+		allowedTools: skill.allowedTools ?? null
+	};
+}
+
+/**
+ * All of it or, where something is refused, nothing of what comes after it: what may be refused comes first.
+ * @throws AppError `not_found`, `conflict` for files that have changed since, `invalid_input` for a domain that is not declared
+ */
+export async function changeSkill(
+	parts: SkillDetailParts,
+	id: string,
+	{ trust, network, mode, enabled }: z.infer<typeof skillPatch>,
+	now: string
+): Promise<SkillDetail> {
+	const { skill } = requireSkill(parts.skills.registry.snapshot(), id);
+	const skillId = skillIdOf(skill);
+	const foreign = network?.find((domain) => !parts.network.declared(skill).includes(domain));
+	if (foreign !== undefined) {
+		throw new AppError(
+			'invalid_input',
+			`network: “${skill.name}” does not ask for ${foreign}, so it cannot be granted.`
+		);
+	}
+	if (trust?.isTrusted === true) await parts.trust.trust(skill, trust.digest, now);
+	if (trust?.isTrusted === false) await parts.trust.revoke(skill);
+	if (network !== undefined) await parts.network.grant(skillId, network, now);
+	if (mode !== undefined) await parts.modes.setMode(skillId, mode);
+	if (enabled !== undefined) await parts.modes.setEnabled(skillId, enabled);
+	return describeSkill(parts, id);
+}
+
+/** Exactly the one of this id: trust must not go to one that is only written alike. */
+function requireSkill({ skills, shadowed }: SkillSnapshot, id: string): { skill: Skill; ownId: string } {
+	const first = skills.find((each) => each.name === id || skillIdOf(each) === id);
+	if (first) return { skill: first, ownId: first.name };
+	const other = [...skills, ...shadowed].find((each) => {
+		return skillIdOf(each) === id || `${skillIdOf(each)}@${each.version}` === id;
+	});
+	if (!other) throw new AppError('not_found', `There is no skill “${id}”.`);
+	return { skill: other, ownId: `${skillIdOf(other)}@${other.version}` };
+}

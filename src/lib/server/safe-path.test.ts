@@ -1,0 +1,67 @@
+import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { holdFolder, openInside, safeSegments } from './safe-path.ts';
+
+let home: string;
+let root: string;
+let outside: string;
+
+beforeEach(async () => {
+	home = await mkdtemp(join(tmpdir(), 'safe-path-'));
+	root = join(home, 'workspace');
+	outside = join(home, 'outside');
+	await mkdir(join(root, 'sub'), { recursive: true });
+	await mkdir(outside);
+	await writeFile(join(outside, 'secret.txt'), 'secret');
+	await writeFile(join(root, 'sub', 'note.txt'), 'note');
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+async function read(path: string): Promise<string> {
+	const { file } = await openInside(root, path);
+	return file.readFile('utf8').finally(() => file.close());
+}
+
+test.each([
+	'',
+	'/etc/passwd',
+	'..',
+	'../outside/secret.txt',
+	'sub/../../x',
+	'./x',
+	'a//b',
+	'a/',
+	'a\\b',
+	'a\0b',
+	'a\nb'
+])('safePath: “%s” is no path of a workspace', (path) => expect(() => safeSegments(path)).toThrow('not a file name'));
+
+describe('safePath: no link leads out', () => {
+	test('neither one in the place of the file', async () => {
+		await symlink(join(outside, 'secret.txt'), join(root, 'link.txt'));
+		await expect(read('link.txt')).rejects.toMatchObject({ code: 'not_found' });
+	});
+	test('nor one in the place of a folder', async () => {
+		await symlink(outside, join(root, 'linked'));
+		await expect(read('linked/secret.txt')).rejects.toMatchObject({ code: 'invalid_input' });
+		await expect(holdFolder(root, 'linked/deep/new.txt', { make: true })).rejects.toMatchObject({
+			code: 'invalid_input'
+		});
+	});
+	test('nor one that takes the place of a folder after it was checked', async () => {
+		const folder = await holdFolder(root, 'sub/new.txt');
+		await rename(join(root, 'sub'), join(root, 'moved'));
+		await symlink(outside, join(root, 'sub'));
+		await writeFile(folder.target, 'new');
+		await folder.close();
+		expect(await readFile(join(root, 'moved', 'new.txt'), 'utf8')).toBe('new');
+		await expect(readFile(join(outside, 'new.txt'))).rejects.toMatchObject({ code: 'ENOENT' });
+	});
+	test('a plain file is read, and a folder is none', async () => {
+		expect(await read('sub/note.txt')).toBe('note');
+		await expect(read('sub')).rejects.toMatchObject({ code: 'not_found' });
+		await expect(read('missing/note.txt')).rejects.toMatchObject({ code: 'not_found' });
+	});
+});

@@ -1,0 +1,106 @@
+/** The one door to files of a workspace: a relative path that stays inside, through no link (SECURITY `safePath`). */
+import { constants } from 'node:fs';
+import { lstat, mkdir, open, realpath, stat, type FileHandle } from 'node:fs/promises';
+import { isAbsolute, join, relative, sep } from 'node:path';
+import { AppError } from '../shared/errors.ts';
+
+/** Linux names what a descriptor is open on, so that each step begins at the folder that was checked, not at its path. */
+const DESCRIPTORS = process.platform === 'linux' ? '/proc/self/fd' : null;
+// A FIFO opened without O_NONBLOCK waits for a writer. Windows has neither flag, nor the things they are for.
+const FILE = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** The folder that a file lies in, held: whatever becomes of the way to it, `path` stays that folder until `close`. */
+export interface HeldFolder {
+	path: string;
+	/** Absolute path of the file in it, by way of the held folder. */
+	target: string;
+	close(): Promise<void>;
+}
+
+/** Segments of a relative path, or an AppError `invalid_input` that says what is wrong with it. */
+export function safeSegments(path: string): string[] {
+	const segments = path.split('/');
+	const isBad = (segment: string) =>
+		segment === '' || segment === '.' || segment === '..' || segment.length > 255 || /[\p{Cc}\p{Cs}\\]/u.test(segment);
+	if (path.length > 1024 || segments.length > 8 || isAbsolute(path) || segments.some(isBad)) {
+		throw new AppError('invalid_input', `“${path.slice(0, 100)}” is not a file name that can be used here.`);
+	}
+	return segments;
+}
+
+/**
+ * Holds the folder of `path` below `root`; with `make` it and `root` are made where they are missing. No link is followed.
+ * @throws AppError invalid_input for a part that is no folder; the system's error where one is missing
+ */
+export async function holdFolder(root: string, path: string, { make = false } = {}): Promise<HeldFolder> {
+	const segments = safeSegments(path);
+	const name = segments.pop() ?? '';
+	if (make) await mkdir(root, { recursive: true });
+	let held = await enter(root, { isRoot: true });
+	try {
+		for (const segment of segments) {
+			const next = join(held.path, segment);
+			if (make) await mkdir(next).catch(unless('EEXIST'));
+			const folder = await enter(next);
+			await held.close();
+			held = folder;
+		}
+	} catch (error) {
+		await held.close();
+		throw error;
+	}
+	return { ...held, target: join(held.path, name) };
+}
+
+/** Opens a regular file below `root` for reading; checked on the descriptor, so that a link planted meanwhile is refused. */
+export async function openInside(root: string, path: string): Promise<{ file: FileHandle; bytes: number }> {
+	const missing = (cause?: unknown) =>
+		new AppError('not_found', `There is no file “${path}” in this conversation.`, { cause });
+	const orMissing = (error: unknown) => {
+		throw error instanceof AppError ? error : missing(error);
+	};
+	const folder = await holdFolder(root, path).catch(orMissing);
+	try {
+		const file = await open(folder.target, FILE).catch(orMissing);
+		const entry = await file.stat();
+		if (entry.isFile() && (DESCRIPTORS || (await isStillInside(root, folder.target, entry)))) {
+			return { file, bytes: entry.size };
+		}
+		await file.close();
+		throw missing();
+	} finally {
+		await folder.close();
+	}
+}
+
+/** A folder to go on from; the root alone may be a link. */
+async function enter(path: string, { isRoot = false } = {}): Promise<Pick<HeldFolder, 'path' | 'close'>> {
+	const refuse = (cause?: unknown) => new AppError('invalid_input', 'A part of the path is not a folder.', { cause });
+	if (!DESCRIPTORS) {
+		const entry = isRoot ? await stat(path) : await lstat(path);
+		if (!entry.isDirectory()) throw refuse();
+		return { path, close: async () => undefined };
+	}
+	const folder = await open(
+		path,
+		constants.O_RDONLY | constants.O_DIRECTORY | (isRoot ? 0 : constants.O_NOFOLLOW)
+	).catch((error: NodeJS.ErrnoException) => {
+		throw error.code === 'ENOTDIR' || error.code === 'ELOOP' ? refuse(error) : error;
+	});
+	return { path: join(DESCRIPTORS, String(folder.fd)), close: () => folder.close() };
+}
+
+/** Where descriptors have no names: is what was opened the file that is there now, below `root`? */
+async function isStillInside(root: string, target: string, opened: { dev: number; ino: number }): Promise<boolean> {
+	const real = await realpath(target);
+	const between = relative(await realpath(root), real);
+	const now = await lstat(real);
+	const isInside = !between.startsWith(`..${sep}`) && !isAbsolute(between);
+	return isInside && now.dev === opened.dev && now.ino === opened.ino;
+}
+
+function unless(code: string) {
+	return (error: NodeJS.ErrnoException) => {
+		if (error.code !== code) throw error;
+	};
+}

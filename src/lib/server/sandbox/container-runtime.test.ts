@@ -1,0 +1,115 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { makeContainerImage } from '../../../../tests/support/container-image.ts';
+import { OWNER_LABEL } from './container-arguments.ts';
+import { findContainerRuntime, sweepContainers, type ContainerRuntime } from './container-runtime.ts';
+import { createLauncher } from './launch.ts';
+import { ownerOf } from './leftovers.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const launcher = createLauncher();
+const path = process.env.PATH ?? '';
+let folder: string;
+beforeEach(async () => {
+	folder = await mkdtemp(join(tmpdir(), 'runtime-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+afterAll(() => launcher.close());
+
+/** Puts a program into the folder. */
+async function program(name: string, script: string): Promise<void> {
+	await writeFile(join(folder, name), `#!/bin/sh\n${script}\n`);
+	await chmod(join(folder, name), 0o755);
+}
+
+describe('D34: the runtime', () => {
+	const NO_DAEMON = `[ "$1" = --version ] && echo "Docker version 28" && exit
+		echo "Cannot connect to the Docker daemon" >&2; exit 1`;
+
+	test('a client whose daemon does not answer is passed over, and its reason kept', async () => {
+		await program('docker', NO_DAEMON);
+		const { runtime, reasons } = await findContainerRuntime('auto', {
+			launcher,
+			host: { ...process.env, PATH: `${folder}:${path}` }
+		});
+		expect(runtime).toMatchObject({ kind: 'podman', isRootless: process.getuid?.() !== 0 });
+		expect(runtime?.file).toMatch(/^\/.*\/podman$/);
+		expect(reasons).toEqual(['docker cannot be used: Cannot connect to the Docker daemon']);
+	});
+	test('one that was asked for by name is not replaced by the other', async () => {
+		await program('docker', NO_DAEMON);
+		const host = { ...process.env, PATH: `${folder}:${path}` };
+		expect(await findContainerRuntime('docker', { launcher, host })).toEqual({
+			runtime: null,
+			reasons: ['docker cannot be used: Cannot connect to the Docker daemon']
+		});
+	});
+	test('where there is none, both reasons are told; a relative PATH and folders of that name count for nothing', async () => {
+		const host = { PATH: `.::${folder}` };
+		expect(await findContainerRuntime('auto', { launcher, host })).toEqual({
+			runtime: null,
+			reasons: ['docker cannot be used: It is not on the PATH.', 'podman cannot be used: It is not on the PATH.']
+		});
+	});
+	test('a docker that answers is taken, with what it says of its rights', async () => {
+		await program(
+			'docker',
+			`[ "$1" = --version ] && echo "Docker version 28" || echo '["name=seccomp","name=rootless"]'`
+		);
+		const host = { PATH: folder, DOCKER_HOST: 'unix:///x.sock', HTTPS_PROXY: 'http://user:secret@proxy', HOME: '/h' };
+		expect((await findContainerRuntime('auto', { launcher, host })).runtime).toEqual({
+			file: join(folder, 'docker'),
+			kind: 'docker',
+			isRootless: true,
+			env: { PATH: folder, DOCKER_HOST: 'unix:///x.sock', HOME: '/h' }
+		});
+	});
+	test('podman under docker’s name is podman', async () => {
+		await program('docker', `[ "$1" = --version ] && echo "podman version 5.4.1" || echo false`);
+		expect((await findContainerRuntime('auto', { launcher, host: { PATH: folder } })).runtime).toMatchObject({
+			file: join(folder, 'docker'),
+			kind: 'podman',
+			isRootless: false
+		});
+	});
+});
+
+describe('D33: sweeping', () => {
+	let runtime: ContainerRuntime;
+	let image: string;
+	beforeAll(async () => {
+		const found = await findContainerRuntime('podman', { launcher, host: process.env });
+		if (!found.runtime) throw new Error(found.reasons.join('\n'));
+		({ runtime } = found);
+		image = await makeContainerImage(runtime.file);
+	});
+
+	test('at start what an earlier start left is removed, running or not; another folder’s and this start’s own stay', async () => {
+		const [dataDir, otherDir] = [join(folder, 'data'), join(folder, 'other')];
+		const limits = ['--ulimit', 'nofile=256:256', '--ulimit', 'nproc=32768:32768'];
+		const make = (command: 'create' | 'run', owner: string) =>
+			execFileSync(runtime.file, [
+				...[command, ...(command === 'run' ? ['--detach'] : []), '--network', 'none', ...limits],
+				...['--label', `${OWNER_LABEL}=${owner}`, image, 'sh', '-c', `trap '' TERM; sleep 987; sleep 987`]
+			]);
+		make('run', ownerOf(dataDir, 'first'));
+		make('create', ownerOf(dataDir, 'second'));
+		make('create', ownerOf(dataDir, 'third'));
+		make('create', ownerOf(otherDir, 'first'));
+		expect(await sweepContainers(launcher, runtime, { dataDir, startId: 'third' })).toBe(2);
+		expect(await sweepContainers(launcher, runtime, { dataDir, startId: 'third' })).toBe(0);
+		expect(await sweepContainers(launcher, runtime, { dataDir, startId: 'fourth' })).toBe(1);
+		expect(await sweepContainers(launcher, runtime, { dataDir: otherDir, startId: 'second' })).toBe(1);
+	});
+	test('a runtime that fails is an error with its words', async () => {
+		await program('podman', 'echo broken >&2; exit 1');
+		const broken = { ...runtime, file: join(folder, 'podman') };
+		await expect(sweepContainers(launcher, broken, { dataDir: folder, startId: 'x' })).rejects.toThrow(
+			'cannot be listed: broken'
+		);
+	});
+});

@@ -1,0 +1,148 @@
+/** The program that runs containers: which one answers, and what an earlier server left with it (FEATURES D33, D34). */
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { OWNER_LABEL } from './container-arguments.ts';
+import type { Launcher } from './launcher.ts';
+import { ownerOf } from './leftovers.ts';
+
+export interface ContainerRuntime {
+	/** Absolute path of the client. */
+	file: string;
+	kind: 'docker' | 'podman';
+	/** It has no more rights than this user. */
+	isRootless: boolean;
+	/** What the client itself needs of the environment. */
+	env: Record<string, string>;
+}
+
+export interface FoundRuntime {
+	runtime: ContainerRuntime | null;
+	/** A sentence for each one that was passed over, with its own words. */
+	reasons: string[];
+}
+
+/** Where the client finds its configuration and its server; nothing that it would pass on to a container. */
+const CLIENT_VARIABLES = [
+	...['PATH', 'HOME', 'USER', 'TMPDIR', 'LANG', 'XDG_RUNTIME_DIR', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME'],
+	...['DBUS_SESSION_BUS_ADDRESS', 'SystemRoot', 'USERPROFILE', 'ProgramData'],
+	...['DOCKER_HOST', 'DOCKER_CONTEXT', 'DOCKER_CONFIG', 'DOCKER_TLS_VERIFY', 'DOCKER_CERT_PATH'],
+	...['CONTAINER_HOST', 'CONTAINER_SSHKEY', 'CONTAINERS_CONF', 'CONTAINERS_STORAGE_CONF']
+];
+/** A client without a server may wait for one. */
+const ANSWER_MS = 20_000;
+const REMOVAL_MS = 60_000;
+
+/** The first runtime that answers: one without its daemon is passed over, which its mere presence would not show. */
+export async function findContainerRuntime(
+	choice: 'auto' | 'docker' | 'podman',
+	{ launcher, host }: { launcher: Launcher; host: Readonly<Record<string, string | undefined>> }
+): Promise<FoundRuntime> {
+	const env: Record<string, string> = {};
+	for (const name of CLIENT_VARIABLES) if (host[name]) env[name] = host[name];
+	const reasons: string[] = [];
+	for (const name of choice === 'auto' ? ['docker', 'podman'] : [choice]) {
+		const file = await findOnPath(name, env.PATH ?? '');
+		const answer = file ? await probe(launcher, file, env) : 'It is not on the PATH.';
+		if (typeof answer !== 'string') return { runtime: answer, reasons };
+		reasons.push(`${name} cannot be used: ${answer}`);
+	}
+	return { runtime: null, reasons };
+}
+
+/** What the client said when it was asked for its server, unless it can be used. */
+async function probe(
+	launcher: Launcher,
+	file: string,
+	env: Record<string, string>
+): Promise<ContainerRuntime | string> {
+	const runtime: ContainerRuntime = { file, kind: 'docker', isRootless: false, env };
+	// Some systems have podman under docker's name.
+	if (/podman/i.test((await askRuntime(launcher, runtime, ['--version'])).stdout)) runtime.kind = 'podman';
+	const format = runtime.kind === 'podman' ? '{{.Host.Security.Rootless}}' : '{{json .SecurityOptions}}';
+	const { isDone, stdout, message } = await askRuntime(launcher, runtime, ['info', '--format', format]);
+	if (!isDone) return message;
+	return { ...runtime, isRootless: /true|rootless/.test(stdout) };
+}
+
+/**
+ * Removes the containers that an earlier start of a server with this data folder left, running or not, and resolves
+ * with their number.
+ * @throws Error with the runtime's words when it cannot
+ */
+export function sweepContainers(
+	launcher: Launcher,
+	runtime: ContainerRuntime,
+	{ dataDir, startId }: { dataDir: string; startId: string }
+): Promise<number> {
+	const own = ownerOf(dataDir, startId);
+	const ofFolder = ownerOf(dataDir, '');
+	return removeContainers(
+		launcher,
+		runtime,
+		`label=${OWNER_LABEL}`,
+		(owner) => owner.startsWith(ofFolder) && owner !== own
+	);
+}
+
+/** @param filter as `ps --filter` has it */
+export async function removeContainers(
+	launcher: Launcher,
+	runtime: ContainerRuntime,
+	filter: string,
+	isLeftover: (owner: string) => boolean
+): Promise<number> {
+	const format = ['--format', '{{.ID}} {{.Labels}}'];
+	const listed = await askRuntime(launcher, runtime, ['ps', '--all', '--filter', filter, ...format]);
+	if (!listed.isDone) throw new Error(`Containers that were left cannot be listed: ${listed.message}`);
+	const ids = listed.stdout.split('\n').flatMap((line) => {
+		const [id = ''] = line.split(' ');
+		return id && isLeftover(ownerIn(line)) ? [id] : [];
+	});
+	for (const id of ids) {
+		const removed = await askRuntime(launcher, runtime, removal(runtime, id), REMOVAL_MS);
+		if (!removed.isDone) throw new Error(`The container ${id} cannot be removed: ${removed.message}`);
+	}
+	return ids.length;
+}
+
+/** docker lists labels as `a=b,c=d`, podman as `map[a:b c:d]`. */
+function ownerIn(labels: string): string {
+	const at = labels.indexOf(OWNER_LABEL);
+	return at < 0 ? '' : (/^[=:]([\w-]*)/.exec(labels.slice(at + OWNER_LABEL.length))?.[1] ?? '');
+}
+
+/** Arguments that end a container at once and remove it; one that is not there is no error. */
+export function removal({ kind }: ContainerRuntime, name: string): string[] {
+	// podman would ask it first, and wait 10 s.
+	return kind === 'podman' ? ['rm', '-f', '-t', '0', name] : ['rm', '-f', name];
+}
+
+/** Runs the client for an answer. */
+export async function askRuntime(
+	launcher: Launcher,
+	{ file, env }: ContainerRuntime,
+	args: string[],
+	timeoutMs = ANSWER_MS
+): Promise<{ isDone: boolean; stdout: string; message: string }> {
+	const launched = launcher.launch({ file, args, env, cwd: '/', end: { kind: 'group' } }, 'closed');
+	const result = await launched.begin({ timeoutMs, maxOutputBytes: 100_000 }, undefined);
+	const isDone = result.ended === 'exit' && result.exitCode === 0;
+	const silent = result.ended === 'timeout' ? `It did not answer within ${timeoutMs / 1000} s.` : 'It failed.';
+	const message = (result.spawnError ?? result.stderr.trim()) || silent;
+	return { isDone, stdout: result.stdout.trim(), message: isDone ? '' : message };
+}
+
+async function findOnPath(name: string, path: string): Promise<string | null> {
+	for (const folder of path.split(delimiter).filter(isAbsolute)) {
+		for (const file of process.platform === 'win32' ? [join(folder, `${name}.exe`)] : [join(folder, name)]) {
+			try {
+				await access(file, constants.X_OK);
+				if ((await stat(file)).isFile()) return file;
+			} catch {
+				// In another folder, or nowhere.
+			}
+		}
+	}
+	return null;
+}

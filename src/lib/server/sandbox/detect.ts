@@ -1,0 +1,158 @@
+/** Chooses the backend by trying it: what is there but does not work is not taken, and nothing falls back unsaid (SANDBOX, Backends). */
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Sandbox, SandboxName, SandboxResult } from './sandbox.ts';
+
+type Create = () => Sandbox | Promise<Sandbox>;
+
+export interface DetectOptions {
+	wanted: 'auto' | SandboxName;
+	createProcess: Create;
+	createBubblewrap: Create;
+	createContainer: Create;
+	/** Where the folder for trying is made; the system's when missing. */
+	tempDir?: string;
+	/** Number of the server's process; this one's when missing. */
+	pid?: number;
+}
+
+export interface DetectedSandbox {
+	sandbox: Sandbox;
+	/** Sentences for the operator: what was not taken and why, what this machine lacks. */
+	notes: string[];
+}
+
+/** An image may have to be fetched. */
+const PROBE_TIMEOUT_MS = 60_000;
+
+/**
+ * The backend that was asked for by name, or for `auto` bubblewrap where it works and processes where it does not.
+ * @throws Error naming SKILLS_SANDBOX, the reason and what to do, when the one asked for does not work
+ */
+export async function detectSandbox(options: DetectOptions): Promise<DetectedSandbox> {
+	const notes = reaperNotes(options.pid ?? process.pid);
+	const { wanted } = options;
+	const create = {
+		process: options.createProcess,
+		bubblewrap: options.createBubblewrap,
+		container: options.createContainer
+	};
+	const first = await attempt(create[wanted === 'auto' ? 'bubblewrap' : wanted], options.tempDir);
+	if ('sandbox' in first) return { sandbox: first.sandbox, notes: [...notes, ...filterNotes(first.sandbox)] };
+	if (wanted !== 'auto')
+		throw new Error(
+			`SKILLS_SANDBOX=${wanted} does not work here: ${first.reason}. Repair that, or set SKILLS_SANDBOX=auto.`
+		);
+
+	const fallback = await attempt(options.createProcess, options.tempDir);
+	if (!('sandbox' in fallback))
+		throw new Error(
+			`SKILLS_SANDBOX=auto finds nothing that works. bubblewrap: ${first.reason}. process: ${fallback.reason}.`
+		);
+	notes.push(
+		`Scripts are not kept from this machine's files: bubblewrap does not work here. ${capitalised(first.reason)}.`
+	);
+	return { sandbox: fallback.sandbox, notes };
+}
+
+/** Runs a program of the backend that must end with 42; a backend that fails is closed. */
+async function attempt(create: Create, tempDir = tmpdir()): Promise<{ sandbox: Sandbox } | { reason: string }> {
+	let sandbox: Sandbox;
+	try {
+		sandbox = await create();
+	} catch (error) {
+		return { reason: withoutFullStop((error as Error).message) };
+	}
+	const workspace = await mkdtemp(join(tempDir, 'sandbox-probe-'));
+	try {
+		const folders = { workspace };
+		const result = await sandbox.run({
+			file: sandbox.programs?.shell ?? '/bin/sh',
+			args: ['-c', 'exit 42'],
+			env: {},
+			cwd: sandbox.locate(folders).workspace,
+			folders,
+			timeoutMs: PROBE_TIMEOUT_MS,
+			maxOutputBytes: 4096
+		});
+		if (result.exitCode === 42) return { sandbox };
+		await sandbox.close();
+		return { reason: reasonOf(result, sandbox.name) };
+	} finally {
+		await rm(workspace, { recursive: true, force: true });
+	}
+}
+
+function reasonOf(result: SandboxResult, name: SandboxName): string {
+	const said = withoutFullStop((result.spawnError ?? result.stderr).trim());
+	if (name === 'bubblewrap') return bubblewrapReason(said, readHost());
+	if (said) return said;
+	return result.ended === 'exit' ? `a shell in it ended with ${result.exitCode}` : `a shell in it did not end in time`;
+}
+
+/** What of this machine decides whether bubblewrap may make namespaces. */
+export interface NamespaceHost {
+	isRoot: boolean;
+	isContainer: boolean;
+	/** Ubuntu 24.04 and newer. */
+	restrictsByAppArmor: boolean;
+	/** Debian's switch, or a limit of none. */
+	hasUserNamespaces: boolean;
+}
+
+/** The reason in words, with what to do, for what bubblewrap said. Exported for the tests: no machine fails in every way. */
+export function bubblewrapReason(said: string, host: NamespaceHost): string {
+	const quoted = said ? ` (“${said}”)` : '';
+	if (/unknown option/i.test(said)) return `bubblewrap 0.8 or newer is needed${quoted}`;
+	if (/mount proc/i.test(said))
+		return `this container does not let bubblewrap mount /proc${quoted}: start it with --security-opt systempaths=unconfined`;
+	const isRefused = /namespace|uid map|gid map|not permitted|permission denied|loopback|RTM_NEWADDR/i.test(said);
+	if (!isRefused) return said || 'bubblewrap ended without a word';
+	if (!host.isRoot && host.restrictsByAppArmor)
+		return `AppArmor refuses user namespaces to bubblewrap, as on Ubuntu 24.04${quoted}: add a profile for bwrap with “userns,”, or set kernel.apparmor_restrict_unprivileged_userns=0`;
+	if (!host.isRoot && !host.hasUserNamespaces)
+		return `user namespaces are switched off${quoted}: set kernel.unprivileged_userns_clone=1 and user.max_user_namespaces above 0`;
+	if (host.isContainer)
+		return host.isRoot
+			? `this container may make no namespaces${quoted}: run the server in it as another user than root, with --security-opt seccomp=unconfined --security-opt systempaths=unconfined`
+			: `this container may make no namespaces${quoted}: start it with --security-opt seccomp=unconfined --security-opt systempaths=unconfined`;
+	return `the kernel refuses namespaces to bubblewrap${quoted}`;
+}
+
+function readHost(): NamespaceHost {
+	return {
+		isRoot: process.getuid?.() === 0,
+		isContainer: existsSync('/.dockerenv') || existsSync('/run/.containerenv'),
+		restrictsByAppArmor: readSetting('kernel/apparmor_restrict_unprivileged_userns') === '1',
+		hasUserNamespaces:
+			readSetting('kernel/unprivileged_userns_clone') !== '0' && readSetting('user/max_user_namespaces') !== '0'
+	};
+}
+
+function readSetting(name: string): string | null {
+	const path = `/proc/sys/${name}`;
+	return existsSync(path) ? readFileSync(path, 'utf8').trim() : null;
+}
+
+/** SANDBOX, pitfall 6. */
+function reaperNotes(pid: number): string[] {
+	if (pid !== 1) return [];
+	return [
+		'The server is process 1 of its container, and ended scripts stay as zombies: start the container with --init.'
+	];
+}
+
+function filterNotes(sandbox: Sandbox): string[] {
+	if (sandbox.name !== 'bubblewrap' || process.arch === 'x64') return [];
+	return [`The filter of system calls is for x64; on ${process.arch} bubblewrap works without one.`];
+}
+
+function withoutFullStop(text: string): string {
+	return text.replace(/\.$/, '');
+}
+
+function capitalised(text: string): string {
+	return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,157 @@
+/** Starting programs in the process that calls it: own group, no shell, real pipes, an end that leaves nothing (FEATURES D10, D11). */
+import { createCollector } from './collector.ts';
+import type { Launched, Launcher, LaunchResult, LaunchSpec, LaunchStdin } from './launcher.ts';
+import { createPipePool, type PipePool } from './pipes.ts';
+import { askToEnd, endNow, signalGroup } from './signals.ts';
+import { closeStreams, drained, keepHost, startProgram, type StartedProgram } from './start-program.ts';
+import { watchFolder } from './workspace-watch.ts';
+
+/** Between SIGTERM and SIGKILL. */
+const GRACE_MS = 2000;
+/** How long output is still read after the process ended: a daemon that holds the pipe must not hang the call. */
+const DRAIN_MS = 200;
+/** A timer set for longer fires at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export interface LauncherEvents {
+	/** The program runs, as the leader of the group `pid`. */
+	onSpawn?(spec: LaunchSpec, pid: number): void;
+	/** It has ended, whether or not anybody used it. */
+	onExit?(spec: LaunchSpec): void;
+}
+
+/** What starts programs itself; `spawner.ts` has the same interface and leaves it to a small process. */
+export function createLauncher(events: LauncherEvents = {}): Launcher {
+	const pipes = createPipePool();
+	const open = new Set<OpenLaunch>();
+	let isClosed = false;
+	return {
+		launch(spec, stdin) {
+			const launched = createLaunched(spec, stdin, pipes, events);
+			open.add(launched);
+			void launched.gone.then(() => open.delete(launched));
+			if (isClosed) launched.end('killed');
+			return launched;
+		},
+		async close() {
+			isClosed = true;
+			const all = [...open];
+			for (const launched of all) launched.end('killed');
+			await Promise.all(all.map((launched) => launched.gone));
+			pipes.close();
+		}
+	};
+}
+
+interface OpenLaunch extends Launched {
+	/** It has ended, or never starts. */
+	readonly gone: Promise<void>;
+}
+
+type Ended = LaunchResult['ended'];
+type Outcome = Pick<LaunchResult, 'exitCode' | 'signal' | 'spawnError'>;
+const NEVER_RAN: Outcome = { exitCode: null, signal: null };
+
+function createLaunched(spec: LaunchSpec, stdin: LaunchStdin, pipes: PipePool, events: LauncherEvents): OpenLaunch {
+	const gone = Promise.withResolvers<void>();
+	const exited = Promise.withResolvers<Outcome>();
+	const ending: Promise<void>[] = [];
+	let started: StartedProgram | null = null;
+	let starting: Promise<void> | null = null;
+	let hasBegun = false;
+	let isOver = false;
+	let isKilled = false;
+	let ended: Ended = 'exit';
+	let graceEndsAt = 0;
+	let grace: NodeJS.Timeout | undefined;
+
+	const leave = (outcome: Outcome) => {
+		if (isOver) return;
+		isOver = true;
+		exited.resolve(outcome);
+		events.onExit?.(spec);
+		// Where nobody used it nothing is read, so nothing is waited for.
+		if (!hasBegun) finish();
+	};
+	const finish = () => {
+		if (started) {
+			// Whatever the script left in its group goes with it.
+			if (started.child.pid !== undefined) signalGroup(started.child.pid, 'SIGKILL');
+			closeStreams(started);
+		}
+		gone.resolve();
+	};
+	const start = async (input: null | 'pipe' | { text: string }) => {
+		try {
+			const taken = await pipes.take(2);
+			if (ended !== 'exit') {
+				taken?.forEach((pipe) => pipe.close());
+				return leave(NEVER_RAN);
+			}
+			started = startProgram(spec, input, taken);
+			const { child } = started;
+			child.on('error', ({ message }) =>
+				// With a process id it did start, and is one that may not be signalled: it cannot be waited for.
+				leave({ ...NEVER_RAN, ...(child.pid === undefined ? { spawnError: message } : {}) })
+			);
+			child.once('exit', (exitCode, signal) => leave({ exitCode, signal }));
+			if (child.pid !== undefined) events.onSpawn?.(spec, child.pid);
+			keepHost(started, hasBegun);
+		} catch (error) {
+			leave({ ...NEVER_RAN, spawnError: (error as Error).message });
+		}
+	};
+	const kill = () => {
+		if (isOver || isKilled) return;
+		isKilled = true;
+		if (started) ending.push(endNow(spec.end, started.child));
+		else if (!starting) leave(NEVER_RAN);
+	};
+	const end = (reason: Exclude<Ended, 'exit' | 'spawn-failed'>) => {
+		if (isOver) return;
+		const isFirst = ended === 'exit';
+		if (isFirst) ended = reason;
+		if (reason === 'killed' || reason === 'quota' || !hasBegun || !started) return kill();
+		if (!isFirst) return;
+		graceEndsAt = performance.now() + GRACE_MS;
+		ending.push(askToEnd(spec.end, started));
+		grace = setTimeout(kill, GRACE_MS);
+	};
+
+	if (stdin === 'open') starting = start('pipe');
+	return {
+		gone: gone.promise,
+		get isAlive() {
+			return !isOver && ended === 'exit';
+		},
+		end,
+		async begin(limits, input = '', onOutput) {
+			const startedAt = performance.now();
+			const collector = createCollector(limits, onOutput);
+			hasBegun = true;
+			if (!isOver) await (starting ??= start(stdin === 'given' ? { text: input } : null));
+			if (started) {
+				started.stdout.on('data', (chunk: Buffer) => collector.push('stdout', chunk));
+				started.stderr.on('data', (chunk: Buffer) => collector.push('stderr', chunk));
+				keepHost(started, true);
+				started.child.stdin?.end(input);
+			}
+			const timer = setTimeout(() => end('timeout'), Math.min(limits.timeoutMs, MAX_TIMER_MS));
+			const stopWatching = limits.watch ? watchFolder(limits.watch, () => end('quota')) : null;
+			const outcome = await exited.promise;
+			stopWatching?.();
+			clearTimeout(timer);
+			// Asked to end, what the script started has the rest of the grace, though the script itself is gone.
+			if (started) await drained(started, Math.max(DRAIN_MS, isKilled ? 0 : graceEndsAt - performance.now()));
+			clearTimeout(grace);
+			await Promise.all(ending);
+			finish();
+			return {
+				...collector.end(),
+				durationMs: performance.now() - startedAt,
+				ended: outcome.spawnError === undefined ? ended : 'spawn-failed',
+				...outcome
+			};
+		}
+	};
+}

@@ -1,0 +1,144 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createRedactor, redactText } from './redact.ts';
+import { REDACTED } from './sandbox.ts';
+
+/** Through the redactor, cut at these places. */
+function redact(text: string, secrets: string[], cuts: number[] = []): string {
+	const bytes = Buffer.from(text);
+	const redactor = createRedactor(secrets);
+	const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
+	const out: Buffer[] = [];
+	let start = 0;
+	for (const place of [...places, bytes.length]) {
+		out.push(Buffer.from(redactor.push(bytes.subarray(start, place))));
+		start = place;
+	}
+	out.push(redactor.end());
+	return Buffer.concat(out).toString('utf8');
+}
+
+const SECRET = "sk-or/v1+'q\"uot$e' ünd\\more";
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+describe('F3: a secret is taken out', () => {
+	test.each<[string, string]>([
+		['as it is', SECRET],
+		['in base64', base64(SECRET)],
+		['in base64 without padding', base64(SECRET).replace(/=+$/, '')],
+		['in base64 for addresses', Buffer.from(SECRET).toString('base64url')],
+		['in hexadecimal', Buffer.from(SECRET).toString('hex')],
+		['in hexadecimal, upper case', Buffer.from(SECRET).toString('hex').toUpperCase()],
+		['percent-encoded', encodeURIComponent(SECRET)],
+		['percent-encoded, lower case', encodeURIComponent(SECRET).replaceAll(/%../g, (code) => code.toLowerCase())],
+		['as a form', new URLSearchParams({ key: SECRET }).toString().slice(4)],
+		['as an address', encodeURI(SECRET)],
+		['as JSON', JSON.stringify(SECRET).slice(1, -1)],
+		['as JSON in ASCII', JSON.stringify(SECRET).slice(1, -1).replace('ü', '\\u00fc')],
+		['in single quotes of a shell', SECRET.replaceAll("'", `'\\''`)],
+		['in the quotes of Python’s shlex', SECRET.replaceAll("'", `'"'"'`)],
+		['in double quotes of a shell', SECRET.replaceAll(/[$`"\\]/g, '\\$&')],
+		['wrapped', `${SECRET.slice(0, 9)}\n${SECRET.slice(9, 15)}\r\n${SECRET.slice(15)}`],
+		['wrapped in base64', base64(SECRET).replaceAll(/.{10}/g, '$&\n').trim()]
+	])('%s', (_name, written) => {
+		expect(redact(`a ${written} b`, [SECRET])).toBe(`a ${REDACTED} b`);
+	});
+
+	test.each([0, 1, 2, 3, 4, 5])(
+		'inside of longer base64, %i characters in: what is left does not hold it',
+		(before) => {
+			for (const alphabet of ['base64', 'base64url'] as const) {
+				const text = Buffer.from(`${'x'.repeat(before)}${SECRET}yyy`).toString(alphabet);
+				const left = redact(text, [SECRET]);
+				expect(left).toContain(REDACTED);
+				expect(left.replace(REDACTED, '').length).toBeLessThan(before * 2 + 9);
+			}
+		}
+	);
+
+	test('of several lines: each line by itself, and all in a row', () => {
+		const key = '-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\nAQEFAASCBKcw\nab\n-----END KEY-----\n';
+		expect(redact('> MIIEvQIBADANBgkqhkiG9w0B <', [key])).toBe(`> ${REDACTED} <`);
+		expect(redact(`> ${key}<`, [key])).toBe(`> ${REDACTED}\n<`);
+		expect(redact(JSON.stringify({ key }), [key])).toBe(`{"key":"${REDACTED}"}`);
+		expect(redact('> ab <', [key])).toBe('> ab <');
+		expect(redact('one\n\n\n\ntwo', ['one\n\n\n\ntwo'])).toBe(REDACTED);
+	});
+
+	test('of 64 KB: in pieces, so that little is held back', () => {
+		const long = Array.from({ length: 8192 }, (_, index) => index.toString(36).padStart(8, '.')).join('');
+		expect(redact(`a${long}b`, [long], [7, 99, 1000, 50_001])).toBe(`a${REDACTED}b`);
+		expect(redact(base64(long), [long], [7, 99, 1000, 50_001])).toBe(REDACTED);
+		const redactor = createRedactor([long]);
+		expect(redactor.push(Buffer.from(long.slice(0, 5000))).length).toBeGreaterThan(0);
+	});
+
+	test('and another one that it is a part of, or that it overlaps', () => {
+		expect(redact('xabcdefghx', ['abcd', 'abcdefgh'])).toBe(`x${REDACTED}x`);
+		expect(redact('xabcdefgx', ['abcd', 'abcdefgh'])).toBe(`x${REDACTED}efgx`);
+		expect(redact('xabcdefx', ['abcd', 'cdef'])).toBe(`x${REDACTED}x`);
+		expect(redact('abcdabcd', ['abcd'])).toBe(REDACTED);
+		expect(redact('xbcdefx', ['abcdeg', 'bcd'], [1, 2, 3, 4, 5])).toBe('xbcdefx');
+		expect(redact('xabcdefx', ['abcdeg', 'bcde'], [1, 2, 3, 4, 5])).toBe(`xa${REDACTED}fx`);
+	});
+
+	test('but not one of fewer than 4 characters, and nothing where there is none', () => {
+		expect(redact('abc', ['abc', '', '\n\n\n\n'])).toBe('abc');
+		expect(redactText(`one ${SECRET} two`, [])).toBe(`one ${SECRET} two`);
+		expect(redactText(`one ${SECRET} two`, [SECRET])).toBe(`one ${REDACTED} two`);
+	});
+});
+
+test('F3: however a text is cut, no secret comes out, and what is no secret comes out as it was', () => {
+	const secret = fc.oneof(
+		fc.string({ minLength: 4, maxLength: 40, unit: 'grapheme' }),
+		fc.string({ minLength: 4, maxLength: 9, unit: fc.constantFrom('a', 'b') })
+	);
+	fc.assert(
+		fc.property(
+			fc.array(secret, { minLength: 1, maxLength: 3 }),
+			fc.array(fc.oneof(fc.nat(), fc.string(), fc.string({ unit: fc.constantFrom('a', 'b', '\n') })), { maxLength: 8 }),
+			fc.array(fc.nat(), { maxLength: 12 }),
+			(secrets, parts, cuts) => {
+				const text = parts.map((part) => (typeof part === 'string' ? part : secrets[part % secrets.length])).join('');
+				const out = redact(text, secrets, cuts);
+				// Chunks change nothing.
+				expect(out).toBe(redact(text, secrets));
+				const isIn = (where: string) => secrets.some((each) => each.trim().length >= 4 && where.includes(each));
+				// What the mark itself brings is no leak.
+				expect(out.split(REDACTED).some(isIn)).toBe(false);
+				if (out === text) expect(isIn(text)).toBe(false);
+			}
+		),
+		{ numRuns: 2000 }
+	);
+});
+
+test('F3: a text in which a secret only begins comes out unchanged, cut at every byte', () => {
+	fc.assert(
+		fc.property(fc.stringMatching(/^[a-f]{5,12}$/), fc.array(fc.nat(), { maxLength: 20 }), (secret, cuts) => {
+			const text = `${secret.slice(0, -1)}Z${secret.slice(0, 3)}Z`.repeat(5);
+			expect(redact(text, [secret], cuts)).toBe(text);
+		})
+	);
+});
+
+test('F3: bytes that are no text come out as they were', () => {
+	fc.assert(
+		fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+			const redactor = createRedactor(['a-secret-that-is-not-there']);
+			expect(Buffer.concat([redactor.push(Buffer.from(bytes)), redactor.end()])).toEqual(Buffer.from(bytes));
+		})
+	);
+});
+
+test('F3: live output does not wait: only what may be the beginning of a secret is held back', () => {
+	const redactor = createRedactor(['hunter2-hunter2']);
+	expect(redactor.push(Buffer.from('one line\n')).toString()).toBe('one line\n');
+	expect(redactor.push(Buffer.from('password: hunter2-h')).toString()).toBe('password: ');
+	expect(redactor.push(Buffer.from('all\n')).toString()).toBe('hunter2-hall\n');
+	expect(redactor.push(Buffer.from('hunter2-')).toString()).toBe('');
+	expect(redactor.push(Buffer.from('hunter2')).toString()).toBe(REDACTED);
+	expect(redactor.push(Buffer.from('hunter2-\n\n\n')).toString()).toBe('hunter2-\n\n\n');
+	expect(redactor.end().toString()).toBe('');
+});

@@ -1,0 +1,50 @@
+/**
+ * The program of the small process that starts scripts for the server: its `spawn` is quick, because it is small. It
+ * lives as long as its channel to the server; whatever it started ends with it, also when the server is killed.
+ */
+import { createLauncher } from './launch.ts';
+import type { Launched, LaunchSpec } from './launcher.ts';
+import type { FromRunner, ToRunner } from './runner-protocol.ts';
+
+serve();
+
+function serve(): void {
+	const programs = new Map<number, Launched>();
+	const begun = new Set<number>();
+	const numbers = new WeakMap<LaunchSpec, number>();
+	// That the channel closes meanwhile is told by `disconnect`.
+	const send = (message: FromRunner) => void (process.connected && process.send?.(message, () => undefined));
+	const launcher = createLauncher({
+		onSpawn: (spec, pid) => send({ type: 'spawned', n: numbers.get(spec) ?? 0, pid }),
+		onExit: (spec) => send({ type: 'exited', n: numbers.get(spec) ?? 0 })
+	});
+
+	const receive = (message: ToRunner) => {
+		const { n } = message;
+		if (message.type === 'launch') {
+			numbers.set(message.spec, n);
+			programs.set(n, launcher.launch(message.spec, message.stdin));
+			return;
+		}
+		const program = programs.get(n);
+		if (message.type === 'end') {
+			program?.end(message.reason);
+			// Ended before it was used, it is never used.
+			if (!begun.has(n)) programs.delete(n);
+			return;
+		}
+		begun.add(n);
+		void program
+			?.begin(message.limits, message.input, (stream, text) => send({ type: 'output', n, stream, text }))
+			.then((result) => {
+				programs.delete(n);
+				begun.delete(n);
+				send({ type: 'result', n, result });
+			});
+	};
+
+	// Ctrl+C reaches the whole group; the server decides what becomes of the scripts.
+	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+	process.on('message', receive);
+	process.on('disconnect', () => void launcher.close().finally(() => process.exit()));
+}

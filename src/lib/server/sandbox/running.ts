@@ -1,0 +1,251 @@
+/** What every backend shares: which commands run under which id, how they are ended, and what waits to be used (FEATURES D10, D33). */
+import { randomUUID } from 'node:crypto';
+import type { Launched, Launcher, LaunchLimits, LaunchResult, LaunchSpec, LaunchStdin } from './launcher.ts';
+import {
+	DEFAULT_LIMITS,
+	type PreparedProcess,
+	type Sandbox,
+	type SandboxCommand,
+	type SandboxIsolation,
+	type SandboxLimits,
+	type SandboxName,
+	type SandboxProgram,
+	type SandboxResult
+} from './sandbox.ts';
+
+/** The variable by which processes are found again: see `Execution.marker`. */
+export const MARKER = 'SKILLS_EXECUTION';
+
+/** One start of a program. */
+export interface Execution {
+	/** The command's id, or one that was made; letters, digits, hyphens. */
+	id: string;
+	/** The program's limits within those of the host; none is missing. */
+	limits: SandboxLimits;
+	/** Value of the variable `MARKER`: whose it is and which; a backend gives it to what cannot be ended otherwise. */
+	marker: string;
+	/** What it finds as standard input: nothing, a file, or a pipe on which it waits. */
+	stdin: LaunchStdin;
+}
+
+export interface SandboxBaseOptions {
+	name: SandboxName;
+	/** A function where it is known only later. */
+	isolation: SandboxIsolation | (() => SandboxIsolation);
+	launcher: Launcher;
+	/** The most that any program may have; `DEFAULT_LIMITS` when missing. */
+	limits?: SandboxLimits;
+	/** First part of every marker: see `ownerOf` of leftovers.ts. */
+	owner?: string;
+	/** The command line of the host for a program. What it throws is the result `spawn-failed`. */
+	toLaunch(program: SandboxProgram, execution: Execution): LaunchSpec | Promise<LaunchSpec>;
+	/** Identity when missing: the process sees its folders where they are. */
+	locate?: Sandbox['locate'];
+	programs?: Sandbox['programs'];
+	/** After the end of each, before its result is passed on; what it returns is added to the result. Must not throw. */
+	onEnd?(
+		execution: Execution,
+		result: LaunchResult
+	): Partial<SandboxResult> | void | Promise<Partial<SandboxResult> | void>;
+	/** When the sandbox is closed and nothing of it runs any more. */
+	onClose?(): Promise<unknown>;
+}
+
+/**
+ * A backend, made of how it starts a program: `createSandboxBase({ name: 'bubblewrap', isolation, launcher, toLaunch })`.
+ * `run` keeps ids, the signal, limits and results; `prepare` starts a program that waits on standard input.
+ */
+export function createSandboxBase(options: SandboxBaseOptions): Sandbox {
+	const { launcher, owner = 'none' } = options;
+	const running = new Map<string, Run>();
+	const waiting = new Set<PreparedProcess>();
+	let isClosed = false;
+
+	const executionOf = (program: SandboxProgram, id: string, stdin: Execution['stdin']): Execution => ({
+		id,
+		limits: within(options.limits ?? DEFAULT_LIMITS, program.limits),
+		marker: `${owner}.${id}`,
+		stdin
+	});
+	const launch = async (program: SandboxProgram, execution: Execution): Promise<Launched> =>
+		launcher.launch(await options.toLaunch(program, execution), execution.stdin);
+
+	/** Runs what is started, or being started, under the id of the command. */
+	const use = async (
+		command: SandboxCommand,
+		execution: Execution,
+		start: () => Promise<Launched>
+	): Promise<SandboxResult> => {
+		const { id } = command;
+		const key = id ?? execution.id;
+		if (isClosed) return failed('The sandbox is closed.');
+		if (running.has(key)) return failed(`An execution with the id ${key} is running already.`);
+		if (command.signal?.aborted) return { ...failed(''), ended: 'aborted', spawnError: undefined };
+		const run = createRun();
+		running.set(key, run);
+		const onAbort = () => run.end('aborted');
+		command.signal?.addEventListener('abort', onAbort, { once: true });
+		try {
+			const launched = await start();
+			run.attach(launched);
+			const result = await launched.begin(limitsOf(command, execution), command.input, command.onOutput);
+			return { ...result, ...(await options.onEnd?.(execution, result)) };
+		} catch (error) {
+			return failed((error as Error).message);
+		} finally {
+			command.signal?.removeEventListener('abort', onAbort);
+			running.delete(key);
+			run.settle();
+		}
+	};
+
+	const killAll = async () => {
+		const runs = [...running.values()];
+		for (const run of runs) run.end('killed');
+		await Promise.all(runs.map((run) => run.ended));
+	};
+
+	return {
+		name: options.name,
+		get isolation() {
+			return typeof options.isolation === 'function' ? options.isolation() : options.isolation;
+		},
+		...(options.programs ? { programs: options.programs } : {}),
+		locate: options.locate ?? ((folders) => folders),
+		run(command) {
+			const execution = executionOf(
+				command,
+				command.id ?? randomUUID(),
+				command.input === undefined ? 'closed' : 'given'
+			);
+			return use(command, execution, () => launch(command, execution));
+		},
+		prepare(program) {
+			if (isClosed) return null;
+			const execution = executionOf(program, randomUUID(), 'open');
+			const prepared = createPrepared(launch(program, execution), () => waiting.delete(prepared), {
+				run: (command, start) => use(command, execution, start)
+			});
+			waiting.add(prepared);
+			return prepared;
+		},
+		kill(id) {
+			const run = running.get(id);
+			run?.end('killed');
+			return run !== undefined;
+		},
+		killAll,
+		isRunning: (id) => running.has(id),
+		get runningCount() {
+			return running.size;
+		},
+		async close() {
+			isClosed = true;
+			for (const prepared of [...waiting]) prepared.discard();
+			await killAll();
+			await options.onClose?.();
+		}
+	};
+}
+
+/** What can be ended before it is even started. */
+interface Run {
+	attach(launched: Launched): void;
+	end(reason: 'aborted' | 'killed'): void;
+	settle(): void;
+	readonly ended: Promise<void>;
+}
+
+function createRun(): Run {
+	const { promise, resolve } = Promise.withResolvers<void>();
+	let launched: Launched | null = null;
+	let reason: 'aborted' | 'killed' | null = null;
+	return {
+		attach(started) {
+			launched = started;
+			if (reason) launched.end(reason);
+		},
+		end(why) {
+			// The first reason stands, but `killed` still shortens the grace of a Stop.
+			reason ??= why;
+			launched?.end(why);
+		},
+		settle: resolve,
+		ended: promise
+	};
+}
+
+function createPrepared(
+	starting: Promise<Launched>,
+	onUse: () => void,
+	{ run }: { run(command: SandboxCommand, start: () => Promise<Launched>): Promise<SandboxResult> }
+): PreparedProcess {
+	let launched: Launched | null = null;
+	let isOver = false;
+	starting.then(
+		(started) => {
+			launched = started;
+		},
+		// Nothing is lost: the call that finds it dead starts a process of its own, and says why it cannot.
+		() => {
+			isOver = true;
+			onUse();
+		}
+	);
+	return {
+		get isAlive() {
+			return !isOver && (launched === null || launched.isAlive);
+		},
+		run(command) {
+			isOver = true;
+			onUse();
+			return run(command, () => starting);
+		},
+		discard() {
+			isOver = true;
+			onUse();
+			starting.then(
+				(started) => started.end('killed'),
+				() => undefined
+			);
+		}
+	};
+}
+
+/** Each limit of the program, but never more than the host's. */
+function within(most: SandboxLimits, wanted: Partial<SandboxLimits> = {}): SandboxLimits {
+	const limits = { ...most };
+	for (const key of Object.keys(most) as (keyof SandboxLimits)[])
+		limits[key] = Math.min(most[key], wanted[key] ?? most[key]);
+	return limits;
+}
+
+function limitsOf(command: SandboxCommand, { limits }: Execution): LaunchLimits {
+	const { timeoutMs, maxOutputBytes, maxKeptBytes, redact, folders } = command;
+	return {
+		timeoutMs,
+		maxOutputBytes,
+		...(maxKeptBytes === undefined ? {} : { maxKeptBytes }),
+		...(redact?.length ? { redact } : {}),
+		...(folders
+			? { watch: { dir: folders.workspace, maxBytes: limits.workspaceBytes, maxFiles: limits.workspaceFiles } }
+			: {})
+	};
+}
+
+/** The result of what was never started. */
+export function failed(spawnError: string): SandboxResult {
+	return {
+		stdout: '',
+		stderr: '',
+		stdoutTruncated: false,
+		stderrTruncated: false,
+		stdoutBytes: 0,
+		stderrBytes: 0,
+		exitCode: null,
+		signal: null,
+		durationMs: 0,
+		ended: 'spawn-failed',
+		spawnError
+	};
+}

@@ -1,0 +1,105 @@
+/** One spawn: what a program finds at its descriptors, and our ends of them. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { finished, type Readable } from 'node:stream';
+import { openData } from './data-file.ts';
+import type { LaunchFd, LaunchSpec } from './launcher.ts';
+import type { Pipe } from './pipes.ts';
+
+/** A program that was started, or could not be: `child` says so with an `error` event. */
+export interface StartedProgram {
+	child: ChildProcess;
+	stdout: Readable;
+	stderr: Readable;
+	/** The process that the info descriptor named, as soon as it has. */
+	innerPid: number | null;
+}
+
+/** `null` is a closed input, `pipe` one that is written later. Throws where the system refuses at once. */
+export function startProgram(
+	spec: LaunchSpec,
+	stdin: null | 'pipe' | { text: string },
+	pipes: Pipe[] | null
+): StartedProgram {
+	// Ours only until the program has them.
+	const theirs = (pipes ?? []).map(({ write }) => write);
+	try {
+		const give = (bytes: Buffer | string) => {
+			const fd = openData(bytes);
+			theirs.push(fd);
+			return fd;
+		};
+		const [out = 'pipe', err = 'pipe'] = theirs;
+		const input = stdin === null ? 'ignore' : stdin === 'pipe' ? stdin : give(stdin.text);
+		const more = (spec.fds ?? []).map((fd) => (fd.kind === 'data' ? give(Buffer.from(fd.base64, 'base64')) : 'pipe'));
+		const child = spawn(spec.file, spec.args, {
+			cwd: spec.cwd,
+			env: spec.env,
+			detached: true,
+			shell: false,
+			windowsHide: true,
+			stdio: [input, out, err, ...more]
+		});
+		// A script that ends without reading its input breaks the pipe; its exit code tells the story.
+		child.stdin?.on('error', () => child.stdin?.destroy());
+		const [stdout, stderr] = pipes ? pipes.map(({ read }) => readFrom(read)) : [child.stdout, child.stderr];
+		if (!stdout || !stderr) throw new Error('The program has no output.');
+		const started: StartedProgram = { child, stdout, stderr, innerPid: null };
+		readInnerPid(started, spec.fds ?? []);
+		return started;
+	} catch (error) {
+		for (const { read } of pipes ?? []) closeSync(read);
+		throw error;
+	} finally {
+		for (const fd of theirs) closeSync(fd);
+	}
+}
+
+/** A program that merely waits must not keep the host alive. */
+export function keepHost({ child, stdout, stderr }: StartedProgram, doesKeep: boolean): void {
+	const handles = [
+		child,
+		stdout,
+		stderr,
+		...child.stdio.slice(3),
+		child.stdin
+	] as (Partial<NodeJS.RefCounted> | null)[];
+	for (const handle of handles)
+		if (doesKeep) handle?.ref?.();
+		else handle?.unref?.();
+}
+
+/** Resolves when both streams have ended, but after `ms` at the latest. */
+export function drained({ stdout, stderr }: StartedProgram, ms: number): Promise<void> {
+	return new Promise((resolve) => {
+		const timer = setTimeout(resolve, ms);
+		const isDone = [stdout, stderr].map((stream) => new Promise<void>((end) => finished(stream, () => end())));
+		void Promise.all(isDone).then(() => {
+			clearTimeout(timer);
+			resolve();
+		});
+	});
+}
+
+export function closeStreams({ child, stdout, stderr }: StartedProgram): void {
+	for (const stream of [stdout, stderr, ...child.stdio]) stream?.destroy();
+}
+
+function readFrom(fd: number): Readable {
+	const stream = new Socket({ fd, readable: true, writable: false });
+	stream.on('error', () => stream.destroy());
+	return stream;
+}
+
+function readInnerPid(started: StartedProgram, fds: LaunchFd[]): void {
+	const index = fds.findIndex(({ kind }) => kind === 'info');
+	const info = index < 0 ? null : (started.child.stdio[index + 3] as Readable | null | undefined);
+	let text = '';
+	info?.on('data', (chunk: Buffer) => {
+		if (text.length < 4096) text += chunk.toString();
+		const pid = Number(/"child-pid"\s*:\s*(\d+)/.exec(text)?.[1]);
+		if (pid > 1) started.innerPid = pid;
+	});
+	info?.on('error', () => info.destroy());
+}

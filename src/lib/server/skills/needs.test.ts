@@ -1,0 +1,217 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { findNeeds, type FoundNeeds, type NeedySkill } from './needs.ts';
+
+async function needs(files: Record<string, string>, skill: Partial<NeedySkill> = {}) {
+	const names = Object.keys(files);
+	const full = {
+		metadata: {},
+		extra: {},
+		body: '',
+		files: names,
+		scripts: names.filter((name) => !name.endsWith('.txt'))
+	};
+	const found = await findNeeds({ ...full, ...skill }, async (path) => files[path] ?? null);
+	const print = (list: FoundNeeds['variables']) => list.map(({ name, isDeclared }) => (isDeclared ? `${name}!` : name));
+	return {
+		binaries: print(found.binaries),
+		modules: print(found.pythonModules),
+		variables: print(found.variables)
+	};
+}
+
+describe('A18: declared', () => {
+	test.each<[string, Partial<NeedySkill>]>([
+		['metadata.env', { metadata: { env: 'A_KEY, lower' } }],
+		['env as a list', { extra: { env: ['A_KEY', 'lower'] } }],
+		['env with descriptions', { extra: { env: { A_KEY: 'for the service', lower: {} } } }],
+		['requires.env', { extra: { requires: { env: [{ name: 'A_KEY' }, 'lower'] } } }],
+		['metadata.requires', { extra: { 'metadata.requires': { env: 'A_KEY lower' } } }]
+	])('%s names variables', async (_name, skill) => {
+		expect((await needs({}, skill)).variables).toEqual(['A_KEY!', 'lower!']);
+	});
+
+	test('requires names programs and Python packages, by the name that is imported', async () => {
+		const extra = { requires: { bins: ['jq', 'my-tool'], python: ['PyYAML>=6', 'requests[socks]', 'scikit-learn'] } };
+		expect(await needs({}, { extra })).toEqual({
+			binaries: ['jq!', 'my-tool!'],
+			modules: ['yaml!', 'requests!', 'sklearn!'],
+			variables: []
+		});
+	});
+
+	test('compatibility names programs; words that are no programs are passed over', async () => {
+		const compatibility =
+			'Requires Python 3.10+, Docker, git, and jq. Make sure to go online; see https://git.example.org.';
+		expect((await needs({}, { compatibility })).binaries).toEqual(['python3!', 'docker!', 'git!', 'jq!']);
+	});
+
+	test('requirements.txt and the dependencies in a script (PEP 723)', async () => {
+		const text =
+			'# a comment\nPillow==10.1 ; python_version > "3"\n-r more.txt\ngit+https://x.example/y\npython-docx\n\n';
+		const script =
+			'# /// script\n# requires-python = ">=3.11"\n# dependencies = [\n#   "httpx[http2]<1", # for it\n#   \'rich\',\n# ]\n# ///\nimport httpx\n';
+		expect((await needs({ 'requirements.txt': text, 'a.py': script })).modules).toEqual([
+			...['PIL!', 'docx!', 'httpx!', 'rich!']
+		]);
+	});
+
+	test('nonsense declares nothing', async () => {
+		const extra = { env: 7, requires: [['x']], 'metadata.requires': { env: { '../x': 1 }, bins: ['a b', '$(x)', ''] } };
+		expect(await needs({}, { metadata: { env: '__ A=B ../x' }, extra })).toEqual({
+			binaries: [],
+			modules: [],
+			variables: ['__!']
+		});
+	});
+});
+
+describe('A18: variables found', () => {
+	test('in JavaScript: read, not assigned, not the usual ones', async () => {
+		const text = `
+			const { A_KEY, b_key: key = 1 } = process.env;
+			fetch(process.env.C_KEY, process.env["D_KEY"] ?? process.env.NODE_ENV, Deno.env.get('E_KEY'));
+			if (process.env.F_KEY === '1') process.env.G_KEY = 'x';
+			process.env.PATH + process.env.HOME + process.env.CI`;
+		expect((await needs({ 'a.mjs': text })).variables).toEqual(['A_KEY', 'C_KEY', 'D_KEY', 'E_KEY', 'F_KEY', 'b_key']);
+	});
+	test('in Python', async () => {
+		const text = `
+os.environ["A_KEY"]; os.environ.get('B_KEY', ''); os.getenv( "C_KEY")
+os.environ["D_KEY"] = "x"
+environ['E_KEY'] == 1; os.environ["PYTHONPATH"]`;
+		expect((await needs({ 'a.py': text })).variables).toEqual(['A_KEY', 'B_KEY', 'C_KEY', 'E_KEY']);
+	});
+	test('in shell: neither assigned before nor with a default nor escaped; secrets in any case', async () => {
+		const text = `#!/bin/bash
+# $NOT_THIS
+MY_DIR=x; echo "$MY_DIR \${SOME_URL} \${OTHER_URL:-http://x} \${API_TOKEN:-} \\$NOT_ME $lower $UPPER $1 \${#LIST_X}"
+for ONE_FILE in *; do echo "$ONE_FILE"; done
+while read -r NEXT_LINE; do echo $NEXT_LINE; done
+curl -H "Authorization: $TOKEN" "\${MUST_BE:?set it}" $LATER_SET
+LATER_SET=1
+export FROM_HERE=1; echo $FROM_HERE $BASH_SOURCE $LC_ALL`;
+		expect((await needs({ 'a.sh': text })).variables).toEqual([
+			'API_TOKEN',
+			'LATER_SET',
+			'MUST_BE',
+			'SOME_URL',
+			'TOKEN'
+		]);
+	});
+	test('in the instructions: secrets in code marks, exports, and commands', async () => {
+		const body =
+			'Set `WEATHER_API_KEY` (or `$OTHER_TOKEN`), not `SOME_FLAG` or A_SECRET.\n\n```bash\nexport THIRD_SECRET=your-own\ncurl "$BASE_URL"\n```\n\n```python\nos.getenv("FOURTH")\n```\n\n```text\n$NOT_THIS\n```';
+		expect((await needs({}, { body })).variables).toEqual([
+			...['BASE_URL', 'FOURTH', 'OTHER_TOKEN', 'THIRD_SECRET', 'WEATHER_API_KEY']
+		]);
+	});
+	test('what is declared is not found again, and comes first', async () => {
+		expect(
+			(await needs({ 'a.py': 'os.environ["Z_KEY"], os.environ["A_KEY"]' }, { metadata: { env: 'Z_KEY' } })).variables
+		) //
+			.toEqual(['Z_KEY!', 'A_KEY']);
+	});
+});
+
+test('D47: Python modules are those imported that are neither Python’s own nor the skill’s', async () => {
+	const text = `"""
+import the_prose
+"""
+import os, sys, json as j, requests , yaml as y  # import nothing
+from pandas.core import frame
+from . import sibling
+    import indented; x = 1
+import the whole thing
+from helpers.text import cut
+import local_file
+__import__('dynamic')`;
+	const found = await needs({ 'scripts/a.py': text, 'scripts/helpers/text.py': '', 'scripts/local_file.py': '' });
+	expect(found.modules).toEqual(['indented', 'pandas', 'requests', 'yaml']);
+});
+
+test('A18: programs are found where commands stand, and where they are asked for', async () => {
+	const shell = `#!/usr/bin/env bash
+# pandoc is not used
+command -v mytool >/dev/null || exit 1
+which "other-tool"
+  cat x | jq . && ffmpeg -i a b; if git status; then echo curl wget; fi
+tar=1; x=$(yq . y)`;
+	const python = `
+subprocess.run(["pandoc", "-o", x]); os.system("pdftotext a b"); shutil.which("some-tool"); app.run("unknown")`;
+	const node = `execFileSync('magick', []); spawn(\`rg\`, a); exec("unheard-of")`;
+	const found = await needs({ 'a.sh': shell, 'b.py': python, 'c.js': node, run: '#!/usr/bin/env python3\n' });
+	expect(found.binaries.join(' ')).toBe(
+		'bash ffmpeg git jq magick mytool other-tool pandoc pdftotext python3 rg some-tool yq'
+	);
+});
+
+test('A18: any text is read without an error, and names come out that are names', async () => {
+	const piece = fc.oneof(
+		fc.string(),
+		fc.constantFrom(
+			'process.env',
+			'$',
+			'${',
+			'"""',
+			"'''",
+			'[',
+			'{',
+			'\n',
+			'import ',
+			'from ',
+			'#',
+			'`',
+			'=',
+			'A_KEY',
+			'```sh\n'
+		)
+	);
+	await fc.assert(
+		fc.asyncProperty(fc.array(piece, { maxLength: 60 }), async (pieces) => {
+			const text = pieces.join('');
+			const found = await needs({ 'a.py': text, 'b.sh': text, 'c.js': text, 'requirements.txt': text }, { body: text });
+			for (const name of Object.values(found).flat()) expect(name).toMatch(/^[\w.+-]{1,128}!?$/);
+		})
+	);
+});
+
+test('A18: a hostile text of 128 KB is read in time that does not grow with its square', async () => {
+	const hostile = [
+		'{',
+		'process.env[',
+		'"""',
+		'$',
+		' ',
+		'import ',
+		'# /// script\n',
+		'[ \t',
+		'read -r ',
+		'`A',
+		'\t',
+		"'''\n",
+		'a.',
+		'```\n'
+	];
+	for (const piece of hostile) {
+		const text = piece.repeat(Math.floor((128 * 1024) / piece.length));
+		await needs(
+			{ 'a.py': text, 'b.sh': text, 'c.js': text, 'requirements.txt': text },
+			{ body: text, compatibility: text }
+		);
+	}
+});
+
+test('A18: no more than 40 scripts of 128 KB are read, and no more than 64 names come out', async () => {
+	const asked: [string, number][] = [];
+	const scripts = Array.from({ length: 100 }, (_, index) => `${index}.py`);
+	const names = Array.from({ length: 100 }, (_, index) => `os.environ["KEY_${index}"]`).join('\n');
+	const skill = { metadata: {}, extra: {}, body: '', files: scripts, scripts };
+	const { variables } = await findNeeds(skill, async (path, maxBytes) => {
+		asked.push([path, maxBytes]);
+		return names;
+	});
+	expect(asked).toHaveLength(40);
+	expect(new Set(asked.map(([, bytes]) => bytes))).toEqual(new Set([128 * 1024]));
+	expect(variables).toHaveLength(64);
+});

@@ -1,0 +1,54 @@
+/** What the memory of trusted skills promises, whichever database it is in. */
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Bench } from './fixtures.suite.ts';
+import { at } from './fixtures.suite.ts';
+import type { TrustedSkill, TrustedSkills } from './trusted-skills.ts';
+
+const skill = (digest: string): TrustedSkill => ({
+	digest,
+	files: [
+		{ path: 'SKILL.md', sha256: 'a'.repeat(64), text: '# “Hi” \0 \ud800' },
+		{ path: 'odd \n name.bin', sha256: 'b'.repeat(64), text: null }
+	],
+	trustedAt: at(1)
+});
+
+export function testTrustedSkills(bench: () => Bench): void {
+	describe('F4: trusted skills', () => {
+		let trusted: TrustedSkills;
+		beforeEach(async () => {
+			await bench().db.deleteFrom('trusted_skills').execute();
+			trusted = bench().store.trustedSkills;
+		});
+
+		test('a skill that nobody trusted is null, and nothing to remove', async () => {
+			expect(await trusted.get('installed/nobody')).toBeNull();
+			expect(await trusted.remove('installed/nobody')).toBe(false);
+			expect(await trusted.digests()).toEqual(new Map());
+		});
+
+		test('the texts come back as they were, NUL and half characters included', async () => {
+			await trusted.put('installed/demo', skill('1'));
+			expect(await trusted.get('installed/demo')).toEqual(skill('1'));
+		});
+
+		test('only the newest trust of a skill counts; others of the name are others', async () => {
+			await trusted.put('installed/demo', skill('1'));
+			await trusted.put('installed/demo', { ...skill('2'), files: [] });
+			await trusted.put('other/demo', skill('3'));
+			expect(await trusted.get('installed/demo')).toEqual({ ...skill('2'), files: [] });
+			expect(await trusted.digests()).toEqual(
+				new Map([
+					['installed/demo', '2'],
+					['other/demo', '3']
+				])
+			);
+		});
+
+		test('what was withdrawn is gone', async () => {
+			await trusted.put('installed/demo', skill('1'));
+			expect(await trusted.remove('installed/demo')).toBe(true);
+			expect(await trusted.get('installed/demo')).toBeNull();
+		});
+	});
+}

@@ -1,0 +1,138 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readFolder } from './folder.ts';
+
+let folder: string;
+beforeEach(() => {
+	folder = mkdtempSync(join(tmpdir(), 'trust-folder-'));
+	put('SKILL.md', 'text');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function put(path: string, content: string | Buffer): void {
+	mkdirSync(dirname(join(folder, path)), { recursive: true });
+	writeFileSync(join(folder, path), content);
+}
+const digest = async () => (await readFolder(folder)).digest;
+
+describe('F4: the digest of a folder', () => {
+	test('is the same for the same files, wherever they lie', async () => {
+		const before = await digest();
+		expect(before).toMatch(/^[0-9a-f]{64}$/);
+		put('a/x.sh', '1');
+		put('b.sh', '2');
+		const both = await digest();
+		rmSync(join(folder, 'a'), { recursive: true });
+		unlinkSync(join(folder, 'b.sh'));
+		expect(await digest()).toBe(before);
+		put('b.sh', '2');
+		put('a/x.sh', '1');
+		expect(await digest()).toBe(both);
+	});
+
+	test.each([
+		['a hidden file', () => put('.hidden', '')],
+		['a file in a hidden folder', () => put('.git/hooks/post-checkout', 'x')],
+		['compiled Python', () => put('lib/__pycache__/x.cpython-312.pyc', Buffer.from([0, 1, 2]))],
+		['a package', () => put('node_modules/x/index.js', 'x')],
+		['a file ten folders deep', () => put('a/b/c/d/e/f/g/h/i/j.sh', 'x')],
+		['an empty folder', () => mkdirSync(join(folder, 'empty'))],
+		['a link', () => symlinkSync('SKILL.md', join(folder, 'link.md'))],
+		['a link to nothing', () => symlinkSync('/nowhere/at/all', join(folder, 'link.md'))],
+		['a FIFO', () => execFileSync('mkfifo', [join(folder, 'pipe')])],
+		['one byte', () => put('SKILL.md', 'texT')]
+	])('changes with %s', async (_what, change) => {
+		const before = await digest();
+		change();
+		const after = await digest();
+		expect(after).toMatch(/^[0-9a-f]{64}$/);
+		expect(after).not.toBe(before);
+	});
+
+	test('changes with the hundred-and-first file', async () => {
+		for (let count = 0; count < 150; count += 1) put(`many/${String(count).padStart(3, '0')}.txt`, 'x');
+		const before = await digest();
+		put('many/149.txt', 'y');
+		expect(await digest()).not.toBe(before);
+	});
+
+	test('is another when a link leads elsewhere, or becomes the file that it led to', async () => {
+		symlinkSync('SKILL.md', join(folder, 'link'));
+		const first = await digest();
+		unlinkSync(join(folder, 'link'));
+		symlinkSync('/etc/hostname', join(folder, 'link'));
+		const second = await digest();
+		unlinkSync(join(folder, 'link'));
+		put('link', 'SKILL.md');
+		expect(new Set([first, second, await digest()]).size).toBe(3);
+	});
+
+	test('cannot be forged by a file that looks like two', async () => {
+		put('a', 'x\0b\0y\0');
+		const one = await digest();
+		unlinkSync(join(folder, 'a'));
+		put('a', 'x');
+		put('b', 'y');
+		expect(await digest()).not.toBe(one);
+		const odd = `c"\nfile ${'0'.repeat(64)} "d`;
+		put(odd, '');
+		expect((await readFolder(folder)).files.map(({ path }) => path)).toContain(odd);
+	});
+});
+
+describe('F4: a folder that cannot be looked at as a whole has no digest, and says why', () => {
+	test('too many files', async () => {
+		for (let count = 0; count < 2000; count += 1) writeFileSync(join(folder, `${count}`), '');
+		const { digest, problem, files } = await readFolder(folder);
+		expect(digest).toBeNull();
+		expect(problem).toBe('The folder has more than 2000 files and folders: too many to be looked at.');
+		expect(files.length).toBeLessThanOrEqual(2000);
+	});
+
+	test('too many bytes, in one file or in several', async () => {
+		put('one.bin', Buffer.alloc(16 * 1024 * 1024));
+		const { digest, problem } = await readFolder(folder);
+		expect(digest).toBeNull();
+		expect(problem).toContain('more than 16 MB');
+		put('one.bin', Buffer.alloc(9 * 1024 * 1024));
+		expect((await readFolder(folder)).digest).not.toBeNull();
+		put('two.bin', Buffer.alloc(9 * 1024 * 1024));
+		expect((await readFolder(folder)).digest).toBeNull();
+	});
+
+	test('a name that is no text: what it holds would not be in the digest', async () => {
+		writeFileSync(Buffer.concat([Buffer.from(`${folder}/x`), Buffer.from([0xff])]), 'hidden');
+		const { digest, problem } = await readFolder(folder);
+		expect(digest).toBeNull();
+		expect(problem).toMatch(/^The file “x\ufffd” cannot be read: ENOENT\.$/);
+	});
+
+	test('a folder that is gone', async () => {
+		rmSync(folder, { recursive: true });
+		expect(await readFolder(folder)).toEqual({
+			digest: null,
+			files: [],
+			problem: 'The folder “.” cannot be read: ENOENT.'
+		});
+	});
+});
+
+test('F4: files are told apart: text, link, special, machine code, other bytes', async () => {
+	put('scripts/x.sh', 'echo é\n');
+	put('bin/tool', Buffer.concat([Buffer.from('\x7fELF'), Buffer.alloc(20)]));
+	put('logo.png', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1]));
+	symlinkSync('/etc/passwd', join(folder, 'link'));
+	execFileSync('mkfifo', [join(folder, 'pipe')]);
+	const { files } = await readFolder(folder);
+	expect(files.map(({ path, kind, bytes, text, isProgram }) => [path, kind, bytes, text, isProgram])).toEqual([
+		['SKILL.md', 'file', 4, 'text', false],
+		['bin/tool', 'file', 24, null, true],
+		['link', 'link', 0, '/etc/passwd', false],
+		['logo.png', 'file', 6, null, false],
+		['pipe', 'special', 0, null, false],
+		['scripts/x.sh', 'file', 8, 'echo é\n', false]
+	]);
+});

@@ -1,0 +1,138 @@
+/** Every file of a skill's folder, hidden ones and links included, as one digest that trust can be bound to (FEATURES F4, D9). */
+import { isUtf8 } from 'node:buffer';
+import { createHash, hash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { lstat, open, readdir, readlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { compareNames } from '../skills/resources.ts';
+
+/** More than this nobody can look at; files and folders together. */
+const MAX_ENTRIES = 2000;
+const MAX_BYTES = 16 * 1024 * 1024;
+// A FIFO opened without O_NONBLOCK waits for a writer; Windows has neither flag, nor the things they are for.
+const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
+
+export interface FolderFile {
+	/** Relative to the folder, with `/`. */
+	path: string;
+	/** `special`: a FIFO, a socket, a device. */
+	kind: 'file' | 'link' | 'special';
+	bytes: number;
+	/** SHA-256 of the bytes; of a link, of the path that it leads to; of a special file it means nothing. */
+	sha256: string;
+	/** The whole text; of a link, where it leads to; null for what is no UTF-8 text. */
+	text: string | null;
+	/** Machine code by its first bytes. */
+	isProgram: boolean;
+}
+
+export interface FolderContent {
+	/** SHA-256 over names, kinds and contents of all files; null when not all of them could be read. */
+	digest: string | null;
+	/** Sorted by path; those that were read before it was too much. */
+	files: FolderFile[];
+	/** Why the folder cannot be looked at as a whole. */
+	problem: string | null;
+}
+
+/** Never throws: what cannot be read is a `problem`. */
+export async function readFolder(dir: string): Promise<FolderContent> {
+	const files: FolderFile[] = [];
+	const folders: string[] = [];
+	const pending = [''];
+	let bytes = 0;
+	const fail = (problem: string): FolderContent => ({ digest: null, files: files.sort(byPath), problem });
+	for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
+		const entries = await readdir(join(dir, folder), { withFileTypes: true }).catch((error: unknown) => error);
+		if (!Array.isArray(entries)) return fail(`The folder “${folder || '.'}” cannot be read: ${codeOf(entries)}.`);
+		for (const entry of entries) {
+			if (files.length + folders.length >= MAX_ENTRIES) {
+				return fail(`The folder has more than ${MAX_ENTRIES} files and folders: too many to be looked at.`);
+			}
+			const path = folder ? `${folder}/${entry.name}` : entry.name;
+			if (entry.isDirectory()) {
+				folders.push(path);
+				pending.push(path);
+				continue;
+			}
+			const file = await readEntry(join(dir, path), path, MAX_BYTES - bytes).catch((error: unknown) => error);
+			if (!isFolderFile(file)) return fail(`The file “${path}” cannot be read: ${codeOf(file)}.`);
+			bytes += file.bytes;
+			if (bytes > MAX_BYTES) return fail('The folder has more than 16 MB of files: too much to be looked at.');
+			files.push(file);
+		}
+	}
+	files.sort(byPath);
+	return { digest: digestOf(files, folders), files, problem: null };
+}
+
+/** One line for each entry; a name is JSON, so that none can look like the end of its line. */
+function digestOf(files: readonly FolderFile[], folders: string[]): string {
+	const digest = createHash('sha256');
+	for (const folder of folders.sort(compareNames)) digest.update(`folder ${JSON.stringify(folder)}\n`);
+	for (const { kind, sha256, path } of files) digest.update(`${kind} ${sha256} ${JSON.stringify(path)}\n`);
+	return digest.digest('hex');
+}
+
+async function readEntry(path: string, name: string, room: number): Promise<FolderFile> {
+	const entry = await lstat(path);
+	if (entry.isSymbolicLink()) {
+		const target = await readlink(path, { encoding: 'buffer' });
+		const text = target.toString('utf8');
+		return { path: name, kind: 'link', bytes: 0, sha256: hash('sha256', target), text, isProgram: false };
+	}
+	if (!entry.isFile()) {
+		return { path: name, kind: 'special', bytes: 0, sha256: hash('sha256', 'special'), text: null, isProgram: false };
+	}
+	const file = await open(path, FLAGS);
+	try {
+		const stats = await file.stat();
+		if (!stats.isFile()) throw new Error('it was changed while it was read');
+		const tooLarge = { path: name, kind: 'file' as const, bytes: room + 1, sha256: '', text: null, isProgram: false };
+		if (stats.size > room) return tooLarge;
+		// One byte more than it says it has, so that one that grows meanwhile shows.
+		const buffer = Buffer.allocUnsafe(stats.size + 1);
+		let length = 0;
+		for (;;) {
+			const { bytesRead } = await file.read(buffer, length, buffer.length - length, length);
+			if (bytesRead === 0) break;
+			length += bytesRead;
+			if (length === buffer.length) throw new Error('it was changed while it was read');
+		}
+		const content = buffer.subarray(0, length);
+		const isText = !content.includes(0) && isUtf8(content);
+		return {
+			path: name,
+			kind: 'file',
+			bytes: length,
+			sha256: hash('sha256', content),
+			text: isText ? content.toString('utf8') : null,
+			isProgram: !isText && isMachineCode(content)
+		};
+	} finally {
+		await file.close();
+	}
+}
+
+/** ELF, PE, Mach-O, WebAssembly, Python bytecode, Java classes. */
+function isMachineCode(content: Buffer): boolean {
+	const magic = content.subarray(0, 4).toString('hex');
+	return (
+		/^(7f454c46|0061736d|cafebabe|feedface|feedfacf|cefaedfe|cffaedfe)$/.test(magic) ||
+		magic.startsWith('4d5a') ||
+		(content.length >= 16 && magic.slice(4) === '0d0a')
+	);
+}
+
+function isFolderFile(value: unknown): value is FolderFile {
+	return typeof value === 'object' && value !== null && 'sha256' in value;
+}
+
+function byPath(a: FolderFile, b: FolderFile): number {
+	return compareNames(a.path, b.path);
+}
+
+function codeOf(error: unknown): string {
+	const { code, message } = error as NodeJS.ErrnoException;
+	return code ?? message;
+}

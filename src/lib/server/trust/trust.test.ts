@@ -1,0 +1,238 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openSqliteStore } from '../store/sqlite.ts';
+import type { Store } from '../store/store.ts';
+import { createTrust, type Trust, type TrustSubject } from './trust.ts';
+
+const NOW = '2026-01-01T00:00:00.000Z';
+
+let folder: string;
+let store: Store;
+beforeEach(async () => {
+	folder = mkdtempSync(join(tmpdir(), 'trust-'));
+	store = await openSqliteStore(join(folder, 'app.sqlite'));
+});
+afterEach(async () => {
+	await store.close();
+	rmSync(folder, { recursive: true, force: true });
+});
+
+const installedRoot = () => join(folder, 'data/skills');
+const localRoot = () => join(folder, 'skills');
+
+function trustOf({ trustsLocal = true, roots = [localRoot(), installedRoot()] } = {}): Trust {
+	return createTrust({ store, roots, installedRoot: installedRoot(), trustsLocal });
+}
+function put(root: string, name: string, files: Record<string, string> = { 'SKILL.md': '# Demo' }): TrustSubject {
+	for (const [path, text] of Object.entries(files)) {
+		mkdirSync(dirname(join(root, name, path)), { recursive: true });
+		writeFileSync(join(root, name, path), text);
+	}
+	return { source: root === localRoot() ? 'skills' : 'installed', name, root, dir: join(root, name) };
+}
+/** Looks at a skill and trusts what was seen. */
+async function trustNow(trust: Trust, skill: TrustSubject): Promise<void> {
+	await trust.trust(skill, (await trust.review(skill)).digest, NOW);
+}
+
+describe('F4: what is trusted by its place', () => {
+	test('folders that the operator filled are, and are not even read', async () => {
+		const skill = put(localRoot(), 'demo');
+		expect(await trustOf().judge(skill)).toEqual({ state: 'trusted', digest: null, problem: null });
+		expect(await trustOf().statesOf([skill])).toEqual(['trusted']);
+	});
+
+	test('with SKILLS_TRUST_LOCAL=ask they are looked at as well', async () => {
+		const skill = put(localRoot(), 'demo');
+		const trust = trustOf({ trustsLocal: false });
+		expect(await trust.judge(skill)).toMatchObject({ state: 'untrusted' });
+		await trustNow(trust, skill);
+		expect(await trust.judge(skill)).toMatchObject({ state: 'trusted' });
+	});
+
+	test('what came in through the app is not, whichever way it is found', async () => {
+		const installed = put(installedRoot(), 'demo');
+		// A configured folder around it, or a link to it, does not make it the operator's.
+		symlinkSync(installedRoot(), join(folder, 'link'));
+		mkdirSync(localRoot());
+		symlinkSync(installed.dir, join(localRoot(), 'linked'));
+		const trust = trustOf({ roots: [folder, join(folder, 'link'), localRoot(), installedRoot()] });
+		const found: TrustSubject[] = [
+			installed,
+			{ ...installed, root: folder },
+			{ ...installed, root: join(folder, 'link'), dir: join(folder, 'link/demo') },
+			{ ...installed, root: localRoot(), dir: join(localRoot(), 'linked') }
+		];
+		expect(await trust.statesOf(found)).toEqual(found.map(() => 'untrusted'));
+		for (const each of found) expect(await trust.judge(each)).toMatchObject({ state: 'untrusted' });
+	});
+
+	test('nor is what lies in a folder that nobody configured: a tool that a model defined, say', async () => {
+		const skill = put(join(folder, 'elsewhere'), 'demo');
+		expect(await trustOf().judge(skill)).toMatchObject({ state: 'untrusted' });
+	});
+
+	test('nothing is builtin that lies in a folder, whatever it is called', async () => {
+		const skill = { ...put(installedRoot(), 'demo'), source: 'builtin' };
+		expect(await trustOf().judge(skill)).toMatchObject({ state: 'untrusted' });
+	});
+
+	test('trust in it cannot be withdrawn, and the answer says what can be done', async () => {
+		const skill = put(localRoot(), 'demo');
+		await expect(trustOf().revoke(skill)).rejects.toMatchObject({
+			code: 'conflict',
+			hint: expect.stringContaining('SKILLS_TRUST_LOCAL=ask')
+		});
+	});
+});
+
+describe('F4: trust by digest', () => {
+	test('untrusted, trusted, changed, trusted again when it is as it was', async () => {
+		const trust = trustOf();
+		const skill = put(installedRoot(), 'demo', { 'SKILL.md': '# Demo', 'scripts/x.sh': 'echo 1\n' });
+		expect(await trust.judge(skill)).toMatchObject({
+			state: 'untrusted',
+			digest: expect.stringMatching(/^[0-9a-f]{64}$/)
+		});
+		await trustNow(trust, skill);
+		expect(await trust.judge(skill)).toMatchObject({ state: 'trusted' });
+		put(installedRoot(), 'demo', { 'scripts/x.sh': 'echo 2\n' });
+		expect(await trust.judge(skill)).toMatchObject({ state: 'changed' });
+		put(installedRoot(), 'demo', { 'scripts/x.sh': 'echo 1\n' });
+		expect(await trust.judge(skill)).toMatchObject({ state: 'trusted' });
+		await trust.revoke(skill);
+		expect(await trust.judge(skill)).toMatchObject({ state: 'untrusted' });
+	});
+
+	test('a change that keeps size and time is seen by a decision to run', async () => {
+		const trust = trustOf();
+		const skill = put(installedRoot(), 'demo', { 'SKILL.md': '# Demo', 'x.sh': 'echo 1' });
+		const path = join(skill.dir, 'x.sh');
+		utimesSync(path, 1000, 1000);
+		await trustNow(trust, skill);
+		expect(await trust.judge(skill)).toMatchObject({ state: 'trusted' });
+		writeFileSync(path, 'echo 2');
+		utimesSync(path, 1000, 1000);
+		expect(await trust.judge(skill)).toMatchObject({ state: 'changed' });
+	});
+
+	test('files that changed since they were looked at are not trusted', async () => {
+		const trust = trustOf();
+		const skill = put(installedRoot(), 'demo');
+		const { digest } = await trust.review(skill);
+		put(installedRoot(), 'demo', { '.hidden.sh': 'echo' });
+		await expect(trust.trust(skill, digest, NOW)).rejects.toMatchObject({ code: 'conflict', status: 409 });
+		expect(await trust.judge(skill)).toMatchObject({ state: 'untrusted' });
+	});
+
+	test('a folder that is too large to be looked at is not trusted, and says so', async () => {
+		const trust = trustOf();
+		const skill = put(installedRoot(), 'demo', { 'SKILL.md': '# Demo', 'big.bin': '\0'.repeat(17 * 1024 * 1024) });
+		const review = await trust.review(skill);
+		expect(review).toMatchObject({ trust: 'untrusted', digest: '' });
+		expect(review.findings[0]).toMatchObject({ severity: 'danger', kind: 'not-readable' });
+		await expect(trust.trust(skill, '0'.repeat(64), NOW)).rejects.toMatchObject({ code: 'too_large', status: 413 });
+		expect(await trust.judge(skill)).toMatchObject({
+			state: 'untrusted',
+			digest: null,
+			problem: expect.stringContaining('16 MB')
+		});
+	});
+
+	test('trust is of one skill: another of the same name and files is not trusted by it', async () => {
+		const trust = trustOf({ trustsLocal: false });
+		const installed = put(installedRoot(), 'demo');
+		const local = put(localRoot(), 'demo');
+		await trustNow(trust, installed);
+		expect(await trust.statesOf([installed, local])).toEqual(['trusted', 'untrusted']);
+	});
+
+	test('a list sees changes as well: of content, of a hidden file, of a link', async () => {
+		const trust = trustOf();
+		const skill = put(installedRoot(), 'demo', { 'SKILL.md': '# Demo', 'x.sh': '1' });
+		await trustNow(trust, skill);
+		const state = async () => (await trust.statesOf([skill]))[0];
+		expect(await state()).toBe('trusted');
+		expect(await state()).toBe('trusted');
+		for (const [change, undo] of [
+			[() => put(installedRoot(), 'demo', { 'x.sh': '2' }), () => put(installedRoot(), 'demo', { 'x.sh': '1' })],
+			[() => put(installedRoot(), 'demo', { '.x': '' }), () => unlinkSync(join(skill.dir, '.x'))],
+			[() => symlinkSync('x.sh', join(skill.dir, 'l')), () => unlinkSync(join(skill.dir, 'l'))]
+		] as const) {
+			change();
+			expect(await state()).toBe('changed');
+			undo();
+			expect(await state()).toBe('trusted');
+		}
+	});
+});
+
+describe('F4: what somebody sees before trusting', () => {
+	test('every file with its text; bytes of what is no text; where a link leads', async () => {
+		const skill = put(installedRoot(), 'demo', {
+			'SKILL.md': '# é',
+			'.hidden': 'h',
+			'x.bin': '\0\0',
+			'long.txt': 'x'.repeat(300_000)
+		});
+		symlinkSync('/etc/passwd', join(skill.dir, 'link'));
+		const { files, changes } = await trustOf().review(skill);
+		expect(files).toEqual([
+			{ path: '.hidden', bytes: 1, text: 'h' },
+			{ path: 'SKILL.md', bytes: 4, text: '# é' },
+			{ path: 'link', bytes: 0, text: '→ /etc/passwd' },
+			{ path: 'long.txt', bytes: 300_000, text: null },
+			{ path: 'x.bin', bytes: 2, text: null }
+		]);
+		expect(changes).toBeNull();
+	});
+
+	test('what has changed since it was trusted, as a diff', async () => {
+		const trust = trustOf();
+		const skill = put(installedRoot(), 'demo', {
+			'SKILL.md': '# Demo',
+			'x.sh': 'one\ntwo\nthree\n',
+			'gone.txt': 'bye\n',
+			'a.bin': '\0'
+		});
+		await trustNow(trust, skill);
+		put(installedRoot(), 'demo', { 'x.sh': 'one\nTWO\nthree\n', 'new.txt': 'hi\n', 'a.bin': '\0\0' });
+		unlinkSync(join(skill.dir, 'gone.txt'));
+		const { trust: state, changes } = await trust.review(skill);
+		expect(state).toBe('changed');
+		expect(changes?.map(({ path, kind }) => [path, kind])).toEqual([
+			['a.bin', 'changed'],
+			['gone.txt', 'removed'],
+			['new.txt', 'added'],
+			['x.sh', 'changed']
+		]);
+		expect(changes?.[0]?.diff).toBeNull();
+		expect(changes?.[1]?.diff).toContain('-bye');
+		expect(changes?.[2]?.diff).toContain('+hi');
+		expect(changes?.[3]?.diff).toContain(' one\n-two\n+TWO\n three\n');
+	});
+
+	test('a text that was wholly rewritten is shown whole', async () => {
+		const trust = trustOf();
+		const lines = (word: string) => Array.from({ length: 3000 }, (_, index) => `${word} ${index}`).join('\n');
+		const skill = put(installedRoot(), 'demo', { 'SKILL.md': lines('before') });
+		await trustNow(trust, skill);
+		put(installedRoot(), 'demo', { 'SKILL.md': lines('after') });
+		const [change] = (await trust.review(skill)).changes ?? [];
+		expect(change?.diff).toContain('@@ -1,3000 +1,3000 @@\n-before 0\n');
+		expect(change?.diff).toContain('+after 2999');
+	});
+
+	test('a link that became a file of the same bytes is a change', async () => {
+		const trust = trustOf();
+		const skill = put(installedRoot(), 'demo', { 'SKILL.md': '#' });
+		symlinkSync('SKILL.md', join(skill.dir, 'x'));
+		await trustNow(trust, skill);
+		unlinkSync(join(skill.dir, 'x'));
+		put(installedRoot(), 'demo', { x: 'SKILL.md' });
+		const { trust: state, changes } = await trust.review(skill);
+		expect([state, changes?.map(({ path }) => path)]).toEqual(['changed', ['x']]);
+	});
+});

@@ -1,0 +1,178 @@
+/** Whether the scripts of a skill may run without being asked about, and who said so: trust is given to a digest of all its files (FEATURES F4, E30). */
+import { realpath } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { SkillDetail, SkillFile, TrustState } from '../../shared/api.ts';
+import { AppError } from '../../shared/errors.ts';
+import { skillIdOf } from '../skills/execution-host.ts';
+import { isInside } from '../skills/resources.ts';
+import { createPace } from '../skills/slices.ts';
+import type { Skill } from '../skills/types.ts';
+import type { TrustedFile, TrustedSkills } from '../store/trusted-skills.ts';
+import { changeOf, pathsOf } from './changes.ts';
+import { marksOf } from './folder-marks.ts';
+import { readFolder, type FolderContent } from './folder.ts';
+import { scanFiles } from './scan.ts';
+
+/** Texts longer than this are neither shown nor kept. */
+const MAX_TEXT = 256 * 1024;
+/** Of all texts of a skill together. */
+const MAX_TEXTS = 2 * 1024 * 1024;
+const MAX_CACHED = 1000;
+const SLICE_MS = 4;
+
+/** What trust needs to know of a skill. */
+export type TrustSubject = Pick<Skill, 'source' | 'name' | 'root' | 'dir'>;
+
+export interface Judgement {
+	state: TrustState;
+	/** SHA-256 of all its files; null where nobody needed it, or where not all can be read. */
+	digest: string | null;
+	/** Why it cannot be looked at as a whole, and so not be trusted. */
+	problem: string | null;
+}
+
+export interface Trust {
+	/** For a decision to run: reads every file of a skill that is not trusted by its place. */
+	judge(skill: TrustSubject): Promise<Judgement>;
+	/** For a list, in its order; files that look unchanged by `lstat` are not read again. */
+	statesOf(skills: readonly TrustSubject[]): Promise<TrustState[]>;
+	/** Everything that somebody looks at before saying that they trust it. */
+	review(skill: TrustSubject): Promise<Review>;
+	/**
+	 * Trusts the files that have this digest.
+	 * @throws AppError `conflict` when they are others by now, `too_large` when they cannot be looked at as a whole
+	 */
+	trust(skill: TrustSubject, digest: string, now: string): Promise<void>;
+	/** @throws AppError `conflict` for a skill that is trusted by its place */
+	revoke(skill: TrustSubject): Promise<void>;
+}
+
+export type Review = Pick<SkillDetail, 'trust' | 'digest' | 'files' | 'findings' | 'changes'>;
+
+export interface TrustOptions {
+	store: { trustedSkills: TrustedSkills };
+	/** The configured folders of skills. */
+	roots: readonly string[];
+	/** Where skills lie that came in through the app; nothing in it is trusted by its place. */
+	installedRoot: string;
+	/** Are skills in the other configured folders trusted? */
+	trustsLocal: boolean;
+}
+
+export function createTrust({ store: { trustedSkills }, roots, installedRoot, trustsLocal }: TrustOptions): Trust {
+	const installed = resolve(installedRoot);
+	const local = new Set(roots.map((root) => resolve(root)).filter((root) => root !== installed));
+	const cache = new Map<string, { marks: string; digest: string }>();
+
+	/** Put there by the operator, who could change this server as well; by real path, so that no link or overlap counts. */
+	const isTrustedByPlace = async ({ root, dir }: TrustSubject): Promise<boolean> => {
+		if (!trustsLocal || !local.has(resolve(root))) return false;
+		const real = async (path: string) => realpath(path).catch(() => path);
+		return !isInside(await real(installed), await real(dir));
+	};
+	const stateFor = (digest: string | null, trusted: string | undefined): TrustState => {
+		if (trusted === undefined) return 'untrusted';
+		return trusted === digest ? 'trusted' : 'changed';
+	};
+	/** The digest as it was, as long as nothing in the folder looks newer. */
+	const digestForList = async (dir: string): Promise<string | null> => {
+		const marks = await marksOf(dir);
+		const known = cache.get(dir);
+		if (marks !== null && known?.marks === marks) return known.digest;
+		const { digest } = await readFolder(dir);
+		cache.delete(dir);
+		const [oldest] = cache.keys();
+		if (oldest !== undefined && cache.size >= MAX_CACHED) cache.delete(oldest);
+		if (marks !== null && digest !== null) cache.set(dir, { marks, digest });
+		return digest;
+	};
+
+	return {
+		async judge(skill) {
+			if (await isTrustedByPlace(skill)) return { state: 'trusted', digest: null, problem: null };
+			const { digest, problem } = await readFolder(skill.dir);
+			const trusted = await trustedSkills.get(skillIdOf(skill));
+			return { state: stateFor(digest, trusted?.digest), digest, problem };
+		},
+
+		async statesOf(skills) {
+			const states: TrustState[] = [];
+			let digests: Map<string, string> | null = null;
+			for (const skill of skills) {
+				if (await isTrustedByPlace(skill)) {
+					states.push('trusted');
+					continue;
+				}
+				digests ??= await trustedSkills.digests();
+				const trusted = digests.get(skillIdOf(skill));
+				states.push(trusted === undefined ? 'untrusted' : stateFor(await digestForList(skill.dir), trusted));
+			}
+			return states;
+		},
+
+		async review(skill) {
+			const isLocal = await isTrustedByPlace(skill);
+			const content = await readFolder(skill.dir);
+			const trusted = isLocal ? null : await trustedSkills.get(skillIdOf(skill));
+			const kept = await keptFiles(content);
+			const state = isLocal ? 'trusted' : stateFor(content.digest, trusted?.digest);
+			return {
+				trust: state,
+				digest: content.digest ?? '',
+				files: kept.map(({ path, text }, index): SkillFile => {
+					return { path, bytes: content.files[index]?.bytes ?? 0, text };
+				}),
+				findings: await scanFiles(content),
+				changes: trusted && state === 'changed' ? await changesOf(trusted.files, kept) : null
+			};
+		},
+
+		async trust(skill, digest, now) {
+			if (await isTrustedByPlace(skill)) return;
+			const content = await readFolder(skill.dir);
+			if (content.digest === null) throw new AppError('too_large', content.problem ?? 'The folder cannot be read.');
+			if (content.digest !== digest) {
+				throw new AppError('conflict', `The files of “${skill.name}” have changed since you looked at them.`, {
+					hint: 'Look at them again.'
+				});
+			}
+			await trustedSkills.put(skillIdOf(skill), { digest, files: await keptFiles(content), trustedAt: now });
+		},
+
+		async revoke(skill) {
+			if (await isTrustedByPlace(skill)) {
+				throw new AppError('conflict', `“${skill.name}” lies in a configured folder of skills, which is trusted.`, {
+					hint: 'Set SKILLS_TRUST_LOCAL=ask to be asked about such skills as well, or switch the skill off.'
+				});
+			}
+			await trustedSkills.remove(skillIdOf(skill));
+		}
+	};
+}
+
+/** The files with the texts that are short enough to be shown; of a link, where it leads to. */
+async function keptFiles({ files }: FolderContent): Promise<TrustedFile[]> {
+	const pace = createPace(SLICE_MS);
+	const kept: TrustedFile[] = [];
+	let room = MAX_TEXTS;
+	for (const { path, kind, sha256, text } of files) {
+		await pace();
+		const shown = text !== null && kind === 'link' ? `→ ${text}` : text;
+		const fits = shown !== null && shown.length <= Math.min(room, MAX_TEXT);
+		if (fits) room -= shown.length;
+		kept.push({ path, sha256, text: fits ? shown : null });
+	}
+	return kept;
+}
+
+async function changesOf(before: readonly TrustedFile[], after: readonly TrustedFile[]) {
+	const pace = createPace(SLICE_MS);
+	const [then, now] = [before, after].map((files) => new Map(files.map((file) => [file.path, file])));
+	const changes = [];
+	for (const path of pathsOf(before, after)) {
+		await pace();
+		const change = changeOf(then?.get(path) ?? null, now?.get(path) ?? null);
+		if (change) changes.push(change);
+	}
+	return changes;
+}

@@ -1,0 +1,16 @@
+/** Names of the skills that this server brings itself (FEATURES D27–D31). */
+export const BUILTIN_NAMES = [
+	'file_read',
+	'file_write',
+	'http_request',
+	'web_search',
+	'eval_code',
+	'execute_command',
+	'browser'
+] as const;
+
+/** Other names by which models know them: with OmniRoute's prefix, and with a version behind `@`. */
+export function builtinNameOf(name: string): string | null {
+	const bare = name.replace(/@\d+\.\d+\.\d+$/, '').replace(/^omniroute_/, '');
+	return BUILTIN_NAMES.find((known) => known === bare) ?? null;
+}

@@ -1,0 +1,18 @@
+/** A backend as the server has it: its processes are started by the runner. */
+import { join } from 'node:path';
+import type { Launcher } from '../../src/lib/server/sandbox/launcher.ts';
+import type { Sandbox } from '../../src/lib/server/sandbox/sandbox.ts';
+import { createSpawner } from '../../src/lib/server/sandbox/spawner.ts';
+
+const entry = join(import.meta.dirname, '../../src/lib/server/sandbox/runner.ts');
+
+export async function openWithRunner(create: (launcher: Launcher) => Sandbox | Promise<Sandbox>): Promise<Sandbox> {
+	const launcher = createSpawner({ entry });
+	const sandbox = await create(launcher);
+	const close = sandbox.close.bind(sandbox);
+	sandbox.close = async () => {
+		await close();
+		await launcher.close();
+	};
+	return sandbox;
+}

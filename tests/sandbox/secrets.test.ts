@@ -1,0 +1,148 @@
+/** A secret of a skill on its whole way: given to its scripts, and nowhere to be seen afterwards, whatever they print. */
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createApp, type App } from '../../src/lib/server/app.ts';
+import { loadConfig } from '../../src/lib/server/config.ts';
+import { REDACTED } from '../../src/lib/server/sandbox/sandbox.ts';
+import { calls, startModelServer, text, type ModelServer } from '../support/model-server.ts';
+
+/** Characters that JSON, shells and addresses write in other ways; a line long enough to be a secret by itself. */
+const STORED = 'sk-stored/7f3a"\'$x y+ü-0123456789';
+const KEY_FILE =
+	'-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n-----END KEY-----';
+const OFFERED = 'offered-by-the-operator-42';
+
+const SKILLS: Record<string, string> = {
+	'leaky/SKILL.md':
+		'---\nname: leaky\ndescription: Prints what it should not.\nmetadata:\n  env: API_KEY KEY_FILE OFFERED_KEY\n---\nRun them.',
+	'leaky/scripts/raw.sh':
+		'printf "%s|%s|%s\\n" "$API_KEY" "$KEY_FILE" "$OFFERED_KEY"; printf "%q\\n" "$API_KEY"; echo "$KEY_FILE" | base64; printf %s "$API_KEY" | od -An -tx1 | tr -d " "; echo "$API_KEY" >&2; exit 3\n',
+	// Two writes of one secret, each seen by itself before the next is made.
+	'leaky/scripts/halves.py':
+		'import os, sys, time\nkey = os.environ["API_KEY"]\nhalf = len(key) // 2\nfor part in (key[:half], key[half:]):\n    sys.stdout.write(part)\n    sys.stdout.flush()\n    time.sleep(0.2)\nprint()\nfor byte in key.encode():\n    os.write(1, bytes([byte]))\nraise RuntimeError(key)\n',
+	'leaky/scripts/encoded.py':
+		'import base64, json, os, urllib.parse\nkey = os.environ["API_KEY"]\nfor before in range(3):\n    text = ("x" * before + key + "tail").encode()\n    print(base64.b64encode(text).decode(), base64.urlsafe_b64encode(text).decode(), base64.encodebytes(text * 3).decode())\nprint(json.dumps(dict(os.environ)), repr(os.environ["KEY_FILE"]))\nprint(urllib.parse.quote(key), urllib.parse.quote_plus(key), key.encode().hex())\n',
+	'leaky/scripts/warm.mjs':
+		'console.log(JSON.stringify(process.env)); console.error(process.env.API_KEY); console.log(Buffer.from(process.env.KEY_FILE).toString("base64"));\n',
+	'leaky/scripts/long.sh': 'for i in $(seq 1500); do echo "line $i of much output $API_KEY"; done\n',
+	'other/SKILL.md':
+		'---\nname: other\ndescription: Wants the key of another skill.\nmetadata:\n  env: API_KEY\n---\nRun it.',
+	'other/scripts/env.sh': 'echo "key: <$API_KEY> <$KEY_FILE>"; env\n'
+};
+
+/** Every way in which a piece of a secret could be seen; long enough that none stands somewhere by chance. */
+function tracesOf(secret: string): string[] {
+	const lines = secret.split('\n').filter((line) => line.length >= 8);
+	const base64 = [0, 1, 2].map((before) =>
+		Buffer.from('x'.repeat(before) + secret)
+			.toString('base64')
+			.slice(4, -4)
+	);
+	const hex = Buffer.from(secret).toString('hex');
+	return [secret, ...lines, ...base64, hex, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
+}
+
+let root: string;
+let server: ModelServer;
+let app: App | undefined;
+
+beforeEach(async () => {
+	root = await mkdtemp(join(tmpdir(), 'secrets-'));
+	for (const [path, content] of Object.entries(SKILLS)) {
+		await mkdir(dirname(join(root, 'skills', path)), { recursive: true });
+		await writeFile(join(root, 'skills', path), content);
+	}
+});
+afterEach(async () => {
+	await app?.close();
+	app = undefined;
+	await server.close();
+	await rm(root, { recursive: true, force: true });
+});
+
+async function ask(running: App): Promise<string> {
+	const message = { id: 'question', text: 'Run all of them.', files: [] };
+	const { runId } = await running.runner.start({
+		...{ kind: 'ask', runId: 'run', conversationId: 'c', message, tools: [] }
+	});
+	const events: string[] = [];
+	for await (const batch of (await running.runner.follow(runId, 0, new AbortController().signal)) ?? []) {
+		events.push(...batch.map(({ data }) => data));
+	}
+	return events.join('\n');
+}
+
+describe.each(['process', 'bubblewrap'])('F3, D48: on %s', (backend) => {
+	test('a secret reaches its skill’s scripts, and is in no result, event, record, request or byte of the database', async () => {
+		const scripts = ['raw.sh', 'halves.py', 'encoded.py', 'warm.mjs', 'long.sh'];
+		const run = (skill: string, script: string) => ({
+			name: 'use_skill',
+			args: { skill, script: `scripts/${script}` }
+		});
+		server = await startModelServer([
+			calls(['leaky', 'other'].map((skill) => ({ name: 'load_skill', args: { skill } }))),
+			calls([...scripts.map((script) => run('leaky', script)), run('other', 'env.sh')]),
+			text('Done.')
+		]);
+		const environment = {
+			DATA_DIR: join(root, 'data'),
+			SKILLS_DIRS: join(root, 'skills'),
+			SKILLS_SANDBOX: backend,
+			SKILLS_ENV: 'OFFERED_KEY',
+			OFFERED_KEY: OFFERED,
+			OPENROUTER_API_KEY: 'key-of-the-model-server',
+			OPENROUTER_BASE_URL: server.url
+		};
+		app = await createApp(loadConfig(environment));
+		const [skill] = app.skills.registry.snapshot().skills.filter(({ name }) => name === 'leaky');
+		const skillId = `${skill?.source}/leaky`;
+		const now = new Date().toISOString();
+		await app.vault.set(skillId, 'API_KEY', STORED, now);
+		await app.vault.set(skillId, 'KEY_FILE', KEY_FILE, now);
+		const other = app.skills.registry.snapshot().skills.find(({ name }) => name === 'other');
+		// So that it may run, and to see that it gets its own.
+		await app.vault.set(`${other?.source}/other`, 'API_KEY', 'own-key-of-the-other', now);
+
+		const events = await ask(app);
+		const executions = await app.store.skillExecutions.list({}, { page: 1, limit: 100 });
+		const needs = skill ? await app.preflight.needsOf(skill) : null;
+		const messages = await app.store.messages.list('c');
+		const seen: Record<string, string> = {
+			events,
+			messages: JSON.stringify(messages),
+			executions: JSON.stringify(executions),
+			needs: JSON.stringify(needs),
+			requests: JSON.stringify(server.requests.map(({ body }) => body))
+		};
+		for (const file of await readdir(join(root, 'data'), { recursive: true, withFileTypes: true })) {
+			if (file.isFile()) seen[file.name] = await readFile(join(file.parentPath, file.name), 'latin1');
+		}
+		expect(Object.keys(seen)).toEqual(expect.arrayContaining(['app.sqlite', 'app.sqlite-wal']));
+
+		// The scripts did run, had them, and printed them.
+		const ran = executions.data.map(({ script, status, output }) => [
+			script?.replace('scripts/', ''),
+			status,
+			output?.includes(REDACTED)
+		]);
+		expect(Object.fromEntries(ran.map(([script, ...rest]) => [script, rest]))).toEqual({
+			'raw.sh': ['error', true],
+			'halves.py': ['error', true],
+			'encoded.py': ['success', true],
+			'warm.mjs': ['success', true],
+			'long.sh': ['success', true],
+			'env.sh': ['success', true]
+		});
+		expect(events).toContain('key: <[redacted]> <>');
+		const found = Object.entries(seen).flatMap(([where, content]) =>
+			[STORED, KEY_FILE, OFFERED, 'own-key-of-the-other']
+				.flatMap(tracesOf)
+				.flatMap((trace) => [trace, Buffer.from(trace).toString('latin1'), JSON.stringify(trace).slice(1, -1)])
+				.filter((trace) => content.includes(trace))
+				.map((trace) => `${where}: ${trace}`)
+		);
+		expect(found).toEqual([]);
+	}, 60_000);
+});

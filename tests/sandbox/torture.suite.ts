@@ -1,0 +1,281 @@
+/** What a skill that means harm gets on one backend: run against every backend that the machine has (SANDBOX.md, issue of the torture suite). */
+import { randomInt, randomUUID } from 'node:crypto';
+import { lstat, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { DEFAULT_LIMITS, OUTPUT_TRUNCATED, type Sandbox } from '../../src/lib/server/sandbox/sandbox.ts';
+import type { ExecutionEnd } from '../../src/lib/server/skills/execution-host.ts';
+import { createSkillsProvider, type SkillsProvider } from '../../src/lib/server/skills/provider.ts';
+import type { SkillExecutionResult } from '../../src/lib/server/skills/types.ts';
+import { createWorkspaces } from '../../src/lib/server/runs/workspaces.ts';
+import { watchEventLoop, type LoopWatch } from './event-loop.ts';
+import { HOSTILE } from './hostile-scripts.ts';
+
+/** The longest that the server may work without a pause, in milliseconds. */
+const LOOP_MS = 50;
+/** In this process's environment, as a key would be. */
+const SECRET = `torture-${randomUUID()}`;
+
+export interface TortureOptions {
+	/** Made anew for each test. */
+	open(): Promise<Sandbox>;
+	/** Can a user who may do anything be kept from what this tests? */
+	isRoot: boolean;
+}
+
+export function testTorture(name: string, { open, isRoot }: TortureOptions): void {
+	describe(`${name}: a skill that means harm`, () => {
+		let root: string;
+		let workspace: string;
+		let dataDir: string;
+		let sandbox: Sandbox;
+		let skills: SkillsProvider;
+		let service: Server;
+		let loop: LoopWatch;
+		let connections = 0;
+		let ends: ExecutionEnd[] = [];
+		/** A number of seconds that no other process sleeps: by it, what is left is found. */
+		let seconds: string;
+
+		beforeAll(async () => {
+			vi.stubEnv('TORTURE_SECRET', SECRET);
+			service = createServer((_request, response) => response.end('secret service'));
+			service.on('connection', () => (connections += 1));
+			await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
+		});
+		afterAll(() => {
+			vi.unstubAllEnvs();
+			service.close();
+		});
+		beforeEach(async () => {
+			root = await realpath(await mkdtemp(join(tmpdir(), 'torture-')));
+			dataDir = join(root, 'data');
+			workspace = join(dataDir, 'workspaces/c');
+			seconds = `${randomInt(100_000, 999_999)}.${randomInt(1000, 9999)}`;
+			connections = 0;
+			ends = [];
+			await put('.env', `OPENROUTER_API_KEY=${SECRET}\n`);
+			await put('data/app.sqlite', `SQLite format 3 ${SECRET}`);
+			await put('skills/other/SKILL.md', `---\nname: other\ndescription: Other.\n---\n${SECRET}\n`);
+			await put('skills/hostile/SKILL.md', '---\nname: hostile\ndescription: Means harm.\n---\n');
+			for (const [script, text] of Object.entries(HOSTILE)) await put(`skills/hostile/${script}`, text);
+			sandbox = await open();
+			skills = await createSkillsProvider(join(root, 'skills'), {
+				cwd: workspace,
+				sandbox,
+				limits: DEFAULT_LIMITS,
+				host: {
+					recorder: {
+						started: async () => {},
+						running: async () => {},
+						finished: async (_id, end) => void ends.push(end)
+					}
+				}
+			});
+			// The first run finds the interpreters and probes what works.
+			expect(await run('hello.sh')).toMatchObject({ success: true, stdout: 'hello\n' });
+			loop = watchEventLoop();
+		});
+		afterEach(async () => {
+			const longest = loop.longest();
+			loop.stop();
+			const after = await run('hello.sh');
+			await skills.close();
+			await sandbox.close();
+			await rm(root, { recursive: true, force: true });
+			expect(after).toMatchObject({ success: true, stdout: 'hello\n' });
+			expect(longest).toBeLessThan(LOOP_MS);
+			expect(sandbox.runningCount).toBe(0);
+			expect(await processesWith(seconds)).toEqual([]);
+		});
+
+		async function put(path: string, text: string): Promise<void> {
+			await mkdir(join(root, path, '..'), { recursive: true });
+			await writeFile(join(root, path), text);
+		}
+		async function run(script: string, args: string[] = [], timeoutMs = 30_000): Promise<SkillExecutionResult> {
+			const call = { skill: 'hostile', script, args, timeout_ms: timeoutMs };
+			return (await skills.handleToolCall('use_skill', call)) as SkillExecutionResult;
+		}
+		const shown = (result: SkillExecutionResult) => `${result.stdout}${result.stderr}`;
+
+		test.each([
+			['the server\u2019s .env', '.env'],
+			['the server\u2019s database', 'data/app.sqlite'],
+			['another skill', 'skills/other/SKILL.md']
+		])('cannot read %s where files are isolated', async (_what, path) => {
+			const result = await run('read.sh', [join(root, path)]);
+			if (sandbox.isolation.files) expect(result).toMatchObject({ success: false, error: 'ExecutionFailed' });
+			// `process` isolates no files, and says so.
+			expect(shown(result).includes(SECRET)).toBe(!sandbox.isolation.files);
+		});
+
+		test('cannot read /etc/shadow where files are isolated', async () => {
+			const result = await run('read.sh', ['/etc/shadow']);
+			expect(result.success).toBe(!sandbox.isolation.files && isRoot);
+			if (sandbox.isolation.files) expect(result.stdout).toBe('');
+		});
+
+		test('sees nothing of the server\u2019s environment in its own; nor of other processes where they are isolated', async () => {
+			const result = await run('environ.sh');
+			const own = result.stdout.slice(result.stdout.lastIndexOf('SKILL_DIR='));
+			expect(own).not.toContain(SECRET);
+			if (sandbox.isolation.files) expect(shown(result)).not.toContain(SECRET);
+		});
+
+		test('reaches no service of this machine where the network is isolated', async () => {
+			const { port } = service.address() as AddressInfo;
+			const result = await run('connect.py', ['127.0.0.1', String(port)]);
+			expect(result.success).toBe(true);
+			expect(result.stdout).toMatch(sandbox.isolation.network ? /^refused/ : /^connected/);
+			expect(connections).toBe(sandbox.isolation.network ? 0 : 1);
+		});
+		test('reaches neither names nor the address of cloud metadata where the network is isolated', async () => {
+			if (!sandbox.isolation.network) return expect(sandbox.isolation.files).toBe(false);
+			expect((await run('resolve.py', ['example.org'])).stdout).toMatch(/^refused/);
+			expect((await run('connect.py', ['169.254.169.254', '80'])).stdout).toMatch(/^refused/);
+		});
+
+		test('writes nowhere but into its workspace where files are isolated', async () => {
+			for (const folder of [join(root, 'skills/hostile'), join(root, 'skills/other'), dataDir, root]) {
+				const result = await run('write.sh', [folder]);
+				expect(result.stdout).toBe(sandbox.isolation.files ? 'refused\n' : 'written\n');
+				expect(await readdir(folder).then((names) => names.includes('harm.txt'))).toBe(!sandbox.isolation.files);
+			}
+			for (const folder of sandbox.isolation.files ? ['/usr', '/etc', '/proc/sys/kernel', '/', '/dev'] : [])
+				expect((await run('write.sh', [folder])).stdout).toBe('refused\n');
+			expect((await run('write.sh', ['.'])).files).toEqual([{ path: 'harm.txt', bytes: 5 }]);
+		});
+
+		test('starts no more processes than it may, where limits hold; all of them end with it', async () => {
+			const result = await run('fork.py', [seconds], 8000);
+			const started = Number(/started (\d+)/.exec(result.stdout)?.[1]);
+			expect(started).toBeGreaterThan(0);
+			// As root the limit is shared by a conversation's scripts, four times as many.
+			if (sandbox.isolation.limits) expect(started).toBeLessThan(DEFAULT_LIMITS.processes * 5);
+			await run('fork.sh', [seconds], 3000);
+		});
+
+		test('is refused memory long before 10 GB', async () => {
+			const python = await run('memory.py', [], 60_000);
+			expect(shown(python)).not.toContain('held all');
+			const node = await run('memory.mjs', [], 60_000);
+			expect(node.success).toBe(false);
+			expect(shown(node)).not.toContain('held all');
+		});
+		test('cannot fill shared memory where limits hold', async () => {
+			const name = `torture-${seconds}`;
+			const result = await run('shared-memory.sh', [name]);
+			const bytes = Number(/size (\d+)/.exec(result.stdout)?.[1] ?? 0);
+			if (sandbox.isolation.files) expect(bytes).toBeLessThanOrEqual(DEFAULT_LIMITS.fileBytes);
+			expect(await readdir('/dev/shm')).not.toContain(name);
+		});
+		test('writes no file larger than it may', async () => {
+			const result = await run('big-file.py', [], 60_000);
+			expect(shown(result)).not.toContain('written all');
+			expect((await lstat(join(workspace, 'big'))).size).toBeLessThanOrEqual(DEFAULT_LIMITS.fileBytes);
+		});
+
+		test('may write 1 GB of output: it is a success, with its beginning, a marker and its end', async () => {
+			const result = await run('output.sh', [], 120_000);
+			expect(result).toMatchObject({ success: true, exitCode: 0, truncated: true });
+			expect(result.stdout).toMatch(/^x{1000}/);
+			expect(result.stdout).toContain(OUTPUT_TRUNCATED);
+			expect(result.stdout).toMatch(/x\nthe end\n$/);
+			expect(Buffer.byteLength(result.stdout)).toBeLessThan(30_000);
+			expect(ends.at(-1)?.stdoutBytes).toBe(1024 ** 3 + 9);
+		});
+		test('is ended when its time is up, with what it said until then', async () => {
+			const result = await run('sleep.sh', [seconds], 800);
+			expect(result).toMatchObject({ success: false, error: 'ExecutionTimeout', stdout: 'waiting\n' });
+			expect(ends.at(-1)?.status).toBe('timeout');
+		});
+		test('is ended though it ignores SIGTERM', async () => {
+			const result = await run('stubborn.py', [seconds], 1500);
+			expect(result).toMatchObject({ success: false, error: 'ExecutionTimeout', stdout: 'deaf\n' });
+		});
+		test('leaves no daemon behind, and the call does not wait for one', async () => {
+			const result = await run('daemon.py', [seconds], 20_000);
+			expect(result).toMatchObject({ success: true, stdout: 'left one behind\n' });
+		});
+		test('is a success though it closed its streams', async () => {
+			expect(await run('closed.sh')).toMatchObject({ success: true, exitCode: 0, stdout: '', stderr: '' });
+		});
+		test('may write bytes that are no text: they are shown as replacements', async () => {
+			const { stdout, success } = await run('bytes.py');
+			expect(success).toBe(true);
+			expect(stdout).toMatch(/\uFFFD.* ok .*\uFFFD.* end\n$/);
+			expect(stdout.isWellFormed()).toBe(true);
+		});
+		test('is ended when it makes more files than a workspace may hold', async () => {
+			const result = await run('files.py', [], 60_000);
+			const made = await readdir(workspace);
+			// Looked at while it runs: a quick one may be done before it is seen.
+			if (!result.success) expect(result).toMatchObject({ error: 'OutputTooLarge' });
+			expect(result.files.length).toBeLessThanOrEqual(1000);
+			expect(made.length).toBeGreaterThan(DEFAULT_LIMITS.workspaceFiles);
+			// The next one is refused until there is room.
+			expect(await run('sleep.sh', ['5'], 20_000)).toMatchObject({ success: false, error: 'OutputTooLarge' });
+			for (const file of made) await rm(join(workspace, file), { force: true });
+		});
+
+		test('may plant links: nobody follows them', async () => {
+			const result = await run('links.sh', [join(root, '.env'), dataDir]);
+			expect(result.stdout).toBe('planted\n');
+			expect(result.files).toEqual([{ path: 'mine.txt', bytes: 5 }]);
+			const workspaces = createWorkspaces(dataDir);
+			expect((await workspaces.list('c')).map(({ path }) => path)).toEqual(['mine.txt']);
+			for (const path of ['leak', 'leaks/app.sqlite', 'passwd', 'pipe'])
+				await expect(workspaces.read('c', path)).rejects.toMatchObject({ name: 'AppError' });
+			// Nor does the next run change what they point to.
+			await run('hello.sh');
+			expect(await readFile(join(root, '.env'), 'utf8')).toContain(SECRET);
+			expect((await lstat(join(root, '.env'))).uid).toBe(process.getuid?.());
+		});
+
+		test('has no privileges and no kernel settings where files are isolated', async () => {
+			// Where they are not, it might have them, and is better not tried.
+			if (!sandbox.isolation.files) return expect(sandbox.name).toBe('process');
+			expect(await run('privileges.py')).toMatchObject({ success: true, stdout: 'could []\n' });
+		});
+		test('is handed nothing but its three streams', async () => {
+			const { stdout } = await run('descriptors.py');
+			// What whoever started this process left open for all below it, no program in between can close.
+			expect(stdout).toBe(`open [${[0, 1, 2, ...(await inheritable())].join(', ')}]\n`);
+		});
+		test('kills nobody but itself where processes are isolated', async () => {
+			if (!sandbox.isolation.processes) return expect(sandbox.name).toBe('process');
+			await run('kill-all.py', [], 5000);
+			expect(service.listening).toBe(true);
+		});
+
+		test('kill(id), killAll and the count of what runs', async () => {
+			const running = run('sleep.sh', [seconds], 60_000);
+			await vi.waitFor(() => expect(sandbox.runningCount).toBe(1), 10_000);
+			await sandbox.killAll();
+			expect(await running).toMatchObject({ success: false, error: 'Cancelled' });
+		});
+	});
+}
+
+/** Descriptors of this process that every process below it gets. */
+async function inheritable(): Promise<number[]> {
+	const CLOSED_ON_EXEC = 0o2000000;
+	const found: number[] = [];
+	for (const fd of (await readdir('/proc/self/fdinfo')).map(Number).sort((a, b) => a - b)) {
+		const info = await readFile(`/proc/self/fdinfo/${fd}`, 'utf8').catch(() => '');
+		const flags = Number.parseInt(/flags:\s*(\d+)/.exec(info)?.[1] ?? '2000000', 8);
+		if (fd > 2 && (flags & CLOSED_ON_EXEC) === 0) found.push(fd);
+	}
+	return found;
+}
+
+/** Command lines of processes that have this text in them. */
+async function processesWith(text: string): Promise<string[]> {
+	const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+	const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
+	return lines.filter((line) => line.includes(text)).map((line) => line.replaceAll('\0', ' '));
+}
