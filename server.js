@@ -102,10 +102,13 @@ async function announce() {
 	/** @type {Record<string, string>} */
 	const credentials = config.adminToken ? { authorization: `Bearer ${config.adminToken}` } : {};
 	const health = await fetch(`${url}/api/health`, { headers: credentials }).then((response) => response.json());
-	const { model, skills } = health;
+	const { model, sandbox, skills } = health;
 	console.log(`Listening on ${url}`);
 	console.log(
 		`Model: ${model.offline ? 'built-in responder (no language model; set OPENROUTER_API_KEY for one)' : model.id}`
+	);
+	console.log(
+		`Scripts run in: ${sandbox.name}${sandbox.isolation.files ? '' : ' (the files of this machine are NOT kept from them)'}`
 	);
 	console.log(`Skills: ${skills.ready} ready${skills.broken ? `, ${skills.broken} broken` : ''}`);
 }

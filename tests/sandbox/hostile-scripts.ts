@@ -13,6 +13,17 @@ try:
 except OSError as error:
     print("refused", error)
 `,
+	/** By a proxy, if it is told of one. */
+	'fetch.py': `
+import sys, urllib.error, urllib.request
+for address in sys.argv[1:]:
+    try:
+        print(urllib.request.urlopen(address, timeout=10).read().decode())
+    except urllib.error.HTTPError as error:
+        print("refused", error.code)
+    except OSError as error:
+        print("no way", error)
+`,
 	'resolve.py': `
 import socket, sys
 try:

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createNetworkAccess, type NetworkAccess } from '../../src/lib/server/network/network-access.ts';
 import { DEFAULT_LIMITS, OUTPUT_TRUNCATED, type Sandbox } from '../../src/lib/server/sandbox/sandbox.ts';
 import type { ExecutionEnd } from '../../src/lib/server/skills/execution-host.ts';
 import { createSkillsProvider, type SkillsProvider } from '../../src/lib/server/skills/provider.ts';
@@ -37,6 +38,7 @@ export function testTorture(name: string, { open, isRoot }: TortureOptions): voi
 		let loop: LoopWatch;
 		let connections = 0;
 		let ends: ExecutionEnd[] = [];
+		let network: ((port: number) => NetworkAccess) | null = null;
 		/** A number of seconds that no other process sleeps: by it, what is left is found. */
 		let seconds: string;
 
@@ -57,10 +59,13 @@ export function testTorture(name: string, { open, isRoot }: TortureOptions): voi
 			seconds = `${randomInt(100_000, 999_999)}.${randomInt(1000, 9999)}`;
 			connections = 0;
 			ends = [];
+			network = null;
 			await put('.env', `OPENROUTER_API_KEY=${SECRET}\n`);
 			await put('data/app.sqlite', `SQLite format 3 ${SECRET}`);
 			await put('skills/other/SKILL.md', `---\nname: other\ndescription: Other.\n---\n${SECRET}\n`);
-			await put('skills/hostile/SKILL.md', '---\nname: hostile\ndescription: Means harm.\n---\n');
+			const { port } = service.address() as AddressInfo;
+			const declared = `metadata:\n  network: granted.example:${port} declared.example:${port}\n`;
+			await put('skills/hostile/SKILL.md', `---\nname: hostile\ndescription: Means harm.\n${declared}---\n`);
 			for (const [script, text] of Object.entries(HOSTILE)) await put(`skills/hostile/${script}`, text);
 			sandbox = await open();
 			skills = await createSkillsProvider(join(root, 'skills'), {
@@ -68,6 +73,7 @@ export function testTorture(name: string, { open, isRoot }: TortureOptions): voi
 				sandbox,
 				limits: DEFAULT_LIMITS,
 				host: {
+					openNetwork: (skill, id) => (network ? network(port).openNetwork(skill, id) : Promise.resolve(null)),
 					recorder: {
 						started: async () => {},
 						running: async () => {},
@@ -91,6 +97,16 @@ export function testTorture(name: string, { open, isRoot }: TortureOptions): voi
 			expect(sandbox.runningCount).toBe(0);
 			expect(await processesWith(seconds)).toEqual([]);
 		});
+
+		/** Names are answered with this machine's own address, which is taken for a public one. */
+		const openAccess = (port: number): NetworkAccess =>
+			createNetworkAccess({
+				grants: { list: async () => [`granted.example:${port}`], replace: async () => {} },
+				dataDir,
+				isEnabled: null,
+				resolve: async () => ['127.0.0.1'],
+				isAllowed: () => true
+			});
 
 		async function put(path: string, text: string): Promise<void> {
 			await mkdir(join(root, path, '..'), { recursive: true });
@@ -137,6 +153,18 @@ export function testTorture(name: string, { open, isRoot }: TortureOptions): voi
 			if (!sandbox.isolation.network) return expect(sandbox.isolation.files).toBe(false);
 			expect((await run('resolve.py', ['example.org'])).stdout).toMatch(/^refused/);
 			expect((await run('connect.py', ['169.254.169.254', '80'])).stdout).toMatch(/^refused/);
+		});
+
+		test('reaches what was granted through the proxy, and nothing else; what was refused is listed', async () => {
+			const { port } = service.address() as AddressInfo;
+			network = openAccess;
+			const addresses = ['granted', 'declared', 'other'].map((name) => `http://${name}.example:${port}/`);
+			const result = await run('fetch.py', addresses);
+			expect(result).toMatchObject({ success: true, stdout: 'secret service\nrefused 403\nrefused 403\n' });
+			expect(result.refused).toEqual([`declared.example:${port}`, `other.example:${port}`]);
+			expect(ends.at(-1)?.refused).toEqual(result.refused);
+			const direct = await run('connect.py', ['127.0.0.1', String(port)]);
+			expect(direct.stdout).toMatch(sandbox.isolation.network ? /^refused/ : /^connected/);
 		});
 
 		test('writes nowhere but into its workspace where files are isolated', async () => {
@@ -239,12 +267,16 @@ export function testTorture(name: string, { open, isRoot }: TortureOptions): voi
 		test('has no privileges and no kernel settings where files are isolated', async () => {
 			// Where they are not, it might have them, and is better not tried.
 			if (!sandbox.isolation.files) return expect(sandbox.name).toBe('process');
-			expect(await run('privileges.py')).toMatchObject({ success: true, stdout: 'could []\n' });
+			const { success, stdout } = await run('privileges.py');
+			expect(success).toBe(true);
+			// Podman's own filter of system calls lets a container make namespaces of its own.
+			expect(sandbox.name === 'container' ? stdout.replace("'unshare'", '') : stdout).toBe('could []\n');
 		});
 		test('is handed nothing but its three streams', async () => {
 			const { stdout } = await run('descriptors.py');
 			// What whoever started this process left open for all below it, no program in between can close.
-			expect(stdout).toBe(`open [${[0, 1, 2, ...(await inheritable())].join(', ')}]\n`);
+			const allowed = [0, 1, 2, ...(sandbox.name === 'container' ? [] : await inheritable())];
+			expect(stdout).toBe(`open [${allowed.join(', ')}]\n`);
 		});
 		test('kills nobody but itself where processes are isolated', async () => {
 			if (!sandbox.isolation.processes) return expect(sandbox.name).toBe('process');

@@ -157,6 +157,8 @@ export function createFakeClient(): FakeClient {
 				});
 			}),
 		listSkills: async (page, limit) => ({ data: [], total: 0, page, limit, revision: '1' }),
+		getSkill: async () => missing(),
+		changeSkill: async () => missing(),
 		skillEvents: () => new FakeSource('skills', 0) as unknown as EventSource,
 		saveSecrets: async () => ({ binaries: [], pythonModules: [], variables: [] }),
 		listExecutions: async ({ page, limit }) => ({ data: [], total: 0, page, limit, totalPages: 1 }),

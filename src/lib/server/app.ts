@@ -71,7 +71,10 @@ export async function createApp(config: Config): Promise<App> {
 	});
 	const network = createNetworkAccess({ grants: store.networkGrants, dataDir: config.dataDir, isEnabled: gate });
 	const recorder = createExecutionRecorder(store, log);
-	const skills = await createSkillsProvider(config.skillsDirs, {
+	const installedRoot = join(config.dataDir, 'skills');
+	// A name of its own, which no other folder's name takes: secrets and grants go by it.
+	const roots = config.skillsDirs.map((path) => (path === installedRoot ? { path, source: 'installed' } : path));
+	const skills = await createSkillsProvider(roots, {
 		timeout: config.skillsTimeoutMs,
 		maxOutput: config.skillsMaxOutputBytes,
 		env: config.skillsEnv,
@@ -87,7 +90,7 @@ export async function createApp(config: Config): Promise<App> {
 	const trust = createTrust({
 		store,
 		roots: config.skillsDirs,
-		installedRoot: join(config.dataDir, 'skills'),
+		installedRoot,
 		trustsLocal: config.execution.trustsLocal
 	});
 	const workspaces = createWorkspaces(config.dataDir);
@@ -155,6 +158,10 @@ export async function createApp(config: Config): Promise<App> {
 			store,
 			modes,
 			approvals,
+			findBuiltin(name) {
+				const builtin = builtins.find(name);
+				return builtin && { name: builtin.name, call: (input, context) => builtins.call(builtin, input, context) };
+			},
 			workspaceOf: (apiKeyId, sessionId) =>
 				workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId: sessionId ?? randomUUID() })
 		},

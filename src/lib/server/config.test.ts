@@ -50,7 +50,8 @@ describe('the settings', () => {
 
 	test('folders of skills are split at the separator of the system', () => {
 		const { skillsDirs } = loadConfig({ SKILLS_DIRS: ['one', '', 'two'].join(delimiter) });
-		expect(skillsDirs).toEqual([resolve('one'), resolve('two')]);
+		// What comes in through the app is looked for as well.
+		expect(skillsDirs).toEqual([resolve('one'), resolve('two'), resolve('data/skills')]);
 	});
 
 	test('SKILLS_ENV offers what it names and is set, and nothing else', () => {

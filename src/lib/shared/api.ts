@@ -193,6 +193,8 @@ export interface SkillDetail extends SkillSummary {
 	skillId: string;
 	version: string;
 	source: string;
+	/** Trusted for where it lies, which cannot be withdrawn. */
+	isTrustedByPlace: boolean;
 	/** SHA-256 of all its files; trust is given to it. */
 	digest: string;
 	files: SkillFile[];
@@ -203,6 +205,8 @@ export interface SkillDetail extends SkillSummary {
 	network: { declared: string[]; granted: string[] };
 	/** The raw `allowed-tools`. */
 	allowedTools: string | null;
+	/** Of each tool, the JSON Schema of its input. */
+	inputSchemas: Record<string, Record<string, unknown>>;
 }
 
 export interface SkillFile {
@@ -298,7 +302,7 @@ export interface SkillExecution {
 	finishedAt: string | null;
 }
 
-/** `POST /api/skills/executions`: a script with arguments, or a tool with its input. */
+/** `POST /api/skills/executions`: a script with arguments, or a tool with its input; a built-in skill is its one tool. */
 export const adHocExecution = z
 	.strictObject({
 		skillName: z.string().min(1).max(256),
@@ -311,7 +315,7 @@ export const adHocExecution = z
 		apiKeyId: z.string().min(1).max(256).optional(),
 		sessionId: z.string().min(1).max(256).optional()
 	})
-	.refine(({ script, tool }) => (script === undefined) !== (tool === undefined), 'must name a script or a tool');
+	.refine(({ script, tool }) => script === undefined || tool === undefined, 'must name a script or a tool, not both');
 export type AdHocExecution = z.infer<typeof adHocExecution>;
 
 export interface SkillExecutionList {

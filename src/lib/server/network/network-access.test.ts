@@ -124,7 +124,7 @@ describe('D35: declarations and grants', () => {
 			await access.openNetwork(skill('a.example'), 'e1'),
 			await access.openNetwork(skill('a.example'), 'e2')
 		];
-		expect((await readdir(join(folder, 'net'))).sort()).toEqual(['e1.sock', 'e2.sock']);
+		expect((await readdir(join(folder, 'net'))).sort()).toEqual(['e1', 'e2']);
 		await Promise.all(sessions.map((session) => session!.close()));
 	});
 

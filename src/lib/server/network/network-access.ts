@@ -1,5 +1,5 @@
 /** Which hosts a skill wants to reach, which of them somebody granted, and the way out for one execution (FEATURES D35). */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
@@ -46,15 +46,23 @@ export function createNetworkAccess({ grants, dataDir, isEnabled, ...guard }: Ne
 		allows: (host: string, port: number) => boolean
 	): Promise<NetworkSession> => {
 		await sweep();
-		const path = join(folder, `${executionId}.sock`);
-		const own = Buffer.byteLength(path) > MAX_SOCKET_PATH ? await mkdtemp(join(tmpdir(), 'net-')) : null;
-		const proxy = await openProxy({ ...guard, socketPath: own ? join(own, 'proxy.sock') : path, allows });
+		const path = join(folder, executionId, 'proxy.sock');
+		const isTooLong = Buffer.byteLength(path) > MAX_SOCKET_PATH;
+		const own = isTooLong ? await mkdtemp(join(tmpdir(), 'net-')) : dirname(path);
+		if (!isTooLong) {
+			// No other user of this machine comes past the outer folder.
+			await mkdir(folder, { recursive: true, mode: 0o700 });
+			await mkdir(own, { mode: 0o711 });
+		}
+		const proxy = await openProxy({ ...guard, socketPath: join(own, 'proxy.sock'), allows });
+		// A container is shown the folder, and its user is another one.
+		await chmod(own, 0o711);
 		return {
 			socket: proxy.socket,
 			refused: () => proxy.refused(),
 			async close() {
 				await proxy.close();
-				if (own) await rm(dirname(proxy.socket), { recursive: true, force: true });
+				await rm(own, { recursive: true, force: true });
 			}
 		};
 	};

@@ -1,9 +1,10 @@
-/** Runs one script or tool because somebody asked for it, without a model (FEATURES E10, E11, F6). */
+/** Runs one script, tool or built-in skill because somebody asked for it, without a model (FEATURES E10, E11, F6). */
 import { AppError, type ErrorCode } from '../../shared/errors.ts';
 import type { AdHocExecution, SkillExecution } from '../../shared/api.ts';
+import type { ExecutionCaller } from '../skills/execution-host.ts';
 import type { SkillOperation } from '../skills/operations.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
-import type { SkillErrorType, SkillExecutionResult } from '../skills/types.ts';
+import type { SkillErrorType, SkillEvent, SkillExecutionResult } from '../skills/types.ts';
 import type { Store } from '../store/store.ts';
 import type { ApprovalPolicy } from './approval-policy.ts';
 import type { SkillModes } from './skill-modes.ts';
@@ -13,13 +14,40 @@ export interface AdHocParts {
 	store: Pick<Store, 'skillExecutions'>;
 	modes: Pick<SkillModes, 'modeOf'>;
 	approvals: Pick<ApprovalPolicy, 'mayRunUnasked'>;
+	/** By its name or another that models know it by. */
+	findBuiltin(name: string): AdHocBuiltin | null;
 	/** The folder of an API key, or of a session. */
 	workspaceOf(apiKeyId: string | undefined, sessionId: string | undefined): string;
 }
 
+/** A skill of this server, ready to be called. */
+export interface AdHocBuiltin {
+	name: string;
+	/** Never throws. */
+	call(
+		input: Record<string, unknown>,
+		context: AdHocContext
+	): Promise<{ ok: boolean; output: string; outcome: Failure & { value: unknown } }>;
+}
+
+interface AdHocContext {
+	/** Absolute path of the workspace. */
+	cwd: string;
+	signal: AbortSignal;
+	caller: ExecutionCaller;
+	onEvent: (event: SkillEvent) => void;
+}
+
+interface Failure {
+	error?: SkillErrorType;
+	message?: string;
+	hint?: string;
+}
+
 export interface AdHocResult {
 	execution: SkillExecution;
-	result: SkillExecutionResult;
+	/** What a script or tool did; of a built-in skill, what it answers. */
+	result: SkillExecutionResult | { success: boolean; value: unknown };
 }
 
 /** What a failure before anything ran is to the caller; a script that fails is an answer. */
@@ -38,11 +66,61 @@ const CODES: Partial<Record<SkillErrorType, ErrorCode>> = {
 };
 
 /** Asking is consent, but not to what nobody has looked at. @throws AppError when nothing was run */
-export async function runAdHoc(
-	{ skills, store, modes, approvals, workspaceOf }: AdHocParts,
-	{ skillName, script, args, tool, input, apiKeyId, sessionId }: AdHocExecution,
-	signal: AbortSignal
-): Promise<AdHocResult> {
+export async function runAdHoc(parts: AdHocParts, asked: AdHocExecution, signal: AbortSignal): Promise<AdHocResult> {
+	const { apiKeyId, sessionId } = asked;
+	let executionId: string | null = null;
+	const context: AdHocContext = {
+		cwd: parts.workspaceOf(apiKeyId, sessionId),
+		signal,
+		caller: { ...(apiKeyId ? { apiKeyId } : {}), ...(sessionId ? { sessionId } : {}) },
+		onEvent: (event) => {
+			if (event.type === 'started') executionId = event.executionId;
+		}
+	};
+	const builtin = builtinFor(parts, asked.skillName);
+	const { result, failure } = builtin
+		? await callBuiltin(builtin, asked, context)
+		: await performOperation(parts, asked, context);
+	if (executionId === null) {
+		const { error = 'ExecutionFailed', message = 'It could not be run.', hint } = failure;
+		throw new AppError(CODES[error] ?? 'conflict', message, { ...(hint ? { hint } : {}), details: { error } });
+	}
+	const execution = await parts.store.skillExecutions.get(executionId);
+	if (!execution) throw new AppError('unavailable', 'It ran, but its record could not be written.');
+	return { execution, result };
+}
+
+type Outcome = Pick<AdHocResult, 'result'> & { failure: Failure };
+
+/** A skill of a folder that has the very name stands before one of this server. */
+function builtinFor({ skills, findBuiltin }: AdHocParts, skillName: string): AdHocBuiltin | null {
+	if (skillName.startsWith('builtin/')) return findBuiltin(skillName.slice('builtin/'.length));
+	return skills.registry.snapshot().skills.some(({ name }) => name === skillName) ? null : findBuiltin(skillName);
+}
+
+async function callBuiltin(
+	builtin: AdHocBuiltin,
+	{ script, args, tool, input = {} }: AdHocExecution,
+	context: AdHocContext
+): Promise<Outcome> {
+	if (script !== undefined || args !== undefined) {
+		throw new AppError('invalid_input', `“${builtin.name}” has no scripts: it takes an “input”.`);
+	}
+	if (tool !== undefined && tool !== builtin.name) {
+		throw new AppError('not_found', `“${builtin.name}” has no tool “${tool}”.`);
+	}
+	const { ok, outcome } = await builtin.call(input, context);
+	return { result: { success: ok, value: outcome.value }, failure: outcome };
+}
+
+async function performOperation(
+	{ skills, modes, approvals }: AdHocParts,
+	{ skillName, script, args, tool, input }: AdHocExecution,
+	context: AdHocContext
+): Promise<Outcome> {
+	if (script === undefined && tool === undefined) {
+		throw new AppError('invalid_input', 'script: must name a script, or “tool” a tool');
+	}
 	const snapshot = skills.registry.snapshot();
 	const session = skills.createSession({ snapshot, dialect: 'full', modeOf: modes.modeOf });
 	const operation: SkillOperation =
@@ -55,27 +133,7 @@ export async function runAdHoc(
 			hint: 'Look at what it contains on its page, and trust it there.'
 		});
 	}
-	let executionId: string | null = null;
-	const { result } = await session.perform(operation, {
-		cwd: workspaceOf(apiKeyId, sessionId),
-		signal,
-		caller: { ...(apiKeyId ? { apiKeyId } : {}), ...(sessionId ? { sessionId } : {}) },
-		onEvent: (event) => {
-			if (event.type === 'started') executionId = event.executionId;
-		}
-	});
+	const { result } = await session.perform(operation, context);
 	if (typeof result === 'string') throw new AppError('invalid_input', 'This call runs nothing.');
-	if (executionId === null) {
-		throw new AppError(
-			CODES[result.error ?? 'ExecutionFailed'] ?? 'conflict',
-			result.message ?? 'It could not be run.',
-			{
-				...(result.hint ? { hint: result.hint } : {}),
-				details: { error: result.error }
-			}
-		);
-	}
-	const execution = await store.skillExecutions.get(executionId);
-	if (!execution) throw new AppError('unavailable', 'It ran, but its record could not be written.');
-	return { execution, result };
+	return { result, failure: result };
 }

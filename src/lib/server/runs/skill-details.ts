@@ -5,13 +5,17 @@ import { AppError } from '../../shared/errors.ts';
 import { skillIdOf } from '../skills/execution-host.ts';
 import type { SkillRegistry, SkillSnapshot } from '../skills/registry.ts';
 import type { Skill } from '../skills/types.ts';
+import { describeBuiltin, findBuiltin, type BuiltinSkill } from './builtin-skills.ts';
 import type { SkillModes } from './skill-modes.ts';
 import { summaryOf } from './skill-summaries.ts';
 
+type SkillReview = Pick<SkillDetail, 'trust' | 'isTrustedByPlace' | 'digest' | 'files' | 'findings' | 'changes'>;
+
 export interface SkillDetailParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot'> };
+	builtins: { builtins: readonly BuiltinSkill[] };
 	trust: {
-		review(skill: Skill): Promise<Pick<SkillDetail, 'trust' | 'digest' | 'files' | 'findings' | 'changes'>>;
+		review(skill: Skill): Promise<SkillReview>;
 		trust(skill: Skill, digest: string, now: string): Promise<void>;
 		revoke(skill: Skill): Promise<void>;
 	};
@@ -26,6 +30,8 @@ export interface SkillDetailParts {
 
 /** @throws AppError `not_found` */
 export async function describeSkill(parts: SkillDetailParts, id: string): Promise<SkillDetail> {
+	const builtin = findBuiltin(parts.builtins.builtins, id);
+	if (builtin) return describeBuiltin(builtin, parts.modes);
 	const { skill, ownId } = requireSkill(parts.skills.registry.snapshot(), id);
 	const skillId = skillIdOf(skill);
 	const declared = parts.network.declared(skill);
@@ -43,20 +49,31 @@ export async function describeSkill(parts: SkillDetailParts, id: string): Promis
 		source: skill.source,
 		needs,
 		network: { declared, granted: granted.filter((domain) => declared.includes(domain)) },
-		allowedTools: skill.allowedTools ?? null
+		allowedTools: skill.allowedTools ?? null,
+		inputSchemas: Object.fromEntries(skill.tools.map(({ name, inputSchema }) => [name, inputSchema]))
 	};
 }
 
 /**
  * All of it or, where something is refused, nothing of what comes after it: what may be refused comes first.
- * @throws AppError `not_found`, `conflict` for files that have changed since, `invalid_input` for a domain that is not declared
+ * @throws AppError `not_found`, `conflict` for files that have changed since, `invalid_input` for a domain that is not
+ * declared, and for anything but the mode of a built-in skill
  */
 export async function changeSkill(
 	parts: SkillDetailParts,
 	id: string,
-	{ trust, network, mode, enabled }: z.infer<typeof skillPatch>,
+	patch: z.infer<typeof skillPatch>,
 	now: string
 ): Promise<SkillDetail> {
+	const { trust, network } = patch;
+	const builtin = findBuiltin(parts.builtins.builtins, id);
+	if (builtin) {
+		if (trust !== undefined || network !== undefined) {
+			throw new AppError('invalid_input', `“${builtin.name}” is part of this server: only its mode can be changed.`);
+		}
+		await changeMode(parts.modes, id, patch);
+		return describeBuiltin(builtin, parts.modes);
+	}
 	const { skill } = requireSkill(parts.skills.registry.snapshot(), id);
 	const skillId = skillIdOf(skill);
 	const foreign = network?.find((domain) => !parts.network.declared(skill).includes(domain));
@@ -69,9 +86,17 @@ export async function changeSkill(
 	if (trust?.isTrusted === true) await parts.trust.trust(skill, trust.digest, now);
 	if (trust?.isTrusted === false) await parts.trust.revoke(skill);
 	if (network !== undefined) await parts.network.grant(skillId, network, now);
-	if (mode !== undefined) await parts.modes.setMode(skillId, mode);
-	if (enabled !== undefined) await parts.modes.setEnabled(skillId, enabled);
+	await changeMode(parts.modes, skillId, patch);
 	return describeSkill(parts, id);
+}
+
+async function changeMode(
+	modes: SkillModes,
+	skillId: string,
+	{ mode, enabled }: Pick<z.infer<typeof skillPatch>, 'mode' | 'enabled'>
+): Promise<void> {
+	if (mode !== undefined) await modes.setMode(skillId, mode);
+	if (enabled !== undefined) await modes.setEnabled(skillId, enabled);
 }
 
 /** Exactly the one of this id: trust must not go to one that is only written alike. */

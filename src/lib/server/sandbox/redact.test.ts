@@ -104,13 +104,14 @@ test('F3: however a text is cut, no secret comes out, and what is no secret come
 				const out = redact(text, secrets, cuts);
 				// Chunks change nothing.
 				expect(out).toBe(redact(text, secrets));
-				const isIn = (where: string) => secrets.some((each) => each.trim().length >= 4 && where.includes(each));
+				const isIn = (where: string) =>
+					secrets.some((each) => each.replaceAll(/[\r\n]/g, '').length >= 4 && where.includes(each));
 				// What the mark itself brings is no leak.
 				expect(out.split(REDACTED).some(isIn)).toBe(false);
 				if (out === text) expect(isIn(text)).toBe(false);
 			}
 		),
-		{ numRuns: 2000 }
+		{ numRuns: 400 }
 	);
 });
 

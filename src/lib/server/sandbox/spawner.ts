@@ -110,7 +110,8 @@ function startRunner(entry: string, log: (message: string) => void): Runner {
 		isAlive = false;
 		const left = [...remotes.values()];
 		remotes.clear();
-		if (left.length > 0) log(`The process that starts scripts ended (${why}) while ${left.length} ran.`);
+		const ran = left.filter(({ resolve }) => resolve).length;
+		if (ran > 0) log(`The process that starts scripts ended (${why}) while ${ran} ran.`);
 		await Promise.all(left.map(endRemote));
 		for (const remote of left) remote.resolve?.(failed(RUNNER_ENDED));
 		gone.resolve();

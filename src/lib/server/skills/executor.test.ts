@@ -151,7 +151,14 @@ describe('scripts', () => {
 	test('F5: the events are started, output, finished, and say what the result says', async () => {
 		await run('a.sh', 'echo hi; touch made.txt; exit 2', ['x']);
 		expect(events).toEqual([
-			{ type: 'started', skill: 'demo', script: 'a.sh', args: ['x'], sandbox: 'process' },
+			{
+				type: 'started',
+				executionId: expect.any(String) as string,
+				skill: 'demo',
+				script: 'a.sh',
+				args: ['x'],
+				sandbox: 'process'
+			},
 			{ type: 'output', stream: 'stdout', text: 'hi\n' },
 			{
 				type: 'finished',

@@ -103,7 +103,11 @@ async function runIn(
 	acknowledgeMs: number
 ): Promise<SandboxResult | null> {
 	let isAcknowledged = false;
-	const stuck = setTimeout(() => ready.discard(), acknowledgeMs);
+	let isStuck = false;
+	const stuck = setTimeout(() => {
+		isStuck = true;
+		ready.discard();
+	}, acknowledgeMs);
 	const result = await ready.run({
 		...call,
 		onOutput(stream, text) {
@@ -118,7 +122,9 @@ async function runIn(
 		}
 	});
 	clearTimeout(stuck);
-	return isAcknowledged || result.ended !== 'exit' ? withoutMark(result) : null;
+	// What somebody else ended is not begun again.
+	const isOver = isAcknowledged || (result.ended !== 'exit' && !isStuck);
+	return isOver ? withoutMark(result) : null;
 }
 
 /** The result without the mark by which the harness says that it has its call. */

@@ -47,7 +47,7 @@ export interface Trust {
 	revoke(skill: TrustSubject): Promise<void>;
 }
 
-export type Review = Pick<SkillDetail, 'trust' | 'digest' | 'files' | 'findings' | 'changes'>;
+export type Review = Pick<SkillDetail, 'trust' | 'isTrustedByPlace' | 'digest' | 'files' | 'findings' | 'changes'>;
 
 export interface TrustOptions {
 	store: { trustedSkills: TrustedSkills };
@@ -118,6 +118,7 @@ export function createTrust({ store: { trustedSkills }, roots, installedRoot, tr
 			const state = isLocal ? 'trusted' : stateFor(content.digest, trusted?.digest);
 			return {
 				trust: state,
+				isTrustedByPlace: isLocal,
 				digest: content.digest ?? '',
 				files: kept.map(({ path, text }, index): SkillFile => {
 					return { path, bytes: content.files[index]?.bytes ?? 0, text };

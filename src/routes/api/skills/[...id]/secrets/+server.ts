@@ -16,7 +16,11 @@ export const GET: RequestHandler = api(async ({ params, locals }) => {
 export const PUT: RequestHandler = api(async ({ params, request, locals }) => {
 	const { preflight, vault } = locals.app;
 	const skill = skillOf(locals.app, params.id);
-	const patch = await readJson(request, secretsPatch);
+	const patch = await readJson(request, secretsPatch).catch((error: unknown) => {
+		// The parser quotes what it cannot read, which may be a value.
+		if (!(error instanceof Error && error.cause instanceof SyntaxError)) throw error;
+		throw new AppError('invalid_input', 'The body is not valid JSON.');
+	});
 	await changeSecrets(vault, skillIdOf(skill), patch, new Date().toISOString());
 	return json((await preflight.needsOf(skill)) satisfies SkillNeeds);
 });

@@ -1,0 +1,165 @@
+import { describe, expect, test, vi } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import '../../../app.css';
+import { ApiError } from '../../chat/api-error.ts';
+import type { SkillDetail } from '../../shared/api.ts';
+import SkillPage from './SkillPage.svelte';
+
+const DIGEST = 'a'.repeat(64);
+
+function detailOf(more: Partial<SkillDetail> = {}): SkillDetail {
+	return {
+		id: 'demo',
+		skillId: 'installed/demo',
+		name: 'demo',
+		description: 'Says things.',
+		status: 'ready',
+		path: '/data/skills/demo/SKILL.md',
+		scripts: ['scripts/x.sh'],
+		tools: [],
+		diagnostics: [],
+		trust: 'untrusted',
+		mode: 'auto',
+		version: '1.0.0',
+		source: 'installed',
+		digest: DIGEST,
+		files: [
+			{ path: 'scripts/x.sh', bytes: 20, text: '<b>echo</b> \u202ehi' },
+			{ path: 'logo.png', bytes: 2000, text: null }
+		],
+		findings: [
+			{
+				severity: 'danger',
+				kind: 'pipe-to-shell',
+				message: 'Runs what it downloads.',
+				file: 'scripts/x.sh',
+				line: 3,
+				excerpt: 'curl x | sh'
+			},
+			{ severity: 'info', kind: 'network', message: 'Goes out.', file: 'a', line: 1, excerpt: 'fetch' }
+		],
+		changes: null,
+		needs: { binaries: [], pythonModules: [], variables: [] },
+		network: { declared: ['example.org', '*.example.net'], granted: ['example.org'] },
+		allowedTools: null,
+		...more
+	};
+}
+
+async function setup(detail: SkillDetail = detailOf()) {
+	const client = {
+		getSkill: vi.fn(async (_id: string) => detail),
+		changeSkill: vi.fn(async (_id: string, _patch: unknown) => detail),
+		saveSecrets: vi.fn(async () => detail.needs)
+	};
+	const onchange = vi.fn();
+	const screen = await render(SkillPage, { client, id: 'demo', onchange });
+	return { screen, client, onchange };
+}
+
+describe('F4: the page of a skill', () => {
+	test('that is not trusted says what that means, what was found and where, and what is in it', async () => {
+		const { screen } = await setup();
+		await expect.element(screen.getByTestId('trust')).toHaveAttribute('data-state', 'untrusted');
+		await expect.element(screen.getByText(/Its scripts ask before each run/)).toBeVisible();
+		await expect.element(screen.getByText('Dangerous places were found in it: 1. See below.')).toBeVisible();
+		const [first] = screen.getByTestId('finding').elements();
+		expect(first?.textContent).toMatch(/Runs what it downloads\.\s*scripts\/x\.sh:3\s*curl x \| sh/);
+		await screen.getByText('scripts/x.sh', { exact: true }).click();
+		// As text, without what would turn it round.
+		await expect.element(screen.getByText('<b>echo</b> hi')).toBeVisible();
+		await expect.element(screen.getByText('2.0 kB, no text or too long to be shown')).toBeVisible();
+	});
+
+	test('trusts the files that were looked at', async () => {
+		const { screen, client, onchange } = await setup();
+		client.changeSkill.mockResolvedValue(detailOf({ trust: 'trusted' }));
+		await screen.getByTestId('give-trust').click();
+		expect(client.changeSkill).toHaveBeenCalledExactlyOnceWith('installed/demo', {
+			trust: { digest: DIGEST, isTrusted: true }
+		});
+		await expect.element(screen.getByTestId('trust')).toHaveAttribute('data-state', 'trusted');
+		expect(onchange).toHaveBeenCalledOnce();
+		await screen.getByTestId('withdraw-trust').click();
+		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo', {
+			trust: { digest: DIGEST, isTrusted: false }
+		});
+	});
+
+	test('shows the files as they are now when they were others by the time of the click', async () => {
+		const { screen, client, onchange } = await setup();
+		client.changeSkill.mockRejectedValue(new ApiError('conflict', 'The files have changed since you looked.'));
+		client.getSkill.mockResolvedValue(detailOf({ digest: 'b'.repeat(64) }));
+		await screen.getByTestId('give-trust').click();
+		await expect.element(screen.getByTestId('skill-change-error')).toMatchTextContent(/changed since you looked/);
+		await expect.element(screen.getByText('b'.repeat(64))).toBeVisible();
+		expect(onchange).not.toHaveBeenCalled();
+	});
+
+	test('shows a change as a difference', async () => {
+		const diff = '--- scripts/x.sh\n+++ scripts/x.sh\n@@ -1 +1 @@\n-echo 1\n+echo 2\n';
+		const { screen } = await setup(
+			detailOf({
+				trust: 'changed',
+				changes: [
+					{ path: 'scripts/x.sh', kind: 'changed', diff },
+					{ path: 'a.bin', kind: 'added', diff: null }
+				]
+			})
+		);
+		await expect.element(screen.getByText('-echo 1')).toBeVisible();
+		await expect.element(screen.getByText('+echo 2')).toBeVisible();
+		await expect.element(screen.getByText('new, no text or too long to be shown')).toBeVisible();
+	});
+
+	test('cannot be trusted when it cannot be looked at as a whole', async () => {
+		const { screen } = await setup(detailOf({ digest: '' }));
+		await expect.element(screen.getByText(/cannot be looked at as a whole/)).toBeVisible();
+		await expect.element(screen.getByTestId('give-trust')).not.toBeInTheDocument();
+	});
+
+	test('grants and withdraws hosts one by one, and sets the mode', async () => {
+		const { screen, client } = await setup();
+		await expect.element(screen.getByRole('checkbox', { name: 'example.org' })).toBeChecked();
+		await screen.getByRole('checkbox', { name: '*.example.net' }).click();
+		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo', {
+			network: ['example.org', '*.example.net']
+		});
+		await screen.getByRole('checkbox', { name: 'example.org' }).click();
+		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo', { network: [] });
+		await screen.getByTestId('mode-off').click();
+		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo', { mode: 'off' });
+	});
+
+	test('that does not exist says so; one that could not be read can be asked for again', async () => {
+		const client = { getSkill: vi.fn(), changeSkill: vi.fn(), saveSecrets: vi.fn() };
+		client.getSkill.mockRejectedValueOnce(new ApiError('not_found', 'There is no skill “demo”.'));
+		const screen = await render(SkillPage, { client, id: 'demo' });
+		await expect.element(screen.getByTestId('skill-load-error')).toMatchTextContent(/There is no such skill/);
+		client.getSkill.mockRejectedValueOnce(new ApiError('unavailable', 'The database is busy.'));
+		await screen.rerender({ client, id: 'other' });
+		await expect.element(screen.getByTestId('skill-load-error')).toMatchTextContent(/The database is busy/);
+		client.getSkill.mockResolvedValueOnce(detailOf());
+		await screen.getByRole('button', { name: 'Try again' }).click();
+		await expect.element(screen.getByTestId('skill-name')).toHaveTextContent('demo');
+	});
+
+	test('that is being loaded says so', async () => {
+		const client = { getSkill: () => new Promise<never>(() => {}), changeSkill: vi.fn(), saveSecrets: vi.fn() };
+		const screen = await render(SkillPage, { client, id: 'demo' });
+		await expect.element(screen.getByTestId('skill-loading')).toBeVisible();
+	});
+
+	test('fits into 390 pixels', async () => {
+		const frame = document.createElement('div');
+		frame.style.width = '390px';
+		document.body.append(frame);
+		const long = 'x'.repeat(300);
+		const detail = detailOf({ description: long, path: long, files: [{ path: long, bytes: 1, text: long }] });
+		const client = { getSkill: async () => detail, changeSkill: vi.fn(), saveSecrets: vi.fn() };
+		const screen = await render(SkillPage, { client, id: 'demo' }, { baseElement: frame });
+		await expect.element(screen.getByTestId('skill-name')).toBeVisible();
+		expect(frame.scrollWidth).toBeLessThanOrEqual(390);
+		frame.remove();
+	});
+});

@@ -1,0 +1,75 @@
+import { describe, expect, test, vi } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import { ApiError } from '../../chat/api-error.ts';
+import type { SkillDetail } from '../../shared/api.ts';
+import type { Approval } from '../../shared/message.ts';
+import ApprovalCard from './ApprovalCard.svelte';
+
+const approval: Approval = {
+	interruptId: 'i1',
+	skill: 'demo',
+	script: 'x.sh',
+	args: [],
+	reason: '“demo” wants to run x.sh.',
+	digest: 'd'
+};
+const NEEDS = { binaries: [], pythonModules: [], variables: [] };
+
+async function setup(more: Partial<Approval> = {}, files: SkillDetail['files'] = []) {
+	const client = {
+		getSkill: vi.fn(async (_id: string) => ({ files }) as SkillDetail),
+		saveSecrets: vi.fn(async (_id: string, _secrets: Record<string, string | null>) => NEEDS)
+	};
+	const screen = await render(ApprovalCard, { approval: { ...approval, ...more }, isOpen: true, client });
+	return { screen, client };
+}
+
+describe('E30: the card of a call that has to be allowed', () => {
+	test('of a trusted skill offers to allow it for good', async () => {
+		const { screen } = await setup();
+		await expect.element(screen.getByTestId('approve-skill')).toBeVisible();
+		await expect.element(screen.getByTestId('approval-trust')).not.toBeInTheDocument();
+	});
+
+	test.each([
+		['untrusted', /Nobody has trusted this skill/, 'Look at it and trust it'],
+		['changed', /its files are others now/, 'Look at the changes and trust it']
+	] as const)('of one that is %s offers once or not, and the way to its page', async (trust, words, link) => {
+		const { screen } = await setup({ trust, skillId: 'skills-2/demo' });
+		await expect.element(screen.getByText(words)).toBeVisible();
+		await expect.element(screen.getByRole('link', { name: link })).toHaveAttribute('href', '/skills/skills-2/demo');
+		await expect.element(screen.getByTestId('approve-once')).toBeVisible();
+		await expect.element(screen.getByTestId('deny')).toBeVisible();
+		await expect.element(screen.getByTestId('approve-script')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('approve-skill')).not.toBeInTheDocument();
+	});
+
+	test('shows the text of the script when it is asked for, and asks the server only then', async () => {
+		const { screen, client } = await setup({ skillId: 'skills/demo' }, [
+			{ path: 'x.sh.txt', bytes: 1, text: 'not this' },
+			{ path: 'scripts/x.sh', bytes: 9, text: '<i>echo</i> hi' }
+		]);
+		expect(client.getSkill).not.toHaveBeenCalled();
+		await screen.getByText('Show the script').click();
+		await expect.element(screen.getByTestId('script-text')).toHaveTextContent('<i>echo</i> hi');
+		expect(client.getSkill).toHaveBeenCalledExactlyOnceWith('skills/demo');
+	});
+
+	test('says when the script cannot be shown, and why', async () => {
+		const { screen } = await setup({}, [{ path: 'x.sh', bytes: 9, text: null }]);
+		await screen.getByText('Show the script').click();
+		await expect.element(screen.getByText(/Its text cannot be shown here/)).toBeVisible();
+		const { screen: second, client } = await setup();
+		client.getSkill.mockRejectedValue(new ApiError('not_found', 'There is no skill “demo”.'));
+		await second.getByText('Show the script').last().click();
+		await expect.element(second.getByText('There is no skill “demo”.')).toBeVisible();
+	});
+});
+
+test('F3: the card asks for variables that are missing, and stores them for this skill', async () => {
+	const { screen, client } = await setup({ missing: ['A_TOKEN'], skillId: 'skills/demo' });
+	await screen.getByLabelText('A_TOKEN', { exact: true }).fill('secret');
+	await screen.getByRole('button', { name: /store|save/i }).click();
+	expect(client.saveSecrets).toHaveBeenCalledExactlyOnceWith('skills/demo', { A_TOKEN: 'secret' });
+	await expect.element(screen.getByText(/Stored\. The script is given it/)).toBeVisible();
+});

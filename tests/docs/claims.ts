@@ -1,0 +1,117 @@
+/** Reads a page of claims, each with the tests that show it, and says which are shown by none: pure functions over texts. */
+
+import ts from 'typescript';
+
+export interface Claim {
+	/** Counted from 1. */
+	line: number;
+	text: string;
+	/** As they are written, from the arrow on. */
+	references: string[];
+}
+
+const ARROW = '→ ';
+const REFERENCE = /^→ (\S+\.(?:test|spec|suite)\.ts): (\S.*)$/;
+/** Between the titles of a group and of a test in it. */
+const WITHIN = ' › ';
+const ITEM = /^\s*([-*+]|\d+\.) /;
+const NOT_RUN = ['skip', 'todo', 'fixme'];
+
+/**
+ * Every paragraph, bullet and row of a table is a claim. None is what stands before the first section (bullets and rows
+ * do count there), nor what stands in the last one, which says what is not protected.
+ */
+export function claimsOf(page: string): Claim[] {
+	const lines = page.split('\n');
+	const isHeading = (line = '') => line.startsWith('#');
+	const first = lines.findIndex((line) => line.startsWith('## '));
+	const last = lines.findLastIndex((line) => line.startsWith('## '));
+	const claims: Claim[] = [];
+	let open: Claim | null = null;
+	for (const [index, line] of lines.slice(0, last).entries()) {
+		if (line.trim() === '' || isHeading(line) || isTableHead(lines, index)) {
+			open = null;
+			continue;
+		}
+		const isItem = ITEM.test(line) || line.startsWith('|');
+		if (isItem || !open) open = { line: index + 1, text: '', references: [] };
+		if (open.text === '' && (isItem || index > first)) claims.push(open);
+		const { text, references } = readLine(line.replace(ITEM, ''));
+		open.text = [open.text, text].filter(Boolean).join(' ');
+		open.references.push(...references);
+	}
+	return claims;
+}
+
+/** Sentences, one for each thing that is wrong; `read` gives the text of a file of tests, null where there is none. */
+export function problemsOf(page: string, read: (path: string) => string | null): string[] {
+	const known = new Map<string, string[] | null>();
+	const titlesOf = (path: string): string[] | null => {
+		let titles = known.get(path);
+		if (titles === undefined) {
+			const source = read(path);
+			titles = source === null ? null : testTitles(source);
+			known.set(path, titles);
+		}
+		return titles;
+	};
+	return claimsOf(page).flatMap(({ line, text, references }) => {
+		const where = `line ${line}`;
+		if (references.length === 0) return [`${where}: no test shows “${text}”`];
+		return references.flatMap((reference) => {
+			const [, path, title] = REFERENCE.exec(reference) ?? [];
+			if (!path || !title) return [`${where}: “${reference}” is no reference to a test`];
+			const titles = titlesOf(path);
+			if (titles === null) return [`${where}: there is no ${path}`];
+			return hasTest(titles, title) ? [] : [`${where}: ${path} has no test “${title}”`];
+		});
+	});
+}
+
+/** The titles of a file's tests behind those of their groups, as they are written; those that are never run are left out. */
+export function testTitles(source: string): string[] {
+	const file = ts.createSourceFile('tests.ts', source, ts.ScriptTarget.Latest, true);
+	const titles: string[] = [];
+	const visit = (node: ts.Node, groups: string[]): void => {
+		const call = ts.isCallExpression(node) ? readCall(node) : null;
+		if (call?.names.some((name) => NOT_RUN.includes(name))) return;
+		const isGroup = call?.names.includes('describe');
+		if (call && !isGroup) titles.push([...groups, call.title].join(WITHIN));
+		node.forEachChild((child) => visit(child, call && isGroup ? [...groups, call.title] : groups));
+	};
+	visit(file, []);
+	return titles;
+}
+
+/** A title may stand alone or behind its group's. */
+function hasTest(titles: readonly string[], title: string): boolean {
+	return titles.some((found) => found === title || found.endsWith(WITHIN + title));
+}
+
+/** `test('…')`, `test.each(…)('…')`, `test.describe('…')`: the words before the title; null for any other call. */
+function readCall({ expression, arguments: [title] }: ts.CallExpression): { names: string[]; title: string } | null {
+	const names: string[] = [];
+	let callee: ts.Expression = expression;
+	while (ts.isCallExpression(callee) || ts.isPropertyAccessExpression(callee)) {
+		if (ts.isPropertyAccessExpression(callee)) names.push(callee.name.text);
+		callee = callee.expression;
+	}
+	if (!ts.isIdentifier(callee) || !['test', 'it', 'describe'].includes(callee.text)) return null;
+	if (!title) return null;
+	if (ts.isStringLiteralLike(title)) return { names: [callee.text, ...names], title: title.text };
+	if (ts.isTemplateExpression(title)) return { names: [callee.text, ...names], title: title.getText().slice(1, -1) };
+	return null;
+}
+
+function isTableHead(lines: readonly string[], index: number): boolean {
+	const isRule = (line = '') => /^\|[\s|:-]+$/.test(line);
+	return isRule(lines[index]) || (lines[index]?.startsWith('|') === true && isRule(lines[index + 1]));
+}
+
+/** References end with their line or, in a table, with their cell or a line break in it. */
+function readLine(line: string): { text: string; references: string[] } {
+	const pieces = (line.startsWith('|') ? line.split(/\||<br>/) : [line]).map((piece) => piece.trim());
+	const references = pieces.flatMap((piece) => (piece.includes(ARROW) ? piece.slice(piece.indexOf(ARROW)) : []));
+	const texts = pieces.map((piece) => piece.split(ARROW)[0]?.trim());
+	return { text: texts.filter(Boolean).join(' | '), references };
+}

@@ -1,0 +1,65 @@
+/** The address by which secrets of skills go in: nothing that was sent comes out of it again. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createApp, type App } from '../../src/lib/server/app.ts';
+import { loadConfig } from '../../src/lib/server/config.ts';
+import type { SkillNeeds } from '../../src/lib/shared/api.ts';
+import { GET, PUT } from '../../src/routes/api/skills/[...id]/secrets/+server.ts';
+
+let root: string;
+let app: App;
+
+beforeAll(async () => {
+	root = await mkdtemp(join(tmpdir(), 'secrets-api-'));
+	await mkdir(join(root, 'skills', 'demo'), { recursive: true });
+	const text = '---\nname: demo\ndescription: A demo.\nmetadata:\n  env: API_KEY\n---\nBody.';
+	await writeFile(join(root, 'skills', 'demo', 'SKILL.md'), text);
+	app = await createApp(
+		loadConfig({ DATA_DIR: join(root, 'data'), SKILLS_DIRS: join(root, 'skills'), SKILLS_SANDBOX: 'process' })
+	);
+});
+afterAll(async () => {
+	await app.close();
+	await rm(root, { recursive: true, force: true });
+});
+
+async function send(handler: typeof PUT | typeof GET, id: string, body?: string) {
+	const request = new Request('http://localhost/', body === undefined ? {} : { method: 'PUT', body });
+	const event = { params: { id }, request, locals: { app, client: '' } };
+	const response = await handler(event as unknown as Parameters<typeof PUT>[0] & Parameters<typeof GET>[0]);
+	return { status: response.status, text: await response.text() };
+}
+
+test.each([
+	['no JSON', '{"API_KEY": hush-hush}'],
+	['no record', '["hush-hush"]'],
+	['a value that is no text', '{"API_KEY": {"hush-hush": 1}}'],
+	['no value', '{"API_KEY": "", "B_KEY": "hush-hush"}'],
+	['a value with a NUL', '{"API_KEY": "hush-hush\\u0000"}'],
+	['a name that decides how programs start', '{"API_KEY": "hush-hush", "LD_PRELOAD": "hush-hush"}']
+])('F3: %s is refused, without what was sent, and stores nothing', async (_name, body) => {
+	const { status, text } = await send(PUT, 'demo', body);
+	expect(status).toBe(400);
+	expect(text).not.toContain('hush');
+	expect(JSON.parse((await send(GET, 'demo')).text)).toMatchObject({ variables: [{ name: 'API_KEY', isSet: false }] });
+});
+
+test.each(['Demo', 'other', 'demo@1.0.0', '__proto__', 'x/demo'])('F3: there is no skill “%s”', async (id) => {
+	const { status, text } = await send(PUT, id, '{"API_KEY": "hush-hush"}');
+	expect(status).toBe(404);
+	expect(text).not.toContain('hush');
+});
+
+test('F3: a value is stored, shown as set and never sent back, and is removed with null', async () => {
+	const source = app.skills.registry.snapshot().skills[0]?.source ?? '';
+	const stored = await send(PUT, `${source}/demo`, '{"API_KEY": "hush-hush"}');
+	expect(stored.status).toBe(200);
+	const needs = JSON.parse(stored.text) as SkillNeeds;
+	expect(needs.variables).toEqual([{ name: 'API_KEY', isDeclared: true, isSet: true, setBy: 'secret' }]);
+	expect(stored.text + (await send(GET, 'demo')).text).not.toContain('hush');
+	expect(await app.vault.valuesOf(`${source}/demo`)).toEqual({ API_KEY: 'hush-hush' });
+	await send(PUT, 'demo', '{"API_KEY": null}');
+	expect(await app.vault.valuesOf(`${source}/demo`)).toEqual({});
+});
