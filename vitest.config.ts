@@ -18,6 +18,9 @@ export default defineConfig({
 					name: 'node',
 					environment: 'node',
 					globalSetup: installSandboxes,
+					// Real processes on a machine that is busy with the other files.
+					testTimeout: 30_000,
+					hookTimeout: 30_000,
 					include: ['src/**/*.test.ts', 'tests/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
 					exclude: [componentTests, crashTests, sandboxTests, 'tests/fixtures/**']
 				}

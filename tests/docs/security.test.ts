@@ -11,7 +11,7 @@ function readTests(path: string): string | null {
 	return existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : null;
 }
 
-describe('SECURITY: docs/security.md', () => {
+describe('SECURITY: docs/security.md', { timeout: 30_000 }, () => {
 	const page = readFileSync(join(root, 'docs/security.md'), 'utf8');
 
 	test('every claim names the tests that show it, and each of them exists', () => {

@@ -75,7 +75,7 @@ export function createBubblewrapRig({ asUser, ...options }: BubblewrapRigOptions
 }
 
 /** The interpreter behind whatever `python3` is here, and the folder that it is made of. */
-export function findPython(): { file: string; prefix: string } {
+function findPython(): { file: string; prefix: string } {
 	const script = 'import sys; print(sys.executable); print(sys.base_prefix)';
 	const [file = '', prefix = ''] = execFileSync('python3', ['-c', script], { encoding: 'utf8' }).trim().split('\n');
 	return { file, prefix };

@@ -162,6 +162,7 @@ export function createFakeClient(): FakeClient {
 		skillEvents: () => new FakeSource('skills', 0) as unknown as EventSource,
 		saveSecrets: async () => ({ binaries: [], pythonModules: [], variables: [] }),
 		listExecutions: async ({ page, limit }) => ({ data: [], total: 0, page, limit, totalPages: 1 }),
+		runExecution: async () => missing(),
 		endExecution: (id) => record(undefined, 'endExecution', id),
 		getHealth: async () => {
 			throw unreachable();

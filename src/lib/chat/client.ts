@@ -1,5 +1,6 @@
 /** The server's API as the page sees it (DESIGN §5): every call resolves to the answer or throws an `ApiError`. */
 import type {
+	AdHocExecution,
 	ConversationDetail,
 	ConversationList,
 	ConversationSummary,
@@ -8,6 +9,7 @@ import type {
 	QueuedMessage,
 	RunAgentInput,
 	RunState,
+	SkillExecution,
 	SkillExecutionList,
 	SkillDetail,
 	SkillList,
@@ -68,6 +70,8 @@ export interface Client {
 		page: number;
 		limit: number;
 	}) => Promise<SkillExecutionList>;
+	/** Runs a script or tool now, and waits for its end. */
+	runExecution: (wanted: AdHocExecution) => Promise<{ execution: SkillExecution }>;
 	endExecution: (id: string) => Promise<void>;
 	getHealth: () => Promise<Health>;
 }
@@ -109,6 +113,7 @@ export function createClient(): Client {
 			const query = new URLSearchParams([...filters, ['page', String(page)], ['limit', String(limit)]]);
 			return request(`/api/skills/executions?${query}`);
 		},
+		runExecution: (wanted) => request('/api/skills/executions', 'POST', wanted),
 		endExecution: (id) => request(`/api/skills/executions/${encodeURIComponent(id)}`, 'DELETE'),
 		getHealth: () => request('/api/health')
 	};

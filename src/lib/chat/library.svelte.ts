@@ -1,4 +1,4 @@
-/** The installed skills, kept up to date while the page is looked at. */
+/** The installed skills and those of the server, kept up to date while the page is looked at. */
 import type { SkillSummary } from '../shared/api.ts';
 import { asApiError, type ApiError } from './api-error.ts';
 import type { Client } from './client.ts';
@@ -13,7 +13,10 @@ export class Library {
 	#source: EventSource | null = null;
 	#reads = 0;
 	#timer: ReturnType<typeof setTimeout> | undefined;
+	/** Those of folders. */
 	skills = $state.raw<SkillSummary[]>([]);
+	/** Those that the server brings itself. */
+	builtins = $state.raw<SkillSummary[]>([]);
 	revision = $state<string | null>(null);
 	isLoaded = $state(false);
 	error = $state.raw<ApiError | null>(null);
@@ -30,7 +33,8 @@ export class Library {
 		try {
 			const { items, last } = await readPages((page) => this.#client.listSkills(page, PAGE_SIZE), MAX_PAGES);
 			if (read !== this.#reads) return;
-			this.skills = items;
+			this.skills = items.filter(({ trust }) => trust !== 'builtin');
+			this.builtins = items.filter(({ trust }) => trust === 'builtin');
 			this.revision = last.revision;
 			this.error = null;
 		} catch (error) {

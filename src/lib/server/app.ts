@@ -74,25 +74,34 @@ export async function createApp(config: Config): Promise<App> {
 	const installedRoot = join(config.dataDir, 'skills');
 	// A name of its own, which no other folder's name takes: secrets and grants go by it.
 	const roots = config.skillsDirs.map((path) => (path === installedRoot ? { path, source: 'installed' } : path));
-	const skills = await createSkillsProvider(roots, {
-		timeout: config.skillsTimeoutMs,
-		maxOutput: config.skillsMaxOutputBytes,
-		env: config.skillsEnv,
-		sandbox: box.sandbox,
-		limits,
-		host: { secretsOf: vault.secretsOf, openNetwork: network.openNetwork, recorder },
-		isEnabled: () => isEnabled,
-		watch: true
-	});
-	const lookup = createLookup({ sandbox: box.sandbox, host: box.host, path: process.env.PATH ?? '' });
-	const preflight = createPreflight({ vault, offered: config.skillsEnv, lookup });
-	const modes = await openSkillModes(store);
 	const trust = createTrust({
 		store,
 		roots: config.skillsDirs,
 		installedRoot,
 		trustsLocal: config.execution.trustsLocal
 	});
+	const skills = await createSkillsProvider(roots, {
+		timeout: config.skillsTimeoutMs,
+		maxOutput: config.skillsMaxOutputBytes,
+		env: config.skillsEnv,
+		sandbox: box.sandbox,
+		limits,
+		host: {
+			secretsOf: vault.secretsOf,
+			openNetwork: network.openNetwork,
+			// Where somebody wants to be asked, nothing runs by the way.
+			mayRunInline: async (skill) =>
+				config.execution.runsInlineCommands &&
+				config.approvalMode === 'auto' &&
+				(await trust.judge(skill)).state === 'trusted',
+			recorder
+		},
+		isEnabled: () => isEnabled,
+		watch: true
+	});
+	const lookup = createLookup({ sandbox: box.sandbox, host: box.host, path: process.env.PATH ?? '' });
+	const preflight = createPreflight({ vault, offered: config.skillsEnv, lookup });
+	const modes = await openSkillModes(store);
 	const workspaces = createWorkspaces(config.dataDir);
 	const model = config.isOffline
 		? createOfflineModel()

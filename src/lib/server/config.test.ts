@@ -8,9 +8,11 @@ const root = join(import.meta.dirname, '../../..');
 describe('the settings', () => {
 	test('without any, the built-in responder answers and folders have their defaults', () => {
 		const config = loadConfig({});
+		expect(config.execution).toMatchObject({ isEnabled: true, network: null, runsInlineCommands: false });
 		expect(config).toMatchObject({
 			apiKey: null,
 			isOffline: true,
+			host: '127.0.0.1',
 			limits: { maxSteps: 10, maxCostUsd: null },
 			dataDir: resolve('data')
 		});

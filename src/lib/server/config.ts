@@ -60,6 +60,10 @@ const schema = z.object({
 		.enum(['trust', 'ask'])
 		.default('trust')
 		.describe('“ask”: skills in folders of SKILLS_DIRS must be looked at and trusted as well.'),
+	SKILLS_INLINE_COMMANDS: z
+		.stringbool()
+		.default(false)
+		.describe('“true”: commands in the instructions of trusted skills (!`command`) run when the skill is loaded.'),
 	SKILLS_SANDBOX: z
 		.enum(['auto', 'process', 'bubblewrap', 'container'])
 		.default('auto')
@@ -142,6 +146,8 @@ export interface ExecutionConfig {
 	isEnabled: boolean;
 	/** Skills of configured folders need no looking at. */
 	trustsLocal: boolean;
+	/** Commands in the instructions of trusted skills run when the skill is loaded (D45). */
+	runsInlineCommands: boolean;
 	sandbox: 'auto' | 'process' | 'bubblewrap' | 'container';
 	containerRuntime: 'auto' | 'docker' | 'podman';
 	containerImage: string | null;
@@ -238,6 +244,7 @@ function executionOf(values: z.infer<typeof schema>): ExecutionConfig {
 	return {
 		isEnabled: values.SKILLS_ENABLED,
 		trustsLocal: values.SKILLS_TRUST_LOCAL === 'trust',
+		runsInlineCommands: values.SKILLS_INLINE_COMMANDS,
 		sandbox: values.SKILLS_SANDBOX,
 		containerRuntime: values.SKILLS_SANDBOX_RUNTIME,
 		containerImage: values.SKILLS_SANDBOX_IMAGE ?? null,

@@ -4,7 +4,8 @@ import type { AdHocExecution, SkillExecution } from '../../shared/api.ts';
 import type { ExecutionCaller } from '../skills/execution-host.ts';
 import type { SkillOperation } from '../skills/operations.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
-import type { SkillErrorType, SkillEvent, SkillExecutionResult } from '../skills/types.ts';
+import type { PlannedRun, SkillSession } from '../skills/session.ts';
+import { SkillError, type SkillErrorType, type SkillEvent, type SkillExecutionResult } from '../skills/types.ts';
 import type { Store } from '../store/store.ts';
 import type { ApprovalPolicy } from './approval-policy.ts';
 import type { SkillModes } from './skill-modes.ts';
@@ -81,10 +82,7 @@ export async function runAdHoc(parts: AdHocParts, asked: AdHocExecution, signal:
 	const { result, failure } = builtin
 		? await callBuiltin(builtin, asked, context)
 		: await performOperation(parts, asked, context);
-	if (executionId === null) {
-		const { error = 'ExecutionFailed', message = 'It could not be run.', hint } = failure;
-		throw new AppError(CODES[error] ?? 'conflict', message, { ...(hint ? { hint } : {}), details: { error } });
-	}
+	if (executionId === null) throw asAppError(failure);
 	const execution = await parts.store.skillExecutions.get(executionId);
 	if (!execution) throw new AppError('unavailable', 'It ran, but its record could not be written.');
 	return { execution, result };
@@ -92,9 +90,13 @@ export async function runAdHoc(parts: AdHocParts, asked: AdHocExecution, signal:
 
 type Outcome = Pick<AdHocResult, 'result'> & { failure: Failure };
 
-/** A skill of a folder that has the very name stands before one of this server. */
+/** A skill of a folder that has the very name stands before one of this server. @throws AppError `not_found` */
 function builtinFor({ skills, findBuiltin }: AdHocParts, skillName: string): AdHocBuiltin | null {
-	if (skillName.startsWith('builtin/')) return findBuiltin(skillName.slice('builtin/'.length));
+	if (skillName.startsWith('builtin/')) {
+		const builtin = findBuiltin(skillName.slice('builtin/'.length));
+		if (!builtin) throw new AppError('not_found', `There is no skill “${skillName}”.`);
+		return builtin;
+	}
 	return skills.registry.snapshot().skills.some(({ name }) => name === skillName) ? null : findBuiltin(skillName);
 }
 
@@ -127,7 +129,7 @@ async function performOperation(
 		tool === undefined
 			? { kind: 'run', skill: skillName, script: script ?? '', args, argStyle: undefined }
 			: { kind: 'tool', skill: skillName, tool, args: input ?? {} };
-	const plan = session.planOperation(operation);
+	const plan = planOf(session, operation);
 	if (plan && !(await approvals.mayRunUnasked(plan.skill))) {
 		throw new AppError('forbidden', `Nobody has trusted the files of “${plan.skill.name}” yet.`, {
 			hint: 'Look at what it contains on its page, and trust it there.'
@@ -136,4 +138,19 @@ async function performOperation(
 	const { result } = await session.perform(operation, context);
 	if (typeof result === 'string') throw new AppError('invalid_input', 'This call runs nothing.');
 	return { result, failure: result };
+}
+
+/** What would be run; null for what is not there or switched off. @throws AppError for arguments that no script can be given */
+function planOf(session: SkillSession, operation: SkillOperation): PlannedRun | null {
+	try {
+		return session.planOperation(operation);
+	} catch (error) {
+		if (!(error instanceof SkillError)) throw error;
+		const { type, message, hint } = error;
+		throw asAppError({ error: type, message, ...(hint ? { hint } : {}) });
+	}
+}
+
+function asAppError({ error = 'ExecutionFailed', message = 'It could not be run.', hint }: Failure): AppError {
+	return new AppError(CODES[error] ?? 'conflict', message, { ...(hint ? { hint } : {}), details: { error } });
 }

@@ -12,6 +12,11 @@ import { openSkillModes } from './skill-modes.ts';
 import { listSkills, summariseSkills } from './skill-summaries.ts';
 
 const NOW = '2026-01-01T00:00:00.000Z';
+/** One that is ready, one that is not. */
+const BUILTINS = [
+	{ name: 'file_read', description: 'Reads a file.', parameters: { type: 'object' }, unavailable: () => null },
+	{ name: 'browser', description: 'Opens a page.', parameters: {}, unavailable: () => 'No browser is installed.' }
+];
 const NEEDS = { binaries: [], pythonModules: [], variables: [] };
 
 let folder: string;
@@ -34,6 +39,7 @@ beforeEach(async () => {
 	skills = await createSkillsProvider([local, { path: installed, source: 'installed' }]);
 	parts = {
 		skills,
+		builtins: { builtins: BUILTINS },
 		trust: createTrust({ store, roots: [local, installed], installedRoot: installed, trustsLocal: true }),
 		modes: await openSkillModes(store),
 		preflight: { needsOf: async () => NEEDS },
@@ -125,7 +131,8 @@ describe('E3: a change of a skill', () => {
 
 test('F4: the list says of each skill whether it is trusted, and its mode', async () => {
 	await changeSkill(parts, 'plain', { mode: 'off' }, NOW);
-	const list = async (query = '') => summariseSkills(listSkills(skills.registry.snapshot(), query), parts);
+	const list = async (query = '') =>
+		summariseSkills(listSkills(skills.registry.snapshot(), [], query), parts, { start: 0, end: 50 });
 	expect((await list()).map(({ id, trust, mode }) => [id, trust, mode])).toEqual([
 		['both', 'trusted', 'auto'],
 		['net', 'untrusted', 'auto'],
@@ -138,4 +145,63 @@ test('F4: the list says of each skill whether it is trusted, and its mode', asyn
 	expect(await list('net')).toMatchObject([{ id: 'net', trust: 'trusted' }]);
 	await put('installed/net/x', '');
 	expect(await list('net')).toMatchObject([{ id: 'net', trust: 'changed' }]);
+});
+
+describe('D27: the skills of this server', () => {
+	const found = (query = '') => listSkills(skills.registry.snapshot(), BUILTINS, query);
+	const page = async (start: number, end: number) =>
+		(await summariseSkills(found(), parts, { start, end })).map(({ id }) => id);
+
+	test('come after those of folders, over pages as well, and are found like them', async () => {
+		const folders = ['both', 'net', 'plain', 'installed/both@2.0.0', 'installed/torn'];
+		const all = [...folders, 'builtin/file_read', 'builtin/browser'];
+		expect(await page(0, 50)).toEqual(all);
+		expect([...(await page(0, 3)), ...(await page(3, 6)), ...(await page(6, 9))]).toEqual(all);
+		expect(await page(7, 10)).toEqual([]);
+		expect(await summariseSkills(found('READS a'), parts, { start: 0, end: 50 })).toEqual([
+			{
+				...{ id: 'builtin/file_read', name: 'file_read', description: 'Reads a file.', status: 'ready', path: '' },
+				...{ scripts: [], tools: ['file_read'], diagnostics: [], trust: 'builtin', mode: 'auto' }
+			}
+		]);
+	});
+
+	test('say why they cannot be used, in the list and on their own', async () => {
+		const diagnostics = [{ severity: 'warning', field: '_', message: 'No browser is installed.' }];
+		const [, browser] = await summariseSkills(found(), parts, { start: 5, end: 7 });
+		expect(browser).toMatchObject({ name: 'browser', status: 'ready', diagnostics });
+		expect(await describeSkill(parts, 'builtin/browser')).toMatchObject({ skillId: 'builtin/browser', diagnostics });
+	});
+
+	test('B6: have a mode, which is all that can be changed', async () => {
+		const id = 'builtin/file_read';
+		expect(await describeSkill(parts, id)).toMatchObject({
+			...{ id, skillId: id, trust: 'builtin', version: '1.0.0', mode: 'auto', digest: '', isTrustedByPlace: false },
+			...{ files: [], findings: [], changes: null, needs: NEEDS, network: { declared: [], granted: [] } },
+			inputSchemas: { file_read: { type: 'object' } }
+		});
+		expect(await changeSkill(parts, id, { mode: 'off' }, NOW)).toMatchObject({ mode: 'off' });
+		expect(await changeSkill(parts, id, { enabled: true }, NOW)).toMatchObject({ mode: 'auto' });
+		expect((await openSkillModes(store)).modeOf(id)).toBe('auto');
+		const digest = '0'.repeat(64);
+		for (const patch of [{ trust: { digest, isTrusted: true } }, { network: ['example.org'] }]) {
+			const refused = changeSkill(parts, id, { ...patch, mode: 'off' }, NOW);
+			await expect(refused).rejects.toMatchObject({ code: 'invalid_input', status: 400 });
+		}
+		expect(await describeSkill(parts, id)).toMatchObject({ mode: 'auto' });
+	});
+
+	test.each(['file_read', 'builtin/ghost', 'builtin/', 'other/file_read'])('%j is none of them', async (id) => {
+		await expect(describeSkill(parts, id)).rejects.toMatchObject({ code: 'not_found' });
+	});
+});
+
+test('F4: says which skills are trusted for where they lie, which cannot be withdrawn', async () => {
+	const plain = await describeSkill(parts, 'plain');
+	expect(plain).toMatchObject({ trust: 'trusted', isTrustedByPlace: true });
+	const withdrawn = changeSkill(parts, 'plain', { trust: { digest: plain.digest, isTrusted: false } }, NOW);
+	await expect(withdrawn).rejects.toMatchObject({ code: 'conflict' });
+	const { digest } = await describeSkill(parts, 'net');
+	const patch = { trust: { digest, isTrusted: true } };
+	expect(await changeSkill(parts, 'net', patch, NOW)).toMatchObject({ trust: 'trusted', isTrustedByPlace: false });
 });

@@ -2,7 +2,7 @@
 import { posix } from 'node:path';
 
 /** Always allowed; `SKILLS_ALLOWED_SANDBOX_IMAGES` adds to them. */
-export const DEFAULT_IMAGES = {
+const DEFAULT_IMAGES = {
 	node: 'node:22-alpine',
 	python: 'python:3.12-alpine',
 	other: 'alpine:3.20'

@@ -39,7 +39,6 @@ export interface LaunchLimits {
 }
 
 export type LaunchResult = Omit<SandboxResult, 'image'>;
-export type { KeptStream };
 
 export interface Launched {
 	readonly isAlive: boolean;

@@ -26,7 +26,7 @@ export function watchFolder(limits: NonNullable<LaunchLimits['watch']>, onOver: 
 }
 
 /** True as soon as it has seen too much; what disappears while it looks is not counted. */
-export async function isOverfull(
+async function isOverfull(
 	{ dir, maxBytes, maxFiles }: NonNullable<LaunchLimits['watch']>,
 	isStopped: () => boolean = () => false
 ): Promise<boolean> {

@@ -7,6 +7,8 @@ export interface ExecutionHost {
 	secretsOf?(skill: Skill): Promise<Record<string, string>>;
 	/** Opens a way out for one execution; null for none. */
 	openNetwork?(skill: Skill, executionId: string): Promise<NetworkSession | null>;
+	/** May commands that stand in the skill's instructions (``!`command` ``) run when it is loaded? Without it they are text (D45). */
+	mayRunInline?(skill: Skill): Promise<boolean>;
 	/** Told of every execution. Never throws. */
 	recorder?: ExecutionRecorder;
 }

@@ -48,6 +48,10 @@ export interface Executor {
 		args: Record<string, unknown>,
 		context: ExecutionContext
 	): Promise<SkillExecutionResult>;
+	/** Runs one line of the skill's instructions in a shell (D45). @throws SkillError likewise */
+	runInline(skill: Skill, command: string, context: ExecutionContext): Promise<SkillExecutionResult>;
+	/** May it? See `ExecutionHost.mayRunInline`. */
+	mayRunInline(skill: Skill): Promise<boolean>;
 	/** Has a Node wait for a skill that is likely to need one. */
 	warm(skill: Skill, context: Pick<ExecutionContext, 'cwd'>): void;
 	/** A piece of an output that was too long; null when it is not kept any more (D11). */
@@ -73,7 +77,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
 	const parts = { sandbox, spares, outputs, host, timeoutMs, maxOutputBytes, limits, offered, digestOf };
 
 	/** What every call of a skill has in common. @throws SkillError SkillsDisabled | ScriptNotFound | ScriptNotAllowed */
-	const prepare = async (skill: Skill, requested: string, { cwd }: ExecutionContext) => {
+	const prepare = async (skill: Skill, requested: string | null, { cwd }: ExecutionContext) => {
 		if (options.isEnabled && !options.isEnabled()) {
 			throw new SkillError(
 				'SkillsDisabled',
@@ -81,7 +85,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
 				'The operator can switch it on with SKILLS_ENABLED=true.'
 			);
 		}
-		const script = await resolveScript(skill.dir, requested);
+		const script =
+			requested === null ? { path: skill.dir, name: 'SKILL.md' } : await resolveScript(skill.dir, requested);
 		await mkdir(cwd, { recursive: true });
 		const [dir, workspace] = await Promise.all([realpath(skill.dir), realpath(cwd)]);
 		const folders = { skill: dir, workspace };
@@ -125,6 +130,17 @@ export function createExecutor(options: ExecutorOptions): Executor {
 			};
 			// Only a head start: what is wrong with the folders, the call itself will say.
 			start().catch(() => undefined);
+		},
+		mayRunInline: async (skill) => (await host.mayRunInline?.(skill)) ?? false,
+		async runInline(skill, command, context) {
+			const call = await prepare(skill, null, context);
+			const bash = await interpreters.resolve('inline.sh');
+			const argv = [...bash.args, '-c', command];
+			return execute(
+				{ ...invocation(call), args: [command], file: bash.file, argv, runtime: addRuntime(call, bash) },
+				context,
+				parts
+			);
 		},
 		async runScript(skill, requested, { argv, env: variables, input }, context) {
 			const call = await prepare(skill, requested, context);

@@ -9,6 +9,7 @@ import type { SkillSnapshot } from './registry.ts';
 import { readSkillFile } from './read-file.ts';
 import { readScriptArguments } from './script-arguments.ts';
 import { searchSkills } from './skill-search.ts';
+import { expandInline } from './inline-commands.ts';
 import { SkillError, type Skill, type SkillTool } from './types.ts';
 
 const MAX_NAMES_SHOWN = 100;
@@ -36,7 +37,7 @@ export async function perform(operation: SkillOperation, context: PerformContext
 		case 'search':
 			return { kind: 'search', query: operation.query, found: searchSkills(library.skills, operation.query) };
 		case 'load':
-			return load(await activate(operation, context), context);
+			return load(await expandInline(await activate(operation, context), context), context);
 		case 'read': {
 			const skill = requireSkill(context, operation.skill);
 			if (operation.path === null) return { kind: 'files', skill };

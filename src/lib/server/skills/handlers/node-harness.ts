@@ -9,7 +9,7 @@ export const ACKNOWLEDGED = '\x06';
  * prints goes to stderr; stdout carries its one answer `{ok, value | error}`. Environment and working directory come
  * with the call: the process may have been started before anyone knew of it. Without a call it ends.
  */
-export const NODE_HARNESS = `
+const NODE_HARNESS = `
 const { writeSync } = require('node:fs');
 const { runMain } = require('node:module');
 const { Readable } = require('node:stream');

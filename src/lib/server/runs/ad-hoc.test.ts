@@ -1,0 +1,277 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { plainProcesses } from '../../../../tests/support/plain-processes.ts';
+import { adHocExecution } from '../../shared/api.ts';
+import { createBuiltinCalls, type BuiltinCalls } from '../builtins/builtin-calls.ts';
+import { createBuiltins } from '../builtins/builtins.ts';
+import { workspaceOf } from '../builtins/workspace-path.ts';
+import { createLog } from '../log.ts';
+import { createSafeFetch } from '../network/safe-fetch.ts';
+import { DEFAULT_LIMITS } from '../sandbox/sandbox.ts';
+import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts';
+import { openSqliteStore } from '../store/sqlite.ts';
+import type { Store } from '../store/store.ts';
+import { createTrust, type Trust } from '../trust/trust.ts';
+import { runAdHoc, type AdHocParts } from './ad-hoc.ts';
+import { createApprovalPolicy } from './approval-policy.ts';
+import { createExecutionRecorder } from './execution-recorder.ts';
+import { openSkillModes, type SkillModes } from './skill-modes.ts';
+
+const NOW = '2026-01-01T00:00:00.000Z';
+
+let folder: string;
+let store: Store;
+let skills: SkillsProvider;
+let builtins: BuiltinCalls;
+let modes: SkillModes;
+let trust: Trust;
+let parts: AdHocParts;
+let isEnabled: boolean;
+/** In place of random ids. */
+let anonymous: number;
+
+beforeEach(async () => {
+	folder = await mkdtemp(join(tmpdir(), 'ad-hoc-'));
+	isEnabled = true;
+	anonymous = 0;
+	await put('local/demo/SKILL.md', '---\nname: demo\ndescription: Says things.\nversion: 1.2.3\n---\nText.');
+	await put('local/demo/scripts/say.sh', 'echo "said: $*"; echo oh >&2; printf x >> made.txt\n');
+	await put('local/demo/scripts/fail.sh', 'echo broken >&2; exit 3\n');
+	await put('local/demo/add.js', 'export default ({ a, b }) => ({ sum: a + b });\n');
+	await put('local/demo/package.json', '{"type":"module"}');
+	const number = { type: 'number' };
+	await put(
+		'local/demo/tools.json',
+		JSON.stringify([{ name: 'add', description: 'Adds.', script: 'add.js', parameters: { a: number, b: number } }])
+	);
+	await put('installed/stranger/SKILL.md', '---\nname: stranger\ndescription: From elsewhere.\n---\nText.');
+	await put('installed/stranger/scripts/say.sh', 'echo "said: $*"\n');
+	const roots = [join(folder, 'local'), join(folder, 'installed')];
+	store = await openSqliteStore(join(folder, 'app.sqlite'));
+	const recorder = createExecutionRecorder(
+		store,
+		createLog(() => undefined)
+	);
+	const sandbox = plainProcesses();
+	skills = await createSkillsProvider(roots, { sandbox, host: { recorder }, isEnabled: () => isEnabled });
+	modes = await openSkillModes(store);
+	trust = createTrust({ store, roots, installedRoot: join(folder, 'installed'), trustsLocal: true });
+	builtins = createBuiltinCalls({
+		builtins: createBuiltins({
+			sandbox,
+			limits: DEFAULT_LIMITS,
+			settings: {
+				...{ timeoutMs: 10_000, maxOutputChars: 1000, maxFileBytes: 1000, maxHttpBytes: 1000 },
+				...{ searchUrl: null, hasBrowser: false }
+			},
+			network: null,
+			fetch: createSafeFetch(),
+			operatorFetch: createSafeFetch(),
+			openNetwork: () => Promise.reject(new Error('not needed'))
+		}),
+		modeOf: modes.modeOf,
+		isEnabled: () => isEnabled,
+		recorder,
+		timeoutMs: 10_000
+	});
+	parts = {
+		skills,
+		store,
+		modes,
+		approvals: createApprovalPolicy({ store, trust, mode: 'ask' }),
+		findBuiltin(name) {
+			const builtin = builtins.find(name);
+			return builtin && { name: builtin.name, call: (input, context) => builtins.call(builtin, input, context) };
+		},
+		workspaceOf: (apiKeyId, sessionId) =>
+			workspaceOf(folder, apiKeyId ? { apiKeyId } : { sessionId: sessionId ?? `nobody-${++anonymous}` })
+	};
+});
+afterEach(async () => {
+	await skills.close();
+	await builtins.close();
+	await store.close();
+	await rm(folder, { recursive: true, force: true });
+});
+
+async function put(path: string, text: string): Promise<void> {
+	await mkdir(dirname(join(folder, path)), { recursive: true });
+	await writeFile(join(folder, path), text);
+}
+
+/** As the door takes it: the body is checked first. */
+const run = (body: unknown) => runAdHoc(parts, adHocExecution.parse(body), new AbortController().signal);
+const count = async () => (await store.skillExecutions.list({}, { page: 1, limit: 1 })).total;
+
+describe('E10: what cannot be run is refused before anything runs, and leaves no record', () => {
+	test.each([
+		['a skill that is not there', { skillName: 'ghost', script: 'x.sh' }, 'not_found', 404],
+		['a script that is not there', { skillName: 'demo', script: 'scripts/ghost.sh' }, 'not_found', 404],
+		['a tool that is not there', { skillName: 'demo', tool: 'ghost', input: {} }, 'not_found', 404],
+		['a script outside the skill', { skillName: 'demo', script: '../../x.sh' }, 'invalid_input', 400],
+		['input that does not fit the tool', { skillName: 'demo', tool: 'add', input: { a: 'one' } }, 'invalid_input', 400],
+		[
+			'arguments with a null character',
+			{ skillName: 'demo', script: 'scripts/say.sh', args: ['\0'] },
+			'invalid_input',
+			400
+		],
+		['a version that is none', { skillName: 'demo@such nonsense', script: 'scripts/say.sh' }, 'invalid_input', 400],
+		['neither a script nor a tool', { skillName: 'demo' }, 'invalid_input', 400],
+		['a skill that nobody trusts', { skillName: 'stranger', script: 'scripts/say.sh' }, 'forbidden', 403],
+		['a built-in skill that is not there', { skillName: 'builtin/ghost', input: {} }, 'not_found', 404],
+		['a script of a built-in skill', { skillName: 'file_read', script: 'x.sh' }, 'invalid_input', 400],
+		['another tool of a built-in skill', { skillName: 'file_read', tool: 'add' }, 'not_found', 404]
+	])('%s', async (_, body, code, status) => {
+		await expect(run(body)).rejects.toMatchObject({ code, status });
+		expect(await count()).toBe(0);
+	});
+
+	test('a script and a tool at once, words for numbers and unknown keys are no request at all', () => {
+		const bodies = [
+			{ skillName: 'demo', script: 'x', tool: 'y' },
+			{ skillName: 'demo', script: 'x', args: [{}] },
+			{ skillName: 'demo', script: 'x', owner: 'me' },
+			{ script: 'x' }
+		];
+		for (const body of bodies) expect(adHocExecution.safeParse(body).success).toBe(false);
+	});
+
+	test('E11: everything, while the execution of skills is switched off: 503', async () => {
+		isEnabled = false;
+		const bodies = [
+			{ skillName: 'demo', script: 'scripts/say.sh' },
+			{ skillName: 'demo', tool: 'add', input: { a: 1, b: 2 } },
+			{ skillName: 'file_write', input: { path: 'a.txt', content: 'a' } }
+		];
+		for (const body of bodies) await expect(run(body)).rejects.toMatchObject({ code: 'unavailable', status: 503 });
+		expect(await count()).toBe(0);
+	});
+
+	test('B6: skills that are off, of a folder or of this server: 409', async () => {
+		await modes.setMode('local/demo', 'off');
+		await modes.setMode('builtin/file_write', 'off');
+		const bodies = [
+			{ skillName: 'demo', script: 'scripts/say.sh' },
+			{ skillName: 'builtin/file_write', input: { path: 'a.txt', content: 'a' } }
+		];
+		for (const body of bodies) await expect(run(body)).rejects.toMatchObject({ code: 'conflict', status: 409 });
+		expect(await count()).toBe(0);
+	});
+});
+
+describe('E13: what is run is written down', () => {
+	test('a script: who asked, what ran, with which files, and what came of it', async () => {
+		const { execution, result } = await run({
+			skillName: 'demo',
+			script: 'scripts/say.sh',
+			args: ['two words', 7, true],
+			apiKeyId: 'key-1',
+			sessionId: 'session-1'
+		});
+		expect(result).toMatchObject({ success: true, stdout: 'said: two words 7 true\n', exitCode: 0 });
+		expect(execution).toEqual({
+			id: expect.stringMatching(/^[\w-]+$/),
+			skillId: 'local/demo',
+			skill: 'demo',
+			version: '1.2.3',
+			tool: null,
+			script: 'scripts/say.sh',
+			argv: ['two words', '7', 'true'],
+			input: null,
+			digest: expect.stringMatching(/^[0-9a-f]{16,64}$/),
+			sandbox: 'process',
+			limits: expect.objectContaining({ timeoutMs: 30_000 }),
+			status: 'success',
+			errorType: null,
+			errorMessage: null,
+			exitCode: 0,
+			stdoutBytes: 23,
+			stderrBytes: 3,
+			output: expect.stringContaining('said: two words 7 true'),
+			durationMs: expect.any(Number),
+			files: [{ path: 'made.txt', bytes: 1 }],
+			refused: [],
+			conversationId: null,
+			runId: null,
+			toolCallId: null,
+			apiKeyId: 'key-1',
+			sessionId: 'session-1',
+			createdAt: expect.any(String),
+			finishedAt: expect.any(String)
+		});
+		expect(await store.skillExecutions.get(execution.id)).toEqual(execution);
+	});
+
+	test('a script that fails is an answer, with its exit code', async () => {
+		const { execution, result } = await run({ skillName: 'demo', script: 'scripts/fail.sh' });
+		expect(result).toMatchObject({ success: false });
+		expect(execution).toMatchObject({ status: 'error', exitCode: 3, errorType: 'ExecutionFailed' });
+	});
+
+	test('a tool: its input, and the value it returned', async () => {
+		const { execution, result } = await run({ skillName: 'demo', tool: 'add', input: { a: 1, b: 2 } });
+		expect(result).toMatchObject({ success: true, value: { sum: 3 } });
+		expect(execution).toMatchObject({ tool: 'add', input: '{"a":1,"b":2}', status: 'success', exitCode: 0 });
+	});
+
+	test('F4: a skill from elsewhere, once its files are trusted', async () => {
+		const stranger = skills.registry.snapshot().skills.find(({ name }) => name === 'stranger');
+		if (!stranger) throw new Error('the skill is not there');
+		await trust.trust(stranger, (await trust.review(stranger)).digest, NOW);
+		const { result } = await run({ skillName: 'stranger', script: 'scripts/say.sh', args: ['hi'] });
+		expect(result).toMatchObject({ stdout: 'said: hi\n' });
+		await put('installed/stranger/scripts/say.sh', 'echo changed\n');
+		const again = run({ skillName: 'stranger', script: 'scripts/say.sh' });
+		await expect(again).rejects.toMatchObject({ code: 'forbidden' });
+	});
+
+	test.each(['file_write', 'builtin/file_write', 'omniroute_file_write', 'file_write@1.0.0'])(
+		'D27: the built-in skill %s, for asking is consent',
+		async (skillName) => {
+			const { execution, result } = await run({ skillName, input: { path: 'a.txt', content: 'abc' }, sessionId: 's' });
+			expect(result).toMatchObject({ success: true });
+			expect(execution).toMatchObject({
+				...{ skillId: 'builtin/file_write', tool: 'file_write', script: null, argv: [], sessionId: 's' },
+				...{ input: '{"path":"a.txt","content":"abc"}', status: 'success', errorType: null },
+				files: [{ path: 'a.txt', bytes: 3 }]
+			});
+			expect(await readFile(join(workspaceOf(folder, { sessionId: 's' }), 'a.txt'), 'utf8')).toBe('abc');
+		}
+	);
+
+	test('D27: a built-in skill that fails, or is given what it does not take, has a record that says so', async () => {
+		const missing = await run({ skillName: 'file_read', input: { path: 'ghost.txt' } });
+		expect(missing.result).toMatchObject({ success: false });
+		expect(missing.execution).toMatchObject({ status: 'error', errorMessage: expect.stringContaining('ghost.txt') });
+		const wrong = await run({ skillName: 'file_read', tool: 'file_read', input: { nonsense: 1 } });
+		expect(wrong.execution).toMatchObject({ status: 'error', errorType: 'InvalidArgs' });
+	});
+
+	test('a skill of a folder stands before a built-in one of its name, which has its full name still', async () => {
+		await put('local/file_read/SKILL.md', '---\nname: file_read\ndescription: Mine.\n---\nText.');
+		await put('local/file_read/scripts/say.sh', 'echo mine\n');
+		await skills.reload();
+		const { result } = await run({ skillName: 'file_read', script: 'scripts/say.sh' });
+		expect(result).toMatchObject({ stdout: 'mine\n' });
+		const { execution } = await run({ skillName: 'builtin/file_read', input: { path: 'ghost.txt' } });
+		expect(execution.skillId).toBe('builtin/file_read');
+	});
+});
+
+test('E18: keys, sessions and those without either work in folders of their own', async () => {
+	const owners = [{ apiKeyId: 'one' }, { apiKeyId: 'two' }, { sessionId: 'one' }, {}, {}];
+	for (const owner of owners) {
+		const { execution } = await run({ skillName: 'demo', script: 'scripts/say.sh', ...owner });
+		// Each finds no earlier one's file, to which the script would add.
+		expect(execution.files).toEqual([{ path: 'made.txt', bytes: 1 }]);
+	}
+	const again = await run({ skillName: 'demo', script: 'scripts/say.sh', apiKeyId: 'one', sessionId: 'two' });
+	expect(again.execution.files).toEqual([{ path: 'made.txt', bytes: 2 }]);
+	const input = { path: 'made.txt' };
+	const read = await run({ skillName: 'file_read', input, apiKeyId: 'one' });
+	expect(read.result).toMatchObject({ success: true, value: expect.objectContaining({ content: 'xx' }) });
+	expect((await run({ skillName: 'file_read', input })).result).toMatchObject({ success: false });
+});
