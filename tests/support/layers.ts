@@ -60,6 +60,7 @@ const LAYERS: Layer[] = [
 	{ path: 'lib/server/config.ts', imports: [SHARED, SANDBOX] },
 	{ path: 'lib/server/http.ts', imports: [SHARED, 'lib/server/'], kit: true },
 	{ path: 'lib/server/app.ts', imports: [SHARED, 'lib/server/'] },
+	{ path: 'lib/server/open-skills.ts', imports: [SHARED, 'lib/server/'] },
 	{ path: 'lib/server/open-sandbox.ts', imports: [LOG, 'lib/server/config.ts', 'lib/server/sandbox/'] },
 
 	{ path: 'lib/chat/', imports: [SHARED] },

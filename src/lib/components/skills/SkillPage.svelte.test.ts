@@ -23,6 +23,7 @@ function detailOf(more: Partial<SkillDetail> = {}): SkillDetail {
 		version: '1.0.0',
 		source: 'installed',
 		digest: DIGEST,
+		isTrustedByPlace: false,
 		files: [
 			{ path: 'scripts/x.sh', bytes: 20, text: '<b>echo</b> \u202ehi' },
 			{ path: 'logo.png', bytes: 2000, text: null }
@@ -42,6 +43,7 @@ function detailOf(more: Partial<SkillDetail> = {}): SkillDetail {
 		needs: { binaries: [], pythonModules: [], variables: [] },
 		network: { declared: ['example.org', '*.example.net'], granted: ['example.org'] },
 		allowedTools: null,
+		inputSchemas: {},
 		...more
 	};
 }
@@ -50,7 +52,8 @@ async function setup(detail: SkillDetail = detailOf()) {
 	const client = {
 		getSkill: vi.fn(async (_id: string) => detail),
 		changeSkill: vi.fn(async (_id: string, _patch: unknown) => detail),
-		saveSecrets: vi.fn(async () => detail.needs)
+		saveSecrets: vi.fn(async () => detail.needs),
+		runExecution: vi.fn()
 	};
 	const onchange = vi.fn();
 	const screen = await render(SkillPage, { client, id: 'demo', onchange });
@@ -132,7 +135,7 @@ describe('F4: the page of a skill', () => {
 	});
 
 	test('that does not exist says so; one that could not be read can be asked for again', async () => {
-		const client = { getSkill: vi.fn(), changeSkill: vi.fn(), saveSecrets: vi.fn() };
+		const client = { getSkill: vi.fn(), changeSkill: vi.fn(), saveSecrets: vi.fn(), runExecution: vi.fn() };
 		client.getSkill.mockRejectedValueOnce(new ApiError('not_found', 'There is no skill “demo”.'));
 		const screen = await render(SkillPage, { client, id: 'demo' });
 		await expect.element(screen.getByTestId('skill-load-error')).toMatchTextContent(/There is no such skill/);
@@ -145,7 +148,12 @@ describe('F4: the page of a skill', () => {
 	});
 
 	test('that is being loaded says so', async () => {
-		const client = { getSkill: () => new Promise<never>(() => {}), changeSkill: vi.fn(), saveSecrets: vi.fn() };
+		const client = {
+			getSkill: () => new Promise<never>(() => {}),
+			changeSkill: vi.fn(),
+			saveSecrets: vi.fn(),
+			runExecution: vi.fn()
+		};
 		const screen = await render(SkillPage, { client, id: 'demo' });
 		await expect.element(screen.getByTestId('skill-loading')).toBeVisible();
 	});
@@ -156,10 +164,46 @@ describe('F4: the page of a skill', () => {
 		document.body.append(frame);
 		const long = 'x'.repeat(300);
 		const detail = detailOf({ description: long, path: long, files: [{ path: long, bytes: 1, text: long }] });
-		const client = { getSkill: async () => detail, changeSkill: vi.fn(), saveSecrets: vi.fn() };
+		const client = { getSkill: async () => detail, changeSkill: vi.fn(), saveSecrets: vi.fn(), runExecution: vi.fn() };
 		const screen = await render(SkillPage, { client, id: 'demo' }, { baseElement: frame });
 		await expect.element(screen.getByTestId('skill-name')).toBeVisible();
 		expect(frame.scrollWidth).toBeLessThanOrEqual(390);
 		frame.remove();
 	});
+});
+
+test('F4: a skill that is trusted for where it lies says so, and offers no trust to withdraw', async () => {
+	const { screen } = await setup(detailOf({ trust: 'trusted', isTrustedByPlace: true }));
+	await expect.element(screen.getByTestId('trust')).toMatchTextContent(/In a folder that this server was given/);
+	await expect.element(screen.getByTestId('withdraw-trust')).not.toBeInTheDocument();
+	await expect.element(screen.getByTestId('give-trust')).not.toBeInTheDocument();
+});
+
+test('F6: scripts can be run here once the files are trusted, not before', async () => {
+	const { screen, client } = await setup();
+	await expect.element(screen.getByTestId('run-later')).toBeVisible();
+	await expect.element(screen.getByTestId('run-form')).not.toBeInTheDocument();
+	client.changeSkill.mockResolvedValue(detailOf({ trust: 'trusted' }));
+	await screen.getByTestId('give-trust').click();
+	await expect.element(screen.getByTestId('run-form')).toBeVisible();
+	await expect.element(screen.getByTestId('run-later')).not.toBeInTheDocument();
+});
+
+test('D27: a skill of the server says what it is, why it cannot be used and its mode, and has no empty sections', async () => {
+	const { screen, client } = await setup(
+		detailOf({
+			...{ id: 'builtin/browser', skillId: 'builtin/browser', name: 'browser', source: 'builtin', path: '' },
+			...{ trust: 'builtin', digest: '', files: [], findings: [], scripts: [], tools: ['browser'] },
+			...{ network: { declared: [], granted: [] }, inputSchemas: { browser: {} } },
+			diagnostics: [{ severity: 'warning', field: '_', message: 'No browser is installed.' }]
+		})
+	);
+	await expect.element(screen.getByTestId('trust')).toMatchTextContent(/Built in/);
+	await expect
+		.element(screen.getByTestId('not-available'))
+		.toHaveTextContent('Not available: No browser is installed.');
+	const headings = screen.getByRole('heading', { level: 2 }).elements();
+	expect(headings.map(({ textContent }) => textContent.trim())).toEqual(['browser']);
+	await screen.getByTestId('mode-off').click();
+	expect(client.changeSkill).toHaveBeenLastCalledWith('builtin/browser', { mode: 'off' });
 });

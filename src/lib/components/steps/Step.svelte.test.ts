@@ -222,3 +222,31 @@ describe('F14: a call that has to be allowed', () => {
 		await expect.element(screen.getByTestId('approval-decision')).toHaveTextContent('Nobody decided; it was not run.');
 	});
 });
+
+describe('D35: connections that were refused', () => {
+	const refused = ['evil.example:443', 'other.example:80'];
+
+	test('are named, with the way to where they can be allowed', async () => {
+		const screen = await render(Step, { part: part({ execution: { ...finished, refused } }), conversationId: 'c' });
+		await screen.getByTestId('step-toggle').click();
+		await expect
+			.element(screen.getByTestId('refused'))
+			.toMatchTextContent(/Refused connections: evil\.example:443, other\.example:80\./);
+		const link = screen.getByRole('link', { name: 'What count-words may reach' });
+		await expect.element(link).toHaveAttribute('href', '/skills/count-words');
+	});
+
+	test('of a built-in skill cannot be allowed', async () => {
+		const browser = { ...finished, skill: 'browser', tool: 'browser', refused };
+		const screen = await render(Step, { part: part({ execution: browser }), conversationId: 'c' });
+		await screen.getByTestId('step-toggle').click();
+		await expect.element(screen.getByTestId('refused')).toBeVisible();
+		await expect.element(screen.getByTestId('refused').getByRole('link')).not.toBeInTheDocument();
+	});
+
+	test('are not spoken of where there were none', async () => {
+		const screen = await render(Step, { part: part({ execution: finished }), conversationId: 'c' });
+		await screen.getByTestId('step-toggle').click();
+		await expect.element(screen.getByTestId('refused')).not.toBeInTheDocument();
+	});
+});

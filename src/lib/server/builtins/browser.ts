@@ -4,10 +4,11 @@ import type { BrowserType, Page } from 'playwright-core';
 import type { NetworkSession } from '../skills/execution-host.ts';
 import { openBrowserPage, type BrowserPage } from './browser-page.ts';
 import { createBrowserPages } from './browser-pages.ts';
-import { BuiltinError, defineBuiltin, type Builtin, type BuiltinContext, type BuiltinOutcome } from './builtin.ts';
+import { defineBuiltin, type Builtin, type BuiltinContext, type BuiltinOutcome } from './builtin.ts';
 import type { Chromium } from './chromium.ts';
 import { writeWhole } from './workspace-files.ts';
 import { checkWorkspacePath } from './workspace-path.ts';
+import { SkillError } from '../skills/types.ts';
 
 export interface BrowserOptions {
 	isEnabled: boolean;
@@ -44,7 +45,7 @@ export function createBrowser({ isEnabled, findChromium, openNetwork, maxChars }
 		const chromium = await findChromium(ownPath(playwright));
 		if (!chromium) {
 			const hint = 'Install Chromium (“npx playwright install chromium”), or set CHROMIUM_PATH to one that is there.';
-			throw new BuiltinError('MissingDependency', 'There is no Chromium on this machine.', hint);
+			throw new SkillError('MissingDependency', 'There is no Chromium on this machine.', hint);
 		}
 		count += 1;
 		return openBrowserPage(playwright, chromium, await openNetwork(`browser-${count}`));
@@ -70,14 +71,14 @@ export function createBrowser({ isEnabled, findChromium, openNetwork, maxChars }
 		async run(args, context) {
 			const asked = args as Arguments;
 			const missing = NEEDED[asked.action]?.find((name) => !asked[name]);
-			if (missing) throw new BuiltinError('InvalidArgs', `“${asked.action}” needs “${missing}”.`);
+			if (missing) throw new SkillError('InvalidArgs', `“${asked.action}” needs “${missing}”.`);
 			if (asked.action === 'close') {
 				await pages.close(context.workspace);
 				return { ok: true, value: { closed: true }, sandbox: 'direct' };
 			}
 			if (asked.url !== undefined) checkAddress(asked.url);
 			const open = asked.action === 'open' ? await pages.open(context.workspace) : pages.get(context.workspace);
-			if (!open) throw new BuiltinError('InvalidArgs', 'No page is open.', 'Begin with the action “open”.');
+			if (!open) throw new SkillError('InvalidArgs', 'No page is open.', 'Begin with the action “open”.');
 			const before = open.refused().length;
 			const onAbort = () => void pages.close(context.workspace);
 			context.signal.addEventListener('abort', onAbort, { once: true });
@@ -85,7 +86,7 @@ export function createBrowser({ isEnabled, findChromium, openNetwork, maxChars }
 				const outcome = await act(open, asked, context, maxChars);
 				return { ...outcome, refused: open.refused().slice(before) };
 			} catch (error) {
-				throw error instanceof BuiltinError ? error : new BuiltinError('ExecutionFailed', sentenceOf(error));
+				throw error instanceof SkillError ? error : new SkillError('ExecutionFailed', sentenceOf(error));
 			} finally {
 				context.signal.removeEventListener('abort', onAbort);
 			}
@@ -120,7 +121,7 @@ async function act(
 			return read(page, maxChars);
 		case 'screenshot': {
 			const name = checkWorkspacePath(path);
-			if (!/\.png$/i.test(name)) throw new BuiltinError('InvalidArgs', 'The path must end in “.png”.');
+			if (!/\.png$/i.test(name)) throw new SkillError('InvalidArgs', 'The path must end in “.png”.');
 			const picture = await page.screenshot({ type: 'png' });
 			const { workspace, signal } = context;
 			const bytes = await writeWhole(workspace, picture, { path: name, maxBytes: MAX_PICTURE_BYTES, signal });
@@ -139,25 +140,25 @@ async function read(page: Page, maxChars: number, more: Record<string, unknown> 
 	return { ok: true, value: { ...facts, ...shown }, sandbox: 'direct' };
 }
 
-/** @throws BuiltinError for anything but a page of the web */
+/** @throws SkillError for anything but a page of the web */
 function checkAddress(text: string): void {
 	const url = URL.parse(text);
 	if (!url || !/^https?:$/.test(url.protocol)) {
-		throw new BuiltinError('InvalidArgs', `“${text.slice(0, 200)}” is no http or https address.`);
+		throw new SkillError('InvalidArgs', `“${text.slice(0, 200)}” is no http or https address.`);
 	}
 	if (url.username || url.password) {
-		throw new BuiltinError('InvalidArgs', 'An address with a user name or password cannot be opened.');
+		throw new SkillError('InvalidArgs', 'An address with a user name or password cannot be opened.');
 	}
 }
 
 /** The proxy answers for who may not be reached: its page is not the one that was asked for. */
-function refusalOf(open: BrowserPage, address: string): BuiltinError | null {
+function refusalOf(open: BrowserPage, address: string): SkillError | null {
 	const url = URL.parse(address);
 	if (!url) return null;
 	const host = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 	const port = url.port || (url.protocol === 'https:' ? '443' : '80');
 	if (!open.refused().includes(`${host}:${port}`)) return null;
-	return new BuiltinError('InvalidArgs', `${url.host} is not on the public internet, so it may not be reached.`);
+	return new SkillError('InvalidArgs', `${url.host} is not on the public internet, so it may not be reached.`);
 }
 
 /** The first line of what Playwright says, without colours. */
@@ -172,7 +173,7 @@ async function loadPlaywright(): Promise<BrowserType> {
 		return chromium;
 	} catch (error) {
 		const hint = 'The operator can install it with “npm install playwright-core”.';
-		throw new BuiltinError('MissingDependency', `Playwright cannot be loaded: ${sentenceOf(error)}`, hint);
+		throw new SkillError('MissingDependency', `Playwright cannot be loaded: ${sentenceOf(error)}`, hint);
 	}
 }
 

@@ -1,6 +1,6 @@
 /** A skill that this server brings itself: one tool, offered by its mode like any other skill (FEATURES D27–D31). */
 import { checkArguments } from '../skills/manifest.ts';
-import type { SkillErrorType } from '../skills/types.ts';
+import { SkillError, type SkillErrorType } from '../skills/types.ts';
 
 export interface BuiltinContext {
 	/** Absolute folder of the conversation, or of an API key: see `workspaceOf`. It need not exist. */
@@ -57,25 +57,12 @@ export interface Builtin {
 /** Of those that change files of the workspace. */
 export const WORKSPACE_LANE = 'builtin:workspace';
 
-/** An expected failure: becomes the outcome of the call. */
-export class BuiltinError extends Error {
-	override readonly name = 'BuiltinError';
-	readonly type: SkillErrorType;
-	readonly hint: string | undefined;
-
-	constructor(type: SkillErrorType, message: string, hint?: string) {
-		super(message);
-		this.type = type;
-		this.hint = hint;
-	}
-}
-
 export interface BuiltinDefinition extends Omit<Builtin, 'parameters' | 'unavailable' | 'run'> {
 	properties: Record<string, Record<string, unknown>>;
 	required: readonly string[];
 	/** Always available without it. */
 	unavailable?: () => string | null;
-	/** Called with checked arguments only; may throw a `BuiltinError`. */
+	/** Called with checked arguments only; may throw a `SkillError`. */
 	run(args: Record<string, unknown>, context: BuiltinContext): Promise<BuiltinOutcome>;
 }
 
@@ -108,6 +95,6 @@ export function failedBuiltin(error: SkillErrorType, message: string, hint?: str
 
 function outcomeOf(error: unknown, signal: AbortSignal): BuiltinOutcome {
 	if (signal.aborted) return failedBuiltin('Cancelled', 'The call was stopped.');
-	if (error instanceof BuiltinError) return failedBuiltin(error.type, error.message, error.hint);
+	if (error instanceof SkillError) return failedBuiltin(error.type, error.message, error.hint);
 	return failedBuiltin('ExecutionFailed', error instanceof Error ? error.message : String(error));
 }

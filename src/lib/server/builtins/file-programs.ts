@@ -1,6 +1,7 @@
 /** The files skills' sandboxed way: the same work as a short Node program inside the sandbox (FEATURES D36). */
-import { BuiltinError, type BuiltinContext } from './builtin.ts';
+import type { BuiltinContext } from './builtin.ts';
 import type { SandboxRunner } from './sandbox-runner.ts';
+import { SkillError } from '../skills/types.ts';
 
 /** What the program is asked on its standard input; contents are base64. */
 type FileCall =
@@ -62,7 +63,7 @@ try {
 }
 `;
 
-/** @throws BuiltinError with what the program says went wrong */
+/** @throws SkillError with what the program says went wrong */
 export async function runFileProgram(
 	runner: SandboxRunner,
 	call: FileCall,
@@ -79,10 +80,10 @@ export async function runFileProgram(
 		},
 		{ ...context, onOutput: () => undefined }
 	);
-	const failed = (message: string) => new BuiltinError('ExecutionFailed', message);
-	if (run.ended === 'timeout') throw new BuiltinError('ExecutionTimeout', 'It took too long in the sandbox as well.');
+	const failed = (message: string) => new SkillError('ExecutionFailed', message);
+	if (run.ended === 'timeout') throw new SkillError('ExecutionTimeout', 'It took too long in the sandbox as well.');
 	if (run.ended !== 'exit' || run.exitCode !== 0) throw failed(run.spawnError ?? (run.stderr || 'It failed.'));
-	const answer = JSON.parse(run.stdout) as FileAnswer & { error?: BuiltinError['type']; message?: string };
-	if (answer.error) throw new BuiltinError(answer.error, answer.message ?? 'It failed.');
+	const answer = JSON.parse(run.stdout) as FileAnswer & { error?: SkillError['type']; message?: string };
+	if (answer.error) throw new SkillError(answer.error, answer.message ?? 'It failed.');
 	return answer;
 }

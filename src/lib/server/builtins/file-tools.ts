@@ -1,11 +1,12 @@
 /** The skills `file_read` and `file_write`: files of a workspace, and no others (FEATURES D27). */
 import { isUtf8 } from 'node:buffer';
-import { BuiltinError, defineBuiltin, WORKSPACE_LANE, type Builtin, type BuiltinOutcome } from './builtin.ts';
+import { defineBuiltin, WORKSPACE_LANE, type Builtin, type BuiltinOutcome } from './builtin.ts';
 import { runFileProgram } from './file-programs.ts';
 import type { HybridExecutor } from './hybrid.ts';
 import type { SandboxRunner } from './sandbox-runner.ts';
 import { readWhole, stagingName, writeWhole } from './workspace-files.ts';
 import { checkWorkspacePath } from './workspace-path.ts';
+import { SkillError } from '../skills/types.ts';
 
 export interface FileToolOptions {
 	hybrid: HybridExecutor;
@@ -32,7 +33,7 @@ export function createFileRead({ hybrid, runner, maxBytes, timeoutMs }: FileTool
 			const path = checkWorkspacePath(asked as string);
 			const outcome = (content: Buffer, sandbox: string): BuiltinOutcome => {
 				if (encoding === 'utf8' && !isUtf8(content)) {
-					throw new BuiltinError('InvalidArgs', `“${path}” is not UTF-8 text.`, 'Ask for it with encoding “base64”.');
+					throw new SkillError('InvalidArgs', `“${path}” is not UTF-8 text.`, 'Ask for it with encoding “base64”.');
 				}
 				const text = content.toString(encoding as 'utf8' | 'base64');
 				return { ok: true, value: { path, encoding, bytes: content.length, content: text }, sandbox };
@@ -103,7 +104,7 @@ export function createFileWrite({ hybrid, runner, maxBytes, timeoutMs }: FileToo
 function decode(text: string, encoding: 'utf8' | 'base64'): Buffer {
 	const content = Buffer.from(text, encoding);
 	if (encoding === 'base64' && content.toString('base64') !== text) {
-		throw new BuiltinError('InvalidArgs', 'The content is not base64.');
+		throw new SkillError('InvalidArgs', 'The content is not base64.');
 	}
 	return content;
 }

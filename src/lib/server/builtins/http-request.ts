@@ -1,8 +1,8 @@
 /** The skill `http_request`: one request to a public address, with nothing of ours in it (FEATURES D28). */
 import type { SafeFetch } from '../network/safe-fetch.ts';
 import { NetworkError } from '../network/network-error.ts';
-import type { SkillErrorType } from '../skills/types.ts';
-import { BuiltinError, defineBuiltin, type Builtin } from './builtin.ts';
+import { SkillError, type SkillErrorType } from '../skills/types.ts';
+import { defineBuiltin, type Builtin } from './builtin.ts';
 import { readableBody } from './response-text.ts';
 
 export interface HttpRequestOptions {
@@ -47,7 +47,7 @@ export function createHttpRequest({ fetch, maxBytes }: HttpRequestOptions): Buil
 		async run(args, { signal }) {
 			const { url, method = 'GET', headers = {}, body, timeoutMs = DEFAULT_TIMEOUT_MS } = args as unknown as Arguments;
 			if (body !== undefined && (method === 'GET' || method === 'HEAD')) {
-				throw new BuiltinError('InvalidArgs', `A ${method} request has no body.`, 'Use POST, PUT or PATCH.');
+				throw new SkillError('InvalidArgs', `A ${method} request has no body.`, 'Use POST, PUT or PATCH.');
 			}
 			const sent = checkHeaders(headers);
 			const content = body === undefined ? {} : { body };
@@ -81,23 +81,23 @@ interface Arguments {
 	timeoutMs?: number;
 }
 
-/** @throws BuiltinError for a header that may not be sent */
+/** @throws SkillError for a header that may not be sent */
 function checkHeaders(headers: Record<string, string | string[]>): Record<string, string> {
 	const sent = Object.entries(headers).map(([name, value]) => {
 		const text = Array.isArray(value) ? value.join(', ') : value;
 		if (BLOCKED.has(name.trim().toLowerCase()) || /^(proxy|sec)-/i.test(name.trim())) {
 			const hint = 'Leave it out; requests that need a login are for a skill with a secret of its own.';
-			throw new BuiltinError('InvalidArgs', `The header “${name}” may not be set.`, hint);
+			throw new SkillError('InvalidArgs', `The header “${name}” may not be set.`, hint);
 		}
 		if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || /[^\t\x20-\x7e\x80-\xff]/.test(text)) {
-			throw new BuiltinError('InvalidArgs', `“${name.slice(0, 100)}” is no header that can be sent.`);
+			throw new SkillError('InvalidArgs', `“${name.slice(0, 100)}” is no header that can be sent.`);
 		}
 		return [name, text] as const;
 	});
 	return Object.fromEntries(sent);
 }
 
-/** @throws BuiltinError that says what to do, where something can be done */
+/** @throws SkillError that says what to do, where something can be done */
 export function asOutcome(error: unknown): never {
 	if (!(error instanceof NetworkError)) throw error;
 	const type: SkillErrorType =
@@ -106,5 +106,5 @@ export function asOutcome(error: unknown): never {
 			: error.code === 'bad-url' || error.code === 'bad-request' || error.code === 'blocked-address'
 				? 'InvalidArgs'
 				: 'ExecutionFailed';
-	throw new BuiltinError(type, error.message);
+	throw new SkillError(type, error.message);
 }

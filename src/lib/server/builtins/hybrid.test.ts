@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { BuiltinError, type BuiltinOutcome } from './builtin.ts';
+import type { BuiltinOutcome } from './builtin.ts';
 import { createHybridExecutor, type HybridCall } from './hybrid.ts';
+import { SkillError } from '../skills/types.ts';
 
 const outcome = (sandbox: string): BuiltinOutcome => ({ ok: true, value: null, sandbox });
 const { signal } = new AbortController();
@@ -68,7 +69,7 @@ describe('D36: what did not work directly', () => {
 	});
 	test('is not tried again for any other failure, nor when the call was stopped', async () => {
 		const direct = async () => {
-			throw new BuiltinError('FileNotFound', 'There is none.');
+			throw new SkillError('FileNotFound', 'There is none.');
 		};
 		await expect(createHybridExecutor().execute(trusted({ direct }), signal)).rejects.toThrow('There is none.');
 		const stop = new AbortController();

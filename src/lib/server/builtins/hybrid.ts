@@ -1,5 +1,6 @@
 /** Chooses for each call whether it runs in the server itself or in a sandbox (FEATURES D36). */
-import { BuiltinError, type BuiltinOutcome } from './builtin.ts';
+import type { BuiltinOutcome } from './builtin.ts';
+import { SkillError } from '../skills/types.ts';
 
 export type ExecutionMode = 'direct' | 'sandbox' | 'hybrid';
 
@@ -25,7 +26,7 @@ export interface HybridCall {
 }
 
 export interface HybridExecutor {
-	/** @throws whatever the chosen way throws; BuiltinError when there is no way */
+	/** @throws whatever the chosen way throws; SkillError when there is no way */
 	execute(call: HybridCall, signal: AbortSignal): Promise<BuiltinOutcome>;
 }
 
@@ -39,7 +40,7 @@ export function createHybridExecutor({
 			if (mode === 'sandbox' || (mode === 'hybrid' && !isTrusted)) {
 				if (sandboxed) return sandboxed(signal);
 				const hint = 'Install bubblewrap, or set SKILLS_SANDBOX to a backend that isolates files.';
-				throw new BuiltinError('SkillDisabled', 'This may only run in a sandbox, and there is none.', hint);
+				throw new SkillError('SkillDisabled', 'This may only run in a sandbox, and there is none.', hint);
 			}
 			const limit = AbortSignal.timeout(maxDirectDurationMs);
 			const either = AbortSignal.any([signal, limit]);
@@ -49,7 +50,7 @@ export function createHybridExecutor({
 				const isTooMuch = (limit.aborted && !signal.aborted) || isMemoryError(error);
 				if (isTooMuch && mode === 'hybrid' && autoUpgrade && isRepeatable && sandboxed) return sandboxed(signal);
 				if (!limit.aborted || signal.aborted) throw error;
-				throw new BuiltinError('ExecutionTimeout', `It was broken off after ${maxDirectDurationMs / 1000} s.`);
+				throw new SkillError('ExecutionTimeout', `It was broken off after ${maxDirectDurationMs / 1000} s.`);
 			}
 		}
 	};

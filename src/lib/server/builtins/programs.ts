@@ -3,9 +3,10 @@ import { existsSync } from 'node:fs';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Interpreters, Program } from '../skills/interpreters.ts';
 import { changedFiles, listWorkspace } from '../skills/workspace-changes.ts';
-import { BuiltinError, defineBuiltin, WORKSPACE_LANE, type Builtin, type BuiltinContext } from './builtin.ts';
+import { defineBuiltin, WORKSPACE_LANE, type Builtin, type BuiltinContext } from './builtin.ts';
 import { programOutcome } from './program-outcome.ts';
 import type { SandboxedProgram, SandboxRunner } from './sandbox-runner.ts';
+import { SkillError } from '../skills/types.ts';
 
 export interface ProgramOptions {
 	runner: SandboxRunner;
@@ -117,16 +118,16 @@ function shellOf({ programs }: Sandbox): Program {
 	return { file, args: [], runtime: [] };
 }
 
-/** @throws BuiltinError for an image that is not allowed, or where there are no containers */
+/** @throws SkillError for an image that is not allowed, or where there are no containers */
 function imageSandbox(image: string | undefined, { sandboxOfImage }: ProgramOptions): Sandbox | undefined {
 	if (image === undefined) return undefined;
 	if (!sandboxOfImage) {
 		const hint = 'Leave “image” out; it is for SKILLS_SANDBOX=container.';
-		throw new BuiltinError('InvalidArgs', 'Commands do not run in containers on this server.', hint);
+		throw new SkillError('InvalidArgs', 'Commands do not run in containers on this server.', hint);
 	}
 	try {
 		return sandboxOfImage(image);
 	} catch (error) {
-		throw new BuiltinError('InvalidArgs', (error as Error).message);
+		throw new SkillError('InvalidArgs', (error as Error).message);
 	}
 }

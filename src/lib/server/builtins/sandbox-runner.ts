@@ -4,7 +4,8 @@ import { delimiter } from 'node:path';
 import type { Sandbox, SandboxLimits, SandboxResult } from '../sandbox/sandbox.ts';
 import type { NetworkSession } from '../skills/execution-host.ts';
 import type { Interpreters, Program } from '../skills/interpreters.ts';
-import { BuiltinError, type BuiltinContext } from './builtin.ts';
+import type { BuiltinContext } from './builtin.ts';
+import { SkillError } from '../skills/types.ts';
 
 export interface SandboxRunnerOptions {
 	sandbox: Sandbox;
@@ -36,7 +37,7 @@ export interface SandboxRunner {
 	readonly sandbox: Sandbox;
 	/** Why programs may not run here, and what to do about it; null when they may. */
 	reason(): string | null;
-	/** @throws BuiltinError | SkillError when it is not started at all */
+	/** @throws SkillError | SkillError when it is not started at all */
 	run(program: SandboxedProgram, context: BuiltinContext): Promise<SandboxedRun>;
 }
 
@@ -48,7 +49,7 @@ export function createSandboxRunner(options: SandboxRunnerOptions): SandboxRunne
 		if (options.network === true && options.openNetwork) return options.openNetwork(executionId);
 		const hint =
 			'The operator can allow it with SKILLS_SANDBOX_NETWORK_ENABLED=true; http_request needs no such leave.';
-		throw new BuiltinError('SkillDisabled', 'Programs have no network on this server.', hint);
+		throw new SkillError('SkillDisabled', 'Programs have no network on this server.', hint);
 	};
 	return {
 		sandbox: usual,
@@ -56,7 +57,7 @@ export function createSandboxRunner(options: SandboxRunnerOptions): SandboxRunne
 		async run(call, context) {
 			const { sandbox = usual } = call;
 			const why = sandbox.isolation.files ? null : noSandbox(sandbox);
-			if (why !== null) throw new BuiltinError('SkillDisabled', why);
+			if (why !== null) throw new SkillError('SkillDisabled', why);
 			await mkdir(context.workspace, { recursive: true });
 			const folders = { workspace: await realpath(context.workspace) };
 			const { workspace } = sandbox.locate(folders);

@@ -1,8 +1,8 @@
 /** Who searches the web for `web_search`; a server that answers as SearXNG does is one (FEATURES D29). */
 import { z } from 'zod';
 import type { SafeFetch } from '../network/safe-fetch.ts';
-import { BuiltinError } from './builtin.ts';
 import { asOutcome } from './http-request.ts';
+import { SkillError } from '../skills/types.ts';
 
 export interface SearchResult {
 	title: string;
@@ -14,7 +14,7 @@ export interface SearchResult {
 export interface SearchProvider {
 	/** Shown with the results. */
 	name: string;
-	/** Best first. @throws BuiltinError */
+	/** Best first. @throws SkillError */
 	search(query: string, signal: AbortSignal): Promise<SearchResult[]>;
 }
 
@@ -52,9 +52,9 @@ export function createSearxngProvider(url: string, fetch: SafeFetch): SearchProv
 		}
 	};
 
-	function unusable(what: string): BuiltinError {
+	function unusable(what: string): SkillError {
 		const hint = 'The operator can check SKILLS_SEARCH_URL; SearXNG must have the format “json” switched on.';
-		return new BuiltinError('ExecutionFailed', `The search server ${base.host} ${what}.`, hint);
+		return new SkillError('ExecutionFailed', `The search server ${base.host} ${what}.`, hint);
 	}
 }
 

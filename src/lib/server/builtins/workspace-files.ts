@@ -4,13 +4,13 @@ import { lstat, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
 import { holdFolder, openInside } from '../safe-path.ts';
-import { BuiltinError } from './builtin.ts';
+import { SkillError } from '../skills/types.ts';
 
-/** @throws BuiltinError FileNotFound | InvalidArgs | OutputTooLarge */
+/** @throws SkillError FileNotFound | InvalidArgs | OutputTooLarge */
 export async function readWhole(workspace: string, path: string, maxBytes: number): Promise<Buffer> {
 	const { file, bytes } = await openInside(workspace, path).catch(refuse);
 	try {
-		if (bytes > maxBytes) throw new BuiltinError('OutputTooLarge', tooLong(`“${path}” has`, bytes, maxBytes));
+		if (bytes > maxBytes) throw new SkillError('OutputTooLarge', tooLong(`“${path}” has`, bytes, maxBytes));
 		// It may grow meanwhile: no more is read than is allowed.
 		const buffer = Buffer.alloc(bytes);
 		const { bytesRead } = await file.read(buffer, 0, bytes, 0);
@@ -35,12 +35,12 @@ export async function writeWhole(workspace: string, content: Buffer, options: Wr
 	const staging = join(folder.path, stagingName());
 	try {
 		const entry = await lstat(folder.target).catch(() => null);
-		if (entry && !entry.isFile()) throw new BuiltinError('InvalidArgs', `“${path}” is not a regular file.`);
-		if (entry && !append && !overwrite) throw new BuiltinError('InvalidArgs', `There is a file “${path}” already.`);
+		if (entry && !entry.isFile()) throw new SkillError('InvalidArgs', `“${path}” is not a regular file.`);
+		if (entry && !append && !overwrite) throw new SkillError('InvalidArgs', `There is a file “${path}” already.`);
 		const before = append && entry ? await readWhole(workspace, path, maxBytes) : Buffer.alloc(0);
 		const whole = Buffer.concat([before, content]);
 		if (whole.length > maxBytes)
-			throw new BuiltinError('InvalidArgs', tooLong(`“${path}” would have`, whole.length, maxBytes));
+			throw new SkillError('InvalidArgs', tooLong(`“${path}” would have`, whole.length, maxBytes));
 		await writeFile(staging, whole, { flag: 'wx', signal });
 		signal.throwIfAborted();
 		await rename(staging, folder.target);
@@ -58,7 +58,7 @@ export function stagingName(): string {
 
 function refuse(error: unknown): never {
 	if (!(error instanceof AppError)) throw error;
-	throw new BuiltinError(error.code === 'not_found' ? 'FileNotFound' : 'InvalidArgs', error.message, error.hint);
+	throw new SkillError(error.code === 'not_found' ? 'FileNotFound' : 'InvalidArgs', error.message, error.hint);
 }
 
 function tooLong(what: string, bytes: number, maxBytes: number): string {

@@ -3,20 +3,20 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
 import { safeSegments } from '../safe-path.ts';
-import { BuiltinError } from './builtin.ts';
+import { SkillError } from '../skills/types.ts';
 
 const FORBIDDEN: ReadonlySet<string> = new Set(['.env', '.git', '.ssh', '.omniroute', '.codex', 'secrets']);
 
-/** A relative path of a workspace, as it came. @throws BuiltinError InvalidArgs that says why it is refused */
+/** A relative path of a workspace, as it came. @throws SkillError InvalidArgs that says why it is refused */
 export function checkWorkspacePath(path: string): string {
 	try {
 		const forbidden = safeSegments(path).find((segment) => FORBIDDEN.has(plain(segment)));
 		if (forbidden === undefined) return path;
-		throw new BuiltinError('InvalidArgs', `“${forbidden}” may not be a part of the path.`, 'Choose another name.');
+		throw new SkillError('InvalidArgs', `“${forbidden}” may not be a part of the path.`, 'Choose another name.');
 	} catch (error) {
 		if (!(error instanceof AppError)) throw error;
 		const hint = 'Paths are relative to the working directory, with “/”, and without “..”.';
-		throw new BuiltinError('InvalidArgs', error.message, hint);
+		throw new SkillError('InvalidArgs', error.message, hint);
 	}
 }
 

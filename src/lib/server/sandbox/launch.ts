@@ -1,4 +1,5 @@
 /** Starting programs in the process that calls it: own group, no shell, real pipes, an end that leaves nothing (FEATURES D10, D11). */
+import { createDeferred } from './deferred.ts';
 import { createCollector } from './collector.ts';
 import type { Launched, Launcher, LaunchResult, LaunchSpec, LaunchStdin } from './launcher.ts';
 import { createPipePool, type PipePool } from './pipes.ts';
@@ -53,8 +54,8 @@ type Outcome = Pick<LaunchResult, 'exitCode' | 'signal' | 'spawnError'>;
 const NEVER_RAN: Outcome = { exitCode: null, signal: null };
 
 function createLaunched(spec: LaunchSpec, stdin: LaunchStdin, pipes: PipePool, events: LauncherEvents): OpenLaunch {
-	const gone = Promise.withResolvers<void>();
-	const exited = Promise.withResolvers<Outcome>();
+	const gone = createDeferred<void>();
+	const exited = createDeferred<Outcome>();
 	const ending: Promise<void>[] = [];
 	let started: StartedProgram | null = null;
 	let starting: Promise<void> | null = null;

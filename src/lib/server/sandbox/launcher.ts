@@ -1,5 +1,5 @@
 /** Starting one process with real pipes, limits of time and output, and an end that leaves nothing: what backends build on. */
-import type { KeptStream, SandboxResult } from './sandbox.ts';
+import type { SandboxResult } from './sandbox.ts';
 
 /** A command line of the host, with what surrounds it. Plain data: it crosses to the runner process as JSON. */
 export interface LaunchSpec {

@@ -1,5 +1,6 @@
 /** What every backend shares: which commands run under which id, how they are ended, and what waits to be used (FEATURES D10, D33). */
 import { randomUUID } from 'node:crypto';
+import { createDeferred } from './deferred.ts';
 import type { Launched, Launcher, LaunchLimits, LaunchResult, LaunchSpec, LaunchStdin } from './launcher.ts';
 import {
 	DEFAULT_LIMITS,
@@ -157,7 +158,7 @@ interface Run {
 }
 
 function createRun(): Run {
-	const { promise, resolve } = Promise.withResolvers<void>();
+	const { promise, resolve } = createDeferred<void>();
 	let launched: Launched | null = null;
 	let reason: 'aborted' | 'killed' | null = null;
 	return {

@@ -3,6 +3,7 @@
  * the more memory it has (SANDBOX: 0.02 ms against up to 113 ms).
  */
 import { fork } from 'node:child_process';
+import { createDeferred } from './deferred.ts';
 import type { Launched, Launcher, LaunchResult, LaunchSpec } from './launcher.ts';
 import type { FromRunner, ToRunner } from './runner-protocol.ts';
 import { failed } from './running.ts';
@@ -90,7 +91,7 @@ const RUNNER_ENDED = 'The process that starts scripts has ended; what it ran was
 
 function startRunner(entry: string, log: (message: string) => void): Runner {
 	const remotes = new Map<number, Remote>();
-	const gone = Promise.withResolvers<void>();
+	const gone = createDeferred<void>();
 	let isAlive = true;
 	const child = fork(entry, [], {
 		execPath: process.execPath,

@@ -25,6 +25,14 @@ export {
 	skillResourceTool
 } from './drover.ts';
 export type { SkillResources, SpecRegistry, ToolDef } from './drover.ts';
+export type {
+	ExecutionCaller,
+	ExecutionEnd,
+	ExecutionHost,
+	ExecutionRecorder,
+	ExecutionStart,
+	NetworkSession
+} from './execution-host.ts';
 export { renderCatalog } from './catalog.ts';
 export type { CatalogFormat, CatalogOptions } from './catalog.ts';
 export { scoreSkill } from './search.ts';

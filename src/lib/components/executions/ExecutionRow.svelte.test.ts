@@ -1,0 +1,73 @@
+import { describe, expect, test, vi } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import '../../../app.css';
+import type { SkillExecution } from '../../shared/api.ts';
+import ExecutionRow from './ExecutionRow.svelte';
+
+const execution: SkillExecution = {
+	...{ id: 'e1', skillId: 'skills/demo', skill: 'demo', version: '1.2.3', tool: null, script: 'scripts/say.sh' },
+	...{ argv: ['two words', '7'], input: null, digest: 'abc123', sandbox: 'bubblewrap', limits: { timeoutMs: 30_000 } },
+	...{ status: 'success', errorType: null, errorMessage: null, exitCode: 0, stdoutBytes: 1300, stderrBytes: 4 },
+	...{ output: '<b>said</b>\u202e it', durationMs: 1500, files: [{ path: 'made.txt', bytes: 3 }], refused: [] },
+	...{ conversationId: 'c 1', runId: 'r1', toolCallId: 't1', apiKeyId: null, sessionId: null },
+	...{ createdAt: '2026-01-01T00:00:00.000Z', finishedAt: '2026-01-01T00:00:01.500Z' }
+};
+
+describe('E13: an execution', () => {
+	test('says in one line what ran, how it ended, how long it took and where; the rest on request', async () => {
+		const screen = await render(ExecutionRow, { execution });
+		const row = screen.getByTestId('execution');
+		await expect.element(row).toHaveAttribute('data-status', 'success');
+		for (const words of ['Success', 'demo', 'scripts/say.sh', '1.5 s'])
+			await expect.element(row.getByText(words, { exact: true })).toBeVisible();
+		await expect.element(screen.getByTestId('execution-output')).not.toBeVisible();
+		await row.getByText('Success', { exact: true }).click();
+		// As text, without what would turn it round.
+		await expect.element(screen.getByTestId('execution-output')).toHaveTextContent('<b>said</b> it');
+		await expect.element(row.getByText('scripts/say.sh "two words" 7')).toBeVisible();
+		const facts = row.element().querySelector('dl')?.textContent.replace(/\s+/g, ' ');
+		for (const fact of [
+			'Skill skills/demo 1.2.3',
+			'Files abc123',
+			'Sandbox bubblewrap',
+			'Exit code 0',
+			'1.3 kB stdout, 4 B stderr',
+			'timeoutMs 30000',
+			'made.txt (3 B)'
+		])
+			expect(facts).toContain(fact);
+		const link = row.getByRole('link', { name: 'Open the conversation' });
+		await expect.element(link).toHaveAttribute('href', '/c/c%201');
+		await expect.element(screen.getByTestId('end-execution')).not.toBeInTheDocument();
+	});
+
+	test('of a tool shows its input; one that failed its error, and what it was refused', async () => {
+		const failed: SkillExecution = {
+			...execution,
+			...{ tool: 'add', script: 'add.js', argv: [], input: '{"a":1}', status: 'timeout', exitCode: null },
+			...{ errorType: 'ExecutionTimeout', errorMessage: 'It was ended after 30 s.', refused: ['evil.example:443'] },
+			...{ conversationId: null, apiKeyId: 'key-1', sessionId: 'session-1' }
+		};
+		const screen = await render(ExecutionRow, { execution: failed, isOpen: true });
+		await expect.element(screen.getByTestId('execution-status')).toHaveTextContent('Timed out');
+		for (const words of [
+			'ExecutionTimeout',
+			'It was ended after 30 s.',
+			'evil.example:443',
+			'key key-1, session session-1'
+		])
+			await expect.element(screen.getByText(words, { exact: true })).toBeVisible();
+		await expect.element(screen.getByText('add "{\\"a\\":1}"')).toBeVisible();
+		await expect.element(screen.getByRole('link')).not.toBeInTheDocument();
+	});
+
+	test('E10: can be ended while it is under way, where somebody can end it', async () => {
+		const onend = vi.fn();
+		const running: SkillExecution = { ...execution, status: 'running', exitCode: null, finishedAt: null };
+		const screen = await render(ExecutionRow, { execution: running, onend, isOpen: true });
+		await screen.getByTestId('end-execution').click();
+		expect(onend).toHaveBeenCalledExactlyOnceWith('e1');
+		await screen.rerender({ execution: running, onend: undefined });
+		await expect.element(screen.getByTestId('end-execution')).not.toBeInTheDocument();
+	});
+});

@@ -1,0 +1,116 @@
+/** The skills and all that stands between them and this machine; with `app.ts`, where parts are constructed and joined. */
+import { join } from 'node:path';
+import { createBuiltinCalls, type BuiltinCalls } from './builtins/builtin-calls.ts';
+import { createBuiltins } from './builtins/builtins.ts';
+import type { Config } from './config.ts';
+import type { Log } from './log.ts';
+import { createNetworkAccess, type NetworkAccess } from './network/network-access.ts';
+import { createSafeFetch } from './network/safe-fetch.ts';
+import { openSandbox, type OpenSandbox } from './open-sandbox.ts';
+import { createApprovalPolicy, type ApprovalPolicy } from './runs/approval-policy.ts';
+import { createExecutionRecorder } from './runs/execution-recorder.ts';
+import { openSkillModes, type SkillModes } from './runs/skill-modes.ts';
+import type { Sandbox } from './sandbox/sandbox.ts';
+import { loadSecretsKey } from './secrets/key.ts';
+import { createLookup } from './secrets/lookup.ts';
+import { createPreflight, type Preflight } from './secrets/preflight.ts';
+import { createVault, type Vault } from './secrets/vault.ts';
+import type { ExecutionRecorder } from './skills/execution-host.ts';
+import { createSkillsProvider, type SkillsProvider } from './skills/provider.ts';
+import type { Store } from './store/store.ts';
+import { createTrust, type Trust } from './trust/trust.ts';
+
+export interface SkillParts {
+	skills: SkillsProvider;
+	builtins: BuiltinCalls;
+	sandbox: Sandbox;
+	trust: Trust;
+	approvals: ApprovalPolicy;
+	modes: SkillModes;
+	vault: Vault;
+	preflight: Preflight;
+	network: NetworkAccess;
+}
+
+/** `close` ends what runs and what waits. */
+export async function openSkills(
+	config: Config,
+	store: Store,
+	log: Log
+): Promise<SkillParts & { close(): Promise<void> }> {
+	const { dataDir, execution, approvalMode, skillsEnv } = config;
+	await store.skillExecutions.endUnfinished('The server was stopped while this ran.', new Date().toISOString());
+	const recorder = createExecutionRecorder(store, log);
+	const box = await openSandbox(config, log);
+	for (const note of box.notes) log.info({ sandbox: box.sandbox.name }, note);
+	const vault = createVault({ store: store.secrets, key: await loadSecretsKey(dataDir, config.secretsKey) });
+	const network = createNetworkAccess({ grants: store.networkGrants, dataDir, isEnabled: execution.network });
+	const modes = await openSkillModes(store);
+	const installedRoot = join(dataDir, 'skills');
+	const { trustsLocal } = execution;
+	const trust = createTrust({ store, roots: config.skillsDirs, installedRoot, trustsLocal });
+	// A name of its own, which no other folder's name takes: secrets and grants go by it.
+	const roots = config.skillsDirs.map((path) => (path === installedRoot ? { path, source: 'installed' } : path));
+	const skills = await createSkillsProvider(roots, {
+		timeout: config.skillsTimeoutMs,
+		maxOutput: config.skillsMaxOutputBytes,
+		env: skillsEnv,
+		sandbox: box.sandbox,
+		limits: execution.limits,
+		host: {
+			secretsOf: vault.secretsOf,
+			openNetwork: network.openNetwork,
+			// Where somebody wants to be asked, nothing runs by the way.
+			mayRunInline: async (skill) =>
+				execution.runsInlineCommands && approvalMode === 'auto' && (await trust.judge(skill)).state === 'trusted',
+			recorder
+		},
+		isEnabled: () => execution.isEnabled,
+		watch: true
+	});
+	const lookup = createLookup({ sandbox: box.sandbox, host: box.host, path: process.env.PATH ?? '' });
+	const preflight = createPreflight({ vault, offered: skillsEnv, lookup });
+	const { missingVariables } = preflight;
+	const builtins = openBuiltins(config, { box, network, modes, recorder });
+	return {
+		skills,
+		builtins,
+		sandbox: box.sandbox,
+		trust,
+		approvals: createApprovalPolicy({ store, trust, mode: approvalMode, missingVariables }),
+		modes,
+		vault,
+		preflight,
+		network,
+		async close() {
+			await skills.close();
+			await builtins.close();
+			await box.close();
+		}
+	};
+}
+
+function openBuiltins(
+	{ execution }: Config,
+	parts: { box: OpenSandbox; network: NetworkAccess; modes: SkillModes; recorder: ExecutionRecorder }
+): BuiltinCalls {
+	const { box, network, modes, recorder } = parts;
+	const builtins = createBuiltins({
+		sandbox: box.sandbox,
+		hostSandbox: box.host,
+		limits: execution.limits,
+		settings: execution.builtins,
+		network: execution.network,
+		fetch: createSafeFetch(),
+		operatorFetch: createSafeFetch({ isAllowed: () => true }),
+		openNetwork: network.openPublic,
+		...(box.sandboxOfImage ? { sandboxOfImage: box.sandboxOfImage } : {})
+	});
+	return createBuiltinCalls({
+		builtins,
+		modeOf: modes.modeOf,
+		isEnabled: () => execution.isEnabled,
+		recorder,
+		timeoutMs: execution.builtins.timeoutMs
+	});
+}

@@ -1,0 +1,195 @@
+/** The record of executions, running one by hand, and the skills of the server (E10, E13, F6, B6, D27). */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from '@playwright/test';
+import type { Health, SkillExecution, SkillExecutionList, SkillList } from '../../src/lib/shared/api.ts';
+import type { App } from '../support/app-process.ts';
+import { call, text } from '../support/model-server.ts';
+import { expect } from './app.ts';
+import { answers, ask, test } from './played-model.ts';
+
+async function read<Answer>(app: App, path: string): Promise<Answer> {
+	return (await (await fetch(`${app.url}${path}`)).json()) as Answer;
+}
+
+const sandboxOf = async (app: App) => (await read<Health>(app, '/api/health')).sandbox.name;
+const rows = (page: Page) => page.getByTestId('execution');
+const row = (page: Page, name: string) => page.locator(`[data-testid=skill-row][data-name=${name}]`);
+
+/** Sends one without the page. */
+async function execute(app: App, body: unknown) {
+	const headers = { 'content-type': 'application/json' };
+	const answer = await fetch(`${app.url}/api/skills/executions`, {
+		method: 'POST',
+		headers,
+		body: JSON.stringify(body)
+	});
+	return {
+		status: answer.status,
+		body: (await answer.json()) as { execution: SkillExecution; error?: { code: string } }
+	};
+}
+
+/** A skill beside the bundled ones whose script ends only when it is ended. */
+async function addSleeper(page: Page, app: App): Promise<void> {
+	const folder = join(app.skillsDir, 'sleeper');
+	await mkdir(join(folder, 'scripts'), { recursive: true });
+	await writeFile(join(folder, 'scripts/sleep.sh'), 'echo begun; exec sleep 600\n');
+	await writeFile(join(folder, 'SKILL.md'), '---\nname: sleeper\ndescription: Sleeps.\n---\nRun scripts/sleep.sh.\n');
+	await page.goto(`${app.url}/skills`);
+	await expect(row(page, 'sleeper')).toBeVisible();
+}
+
+test('E13: a script that ran in a chat is on the page of executions, with what it was and what came of it', async ({
+	page,
+	app,
+	model
+}) => {
+	await page.goto(app.url);
+	const script = 'scripts/count.mjs';
+	model.push(call('use_skill', { skill: 'count-words', script, args: ['two words'] }), text('Counted.'));
+	await ask(page, 'count');
+	await expect(answers(page)).toContainText('Counted.');
+	const conversation = page.url();
+
+	await page.getByTestId('skills-link').click();
+	await page.getByTestId('executions-link').click();
+	await expect(rows(page)).toHaveCount(1);
+	await expect(rows(page)).toHaveAttribute('data-status', 'success');
+	await expect(rows(page)).toContainText(await sandboxOf(app));
+	await rows(page).locator('summary').click();
+	await expect(rows(page)).toContainText(`${script} "two words"`);
+	await expect(rows(page).getByTestId('execution-output')).toContainText('2');
+	await expect(rows(page)).toContainText('skills/count-words');
+	await rows(page).getByRole('link', { name: 'Open the conversation' }).click();
+	await expect(page).toHaveURL(conversation);
+	await expect(answers(page)).toContainText('Counted.');
+});
+
+test('F6: a script and a tool run by hand from the page of the skill, whose executions are found from there', async ({
+	page,
+	app
+}) => {
+	await page.goto(`${app.url}/skills/count-words`);
+	await expect(page.getByTestId('trust')).toContainText('In a folder that this server was given.');
+	await expect(page.getByTestId('withdraw-trust')).toHaveCount(0);
+	await page.getByTestId('run-what').selectOption({ label: 'scripts/count.mjs' });
+	await page.getByTestId('run-text').fill('three short words');
+	await page.getByTestId('run-button').press('Enter');
+	await expect(page.getByTestId('run-status')).toHaveText('Ended with exit code 0.');
+	await expect(page.getByTestId('execution-output')).toContainText('3');
+
+	await page.getByTestId('run-what').selectOption({ label: 'count_words (tool)' });
+	await expect(page.getByTestId('run-text')).toHaveValue('{\n  "text": ""\n}');
+	await page.getByTestId('run-text').fill('{"text": ');
+	await page.getByTestId('run-button').click();
+	await expect(page.getByTestId('run-error')).toContainText('The input is no JSON');
+	await page.getByTestId('run-text').fill('{"text": "one two three four"}');
+	await page.getByTestId('run-button').click();
+	await expect(page.getByTestId('execution-output')).toContainText('"words"');
+
+	await page.getByTestId('executions-link').click();
+	await expect(page.getByRole('button', { name: /Only count-words/ })).toBeVisible();
+	await expect(rows(page).first()).toContainText('count_words');
+	const { data } = await read<SkillExecutionList>(app, '/api/skills/executions?skill=count-words');
+	expect(data[0]).toMatchObject({ tool: 'count_words', input: '{"text":"one two three four"}', conversationId: null });
+	expect(data[1]).toMatchObject({ script: 'scripts/count.mjs', argv: ['three short words'] });
+	// All that is run from one page is run in one folder.
+	expect(data[0]?.sessionId).toBe(data[1]?.sessionId);
+});
+
+test('B6: the skills of the server stand below those of folders and count for themselves; one that is off stays off', async ({
+	page,
+	app
+}) => {
+	await page.goto(`${app.url}/skills`);
+	const folders = (await read<Health>(app, '/api/health')).skills.ready;
+	await expect(page.getByTestId('skills-summary')).toHaveText(`${folders} ready`);
+	await expect(page.getByTestId('skill-count')).toHaveText(String(folders));
+	await expect(page.getByTestId('sandbox-note')).toContainText('Scripts run ');
+	const builtins = page.getByTestId('builtin-skills').getByTestId('skill-row');
+	await expect(builtins).toHaveCount(7);
+	await expect(row(page, 'file_read')).toContainText('Ready');
+	await expect(row(page, 'browser')).toContainText('Not available');
+	await expect(row(page, 'browser').getByTestId('diagnostic')).toBeVisible();
+	const list = await read<SkillList>(app, '/api/skills?limit=200');
+	expect(list.total).toBe(folders + 7);
+	expect(list.data.slice(folders).every(({ trust }) => trust === 'builtin')).toBe(true);
+
+	await page.getByTestId('skill-search').fill('file_write');
+	await expect(builtins).toHaveCount(1);
+	await expect(page.getByTestId('no-skills')).toHaveCount(0);
+	await row(page, 'file_write').getByTestId('skill-link').click();
+	await expect(page.getByTestId('skill-name')).toHaveText('file_write');
+	await page.getByTestId('run-text').fill('{"path": "note.txt", "content": "kept"}');
+	await page.getByTestId('run-button').click();
+	await expect(page.getByTestId('execution')).toContainText('note.txt (4 B)');
+
+	await page.getByTestId('mode-off').check();
+	await expect(page.getByTestId('mode-off')).toBeEnabled();
+	await page.reload();
+	await expect(page.getByTestId('mode-off')).toBeChecked();
+	await page.getByTestId('run-button').click();
+	await expect(page.getByTestId('run-error')).toContainText('“file_write” is switched off');
+	await page.goto(`${app.url}/skills`);
+	await expect(row(page, 'file_write').getByTestId('mode-chip')).toHaveText('Off');
+	const refused = await execute(app, { skillName: 'file_write', input: { path: 'a', content: 'b' } });
+	expect(refused).toMatchObject({ status: 409, body: { error: { code: 'conflict' } } });
+});
+
+test('E10: what runs can be ended from the page of executions', async ({ page, app, context }) => {
+	await addSleeper(page, app);
+	await page.goto(`${app.url}/skills/sleeper`);
+	await page.getByTestId('run-button').click();
+	await expect(page.getByTestId('run-button')).toBeDisabled();
+	const other = await context.newPage();
+	await other.goto(`${app.url}/skills/executions?skill=sleeper`);
+	await rows(other).locator('summary').click();
+	await expect(rows(other)).toHaveAttribute('data-status', 'running');
+	await rows(other).getByTestId('end-execution').click();
+	await expect(rows(other)).toHaveAttribute('data-status', 'error');
+	await expect(rows(other)).toContainText('was ended by the operator');
+	await expect(page.getByTestId('execution')).toContainText('was ended by the operator');
+	await expect(page.getByTestId('execution-output')).toContainText('begun');
+	const [ended] = (await read<SkillExecutionList>(app, '/api/skills/executions?skill=sleeper')).data;
+	const again = await fetch(`${app.url}/api/skills/executions/${ended?.id}`, { method: 'DELETE' });
+	expect(again.status).toBe(404);
+	await expect.poll(async () => (await read<Health>(app, '/api/health')).sandbox.running).toBe(0);
+});
+
+test('E10: by API alone: an answer with the record, bad requests with their reasons', async ({ app }) => {
+	const made = await execute(app, {
+		skillName: 'count-words',
+		script: 'scripts/count.mjs',
+		args: ['a b'],
+		apiKeyId: 'k'
+	});
+	expect(made).toMatchObject({ status: 201, body: { execution: { status: 'success', apiKeyId: 'k' } } });
+	const { id } = made.body.execution;
+	expect(await read(app, `/api/skills/executions/${id}`)).toEqual(made.body.execution);
+	expect((await read<SkillExecutionList>(app, '/api/skills/executions?apiKeyId=k')).data).toEqual([
+		made.body.execution
+	]);
+	for (const [body, status] of [
+		[{ skillName: 'ghost', script: 'x.sh' }, 404],
+		[{ skillName: 'count-words' }, 400],
+		[{ skillName: 'count-words', script: 'a', tool: 'b' }, 400],
+		[{ skillName: 'count-words', tool: 'count_words', input: { text: 7 } }, 400],
+		[{ script: 'x.sh' }, 400]
+	] as const)
+		expect((await execute(app, body)).status, JSON.stringify(body)).toBe(status);
+	expect((await fetch(`${app.url}/api/skills/executions/ghost`)).status).toBe(404);
+	expect((await fetch(`${app.url}/api/skills/executions?status=nonsense`)).status).toBe(400);
+});
+
+test('UI: the pages fit into 390 px, in the dark', async ({ page, app }) => {
+	await page.setViewportSize({ width: 390, height: 800 });
+	await page.emulateMedia({ colorScheme: 'dark' });
+	for (const path of ['/skills', '/skills/executions', '/skills/count-words', '/skills/builtin/file_read']) {
+		await page.goto(`${app.url}${path}`);
+		await expect(page.getByRole('heading').first()).toBeAttached();
+		await page.waitForLoadState('networkidle');
+		const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+		expect(overflow, path).toBeLessThanOrEqual(0);
+	}
+});
