@@ -58,6 +58,7 @@ export async function openSkills(
 		sandbox: box.sandbox,
 		limits: execution.limits,
 		host: {
+			digestOf: trust.digestOf,
 			secretsOf: vault.secretsOf,
 			openNetwork: network.openNetwork,
 			// Where somebody wants to be asked, nothing runs by the way.

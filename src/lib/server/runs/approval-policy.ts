@@ -5,7 +5,6 @@ import type { ApprovalDecision, ApprovalRequest } from '../../shared/events.ts';
 import type { Approval, Message } from '../../shared/message.ts';
 import { skillIdOf } from '../skills/execution-host.ts';
 import type { PlannedRun } from '../skills/session.ts';
-import { digestOfFiles } from '../skills/skill-digest.ts';
 import type { Skill } from '../skills/types.ts';
 import type { Store } from '../store/store.ts';
 import { isAllowedBeforehand } from './allowed-beforehand.ts';
@@ -28,6 +27,7 @@ export interface ApprovalPolicyOptions {
 	trust: {
 		/** Reads the files as they are now; `digest` is null where the state needed none, or not all can be read. */
 		judge(skill: Skill): Promise<{ state: TrustState; digest: string | null; problem: string | null }>;
+		digestOf(skill: Skill): Promise<string>;
 	};
 	/** Variables that a skill declares and nobody has set; none without it. */
 	missingVariables?: (skill: Skill) => Promise<string[]>;
@@ -41,7 +41,7 @@ export function createApprovalPolicy(options: ApprovalPolicyOptions): ApprovalPo
 			const isTrusted = state === 'trusted' || state === 'builtin';
 			const missing = await missingVariables(skill);
 			if (isTrusted && mode === 'auto' && missing.length === 0) return null;
-			const digest = whole ?? (await digestOfFiles(skill.dir));
+			const digest = whole ?? (await trust.digestOf(skill));
 			const isAllowed = earlier?.decision !== undefined && earlier.decision.choice !== 'deny';
 			if (isAllowed && earlier.digest === digest) return null;
 			if (isTrusted) {

@@ -3,6 +3,8 @@ import type { SandboxLimits } from '../sandbox/sandbox.ts';
 import type { Skill, SkillErrorType } from './types.ts';
 
 export interface ExecutionHost {
+	/** SHA-256 of the skill's files, for the record; null where it cannot be told. */
+	digestOf?(skill: Skill): Promise<string | null>;
 	/** Variables for this skill's processes alone, beside those of the provider's `env`; their values are redacted from its output. */
 	secretsOf?(skill: Skill): Promise<Record<string, string>>;
 	/** Opens a way out for one execution; null for none. */

@@ -12,7 +12,6 @@ import { limitsOf } from './limits.ts';
 import { createOutputStore, type OutputStore } from './output-store.ts';
 import { resolveScript } from './resources.ts';
 import type { ScriptInput } from './script-arguments.ts';
-import { digestOfFiles } from './skill-digest.ts';
 import { createSpareNodes } from './spare-node.ts';
 import { SkillError, type Skill, type SkillExecutionResult, type SkillTool } from './types.ts';
 
@@ -73,7 +72,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
 	const outputs = createOutputStore();
 	const spares = createSpareNodes(sandbox, interpreters.node().file);
 	const { timeoutMs, maxOutputBytes } = options;
-	const digestOf = createDigests();
+	const digestOf = createDigests(host);
 	const parts = { sandbox, spares, outputs, host, timeoutMs, maxOutputBytes, limits, offered, digestOf };
 
 	/** What every call of a skill has in common. @throws SkillError SkillsDisabled | ScriptNotFound | ScriptNotAllowed */
@@ -194,10 +193,11 @@ export function createExecutor(options: ExecutorOptions): Executor {
 }
 
 /** Each skill's files are read once, as long as the library has not read the skill anew. */
-function createDigests(): (skill: Skill) => Promise<string> {
+function createDigests({ digestOf }: ExecutionHost): (skill: Skill) => Promise<string> {
 	const digests = new WeakMap<Skill, Promise<string>>();
+	const readDigest = async (skill: Skill) => (await digestOf?.(skill).catch(() => null)) ?? skill.digest;
 	return (skill) => {
-		const known = digests.get(skill) ?? digestOfFiles(skill.dir).catch(() => skill.digest);
+		const known = digests.get(skill) ?? readDigest(skill);
 		digests.set(skill, known);
 		return known;
 	};
