@@ -1,9 +1,8 @@
 /** How long this thread worked without a pause: what a server's other users would have waited for. */
 
 export interface LoopWatch {
-	/** Milliseconds of processor time of the longest stretch so far; time in which others had the processor is not counted. */
-	longest(): number;
-	stop(): void;
+	/** Ends the watch; milliseconds of processor time of the longest stretch. Time in which others had the processor is not counted. */
+	stop(): number;
 }
 
 const TICK_MS = 5;
@@ -18,11 +17,13 @@ export function watchEventLoop(): LoopWatch {
 		before = process.threadCpuUsage();
 	};
 	const timer = setInterval(look, TICK_MS);
+	let isOver = false;
 	return {
-		longest() {
-			look();
+		stop() {
+			if (!isOver) look();
+			isOver = true;
+			clearInterval(timer);
 			return longest;
-		},
-		stop: () => clearInterval(timer)
+		}
 	};
 }
