@@ -134,12 +134,12 @@ describe('F14: killed 50 times at any moment', () => {
 			const kinds = events(crashed).map(kindOf);
 			const least = kinds.includes('TOOL_CALL_RESULT') ? 1 : 0;
 			const most = kinds.includes('TOOL_CALL_END') ? 1 : 0;
-			const times = await ledger.runsOf(crashed.id);
+			const times = await ledger.runsOf(crashed.id, app.dataDir);
 			expect(times, crashed.id).toBeGreaterThanOrEqual(least);
 			expect(times, crashed.id).toBeLessThanOrEqual(most);
 		}
-		// Those of a killed server end by themselves.
-		await expect.poll(() => orphans().filter((line) => line.includes(ledger.path)), { timeout: 10_000 }).toEqual([]);
+		// Those of a killed server have ended with it.
+		await expect.poll(() => orphans().filter((line) => line.includes(ledger.file)), { timeout: 10_000 }).toEqual([]);
 	});
 
 	test('the moments were of every kind: in the first text, in the script, in the second text', () => {
@@ -162,7 +162,7 @@ describe('F14: killed 50 times at any moment', () => {
 			const { run, answer } = await readAftermath(app, question);
 			expect(run?.state).toBe('success');
 			expect(answer?.parts.map(({ type }) => type)).toEqual(['text', 'tool', 'text']);
-			expect(await ledger.runsOf(id)).toBe(1);
+			expect(await ledger.runsOf(id, app.dataDir)).toBe(1);
 		}
 		expect(ledger.unanswered).toEqual([]);
 		expect(model.violations).toEqual([]);

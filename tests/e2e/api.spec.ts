@@ -184,7 +184,16 @@ test('/api/health says what answers and how many skills there are', async ({ app
 		status: 'ok',
 		version: expect.any(String),
 		model: { id: expect.any(String), offline: true, baseUrl: null },
-		sandbox: expect.any(String),
+		sandbox: {
+			name: expect.stringMatching(/^(process|bubblewrap)$/),
+			isolation: {
+				files: expect.any(Boolean),
+				network: expect.any(Boolean),
+				processes: expect.any(Boolean),
+				limits: expect.any(Boolean)
+			},
+			running: expect.any(Number)
+		},
 		database: 'sqlite',
 		login: false,
 		skills: { ready: 7, broken: 0 }

@@ -1,5 +1,6 @@
 /** A skill whose script leaves a line for each time that it runs, and a model that calls it once for each question. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { glob, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { call, dynamic, text, type Chunk, type Reply } from './model-server.ts';
 
@@ -10,10 +11,10 @@ export interface Ledger {
 	reply: Reply;
 	/** Calls that were sent to the model without their output: a real server refuses such a request. */
 	unanswered: string[];
-	/** How many times the script ran for this question. */
-	runsOf(id: string): Promise<number>;
-	/** The file that the script writes to; on the command line of every script. */
-	path: string;
+	/** How many times the script ran for this question, on a server with this data folder. */
+	runsOf(id: string, dataDir: string): Promise<number>;
+	/** The file of its workspace that the script writes to; on the command line of every script. */
+	file: string;
 }
 
 /** Between two words of the model. */
@@ -34,12 +35,11 @@ export function questionFor(id: string, words: number): string {
 
 /** Makes the skill in this folder. */
 export async function createLedger(folder: string): Promise<Ledger> {
-	const path = join(folder, 'ledger.txt');
+	const file = `ledger-${randomUUID()}.txt`;
 	const skillsDir = join(folder, 'skills');
 	await mkdir(join(skillsDir, 'ledger/scripts'), { recursive: true });
 	await writeFile(join(skillsDir, 'ledger/SKILL.md'), SKILL);
 	await writeFile(join(skillsDir, 'ledger/scripts/append.sh'), SCRIPT);
-	await writeFile(path, '');
 	const unanswered: string[] = [];
 
 	const reply = dynamic((body) => {
@@ -49,17 +49,20 @@ export async function createLedger(folder: string): Promise<Ledger> {
 		const [, id = '', words = ''] = /Write (\S+) after (\d+) words/.exec(JSON.stringify(input[asked])) ?? [];
 		const hasRun = input.slice(asked).some((item) => item.type === 'function_call_output');
 		if (hasRun) return text(...slowly(`${id} after`, 10));
-		const args = { skill: 'ledger', script: 'append.sh', args: [id, path] };
+		const args = { skill: 'ledger', script: 'append.sh', args: [id, file] };
 		return [text(...slowly(`${id} before`, Number(words))), call('use_skill', args)];
 	});
 
 	return {
 		skillsDir,
-		path,
+		file,
 		reply,
 		unanswered,
-		async runsOf(id) {
-			return (await readFile(path, 'utf8')).split('\n').filter((line) => line === id).length;
+		async runsOf(id, dataDir) {
+			let runs = 0;
+			for await (const path of glob(join(dataDir, 'workspaces/*', file)))
+				runs += (await readFile(path, 'utf8')).split('\n').filter((line) => line === id).length;
+			return runs;
 		}
 	};
 }
