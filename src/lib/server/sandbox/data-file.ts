@@ -1,5 +1,5 @@
 /** Bytes for a program to read, as an open file without a name (SECURITY: nothing secret in an argument list). */
-import { closeSync, constants, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, mkdtempSync, openSync, rmdirSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -9,16 +9,18 @@ import { join } from 'node:path';
  */
 export function openData(bytes: Buffer | string): number {
 	const folder = mkdtempSync(join(tmpdir(), 'data-'));
+	const path = join(folder, 'data');
 	try {
-		const path = join(folder, 'data');
 		const write = openSync(path, 'wx', 0o644);
 		try {
-			writeFileSync(write, bytes);
+			const all = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
+			for (let done = 0; done < all.length; ) done += writeSync(write, all, done);
+			return openSync(path, constants.O_RDONLY);
 		} finally {
 			closeSync(write);
+			unlinkSync(path);
 		}
-		return openSync(path, constants.O_RDONLY);
 	} finally {
-		rmSync(folder, { recursive: true, force: true });
+		rmdirSync(folder);
 	}
 }

@@ -22,8 +22,8 @@ export interface PipePool {
 	close(): void;
 }
 
-/** Made by one `mkfifo`; enough for four programs. */
-const BATCH = 8;
+/** Made by one `mkfifo`; enough for eight programs. */
+const BATCH = 16;
 const PROGRAMS = ['/usr/bin/mkfifo', '/bin/mkfifo'];
 
 export function createPipePool(): PipePool {
@@ -47,7 +47,10 @@ export function createPipePool(): PipePool {
 	return {
 		async take(count) {
 			while (free.length < count) if (!(await (making ??= make()))) return null;
-			return free.splice(0, count);
+			const taken = free.splice(0, count);
+			// The next ones are made while these are in use, so that nobody has to wait for them.
+			if (free.length < BATCH / 2) making ??= make();
+			return taken;
 		},
 		close() {
 			isClosed = true;
