@@ -14,7 +14,7 @@ export function openData(bytes: Buffer | string): number {
 		const write = openSync(path, 'wx', 0o644);
 		try {
 			const all = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
-			for (let done = 0; done < all.length; ) done += writeSync(write, all, done);
+			for (let done = 0; done < all.length;) done += writeSync(write, all, done);
 			return openSync(path, constants.O_RDONLY);
 		} finally {
 			closeSync(write);
