@@ -7,14 +7,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { createBubblewrapSandbox } from '../src/lib/server/sandbox/bubblewrap.ts';
+import { findContainerRuntime } from '../src/lib/server/sandbox/container-runtime.ts';
+import { createContainerSandbox } from '../src/lib/server/sandbox/container.ts';
+import type { Launcher } from '../src/lib/server/sandbox/launcher.ts';
 import { createProcessSandbox } from '../src/lib/server/sandbox/process.ts';
 import { createSpawner } from '../src/lib/server/sandbox/spawner.ts';
 import type { Sandbox } from '../src/lib/server/sandbox/sandbox.ts';
 import { createInterpreters } from '../src/lib/server/skills/interpreters.ts';
 import { createSkillsProvider, type SkillsProvider } from '../src/lib/server/skills/provider.ts';
+import { makeContainerImage } from '../tests/support/container-image.ts';
 import { percentile, timed, type Row } from './measure.ts';
 
 const ROUNDS = 40;
+/** Containers take their time. */
+const CONTAINER_ROUNDS = 10;
 /** Long enough for a Node to start on a busy machine. */
 const SPARE_MS = 300;
 const PARALLEL = 50;
@@ -31,9 +37,13 @@ export async function benchSandboxes(): Promise<Row[]> {
 	for (const [name, text] of Object.entries(TEXTS)) await writeFile(join(root, 'skills/hello', name), text);
 	const programs = await findPrograms();
 	const rows: Row[] = [];
-	for (const create of [createProcessSandbox, createBubblewrapSandbox]) {
+	for (const create of [createProcessSandbox, createBubblewrapSandbox, createPodman]) {
 		const launcher = createSpawner({ entry: runner });
-		const sandbox = create({ launcher });
+		const sandbox = await create({ launcher });
+		if (!sandbox) {
+			await launcher.close();
+			continue;
+		}
 		const skills = await createSkillsProvider(join(root, 'skills'), { cwd: join(root, 'work'), sandbox });
 		try {
 			rows.push(...(await benchBackend(sandbox, skills, programs, root)));
@@ -45,6 +55,14 @@ export async function benchSandboxes(): Promise<Row[]> {
 	}
 	await rm(root, { recursive: true, force: true });
 	return rows;
+}
+
+/** Null where there is no podman. */
+async function createPodman({ launcher }: { launcher: Launcher }): Promise<Sandbox | null> {
+	const { runtime } = await findContainerRuntime('podman', { launcher, host: process.env });
+	if (!runtime) return null;
+	const images = { one: await makeContainerImage(runtime.file), allowed: [] };
+	return createContainerSandbox({ launcher, runtime, images });
 }
 
 async function benchBackend(
@@ -64,14 +82,15 @@ async function benchBackend(
 		name: `${sandbox.name}, node, warm`,
 		floorName: 'a bare spawn of node',
 		run: async () => {
-			await setTimeout(SPARE_MS);
+			await setTimeout(sandbox.name === 'container' ? 5 * SPARE_MS : SPARE_MS);
 			return use(skills, SCRIPTS.node, { args: [] });
 		},
 		bare: () => spawnBare(programs.node, join(root, 'skills/hello', SCRIPTS.node))
 	};
 	const rows: Row[] = [];
 	for (const { name, floorName, run, bare } of [...cold, warm]) {
-		const [times, floors] = await byTurns(run, bare);
+		const rounds = sandbox.name === 'container' ? CONTAINER_ROUNDS : ROUNDS;
+		const [times, floors] = await byTurns(rounds, run, bare);
 		for (const [share, label] of [
 			[0.5, 'p50'],
 			[0.99, 'p99']
@@ -87,9 +106,13 @@ async function benchBackend(
 	return rows;
 }
 
-async function byTurns(run: () => Promise<number>, bare: () => Promise<number>): Promise<[number[], number[]]> {
+async function byTurns(
+	rounds: number,
+	run: () => Promise<number>,
+	bare: () => Promise<number>
+): Promise<[number[], number[]]> {
 	const times: [number[], number[]] = [[], []];
-	for (let round = -2; round < ROUNDS; round += 1) {
+	for (let round = -2; round < rounds; round += 1) {
 		const pair = [await run(), await bare()] as const;
 		if (round >= 0) pair.forEach((ms, index) => times[index]?.push(ms));
 	}

@@ -119,7 +119,7 @@ describe('what a script sees', () => {
 	});
 	test('SANDBOX: no processes but its own, and it can signal no others', async () => {
 		const { stdout } = await rig.run(
-			`sleep 60 & for f in /proc/[0-9]*/comm; do read name < $f; echo $name; done; kill -9 ${process.pid} 2>&1`
+			`sleep 60 & until grep -q sleep /proc/$!/comm; do :; done; for f in /proc/[0-9]*/comm; do read name < $f; echo $name; done; kill -9 ${process.pid} 2>&1`
 		);
 		expect(stdout).toMatch(/No such process/);
 		expect(new Set(stdout.trim().split('\n').slice(0, -1))).toEqual(new Set(['bwrap', 'bash', 'sleep']));
