@@ -155,7 +155,8 @@ export function foldEvent(message: Message, event: RunEvent): Message {
 		case 'TOOL_CALL_RESULT':
 			return updateTool(message, event.toolCallId, (part) => ({
 				...part,
-				status: event.metadata?.isError ? 'failed' : 'done',
+				// What somebody stopped has not failed.
+				status: !event.metadata?.isError ? 'done' : part.execution?.error === 'Cancelled' ? 'cancelled' : 'failed',
 				result: event.content
 			}));
 		case 'RUN_FINISHED':

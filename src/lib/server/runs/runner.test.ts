@@ -341,7 +341,10 @@ describe('stopping', () => {
 		await rig.runner.stop(runId);
 		expect(isRunning(pid)).toBe(false);
 		expect(await rig.answer(runId)).toMatchObject({ status: 'cancelled' });
-		expect(toolsOf(await rig.answer(runId))[0]?.execution).toMatchObject({ error: 'Cancelled', exitCode: null });
+		expect(toolsOf(await rig.answer(runId))[0]).toMatchObject({
+			status: 'cancelled',
+			execution: { error: 'Cancelled', exitCode: null }
+		});
 	});
 
 	test('before the first event, twice, and after the end', async () => {
