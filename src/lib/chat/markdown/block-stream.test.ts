@@ -117,6 +117,15 @@ describe('a text that grows', () => {
 		expect(JSON.stringify(nodes(blocks))).toContain('"href":"https://example.com/"');
 	});
 
+	test('resolves a link whose address is defined inside a list, which the lexer does not list as a definition', () => {
+		const text = 'See [x] here.\n\nOne.\n\nTwo.\n\n- [x]: http://e.org\n';
+		const stream = new BlockStream();
+		for (let end = 1; end <= text.length; end++) stream.update(text.slice(0, end), true);
+		const blocks = nodes(stream.update(text, false));
+		expect(blocks).toEqual(render(text));
+		expect(JSON.stringify(blocks)).toContain('"href":"http://e.org/"');
+	});
+
 	test('is parsed less often while that is slow, and yet shows every word', () => {
 		let now = 0;
 		const stream = new BlockStream(() => (now += 20));

@@ -80,12 +80,13 @@ export class BlockStream {
 	}
 
 	#finish(): Block[] {
-		const tokens = lex(this.#text);
-		// A definition anywhere changes the links before it, though their text is the same.
-		const hasDefinitions = tokens.some(({ type }) => type === 'def');
 		this.#sealed = [];
 		this.#sealedLength = 0;
-		return reuse(toBlocks(tokens), hasDefinitions ? [] : this.#blocks);
+		// A definition anywhere, also inside a list, changes the links before it, though their text is the same.
+		return toBlocks(lex(this.#text)).map((block, index) => {
+			const old = this.#blocks[index];
+			return old?.raw === block.raw && JSON.stringify(old.node) === JSON.stringify(block.node) ? old : block;
+		});
 	}
 
 	/** Nothing is held back: what has not been parsed yet is shown as it is. */

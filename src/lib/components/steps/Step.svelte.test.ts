@@ -63,6 +63,14 @@ describe('the row', () => {
 		await expect.element(screen.getByTestId('terminal')).not.toBeInTheDocument();
 	});
 
+	test('stays open when the script is stopped: what it had said is still there', async () => {
+		const screen = await render(Step, { part: part({ status: 'running', execution }), conversationId: 'c' });
+		await expect.element(screen.getByTestId('terminal')).toBeVisible();
+		await screen.rerender({ part: part({ status: 'cancelled', execution: { ...execution, exitCode: null } }) });
+		await expect.element(screen.getByTestId('step-toggle')).toHaveAttribute('aria-expanded', 'true');
+		await expect.element(screen.getByTestId('terminal')).toBeVisible();
+	});
+
 	test('stays as the reader left it', async () => {
 		const screen = await render(Step, { part: part({ status: 'running', execution }), conversationId: 'c' });
 		await expect.element(screen.getByTestId('terminal')).toBeVisible();
