@@ -50,7 +50,24 @@ const LAYERS: Layer[] = [
 		path: 'lib/server/builtins/',
 		imports: [SHARED, LOG, SAFE_PATH, SANDBOX, 'lib/server/agent/tool.ts', 'lib/server/network/', 'lib/server/skills/']
 	},
-	{ path: 'lib/server/catalog/', imports: [SHARED, LOG, 'lib/server/skills/'] },
+	{
+		path: 'lib/server/catalog/',
+		imports: [
+			SHARED,
+			LOG,
+			SAFE_PATH,
+			'lib/server/network/',
+			'lib/server/secrets/',
+			'lib/server/skills/',
+			'lib/server/store/',
+			'lib/server/trust/'
+		]
+	},
+	{
+		path: 'lib/server/evals/',
+		imports: [SHARED, LOG, 'lib/server/agent/', 'lib/server/runs/', 'lib/server/skills/', 'lib/server/store/']
+	},
+	{ path: 'lib/server/openapi/', imports: [SHARED] },
 	{
 		path: 'lib/server/protocols/',
 		imports: [SHARED, LOG, 'lib/server/agent/', 'lib/server/runs/', 'lib/server/skills/', 'lib/server/store/']

@@ -10,6 +10,12 @@ const MB = 1024 * 1024;
 const count = (fallback: number, min: number, max: number) =>
 	z.coerce.number().int().min(min).max(max).default(fallback);
 
+const baseUrl = (fallback: string) =>
+	z
+		.url({ protocol: /^https?$/ })
+		.transform((url) => url.replace(/\/+$/, ''))
+		.default(fallback);
+
 const schema = z.object({
 	OPENROUTER_API_KEY: z
 		.string()
@@ -101,6 +107,29 @@ const schema = z.object({
 	SKILLS_MAX_CPU_SECONDS: count(60, 1, 3600).describe('Most processor time of a process of a script.'),
 	SKILLS_WORKSPACE_MB: count(1024, 1, 1_048_576).describe('Most that the files of a conversation may take.'),
 	SKILLS_WORKSPACE_FILES: count(20_000, 10, 10_000_000).describe('Most files of a conversation.'),
+	SKILLS_PROVIDER: z
+		.enum(['skillsmp', 'skillssh', 'github'])
+		.default('skillssh')
+		.describe('Catalog whose install endpoint is accepted, until the settings say another.'),
+	SKILLSMP_API_KEY: z.string().optional().describe('Key for skillsmp.com; without it its catalog cannot be searched.'),
+	GITHUB_TOKEN: z.string().optional().describe('For more requests to GitHub an hour, and private repositories.'),
+	GITHUB_API_URL: baseUrl('https://api.github.com').describe('API of GitHub, or of a GitHub Enterprise server.'),
+	GITHUB_RAW_URL: baseUrl('https://raw.githubusercontent.com').describe('Where files of repositories are read.'),
+	SKILLSSH_URL: baseUrl('https://skills.sh').describe('The skills.sh catalog.'),
+	SKILLSSH_AUDIT_URL: baseUrl('https://add-skill.vercel.sh').describe('What others say of skills of skills.sh.'),
+	SKILLSMP_URL: baseUrl('https://skillsmp.com').describe('The SkillsMP catalog.'),
+	SKILLS_INSTALL_HOSTS: z
+		.string()
+		.default('')
+		.describe(
+			'Hosts (`name:port`) inside your network that skills may be installed from, besides the public internet.'
+		),
+	SKILLS_HANDLERS: z
+		.string()
+		.default('')
+		.describe(`Modules whose exports are native handlers of skills, separated by “${delimiter}”.`),
+	SKILLS_AUTO_MAX: count(5, 0, 50).describe('Most skills that the OmniRoute scorer picks.'),
+	SKILLS_AUTO_MIN_SCORE: count(3, 0, 1000).describe('Fewest points for a skill to be picked.'),
 	AGENT_MAX_STEPS: count(10, 1, 100).describe('Model calls in one turn before it must answer.'),
 	AGENT_MAX_COST_USD: z.coerce.number().positive().optional().describe('Most that one turn may cost, in USD.'),
 	AGENT_TIMEOUT_MS: count(1_800_000, 1000, 86_400_000).describe('Longest that one turn may take.'),
@@ -124,6 +153,7 @@ export interface Config {
 	trustsProxy: boolean;
 	secretsKey: string | null;
 	execution: ExecutionConfig;
+	catalog: CatalogConfig;
 	apiKey: string | null;
 	baseUrl: string;
 	model: string;
@@ -141,6 +171,20 @@ export interface Config {
 	shutdownTimeoutMs: number;
 }
 
+/** Where skills are installed from; addresses without a slash at the end. */
+export interface CatalogConfig {
+	provider: 'skillsmp' | 'skillssh' | 'github';
+	skillsmpApiKey: string | null;
+	githubToken: string | null;
+	githubApiUrl: string;
+	githubRawUrl: string;
+	skillsshUrl: string;
+	skillsshAuditUrl: string;
+	skillsmpUrl: string;
+	/** `host:port` of servers that may be reached though they are not on the public internet. */
+	hosts: string[];
+}
+
 /** How and whether skills are executed. */
 export interface ExecutionConfig {
 	isEnabled: boolean;
@@ -154,6 +198,11 @@ export interface ExecutionConfig {
 	allowedImages: string[];
 	/** null where the operator has said nothing: grants decide, and built-in skills have no network. */
 	network: boolean | null;
+	/** Absolute paths of modules whose exported functions are native handlers (D37). */
+	handlerModules: string[];
+	/** Of the OmniRoute scorer (B8), until the settings say others. */
+	autoMaxSkills: number;
+	autoMinScore: number;
 	/** The most that any skill or call may have. */
 	limits: SandboxLimits;
 	builtins: {
@@ -170,11 +219,17 @@ export interface ExecutionConfig {
 const SETTINGS = Object.keys(schema.shape);
 
 /** Their values are never shown. */
-const SECRET_SETTINGS: ReadonlySet<string> = new Set(['OPENROUTER_API_KEY', 'ADMIN_TOKEN', 'SECRETS_KEY']);
+const SECRET_SETTINGS: ReadonlySet<string> = new Set([
+	'OPENROUTER_API_KEY',
+	'ADMIN_TOKEN',
+	'SECRETS_KEY',
+	'SKILLSMP_API_KEY',
+	'GITHUB_TOKEN'
+]);
 
 /** The server's own secrets: never given to a script, whatever SKILLS_ENV says. */
 const NEVER_FOR_SKILLS =
-	/^(OPENROUTER_|DATABASE_URL$|ADMIN_TOKEN$|SECRETS_KEY$|NODE_|LD_|DYLD_|PYTHON|BASH_ENV$|ENV$|SHELLOPTS$|PS4$|PATH$|HOME$)/;
+	/^(OPENROUTER_|DATABASE_URL$|ADMIN_TOKEN$|SECRETS_KEY$|SKILLSMP_API_KEY$|GITHUB_TOKEN$|NODE_|LD_|DYLD_|PYTHON|BASH_ENV$|ENV$|SHELLOPTS$|PS4$|PATH$|HOME$)/;
 
 /** Reads the environment. @throws Error naming the variable and the value received */
 export function loadConfig(environment: Record<string, string | undefined>): Config {
@@ -201,6 +256,7 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
 		trustsProxy: values.TRUST_PROXY,
 		secretsKey: values.SECRETS_KEY ?? null,
 		execution: executionOf(values),
+		catalog: catalogOf(values),
 		apiKey: values.OPENROUTER_API_KEY ?? null,
 		baseUrl: values.OPENROUTER_BASE_URL,
 		model: values.OPENROUTER_MODEL,
@@ -240,6 +296,30 @@ function refuseOpenServer({ HOST, PUBLIC_ORIGIN, ADMIN_TOKEN }: z.infer<typeof s
 	);
 }
 
+function catalogOf(values: z.infer<typeof schema>): CatalogConfig {
+	const urls = {
+		githubApiUrl: values.GITHUB_API_URL,
+		githubRawUrl: values.GITHUB_RAW_URL,
+		skillsshUrl: values.SKILLSSH_URL,
+		skillsshAuditUrl: values.SKILLSSH_AUDIT_URL,
+		skillsmpUrl: values.SKILLSMP_URL
+	};
+	return {
+		...urls,
+		provider: values.SKILLS_PROVIDER,
+		skillsmpApiKey: values.SKILLSMP_API_KEY ?? null,
+		githubToken: values.GITHUB_TOKEN ?? null,
+		// What the operator names may lie anywhere.
+		hosts: [...values.SKILLS_INSTALL_HOSTS.split(/[\s,]+/).filter(Boolean), ...Object.values(urls).map(hostOf)]
+	};
+}
+
+/** `host:port`, the port always said. */
+function hostOf(url: string): string {
+	const { hostname, port, protocol } = new URL(url);
+	return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
+}
+
 function executionOf(values: z.infer<typeof schema>): ExecutionConfig {
 	return {
 		isEnabled: values.SKILLS_ENABLED,
@@ -250,6 +330,11 @@ function executionOf(values: z.infer<typeof schema>): ExecutionConfig {
 		containerImage: values.SKILLS_SANDBOX_IMAGE ?? null,
 		allowedImages: values.SKILLS_ALLOWED_SANDBOX_IMAGES.split(/[\s,]+/).filter(Boolean),
 		network: values.SKILLS_SANDBOX_NETWORK_ENABLED ?? null,
+		handlerModules: values.SKILLS_HANDLERS.split(delimiter)
+			.filter(Boolean)
+			.map((path) => resolve(path)),
+		autoMaxSkills: values.SKILLS_AUTO_MAX,
+		autoMinScore: values.SKILLS_AUTO_MIN_SCORE,
 		limits: {
 			memoryBytes: values.SKILLS_MAX_MEMORY_MB * MB,
 			processes: values.SKILLS_MAX_PROCESSES,

@@ -1,6 +1,7 @@
 /** The REST API's requests (schemas) and answers (types), DESIGN §5. Unknown keys in a request are refused. */
 import { z } from 'zod';
 import type { TokenUsage } from './events.ts';
+import type { InstallProvider } from './install.ts';
 import type { Message } from './message.ts';
 
 /** Ids that clients choose; one may name a folder. */
@@ -179,7 +180,39 @@ export interface SkillSummary {
 	/** May its scripts run without being asked about? */
 	trust: TrustState;
 	mode: 'on' | 'off' | 'auto';
+	/** null for one that is broken. */
+	version: string | null;
+	/** Label of the folder that it lies in; `builtin` for those of this server. */
+	source: string;
+	/** Where it was installed from; `local` for what lies in a folder of skills, `builtin` for those of this server. */
+	provider: SkillProvider;
+	/** Whose it is; `system` is everybody’s (A41). */
+	owner: string;
+	usage: SkillUsage;
 }
+
+export type SkillProvider = InstallProvider | 'local' | 'builtin';
+
+/** Executions of all its versions so far. */
+export interface SkillUsage {
+	executions: number;
+	/** Those that ended in an error or a time-out. */
+	failures: number;
+	/** ISO 8601; null before the first. */
+	lastUsedAt: string | null;
+}
+
+/** The query of `GET /api/skills` (E2). */
+export const skillQuery = z.object({
+	q: z.string().max(1000).optional(),
+	mode: z.enum(['on', 'off', 'auto']).optional(),
+	/** A provider, or the label of a folder. */
+	source: z.string().max(256).optional(),
+	status: z.enum(['ready', 'broken']).optional(),
+	/** Only what this key sees: its own and the system's. */
+	apiKeyId: z.string().min(1).max(256).optional()
+});
+export type SkillQuery = z.infer<typeof skillQuery>;
 
 /**
  * `builtin`: part of this server; `trusted`: in a folder that the operator filled, or its files were looked at and trusted;
@@ -192,7 +225,6 @@ export interface SkillDetail extends SkillSummary {
 	/** `source/name`: names it in executions, secrets and grants. */
 	skillId: string;
 	version: string;
-	source: string;
 	/** Trusted for where it lies, which cannot be withdrawn. */
 	isTrustedByPlace: boolean;
 	/** SHA-256 of all its files; trust is given to it. */
@@ -318,6 +350,22 @@ export const adHocExecution = z
 	.refine(({ script, tool }) => script === undefined || tool === undefined, 'must name a script or a tool, not both');
 export type AdHocExecution = z.infer<typeof adHocExecution>;
 
+/** The query of `GET /api/skills/executions` and of its export (E10, E29). */
+export const executionQuery = z.object({
+	/** `source/name`, or a name. */
+	skill: z.string().min(1).max(256).optional(),
+	status: z.enum(['pending', 'running', 'success', 'error', 'timeout']).optional(),
+	apiKeyId: z.string().min(1).max(256).optional(),
+	conversationId: z.string().min(1).max(128).optional(),
+	/** From this time on, and before that one. ISO 8601. */
+	since: z.iso.datetime({ offset: true }).optional(),
+	until: z.iso.datetime({ offset: true }).optional()
+});
+export type ExecutionQuery = z.infer<typeof executionQuery>;
+
+/** The query of `GET /api/skills/executions/export` (E29). */
+export const executionExportQuery = executionQuery.extend({ format: z.enum(['csv', 'json']).default('json') });
+
 export interface SkillExecutionList {
 	data: SkillExecution[];
 	total: number;
@@ -328,9 +376,16 @@ export interface SkillExecutionList {
 
 export interface SkillList {
 	data: SkillSummary[];
+	/** The same as `data`: what the OmniRoute document calls it (E2). */
+	skills: SkillSummary[];
 	total: number;
 	page: number;
 	limit: number;
+	totalPages: number;
+	/** The catalog that skills are installed from. */
+	provider: 'skillsmp' | 'skillssh' | 'github';
+	/** Skills that the active catalog shows without a question; none are made up (E6). */
+	popularDefaults: string[];
 	/** Changes whenever the library does; the page compares it to know whether to render again. */
 	revision: string;
 }
@@ -350,3 +405,66 @@ export interface Health {
 	login: boolean;
 	skills: { ready: number; broken: number };
 }
+
+/** `POST /api/skills/score`: why a skill is or is not picked for a text (B7, B8). */
+export const scoreRequest = z.strictObject({
+	text: z.string().max(100_000),
+	/** Scores as if this had been asked by this key. */
+	apiKeyId: z.string().min(1).max(256).optional(),
+	/** For the document's scorer: `openai`, `anthropic`, `google`. */
+	provider: z.string().min(1).max(64).optional(),
+	backgroundReason: z.string().max(10_000).optional(),
+	limit: z.number().int().min(1).max(200).default(50)
+});
+
+export interface SkillScoreList {
+	/** Best first, by the scorer that fills the catalog. */
+	data: {
+		id: string;
+		name: string;
+		mode: 'on' | 'off' | 'auto';
+		/** The scorer that fills the catalog. */
+		score: number;
+		signals: { name: number; nameTokens: number; tags: number; description: number };
+		/** The document's scorer. */
+		omniroute: {
+			score: number;
+			signals: Record<'name' | 'nameTokens' | 'tags' | 'description' | 'background' | 'provider', number>;
+			/** Among the best `autoMaxSkills` of `auto` with at least `autoMinScore`, or `on`. */
+			isPicked: boolean;
+		};
+	}[];
+	/** Skills that were scored. */
+	total: number;
+	autoMaxSkills: number;
+	autoMinScore: number;
+}
+
+/** `GET /api/skills/:id/diagnostics` (F1). */
+export interface SkillDiagnosis {
+	id: string;
+	name: string;
+	status: 'ready' | 'broken';
+	/** Absolute path of the SKILL.md. */
+	path: string;
+	issues: (SkillDiagnostic & {
+		/** Names the fix that can be applied; null where a person has to write. */
+		fixId: string | null;
+		/** What this fix alone would change, as a unified diff; null without a fix and for a mere renaming. */
+		diff: string | null;
+	})[];
+	/** The SKILL.md with all fixes applied; null where there is none to apply. */
+	fixed: { before: string; after: string; diff: string } | null;
+	/** SHA-256 of the SKILL.md that was looked at; empty where there is none that can be read. */
+	digest: string;
+	/** After a fix: the name of the file beside it that has the old text. */
+	keptAs?: string;
+}
+
+/** `POST /api/skills/:id/diagnostics`: applies fixes to the file that was looked at; the old one is kept beside it. */
+export const diagnosisFix = z.strictObject({
+	digest: z.string().regex(/^[0-9a-f]{64}$/),
+	/** All there are without it. */
+	fixes: z.array(z.string().min(1).max(100)).min(1).max(100).optional()
+});
+export type DiagnosisFix = z.infer<typeof diagnosisFix>;

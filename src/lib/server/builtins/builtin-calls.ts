@@ -9,7 +9,7 @@ import { builtinId, type BuiltinMode } from './offered.ts';
 export interface BuiltinCallOptions {
 	builtins: readonly Builtin[];
 	/** By skill id, `builtin/name`. */
-	modeOf(skillId: string): BuiltinMode;
+	modeOf(skillId: `builtin/${string}`): BuiltinMode;
 	/** False: nothing is executed (E11). */
 	isEnabled?: () => boolean;
 	recorder?: ExecutionRecorder;

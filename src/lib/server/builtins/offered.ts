@@ -8,12 +8,12 @@ export interface OfferOptions {
 	/** The user's words. */
 	question: string;
 	/** By skill id, `builtin/name`. */
-	modeOf(skillId: string): BuiltinMode;
+	modeOf(skillId: `builtin/${string}`): BuiltinMode;
 	/** Names of those that were called earlier in the conversation. */
 	used: ReadonlySet<string>;
 }
 
-export function builtinId(name: string): string {
+export function builtinId(name: string): `builtin/${string}` {
 	return `builtin/${name}`;
 }
 

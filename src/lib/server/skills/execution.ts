@@ -1,12 +1,12 @@
-/** One execution from its announcement to its record: limits, secrets, network, the process, what came of it (FEATURES D10–D14, E13, F3). */
-import { randomUUID } from 'node:crypto';
+/** One execution of a process: limits, secrets, network, what came of it (FEATURES D10–D14, F3). */
 import type { Sandbox, SandboxCommand, SandboxFolders, SandboxLimits, SandboxResult } from '../sandbox/sandbox.ts';
-import { skillIdOf, type ExecutionCaller, type ExecutionHost } from './execution-host.ts';
+import type { ExecutionCaller, ExecutionHost } from './execution-host.ts';
+import { carryOut } from './execution-record.ts';
 import { explain, readHarness, readProgram } from './execution-result.ts';
 import { limitsOf, timeoutOf } from './limits.ts';
 import { MAX_SHOWN, type OutputStore } from './output-store.ts';
 import type { SpareNodes } from './spare-node.ts';
-import { SkillError, type Skill, type SkillEvent, type SkillExecutionResult } from './types.ts';
+import type { Skill, SkillEvent, SkillExecutionResult } from './types.ts';
 import { changedFiles, listWorkspace } from './workspace-changes.ts';
 
 export interface ExecutionContext {
@@ -59,8 +59,6 @@ export interface ExecutionParts {
 
 /** Of each stream, for paging; and of a handler's answer, which is data, not a log. */
 const MAX_KEPT_BYTES = 1024 * 1024;
-/** Of what is recorded. */
-const MAX_RECORDED = 20_000;
 
 /** Runs it; every failure of the script is a result. @throws SkillError when it cannot be run at all */
 export async function execute(
@@ -69,81 +67,24 @@ export async function execute(
 	parts: ExecutionParts
 ): Promise<SkillExecutionResult> {
 	const { sandbox, host } = parts;
-	const id = randomUUID();
-	const limits = limitsOf(call.skill, parts.limits);
-	const timeoutMs = timeoutOf(call.skill, context.timeoutMs, parts.timeoutMs);
-	let recorded = record(id, call, context, parts, { ...limits, timeoutMs });
-	const { skill, script, tool, args } = call;
-	const started = { type: 'started', skill: skill.name, script, args, sandbox: sandbox.name } as const;
-	context.onEvent?.({ ...started, ...(tool ? { tool } : {}), executionId: id });
-	let network: Awaited<ReturnType<NonNullable<ExecutionHost['openNetwork']>>> = null;
-	let run: SandboxResult | null = null;
-	let result: SkillExecutionResult;
-	try {
-		network = (await host.openNetwork?.(skill, id)) ?? null;
-		const before = await listWorkspace(context.cwd);
-		recorded = recorded.then(() => host.recorder?.running(id));
-		const proxySocket = network ? { proxySocket: network.socket } : {};
-		run = await runCommand(id, call, context, parts, { limits, timeoutMs, ...proxySocket });
-		const files = changedFiles(before, await listWorkspace(context.cwd));
-		result = resultOf(call, run, files, timeoutMs, parts);
-	} catch (error) {
-		result = failed(error);
-	}
-	const refused = network?.refused() ?? [];
-	await network?.close();
-	if (refused.length > 0) result = { ...result, refused };
-	const exitCode = result.exitCode < 0 ? null : result.exitCode;
-	const end = {
-		exitCode,
-		durationMs: result.durationMs,
-		files: result.files,
-		...(result.message ? { message: result.message } : {})
-	};
-	const { error, truncated } = result;
-	context.onEvent?.({
-		type: 'finished',
-		skill: skill.name,
-		truncated,
-		...end,
-		...(error ? { error } : {}),
-		...(refused.length > 0 ? { refused } : {})
-	});
-	await recorded;
-	await host.recorder?.finished(id, {
-		status: result.success ? 'success' : error === 'ExecutionTimeout' ? 'timeout' : 'error',
-		...end,
-		...(error ? { errorType: error } : {}),
-		stdoutBytes: run?.stdoutBytes ?? 0,
-		stderrBytes: run?.stderrBytes ?? 0,
-		output: shownOutput(result),
-		refused
-	});
-	return result;
-}
-
-/** Begins the record beside the process, which need not wait for the disk. */
-async function record(
-	id: string,
-	{ skill, script, tool, args, toolInput }: Invocation,
-	{ caller = {} }: ExecutionContext,
-	{ host: { recorder }, sandbox, digestOf }: ExecutionParts,
-	limits: SandboxLimits & { timeoutMs: number }
-): Promise<void> {
-	if (!recorder) return;
-	await recorder.started({
-		id,
-		skillId: skillIdOf(skill),
-		skill: skill.name,
-		version: skill.version,
-		...(tool ? { tool } : {}),
-		script,
-		argv: args,
-		...(toolInput === undefined ? {} : { input: toolInput }),
-		digest: await digestOf(skill),
-		sandbox: sandbox.name,
-		limits,
-		caller
+	const { skill } = call;
+	const limits = limitsOf(skill, parts.limits);
+	const timeoutMs = timeoutOf(skill, context.timeoutMs, parts.timeoutMs);
+	const how = { sandbox: sandbox.name, limits: { ...limits, timeoutMs } };
+	return carryOut({ ...call, ...how }, context, parts, async (id, isRunning) => {
+		const network = (await host.openNetwork?.(skill, id)) ?? null;
+		try {
+			const before = await listWorkspace(context.cwd);
+			isRunning();
+			const proxySocket = network ? { proxySocket: network.socket } : {};
+			const run = await runCommand(id, call, context, parts, { limits, timeoutMs, ...proxySocket });
+			const files = changedFiles(before, await listWorkspace(context.cwd));
+			const refused = network?.refused() ?? [];
+			const result = resultOf(call, run, files, timeoutMs, parts);
+			return { ...result, ...(refused.length > 0 ? { refused } : {}), streams: run };
+		} finally {
+			await network?.close();
+		}
 	});
 }
 
@@ -216,26 +157,4 @@ function keep(result: SkillExecutionResult, { kept }: SandboxResult, outputs: Ou
 	if (!result.truncated && (value?.length ?? 0) <= MAX_SHOWN) return result;
 	const outputId = outputs.save({ stdout: value ?? kept.stdout.text, stderr: kept.stderr.text });
 	return { ...result, outputId };
-}
-
-/** What kept it from being started at all, as a result: it was announced, so it must end. */
-function failed(error: unknown): SkillExecutionResult {
-	const known = error instanceof SkillError ? error : null;
-	return {
-		success: false,
-		stdout: '',
-		stderr: '',
-		exitCode: -1,
-		error: known?.type ?? 'ExecutionFailed',
-		message: error instanceof Error ? error.message : String(error),
-		...(known?.hint ? { hint: known.hint } : {}),
-		durationMs: 0,
-		truncated: false,
-		files: []
-	};
-}
-
-function shownOutput({ value, stdout, stderr }: SkillExecutionResult): string {
-	const text = value === undefined ? [stdout, stderr].filter(Boolean).join('\n') : JSON.stringify(value);
-	return text.slice(0, MAX_RECORDED);
 }

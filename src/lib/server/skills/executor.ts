@@ -9,6 +9,7 @@ import { HARNESS_ARGUMENTS, type NodeCall } from './handlers/node-harness.ts';
 import { PYTHON_HARNESS } from './handlers/python-harness.ts';
 import { createInterpreters } from './interpreters.ts';
 import { limitsOf } from './limits.ts';
+import { createNativeHandlers, runNative, type NativeHandlers } from './native-handlers.ts';
 import { createOutputStore, type OutputStore } from './output-store.ts';
 import { resolveScript } from './resources.ts';
 import type { ScriptInput } from './script-arguments.ts';
@@ -33,6 +34,8 @@ export interface ExecutorOptions {
 	inheritEnv?: boolean;
 	/** Secrets, network and record of executions. */
 	host?: ExecutionHost;
+	/** Functions of the host that tools may name (D37). */
+	handlers?: NativeHandlers;
 	/** False: nothing is executed (E11). */
 	isEnabled?: () => boolean;
 }
@@ -67,6 +70,7 @@ const JAVASCRIPT = /\.([cm]?js|ts)$/;
 /** Executes with the given backend; interpreters are found on the host's PATH, once. */
 export function createExecutor(options: ExecutorOptions): Executor {
 	const { sandbox, env: offered, inheritEnv = false, limits = DEFAULT_LIMITS, host = {} } = options;
+	const { handlers = createNativeHandlers() } = options;
 	const path = process.env.PATH ?? '';
 	const interpreters = createInterpreters({ host: options.hostSandbox ?? sandbox, sandbox, path });
 	const outputs = createOutputStore();
@@ -75,15 +79,17 @@ export function createExecutor(options: ExecutorOptions): Executor {
 	const digestOf = createDigests(host);
 	const parts = { sandbox, spares, outputs, host, timeoutMs, maxOutputBytes, limits, offered, digestOf };
 
+	const checkEnabled = () => {
+		if (!options.isEnabled || options.isEnabled()) return;
+		throw new SkillError(
+			'SkillsDisabled',
+			'The execution of skills is switched off on this server.',
+			'The operator can switch it on.'
+		);
+	};
 	/** What every call of a skill has in common. @throws SkillError SkillsDisabled | ScriptNotFound | ScriptNotAllowed */
 	const prepare = async (skill: Skill, requested: string | null, { cwd }: ExecutionContext) => {
-		if (options.isEnabled && !options.isEnabled()) {
-			throw new SkillError(
-				'SkillsDisabled',
-				'The execution of skills is switched off on this server.',
-				'The operator can switch it on with SKILLS_ENABLED=true.'
-			);
-		}
+		checkEnabled();
 		const script =
 			requested === null ? { path: skill.dir, name: 'SKILL.md' } : await resolveScript(skill.dir, requested);
 		await mkdir(cwd, { recursive: true });
@@ -164,6 +170,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
 			);
 		},
 		async runTool(skill, tool, args, context) {
+			if (tool.handler && !tool.script) {
+				checkEnabled();
+				return runNative({ skill, tool, args }, context, { handlers, host, digestOf, timeoutMs });
+			}
 			const call = await prepare(skill, tool.script ?? '', context);
 			const input = { ...args, __workDir: call.workspace };
 			const path = call.scriptPath;

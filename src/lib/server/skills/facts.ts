@@ -1,5 +1,6 @@
 /** What a skill says of itself beyond the standard: version, author, tags, triggers; pure (FEATURES A17, A38). */
 import { coerce, valid } from 'semver';
+import { readFolderName } from './folder-name.ts';
 import type { SkillIssue, SkillSpec } from './types.ts';
 
 export interface SkillFacts {
@@ -23,7 +24,7 @@ export function readFacts(spec: SkillSpec): { facts: SkillFacts; issues: SkillIs
 		return undefined;
 	};
 	const author = value(['author']);
-	const { version, issues } = readVersion(value(['version']));
+	const { version, issues } = readVersion(value(['version']), readFolderName(spec.dir).version);
 	return {
 		facts: {
 			version,
@@ -35,8 +36,8 @@ export function readFacts(spec: SkillSpec): { facts: SkillFacts; issues: SkillIs
 	};
 }
 
-function readVersion(given: unknown): { version: string; issues: SkillIssue[] } {
-	if (given === undefined || given === '') return { version: DEFAULT_VERSION, issues: [] };
+function readVersion(given: unknown, ofFolder = DEFAULT_VERSION): { version: string; issues: SkillIssue[] } {
+	if (given === undefined || given === '') return { version: ofFolder, issues: [] };
 	const text = typeof given === 'string' ? given.trim().slice(0, 256) : '';
 	const exact = valid(text);
 	if (exact) return { version: exact, issues: [] };

@@ -86,7 +86,10 @@ export function readEntries(folder: string): Dirent[] {
 	return readdirSync(folder, { withFileTypes: true }).sort((a, b) => compareNames(a.name, b.name));
 }
 
-export function skillFileOf(entries: readonly Dirent[], { filenames }: WalkRules): Dirent | undefined {
+export function skillFileOf(
+	entries: readonly Dirent[],
+	{ filenames }: Pick<WalkRules, 'filenames'>
+): Dirent | undefined {
 	for (const filename of filenames) {
 		const file = entries.find(({ name }) => name === filename);
 		if (file) return file;

@@ -6,6 +6,8 @@ import { isLeftOut } from './resources.ts';
 export interface FolderWatcher {
 	/** Begins a scan. A change that comes while it reads is told as well, for each folder is watched before it is read. */
 	startPass(): FolderPass;
+	/** One more root to wait for. */
+	addRoot(root: string): void;
 	close(): void;
 }
 
@@ -25,7 +27,8 @@ export interface FolderPass {
  * watched (the system may run out of watches) is read on `reload` only.
  */
 export function createFolderWatcher(roots: readonly string[], onChange: () => void): FolderWatcher {
-	const above = namesAbove(roots);
+	let above = namesAbove(roots);
+	const added: string[] = [];
 	const watches = new Map<string, Watch>();
 	let pass = 0;
 	let touched = new Set<string>();
@@ -53,11 +56,11 @@ export function createFolderWatcher(roots: readonly string[], onChange: () => vo
 			// Absent or unreadable: the folder above tells when it comes.
 			return null;
 		}
-		const added: Watch = { handle, followedIn: 0 };
-		watches.set(folder, added);
+		const fresh: Watch = { handle, followedIn: 0 };
+		watches.set(folder, fresh);
 		handle.on('change', (event, name) => {
 			// If no scan reads it, it is watched for the roots below it.
-			const isRead = isFollowed(added);
+			const isRead = isFollowed(fresh);
 			if (isRead) touched.add(folder);
 			if (typeof name !== 'string') return onChange();
 			const isRename = event === 'rename';
@@ -76,7 +79,7 @@ export function createFolderWatcher(roots: readonly string[], onChange: () => vo
 			moved.add(folder);
 			onChange();
 		});
-		return added;
+		return fresh;
 	};
 
 	return {
@@ -102,6 +105,10 @@ export function createFolderWatcher(roots: readonly string[], onChange: () => vo
 					}
 				}
 			};
+		},
+		addRoot(root) {
+			above = namesAbove([...roots, ...added, root]);
+			added.push(root);
 		},
 		close() {
 			isClosed = true;

@@ -18,6 +18,7 @@ const entry = z.looseObject({
 		.max(64),
 	description: z.string().trim().min(1),
 	script: z.string().min(1).optional(),
+	handler: z.string().min(1).max(256).optional(),
 	parameters: z.record(z.string(), parameter).default({})
 });
 
@@ -56,7 +57,7 @@ export function parseManifest(text: string): { tools: SkillTool[]; issues: Skill
 	return { tools, issues };
 }
 
-function toTool({ name, description, script, parameters }: z.infer<typeof entry>): SkillTool {
+function toTool({ name, description, script, handler, parameters }: z.infer<typeof entry>): SkillTool {
 	const properties: Record<string, unknown> = {};
 	const required: string[] = [];
 	for (const [key, schema] of Object.entries(parameters)) {
@@ -68,6 +69,7 @@ function toTool({ name, description, script, parameters }: z.infer<typeof entry>
 		name,
 		description,
 		...(script ? { script } : {}),
+		...(handler && !script ? { handler } : {}),
 		inputSchema: { type: 'object', properties, required, additionalProperties: false }
 	};
 }

@@ -1,7 +1,8 @@
 /** SKILL.md → spec or issues, by the Agent Skills specification; pure (FEATURES A6–A17, A20–A22). */
-import { basename, dirname } from 'node:path';
+import { dirname } from 'node:path';
 import { readAllowedTools } from './allowed-tools.ts';
 import { lengthOf, readDescription, readName, readText, shown, type Violate } from './fields.ts';
+import { readFolderName } from './folder-name.ts';
 import { readFrontMatter } from './front-matter.ts';
 import { SkillLoadError, type SkillIssue, type SkillSpec } from './types.ts';
 
@@ -41,7 +42,7 @@ export function parseSkill(
 	const violate = report(violations);
 	const isStrict = (options.mode ?? 'strict') === 'strict';
 
-	const folder = basename(dirname(filepath));
+	const folder = readFolderName(dirname(filepath)).name;
 	const name = readName(data, folder, options.skipParentDirCheck ?? false, violate);
 	if (/[^\0-\x7f]/.test(name)) {
 		note('name', 'has letters beyond ASCII: less portable, some clients refuse it');

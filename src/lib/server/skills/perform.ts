@@ -92,7 +92,7 @@ export async function callTool(
 	context: PerformContext
 ): Promise<OperationResult> {
 	await ask({ kind: 'tool', skill: skill.name, tool: tool.name, args: given }, skill, context);
-	if (!tool.script) return load(skill, context);
+	if (!tool.script && !tool.handler) return load(skill, context);
 	const { __workDir: _reserved, ...args } = given;
 	const wrong = checkArguments(tool, args);
 	if (wrong) throw new SkillError('InvalidArgs', wrong, `Parameters: ${JSON.stringify(tool.inputSchema.properties)}`);

@@ -10,10 +10,12 @@ import {
 	type ChatTool,
 	type GeminiTool
 } from './adapters.ts';
+import { handlersOf, toSkill, type SkillDefinition } from './define-skill.ts';
 import type { DialectName } from './dialects/dialect.ts';
 import type { ExecutionHost } from './execution-host.ts';
 import { createExecutor } from './executor.ts';
 import { renderCatalog, type CatalogFormat } from './catalog.ts';
+import { createNativeHandlers, type NativeHandler } from './native-handlers.ts';
 import type { FilePage } from './operations.ts';
 import type { OutputRange } from './output-store.ts';
 import { createRegistry, type SkillRegistry, type SkillSnapshot } from './registry.ts';
@@ -46,6 +48,10 @@ export interface SkillsProviderOptions {
 	limits?: SandboxLimits;
 	/** Secrets, network and record of executions. */
 	host?: ExecutionHost;
+	/** Functions that tools.json tools may name as their `handler` (D37). */
+	handlers?: Readonly<Record<string, NativeHandler>>;
+	/** Skills made of functions: `defineSkill`. They stand before those of folders (E35). */
+	skills?: readonly SkillDefinition[];
 	/** False: nothing of a skill is executed, everything can still be read (E11). */
 	isEnabled?: () => boolean;
 	/**
@@ -90,6 +96,8 @@ export interface SkillsProvider {
 	readOutput(id: string, range?: OutputRange): FilePage | null;
 	/** What `define_tool` made; null unless `defineTools` was given. */
 	readonly workshop: Workshop | null;
+	/** A function that tools.json tools may name as their `handler`, in place of the one before (D37). */
+	registerHandler(name: string, handler: NativeHandler): void;
 	/** Reads the folders again. */
 	reload(): Promise<void>;
 	close(): Promise<void>;
@@ -116,7 +124,10 @@ export async function createSkillsProvider(
 		typeof root === 'string' ? resolve(root) : { ...root, path: resolve(root.path) }
 	);
 	const { include, exclude, watch } = options;
+	const defined = (options.skills ?? []).map(toSkill);
+	const handlers = createNativeHandlers({ ...options.handlers, ...handlersOf(options.skills ?? []) });
 	const registry = await createRegistry(roots, {
+		...(defined.length > 0 ? { defined } : {}),
 		...(include ? { include } : {}),
 		...(exclude ? { exclude } : {}),
 		watch: watch ?? false
@@ -132,6 +143,7 @@ export async function createSkillsProvider(
 		hostSandbox: sandbox.isolation.files ? createProcessSandbox() : sandbox,
 		...(options.limits ? { limits: options.limits } : {}),
 		...(options.host ? { host: options.host } : {}),
+		handlers,
 		...(options.isEnabled ? { isEnabled: options.isEnabled } : {})
 	});
 	const { dialect = 'openrouter', defineTools } = options;
@@ -191,6 +203,7 @@ export async function createSkillsProvider(
 		},
 		workshop,
 		readOutput: (id, range) => executor.readOutput(id, range),
+		registerHandler: (name, handler) => handlers.register(name, handler),
 		async reload() {
 			await registry.reload();
 		},

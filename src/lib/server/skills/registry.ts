@@ -25,6 +25,8 @@ export interface RegistryOptions {
 	/** Folder names or skill names; empty means all (A29). */
 	include?: readonly string[];
 	exclude?: readonly string[];
+	/** Skills that lie in no folder; they stand before those of the roots. */
+	defined?: readonly Skill[];
 	/** Follow changes on disk; without it the library is read once and on `reload`. */
 	watch?: boolean;
 }
@@ -33,6 +35,8 @@ export interface SkillRegistry {
 	snapshot(): SkillSnapshot;
 	/** Reads the roots again now. */
 	reload(): Promise<SkillSnapshot>;
+	/** Reads one more root from now on, after those there are; does nothing for one that is there. */
+	addRoot(root: SkillRoot): Promise<SkillSnapshot>;
 	/** Calls back after each change, until the returned function is called. */
 	onChange(listener: (snapshot: SkillSnapshot) => void): () => void;
 	close(): Promise<void>;
@@ -51,11 +55,12 @@ export async function createRegistry(
 	given: readonly (string | SkillRoot)[],
 	options: RegistryOptions = {}
 ): Promise<SkillRegistry> {
-	const roots = labelRoots(given);
+	const roots = [...labelRoots(given)];
 	const scanner = createScanner(roots);
+	const { defined = [] } = options;
 	const listeners = new Set<(snapshot: SkillSnapshot) => void>();
 	const marks = new WeakMap<Entry, string>();
-	let snapshot = merge([], marks, options);
+	let snapshot = merge([], marks, roots, options);
 	/** What the last scan found; null before the first. */
 	let entries: readonly Entry[] | null = null;
 	let running: Promise<SkillSnapshot> | null = null;
@@ -86,12 +91,12 @@ export async function createRegistry(
 		return found;
 	};
 	const scan = async (): Promise<SkillSnapshot> => {
-		let found = await read();
+		let found = [...defined, ...(await read())];
 		const doubtful = entries ? doubtfulIn(found, entries) : [];
 		if (doubtful.length > 0 && !isClosed) {
 			// Somebody may be writing it just now.
 			await delay(QUIET_MS);
-			found = await read(doubtful);
+			found = [...defined, ...(await read(doubtful))];
 		}
 		const { fresh, stale } = differences(found, entries ?? []);
 		if (entries && fresh.length + stale.length === 0) return snapshot;
@@ -100,7 +105,7 @@ export async function createRegistry(
 			await pace();
 			marks.set(entry, markOf(entry));
 		}
-		const merged = merge(found, marks, options);
+		const merged = merge(found, marks, roots, options);
 		entries = found;
 		if (merged.revision !== snapshot.revision) {
 			snapshot = merged;
@@ -143,6 +148,14 @@ export async function createRegistry(
 	return {
 		snapshot: () => snapshot,
 		reload,
+		addRoot(root) {
+			if (!roots.some(({ path }) => path === root.path)) {
+				roots.push(root);
+				scanner.addRoot(root);
+				watcher?.addRoot(root.path);
+			}
+			return reload();
+		},
 		onChange(listener) {
 			listeners.add(listener);
 			return () => listeners.delete(listener);
@@ -186,7 +199,13 @@ function markOf(entry: Entry): string {
 }
 
 /** Of one name the first root wins, in one root the newest version; the others stay addressable (A28, A38). */
-function merge(found: readonly Entry[], marks: WeakMap<Entry, string>, options: RegistryOptions): SkillSnapshot {
+function merge(
+	found: readonly Entry[],
+	marks: WeakMap<Entry, string>,
+	roots: readonly SkillRoot[],
+	options: RegistryOptions
+): SkillSnapshot {
+	const listing = new Set(roots.filter(({ listsCopies }) => listsCopies).map(({ path }) => path));
 	const byName = new Map<string, Skill[]>();
 	const broken: BrokenSkill[] = [];
 	const wanted = found.filter((entry) => isWanted(entry, options));
@@ -202,7 +221,8 @@ function merge(found: readonly Entry[], marks: WeakMap<Entry, string>, options: 
 		const [first, ...others] = named.length > 1 ? inOrder(named) : named;
 		if (!first) continue;
 		skills.push(first);
-		shadowed.push(...others.filter(({ digest }) => digest !== first.digest).map((other) => besides(other, first)));
+		const isListed = ({ digest, root }: Skill) => digest !== first.digest || listing.has(root);
+		shadowed.push(...others.filter(isListed).map((other) => besides(other, first)));
 	}
 	skills.sort((a, b) => compareNames(a.name, b.name));
 	const revision = hash('sha256', wanted.map((entry) => marks.get(entry)).join()).slice(0, 16);

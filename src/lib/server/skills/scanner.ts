@@ -38,6 +38,8 @@ export interface ScanPass {
 export interface Scanner {
 	/** Every folder below the roots with a SKILL.md, in the order of the roots, then by path. Not to be called twice at once. */
 	scan(pass?: ScanPass): Promise<(Skill | BrokenSkill)[]>;
+	/** One more root, after those there are; from the next scan on. */
+	addRoot(root: SkillRoot): void;
 }
 
 const UNWATCHED: ScanPass = { follow: () => false, touched: new Set(), moved: new Set(), verifies: true };
@@ -58,7 +60,7 @@ interface Known {
  * loop is never held up long. A skill that did not change is the same object in the next scan.
  */
 export function createScanner(given: readonly (string | SkillRoot)[]): Scanner {
-	const roots = labelRoots(given);
+	let roots = labelRoots(given);
 	let known = new Map<string, Known>();
 	return {
 		async scan(pass = UNWATCHED) {
@@ -66,6 +68,9 @@ export function createScanner(given: readonly (string | SkillRoot)[]): Scanner {
 			const found = await scanAll(roots, pass, { known, kept });
 			known = kept;
 			return found;
+		},
+		addRoot(root) {
+			roots = labelRoots([...roots, root]);
 		}
 	};
 }

@@ -99,7 +99,7 @@ export function createSkillSession({
 		return viewOf(passing.length === 0 ? library : { ...library, skills: [...library.skills, ...passing] }, visibility);
 	};
 	const loadedTools = (library: SkillSnapshot): Map<string, NamedTool> => {
-		const always = library.skills.filter(({ name }) => visibility.modeOf?.(name) === 'on');
+		const always = library.skills.filter((skill) => visibility.modeOf?.(skill) === 'on');
 		const loaded = [...references].flatMap((reference) => findSkill(library, reference) ?? []);
 		return nameTools([...always.filter((skill) => !loaded.includes(skill)), ...loaded], BUILT_IN_TOOLS);
 	};

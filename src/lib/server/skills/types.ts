@@ -40,6 +40,8 @@ export interface SkillTool {
 	description: string;
 	/** Path relative to the skill's folder; without it a call returns the skill's instructions (D18). */
 	script?: string;
+	/** Instead of a script: the name of a handler that the host has registered (D37). */
+	handler?: string;
 	/** JSON Schema of an object, made from `parameters` (D16). */
 	inputSchema: Record<string, unknown>;
 }
@@ -88,6 +90,8 @@ export interface SkillRoot {
 	source: string;
 	/** Who alone sees the skills in it (A41); everybody without it. */
 	owner?: string;
+	/** A skill in it is listed though one that comes before it has the same text. */
+	listsCopies?: boolean;
 }
 
 /** Types of failure that a model can act on (D13). */

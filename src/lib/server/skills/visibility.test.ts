@@ -17,6 +17,33 @@ test('A41: a caller sees its own skills and the system\u2019s; of one name its o
 	expect(names(viewOf(all, { owner: 'ada' }).library.shadowed)).toEqual(['fetch']);
 });
 
+test('A38: a name means the newest version that is not off, or the one that somebody chose', () => {
+	const version = (number: string, more: Partial<Skill> = {}) => skillOf('fetch', { version: number, ...more });
+	const all = library(
+		[version('3.0.0')],
+		[version('2.0.0'), version('1.0.0'), version('9.0.0', { source: 'far', dir: '/far/fetch' })]
+	);
+	const off = new Set(['3.0.0']);
+	const pins = new Map<string, string>();
+	const see = () => {
+		const seen = viewOf(all, {
+			modeOf: ({ version: each }) => (off.has(each) ? 'off' : 'auto'),
+			pinOf: (skillId) => pins.get(skillId) ?? null
+		});
+		return [seen.library.skills, seen.library.shadowed, seen.off].map((list) => list.map((each) => each.version));
+	};
+	expect(see()).toEqual([['2.0.0'], ['1.0.0', '9.0.0'], ['3.0.0']]);
+	pins.set('skills/fetch', '1.0.0');
+	expect(see()).toEqual([['1.0.0'], ['2.0.0', '9.0.0'], ['3.0.0']]);
+	off.add('1.0.0');
+	expect(see()).toEqual([['2.0.0'], ['9.0.0'], ['1.0.0', '3.0.0']]);
+	pins.set('skills/fetch', '7.7.7');
+	off.clear();
+	expect(see()).toEqual([['3.0.0'], ['2.0.0', '1.0.0', '9.0.0'], []]);
+	pins.set('far/fetch', '9.0.0');
+	expect(see()[0]).toEqual(['3.0.0']);
+});
+
 test('B14, B15: with a list, no other skill is seen at all', () => {
 	const all = library([skillOf('a'), skillOf('b'), skillOf('c')]);
 	expect(names(viewOf(all, { allowed: ['c', 'a', 'ghost'] }).library.skills)).toEqual(['a', 'c']);

@@ -1,5 +1,8 @@
 /** Which skills one caller sees: by owner, by mode, by list (FEATURES A41, B6, B14, B15); pure. */
+import { skillIdOf } from './execution-host.ts';
+import { SYSTEM } from './owners.ts';
 import type { SkillSnapshot } from './registry.ts';
+import { compareNames } from './resources.ts';
 import type { Skill } from './types.ts';
 
 /** `on`: its tools are always offered; `auto`: once it is loaded; `off`: it is neither offered nor executed. */
@@ -11,43 +14,65 @@ export interface Visibility {
 	/** Only these, by name. */
 	allowed?: readonly string[] | undefined;
 	/** `auto` for all without it. */
-	modeOf?: ((name: string) => SkillMode) | undefined;
+	modeOf?: ((skill: Skill) => SkillMode) | undefined;
+	/** The version that a bare name means, of a skill by `source/name`; the newest that is not off without it. */
+	pinOf?: ((skillId: string) => string | null) | undefined;
 }
 
-/** Owner of the skills that everybody sees. */
-const SYSTEM = 'system';
-
-/** The library as this caller sees it, and the skills that are only switched off. Of one name, the caller's own is first. */
+/**
+ * The library as this caller sees it, and the skills that are only switched off. Of one name the caller's own is first,
+ * of one source the version that was chosen, of the others the newest that is not off (A38, A41).
+ */
 export function viewOf(library: SkillSnapshot, visibility: Visibility): { library: SkillSnapshot; off: Skill[] } {
 	const { owner, allowed, modeOf } = visibility;
-	const all = [...library.skills, ...library.shadowed];
-	const isOwned = all.some((skill) => skill.owner !== undefined && skill.owner !== SYSTEM);
-	if (!isOwned && !allowed && !modeOf) return { library, off: [] };
+	const isOwned = ({ owner: whose }: Skill) => whose !== undefined && whose !== SYSTEM;
+	const hasOwners = library.skills.some(isOwned) || library.shadowed.some(isOwned);
+	if (!hasOwners && !allowed && !modeOf) return { library, off: [] };
 
-	const seen = all.filter(
-		(skill) => isVisibleTo(skill, owner) && (allowed === undefined || allowed.includes(skill.name))
-	);
-	const first = new Map<string, Skill>();
-	const rest: Skill[] = [];
-	for (const skill of [...seen.filter((each) => isOwn(each, owner)), ...seen.filter((each) => !isOwn(each, owner))]) {
-		if (first.has(skill.name)) rest.push(skill);
-		else first.set(skill.name, skill);
+	const wanted = allowed && new Set(allowed);
+	const isSeen = (skill: Skill) => isVisibleTo(skill, owner) && (wanted === undefined || wanted.has(skill.name));
+	const isOff = (skill: Skill) => modeOf?.(skill) === 'off';
+	const rivals = new Map<string, Skill[]>();
+	for (const skill of library.shadowed) {
+		if (isSeen(skill)) rivals.set(skill.name, [...(rivals.get(skill.name) ?? []), skill]);
 	}
-	const isOff = ({ name }: Skill) => modeOf?.(name) === 'off';
-	const skills = [...first.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-	return {
-		library: {
-			...library,
-			skills: skills.filter((skill) => !isOff(skill)),
-			shadowed: rest.filter((skill) => !isOff(skill))
-		},
-		off: [...skills, ...rest].filter(isOff)
+	const view = { skills: [] as Skill[], shadowed: [] as Skill[], off: [] as Skill[] };
+	const place = (named: readonly Skill[]) => {
+		let isFirst = true;
+		for (const skill of named) {
+			if (isOff(skill)) view.off.push(skill);
+			else if (isFirst) view.skills.push(skill);
+			else view.shadowed.push(skill);
+			isFirst &&= isOff(skill);
+		}
 	};
+	// Most names are those of one skill, and there may be ten thousand.
+	for (const skill of library.skills) {
+		const others = rivals.get(skill.name);
+		rivals.delete(skill.name);
+		const seen = isSeen(skill) ? [skill] : [];
+		place(others ? inOrder([...seen, ...others], visibility) : seen);
+	}
+	for (const others of rivals.values()) place(inOrder(others, visibility));
+	view.skills.sort((a, b) => compareNames(a.name, b.name));
+	const { off, ...seen } = view;
+	return { library: { ...library, ...seen }, off };
+}
+
+/** Own ones, then by source as they come; of a source the chosen version is first. */
+function inOrder(named: readonly Skill[], { owner, pinOf }: Visibility): Skill[] {
+	const sources = [...new Set(named.map(({ source }) => source))];
+	const rank = (skill: Skill) =>
+		(isOwn(skill, owner) ? 0 : sources.length * 2) +
+		sources.indexOf(skill.source) * 2 +
+		(pinOf?.(skillIdOf(skill)) === skill.version ? 0 : 1);
+	return [...named].sort((a, b) => rank(a) - rank(b));
 }
 
 /** Modes that can be switched; switching a skill on again brings back the mode that it had (B6). */
 export interface SkillModes {
-	modeOf(name: string): SkillMode;
+	/** Of a skill, or of what has this name. */
+	modeOf(skill: string | Pick<Skill, 'name'>): SkillMode;
 	setMode(name: string, mode: SkillMode): void;
 	setEnabled(name: string, isEnabled: boolean): void;
 }
@@ -55,7 +80,8 @@ export interface SkillModes {
 export function createSkillModes(initial: Readonly<Record<string, SkillMode>> = {}): SkillModes {
 	const modes = new Map(Object.entries(initial));
 	const before = new Map<string, SkillMode>();
-	const modeOf = (name: string) => modes.get(name) ?? 'auto';
+	const modeOf = (skill: string | Pick<Skill, 'name'>) =>
+		modes.get(typeof skill === 'string' ? skill : skill.name) ?? 'auto';
 	return {
 		modeOf,
 		setMode(name, mode) {

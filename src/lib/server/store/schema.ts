@@ -95,7 +95,7 @@ export interface CompactionsTable {
 
 /** Mode of a skill that somebody chose; those without a row have the default. */
 export interface SkillSettingsTable {
-	/** `source/name`, or `builtin/name`. */
+	/** A name, `source/name@version`, or `builtin/name`: what skill-modes.ts says. */
 	skill_id: string;
 	mode: 'on' | 'off' | 'auto';
 	/** The mode that switching it on again brings back; null while it is on. */
@@ -103,14 +103,97 @@ export interface SkillSettingsTable {
 	updated_at: string;
 }
 
-/** The files of a skill as somebody saw and trusted them, the last time. */
-export interface TrustedSkillsTable {
+/** The files of a version of a skill as somebody saw and trusted them, the last time. */
+export interface TrustedVersionsTable {
 	skill_id: string;
+	/** Empty for what was trusted before versions were noted. */
+	version: string;
 	/** SHA-256 of the files. */
 	digest: string;
 	/** JSON: what trust.ts says, with the texts, so that a change can be shown as a difference. */
 	files: string;
 	trusted_at: string;
+}
+
+/** What was installed, and where from. */
+export interface SkillInstallsTable {
+	id: string;
+	/** `system`, or an API key's id. */
+	owner: string;
+	/** `source/name`. */
+	skill_id: string;
+	name: string;
+	version: string;
+	/** `placing`: between the record and the folder; a start of the server decides which of both there is. */
+	state: 'placing' | 'active' | 'kept' | 'trashed';
+	/** Absolute path of its folder. */
+	dir: string;
+	/** JSON of a SkillOrigin. */
+	origin: string;
+	digest: string;
+	/** JSON array of `{path, bytes, sha256}`. */
+	files: string;
+	/** SHA-256 over sorted paths and contents, as skills-lock.json has it. */
+	computed_hash: string;
+	installed_at: string;
+	changed_at: string;
+}
+
+/** What was removed and can be restored. */
+export interface SkillTrashTable {
+	id: string;
+	skill_id: string;
+	name: string;
+	version: string | null;
+	/** Where it lay, and where it lies now: absolute paths. */
+	path: string;
+	stored: string;
+	/** The installation that it was; null for a folder that nobody installed. */
+	install_id: string | null;
+	removed_at: string;
+}
+
+/** The version that a bare name means. */
+export interface SkillPinsTable {
+	skill_id: string;
+	version: string;
+	updated_at: string;
+}
+
+/** How often a skill ran: counted as executions end, so that no list counts them. */
+export interface SkillUsageTable {
+	skill_id: string;
+	executions: number;
+	failures: number;
+	last_used_at: string | null;
+}
+
+/** What can be changed while the server runs; a value is JSON. */
+export interface SettingsTable {
+	key: string;
+	value: string;
+	updated_at: string;
+}
+
+/** Runs by hand that are kept to be run again. */
+export interface SkillCasesTable {
+	id: string;
+	skill_id: string;
+	/** JSON: title, script, args, tool, input, expect. */
+	body: string;
+	/** JSON of the last run; null before it. */
+	last_run: string | null;
+	created_at: string;
+}
+
+/** Runs of a skill's evals. */
+export interface EvalRunsTable {
+	id: string;
+	skill_id: string;
+	state: string;
+	/** JSON of an EvalRun. */
+	body: string;
+	started_at: string;
 }
 
 /** Domains that a skill may reach. */
@@ -178,7 +261,14 @@ export interface LoginSessionsTable {
 
 export interface Database {
 	skill_settings: SkillSettingsTable;
-	trusted_skills: TrustedSkillsTable;
+	skill_installs: SkillInstallsTable;
+	skill_trash: SkillTrashTable;
+	skill_pins: SkillPinsTable;
+	skill_usage: SkillUsageTable;
+	skill_cases: SkillCasesTable;
+	eval_runs: EvalRunsTable;
+	settings: SettingsTable;
+	trusted_versions: TrustedVersionsTable;
 	network_grants: NetworkGrantsTable;
 	secrets: SecretsTable;
 	skill_executions: SkillExecutionsTable;

@@ -36,6 +36,7 @@ export function testSkillExecutions(bench: () => Bench): void {
 		beforeEach(async () => {
 			({ store } = bench());
 			await bench().db.deleteFrom('skill_executions').execute();
+			await bench().db.deleteFrom('skill_usage').execute();
 			await bench().db.deleteFrom('skill_settings').execute();
 		});
 
@@ -92,6 +93,67 @@ export function testSkillExecutions(bench: () => Bench): void {
 			await expect(wrong).resolves.toBeUndefined();
 			await skillExecutions.start(start('e4'), at(7));
 			await expect(skillExecutions.finish('e4', end({ status: 'fine' as 'success' }), at(8))).rejects.toThrow();
+		});
+
+		test('E10: from a time on, and before another', async () => {
+			const { skillExecutions } = store;
+			for (let index = 0; index < 5; index += 1) await skillExecutions.start(start(`e${index}`), at(index));
+			const ids = async (filter: object) => {
+				const { data, total } = await skillExecutions.list(filter, { page: 1, limit: 9 });
+				return [data.map(({ id }) => id).join(' '), total];
+			};
+			expect(await ids({ since: at(3) })).toEqual(['e4 e3', 2]);
+			expect(await ids({ until: at(2) })).toEqual(['e1 e0', 2]);
+			expect(await ids({ since: at(1), until: at(4) })).toEqual(['e3 e2 e1', 3]);
+			expect(await ids({ since: at(9) })).toEqual(['', 0]);
+		});
+
+		test('E29: page after page gives every row once, those of the same time too, whatever is added meanwhile', async () => {
+			const { skillExecutions } = store;
+			// Ids and times go different ways; four share each time.
+			for (let index = 0; index < 12; index += 1) {
+				await skillExecutions.start(start(`e${(index * 7) % 12}`.padEnd(4, 'x')), at(Math.floor(index / 4)));
+			}
+			const { data } = await skillExecutions.list({}, { page: 1, limit: 100 });
+			const seen: string[] = [];
+			let last: { createdAt: string; id: string } | null = null;
+			for (;;) {
+				const rows = await skillExecutions.after({ skill: 'demo' }, last, 5);
+				seen.push(...rows.map(({ id }) => id));
+				await skillExecutions.start(start(`new${seen.length}`), at(30));
+				last = rows.at(-1) ?? null;
+				if (rows.length < 5) break;
+			}
+			expect(seen).toEqual(data.map(({ id }) => id));
+			expect(new Set(seen).size).toBe(12);
+			const oldest = await skillExecutions.after({ until: at(1) }, null, 100);
+			expect(oldest.map(({ createdAt }) => createdAt)).toEqual([at(0), at(0), at(0), at(0)]);
+		});
+
+		test('E1: each execution counts once, when it ends; an error, a time-out and an interruption are failures', async () => {
+			const { skillExecutions } = store;
+			expect(await skillExecutions.usage()).toEqual(new Map());
+			for (const [index, id] of ['ok', 'error', 'timeout', 'left'].entries()) {
+				await skillExecutions.start(start(id), at(index));
+			}
+			await skillExecutions.start(start('old', { version: '0.1.0' }), at(0));
+			await skillExecutions.start(start('other', { skillId: 'other/demo' }), at(9));
+			expect(await skillExecutions.usage()).toEqual(new Map());
+			await skillExecutions.finish('timeout', end({ status: 'timeout' }), at(5));
+			await skillExecutions.finish('error', end({ status: 'error' }), at(6));
+			await Promise.all([1, 2, 3].map(() => skillExecutions.finish('ok', end(), at(7))));
+			expect(await skillExecutions.usage()).toEqual(
+				new Map([['skills/demo', { executions: 3, failures: 2, lastUsedAt: at(2) }]])
+			);
+			await skillExecutions.finish('old', end(), at(8));
+			expect(await skillExecutions.endUnfinished('The server was stopped.', at(10))).toBe(2);
+			expect(await skillExecutions.endUnfinished('Again.', at(11))).toBe(0);
+			expect(await skillExecutions.usage()).toEqual(
+				new Map([
+					['skills/demo', { executions: 5, failures: 3, lastUsedAt: at(3) }],
+					['other/demo', { executions: 1, failures: 1, lastUsedAt: at(9) }]
+				])
+			);
 		});
 
 		test('B6, E3: a mode is kept, and the one before it', async () => {

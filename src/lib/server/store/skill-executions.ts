@@ -1,6 +1,6 @@
 /** Every run of a script or tool: who asked, what ran, what came of it (FEATURES E10, E12, E13). */
-import type { Kysely, Selectable, SelectQueryBuilder } from 'kysely';
-import type { SkillExecution } from '../../shared/api.ts';
+import type { Kysely, Selectable, SelectQueryBuilder, Transaction } from 'kysely';
+import type { SkillExecution, SkillUsage } from '../../shared/api.ts';
 import type { ExecutionEnd, ExecutionStart } from '../skills/execution-host.ts';
 import type { Database, SkillExecutionsTable } from './schema.ts';
 
@@ -10,6 +10,9 @@ export interface ExecutionFilter {
 	status?: SkillExecution['status'];
 	apiKeyId?: string;
 	conversationId?: string;
+	/** From this time on, and before that one: ISO 8601 in UTC, as they are stored. */
+	since?: string;
+	until?: string;
 }
 
 export interface SkillExecutions {
@@ -24,7 +27,15 @@ export interface SkillExecutions {
 		filter: ExecutionFilter,
 		page: { page: number; limit: number }
 	): Promise<{ data: SkillExecution[]; total: number }>;
-	/** Ends the rows that an earlier server left unfinished, as errors; says how many. */
+	/** The newest after those that a page before ended with; for exports of any length. */
+	after(
+		filter: ExecutionFilter,
+		last: { createdAt: string; id: string } | null,
+		limit: number
+	): Promise<SkillExecution[]>;
+	/** How often each skill ran, by `source/name`. */
+	usage(): Promise<Map<string, SkillUsage>>;
+	/** Ends the rows that an earlier server left unfinished, as errors, which count as failures; says how many. */
 	endUnfinished(message: string, now: string): Promise<number>;
 }
 
@@ -67,24 +78,28 @@ export function createSkillExecutions(db: Kysely<Database>): SkillExecutions {
 		},
 
 		async finish(id, end, now) {
-			await db
-				.updateTable('skill_executions')
-				.set({
-					status: end.status,
-					error_type: end.errorType ?? null,
-					error_message: end.message ?? null,
-					exit_code: end.exitCode,
-					stdout_bytes: end.stdoutBytes,
-					stderr_bytes: end.stderrBytes,
-					output: end.output,
-					duration_ms: Math.round(end.durationMs),
-					files: JSON.stringify(end.files),
-					refused: JSON.stringify(end.refused),
-					finished_at: now
-				})
-				.where('id', '=', id)
-				.where('status', 'in', ['pending', 'running'])
-				.execute();
+			await db.transaction().execute(async (transaction) => {
+				const ended = await transaction
+					.updateTable('skill_executions')
+					.set({
+						status: end.status,
+						error_type: end.errorType ?? null,
+						error_message: end.message ?? null,
+						exit_code: end.exitCode,
+						stdout_bytes: end.stdoutBytes,
+						stderr_bytes: end.stderrBytes,
+						output: end.output,
+						duration_ms: Math.round(end.durationMs),
+						files: JSON.stringify(end.files),
+						refused: JSON.stringify(end.refused),
+						finished_at: now
+					})
+					.where('id', '=', id)
+					.where('status', 'in', ['pending', 'running'])
+					.returning(['skill_id', 'created_at'])
+					.executeTakeFirst();
+				if (ended) await count(transaction, ended, end.status !== 'success');
+			});
 		},
 
 		async get(id) {
@@ -107,20 +122,70 @@ export function createSkillExecutions(db: Kysely<Database>): SkillExecutions {
 			return { data: rows.map(toExecution), total: Number(total) };
 		},
 
+		async after(filter, last, limit) {
+			let query = narrow(db.selectFrom('skill_executions'), filter).selectAll();
+			if (last) {
+				const { createdAt, id } = last;
+				query = query.where(({ or, and, eb }) =>
+					or([eb('created_at', '<', createdAt), and([eb('created_at', '=', createdAt), eb('id', '>', id)])])
+				);
+			}
+			return (await query.orderBy('created_at', 'desc').orderBy('id').limit(limit).execute()).map(toExecution);
+		},
+
+		async usage() {
+			const rows = await db.selectFrom('skill_usage').selectAll().execute();
+			return new Map(
+				rows.map(({ skill_id, executions, failures, last_used_at: lastUsedAt }) => [
+					skill_id,
+					{ executions, failures, lastUsedAt }
+				])
+			);
+		},
+
 		async endUnfinished(message, now) {
-			const { numUpdatedRows } = await db
-				.updateTable('skill_executions')
-				.set({ status: 'error', error_type: 'Cancelled', error_message: message, finished_at: now })
-				.where('status', 'in', ['pending', 'running'])
-				.executeTakeFirst();
-			return Number(numUpdatedRows);
+			return db.transaction().execute(async (transaction) => {
+				const ended = await transaction
+					.updateTable('skill_executions')
+					.set({ status: 'error', error_type: 'Cancelled', error_message: message, finished_at: now })
+					.where('status', 'in', ['pending', 'running'])
+					.returning(['skill_id', 'created_at'])
+					.execute();
+				for (const row of ended) await count(transaction, row, true);
+				return ended.length;
+			});
 		}
 	};
 }
 
+async function count(
+	transaction: Transaction<Database>,
+	{ skill_id, created_at }: { skill_id: string; created_at: string },
+	hasFailed: boolean
+): Promise<void> {
+	const failures = hasFailed ? 1 : 0;
+	await transaction
+		.insertInto('skill_usage')
+		.values({ skill_id, executions: 1, failures, last_used_at: created_at })
+		.onConflict((conflict) =>
+			conflict.column('skill_id').doUpdateSet((eb) => ({
+				executions: eb('skill_usage.executions', '+', 1),
+				failures: eb('skill_usage.failures', '+', failures),
+				// One that began before another may end after it.
+				last_used_at: eb
+					.case()
+					.when('skill_usage.last_used_at', '>', created_at)
+					.then(eb.ref('skill_usage.last_used_at'))
+					.else(created_at)
+					.end()
+			}))
+		)
+		.execute();
+}
+
 function narrow<Selected>(
 	query: SelectQueryBuilder<Database, 'skill_executions', Selected>,
-	{ skill, status, apiKeyId, conversationId }: ExecutionFilter
+	{ skill, status, apiKeyId, conversationId, since, until }: ExecutionFilter
 ) {
 	let found = query;
 	if (skill !== undefined)
@@ -128,6 +193,8 @@ function narrow<Selected>(
 	if (status !== undefined) found = found.where('status', '=', status);
 	if (apiKeyId !== undefined) found = found.where('api_key_id', '=', apiKeyId);
 	if (conversationId !== undefined) found = found.where('conversation_id', '=', conversationId);
+	if (since !== undefined) found = found.where('created_at', '>=', since);
+	if (until !== undefined) found = found.where('created_at', '<', until);
 	return found;
 }
 

@@ -12,6 +12,8 @@ export interface SkillSetting {
 export interface SkillSettings {
 	list(): Promise<SkillSetting[]>;
 	set(setting: SkillSetting, now: string): Promise<void>;
+	/** Does nothing where there is none. */
+	remove(skillId: string): Promise<void>;
 }
 
 export function createSkillSettings(db: Kysely<Database>): SkillSettings {
@@ -31,6 +33,9 @@ export function createSkillSettings(db: Kysely<Database>): SkillSettings {
 				.values({ skill_id: skillId, ...values })
 				.onConflict((conflict) => conflict.column('skill_id').doUpdateSet(values))
 				.execute();
+		},
+		async remove(skillId) {
+			await db.deleteFrom('skill_settings').where('skill_id', '=', skillId).execute();
 		}
 	};
 }

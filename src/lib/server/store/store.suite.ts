@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
 import { testBranches } from './branches.suite.ts';
 import { testConversations } from './conversations.suite.ts';
+import { testEvalRuns } from './eval-runs.suite.ts';
 import type { Bench } from './fixtures.suite.ts';
 import { testLoginSessions } from './login-sessions.suite.ts';
 import { testMessages } from './messages.suite.ts';
@@ -11,7 +12,12 @@ import { testRunStart } from './run-start.suite.ts';
 import { testRuns } from './runs.suite.ts';
 import type { Database } from './schema.ts';
 import { testSecrets } from './secrets.suite.ts';
+import { testSettings } from './settings.suite.ts';
+import { testSkillCases } from './skill-cases.suite.ts';
 import { testSkillExecutions } from './skill-executions.suite.ts';
+import { testSkillInstalls } from './skill-installs.suite.ts';
+import { testSkillPins } from './skill-pins.suite.ts';
+import { testSkillTrash } from './skill-trash.suite.ts';
 import { createStore } from './store.ts';
 import { testTrustedSkills } from './trusted-skills.suite.ts';
 
@@ -40,5 +46,11 @@ export function testStore(name: string, open: () => Promise<Kysely<Database>>): 
 		testSkillExecutions(() => bench);
 		testTrustedSkills(() => bench);
 		testNetworkGrants(() => bench);
+		testSkillInstalls(() => bench);
+		testSkillTrash(() => bench);
+		testSkillPins(() => bench);
+		testSkillCases(() => bench);
+		testEvalRuns(() => bench);
+		testSettings(() => bench);
 	});
 }

@@ -1,5 +1,6 @@
 import { PGlite } from '@electric-sql/pglite';
 import { Kysely, PGliteDialect, sql } from 'kysely';
+import { Migrator } from 'kysely/migration';
 import { mkdirSync } from 'node:fs';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,6 +9,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { at, events, startOf } from './fixtures.suite.ts';
 import { migrate } from './migrations.ts';
+import { createConversations } from './migrations/001-conversations.ts';
+import { addBranches } from './migrations/002-branches.ts';
+import { addExecutions } from './migrations/003-executions.ts';
 import type { Database } from './schema.ts';
 import { openSqlite, openSqliteStore } from './sqlite.ts';
 import { createStore } from './store.ts';
@@ -101,6 +105,34 @@ describe('a SQLite file', () => {
 		await store.close();
 	});
 
+	test('E1, F4: of the version before this one keeps its trust by the files’ digest, and counts what ran', async () => {
+		mkdirSync(dirname(path), { recursive: true });
+		const before = openSqlite(path);
+		await new Migrator({ db: before, provider: { getMigrations: async () => UNTIL_3 } }).migrateToLatest();
+		await sql.raw(TRUSTED_3).execute(before);
+		for (const [index, [skill, status, finished]] of EXECUTIONS_3.entries()) {
+			const columns = sql`id, skill_id, skill, version, argv, digest, sandbox, limits, status, created_at, finished_at`;
+			const values = sql`${`e${index}`}, ${skill}, 'x', '1.0.0', '[]', 'd', 'process', '{}', ${status}, ${at(index)}`;
+			await sql`insert into skill_executions (${columns}) values (${values}, ${finished})`.execute(before);
+		}
+		await before.destroy();
+		const store = await openSqliteStore(path);
+		expect(await store.trustedSkills.digestsOf('installed/demo')).toEqual(['d1']);
+		expect(await store.trustedSkills.get('installed/demo', '1.0.0')).toMatchObject({ digest: 'd1', version: '' });
+		expect(await store.skillExecutions.usage()).toEqual(
+			new Map([
+				['local/a', { executions: 3, failures: 2, lastUsedAt: at(2) }],
+				['local/b', { executions: 1, failures: 0, lastUsedAt: at(3) }]
+			])
+		);
+		expect(await store.skillExecutions.endUnfinished('The server was stopped.', at(9))).toBe(1);
+		expect((await store.skillExecutions.usage()).get('local/a')).toEqual({
+			...{ executions: 4, failures: 3, lastUsedAt: at(4) }
+		});
+		expect((await store.skillExecutions.list({}, { page: 1, limit: 9 })).total).toBe(5);
+		await store.close();
+	});
+
 	test('of a newer version is refused with what to do, and left as it is', async () => {
 		await (await openSqliteStore(path)).close();
 		const file = new DatabaseSync(path);
@@ -108,7 +140,7 @@ describe('a SQLite file', () => {
 		await expect(openSqliteStore(path)).rejects.toThrow(
 			/newer version of this server \(it has the migration 999_future\)\. Start that version/
 		);
-		expect(file.prepare('select count(*) as n from kysely_migration').get()).toMatchObject({ n: 4 });
+		expect(file.prepare('select count(*) as n from kysely_migration').get()).toMatchObject({ n: 5 });
 		file.close();
 	});
 
@@ -150,6 +182,22 @@ describe('a SQLite file', () => {
 		await store.close();
 	});
 });
+
+/** The migrations of the version before this one. */
+const UNTIL_3 = {
+	'001_conversations': { up: createConversations },
+	'002_branches': { up: addBranches },
+	'003_executions': { up: addExecutions }
+};
+const TRUSTED_3 = `insert into trusted_skills values ('installed/demo', 'd1', '[]', '2026-01-01T00:00:00.000Z')`;
+/** Skill, status and end. */
+const EXECUTIONS_3 = [
+	['local/a', 'success', at(5)],
+	['local/a', 'error', at(5)],
+	['local/a', 'timeout', at(5)],
+	['local/b', 'success', at(5)],
+	['local/a', 'running', null]
+] as const;
 
 /** A database as the first version left it, written down once and never made by today's code. */
 const VERSION_1 = `

@@ -9,12 +9,18 @@ import type { Messages } from './messages.ts';
 import { createMessages } from './messages.ts';
 import { createNetworkGrants, type NetworkGrants } from './network-grants.ts';
 import { createQueue, type Queue } from './queue.ts';
+import { createEvalRuns, type EvalRuns } from './eval-runs.ts';
 import type { Runs } from './runs.ts';
 import { createRuns } from './runs.ts';
 import type { Database } from './schema.ts';
 import { createSecrets, type Secrets } from './secrets.ts';
+import { createStoredSettings, type StoredSettings } from './settings.ts';
+import { createSkillCases, type SkillCases } from './skill-cases.ts';
 import { createSkillExecutions, type SkillExecutions } from './skill-executions.ts';
+import { createSkillInstalls, type SkillInstalls } from './skill-installs.ts';
+import { createSkillPins, type SkillPins } from './skill-pins.ts';
 import { createSkillSettings, type SkillSettings } from './skill-settings.ts';
+import { createSkillTrash, type SkillTrash } from './skill-trash.ts';
 import { withStorageErrors } from './storage-errors.ts';
 import { createTrustedSkills, type TrustedSkills } from './trusted-skills.ts';
 
@@ -30,6 +36,12 @@ export interface Store {
 	trustedSkills: TrustedSkills;
 	skillExecutions: SkillExecutions;
 	skillSettings: SkillSettings;
+	skillInstalls: SkillInstalls;
+	skillTrash: SkillTrash;
+	skillPins: SkillPins;
+	skillCases: SkillCases;
+	evalRuns: EvalRuns;
+	settings: StoredSettings;
 	networkGrants: NetworkGrants;
 	secrets: Secrets;
 	/** Ends the connection; nothing can be asked afterwards. */
@@ -49,6 +61,12 @@ export function createStore(db: Kysely<Database>): Store {
 		trustedSkills: withStorageErrors(createTrustedSkills(db)),
 		skillExecutions: withStorageErrors(createSkillExecutions(db)),
 		skillSettings: withStorageErrors(createSkillSettings(db)),
+		skillInstalls: withStorageErrors(createSkillInstalls(db)),
+		skillTrash: withStorageErrors(createSkillTrash(db)),
+		skillPins: withStorageErrors(createSkillPins(db)),
+		skillCases: withStorageErrors(createSkillCases(db)),
+		evalRuns: withStorageErrors(createEvalRuns(db)),
+		settings: withStorageErrors(createStoredSettings(db)),
 		networkGrants: withStorageErrors(createNetworkGrants(db)),
 		secrets: withStorageErrors(createSecrets(db)),
 		close: () => db.destroy()

@@ -13,7 +13,9 @@ export interface TrustedFile {
 	text: string | null;
 }
 
+/** One version of a skill, as it was trusted. */
 export interface TrustedSkill {
+	version: string;
 	/** SHA-256 of all files. */
 	digest: string;
 	files: TrustedFile[];
@@ -22,14 +24,16 @@ export interface TrustedSkill {
 }
 
 export interface TrustedSkills {
-	/** `skillId` is `source/name`. */
-	get(skillId: string): Promise<TrustedSkill | null>;
+	/** Digests of the versions that are trusted; `skillId` is `source/name`. */
+	digestsOf(skillId: string): Promise<string[]>;
 	/** The digests of all, by the ids of the skills. */
-	digests(): Promise<Map<string, string>>;
-	/** Replaces what was trusted before. */
+	digests(): Promise<Map<string, string[]>>;
+	/** Of this version where it was trusted, else what was trusted last; null where nothing was. */
+	get(skillId: string, version: string): Promise<TrustedSkill | null>;
+	/** Replaces what was trusted of this version before. */
 	put(skillId: string, skill: TrustedSkill): Promise<void>;
-	/** False when there was none. */
-	remove(skillId: string): Promise<boolean>;
+	/** What was trusted of a version, or as these files; all of the skill without either. False when there was none. */
+	remove(skillId: string, which?: { version: string; digest: string }): Promise<boolean>;
 }
 
 const files: z.ZodType<TrustedFile[]> = z.array(
@@ -38,31 +42,58 @@ const files: z.ZodType<TrustedFile[]> = z.array(
 
 export function createTrustedSkills(db: Kysely<Database>): TrustedSkills {
 	return {
-		async get(skillId) {
-			const row = await db.selectFrom('trusted_skills').selectAll().where('skill_id', '=', skillId).executeTakeFirst();
-			if (!row) return null;
-			return { digest: row.digest, files: files.parse(JSON.parse(row.files)), trustedAt: row.trusted_at };
+		async digestsOf(skillId) {
+			const rows = await db
+				.selectFrom('trusted_versions')
+				.select('digest')
+				.where('skill_id', '=', skillId)
+				.orderBy('version')
+				.execute();
+			return rows.map(({ digest }) => digest);
 		},
 
 		async digests() {
-			const rows = await db.selectFrom('trusted_skills').select(['skill_id', 'digest']).execute();
-			return new Map(rows.map(({ skill_id, digest }) => [skill_id, digest]));
+			const rows = await db
+				.selectFrom('trusted_versions')
+				.select(['skill_id', 'digest'])
+				.orderBy('skill_id')
+				.orderBy('version')
+				.execute();
+			const found = new Map<string, string[]>();
+			for (const { skill_id, digest } of rows) found.set(skill_id, [...(found.get(skill_id) ?? []), digest]);
+			return found;
 		},
 
-		async put(skillId, skill) {
-			const columns = { digest: skill.digest, files: JSON.stringify(skill.files), trusted_at: skill.trustedAt };
+		async get(skillId, version) {
+			const row = await db
+				.selectFrom('trusted_versions')
+				.selectAll()
+				.where('skill_id', '=', skillId)
+				.orderBy((eb) => eb.case().when('version', '=', version).then(0).else(1).end())
+				.orderBy('trusted_at', 'desc')
+				.limit(1)
+				.executeTakeFirst();
+			if (!row) return null;
+			const { digest, trusted_at: trustedAt } = row;
+			return { version: row.version, digest, files: files.parse(JSON.parse(row.files)), trustedAt };
+		},
+
+		async put(skillId, { version, digest, files: kept, trustedAt }) {
+			const columns = { digest, files: JSON.stringify(kept), trusted_at: trustedAt };
 			await db
-				.insertInto('trusted_skills')
-				.values({ skill_id: skillId, ...columns })
-				.onConflict((conflict) => conflict.column('skill_id').doUpdateSet(columns))
+				.insertInto('trusted_versions')
+				.values({ skill_id: skillId, version, ...columns })
+				.onConflict((conflict) => conflict.columns(['skill_id', 'version']).doUpdateSet(columns))
 				.execute();
 		},
 
-		async remove(skillId) {
-			const { numDeletedRows } = await db
-				.deleteFrom('trusted_skills')
-				.where('skill_id', '=', skillId)
-				.executeTakeFirstOrThrow();
+		async remove(skillId, which) {
+			let query = db.deleteFrom('trusted_versions').where('skill_id', '=', skillId);
+			if (which) {
+				const { version, digest } = which;
+				query = query.where(({ or, eb }) => or([eb('version', '=', version), eb('digest', '=', digest)]));
+			}
+			const { numDeletedRows } = await query.executeTakeFirstOrThrow();
 			return numDeletedRows > 0n;
 		}
 	};

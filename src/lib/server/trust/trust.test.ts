@@ -106,6 +106,20 @@ describe('F4: trust by digest', () => {
 		expect(await trust.judge(skill)).toMatchObject({ state: 'untrusted' });
 	});
 
+	test('each version is trusted by itself, and stays so beside another', async () => {
+		const trust = trustOf();
+		const one = { ...put(installedRoot(), 'demo@1.0.0', { 'SKILL.md': '# One' }), name: 'demo', version: '1.0.0' };
+		const two = { ...put(installedRoot(), 'demo@2.0.0', { 'SKILL.md': '# Two' }), name: 'demo', version: '2.0.0' };
+		await trustNow(trust, one);
+		// Somebody knows the skill, but not these files of it: they are shown against those that are known.
+		expect(await trust.judge(two)).toMatchObject({ state: 'changed' });
+		expect((await trust.review(two)).changes?.map(({ path }) => path)).toEqual(['SKILL.md']);
+		await trustNow(trust, two);
+		expect(await trust.statesOf([one, two])).toEqual(['trusted', 'trusted']);
+		await trust.revoke(two);
+		expect(await trust.statesOf([one, two])).toEqual(['trusted', 'changed']);
+	});
+
 	test('a change that keeps size and time is seen by a decision to run', async () => {
 		const trust = trustOf();
 		const skill = put(installedRoot(), 'demo', { 'SKILL.md': '# Demo', 'x.sh': 'echo 1' });

@@ -22,7 +22,7 @@ const MAX_CACHED = 1000;
 const SLICE_MS = 4;
 
 /** What trust needs to know of a skill. */
-export type TrustSubject = Pick<Skill, 'source' | 'name' | 'root' | 'dir'>;
+export type TrustSubject = Pick<Skill, 'source' | 'name' | 'root' | 'dir'> & { version?: string };
 
 export interface Judgement {
 	state: TrustState;
@@ -73,9 +73,10 @@ export function createTrust({ store: { trustedSkills }, roots, installedRoot, tr
 		const real = async (path: string) => realpath(path).catch(() => path);
 		return !isInside(await real(installed), await real(dir));
 	};
-	const stateFor = (digest: string | null, trusted: string | undefined): TrustState => {
-		if (trusted === undefined) return 'untrusted';
-		return trusted === digest ? 'trusted' : 'changed';
+	/** Trust is of files: those of any version that somebody has looked at. */
+	const stateFor = (digest: string | null, trusted: readonly string[]): TrustState => {
+		if (trusted.length === 0) return 'untrusted';
+		return digest !== null && trusted.includes(digest) ? 'trusted' : 'changed';
 	};
 	/** The digest as it was, as long as nothing in the folder looks newer. */
 	const digestForList = async (dir: string): Promise<string | null> => {
@@ -94,15 +95,15 @@ export function createTrust({ store: { trustedSkills }, roots, installedRoot, tr
 		async judge(skill) {
 			if (await isTrustedByPlace(skill)) return { state: 'trusted', digest: null, problem: null };
 			const { digest, problem } = await readFolder(skill.dir);
-			const trusted = await trustedSkills.get(skillIdOf(skill));
-			return { state: stateFor(digest, trusted?.digest), digest, problem };
+			const trusted = await trustedSkills.digestsOf(skillIdOf(skill));
+			return { state: stateFor(digest, trusted), digest, problem };
 		},
 
 		digestOf: async ({ dir }) => (await readFolder(dir)).digest ?? digestOfFiles(dir),
 
 		async statesOf(skills) {
 			const states: TrustState[] = [];
-			let digests: Map<string, string> | null = null;
+			let digests: Map<string, string[]> | null = null;
 			for (const skill of skills) {
 				if (await isTrustedByPlace(skill)) {
 					states.push('trusted');
@@ -110,7 +111,7 @@ export function createTrust({ store: { trustedSkills }, roots, installedRoot, tr
 				}
 				digests ??= await trustedSkills.digests();
 				const trusted = digests.get(skillIdOf(skill));
-				states.push(trusted === undefined ? 'untrusted' : stateFor(await digestForList(skill.dir), trusted));
+				states.push(trusted ? stateFor(await digestForList(skill.dir), trusted) : 'untrusted');
 			}
 			return states;
 		},
@@ -118,9 +119,11 @@ export function createTrust({ store: { trustedSkills }, roots, installedRoot, tr
 		async review(skill) {
 			const isLocal = await isTrustedByPlace(skill);
 			const content = await readFolder(skill.dir);
-			const trusted = isLocal ? null : await trustedSkills.get(skillIdOf(skill));
+			const skillId = skillIdOf(skill);
+			const trusted = isLocal ? null : await trustedSkills.get(skillId, skill.version ?? '');
+			const digests = isLocal ? [] : await trustedSkills.digestsOf(skillId);
 			const kept = await keptFiles(content);
-			const state = isLocal ? 'trusted' : stateFor(content.digest, trusted?.digest);
+			const state = isLocal ? 'trusted' : stateFor(content.digest, digests);
 			return {
 				trust: state,
 				isTrustedByPlace: isLocal,
@@ -142,7 +145,8 @@ export function createTrust({ store: { trustedSkills }, roots, installedRoot, tr
 					hint: 'Look at them again.'
 				});
 			}
-			await trustedSkills.put(skillIdOf(skill), { digest, files: await keptFiles(content), trustedAt: now });
+			const { version = '' } = skill;
+			await trustedSkills.put(skillIdOf(skill), { version, digest, files: await keptFiles(content), trustedAt: now });
 		},
 
 		async revoke(skill) {
@@ -151,13 +155,14 @@ export function createTrust({ store: { trustedSkills }, roots, installedRoot, tr
 					hint: 'Set SKILLS_TRUST_LOCAL=ask to be asked about such skills as well, or switch the skill off.'
 				});
 			}
-			await trustedSkills.remove(skillIdOf(skill));
+			const { digest } = await readFolder(skill.dir);
+			await trustedSkills.remove(skillIdOf(skill), { version: skill.version ?? '', digest: digest ?? '' });
 		}
 	};
 }
 
 /** The files with the texts that are short enough to be shown; of a link, where it leads to. */
-async function keptFiles({ files }: FolderContent): Promise<TrustedFile[]> {
+export async function keptFiles({ files }: FolderContent): Promise<TrustedFile[]> {
 	const pace = createPace(SLICE_MS);
 	const kept: TrustedFile[] = [];
 	let room = MAX_TEXTS;
@@ -171,7 +176,8 @@ async function keptFiles({ files }: FolderContent): Promise<TrustedFile[]> {
 	return kept;
 }
 
-async function changesOf(before: readonly TrustedFile[], after: readonly TrustedFile[]) {
+/** What is different, by path; the same files twice are no change. */
+export async function changesOf(before: readonly TrustedFile[], after: readonly TrustedFile[]) {
 	const pace = createPace(SLICE_MS);
 	const [then, now] = [before, after].map((files) => new Map(files.map((file) => [file.path, file])));
 	const changes = [];

@@ -1,14 +1,12 @@
 /** `validate`: every fault of a folder of skills by the strict rules, with file and line. */
-import { readFile } from 'node:fs/promises';
 import { relative } from 'node:path';
-import { parseSkill } from '../parser.ts';
-import { SkillLoadError, type BrokenSkill, type Skill, type SkillIssue } from '../types.ts';
+import { strictIssues } from '../doctor/strict-issues.ts';
 import { readSkills, type Shown } from './read.ts';
 
 /** What the standard forbids is an error here, though the app would load it with a warning. */
 export async function validate(dir: string): Promise<Shown & { hasErrors: boolean }> {
 	const skills = await readSkills(dir);
-	const checked = await Promise.all(skills.map(async (skill) => ({ skill, issues: await strictIssues(skill) })));
+	const checked = skills.map((skill) => ({ skill, issues: strictIssues(skill) }));
 	const lines = checked.flatMap(({ skill, issues }) =>
 		issues.map(({ severity, field, message, line, fix }) => {
 			const place = `${relative(process.cwd(), skill.path) || skill.path}:${line ?? 1}`;
@@ -23,16 +21,4 @@ export async function validate(dir: string): Promise<Shown & { hasErrors: boolea
 		json: checked.map(({ skill, issues }) => ({ name: skill.name, path: skill.path, issues })),
 		hasErrors: errors > 0 || skills.length === 0
 	};
-}
-
-async function strictIssues(skill: Skill | BrokenSkill): Promise<readonly SkillIssue[]> {
-	if (skill.status === 'broken') return skill.issues;
-	try {
-		parseSkill(await readFile(skill.path, 'utf8'), skill.path);
-		return skill.issues;
-	} catch (error) {
-		if (!(error instanceof SkillLoadError)) throw error;
-		const violated = new Set(error.issues.map(({ field, message }) => `${field}\n${message}`));
-		return [...error.issues, ...skill.issues.filter(({ field, message }) => !violated.has(`${field}\n${message}`))];
-	}
 }

@@ -240,7 +240,7 @@ describe('Skill Tools (S4)', () => {
 	test('D24: a tool of a skill that is on is offered from the start', async () => {
 		const session = skills.createSession({
 			snapshot: skills.registry.snapshot(),
-			modeOf: (name) => (name === 'count-words' ? 'on' : 'auto')
+			modeOf: ({ name }) => (name === 'count-words' ? 'on' : 'auto')
 		});
 		expect(session.tools().map(({ name }) => name)).toContain('count_words');
 	});
@@ -295,7 +295,7 @@ test('F10, C12: one dispatcher takes every dialect in one conversation, and says
 test('B6: a skill that is off is neither offered nor executed', async () => {
 	const session = skills.createSession({
 		snapshot: skills.registry.snapshot(),
-		modeOf: (name) => (name === 'pdf-editing' ? 'off' : 'auto')
+		modeOf: ({ name }) => (name === 'pdf-editing' ? 'off' : 'auto')
 	});
 	expect(JSON.stringify(session.tools())).not.toContain('pdf-editing');
 	const use = (name: string, args: Record<string, unknown>) => session.call(name, args, { cwd: join(folder, 'work') });

@@ -1,0 +1,127 @@
+/** What can be done about each thing that may be wrong with a SKILL.md, and what only a person can (FEATURES F1); pure. */
+import { coerce } from 'semver';
+import { lengthOf } from '../fields.ts';
+import { readFolderName } from '../folder-name.ts';
+import { readFrontMatter, type FrontMatter } from '../front-matter.ts';
+import type { SkillIssue } from '../types.ts';
+import { withClosing, withOpening, withoutStart } from './fences.ts';
+import { joinSkill, splitSkill, withEntry, withoutEntry, withValue, type RawSkill } from './lines.ts';
+import { withTextMap } from './metadata.ts';
+import { isName, slugOf } from './slug.ts';
+import { cutAtSentence, firstWords } from './words.ts';
+import { mendYaml } from './yaml.ts';
+
+/** The text with one thing mended; null where that cannot be done. */
+type Fix = (text: string, dir: string) => string | null;
+
+/** Of issues of the whole file: the beginning or a part of what is said, and what is done about it. */
+const FILE_FIXES: [part: string, fixId: string][] = [
+	['blank lines before', 'start'],
+	['byte order mark', 'start'],
+	['must begin with a line', 'opening'],
+	['no closing line', 'closing'],
+	['is not valid YAML', 'yaml']
+];
+/** Of issues of a field, whatever is said. */
+const FIELD_FIXES = new Set([
+	'name',
+	'description',
+	'license',
+	'compatibility',
+	'metadata',
+	'allowed-tools',
+	'version'
+]);
+
+/** Names the fix for an issue; null where there is none. That it mends this very file is to be tried. */
+export function fixIdOf({ field, message }: SkillIssue): string | null {
+	if (field === '_') return FILE_FIXES.find(([part]) => message.includes(part))?.[1] ?? null;
+	return FIELD_FIXES.has(field) ? field : null;
+}
+
+export const FIXES: Readonly<Record<string, Fix>> = {
+	start: withoutStart,
+	opening: (text, dir) => withOpening(text, readFolderName(dir).name),
+	closing: withClosing,
+	yaml: mendYaml,
+	name: edit((raw, front, dir) => {
+		const folder = readFolderName(dir).name.normalize('NFKC');
+		const given = [front.data.name, front.data.skill].find((value) => typeof value === 'string' && value.trim());
+		const name = isName(folder) ? folder : slugOf(typeof given === 'string' ? given : '') || slugOf(folder);
+		return name ? withText(raw, front, 'name', name, 0) : null;
+	}),
+	description: edit((raw, front) => {
+		const { data } = front;
+		const given = [data.description, data.when_to_use, data['when-to-use'], data.summary].map(textOf).find(Boolean);
+		const text = cutAtSentence(given ?? firstWords(front.body), 1024);
+		const below = front.lines.get('name');
+		return text ? withText(raw, front, 'description', text, below === undefined ? 0 : below - front.top) : null;
+	}),
+	license: edit((raw, front) => withTextOrNone(raw, front, 'license', 500)),
+	compatibility: edit((raw, front) => withTextOrNone(raw, front, 'compatibility', 500)),
+	metadata: edit(withTextMap),
+	'allowed-tools': edit((raw, front) => {
+		const { data } = front;
+		const metadata = (isMap(data.metadata) ? data.metadata : {}) as Record<string, unknown>;
+		const own = 'allowed-tools' in data ? textOf(data['allowed-tools'], ' ') : undefined;
+		if (own === '') return withoutKey(raw, front, 'allowed-tools');
+		const wish = [own, data.allowed_tools, data.tools, metadata.allowed_tools, metadata.tools]
+			.map((value) => textOf(value, ' '))
+			.find(Boolean);
+		return wish ? withText(raw, front, 'allowed-tools', wish, raw.yaml.length) : null;
+	}),
+	version: edit((raw, front) => {
+		const ofMetadata = isMap(front.data.metadata) ? front.data.metadata.version : undefined;
+		const isOwn = ![undefined, null, ''].includes(front.data.version as string);
+		const given = isOwn ? front.data.version : ofMetadata;
+		const version = coerce(typeof given === 'string' ? given.slice(0, 256) : '')?.version ?? '1.0.0';
+		const line = front.lines.get(isOwn ? 'version' : 'metadata.version');
+		return line === undefined ? null : withValue(raw, line - front.top - 1, 'version', version);
+	})
+};
+
+function edit(change: (raw: RawSkill, front: FrontMatter, dir: string) => RawSkill | null): Fix {
+	return (text, dir) => {
+		const raw = splitSkill(text);
+		const front = readFrontMatter(text);
+		if (!raw || 'field' in front || front.repair) return null;
+		const changed = change(raw, front, dir);
+		return changed && joinSkill(changed);
+	};
+}
+
+/** Gives a key at the top this text, where it stands or else before line `at` of the front matter. */
+function withText(raw: RawSkill, front: FrontMatter, key: string, text: string, at: number): RawSkill {
+	const line = front.lines.get(key);
+	return line === undefined ? withEntry(raw, at, key, text) : withValue(raw, line - front.top - 1, key, text);
+}
+
+/** As text of at most so many characters; what says nothing becomes a remark. */
+function withTextOrNone(raw: RawSkill, front: FrontMatter, key: string, most: number): RawSkill | null {
+	const text = textOf(front.data[key]);
+	if (!text) return withoutKey(raw, front, key);
+	return withText(raw, front, key, lengthOf(text) > most ? cutAtSentence(text, most) : text, raw.yaml.length);
+}
+
+function withoutKey(raw: RawSkill, front: FrontMatter, key: string): RawSkill | null {
+	const line = front.lines.get(key);
+	return line === undefined ? null : withoutEntry(raw, line - front.top - 1);
+}
+
+/** What somebody meant as a text: `- Bash(git: *)` in a list became a map. */
+function textOf(value: unknown, separator: unknown = ', '): string {
+	if (typeof value === 'string') return value.trim();
+	const between = typeof separator === 'string' ? separator : ', ';
+	if (Array.isArray(value))
+		return value
+			.map((item) => textOf(item, between))
+			.filter(Boolean)
+			.join(between);
+	if (!isMap(value)) return '';
+	const entries = Object.entries(value);
+	return entries.map(([key, inner]) => [key, textOf(inner, between)].filter(Boolean).join(': ')).join(between);
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,112 @@
+/** Finds the SKILL.md of a folder, reads it and puts another in its place: whole, or not at all (FEATURES F1). */
+import { hash, randomUUID } from 'node:crypto';
+import {
+	closeSync,
+	fchmodSync,
+	fsyncSync,
+	lstatSync,
+	openSync,
+	readdirSync,
+	readFileSync,
+	renameSync,
+	rmSync,
+	writeFileSync
+} from 'node:fs';
+import { join } from 'node:path';
+import { DoctorError } from './doctor-error.ts';
+
+/** The file as it is, and what it becomes. */
+export interface Replacement {
+	dir: string;
+	/** How the file is called: `SKILL.md` or `skill.md`. */
+	name: string;
+	before: Buffer;
+	after: string;
+	/** Calls it SKILL.md. */
+	renames: boolean;
+}
+
+export function digestOf(bytes: Buffer): string {
+	return hash('sha256', bytes);
+}
+
+/**
+ * Keeps the old bytes beside it, under a name that nothing had, and returns that name. In one go, so that of two that
+ * fix one file at the same time in one process the second sees that it has changed.
+ * @throws DoctorError, and then nothing is changed
+ */
+export function replaceFile({ dir, name, before, after, renames }: Replacement, now = new Date()): string {
+	const path = join(dir, name);
+	const staging = join(dir, `.SKILL.md.${randomUUID()}.tmp`);
+	let kept: string | null = null;
+	try {
+		const mode = lstatSync(path).mode & 0o7777;
+		const keptAs = freeName(dir, now);
+		kept = join(dir, keptAs);
+		writeNew(kept, before, mode);
+		writeNew(staging, Buffer.from(after), mode);
+		const entry = lstatSync(path);
+		if (!entry.isFile() || !readFileSync(path).equals(before)) throw changed(path);
+		if (renames && readdirSync(dir).includes('SKILL.md')) throw changed(join(dir, 'SKILL.md'));
+		renameSync(staging, path);
+		// Twice, for where case does not count the first would keep the old name.
+		if (renames) renameSync(path, join(dir, 'SKILL.md'));
+		return keptAs;
+	} catch (error) {
+		rmSync(staging, { force: true });
+		if (kept !== null) rmSync(kept, { force: true });
+		throw explained(error, path);
+	}
+}
+
+export function changed(path: string): DoctorError {
+	return new DoctorError('changed', `${path} has changed since it was looked at. Look at it again, then fix it.`);
+}
+
+/** `.SKILL.md.20260131T235959.old`; the second of one second has a number. */
+function freeName(dir: string, now: Date): string {
+	const time = now.toISOString().replace(/[-:]|\..*$/g, '');
+	const taken = new Set(readdirSync(dir));
+	for (let count = 1; ; count += 1) {
+		const name = `.SKILL.md.${time}${count > 1 ? `-${count}` : ''}.old`;
+		if (!taken.has(name)) return name;
+	}
+}
+
+/** Never over something that is there; on the disk before anything depends on it. */
+function writeNew(path: string, bytes: Buffer, mode: number): void {
+	const file = openSync(path, 'wx', 0o600);
+	try {
+		writeFileSync(file, bytes);
+		fchmodSync(file, mode);
+		fsyncSync(file);
+	} finally {
+		closeSync(file);
+	}
+}
+
+function explained(error: unknown, path: string): unknown {
+	switch ((error as NodeJS.ErrnoException).code) {
+		case 'EROFS':
+		case 'EACCES':
+		case 'EPERM':
+			return new DoctorError(
+				'read_only',
+				`${path} cannot be written: its folder or disk is read-only. Nothing was changed. Allow writing there, or fix the skill where it comes from.`,
+				{ cause: error }
+			);
+		case 'ENOSPC':
+		case 'EDQUOT':
+			return new DoctorError(
+				'full',
+				`There is no room left for ${path}. Nothing was changed. Free some, then fix it.`,
+				{
+					cause: error
+				}
+			);
+		case 'ENOENT':
+			return changed(path);
+		default:
+			return error;
+	}
+}

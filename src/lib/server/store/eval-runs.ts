@@ -1,0 +1,53 @@
+/** Runs of skills' evals, as far as they have come (FEATURES F16). */
+import type { Kysely } from 'kysely';
+import type { EvalRun } from '../../shared/try-out.ts';
+import type { Database } from './schema.ts';
+
+export interface EvalRuns {
+	/** Adds the run, or what it has become. */
+	put(run: EvalRun): Promise<void>;
+	get(id: string): Promise<EvalRun | null>;
+	/** `skillId` is `source/name`; the newest comes first, at most `limit`. */
+	list(skillId: string, limit: number): Promise<EvalRun[]>;
+	/** Ends those that an earlier server left running; says how many. */
+	endUnfinished(error: string, now: string): Promise<number>;
+}
+
+export function createEvalRuns(db: Kysely<Database>): EvalRuns {
+	const put = async (run: EvalRun): Promise<void> => {
+		const columns = { state: run.state, body: JSON.stringify(run) };
+		await db
+			.insertInto('eval_runs')
+			.values({ id: run.id, skill_id: run.skillId, started_at: run.startedAt, ...columns })
+			.onConflict((conflict) => conflict.column('id').doUpdateSet(columns))
+			.execute();
+	};
+	return {
+		put,
+
+		async get(id) {
+			const row = await db.selectFrom('eval_runs').select('body').where('id', '=', id).executeTakeFirst();
+			return row ? (JSON.parse(row.body) as EvalRun) : null;
+		},
+
+		async list(skillId, limit) {
+			const rows = await db
+				.selectFrom('eval_runs')
+				.select('body')
+				.where('skill_id', '=', skillId)
+				.orderBy('started_at', 'desc')
+				.orderBy('id')
+				.limit(limit)
+				.execute();
+			return rows.map(({ body }) => JSON.parse(body) as EvalRun);
+		},
+
+		async endUnfinished(error, now) {
+			const rows = await db.selectFrom('eval_runs').select('body').where('state', '=', 'running').execute();
+			for (const { body } of rows) {
+				await put({ ...(JSON.parse(body) as EvalRun), state: 'failed', error, finishedAt: now });
+			}
+			return rows.length;
+		}
+	};
+}

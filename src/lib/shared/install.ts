@@ -1,0 +1,252 @@
+/** Installing skills: where they come from, what somebody looks at before they are placed, and what is kept of them (FEATURES E4–E9, E20–E28). */
+import { z } from 'zod';
+import type { SkillDiagnostic, SkillFileChange, SkillFinding, SkillFile } from './api.ts';
+
+/** Where an installed skill came from; `custom` is made from a schema and the name of a handler (E5). */
+export const INSTALL_PROVIDERS = [
+	'github',
+	'skillssh',
+	'skillsmp',
+	'well-known',
+	'zip',
+	'folder',
+	'inline',
+	'custom'
+] as const;
+export type InstallProvider = (typeof INSTALL_PROVIDERS)[number];
+
+/** The identity of who installs: an API key's skills are seen by that key alone, `system`’s by everybody (A41). */
+const apiKeyId = z.string().min(1).max(256);
+/** One segment of `owner/repository`, as GitHub allows it. */
+const repository = z
+	.string()
+	.regex(/^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100}$/, 'must be owner/repository');
+const text = (max: number) => z.string().min(1).max(max);
+
+/** A source that the server fetches by itself; uploads come as the body of a request. */
+export const installSource = z.discriminatedUnion('type', [
+	z.strictObject({
+		type: z.literal('github'),
+		/** `owner/repository`, or the address of a repository, a folder or a SKILL.md on github.com. */
+		repository: text(2048),
+		/** Branch, tag or commit; the default branch without it. */
+		ref: text(256).optional(),
+		/** A folder of the repository. */
+		path: text(1024).optional()
+	}),
+	z.strictObject({ type: z.literal('skillssh'), source: repository, skillId: text(200) }),
+	/** `sourceUrl` is an address on github.com. */
+	z.strictObject({ type: z.literal('skillsmp'), sourceUrl: text(2048), name: text(200).optional() }),
+	/** A site with `/.well-known/agent-skills/index.json`; all its skills, or the one of this name. */
+	z.strictObject({ type: z.literal('well-known'), url: text(2048), name: text(200).optional() }),
+	/** The text of a SKILL.md. */
+	z.strictObject({ type: z.literal('inline'), text: text(2 * 1024 * 1024) })
+]);
+export type InstallSource = z.infer<typeof installSource>;
+
+/** What is known of where a skill came from. */
+export interface SkillOrigin {
+	provider: InstallProvider;
+	/** How to fetch it again; null for what was uploaded. */
+	source: InstallSource | null;
+	/** A page for people; null where there is none. */
+	url: string | null;
+	/** Of a repository: the commit that was fetched. */
+	commit: string | null;
+	/** The skill's folder inside its source, with `/`; empty for the top. */
+	path: string;
+	/** What the source itself calls the state of this folder (a git tree's SHA-1, a digest); null where it says none. */
+	revision: string | null;
+}
+
+/** What was fetched and checked, and waits for somebody to say yes. */
+export interface StagedInstall {
+	id: string;
+	/** ISO 8601. */
+	createdAt: string;
+	/** Until then it can be confirmed. ISO 8601. */
+	expiresAt: string;
+	skills: StagedSkill[];
+	/** What was left out or seems odd, in sentences. */
+	notes: string[];
+}
+
+export interface StagedSkill {
+	/** The skill's folder inside its source; names it when it is confirmed. Empty for the top. */
+	path: string;
+	name: string;
+	/** null for one that is broken. */
+	version: string | null;
+	description: string;
+	/** `broken` cannot be installed; `diagnostics` says why. */
+	status: 'ready' | 'broken';
+	diagnostics: SkillDiagnostic[];
+	origin: SkillOrigin;
+	/** SHA-256 of all its files. */
+	digest: string;
+	files: SkillFile[];
+	scripts: string[];
+	tools: string[];
+	findings: SkillFinding[];
+	/** The installed skill of the same name and owner: of the same version, else the one in use. */
+	installed: { skillId: string; version: string; isSameVersion: boolean; isSameOrigin: boolean } | null;
+	/** Against `installed`; null where there is none, or the files are the same. */
+	changes: SkillFileChange[] | null;
+	/** What others say of it (E25); null where nobody was asked or answered. */
+	audit: { by: string; risk: string }[] | null;
+}
+
+/** `replace` also for what only the name is the same of: see `InstallConflict`. */
+export const installConflict = z.enum(['fail', 'skip', 'overwrite', 'rename']);
+export type InstallConflict = z.infer<typeof installConflict>;
+
+/** `POST /api/skills/install/staged/:id`. */
+export const installConfirm = z.strictObject({
+	/** Which of the staged skills, by their `path`; all that are ready without it. */
+	paths: z.array(z.string().max(1024)).min(1).max(100).optional(),
+	/** What becomes of one whose name and version are installed already: 409, left out, replaced, or named `name-2`. */
+	conflict: installConflict.default('fail'),
+	/** Whose it is; `system` is everybody’s. */
+	apiKeyId: apiKeyId.default('system'),
+	/** Usable at once; otherwise it lands switched off. */
+	enabled: z.boolean().default(false)
+});
+export type InstallConfirm = z.infer<typeof installConfirm>;
+
+/** The body of the OmniRoute document's `POST /api/skills/install` (E5): a tool of a native handler. */
+export const customSkill = z.strictObject({
+	name: text(100),
+	version: z.string().regex(/^\d+\.\d+\.\d+$/, 'must be MAJOR.MINOR.PATCH'),
+	description: text(500),
+	schema: z.strictObject({
+		input: z.record(z.string(), z.unknown()),
+		output: z.record(z.string(), z.unknown()).optional()
+	}),
+	/** Name of a handler that the operator has registered. */
+	handlerCode: text(50_000),
+	apiKeyId: apiKeyId.default('system'),
+	/** `true`: an installed skill of this name and version is replaced, not refused with 409. */
+	replace: z.boolean().optional()
+});
+export type CustomSkill = z.infer<typeof customSkill>;
+
+/** `POST /api/skills/install` with a source: fetched, checked and placed in one go. */
+export const installRequest = z.strictObject({
+	source: installSource,
+	...installConfirm.shape
+});
+
+/** `POST /api/skills/marketplace/install` (E7): by `sourceUrl` the whole folder, else the text alone. */
+export const marketplaceInstall = z
+	.strictObject({
+		name: text(100),
+		description: z.string().max(2000).optional(),
+		skillMdContent: text(2 * 1024 * 1024).optional(),
+		version: text(64).optional(),
+		sourceUrl: text(2048).optional(),
+		apiKeyId: apiKeyId.default('system')
+	})
+	.refine(
+		({ skillMdContent, sourceUrl }) => skillMdContent !== undefined || sourceUrl !== undefined,
+		'must have a sourceUrl or the skillMdContent'
+	);
+
+/** `POST /api/skills/skillssh/install` (E9). */
+export const skillsshInstall = z.strictObject({
+	name: text(100),
+	description: z.string().max(2000).optional(),
+	source: repository,
+	skillId: text(200),
+	version: text(64).optional(),
+	apiKeyId: apiKeyId.default('system')
+});
+
+/** A skill of a catalog, whichever it is (E23, E26). */
+export interface CatalogSkill {
+	/** Unique in its catalog. */
+	id: string;
+	name: string;
+	description: string;
+	provider: 'skillsmp' | 'skillssh';
+	author: string | null;
+	/** Installs or stars, as the catalog counts them. */
+	popularity: { count: number; unit: 'installs' | 'stars' } | null;
+	/** A page for people. */
+	url: string | null;
+	/** What to install it by; null for one that cannot be fetched. */
+	source: InstallSource | null;
+}
+
+export interface CatalogPage {
+	skills: CatalogSkill[];
+	total: number;
+	page: number;
+	limit: number;
+}
+
+/** An installed skill, as it is recorded (E28, E29). */
+export interface InstalledSkill {
+	/** Of this installation: the same name and version installed anew has another. */
+	id: string;
+	/** `source/name`. */
+	skillId: string;
+	name: string;
+	version: string;
+	/** `system`, or the API key whose it is. */
+	owner: string;
+	/** `active`: in the library; `kept`: replaced, can be brought back; `trashed`: removed, can be restored. */
+	state: 'active' | 'kept' | 'trashed';
+	origin: SkillOrigin;
+	/** SHA-256 of all its files. */
+	digest: string;
+	files: { path: string; bytes: number; sha256: string }[];
+	/** ISO 8601. */
+	installedAt: string;
+}
+
+/** `GET /api/skills/:id/versions`: the newest installation first. */
+export interface SkillVersions {
+	/** The version that the bare name means now; null while all are switched off. */
+	current: string | null;
+	/** The version that somebody chose; null for the newest that is enabled. */
+	pinned: string | null;
+	versions: {
+		version: string;
+		/** The library's id of this version; null for one that is only kept. */
+		id: string | null;
+		mode: 'on' | 'off' | 'auto';
+		/** null for one that lies in a folder of its own and was not installed here. */
+		installation: InstalledSkill | null;
+	}[];
+}
+
+/** `PUT /api/skills/:id/versions`: use this version or kept installation from now on; null: the newest that is enabled. */
+export const versionSwitch = z.strictObject({
+	use: z.union([z.strictObject({ version: text(64) }), z.strictObject({ installationId: text(64) })]).nullable()
+});
+export type VersionSwitch = z.infer<typeof versionSwitch>;
+
+/** `GET /api/skills/outdated`. */
+export interface OutdatedSkill {
+	skillId: string;
+	name: string;
+	version: string;
+	/** `unknown`: the source did not answer, or cannot be asked. */
+	state: 'current' | 'outdated' | 'unknown';
+	/** Why it is unknown, or what there is. */
+	message: string;
+}
+
+/** Something that was removed and can be restored (E4). */
+export interface TrashedSkill {
+	id: string;
+	skillId: string;
+	name: string;
+	version: string | null;
+	/** Where it lay. */
+	path: string;
+	/** ISO 8601. */
+	removedAt: string;
+	/** It is kept until then. ISO 8601. */
+	expiresAt: string;
+}

@@ -1,0 +1,112 @@
+/** Trying skills out: cases that are kept of runs by hand, and evals with and without a skill (FEATURES F6, F16). */
+import { z } from 'zod';
+import type { SkillExecution } from './api.ts';
+
+/** What a case expects; everything that is given must hold. */
+export const caseExpectation = z.strictObject({
+	exitCode: z.number().int().min(-1).max(255).optional(),
+	/** Each occurs in what it printed or returned. */
+	contains: z.array(z.string().min(1).max(10_000)).max(20).optional(),
+	/** Each is among the files that it made or changed. */
+	files: z.array(z.string().min(1).max(1024)).max(20).optional()
+});
+export type CaseExpectation = z.infer<typeof caseExpectation>;
+
+/** `POST /api/skills/:id/cases`. */
+export const skillCase = z
+	.strictObject({
+		title: z.string().trim().min(1).max(200),
+		script: z.string().min(1).max(1024).optional(),
+		args: z.array(z.string().max(100_000)).max(1000).optional(),
+		tool: z.string().min(1).max(256).optional(),
+		input: z.record(z.string(), z.unknown()).optional(),
+		expect: caseExpectation.default({})
+	})
+	.refine(({ script, tool }) => (script === undefined) !== (tool === undefined), 'must name a script or a tool');
+
+export interface SkillCase {
+	id: string;
+	/** `source/name`. */
+	skillId: string;
+	title: string;
+	script: string | null;
+	args: string[];
+	tool: string | null;
+	input: Record<string, unknown> | null;
+	expect: CaseExpectation;
+	/** ISO 8601. */
+	createdAt: string;
+	/** Of the last run; null before the first. */
+	lastRun: { isPassed: boolean; failures: string[]; executionId: string; at: string } | null;
+}
+
+/** `POST /api/skills/:id/cases/:case/run`. */
+export interface CaseRun {
+	isPassed: boolean;
+	/** A sentence for each expectation that did not hold. */
+	failures: string[];
+	execution: SkillExecution;
+}
+
+/** `POST /api/skills/:id/evals`: all prompts of `evals/evals.json`, or those of these ids. */
+export const evalStart = z.strictObject({
+	ids: z
+		.array(z.union([z.string().max(200), z.number()]))
+		.max(200)
+		.optional(),
+	/** How often each prompt is asked, with and without the skill. */
+	rounds: z.number().int().min(1).max(10).default(1)
+});
+
+/** One answer to one prompt. */
+export interface EvalAnswer {
+	status: 'success' | 'failed' | 'cancelled';
+	/** What the model said, at most 20,000 characters. */
+	text: string;
+	/** Names of the skills that were loaded, in order. */
+	loaded: string[];
+	/** `tool: what it was asked`, in order. */
+	calls: string[];
+	durationMs: number;
+	/** Of all its model calls; null when none has said. */
+	tokens: number | null;
+	error: string | null;
+	/** One for each expectation; `isMet` is null where only a person can tell. */
+	expectations: { text: string; isMet: boolean | null; reason: string }[];
+}
+
+export interface EvalResult {
+	/** Of the entry in evals.json. */
+	id: string;
+	prompt: string;
+	expected: string | null;
+	/** One a round. */
+	withSkill: EvalAnswer[];
+	withoutSkill: EvalAnswer[];
+}
+
+/** A run of a skill's evals; `GET /api/skills/:id/evals` lists the newest first. */
+export interface EvalRun {
+	id: string;
+	skillId: string;
+	version: string;
+	model: string;
+	state: 'running' | 'done' | 'failed' | 'cancelled';
+	/** How many answers there are, and will be. */
+	progress: { done: number; total: number };
+	results: EvalResult[];
+	/** Expectations that were met of those that could be told, with and without; null while there are none. */
+	passRate: { withSkill: number | null; withoutSkill: number | null };
+	error: string | null;
+	startedAt: string;
+	finishedAt: string | null;
+}
+
+/** `GET /api/skills/:id/evals`. */
+export interface SkillEvals {
+	/** What evals.json holds. */
+	cases: { id: string; prompt: string; expected: string | null; files: string[]; expectations: string[] }[];
+	/** Why evals.json cannot be used; null where it can, or where there is none. */
+	problem: string | null;
+	runs: EvalRun[];
+}
