@@ -10,6 +10,7 @@ import { createOutbox } from '../../src/lib/server/runs/outbox.ts';
 import { Runner } from '../../src/lib/server/runs/runner.ts';
 import type { AgentLimits } from '../../src/lib/server/agent/loop.ts';
 import type { RunRequest } from '../../src/lib/server/runs/run-request.ts';
+import type { BuiltinTools } from '../../src/lib/server/runs/skill-toolbox.ts';
 import { openSkillModes } from '../../src/lib/server/runs/skill-modes.ts';
 import { createWorkspaces } from '../../src/lib/server/runs/workspaces.ts';
 import { createSkillsProvider } from '../../src/lib/server/skills/provider.ts';
@@ -35,6 +36,8 @@ export interface RigOptions {
 	/** What the model's server says of its models. */
 	models?: Record<string, unknown>[];
 	idleTimeoutMs?: number;
+	/** The server's own skills, for a request that may use only `only`. */
+	builtins?: (offer: { only?: readonly string[] | undefined }) => BuiltinTools;
 	/** Stands between the runner and the store, to let it fail. */
 	wrapStore?: (store: Store) => Store;
 }
@@ -84,6 +87,7 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 				...(options.idleTimeoutMs ? { idleTimeoutMs: options.idleTimeoutMs } : {})
 			}),
 			modes,
+			...(options.builtins ? { builtins: options.builtins } : {}),
 			approvals: createApprovalPolicy({
 				store,
 				trust,

@@ -26,22 +26,32 @@ export interface BuiltinSession {
 export interface BuiltinSessionOptions extends OfferOptions {
 	/** `ask`: what reaches out of the workspace, or was written by a model, runs when somebody has allowed it. */
 	approvals: 'ask' | 'auto';
+	/** Only these are there, by any name that models know them by; all without it (D42). */
+	only?: readonly string[] | undefined;
 }
 
 export function createBuiltinSession(
 	calls: BuiltinCalls,
-	{ approvals, ...offer }: BuiltinSessionOptions
+	{ approvals, only, ...offer }: BuiltinSessionOptions
 ): BuiltinSession {
+	const names = only && new Set(only.map((name) => builtinNameOf(name) ?? name));
+	const find = (name: string) => {
+		const builtin = calls.find(name);
+		return builtin && (names?.has(builtin.name) ?? true) ? builtin : null;
+	};
 	const used = new Set([...offer.used].map((name) => builtinNameOf(name) ?? name));
 	return {
 		tools: () =>
-			pickBuiltins(calls.builtins, { ...offer, used }).map(({ name, description, parameters }) => {
+			pickBuiltins(
+				calls.builtins.filter(({ name }) => find(name) !== null),
+				{ ...offer, used }
+			).map(({ name, description, parameters }) => {
 				return { type: 'function', name, description, parameters };
 			}),
-		has: (name) => calls.find(name) !== null,
-		lane: (name) => calls.find(name)?.lane ?? null,
+		has: (name) => find(name) !== null,
+		lane: (name) => find(name)?.lane ?? null,
 		approval(name, args, earlier) {
-			const builtin = calls.find(name);
+			const builtin = find(name);
 			if (approvals === 'auto' || !builtin?.asksFirst || builtin.unavailable() !== null) return null;
 			const input = JSON.stringify(args);
 			const digest = createHash('sha256')
@@ -53,7 +63,7 @@ export function createBuiltinSession(
 			return { interruptId: randomUUID(), skill: builtin.name, script: builtin.name, args: [input], reason, digest };
 		},
 		async call(name, args, context) {
-			const builtin = calls.find(name);
+			const builtin = find(name);
 			if (!builtin) return { ok: false, output: JSON.stringify({ ok: false, error: 'UnknownTool' }) };
 			used.add(builtin.name);
 			return calls.call(builtin, args, context);

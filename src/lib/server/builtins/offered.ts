@@ -11,6 +11,8 @@ export interface OfferOptions {
 	modeOf(skillId: `builtin/${string}`): BuiltinMode;
 	/** Names of those that were called earlier in the conversation. */
 	used: ReadonlySet<string>;
+	/** Of those that are `auto`: how many at most, with how many points at least (B8). */
+	limits?: { maxSkills: number; minScore: number };
 }
 
 export function builtinId(name: string): `builtin/${string}` {
@@ -20,13 +22,13 @@ export function builtinId(name: string): `builtin/${string}` {
 /** `on` always, `off` never, `auto` when it fits the question or was used before; none that is not available. In their order. */
 export function pickBuiltins(
 	builtins: readonly Builtin[],
-	{ question, modeOf, used }: OfferOptions
+	{ question, modeOf, used, limits }: OfferOptions
 ): readonly Builtin[] {
 	const available = builtins.filter(({ name, unavailable }) => {
 		return modeOf(builtinId(name)) !== 'off' && unavailable() === null;
 	});
 	const automatic = available.filter(({ name }) => modeOf(builtinId(name)) === 'auto');
-	const fitting = new Set(pickAutoSkills(automatic, { messages: [question] }).map(({ skill }) => skill));
+	const fitting = new Set(pickAutoSkills(automatic, { messages: [question] }, limits).map(({ skill }) => skill));
 	return available.filter((builtin) => {
 		return !automatic.includes(builtin) || used.has(builtin.name) || fitting.has(builtin);
 	});

@@ -1,9 +1,10 @@
 /** AG-UI's `RunAgentInput` → what the runner starts. The history is the server's: only the newest message is taken. */
+import type { z } from 'zod';
 import { conversationId, forwardedProps, userMessage, approvalDecision, type RunAgentInput } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { ApprovalDecision } from '../../shared/events.ts';
 import type { FunctionTool } from '../agent/model.ts';
-import type { NewMessage, RunRequest } from './run-request.ts';
+import type { NewMessage, RunRequest, SkillPolicy } from './run-request.ts';
 import { safeSegments } from '../safe-path.ts';
 
 /** Answers to the questions that ended a run, by their ids. */
@@ -11,10 +12,15 @@ export type Answers = ReadonlyMap<string, ApprovalDecision>;
 
 /** @throws AppError invalid_input when the last message is not a user's, or says nothing */
 export function toRunRequest(input: RunAgentInput): RunRequest {
-	const common = { runId: input.runId, conversationId: input.threadId, tools: input.tools.map(toTool) };
 	const props = forwardedProps.safeParse(input.forwardedProps ?? {});
 	if (!props.success) throw new AppError('invalid_input', `forwardedProps: ${props.error.issues[0]?.message ?? ''}`);
-	const { retry, continue: messageId, after } = props.data;
+	const { retry, continue: messageId, after, skills } = props.data;
+	const common = {
+		runId: input.runId,
+		conversationId: input.threadId,
+		tools: input.tools.map(toTool),
+		...(skills ? { policy: toPolicy(skills) } : {})
+	};
 	if (retry !== undefined) return { ...common, kind: 'retry', questionId: retry };
 	if (messageId !== undefined) return { ...common, kind: 'continue', messageId };
 	return { ...common, kind: 'ask', message: newMessage(input), ...(after === undefined ? {} : { after }) };
@@ -70,6 +76,15 @@ function newMessage(input: RunAgentInput): NewMessage {
 	const { id, content, metadata } = parsed.data;
 	const text = typeof content === 'string' ? content : content.map(textOf).join('\n');
 	return checkedMessage({ id, text, files: metadata?.files ?? [] });
+}
+
+function toPolicy({
+	allowed,
+	customSkillExecutionEnabled,
+	builtinToolNames
+}: NonNullable<z.infer<typeof forwardedProps>['skills']>): SkillPolicy {
+	const skills = customSkillExecutionEnabled === false ? [] : allowed;
+	return { ...(skills ? { allowed: skills } : {}), ...(builtinToolNames ? { builtins: builtinToolNames } : {}) };
 }
 
 const EMPTY_PARAMETERS = { type: 'object', properties: {} };

@@ -7,7 +7,17 @@ export type RunRequest = {
 	conversationId: string;
 	/** Tools of the caller: offered to the model, handed back when it calls them. */
 	tools: FunctionTool[];
+	/** What of the skills it may use; all of it without it. */
+	policy?: SkillPolicy;
 } & RunTask;
+
+/** What one request may use of the skills, whatever their modes (FEATURES B14, D42). */
+export interface SkillPolicy {
+	/** Only these skills of folders, by name; none for an empty list. */
+	allowed?: readonly string[];
+	/** Only these of the server's own. */
+	builtins?: readonly string[];
+}
 
 /** A user's message, before it is stored. */
 export interface NewMessage {

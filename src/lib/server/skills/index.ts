@@ -33,6 +33,9 @@ export type {
 	ExecutionStart,
 	NetworkSession
 } from './execution-host.ts';
+export { defineSkill } from './define-skill.ts';
+export type { SkillDefinition } from './define-skill.ts';
+export type { NativeContext, NativeHandler } from './native-handlers.ts';
 export { renderCatalog } from './catalog.ts';
 export type { CatalogFormat, CatalogOptions } from './catalog.ts';
 export { scoreSkill } from './search.ts';

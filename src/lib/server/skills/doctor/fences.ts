@@ -47,7 +47,7 @@ export function withOpening(text: string, folder: string): string | null {
 	const name = slugOf(folder);
 	if (!description || !name || candidates.length > 0) return null;
 	const entries = [textLine('name', name), textLine('description', description)];
-	return ['---', ...entries, '---', ''].map((line) => line + eol).join('') + from(top);
+	return ['---', ...entries, '---'].map((line) => line + eol).join('') + from(top);
 }
 
 /** With a closing fence behind the last line that can be front matter. */

@@ -85,7 +85,8 @@ function writeNew(path: string, bytes: Buffer, mode: number): void {
 	}
 }
 
-function explained(error: unknown, path: string): unknown {
+/** What the system's error means for who asked; any other is handed back. */
+export function explained(error: unknown, path: string): unknown {
 	switch ((error as NodeJS.ErrnoException).code) {
 		case 'EROFS':
 		case 'EACCES':

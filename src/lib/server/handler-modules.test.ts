@@ -1,0 +1,42 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { loadHandlers } from './handler-modules.ts';
+
+let folder: string;
+beforeEach(async () => {
+	folder = await mkdtemp(join(tmpdir(), 'handlers-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function put(name: string, text: string): Promise<string> {
+	await writeFile(join(folder, name), text);
+	return join(folder, name);
+}
+
+test('D37: every exported function is a handler by its name', async () => {
+	const one = await put('one.mjs', 'export const echo = (input) => input; export const version = 1;');
+	const two = await put('two.mjs', "export default { 'reverse-text': async () => 'x' };");
+	const handlers = await loadHandlers([one, two]);
+	expect(Object.keys(handlers)).toEqual(['echo', 'reverse-text']);
+	expect(handlers.echo?.({ a: 1 }, { cwd: '/', signal: new AbortController().signal })).toEqual({ a: 1 });
+});
+
+test.each([
+	['export const n = 1;', /exports no function/],
+	['syntax error', /cannot be loaded/],
+	["throw new Error('broken')", /cannot be loaded: broken/]
+])('D37: a module %j stops the start with a sentence that names it', async (text, reason) => {
+	const path = await put('bad.mjs', text);
+	await expect(loadHandlers([path])).rejects.toThrow(reason);
+	await expect(loadHandlers([path])).rejects.toThrow('SKILLS_HANDLERS');
+});
+
+test('D37: two handlers of one name are an error, not the one that came last', async () => {
+	const paths = [
+		await put('a.mjs', 'export const echo = 1, run = () => 1;'),
+		await put('b.mjs', 'export const run = () => 2;')
+	];
+	await expect(loadHandlers(paths)).rejects.toThrow('“run”');
+});
