@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readFolder } from './folder.ts';
+import { scanFiles } from './scan.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -93,14 +94,26 @@ describe('F4: a folder that cannot be looked at as a whole has no digest, and sa
 	});
 
 	test('too many bytes, in one file or in several', async () => {
-		put('one.bin', Buffer.alloc(16 * 1024 * 1024));
+		put('one.bin', '');
+		truncateSync(join(folder, 'one.bin'), 201 * 1024 * 1024);
 		const { digest, problem } = await readFolder(folder);
 		expect(digest).toBeNull();
-		expect(problem).toContain('more than 16 MB');
-		put('one.bin', Buffer.alloc(9 * 1024 * 1024));
+		expect(problem).toContain('more than 200 MB');
+		truncateSync(join(folder, 'one.bin'), 101 * 1024 * 1024);
 		expect((await readFolder(folder)).digest).not.toBeNull();
-		put('two.bin', Buffer.alloc(9 * 1024 * 1024));
+		put('two.bin', '');
+		truncateSync(join(folder, 'two.bin'), 101 * 1024 * 1024);
 		expect((await readFolder(folder)).digest).toBeNull();
+	});
+
+	test('but of long texts only the beginning is kept, and the digest is of all', async () => {
+		put('long.md', 'x'.repeat(2 * 1024 * 1024));
+		const { digest, files } = await readFolder(folder);
+		expect(files.at(-1)).toMatchObject({ path: 'long.md', bytes: 2097152, isCut: true });
+		expect(files.at(-1)?.text).toHaveLength(1048576);
+		put('long.md', `${'x'.repeat(2 * 1024 * 1024 - 1)}y`);
+		expect((await readFolder(folder)).digest).not.toBe(digest);
+		expect((await scanFiles(await readFolder(folder))).map(({ kind }) => kind)).toEqual(['not-scanned']);
 	});
 
 	test('a name that is no text: what it holds would not be in the digest', async () => {

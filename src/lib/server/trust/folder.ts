@@ -8,7 +8,10 @@ import { compareNames } from '../skills/resources.ts';
 
 /** More than this nobody can look at; files and folders together. */
 const MAX_ENTRIES = 2000;
-const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 200 * 1024 * 1024;
+/** Characters that are kept: of one file, and of all. */
+const MAX_TEXT = 1024 * 1024;
+const MAX_TEXTS = 8 * 1024 * 1024;
 // A FIFO opened without O_NONBLOCK waits for a writer; Windows has neither flag, nor the things they are for.
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
@@ -20,8 +23,10 @@ export interface FolderFile {
 	bytes: number;
 	/** SHA-256 of the bytes; of a link, of the path that it leads to; of a special file it means nothing. */
 	sha256: string;
-	/** The whole text; of a link, where it leads to; null for what is no UTF-8 text. */
+	/** The text; of a link, where it leads to; null for what is no UTF-8 text. */
 	text: string | null;
+	/** Only the beginning of the text is here. */
+	isCut: boolean;
 	/** Machine code by its first bytes. */
 	isProgram: boolean;
 }
@@ -41,6 +46,7 @@ export async function readFolder(dir: string): Promise<FolderContent> {
 	const folders: string[] = [];
 	const pending = [''];
 	let bytes = 0;
+	let room = MAX_TEXTS;
 	const fail = (problem: string): FolderContent => ({ digest: null, files: files.sort(byPath), problem });
 	for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
 		const entries = await readdir(join(dir, folder), { withFileTypes: true }).catch((error: unknown) => error);
@@ -58,7 +64,13 @@ export async function readFolder(dir: string): Promise<FolderContent> {
 			const file = await readEntry(join(dir, path), path, MAX_BYTES - bytes).catch((error: unknown) => error);
 			if (!isFolderFile(file)) return fail(`The file “${path}” cannot be read: ${codeOf(file)}.`);
 			bytes += file.bytes;
-			if (bytes > MAX_BYTES) return fail('The folder has more than 16 MB of files: too much to be looked at.');
+			if (file.text !== null && file.text.length > Math.min(room, MAX_TEXT)) {
+				// A slice would keep all of the text in memory.
+				file.text = Buffer.from(file.text.slice(0, Math.min(room, MAX_TEXT))).toString();
+				file.isCut = true;
+			}
+			room -= file.text?.length ?? 0;
+			if (bytes > MAX_BYTES) return fail('The folder has more than 200 MB of files: too much to be looked at.');
 			files.push(file);
 		}
 	}
@@ -79,16 +91,32 @@ async function readEntry(path: string, name: string, room: number): Promise<Fold
 	if (entry.isSymbolicLink()) {
 		const target = await readlink(path, { encoding: 'buffer' });
 		const text = target.toString('utf8');
-		return { path: name, kind: 'link', bytes: 0, sha256: hash('sha256', target), text, isProgram: false };
+		return { path: name, kind: 'link', bytes: 0, sha256: hash('sha256', target), text, isCut: false, isProgram: false };
 	}
 	if (!entry.isFile()) {
-		return { path: name, kind: 'special', bytes: 0, sha256: hash('sha256', 'special'), text: null, isProgram: false };
+		return {
+			path: name,
+			kind: 'special',
+			bytes: 0,
+			sha256: hash('sha256', 'special'),
+			text: null,
+			isCut: false,
+			isProgram: false
+		};
 	}
 	const file = await open(path, FLAGS);
 	try {
 		const stats = await file.stat();
 		if (!stats.isFile()) throw new Error('it was changed while it was read');
-		const tooLarge = { path: name, kind: 'file' as const, bytes: room + 1, sha256: '', text: null, isProgram: false };
+		const tooLarge = {
+			path: name,
+			kind: 'file' as const,
+			bytes: room + 1,
+			sha256: '',
+			text: null,
+			isCut: false,
+			isProgram: false
+		};
 		if (stats.size > room) return tooLarge;
 		// One byte more than it says it has, so that one that grows meanwhile shows.
 		const buffer = Buffer.allocUnsafe(stats.size + 1);
@@ -107,6 +135,7 @@ async function readEntry(path: string, name: string, room: number): Promise<Fold
 			bytes: length,
 			sha256: hash('sha256', content),
 			text: isText ? content.toString('utf8') : null,
+			isCut: false,
 			isProgram: !isText && isMachineCode(content)
 		};
 	} finally {

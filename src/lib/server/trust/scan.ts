@@ -24,7 +24,7 @@ const SLICE_MS = 4;
 const ORDER = { danger: 0, warning: 1, info: 2 } as const;
 
 export interface Scanned {
-	files: readonly Pick<FolderFile, 'path' | 'kind' | 'text' | 'isProgram'>[];
+	files: readonly (Pick<FolderFile, 'path' | 'kind' | 'text' | 'isProgram'> & Partial<Pick<FolderFile, 'isCut'>>)[];
 	/** Why not all files are there. */
 	problem: string | null;
 }
@@ -40,7 +40,7 @@ export async function scanFiles({ files, problem }: Scanned): Promise<SkillFindi
 		if (file.kind !== 'file' || file.text === null) continue;
 		const text = file.text.slice(0, room);
 		room -= text.length;
-		if (text.length < file.text.length) {
+		if (file.isCut || text.length < file.text.length) {
 			const message = 'Not all of it was looked at: the skill holds too much text.';
 			findings.push(aboutFile('warning', 'not-scanned', message, file.path));
 		}

@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+	mkdirSync,
+	mkdtempSync,
+	rmSync,
+	symlinkSync,
+	truncateSync,
+	unlinkSync,
+	utimesSync,
+	writeFileSync
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -143,7 +152,8 @@ describe('F4: trust by digest', () => {
 
 	test('a folder that is too large to be looked at is not trusted, and says so', async () => {
 		const trust = trustOf();
-		const skill = put(installedRoot(), 'demo', { 'SKILL.md': '# Demo', 'big.bin': '\0'.repeat(17 * 1024 * 1024) });
+		const skill = put(installedRoot(), 'demo', { 'SKILL.md': '# Demo', 'big.bin': '' });
+		truncateSync(join(skill.dir, 'big.bin'), 201 * 1024 * 1024);
 		const review = await trust.review(skill);
 		expect(review).toMatchObject({ trust: 'untrusted', digest: '' });
 		expect(review.findings[0]).toMatchObject({ severity: 'danger', kind: 'not-readable' });
@@ -151,7 +161,7 @@ describe('F4: trust by digest', () => {
 		expect(await trust.judge(skill)).toMatchObject({
 			state: 'untrusted',
 			digest: null,
-			problem: expect.stringContaining('16 MB')
+			problem: expect.stringContaining('200 MB')
 		});
 	});
 

@@ -166,10 +166,10 @@ export async function keptFiles({ files }: FolderContent): Promise<TrustedFile[]
 	const pace = createPace(SLICE_MS);
 	const kept: TrustedFile[] = [];
 	let room = MAX_TEXTS;
-	for (const { path, kind, sha256, text } of files) {
+	for (const { path, kind, sha256, text, isCut } of files) {
 		await pace();
 		const shown = text !== null && kind === 'link' ? `→ ${text}` : text;
-		const fits = shown !== null && shown.length <= Math.min(room, MAX_TEXT);
+		const fits = shown !== null && !isCut && shown.length <= Math.min(room, MAX_TEXT);
 		if (fits) room -= shown.length;
 		kept.push({ path, sha256, text: fits ? shown : null });
 	}
