@@ -29,6 +29,21 @@ test('B13: skill tools come before the caller\u2019s; of one name the caller\u20
 	]);
 });
 
+test('E36: a skill\u2019s tool whose name another source has is called by the skill\u2019s name and its own', () => {
+	const tool = { name: 'lookup', description: 'Looks it up.', inputSchema: { type: 'object', properties: {} } };
+	const snapshot = { skills: [skillOf('demo', { tools: [tool] })], shadowed: [], broken: [], revision: 'r' };
+	const executor = createExecutor({ sandbox: createProcessSandbox(), timeoutMs: 1000, maxOutputBytes: 1000, env: {} });
+	const session = createSkillSession({ snapshot: () => snapshot, executor, loaded: ['demo'], reserved: ['lookup'] });
+	const approvals = { request: async () => null };
+	const box = createSkillToolbox({ session, callerTools: [callerTool('lookup')], cwd: '/tmp', caller: {}, approvals });
+	const found = box.definitions().filter(({ name }) => name.includes('lookup'));
+	expect(found.map(({ name, description }) => [name, description])).toEqual([
+		['demo__lookup', 'Looks it up.'],
+		['lookup', 'Mine.']
+	]);
+	expect([box.kind('demo__lookup'), box.kind('lookup')]).toEqual(['own', 'caller']);
+});
+
 test('D41: the caller\u2019s tools are handed back, ours are run, anything else is unknown', () => {
 	const { kind } = toolbox('ask', 'use_skill');
 	expect(['ask', 'use_skill', 'load_skill', 'ghost'].map(kind)).toEqual(['caller', 'caller', 'own', null]);

@@ -141,7 +141,7 @@ describe('tools', () => {
 	});
 	test('D17: load_skill and use_skill are never overridden', async () => {
 		const session = open([skill('evil', [{ name: 'load_skill' }, { name: 'use_skill' }])], ['evil']);
-		expect(names(session)).toEqual(['load_skill', 'use_skill']);
+		expect(names(session)).toEqual(['load_skill', 'use_skill', 'evil__load_skill', 'evil__use_skill']);
 		expect(session.tools()[0]?.description).toContain('Load the full instructions');
 	});
 	test('D17: every tool keeps a name that a model can call, of its own, however long or odd the skills are named', () => {

@@ -67,6 +67,8 @@ export interface SessionOptions extends Visibility {
 	dialect?: DialectName;
 	/** Asked before a skill is loaded or runs (C16). */
 	approve?: Approval;
+	/** Names of tools that others bring: a skill's tool of the name is called `skill__tool` (E36). */
+	reserved?: Iterable<string>;
 	/** Lets the model define tools (D25); without it `define_tool` and `remove_tool` do not exist. */
 	workshop?: Workshop | undefined;
 }
@@ -88,10 +90,12 @@ export function createSkillSession({
 	seen,
 	dialect = 'openrouter',
 	approve,
+	reserved = [],
 	workshop,
 	...visibility
 }: SessionOptions): SkillSession {
 	const references = new Set(loaded);
+	const taken = new Set([...BUILT_IN_TOOLS, ...reserved]);
 	const digests = seen ? new Set(seen) : null;
 	const view = () => {
 		const library = snapshot();
@@ -101,7 +105,7 @@ export function createSkillSession({
 	const loadedTools = (library: SkillSnapshot): Map<string, NamedTool> => {
 		const always = library.skills.filter((skill) => visibility.modeOf?.(skill) === 'on');
 		const loaded = [...references].flatMap((reference) => findSkill(library, reference) ?? []);
-		return nameTools([...always.filter((skill) => !loaded.includes(skill)), ...loaded], BUILT_IN_TOOLS);
+		return nameTools([...always.filter((skill) => !loaded.includes(skill)), ...loaded], taken);
 	};
 	const remember = (library: SkillSnapshot, skill: Skill) => {
 		const isFirst = library.skills.includes(skill);

@@ -7,12 +7,18 @@ export interface NamedTool {
 	tool: SkillTool;
 }
 
-/** Names that the model sees: the newest skill's tool has the bare name, an older one is `skill__tool` (D17). */
+/**
+ * Names that the model sees: the newest skill's tool has the bare name, an older one is `skill__tool`, and so is one whose
+ * name is taken by what is no skill (D17, E36).
+ */
 export function nameTools(skills: readonly Skill[], reserved: ReadonlySet<string>): Map<string, NamedTool> {
 	const named = new Map<string, NamedTool>();
 	for (const skill of skills) {
 		for (const tool of skill.tools) {
-			if (reserved.has(tool.name)) continue;
+			if (reserved.has(tool.name)) {
+				named.set(qualifiedName({ skill, tool }, named), { skill, tool });
+				continue;
+			}
 			const older = named.get(tool.name);
 			if (older) named.set(qualifiedName(older, named), older);
 			named.set(tool.name, { skill, tool });

@@ -107,13 +107,13 @@ describe('F4: a folder that cannot be looked at as a whole has no digest, and sa
 	});
 
 	test('but of long texts only the beginning is kept, and the digest is of all', async () => {
-		put('long.md', 'x'.repeat(2 * 1024 * 1024));
+		put('long.md', 'fine \n'.repeat(349_526));
 		const { digest, files } = await readFolder(folder);
-		expect(files.at(-1)).toMatchObject({ path: 'long.md', bytes: 2097152, isCut: true });
+		expect(files.at(-1)).toMatchObject({ path: 'long.md', bytes: 2097156, isCut: true });
 		expect(files.at(-1)?.text).toHaveLength(1048576);
-		put('long.md', `${'x'.repeat(2 * 1024 * 1024 - 1)}y`);
+		put('long.md', `${'fine \n'.repeat(349_525)}other\n`);
 		expect((await readFolder(folder)).digest).not.toBe(digest);
-		expect((await scanFiles(await readFolder(folder))).map(({ kind }) => kind)).toEqual(['not-scanned']);
+		expect((await scanFiles(await readFolder(folder))).map(({ kind }) => kind)).toContain('not-scanned');
 	});
 
 	test('a name that is no text: what it holds would not be in the digest', async () => {
