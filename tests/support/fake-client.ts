@@ -4,6 +4,7 @@ import type { Client } from '../../src/lib/chat/client.ts';
 import { ApiError, unreachable } from '../../src/lib/chat/api-error.ts';
 import type { ConversationDetail, MessageList, RunAgentInput } from '../../src/lib/shared/api.ts';
 import type { RunEvent } from '../../src/lib/shared/events.ts';
+import { sampleList } from './sample-skills.ts';
 
 /** One opened stream of a run's events. */
 export class FakeSource extends EventTarget {
@@ -156,9 +157,11 @@ export function createFakeClient(): FakeClient {
 					progress: onprogress
 				});
 			}),
-		listSkills: async (page, limit) => ({ data: [], total: 0, page, limit, revision: '1' }),
+		listSkills: async (page, limit) => sampleList([], { page, limit }),
 		getSkill: async () => missing(),
 		changeSkill: async () => missing(),
+		getDiagnosis: async () => missing(),
+		fixSkill: async () => missing(),
 		skillEvents: () => new FakeSource('skills', 0) as unknown as EventSource,
 		saveSecrets: async () => ({ binaries: [], pythonModules: [], variables: [] }),
 		listExecutions: async ({ page, limit }) => ({ data: [], total: 0, page, limit, totalPages: 1 }),

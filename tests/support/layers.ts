@@ -65,12 +65,24 @@ const LAYERS: Layer[] = [
 	},
 	{
 		path: 'lib/server/evals/',
-		imports: [SHARED, LOG, 'lib/server/agent/', 'lib/server/runs/', 'lib/server/skills/', 'lib/server/store/']
+		imports: [
+			SHARED,
+			LOG,
+			SAFE_PATH,
+			'lib/server/agent/',
+			'lib/server/runs/',
+			'lib/server/skills/',
+			'lib/server/store/'
+		]
 	},
 	{ path: 'lib/server/openapi/', imports: [SHARED] },
 	{
 		path: 'lib/server/protocols/',
 		imports: [SHARED, LOG, 'lib/server/agent/', 'lib/server/runs/', 'lib/server/skills/', 'lib/server/store/']
+	},
+	{
+		path: 'lib/server/cli/',
+		imports: [SHARED, 'lib/server/config.ts', 'lib/server/evals/', 'lib/server/models/', 'lib/server/skills/']
 	},
 	{ path: LOG, imports: [] },
 	{ path: SAFE_PATH, imports: [SHARED] },
@@ -78,6 +90,7 @@ const LAYERS: Layer[] = [
 	{ path: 'lib/server/http.ts', imports: [SHARED, 'lib/server/'], kit: true },
 	{ path: 'lib/server/app.ts', imports: [SHARED, 'lib/server/'] },
 	{ path: 'lib/server/open-skills.ts', imports: [SHARED, 'lib/server/'] },
+	{ path: 'lib/server/handler-modules.ts', imports: ['lib/server/skills/native-handlers.ts'] },
 	{ path: 'lib/server/open-sandbox.ts', imports: [LOG, 'lib/server/config.ts', 'lib/server/sandbox/'] },
 
 	{ path: 'lib/chat/', imports: [SHARED] },
@@ -93,8 +106,9 @@ export const CONCRETE_PARTS: Record<string, string[]> = {
 	'lib/server/sandbox/process.ts': ['lib/server/skills/provider.ts', 'lib/server/open-sandbox.ts'],
 	'lib/server/sandbox/bubblewrap.ts': ['lib/server/open-sandbox.ts'],
 	'lib/server/sandbox/container.ts': ['lib/server/open-sandbox.ts'],
-	'lib/server/models/responses.ts': [],
-	'lib/server/models/offline.ts': [],
+	// The command line has no app.
+	'lib/server/models/responses.ts': ['lib/server/cli/evaluate.ts'],
+	'lib/server/models/offline.ts': ['lib/server/cli/evaluate.ts'],
 	'lib/server/store/sqlite.ts': [],
 	'lib/server/store/postgres.ts': []
 };

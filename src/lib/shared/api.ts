@@ -1,7 +1,6 @@
 /** The REST API's requests (schemas) and answers (types), DESIGN §5. Unknown keys in a request are refused. */
 import { z } from 'zod';
 import type { TokenUsage } from './events.ts';
-import type { InstallProvider } from './install.ts';
 import type { Message } from './message.ts';
 
 /** Ids that clients choose; one may name a folder. */
@@ -130,7 +129,18 @@ export const forwardedProps = z.looseObject({
 	/** More of this answer. */
 	continue: conversationId.optional(),
 	/** The new message stands after this one, beside what came there before; null for the beginning. */
-	after: conversationId.nullable().optional()
+	after: conversationId.nullable().optional(),
+	/** What of the skills this request may use (D42, B14); all of it without it. */
+	skills: z
+		.strictObject({
+			/** Only these skills of folders, by name. */
+			allowed: z.array(z.string().min(1).max(256)).max(1000).optional(),
+			/** `false`: none of a folder, only those of this server. */
+			customSkillExecutionEnabled: z.boolean().optional(),
+			/** Of those of this server only these; `omniroute_web_search` is `web_search`. */
+			builtinToolNames: z.array(z.string().min(1).max(256)).max(100).optional()
+		})
+		.optional()
 });
 
 export interface ConversationList {
@@ -190,6 +200,19 @@ export interface SkillSummary {
 	owner: string;
 	usage: SkillUsage;
 }
+
+/** Where an installed skill came from; `custom` is made from a schema and the name of a handler (E5). */
+export const INSTALL_PROVIDERS = [
+	'github',
+	'skillssh',
+	'skillsmp',
+	'well-known',
+	'zip',
+	'folder',
+	'inline',
+	'custom'
+] as const;
+export type InstallProvider = (typeof INSTALL_PROVIDERS)[number];
 
 export type SkillProvider = InstallProvider | 'local' | 'builtin';
 

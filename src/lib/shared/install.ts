@@ -1,19 +1,6 @@
 /** Installing skills: where they come from, what somebody looks at before they are placed, and what is kept of them (FEATURES E4–E9, E20–E28). */
 import { z } from 'zod';
-import type { SkillDiagnostic, SkillFileChange, SkillFinding, SkillFile } from './api.ts';
-
-/** Where an installed skill came from; `custom` is made from a schema and the name of a handler (E5). */
-export const INSTALL_PROVIDERS = [
-	'github',
-	'skillssh',
-	'skillsmp',
-	'well-known',
-	'zip',
-	'folder',
-	'inline',
-	'custom'
-] as const;
-export type InstallProvider = (typeof INSTALL_PROVIDERS)[number];
+import type { InstallProvider, SkillDiagnostic, SkillFileChange, SkillFinding, SkillFile } from './api.ts';
 
 /** The identity of who installs: an API key's skills are seen by that key alone, `system`’s by everybody (A41). */
 const apiKeyId = z.string().min(1).max(256);
@@ -135,6 +122,17 @@ export const installRequest = z.strictObject({
 	source: installSource,
 	...installConfirm.shape
 });
+
+/** `POST /api/skills/install`: whichever of both it is, what is wrong is told of that one. */
+export const installBody = z.record(z.string(), z.unknown()).transform((body, context) => {
+	const parsed = ('source' in body ? installRequest : customSkill).safeParse(body);
+	if (parsed.success) return parsed.data;
+	for (const { path, message } of parsed.error.issues) context.addIssue({ code: 'custom', path, message });
+	return z.NEVER;
+});
+
+/** `POST /api/skills/install/staged` with JSON. */
+export const stageRequest = z.strictObject({ source: installSource, apiKeyId: apiKeyId.optional() });
 
 /** `POST /api/skills/marketplace/install` (E7): by `sourceUrl` the whole folder, else the text alone. */
 export const marketplaceInstall = z

@@ -138,10 +138,11 @@ function orTwin(path: string) {
 	};
 }
 
-function tooLarge(message: string): AppError {
+export function tooLarge(message: string): AppError {
 	return new AppError('too_large', message);
 }
 
-function megabytes(bytes: number): string {
+/** A limit as people read it. */
+export function megabytes(bytes: number): string {
 	return bytes >= 1024 * 1024 ? `${Math.floor(bytes / (1024 * 1024))} MB` : `${bytes} bytes`;
 }

@@ -51,8 +51,12 @@ export async function connect(url: string, init: RequestInit, options: Connectio
 	if (signal.aborted) throw new Interruption('aborted');
 
 	const controller = new AbortController();
-	const interrupted = Promise.withResolvers<never>();
-	interrupted.promise.catch(() => {
+	// `Promise.withResolvers` and `Promise.try` are newer than the oldest Node that the command line runs on.
+	let rejectInterrupted: (interruption: Interruption) => void = () => undefined;
+	const interrupted = new Promise<never>((_, reject) => {
+		rejectInterrupted = reject;
+	});
+	interrupted.catch(() => {
 		// Listened to only until the headers are there; afterwards `read` throws the interruption itself.
 	});
 	let interruption: Interruption | null = null;
@@ -69,7 +73,7 @@ export async function connect(url: string, init: RequestInit, options: Connectio
 
 	function interrupt(reason: Interruption['reason']): void {
 		interruption ??= new Interruption(reason);
-		interrupted.reject(interruption);
+		rejectInterrupted(interruption);
 		close();
 	}
 
@@ -119,9 +123,9 @@ export async function connect(url: string, init: RequestInit, options: Connectio
 		}
 	}
 
-	const pending = Promise.try(() => options.fetch(url, { ...init, signal: controller.signal }));
+	const pending = (async () => options.fetch(url, { ...init, signal: controller.signal }))();
 	try {
-		const response = await Promise.race([pending, interrupted.promise]);
+		const response = await Promise.race([pending, interrupted]);
 		isWaiting = false;
 		reader = response.body?.getReader() ?? null;
 		return {

@@ -80,7 +80,7 @@ export class ItemTable {
 		for (const isRepeated of [hasSameId, isAlike]) {
 			for (const item of output) {
 				if (found.has(item)) continue;
-				const open = free.values().find((candidate) => candidate.type === item.type && isRepeated(candidate, item));
+				const open = [...free].find((candidate) => candidate.type === item.type && isRepeated(candidate, item));
 				if (!open) continue;
 				found.set(item, open);
 				free.delete(open);

@@ -78,9 +78,10 @@ describe('the stream decoder', () => {
 		}).toThrow(FrameTooLargeError);
 	});
 
-	test('a comment of any length is skipped', () => {
+	test('comments are skipped, however many; one that never ends is refused like any line', () => {
 		const decoder = createSseDecoder(1_000);
-		expect(decoder.push(bytes(`:${' '.repeat(5_000)}`))).toEqual([]);
-		expect(decoder.push(bytes('\ndata: 1\n\n'))).toEqual([{ event: undefined, data: '1' }]);
+		for (let i = 0; i < 100; i++) expect(decoder.push(bytes(`:${' '.repeat(500)}\n`))).toEqual([]);
+		expect(decoder.push(bytes('data: 1\n\n'))).toEqual([{ event: undefined, data: '1' }]);
+		expect(() => decoder.push(bytes(`:${' '.repeat(5_000)}`))).toThrow(FrameTooLargeError);
 	});
 });

@@ -25,7 +25,7 @@ export class FrameTooLargeError extends Error {
 	}
 }
 
-/** A decoder for one stream. Comments and unknown fields are skipped without being kept. */
+/** A decoder for one stream. Comments and unknown fields are skipped; a line without an end is too long whatever it is. */
 export function createSseDecoder(maxCharacters = 16 * 1024 * 1024): SseDecoder {
 	const utf8 = new TextDecoder();
 	let frames: SseFrame[] = [];

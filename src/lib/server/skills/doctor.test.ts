@@ -51,11 +51,12 @@ describe('F1, A23: a diagnosis', () => {
 		});
 		expect(issues.map(({ severity, field, line, fixId }) => [severity, field, line, fixId])).toEqual([
 			['error', '_', 3, 'yaml'],
-			// One after the other: the name is mended once the YAML is.
-			['error', 'name', 2, null],
-			['error', 'name', 2, null],
-			['warning', 'version', 4, null]
+			['error', 'name', 2, 'name'],
+			['error', 'name', 2, 'name'],
+			['warning', 'version', 4, 'version']
 		]);
+		// An entry can only be mended in YAML that reads, so that is mended with it.
+		expect(issues[1]?.after).toBe(MENDED.replace('Demo', 'demo'));
 		expect(issues[0]?.after).toBe(MENDED);
 		expect(await readdir(dir)).toEqual(['SKILL.md']);
 	});

@@ -1,7 +1,7 @@
 /** What every execution has, whatever runs it: its announcement, its end as a result, its record (FEATURES E12, E13). */
 import { randomUUID } from 'node:crypto';
 import { skillIdOf, type ExecutionHost, type ExecutionStart } from './execution-host.ts';
-import type { ExecutionContext } from './execution.ts';
+import type { ExecutionContext } from './execution-context.ts';
 import { SkillError, type Skill, type SkillExecutionResult } from './types.ts';
 
 /** What is run, and by what. */

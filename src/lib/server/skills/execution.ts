@@ -1,6 +1,7 @@
 /** One execution of a process: limits, secrets, network, what came of it (FEATURES D10–D14, F3). */
 import type { Sandbox, SandboxCommand, SandboxFolders, SandboxLimits, SandboxResult } from '../sandbox/sandbox.ts';
-import type { ExecutionCaller, ExecutionHost } from './execution-host.ts';
+import type { ExecutionContext } from './execution-context.ts';
+import type { ExecutionHost } from './execution-host.ts';
 import { carryOut } from './execution-record.ts';
 import { explain, readHarness, readProgram } from './execution-result.ts';
 import { limitsOf, timeoutOf } from './limits.ts';
@@ -8,17 +9,6 @@ import { MAX_SHOWN, type OutputStore } from './output-store.ts';
 import type { SpareNodes } from './spare-node.ts';
 import type { Skill, SkillEvent, SkillExecutionResult } from './types.ts';
 import { changedFiles, listWorkspace } from './workspace-changes.ts';
-
-export interface ExecutionContext {
-	/** Absolute working directory; made when it is not there. */
-	cwd: string;
-	signal?: AbortSignal;
-	onEvent?: (event: SkillEvent) => void;
-	/** Instead of the skill's or the host's limit, up to 300,000 (D10). */
-	timeoutMs?: number;
-	/** Who asked, for the record. */
-	caller?: ExecutionCaller;
-}
 
 /** A script or handler as it is to be started; paths as the process sees them. */
 export interface Invocation {

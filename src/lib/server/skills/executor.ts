@@ -4,7 +4,8 @@ import { delimiter, dirname, extname, join, relative } from 'node:path';
 import { DEFAULT_LIMITS, type Sandbox, type SandboxLimits } from '../sandbox/sandbox.ts';
 import { buildEnvironment } from './environment.ts';
 import type { ExecutionHost } from './execution-host.ts';
-import { execute, type ExecutionContext, type Invocation } from './execution.ts';
+import type { ExecutionContext } from './execution-context.ts';
+import { execute, type Invocation } from './execution.ts';
 import { HARNESS_ARGUMENTS, type NodeCall } from './handlers/node-harness.ts';
 import { PYTHON_HARNESS } from './handlers/python-harness.ts';
 import { createInterpreters } from './interpreters.ts';
@@ -16,7 +17,7 @@ import type { ScriptInput } from './script-arguments.ts';
 import { createSpareNodes } from './spare-node.ts';
 import { SkillError, type Skill, type SkillExecutionResult, type SkillTool } from './types.ts';
 
-export type { ExecutionContext } from './execution.ts';
+export type { ExecutionContext } from './execution-context.ts';
 
 export interface ExecutorOptions {
 	sandbox: Sandbox;

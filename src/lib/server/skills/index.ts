@@ -10,6 +10,8 @@ export {
 export type { AnthropicTool, ChatTool, ExtractedCall, GeminiTool, ToolFormat, ToolNames } from './adapters.ts';
 export { AUTO_MAX_SKILLS, AUTO_MIN_SCORE, pickAutoSkills, scoreAutoSkill } from './omniroute-score.ts';
 export type { OmnirouteScore, OmnirouteSignals, ScoredSkill, ScoreRequest } from './omniroute-score.ts';
+export { applyFixes, diagnose } from './doctor.ts';
+export type { DiagnosedIssue, Diagnosis, FixRequest } from './doctor.ts';
 export { createSkillsProvider } from './provider.ts';
 export type { SkillsProvider, SkillsProviderOptions } from './provider.ts';
 export { parseAllowedTools, parseSkill, parseSkillFile } from './parser.ts';

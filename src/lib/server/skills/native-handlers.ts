@@ -1,5 +1,5 @@
 /** Handlers that are functions of the host, known to skills by name (S1 `registerHandler`; FEATURES D37, D38, E35). */
-import type { ExecutionContext } from './execution.ts';
+import type { ExecutionContext } from './execution-context.ts';
 import { carryOut } from './execution-record.ts';
 import type { ExecutionHost } from './execution-host.ts';
 import { SkillError, type Skill, type SkillExecutionResult, type SkillTool } from './types.ts';

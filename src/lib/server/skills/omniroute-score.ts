@@ -63,7 +63,7 @@ function omnirouteContext(request: ScoreRequest): string {
 
 /** The points of one skill, by signal. */
 export function scoreAutoSkill(skill: ScoredSkill, request: ScoreRequest): OmnirouteScore {
-	return scoreIn(omnirouteContext(request), skill, request);
+	return createAutoScorer(request)(skill);
 }
 
 /** The skills to inject: at least 3 points, most points first, then the latest used, then most installs, then by name; at most 5. */
@@ -72,9 +72,17 @@ export function pickAutoSkills<Skill extends ScoredSkill>(
 	request: ScoreRequest,
 	{ maxSkills = AUTO_MAX_SKILLS, minScore = AUTO_MIN_SCORE }: { maxSkills?: number; minScore?: number } = {}
 ): ({ skill: Skill } & OmnirouteScore)[] {
-	const context = omnirouteContext(request);
-	return skills
-		.map((skill) => ({ skill, ...scoreIn(context, skill, request) }))
+	const score = createAutoScorer(request);
+	const scored = skills.map((skill) => ({ skill, ...score(skill) }));
+	return pickScored(scored, { maxSkills, minScore });
+}
+
+/** `pickAutoSkills` of what has its points already. */
+export function pickScored<Scored extends { skill: ScoredSkill; score: number }>(
+	scored: readonly Scored[],
+	{ maxSkills, minScore }: { maxSkills: number; minScore: number }
+): Scored[] {
+	return scored
 		.filter(({ score }) => score >= minScore)
 		.sort(
 			(a, b) =>
@@ -86,16 +94,26 @@ export function pickAutoSkills<Skill extends ScoredSkill>(
 		.slice(0, maxSkills);
 }
 
-function scoreIn(
-	context: string,
-	skill: ScoredSkill,
-	{ backgroundReason = '', provider }: ScoreRequest
-): OmnirouteScore {
+/** `scoreAutoSkill` for many skills: reads the request once. */
+export function createAutoScorer(request: ScoreRequest): (skill: ScoredSkill) => OmnirouteScore {
+	const context = omnirouteContext(request);
 	const words = new Set(tokensOf(context));
+	const background = tokensOf(request.backgroundReason ?? '');
+	return (skill) => scoreIn({ context, words, background, provider: request.provider }, skill);
+}
+
+interface ReadRequest {
+	context: string;
+	/** Those of the context, and those of the background reason. */
+	words: ReadonlySet<string>;
+	background: readonly string[];
+	provider: string | undefined;
+}
+
+function scoreIn({ context, words, background, provider }: ReadRequest, skill: ScoredSkill): OmnirouteScore {
 	const name = skill.name.toLowerCase();
 	const nameTokens = tokensOf(skill.name);
 	const tags = skill.tags.map((tag) => tag.toLowerCase().trim()).filter((tag) => tag !== '');
-	const background = tokensOf(backgroundReason);
 	const isNear = (token: string) => tags.some((tag) => tag.includes(token) || token.includes(tag));
 	const signals: OmnirouteSignals = {
 		// An empty name is a part of every text; it says nothing.

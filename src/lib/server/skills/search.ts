@@ -25,40 +25,51 @@ export interface SkillScore {
 
 /** The default scorer of FEATURES B7. Pure; `query` is what the user wrote. */
 export function scoreSkill(query: string, skill: SearchableSkill): SkillScore {
-	return scoreTokens(readQuery(query), skill);
+	return createScorer(query)(skill);
 }
 
-interface QueryWords {
-	/** Without stop-words. */
-	tokens: string[];
-	all: string[];
-}
-
-function readQuery(query: string): QueryWords {
-	return { tokens: tokenize(query), all: allWords(query) };
-}
-
-function scoreTokens(query: QueryWords, skill: SearchableSkill): SkillScore {
-	const asked = new Set(query.tokens);
-	const name = tokenizeName(skill.name);
-	// A name such as `say-hello` is made of stop-words, and is found by them.
-	const isPlainName = wordsOf(skill.name).every(isStopWord);
-	const tags = skill.tags?.map(tokenizeName).filter((tag) => isSequenceIn(tag, query.tokens)) ?? [];
-	const signals: SkillSignals = {
-		name: isSequenceIn(name, isPlainName ? query.all : query.tokens) ? 6 : 0,
-		nameTokens: 2 * countIn(name, isPlainName ? new Set(query.all) : asked),
-		tags: 3 * new Set(tags.map(String)).size,
-		description: countIn(tokenize(skill.description), asked)
+/** `scoreSkill` for many skills: reads the query once. */
+export function createScorer(query: string): (skill: SearchableSkill) => SkillScore {
+	const [asked, all] = [readText(tokenize(query)), readText(allWords(query))];
+	return (skill) => {
+		const name = tokenizeName(skill.name);
+		// A name such as `say-hello` is made of stop-words, and is found by them.
+		const nameIn = wordsOf(skill.name).every(isStopWord) ? all : asked;
+		const tags = skill.tags?.map(tokenizeName).filter((tag) => isSequenceIn(tag, asked)) ?? [];
+		const signals: SkillSignals = {
+			name: isSequenceIn(name, nameIn) ? 6 : 0,
+			nameTokens: 2 * countIn(name, nameIn),
+			tags: 3 * new Set(tags.map(String)).size,
+			description: countIn(tokenize(skill.description), asked)
+		};
+		return { score: signals.name + signals.nameTokens + signals.tags + signals.description, signals };
 	};
-	return { score: signals.name + signals.nameTokens + signals.tags + signals.description, signals };
 }
 
-function countIn(words: readonly string[], asked: ReadonlySet<string>): number {
-	return [...new Set(words)].filter((word) => asked.has(word)).length;
+interface ReadText {
+	words: readonly string[];
+	/** Of each word, where it stands. */
+	places: ReadonlyMap<string, readonly number[]>;
 }
 
-/** Do all of `words` occur in `text` side by side? Nothing occurs nowhere. */
-function isSequenceIn(words: readonly string[], text: readonly string[]): boolean {
-	if (words.length === 0) return false;
-	return text.some((_, start) => words.every((word, offset) => text[start + offset] === word));
+function readText(words: readonly string[]): ReadText {
+	const places = new Map<string, number[]>();
+	for (const [index, word] of words.entries()) {
+		const known = places.get(word);
+		if (known) known.push(index);
+		else places.set(word, [index]);
+	}
+	return { words, places };
+}
+
+function countIn(words: readonly string[], { places }: ReadText): number {
+	return new Set(words.filter((word) => places.has(word))).size;
+}
+
+/** Do all of `words` occur in a text side by side? Nothing occurs nowhere. */
+function isSequenceIn(words: readonly string[], text: ReadText): boolean {
+	const [first] = words;
+	if (first === undefined) return false;
+	const starts = text.places.get(first) ?? [];
+	return starts.some((start) => words.every((word, offset) => text.words[start + offset] === word));
 }

@@ -1,6 +1,7 @@
-/** `openrouter-skills validate|list|show|search|create <dir>`: the library on a command line (FEATURES E21). */
+/** `openrouter-skills validate|doctor|list|show|search|create <dir>`: the library on a command line (FEATURES E21). */
 import { parseArgs } from 'node:util';
 import { createSkill } from './create.ts';
+import { doctor } from './doctor.ts';
 import { findSkill, listSkills, searchSkills, showSkill } from './read.ts';
 import { UsageError } from './usage-error.ts';
 import { validate } from './validate.ts';
@@ -12,20 +13,40 @@ export interface CliResult {
 	stderr: string;
 }
 
-const USAGE = `Usage: openrouter-skills <command> <dir> …
+/** A command that another part of the program brings. */
+export interface CliCommand {
+	/** Its line in the list of commands. */
+	usage: string;
+	/** Options that take a text. */
+	options: readonly string[];
+	run(
+		dir: string,
+		values: Readonly<Record<string, unknown>>
+	): Promise<{ text: string; json: unknown; hasErrors: boolean }>;
+}
+
+const usageOf = (extra: Readonly<Record<string, CliCommand>>) => `Usage: openrouter-skills <command> <dir> …
 
   validate <dir>                  every problem as file:line; exits with 1 when there is an error
+  doctor <dir> [name] [--fix]     every problem, and what can be done about it as a diff; --fix does it, keeping the old file
   list <dir>                      the skills, those that are broken with the reason
   show <dir> <name>               one skill: facts, files, instructions
   search <dir> <words>…           the skills that fit, best first
   create <dir> <name> --description "…"   a new, valid skill folder
-
-<dir> is a folder of skills, or (validate, show) one skill's folder.
+${Object.values(extra)
+	.map(({ usage }) => `  ${usage}\n`)
+	.join('')}
+<dir> is a folder of skills, or (validate, doctor, show) one skill's folder.
 
 Options: --json (all but create), --help`;
 
 /** Runs one command. Never throws for what a user can do wrong. */
-export async function runCli(argv: readonly string[]): Promise<CliResult> {
+export async function runCli(
+	argv: readonly string[],
+	extra: Readonly<Record<string, CliCommand>> = {}
+): Promise<CliResult> {
+	const usage = usageOf(extra);
+	const more = Object.values(extra).flatMap(({ options }) => options);
 	try {
 		const { values, positionals } = parseArgs({
 			args: [...argv],
@@ -33,15 +54,21 @@ export async function runCli(argv: readonly string[]): Promise<CliResult> {
 			options: {
 				json: { type: 'boolean', default: false },
 				help: { type: 'boolean', short: 'h', default: false },
-				description: { type: 'string' }
+				description: { type: 'string' },
+				...Object.fromEntries(more.map((name) => [name, { type: 'string' as const }])),
+				fix: { type: 'boolean', default: false }
 			}
 		});
 		const [command, dir, ...rest] = positionals;
-		if (values.help || command === undefined) return { exitCode: values.help ? 0 : 2, ...out(USAGE, values.help) };
+		if (values.help || command === undefined) return { exitCode: values.help ? 0 : 2, ...out(usage, values.help) };
 		if (dir === undefined) throw new UsageError(`“${command}” needs a folder.`);
 		switch (command) {
 			case 'validate': {
 				const { text, json, hasErrors } = await validate(dir);
+				return { exitCode: hasErrors ? 1 : 0, ...out(values.json ? toJson(json) : text) };
+			}
+			case 'doctor': {
+				const { text, json, hasErrors } = await doctor(dir, rest[0], values.fix);
 				return { exitCode: hasErrors ? 1 : 0, ...out(values.json ? toJson(json) : text) };
 			}
 			case 'list': {
@@ -61,13 +88,17 @@ export async function runCli(argv: readonly string[]): Promise<CliResult> {
 				if (rest[0] === undefined) throw new UsageError('“create” needs a name for the skill.');
 				return { exitCode: 0, ...out(await createSkill(dir, rest[0], values.description)) };
 			}
-			default:
-				throw new UsageError(`There is no command “${command}”.`);
+			default: {
+				const found = Object.hasOwn(extra, command) ? extra[command] : undefined;
+				if (!found) throw new UsageError(`There is no command “${command}”.`);
+				const { text, json, hasErrors } = await found.run(dir, values);
+				return { exitCode: hasErrors ? 1 : 0, ...out(values.json ? toJson(json) : text) };
+			}
 		}
 	} catch (error) {
 		const isUsage = error instanceof UsageError || (error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS');
 		if (!isUsage) return { exitCode: 1, ...out((error as Error).message, false) };
-		return { exitCode: 2, ...out(`${(error as Error).message}\n\n${USAGE}`, false) };
+		return { exitCode: 2, ...out(`${(error as Error).message}\n\n${usage}`, false) };
 	}
 }
 

@@ -81,10 +81,14 @@ export const FIXES: Readonly<Record<string, Fix>> = {
 };
 
 function edit(change: (raw: RawSkill, front: FrontMatter, dir: string) => RawSkill | null): Fix {
-	return (text, dir) => {
-		const raw = splitSkill(text);
-		const front = readFrontMatter(text);
-		if (!raw || 'field' in front || front.repair) return null;
+	return (given, dir) => {
+		const read = readFrontMatter(given);
+		if ('field' in read) return null;
+		// An entry can only be found among lines that read as they stand.
+		const text = read.repair ? mendYaml(given) : given;
+		if (text === null) return null;
+		const [raw, front] = [splitSkill(text), readFrontMatter(text)];
+		if (!raw || 'field' in front) return null;
 		const changed = change(raw, front, dir);
 		return changed && joinSkill(changed);
 	};

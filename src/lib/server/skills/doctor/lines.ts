@@ -96,7 +96,7 @@ export function textLine(key: string, value: string): string {
 	return looksElse ? `${name}: ${JSON.stringify(text.trim())}` : lineOf(name, text);
 }
 
-export function indentOf(line: string): number {
+function indentOf(line: string): number {
 	return /^ */.exec(line)?.[0].length ?? 0;
 }
 

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { DoctorError } from './doctor-error.ts';
 
 /** The file as it is, and what it becomes. */
-export interface Replacement {
+interface Replacement {
 	dir: string;
 	/** How the file is called: `SKILL.md` or `skill.md`. */
 	name: string;

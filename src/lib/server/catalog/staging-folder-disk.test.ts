@@ -1,0 +1,46 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runOnDisk } from '../../../../tests/support/small-disk.ts';
+
+let dir: string;
+beforeEach(async () => {
+	dir = await mkdtemp(join(tmpdir(), 'small-disk-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+/** Writes three files of 400 KB, and says what came of it and what is left after the folder is removed. */
+const program = () => `
+	import { readdirSync } from 'node:fs';
+	import { createStagingFolder } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, 'staging-folder.ts')))};
+	let folder;
+	const result = { left: null };
+	try {
+		folder = await createStagingFolder(${JSON.stringify(dir)});
+		for (const name of ['a', 'b', 'c']) await folder.add('deep/' + name, Buffer.alloc(400_000));
+	} catch ({ code, message }) {
+		Object.assign(result, { code, message });
+	}
+	await folder?.remove();
+	result.left = readdirSync(${JSON.stringify(dir)});
+	console.log(JSON.stringify(result));
+`;
+
+test('E20: a disk that is full is storage_full, and nothing stays on it', async () => {
+	expect(JSON.parse(await runOnDisk({ dir, bytes: 1024 * 1024 }, program()))).toEqual({
+		code: 'storage_full',
+		message: 'The disk is full; make room and try again.',
+		left: []
+	});
+});
+
+test('E20: a disk that cannot be written is unavailable', async () => {
+	expect(JSON.parse(await runOnDisk({ dir, bytes: 'read-only' }, program()))).toEqual({
+		code: 'unavailable',
+		message: 'The data folder cannot be written (EROFS); check its permissions and try again.',
+		left: []
+	});
+	expect(await readdir(dir)).toEqual([]);
+});

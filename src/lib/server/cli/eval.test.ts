@@ -1,0 +1,157 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+	call,
+	dynamic,
+	startModelServer,
+	text,
+	type ModelServer,
+	type Reply
+} from '../../../../tests/support/model-server.ts';
+import { runCli } from '../skills/cli/run-cli.ts';
+import { evalCommand } from './eval.ts';
+
+const BUNDLED = join(import.meta.dirname, '../../../../skills/count-words');
+
+let dir: string;
+let server: ModelServer;
+let told: string[];
+beforeEach(async () => {
+	dir = await mkdtemp(join(tmpdir(), 'cli-eval-'));
+	told = [];
+	server = await startModelServer();
+	await put('demo/SKILL.md', '---\nname: demo\ndescription: Says things.\nversion: 1.2.3\n---\nSay it.');
+	await put('demo/scripts/say.sh', 'echo "said: forty-two"\n');
+	await putEvals([{ id: 'say', prompt: 'Say it.', expectations: ['contains: forty-two', 'It is kind.'] }]);
+});
+afterEach(async () => {
+	await server.close();
+	await rm(dir, { recursive: true, force: true });
+});
+
+async function put(path: string, content: string): Promise<void> {
+	await mkdir(dirname(join(dir, path)), { recursive: true });
+	await writeFile(join(dir, path), content);
+}
+const putEvals = (evals: unknown) => put('demo/evals/evals.json', JSON.stringify({ evals }));
+
+/** As on a command line; the settings are those of an environment with a key, unless others are given. */
+const run = (
+	args: string[],
+	environment: Record<string, string> = {
+		OPENROUTER_API_KEY: 'k',
+		OPENROUTER_BASE_URL: server.url,
+		OPENROUTER_MODEL: 'test/model'
+	}
+) => runCli(['eval', ...args], { eval: evalCommand({ environment, tell: (line) => void told.push(line) }) });
+
+const isJudge = (body: Record<string, unknown>) => String(body['instructions']).startsWith('You grade');
+const isWith = (body: Record<string, unknown>) => (body['tools'] as unknown[] | undefined)?.length;
+const serve = (count: number, choose: (body: Record<string, unknown>) => Reply) =>
+	server.push(...Array.from({ length: count }, () => dynamic(choose)));
+
+describe('F16: npx openrouter-skills eval: what cannot be evaluated', () => {
+	test.each([
+		['no folder', [], /“eval” needs a folder/],
+		['a folder that is not there', ['/no/such/folder'], /There is no folder/],
+		['no rounds', ['DIR/demo', '--rounds', '0'], /--rounds must be a whole number from 1 to 10/],
+		['rounds that are none', ['DIR/demo', '--rounds', 'many'], /--rounds must be/],
+		['an option that is none', ['DIR/demo', '--model', 'x'], /Unknown option/]
+	])('%s is a wrong call: exit code 2, and how to call it', async (_, args, message) => {
+		const { exitCode, stdout, stderr } = await run(args.map((arg) => arg.replace('DIR', dir)));
+		expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+		expect(stderr).toMatch(message);
+		expect(stderr).toContain('eval <dir> [--rounds n]');
+	});
+
+	test('a folder of several skills asks which', async () => {
+		await put('other/SKILL.md', '---\nname: other\ndescription: x\n---\nx');
+		expect(await run([dir])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('Which skill?') });
+	});
+
+	test('a skill without evals, with a broken file of them, or broken itself: exit code 1 with the reason', async () => {
+		await put('demo/evals/evals.json', '{');
+		expect(await run([join(dir, 'demo')])).toMatchObject({
+			exitCode: 1,
+			stderr: expect.stringContaining('not valid JSON')
+		});
+		await rm(join(dir, 'demo/evals'), { recursive: true });
+		expect(await run([join(dir, 'demo')])).toMatchObject({
+			exitCode: 1,
+			stderr: expect.stringContaining('has no evals')
+		});
+		await put('demo/SKILL.md', '---\nname: demo\n');
+		expect(await run([join(dir, 'demo')])).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('is broken') });
+		expect(server.requests).toEqual([]);
+	});
+
+	test('a setting that cannot be is named', async () => {
+		const { exitCode, stderr } = await run([join(dir, 'demo')], { OPENROUTER_BASE_URL: 'nonsense' });
+		expect(exitCode).toBe(1);
+		expect(stderr).toContain('OPENROUTER_BASE_URL');
+	});
+});
+
+describe('F16: npx openrouter-skills eval: with and without, side by side', () => {
+	test('the configured model answers and judges; nothing is left behind', async () => {
+		const before = (await readdir(tmpdir())).filter((name) => name.startsWith('openrouter-skills-eval-'));
+		serve(5, (body) => {
+			if (isJudge(body)) return text('[{"met": true, "reason": "ok"}]');
+			if (!isWith(body)) return text('I cannot.');
+			const isFirst = !JSON.stringify(body['input']).includes('said: forty-two');
+			return isFirst ? call('use_skill', { skill: 'demo', script: 'scripts/say.sh' }) : text('It says forty-two.');
+		});
+		const { exitCode, stdout, stderr } = await run([join(dir, 'demo')], {
+			...{ OPENROUTER_API_KEY: 'k', OPENROUTER_BASE_URL: server.url, OPENROUTER_MODEL: 'test/model' },
+			// A server would refuse to start so.
+			HOST: '0.0.0.0'
+		});
+		expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+		server.assertDone();
+		expect(stdout).toMatch(/^demo 1\.2\.3, answered by test\/model, 1 round$/m);
+		expect(stdout).toMatch(/^ +1\/1 +0\/1 +contains: forty-two$/m);
+		expect(stdout).toMatch(/^ +1\/1 +1\/1 +It is kind\.$/m);
+		expect(stdout).toMatch(/^ +100 % +50 % +of the expectations that could be told$/m);
+		expect(told).toEqual(['1 of 2 answers', '2 of 2 answers']);
+		expect(server.requests.every(({ headers }) => headers.authorization === 'Bearer k')).toBe(true);
+		const after = (await readdir(tmpdir())).filter((name) => name.startsWith('openrouter-skills-eval-'));
+		expect(after.filter((name) => !before.includes(name))).toEqual([]);
+	});
+
+	test('an expectation that is not met with the skill is exit code 1; --json tells all of it', async () => {
+		await putEvals([{ id: 'say', prompt: 'Say it.', expectations: ['contains: forty-two'] }]);
+		serve(4, () => text('No.'));
+		const { exitCode, stdout } = await run([join(dir, 'demo'), '--rounds', '2', '--json']);
+		server.assertDone();
+		expect(exitCode).toBe(1);
+		const report = JSON.parse(stdout) as Record<string, unknown>;
+		expect(report).toMatchObject({ skill: 'demo', version: '1.2.3', model: 'test/model', isOffline: false, rounds: 2 });
+		expect(report).toMatchObject({ passRate: { withSkill: 0, withoutSkill: 0 }, results: [{ id: 'say' }] });
+	});
+
+	test('an answer that did not come is exit code 1, with the reason', async () => {
+		await putEvals([{ id: 'say', prompt: 'Say it.', files: ['ghost.txt'] }]);
+		const { exitCode, stdout } = await run([join(dir, 'demo')]);
+		expect(exitCode).toBe(1);
+		expect(stdout).toContain('with: The file “ghost.txt” of this eval cannot be read.');
+		expect(stdout).toMatch(/^ +\? +\? +of the expectations/m);
+	});
+
+	test('F9: the evals of the bundled skill count-words hold with the built-in responder, and it says who answered', async () => {
+		const { exitCode, stdout } = await run([BUNDLED], {});
+		expect({ exitCode, stdout }).toMatchObject({ exitCode: 0 });
+		expect(stdout).toContain('answered by the built-in responder, which is no language model');
+		expect(stdout).toMatch(/^ +100 % +0 % +of the expectations that could be told$/m);
+		expect(told[0]).toMatch(/OPENROUTER_API_KEY is not set/);
+	});
+
+	test('F9: what the built-in responder cannot judge is not told, and no failure', async () => {
+		await putEvals([{ id: 'say', prompt: 'Say things with demo.', expectations: ['It is kind.'] }]);
+		const { exitCode, stdout } = await run([join(dir, 'demo')], {});
+		expect(exitCode).toBe(0);
+		expect(stdout).toMatch(/^ +\? +\? +It is kind\.$/m);
+		expect(stdout).toMatch(/^ +\? +\? +of the expectations/m);
+	});
+});

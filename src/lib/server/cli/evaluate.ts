@@ -1,0 +1,100 @@
+/** Evaluates one skill on a command line: the configured model, this machine's processes, no server and no store. */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { loadConfig, type Config } from '../config.ts';
+import { readEvals } from '../evals/evals-file.ts';
+import { createJudge } from '../evals/judge.ts';
+import { answersOf, passRates, runEvals } from '../evals/run-evals.ts';
+import { createOfflineModel } from '../models/offline.ts';
+import { createResponsesModel } from '../models/responses.ts';
+import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts';
+import type { Skill } from '../skills/types.ts';
+import type { EvalReport } from './render-evals.ts';
+
+export interface EvalCommandOptions {
+	/** The same settings as the server's: OPENROUTER_API_KEY, OPENROUTER_BASE_URL, OPENROUTER_MODEL, AGENT_…, SKILLS_… */
+	environment: Record<string, string | undefined>;
+	/** Takes a line on how far it has come. */
+	tell: (line: string) => void;
+}
+
+/** Absolute path of a skill's folder, and how often each prompt is asked. */
+export interface Wanted {
+	folder: string;
+	rounds: number;
+}
+
+/** @throws Error with a sentence for a setting, a skill or evals that cannot be used */
+export async function evaluate({ folder, rounds }: Wanted, options: EvalCommandOptions): Promise<EvalReport> {
+	// Nobody is served, so nobody is let in.
+	const config = loadConfig({ ...options.environment, HOST: undefined, PUBLIC_ORIGIN: undefined });
+	const skills = await createSkillsProvider([dirname(folder)], {
+		include: [basename(folder)],
+		timeout: config.skillsTimeoutMs,
+		maxOutput: config.skillsMaxOutputBytes,
+		env: config.skillsEnv,
+		limits: config.execution.limits
+	});
+	const workspaces = await mkdtemp(join(tmpdir(), 'openrouter-skills-eval-'));
+	try {
+		const skill = skillIn(skills, folder);
+		return await evaluateSkill({ config, skills, skill, rounds, workspaces, tell: options.tell });
+	} finally {
+		await skills.close();
+		await rm(workspaces, { recursive: true, force: true });
+	}
+}
+
+interface Evaluation {
+	config: Config;
+	skills: SkillsProvider;
+	skill: Skill;
+	rounds: number;
+	workspaces: string;
+	tell: (line: string) => void;
+}
+
+async function evaluateSkill(evaluation: Evaluation): Promise<EvalReport> {
+	const { config, skills, skill, rounds, workspaces, tell } = evaluation;
+	const { cases, problem } = await readEvals(skill);
+	if (problem !== null) throw new Error(problem);
+	if (cases.length === 0) throw new Error(`“${skill.name}” has no evals: write evals/evals.json in ${skill.dir}.`);
+	const { isOffline, limits } = config;
+	const model = modelOf(config);
+	if (isOffline) {
+		tell(
+			'OPENROUTER_API_KEY is not set: the built-in responder answers, which is no language model and judges nothing.'
+		);
+	}
+	const total = answersOf({ cases, rounds });
+	const results = await runEvals(
+		{
+			...{ model, skills, limits, folder: workspaces },
+			judge: createJudge(isOffline ? null : model),
+			// Whoever evaluates a folder on a command line wants it run.
+			approvals: { request: async () => null }
+		},
+		{ skill, cases, rounds, sessionId: `eval-${randomUUID()}` },
+		{
+			signal: new AbortController().signal,
+			async onAnswer({ done }) {
+				tell(`${done} of ${total} answers`);
+			}
+		}
+	);
+	const { name, version } = skill;
+	return { skill: name, version, model: model.id, isOffline, rounds, passRate: passRates(results), results };
+}
+
+function modelOf({ isOffline, model: id, baseUrl, apiKey }: Config) {
+	return isOffline ? createOfflineModel() : createResponsesModel({ id, baseUrl, ...(apiKey ? { apiKey } : {}) });
+}
+
+function skillIn({ registry }: SkillsProvider, folder: string): Skill {
+	const { skills, shadowed } = registry.snapshot();
+	const skill = [...skills, ...shadowed].find(({ dir }) => dir === folder);
+	if (!skill) throw new Error(`The skill in ${folder} cannot be loaded.`);
+	return skill;
+}

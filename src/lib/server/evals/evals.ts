@@ -1,0 +1,229 @@
+/** Runs of skills' evals on this server: begun, followed, stopped and kept (FEATURES F16). */
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import type { z } from 'zod';
+import { AppError } from '../../shared/errors.ts';
+import type { EvalRun, evalStart, SkillEvals } from '../../shared/try-out.ts';
+import type { AgentLimits } from '../agent/loop.ts';
+import type { Model } from '../agent/model.ts';
+import type { Log } from '../log.ts';
+import type { ApprovalPolicy } from '../runs/approval-policy.ts';
+import { requireSkill } from '../runs/skill-lookup.ts';
+import type { SkillModes } from '../runs/skill-modes.ts';
+import { skillIdOf } from '../skills/execution-host.ts';
+import type { SkillsProvider } from '../skills/provider.ts';
+import type { PlannedRun } from '../skills/session.ts';
+import type { Skill } from '../skills/types.ts';
+import type { Store } from '../store/store.ts';
+import { readEvals, type EvalCase } from './evals-file.ts';
+import { createJudge } from './judge.ts';
+import { answersOf, passRates, runEvals, type EvalPlan } from './run-evals.ts';
+
+/** `id` is a skill's, in all the ways that the API takes. */
+export interface Evals {
+	/** @throws AppError `not_found` */
+	list(id: string): Promise<SkillEvals>;
+	/**
+	 * Begins; what comes of it is told by `get`.
+	 * @throws AppError `forbidden` for a skill that nobody trusts, `conflict` for one without evals, switched off or in evaluation
+	 */
+	start(id: string, options: z.infer<typeof evalStart>): Promise<EvalRun>;
+	/** @throws AppError `not_found` */
+	get(id: string, runId: string): Promise<EvalRun>;
+	/** Ends it, or leaves it as it ended; resolves when nothing of it runs any more. @throws AppError `not_found` */
+	cancel(id: string, runId: string): Promise<EvalRun>;
+	/** Ends all. */
+	close(): Promise<void>;
+}
+
+export interface EvalsParts {
+	store: Pick<Store, 'evalRuns'>;
+	model: Model;
+	/** The model is the built-in responder, which cannot judge. */
+	isOffline: boolean;
+	skills: SkillsProvider;
+	modes: Pick<SkillModes, 'modeOf' | 'pinOf'>;
+	approvals: Pick<ApprovalPolicy, 'mayRunUnasked'>;
+	/** False while nothing of skills is executed (E11). */
+	isEnabled: () => boolean;
+	limits: AgentLimits;
+	/** Absolute path of a folder of its own, emptied at the start. */
+	folder: string;
+	log: Log;
+}
+
+const MAX_LISTED = 20;
+const MAX_ANSWERS = 400;
+const STOPPED = 'The server was stopped before it was done.';
+
+interface Active {
+	run: EvalRun;
+	controller: AbortController;
+	/** Resolves when it has ended. Never rejects. */
+	ended: Promise<void>;
+}
+
+/** Ends what an earlier server left behind. */
+export async function createEvals(parts: EvalsParts): Promise<Evals> {
+	const { store, model, skills, modes, approvals, log } = parts;
+	await store.evalRuns.endUnfinished(STOPPED, now());
+	await rm(parts.folder, { recursive: true, force: true });
+	const judge = createJudge(parts.isOffline ? null : model);
+	const active = new Map<string, Active>();
+	/** Skills between the question whether they may and the run. */
+	const starting = new Set<string>();
+	let isClosed = false;
+
+	const skillOf = (id: string) => requireSkill({ skills, modes }, id);
+	/** Trust is looked at again before each script: the files may be others by then. */
+	const request = async ({ skill, script, args }: PlannedRun) => {
+		if (await approvals.mayRunUnasked(skill)) return null;
+		const reason = `The files of “${skill.name}” are not trusted any more.`;
+		return { interruptId: randomUUID(), skill: skill.name, script, args, reason, digest: '' };
+	};
+
+	const perform = async (run: EvalRun, plan: EvalPlan, controller: AbortController) => {
+		const { signal } = controller;
+		const answering = { ...parts, judge, approvals: { request }, modeOf: modes.modeOf };
+		try {
+			await runEvals(answering, plan, {
+				signal,
+				async onAnswer({ results, done }) {
+					Object.assign(run, { results, passRate: passRates(results) });
+					run.progress.done = done;
+					await store.evalRuns.put(run).catch((error: unknown) => {
+						// The other answer that is being written is not worth waiting for.
+						controller.abort();
+						throw error;
+					});
+				}
+			});
+			Object.assign(run, endOf(run, signal));
+		} catch (error) {
+			log.error({ evalRun: run.id, error: String(error) }, 'A run of evals failed.');
+			const message = error instanceof AppError ? error.message : 'Something went wrong in the server.';
+			Object.assign(run, { state: 'failed', error: message });
+		}
+		run.finishedAt = now();
+		await store.evalRuns.put(run).catch((error: unknown) => {
+			log.error({ evalRun: run.id, error: String(error) }, 'The end of a run of evals could not be stored.');
+		});
+		active.delete(run.id);
+	};
+
+	const requireRun = async (id: string, runId: string): Promise<EvalRun> => {
+		const skill = skillOf(id);
+		const run = active.get(runId)?.run ?? (await store.evalRuns.get(runId));
+		if (run?.skillId === skillIdOf(skill)) return run;
+		throw new AppError('not_found', `“${skill.name}” has no run of evals of this id.`);
+	};
+
+	const begin = async (skill: Skill, { ids, rounds }: z.infer<typeof evalStart>): Promise<EvalRun> => {
+		await requireAllowed(parts, skill);
+		const { cases, problem } = await readEvals(skill);
+		const hint = 'Write evals/evals.json in the skill’s folder: prompts, and what is expected of the answers.';
+		if (problem !== null) throw new AppError('conflict', problem, { hint });
+		if (cases.length === 0) throw new AppError('conflict', `“${skill.name}” has no evals.`, { hint });
+		const chosen = choose(cases, ids);
+		const total = answersOf({ cases: chosen, rounds });
+		if (total > MAX_ANSWERS) {
+			throw new AppError('invalid_input', `rounds: these are ${total} answers, and ${MAX_ANSWERS} are the most.`);
+		}
+		const runId = randomUUID();
+		const run: EvalRun = {
+			...{ id: runId, skillId: skillIdOf(skill), version: skill.version, model: model.id, state: 'running' },
+			progress: { done: 0, total },
+			results: [],
+			...{ passRate: passRates([]), error: null, startedAt: now(), finishedAt: null }
+		};
+		await store.evalRuns.put(run);
+		// The next start ends it.
+		if (isClosed) throw new AppError('unavailable', 'The server is being stopped.');
+		const controller = new AbortController();
+		const plan = { skill, cases: chosen, rounds, sessionId: `eval-${runId}` };
+		active.set(runId, { run, controller, ended: perform(run, plan, controller) });
+		return run;
+	};
+
+	return {
+		async list(id) {
+			const skill = skillOf(id);
+			const { cases, problem } = await readEvals(skill);
+			const stored = await store.evalRuns.list(skillIdOf(skill), MAX_LISTED);
+			return {
+				cases: cases.map(({ expectations, ...each }) => ({
+					...each,
+					expectations: expectations.map(({ text }) => text)
+				})),
+				problem,
+				runs: stored.map((run) => active.get(run.id)?.run ?? run)
+			};
+		},
+
+		async start(id, options) {
+			const skill = skillOf(id);
+			const skillId = skillIdOf(skill);
+			const isRunning = [...active.values()].some(({ run }) => run.skillId === skillId);
+			if (isRunning || starting.has(skillId)) {
+				throw new AppError('conflict', `The evals of “${skill.name}” are running already.`, {
+					hint: 'Wait for the end of that run, or cancel it.'
+				});
+			}
+			starting.add(skillId);
+			return begin(skill, options).finally(() => starting.delete(skillId));
+		},
+
+		get: requireRun,
+
+		async cancel(id, runId) {
+			const run = await requireRun(id, runId);
+			const entry = active.get(runId);
+			entry?.controller.abort();
+			await entry?.ended;
+			return run;
+		},
+
+		async close() {
+			isClosed = true;
+			const all = [...active.values()];
+			for (const { controller } of all) controller.abort(new Error(STOPPED));
+			await Promise.all(all.map(({ ended }) => ended));
+		}
+	};
+}
+
+/** The same that is asked of a run by hand. @throws AppError */
+async function requireAllowed({ isEnabled, modes, approvals }: EvalsParts, skill: Skill): Promise<void> {
+	if (!isEnabled()) throw new AppError('unavailable', 'The execution of skills is switched off on this server.');
+	if (modes.modeOf(skill) === 'off') {
+		throw new AppError('conflict', `“${skill.name}” is switched off.`, { hint: 'Switch it on first.' });
+	}
+	if (await approvals.mayRunUnasked(skill)) return;
+	throw new AppError('forbidden', `Nobody has trusted the files of “${skill.name}” yet.`, {
+		hint: 'Look at what it contains on its page, and trust it there.'
+	});
+}
+
+function choose(cases: EvalCase[], ids: readonly (string | number)[] | undefined): EvalCase[] {
+	if (!ids) return cases;
+	const wanted = new Set(ids.map(String));
+	const unknown = [...wanted].find((id) => !cases.some((each) => each.id === id));
+	if (unknown !== undefined) throw new AppError('invalid_input', `ids: there is no eval “${unknown}”.`);
+	if (wanted.size === 0) throw new AppError('invalid_input', 'ids: must name at least one eval');
+	return cases.filter(({ id }) => wanted.has(id));
+}
+
+/** What it has come to: a run of which no answer is whole has failed. */
+function endOf({ results }: EvalRun, { aborted, reason }: AbortSignal): Pick<EvalRun, 'state' | 'error'> {
+	if (aborted) {
+		const isStopped = reason instanceof Error && reason.message === STOPPED;
+		return isStopped ? { state: 'failed', error: STOPPED } : { state: 'cancelled', error: null };
+	}
+	const answers = results.flatMap(({ withSkill, withoutSkill }) => [...withSkill, ...withoutSkill]);
+	const isFailed = answers.every(({ status }) => status === 'failed');
+	return isFailed ? { state: 'failed', error: answers[0]?.error ?? null } : { state: 'done', error: null };
+}
+
+function now(): string {
+	return new Date().toISOString();
+}

@@ -1,0 +1,23 @@
+/** Queries that are no part of a larger contract; the description of the API and the routes read the same. */
+import { z } from 'zod';
+
+/** Of every list that has pages. The page is a whole number from 1, `limit` at most 200. */
+export const pageQuery = z.object({
+	page: z.coerce.number().int().min(1).max(1_000_000).default(1),
+	limit: z.coerce.number().int().min(1).max(200).default(50)
+});
+
+/** `GET /api/conversations`. */
+export const conversationQuery = z.object({ q: z.string().max(1000).optional() });
+
+/** `GET /api/conversations/:id/messages`: those before this one. */
+export const earlierQuery = z.object({ before: z.string('must be the id of a message').max(256) });
+
+/** `GET /api/runs/:id/events`: a number that is none of this run starts over. */
+export const eventsQuery = z.object({ after: z.string().max(32).optional() });
+
+/** `POST /api/session`. */
+export const credentials = z.strictObject({ token: z.string().min(1).max(1000) });
+
+/** `GET /api/skills/marketplace` and `/skillssh`. */
+export const catalogQuery = z.object({ q: z.string().max(200).optional() });

@@ -1,0 +1,109 @@
+/** A real HTTP server on loopback that answers as it is told, and remembers what it was asked. */
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface PlayedRequest {
+	method: string;
+	/** With its query, as it was sent. */
+	path: string;
+	url: URL;
+	headers: IncomingHttpHeaders;
+}
+
+export interface PlayedReply {
+	status?: number;
+	headers?: Record<string, string>;
+	/** Text, bytes, or a value that is sent as JSON. */
+	body?: unknown;
+	/** This many zero bytes instead of a body. */
+	zeros?: number;
+}
+
+/** `hang`: nothing is answered until the server is closed. */
+export type PlayedAnswer = PlayedReply | 'hang';
+
+export interface PlayedServer {
+	/** Without a slash at its end. */
+	url: string;
+	/** `127.0.0.1:port`, as `config.catalog.hosts` has it. */
+	host: string;
+	requests: PlayedRequest[];
+	/** What it answers instead, where it answers anything; may be changed at any time. */
+	intercept: ((request: PlayedRequest) => PlayedAnswer | undefined) | null;
+	/** Resolves when this path (a beginning of it) has been asked for. */
+	asked(path: string): Promise<PlayedRequest>;
+	close(): Promise<void>;
+}
+
+export const rateLimited = (resetsAt: Date): PlayedReply => ({
+	status: 403,
+	headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(Math.floor(resetsAt.getTime() / 1000)) },
+	body: { message: 'API rate limit exceeded for 127.0.0.1.' }
+});
+export const failing = (status = 500): PlayedReply => ({ status, body: { message: 'Server Error' } });
+export const htmlPage = (status = 200): PlayedReply => ({
+	status,
+	headers: { 'content-type': 'text/html' },
+	body: '<!doctype html><title>Hello</title>'
+});
+export const redirectTo = (location: string, status = 302): PlayedReply => ({ status, headers: { location } });
+export const json = (body: unknown, status = 200): PlayedReply => ({ status, body });
+export const notFound = (message = 'Not Found'): PlayedReply => ({ status: 404, body: { message } });
+
+export async function startPlayedServer(answer: (request: PlayedRequest) => PlayedAnswer): Promise<PlayedServer> {
+	const requests: PlayedRequest[] = [];
+	const waiting: { path: string; resolve: (request: PlayedRequest) => void }[] = [];
+	const server = createServer((incoming, outgoing) => {
+		const request = requestOf(incoming);
+		requests.push(request);
+		for (const { path, resolve } of waiting) if (request.path.startsWith(path)) resolve(request);
+		const reply = played.intercept?.(request) ?? answer(request);
+		if (reply !== 'hang') send(outgoing, reply);
+	});
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	const { port } = server.address() as AddressInfo;
+	const played: PlayedServer = {
+		url: `http://127.0.0.1:${port}`,
+		host: `127.0.0.1:${port}`,
+		requests,
+		intercept: null,
+		asked(path) {
+			const already = requests.find((request) => request.path.startsWith(path));
+			return already ? Promise.resolve(already) : new Promise((resolve) => waiting.push({ path, resolve }));
+		},
+		async close() {
+			server.closeAllConnections();
+			await new Promise((resolve) => server.close(resolve));
+		}
+	};
+	return played;
+}
+
+function requestOf({ method = 'GET', url: path = '/', headers }: IncomingMessage): PlayedRequest {
+	return { method, path, url: new URL(path, 'http://played.invalid'), headers };
+}
+
+function send(outgoing: ServerResponse, { status = 200, headers = {}, body, zeros }: PlayedReply): void {
+	if (zeros !== undefined) {
+		outgoing.writeHead(status, headers);
+		sendZeros(outgoing, zeros);
+		return;
+	}
+	const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+	const type = isRaw ? 'application/octet-stream' : 'application/json; charset=utf-8';
+	outgoing.writeHead(status, { 'content-type': type, ...headers });
+	outgoing.end(isRaw ? body : body === undefined ? '' : JSON.stringify(body));
+}
+
+/** As fast as they are taken, so that whoever stops reading is not sent the rest. */
+function sendZeros(outgoing: ServerResponse, left: number): void {
+	while (left > 0) {
+		const size = Math.min(left, 65_536);
+		left -= size;
+		if (!outgoing.write(Buffer.alloc(size))) {
+			outgoing.once('drain', () => sendZeros(outgoing, left));
+			return;
+		}
+	}
+	outgoing.end();
+}

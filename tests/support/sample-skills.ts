@@ -1,0 +1,78 @@
+/** Skills, executions and lists of them as the server describes them, for component tests; each test names what matters to it. */
+import type { SkillDetail, SkillExecution, SkillList, SkillSummary } from '../../src/lib/shared/api.ts';
+import type { InstalledSkill, SkillOrigin, StagedInstall, StagedSkill } from '../../src/lib/shared/install.ts';
+
+export const SAMPLE_DIGEST = 'a'.repeat(64);
+const TIME = '2026-01-01T00:00:00.000Z';
+
+export function sampleSummary(more: Partial<SkillSummary> = {}): SkillSummary {
+	return {
+		...{ id: 'demo', name: 'demo', description: 'Says things.', status: 'ready', path: '/data/skills/demo/SKILL.md' },
+		...{ scripts: ['scripts/x.sh'], tools: [], diagnostics: [], trust: 'untrusted', mode: 'auto', version: '1.0.0' },
+		...{ source: 'installed', provider: 'local', owner: 'system' },
+		usage: { executions: 0, failures: 0, lastUsedAt: null },
+		...more
+	};
+}
+
+export function sampleDetail(more: Partial<SkillDetail> = {}): SkillDetail {
+	return {
+		...sampleSummary(),
+		version: '1.0.0',
+		...{ skillId: 'installed/demo', isTrustedByPlace: false, digest: SAMPLE_DIGEST, files: [], findings: [] },
+		...{ changes: null, network: { declared: [], granted: [] }, allowedTools: null, inputSchemas: {} },
+		needs: { binaries: [], pythonModules: [], variables: [] },
+		...more
+	};
+}
+
+export function sampleList(data: SkillSummary[], more: Partial<SkillList> = {}): SkillList {
+	return {
+		...{ data, skills: data, total: data.length, page: 1, limit: 50, totalPages: 1 },
+		...{ provider: 'github', popularDefaults: [], revision: '1' },
+		...more
+	};
+}
+
+export function sampleExecution(more: Partial<SkillExecution> = {}): SkillExecution {
+	return {
+		...{ id: 'e1', skillId: 'installed/demo', skill: 'demo', version: '1.0.0', tool: null, script: 'scripts/x.sh' },
+		...{ argv: [], input: null, digest: SAMPLE_DIGEST, sandbox: 'bubblewrap', limits: {}, status: 'success' },
+		...{ errorType: null, errorMessage: null, exitCode: 0, stdoutBytes: 5, stderrBytes: 0, output: 'said' },
+		...{ durationMs: 1500, files: [], refused: [], conversationId: null, runId: null, toolCallId: null },
+		...{ apiKeyId: null, sessionId: null, createdAt: TIME, finishedAt: TIME },
+		...more
+	};
+}
+
+export function sampleOrigin(more: Partial<SkillOrigin> = {}): SkillOrigin {
+	return { provider: 'zip', source: null, url: null, commit: null, path: '', revision: null, ...more };
+}
+
+export function sampleStagedSkill(more: Partial<StagedSkill> = {}): StagedSkill {
+	return {
+		...{ path: 'demo', name: 'demo', version: '1.0.0', description: 'Says things.', status: 'ready', diagnostics: [] },
+		...{ origin: sampleOrigin(), digest: SAMPLE_DIGEST, files: [], scripts: [], tools: [], findings: [] },
+		...{ installed: null, changes: null, audit: null },
+		...more
+	};
+}
+
+export function sampleStaged(more: Partial<StagedInstall> = {}): StagedInstall {
+	return {
+		id: 's1',
+		createdAt: TIME,
+		expiresAt: '2126-01-01T00:00:00.000Z',
+		skills: [sampleStagedSkill()],
+		notes: [],
+		...more
+	};
+}
+
+export function sampleInstalled(more: Partial<InstalledSkill> = {}): InstalledSkill {
+	return {
+		...{ id: 'i1', skillId: 'installed/demo', name: 'demo', version: '1.0.0', owner: 'system', state: 'active' },
+		...{ origin: sampleOrigin(), digest: SAMPLE_DIGEST, files: [], installedAt: TIME },
+		...more
+	};
+}
