@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { inflateRawSync, deflateRawSync } from 'node:zlib';
-import { createInstaller } from '../src/lib/server/catalog/installer.ts';
+import { createInstaller } from '../src/lib/server/catalog/create-installer.ts';
 import { fetchZip } from '../src/lib/server/catalog/upload-sources.ts';
 import { createLog } from '../src/lib/server/log.ts';
 import { openSkillModes } from '../src/lib/server/runs/skill-modes.ts';

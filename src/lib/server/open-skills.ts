@@ -2,6 +2,10 @@
 import { join } from 'node:path';
 import { createBuiltinCalls, type BuiltinCalls } from './builtins/builtin-calls.ts';
 import { createBuiltins } from './builtins/builtins.ts';
+import { ownedRoots } from './catalog/install-places.ts';
+import { createInstaller } from './catalog/create-installer.ts';
+import type { Installer } from './catalog/installer.ts';
+import { createCatalogs, createSources, type Catalogs } from './catalog/sources.ts';
 import type { Config } from './config.ts';
 import type { Log } from './log.ts';
 import { createNetworkAccess, type NetworkAccess } from './network/network-access.ts';
@@ -9,14 +13,20 @@ import { createSafeFetch } from './network/safe-fetch.ts';
 import { openSandbox, type OpenSandbox } from './open-sandbox.ts';
 import { createApprovalPolicy, type ApprovalPolicy } from './runs/approval-policy.ts';
 import { createExecutionRecorder } from './runs/execution-recorder.ts';
+import { openInstallIndex, type InstallIndex } from './runs/install-index.ts';
+import { openSettings, type RunningSettings } from './runs/settings.ts';
+import { createSkillLister, type SkillLister } from './runs/skill-list.ts';
 import { openSkillModes, type SkillModes } from './runs/skill-modes.ts';
+import { openSkillUsage, type SkillUsageCounts } from './runs/skill-usage.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 import { loadSecretsKey } from './secrets/key.ts';
 import { createLookup } from './secrets/lookup.ts';
 import { createPreflight, type Preflight } from './secrets/preflight.ts';
 import { createVault, type Vault } from './secrets/vault.ts';
+import { loadHandlers } from './handler-modules.ts';
 import type { ExecutionRecorder } from './skills/execution-host.ts';
 import { createSkillsProvider, type SkillsProvider } from './skills/provider.ts';
+import type { SkillRoot } from './skills/types.ts';
 import type { Store } from './store/store.ts';
 import { createTrust, type Trust } from './trust/trust.ts';
 
@@ -30,7 +40,16 @@ export interface SkillParts {
 	vault: Vault;
 	preflight: Preflight;
 	network: NetworkAccess;
+	settings: RunningSettings;
+	installs: InstallIndex;
+	usage: SkillUsageCounts;
+	lister: SkillLister;
+	installer: Installer;
+	catalogs: Catalogs;
 }
+
+/** Label of the folder that skills are installed into. */
+const INSTALLED = 'installed';
 
 /** `close` ends what runs and what waits. */
 export async function openSkills(
@@ -40,18 +59,22 @@ export async function openSkills(
 ): Promise<SkillParts & { close(): Promise<void> }> {
 	const { dataDir, execution, approvalMode, skillsEnv } = config;
 	await store.skillExecutions.endUnfinished('The server was stopped while this ran.', new Date().toISOString());
-	const recorder = createExecutionRecorder(store, log);
+	const usage = await openSkillUsage(store);
+	const recorder = createExecutionRecorder(store, log, usage);
+	const installs = await openInstallIndex(store);
 	const box = await openSandbox(config, log);
 	for (const note of box.notes) log.info({ sandbox: box.sandbox.name }, note);
 	const vault = createVault({ store: store.secrets, key: await loadSecretsKey(dataDir, config.secretsKey) });
+	const settings = await openSettings({ store, vault, defaults: { ...config.catalog, ...execution } });
 	const network = createNetworkAccess({ grants: store.networkGrants, dataDir, isEnabled: execution.network });
-	const modes = await openSkillModes(store);
 	const installedRoot = join(dataDir, 'skills');
+	const modes = await openSkillModes(store, { isInstalled: isInstalledSource });
 	const { trustsLocal } = execution;
 	const trust = createTrust({ store, roots: config.skillsDirs, installedRoot, trustsLocal });
 	// A name of its own, which no other folder's name takes: secrets and grants go by it.
-	const roots = config.skillsDirs.map((path) => (path === installedRoot ? { path, source: 'installed' } : path));
-	const skills = await createSkillsProvider(roots, {
+	const roots = config.skillsDirs.map((path) => (path === installedRoot ? installedSource(path) : path));
+	const skills = await createSkillsProvider([...roots, ...(await ownedRoots(dataDir))], {
+		handlers: await loadHandlers(execution.handlerModules),
 		timeout: config.skillsTimeoutMs,
 		maxOutput: config.skillsMaxOutputBytes,
 		env: skillsEnv,
@@ -66,13 +89,20 @@ export async function openSkills(
 				execution.runsInlineCommands && approvalMode === 'auto' && (await trust.judge(skill)).state === 'trusted',
 			recorder
 		},
-		isEnabled: () => execution.isEnabled,
+		isEnabled: () => settings.current().skillsEnabled,
 		watch: true
 	});
 	const lookup = createLookup({ sandbox: box.sandbox, host: box.host, path: process.env.PATH ?? '' });
 	const preflight = createPreflight({ vault, offered: skillsEnv, lookup });
 	const { missingVariables } = preflight;
-	const builtins = openBuiltins(config, { box, network, modes, recorder });
+	const builtins = openBuiltins(config, { box, network, modes, recorder, settings });
+	const catalogOptions = { ...config.catalog, skillsmpKey: settings.skillsmpApiKey };
+	const installer = await createInstaller({
+		...{ dataDir, modes, log },
+		store: { ...store, skillInstalls: installs.records },
+		registry: skills.registry,
+		sources: createSources(catalogOptions)
+	});
 	return {
 		skills,
 		builtins,
@@ -83,7 +113,14 @@ export async function openSkills(
 		vault,
 		preflight,
 		network,
+		settings,
+		installs,
+		usage,
+		lister: createSkillLister({ skills, builtins, trust, modes, installs, usage }),
+		installer,
+		catalogs: createCatalogs(catalogOptions),
 		async close() {
+			await installer.close();
 			await skills.close();
 			await builtins.close();
 			await box.close();
@@ -91,11 +128,19 @@ export async function openSkills(
 	};
 }
 
+function installedSource(path: string): SkillRoot {
+	return { path, source: INSTALLED, listsCopies: true };
+}
+
+function isInstalledSource(source: string): boolean {
+	return source === INSTALLED || source.startsWith('key.');
+}
+
 function openBuiltins(
 	{ execution }: Config,
-	parts: { box: OpenSandbox; network: NetworkAccess; modes: SkillModes; recorder: ExecutionRecorder }
+	parts: Pick<SkillParts, 'network' | 'modes' | 'settings'> & { box: OpenSandbox; recorder: ExecutionRecorder }
 ): BuiltinCalls {
-	const { box, network, modes, recorder } = parts;
+	const { box, network, modes, recorder, settings } = parts;
 	const builtins = createBuiltins({
 		sandbox: box.sandbox,
 		hostSandbox: box.host,
@@ -110,7 +155,7 @@ function openBuiltins(
 	return createBuiltinCalls({
 		builtins,
 		modeOf: modes.modeOf,
-		isEnabled: () => execution.isEnabled,
+		isEnabled: () => settings.current().skillsEnabled,
 		recorder,
 		timeoutMs: execution.builtins.timeoutMs
 	});

@@ -162,6 +162,22 @@ describe('SECURITY The server: the door takes writes as JSON only, because a for
 		expect(knock(type, { method: 'PUT', route: null })).toBe('unsupported_media_type');
 	});
 
+	test('E20: archives and folders of skills where skills are staged, and nowhere else', () => {
+		const route = '/api/skills/install/staged';
+		for (const type of ['application/zip', 'multipart/form-data; boundary=x']) {
+			const upload = { 'content-type': type };
+			expect(knock(upload, { method: 'POST', route }), type).toBe('open');
+			expect(knock({ ...upload, origin: 'http://evil.example' }, { method: 'POST', route }), type).toBe('forbidden');
+			expect(knock({ ...upload, 'sec-fetch-site': 'cross-site' }, { method: 'POST', route })).toBe('forbidden');
+			expect(knock(upload, { method: 'PUT', route }), type).toBe('unsupported_media_type');
+			expect(knock(upload, { method: 'POST', route: '/api/skills/install' })).toBe('unsupported_media_type');
+			expect(knock(upload, { method: 'POST', route: `${route}/[id]` })).toBe('unsupported_media_type');
+		}
+		for (const type of ['', 'text/plain', 'application/x-www-form-urlencoded', 'application/zipper']) {
+			expect(knock({ 'content-type': type }, { method: 'POST', route }), type).toBe('unsupported_media_type');
+		}
+	});
+
 	test('a deletion needs no type when it has no body', () => {
 		const deletion = { method: 'DELETE', route: '/api/conversations/[id]' };
 		expect(knock({}, deletion)).toBe('open');

@@ -17,6 +17,9 @@ export interface Knock {
 }
 
 const UPLOAD_ROUTE = '/api/conversations/[id]/files/[...path]';
+/** Takes skills as an archive, or as the files of a folder. */
+const STAGE_ROUTE = '/api/skills/install/staged';
+const SKILL_UPLOAD = /^(application\/zip|multipart\/form-data)\s*(;|$)/i;
 const HOST = /^(\[[\da-f:.]+\]|[a-z\d._-]+)(:\d{1,5})?$/i;
 const IP_ADDRESS = /^(\d{1,3}(\.\d{1,3}){3}|\[[\da-f:.]+\])$/i;
 const WILDCARDS: readonly string[] = ['0.0.0.0', '::'];
@@ -82,6 +85,7 @@ function isLinkToPage({ method, route, headers }: Knock): boolean {
 function mustBeJson({ method, route, headers }: Knock): boolean {
 	if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return false;
 	if (method === 'PUT' && route === UPLOAD_ROUTE) return false;
+	if (method === 'POST' && route === STAGE_ROUTE && SKILL_UPLOAD.test(headers.get('content-type') ?? '')) return false;
 	if (method !== 'DELETE') return true;
 	return headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) !== 0;
 }

@@ -27,7 +27,7 @@ export function pathsOf(before: readonly TrustedFile[], after: readonly TrustedF
 function diffOf(path: string, before: string, after: string): string {
 	const options = { context: 3, maxEditLength: MAX_EDITS };
 	const patch = createTwoFilesPatch(path, path, before, after, undefined, undefined, options);
-	if (patch !== undefined) return patch.replace(/^=+\n/, '');
+	if (patch !== undefined) return patch.replace(/^(?:Index: .*\n)?=+\n/, '');
 	const lines = (text: string) => text.replace(/\n$/, '').split('\n');
 	const [removed, added] = [lines(before), lines(after)];
 	return [

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import { conversationCreate, type ConversationList } from '$lib/shared/api.ts';
+import { conversationQuery } from '$lib/shared/queries.ts';
 import { UNTITLED } from '$lib/server/runs/runner.ts';
-import { api, readJson, readPage } from '$lib/server/http.ts';
+import { api, readJson, readPage, readQuery } from '$lib/server/http.ts';
 
 export const GET: RequestHandler = api(async ({ url, locals }) => {
 	const { page, limit } = readPage(url, 50);
-	const query = url.searchParams.get('q') ?? undefined;
+	const { q: query } = readQuery(url, conversationQuery);
 	const found = await locals.app.store.conversations.list({ page, limit, ...(query ? { query } : {}) });
 	return json({ ...found, page, limit } satisfies ConversationList);
 });

@@ -1,9 +1,7 @@
-import { z } from 'zod';
 import type { RequestHandler } from './$types';
 import { api, readJson } from '$lib/server/http.ts';
 import { AppError } from '$lib/shared/errors.ts';
-
-const credentials = z.strictObject({ token: z.string().min(1).max(1000) });
+import { credentials } from '$lib/shared/queries.ts';
 
 export const POST: RequestHandler = api(async ({ request, cookies, locals }) => {
 	const { login } = locals.app;

@@ -1,8 +1,10 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import { skillPatch, type SkillDetail } from '$lib/shared/api.ts';
+import type { TrashedSkill } from '$lib/shared/install.ts';
 import { api, readJson } from '$lib/server/http.ts';
 import { changeSkill, describeSkill } from '$lib/server/runs/skill-details.ts';
+import { requireListed } from '$lib/server/runs/skill-lookup.ts';
 
 export const GET: RequestHandler = api(async ({ params, locals }) => {
 	return json((await describeSkill(locals.app, params.id)) satisfies SkillDetail);
@@ -12,4 +14,9 @@ export const PUT: RequestHandler = api(async ({ params, request, locals }) => {
 	const patch = await readJson(request, skillPatch);
 	const now = new Date().toISOString();
 	return json((await changeSkill(locals.app, params.id, patch, now)) satisfies SkillDetail);
+});
+
+export const DELETE: RequestHandler = api(async ({ params, locals }) => {
+	const trashed = await locals.app.installer.remove(requireListed(locals.app, params.id));
+	return json(trashed satisfies TrashedSkill);
 });

@@ -1,0 +1,103 @@
+/** What somebody sees of a staged skill before they say yes: read by the library itself, nothing of it is run (FEATURES E20, F1, F4). */
+import { hash } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import type { SkillDiagnostic } from '../../shared/api.ts';
+import type { StagedSkill } from '../../shared/install.ts';
+import { readEntries } from '../skills/folder-walk.ts';
+import { readFrontMatter } from '../skills/front-matter.ts';
+import { readSafely } from '../skills/safe-read.ts';
+import { loadSkill } from '../skills/skill-loader.ts';
+import type { BrokenSkill, Skill } from '../skills/types.ts';
+import type { TrustedFile } from '../store/trusted-skills.ts';
+import { readFolder } from '../trust/folder.ts';
+import { scanFiles } from '../trust/scan.ts';
+import { keptFiles } from '../trust/trust.ts';
+import { hashFolder, type FolderHash } from './folder-hash.ts';
+
+/** What a version may be to be part of a folder's name. */
+const MAX_VERSION_CHARS = 64;
+const NAME = /^(?=.{1,64}$)[a-z0-9]+(-[a-z0-9]+)*$/;
+
+type Facts = 'name' | 'version' | 'description' | 'status' | 'diagnostics' | 'digest' | 'files' | 'scripts' | 'tools';
+
+export interface Inspection extends FolderHash {
+	shown: Pick<StagedSkill, Facts | 'findings'>;
+	/** With the texts, for a difference. */
+	kept: TrustedFile[];
+}
+
+/** `dir` is the skill's folder; what is wrong with it is a diagnostic, and a name that it does not state is empty. @throws the system's error where it cannot be read */
+export async function inspectSkill(dir: string): Promise<Inspection> {
+	const { skill, diagnostics } = await read(dir);
+	const content = await readFolder(dir);
+	const hashes = await hashFolder(dir);
+	const kept = await keptFiles(content);
+	const texts = new Map(kept.map(({ path, text }) => [path, text]));
+	const isBroken = diagnostics.some(({ severity }) => severity === 'error');
+	const ready = skill.status === 'ready' ? skill : null;
+	return {
+		...hashes,
+		kept,
+		shown: {
+			name: skill.name,
+			version: ready?.version ?? null,
+			description: skill.description,
+			status: isBroken ? 'broken' : 'ready',
+			diagnostics,
+			// Of what is too much to be trusted, a digest of the same strength: it only tells installations apart.
+			digest: content.digest ?? hash('sha256', JSON.stringify(hashes.files)),
+			files: hashes.files.map(({ path, bytes }) => ({ path, bytes, text: texts.get(path) ?? null })),
+			scripts: [...(ready?.scripts ?? [])],
+			tools: ready?.tools.map(({ name }) => name) ?? [],
+			findings: await scanFiles(content)
+		}
+	};
+}
+
+/** A name that can be part of a folder's: checked by itself, wherever it comes from. */
+export function isInstallableName(name: string): boolean {
+	return NAME.test(name);
+}
+
+async function read(dir: string): Promise<{ skill: Skill | BrokenSkill; diagnostics: SkillDiagnostic[] }> {
+	const root = { path: dirname(dir), source: 'staging' };
+	const entries = readEntries(dir);
+	const file = ['SKILL.md', 'skill.md'].flatMap((name) => entries.find((entry) => entry.name === name) ?? [])[0];
+	if (!file) {
+		const issue = { severity: 'error' as const, field: '_', message: 'There is no SKILL.md.' };
+		const place = { path: dir, dir, root: root.path, source: root.source };
+		return {
+			skill: { ...place, status: 'broken', name: '', description: '', issues: [issue] },
+			diagnostics: [issue]
+		};
+	}
+	const reader = { readFolder: async (folder: string) => readEntries(folder), beforeFile: () => undefined };
+	const skill = await loadSkill({ path: dir, root, file, entries }, reader);
+	// The folder is ours: that the name differs from it says nothing.
+	const issues = skill.issues.filter(({ field, message }) => field !== 'name' || !message.includes(' the folder'));
+	if (skill.status === 'broken') return { skill: { ...skill, name: '' }, diagnostics: issues };
+	const stated = statedName(join(dir, file.name));
+	const diagnostics = [...issues, ...refusalsOf(skill, stated)];
+	return { skill: stated === null ? { ...skill, name: '' } : skill, diagnostics };
+}
+
+/** The folder's name would be used in its place, and the folder is ours. */
+function statedName(path: string): string | null {
+	const front = readFrontMatter(readSafely(path, false).toString());
+	if ('field' in front) return null;
+	const { name, skill } = front.data;
+	return [name, skill].find((value): value is string => typeof value === 'string' && value.trim() !== '') ?? null;
+}
+
+function refusalsOf({ name, version }: Skill, stated: string | null): SkillDiagnostic[] {
+	const refuse = (field: string, message: string): SkillDiagnostic => ({ severity: 'error', field, message });
+	if (stated === null) return [refuse('name', 'is missing: what is installed has a name of its own')];
+	const refusals: SkillDiagnostic[] = [];
+	if (!isInstallableName(name)) {
+		refusals.push(refuse('name', 'must be 1 to 64 lower-case letters a–z, digits and single hyphens to be installed'));
+	}
+	if (version.length > MAX_VERSION_CHARS) {
+		refusals.push(refuse('version', `is longer than ${MAX_VERSION_CHARS} characters`));
+	}
+	return refusals;
+}

@@ -1,0 +1,10 @@
+import { json } from '@sveltejs/kit';
+import type { RequestHandler } from './$types';
+import type { SkillVersions } from '$lib/shared/install.ts';
+import { api } from '$lib/server/http.ts';
+import { requireSkill } from '$lib/server/runs/skill-lookup.ts';
+
+export const POST: RequestHandler = api(async ({ params, locals }) => {
+	const skill = requireSkill(locals.app, params.id);
+	return json((await locals.app.installer.rollback(skill)) satisfies SkillVersions);
+});

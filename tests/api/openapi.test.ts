@@ -1,0 +1,117 @@
+/** The description of the API against the routes that there are, and against the rules of OpenAPI 3.1. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createOpenApiDocument, OPERATIONS } from '../../src/lib/server/openapi/document.ts';
+import { skillPatch, skillQuery } from '../../src/lib/shared/api.ts';
+
+const ROUTES = join(import.meta.dirname, '../../src/routes');
+const document = createOpenApiDocument('1.2.3', 'http://127.0.0.1:3000');
+
+interface Described {
+	operationId: string;
+	tags: string[];
+	parameters?: { name: string; in: string; required: boolean; schema: unknown; description?: string }[];
+	requestBody?: { content: Record<string, { schema: Record<string, unknown> }> };
+	responses: Record<string, { description?: string; $ref?: string; content?: object }>;
+}
+
+const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+	Object.entries(methods).map(([method, value]) => ({ path, method, operation: value as unknown as Described }))
+);
+
+/** `GET /api/runs/{id}` for each method that a route exports. */
+function routes(): string[] {
+	const files = readdirSync(join(ROUTES, 'api'), { recursive: true, encoding: 'utf8' });
+	return files
+		.filter((file) => file.endsWith('+server.ts'))
+		.flatMap((file) => {
+			const folder = `api/${file}`.split(/[\\/]/).slice(0, -1);
+			const path = folder.map((part) => part.replace(/^\[(?:\.\.\.)?(\w+)\]$/, '{$1}')).join('/');
+			const text = readFileSync(join(ROUTES, 'api', file), 'utf8');
+			const methods = [...text.matchAll(/^export (?:const|async function|function) ([A-Z]+)\b/gm)];
+			return methods.map(([, method]) => `${method} /${path}`);
+		});
+}
+
+/** Every value inside, with where it is. */
+function* walk(value: unknown, at = '#'): Generator<[string, unknown]> {
+	yield [at, value];
+	if (typeof value !== 'object' || value === null) return;
+	for (const [key, inner] of Object.entries(value)) yield* walk(inner, `${at}/${key}`);
+}
+
+test('E2, E10: every method of every route is described, and nothing else is', () => {
+	const listed = OPERATIONS.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+	expect(listed.toSorted()).toEqual(routes().toSorted());
+});
+
+test('every operation has a name of its own, a tag that is listed, and answers', () => {
+	const ids = described.map(({ operation }) => operation.operationId);
+	expect(new Set(ids).size).toBe(ids.length);
+	expect(described).toHaveLength(OPERATIONS.length);
+	const tags = document.tags.map(({ name }) => name);
+	for (const { operation } of described) {
+		expect(tags).toEqual(expect.arrayContaining(operation.tags));
+		const statuses = Object.keys(operation.responses);
+		expect(statuses.every((status) => /^[2-5]\d\d$/.test(status))).toBe(true);
+		expect(statuses.some((status) => status.startsWith('2'))).toBe(true);
+		expect(statuses).toContain('500');
+		for (const answer of Object.values(operation.responses)) expect(answer.$ref ?? answer.description).toBeTruthy();
+		expect(operation.responses['204']?.content).toBeUndefined();
+	}
+});
+
+test('parameters of a path are declared, each once, with words for people', () => {
+	for (const { path, operation } of described) {
+		const parameters = operation.parameters ?? [];
+		const inPath = parameters.filter((parameter) => parameter.in === 'path');
+		expect(inPath.map(({ name }) => `{${name}}`)).toEqual(path.match(/\{\w+\}/g) ?? []);
+		expect(inPath.every(({ required }) => required)).toBe(true);
+		expect(new Set(parameters.map((parameter) => `${parameter.in} ${parameter.name}`)).size).toBe(parameters.length);
+		expect(parameters.filter(({ description }) => !description).map(({ name }) => `${path}: ${name}`)).toEqual([]);
+		expect(parameters.every(({ schema }) => typeof schema === 'object')).toBe(true);
+	}
+});
+
+test('reading operations have no body, and two paths never mean the same', () => {
+	expect(described.filter(({ method, operation }) => method === 'get' && operation.requestBody)).toEqual([]);
+	const shapes = Object.keys(document.paths).map((path) => path.replace(/\{\w+\}/g, '{}'));
+	expect(new Set(shapes).size).toBe(shapes.length);
+});
+
+test('it is plain JSON, and all references lead somewhere', () => {
+	expect(JSON.parse(JSON.stringify(document))).toEqual(document);
+	for (const [at, value] of walk(document)) {
+		expect(value, at).not.toBeUndefined();
+		if (!at.endsWith('/$ref')) continue;
+		const target = String(value).slice(2).split('/');
+		const found = target.reduce<unknown>((inner, key) => (inner as Record<string, unknown>)[key], document);
+		expect(found, String(value)).toBeDefined();
+	}
+});
+
+test('patterns are regular expressions, types are types, and what is required is there', () => {
+	const types = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'];
+	for (const [at, value] of walk(document.paths)) {
+		if (typeof value !== 'object' || value === null || !('type' in value)) continue;
+		const schema = value as { type: unknown; pattern?: string; required?: string[]; properties?: object };
+		if (at.endsWith('/properties')) continue;
+		expect(types, at).toEqual(expect.arrayContaining([schema.type].flat()));
+		if (schema.pattern !== undefined) expect(() => new RegExp(schema.pattern ?? '', 'u'), at).not.toThrow();
+		if (Array.isArray(schema.required)) {
+			expect(Object.keys(schema.properties ?? {}), at).toEqual(expect.arrayContaining(schema.required));
+		}
+	}
+});
+
+test('E2, E3: queries and bodies are those that requests are checked with', () => {
+	const queryOf = (path: string) =>
+		(document.paths[path]?.get as unknown as Described).parameters?.map(({ name }) => name);
+	expect(queryOf('/api/skills')).toEqual([...Object.keys(skillQuery.shape), 'page', 'limit']);
+	const put = document.paths['/api/skills/{id}']?.put as unknown as Described;
+	expect(put.requestBody?.content['application/json']?.schema).toMatchObject({
+		additionalProperties: false,
+		properties: Object.fromEntries(Object.keys(skillPatch.shape).map((key) => [key, expect.anything()]))
+	});
+});
