@@ -40,7 +40,7 @@ export const handle: Handle = async ({ event, resolve }) => {
 	if (!app) throw new Error('the app was not created');
 	event.locals.app = app;
 	const response = await admit(event).then(
-		() => resolve(event),
+		async () => asJson(event, await resolve(event)),
 		(error: unknown) => refusal(event, error)
 	);
 	// Whoever stands between must not keep what only this client may see.
@@ -72,6 +72,14 @@ async function admit(event: RequestEvent): Promise<void> {
 	if (event.url.pathname.startsWith('/api/') && event.route.id === null) {
 		throw new AppError('not_found', `There is no ${event.url.pathname}.`);
 	}
+}
+
+/** Kit says by itself, as plain text, that a route has no such method. */
+function asJson({ request, route }: RequestEvent, response: Response): Response {
+	if (response.status !== 405 || !route.id?.startsWith('/api/')) return response;
+	const answer = errorResponse(new AppError('method_not_allowed', `There is no ${request.method} here.`));
+	answer.headers.set('allow', response.headers.get('allow') ?? '');
+	return answer;
 }
 
 /** Programs get the error as JSON; a browser that wants a page gets the login page, which leads back. */

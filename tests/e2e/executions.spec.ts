@@ -80,6 +80,7 @@ test('F6: a script and a tool run by hand from the page of the skill, whose exec
 	await expect(page.getByTestId('execution-output')).toContainText('3');
 
 	await page.getByTestId('run-what').selectOption({ label: 'count_words (tool)' });
+	await page.getByTestId('toggle-json').click();
 	await expect(page.getByTestId('run-text')).toHaveValue('{\n  "text": ""\n}');
 	await page.getByTestId('run-text').fill('{"text": ');
 	await page.getByTestId('run-button').click();
@@ -121,7 +122,8 @@ test('B6: the skills of the server stand below those of folders and count for th
 	await expect(page.getByTestId('no-skills')).toHaveCount(0);
 	await row(page, 'file_write').getByTestId('skill-link').click();
 	await expect(page.getByTestId('skill-name')).toHaveText('file_write');
-	await page.getByTestId('run-text').fill('{"path": "note.txt", "content": "kept"}');
+	await page.getByLabel('path', { exact: false }).fill('note.txt');
+	await page.getByLabel('content', { exact: false }).fill('kept');
 	await page.getByTestId('run-button').click();
 	await expect(page.getByTestId('execution')).toContainText('note.txt (4 B)');
 

@@ -23,7 +23,9 @@ test('the package declares only what the library imports, and its own exports, t
 	const manifest = JSON.parse(text) as Record<string, unknown>;
 	const root = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Record<string, unknown>;
 	expect(manifest).toMatchObject({ name: 'openrouter-skills', version: root.version, type: 'module' });
-	expect(Object.keys(manifest.dependencies as object)).toEqual(['gray-matter', 'js-yaml', 'semver', 'zod']);
+	expect(Object.keys(manifest.dependencies as object)).toEqual([
+		...['eventsource-parser', 'gray-matter', 'js-yaml', 'semver', 'zod']
+	]);
 	expect(manifest).not.toHaveProperty('devDependencies');
 	expect(manifest).not.toHaveProperty('optionalDependencies');
 	const { stdout } = await library.runCommand('npm', ['ls', '--all', '--parseable']);
@@ -44,6 +46,14 @@ test('S0: `npx openrouter-skills validate` finds nothing wrong with the bundled 
 	await expect(
 		library.runCommand('npx', ['--no-install', 'openrouter-skills', 'validate', 'nowhere'])
 	).rejects.toThrow();
+});
+
+test('F16: `npx openrouter-skills eval` of a bundled skill, on the built-in responder', async () => {
+	const settings = { OPENROUTER_API_KEY: '', OPENROUTER_BASE_URL: '' };
+	const args = ['--no-install', 'openrouter-skills', 'eval', 'skills/count-words'];
+	const { stdout, stderr } = await library.runCommand('npx', args, settings);
+	expect(stdout).toMatch(/^ +100 % +0 % +of the expectations that could be told$/m);
+	expect(stderr).toContain('OPENROUTER_API_KEY is not set');
 });
 
 test('B17: examples/openrouter-sdk.mjs answers with the number that the skill counted', async () => {

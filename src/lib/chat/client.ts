@@ -4,11 +4,13 @@ import type {
 	ConversationDetail,
 	ConversationList,
 	ConversationSummary,
+	DiagnosisFix,
 	Health,
 	MessageList,
 	QueuedMessage,
 	RunAgentInput,
 	RunState,
+	SkillDiagnosis,
 	SkillExecution,
 	SkillExecutionList,
 	SkillDetail,
@@ -18,10 +20,10 @@ import type {
 	WorkspaceFile
 } from '../shared/api.ts';
 import type { ApprovalDecision } from '../shared/events.ts';
-import { ApiError, errorFromBody, unreachable } from './api-error.ts';
+import type { ExecutionQuery } from './execution-query.ts';
 import { fileUrl } from './files.ts';
-import { goToLogin } from './login.ts';
-import { uploadFile, type UploadOptions } from './upload.ts';
+import { queryOf, request, skillUrl } from './request.ts';
+import { upload, type UploadOptions } from './upload.ts';
 
 /** What the page needs of the server; tests bring their own. */
 export interface Client {
@@ -60,16 +62,15 @@ export interface Client {
 	/** `id` is a name or `source/name`. */
 	getSkill: (id: string) => Promise<SkillDetail>;
 	changeSkill: (id: string, patch: SkillPatch) => Promise<SkillDetail>;
+	/** What is wrong with a skill, ready or broken, and what can be done about it. */
+	getDiagnosis: (id: string) => Promise<SkillDiagnosis>;
+	/** Writes fixes, all there are without `fixes`, to the file that `digest` is of; its id may be another afterwards. */
+	fixSkill: (id: string, patch: DiagnosisFix) => Promise<SkillDiagnosis>;
 	skillEvents: () => EventSource;
 	/** Stores variables for a skill's scripts, by `source/name`; null removes one. They never come back. */
 	saveSecrets: (skillId: string, secrets: Record<string, string | null>) => Promise<SkillNeeds>;
-	/** Newest first; an empty status or skill is any. */
-	listExecutions: (query: {
-		status: string;
-		skill: string;
-		page: number;
-		limit: number;
-	}) => Promise<SkillExecutionList>;
+	/** Newest first; what is empty is any. */
+	listExecutions: (query: ExecutionQuery & { page: number; limit: number }) => Promise<SkillExecutionList>;
 	/** Runs a script or tool now, and waits for its end. */
 	runExecution: (wanted: AdHocExecution) => Promise<{ execution: SkillExecution }>;
 	endExecution: (id: string) => Promise<void>;
@@ -102,17 +103,16 @@ export function createClient(): Client {
 			const answer = await request<WorkspaceFile[] | { data: WorkspaceFile[] }>(of(id, 'files'));
 			return Array.isArray(answer) ? answer : answer.data;
 		},
-		uploadFile: (id, path, file, options) => uploadFile(fileUrl(id, path), file, options),
+		uploadFile: (id, path, file, options) =>
+			upload({ method: 'PUT', url: fileUrl(id, path), body: file, contentType: 'application/octet-stream' }, options),
 		listSkills: (page, limit) => request(`/api/skills?page=${page}&limit=${limit}`),
 		getSkill: (id) => request(skillUrl(id)),
 		changeSkill: (id, patch) => request(skillUrl(id), 'PUT', patch),
+		getDiagnosis: (id) => request(`${skillUrl(id)}/diagnostics`),
+		fixSkill: (id, patch) => request(`${skillUrl(id)}/diagnostics`, 'POST', patch),
 		skillEvents: () => openEvents('/api/skills/events'),
 		saveSecrets: (skillId, secrets) => request(`${skillUrl(skillId)}/secrets`, 'PUT', secrets),
-		listExecutions: ({ status, skill, page, limit }) => {
-			const filters = Object.entries({ status, skill }).filter(([, value]) => value !== '');
-			const query = new URLSearchParams([...filters, ['page', String(page)], ['limit', String(limit)]]);
-			return request(`/api/skills/executions?${query}`);
-		},
+		listExecutions: (query) => request(`/api/skills/executions${queryOf({ ...query })}`),
 		runExecution: (wanted) => request('/api/skills/executions', 'POST', wanted),
 		endExecution: (id) => request(`/api/skills/executions/${encodeURIComponent(id)}`, 'DELETE'),
 		getHealth: () => request('/api/health')
@@ -126,30 +126,4 @@ function openEvents(path: string): EventSource {
 		if (source.readyState === EventSource.CLOSED) request('/api/health').catch(() => undefined);
 	});
 	return source;
-}
-
-/** The slash of `source/name` stays one. */
-function skillUrl(id: string): string {
-	return `/api/skills/${id.split('/').map(encodeURIComponent).join('/')}`;
-}
-
-async function request<Answer>(path: string, method = 'GET', body?: unknown): Promise<Answer> {
-	const headers: Record<string, string> = { accept: 'application/json' };
-	if (body !== undefined) headers['content-type'] = 'application/json';
-	let response: Response;
-	let text: string;
-	try {
-		response = await fetch(path, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
-		text = await response.text();
-	} catch (error) {
-		throw unreachable(error);
-	}
-	if (response.status === 401) goToLogin();
-	if (!response.ok) throw errorFromBody(response.status, text);
-	if (text === '') return undefined as Answer;
-	try {
-		return JSON.parse(text) as Answer;
-	} catch (error) {
-		throw new ApiError('internal', `The server's answer to ${path} is no JSON.`, { cause: error });
-	}
 }

@@ -1,14 +1,10 @@
 /** The record of executions as a page shows it: one page of a filtered list, read anew while something runs. */
-import type { SkillExecution, SkillExecutionList } from '../shared/api.ts';
+import type { SkillExecutionList } from '../shared/api.ts';
 import { asApiError, type ApiError } from './api-error.ts';
 import type { Client } from './client.ts';
+import { EVERY_EXECUTION, type ExecutionQuery } from './execution-query.ts';
 
 export type ExecutionClient = Pick<Client, 'listExecutions' | 'endExecution'>;
-
-export interface ExecutionQuery {
-	status: SkillExecution['status'] | '';
-	skill: string;
-}
 
 const PAGE_SIZE = 25;
 /** While something runs. */
@@ -19,7 +15,7 @@ export class Executions {
 	#timer: ReturnType<typeof setTimeout> | undefined;
 	/** Only the answer to the newest question is shown. */
 	#asked = 0;
-	query = $state.raw<ExecutionQuery>({ status: '', skill: '' });
+	query = $state.raw<ExecutionQuery>(EVERY_EXECUTION);
 	page = $state(1);
 	list = $state.raw<SkillExecutionList | null>(null);
 	error = $state.raw<ApiError | null>(null);

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
 import { createFakeClient } from '../../../tests/support/fake-client.ts';
+import { sampleList, sampleSummary } from '../../../tests/support/sample-skills.ts';
 import type { SkillSummary } from '../shared/api.ts';
 import { Library } from './library.svelte.ts';
 
-const skill = (name: string, more: Partial<SkillSummary>): SkillSummary => ({
-	...{ id: name, name, description: '', status: 'ready', path: '', scripts: [], tools: [], diagnostics: [] },
-	...{ trust: 'trusted', mode: 'auto', ...more }
-});
+const skill = (name: string, more: Partial<SkillSummary>): SkillSummary =>
+	sampleSummary({ id: name, name, trust: 'trusted', ...more });
 
 test('D27: skills of folders are counted without those of the server', async () => {
 	const data = [
@@ -14,7 +13,7 @@ test('D27: skills of folders are counted without those of the server', async () 
 		skill('torn', { status: 'broken', trust: 'untrusted' }),
 		skill('file_read', { trust: 'builtin' })
 	];
-	const listSkills = async (page: number, limit: number) => ({ data, total: 3, page, limit, revision: '1' });
+	const listSkills = async (page: number, limit: number) => sampleList(data, { page, limit });
 	const library = new Library({ ...createFakeClient(), listSkills });
 	await library.refresh();
 	const names = (skills: readonly SkillSummary[]) => skills.map(({ name }) => name);

@@ -1,5 +1,5 @@
 /** What of a skill can be run by hand, and how it is written down. Pure. */
-import type { AdHocExecution, SkillDetail } from '../shared/api.ts';
+import type { SkillDetail } from '../shared/api.ts';
 
 /** What lies in `scripts/` or at the top is meant to be run; deeper files are mostly parts of it. */
 export function mainScriptsFirst(scripts: readonly string[]): string[] {
@@ -44,17 +44,13 @@ function emptyValue(schema: unknown): unknown {
 	return typeof type === 'string' ? (EMPTY_VALUES[type] ?? null) : null;
 }
 
-/** `text` is arguments, one a line, or a tool's input as JSON. @throws Error with a sentence for input that is no JSON object */
-export function executionOf(
-	skillName: string,
-	{ kind, name }: Runnable,
-	text: string
-): Pick<AdHocExecution, 'skillName' | 'script' | 'args' | 'tool' | 'input'> {
-	if (kind === 'script') return { skillName, script: name, args: text.split('\n').filter((line) => line !== '') };
-	return { skillName, tool: name, input: readInput(text) };
+/** One thing a line: arguments, names. */
+export function linesOf(text: string): string[] {
+	return text.split('\n').filter((line) => line !== '');
 }
 
-function readInput(text: string): Record<string, unknown> {
+/** @throws Error with a sentence for what is no JSON object */
+export function readInput(text: string): Record<string, unknown> {
 	let value: unknown;
 	try {
 		value = text.trim() === '' ? {} : JSON.parse(text);

@@ -1,21 +1,10 @@
 import { expect, test } from 'vitest';
+import { sampleSummary } from '../../../tests/support/sample-skills.ts';
 import type { SkillSummary } from '../shared/api.ts';
 import { suggestionsFrom } from './suggestions.ts';
 
 function skill(name: string, change: Partial<SkillSummary> = {}): SkillSummary {
-	return {
-		id: name,
-		name,
-		description: `Does ${name}. Use when asked.`,
-		status: 'ready',
-		path: `/skills/${name}/SKILL.md`,
-		scripts: ['scripts/a.py'],
-		tools: [],
-		diagnostics: [],
-		trust: 'trusted',
-		mode: 'auto',
-		...change
-	};
+	return sampleSummary({ id: name, name, description: `Does ${name}. Use when asked.`, trust: 'trusted', ...change });
 }
 
 test('suggestions are made of ready skills, those with something to run first', () => {

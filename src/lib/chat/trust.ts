@@ -22,7 +22,11 @@ export const SEVERITY_WORDS: Record<SkillFinding['severity'], string> = {
 	info: 'Good to know'
 };
 
+/** Pages of their own below /skills; a skill with such a name is asked for by its newest version. */
+const TAKEN = new Set(['executions', 'install', 'scores', 'trash', 'updates']);
+
 /** Address of a skill's page; the slash of `source/name` stays one. */
 export function skillPage(id: string): string {
-	return `/skills/${id.split('/').map(encodeURIComponent).join('/')}`;
+	const wanted = TAKEN.has(id) ? `${id}@latest` : id;
+	return `/skills/${wanted.split('/').map(encodeURIComponent).join('/')}`;
 }

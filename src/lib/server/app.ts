@@ -2,10 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Settings } from '../shared/settings.ts';
 import { createLogin, type Login } from './access/login.ts';
 import { createBuiltinSession } from './builtins/builtin-session.ts';
 import { workspaceOf } from './builtins/workspace-path.ts';
 import type { Config } from './config.ts';
+import { createEvals, type Evals } from './evals/evals.ts';
 import { createLog } from './log.ts';
 import { createOfflineModel } from './models/offline.ts';
 import { createResponsesModel } from './models/responses.ts';
@@ -14,6 +16,7 @@ import type { AdHocParts } from './runs/ad-hoc.ts';
 import { createConversationChanges, type ConversationChanges } from './runs/conversation-changes.ts';
 import { createOutbox, type Outbox } from './runs/outbox.ts';
 import { Runner } from './runs/runner.ts';
+import { createCases, type Cases } from './runs/skill-cases.ts';
 import { createWorkspaces, type Workspaces } from './runs/workspaces.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import type { Store } from './store/store.ts';
@@ -24,6 +27,8 @@ export interface App extends SkillParts {
 	store: Store;
 	/** What running one thing without a model needs. */
 	adHoc: AdHocParts;
+	cases: Cases;
+	evals: Evals;
 	workspaces: Workspaces;
 	runner: Runner;
 	outbox: Outbox;
@@ -39,7 +44,7 @@ export async function createApp(config: Config): Promise<App> {
 	const log = createLog();
 	const store = await openSqliteStore(join(config.dataDir, 'app.sqlite'));
 	const { close: closeSkills, ...parts } = await openSkills(config, store, log);
-	const { skills, builtins, approvals, modes } = parts;
+	const { skills, builtins, approvals, modes, settings } = parts;
 	const workspaces = createWorkspaces(config.dataDir);
 	const model = config.isOffline
 		? createOfflineModel()
@@ -56,7 +61,12 @@ export async function createApp(config: Config): Promise<App> {
 		workspaces,
 		approvals,
 		builtins: (offer) =>
-			createBuiltinSession(builtins, { ...offer, modeOf: modes.modeOf, approvals: config.approvalMode }),
+			createBuiltinSession(builtins, {
+				...offer,
+				modeOf: modes.modeOf,
+				approvals: config.approvalMode,
+				limits: autoLimitsOf(settings.current())
+			}),
 		modes,
 		limits: config.limits,
 		contextTokens: config.contextTokens,
@@ -65,32 +75,46 @@ export async function createApp(config: Config): Promise<App> {
 	});
 	const outbox = createOutbox({ store, runner, changes });
 	await runner.recover();
+	const adHoc: AdHocParts = {
+		skills,
+		store,
+		modes,
+		approvals,
+		findBuiltin(name) {
+			const builtin = builtins.find(name);
+			return builtin && { name: builtin.name, call: (input, context) => builtins.call(builtin, input, context) };
+		},
+		workspaceOf: (apiKeyId, sessionId) =>
+			workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId: sessionId ?? randomUUID() })
+	};
+	const evals = await createEvals({
+		...{ store, model, skills, modes, approvals, log },
+		isOffline: config.isOffline,
+		isEnabled: () => settings.current().skillsEnabled,
+		limits: config.limits,
+		folder: join(config.dataDir, 'evals')
+	});
 	return {
 		...parts,
 		config,
 		login: createLogin({ ...config, sessions: store.loginSessions }),
 		store,
-		adHoc: {
-			skills,
-			store,
-			modes,
-			approvals,
-			findBuiltin(name) {
-				const builtin = builtins.find(name);
-				return builtin && { name: builtin.name, call: (input, context) => builtins.call(builtin, input, context) };
-			},
-			workspaceOf: (apiKeyId, sessionId) =>
-				workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId: sessionId ?? randomUUID() })
-		},
+		adHoc,
+		cases: createCases({ store, modes, adHoc }),
+		evals,
 		workspaces,
 		runner,
 		outbox,
 		changes,
 		model: { id: model.id, offline: config.isOffline, baseUrl: config.isOffline ? null : config.baseUrl },
 		async close() {
-			await runner.close();
+			await Promise.all([runner.close(), evals.close()]);
 			await closeSkills();
 			await store.close();
 		}
 	};
+}
+
+function autoLimitsOf({ autoMaxSkills, autoMinScore }: Settings): { maxSkills: number; minScore: number } {
+	return { maxSkills: autoMaxSkills, minScore: autoMinScore };
 }

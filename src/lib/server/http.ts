@@ -1,7 +1,9 @@
 /** The edge between requests and the app: read a body, answer an error, stream events. */
+import { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { json } from '@sveltejs/kit';
 import type { z } from 'zod';
 import { AppError } from '../shared/errors.ts';
+import { pageQuery } from '../shared/queries.ts';
 
 const MAX_JSON_BYTES = 10 * 1024 * 1024;
 /** An answer to a body that is too large is worth reading so much more of it. */
@@ -45,14 +47,17 @@ async function readText(request: Request): Promise<string> {
 	return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Page and size of a list from the query. */
+/** Checks a query; what is empty is left out. @throws AppError invalid_input with the field named */
+export function readQuery<Schema extends z.ZodType>(url: URL, schema: Schema): z.infer<Schema> {
+	const given = new Map<string, string>();
+	for (const [name, value] of url.searchParams) if (value !== '' && !given.has(name)) given.set(name, value);
+	return parse(schema, Object.fromEntries(given));
+}
+
+/** Page and size of a list from the query; `limit` where it names none. @throws AppError invalid_input */
 export function readPage(url: URL, limit: number): { page: number; limit: number } {
-	const number = (name: string, fallback: number, max: number) => {
-		const value = Number(url.searchParams.get(name) ?? fallback);
-		if (Number.isInteger(value) && value >= 1 && value <= max) return value;
-		throw new AppError('invalid_input', `${name}: must be a whole number from 1 to ${max}`);
-	};
-	return { page: number('page', 1, 1_000_000), limit: number('limit', limit, 200) };
+	const asked = readQuery(url, pageQuery);
+	return url.searchParams.get('limit') ? asked : { ...asked, limit };
 }
 
 /** Any error as the API's JSON. */
@@ -111,6 +116,23 @@ export function eventStream(
 			'cache-control': 'no-cache, no-transform',
 			'x-accel-buffering': 'no'
 		}
+	});
+}
+
+/** A file to be saved, from pieces of text; made only as fast as the client takes it. `name` is plain ASCII. */
+export function downloadStream(pieces: AsyncIterable<string>, file: { name: string; type: string }): Response {
+	const encoder = new TextEncoder();
+	const read = async function* () {
+		try {
+			for await (const piece of pieces) yield encoder.encode(piece);
+		} catch (error) {
+			// The head is out: that the file is not whole is told by a connection that breaks.
+			logUnexpected(error);
+			throw error;
+		}
+	};
+	return new Response(NodeReadableStream.from(read()) as ReadableStream<Uint8Array<ArrayBuffer>>, {
+		headers: { 'content-type': file.type, 'content-disposition': `attachment; filename="${file.name}"` }
 	});
 }
 

@@ -2,45 +2,28 @@ import { describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import { userEvent } from 'vitest/browser';
 import '../../../app.css';
+import { sampleDetail, sampleExecution } from '../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../../chat/api-error.ts';
-import type { SkillDetail, SkillExecution } from '../../shared/api.ts';
+import type { RegistryClient } from '../../chat/registry-client.ts';
+import type { SkillDetail } from '../../shared/api.ts';
+import type { SkillCase } from '../../shared/try-out.ts';
 import RunForm from './RunForm.svelte';
 
-const skill: SkillDetail = {
-	...{ id: 'demo', skillId: 'skills/demo', name: 'demo', description: 'Says things.', status: 'ready' },
-	...{ path: '/skills/demo/SKILL.md', version: '1.0.0', source: 'skills', digest: 'a', isTrustedByPlace: true },
-	...{
-		scripts: ['lib/deep/part.sh', 'scripts/say.sh'],
-		tools: ['add'],
-		diagnostics: [],
-		trust: 'trusted',
-		mode: 'auto'
-	},
-	...{ files: [], findings: [], changes: null, network: { declared: [], granted: [] }, allowedTools: null },
-	needs: { binaries: [], pythonModules: [], variables: [] },
+const skill = sampleDetail({
+	skillId: 'skills/demo',
+	scripts: ['lib/deep/part.sh', 'scripts/say.sh'],
+	tools: ['add'],
+	trust: 'trusted',
 	inputSchemas: { add: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] } }
-};
+});
+const execution = sampleExecution({ files: [{ path: 'made.txt', bytes: 3 }] });
 
-const execution: SkillExecution = {
-	...{ id: 'e1', skillId: 'skills/demo', skill: 'demo', version: '1.0.0', tool: null, script: 'scripts/say.sh' },
-	...{ argv: ['two words', '7'], input: null, digest: 'a', sandbox: 'bubblewrap', limits: {}, status: 'success' },
-	...{
-		errorType: null,
-		errorMessage: null,
-		exitCode: 0,
-		stdoutBytes: 5,
-		stderrBytes: 0,
-		output: 'said',
-		durationMs: 1500
-	},
-	...{ files: [{ path: 'made.txt', bytes: 3 }], refused: [], conversationId: null, runId: null, toolCallId: null },
-	...{ apiKeyId: null, sessionId: 's', createdAt: '2026-01-01T00:00:00.000Z', finishedAt: '2026-01-01T00:00:01.500Z' }
-};
-
-async function setup(detail: SkillDetail = skill) {
+async function setup(detail: SkillDetail = skill, oncase?: (saved: SkillCase) => void) {
 	const runExecution = vi.fn(async (_wanted: unknown) => ({ execution }));
-	const screen = await render(RunForm, { client: { runExecution }, skill: detail });
-	return { screen, runExecution };
+	const addCase = vi.fn<RegistryClient['addCase']>();
+	const client = { runExecution, addCase };
+	const screen = await render(RunForm, { client, skill: detail, ...(oncase && { oncase }) });
+	return { screen, runExecution, addCase, client };
 }
 
 describe('F6: running by hand', () => {
@@ -68,11 +51,11 @@ describe('F6: running by hand', () => {
 		await expect.element(screen.getByText('1.5 s')).toBeVisible();
 	});
 
-	test('a tool with its input, which begins with what the schema requires; runs after each other share a folder', async () => {
+	test('a tool with its input, as JSON; runs after each other share a folder', async () => {
 		const { screen, runExecution } = await setup();
 		await screen.getByTestId('run-what').selectOptions('add (tool)');
-		await expect.element(screen.getByLabelText('Input, as JSON')).toHaveValue('{\n  "a": 0\n}');
-		await screen.getByTestId('run-text').fill('{"a": 1}');
+		await screen.getByTestId('toggle-json').click();
+		await screen.getByLabelText('Input, as JSON').fill('{"a": 1}');
 		await screen.getByTestId('run-button').click();
 		await expect.element(screen.getByTestId('run-status')).toMatchTextContent('Ended with exit code 0.');
 		await screen.getByTestId('run-button').click();
@@ -87,6 +70,7 @@ describe('F6: running by hand', () => {
 		['null', /must be a JSON object/]
 	])('of input that is no object, %s, is not begun, and says why', async (input, message) => {
 		const { screen, runExecution } = await setup({ ...skill, scripts: [] });
+		await screen.getByTestId('toggle-json').click();
 		await screen.getByTestId('run-text').fill(input);
 		await screen.getByTestId('run-button').click();
 		await expect.element(screen.getByTestId('run-error')).toMatchTextContent(message);
@@ -120,10 +104,63 @@ describe('F6: running by hand', () => {
 	});
 
 	test('keeps what was typed when the skill is read again', async () => {
-		const { screen, runExecution } = await setup();
+		const { screen, client } = await setup();
 		await screen.getByTestId('run-text').fill('typed');
-		await screen.rerender({ client: { runExecution }, skill: { ...skill, mode: 'on', scripts: [...skill.scripts] } });
+		const again = (): SkillDetail => structuredClone({ ...skill, mode: 'on' });
+		await screen.rerender({ client, skill: again() });
 		await expect.element(screen.getByTestId('run-text')).toHaveValue('typed');
+		await screen.getByTestId('run-what').selectOptions('add (tool)');
+		await screen.getByLabelText('a needed').fill('7');
+		await screen.rerender({ client, skill: again() });
+		await expect.element(screen.getByLabelText('a needed')).toHaveValue('7');
+		await screen.getByTestId('run-what').selectOptions('scripts/say.sh');
+		await expect.element(screen.getByTestId('run-text')).toHaveValue('typed');
+		await screen.getByTestId('run-what').selectOptions('add (tool)');
+		await expect.element(screen.getByLabelText('a needed')).toHaveValue('7');
+	});
+
+	test('a tool has a field for each property; one that is wrong says so beside it, and nothing runs', async () => {
+		const { screen, runExecution } = await setup({ ...skill, scripts: [] });
+		await screen.getByLabelText('a needed').fill('many');
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByTestId('run-error')).toMatchTextContent('Look again at a.');
+		await expect.element(screen.getByTestId('field-problem')).toHaveTextContent('Must be a number, such as 1.5.');
+		const field = screen.getByLabelText('a needed');
+		await expect.element(field).toHaveAttribute('aria-invalid', 'true');
+		await expect.element(field).toHaveAccessibleDescription('Must be a number, such as 1.5.');
+		expect(runExecution).not.toHaveBeenCalled();
+		await field.fill('2.5');
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByTestId('execution')).toBeVisible();
+		expect(runExecution.mock.calls[0]?.[0]).toMatchObject({ tool: 'add', input: { a: 2.5 } });
+	});
+
+	test('is kept as a case, with the exit code and the files of the run; a refusal keeps what was typed', async () => {
+		const oncase = vi.fn();
+		const { screen, addCase } = await setup(skill, oncase);
+		await screen.getByTestId('run-text').fill('two words');
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByTestId('execution')).toBeVisible();
+		await screen.getByTestId('keep-case').click();
+		await screen.getByLabelText('What it shows').fill('Says it');
+		await expect.element(screen.getByLabelText('Expected exit code')).toHaveValue('0');
+		await expect.element(screen.getByLabelText('Files that it makes, one a line')).toHaveValue('made.txt');
+		await screen.getByLabelText('What it prints contains each of these lines').fill('said\n\nmore');
+		addCase.mockRejectedValueOnce(new ApiError('conflict', 'There is such a case.'));
+		await screen.getByTestId('save-case').click();
+		await expect.element(screen.getByTestId('case-error')).toMatchTextContent(/There is such a case/);
+		await expect.element(screen.getByLabelText('What it shows')).toHaveValue('Says it');
+		addCase.mockResolvedValueOnce({ id: 'c1' } as SkillCase);
+		await screen.getByTestId('save-case').click();
+		await expect.element(screen.getByTestId('case-form')).not.toBeInTheDocument();
+		expect(addCase).toHaveBeenLastCalledWith('skills/demo', {
+			title: 'Says it',
+			script: 'scripts/say.sh',
+			args: ['two words'],
+			expect: { exitCode: 0, contains: ['said', 'more'], files: ['made.txt'] }
+		});
+		expect(oncase).toHaveBeenCalledOnce();
+		await expect.element(screen.getByTestId('run-status')).toMatchTextContent(/Saved as a case/);
 	});
 
 	test('fits into 390 pixels', async () => {
@@ -133,7 +170,11 @@ describe('F6: running by hand', () => {
 		const long = 'x'.repeat(300);
 		const runExecution = async () => ({ execution: { ...execution, output: long, argv: [long] } });
 		const wide = { ...skill, scripts: [long, 'b.sh'] };
-		const screen = await render(RunForm, { client: { runExecution }, skill: wide }, { baseElement: frame });
+		const screen = await render(
+			RunForm,
+			{ client: { runExecution, addCase: vi.fn() }, skill: wide },
+			{ baseElement: frame }
+		);
 		await screen.getByTestId('run-button').click();
 		await expect.element(screen.getByTestId('execution-output')).toBeVisible();
 		expect(frame.scrollWidth).toBeLessThanOrEqual(390);

@@ -1,60 +1,43 @@
 import { describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import '../../../app.css';
+import { createFakeRegistry } from '../../../../tests/support/fake-registry.ts';
+import { SAMPLE_DIGEST, sampleDetail } from '../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../../chat/api-error.ts';
 import type { SkillDetail } from '../../shared/api.ts';
 import SkillPage from './SkillPage.svelte';
 
-const DIGEST = 'a'.repeat(64);
-
 function detailOf(more: Partial<SkillDetail> = {}): SkillDetail {
-	return {
-		id: 'demo',
-		skillId: 'installed/demo',
-		name: 'demo',
-		description: 'Says things.',
-		status: 'ready',
-		path: '/data/skills/demo/SKILL.md',
-		scripts: ['scripts/x.sh'],
-		tools: [],
-		diagnostics: [],
-		trust: 'untrusted',
-		mode: 'auto',
-		version: '1.0.0',
-		source: 'installed',
-		digest: DIGEST,
-		isTrustedByPlace: false,
+	return sampleDetail({
 		files: [
 			{ path: 'scripts/x.sh', bytes: 20, text: '<b>echo</b> \u202ehi' },
 			{ path: 'logo.png', bytes: 2000, text: null }
 		],
 		findings: [
 			{
-				severity: 'danger',
-				kind: 'pipe-to-shell',
-				message: 'Runs what it downloads.',
-				file: 'scripts/x.sh',
-				line: 3,
-				excerpt: 'curl x | sh'
+				...{ severity: 'danger', kind: 'pipe-to-shell', message: 'Runs what it downloads.' },
+				...{ file: 'scripts/x.sh', line: 3, excerpt: 'curl x | sh' }
 			},
 			{ severity: 'info', kind: 'network', message: 'Goes out.', file: 'a', line: 1, excerpt: 'fetch' }
 		],
-		changes: null,
-		needs: { binaries: [], pythonModules: [], variables: [] },
 		network: { declared: ['example.org', '*.example.net'], granted: ['example.org'] },
-		allowedTools: null,
-		inputSchemas: {},
 		...more
-	};
+	});
 }
 
-async function setup(detail: SkillDetail = detailOf()) {
-	const client = {
+function clientOf(detail: SkillDetail = detailOf()) {
+	return {
+		...createFakeRegistry(),
+		...{ getDiagnosis: vi.fn(), fixSkill: vi.fn() },
 		getSkill: vi.fn(async (_id: string) => detail),
 		changeSkill: vi.fn(async (_id: string, _patch: unknown) => detail),
 		saveSecrets: vi.fn(async () => detail.needs),
 		runExecution: vi.fn()
 	};
+}
+
+async function setup(detail: SkillDetail = detailOf()) {
+	const client = clientOf(detail);
 	const onchange = vi.fn();
 	const screen = await render(SkillPage, { client, id: 'demo', onchange });
 	return { screen, client, onchange };
@@ -78,14 +61,14 @@ describe('F4: the page of a skill', () => {
 		const { screen, client, onchange } = await setup();
 		client.changeSkill.mockResolvedValue(detailOf({ trust: 'trusted' }));
 		await screen.getByTestId('give-trust').click();
-		expect(client.changeSkill).toHaveBeenCalledExactlyOnceWith('installed/demo', {
-			trust: { digest: DIGEST, isTrusted: true }
+		expect(client.changeSkill).toHaveBeenCalledExactlyOnceWith('installed/demo@1.0.0', {
+			trust: { digest: SAMPLE_DIGEST, isTrusted: true }
 		});
 		await expect.element(screen.getByTestId('trust')).toHaveAttribute('data-state', 'trusted');
 		expect(onchange).toHaveBeenCalledOnce();
 		await screen.getByTestId('withdraw-trust').click();
-		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo', {
-			trust: { digest: DIGEST, isTrusted: false }
+		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo@1.0.0', {
+			trust: { digest: SAMPLE_DIGEST, isTrusted: false }
 		});
 	});
 
@@ -125,17 +108,17 @@ describe('F4: the page of a skill', () => {
 		const { screen, client } = await setup();
 		await expect.element(screen.getByRole('checkbox', { name: 'example.org' })).toBeChecked();
 		await screen.getByRole('checkbox', { name: '*.example.net' }).click();
-		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo', {
+		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo@1.0.0', {
 			network: ['example.org', '*.example.net']
 		});
 		await screen.getByRole('checkbox', { name: 'example.org' }).click();
-		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo', { network: [] });
+		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo@1.0.0', { network: [] });
 		await screen.getByTestId('mode-off').click();
-		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo', { mode: 'off' });
+		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo@1.0.0', { mode: 'off' });
 	});
 
 	test('that does not exist says so; one that could not be read can be asked for again', async () => {
-		const client = { getSkill: vi.fn(), changeSkill: vi.fn(), saveSecrets: vi.fn(), runExecution: vi.fn() };
+		const client = clientOf();
 		client.getSkill.mockRejectedValueOnce(new ApiError('not_found', 'There is no skill “demo”.'));
 		const screen = await render(SkillPage, { client, id: 'demo' });
 		await expect.element(screen.getByTestId('skill-load-error')).toMatchTextContent(/There is no such skill/);
@@ -148,12 +131,8 @@ describe('F4: the page of a skill', () => {
 	});
 
 	test('that is being loaded says so', async () => {
-		const client = {
-			getSkill: () => new Promise<never>(() => {}),
-			changeSkill: vi.fn(),
-			saveSecrets: vi.fn(),
-			runExecution: vi.fn()
-		};
+		const client = clientOf();
+		client.getSkill.mockReturnValue(new Promise<never>(() => {}));
 		const screen = await render(SkillPage, { client, id: 'demo' });
 		await expect.element(screen.getByTestId('skill-loading')).toBeVisible();
 	});
@@ -164,7 +143,7 @@ describe('F4: the page of a skill', () => {
 		document.body.append(frame);
 		const long = 'x'.repeat(300);
 		const detail = detailOf({ description: long, path: long, files: [{ path: long, bytes: 1, text: long }] });
-		const client = { getSkill: async () => detail, changeSkill: vi.fn(), saveSecrets: vi.fn(), runExecution: vi.fn() };
+		const client = clientOf(detail);
 		const screen = await render(SkillPage, { client, id: 'demo' }, { baseElement: frame });
 		await expect.element(screen.getByTestId('skill-name')).toBeVisible();
 		expect(frame.scrollWidth).toBeLessThanOrEqual(390);
@@ -206,4 +185,41 @@ test('D27: a skill of the server says what it is, why it cannot be used and its 
 	expect(headings.map(({ textContent }) => textContent.trim())).toEqual(['browser']);
 	await screen.getByTestId('mode-off').click();
 	expect(client.changeSkill).toHaveBeenLastCalledWith('builtin/browser', { mode: 'off' });
+});
+
+test('E4: a skill that is removed can be brought back right there', async () => {
+	const { screen, client, onchange } = await setup();
+	const trashed = {
+		...{ id: 't1', skillId: 'installed/demo', name: 'demo', version: '1.0.0', path: '/data/skills/demo' },
+		...{ removedAt: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-31T00:00:00.000Z' }
+	};
+	client.removeSkill.mockRejectedValueOnce(new ApiError('conflict', 'It is being used.'));
+	await screen.getByTestId('remove-skill').click();
+	await expect.element(screen.getByTestId('removal-error')).toMatchTextContent(/It is being used/);
+	client.removeSkill.mockResolvedValueOnce(trashed);
+	await screen.getByTestId('remove-skill').click();
+	expect(client.removeSkill).toHaveBeenLastCalledWith('installed/demo@1.0.0');
+	await expect.element(screen.getByTestId('undo-bar')).toMatchTextContent(/demo is in the trash/);
+	await expect.element(screen.getByTestId('trust')).not.toBeInTheDocument();
+	client.restoreSkill.mockRejectedValueOnce(new ApiError('conflict', 'There is one of this name again.'));
+	await screen.getByTestId('undo-removal').click();
+	await expect.element(screen.getByTestId('removal-error')).toMatchTextContent(/one of this name again/);
+	client.restoreSkill.mockResolvedValueOnce({ skillId: 'installed/demo', name: 'demo', version: '1.0.0' });
+	await screen.getByTestId('undo-removal').click();
+	await expect.element(screen.getByTestId('trust')).toBeVisible();
+	expect(onchange).toHaveBeenCalledTimes(2);
+});
+
+test('F1: what the doctor says stays when there is nothing left to put right', async () => {
+	const problem = { severity: 'warning', field: 'name', message: 'Is in capitals.' } as const;
+	const client = clientOf(detailOf({ diagnostics: [problem] }));
+	client.getDiagnosis.mockResolvedValue({
+		...{ id: 'demo', name: 'demo', status: 'ready', path: '/x/SKILL.md', issues: [], fixed: null, digest: '' }
+	});
+	const screen = await render(SkillPage, { client, id: 'demo' });
+	await expect.element(screen.getByTestId('doctor')).toBeVisible();
+	client.changeSkill.mockResolvedValue(detailOf());
+	await screen.getByTestId('mode-on').click();
+	await expect.element(screen.getByTestId('mode-auto')).toBeEnabled();
+	await expect.element(screen.getByTestId('doctor')).toBeVisible();
 });

@@ -83,7 +83,8 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 		});
 
 	const install: Installer['install'] = async (what, choice, signal) => {
-		const { id } = await stage(what, { apiKeyId: choice.apiKeyId, signal });
+		const owner = choice.apiKeyId;
+		const { id } = await stageInstall(context, staged, { fetch: fetchOf(what), owner, signal, isShown: false });
 		try {
 			return await confirm(id, choice);
 		} catch (error) {

@@ -26,8 +26,8 @@ export interface Inspection extends FolderHash {
 	kept: TrustedFile[];
 }
 
-/** `dir` is the skill's folder; what is wrong with it is a diagnostic, and a name that it does not state is empty. @throws the system's error where it cannot be read */
-export async function inspectSkill(dir: string): Promise<Inspection> {
+/** `dir` is the skill's folder; without `scans` nobody will look at it, so nothing is searched for. What is wrong with it is a diagnostic, and a name that it does not state is empty. @throws the system's error where it cannot be read */
+export async function inspectSkill(dir: string, { scans = true } = {}): Promise<Inspection> {
 	const { skill, diagnostics } = await read(dir);
 	const content = await readFolder(dir);
 	const hashes = await hashFolder(dir);
@@ -49,7 +49,7 @@ export async function inspectSkill(dir: string): Promise<Inspection> {
 			files: hashes.files.map(({ path, bytes }) => ({ path, bytes, text: texts.get(path) ?? null })),
 			scripts: [...(ready?.scripts ?? [])],
 			tools: ready?.tools.map(({ name }) => name) ?? [],
-			findings: await scanFiles(content)
+			findings: scans ? await scanFiles(content) : []
 		}
 	};
 }

@@ -25,6 +25,8 @@ export interface StageRequest {
 	fetch: Fetch;
 	owner: string;
 	signal: AbortSignal;
+	/** Will somebody look at it? Otherwise it is placed at once, and looked at before it is trusted. */
+	isShown?: boolean;
 	/** Which skills of the source; all without it. */
 	isWanted?: (skill: Pick<StagedSkill, 'name' | 'path'>) => boolean;
 }
@@ -33,7 +35,7 @@ export interface StageRequest {
 export async function stageInstall(
 	context: InstallContext,
 	stagedInstalls: StagedInstalls,
-	{ fetch, owner, signal, isWanted = () => true }: StageRequest
+	{ fetch, owner, signal, isShown = true, isWanted = () => true }: StageRequest
 ): Promise<StagedInstall> {
 	const folder = await createStagingFolder(context.places.staging);
 	try {
@@ -46,7 +48,7 @@ export async function stageInstall(
 		let room = MAX_TEXT;
 		for (const path of found.slice(0, MAX_SKILLS)) {
 			signal.throwIfAborted();
-			const inspection = await inspectSkill(join(folder.dir, path));
+			const inspection = await inspectSkill(join(folder.dir, path), { scans: isShown });
 			const name = inspection.shown.name || path.split('/').at(-1) || 'SKILL.md';
 			if (!isWanted({ name, path })) continue;
 			const skill = await describe({ ...inspection.shown, path, name }, inspection, { context, owner, fetched });

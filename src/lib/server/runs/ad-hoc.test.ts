@@ -151,7 +151,7 @@ describe('E10: what cannot be run is refused before anything runs, and leaves no
 	});
 
 	test('B6: skills that are off, of a folder or of this server: 409', async () => {
-		await modes.setMode('local/demo', 'off');
+		await modes.setMode({ source: 'local', name: 'demo', version: '1.0.0' }, 'off');
 		await modes.setMode('builtin/file_write', 'off');
 		const bodies = [
 			{ skillName: 'demo', script: 'scripts/say.sh' },

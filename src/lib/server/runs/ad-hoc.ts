@@ -2,6 +2,7 @@
 import { AppError, type ErrorCode } from '../../shared/errors.ts';
 import type { AdHocExecution, SkillExecution } from '../../shared/api.ts';
 import type { ExecutionCaller } from '../skills/execution-host.ts';
+import { ownerOf } from '../skills/owners.ts';
 import type { SkillOperation } from '../skills/operations.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
 import type { PlannedRun, SkillSession } from '../skills/session.ts';
@@ -13,7 +14,7 @@ import type { SkillModes } from './skill-modes.ts';
 export interface AdHocParts {
 	skills: SkillsProvider;
 	store: Pick<Store, 'skillExecutions'>;
-	modes: Pick<SkillModes, 'modeOf'>;
+	modes: Pick<SkillModes, 'modeOf' | 'pinOf'>;
 	approvals: Pick<ApprovalPolicy, 'mayRunUnasked'>;
 	/** By its name or another that models know it by. */
 	findBuiltin(name: string): AdHocBuiltin | null;
@@ -66,8 +67,11 @@ const CODES: Partial<Record<SkillErrorType, ErrorCode>> = {
 	MissingDependency: 'conflict'
 };
 
+/** `owner` is whose skills are meant beside the system's, where no key says it. */
+export type AskedExecution = AdHocExecution & { owner?: string };
+
 /** Asking is consent, but not to what nobody has looked at. @throws AppError when nothing was run */
-export async function runAdHoc(parts: AdHocParts, asked: AdHocExecution, signal: AbortSignal): Promise<AdHocResult> {
+export async function runAdHoc(parts: AdHocParts, asked: AskedExecution, signal: AbortSignal): Promise<AdHocResult> {
 	const { apiKeyId, sessionId } = asked;
 	let executionId: string | null = null;
 	const context: AdHocContext = {
@@ -117,14 +121,20 @@ async function callBuiltin(
 
 async function performOperation(
 	{ skills, modes, approvals }: AdHocParts,
-	{ skillName, script, args, tool, input }: AdHocExecution,
+	{ skillName, script, args, tool, input, apiKeyId, owner }: AskedExecution,
 	context: AdHocContext
 ): Promise<Outcome> {
 	if (script === undefined && tool === undefined) {
 		throw new AppError('invalid_input', 'script: must name a script, or “tool” a tool');
 	}
 	const snapshot = skills.registry.snapshot();
-	const session = skills.createSession({ snapshot, dialect: 'full', modeOf: modes.modeOf });
+	const session = skills.createSession({
+		snapshot,
+		dialect: 'full',
+		modeOf: modes.modeOf,
+		pinOf: modes.pinOf,
+		owner: owner ?? ownerOf(apiKeyId)
+	});
 	const operation: SkillOperation =
 		tool === undefined
 			? { kind: 'run', skill: skillName, script: script ?? '', args, argStyle: undefined }

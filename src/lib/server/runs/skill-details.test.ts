@@ -7,9 +7,11 @@ import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { createTrust } from '../trust/trust.ts';
+import { openInstallIndex } from './install-index.ts';
 import { changeSkill, describeSkill, type SkillDetailParts } from './skill-details.ts';
+import { createSkillLister, type SkillListParts } from './skill-list.ts';
 import { openSkillModes } from './skill-modes.ts';
-import { listSkills, summariseSkills } from './skill-summaries.ts';
+import { openSkillUsage } from './skill-usage.ts';
 
 const NOW = '2026-01-01T00:00:00.000Z';
 /** One that is ready, one that is not. */
@@ -22,7 +24,7 @@ const NEEDS = { binaries: [], pythonModules: [], variables: [] };
 let folder: string;
 let store: Store;
 let skills: SkillsProvider;
-let parts: SkillDetailParts & Parameters<typeof summariseSkills>[1];
+let parts: SkillDetailParts & SkillListParts;
 beforeEach(async () => {
 	folder = await mkdtemp(join(tmpdir(), 'details-'));
 	const [local, installed] = [join(folder, 'skills'), join(folder, 'installed')];
@@ -42,6 +44,8 @@ beforeEach(async () => {
 		builtins: { builtins: BUILTINS },
 		trust: createTrust({ store, roots: [local, installed], installedRoot: installed, trustsLocal: true }),
 		modes: await openSkillModes(store),
+		installs: await openInstallIndex(store),
+		usage: await openSkillUsage(store),
 		preflight: { needsOf: async () => NEEDS },
 		network: createNetworkAccess({ grants: store.networkGrants, dataDir: folder, isEnabled: null })
 	};
@@ -58,7 +62,7 @@ async function put(path: string, text: string): Promise<void> {
 }
 
 describe('E30: a skill as it is described', () => {
-	test.each(['ghost', 'installed/ghost', 'other/net', '', '..', 'NET', 'net@1.0.0'])(
+	test.each(['ghost', 'installed/ghost', 'other/net', '', '..', 'NET', 'net@2.0.0'])(
 		'%j does not exist',
 		async (id) => {
 			await expect(describeSkill(parts, id)).rejects.toMatchObject({ code: 'not_found' });
@@ -131,8 +135,8 @@ describe('E3: a change of a skill', () => {
 
 test('F4: the list says of each skill whether it is trusted, and its mode', async () => {
 	await changeSkill(parts, 'plain', { mode: 'off' }, NOW);
-	const list = async (query = '') =>
-		summariseSkills(listSkills(skills.registry.snapshot(), [], query), parts, { start: 0, end: 50 });
+	const lister = createSkillLister({ ...parts, builtins: { builtins: [] } });
+	const list = async (q = '') => (await lister.list({ q }, { page: 1, limit: 50 })).data;
 	expect((await list()).map(({ id, trust, mode }) => [id, trust, mode])).toEqual([
 		['both', 'trusted', 'auto'],
 		['net', 'untrusted', 'auto'],
@@ -148,27 +152,29 @@ test('F4: the list says of each skill whether it is trusted, and its mode', asyn
 });
 
 describe('D27: the skills of this server', () => {
-	const found = (query = '') => listSkills(skills.registry.snapshot(), BUILTINS, query);
-	const page = async (start: number, end: number) =>
-		(await summariseSkills(found(), parts, { start, end })).map(({ id }) => id);
+	const list = async (q: string, page = 1, limit = 50) =>
+		(await createSkillLister(parts).list({ q }, { page, limit })).data;
+	const page = async (number: number, limit: number) => (await list('', number, limit)).map(({ id }) => id);
 
 	test('come after those of folders, over pages as well, and are found like them', async () => {
 		const folders = ['both', 'net', 'plain', 'installed/both@2.0.0', 'installed/torn'];
 		const all = [...folders, 'builtin/file_read', 'builtin/browser'];
-		expect(await page(0, 50)).toEqual(all);
-		expect([...(await page(0, 3)), ...(await page(3, 6)), ...(await page(6, 9))]).toEqual(all);
-		expect(await page(7, 10)).toEqual([]);
-		expect(await summariseSkills(found('READS a'), parts, { start: 0, end: 50 })).toEqual([
+		expect(await page(1, 50)).toEqual(all);
+		expect([...(await page(1, 3)), ...(await page(2, 3)), ...(await page(3, 3))]).toEqual(all);
+		expect(await page(2, 7)).toEqual([]);
+		expect(await list('READS a')).toEqual([
 			{
 				...{ id: 'builtin/file_read', name: 'file_read', description: 'Reads a file.', status: 'ready', path: '' },
-				...{ scripts: [], tools: ['file_read'], diagnostics: [], trust: 'builtin', mode: 'auto' }
+				...{ scripts: [], tools: ['file_read'], diagnostics: [], trust: 'builtin', mode: 'auto', version: '1.0.0' },
+				...{ source: 'builtin', provider: 'builtin', owner: 'system' },
+				usage: { executions: 0, failures: 0, lastUsedAt: null }
 			}
 		]);
 	});
 
 	test('say why they cannot be used, in the list and on their own', async () => {
 		const diagnostics = [{ severity: 'warning', field: '_', message: 'No browser is installed.' }];
-		const [, browser] = await summariseSkills(found(), parts, { start: 5, end: 7 });
+		const [browser] = await list('opens');
 		expect(browser).toMatchObject({ name: 'browser', status: 'ready', diagnostics });
 		expect(await describeSkill(parts, 'builtin/browser')).toMatchObject({ skillId: 'builtin/browser', diagnostics });
 	});

@@ -3,15 +3,16 @@ import type { z } from 'zod';
 import type { SkillDetail, SkillNeeds, skillPatch } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
 import { skillIdOf } from '../skills/execution-host.ts';
-import type { SkillRegistry, SkillSnapshot } from '../skills/registry.ts';
+import type { SkillRegistry } from '../skills/registry.ts';
 import type { Skill } from '../skills/types.ts';
 import { describeBuiltin, findBuiltin, type BuiltinSkill } from './builtin-skills.ts';
-import type { SkillModes } from './skill-modes.ts';
-import { summaryOf } from './skill-summaries.ts';
+import { idOf, isFirst, requireSkill } from './skill-lookup.ts';
+import type { ModeSubject, SkillModes } from './skill-modes.ts';
+import { summaryOf, type SummaryParts } from './skill-summaries.ts';
 
 type SkillReview = Pick<SkillDetail, 'trust' | 'isTrustedByPlace' | 'digest' | 'files' | 'findings' | 'changes'>;
 
-export interface SkillDetailParts {
+export interface SkillDetailParts extends Pick<SummaryParts, 'installs' | 'usage'> {
 	skills: { registry: Pick<SkillRegistry, 'snapshot'> };
 	builtins: { builtins: readonly BuiltinSkill[] };
 	trust: {
@@ -31,8 +32,9 @@ export interface SkillDetailParts {
 /** @throws AppError `not_found` */
 export async function describeSkill(parts: SkillDetailParts, id: string): Promise<SkillDetail> {
 	const builtin = findBuiltin(parts.builtins.builtins, id);
-	if (builtin) return describeBuiltin(builtin, parts.modes);
-	const { skill, ownId } = requireSkill(parts.skills.registry.snapshot(), id);
+	if (builtin) return describeBuiltin(builtin, parts);
+	const skill = requireSkill(parts, id);
+	const ownId = idOf(skill, isFirst(parts, skill));
 	const skillId = skillIdOf(skill);
 	const declared = parts.network.declared(skill);
 	const [review, needs, granted] = await Promise.all([
@@ -41,12 +43,11 @@ export async function describeSkill(parts: SkillDetailParts, id: string): Promis
 		parts.network.granted(skillId)
 	]);
 	return {
-		...summaryOf(skill, ownId),
-		mode: parts.modes.modeOf(skillId),
+		...summaryOf(skill, ownId, parts),
+		mode: parts.modes.modeOf(skill),
 		...review,
 		skillId,
 		version: skill.version,
-		source: skill.source,
 		needs,
 		network: { declared, granted: granted.filter((domain) => declared.includes(domain)) },
 		allowedTools: skill.allowedTools ?? null,
@@ -71,10 +72,10 @@ export async function changeSkill(
 		if (trust !== undefined || network !== undefined) {
 			throw new AppError('invalid_input', `“${builtin.name}” is part of this server: only its mode can be changed.`);
 		}
-		await changeMode(parts.modes, id, patch);
-		return describeBuiltin(builtin, parts.modes);
+		await changeMode(parts.modes, `builtin/${builtin.name}`, patch);
+		return describeBuiltin(builtin, parts);
 	}
-	const { skill } = requireSkill(parts.skills.registry.snapshot(), id);
+	const skill = requireSkill(parts, id);
 	const skillId = skillIdOf(skill);
 	const foreign = network?.find((domain) => !parts.network.declared(skill).includes(domain));
 	if (foreign !== undefined) {
@@ -86,26 +87,15 @@ export async function changeSkill(
 	if (trust?.isTrusted === true) await parts.trust.trust(skill, trust.digest, now);
 	if (trust?.isTrusted === false) await parts.trust.revoke(skill);
 	if (network !== undefined) await parts.network.grant(skillId, network, now);
-	await changeMode(parts.modes, skillId, patch);
+	await changeMode(parts.modes, skill, patch);
 	return describeSkill(parts, id);
 }
 
 async function changeMode(
 	modes: SkillModes,
-	skillId: string,
+	subject: ModeSubject,
 	{ mode, enabled }: Pick<z.infer<typeof skillPatch>, 'mode' | 'enabled'>
 ): Promise<void> {
-	if (mode !== undefined) await modes.setMode(skillId, mode);
-	if (enabled !== undefined) await modes.setEnabled(skillId, enabled);
-}
-
-/** Exactly the one of this id: trust must not go to one that is only written alike. */
-function requireSkill({ skills, shadowed }: SkillSnapshot, id: string): { skill: Skill; ownId: string } {
-	const first = skills.find((each) => each.name === id || skillIdOf(each) === id);
-	if (first) return { skill: first, ownId: first.name };
-	const other = [...skills, ...shadowed].find((each) => {
-		return skillIdOf(each) === id || `${skillIdOf(each)}@${each.version}` === id;
-	});
-	if (!other) throw new AppError('not_found', `There is no skill “${id}”.`);
-	return { skill: other, ownId: `${skillIdOf(other)}@${other.version}` };
+	if (mode !== undefined) await modes.setMode(subject, mode);
+	if (enabled !== undefined) await modes.setEnabled(subject, enabled);
 }

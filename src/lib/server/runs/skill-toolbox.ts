@@ -2,9 +2,8 @@
 import type { FunctionTool } from '../agent/model.ts';
 import type { Toolbox } from '../agent/tool.ts';
 import type { ExecutionCaller } from '../skills/execution-host.ts';
-import type { SkillSession } from '../skills/session.ts';
+import type { PlannedRun, SkillSession } from '../skills/session.ts';
 import type { SkillEvent } from '../skills/types.ts';
-import type { ApprovalPolicy } from './approval-policy.ts';
 import type { ApprovalRequest, CustomRunEvent } from '../../shared/events.ts';
 import type { Approval } from '../../shared/message.ts';
 
@@ -15,7 +14,8 @@ export interface SkillToolboxOptions {
 	cwd: string;
 	/** For the record of executions. */
 	caller: ExecutionCaller;
-	approvals: Pick<ApprovalPolicy, 'request'>;
+	/** What to ask before something runs; null when it may. */
+	approvals: { request(run: PlannedRun, earlier: Approval | null): Promise<ApprovalRequest | null> };
 	builtins?: BuiltinTools;
 }
 

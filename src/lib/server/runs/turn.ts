@@ -11,6 +11,7 @@ import { viewOf } from '../skills/visibility.ts';
 import type { Store } from '../store/store.ts';
 import type { ApprovalPolicy } from './approval-policy.ts';
 import { createContextBudget } from './context-budget.ts';
+import { CATALOG_TOKENS, instructionsOf } from './instructions.ts';
 import type { SkillModes } from './skill-modes.ts';
 import type { RunRequest } from './run-request.ts';
 import { createSkillToolbox, type BuiltinTools } from './skill-toolbox.ts';
@@ -22,9 +23,13 @@ export interface TurnParts {
 	skills: SkillsProvider;
 	workspaces: Workspaces;
 	approvals: ApprovalPolicy;
-	modes: Pick<SkillModes, 'modeOf'>;
+	modes: Pick<SkillModes, 'modeOf' | 'pinOf'>;
 	/** The skills that the server brings itself, for one question; `used` are those that the conversation has used. */
-	builtins?: (offer: { question: string; used: ReadonlySet<string> }) => BuiltinTools;
+	builtins?: (offer: {
+		question: string;
+		used: ReadonlySet<string>;
+		only?: readonly string[] | undefined;
+	}) => BuiltinTools;
 	limits: AgentLimits;
 	/** Most tokens that a model is sent, however many it takes; null for as many as it takes. */
 	contextTokens: number | null;
@@ -38,9 +43,6 @@ export interface Turn {
 	isAskedToYield(): boolean;
 	record(items: ResponseItem[]): void;
 }
-
-/** What the catalog of skills may cost a turn; with more skills, those that fit the question are told in full. */
-const CATALOG_TOKENS = 2000;
 
 /** Sent after an answer that is to be continued; no part of the conversation. */
 const GO_ON: ResponseItem = {
@@ -67,12 +69,16 @@ export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<Run
 		goesOn ? answer.id : (answer.parentId ?? answer.id)
 	);
 	const snapshot = skills.registry.snapshot();
-	const { library } = viewOf(snapshot, { modeOf: modes.modeOf });
+	const { library } = viewOf(snapshot, { ...modes, allowed: request.policy?.allowed });
 	const offered = library.skills.map(({ name, description }) => ({ name, description }));
 	const question = history.findLast(({ message }) => message.role === 'user')?.message;
 	const asked = question ? textOf(question) : '';
 	const ranked = await skills.rank(snapshot, asked);
-	const builtins = parts.builtins?.({ question: asked, used: calledTools(history) });
+	const builtins = parts.builtins?.({
+		question: asked,
+		used: calledTools(history),
+		only: request.policy?.builtins
+	});
 	const catalog = renderCatalog(library.skills, {
 		budgetTokens: CATALOG_TOKENS,
 		rank: () => ranked.filter((skill) => library.skills.includes(skill)),
@@ -96,7 +102,10 @@ export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<Run
 		loaded: loadedSkills(history),
 		seen: seenDigests(input),
 		dialect: 'full',
-		modeOf: modes.modeOf
+		modeOf: modes.modeOf,
+		pinOf: modes.pinOf,
+		allowed: request.policy?.allowed,
+		reserved: [...request.tools, ...(builtins?.tools() ?? [])].map(({ name }) => name)
 	});
 	const toolbox = createSkillToolbox({
 		session,
@@ -128,17 +137,6 @@ export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<Run
 		isAskedToYield: turn.isAskedToYield,
 		record: turn.record
 	});
-}
-
-function instructionsOf(catalog: string, files: { path: string; bytes: number }[]): string {
-	const listing = files.slice(0, 200).map(({ path, bytes }) => `- ${path} (${bytes} bytes)`);
-	return [
-		'You are a helpful assistant. Use the skills below when they fit what is asked; answer in the language of the user.',
-		catalog,
-		`## Working directory\n\nScripts run in this conversation's working directory; give them files by these relative names. Files there:\n${listing.join('\n') || '(none)'}`
-	]
-		.filter(Boolean)
-		.join('\n\n');
 }
 
 /** Names of the tools that were called in a conversation. */

@@ -1,6 +1,6 @@
 /** A folder of files for each conversation: uploads land there, scripts run there (FEATURES F5). */
 import { randomUUID } from 'node:crypto';
-import { cp, lstat, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { cp, lstat, open, rename, rm, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkspaceFile } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
@@ -44,7 +44,9 @@ export function createWorkspaces(dataDir: string): Workspaces {
 		},
 		async write(conversationId, path, body) {
 			const root = rootOf(conversationId);
-			const folder = await holdFolder(root, path, { make: true });
+			const folder = await holdFolder(root, path, { make: true }).catch((error: NodeJS.ErrnoException) => {
+				throw error.code === 'ENOENT' ? deletedMeanwhile(error) : error;
+			});
 			const staging = join(root, `.upload-${randomUUID()}`);
 			try {
 				const bytes = await writeStream(staging, body);
@@ -57,6 +59,7 @@ export function createWorkspaces(dataDir: string): Workspaces {
 					throw new AppError('storage_full', 'The disk is full; make room and try again.', { cause: error });
 				if (code === 'EISDIR' || code === 'ENOTEMPTY')
 					throw new AppError('conflict', 'A folder has this name.', { cause: error });
+				if (code === 'ENOENT') throw deletedMeanwhile(error);
 				throw error;
 			} finally {
 				await folder.close();
@@ -66,8 +69,13 @@ export function createWorkspaces(dataDir: string): Workspaces {
 		async remove(conversationId, path) {
 			const { file } = await openInside(rootOf(conversationId), path);
 			await file.close();
-			const folder = await holdFolder(rootOf(conversationId), path);
-			await rm(folder.target).finally(() => folder.close());
+			try {
+				const folder = await holdFolder(rootOf(conversationId), path);
+				await unlink(folder.target).finally(() => folder.close());
+			} catch (error) {
+				if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+				throw new AppError('not_found', 'Somebody else has just deleted this file.', { cause: error });
+			}
 		},
 		removeAll: (conversationId) => rm(rootOf(conversationId), { recursive: true, force: true }),
 		async copyAll(conversationId, toConversationId) {
@@ -80,6 +88,10 @@ export function createWorkspaces(dataDir: string): Workspaces {
 			);
 		}
 	};
+}
+
+function deletedMeanwhile(cause: unknown): AppError {
+	return new AppError('conflict', 'The conversation was deleted meanwhile.', { cause });
 }
 
 async function writeStream(path: string, body: ReadableStream<Uint8Array> | null): Promise<number> {

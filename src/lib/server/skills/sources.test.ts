@@ -11,5 +11,6 @@ test('A27: roots have labels of their own, that say where they are', () => {
 		'claude-2'
 	]);
 	expect(labels([{ path: '/x', source: 'mine' }, '/mine'])).toEqual(['mine', 'mine-2']);
+	expect(labels(['/mine', { path: '/x', source: 'mine' }])).toEqual(['mine-2', 'mine']);
 	expect(labels(['/', '/my skills@home'])).toEqual(['root', 'my-skills-home']);
 });

@@ -7,12 +7,15 @@ import type { SkillRoot } from './types.ts';
  * inside a hidden one (`.claude/skills` → `claude`); the second of the same label is `label-2`.
  */
 export function labelRoots(roots: readonly (string | SkillRoot)[]): SkillRoot[] {
+	// A label that was given is kept, whatever a folder before it is called.
+	const given = roots.flatMap((root) => (typeof root === 'string' ? [] : [root.source]));
 	const taken = new Set<string>();
 	return roots.map((root) => {
 		const path = typeof root === 'string' ? root : root.path;
 		const base = typeof root === 'string' ? labelOf(root) : root.source;
 		let source = base;
-		for (let count = 2; taken.has(source); count += 1) source = `${base}-${count}`;
+		const isTaken = () => taken.has(source) || (typeof root === 'string' && given.includes(source));
+		for (let count = 2; isTaken(); count += 1) source = `${base}-${count}`;
 		taken.add(source);
 		return { ...(typeof root === 'string' ? {} : root), path, source };
 	});

@@ -1,0 +1,15 @@
+/** Where skills come from, in words. Pure. */
+import type { SkillProvider } from '../shared/api.ts';
+
+export const PROVIDER_WORDS: Record<SkillProvider, string> = {
+	github: 'GitHub',
+	skillssh: 'skills.sh',
+	skillsmp: 'SkillsMP',
+	'well-known': 'a web site',
+	zip: 'a zip file',
+	folder: 'a folder',
+	inline: 'text',
+	custom: 'a handler',
+	local: 'a folder of skills',
+	builtin: 'this server'
+};

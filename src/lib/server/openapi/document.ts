@@ -1,0 +1,134 @@
+/** The description of the whole API as OpenAPI 3.1, from the schemas that requests are checked with (DESIGN §5). */
+import { z } from 'zod';
+import { STATUS_BY_CODE, type ErrorCode } from '../../shared/errors.ts';
+import { CONVERSATION_OPERATIONS } from './conversation-operations.ts';
+import { INSTALL_OPERATIONS } from './install-operations.ts';
+import { errorsOf, type Operation, type Success } from './operation.ts';
+import { pathParameters, queryParameters } from './parameters.ts';
+import { SERVER_OPERATIONS } from './server-operations.ts';
+import { SKILL_OPERATIONS } from './skill-operations.ts';
+
+export interface OpenApiDocument {
+	openapi: '3.1.0';
+	info: { title: string; version: string; description: string };
+	servers: { url: string }[];
+	tags: { name: string }[];
+	security: Record<string, never[]>[];
+	/** By path, then by method. */
+	paths: Record<string, Record<string, Record<string, unknown>>>;
+	components: Record<string, Record<string, unknown>>;
+}
+
+export const OPERATIONS: readonly Operation[] = [
+	...SKILL_OPERATIONS,
+	...INSTALL_OPERATIONS,
+	...CONVERSATION_OPERATIONS,
+	...SERVER_OPERATIONS
+];
+
+const DESCRIPTION =
+	'Errors are `{"error": {"code", "message", "hint"?, "details"?}}`; of what was wrong, `message` begins with the name ' +
+	'of the field. A server with ADMIN_TOKEN wants it as a bearer token, or the cookie of a browser that has logged in. ' +
+	'Bodies are JSON of at most 10 MB; unknown keys are refused.';
+
+const MEANINGS: Record<ErrorCode, string> = {
+	invalid_input: 'Something in the request is not right.',
+	unauthorized: 'The token is missing or wrong.',
+	forbidden: 'Not allowed: another site, a host that is not served, or files that nobody has trusted.',
+	not_found: 'There is nothing of this name.',
+	method_not_allowed: 'The address has no such method; `allow` says which it has.',
+	conflict: 'Not as things are now.',
+	too_large: 'Larger than what is taken.',
+	unsupported_media_type: 'A body of another type is wanted.',
+	rate_limited: 'Too many wrong tokens; `retry-after` says how long to wait.',
+	internal: 'A mistake in the server.',
+	storage_full: 'The disk is full.',
+	unavailable: 'Switched off, or not there for a moment.'
+};
+
+/** `url` is the address that the server was asked by. */
+export function createOpenApiDocument(version: string, url: string): OpenApiDocument {
+	const paths: OpenApiDocument['paths'] = {};
+	for (const operation of OPERATIONS) {
+		paths[operation.path] = { ...paths[operation.path], [operation.method]: describe(operation) };
+	}
+	return {
+		openapi: '3.1.0',
+		info: { title: 'openrouter-skills', version, description: DESCRIPTION },
+		servers: [{ url }],
+		tags: [...new Set(OPERATIONS.map(({ tag }) => tag))].map((name) => ({ name })),
+		security: [{ token: [] }, { session: [] }, {}],
+		paths,
+		components: {
+			securitySchemes: {
+				token: { type: 'http', scheme: 'bearer' },
+				session: { type: 'apiKey', in: 'cookie', name: 'openrouter-skills-session' }
+			},
+			schemas: { Error: errorSchema() },
+			responses: Object.fromEntries(
+				Object.entries(MEANINGS).map(([code, description]) => {
+					const schema = { $ref: '#/components/schemas/Error' };
+					return [code, { description, content: { 'application/json': { schema } } }];
+				})
+			)
+		}
+	};
+}
+
+function describe(operation: Operation): Record<string, unknown> {
+	const { id, tag, summary, description, success } = operation;
+	const parameters = [...pathParameters(operation), ...queryParameters(operation)];
+	const body = bodyOf(operation);
+	return {
+		operationId: id,
+		tags: [tag],
+		summary,
+		...(description === undefined ? {} : { description }),
+		...(parameters.length === 0 ? {} : { parameters }),
+		...(body === null ? {} : { requestBody: body }),
+		responses: {
+			...successes(success),
+			...Object.fromEntries(
+				errorsOf(operation)
+					.sort((a, b) => STATUS_BY_CODE[a] - STATUS_BY_CODE[b])
+					.map((code) => [String(STATUS_BY_CODE[code]), { $ref: `#/components/responses/${code}` }])
+			)
+		}
+	};
+}
+
+/** By status; what may be answered in several types has one description for them all. */
+function successes(success: readonly Success[]): Record<string, unknown> {
+	const responses: Record<string, { description: string; content?: Record<string, unknown> }> = {};
+	for (const { status, description, type = 'application/json' } of success) {
+		const before = responses[status];
+		const content = status === 204 ? {} : { content: { ...before?.content, [type]: {} } };
+		responses[status] = { description: before ? `${before.description} ${description}` : description, ...content };
+	}
+	return responses;
+}
+
+function bodyOf({ body, otherBodies = {} }: Operation): Record<string, unknown> | null {
+	const content: Record<string, unknown> = body ? { 'application/json': { schema: schemaOf(body) } } : {};
+	for (const [type, { schema, description }] of Object.entries(otherBodies)) {
+		content[type] = { schema: { ...schema, description } };
+	}
+	return Object.keys(content).length === 0 ? null : { required: true, content };
+}
+
+/** What a client may send: before defaults are filled in. */
+function schemaOf(schema: z.ZodType): Record<string, unknown> {
+	const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+	return rest;
+}
+
+function errorSchema(): Record<string, unknown> {
+	const text = { type: 'string' };
+	const code = { type: 'string', enum: Object.keys(STATUS_BY_CODE) };
+	const error = {
+		type: 'object',
+		properties: { code, message: text, hint: text, details: {} },
+		required: ['code', 'message']
+	};
+	return { type: 'object', properties: { error }, required: ['error'] };
+}

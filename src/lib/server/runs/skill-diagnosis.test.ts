@@ -1,0 +1,159 @@
+import { hash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts';
+import { diagnoseSkill, fixSkill, type DiagnosisParts } from './skill-diagnosis.ts';
+
+let folder: string;
+let root: string;
+let skills: SkillsProvider;
+let parts: DiagnosisParts;
+beforeEach(async () => {
+	folder = await realpath(await mkdtemp(join(tmpdir(), 'diagnosis-')));
+	root = join(folder, 'skills');
+	await put('torn', '---\nname: torn\ndescription: x\nlicense: MIT\nlicense: ISC\n---\nBody\n');
+	await put('odd', '---\nname: Odd\ndescription: Use when: it rains\n---\nBody\n');
+	await put('good', '---\nname: good\ndescription: x\n---\n');
+	await writeFile(join(folder, 'away.md'), '# Away\n');
+	await mkdir(join(folder, 'elsewhere/linked'), { recursive: true });
+	await writeFile(join(folder, 'elsewhere/linked/SKILL.md'), '---\nname: Linked\ndescription: x\n---\n');
+	await symlink(join(folder, 'elsewhere/linked'), join(root, 'linked'));
+	skills = await createSkillsProvider([{ path: root, source: 'mine' }]);
+	parts = { skills, modes: { modeOf: () => 'auto', pinOf: () => null } };
+});
+afterEach(async () => {
+	await skills.close();
+	await rm(folder, { recursive: true, force: true });
+});
+
+async function put(name: string, text: string): Promise<void> {
+	await mkdir(join(root, name), { recursive: true });
+	await writeFile(join(root, name, 'SKILL.md'), text);
+}
+const read = (path: string) => readFile(join(folder, path), 'utf8');
+
+describe('F1: the diagnosis of a skill of the library', () => {
+	test.each([
+		'ghost',
+		'mine/ghost',
+		'..',
+		'../away.md',
+		'torn',
+		'good@9.9.9',
+		'builtin/file_read',
+		'',
+		'a'.repeat(1000)
+	])('%j does not exist', async (id) => {
+		await expect(diagnoseSkill(parts, id)).rejects.toMatchObject({ code: 'not_found' });
+		const patch = { digest: hash('sha256', '') };
+		await expect(fixSkill(parts, id, patch)).rejects.toMatchObject({ code: 'not_found' });
+	});
+
+	test('of one that is broken names line, fix and difference', async () => {
+		const before = await read('skills/torn/SKILL.md');
+		expect(await diagnoseSkill(parts, 'mine/torn')).toEqual({
+			...{ id: 'mine/torn', name: 'torn', status: 'broken', path: join(root, 'torn/SKILL.md') },
+			issues: [
+				expect.objectContaining({
+					field: '_',
+					severity: 'error',
+					line: 5,
+					fixId: 'yaml',
+					diff: expect.stringContaining('\n-license: ISC\n+# license: ISC\n') as unknown
+				})
+			],
+			fixed: {
+				before,
+				after: before.replace('license: ISC', '# license: ISC'),
+				diff: expect.stringMatching(/^--- SKILL\.md/) as unknown
+			},
+			digest: hash('sha256', before)
+		});
+	});
+
+	test('of one that is right has nothing to fix', async () => {
+		expect(await diagnoseSkill(parts, 'good')).toMatchObject({ id: 'good', issues: [], fixed: null });
+	});
+
+	test('of one whose folder went away meanwhile says so', async () => {
+		await rm(join(root, 'good'), { recursive: true });
+		expect(await diagnoseSkill(parts, 'good')).toMatchObject({
+			issues: [{ severity: 'error', fixId: null, message: expect.stringContaining('ENOENT') as unknown }],
+			fixed: null
+		});
+	});
+});
+
+describe('F1: fixing', () => {
+	test('a broken skill makes it ready, under its own id, in the library at once', async () => {
+		const { digest } = await diagnoseSkill(parts, 'mine/torn');
+		const after = await fixSkill(parts, 'mine/torn', { digest });
+		expect(after).toMatchObject({
+			id: 'torn',
+			status: 'ready',
+			issues: [],
+			fixed: null,
+			keptAs: expect.stringMatching(/\.old$/) as unknown
+		});
+		expect(skills.registry.snapshot().skills.map(({ name }) => name)).toContain('torn');
+		expect(await read(`skills/torn/${after.keptAs}`)).toContain('\nlicense: ISC\n');
+	});
+
+	test('a ready skill by one fix after the other; its id is the new name', async () => {
+		const { digest } = await diagnoseSkill(parts, 'Odd');
+		const first = await fixSkill(parts, 'Odd', { digest, fixes: ['yaml'] });
+		expect(first).toMatchObject({ id: 'Odd', issues: [{ fixId: 'name' }, { fixId: 'name' }] });
+		const second = await fixSkill(parts, first.id, { digest: first.digest, fixes: ['name'] });
+		expect(second).toMatchObject({ id: 'odd', issues: [] });
+		await expect(diagnoseSkill(parts, 'Odd')).rejects.toMatchObject({ code: 'not_found' });
+	});
+
+	test('what is no fix, or none for this file, is invalid', async () => {
+		const { digest } = await diagnoseSkill(parts, 'Odd');
+		const wanted = fixSkill(parts, 'Odd', { digest, fixes: ['license'] });
+		await expect(wanted).rejects.toMatchObject({
+			code: 'invalid_input',
+			message: expect.stringContaining('yaml') as unknown
+		});
+		await expect(fixSkill(parts, 'Odd', { digest, fixes: ['../x'] })).rejects.toMatchObject({ code: 'invalid_input' });
+	});
+
+	test('a file that has changed since is a conflict, and stays as it is', async () => {
+		const { digest } = await diagnoseSkill(parts, 'Odd');
+		await put('odd', '---\nname: Odd\ndescription: Other: text\n---\n');
+		await expect(fixSkill(parts, 'Odd', { digest })).rejects.toMatchObject({ code: 'conflict' });
+		expect(await read('skills/odd/SKILL.md')).toContain('Other: text');
+	});
+
+	test('twenty at once: one is done, the others are conflicts, one old file is kept', async () => {
+		const { digest } = await diagnoseSkill(parts, 'Odd');
+		const results = await Promise.allSettled(Array.from({ length: 20 }, () => fixSkill(parts, 'Odd', { digest })));
+		expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+		const codes = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
+		for (const error of codes)
+			expect(error).toMatchObject({ name: 'AppError', code: expect.stringMatching(/conflict|not_found/) as unknown });
+		expect((await readdir(join(root, 'odd'))).filter((name) => name.startsWith('.'))).toHaveLength(1);
+	});
+
+	test('SECURITY: never writes behind a link, be it the folder or the file', async () => {
+		const before = await read('elsewhere/linked/SKILL.md');
+		const { digest, id } = await diagnoseSkill(parts, 'Linked');
+		await expect(fixSkill(parts, id, { digest })).rejects.toMatchObject({
+			code: 'conflict',
+			message: expect.stringContaining('Fix it where it is') as unknown
+		});
+		expect(await read('elsewhere/linked/SKILL.md')).toBe(before);
+		await rm(join(root, 'odd/SKILL.md'));
+		await writeFile(join(root, 'odd/real.md'), '# Odd\n');
+		await symlink('real.md', join(root, 'odd/SKILL.md'));
+		await skills.registry.reload();
+		const link = await diagnoseSkill(parts, 'mine/odd');
+		await expect(fixSkill(parts, 'mine/odd', { digest: link.digest })).rejects.toMatchObject({
+			code: 'conflict',
+			message: expect.stringContaining('is a link') as unknown
+		});
+		expect(await read('skills/odd/real.md')).toBe('# Odd\n');
+	});
+});

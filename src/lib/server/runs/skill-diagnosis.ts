@@ -1,0 +1,132 @@
+/** What is wrong with a skill of the library, ready or broken, and mending it in place (FEATURES F1). */
+import { realpath } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { createTwoFilesPatch } from 'diff';
+import type { DiagnosisFix, SkillDiagnosis } from '../../shared/api.ts';
+import { AppError, type ErrorCode } from '../../shared/errors.ts';
+import { DoctorError } from '../skills/doctor/doctor-error.ts';
+import { lineDiff } from '../skills/doctor/line-diff.ts';
+import { applyFixes, diagnose, type Diagnosis } from '../skills/doctor.ts';
+import type { SkillRegistry } from '../skills/registry.ts';
+import { isInside } from '../skills/resources.ts';
+import type { BrokenSkill, Skill } from '../skills/types.ts';
+import { brokenIdOf, idOf, isFirst, requireListed, type LookupParts } from './skill-lookup.ts';
+
+export interface DiagnosisParts extends LookupParts {
+	skills: { registry: Pick<SkillRegistry, 'snapshot' | 'reload'> };
+}
+
+/** Looking for the fewest differences takes the square of their number; then all that lies between is shown as replaced. */
+const MAX_EDITS = 400;
+
+const CODES = {
+	...{ changed: 'conflict', link: 'conflict', missing: 'conflict' },
+	...{ unfixable: 'invalid_input', read_only: 'unavailable', full: 'storage_full' }
+} as const satisfies Record<DoctorError['code'], ErrorCode>;
+
+/** Of the files as they are now. @throws AppError `not_found` */
+export async function diagnoseSkill(parts: DiagnosisParts, id: string): Promise<SkillDiagnosis> {
+	return describe(parts, requireListed(parts, id));
+}
+
+/**
+ * Writes fixes, reads the library again, and says what is wrong still: under the id that the skill has now.
+ * @throws AppError `not_found`; `conflict` when the file has changed since, or lies behind a link; `invalid_input` for a
+ * fix that there is not; `unavailable` where it may not be written; `storage_full`. Then nothing is changed.
+ */
+export async function fixSkill(
+	parts: DiagnosisParts,
+	id: string,
+	{ digest, fixes }: DiagnosisFix
+): Promise<SkillDiagnosis> {
+	const skill = requireListed(parts, id);
+	await requireInRoot(skill);
+	let diagnosis: Diagnosis;
+	try {
+		diagnosis = await applyFixes(skill.dir, { digest, fixes });
+	} catch (error) {
+		throw asAppError(error, skill);
+	}
+	await parts.skills.registry.reload();
+	const { skills, shadowed, broken } = parts.skills.registry.snapshot();
+	const now = [...skills, ...shadowed, ...broken].find(({ dir }) => dir === skill.dir) ?? skill;
+	return toAnswer(diagnosis, idIn(parts, now));
+}
+
+async function describe(parts: DiagnosisParts, skill: Skill | BrokenSkill): Promise<SkillDiagnosis> {
+	const id = idIn(parts, skill);
+	const asListed = (): SkillDiagnosis => {
+		const { name, status, path } = skill;
+		const issues = skill.issues.map((issue) => ({ ...issue, fixId: null, diff: null }));
+		return { id, name, status, path, issues, fixed: null, digest: '' };
+	};
+	// A folder that cannot be looked through is listed for its own sake.
+	if (skill.path === skill.dir) return asListed();
+	try {
+		return toAnswer(await diagnose(skill.dir), id);
+	} catch (error) {
+		// It went away, or may no longer be read: the library will say so the next time it is read.
+		if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+		return { ...asListed(), issues: [unreadable(error as Error)] };
+	}
+}
+
+function unreadable({ message }: Error): SkillDiagnosis['issues'][number] {
+	return { field: '_', severity: 'error', message: `cannot be read: ${message}`, fixId: null, diff: null };
+}
+
+function toAnswer({ issues, fixed, ...diagnosis }: Diagnosis, id: string): SkillDiagnosis {
+	const name = basename(diagnosis.path);
+	// Each fix is that of several issues, perhaps.
+	const diffs = new Map<string, string | null>();
+	const diffFrom = (before: string, after: string) => {
+		const known = diffs.get(after);
+		const diff = known === undefined ? diffOf(name, before, after) : known;
+		diffs.set(after, diff);
+		return diff;
+	};
+	return {
+		id,
+		...diagnosis,
+		issues: issues.map(({ after, ...issue }) => ({
+			...issue,
+			diff: fixed && after !== null ? diffFrom(fixed.before, after) : null
+		})),
+		fixed: fixed && { ...fixed, diff: diffFrom(fixed.before, fixed.after) ?? '' }
+	};
+}
+
+/** Null where nothing is different. */
+function diffOf(name: string, before: string, after: string): string | null {
+	if (before === after) return null;
+	const options = { context: 3, maxEditLength: MAX_EDITS };
+	const patch = createTwoFilesPatch(name, 'SKILL.md', before, after, undefined, undefined, options);
+	if (patch !== undefined) return patch.replace(/^(?:Index: .*\n)?=+\n/, '');
+	return [`--- ${name}`, '+++ SKILL.md', '@@ @@', ...lineDiff(before, after), ''].join('\n');
+}
+
+function idIn(parts: DiagnosisParts, skill: Skill | BrokenSkill): string {
+	return skill.status === 'broken' ? brokenIdOf(skill) : idOf(skill, isFirst(parts, skill));
+}
+
+/** A folder that is a link may lead anywhere; what lies elsewhere is not ours to write. */
+async function requireInRoot({ name, dir, root }: Skill | BrokenSkill): Promise<void> {
+	try {
+		const [real, realRoot] = await Promise.all([realpath(dir), realpath(root)]);
+		if (real !== realRoot && isInside(realRoot, real)) return;
+	} catch (error) {
+		throw gone(name, dir, error);
+	}
+	throw new AppError('conflict', `“${name}” lies outside ${root}, behind a link. Fix it where it is.`);
+}
+
+function asAppError(error: unknown, { name, dir }: Skill | BrokenSkill): unknown {
+	if (error instanceof DoctorError) return new AppError(CODES[error.code], error.message, { cause: error });
+	return (error as NodeJS.ErrnoException).code === 'ENOENT' ? gone(name, dir, error) : error;
+}
+
+function gone(name: string, dir: string, cause: unknown): AppError {
+	return new AppError('conflict', `The folder of “${name}”, ${dir}, cannot be found any more. Reload the skills.`, {
+		cause
+	});
+}

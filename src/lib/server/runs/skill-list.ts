@@ -1,0 +1,153 @@
+/** The library as the API lists it: usable skills, then shadowed, broken and built-in ones; of any number (FEATURES E2). */
+import type { SkillQuery, SkillSummary } from '../../shared/api.ts';
+import { skillIdOf } from '../skills/execution-host.ts';
+import { ownerOf } from '../skills/owners.ts';
+import type { SkillRegistry, SkillSnapshot } from '../skills/registry.ts';
+import { createPace } from '../skills/slices.ts';
+import type { BrokenSkill, Skill } from '../skills/types.ts';
+import { viewOf } from '../skills/visibility.ts';
+import { BUILTIN, summariseBuiltin, type BuiltinSkill } from './builtin-skills.ts';
+import { isOwned } from './install-index.ts';
+import { brokenIdOf, idOf } from './skill-lookup.ts';
+import type { SkillModes } from './skill-modes.ts';
+import { modeOf, summariseSkills, type SummaryParts } from './skill-summaries.ts';
+
+export interface SkillListParts extends SummaryParts {
+	skills: { registry: Pick<SkillRegistry, 'snapshot'> };
+	builtins: { builtins: readonly BuiltinSkill[] };
+	modes: Pick<SkillModes, 'modeOf' | 'pinOf'>;
+}
+
+export interface SkillLister {
+	/** What fits `query`, in a stable order: of all of it, page `page` (from 1) of `limit`. */
+	list(query: SkillQuery, page: { page: number; limit: number }): Promise<SkillPage>;
+}
+
+interface SkillPage {
+	data: SkillSummary[];
+	total: number;
+	/** Changes whenever the library does. */
+	revision: string;
+}
+
+type Listed = Skill | BrokenSkill | BuiltinSkill;
+
+/** Nothing of it is made anew while the library stays as it is. */
+interface ReadLibrary {
+	snapshot: SkillSnapshot;
+	all: Listed[];
+	/** By name, where several skills have it: which of them the name means changes without the library. */
+	rivals: Map<string, Skill[]>;
+}
+
+export function createSkillLister(parts: SkillListParts): SkillLister {
+	/** What the words of a query are looked for in; made when it is needed first. */
+	const texts = new WeakMap<Listed, string>();
+	let read: ReadLibrary | null = null;
+
+	const library = (): ReadLibrary => {
+		const snapshot = parts.skills.registry.snapshot();
+		if (read?.snapshot !== snapshot) read = readLibrary(snapshot, parts.builtins.builtins);
+		return read;
+	};
+	const textOf = (listed: Listed): string => {
+		const known = texts.get(listed);
+		if (known !== undefined) return known;
+		const tags = 'tags' in listed ? listed.tags : [];
+		const text = [listed.name, listed.description, ...tags].join('\n').toLowerCase();
+		texts.set(listed, text);
+		return text;
+	};
+
+	return {
+		async list(query, { page, limit }) {
+			const { snapshot, all, rivals } = library();
+			const isWanted = testFor(query, parts, textOf);
+			const found = isWanted ? await filterInSlices(all, isWanted) : all;
+			const shown = found.slice((page - 1) * limit, page * limit);
+			return { data: await summarise(shown, rivals, parts), total: found.length, revision: snapshot.revision };
+		}
+	};
+}
+
+function readLibrary(snapshot: SkillSnapshot, builtins: readonly BuiltinSkill[]): ReadLibrary {
+	const rivals = new Map<string, Skill[]>();
+	for (const skill of snapshot.shadowed) rivals.set(skill.name, [...(rivals.get(skill.name) ?? []), skill]);
+	for (const skill of snapshot.skills) {
+		const others = rivals.get(skill.name);
+		if (others) rivals.set(skill.name, [skill, ...others]);
+	}
+	return { snapshot, all: [...snapshot.skills, ...snapshot.shadowed, ...snapshot.broken, ...builtins], rivals };
+}
+
+/** null where everything is wanted. */
+function testFor(
+	query: SkillQuery,
+	parts: SkillListParts,
+	textOf: (listed: Listed) => string
+): ((listed: Listed) => boolean) | null {
+	const { mode, source, status, apiKeyId } = query;
+	const words = query.q?.toLowerCase().split(/\s+/).filter(Boolean) ?? [];
+	const tests: ((listed: Listed) => boolean)[] = [];
+	if (status !== undefined) tests.push((listed) => (isBuiltin(listed) ? 'ready' : listed.status) === status);
+	if (mode !== undefined) {
+		tests.push((listed) =>
+			isBuiltin(listed) ? parts.modes.modeOf(`${BUILTIN}/${listed.name}`) === mode : modeOf(listed, parts) === mode
+		);
+	}
+	if (source !== undefined) {
+		tests.push((listed) => placeOf(listed) === source || providerOf(listed, parts) === source);
+	}
+	if (apiKeyId !== undefined) {
+		const own = ownerOf(apiKeyId);
+		tests.push((listed) => !isOwned(placeOf(listed)) || placeOf(listed) === own);
+	}
+	if (words.length > 0) tests.push((listed) => words.every((word) => textOf(listed).includes(word)));
+	return tests.length === 0 ? null : (listed) => tests.every((test) => test(listed));
+}
+
+function isBuiltin(listed: Listed): listed is BuiltinSkill {
+	return 'unavailable' in listed;
+}
+
+function placeOf(listed: Listed): string {
+	return isBuiltin(listed) ? BUILTIN : listed.source;
+}
+
+function providerOf(listed: Listed, { installs }: SkillListParts): string {
+	if (isBuiltin(listed)) return BUILTIN;
+	return installs.providerOf(skillIdOf(listed), listed.status === 'ready' ? listed.version : null);
+}
+
+async function filterInSlices(all: readonly Listed[], isWanted: (listed: Listed) => boolean): Promise<Listed[]> {
+	const pace = createPace();
+	const found: Listed[] = [];
+	for (const listed of all) {
+		const rest = pace();
+		if (rest) await rest;
+		if (isWanted(listed)) found.push(listed);
+	}
+	return found;
+}
+
+async function summarise(
+	shown: readonly Listed[],
+	rivals: ReadLibrary['rivals'],
+	parts: SkillListParts
+): Promise<SkillSummary[]> {
+	const folders = shown.flatMap((listed) =>
+		isBuiltin(listed) ? [] : [{ id: idIn(listed, rivals, parts), skill: listed }]
+	);
+	// They come last.
+	const builtins = shown.filter(isBuiltin).map((builtin) => summariseBuiltin(builtin, parts));
+	return [...(await summariseSkills(folders, parts)), ...builtins];
+}
+
+/** Its name where that means it (as `requireSkill` has it), else with source and version. */
+function idIn(skill: Skill | BrokenSkill, rivals: ReadLibrary['rivals'], { modes }: SkillListParts): string {
+	if (skill.status === 'broken') return brokenIdOf(skill);
+	const [first = skill, ...shadowed] = rivals.get(skill.name) ?? [];
+	const all = { skills: [first], shadowed, broken: [], revision: '' };
+	const { library } = viewOf(all, { owner: first.owner, ...modes });
+	return idOf(skill, (library.skills[0] ?? first) === skill);
+}

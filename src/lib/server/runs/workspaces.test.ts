@@ -1,0 +1,37 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createWorkspaces } from './workspaces.ts';
+
+test('F5: of several who delete a file at once, one does, and the others hear that it is gone', async () => {
+	const folder = await mkdtemp(join(tmpdir(), 'workspaces-'));
+	try {
+		const workspaces = createWorkspaces(folder);
+		await workspaces.write('c1', 'a.txt', new Response('a').body);
+		const removed = await Promise.allSettled(Array.from({ length: 8 }, () => workspaces.remove('c1', 'a.txt')));
+		expect(removed.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+		for (const each of removed) {
+			if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'not_found' });
+		}
+		expect(await workspaces.list('c1')).toEqual([]);
+	} finally {
+		await rm(folder, { recursive: true, force: true });
+	}
+});
+
+test('F5: a file that goes with its conversation is gone, and no mistake of the server', async () => {
+	const folder = await mkdtemp(join(tmpdir(), 'workspaces-'));
+	try {
+		const workspaces = createWorkspaces(folder);
+		for (let round = 0; round < 20; round += 1) {
+			await workspaces.write('c1', 'a.txt', new Response('a').body);
+			const all = [workspaces.remove('c1', 'a.txt'), workspaces.removeAll('c1'), workspaces.remove('c1', 'a.txt')];
+			for (const each of await Promise.allSettled(all)) {
+				if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'not_found' });
+			}
+		}
+	} finally {
+		await rm(folder, { recursive: true, force: true });
+	}
+});

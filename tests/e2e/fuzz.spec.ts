@@ -1,0 +1,144 @@
+/** Every operation of the API, fuzzed from its own description: no request breaks the server or leaves half of anything behind. */
+
+import { randomUUID } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ApiDescription } from '../../src/lib/chat/api-description.ts';
+import type { SkillExecutionList, SkillList } from '../../src/lib/shared/api.ts';
+import type { App } from '../support/app-process.ts';
+import { expect, test } from './app.ts';
+import { concurrentRequests, fuzzRequests, type FuzzRequest } from './fuzz-requests.ts';
+
+const AT_ONCE = 16;
+const DUPLICATES = 8;
+const SEED = Number(process.env.FUZZ_SEED ?? 6);
+/** Where nobody listens: what would be fetched is not there. */
+const NOWHERE = 'http://127.0.0.1:9';
+
+test.use({
+	appOptions: {
+		env: Object.fromEntries(
+			['GITHUB_API_URL', 'GITHUB_RAW_URL', 'SKILLSSH_URL', 'SKILLSSH_AUDIT_URL', 'SKILLSMP_URL'].map((name) => [
+				name,
+				NOWHERE
+			])
+		)
+	}
+});
+test.setTimeout(120_000);
+
+interface Answer {
+	request: FuzzRequest;
+	status: number;
+	type: string;
+	/** Of what is no stream, and not too long. */
+	text: string;
+}
+
+async function send(app: App, request: FuzzRequest): Promise<Answer> {
+	const { operation, url, headers, body } = request;
+	const response = await fetch(app.url + url, {
+		method: operation.method,
+		headers,
+		...(body === undefined ? {} : { body })
+	});
+	const type = response.headers.get('content-type') ?? '';
+	// These go on for as long as somebody listens.
+	if (type.startsWith('text/event-stream')) await response.body?.cancel();
+	const text = response.bodyUsed || type.startsWith('text/event-stream') ? '' : await response.text();
+	return { request, status: response.status, type, text };
+}
+
+async function sendAll(app: App, requests: readonly FuzzRequest[]): Promise<Answer[]> {
+	const answers: Answer[] = [];
+	const waiting = [...requests];
+	const work = async (): Promise<void> => {
+		for (let next = waiting.shift(); next; next = waiting.shift()) answers.push(await send(app, next));
+	};
+	await Promise.all(Array.from({ length: AT_ONCE }, work));
+	return answers;
+}
+
+/** An error as the API has them: JSON with a code and a sentence. */
+function isError({ type, text }: Answer): boolean {
+	if (!type.startsWith('application/json')) return false;
+	const { error } = JSON.parse(text) as { error?: { code?: unknown; message?: unknown } };
+	return typeof error?.code === 'string' && typeof error.message === 'string' && error.message !== '';
+}
+
+const brief = ({ request, status, text }: Answer): string => `${request.name} → ${status} ${text.slice(0, 200)}`;
+
+async function read<Body>(app: App, path: string): Promise<Body> {
+	const response = await fetch(app.url + path);
+	expect(response.status, path).toBe(200);
+	return (await response.json()) as Body;
+}
+
+const foldersIn = (path: string): Promise<string[]> => readdir(path).catch(() => []);
+
+/** What is on disk and what the API says are the same, and nothing is half there. */
+async function expectConsistent(app: App, answers: readonly Answer[]): Promise<void> {
+	// What waits for a yes is meant to be there, until nobody wants it.
+	for (const { request, status, text } of answers) {
+		if (status !== 201 || !/\/(staged|update)$/.test(request.operation.path)) continue;
+		const { id } = JSON.parse(text) as { id: string };
+		await fetch(`${app.url}/api/skills/install/staged/${id}`, { method: 'DELETE' });
+	}
+	expect(await foldersIn(join(app.dataDir, 'staging'))).toEqual([]);
+	const { data, total } = await read<SkillList>(app, '/api/skills?source=installed&limit=200');
+	expect(data).toHaveLength(total);
+	const folders = data.map(({ path }) => path.split(/[\\/]/).at(-2));
+	expect((await foldersIn(join(app.dataDir, 'skills'))).toSorted()).toEqual(folders.toSorted());
+	expect(data.filter(({ status }) => status === 'broken')).toEqual([]);
+	for (const path of ['skills', 'conversations', 'settings', 'health', 'openapi.json']) await read(app, `/api/${path}`);
+	const trash = await read<{ data: { id: string }[] }>(app, '/api/skills/trash');
+	expect((await foldersIn(join(app.dataDir, 'trash'))).toSorted()).toEqual(trash.data.map(({ id }) => id).toSorted());
+	for (const status of ['pending', 'running']) {
+		await expect
+			.poll(async () => (await read<SkillExecutionList>(app, `/api/skills/executions?status=${status}`)).total)
+			.toBe(0);
+	}
+	await read(app, '/api/skills/executions/export?format=json');
+}
+
+test('E2–E13, SECURITY Figures: no request made from the API’s description breaks the server or leaves half of anything', async ({
+	app
+}) => {
+	console.log(`FUZZ_SEED=${SEED}`);
+	const conversation = randomUUID();
+	const file = `${app.url}/api/conversations/${conversation}/files/a.txt`;
+	expect((await fetch(file, { method: 'PUT', body: 'a', headers: { 'content-type': 'text/plain' } })).status).toBe(201);
+	const description = await read<ApiDescription>(app, '/api/openapi.json');
+	const known = { skill: 'count-words', conversation };
+	const requests = fuzzRequests(description, known, SEED);
+	expect(requests.length).toBeGreaterThan(1000);
+
+	const answers = await sendAll(app, requests);
+	for (const same of concurrentRequests(description, known, DUPLICATES)) {
+		answers.push(...(await Promise.all(same.map((request) => send(app, request)))));
+	}
+
+	// Storage and what is switched off have codes of their own; everything else from 500 on is a mistake.
+	expect(answers.filter(({ status }) => status >= 500 && status !== 503).map(brief)).toEqual([]);
+	expect(answers.filter((answer) => answer.status >= 400 && !isError(answer)).map(brief)).toEqual([]);
+	// What is answered is what the description says.
+	const isDescribed = ({ request, status }: Answer): boolean => String(status) in request.operation.responses;
+	expect(answers.filter((answer) => !isDescribed(answer)).map(brief)).toEqual([]);
+	// Neither where the app is installed nor how it failed is anybody's business.
+	expect(answers.filter(({ text }) => /\n\s+at .*:\d+:\d+|node_modules|SQLITE_/.test(text)).map(brief)).toEqual([]);
+	expect(app.logs.filter((line) => /^\s+at |Error:/.test(line))).toEqual([]);
+	expect(app.logs.filter((line) => line.startsWith('Listening on'))).toHaveLength(1);
+	expect(({} as { isAdmin?: true }).isAdmin).toBeUndefined();
+	await expectConsistent(app, answers);
+
+	// No address answers to a method that it does not have, and it says so as it says everything.
+	for (const [path, methods] of Object.entries(description.paths)) {
+		const method = ['PUT', 'DELETE', 'POST', 'PATCH'].find((each) => !(each.toLowerCase() in methods)) ?? 'PUT';
+		const headers = { 'content-type': 'application/json' };
+		const response = await fetch(app.url + path.replace(/\{\w+\}/g, 'ghost'), { method, headers, body: '{}' });
+		expect([response.status, await response.json()], `${method} ${path}`).toMatchObject([
+			405,
+			{ error: { code: 'method_not_allowed', message: expect.any(String) } }
+		]);
+	}
+});

@@ -1,0 +1,242 @@
+/** The registry from the page: install, look, trust, run, keep as a case, update, go back, remove and undo; repair; switch off. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Locator, Page } from '@playwright/test';
+import { playedEnvironment, startGithub, type PlayedGithub } from '../support/catalog-servers.ts';
+import { zipOf } from '../support/zip-writer.ts';
+import { expect, test as base } from './app.ts';
+
+const skillMd = (name: string, version: string, text = 'Run scripts/say.mjs.') =>
+	`---\nname: ${name}\ndescription: Says what it is given, word by word.\nmetadata:\n  version: "${version}"\n---\n${text}\n`;
+const sayMjs = (word: string) => `console.log(${JSON.stringify(word)}, process.argv.slice(2).join(' '));\n`;
+
+/** A repository with one skill in a folder; its branch is what the test makes of it. */
+const test = base.extend<object, { github: PlayedGithub }>({
+	github: [
+		// Playwright reads the fixtures that this one needs from the pattern: none.
+		// eslint-disable-next-line no-empty-pattern
+		async ({}, use) => {
+			const files = {
+				'README.md': 'Tools.\n',
+				'skills/echoer/SKILL.md': skillMd('echoer', '1.0.0'),
+				'skills/echoer/scripts/say.mjs': sayMjs('first')
+			};
+			const github = await startGithub({
+				repos: { 'acme/tools': { defaultBranch: 'trunk', branches: { trunk: files } } }
+			});
+			await use(github);
+			await github.close();
+		},
+		{ scope: 'worker' }
+	],
+	appOptions: async ({ github }, use) => use({ env: playedEnvironment({ github }) })
+});
+
+const row = (page: Page, name: string): Locator => page.locator(`[data-testid=skill-row][data-name=${name}]`);
+const version = (page: Page, number: string): Locator =>
+	page.locator(`[data-testid=skill-version][data-version="${number}"]`);
+
+async function stageFromGithub(page: Page, url: string): Promise<void> {
+	await page.goto(`${url}/skills/install`);
+	await page.getByTestId('source-github').click();
+	await page.getByLabel('Repository').fill('acme/tools');
+	await page.getByRole('textbox', { name: 'Folder' }).fill('skills/echoer');
+	await page.getByTestId('github-form').getByRole('button').click();
+	await expect(page.getByTestId('staged-skill')).toBeVisible();
+}
+
+test('E20, E30, F6, E4: a zip is looked at, installed, trusted, run, kept as a case, removed and brought back', async ({
+	page,
+	app
+}) => {
+	const buffer = zipOf([
+		{ name: 'sayer/SKILL.md', content: skillMd('sayer', '1.2.0') },
+		{ name: 'sayer/scripts/say.mjs', content: sayMjs('said') }
+	]);
+	await page.goto(`${app.url}/skills`);
+	await page.getByTestId('install-link').click();
+	await page.getByTestId('zip-input').setInputFiles({ name: 'sayer.zip', mimeType: 'application/zip', buffer });
+	await expect(page.getByTestId('staged-skill')).toContainText('sayer');
+	await page.reload();
+	await expect(page.getByTestId('staged-skill')).toContainText('version 1.2.0');
+	await expect(page.locator('[data-testid=skill-file][data-path="scripts/say.mjs"]')).toBeVisible();
+	await page.getByTestId('confirm-install').click();
+	await page.getByTestId('installed-link').click();
+
+	await expect(page.getByTestId('skill-name')).toHaveText('sayer');
+	await expect(page.getByTestId('trust')).toHaveAttribute('data-state', 'untrusted');
+	await expect(page.getByTestId('mode-off')).toBeChecked();
+	await page.getByTestId('mode-auto').check();
+	await expect(page.getByTestId('mode-auto')).toBeEnabled();
+	await page.getByTestId('give-trust').click();
+	await expect(page.getByTestId('trust')).toHaveAttribute('data-state', 'trusted');
+
+	await page.getByTestId('run-text').fill('one\ntwo');
+	await page.getByTestId('run-button').click();
+	await expect(page.getByTestId('execution-output').first()).toContainText('said one two');
+	await page.getByTestId('keep-case').click();
+	await page.getByLabel('What it shows').fill('Says both');
+	await page.getByLabel('What it prints contains').fill('said one two');
+	await page.getByTestId('save-case').click();
+	await expect(page.getByTestId('skill-case')).toContainText('Says both');
+	await page.getByTestId('run-all-cases').click();
+	await expect(page.getByTestId('case-result')).toHaveText('Passed');
+
+	await page.getByTestId('remove-skill').click();
+	await expect(page.getByTestId('undo-bar')).toBeVisible();
+	await page.getByTestId('undo-removal').click();
+	await expect(page.getByTestId('trust')).toHaveAttribute('data-state', 'trusted');
+	await page.getByTestId('remove-skill').click();
+	await expect(page.getByTestId('undo-bar')).toBeVisible();
+	await page.goto(`${app.url}/skills`);
+	await expect(row(page, 'count-words')).toBeVisible();
+	await expect(row(page, 'sayer')).toHaveCount(0);
+	await page.getByTestId('trash-link').click();
+	await page.getByRole('button', { name: 'Restore sayer' }).click();
+	await page.goto(`${app.url}/skills`);
+	await page.getByTestId('filter-installed').click();
+	await expect(row(page, 'sayer')).toBeVisible();
+	await row(page, 'sayer').getByTestId('skill-switch').uncheck();
+	await expect(row(page, 'sayer').getByTestId('mode-chip')).toHaveText('Off');
+	await row(page, 'sayer').getByTestId('skill-switch').check();
+	await expect(row(page, 'sayer').getByTestId('mode-chip')).toHaveText('Auto');
+});
+
+test('E28, A40: a skill of a repository is installed, updated after a look at the difference, and rolled back', async ({
+	page,
+	app,
+	github
+}) => {
+	await stageFromGithub(page, app.url);
+	await expect(page.getByTestId('origin')).toContainText(github.commitOf('acme/tools').slice(0, 12));
+	await page.getByTestId('enable-at-once').check();
+	await page.getByTestId('confirm-install').click();
+	await page.getByTestId('installed-link').click();
+	await page.getByTestId('check-update').click();
+	await expect(page.getByTestId('versions-status')).not.toHaveText(/…|^$/);
+
+	github.repos['acme/tools'] = {
+		defaultBranch: 'trunk',
+		branches: {
+			trunk: {
+				'skills/echoer/SKILL.md': skillMd('echoer', '1.1.0'),
+				'skills/echoer/scripts/say.mjs': sayMjs('second')
+			}
+		}
+	};
+	await page.goto(`${app.url}/skills/updates`);
+	await page.getByRole('button', { name: 'Fetch the update of echoer and look at it' }).click();
+	await expect(page.getByTestId('installed-already')).toContainText('Version 1.0.0 is installed');
+	await expect(page.locator('[data-testid=skill-change][data-path="scripts/say.mjs"]')).toContainText(
+		'+console.log("second"'
+	);
+	await page.getByTestId('enable-at-once').check();
+	await page.getByTestId('confirm-install').click();
+	await expect(page.getByTestId('install-result')).toBeVisible();
+
+	await page.goto(`${app.url}/skills/echoer`);
+	await expect(version(page, '1.1.0').getByTestId('current-version')).toBeVisible();
+	await page.getByTestId('roll-back').click();
+	await expect(version(page, '1.0.0').getByTestId('current-version')).toBeVisible();
+	await expect(page.getByTestId('versions-status')).toHaveText('In use: 1.0.0.');
+});
+
+test('E20: what has waited too long or was discarded says so; the same again asks what shall become of it', async ({
+	page,
+	app
+}) => {
+	await stageFromGithub(page, app.url);
+	const address = page.url();
+	await page.getByTestId('discard-install').click();
+	await expect(page.getByTestId('install-page')).toBeVisible();
+	await page.goto(address);
+	await expect(page.getByTestId('staged-error')).toContainText('no longer here');
+	await page.getByRole('link', { name: 'Install skills' }).click();
+	await page.getByTestId('source-text').click();
+	for (const text of [skillMd('pasted', '1.0.0', 'One.'), skillMd('pasted', '1.0.0', 'Two.')]) {
+		await page.goto(`${app.url}/skills/install`);
+		await page.getByTestId('source-text').click();
+		await page.getByLabel('The text of a SKILL.md').fill(text);
+		await page.getByTestId('text-form').getByRole('button').click();
+		await expect(page.getByTestId('staged-skill')).toBeVisible();
+		if (text.includes('Two')) await page.getByTestId('conflict-overwrite').check();
+		await page.getByTestId('confirm-install').click();
+		await expect(page.getByTestId('install-result')).toContainText('Installed');
+	}
+});
+
+test('F1: a broken skill has a page with what is wrong, and is put right from there', async ({ page, app }) => {
+	const folder = join(app.skillsDir, 'torn');
+	await mkdir(folder, { recursive: true });
+	await writeFile(join(folder, 'SKILL.md'), '---\nname: torn\ndescription: Use when: asked\n---\nDo it.\n');
+	await page.goto(`${app.url}/skills`);
+	await row(page, 'torn').getByTestId('fix-link').click();
+	await expect(page.getByTestId('doctor')).toBeVisible();
+	await page.getByTestId('doctor-fix-all').click();
+	await page.getByTestId('doctor-write').click();
+	await expect(page.getByTestId('doctor-done')).toBeVisible();
+	await page.goto(`${app.url}/skills`);
+	await expect(row(page, 'torn')).toHaveAttribute('data-status', 'ready');
+	await expect(row(page, 'torn').getByTestId('diagnostic')).toHaveCount(0);
+});
+
+test('E11: switched off in the settings nothing runs, and the page says why; switched on it does', async ({
+	page,
+	app
+}) => {
+	await page.goto(`${app.url}/settings`);
+	await page.getByTestId('skills-enabled').uncheck();
+	await expect(page.getByTestId('settings-status')).toHaveText('Saved.');
+	await page.goto(`${app.url}/skills/count-words`);
+	await page.getByTestId('run-button').click();
+	await expect(page.getByTestId('run-error')).toContainText(/switched off/i);
+	await page.goto(`${app.url}/skills`);
+	await expect(row(page, 'count-words')).toBeVisible();
+	await page.getByTestId('settings-link').click();
+	await page.getByTestId('skills-enabled').check();
+	await expect(page.getByTestId('settings-status')).toHaveText('Saved.');
+	await page.goto(`${app.url}/skills/count-words`);
+	await page.getByTestId('run-button').click();
+	await expect(page.getByTestId('execution')).toBeVisible();
+});
+
+test('B7: the points of each skill for a text', async ({ page, app }) => {
+	await page.goto(`${app.url}/skills/scores`);
+	await page.getByTestId('score-text').fill('count the words of this sentence');
+	await page.getByTestId('score-button').click();
+	await expect(page.locator('[data-testid=score-row][data-name=count-words]')).toContainText('Yes');
+});
+
+test('E10, E29: executions are narrowed by skill and time, and written out as a file', async ({ page, app }) => {
+	await page.goto(`${app.url}/skills/count-words`);
+	await page.getByTestId('run-button').click();
+	await expect(page.getByTestId('execution')).toBeVisible();
+	await page.goto(`${app.url}/skills/executions`);
+	await page.getByTestId('more-filters').click();
+	await page.getByLabel('From').fill('2020-01-01T00:00');
+	await page.getByLabel('Skill', { exact: true }).fill('count-words');
+	await page.getByTestId('apply-filters').click();
+	await expect(page.getByTestId('execution').first()).toContainText('count-words');
+	const download = page.waitForEvent('download');
+	await page.getByTestId('export-csv').click();
+	expect((await download).suggestedFilename()).toMatch(/\.csv$/);
+	await page.getByLabel('Until').fill('2020-01-02T00:00');
+	await page.getByTestId('apply-filters').click();
+	await expect(page.getByTestId('execution')).toHaveCount(0);
+});
+
+test('E17: the pages of the registry fit into 390 px, light and dark', async ({ page, app }) => {
+	await page.setViewportSize({ width: 390, height: 800 });
+	const pages = ['skills', 'install', 'trash', 'updates', 'scores', 'executions'].map((name) =>
+		name === 'skills' ? '/skills' : `/skills/${name}`
+	);
+	for (const colorScheme of ['light', 'dark'] as const) {
+		await page.emulateMedia({ colorScheme });
+		for (const path of [...pages, '/settings', '/skills/count-words']) {
+			await page.goto(`${app.url}${path}`);
+			await expect(page.getByRole('heading', { level: 1 })).toBeAttached();
+			const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+			expect(overflow, path).toBeLessThanOrEqual(0);
+		}
+	}
+});
