@@ -2,9 +2,11 @@
 
 import { benchConversation } from './conversation.ts';
 import { benchFollowers } from './followers.ts';
+import { benchInstalling } from './installing.ts';
 import { benchLibrary } from './library.ts';
 import { markdownTable } from './measure.ts';
 import { benchRanking } from './ranking.ts';
+import { benchRegistry } from './registry.ts';
 import { benchRelay } from './relay.ts';
 import { benchFirstText, benchStart } from './server.ts';
 import { benchSandboxes } from './sandboxes.ts';
@@ -24,6 +26,8 @@ const benches = [
 	benchSandboxes,
 	benchLibrary,
 	benchRanking,
+	benchRegistry,
+	benchInstalling,
 	benchStart
 ];
 // One after the other: side by side they would measure each other.

@@ -1,6 +1,6 @@
 /** `npm run build:lib [-- folder]`: the skills library as a package of its own in dist/, with types and a command line. */
 import { spawnSync } from 'node:child_process';
-import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, glob, readFile, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -20,6 +20,10 @@ if (status !== 0) {
 	process.stderr.write(stdout);
 	process.exit(1);
 }
+// Others import the skills alone; the rest is for the command line.
+for await (const path of glob('**/*.d.ts', { cwd: dist })) {
+	if (!/^server[\\/](skills|sandbox)[\\/]/.test(path)) await rm(`${dist}/${path}`);
+}
 // The application's packages are devDependencies, so these are the library's.
 const { version, license, dependencies } = JSON.parse(await readFile(`${root}package.json`, 'utf8')) as RootPackage;
 const manifest = {
@@ -29,9 +33,9 @@ const manifest = {
 	license,
 	type: 'module',
 	engines: { node: '>=20.12' },
-	exports: { '.': { types: './skills/index.d.ts', default: './skills/index.js' } },
-	bin: { 'openrouter-skills': './skills/cli/main.js' },
-	files: ['skills', 'sandbox', 'README.md', 'LICENSE'],
+	exports: { '.': { types: './server/skills/index.d.ts', default: './server/skills/index.js' } },
+	bin: { 'openrouter-skills': './server/cli/main.js' },
+	files: ['server', 'shared', 'README.md', 'LICENSE'],
 	dependencies
 };
 await writeFile(`${dist}/package.json`, `${JSON.stringify(manifest, null, '\t')}\n`);

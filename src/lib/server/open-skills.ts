@@ -16,6 +16,7 @@ import { createExecutionRecorder } from './runs/execution-recorder.ts';
 import { openInstallIndex, type InstallIndex } from './runs/install-index.ts';
 import { openSettings, type RunningSettings } from './runs/settings.ts';
 import { createSkillLister, type SkillLister } from './runs/skill-list.ts';
+import { createSkillRevisions, type SkillRevisions } from './runs/skill-revisions.ts';
 import { openSkillModes, type SkillModes } from './runs/skill-modes.ts';
 import { openSkillUsage, type SkillUsageCounts } from './runs/skill-usage.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
@@ -37,6 +38,7 @@ export interface SkillParts {
 	trust: Trust;
 	approvals: ApprovalPolicy;
 	modes: SkillModes;
+	revisions: SkillRevisions;
 	vault: Vault;
 	preflight: Preflight;
 	network: NetworkAccess;
@@ -110,6 +112,7 @@ export async function openSkills(
 		trust,
 		approvals: createApprovalPolicy({ store, trust, mode: approvalMode, missingVariables }),
 		modes,
+		revisions: createSkillRevisions(skills.registry),
 		vault,
 		preflight,
 		network,

@@ -26,8 +26,6 @@ export interface SkillLister {
 interface SkillPage {
 	data: SkillSummary[];
 	total: number;
-	/** Changes whenever the library does. */
-	revision: string;
 }
 
 type Listed = Skill | BrokenSkill | BuiltinSkill;
@@ -61,11 +59,11 @@ export function createSkillLister(parts: SkillListParts): SkillLister {
 
 	return {
 		async list(query, { page, limit }) {
-			const { snapshot, all, rivals } = library();
+			const { all, rivals } = library();
 			const isWanted = testFor(query, parts, textOf);
 			const found = isWanted ? await filterInSlices(all, isWanted) : all;
 			const shown = found.slice((page - 1) * limit, page * limit);
-			return { data: await summarise(shown, rivals, parts), total: found.length, revision: snapshot.revision };
+			return { data: await summarise(shown, rivals, parts), total: found.length };
 		}
 	};
 }

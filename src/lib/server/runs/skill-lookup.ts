@@ -43,12 +43,11 @@ export function idOf(skill: Skill, isFirst: boolean): string {
 
 /** Is it the one that its name means? */
 export function isFirst({ skills, modes }: LookupParts, skill: Skill): boolean {
-	const { library } = viewOf(skills.registry.snapshot(), modes);
-	return library.skills.includes(skill);
+	return lookUp(skills.registry.snapshot(), modes, skill.name) === skill;
 }
 
 function lookUp(snapshot: SkillSnapshot, modes: LookupParts['modes'], id: string): Skill | undefined {
-	const { source, name, range } = parseReference(id);
+	const { source, name } = parseReference(id);
 	const isExact = (skill: Skill) => skill.name === name && (source === null || skill.source === source);
 	const all = [...snapshot.skills, ...snapshot.shadowed].filter(isExact);
 	if (all.length === 0) return undefined;

@@ -7,7 +7,7 @@ import { explain, readHarness, readProgram } from './execution-result.ts';
 import { limitsOf, timeoutOf } from './limits.ts';
 import { MAX_SHOWN, type OutputStore } from './output-store.ts';
 import type { SpareNodes } from './spare-node.ts';
-import type { Skill, SkillEvent, SkillExecutionResult } from './types.ts';
+import type { Skill, SkillExecutionResult } from './types.ts';
 import { changedFiles, listWorkspace } from './workspace-changes.ts';
 
 /** A script or handler as it is to be started; paths as the process sees them. */

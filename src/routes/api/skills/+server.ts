@@ -4,9 +4,10 @@ import { skillQuery, type SkillList } from '$lib/shared/api.ts';
 import { api, readPage, readQuery } from '$lib/server/http.ts';
 
 export const GET: RequestHandler = api(async ({ url, locals }) => {
-	const { lister, settings } = locals.app;
+	const { lister, settings, revisions } = locals.app;
+	const revision = revisions.current();
 	const { page, limit } = readPage(url, 50);
-	const { data, total, revision } = await lister.list(readQuery(url, skillQuery), { page, limit });
+	const { data, total } = await lister.list(readQuery(url, skillQuery), { page, limit });
 	const totalPages = Math.max(1, Math.ceil(total / limit));
 	const provider = settings.current().skillsProvider;
 	const list: SkillList = {

@@ -13,7 +13,9 @@ export const GET: RequestHandler = api(async ({ params, locals }) => {
 export const PUT: RequestHandler = api(async ({ params, request, locals }) => {
 	const patch = await readJson(request, skillPatch);
 	const now = new Date().toISOString();
-	return json((await changeSkill(locals.app, params.id, patch, now)) satisfies SkillDetail);
+	const changed: SkillDetail = await changeSkill(locals.app, params.id, patch, now);
+	locals.app.revisions.note();
+	return json(changed);
 });
 
 export const DELETE: RequestHandler = api(async ({ params, locals }) => {

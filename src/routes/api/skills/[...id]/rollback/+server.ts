@@ -6,5 +6,7 @@ import { requireSkill } from '$lib/server/runs/skill-lookup.ts';
 
 export const POST: RequestHandler = api(async ({ params, locals }) => {
 	const skill = requireSkill(locals.app, params.id);
-	return json((await locals.app.installer.rollback(skill)) satisfies SkillVersions);
+	const versions: SkillVersions = await locals.app.installer.rollback(skill);
+	locals.app.revisions.note();
+	return json(versions);
 });

@@ -12,5 +12,7 @@ export const GET: RequestHandler = api(async ({ params, locals }) => {
 export const PUT: RequestHandler = api(async ({ params, request, locals }) => {
 	const { use } = await readJson(request, versionSwitch);
 	const skill = requireSkill(locals.app, params.id);
-	return json((await locals.app.installer.use(skill, use)) satisfies SkillVersions);
+	const versions: SkillVersions = await locals.app.installer.use(skill, use);
+	locals.app.revisions.note();
+	return json(versions);
 });
