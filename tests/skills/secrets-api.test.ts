@@ -46,7 +46,7 @@ test.each([
 	expect(JSON.parse((await send(GET, 'demo')).text)).toMatchObject({ variables: [{ name: 'API_KEY', isSet: false }] });
 });
 
-test.each(['Demo', 'other', 'demo@1.0.0', '__proto__', 'x/demo'])('F3: there is no skill “%s”', async (id) => {
+test.each(['Demo', 'other', 'demo@2.0.0', '__proto__', 'x/demo'])('F3: there is no skill “%s”', async (id) => {
 	const { status, text } = await send(PUT, id, '{"API_KEY": "hush-hush"}');
 	expect(status).toBe(404);
 	expect(text).not.toContain('hush');

@@ -52,6 +52,7 @@ export interface EvalsParts {
 	log: Log;
 }
 
+/** As many as are kept. */
 const MAX_LISTED = 20;
 const MAX_ANSWERS = 400;
 const STOPPED = 'The server was stopped before it was done.';
@@ -137,6 +138,7 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 			...{ passRate: passRates([]), error: null, startedAt: now(), finishedAt: null }
 		};
 		await store.evalRuns.put(run);
+		await store.evalRuns.removeOlder(run.skillId, MAX_LISTED);
 		// The next start ends it.
 		if (isClosed) throw new AppError('unavailable', 'The server is being stopped.');
 		const controller = new AbortController();

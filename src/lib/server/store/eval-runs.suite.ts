@@ -48,6 +48,9 @@ export function testEvalRuns(bench: () => Bench): void {
 			await evalRuns.put(run('o1', { skillId: 'other/demo', startedAt: at(9) }));
 			expect((await evalRuns.list('local/demo', 2)).map(({ id }) => id)).toEqual(['r3', 'r2']);
 			expect(await evalRuns.list('local/ghost', 2)).toEqual([]);
+			await evalRuns.removeOlder('local/demo', 2);
+			expect((await evalRuns.list('local/demo', 9)).map(({ id }) => id)).toEqual(['r3', 'r2']);
+			expect(await evalRuns.list('other/demo', 9)).toHaveLength(1);
 		});
 
 		test('what an earlier server left running has failed, with its answers so far; what ended is left alone', async () => {

@@ -9,6 +9,8 @@ export interface EvalRuns {
 	get(id: string): Promise<EvalRun | null>;
 	/** `skillId` is `source/name`; the newest comes first, at most `limit`. */
 	list(skillId: string, limit: number): Promise<EvalRun[]>;
+	/** Leaves the newest `kept` of a skill. */
+	removeOlder(skillId: string, kept: number): Promise<void>;
 	/** Ends those that an earlier server left running; says how many. */
 	endUnfinished(error: string, now: string): Promise<number>;
 }
@@ -40,6 +42,17 @@ export function createEvalRuns(db: Kysely<Database>): EvalRuns {
 				.limit(limit)
 				.execute();
 			return rows.map(({ body }) => JSON.parse(body) as EvalRun);
+		},
+
+		async removeOlder(skillId, kept) {
+			const newest = db
+				.selectFrom('eval_runs')
+				.select('id')
+				.where('skill_id', '=', skillId)
+				.orderBy('started_at', 'desc')
+				.orderBy('id')
+				.limit(kept);
+			await db.deleteFrom('eval_runs').where('skill_id', '=', skillId).where('id', 'not in', newest).execute();
 		},
 
 		async endUnfinished(error, now) {
