@@ -1,0 +1,117 @@
+/** From the page: skills of both catalogs, of a site and of a text, each looked at first; and the evals of a skill. */
+import type { Page } from '@playwright/test';
+import {
+	playedEnvironment,
+	startGithub,
+	startSkillsmp,
+	startSkillssh,
+	startWellKnown
+} from '../support/catalog-servers.ts';
+import { expect, test as base } from './app.ts';
+
+const skillMd = (name: string) => `---\nname: ${name}\ndescription: Does ${name}.\n---\nRun scripts/go.sh.\n`;
+
+/** One repository, which both catalogs name, and a site of its own. */
+const test = base.extend<object, { played: { env: Record<string, string>; site: string } }>({
+	played: [
+		// Playwright reads the fixtures that this one needs from the pattern: none.
+		// eslint-disable-next-line no-empty-pattern
+		async ({}, use) => {
+			const files = Object.fromEntries(
+				['charts', 'tables'].flatMap((name) => [
+					[`skills/${name}/SKILL.md`, skillMd(name)],
+					[`skills/${name}/scripts/go.sh`, `echo ${name}\n`]
+				])
+			);
+			const repos = { 'acme/tools': { defaultBranch: 'trunk', branches: { trunk: files } } };
+			const github = await startGithub({ repos });
+			const skillssh = await startSkillssh({
+				skills: [{ skillId: 'charts', name: 'charts', installs: 1200, source: 'acme/tools' }],
+				audits: { 'acme/tools': { charts: { ath: { risk: 'safe' } } } }
+			});
+			const skillsmp = await startSkillsmp({
+				key: 'sk_live_skillsmp_for_this_test',
+				skills: [
+					{
+						id: 'acme-tables',
+						name: 'tables',
+						author: 'acme',
+						description: 'Does tables.',
+						githubUrl: 'https://github.com/acme/tools/tree/trunk/skills/tables',
+						stars: 77
+					}
+				]
+			});
+			const wellKnown = await startWellKnown({ skills: { notes: { text: skillMd('notes') } } });
+			await use({ env: playedEnvironment({ github, skillssh, skillsmp, wellKnown }), site: wellKnown.url });
+			await Promise.all([github, skillssh, skillsmp, wellKnown].map((server) => server.close()));
+		},
+		{ scope: 'worker' }
+	],
+	appOptions: async ({ played }, use) => use({ env: played.env })
+});
+
+async function installWhatIsShown(page: Page, name: string, ...says: string[]): Promise<void> {
+	const staged = page.getByTestId('staged-skill');
+	await expect(staged).toContainText(name);
+	for (const text of says) await expect(staged).toContainText(text);
+	await page.getByRole('button', { name: 'Install', exact: true }).click();
+	await expect(page.getByText('Installed, and switched off.')).toBeVisible();
+	await page.goto('/skills');
+	await expect(page.locator(`[data-testid=skill-row][data-name=${name}]`)).toContainText('Off');
+}
+
+test('E8, E9, E23, E25: a skill that skills.sh finds is fetched whole, with what others say of it, and installed', async ({
+	page
+}) => {
+	await page.goto('/skills/install');
+	await page.getByTestId('source-catalogs').click();
+	await page.getByLabel('Catalog', { exact: true }).selectOption('skillssh');
+	await page.getByTestId('catalog-query').fill('charts');
+	await page.getByTestId('catalog-search').click();
+	await expect(page.getByTestId('catalog-skill')).toContainText('installs');
+	await page.getByRole('button', { name: 'Fetch charts and look at it' }).click();
+	await installWhatIsShown(page, 'charts', 'scripts/go.sh', 'safe');
+});
+
+test('E6, E7, E26: and one that SkillsMP finds', async ({ page }) => {
+	await page.goto('/skills/install');
+	await page.getByTestId('source-catalogs').click();
+	await page.getByLabel('Catalog', { exact: true }).selectOption('skillsmp');
+	await page.getByTestId('catalog-query').fill('tables');
+	await page.getByTestId('catalog-search').click();
+	await expect(page.getByTestId('catalog-skill')).toContainText('77 stars');
+	await page.getByRole('button', { name: 'Fetch tables and look at it' }).click();
+	await installWhatIsShown(page, 'tables', 'scripts/go.sh');
+});
+
+test('E27: and those of a site; a site that has none says so', async ({ page, played }) => {
+	await page.goto('/skills/install');
+	await page.getByTestId('source-site').click();
+	await page.getByLabel('Address of the site').fill('http://127.0.0.1:9');
+	await page.getByTestId('site-form').getByRole('button').click();
+	await expect(page.getByTestId('staging-error')).toBeVisible();
+	await page.getByLabel('Address of the site').fill(played.site);
+	await page.getByTestId('site-form').getByRole('button').click();
+	await installWhatIsShown(page, 'notes');
+});
+
+test('E7: and the text of a SKILL.md', async ({ page }) => {
+	await page.goto('/skills/install');
+	await page.getByTestId('source-text').click();
+	await page.getByLabel('The text of a SKILL.md').fill(skillMd('pasted'));
+	await page.getByTestId('text-form').getByRole('button').click();
+	await installWhatIsShown(page, 'pasted');
+});
+
+test('F16: a skill’s evals are asked with and without it, and shown side by side', async ({ page }) => {
+	test.slow();
+	await page.goto('/skills/count-words');
+	await page.getByTestId('start-evals').click();
+	const run = page.getByTestId('eval-run');
+	await expect(run).toHaveAttribute('data-state', 'done', { timeout: 60_000 });
+	await expect(page.getByTestId('eval-result')).toHaveCount(2);
+	await expect(page.getByTestId('pass-rates')).toContainText('100');
+	await page.reload();
+	await expect(page.getByTestId('eval-run')).toHaveAttribute('data-state', 'done');
+});
