@@ -249,7 +249,7 @@ function formOf(form: FormData): Asked {
 	return { body, type: headers.get('content-type') ?? '' };
 }
 
-test('E9 E32: from GitHub, the whole folder, of any branch, pinned to its commit, byte for byte', async () => {
+test('E9, E32: from GitHub, the whole folder, of any branch, pinned to its commit, byte for byte', async () => {
 	const { status, body } = await send<Outcome>(install.POST, { json: { ...fromGithub, enabled: true } });
 	expect(status).toBe(201);
 	const commit = github.commitOf('acme/skills');
@@ -309,7 +309,7 @@ test('E20: a request that is given up ends the fetch, and nothing is left', asyn
 	expect(await folders('staging')).toEqual([]);
 });
 
-test('E7 E9: each catalog installs while it is the active one, whole folders, switched off', async () => {
+test('E7, E9: each catalog installs while it is the active one, whole folders, switched off', async () => {
 	const fromSh = { name: 'pdf', source: 'acme/skills', skillId: 'pdf' };
 	const sourceUrl = 'https://github.com/acme/skills/tree/trunk/skills/pdf';
 	expect((await send(skillsshInstall.POST, { json: fromSh })).status).toBe(409);
@@ -338,7 +338,7 @@ test('E7: a marketplace’s text alone becomes a skill; neither text nor address
 	expect(made.body.installed).toMatchObject([{ name: 'pdf', origin: { provider: 'skillsmp', source: null } }]);
 });
 
-test('E6 E8: both catalogs are searched', async () => {
+test('E6, E8: both catalogs are searched', async () => {
 	const found = await send<CatalogPage>(marketplace.GET, { query: 'q=pdf&page=1&limit=5' });
 	expect(found.body).toMatchObject({ page: 1, limit: 5, skills: [{ name: 'pdf', provider: 'skillsmp' }] });
 	const others = await send<CatalogPage>(skillssh.GET, { query: 'q=pdf&limit=200' });

@@ -49,7 +49,7 @@ it('E20: on a full disk an installation is refused, what was there serves on, an
 	]);
 });
 
-it('E4 E20: in a data folder that cannot be written nothing is installed or removed, and nothing is lost', async () => {
+it('E4, E20: in a data folder that cannot be written nothing is installed or removed, and nothing is lost', async () => {
 	const skill = join(dir, 'skills', 'pdf');
 	await mkdir(skill, { recursive: true });
 	await writeFile(join(skill, 'SKILL.md'), skillOf('pdf', { folder: '' })['SKILL.md'] ?? '');

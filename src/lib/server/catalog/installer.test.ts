@@ -153,7 +153,7 @@ describe('staging', () => {
 });
 
 describe('placing', () => {
-	it('E20 E32: a skill lands off and untrusted, byte for byte, with where it came from and what it is', async () => {
+	it('E20, E32: a skill lands off and untrusted, byte for byte, with where it came from and what it is', async () => {
 		const files = skillOf('pdf', {
 			folder: 'skills/pdf',
 			more: { 'data.bin': '\0\u00ff', 'scripts/run.sh': 'echo hi\n' }
@@ -360,7 +360,7 @@ describe('placing', () => {
 });
 
 describe('all at once', () => {
-	it('E5 E20: twenty parallel installs, updates and removals of one skill leave one consistent state', async () => {
+	it('E5, E20: twenty parallel installs, updates and removals of one skill leave one consistent state', async () => {
 		await rig.put(skillOf('pdf'));
 		const first = rig.skill('pdf');
 		const work = Array.from({ length: 20 }, async (_, index) => {

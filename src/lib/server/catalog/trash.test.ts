@@ -53,7 +53,7 @@ it('E4: what is not there any more is told so, and so are ids that are none', as
 	await expect(rig.installer.purge('none')).rejects.toMatchObject({ code: 'not_found' });
 });
 
-it('E4 E22: a skill of a configured folder goes into the trash and comes back as it was', async () => {
+it('E4, E22: a skill of a configured folder goes into the trash and comes back as it was', async () => {
 	await writeLocal('pdf');
 	const trashed = await rig.installer.remove(rig.skill('pdf'));
 	expect(trashed).toMatchObject({

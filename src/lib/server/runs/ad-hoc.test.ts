@@ -261,7 +261,7 @@ describe('E13: what is run is written down', () => {
 	});
 });
 
-test('E18: keys, sessions and those without either work in folders of their own', async () => {
+test('E18, E31: keys, sessions and those without either work in folders of their own', async () => {
 	const owners = [{ apiKeyId: 'one' }, { apiKeyId: 'two' }, { sessionId: 'one' }, {}, {}];
 	for (const owner of owners) {
 		const { execution } = await run({ skillName: 'demo', script: 'scripts/say.sh', ...owner });

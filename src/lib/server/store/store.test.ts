@@ -105,7 +105,7 @@ describe('a SQLite file', () => {
 		await store.close();
 	});
 
-	test('E1, F4: of the version before this one keeps its trust by the files’ digest, and counts what ran', async () => {
+	test('E14, F4: a database of the version before this one keeps its trust by the files’ digest, and counts what ran', async () => {
 		mkdirSync(dirname(path), { recursive: true });
 		const before = openSqlite(path);
 		await new Migrator({ db: before, provider: { getMigrations: async () => UNTIL_3 } }).migrateToLatest();
