@@ -101,6 +101,28 @@ test('Stop ends an answer in the middle: the text stays, the request to the mode
 	await expect(answers(page)).toHaveAttribute('data-status', 'cancelled');
 });
 
+test('whoever has asked can scroll up afterwards, and stays where they are; the button leads back', async ({
+	page,
+	app,
+	model
+}) => {
+	model.push(text(Array.from({ length: 200 }, (_, index) => `Line ${index}.`).join('\n\n')));
+	await page.goto(app.url);
+	await ask(page, 'tell me much');
+	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
+	await expect(page.getByText('Line 199.')).toBeInViewport();
+	const topAfter = (top: number) =>
+		page.getByTestId('messages').evaluate(async (region, to) => {
+			region.scrollTop = to;
+			for (let frame = 0; frame < 10; frame += 1) await new Promise(requestAnimationFrame);
+			return region.scrollTop;
+		}, top);
+	expect(await topAfter(300)).toBe(300);
+	expect(await topAfter(0)).toBe(0);
+	await page.getByTestId('scroll-bottom').click();
+	await expect(page.getByText('Line 199.')).toBeInViewport();
+});
+
 test('a reload in the middle goes on where it was, and a second tab sees the same', async ({
 	page,
 	app,

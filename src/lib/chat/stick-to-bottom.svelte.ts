@@ -34,9 +34,12 @@ export class StickToBottom {
 
 	/** Goes to the end, and stays there. */
 	scrollToEnd(): void {
-		this.isPinned = true;
-		this.#jump();
-		this.#measure();
+		// An effect that calls this must not run again because the reader scrolls up.
+		untrack(() => {
+			this.isPinned = true;
+			this.#jump();
+			this.#measure();
+		});
 	}
 
 	#onscroll = (): void => {
