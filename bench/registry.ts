@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { scoreRequest, type SkillQuery } from '../src/lib/shared/api.ts';
+import { scoreRequest, type SkillQuery } from '../src/lib/shared/skills.ts';
 import { createSkillLister } from '../src/lib/server/runs/skill-list.ts';
 import { openInstallIndex } from '../src/lib/server/runs/install-index.ts';
 import { openSkillModes } from '../src/lib/server/runs/skill-modes.ts';

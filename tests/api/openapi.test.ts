@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createOpenApiDocument, OPERATIONS } from '../../src/lib/server/openapi/document.ts';
-import { skillPatch, skillQuery } from '../../src/lib/shared/api.ts';
+import { skillPatch, skillQuery } from '../../src/lib/shared/skills.ts';
 
 const ROUTES = join(import.meta.dirname, '../../src/routes');
 const document = createOpenApiDocument('1.2.3', 'http://127.0.0.1:3000');

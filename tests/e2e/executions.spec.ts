@@ -2,7 +2,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
-import type { Health, SkillExecution, SkillExecutionList, SkillList } from '../../src/lib/shared/api.ts';
+import type { Health } from '../../src/lib/shared/api.ts';
+import type { SkillExecution, SkillExecutionList } from '../../src/lib/shared/executions.ts';
+import type { SkillList } from '../../src/lib/shared/skills.ts';
 import type { App } from '../support/app-process.ts';
 import { call, text } from '../support/model-server.ts';
 import { expect } from './app.ts';

@@ -1,6 +1,6 @@
 /** Texts that would run, load or hide something where a page shows them carelessly. `EVIL` is a server that counts its visitors. */
 
-export const EVIL = 'http://evil.invalid';
+const EVIL = 'http://evil.invalid';
 
 const RUN = "window.pwned=1;fetch('http://evil.invalid/ran')";
 

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
-import type { SkillDetail } from '../../src/lib/shared/api.ts';
+import type { SkillDetail } from '../../src/lib/shared/skills.ts';
 import type { App } from '../support/app-process.ts';
 import { call, text } from '../support/model-server.ts';
 import { expect } from './app.ts';

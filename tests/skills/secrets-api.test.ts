@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
-import type { SkillNeeds } from '../../src/lib/shared/api.ts';
+import type { SkillNeeds } from '../../src/lib/shared/skills.ts';
 import { GET, PUT } from '../../src/routes/api/skills/[...id]/secrets/+server.ts';
 
 let root: string;

@@ -1,24 +1,17 @@
 /** The server's API as the page sees it (DESIGN §5): every call resolves to the answer or throws an `ApiError`. */
 import type {
-	AdHocExecution,
 	ConversationDetail,
 	ConversationList,
 	ConversationSummary,
-	DiagnosisFix,
 	Health,
 	MessageList,
 	QueuedMessage,
 	RunAgentInput,
 	RunState,
-	SkillDiagnosis,
-	SkillExecution,
-	SkillExecutionList,
-	SkillDetail,
-	SkillList,
-	SkillNeeds,
-	SkillPatch,
 	WorkspaceFile
 } from '../shared/api.ts';
+import type { AdHocExecution, SkillExecution, SkillExecutionList } from '../shared/executions.ts';
+import type { DiagnosisFix, SkillDiagnosis, SkillDetail, SkillList, SkillNeeds, SkillPatch } from '../shared/skills.ts';
 import type { ApprovalDecision } from '../shared/events.ts';
 import type { ExecutionQuery } from './execution-query.ts';
 import { fileUrl } from './files.ts';

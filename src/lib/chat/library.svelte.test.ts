@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFakeClient } from '../../../tests/support/fake-client.ts';
 import { sampleList, sampleSummary } from '../../../tests/support/sample-skills.ts';
-import type { SkillSummary } from '../shared/api.ts';
+import type { SkillSummary } from '../shared/skills.ts';
 import { Library } from './library.svelte.ts';
 
 const skill = (name: string, more: Partial<SkillSummary>): SkillSummary =>

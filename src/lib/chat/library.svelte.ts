@@ -1,5 +1,5 @@
 /** The installed skills and those of the server, kept up to date while the page is looked at. */
-import type { SkillSummary } from '../shared/api.ts';
+import type { SkillSummary } from '../shared/skills.ts';
 import { asApiError, type ApiError } from './api-error.ts';
 import type { Client } from './client.ts';
 import { readPages } from './pages.ts';

@@ -1,5 +1,5 @@
 /** Where skills come from, in words. Pure. */
-import type { SkillProvider } from '../shared/api.ts';
+import type { SkillProvider } from '../shared/skills.ts';
 
 export const PROVIDER_WORDS: Record<SkillProvider, string> = {
 	github: 'GitHub',

@@ -1,5 +1,5 @@
 /** The part of the server's API that manages skills (DESIGN §5): installing, versions, trash, cases, evals, scores, settings. */
-import type { SkillScoreList } from '../shared/api.ts';
+import type { SkillScoreList } from '../shared/skills.ts';
 import type {
 	CatalogPage,
 	CatalogSkill,

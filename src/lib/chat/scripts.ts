@@ -1,5 +1,5 @@
 /** What of a skill can be run by hand, and how it is written down. Pure. */
-import type { SkillDetail } from '../shared/api.ts';
+import type { SkillDetail } from '../shared/skills.ts';
 
 /** What lies in `scripts/` or at the top is meant to be run; deeper files are mostly parts of it. */
 export function mainScriptsFirst(scripts: readonly string[]): string[] {

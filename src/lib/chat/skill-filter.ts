@@ -1,5 +1,5 @@
 /** Which skills of the list are looked at. Pure. */
-import type { SkillSummary } from '../shared/api.ts';
+import type { SkillSummary } from '../shared/skills.ts';
 
 export const SKILL_FILTERS = [
 	['all', 'All'],

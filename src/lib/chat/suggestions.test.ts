@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { sampleSummary } from '../../../tests/support/sample-skills.ts';
-import type { SkillSummary } from '../shared/api.ts';
+import type { SkillSummary } from '../shared/skills.ts';
 import { suggestionsFrom } from './suggestions.ts';
 
 function skill(name: string, change: Partial<SkillSummary> = {}): SkillSummary {

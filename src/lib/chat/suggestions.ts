@@ -1,5 +1,5 @@
 /** First things to ask, made from what the installed skills say of themselves. Pure. */
-import type { SkillSummary } from '../shared/api.ts';
+import type { SkillSummary } from '../shared/skills.ts';
 
 export interface Suggestion {
 	skill: string;

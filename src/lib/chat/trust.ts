@@ -1,5 +1,5 @@
 /** What the trust in a skill means, in words, and where it is looked at. Pure. */
-import type { SkillFinding, TrustState } from '../shared/api.ts';
+import type { SkillFinding, TrustState } from '../shared/skills.ts';
 
 export const TRUST_WORDS: Record<TrustState, string> = {
 	builtin: 'Built in',

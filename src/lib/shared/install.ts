@@ -1,6 +1,6 @@
 /** Installing skills: where they come from, what somebody looks at before they are placed, and what is kept of them (FEATURES E4–E9, E20–E28). */
 import { z } from 'zod';
-import type { InstallProvider, SkillDiagnostic, SkillFileChange, SkillFinding, SkillFile } from './api.ts';
+import type { InstallProvider, SkillDiagnostic, SkillFileChange, SkillFinding, SkillFile } from './skills.ts';
 
 /** The identity of who installs: an API key's skills are seen by that key alone, `system`’s by everybody (A41). */
 const apiKeyId = z.string().min(1).max(256);

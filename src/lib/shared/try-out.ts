@@ -1,6 +1,6 @@
 /** Trying skills out: cases that are kept of runs by hand, and evals with and without a skill (FEATURES F6, F16). */
 import { z } from 'zod';
-import type { SkillExecution } from './api.ts';
+import type { SkillExecution } from './executions.ts';
 
 /** What a case expects; everything that is given must hold. */
 export const caseExpectation = z.strictObject({

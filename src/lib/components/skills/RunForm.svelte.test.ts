@@ -5,7 +5,7 @@ import '../../../app.css';
 import { sampleDetail, sampleExecution } from '../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../../chat/api-error.ts';
 import type { RegistryClient } from '../../chat/registry-client.ts';
-import type { SkillDetail } from '../../shared/api.ts';
+import type { SkillDetail } from '../../shared/skills.ts';
 import type { SkillCase } from '../../shared/try-out.ts';
 import RunForm from './RunForm.svelte';
 

@@ -3,7 +3,7 @@ import { render } from 'vitest-browser-svelte';
 import { userEvent } from 'vitest/browser';
 import '../../../app.css';
 import { ApiError } from '../../chat/api-error.ts';
-import type { DiagnosisFix, SkillDiagnosis } from '../../shared/api.ts';
+import type { DiagnosisFix, SkillDiagnosis } from '../../shared/skills.ts';
 import SkillDoctor from './SkillDoctor.svelte';
 
 /** Turns the direction of what follows. */

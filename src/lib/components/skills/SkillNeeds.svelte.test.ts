@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { page } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
-import type { SkillNeeds as Needs } from '../../shared/api.ts';
+import type { SkillNeeds as Needs } from '../../shared/skills.ts';
 import SkillNeeds from './SkillNeeds.svelte';
 
 const NEEDS: Needs = {

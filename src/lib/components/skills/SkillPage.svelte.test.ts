@@ -4,7 +4,7 @@ import '../../../app.css';
 import { createFakeRegistry } from '../../../../tests/support/fake-registry.ts';
 import { SAMPLE_DIGEST, sampleDetail } from '../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../../chat/api-error.ts';
-import type { SkillDetail } from '../../shared/api.ts';
+import type { SkillDetail } from '../../shared/skills.ts';
 import SkillPage from './SkillPage.svelte';
 
 function detailOf(more: Partial<SkillDetail> = {}): SkillDetail {

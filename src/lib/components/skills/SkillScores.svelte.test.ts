@@ -3,7 +3,7 @@ import { render } from 'vitest-browser-svelte';
 import '../../../app.css';
 import { createFakeRegistry } from '../../../../tests/support/fake-registry.ts';
 import { ApiError } from '../../chat/api-error.ts';
-import type { SkillScoreList } from '../../shared/api.ts';
+import type { SkillScoreList } from '../../shared/skills.ts';
 import SkillScores from './SkillScores.svelte';
 
 const list: SkillScoreList = {

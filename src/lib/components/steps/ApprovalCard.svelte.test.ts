@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import { ApiError } from '../../chat/api-error.ts';
-import type { SkillDetail } from '../../shared/api.ts';
+import type { SkillDetail } from '../../shared/skills.ts';
 import type { Approval } from '../../shared/message.ts';
 import ApprovalCard from './ApprovalCard.svelte';
 

@@ -1,7 +1,7 @@
 /** What somebody sees of a staged skill before they say yes: read by the library itself, nothing of it is run (FEATURES E20, F1, F4). */
 import { hash } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import type { SkillDiagnostic } from '../../shared/api.ts';
+import type { SkillDiagnostic } from '../../shared/skills.ts';
 import type { StagedSkill } from '../../shared/install.ts';
 import { readEntries } from '../skills/folder-walk.ts';
 import { readFrontMatter } from '../skills/front-matter.ts';

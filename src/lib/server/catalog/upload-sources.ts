@@ -1,6 +1,6 @@
 /** Skills that somebody uploads: a zip archive, a folder's files, the text of a SKILL.md (FEATURES E20, E22). */
 import { rm } from 'node:fs/promises';
-import type { InstallProvider } from '../../shared/api.ts';
+import type { InstallProvider } from '../../shared/skills.ts';
 import { noteOf, readZip } from './archive/zip.ts';
 import { storeUpload } from './archive/store-upload.ts';
 import { onDisk } from './disk-errors.ts';

@@ -1,14 +1,6 @@
 /** The registry of skills: list, details, executions, cases, evals (FEATURES E2, E3, E10–E13, F1, F6, F16). */
-import {
-	adHocExecution,
-	diagnosisFix,
-	executionExportQuery,
-	executionQuery,
-	scoreRequest,
-	secretsPatch,
-	skillPatch,
-	skillQuery
-} from '../../shared/api.ts';
+import { adHocExecution, executionExportQuery, executionQuery } from '../../shared/executions.ts';
+import { diagnosisFix, scoreRequest, secretsPatch, skillPatch, skillQuery } from '../../shared/skills.ts';
 import { pageQuery } from '../../shared/queries.ts';
 import { evalStart, skillCase } from '../../shared/try-out.ts';
 import { DONE, events, ok, type Operation } from './operation.ts';

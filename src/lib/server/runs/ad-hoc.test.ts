@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { plainProcesses } from '../../../../tests/support/plain-processes.ts';
-import { adHocExecution } from '../../shared/api.ts';
+import { adHocExecution } from '../../shared/executions.ts';
 import { createBuiltinCalls, type BuiltinCalls } from '../builtins/builtin-calls.ts';
 import { createBuiltins } from '../builtins/builtins.ts';
 import { workspaceOf } from '../builtins/workspace-path.ts';

@@ -1,6 +1,6 @@
 /** Runs one script, tool or built-in skill because somebody asked for it, without a model (FEATURES E10, E11, F6). */
 import { AppError, type ErrorCode } from '../../shared/errors.ts';
-import type { AdHocExecution, SkillExecution } from '../../shared/api.ts';
+import type { AdHocExecution, SkillExecution } from '../../shared/executions.ts';
 import type { ExecutionCaller } from '../skills/execution-host.ts';
 import { ownerOf } from '../skills/owners.ts';
 import type { SkillOperation } from '../skills/operations.ts';

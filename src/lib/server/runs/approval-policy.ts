@@ -1,6 +1,6 @@
 /** Which calls somebody must allow first, and what was decided about them (AG-UI interrupts; FEATURES C16, E30, F3, F4). */
 import { randomUUID } from 'node:crypto';
-import type { TrustState } from '../../shared/api.ts';
+import type { TrustState } from '../../shared/skills.ts';
 import type { ApprovalDecision, ApprovalRequest } from '../../shared/events.ts';
 import type { Approval, Message } from '../../shared/message.ts';
 import { skillIdOf } from '../skills/execution-host.ts';

@@ -1,5 +1,5 @@
 /** The skills that this server brings itself, as the library shows them (FEATURES D27–D31, B6). */
-import type { SkillDetail, SkillSummary } from '../../shared/api.ts';
+import type { SkillDetail, SkillSummary } from '../../shared/skills.ts';
 import type { SkillModes } from './skill-modes.ts';
 import type { SkillUsageCounts } from './skill-usage.ts';
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { executionExportQuery, executionQuery, type SkillExecution } from '../../shared/api.ts';
+import { executionExportQuery, executionQuery, type SkillExecution } from '../../shared/executions.ts';
 import { downloadStream, readQuery } from '../http.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';

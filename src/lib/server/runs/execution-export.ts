@@ -1,5 +1,5 @@
 /** The history of executions as a file of any length: CSV (RFC 4180) or JSON, in slices of the table (FEATURES E29). */
-import type { ExecutionQuery, SkillExecution } from '../../shared/api.ts';
+import type { ExecutionQuery, SkillExecution } from '../../shared/executions.ts';
 import type { ExecutionFilter, SkillExecutions } from '../store/skill-executions.ts';
 
 /** Rows that are in memory at once. */

@@ -1,5 +1,5 @@
 /** Where installed skills came from and whose they are, in memory: lists ask for thousands (FEATURES A41, E2). */
-import type { SkillProvider } from '../../shared/api.ts';
+import type { SkillProvider } from '../../shared/skills.ts';
 import { SYSTEM } from '../skills/owners.ts';
 import type { InstallRecord, SkillInstalls } from '../store/skill-installs.ts';
 import type { Store } from '../store/store.ts';

@@ -1,6 +1,6 @@
 /** Everything of one skill that somebody needs to decide about it, and the deciding (FEATURES E30, F3, F4, D35). */
 import type { z } from 'zod';
-import type { SkillDetail, SkillNeeds, skillPatch } from '../../shared/api.ts';
+import type { SkillDetail, SkillNeeds, skillPatch } from '../../shared/skills.ts';
 import { AppError } from '../../shared/errors.ts';
 import { skillIdOf } from '../skills/execution-host.ts';
 import type { SkillRegistry } from '../skills/registry.ts';

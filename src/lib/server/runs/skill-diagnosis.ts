@@ -2,7 +2,7 @@
 import { realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
-import type { DiagnosisFix, SkillDiagnosis } from '../../shared/api.ts';
+import type { DiagnosisFix, SkillDiagnosis } from '../../shared/skills.ts';
 import { AppError, type ErrorCode } from '../../shared/errors.ts';
 import { DoctorError } from '../skills/doctor/doctor-error.ts';
 import { lineDiff } from '../skills/doctor/line-diff.ts';

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { SkillQuery } from '../../shared/api.ts';
+import type { SkillQuery } from '../../shared/skills.ts';
 import { createLog } from '../log.ts';
 import type { ExecutionEnd, ExecutionStart } from '../skills/execution-host.ts';
 import { ownerOf } from '../skills/owners.ts';

@@ -1,5 +1,5 @@
 /** The library as the API lists it: usable skills, then shadowed, broken and built-in ones; of any number (FEATURES E2). */
-import type { SkillQuery, SkillSummary } from '../../shared/api.ts';
+import type { SkillQuery, SkillSummary } from '../../shared/skills.ts';
 import { skillIdOf } from '../skills/execution-host.ts';
 import { ownerOf } from '../skills/owners.ts';
 import type { SkillRegistry, SkillSnapshot } from '../skills/registry.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { scoreRequest } from '../../shared/api.ts';
+import { scoreRequest } from '../../shared/skills.ts';
 import { scoreAutoSkill } from '../skills/omniroute-score.ts';
 import { ownerOf } from '../skills/owners.ts';
 import { scoreSkill } from '../skills/search.ts';

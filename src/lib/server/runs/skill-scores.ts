@@ -1,6 +1,6 @@
 /** Why each skill is or is not picked for a text: its points by both scorers, signal by signal (FEATURES B7, B8, F2). */
 import type { z } from 'zod';
-import type { scoreRequest, SkillScoreList } from '../../shared/api.ts';
+import type { scoreRequest, SkillScoreList } from '../../shared/skills.ts';
 import type { Settings } from '../../shared/settings.ts';
 import { skillIdOf } from '../skills/execution-host.ts';
 import { createAutoScorer, pickScored, type ScoredSkill } from '../skills/omniroute-score.ts';

@@ -1,5 +1,5 @@
 /** A skill as the API lists it: with its diagnostics, where it came from, whose it is and how often it ran (FEATURES E2). */
-import type { SkillSummary, TrustState } from '../../shared/api.ts';
+import type { SkillSummary, TrustState } from '../../shared/skills.ts';
 import { skillIdOf } from '../skills/execution-host.ts';
 import type { BrokenSkill, Skill } from '../skills/types.ts';
 import type { InstallIndex } from './install-index.ts';

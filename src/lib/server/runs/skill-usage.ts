@@ -1,5 +1,5 @@
 /** How often each skill ran, counted in memory as executions end: a list asks for thousands (FEATURES B8, E2). */
-import type { SkillUsage } from '../../shared/api.ts';
+import type { SkillUsage } from '../../shared/skills.ts';
 import type { Store } from '../store/store.ts';
 
 export interface SkillUsageCounts {

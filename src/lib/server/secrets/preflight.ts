@@ -1,5 +1,5 @@
 /** What a skill needs, and whether it is there: shown before it is run (FEATURES F3). */
-import type { SkillNeeds } from '../../shared/api.ts';
+import type { SkillNeeds } from '../../shared/skills.ts';
 import { declaredVariables, isReservedVariable } from '../skills/declared-variables.ts';
 import { skillIdOf } from '../skills/execution-host.ts';
 import { findNeeds, type ReadText } from '../skills/needs.ts';

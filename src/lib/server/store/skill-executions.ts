@@ -1,6 +1,7 @@
 /** Every run of a script or tool: who asked, what ran, what came of it (FEATURES E10, E12, E13). */
 import type { Kysely, Selectable, SelectQueryBuilder, Transaction } from 'kysely';
-import type { SkillExecution, SkillUsage } from '../../shared/api.ts';
+import type { SkillExecution } from '../../shared/executions.ts';
+import type { SkillUsage } from '../../shared/skills.ts';
 import type { ExecutionEnd, ExecutionStart } from '../skills/execution-host.ts';
 import type { Database, SkillExecutionsTable } from './schema.ts';
 

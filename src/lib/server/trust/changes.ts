@@ -1,6 +1,6 @@
 /** What is different in a skill's files since they were trusted; pure (FEATURES F4). */
 import { createTwoFilesPatch } from 'diff';
-import type { SkillFileChange } from '../../shared/api.ts';
+import type { SkillFileChange } from '../../shared/skills.ts';
 import { compareNames } from '../skills/resources.ts';
 import type { TrustedFile } from '../store/trusted-skills.ts';
 

@@ -1,5 +1,5 @@
 /** Characters that people do not see or take for others; pure (SECURITY, *Skills*). */
-import type { SkillFinding } from '../../shared/api.ts';
+import type { SkillFinding } from '../../shared/skills.ts';
 
 export type Remark = Pick<SkillFinding, 'severity' | 'kind' | 'message'> & { index: number };
 

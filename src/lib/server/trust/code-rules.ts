@@ -1,5 +1,5 @@
 /** What a look at scripts and commands searches for, line by line; data (SECURITY, *Skills*). Every repetition is short, so time is linear. */
-import type { SkillFinding } from '../../shared/api.ts';
+import type { SkillFinding } from '../../shared/skills.ts';
 
 export interface Rule {
 	severity: SkillFinding['severity'];

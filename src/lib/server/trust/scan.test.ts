@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { SkillFinding } from '../../shared/api.ts';
+import type { SkillFinding } from '../../shared/skills.ts';
 import { readFolder } from './folder.ts';
 import { scanFiles } from './scan.ts';
 

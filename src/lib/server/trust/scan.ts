@@ -1,6 +1,6 @@
 /** A static look at the files of a skill: hints for whoever decides about it, never a proof (FEATURES F4; SECURITY, *Skills*). */
 import { posix } from 'node:path';
-import type { SkillFinding } from '../../shared/api.ts';
+import type { SkillFinding } from '../../shared/skills.ts';
 import { createPace } from '../skills/slices.ts';
 import { escaped, plain, remarksOn } from './characters.ts';
 import { CODE_RULES, type Rule } from './code-rules.ts';

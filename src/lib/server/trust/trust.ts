@@ -1,7 +1,7 @@
 /** Whether the scripts of a skill may run without being asked about, and who said so: trust is given to a digest of all its files (FEATURES F4, E30). */
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { SkillDetail, SkillFile, TrustState } from '../../shared/api.ts';
+import type { SkillDetail, SkillFile, TrustState } from '../../shared/skills.ts';
 import { AppError } from '../../shared/errors.ts';
 import { skillIdOf } from '../skills/execution-host.ts';
 import { digestOfFiles } from '../skills/skill-digest.ts';

@@ -1,6 +1,6 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
-import { skillQuery, type SkillList } from '$lib/shared/api.ts';
+import { skillQuery, type SkillList } from '$lib/shared/skills.ts';
 import { api, readPage, readQuery } from '$lib/server/http.ts';
 
 export const GET: RequestHandler = api(async ({ url, locals }) => {

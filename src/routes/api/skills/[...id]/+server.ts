@@ -1,6 +1,6 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
-import { skillPatch, type SkillDetail } from '$lib/shared/api.ts';
+import { skillPatch, type SkillDetail } from '$lib/shared/skills.ts';
 import type { TrashedSkill } from '$lib/shared/install.ts';
 import { api, readJson } from '$lib/server/http.ts';
 import { changeSkill, describeSkill } from '$lib/server/runs/skill-details.ts';

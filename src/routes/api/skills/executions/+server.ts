@@ -1,6 +1,6 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
-import { adHocExecution, executionQuery, type SkillExecutionList } from '$lib/shared/api.ts';
+import { adHocExecution, executionQuery, type SkillExecutionList } from '$lib/shared/executions.ts';
 import { api, readJson, readPage, readQuery } from '$lib/server/http.ts';
 import { runAdHoc } from '$lib/server/runs/ad-hoc.ts';
 import { toFilter } from '$lib/server/runs/execution-export.ts';

@@ -1,6 +1,6 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
-import { scoreRequest, type SkillScoreList } from '$lib/shared/api.ts';
+import { scoreRequest, type SkillScoreList } from '$lib/shared/skills.ts';
 import { api, readJson } from '$lib/server/http.ts';
 import { scoreSkills } from '$lib/server/runs/skill-scores.ts';
 

@@ -1,6 +1,6 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
-import { diagnosisFix, type SkillDiagnosis } from '$lib/shared/api.ts';
+import { diagnosisFix, type SkillDiagnosis } from '$lib/shared/skills.ts';
 import { api, readJson } from '$lib/server/http.ts';
 import { diagnoseSkill, fixSkill } from '$lib/server/runs/skill-diagnosis.ts';
 

@@ -1,6 +1,6 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
-import { secretsPatch, type SkillNeeds } from '$lib/shared/api.ts';
+import { secretsPatch, type SkillNeeds } from '$lib/shared/skills.ts';
 import { AppError } from '$lib/shared/errors.ts';
 import { api, readJson } from '$lib/server/http.ts';
 import { requireSkill } from '$lib/server/runs/skill-lookup.ts';

@@ -1,5 +1,5 @@
 import type { RequestHandler } from './$types';
-import { executionExportQuery } from '$lib/shared/api.ts';
+import { executionExportQuery } from '$lib/shared/executions.ts';
 import { api, downloadStream, readQuery } from '$lib/server/http.ts';
 import { exportExecutions, toFilter } from '$lib/server/runs/execution-export.ts';
 
