@@ -83,7 +83,7 @@ export interface StagedSkill {
 	audit: { by: string; risk: string }[] | null;
 }
 
-/** `replace` also for what only the name is the same of: see `InstallConflict`. */
+/** What becomes of a skill whose name and version are installed already. */
 export const installConflict = z.enum(['fail', 'skip', 'overwrite', 'rename']);
 export type InstallConflict = z.infer<typeof installConflict>;
 
