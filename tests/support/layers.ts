@@ -12,6 +12,8 @@ interface Layer {
 }
 
 const SHARED = 'lib/shared/';
+/** Every word that the page shows. */
+const STRINGS = 'lib/strings/';
 const LOG = 'lib/server/log.ts';
 const SAFE_PATH = 'lib/server/safe-path.ts';
 /** The interface alone. */
@@ -93,8 +95,9 @@ const LAYERS: Layer[] = [
 	{ path: 'lib/server/handler-modules.ts', imports: ['lib/server/skills/native-handlers.ts'] },
 	{ path: 'lib/server/open-sandbox.ts', imports: [LOG, 'lib/server/config.ts', 'lib/server/sandbox/'] },
 
-	{ path: 'lib/chat/', imports: [SHARED] },
-	{ path: 'lib/components/', imports: [SHARED, 'lib/chat/'] },
+	{ path: STRINGS, imports: [], packages: [] },
+	{ path: 'lib/chat/', imports: [SHARED, STRINGS] },
+	{ path: 'lib/components/', imports: [SHARED, STRINGS, 'lib/chat/'] },
 	{ path: 'routes/', imports: ['lib/', 'app.css'], kit: true },
 	{ path: 'hooks.server.ts', imports: [SHARED, 'lib/server/'], kit: true },
 	{ path: 'app.d.ts', imports: ['lib/'], kit: true }

@@ -8,6 +8,7 @@ import { Library } from './library.svelte.ts';
 import { ChatSession } from './session.svelte.ts';
 import { SidebarState } from './sidebar.svelte.ts';
 import { readStored, writeStored } from './stored.ts';
+import { Toasts } from './toasts.svelte.ts';
 
 const NEW_KEY = 'new-conversation';
 
@@ -16,6 +17,7 @@ export class ChatApp {
 	readonly conversations: Conversations;
 	readonly library: Library;
 	readonly sidebar = new SidebarState();
+	readonly toasts = new Toasts();
 	session = $state.raw<ChatSession | null>(null);
 	/** Null until the server has answered. */
 	health = $state.raw<Health | null>(null);

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { TokenUsage } from './events.ts';
 import type { Message } from './message.ts';
+import { modelId, reasoningEffort, type ReasoningEffort } from './models.ts';
 
 /** Ids that clients choose; one may name a folder. */
 export const conversationId = z
@@ -58,13 +59,21 @@ export const userMessage = z.looseObject({
 
 export const conversationCreate = z.strictObject({ title: z.string().trim().min(1).max(200).optional() });
 
+/** What is left out stays as it is. */
 export const conversationPatch = z
 	.strictObject({
 		title: z.string().trim().min(1).max(200).optional(),
 		/** Shows the branch that this message is in. */
-		show: conversationId.optional()
+		show: conversationId.optional(),
+		isPinned: z.boolean().optional(),
+		isArchived: z.boolean().optional(),
+		/** Somebody has seen the end of its last answer. */
+		isUnread: z.literal(false).optional(),
+		/** For its next answers; null for what the settings say. */
+		model: modelId.nullable().optional(),
+		effort: reasoningEffort.nullable().optional()
 	})
-	.refine(({ title, show }) => title !== undefined || show !== undefined, 'must name a title or a message to show');
+	.refine((patch) => Object.values(patch).some((value) => value !== undefined), 'must name something to change');
 
 /** A conversation of its own, with everything up to this message. */
 export const conversationFork = z.strictObject({ messageId: conversationId });
@@ -76,6 +85,21 @@ export interface ConversationSummary {
 	updatedAt: string;
 	/** The run that is under way, if one is. */
 	activeRunId: string | null;
+	isPinned: boolean;
+	isArchived: boolean;
+	/** An answer has ended, well or not, and nobody has looked since. */
+	isUnread: boolean;
+	/** Where a search found it, outside its title. */
+	snippet?: Snippet;
+}
+
+/** A piece of text around what was searched for. */
+export interface Snippet {
+	text: string;
+	/** Of the message that it is of. */
+	messageId: string;
+	/** Where in `text` the words are: `[from, to)`, in UTF-16 units. */
+	matches: [from: number, to: number][];
 }
 
 /** A conversation as the page opens it: messages folded so far, and where to follow on. */
@@ -92,7 +116,25 @@ export interface ConversationDetail extends ConversationSummary {
 	usage: TokenUsage | null;
 	/** The last event that `messages` already contains: follow the active run after it. */
 	cursor: number;
+	/** Chosen for this conversation; null for what the settings say. */
+	model: string | null;
+	effort: ReasoningEffort | null;
 }
+
+/** A skill as one conversation has it (FEATURES F7): loaded by the model, or pinned by somebody. */
+export interface ConversationSkill {
+	name: string;
+	description: string;
+	/** `pinned`: always with the model; `loaded`: since the model has loaded it. */
+	state: 'pinned' | 'loaded';
+	/** Estimated tokens of its instructions. */
+	tokens: number;
+	/** False where no such skill can be used any more. */
+	isAvailable: boolean;
+}
+
+/** `PUT /api/conversations/:id/skills/:name`. `loaded`: not pinned any more, its instructions stay as a result in the history. */
+export const conversationSkillPatch = z.strictObject({ state: z.enum(['pinned', 'loaded', 'unloaded']) });
 
 /** A stretch of the conversation before a message. */
 export type MessageList = Pick<ConversationDetail, 'messages' | 'hasEarlier' | 'alternatives'>;
@@ -133,6 +175,11 @@ export const forwardedProps = z.looseObject({
 	continue: conversationId.optional(),
 	/** The new message stands after this one, beside what came there before; null for the beginning. */
 	after: conversationId.nullable().optional(),
+	/** Answers this time and from now on in this conversation; null for what the settings say. */
+	model: modelId.nullable().optional(),
+	effort: reasoningEffort.nullable().optional(),
+	/** Names of skills to pin in the conversation before it is answered (F7). */
+	pins: z.array(z.string().min(1).max(256)).max(20).optional(),
 	/** What of the skills this request may use (D42, B14); all of it without it. */
 	skills: z
 		.strictObject({

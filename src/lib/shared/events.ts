@@ -18,10 +18,29 @@ type Wire<E extends { type: agui.EventType }> = Omit<E, 'type'> & { type: `${E['
 
 type Custom<Name extends string, Value> = { type: 'CUSTOM'; name: Name; value: Value };
 
-/** One skill of the catalog that a run offered to the model. */
+/** One skill of the catalog that a run offered to the model, and why it stands where it does (FEATURES F2). */
 export interface OfferedSkill {
 	name: string;
 	description: string;
+	/** How it was told: with its description, by name alone, or not at all because there was no room. */
+	told: 'full' | 'name' | 'omitted';
+	/** Estimated tokens of what was told of it. */
+	tokens: number;
+	/** Why it was offered whatever was asked; absent for most. */
+	always?: 'pinned' | 'on';
+	/** Of the ranking against the question; comparable within one run. 0: no word of the question fits. */
+	points: number;
+	/** Where the points come from, most first: words of the question, by the field that they were found in. */
+	signals: { signal: 'name' | 'description' | 'tag' | 'trigger' | 'whole name'; words: string[]; points: number }[];
+}
+
+/** What a run offered; of many skills the best `MAX_OFFERED`. */
+export interface SkillOffer {
+	skills: OfferedSkill[];
+	/** All that could have been offered. */
+	total: number;
+	/** Estimated tokens of the whole catalog. */
+	tokens: number;
 }
 
 /** A file that a script created or changed. `path` is relative to the conversation's workspace, with `/`. */
@@ -175,7 +194,7 @@ export interface RunRetry {
 }
 
 export type CustomRunEvent =
-	| Custom<'skill.catalog', { skills: OfferedSkill[]; tokens: number }>
+	| Custom<'skill.catalog', SkillOffer>
 	| Custom<'skill.loaded', SkillLoaded>
 	| Custom<'skill.started', SkillStarted>
 	| Custom<'skill.output', SkillOutput>

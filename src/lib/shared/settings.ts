@@ -1,5 +1,6 @@
 /** What can be changed while the server runs (FEATURES E1, E11, B8). */
 import { z } from 'zod';
+import { modelApiKey, modelBaseUrl, modelId, reasoningEffort, type ReasoningEffort } from './models.ts';
 
 /** The catalog whose install endpoint is accepted (E1). */
 export const skillsProvider = z.enum(['skillsmp', 'skillssh', 'github']);
@@ -14,7 +15,19 @@ export const settingsPatch = z
 		skillsmpApiKey: z.string().trim().min(8).max(512).nullable().optional(),
 		/** Most skills that the OmniRoute scorer picks, and the fewest points for one. */
 		autoMaxSkills: z.number().int().min(0).max(50).optional(),
-		autoMinScore: z.number().int().min(0).max(1000).optional()
+		autoMinScore: z.number().int().min(0).max(1000).optional(),
+		/** Where models are asked; null for what the operator has set. Another one removes the key: that is for its host alone. */
+		modelBaseUrl: modelBaseUrl.nullable().optional(),
+		/** Goes in and never comes out; null removes it. */
+		modelApiKey: modelApiKey.nullable().optional(),
+		/** What answers when a conversation has chosen nothing else; null for what the operator has set. */
+		model: modelId.nullable().optional(),
+		/** null leaves it to the model. */
+		effort: reasoningEffort.nullable().optional(),
+		/** Of one answer: model calls, USD (null for any), milliseconds; null for what the operator has set. */
+		maxSteps: z.number().int().min(1).max(100).nullable().optional(),
+		maxCostUsd: z.number().positive().max(1000).nullable().optional(),
+		maxDurationMs: z.number().int().min(1000).max(86_400_000).nullable().optional()
 	})
 	.refine((patch) => Object.values(patch).some((value) => value !== undefined), 'must name something to change');
 export type SettingsPatch = z.infer<typeof settingsPatch>;
@@ -28,4 +41,23 @@ export interface Settings {
 	hasSkillsmpApiKey: boolean;
 	autoMaxSkills: number;
 	autoMinScore: number;
+	/** What answers now. */
+	model: ModelSettings;
+	/** In effect, for one answer; `maxCostUsd` null for any. */
+	limits: { maxSteps: number; maxCostUsd: number | null; maxDurationMs: number };
+}
+
+export interface ModelSettings {
+	/** Asked for when a conversation has chosen nothing else. */
+	id: string;
+	effort: ReasoningEffort | null;
+	baseUrl: string;
+	/** What the operator has set, so that one can go back to it. */
+	defaultBaseUrl: string;
+	/** True while the built-in responder answers, because there is no key. */
+	isOffline: boolean;
+	/** Where the key is from; null without one. */
+	keyFrom: 'settings' | 'environment' | null;
+	/** One can sign in to this server instead of pasting a key. */
+	canSignIn: boolean;
 }

@@ -1,5 +1,7 @@
 /** What the agent asks of a model: one request, one stream of events. Items are Responses API items, wire names kept. */
 
+import type { ReasoningEffort } from '../../shared/models.ts';
+
 /** An item of the Responses API (`message`, `reasoning`, `function_call`, `function_call_output`, …), kept verbatim. */
 export type ResponseItem = { type: string } & Record<string, unknown>;
 
@@ -21,6 +23,8 @@ export interface ModelRequest {
 	toolChoice: 'auto' | 'none';
 	/** The conversation's id: sticky routing and cache hits (`session_id`). */
 	sessionId: string;
+	/** How long it is to think; the model's own measure without it. */
+	effort?: ReasoningEffort;
 }
 
 export interface ModelUsage {
@@ -77,4 +81,12 @@ export interface Model {
 	contextTokens?(): Promise<number | null>;
 	/** Ends promptly, with `failed` and code `aborted`, when the signal fires. */
 	stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+}
+
+/** Where runs get their models: what is set may change between two of them. */
+export interface ModelSource {
+	/** What answers for this conversation: the model of that id at the server that is set now, or the built-in responder. */
+	modelFor(choice: { id?: string | null }): Model;
+	/** What the settings say for those who have chosen nothing. */
+	effort(): ReasoningEffort | null;
 }

@@ -7,6 +7,7 @@ import { createConversations } from './migrations/001-conversations.ts';
 import { addBranches } from './migrations/002-branches.ts';
 import { addExecutions } from './migrations/003-executions.ts';
 import { addRegistry } from './migrations/004-registry.ts';
+import { addChat } from './migrations/005-chat.ts';
 import type { Database } from './schema.ts';
 
 /** Names sort in the order of their application. */
@@ -14,7 +15,8 @@ const MIGRATIONS: Record<string, Migration> = {
 	'001_conversations': { up: createConversations },
 	'002_branches': { up: addBranches },
 	'003_executions': { up: addExecutions },
-	'004_registry': { up: addRegistry }
+	'004_registry': { up: addRegistry },
+	'005_chat': { up: addChat }
 };
 
 /**

@@ -11,6 +11,27 @@ export interface ConversationsTable {
 	usage: Generated<string | null>;
 	created_at: string;
 	updated_at: string;
+	/** Since when it stands before the others; null for most. */
+	pinned_at: Generated<string | null>;
+	archived_at: Generated<string | null>;
+	/** It counts as gone since then, and can be brought back for a while; null while it is there. */
+	deleted_at: Generated<string | null>;
+	/** 1: an answer ended and nobody has looked since. */
+	is_unread: Generated<number>;
+	/** Asked for its answers; null for what the settings say. */
+	model: Generated<string | null>;
+	/** A ReasoningEffort; null for what the settings say. */
+	effort: Generated<string | null>;
+}
+
+/** Skills of which somebody has said something in one conversation (FEATURES F7). */
+export interface ConversationSkillsTable {
+	conversation_id: string;
+	/** Its name. */
+	skill: string;
+	/** `pinned`: its instructions are always with the model; `unloaded`: those loaded before `changed_at` are not any more. */
+	state: 'pinned' | 'unloaded';
+	changed_at: string;
 }
 
 export interface MessagesTable {
@@ -260,6 +281,7 @@ export interface LoginSessionsTable {
 }
 
 export interface Database {
+	conversation_skills: ConversationSkillsTable;
 	skill_settings: SkillSettingsTable;
 	skill_installs: SkillInstallsTable;
 	skill_trash: SkillTrashTable;
