@@ -19,12 +19,14 @@ export default {
 				'style-src': ['self'],
 				'style-src-attr': ['unsafe-inline'],
 				'img-src': ['self', 'data:', 'blob:'],
-				'font-src': ['self'],
+				// KaTeX has fonts that are small enough to stand in its styles.
+				'font-src': ['self', 'data:'],
 				'media-src': ['self', 'blob:'],
 				'connect-src': ['self'],
 				'worker-src': ['self'],
 				'manifest-src': ['self'],
-				'frame-src': ['none'],
+				// Diagrams are drawn in a frame of ours that has no origin (routes/frames/diagram).
+				'frame-src': ['self'],
 				'object-src': ['none'],
 				'base-uri': ['none'],
 				'form-action': ['self'],

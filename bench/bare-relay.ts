@@ -32,6 +32,7 @@ async function* relay(question: string, signal: AbortSignal): AsyncGenerator<{ s
 	const content = [{ type: 'input_text', text: question }];
 	const run = {
 		model,
+		effort: null,
 		instructions: '',
 		input: [{ type: 'message', role: 'user', content }],
 		toolbox: noTools,

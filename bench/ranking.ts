@@ -15,6 +15,8 @@ interface Recall {
 }
 
 const BEST = 8;
+/** Of so many a run keeps why they were offered. */
+const EXPLAINED = 50;
 const ROUNDS = 7;
 
 export function benchRanking(): Row[] {
@@ -26,8 +28,14 @@ export function benchRanking(): Row[] {
 			pickAutoSkills(skills, { messages: [question] }, { minScore: 1, maxSkills: BEST }).map(({ skill }) => skill.name)
 		);
 		const bm25 = measure(createBm25(skills));
+		const explaining = measure((question) => {
+			const best = index.rank(question, EXPLAINED).map(({ skill }) => skill);
+			const explained = index.explain(question, [...best, ...skills.slice(0, EXPLAINED - best.length)]);
+			return explained.slice(0, BEST).map(({ skill }) => skill.name);
+		});
 		const rows = [
 			['`createSkillIndex`', ours],
+			[`\`createSkillIndex\` with the reasons of ${EXPLAINED} skills`, explaining],
 			['the OmniRoute document’s scorer', document]
 		] as const;
 		return rows.map(([name, recall]) => ({

@@ -34,8 +34,6 @@ export function createFakeRegistry(): FakeRegistry {
 		startEvals: vi.fn(missing),
 		getEvalRun: vi.fn(missing),
 		cancelEvals: vi.fn(done),
-		scoreSkills: vi.fn(missing),
-		getSettings: vi.fn(missing),
-		changeSettings: vi.fn(missing)
+		scoreSkills: vi.fn(missing)
 	};
 }

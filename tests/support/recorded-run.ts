@@ -9,7 +9,11 @@ export const RECORDED_RUN: RunEvent[] = [
 	{
 		type: 'CUSTOM',
 		name: 'skill.catalog',
-		value: { skills: [{ name: 'count-words', description: 'Counts.' }], tokens: 20 }
+		value: {
+			skills: [{ name: 'count-words', description: 'Counts.', told: 'full', tokens: 12, points: 0, signals: [] }],
+			total: 1,
+			tokens: 20
+		}
 	},
 	{ type: 'STEP_STARTED', stepName: '1' },
 	{ type: 'REASONING_MESSAGE_START', messageId: 'th', role: 'reasoning' },

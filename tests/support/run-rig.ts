@@ -18,6 +18,7 @@ import { openSqliteStore } from '../../src/lib/server/store/sqlite.ts';
 import type { Store } from '../../src/lib/server/store/store.ts';
 import type { RunEvent } from '../../src/lib/shared/events.ts';
 import { emptyAnswer, foldEvent, type Message } from '../../src/lib/shared/message.ts';
+import type { ReasoningEffort } from '../../src/lib/shared/models.ts';
 import { createTrust } from '../../src/lib/server/trust/trust.ts';
 import { plainProcesses } from './plain-processes.ts';
 import { startModelServer, type Reply } from './model-server.ts';
@@ -26,6 +27,8 @@ export interface RigOptions {
 	/** Files below the folder of skills. */
 	skills?: Record<string, string>;
 	limits?: Partial<AgentLimits>;
+	/** What the settings say of the model; may be changed while the rig is there. */
+	set?: { model?: string; effort?: ReasoningEffort | null };
 	approvals?: ApprovalMode;
 	/** `ask`: the skills must be looked at first. */
 	trustLocal?: 'trust' | 'ask';
@@ -80,12 +83,16 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 			store,
 			skills,
 			workspaces,
-			model: createResponsesModel({
-				id: 'test/model',
-				baseUrl: server.url,
-				backoffMs: 1,
-				...(options.idleTimeoutMs ? { idleTimeoutMs: options.idleTimeoutMs } : {})
-			}),
+			models: {
+				modelFor: ({ id }) =>
+					createResponsesModel({
+						id: id ?? options.set?.model ?? 'test/model',
+						baseUrl: server.url,
+						backoffMs: 1,
+						...(options.idleTimeoutMs ? { idleTimeoutMs: options.idleTimeoutMs } : {})
+					}),
+				effort: () => options.set?.effort ?? null
+			},
 			modes,
 			...(options.builtins ? { builtins: options.builtins } : {}),
 			approvals: createApprovalPolicy({
@@ -94,7 +101,10 @@ export async function createRunRig(script: Reply[], options: RigOptions = {}) {
 				mode: options.approvals ?? 'auto',
 				missingVariables: options.missingVariables ?? (async () => [])
 			}),
-			limits: { maxSteps: 10, maxCostUsd: null, maxDurationMs: 600_000, toolTimeoutMs: 60_000, ...options.limits },
+			limits: () => ({
+				...{ maxSteps: 10, maxCostUsd: null, maxDurationMs: 600_000, toolTimeoutMs: 60_000 },
+				...options.limits
+			}),
 			contextTokens: options.contextTokens ?? 10_000_000,
 			changes,
 			log: createLog((line) => logged.push(line))

@@ -30,7 +30,7 @@ export function sampleDetail(more: Partial<SkillDetail> = {}): SkillDetail {
 export function sampleList(data: SkillSummary[], more: Partial<SkillList> = {}): SkillList {
 	return {
 		...{ data, skills: data, total: data.length, page: 1, limit: 50, totalPages: 1 },
-		...{ provider: 'github', popularDefaults: [], revision: '1' },
+		...{ provider: 'github', popularDefaults: [], revision: '1', catalog: { tokens: 1200, budgetTokens: 2000 } },
 		...more
 	};
 }

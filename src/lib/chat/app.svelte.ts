@@ -1,30 +1,75 @@
 /** Everything the pages share: the open conversation, the list of all, the skills, and what the server says of itself. */
 import type { Health } from '../shared/api.ts';
+import { sidebarText as text } from '../strings/sidebar.ts';
+import { createAccountClient, type AccountClient } from './account-client.ts';
+import { Account } from './account.svelte.ts';
 import { ApiError, asApiError } from './api-error.ts';
 import type { Client } from './client.ts';
+import { ConversationActions, shownTitle } from './conversation-actions.ts';
+import { createConversationsClient, type ConversationsClient } from './conversations-client.ts';
+import { ConversationSearch } from './conversation-search.svelte.ts';
 import { Conversations } from './conversations.svelte.ts';
 import { newId } from './ids.ts';
 import { Library } from './library.svelte.ts';
+import { pageTitle } from './page-title.ts';
+import { createSessionServices, type SessionServices } from './session-services.ts';
 import { ChatSession } from './session.svelte.ts';
 import { SidebarState } from './sidebar.svelte.ts';
 import { readStored, writeStored } from './stored.ts';
+import { ThemeChoice } from './theme.svelte.ts';
 import { Toasts } from './toasts.svelte.ts';
 
 const NEW_KEY = 'new-conversation';
+/** On it the tabs of one browser tell each other that something was changed. */
+const CHANNEL = 'conversations';
+
+export interface AppParts {
+	conversations?: ConversationsClient;
+	/** What each session asks of the server. */
+	services?: SessionServices;
+	/** Shows another page; by default as a link does. */
+	go?: (path: string) => void | Promise<void>;
+}
 
 export class ChatApp {
 	readonly #client: Client;
+	readonly #services: SessionServices;
 	readonly conversations: Conversations;
+	readonly actions: ConversationActions;
+	readonly search: ConversationSearch;
 	readonly library: Library;
+	readonly account: Account;
 	readonly sidebar = new SidebarState();
+	readonly theme = new ThemeChoice();
 	readonly toasts = new Toasts();
+	readonly go: (path: string) => void | Promise<void>;
 	session = $state.raw<ChatSession | null>(null);
 	/** Null until the server has answered. */
 	health = $state.raw<Health | null>(null);
+	/** The conversation on the page; `session` may be of another one, or of one that was on it before. */
+	shownId = $state<string | null>(null);
+	/** What lies over the page. */
+	overlay = $state<'palette' | 'shortcuts' | null>(null);
+	#channel: BroadcastChannel | null = null;
+	/** Runs that have ended, and nobody was told yet. */
+	#ended: { id: string; runId: string }[] = [];
 
-	constructor(client: Client) {
+	constructor(client: Client, accountClient: AccountClient = createAccountClient(), parts: AppParts = {}) {
 		this.#client = client;
-		this.conversations = new Conversations(client);
+		this.#services = this.#servicesOf(parts.services ?? createSessionServices());
+		this.go = parts.go ?? ((path) => location.assign(path));
+		this.account = new Account(accountClient, () => void this.refreshHealth());
+		const conversationsClient = parts.conversations ?? createConversationsClient();
+		this.conversations = new Conversations(conversationsClient, {
+			isShown: (id) => this.shownId === id,
+			onended: (id, runId) => {
+				this.#ended.push({ id, runId });
+				void this.#tellEnded();
+			},
+			onchange: () => this.#channel?.postMessage(null)
+		});
+		this.actions = new ConversationActions(this);
+		this.search = new ConversationSearch(conversationsClient);
 		this.library = new Library(client);
 	}
 
@@ -32,20 +77,37 @@ export class ChatApp {
 	start(): () => void {
 		const look = (): void => {
 			if (document.visibilityState !== 'visible') return;
-			void this.conversations.refresh();
+			void this.conversations.refresh().then(() => this.#tellEnded());
 			void this.refreshHealth();
 			void this.library.refresh();
 			void this.session?.refresh();
 		};
 		document.addEventListener('visibilitychange', look);
+		this.#channel = new BroadcastChannel(CHANNEL);
+		this.#channel.onmessage = () => void this.conversations.refresh();
+		const unwatchTheme = this.theme.watch();
 		void this.conversations.refresh();
 		void this.refreshHealth();
 		void this.library.refresh();
 		return () => {
 			document.removeEventListener('visibilitychange', look);
+			unwatchTheme();
+			this.#channel?.close();
+			this.#channel = null;
+			this.search.dispose();
 			this.conversations.dispose();
 			this.session?.dispose();
 		};
+	}
+
+	/** This conversation is on the page now, or none. */
+	show(id: string | null): void {
+		if (id === this.shownId) return;
+		this.shownId = id;
+		if (id === null) return;
+		this.conversations.setWaiting(id, false);
+		// What it has got meanwhile is seen now.
+		if (this.session?.id === id) void this.session.refresh();
 	}
 
 	/** Opens a conversation that the server knows; the one that is open already stays as it is. */
@@ -76,13 +138,59 @@ export class ChatApp {
 		this.session = null;
 	}
 
+	titled(id: string, title: string): void {
+		if (this.session?.id === id) this.session.title = title;
+	}
+
+	/** What the tab is called while this page is shown: with what waits for somebody. */
+	pageTitle(name: string): string {
+		const shown = this.session !== null && this.session.id === this.shownId ? this.session : null;
+		return pageTitle(name, {
+			isWaiting: shown?.isWaiting ?? false,
+			isRunning: shown?.isRunning ?? false,
+			unreadCount: this.conversations.unreadCount
+		});
+	}
+
 	async refreshHealth(): Promise<void> {
 		const health = await this.#client.getHealth().catch((error: unknown) => asApiError(error));
 		if (!(health instanceof ApiError)) this.health = health;
 	}
 
+	/** Once each, and only when somebody can read it; what was seen in another tab meanwhile is no news. */
+	async #tellEnded(): Promise<void> {
+		if (document.visibilityState !== 'visible') return;
+		const ended = this.#ended;
+		this.#ended = [];
+		for (const { id, runId } of ended) {
+			const conversation = this.conversations.find(id);
+			if (!conversation?.isUnread || id === this.shownId) continue;
+			const state = await this.#client.getRun(runId).then(
+				(run) => run.state,
+				() => null
+			);
+			this.conversations.setWaiting(id, state === 'waiting');
+			const title = shownTitle(conversation);
+			this.toasts.show({
+				text: state === 'waiting' ? text.waits(title) : text.ready(title),
+				action: { label: text.openOne, run: () => this.go(`/c/${id}`) }
+			});
+		}
+	}
+
 	#switchTo(id: string): void {
 		this.session?.dispose();
-		this.session = new ChatSession(id, this.#client, this.conversations);
+		this.session = new ChatSession(id, this.#client, this.conversations, this.#services);
+	}
+
+	/** A session lives on when another page is shown: then nobody has seen its answer. */
+	#servicesOf(services: SessionServices): SessionServices {
+		return {
+			...services,
+			change: async (id, change) => {
+				if (change.isUnread === false && this.shownId !== id) throw new Error('the conversation is not shown');
+				return services.change(id, change);
+			}
+		};
 	}
 }

@@ -1,14 +1,9 @@
 /** What was decided about a call that had to be allowed, in words. Pure. */
 import type { ApprovalDecision } from '../shared/events.ts';
+import { approvalText as text } from '../strings/steps.ts';
 import { cleanText } from './clean-text.ts';
 
-const ALLOWED = {
-	once: 'Allowed once',
-	script: 'Allowed, always for this script',
-	skill: 'Allowed, always for this skill'
-} satisfies Record<Exclude<ApprovalDecision['choice'], 'deny'>, string>;
-
 export function printDecision({ choice, reason }: ApprovalDecision): string {
-	if (choice !== 'deny') return ALLOWED[choice];
-	return reason ? `Denied: ${cleanText(reason)}` : 'Denied';
+	if (choice !== 'deny') return text.allowed[choice];
+	return reason ? text.deniedBecause(cleanText(reason)) : text.denied;
 }

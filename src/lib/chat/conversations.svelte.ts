@@ -1,88 +1,169 @@
-/** The list of conversations in the sidebar. */
+/** The conversations of the sidebar: those at hand, those that are archived, and what becomes of their answers. */
 import type { ConversationSummary } from '../shared/api.ts';
 import { asApiError, type ApiError } from './api-error.ts';
-import type { Client } from './client.ts';
+import { ConversationList } from './conversation-list.svelte.ts';
+import type { ConversationPatch, ConversationsClient } from './conversations-client.ts';
 import { timestamp } from './ids.ts';
-import { readPages } from './pages.ts';
 import type { SessionListener } from './session.svelte.ts';
+import type { UploadOptions } from './upload.ts';
 
-const PAGE_SIZE = 50;
 /** How often the list is read again while a run goes on in a conversation that is not open here. */
 const WATCH_MS = 4_000;
 
+export interface ConversationsHost {
+	/** Is it the one on the page? */
+	isShown: (id: string) => boolean;
+	/** A run has ended in a conversation that is not on the page. */
+	onended: (conversationId: string, runId: string) => void;
+	/** Something was changed here that other tabs show as well. */
+	onchange: () => void;
+}
+
 export class Conversations implements SessionListener {
-	readonly #client: Client;
-	#pages = 1;
-	#reads = 0;
+	readonly client: ConversationsClient;
+	readonly active: ConversationList;
+	readonly archived: ConversationList;
+	readonly #host: ConversationsHost;
 	#timer: ReturnType<typeof setTimeout> | undefined;
-	list = $state.raw<ConversationSummary[]>([]);
-	total = $state(0);
-	isLoaded = $state(false);
-	error = $state.raw<ApiError | null>(null);
-	readonly hasMore = $derived(this.list.length < this.total);
+	/** Has the archive been looked at? Otherwise it is not read. */
+	#showsArchive = false;
+	/** Those that are not open and whose answer is known to wait for somebody's consent. */
+	waiting = $state.raw<readonly string[]>([]);
 
-	constructor(client: Client) {
-		this.#client = client;
+	constructor(client: ConversationsClient, host: ConversationsHost) {
+		this.client = client;
+		this.#host = host;
+		this.active = new ConversationList((page, limit) => client.search({ page, limit }));
+		this.archived = new ConversationList((page, limit) => client.search({ page, limit, archived: true }));
 	}
 
-	/** Never rejects: a failure is in `error`, and the list stays as it was. */
+	// Getters, not $derived: what is derived in a page ends with it.
+	get list(): ConversationSummary[] {
+		return this.active.list;
+	}
+	get error(): ApiError | null {
+		return this.active.error;
+	}
+	/** Beside the one on the page. */
+	get unreadCount(): number {
+		return this.list.filter(({ id, isUnread }) => isUnread && !this.#host.isShown(id)).length;
+	}
+
+	find(id: string): ConversationSummary | undefined {
+		return this.active.find(id) ?? this.archived.find(id);
+	}
+
+	/** Never rejects: see `error`. */
 	async refresh(): Promise<void> {
-		const read = ++this.#reads;
-		try {
-			const { items, last } = await readPages((page) => this.#client.listConversations(page, PAGE_SIZE), this.#pages);
-			// A later read has begun, or the list was changed here meanwhile: this answer is old.
-			if (read !== this.#reads) return;
-			this.list = items;
-			this.total = last.total;
-			this.error = null;
-		} catch (error) {
-			if (read === this.#reads) this.error = asApiError(error);
-		}
-		this.isLoaded = true;
+		const before = this.list;
+		const [isNew] = await Promise.all([this.active.refresh(), this.#showsArchive && this.archived.refresh()]);
 		this.#watch();
+		if (!isNew) return;
+		for (const { id, activeRunId } of this.list) {
+			if (activeRunId !== null) this.setWaiting(id, false);
+			const runId = before.find((one) => one.id === id)?.activeRunId ?? null;
+			if (runId !== null && runId !== activeRunId && !this.#host.isShown(id)) this.#host.onended(id, runId);
+		}
 	}
 
-	async showMore(): Promise<void> {
-		this.#pages++;
-		await this.refresh();
+	async openArchive(): Promise<void> {
+		this.#showsArchive = true;
+		await this.archived.refresh();
+	}
+
+	/** The end of its last answer has been seen here. */
+	seen(id: string): void {
+		this.#change(id, { isUnread: false });
+		this.#host.onchange();
 	}
 
 	/** Rejects with an `ApiError`; the old title is back then. */
-	async rename(id: string, title: string): Promise<void> {
-		const before = this.#find(id);
-		this.#change(id, { title });
+	rename(id: string, title: string): Promise<void> {
+		return this.#patch(id, { title });
+	}
+
+	/** Rejects with an `ApiError`; it is as before then. */
+	async pin(id: string, isPinned: boolean): Promise<void> {
+		await this.#patch(id, { isPinned });
+		// Where it stands now the server knows.
+		await this.refresh();
+	}
+
+	/** Rejects with an `ApiError`; it is as before then. */
+	async archive(id: string, isArchived: boolean): Promise<void> {
+		const from = isArchived ? this.active : this.archived;
 		try {
-			await this.#client.renameConversation(id, title);
+			await from.takeOut(id, () => this.client.patch(id, { isArchived }));
+			this.#host.onchange();
 		} catch (error) {
-			if (before) this.#change(id, { title: before.title });
+			throw asApiError(error);
+		} finally {
+			await this.refresh();
+		}
+	}
+
+	/** Out of the list at once. Rejects with an `ApiError`; it is back in the list then. */
+	async remove(id: string): Promise<void> {
+		const list = this.archived.find(id) ? this.archived : this.active;
+		try {
+			await list.takeOut(id, () => this.client.remove(id));
+			this.setWaiting(id, false);
+			this.#host.onchange();
+		} catch (error) {
+			await this.refresh();
 			throw asApiError(error);
 		}
 	}
 
-	/** Rejects with an `ApiError`; the conversation is still listed then. */
-	async remove(id: string): Promise<void> {
+	/** Rejects with an `ApiError`. */
+	async restore(id: string): Promise<void> {
 		try {
-			await this.#client.deleteConversation(id);
+			await this.client.restore(id);
+			this.#host.onchange();
+		} catch (error) {
+			throw asApiError(error);
+		} finally {
+			await this.refresh();
+		}
+	}
+
+	/** A new conversation from a file. Rejects with an `ApiError`. */
+	async importFile(file: Blob, options: UploadOptions): Promise<ConversationSummary> {
+		try {
+			const conversation = await this.client.importFile(file, options);
+			this.#host.onchange();
+			await this.refresh();
+			return conversation;
 		} catch (error) {
 			throw asApiError(error);
 		}
-		this.#reads++;
-		this.list = this.list.filter((conversation) => conversation.id !== id);
-		this.total = Math.max(0, this.total - 1);
+	}
+
+	setWaiting(id: string, isWaiting: boolean): void {
+		if (this.waiting.includes(id) === isWaiting) return;
+		this.waiting = isWaiting ? [...this.waiting, id] : this.waiting.filter((other) => other !== id);
 	}
 
 	runStarted(id: string, runId: string, title: string): void {
 		const now = timestamp();
-		const known = this.#find(id) ?? { id, title, createdAt: now, updatedAt: now, activeRunId: null };
-		if (!this.#find(id)) this.total++;
-		this.#reads++;
-		const others = this.list.filter((conversation) => conversation.id !== id);
-		this.list = [{ ...known, title: known.title || title, updatedAt: now, activeRunId: runId }, ...others];
+		const known = this.find(id) ?? {
+			...{ id, title, createdAt: now, updatedAt: now, activeRunId: null },
+			...{ isPinned: false, isArchived: false, isUnread: false }
+		};
+		const started = { ...known, title: known.title || title, updatedAt: now, activeRunId: runId };
+		this.setWaiting(id, false);
+		if (known.isArchived || known.isPinned) this.#change(id, started);
+		else this.active.put(started);
+		this.#host.onchange();
 	}
 
 	runEnded(id: string): void {
+		const runId = this.find(id)?.activeRunId ?? null;
 		this.#change(id, { activeRunId: null });
-		void this.refresh();
+		this.#host.onchange();
+		void this.refresh().then(() => {
+			if (runId !== null && !this.#host.isShown(id)) this.#host.onended(id, runId);
+		});
 	}
 
 	titled(id: string, title: string): void {
@@ -91,18 +172,25 @@ export class Conversations implements SessionListener {
 
 	dispose(): void {
 		clearTimeout(this.#timer);
-		this.#reads++;
+		this.active.dispose();
+		this.archived.dispose();
 	}
 
-	#find(id: string): ConversationSummary | undefined {
-		return this.list.find((conversation) => conversation.id === id);
+	/** Shows it at once, and takes it back when the server does not. */
+	async #patch(id: string, patch: ConversationPatch & Partial<ConversationSummary>): Promise<void> {
+		const before = this.find(id);
+		this.#change(id, patch);
+		try {
+			await this.client.patch(id, patch);
+			this.#host.onchange();
+		} catch (error) {
+			if (before) this.#change(id, before);
+			throw asApiError(error);
+		}
 	}
 
 	#change(id: string, change: Partial<ConversationSummary>): void {
-		this.#reads++;
-		this.list = this.list.map((conversation) =>
-			conversation.id === id ? { ...conversation, ...change } : conversation
-		);
+		for (const list of [this.active, this.archived]) if (list.find(id)) list.change(id, change);
 	}
 
 	#watch(): void {

@@ -1,8 +1,10 @@
-/** What is being written: the text and its attachments, kept over reloads of the page. */
-import type { Client } from './client.ts';
+/** What is being written: the text and its attachments, kept until they are sent. */
+import { composerText } from '../strings/composer.ts';
 import { Attachment } from './attachment.svelte.ts';
+import type { Client } from './client.ts';
+import { DraftStore } from './drafts.ts';
 import { safeName, uniqueNames } from './files.ts';
-import { readStored, writeStored } from './stored.ts';
+import type { FolderFile } from './registry-client.ts';
 
 /** What a message is made of. */
 export interface Question {
@@ -10,25 +12,31 @@ export interface Question {
 	attachments: Attachment[];
 }
 
-interface StoredDraft {
-	text: string;
-	files: { path: string; bytes: number }[];
-}
+/** At once: a browser has six connections for a server, and the page needs some for itself. */
+const MAX_UPLOADS = 3;
+/** The server takes no more of one message. */
+const MAX_FILES = 100;
 
 export class Draft {
-	readonly #key: string;
+	readonly #store: DraftStore;
 	readonly #conversationId: string;
 	readonly #client: Client;
 	#text = $state('');
 	attachments = $state.raw<Attachment[]>([]);
+	/** Why not all that was chosen is here. */
+	problem = $state<string | null>(null);
 
 	constructor(conversationId: string, client: Client) {
-		this.#key = `draft:${conversationId}`;
+		this.#store = new DraftStore(conversationId);
 		this.#conversationId = conversationId;
 		this.#client = client;
-		const stored = parseDraft(readStored('session', this.#key));
+		const stored = this.#store.read();
 		this.#text = stored.text;
 		this.attachments = stored.files.map(({ path, bytes }) => Attachment.stored(path, bytes));
+	}
+
+	get isEmpty(): boolean {
+		return this.#text === '' && this.attachments.length === 0;
 	}
 
 	get isUploading(): boolean {
@@ -48,14 +56,32 @@ export class Draft {
 		this.save();
 	}
 
-	/** Starts to upload at once, each file under a name of its own; `taken` are paths that must not be overwritten. */
-	attach(files: Iterable<File>, taken: Iterable<string>): void {
-		const chosen = [...files];
-		const names = chosen.map(({ name }) => safeName(name));
+	/**
+	 * Starts to upload at once, each file under a name of its own; `taken` are paths that must not be overwritten.
+	 * `pastedText`: what they are, where they were pasted as text.
+	 */
+	attach(files: readonly FolderFile[], taken: Iterable<string>, pastedText: string | null = null): void {
+		const chosen = files.slice(0, Math.max(0, MAX_FILES - this.attachments.length));
+		this.problem = chosen.length < files.length ? composerText.tooManyFiles(MAX_FILES) : null;
+		const names = chosen.map(({ path }) => path.split('/').map(safeName).join('/'));
 		const paths = uniqueNames(names, [...taken, ...this.attachments.map(({ path }) => path)]);
-		const added = chosen.map((file, index) => Attachment.of(file, paths[index] ?? safeName(file.name)));
+		const added = chosen.map(({ file }, index) => Attachment.of(file, paths[index] ?? safeName(file.name), pastedText));
 		this.attachments = [...this.attachments, ...added];
-		for (const attachment of added) void this.upload(attachment);
+		for (let count = 0; count < MAX_UPLOADS; count++) void this.#uploadEach(added);
+	}
+
+	/** One after the other, leaving out what somebody else has begun or removed. */
+	async #uploadEach(waiting: Attachment[]): Promise<void> {
+		for (let next = waiting.shift(); next; next = waiting.shift()) {
+			if (this.attachments.includes(next)) await this.upload(next);
+		}
+	}
+
+	/** Adds a file that is in the workspace already. */
+	mention(path: string, bytes: number): void {
+		if (this.attachments.some((attachment) => attachment.path === path)) return;
+		this.attachments = [...this.attachments, Attachment.stored(path, bytes)];
+		this.save();
 	}
 
 	/** Uploads a file, again after a failure. */
@@ -66,7 +92,8 @@ export class Draft {
 
 	/** Takes a file out of the message; what has been uploaded stays in the workspace. */
 	remove(attachment: Attachment): void {
-		attachment.abort();
+		attachment.dispose();
+		this.problem = null;
 		this.attachments = this.attachments.filter((other) => other !== attachment);
 		this.save();
 	}
@@ -76,6 +103,20 @@ export class Draft {
 		const question = { text: this.#text.trim(), attachments: this.attachments };
 		this.#text = '';
 		this.attachments = [];
+		this.problem = null;
+		return question;
+	}
+
+	/** The message has arrived: what is kept of it goes. */
+	sent(question: Question): void {
+		for (const attachment of question.attachments) attachment.dispose();
+		this.save();
+	}
+
+	/** Empties the box for good; what was in it can be put back. */
+	clear(): Question {
+		const question = this.take();
+		this.save();
 		return question;
 	}
 
@@ -88,17 +129,10 @@ export class Draft {
 	/** Keeps what is in the box now, and nothing else. */
 	save(): void {
 		const files = this.attachments.filter(({ state }) => state === 'ready').map(({ path, bytes }) => ({ path, bytes }));
-		const isEmpty = this.#text === '' && files.length === 0;
-		writeStored('session', this.#key, isEmpty ? null : JSON.stringify({ text: this.#text, files }));
+		this.#store.write({ text: this.#text, files });
 	}
 
 	dispose(): void {
-		for (const attachment of this.attachments) attachment.abort();
+		for (const attachment of this.attachments) attachment.dispose();
 	}
-}
-
-function parseDraft(json: string | null): StoredDraft {
-	if (json === null) return { text: '', files: [] };
-	// Written by `save` alone, in the same browser.
-	return JSON.parse(json) as StoredDraft;
 }

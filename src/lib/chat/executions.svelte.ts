@@ -7,8 +7,9 @@ import { EVERY_EXECUTION, type ExecutionQuery } from './execution-query.ts';
 export type ExecutionClient = Pick<Client, 'listExecutions' | 'endExecution'>;
 
 const PAGE_SIZE = 25;
-/** While something runs. */
+/** While something runs, and while nothing does: something may begin. */
 const REFRESH_MS = 1500;
+const IDLE_MS = 10_000;
 
 export class Executions {
 	readonly #client: ExecutionClient;
@@ -41,12 +42,18 @@ export class Executions {
 			this.list = list;
 			this.error = null;
 			const isUnderWay = list.data.some(({ status }) => status === 'running' || status === 'pending');
-			if (isUnderWay) this.#timer = setTimeout(() => void this.read(), REFRESH_MS);
+			this.#timer = setTimeout(() => this.#look(), isUnderWay ? REFRESH_MS : IDLE_MS);
 		} catch (error) {
 			if (asked === this.#asked) this.error = asApiError(error);
 		} finally {
 			if (asked === this.#asked) this.isLoading = false;
 		}
+	}
+
+	/** What nobody sees is not asked for. */
+	#look(): void {
+		if (document.visibilityState === 'visible') void this.read();
+		else this.#timer = setTimeout(() => this.#look(), IDLE_MS);
 	}
 
 	async end(id: string): Promise<void> {

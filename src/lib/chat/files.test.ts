@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fileKind, fileUrl, safeName, uniqueNames } from './files.ts';
+import { fileKind, fileUrl, safeName, uniqueNames, viewUrl } from './files.ts';
 
 test('each segment of a path is encoded for its address, the slashes are kept', () => {
 	expect(fileUrl('c 1', 'out/50 % & größe#1?.csv', 'v/1')).toBe(
@@ -31,12 +31,21 @@ test('names that are taken get a number, whatever their case', () => {
 	]);
 });
 
-test('the kind of a file follows its ending', () => {
-	expect(['a.PNG', 'b/c.svg', 'd.csv', 'e.md', 'f'].map(fileKind)).toEqual([
-		'image',
-		'image',
-		'table',
-		'text',
-		'other'
-	]);
+test.each([
+	['a.PNG', 'image'],
+	['b/c.svg', 'image'],
+	['d.csv', 'table'],
+	['e.md', 'markdown'],
+	['f.json', 'json'],
+	['g.html', 'page'],
+	['h.py', 'text'],
+	['i.pdf', 'other'],
+	['j', 'other']
+])('the kind of %s is %s', (path, kind) => {
+	expect(fileKind(path)).toBe(kind);
+});
+
+test('the address to look at a file keeps what it says already', () => {
+	expect(viewUrl('/a')).toBe('/a?view');
+	expect(viewUrl('/a?v=1')).toBe('/a?v=1&view');
 });

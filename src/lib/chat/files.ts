@@ -1,15 +1,23 @@
 /** Names and addresses of workspace files. */
 
-export type FileKind = 'image' | 'table' | 'text' | 'other';
+/** How a file is shown; `page` is HTML. */
+export type FileKind = 'image' | 'table' | 'markdown' | 'json' | 'page' | 'text' | 'other';
 
 const IMAGE = /\.(png|jpe?g|gif|webp|avif|svg)$/i;
 const TABLE = /\.(csv|tsv)$/i;
-const TEXT = /\.(txt|md|json|jsonl|log|xml|ya?ml|html?|css|js|mjs|ts|py|sh|sql|diff|patch)$/i;
+const MARKDOWN = /\.(md|markdown)$/i;
+const JSON_TEXT = /\.(json|geojson|ipynb)$/i;
+const PAGE = /\.html?$/i;
+const TEXT =
+	/\.(txt|jsonl|log|xml|ya?ml|toml|ini|css|js|mjs|cjs|jsx|ts|tsx|svelte|vue|py|rb|rs|go|java|kt|c|h|cpp|cs|php|sh|bash|ps1|sql|diff|patch|tex|srt|vtt|ics|vcf)$/i;
 const MAX_NAME = 120;
 
 export function fileKind(path: string): FileKind {
 	if (IMAGE.test(path)) return 'image';
 	if (TABLE.test(path)) return 'table';
+	if (MARKDOWN.test(path)) return 'markdown';
+	if (JSON_TEXT.test(path)) return 'json';
+	if (PAGE.test(path)) return 'page';
 	return TEXT.test(path) ? 'text' : 'other';
 }
 
@@ -22,6 +30,11 @@ export function fileUrl(conversationId: string, path: string, version?: string):
 	const segments = path.split('/').map(encodeURIComponent).join('/');
 	const query = version === undefined ? '' : `?v=${encodeURIComponent(version)}`;
 	return `/api/conversations/${encodeURIComponent(conversationId)}/files/${segments}${query}`;
+}
+
+/** The same file, to be looked at in a frame: a page without its scripts. */
+export function viewUrl(url: string): string {
+	return `${url}${url.includes('?') ? '&' : '?'}view`;
 }
 
 /** A name that fits into one path segment on every system, as close to `name` as can be. */

@@ -8,6 +8,13 @@ export function formatDuration(ms: number): string {
 	return seconds % 60 === 0 ? `${seconds / 60} min` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
+/** Whole seconds, to count down: `42 s`, `1 min 5 s`. */
+export function formatSeconds(seconds: number): string {
+	const rest = seconds % 60;
+	if (seconds < 60) return `${seconds} s`;
+	return `${Math.floor(seconds / 60)} min${rest === 0 ? '' : ` ${rest} s`}`;
+}
+
 /** `512 B`, `1.3 kB`, `20 MB`; a kilobyte is 1,000 bytes. */
 export function formatBytes(bytes: number): string {
 	const units = ['B', 'kB', 'MB', 'GB', 'TB'];

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createFakeClient, type FakeClient } from '../../../tests/support/fake-client.ts';
+import { createFakeServices } from '../../../tests/support/fake-services.ts';
 import { RECORDED_RUN } from '../../../tests/support/recorded-run.ts';
 import type { ConversationDetail } from '../shared/api.ts';
 import { emptyAnswer, foldEvent, type Message } from '../shared/message.ts';
@@ -12,9 +13,15 @@ let client: FakeClient;
 let session: ChatSession;
 
 beforeEach(() => {
+	localStorage.clear();
 	sessionStorage.clear();
 	client = createFakeClient();
-	session = new ChatSession(ID, client, { runStarted: () => {}, runEnded: () => {}, titled: () => {} });
+	session = new ChatSession(
+		ID,
+		client,
+		{ runStarted: () => {}, runEnded: () => {}, titled: () => {} },
+		createFakeServices()
+	);
 });
 
 function question(id: string, parentId: string | null, text = id): Message {
@@ -29,6 +36,7 @@ function answer(id: string, parentId: string, runId = `run-${id}`): Message {
 function store(messages: Message[], change: Partial<ConversationDetail> = {}): void {
 	client.conversation = {
 		...{ id: ID, title: 'Stored', createdAt: TIME, updatedAt: TIME, activeRunId: null, cursor: 0, messages },
+		...{ isPinned: false, isArchived: false, isUnread: false, model: null, effort: null },
 		...{ hasEarlier: false, alternatives: {}, queue: [], usage: null, ...change }
 	};
 }
@@ -72,6 +80,24 @@ describe('F14: history', () => {
 		const last = session.entries.at(-1);
 		if (last) await session.history.retry(last);
 		expect(started()).toEqual([[0, { retry: 'q2' }]]);
+	});
+
+	test('a retry can name the model that answers', async () => {
+		await open(thread);
+		const last = session.entries.at(-1);
+		if (last) await session.history.retry(last, 'test/large');
+		expect(started()).toEqual([[0, { retry: 'q2', model: 'test/large' }]]);
+	});
+
+	test('the last message of the user is the one to edit, and none while an answer is written', async () => {
+		await open(thread);
+		expect(session.history.editLast()).toBe(true);
+		expect(session.history.editedId).toBe('q2');
+		session.history.editedId = null;
+		session.draft.text = 'next';
+		await session.send();
+		expect(session.history.editLast()).toBe(false);
+		expect(session.history.editedId).toBeNull();
 	});
 
 	test('an answer that is continued keeps its place and what it said', async () => {

@@ -12,6 +12,8 @@ export class History {
 	earlierError = $state.raw<ApiError | null>(null);
 	/** Of each message that has any: the ids of the messages that could stand in its place, itself included, in order. */
 	alternatives = $state.raw<Record<string, string[]>>({});
+	/** The message that is being asked otherwise. */
+	editedId = $state<string | null>(null);
 
 	constructor(host: SessionHost) {
 		this.#host = host;
@@ -22,12 +24,22 @@ export class History {
 		return this.#host.startRun({ text, files: message.files }, { after: message.parentId });
 	}
 
-	/** Gives another answer beside this one. */
-	async retry(entry: MessageEntry): Promise<boolean> {
+	/** Begins to edit the user's last message; false where there is none, or an answer is being written. */
+	editLast(): boolean {
+		const last = this.#host.entries.findLast(({ message }) => message.role === 'user');
+		if (!last || !this.#host.isIdle) return false;
+		this.editedId = last.message.id;
+		return true;
+	}
+
+	/** Gives another answer beside this one; `model` answers then, and from now on in this conversation. */
+	async retry(entry: MessageEntry, model?: string): Promise<boolean> {
 		const earlier = this.#host.entries.slice(0, Math.max(0, this.#host.entries.indexOf(entry)));
 		const question = earlier.findLast(({ message }) => message.role === 'user')?.message;
 		const questionId = question?.id ?? entry.message.parentId;
-		return questionId !== null && this.#host.startRun(null, { retry: questionId });
+		return (
+			questionId !== null && this.#host.startRun(null, { retry: questionId, ...(model === undefined ? {} : { model }) })
+		);
 	}
 
 	/** Goes on with an answer that ended early. */

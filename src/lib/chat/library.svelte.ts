@@ -1,5 +1,5 @@
 /** The installed skills and those of the server, kept up to date while the page is looked at. */
-import type { SkillSummary } from '../shared/skills.ts';
+import type { CatalogSize, SkillSummary } from '../shared/skills.ts';
 import { asApiError, type ApiError } from './api-error.ts';
 import type { Client } from './client.ts';
 import { readPages } from './pages.ts';
@@ -18,6 +18,8 @@ export class Library {
 	/** Those that the server brings itself. */
 	builtins = $state.raw<SkillSummary[]>([]);
 	revision = $state<string | null>(null);
+	/** What telling the model of them costs; null before the first answer. */
+	catalog = $state.raw<CatalogSize | null>(null);
 	isLoaded = $state(false);
 	error = $state.raw<ApiError | null>(null);
 	readonly ready = $derived(this.skills.filter(({ status }) => status === 'ready'));
@@ -36,6 +38,7 @@ export class Library {
 			this.skills = items.filter(({ trust }) => trust !== 'builtin');
 			this.builtins = items.filter(({ trust }) => trust === 'builtin');
 			this.revision = last.revision;
+			this.catalog = last.catalog;
 			this.error = null;
 		} catch (error) {
 			if (read === this.#reads) this.error = asApiError(error);

@@ -4,10 +4,15 @@ import type { ApprovalDecision } from '../shared/events.ts';
 export interface MessageActions {
 	/** An answer is being written: messages must stay as they are. */
 	isLocked: boolean;
+	/** Is this message of the user being asked otherwise? */
+	isEditing: boolean;
+	setEditing: (isEditing: boolean) => void;
 	/** Puts this text in the place of a user's message. False when it was not taken. */
 	edit: (text: string) => Promise<boolean>;
 	/** Gives another answer beside this one. */
 	retry: () => void;
+	/** The same, by another model; absent where none can be chosen. */
+	retryWith?: ((model: string) => void) | undefined;
 	/** Goes on with the answer; absent where that cannot be. */
 	continue?: (() => void) | undefined;
 	/** A conversation of its own with everything up to here. */
@@ -20,4 +25,14 @@ export interface MessageActions {
 	decide: (interruptId: string, decision: ApprovalDecision) => Promise<void>;
 	/** May the focus move to a question that comes up? */
 	mayFocus: () => boolean;
+	/** Puts a text where one writes to the model, to be looked at and sent. */
+	ask?: ((text: string) => void) | undefined;
+	/** Opens the choice of the model. */
+	switchModel?: (() => void) | undefined;
+}
+
+/** A model to choose for another answer. */
+export interface ModelChoice {
+	id: string;
+	name: string;
 }

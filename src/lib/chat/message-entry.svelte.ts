@@ -1,5 +1,14 @@
 /** A message's place in the list. The list stays as it is while the message in one place grows. */
-import type { Message } from '../shared/message.ts';
+import type { NumberedEvent } from '../shared/events.ts';
+import { foldEvent, type Message } from '../shared/message.ts';
+
+/** What the events say of the conversation besides its message. */
+export interface Received {
+	/** Null where it got none. */
+	title: string | null;
+	/** The model has loaded a skill. */
+	hasLoaded: boolean;
+}
 
 export class MessageEntry {
 	/** The id that the message had when it came into the list; the server's takes its place later, in the message. */
@@ -9,5 +18,19 @@ export class MessageEntry {
 	constructor(message: Message) {
 		this.key = message.id;
 		this.message = $state.raw(message);
+	}
+
+	/** One change of the message, however many events came. */
+	receive(events: readonly NumberedEvent[]): Received {
+		const received: Received = { title: null, hasLoaded: false };
+		let { message } = this;
+		for (const { event } of events) {
+			message = foldEvent(message, event);
+			if (event.type !== 'CUSTOM') continue;
+			if (event.name === 'run.title') received.title = event.value.title;
+			if (event.name === 'skill.loaded') received.hasLoaded = true;
+		}
+		this.message = message;
+		return received;
 	}
 }

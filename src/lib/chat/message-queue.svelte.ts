@@ -7,6 +7,8 @@ export class MessageQueue {
 	readonly #host: SessionHost;
 	/** First the one that is sent next. */
 	items = $state.raw<QueuedMessage[]>([]);
+	/** The one that is being edited. */
+	editedId = $state<string | null>(null);
 	/** Not answered: it may have arrived, so it keeps its id when it is sent again. */
 	#unconfirmed: QueuedMessage | null = null;
 
@@ -14,17 +16,28 @@ export class MessageQueue {
 		this.#host = host;
 	}
 
-	/** True when the server has taken the message. */
-	async add(text: string, files: string[]): Promise<boolean> {
+	/** True when the server has taken the message. `isUrgent`: it is to be sent as `sendNow` does. */
+	async add(text: string, files: string[], isUrgent = false): Promise<boolean> {
 		const message = this.#messageOf(text, files);
 		this.#unconfirmed = message;
 		this.items = [...this.items, message];
-		const isTaken = await this.#host.attempt(() =>
-			this.#host.client.enqueue(this.#host.id, { id: message.id, text, files })
-		);
+		let isWaiting = false;
+		const isTaken = await this.#host.attempt(async () => {
+			const { runId } = await this.#host.client.enqueue(this.#host.id, { id: message.id, text, files });
+			isWaiting = runId === null;
+		});
 		if (isTaken) this.#unconfirmed = null;
 		else this.#drop(message.id);
+		// Whatever becomes of this, the message is in the queue, for everybody to see.
+		if (isUrgent && isWaiting) await this.sendNow(message.id);
 		return isTaken;
+	}
+
+	/** Begins to edit the last one; false where none waits. */
+	editLast(): boolean {
+		const last = this.items.at(-1);
+		if (last) this.editedId = last.id;
+		return last !== undefined;
 	}
 
 	edit(id: string, text: string): Promise<boolean> {

@@ -1,15 +1,5 @@
 /** Where skills come from, in words. Pure. */
 import type { SkillProvider } from '../shared/skills.ts';
+import { providerText as text } from '../strings/skills.ts';
 
-export const PROVIDER_WORDS: Record<SkillProvider, string> = {
-	github: 'GitHub',
-	skillssh: 'skills.sh',
-	skillsmp: 'SkillsMP',
-	'well-known': 'a web site',
-	zip: 'a zip file',
-	folder: 'a folder',
-	inline: 'text',
-	custom: 'a handler',
-	local: 'a folder of skills',
-	builtin: 'this server'
-};
+export const PROVIDER_WORDS: Record<SkillProvider, string> = text;

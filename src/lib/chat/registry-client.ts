@@ -1,4 +1,4 @@
-/** The part of the server's API that manages skills (DESIGN §5): installing, versions, trash, cases, evals, scores, settings. */
+/** The part of the server's API that manages skills (DESIGN §5): installing, versions, trash, cases, evals, scores. */
 import type { SkillScoreList } from '../shared/skills.ts';
 import type {
 	CatalogPage,
@@ -12,7 +12,6 @@ import type {
 	TrashedSkill,
 	VersionSwitch
 } from '../shared/install.ts';
-import type { Settings, SettingsPatch } from '../shared/settings.ts';
 import type { CaseExpectation, CaseRun, EvalRun, SkillCase, SkillEvals } from '../shared/try-out.ts';
 import { queryOf, request, skillUrl } from './request.ts';
 import { upload, type UploadOptions } from './upload.ts';
@@ -63,8 +62,6 @@ export interface RegistryClient {
 	getEvalRun: (id: string, runId: string) => Promise<EvalRun>;
 	cancelEvals: (id: string, runId: string) => Promise<void>;
 	scoreSkills: (text: string) => Promise<SkillScoreList>;
-	getSettings: () => Promise<Settings>;
-	changeSettings: (patch: SettingsPatch) => Promise<Settings>;
 }
 
 const STAGED = '/api/skills/install/staged';
@@ -107,8 +104,6 @@ export function createRegistryClient(): RegistryClient {
 		startEvals: (id, rounds) => request(under(id, 'evals'), 'POST', { rounds }),
 		getEvalRun: (id, runId) => request(under(id, 'evals', runId)),
 		cancelEvals: (id, runId) => request(under(id, 'evals', runId), 'DELETE'),
-		scoreSkills: (text) => request('/api/skills/score', 'POST', { text }),
-		getSettings: () => request('/api/settings'),
-		changeSettings: (patch) => request('/api/settings', 'PUT', patch)
+		scoreSkills: (text) => request('/api/skills/score', 'POST', { text })
 	};
 }

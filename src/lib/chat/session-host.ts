@@ -7,6 +7,8 @@ export interface SessionHost {
 	readonly id: string;
 	readonly client: Client;
 	entries: MessageEntry[];
+	/** May messages be asked otherwise, answered anew, left out? */
+	readonly isIdle: boolean;
 	/** Carries out one request, then reads the conversation again. False when it failed: the session's `actionError` says why. */
 	attempt: (work: () => Promise<unknown>) => Promise<boolean>;
 	/** As `attempt`, one at a time and never while an answer is being written; otherwise false. */

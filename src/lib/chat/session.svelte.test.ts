@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createFakeClient, type FakeClient } from '../../../tests/support/fake-client.ts';
+import { createFakeServices, type FakeServices } from '../../../tests/support/fake-services.ts';
 import { RECORDED_ANSWER, RECORDED_RUN } from '../../../tests/support/recorded-run.ts';
+import type { ConversationDetail } from '../shared/api.ts';
 import type { RunEvent } from '../shared/events.ts';
 import { emptyAnswer, foldEvent, type Message } from '../shared/message.ts';
 import { ApiError, unreachable } from './api-error.ts';
@@ -8,18 +10,23 @@ import { ChatSession } from './session.svelte.ts';
 
 const ID = 'conversation';
 let client: FakeClient;
+let services: FakeServices;
 let told: string[];
 let session: ChatSession;
 
 beforeEach(() => {
+	localStorage.clear();
 	sessionStorage.clear();
 	client = createFakeClient();
 	told = [];
-	session = new ChatSession(ID, client, {
-		runStarted: (id) => told.push(`started ${id}`),
-		runEnded: (id) => told.push(`ended ${id}`),
-		titled: (_id, title) => told.push(`titled ${title}`)
-	});
+	services = createFakeServices();
+	const listener = {
+		runStarted: (id: string) => told.push(`started ${id}`),
+		runEnded: (id: string) => told.push(`ended ${id}`),
+		titled: (_id: string, title: string) => told.push(`titled ${title}`),
+		seen: (id: string) => told.push(`seen ${id}`)
+	};
+	session = new ChatSession(ID, client, listener, services);
 });
 
 async function send(text: string): Promise<void> {
@@ -32,11 +39,18 @@ function answerText(): string {
 	return last?.type === 'text' ? last.text : '';
 }
 
-function storedConversation(messages: Message[], activeRunId: string | null, cursor: number): void {
+function storedConversation(
+	messages: Message[],
+	activeRunId: string | null,
+	cursor: number,
+	change: Partial<ConversationDetail> = {}
+): void {
 	const time = '2026-01-01T00:00:00.000Z';
 	client.conversation = {
 		...{ id: ID, title: 'Stored', createdAt: time, updatedAt: time, activeRunId, cursor, messages },
-		...{ hasEarlier: false, alternatives: {}, queue: [], usage: null }
+		...{ isPinned: false, isArchived: false, isUnread: false, model: null, effort: null },
+		...{ hasEarlier: false, alternatives: {}, queue: [], usage: null, isPinned: false, isArchived: false },
+		...{ isUnread: false, model: null, effort: null, ...change }
 	};
 }
 
@@ -277,4 +291,57 @@ test('F14: a decision that was not taken is told, and the conversation is read a
 	await expect(session.decide('i', { choice: 'once' })).rejects.toThrow('This was decided already.');
 	expect(client.calls).toEqual([['decide', 'i', { choice: 'once' }]]);
 	expect(client.reads).toBe(1);
+});
+
+describe('the model and the effort', () => {
+	test('of a conversation are what the server has, and are changed there', async () => {
+		storedConversation([], null, 0, { model: 'test/small', effort: 'low' });
+		await session.load();
+		expect([session.choices.model, session.choices.effort]).toEqual(['test/small', 'low']);
+		storedConversation([], null, 0, { model: null, effort: 'low' });
+		expect(await session.choices.pickModel(null)).toBe(true);
+		expect(services.changes).toEqual([{ model: null }]);
+		expect(session.choices.model).toBeNull();
+	});
+
+	test('that the server did not take are what they were, and it is said', async () => {
+		storedConversation([], null, 0, { model: 'test/small' });
+		await session.load();
+		services.changeFailures.push(new ApiError('invalid_input', 'There is no such model.'));
+		expect(await session.choices.pickModel('test/none')).toBe(false);
+		expect(session.choices.model).toBe('test/small');
+		expect(session.actionError?.message).toBe('There is no such model.');
+	});
+
+	test('of a new conversation do not go with its later messages', async () => {
+		await session.choices.pickEffort('high');
+		await send('first');
+		expect(client.started[0]?.forwardedProps).toEqual({ effort: 'high' });
+		client.sources[0]?.send(RECORDED_RUN);
+		storedConversation([], null, 0, { effort: 'high' });
+		await session.refresh();
+		await send('second');
+		expect(client.started[1]?.forwardedProps).toBeUndefined();
+	});
+});
+
+test('an answer whose end is seen here is read, and those who list it are told', async () => {
+	storedConversation([], null, 0, { isUnread: true });
+	await session.load();
+	await expect.poll(() => told).toEqual([`seen ${ID}`]);
+	expect(services.changes).toEqual([{ isUnread: false }]);
+});
+
+test('F7: skills that wait to be pinned go with the first message, also when it is sent again', async () => {
+	await session.skills.pinByName('count-words');
+	client.startFailures.push(unreachable());
+	await send('count');
+	await session.send();
+	expect(client.started.map(({ forwardedProps }) => forwardedProps)).toEqual([
+		{ pins: ['count-words'] },
+		{ pins: ['count-words'] }
+	]);
+	expect(client.started[1]).toEqual(client.started[0]);
+	expect(session.skills.pins).toEqual([]);
+	expect(services.skillChanges).toEqual([]);
 });

@@ -1,17 +1,21 @@
 /** One open conversation: its messages, the run that is under way, and what can be done with them. */
-import type { ConversationDetail, RunAgentInput } from '../shared/api.ts';
-import type { ApprovalDecision, NumberedEvent, TokenUsage } from '../shared/events.ts';
-import { foldEvent, type Message } from '../shared/message.ts';
+import type { ConversationDetail } from '../shared/api.ts';
+import type { ApprovalDecision, TokenUsage } from '../shared/events.ts';
 import { ApiError, asApiError } from './api-error.ts';
+import { Choices } from './choices.svelte.ts';
 import type { Client } from './client.ts';
+import { ConversationSkills } from './conversation-skills.svelte.ts';
 import { watchConversation } from './conversation-watch.ts';
-import { Draft } from './draft.svelte.ts';
+import { Draft, type Question } from './draft.svelte.ts';
 import { mergeEntries, placeOfRun } from './entries.ts';
 import { History } from './history.svelte.ts';
 import { LiveRun } from './live-run.svelte.ts';
 import { MessageEntry } from './message-entry.svelte.ts';
 import { MessageQueue } from './message-queue.svelte.ts';
-import { pathsOf, runInput, userMessageOf, type RunQuestion } from './questions.ts';
+import { pathsOf, userMessageOf, type RunQuestion } from './questions.ts';
+import { ReadMark } from './read-mark.ts';
+import { RunStarter } from './run-starter.ts';
+import { createSessionServices, type SessionServices } from './session-services.ts';
 import { createSingleRead } from './single-read.ts';
 
 /** Whom a session tells what the list of conversations shows as well. */
@@ -19,6 +23,8 @@ export interface SessionListener {
 	runStarted: (conversationId: string, runId: string, title: string) => void;
 	runEnded: (conversationId: string) => void;
 	titled: (conversationId: string, title: string) => void;
+	/** The end of its last answer has been seen here. */
+	seen?: (conversationId: string) => void;
 }
 
 export class ChatSession {
@@ -28,7 +34,11 @@ export class ChatSession {
 	readonly queue: MessageQueue;
 	readonly history: History;
 	readonly run: LiveRun;
+	readonly skills: ConversationSkills;
+	readonly choices: Choices;
 	readonly #listener: SessionListener;
+	readonly #starter: RunStarter;
+	readonly #readMark: ReadMark;
 	title = $state('');
 	entries = $state.raw<MessageEntry[]>([]);
 	/** Of all runs that have ended, in every branch. */
@@ -44,13 +54,16 @@ export class ChatSession {
 	/** How often something was asked here: each time the reader wants to see what becomes of it. */
 	askedCount = $state(0);
 	#unwatch: (() => void) | null = null;
-	/** Sent, but not answered: it may have arrived, so it keeps its ids when it is sent again. */
-	#unconfirmed: RunAgentInput | null = null;
 	/** Changes with what is known here: what was read before is too old then. */
 	#version = 0;
 	#isDisposed = false;
 
-	constructor(id: string, client: Client, listener: SessionListener) {
+	constructor(
+		id: string,
+		client: Client,
+		listener: SessionListener,
+		services: SessionServices = createSessionServices()
+	) {
 		this.id = id;
 		this.client = client;
 		this.#listener = listener;
@@ -58,6 +71,10 @@ export class ChatSession {
 		this.queue = new MessageQueue(this);
 		this.history = new History(this);
 		this.run = new LiveRun(client);
+		this.skills = new ConversationSkills(this, services.skills);
+		this.choices = new Choices(this, services.change);
+		this.#starter = new RunStarter(client);
+		this.#readMark = new ReadMark(() => services.change(id, { isUnread: false }).then(() => listener.seen?.(id)));
 	}
 
 	// Getters, not $derived: a session outlives the page that made it, and with a page all that was derived in it ends.
@@ -98,12 +115,14 @@ export class ChatSession {
 	/** Takes over what happened elsewhere, in another tab say; one read at a time. A failure changes nothing. */
 	readonly refresh = createSingleRead(() => this.#read());
 
-	async send(): Promise<void> {
+	/** Sends what is in the box; while an answer is being written, after it, or with `isUrgent` after its step. */
+	async send({ isUrgent = false } = {}): Promise<void> {
 		if (!this.canSend) return;
 		const question = this.draft.take();
-		const files = pathsOf(question);
-		const isSent = await (this.isRunning ? this.queue.add(question.text, files) : this.#ask(question.text, files));
-		if (isSent) this.draft.save();
+		const isSent = await (this.isRunning
+			? this.queue.add(question.text, pathsOf(question), isUrgent)
+			: this.#ask(question));
+		if (isSent) this.draft.sent(question);
 		else this.draft.restore(question);
 	}
 
@@ -123,21 +142,12 @@ export class ChatSession {
 		}
 	}
 
-	/** Uploads files for the next message, beside those that are there already. */
-	async attach(files: Iterable<File>): Promise<void> {
-		const chosen = [...files];
-		if (chosen.length === 0) return;
-		const known = this.phase === 'new' ? [] : await this.client.listFiles(this.id).catch(() => []);
-		const mentioned = [...this.entries.map(({ message }) => message), ...this.queue.items].flatMap(
-			({ files }) => files
-		);
-		this.draft.attach(chosen, [...known.map(({ path }) => path), ...mentioned]);
-	}
-
 	dispose(): void {
 		this.#isDisposed = true;
 		this.run.leave();
 		this.#unwatch?.();
+		this.#readMark.dispose();
+		this.skills.dispose();
 		this.draft.dispose();
 	}
 
@@ -170,25 +180,29 @@ export class ChatSession {
 
 	/** See `SessionHost`. */
 	async startRun(question: RunQuestion | null, props: Record<string, unknown>): Promise<boolean> {
-		const isStarted = await this.change(() => this.#start(runInput(this.id, question, props, this.#unconfirmed)));
+		const isStarted = await this.change(() => this.#starter.start(this.#starter.inputOf(this.id, question, props)));
 		if (isStarted) this.askedCount++;
 		return isStarted;
 	}
 
 	/** Sends a message to the end of what is shown. True when the server has taken it; otherwise `actionError` says why not. */
-	async #ask(text: string, files: string[]): Promise<boolean> {
-		const input = runInput(this.id, { text, files }, null, this.#unconfirmed);
+	async #ask(question: Question): Promise<boolean> {
+		const { text } = question;
+		const { pins } = this.skills;
+		const props = { ...(this.phase === 'new' ? this.choices.props : {}), ...(pins.length > 0 ? { pins } : {}) };
+		const input = this.#starter.inputOf(this.id, { text, files: pathsOf(question) }, props);
 		const entry = new MessageEntry({ ...userMessageOf(input), parentId: this.entries.at(-1)?.message.id ?? null });
 		this.entries = [...this.entries, entry];
 		this.isSending = true;
 		this.askedCount++;
 		this.actionError = null;
 		try {
-			const runId = await this.#start(input);
+			const runId = await this.#starter.start(input);
 			this.title ||= text.slice(0, 80);
 			this.#listener.runStarted(this.id, runId, this.title);
 			if (!this.#isDisposed) this.#follow(runId, 0);
 			this.#becomeReady();
+			if (pins.length > 0) void this.skills.sent(pins);
 			return true;
 		} catch (error) {
 			this.entries = this.entries.filter((other) => other !== entry);
@@ -199,17 +213,6 @@ export class ChatSession {
 			this.#version++;
 			// It has its id and its place from the server. After a conflict: a run is under way that this page does not know of.
 			void this.refresh();
-		}
-	}
-
-	async #start(input: RunAgentInput): Promise<string> {
-		try {
-			const { runId } = await this.client.startRun(input);
-			this.#unconfirmed = null;
-			return runId;
-		} catch (error) {
-			this.#unconfirmed = asApiError(error).code === 'unreachable' ? input : null;
-			throw error;
 		}
 	}
 
@@ -236,6 +239,9 @@ export class ChatSession {
 		this.history.update(detail, this.entries.slice(0, this.entries.length - messages.length));
 		this.queue.items = queue;
 		this.usage = usage;
+		this.choices.show(detail);
+		this.#readMark.show(detail.isUnread);
+		void this.skills.refresh();
 		if (isElsewhere) this.#follow(activeRunId, cursor);
 	}
 
@@ -256,25 +262,18 @@ export class ChatSession {
 		this.run.follow({
 			runId,
 			after,
-			onevents: (events) => this.#receive(entry, events),
+			onevents: (events) => {
+				const { title, hasLoaded } = entry.receive(events);
+				if (hasLoaded) void this.skills.refresh();
+				if (title === null) return;
+				this.title = title;
+				this.#listener.titled(this.id, title);
+			},
 			onend: (isLost) => {
 				this.#version++;
 				this.#listener.runEnded(this.id);
 				void (isLost ? this.load() : this.refresh());
 			}
 		});
-	}
-
-	#receive(entry: MessageEntry, events: NumberedEvent[]): void {
-		let message: Message = entry.message;
-		for (const { event } of events) {
-			message = foldEvent(message, event);
-			if (event.type === 'CUSTOM' && event.name === 'run.title') {
-				this.title = event.value.title;
-				this.#listener.titled(this.id, event.value.title);
-			}
-		}
-		// One change per frame, however many events came.
-		entry.message = message;
 	}
 }

@@ -20,6 +20,16 @@ export class SidebarState {
 		writeStored('local', KEY, this.isHidden ? '1' : null);
 	}
 
+	/** Only on a small page. */
+	openDrawer(): void {
+		if (!matchMedia(WIDE).matches) this.isDrawerOpen = true;
+	}
+
+	/** The sidebar is to be seen, for its search say. */
+	reveal(): void {
+		if (!matchMedia(WIDE).matches ? !this.isDrawerOpen : this.isHidden) this.toggle();
+	}
+
 	closeDrawer(): void {
 		this.isDrawerOpen = false;
 	}

@@ -1,14 +1,15 @@
 /** Which skills of the list are looked at. Pure. */
 import type { SkillSummary } from '../shared/skills.ts';
+import { skillFilterText as text } from '../strings/skills.ts';
 
 export const SKILL_FILTERS = [
-	['all', 'All'],
-	['on', 'On'],
-	['auto', 'Auto'],
-	['off', 'Off'],
-	['broken', 'Broken'],
-	['installed', 'Installed'],
-	['builtin', 'Built in']
+	['all', text.all],
+	['on', text.on],
+	['auto', text.auto],
+	['off', text.off],
+	['broken', text.broken],
+	['installed', text.installed],
+	['builtin', text.builtin]
 ] as const;
 export type SkillFilter = (typeof SKILL_FILTERS)[number][0];
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Execution, ToolPart } from '../shared/message.ts';
-import { describeStep, printCommand, printResult } from './steps.ts';
+import { describeStep, printCommand, printProgram, printResult } from './steps.ts';
 
 const execution: Execution = {
 	skill: 'sums',
@@ -25,10 +25,48 @@ describe('the label of a step', () => {
 		[part({ name: 'use_skill', execution }), 'Ran scripts/add.py'],
 		[part({ name: 'use_skill', execution: { ...execution, tool: 'add' } }), 'Ran add'],
 		[part({ name: 'use_skill', status: 'cancelled', arguments: '{"skill":"sums","script":"x.js"}' }), 'Run x.js'],
-		[part({ name: 'read_skill_file', arguments: '{"path":"a"}' }), 'Ran read_skill_file']
+		[part({ name: 'use_skill', status: 'running', arguments: '{"skill":"sums"}' }), 'Running a script'],
+		[part({ name: 'read_skill_file', arguments: '{"skill":"pdf","path":"REFERENCE.md"}' }), 'Read pdf/REFERENCE.md'],
+		[part({ name: 'read_skill_file', arguments: '{"skill":"pdf"}' }), 'Read the files of pdf'],
+		[part({ name: 'search_skills', arguments: '{"query":"pdf form"}' }), 'Searched skills for “pdf form”'],
+		[part({ name: 'list_skills', arguments: '{}', status: 'running' }), 'Listing the skills'],
+		[part({ name: 'file_write', arguments: '{"path":"out.pdf","content":"x"}' }), 'Wrote out.pdf'],
+		[part({ name: 'omniroute_file_read', arguments: '{"path":"a/b.txt"}', status: 'failed' }), 'Read a/b.txt'],
+		[part({ name: 'http_request', arguments: '{"url":"https://example.org/x?y"}' }), 'Asked example.org'],
+		[part({ name: 'web_search', arguments: '{"query":"news"}' }), 'Searched the web for “news”'],
+		[part({ name: 'eval_code', arguments: '{"language":"python","code":"1"}' }), 'Ran python code'],
+		[part({ name: 'execute_command', arguments: '{"command":"ls\\n-la"}' }), 'Ran ls -la'],
+		[part({ name: 'browser', arguments: '{"action":"open","url":"https://example.org/"}' }), 'Opened example.org'],
+		[part({ name: 'browser', arguments: '{"action":"screenshot","path":"a.png"}' }), 'Took the screenshot a.png'],
+		[part({ name: 'browser', arguments: '{}' }), 'Ran the browser'],
+		[part({ name: 'list_things', arguments: '{"path":"a"}' }), 'Ran list_things'],
+		[part({ name: 'list_things', arguments: '{"_intent":"See what there is"}' }), 'See what there is'],
+		[
+			part({ name: 'file_write', status: 'preparing', arguments: '{"path":"out.md","content":"# He' }),
+			'Writing out.md'
+		],
+		[part({ arguments: '{"skill":"a\u202eb"}' }), 'Loaded skill a⟨U+202E⟩b'],
+		[part({ name: 'constructor', arguments: '{}' }), 'Ran constructor']
 	])('%# says what happens or happened', (step, label) => {
 		expect(describeStep(step).label).toBe(label);
 	});
+});
+
+test.each([
+	[part({}), null],
+	[part({ name: 'use_skill', execution }), 'sums'],
+	[part({ name: 'use_skill', execution: { ...execution, tool: 'add' } }), 'sums'],
+	[part({ name: 'http_request', arguments: '{"url":"https://example.org"}' }), 'http_request'],
+	[part({ name: 'list_things', arguments: '{}' }), null]
+])('%# has a word beside its label only for what the label does not say', (step, chip) => {
+	expect(describeStep(step).chip).toBe(chip);
+});
+
+test('the program of a built-in skill is what it was given to run', () => {
+	const given = { skill: 'execute_command', script: 'execute_command', args: ['{"command":"ls -la | head"}'] };
+	expect(printProgram(given)).toBe('ls -la | head');
+	expect(printProgram({ ...given, skill: 'sums' })).toMatch(/^execute_command /);
+	expect(printProgram({ ...execution, args: ['a'] })).toBe('scripts/add.py a');
 });
 
 test('the skill comes from what ran, else from the arguments, and never from arguments of other tools', () => {

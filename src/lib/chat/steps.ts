@@ -1,73 +1,117 @@
-/** How a tool call reads in the timeline: its label, the skill it is about, its arguments. Pure. */
+/** How a tool call reads in the timeline: its label, the skill it is about, its command, its result. Pure. */
+import { builtinNameOf } from '../shared/builtins.ts';
 import type { Execution, ToolPart, ToolStatus } from '../shared/message.ts';
+import { stepsText as text, type Tense } from '../strings/steps.ts';
 import { cleanText } from './clean-text.ts';
+import { markHidden } from './hidden-characters.ts';
+import { PartialArguments, parseObject, printWord } from './step-arguments.ts';
 
 export interface StepFacts {
 	/** "Loaded skill weather", "Running scripts/report.py"; the tense says whether it is over. */
 	label: string;
+	/** The skill that it is about, if any. */
 	skill: string | null;
-	/** Name and value as text, in the order they were given. */
-	arguments: { name: string; value: string }[];
+	/** A word more: the skill, or the tool; null where the label has both. */
+	chip: string | null;
 }
 
-const STATUS_WORDS: Record<ToolStatus, string> = {
-	preparing: 'Preparing',
-	waiting: 'Needs approval',
-	running: 'Running',
-	done: 'Done',
-	failed: 'Failed',
-	cancelled: 'Stopped',
-	interrupted: 'Interrupted'
-};
+/** A call that somebody did not allow. */
+export function isDenied({ status, approval }: Pick<ToolPart, 'status' | 'approval'>): boolean {
+	return status === 'failed' && approval?.decision?.choice === 'deny';
+}
 
 /** How a step stands, in a word. */
-export function statusWord({ status, approval }: ToolPart): string {
-	return status === 'failed' && approval?.decision?.choice === 'deny' ? 'Denied' : STATUS_WORDS[status];
+export function statusWord(part: Pick<ToolPart, 'status' | 'approval'>): string {
+	return text.status[isDenied(part) ? 'denied' : part.status];
 }
 
-const MAX_VALUE = 4_000;
+const MAX_COMMAND = 4_000;
+const MAX_LABEL = 160;
+/** What a label is made of stands near the beginning. */
+const MAX_PARSED = 65_536;
 
 export function describeStep(part: ToolPart): StepFacts {
-	const values = parseArguments(part.arguments);
-	const skill = part.loaded?.skill ?? part.execution?.skill ?? textOf(values, ['skill', 'skill_name', 'name']);
-	const isSkillTool = part.name === 'load_skill' || part.name === 'use_skill';
-	return {
-		label: cleanText(labelOf(part, values, skill)),
-		skill: isSkillTool || part.execution || part.loaded ? (skill && cleanText(skill)) || null : null,
-		arguments: Object.entries(values).map(([name, value]) => ({ name: cleanText(name), value: printValue(value) }))
-	};
+	const values = valuesOf(part);
+	const skill = skillOf(part, values);
+	const label = oneLine(intentOf(values) ?? labelOf(part, values, skill));
+	const shown = skill === null ? null : markHidden(skill);
+	const chip = shown !== null && label.includes(shown) ? null : shown;
+	const tool = label.includes(part.name) || part.name === 'use_skill' ? null : markHidden(part.name);
+	return { label, skill: shown, chip: chip ?? (shown === null ? tool : null) };
 }
 
-function labelOf(part: ToolPart, values: Record<string, unknown>, skill: string | null): string {
-	const tense = tenseOf(part);
-	if (part.name === 'load_skill')
-		return `${{ now: 'Loading', past: 'Loaded', plain: 'Load' }[tense]} skill ${skill ?? ''}`.trim();
-	const verb = { now: 'Running', past: 'Ran', plain: 'Run' }[tense];
-	if (part.execution) return `${verb} ${part.execution.tool ?? part.execution.script}`;
-	if (part.name !== 'use_skill') return `${verb} ${part.name}`;
-	return `${verb} ${textOf(values, ['script', 'tool']) ?? 'a script'}`;
+/** What the model says that the call is for, where a tool asks for that. */
+function intentOf(values: Values): string | null {
+	const intent = textOf(values, ['_intent', 'intent']);
+	return intent !== null && intent.length <= MAX_LABEL ? intent : null;
 }
 
-function tenseOf({ status, execution }: ToolPart): 'now' | 'past' | 'plain' {
+function labelOf(part: ToolPart, values: Values, skill: string | null): string {
+	const builtin = builtinNameOf(part.execution?.tool ?? part.name);
+	const key = builtin === 'browser' ? `browser_${textOf(values, ['action']) ?? ''}` : (builtin ?? part.name);
+	const words = Object.hasOwn(text.labels, key) ? text.labels[key] : undefined;
+	const subject = words ? subjectOf(key, values, skill) : nameOf(part, values);
+	return (words ?? text.run)[tenseOf(part)].replace('{}', () => subject).trim();
+}
+
+function subjectOf(key: string, values: Values, skill: string | null): string {
+	const path = textOf(values, ['path', 'file', 'file_path', 'filename']);
+	switch (key) {
+		case 'load_skill':
+			return skill ?? '';
+		case 'read_skill_file':
+			return path && skill ? `${skill}/${path}` : (path ?? (skill ? text.filesOf(skill) : ''));
+		case 'http_request':
+		case 'browser_open':
+			return hostOf(textOf(values, ['url']) ?? '');
+		case 'search_skills':
+		case 'web_search':
+			return text.quoted(textOf(values, ['query', 'q']) ?? '…');
+		case 'eval_code':
+			return text.code(textOf(values, ['language']) ?? '');
+		case 'execute_command':
+			return textOf(values, ['command']) ?? '';
+		default:
+			return path ?? textOf(values, ['selector']) ?? '';
+	}
+}
+
+/** Of what has no words of its own. */
+function nameOf({ name, execution }: ToolPart, values: Values): string {
+	if (name === 'browser') return text.theBrowser;
+	if (execution) return execution.tool ?? execution.script;
+	return name === 'use_skill' ? (textOf(values, ['script', 'tool']) ?? text.aScript) : name;
+}
+
+function hostOf(url: string): string {
+	return URL.canParse(url) ? new URL(url).host : url;
+}
+
+const SKILL_TOOLS = new Set(['load_skill', 'use_skill', 'read_skill_file']);
+
+function skillOf({ name, loaded, execution }: ToolPart, values: Values): string | null {
+	const known = loaded?.skill ?? execution?.skill;
+	if (known !== undefined) return builtinNameOf(known) === null ? known : null;
+	return SKILL_TOOLS.has(name) ? textOf(values, ['skill', 'skill_name', 'name']) : null;
+}
+
+function tenseOf({ status, execution }: ToolPart): Tense {
 	if (status === 'preparing' || status === 'running') return 'now';
 	// A script that failed has run all the same.
 	const hasRun = status === 'done' || (status === 'failed' && execution?.exitCode !== undefined);
 	return hasRun ? 'past' : 'plain';
 }
 
-/** The call's arguments; empty while they are still arriving, or when they are no JSON object. */
-function parseArguments(json: string): Record<string, unknown> {
-	try {
-		const value: unknown = JSON.parse(json);
-		return typeof value === 'object' && value !== null && !Array.isArray(value)
-			? (value as Record<string, unknown>)
-			: {};
-	} catch {
-		return {};
-	}
+type Values = Record<string, unknown>;
+
+function valuesOf({ status, arguments: json }: Pick<ToolPart, 'status' | 'arguments'>): Values {
+	const whole = status === 'preparing' || json.length > MAX_PARSED ? null : parseObject(json);
+	if (whole) return whole;
+	const lines = new PartialArguments().read(json.slice(0, MAX_PARSED));
+	return Object.fromEntries(lines.filter(({ isOpen }) => !isOpen).map(({ name, value }) => [name, value]));
 }
 
-function textOf(values: Record<string, unknown>, names: string[]): string | null {
+function textOf(values: Values, names: string[]): string | null {
 	for (const name of names) {
 		const value = Object.hasOwn(values, name) ? values[name] : undefined;
 		if (typeof value === 'string' && value !== '') return value.slice(0, 200);
@@ -75,33 +119,45 @@ function textOf(values: Record<string, unknown>, names: string[]): string | null
 	return null;
 }
 
-/** Text as it is, lists of text as words (quoted where they hold a space), all else as JSON. */
-function printValue(value: unknown): string {
-	const text =
-		typeof value === 'string' ? value : Array.isArray(value) ? value.map(printWord).join(' ') : JSON.stringify(value);
-	return cleanText(text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)} …` : text);
+function oneLine(label: string): string {
+	const line = markHidden(label.replace(/\s+/g, ' '));
+	return line.length > MAX_LABEL ? `${line.slice(0, MAX_LABEL).trimEnd()}…` : line;
 }
 
 /** What was run, as one would type it. */
 export function printCommand({ script, args }: Pick<Execution, 'script' | 'args'>): string {
-	return cleanText([script, ...args].map(printWord).join(' ')).slice(0, MAX_VALUE);
+	return markHidden([script, ...args].map(printWord).join(' ').slice(0, MAX_COMMAND));
 }
 
-function printWord(value: unknown): string {
-	return typeof value === 'string' && /^[^\s"'\\]+$/.test(value) ? value : JSON.stringify(value);
+/** What a built-in skill runs is in its input: the command, or the code. */
+export function printProgram({ skill, script, args }: Pick<Execution, 'skill' | 'script' | 'args'>): string {
+	const [input] = args;
+	const values = builtinNameOf(skill) !== null && args.length === 1 && input ? parseObject(input) : null;
+	const program = values && textOfAny(values, ['command', 'code']);
+	return program ? cleanText(program.slice(0, MAX_COMMAND)) : printCommand({ script, args });
+}
+
+function textOfAny(values: Values, names: string[]): string | null {
+	const found = names.map((name) => values[name]).find((value) => typeof value === 'string' && value !== '');
+	return typeof found === 'string' ? found : null;
 }
 
 /** A result as people read it: JSON indented, all else as it is, at most `maxLength` characters. */
-export function printResult(result: string, maxLength = 20_000): { text: string; isCut: boolean } {
-	const text = cleanText(indentJson(result));
-	return { text: text.slice(0, maxLength), isCut: text.length > maxLength };
+export function printResult(result: string, maxLength = Infinity): { text: string; isCut: boolean } {
+	const whole = cleanText(indentJson(result));
+	return { text: whole.slice(0, maxLength), isCut: whole.length > maxLength };
 }
 
-function indentJson(text: string): string {
-	if (!/^\s*[[{]/.test(text) || text.length > 200_000) return text;
+function indentJson(json: string): string {
+	if (!/^\s*[[{]/.test(json) || json.length > 200_000) return json;
 	try {
-		return JSON.stringify(JSON.parse(text), null, 2);
+		return JSON.stringify(JSON.parse(json), null, 2);
 	} catch {
-		return text;
+		return json;
 	}
+}
+
+/** Can a step in this state still change? */
+export function isUnderWay(status: ToolStatus): boolean {
+	return status === 'preparing' || status === 'waiting' || status === 'running';
 }

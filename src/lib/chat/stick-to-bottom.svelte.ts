@@ -1,14 +1,18 @@
-/** Keeps a scrolling region at its end while it grows, until the reader scrolls up. */
+/** Keeps a scrolling region at its end while it grows, until the reader scrolls up; brings a new question to its top. */
 import { untrack } from 'svelte';
 
 /** Scrolling up by less is taken for a trembling finger. */
 const DRIFT_PX = 3;
 const NEAR_PX = 60;
 const FAR_PX = 200;
+/** A new question stands so far below the top. */
+const QUESTION_TOP_PX = 50;
 
 export class StickToBottom {
 	#viewport: HTMLElement | null = null;
 	#lastTop = 0;
+	#question: HTMLElement | null = null;
+	#spacer: HTMLElement | null = null;
 	isPinned = $state(true);
 	/** Far enough from the end for a button that leads back. */
 	isFar = $state(false);
@@ -17,6 +21,7 @@ export class StickToBottom {
 	readonly attach = (viewport: HTMLElement): (() => void) => {
 		this.#viewport = viewport;
 		const follow = (): void => {
+			this.#makeRoom();
 			if (this.isPinned) this.#jump();
 			this.#measure();
 		};
@@ -32,6 +37,14 @@ export class StickToBottom {
 		};
 	};
 
+	/** For `{@attach}` on an empty element at the end of what grows: the room below a short answer. */
+	readonly attachSpacer = (spacer: HTMLElement): (() => void) => {
+		this.#spacer = spacer;
+		return () => {
+			this.#spacer = null;
+		};
+	};
+
 	/** Goes to the end, and stays there. */
 	scrollToEnd(): void {
 		// An effect that calls this must not run again because the reader scrolls up.
@@ -42,16 +55,48 @@ export class StickToBottom {
 		});
 	}
 
+	/** Brings a question near the top; the room below it is the answer's, so that nothing moves until that is full. */
+	scrollToQuestion(question: HTMLElement): void {
+		this.#question = question;
+		this.#makeRoom();
+		this.scrollToEnd();
+	}
+
+	/** Goes to the beginning of the message above: of the one that is being read, when its beginning is out of sight. */
+	scrollToPrevious(messages: Iterable<HTMLElement>): void {
+		if (!this.#viewport) return;
+		const top = this.#viewport.getBoundingClientRect().top;
+		const previous = [...messages].findLast((message) => message.getBoundingClientRect().top < top - NEAR_PX);
+		this.isPinned = false;
+		previous?.scrollIntoView({ block: 'start', behavior: prefersReducedMotion() ? 'auto' : 'smooth' });
+	}
+
 	#onscroll = (): void => {
 		if (!this.#viewport) return;
 		const top = this.#viewport.scrollTop;
 		const distance = this.#distance();
 		// Content that shrinks moves the region as well, but leaves it at its end.
-		if (top < this.#lastTop - DRIFT_PX && distance > DRIFT_PX) this.isPinned = false;
+		if (top <= this.#lastTop - DRIFT_PX && distance >= DRIFT_PX) this.isPinned = false;
 		else if (top >= this.#lastTop && distance < NEAR_PX) this.isPinned = true;
 		this.#lastTop = top;
 		this.#measure();
 	};
+
+	/** The spacer is as high as what is missing below the question for it to stand near the top. */
+	#makeRoom(): void {
+		if (!this.#viewport || !this.#spacer || !this.#question?.isConnected) return;
+		const used = this.#spacer.getBoundingClientRect().top - this.#question.getBoundingClientRect().top;
+		const padding = this.#viewport.scrollHeight - this.#endOfSpacer();
+		const missing = this.#viewport.clientHeight - QUESTION_TOP_PX - used - padding;
+		this.#spacer.style.height = `${Math.max(0, Math.floor(missing))}px`;
+	}
+
+	/** Where the spacer ends, in the coordinates of what scrolls. */
+	#endOfSpacer(): number {
+		if (!this.#viewport || !this.#spacer) return 0;
+		const top = this.#viewport.getBoundingClientRect().top + this.#viewport.clientTop;
+		return this.#spacer.getBoundingClientRect().bottom - top + this.#viewport.scrollTop;
+	}
 
 	#jump(): void {
 		if (!this.#viewport) return;
@@ -68,4 +113,8 @@ export class StickToBottom {
 		const { scrollHeight, scrollTop, clientHeight } = this.#viewport;
 		return scrollHeight - scrollTop - clientHeight;
 	}
+}
+
+function prefersReducedMotion(): boolean {
+	return matchMedia('(prefers-reduced-motion: reduce)').matches;
 }

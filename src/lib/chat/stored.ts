@@ -11,6 +11,11 @@ export function writeStored(kind: Kind, key: string, value: string | null): void
 	withStorage(kind, (storage) => (value === null ? storage.removeItem(key) : storage.setItem(key, value)));
 }
 
+/** The keys that begin so. */
+export function storedKeys(kind: Kind, prefix: string): string[] {
+	return withStorage(kind, (storage) => Object.keys(storage).filter((key) => key.startsWith(prefix))) ?? [];
+}
+
 function withStorage<Result>(kind: Kind, use: (storage: Storage) => Result): Result | undefined {
 	try {
 		return use(kind === 'session' ? sessionStorage : localStorage);

@@ -1,4 +1,5 @@
 /** Sends files and reports how far it is; `fetch` cannot report the progress of an upload, so XMLHttpRequest. */
+import { composerText as text } from '../strings/composer.ts';
 import { ApiError, errorFromBody, unreachable } from './api-error.ts';
 import { goToLogin } from './login.ts';
 
@@ -13,7 +14,7 @@ interface Upload {
 	url: string;
 	body: Blob | FormData;
 	/** Of a blob, whose own type must not decide anything on the server; a form says its type itself. */
-	contentType: 'application/octet-stream' | 'application/zip' | null;
+	contentType: 'application/octet-stream' | 'application/zip' | 'application/json' | null;
 }
 
 /** Throws an `ApiError`; when the signal fires, its reason. */
@@ -36,7 +37,7 @@ export function upload<Answer>(
 			else reject(errorFromBody(request.status, request.responseText));
 		};
 		request.onerror = () => reject(unreachable());
-		request.ontimeout = () => reject(new ApiError('unavailable', 'The upload took too long.'));
+		request.ontimeout = () => reject(new ApiError('unavailable', text.uploadTooLong));
 		request.onabort = () => reject(signal.reason);
 		request.onloadend = () => signal.removeEventListener('abort', abort);
 		request.open(method, url);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { contextUse } from './usage.ts';
+import { contextUse, printUsage, usageRows } from './usage.ts';
 
 const CONTEXT = { limit: 1000, system: 100, catalog: 50, skills: 0, tools: 25, results: 0, messages: 75 };
 
@@ -9,4 +9,25 @@ test('F7: the context is told by part, without the empty ones, as a share of wha
 	expect(use.parts.map(({ tokens }) => tokens)).toEqual([75, 50, 25, 100]);
 	expect(contextUse({ ...CONTEXT, limit: null }).share).toBe(null);
 	expect(contextUse({ ...CONTEXT, messages: 5000 }).share).toBe(1);
+});
+
+test('F14: the figures of an answer are a line, and a table with what else is known', () => {
+	const usage = {
+		model: 'a/b\u202e',
+		inputTokens: 12_345,
+		outputTokens: 67,
+		cachedTokens: 12_000,
+		reasoningTokens: 40,
+		cost: 0.0042
+	};
+	expect(printUsage(usage)).toBe('a/b⟨U+202E⟩ · 12,345 in · 67 out · 12,000 cached · 40 reasoning · $0.0042');
+	expect(printUsage({ model: 'a/b', inputTokens: 0, outputTokens: 0 })).toBe('a/b');
+	expect(printUsage(null)).toBe('');
+	expect(usageRows({ model: 'm', inputTokens: 1, outputTokens: 2 }, [], 2500)).toEqual([
+		['Model', 'm'],
+		['Tokens in', '1'],
+		['Tokens out', '2'],
+		['In all', '2.5 s']
+	]);
+	expect(usageRows(usage, [], null).map(([name]) => name)).not.toContain('In all');
 });

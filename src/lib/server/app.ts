@@ -4,16 +4,17 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Settings } from '../shared/settings.ts';
 import { createLogin, type Login } from './access/login.ts';
+import type { AgentLimits } from './agent/loop.ts';
 import { createBuiltinSession } from './builtins/builtin-session.ts';
 import { workspaceOf } from './builtins/workspace-path.ts';
 import type { Config } from './config.ts';
 import { createEvals, type Evals } from './evals/evals.ts';
 import { createLog } from './log.ts';
-import { createOfflineModel } from './models/offline.ts';
-import { createResponsesModel } from './models/responses.ts';
+import { createModels, type Models } from './models/models.ts';
 import { openSkills, type SkillParts } from './open-skills.ts';
 import type { AdHocParts } from './runs/ad-hoc.ts';
 import { createConversationChanges, type ConversationChanges } from './runs/conversation-changes.ts';
+import { openConversationTrash, type ConversationTrash } from './runs/conversation-trash.ts';
 import { createOutbox, type Outbox } from './runs/outbox.ts';
 import { Runner } from './runs/runner.ts';
 import { createCases, type Cases } from './runs/skill-cases.ts';
@@ -32,9 +33,10 @@ export interface App extends SkillParts {
 	workspaces: Workspaces;
 	runner: Runner;
 	outbox: Outbox;
+	conversationTrash: ConversationTrash;
 	changes: ConversationChanges;
-	/** What answers, for people and `/api/health`. */
-	model: { id: string; offline: boolean; baseUrl: string | null };
+	/** Which model answers, now and for whom. */
+	models: Models;
 	/** Ends runs and streams, then closes the database. */
 	close(): Promise<void>;
 }
@@ -46,17 +48,12 @@ export async function createApp(config: Config): Promise<App> {
 	const { close: closeSkills, ...parts } = await openSkills(config, store, log);
 	const { skills, builtins, approvals, modes, settings } = parts;
 	const workspaces = createWorkspaces(config.dataDir);
-	const model = config.isOffline
-		? createOfflineModel()
-		: createResponsesModel({
-				id: config.model,
-				baseUrl: config.baseUrl,
-				...(config.apiKey ? { apiKey: config.apiKey } : {})
-			});
+	const models = createModels({ settings, ports: config.modelPorts });
+	const limits = (): AgentLimits => ({ ...config.limits, ...settings.current().limits });
 	const changes = createConversationChanges();
 	const runner = new Runner({
 		store,
-		model,
+		models,
 		skills,
 		workspaces,
 		approvals,
@@ -68,13 +65,14 @@ export async function createApp(config: Config): Promise<App> {
 				limits: autoLimitsOf(settings.current())
 			}),
 		modes,
-		limits: config.limits,
+		limits,
 		contextTokens: config.contextTokens,
 		changes,
 		log
 	});
 	const outbox = createOutbox({ store, runner, changes });
 	await runner.recover();
+	const conversationTrash = openConversationTrash({ store, runner, workspaces, changes, log });
 	const adHoc: AdHocParts = {
 		skills,
 		store,
@@ -88,10 +86,14 @@ export async function createApp(config: Config): Promise<App> {
 			workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId: sessionId ?? randomUUID() })
 	};
 	const evals = await createEvals({
-		...{ store, model, skills, modes, approvals, log },
-		isOffline: config.isOffline,
+		...{ store, skills, modes, approvals, log },
+		agent: () => ({
+			model: models.modelFor({}),
+			effort: models.effort(),
+			isOffline: models.current().offline,
+			limits: limits()
+		}),
 		isEnabled: () => settings.current().skillsEnabled,
-		limits: config.limits,
 		folder: join(config.dataDir, 'evals')
 	});
 	return {
@@ -105,10 +107,11 @@ export async function createApp(config: Config): Promise<App> {
 		workspaces,
 		runner,
 		outbox,
+		conversationTrash,
 		changes,
-		model: { id: model.id, offline: config.isOffline, baseUrl: config.isOffline ? null : config.baseUrl },
+		models,
 		async close() {
-			await Promise.all([runner.close(), evals.close()]);
+			await Promise.all([runner.close(), conversationTrash.close(), evals.close()]);
 			await closeSkills();
 			await store.close();
 		}

@@ -26,6 +26,14 @@ const schema = z.object({
 		.default('https://openrouter.ai/api/v1')
 		.describe('Any server that speaks the Responses API.'),
 	OPENROUTER_MODEL: z.string().default('openrouter/auto').describe('Model to ask for.'),
+	MODEL_PORTS: z
+		.string()
+		.default('11434,1234,8080')
+		.transform((text) => text.split(/[\s,]+/).filter(Boolean))
+		.pipe(z.array(z.coerce.number<string>('must be numbers, separated by commas').int().min(1).max(65535)).max(20))
+		.describe(
+			'Ports of this machine where servers for models are looked for, to be offered: Ollama, LM Studio, llama.cpp.'
+		),
 	HOST: z.string().default('127.0.0.1').describe('Address to listen on; any but loopback needs ADMIN_TOKEN.'),
 	PORT: count(3000, 0, 65535).describe('Port to listen on; 0 takes a free one.'),
 	ADMIN_TOKEN: z
@@ -159,6 +167,8 @@ export interface Config {
 	model: string;
 	/** True when no key is set and the base URL is OpenRouter's: the built-in responder answers. */
 	isOffline: boolean;
+	/** Where servers for models on this machine are looked for (F11); never this server's own port. */
+	modelPorts: number[];
 	dataDir: string;
 	skillsDirs: string[];
 	skillsTimeoutMs: number;
@@ -261,6 +271,7 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
 		baseUrl: values.OPENROUTER_BASE_URL,
 		model: values.OPENROUTER_MODEL,
 		isOffline: !values.OPENROUTER_API_KEY && given.OPENROUTER_BASE_URL === undefined,
+		modelPorts: values.MODEL_PORTS.filter((port) => port !== values.PORT),
 		dataDir,
 		skillsDirs: values.SKILLS_DIRS
 			? values.SKILLS_DIRS.split(delimiter)

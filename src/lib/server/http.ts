@@ -14,15 +14,18 @@ const RETRY_AFTER_SECONDS = 5;
 
 /** Reads and checks a JSON body. @throws AppError too_large | invalid_input with the field named */
 export async function readJson<Schema extends z.ZodType>(request: Request, schema: Schema): Promise<z.infer<Schema>> {
-	const text = await readText(request);
-	let body: unknown;
+	return parse(schema, await readAnyJson(request));
+}
+
+/** Reads a JSON body that the caller checks. @throws AppError too_large | invalid_input */
+export async function readAnyJson(request: Request, maxBytes = MAX_JSON_BYTES): Promise<unknown> {
+	const text = await readText(request, maxBytes);
 	try {
-		body = JSON.parse(text);
+		return JSON.parse(text) as unknown;
 	} catch {
 		// What the parser says quotes the body, and a body may hold a secret.
 		throw new AppError('invalid_input', 'The body is not valid JSON.');
 	}
-	return parse(schema, body);
 }
 
 /** Checks a value. @throws AppError invalid_input with the field named */
@@ -34,16 +37,16 @@ function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infe
 	throw new AppError('invalid_input', `${field}: ${issue?.message ?? 'is not right'}`, { details: { field } });
 }
 
-async function readText(request: Request): Promise<string> {
+async function readText(request: Request, maxBytes: number): Promise<string> {
 	const chunks: Uint8Array[] = [];
 	let bytes = 0;
 	for await (const chunk of request.body ?? []) {
 		bytes += chunk.length;
 		// Read on, keeping nothing: leaving early would cut the connection before the answer is out.
-		if (bytes <= MAX_JSON_BYTES) chunks.push(chunk);
+		if (bytes <= maxBytes) chunks.push(chunk);
 		if (bytes > MAX_DISCARDED_BYTES) break;
 	}
-	if (bytes > MAX_JSON_BYTES) throw new AppError('too_large', 'The body is larger than 10 MB.');
+	if (bytes > maxBytes) throw new AppError('too_large', `The body is larger than ${maxBytes / 1024 / 1024} MB.`);
 	return Buffer.concat(chunks).toString('utf8');
 }
 
@@ -119,12 +122,15 @@ export function eventStream(
 	});
 }
 
-/** A file to be saved, from pieces of text; made only as fast as the client takes it. `name` is plain ASCII. */
-export function downloadStream(pieces: AsyncIterable<string>, file: { name: string; type: string }): Response {
+/** A file to be saved, from pieces of text or bytes; made only as fast as the client takes it. */
+export function downloadStream(
+	pieces: AsyncIterable<string | Uint8Array<ArrayBuffer>>,
+	file: { name: string; type: string }
+): Response {
 	const encoder = new TextEncoder();
 	const read = async function* () {
 		try {
-			for await (const piece of pieces) yield encoder.encode(piece);
+			for await (const piece of pieces) yield typeof piece === 'string' ? encoder.encode(piece) : piece;
 		} catch (error) {
 			// The head is out: that the file is not whole is told by a connection that breaks.
 			logUnexpected(error);
@@ -132,8 +138,18 @@ export function downloadStream(pieces: AsyncIterable<string>, file: { name: stri
 		}
 	};
 	return new Response(NodeReadableStream.from(read()) as ReadableStream<Uint8Array<ArrayBuffer>>, {
-		headers: { 'content-type': file.type, 'content-disposition': `attachment; filename="${file.name}"` }
+		headers: { 'content-type': file.type, 'content-disposition': attachmentAs(file.name) }
 	});
+}
+
+/** RFC 6266: the name as it is where it is plain, and beside it in UTF-8 where it is not. */
+function attachmentAs(name: string): string {
+	const plain = name.replaceAll(/[^ -~]|["\\%]/g, '_');
+	const encoded = encodeURIComponent(name.toWellFormed()).replaceAll(
+		/['()*]/g,
+		(sign) => `%${sign.charCodeAt(0).toString(16)}`
+	);
+	return `attachment; filename="${plain}"${plain === name ? '' : `; filename*=UTF-8''${encoded}`}`;
 }
 
 /** SSE of a run's stored events: `id` is the seq. */

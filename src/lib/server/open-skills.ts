@@ -14,6 +14,7 @@ import { openSandbox, type OpenSandbox } from './open-sandbox.ts';
 import { createApprovalPolicy, type ApprovalPolicy } from './runs/approval-policy.ts';
 import { createExecutionRecorder } from './runs/execution-recorder.ts';
 import { openInstallIndex, type InstallIndex } from './runs/install-index.ts';
+import type { ModelDefaults } from './runs/model-settings.ts';
 import { openSettings, type RunningSettings } from './runs/settings.ts';
 import { createSkillLister, type SkillLister } from './runs/skill-list.ts';
 import { createSkillRevisions, type SkillRevisions } from './runs/skill-revisions.ts';
@@ -67,7 +68,11 @@ export async function openSkills(
 	const box = await openSandbox(config, log);
 	for (const note of box.notes) log.info({ sandbox: box.sandbox.name }, note);
 	const vault = createVault({ store: store.secrets, key: await loadSecretsKey(dataDir, config.secretsKey) });
-	const settings = await openSettings({ store, vault, defaults: { ...config.catalog, ...execution } });
+	const settings = await openSettings({
+		store,
+		vault,
+		defaults: { ...config.catalog, ...execution, limits: config.limits, model: modelDefaultsOf(config) }
+	});
 	const network = createNetworkAccess({ grants: store.networkGrants, dataDir, isEnabled: execution.network });
 	const installedRoot = join(dataDir, 'skills');
 	const modes = await openSkillModes(store, { isInstalled: isInstalledSource });
@@ -129,6 +134,10 @@ export async function openSkills(
 			await box.close();
 		}
 	};
+}
+
+function modelDefaultsOf({ model: id, baseUrl, apiKey, isOffline }: Config): ModelDefaults {
+	return { id, baseUrl, apiKey, isOffline };
 }
 
 function installedSource(path: string): SkillRoot {

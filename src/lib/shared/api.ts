@@ -1,6 +1,6 @@
 /** Conversations, runs and files as the REST API has them: requests (schemas) and answers (types). Unknown keys in a request are refused. */
 import { z } from 'zod';
-import type { TokenUsage } from './events.ts';
+import type { SkillOffer, TokenUsage } from './events.ts';
 import type { Message } from './message.ts';
 import { modelId, reasoningEffort, type ReasoningEffort } from './models.ts';
 
@@ -127,10 +127,17 @@ export interface ConversationSkill {
 	description: string;
 	/** `pinned`: always with the model; `loaded`: since the model has loaded it. */
 	state: 'pinned' | 'loaded';
-	/** Estimated tokens of its instructions. */
+	/** Estimated tokens of its instructions; 0 for one that is pinned and cannot be used. */
 	tokens: number;
 	/** False where no such skill can be used any more. */
 	isAvailable: boolean;
+}
+
+/** The skills of a conversation: first those that are pinned, then those that are loaded, in order. */
+export interface ConversationSkillList {
+	data: ConversationSkill[];
+	/** Estimated, of all of them together. */
+	tokens: number;
 }
 
 /** `PUT /api/conversations/:id/skills/:name`. `loaded`: not pinned any more, its instructions stay as a result in the history. */
@@ -216,6 +223,18 @@ export interface RunState {
 	lastSeq: number;
 	startedAt: string;
 	finishedAt: string | null;
+}
+
+/** Why a run offered what it did, and what came of it (FEATURES F2). */
+export interface RunOffer {
+	/** No language model answered: the built-in responder did. */
+	isBuiltIn: boolean;
+	/** null where the run has none: of an older version, or ended before it began. */
+	offer: SkillOffer | null;
+	/** Names of the skills that the run loaded, in order. */
+	loaded: string[];
+	/** What it ran of skills, in order. */
+	ran: { skill: string; script: string; status: 'running' | 'success' | 'error' }[];
 }
 
 export interface Health {

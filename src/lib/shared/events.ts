@@ -24,7 +24,7 @@ export interface OfferedSkill {
 	description: string;
 	/** How it was told: with its description, by name alone, or not at all because there was no room. */
 	told: 'full' | 'name' | 'omitted';
-	/** Estimated tokens of what was told of it. */
+	/** Estimated tokens of what was told of it, its instructions included where they are always there. */
 	tokens: number;
 	/** Why it was offered whatever was asked; absent for most. */
 	always?: 'pinned' | 'on';
@@ -34,12 +34,15 @@ export interface OfferedSkill {
 	signals: { signal: 'name' | 'description' | 'tag' | 'trigger' | 'whole name'; words: string[]; points: number }[];
 }
 
+/** Skills of which a run keeps why they were offered. */
+export const MAX_OFFERED = 50;
+
 /** What a run offered; of many skills the best `MAX_OFFERED`. */
 export interface SkillOffer {
 	skills: OfferedSkill[];
 	/** All that could have been offered. */
 	total: number;
-	/** Estimated tokens of the whole catalog. */
+	/** Estimated tokens of the whole catalog, and of the instructions that are always there. */
 	tokens: number;
 }
 

@@ -1,6 +1,9 @@
 /** Models, and the account that pays for them (FEATURES F9, F11; MODEL-WIRE "Figures"). */
 import { z } from 'zod';
 
+/** Id of the built-in responder, wherever an answer says what gave it. */
+export const BUILT_IN_MODEL = 'offline';
+
 /** As its server names it, e.g. `openrouter/auto`. */
 export const modelId = z
 	.string()
@@ -49,6 +52,11 @@ export const modelBaseUrl = z
 		return username === '' && password === '' && search === '' && hash === '';
 	}, 'must hold no user, password, query or fragment')
 	.transform((text) => text.replace(/\/+$/, ''));
+
+/** OpenRouter's address, and what is built like it: `https://…/api/v1`. There is `/key`, `/credits`, and a sign-in. */
+export function isOpenRouter(baseUrl: string): boolean {
+	return /\/api\/v1\/?$/.test(new URL(baseUrl).pathname);
+}
 
 /** Printable characters: what a header can carry. */
 export const modelApiKey = z

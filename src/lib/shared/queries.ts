@@ -7,8 +7,14 @@ export const pageQuery = z.object({
 	limit: z.coerce.number().int().min(1).max(200).default(50)
 });
 
-/** `GET /api/conversations`. */
-export const conversationQuery = z.object({ q: z.string().max(1000).optional() });
+/** `GET /api/conversations`. Any text is a query; of a very long one the beginning is looked for. */
+export const conversationQuery = z.object({
+	q: z.string().max(100_000).optional(),
+	archived: z.enum(['true', 'false']).optional()
+});
+
+/** `GET /api/conversations/:id/export`. */
+export const conversationExportQuery = z.object({ format: z.enum(['json', 'markdown']).default('json') });
 
 /** `GET /api/conversations/:id/messages`: those before this one. */
 export const earlierQuery = z.object({ before: z.string('must be the id of a message').max(256) });

@@ -175,6 +175,15 @@ export interface SkillList {
 	popularDefaults: string[];
 	/** Changes whenever the library does; the page compares it to know whether to render again. */
 	revision: string;
+	catalog: CatalogSize;
+}
+
+/** What telling the model of every skill that is not off costs a turn. */
+export interface CatalogSize {
+	/** Roughly, if each were told in full. */
+	tokens: number;
+	/** The most that is spent on it; over it, the skills that fit the question are told in full and the others by name. */
+	budgetTokens: number;
 }
 
 /** `POST /api/skills/score`: why a skill is or is not picked for a text (B7, B8). */

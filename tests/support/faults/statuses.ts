@@ -50,7 +50,7 @@ export const STATUS_FAULTS: Fault[] = [
 		'No auth credentials found',
 		'unauthorized',
 		'{host} wants an API key (401).',
-		'Set OPENROUTER_API_KEY, then start again.'
+		'Add one in the settings, or as OPENROUTER_API_KEY.'
 	),
 	refused(
 		402,

@@ -85,6 +85,11 @@ describe('a text that grows', () => {
 			'\r\n',
 			'\r',
 			'- [ ] ',
+			'$$',
+			'$x$',
+			'\\[',
+			'\\]',
+			'+ b\n',
 			'http://e.org '
 		);
 		fc.assert(
@@ -93,7 +98,7 @@ describe('a text that grows', () => {
 				for (let count = 1; count <= pieces.length; count++) stream.update(pieces.slice(0, count).join(''), true);
 				expect(nodes(stream.update(pieces.join(''), false))).toEqual(render(pieces.join('')));
 			}),
-			{ numRuns: 300 }
+			{ numRuns: Number(process.env.RUNS ?? 300) }
 		);
 	});
 

@@ -5,8 +5,10 @@
 import type { Token } from 'marked';
 import { cleanText } from '../clean-text.ts';
 import { convertBlock } from './convert.ts';
-import { lex } from './lexer.ts';
+import { lex, type PieceCache } from './lexer.ts';
 import type { Node } from './nodes.ts';
+import { OpenFence } from './open-fence.ts';
+import { share } from './share.ts';
 
 /** One block; the same object as long as it shows the same. */
 export interface Block {
@@ -31,6 +33,8 @@ export class BlockStream {
 	#isPlain = false;
 	#parsedLength = 0;
 	#restUntil = 0;
+	#fence: { state: OpenFence; language: string } | null = null;
+	#pieces: PieceCache = new Map();
 	readonly #now: () => number;
 
 	/** `now` is a clock in milliseconds. */
@@ -61,32 +65,51 @@ export class BlockStream {
 	}
 
 	#grow(): Block[] {
-		const tokens = lex(this.#text.slice(this.#sealedLength));
-		const shown = tokens.flatMap((token, index) => (isShown(token) ? [index] : []));
-		const firstOpen = shown.at(-OPEN_BLOCKS) ?? 0;
-		const previous = this.#blocks.slice(this.#sealed.length);
-		const fresh = reuse(toBlocks(tokens), previous);
-		const sealedCount = tokens.slice(0, firstOpen).filter(isShown).length;
-		const sealedText = tokens
-			.slice(0, firstOpen)
-			.map(({ raw }) => raw)
-			.join('');
+		const code = this.#fence?.state.read(this.#text);
+		if (this.#fence && code != null) return this.#withCode(this.#fence.language, code);
+		this.#fence = null;
+		const tokens = lex(this.#text.slice(this.#sealedLength), this.#pieces);
+		const fresh = share(this.#blocks.slice(this.#sealed.length), toBlocks(tokens));
+		const openIndex = this.#startOfFence(tokens) ?? firstOpen(tokens);
+		const sealedTokens = tokens.slice(0, openIndex);
+		const sealedText = sealedTokens.map(({ raw }) => raw).join('');
 		// A token's raw text is not the source in a few odd cases (tabs in lists): such a block stays open.
-		if (sealedCount > 0 && this.#text.startsWith(sealedText, this.#sealedLength)) {
-			this.#sealed = [...this.#sealed, ...fresh.splice(0, sealedCount)];
+		if (sealedText !== '' && this.#text.startsWith(sealedText, this.#sealedLength)) {
+			this.#sealed = [...this.#sealed, ...fresh.slice(0, sealedTokens.filter(isShown).length)];
 			this.#sealedLength += sealedText.length;
+			this.#pieces.clear();
+			this.#openFence(tokens[openIndex]);
+			return [...this.#sealed, ...fresh.slice(sealedTokens.filter(isShown).length)];
 		}
+		if (openIndex === 0) this.#openFence(tokens[0]);
 		return [...this.#sealed, ...fresh];
 	}
 
+	/** The fence that the text ends in ends everything before it. */
+	#startOfFence(tokens: Token[]): number | null {
+		const last = tokens.at(-1);
+		const start = this.#text.length - (last?.raw.length ?? 0);
+		return last?.type === 'code' && OpenFence.at(this.#text, start) ? tokens.length - 1 : null;
+	}
+
+	#openFence(token: Token | undefined): void {
+		const state = token?.type === 'code' ? OpenFence.at(this.#text, this.#sealedLength) : null;
+		const node = state && token ? convertBlock(token) : null;
+		this.#fence = state && node?.type === 'code' ? { state, language: node.language } : null;
+	}
+
+	#withCode(language: string, text: string): Block[] {
+		const raw = this.#text.slice(this.#sealedLength);
+		return [...this.#sealed, { raw, node: { type: 'code', language, text } }];
+	}
+
 	#finish(): Block[] {
+		// A definition anywhere, also inside a list, changes the links before it, though their text is the same.
+		if (!this.#text.includes(']:')) return this.#grow();
 		this.#sealed = [];
 		this.#sealedLength = 0;
-		// A definition anywhere, also inside a list, changes the links before it, though their text is the same.
-		return toBlocks(lex(this.#text)).map((block, index) => {
-			const old = this.#blocks[index];
-			return old?.raw === block.raw && JSON.stringify(old.node) === JSON.stringify(block.node) ? old : block;
-		});
+		this.#fence = null;
+		return share(this.#blocks, toBlocks(lex(this.#text)));
 	}
 
 	/** Nothing is held back: what has not been parsed yet is shown as it is. */
@@ -108,6 +131,8 @@ export class BlockStream {
 		this.#isPlain = false;
 		this.#parsedLength = 0;
 		this.#restUntil = 0;
+		this.#fence = null;
+		this.#pieces.clear();
 	}
 }
 
@@ -122,10 +147,7 @@ function toBlocks(tokens: Token[]): Block[] {
 	});
 }
 
-/** `blocks`, with those of `previous` that have the same text in the same place. */
-function reuse(blocks: Block[], previous: Block[]): Block[] {
-	return blocks.map((block, index) => {
-		const old = previous[index];
-		return old?.raw === block.raw && old.node.type === block.node.type ? old : block;
-	});
+/** Where in the list the blocks begin that may still change. */
+function firstOpen(tokens: Token[]): number {
+	return tokens.flatMap((token, index) => (isShown(token) ? [index] : [])).at(-OPEN_BLOCKS) ?? 0;
 }

@@ -1,14 +1,18 @@
 /** Turns marked's tokens into our nodes: references decoded, addresses checked, raw HTML as text. */
 import type { MarkedToken, Token, Tokens } from 'marked';
 import { cleanText } from '../clean-text.ts';
+import type { MathToken } from './math.ts';
+import type { PieceToken } from './lexer.ts';
 import { decodeEntities } from './entities.ts';
 import { safeHref, safeImageHref } from './links.ts';
 import type { Inline, Node } from './nodes.ts';
 
 /** Null for what is not shown: blank lines, and definitions of references. */
 export function convertBlock(token: Token): Node | null {
-	const block = token as MarkedToken;
+	const block = token as MarkedToken | MathToken;
 	switch (block.type) {
+		case 'math':
+			return { type: 'math', source: cleanText(block.text) };
 		case 'space':
 		case 'def':
 			return null;
@@ -62,8 +66,12 @@ function convertInline(tokens: Token[]): Inline[] {
 }
 
 function convertSpan(token: Token): Inline {
-	const span = token as MarkedToken;
+	const span = token as MarkedToken | MathToken | PieceToken;
 	switch (span.type) {
+		case 'piece':
+			return pieceNode(span);
+		case 'math':
+			return { type: 'math', source: cleanText(span.text), isDisplay: span.isDisplay };
 		case 'strong':
 			return { type: 'strong', children: convertInline(span.tokens) };
 		case 'em':
@@ -94,6 +102,17 @@ function convertSpan(token: Token): Inline {
 		default:
 			return { type: 'text', text: cleanText(token.raw) };
 	}
+}
+
+/** Made once for each piece: the lexer gives the same token again while the text grows. */
+const PIECES = new WeakMap<PieceToken, Inline>();
+
+function pieceNode(piece: PieceToken): Inline {
+	const known = PIECES.get(piece);
+	if (known) return known;
+	const node: Inline = { type: 'piece', children: convertInline(piece.tokens) };
+	PIECES.set(piece, node);
+	return node;
 }
 
 function linkNode(link: Tokens.Link): Inline {

@@ -1,13 +1,31 @@
 /** Splits markdown into tokens, with limits where hostile text would cost too much time or stack. */
-import { Lexer, type Token, type TokensList } from 'marked';
+import { Lexer, type Token, type Tokens, type TokensList } from 'marked';
+import { mathExtensions } from './math.ts';
 
 /** Quotes, lists and emphasis nest no deeper; what is inside is shown as text. */
 const MAX_DEPTH = 24;
-/** A longer paragraph or cell is not searched for emphasis and links: some patterns take quadratic time. */
-const MAX_INLINE = 6_000;
+/** A longer paragraph is searched for emphasis and links in pieces: some patterns take quadratic time. */
+const PIECE = 3_000;
+/** Where a piece may end: after a sentence at best, at a space if need be. */
+const ENDS = [/[.!?] (?=\S)/g, / (?=\S)/g];
+
+/** A part of a long paragraph. What is in it does not depend on what follows. */
+export interface PieceToken extends Tokens.Generic {
+	type: 'piece';
+	tokens: Token[];
+}
+
+/** Pieces that are parsed already, by their text. */
+export type PieceCache = Map<string, PieceToken>;
 
 class LimitedLexer extends Lexer {
 	#depth = 0;
+	readonly #pieces: PieceCache | undefined;
+
+	constructor(pieces: PieceCache | undefined) {
+		super({ gfm: true, extensions: mathExtensions });
+		this.#pieces = pieces;
+	}
 
 	override blockTokens(source: string, tokens: Token[] = [], isClipped?: boolean): TokensList {
 		const lexed =
@@ -18,8 +36,19 @@ class LimitedLexer extends Lexer {
 	}
 
 	override inlineTokens(source: string, tokens: Token[] = []): Token[] {
-		if (this.#depth >= MAX_DEPTH || source.length > MAX_INLINE) return pushText(tokens, source);
-		return this.#nested(() => super.inlineTokens(source, tokens));
+		if (this.#depth >= MAX_DEPTH) return pushText(tokens, source);
+		const pieces = source.length > PIECE ? split(source) : [source];
+		if (pieces.length === 1) return this.#nested(() => super.inlineTokens(source, tokens));
+		for (const piece of pieces) tokens.push(this.#piece(piece));
+		return tokens;
+	}
+
+	#piece(raw: string): PieceToken {
+		const known = this.#pieces?.get(raw);
+		if (known) return known;
+		const token: PieceToken = { type: 'piece', raw, tokens: this.#nested(() => super.inlineTokens(raw)) };
+		this.#pieces?.set(raw, token);
+		return token;
 	}
 
 	#nested(lex: () => Token[]): Token[] {
@@ -33,8 +62,31 @@ class LimitedLexer extends Lexer {
 }
 
 /** Top-level tokens; their `raw` texts, one after the other, are the source. May throw on text made to break parsers. */
-export function lex(source: string): Token[] {
-	return new LimitedLexer({ gfm: true }).lex(source);
+export function lex(source: string, pieces?: PieceCache): Token[] {
+	return new LimitedLexer(pieces).lex(source);
+}
+
+/** Each end depends on what is before it and on one character more, so a text that grows keeps its pieces. */
+function split(source: string): string[] {
+	const pieces: string[] = [];
+	let start = 0;
+	for (;;) {
+		const end = pieceEnd(source, start);
+		pieces.push(source.slice(start, end));
+		if (end === source.length) return pieces;
+		start = end;
+	}
+}
+
+function pieceEnd(source: string, start: number): number {
+	let from = start + PIECE;
+	for (const end of ENDS) {
+		end.lastIndex = from;
+		const match = from < source.length ? end.exec(source) : null;
+		if (match && match.index < from + PIECE) return match.index + match[0].length;
+		from += PIECE;
+	}
+	return Math.min(source.length, from);
 }
 
 function pushText(tokens: Token[], source: string): Token[] {

@@ -3,6 +3,10 @@
 export type Inline =
 	| { type: 'text'; text: string }
 	| { type: 'code'; text: string }
+	/** TeX, checked by nobody yet. */
+	| { type: 'math'; source: string; isDisplay: boolean }
+	/** A part of a very long paragraph. */
+	| { type: 'piece'; children: Inline[] }
 	| { type: 'strong' | 'emphasis' | 'deleted'; children: Inline[] }
 	/** `href` is an address that is safe to follow, see `safeHref`. */
 	| { type: 'link'; href: string; children: Inline[] }
@@ -22,6 +26,7 @@ export type Node =
 	| { type: 'quote'; children: Node[] }
 	| { type: 'list'; isOrdered: boolean; start: number; items: Node[][] }
 	| { type: 'table'; alignments: Alignment[]; header: Inline[][]; rows: Inline[][][] }
+	| { type: 'math'; source: string }
 	| { type: 'rule' }
 	/** Raw HTML, or text that was too much to parse: shown as it is. */
 	| { type: 'plain'; text: string };

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import { createFakeClient, type FakeClient } from '../../../../tests/support/fake-client.ts';
+import { createFakeServices } from '../../../../tests/support/fake-services.ts';
 import type { RunEvent } from '../../shared/events.ts';
 import { ChatSession } from '../../chat/session.svelte.ts';
 import StatusRegion from './StatusRegion.svelte';
@@ -22,9 +23,15 @@ let client: FakeClient;
 let session: ChatSession;
 
 beforeEach(() => {
+	localStorage.clear();
 	sessionStorage.clear();
 	client = createFakeClient();
-	session = new ChatSession('c', client, { runStarted: () => {}, runEnded: () => {}, titled: () => {} });
+	session = new ChatSession(
+		'c',
+		client,
+		{ runStarted: () => {}, runEnded: () => {}, titled: () => {} },
+		createFakeServices()
+	);
 });
 
 test('F14: a call that waits for consent is announced at once, with what it would do', async () => {

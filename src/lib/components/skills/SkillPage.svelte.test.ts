@@ -10,6 +10,7 @@ import SkillPage from './SkillPage.svelte';
 function detailOf(more: Partial<SkillDetail> = {}): SkillDetail {
 	return sampleDetail({
 		files: [
+			{ path: 'SKILL.md', bytes: 60, text: '---\nname: demo\n---\n# How\n\nSay *it*. <script>x</script>\n' },
 			{ path: 'scripts/x.sh', bytes: 20, text: '<b>echo</b> \u202ehi' },
 			{ path: 'logo.png', bytes: 2000, text: null }
 		],
@@ -29,6 +30,7 @@ function clientOf(detail: SkillDetail = detailOf()) {
 	return {
 		...createFakeRegistry(),
 		...{ getDiagnosis: vi.fn(), fixSkill: vi.fn() },
+		readFile: vi.fn(),
 		getSkill: vi.fn(async (_id: string) => detail),
 		changeSkill: vi.fn(async (_id: string, _patch: unknown) => detail),
 		saveSecrets: vi.fn(async () => detail.needs),
@@ -36,10 +38,10 @@ function clientOf(detail: SkillDetail = detailOf()) {
 	};
 }
 
-async function setup(detail: SkillDetail = detailOf()) {
+async function setup(detail: SkillDetail = detailOf(), hash = '') {
 	const client = clientOf(detail);
 	const onchange = vi.fn();
-	const screen = await render(SkillPage, { client, id: 'demo', onchange });
+	const screen = await render(SkillPage, { client, id: 'demo', hash, onchange });
 	return { screen, client, onchange };
 }
 
@@ -49,12 +51,17 @@ describe('F4: the page of a skill', () => {
 		await expect.element(screen.getByTestId('trust')).toHaveAttribute('data-state', 'untrusted');
 		await expect.element(screen.getByText(/Its scripts ask before each run/)).toBeVisible();
 		await expect.element(screen.getByText('Dangerous places were found in it: 1. See below.')).toBeVisible();
+		await expect.element(screen.getByTestId('tab-trust')).toHaveTextContent('Findings 1');
+		await screen.getByTestId('look-at-findings').click();
+		await expect.element(screen.getByTestId('finding').first()).toBeVisible();
 		const [first] = screen.getByTestId('finding').elements();
 		expect(first?.textContent).toMatch(/Runs what it downloads\.\s*scripts\/x\.sh:3\s*curl x \| sh/);
-		await screen.getByText('scripts/x.sh', { exact: true }).click();
+		await screen.getByTestId('tab-files').click();
+		await screen.getByRole('button', { name: /x\.sh/ }).click();
 		// As text, without what would turn it round.
-		await expect.element(screen.getByText('<b>echo</b> hi')).toBeVisible();
-		await expect.element(screen.getByText('2.0 kB, no text or too long to be shown')).toBeVisible();
+		await expect.element(screen.getByTestId('file-text')).toHaveTextContent('<b>echo</b> hi');
+		await screen.getByRole('button', { name: /logo\.png/ }).click();
+		await expect.element(screen.getByText(/no text, or too long to be shown/)).toBeVisible();
 	});
 
 	test('trusts the files that were looked at', async () => {
@@ -91,7 +98,8 @@ describe('F4: the page of a skill', () => {
 					{ path: 'scripts/x.sh', kind: 'changed', diff },
 					{ path: 'a.bin', kind: 'added', diff: null }
 				]
-			})
+			}),
+			'#changes'
 		);
 		await expect.element(screen.getByText('-echo 1')).toBeVisible();
 		await expect.element(screen.getByText('+echo 2')).toBeVisible();
@@ -105,7 +113,7 @@ describe('F4: the page of a skill', () => {
 	});
 
 	test('grants and withdraws hosts one by one, and sets the mode', async () => {
-		const { screen, client } = await setup();
+		const { screen, client } = await setup(detailOf(), '#network');
 		await expect.element(screen.getByRole('checkbox', { name: 'example.org' })).toBeChecked();
 		await screen.getByRole('checkbox', { name: '*.example.net' }).click();
 		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo@1.0.0', {
@@ -159,7 +167,7 @@ test('F4: a skill that is trusted for where it lies says so, and offers no trust
 });
 
 test('F6: scripts can be run here once the files are trusted, not before', async () => {
-	const { screen, client } = await setup();
+	const { screen, client } = await setup(detailOf(), '#run');
 	await expect.element(screen.getByTestId('run-later')).toBeVisible();
 	await expect.element(screen.getByTestId('run-form')).not.toBeInTheDocument();
 	client.changeSkill.mockResolvedValue(detailOf({ trust: 'trusted' }));
@@ -188,7 +196,7 @@ test('D27: a skill of the server says what it is, why it cannot be used and its 
 });
 
 test('E4: a skill that is removed can be brought back right there', async () => {
-	const { screen, client, onchange } = await setup();
+	const { screen, client, onchange } = await setup(detailOf(), '#removal');
 	const trashed = {
 		...{ id: 't1', skillId: 'installed/demo', name: 'demo', version: '1.0.0', path: '/data/skills/demo' },
 		...{ removedAt: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-31T00:00:00.000Z' }
@@ -216,10 +224,42 @@ test('F1: what the doctor says stays when there is nothing left to put right', a
 	client.getDiagnosis.mockResolvedValue({
 		...{ id: 'demo', name: 'demo', status: 'ready', path: '/x/SKILL.md', issues: [], fixed: null, digest: '' }
 	});
-	const screen = await render(SkillPage, { client, id: 'demo' });
+	const screen = await render(SkillPage, { client, id: 'demo', hash: '#doctor' });
 	await expect.element(screen.getByTestId('doctor')).toBeVisible();
 	client.changeSkill.mockResolvedValue(detailOf());
 	await screen.getByTestId('mode-on').click();
 	await expect.element(screen.getByTestId('mode-auto')).toBeEnabled();
 	await expect.element(screen.getByTestId('doctor')).toBeVisible();
+});
+
+describe('the parts of a skill', () => {
+	test('begin with its instructions, read or as their source; markup in them is text', async () => {
+		const { screen } = await setup();
+		await expect.element(screen.getByTestId('markdown')).toMatchTextContent(/How\s*Say it\. <script>x<\/script>/);
+		expect(screen.getByTestId('markdown').element().textContent).not.toContain('name: demo');
+		await screen.getByRole('button', { name: 'Source' }).click();
+		await expect.element(screen.getByTestId('file-text')).toMatchTextContent(/^--- name: demo/);
+	});
+
+	test('are those that the address asks for, and are asked of it', async () => {
+		const client = clientOf();
+		const ontab = vi.fn();
+		const screen = await render(SkillPage, { client, id: 'demo', hash: '#secrets', ontab });
+		await expect.element(screen.getByTestId('skill-needs')).toBeVisible();
+		await screen.getByTestId('tab-versions').click();
+		expect(ontab).toHaveBeenCalledExactlyOnceWith('versions');
+		await expect.element(screen.getByTestId('skill-versions')).toBeVisible();
+		// What was looked at is as it was left.
+		await expect.element(screen.getByTestId('skill-needs')).not.toBeVisible();
+		await screen.rerender({ client, id: 'demo', hash: '#files', ontab });
+		await expect.element(screen.getByTestId('file-viewer')).toHaveAttribute('data-path', 'SKILL.md');
+	});
+
+	test('offer to talk with it, to edit it and to hand it on', async () => {
+		const { screen } = await setup();
+		await expect.element(screen.getByTestId('chat-with-skill')).toHaveAttribute('href', '/?skill=demo');
+		const reference = 'installed/demo%401.0.0';
+		await expect.element(screen.getByTestId('edit-skill')).toHaveAttribute('href', `/skills/edit/${reference}`);
+		await expect.element(screen.getByTestId('export-skill')).toHaveAttribute('href', `/api/skills/${reference}/export`);
+	});
 });

@@ -1,5 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
+import { userEvent } from 'vitest/browser';
+import '../../../app.css';
 import { ApiError } from '../../chat/api-error.ts';
 import type { SkillDetail } from '../../shared/skills.ts';
 import type { Approval } from '../../shared/message.ts';
@@ -27,6 +29,7 @@ async function setup(more: Partial<Approval> = {}, files: SkillDetail['files'] =
 describe('E30: the card of a call that has to be allowed', () => {
 	test('of a trusted skill offers to allow it for good', async () => {
 		const { screen } = await setup();
+		await screen.getByTestId('approve-more').click();
 		await expect.element(screen.getByTestId('approve-skill')).toBeVisible();
 		await expect.element(screen.getByTestId('approval-trust')).not.toBeInTheDocument();
 	});
@@ -40,8 +43,7 @@ describe('E30: the card of a call that has to be allowed', () => {
 		await expect.element(screen.getByRole('link', { name: link })).toHaveAttribute('href', '/skills/skills-2/demo');
 		await expect.element(screen.getByTestId('approve-once')).toBeVisible();
 		await expect.element(screen.getByTestId('deny')).toBeVisible();
-		await expect.element(screen.getByTestId('approve-script')).not.toBeInTheDocument();
-		await expect.element(screen.getByTestId('approve-skill')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('approve-more')).not.toBeInTheDocument();
 	});
 
 	test('shows the text of the script when it is asked for, and asks the server only then', async () => {
@@ -72,4 +74,39 @@ test('F3: the card asks for variables that are missing, and stores them for this
 	await screen.getByRole('button', { name: /store|save/i }).click();
 	expect(client.saveSecrets).toHaveBeenCalledExactlyOnceWith('skills/demo', { A_TOKEN: 'secret' });
 	await expect.element(screen.getByText(/Stored\. The script is given it/)).toBeVisible();
+});
+
+test('F14: by keyboard the other ways to allow it are in a menu, and Escape leaves it as it was', async () => {
+	const ondecide = vi.fn(async () => {});
+	const screen = await render(ApprovalCard, { approval, isOpen: true, ondecide });
+	(screen.getByTestId('approve-more').element() as HTMLElement).focus();
+	await userEvent.keyboard('{Enter}');
+	await expect.element(screen.getByTestId('approve-script')).toHaveFocus();
+	await userEvent.keyboard('{Escape}');
+	await expect.element(screen.getByTestId('approve-script')).not.toBeInTheDocument();
+	expect(ondecide).not.toHaveBeenCalled();
+	await userEvent.keyboard('{Enter}');
+	await expect.element(screen.getByTestId('approve-script')).toHaveFocus();
+	await userEvent.keyboard('{ArrowDown}{Enter}');
+	expect(ondecide).toHaveBeenCalledExactlyOnceWith('i1', { choice: 'skill' });
+});
+
+test('F14: a question that somebody else answers says so', async () => {
+	const screen = await render(ApprovalCard, { approval, isOpen: true });
+	await expect.element(screen.getByTestId('approval')).toBeVisible();
+	await screen.rerender({ approval: { ...approval, decision: { choice: 'once' } }, isOpen: false });
+	await expect.element(screen.getByTestId('approval-decision')).toMatchTextContent(/Allowed once.*Answered elsewhere/);
+});
+
+test('a question that was answered before the page was opened is only told', async () => {
+	const screen = await render(ApprovalCard, { approval: { ...approval, decision: { choice: 'once' } }, isOpen: false });
+	await expect.element(screen.getByTestId('approval-decision')).toHaveTextContent('Allowed once');
+	await expect.element(screen.getByText(/elsewhere/)).not.toBeInTheDocument();
+});
+
+test('the command of a built-in skill is shown as it would be typed', async () => {
+	const builtin = { skill: 'execute_command', script: 'execute_command', args: ['{"command":"rm -rf build\u202e"}'] };
+	const screen = await render(ApprovalCard, { approval: { ...approval, ...builtin }, isOpen: true });
+	await expect.element(screen.getByTestId('approval-command')).toHaveTextContent('$ rm -rf build');
+	await expect.element(screen.getByTestId('approval-script')).not.toBeInTheDocument();
 });

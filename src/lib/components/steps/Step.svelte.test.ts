@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
-import { userEvent } from 'vitest/browser';
+import { page, userEvent } from 'vitest/browser';
 import '../../../app.css';
 import { ApiError } from '../../chat/api-error.ts';
 import type { Approval, Execution, ToolPart, ToolStatus } from '../../shared/message.ts';
@@ -32,10 +32,10 @@ function part(change: Partial<ToolPart> = {}): ToolPart {
 const finished: Execution = { ...execution, exitCode: 0, durationMs: 3210 };
 
 describe('the row', () => {
-	test('names the tool and the skill while it is closed', async () => {
+	test('names what ran and the skill while it is closed', async () => {
+		await page.viewport(1280, 900);
 		const screen = await render(Step, { part: part({ execution: finished }), conversationId: 'c' });
 		const row = screen.getByTestId('step');
-		await expect.element(row.getByText('use_skill', { exact: true })).toBeVisible();
 		await expect.element(row.getByText('count-words', { exact: true })).toBeVisible();
 		await expect.element(row.getByText('Ran scripts/count.js')).toBeVisible();
 		await expect.element(row.getByText('3.2 s')).toBeVisible();
@@ -56,7 +56,7 @@ describe('the row', () => {
 		await expect.element(screen.getByTestId('step-toggle')).toHaveAttribute('aria-expanded', isOpen);
 	});
 
-	test('opens by itself while a script runs, and closes when it is done', async () => {
+	test('shows the last lines while a script runs, and closes when it is done', async () => {
 		const screen = await render(Step, { part: part({ status: 'running', execution }), conversationId: 'c' });
 		await expect.element(screen.getByTestId('terminal')).toBeVisible();
 		await screen.rerender({ part: part({ execution: finished }) });
@@ -73,12 +73,109 @@ describe('the row', () => {
 
 	test('stays as the reader left it', async () => {
 		const screen = await render(Step, { part: part({ status: 'running', execution }), conversationId: 'c' });
-		await expect.element(screen.getByTestId('terminal')).toBeVisible();
+		await expect.element(screen.getByTestId('terminal')).toHaveAttribute('data-compact');
 		await screen.getByTestId('step-toggle').click();
-		await screen.getByTestId('step-toggle').click();
+		await expect.element(screen.getByTestId('terminal')).not.toHaveAttribute('data-compact');
 		await screen.rerender({ part: part({ execution: finished }) });
-		await expect.element(screen.getByTestId('exit-badge')).toHaveTextContent('exit 0 · 3.2 s');
+		await expect.element(screen.getByTestId('exit-badge')).toHaveTextContent('exit 0 · 3.2 s · 19 B');
 	});
+});
+
+describe('F14: a call that is being written', () => {
+	const writing = (json: string) => part({ name: 'file_write', status: 'preparing', arguments: json });
+
+	test('shows the end of what the model writes, and all of it when it is opened', async () => {
+		const screen = await render(Step, { part: writing('{"path":"a.md","con'), conversationId: 'c' });
+		await expect.element(screen.getByText('Writing a.md')).toBeVisible();
+		await screen.rerender({ part: writing(`{"path":"a.md","content":"${'word '.repeat(2000)}the end`) });
+		await expect.element(screen.getByTestId('step-writing')).toMatchTextContent(/the end$/);
+		await expect.element(screen.getByTestId('step-toggle')).toHaveAttribute('aria-expanded', 'false');
+		await screen.getByTestId('step-toggle').click();
+		await expect.element(screen.getByTestId('step-arguments')).toMatchTextContent(/Arguments · 10 kB so far/);
+		await expect.element(screen.getByTestId('step-arguments')).toMatchTextContent(/path a\.md/);
+	});
+
+	test('and was written has its lines, and its JSON', async () => {
+		const json = '{"path":"a.md","content":"x\\u202ey"}';
+		const screen = await render(Step, { part: part({ name: 'file_write', arguments: json }), conversationId: 'c' });
+		await screen.getByTestId('step-toggle').click();
+		await expect.element(screen.getByText('x⟨U+202E⟩y')).toBeVisible();
+		await screen.getByRole('button', { name: 'Raw JSON' }).click();
+		await expect.element(screen.getByTestId('raw-arguments')).toHaveTextContent(json);
+	});
+
+	test('is no trouble at a megabyte', async () => {
+		const screen = await render(Step, { part: writing('{"content":"'), conversationId: 'c' });
+		for (let count = 1; count <= 50; count++)
+			await screen.rerender({ part: writing(`{"content":"${'x'.repeat(count * 20_000)}`) });
+		await screen.getByTestId('step-toggle').click();
+		await expect.element(screen.getByTestId('step-arguments')).toMatchTextContent(/1\.0 MB so far/);
+		expect(screen.getByTestId('step-arguments').element().textContent?.length).toBeLessThan(5_000);
+	});
+});
+
+test('an interrupted call says that it is not run again by itself', async () => {
+	const screen = await render(Step, { part: part({ status: 'interrupted' }), conversationId: 'c' });
+	await screen.getByTestId('step-toggle').click();
+	await expect.element(screen.getByText(/Continue does not run it again\.$/)).toBeVisible();
+});
+
+describe('F14: what can be done about a failure', () => {
+	const failed = part({
+		status: 'failed',
+		execution: { ...finished, exitCode: 1, message: 'It ended with exit code 1.', error: 'ExecutionFailed' }
+	});
+
+	test('the model can be asked, with the end of what the script complained of', async () => {
+		const onask = vi.fn();
+		const screen = await render(Step, { part: failed, conversationId: 'c', onask });
+		await screen.getByRole('button', { name: 'Ask the model to fix it' }).click();
+		expect(onask).toHaveBeenCalledExactlyOnceWith(
+			'“Ran scripts/count.js” failed: It ended with exit code 1.\na warning\n\nPlease fix it and try again.'
+		);
+	});
+
+	test('it can be run by hand on the page of its skill', async () => {
+		const screen = await render(Step, { part: failed, conversationId: 'c' });
+		const link = screen.getByRole('link', { name: 'Run it yourself' });
+		await expect.element(link).toHaveAttribute('href', '/skills/count-words');
+	});
+
+	test('a call that was denied needs no help', async () => {
+		const approval = { interruptId: 'i', skill: 's', script: 'x', args: [], reason: '', digest: '' };
+		const denied = { ...failed, approval: { ...approval, decision: { choice: 'deny' as const } } };
+		const screen = await render(Step, { part: denied, conversationId: 'c', onask: vi.fn() });
+		await screen.getByTestId('step-toggle').click();
+		await expect.element(screen.getByTestId('step-help')).not.toBeInTheDocument();
+	});
+});
+
+test('the clock stands still while a call waits for consent', async () => {
+	vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] });
+	try {
+		const screen = await render(Step, { part: part({ status: 'running' }), conversationId: 'c' });
+		vi.advanceTimersByTime(2_000);
+		await screen.rerender({ part: part({ status: 'waiting' }) });
+		vi.advanceTimersByTime(60_000);
+		await screen.rerender({ part: part({ status: 'running' }) });
+		vi.advanceTimersByTime(1_000);
+		vi.useRealTimers();
+		await expect.element(screen.getByText('3.0 s')).toBeVisible();
+	} finally {
+		vi.useRealTimers();
+	}
+});
+
+test('a result of 200 KB is painted in part', async () => {
+	const result = Array.from({ length: 4_000 }, (_, index) => `${index} ${'x'.repeat(45)}\n`).join('');
+	const screen = await render(Step, { part: part({ name: 'list_things', result }), conversationId: 'c' });
+	await screen.getByTestId('step-toggle').click();
+	const shown = screen.getByTestId('step-result').element();
+	expect(shown.textContent?.length).toBeLessThan(20_000);
+	expect(shown.textContent).toMatch(/^0 x/);
+	expect(shown.textContent).toMatch(/3999 x+\n$/);
+	await screen.getByTestId('show-all').click();
+	await vi.waitFor(() => expect(shown.textContent).toBe(result), { timeout: 10_000 });
 });
 
 describe('the terminal', () => {
@@ -90,15 +187,17 @@ describe('the terminal', () => {
 		expect(output.querySelector('[data-stream=stderr]')?.textContent).toBe('a warning\n');
 	});
 
-	test('paints the end of a flood', async () => {
+	test('paints the beginning and the end of a flood, and all of it when asked', async () => {
 		const text = `${'x'.repeat(500_000)}\nthe end\n`;
 		const flood = { ...finished, output: [{ stream: 'stdout' as const, text }], truncated: true };
 		const screen = await render(Step, { part: part({ status: 'failed', execution: flood }), conversationId: 'c' });
 		const output = screen.getByTestId('terminal-output').element();
-		expect(output.textContent?.length).toBeLessThanOrEqual(20_000);
+		expect(output.textContent?.length).toBeLessThanOrEqual(40_000);
 		expect(output.textContent).toMatch(/the end\n$/);
-		await expect.element(screen.getByText(/480 kB before this are not shown/)).toBeInTheDocument();
+		await expect.element(screen.getByText(/^… \d+ kB not shown$/)).toBeInTheDocument();
 		await expect.element(screen.getByTestId('truncated')).toBeVisible();
+		await screen.getByTestId('show-all').click();
+		await vi.waitFor(() => expect(output.textContent).toBe(text));
 	});
 
 	test('tells why a script failed', async () => {
@@ -111,7 +210,7 @@ describe('the terminal', () => {
 		};
 		const screen = await render(Step, { part: part({ status: 'failed', execution: failed }), conversationId: 'c' });
 		await expect.element(screen.getByTestId('step-error')).toHaveTextContent('ExecutionTimeout Ended after 30 s.');
-		await expect.element(screen.getByTestId('exit-badge')).toHaveTextContent('ended without an exit code · 30.0 s');
+		await expect.element(screen.getByTestId('exit-badge')).toHaveTextContent('killed: 30.0 s timeout · 19 B');
 	});
 });
 
@@ -180,6 +279,7 @@ describe('F14: a call that has to be allowed', () => {
 		['deny', { choice: 'deny' }, 'Denied']
 	] as const)('is decided by a click on %s, and shows what was decided', async (testid, decision, words) => {
 		const { screen, ondecide } = await setup();
+		if (testid === 'approve-script' || testid === 'approve-skill') await screen.getByTestId('approve-more').click();
 		await screen.getByTestId(testid).click();
 		expect(ondecide).toHaveBeenCalledExactlyOnceWith('i1', decision);
 		await expect.element(screen.getByTestId('approval')).not.toBeInTheDocument();
@@ -192,7 +292,7 @@ describe('F14: a call that has to be allowed', () => {
 
 	test('is denied by keyboard with a reason that the model reads', async () => {
 		const { screen, ondecide } = await setup();
-		await screen.getByTestId('approve-skill').element().focus();
+		await screen.getByTestId('approve-more').element().focus();
 		await userEvent.keyboard('{Tab}not today{Enter}');
 		expect(ondecide).toHaveBeenCalledExactlyOnceWith('i1', { choice: 'deny', reason: 'not today' });
 		await expect.element(screen.getByTestId('approval-decision')).toMatchTextContent(/^Denied: not today/);

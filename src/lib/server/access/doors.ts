@@ -37,7 +37,7 @@ export function checkDoor(knock: Knock, settings: DoorSettings): void {
 		});
 	}
 	const origin = headers.get('origin');
-	if (origin !== null && origin !== settings.publicOrigin && origin !== ownOrigin(host, settings)) {
+	if (origin !== null && origin !== settings.publicOrigin && origin !== ownOrigin(headers, settings)) {
 		throw new AppError('forbidden', OTHER_SITE);
 	}
 	if (!isFromHere(headers) && !isLinkToPage(knock)) throw new AppError('forbidden', OTHER_SITE);
@@ -59,7 +59,9 @@ function isServed(host: string, { host: listening, publicOrigin }: DoorSettings)
 	return name.replace(/^\[(.*)\]$/, '$1') === listening.toLowerCase();
 }
 
-function ownOrigin(host: string, { publicOrigin }: DoorSettings): string | null {
+/** The origin by which the client has reached this server, once the door has let it in. */
+export function ownOrigin(headers: Headers, { publicOrigin }: Pick<DoorSettings, 'publicOrigin'>): string {
+	const host = headers.get('host')?.toLowerCase() ?? '';
 	return publicOrigin !== null && isHostOf(publicOrigin, host) ? publicOrigin : `http://${host}`;
 }
 

@@ -1,6 +1,7 @@
 /** The agent: asks the model, runs the tools it calls, asks again, until there is an answer (DESIGN §4). */
 import type { Interrupt, RunEvent, RunUsage } from '../../shared/events.ts';
 import type { ReachedLimit } from '../../shared/message.ts';
+import type { ReasoningEffort } from '../../shared/models.ts';
 import { readAnswer } from './answer.ts';
 import { parseArguments, REPEAT_LIMIT, RepeatGuard, resultEvent, runCalls } from './calls.ts';
 import type { FunctionTool, Model, ModelUsage, ResponseItem } from './model.ts';
@@ -20,6 +21,8 @@ export interface AgentLimits {
 
 export interface AgentRun {
 	model: Model;
+	/** How long the model is to think; null leaves it to the model. */
+	effort: ReasoningEffort | null;
 	instructions: string;
 	/** The conversation so far, ending in what is to be answered. */
 	input: readonly ResponseItem[];
@@ -87,7 +90,8 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 			input,
 			tools,
 			toolChoice: isLast ? ('none' as const) : ('auto' as const),
-			sessionId: threadId
+			sessionId: threadId,
+			...(run.effort ? { effort: run.effort } : {})
 		};
 		const answer = yield* readAnswer(model.stream(request, signal), `${runId}_${step}`);
 		addUsage(usage, answer.usage);

@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, open, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { RunEvent } from '../../shared/events.ts';
+import type { ReasoningEffort } from '../../shared/models.ts';
 import type { EvalAnswer } from '../../shared/try-out.ts';
 import { runAgent, type AgentLimits } from '../agent/loop.ts';
 import type { Model } from '../agent/model.ts';
@@ -22,6 +23,8 @@ export interface AnswerParts {
 	approvals: SkillToolboxOptions['approvals'];
 	/** `auto` without it. */
 	modeOf?: (skill: Skill) => SkillMode;
+	/** null leaves it to the model. */
+	effort: ReasoningEffort | null;
 	limits: AgentLimits;
 	/** Absolute path of the folder for working directories; each is removed after its answer. */
 	folder: string;
@@ -67,7 +70,7 @@ export async function answer(parts: AnswerParts, question: Question, signal: Abo
 }
 
 function runQuestion(
-	{ model, skills, approvals, modeOf, limits }: AnswerParts,
+	{ model, effort, skills, approvals, modeOf, limits }: AnswerParts,
 	{ asked, offered, sessionId }: Question,
 	{ cwd, files, signal }: { cwd: string; files: { path: string; bytes: number }[]; signal: AbortSignal }
 ): AsyncGenerator<RunEvent> {
@@ -84,6 +87,7 @@ function runQuestion(
 	const caller = { sessionId };
 	return runAgent({
 		model,
+		effort,
 		instructions: instructionsOf(catalog, files),
 		input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: asked.prompt }] }],
 		held: [],

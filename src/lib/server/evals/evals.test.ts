@@ -23,7 +23,7 @@ import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { createTrust } from '../trust/trust.ts';
-import { createEvals, type Evals, type EvalsParts } from './evals.ts';
+import { createEvals, type EvalAgent, type Evals, type EvalsParts } from './evals.ts';
 
 let folder: string;
 let server: ModelServer;
@@ -31,6 +31,7 @@ let store: Store;
 let skills: SkillsProvider;
 let modes: SkillModes;
 let parts: EvalsParts;
+let agent: EvalAgent;
 let evals: Evals;
 let isEnabled: boolean;
 
@@ -56,11 +57,15 @@ beforeEach(async () => {
 	skills = await createSkillsProvider(roots, { sandbox: plainProcesses(), host: { recorder } });
 	modes = await openSkillModes(store);
 	const trust = createTrust({ store, roots, installedRoot: join(folder, 'installed'), trustsLocal: true });
-	parts = {
-		...{ store, skills, modes, log, isOffline: false, isEnabled: () => isEnabled },
+	agent = {
 		model: createResponsesModel({ id: 'test/model', baseUrl: server.url, apiKey: 'k' }),
+		...{ effort: null, isOffline: false },
+		limits: { maxSteps: 5, maxCostUsd: null, maxDurationMs: 60_000, toolTimeoutMs: 30_000 }
+	};
+	parts = {
+		...{ store, skills, modes, log, isEnabled: () => isEnabled },
+		agent: () => agent,
 		approvals: createApprovalPolicy({ store, trust, mode: 'ask' }),
-		limits: { maxSteps: 5, maxCostUsd: null, maxDurationMs: 60_000, toolTimeoutMs: 30_000 },
 		folder: join(folder, 'answers')
 	};
 	evals = await createEvals(parts);
@@ -303,8 +308,7 @@ describe('F16: with and without the skill, side by side', () => {
 
 	test('the built-in responder judges nothing, and says so', async () => {
 		await putEvals('local/demo', [{ id: 1, prompt: 'One.', expectations: ['It is kind.', 'contains: yes'] }]);
-		await evals.close();
-		evals = await createEvals({ ...parts, isOffline: true });
+		agent.isOffline = true;
 		serve(2, () => text('yes'));
 		const run = await finished('demo');
 		server.assertDone();

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
+import type { ReasoningEffort } from '../../shared/models.ts';
 import type { EvalRun, evalStart, SkillEvals } from '../../shared/try-out.ts';
 import type { AgentLimits } from '../agent/loop.ts';
 import type { Model } from '../agent/model.ts';
@@ -36,17 +37,24 @@ export interface Evals {
 	close(): Promise<void>;
 }
 
-export interface EvalsParts {
-	store: Pick<Store, 'evalRuns'>;
+/** What answers the prompts, and judges the answers. */
+export interface EvalAgent {
 	model: Model;
+	effort: ReasoningEffort | null;
 	/** The model is the built-in responder, which cannot judge. */
 	isOffline: boolean;
+	limits: AgentLimits;
+}
+
+export interface EvalsParts {
+	store: Pick<Store, 'evalRuns'>;
+	/** Asked once for each run of evals: what answers its first prompt answers its last. */
+	agent: () => EvalAgent;
 	skills: SkillsProvider;
 	modes: Pick<SkillModes, 'modeOf' | 'pinOf'>;
 	approvals: Pick<ApprovalPolicy, 'mayRunUnasked'>;
 	/** False while nothing of skills is executed (E11). */
 	isEnabled: () => boolean;
-	limits: AgentLimits;
 	/** Absolute path of a folder of its own, emptied at the start. */
 	folder: string;
 	log: Log;
@@ -66,10 +74,9 @@ interface Active {
 
 /** Ends what an earlier server left behind. */
 export async function createEvals(parts: EvalsParts): Promise<Evals> {
-	const { store, model, skills, modes, approvals, log } = parts;
+	const { store, skills, modes, approvals, log } = parts;
 	await store.evalRuns.endUnfinished(STOPPED, now());
 	await rm(parts.folder, { recursive: true, force: true });
-	const judge = createJudge(parts.isOffline ? null : model);
 	const active = new Map<string, Active>();
 	/** Skills between the question whether they may and the run. */
 	const starting = new Set<string>();
@@ -83,9 +90,10 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 		return { interruptId: randomUUID(), skill: skill.name, script, args, reason, digest: '' };
 	};
 
-	const perform = async (run: EvalRun, plan: EvalPlan, controller: AbortController) => {
+	const perform = async (run: EvalRun, agent: EvalAgent, plan: EvalPlan, controller: AbortController) => {
 		const { signal } = controller;
-		const answering = { ...parts, judge, approvals: { request }, modeOf: modes.modeOf };
+		const judge = createJudge(agent.isOffline ? null : agent.model);
+		const answering = { ...parts, ...agent, judge, approvals: { request }, modeOf: modes.modeOf };
 		try {
 			await runEvals(answering, plan, {
 				signal,
@@ -131,8 +139,9 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 			throw new AppError('invalid_input', `rounds: these are ${total} answers, and ${MAX_ANSWERS} are the most.`);
 		}
 		const runId = randomUUID();
+		const agent = parts.agent();
 		const run: EvalRun = {
-			...{ id: runId, skillId: skillIdOf(skill), version: skill.version, model: model.id, state: 'running' },
+			...{ id: runId, skillId: skillIdOf(skill), version: skill.version, model: agent.model.id, state: 'running' },
 			progress: { done: 0, total },
 			results: [],
 			...{ passRate: passRates([]), error: null, startedAt: now(), finishedAt: null }
@@ -143,7 +152,7 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 		if (isClosed) throw new AppError('unavailable', 'The server is being stopped.');
 		const controller = new AbortController();
 		const plan = { skill, cases: chosen, rounds, sessionId: `eval-${runId}` };
-		active.set(runId, { run, controller, ended: perform(run, plan, controller) });
+		active.set(runId, { run, controller, ended: perform(run, agent, plan, controller) });
 		return run;
 	};
 

@@ -29,7 +29,9 @@ export function createJudge(model: Model | null): Judge {
 			if (texts.length === 0) return [];
 			const untold = (reason: string) => texts.map((text) => ({ text, isMet: null, reason }));
 			if (!model)
-				return untold('The built-in responder is no language model: it cannot judge this. Set OPENROUTER_API_KEY.');
+				return untold(
+					'The built-in responder is no language model: it cannot judge this. Add a key in the settings, or set OPENROUTER_API_KEY.'
+				);
 			const { said, problem } = await ask(model, questionOf(texts, of), signal);
 			if (problem !== null) return untold(`It could not be judged: ${problem}`);
 			const verdicts = readVerdicts(said);

@@ -1,6 +1,9 @@
-/** What a model's server says of its models: the context length of each (FEATURES F7). */
-import { connect, type Connection } from './connection.ts';
-import { asArray, asNumber, asObject, asText, parseJson } from './json.ts';
+/** What a model's server says of its models: one list for those who choose, and for how much a request may hold (FEATURES F7, F11). */
+import { isOpenRouter, type ModelInfo } from '../../shared/models.ts';
+import { fetchText } from './fetch-text.ts';
+import { parseJson } from './json.ts';
+import { contextsOf, readModelList, toModelInfos, type ModelFacts } from './model-list.ts';
+import { askOpenRouter, StatusError } from './openrouter.ts';
 
 export interface ModelCatalogOptions {
 	/** `{base}/models`. */
@@ -18,79 +21,134 @@ export interface ModelCatalogOptions {
 export interface ModelCatalog {
 	/** Tokens; null where the server does not say, or cannot be asked now. Asks once for all models. Never throws. */
 	contextTokens(modelId: string): Promise<number | null>;
+	/**
+	 * In the order of the server. An old list with the error of the last request, where there is one of both.
+	 * Throws when there is no list: the signal's reason, `StatusError`, or what `fetchText` throws.
+	 */
+	list(signal?: AbortSignal): Promise<{ models: ModelInfo[]; error: unknown }>;
 }
 
+/** How long a list counts as new. */
+const FRESH_MS = 5 * 60_000;
 /** A list that could not be read is asked for again, but not at every turn. */
 const RETRY_AFTER_MS = 60_000;
 
-/** Nothing can be asked of a model with less: a server that says so, 0 say, does not know. */
-const LEAST_CONTEXT = 256;
+interface Answer {
+	at: number;
+	contexts: ReadonlyMap<string, number>;
+	/** Made when somebody wants to choose: a run needs no more than `contexts`. */
+	models(): Promise<ModelInfo[]>;
+}
+
+/** A request that is under way, for all who wait for it. */
+interface Pending {
+	answer: Promise<Answer>;
+	controller: AbortController;
+	waiting: number;
+}
 
 export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
 	const now = options.now ?? Date.now;
-	let list: Promise<ReadonlyMap<string, number> | null> | null = null;
-	let failedAt: number | null = null;
+	let answer: Answer | null = null;
+	let failure: { at: number; error: unknown } | null = null;
+	let pending: Pending | null = null;
 
-	async function load(): Promise<ReadonlyMap<string, number> | null> {
+	async function load(signal: AbortSignal): Promise<Answer> {
 		try {
-			return readList(await fetchText(options));
-		} catch {
-			// What it is for is to be kinder than a fixed figure; whether the server works is told when it is asked.
-			failedAt = now();
-			return null;
+			const { timeoutMs = 5000, maxBytes = 8 * 1024 * 1024, url, headers, fetch } = options;
+			const { status, text } = await fetchText({ url: url.href, headers, fetch, timeoutMs, maxBytes, signal });
+			if (status !== 200) throw new StatusError(status);
+			answer = readAnswer(url, text, now());
+			failure = null;
+			return answer;
+		} catch (error) {
+			if (!signal.aborted) failure = { at: now(), error };
+			throw error;
+		}
+	}
+
+	function begin(): Pending {
+		const controller = new AbortController();
+		const begun: Pending = { answer: load(controller.signal), controller, waiting: 0 };
+		const end = () => {
+			if (pending === begun) pending = null;
+		};
+		// Its failure is told to those who wait; there may be none left.
+		begun.answer.then(end, end);
+		return begun;
+	}
+
+	/** The request goes on until nobody waits for it any more. */
+	async function request(signal?: AbortSignal): Promise<Answer> {
+		signal?.throwIfAborted();
+		const joined = (pending ??= begin());
+		joined.waiting += 1;
+		try {
+			return await (signal ? orAborted(joined.answer, signal) : joined.answer);
+		} finally {
+			joined.waiting -= 1;
+			if (joined.waiting === 0) {
+				joined.controller.abort();
+				if (pending === joined) pending = null;
+			}
 		}
 	}
 
 	return {
 		async contextTokens(modelId) {
-			if (failedAt !== null && now() - failedAt >= RETRY_AFTER_MS) {
-				failedAt = null;
-				list = null;
-			}
-			const lengths = await (list ??= load());
+			const isHopeless = failure !== null && now() - failure.at < RETRY_AFTER_MS;
+			// What it is for is to be kinder than a fixed figure; whether the server works is told when it is asked.
+			const known = answer ?? (isHopeless ? null : await request().catch(() => null));
 			// OpenRouter's variants, `:nitro` or `:online`, are models that the list does not name.
-			return lengths?.get(modelId) ?? lengths?.get(modelId.replace(/:[^:/]*$/, '')) ?? null;
+			return known?.contexts.get(modelId) ?? known?.contexts.get(modelId.replace(/:[^:/]*$/, '')) ?? null;
+		},
+
+		async list(signal) {
+			if (answer && now() - answer.at < FRESH_MS) return { models: await answer.models(), error: null };
+			try {
+				return { models: await (await request(signal)).models(), error: null };
+			} catch (error) {
+				if (!answer || signal?.aborted) throw error;
+				return { models: await answer.models(), error };
+			}
 		}
 	};
 }
 
-async function fetchText({ url, headers, fetch, timeoutMs = 5000, maxBytes = 8 * 1024 * 1024 }: ModelCatalogOptions) {
-	const connection = await connect(
-		url.href,
-		{ headers: { ...headers, accept: 'application/json', 'accept-encoding': 'gzip' }, redirect: 'manual' },
-		{ fetch, signal: AbortSignal.timeout(timeoutMs), idleTimeoutMs: timeoutMs, maxBytes }
-	);
+/** Throws for what is no list. */
+function readAnswer(url: URL, text: string, at: number): Answer {
+	const facts = readModelList(parseJson(text));
+	let models: Promise<ModelInfo[]> | null = null;
+	return {
+		at,
+		contexts: contextsOf(facts),
+		models: () => (models ??= readWithSdk(url, text, facts).then(toModelInfos))
+	};
+}
+
+/** The SDK reads the text that is there: there is no second request. */
+async function readWithSdk(url: URL, text: string, facts: ModelFacts[]): Promise<ModelFacts[]> {
+	const baseUrl = new URL('.', url).href;
+	if (!isOpenRouter(baseUrl)) return facts;
+	return askOpenRouter({
+		baseUrl,
+		send: async () => ({ status: 200, text }),
+		ask: (sdk) => sdk.models(),
+		plain: { url: url.href, method: 'GET', body: undefined },
+		read: () => facts
+	});
+}
+
+/** Rejects with the signal's reason as soon as it fires. */
+async function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+	let stop = () => undefined as void;
+	const aborted = new Promise<never>((_, reject) => {
+		stop = () => reject(signal.reason);
+		signal.addEventListener('abort', stop, { once: true });
+	});
 	try {
-		if (connection.status !== 200) throw new Error(`The list of models was answered with ${connection.status}`);
-		const text = await readText(connection);
-		connection.finish();
-		return text;
-	} catch (error) {
-		connection.close();
-		throw error;
+		return await Promise.race([promise, aborted]);
+	} finally {
+		signal.removeEventListener('abort', stop);
 	}
-}
-
-async function readText(connection: Connection): Promise<string> {
-	const parts: Uint8Array[] = [];
-	for (let bytes = await connection.read(); bytes; bytes = await connection.read()) parts.push(bytes);
-	return Buffer.concat(parts).toString('utf8');
-}
-
-/** Throws for what is no list; entries that say nothing are left out. */
-function readList(text: string): ReadonlyMap<string, number> {
-	const { data } = asObject(parseJson(text));
-	if (!Array.isArray(data)) throw new Error('The answer is no list of models');
-	const lengths = new Map<string, number>();
-	for (const entry of asArray(data).map(asObject)) {
-		const id = asText(entry.id);
-		// OpenRouter, vLLM, Groq, Mistral; where two are given, the smaller one is what a request may really hold.
-		const { context_length, max_model_len, context_window, max_context_length, top_provider } = entry;
-		const served = asObject(top_provider).context_length;
-		const given = [context_length, max_model_len, context_window, max_context_length, served]
-			.map(asNumber)
-			.filter((value) => value !== undefined && value >= LEAST_CONTEXT) as number[];
-		if (id && given.length > 0) lengths.set(id, Math.floor(Math.min(...given)));
-	}
-	return lengths;
 }

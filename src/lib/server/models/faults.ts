@@ -80,8 +80,8 @@ function sentences(code: ModelErrorCode, context: ErrorContext, status?: number)
 	switch (code) {
 		case 'unauthorized':
 			return context.hasKey
-				? [`${host} did not accept the API key${by}.`, 'Check OPENROUTER_API_KEY, then start again.']
-				: [`${host} wants an API key${by}.`, 'Set OPENROUTER_API_KEY, then start again.'];
+				? [`${host} did not accept the API key${by}.`, 'Check the key in the settings, or OPENROUTER_API_KEY.']
+				: [`${host} wants an API key${by}.`, 'Add one in the settings, or as OPENROUTER_API_KEY.'];
 		case 'insufficient_credits':
 			return [`The account at ${host} has no credits left for ${model}${by}.`, 'Add credits, or choose a free model.'];
 		case 'moderation':

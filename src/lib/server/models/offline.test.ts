@@ -475,6 +475,17 @@ describe('F9: skills with tools', () => {
 		});
 	});
 
+	test('F7: a pinned skill is followed without loading it', async () => {
+		const instructions = `${instructionsFor({ skills: SKILLS })}\n\n${contentOf('count-words', SKILLS['count-words']!)}`;
+		const input: ResponseItem[] = [{ type: 'message', role: 'user', content: 'count the words: a b c' }];
+		const tools = [functionTool('load_skill', 'Load', { skill: {} }), functionTool('use_skill', 'Run', { skill: {} })];
+		const [item] = itemsOf(await collect(request({ instructions, input, tools })));
+		expect(item).toMatchObject({
+			name: 'use_skill',
+			arguments: '{"skill":"count-words","script":"scripts/count.py","args":["a b c"]}'
+		});
+	});
+
 	test('D18: a tool that answers with the instructions is called once', async () => {
 		const stub = { description: 'Brew tea.', body: '# Tea', tools: [functionTool('brew_tea', 'Brew tea', {})] };
 		const input: ResponseItem[] = [

@@ -1,16 +1,15 @@
 /** The built-in responder: drives skills by their words and documented commands, with no key and no network (FEATURES F9). */
+import { BUILT_IN_MODEL } from '../../shared/models.ts';
 import type { Model, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
 import { decide } from './offline/decide.ts';
 import type { Decision } from './offline/decide.ts';
-
-const MODEL_ID = 'offline';
 
 /**
  * A model that is no language model, and says so in each answer. Deterministic and without state: equal requests get
  * equal answers. Text comes a line at a time.
  */
 export function createOfflineModel(): Model {
-	return { id: MODEL_ID, stream };
+	return { id: BUILT_IN_MODEL, stream };
 }
 
 async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void> {

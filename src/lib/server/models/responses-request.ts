@@ -28,6 +28,12 @@ export function responsesUrl(baseUrl: string): URL {
 	return url;
 }
 
+/** `{base}/{path}`, a query of the base kept: `models`, `key`. Throws as `responsesUrl` does. */
+export function siblingUrl(baseUrl: string, path: string): URL {
+	const url = responsesUrl(baseUrl);
+	return new URL(`${path}${url.search}`, url);
+}
+
 export function requestHeaders({ apiKey, appTitle, referer }: RequestOptions): Record<string, string> {
 	const headers: Record<string, string> = {
 		accept: 'text/event-stream',
@@ -48,7 +54,7 @@ export function isHeaderText(text: string): boolean {
 
 /** The JSON body, history sanitised. */
 export function requestBody(model: string, url: URL, request: ModelRequest): string {
-	const { instructions, input, tools, toolChoice, sessionId } = request;
+	const { instructions, input, tools, toolChoice, sessionId, effort } = request;
 	return toJson({
 		model,
 		stream: true,
@@ -56,6 +62,7 @@ export function requestBody(model: string, url: URL, request: ModelRequest): str
 		instructions,
 		input: sanitiseInput(input),
 		include: ['reasoning.encrypted_content'],
+		...(effort ? { reasoning: { effort } } : {}),
 		...(tools.length > 0
 			? {
 					tools: tools.map((tool) => ({ ...tool, strict: null })),

@@ -1,9 +1,9 @@
 /** The model client for every server that speaks the Responses API: OpenRouter, OpenAI, Ollama, llama.cpp (FEATURES F11). */
 import type { Model, ModelEvent, ModelRequest } from '../agent/model.ts';
-import { createModelCatalog } from './catalog.ts';
+import { createModelCatalog, type ModelCatalog } from './catalog.ts';
 import { makeFault, type ErrorContext } from './faults.ts';
 import { exchange, type ExchangeOptions } from './responses-exchange.ts';
-import { isHeaderText, requestBody, requestHeaders, responsesUrl } from './responses-request.ts';
+import { isHeaderText, requestBody, requestHeaders, responsesUrl, siblingUrl } from './responses-request.ts';
 import { backoffDelayMs, MAX_RETRY_DELAY_MS, wait } from './retry.ts';
 
 export interface ResponsesModelOptions {
@@ -20,6 +20,8 @@ export interface ResponsesModelOptions {
 	maxAttempts?: number;
 	/** Wait before the first repetition, doubled each time. 500 by default. */
 	backoffMs?: number;
+	/** What the server says of its models, where somebody has asked already; one of its own without it. */
+	catalog?: Pick<ModelCatalog, 'contextTokens'>;
 	/** The app's name and address, as OpenRouter lists them. */
 	appTitle?: string;
 	referer?: string;
@@ -42,11 +44,9 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 		idleTimeoutMs: options.idleTimeoutMs ?? 60_000,
 		context
 	};
-	const catalog = createModelCatalog({
-		url: new URL(`models${url.search}`, url),
-		headers: exchangeOptions.headers,
-		fetch: exchangeOptions.fetch
-	});
+	const { headers, fetch: send } = exchangeOptions;
+	const catalog =
+		options.catalog ?? createModelCatalog({ url: siblingUrl(options.baseUrl, 'models'), headers, fetch: send });
 	/** Servers quote keys in their errors. What is shorter than any key is a local server's dummy, e.g. its own name. */
 	const isSecret = apiKey !== undefined && apiKey.length >= MIN_KEY_LENGTH;
 	const withoutKey = (text: string) => (isSecret ? text.replaceAll(apiKey, '[key]') : text);
@@ -56,7 +56,7 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 			const summary = 'The API key holds characters that no key has.';
 			const { error } = makeFault('unauthorized', context, {
 				summary,
-				advice: 'Copy it again into OPENROUTER_API_KEY.'
+				advice: 'Copy it again, in the settings or into OPENROUTER_API_KEY.'
 			});
 			return yield { type: 'failed', error, items: [] };
 		}

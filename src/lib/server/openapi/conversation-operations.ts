@@ -4,11 +4,19 @@ import {
 	conversationCreate,
 	conversationFork,
 	conversationPatch,
+	conversationSkillPatch,
 	queuedMessage,
 	queuedMessagePatch,
 	runAgentInput
 } from '../../shared/api.ts';
-import { conversationQuery, earlierQuery, eventsQuery, pageQuery } from '../../shared/queries.ts';
+import { conversationFile } from '../../shared/conversation-file.ts';
+import {
+	conversationExportQuery,
+	conversationQuery,
+	earlierQuery,
+	eventsQuery,
+	pageQuery
+} from '../../shared/queries.ts';
 import { DONE, events, ok, type Operation } from './operation.ts';
 
 const CONVERSATIONS = '/api/conversations';
@@ -47,6 +55,14 @@ const chat: Operation[] = [
 		success: DONE
 	},
 	{
+		id: 'getRunOffer',
+		method: 'get',
+		path: '/api/runs/{id}/offer',
+		tag: 'Chat',
+		summary: 'Why a run offered the skills that it did, and which it loaded and ran',
+		success: ok('What it offered, or null where it kept nothing of that; what it loaded and ran.')
+	},
+	{
 		id: 'followRun',
 		method: 'get',
 		path: '/api/runs/{id}/events',
@@ -63,7 +79,10 @@ const conversations: Operation[] = [
 		method: 'get',
 		path: CONVERSATIONS,
 		tag: 'Conversations',
-		summary: 'Lists conversations, the latest first',
+		summary: 'Lists conversations, pinned ones first, then the latest',
+		description:
+			'With `q`: those whose title has it, or one of whose messages has all its words, the last of them perhaps only ' +
+			'begun. Where a message was found there is a `snippet`. Deleted ones are not listed.',
 		query: [conversationQuery, pageQuery],
 		success: ok('A page of them.')
 	},
@@ -89,7 +108,8 @@ const conversations: Operation[] = [
 		method: 'patch',
 		path: ONE,
 		tag: 'Conversations',
-		summary: 'Renames it, or shows another branch',
+		summary: 'Renames, pins, archives it, and more',
+		description: 'Only renaming makes it newer. `show` shows another branch; `isUnread: false` says that it was seen.',
 		body: conversationPatch,
 		success: ok('The conversation.'),
 		errors: ['conflict']
@@ -99,9 +119,38 @@ const conversations: Operation[] = [
 		method: 'delete',
 		path: ONE,
 		tag: 'Conversations',
-		summary: 'Deletes it with its files',
-		success: DONE,
-		errors: ['conflict']
+		summary: 'Deletes it with its files; for ten minutes it can be restored',
+		success: DONE
+	},
+	{
+		id: 'restoreConversation',
+		method: 'post',
+		path: `${ONE}/restore`,
+		tag: 'Conversations',
+		summary: 'Brings back what was deleted',
+		success: ok('The conversation.')
+	},
+	{
+		id: 'exportConversation',
+		method: 'get',
+		path: `${ONE}/export`,
+		tag: 'Conversations',
+		summary: 'A conversation as a file',
+		query: conversationExportQuery,
+		success: [
+			...ok('With all branches; an import takes it.'),
+			{ status: 200, description: 'The branch that is shown, to be read.', type: 'text/markdown' }
+		]
+	},
+	{
+		id: 'importConversation',
+		method: 'post',
+		path: `${CONVERSATIONS}/import`,
+		tag: 'Conversations',
+		summary: 'Makes a conversation of an exported file',
+		description: 'At most 20 MB. Its messages get new ids, and nothing in it is run.',
+		body: conversationFile,
+		success: ok('The new conversation.', 201)
 	},
 	{
 		id: 'followConversation',
@@ -119,6 +168,27 @@ const conversations: Operation[] = [
 		summary: 'Copies everything up to a message into a conversation of its own',
 		body: conversationFork,
 		success: ok('The new conversation.', 201),
+		errors: ['conflict']
+	},
+	{
+		id: 'listConversationSkills',
+		method: 'get',
+		path: `${ONE}/skills`,
+		tag: 'Conversations',
+		summary: 'Its skills: those that are pinned, then those that are loaded',
+		success: ok('All of them, with their tokens.')
+	},
+	{
+		id: 'setConversationSkill',
+		method: 'put',
+		path: `${ONE}/skills/{name}`,
+		tag: 'Conversations',
+		summary: 'Pins a skill, unpins it, or takes it away from the model',
+		description:
+			'`pinned`: its instructions are always with the model. `loaded`: not pinned any more; what the model has loaded ' +
+			'stays. `unloaded`: what was loaded of it so far is not with the model any more. It counts from the next answer on.',
+		body: conversationSkillPatch,
+		success: ok('All skills of the conversation.'),
 		errors: ['conflict']
 	},
 	{

@@ -26,11 +26,14 @@ const IN_PATH: readonly [prefix: string, name: string, description: string][] = 
 	['/api/conversations/', 'id', 'Of a conversation: 1 to 128 letters, digits, hyphens or underscores.'],
 	['/api/conversations/', 'message', 'Of a message.'],
 	['/api/conversations/', 'interrupt', 'Of a question.'],
+	['/api/conversations/', 'name', 'Of a skill.'],
 	['/api/conversations/', 'path', 'Relative to the workspace; slashes may stand as they are.']
 ];
 
 const IN_QUERY: Record<string, string> = {
+	path: 'Of a file, relative to the skill’s folder, with slashes.',
 	q: 'Words to look for.',
+	archived: '`true`: those that are archived, in place of those that are not.',
 	page: 'From 1.',
 	limit: 'How many, at most 200.',
 	mode: 'Only those of this mode.',

@@ -1,5 +1,6 @@
 /** The server itself: health, session, settings, this description. */
 import { credentials } from '../../shared/queries.ts';
+import { keyCheck, signInComplete, signInStart } from '../../shared/models.ts';
 import { settingsPatch } from '../../shared/settings.ts';
 import { DONE, ok, type Operation } from './operation.ts';
 
@@ -46,6 +47,54 @@ export const SERVER_OPERATIONS: readonly Operation[] = [
 		summary: 'Changes settings; what is left out stays as it is',
 		body: settingsPatch,
 		success: ok('The settings in effect.'),
+		errors: ['conflict']
+	},
+	{
+		id: 'listModels',
+		method: 'get',
+		path: '/api/models',
+		tag: 'Models',
+		summary: 'Models of the server that is set',
+		description: 'A list of some minutes ago is answered with; `problem` says why there is none, or only an old one.',
+		success: ok('In the order of that server.')
+	},
+	{
+		id: 'checkModelKey',
+		method: 'post',
+		path: '/api/models/check',
+		tag: 'Models',
+		summary: 'Whether a key works, and what is left of it',
+		description:
+			'Nothing is stored. What is left out is what the server has; a stored key goes to no other host than its own.',
+		body: keyCheck,
+		success: ok('Also for a key that does not work: `message` says why.')
+	},
+	{
+		id: 'findLocalModelServers',
+		method: 'get',
+		path: '/api/models/local',
+		tag: 'Models',
+		summary: 'Servers for models on this machine, at their usual ports',
+		success: ok('Those that answer, with their models.')
+	},
+	{
+		id: 'startSignIn',
+		method: 'post',
+		path: '/api/account/sign-in',
+		tag: 'Models',
+		summary: 'Begins to sign in at OpenRouter (OAuth PKCE)',
+		body: signInStart,
+		success: ok('Where the browser goes. It comes back to `returnTo` with `code` and `state` in the query.'),
+		errors: ['conflict']
+	},
+	{
+		id: 'completeSignIn',
+		method: 'post',
+		path: '/api/account/sign-in/complete',
+		tag: 'Models',
+		summary: 'Stores the key that signing in has given',
+		body: signInComplete,
+		success: ok('The settings in effect; the key is not shown.'),
 		errors: ['conflict']
 	},
 	{

@@ -1,5 +1,6 @@
 /** The registry of skills: list, details, executions, cases, evals (FEATURES E2, E3, E10–E13, F1, F6, F16). */
 import { adHocExecution, executionExportQuery, executionQuery } from '../../shared/executions.ts';
+import { newSkill, skillCheckRequest, skillFileQuery, skillFileWrite } from '../../shared/skill-files.ts';
 import { diagnosisFix, scoreRequest, secretsPatch, skillPatch, skillQuery } from '../../shared/skills.ts';
 import { pageQuery } from '../../shared/queries.ts';
 import { evalStart, skillCase } from '../../shared/try-out.ts';
@@ -19,6 +20,17 @@ const registry: Operation[] = [
 		description: 'Every word of `q` must be in the name, the description or the tags.',
 		query: [skillQuery, pageQuery],
 		success: ok('A page of them.')
+	},
+	{
+		id: 'createSkill',
+		method: 'post',
+		path: SKILLS,
+		tag: 'Skills',
+		summary: 'Makes a skill from a template',
+		description: 'In the first configured folder of skills that can be written.',
+		body: newSkill,
+		success: ok('The skill, which is in the library.', 201),
+		errors: ['conflict']
 	},
 	{
 		id: 'getSkill',
@@ -110,6 +122,56 @@ const registry: Operation[] = [
 		body: diagnosisFix,
 		success: ok('What is left.'),
 		errors: ['conflict']
+	},
+	{
+		id: 'checkSkill',
+		method: 'post',
+		path: `${ONE}/check`,
+		tag: 'Skills',
+		summary: 'What a text would be as its SKILL.md',
+		description: 'Nothing is written.',
+		body: skillCheckRequest,
+		success: ok('Issues, and the text with each fix applied.')
+	},
+	{
+		id: 'readSkillFile',
+		method: 'get',
+		path: `${ONE}/file`,
+		tag: 'Skills',
+		summary: 'The text of one of its files',
+		query: skillFileQuery,
+		success: ok('The text, and its SHA-256.'),
+		errors: ['too_large', 'conflict']
+	},
+	{
+		id: 'writeSkillFile',
+		method: 'put',
+		path: `${ONE}/file`,
+		tag: 'Skills',
+		summary: 'Writes one of its files',
+		description: '`digest` is that of the file as it was read; another file than that is a conflict.',
+		body: skillFileWrite,
+		success: ok('The file as it is now.'),
+		errors: ['conflict']
+	},
+	{
+		id: 'removeSkillFile',
+		method: 'delete',
+		path: `${ONE}/file`,
+		tag: 'Skills',
+		summary: 'Removes one of its files, for good',
+		query: skillFileQuery,
+		success: DONE,
+		errors: ['conflict']
+	},
+	{
+		id: 'exportSkill',
+		method: 'get',
+		path: `${ONE}/export`,
+		tag: 'Skills',
+		summary: 'Downloads it as a zip archive that can be installed',
+		success: [{ status: 200, description: 'One folder with its files.', type: 'application/zip' }],
+		errors: ['invalid_input', 'too_large', 'conflict']
 	}
 ];
 

@@ -4,6 +4,7 @@ import { conversationId, forwardedProps, userMessage, approvalDecision, type Run
 import { AppError } from '../../shared/errors.ts';
 import type { ApprovalDecision } from '../../shared/events.ts';
 import type { FunctionTool } from '../agent/model.ts';
+import type { ModelChoice } from '../store/run-start.ts';
 import type { NewMessage, RunRequest, SkillPolicy } from './run-request.ts';
 import { safeSegments } from '../safe-path.ts';
 
@@ -14,12 +15,14 @@ export type Answers = ReadonlyMap<string, ApprovalDecision>;
 export function toRunRequest(input: RunAgentInput): RunRequest {
 	const props = forwardedProps.safeParse(input.forwardedProps ?? {});
 	if (!props.success) throw new AppError('invalid_input', `forwardedProps: ${props.error.issues[0]?.message ?? ''}`);
-	const { retry, continue: messageId, after, skills } = props.data;
+	const { retry, continue: messageId, after, skills, model, effort, pins } = props.data;
 	const common = {
 		runId: input.runId,
 		conversationId: input.threadId,
 		tools: input.tools.map(toTool),
-		...(skills ? { policy: toPolicy(skills) } : {})
+		...(skills ? { policy: toPolicy(skills) } : {}),
+		...(model === undefined && effort === undefined ? {} : { choice: toChoice({ model, effort }) }),
+		...(pins ? { pins } : {})
 	};
 	if (retry !== undefined) return { ...common, kind: 'retry', questionId: retry };
 	if (messageId !== undefined) return { ...common, kind: 'continue', messageId };
@@ -76,6 +79,10 @@ function newMessage(input: RunAgentInput): NewMessage {
 	const { id, content, metadata } = parsed.data;
 	const text = typeof content === 'string' ? content : content.map(textOf).join('\n');
 	return checkedMessage({ id, text, files: metadata?.files ?? [] });
+}
+
+function toChoice({ model, effort }: Pick<z.infer<typeof forwardedProps>, 'model' | 'effort'>): ModelChoice {
+	return { ...(model === undefined ? {} : { model }), ...(effort === undefined ? {} : { effort }) };
 }
 
 function toPolicy({

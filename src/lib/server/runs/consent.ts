@@ -4,6 +4,7 @@ import type { ApprovalDecision } from '../../shared/events.ts';
 import type { Store } from '../store/store.ts';
 import { waitingIds } from './approval-policy.ts';
 import type { ConversationChanges } from './conversation-changes.ts';
+import { refuseDeleted } from './conversations.ts';
 import type { Runner } from './runner.ts';
 
 interface Parts {
@@ -30,6 +31,7 @@ export async function decide(
 	{ store, runner, changes }: Parts,
 	{ conversationId, interruptId, decision, runId }: Decision
 ): Promise<string | null> {
+	await refuseDeleted({ store }, conversationId);
 	const answer = (await store.messages.list(conversationId)).findLast((message) => message.status === 'waiting');
 	const part = answer?.parts.find((each) => each.type === 'tool' && each.approval?.interruptId === interruptId);
 	if (!answer || part?.type !== 'tool' || !part.approval) {

@@ -9,17 +9,17 @@ import type { FunctionTool, Model, ModelUsage, ResponseItem } from '../agent/mod
 import { summaryItem, writeSummary } from '../agent/summary.ts';
 import { estimateTokens } from '../skills/prompt.ts';
 import type { Compactions } from '../store/compactions.ts';
-
-/** Where neither the model's server nor the operator says how much it takes. */
-const DEFAULT_TOKENS = 128_000;
+import { contextLimitOf } from './context-limit.ts';
 
 export interface ContextBudgetOptions {
 	model: Model;
 	/** Most tokens to send, however many the model takes; null for as many as it takes. */
 	contextTokens: number | null;
-	/** The system prompt, the catalog in it included. */
+	/** The system prompt, what follows included. */
 	instructions: string;
 	catalog: string;
+	/** The skills whose instructions are always there; empty without any. */
+	always?: string;
 	conversationId: string;
 	compactions: Compactions;
 	signal: AbortSignal;
@@ -46,7 +46,7 @@ const SHORT_WAIT_MS = 300;
 const LONGEST_ANSWER = 16_000;
 
 export function createContextBudget(options: ContextBudgetOptions): ContextBudget {
-	const { model, instructions, catalog, conversationId, compactions, signal } = options;
+	const { model, instructions, catalog, always = '', conversationId, compactions, signal } = options;
 	const sizeOf = createSizeOf();
 	/** Places of the questions in the first input, until there is one. */
 	let places: { index: number; before: Before }[] = [];
@@ -101,15 +101,15 @@ export function createContextBudget(options: ContextBudgetOptions): ContextBudge
 				if (item) questions.set(item, before);
 			}
 			const fixed = estimateTokens(instructions) + estimateTokens(JSON.stringify(tools));
-			const asked = model.contextTokens?.();
 			// Whatever the model takes, it takes this: nobody waits long for a list of models to ask a short question.
-			const isShort = fixed + totalTokens(input, sizeOf) < SHORT_TOKENS;
-			const told = await inTime(asked, signal, isShort ? SHORT_WAIT_MS : null);
-			const cap = options.contextTokens ?? Infinity;
-			const limit = Math.min(told ?? options.contextTokens ?? DEFAULT_TOKENS, cap);
-			const isKnown = told !== undefined || !asked;
+			const patienceMs = fixed + totalTokens(input, sizeOf) < SHORT_TOKENS ? SHORT_WAIT_MS : null;
+			const { tokens: limit, isKnown } = await contextLimitOf(model, {
+				cap: options.contextTokens,
+				signal,
+				patienceMs
+			});
 			const contextOf = (items: readonly ResponseItem[]) =>
-				measure(items, tools, { instructions, catalog, limit: isKnown ? limit : null, sizeOf });
+				measure(items, tools, { instructions, catalog, always, limit: isKnown ? limit : null, sizeOf });
 			const room = limit - Math.min(Math.floor(limit / 4), LONGEST_ANSWER) - fixed;
 			const plan = planCompaction(input, { room, sizeOf, isQuestion: (item) => questions.has(item) });
 
@@ -178,41 +178,24 @@ function shortenedTo(tokens: number, summary: string, sizeOf: SizeOf): string {
 	}
 }
 
-/** The value, or undefined as soon as the signal fires or the time is over. */
-async function inTime<Value>(
-	value: Promise<Value> | undefined,
-	signal: AbortSignal,
-	timeoutMs: number | null
-): Promise<Value | undefined> {
-	if (!value || signal.aborted) return undefined;
-	const { promise, resolve } = Promise.withResolvers<undefined>();
-	const onAbort = () => resolve(undefined);
-	const timer = timeoutMs === null ? undefined : setTimeout(onAbort, timeoutMs);
-	signal.addEventListener('abort', onAbort, { once: true });
-	try {
-		return await Promise.race([value, promise]);
-	} finally {
-		clearTimeout(timer);
-		signal.removeEventListener('abort', onAbort);
-	}
-}
-
 function measure(
 	input: readonly ResponseItem[],
 	tools: readonly FunctionTool[],
 	{
 		instructions,
 		catalog,
+		always,
 		limit,
 		sizeOf
-	}: { instructions: string; catalog: string; limit: number | null; sizeOf: SizeOf }
+	}: { instructions: string; catalog: string; always: string; limit: number | null; sizeOf: SizeOf }
 ): RunContext {
 	const catalogTokens = estimateTokens(catalog);
+	const alwaysTokens = estimateTokens(always);
 	const context: RunContext = {
 		limit,
-		system: estimateTokens(instructions) - catalogTokens,
+		system: estimateTokens(instructions) - catalogTokens - alwaysTokens,
 		catalog: catalogTokens,
-		skills: 0,
+		skills: alwaysTokens,
 		tools: estimateTokens(JSON.stringify(tools)),
 		results: 0,
 		messages: 0

@@ -1,6 +1,7 @@
 /** A conversation as a whole: its messages, its run under way, its files. */
 import { randomUUID } from 'node:crypto';
-import type { ConversationDetail, ConversationSummary, MessageList } from '../../shared/api.ts';
+import type { z } from 'zod';
+import type { ConversationDetail, conversationPatch, ConversationSummary, MessageList } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { Message, Part } from '../../shared/message.ts';
 import type { Store } from '../store/store.ts';
@@ -26,6 +27,7 @@ export async function readConversation({ store, runner }: Parts, id: string): Pr
 	const queued = await store.queue.list(id);
 	let page = await store.messages.page(id, { limit: FIRST_PAGE });
 	const usage = await store.conversations.usage(id);
+	const choice = await store.runs.choiceOf(id);
 	const conversation = await store.conversations.get(id);
 	if (!conversation) throw new AppError('not_found', 'There is no such conversation.');
 	// Memory is ahead of the database: message and cursor are taken together, after the reads.
@@ -38,6 +40,7 @@ export async function readConversation({ store, runner }: Parts, id: string): Pr
 	if (!live)
 		return {
 			...conversation,
+			...choice,
 			...page,
 			messages: await withDecisions(store, id, page.messages),
 			queue,
@@ -45,7 +48,7 @@ export async function readConversation({ store, runner }: Parts, id: string): Pr
 			cursor: 0
 		};
 	const messages = page.messages.map((message) => (message.id === live.message.id ? live.message : message));
-	return { ...conversation, ...page, messages, queue, usage, cursor: live.seq };
+	return { ...conversation, ...choice, ...page, messages, queue, usage, cursor: live.seq };
 }
 
 /** What was decided already about calls of which others still wait. */
@@ -63,29 +66,44 @@ async function withDecisions(store: Store, id: string, messages: readonly Messag
 	);
 }
 
-/** The messages before one of them. */
-export function readEarlier({ store }: Parts, id: string, before: string): Promise<MessageList> {
+/** The messages before one of them. @throws AppError not_found */
+export async function readEarlier({ store }: Parts, id: string, before: string): Promise<MessageList> {
+	await refuseDeleted({ store }, id);
 	return store.messages.page(id, { before, limit: PAGE });
 }
 
-/** Stops its run, then removes messages and files. @throws AppError not_found */
-export async function removeConversation(parts: Parts, id: string): Promise<void> {
-	await requireIdle(parts, id, 'stop');
-	await parts.store.conversations.remove(id);
-	await parts.workspaces.removeAll(id);
-	parts.changes.announce(id);
+/** What people make of it, renaming included. @throws AppError not_found | conflict when a branch is asked for during a run */
+export async function changeConversation(
+	parts: Parts,
+	id: string,
+	{ title, show, ...marks }: z.infer<typeof conversationPatch>
+): Promise<ConversationSummary> {
+	const { conversations } = parts.store;
+	const now = new Date().toISOString();
+	if (show !== undefined) await showBranch(parts, id, show);
+	if (title !== undefined) await conversations.rename(id, title, now);
+	await conversations.change(id, marks, now);
+	const conversation = await conversations.get(id);
+	if (!conversation) throw new AppError('not_found', 'There is no such conversation.');
+	return conversation;
+}
+
+/** For what may be there without its conversation, files say. @throws AppError `not_found` for one that was deleted */
+export async function refuseDeleted({ store }: Pick<Parts, 'store'>, id: string): Promise<void> {
+	if (!(await store.conversations.isDeleted(id))) return;
+	throw new AppError('not_found', 'This conversation was deleted.', { hint: 'Restore it to go on with it.' });
 }
 
 /** Removes a message and all that follows it. @throws AppError not_found | conflict while a run is under way */
 export async function removeMessage(parts: Parts, id: string, messageId: string): Promise<void> {
-	await requireIdle(parts, id, 'refuse');
+	await requireIdle(parts, id);
 	if (!(await parts.store.messages.remove(id, messageId))) throw new AppError('not_found', 'There is no such message.');
 	parts.changes.announce(id);
 }
 
 /** Shows the branch that a message is in. @throws AppError not_found | conflict while a run is under way */
 export async function showBranch(parts: Parts, id: string, messageId: string): Promise<void> {
-	await requireIdle(parts, id, 'refuse');
+	await requireIdle(parts, id);
 	if (!(await parts.store.messages.show(id, messageId))) throw new AppError('not_found', 'There is no such message.');
 	parts.changes.announce(id);
 }
@@ -108,15 +126,14 @@ export async function forkConversation(
 		createdAt: new Date().toISOString()
 	});
 	await store.messages.copy(id, messageId, fork.id);
+	await store.conversationSkills.copy(id, fork.id);
 	await workspaces.copyAll(id, fork.id);
 	return fork;
 }
 
-async function requireIdle({ store, runner }: Parts, id: string, otherwise: 'stop' | 'refuse'): Promise<void> {
+async function requireIdle({ store }: Parts, id: string): Promise<void> {
 	const conversation = await store.conversations.get(id);
 	if (!conversation) throw new AppError('not_found', 'There is no such conversation.');
 	if (conversation.activeRunId === null) return;
-	if (otherwise === 'refuse')
-		throw new AppError('conflict', 'An answer is being written; stop it or wait for its end.');
-	await runner.stop(conversation.activeRunId);
+	throw new AppError('conflict', 'An answer is being written; stop it or wait for its end.');
 }

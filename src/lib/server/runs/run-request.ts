@@ -1,5 +1,6 @@
 /** What a run is asked to do. */
 import type { FunctionTool } from '../agent/model.ts';
+import type { ModelChoice } from '../store/run-start.ts';
 
 export type RunRequest = {
 	/** The same id twice is the same run. */
@@ -9,6 +10,10 @@ export type RunRequest = {
 	tools: FunctionTool[];
 	/** What of the skills it may use; all of it without it. */
 	policy?: SkillPolicy;
+	/** What is to answer, now and from now on in the conversation; what the conversation has chosen without it. */
+	choice?: ModelChoice;
+	/** Names of skills to pin in the conversation before it is answered (FEATURES F7). */
+	pins?: readonly string[];
 } & RunTask;
 
 /** What one request may use of the skills, whatever their modes (FEATURES B14, D42). */

@@ -3,10 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
 import type { RunEvent } from '../../shared/events.ts';
 import { emptyAnswer, type Message } from '../../shared/message.ts';
+import type { ReasoningEffort } from '../../shared/models.ts';
+import type { AgentLimits } from '../agent/loop.ts';
+import type { Model, ModelSource } from '../agent/model.ts';
 import type { Log } from '../log.ts';
 import type { StoredEvent } from '../store/run-events.ts';
 import type { RunRecord } from '../store/run-row.ts';
-import type { RunPlace, RunStart, RunStartResult } from '../store/run-start.ts';
+import type { ModelChoice, RunPlace, RunStart, RunStartResult } from '../store/run-start.ts';
 import type { ConversationChanges } from './conversation-changes.ts';
 import { EventWriter } from './event-writer.ts';
 import { endOrphan, INTERRUPTED } from './recovery.ts';
@@ -15,8 +18,18 @@ import type { NewMessage, RunRequest } from './run-request.ts';
 import { runTurn, type TurnParts } from './turn.ts';
 
 export interface RunnerOptions extends TurnParts {
+	/** Asked when a run starts: it keeps the model it began with. */
+	models: ModelSource;
+	/** Those of a run that starts now. */
+	limits(): AgentLimits;
 	changes: ConversationChanges;
 	log: Log;
+}
+
+/** What answers in a run. */
+interface Responder {
+	model: Model;
+	effort: ReasoningEffort | null;
 }
 
 interface ActiveRun {
@@ -128,7 +141,8 @@ export class Runner {
 	}
 
 	async #start(request: RunRequest): Promise<void> {
-		const started = await this.#store(request);
+		const responder = await this.#responderFor(request);
+		const started = await this.#store(request, responder.model);
 		switch (started.outcome) {
 			case 'duplicate_message':
 				throw new AppError('conflict', 'This message was already sent in another run.');
@@ -140,13 +154,21 @@ export class Runner {
 				if (started.run.conversationId === request.conversationId) return;
 				throw new AppError('conflict', 'This run belongs to another conversation.');
 			case 'started':
-				this.#launch(request, started.answer);
+				this.#launch(request, responder, started.answer);
 				this.#options.changes.announce(request.conversationId);
 		}
 	}
 
-	async #store(request: RunRequest): Promise<RunStartResult> {
-		const { store, model } = this.#options;
+	/** What the request says, else the conversation, else the settings. */
+	async #responderFor({ conversationId, ...request }: RunRequest): Promise<Responder> {
+		const { store, models } = this.#options;
+		const kept = await store.runs.choiceOf(conversationId);
+		const { model: id, effort } = chosen(request, kept);
+		return { model: models.modelFor({ id }), effort: effort ?? models.effort() };
+	}
+
+	async #store(request: RunRequest, model: Model): Promise<RunStartResult> {
+		const { store } = this.#options;
 		const now = new Date().toISOString();
 		const start: RunStart = {
 			run: { id: request.runId, model: model.id, bootId: this.#bootId },
@@ -156,6 +178,8 @@ export class Runner {
 				...(request.kind === 'ask' ? { placeholder: UNTITLED } : {})
 			},
 			place: placeOf(request, now),
+			...(request.choice ? { choice: request.choice } : {}),
+			...(request.pins ? { pins: request.pins } : {}),
 			now
 		};
 		const result = await store.runs.start(start);
@@ -166,7 +190,7 @@ export class Runner {
 		return store.runs.start(start);
 	}
 
-	#launch(request: RunRequest, answer: Message): void {
+	#launch(request: RunRequest, responder: Responder, answer: Message): void {
 		const { store, log } = this.#options;
 		const controller = new AbortController();
 		const onLost = (error: unknown) => {
@@ -184,7 +208,7 @@ export class Runner {
 			task: Promise.resolve()
 		};
 		this.#active.set(runId, active);
-		active.task = this.#execute(request, answer, active)
+		active.task = this.#execute(request, responder, answer, active)
 			.catch((error: unknown) => {
 				log.error({ runId, error: String(error) }, 'run could not be ended in the database');
 				return null;
@@ -199,7 +223,7 @@ export class Runner {
 	}
 
 	/** Returns the run's terminal event. */
-	async #execute(request: RunRequest, answer: Message, active: ActiveRun): Promise<RunEvent> {
+	async #execute(request: RunRequest, responder: Responder, answer: Message, active: ActiveRun): Promise<RunEvent> {
 		const { log: runLog, controller } = active;
 		const { signal } = controller;
 		let last: RunEvent = {
@@ -209,8 +233,10 @@ export class Runner {
 		};
 		try {
 			const turn = {
+				...responder,
 				request,
 				answer,
+				limits: this.#options.limits(),
 				signal,
 				isAskedToYield: () => active.isAskedToYield,
 				record: runLog.record.bind(runLog)
@@ -238,6 +264,12 @@ export class Runner {
 			cursor = last.seq;
 		}
 	}
+}
+
+/** What is left out stays as it is; null takes back what was chosen. */
+function chosen({ choice = {} }: Pick<RunRequest, 'choice'>, kept: Required<ModelChoice>): Required<ModelChoice> {
+	const { model = kept.model, effort = kept.effort } = choice;
+	return { model, effort };
 }
 
 function placeOf(request: RunRequest, now: string): RunPlace {

@@ -1,7 +1,16 @@
-/** What can be changed while the server runs: in effect at once, and kept over restarts (FEATURES E1, E11, B8). */
+/** What can be changed while the server runs: in effect at once, and kept over restarts (FEATURES E1, E11, B8, F9, F11). */
 import { settingsPatch, type Settings, type SettingsPatch } from '../../shared/settings.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { Store } from '../store/store.ts';
+import {
+	modelBaseUrlOf,
+	modelKeyFor,
+	modelSettingsOf,
+	originOf,
+	storedModelKey,
+	type ModelDefaults,
+	type StoredModelKey
+} from './model-settings.ts';
 
 export interface RunningSettings {
 	/** Kept in memory: may be asked in every call. */
@@ -10,6 +19,10 @@ export interface RunningSettings {
 	change(patch: SettingsPatch, now: string): Promise<Settings>;
 	/** What was stored, else the operator's; for requests to SkillsMP and nothing else. */
 	skillsmpApiKey(): string | null;
+	/** The one key that may be sent to this base URL: one belongs to the host that it was entered for. */
+	modelKeyFor(baseUrl: string): string | null;
+	/** Stores a key for the base URL. @throws AppError `conflict` when another one is set by now, `invalid_input` */
+	setModelKey(apiKey: string, baseUrl: string, now: string): Promise<Settings>;
 }
 
 export interface SettingsParts {
@@ -21,6 +34,8 @@ export interface SettingsParts {
 		skillsmpApiKey: string | null;
 		autoMaxSkills: number;
 		autoMinScore: number;
+		model: ModelDefaults;
+		limits: Settings['limits'];
 	};
 	/** Encrypts. */
 	vault: {
@@ -30,15 +45,20 @@ export interface SettingsParts {
 	};
 }
 
-type Chosen = Omit<SettingsPatch, 'skillsmpApiKey'>;
+type Chosen = Omit<SettingsPatch, 'skillsmpApiKey' | 'modelApiKey'>;
 
-/** No skill has an id without a slash, so none is ever given this value. */
+const KEYS: readonly string[] = ['skillsmpApiKey', 'modelApiKey'];
+
+/** No skill has an id without a slash, so none is ever given these values. */
 const SKILLSMP = 'settings:skillsmp';
 const API_KEY = 'SKILLSMP_API_KEY';
+const MODEL = 'settings:model';
+const MODEL_KEY = 'MODEL_API_KEY';
 
 export async function openSettings({ store, defaults, vault }: SettingsParts): Promise<RunningSettings> {
 	let chosen = readChosen(await store.settings.list());
 	let storedKey = (await vault.valuesOf(SKILLSMP))[API_KEY] ?? null;
+	let modelKey = storedModelKey.read((await vault.valuesOf(MODEL))[MODEL_KEY]);
 	/** One change after the other: what is in memory is what was stored last. */
 	let changes: Promise<unknown> = Promise.resolve();
 
@@ -48,10 +68,22 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 		skillsProvider: chosen.skillsProvider ?? defaults.provider,
 		hasSkillsmpApiKey: (storedKey ?? defaults.skillsmpApiKey) !== null,
 		autoMaxSkills: chosen.autoMaxSkills ?? defaults.autoMaxSkills,
-		autoMinScore: chosen.autoMinScore ?? defaults.autoMinScore
+		autoMinScore: chosen.autoMinScore ?? defaults.autoMinScore,
+		model: modelSettingsOf(chosen, modelKey, defaults.model),
+		limits: {
+			maxSteps: chosen.maxSteps ?? defaults.limits.maxSteps,
+			maxCostUsd: chosen.maxCostUsd ?? defaults.limits.maxCostUsd,
+			maxDurationMs: chosen.maxDurationMs ?? defaults.limits.maxDurationMs
+		}
 	});
 
-	const apply = async ({ skillsmpApiKey, ...patch }: SettingsPatch, now: string): Promise<Settings> => {
+	const keepModelKey = async (value: StoredModelKey | null, now: string): Promise<void> => {
+		if (value) await vault.set(MODEL, MODEL_KEY, storedModelKey.write(value), now);
+		else if (modelKey) await vault.remove(MODEL, MODEL_KEY);
+		modelKey = value;
+	};
+
+	const apply = async ({ skillsmpApiKey, modelApiKey, ...patch }: SettingsPatch, now: string): Promise<Settings> => {
 		if (patch.skillsEnabled === true && !defaults.isEnabled) {
 			throw new AppError('conflict', 'SKILLS_ENABLED=false keeps the skills off.', {
 				hint: 'Start the server without it.'
@@ -61,25 +93,42 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 		if (typeof skillsmpApiKey === 'string') await vault.set(SKILLSMP, API_KEY, skillsmpApiKey, now);
 		if (skillsmpApiKey === null) await vault.remove(SKILLSMP, API_KEY);
 		if (skillsmpApiKey !== undefined) storedKey = skillsmpApiKey;
+		const origin = originOf(modelBaseUrlOf({ ...chosen, ...patch }, defaults.model));
+		// Before the address is another one: at no moment is a key there for a host that it was not entered for.
+		if (typeof modelApiKey === 'string') await keepModelKey({ key: modelApiKey, origin }, now);
+		else if (modelApiKey === null || modelKey?.origin !== origin) await keepModelKey(null, now);
 		await store.settings.set(patch, now);
 		chosen = { ...chosen, ...patch };
 		return read();
+	};
+
+	const inTurn = (change: () => Promise<Settings>): Promise<Settings> => {
+		const changed = changes.then(change);
+		changes = changed.catch(() => undefined);
+		return changed;
 	};
 
 	return {
 		current: read,
 		change(patch, now) {
 			const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
-			const changed = changes.then(() => apply(given, now));
-			changes = changed.catch(() => undefined);
-			return changed;
+			return inTurn(() => apply(given, now));
 		},
-		skillsmpApiKey: () => storedKey ?? defaults.skillsmpApiKey
+		skillsmpApiKey: () => storedKey ?? defaults.skillsmpApiKey,
+		modelKeyFor: (baseUrl) => modelKeyFor(baseUrl, modelKey, defaults.model)?.key ?? null,
+		setModelKey: (modelApiKey, baseUrl, now) =>
+			inTurn(async () => {
+				const { model } = read();
+				if (model.baseUrl === baseUrl) return apply({ modelApiKey }, now);
+				throw new AppError('conflict', 'The key is for another server than the one that is set by now.', {
+					hint: `Models are asked at ${originOf(model.baseUrl)}: sign in there, or set the base URL back.`
+				});
+			})
 	};
 }
 
 /** What an older or newer version has stored and this one does not know counts as not set. */
 function readChosen(stored: ReadonlyMap<string, unknown>): Chosen {
 	const values = [...stored].filter(([key, value]) => settingsPatch.safeParse({ [key]: value }).success);
-	return Object.fromEntries(values.filter(([key]) => key !== 'skillsmpApiKey'));
+	return Object.fromEntries(values.filter(([key]) => !KEYS.includes(key)));
 }

@@ -1,5 +1,4 @@
 /** What is wrong with a skill of the library, ready or broken, and mending it in place (FEATURES F1). */
-import { realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
 import type { DiagnosisFix, SkillDiagnosis } from '../../shared/skills.ts';
@@ -8,9 +7,9 @@ import { DoctorError } from '../skills/doctor/doctor-error.ts';
 import { lineDiff } from '../skills/doctor/line-diff.ts';
 import { applyFixes, diagnose, type Diagnosis } from '../skills/doctor.ts';
 import type { SkillRegistry } from '../skills/registry.ts';
-import { isInside } from '../skills/resources.ts';
 import type { BrokenSkill, Skill } from '../skills/types.ts';
 import { brokenIdOf, idOf, isFirst, requireListed, type LookupParts } from './skill-lookup.ts';
+import { folderGone, requireInRoot } from './skill-place.ts';
 
 export interface DiagnosisParts extends LookupParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot' | 'reload'> };
@@ -40,7 +39,7 @@ export async function fixSkill(
 	{ digest, fixes }: DiagnosisFix
 ): Promise<SkillDiagnosis> {
 	const skill = requireListed(parts, id);
-	await requireInRoot(skill);
+	await requireInRoot(skill, 'Fix');
 	let diagnosis: Diagnosis;
 	try {
 		diagnosis = await applyFixes(skill.dir, { digest, fixes });
@@ -105,28 +104,12 @@ function diffOf(name: string, before: string, after: string): string | null {
 	return [`--- ${name}`, '+++ SKILL.md', '@@ @@', ...lineDiff(before, after), ''].join('\n');
 }
 
-function idIn(parts: DiagnosisParts, skill: Skill | BrokenSkill): string {
+/** The id that the list gives it. */
+export function idIn(parts: LookupParts, skill: Skill | BrokenSkill): string {
 	return skill.status === 'broken' ? brokenIdOf(skill) : idOf(skill, isFirst(parts, skill));
-}
-
-/** A folder that is a link may lead anywhere; what lies elsewhere is not ours to write. */
-async function requireInRoot({ name, dir, root }: Skill | BrokenSkill): Promise<void> {
-	try {
-		const [real, realRoot] = await Promise.all([realpath(dir), realpath(root)]);
-		if (real !== realRoot && isInside(realRoot, real)) return;
-	} catch (error) {
-		throw gone(name, dir, error);
-	}
-	throw new AppError('conflict', `“${name}” lies outside ${root}, behind a link. Fix it where it is.`);
 }
 
 function asAppError(error: unknown, { name, dir }: Skill | BrokenSkill): unknown {
 	if (error instanceof DoctorError) return new AppError(CODES[error.code], error.message, { cause: error });
-	return (error as NodeJS.ErrnoException).code === 'ENOENT' ? gone(name, dir, error) : error;
-}
-
-function gone(name: string, dir: string, cause: unknown): AppError {
-	return new AppError('conflict', `The folder of “${name}”, ${dir}, cannot be found any more. Reload the skills.`, {
-		cause
-	});
+	return (error as NodeJS.ErrnoException).code === 'ENOENT' ? folderGone(name, dir, error) : error;
 }

@@ -1,13 +1,16 @@
 /** The library as the API lists it: usable skills, then shadowed, broken and built-in ones; of any number (FEATURES E2). */
-import type { SkillQuery, SkillSummary } from '../../shared/skills.ts';
+import type { CatalogSize, SkillQuery, SkillSummary } from '../../shared/skills.ts';
+import { renderCatalog } from '../skills/catalog.ts';
 import { skillIdOf } from '../skills/execution-host.ts';
 import { ownerOf } from '../skills/owners.ts';
 import type { SkillRegistry, SkillSnapshot } from '../skills/registry.ts';
+import { estimateTokens } from '../skills/prompt.ts';
 import { createPace } from '../skills/slices.ts';
 import type { BrokenSkill, Skill } from '../skills/types.ts';
 import { viewOf } from '../skills/visibility.ts';
 import { BUILTIN, summariseBuiltin, type BuiltinSkill } from './builtin-skills.ts';
 import { isOwned } from './install-index.ts';
+import { CATALOG_TOKENS } from './instructions.ts';
 import { brokenIdOf, idOf } from './skill-lookup.ts';
 import type { SkillModes } from './skill-modes.ts';
 import { modeOf, summariseSkills, type SummaryParts } from './skill-summaries.ts';
@@ -21,6 +24,8 @@ export interface SkillListParts extends SummaryParts {
 export interface SkillLister {
 	/** What fits `query`, in a stable order: of all of it, page `page` (from 1) of `limit`. */
 	list(query: SkillQuery, page: { page: number; limit: number }): Promise<SkillPage>;
+	/** What telling the model of all of it costs; counted once for each revision. */
+	catalog(revision: string): CatalogSize;
 }
 
 interface SkillPage {
@@ -42,6 +47,7 @@ export function createSkillLister(parts: SkillListParts): SkillLister {
 	/** What the words of a query are looked for in; made when it is needed first. */
 	const texts = new WeakMap<Listed, string>();
 	let read: ReadLibrary | null = null;
+	let counted: { revision: string; size: CatalogSize } | null = null;
 
 	const library = (): ReadLibrary => {
 		const snapshot = parts.skills.registry.snapshot();
@@ -64,6 +70,15 @@ export function createSkillLister(parts: SkillListParts): SkillLister {
 			const found = isWanted ? await filterInSlices(all, isWanted) : all;
 			const shown = found.slice((page - 1) * limit, page * limit);
 			return { data: await summarise(shown, rivals, parts), total: found.length };
+		},
+
+		catalog(revision) {
+			if (counted?.revision !== revision) {
+				const { skills } = viewOf(parts.skills.registry.snapshot(), parts.modes).library;
+				const tokens = estimateTokens(renderCatalog(skills, { hasGuidance: true }));
+				counted = { revision, size: { tokens, budgetTokens: CATALOG_TOKENS } };
+			}
+			return counted.size;
 		}
 	};
 }

@@ -1,25 +1,23 @@
 /** One run's work, from the request to the events of the agent: prompt, skills, tools, history (DESIGN §4). */
 import type { RunEvent } from '../../shared/events.ts';
 import type { Message } from '../../shared/message.ts';
+import type { ReasoningEffort } from '../../shared/models.ts';
 import { heldCalls, loadedSkills, seenDigests, toInput, unsaidItems } from '../agent/history.ts';
 import { runAgent, type AgentLimits } from '../agent/loop.ts';
 import type { Model, ResponseItem } from '../agent/model.ts';
-import { renderCatalog } from '../skills/catalog.ts';
-import { estimateTokens } from '../skills/prompt.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
-import { viewOf } from '../skills/visibility.ts';
 import type { Store } from '../store/store.ts';
 import type { ApprovalPolicy } from './approval-policy.ts';
 import { createContextBudget } from './context-budget.ts';
-import { CATALOG_TOKENS, instructionsOf } from './instructions.ts';
+import { instructionsOf } from './instructions.ts';
 import type { SkillModes } from './skill-modes.ts';
 import type { RunRequest } from './run-request.ts';
 import { createSkillToolbox, type BuiltinTools } from './skill-toolbox.ts';
+import { skillsOfTurn } from './turn-skills.ts';
 import type { Workspaces } from './workspaces.ts';
 
 export interface TurnParts {
 	store: Store;
-	model: Model;
 	skills: SkillsProvider;
 	workspaces: Workspaces;
 	approvals: ApprovalPolicy;
@@ -30,7 +28,6 @@ export interface TurnParts {
 		used: ReadonlySet<string>;
 		only?: readonly string[] | undefined;
 	}) => BuiltinTools;
-	limits: AgentLimits;
 	/** Most tokens that a model is sent, however many it takes; null for as many as it takes. */
 	contextTokens: number | null;
 }
@@ -39,6 +36,11 @@ export interface Turn {
 	request: RunRequest;
 	/** The answer as it is before the run's first event. */
 	answer: Message;
+	/** What answers, from its first step to its last, whatever is set meanwhile. */
+	model: Model;
+	/** How long the model is to think; null leaves it to the model. */
+	effort: ReasoningEffort | null;
+	limits: AgentLimits;
 	signal: AbortSignal;
 	isAskedToYield(): boolean;
 	record(items: ResponseItem[]): void;
@@ -58,40 +60,38 @@ const GO_ON: ResponseItem = {
 
 /** Yields the run's events; the last of them is its one terminal event. */
 export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<RunEvent> {
-	const { store, model, skills, workspaces, approvals, modes, limits } = parts;
-	const { request, answer, signal } = turn;
+	const { store, skills, workspaces, approvals, modes } = parts;
+	const { request, answer, signal, model, effort, limits } = turn;
 	const { runId, conversationId } = request;
 	yield { type: 'RUN_STARTED', threadId: conversationId, runId };
 
 	const goesOn = request.kind === 'continue' || request.kind === 'resume';
-	const history = await store.messages.listForModel(
-		conversationId,
-		goesOn ? answer.id : (answer.parentId ?? answer.id)
-	);
+	const stored = await store.messages.listForModel(conversationId, goesOn ? answer.id : (answer.parentId ?? answer.id));
 	const snapshot = skills.registry.snapshot();
-	const { library } = viewOf(snapshot, { ...modes, allowed: request.policy?.allowed });
-	const offered = library.skills.map(({ name, description }) => ({ name, description }));
-	const question = history.findLast(({ message }) => message.role === 'user')?.message;
+	const question = stored.findLast(({ message }) => message.role === 'user')?.message;
 	const asked = question ? textOf(question) : '';
-	const ranked = await skills.rank(snapshot, asked);
 	const builtins = parts.builtins?.({
 		question: asked,
-		used: calledTools(history),
+		used: calledTools(stored),
 		only: request.policy?.builtins
 	});
-	const catalog = renderCatalog(library.skills, {
-		budgetTokens: CATALOG_TOKENS,
-		rank: () => ranked.filter((skill) => library.skills.includes(skill)),
-		hasGuidance: true
+	const told = await skillsOfTurn({
+		...{ skills, modes, snapshot, asked, model, signal },
+		allowed: request.policy?.allowed,
+		states: await store.conversationSkills.list(conversationId),
+		contextTokens: parts.contextTokens
 	});
-	yield { type: 'CUSTOM', name: 'skill.catalog', value: { skills: offered, tokens: estimateTokens(catalog) } };
+	yield { type: 'CUSTOM', name: 'skill.catalog', value: told.offer };
 
-	const instructions = instructionsOf(catalog, await workspaces.list(conversationId));
+	const { catalog, always } = told;
+	const history = told.historyOf(stored);
+	const instructions = instructionsOf(catalog, await workspaces.list(conversationId), { always });
 	const budget = createContextBudget({
 		model,
 		contextTokens: parts.contextTokens,
 		instructions,
 		catalog,
+		always,
 		conversationId,
 		compactions: store.compactions,
 		signal
@@ -99,8 +99,8 @@ export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<Run
 	const input = toInput(await budget.shorten(history), model.id);
 	const session = skills.createSession({
 		snapshot,
-		loaded: loadedSkills(history),
-		seen: seenDigests(input),
+		loaded: [...told.loaded.map(({ name }) => name), ...loadedSkills(history)],
+		seen: [...told.loaded.map(({ digest }) => digest), ...seenDigests(input)],
 		dialect: 'full',
 		modeOf: modes.modeOf,
 		pinOf: modes.pinOf,
@@ -117,13 +117,14 @@ export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<Run
 	});
 	if (request.kind === 'continue') {
 		// What was shown of an unfinished answer is no item of the model's server; later turns are to know it too.
-		const unsaid = unsaidItems(history.at(-1));
+		const unsaid = unsaidItems(stored.at(-1));
 		if (unsaid.length > 0) turn.record(unsaid);
 		input.push(GO_ON);
 	}
 	const held = request.kind === 'resume' ? heldCalls(answer, await approvals.decisions(conversationId, answer)) : [];
 	yield* runAgent({
 		model,
+		effort,
 		instructions,
 		input,
 		held,

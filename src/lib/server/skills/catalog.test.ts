@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { renderCatalog, renderSystemPrompt } from './catalog.ts';
+import { renderCatalog, renderSystemPrompt, tellCatalog } from './catalog.ts';
 import { estimateTokens } from './prompt.ts';
 import { createSkillIndex } from './skill-index.ts';
 import { skillOf } from './skill-of.suite.ts';
@@ -123,6 +123,31 @@ describe('a budget', () => {
 			seen.add(has.map(Number).join(''));
 		}
 		expect([...seen]).toEqual(expect.arrayContaining(['0000', '0001', '0011', '0111', '1111']));
+	});
+	test('F2: it says of each skill how it was told: in full, by name, or not at all, and what that takes', () => {
+		const { text, told } = tellCatalog(library, { budgetTokens: 2000, rank });
+		const ways = library.map((skill) => told.get(skill)?.told ?? 'omitted');
+		expect(new Set(ways)).toEqual(new Set(['full', 'name', 'omitted']));
+		for (const [index, skill] of library.entries()) {
+			expect(text.includes(`### ${skill.name}\n`)).toBe(ways[index] === 'full');
+			expect(new RegExp(`(: |, )${skill.name}[,.]`).test(text)).toBe(ways[index] === 'name');
+		}
+		expect(told.get(library.at(-1)!)).toEqual({ told: 'full', tokens: expect.any(Number) as number });
+		const sum = [...told.values()].reduce((tokens, each) => tokens + each.tokens, 0);
+		expect(sum).toBeLessThanOrEqual(2000);
+		expect(sum).toBeGreaterThan(1500);
+	});
+	test.each(formats)('F2: what it says of the skills is what %s has, in every budget', (format) => {
+		const some = library.slice(-20);
+		for (let budgetTokens = 0; budgetTokens <= 2000; budgetTokens += 7) {
+			const { text, told } = tellCatalog(some, { format, budgetTokens, hasGuidance: true });
+			expect(text).toBe(renderCatalog(some, { format, budgetTokens, hasGuidance: true }));
+			for (const skill of some) {
+				const isThere = new RegExp(`${skill.name}\\b`).test(text);
+				expect(told.has(skill)).toBe(isThere);
+				if (isThere) expect(text.includes(skill.description)).toBe(told.get(skill)?.told === 'full');
+			}
+		}
 	});
 	test.each([0, -1, Number.NaN])('B9: for %d tokens there is nothing to read', (budgetTokens) => {
 		expect(renderCatalog(many, { budgetTokens })).toBe('');

@@ -22,14 +22,34 @@ export interface CatalogOptions {
 /** Characters of a description that are shown (A9). */
 const MAX_DESCRIPTION = 1024;
 
+/** How a skill was told: with its description, or by its name alone. */
+export interface ToldSkill {
+	told: 'full' | 'name';
+	/** Estimated tokens of what was told of it. */
+	tokens: number;
+}
+
+export interface Catalog {
+	/** The system prompt's section; empty when there is nothing to offer (C18). */
+	text: string;
+	/** Those that it tells of; the others had no room. */
+	told: ReadonlyMap<Skill, ToldSkill>;
+}
+
 /** The system prompt's section; empty when there is nothing to offer (C18). */
 export function renderCatalog(skills: readonly Skill[], options: CatalogOptions = {}): string {
-	if (skills.length === 0) return '';
+	return tellCatalog(skills, options).text;
+}
+
+/** `renderCatalog`, and what of each skill it tells (F2). */
+export function tellCatalog(skills: readonly Skill[], options: CatalogOptions = {}): Catalog {
+	if (skills.length === 0) return NOTHING_TOLD;
 	const { format = 'markdown', budgetTokens = Infinity, rank = () => [], hasGuidance = false } = options;
 	const form = FORMATS[format];
 	const head = hasGuidance ? `${form.head}\n\n${GUIDANCE}` : form.head;
-	const whole = join(head, skills.map(form.entry), form);
-	if (estimateTokens(whole) <= budgetTokens) return whole;
+	const entries = skills.map(form.entry);
+	const whole = join(head, entries, form);
+	if (estimateTokens(whole) <= budgetTokens) return { text: whole, told: toldIn(form, { full: skills, entries }) };
 
 	const ranked = rank();
 	const isRanked = new Set(ranked);
@@ -39,20 +59,42 @@ export function renderCatalog(skills: readonly Skill[], options: CatalogOptions 
 	return renderPart(inOrder, head.length <= room / 2 ? head : form.head, room, form);
 }
 
+const NOTHING_TOLD: Catalog = { text: '', told: new Map() };
+
+/** Rounded to the nearest, for parts that are summed up. */
+function shareOf(text: string): number {
+	return Math.max(1, Math.round(text.length / 4));
+}
+
 /** As many skills as there is room for, in characters, so that the sum is exact; empty without room for any. */
-function renderPart(skills: readonly Skill[], head: string, room: number, form: Form): string {
+function renderPart(skills: readonly Skill[], head: string, room: number, form: Form): Catalog {
 	const left = room - join(head, [''], form).length;
-	if (!(left > 0)) return '';
+	if (!(left > 0)) return NOTHING_TOLD;
 	// A quarter is for the names of the others.
-	const told = takeWhile(
+	const full = takeWhile(
 		skills,
 		Math.floor((left * 3) / 4),
 		(skill) => form.entry(skill).length + form.separator.length
 	);
-	const entries = told.map(form.entry);
+	const entries = full.map(form.entry);
 	const used = entries.reduce((sum, entry) => sum + entry.length + form.separator.length, 0);
-	const parts = [...entries, ...othersIn(skills.slice(told.length), left - used, form)];
-	return parts.length > 0 ? join(head, parts, form) : '';
+	const others = othersIn(skills.slice(full.length), left - used, form);
+	const parts = others ? [...entries, others.text] : entries;
+	if (parts.length === 0) return NOTHING_TOLD;
+	return { text: join(head, parts, form), told: toldIn(form, { full, entries, named: others?.named ?? [] }) };
+}
+
+/** What each skill takes: its entry or its name, with what sets it apart from the next. */
+function toldIn(
+	{ separator }: Form,
+	{ full, entries, named = [] }: { full: readonly Skill[]; entries: readonly string[]; named?: readonly Skill[] }
+): Map<Skill, ToldSkill> {
+	const told = new Map<Skill, ToldSkill>();
+	for (const [index, skill] of full.entries()) {
+		told.set(skill, { told: 'full', tokens: shareOf((entries[index] ?? '') + separator) });
+	}
+	for (const skill of named) told.set(skill, { told: 'name', tokens: shareOf(`${skill.name}, `) });
+	return told;
 }
 
 /** `markdown` of all skills, as S0 has it. */
@@ -115,23 +157,27 @@ function join(head: string, entries: readonly string[], { separator, tail }: For
 	return [head, ...(entries.length > 0 ? [entries.join(separator)] : [])].join('\n') + tail;
 }
 
-/** The names of the rest, as many as there is room for, and where to look for them. */
-function othersIn(rest: readonly Skill[], room: number, { note, separator }: Form): string[] {
-	if (rest.length === 0) return [];
-	const text = (names: readonly string[]) => {
-		const missing = rest.length - names.length;
+/** The names of the rest, as many as there is room for, and where to look for them; null without room for that. */
+function othersIn(
+	rest: readonly Skill[],
+	room: number,
+	{ note, separator }: Form
+): { text: string; named: readonly Skill[] } | null {
+	if (rest.length === 0) return null;
+	const line = (named: readonly Skill[]) => {
+		const missing = rest.length - named.length;
+		const names = named.map(({ name }) => name).join(', ');
 		const listed =
-			names.length > 0
-				? `More skills: ${names.join(', ')}${missing > 0 ? `, and ${missing} others` : ''}.`
+			named.length > 0
+				? `More skills: ${names}${missing > 0 ? `, and ${missing} others` : ''}.`
 				: `${missing} more skills.`;
-		return note(`${listed} Call search_skills to find one.`);
+		return { text: note(`${listed} Call search_skills to find one.`), named };
 	};
 	// The longest text around the names; what is left of it when all of them fit is not worth counting.
 	const fixed = note(`More skills: , and ${rest.length} others. Call search_skills to find one.`).length;
-	const names = takeWhile(rest, room - separator.length - fixed + 2, ({ name }) => name.length + 2);
-	const lines = [text(names.map(({ name }) => name)), text([])];
+	const named = takeWhile(rest, room - separator.length - fixed + 2, ({ name }) => name.length + 2);
 	// A name that had to be escaped is longer than it was.
-	return lines.filter((line) => line.length + separator.length <= room).slice(0, 1);
+	return [line(named), line([])].find(({ text }) => text.length + separator.length <= room) ?? null;
 }
 
 function takeWhile<Item>(items: readonly Item[], room: number, size: (item: Item) => number): Item[] {

@@ -43,7 +43,7 @@ export type { CatalogFormat, CatalogOptions } from './catalog.ts';
 export { scoreSkill } from './search.ts';
 export type { SkillScore, SkillSignals } from './search.ts';
 export { createSkillIndex, createSkillIndexInSlices } from './skill-index.ts';
-export type { RankedSkill, SkillIndex } from './skill-index.ts';
+export type { ExplainedSkill, RankedSkill, SkillIndex, SkillSignal } from './skill-index.ts';
 export type { SdkTool } from './sdk-tools.ts';
 export { findEnvelope, readEnvelope } from './dialects/envelope.ts';
 export type { ToolEnvelope } from './dialects/envelope.ts';

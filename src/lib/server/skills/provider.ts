@@ -21,7 +21,7 @@ import type { OutputRange } from './output-store.ts';
 import { createRegistry, type SkillRegistry, type SkillSnapshot } from './registry.ts';
 import { createSdkTools, type SdkTool } from './sdk-tools.ts';
 import { BUILT_IN_TOOLS, createSkillSession, type SessionOptions, type SkillSession } from './session.ts';
-import { createSkillIndexInSlices, type SkillIndex } from './skill-index.ts';
+import { createSkillIndexInSlices, type ExplainedSkill, type SkillIndex } from './skill-index.ts';
 import type { Skill, SkillExecutionResult, SkillRoot, ToolDefinition } from './types.ts';
 import { createWorkshop, type ToolPreview, type Workshop } from './workshop.ts';
 
@@ -92,6 +92,8 @@ export interface SkillsProvider {
 	createSession(options: Omit<SessionOptions, 'executor' | 'snapshot'> & { snapshot: SkillSnapshot }): SkillSession;
 	/** Skills that fit what somebody said, best first. The index is made once a snapshot. */
 	rank(snapshot: SkillSnapshot, query: string): Promise<Skill[]>;
+	/** Where the points of each of these come from (F2). */
+	explain(snapshot: SkillSnapshot, query: string, skills: readonly Skill[]): Promise<ExplainedSkill<Skill>[]>;
 	/** A piece of a stream that was too long for the model, by the result's `outputId`; null when it is not kept any more. */
 	readOutput(id: string, range?: OutputRange): FilePage | null;
 	/** What `define_tool` made; null unless `defineTools` was given. */
@@ -164,6 +166,10 @@ export async function createSkillsProvider(
 		workshop: workshop ?? undefined
 	});
 	let indexed: { snapshot: SkillSnapshot; index: Promise<SkillIndex<Skill>> } | null = null;
+	const indexFor = (snapshot: SkillSnapshot): Promise<SkillIndex<Skill>> => {
+		if (indexed?.snapshot !== snapshot) indexed = { snapshot, index: createSkillIndexInSlices(snapshot.skills) };
+		return indexed.index;
+	};
 	const cwd = resolve(options.cwd ?? process.cwd());
 
 	return {
@@ -197,10 +203,8 @@ export async function createSkillsProvider(
 		sandbox: sandbox.name,
 		createSession: ({ snapshot, ...more }) =>
 			createSkillSession({ dialect, ...more, snapshot: () => snapshot, executor }),
-		async rank(snapshot, query) {
-			if (indexed?.snapshot !== snapshot) indexed = { snapshot, index: createSkillIndexInSlices(snapshot.skills) };
-			return (await indexed.index).rank(query, MAX_RANKED).map(({ skill }) => skill);
-		},
+		rank: async (snapshot, query) => (await indexFor(snapshot)).rank(query, MAX_RANKED).map(({ skill }) => skill),
+		explain: async (snapshot, query, wanted) => (await indexFor(snapshot)).explain(query, wanted),
 		workshop,
 		readOutput: (id, range) => executor.readOutput(id, range),
 		registerHandler: (name, handler) => handlers.register(name, handler),

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createSkillIndex, createSkillIndexInSlices, type IndexedSkill } from './skill-index.ts';
 
@@ -91,4 +92,67 @@ test('B7: names in camel case and of stop-words, tags and repeated words are rea
 	expect(found('how to', skills)).toEqual(['how-to']);
 	expect(found('do it', skills)).toEqual(['how-to']);
 	expect(found('rain', skills)).toEqual(['how-to', 'getWeather']);
+});
+
+test('F2: the points of a skill are told by the field and the words that they come from, most first', () => {
+	const skills = [
+		skill('fill-pdf', 'Fills the fields of a form.', { tags: ['forms'], triggers: ['sign this contract'] }),
+		skill('tides', 'When the sea comes in.')
+	];
+	const index = createSkillIndex(skills);
+	const [form, tides] = index.explain('Please fill the PDF forms, and sign', skills);
+	expect(form!.signals.map(({ signal, words }) => [signal, words])).toEqual([
+		['whole name', ['fill', 'pdf']],
+		['name', ['fill', 'pdf']],
+		['trigger', ['sign']],
+		['tag', ['forms']],
+		['description', ['fill', 'forms']]
+	]);
+	expect(tides).toEqual({ skill: skills[1], points: 0, signals: [] });
+	expect(index.explain('', skills).map(({ points }) => points)).toEqual([0, 0]);
+	expect(index.explain('tides', [skill('tides')])).toMatchObject([{ points: 0, signals: [] }]);
+});
+
+test('F2: the sum of the signals is the points, and the points are the score of the ranking', () => {
+	const word = fc.constantFrom(
+		'tide',
+		'tides',
+		'pdf',
+		'form',
+		'the',
+		'say',
+		'hello',
+		'editing',
+		'edits',
+		'Wörter',
+		'\u8cc7\u6599'
+	);
+	const words = (maxLength: number) => fc.array(word, { maxLength });
+	const anySkill = fc
+		.record({
+			name: fc.array(word, { minLength: 1, maxLength: 3 }),
+			description: words(8),
+			tags: words(2),
+			triggers: words(3)
+		})
+		.map(({ name, description, tags, triggers }) =>
+			skill(name.join('-'), description.join(' '), { tags, triggers: [triggers.join(' ')] })
+		);
+	fc.assert(
+		fc.property(fc.array(anySkill, { minLength: 1, maxLength: 12 }), words(6), (skills, query) => {
+			const index = createSkillIndex(skills);
+			const ranked = index.rank(query.join(' '), skills.length);
+			const explained = index.explain(
+				query.join(' '),
+				ranked.map((each) => each.skill)
+			);
+			for (const [at, { points, signals }] of explained.entries()) {
+				expect(points).toBeCloseTo(ranked[at]!.score, 4);
+				expect(signals.reduce((sum, signal) => sum + signal.points, 0)).toBeCloseTo(points, 9);
+			}
+			const others = skills.filter((each) => !ranked.some((found) => found.skill === each));
+			for (const { points } of index.explain(query.join(' '), others)) expect(points).toBe(0);
+		}),
+		{ numRuns: 300 }
+	);
 });

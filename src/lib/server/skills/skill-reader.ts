@@ -28,10 +28,7 @@ export interface IndexedTerms {
 }
 
 /** What a word counts by where it stands, and how soon more of the same stop to count (BM25F). */
-const NAME = 3;
-const TAG = 2;
-const TRIGGER = 2;
-const DESCRIPTION = 1;
+export const FIELD_WEIGHTS = { name: 3, tag: 2, trigger: 2, description: 1 } as const;
 const SATURATION = 1.2;
 /** How far a long text is held against a skill. */
 const LENGTH = 0.6;
@@ -94,12 +91,12 @@ export function createSkillReader(): { add(skill: IndexedSkill): void; finish():
 	return {
 		add({ name, description, tags = [], triggers = [] }) {
 			const start = terms.length;
-			let length = readName(name, NAME);
+			let length = readName(name, FIELD_WEIGHTS.name);
 			const inName = terms.length - start;
 			nameWords.push(inName);
-			for (const tag of tags) length += readName(tag, TAG);
-			for (const trigger of triggers) length += readText(trigger, TRIGGER);
-			length += readText(description, DESCRIPTION);
+			for (const tag of tags) length += readName(tag, FIELD_WEIGHTS.tag);
+			for (const trigger of triggers) length += readText(trigger, FIELD_WEIGHTS.trigger);
+			length += readText(description, FIELD_WEIGHTS.description);
 			lengths.push(length);
 			for (let index = start; index < terms.length; index += 1) {
 				const id = terms[index] ?? 0;

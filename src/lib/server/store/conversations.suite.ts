@@ -13,7 +13,10 @@ export function testConversations(bench: () => Bench): void {
 
 		test('a conversation is created once; the same id again is a conflict', async () => {
 			const created = await store.conversations.create({ id: 'c1', title: 'Plans', createdAt: at(1) });
-			expect(created).toEqual({ id: 'c1', title: 'Plans', createdAt: at(1), updatedAt: at(1), activeRunId: null });
+			expect(created).toEqual({
+				...{ id: 'c1', title: 'Plans', createdAt: at(1), updatedAt: at(1), activeRunId: null },
+				...{ isPinned: false, isArchived: false, isUnread: false }
+			});
 			expect(await store.conversations.get('c1')).toEqual(created);
 			await expect(store.conversations.create({ id: 'c1', title: 'Other', createdAt: at(2) })).rejects.toMatchObject({
 				name: 'AppError',

@@ -1,10 +1,11 @@
 /** The messages of a conversation, in order, with what the model is shown of them again. */
-import type { Kysely, Transaction } from 'kysely';
+import type { Insertable, Kysely, Transaction } from 'kysely';
 import { AppError } from '../../shared/errors.ts';
 import type { Message } from '../../shared/message.ts';
 import { alternativesOf, headOf, leafOf, pathTo } from './branches.ts';
 import { itemsFromRow, MESSAGE_COLUMNS, messageFromRow, messageToRow } from './message-row.ts';
-import type { Database } from './schema.ts';
+import type { Database, MessagesTable } from './schema.ts';
+import { indexMessages } from './search.ts';
 
 /** A message, and the Responses API items that it is replayed as; null where the message itself says all. */
 export interface ModelMessage {
@@ -32,12 +33,18 @@ export interface Messages {
 	page(conversationId: string, range: { before?: string; limit: number }): Promise<MessagePage>;
 	/** null when there is none. */
 	get(conversationId: string, id: string): Promise<Message | null>;
+	/** Ids of all messages in the order of their making, or of the branch that is shown. */
+	ids(conversationId: string, which: 'all' | 'shown'): Promise<string[]>;
+	/** These messages, in this order; those that are not there are left out. */
+	read(conversationId: string, ids: readonly string[]): Promise<Message[]>;
 	/** The branch that ends in `lastId`, or the one that is shown. */
 	listForModel(conversationId: string, lastId?: string): Promise<ModelMessage[]>;
 	/** Shows the branch that the message is in, to its newest end. False when there is no such message. */
 	show(conversationId: string, id: string): Promise<boolean>;
 	/** Removes the message and all that follows it, in every branch. False when there is no such message. */
 	remove(conversationId: string, id: string): Promise<boolean>;
+	/** Puts messages, parents first, into a conversation that is empty, and shows the branch that ends in `headId`. */
+	fill(conversationId: string, messages: readonly Message[], headId: string | null): Promise<void>;
 	/** Copies the branch that ends in `lastId` into another conversation, which is empty. */
 	copy(conversationId: string, lastId: string, toConversationId: string): Promise<void>;
 	/** Replaces a message's parts, status and all else that changes; role, time, place and items stay. False when there is no such message. */
@@ -85,6 +92,19 @@ export function createMessages(db: Kysely<Database>): Messages {
 
 		get: (conversationId, id) => findMessage(db, conversationId, id),
 
+		async ids(conversationId, which) {
+			if (which === 'all') {
+				const all = db.selectFrom('messages').select('id').where('conversation_id', '=', conversationId);
+				return (await all.orderBy('position').execute()).map(({ id }) => id);
+			}
+			const head = await headOf(db, conversationId);
+			return head === null ? [] : (await pathTo(db, conversationId, head)).ids;
+		},
+
+		async read(conversationId, ids) {
+			return (await readRows(db, conversationId, ids)).map(messageFromRow);
+		},
+
 		async listForModel(conversationId, lastId) {
 			const last = lastId ?? (await headOf(db, conversationId));
 			if (last === null) return [];
@@ -122,21 +142,35 @@ export function createMessages(db: Kysely<Database>): Messages {
 				return true;
 			}),
 
+		fill: (conversationId, messages, headId) =>
+			db.transaction().execute(async (transaction) => {
+				await insertRows(
+					transaction,
+					messages.map((message, index) => ({
+						...messageToRow(message),
+						...{ conversation_id: conversationId, position: index + 1, items: null, model: null }
+					}))
+				);
+				await indexMessages(transaction, conversationId, messages);
+				await setHead(transaction, conversationId, headId);
+			}),
+
 		copy: (conversationId, lastId, toConversationId) =>
 			db.transaction().execute(async (transaction) => {
 				const { ids } = await pathTo(transaction, conversationId, lastId);
 				const rows = await readRows(transaction, conversationId, ids);
-				await transaction
-					.insertInto('messages')
-					// The runs stay where they ran: an answer that is copied is nobody's any more.
-					.values(
-						rows.map((row, index) => ({ ...row, conversation_id: toConversationId, position: index + 1, run_id: null }))
-					)
-					.execute();
+				// The runs stay where they ran: an answer that is copied is nobody's any more.
+				const copied = { conversation_id: toConversationId, run_id: null };
+				await insertRows(
+					transaction,
+					rows.map((row, index) => ({ ...row, ...copied, position: index + 1 }))
+				);
+				await indexMessages(transaction, toConversationId, rows.map(messageFromRow));
 				await setHead(transaction, toConversationId, lastId);
 			}),
 
-		update: (conversationId, message) => updateMessage(db, conversationId, message),
+		update: (conversationId, message) =>
+			db.transaction().execute((transaction) => updateMessage(transaction, conversationId, message)),
 
 		appendItems: (conversationId, messageId, items) =>
 			db.transaction().execute(async (transaction) => {
@@ -228,7 +262,12 @@ export async function insertMessages(
 		items: items ? JSON.stringify(items) : null,
 		model: model ?? null
 	}));
-	await transaction.insertInto('messages').values(rows).execute();
+	await insertRows(transaction, rows);
+	await indexMessages(
+		transaction,
+		conversationId,
+		messages.map(({ message }) => message)
+	);
 	await setHead(transaction, conversationId, ids.at(-1) ?? null);
 	return true;
 }
@@ -242,7 +281,19 @@ export async function updateMessage(db: Kysely<Database>, conversationId: string
 		.where('conversation_id', '=', conversationId)
 		.where('id', '=', message.id)
 		.executeTakeFirstOrThrow();
-	return numUpdatedRows > 0n;
+	if (numUpdatedRows === 0n) return false;
+	await indexMessages(db, conversationId, [message]);
+	return true;
+}
+
+/** No statement has more values than a database takes. */
+export async function insertRows(db: Kysely<Database>, rows: readonly Insertable<MessagesTable>[]): Promise<void> {
+	for (let start = 0; start < rows.length; start += ROWS_PER_READ) {
+		await db
+			.insertInto('messages')
+			.values(rows.slice(start, start + ROWS_PER_READ))
+			.execute();
+	}
 }
 
 /** Makes other writers of the conversation wait for this transaction: an update that changes nothing locks the row in Postgres. */

@@ -35,6 +35,7 @@ export function createQueue(db: Kysely<Database>): Queue {
 					.selectFrom('conversations')
 					.select('id')
 					.where('id', '=', conversationId)
+					.where('deleted_at', 'is', null)
 					.executeTakeFirst();
 				if (!conversation) throw new AppError('not_found', 'There is no such conversation.');
 				const { count, last } = await transaction

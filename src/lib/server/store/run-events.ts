@@ -93,6 +93,7 @@ export function createRunEventWriter(db: Kysely<Database>): RunEventWriter {
 				// Of two writers that end a run, the second one finds it ended.
 				if (!(await advanceOne(transaction, last))) return false;
 				await transaction.updateTable('runs').set(end).where('id', '=', last.runId).execute();
+				if (end.state !== 'cancelled') await markUnread(transaction, last.runId);
 				if (used) await addUsage(transaction, last.runId, used);
 				if (folded) await updateMessage(transaction, folded.conversationId, folded.message);
 				return true;
@@ -113,6 +114,15 @@ export function readRunEvents(
 		.where('seq', '>', after)
 		.orderBy('seq')
 		.limit(limit)
+		.execute();
+}
+
+/** Somebody who stopped the run has looked; of every other end nobody may know. */
+async function markUnread(transaction: Transaction<Database>, runId: string): Promise<void> {
+	await transaction
+		.updateTable('conversations')
+		.set({ is_unread: 1 })
+		.where('id', '=', ({ selectFrom }) => selectFrom('runs').select('conversation_id').where('id', '=', runId))
 		.execute();
 }
 

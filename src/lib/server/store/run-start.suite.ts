@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Bench } from './fixtures.suite.ts';
 import { at, events, question, startOf } from './fixtures.suite.ts';
+import type { RunStart } from './run-start.ts';
 import type { Store } from './store.ts';
 
 export function testRunStart(bench: () => Bench): void {
@@ -122,6 +123,31 @@ export function testRunStart(bench: () => Bench): void {
 				expect(await store.conversations.get('c1')).toMatchObject({ updatedAt: at(1), activeRunId: null });
 			}
 		);
+
+		test('F11, F7: what was chosen is kept for the next runs, and what was pinned is pinned', async () => {
+			const choose = async (runId: string, more: Partial<RunStart>) => {
+				await store.runs.start({ ...startOf(runId), ...more });
+				await store.runs.finish(runId, { state: 'success', finishedAt: at(20), events: [] });
+				return store.runs.choiceOf('c1');
+			};
+			expect(await store.runs.choiceOf('c1')).toEqual({ model: null, effort: null });
+			expect(await choose('r1', {})).toEqual({ model: null, effort: null });
+			expect(await choose('r2', { choice: { model: 'a/b' }, pins: ['demo', 'demo'] })).toEqual({
+				model: 'a/b',
+				effort: null
+			});
+			expect(await choose('r3', { choice: { effort: 'low' } })).toEqual({ model: 'a/b', effort: 'low' });
+			expect(await choose('r4', { choice: { model: null } })).toEqual({ model: null, effort: 'low' });
+			expect(await store.conversationSkills.list('c1')).toMatchObject([{ skill: 'demo', state: 'pinned' }]);
+		});
+
+		test('F11, F7: a start that is refused chooses and pins nothing', async () => {
+			await store.runs.start(startOf('r1'));
+			const refused = await store.runs.start({ ...startOf('r2'), choice: { model: 'a/b' }, pins: ['demo'] });
+			expect(refused.outcome).toBe('busy');
+			expect(await store.runs.choiceOf('c1')).toEqual({ model: null, effort: null });
+			expect(await store.conversationSkills.list('c1')).toEqual([]);
+		});
 
 		test('a start whose last statement fails leaves nothing', async () => {
 			const start = startOf('r1');

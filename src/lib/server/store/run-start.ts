@@ -2,8 +2,10 @@
 import type { Kysely, Transaction } from 'kysely';
 import { AppError } from '../../shared/errors.ts';
 import { endMessage, type Message } from '../../shared/message.ts';
-import { cleanText } from './clean-text.ts';
+import { reasoningEffort, type ReasoningEffort } from '../../shared/models.ts';
+import { titleColumns, wasDeleted } from './conversations.ts';
 import { headOf } from './branches.ts';
+import { pinSkills } from './conversation-skills.ts';
 import { findMessage, insertMessages, setHead, updateMessage } from './messages.ts';
 import type { RunRecord } from './run-row.ts';
 import { findRun, RUN_COLUMNS } from './run-row.ts';
@@ -14,8 +16,18 @@ export interface RunStart {
 	/** Created when it does not exist; one that exists keeps its title, unless that is `placeholder`. */
 	conversation: { id: string; title: string; placeholder?: string };
 	place: RunPlace;
+	/** Kept for the runs that follow in the conversation. */
+	choice?: ModelChoice;
+	/** Names of skills that are pinned in the conversation from now on. */
+	pins?: readonly string[];
 	/** ISO 8601: when the run starts; the conversation counts as updated then. */
 	now: string;
+}
+
+/** What answers in a conversation: what is left out stays as it is, null leaves it to the settings. */
+export interface ModelChoice {
+	model?: string | null;
+	effort?: ReasoningEffort | null;
 }
 
 /**
@@ -60,15 +72,17 @@ class Refusal extends Error {
 async function insertRun(transaction: Transaction<Database>, start: RunStart): Promise<RunStartResult> {
 	const { run, conversation, place, now } = start;
 	// First of all, because it locks the conversation: of two starts at once, the second looks after the first is done.
-	await transaction
+	const { deleted_at } = await transaction
 		.insertInto('conversations')
-		.values({ id: conversation.id, title: cleanText(conversation.title), created_at: now, updated_at: now })
+		.values({ id: conversation.id, ...titleColumns(conversation.title), created_at: now, updated_at: now })
 		.onConflict((conflict) => conflict.column('id').doUpdateSet({ updated_at: now }))
-		.execute();
+		.returning('deleted_at')
+		.executeTakeFirstOrThrow();
+	if (deleted_at !== null) throw wasDeleted();
 	if (conversation.placeholder !== undefined) {
 		await transaction
 			.updateTable('conversations')
-			.set({ title: cleanText(conversation.title) })
+			.set(titleColumns(conversation.title))
 			.where('id', '=', conversation.id)
 			.where('title', '=', conversation.placeholder)
 			.execute();
@@ -105,7 +119,30 @@ async function insertRun(transaction: Transaction<Database>, start: RunStart): P
 		if (other) throw new Refusal({ outcome: 'exists', run: other });
 		throw new AppError('unavailable', `The run ${run.id} was started and deleted elsewhere at this moment. Try again.`);
 	}
+	await keepChoice(transaction, conversation.id, start.choice ?? {});
+	await pinSkills(transaction, conversation.id, start.pins ?? [], now);
 	return { outcome: 'started', run: { ...inserted }, answer };
+}
+
+/** What the conversation has chosen; nulls for one that is not there. */
+export async function choiceOf(db: Kysely<Database>, conversationId: string): Promise<Required<ModelChoice>> {
+	const row = await db
+		.selectFrom('conversations')
+		.select(['model', 'effort'])
+		.where('id', '=', conversationId)
+		.executeTakeFirst();
+	// What a newer version has stored and this one does not know counts as not chosen.
+	return { model: row?.model ?? null, effort: reasoningEffort.safeParse(row?.effort).data ?? null };
+}
+
+async function keepChoice(
+	transaction: Transaction<Database>,
+	conversationId: string,
+	{ model, effort }: ModelChoice
+): Promise<void> {
+	const changes = { ...(model === undefined ? {} : { model }), ...(effort === undefined ? {} : { effort }) };
+	if (Object.keys(changes).length === 0) return;
+	await transaction.updateTable('conversations').set(changes).where('id', '=', conversationId).execute();
 }
 
 /** The message that the run writes, stored as running. */

@@ -1,12 +1,13 @@
 /** Runs and their event logs: at most one running run in a conversation, and each run ends once. */
 import type { Kysely } from 'kysely';
 import type { TokenUsage } from '../../shared/events.ts';
+import { isDeleted } from './conversations.ts';
 import type { FoldedMessage, RunAdvance, StoredEvent } from './run-events.ts';
 import { createRunEventWriter, readRunEvents } from './run-events.ts';
 import type { RunRecord } from './run-row.ts';
 import { findRun, RUN_COLUMNS } from './run-row.ts';
-import type { RunStart, RunStartResult } from './run-start.ts';
-import { startRun } from './run-start.ts';
+import type { ModelChoice, RunStart, RunStartResult } from './run-start.ts';
+import { choiceOf, startRun } from './run-start.ts';
 import type { Database } from './schema.ts';
 
 /** How a run ended, with what is to be written together with its end. */
@@ -25,7 +26,9 @@ export interface RunFinish {
 export interface Runs {
 	/** In one transaction, and the same run once however often it is called. */
 	start(start: RunStart): Promise<RunStartResult>;
-	/** null when there is none. */
+	/** What is to answer in a conversation; nulls where nothing was chosen, or for one that is not there. */
+	choiceOf(conversationId: string): Promise<Required<ModelChoice>>;
+	/** null when there is none, or its conversation is deleted. */
 	get(id: string): Promise<RunRecord | null>;
 	/**
 	 * False, with nothing written, when the run has ended or is gone: its conversation was deleted, or another process
@@ -49,7 +52,12 @@ export function createRuns(db: Kysely<Database>): Runs {
 	return {
 		start: (start) => startRun(db, start),
 
-		get: (id) => findRun(db, id),
+		choiceOf: (conversationId) => choiceOf(db, conversationId),
+
+		async get(id) {
+			const run = await findRun(db, id);
+			return run && !(await isDeleted(db, run.conversationId)) ? run : null;
+		},
 
 		appendEvents: async (runId, events) => !(await writer.advanceAll([{ runId, events }])).has(runId),
 

@@ -5,6 +5,8 @@ import type { RunState } from '../../shared/api.ts';
 export interface ConversationsTable {
 	id: string;
 	title: string;
+	/** The title as search-words.ts folds it; searches look there. */
+	folded_title: Generated<string>;
 	/** The last message of the branch that is shown; null before the first message. */
 	head_id: Generated<string | null>;
 	/** JSON of a TokenUsage: what all its runs have used; null when none has said. */
@@ -280,7 +282,14 @@ export interface LoginSessionsTable {
 	expires_at: string;
 }
 
+/** Messages that are in the index of words (search.ts); what else the table has is each database's own. */
+export interface SearchEntriesTable {
+	conversation_id: string;
+	message_id: string;
+}
+
 export interface Database {
+	search_entries: SearchEntriesTable;
 	conversation_skills: ConversationSkillsTable;
 	skill_settings: SkillSettingsTable;
 	skill_installs: SkillInstallsTable;

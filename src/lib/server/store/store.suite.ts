@@ -2,6 +2,8 @@
 import type { Kysely } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
 import { testBranches } from './branches.suite.ts';
+import { testConversationSkills } from './conversation-skills.suite.ts';
+import { testConversationMarks } from './conversation-marks.suite.ts';
 import { testConversations } from './conversations.suite.ts';
 import { testEvalRuns } from './eval-runs.suite.ts';
 import type { Bench } from './fixtures.suite.ts';
@@ -11,6 +13,7 @@ import { testNetworkGrants } from './network-grants.suite.ts';
 import { testRunStart } from './run-start.suite.ts';
 import { testRuns } from './runs.suite.ts';
 import type { Database } from './schema.ts';
+import { testSearch } from './search.suite.ts';
 import { testSecrets } from './secrets.suite.ts';
 import { testSettings } from './settings.suite.ts';
 import { testSkillCases } from './skill-cases.suite.ts';
@@ -37,6 +40,9 @@ export function testStore(name: string, open: () => Promise<Kysely<Database>>): 
 		afterAll(() => bench.store.close());
 
 		testConversations(() => bench);
+		testConversationSkills(() => bench);
+		testConversationMarks(() => bench);
+		testSearch(() => bench);
 		testMessages(() => bench);
 		testRunStart(() => bench);
 		testRuns(() => bench);

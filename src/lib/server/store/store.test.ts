@@ -105,6 +105,21 @@ describe('a SQLite file', () => {
 		await store.close();
 	});
 
+	test('of a version without an index: what was said is found, titles too', async () => {
+		mkdirSync(dirname(path), { recursive: true });
+		const file = new DatabaseSync(path);
+		file.exec(VERSION_1);
+		file.exec(`update messages set body = replace(body, '"parts":[]', '"parts":[{"type":"text","id":"t","text":"Grüße"}]')
+			where id = 'm3'; update conversations set title = 'Façade' where id = 'c2'`);
+		file.close();
+		const store = await openSqliteStore(path);
+		const found = async (query: string) => (await store.conversations.list({ page: 1, limit: 10, query })).data;
+		expect(await found('grusse')).toEqual([]);
+		expect(await found('gruße')).toMatchObject([{ id: 'c1', snippet: { messageId: 'm3', matches: [[0, 5]] } }]);
+		expect(await found('facade')).toMatchObject([{ id: 'c2' }]);
+		await store.close();
+	});
+
 	test('E14, F4: a database of the version before this one keeps its trust by the files’ digest, and counts what ran', async () => {
 		mkdirSync(dirname(path), { recursive: true });
 		const before = openSqlite(path);
@@ -140,7 +155,7 @@ describe('a SQLite file', () => {
 		await expect(openSqliteStore(path)).rejects.toThrow(
 			/newer version of this server \(it has the migration 999_future\)\. Start that version/
 		);
-		expect(file.prepare('select count(*) as n from kysely_migration').get()).toMatchObject({ n: 5 });
+		expect(file.prepare('select count(*) as n from kysely_migration').get()).toMatchObject({ n: 6 });
 		file.close();
 	});
 

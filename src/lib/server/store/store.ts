@@ -2,6 +2,7 @@
 import type { Kysely } from 'kysely';
 import { createApprovals, type Approvals } from './approvals.ts';
 import { createCompactions, type Compactions } from './compactions.ts';
+import { createConversationSkills, type ConversationSkills } from './conversation-skills.ts';
 import type { Conversations } from './conversations.ts';
 import { createConversations } from './conversations.ts';
 import { createLoginSessions, type LoginSessions } from './login-sessions.ts';
@@ -27,6 +28,7 @@ import { createTrustedSkills, type TrustedSkills } from './trusted-skills.ts';
 /** Every method rejects with an AppError `storage_full` or `unavailable` when the database says so. */
 export interface Store {
 	conversations: Conversations;
+	conversationSkills: ConversationSkills;
 	messages: Messages;
 	runs: Runs;
 	queue: Queue;
@@ -52,6 +54,7 @@ export interface Store {
 export function createStore(db: Kysely<Database>): Store {
 	return {
 		conversations: withStorageErrors(createConversations(db)),
+		conversationSkills: withStorageErrors(createConversationSkills(db)),
 		messages: withStorageErrors(createMessages(db)),
 		runs: withStorageErrors(createRuns(db)),
 		queue: withStorageErrors(createQueue(db)),

@@ -8,8 +8,9 @@ import { api, readJson, readPage, readQuery } from '$lib/server/http.ts';
 
 export const GET: RequestHandler = api(async ({ url, locals }) => {
 	const { page, limit } = readPage(url, 50);
-	const { q: query } = readQuery(url, conversationQuery);
-	const found = await locals.app.store.conversations.list({ page, limit, ...(query ? { query } : {}) });
+	const { q: query, archived } = readQuery(url, conversationQuery);
+	const asked = { page, limit, isArchived: archived === 'true', ...(query ? { query } : {}) };
+	const found = await locals.app.store.conversations.list(asked);
 	return json({ ...found, page, limit } satisfies ConversationList);
 });
 

@@ -5,12 +5,12 @@ import type { Health } from '$lib/shared/api.ts';
 import { api } from '$lib/server/http.ts';
 
 export const GET: RequestHandler = api(async ({ locals }) => {
-	const { login, model, sandbox, skills } = locals.app;
+	const { login, models, sandbox, skills } = locals.app;
 	const { skills: ready, broken } = skills.registry.snapshot();
 	const health: Health = {
 		status: 'ok',
 		version,
-		model,
+		model: models.current(),
 		sandbox: { name: sandbox.name, isolation: sandbox.isolation, running: sandbox.runningCount },
 		database: 'sqlite',
 		login: login.isNeeded,

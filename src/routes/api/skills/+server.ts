@@ -1,7 +1,10 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
-import { skillQuery, type SkillList } from '$lib/shared/skills.ts';
-import { api, readPage, readQuery } from '$lib/server/http.ts';
+import { newSkill } from '$lib/shared/skill-files.ts';
+import { skillQuery, type SkillDetail, type SkillList } from '$lib/shared/skills.ts';
+import { api, readJson, readPage, readQuery } from '$lib/server/http.ts';
+import { createSkill } from '$lib/server/runs/new-skill.ts';
+import { describeSkill } from '$lib/server/runs/skill-details.ts';
 
 export const GET: RequestHandler = api(async ({ url, locals }) => {
 	const { lister, settings, revisions } = locals.app;
@@ -19,7 +22,14 @@ export const GET: RequestHandler = api(async ({ url, locals }) => {
 		totalPages,
 		provider,
 		popularDefaults: [],
-		revision
+		revision,
+		catalog: lister.catalog(revision)
 	};
 	return json(list);
+});
+
+export const POST: RequestHandler = api(async ({ request, locals }) => {
+	const wanted = await readJson(request, newSkill);
+	await createSkill(locals.app, wanted);
+	return json((await describeSkill(locals.app, wanted.name)) satisfies SkillDetail, { status: 201 });
 });

@@ -7,7 +7,7 @@ import type { Slot } from './slots.ts';
 /** Closes each answer, once. */
 export const SIGNATURE = '*From the built-in responder, which is not a language model.*';
 const HOW_TO_GET_A_MODEL =
-	'Set `OPENROUTER_API_KEY` (in the environment or in `.env`) to have a language model answer.';
+	'Add a key in the settings, or set `OPENROUTER_API_KEY` (in the environment or in `.env`), to have a language model answer.';
 const MAX_LISTED = 40;
 
 /** For a message that fits nothing. */

@@ -10,7 +10,7 @@ import type { Plan, PlannedCall } from './plan.ts';
 import { readQuestion } from './question.ts';
 import type { Question } from './question.ts';
 import { hasFailed, reportCalls } from './report.ts';
-import { readSkillContent, toolNamesOf } from './skill-content.ts';
+import { readSkillContent, readSkillContents, toolNamesOf, withoutSkillContents } from './skill-content.ts';
 import { readTurn, skillOf } from './turn.ts';
 import type { FinishedCall, Turn } from './turn.ts';
 
@@ -19,8 +19,9 @@ export type Decision = { kind: 'call'; call: PlannedCall } | { kind: 'say'; text
 /** Tools that serve skills themselves: no message asks for them by their words. */
 const SKILL_TOOLS = new Set([LOAD_SKILL, USE_SKILL, 'list_skills', 'search_skills', 'read_skill_file']);
 
-export function decide(request: ModelRequest): Decision {
-	const turn = readTurn(request.input);
+export function decide(given: ModelRequest): Decision {
+	const turn = readTurn(given.input, readSkillContents(given.instructions));
+	const request = { ...given, instructions: withoutSkillContents(given.instructions) };
 	const runs = turn.calls.filter((call) => readSkillContent(call.output) === null);
 	const last = runs.at(-1);
 	const canCall = request.toolChoice !== 'none' && runs.length < MAX_RUNS && !(last && hasFailed(last));

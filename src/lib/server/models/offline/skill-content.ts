@@ -53,6 +53,18 @@ export function readSkillContent(output: string): LoadedSkill | null {
 	};
 }
 
+const BLOCKS = /<skill_content [^>]*>[^]*?<\/skill_content>/g;
+
+/** The skills whose instructions stand in a system prompt. */
+export function readSkillContents(instructions: string): LoadedSkill[] {
+	return (instructions.match(BLOCKS) ?? []).flatMap((block) => readSkillContent(block) ?? []);
+}
+
+/** A system prompt without the instructions of skills, whose headings are none of its own. */
+export function withoutSkillContents(instructions: string): string {
+	return instructions.replace(BLOCKS, '');
+}
+
 function elementAt(text: string, start: number, close: string): { attributes: string; lines: string[] } {
 	const contentAt = start < 0 ? -1 : text.indexOf('>', start);
 	if (contentAt < 0) return { attributes: '', lines: [] };

@@ -27,7 +27,8 @@ export interface Turn {
 	previousSkill: string | null;
 }
 
-export function readTurn(input: readonly ResponseItem[]): Turn {
+/** `known`: skills whose instructions are there whatever is in the history. */
+export function readTurn(input: readonly ResponseItem[], known: readonly LoadedSkill[] = []): Turn {
 	const items = asArray(input).map(asObject);
 	const questionAt = items.findLastIndex(isUserMessage);
 	const outputs = new Map<unknown, string>();
@@ -40,7 +41,7 @@ export function readTurn(input: readonly ResponseItem[]): Turn {
 		attachedFiles: [],
 		earlierFiles: [],
 		calls: [],
-		loadedSkills: new Map(),
+		loadedSkills: new Map(known.map((skill) => [skill.name, skill])),
 		previousSkill: null
 	};
 	for (const [index, item] of items.entries()) {

@@ -1,6 +1,8 @@
 /** What people do with conversations: pinned, archived, deleted with a way back, not yet read; their model and their skills. */
 import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
+import type { Database } from '../schema.ts';
+import { addSearch } from './search-tables.ts';
 
 export async function addChat(db: Kysely<unknown>): Promise<void> {
 	// One column a statement: SQLite adds no more at once.
@@ -12,6 +14,8 @@ export async function addChat(db: Kysely<unknown>): Promise<void> {
 		.addColumn('is_unread', 'integer', (column) => column.notNull().defaultTo(0))
 		.execute();
 	await db.schema.createIndex('conversations_deleted').on('conversations').column('deleted_at').execute();
+
+	await addSearch(db as Kysely<Database>);
 
 	await db.schema
 		.createTable('conversation_skills')

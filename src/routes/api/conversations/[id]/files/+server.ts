@@ -1,8 +1,11 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import { checkConversationId } from '$lib/server/runs/agui-input.ts';
+import { refuseDeleted } from '$lib/server/runs/conversations.ts';
 import { api } from '$lib/server/http.ts';
 
 export const GET: RequestHandler = api(async ({ params, locals }) => {
-	return json({ data: await locals.app.workspaces.list(checkConversationId(params.id)) });
+	const id = checkConversationId(params.id);
+	await refuseDeleted(locals.app, id);
+	return json({ data: await locals.app.workspaces.list(id) });
 });

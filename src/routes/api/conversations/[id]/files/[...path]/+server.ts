@@ -1,14 +1,16 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import { checkConversationId } from '$lib/server/runs/agui-input.ts';
+import { refuseDeleted } from '$lib/server/runs/conversations.ts';
 import { UNTITLED } from '$lib/server/runs/runner.ts';
 import { AppError } from '$lib/shared/errors.ts';
 import { api } from '$lib/server/http.ts';
-import { contentType } from '$lib/server/runs/content-type.ts';
+import { fileHeaders } from '$lib/server/runs/file-headers.ts';
 
 export const PUT: RequestHandler = api(async ({ params, request, locals }) => {
 	const { store, workspaces } = locals.app;
 	const id = checkConversationId(params.id);
+	await refuseDeleted(locals.app, id);
 	// Kit drops the body of a request that names no type; an empty file in its place would be a loss in silence.
 	if (request.body === null && Number(request.headers.get('content-length') ?? 0) > 0)
 		throw new AppError('unsupported_media_type', 'Send the file with a content-type header.');
@@ -19,23 +21,18 @@ export const PUT: RequestHandler = api(async ({ params, request, locals }) => {
 	return json(file, { status: 201 });
 });
 
-export const GET: RequestHandler = api(async ({ params, locals }) => {
-	const { file, bytes } = await locals.app.workspaces.read(checkConversationId(params.id), params.path);
-	const name = encodeURIComponent(params.path.split('/').at(-1) ?? 'file');
+export const GET: RequestHandler = api(async ({ params, url, locals }) => {
+	const id = checkConversationId(params.id);
+	await refuseDeleted(locals.app, id);
+	const { file, bytes } = await locals.app.workspaces.read(id, params.path);
 	return new Response(file.readableWebStream({ autoClose: true }) as ReadableStream<Uint8Array>, {
-		headers: {
-			'content-type': contentType(params.path),
-			'content-length': String(bytes),
-			'content-disposition': `attachment; filename*=UTF-8''${name}`,
-			// A file that a script made must never act as a page of ours.
-			'content-security-policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'",
-			'x-content-type-options': 'nosniff',
-			'cache-control': 'no-cache'
-		}
+		headers: fileHeaders(params.path, bytes, url.searchParams.has('view'))
 	});
 });
 
 export const DELETE: RequestHandler = api(async ({ params, locals }) => {
-	await locals.app.workspaces.remove(checkConversationId(params.id), params.path);
+	const id = checkConversationId(params.id);
+	await refuseDeleted(locals.app, id);
+	await locals.app.workspaces.remove(id, params.path);
 	return new Response(null, { status: 204 });
 });

@@ -1,0 +1,100 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createFakeClient, type FakeClient } from '../../../tests/support/fake-client.ts';
+import {
+	createFakeConversations,
+	sampleConversation,
+	type FakeConversations
+} from '../../../tests/support/fake-conversations.ts';
+import { createFakeServices, type FakeServices } from '../../../tests/support/fake-services.ts';
+import type { RunState } from '../shared/api.ts';
+import { ChatApp } from './app.svelte.ts';
+
+let client: FakeClient;
+let server: FakeConversations;
+let services: FakeServices;
+let visited: string[];
+let app: ChatApp;
+let states: Record<string, RunState['state']>;
+
+beforeEach(async () => {
+	localStorage.clear();
+	sessionStorage.clear();
+	client = createFakeClient();
+	states = {};
+	client.getRun = async (id) => {
+		const time = new Date(0).toISOString();
+		const state = states[id] ?? 'success';
+		return { id, conversationId: 'c', state, model: 'm', lastSeq: 0, startedAt: time, finishedAt: time };
+	};
+	server = createFakeConversations([
+		sampleConversation('a', { title: 'Plans', activeRunId: 'run-a' }),
+		sampleConversation('b', { title: 'Notes', activeRunId: 'run-b' })
+	]);
+	services = createFakeServices();
+	visited = [];
+	app = new ChatApp(client, undefined, {
+		...{ conversations: server, services },
+		go: (path) => void visited.push(path)
+	});
+	await app.conversations.refresh();
+});
+
+afterEach(() => app.conversations.dispose());
+
+const notices = (): string[] => app.toasts.list.map(({ text }) => text);
+
+describe('an answer that ends where nobody looks', () => {
+	test('is told once, with the way there', async () => {
+		app.show('b');
+		server.all = [
+			sampleConversation('a', { title: 'Plans', isUnread: true }),
+			sampleConversation('b', { title: 'Notes', isUnread: true })
+		];
+		await app.conversations.refresh();
+		await expect.poll(notices).toEqual(['“Plans” is ready']);
+		await app.conversations.refresh();
+		expect(notices()).toEqual(['“Plans” is ready']);
+		expect(app.pageTitle('Notes')).toBe('(1) Notes · openrouter-skills');
+		await app.toasts.list[0]?.action?.run();
+		expect(visited).toEqual(['/c/a']);
+	});
+
+	test('and waits for consent says that, and the list marks it until somebody looks', async () => {
+		states['run-a'] = 'waiting';
+		server.all = [sampleConversation('a', { title: 'Plans', isUnread: true })];
+		await app.conversations.refresh();
+		await expect.poll(notices).toEqual(['“Plans” waits for your approval']);
+		expect(app.conversations.waiting).toEqual(['a']);
+		app.show('a');
+		expect(app.conversations.waiting).toEqual([]);
+	});
+
+	test('but was seen in another tab is no news', async () => {
+		server.all = [sampleConversation('a'), sampleConversation('b', { activeRunId: 'run-b' })];
+		await app.conversations.refresh();
+		await app.conversations.refresh();
+		expect(notices()).toEqual([]);
+	});
+});
+
+test('an answer is read only while its conversation is on the page', async () => {
+	const summary = sampleConversation('a', { isUnread: true });
+	client.conversation = {
+		...summary,
+		...{
+			messages: [],
+			hasEarlier: false,
+			alternatives: {},
+			queue: [],
+			cursor: 0,
+			usage: null,
+			model: null,
+			effort: null
+		}
+	};
+	app.open('a');
+	await expect.poll(() => app.session?.phase).toBe('ready');
+	expect(services.changes).toEqual([]);
+	app.show('a');
+	await expect.poll(() => services.changes).toEqual([{ isUnread: false }]);
+});

@@ -1,0 +1,9 @@
+/** Runs in a worker: highlights code with highlight.js, which may take its time here. */
+import hljs from 'highlight.js/lib/common';
+import { readTokens } from './tokens.ts';
+import type { HighlightAnswer, HighlightOrder } from './highlighter.ts';
+
+addEventListener('message', ({ data }: MessageEvent<HighlightOrder>) => {
+	const { value } = hljs.highlight(data.text, { language: data.language, ignoreIllegals: true });
+	postMessage({ id: data.id, tokens: readTokens(value) } satisfies HighlightAnswer);
+});

@@ -1,0 +1,118 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import '../../../app.css';
+import FileCard from './FileCard.svelte';
+
+/** The server has this file; null: it has none. */
+function serve(content: string | null): void {
+	vi.spyOn(globalThis, 'fetch').mockImplementation(async () => {
+		if (content === null)
+			return Response.json({ error: { code: 'not_found', message: 'There is no such file.' } }, { status: 404 });
+		const headers = {
+			'content-length': String(new TextEncoder().encode(content).length),
+			'content-disposition': 'attachment'
+		};
+		return new Response(content, { headers });
+	});
+}
+const show = (path: string, bytes: number) =>
+	render(FileCard, { file: { path, bytes }, conversationId: 'c', version: 'v' });
+async function preview(path: string, content: string) {
+	serve(content);
+	const screen = await show(path, new TextEncoder().encode(content).length);
+	await screen.getByRole('button', { name: `Preview ${path}` }).click();
+	return screen;
+}
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('F14: a file that a script made', () => {
+	test('as a table has a head, counts its rows, and is sorted by a click', async () => {
+		const screen = await preview('a.csv', 'name,count\nb,10\na,9\n"c, d",100\n');
+		await expect.element(screen.getByText('3 rows')).toBeVisible();
+		const names = () => [...document.querySelectorAll('tbody tr')].map((row) => row.firstElementChild?.textContent);
+		expect(names()).toEqual(['b', 'a', 'c, d']);
+		await screen.getByRole('button', { name: 'count' }).click();
+		expect(names()).toEqual(['a', 'b', 'c, d']);
+		await expect.element(screen.getByRole('columnheader', { name: 'count' })).toHaveAttribute('aria-sort', 'ascending');
+		await screen.getByRole('button', { name: 'count' }).click();
+		expect(names()).toEqual(['c, d', 'b', 'a']);
+		await screen.getByRole('button', { name: 'count' }).click();
+		expect(names()).toEqual(['b', 'a', 'c, d']);
+	});
+
+	test('as text has numbers to its lines, and is no markup', async () => {
+		const screen = await preview('a.py', 'print("<b>x</b>")\npass\n');
+		await expect.element(screen.getByTestId('file-text')).toHaveTextContent('print("<b>x</b>") pass');
+		expect(screen.getByTestId('file-preview').element().querySelector('[aria-hidden]')?.textContent).toBe('1\n2');
+	});
+
+	test('as JSON is indented', async () => {
+		const screen = await preview('a.json', '{"a":[1]}');
+		await expect.element(screen.getByTestId('file-text')).toBeVisible();
+		expect(screen.getByTestId('file-text').element().textContent).toBe('{\n  "a": [\n    1\n  ]\n}');
+	});
+
+	test('as Markdown is rendered, and has its source', async () => {
+		const screen = await preview('a.md', '# Title\n\n<script>x</script>');
+		await expect.element(screen.getByRole('heading', { name: 'Title' })).toBeVisible();
+		await screen.getByRole('button', { name: 'Source' }).click();
+		await expect.element(screen.getByTestId('file-text')).toMatchTextContent(/^# Title <script>/);
+	});
+
+	test('as a page is in a frame that may do nothing', async () => {
+		const screen = await preview('a.html', '<p>x</p>');
+		const frame = screen.getByTitle('Preview of the page a.html, without its scripts');
+		await expect.element(frame).toHaveAttribute('sandbox', '');
+		await expect.element(frame).toHaveAttribute('src', '/api/conversations/c/files/a.html?v=v&view');
+		await screen.getByRole('button', { name: 'Source' }).click();
+		await expect.element(screen.getByTestId('file-text')).toHaveTextContent('<p>x</p>');
+	});
+
+	test('that no preview is for is there to be downloaded', async () => {
+		const screen = await show('a.pdf', 5);
+		await expect.element(screen.getByRole('link', { name: 'Download a.pdf' })).toBeVisible();
+		await expect.element(screen.getByRole('button')).not.toBeInTheDocument();
+	});
+
+	test('shows what is hidden in its name', async () => {
+		const screen = await show('exe\u202Efdp.bin', 5);
+		await expect.element(screen.getByText(/exe⟨U\+202E⟩fdp\.bin/)).toBeVisible();
+	});
+
+	test('as an image is enlarged by a click, and Escape leads back', async () => {
+		serve('x');
+		const pixel = 'data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7';
+		const source = vi.spyOn(HTMLImageElement.prototype, 'src', 'set').mockImplementation(function (
+			this: HTMLImageElement
+		) {
+			this.setAttribute('src', pixel);
+		});
+		const screen = await show('chart.png', 1);
+		source.mockRestore();
+		screen.getByRole('img').element().setAttribute('src', pixel);
+		const enlarge = screen.getByRole('button', { name: 'Enlarge chart.png' });
+		await enlarge.click();
+		await expect.element(screen.getByRole('dialog', { name: 'chart.png' })).toBeVisible();
+		await screen.getByRole('button', { name: 'Close' }).click();
+		await expect.element(screen.getByRole('dialog')).not.toBeInTheDocument();
+	});
+});
+
+describe('a file that is another by now', () => {
+	test('says so when it is gone', async () => {
+		serve(null);
+		const screen = await show('a.txt', 5);
+		await screen.getByTestId('file-card').hover();
+		await expect.element(screen.getByTestId('file-state')).toHaveTextContent('This file is not there any more.');
+		await expect.element(screen.getByRole('link')).not.toBeInTheDocument();
+	});
+
+	test('says how long it is when it has changed', async () => {
+		serve('longer than before');
+		const screen = await show('a.txt', 5);
+		await screen.getByRole('button', { name: 'Preview a.txt' }).click();
+		await expect.element(screen.getByTestId('file-state')).toHaveTextContent('Changed since: it has 18 B now.');
+		await expect.element(screen.getByTestId('file-text')).toHaveTextContent('longer than before');
+	});
+});

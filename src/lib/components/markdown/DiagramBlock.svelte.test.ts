@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import { diagramPage } from '../../../routes/frames/diagram/diagram-page.ts';
+import '../../../app.css';
+import DiagramBlock from './DiagramBlock.svelte';
+import Markdown from './Markdown.svelte';
+
+const SLOW = { timeout: 25_000 };
+const frameUrl = (): string => URL.createObjectURL(new Blob([diagramPage('n')], { type: 'text/html' }));
+
+test('a diagram is drawn in a frame without an origin, and its source can be shown', { timeout: 60_000 }, async () => {
+	const screen = await render(DiagramBlock, { text: 'graph TD\n  A[One] --> B[Two]', frameUrl: frameUrl() });
+	const diagram = screen.getByTestId('diagram');
+	await expect.element(diagram, SLOW).toHaveAttribute('data-phase', 'drawn');
+	const frame = screen.container.querySelector('iframe');
+	expect(frame?.getAttribute('sandbox')).toBe('allow-scripts');
+	expect(frame?.contentDocument).toBeNull();
+	expect(frame?.getBoundingClientRect().height).toBeGreaterThan(50);
+	await screen.getByRole('button', { name: 'Show source' }).click();
+	await expect.element(screen.getByText('A[One] --> B[Two]')).toBeVisible();
+});
+
+test('what cannot be drawn stays as its source, with a sentence', { timeout: 60_000 }, async () => {
+	const screen = await render(DiagramBlock, { text: 'graph TD\n  A[[[', frameUrl: frameUrl() });
+	await expect.element(screen.getByText('This could not be drawn; here is its source.'), SLOW).toBeVisible();
+	await expect.element(screen.getByText('A[[[')).toBeVisible();
+});
+
+test('a diagram that is not finished is code', async () => {
+	const screen = await render(Markdown, { text: '```mermaid\ngraph TD', isGrowing: true });
+	await expect.element(screen.getByText('graph TD')).toBeVisible();
+	expect(screen.container.querySelector('iframe')).toBeNull();
+});

@@ -1,0 +1,139 @@
+/** What the command palette offers: from the state of the page, in the order in which it stands there before anything is typed. */
+import Activity from '@lucide/svelte/icons/activity';
+import Braces from '@lucide/svelte/icons/braces';
+import CircleStop from '@lucide/svelte/icons/circle-stop';
+import Code from '@lucide/svelte/icons/code';
+import Download from '@lucide/svelte/icons/download';
+import FileText from '@lucide/svelte/icons/file-text';
+import Keyboard from '@lucide/svelte/icons/keyboard';
+import MessageSquare from '@lucide/svelte/icons/message-square';
+import MessageSquarePlus from '@lucide/svelte/icons/message-square-plus';
+import PanelLeft from '@lucide/svelte/icons/panel-left';
+import Puzzle from '@lucide/svelte/icons/puzzle';
+import Search from '@lucide/svelte/icons/search';
+import Settings from '@lucide/svelte/icons/settings';
+import SunMoon from '@lucide/svelte/icons/sun-moon';
+import Upload from '@lucide/svelte/icons/upload';
+import type { ChatApp } from '../../chat/app.svelte.ts';
+import { cleanText } from '../../chat/clean-text.ts';
+import { shownTitle } from '../../chat/conversation-actions.ts';
+import type { ConversationSearch } from '../../chat/conversation-search.svelte.ts';
+import type { PaletteGroup, PaletteItem } from '../../chat/palette.svelte.ts';
+import { SHORTCUTS } from '../../chat/shortcuts.ts';
+import type { Theme } from '../../chat/theme.svelte.ts';
+import type { ConversationSummary } from '../../shared/api.ts';
+import { paletteText as text } from '../../strings/palette.ts';
+import { sidebarText } from '../../strings/sidebar.ts';
+import type { OverlayProps } from './overlay.ts';
+
+/** Conversations that are shown before anything is typed. */
+const RECENT = 6;
+const THEMES: readonly Theme[] = ['light', 'dark', 'system'];
+
+export function paletteGroups({ app, onsearch, onimport }: OverlayProps, search: ConversationSearch): PaletteGroup[] {
+	const known = new Set(app.conversations.list.map(({ id }) => id));
+	const found = (search.results ?? []).filter(({ id, snippet }) => snippet !== undefined || !known.has(id));
+	return [
+		{ id: 'actions', label: text.groups.actions, items: actions({ app, onsearch, onimport }) },
+		{
+			...{ id: 'conversations', label: text.groups.conversations },
+			items: app.conversations.list.map((one, index) => ({ ...conversation(app, one), isQuiet: index >= RECENT }))
+		},
+		{ id: 'pages', label: text.groups.pages, items: pages(app) },
+		{ id: 'skills', label: text.groups.skills, items: skills(app) },
+		{
+			...{ id: 'found', label: text.groups.found, isFound: true },
+			items: found.map((one) => ({
+				...conversation(app, one),
+				id: `found-${one.id}`,
+				...(one.snippet && { hint: cleanText(one.snippet.text) })
+			}))
+		}
+	];
+}
+
+function conversation(app: ChatApp, summary: ConversationSummary): PaletteItem {
+	const { id } = summary;
+	return {
+		id: `conversation-${id}`,
+		label: shownTitle(summary),
+		icon: MessageSquare,
+		run: () => void app.go(`/c/${id}`)
+	};
+}
+
+function actions({ app, onsearch, onimport }: Omit<OverlayProps, 'onclose'>): PaletteItem[] {
+	const { session, shownId } = app;
+	const keysOf = (id: string) => {
+		const keys = SHORTCUTS.find((shortcut) => shortcut.id === id)?.keys[0];
+		return keys ? { keys } : {};
+	};
+	const save = (format: 'json' | 'markdown') => () => shownId && saveFile(app.actions.exportUrl(shownId, format));
+	return [
+		{
+			...{ id: 'new-chat', label: text.newChat, icon: MessageSquarePlus, ...keysOf('newChat') },
+			run: () => void app.go('/')
+		},
+		...(session?.isRunning && session.id === shownId
+			? [{ id: 'stop', label: text.stop, icon: CircleStop, run: () => void session.stop() }]
+			: []),
+		{ id: 'search', label: text.searchConversations, icon: Search, ...keysOf('search'), run: onsearch },
+		{
+			...{ id: 'sidebar', label: text.toggleSidebar, icon: PanelLeft, ...keysOf('sidebar') },
+			run: () => app.sidebar.toggle()
+		},
+		...(shownId === null
+			? []
+			: [
+					{ id: 'export-markdown', label: text.exportMarkdown, icon: FileText, isQuiet: true, run: save('markdown') },
+					{ id: 'export-json', label: text.exportJson, icon: Braces, isQuiet: true, run: save('json') }
+				]),
+		{ id: 'import', label: text.importFile, icon: Upload, isQuiet: true, run: onimport },
+		...THEMES.map((theme) => ({
+			...{ id: `theme-${theme}`, label: text.theme(sidebarText.themes[theme]), icon: SunMoon, isQuiet: true },
+			run: () => void (app.theme.current = theme)
+		})),
+		{
+			...{ id: 'shortcuts', label: text.shortcuts, icon: Keyboard, ...keysOf('shortcuts') },
+			run: () => void (app.overlay = 'shortcuts')
+		}
+	];
+}
+
+function pages(app: ChatApp): PaletteItem[] {
+	const page = (path: string, label: string, icon: PaletteItem['icon']): PaletteItem => ({
+		...{ id: `page-${path}`, label, icon, run: () => void app.go(path) }
+	});
+	return [
+		page('/skills', text.skillsPage, Puzzle),
+		page('/skills/install', text.install, Download),
+		page('/skills/executions', text.executions, Activity),
+		page('/settings', text.settings, Settings),
+		{ ...page('/docs/api', text.api, Code), isQuiet: true }
+	];
+}
+
+function skills(app: ChatApp): PaletteItem[] {
+	return app.library.ready.flatMap(({ id, name, description }) => {
+		const shown = cleanText(name);
+		const hint = cleanText(description);
+		const address = id.split('/').map(encodeURIComponent).join('/');
+		return [
+			{
+				...{ id: `chat-${id}`, label: text.chatWithSkill(shown), hint, icon: MessageSquarePlus, isQuiet: true },
+				run: () => void app.go(`/?skill=${encodeURIComponent(name)}`)
+			},
+			{
+				...{ id: `skill-${id}`, label: text.openSkill(shown), hint, icon: Puzzle, isQuiet: true },
+				run: () => void app.go(`/skills/${address}`)
+			}
+		];
+	});
+}
+
+function saveFile(href: string): void {
+	const link = document.createElement('a');
+	link.href = href;
+	link.download = '';
+	link.click();
+}

@@ -1,0 +1,149 @@
+/** Which model answers: the one of the server that is set now, or the built-in responder (FEATURES F9, F11). */
+import type { z } from 'zod';
+import { AppError } from '../../shared/errors.ts';
+import {
+	isOpenRouter,
+	type keyCheck,
+	type KeyStatus,
+	type LocalServer,
+	type ModelList,
+	type ReasoningEffort,
+	type signInComplete,
+	type SignInStart
+} from '../../shared/models.ts';
+import type { Settings } from '../../shared/settings.ts';
+import type { Model, ModelSource } from '../agent/model.ts';
+import { createModelCatalog, type ModelCatalog } from './catalog.ts';
+import { checkKey } from './key-check.ts';
+import { findLocalServers } from './local-servers.ts';
+import { createOfflineModel } from './offline.ts';
+import { createResponsesModel } from './responses.ts';
+import { requestHeaders, siblingUrl } from './responses-request.ts';
+import { problemOf } from './server-problem.ts';
+import { createSignIns } from './sign-in.ts';
+
+/** What is set, and may be set anew at any moment. */
+export interface RunningSettings {
+	current(): Pick<Settings, 'model'>;
+	/** The one key that may be sent to this base URL; null for none. */
+	modelKeyFor(baseUrl: string): string | null;
+	/** Stores a key for the base URL, as long as that is the one that is set. @throws AppError `conflict` when it is not */
+	setModelKey(apiKey: string, baseUrl: string, now: string): Promise<Settings>;
+}
+
+export interface ModelsOptions {
+	settings: RunningSettings;
+	/** Where servers on this machine are looked for (F11). */
+	ports: readonly number[];
+	fetch?: typeof fetch;
+	/** Milliseconds, as `Date.now` gives them. */
+	now?: () => number;
+}
+
+export interface Models extends ModelSource {
+	/** What answers now, for people and `/api/health`. */
+	current(): { id: string; offline: boolean; baseUrl: string | null };
+	/** Says what is wrong with the server in `problem`. Throws the signal's reason, and nothing else. */
+	list(signal?: AbortSignal): Promise<ModelList>;
+	/** Stores nothing. What the server has goes to its own host alone. Throws the signal's reason, and nothing else. */
+	check(check: z.output<typeof keyCheck>, signal?: AbortSignal): Promise<KeyStatus>;
+	findLocal(signal?: AbortSignal): Promise<LocalServer[]>;
+	/** `origin` is this server's own. @throws AppError `invalid_input` for an address elsewhere, `conflict` for a server without sign-in */
+	startSignIn(returnTo: string, origin: string): SignInStart;
+	/** @throws AppError `invalid_input`, `conflict`, `unavailable` */
+	completeSignIn(answer: z.output<typeof signInComplete>, signal?: AbortSignal): Promise<Settings>;
+}
+
+/** One server with one key, and what was made for it. */
+interface ServerModels {
+	baseUrl: string;
+	apiKey: string | null;
+	catalog: ModelCatalog;
+	byId: Map<string, Model>;
+}
+
+/** Ids come from requests. */
+const MAX_MODELS = 200;
+const LIST_TIMEOUT_MS = 5000;
+
+const NO_SERVER = 'No model’s server is set up: add a key, or choose a server on this machine.';
+
+export function createModels({ settings, ports, fetch = globalThis.fetch, now = Date.now }: ModelsOptions): Models {
+	const offline = createOfflineModel();
+	const signIns = createSignIns({ fetch, now });
+	let kept: ServerModels | null = null;
+
+	/** Another server, or another key, begins anew; runs keep the model that they have. */
+	const server = (): ServerModels => {
+		const { baseUrl } = settings.current().model;
+		const apiKey = settings.modelKeyFor(baseUrl);
+		if (kept?.baseUrl === baseUrl && kept.apiKey === apiKey) return kept;
+		const headers = requestHeaders({ apiKey: apiKey ?? undefined, appTitle: undefined, referer: undefined });
+		const url = siblingUrl(baseUrl, 'models');
+		const catalog = createModelCatalog({ url, headers, fetch, now, timeoutMs: LIST_TIMEOUT_MS });
+		return (kept = { baseUrl, apiKey, catalog, byId: new Map() });
+	};
+
+	const modelOf = (id: string): Model => {
+		const { byId, baseUrl, apiKey, catalog } = server();
+		const known = byId.get(id);
+		if (known) return known;
+		const model = createResponsesModel({ id, baseUrl, fetch, catalog, ...(apiKey === null ? {} : { apiKey }) });
+		if (byId.size >= MAX_MODELS) byId.clear();
+		byId.set(id, model);
+		return model;
+	};
+
+	const modelFor = ({ id }: { id?: string | null }): Model => {
+		const { isOffline, id: chosen } = settings.current().model;
+		return isOffline ? offline : modelOf(id ?? chosen);
+	};
+
+	return {
+		modelFor,
+		effort: (): ReasoningEffort | null => settings.current().model.effort,
+
+		current() {
+			const { isOffline, id, baseUrl } = settings.current().model;
+			return isOffline ? { id: offline.id, offline: true, baseUrl: null } : { id, offline: false, baseUrl };
+		},
+
+		async list(signal) {
+			if (settings.current().model.isOffline) return { data: [], baseUrl: null, problem: NO_SERVER };
+			const { catalog, baseUrl, apiKey } = server();
+			const context = { baseUrl, hasKey: apiKey !== null, timeoutMs: LIST_TIMEOUT_MS };
+			try {
+				const { models, error } = await catalog.list(signal);
+				return { data: models, baseUrl, problem: error === null ? null : problemOf(error, context) };
+			} catch (error) {
+				signal?.throwIfAborted();
+				return { data: [], baseUrl, problem: problemOf(error, context) };
+			}
+		},
+
+		check({ apiKey, baseUrl = settings.current().model.baseUrl }, signal) {
+			return checkKey({ baseUrl, apiKey: apiKey ?? settings.modelKeyFor(baseUrl), fetch, signal });
+		},
+
+		findLocal: (signal) => findLocalServers({ ports, fetch, signal }),
+
+		startSignIn(returnTo, origin) {
+			const { baseUrl } = settings.current().model;
+			const url = new URL(returnTo);
+			if (url.origin !== origin || url.username !== '' || url.password !== '') {
+				throw new AppError('invalid_input', `returnTo: must be an address of this server, ${origin}`);
+			}
+			if (!isOpenRouter(baseUrl)) {
+				throw new AppError('conflict', `One cannot sign in to ${new URL(baseUrl).host}.`, {
+					hint: 'Paste a key for it, if it needs one.'
+				});
+			}
+			return { url: signIns.start(baseUrl, url) };
+		},
+
+		async completeSignIn({ code, state }, signal) {
+			const { apiKey, baseUrl } = await signIns.complete(code, state, signal);
+			return settings.setModelKey(apiKey, baseUrl, new Date(now()).toISOString());
+		}
+	};
+}

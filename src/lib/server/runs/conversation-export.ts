@@ -1,0 +1,95 @@
+/** Writes a conversation as a file, a few messages at a time, however long it is. */
+import type { ConversationSummary } from '../../shared/api.ts';
+import { FILE_FORMAT, FILE_VERSION, type FileMessage } from '../../shared/conversation-file.ts';
+import { AppError } from '../../shared/errors.ts';
+import type { Message } from '../../shared/message.ts';
+import type { Store } from '../store/store.ts';
+import { markdownOf } from './conversation-markdown.ts';
+import type { Runner } from './runner.ts';
+
+export type ExportFormat = 'json' | 'markdown';
+
+export interface ExportedFile {
+	name: string;
+	type: string;
+	pieces: AsyncIterable<string>;
+}
+
+interface Parts {
+	store: Store;
+	runner: Pick<Runner, 'live'>;
+}
+
+const PAGE = 50;
+const KINDS = {
+	json: { extension: 'json', type: 'application/json' },
+	markdown: { extension: 'md', type: 'text/markdown; charset=utf-8' }
+} as const;
+
+/** JSON has every branch, Markdown the one that is shown. @throws AppError not_found */
+export async function exportConversation(parts: Parts, id: string, format: ExportFormat): Promise<ExportedFile> {
+	const conversation = await parts.store.conversations.get(id);
+	if (!conversation) throw new AppError('not_found', 'There is no such conversation.');
+	const { extension, type } = KINDS[format];
+	const write = format === 'json' ? writeJson : writeMarkdown;
+	return { name: `${fileNameOf(conversation.title)}.${extension}`, type, pieces: write(parts, conversation) };
+}
+
+async function* writeJson(parts: Parts, conversation: ConversationSummary): AsyncGenerator<string> {
+	const { id, title, createdAt } = conversation;
+	const { messages } = parts.store;
+	const all = await messages.ids(id, 'all');
+	const head = (await messages.ids(id, 'shown')).at(-1) ?? null;
+	const facts = { format: FILE_FORMAT, version: FILE_VERSION, title, createdAt, exportedAt: now(), head };
+	yield `${JSON.stringify(facts, null, '\t').slice(0, -2)},\n\t"messages": [`;
+	let separator = '\n\t\t';
+	for await (const message of readAll(parts, conversation, all)) {
+		yield separator + JSON.stringify(withoutRun(message));
+		separator = ',\n\t\t';
+	}
+	yield '\n\t]\n}\n';
+}
+
+async function* writeMarkdown(parts: Parts, conversation: ConversationSummary): AsyncGenerator<string> {
+	yield `# ${conversation.title.replaceAll(/\s+/g, ' ')}\n`;
+	const shown = await parts.store.messages.ids(conversation.id, 'shown');
+	for await (const message of readAll(parts, conversation, shown)) yield `\n${markdownOf(message)}`;
+}
+
+async function* readAll(
+	{ store, runner }: Parts,
+	{ id, activeRunId }: ConversationSummary,
+	ids: readonly string[]
+): AsyncGenerator<Message> {
+	for (let start = 0; start < ids.length; start += PAGE) {
+		for (const message of await store.messages.read(id, ids.slice(start, start + PAGE))) {
+			// Memory is ahead of the database.
+			const live = activeRunId === message.runId && activeRunId !== null ? runner.live(activeRunId) : null;
+			yield live?.message.id === message.id ? live.message : message;
+		}
+	}
+}
+
+function withoutRun({ runId: _runId, ...message }: Message): FileMessage {
+	return message;
+}
+
+function now(): string {
+	return new Date().toISOString();
+}
+
+/** What every system takes as a name, without an ending. */
+export function fileNameOf(title: string): string {
+	const name = title
+		.toWellFormed()
+		.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '')
+		.replaceAll(/[\\/:*?"<>|%]+/g, ' ')
+		.replaceAll(/\s+/g, ' ');
+	// A name may have 255 bytes, and a sign at most four.
+	const short = [...name]
+		.slice(0, 60)
+		.join('')
+		.replaceAll(/^[. ]+|[. ]+$/g, '');
+	if (short === '') return 'conversation';
+	return /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(short) ? `_${short}` : short;
+}

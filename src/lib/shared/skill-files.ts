@@ -1,0 +1,80 @@
+/** Making, editing and handing on skills, as the REST API has it: one file, a check of a text, a new skill (FEATURES F1, F8). */
+import { z } from 'zod';
+import {
+	MAX_SKILL_DESCRIPTION,
+	MAX_SKILL_FILE_BYTES,
+	MAX_SKILL_FILE_PATH,
+	MAX_SKILL_NAME,
+	SKILL_FILE_PATH,
+	SKILL_NAME,
+	SKILL_TEMPLATES
+} from './skill-names.ts';
+import type { SkillDiagnostic } from './skills.ts';
+
+/** Of a file inside a skill's folder, with `/`. */
+export const skillFilePath = z
+	.string()
+	.min(1)
+	.max(MAX_SKILL_FILE_PATH)
+	.regex(SKILL_FILE_PATH, 'is not a file name that works on every system');
+
+/** The query of `GET` and `DELETE /api/skills/:id/file`. */
+export const skillFileQuery = z.object({ path: skillFilePath });
+
+/** `PUT /api/skills/:id/file`: the whole text of one file. */
+export const skillFileWrite = z.strictObject({
+	path: skillFilePath,
+	text: z.string().max(MAX_SKILL_FILE_BYTES),
+	/** SHA-256 of the file as it was read; null for one that is new. */
+	digest: z
+		.string()
+		.regex(/^[0-9a-f]{64}$/)
+		.nullable()
+});
+
+export type SkillFileWrite = z.infer<typeof skillFileWrite>;
+
+/** One text file of a skill. */
+export interface SkillFileText {
+	path: string;
+	text: string;
+	bytes: number;
+	/** SHA-256, to be sent back with what is written. */
+	digest: string;
+	/** May it be run by its mode? It keeps that. */
+	isExecutable: boolean;
+	/** May this server write it? */
+	isWritable: boolean;
+	/** The id of its skill: a SKILL.md that names another names the skill anew. */
+	skill: string;
+}
+
+/** `POST /api/skills/:id/check`: a text as somebody is writing it. */
+export const skillCheckRequest = z.strictObject({
+	text: z.string().max(MAX_SKILL_FILE_BYTES)
+});
+
+/** What a text would be as the SKILL.md of this folder; nothing is written. */
+export interface SkillCheck {
+	status: 'ready' | 'broken';
+	name: string;
+	description: string;
+	/** By the strict rules; `fixId` names one of `fixes`. */
+	issues: (SkillDiagnostic & { fixId: string | null })[];
+	/** The whole text with one fix applied, by the fix's name. */
+	fixes: Record<string, string>;
+	/** Roughly, of the instructions that the model reads when it loads the skill. */
+	tokens: number;
+}
+
+/** `POST /api/skills`: a folder with a skill that works as it is. */
+export const newSkill = z.strictObject({
+	name: z
+		.string()
+		.max(MAX_SKILL_NAME)
+		.regex(SKILL_NAME, 'has lower-case letters, digits and single hyphens, such as invoice-reader'),
+	description: z.string().trim().min(1).max(MAX_SKILL_DESCRIPTION),
+	template: z.enum(SKILL_TEMPLATES)
+});
+
+export type NewSkill = z.infer<typeof newSkill>;

@@ -1,0 +1,18 @@
+/** What names of skills and of their files may be; without a schema, so that a page can tell while somebody types. */
+
+/** Of one file that is written; longer ones are no text that anybody edits. */
+export const MAX_SKILL_FILE_BYTES = 2 * 1024 * 1024;
+
+/** What the standard allows as a name, in full. */
+export const SKILL_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+export const MAX_SKILL_NAME = 64;
+export const MAX_SKILL_DESCRIPTION = 1024;
+
+/** One part of a path means the same on every system: no dots alone, no characters that one of them refuses. */
+const PART = '(?!\\.{1,2}(?:/|$))[^/\\\\<>:"|?*\\u0000-\\u001f\\u007f]*[^/\\\\<>:"|?*\\u0000-\\u001f\\u007f. ]';
+export const SKILL_FILE_PATH = new RegExp(`^${PART}(?:/${PART}){0,7}$`);
+export const MAX_SKILL_FILE_PATH = 512;
+
+/** A SKILL.md alone; with a program that it runs; with a tool that the model calls. */
+export const SKILL_TEMPLATES = ['instructions', 'script', 'tools'] as const;
+export type SkillTemplate = (typeof SKILL_TEMPLATES)[number];

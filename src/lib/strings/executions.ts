@@ -1,0 +1,90 @@
+/** What the record of executions says. */
+export const executionText = {
+	openTheConversation: 'Open the conversation',
+	endIt: 'End it',
+	waiting: 'Waiting',
+	running: 'Running',
+	success: 'Success',
+	error: 'Error',
+	timedOut: 'Timed out',
+	skill: 'Skill',
+	files: 'Files',
+	sandbox: 'Sandbox',
+	exitCode: 'Exit code',
+	output: 'Output',
+	stdoutStderr: (value: string | number, value2: string | number) => `${value} stdout, ${value2} stderr`,
+	limits: 'Limits',
+	askedBy: 'Asked by',
+	filesMade: 'Files made',
+	refused: 'Refused',
+	key: (apiKeyId: string | number) => `key ${apiKeyId}`,
+	session: (sessionId: string | number) => `session ${sessionId}`,
+	theApi: 'the API'
+};
+
+export const executionListText = {
+	pageTitle: (app: string) => `Executions · ${app}`,
+	backToTheSkills: 'Back to the skills',
+	executions: 'Executions',
+	inAll: (total: string | number) => `${total} in all`,
+	status: 'Status',
+	only: (skill: string | number) => `Only ${skill} ✕`,
+	moreFilters: 'More filters',
+	skill: 'Skill',
+	allOfThem: 'all of them',
+	apiKey: 'API key',
+	from: 'From',
+	until: 'Until',
+	showThese: 'Show these',
+	showAll: 'Show all',
+	allThatFitAs: 'All that fit as a file:',
+	csv: 'CSV',
+	json: 'JSON',
+	thatFits: ' that fits',
+	yet: ' yet',
+	nothingWasExecutedEvery: (value: string | number) =>
+		`Nothing was executed${value}. Every run of a script or tool is written down here.`,
+	reading: 'Reading …',
+	pages: 'Pages',
+	newer: 'Newer',
+	pageOf: (page: string | number, totalPages: string | number) => `Page ${page} of ${totalPages}`,
+	older: 'Older',
+	all: 'All',
+	running: 'Running',
+	success: 'Success',
+	error: 'Error',
+	timedOut: 'Timed out'
+};
+
+export const executionTableText = {
+	table: 'Executions',
+	time: 'Time',
+	skill: 'Skill',
+	what: 'Script or tool',
+	status: 'Status',
+	duration: 'Duration',
+	exit: 'Exit',
+	where: 'Asked in',
+	conversation: 'Conversation',
+	byHand: 'API',
+	end: (what: string) => `End ${what}`,
+	endIt: 'End it',
+	open: (skill: string, what: string) => `${skill}: ${what}`
+};
+
+export const executionPageText = {
+	title: (app: string) => `Execution · ${app}`,
+	execution: 'Execution',
+	backToTheExecutions: 'Back to the executions',
+	gone: 'There is no such execution.',
+	loading: 'Reading the execution…',
+	tryAgain: 'Try again',
+	replay: 'What happened',
+	replayOf: 'As the conversation shows it, from the log of its run.',
+	recorded: 'As it was written down.',
+	facts: 'What is known of it',
+	skillPage: 'The skill',
+	others: 'Other executions of this skill',
+	fileMade: (path: string, bytes: string) => `${path} (${bytes})`,
+	filesMade: 'Files made'
+};

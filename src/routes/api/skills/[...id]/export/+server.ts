@@ -1,0 +1,14 @@
+import type { RequestHandler } from './$types';
+import { AppError } from '$lib/shared/errors.ts';
+import { exportSkill, folderNameOf } from '$lib/server/catalog/export-skill.ts';
+import { api, downloadStream } from '$lib/server/http.ts';
+import { findBuiltin } from '$lib/server/runs/builtin-skills.ts';
+import { requireListed } from '$lib/server/runs/skill-lookup.ts';
+
+export const GET: RequestHandler = api(async ({ params, locals }) => {
+	const builtin = findBuiltin(locals.app.builtins.builtins, params.id);
+	if (builtin) throw new AppError('invalid_input', `“${builtin.name}” is part of this server: it has no files.`);
+	const skill = requireListed(locals.app, params.id);
+	const pieces = await exportSkill(skill);
+	return downloadStream(pieces, { name: `${folderNameOf(skill.name)}.zip`, type: 'application/zip' });
+});

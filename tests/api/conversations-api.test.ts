@@ -1,0 +1,210 @@
+/** Addresses of conversations as they answer: lists, marks, deletion with a way back, search, files. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createApp, type App } from '../../src/lib/server/app.ts';
+import { loadConfig } from '../../src/lib/server/config.ts';
+import type { ConversationDetail, ConversationList, ConversationSummary } from '../../src/lib/shared/api.ts';
+import * as chat from '../../src/routes/api/chat/+server.ts';
+import * as list from '../../src/routes/api/conversations/+server.ts';
+import * as one from '../../src/routes/api/conversations/[id]/+server.ts';
+import * as decision from '../../src/routes/api/conversations/[id]/approvals/[interrupt]/+server.ts';
+import * as changes from '../../src/routes/api/conversations/[id]/events/+server.ts';
+import * as download from '../../src/routes/api/conversations/[id]/export/+server.ts';
+import * as files from '../../src/routes/api/conversations/[id]/files/+server.ts';
+import * as file from '../../src/routes/api/conversations/[id]/files/[...path]/+server.ts';
+import * as fork from '../../src/routes/api/conversations/[id]/fork/+server.ts';
+import * as messages from '../../src/routes/api/conversations/[id]/messages/+server.ts';
+import * as message from '../../src/routes/api/conversations/[id]/messages/[message]/+server.ts';
+import * as queue from '../../src/routes/api/conversations/[id]/queue/+server.ts';
+import * as queued from '../../src/routes/api/conversations/[id]/queue/[message]/+server.ts';
+import * as send from '../../src/routes/api/conversations/[id]/queue/[message]/send/+server.ts';
+import * as restore from '../../src/routes/api/conversations/[id]/restore/+server.ts';
+import * as upload from '../../src/routes/api/conversations/import/+server.ts';
+import * as run from '../../src/routes/api/runs/[id]/+server.ts';
+import * as runEvents from '../../src/routes/api/runs/[id]/events/+server.ts';
+
+let root: string;
+let app: App;
+beforeAll(async () => {
+	root = await mkdtemp(join(tmpdir(), 'conversations-api-'));
+	app = await createApp(
+		loadConfig({ DATA_DIR: join(root, 'data'), SKILLS_DIRS: join(root, 'skills'), SKILLS_SANDBOX: 'process' })
+	);
+});
+afterAll(async () => {
+	await app.close();
+	await rm(root, { recursive: true, force: true });
+});
+
+interface Asked {
+	query?: string;
+	params?: Record<string, string>;
+	body?: unknown;
+	/** As it is sent, where that is no JSON. */
+	text?: string;
+}
+
+/** What a handler answers; it has the parts of an event that handlers use. */
+async function ask<Answer>(
+	handler: (event: never) => Response | Promise<Response>,
+	{ query = '', params = {}, body, text = JSON.stringify(body) }: Asked = {}
+) {
+	const url = new URL(`http://localhost/?${query}`);
+	const request = new Request(url, text === undefined ? {} : { method: 'POST', body: text });
+	const { status, headers, ...response } = await answerOf(
+		await handler({ url, request, params, locals: { app } } as never)
+	);
+	return {
+		status,
+		headers,
+		text: response.text,
+		body: parsed(response.text) as Answer & { error: { message: string; code: string } }
+	};
+}
+
+async function answerOf(response: Response) {
+	return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+function parsed(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return null;
+	}
+}
+
+const create = async (title: string): Promise<string> =>
+	(await ask<ConversationSummary>(list.POST, { body: { title } })).body.id;
+const patch = (id: string, body: unknown) => ask<ConversationSummary>(one.PATCH, { params: { id }, body });
+const found = async (query = ''): Promise<ConversationSummary[]> =>
+	(await ask<ConversationList>(list.GET, { query })).body.data;
+
+/** A conversation with one answer of the built-in responder. */
+async function answered(text: string, runId: string): Promise<string> {
+	const id = await create('New conversation');
+	const { status } = await ask(chat.POST, { body: input(id, runId, text) });
+	expect(status).toBe(202);
+	const batches = await app.runner.follow(runId, 0, new AbortController().signal);
+	for await (const _batch of batches ?? []);
+	return id;
+}
+
+const input = (threadId: string, runId: string, content: string) => ({
+	...{ threadId, runId, tools: [], context: [] },
+	messages: [{ id: `${runId}-question`, role: 'user', content }]
+});
+
+test('a change is answered with the conversation as it is then; only a new title makes it newer', async () => {
+	const id = await create('Plans');
+	const { body: before } = await ask<ConversationDetail>(one.GET, { params: { id } });
+	expect(before).toMatchObject({ isPinned: false, isArchived: false, isUnread: false, model: null, effort: null });
+	expect((await patch(id, { isPinned: true })).body).toMatchObject({ isPinned: true, updatedAt: before.updatedAt });
+	await patch(id, { model: 'a/b', effort: 'low' });
+	await patch(id, { isArchived: true, isPinned: false });
+	const { body } = await ask<ConversationDetail>(one.GET, { params: { id } });
+	expect(body).toEqual({ ...before, isArchived: true, model: 'a/b', effort: 'low' });
+	expect((await found()).map((each) => each.id)).not.toContain(id);
+	expect((await found('archived=true')).map((each) => each.id)).toEqual([id]);
+	expect((await patch(id, { title: 'Other' })).body.title).toBe('Other');
+});
+
+test.each([{}, { isUnread: true }, { isPinned: 1 }, { effort: 'huge' }, { model: 'two words' }, { deletedAt: null }])(
+	'a change of %j is refused',
+	async (body) => {
+		expect((await patch(await create('x'), body)).status).toBe(400);
+	}
+);
+
+test('an answer that ends is unread until somebody says that it was seen', async () => {
+	const id = await answered('Hello there', 'run-unread');
+	expect((await found()).find((each) => each.id === id)).toMatchObject({ isUnread: true });
+	expect((await patch(id, { isUnread: false })).body.isUnread).toBe(false);
+});
+
+test('every address of a deleted conversation answers 404, and asking in it says that it can be restored', async () => {
+	const id = await answered('A question about penguins', 'run-deleted');
+	await ask(file.PUT, { params: { id, path: 'a.txt' }, text: 'x' });
+	const before = await ask<ConversationDetail>(one.GET, { params: { id } });
+	expect((await ask(one.DELETE, { params: { id } })).status).toBe(204);
+
+	const queuedBody = { id: 'q', text: 'x' };
+	const answers = await Promise.all([
+		ask(one.GET, { params: { id } }),
+		ask(one.DELETE, { params: { id } }),
+		patch(id, { isPinned: true }),
+		patch(id, { show: 'run-deleted-question' }),
+		ask(changes.GET, { params: { id } }),
+		ask(download.GET, { params: { id } }),
+		ask(files.GET, { params: { id } }),
+		ask(file.GET, { params: { id, path: 'a.txt' } }),
+		ask(file.PUT, { params: { id, path: 'b.txt' }, text: 'x' }),
+		ask(file.DELETE, { params: { id, path: 'a.txt' } }),
+		ask(fork.POST, { params: { id }, body: { messageId: 'run-deleted-question' } }),
+		ask(messages.GET, { params: { id }, query: 'before=run-deleted-question' }),
+		ask(message.DELETE, { params: { id, message: 'run-deleted-question' } }),
+		ask(queue.POST, { params: { id }, body: queuedBody }),
+		ask(queued.PATCH, { params: { id, message: 'q' }, body: { text: 'y' } }),
+		ask(queued.DELETE, { params: { id, message: 'q' } }),
+		ask(send.POST, { params: { id, message: 'q' } }),
+		ask(decision.POST, { params: { id, interrupt: 'i' }, body: { choice: 'once' } }),
+		ask(run.GET, { params: { id: 'run-deleted' } }),
+		ask(run.DELETE, { params: { id: 'run-deleted' } }),
+		ask(runEvents.GET, { params: { id: 'run-deleted' } })
+	]);
+	expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
+	expect((await found('q=penguins')).map((each) => each.id)).toEqual([]);
+	const asked = await ask(chat.POST, { body: input(id, 'run-more', 'more') });
+	expect(asked.status).toBe(409);
+	expect(asked.body.error.message).toContain('was deleted. Restore it');
+
+	expect((await ask<ConversationSummary>(restore.POST, { params: { id } })).body).toMatchObject({ id });
+	expect((await ask(restore.POST, { params: { id } })).status).toBe(200);
+	expect(await ask(one.GET, { params: { id } })).toMatchObject({ body: before.body });
+	expect((await ask(file.GET, { params: { id, path: 'a.txt' } })).text).toBe('x');
+	expect((await ask(restore.POST, { params: { id: 'nobody' } })).status).toBe(404);
+});
+
+test('a search finds what was said, with a piece of it; any text is a query', async () => {
+	const id = await answered('Do axolotls like Zürich?', 'run-search');
+	const [hit] = await found('q=zurich+axo');
+	expect(hit).toMatchObject({ id, snippet: { messageId: 'run-search-question' } });
+	expect(hit?.snippet?.matches.map(([from, to]) => hit.snippet?.text.slice(from, to))).toEqual(['axolotls', 'Zürich']);
+	for (const q of ['"', 'NEAR(', '*', '🎉', '%00', '%ED%A0%80', 'x'.repeat(10_000), 'a+'.repeat(5_000)]) {
+		expect((await ask(list.GET, { query: `q=${q}` })).status, q.slice(0, 10)).toBe(200);
+	}
+	expect((await ask(list.GET, { query: 'archived=maybe' })).status).toBe(400);
+});
+
+test('a file to be saved has a safe name, and comes back as a conversation', async () => {
+	const id = await answered('Export “this” / now', 'run-export');
+	await patch(id, { title: 'Über “x”/\r\ny' });
+	const json = await ask(download.GET, { params: { id } });
+	expect(json.headers.get('content-type')).toBe('application/json');
+	expect(json.headers.get('content-disposition')).toBe(
+		`attachment; filename="_ber _x_ y.json"; filename*=UTF-8''%C3%9Cber%20%E2%80%9Cx%E2%80%9D%20y.json`
+	);
+	const markdown = await ask(download.GET, { params: { id }, query: 'format=markdown' });
+	expect(markdown.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
+	expect(markdown.text).toContain('## You\n\nExport “this” / now\n');
+	expect((await ask(download.GET, { params: { id }, query: 'format=pdf' })).status).toBe(400);
+
+	const imported = await ask<ConversationSummary>(upload.POST, { text: json.text });
+	expect(imported.status).toBe(201);
+	const { body } = await ask<ConversationDetail>(one.GET, { params: { id: imported.body.id } });
+	expect(body.messages.map(({ role, runId }) => [role, runId])).toEqual([
+		['user', null],
+		['assistant', null]
+	]);
+	expect(body.activeRunId).toBeNull();
+});
+
+test('a file that is too large, or no JSON, is refused with a sentence', async () => {
+	const large = await ask(upload.POST, { text: `"${'x'.repeat(20 * 1024 * 1024)}"` });
+	expect(large).toMatchObject({ status: 413, body: { error: { message: 'The body is larger than 20 MB.' } } });
+	expect((await ask(upload.POST, { text: 'PK\u0003\u0004' })).status).toBe(400);
+	const deep = `{"messages":${'['.repeat(500_000)}${']'.repeat(500_000)}}`;
+	expect((await ask(upload.POST, { text: deep })).status).toBe(400);
+});

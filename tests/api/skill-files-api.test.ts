@@ -1,0 +1,164 @@
+/** Making, editing, checking and handing on skills by HTTP: bodies, codes, and what is left on disk (F1, F4, F8). */
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createApp, type App } from '../../src/lib/server/app.ts';
+import { loadConfig } from '../../src/lib/server/config.ts';
+import type { StagedInstall } from '../../src/lib/shared/install.ts';
+import type { SkillCheck, SkillFileText } from '../../src/lib/shared/skill-files.ts';
+import type { SkillDetail, SkillList } from '../../src/lib/shared/skills.ts';
+import * as list from '../../src/routes/api/skills/+server.ts';
+import * as skill from '../../src/routes/api/skills/[...id]/+server.ts';
+import * as check from '../../src/routes/api/skills/[...id]/check/+server.ts';
+import * as download from '../../src/routes/api/skills/[...id]/export/+server.ts';
+import * as file from '../../src/routes/api/skills/[...id]/file/+server.ts';
+import * as staging from '../../src/routes/api/skills/install/staged/+server.ts';
+import * as staged from '../../src/routes/api/skills/install/staged/[id]/+server.ts';
+
+let root: string;
+let app: App;
+const SKILL = '---\nname: demo\ndescription: Says things.\n---\nText.\n';
+beforeAll(async () => {
+	root = await mkdtemp(join(tmpdir(), 'skill-files-api-'));
+	await put('demo/SKILL.md', SKILL);
+	await put('demo/scripts/say.sh', 'echo hi\n');
+	app = await createApp(
+		loadConfig({ DATA_DIR: join(root, 'data'), SKILLS_DIRS: join(root, 'skills'), SKILLS_SANDBOX: 'process' })
+	);
+});
+afterAll(async () => {
+	await app.close();
+	await rm(root, { recursive: true, force: true });
+});
+
+async function put(path: string, text: string): Promise<void> {
+	await mkdir(dirname(join(root, 'skills', path)), { recursive: true });
+	await writeFile(join(root, 'skills', path), text);
+}
+
+interface Asked {
+	query?: string;
+	id?: string;
+	body?: unknown;
+}
+
+async function answer(handler: (event: never) => Response | Promise<Response>, { query = '', id = '', body }: Asked) {
+	const url = new URL(`http://localhost/?${query}`);
+	const request = new Request(url, body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) });
+	return handler({ url, request, params: { id }, locals: { app } } as never);
+}
+
+async function send<Answer = { error: { code: string; message: string } }>(
+	handler: (event: never) => Response | Promise<Response>,
+	asked: Asked = {}
+) {
+	const response = await answer(handler, asked);
+	const text = await response.text();
+	return { status: response.status, body: (text === '' ? null : JSON.parse(text)) as Answer };
+}
+
+test('F1: a file is read, written and removed; the list follows', async () => {
+	const { body: before } = await send<SkillFileText>(file.GET, { id: 'demo', query: 'path=SKILL.md' });
+	expect(before).toMatchObject({ text: SKILL, isWritable: true, skill: 'demo' });
+	const text = SKILL.replace('things', 'other things');
+	const written = await send<SkillFileText>(file.PUT, {
+		id: 'demo',
+		body: { path: 'SKILL.md', text, digest: before.digest }
+	});
+	expect(written).toMatchObject({ status: 200, body: { text } });
+	expect((await send<SkillDetail>(skill.GET, { id: 'demo' })).body.description).toBe('Says other things.');
+	const again = await send(file.PUT, { id: 'demo', body: { path: 'SKILL.md', text: SKILL, digest: before.digest } });
+	expect(again).toMatchObject({ status: 409, body: { error: { details: { digest: written.body.digest } } } });
+	await send(file.PUT, { id: 'demo', body: { path: 'notes.md', text: 'x', digest: null } });
+	expect((await send(file.DELETE, { id: 'demo', query: 'path=notes.md' })).status).toBe(204);
+	await expect(readFile(join(root, 'skills/demo/notes.md'))).rejects.toMatchObject({ code: 'ENOENT' });
+});
+
+test.each([
+	['a path that leads out', { path: '../x', text: '', digest: null }, 400],
+	['an absolute path', { path: '/etc/x', text: '', digest: null }, 400],
+	['a path with a backslash', { path: 'a\\b', text: '', digest: null }, 400],
+	['a name that ends in a dot', { path: 'a./b', text: '', digest: null }, 400],
+	['no digest', { path: 'x', text: '' }, 400],
+	['a key of no meaning', { path: 'x', text: '', digest: null, mode: 7 }, 400],
+	['more than 2 MB', { path: 'x', text: 'x'.repeat(2 * 1024 * 1024 + 1), digest: null }, 400]
+])('F1: writing a file is refused with %s', async (_, body, status) => {
+	expect((await send(file.PUT, { id: 'demo', body })).status).toBe(status);
+});
+
+test.each([
+	['a built-in skill', 'builtin/file_read', 400],
+	['no skill', 'ghost', 404]
+])('F1, F8: %s has no file, no check and no archive', async (_, id, status) => {
+	expect((await send(file.GET, { id, query: 'path=SKILL.md' })).status).toBe(status);
+	expect((await send(file.PUT, { id, body: { path: 'SKILL.md', text: '', digest: null } })).status).toBe(status);
+	expect((await send(check.POST, { id, body: { text: '' } })).status).toBe(status);
+	expect((await answer(download.GET, { id })).status).toBe(status);
+});
+
+test('F1: a text is checked as the SKILL.md of its folder, with fixes, and nothing is written', async () => {
+	const text = '---\nname: Other Name\ndescription: Use when: asked\n---\nText.\n';
+	const { body } = await send<SkillCheck>(check.POST, { id: 'demo', body: { text } });
+	expect(body.issues).toEqual(
+		expect.arrayContaining([expect.objectContaining({ field: 'name', line: 2, fixId: 'name', severity: 'error' })])
+	);
+	const fixed = await send<SkillCheck>(check.POST, { id: 'demo', body: { text: body.fixes.name } });
+	expect(fixed.body).toMatchObject({ name: 'demo', status: 'ready' });
+	const torn = await send<SkillCheck>(check.POST, { id: 'demo', body: { text: 'no front matter' } });
+	expect(torn.body).toMatchObject({ status: 'broken', issues: [{ severity: 'error', line: 1 }] });
+	const right = await send<SkillCheck>(check.POST, { id: 'demo', body: { text: SKILL } });
+	expect(right.body).toEqual({
+		...{ status: 'ready', name: 'demo', description: 'Says things.', issues: [], fixes: {}, tokens: 2 }
+	});
+	expect(await readFile(join(root, 'skills/demo/SKILL.md'), 'utf8')).not.toContain('Other Name');
+});
+
+test('F8: a skill is made from a template and in the list at once; its name is then taken', async () => {
+	const body = { name: 'made-here', description: 'Does things.', template: 'tools' };
+	expect(await send<SkillDetail>(list.POST, { body })).toMatchObject({
+		status: 201,
+		body: { id: 'made-here', status: 'ready', tools: ['made_here'], trust: 'trusted' }
+	});
+	const { body: listed } = await send<SkillList>(list.GET);
+	expect(listed.data.map(({ name }) => name)).toContain('made-here');
+	expect((await send(list.POST, { body })).status).toBe(409);
+});
+
+test.each(['', 'Upper', 'a--b', '-a', 'a_b', '../x', 'a'.repeat(65)])('F8: no skill is named %j', async (name) => {
+	const body = { name, description: 'x', template: 'instructions' };
+	expect((await send(list.POST, { body })).status).toBe(400);
+});
+
+test('B9: the list says what telling of all its skills costs, without those that are off', async () => {
+	const { body: before } = await send<SkillList>(list.GET);
+	expect(before.catalog.budgetTokens).toBe(2000);
+	expect(before.catalog.tokens).toBeGreaterThan(0);
+	await send(skill.PUT, { id: 'demo', body: { mode: 'off' } });
+	const { body: after } = await send<SkillList>(list.GET);
+	expect(after.catalog.tokens).toBeLessThan(before.catalog.tokens);
+	await send(skill.PUT, { id: 'demo', body: { mode: 'auto' } });
+});
+
+test('F4, F8: an archive of a skill is installed; an installed copy that is edited has to be trusted again', async () => {
+	const response = await answer(download.GET, { id: 'demo' });
+	expect(response.headers.get('content-type')).toBe('application/zip');
+	expect(response.headers.get('content-disposition')).toBe('attachment; filename="demo.zip"');
+	const url = new URL('http://localhost/');
+	const headers = { 'content-type': 'application/zip' };
+	const request = new Request(url, { method: 'POST', body: await response.arrayBuffer(), headers });
+	const event = { url, request, params: {}, locals: { app } } as never;
+	const fetched = (await (await staging.POST(event)).json()) as StagedInstall;
+	expect(fetched.skills).toMatchObject([{ path: 'demo', name: 'demo', status: 'ready', scripts: ['scripts/say.sh'] }]);
+	await send(staged.POST, { id: fetched.id, body: {} });
+
+	const id = 'installed/demo';
+	const { body: detail } = await send<SkillDetail>(skill.GET, { id });
+	await send(skill.PUT, { id, body: { trust: { digest: detail.digest, isTrusted: true } } });
+	expect((await send<SkillDetail>(skill.GET, { id })).body.trust).toBe('trusted');
+	const { body: script } = await send<SkillFileText>(file.GET, { id, query: 'path=scripts/say.sh' });
+	const body = { path: 'scripts/say.sh', text: 'echo other\n', digest: script.digest };
+	expect((await send(file.PUT, { id, body })).status).toBe(200);
+	const { body: changed } = await send<SkillDetail>(skill.GET, { id });
+	expect(changed).toMatchObject({ trust: 'changed', changes: [{ path: 'scripts/say.sh', kind: 'changed' }] });
+});

@@ -1,0 +1,106 @@
+/** Every page, in both themes, on a wide and on a narrow screen: accessible, nothing beside the screen, nothing refused by the policy, little to load. */
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { expect, test } from './app.ts';
+
+const LOOKS = [
+	{ theme: 'light', width: 1280, height: 800 },
+	{ theme: 'dark', width: 390, height: 844 }
+] as const;
+
+/** Pages that need nothing but the bundled skills, and what is there when they are ready. */
+const PAGES = [
+	['/', '[data-testid=composer-input]'],
+	['/skills', '[data-testid=skills-page]'],
+	['/skills/count-words', '[data-testid=skill-page]'],
+	['/skills/new', 'form'],
+	['/skills/install', '[data-testid=install-page]'],
+	['/skills/trash', '[data-testid=trash-page]'],
+	['/skills/scores', '[data-testid=scores-page]'],
+	['/skills/updates', '[data-testid=updates-page]'],
+	['/skills/executions', '[data-testid=executions-page]'],
+	['/settings', '[data-testid=settings-page] [data-testid=base-url]'],
+	['/account/callback', '[data-testid=sign-in-error]'],
+	['/docs/api', '[data-testid=api-page]'],
+	['/c/there-is-none', '[data-testid=load-error]'],
+	['/nowhere', 'h1']
+] as const;
+
+for (const { theme, width, height } of LOOKS) {
+	test.describe(`${theme}, ${width} pixels`, () => {
+		test.use({ viewport: { width, height }, colorScheme: theme });
+
+		for (const [path, ready] of PAGES) {
+			test(`UI 8: ${path} is accessible and fits`, async ({ page }) => {
+				const problems = watch(page);
+				await page.goto(path);
+				await expect(page.locator(ready).first()).toBeVisible();
+				await expectAccessible(page);
+				expect(problems).toEqual([]);
+			});
+		}
+
+		test('UI 8: a conversation with its steps open is accessible and fits', async ({ page }) => {
+			const problems = watch(page);
+			await page.goto('/');
+			await page.getByTestId('composer-input').fill('Count the words of "the quick brown fox"');
+			await page.getByTestId('send').click();
+			await expect(page.locator('[data-role=assistant][data-status=complete]')).toBeVisible();
+			for (const group of await page.locator('[data-testid=step-group-toggle][aria-expanded=false]').all())
+				await group.click();
+			for (const step of await page.locator('[data-testid=step-toggle][aria-expanded=false]').all()) await step.click();
+			await expectAccessible(page);
+			expect(problems).toEqual([]);
+		});
+
+		test('UI 8: the palette, the shortcuts and the list of models are accessible and fit', async ({ page }) => {
+			await page.goto('/');
+			await expect(page.getByTestId('composer-input')).toBeVisible();
+			await page.keyboard.press('Control+k');
+			await expect(page.getByTestId('palette')).toBeVisible();
+			await expectAccessible(page);
+			await page.keyboard.press('Escape');
+			await page.keyboard.press('Control+/');
+			await expect(page.getByTestId('shortcuts')).toBeVisible();
+			await expectAccessible(page);
+			await page.keyboard.press('Escape');
+			await page.getByTestId('model-chip').click();
+			await expect(page.getByTestId('model-panel')).toBeVisible();
+			await expectAccessible(page);
+		});
+	});
+}
+
+test('PERF: the first page needs less than 150 KB of compressed scripts', async ({ page }) => {
+	const sizes = new Map<string, number>();
+	page.on('response', (response) => {
+		if (response.request().resourceType() !== 'script') return;
+		const bytes = response.request().sizes();
+		void bytes.then(({ responseBodySize }) => sizes.set(response.url(), responseBodySize));
+	});
+	await page.goto('/');
+	await expect(page.getByTestId('composer-input')).toBeVisible();
+	await page.waitForLoadState('networkidle');
+	const total = [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
+	expect(sizes.size).toBeGreaterThan(3);
+	expect(total).toBeLessThan(150_000);
+});
+
+/** What the browser complains of: refused scripts and styles, errors, what could not be loaded. */
+function watch(page: Page): string[] {
+	const problems: string[] = [];
+	page.on('console', (message) => {
+		// What a page says that is not there is the server's answer, and is shown.
+		if (message.type() === 'error' && !message.text().includes('404')) problems.push(message.text());
+	});
+	page.on('pageerror', (error) => problems.push(String(error)));
+	return problems;
+}
+
+async function expectAccessible(page: Page): Promise<void> {
+	const { violations } = await new AxeBuilder({ page }).analyze();
+	const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join('\n  ')}`);
+	expect(found).toEqual([]);
+	const beside = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+	expect(beside).toBe(0);
+}

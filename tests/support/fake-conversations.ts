@@ -1,0 +1,89 @@
+/** Conversations in the page: what the server does with them, played on a list that the test can see and change. */
+import { ApiError } from '../../src/lib/chat/api-error.ts';
+import type { ConversationPatch, ConversationsClient } from '../../src/lib/chat/conversations-client.ts';
+import type { ConversationSummary } from '../../src/lib/shared/api.ts';
+
+export interface FakeConversations extends ConversationsClient {
+	/** As the server has them, in its order. */
+	all: ConversationSummary[];
+	deleted: ConversationSummary[];
+	/** `[method, ...arguments]` of what changes something, in order. */
+	calls: unknown[][];
+	/** Each takes the next call, a search as well; without one it succeeds. */
+	failures: ApiError[];
+	/** While it is a promise, searches with words wait for it. */
+	gate: Promise<void> | null;
+	searches: string[];
+}
+
+export function sampleConversation(id: string, more: Partial<ConversationSummary> = {}): ConversationSummary {
+	const time = new Date().toISOString();
+	return {
+		...{ id, title: `Title of ${id}`, createdAt: time, updatedAt: time, activeRunId: null },
+		...{ isPinned: false, isArchived: false, isUnread: false },
+		...more
+	};
+}
+
+export function createFakeConversations(all: ConversationSummary[] = []): FakeConversations {
+	const fail = (): void => {
+		const failure = fake.failures.shift();
+		if (failure) throw failure;
+	};
+	const find = (list: ConversationSummary[], id: string): ConversationSummary => {
+		const found = list.find((conversation) => conversation.id === id);
+		if (!found) throw new ApiError('not_found', 'There is no such conversation.');
+		return found;
+	};
+	const fake: FakeConversations = {
+		all,
+		deleted: [],
+		calls: [],
+		failures: [],
+		gate: null,
+		searches: [],
+		search: async ({ q = '', page = 1, limit = 50, archived = false }, signal) => {
+			if (q !== '') {
+				fake.searches.push(q);
+				await fake.gate;
+				if (signal?.aborted) throw signal.reason;
+				fail();
+			}
+			const matching = fake.all.filter(
+				({ title, snippet, isArchived }) =>
+					isArchived === archived && `${title} ${snippet?.text ?? ''}`.toLowerCase().includes(q.toLowerCase())
+			);
+			const data = matching.slice((page - 1) * limit, page * limit);
+			return { data: q === '' ? data.map((one) => ({ ...one })) : data, total: matching.length, page, limit };
+		},
+		patch: async (id, patch: ConversationPatch) => {
+			fake.calls.push(['patch', id, patch]);
+			fail();
+			const changed = { ...find(fake.all, id), ...(patch as Partial<ConversationSummary>) };
+			fake.all = fake.all.map((conversation) => (conversation.id === id ? changed : conversation));
+			return changed;
+		},
+		remove: async (id) => {
+			fake.calls.push(['remove', id]);
+			fail();
+			fake.deleted.push(find(fake.all, id));
+			fake.all = fake.all.filter((conversation) => conversation.id !== id);
+		},
+		restore: async (id) => {
+			fake.calls.push(['restore', id]);
+			fail();
+			const back = find(fake.deleted, id);
+			fake.all = [...fake.all, back];
+			return back;
+		},
+		exportUrl: (id, format) => `/api/conversations/${id}/export?format=${format}`,
+		importFile: async (file) => {
+			fake.calls.push(['import', await file.text()]);
+			fail();
+			const imported = sampleConversation('imported', { title: 'From a file' });
+			fake.all = [imported, ...fake.all];
+			return imported;
+		}
+	};
+	return fake;
+}
