@@ -34,7 +34,7 @@ export async function bundlePage(): Promise<Bundle> {
 		worker: { format: 'es' },
 		build: {
 			outDir: folder,
-			minify: !process.env.NOMIN,
+			emptyOutDir: true,
 			cssCodeSplit: false,
 			chunkSizeWarningLimit: Infinity,
 			rolldownOptions: {

@@ -55,21 +55,15 @@ const RENDERERS: Record<Renderer, (root: HTMLElement, order: Order) => Show> = {
 };
 
 let show: Show = () => undefined;
-let blockedMs = 0;
-new PerformanceObserver((list) => {
-	for (const { duration } of list.getEntries()) blockedMs = Math.max(blockedMs, duration);
-}).observe({ type: 'longtask' });
-
 const api = {
 	/** Puts an empty answer on the page. */
 	async prepare(order: Order): Promise<void> {
 		show = RENDERERS[order.renderer](order.renderer === 'thread' ? document.body : scroller(), order);
 		flushSync();
 		await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-		blockedMs = 0;
 	},
-	/** Lets it grow to its end, one chunk a frame. Resolves with the longest task over 50 ms, in milliseconds, or 0. */
-	async stream({ text, chunk }: Order): Promise<number> {
+	/** Lets it grow to its end, one chunk a frame. */
+	async stream({ text, chunk }: Order): Promise<void> {
 		for (let end = chunk; end < text.length; end += chunk) {
 			await frame();
 			show(text.slice(0, end), true);
@@ -77,7 +71,6 @@ const api = {
 		await frame();
 		show(text, false);
 		await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-		return blockedMs;
 	},
 	/** Is what is shown now what the same text in one piece shows? */
 	isAsInOnePiece(text: string): boolean {

@@ -8,6 +8,7 @@ import { emptyAnswer, type Message } from '../src/lib/shared/message.ts';
 import type { Show } from './ui-page.svelte.ts';
 import { sampleText } from './ui-sample.ts';
 
+const TIME = '2026-01-01T00:00:00.000Z';
 const EARLIER_LENGTH = 1200;
 
 export function showThread(earlier: number): Show {
@@ -16,7 +17,7 @@ export function showThread(earlier: number): Show {
 		runEnded: () => undefined,
 		titled: () => undefined
 	});
-	const answer = new MessageEntry(emptyAnswer('answer', 'run', new Date().toISOString()));
+	const answer = new MessageEntry(emptyAnswer('answer', 'run', TIME));
 	session.phase = 'ready';
 	session.entries = [...Array.from({ length: earlier }, (_, index) => new MessageEntry(said(index))), answer];
 	const column = document.body.appendChild(document.createElement('div'));
@@ -34,7 +35,7 @@ export function showThread(earlier: number): Show {
 function said(index: number): Message {
 	const text = index % 2 === 0 ? `Question ${index}` : sampleText('mixed', EARLIER_LENGTH);
 	return {
-		...emptyAnswer(`m${index}`, `run${index}`, new Date(0).toISOString()),
+		...emptyAnswer(`m${index}`, `run${index}`, TIME),
 		role: index % 2 === 0 ? 'user' : 'assistant',
 		status: 'complete',
 		parts: [{ type: 'text', id: 't', text }]

@@ -43,6 +43,7 @@ function literalsIn(source: string): Found[] {
 		if (typeof value !== 'object' || value === null) return;
 		const node = value as Tree;
 		if (node.type === 'RegularElement' && UNTRANSLATED.has(String(node.name))) return;
+		if (node.type === 'StyleDirective') return;
 		if (node.type === 'Text') return add(node, String(node.data));
 		if (node.type === 'Attribute') {
 			if (!SPOKEN.has(String(node.name))) return;
@@ -66,7 +67,7 @@ function literalsOfAttribute(value: unknown): string[] {
 		case 'ExpressionTag':
 			return literalsOfAttribute(node.expression);
 		case 'Literal':
-			return [String(node.value)];
+			return typeof node.value === 'string' ? [node.value] : [];
 		case 'TemplateLiteral':
 			return (node.quasis as { value: { raw: string } }[]).map(({ value }) => value.raw);
 		case 'ConditionalExpression':

@@ -118,7 +118,7 @@ test('F11: a model is chosen for a conversation, kept over a reload, and another
 	await page.getByTestId('model-chip').click();
 	await page.getByTestId('model-search').fill('small');
 	await page.getByTestId('model-option').first().click();
-	await page.getByTestId('effort').selectOptions('high');
+	await page.getByTestId('effort').selectOption('high');
 	played.model.push(text('From the small one.'));
 	await ask(page, 'Who are you?');
 	await expect(answers(page)).toContainText('From the small one.');

@@ -71,6 +71,7 @@ test('F14: what is always allowed is not asked again', async ({ page, app, model
 	model.push(say('always', 'one'));
 	await ask(page, 'say one');
 	model.push(text('Said one.'));
+	await page.getByTestId('approve-more').click();
 	await page.getByTestId('approve-script').click();
 	await expect(answers(page)).toContainText('Said one.');
 	model.push(say('always', 'two'), text('Said two.'));

@@ -8,15 +8,15 @@ test('the words of a sentence are counted by a skill, step by step', async ({ pa
 	await page.getByTestId('composer-input').fill('How many words are in: the quick brown fox');
 	await page.keyboard.press('Enter');
 
+	const answer = page.locator('[data-testid=message][data-role=assistant]');
+	await expect(answer).toHaveAttribute('data-status', 'complete');
+	await answer.getByTestId('step-fold').click();
 	const load = page.locator('[data-testid=step][data-tool=load_skill]');
-	await expect(load).toContainText('load_skill');
-	await expect(load).toContainText('count-words');
+	await expect(load).toContainText('Loaded skill count-words');
 	const tool = page.locator('[data-testid=step][data-tool=count_words]');
 	await expect(tool).toHaveAttribute('data-status', 'done');
 	await tool.getByTestId('step-toggle').click();
 	await expect(tool).toContainText('the quick brown fox');
-	const answer = page.locator('[data-testid=message][data-role=assistant]');
-	await expect(answer).toHaveAttribute('data-status', 'complete');
 	await expect(answer.getByTestId('markdown').last()).toContainText(/words\W+4/i);
 });
 
@@ -36,12 +36,13 @@ test('a dropped sales.csv is summarised by region, with its chart shown and down
 	await page.getByTestId('composer-input').fill('summarise sales.csv by region');
 	await page.getByTestId('send').click();
 
+	const answer = page.locator('[data-testid=message][data-role=assistant]');
+	await expect(answer).toHaveAttribute('data-status', 'complete', { timeout: 30_000 });
+	await answer.getByTestId('step-fold').click();
 	await expect(page.locator('[data-testid=step][data-tool=load_skill]')).toContainText('data-analysis');
 	const step = page.locator('[data-testid=step][data-tool=use_skill]');
-	await expect(step).toHaveAttribute('data-status', 'done', { timeout: 20_000 });
+	await expect(step).toHaveAttribute('data-status', 'done');
 	await expect(step).toContainText('scripts/analyze_csv.py');
-	const answer = page.locator('[data-testid=message][data-role=assistant]');
-	await expect(answer).toHaveAttribute('data-status', 'complete');
 	const text = answer.getByTestId('markdown').last();
 	for (const sum of ['4072.35', '3786.7', '3191.4', '2222.6', '201', '252', '107', '297']) {
 		await expect(text).toContainText(sum);

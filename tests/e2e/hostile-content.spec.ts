@@ -36,7 +36,8 @@ interface Watch {
 
 /** What would be danger inside of what a page shows of others' texts. */
 const DANGEROUS =
-	'script, iframe, object, embed, form, link, meta, base, style, video, audio, svg script, [srcdoc], [style*="url("], ' +
+	// A frame without an origin is what diagrams are drawn in; what it shows cannot reach the page.
+	'script, iframe:not([sandbox="allow-scripts"]), object, embed, form, link, meta, base, style, video, audio, svg script, [srcdoc], [style*="url("], ' +
 	'a[href^="javascript" i], a[href^="data" i], a[href^="vbscript" i], a[href^="file" i], ' +
 	'[onload], [onerror], [onclick], [onfocus], [ontoggle], [onbegin], [onmouseover], [onstart]';
 

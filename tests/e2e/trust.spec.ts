@@ -35,7 +35,7 @@ test('F4: a call of a skill that nobody trusts waits; looked at and trusted it r
 	model.push(say('newcomer', 'one'));
 	await ask(page, 'say one');
 	await expect(page.getByTestId('approval')).toContainText('Nobody has looked at this skill and trusted it');
-	await expect(page.getByTestId('approve-script')).toHaveCount(0);
+	await expect(page.getByTestId('approve-more')).toHaveCount(0);
 	await page.getByTestId('approval-script').locator('summary').click();
 	await expect(page.getByTestId('script-text')).toHaveText('echo "said: $*"\n');
 	const conversation = page.url();

@@ -1,7 +1,7 @@
 /** How a run of terminal text looks, as SGR sequences change it (ECMA-48, xterm colours). Pure. */
 
 /** Names of the page's tokens: each is readable on the terminal's ground in both themes. */
-export const ANSI_COLORS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const;
+const ANSI_COLORS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const;
 export type AnsiColor = (typeof ANSI_COLORS)[number];
 
 export interface AnsiStyle {

@@ -37,10 +37,10 @@ interface Reader {
 	half: string;
 }
 
-interface Cell {
-	text: string;
-	stream: Stream;
-	style: AnsiStyle;
+/** A piece of the line that is being written. */
+interface Cell extends Run {
+	/** More than one only where each character takes one. */
+	columns: number;
 }
 
 /** Whatever is simply written, one column each. */
@@ -54,6 +54,9 @@ export class AnsiScreen {
 	#open: Block = { id: 0, runs: [], length: 0, isClosed: false };
 	/** The line that is being written, as far as it can still be written over. */
 	#cells: Cell[] = [];
+	/** Of all cells. */
+	#columns = 0;
+	/** Where the next character goes. */
 	#column = 0;
 	readonly #readers: Record<Stream, Reader> = { stdout: newReader(), stderr: newReader() };
 
@@ -66,7 +69,7 @@ export class AnsiScreen {
 				WRITTEN.lastIndex = index;
 				const [written] = WRITTEN.exec(text) ?? [];
 				if (written !== undefined) {
-					this.#put(stream, reader.style, written, text.charAt(index + written.length) === '\n');
+					this.#put({ text: written, stream, style: reader.style });
 					index += written.length;
 					continue;
 				}
@@ -191,35 +194,61 @@ export class AnsiScreen {
 				this.#column = Math.min(COLUMNS - 1, Math.max(0, count - 1));
 				break;
 			case 'K':
-				if (count === 2) this.#cells = [];
-				else if (count === 0) this.#cells.length = Math.min(this.#cells.length, this.#column);
-				else if (count === 1) {
-					for (const index of this.#cells.keys())
-						if (index <= this.#column) this.#cells[index] = { text: ' ', stream: 'stdout', style: PLAIN };
-				}
+				this.#erase(count);
 		}
 	}
 
-	/** `isLineEnd`: a line break follows at once, so that none of it can be written over. */
-	#put(stream: Stream, style: AnsiStyle, text: string, isLineEnd: boolean): void {
-		if (isLineEnd && this.#cells.length === 0 && this.#column === 0 && text.length < COLUMNS) {
-			this.#commit({ text, stream, style });
-			return;
+	/** Of the line: 0 what follows the cursor, 1 what is before it, 2 all. */
+	#erase(what: number): void {
+		if (what === 2) this.#cells = [];
+		else if (what === 0 && this.#column < this.#columns) {
+			this.#split();
+			this.#cells.length = this.#column;
+		} else if (what === 1) {
+			this.#split();
+			const end = Math.min(this.#columns, this.#column + 1);
+			this.#cells.fill({ text: ' ', stream: 'stdout', style: PLAIN, columns: 1 }, 0, end);
 		}
-		for (const character of text) this.#putCell({ text: character, stream, style });
+		this.#columns = what === 2 ? 0 : what === 0 ? Math.min(this.#columns, this.#column) : this.#columns;
+	}
+
+	/** Text of which each character takes a column. */
+	#put({ text, stream, style }: Run): void {
+		for (let from = 0; from < text.length;) {
+			// At the end of the line, as nearly always, it is written as one piece.
+			const to = this.#column < this.#columns ? from + 1 : Math.min(text.length, from + COLUMNS - this.#column);
+			this.#putCell({ text: text.slice(from, to), stream, style, columns: to - from });
+			from = to;
+		}
 	}
 
 	#putOne(stream: Stream, style: AnsiStyle, character: string): void {
-		this.#putCell({ text: SHOWN_AS_MARK.test(character) ? markOf(character) : character, stream, style });
+		const text = SHOWN_AS_MARK.test(character) ? markOf(character) : character;
+		this.#putCell({ text, stream, style, columns: 1 });
 	}
 
 	#putCell(cell: Cell): void {
-		while (this.#cells.length < this.#column) this.#cells.push({ text: ' ', stream: cell.stream, style: PLAIN });
-		this.#cells[this.#column] = cell;
-		this.#column++;
+		if (this.#column < this.#columns) {
+			this.#split();
+			this.#cells[this.#column] = cell;
+		} else {
+			const gap = this.#column - this.#columns;
+			if (gap > 0) this.#cells.push({ text: ' '.repeat(gap), stream: cell.stream, style: PLAIN, columns: gap });
+			this.#cells.push(cell);
+			this.#columns = this.#column + cell.columns;
+		}
+		this.#column += cell.columns;
 		if (this.#column < COLUMNS) return;
 		this.#commitCells();
 		this.#closeIfFull();
+	}
+
+	/** From here on each cell is one column. */
+	#split(): void {
+		if (this.#cells.length === this.#columns) return;
+		this.#cells = this.#cells.flatMap((cell) =>
+			cell.columns === 1 ? cell : [...cell.text].map((text) => ({ ...cell, text, columns: 1 }))
+		);
 	}
 
 	#endLine(stream: Stream, style: AnsiStyle): void {
@@ -235,12 +264,13 @@ export class AnsiScreen {
 	#commitCells(): void {
 		for (const cell of this.#cells) this.#commit(cell);
 		this.#cells = [];
+		this.#columns = 0;
 		this.#column = 0;
 	}
 
-	#commit(cell: Cell): void {
-		appendRun(this.#open.runs, cell);
-		this.#open.length += cell.text.length;
+	#commit(run: Run): void {
+		appendRun(this.#open.runs, run);
+		this.#open.length += run.text.length;
 	}
 
 	#closeIfFull(): void {
@@ -256,7 +286,7 @@ function lookAtEnd({ runs }: Block, style: AnsiStyle): AnsiStyle {
 	return runs.at(-1)?.style ?? style;
 }
 
-function appendRun(runs: Run[], { text, stream, style }: Cell): void {
+function appendRun(runs: Run[], { text, stream, style }: Run): void {
 	const last = runs.at(-1);
 	if (last && last.stream === stream && isSameStyle(last.style, style)) last.text += text;
 	else runs.push({ text, stream, style });

@@ -1,5 +1,5 @@
 /** What answers in a conversation, and how long it thinks before: chosen by somebody, or as the settings say. */
-import { reasoningEffort, type ReasoningEffort } from '../shared/models.ts';
+import { isReasoningEffort, type ReasoningEffort } from '../shared/model-values.ts';
 import type { SessionServices } from './session-services.ts';
 import { readStored, writeStored } from './stored.ts';
 
@@ -32,7 +32,8 @@ export class Choices {
 		this.#host = host;
 		this.#save = save;
 		this.model = readStored('local', MODEL_KEY);
-		this.effort = reasoningEffort.nullable().catch(null).parse(readStored('local', EFFORT_KEY));
+		const effort = readStored('local', EFFORT_KEY);
+		this.effort = isReasoningEffort(effort) ? effort : null;
 	}
 
 	/** For its next answers; null for what the settings say. False when the server did not take it: the session says why. */

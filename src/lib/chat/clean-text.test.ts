@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cleanTerminalText, cleanText } from './clean-text.ts';
+import { cleanText } from './clean-text.ts';
 
 test.each([
 	['colours', '\u001b[1;31mred\u001b[0m', 'red'],
@@ -18,9 +18,4 @@ test('line breaks, tabs, and letters of all scripts stay', () => {
 	const text = 'a\tb\nä 漢字 עברית 👩‍👩‍👧 e\u0301';
 	expect(cleanText(text)).toBe(text);
 	expect(cleanText('a\r\nb\rc')).toBe('a\nb\nc');
-});
-
-test('a progress bar shows its last state', () => {
-	expect(cleanTerminalText('10 %\r50 %\r100 %\nready\r\n')).toBe('100 %\nready\n');
-	expect(cleanTerminalText('10 %\r50 %\r')).toBe('50 %');
 });

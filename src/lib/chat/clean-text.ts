@@ -20,9 +20,3 @@ export function cleanText(text: string): string {
 	if (!SUSPECT.test(text)) return text;
 	return text.replace(/\r\n?/g, '\n').replace(SEQUENCES, '').replace(INVISIBLE, '');
 }
-
-/** As `cleanText`, but a carriage return goes back to the start of its line, as a terminal's progress bar does. */
-export function cleanTerminalText(text: string): string {
-	const lines = text.replace(/\r+\n/g, '\n').replace(/[^\n]*\r(?!$)/g, '');
-	return cleanText(lines.replace(/\r+$/, ''));
-}

@@ -37,7 +37,7 @@ test('at most 50 are kept: the oldest goes', () => {
 	vi.useFakeTimers();
 	for (let number = 0; number < 52; number++) {
 		vi.setSystemTime(number * 1000);
-		new DraftStore(`c${number}`).write({ text: 'x', files: [] });
+		new DraftStore(`c${number}`).write({ text: 'x', files: [], pins: [] });
 	}
 	vi.useRealTimers();
 	const kept = Array.from({ length: 52 }, (_, number) => hasDraft(`c${number}`));

@@ -12,6 +12,12 @@ export interface Question {
 	attachments: Attachment[];
 }
 
+/** The skills that wait to be pinned with the message. */
+export interface PinHost {
+	readonly pins: string[];
+	pinByName: (name: string) => unknown;
+}
+
 /** At once: a browser has six connections for a server, and the page needs some for itself. */
 const MAX_UPLOADS = 3;
 /** The server takes no more of one message. */
@@ -21,18 +27,21 @@ export class Draft {
 	readonly #store: DraftStore;
 	readonly #conversationId: string;
 	readonly #client: Client;
+	readonly #pinHost: PinHost | null;
 	#text = $state('');
 	attachments = $state.raw<Attachment[]>([]);
 	/** Why not all that was chosen is here. */
 	problem = $state<string | null>(null);
 
-	constructor(conversationId: string, client: Client) {
+	constructor(conversationId: string, client: Client, pinHost: PinHost | null = null) {
 		this.#store = new DraftStore(conversationId);
 		this.#conversationId = conversationId;
 		this.#client = client;
+		this.#pinHost = pinHost;
 		const stored = this.#store.read();
 		this.#text = stored.text;
 		this.attachments = stored.files.map(({ path, bytes }) => Attachment.stored(path, bytes));
+		for (const name of stored.pins) pinHost?.pinByName(name);
 	}
 
 	get isEmpty(): boolean {
@@ -129,7 +138,7 @@ export class Draft {
 	/** Keeps what is in the box now, and nothing else. */
 	save(): void {
 		const files = this.attachments.filter(({ state }) => state === 'ready').map(({ path, bytes }) => ({ path, bytes }));
-		this.#store.write({ text: this.#text, files });
+		this.#store.write({ text: this.#text, files, pins: this.#pinHost?.pins ?? [] });
 	}
 
 	dispose(): void {

@@ -5,6 +5,8 @@ export interface StoredDraft {
 	text: string;
 	/** Uploaded already. */
 	files: { path: string; bytes: number }[];
+	/** Names of skills that are to be pinned with it. */
+	pins: string[];
 }
 
 const PREFIX = 'draft:';
@@ -28,12 +30,12 @@ export class DraftStore {
 
 	read(): StoredDraft {
 		this.#known = readStored('local', this.#key);
-		const { text, files } = parse(this.#known) ?? { text: '', files: [] };
-		return { text, files };
+		const { text, files, pins } = parse(this.#known) ?? { text: '', files: [], pins: [] };
+		return { text, files, pins };
 	}
 
 	write(draft: StoredDraft): void {
-		const isEmpty = draft.text === '' && draft.files.length === 0;
+		const isEmpty = draft.text === '' && draft.files.length === 0 && draft.pins.length === 0;
 		const stored = readStored('local', this.#key);
 		if (isEmpty) {
 			if (stored === this.#known) writeStored('local', this.#key, null);
@@ -65,9 +67,10 @@ function parse(json: string | null): (StoredDraft & { at: number }) | null {
 		if (error instanceof SyntaxError) return null;
 		throw error;
 	}
-	const { text, files, at } = (value ?? {}) as Record<string, unknown>;
-	if (typeof text !== 'string' || !Array.isArray(files)) return null;
-	return { text, files: files.filter(isFile), at: typeof at === 'number' ? at : 0 };
+	const { text, files, pins, at } = (value ?? {}) as Record<string, unknown>;
+	if (typeof text !== 'string' || !Array.isArray(files) || !Array.isArray(pins)) return null;
+	const names = pins.filter((pin) => typeof pin === 'string');
+	return { text, files: files.filter(isFile), pins: names, at: typeof at === 'number' ? at : 0 };
 }
 
 function isFile(value: unknown): value is StoredDraft['files'][number] {

@@ -6,7 +6,7 @@ import { isUnderWay } from './execution-facts.ts';
 import { ExecutionReplay } from './execution-replay.svelte.ts';
 import { request } from './request.ts';
 
-export interface ExecutionWatchClient extends Pick<Client, 'runEvents' | 'endExecution'> {
+interface ExecutionWatchClient extends Pick<Client, 'runEvents' | 'endExecution'> {
 	/** Throws `not_found`. */
 	getExecution: (id: string) => Promise<SkillExecution>;
 }

@@ -13,6 +13,8 @@ export interface MessageActions {
 	retry: () => void;
 	/** The same, by another model; absent where none can be chosen. */
 	retryWith?: ((model: string) => void) | undefined;
+	/** Reads the models that could answer, where they are not known yet. */
+	loadModels?: (() => void) | undefined;
 	/** Goes on with the answer; absent where that cannot be. */
 	continue?: (() => void) | undefined;
 	/** A conversation of its own with everything up to here. */
@@ -29,6 +31,15 @@ export interface MessageActions {
 	ask?: ((text: string) => void) | undefined;
 	/** Opens the choice of the model. */
 	switchModel?: (() => void) | undefined;
+}
+
+/** How another model is chosen from among the messages. */
+export interface ModelSwitch {
+	/** Empty until they are read. */
+	readonly models: readonly ModelChoice[];
+	load: () => void;
+	/** Opens the choice of the model. */
+	open: () => void;
 }
 
 /** A model to choose for another answer. */

@@ -3,7 +3,7 @@ import type { NumberedEvent } from '../shared/events.ts';
 import { foldEvent, type Message } from '../shared/message.ts';
 
 /** What the events say of the conversation besides its message. */
-export interface Received {
+interface Received {
 	/** Null where it got none. */
 	title: string | null;
 	/** The model has loaded a skill. */
@@ -19,18 +19,18 @@ export class MessageEntry {
 		this.key = message.id;
 		this.message = $state.raw(message);
 	}
+}
 
-	/** One change of the message, however many events came. */
-	receive(events: readonly NumberedEvent[]): Received {
-		const received: Received = { title: null, hasLoaded: false };
-		let { message } = this;
-		for (const { event } of events) {
-			message = foldEvent(message, event);
-			if (event.type !== 'CUSTOM') continue;
-			if (event.name === 'run.title') received.title = event.value.title;
-			if (event.name === 'skill.loaded') received.hasLoaded = true;
-		}
-		this.message = message;
-		return received;
+/** One change of the message, however many events came. */
+export function receiveEvents(entry: MessageEntry, events: readonly NumberedEvent[]): Received {
+	const received: Received = { title: null, hasLoaded: false };
+	let { message } = entry;
+	for (const { event } of events) {
+		message = foldEvent(message, event);
+		if (event.type !== 'CUSTOM') continue;
+		if (event.name === 'run.title') received.title = event.value.title;
+		if (event.name === 'skill.loaded') received.hasLoaded = true;
 	}
+	entry.message = message;
+	return received;
 }

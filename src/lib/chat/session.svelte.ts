@@ -10,7 +10,7 @@ import { Draft, type Question } from './draft.svelte.ts';
 import { mergeEntries, placeOfRun } from './entries.ts';
 import { History } from './history.svelte.ts';
 import { LiveRun } from './live-run.svelte.ts';
-import { MessageEntry } from './message-entry.svelte.ts';
+import { MessageEntry, receiveEvents } from './message-entry.svelte.ts';
 import { MessageQueue } from './message-queue.svelte.ts';
 import { pathsOf, userMessageOf, type RunQuestion } from './questions.ts';
 import { ReadMark } from './read-mark.ts';
@@ -67,11 +67,11 @@ export class ChatSession {
 		this.id = id;
 		this.client = client;
 		this.#listener = listener;
-		this.draft = new Draft(id, client);
+		this.skills = new ConversationSkills(this, services.skills);
+		this.draft = new Draft(id, client, this.skills);
 		this.queue = new MessageQueue(this);
 		this.history = new History(this);
 		this.run = new LiveRun(client);
-		this.skills = new ConversationSkills(this, services.skills);
 		this.choices = new Choices(this, services.change);
 		this.#starter = new RunStarter(client);
 		this.#readMark = new ReadMark(() => services.change(id, { isUnread: false }).then(() => listener.seen?.(id)));
@@ -263,7 +263,7 @@ export class ChatSession {
 			runId,
 			after,
 			onevents: (events) => {
-				const { title, hasLoaded } = entry.receive(events);
+				const { title, hasLoaded } = receiveEvents(entry, events);
 				if (hasLoaded) void this.skills.refresh();
 				if (title === null) return;
 				this.title = title;

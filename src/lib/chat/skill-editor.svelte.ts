@@ -1,11 +1,11 @@
 /** One file of a skill while somebody edits it: what is typed is kept in the browser, checked as it grows, and never lost to a conflict. */
 import type { SkillCheck, SkillFileText } from '../shared/skill-files.ts';
-import { ApiError, asApiError } from './api-error.ts';
+import { asApiError, type ApiError } from './api-error.ts';
 import { isSkillFile } from './file-tree.ts';
 import type { SkillFilesClient } from './skill-files-client.ts';
 import { readStored, writeStored } from './stored.ts';
 
-export type EditorClient = Pick<SkillFilesClient, 'readFile' | 'writeFile' | 'checkText'>;
+type EditorClient = Pick<SkillFilesClient, 'readFile' | 'writeFile' | 'checkText'>;
 
 /** After the last key. */
 const CHECK_MS = 300;

@@ -1,19 +1,21 @@
 /** The parts of a skill's page, and which of them an address asks for. Pure. */
 
-export const SKILL_TABS = ['problems', 'instructions', 'files', 'run', 'trust', 'needs', 'evals', 'versions'] as const;
+const SKILL_TABS = ['problems', 'instructions', 'files', 'run', 'trust', 'needs', 'evals', 'versions'] as const;
 export type SkillTab = (typeof SKILL_TABS)[number];
 
 /** Addresses from before there were tabs, and of parts of a tab. */
-const ALIASES: Record<string, SkillTab> = {
-	doctor: 'problems',
-	...{ cases: 'run', scripts: 'run', tools: 'run' },
-	...{ findings: 'trust', changes: 'trust' },
-	...{ secrets: 'needs', network: 'needs' },
-	...{ removal: 'versions', remove: 'versions' }
-};
+const ALIASES = new Map<string, SkillTab>([
+	['doctor', 'problems'],
+	['cases', 'run'],
+	['findings', 'trust'],
+	['changes', 'trust'],
+	['secrets', 'needs'],
+	['network', 'needs'],
+	['removal', 'versions']
+]);
 
 /** Of `#files` and the like; null for one that means none. */
 export function tabOf(hash: string): SkillTab | null {
 	const name = hash.replace(/^#/, '');
-	return SKILL_TABS.find((tab) => tab === name) ?? ALIASES[name] ?? null;
+	return SKILL_TABS.find((tab) => tab === name) ?? ALIASES.get(name) ?? null;
 }

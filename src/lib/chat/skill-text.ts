@@ -26,13 +26,15 @@ export function rangeOfLine(text: string, line: number): [start: number, end: nu
 	return [start, end < 0 ? text.length : end];
 }
 
-const INTERPRETERS: Record<string, string> = {
-	...{ sh: 'Shell', bash: 'Bash', zsh: 'Zsh', py: 'Python', rb: 'Ruby', pl: 'Perl', php: 'PHP', lua: 'Lua', r: 'R' },
-	...{ js: 'Node', mjs: 'Node', cjs: 'Node', ts: 'Node', mts: 'Node', ps1: 'PowerShell' }
-};
+const INTERPRETERS = new Map(
+	Object.entries({
+		...{ sh: 'Shell', bash: 'Bash', zsh: 'Zsh', py: 'Python', rb: 'Ruby', pl: 'Perl', php: 'PHP', lua: 'Lua', r: 'R' },
+		...{ js: 'Node', mjs: 'Node', cjs: 'Node', ts: 'Node', mts: 'Node', ps1: 'PowerShell' }
+	})
+);
 
 /** What runs a file of this name; null for what is no script. */
 export function interpreterOf(path: string): string | null {
 	const extension = /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
-	return INTERPRETERS[extension] ?? null;
+	return INTERPRETERS.get(extension) ?? null;
 }

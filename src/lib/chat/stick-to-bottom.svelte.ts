@@ -3,6 +3,8 @@ import { untrack } from 'svelte';
 
 /** Scrolling up by less is taken for a trembling finger. */
 const DRIFT_PX = 3;
+/** Where a region stands is a fraction of a pixel; its heights are whole ones. */
+const ROUNDING_PX = 0.75;
 const NEAR_PX = 60;
 const FAR_PX = 200;
 /** A new question stands so far below the top. */
@@ -17,7 +19,7 @@ export class StickToBottom {
 	/** Far enough from the end for a button that leads back. */
 	isFar = $state(false);
 
-	/** For `{@attach}` on the element that scrolls; its only child is what grows. */
+	/** For `{@attach}` on the element that scrolls; its first child is what grows. */
 	readonly attach = (viewport: HTMLElement): (() => void) => {
 		this.#viewport = viewport;
 		const follow = (): void => {
@@ -27,7 +29,8 @@ export class StickToBottom {
 		};
 		const observer = new ResizeObserver(follow);
 		observer.observe(viewport);
-		for (const child of viewport.children) observer.observe(child);
+		// Not the spacer: it changes because of what is observed.
+		if (viewport.firstElementChild) observer.observe(viewport.firstElementChild);
 		viewport.addEventListener('scroll', this.#onscroll, { passive: true });
 		untrack(follow);
 		return () => {
@@ -37,7 +40,7 @@ export class StickToBottom {
 		};
 	};
 
-	/** For `{@attach}` on an empty element at the end of what grows: the room below a short answer. */
+	/** For `{@attach}` on an empty element after what grows: the room below a short answer. */
 	readonly attachSpacer = (spacer: HTMLElement): (() => void) => {
 		this.#spacer = spacer;
 		return () => {
@@ -76,7 +79,7 @@ export class StickToBottom {
 		const top = this.#viewport.scrollTop;
 		const distance = this.#distance();
 		// Content that shrinks moves the region as well, but leaves it at its end.
-		if (top <= this.#lastTop - DRIFT_PX && distance >= DRIFT_PX) this.isPinned = false;
+		if (top < this.#lastTop - DRIFT_PX + ROUNDING_PX && distance > DRIFT_PX - ROUNDING_PX) this.isPinned = false;
 		else if (top >= this.#lastTop && distance < NEAR_PX) this.isPinned = true;
 		this.#lastTop = top;
 		this.#measure();
@@ -86,16 +89,8 @@ export class StickToBottom {
 	#makeRoom(): void {
 		if (!this.#viewport || !this.#spacer || !this.#question?.isConnected) return;
 		const used = this.#spacer.getBoundingClientRect().top - this.#question.getBoundingClientRect().top;
-		const padding = this.#viewport.scrollHeight - this.#endOfSpacer();
-		const missing = this.#viewport.clientHeight - QUESTION_TOP_PX - used - padding;
+		const missing = this.#viewport.clientHeight - QUESTION_TOP_PX - used;
 		this.#spacer.style.height = `${Math.max(0, Math.floor(missing))}px`;
-	}
-
-	/** Where the spacer ends, in the coordinates of what scrolls. */
-	#endOfSpacer(): number {
-		if (!this.#viewport || !this.#spacer) return 0;
-		const top = this.#viewport.getBoundingClientRect().top + this.#viewport.clientTop;
-		return this.#spacer.getBoundingClientRect().bottom - top + this.#viewport.scrollTop;
 	}
 
 	#jump(): void {

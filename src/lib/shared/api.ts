@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import type { SkillOffer, TokenUsage } from './events.ts';
 import type { Message } from './message.ts';
-import { modelId, reasoningEffort, type ReasoningEffort } from './models.ts';
+import type { ReasoningEffort } from './model-values.ts';
+import { modelId, reasoningEffort } from './models.ts';
 
 /** Ids that clients choose; one may name a folder. */
 export const conversationId = z

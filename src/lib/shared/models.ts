@@ -1,5 +1,6 @@
 /** Models, and the account that pays for them (FEATURES F9, F11; MODEL-WIRE "Figures"). */
 import { z } from 'zod';
+import { MAX_API_KEY, MAX_MODEL_ID, PRINTABLE, REASONING_EFFORTS } from './model-values.ts';
 
 /** Id of the built-in responder, wherever an answer says what gave it. */
 export const BUILT_IN_MODEL = 'offline';
@@ -9,12 +10,10 @@ export const modelId = z
 	.string()
 	.trim()
 	.min(1)
-	.max(256)
-	.regex(/^[!-~]+$/, 'must be letters, digits and signs without spaces');
+	.max(MAX_MODEL_ID)
+	.regex(PRINTABLE, 'must be letters, digits and signs without spaces');
 
-/** How long a model thinks before it answers: `reasoning.effort` of the Responses API. */
-export const reasoningEffort = z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']);
-export type ReasoningEffort = z.infer<typeof reasoningEffort>;
+export const reasoningEffort = z.enum(REASONING_EFFORTS);
 
 /** A model that the server offers; null wherever it does not say. */
 export interface ModelInfo {
@@ -63,8 +62,8 @@ export const modelApiKey = z
 	.string()
 	.trim()
 	.min(1)
-	.max(512)
-	.regex(/^[!-~]+$/, 'must be letters, digits and signs without spaces');
+	.max(MAX_API_KEY)
+	.regex(PRINTABLE, 'must be letters, digits and signs without spaces');
 
 /** `POST /api/models/check`: does this key work there? What is left out is what the server has. */
 export const keyCheck = z.strictObject({ apiKey: modelApiKey.optional(), baseUrl: modelBaseUrl.optional() });

@@ -12,7 +12,7 @@ import {
 import type { SkillDiagnostic } from './skills.ts';
 
 /** Of a file inside a skill's folder, with `/`. */
-export const skillFilePath = z
+const skillFilePath = z
 	.string()
 	.min(1)
 	.max(MAX_SKILL_FILE_PATH)

@@ -7,5 +7,6 @@ export const commonText = {
 	save: 'Save',
 	undo: 'Undo',
 	tryAgain: 'Try again',
-	loading: 'Loading…'
+	loading: 'Loading…',
+	copied: 'Copied'
 };

@@ -148,3 +148,8 @@ export const reviewRouteText = {
 	lookBeforeYouInstall: 'Look before you install',
 	backToTheSources: 'Back to the sources'
 };
+
+export const stagingText = {
+	chooseFolder: 'Choose the folder that has a SKILL.md in it.',
+	noFiles: 'There are no files in it.'
+};

@@ -19,6 +19,7 @@ export const messagesText = {
 	retryWith: 'Another answer by another model',
 	retryWithTitle: 'Retry with another model',
 	modelSearch: 'Find a model',
+	readingModels: 'Reading the models…',
 	noModels: 'No model is called that.',
 	forkLabel: 'Continue from this answer in a new chat',
 	forkTitle: 'Continue in a new chat',

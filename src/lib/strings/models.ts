@@ -45,6 +45,7 @@ export const modelsText = {
 	keyStored: 'A key is stored on this server.',
 	keyFromEnvironment: 'The key is from the environment of the server (OPENROUTER_API_KEY).',
 	keyMissing: 'There is no key.',
+	keyWrong: 'A key is letters, digits and signs, without spaces.',
 	getKey: 'Get a key',
 	test: 'Test',
 	testing: 'Testing…',

@@ -1,5 +1,6 @@
 /** What is said about whether a skill may be used: trust, findings, needs, what is wrong with it. */
 export const brokenSkillText = {
+	edit: 'Edit its files',
 	skill: 'Skill',
 	itCanBeUsed: 'It can be used now.',
 	openItsPage: 'Open its page',

@@ -105,3 +105,13 @@ export const skillTryOutText = {
 	itCanBeRun: 'It can be run here once its files are trusted.',
 	cases: 'Cases'
 };
+
+export const toolInputText = {
+	noJson: (why: string) => `The input is no JSON: ${why}`,
+	noObject: 'The input must be a JSON object, such as {"text": "…"}.',
+	isNoJson: (why: string) => `Is no JSON: ${why}`,
+	noNumber: 'Must be a number, such as 1.5.',
+	noWholeNumber: 'Must be a whole number.',
+	neededAndEmpty: 'Needed, and empty.',
+	lookAgainAt: (fields: string) => `Look again at ${fields}.`
+};

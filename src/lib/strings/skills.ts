@@ -15,7 +15,7 @@ export const skillHeaderText = {
 	exportZip: 'Export zip',
 	executions: 'Executions',
 	used: (executions: number, failures: number) =>
-		`Used ${executions} times${failures > 0 ? `, ${failures} failed` : ''}, last`,
+		`Used ${executions} ${executions === 1 ? 'time' : 'times'}${failures > 0 ? `, ${failures} failed` : ''}, last`,
 	neverUsedYet: 'Never used yet'
 };
 
@@ -191,4 +191,12 @@ export const providerText = {
 	custom: 'a handler',
 	local: 'a folder of skills',
 	builtin: 'this server'
+};
+
+export const sandboxText = {
+	asProcesses: 'as plain processes',
+	inSandbox: (name: string) => `in ${name}`,
+	together: (where: string) => `Scripts run ${where}: the files of this machine are NOT isolated.`,
+	apart: (where: string, hasNoNetwork: boolean) =>
+		`Scripts run ${where}: no access to other files, ${hasNoNetwork ? 'no network but the hosts that you allow' : 'but the network is open'}.`
 };

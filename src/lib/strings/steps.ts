@@ -54,9 +54,8 @@ export const stepsText = {
 	left: (size: string) => `… ${size} not shown`,
 	soFar: (size: string) => `${size} so far`,
 	loadedTokens: (count: string) => `about ${count} tokens of instructions`,
-	loadedMode: { model: 'chosen by the model', pinned: 'pinned to this conversation' },
+	loadedBy: 'chosen by the model',
 	viewSkill: 'View SKILL.md',
-	toolSteps: 'Steps',
 	// The line that steps are folded to.
 	usedSkills: (count: number) => `Used ${count === 1 ? '1 skill' : `${count} skills`}`,
 	stepCount: (count: number) => (count === 1 ? '1 step' : `${count} steps`),
@@ -65,8 +64,7 @@ export const stepsText = {
 	// What can be done about a failure.
 	askToFix: 'Ask the model to fix it',
 	fixRequest: (label: string, problem: string) => `“${label}” failed: ${problem}\n\nPlease fix it and try again.`,
-	runYourself: 'Run it yourself',
-	errorTail: 'The end of what it said'
+	runYourself: 'Run it yourself'
 };
 
 export const terminalText = {
@@ -94,7 +92,6 @@ export const approvalText = {
 	title: 'May this run?',
 	fromSkill: 'From the skill',
 	builtinSkill: 'Part of this server:',
-	readsFiles: 'Its files',
 	undecided: 'Nobody decided; it was not run.',
 	elsewhere: 'Answered elsewhere, in another tab say.',
 	othersWait: '– waiting for the other decisions.',
@@ -123,6 +120,5 @@ export const approvalText = {
 	},
 	denied: 'Denied',
 	deniedBecause: (reason: string) => `Denied: ${reason}`,
-	network: (hosts: string) => `It may reach ${hosts}.`,
-	variables: 'Variables'
+	network: (hosts: string) => `It may reach ${hosts}.`
 };

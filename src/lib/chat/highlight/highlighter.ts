@@ -24,6 +24,8 @@ interface Job {
 
 const MAX_TEXT = 100_000;
 const TIMEOUT_MS = 4_000;
+/** The first one waits for the languages to be loaded as well. */
+const START_FACTOR = 5;
 /** A worker that does not even start is not started for ever. */
 const MAX_FAILURES = 3;
 
@@ -64,7 +66,7 @@ export class Highlighter {
 			return this.#next();
 		}
 		this.#current = job;
-		this.#timer = setTimeout(() => this.#fail(), this.#timeoutMs);
+		this.#timer = setTimeout(() => this.#fail(), this.#timeoutMs * (this.#worker ? 1 : START_FACTOR));
 		try {
 			this.#ready().postMessage(job.order);
 		} catch {

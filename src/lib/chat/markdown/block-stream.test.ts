@@ -98,7 +98,7 @@ describe('a text that grows', () => {
 				for (let count = 1; count <= pieces.length; count++) stream.update(pieces.slice(0, count).join(''), true);
 				expect(nodes(stream.update(pieces.join(''), false))).toEqual(render(pieces.join('')));
 			}),
-			{ numRuns: Number(process.env.RUNS ?? 300) }
+			{ numRuns: 300 }
 		);
 	});
 
@@ -112,6 +112,35 @@ describe('a text that grows', () => {
 		expect(later[1]).toBe(two);
 		const last = stream.update(`${text} and more.\n\nFive.`, false);
 		expect(last.map((block, index) => block === later[index])).toEqual([true, true, true, true, true]);
+	});
+
+	test('a very long paragraph keeps what is settled of it, and shows at every step what the text so far shows', () => {
+		const sentence = 'Some **bold** words, a [link](https://example.com/), `code` and *more* of them. ';
+		const text = sentence.repeat(120);
+		const stream = new BlockStream(() => 0);
+		let settled: unknown;
+		for (let end = 40; end <= text.length; end += 40) {
+			const shown = nodes(stream.update(text.slice(0, end), true));
+			expect(shown).toEqual(render(text.slice(0, end)));
+			const [first] = shown[0]?.type === 'paragraph' ? shown[0].children : [];
+			if (first?.type !== 'piece') continue;
+			settled ??= first;
+			expect(first).toBe(settled);
+		}
+		expect(settled).toBeDefined();
+		expect(JSON.stringify(render(text))).not.toContain('**');
+	});
+
+	test('an open fence is code from its first line on, whatever is in it, and ends where it is closed', () => {
+		const text =
+			'Before.\n```js\n# no heading\n\n  ``` not yet\n~~~\n\u001b[31mred\n```` \nafter **it**\n\n```\nopen\n\n';
+		for (const step of [1, 2, 5]) {
+			const stream = new BlockStream(() => 0);
+			for (let end = 1; end <= text.length; end += step) {
+				const soFar = text.slice(0, end);
+				expect(nodes(stream.update(soFar, true))).toEqual(render(soFar));
+			}
+		}
 	});
 
 	test('resolves a link whose address is defined later, once it is finished', () => {

@@ -2,16 +2,19 @@
 
 /** `fresh`, where everything in it that equals what `old` has in its place is that very object. */
 export function share<Value>(old: unknown, fresh: Value): Value {
-	if (old === fresh || !isObject(old) || !isObject(fresh)) return fresh;
+	return shareParts(old, fresh) as Value;
+}
+
+function shareParts(old: unknown, fresh: unknown): unknown {
+	if (old === fresh || !isObject(old) || !isObject(fresh) || Array.isArray(old) !== Array.isArray(fresh)) return fresh;
 	const keys = Object.keys(fresh);
-	if (Array.isArray(old) !== Array.isArray(fresh)) return fresh;
 	let isSame = Object.keys(old).length === keys.length;
 	for (const key of keys) {
-		const value = share(old[key], fresh[key]);
+		const value = shareParts(old[key], fresh[key]);
 		fresh[key] = value;
 		if (value !== old[key]) isSame = false;
 	}
-	return isSame ? (old as Value) : fresh;
+	return isSame ? old : fresh;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,4 +1,8 @@
 /** Sets maths with KaTeX, which is loaded when the first of it comes; what it refuses stays as it was written. */
+import type { render as katexRender } from 'katex';
+
+/** KaTeX's `render`; only its type is there before the first formula. */
+type Render = typeof katexRender;
 
 interface Formula {
 	/** TeX, of foreign hand. */
@@ -25,7 +29,7 @@ export function typeset(element: HTMLElement, formula: Formula): () => void {
 	};
 }
 
-function set(element: HTMLElement, { source, isDisplay }: Formula, render: typeof import('katex').render): void {
+function set(element: HTMLElement, { source, isDisplay }: Formula, render: Render): void {
 	const made = document.createElement('span');
 	try {
 		render(source, made, { displayMode: isDisplay, trust: false, maxExpand: 200, maxSize: 20, strict: 'ignore' });
@@ -37,7 +41,7 @@ function set(element: HTMLElement, { source, isDisplay }: Formula, render: typeo
 	element.dataset.set = '';
 }
 
-async function loadKatex(): Promise<typeof import('katex').render> {
+async function loadKatex(): Promise<Render> {
 	const [{ default: katex }] = await Promise.all([import('katex'), import('katex/dist/katex.min.css')]);
 	return katex.render;
 }

@@ -35,7 +35,7 @@ async function setup() {
 	client.conversation = {
 		...summary,
 		...{ messages: [message], hasEarlier: false, alternatives: {}, queue: [], cursor: 0, model: null, effort: null },
-		usage: { model: 'm', inputTokens: 1, outputTokens: 1, cost: 0.25 }
+		usage: { inputTokens: 1, outputTokens: 1, cost: 0.25 }
 	};
 	server = createFakeConversations([summary]);
 	visited = [];

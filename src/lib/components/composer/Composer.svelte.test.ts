@@ -286,17 +286,18 @@ describe('files', () => {
 	});
 });
 
-test('a draft and its files are still there after the page was loaded again', async () => {
+test('a draft, its files and its skills are still there after the page was loaded again', async () => {
 	const screen = await render(Composer, { session });
 	await screen.getByTestId('file-input').upload(new File(['x'], 'a.txt'));
 	await expect.poll(() => client.uploads).toHaveLength(1);
 	client.uploads[0]?.finish();
 	await screen.getByTestId('composer-input').fill('half a though');
+	await session.skills.pinByName('count-words');
 	await expect.element(screen.getByTestId('send')).toBeEnabled();
 	await screen.unmount();
-	const again = await render(Composer, {
-		session: new ChatSession('conversation', client, listener, createFakeServices())
-	});
+	const next = new ChatSession('conversation', client, listener, createFakeServices());
+	const again = await render(Composer, { session: next });
+	expect(next.skills.pins).toEqual(['count-words']);
 	await expect.element(again.getByTestId('composer-input')).toHaveValue('half a though');
 	await expect.element(again.getByTestId('attachment')).toHaveAttribute('data-state', 'ready');
 });

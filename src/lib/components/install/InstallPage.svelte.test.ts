@@ -171,3 +171,11 @@ describe('E23, E26: catalogs', () => {
 		await expect.element(screen.getByTestId('catalog-status')).toMatchTextContent(/Nothing was found/);
 	});
 });
+
+test('E20: an address names the source that is shown first', async () => {
+	const client = createFakeRegistry();
+	const screen = await render(InstallPage, { client, onstaged: vi.fn(), hash: '#github' });
+	await expect.element(screen.getByTestId('source-github')).toHaveAttribute('aria-pressed', 'true');
+	await screen.getByTestId('source-text').click();
+	await expect.element(screen.getByTestId('source-text')).toHaveAttribute('aria-pressed', 'true');
+});

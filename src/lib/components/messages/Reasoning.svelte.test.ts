@@ -34,7 +34,7 @@ test('it tells how long it took', async () => {
 
 test('whoever touches it keeps it open', async () => {
 	const screen = await render(Reasoning, { part: part() });
-	await screen.getByRole('region', { name: 'Reasoning' }).click();
+	await screen.getByRole('group', { name: 'Reasoning' }).click();
 	await screen.rerender({ part: part({ done: true }) });
 	vi.useFakeTimers({ toFake: ['setTimeout'] });
 	vi.advanceTimersByTime(5_000);
@@ -52,7 +52,7 @@ test('one that is over is closed, and has no time that nobody took', async () =>
 test('a long one stays in its window, at its end', async () => {
 	const text = Array.from({ length: 200 }, (_, index) => `thought ${index}`).join('\n');
 	const screen = await render(Reasoning, { part: part({ text }) });
-	const region = screen.getByRole('region', { name: 'Reasoning' }).element();
+	const region = screen.getByRole('group', { name: 'Reasoning' }).element();
 	await vi.waitFor(() => expect(region.scrollHeight - region.scrollTop - region.clientHeight).toBeLessThan(2));
 	expect(region.clientHeight).toBeLessThanOrEqual(320);
 });

@@ -59,6 +59,17 @@ describe('F14: the footer of an answer', () => {
 		await expect.element(screen.getByTestId('retry-model')).not.toBeInTheDocument();
 	});
 
+	test('reads the models when they are asked for', async () => {
+		const all = { ...actions(), loadModels: vi.fn() };
+		const screen = await render(UsageFooter, { message, actions: all });
+		await screen.getByTestId('retry-with').click();
+		expect(all.loadModels).toHaveBeenCalledOnce();
+		await expect.element(screen.getByText('Reading the models…')).toBeVisible();
+		await screen.rerender({ models: models.slice(0, 2) });
+		await screen.getByRole('button', { name: 'Model 1 a/m1' }).click();
+		expect(all.retryWith).toHaveBeenCalledExactlyOnceWith('a/m1');
+	});
+
 	test('offers no other model where none is known', async () => {
 		const screen = await render(UsageFooter, { message, actions: actions() });
 		await expect.element(screen.getByTestId('retry-with')).not.toBeInTheDocument();

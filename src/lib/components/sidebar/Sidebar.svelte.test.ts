@@ -115,7 +115,7 @@ describe('the menu of a conversation', () => {
 		const screen = await setup([sampleConversation('a')]);
 		await choose(screen, 'a', 'conversation-pin');
 		await expect.element(screen.getByRole('heading', { name: 'Pinned' })).toBeVisible();
-		screen.getByTestId('conversation-menu').element().click();
+		(screen.getByTestId('conversation-menu').element() as HTMLElement).click();
 		await expect.element(screen.getByTestId('conversation-pin')).toHaveTextContent('Unpin');
 	});
 

@@ -197,7 +197,7 @@ describe('the terminal', () => {
 		await expect.element(screen.getByText(/^… \d+ kB not shown$/)).toBeInTheDocument();
 		await expect.element(screen.getByTestId('truncated')).toBeVisible();
 		await screen.getByTestId('show-all').click();
-		await vi.waitFor(() => expect(output.textContent).toBe(text));
+		await vi.waitFor(() => expect(output.textContent).toBe(text), { timeout: 10_000 });
 	});
 
 	test('tells why a script failed', async () => {

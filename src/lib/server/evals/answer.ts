@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, open, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { RunEvent } from '../../shared/events.ts';
-import type { ReasoningEffort } from '../../shared/models.ts';
+import type { ReasoningEffort } from '../../shared/model-values.ts';
 import type { EvalAnswer } from '../../shared/try-out.ts';
 import { runAgent, type AgentLimits } from '../agent/loop.ts';
 import type { Model } from '../agent/model.ts';

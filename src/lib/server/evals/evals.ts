@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
-import type { ReasoningEffort } from '../../shared/models.ts';
+import type { ReasoningEffort } from '../../shared/model-values.ts';
 import type { EvalRun, evalStart, SkillEvals } from '../../shared/try-out.ts';
 import type { AgentLimits } from '../agent/loop.ts';
 import type { Model } from '../agent/model.ts';

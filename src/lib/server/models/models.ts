@@ -7,10 +7,10 @@ import {
 	type KeyStatus,
 	type LocalServer,
 	type ModelList,
-	type ReasoningEffort,
 	type signInComplete,
 	type SignInStart
 } from '../../shared/models.ts';
+import type { ReasoningEffort } from '../../shared/model-values.ts';
 import type { Settings } from '../../shared/settings.ts';
 import type { Model, ModelSource } from '../agent/model.ts';
 import { createModelCatalog, type ModelCatalog } from './catalog.ts';

@@ -2,9 +2,9 @@
 import { skillFiles, skillNameOf, type SkillFiles } from './scaffold.ts';
 
 /** `instructions`: a SKILL.md alone; `script`: with a program that it runs; `tools`: with a tool that the model calls. */
-export type TemplateName = 'instructions' | 'script' | 'tools';
+type TemplateName = 'instructions' | 'script' | 'tools';
 
-export interface TemplateOptions {
+interface TemplateOptions {
 	name: string;
 	description: string;
 	template: TemplateName;

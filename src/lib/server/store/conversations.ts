@@ -4,7 +4,7 @@ import { sql, type UpdateObject } from 'kysely';
 import type { ConversationSummary } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { TokenUsage } from '../../shared/events.ts';
-import type { ReasoningEffort } from '../../shared/models.ts';
+import type { ReasoningEffort } from '../../shared/model-values.ts';
 import { cleanText } from './clean-text.ts';
 import { readUsage } from './run-events.ts';
 import type { Database } from './schema.ts';

@@ -2,7 +2,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import { AppError } from '../../shared/errors.ts';
 import { endMessage, type Message } from '../../shared/message.ts';
-import { reasoningEffort, type ReasoningEffort } from '../../shared/models.ts';
+import { isReasoningEffort, type ReasoningEffort } from '../../shared/model-values.ts';
 import { titleColumns, wasDeleted } from './conversations.ts';
 import { headOf } from './branches.ts';
 import { pinSkills } from './conversation-skills.ts';
@@ -132,7 +132,8 @@ export async function choiceOf(db: Kysely<Database>, conversationId: string): Pr
 		.where('id', '=', conversationId)
 		.executeTakeFirst();
 	// What a newer version has stored and this one does not know counts as not chosen.
-	return { model: row?.model ?? null, effort: reasoningEffort.safeParse(row?.effort).data ?? null };
+	const effort = row?.effort;
+	return { model: row?.model ?? null, effort: isReasoningEffort(effort) ? effort : null };
 }
 
 async function keepChoice(

@@ -8,7 +8,7 @@ import { SkillLoadError, type SkillIssue } from '../types.ts';
 import { fixIdOf } from './fixes.ts';
 import { createMender } from './mend.ts';
 
-export interface TextCheck {
+interface TextCheck {
 	status: 'ready' | 'broken';
 	/** Empty where it cannot be read. */
 	name: string;

@@ -1,0 +1,63 @@
+/** What an answer brings along that is drawn elsewhere: under the policy that the built app is served with. */
+import { startModelServer, text, type ModelServer } from '../support/model-server.ts';
+import { expect, test as base } from './app.ts';
+
+const test = base.extend<object, { model: ModelServer }>({
+	model: [
+		// Playwright reads the fixtures that this one needs from the pattern: none.
+		// eslint-disable-next-line no-empty-pattern
+		async ({}, use) => {
+			const model = await startModelServer();
+			await use(model);
+			await model.close();
+		},
+		{ scope: 'worker' }
+	],
+	appOptions: async ({ model }, use) => {
+		await use({
+			env: { OPENROUTER_BASE_URL: model.url, OPENROUTER_API_KEY: 'sk-or-v1-test', OPENROUTER_MODEL: 'test/model' }
+		});
+	}
+});
+
+const ANSWER = [
+	'Inline $x^2$.',
+	'```python\ndef add(a, b):\n    return a + b\n```',
+	'```mermaid\ngraph TD\n  A["<img src=x onerror=parent.pwned=1>"] --> B[Two]\n  click A "javascript:parent.pwned=1"\n```',
+	'The end.'
+].join('\n\n');
+
+test('SECURITY What people see: diagrams, maths and code are drawn, and no policy is broken for it', async ({
+	page,
+	app,
+	model
+}) => {
+	test.slow();
+	const refused: string[] = [];
+	page.on('console', (message) => {
+		// In the diagram's frame the picture that the attack brings is refused: that is what its policy is for.
+		if (message.type() === 'error' && !message.text().includes('Loading the image')) refused.push(message.text());
+	});
+	model.push(text(ANSWER));
+	await page.goto(app.url);
+	await page.getByTestId('composer-input').fill('draw');
+	await page.keyboard.press('Enter');
+	await expect(page.locator('.katex')).toHaveCount(1);
+	await expect(page.getByText('def', { exact: true })).toHaveClass('code-keyword');
+	await expect(page.getByTestId('diagram')).toHaveAttribute('data-phase', 'drawn', { timeout: 30_000 });
+	await expect(page.locator('iframe')).toHaveAttribute('sandbox', 'allow-scripts');
+	expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
+	expect(refused).toEqual([]);
+});
+
+test('SECURITY What people see: the page that draws diagrams has no origin, and only our own pages may frame it', async ({
+	page,
+	app
+}) => {
+	const response = await page.goto(`${app.url}/frames/diagram`);
+	const policy = response?.headers()['content-security-policy'] ?? '';
+	expect(policy).toContain("default-src 'none'");
+	expect(policy).toContain("frame-ancestors 'self'");
+	expect(response?.headers()['x-frame-options']).toBe('SAMEORIGIN');
+	expect(await page.evaluate(() => window.origin)).toBe('null');
+});
