@@ -157,7 +157,7 @@ async function benchSteps(browser: Browser, app: App): Promise<Row[]> {
 		await page.locator(`[data-id="${large}"] [data-testid=conversation-link]`).click();
 		await page.locator('[data-role=assistant]').first().waitFor();
 		const opened = await measure(page, async () => {
-			for (const toggle of ['step-group-toggle', 'step-toggle']) {
+			for (const toggle of ['step-fold', 'step-toggle']) {
 				const closed = page.locator(`[data-testid=${toggle}][aria-expanded=false]`);
 				if ((await closed.count()) > 0) await closed.first().click();
 			}

@@ -157,13 +157,16 @@ test('F11: a server of this machine answers when it is chosen, and the key does 
 test('UI 2: one signs in instead of pasting a key; the code is of use once', async ({ page, app, played }) => {
 	await page.goto(`${app.url}/settings#account`);
 	// OpenRouter asks its user, and sends the browser back with a code.
-	await page.route(`${played.openRouter.origin}/auth?**`, async (route) => {
-		const asked = new URL(route.request().url()).searchParams;
-		played.openRouter.allow('code-1', asked.get('code_challenge') ?? '', KEY);
-		const back = new URL(asked.get('callback_url') ?? '');
-		back.searchParams.set('code', 'code-1');
-		await route.fulfill({ status: 302, headers: { location: back.href } });
-	});
+	await page.route(
+		(url) => url.href.startsWith(`${played.openRouter.origin}/auth?`),
+		async (route) => {
+			const asked = new URL(route.request().url()).searchParams;
+			played.openRouter.allow('code-1', asked.get('code_challenge') ?? '', KEY);
+			const back = new URL(asked.get('callback_url') ?? '');
+			back.searchParams.set('code', 'code-1');
+			await route.fulfill({ status: 302, headers: { location: back.href } });
+		}
+	);
 	const returned = page.waitForRequest((request) => request.url().includes('code=code-1'));
 	await page.getByTestId('sign-in').click();
 	const address = (await returned).url();

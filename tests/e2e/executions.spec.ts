@@ -55,15 +55,16 @@ test('E13: a script that ran in a chat is on the page of executions, with what i
 	const conversation = page.url();
 
 	await page.getByTestId('skills-link').click();
-	await page.getByTestId('executions-link').click();
+	await page.getByTestId('skills-page').getByTestId('executions-link').click();
 	await expect(rows(page)).toHaveCount(1);
 	await expect(rows(page)).toHaveAttribute('data-status', 'success');
-	await expect(rows(page)).toContainText(await sandboxOf(app));
-	await rows(page).locator('summary').click();
-	await expect(rows(page)).toContainText(`${script} "two words"`);
-	await expect(rows(page).getByTestId('execution-output')).toContainText('2');
-	await expect(rows(page)).toContainText('skills/count-words');
-	await rows(page).getByRole('link', { name: 'Open the conversation' }).click();
+	await rows(page).getByTestId('execution-link').click();
+	const detail = page.getByTestId('execution-page');
+	await expect(detail).toContainText(`${script} "two words"`);
+	await expect(detail.getByTestId('execution-output')).toContainText('2');
+	await expect(detail).toContainText('skills/count-words');
+	await expect(detail).toContainText(await sandboxOf(app));
+	await page.getByRole('link', { name: 'Open the conversation' }).click();
 	await expect(page).toHaveURL(conversation);
 	await expect(answers(page)).toContainText('Counted.');
 });
@@ -75,6 +76,7 @@ test('F6: a script and a tool run by hand from the page of the skill, whose exec
 	await page.goto(`${app.url}/skills/count-words`);
 	await expect(page.getByTestId('trust')).toContainText('In a folder that this server was given.');
 	await expect(page.getByTestId('withdraw-trust')).toHaveCount(0);
+	await page.getByTestId('tab-run').click();
 	await page.getByTestId('run-what').selectOption({ label: 'scripts/count.mjs' });
 	await page.getByTestId('run-text').fill('three short words');
 	await page.getByTestId('run-button').press('Enter');
@@ -91,7 +93,7 @@ test('F6: a script and a tool run by hand from the page of the skill, whose exec
 	await page.getByTestId('run-button').click();
 	await expect(page.getByTestId('execution-output')).toContainText('"words"');
 
-	await page.getByTestId('executions-link').click();
+	await page.getByTestId('skill-executions-link').click();
 	await expect(page.getByRole('button', { name: /Only count-words/ })).toBeVisible();
 	await expect(rows(page).first()).toContainText('count_words');
 	const { data } = await read<SkillExecutionList>(app, '/api/skills/executions?skill=count-words');
@@ -143,16 +145,16 @@ test('B6: the skills of the server stand below those of folders and count for th
 
 test('E10: what runs can be ended from the page of executions', async ({ page, app, context }) => {
 	await addSleeper(page, app);
-	await page.goto(`${app.url}/skills/sleeper`);
+	await page.goto(`${app.url}/skills/sleeper#run`);
 	await page.getByTestId('run-button').click();
 	await expect(page.getByTestId('run-button')).toBeDisabled();
 	const other = await context.newPage();
 	await other.goto(`${app.url}/skills/executions?skill=sleeper`);
-	await rows(other).locator('summary').click();
 	await expect(rows(other)).toHaveAttribute('data-status', 'running');
 	await rows(other).getByTestId('end-execution').click();
 	await expect(rows(other)).toHaveAttribute('data-status', 'error');
-	await expect(rows(other)).toContainText('was ended by the operator');
+	await rows(other).getByTestId('execution-link').click();
+	await expect(other.getByTestId('execution')).toContainText('was ended by the operator');
 	await expect(page.getByTestId('execution')).toContainText('was ended by the operator');
 	await expect(page.getByTestId('execution-output')).toContainText('begun');
 	const [ended] = (await read<SkillExecutionList>(app, '/api/skills/executions?skill=sleeper')).data;

@@ -48,6 +48,11 @@ const TEXTS = [
 	'${jndi:x}{{7*7}}<script>',
 	'1e400',
 	'-1',
+	'http://somebody:secret@127.0.0.1:9/',
+	'http://127.0.0.1:9/../v1?a=b#c',
+	'http://[::1]:9',
+	'http://127.0.0.1:99999/',
+	'javascript://127.0.0.1/%0Aalert(1)',
 	'x'.repeat(5000)
 ];
 
@@ -87,6 +92,18 @@ const SEGMENTS = [
 	'~',
 	'n'.repeat(3000)
 ];
+
+/** The same description, with an address of ours wherever one may be named: nothing is sent to a host of somebody else. */
+export function withAddresses(description: ApiDescription, addressOf: (field: string) => string): ApiDescription {
+	const replaced = (value: unknown, field: string): unknown => {
+		if (Array.isArray(value)) return value.map((each) => replaced(each, field));
+		if (typeof value !== 'object' || value === null) return value;
+		if ('format' in value && value.format === 'uri') return { const: addressOf(field) };
+		const fieldOf = (key: string): string => (/^(anyOf|oneOf|properties|schema)$/.test(key) ? field : key);
+		return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, replaced(each, fieldOf(key))]));
+	};
+	return replaced(description, '') as ApiDescription;
+}
 
 /** The same requests for the same seed. */
 export function fuzzRequests(description: ApiDescription, known: KnownIds, seed: number): FuzzRequest[] {

@@ -5,10 +5,13 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ApiDescription } from '../../src/lib/chat/api-description.ts';
 import type { SkillExecutionList } from '../../src/lib/shared/executions.ts';
+import type { Settings, SettingsPatch } from '../../src/lib/shared/settings.ts';
 import type { SkillList } from '../../src/lib/shared/skills.ts';
 import type { App } from '../support/app-process.ts';
-import { expect, test } from './app.ts';
-import { concurrentRequests, fuzzRequests, type FuzzRequest } from './fuzz-requests.ts';
+import { responseFrames } from '../support/model-frames.ts';
+import { startOpenRouter, type OpenRouterServer } from '../support/openrouter-server.ts';
+import { expect, test as base } from './app.ts';
+import { concurrentRequests, fuzzRequests, withAddresses, type FuzzRequest } from './fuzz-requests.ts';
 
 const AT_ONCE = 16;
 const DUPLICATES = 8;
@@ -16,14 +19,29 @@ const SEED = Number(process.env.FUZZ_SEED ?? 6);
 /** Where nobody listens: what would be fetched is not there. */
 const NOWHERE = 'http://127.0.0.1:9';
 
-test.use({
-	appOptions: {
-		env: Object.fromEntries(
-			['GITHUB_API_URL', 'GITHUB_RAW_URL', 'SKILLSSH_URL', 'SKILLSSH_AUDIT_URL', 'SKILLSMP_URL'].map((name) => [
-				name,
-				NOWHERE
-			])
-		)
+const CATALOGS = ['GITHUB_API_URL', 'GITHUB_RAW_URL', 'SKILLSSH_URL', 'SKILLSSH_AUDIT_URL', 'SKILLSMP_URL'];
+
+const test = base.extend<object, { openRouter: OpenRouterServer }>({
+	openRouter: [
+		// Playwright reads the fixtures that this one needs from the pattern: none.
+		// eslint-disable-next-line no-empty-pattern
+		async ({}, use) => {
+			const server = await startOpenRouter();
+			server.answers['/responses'] = (_request, response) => {
+				response.writeHead(200, { 'content-type': 'text/event-stream' });
+				for (const frame of responseFrames([{ kind: 'text', chunks: ['Fine.'] }], (kind) => `${kind}_1`, {})) {
+					response.write(`data: ${JSON.stringify(frame)}\n\n`);
+				}
+				response.end();
+			};
+			await use(server);
+			await server.close();
+		},
+		{ scope: 'worker' }
+	],
+	appOptions: async ({ openRouter }, use) => {
+		const model = { OPENROUTER_BASE_URL: openRouter.baseUrl, OPENROUTER_API_KEY: 'a-key', MODEL_PORTS: '9' };
+		await use({ env: { ...model, ...Object.fromEntries(CATALOGS.map((name) => [name, NOWHERE])) } });
 	}
 });
 test.setTimeout(120_000);
@@ -75,6 +93,19 @@ async function read<Body>(app: App, path: string): Promise<Body> {
 	return (await response.json()) as Body;
 }
 
+/** What requests have set is taken back; everything is as the operator has it. */
+async function restoreSettings(app: App, before: Settings): Promise<void> {
+	const { skillsEnabled, skillsProvider, autoMaxSkills, autoMinScore } = before;
+	const patch: SettingsPatch = {
+		...{ skillsEnabled, skillsProvider, autoMaxSkills, autoMinScore, skillsmpApiKey: null },
+		...{ modelBaseUrl: null, modelApiKey: null, model: null, effort: null },
+		...{ maxSteps: null, maxCostUsd: null, maxDurationMs: null }
+	};
+	const headers = { 'content-type': 'application/json' };
+	const response = await fetch(`${app.url}/api/settings`, { method: 'PUT', headers, body: JSON.stringify(patch) });
+	expect(await response.json()).toEqual(before);
+}
+
 const foldersIn = (path: string): Promise<string[]> => readdir(path).catch(() => []);
 
 /** What is on disk and what the API says are the same, and nothing is half there. */
@@ -109,16 +140,27 @@ test('E2–E13, SECURITY Figures: no request made from the API’s description b
 	const conversation = randomUUID();
 	const file = `${app.url}/api/conversations/${conversation}/files/a.txt`;
 	expect((await fetch(file, { method: 'PUT', body: 'a', headers: { 'content-type': 'text/plain' } })).status).toBe(201);
-	const description = await read<ApiDescription>(app, '/api/openapi.json');
+	const description = withAddresses(await read<ApiDescription>(app, '/api/openapi.json'), (field) =>
+		field === 'returnTo' ? `${app.url}/account/callback` : `${NOWHERE}/api/v1`
+	);
+	const before = await read<Settings>(app, '/api/settings');
 	const known = { skill: 'count-words', conversation };
 	const requests = fuzzRequests(description, known, SEED);
 	expect(requests.length).toBeGreaterThan(1000);
 
 	const answers = await sendAll(app, requests);
+	await restoreSettings(app, before);
 	for (const same of concurrentRequests(description, known, DUPLICATES)) {
 		answers.push(...(await Promise.all(same.map((request) => send(app, request)))));
 	}
 
+	await restoreSettings(app, before);
+
+	// Each got as far as to do what it is for, not only to be refused.
+	for (const id of ['changeSettings', 'checkModelKey', 'startSignIn', 'listModels', 'findLocalModelServers']) {
+		const statuses = answers.filter(({ request }) => request.operation.operationId === id).map(({ status }) => status);
+		expect(statuses, id).toContain(200);
+	}
 	// Storage and what is switched off have codes of their own; everything else from 500 on is a mistake.
 	expect(answers.filter(({ status }) => status >= 500 && status !== 503).map(brief)).toEqual([]);
 	expect(answers.filter((answer) => answer.status >= 400 && !isError(answer)).map(brief)).toEqual([]);

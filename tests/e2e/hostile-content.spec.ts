@@ -2,71 +2,22 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
-import { call, startModelServer, text, type ModelServer } from '../support/model-server.ts';
-import { expect, test as base } from './app.ts';
-import { HOSTILE_NAMES, HOSTILE_SVG, HOSTILE_TEXTS } from './hostile-content.ts';
+import { call, text } from '../support/model-server.ts';
+import { expect } from './app.ts';
+import {
+	HOSTILE_COUNT,
+	HOSTILE_DIAGRAMS,
+	HOSTILE_MATHS,
+	HOSTILE_NAMES,
+	HOSTILE_PAGE,
+	HOSTILE_SVG,
+	HOSTILE_TEXTS
+} from './hostile-content.ts';
+import { ask, expectHarmless, test } from './hostile-watch.ts';
 
-const test = base.extend<{ quiet: Watch }, { model: ModelServer }>({
-	model: [
-		// Playwright reads the fixtures that this one needs from the pattern: none.
-		// eslint-disable-next-line no-empty-pattern
-		async ({}, use) => {
-			const model = await startModelServer();
-			await use(model);
-			await model.close();
-		},
-		{ scope: 'worker' }
-	],
-	appOptions: async ({ model }, use) => {
-		await use({
-			env: { OPENROUTER_BASE_URL: model.url, OPENROUTER_API_KEY: 'sk-or-v1-test', OPENROUTER_MODEL: 'test/model' }
-		});
-	},
-	/** Says at the end of a test what a page did that it should not have. */
-	quiet: async ({ page, app }, use) => {
-		const watch = watchPage(page, app.url);
-		await use(watch);
-		expect(watch.seen).toEqual([]);
-	}
-});
+/** Without those that are made of nothing but length. */
+const BRIEF_TEXTS = HOSTILE_TEXTS.filter(({ length }) => length < 1500);
 
-interface Watch {
-	seen: string[];
-}
-
-/** What would be danger inside of what a page shows of others' texts. */
-const DANGEROUS =
-	// A frame without an origin is what diagrams are drawn in; what it shows cannot reach the page.
-	'script, iframe:not([sandbox="allow-scripts"]), object, embed, form, link, meta, base, style, video, audio, svg script, [srcdoc], [style*="url("], ' +
-	'a[href^="javascript" i], a[href^="data" i], a[href^="vbscript" i], a[href^="file" i], ' +
-	'[onload], [onerror], [onclick], [onfocus], [ontoggle], [onbegin], [onmouseover], [onstart]';
-
-function watchPage(page: Page, url: string): Watch {
-	const seen: string[] = [];
-	page.on('dialog', async (dialog) => {
-		seen.push(`a dialog: ${dialog.message()}`);
-		await dialog.dismiss();
-	});
-	page.on('request', (request) => {
-		const address = request.url();
-		if (!address.startsWith(url) && !/^(data|blob):/.test(address)) seen.push(`a request: ${address}`);
-	});
-	page.on('framenavigated', (frame) => {
-		if (!frame.url().startsWith(url) && frame.url() !== 'about:blank') seen.push(`a page: ${frame.url()}`);
-	});
-	page.on('popup', (popup) => seen.push(`a window: ${popup.url()}`));
-	return { seen };
-}
-
-async function expectHarmless(page: Page, region: string): Promise<void> {
-	expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
-	expect(await page.locator(region).locator(DANGEROUS).count()).toBe(0);
-}
-
-async function ask(page: Page, question: string): Promise<void> {
-	await page.getByTestId('composer-input').fill(question);
-	await page.keyboard.press('Enter');
-}
 const answers = (page: Page) => page.locator('[data-testid=message][data-role=assistant]');
 
 test('SECURITY What people see: nothing that a model writes runs, loads or leads to code', async ({
@@ -76,7 +27,7 @@ test('SECURITY What people see: nothing that a model writes runs, loads or leads
 	quiet
 }) => {
 	test.slow();
-	expect(HOSTILE_TEXTS.length).toBeGreaterThanOrEqual(60);
+	expect(HOSTILE_COUNT).toBeGreaterThanOrEqual(100);
 	await page.goto(app.url);
 	const bundles: string[] = [];
 	for (let start = 0; start < HOSTILE_TEXTS.length; start += 15) {
@@ -109,15 +60,15 @@ test('SECURITY What people see: nor what a script prints, what its files are cal
 	await mkdir(join(dir, 'scripts'), { recursive: true });
 	await writeFile(
 		join(dir, 'payloads.json'),
-		JSON.stringify({ texts: HOSTILE_TEXTS.slice(0, 68), names: HOSTILE_NAMES, svg: HOSTILE_SVG })
+		JSON.stringify({ texts: BRIEF_TEXTS, names: HOSTILE_NAMES, svg: HOSTILE_SVG, html: HOSTILE_PAGE })
 	);
 	await writeFile(
 		join(dir, 'scripts/show.mjs'),
 		`import { readFileSync, writeFileSync } from 'node:fs';
-const { texts, names, svg } = JSON.parse(readFileSync(process.env.SKILL_DIR + '/payloads.json', 'utf8'));
+const { texts, names, svg, html } = JSON.parse(readFileSync(process.env.SKILL_DIR + '/payloads.json', 'utf8'));
 for (const text of texts) console.log(text);
 console.error(texts[0]);
-for (const name of names) writeFileSync(name, texts.join('\\n'));
+for (const name of names) writeFileSync(name, name.endsWith('.html') ? html : texts.join('\\n'));
 writeFileSync('picture.svg', svg);
 `
 	);
@@ -137,12 +88,45 @@ writeFileSync('picture.svg', svg);
 	await expect(step.getByTestId('terminal-output')).toContainText('window.pwned');
 	await expect(page.locator('[data-testid=file-card]')).toHaveCount(HOSTILE_NAMES.length + 1);
 	for (const preview of await page.getByRole('button', { name: /^Preview / }).all()) await preview.click();
+	await expect(page.getByTestId('file-preview').filter({ hasText: 'Reading' })).toHaveCount(0);
 	await expect(page.getByTestId('file-preview').first()).toContainText('window.pwned');
 	await expectHarmless(page, '[data-testid=messages]');
-	// A name that turns the reading direction is shown with what does so, not as what it pretends to be.
-	await expect(page.getByTestId('messages')).not.toContainText('\u202E');
+	await expect(page.getByTestId('messages')).toContainText('report⟨U+202E⟩fdp.exe');
+	await clickEverything(page);
+	await page.getByRole('button', { name: 'picture.svg' }).first().click();
+	await expect(page.getByTestId('image-dialog')).toBeVisible();
+	await expectHarmless(page, '[data-testid=image-dialog]');
+	await page.keyboard.press('Escape');
+	const conversation = page.url();
+
+	// Looked at without our page around it, it can do no more.
+	const frame = page.getByTestId('file-preview').locator('iframe');
+	await page.goto(new URL((await frame.getAttribute('src')) ?? '', app.url).href);
+	await expect(page.getByRole('heading', { name: 'The page' })).toBeVisible();
+	expect(await page.evaluate(() => ['pwned' in window, window.origin])).toEqual([false, 'null']);
+
+	await page.goto(`${app.url}/skills/executions`);
+	await expect(page.getByTestId('execution')).toHaveCount(1);
+	await expectHarmless(page, 'table');
+	await page.getByTestId('execution-link').click();
+	await expect(page.getByTestId('execution-output')).toContainText('window.pwned');
+	await expectHarmless(page, '[data-testid=execution-page]');
+	await page.goto(conversation);
+	await expect(page.getByTestId('file-card')).toHaveCount(HOSTILE_NAMES.length + 1);
 	expect(quiet.seen).toEqual([]);
 });
+
+/** All that can be pressed in a page that is looked at, by somebody who does not know better. */
+async function clickEverything(page: Page): Promise<void> {
+	const address = page.url();
+	const frame = page.getByTestId('file-preview').frameLocator('iframe');
+	await expect(frame.getByRole('heading', { name: 'The page' })).toBeVisible();
+	for (const id of ['top', 'blank', 'self', 'code', 'save']) await frame.locator(`#${id}`).click();
+	await frame.getByRole('button', { name: 'Send' }).click();
+	await expect(frame.getByRole('heading', { name: 'The page' })).toBeVisible();
+	expect(page.url()).toBe(address);
+	expect(page.context().pages()).toHaveLength(1);
+}
 
 test('SECURITY What people see: nor what a skill says of itself, in lists, on its page and in its files', async ({
 	page,
@@ -157,15 +141,59 @@ test('SECURITY What people see: nor what a skill says of itself, in lists, on it
 		await writeFile(join(dir, 'SKILL.md'), `---\n${head}\n---\n${HOSTILE_TEXTS[index] ?? ''}\n`);
 		await writeFile(join(dir, 'notes.md'), HOSTILE_TEXTS.join('\n\n'));
 	}
+	for (const name of HOSTILE_NAMES) await writeFile(join(app.skillsDir, 'said-4', name), HOSTILE_PAGE);
+	await mkdir(join(app.skillsDir, 'said-4', '<img src=x onerror=window.pwned=1>'));
+	await writeFile(join(app.skillsDir, 'said-4', '<img src=x onerror=window.pwned=1>', 'a.svg'), HOSTILE_SVG);
 	await page.goto(`${app.url}/skills`);
 	await expect(page.locator('[data-testid=skill-row][data-name=said-8]')).toBeVisible();
 	await expectHarmless(page, '[data-testid=skills-page]');
 	for (const number of [0, 4, 8]) {
 		await page.goto(`${app.url}/skills/said-${number}`);
 		await expect(page.getByTestId('skill-name')).toContainText(`said-${number}`);
-		for (const file of await page.locator('summary').all()) await file.click();
-		await expectHarmless(page, '[data-testid=skill-page] section[aria-label="Skill"]');
-		expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
+		await expect(page.getByTestId('panel-instructions').getByTestId('markdown')).toBeVisible();
+		await expectHarmless(page, '[data-testid=skill-page]');
+		await page.getByTestId('tab-files').click();
+		for (const file of await page.getByTestId('skill-file').getByRole('button').all()) {
+			await file.click();
+			await expectHarmless(page, '[data-testid=skill-page]');
+		}
+		await page.getByTestId('tab-trust').click();
+		await expect(page.getByTestId('finding').or(page.getByTestId('no-findings')).first()).toBeVisible();
+		await expectHarmless(page, '[data-testid=skill-page]');
 	}
+	expect(quiet.seen).toEqual([]);
+});
+
+test('SECURITY What people see: formulas and diagrams lead nowhere, load nothing and end', async ({
+	page,
+	app,
+	model,
+	quiet
+}) => {
+	test.slow();
+	const maths = HOSTILE_MATHS.flatMap((formula) => [`$$${formula}$$`, `Inline $${formula}$.`]);
+	const diagrams = HOSTILE_DIAGRAMS.map((diagram) => `\`\`\`mermaid\n${diagram}\n\`\`\``);
+	model.push(text([...maths, ...diagrams, 'The end.'].join('\n\n')));
+	await page.goto(app.url);
+	await ask(page, 'draw');
+	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
+	await expect(page.locator('.katex').first()).toBeAttached();
+	const drawn = page.getByTestId('diagram');
+	await expect(drawn).toHaveCount(HOSTILE_DIAGRAMS.length);
+	for (const diagram of await drawn.all()) {
+		await diagram.scrollIntoViewIfNeeded();
+		await expect(diagram).toHaveAttribute('data-phase', /^(drawn|failed)$/, { timeout: 30_000 });
+		if ((await diagram.getAttribute('data-phase')) === 'failed') continue;
+		const nodes = diagram.frameLocator('iframe').locator('g.node, g.clickable, a');
+		for (const node of await nodes.all()) await node.dispatchEvent('click');
+	}
+	for (const frame of page.frames().slice(1)) {
+		expect(await frame.evaluate(() => ['pwned' in window, window.origin])).toEqual([false, 'null']);
+	}
+	await expect(page.locator('[data-testid=diagram][data-phase=drawn]')).not.toHaveCount(0);
+	await expectHarmless(page, '[data-testid=messages]');
+	// However large a formula says that it is, it does not cover the page.
+	await expect(page.getByTestId('composer-input')).toBeInViewport();
+	await page.getByTestId('composer-input').click();
 	expect(quiet.seen).toEqual([]);
 });

@@ -79,7 +79,7 @@ test.describe('E19: with ADMIN_TOKEN', () => {
 	}) => {
 		await page.goto('/');
 		await logIn(page);
-		const box = page.getByRole('textbox');
+		const box = page.getByTestId('composer-input');
 		await box.fill('A long thought that must not be lost');
 		await context.clearCookies();
 		await page.keyboard.press('Enter');

@@ -71,6 +71,7 @@ test('E20, E30, F6, E4: a zip is looked at, installed, trusted, run, kept as a c
 	await page.getByTestId('give-trust').click();
 	await expect(page.getByTestId('trust')).toHaveAttribute('data-state', 'trusted');
 
+	await page.getByTestId('tab-run').click();
 	await page.getByTestId('run-text').fill('one\ntwo');
 	await page.getByTestId('run-button').click();
 	await expect(page.getByTestId('execution-output').first()).toContainText('said one two');
@@ -82,6 +83,7 @@ test('E20, E30, F6, E4: a zip is looked at, installed, trusted, run, kept as a c
 	await page.getByTestId('run-all-cases').click();
 	await expect(page.getByTestId('case-result')).toHaveText('Passed');
 
+	await page.getByTestId('tab-versions').click();
 	await page.getByTestId('remove-skill').click();
 	await expect(page.getByTestId('undo-bar')).toBeVisible();
 	await page.getByTestId('undo-removal').click();
@@ -112,6 +114,7 @@ test('E28, A40: a skill of a repository is installed, updated after a look at th
 	await page.getByTestId('enable-at-once').check();
 	await page.getByTestId('confirm-install').click();
 	await page.getByTestId('installed-link').click();
+	await page.getByTestId('tab-versions').click();
 	await page.getByTestId('check-update').click();
 	await expect(page.getByTestId('versions-status')).not.toHaveText(/…|^$/);
 
@@ -134,7 +137,7 @@ test('E28, A40: a skill of a repository is installed, updated after a look at th
 	await page.getByTestId('confirm-install').click();
 	await expect(page.getByTestId('install-result')).toBeVisible();
 
-	await page.goto(`${app.url}/skills/echoer`);
+	await page.goto(`${app.url}/skills/echoer#versions`);
 	await expect(version(page, '1.1.0').getByTestId('current-version')).toBeVisible();
 	await page.getByTestId('roll-back').click();
 	await expect(version(page, '1.0.0').getByTestId('current-version')).toBeVisible();
@@ -187,7 +190,7 @@ test('E11: switched off in the settings nothing runs, and the page says why; swi
 	await page.goto(`${app.url}/settings`);
 	await page.getByTestId('skills-enabled').uncheck();
 	await expect(page.getByTestId('settings-status')).toHaveText('Saved.');
-	await page.goto(`${app.url}/skills/count-words`);
+	await page.goto(`${app.url}/skills/count-words#run`);
 	await page.getByTestId('run-button').click();
 	await expect(page.getByTestId('run-error')).toContainText(/switched off/i);
 	await page.goto(`${app.url}/skills`);
@@ -195,7 +198,7 @@ test('E11: switched off in the settings nothing runs, and the page says why; swi
 	await page.getByTestId('settings-link').click();
 	await page.getByTestId('skills-enabled').check();
 	await expect(page.getByTestId('settings-status')).toHaveText('Saved.');
-	await page.goto(`${app.url}/skills/count-words`);
+	await page.goto(`${app.url}/skills/count-words#run`);
 	await page.getByTestId('run-button').click();
 	await expect(page.getByTestId('execution')).toBeVisible();
 });
@@ -208,7 +211,7 @@ test('B7: the points of each skill for a text', async ({ page, app }) => {
 });
 
 test('E10, E29: executions are narrowed by skill and time, and written out as a file', async ({ page, app }) => {
-	await page.goto(`${app.url}/skills/count-words`);
+	await page.goto(`${app.url}/skills/count-words#run`);
 	await page.getByTestId('run-button').click();
 	await expect(page.getByTestId('execution')).toBeVisible();
 	await page.goto(`${app.url}/skills/executions`);

@@ -88,7 +88,16 @@ export function createFakeClient(): FakeClient {
 	};
 	const summary = (id: string) => {
 		const time = new Date(0).toISOString();
-		return { id, title: 'Stored', createdAt: time, updatedAt: time, activeRunId: null, isPinned: false, isArchived: false, isUnread: false };
+		return {
+			id,
+			title: 'Stored',
+			createdAt: time,
+			updatedAt: time,
+			activeRunId: null,
+			isPinned: false,
+			isArchived: false,
+			isUnread: false
+		};
 	};
 	const client: FakeClient = {
 		sources: [],

@@ -100,6 +100,7 @@ const LAYERS: Layer[] = [
 	{ path: 'lib/components/', imports: [SHARED, STRINGS, 'lib/chat/'] },
 	{ path: 'routes/', imports: ['lib/', 'app.css'], kit: true },
 	{ path: 'service-worker.ts', imports: [], kit: true },
+	{ path: 'hooks.client.ts', imports: [], kit: true },
 	{ path: 'hooks.server.ts', imports: [SHARED, 'lib/server/'], kit: true },
 	{ path: 'app.d.ts', imports: ['lib/'], kit: true }
 ];

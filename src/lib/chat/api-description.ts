@@ -72,7 +72,9 @@ export function exampleOf(schema: JsonSchema): unknown {
 		return Object.fromEntries(required.map((name) => [name, exampleOf(properties[name] ?? {})]));
 	}
 	if (type === 'array') return [];
-	if (type === 'number' || type === 'integer') return schema.minimum ?? 0;
+	if (type === 'number' || type === 'integer') {
+		return schema.minimum ?? (typeof schema.exclusiveMinimum === 'number' ? schema.exclusiveMinimum + 1 : 0);
+	}
 	if (type === 'boolean') return true;
 	return type === 'null' ? null : textOf(schema);
 }
@@ -80,7 +82,8 @@ export function exampleOf(schema: JsonSchema): unknown {
 /** What the patterns of this API ask for. */
 const TEXTS = ['0'.repeat(64), 'owner/repository', '1.0.0', 'name', 'NAME', '2026-01-01T00:00:00Z'];
 
-function textOf({ pattern, minLength }: JsonSchema): string {
+function textOf({ pattern, minLength, format }: JsonSchema): string {
+	if (format === 'uri') return 'http://127.0.0.1:8000/v1';
 	const fitting = typeof pattern === 'string' ? TEXTS.find((text) => new RegExp(pattern, 'u').test(text)) : undefined;
 	return fitting ?? '…'.repeat(typeof minLength === 'number' ? Math.max(1, minLength) : 1);
 }

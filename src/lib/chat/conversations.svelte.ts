@@ -154,6 +154,8 @@ export class Conversations implements SessionListener {
 		this.setWaiting(id, false);
 		if (known.isArchived || known.isPinned) this.#change(id, started);
 		else this.active.put(started);
+		// Somebody may leave it before it ends.
+		this.#watch();
 		this.#host.onchange();
 	}
 

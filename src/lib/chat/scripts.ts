@@ -3,7 +3,7 @@ import { toolInputText as words } from '../strings/skill-trial.ts';
 import type { SkillDetail } from '../shared/skills.ts';
 
 /** What lies in `scripts/` or at the top is meant to be run; deeper files are mostly parts of it. */
-export function mainScriptsFirst(scripts: readonly string[]): string[] {
+function mainScriptsFirst(scripts: readonly string[]): string[] {
 	const isMain = (script: string): boolean => /^(scripts\/)?[^/]+$/.test(script);
 	return scripts.toSorted((a, b) => Number(isMain(b)) - Number(isMain(a)));
 }

@@ -44,7 +44,8 @@ export interface ModelList {
 
 /** `http` or `https`, without user, password, query or fragment; what comes before `/responses`. */
 export const modelBaseUrl = z
-	.url({ protocol: /^https?$/ })
+	// What is no address is not looked at any further: the rest takes one for granted.
+	.url({ protocol: /^https?$/, abort: true })
 	.max(512)
 	.refine((text) => {
 		const { username, password, search, hash } = new URL(text);

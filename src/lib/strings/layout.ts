@@ -18,5 +18,7 @@ export const layoutText = {
 	offlineHint: 'Check that the server is still running, then try again.',
 	reload: 'Load again',
 	newChat: 'New chat',
+	conversation: 'Conversation',
+	partMissing: 'A part of the page could not be loaded.',
 	back: 'Back'
 };

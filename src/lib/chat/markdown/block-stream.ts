@@ -13,6 +13,8 @@ import { share } from './share.ts';
 /** One block; the same object as long as it shows the same. */
 export interface Block {
 	raw: string;
+	/** Marked's name for it. */
+	source: string;
 	node: Node;
 }
 
@@ -69,7 +71,7 @@ export class BlockStream {
 		if (this.#fence && code != null) return this.#withCode(this.#fence.language, code);
 		this.#fence = null;
 		const tokens = lex(this.#text.slice(this.#sealedLength), this.#pieces);
-		const fresh = share(this.#blocks.slice(this.#sealed.length), toBlocks(tokens));
+		const fresh = this.#keepSame(this.#blocks.slice(this.#sealed.length), tokens);
 		const openIndex = this.#startOfFence(tokens) ?? firstOpen(tokens);
 		const sealedTokens = tokens.slice(0, openIndex);
 		const sealedText = sealedTokens.map(({ raw }) => raw).join('');
@@ -83,6 +85,17 @@ export class BlockStream {
 		}
 		if (openIndex === 0) this.#openFence(tokens[0]);
 		return [...this.#sealed, ...fresh];
+	}
+
+	/** The blocks of these tokens: what has not changed since the last time is what it was. */
+	#keepSame(old: Block[], tokens: Token[]): Block[] {
+		const mayResolve = tokens.some(({ raw }) => raw.includes(']:'));
+		return tokens.filter(isShown).flatMap((token, index) => {
+			const before = old[index];
+			// Without a definition the same text is the same block, and need not even be converted.
+			if (before?.raw === token.raw && before.source === token.type && !mayResolve) return [before];
+			return toBlocks([token]).map((block) => share(before, block));
+		});
 	}
 
 	/** The fence that the text ends in ends everything before it. */
@@ -100,7 +113,7 @@ export class BlockStream {
 
 	#withCode(language: string, text: string): Block[] {
 		const raw = this.#text.slice(this.#sealedLength);
-		return [...this.#sealed, { raw, node: { type: 'code', language, text } }];
+		return [...this.#sealed, { raw, source: 'code', node: { type: 'code', language, text } }];
 	}
 
 	#finish(): Block[] {
@@ -115,12 +128,12 @@ export class BlockStream {
 	/** Nothing is held back: what has not been parsed yet is shown as it is. */
 	#withUnparsed(): Block[] {
 		const raw = this.#text.slice(this.#parsedLength);
-		return [...this.#blocks, { raw, node: { type: 'plain', text: cleanText(raw) } }];
+		return [...this.#blocks, { raw, source: 'text', node: { type: 'plain', text: cleanText(raw) } }];
 	}
 
 	#showPlain(): Block[] {
 		this.#isPlain = true;
-		this.#blocks = [{ raw: this.#text, node: { type: 'plain', text: cleanText(this.#text) } }];
+		this.#blocks = [{ raw: this.#text, source: 'text', node: { type: 'plain', text: cleanText(this.#text) } }];
 		return this.#blocks;
 	}
 
@@ -143,7 +156,7 @@ function isShown(token: Token): boolean {
 function toBlocks(tokens: Token[]): Block[] {
 	return tokens.flatMap((token) => {
 		const node = convertBlock(token);
-		return node ? [{ raw: token.raw, node }] : [];
+		return node ? [{ raw: token.raw, source: token.type, node }] : [];
 	});
 }
 

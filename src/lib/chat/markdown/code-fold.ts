@@ -1,7 +1,7 @@
 /** How much of a code block is shown before somebody asks for the rest. */
 
 /** More lines than this are folded. */
-export const FOLD_LINES = 30;
+const FOLD_LINES = 30;
 
 export interface Fold {
 	/** What is shown while it is folded: whole lines. */

@@ -6,13 +6,25 @@ export function share<Value>(old: unknown, fresh: Value): Value {
 }
 
 function shareParts(old: unknown, fresh: unknown): unknown {
-	if (old === fresh || !isObject(old) || !isObject(fresh) || Array.isArray(old) !== Array.isArray(fresh)) return fresh;
-	const keys = Object.keys(fresh);
-	let isSame = Object.keys(old).length === keys.length;
-	for (const key of keys) {
+	if (old === fresh) return old;
+	if (Array.isArray(fresh)) return Array.isArray(old) ? shareItems(old, fresh) : fresh;
+	if (!isObject(old) || !isObject(fresh) || old.type !== fresh.type) return fresh;
+	let isSame = true;
+	// Those of one type have the same keys.
+	for (const key in fresh) {
 		const value = shareParts(old[key], fresh[key]);
 		fresh[key] = value;
 		if (value !== old[key]) isSame = false;
+	}
+	return isSame ? old : fresh;
+}
+
+function shareItems(old: unknown[], fresh: unknown[]): unknown[] {
+	let isSame = old.length === fresh.length;
+	for (const [index, item] of fresh.entries()) {
+		const value = shareParts(old[index], item);
+		fresh[index] = value;
+		if (value !== old[index]) isSame = false;
 	}
 	return isSame ? old : fresh;
 }

@@ -35,7 +35,9 @@ test('maths that tries to link, to load, to grow or to break out stays harmless'
 		'\\frac{1'
 	];
 	const screen = await render(Markdown, { text: attacks.map((attack) => `$$${attack}$$`).join('\n\n') });
-	await expect.poll(() => screen.container.querySelectorAll('[data-set], [title]').length, LOADING).toBe(attacks.length);
+	await expect
+		.poll(() => screen.container.querySelectorAll('[data-set], [title]').length, LOADING)
+		.toBe(attacks.length);
 	expect(screen.container.querySelectorAll('a, img, script, iframe, [style*="url("], [data-a]')).toHaveLength(0);
 	expect(screen.container.textContent).toContain('\\frac{1');
 	expect('attacked' in window).toBe(false);

@@ -41,7 +41,7 @@ export async function importConversation(store: Store, body: unknown, now = new 
 }
 
 /** Checks everything, and gives the messages ids of their own. @throws AppError invalid_input */
-export function readConversationFile(body: unknown, now: Date): Imported {
+function readConversationFile(body: unknown, now: Date): Imported {
 	const file = check(envelope, body, []);
 	if (file.messages.length > MAX_FILE_MESSAGES) {
 		throw refusal(

@@ -56,7 +56,7 @@ export function createConversationSkills(db: Kysely<Database>): ConversationSkil
 }
 
 /** `set` on a connection or inside a transaction. A skill that is pinned already keeps its place. */
-export async function setConversationSkill(
+async function setConversationSkill(
 	db: Kysely<Database>,
 	{
 		conversationId,

@@ -287,7 +287,7 @@ export async function updateMessage(db: Kysely<Database>, conversationId: string
 }
 
 /** No statement has more values than a database takes. */
-export async function insertRows(db: Kysely<Database>, rows: readonly Insertable<MessagesTable>[]): Promise<void> {
+async function insertRows(db: Kysely<Database>, rows: readonly Insertable<MessagesTable>[]): Promise<void> {
 	for (let start = 0; start < rows.length; start += ROWS_PER_READ) {
 		await db
 			.insertInto('messages')

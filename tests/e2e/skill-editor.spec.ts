@@ -1,0 +1,177 @@
+/** Skills that are made and edited on the page (F1, F8): a template, problems as one types, conflicts, what is not saved, a zip and back. */
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Locator, Page } from '@playwright/test';
+import type { SkillSummary } from '../../src/lib/shared/skills.ts';
+import { expect, test } from './app.ts';
+
+const row = (page: Page, name: string): Locator => page.locator(`[data-testid=skill-row][data-name=${name}]`);
+const code = (page: Page): Locator => page.getByTestId('code-editor');
+const described = 'Greets people by name. Use when somebody asks for a greeting.';
+const skillMd = (name: string, text: string, description = described) =>
+	`---\nname: ${name}\ndescription: ${description}\n---\n\n${text}\n`;
+
+async function make(page: Page, name: string, template: string): Promise<void> {
+	await page.goto('/skills/new');
+	await page.getByTestId('new-skill-name').fill(name);
+	await page.getByTestId('new-skill-description').fill(described);
+	await page.getByTestId(`template-${template}`).check();
+	await page.getByTestId('create-skill').click();
+	await expect(page).toHaveURL(new RegExp(`/skills/edit/${name}$`));
+	await expect(code(page)).toHaveValue(new RegExp(`name: ${name}`));
+}
+
+test('F8: a skill is made from a template; a bad name and a long description are told while they are typed', async ({
+	page,
+	app
+}) => {
+	await page.goto('/skills');
+	await page.getByTestId('new-skill-link').click();
+	const create = page.getByTestId('create-skill');
+	await page.getByTestId('new-skill-name').fill('My Greeter!');
+	await expect(page.getByTestId('name-advice')).toContainText('Only lower-case letters');
+	await expect(create).toBeDisabled();
+	await page.getByTestId('use-suggestion').click();
+	await expect(page.getByTestId('new-skill-name')).toHaveValue('my-greeter');
+	await expect(page.getByTestId('name-advice')).toHaveText('A good name.');
+	await page.getByTestId('new-skill-name').fill('count-words');
+	await expect(page.getByTestId('name-advice')).toContainText('already');
+	await page.getByTestId('new-skill-name').fill('my-greeter');
+
+	await page.getByTestId('new-skill-description').fill('word '.repeat(210));
+	await expect(page.getByTestId('description-advice')).toContainText('too long');
+	await expect(create).toBeDisabled();
+	await page.getByTestId('new-skill-description').fill(described);
+	await page.getByTestId('template-script').check();
+	await expect(page.getByTestId('template-preview')).toContainText('scripts/');
+	await create.click();
+
+	await expect(page).toHaveURL(/\/skills\/edit\/my-greeter$/);
+	await expect(page.getByTestId('editor-check')).toContainText('Nothing is wrong');
+	expect(await readFile(join(app.skillsDir, 'my-greeter/SKILL.md'), 'utf8')).toContain(described);
+	await page.goto('/skills');
+	await expect(row(page, 'my-greeter')).toHaveAttribute('data-status', 'ready');
+});
+
+test('F1, F8: a problem is shown at its line, put right by one click and saved; unsaved words survive a reload', async ({
+	page,
+	app
+}) => {
+	await make(page, 'unsaved-one', 'instructions');
+	const file = join(app.skillsDir, 'unsaved-one/SKILL.md');
+	const before = await readFile(file, 'utf8');
+	await code(page).fill(skillMd('Wrong_Name', 'Say hello.'));
+	await expect(page.getByTestId('editor-status')).toContainText('Not saved yet');
+	const issue = page.getByTestId('editor-issue').filter({ hasText: 'name' }).first();
+	await expect(issue).toBeVisible();
+	await expect(page.getByTestId('line-mark').first()).toHaveAttribute('data-line', '2');
+	page.on('dialog', (dialog) => void dialog.accept());
+	await page.reload();
+	await expect(page.getByTestId('restored-note')).toBeVisible();
+	await expect(code(page)).toHaveValue(/Wrong_Name/);
+	expect(await readFile(file, 'utf8')).toBe(before);
+
+	await issue.getByTestId('issue-fix').click();
+	await expect(code(page)).toHaveValue(/name: unsaved-one/);
+	await expect(page.getByTestId('editor-check')).toContainText('Nothing is wrong');
+	await code(page).press('Control+s');
+	await expect(page.getByTestId('editor-status')).toHaveText('Saved.');
+	expect(await readFile(file, 'utf8')).toContain('Say hello.');
+	await page.reload();
+	await expect(code(page)).toHaveValue(/Say hello\./);
+	await expect(page.getByTestId('restored-note')).toHaveCount(0);
+
+	// Whoever goes elsewhere is asked, and finds it again.
+	await code(page).fill(skillMd('unsaved-one', 'Say goodbye.'));
+	await page.getByTestId('settings-link').click();
+	await expect(page.getByTestId('leave-dialog')).toBeVisible();
+	await page.getByTestId('stay').click();
+	await expect(page).toHaveURL(/\/skills\/edit\//);
+	await page.getByTestId('settings-link').click();
+	await page.getByTestId('leave').click();
+	await expect(page).toHaveURL(/\/settings$/);
+	await page.goto('/skills/edit/unsaved-one');
+	await expect(page.getByTestId('restored-note')).toBeVisible();
+	await expect(code(page)).toHaveValue(/Say goodbye\./);
+	await page.getByTestId('revert-file').click();
+	await expect(code(page)).toHaveValue(/Say hello\./);
+	await expect(page.getByTestId('save-file')).toBeDisabled();
+});
+
+test('F8: a file that somebody else has changed meanwhile is not written over before both were seen', async ({
+	page,
+	app
+}) => {
+	await make(page, 'shared-one', 'instructions');
+	const file = join(app.skillsDir, 'shared-one/SKILL.md');
+	await code(page).fill(skillMd('shared-one', 'Written here.'));
+	await writeFile(file, skillMd('shared-one', 'Written elsewhere.'));
+	await page.getByTestId('save-file').click();
+	const conflict = page.getByTestId('editor-conflict');
+	await expect(conflict).toContainText('Written here.');
+	await expect(conflict).toContainText('Written elsewhere.');
+	expect(await readFile(file, 'utf8')).toContain('Written elsewhere.');
+	await page.getByTestId('take-theirs').click();
+	await expect(conflict).toHaveCount(0);
+	await expect(code(page)).toHaveValue(/Written elsewhere\./);
+
+	await code(page).fill(skillMd('shared-one', 'Written here again.'));
+	await writeFile(file, skillMd('shared-one', 'Written elsewhere again.'));
+	await page.getByTestId('save-file').click();
+	await page.getByTestId('keep-mine').click();
+	await expect(page.getByTestId('editor-status')).toHaveText('Saved.');
+	await expect(conflict).toHaveCount(0);
+	expect(await readFile(file, 'utf8')).toContain('Written here again.');
+});
+
+test('F8: a skill is saved as a zip, and installed again from it as it was', async ({ page, app }) => {
+	await make(page, 'traveller', 'script');
+	const folder = join(app.skillsDir, 'traveller');
+	await code(page).fill(skillMd('traveller', 'Says where it has been.'));
+	await page.getByTestId('save-file').click();
+	await expect(page.getByTestId('editor-status')).toHaveText('Saved.');
+	await page.goto('/skills/traveller');
+	const [download] = await Promise.all([page.waitForEvent('download'), page.getByTestId('export-skill').click()]);
+	expect(download.suggestedFilename()).toMatch(/^traveller.*\.zip$/);
+	const buffer = await readFile(await download.path());
+
+	await page.goto('/skills');
+	await expect(row(page, 'traveller')).toBeVisible();
+	await rm(folder, { recursive: true });
+	await expect(row(page, 'traveller')).toHaveCount(0);
+	await page.getByTestId('install-link').click();
+	await page.getByTestId('zip-input').setInputFiles({ name: 'traveller.zip', mimeType: 'application/zip', buffer });
+	await expect(page.getByTestId('staged-skill')).toContainText('traveller');
+	await page.getByTestId('confirm-install').click();
+	await page.getByTestId('installed-link').click();
+	await expect(page.getByTestId('skill-name')).toHaveText('traveller');
+	await expect(page.getByTestId('skill-instructions')).toContainText('Says where it has been.');
+});
+
+test('B6: the list switches a skill on, off and back to automatic, and says so after a reload', async ({
+	page,
+	app
+}) => {
+	await page.goto('/skills');
+	const skill = row(page, 'count-words');
+	const mode = async () => {
+		const { data } = (await (await page.request.get(`${app.url}/api/skills`)).json()) as { data: SkillSummary[] };
+		return data.find(({ name }) => name === 'count-words')?.mode;
+	};
+	for (const [wanted, label] of [
+		['on', 'On'],
+		['off', 'Off'],
+		['auto', 'Auto']
+	] as const) {
+		await skill.getByTestId('row-mode').selectOption(wanted);
+		await expect(skill.getByTestId('mode-chip')).toHaveText(label);
+		await expect.poll(mode).toBe(wanted);
+	}
+	await skill.getByTestId('row-mode').selectOption('off');
+	await expect(skill.getByTestId('skill-switch')).not.toBeChecked();
+	await expect.poll(mode).toBe('off');
+	await page.reload();
+	await expect(skill.getByTestId('mode-chip')).toHaveText('Off');
+	await skill.getByTestId('skill-switch').check();
+	await expect(skill.getByTestId('mode-chip')).toHaveText('Auto');
+});

@@ -1,0 +1,333 @@
+/** What is seen of an answer besides its text: steps in every state, their output and files, why these skills, figures, errors (UI §4, §7). */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Locator, Page } from '@playwright/test';
+import { FILE_FORMAT, FILE_VERSION } from '../../src/lib/shared/conversation-file.ts';
+import {
+	call,
+	gate,
+	reasoning,
+	response,
+	startModelServer,
+	status,
+	text,
+	type ModelServer
+} from '../support/model-server.ts';
+import { expect, type App } from './app.ts';
+import { answers, ask, questions, test as base } from './played-model.ts';
+
+/** A model's server with two models to choose from. */
+const test = base.extend<object, { model: ModelServer }>({
+	model: [
+		// Playwright reads the fixtures that this one needs from the pattern: none.
+		// eslint-disable-next-line no-empty-pattern
+		async ({}, use) => {
+			const model = await startModelServer([], { models: [{ id: 'test/model' }, { id: 'test/other' }] });
+			await use(model);
+			await model.close();
+		},
+		{ scope: 'worker' }
+	]
+});
+
+const step = (page: Page, tool: string): Locator => page.locator(`[data-testid=step][data-tool=${tool}]`);
+const idOf = (page: Page): string => new URL(page.url()).pathname.replace('/c/', '');
+const run = (skill: string, script: string, ...args: string[]) =>
+	call('use_skill', { skill, script: `scripts/${script}`, args });
+
+async function addSkill(page: Page, app: App, name: string, scripts: Record<string, string>): Promise<void> {
+	await mkdir(join(app.skillsDir, name, 'scripts'), { recursive: true });
+	const head = `---\nname: ${name}\ndescription: Tends the walruses of the harbour.\n---\n`;
+	await writeFile(join(app.skillsDir, name, 'SKILL.md'), `${head}\nThe instructions are between us.\n`);
+	for (const [path, script] of Object.entries(scripts)) {
+		await writeFile(join(app.skillsDir, name, 'scripts', path), script);
+	}
+	await page.goto(`${app.url}/skills`);
+	await expect(page.locator(`[data-testid=skill-row][data-name=${name}]`)).toBeVisible();
+	await page.goto(app.url);
+}
+
+/** The frames of one call whose arguments stop in the middle until the gate is open. */
+function slowCall(name: string, args: object, held: ReturnType<typeof gate>, at: number) {
+	const json = JSON.stringify(args);
+	const item = { type: 'function_call', id: 'slow', call_id: 'slow', name, arguments: '' };
+	const delta = (part: string) => ({
+		type: 'response.function_call_arguments.delta',
+		output_index: 0,
+		item_id: 'slow',
+		delta: part
+	});
+	return async (exchange: Parameters<ReturnType<typeof response>>[0]): Promise<void> => {
+		const frame = (event: object) => exchange.write(`data: ${JSON.stringify(event)}\n\n`);
+		exchange.begin();
+		await frame({ type: 'response.output_item.added', output_index: 0, item });
+		await frame(delta(json.slice(0, at)));
+		if (!(await exchange.wait(held))) return;
+		await frame(delta(json.slice(at)));
+		const done = { ...item, arguments: json };
+		await frame({ type: 'response.function_call_arguments.done', output_index: 0, item_id: 'slow', arguments: json });
+		await frame({ type: 'response.output_item.done', output_index: 0, item: done });
+		await frame({ type: 'response.completed', response: { status: 'completed', output: [done] } });
+		exchange.end();
+	};
+}
+
+test('UI 4: steps are seen while they are written and while they run; folded, the failed one stays, and can be mended', async ({
+	page,
+	app,
+	model
+}) => {
+	await addSkill(page, app, 'walrus-keeper', {
+		'feed.sh': [
+			`printf '\\033[31mred herring\\033[0m\\n'`,
+			`printf 'fed 10%%\\rfed 50%%\\rfed 100%%\\n'`,
+			'until [ -e go.txt ]; do sleep 0.05; done',
+			'echo "all are fed"\n'
+		].join('\n'),
+		'weigh.sh': 'echo "on the scales"; echo "the scales broke" >&2; exit 1\n'
+	});
+	const [written, said] = [gate(), gate()];
+	model.push(
+		call('load_skill', { skill: 'walrus-keeper' }),
+		slowCall('use_skill', { skill: 'walrus-keeper', script: 'scripts/feed.sh', args: ['Wally', 'Wilma'] }, written, 75),
+		run('walrus-keeper', 'weigh.sh'),
+		text('They are fed, ', said, 'and too heavy.')
+	);
+	await ask(page, 'feed the walruses');
+	const feeding = step(page, 'use_skill').first();
+	await expect(feeding).toHaveAttribute('data-status', 'preparing');
+	await expect(feeding.getByTestId('step-writing')).toContainText('scripts/feed.sh');
+	await page.waitForURL(/\/c\//);
+	written.open();
+
+	await expect(feeding).toHaveAttribute('data-status', 'running');
+	await expect(feeding.getByTestId('terminal-output')).toContainText('fed 100%');
+	await expect(feeding.getByTestId('terminal-output')).not.toContainText('all are fed');
+	await feeding.getByTestId('step-toggle').click();
+	await expect(feeding.getByTestId('terminal-command')).toContainText('scripts/feed.sh Wally Wilma');
+	const output = feeding.getByTestId('terminal-output');
+	await expect(output).not.toContainText('50%');
+	const red = output.getByText('red herring');
+	const colour = (element: Locator) => element.evaluate((node) => getComputedStyle(node).color);
+	expect(await colour(red)).not.toBe(await colour(output));
+	const go = await page.request.put(`${app.url}/api/conversations/${idOf(page)}/files/go.txt`, { data: 'go' });
+	expect(go.ok()).toBe(true);
+
+	await expect(output).toContainText('all are fed');
+	await expect(feeding).toHaveAttribute('data-status', 'done');
+	await expect(feeding.getByTestId('exit-badge')).toContainText('exit 0');
+	const failed = step(page, 'use_skill').last();
+	await expect(failed).toHaveAttribute('data-status', 'failed');
+	await expect(answers(page)).toContainText('They are fed,');
+	await expect(page.getByTestId('step-fold')).toContainText(/Used 1 skill · 3 steps · 1 failed/);
+	await expect(page.getByTestId('step')).toHaveCount(1);
+	await expect(failed.getByTestId('terminal-output')).toContainText('the scales broke');
+	await expect(failed.getByTestId('exit-badge')).toContainText('exit 1');
+	said.open();
+	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
+
+	await failed.getByTestId('ask-to-fix').click();
+	await expect(page.getByTestId('composer-input')).toBeFocused();
+	await expect(page.getByTestId('composer-input')).toHaveValue(/failed: [^]*the scales broke/);
+	await expect(questions(page)).toHaveCount(1);
+	await page.getByTestId('composer-input').fill('');
+
+	// What was loaded is told; its text is for the model.
+	await page.getByTestId('step-fold').click();
+	const loading = step(page, 'load_skill');
+	await expect(page.getByTestId('step')).toHaveCount(3);
+	await loading.getByTestId('step-toggle').click();
+	await expect(loading.getByTestId('step-body')).toContainText('walrus-keeper/SKILL.md');
+	await expect(loading.getByTestId('step-body')).toContainText(/about \d+ tokens/);
+	await expect(loading).not.toContainText('between us');
+	await page.reload();
+	await expect(page.getByTestId('step-fold')).toContainText('3 steps · 1 failed');
+	await expect(page.getByTestId('step')).toHaveCount(1);
+});
+
+const PIXEL =
+	'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+test('UI 4: of much output the ends are shown, and all when asked; files are cards that show what is in them', async ({
+	page,
+	app,
+	model
+}) => {
+	await addSkill(page, app, 'file-maker', {
+		'count.sh': 'seq 1 8000\n',
+		'make.sh': [
+			`printf 'name,age\\nWilma,9\\nWally,12\\n' > table.csv`,
+			`printf '<h1>Hello page</h1><script>document.title = "ran"</script>' > page.html`,
+			`printf 'plain words' > notes.txt`,
+			`printf '${PIXEL}' | base64 -d > dot.png`,
+			`printf '\\000\\001' > data.bin\n`
+		].join('\n')
+	});
+	model.push(run('file-maker', 'count.sh'), run('file-maker', 'make.sh'), text('Made.'));
+	await ask(page, 'count, and make files');
+	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
+	await page.getByTestId('step-fold').click();
+	const counting = step(page, 'use_skill').first();
+	await counting.getByTestId('step-toggle').click();
+	const output = counting.getByTestId('terminal-output');
+	await expect(output).toContainText('7999');
+	await expect(output).not.toContainText('4000');
+	await counting.getByTestId('show-all').click();
+	await expect(output).toContainText('4000');
+	await expect(counting.getByTestId('show-all')).toHaveCount(0);
+
+	const card = (path: string) => page.locator(`[data-testid=file-card][data-path="${path}"]`);
+	await expect(page.getByTestId('file-card')).toHaveCount(5);
+	const picture = card('dot.png').locator('img');
+	await expect.poll(() => picture.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(1);
+	await card('table.csv').getByRole('button', { name: 'Preview of table.csv' }).click();
+	const cells = card('table.csv').locator('tbody tr td:last-child');
+	await expect(cells).toHaveText(['9', '12']);
+	await card('table.csv').getByRole('button', { name: 'name' }).click();
+	await expect(cells).toHaveText(['12', '9']);
+	await card('page.html').getByRole('button', { name: 'Preview of page.html' }).click();
+	const frame = card('page.html').locator('iframe');
+	await expect(frame).toHaveAttribute('sandbox', '');
+	await expect(frame.contentFrame().getByRole('heading')).toHaveText('Hello page');
+	await card('notes.txt').getByRole('button', { name: 'Preview of notes.txt' }).click();
+	await expect(card('notes.txt').getByTestId('file-text')).toHaveText('plain words');
+	await expect(card('data.bin').getByRole('button')).toHaveCount(0);
+	const [download] = await Promise.all([
+		page.waitForEvent('download'),
+		card('data.bin').getByRole('link', { name: 'Download data.bin' }).click()
+	]);
+	expect(download.suggestedFilename()).toBe('data.bin');
+	await expect(page).not.toHaveTitle(/ran/);
+});
+
+test('F2, UI 6: a thought has a window; an answer tells what it cost, why these skills, and what another model says', async ({
+	page,
+	app,
+	model
+}) => {
+	await addSkill(page, app, 'walrus-friend', { 'say.sh': 'echo friend\n' });
+	const thinking = gate();
+	const usage = {
+		...{ input_tokens: 1200, input_tokens_details: { cached_tokens: 400 }, output_tokens: 34, total_tokens: 1234 },
+		...{ output_tokens_details: { reasoning_tokens: 5 }, cost: 0.0123 }
+	};
+	model.push(
+		[reasoning('A walrus ', thinking, 'is a friend.'), call('load_skill', { skill: 'walrus-friend' })],
+		run('walrus-friend', 'say.sh'),
+		response([text('A friend.')], { usage })
+	);
+	await ask(page, 'who tends the walruses?');
+	const thought = page.getByTestId('reasoning').first();
+	await expect(thought.getByRole('group')).toHaveText(/A walrus/);
+	await expect(thought.getByRole('button')).toContainText('Thinking');
+	thinking.open();
+	await expect(thought.getByRole('button')).toContainText('Thought');
+	await expect(thought.getByRole('group')).toHaveCount(0);
+	await thought.getByRole('button').click();
+	await expect(thought.getByRole('group')).toHaveText('A walrus is a friend.');
+	await thought.getByRole('button').click();
+	await expect(thought.getByRole('group')).toHaveCount(0);
+
+	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
+	await expect(page.getByTestId('usage')).toContainText(/in · .*out/);
+	await page.getByTestId('figures-toggle').click();
+	const figures = page.getByTestId('answer-figures');
+	await expect(figures).toContainText('test/model');
+	await expect(figures).toContainText('of them cached');
+	await expect(figures).toContainText('0.01');
+	await page.getByTestId('why-toggle').click();
+	await expect(figures).toHaveCount(0);
+	const row = page.locator('[data-testid=why-row][data-name=walrus-friend]');
+	await expect(row).toContainText(/[\d.]+ points/);
+	await expect(row.getByTestId('why-signals')).toContainText('walruses');
+	await expect(row.getByTestId('why-loaded')).toHaveText('loaded');
+	await expect(row.getByTestId('why-ran')).toContainText('scripts/say.sh');
+	const other = page.locator('[data-testid=why-row][data-name=count-words]');
+	await expect(other).toBeVisible();
+	await page.getByText('Loaded', { exact: true }).click();
+	await expect(other).toHaveCount(0);
+
+	model.push(text('Said the other.'));
+	await page.getByTestId('retry-with').click();
+	await page.getByTestId('retry-model').filter({ hasText: 'test/other' }).click();
+	await expect(answers(page)).toContainText('Said the other.');
+	expect(model.requests.at(-1)?.body.model).toBe('test/other');
+	await expect(answers(page).getByTestId('branch-position')).toHaveText('2 / 2');
+	await page.getByTestId('branch-previous').click();
+	await expect(answers(page)).toContainText('A friend.');
+});
+
+test('UI 7: an answer that fails offers what helps against this failure', async ({ page, app, model }) => {
+	await page.goto(app.url);
+	const error = page.getByTestId('message-error').last();
+	const fail = async (code: number, headers: Record<string, string> = {}): Promise<void> => {
+		model.push(status(code, { error: { code, message: `No: ${code}` } }, headers));
+		await ask(page, `fail with ${code}`);
+		await expect(questions(page).last()).toContainText(`fail with ${code}`);
+		await expect(answers(page).last()).toHaveAttribute('data-status', 'failed');
+	};
+	await fail(401);
+	await expect(error).toContainText('unauthorized');
+	await expect(error.getByTestId('open-settings')).toHaveAttribute('href', '/settings#account');
+	await error.getByText('Details').click();
+	await expect(error.getByTestId('error-detail')).toContainText('No: 401');
+	await fail(402);
+	await expect(error).toContainText('insufficient_credits');
+	// A server of one's own sells no credits.
+	await expect(error.getByTestId('add-credits')).toHaveCount(0);
+	await fail(404);
+	await expect(error).toContainText('model_not_found');
+	await error.getByTestId('switch-model').click();
+	await expect(page.getByTestId('model-panel')).toBeVisible();
+	await expect(page.getByTestId('model-search')).toBeFocused();
+	await page.keyboard.press('Escape');
+	await fail(429, { 'retry-after': '3000' });
+	await expect(error).toContainText('rate_limited');
+	await expect(error.getByTestId('retry')).toBeDisabled();
+	await expect(error.getByTestId('retry')).toContainText('Retry in');
+	await fail(413);
+	await expect(error).toContainText('context_length_exceeded');
+	await error.getByTestId('new-chat-instead').click();
+	await expect(page).toHaveURL(/\/$/);
+});
+
+test('PERF: of 500 messages the last ones are there at once, and those before when one scrolls up', async ({
+	page,
+	app
+}) => {
+	const createdAt = new Date().toISOString();
+	const rest = { files: [], error: null, usage: null, limit: null, context: null, retry: null, createdAt };
+	const messages = Array.from({ length: 500 }, (_, index) => ({
+		...{ id: `m${index}`, parentId: index === 0 ? null : `m${index - 1}`, status: 'complete' },
+		...{ role: index % 2 === 0 ? 'user' : 'assistant', ...rest },
+		parts: [{ type: 'text', id: `p${index}`, text: `Message number ${index}.` }]
+	}));
+	const facts = { format: FILE_FORMAT, version: FILE_VERSION, title: 'Long', createdAt, exportedAt: createdAt };
+	const answer = await page.request.post(`${app.url}/api/conversations/import`, {
+		data: { ...facts, head: 'm499', messages }
+	});
+	const { id } = (await answer.json()) as { id: string };
+	await page.goto(`${app.url}/c/${id}`);
+	await expect(page.getByText('Message number 499.')).toBeInViewport();
+	const shown = await page.getByTestId('message').count();
+	expect(shown).toBeLessThan(200);
+	await page.getByTestId('messages').evaluate((list) => (list.scrollTop = 0));
+	await expect.poll(() => page.getByTestId('message').count()).toBeGreaterThan(shown);
+	await expect(page.getByText('Message number 499.')).toHaveCount(1);
+});
+
+test('F14: while the stream is broken the page says so; what came meanwhile is there when it is back', async ({
+	page,
+	app,
+	model
+}) => {
+	await page.goto(app.url);
+	await page.route('**/api/runs/*/events*', (route) => route.abort());
+	model.push(text('Said in the dark.'));
+	await ask(page, 'are you there?');
+	await expect(page.getByTestId('connection-banner')).toContainText('Reconnecting');
+	await page.unroute('**/api/runs/*/events*');
+	await expect(answers(page)).toContainText('Said in the dark.');
+	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
+	await expect(page.getByTestId('connection-banner')).toHaveCount(0);
+});
