@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { findChromium } from '../tests/support/chromium.ts';
 import { markdownTable, type Row } from './measure.ts';
+import { benchApp } from './ui-app.ts';
 import { bundlePage, type Bundle } from './ui-bundle.ts';
 import type { Order, Renderer } from './ui-page.svelte.ts';
 import { sampleText, type Sample } from './ui-sample.ts';
@@ -54,6 +55,8 @@ interface Measured {
 	longestMs: number;
 }
 
+const APP = 'the whole page';
+
 /** Only the cases whose names begin so. */
 const only = process.argv[2] ?? '';
 const bundle = await bundlePage();
@@ -70,6 +73,7 @@ try {
 		if (!each.name.startsWith(only)) continue;
 		rows.push(...(await benchCase(browser, each)));
 	}
+	if (APP.startsWith(only)) rows.push(...(await benchApp()));
 	console.log(markdownTable(rows));
 } finally {
 	await browser.close();

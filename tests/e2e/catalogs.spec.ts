@@ -107,6 +107,7 @@ test('E7: and the text of a SKILL.md', async ({ page }) => {
 test('F16: a skill’s evals are asked with and without it, and shown side by side', async ({ page }) => {
 	test.slow();
 	await page.goto('/skills/count-words');
+	await page.getByTestId('tab-evals').click();
 	await page.getByTestId('start-evals').click();
 	const run = page.getByTestId('eval-run');
 	await expect(run).toHaveAttribute('data-state', 'done', { timeout: 60_000 });

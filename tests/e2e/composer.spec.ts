@@ -2,8 +2,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
+import type { App } from '../support/app-process.ts';
 import { call, gate, status, text } from '../support/model-server.ts';
-import { expect, type App } from './app.ts';
+import { expect } from './app.ts';
 import { answers, ask, questions, test } from './played-model.ts';
 
 const box = (page: Page): Locator => page.getByTestId('composer-input');
@@ -16,8 +17,8 @@ async function addSkill(page: Page, app: App, name: string, word: string): Promi
 	const skill = `---\nname: ${name}\ndescription: Knows the word of ${name}.\n---\n\nThe word is ${word}.\n`;
 	await writeFile(join(app.skillsDir, name, 'SKILL.md'), skill);
 	await writeFile(join(app.skillsDir, name, 'scripts/wait.sh'), 'echo "begun: $*"; exec sleep 600\n');
-	await page.goto(`${app.url}/skills`);
-	await expect(page.locator(`[data-testid=skill-row][data-name=${name}]`)).toBeVisible();
+	const names = async () => (await page.request.get(`${app.url}/api/skills`)).text();
+	await expect.poll(names).toContain(`"name":"${name}"`);
 }
 
 async function finish(page: Page, count: number): Promise<void> {
@@ -26,7 +27,10 @@ async function finish(page: Page, count: number): Promise<void> {
 }
 
 /** Pastes into the box, as a browser does it. */
-async function paste(page: Page, what: { text?: string; base64?: string; name?: string; type?: string }): Promise<void> {
+async function paste(
+	page: Page,
+	what: { text?: string; base64?: string; name?: string; type?: string }
+): Promise<void> {
 	await box(page).evaluate((element, { text = '', base64, name = '', type = '' }) => {
 		const data = new DataTransfer();
 		if (text !== '') data.setData('text/plain', text);
@@ -39,6 +43,8 @@ async function paste(page: Page, what: { text?: string; base64?: string; name?: 
 }
 
 test('F7: each command of the box does what it says, and nothing of it is sent', async ({ page, app, model }) => {
+	// A long walk.
+	test.slow();
 	const held = gate();
 	model.push(text('Done.'), text('Slow ', held));
 	await page.goto(app.url);
@@ -146,8 +152,7 @@ test('F7: a skill chosen by keyboard goes with each message until it is unpinned
 	await finish(page, 4);
 });
 
-const PIXEL =
-	'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 test('F7: what is pasted or named by @ goes as a file; Backspace takes the last one away', async ({
 	page,

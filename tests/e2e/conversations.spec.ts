@@ -49,6 +49,8 @@ test('F14: by keyboard: through the list, renamed in it and in the header, delet
 	app,
 	model
 }) => {
+	// A long walk.
+	test.slow();
 	model.push(text('One.'), text('Two.'), text('Three.'));
 	await page.goto(app.url);
 	const ids = [];
@@ -88,7 +90,7 @@ test('F14: by keyboard: through the list, renamed in it and in the header, delet
 	await expect(rowOf(page, 'key one')).toHaveCount(0);
 	await expect(page.locator('[data-testid=conversation-link]:focus')).toHaveCount(1);
 	await expect.poll(status).toBe(404);
-	await page.getByTestId('toast').filter({ hasText: 'key one' }).getByTestId('toast-action').click();
+	await page.getByTestId('toast').filter({ hasText: 'Deleted “key one”' }).getByTestId('toast-action').click();
 	await expect(rowOf(page, 'key one')).toHaveCount(1);
 	expect(await status()).toBe(200);
 	await page.reload();
@@ -101,7 +103,7 @@ test('F14: by keyboard: through the list, renamed in it and in the header, delet
 	await expect(page.getByTestId('conversation-delete')).toBeFocused();
 	await page.keyboard.press('Enter');
 	await expect(page).toHaveURL(/\/$/);
-	await expect(page.getByTestId('toast').filter({ hasText: 'Second of three' })).toBeVisible();
+	await expect(page.getByTestId('toast').filter({ hasText: 'Deleted “Second of three”' })).toBeVisible();
 	await page.reload();
 	await expect(rowOf(page, 'key one')).toHaveCount(1);
 	await expect(rowOf(page, 'Second of three')).toHaveCount(0);

@@ -133,7 +133,7 @@ test('F14: what came earlier is there when one scrolls up, and what is read stay
 	const shown = await questions(page).count();
 	expect(shown).toBeLessThan(35);
 
-	const seen = questions(page).filter({ hasText: new RegExp(`^\\s*Question ${36 - shown}\\s*$`) });
+	const seen = questions(page).filter({ has: page.getByText(`Question ${36 - shown}`, { exact: true }) });
 	await page.getByTestId('messages').evaluate((list) => (list.scrollTop = 0));
 	const before = await seen.evaluate((element) => element.getBoundingClientRect().top);
 	await expect(questions(page)).not.toHaveCount(shown);

@@ -195,7 +195,7 @@ test('E11: switched off in the settings nothing runs, and the page says why; swi
 	await expect(page.getByTestId('run-error')).toContainText(/switched off/i);
 	await page.goto(`${app.url}/skills`);
 	await expect(row(page, 'count-words')).toBeVisible();
-	await page.getByTestId('settings-link').click();
+	await page.getByTestId('skills-page').getByTestId('settings-link').click();
 	await page.getByTestId('skills-enabled').check();
 	await expect(page.getByTestId('settings-status')).toHaveText('Saved.');
 	await page.goto(`${app.url}/skills/count-words#run`);

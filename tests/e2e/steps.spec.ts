@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
 import { FILE_FORMAT, FILE_VERSION } from '../../src/lib/shared/conversation-file.ts';
+import type { App } from '../support/app-process.ts';
 import {
 	call,
 	gate,
@@ -13,7 +14,7 @@ import {
 	text,
 	type ModelServer
 } from '../support/model-server.ts';
-import { expect, type App } from './app.ts';
+import { expect } from './app.ts';
 import { answers, ask, questions, test as base } from './played-model.ts';
 
 /** A model's server with two models to choose from. */
@@ -30,6 +31,9 @@ const test = base.extend<object, { model: ModelServer }>({
 	]
 });
 
+// Of 20 KB, which are kept unless told otherwise, nothing is left out on the page.
+test.use({ appEnv: { SKILLS_MAX_OUTPUT_BYTES: '100000' } });
+
 const step = (page: Page, tool: string): Locator => page.locator(`[data-testid=step][data-tool=${tool}]`);
 const idOf = (page: Page): string => new URL(page.url()).pathname.replace('/c/', '');
 const run = (skill: string, script: string, ...args: string[]) =>
@@ -42,8 +46,8 @@ async function addSkill(page: Page, app: App, name: string, scripts: Record<stri
 	for (const [path, script] of Object.entries(scripts)) {
 		await writeFile(join(app.skillsDir, name, 'scripts', path), script);
 	}
-	await page.goto(`${app.url}/skills`);
-	await expect(page.locator(`[data-testid=skill-row][data-name=${name}]`)).toBeVisible();
+	const names = async () => (await page.request.get(`${app.url}/api/skills`)).text();
+	await expect.poll(names).toContain(`"name":"${name}"`);
 	await page.goto(app.url);
 }
 
@@ -77,6 +81,8 @@ test('UI 4: steps are seen while they are written and while they run; folded, th
 	app,
 	model
 }) => {
+	// A long walk, with scripts on the way.
+	test.slow();
 	await addSkill(page, app, 'walrus-keeper', {
 		'feed.sh': [
 			`printf '\\033[31mred herring\\033[0m\\n'`,
@@ -145,8 +151,7 @@ test('UI 4: steps are seen while they are written and while they run; folded, th
 	await expect(page.getByTestId('step')).toHaveCount(1);
 });
 
-const PIXEL =
-	'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 test('UI 4: of much output the ends are shown, and all when asked; files are cards that show what is in them', async ({
 	page,
@@ -180,16 +185,16 @@ test('UI 4: of much output the ends are shown, and all when asked; files are car
 	await expect(page.getByTestId('file-card')).toHaveCount(5);
 	const picture = card('dot.png').locator('img');
 	await expect.poll(() => picture.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(1);
-	await card('table.csv').getByRole('button', { name: 'Preview of table.csv' }).click();
+	await card('table.csv').getByRole('button', { name: 'Preview table.csv' }).click();
 	const cells = card('table.csv').locator('tbody tr td:last-child');
 	await expect(cells).toHaveText(['9', '12']);
 	await card('table.csv').getByRole('button', { name: 'name' }).click();
 	await expect(cells).toHaveText(['12', '9']);
-	await card('page.html').getByRole('button', { name: 'Preview of page.html' }).click();
+	await card('page.html').getByRole('button', { name: 'Preview page.html' }).click();
 	const frame = card('page.html').locator('iframe');
 	await expect(frame).toHaveAttribute('sandbox', '');
 	await expect(frame.contentFrame().getByRole('heading')).toHaveText('Hello page');
-	await card('notes.txt').getByRole('button', { name: 'Preview of notes.txt' }).click();
+	await card('notes.txt').getByRole('button', { name: 'Preview notes.txt' }).click();
 	await expect(card('notes.txt').getByTestId('file-text')).toHaveText('plain words');
 	await expect(card('data.bin').getByRole('button')).toHaveCount(0);
 	const [download] = await Promise.all([
@@ -244,7 +249,7 @@ test('F2, UI 6: a thought has a window; an answer tells what it cost, why these 
 	await expect(row.getByTestId('why-ran')).toContainText('scripts/say.sh');
 	const other = page.locator('[data-testid=why-row][data-name=count-words]');
 	await expect(other).toBeVisible();
-	await page.getByText('Loaded', { exact: true }).click();
+	await page.getByTestId('why').locator('label').filter({ hasText: 'Loaded' }).click();
 	await expect(other).toHaveCount(0);
 
 	model.push(text('Said the other.'));
@@ -311,7 +316,8 @@ test('PERF: of 500 messages the last ones are there at once, and those before wh
 	await expect(page.getByText('Message number 499.')).toBeInViewport();
 	const shown = await page.getByTestId('message').count();
 	expect(shown).toBeLessThan(200);
-	await page.getByTestId('messages').evaluate((list) => (list.scrollTop = 0));
+	await page.getByTestId('messages').hover();
+	await page.mouse.wheel(0, -10_000);
 	await expect.poll(() => page.getByTestId('message').count()).toBeGreaterThan(shown);
 	await expect(page.getByText('Message number 499.')).toHaveCount(1);
 });

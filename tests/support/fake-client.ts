@@ -96,7 +96,8 @@ export function createFakeClient(): FakeClient {
 			activeRunId: null,
 			isPinned: false,
 			isArchived: false,
-			isUnread: false
+			isUnread: false,
+			isWaiting: false
 		};
 	};
 	const client: FakeClient = {

@@ -20,7 +20,7 @@ export function sampleConversation(id: string, more: Partial<ConversationSummary
 	const time = new Date().toISOString();
 	return {
 		...{ id, title: `Title of ${id}`, createdAt: time, updatedAt: time, activeRunId: null },
-		...{ isPinned: false, isArchived: false, isUnread: false },
+		...{ isPinned: false, isArchived: false, isUnread: false, isWaiting: false },
 		...more
 	};
 }

@@ -35,6 +35,8 @@ test.each([
 	['a choice', z.enum(['on', 'off']), 'on', '"on" | "off"'],
 	['a default', z.number().int().default(7), 7, 'integer'],
 	['the least number', z.number().min(3), 3, 'number'],
+	['a number above another', z.number().positive(), 1, 'number'],
+	['an address', z.url(), 'http://127.0.0.1:8000/v1', 'string (uri)'],
 	['a pattern', z.string().regex(/^[0-9a-f]{64}$/), '0'.repeat(64), 'string'],
 	['a shortest text', z.string().min(3), '………', 'string'],
 	['nothing', z.null(), null, 'null'],

@@ -6,7 +6,6 @@ import {
 	type FakeConversations
 } from '../../../tests/support/fake-conversations.ts';
 import { createFakeServices, type FakeServices } from '../../../tests/support/fake-services.ts';
-import type { RunState } from '../shared/api.ts';
 import { ChatApp } from './app.svelte.ts';
 
 let client: FakeClient;
@@ -14,18 +13,11 @@ let server: FakeConversations;
 let services: FakeServices;
 let visited: string[];
 let app: ChatApp;
-let states: Record<string, RunState['state']>;
 
 beforeEach(async () => {
 	localStorage.clear();
 	sessionStorage.clear();
 	client = createFakeClient();
-	states = {};
-	client.getRun = async (id) => {
-		const time = new Date(0).toISOString();
-		const state = states[id] ?? 'success';
-		return { id, conversationId: 'c', state, model: 'm', lastSeq: 0, startedAt: time, finishedAt: time };
-	};
 	server = createFakeConversations([
 		sampleConversation('a', { title: 'Plans', activeRunId: 'run-a' }),
 		sampleConversation('b', { title: 'Notes', activeRunId: 'run-b' })
@@ -59,14 +51,10 @@ describe('an answer that ends where nobody looks', () => {
 		expect(visited).toEqual(['/c/a']);
 	});
 
-	test('and waits for consent says that, and the list marks it until somebody looks', async () => {
-		states['run-a'] = 'waiting';
-		server.all = [sampleConversation('a', { title: 'Plans', isUnread: true })];
+	test('and waits for consent says that', async () => {
+		server.all = [sampleConversation('a', { title: 'Plans', isUnread: true, isWaiting: true })];
 		await app.conversations.refresh();
 		await expect.poll(notices).toEqual(['“Plans” waits for your approval']);
-		expect(app.conversations.waiting).toEqual(['a']);
-		app.show('a');
-		expect(app.conversations.waiting).toEqual([]);
 	});
 
 	test('but was seen in another tab is no news', async () => {

@@ -52,7 +52,7 @@ export class ChatApp {
 	overlay = $state<'palette' | 'shortcuts' | null>(null);
 	#channel: BroadcastChannel | null = null;
 	/** Runs that have ended, and nobody was told yet. */
-	#ended: { id: string; runId: string }[] = [];
+	#ended: string[] = [];
 
 	constructor(client: Client, accountClient: AccountClient = createAccountClient(), parts: AppParts = {}) {
 		this.#client = client;
@@ -62,8 +62,8 @@ export class ChatApp {
 		const conversationsClient = parts.conversations ?? createConversationsClient();
 		this.conversations = new Conversations(conversationsClient, {
 			isShown: (id) => this.shownId === id,
-			onended: (id, runId) => {
-				this.#ended.push({ id, runId });
+			onended: (id) => {
+				this.#ended.push(id);
 				void this.#tellEnded();
 			},
 			onchange: () => this.#channel?.postMessage(null)
@@ -105,7 +105,6 @@ export class ChatApp {
 		if (id === this.shownId) return;
 		this.shownId = id;
 		if (id === null) return;
-		this.conversations.setWaiting(id, false);
 		// What it has got meanwhile is seen now.
 		if (this.session?.id === id) void this.session.refresh();
 	}
@@ -162,17 +161,12 @@ export class ChatApp {
 		if (document.visibilityState !== 'visible') return;
 		const ended = this.#ended;
 		this.#ended = [];
-		for (const { id, runId } of ended) {
+		for (const id of ended) {
 			const conversation = this.conversations.find(id);
 			if (!conversation?.isUnread || id === this.shownId) continue;
-			const state = await this.#client.getRun(runId).then(
-				(run) => run.state,
-				() => null
-			);
-			this.conversations.setWaiting(id, state === 'waiting');
 			const title = shownTitle(conversation);
 			this.toasts.show({
-				text: state === 'waiting' ? text.waits(title) : text.ready(title),
+				text: conversation.isWaiting ? text.waits(title) : text.ready(title),
 				action: { label: text.openOne, run: () => this.go(`/c/${id}`) }
 			});
 		}

@@ -3,7 +3,7 @@ import type { ConversationSummary } from '../shared/api.ts';
 import { groupConversations } from './conversation-groups.ts';
 
 function conversation(id: string, updatedAt: string, more: Partial<ConversationSummary> = {}): ConversationSummary {
-	const rest = { activeRunId: null, isPinned: false, isArchived: false, isUnread: false };
+	const rest = { activeRunId: null, isPinned: false, isArchived: false, isUnread: false, isWaiting: false };
 	return { id, title: id, createdAt: updatedAt, updatedAt, ...rest, ...more };
 }
 

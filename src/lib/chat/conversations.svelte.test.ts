@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import {
 	createFakeConversations,
 	sampleConversation,
@@ -105,11 +105,37 @@ describe('runs', () => {
 		expect(told.filter((line) => line === 'r1 of a')).toHaveLength(1);
 	});
 
-	test('a conversation that waits is marked until it goes on', () => {
-		conversations.setWaiting('a', true);
-		expect(conversations.waiting).toEqual(['a']);
+	test('one that ended on the page is no news to whoever leaves at once', async () => {
+		conversations.runStarted('a', 'r1', '');
+		server.all = [sampleConversation('a', { isUnread: true })];
+		shown = 'a';
+		conversations.runEnded('a');
+		shown = null;
+		await expect.poll(() => conversations.find('a')?.isUnread).toBe(true);
+		await conversations.refresh();
+		expect(told).not.toContain('r1 of a');
+	});
+
+	test('one that was begun here and is not followed any more is looked after', async () => {
+		vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+		try {
+			conversations.runStarted('a', 'r1', '');
+			server.all = [sampleConversation('a', { isUnread: true })];
+			await vi.runOnlyPendingTimersAsync();
+			expect(told).toContain('r1 of a');
+			expect(conversations.find('a')?.activeRunId).toBeNull();
+		} finally {
+			conversations.dispose();
+			vi.useRealTimers();
+		}
+	});
+
+	test('a conversation that waits is marked until it goes on', async () => {
+		server.all = [sampleConversation('a', { isWaiting: true })];
+		await conversations.refresh();
+		expect(conversations.find('a')?.isWaiting).toBe(true);
 		conversations.runStarted('a', 'r', '');
-		expect(conversations.waiting).toEqual([]);
+		expect(conversations.find('a')?.isWaiting).toBe(false);
 	});
 
 	test('what was seen is not unread any more', async () => {

@@ -27,8 +27,6 @@ export class Conversations implements SessionListener {
 	#timer: ReturnType<typeof setTimeout> | undefined;
 	/** Has the archive been looked at? Otherwise it is not read. */
 	#showsArchive = false;
-	/** Those that are not open and whose answer is known to wait for somebody's consent. */
-	waiting = $state.raw<readonly string[]>([]);
 
 	constructor(client: ConversationsClient, host: ConversationsHost) {
 		this.client = client;
@@ -60,7 +58,6 @@ export class Conversations implements SessionListener {
 		this.#watch();
 		if (!isNew) return;
 		for (const { id, activeRunId } of this.list) {
-			if (activeRunId !== null) this.setWaiting(id, false);
 			const runId = before.find((one) => one.id === id)?.activeRunId ?? null;
 			if (runId !== null && runId !== activeRunId && !this.#host.isShown(id)) this.#host.onended(id, runId);
 		}
@@ -107,7 +104,6 @@ export class Conversations implements SessionListener {
 		const list = this.archived.find(id) ? this.archived : this.active;
 		try {
 			await list.takeOut(id, () => this.client.remove(id));
-			this.setWaiting(id, false);
 			this.#host.onchange();
 		} catch (error) {
 			await this.refresh();
@@ -139,19 +135,13 @@ export class Conversations implements SessionListener {
 		}
 	}
 
-	setWaiting(id: string, isWaiting: boolean): void {
-		if (this.waiting.includes(id) === isWaiting) return;
-		this.waiting = isWaiting ? [...this.waiting, id] : this.waiting.filter((other) => other !== id);
-	}
-
 	runStarted(id: string, runId: string, title: string): void {
 		const now = timestamp();
 		const known = this.find(id) ?? {
 			...{ id, title, createdAt: now, updatedAt: now, activeRunId: null },
-			...{ isPinned: false, isArchived: false, isUnread: false }
+			...{ isPinned: false, isArchived: false, isUnread: false, isWaiting: false }
 		};
-		const started = { ...known, title: known.title || title, updatedAt: now, activeRunId: runId };
-		this.setWaiting(id, false);
+		const started = { ...known, title: known.title || title, updatedAt: now, activeRunId: runId, isWaiting: false };
 		if (known.isArchived || known.isPinned) this.#change(id, started);
 		else this.active.put(started);
 		// Somebody may leave it before it ends.
@@ -161,10 +151,12 @@ export class Conversations implements SessionListener {
 
 	runEnded(id: string): void {
 		const runId = this.find(id)?.activeRunId ?? null;
+		// Whoever has seen it end and leaves at once is told nothing new.
+		const wasShown = this.#host.isShown(id);
 		this.#change(id, { activeRunId: null });
 		this.#host.onchange();
 		void this.refresh().then(() => {
-			if (runId !== null && !this.#host.isShown(id)) this.#host.onended(id, runId);
+			if (runId !== null && !wasShown && !this.#host.isShown(id)) this.#host.onended(id, runId);
 		});
 	}
 

@@ -36,7 +36,7 @@ function answer(id: string, parentId: string, runId = `run-${id}`): Message {
 function store(messages: Message[], change: Partial<ConversationDetail> = {}): void {
 	client.conversation = {
 		...{ id: ID, title: 'Stored', createdAt: TIME, updatedAt: TIME, activeRunId: null, cursor: 0, messages },
-		...{ isPinned: false, isArchived: false, isUnread: false, model: null, effort: null },
+		...{ isPinned: false, isArchived: false, isUnread: false, isWaiting: false, model: null, effort: null },
 		...{ hasEarlier: false, alternatives: {}, queue: [], usage: null, ...change }
 	};
 }

@@ -48,7 +48,7 @@ function storedConversation(
 	const time = '2026-01-01T00:00:00.000Z';
 	client.conversation = {
 		...{ id: ID, title: 'Stored', createdAt: time, updatedAt: time, activeRunId, cursor, messages },
-		...{ isPinned: false, isArchived: false, isUnread: false, model: null, effort: null },
+		...{ isPinned: false, isArchived: false, isUnread: false, isWaiting: false, model: null, effort: null },
 		...{ hasEarlier: false, alternatives: {}, queue: [], usage: null, isPinned: false, isArchived: false },
 		...{ isUnread: false, model: null, effort: null, ...change }
 	};

@@ -90,6 +90,8 @@ export interface ConversationSummary {
 	isArchived: boolean;
 	/** An answer has ended, well or not, and nobody has looked since. */
 	isUnread: boolean;
+	/** Its last answer waits for somebody's consent. */
+	isWaiting: boolean;
 	/** Where a search found it, outside its title. */
 	snippet?: Snippet;
 }

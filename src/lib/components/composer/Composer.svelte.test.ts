@@ -31,7 +31,7 @@ async function openStored(): Promise<void> {
 	client.conversation = {
 		...{ id: 'conversation', title: 'Stored', createdAt: time, updatedAt: time, activeRunId: null, cursor: 0 },
 		...{ messages: [question, answer], hasEarlier: false, alternatives: {}, queue: [], usage: null },
-		...{ isPinned: false, isArchived: false, isUnread: false, model: null, effort: null }
+		...{ isPinned: false, isArchived: false, isUnread: false, isWaiting: false, model: null, effort: null }
 	};
 	await session.load();
 }

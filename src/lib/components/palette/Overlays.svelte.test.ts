@@ -63,6 +63,26 @@ describe('the command palette', () => {
 		field.remove();
 	});
 
+	test('what is typed while it is loaded is for it, and not for the field below', async () => {
+		const screen = await setup();
+		const field = document.body.appendChild(document.createElement('textarea'));
+		field.focus();
+		const reached: string[] = [];
+		field.addEventListener('keydown', ({ key }) => reached.push(key));
+		app.overlay = 'palette';
+		for (const key of ['h', 'o', 'l', 'Enter']) {
+			const isFree = field.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+			expect(isFree).toBe(false);
+		}
+		await expect.element(screen.getByTestId('palette-input')).toHaveValue('hol');
+		expect(reached).toEqual([]);
+		await expect.poll(() => active(screen)).toBe('Holiday plans');
+		await userEvent.keyboard('{Escape}');
+		await open(screen);
+		await expect.element(screen.getByTestId('palette-input')).toHaveValue('');
+		field.remove();
+	});
+
 	test('offers actions, conversations and pages before anything is typed', async () => {
 		const screen = await setup();
 		await open(screen);

@@ -8,4 +8,6 @@ export interface OverlayProps {
 	/** Asks for a file to import. */
 	onimport: () => void;
 	onclose: () => void;
+	/** What was typed before it was there. */
+	typed: string;
 }

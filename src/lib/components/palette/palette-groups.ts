@@ -62,7 +62,7 @@ function conversation(app: ChatApp, summary: ConversationSummary): PaletteItem {
 	};
 }
 
-function actions({ app, onsearch, onimport }: Omit<OverlayProps, 'onclose'>): PaletteItem[] {
+function actions({ app, onsearch, onimport }: Omit<OverlayProps, 'onclose' | 'typed'>): PaletteItem[] {
 	const { session, shownId } = app;
 	const keysOf = (id: string) => {
 		const keys = SHORTCUTS.find((shortcut) => shortcut.id === id)?.keys[0];

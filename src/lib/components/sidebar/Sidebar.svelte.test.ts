@@ -61,7 +61,7 @@ describe('F14: the list of conversations', () => {
 				sampleConversation('a', { activeRunId: 'r' }),
 				sampleConversation('b', { isUnread: true, title: 'safe\u202egpj' }),
 				sampleConversation('c', { isUnread: true }),
-				sampleConversation('old', { updatedAt: old })
+				sampleConversation('old', { updatedAt: old, isWaiting: true })
 			],
 			'/c/c'
 		);
@@ -81,7 +81,6 @@ describe('F14: the list of conversations', () => {
 		expect(text[2]).toMatch(/^safegpj\s+Draft\s+\(new answer\)$/);
 		expect(text[3]).toBe('Title of c');
 		await expect.element(screen.getByRole('link', { name: 'Title of c' })).toHaveAttribute('aria-current', 'page');
-		app.conversations.setWaiting('old', true);
 		await expect.element(screen.getByTestId('waiting-mark')).toHaveTextContent('(waits for your approval)');
 	});
 

@@ -112,6 +112,7 @@ describe('F1: the editor of a skill', () => {
 		await screen.getByTestId('keep-mine').click();
 		await expect.poll(() => client.files.get('SKILL.md')).toBe('mine again');
 		await expect.element(screen.getByTestId('editor-conflict')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('editor-status')).toHaveTextContent('Saved.');
 	});
 
 	test('keeps what was typed and not saved, for the next time', async () => {

@@ -15,7 +15,7 @@ export function testConversations(bench: () => Bench): void {
 			const created = await store.conversations.create({ id: 'c1', title: 'Plans', createdAt: at(1) });
 			expect(created).toEqual({
 				...{ id: 'c1', title: 'Plans', createdAt: at(1), updatedAt: at(1), activeRunId: null },
-				...{ isPinned: false, isArchived: false, isUnread: false }
+				...{ isPinned: false, isArchived: false, isUnread: false, isWaiting: false }
 			});
 			expect(await store.conversations.get('c1')).toEqual(created);
 			await expect(store.conversations.create({ id: 'c1', title: 'Other', createdAt: at(2) })).rejects.toMatchObject({

@@ -70,6 +70,9 @@ export function createConversations(db: Kysely<Database>): Conversations {
 			.leftJoin('runs', (join) =>
 				join.onRef('runs.conversation_id', '=', 'conversations.id').on('runs.state', '=', 'running')
 			)
+			.leftJoin('messages as head', (join) =>
+				join.onRef('head.conversation_id', '=', 'conversations.id').onRef('head.id', '=', 'conversations.head_id')
+			)
 			.select(SUMMARY_COLUMNS)
 			.where('conversations.deleted_at', 'is', null);
 
@@ -88,7 +91,7 @@ export function createConversations(db: Kysely<Database>): Conversations {
 			}
 			return {
 				...{ id, title: clean.title, createdAt, updatedAt: createdAt, activeRunId: null },
-				...{ isPinned: false, isArchived: false, isUnread: false }
+				...{ isPinned: false, isArchived: false, isUnread: false, isWaiting: false }
 			};
 		},
 
@@ -208,6 +211,7 @@ const SUMMARY_COLUMNS = [
 	'conversations.pinned_at as pinnedAt',
 	'conversations.archived_at as archivedAt',
 	'conversations.is_unread as unread',
+	'head.status as headStatus',
 	'runs.id as activeRunId'
 ] as const;
 
@@ -219,11 +223,14 @@ interface SummaryRow {
 	pinnedAt: string | null;
 	archivedAt: string | null;
 	unread: number;
+	/** Of the last message that is shown. */
+	headStatus: string | null;
 	activeRunId: string | null;
 }
 
-function toSummary({ pinnedAt, archivedAt, unread, ...row }: SummaryRow): ConversationSummary {
-	return { ...row, isPinned: pinnedAt !== null, isArchived: archivedAt !== null, isUnread: unread !== 0 };
+function toSummary({ pinnedAt, archivedAt, unread, headStatus, ...row }: SummaryRow): ConversationSummary {
+	const marks = { isPinned: pinnedAt !== null, isArchived: archivedAt !== null, isUnread: unread !== 0 };
+	return { ...row, ...marks, isWaiting: headStatus === 'waiting' };
 }
 
 async function update(

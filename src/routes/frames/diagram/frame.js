@@ -11,6 +11,8 @@
 			(error) => parent.postMessage({ type: 'failed', message: String(error?.message ?? error).slice(0, 500) }, '*')
 		);
 	});
+	// A link would lead this frame away; no policy lets it arrive anywhere, and the diagram would be gone.
+	addEventListener('click', (event) => event.preventDefault(), true);
 	parent.postMessage({ type: 'ready' }, '*');
 
 	/** @param {{ code?: string, text: string, isDark: boolean }} order */
