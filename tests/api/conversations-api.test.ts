@@ -100,7 +100,14 @@ const input = (threadId: string, runId: string, content: string) => ({
 test('a change is answered with the conversation as it is then; only a new title makes it newer', async () => {
 	const id = await create('Plans');
 	const { body: before } = await ask<ConversationDetail>(one.GET, { params: { id } });
-	expect(before).toMatchObject({ isPinned: false, isArchived: false, isUnread: false, isWaiting: false, model: null, effort: null });
+	expect(before).toMatchObject({
+		isPinned: false,
+		isArchived: false,
+		isUnread: false,
+		isWaiting: false,
+		model: null,
+		effort: null
+	});
 	expect((await patch(id, { isPinned: true })).body).toMatchObject({ isPinned: true, updatedAt: before.updatedAt });
 	await patch(id, { model: 'a/b', effort: 'low' });
 	await patch(id, { isArchived: true, isPinned: false });
