@@ -16,14 +16,19 @@ export class CompletionMenu {
 	/** Closed by hand: it stays closed while the same name is written. */
 	#closedAt: number | null = null;
 	token = $state.raw<Token | null>(null);
-	/** Of `list`; -1 for none. */
-	activeIndex = $state(-1);
+	/** Where somebody went in the list; -1 while nobody has gone anywhere. */
+	#visited = $state(-1);
 	readonly list: Completion[] = $derived.by(() => {
 		if (!this.token) return [];
 		const { commands, skills } = this.#options;
 		return completionsFor(this.token, { commands: commands(), skills: skills(), files: this.#files });
 	});
 	readonly isOpen = $derived(this.list.length > 0);
+	/** Of `list`; -1 for none. Skills and files may come after the name was written: then it is the first that can be chosen. */
+	readonly activeIndex: number = $derived.by(() => {
+		if (this.list[this.#visited]?.obstacle === null) return this.#visited;
+		return !this.token || this.token.isTentative ? -1 : this.#next(-1, 1);
+	});
 	readonly active: Completion | null = $derived(this.list[this.activeIndex] ?? null);
 
 	constructor(options: CompletionMenuOptions) {
@@ -38,13 +43,18 @@ export class CompletionMenu {
 		this.token = this.#closedAt === null ? token : null;
 		if (token?.trigger === 'file') void this.#readFiles();
 		else this.#hasFiles = false;
-		if (!isSame) this.activeIndex = !token || token.isTentative ? -1 : this.#next(-1, 1);
+		if (!isSame) this.#visited = -1;
 	}
 
 	move(to: 'next' | 'previous' | 'first' | 'last'): void {
-		if (to === 'next') this.activeIndex = this.#next(this.activeIndex, 1);
-		else if (to === 'previous') this.activeIndex = this.#next(Math.max(this.activeIndex, 0), -1);
-		else this.activeIndex = to === 'first' ? this.#next(-1, 1) : this.#next(0, -1);
+		if (to === 'next') this.#visited = this.#next(this.activeIndex, 1);
+		else if (to === 'previous') this.#visited = this.#next(Math.max(this.activeIndex, 0), -1);
+		else this.#visited = to === 'first' ? this.#next(-1, 1) : this.#next(0, -1);
+	}
+
+	/** The pointer is on it. */
+	visit(index: number): void {
+		if (this.list[index]?.obstacle === null) this.#visited = index;
 	}
 
 	/** Until another name is begun. */
@@ -67,6 +77,5 @@ export class CompletionMenu {
 		if (this.#hasFiles) return;
 		this.#hasFiles = true;
 		this.#files = await this.#options.readFiles().catch(() => []);
-		if (this.token && !this.token.isTentative && this.activeIndex === -1) this.activeIndex = this.#next(-1, 1);
 	}
 }
