@@ -1,15 +1,17 @@
 import { expect, test } from 'vitest';
 import { render } from 'vitest-browser-svelte';
+import mermaid from 'mermaid/dist/mermaid.min.js?raw';
 import { diagramPage } from '../../../routes/frames/diagram/diagram-page.ts';
 import '../../../app.css';
 import DiagramBlock from './DiagramBlock.svelte';
 import Markdown from './Markdown.svelte';
 
 const SLOW = { timeout: 25_000 };
-const frameUrl = (): string => URL.createObjectURL(new Blob([diagramPage('n')], { type: 'text/html' }));
+const urlOf = (text: string, type: string): string => URL.createObjectURL(new Blob([text], { type }));
+const urls = () => ({ frameUrl: urlOf(diagramPage('n'), 'text/html'), codeUrl: urlOf(mermaid, 'text/plain') });
 
 test('a diagram is drawn in a frame without an origin, and its source can be shown', { timeout: 60_000 }, async () => {
-	const screen = await render(DiagramBlock, { text: 'graph TD\n  A[One] --> B[Two]', frameUrl: frameUrl() });
+	const screen = await render(DiagramBlock, { text: 'graph TD\n  A[One] --> B[Two]', ...urls() });
 	const diagram = screen.getByTestId('diagram');
 	await expect.element(diagram, SLOW).toHaveAttribute('data-phase', 'drawn');
 	const frame = screen.container.querySelector('iframe');
@@ -21,7 +23,7 @@ test('a diagram is drawn in a frame without an origin, and its source can be sho
 });
 
 test('what cannot be drawn stays as its source, with a sentence', { timeout: 60_000 }, async () => {
-	const screen = await render(DiagramBlock, { text: 'graph TD\n  A[[[', frameUrl: frameUrl() });
+	const screen = await render(DiagramBlock, { text: 'graph TD\n  A[[[', ...urls() });
 	await expect.element(screen.getByText('This could not be drawn; here is its source.'), SLOW).toBeVisible();
 	expect(screen.container.querySelector('pre')?.textContent).toContain('A[[[');
 });
