@@ -11,7 +11,8 @@ export default defineConfig({
 	workers: 2,
 	timeout: 30_000,
 	use: {
-		trace: 'retain-on-failure',
+		// Of what the page was made of at each step; a film of it took a third of the time.
+		trace: { mode: 'retain-on-failure', screenshots: false, sources: false },
 		// Recording video needs a download of its own.
 		video: 'off',
 		screenshot: 'off',
