@@ -165,7 +165,7 @@ function buildIfStale() {
 	const built = existsSync(`${root}build/handler.js`) ? statSync(`${root}build/handler.js`).mtimeMs : 0;
 	const sources = ['src', 'static', 'package.json', 'svelte.config.js', 'vite.config.ts'];
 	if (sources.every((source) => newest(`${root}${source}`) <= built)) return;
-	console.log('Building the app; this takes a few seconds and happens after an update only …');
+	console.log('Building the app; this takes about half a minute and happens after an update only …');
 	const vite = `${root}node_modules/vite/bin/vite.js`;
 	const { status, stdout, stderr } = spawnSync(process.execPath, [vite, 'build'], { cwd: root, encoding: 'utf8' });
 	if (status === 0) return;
