@@ -1,3 +1,4 @@
+import type { Caller } from '$lib/server/access/caller.ts';
 import type { App as Application } from '$lib/server/app.ts';
 
 declare global {
@@ -6,6 +7,8 @@ declare global {
 			app: Application;
 			/** Address that wrong tokens are counted by. */
 			client: string;
+			/** Whose request it is; who logs in is nobody else than whoever manages the server. */
+			caller: Caller;
 		}
 	}
 }

@@ -3,6 +3,7 @@ import { AppError } from '$lib/shared/errors.ts';
 import { isLoopback } from '$lib/shared/loopback.ts';
 import { createApp, type App } from '$lib/server/app.ts';
 import { loadConfig } from '$lib/server/config.ts';
+import { checkRoute, isProgramRoute, MANAGER } from '$lib/server/access/caller.ts';
 import { checkDoor } from '$lib/server/access/doors.ts';
 import { clientAddress } from '$lib/server/access/login.ts';
 import { securityHeaders } from '$lib/server/access/security-headers.ts';
@@ -64,10 +65,13 @@ async function admit(event: RequestEvent): Promise<void> {
 	if (!login.isNeeded && !isLoopback(connected.replace(/^::ffff:/, ''))) {
 		throw new AppError('forbidden', 'Without ADMIN_TOKEN this server is for the machine that it runs on.');
 	}
+	event.locals.caller = MANAGER;
 	event.locals.client = clientAddress(connected, headers.get('x-forwarded-for'), config.trustsProxy);
 	if (!LOGIN_ROUTES.includes(event.route.id)) {
 		const session = event.cookies.get(login.cookie.name);
-		await login.check({ authorization: headers.get('authorization'), session, client: event.locals.client });
+		const proof = { authorization: headers.get('authorization'), session, client: event.locals.client };
+		event.locals.caller = await login.check(proof);
+		checkRoute(event.locals.caller, event.route.id, method);
 	}
 	if (event.url.pathname.startsWith('/api/') && event.route.id === null) {
 		throw new AppError('not_found', `There is no ${event.url.pathname}.`);
@@ -76,7 +80,7 @@ async function admit(event: RequestEvent): Promise<void> {
 
 /** Kit says by itself, as plain text, that a route has no such method. */
 function asJson({ request, route }: RequestEvent, response: Response): Response {
-	if (response.status !== 405 || !route.id?.startsWith('/api/')) return response;
+	if (response.status !== 405 || !isProgramRoute(route.id ?? '')) return response;
 	const answer = errorResponse(new AppError('method_not_allowed', `There is no ${request.method} here.`));
 	answer.headers.set('allow', response.headers.get('allow') ?? '');
 	return answer;
@@ -85,7 +89,7 @@ function asJson({ request, route }: RequestEvent, response: Response): Response 
 /** Programs get the error as JSON; a browser that wants a page gets the login page, which leads back. */
 function refusal({ request, route, url, isDataRequest }: RequestEvent, error: unknown): Response {
 	if (!(error instanceof AppError)) logError(url.pathname, error);
-	const isPage = request.method === 'GET' && !isDataRequest && !/^\/api(\/|$)/.test(route.id ?? url.pathname);
+	const isPage = request.method === 'GET' && !isDataRequest && !isProgramRoute(route.id ?? url.pathname);
 	if (!isPage || !(error instanceof AppError && error.code === 'unauthorized')) return errorResponse(error);
 	const location = `/login?next=${encodeURIComponent(url.pathname + url.search)}`;
 	return new Response(null, { status: 303, headers: { location } });

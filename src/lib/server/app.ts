@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Settings } from '../shared/settings.ts';
+import { createApiKeys, type ApiKeys } from './access/api-keys.ts';
 import { createLogin, type Login } from './access/login.ts';
 import type { AgentLimits } from './agent/loop.ts';
 import { createBuiltinSession } from './builtins/builtin-session.ts';
@@ -25,6 +26,8 @@ import type { Store } from './store/store.ts';
 export interface App extends SkillParts {
 	config: Config;
 	login: Login;
+	/** Keys with which other programs use this server. */
+	apiKeys: ApiKeys;
 	store: Store;
 	/** What running one thing without a model needs. */
 	adHoc: AdHocParts;
@@ -96,10 +99,12 @@ export async function createApp(config: Config): Promise<App> {
 		isEnabled: () => settings.current().skillsEnabled,
 		folder: join(config.dataDir, 'evals')
 	});
+	const apiKeys = createApiKeys(store.apiKeys);
 	return {
 		...parts,
 		config,
-		login: createLogin({ ...config, sessions: store.loginSessions }),
+		login: createLogin({ ...config, sessions: store.loginSessions, keys: apiKeys }),
+		apiKeys,
 		store,
 		adHoc,
 		cases: createCases({ store, modes, adHoc }),

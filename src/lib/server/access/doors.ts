@@ -1,6 +1,7 @@
 /** Who may talk to the server at all: known hosts, our own origin, JSON writes; pure (SECURITY, *The server*). */
 import { AppError } from '../../shared/errors.ts';
 import { isLoopback } from '../../shared/loopback.ts';
+import { isProgramRoute } from './caller.ts';
 
 export interface DoorSettings {
 	/** The address that the server listens on. */
@@ -79,7 +80,7 @@ function isFromHere(headers: Headers): boolean {
 
 /** A link of another site may open a page in a tab of its own, and nothing else. */
 function isLinkToPage({ method, route, headers }: Knock): boolean {
-	if (method !== 'GET' || route?.startsWith('/api/')) return false;
+	if (method !== 'GET' || isProgramRoute(route ?? '')) return false;
 	return headers.get('sec-fetch-mode') === 'navigate' && headers.get('sec-fetch-dest') === 'document';
 }
 

@@ -1,9 +1,11 @@
 import type { Kysely } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createApiKeys as createStoredKeys } from '../store/api-keys.ts';
 import { createLoginSessions, type LoginSessions } from '../store/login-sessions.ts';
 import { migrate } from '../store/migrations.ts';
 import type { Database } from '../store/schema.ts';
 import { openSqlite } from '../store/sqlite.ts';
+import { createApiKeys, type ApiKeys } from './api-keys.ts';
 import { clientAddress, createLogin, type Login } from './login.ts';
 
 const TOKEN = 'a-token-of-this-server';
@@ -12,11 +14,12 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 describe('E19: a server with an ADMIN_TOKEN', () => {
 	let db: Kysely<Database>;
 	let sessions: LoginSessions;
+	let keys: ApiKeys;
 	let time: number;
 	let login: Login;
 
 	const open = (adminToken: string | null, publicOrigin: string | null = null): Login =>
-		createLogin({ adminToken, publicOrigin, sessions, now: () => time, uptime: () => time });
+		createLogin({ adminToken, publicOrigin, sessions, keys, now: () => time, uptime: () => time });
 	const check = (given: { authorization?: string; session?: string; client?: string }): Promise<string> =>
 		login
 			.check({
@@ -33,6 +36,7 @@ describe('E19: a server with an ADMIN_TOKEN', () => {
 		db = openSqlite(':memory:');
 		await migrate(db);
 		sessions = createLoginSessions(db);
+		keys = createApiKeys(createStoredKeys(db), () => time);
 		time = Date.UTC(2026, 0, 1);
 		login = open(TOKEN);
 	});

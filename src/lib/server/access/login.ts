@@ -2,10 +2,12 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
 import type { LoginSessions } from '../store/login-sessions.ts';
+import { isApiKey, type ApiKeys } from './api-keys.ts';
+import { MANAGER, type Caller } from './caller.ts';
 import { createFailureLimit } from './failure-limit.ts';
 
 /** Who asks: the headers that can prove something, and the address that failures are counted by. */
-export interface Caller {
+export interface Proof {
 	authorization: string | null;
 	/** Value of the session cookie. */
 	session: string | undefined;
@@ -19,8 +21,8 @@ export interface Login {
 		name: string;
 		options: { path: '/'; httpOnly: true; sameSite: 'strict'; secure: boolean; maxAge: number };
 	};
-	/** @throws AppError unauthorized | rate_limited */
-	check(caller: Caller): Promise<void>;
+	/** Whose request it is: a key's, where one is sent, even if nobody needs to log in. @throws AppError unauthorized | rate_limited */
+	check(proof: Proof): Promise<Caller>;
 	/** Returns the value of a new session's cookie. @throws AppError unauthorized | rate_limited */
 	logIn(token: string, client: string): Promise<string>;
 	logOut(session: string | undefined): Promise<void>;
@@ -30,6 +32,7 @@ export interface LoginOptions {
 	adminToken: string | null;
 	publicOrigin: string | null;
 	sessions: LoginSessions;
+	keys: Pick<ApiKeys, 'find'>;
 	/** Milliseconds since 1970. */
 	now?: () => number;
 	/** Milliseconds of a clock that is never set back. */
@@ -41,7 +44,7 @@ const FAILURES = { perClient: 10, inAll: 100, windowMs: 60_000 };
 const ADVICE = 'Log in at /login, or send the header “Authorization: Bearer <ADMIN_TOKEN>”.';
 
 export function createLogin(options: LoginOptions): Login {
-	const { adminToken, publicOrigin, sessions, now = Date.now, uptime = () => performance.now() } = options;
+	const { adminToken, publicOrigin, sessions, keys, now = Date.now, uptime = () => performance.now() } = options;
 	const failures = createFailureLimit({ ...FAILURES, now: uptime });
 	const isHttps = publicOrigin?.startsWith('https:') ?? false;
 	const isoAfter = (seconds: number): string => new Date(now() + seconds * 1000).toISOString();
@@ -51,13 +54,16 @@ export function createLogin(options: LoginOptions): Login {
 			.update(session)
 			.digest('hex');
 
-	const checkToken = (given: string, client: string): void => {
+	const refuseMany = (client: string): void => {
 		const wait = failures.waitSeconds(client);
-		if (wait > 0) {
-			throw new AppError('rate_limited', `Too many wrong tokens. Try again in ${wait} s.`, {
-				details: { retryAfterSeconds: wait }
-			});
-		}
+		if (wait === 0) return;
+		throw new AppError('rate_limited', `Too many wrong tokens. Try again in ${wait} s.`, {
+			details: { retryAfterSeconds: wait }
+		});
+	};
+
+	const checkToken = (given: string, client: string): void => {
+		refuseMany(client);
 		if (adminToken === null || !isSameText(given, adminToken)) {
 			failures.fail(client);
 			throw new AppError('unauthorized', 'This is not the token of this server.', {
@@ -65,6 +71,18 @@ export function createLogin(options: LoginOptions): Login {
 			});
 		}
 		failures.succeed(client);
+	};
+
+	const checkKey = async (given: string, client: string): Promise<Caller> => {
+		refuseMany(client);
+		const key = await keys.find(given);
+		if (!key) {
+			failures.fail(client);
+			throw new AppError('unauthorized', 'This API key is not known here, or was revoked.', {
+				hint: 'Make another on the page Connect.'
+			});
+		}
+		return { apiKeyId: key.id, scopes: key.scopes };
 	};
 
 	return {
@@ -76,10 +94,14 @@ export function createLogin(options: LoginOptions): Login {
 		},
 
 		async check({ authorization, session, client }) {
-			if (adminToken === null) return;
 			const bearer = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
-			if (bearer !== undefined) return checkToken(bearer, client);
-			if (session && (await sessions.isValid(hashOf(session), isoAfter(0)))) return;
+			if (bearer !== undefined && isApiKey(bearer)) return checkKey(bearer, client);
+			if (adminToken === null) return MANAGER;
+			if (bearer !== undefined) {
+				checkToken(bearer, client);
+				return MANAGER;
+			}
+			if (session && (await sessions.isValid(hashOf(session), isoAfter(0)))) return MANAGER;
 			throw new AppError('unauthorized', 'This server wants to know who you are.', { hint: ADVICE });
 		},
 

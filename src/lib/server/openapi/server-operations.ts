@@ -1,10 +1,52 @@
 /** The server itself: health, session, settings, this description. */
+import { apiKeyCreate, apiKeyPatch } from '../../shared/api-keys.ts';
 import { credentials } from '../../shared/queries.ts';
 import { keyCheck, signInComplete, signInStart } from '../../shared/models.ts';
 import { settingsPatch } from '../../shared/settings.ts';
 import { DONE, ok, type Operation } from './operation.ts';
 
+const KEYS = '/api/keys';
+
+const keys: Operation[] = [
+	{
+		id: 'listApiKeys',
+		method: 'get',
+		path: KEYS,
+		tag: 'API keys',
+		summary: 'Keys of other programs, the newest first, revoked ones included',
+		success: ok('Everything of them but themselves.')
+	},
+	{
+		id: 'createApiKey',
+		method: 'post',
+		path: KEYS,
+		tag: 'API keys',
+		summary: 'Makes a key for a program',
+		description: 'The answer is the only place where the key is told: only its hash is kept.',
+		body: apiKeyCreate,
+		success: ok('The key.', 201)
+	},
+	{
+		id: 'renameApiKey',
+		method: 'patch',
+		path: `${KEYS}/{id}`,
+		tag: 'API keys',
+		summary: 'Renames a key',
+		body: apiKeyPatch,
+		success: ok('The key, without itself.')
+	},
+	{
+		id: 'revokeApiKey',
+		method: 'delete',
+		path: `${KEYS}/{id}`,
+		tag: 'API keys',
+		summary: 'Revokes a key; what was made with it stays',
+		success: ok('The key, without itself.')
+	}
+];
+
 export const SERVER_OPERATIONS: readonly Operation[] = [
+	...keys,
 	{
 		id: 'getHealth',
 		method: 'get',

@@ -6,6 +6,8 @@ export type RunRequest = {
 	/** The same id twice is the same run. */
 	runId: string;
 	conversationId: string;
+	/** Of the program that asks: the conversation is its own, and it sees its own skills. Whoever manages the server has none. */
+	apiKeyId?: string;
 	/** Tools of the caller: offered to the model, handed back when it calls them. */
 	tools: FunctionTool[];
 	/** What of the skills it may use; all of it without it. */

@@ -175,7 +175,8 @@ export class Runner {
 			conversation: {
 				id: request.conversationId,
 				title: request.kind === 'ask' ? titleOf(request.message.text) : UNTITLED,
-				...(request.kind === 'ask' ? { placeholder: UNTITLED } : {})
+				...(request.kind === 'ask' ? { placeholder: UNTITLED } : {}),
+				...(request.apiKeyId === undefined ? {} : { apiKeyId: request.apiKeyId })
 			},
 			place: placeOf(request, now),
 			...(request.choice ? { choice: request.choice } : {}),

@@ -21,6 +21,8 @@ export interface TurnSkillsOptions {
 	snapshot: SkillSnapshot;
 	/** Only these, by name; all without it. */
 	allowed: readonly string[] | undefined;
+	/** Whose own skills count beside the system's. */
+	owner?: string | undefined;
 	/** What was said of skills in this conversation. */
 	states: readonly ConversationSkillState[];
 	/** The question. */
@@ -51,8 +53,8 @@ const SHARE = 1 / 3;
 const UNKNOWN_TOKENS = 20_000;
 
 export async function skillsOfTurn(options: TurnSkillsOptions): Promise<TurnSkills> {
-	const { skills, modes, snapshot, allowed, states, asked } = options;
-	const usable = viewOf(snapshot, { ...modes, allowed }).library.skills;
+	const { skills, modes, snapshot, allowed, owner, states, asked } = options;
+	const usable = viewOf(snapshot, { ...modes, allowed, owner }).library.skills;
 	const pinned = states.filter(({ state }) => state === 'pinned').map(({ skill }) => skill);
 	const always = alwaysSkills(usable, { pinned, modeOf: modes.modeOf });
 	const section = renderAlways(always, await roomFor(always, options));

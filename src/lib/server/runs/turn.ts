@@ -5,6 +5,7 @@ import type { ReasoningEffort } from '../../shared/model-values.ts';
 import { heldCalls, loadedSkills, seenDigests, toInput, unsaidItems } from '../agent/history.ts';
 import { runAgent, type AgentLimits } from '../agent/loop.ts';
 import type { Model, ResponseItem } from '../agent/model.ts';
+import { ownerOf } from '../skills/owners.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
 import type { Store } from '../store/store.ts';
 import type { ApprovalPolicy } from './approval-policy.ts';
@@ -78,6 +79,7 @@ export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<Run
 	const told = await skillsOfTurn({
 		...{ skills, modes, snapshot, asked, model, signal },
 		allowed: request.policy?.allowed,
+		owner: ownerOf(request.apiKeyId),
 		states: await store.conversationSkills.list(conversationId),
 		contextTokens: parts.contextTokens
 	});
@@ -105,13 +107,14 @@ export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<Run
 		modeOf: modes.modeOf,
 		pinOf: modes.pinOf,
 		allowed: request.policy?.allowed,
+		owner: ownerOf(request.apiKeyId),
 		reserved: [...request.tools, ...(builtins?.tools() ?? [])].map(({ name }) => name)
 	});
 	const toolbox = createSkillToolbox({
 		session,
 		callerTools: request.tools,
 		cwd: workspaces.path(conversationId),
-		caller: { conversationId, runId },
+		caller: { conversationId, runId, ...(request.apiKeyId === undefined ? {} : { apiKeyId: request.apiKeyId }) },
 		...(builtins ? { builtins } : {}),
 		approvals
 	});

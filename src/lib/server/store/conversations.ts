@@ -34,8 +34,15 @@ export interface ConversationMarks {
 
 /** One that is deleted counts as not there for all but `create`, `restore` and what is for the purge. */
 export interface Conversations {
+	/** The key that began it; null for none, and for a conversation that is not there. */
+	apiKeyOf(id: string): Promise<string | null>;
 	/** @throws {AppError} `conflict` when the id is taken, also by one that is deleted. */
-	create(conversation: { id: string; title: string; createdAt: string }): Promise<ConversationSummary>;
+	create(conversation: {
+		id: string;
+		title: string;
+		createdAt: string;
+		apiKeyId?: string;
+	}): Promise<ConversationSummary>;
 	/** null when there is none. */
 	get(id: string): Promise<ConversationSummary | null>;
 	/** What all runs of it have used together, in every branch; null when none has said. */
@@ -77,11 +84,16 @@ export function createConversations(db: Kysely<Database>): Conversations {
 			.where('conversations.deleted_at', 'is', null);
 
 	return {
-		async create({ id, title, createdAt }) {
+		async apiKeyOf(id) {
+			const row = await db.selectFrom('conversations').select('api_key_id').where('id', '=', id).executeTakeFirst();
+			return row?.api_key_id ?? null;
+		},
+
+		async create({ id, title, createdAt, apiKeyId }) {
 			const clean = titleColumns(title);
 			const { numInsertedOrUpdatedRows } = await db
 				.insertInto('conversations')
-				.values({ id, ...clean, created_at: createdAt, updated_at: createdAt })
+				.values({ id, ...clean, api_key_id: apiKeyId ?? null, created_at: createdAt, updated_at: createdAt })
 				.onConflict((conflict) => conflict.column('id').doNothing())
 				.executeTakeFirstOrThrow();
 			if (numInsertedOrUpdatedRows === 0n) {

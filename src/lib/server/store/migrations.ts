@@ -8,6 +8,7 @@ import { addBranches } from './migrations/002-branches.ts';
 import { addExecutions } from './migrations/003-executions.ts';
 import { addRegistry } from './migrations/004-registry.ts';
 import { addChat } from './migrations/005-chat.ts';
+import { addProtocols } from './migrations/006-protocols.ts';
 import type { Database } from './schema.ts';
 
 /** Names sort in the order of their application. */
@@ -16,7 +17,8 @@ const MIGRATIONS: Record<string, Migration> = {
 	'002_branches': { up: addBranches },
 	'003_executions': { up: addExecutions },
 	'004_registry': { up: addRegistry },
-	'005_chat': { up: addChat }
+	'005_chat': { up: addChat },
+	'006_protocols': { up: addProtocols }
 };
 
 /**

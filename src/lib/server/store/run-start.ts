@@ -14,7 +14,7 @@ import type { Database } from './schema.ts';
 export interface RunStart {
 	run: { id: string; model: string; bootId: string };
 	/** Created when it does not exist; one that exists keeps its title, unless that is `placeholder`. */
-	conversation: { id: string; title: string; placeholder?: string };
+	conversation: { id: string; title: string; placeholder?: string; apiKeyId?: string };
 	place: RunPlace;
 	/** Kept for the runs that follow in the conversation. */
 	choice?: ModelChoice;
@@ -43,7 +43,7 @@ export type RunPlace =
 /**
  * `exists`: the run id is known, `run` is that run (look at its `conversationId`). `busy`: `run` is the one that is under way in the
  * conversation. `duplicate_message`: the conversation has a message with one of the two ids. `no_message`: it has none where the run
- * was to write. Only `started` has written anything; `answer` is then the message as it is before the run's first event.
+ * was to write, or is another key's. Only `started` has written anything; `answer` is then the message as it is before the run's first event.
  */
 export type RunStartResult =
 	| { outcome: 'started'; run: RunRecord; answer: Message }
@@ -72,12 +72,19 @@ class Refusal extends Error {
 async function insertRun(transaction: Transaction<Database>, start: RunStart): Promise<RunStartResult> {
 	const { run, conversation, place, now } = start;
 	// First of all, because it locks the conversation: of two starts at once, the second looks after the first is done.
-	const { deleted_at } = await transaction
+	const { deleted_at, api_key_id } = await transaction
 		.insertInto('conversations')
-		.values({ id: conversation.id, ...titleColumns(conversation.title), created_at: now, updated_at: now })
+		.values({
+			id: conversation.id,
+			...titleColumns(conversation.title),
+			api_key_id: conversation.apiKeyId ?? null,
+			created_at: now,
+			updated_at: now
+		})
 		.onConflict((conflict) => conflict.column('id').doUpdateSet({ updated_at: now }))
-		.returning('deleted_at')
+		.returning(['deleted_at', 'api_key_id'])
 		.executeTakeFirstOrThrow();
+	if (conversation.apiKeyId !== undefined && conversation.apiKeyId !== api_key_id) throw new Refusal(NO_MESSAGE);
 	if (deleted_at !== null) throw wasDeleted();
 	if (conversation.placeholder !== undefined) {
 		await transaction

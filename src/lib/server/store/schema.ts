@@ -24,6 +24,8 @@ export interface ConversationsTable {
 	model: Generated<string | null>;
 	/** A ReasoningEffort; null for what the settings say. */
 	effort: Generated<string | null>;
+	/** The key of the program that began it; null for one of this page. */
+	api_key_id: Generated<string | null>;
 }
 
 /** Skills of which somebody has said something in one conversation (FEATURES F7). */
@@ -282,6 +284,46 @@ export interface LoginSessionsTable {
 	expires_at: string;
 }
 
+/** Keys of other programs. */
+export interface ApiKeysTable {
+	id: string;
+	name: string;
+	/** The first characters of the key. */
+	prefix: string;
+	/** Separated by spaces. */
+	scopes: string;
+	/** SHA-256 of the key, in hexadecimal. */
+	hash: string;
+	created_at: string;
+	last_used_at: Generated<string | null>;
+	revoked_at: Generated<string | null>;
+}
+
+/** Responses that their callers may go on from (`previous_response_id`). */
+export interface ResponsesTable {
+	id: string;
+	/** Who alone may go on from it; null for who has no key. */
+	api_key_id: string | null;
+	previous_id: string | null;
+	/** Of the whole chain: its workspace. */
+	session_id: string;
+	/** JSON array of this turn's items: what was asked, then what the model's server gave, verbatim, and the results. */
+	items: string;
+	/** JSON of the response as it was answered. */
+	body: string;
+	created_at: string;
+}
+
+/** MCP servers whose tools the agent may use (FEATURES E36). */
+export interface McpServersTable {
+	name: string;
+	/** JSON: how it is reached; secrets are elsewhere. */
+	config: string;
+	is_enabled: Generated<number>;
+	created_at: string;
+	updated_at: string;
+}
+
 /** Messages that are in the index of words (search.ts); what else the table has is each database's own. */
 export interface SearchEntriesTable {
 	conversation_id: string;
@@ -289,6 +331,9 @@ export interface SearchEntriesTable {
 }
 
 export interface Database {
+	api_keys: ApiKeysTable;
+	responses: ResponsesTable;
+	mcp_servers: McpServersTable;
 	search_entries: SearchEntriesTable;
 	conversation_skills: ConversationSkillsTable;
 	skill_settings: SkillSettingsTable;

@@ -1,6 +1,7 @@
 /** What every store promises, whichever database it is on. */
 import type { Kysely } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
+import { testApiKeys } from './api-keys.suite.ts';
 import { testBranches } from './branches.suite.ts';
 import { testConversationSkills } from './conversation-skills.suite.ts';
 import { testConversationMarks } from './conversation-marks.suite.ts';
@@ -39,6 +40,7 @@ export function testStore(name: string, open: () => Promise<Kysely<Database>>): 
 		});
 		afterAll(() => bench.store.close());
 
+		testApiKeys(() => bench);
 		testConversations(() => bench);
 		testConversationSkills(() => bench);
 		testConversationMarks(() => bench);

@@ -1,5 +1,6 @@
 /** The server's memory: one object per aggregate, over any database that Kysely speaks to. */
 import type { Kysely } from 'kysely';
+import { createApiKeys, type ApiKeys } from './api-keys.ts';
 import { createApprovals, type Approvals } from './approvals.ts';
 import { createCompactions, type Compactions } from './compactions.ts';
 import { createConversationSkills, type ConversationSkills } from './conversation-skills.ts';
@@ -27,6 +28,7 @@ import { createTrustedSkills, type TrustedSkills } from './trusted-skills.ts';
 
 /** Every method rejects with an AppError `storage_full` or `unavailable` when the database says so. */
 export interface Store {
+	apiKeys: ApiKeys;
 	conversations: Conversations;
 	conversationSkills: ConversationSkills;
 	messages: Messages;
@@ -53,6 +55,7 @@ export interface Store {
 /** The database has been migrated. The store owns it from here: `close` closes it. */
 export function createStore(db: Kysely<Database>): Store {
 	return {
+		apiKeys: withStorageErrors(createApiKeys(db)),
 		conversations: withStorageErrors(createConversations(db)),
 		conversationSkills: withStorageErrors(createConversationSkills(db)),
 		messages: withStorageErrors(createMessages(db)),

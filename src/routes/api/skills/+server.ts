@@ -10,7 +10,9 @@ export const GET: RequestHandler = api(async ({ url, locals }) => {
 	const { lister, settings, revisions } = locals.app;
 	const revision = revisions.current();
 	const { page, limit } = readPage(url, 50);
-	const { data, total } = await lister.list(readQuery(url, skillQuery), { page, limit });
+	const { apiKeyId } = locals.caller;
+	const ownOnly = apiKeyId === null ? {} : { apiKeyId };
+	const { data, total } = await lister.list({ ...readQuery(url, skillQuery), ...ownOnly }, { page, limit });
 	const totalPages = Math.max(1, Math.ceil(total / limit));
 	const provider = settings.current().skillsProvider;
 	const list: SkillList = {

@@ -7,7 +7,8 @@ import { toFilter } from '$lib/server/runs/execution-export.ts';
 
 export const GET: RequestHandler = api(async ({ url, locals }) => {
 	const { page, limit } = readPage(url, 50);
-	const filter = toFilter(readQuery(url, executionQuery));
+	const { apiKeyId } = locals.caller;
+	const filter = toFilter({ ...readQuery(url, executionQuery), ...(apiKeyId === null ? {} : { apiKeyId }) });
 	const found = await locals.app.store.skillExecutions.list(filter, { page, limit });
 	const totalPages = Math.max(1, Math.ceil(found.total / limit));
 	return json({ ...found, page, limit, totalPages } satisfies SkillExecutionList);
@@ -15,5 +16,7 @@ export const GET: RequestHandler = api(async ({ url, locals }) => {
 
 export const POST: RequestHandler = api(async ({ request, locals }) => {
 	const wanted = await readJson(request, adHocExecution);
-	return json(await runAdHoc(locals.app.adHoc, wanted, request.signal), { status: 201 });
+	const { apiKeyId } = locals.caller;
+	const asked = apiKeyId === null ? wanted : { ...wanted, apiKeyId };
+	return json(await runAdHoc(locals.app.adHoc, asked, request.signal), { status: 201 });
 });

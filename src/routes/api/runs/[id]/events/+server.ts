@@ -1,11 +1,10 @@
 import type { RequestHandler } from './$types';
-import { AppError } from '$lib/shared/errors.ts';
 import { api, eventStream, runEventFrames } from '$lib/server/http.ts';
+import { requireOwnRun } from '$lib/server/runs/ownership.ts';
 
 export const GET: RequestHandler = api(async ({ params, request, url, locals }) => {
 	const { runner } = locals.app;
-	const run = await runner.get(params.id);
-	if (!run) throw new AppError('not_found', 'There is no such run.');
+	const run = await requireOwnRun(locals.app, locals.caller.apiKeyId, params.id);
 	const given = Number(request.headers.get('last-event-id') ?? url.searchParams.get('after') ?? 0);
 	// A cursor that cannot be of this run starts over: showing twice is mended by the fold, a gap is not. Nobody asks on
 	// after the end of a run: a cursor there is of an event that a crash took, whose number the end has now.
