@@ -4,7 +4,7 @@ import type { ReachedLimit } from '../../shared/message.ts';
 import type { ReasoningEffort } from '../../shared/model-values.ts';
 import { readAnswer } from './answer.ts';
 import { parseArguments, REPEAT_LIMIT, RepeatGuard, resultEvent, runCalls } from './calls.ts';
-import type { FunctionTool, Model, ModelUsage, ResponseItem } from './model.ts';
+import type { FunctionTool, Model, ModelOptions, ModelUsage, ResponseItem, ToolChoice } from './model.ts';
 import { denial, type HeldCall, type PendingCall, type Toolbox, type ToolResult } from './tool.ts';
 
 /** What ends a run that would go on; each but `steps` ends it without another word. */
@@ -23,11 +23,17 @@ export interface AgentRun {
 	model: Model;
 	/** How long the model is to think; null leaves it to the model. */
 	effort: ReasoningEffort | null;
+	/** What the model must call first, or may never call; its own choice without it. */
+	toolChoice?: ToolChoice;
+	/** What the caller says to the model's server beside all this. */
+	options?: ModelOptions;
 	instructions: string;
 	/** The conversation so far, ending in what is to be answered. */
 	input: readonly ResponseItem[];
 	/** Calls that were held in an earlier run, with what was decided: they come first. */
 	held: readonly HeldCall[];
+	/** Calls of an earlier run that were handed to the caller and have no result yet: nothing is asked before they do. */
+	handed?: readonly string[];
 	toolbox: Toolbox;
 	threadId: string;
 	runId: string;
@@ -74,6 +80,7 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 		const waiting = yield* runStep(run, run.held, repeats, keep);
 		if (signal.aborted) return yield finished({ type: 'cancelled' });
 		if (waiting.length > 0) return yield finished({ type: 'interrupt', interrupts: waiting });
+		if (run.handed?.length) return yield finished({ type: 'success', pendingToolCallIds: [...run.handed] });
 	}
 	for (let step = 1; ; step += 1) {
 		const isLast = step > limits.maxSteps;
@@ -89,9 +96,10 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 			instructions: run.instructions,
 			input,
 			tools,
-			toolChoice: isLast ? ('none' as const) : ('auto' as const),
+			toolChoice: isLast ? ('none' as const) : toolChoiceOf(run, step),
 			sessionId: threadId,
-			...(run.effort ? { effort: run.effort } : {})
+			...(run.effort ? { effort: run.effort } : {}),
+			...(run.options ? { options: run.options } : {})
 		};
 		const answer = yield* readAnswer(model.stream(request, signal), `${runId}_${step}`);
 		addUsage(usage, answer.usage);
@@ -118,6 +126,11 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 		if (pendingToolCallIds.length > 0) return yield finished({ type: 'success', pendingToolCallIds });
 		if (run.isAskedToYield()) return yield finished({ type: 'success' });
 	}
+}
+
+/** A call that is asked for is asked for once: a model that had to call something at each step would never answer. */
+function toolChoiceOf({ toolChoice = 'auto' }: AgentRun, step: number): ToolChoice {
+	return toolChoice === 'none' || step === 1 ? toolChoice : 'auto';
 }
 
 /** Runs the calls that may run, answers those that were denied, and returns the questions that the others wait for. */

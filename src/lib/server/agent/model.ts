@@ -12,6 +12,8 @@ export interface FunctionTool {
 	description: string;
 	/** JSON Schema of an object. */
 	parameters: Record<string, unknown>;
+	/** Whether the model's server is to hold the model to the schema; its own measure without it. */
+	strict?: boolean;
 }
 
 export interface ModelRequest {
@@ -20,12 +22,19 @@ export interface ModelRequest {
 	/** The whole history: OpenRouter keeps none. */
 	input: ResponseItem[];
 	tools: FunctionTool[];
-	toolChoice: 'auto' | 'none';
+	toolChoice: ToolChoice;
 	/** The conversation's id: sticky routing and cache hits (`session_id`). */
 	sessionId: string;
 	/** How long it is to think; the model's own measure without it. */
 	effort?: ReasoningEffort;
+	/** What a caller said beside all this (`max_output_tokens`, `temperature`, `text`, …): wire names, sent as it is. */
+	options?: ModelOptions;
 }
+
+/** `required`: it must call something; an object: this very tool. */
+export type ToolChoice = 'auto' | 'none' | 'required' | { type: 'function'; name: string };
+
+export type ModelOptions = Readonly<Record<string, unknown>>;
 
 export interface ModelUsage {
 	inputTokens: number;

@@ -1,5 +1,6 @@
 /** The request of the Responses API that asks a model for its next turn (MODEL-WIRE "Request"). */
 import type { ModelRequest } from '../agent/model.ts';
+import { asObject } from './json.ts';
 import { sanitiseInput } from './responses-input.ts';
 
 /** OpenRouter refuses longer ones. */
@@ -54,20 +55,22 @@ export function isHeaderText(text: string): boolean {
 
 /** The JSON body, history sanitised. */
 export function requestBody(model: string, url: URL, request: ModelRequest): string {
-	const { instructions, input, tools, toolChoice, sessionId, effort } = request;
+	const { instructions, input, tools, toolChoice, sessionId, effort, options } = request;
+	const { reasoning, parallel_tool_calls = true, include, ...others } = options ?? {};
 	return toJson({
+		...others,
 		model,
 		stream: true,
 		...(takesSessionId(url) && sessionId !== '' ? { session_id: sessionId.slice(0, MAX_SESSION_ID) } : {}),
 		instructions,
 		input: sanitiseInput(input),
-		include: ['reasoning.encrypted_content'],
-		...(effort ? { reasoning: { effort } } : {}),
+		include: ['reasoning.encrypted_content', ...(Array.isArray(include) ? include : [])],
+		...(effort || reasoning ? { reasoning: { ...(effort ? { effort } : {}), ...asObject(reasoning) } } : {}),
 		...(tools.length > 0
 			? {
-					tools: tools.map((tool) => ({ ...tool, strict: null })),
+					tools: tools.map((tool) => ({ ...tool, strict: tool.strict ?? null })),
 					tool_choice: toolChoice,
-					parallel_tool_calls: true
+					parallel_tool_calls
 				}
 			: {})
 	});

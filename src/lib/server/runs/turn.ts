@@ -1,36 +1,20 @@
 /** One run's work, from the request to the events of the agent: prompt, skills, tools, history (DESIGN §4). */
 import type { RunEvent } from '../../shared/events.ts';
-import type { Message } from '../../shared/message.ts';
+import { handedCalls, type Message } from '../../shared/message.ts';
 import type { ReasoningEffort } from '../../shared/model-values.ts';
 import { heldCalls, loadedSkills, seenDigests, toInput, unsaidItems } from '../agent/history.ts';
 import { runAgent, type AgentLimits } from '../agent/loop.ts';
 import type { Model, ResponseItem } from '../agent/model.ts';
-import { ownerOf } from '../skills/owners.ts';
-import type { SkillsProvider } from '../skills/provider.ts';
 import type { Store } from '../store/store.ts';
-import type { ApprovalPolicy } from './approval-policy.ts';
 import { createContextBudget } from './context-budget.ts';
 import { instructionsOf } from './instructions.ts';
-import type { SkillModes } from './skill-modes.ts';
 import type { RunRequest } from './run-request.ts';
-import { createSkillToolbox, type BuiltinTools } from './skill-toolbox.ts';
-import { skillsOfTurn } from './turn-skills.ts';
+import { equipTurn, offerTurn, type TurnSetupParts } from './turn-setup.ts';
 import type { Workspaces } from './workspaces.ts';
 
-export interface TurnParts {
+export interface TurnParts extends TurnSetupParts {
 	store: Store;
-	skills: SkillsProvider;
 	workspaces: Workspaces;
-	approvals: ApprovalPolicy;
-	modes: Pick<SkillModes, 'modeOf' | 'pinOf'>;
-	/** The skills that the server brings itself, for one question; `used` are those that the conversation has used. */
-	builtins?: (offer: {
-		question: string;
-		used: ReadonlySet<string>;
-		only?: readonly string[] | undefined;
-	}) => BuiltinTools;
-	/** Most tokens that a model is sent, however many it takes; null for as many as it takes. */
-	contextTokens: number | null;
 }
 
 export interface Turn {
@@ -61,33 +45,28 @@ const GO_ON: ResponseItem = {
 
 /** Yields the run's events; the last of them is its one terminal event. */
 export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<RunEvent> {
-	const { store, skills, workspaces, approvals, modes } = parts;
+	const { store, workspaces, approvals } = parts;
 	const { request, answer, signal, model, effort, limits } = turn;
 	const { runId, conversationId } = request;
-	yield { type: 'RUN_STARTED', threadId: conversationId, runId };
+	yield { type: 'RUN_STARTED', threadId: conversationId, runId, protocolVersion: '1.0' };
 
-	const goesOn = request.kind === 'continue' || request.kind === 'resume';
+	const goesOn = request.kind !== 'ask' && request.kind !== 'retry';
 	const stored = await store.messages.listForModel(conversationId, goesOn ? answer.id : (answer.parentId ?? answer.id));
-	const snapshot = skills.registry.snapshot();
 	const question = stored.findLast(({ message }) => message.role === 'user')?.message;
 	const asked = question ? textOf(question) : '';
-	const builtins = parts.builtins?.({
-		question: asked,
+	const skillsOf = { apiKeyId: request.apiKeyId, policy: request.policy };
+	const offer = await offerTurn(parts, {
+		...{ ...skillsOf, asked, model, signal },
 		used: calledTools(stored),
-		only: request.policy?.builtins
+		states: await store.conversationSkills.list(conversationId)
 	});
-	const told = await skillsOfTurn({
-		...{ skills, modes, snapshot, asked, model, signal },
-		allowed: request.policy?.allowed,
-		owner: ownerOf(request.apiKeyId),
-		states: await store.conversationSkills.list(conversationId),
-		contextTokens: parts.contextTokens
-	});
+	const { told } = offer;
 	yield { type: 'CUSTOM', name: 'skill.catalog', value: told.offer };
 
 	const { catalog, always } = told;
 	const history = told.historyOf(stored);
-	const instructions = instructionsOf(catalog, await workspaces.list(conversationId), { always });
+	const { instructions: said } = request;
+	const instructions = instructionsOf(catalog, await workspaces.list(conversationId), { always, said });
 	const budget = createContextBudget({
 		model,
 		contextTokens: parts.contextTokens,
@@ -99,24 +78,13 @@ export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<Run
 		signal
 	});
 	const input = toInput(await budget.shorten(history), model.id);
-	const session = skills.createSession({
-		snapshot,
-		loaded: [...told.loaded.map(({ name }) => name), ...loadedSkills(history)],
-		seen: [...told.loaded.map(({ digest }) => digest), ...seenDigests(input)],
-		dialect: 'full',
-		modeOf: modes.modeOf,
-		pinOf: modes.pinOf,
-		allowed: request.policy?.allowed,
-		owner: ownerOf(request.apiKeyId),
-		reserved: [...request.tools, ...(builtins?.tools() ?? [])].map(({ name }) => name)
-	});
-	const toolbox = createSkillToolbox({
-		session,
-		callerTools: request.tools,
+	const toolbox = equipTurn(parts, offer, {
+		...skillsOf,
+		tools: request.tools,
+		loaded: loadedSkills(history),
+		seen: seenDigests(input),
 		cwd: workspaces.path(conversationId),
-		caller: { conversationId, runId, ...(request.apiKeyId === undefined ? {} : { apiKeyId: request.apiKeyId }) },
-		...(builtins ? { builtins } : {}),
-		approvals
+		caller: { conversationId, runId, ...(request.apiKeyId === undefined ? {} : { apiKeyId: request.apiKeyId }) }
 	});
 	if (request.kind === 'continue') {
 		// What was shown of an unfinished answer is no item of the model's server; later turns are to know it too.
@@ -131,6 +99,7 @@ export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<Run
 		instructions,
 		input,
 		held,
+		handed: request.kind === 'resume' ? handedCalls(answer).map(({ id }) => id) : [],
 		toolbox,
 		threadId: conversationId,
 		runId,
