@@ -13,15 +13,18 @@ export const conversationId = z
 const aguiContent = z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]);
 
 const aguiMessage = z.looseObject({
-	id: z.string().min(1).max(128),
+	id: z.string().min(1),
 	role: z.enum(['user', 'assistant', 'tool', 'system', 'developer', 'reasoning', 'activity']),
 	content: z.unknown().optional(),
-	toolCallId: z.string().max(256).optional(),
+	toolCallId: z.string().optional(),
 	metadata: z.record(z.string(), z.unknown()).optional()
 });
 
-/** AG-UI 1.0 `RunAgentInput`. What the server takes from it: the newest user message, and the caller's tools. */
-export const runAgentInput = z.strictObject({
+/**
+ * AG-UI 1.0 `RunAgentInput`. What the server takes from it: the newest user message, the caller's tools and their
+ * results, what stands as instructions. What a newer version of AG-UI has besides is ignored, as AG-UI says.
+ */
+export const runAgentInput = z.looseObject({
 	threadId: conversationId,
 	runId: conversationId,
 	protocolVersion: z.string().optional(),
@@ -52,10 +55,16 @@ export type RunAgentInput = z.infer<typeof runAgentInput>;
 
 /** The parts of an AG-UI user message that a run is started from. */
 export const userMessage = z.looseObject({
-	id: conversationId,
 	role: z.literal('user'),
 	content: aguiContent,
 	metadata: z.looseObject({ files: z.array(z.string().min(1).max(1024)).max(100).optional() }).optional()
+});
+
+/** What a tool of the caller came to: AG-UI's tool message. */
+export const toolMessage = z.looseObject({
+	toolCallId: z.string().min(1),
+	content: aguiContent,
+	error: z.string().optional()
 });
 
 export const conversationCreate = z.strictObject({ title: z.string().trim().min(1).max(200).optional() });
@@ -190,6 +199,10 @@ export const forwardedProps = z.looseObject({
 	effort: reasoningEffort.nullable().optional(),
 	/** Names of skills to pin in the conversation before it is answered (F7). */
 	pins: z.array(z.string().min(1).max(256)).max(20).optional(),
+	/** The stream carries STATE_SNAPSHOT and MESSAGES_SNAPSHOT too (F13). */
+	snapshots: z.boolean().optional(),
+	/** The run ends when its reader goes away; without it, it goes on (F13, F14). */
+	cancelOnDisconnect: z.boolean().optional(),
 	/** What of the skills this request may use (D42, B14); all of it without it. */
 	skills: z
 		.strictObject({

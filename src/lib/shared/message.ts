@@ -59,7 +59,10 @@ export interface ToolPart {
 	result?: string;
 	loaded?: { skill: string; description: string; path: string; tokens: number };
 	execution?: Execution;
-	/** What is to be allowed, while the status is `waiting`; afterwards what was decided. */
+	/**
+	 * What is to be allowed, while the status is `waiting`; afterwards what was decided. One that waits without it is a
+	 * call of the caller's own tool, which waits for its result.
+	 */
 	approval?: Approval;
 }
 
@@ -163,6 +166,7 @@ export function foldEvent(message: Message, event: RunEvent): Message {
 			if (event.outcome?.type === 'cancelled') return endMessage(message, 'cancelled', null);
 			return {
 				...message,
+				parts: handOver(message.parts, event.outcome),
 				status: event.outcome?.type === 'interrupt' ? 'waiting' : 'complete',
 				limit: limitOf(event.result),
 				retry: null
@@ -233,6 +237,25 @@ function appendOutput(output: Execution['output'], stream: 'stdout' | 'stderr', 
 function limitOf(result: unknown): ReachedLimit | null {
 	const limit = typeof result === 'object' && result !== null && 'limit' in result ? result.limit : null;
 	return limit === 'steps' || limit === 'cost' || limit === 'time' || limit === 'length' ? limit : null;
+}
+
+/** What has no result when a run ends well: the caller's own calls wait for it, any other was never complete. */
+function handOver(parts: Part[], outcome: Extract<RunEvent, { type: 'RUN_FINISHED' }>['outcome']): Part[] {
+	const isPending = (part: Part) => part.type === 'tool' && (part.status === 'preparing' || part.status === 'running');
+	if (!parts.some(isPending)) return parts;
+	const handed = outcome?.type === 'success' ? outcome.pendingToolCallIds : undefined;
+	return parts.map((part): Part => {
+		if (part.type !== 'tool' || !isPending(part)) return part;
+		const isHanded = part.status === 'running' && (outcome?.type === 'interrupt' || handed?.includes(part.id));
+		return { ...part, status: isHanded ? 'waiting' : 'interrupted' };
+	});
+}
+
+/** The calls of the caller's own tools that wait for a result: nobody is to allow them. */
+export function handedCalls({ parts }: Message): ToolPart[] {
+	return parts.filter((part): part is ToolPart => {
+		return part.type === 'tool' && part.status === 'waiting' && part.approval === undefined;
+	});
 }
 
 const OPEN = new Set<ToolStatus>(['preparing', 'waiting', 'running']);

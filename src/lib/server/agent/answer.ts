@@ -84,5 +84,8 @@ export async function* readAnswer(stream: AsyncIterable<ModelEvent>, prefix: str
 		}
 	}
 	yield* close();
+	// A call that broke off, by a stop say, is closed too: AG-UI lets nothing be open when a run ends well.
+	const done = new Set(answer.calls.map(({ callId }) => callId));
+	for (const toolCallId of started) if (!done.has(toolCallId)) yield { type: 'TOOL_CALL_END', toolCallId };
 	return answer;
 }

@@ -32,11 +32,22 @@ const chat: Operation[] = [
 		tag: 'Chat',
 		summary: 'Asks, or answers what was asked (AG-UI `RunAgentInput`)',
 		description:
-			'The newest user message is asked; with `resume`, questions that ended a run are answered. ' +
+			'The newest user message is asked; tool messages at the end are results of the caller’s own `tools`, and the answer ' +
+			'goes on with them; with `resume`, questions that ended a run are answered. System and developer messages and ' +
+			'`context` are told to the model. `forwardedProps.snapshots` adds STATE_SNAPSHOT and MESSAGES_SNAPSHOT, ' +
+			'`forwardedProps.cancelOnDisconnect` ends the run with the connection. ' +
 			'With `accept: text/event-stream` the events of the run follow, else its ids are answered at once.',
 		body: runAgentInput,
 		success: [events('The events of the run (AG-UI 1.0).'), ...ok('The run that was started.', 202)],
 		errors: ['not_found', 'conflict']
+	},
+	{
+		id: 'getAgentCapabilities',
+		method: 'get',
+		path: '/api/agent/capabilities',
+		tag: 'Chat',
+		summary: 'What the agent can do (AG-UI `AgentCapabilities`)',
+		success: ok('Transport, tools, state, limits, skills.')
 	},
 	{
 		id: 'getRun',

@@ -1,32 +1,61 @@
-/** AG-UI's `RunAgentInput` → what the runner starts. The history is the server's: only the newest message is taken. */
+/** AG-UI's `RunAgentInput` → what the runner starts. The history is the server's: of the messages only what is new is taken. */
 import type { z } from 'zod';
-import { conversationId, forwardedProps, userMessage, approvalDecision, type RunAgentInput } from '../../shared/api.ts';
+import { conversationId, forwardedProps, approvalDecision, type RunAgentInput } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { ApprovalDecision } from '../../shared/events.ts';
 import type { FunctionTool } from '../agent/model.ts';
 import type { ModelChoice } from '../store/run-start.ts';
-import type { NewMessage, RunRequest, SkillPolicy } from './run-request.ts';
-import { safeSegments } from '../safe-path.ts';
+import { newestQuestion, resultsBeforeQuestion, spokenInstructions, trailingResults } from './agui-messages.ts';
+import type { RunRequest, SkillPolicy } from './run-request.ts';
 
 /** Answers to the questions that ended a run, by their ids. */
 export type Answers = ReadonlyMap<string, ApprovalDecision>;
 
-/** @throws AppError invalid_input when the last message is not a user's, or says nothing */
+/** What a run has whatever it is to do. */
+export type RunSetup = Pick<
+	RunRequest,
+	'runId' | 'conversationId' | 'tools' | 'policy' | 'choice' | 'pins' | 'instructions'
+>;
+
+/** @throws AppError invalid_input when there is neither a new question nor a result at the end of the messages, or it says nothing */
 export function toRunRequest(input: RunAgentInput): RunRequest {
-	const props = forwardedProps.safeParse(input.forwardedProps ?? {});
-	if (!props.success) throw new AppError('invalid_input', `forwardedProps: ${props.error.issues[0]?.message ?? ''}`);
-	const { retry, continue: messageId, after, skills, model, effort, pins } = props.data;
-	const common = {
+	const { retry, continue: messageId, after } = toProps(input);
+	const setup = toRunSetup(input);
+	if (retry !== undefined) return { ...setup, kind: 'retry', questionId: retry };
+	if (messageId !== undefined) return { ...setup, kind: 'continue', messageId };
+	const results = trailingResults(input);
+	if (results.length > 0) return { ...setup, kind: 'results', results };
+	const message = newestQuestion(input);
+	const before = resultsBeforeQuestion(input);
+	return {
+		...{ ...setup, kind: 'ask', message },
+		...(after === undefined ? {} : { after }),
+		...(before.length === 0 ? {} : { results: before })
+	};
+}
+
+/** What every run takes from the input. @throws AppError invalid_input | too_large */
+export function toRunSetup(input: RunAgentInput): RunSetup {
+	const { skills, model, effort, pins } = toProps(input);
+	const instructions = spokenInstructions(input);
+	return {
 		runId: input.runId,
 		conversationId: input.threadId,
-		tools: input.tools.map(toTool),
+		tools: toTools(input.tools),
+		...(instructions === '' ? {} : { instructions }),
 		...(skills ? { policy: toPolicy(skills) } : {}),
 		...(model === undefined && effort === undefined ? {} : { choice: toChoice({ model, effort }) }),
 		...(pins ? { pins } : {})
 	};
-	if (retry !== undefined) return { ...common, kind: 'retry', questionId: retry };
-	if (messageId !== undefined) return { ...common, kind: 'continue', messageId };
-	return { ...common, kind: 'ask', message: newMessage(input), ...(after === undefined ? {} : { after }) };
+}
+
+/** What this server takes from `forwardedProps`; what is no object says nothing to it. @throws AppError invalid_input */
+export function toProps(input: RunAgentInput): z.infer<typeof forwardedProps> {
+	const props = forwardedProps.safeParse(isObject(input.forwardedProps) ? input.forwardedProps : {});
+	if (props.success) return props.data;
+	const issue = props.error.issues[0];
+	const field = ['forwardedProps', ...(issue?.path ?? [])].join('.');
+	throw new AppError('invalid_input', `${field}: ${issue?.message ?? ''}`);
 }
 
 /** What AG-UI's `resume` says; null when the input answers no question. @throws AppError invalid_input */
@@ -54,31 +83,10 @@ export function withoutUndefined({
 	return reason === undefined ? { choice } : { choice, reason };
 }
 
-/** A new message of which the files can be in a workspace. @throws AppError invalid_input */
-export function checkedMessage({ id, text, files }: NewMessage): NewMessage {
-	const readable = text.replaceAll('\0', '');
-	if (readable.trim() === '') throw new AppError('invalid_input', 'messages: the message is empty; write something.');
-	for (const file of files) safeSegments(file);
-	return { id, text: readable, files };
-}
-
 /** An id that may name a folder. @throws AppError invalid_input */
 export function checkConversationId(id: string): string {
 	if (conversationId.safeParse(id).success) return id;
 	throw new AppError('invalid_input', 'id: must be 1 to 128 letters, digits, hyphens or underscores');
-}
-
-function newMessage(input: RunAgentInput): NewMessage {
-	if (input.messages.length === 0) throw new AppError('invalid_input', 'messages: must hold a message');
-	const parsed = userMessage.safeParse(input.messages.at(-1));
-	if (!parsed.success) {
-		const issue = parsed.error.issues[0];
-		const field = ['messages', input.messages.length - 1, ...(issue?.path ?? [])].join('.');
-		throw new AppError('invalid_input', `${field}: the last message must be a user's: ${issue?.message ?? ''}`);
-	}
-	const { id, content, metadata } = parsed.data;
-	const text = typeof content === 'string' ? content : content.map(textOf).join('\n');
-	return checkedMessage({ id, text, files: metadata?.files ?? [] });
 }
 
 function toChoice({ model, effort }: Pick<z.infer<typeof forwardedProps>, 'model' | 'effort'>): ModelChoice {
@@ -96,12 +104,15 @@ function toPolicy({
 
 const EMPTY_PARAMETERS = { type: 'object', properties: {} };
 
-function toTool({ name, description, parameters }: RunAgentInput['tools'][number]): FunctionTool {
-	return { type: 'function', name, description, parameters: isObject(parameters) ? parameters : EMPTY_PARAMETERS };
-}
-
-function textOf(part: { type: string; text?: unknown }): string {
-	return part.type === 'text' && typeof part.text === 'string' ? part.text : '';
+/** Of two tools of one name the first counts: a model's server refuses both. */
+function toTools(tools: RunAgentInput['tools']): FunctionTool[] {
+	const names = new Map<string, FunctionTool>();
+	for (const { name, description, parameters } of tools) {
+		if (names.has(name)) continue;
+		const schema = isObject(parameters) ? parameters : EMPTY_PARAMETERS;
+		names.set(name, { type: 'function', name, description, parameters: schema });
+	}
+	return [...names.values()];
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -2,6 +2,8 @@
 import { AppError } from '../../shared/errors.ts';
 import type { ApprovalDecision } from '../../shared/events.ts';
 import type { Store } from '../store/store.ts';
+import type { CallResult } from '../store/handed-calls.ts';
+import type { RunSetup } from './agui-input.ts';
 import { waitingIds } from './approval-policy.ts';
 import type { ConversationChanges } from './conversation-changes.ts';
 import { refuseDeleted } from './conversations.ts';
@@ -19,6 +21,8 @@ export interface Decision {
 	decision: ApprovalDecision;
 	/** What the run that goes on is to be called. */
 	runId?: string;
+	/** What else that run has of whoever asks for it: tools, say, and results of those that were called. */
+	resumed?: Partial<Omit<RunSetup, 'runId' | 'conversationId'>> & { results?: readonly CallResult[] };
 }
 
 /**
@@ -29,7 +33,7 @@ export interface Decision {
  */
 export async function decide(
 	{ store, runner, changes }: Parts,
-	{ conversationId, interruptId, decision, runId }: Decision
+	{ conversationId, interruptId, decision, runId, resumed }: Decision
 ): Promise<string | null> {
 	await refuseDeleted({ store }, conversationId);
 	const answer = (await store.messages.list(conversationId)).findLast((message) => message.status === 'waiting');
@@ -58,6 +62,9 @@ export async function decide(
 	}
 	// One id for all who may come to start it.
 	const id = runId ?? `resume-${ids[0]}`;
-	await runner.start({ kind: 'resume', runId: id, conversationId, messageId: answer.id, tools: [] });
+	const apiKeyId = await store.conversations.apiKeyOf(conversationId);
+	const owner = apiKeyId === null ? {} : { apiKeyId };
+	const task = { kind: 'resume' as const, runId: id, conversationId, messageId: answer.id };
+	await runner.start({ tools: [], ...resumed, ...owner, ...task });
 	return id;
 }

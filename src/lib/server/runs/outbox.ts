@@ -62,5 +62,7 @@ export function createOutbox({ store, runner, changes }: Parts): Outbox {
 
 /** After such an end the next message may follow without anybody having looked. */
 function isGood(last: RunEvent): boolean {
-	return last.type === 'RUN_FINISHED' && last.outcome?.type === 'success' && last.result === undefined;
+	if (last.type !== 'RUN_FINISHED' || last.outcome?.type !== 'success') return false;
+	// A program is at work for this answer: what is said next waits for what that brings.
+	return last.result === undefined && !last.outcome.pendingToolCallIds?.length;
 }

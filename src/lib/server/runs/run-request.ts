@@ -1,5 +1,6 @@
 /** What a run is asked to do. */
 import type { FunctionTool } from '../agent/model.ts';
+import type { CallResult } from '../store/handed-calls.ts';
 import type { ModelChoice } from '../store/run-start.ts';
 
 export type RunRequest = {
@@ -10,6 +11,8 @@ export type RunRequest = {
 	apiKeyId?: string;
 	/** Tools of the caller: offered to the model, handed back when it calls them. */
 	tools: FunctionTool[];
+	/** What the caller says besides the messages; it stands at the end of the system prompt. */
+	instructions?: string;
 	/** What of the skills it may use; all of it without it. */
 	policy?: SkillPolicy;
 	/** What is to answer, now and from now on in the conversation; what the conversation has chosen without it. */
@@ -36,10 +39,12 @@ export interface NewMessage {
 
 export type RunTask =
 	/** Answers a new message, which follows `after`, or the end of what is shown. */
-	| { kind: 'ask'; message: NewMessage; after?: string | null }
+	| { kind: 'ask'; message: NewMessage; after?: string | null; results?: readonly CallResult[] }
 	/** Gives another answer to a message. */
 	| { kind: 'retry'; questionId: string }
 	/** Goes on with an answer that ended early. */
 	| { kind: 'continue'; messageId: string }
 	/** Goes on with an answer whose calls had to be allowed, once all of them are decided. */
-	| { kind: 'resume'; messageId: string };
+	| { kind: 'resume'; messageId: string; results?: readonly CallResult[] }
+	/** Goes on with the answer at the end of what is shown, whose calls of the caller's own tools have results now. */
+	| { kind: 'results'; results: readonly CallResult[] };

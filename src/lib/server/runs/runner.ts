@@ -277,15 +277,18 @@ function placeOf(request: RunRequest, now: string): RunPlace {
 	const answer = () => emptyAnswer(randomUUID(), request.runId, now);
 	switch (request.kind) {
 		case 'ask': {
-			const { message, after } = request;
+			const { message, after, results = [] } = request;
 			const question = questionOf(message, now);
-			return { kind: 'question', question, answer: answer(), ...(after === undefined ? {} : { after }) };
+			return { kind: 'question', question, answer: answer(), results, ...(after === undefined ? {} : { after }) };
 		}
 		case 'retry':
 			return { kind: 'answer', questionId: request.questionId, answer: answer() };
 		case 'continue':
+			return { kind: 'more', messageId: request.messageId, from: 'ended', results: [] };
 		case 'resume':
-			return { kind: 'more', messageId: request.messageId, from: request.kind === 'resume' ? 'waiting' : 'ended' };
+			return { kind: 'more', messageId: request.messageId, from: 'waiting', results: request.results ?? [] };
+		case 'results':
+			return { kind: 'handed', results: request.results };
 	}
 }
 

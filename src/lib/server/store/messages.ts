@@ -173,23 +173,31 @@ export function createMessages(db: Kysely<Database>): Messages {
 			db.transaction().execute((transaction) => updateMessage(transaction, conversationId, message)),
 
 		appendItems: (conversationId, messageId, items) =>
-			db.transaction().execute(async (transaction) => {
-				const row = await transaction
-					.selectFrom('messages')
-					.select('items')
-					.where('conversation_id', '=', conversationId)
-					.where('id', '=', messageId)
-					.executeTakeFirst();
-				if (!row) return false;
-				await transaction
-					.updateTable('messages')
-					.set({ items: JSON.stringify([...(itemsFromRow(row.items) ?? []), ...items]) })
-					.where('conversation_id', '=', conversationId)
-					.where('id', '=', messageId)
-					.execute();
-				return true;
-			})
+			db.transaction().execute((transaction) => appendItems(transaction, conversationId, messageId, items))
 	};
+}
+
+/** False when there is no such message. */
+export async function appendItems(
+	transaction: Transaction<Database>,
+	conversationId: string,
+	messageId: string,
+	items: readonly unknown[]
+): Promise<boolean> {
+	const row = await transaction
+		.selectFrom('messages')
+		.select('items')
+		.where('conversation_id', '=', conversationId)
+		.where('id', '=', messageId)
+		.executeTakeFirst();
+	if (!row) return false;
+	await transaction
+		.updateTable('messages')
+		.set({ items: JSON.stringify([...(itemsFromRow(row.items) ?? []), ...items]) })
+		.where('conversation_id', '=', conversationId)
+		.where('id', '=', messageId)
+		.execute();
+	return true;
 }
 
 const ROWS_PER_READ = 1000;

@@ -5,6 +5,7 @@ import { endMessage, type Message } from '../../shared/message.ts';
 import { isReasoningEffort, type ReasoningEffort } from '../../shared/model-values.ts';
 import { titleColumns, wasDeleted } from './conversations.ts';
 import { headOf } from './branches.ts';
+import { requireHanded, settleHanded, type CallResult } from './handed-calls.ts';
 import { pinSkills } from './conversation-skills.ts';
 import { findMessage, insertMessages, setHead, updateMessage } from './messages.ts';
 import type { RunRecord } from './run-row.ts';
@@ -35,10 +36,12 @@ export interface ModelChoice {
  * A question follows `after`, or the end of what is shown.
  */
 export type RunPlace =
-	| { kind: 'question'; question: Message; answer: Message; after?: string | null }
+	| { kind: 'question'; question: Message; answer: Message; after?: string | null; results?: readonly CallResult[] }
 	| { kind: 'answer'; questionId: string; answer: Message }
 	/** `waiting`: one that waited for consent; `ended`: any other. */
-	| { kind: 'more'; messageId: string; from: 'waiting' | 'ended' };
+	| { kind: 'more'; messageId: string; from: 'waiting' | 'ended'; results?: readonly CallResult[] }
+	/** More of the answer at the end of what is shown: its calls that were handed to the caller have results now. */
+	| { kind: 'handed'; results: readonly CallResult[] };
 
 /**
  * `exists`: the run id is known, `run` is that run (look at its `conversationId`). `busy`: `run` is the one that is under way in the
@@ -161,12 +164,15 @@ async function placeAnswer(
 	{ run }: RunStart
 ): Promise<Message> {
 	if (place.kind === 'more') return reopen(transaction, conversationId, place, run.id);
+	if (place.kind === 'handed') return takeResults(transaction, conversationId, place.results, run.id);
 	const added: Message[] = [];
 	if (place.kind === 'question') {
 		const head = await headOf(transaction, conversationId);
 		const parentId = place.after === undefined ? head : place.after;
 		if (parentId !== null && !(await findMessage(transaction, conversationId, parentId))) throw new Refusal(NO_MESSAGE);
-		if (parentId === head && head !== null) await endWaiting(transaction, conversationId, head);
+		if (parentId === head && head !== null) {
+			await endWaiting(transaction, conversationId, head, place.results ?? []);
+		}
 		added.push({ ...place.question, parentId });
 		await transaction
 			.deleteFrom('queued_messages')
@@ -193,21 +199,55 @@ const NO_MESSAGE: RunStartResult = { outcome: 'no_message', run: null };
 async function reopen(
 	transaction: Transaction<Database>,
 	conversationId: string,
-	{ messageId: id, from }: Extract<RunPlace, { kind: 'more' }>,
+	{ messageId: id, from, results = [] }: Extract<RunPlace, { kind: 'more' }>,
 	runId: string
 ): Promise<Message> {
 	const message = await findMessage(transaction, conversationId, id);
 	if (message?.role !== 'assistant' || message.status === 'running') throw new Refusal(NO_MESSAGE);
 	if ((message.status === 'waiting') !== (from === 'waiting')) throw new Refusal(NO_MESSAGE);
+	const rest = from === 'waiting' ? 'wait' : 'end';
+	const settled = await settleHanded(transaction, conversationId, message, { results, rest });
+	return writeOn(transaction, conversationId, settled, runId);
+}
+
+/** The caller's results are stored together with the start of the run that goes on with them. */
+async function takeResults(
+	transaction: Transaction<Database>,
+	conversationId: string,
+	results: readonly CallResult[],
+	runId: string
+): Promise<Message> {
+	const head = await headOf(transaction, conversationId);
+	const message = head === null ? null : await findMessage(transaction, conversationId, head);
+	if (message?.role !== 'assistant') throw new Refusal(NO_MESSAGE);
+	requireHanded(message, results);
+	const settled = await settleHanded(transaction, conversationId, message, { results, rest: 'end' });
+	return writeOn(transaction, conversationId, settled, runId);
+}
+
+async function writeOn(
+	transaction: Transaction<Database>,
+	conversationId: string,
+	message: Message,
+	runId: string
+): Promise<Message> {
 	const answer: Message = { ...message, status: 'running', error: null, limit: null, runId };
 	await updateMessage(transaction, conversationId, answer);
-	await setHead(transaction, conversationId, id);
+	await setHead(transaction, conversationId, answer.id);
 	return answer;
 }
 
 /** Who asks something else does not answer what was asked: the calls that waited for it are not made. */
-async function endWaiting(transaction: Transaction<Database>, conversationId: string, id: string): Promise<void> {
+async function endWaiting(
+	transaction: Transaction<Database>,
+	conversationId: string,
+	id: string,
+	results: readonly CallResult[]
+): Promise<void> {
 	const message = await findMessage(transaction, conversationId, id);
-	if (message?.status !== 'waiting') return;
-	await updateMessage(transaction, conversationId, endMessage(message, 'cancelled', null));
+	if (!message) return;
+	const settled = await settleHanded(transaction, conversationId, message, { results, rest: 'end' });
+	if (settled.status === 'waiting') {
+		await updateMessage(transaction, conversationId, endMessage(settled, 'cancelled', null));
+	}
 }

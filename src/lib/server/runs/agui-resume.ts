@@ -1,0 +1,41 @@
+/** Answers the questions that ended a run, as AG-UI's `resume` has them, and goes on (FEATURES F13, F14). */
+import type { RunAgentInput } from '../../shared/api.ts';
+import { AppError } from '../../shared/errors.ts';
+import type { Store } from '../store/store.ts';
+import { toRunSetup, type Answers } from './agui-input.ts';
+import { trailingResults } from './agui-messages.ts';
+import { decide } from './consent.ts';
+import type { ConversationChanges } from './conversation-changes.ts';
+import { requireOwnConversation } from './ownership.ts';
+import type { Runner } from './runner.ts';
+
+interface Parts {
+	store: Store;
+	runner: Runner;
+	changes: ConversationChanges;
+}
+
+/**
+ * The same run id twice is the same run.
+ * @throws AppError `not_found` for a question that nobody asked, `conflict` when it was decided already or others are open
+ */
+export async function resumeRun(
+	parts: Parts,
+	apiKeyId: string | null,
+	input: RunAgentInput,
+	answers: Answers
+): Promise<void> {
+	const { threadId: conversationId, runId } = input;
+	await requireOwnConversation(parts, apiKeyId, conversationId);
+	const known = await parts.runner.get(runId);
+	if (known?.conversationId === conversationId) return;
+	const { runId: _runId, conversationId: _conversationId, ...setup } = toRunSetup(input);
+	const resumed = { ...setup, results: trailingResults(input) };
+	let started: string | null = null;
+	for (const [interruptId, decision] of answers) {
+		started = await decide(parts, { conversationId, interruptId, decision, runId, resumed });
+	}
+	if (started === null) {
+		throw new AppError('conflict', 'Other questions of this run are still open; answer all of them.');
+	}
+}
