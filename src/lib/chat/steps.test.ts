@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Execution, ToolPart } from '../shared/message.ts';
-import { describeStep, printCommand, printProgram, printResult } from './steps.ts';
+import { stepsText } from '../strings/steps.ts';
+import { describeStep, printCommand, printProgram, printResult, statusWord } from './steps.ts';
 
 const execution: Execution = {
 	skill: 'sums',
@@ -90,4 +91,10 @@ test('a JSON result is indented, other text is kept, and both have a limit', () 
 	expect(printResult('{"a":[1]}').text).toBe('{\n  "a": [\n    1\n  ]\n}');
 	expect(printResult('[not json').text).toBe('[not json');
 	expect(printResult('x'.repeat(50), 20)).toEqual({ text: 'x'.repeat(20), isCut: true });
+});
+
+test('F13: a call of a program’s own tool waits for that program, and needs nobody’s approval', () => {
+	expect(statusWord(part({ name: 'read_clock', status: 'waiting' }))).toBe(stepsText.status.handed);
+	const approval = { interruptId: 'i', skill: 's', script: 'x', args: [], reason: 'Because.', digest: 'd' };
+	expect(statusWord(part({ status: 'waiting', approval }))).toBe(stepsText.status.waiting);
 });

@@ -22,6 +22,7 @@ export function isDenied({ status, approval }: Pick<ToolPart, 'status' | 'approv
 
 /** How a step stands, in a word. */
 export function statusWord(part: Pick<ToolPart, 'status' | 'approval'>): string {
+	if (part.status === 'waiting' && !part.approval) return text.status.handed;
 	return text.status[isDenied(part) ? 'denied' : part.status];
 }
 

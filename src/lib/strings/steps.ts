@@ -37,6 +37,7 @@ export const stepsText = {
 	status: {
 		preparing: 'Preparing',
 		waiting: 'Needs approval',
+		handed: 'Waits for the program that asked',
 		running: 'Running',
 		done: 'Done',
 		failed: 'Failed',
