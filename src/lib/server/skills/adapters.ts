@@ -1,4 +1,5 @@
 /** Tools and tool calls in the shapes of other APIs: Chat Completions, Anthropic Messages, Gemini (FEATURES B10–B12, D39). */
+import { toGeminiSchema } from './gemini-schema.ts';
 import type { ToolDefinition } from './types.ts';
 
 /** The wire formats that calls are recognised in: by their shape, never by the name of a model (B12). */
@@ -17,7 +18,8 @@ export interface AnthropicTool {
 
 /** One entry of a Gemini request's `tools`. */
 export interface GeminiTool {
-	functionDeclarations: { name: string; description: string; parameters: Record<string, unknown> }[];
+	/** A function that takes nothing has no `parameters`. */
+	functionDeclarations: { name: string; description: string; parameters?: Record<string, unknown> }[];
 }
 
 export interface ExtractedCall {
@@ -47,7 +49,9 @@ export function toAnthropicTools(tools: readonly ToolDefinition[]): AnthropicToo
 export function toGeminiTools(tools: readonly ToolDefinition[]): GeminiTool[] {
 	if (tools.length === 0) return [];
 	const functionDeclarations = tools.map(({ name, description, parameters }) => {
-		return { name, description, parameters: withoutUnknownKeywords(parameters) };
+		const schema = toGeminiSchema(parameters);
+		const takesNothing = Object.keys(asRecord(schema.properties) ?? {}).length === 0;
+		return { name, description, ...(takesNothing ? {} : { parameters: schema }) };
 	});
 	return [{ functionDeclarations }];
 }
@@ -94,7 +98,7 @@ export function toToolResult(call: ExtractedCall, output: string, isError = fals
 	}
 }
 
-/** Names for the wire and back: providers take 1 to 64 letters, digits, `_` and `-` only. */
+/** Names for the wire and back: providers take 1 to 64 letters, digits, `_` and `-` only, Gemini none that begins with a digit or `-`. */
 export interface ToolNames {
 	/** `fetch@1.2.0` → `fetch__1_2_0`. */
 	toWire(name: string): string;
@@ -112,6 +116,7 @@ export function createToolNames(names: readonly string[]): ToolNames {
 			name
 				.replace('@', '__')
 				.replace(/[^A-Za-z0-9_-]/g, '_')
+				.replace(/^(?=[0-9-])/, '_')
 				.slice(0, 64) || 'tool';
 		let wire = base;
 		for (let count = 2; byWire.has(wire); count += 1) wire = `${base.slice(0, 63 - String(count).length)}_${count}`;
@@ -119,35 +124,6 @@ export function createToolNames(names: readonly string[]): ToolNames {
 		byWire.set(wire, name);
 	}
 	return { toWire: (name) => byName.get(name) ?? name, fromWire: (wire) => byWire.get(wire) ?? wire };
-}
-
-const GEMINI_KEYWORDS = new Set(
-	'type format title description nullable enum maxItems minItems properties required minProperties maxProperties minLength maxLength pattern example anyOf propertyOrdering default items minimum maximum'.split(
-		' '
-	)
-);
-
-/** Gemini refuses a whole request over a keyword that it does not know, such as `additionalProperties`. */
-function withoutUnknownKeywords(schema: Record<string, unknown>): Record<string, unknown> {
-	const entries = Object.entries(schema).filter(([key]) => GEMINI_KEYWORDS.has(key));
-	return Object.fromEntries(
-		entries.map(([key, value]) => {
-			const record = asRecord(value);
-			if (key === 'properties' && record) {
-				const properties = Object.entries(record).map(([name, property]) => [name, cleaned(property)]);
-				return [key, Object.fromEntries(properties) as Record<string, unknown>];
-			}
-			return [
-				key,
-				key === 'items' ? cleaned(value) : key === 'anyOf' && Array.isArray(value) ? value.map(cleaned) : value
-			];
-		})
-	);
-}
-
-function cleaned(schema: unknown): unknown {
-	const record = asRecord(schema);
-	return record ? withoutUnknownKeywords(record) : schema;
 }
 
 function geminiCalls(body: Record<string, unknown>): Record<string, unknown>[] {

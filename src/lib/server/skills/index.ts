@@ -12,6 +12,11 @@ export { AUTO_MAX_SKILLS, AUTO_MIN_SCORE, pickAutoSkills, scoreAutoSkill } from 
 export type { OmnirouteScore, OmnirouteSignals, ScoredSkill, ScoreRequest } from './omniroute-score.ts';
 export { applyFixes, diagnose } from './doctor.ts';
 export type { DiagnosedIssue, Diagnosis, FixRequest } from './doctor.ts';
+export { createGateway } from './gateway.ts';
+export type { Gateway, GatewayOptions, GatewayTurn, HostResult, InjectedRequest } from './gateway.ts';
+export type { ExecutedCall, GatewayTool } from './gateway-calls.ts';
+export { runGateway } from './gateway-loop.ts';
+export type { GatewayResult, GatewayStop, RunGatewayOptions } from './gateway-loop.ts';
 export { createSkillsProvider } from './provider.ts';
 export type { SkillsProvider, SkillsProviderOptions } from './provider.ts';
 export { parseAllowedTools, parseSkill, parseSkillFile } from './parser.ts';

@@ -68,6 +68,8 @@ export interface SkillsProviderOptions {
 export interface SkillsProvider {
 	/** System prompt section listing all skills; empty without skills. */
 	readonly systemPrompt: string;
+	/** The same of some of the skills. */
+	promptFor(skills: readonly Skill[]): string;
 	/** The dialect's tools and those of loaded skills, as flat Responses API functions. */
 	readonly tools: ToolDefinition[];
 	/** The same for Chat Completions (B17). */
@@ -172,12 +174,17 @@ export async function createSkillsProvider(
 	};
 	const cwd = resolve(options.cwd ?? process.cwd());
 
+	const promptFor = (some: readonly Skill[]): string => {
+		const format = CATALOG_OF[dialect];
+		const budget = options.promptBudget === undefined ? {} : { budgetTokens: options.promptBudget };
+		return format ? renderCatalog(some, { format, ...budget }) : '';
+	};
+
 	return {
 		get systemPrompt() {
-			const format = CATALOG_OF[dialect];
-			const budget = options.promptBudget === undefined ? {} : { budgetTokens: options.promptBudget };
-			return format ? renderCatalog(registry.snapshot().skills, { format, ...budget }) : '';
+			return promptFor(registry.snapshot().skills);
 		},
+		promptFor,
 		get tools() {
 			return session.tools();
 		},
