@@ -12,8 +12,8 @@ import { errorResponse } from '$lib/server/http.ts';
 // The development server loads this module anew after a change; the old app must let go of its files first.
 const kept = globalThis as typeof globalThis & { openrouterSkills?: Promise<App> | undefined };
 
-/** What one needs to log in; Kit serves the scripts and styles of pages before it asks here. */
-const LOGIN_ROUTES: readonly (string | null)[] = ['/login', '/api/session'];
+/** What one needs to log in, or to learn how; Kit serves the scripts and styles of pages before it asks here. */
+const LOGIN_ROUTES: readonly (string | null)[] = ['/login', '/api/session', '/.well-known/agent-card.json'];
 
 export const init: ServerInit = async () => {
 	const old = kept.openrouterSkills;

@@ -13,6 +13,7 @@ import { createEvals, type Evals } from './evals/evals.ts';
 import { createLog } from './log.ts';
 import { createModels, type Models } from './models/models.ts';
 import { openSkills, type SkillParts } from './open-skills.ts';
+import { createA2A, type A2A } from './protocols/a2a/a2a.ts';
 import type { AdHocParts } from './runs/ad-hoc.ts';
 import { createConversationChanges, type ConversationChanges } from './runs/conversation-changes.ts';
 import { openConversationTrash, type ConversationTrash } from './runs/conversation-trash.ts';
@@ -40,6 +41,8 @@ export interface App extends SkillParts {
 	changes: ConversationChanges;
 	/** Which model answers, now and for whom. */
 	models: Models;
+	/** The agent for other agents. */
+	a2a: A2A;
 	/** Ends runs and streams, then closes the database. */
 	close(): Promise<void>;
 }
@@ -115,6 +118,10 @@ export async function createApp(config: Config): Promise<App> {
 		conversationTrash,
 		changes,
 		models,
+		a2a: createA2A({
+			...{ store, runner, workspaces, changes, skills, modes, log },
+			isEnabled: () => settings.current().skillsEnabled
+		}),
 		async close() {
 			await Promise.all([runner.close(), conversationTrash.close(), evals.close()]);
 			await closeSkills();

@@ -37,7 +37,8 @@ function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infe
 	throw new AppError('invalid_input', `${field}: ${issue?.message ?? 'is not right'}`, { details: { field } });
 }
 
-async function readText(request: Request, maxBytes: number): Promise<string> {
+/** Reads a body of text. @throws AppError too_large */
+export async function readText(request: Request, maxBytes: number): Promise<string> {
 	const chunks: Uint8Array[] = [];
 	let bytes = 0;
 	for await (const chunk of request.body ?? []) {

@@ -52,7 +52,7 @@ export async function readConversation({ store, runner }: Parts, id: string): Pr
 }
 
 /** What was decided already about calls of which others still wait. */
-async function withDecisions(store: Store, id: string, messages: readonly Message[]): Promise<Message[]> {
+export async function withDecisions(store: Store, id: string, messages: readonly Message[]): Promise<Message[]> {
 	const decisions = await store.approvals.decisions(id, messages.flatMap(waitingIds));
 	if (decisions.size === 0) return [...messages];
 	const decided = (part: Part): Part => {

@@ -1,0 +1,174 @@
+/** The JSON-RPC calls of A2A 1.0 and 0.3, checked before the SDK reads them: method names, and what each is sent. */
+import { A2A_ERROR_CODE } from '@a2a-js/sdk/errors';
+import { z } from 'zod';
+
+export type RpcId = string | number | null;
+
+export interface RpcError {
+	jsonrpc: '2.0';
+	id: RpcId;
+	error: { code: number; message: string; data?: unknown };
+}
+
+/** A call that the SDK's handler for its version understands. */
+export interface RpcCall {
+	version: '1.0' | '0.3';
+	id: RpcId;
+	body: Record<string, unknown>;
+}
+
+/** Ids and names; what is longer is nobody's. */
+const name = z.string().max(1024);
+const parts = <Schema extends z.ZodType>(part: Schema) => z.array(part).min(1).max(100);
+const historyLength = z.int().min(0).optional();
+const bytes = z.string().regex(/^[\w+/-]*={0,2}$/, 'must be base64');
+const sentMessage = {
+	messageId: name.min(1),
+	contextId: name.optional(),
+	taskId: name.optional()
+};
+
+/** As in ProtoJSON: what a part is, is told by the field that it has. */
+const part10 = z.union([
+	z.object({ text: z.string() }),
+	z.object({ raw: bytes, filename: name.optional(), mediaType: name.optional() }),
+	z.object({ url: z.string(), filename: name.optional(), mediaType: name.optional() }),
+	z.object({ data: z.json() })
+]);
+
+const part03 = z.discriminatedUnion('kind', [
+	z.object({ kind: z.literal('text'), text: z.string() }),
+	z.object({
+		kind: z.literal('file'),
+		file: z.union([
+			z.object({ bytes, name: name.optional(), mimeType: name.optional() }),
+			z.object({ uri: z.string(), name: name.optional(), mimeType: name.optional() })
+		])
+	}),
+	z.object({ kind: z.literal('data'), data: z.json() })
+]);
+
+const send10 = z.object({
+	message: z.object({
+		...sentMessage,
+		role: z.enum(['ROLE_USER', 'ROLE_AGENT', 'ROLE_UNSPECIFIED']),
+		parts: parts(part10)
+	}),
+	configuration: z
+		.object({
+			historyLength,
+			returnImmediately: z.boolean().optional(),
+			taskPushNotificationConfig: z.json().optional()
+		})
+		.optional()
+});
+
+const send03 = z.object({
+	message: z.object({ ...sentMessage, role: z.enum(['user', 'agent']), parts: parts(part03) }),
+	configuration: z
+		.object({
+			historyLength,
+			blocking: z.boolean().optional(),
+			pushNotificationConfig: z.record(z.string(), z.json()).optional()
+		})
+		.optional()
+});
+
+const task = z.object({ id: name.min(1), historyLength });
+const list = z.object({
+	contextId: name.optional(),
+	status: z.string().optional(),
+	pageSize: z.int().min(1).max(100).optional(),
+	pageToken: name.optional(),
+	historyLength,
+	includeArtifacts: z.boolean().optional()
+});
+const nothing = z.object({}).optional();
+
+/** No push notifications: what is sent with them does not matter. */
+const PUSH = 'push';
+
+const METHODS: ReadonlyMap<string, { version: RpcCall['version']; params: z.ZodType | typeof PUSH }> = new Map([
+	['SendMessage', { version: '1.0', params: send10 }],
+	['SendStreamingMessage', { version: '1.0', params: send10 }],
+	['GetTask', { version: '1.0', params: task }],
+	['ListTasks', { version: '1.0', params: list }],
+	['CancelTask', { version: '1.0', params: task }],
+	['SubscribeToTask', { version: '1.0', params: task }],
+	['GetExtendedAgentCard', { version: '1.0', params: nothing }],
+	['CreateTaskPushNotificationConfig', { version: '1.0', params: PUSH }],
+	['GetTaskPushNotificationConfig', { version: '1.0', params: PUSH }],
+	['ListTaskPushNotificationConfigs', { version: '1.0', params: PUSH }],
+	['DeleteTaskPushNotificationConfig', { version: '1.0', params: PUSH }],
+	['message/send', { version: '0.3', params: send03 }],
+	['message/stream', { version: '0.3', params: send03 }],
+	['tasks/get', { version: '0.3', params: task }],
+	['tasks/cancel', { version: '0.3', params: task }],
+	['tasks/resubscribe', { version: '0.3', params: task }],
+	['agent/getAuthenticatedExtendedCard', { version: '0.3', params: nothing }],
+	['tasks/pushNotificationConfig/set', { version: '0.3', params: PUSH }],
+	['tasks/pushNotificationConfig/get', { version: '0.3', params: PUSH }],
+	['tasks/pushNotificationConfig/list', { version: '0.3', params: PUSH }],
+	['tasks/pushNotificationConfig/delete', { version: '0.3', params: PUSH }]
+]);
+
+const rpcId = z.union([z.string().max(1024), z.int(), z.null()]);
+const envelope = z.object({
+	jsonrpc: z.literal('2.0'),
+	method: z.string().min(1),
+	id: rpcId.default(null),
+	params: z.unknown().optional()
+});
+
+/** `text` is a request's body. Never throws. */
+export function readCall(text: string): RpcCall | RpcError {
+	let json: unknown;
+	try {
+		json = JSON.parse(text);
+	} catch {
+		return rpcError(null, A2A_ERROR_CODE.PARSE_ERROR, 'The body is not JSON.');
+	}
+	const sent = envelope.safeParse(json);
+	if (!sent.success) {
+		const message = Array.isArray(json) ? 'Batches are not taken: send one call.' : describe(sent.error);
+		return rpcError(idOf(json), A2A_ERROR_CODE.INVALID_REQUEST, message);
+	}
+	const { id, method, params } = sent.data;
+	const known = METHODS.get(method);
+	if (!known) return rpcError(id, A2A_ERROR_CODE.METHOD_NOT_FOUND, `There is no method “${method.slice(0, 100)}”.`);
+	if (known.params === PUSH) {
+		const message = 'Push notifications are not supported: follow the task as a stream.';
+		return rpcError(id, A2A_ERROR_CODE.PUSH_NOTIFICATION_NOT_SUPPORTED, message);
+	}
+	const checked = safely(known.params, params);
+	if (!checked.success) return rpcError(id, A2A_ERROR_CODE.INVALID_PARAMS, checked.problem);
+	return { version: known.version, id, body: { jsonrpc: '2.0', id, method, params: checked.data } };
+}
+
+export function rpcError(id: RpcId, code: number, message: string, data?: unknown): RpcError {
+	return { jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } };
+}
+
+/** Of a call that is wrong in another way. */
+function idOf(json: unknown): RpcId {
+	return z.object({ id: rpcId }).safeParse(json).data?.id ?? null;
+}
+
+function safely(
+	schema: z.ZodType,
+	value: unknown
+): { success: true; data: unknown } | { success: false; problem: string } {
+	try {
+		const { success, data, error } = schema.safeParse(value);
+		return success ? { success, data } : { success, problem: `params.${describe(error)}` };
+	} catch (error) {
+		if (!(error instanceof RangeError)) throw error;
+		return { success: false, problem: 'params: nested too deep' };
+	}
+}
+
+/** The field named first, without what it holds. */
+function describe(error: z.ZodError): string {
+	const issue = error.issues[0];
+	return `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'is not right'}`.slice(0, 500);
+}

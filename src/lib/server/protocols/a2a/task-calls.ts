@@ -1,0 +1,130 @@
+/** Sends messages to tasks, starts and stops them: the part of A2A that does something. */
+import { randomUUID } from 'node:crypto';
+import type { Message } from '@a2a-js/sdk';
+import { RequestMalformedError, TaskNotCancelableError, UnsupportedOperationError } from '@a2a-js/sdk/errors';
+import { AppError } from '../../../shared/errors.ts';
+import { endMessage } from '../../../shared/message.ts';
+import { checkConversationId } from '../../runs/agui-input.ts';
+import { waitingIds } from '../../runs/approval-policy.ts';
+import { decide } from '../../runs/consent.ts';
+import type { ConversationChanges } from '../../runs/conversation-changes.ts';
+import { requireOwnConversation } from '../../runs/ownership.ts';
+import { UNTITLED, type Runner } from '../../runs/runner.ts';
+import type { Workspaces } from '../../runs/workspaces.ts';
+import type { Store } from '../../store/store.ts';
+import { readDecisions } from './decisions.ts';
+import { readIncoming, type IncomingFile } from './incoming.ts';
+import { readTask, type TaskSource } from './task-source.ts';
+
+export interface CallParts {
+	store: Store;
+	runner: Runner;
+	workspaces: Workspaces;
+	changes: ConversationChanges;
+}
+
+/** Starts a task, or decides about one that waits. @throws AppError | A2AError */
+export async function send(parts: CallParts, apiKeyId: string | null, message: Message): Promise<TaskSource> {
+	if (message.taskId === '') return begin(parts, apiKeyId, message);
+	const task = await readTask(parts, apiKeyId, message.taskId);
+	if (message.contextId !== '' && message.contextId !== task.contextId) {
+		throw new RequestMalformedError('message.contextId is not that of the task.');
+	}
+	switch (task.answer.status) {
+		case 'waiting':
+			return answer(parts, apiKeyId, task, message);
+		case 'running':
+			throw new UnsupportedOperationError('This task is being worked on: wait for its end, or cancel it.');
+		default:
+			throw new UnsupportedOperationError(
+				'This task is over: send the message with its contextId and without its taskId, to begin another.'
+			);
+	}
+}
+
+/** Stops what runs, and lets go of what waits. @throws AppError | A2AError */
+export async function cancel(parts: CallParts, apiKeyId: string | null, id: string): Promise<TaskSource> {
+	const task = await readTask(parts, apiKeyId, id);
+	const { status } = task.answer;
+	const isStopped =
+		status === 'running'
+			? await parts.runner.stop(task.run.id)
+			: status === 'waiting' && (await letGo(parts, apiKeyId, task));
+	const now = await readTask(parts, apiKeyId, id);
+	if (!isStopped || now.answer.status !== 'cancelled') {
+		throw new TaskNotCancelableError('This task is over, so it cannot be cancelled.');
+	}
+	return now;
+}
+
+async function begin(parts: CallParts, apiKeyId: string | null, sent: Message): Promise<TaskSource> {
+	const { message, files } = readIncoming(sent);
+	const conversationId = checkConversationId(sent.contextId || randomUUID());
+	const owner = apiKeyId === null ? {} : { apiKeyId };
+	const existing = await parts.store.conversations.get(conversationId);
+	if (existing) await requireOwnContext(parts, apiKeyId, conversationId);
+	if (existing && existing.activeRunId !== null) {
+		throw new UnsupportedOperationError(
+			'Another task of this context is being worked on: wait for its end, or cancel it.'
+		);
+	}
+	// Before any file is there, so that nobody else can make it theirs meanwhile.
+	if (!existing) {
+		const createdAt = new Date().toISOString();
+		await parts.store.conversations.create({ id: conversationId, title: UNTITLED, createdAt, ...owner });
+	}
+	await writeFiles(parts, conversationId, files);
+	const runId = randomUUID();
+	await parts.runner.start({ kind: 'ask', runId, conversationId, message, tools: [], ...owner });
+	return readTask(parts, apiKeyId, runId);
+}
+
+async function requireOwnContext(parts: CallParts, apiKeyId: string | null, id: string): Promise<void> {
+	await requireOwnConversation(parts, apiKeyId, id).catch((error: unknown) => {
+		if (!(error instanceof AppError)) throw error;
+		throw new RequestMalformedError({ message: 'message.contextId cannot be used: choose another.', cause: error });
+	});
+}
+
+async function writeFiles(
+	{ workspaces }: CallParts,
+	conversationId: string,
+	files: readonly IncomingFile[]
+): Promise<void> {
+	for (const { path, bytes } of files)
+		await workspaces.write(conversationId, path, new Blob([new Uint8Array(bytes)]).stream());
+}
+
+async function answer(
+	parts: CallParts,
+	apiKeyId: string | null,
+	task: TaskSource,
+	message: Message
+): Promise<TaskSource> {
+	const { contextId: conversationId, taskId } = task;
+	const ids = waitingIds(task.answer);
+	const decided = await parts.store.approvals.decisions(conversationId, ids);
+	const open = ids.filter((id) => !decided.has(id));
+	for (const [interruptId, decision] of readDecisions(message, open)) {
+		if (apiKeyId !== null && (decision.choice === 'script' || decision.choice === 'skill')) {
+			throw new RequestMalformedError('With an API key a call can be allowed once only: send {"choice": "once"}.');
+		}
+		await decide(parts, { conversationId, interruptId, decision });
+	}
+	return readTask(parts, apiKeyId, taskId);
+}
+
+/** False when somebody else decided first, and it goes on. */
+async function letGo(parts: CallParts, apiKeyId: string | null, task: TaskSource): Promise<boolean> {
+	const { store, runner, changes } = parts;
+	const { contextId } = task;
+	const now = new Date().toISOString();
+	const decision = { choice: 'deny', reason: 'The task was cancelled.' } as const;
+	for (const id of waitingIds(task.answer)) await store.approvals.decide(contextId, id, decision, now);
+	const { answer: latest, run } = await readTask(parts, apiKeyId, task.taskId);
+	if (latest.status === 'running') return runner.stop(run.id);
+	if (latest.status !== 'waiting') return false;
+	await store.messages.update(contextId, endMessage(latest, 'cancelled', null));
+	changes.announce(contextId);
+	return true;
+}

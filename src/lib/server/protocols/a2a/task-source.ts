@@ -1,0 +1,58 @@
+/** What a task is made from: a run, the answer that it writes, and the question before it. The store is the truth. */
+import { conversationId } from '../../../shared/api.ts';
+import { AppError } from '../../../shared/errors.ts';
+import type { Message } from '../../../shared/message.ts';
+import { withDecisions } from '../../runs/conversations.ts';
+import { requireOwnRun } from '../../runs/ownership.ts';
+import type { Runner } from '../../runs/runner.ts';
+import type { RunRecord } from '../../store/run-row.ts';
+import type { Store } from '../../store/store.ts';
+
+export interface TaskSource {
+	/** Of the run that began the answer; a run that goes on after somebody has decided keeps it. */
+	taskId: string;
+	contextId: string;
+	answer: Message;
+	/** The run that writes the answer, or was the last to do so. */
+	run: RunRecord;
+	/** Last event of that run in `answer`, while it is running. */
+	seq: number;
+	/** null for one that was removed. */
+	question: Message | null;
+}
+
+interface Parts {
+	store: Store;
+	runner: Pick<Runner, 'get' | 'live'>;
+}
+
+/** As it is now. @throws AppError `not_found` for one that is not there or is another key's */
+export async function readTask(parts: Parts, apiKeyId: string | null, taskId: string): Promise<TaskSource> {
+	const { store, runner } = parts;
+	if (!conversationId.safeParse(taskId).success) throw noTask();
+	const first = await requireOwnRun(parts, apiKeyId, taskId).catch((error: unknown) => {
+		throw error instanceof AppError && error.code === 'not_found' ? noTask() : error;
+	});
+	const { conversationId: contextId, messageId } = first;
+	let answer = await store.messages.get(contextId, messageId);
+	let live = answer?.runId ? runner.live(answer.runId) : null;
+	// It ended between the two looks.
+	if (answer?.status === 'running' && !live) {
+		answer = await store.messages.get(contextId, messageId);
+		live = answer?.runId ? runner.live(answer.runId) : null;
+	}
+	if (!answer) throw noTask();
+	if (answer.status === 'waiting') [answer = answer] = await withDecisions(store, contextId, [answer]);
+	const run = answer.runId === null || answer.runId === first.id ? first : await runner.get(answer.runId);
+	const question = answer.parentId === null ? null : await store.messages.get(contextId, answer.parentId);
+	return {
+		...{ taskId, contextId, question },
+		answer: live?.message ?? answer,
+		run: run ?? first,
+		seq: live?.seq ?? 0
+	};
+}
+
+function noTask(): AppError {
+	return new AppError('not_found', 'There is no such task.');
+}
