@@ -150,6 +150,92 @@ describe('E19: a server with an ADMIN_TOKEN', () => {
 	});
 });
 
+describe('F12: keys beside ADMIN_TOKEN', () => {
+	let db: Kysely<Database>;
+	let keys: ApiKeys;
+	let time: number;
+
+	const open = (adminToken: string | null): Login =>
+		createLogin({ adminToken, publicOrigin: null, sessions: createLoginSessions(db), keys, uptime: () => time });
+	const bearer = (login: Login, token: string, client = '10.0.0.1') =>
+		login.check({ authorization: `Bearer ${token}`, session: undefined, client });
+	const codeOf = (checked: Promise<unknown>): Promise<unknown> =>
+		checked.catch((error: { code: string }) => error.code);
+
+	beforeEach(async () => {
+		db = openSqlite(':memory:');
+		await migrate(db);
+		keys = createApiKeys(createStoredKeys(db));
+		time = 0;
+	});
+	afterEach(() => db.destroy());
+
+	test('F12: a key is known by its id and scopes, the token as whoever manages the server', async () => {
+		const { id, key } = await keys.create({ name: 'editor', scopes: ['read', 'execute'] });
+		const login = open(TOKEN);
+		expect(await bearer(login, key)).toEqual({ apiKeyId: id, scopes: ['read', 'execute'] });
+		expect(await bearer(login, TOKEN)).toEqual({ apiKeyId: null, scopes: ['read', 'write', 'execute'] });
+		expect(await codeOf(login.logIn(key, '10.0.0.1'))).toBe('unauthorized');
+	});
+
+	test('F12: a key counts even where nobody must log in, and a session beside it does not', async () => {
+		const { id, key } = await keys.create({ name: 'editor', scopes: ['read'] });
+		expect(await bearer(open(null), key)).toMatchObject({ apiKeyId: id });
+		const login = open(TOKEN);
+		const session = await login.logIn(TOKEN, '10.0.0.1');
+		const both = { authorization: `Bearer ${key}`, session, client: '10.0.0.1' };
+		expect(await login.check(both)).toEqual({ apiKeyId: id, scopes: ['read'] });
+		await keys.revoke(id);
+		expect(await codeOf(login.check(both))).toBe('unauthorized');
+	});
+
+	test('F12: a wrong or revoked key is refused, even where nobody must log in', async () => {
+		const { id, key } = await keys.create({ name: 'editor', scopes: ['read'] });
+		await keys.revoke(id);
+		for (const login of [open(TOKEN), open(null)]) {
+			for (const token of [key, 'ors_', 'ors_wrong', `${key}x`]) {
+				const client = `10.1.${token.length}.1`;
+				await expect(bearer(login, token, client)).rejects.toMatchObject({
+					code: 'unauthorized',
+					message: 'This API key is not known here, or was revoked.'
+				});
+			}
+		}
+	});
+
+	test('F12: wrong keys count with wrong tokens: after ten of both a client waits, with the right key too', async () => {
+		const { key } = await keys.create({ name: 'editor', scopes: ['read'] });
+		const login = open(TOKEN);
+		for (let round = 0; round < 5; round++) {
+			expect(await codeOf(bearer(login, `ors_wrong${round}`))).toBe('unauthorized');
+			expect(await codeOf(bearer(login, `wrong${round}`))).toBe('unauthorized');
+		}
+		expect(await codeOf(bearer(login, key))).toBe('rate_limited');
+		expect(await codeOf(bearer(login, TOKEN))).toBe('rate_limited');
+		expect(await bearer(login, key, '10.0.0.2')).toMatchObject({ scopes: ['read'] });
+		time += 60_000;
+		expect(await bearer(login, key)).toMatchObject({ scopes: ['read'] });
+	});
+
+	test('F12: after a hundred wrong keys from anywhere every client with a key waits, and sessions go on', async () => {
+		const { key } = await keys.create({ name: 'editor', scopes: ['read'] });
+		const login = open(TOKEN);
+		const session = await login.logIn(TOKEN, '10.0.0.1');
+		for (let round = 0; round < 100; round++) {
+			expect(await codeOf(bearer(login, 'ors_wrong', `10.0.1.${round}`))).toBe('unauthorized');
+		}
+		expect(await codeOf(bearer(login, key, '10.0.2.1'))).toBe('rate_limited');
+		expect(await login.check({ authorization: null, session, client: '10.0.2.1' })).toMatchObject({ apiKeyId: null });
+	});
+
+	test('F12: an error says nothing of the key that was sent', async () => {
+		const { key, id } = await keys.create({ name: 'editor', scopes: ['read'] });
+		await keys.revoke(id);
+		const error: unknown = await bearer(open(null), key).catch((caught: unknown) => caught);
+		expect(JSON.stringify(error) + String((error as Error).stack)).not.toContain(key.slice(0, 10));
+	});
+});
+
 test('SECURITY The server: X-Forwarded-For counts behind a proxy of ours only, and of it what that proxy wrote', () => {
 	expect(clientAddress('10.0.0.1', '1.1.1.1', false)).toBe('10.0.0.1');
 	expect(clientAddress('10.0.0.1', 'made-up, 1.1.1.1 , 2.2.2.2', true)).toBe('2.2.2.2');
