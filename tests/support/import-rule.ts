@@ -1,10 +1,11 @@
 /** Judges one import by the dependency rule of layers.ts; lint and the architecture test both ask it. */
 
 import { posix } from 'node:path';
-import { COMPOSITION_ROOT, CONCRETE_PARTS, isTestFile, layerOf, PROCESS_FOLDER, startsWithPath } from './layers.ts';
+import { COMPOSITION_ROOT, CONCRETE_PARTS, isTestFile, layerOf, PROCESS_PLACES, startsWithPath } from './layers.ts';
 
 const KIT_PACKAGE = /^(\$app|\$env|@sveltejs\/kit)(\/|$)/;
-const PROCESS_MODULE = /^(node:)?child_process$/;
+/** Node's own, and the packages that start processes for whoever imports them. */
+const PROCESS_MODULE = /^((node:)?child_process|cross-spawn|@modelcontextprotocol\/client\/stdio)$/;
 
 /** A sentence that says what is wrong with the import `specifier` in `file` (a path from `src/`); null when nothing is. */
 export function importViolation(file: string, specifier: string): string | null {
@@ -14,7 +15,7 @@ export function importViolation(file: string, specifier: string): string | null 
 	const target = resolveImport(file, specifier);
 	if (target === null) {
 		if (KIT_PACKAGE.test(specifier)) return layer.kit ? null : `${file} imports Kit: ${specifier}`;
-		if (PROCESS_MODULE.test(specifier) && !startsWithPath(file, PROCESS_FOLDER))
+		if (PROCESS_MODULE.test(specifier) && !PROCESS_PLACES.some((path) => startsWithPath(file, path)))
 			return `${file} starts processes: ${specifier}`;
 		const isForeign = layer.packages && !layer.packages.includes(packageName(specifier));
 		return isForeign ? `${file} imports the package ${specifier}` : null;

@@ -77,11 +77,17 @@ const LAYERS: Layer[] = [
 			'lib/server/store/'
 		]
 	},
+	{
+		path: 'lib/server/mcp-servers/',
+		imports: [SHARED, 'lib/server/secrets/', 'lib/server/skills/', 'lib/server/store/']
+	},
 	{ path: 'lib/server/openapi/', imports: [SHARED] },
 	{
 		path: 'lib/server/protocols/',
-		imports: [SHARED, LOG, 'lib/server/agent/', 'lib/server/runs/', 'lib/server/skills/', 'lib/server/store/']
+		imports: [SHARED, LOG, SAFE_PATH, 'lib/server/agent/', 'lib/server/runs/', 'lib/server/skills/', 'lib/server/store/']
 	},
+	// A whole server, without its pages.
+	{ path: 'lib/server/cli/mcp.ts', imports: ['lib/server/'] },
 	{
 		path: 'lib/server/cli/',
 		imports: [SHARED, 'lib/server/config.ts', 'lib/server/evals/', 'lib/server/models/', 'lib/server/skills/']
@@ -120,8 +126,8 @@ export const CONCRETE_PARTS: Record<string, string[]> = {
 
 export const COMPOSITION_ROOT = 'lib/server/app.ts';
 
-/** Where alone processes may be started. */
-export const PROCESS_FOLDER = 'lib/server/sandbox/';
+/** Where alone processes may be started: scripts, and the programs of MCP servers that somebody has named. */
+export const PROCESS_PLACES = ['lib/server/sandbox/', 'lib/server/mcp-servers/stdio-transport.ts'];
 
 /** Tests may construct any part and look into any layer. */
 export function isTestFile(file: string): boolean {

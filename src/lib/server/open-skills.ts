@@ -47,6 +47,8 @@ export interface SkillParts {
 	installs: InstallIndex;
 	usage: SkillUsageCounts;
 	lister: SkillLister;
+	/** Writes down whatever is executed. */
+	recorder: ExecutionRecorder;
 	installer: Installer;
 	catalogs: Catalogs;
 }
@@ -125,6 +127,7 @@ export async function openSkills(
 		installs,
 		usage,
 		lister: createSkillLister({ skills, builtins, trust, modes, installs, usage }),
+		recorder,
 		installer,
 		catalogs: createCatalogs(catalogOptions),
 		async close() {

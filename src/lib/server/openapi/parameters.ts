@@ -22,6 +22,8 @@ const IN_PATH: readonly [prefix: string, name: string, description: string][] = 
 	['/api/skills/', 'id', SKILL_ID],
 	['/api/skills/', 'case', 'Of a case.'],
 	['/api/skills/', 'run', 'Of a run of evals.'],
+	['/api/keys/', 'id', 'Of a key.'],
+	['/api/mcp-servers/', 'name', 'Of an MCP server: 1 to 32 of a–z, 0–9, - and _.'],
 	['/api/runs/', 'id', 'Of a run.'],
 	['/api/conversations/', 'id', 'Of a conversation: 1 to 128 letters, digits, hyphens or underscores.'],
 	['/api/conversations/', 'message', 'Of a message.'],

@@ -1,5 +1,6 @@
 /** The server itself: health, session, settings, this description. */
 import { apiKeyCreate, apiKeyPatch } from '../../shared/api-keys.ts';
+import { mcpServerPut } from '../../shared/mcp-servers.ts';
 import { credentials } from '../../shared/queries.ts';
 import { keyCheck, signInComplete, signInStart } from '../../shared/models.ts';
 import { settingsPatch } from '../../shared/settings.ts';
@@ -45,8 +46,59 @@ const keys: Operation[] = [
 	}
 ];
 
+const MCP_SERVERS = '/api/mcp-servers';
+
+const mcpServers: Operation[] = [
+	{
+		id: 'listMcpServers',
+		method: 'get',
+		path: MCP_SERVERS,
+		tag: 'MCP servers',
+		summary: 'Servers whose tools the agent may use, and how each stands now',
+		success: ok('By name. Of variables and headers the names alone.')
+	},
+	{
+		id: 'getMcpServer',
+		method: 'get',
+		path: `${MCP_SERVERS}/{name}`,
+		tag: 'MCP servers',
+		summary: 'One of them',
+		success: ok('The server.')
+	},
+	{
+		id: 'putMcpServer',
+		method: 'put',
+		path: `${MCP_SERVERS}/{name}`,
+		tag: 'MCP servers',
+		summary: 'Adds a server, or changes all of it',
+		description:
+			'A program is started on the machine of this server, without a sandbox. null for the value of a variable or header keeps what is stored, as long as the program or the origin is the same.',
+		body: mcpServerPut,
+		success: ok('The server; it is being connected in the background.'),
+		errors: ['conflict']
+	},
+	{
+		id: 'removeMcpServer',
+		method: 'delete',
+		path: `${MCP_SERVERS}/{name}`,
+		tag: 'MCP servers',
+		summary: 'Removes a server, with what was stored for it',
+		success: DONE
+	},
+	{
+		id: 'reconnectMcpServer',
+		method: 'post',
+		path: `${MCP_SERVERS}/{name}/reconnect`,
+		tag: 'MCP servers',
+		summary: 'Tries at once to connect it anew',
+		success: ok('The server, as it stands at the beginning of the try.'),
+		errors: ['conflict']
+	}
+];
+
 export const SERVER_OPERATIONS: readonly Operation[] = [
 	...keys,
+	...mcpServers,
 	{
 		id: 'getHealth',
 		method: 'get',

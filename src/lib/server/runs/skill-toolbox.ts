@@ -19,7 +19,7 @@ export interface SkillToolboxOptions {
 	builtins?: BuiltinTools;
 }
 
-/** The skills that this server brings itself, as one conversation has them. */
+/** Tools that are no skill's, as one conversation has them: the server's own, those of MCP servers. */
 export interface BuiltinTools {
 	/** Those to offer now. */
 	tools(): FunctionTool[];
@@ -27,7 +27,11 @@ export interface BuiltinTools {
 	has(name: string): boolean;
 	lane(name: string): string | null;
 	/** What to ask before it runs; null when it may. */
-	approval(name: string, args: Record<string, unknown>, earlier: Approval | null): ApprovalRequest | null;
+	approval(
+		name: string,
+		args: Record<string, unknown>,
+		earlier: Approval | null
+	): ApprovalRequest | null | Promise<ApprovalRequest | null>;
 	call(
 		name: string,
 		args: Record<string, unknown>,

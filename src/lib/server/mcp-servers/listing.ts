@@ -1,0 +1,107 @@
+/** The tools of one server as the agent has them: counted, bounded and cleaned, whatever the server says of itself (FEATURES E36). */
+import { createHash } from 'node:crypto';
+import { plainLine, plainText } from './plain-text.ts';
+import { toolName } from './tool-name.ts';
+
+export interface ListedTool {
+	/** Among all tools. */
+	name: string;
+	/** The server's own name for it. */
+	tool: string;
+	/** The same as one line for people. */
+	shown: string;
+	description: string;
+	/** JSON Schema. */
+	parameters: Record<string, unknown>;
+	/** Of all that the server says of it: one that changes is another tool. */
+	digest: string;
+}
+
+export interface Listing {
+	tools: ListedTool[];
+	/** What was left out, in a sentence. */
+	note: string | null;
+}
+
+/** One page, as the protocol has it. */
+export interface ToolPage {
+	tools: readonly { name: string; description?: string | undefined; inputSchema: Record<string, unknown> }[];
+	nextCursor?: string | undefined;
+}
+
+const MAX_TOOLS = 128;
+const MAX_PAGES = 32;
+const MAX_NAME = 256;
+const MAX_DESCRIPTION = 4_000;
+const MAX_SCHEMA = 32_000;
+/** Of all its tools together: each request to the model has them. */
+const MAX_TOTAL = 400_000;
+const MAX_DEPTH = 32;
+
+export async function readListing(
+	server: string,
+	readPage: (cursor: string | undefined) => Promise<ToolPage>
+): Promise<Listing> {
+	const tools = new Map<string, ListedTool>();
+	let unusable = 0;
+	let total = 0;
+	let cursor: string | undefined;
+	for (let page = 1; ; page += 1) {
+		const { tools: given, nextCursor } = await readPage(cursor);
+		for (const each of given) {
+			if (tools.size === MAX_TOOLS) return end(tools, `Only its first ${MAX_TOOLS} tools are used.`);
+			const listed = toListed(server, each);
+			if (!listed || tools.has(listed.name)) {
+				unusable += 1;
+				continue;
+			}
+			total += listed.description.length + JSON.stringify(listed.parameters).length;
+			if (total > MAX_TOTAL) return end(tools, `Only its first ${tools.size} tools are used: the others say too much.`);
+			tools.set(listed.name, listed);
+		}
+		if (nextCursor === undefined || nextCursor === '') break;
+		if (page === MAX_PAGES) return end(tools, `Its list does not end: what ${MAX_PAGES} pages said is used.`);
+		cursor = nextCursor;
+	}
+	const problem = unusable === 1 ? '1 of its tools is' : `${unusable} of its tools are`;
+	return end(tools, unusable === 0 ? null : `${problem} not used: named twice, or described at too great a length.`);
+}
+
+function end(tools: ReadonlyMap<string, ListedTool>, note: string | null): Listing {
+	return { tools: [...tools.values()], note };
+}
+
+function toListed(
+	server: string,
+	{ name, description = '', inputSchema }: ToolPage['tools'][number]
+): ListedTool | null {
+	const shown = plainLine(name, MAX_NAME);
+	if (name.length > MAX_NAME || shown === '') return null;
+	const parameters = cleaned(inputSchema, 0);
+	if (parameters === TOO_DEEP || JSON.stringify(parameters).length > MAX_SCHEMA) return null;
+	return {
+		name: toolName(server, name),
+		tool: name,
+		shown,
+		description: plainText(description, MAX_DESCRIPTION),
+		parameters: parameters as Record<string, unknown>,
+		digest: createHash('sha256')
+			.update(JSON.stringify([server, name, description, inputSchema]))
+			.digest('hex')
+	};
+}
+
+const TOO_DEEP = Symbol('too deep');
+
+/** Texts of a schema are read by the model as the description is. */
+function cleaned(value: unknown, depth: number): unknown {
+	if (depth > MAX_DEPTH) return TOO_DEEP;
+	if (typeof value === 'string') return plainText(value, MAX_DESCRIPTION);
+	if (typeof value !== 'object' || value === null) return value;
+	if (Array.isArray(value)) {
+		const items = value.map((item) => cleaned(item, depth + 1));
+		return items.includes(TOO_DEEP) ? TOO_DEEP : items;
+	}
+	const entries = Object.entries(value).map(([key, item]) => [key, cleaned(item, depth + 1)] as const);
+	return entries.some(([, item]) => item === TOO_DEEP) ? TOO_DEEP : Object.fromEntries(entries);
+}

@@ -1,0 +1,429 @@
+/** MCP servers, real ones: programs over stdio, addresses over HTTP, good and hostile. */
+import { readFile, rm, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startFixtureHttp, type FixtureHttpServer } from '../../../../tests/support/mcp-fixture.ts';
+import { mcpServerPut, type McpServer } from '../../shared/mcp-servers.ts';
+import type { ExecutionEnd, ExecutionStart } from '../skills/execution-host.ts';
+import type { SkillEvent } from '../skills/types.ts';
+import { createVault } from '../secrets/vault.ts';
+import { openSqliteStore } from '../store/sqlite.ts';
+import type { Store } from '../store/store.ts';
+import { openMcpServers, type McpServers } from './mcp-servers.ts';
+
+const FIXTURE = join(import.meta.dirname, '../../../../tests/support/mcp-fixture.ts');
+const HOSTILE = join(import.meta.dirname, '../../../../tests/support/mcp-hostile.ts');
+const KEY = Buffer.alloc(32, 7);
+
+let root: string;
+let store: Store;
+let servers: McpServers;
+let key: Buffer;
+let isEnabled: boolean;
+const http: FixtureHttpServer[] = [];
+let recorded: (ExecutionStart | (ExecutionEnd & { id: string }))[];
+
+const open = () =>
+	openMcpServers({
+		...{ store, dataDir: root, maxOutputBytes: 2_000, timeoutMs: () => 1_000, isEnabled: () => isEnabled },
+		vault: createVault({ store: store.secrets, key }),
+		recorder: {
+			started: async (start) => void recorded.push(start),
+			running: async () => undefined,
+			finished: async (id, end) => void recorded.push({ id, ...end })
+		},
+		delayMs: () => 5
+	});
+
+beforeEach(async () => {
+	root = await mkdtemp(join(tmpdir(), 'mcp-'));
+	store = await openSqliteStore(join(root, 'app.sqlite'));
+	[key, isEnabled, recorded] = [KEY, true, []];
+	servers = await open();
+});
+
+afterEach(async () => {
+	await servers.close();
+	await store.close();
+	await Promise.all(http.splice(0).map((each) => each.stop()));
+	await rm(root, { recursive: true, force: true });
+});
+
+const program = (args: string[], more: object = {}) =>
+	mcpServerPut.parse({ transport: { type: 'stdio', command: process.execPath, args, ...more }, approval: 'auto' });
+const fixture = (more: object = {}) => program([FIXTURE], more);
+const hostile = (kind: string) => program([HOSTILE, kind]);
+const address = (url: string, headers = {}) =>
+	mcpServerPut.parse({ transport: { type: 'http', url, headers }, approval: 'auto' });
+async function startHttp(...given: Parameters<typeof startFixtureHttp>): Promise<FixtureHttpServer> {
+	const started = await startFixtureHttp(...given);
+	http.push(started);
+	return started;
+}
+
+const one = (name: string): McpServer => servers.list().find((server) => server.name === name)!;
+const isConnected = (name: string) => expect.poll(() => one(name).status.state, { timeout: 20_000 }).toBe('connected');
+const hasFailed = (name: string) =>
+	expect
+		.poll(() => one(name).status.error, { timeout: 20_000 })
+		.not.toBeNull()
+		.then(() => one(name).status.error);
+const events: SkillEvent[] = [];
+const call = (name: string, args = {}, signal = new AbortController().signal) => {
+	events.length = 0;
+	return servers.tools({}).call(name, args, { signal, onEvent: (event) => events.push(event), caller: { runId: 'r' } });
+};
+
+describe.each(['stdio', 'http'] as const)('E36: over %s', (type) => {
+	const put = async (name: string) =>
+		servers.put(name, type === 'stdio' ? fixture() : address((await startHttp()).url));
+
+	test('its tools are offered under its name, called, recorded, and told of', async () => {
+		expect((await put('demo')).status).toMatchObject({ state: 'connecting', tools: [] });
+		await isConnected('demo');
+		expect(one('demo').status).toMatchObject({ software: 'fixture 1.2.3', error: null, note: null });
+		const tools = servers.tools({}).tools();
+		expect(tools.find(({ name }) => name === 'mcp__demo__add')).toMatchObject({
+			...{ type: 'function', description: 'Adds two numbers.' },
+			parameters: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] }
+		});
+		expect(await call('mcp__demo__add', { a: 2, b: 3 })).toEqual({ ok: true, output: 'The sum is 5.' });
+		const about = { skill: 'mcp/demo', tool: 'add', sandbox: 'mcp' };
+		expect(events).toMatchObject([
+			{ type: 'started', script: 'add', args: ['{"a":2,"b":3}'], ...about },
+			{ type: 'finished', skill: 'mcp/demo', exitCode: null, truncated: false }
+		]);
+		const started = { skillId: 'mcp/demo', version: 'fixture 1.2.3', input: '{"a":2,"b":3}', caller: { runId: 'r' } };
+		expect(recorded).toMatchObject([
+			{ ...about, ...started, limits: { timeoutMs: 1_000 } },
+			{ status: 'success', output: 'The sum is 5.', exitCode: null }
+		]);
+	});
+
+	test('wrong arguments and a tool that fails are results that the model can read', async () => {
+		await put('demo');
+		await isConnected('demo');
+		expect(await call('mcp__demo__add', { a: 'two' })).toMatchObject({ ok: false });
+		expect(await call('mcp__demo__fail')).toEqual({ ok: false, output: 'No such city.' });
+		expect(recorded.at(-1)).toMatchObject({ status: 'error', errorType: 'ExecutionFailed', message: 'No such city.' });
+		expect(await call('mcp__demo__ghost')).toMatchObject({ ok: false });
+		expect(one('demo').status.state).toBe('connected');
+	});
+
+	test('what is no text is told of, and output has a bound', async () => {
+		await put('demo');
+		await isConnected('demo');
+		expect((await call('mcp__demo__show')).output.split('\n')).toEqual([
+			'A picture:',
+			'[image: image/png, 3 KB; not shown]',
+			'[resource report: file:///report.txt, text/plain]',
+			'[resource mem://note]',
+			'A note.'
+		]);
+		const { ok, output } = await call('mcp__demo__say', { text: `begin${'é'.repeat(5_000)}end` });
+		expect(ok).toBe(true);
+		expect(Buffer.byteLength(output)).toBeLessThan(2_100);
+		expect(output).toMatch(/^beginé+\n… \d+ bytes left out …\né+end$/);
+		expect(events.at(-1)).toMatchObject({ truncated: true });
+	});
+
+	test('a tool that it learns later is offered without being asked for', async () => {
+		await put('demo');
+		await isConnected('demo');
+		await call('mcp__demo__grow');
+		// Each request over HTTP has a server of its own, so nothing has changed there.
+		if (type === 'http') return expect(one('demo').status.state).toBe('connected');
+		await expect.poll(() => servers.tools({}).has('mcp__demo__grown')).toBe(true);
+		expect(await call('mcp__demo__grown')).toEqual({ ok: true, output: 'grown' });
+	});
+
+	test('progress is told while it works', async () => {
+		await put('demo');
+		await isConnected('demo');
+		expect(await call('mcp__demo__progress')).toEqual({ ok: true, output: 'All of it.' });
+		expect(events.filter(({ type }) => type === 'output')).toEqual([
+			{ type: 'output', stream: 'stderr', text: 'part 1\n' },
+			{ type: 'output', stream: 'stderr', text: 'part 2\n' }
+		]);
+	});
+
+	test('a call that is stopped, or takes too long, ends at once, and the server stays', async () => {
+		await put('demo');
+		await isConnected('demo');
+		const stop = new AbortController();
+		const stopped = call('mcp__demo__wait', {}, stop.signal);
+		stop.abort();
+		expect(JSON.parse((await stopped).output)).toMatchObject({ ok: false, error: 'Cancelled' });
+		const late = new AbortController();
+		const given = call('mcp__demo__wait', {}, late.signal);
+		late.abort(new Error('the tool took too long'));
+		expect(JSON.parse((await given).output)).toMatchObject({ error: 'ExecutionTimeout' });
+		expect(recorded.at(-1)).toMatchObject({ status: 'timeout' });
+		expect(one('demo').status.state).toBe('connected');
+		expect(await call('mcp__demo__add', { a: 1, b: 1 })).toMatchObject({ ok: true });
+	});
+});
+
+describe('E36: a server that is down', () => {
+	test('that was never there blocks nothing: nothing is offered, and why is said', async () => {
+		await servers.put('ghost', program([], { command: 'no-such-program-here' }));
+		expect(servers.tools({}).tools()).toEqual([]);
+		expect(await hasFailed('ghost')).toBe('There is no program “no-such-program-here”.');
+		const gone = await startFixtureHttp();
+		await gone.stop();
+		await servers.put('nobody', address(gone.url));
+		expect(await hasFailed('nobody')).toBe('It could not be reached: ECONNREFUSED.');
+	});
+
+	test('that dies during a call is a result; it is started again, and its tools stay known meanwhile', async () => {
+		await servers.put('demo', fixture());
+		await isConnected('demo');
+		const { ok, output } = await call('mcp__demo__exit');
+		expect(ok).toBe(false);
+		expect(output).toMatch(/The program ended\. It wrote: .*I give up\./);
+		expect(servers.tools({}).has('mcp__demo__add')).toBe(true);
+		await isConnected('demo');
+		expect(await call('mcp__demo__add', { a: 1, b: 2 })).toMatchObject({ ok: true });
+	});
+
+	test('that is gone over HTTP is told of by the next call, which does not wait, and found again', async () => {
+		const remote = await startHttp();
+		await servers.put('demo', address(remote.url));
+		await isConnected('demo');
+		await remote.stop();
+		expect((await call('mcp__demo__add', { a: 1, b: 2 })).output).toContain('could not be reached');
+		expect((await call('mcp__demo__add', { a: 1, b: 2 })).output).toMatch(/“demo” is not connected/);
+		await remote.start();
+		await isConnected('demo');
+		expect(await call('mcp__demo__add', { a: 1, b: 2 })).toEqual({ ok: true, output: 'The sum is 3.' });
+	});
+
+	test('is tried at once when somebody says so; one that is switched off is not there', async () => {
+		await servers.put('demo', fixture());
+		await isConnected('demo');
+		expect(servers.reconnect('demo').status.state).toBe('connecting');
+		await isConnected('demo');
+		const off = await servers.put('demo', { ...fixture(), isEnabled: false });
+		expect(off.status).toEqual({ state: 'off', software: null, tools: [], error: null, note: null });
+		expect(servers.tools({}).tools()).toEqual([]);
+		expect(() => servers.reconnect('demo')).toThrow('switched off');
+		expect(() => servers.reconnect('other')).toThrow('There is no MCP server “other”.');
+	});
+});
+
+describe('E36: a hostile server', () => {
+	test('with too many tools: the first 128 are used', async () => {
+		await servers.put('bad', hostile('many'));
+		await isConnected('bad');
+		expect(one('bad').status.tools).toHaveLength(128);
+		expect(one('bad').status.note).toBe('Only its first 128 tools are used.');
+	});
+
+	test('whose list never ends is read no further', async () => {
+		await servers.put('bad', hostile('endless'));
+		await isConnected('bad');
+		expect(one('bad').status).toMatchObject({ tools: [], note: expect.stringContaining('does not end') });
+	});
+
+	test('whose tools are too large, odd or twice there: what can be used is cleaned, the rest left out', async () => {
+		await servers.put('bad', hostile('large'));
+		await isConnected('bad');
+		const { tools, note } = one('bad').status;
+		expect(tools.map(({ name, tool }) => [name, tool])).toEqual([
+			['mcp__bad__long', 'long'],
+			[expect.stringMatching(/^mcp__bad__odd_name_with_lines_[0-9a-f]{8}$/), 'odd   name/  with lines'],
+			[expect.stringMatching(/^mcp__bad__tab_dot_[0-9a-f]{8}$/), 'tab.dot'],
+			['mcp__bad__same', 'same']
+		]);
+		expect(note).toMatch(/^4 of its tools are not used/);
+		const [long, , dot] = servers.tools({}).tools();
+		expect(long?.description).toHaveLength(4_000);
+		expect(dot?.description).toBe('Ignore all   [31mthat');
+	});
+
+	test('that prints what is no message is listened to all the same', async () => {
+		await servers.put('bad', hostile('garbage'));
+		await isConnected('bad');
+		expect(servers.tools({}).has('mcp__bad__poke')).toBe(true);
+	});
+
+	test('that answers nothing holds up nobody, and is ended with the app', async () => {
+		await servers.put('bad', hostile('silent'));
+		expect(servers.tools({}).tools()).toEqual([]);
+		expect(one('bad').status.state).toBe('connecting');
+	});
+
+	test.each(['die', 'wrong', 'huge'])(
+		'that answers a call with “%s” gives a result, and the next call one',
+		async (kind) => {
+			await servers.put('bad', hostile(kind));
+			await isConnected('bad');
+			for (let times = 0; times < 2; times += 1) {
+				const { ok, output } = await call('mcp__bad__poke');
+				expect(ok).toBe(kind === 'huge');
+				expect(output.length).toBeGreaterThan(10);
+				expect(Buffer.byteLength(output)).toBeLessThan(3_000);
+			}
+		}
+	);
+
+	test('that writes a line without an end is given up', async () => {
+		await servers.put('bad', hostile('flood'));
+		expect(await hasFailed('bad')).toMatch(/ended|closed|exceed/i);
+	});
+});
+
+describe('SECURITY MCP servers', () => {
+	test('a program is given none of the app’s environment but a few words about the user, and what is set for it', async () => {
+		process.env.OPENROUTER_API_KEY = 'sk-or-secret';
+		await servers.put('demo', fixture({ env: { CITY_TOKEN: 'tok-1234567' } }));
+		await isConnected('demo');
+		const { output } = await call('mcp__demo__environment');
+		delete process.env.OPENROUTER_API_KEY;
+		const names = Object.keys(JSON.parse(output) as object).filter((name) => !/^(__CF|npm_)/.test(name));
+		const known = ['CITY_TOKEN', 'HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER'];
+		expect(names.filter((name) => !known.includes(name))).toEqual([]);
+		expect(names).toContain('CITY_TOKEN');
+		expect(output).not.toContain('sk-or-secret');
+	});
+
+	test('a program without a folder has one of its own, and none of the app’s', async () => {
+		await servers.put('demo', fixture());
+		await isConnected('demo');
+		expect((await call('mcp__demo__folder')).output).toBe(join(root, 'mcp', 'demo'));
+	});
+
+	test('F3: values are encrypted, never sent back, kept for null, and gone with the server', async () => {
+		const secret = 'tok-very-secret-1';
+		await servers.put('demo', fixture({ env: { CITY_TOKEN: secret } }));
+		expect(JSON.stringify(servers.list())).not.toContain(secret);
+		expect(one('demo').transport).toMatchObject({ env: ['CITY_TOKEN'] });
+		await servers.put('demo', fixture({ env: { CITY_TOKEN: null, OTHER: 'b' } }));
+		await isConnected('demo');
+		const { output } = await call('mcp__demo__environment');
+		expect(JSON.parse(output)).toMatchObject({ CITY_TOKEN: '[redacted]', OTHER: 'b' });
+		for (const file of ['app.sqlite', 'app.sqlite-wal']) {
+			expect((await readFile(join(root, file))).includes(secret)).toBe(false);
+		}
+		await servers.remove('demo');
+		await expect(servers.put('demo', fixture({ env: { CITY_TOKEN: null } }))).rejects.toMatchObject({
+			code: 'invalid_input'
+		});
+		expect(await store.secrets.list('mcp-server:demo')).toEqual([]);
+	});
+
+	test('values are read again by the next start; with another key they are missing, which is said', async () => {
+		await servers.put('demo', fixture({ env: { CITY_TOKEN: 'tok-1234567' } }));
+		await servers.close();
+		servers = await open();
+		await isConnected('demo');
+		expect((await call('mcp__demo__environment')).output).toContain('CITY_TOKEN');
+		await servers.close();
+		key = Buffer.alloc(32, 8);
+		servers = await open();
+		expect(await hasFailed('demo')).toMatch(/stored values cannot be read/);
+		expect(servers.tools({}).tools()).toEqual([]);
+	});
+
+	test('headers go to the server that they were stored for, and to no other', async () => {
+		const [first, other] = [await startHttp(), await startHttp()];
+		await servers.put('demo', address(first.url, { Authorization: 'Bearer abc-secret' }));
+		await isConnected('demo');
+		expect(first.requests.every(({ headers }) => headers.authorization === 'Bearer abc-secret')).toBe(true);
+		await expect(servers.put('demo', address(other.url, { Authorization: null }))).rejects.toThrow('Authorization');
+		await servers.put('demo', address(`${first.url}?a=1`, { Authorization: null }));
+		await isConnected('demo');
+		expect(other.requests).toEqual([]);
+	});
+
+	test('a redirect to another origin is not followed', async () => {
+		const other = await startHttp();
+		const first = await startHttp((_, response) => {
+			response.writeHead(307, { location: other.url }).end();
+			return true;
+		});
+		await servers.put('demo', address(first.url, { 'X-Key': 'abc-secret' }));
+		expect(await hasFailed('demo')).not.toContain('abc-secret');
+		expect(other.requests).toEqual([]);
+	});
+
+	test('what a server says of a failure is shown without its secrets', async () => {
+		const refusing = await startHttp((request, response) => {
+			response.writeHead(400, { 'content-type': 'text/plain' }).end(`Wrong key: ${request.headers['x-key']}`);
+			return true;
+		});
+		await servers.put('demo', address(refusing.url, { 'X-Key': 'abc-secret' }));
+		const error = await hasFailed('demo');
+		expect(error).not.toContain('abc-secret');
+		const closed = await startHttp((_, response) => {
+			response.writeHead(401).end();
+			return true;
+		});
+		await servers.put('closed', address(closed.url));
+		expect(await hasFailed('closed')).toMatch(/refused \(status 401\)/);
+	});
+
+	test('an answer over HTTP that is too large is cut off', async () => {
+		const flooding = await startHttp((_, response) => {
+			response.writeHead(200, { 'content-type': 'application/json' });
+			const more = (): void => void response.write('x'.repeat(1 << 20), more);
+			more();
+			return true;
+		});
+		await servers.put('demo', address(flooding.url));
+		expect(await hasFailed('demo')).toBeTruthy();
+	});
+
+	test.each(['ftp://example.org', 'file:///etc/passwd', 'http://user:pass@example.org/', 'example.org', ''])(
+		'%j is no address of a server',
+		(url) => expect(mcpServerPut.safeParse({ transport: { type: 'http', url } }).success).toBe(false)
+	);
+
+	test.each(['Host', 'content-length', 'Mcp-Session-Id', 'a b', 'x:y'])('%j is no header to set', (name) =>
+		expect(
+			mcpServerPut.safeParse({ transport: { type: 'http', url: 'http://a/', headers: { [name]: 'x' } } }).success
+		).toBe(false)
+	);
+});
+
+describe('E36: consent', () => {
+	const ask = (name: string, earlier: Parameters<ReturnType<McpServers['tools']>['approval']>[2] = null) =>
+		servers.tools({}).approval(name, { a: 1 }, earlier);
+
+	test('F14: a server is asked about unless it is said otherwise; what is allowed counts while the tool is the same', async () => {
+		await servers.put('demo', { ...fixture(), approval: 'ask' });
+		await isConnected('demo');
+		const request = (await ask('mcp__demo__add'))!;
+		expect(request).toMatchObject({ skill: 'mcp/demo', script: 'add', args: ['{"a":1}'] });
+		expect(request.reason).toBe('The model wants to use “add” of the MCP server “demo”.');
+		expect(await ask('mcp__demo__add', { ...request, decision: { choice: 'once' } })).toBeNull();
+		expect((await ask('mcp__demo__add', { ...request, digest: 'x', decision: { choice: 'once' } }))?.reason).toMatch(
+			/has changed since this was allowed/
+		);
+		await store.approvals.grant({ skill: 'mcp/demo', script: 'add', digest: request.digest }, '2026-01-01');
+		expect(await ask('mcp__demo__add')).toBeNull();
+		expect(await ask('mcp__demo__say')).not.toBeNull();
+		// Another program of the name is another server.
+		await servers.put('demo', { ...program([FIXTURE, 'other']), approval: 'ask' });
+		await isConnected('demo');
+		expect(await ask('mcp__demo__add')).not.toBeNull();
+		await servers.put('demo', fixture());
+		await isConnected('demo');
+		expect(await ask('mcp__demo__say')).toBeNull();
+	});
+
+	test('D42: a request may name the servers and tools that it wants; E11: nothing runs while skills are switched off', async () => {
+		await servers.put('demo', fixture());
+		await isConnected('demo');
+		expect(servers.tools({ only: [] }).tools()).toEqual([]);
+		expect(servers.tools({ only: ['web_search'] }).has('mcp__demo__add')).toBe(false);
+		expect(servers.tools({ only: ['mcp__demo__add'] }).tools()).toHaveLength(1);
+		expect(servers.tools({ only: ['mcp/demo'] }).has('mcp__demo__say')).toBe(true);
+		isEnabled = false;
+		expect(JSON.parse((await call('mcp__demo__add', { a: 1, b: 2 })).output)).toMatchObject({
+			error: 'SkillsDisabled'
+		});
+		expect(recorded).toEqual([]);
+	});
+});

@@ -1,0 +1,187 @@
+/** The MCP servers of the app: stored, kept connected, and offered to the agent (FEATURES E36). */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { AppError } from '../../shared/errors.ts';
+import {
+	mcpServerName,
+	type McpServer,
+	type McpServerPut,
+	type McpServerStatus,
+	type McpTransport,
+	type McpTransportPut
+} from '../../shared/mcp-servers.ts';
+import type { Vault } from '../secrets/vault.ts';
+import type { StoredMcpServer } from '../store/mcp-servers.ts';
+import type { Store } from '../store/store.ts';
+import { createConnection, type Connection } from './connection.ts';
+import { createMcpTools, type McpTools, type McpToolsOptions, type ServerTools } from './mcp-tools.ts';
+import { openServer, ServerError, type Target } from './open-server.ts';
+import { createServerValues, mergeValues, placeOf, valuesOf, type Values } from './server-values.ts';
+
+export interface McpServersOptions extends Pick<
+	McpToolsOptions,
+	'isEnabled' | 'recorder' | 'maxOutputBytes' | 'timeoutMs'
+> {
+	store: Pick<Store, 'mcpServers' | 'approvals'>;
+	vault: Vault;
+	/** A folder in it is each program's own. */
+	dataDir: string;
+	/** How long to wait after so many failures in a row, in milliseconds. */
+	delayMs?: (failures: number) => number;
+}
+
+export interface McpServers {
+	/** By name, as they stand now. */
+	list(): McpServer[];
+	/** @throws AppError not_found */
+	get(name: string): McpServer;
+	/** In place of the one of that name. @throws AppError invalid_input */
+	put(name: string, server: McpServerPut): Promise<McpServer>;
+	/** @throws AppError not_found */
+	remove(name: string): Promise<void>;
+	/** Begins another try. @throws AppError not_found; conflict when it is switched off */
+	reconnect(name: string): McpServer;
+	/** What one conversation may call: what is known at each moment, never waited for. */
+	tools(offer: { only?: readonly string[] | undefined }): McpTools;
+	/** Ends the connections, and the programs behind them. */
+	close(): Promise<void>;
+}
+
+const MAX_SERVERS = 50;
+const OFF: McpServerStatus = { state: 'off', software: null, tools: [], error: null, note: null };
+
+interface Entry {
+	stored: StoredMcpServer;
+	/** Null where they cannot be read. */
+	values: Values | null;
+	/** Null while it is switched off. */
+	connection: Connection | null;
+}
+
+/** Reads what is stored, and begins to connect; no server is waited for. */
+export async function openMcpServers(options: McpServersOptions): Promise<McpServers> {
+	const { store, vault, dataDir, delayMs } = options;
+	const secrets = createServerValues(vault);
+	const entries = new Map<string, Entry>();
+	/** Connections of entries that are no more. */
+	const ending = new Set<Promise<void>>();
+	/** Changes are made one after the other. */
+	let last: Promise<unknown> = Promise.resolve();
+	const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+		const done = last.then(work, work);
+		last = done.catch(() => undefined);
+		return done;
+	};
+
+	const place = (stored: StoredMcpServer, values: Values | null) => {
+		drop(stored.name);
+		const { name, isEnabled, transport } = stored;
+		const open: Parameters<typeof createConnection>[0]['open'] = async (events, signal) => {
+			if (values === null) throw new ServerError(UNREADABLE);
+			return openServer(targetOf(transport, values, join(dataDir, 'mcp', name)), events, signal);
+		};
+		const connection = isEnabled ? createConnection({ name, open, ...(delayMs ? { delayMs } : {}) }) : null;
+		entries.set(name, { stored, values, connection });
+	};
+	const drop = (name: string) => {
+		const connection = entries.get(name)?.connection;
+		entries.delete(name);
+		if (!connection) return;
+		const ended = connection.close().finally(() => ending.delete(ended));
+		ending.add(ended);
+	};
+	const entryOf = (name: string): Entry => {
+		const entry = entries.get(name);
+		if (!entry) throw new AppError('not_found', `There is no MCP server “${name}”.`);
+		return entry;
+	};
+	const serverTools = (): ServerTools[] =>
+		sorted(entries).flatMap(({ stored, values, connection }) => {
+			if (!connection) return [];
+			const { name, approval, transport } = stored;
+			return [{ name, approval, digest: digestOf(transport), values: Object.values(values ?? {}), connection }];
+		});
+
+	for (const stored of await store.mcpServers.list()) place(stored, await secrets.read(stored.name));
+	return {
+		list: () => sorted(entries).map(toServer),
+		get: (name) => toServer(entryOf(name)),
+		put: (name, { transport, isEnabled, approval }) =>
+			inTurn(async () => {
+				const checked = mcpServerName.safeParse(name);
+				if (!checked.success) {
+					throw new AppError('invalid_input', 'name: may hold a–z, 0–9, - and _, at most 32 of them.');
+				}
+				const before = entries.get(name);
+				if (!before && entries.size >= MAX_SERVERS) {
+					throw new AppError('conflict', `There are ${MAX_SERVERS} MCP servers: remove one first.`);
+				}
+				const isSamePlace = before !== undefined && placeOf(before.stored.transport) === placeOf(transport);
+				const values = mergeValues(valuesOf(transport), isSamePlace ? before.values : null);
+				const now = new Date().toISOString();
+				const stored = { name, transport: withoutSecrets(transport), isEnabled, approval, updatedAt: now };
+				await secrets.write(name, values, now);
+				await store.mcpServers.put(stored);
+				place(stored, values);
+				return toServer(entryOf(name));
+			}),
+		remove: (name) =>
+			inTurn(async () => {
+				entryOf(name);
+				await store.mcpServers.remove(name);
+				await secrets.remove(name);
+				drop(name);
+			}),
+		reconnect(name) {
+			const entry = entryOf(name);
+			if (!entry.connection) throw new AppError('conflict', `The MCP server “${name}” is switched off.`);
+			entry.connection.reconnect();
+			return toServer(entry);
+		},
+		tools: ({ only }) => createMcpTools({ ...options, approvals: store.approvals, servers: serverTools, only }),
+		async close() {
+			await last;
+			for (const name of [...entries.keys()]) drop(name);
+			await Promise.all(ending);
+		}
+	};
+}
+
+const UNREADABLE = 'Its stored values cannot be read: SECRETS_KEY or secrets.key have changed. Write them again.';
+
+function sorted(entries: ReadonlyMap<string, Entry>): Entry[] {
+	return [...entries.values()].sort((a, b) => (a.stored.name < b.stored.name ? -1 : 1));
+}
+
+function toServer({ stored, connection }: Entry): McpServer {
+	if (!connection) return { ...stored, status: OFF };
+	const { tools, note } = connection.listing();
+	return {
+		...stored,
+		status: {
+			state: connection.state(),
+			software: connection.software(),
+			tools: tools.map(({ name, shown, description }) => ({ name, tool: shown, description })),
+			error: connection.state() === 'connected' ? null : connection.error(),
+			note
+		}
+	};
+}
+
+function withoutSecrets(transport: McpTransportPut): McpTransport {
+	if (transport.type === 'http') {
+		return { type: 'http', url: transport.url, headers: Object.keys(transport.headers) };
+	}
+	const { command, args, env, cwd } = transport;
+	return { type: 'stdio', command, args, env: Object.keys(env), ...(cwd === undefined ? {} : { cwd }) };
+}
+
+function targetOf(transport: McpTransport, values: Values, folder: string): Target {
+	if (transport.type === 'http') return { type: 'http', url: transport.url, headers: values };
+	const { command, args, cwd = folder } = transport;
+	return { type: 'stdio', command, args, env: values, cwd };
+}
+
+function digestOf(transport: McpTransport): string {
+	return createHash('sha256').update(JSON.stringify(transport)).digest('hex');
+}

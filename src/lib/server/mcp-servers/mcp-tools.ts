@@ -1,0 +1,179 @@
+/** The tools of all MCP servers as one conversation has them: what is offered, asked and recorded, and what comes of a call (FEATURES E36, D42). */
+import { createHash, randomUUID } from 'node:crypto';
+import type { ApprovalRequest } from '../../shared/events.ts';
+import { mcpSubject } from '../../shared/mcp-servers.ts';
+import type { Approval } from '../../shared/message.ts';
+import type { ExecutionCaller, ExecutionRecorder } from '../skills/execution-host.ts';
+import type { SkillErrorType, SkillEvent, ToolDefinition } from '../skills/types.ts';
+import type { Approvals } from '../store/approvals.ts';
+import type { Connection } from './connection.ts';
+import type { ListedTool } from './listing.ts';
+import { boundedText, plainText, withoutValues } from './plain-text.ts';
+import { resultText } from './result-text.ts';
+
+export interface ServerTools {
+	name: string;
+	approval: 'ask' | 'auto';
+	/** Of how it is reached: another program is asked about anew. */
+	digest: string;
+	/** Its secrets: none comes back in a result. */
+	values: readonly string[];
+	connection: Pick<Connection, 'listing' | 'software' | 'call'>;
+}
+
+export interface McpToolsOptions {
+	/** Those that are switched on, as they are known now. */
+	servers(): readonly ServerTools[];
+	/** Only these, by the name of a tool (`mcp__server__tool`) or of a server (`mcp/server`); all without it (D42). */
+	only?: readonly string[] | undefined;
+	/** False: nothing is executed (E11). */
+	isEnabled(): boolean;
+	approvals: Pick<Approvals, 'isGranted'>;
+	recorder: ExecutionRecorder;
+	/** Of what a tool answers. */
+	maxOutputBytes: number;
+	/** Shown with each execution. */
+	timeoutMs(): number;
+}
+
+export interface McpTools {
+	tools(): ToolDefinition[];
+	has(name: string): boolean;
+	lane(name: string): null;
+	/** What to ask before it runs; null when it may. What was allowed counts as long as the tool is described the same. */
+	approval(name: string, args: Record<string, unknown>, earlier: Approval | null): Promise<ApprovalRequest | null>;
+	/** Never throws. */
+	call(name: string, args: Record<string, unknown>, context: CallContext): Promise<{ ok: boolean; output: string }>;
+}
+
+interface CallContext {
+	signal: AbortSignal;
+	onEvent?: ((event: SkillEvent) => void) | undefined;
+	/** Who asked, for the record. */
+	caller?: ExecutionCaller;
+}
+
+interface Found {
+	server: ServerTools;
+	tool: ListedTool;
+}
+
+interface Outcome {
+	error?: SkillErrorType;
+	message?: string;
+	output: string;
+	truncated: boolean;
+}
+
+/** Of what is recorded. */
+const MAX_RECORDED = 20_000;
+const MAX_PROGRESS = 500;
+
+export function createMcpTools(options: McpToolsOptions): McpTools {
+	const { isEnabled, approvals, recorder } = options;
+	const only = options.only && new Set(options.only);
+	const all = (): Found[] =>
+		options
+			.servers()
+			.flatMap((server) => server.connection.listing().tools.map((tool) => ({ server, tool })))
+			.filter(({ server, tool }) => !only || only.has(tool.name) || only.has(mcpSubject(server.name)));
+	const find = (name: string) => all().find(({ tool }) => tool.name === name);
+
+	return {
+		tools: () =>
+			all().map(({ server, tool: { name, shown, description, parameters } }) => ({
+				type: 'function',
+				name,
+				description: description || `The tool ${shown} of the MCP server ${server.name}.`,
+				parameters
+			})),
+		has: (name) => find(name) !== undefined,
+		lane: () => null,
+		async approval(name, args, earlier) {
+			const found = find(name);
+			if (!found || !isEnabled() || found.server.approval === 'auto') return null;
+			const digest = digestOf(found);
+			const isAllowed = earlier?.decision !== undefined && earlier.decision.choice !== 'deny';
+			if (isAllowed && earlier.digest === digest) return null;
+			const about = { skill: mcpSubject(found.server.name), script: found.tool.shown, digest };
+			if (await approvals.isGranted(about)) return null;
+			const what = `“${found.tool.shown}” of the MCP server “${found.server.name}”`;
+			const reason = isAllowed ? `${what} has changed since this was allowed.` : `The model wants to use ${what}.`;
+			return { interruptId: randomUUID(), ...about, args: [JSON.stringify(args)], reason };
+		},
+		async call(name, args, context) {
+			const found = find(name);
+			if (!found) return failed('UnknownTool', `There is no tool “${name}” any more.`);
+			if (!isEnabled()) return failed('SkillsDisabled', 'The execution of skills is switched off on this server.');
+			return record(found, args, context);
+		}
+	};
+
+	async function record({ server, tool }: Found, args: Record<string, unknown>, context: CallContext) {
+		const { onEvent, caller = {} } = context;
+		const id = randomUUID();
+		const began = performance.now();
+		const input = JSON.stringify(args);
+		const subject = { skill: mcpSubject(server.name), sandbox: 'mcp' };
+		onEvent?.({ type: 'started', executionId: id, script: tool.shown, tool: tool.shown, args: [input], ...subject });
+		const recorded = recorder
+			.started({
+				...{ id, skillId: subject.skill, ...subject, tool: tool.shown, argv: [], input, caller },
+				version: server.connection.software() ?? '',
+				digest: digestOf({ server, tool }),
+				limits: { timeoutMs: options.timeoutMs() }
+			})
+			.then(() => recorder.running(id));
+		const outcome = await ask({ server, tool }, args, context);
+		const { error, message, output, truncated } = outcome;
+		const end = {
+			...{ exitCode: null, durationMs: Math.round(performance.now() - began), files: [] },
+			...(message === undefined ? {} : { message })
+		};
+		onEvent?.({ type: 'finished', skill: subject.skill, truncated, ...end, ...(error ? { error } : {}) });
+		await recorded;
+		await recorder.finished(id, {
+			status: error === undefined ? 'success' : error === 'ExecutionTimeout' ? 'timeout' : 'error',
+			...(error ? { errorType: error } : {}),
+			...end,
+			...{ stdoutBytes: Buffer.byteLength(output), stderrBytes: 0, refused: [] },
+			output: output.slice(0, MAX_RECORDED).toWellFormed()
+		});
+		return { ok: error === undefined, output };
+	}
+
+	async function ask({ server, tool }: Found, args: Record<string, unknown>, context: CallContext): Promise<Outcome> {
+		const { signal, onEvent } = context;
+		try {
+			const answer = await server.connection.call(tool.tool, args, {
+				signal,
+				onProgress: (message) => {
+					const text = plainText(withoutValues(message, server.values), MAX_PROGRESS);
+					onEvent?.({ type: 'output', stream: 'stderr', text: `${text}\n` });
+				}
+			});
+			const { text, truncated } = boundedText(withoutValues(resultText(answer), server.values), options.maxOutputBytes);
+			if (!answer.isError) return { output: text, truncated };
+			return { error: 'ExecutionFailed', message: plainText(text, MAX_PROGRESS), output: text, truncated };
+		} catch (reason) {
+			const [error, message] = whyOf(reason, tool, signal);
+			return { error, message, output: failed(error, message).output, truncated: false };
+		}
+	}
+}
+
+function whyOf(reason: unknown, { shown }: ListedTool, signal: AbortSignal): [SkillErrorType, string] {
+	if (!signal.aborted) return ['ExecutionFailed', reason instanceof Error ? reason.message : String(reason)];
+	// Somebody's Stop is an AbortError; what takes too long is told so by the loop.
+	const isStopped = signal.reason instanceof DOMException && signal.reason.name === 'AbortError';
+	if (isStopped) return ['Cancelled', `${shown} was stopped.`];
+	return ['ExecutionTimeout', `${shown} did not answer in time.`];
+}
+
+function failed(error: SkillErrorType, message: string): { ok: false; output: string } {
+	return { ok: false, output: JSON.stringify({ ok: false, error, message }) };
+}
+
+function digestOf({ server, tool }: Found): string {
+	return createHash('sha256').update(`${server.digest}\0${tool.digest}`).digest('hex');
+}

@@ -1,0 +1,197 @@
+/** One connection to an MCP server, with the protocol's own client (FEATURES E36). What is foreign stays behind this interface. */
+import { createGuardedFetch } from './guarded-fetch.ts';
+import type { ToolPage } from './listing.ts';
+import { plainLine, withoutValues } from './plain-text.ts';
+import type { ToolAnswer } from './result-text.ts';
+import type { Program } from './stdio-transport.ts';
+
+/** How a server is reached, with its secrets. */
+export type Target =
+	({ type: 'stdio' } & Program) | { type: 'http'; url: string; headers: Readonly<Record<string, string>> };
+
+export interface OpenServer {
+	/** What it calls itself. */
+	software: string | null;
+	readPage(cursor: string | undefined, signal: AbortSignal): Promise<ToolPage>;
+	call(tool: string, args: Record<string, unknown>, options: CallOptions): Promise<ToolAnswer>;
+	/** Never rejects. */
+	close(): Promise<void>;
+}
+
+export interface CallOptions {
+	signal: AbortSignal;
+	onProgress(message: string): void;
+}
+
+export interface ServerEvents {
+	/** The connection has ended by itself. */
+	onClosed(reason: string): void;
+	onToolsChanged(): void;
+}
+
+/** A program may have to be fetched before it starts. */
+const CONNECT_TIMEOUT_MS = 60_000;
+/** One that says nothing to the newest version's question is asked as those before it. */
+const PROBE_TIMEOUT_MS = 5_000;
+const LIST_TIMEOUT_MS = 30_000;
+const CLOSE_TIMEOUT_MS = 2_000;
+/** Who calls ends a call; the longest that a timer takes. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1;
+const MAX_REASON = 500;
+/** It answered, though not as the protocol has it. */
+const ANSWERS: ReadonlySet<string> = new Set([
+	'INVALID_RESULT',
+	'UNSUPPORTED_RESULT_TYPE',
+	'INPUT_REQUIRED_ROUNDS_EXCEEDED',
+	'CAPABILITY_NOT_SUPPORTED'
+]);
+
+/** @throws ServerError that says why it cannot be reached */
+export async function openServer(target: Target, events: ServerEvents, signal: AbortSignal): Promise<OpenServer> {
+	// Loaded when there is a server: most have none.
+	const { Client, StreamableHTTPClientTransport, ProtocolError, SdkError } =
+		await import('@modelcontextprotocol/client');
+	const { transport, said, end } = await openTransport(target);
+	const why = (error: unknown) => {
+		const isAnswer = error instanceof ProtocolError || (error instanceof SdkError && ANSWERS.has(error.code));
+		return new ServerError(reasonOf(error, target, said()), isAnswer);
+	};
+	const client = new Client(
+		{ name: 'openrouter-skills', version: '1.0.0' },
+		{
+			// It may ask nothing of us: no model, no questions to people, no folders.
+			capabilities: {},
+			versionNegotiation: { mode: 'auto', probe: { timeoutMs: PROBE_TIMEOUT_MS } },
+			listChanged: { tools: { autoRefresh: false, onChanged: () => events.onToolsChanged() } }
+		}
+	);
+	let isOpen = true;
+	const close = async () => {
+		isOpen = false;
+		await end();
+		await client.close().catch(() => undefined);
+	};
+	const connecting = client.connect(transport, { signal, timeout: CONNECT_TIMEOUT_MS });
+	try {
+		await unlessAborted(connecting, signal);
+	} catch (error) {
+		// The library asks for the version to the end: what comes of it then is ended as well.
+		if (signal.aborted) void connecting.catch(() => undefined).then(close);
+		await close();
+		throw why(error);
+	}
+	// Lines that are no messages, streams that broke: a call that suffers from it fails by itself.
+	client.onerror = () => undefined;
+	client.onclose = () => {
+		if (isOpen) events.onClosed(why(new SdkError('CONNECTION_CLOSED' as never, 'The connection was closed.')).message);
+	};
+	const about = client.getServerVersion();
+	return {
+		software: about ? plainLine(`${about.name} ${about.version}`, 100) : null,
+		async readPage(cursor, within) {
+			if (!client.getServerCapabilities()?.tools) return { tools: [] };
+			try {
+				const params = cursor === undefined ? {} : { cursor };
+				return await client.request({ method: 'tools/list', params }, { signal: within, timeout: LIST_TIMEOUT_MS });
+			} catch (error) {
+				throw why(error);
+			}
+		},
+		async call(tool, args, { signal: within, onProgress }) {
+			try {
+				return await client.callTool(
+					{ name: tool, arguments: args },
+					{
+						signal: within,
+						timeout: NO_TIMEOUT_MS,
+						onprogress: ({ progress, total, message }) =>
+							onProgress(message ?? (total === undefined ? String(progress) : `${progress} of ${total}`))
+					}
+				);
+			} catch (error) {
+				throw why(error);
+			}
+		},
+		close
+	};
+
+	async function openTransport(at: Target) {
+		if (at.type === 'stdio') {
+			const { openStdioTransport } = await import('./stdio-transport.ts');
+			const program = await openStdioTransport(at);
+			return { transport: program.transport, said: program.said, end: async () => undefined };
+		}
+		const http = new StreamableHTTPClientTransport(new URL(at.url), {
+			requestInit: { headers: { ...at.headers } },
+			fetch: createGuardedFetch(at.url)
+		});
+		// A session that is told of its end is kept by nobody.
+		const end = () => settled(http.terminateSession(), CLOSE_TIMEOUT_MS);
+		return { transport: http, said: () => '', end };
+	}
+}
+
+/** Why a server cannot be used. `isAnswer`: it said so itself, and the connection holds. */
+export class ServerError extends Error {
+	override readonly name = 'ServerError';
+	readonly isAnswer: boolean;
+
+	constructor(message: string, isAnswer = false) {
+		super(message);
+		this.isAnswer = isAnswer;
+	}
+}
+
+/** A sentence, without the server's secrets. */
+function reasonOf(error: unknown, target: Target, said: string): string {
+	const message = plainLine(sentenceOf(error, target), MAX_REASON);
+	const lastWords = plainLine(said.trimEnd().split('\n').slice(-3).join(' '), MAX_REASON);
+	const values = Object.values(target.type === 'stdio' ? target.env : target.headers);
+	return withoutValues(lastWords === '' ? message : `${message} It wrote: ${lastWords}`, values);
+}
+
+function sentenceOf(error: unknown, target: Target): string {
+	if (!(error instanceof Error)) return String(error);
+	const { code, status } = error as Error & { code?: unknown; status?: unknown };
+	if (code === 'ENOENT' && target.type === 'stdio') return `There is no program “${target.command}”.`;
+	if (code === 'EACCES' && target.type === 'stdio') return `“${target.command}” may not be started.`;
+	if (code === 'CONNECTION_CLOSED')
+		return target.type === 'stdio' ? 'The program ended.' : 'The connection was closed.';
+	if (code === 'REQUEST_TIMEOUT') return 'It did not answer in time.';
+	if (status === 401 || status === 403)
+		return `It refused (status ${status}): it wants another header, “Authorization” say.`;
+	const inner = innermost(error) as NodeJS.ErrnoException;
+	if (error.message.includes('fetch failed')) return `It could not be reached: ${inner.code ?? inner.message}.`;
+	return error.message || error.name;
+}
+
+/** Where it began: the library has its own reasons around it. */
+function innermost(error: Error): Error {
+	const { cause, data } = error as Error & { data?: unknown };
+	const next = cause ?? (data as { cause?: unknown } | undefined)?.cause;
+	return next instanceof Error && next !== error ? innermost(next) : error;
+}
+
+async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+	let onAbort = () => {};
+	const aborted = new Promise<never>((_, reject) => {
+		onAbort = () => reject(new Error('The try was stopped.'));
+		signal.addEventListener('abort', onAbort, { once: true });
+		if (signal.aborted) onAbort();
+	});
+	try {
+		await Promise.race([work, aborted]);
+	} finally {
+		signal.removeEventListener('abort', onAbort);
+	}
+}
+
+/** Waits for it, not for ever; how it ends is of no interest any more. */
+async function settled(work: Promise<unknown>, timeoutMs: number): Promise<void> {
+	let timer: NodeJS.Timeout | undefined;
+	const late = new Promise((resolve) => {
+		timer = setTimeout(resolve, timeoutMs);
+	});
+	await Promise.race([work.catch(() => undefined), late]);
+	clearTimeout(timer);
+}

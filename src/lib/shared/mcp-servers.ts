@@ -1,0 +1,126 @@
+/** MCP servers whose tools the agent may use, as the REST API has them (FEATURES E36). */
+import { z } from 'zod';
+
+/** Lower-case letters, digits, `-` and `_`, at most 32. */
+export const mcpServerName = z.string().regex(/^[a-z0-9_-]{1,32}$/, 'may hold a–z, 0–9, - and _, at most 32');
+
+const text = (most: number) =>
+	z
+		.string()
+		.max(most)
+		.refine((value) => !value.includes('\0') && value.isWellFormed(), 'is no valid text');
+
+/** null keeps what is stored. Values are never sent back. */
+const secretValue = text(16_384).nullable();
+
+const variables = z
+	.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'is no name of a variable'), secretValue)
+	.refine((given) => Object.keys(given).length <= 64, 'are more than 64');
+
+/** What a connection is made of, and what the protocol says itself, is ours to write. */
+const OWN_HEADER =
+	/^(host|connection|keep-alive|content-length|content-type|accept|transfer-encoding|te|trailer|upgrade|expect|proxy-.*|mcp-.*)$/i;
+
+const headers = z
+	.record(
+		z
+			.string()
+			.regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/, 'is no name of a header')
+			.refine((name) => !OWN_HEADER.test(name), 'is a header that cannot be set'),
+		// What a header may carry.
+		secretValue.refine((value) => value === null || /^[\t\x20-\x7e\x80-\xff]*$/.test(value), 'is no value of a header')
+	)
+	.refine((given) => Object.keys(given).length <= 64, 'are more than 64');
+
+const address = text(2048).refine(isServerAddress, 'must begin with http:// or https://, without user or password');
+
+/** A program on the server's machine, or an address. */
+const transport = z.discriminatedUnion('type', [
+	z.strictObject({
+		type: z.literal('stdio'),
+		/** A program's name or path; no shell reads it. */
+		command: text(1024).min(1),
+		args: z.array(text(8192)).max(128).default([]),
+		env: variables.default({}),
+		/** Absolute; a folder of its own without it. */
+		cwd: text(4096)
+			.regex(/^(\/|[A-Za-z]:[\\/])/, 'must be an absolute path')
+			.optional()
+	}),
+	z.strictObject({ type: z.literal('http'), url: address, headers: headers.default({}) })
+]);
+
+/** `PUT /api/mcp-servers/:name`: all of it; what is left out has its default. */
+export const mcpServerPut = z.strictObject({
+	transport,
+	isEnabled: z.boolean().default(true),
+	/** `ask`: somebody allows each call first; `auto`: calls run. */
+	approval: z.enum(['ask', 'auto']).default('ask')
+});
+
+export type McpServerPut = z.infer<typeof mcpServerPut>;
+export type McpTransportPut = McpServerPut['transport'];
+
+/** Of variables and headers the names alone. */
+export type McpTransport =
+	| { type: 'stdio'; command: string; args: string[]; env: string[]; cwd?: string }
+	| { type: 'http'; url: string; headers: string[] };
+
+/** How it stands now. */
+export interface McpServerStatus {
+	/** `waiting`: the last try failed, and there will be another. */
+	state: 'off' | 'connecting' | 'connected' | 'waiting';
+	/** What it calls itself, with its version; null before it was reached. */
+	software: string | null;
+	/** As the model is told of them; those known from before while it is not connected. */
+	tools: McpToolInfo[];
+	/** Why it is not connected, in a sentence. */
+	error: string | null;
+	/** What of it is not used, in a sentence. */
+	note: string | null;
+}
+
+export interface McpToolInfo {
+	/** `mcp__server__tool`. */
+	name: string;
+	/** The server's own word. */
+	tool: string;
+	description: string;
+}
+
+export interface McpServer {
+	name: string;
+	transport: McpTransport;
+	isEnabled: boolean;
+	approval: 'ask' | 'auto';
+	status: McpServerStatus;
+	/** ISO 8601. */
+	updatedAt: string;
+}
+
+export interface McpServerList {
+	data: McpServer[];
+}
+
+/** What executions and questions call a server’s tools by: `mcp/server`. No skill has such a name. */
+const SUBJECT = 'mcp/';
+
+export function mcpSubject(server: string): string {
+	return `${SUBJECT}${server}`;
+}
+
+/** The server of `mcp/server`; null for any other name. */
+export function mcpServerOf(subject: string): string | null {
+	return subject.startsWith(SUBJECT) ? subject.slice(SUBJECT.length) : null;
+}
+
+/** `mcp__server__tool` in its two parts; null for any other name. */
+export function mcpToolOf(name: string): { server: string; tool: string } | null {
+	const [, server, tool] = /^mcp__([a-z0-9_-]+?)__(.+)$/s.exec(name) ?? [];
+	return server === undefined || tool === undefined ? null : { server, tool };
+}
+
+function isServerAddress(value: string): boolean {
+	const url = URL.parse(value);
+	return (url?.protocol === 'http:' || url?.protocol === 'https:') && url.username === '' && url.password === '';
+}

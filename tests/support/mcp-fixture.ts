@@ -1,0 +1,131 @@
+/** A small MCP server, with the protocol's own library: over stdio when it is started, over HTTP when it is imported. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { z } from 'zod';
+
+const wait = (signal: AbortSignal) =>
+	new Promise<void>((resolve) => {
+		if (signal.aborted) resolve();
+		signal.addEventListener('abort', () => resolve(), { once: true });
+	});
+
+/** Its tools: `add`, `say`, `fail`, `show` (not only text), `environment`, `grow` (adds a tool), `wait`, `exit`, `progress`. */
+export function createFixtureServer(): McpServer {
+	const server = new McpServer(
+		{ name: 'fixture', version: '1.2.3' },
+		{ capabilities: { tools: { listChanged: true } } }
+	);
+	const text = (words: string) => ({ content: [{ type: 'text' as const, text: words }] });
+	const numbers = z.object({ a: z.number(), b: z.number() });
+	server.registerTool('add', { description: 'Adds two numbers.', inputSchema: numbers }, async ({ a, b }) =>
+		text(`The sum is ${a + b}.`)
+	);
+	const words = z.object({ text: z.string() });
+	server.registerTool('say', { description: 'Says it again.', inputSchema: words }, async (given) => text(given.text));
+	server.registerTool('fail', { description: 'Fails.' }, async () => ({ ...text('No such city.'), isError: true }));
+	server.registerTool('show', { description: 'Shows what is not only text.' }, async () => ({
+		content: [
+			{ type: 'text' as const, text: 'A picture:' },
+			{ type: 'image' as const, data: Buffer.alloc(3000).toString('base64'), mimeType: 'image/png' },
+			{ type: 'resource_link' as const, uri: 'file:///report.txt', name: 'report', mimeType: 'text/plain' },
+			{ type: 'resource' as const, resource: { uri: 'mem://note', text: 'A note.' } }
+		]
+	}));
+	server.registerTool('environment', { description: 'Its environment.' }, async () =>
+		text(JSON.stringify(process.env))
+	);
+	server.registerTool('folder', { description: 'Its folder.' }, async () => text(process.cwd()));
+	server.registerTool('grow', { description: 'Learns another tool.' }, async () => {
+		server.registerTool('grown', { description: 'A tool that came later.' }, async () => text('grown'));
+		return text('Learned.');
+	});
+	server.registerTool('progress', { description: 'Says how far it is.' }, async (context) => {
+		const token = context.mcpReq._meta?.progressToken;
+		for (const progress of token === undefined ? [] : [1, 2]) {
+			const params = { progressToken: token!, progress, total: 2, message: `part ${progress}` };
+			await context.mcpReq.notify({ method: 'notifications/progress', params });
+		}
+		return text('All of it.');
+	});
+	server.registerTool('wait', { description: 'Waits until it is told to stop.' }, async (context) => {
+		process.stderr.write('waiting\n');
+		await wait(context.mcpReq.signal);
+		process.stderr.write('told to stop\n');
+		return text('stopped');
+	});
+	server.registerTool('exit', { description: 'Ends the server.' }, async () => {
+		process.stderr.write('I give up.\n');
+		process.exit(3);
+	});
+	return server;
+}
+
+export interface FixtureHttpServer {
+	/** Where it speaks MCP. */
+	url: string;
+	/** Of each request, in order. */
+	requests: { method: string; headers: IncomingMessage['headers'] }[];
+	/** Cuts all connections; the port stays free for `start`. */
+	stop(): Promise<void>;
+	/** Again, at the same address. */
+	start(): Promise<void>;
+}
+
+/** `before` may answer a request itself: then it returns true. */
+export async function startFixtureHttp(
+	before: (request: IncomingMessage, response: ServerResponse) => boolean = () => false
+): Promise<FixtureHttpServer> {
+	const requests: FixtureHttpServer['requests'] = [];
+	let server: Server;
+	let port = 0;
+	const start = async () => {
+		const handler = createMcpHandler(createFixtureServer);
+		server = createServer((request, response) => {
+			requests.push({ method: request.method ?? '', headers: request.headers });
+			if (before(request, response)) return;
+			void answer(handler.fetch, request, response);
+		});
+		server.listen(port, '127.0.0.1');
+		await once(server, 'listening');
+		({ port } = server.address() as AddressInfo);
+	};
+	await start();
+	return {
+		url: `http://127.0.0.1:${port}/mcp`,
+		requests,
+		start,
+		async stop() {
+			const closed = once(server, 'close');
+			server.close();
+			server.closeAllConnections();
+			await closed;
+		}
+	};
+}
+
+async function answer(
+	handle: (request: Request) => Promise<Response>,
+	request: IncomingMessage,
+	response: ServerResponse
+): Promise<void> {
+	const headers = Object.entries(request.headers).map(([name, value]): [string, string] => [name, String(value)]);
+	const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
+	const answered = await handle(
+		new Request(`http://${request.headers.host}${request.url}`, {
+			method: request.method ?? 'GET',
+			headers,
+			...(hasBody ? { body: Readable.toWeb(request) as ReadableStream, duplex: 'half' } : {})
+		})
+	);
+	response.writeHead(answered.status, Object.fromEntries(answered.headers));
+	if (!answered.body) return void response.end();
+	Readable.fromWeb(answered.body as Parameters<typeof Readable.fromWeb>[0])
+		.on('error', () => response.destroy())
+		.pipe(response);
+}
+
+if (process.argv[1] === import.meta.filename) serveStdio(createFixtureServer);
