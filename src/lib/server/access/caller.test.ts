@@ -31,7 +31,19 @@ const OPEN: readonly [scope: ApiScope, method: string, route: string][] = [
 	['read', 'DELETE', '/mcp']
 ];
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'get', 'constructor', '__proto__'];
+const METHODS = [
+	'GET',
+	'HEAD',
+	'POST',
+	'PUT',
+	'PATCH',
+	'DELETE',
+	'OPTIONS',
+	'TRACE',
+	'get',
+	'constructor',
+	'__proto__'
+];
 
 const callerWith = (...scopes: ApiScope[]): Caller => ({ apiKeyId: 'key_1', scopes });
 
@@ -49,14 +61,19 @@ function outcome(check: () => void): string {
 function everyRoute(): string[] {
 	const root = join(import.meta.dirname, '../../../routes');
 	const files = globSync('**/{+server.ts,+page.svelte}', { cwd: root });
-	return [...new Set(files.map((file) => `/${dirname(file)}`.replace('/.', '/').replaceAll(/\/\([^)]+\)/g, '') || '/'))];
+	return [
+		...new Set(files.map((file) => `/${dirname(file)}`.replace('/.', '/').replaceAll(/\/\([^)]+\)/g, '') || '/'))
+	];
 }
 
 describe('F12: what a key may do', () => {
 	test.each(OPEN)('F12: with “%s”, and with no other scope, a key may %s %s', (needed, method, route) => {
 		for (const scope of API_SCOPES) {
 			const expected = scope === needed ? 'may' : 'forbidden';
-			expect(outcome(() => checkRoute(callerWith(scope), route, method)), scope).toBe(expected);
+			expect(
+				outcome(() => checkRoute(callerWith(scope), route, method)),
+				scope
+			).toBe(expected);
 		}
 		expect(outcome(() => checkRoute(callerWith(...API_SCOPES), route, method))).toBe('may');
 		expect(outcome(() => checkRoute(callerWith(), route, method))).toBe('forbidden');
@@ -93,7 +110,10 @@ describe('F12: what a key may do', () => {
 	test('F12: what is no route is refused to a key as well, however it is called', () => {
 		for (const route of [null, '', 'constructor', '__proto__', 'toString', '/API/health', '/api/health/', '/api']) {
 			for (const method of METHODS) {
-				expect(outcome(() => checkRoute(callerWith(...API_SCOPES), route, method)), `${route}`).toBe('forbidden');
+				expect(
+					outcome(() => checkRoute(callerWith(...API_SCOPES), route, method)),
+					`${route}`
+				).toBe('forbidden');
 			}
 		}
 	});

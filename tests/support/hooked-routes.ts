@@ -1,0 +1,55 @@
+/** Sends requests through the server's own hooks to its routes, without a build: what is refused is refused as in the app. */
+import { vi } from 'vitest';
+import type { App } from '../../src/lib/server/app.ts';
+import { handle } from '../../src/hooks.server.ts';
+
+type Handler = (event: never) => Response | Promise<Response>;
+
+/** Kit's route ids, and what each of them exports. */
+export type HookedRoutes = Record<string, Partial<Record<string, unknown>>>;
+
+interface Sent {
+	/** An API key, or a token. */
+	bearer?: string | undefined;
+	params?: Record<string, string>;
+	query?: string;
+	/** Sent as JSON. */
+	body?: unknown;
+	/** Sent as it is, and called JSON as well. */
+	text?: string;
+	accept?: string;
+	/** Address of whoever asks. */
+	from?: string;
+}
+
+export type Send = (method: string, route: string, sent?: Sent) => Promise<Response>;
+
+/** The hooks serve the one app that they know: one at a time. A route that is not in `routes` answers 404 when it is reached. */
+export function hookRoutes(app: App, routes: HookedRoutes): Send {
+	vi.stubGlobal('openrouterSkills', Promise.resolve(app));
+	return async (method, route, sent = {}) => {
+		const { bearer, params = {}, query = '', body, text, accept, from = '127.0.0.1' } = sent;
+		const path = route.replaceAll(/\[(?:\.\.\.)?(\w+)\]/g, (_whole, name: string) =>
+			(params[name] ?? '').split('/').map(encodeURIComponent).join('/')
+		);
+		const url = new URL(`http://127.0.0.1:3000${path}${query}`);
+		const content = text ?? (body === undefined ? undefined : JSON.stringify(body));
+		const headers = {
+			host: url.host,
+			...(method === 'GET' ? {} : { 'content-type': 'application/json' }),
+			...(accept === undefined ? {} : { accept }),
+			...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` })
+		};
+		const request = new Request(url, { method, headers, ...(content === undefined ? {} : { body: content }) });
+		const event = {
+			...{ request, url, params, route: { id: route }, locals: {}, isDataRequest: false },
+			cookies: { get: () => undefined },
+			getClientAddress: () => from
+		};
+		const resolve = async (): Promise<Response> => {
+			const handler = routes[route]?.[method] as Handler | undefined;
+			return handler?.(event as never) ?? new Response('There is no such route.', { status: 404 });
+		};
+		return handle({ event, resolve } as never);
+	};
+}
