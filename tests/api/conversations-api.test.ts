@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MANAGER } from '../../src/lib/server/access/caller.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import type { ConversationDetail, ConversationList, ConversationSummary } from '../../src/lib/shared/api.ts';
@@ -54,7 +55,7 @@ async function ask<Answer>(
 	const url = new URL(`http://localhost/?${query}`);
 	const request = new Request(url, text === undefined ? {} : { method: 'POST', body: text });
 	const { status, headers, ...response } = await answerOf(
-		await handler({ url, request, params, locals: { app } } as never)
+		await handler({ url, request, params, locals: { app, caller: MANAGER } } as never)
 	);
 	return {
 		status,

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { MANAGER } from '../../src/lib/server/access/caller.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import type {
@@ -110,7 +111,7 @@ async function send<Answer = Failed>(handler: (event: never) => Response | Promi
 	const headers = new Headers(type === undefined ? [] : [['content-type', type]]);
 	const made = body === undefined ? {} : { method: 'POST', body, headers, duplex: 'half' };
 	const request = new Request(url, { ...made, ...(signal ? { signal } : {}) });
-	const response = await handler({ url, request, params: { id }, locals: { app } } as never);
+	const response = await handler({ url, request, params: { id }, locals: { app, caller: MANAGER } } as never);
 	const text = await response.text();
 	return { status: response.status, body: (text === '' ? null : JSON.parse(text)) as Answer };
 }

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MANAGER } from '../../src/lib/server/access/caller.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import type { SkillExecutionList } from '../../src/lib/shared/executions.ts';
@@ -60,7 +61,7 @@ async function send<Answer>(
 ) {
 	const url = new URL(`http://localhost/?${query}`);
 	const request = new Request(url, text === undefined ? {} : { method: 'POST', body: text });
-	const response = await handler({ url, request, params: { id }, locals: { app } } as never);
+	const response = await handler({ url, request, params: { id }, locals: { app, caller: MANAGER } } as never);
 	const answer = await response.text();
 	return { status: response.status, text: answer, body: parsed(answer) as Answer & { error?: { message: string } } };
 }

@@ -540,6 +540,23 @@ describe('with a model that is played', () => {
 		await served.close();
 	});
 
+	test('F13: E18: a key may allow a call once, not for good', async () => {
+		const { id } = await asking.app.apiKeys.create({ name: 'once', scopes: ['execute'] });
+		const served = await serveRoutes(asking.app, ROUTES, () => ({ apiKeyId: id, scopes: ['execute'] }));
+		model.push(say('k'), text('Said.'));
+		client = aguiClient(served.url);
+		await client.run('go');
+		const [interrupt] = client.agent.pendingInterrupts;
+		const allow = (choice: string) => {
+			return [{ interruptId: interrupt?.id ?? '', status: 'resolved' as const, payload: { choice } }];
+		};
+		for (const choice of ['skill', 'script']) {
+			await expect(client.run(undefined, { resume: allow(choice) })).rejects.toMatchObject({ status: 403 });
+		}
+		expect(await client.run(undefined, { resume: allow('once') })).toBe('Said.');
+		await served.close();
+	});
+
 	test('F13: a failure of the model is a RUN_ERROR, and a new question works', async () => {
 		model.push(status(401, { error: { message: 'bad key' } }), text('Better.'));
 		await client.run('go').catch(() => undefined);

@@ -1,6 +1,7 @@
 /** Answers the questions that ended a run, as AG-UI's `resume` has them, and goes on (FEATURES F13, F14). */
 import type { RunAgentInput } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
+import type { ApprovalDecision } from '../../shared/events.ts';
 import type { Store } from '../store/store.ts';
 import { toRunSetup, type Answers } from './agui-input.ts';
 import { trailingResults } from './agui-messages.ts';
@@ -17,7 +18,8 @@ interface Parts {
 
 /**
  * The same run id twice is the same run.
- * @throws AppError `not_found` for a question that nobody asked, `conflict` when it was decided already or others are open
+ * @throws AppError `not_found` for a question that nobody asked, `conflict` when it was decided already or others are open,
+ * `forbidden` when a program would allow something for good
  */
 export async function resumeRun(
 	parts: Parts,
@@ -29,6 +31,7 @@ export async function resumeRun(
 	await requireOwnConversation(parts, apiKeyId, conversationId);
 	const known = await parts.runner.get(runId);
 	if (known?.conversationId === conversationId) return;
+	if (apiKeyId !== null) for (const decision of answers.values()) requireOnce(decision);
 	const { runId: _runId, conversationId: _conversationId, ...setup } = toRunSetup(input);
 	const resumed = { ...setup, results: trailingResults(input) };
 	let started: string | null = null;
@@ -38,4 +41,10 @@ export async function resumeRun(
 	if (started === null) {
 		throw new AppError('conflict', 'Other questions of this run are still open; answer all of them.');
 	}
+}
+
+/** What is allowed for good is allowed for everybody: whoever manages the server decides that. */
+function requireOnce({ choice }: ApprovalDecision): void {
+	if (choice === 'once' || choice === 'deny') return;
+	throw new AppError('forbidden', 'A program may allow a call once only; for good, whoever manages the server may.');
 }

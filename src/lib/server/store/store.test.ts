@@ -155,7 +155,7 @@ describe('a SQLite file', () => {
 		await expect(openSqliteStore(path)).rejects.toThrow(
 			/newer version of this server \(it has the migration 999_future\)\. Start that version/
 		);
-		expect(file.prepare('select count(*) as n from kysely_migration').get()).toMatchObject({ n: 6 });
+		expect(file.prepare('select count(*) as n from kysely_migration').get()).toMatchObject({ n: 7 });
 		file.close();
 	});
 
