@@ -211,3 +211,18 @@ describe.each(VENDORS)('%s', (vendor) => {
 		expect(choices[2]).toMatch(/none/);
 	});
 });
+
+test.each(['chat', 'anthropic'] as const)(
+	'D40: an answer that streams is gathered by the vendor’s own client, and its calls are run: %s',
+	async (vendor) => {
+		const { server } = await play(vendor, [
+			{ calls: [load('count-words'), count('one two three four five')] },
+			{ text: sayWords }
+		]);
+		const host = hostOf(vendor, server.url);
+		const { response } = await runGateway(host.gather, host.body('Count'), options());
+		expect(server.violations).toEqual([]);
+		expect(server.requests.map(({ body }) => body.stream)).toEqual([true, true]);
+		expect(host.textOf(response)).toBe('It has 5 words.');
+	}
+);

@@ -13,6 +13,8 @@ export interface VendorHost {
 	withOwnTool(body: Json, name: string): Json;
 	/** What the client takes for a request. */
 	send(body: Json, options: { signal: AbortSignal }): Promise<unknown>;
+	/** The same as a stream, gathered by the client itself; not of every client. */
+	gather(body: Json, options: { signal: AbortSignal }): Promise<unknown>;
 	textOf(response: unknown): string;
 	/** That every turn must begin with a call. */
 	forced: Json;
@@ -30,6 +32,7 @@ export function hostOf(vendor: Vendor, url: string): VendorHost {
 				body: (question) => ({ model: 'test', instructions: SYSTEM, input: question, store: false }),
 				withOwnTool: (body, name) => ({ ...body, tools: [{ type: 'function', name, parameters, strict: false }] }),
 				send: (body, options) => client.responses.create(body as never, options) as Promise<unknown>,
+				gather: notGathered,
 				textOf: (response) => (response as OpenAI.Responses.Response).output_text,
 				forced: { tool_choice: 'required' }
 			};
@@ -44,6 +47,7 @@ export function hostOf(vendor: Vendor, url: string): VendorHost {
 				body: (question) => ({ model: 'test', messages: messages(question) }),
 				withOwnTool: (body, name) => ({ ...body, tools: [{ type: 'function', function: { name, parameters } }] }),
 				send: (body, options) => client.chat.completions.create(body as never, options) as Promise<unknown>,
+				gather: (body, options) => client.chat.completions.stream(body as never, options).finalChatCompletion(),
 				textOf: (response) => (response as OpenAI.ChatCompletion).choices[0]?.message.content ?? '',
 				forced: { tool_choice: 'required' }
 			};
@@ -57,6 +61,7 @@ export function hostOf(vendor: Vendor, url: string): VendorHost {
 				}),
 				withOwnTool: (body, name) => ({ ...body, tools: [{ name, input_schema: parameters }] }),
 				send: (body, options) => client.messages.create(body as never, options) as Promise<unknown>,
+				gather: (body, options) => client.messages.stream(body as never, options).finalMessage(),
 				textOf: (response) =>
 					(response as Anthropic.Message).content.map((block) => (block.type === 'text' ? block.text : '')).join(''),
 				forced: { tool_choice: { type: 'any' } }
@@ -71,9 +76,14 @@ export function hostOf(vendor: Vendor, url: string): VendorHost {
 					withConfig(body, { tools: [{ functionDeclarations: [{ name, description: 'The host’s.', parameters }] }] }),
 				send: (body, { signal }) =>
 					client.models.generateContent(withConfig(body, { abortSignal: signal }) as never) as Promise<unknown>,
+				gather: notGathered,
 				textOf: (response) => (response as { text?: string }).text ?? '',
 				forced: { config: { systemInstruction: SYSTEM, toolConfig: { functionCallingConfig: { mode: 'ANY' } } } }
 			};
 		}
 	}
+}
+
+async function notGathered(): Promise<never> {
+	throw new Error('No test streams with this client.');
 }

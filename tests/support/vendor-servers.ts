@@ -1,6 +1,7 @@
 /** Real HTTP servers that play OpenAI, Anthropic and Gemini: they refuse what the vendor refuses, and record the traffic. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { streamed } from './vendor-streams.ts';
 import { toolProblems } from './vendor-tools.ts';
 
 export type Vendor = 'responses' | 'chat' | 'anthropic' | 'gemini';
@@ -59,7 +60,8 @@ export async function startVendorServer(vendor: Vendor, script: VendorReply[]): 
 			...(request.method === 'POST' && PATHS[vendor].test(path) ? [] : [`no such address: ${request.method} ${path}`]),
 			...(request.headers[KEY_HEADER[vendor]] ? [] : ['no key']),
 			...toolProblems(vendor, body),
-			...turnProblems(vendor, body)
+			...turnProblems(vendor, body),
+			...(/"parsed(_arguments)?":/.test(JSON.stringify(body)) ? ['Unknown parameter: parsed'] : [])
 		];
 		violations.push(...problems);
 		if (problems.length > 0) return send(response, 400, errorBody(vendor, problems.join('; ')));
@@ -69,16 +71,15 @@ export async function startVendorServer(vendor: Vendor, script: VendorReply[]): 
 			return send(response, 400, errorBody(vendor, 'nothing is left in the script'));
 		}
 		if ('status' in reply) return send(response, reply.status, errorBody(vendor, reply.message));
-		send(
-			response,
-			200,
-			answerBody(
-				vendor,
-				reply,
-				resultsIn(vendor, body).map(({ text }) => text),
-				requests.length
-			)
+		const answer = answerBody(
+			vendor,
+			reply,
+			resultsIn(vendor, body).map(({ text }) => text),
+			requests.length
 		);
+		if (body.stream !== true) return send(response, 200, answer);
+		response.writeHead(200, { 'content-type': 'text/event-stream' });
+		response.end(streamed(vendor, answer));
 	}
 
 	const server = createServer((request, response) => {

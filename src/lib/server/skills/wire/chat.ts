@@ -1,6 +1,6 @@
 /** Chat Completions: a system or developer message, nested tools, `messages`. */
 import { extractToolCalls, toChatTools, toToolResult } from '../adapters.ts';
-import { asRecord, listOf, namesIn, recordsIn, withParagraph, type Json } from './records.ts';
+import { asRecord, listOf, namesIn, recordsIn, withoutParsed, withParagraph, type Json } from './records.ts';
 import type { WireFormat } from './wire-format.ts';
 
 export const chat: WireFormat = {
@@ -22,7 +22,7 @@ export const chat: WireFormat = {
 		const message = choice ? asRecord(choice.message) : Array.isArray(body.tool_calls) ? body : null;
 		const calls = message ? extractToolCalls({ choices: [{ message }] }) : [];
 		return {
-			items: message ? [message] : [],
+			items: recordsIn([withoutParsed(message)]),
 			calls,
 			hasOtherCalls: listOf(message?.tool_calls).length > calls.length,
 			isCutOff: choice?.finish_reason === 'length'

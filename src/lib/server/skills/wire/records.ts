@@ -29,3 +29,12 @@ export function withParagraph(text: string, more: string): string {
 	if (text.includes(more)) return text;
 	return text.trim() === '' ? more : `${text}\n\n${more}`;
 }
+
+/** Without what OpenAI's own client adds when it reads an answer: its server refuses it in a request. */
+export function withoutParsed(value: unknown): unknown {
+	if (Array.isArray(value)) return value.map(withoutParsed);
+	const record = asRecord(value);
+	if (!record) return value;
+	const own = Object.entries(record).filter(([key]) => key !== 'parsed' && key !== 'parsed_arguments');
+	return Object.fromEntries(own.map(([key, each]) => [key, withoutParsed(each)]));
+}

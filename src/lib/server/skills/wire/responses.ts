@@ -1,6 +1,6 @@
 /** The Responses API: `instructions`, flat tools, `input` items. */
 import { extractToolCalls, toToolResult } from '../adapters.ts';
-import { asRecord, listOf, namesIn, recordsIn, withParagraph, type Json } from './records.ts';
+import { asRecord, listOf, namesIn, recordsIn, withoutParsed, withParagraph, type Json } from './records.ts';
 import type { WireFormat } from './wire-format.ts';
 
 /** Calls that wait for an output of the caller, but are no functions. Those of other types were run by the server. */
@@ -22,7 +22,7 @@ export const responses: WireFormat = {
 		const { output, status } = asRecord(response) ?? {};
 		const items = recordsIn(output);
 		return {
-			items,
+			items: recordsIn(withoutParsed(items)),
 			calls: extractToolCalls({ output }),
 			hasOtherCalls: items.some(({ type }) => OTHER_CALLS.has(String(type))),
 			isCutOff: status === 'incomplete'
