@@ -7,7 +7,7 @@ import { checkRoute, isProgramRoute, MANAGER } from '$lib/server/access/caller.t
 import { checkDoor } from '$lib/server/access/doors.ts';
 import { clientAddress } from '$lib/server/access/login.ts';
 import { securityHeaders } from '$lib/server/access/security-headers.ts';
-import { errorResponse } from '$lib/server/http.ts';
+import { errorResponseFor } from '$lib/server/http.ts';
 
 // The development server loads this module anew after a change; the old app must let go of its files first.
 const kept = globalThis as typeof globalThis & { openrouterSkills?: Promise<App> | undefined };
@@ -73,7 +73,7 @@ async function admit(event: RequestEvent): Promise<void> {
 		event.locals.caller = await login.check(proof);
 		checkRoute(event.locals.caller, event.route.id, method);
 	}
-	if (event.url.pathname.startsWith('/api/') && event.route.id === null) {
+	if (isProgramRoute(event.url.pathname) && event.route.id === null) {
 		throw new AppError('not_found', `There is no ${event.url.pathname}.`);
 	}
 }
@@ -81,7 +81,8 @@ async function admit(event: RequestEvent): Promise<void> {
 /** Kit says by itself, as plain text, that a route has no such method. */
 function asJson({ request, route }: RequestEvent, response: Response): Response {
 	if (response.status !== 405 || !isProgramRoute(route.id ?? '')) return response;
-	const answer = errorResponse(new AppError('method_not_allowed', `There is no ${request.method} here.`));
+	const error = new AppError('method_not_allowed', `There is no ${request.method} here.`);
+	const answer = errorResponseFor(route.id ?? '', error);
 	answer.headers.set('allow', response.headers.get('allow') ?? '');
 	return answer;
 }
@@ -90,7 +91,9 @@ function asJson({ request, route }: RequestEvent, response: Response): Response 
 function refusal({ request, route, url, isDataRequest }: RequestEvent, error: unknown): Response {
 	if (!(error instanceof AppError)) logError(url.pathname, error);
 	const isPage = request.method === 'GET' && !isDataRequest && !isProgramRoute(route.id ?? url.pathname);
-	if (!isPage || !(error instanceof AppError && error.code === 'unauthorized')) return errorResponse(error);
+	if (!isPage || !(error instanceof AppError && error.code === 'unauthorized')) {
+		return errorResponseFor(route.id ?? url.pathname, error);
+	}
 	const location = `/login?next=${encodeURIComponent(url.pathname + url.search)}`;
 	return new Response(null, { status: 303, headers: { location } });
 }

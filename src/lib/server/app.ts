@@ -1,7 +1,7 @@
 /** The only place where parts are constructed and joined; the skills' own are in `open-skills.ts`. */
 import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Settings } from '../shared/settings.ts';
 import { createApiKeys, type ApiKeys } from './access/api-keys.ts';
 import { createLogin, type Login } from './access/login.ts';
@@ -11,14 +11,20 @@ import { workspaceOf } from './builtins/workspace-path.ts';
 import type { Config } from './config.ts';
 import { createEvals, type Evals } from './evals/evals.ts';
 import { createLog } from './log.ts';
+import { openMcpServers, type McpServers } from './mcp-servers/mcp-servers.ts';
 import { createModels, type Models } from './models/models.ts';
 import { openSkills, type SkillParts } from './open-skills.ts';
 import { createA2A, type A2A } from './protocols/a2a/a2a.ts';
+import { listenLocal, type LocalSocket } from './protocols/mcp/local-socket.ts';
+import { createMcp, type Mcp } from './protocols/mcp/mcp.ts';
+import { createResponsesApi, type ResponsesApi } from './protocols/responses/responses-api.ts';
 import type { AdHocParts } from './runs/ad-hoc.ts';
 import { createConversationChanges, type ConversationChanges } from './runs/conversation-changes.ts';
 import { openConversationTrash, type ConversationTrash } from './runs/conversation-trash.ts';
+import { joinTools } from './runs/joined-tools.ts';
 import { createOutbox, type Outbox } from './runs/outbox.ts';
 import { Runner } from './runs/runner.ts';
+import type { TurnSetupParts } from './runs/turn-setup.ts';
 import { createCases, type Cases } from './runs/skill-cases.ts';
 import { createWorkspaces, type Workspaces } from './runs/workspaces.ts';
 import { openSqliteStore } from './store/sqlite.ts';
@@ -39,10 +45,18 @@ export interface App extends SkillParts {
 	outbox: Outbox;
 	conversationTrash: ConversationTrash;
 	changes: ConversationChanges;
+	/** Servers whose tools the agent has besides its own. */
+	mcpServers: McpServers;
 	/** Which model answers, now and for whom. */
 	models: Models;
 	/** The agent for other agents. */
 	a2a: A2A;
+	/** The skills for MCP clients. */
+	mcp: Mcp;
+	/** By which `npm run mcp` reaches this server; null where there is none. */
+	localSocket: LocalSocket | null;
+	/** The agent for clients of the Responses API. */
+	responses: ResponsesApi;
 	/** Ends runs and streams, then closes the database. */
 	close(): Promise<void>;
 }
@@ -57,24 +71,31 @@ export async function createApp(config: Config): Promise<App> {
 	const models = createModels({ settings, ports: config.modelPorts });
 	const limits = (): AgentLimits => ({ ...config.limits, ...settings.current().limits });
 	const changes = createConversationChanges();
-	const runner = new Runner({
-		store,
+	const mcpServers = await openMcpServers({
+		...{ store, vault: parts.vault, dataDir: config.dataDir, recorder: parts.recorder },
+		isEnabled: () => settings.current().skillsEnabled,
+		maxOutputBytes: config.skillsMaxOutputBytes,
+		timeoutMs: () => limits().toolTimeoutMs
+	});
+	const turns = {
+		...{ store, models, skills, workspaces, approvals, modes, limits, log },
+		builtins: (offer: BuiltinOffer) =>
+			joinTools([
+				createBuiltinSession(builtins, {
+					...offer,
+					modeOf: modes.modeOf,
+					approvals: config.approvalMode,
+					limits: autoLimitsOf(settings.current())
+				}),
+				mcpServers.tools(offer)
+			]),
+		contextTokens: config.contextTokens
+	};
+	const runner = new Runner({ ...turns, changes });
+	const responses = createResponsesApi({
+		...turns,
 		models,
-		skills,
-		workspaces,
-		approvals,
-		builtins: (offer) =>
-			createBuiltinSession(builtins, {
-				...offer,
-				modeOf: modes.modeOf,
-				approvals: config.approvalMode,
-				limits: autoLimitsOf(settings.current())
-			}),
-		modes,
-		limits,
-		contextTokens: config.contextTokens,
-		changes,
-		log
+		folderOf: (apiKeyId, sessionId) => basename(workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId }))
 	});
 	const outbox = createOutbox({ store, runner, changes });
 	await runner.recover();
@@ -103,6 +124,8 @@ export async function createApp(config: Config): Promise<App> {
 		folder: join(config.dataDir, 'evals')
 	});
 	const apiKeys = createApiKeys(store.apiKeys);
+	const mcp = createMcp({ ...parts, store, adHoc, log, approvalMode: config.approvalMode });
+	const localSocket = await listenLocal(mcp, config.dataDir);
 	return {
 		...parts,
 		config,
@@ -117,18 +140,26 @@ export async function createApp(config: Config): Promise<App> {
 		outbox,
 		conversationTrash,
 		changes,
+		mcpServers,
 		models,
 		a2a: createA2A({
 			...{ store, runner, workspaces, changes, skills, modes, log },
 			isEnabled: () => settings.current().skillsEnabled
 		}),
+		responses,
+		mcp,
+		localSocket,
 		async close() {
-			await Promise.all([runner.close(), conversationTrash.close(), evals.close()]);
+			await Promise.all([localSocket?.close(), mcp.close()]);
+			await Promise.all([responses.close(), runner.close(), conversationTrash.close(), evals.close()]);
+			await mcpServers.close();
 			await closeSkills();
 			await store.close();
 		}
 	};
 }
+
+type BuiltinOffer = Parameters<NonNullable<TurnSetupParts['builtins']>>[0];
 
 function autoLimitsOf({ autoMaxSkills, autoMinScore }: Settings): { maxSkills: number; minScore: number } {
 	return { maxSkills: autoMaxSkills, minScore: autoMinScore };

@@ -4,6 +4,7 @@ import { json } from '@sveltejs/kit';
 import type { z } from 'zod';
 import { AppError } from '../shared/errors.ts';
 import { pageQuery } from '../shared/queries.ts';
+import { ApiError, toApiError } from './protocols/responses/errors.ts';
 
 const MAX_JSON_BYTES = 10 * 1024 * 1024;
 /** An answer to a body that is too large is worth reading so much more of it. */
@@ -70,6 +71,14 @@ export function errorResponse(error: unknown): Response {
 	return json(known.toBody(), { status: known.status, headers: headersOf(known) });
 }
 
+/** Any error in the words of the protocol that the route, or the path, belongs to. */
+export function errorResponseFor(route: string, error: unknown): Response {
+	if (!/^\/v1(\/|$)/.test(route)) return errorResponse(error);
+	const known = toApiError(error);
+	const headers = known.cause instanceof AppError ? headersOf(known.cause) : {};
+	return json(known.toBody(), { status: known.status, headers });
+}
+
 function headersOf({ code, details }: AppError): Record<string, string> {
 	if (code === 'unavailable') return { 'retry-after': String(RETRY_AFTER_SECONDS) };
 	if (code === 'rate_limited') {
@@ -99,9 +108,10 @@ export function eventStream(
 		async pull(stream) {
 			try {
 				const next = await iterator?.next();
+				// What was on its way when the reader went is for nobody.
+				if (controller.signal.aborted) return;
 				if (next && !next.done) return stream.enqueue(encoder.encode(next.value));
-				// Ended because the reader has gone: that stream is closed already.
-				if (!controller.signal.aborted) stream.close();
+				stream.close();
 			} catch (error) {
 				// The head is out, so a broken stream is all that the client can be told; it connects again.
 				logUnexpected(error);
@@ -172,7 +182,25 @@ export function api<Event>(handler: (event: Event) => Promise<Response>): (event
 	};
 }
 
+/** A handler of the Responses API, whose errors are that API's. */
+export function responsesApi<Event>(handler: (event: Event) => Promise<Response>): (event: Event) => Promise<Response> {
+	return async (event) => {
+		try {
+			return await handler(event);
+		} catch (error) {
+			logUnexpected(error);
+			return errorResponseFor('/v1', error);
+		}
+	};
+}
+
+/** SSE as the Responses API has it: each event by its name, and `[DONE]` at the end. */
+export async function* responseEventFrames(events: AsyncIterable<{ type: string }>): AsyncGenerator<string> {
+	for await (const event of events) yield `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+	yield 'data: [DONE]\n\n';
+}
+
 function logUnexpected(error: unknown): void {
-	if (error instanceof AppError) return;
+	if (error instanceof AppError || error instanceof ApiError) return;
 	process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
 }

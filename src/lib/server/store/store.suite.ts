@@ -1,6 +1,7 @@
 /** What every store promises, whichever database it is on. */
 import type { Kysely } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
+import { testMcpServers } from './mcp-servers.suite.ts';
 import { testApiKeys } from './api-keys.suite.ts';
 import { testBranches } from './branches.suite.ts';
 import { testConversationSkills } from './conversation-skills.suite.ts';
@@ -11,6 +12,7 @@ import type { Bench } from './fixtures.suite.ts';
 import { testLoginSessions } from './login-sessions.suite.ts';
 import { testMessages } from './messages.suite.ts';
 import { testNetworkGrants } from './network-grants.suite.ts';
+import { testResponses } from './responses.suite.ts';
 import { testRunStart } from './run-start.suite.ts';
 import { testRuns } from './runs.suite.ts';
 import type { Database } from './schema.ts';
@@ -41,6 +43,8 @@ export function testStore(name: string, open: () => Promise<Kysely<Database>>): 
 		afterAll(() => bench.store.close());
 
 		testApiKeys(() => bench);
+
+		testMcpServers(() => bench);
 		testConversations(() => bench);
 		testConversationSkills(() => bench);
 		testConversationMarks(() => bench);
@@ -48,6 +52,7 @@ export function testStore(name: string, open: () => Promise<Kysely<Database>>): 
 		testMessages(() => bench);
 		testRunStart(() => bench);
 		testRuns(() => bench);
+		testResponses(() => bench);
 		testBranches(() => bench);
 		testLoginSessions(() => bench);
 		testSecrets(() => bench);

@@ -8,10 +8,12 @@ import type { Conversations } from './conversations.ts';
 import { createConversations } from './conversations.ts';
 import { createLoginSessions, type LoginSessions } from './login-sessions.ts';
 import type { Messages } from './messages.ts';
+import { createMcpServers, type McpServers } from './mcp-servers.ts';
 import { createMessages } from './messages.ts';
 import { createNetworkGrants, type NetworkGrants } from './network-grants.ts';
 import { createQueue, type Queue } from './queue.ts';
 import { createEvalRuns, type EvalRuns } from './eval-runs.ts';
+import { createResponses, type Responses } from './responses.ts';
 import type { Runs } from './runs.ts';
 import { createRuns } from './runs.ts';
 import type { Database } from './schema.ts';
@@ -33,6 +35,8 @@ export interface Store {
 	conversationSkills: ConversationSkills;
 	messages: Messages;
 	runs: Runs;
+	/** Those that callers of the API may go on from. */
+	responses: Responses;
 	queue: Queue;
 	approvals: Approvals;
 	compactions: Compactions;
@@ -48,6 +52,7 @@ export interface Store {
 	settings: StoredSettings;
 	networkGrants: NetworkGrants;
 	secrets: Secrets;
+	mcpServers: McpServers;
 	/** Ends the connection; nothing can be asked afterwards. */
 	close(): Promise<void>;
 }
@@ -60,6 +65,7 @@ export function createStore(db: Kysely<Database>): Store {
 		conversationSkills: withStorageErrors(createConversationSkills(db)),
 		messages: withStorageErrors(createMessages(db)),
 		runs: withStorageErrors(createRuns(db)),
+		responses: withStorageErrors(createResponses(db)),
 		queue: withStorageErrors(createQueue(db)),
 		approvals: withStorageErrors(createApprovals(db)),
 		compactions: withStorageErrors(createCompactions(db)),
@@ -75,6 +81,7 @@ export function createStore(db: Kysely<Database>): Store {
 		settings: withStorageErrors(createStoredSettings(db)),
 		networkGrants: withStorageErrors(createNetworkGrants(db)),
 		secrets: withStorageErrors(createSecrets(db)),
+		mcpServers: withStorageErrors(createMcpServers(db)),
 		close: () => db.destroy()
 	};
 }

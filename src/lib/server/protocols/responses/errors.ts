@@ -1,0 +1,90 @@
+/** What goes wrong, in the words of the Responses API: `{error: {message, type, code, param}}` with a status (FEATURES F12). */
+import { AppError, type ErrorCode } from '../../../shared/errors.ts';
+
+export interface ApiErrorBody {
+	error: { message: string; type: string; code: string | null; param: string | null };
+}
+
+/** A request that is refused, or an answer that did not come to be. */
+export class ApiError extends Error {
+	override readonly name = 'ApiError';
+	readonly status: number;
+	readonly code: string | null;
+	/** The parameter that is wrong, as in `input[0].content`; null for none. */
+	readonly param: string | null;
+
+	constructor(
+		status: number,
+		message: string,
+		{ code = null, param = null, cause }: { code?: string | null; param?: string | null; cause?: unknown } = {}
+	) {
+		super(message, { cause });
+		this.status = status;
+		this.code = code;
+		this.param = param;
+	}
+
+	get type(): string {
+		return typeOf(this.status);
+	}
+
+	toBody(): ApiErrorBody {
+		const { message, type, code, param } = this;
+		return { error: { message, type, code, param } };
+	}
+}
+
+/** Names of the types as OpenAI's clients know them. */
+function typeOf(status: number): string {
+	if (status === 401) return 'authentication_error';
+	if (status === 403) return 'permission_error';
+	if (status === 429) return 'rate_limit_error';
+	return status < 500 ? 'invalid_request_error' : 'server_error';
+}
+
+const CODES: Partial<Record<ErrorCode, string>> = {
+	invalid_input: 'invalid_value',
+	unauthorized: 'invalid_api_key',
+	rate_limited: 'rate_limit_exceeded',
+	internal: 'server_error'
+};
+
+/** Any error as the API's own; what nobody expected says nothing of itself. */
+export function toApiError(error: unknown): ApiError {
+	if (error instanceof ApiError) return error;
+	if (!(error instanceof AppError)) {
+		return new ApiError(500, 'Something went wrong in the server; its log says more.', { code: 'server_error' });
+	}
+	const { code, status, message, hint, details } = error;
+	const field = (details as { field?: unknown } | undefined)?.field;
+	return new ApiError(status, hint === undefined ? message : `${message} ${hint}`, {
+		code: CODES[code] ?? code,
+		param: typeof field === 'string' && field !== 'body' ? field : null,
+		cause: error
+	});
+}
+
+/** How an answer that ended in an error is told; what is wrong at the model's server is not the caller's key's fault. */
+const OUTCOMES: Record<string, { status: number; code: string }> = {
+	unauthorized: { status: 502, code: 'upstream_unauthorized' },
+	insufficient_credits: { status: 402, code: 'insufficient_credits' },
+	moderation: { status: 400, code: 'content_filter' },
+	model_not_found: { status: 404, code: 'model_not_found' },
+	context_length_exceeded: { status: 400, code: 'context_length_exceeded' },
+	rate_limited: { status: 429, code: 'rate_limit_exceeded' },
+	timeout: { status: 504, code: 'timeout' },
+	internal: { status: 500, code: 'server_error' },
+	repeated_call: { status: 500, code: 'repeated_call' },
+	interrupted: { status: 503, code: 'interrupted' }
+};
+
+/** A run's error (`RUN_ERROR`). */
+export function runFailure(code: string | undefined, message: string): ApiError {
+	// A failure that was told already bears its own name.
+	const told = Object.values(OUTCOMES).find((each) => each.code === code);
+	const outcome = told ?? OUTCOMES[code ?? 'internal'] ?? { status: 502, code: code ?? 'server_error' };
+	return new ApiError(outcome.status, message, {
+		code: outcome.code,
+		param: outcome.code === 'model_not_found' ? 'model' : null
+	});
+}

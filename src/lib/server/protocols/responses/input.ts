@@ -1,0 +1,155 @@
+/** The items of a request → the items that the model is sent: references resolved, thoughts unsealed, files kept. */
+import type { ResponseItem } from '../../agent/model.ts';
+import type { Workspaces } from '../../runs/workspaces.ts';
+import { ApiError } from './errors.ts';
+import { keepFile } from './files.ts';
+import type { InputItem, ResponseRequest } from './request.ts';
+import { unseal } from './sealed.ts';
+
+export interface InputContext {
+	/** What answers: reasoning of another model is left out. */
+	model: string;
+	workspaces: Workspaces;
+	folder: string;
+	/** Calls of the chain that the request goes on from. */
+	calls: ReadonlySet<string>;
+	/** An item of a stored response of the same caller. */
+	find(id: string): Promise<Record<string, unknown> | null>;
+}
+
+/** @throws ApiError that names the item */
+export async function readInput(input: ResponseRequest['input'], context: InputContext): Promise<ResponseItem[]> {
+	if (typeof input === 'string') return [userText(input)];
+	const items: ResponseItem[] = [];
+	const calls = new Set(context.calls);
+	for (const [index, item] of (input ?? []).entries()) {
+		const read = await readItem(item, `input[${index}]`, context);
+		for (const each of read.items) {
+			if (each.type === 'function_call') calls.add(String(each.call_id));
+			if (each.type === 'function_call_output' && !calls.has(String(each.call_id))) {
+				const sentence = `No tool call found for function call output with call_id ${String(each.call_id)}.`;
+				throw new ApiError(400, sentence, { code: 'invalid_value', param: `input[${index}]` });
+			}
+		}
+		const place = read.before === undefined ? -1 : items.findLastIndex(({ call_id }) => call_id === read.before);
+		items.splice(place < 0 ? items.length : place, 0, ...read.items);
+	}
+	return items;
+}
+
+function userText(text: string): ResponseItem {
+	return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
+}
+
+interface ReadItem {
+	items: ResponseItem[];
+	/** The call that they belong before. */
+	before?: string | undefined;
+}
+
+async function readItem(item: InputItem, param: string, context: InputContext): Promise<ReadItem> {
+	switch (item.type) {
+		case 'item_reference': {
+			const found = await context.find(item.id);
+			if (!found)
+				throw new ApiError(400, `Item with id '${item.id.slice(0, 100)}' not found.`, {
+					code: 'item_not_found',
+					param
+				});
+			return readOwn(found, param, context);
+		}
+		case 'reasoning':
+			return readThought(item, param, context);
+		case 'compaction':
+			return unsealed(item.encrypted_content, param, context) ?? { items: [item] };
+		case 'function_call': {
+			const { type, call_id, name, arguments: text } = item;
+			return { items: [{ type, call_id, name, arguments: text }] };
+		}
+		case 'function_call_output': {
+			const { type, call_id, output } = item;
+			const content = typeof output === 'string' ? output : await readParts(output, `${param}.output`, context);
+			return { items: [{ type, call_id, output: content }] };
+		}
+		case 'message': {
+			const { type, role, content } = item;
+			const textType = role === 'assistant' ? 'output_text' : 'input_text';
+			const parts =
+				typeof content === 'string'
+					? [{ type: textType, text: content }]
+					: await readParts(content, `${param}.content`, context);
+			const phase = role === 'assistant' ? item.phase : undefined;
+			return { items: [{ type, role, content: parts, ...(phase ? { phase } : {}) }] };
+		}
+		default:
+			return item satisfies never;
+	}
+}
+
+/** An item that this server has given. */
+async function readOwn(item: Record<string, unknown>, param: string, context: InputContext): Promise<ReadItem> {
+	if (item.type === 'reasoning') return readThought(item, param, context);
+	if (item.type === 'compaction') return unsealed(item.encrypted_content, param, context) ?? { items: [] };
+	const { id: _id, status: _status, openrouter_skills: _executed, ...kept } = item;
+	return { items: [kept as ResponseItem] };
+}
+
+/** What only its own server can read is of use to that one alone; the rest was for people. */
+async function readThought(item: Record<string, unknown>, param: string, context: InputContext): Promise<ReadItem> {
+	if (typeof item.encrypted_content === 'string') {
+		return unsealed(item.encrypted_content, param, context) ?? { items: [item as ResponseItem] };
+	}
+	const stored = typeof item.id === 'string' ? await context.find(item.id) : null;
+	return (
+		(typeof stored?.encrypted_content === 'string' && unsealed(stored.encrypted_content, param, context)) || {
+			items: []
+		}
+	);
+}
+
+function unsealed(text: unknown, param: string, { model }: InputContext): ReadItem | null {
+	const sealed = unseal(String(text));
+	if (sealed === null) return null;
+	if (sealed === 'damaged') {
+		const place = `${param}.encrypted_content`;
+		throw new ApiError(400, `${place}: is damaged; send it as it was given`, {
+			code: 'invalid_encrypted_content',
+			param: place
+		});
+	}
+	const isOwn = sealed.model === model;
+	return { items: sealed.items.filter(({ type }) => isOwn || type !== 'reasoning'), before: sealed.before };
+}
+
+type Part = {
+	type: string;
+	filename?: string | null | undefined;
+	file_data?: string | null | undefined;
+	file_url?: string | null | undefined;
+} & Record<string, unknown>;
+
+/** Files become files of the workspace, named in a part of their own, as the built-in chat names them. */
+async function readParts(
+	parts: readonly Part[],
+	param: string,
+	context: InputContext
+): Promise<Record<string, unknown>[]> {
+	const read: Record<string, unknown>[] = [];
+	const names: string[] = [];
+	for (const [index, part] of parts.entries()) {
+		const place = `${param}[${index}]`;
+		if (part.type === 'input_image' && !part.image_url) throw missing(`${place}.image_url`);
+		if (part.type === 'input_image') read.push({ ...part, detail: part.detail ?? 'auto' });
+		else if (part.type !== 'input_file' || part.file_url) read.push(part);
+		else if (typeof part.file_data !== 'string') throw missing(`${place}.file_data`);
+		else names.push(await keepFile(context, part, place));
+	}
+	if (names.length > 0) {
+		read.push({ type: 'input_text', text: `Attached files:\n${names.map((name) => `- ${name}`).join('\n')}` });
+	}
+	return read;
+}
+
+function missing(param: string): ApiError {
+	return new ApiError(400, `Missing required parameter: '${param}'.`, { code: 'missing_required_parameter', param });
+}

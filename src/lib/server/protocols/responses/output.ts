@@ -1,0 +1,326 @@
+/**
+ * The events of a turn → the items and events of a response. One fold for both ways of answering: what a stream has
+ * told is what the whole response holds.
+ *
+ * A caller's call is a `function_call`. A skill's call has been run already: a client that saw it as `function_call`
+ * would run it again, or stumble over its name. So it is told as `reasoning`, whose summary says what was done and
+ * whose `encrypted_content` brings call and result back; who asks for `items` gets `function_call` and
+ * `function_call_output`. Both carry `openrouter_skills: {executed: true, …}`.
+ */
+import type { RunEvent } from '../../../shared/events.ts';
+import type { ResponseItem } from '../../agent/model.ts';
+import { callText, resultText } from './executed-text.ts';
+import { finishedMessage } from './message-item.ts';
+import { seal } from './sealed.ts';
+import type { BareEvent, CallItem, ExecutedCall, ItemStatus, MessageItem, OutputItem, ReasoningItem } from './wire.ts';
+
+/** What a turn tells: its events, and the items of each step as they become final. */
+export type TurnEvent = RunEvent | { type: 'ITEMS'; items: ResponseItem[] };
+
+export interface OutputOptions {
+	/** Of the response; the items' ids are made of it. */
+	responseId: string;
+	model: string;
+	/** Is it a call for the caller to run? */
+	isCallers(name: string): boolean;
+	/** How skills' calls are told. */
+	calls: 'reasoning' | 'items';
+}
+
+type Open =
+	| { kind: 'text'; item: MessageItem; index: number; text: string }
+	| { kind: 'reasoning'; item: ReasoningItem; index: number; text: string }
+	| { kind: 'call'; item: CallItem; index: number };
+
+/** A skill's call, from its beginning to its result. */
+interface Running {
+	call: ExecutedCall;
+	/** The item that tells of it; null until its arguments are whole. */
+	open: Extract<Open, { kind: 'reasoning' }> | null;
+}
+
+export class Output {
+	readonly items: OutputItem[] = [];
+	readonly #options: OutputOptions;
+	readonly #open = new Map<string, Open>();
+	/** Texts and thoughts of this step that have ended, and wait for their final items. */
+	#ended: Exclude<Open, { kind: 'call' }>[] = [];
+	readonly #running = new Map<string, Running>();
+
+	constructor(options: OutputOptions) {
+		this.#options = options;
+	}
+
+	/** What an event comes to; nothing for most that are for people. */
+	*read(event: TurnEvent): Generator<BareEvent> {
+		switch (event.type) {
+			case 'TEXT_MESSAGE_START':
+				return yield* this.#beginText(event.messageId);
+			case 'TEXT_MESSAGE_CONTENT':
+				return yield* this.#addText(event.messageId, event.delta);
+			case 'REASONING_MESSAGE_START': {
+				const open = this.#reasoning();
+				this.#open.set(event.messageId, open);
+				return yield* this.#beginReasoning(open);
+			}
+			case 'REASONING_MESSAGE_CONTENT': {
+				const open = this.#open.get(event.messageId);
+				if (open?.kind === 'reasoning') yield* this.#addReasoning(open, event.delta);
+				return;
+			}
+			case 'TEXT_MESSAGE_END':
+			case 'REASONING_MESSAGE_END': {
+				const open = this.#open.get(event.messageId);
+				if (open && open.kind !== 'call') this.#ended.push(open);
+				this.#open.delete(event.messageId);
+				return;
+			}
+			case 'TOOL_CALL_START':
+				return yield* this.#beginCall(event.toolCallId, event.toolCallName);
+			case 'TOOL_CALL_ARGS':
+				return yield* this.#addArguments(event.toolCallId, event.delta);
+			case 'TOOL_CALL_END':
+				return yield* this.#endCall(event.toolCallId);
+			case 'TOOL_CALL_RESULT':
+				return yield* this.#result(event.toolCallId, event.content, event.metadata?.isError === true);
+			case 'CUSTOM':
+				return this.#note(event);
+			case 'ITEMS':
+				return yield* this.#finishStep(event.items);
+			default:
+		}
+	}
+
+	/** Closes what is still open, as unfinished. */
+	*close(): Generator<BareEvent> {
+		yield* this.#finishStep([], 'incomplete');
+		for (const [id, open] of this.#open) {
+			this.#open.delete(id);
+			if (open.kind === 'call') yield* this.#closeCall(open, 'incomplete');
+			else if (open.kind === 'text') yield* this.#closeText(open, null, 'incomplete');
+			else yield* this.#closeReasoning(open);
+		}
+		for (const [id, running] of this.#running) {
+			this.#running.delete(id);
+			if (running.open) yield* this.#closeReasoning(running.open);
+		}
+	}
+
+	#id(prefix: string): string {
+		return `${prefix}_${this.#options.responseId.replace(/^resp_/, '')}_${this.items.length}`;
+	}
+
+	#add<Item extends OutputItem>(item: Item): { item: Item; index: number } {
+		return { item, index: this.items.push(item) - 1 };
+	}
+
+	*#beginText(messageId: string): Generator<BareEvent> {
+		const id = this.#id('msg');
+		const made = this.#add<MessageItem>({ type: 'message', id, status: 'in_progress', role: 'assistant', content: [] });
+		this.#open.set(messageId, { kind: 'text', ...made, text: '' });
+		yield added(made);
+		yield { type: 'response.content_part.added', ...at(made), content_index: 0, part: textPart('') };
+	}
+
+	*#addText(messageId: string, delta: string): Generator<BareEvent> {
+		const open = this.#open.get(messageId);
+		if (open?.kind !== 'text') return;
+		open.text += delta;
+		yield { type: 'response.output_text.delta', ...at(open), content_index: 0, delta, logprobs: [] };
+	}
+
+	*#closeText(
+		open: Extract<Open, { kind: 'text' }>,
+		final: ResponseItem | null,
+		status: ItemStatus = 'completed'
+	): Generator<BareEvent> {
+		const { part, phase } = finishedMessage(open.text, final);
+		for (const [index, annotation] of part.annotations.entries()) {
+			yield {
+				type: 'response.output_text.annotation.added',
+				...at(open),
+				...{ content_index: 0, annotation_index: index, annotation }
+			};
+		}
+		const { text, logprobs } = part;
+		yield { type: 'response.output_text.done', ...at(open), content_index: 0, text, logprobs };
+		yield { type: 'response.content_part.done', ...at(open), content_index: 0, part };
+		Object.assign(open.item, { status, content: [part] }, phase === undefined ? {} : { phase });
+		yield done(open);
+	}
+
+	#reasoning(executed?: ExecutedCall): Extract<Open, { kind: 'reasoning' }> {
+		const item: ReasoningItem = { type: 'reasoning', id: this.#id('rs'), summary: [] };
+		if (executed) item.openrouter_skills = executed;
+		return { kind: 'reasoning', ...this.#add(item), text: '' };
+	}
+
+	*#beginReasoning(open: Extract<Open, { kind: 'reasoning' }>): Generator<BareEvent> {
+		yield added(open);
+		const part = { type: 'summary_text', text: '' };
+		yield { type: 'response.reasoning_summary_part.added', ...at(open), summary_index: 0, part };
+	}
+
+	*#addReasoning(open: Extract<Open, { kind: 'reasoning' }>, delta: string): Generator<BareEvent> {
+		open.text += delta;
+		yield { type: 'response.reasoning_summary_text.delta', ...at(open), summary_index: 0, delta };
+	}
+
+	*#closeReasoning(open: Extract<Open, { kind: 'reasoning' }>, sealed?: string): Generator<BareEvent> {
+		const part = { type: 'summary_text' as const, text: open.text };
+		yield { type: 'response.reasoning_summary_text.done', ...at(open), summary_index: 0, text: open.text };
+		yield { type: 'response.reasoning_summary_part.done', ...at(open), summary_index: 0, part };
+		Object.assign(open.item, { summary: [part] }, sealed === undefined ? {} : { encrypted_content: sealed });
+		yield done(open);
+	}
+
+	*#beginCall(callId: string, name: string): Generator<BareEvent> {
+		if (!this.#options.isCallers(name)) {
+			this.#running.set(callId, { call: { executed: true, call_id: callId, name, arguments: '' }, open: null });
+			return;
+		}
+		const item: CallItem = {
+			type: 'function_call',
+			...{ id: this.#id('fc'), call_id: callId, name, arguments: '', status: 'in_progress' }
+		};
+		const made = this.#add(item);
+		this.#open.set(callId, { kind: 'call', ...made });
+		yield added(made);
+	}
+
+	*#addArguments(callId: string, delta: string): Generator<BareEvent> {
+		const running = this.#running.get(callId);
+		if (running) running.call.arguments += delta;
+		const open = this.#open.get(callId);
+		if (open?.kind !== 'call') return;
+		open.item.arguments += delta;
+		yield { type: 'response.function_call_arguments.delta', ...at(open), delta };
+	}
+
+	*#endCall(callId: string): Generator<BareEvent> {
+		const running = this.#running.get(callId);
+		if (running) return yield* this.#tellCall(running);
+		const open = this.#open.get(callId);
+		this.#open.delete(callId);
+		if (open?.kind === 'call') yield* this.#closeCall(open, 'completed');
+	}
+
+	*#closeCall(open: Extract<Open, { kind: 'call' }>, status: ItemStatus): Generator<BareEvent> {
+		open.item.status = status;
+		yield { type: 'response.function_call_arguments.done', ...at(open), arguments: open.item.arguments };
+		yield done(open);
+	}
+
+	/** A skill's call is whole, and begins to run. */
+	*#tellCall(running: Running): Generator<BareEvent> {
+		const { call } = running;
+		if (this.#options.calls === 'reasoning') {
+			running.open = this.#reasoning(call);
+			yield* this.#beginReasoning(running.open);
+			return yield* this.#addReasoning(running.open, callText(call));
+		}
+		const { call_id, name, arguments: text } = call;
+		const item: CallItem = {
+			type: 'function_call',
+			id: this.#id('fc'),
+			call_id,
+			name,
+			arguments: '',
+			status: 'in_progress'
+		};
+		const made = this.#add<CallItem>({ ...item, openrouter_skills: { ...call } });
+		yield added(made);
+		made.item.arguments = text;
+		yield { type: 'response.function_call_arguments.delta', ...at(made), delta: text };
+		yield* this.#closeCall({ kind: 'call', ...made }, 'completed');
+	}
+
+	*#result(callId: string, output: string, isError: boolean): Generator<BareEvent> {
+		const running = this.#running.get(callId);
+		if (!running) return;
+		this.#running.delete(callId);
+		const { call, open } = running;
+		Object.assign(call, { output, is_error: isError });
+		if (open) {
+			yield* this.#addReasoning(open, resultText(call));
+			return yield* this.#closeReasoning(open, seal({ items: itemsOf(call), model: this.#options.model }));
+		}
+		const made = this.#add({
+			type: 'function_call_output' as const,
+			...{ id: this.#id('fco'), call_id: callId, output, status: 'completed' as const, openrouter_skills: call }
+		});
+		yield { ...added(made), item: { ...made.item, output: '', status: 'in_progress' } };
+		yield done(made);
+	}
+
+	/** What people are shown of an execution, for the item that tells of it. */
+	#note(event: Extract<RunEvent, { type: 'CUSTOM' }>): void {
+		if (event.name !== 'skill.started' && event.name !== 'skill.finished' && event.name !== 'skill.loaded') return;
+		const call = this.#running.get(event.value.toolCallId)?.call;
+		if (!call) return;
+		if (event.name === 'skill.loaded') call.skill = event.value.skill;
+		if (event.name === 'skill.started') Object.assign(call, { skill: event.value.skill, script: event.value.script });
+		if (event.name === 'skill.finished') {
+			const { exitCode, durationMs, files } = event.value;
+			Object.assign(call, { exit_code: exitCode, duration_ms: durationMs, files });
+		}
+	}
+
+	/** The step's final items say what its deltas do not: citations, phases, and thoughts that only the server can read. */
+	*#finishStep(items: readonly ResponseItem[], status: ItemStatus = 'completed'): Generator<BareEvent> {
+		const messages = items.filter(({ type }) => type === 'message');
+		const thoughts = items.filter(({ type }) => type === 'reasoning');
+		const hidden = new Set(thoughts);
+		for (const open of this.#ended.splice(0)) {
+			if (open.kind === 'text') {
+				yield* this.#closeText(
+					open,
+					takeFirst(messages, (item) => finishedMessage(open.text, item).isSame),
+					status
+				);
+				continue;
+			}
+			const final = thoughts.shift();
+			if (final) hidden.delete(final);
+			yield* this.#closeReasoning(open, final && seal({ items: [final], model: this.#options.model }));
+		}
+		if (hidden.size === 0) return;
+		const before = items.find(({ type }) => type === 'function_call')?.call_id;
+		const open = this.#reasoning();
+		yield added(open);
+		open.item.encrypted_content = seal({
+			...{ items: [...hidden], model: this.#options.model },
+			...(typeof before === 'string' ? { before } : {})
+		});
+		yield done(open);
+	}
+}
+
+/** Call and result as the model's server takes them. */
+function itemsOf({ call_id, name, arguments: text, output = '' }: ExecutedCall): ResponseItem[] {
+	return [
+		{ type: 'function_call', call_id, name, arguments: text },
+		{ type: 'function_call_output', call_id, output }
+	];
+}
+
+function takeFirst(items: ResponseItem[], isIt: (item: ResponseItem) => boolean): ResponseItem | null {
+	const index = items.findIndex(isIt);
+	return index < 0 ? null : (items.splice(index, 1)[0] ?? null);
+}
+
+function textPart(text: string): Record<string, unknown> {
+	return { type: 'output_text', text, annotations: [], logprobs: [] };
+}
+
+function at({ item, index }: { item: OutputItem; index: number }): { item_id: string; output_index: number } {
+	return { item_id: item.id, output_index: index };
+}
+
+function added({ item, index }: { item: OutputItem; index: number }): BareEvent {
+	return { type: 'response.output_item.added', output_index: index, item: structuredClone(item) };
+}
+
+function done({ item, index }: { item: OutputItem; index: number }): BareEvent {
+	return { type: 'response.output_item.done', output_index: index, item: structuredClone(item) };
+}

@@ -1,0 +1,244 @@
+/** What may be asked of `POST /v1/responses`: `CreateResponseBody` of Open Responses, checked (FEATURES F12). */
+import { z } from 'zod';
+import { MAX_MODEL_ID, REASONING_EFFORTS } from '../../../shared/model-values.ts';
+import { ApiError } from './errors.ts';
+
+const MAX_TEXT = 10_485_760;
+const MAX_IMAGE = 20_971_520;
+const MAX_FILE = 33_554_432;
+/** What lies in each other deeper than this, no schema and no message needs; writing it would exhaust the stack. */
+const MAX_DEPTH = 64;
+
+const longText = z.string().max(MAX_TEXT);
+const callId = z.string().min(1).max(64);
+const toolName = z
+	.string()
+	.min(1)
+	.max(64)
+	.regex(/^[a-zA-Z0-9_-]+$/, 'must be letters, digits, “_” and “-”');
+const status = z.string().nullish();
+const id = z.string().nullish();
+
+const inputText = z.object({ type: z.literal('input_text'), text: longText });
+const inputImage = z.object({
+	type: z.literal('input_image'),
+	image_url: z.string().max(MAX_IMAGE).nullish(),
+	detail: z.enum(['low', 'high', 'auto', 'original']).nullish()
+});
+const inputFile = z.object({
+	type: z.literal('input_file'),
+	filename: z.string().nullish(),
+	file_data: z.string().max(MAX_FILE).nullish(),
+	file_url: z.string().nullish()
+});
+const inputVideo = z.object({ type: z.literal('input_video'), video_url: z.string() });
+/** Citations come back as they were given. */
+const outputText = z.object({
+	type: z.literal('output_text'),
+	text: longText,
+	annotations: z.array(z.looseObject({ type: z.string() })).optional()
+});
+const refusal = z.object({ type: z.literal('refusal'), refusal: longText });
+
+const inputParts = z.array(z.discriminatedUnion('type', [inputText, inputImage, inputFile]));
+const message = { id, type: z.literal('message'), status };
+const written = z.union([z.array(z.discriminatedUnion('type', [inputText])), longText]);
+
+const messageItem = z.discriminatedUnion('role', [
+	z.object({ ...message, role: z.literal('user'), content: z.union([inputParts, longText]) }),
+	z.object({ ...message, role: z.literal('system'), content: written }),
+	z.object({ ...message, role: z.literal('developer'), content: written }),
+	z.object({
+		...message,
+		role: z.literal('assistant'),
+		content: z.union([z.array(z.discriminatedUnion('type', [outputText, refusal])), longText]),
+		phase: z.enum(['commentary', 'final_answer']).nullish()
+	})
+]);
+
+const item = z.discriminatedUnion('type', [
+	messageItem,
+	z.object({ type: z.literal('item_reference'), id: z.string() }),
+	z.object({
+		id,
+		type: z.literal('reasoning'),
+		summary: z.array(z.object({ type: z.literal('summary_text'), text: longText })),
+		content: z.array(z.looseObject({ type: z.string() })).nullish(),
+		encrypted_content: longText.nullish()
+	}),
+	z.object({ id, type: z.literal('compaction'), encrypted_content: longText }),
+	z.object({ id, type: z.literal('function_call'), call_id: callId, name: toolName, arguments: z.string(), status }),
+	z.object({
+		id,
+		type: z.literal('function_call_output'),
+		call_id: callId,
+		output: z.union([longText, z.array(z.discriminatedUnion('type', [inputText, inputImage, inputFile, inputVideo]))]),
+		status
+	})
+]);
+
+/** Clients leave out the type of a message, or of a reference, as the document of the API allows them in prose. */
+const inputItem = z.preprocess((value) => {
+	if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+	if ('type' in value && value.type !== null && value.type !== undefined) return value;
+	if ('role' in value) return { ...value, type: 'message' };
+	return 'id' in value ? { ...value, type: 'item_reference' } : value;
+}, item);
+
+export const responseInput = z.union([longText, z.array(inputItem)]);
+
+const functionTool = z.object({
+	type: z.literal('function'),
+	name: toolName,
+	description: z.string().nullish(),
+	parameters: z.record(z.string(), z.unknown()).nullish(),
+	strict: z.boolean().nullish()
+});
+
+const specificTool = z.object({ type: z.literal('function'), name: toolName });
+const toolChoiceValue = z.enum(['none', 'auto', 'required']);
+const toolChoice = z.union([
+	toolChoiceValue,
+	z.discriminatedUnion('type', [
+		specificTool,
+		z.object({
+			type: z.literal('allowed_tools'),
+			tools: z.array(specificTool).min(1).max(128),
+			mode: toolChoiceValue.default('auto')
+		})
+	])
+]);
+
+const textFormat = z.discriminatedUnion('type', [
+	z.object({ type: z.literal('text') }),
+	z.object({ type: z.literal('json_object') }),
+	z.object({
+		type: z.literal('json_schema'),
+		name: z.string().optional(),
+		description: z.string().nullish(),
+		schema: z.record(z.string(), z.unknown()).optional(),
+		strict: z.boolean().nullish()
+	})
+]);
+
+const count = z.number().int();
+
+export const createResponseBody = z.object({
+	model: z.string().max(MAX_MODEL_ID).nullish(),
+	input: responseInput.nullish(),
+	previous_response_id: z.string().max(200).nullish(),
+	include: z.array(z.enum(['reasoning.encrypted_content', 'message.output_text.logprobs'])).nullish(),
+	tools: z.array(functionTool).nullish(),
+	tool_choice: toolChoice.nullish(),
+	metadata: z
+		.record(z.string(), z.string().max(512))
+		.refine((pairs) => Object.keys(pairs).length <= 16, 'must have at most 16 entries')
+		.nullish(),
+	text: z.object({ format: textFormat.nullish(), verbosity: z.enum(['low', 'medium', 'high']).nullish() }).nullish(),
+	temperature: z.number().nullish(),
+	top_p: z.number().nullish(),
+	presence_penalty: z.number().nullish(),
+	frequency_penalty: z.number().nullish(),
+	parallel_tool_calls: z.boolean().nullish(),
+	stream: z.boolean().nullish(),
+	stream_options: z.object({ include_obfuscation: z.boolean().nullish() }).nullish(),
+	background: z.boolean().nullish(),
+	max_output_tokens: count.min(16).nullish(),
+	max_tool_calls: count.min(1).nullish(),
+	reasoning: z
+		.object({ effort: z.enum(REASONING_EFFORTS).nullish(), summary: z.enum(['concise', 'detailed', 'auto']).nullish() })
+		.nullish(),
+	safety_identifier: z.string().max(64).nullish(),
+	prompt_cache_key: z.string().max(64).nullish(),
+	truncation: z.enum(['auto', 'disabled']).nullish(),
+	instructions: longText.nullish(),
+	store: z.boolean().nullish(),
+	service_tier: z.enum(['auto', 'default', 'flex', 'priority']).nullish(),
+	top_logprobs: count.min(0).max(20).nullish(),
+	/** Not of the document: what the request may use of the skills (FEATURES B14, D42), and how calls of theirs are told. */
+	openrouter_skills: z
+		.strictObject({
+			allowed: z.array(z.string().max(200)).max(1000).optional(),
+			builtins: z.array(z.string().max(200)).max(100).optional(),
+			calls: z.enum(['reasoning', 'items']).optional()
+		})
+		.nullish()
+});
+
+export type ResponseRequest = z.output<typeof createResponseBody>;
+export type InputItem = Extract<ResponseRequest['input'], unknown[]>[number];
+
+/** Things of other servers that would change what is answered, were they passed over in silence. */
+const UNSUPPORTED: readonly string[] = ['conversation', 'prompt'];
+
+/** @throws ApiError that names the parameter */
+export function readResponseRequest(body: unknown): ResponseRequest {
+	const request = checkBody(createResponseBody, body);
+	const given = body as Record<string, unknown>;
+	const other = UNSUPPORTED.find((name) => given[name] !== undefined && given[name] !== null);
+	if (other !== undefined)
+		throw unsupported(other, `“${other}” is not supported; use previous_response_id, or send the items.`);
+	if (request.background) {
+		throw unsupported('background', 'Responses in the background are not supported; use stream: true for long ones.');
+	}
+	const names = (request.tools ?? []).map(({ name }) => name);
+	const twice = names.find((name, index) => names.indexOf(name) !== index);
+	if (twice !== undefined) {
+		throw new ApiError(400, `tools: there are two tools “${twice}”.`, { code: 'invalid_value', param: 'tools' });
+	}
+	return request;
+}
+
+/** Checks a body. @throws ApiError that names the parameter */
+export function checkBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+	if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+		throw new ApiError(400, 'The body must be a JSON object.', { code: 'invalid_type' });
+	}
+	if (isDeeperThan(MAX_DEPTH, body)) {
+		throw new ApiError(400, `The body is nested deeper than ${MAX_DEPTH} levels.`, { code: 'invalid_value' });
+	}
+	const parsed = schema.safeParse(body);
+	if (parsed.success) return parsed.data;
+	const { path, message: problem } = deepest(parsed.error.issues);
+	const param = path.length > 0 ? paramOf(path) : null;
+	throw new ApiError(400, param === null ? problem : `${param}: ${problem}`, { code: 'invalid_value', param });
+}
+
+function unsupported(param: string, sentence: string): ApiError {
+	return new ApiError(400, sentence, { code: 'unsupported_parameter', param });
+}
+
+interface Problem {
+	path: PropertyKey[];
+	message: string;
+}
+
+/** Of the alternatives, what is wrong with the one that fits best: that in which the fault lies deepest. */
+function deepest(issues: readonly z.core.$ZodIssue[]): Problem {
+	const [first] = issues;
+	if (!first) return { path: [], message: 'is not right' };
+	const { path, message: problem } = first;
+	if (first.code !== 'invalid_union') return { path, message: problem };
+	const inner = first.errors
+		.filter((branch) => branch.length > 0)
+		.map(deepest)
+		.toSorted((a, b) => b.path.length - a.path.length)[0];
+	return inner && inner.path.length > 0
+		? { path: [...path, ...inner.path], message: inner.message }
+		: { path, message: problem };
+}
+
+/** `input[0].content` */
+function paramOf(path: readonly PropertyKey[]): string {
+	return path
+		.reduce<string>((text, key) => {
+			if (typeof key === 'number') return `${text}[${key}]`;
+			return text === '' ? String(key) : `${text}.${String(key)}`;
+		}, '')
+		.slice(0, 200);
+}
+
+function isDeeperThan(levels: number, value: unknown): boolean {
+	if (typeof value !== 'object' || value === null) return false;
+	return levels === 0 || Object.values(value).some((inner) => isDeeperThan(levels - 1, inner));
+}

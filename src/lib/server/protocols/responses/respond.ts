@@ -1,0 +1,306 @@
+/** `POST /v1/responses` from a parsed body to numbered events; what stands around it is in `responses.ts` (FEATURES F12). */
+import { randomBytes } from 'node:crypto';
+import type { RunEvent, RunUsage } from '../../../shared/events.ts';
+import type { AgentLimits } from '../../agent/loop.ts';
+import type { ModelOptions, ModelSource, ResponseItem, ToolChoice } from '../../agent/model.ts';
+import type { Log } from '../../log.ts';
+import type { StoredResponse } from '../../store/responses.ts';
+import type { Store } from '../../store/store.ts';
+import { ApiError, runFailure, toApiError } from './errors.ts';
+import { readInput } from './input.ts';
+import { Output } from './output.ts';
+import { readResponseRequest, type ResponseRequest } from './request.ts';
+import { newResource, usageOf, type ResponseResource, type ResponseStatus } from './resource.ts';
+import { runHeadless, type HeadlessParts, type HeadlessTurn } from './turn.ts';
+import type { BareEvent, ResponseEvent } from './wire.ts';
+
+export interface RespondParts extends HeadlessParts {
+	store: Pick<Store, 'responses'>;
+	models: ModelSource;
+	/** Those of a turn that starts now. */
+	limits(): AgentLimits;
+	/** Name of the workspace of a key, or else of a chain. */
+	folderOf(apiKeyId: string | null, sessionId: string): string;
+	log: Log;
+}
+
+export interface Asker {
+	/** Null for whoever manages the server. */
+	apiKeyId: string | null;
+}
+
+/** How long a response can be gone on from. */
+const KEPT_DAYS = 30;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+export interface Answering {
+	/** Whether the caller wants the events themselves. */
+	streams: boolean;
+	/** From `response.created` to exactly one terminal event; whoever leaves early ends the turn, and what runs in it. */
+	events: AsyncGenerator<ResponseEvent>;
+}
+
+/** @throws ApiError for a request that cannot be answered */
+export async function respond(
+	parts: RespondParts,
+	body: unknown,
+	asker: Asker
+): Promise<{ streams: boolean; start(signal: AbortSignal): Answering['events'] }> {
+	const request = readResponseRequest(body);
+	const prepared = await prepare(parts, request, asker);
+	return {
+		streams: request.stream ?? false,
+		start: (signal) => answer(parts, request, { ...prepared, asker }, signal)
+	};
+}
+
+interface Prepared {
+	turn: Omit<HeadlessTurn, 'signal'>;
+	/** What this request added. */
+	asked: ResponseItem[];
+	resource: ResponseResource;
+}
+
+async function prepare(parts: RespondParts, request: ResponseRequest, { apiKeyId }: Asker): Promise<Prepared> {
+	const { responses } = parts.store;
+	const previous = request.previous_response_id ?? null;
+	const chain = previous === null ? [] : await responses.chain(previous, apiKeyId);
+	if (!chain) {
+		throw new ApiError(400, `Previous response with id '${previous?.slice(0, 100)}' not found.`, {
+			code: 'previous_response_not_found',
+			param: 'previous_response_id'
+		});
+	}
+	const isEmpty = request.input === undefined || request.input === null || request.input.length === 0;
+	if (isEmpty && chain.length === 0 && request.input !== '') {
+		throw new ApiError(400, "Missing required parameter: 'input'.", {
+			code: 'missing_required_parameter',
+			param: 'input'
+		});
+	}
+	const id = `resp_${randomBytes(16).toString('hex')}`;
+	const sessionId = chain[0]?.sessionId ?? id;
+	const folder = parts.folderOf(apiKeyId, sessionId);
+	const model = parts.models.modelFor({ id: request.model?.trim() || null });
+	const before = chain.flatMap(({ items, body }) => {
+		return (items as ResponseItem[]).filter(({ type }) => type !== 'reasoning' || body.model === model.id);
+	});
+	const asked = await readInput(request.input, {
+		...{ model: model.id, workspaces: parts.workspaces, folder },
+		calls: new Set(before.flatMap(({ type, call_id }) => (type === 'function_call' ? [String(call_id)] : []))),
+		find: (itemId) => findItem(responses, itemId, apiKeyId)
+	});
+	const { openrouter_skills: policy, reasoning } = request;
+	const { toolChoice, only } = toolChoiceOf(request);
+	return {
+		asked,
+		resource: newResource(request, { id, model: model.id, createdAt: Math.floor(Date.now() / 1000) }),
+		turn: {
+			...{ responseId: id, sessionId, apiKeyId, folder, model, toolChoice, only },
+			effort: reasoning?.effort ?? parts.models.effort(),
+			input: [...before, ...asked],
+			tools: (request.tools ?? []).map(({ name, description, parameters, strict }) => ({
+				...{ type: 'function', name, description: description ?? '' },
+				parameters: parameters ?? { type: 'object', properties: {} },
+				...(typeof strict === 'boolean' ? { strict } : {})
+			})),
+			instructions: request.instructions ?? null,
+			options: optionsOf(request),
+			policy: policy ? { ...pick(policy, ['allowed', 'builtins']) } : undefined,
+			maxToolCalls: request.max_tool_calls ?? null,
+			truncates: request.truncation === 'auto',
+			limits: parts.limits()
+		}
+	};
+}
+
+/** The events, numbered; the response is stored before its last event is told. */
+async function* answer(
+	parts: RespondParts,
+	request: ResponseRequest,
+	{ turn, asked, resource, asker }: Prepared & { asker: Asker },
+	signal: AbortSignal
+): AsyncGenerator<ResponseEvent> {
+	const controller = new AbortController();
+	const onAbort = () => controller.abort(signal.reason);
+	if (signal.aborted) onAbort();
+	signal.addEventListener('abort', onAbort, { once: true });
+	let sequence = 0;
+	const number = (event: BareEvent): ResponseEvent => ({ ...event, sequence_number: sequence++ });
+	const callers = new Set(turn.tools.map(({ name }) => name));
+	const output = new Output({
+		...{ responseId: turn.responseId, model: turn.model.id },
+		isCallers: (name) => callers.has(name) && (turn.only?.includes(name) ?? true),
+		calls: request.openrouter_skills?.calls ?? 'reasoning'
+	});
+	const made: ResponseItem[] = [];
+	let usage: RunUsage | null = null;
+	let last: RunEvent | null = null;
+	try {
+		for (const type of ['response.created', 'response.in_progress']) yield number({ type, response: { ...resource } });
+		try {
+			for await (const event of runHeadless(parts, { ...turn, signal: controller.signal })) {
+				if (event.type === 'ITEMS') made.push(...event.items);
+				else if (event.type === 'CUSTOM' && event.name === 'run.usage') usage = event.value;
+				else if (event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR') last = event;
+				for (const bare of output.read(event)) yield number(bare);
+			}
+		} catch (error) {
+			parts.log.error({ responseId: turn.responseId, error: String(error) }, 'response failed');
+			const { message } = toApiError(error);
+			last = { type: 'RUN_ERROR', code: 'internal', message };
+		}
+		for (const bare of output.close()) yield number(bare);
+		const ended: ResponseResource = {
+			...{ ...resource, ...endingOf(last), usage: usageOf(usage) },
+			completed_at: Math.floor(Date.now() / 1000),
+			output: output.items
+		};
+		if (ended.status !== 'completed') ended.completed_at = null;
+		if (request.store !== false && ended.status !== 'cancelled') {
+			await keep(parts, { turn, request, asker, items: [...asked, ...made], body: ended });
+		}
+		const showsSeals = request.store === false || (request.include ?? []).includes('reasoning.encrypted_content');
+		const response = showsSeals ? ended : withoutSeals(ended);
+		yield number({ type: ended.status === 'cancelled' ? 'response.failed' : `response.${ended.status}`, response });
+	} finally {
+		signal.removeEventListener('abort', onAbort);
+		controller.abort(new Error('nobody listens any more'));
+	}
+}
+
+async function keep(
+	{ store, log }: RespondParts,
+	{
+		turn,
+		request,
+		asker,
+		items,
+		body
+	}: {
+		turn: Omit<HeadlessTurn, 'signal'>;
+		request: ResponseRequest;
+		asker: Asker;
+		items: ResponseItem[];
+		body: ResponseResource;
+	}
+): Promise<void> {
+	const now = Date.now();
+	const stored: StoredResponse = {
+		...{ id: turn.responseId, apiKeyId: asker.apiKeyId, sessionId: turn.sessionId, items, body },
+		previousId: request.previous_response_id ?? null,
+		createdAt: new Date(now).toISOString()
+	};
+	try {
+		await store.responses.put(stored);
+		await store.responses.removeBefore(new Date(now - KEPT_DAYS * DAY_MS).toISOString());
+	} catch (error) {
+		// The answer is there; that it cannot be gone on from is told by the next request.
+		log.error({ responseId: turn.responseId, error: String(error) }, 'response could not be stored');
+	}
+}
+
+/** Status and what belongs to it, of the run's terminal event. */
+function endingOf(last: RunEvent | null): Pick<ResponseResource, 'status' | 'error' | 'incomplete_details'> {
+	const ending = (status: ResponseStatus, reason?: string) => {
+		return { status, error: null, incomplete_details: reason === undefined ? null : { reason } };
+	};
+	if (last?.type === 'RUN_FINISHED') {
+		if (last.outcome?.type === 'cancelled') return ending('cancelled');
+		const limit = (last.result as { limit?: string } | undefined)?.limit;
+		return limit === undefined ? ending('completed') : ending('incomplete', REASONS[limit] ?? limit);
+	}
+	const { code, message } = runFailure(
+		last?.type === 'RUN_ERROR' ? last.code : undefined,
+		last?.type === 'RUN_ERROR' ? last.message : 'The turn ended without an answer; try again.'
+	);
+	return { status: 'failed', error: { code: code ?? 'server_error', message }, incomplete_details: null };
+}
+
+const REASONS: Record<string, string> = {
+	length: 'max_output_tokens',
+	steps: 'max_steps',
+	cost: 'max_cost',
+	time: 'max_duration'
+};
+
+/** As it is told to who has not asked for what only servers read. */
+export function withoutSeals(response: ResponseResource): ResponseResource {
+	const output = response.output.map((item) => {
+		if (item.type !== 'reasoning') return item;
+		const { encrypted_content: _sealed, ...shown } = item;
+		return shown;
+	});
+	return { ...response, output };
+}
+
+/** `resp_<hex>` gives its items ids with the same hex. */
+async function findItem(
+	responses: Store['responses'],
+	itemId: string,
+	apiKeyId: string | null
+): Promise<Record<string, unknown> | null> {
+	const hex = /^[a-z]+_([0-9a-f]{32})_\d+$/.exec(itemId)?.[1];
+	const stored = hex === undefined ? null : await responses.get(`resp_${hex}`, apiKeyId);
+	const output = (stored?.body.output ?? []) as Record<string, unknown>[];
+	return output.find(({ id }) => id === itemId) ?? null;
+}
+
+/** `allowed_tools` leaves the others out, which every model's server understands. @throws ApiError for a tool that is not there */
+function toolChoiceOf({ tool_choice: choice, tools }: ResponseRequest): {
+	toolChoice: ToolChoice;
+	only: string[] | null;
+} {
+	if (choice === null || choice === undefined) return { toolChoice: 'auto', only: null };
+	if (typeof choice === 'string') return { toolChoice: choice, only: null };
+	if (choice.type === 'allowed_tools') return { toolChoice: choice.mode, only: choice.tools.map(({ name }) => name) };
+	const isThere = (tools ?? []).some(({ name }) => name === choice.name) || OWN_TOOLS.has(choice.name);
+	if (isThere) return { toolChoice: choice, only: null };
+	throw new ApiError(400, `Tool choice '${choice.name}' not found in 'tools' parameter.`, {
+		code: 'invalid_value',
+		param: 'tool_choice'
+	});
+}
+
+/** Those of the skills themselves, which are always there. */
+const OWN_TOOLS: ReadonlySet<string> = new Set([
+	'load_skill',
+	'use_skill',
+	'list_skills',
+	'search_skills',
+	'read_skill_file'
+]);
+
+const PASSED_ON = [
+	'temperature',
+	'top_p',
+	'presence_penalty',
+	'frequency_penalty',
+	'parallel_tool_calls',
+	'max_output_tokens',
+	'top_logprobs',
+	'text',
+	'safety_identifier',
+	'prompt_cache_key',
+	'service_tier',
+	'metadata'
+] as const satisfies (keyof ResponseRequest)[];
+
+/** What was said, and nothing else: servers refuse what they do not know. */
+function optionsOf(request: ResponseRequest): ModelOptions {
+	const { reasoning, include } = request;
+	const others = (include ?? []).filter((name) => name !== 'reasoning.encrypted_content');
+	return {
+		...pick(request, PASSED_ON),
+		...(reasoning?.summary ? { reasoning: { summary: reasoning.summary } } : {}),
+		...(others.length > 0 ? { include: others } : {})
+	};
+}
+
+function pick<Value extends object, Key extends keyof Value>(
+	value: Value,
+	keys: readonly Key[]
+): Partial<Pick<Value, Key>> {
+	const said = keys.filter((key) => value[key] !== undefined && value[key] !== null);
+	return Object.fromEntries(said.map((key) => [key, value[key]])) as Partial<Pick<Value, Key>>;
+}

@@ -1,0 +1,137 @@
+/** The Responses API of this server: answers, what was stored of them, and the models there are (FEATURES F12). */
+import { AppError } from '../../../shared/errors.ts';
+import { BUILT_IN_MODEL, type ModelList } from '../../../shared/models.ts';
+import { ApiError, runFailure } from './errors.ts';
+import type { ResponseResource } from './resource.ts';
+import { respond, withoutSeals, type Answering, type Asker, type RespondParts } from './respond.ts';
+import type { ResponseEvent } from './wire.ts';
+
+export interface ResponsesApiParts extends RespondParts {
+	models: RespondParts['models'] & {
+		current(): { id: string };
+		list(signal?: AbortSignal): Promise<ModelList>;
+	};
+}
+
+/** As `GET /v1/models` lists it. */
+export interface ModelEntry {
+	id: string;
+	object: 'model';
+	/** Seconds; 0 where nobody says. */
+	created: number;
+	owned_by: string;
+}
+
+export interface ResponsesApi {
+	/** @throws ApiError for a request that cannot be answered */
+	respond(body: unknown, asker: Asker, signal: AbortSignal): Promise<Answering>;
+	/** @throws ApiError 404. `shows` are what `include` names. */
+	retrieve(id: string, asker: Asker, shows: readonly string[]): Promise<ResponseResource>;
+	/** @throws ApiError 404 */
+	remove(id: string, asker: Asker): Promise<{ id: string; object: 'response'; deleted: true }>;
+	models(signal: AbortSignal): Promise<{ object: 'list'; data: ModelEntry[] }>;
+	/** @throws ApiError 404 */
+	model(id: string, signal: AbortSignal): Promise<ModelEntry>;
+	/** Ends what is being answered, and answers nothing any more. */
+	close(): Promise<void>;
+}
+
+export function createResponsesApi(parts: ResponsesApiParts): ResponsesApi {
+	const closing = new AbortController();
+	const active = new Set<Promise<void>>();
+	const { responses } = parts.store;
+
+	/** Ends with the server too, and is waited for. */
+	async function* followed(
+		open: (signal: AbortSignal) => Answering['events'],
+		signal: AbortSignal
+	): Answering['events'] {
+		const controller = new AbortController();
+		const { promise, resolve } = Promise.withResolvers<void>();
+		const stop = () => controller.abort(new Error('the client has gone, or the server stops'));
+		active.add(promise);
+		for (const each of [signal, closing.signal]) {
+			if (each.aborted) stop();
+			each.addEventListener('abort', stop, { once: true });
+		}
+		try {
+			yield* open(controller.signal);
+		} finally {
+			for (const each of [signal, closing.signal]) each.removeEventListener('abort', stop);
+			active.delete(promise);
+			resolve();
+		}
+	}
+
+	const list = async (signal: AbortSignal): Promise<ModelEntry[]> => {
+		const { data } = await parts.models.list(signal);
+		const { id } = parts.models.current();
+		const listed = data.map((model) => entryOf(model.id, model.createdAt));
+		// A server that does not list what is set may answer for it all the same.
+		return listed.some((model) => model.id === id) ? listed : [entryOf(id, null), ...listed];
+	};
+
+	return {
+		async respond(body, asker, signal) {
+			if (closing.signal.aborted) throw new AppError('unavailable', 'The server is stopping; try again in a moment.');
+			const { streams, start } = await respond(parts, body, asker);
+			return { streams, events: followed(start, signal) };
+		},
+
+		async retrieve(id, { apiKeyId }, shows) {
+			const stored = await responses.get(id, apiKeyId);
+			if (!stored) throw noResponse(id);
+			const body = stored.body as ResponseResource;
+			return shows.includes('reasoning.encrypted_content') ? body : withoutSeals(body);
+		},
+
+		async remove(id, { apiKeyId }) {
+			if (!(await responses.remove(id, apiKeyId))) throw noResponse(id);
+			return { id, object: 'response', deleted: true };
+		},
+
+		models: async (signal) => ({ object: 'list', data: await list(signal) }),
+
+		async model(id, signal) {
+			const found = (await list(signal)).find((model) => model.id === id);
+			if (found) return found;
+			throw new ApiError(404, `The model '${id.slice(0, 200)}' does not exist.`, {
+				code: 'model_not_found',
+				param: 'model'
+			});
+		},
+
+		async close() {
+			closing.abort(new Error('the server stops'));
+			await Promise.all(active);
+		}
+	};
+}
+
+/** The whole response. @throws ApiError where it failed before it had come to anything */
+export async function collect(events: AsyncIterable<ResponseEvent>): Promise<ResponseResource> {
+	let response: ResponseResource | null = null;
+	for await (const event of events) {
+		if ('response' in event) response = event.response as ResponseResource;
+	}
+	if (!response) throw runFailure('internal', 'The turn ended without an answer; try again.');
+	if (response.status === 'failed' && response.output.length === 0) throw failureOf(response);
+	return response;
+}
+
+/** As an error of its own, with the status that belongs to it. */
+function failureOf({ error, id }: ResponseResource): ApiError {
+	const { code = 'server_error', message = `The response ${id} failed.` } = error ?? {};
+	return runFailure(code, message);
+}
+
+function entryOf(id: string, createdAt: string | null): ModelEntry {
+	const created = createdAt === null ? 0 : Math.floor(Date.parse(createdAt) / 1000);
+	const slash = id.indexOf('/');
+	const owner = id === BUILT_IN_MODEL || slash <= 0 ? 'openrouter-skills' : id.slice(0, slash);
+	return { id, object: 'model', created, owned_by: owner };
+}
+
+function noResponse(id: string): ApiError {
+	return new ApiError(404, `Response with id '${id.slice(0, 100)}' not found.`, { code: 'response_not_found' });
+}

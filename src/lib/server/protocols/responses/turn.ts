@@ -1,0 +1,110 @@
+/** One turn without a conversation: prompt, skills and the caller's tools around the items that it sends (FEATURES F12). */
+import { seenDigests } from '../../agent/history.ts';
+import { runAgent, type AgentLimits } from '../../agent/loop.ts';
+import type { FunctionTool, Model, ModelOptions, ResponseItem, ToolChoice } from '../../agent/model.ts';
+import type { ReasoningEffort } from '../../../shared/model-values.ts';
+import { createContextBudget } from '../../runs/context-budget.ts';
+import { instructionsOf } from '../../runs/instructions.ts';
+import type { SkillPolicy } from '../../runs/run-request.ts';
+import { equipTurn, offerTurn, type TurnSetupParts } from '../../runs/turn-setup.ts';
+import { unattended } from '../../runs/unattended.ts';
+import type { Workspaces } from '../../runs/workspaces.ts';
+import { withCallLimit, withOnly } from './call-limits.ts';
+import type { TurnEvent } from './output.ts';
+
+export interface HeadlessParts extends TurnSetupParts {
+	workspaces: Workspaces;
+}
+
+export interface HeadlessTurn {
+	responseId: string;
+	/** Of the chain of responses: servers route by it. */
+	sessionId: string;
+	/** Null for whoever manages the server. */
+	apiKeyId: string | null;
+	/** Name of its workspace. */
+	folder: string;
+	model: Model;
+	effort: ReasoningEffort | null;
+	/** Everything up to what is to be answered. */
+	input: readonly ResponseItem[];
+	/** The caller's. */
+	tools: readonly FunctionTool[];
+	/** The caller's; they stand after ours. */
+	instructions: string | null;
+	toolChoice: ToolChoice;
+	/** Names of the only tools there are, of whatever kind; all without it. */
+	only: readonly string[] | null;
+	options: ModelOptions;
+	policy: SkillPolicy | undefined;
+	/** Calls of skills; null for as many as the limits allow. */
+	maxToolCalls: number | null;
+	/** Old results make room where they must. */
+	truncates: boolean;
+	limits: AgentLimits;
+	signal: AbortSignal;
+}
+
+/** Yields the turn's events; the last of them is its one terminal event. */
+export async function* runHeadless(parts: HeadlessParts, turn: HeadlessTurn): AsyncGenerator<TurnEvent> {
+	const { responseId, sessionId, folder, model, effort, input, limits, signal, policy } = turn;
+	const { workspaces, contextTokens } = parts;
+	const apiKeyId = turn.apiKeyId ?? undefined;
+	const asked = questionOf(input);
+	const offer = await offerTurn(parts, {
+		...{ apiKeyId, policy, asked, model, signal, states: [] },
+		used: new Set(
+			input.flatMap(({ type, name }) => (type === 'function_call' && typeof name === 'string' ? [name] : []))
+		)
+	});
+	const { catalog, always } = offer.told;
+	const ours = instructionsOf(catalog, await workspaces.list(folder), { always });
+	const instructions = turn.instructions ? `${ours}\n\n## What the caller asks for\n\n${turn.instructions}` : ours;
+	const equipped = equipTurn(parts, offer, {
+		...{ apiKeyId, policy, tools: turn.tools },
+		loaded: loadedIn(input),
+		seen: seenDigests(input),
+		cwd: workspaces.path(folder),
+		caller: { runId: responseId, sessionId, ...(apiKeyId === undefined ? {} : { apiKeyId }) }
+	});
+	const toolbox = withCallLimit(withOnly(unattended(equipped), turn.only), turn.maxToolCalls);
+	const budget = createContextBudget({
+		...{ model, contextTokens, instructions, catalog, always, signal, conversationId: sessionId },
+		// Nothing is summarised: a chain is its caller's, who is told when it has become too long.
+		compactions: { list: async () => [], put: async () => undefined }
+	});
+	const final: ResponseItem[][] = [];
+	const events = runAgent({
+		...{ model, effort, instructions, input, toolbox, runId: responseId, threadId: sessionId, limits, signal },
+		...{ toolChoice: turn.toolChoice, options: turn.options, held: [], spent: null },
+		fit: turn.truncates ? budget.fit : asItIs,
+		isAskedToYield: () => false,
+		record: (items) => void final.push(items)
+	});
+	for await (const event of events) {
+		for (const items of final.splice(0)) yield { type: 'ITEMS', items };
+		yield event;
+	}
+}
+
+/** Sends what it is given. */
+// eslint-disable-next-line require-yield -- nothing happens on the way
+async function* asItIs(input: ResponseItem[]): AsyncGenerator<never, ResponseItem[]> {
+	return input;
+}
+
+/** What the person said last. */
+function questionOf(input: readonly ResponseItem[]): string {
+	const content = input.findLast(({ type, role }) => type === 'message' && role === 'user')?.content;
+	if (typeof content === 'string') return content;
+	const parts = Array.isArray(content) ? (content as { text?: unknown }[]) : [];
+	return parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n');
+}
+
+/** Names of the skills whose instructions are in the history. */
+function loadedIn(input: readonly ResponseItem[]): string[] {
+	return input.flatMap(({ type, output }) => {
+		const isResult = type === 'function_call_output' && typeof output === 'string';
+		return (isResult ? /^<skill_content name="([^"<>]+)"/.exec(output)?.[1] : undefined) ?? [];
+	});
+}

@@ -1,0 +1,24 @@
+import { json } from '@sveltejs/kit';
+import type { RequestHandler } from './$types';
+import { eventStream, readAnyJson, responseEventFrames, responsesApi } from '$lib/server/http.ts';
+import { collect } from '$lib/server/protocols/responses/responses-api.ts';
+
+/** Files come inside the body, a third larger than they are. */
+const MAX_BYTES = 48 * 1024 * 1024;
+
+export const POST: RequestHandler = responsesApi(async ({ request, locals }) => {
+	const gone = new AbortController();
+	const body = await readAnyJson(request, MAX_BYTES);
+	request.signal.addEventListener('abort', () => gone.abort(request.signal.reason), { once: true });
+	const { streams, events } = await locals.app.responses.respond(body, locals.caller, gone.signal);
+	if (!streams) return json(await collect(events));
+	return eventStream((signal) => {
+		const leave = () => {
+			gone.abort(signal.reason);
+			// Nobody asks for the next event any more, so what is to be tidied up would wait for ever.
+			void events.return(undefined);
+		};
+		signal.addEventListener('abort', leave, { once: true });
+		return responseEventFrames(events);
+	});
+});

@@ -1,0 +1,440 @@
+/** `POST /v1/responses` and what is around it: every response and event is checked against the document. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { processesWith } from '../support/processes.ts';
+import { afterEach, expect, test } from 'vitest';
+import { call, calls, raw, reasoning, response, status, text, type Reply } from '../support/model-server.ts';
+import {
+	openResponses,
+	type ResponsesRig,
+	type ResponsesRigOptions,
+	type StreamedEvent
+} from '../support/responses-rig.ts';
+
+let rig: ResponsesRig;
+afterEach(async () => {
+	rig.model?.assertDone();
+	await rig.close();
+});
+
+const SKILLS = {
+	'demo/SKILL.md': '---\nname: demo\ndescription: Says things.\n---\nRun `scripts/say.sh`.',
+	'demo/scripts/say.sh': 'echo "said: $*"\n',
+	'demo/scripts/wait.sh': 'echo waiting; exec sleep 600.81726\n'
+};
+const SAY = call('use_skill', { skill: 'demo', script: 'scripts/say.sh', args: ['hello'] });
+const WEATHER = {
+	type: 'function',
+	name: 'get_weather',
+	description: 'Weather of a place',
+	parameters: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] }
+};
+
+const open = async (script: Reply[], more: ResponsesRigOptions = {}) => {
+	rig = await openResponses({ script, skills: SKILLS, ...more });
+	return rig;
+};
+const textOf = (body: { output: { type: string; content?: { text: string }[] }[] }) =>
+	body.output
+		.flatMap(({ type, content = [] }) => (type === 'message' ? content.map((part) => part.text) : []))
+		.join('');
+const sentItems = (number: number) => rig.model?.requests[number]?.body.input as Record<string, unknown>[];
+interface ExecutedItem {
+	type: string;
+	id: string;
+	openrouter_skills?: { output: string };
+}
+interface Body {
+	output: ExecutedItem[];
+}
+const lastOf = (events: readonly StreamedEvent[]) =>
+	events.at(-1) ?? { type: 'none', sequence_number: -1, response: {} };
+const typesOf = (items: readonly { type: string }[]) => items.map(({ type }) => type);
+
+test('F12: a question is answered with a whole response; what the caller says reaches the model', async () => {
+	await open([text('Hel', 'lo.')]);
+	const { status: code, body } = await rig.ask({
+		model: 'some/model',
+		input: 'Hi',
+		instructions: 'Be brief.',
+		temperature: 0.5,
+		max_output_tokens: 100,
+		text: { format: { type: 'json_schema', name: 'x', schema: { type: 'object' } }, verbosity: 'low' },
+		reasoning: { effort: 'low', summary: 'auto' },
+		metadata: { project: 'p' },
+		prompt_cache_key: 'k',
+		safety_identifier: 's',
+		service_tier: 'flex'
+	});
+	expect(code).toBe(200);
+	expect(textOf(body)).toBe('Hello.');
+	expect(body).toMatchObject({
+		...{ object: 'response', status: 'completed', model: 'some/model', instructions: 'Be brief.', temperature: 0.5 },
+		...{ metadata: { project: 'p' }, prompt_cache_key: 'k', safety_identifier: 's', service_tier: 'flex' },
+		...{ max_output_tokens: 100, text: { format: { type: 'json_schema', name: 'x' }, verbosity: 'low' } },
+		...{ reasoning: { effort: 'low', summary: 'auto' }, store: true, previous_response_id: null, tools: [] }
+	});
+	const sent = rig.model?.requests[0]?.body;
+	expect(sent).toMatchObject({
+		...{ model: 'some/model', temperature: 0.5, max_output_tokens: 100, metadata: { project: 'p' } },
+		...{ text: { verbosity: 'low', format: { name: 'x', schema: { type: 'object' } } } },
+		...{ reasoning: { effort: 'low', summary: 'auto' }, prompt_cache_key: 'k', safety_identifier: 's' }
+	});
+	expect(sent).not.toHaveProperty('store');
+	expect(String(sent?.instructions)).toMatch(/demo[^]*Be brief\.$/);
+});
+
+test('F12: a stream tells each item from its beginning to its end, and ends with what the whole response holds', async () => {
+	await open([[reasoning('Let me ', 'see.'), text('It is ', 'warm.')]]);
+	const events = await rig.stream({ input: 'Hi', store: false });
+	// Deltas that arrive together may be one.
+	expect(typesOf(events).filter((type, index, all) => type !== all[index - 1])).toEqual([
+		'response.created',
+		'response.in_progress',
+		'response.output_item.added',
+		'response.reasoning_summary_part.added',
+		'response.reasoning_summary_text.delta',
+		'response.output_item.added',
+		'response.content_part.added',
+		'response.output_text.delta',
+		'response.reasoning_summary_text.done',
+		'response.reasoning_summary_part.done',
+		'response.output_item.done',
+		'response.output_text.done',
+		'response.content_part.done',
+		'response.output_item.done',
+		'response.completed'
+	]);
+	const { output } = lastOf(events).response;
+	expect(foldItems(events)).toEqual(output);
+	expect(output).toMatchObject([
+		{ type: 'reasoning', summary: [{ text: 'Let me see.' }] },
+		{ type: 'message', status: 'completed', content: [{ text: 'It is warm.' }] }
+	]);
+});
+
+/** The items as a client has them that reads nothing but `output_item.done`. */
+function foldItems(events: readonly StreamedEvent[]): unknown[] {
+	const items: unknown[] = [];
+	for (const event of events) if (event.type === 'response.output_item.done') items[event.output_index] = event.item;
+	return items;
+}
+
+test('D40, F12: a skill’s script runs here, its result goes to the model, and the output tells of it as done', async () => {
+	await open([SAY, text('It said hello.')]);
+	const { body } = await rig.ask({ input: 'Say hello' });
+	expect(typesOf(body.output)).toEqual(['reasoning', 'message']);
+	expect(body.output[0]).toMatchObject({
+		openrouter_skills: { executed: true, name: 'use_skill', skill: 'demo', exit_code: 0, is_error: false }
+	});
+	expect(body.output[0].openrouter_skills.output).toContain('said: hello');
+	expect(body.output[0].summary[0].text).toContain('said: hello');
+	expect(sentItems(1).at(-1)).toMatchObject({ type: 'function_call_output' });
+	expect(body.usage.total_tokens).toBeGreaterThan(0);
+});
+
+test('D40: who asks for items gets the call and its output as such, both marked as executed', async () => {
+	await open([SAY, text('It said hello.')]);
+	const events = await rig.stream({ input: 'Say hello', openrouter_skills: { calls: 'items' } });
+	const { output } = lastOf(events).response;
+	expect(typesOf(output)).toEqual(['function_call', 'function_call_output', 'message']);
+	expect(output[0]).toMatchObject({ name: 'use_skill', status: 'completed', openrouter_skills: { executed: true } });
+	expect(output[1].call_id).toBe(output[0].call_id);
+	expect(output[1].output).toContain('said: hello');
+	expect(foldItems(events)).toEqual(output);
+});
+
+test('D41, B13: a caller’s tool comes back as a call to run, and its output by previous_response_id goes on', async () => {
+	await open([call('get_weather', { place: 'Rome' }, 'call_rome'), text('Sunny.')]);
+	const events = await rig.stream({ input: 'Weather in Rome?', tools: [WEATHER] });
+	const first = lastOf(events).response;
+	expect(first.output).toMatchObject([
+		{
+			type: 'function_call',
+			call_id: 'call_rome',
+			name: 'get_weather',
+			arguments: '{"place":"Rome"}',
+			status: 'completed'
+		}
+	]);
+	expect(typesOf(events).filter((type) => type.includes('function_call_arguments'))).toContain(
+		'response.function_call_arguments.done'
+	);
+	expect(rig.model?.requests[0]?.body.tools).toEqual(
+		expect.arrayContaining([expect.objectContaining({ name: 'load_skill' }), expect.objectContaining(WEATHER)])
+	);
+	const second = await rig.ask({
+		previous_response_id: first.id,
+		tools: [WEATHER],
+		input: [{ type: 'function_call_output', call_id: 'call_rome', output: '25°' }]
+	});
+	expect(textOf(second.body)).toBe('Sunny.');
+	expect(second.body.previous_response_id).toBe(first.id);
+	expect(typesOf(sentItems(1) as { type: string }[])).toEqual(['message', 'function_call', 'function_call_output']);
+});
+
+test.each([
+	['their ids', (body: Body) => [{ type: 'item_reference', id: body.output[0]?.id }, { id: body.output[1]?.id }]],
+	['the items as they came', (body: Body) => body.output]
+])('D40, D41: a skill’s call and a caller’s in one turn, gone on from with %s', async (_how, replayed) => {
+	await open([
+		calls([
+			{ name: 'use_skill', args: { skill: 'demo', script: 'scripts/say.sh', args: ['x'] }, callId: 'call_own' },
+			{ name: 'get_weather', args: { place: 'Rome' }, callId: 'call_rome' }
+		]),
+		text('Both.')
+	]);
+	const first = await rig.ask({ input: 'Do both', tools: [WEATHER] });
+	const open_ = first.body.output.filter(({ type }: { type: string }) => type === 'function_call');
+	expect(open_).toMatchObject([{ name: 'get_weather' }]);
+	expect(first.body.status).toBe('completed');
+	const items = replayed(first.body) as { type?: string; id: string }[];
+	const second = await rig.ask({
+		tools: [WEATHER],
+		input: [
+			{ role: 'user', content: 'Do both' },
+			...items,
+			{ type: 'function_call_output', call_id: 'call_rome', output: '25°' }
+		]
+	});
+	expect(textOf(second.body)).toBe('Both.');
+	const sent = sentItems(1);
+	expect(
+		sent
+			.filter(({ type }) => type === 'function_call')
+			.map(({ name }) => name)
+			.toSorted()
+	).toEqual(['get_weather', 'use_skill']);
+	const own = sent.find(({ type, call_id }) => type === 'function_call_output' && call_id === 'call_own');
+	expect(own?.output).toContain('said: x');
+});
+
+test('B13: a caller’s tool of the name of one of ours is the caller’s', async () => {
+	await open([call('use_skill', { x: 1 }, 'call_1')]);
+	const { body } = await rig.ask({ input: 'Hi', tools: [{ type: 'function', name: 'use_skill' }] });
+	expect(body.output).toMatchObject([{ type: 'function_call', name: 'use_skill' }]);
+	const { tools } = rig.model?.requests[0]?.body as { tools: { name: string }[] };
+	expect(tools.filter(({ name }) => name === 'use_skill')).toHaveLength(1);
+});
+
+test('F12: a choice of a tool holds for the first step; of allowed tools the others are not offered', async () => {
+	await open([SAY, text('Done.'), text('Done.'), text('No.')]);
+	await rig.ask({ input: 'Hi', tools: [WEATHER], tool_choice: 'required', parallel_tool_calls: false });
+	expect(rig.model?.requests.map(({ body }) => body.tool_choice)).toEqual(['required', 'auto']);
+	expect(rig.model?.requests[0]?.body.parallel_tool_calls).toBe(false);
+	const allowed = { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'get_weather' }] };
+	await rig.ask({ input: 'Hi', tools: [WEATHER], tool_choice: allowed });
+	expect(rig.model?.requests[2]?.body).toMatchObject({ tool_choice: 'required', tools: [{ name: 'get_weather' }] });
+	expect((rig.model?.requests[2]?.body.tools as unknown[]).length).toBe(1);
+	const none = await rig.ask({ input: 'Hi', tools: [WEATHER], tool_choice: 'none' });
+	expect(none.body.tool_choice).toBe('none');
+	expect(rig.model?.requests[3]?.body.tool_choice).toBe('none');
+	const unknown = await rig.ask({ input: 'Hi', tools: [WEATHER], tool_choice: { type: 'function', name: 'nope' } });
+	expect(unknown).toMatchObject({ status: 400, body: { error: { param: 'tool_choice' } } });
+});
+
+test('B14, D42: a request may use fewer skills, or none, than there are', async () => {
+	await open([call('use_skill', { skill: 'demo', script: 'scripts/say.sh' }), text('No.')]);
+	const { body } = await rig.ask({ input: 'Say', openrouter_skills: { allowed: [], builtins: [] } });
+	expect(body.output[0].openrouter_skills).toMatchObject({ is_error: true });
+	expect(String(rig.model?.requests[0]?.body.instructions)).not.toContain('Says things.');
+});
+
+test('F12: of calls to skills no more are made than max_tool_calls says', async () => {
+	await open([SAY, SAY, text('Enough.')]);
+	const { body } = await rig.ask({ input: 'Say', max_tool_calls: 1 });
+	const outputs = body.output.flatMap((item: ExecutedItem) => item.openrouter_skills?.output ?? []);
+	expect(outputs[0]).toContain('said: hello');
+	expect(outputs[1]).toContain('ToolCallLimit');
+	expect(rig.model?.requests[1]?.body).not.toHaveProperty('tools');
+});
+
+test('F12: what the model’s server cuts off, and what its limits end, is incomplete and says why', async () => {
+	await open([response([text('Hal')], { incomplete: 'max_output_tokens' })]);
+	const { body } = await rig.ask({ input: 'Hi' });
+	expect(body).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } });
+	expect(textOf(body)).toBe('Hal');
+});
+
+test('F12: phase, citations and log probabilities of the model’s message are passed on', async () => {
+	const annotations = [{ type: 'url_citation', url: 'https://example.org', start_index: 0, end_index: 2, title: 'E' }];
+	const logprobs = [{ token: 'Hi', logprob: -0.1, bytes: [72, 105], top_logprobs: [] }];
+	const content = [{ type: 'output_text', text: 'Hi', annotations, logprobs }];
+	const item = {
+		type: 'message',
+		id: 'msg_up',
+		role: 'assistant',
+		status: 'completed',
+		phase: 'final_answer',
+		content
+	};
+	await open([
+		raw(
+			{ type: 'response.output_text.delta', output_index: 0, item_id: 'msg_up', delta: 'Hi' },
+			{ type: 'response.output_item.done', output_index: 0, item },
+			{ type: 'response.completed', response: { id: 'r', status: 'completed', output: [item], usage: null } }
+		)
+	]);
+	const events = await rig.stream({ input: 'Hi', include: ['message.output_text.logprobs'], top_logprobs: 1 });
+	expect(events.at(-1)?.response.output).toMatchObject([
+		{ phase: 'final_answer', content: [{ annotations, logprobs }] }
+	]);
+	expect(typesOf(events)).toContain('response.output_text.annotation.added');
+	expect(rig.model?.requests[0]?.body).toMatchObject({
+		include: ['reasoning.encrypted_content', 'message.output_text.logprobs'],
+		top_logprobs: 1
+	});
+});
+
+test.each([false, true])(
+	'F12: thoughts that only the server can read come back to it in their place (store: %s)',
+	async (store) => {
+		const thought = { type: 'reasoning', id: 'rs_up', summary: [], encrypted_content: 'secret', signature: 'sig' };
+		const asked = { type: 'function_call', id: 'fc_up', call_id: 'call_1', name: 'get_weather', arguments: '{}' };
+		await open([
+			raw(
+				{ type: 'response.output_item.done', output_index: 0, item: thought },
+				{ type: 'response.output_item.done', output_index: 1, item: asked },
+				{ type: 'response.completed', response: { id: 'r', status: 'completed', output: [thought, asked] } }
+			),
+			text('Fine.')
+		]);
+		const first = await rig.ask({ input: 'Hi', tools: [WEATHER], store });
+		await rig.ask({
+			input: [
+				{ role: 'user', content: 'Hi' },
+				...first.body.output,
+				{ type: 'function_call_output', call_id: 'call_1', output: 'ok' }
+			],
+			store
+		});
+		expect(sentItems(1)).toMatchObject([
+			{ role: 'user' },
+			thought,
+			{ type: 'function_call', call_id: 'call_1' },
+			{ type: 'function_call_output', call_id: 'call_1' }
+		]);
+	}
+);
+
+test('F12: a chain is told to the model whole, and its instructions are those of the newest request', async () => {
+	await open([text('One.'), text('Two.'), text('Three.')]);
+	const first = await rig.ask({ input: 'first', instructions: 'Say 1.' });
+	const second = await rig.ask({ input: 'second', previous_response_id: first.body.id });
+	await rig.ask({ input: 'third', previous_response_id: second.body.id });
+	expect(sentItems(2).map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant', 'user']);
+	expect(String(rig.model?.requests[2]?.body.instructions)).not.toContain('Say 1.');
+	const sessions = rig.model?.requests.map(({ body }) => body.session_id);
+	expect(new Set(sessions).size).toBe(1);
+});
+
+test('F12: a stored response can be read and removed; one that is not stored, or is gone, cannot be gone on from', async () => {
+	await open([text('One.'), text('Two.')]);
+	const kept = await rig.ask({ input: 'Hi' });
+	expect((await rig.get(`/responses/${kept.body.id}`)).body).toEqual(kept.body);
+	expect((await rig.get(`/responses/${kept.body.id}`, { method: 'DELETE' })).body).toEqual({
+		...{ id: kept.body.id, object: 'response', deleted: true }
+	});
+	expect((await rig.get(`/responses/${kept.body.id}`)).status).toBe(404);
+	const gone = await rig.ask({ input: 'Hi', previous_response_id: kept.body.id });
+	expect(gone).toMatchObject({ status: 400, body: { error: { code: 'previous_response_not_found' } } });
+	const loose = await rig.ask({ input: 'Hi', store: false });
+	expect(loose.body.store).toBe(false);
+	expect((await rig.get(`/responses/${loose.body.id}`)).status).toBe(404);
+});
+
+test('E18: nobody goes on from, reads or refers to another key’s response', async () => {
+	await open([text('One.'), text('Two.')]);
+	const own = await rig.ask({ input: 'Hi' }, { key: 'key_a' });
+	const { id, output } = own.body;
+	expect((await rig.get(`/responses/${id}`, { key: 'key_b' })).status).toBe(404);
+	expect((await rig.get(`/responses/${id}`, { key: 'key_b', method: 'DELETE' })).status).toBe(404);
+	expect((await rig.ask({ input: 'x', previous_response_id: id }, { key: 'key_b' })).status).toBe(400);
+	const referring = await rig.ask({ input: [{ type: 'item_reference', id: output[0].id }] }, { key: 'key_b' });
+	expect(referring).toMatchObject({ status: 400, body: { error: { code: 'item_not_found', param: 'input[0]' } } });
+	expect((await rig.ask({ input: 'x', previous_response_id: id }, { key: 'key_a' })).status).toBe(200);
+});
+
+test('F5, F12: a file that comes along is in the workspace of the key, and named to the model; images go on as they are', async () => {
+	const image = { type: 'input_image', image_url: 'data:image/png;base64,AAAA', detail: 'low' };
+	const csv = Buffer.from('a,b\n1,2\n').toString('base64');
+	const file = { type: 'input_file', filename: '../data.csv', file_data: `data:text/csv;base64,${csv}` };
+	await open([call('use_skill', { skill: 'demo', script: 'scripts/cat.sh' }), text('Read.'), text('Other.')], {
+		skills: { ...SKILLS, 'demo/scripts/cat.sh': 'cat data.csv\n' }
+	});
+	const content = [{ type: 'input_text', text: 'Read it' }, file, image];
+	const { body } = await rig.ask({ input: [{ role: 'user', content }] }, { key: 'key_a' });
+	expect(body.output[0].openrouter_skills.output).toContain('1,2');
+	expect(sentItems(0)[0]?.content).toEqual([
+		{ type: 'input_text', text: 'Read it' },
+		image,
+		{ type: 'input_text', text: 'Attached files:\n- data.csv' }
+	]);
+	const other = { ...file, file_data: Buffer.from('other').toString('base64') };
+	await rig.ask({ input: [{ role: 'user', content: [other] }] }, { key: 'key_a' });
+	expect(JSON.stringify(sentItems(2))).toMatch(/data-[0-9a-f]{8}\.csv/);
+	const folder = join(rig.root, 'data/workspaces');
+	const [name = ''] = readdirSync(folder);
+	expect(name).toMatch(/^key\./);
+	expect(readFileSync(join(folder, name, 'data.csv'), 'utf8')).toBe('a,b\n1,2\n');
+});
+
+test('F12: what the model’s server refuses is an error of its own status, and in a stream the response’s', async () => {
+	const failures: [Reply, number, string][] = [
+		[status(401, { error: { message: 'bad key' } }), 502, 'upstream_unauthorized'],
+		[status(402, { error: { message: 'no credits' } }), 402, 'insufficient_credits'],
+		[status(404, { error: { message: 'no model' } }), 404, 'model_not_found'],
+		[status(400, { error: { code: 'context_length_exceeded', message: 'too long' } }), 400, 'context_length_exceeded']
+	];
+	await open(failures.flatMap(([reply]) => [reply, reply]));
+	for (const [, code, name] of failures) {
+		const { status: answered, body } = await rig.ask({ input: 'Hi' });
+		expect([answered, body.error.code]).toEqual([code, name]);
+		const events = await rig.stream({ input: 'Hi' });
+		expect(events.at(-1)).toMatchObject({
+			type: 'response.failed',
+			response: { status: 'failed', error: { code: name } }
+		});
+	}
+});
+
+test('F12: a client that goes away ends the turn: the model is left, and the script is killed', async () => {
+	await open([call('use_skill', { skill: 'demo', script: 'scripts/wait.sh' })]);
+	const leaving = new AbortController();
+	const asked = fetch(`${rig.url}/responses`, {
+		method: 'POST',
+		headers: { 'content-type': 'application/json' },
+		body: JSON.stringify({ input: 'Wait', stream: true }),
+		signal: leaving.signal
+	});
+	const reader = (await asked).body?.getReader();
+	let told = '';
+	while (!told.includes('Running use_skill')) told += new TextDecoder().decode((await reader?.read())?.value);
+	await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1);
+	leaving.abort();
+	await expect.poll(waiting, { timeout: 10_000 }).toEqual([]);
+	expect(rig.model?.requests).toHaveLength(1);
+});
+
+/** In a sandbox a process has another id than outside. */
+const waiting = () => processesWith('sleep 600.81726');
+
+test('F12: a script that nobody has trusted does not run, and the result says where to allow it', async () => {
+	await open([SAY, text('Not allowed.')], { env: { SKILLS_APPROVAL: 'ask' } });
+	const { body } = await rig.ask({ input: 'Say hello' });
+	const { output, is_error: isError } = body.output[0].openrouter_skills;
+	expect(isError).toBe(true);
+	expect(output).toContain('ApprovalRequired');
+	expect(output).toMatch(/SKILLS_APPROVAL=auto/);
+});
+
+test('F12: the models of the server are listed, and one is read by its id', async () => {
+	await open([]);
+	const { body } = await rig.get('/models');
+	expect(body).toMatchObject({
+		object: 'list',
+		data: expect.arrayContaining([{ id: 'test/model', object: 'model', created: 0, owned_by: 'test' }])
+	});
+	expect((await rig.get('/models/test/model')).body.id).toBe('test/model');
+	expect(await rig.get('/models/no/such')).toMatchObject({ status: 404, body: { error: { code: 'model_not_found' } } });
+});

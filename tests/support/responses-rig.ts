@@ -1,0 +1,131 @@
+/** The Responses API of a whole app over real HTTP, with the built-in responder or a scripted model behind it. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createApp, type App } from '../../src/lib/server/app.ts';
+import type { Caller } from '../../src/lib/server/access/caller.ts';
+import { loadConfig } from '../../src/lib/server/config.ts';
+import * as models from '../../src/routes/v1/models/+server.ts';
+import * as model from '../../src/routes/v1/models/[...id]/+server.ts';
+import * as responses from '../../src/routes/v1/responses/+server.ts';
+import * as response from '../../src/routes/v1/responses/[id]/+server.ts';
+import { startModelServer, type ModelServer, type Reply } from './model-server.ts';
+import { validate, validateEvent } from './open-responses.ts';
+import { serveRoutes, type RouteServer } from './route-server.ts';
+
+export interface ResponsesRig {
+	app: App;
+	root: string;
+	/** With `/v1`. */
+	url: string;
+	/** The scripted model; null for the built-in responder. */
+	model: ModelServer | null;
+	/** Sends a body; checks a response against the document. */
+	ask(body: unknown, more?: { key?: string; signal?: AbortSignal }): Promise<Asked>;
+	/** The events of a stream, each checked. */
+	stream(body: Record<string, unknown>, more?: { key?: string }): Promise<StreamedEvent[]>;
+	get(path: string, more?: { key?: string; method?: string }): Promise<Asked>;
+	close(): Promise<void>;
+}
+
+export interface Asked {
+	status: number;
+	// Bodies are checked against the document, and read by tests in many ways.
+	// eslint-disable-next-line @typescript-eslint/no-explicit-any
+	body: any;
+}
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type StreamedEvent = { type: string; sequence_number: number } & Record<string, any>;
+
+export interface ResponsesRigOptions {
+	/** What the model answers, request by request; the built-in responder without it. */
+	script?: Reply[];
+	/** Files below a folder of skills; the bundled ones without it. */
+	skills?: Record<string, string>;
+	env?: Record<string, string>;
+}
+
+export async function openResponses(options: ResponsesRigOptions = {}): Promise<ResponsesRig> {
+	const root = await mkdtemp(join(tmpdir(), 'responses-rig-'));
+	for (const [path, text] of Object.entries(options.skills ?? {})) {
+		await mkdir(dirname(join(root, 'skills', path)), { recursive: true });
+		await writeFile(join(root, 'skills', path), text);
+	}
+	const model_ = options.script ? await startModelServer(options.script) : null;
+	const app = await createApp(
+		loadConfig({
+			DATA_DIR: join(root, 'data'),
+			SKILLS_DIRS: options.skills ? join(root, 'skills') : join(import.meta.dirname, '../../skills'),
+			SKILLS_SANDBOX: 'process',
+			...(model_ ? { OPENROUTER_API_KEY: 'test-key-of-the-scripted-model', OPENROUTER_BASE_URL: model_.url } : {}),
+			...options.env
+		})
+	);
+	const routes = {
+		'/v1/responses': responses,
+		'/v1/responses/[id]': response,
+		'/v1/models': models,
+		'/v1/models/[...id]': model
+	};
+	const server: RouteServer = await serveRoutes(app, routes, callerOf);
+	const url = `${server.url}/v1`;
+
+	const send = (body: unknown, { key, signal }: { key?: string; signal?: AbortSignal } = {}) =>
+		fetch(`${url}/responses`, {
+			method: 'POST',
+			headers: { 'content-type': 'application/json', ...authorization(key) },
+			body: typeof body === 'string' ? body : JSON.stringify(body),
+			...(signal ? { signal } : {})
+		});
+	return {
+		...{ app, root, url, model: model_ },
+		async ask(body, more) {
+			const answer = await send(body, more);
+			const value: unknown = await answer.json();
+			if (answer.status === 200) validate('ResponseResource', value);
+			return { status: answer.status, body: value };
+		},
+		async stream(body, more) {
+			const answer = await send({ ...body, stream: true }, more);
+			const events = readEvents(await answer.text());
+			for (const [index, event] of events.entries()) {
+				validateEvent(event);
+				if (event.sequence_number !== index) throw new Error(`event ${index} has number ${event.sequence_number}`);
+			}
+			return events;
+		},
+		async get(path, { key, method = 'GET' } = {}) {
+			const answer = await fetch(`${url}${path}`, { method, headers: authorization(key) });
+			return { status: answer.status, body: await answer.json() };
+		},
+		async close() {
+			await server.close();
+			await app.close();
+			await model_?.close();
+			await rm(root, { recursive: true, force: true });
+		}
+	};
+}
+
+/** In these tests a key is its own id. */
+function callerOf(request: Request): Caller {
+	const apiKeyId = request.headers.get('authorization')?.replace(/^Bearer /, '') ?? null;
+	return { apiKeyId: apiKeyId?.startsWith('key_') ? apiKeyId : null, scopes: ['read', 'write', 'execute'] };
+}
+
+function authorization(key: string | undefined): Record<string, string> {
+	return key === undefined ? {} : { authorization: `Bearer ${key}` };
+}
+
+/** Throws unless the stream is as SSE has it: each event named by its type, and `[DONE]` last. */
+export function readEvents(text: string): StreamedEvent[] {
+	const frames = text.split('\n\n').filter((frame) => frame !== '' && !frame.startsWith(':'));
+	if (frames.pop() !== 'data: [DONE]') throw new Error(`the stream does not end in [DONE]: ${text.slice(-300)}`);
+	return frames.map((frame) => {
+		const [, name, data] = /^event: (.*)\ndata: (.*)$/.exec(frame) ?? [];
+		const event = JSON.parse(data ?? '{}') as StreamedEvent;
+		if (event.type !== name) throw new Error(`an event is named ${name}, and is ${event.type}`);
+		return event;
+	});
+}
