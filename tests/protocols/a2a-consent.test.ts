@@ -8,11 +8,10 @@ import {
 	replayed,
 	says,
 	sendTask,
-	startA2ARig,
 	textOfArtifact,
-	type A2AClient,
-	type A2ARig
-} from '../support/a2a-rig.ts';
+	type A2AClient
+} from '../support/a2a-client.ts';
+import { startA2ARig, type A2ARig } from '../support/a2a-rig.ts';
 import { call, calls, startModelServer, text, type ModelServer } from '../support/model-server.ts';
 
 const INPUT_REQUIRED = TaskState.TASK_STATE_INPUT_REQUIRED;

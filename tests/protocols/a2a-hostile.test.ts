@@ -2,16 +2,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApiScope } from '../../src/lib/shared/api-keys.ts';
-import {
-	a2aClient,
-	all,
-	filePart,
-	says,
-	sendTask,
-	startA2ARig,
-	textOfArtifact,
-	type A2ARig
-} from '../support/a2a-rig.ts';
+import { a2aClient, all, filePart, says, sendTask, textOfArtifact } from '../support/a2a-client.ts';
+import { startA2ARig, type A2ARig } from '../support/a2a-rig.ts';
 
 const TOKEN = 'the-token-of-this-test-0123456789';
 
@@ -99,6 +91,19 @@ test.each([
 	const { status, code } = await rpc('message/send', { message });
 	expect({ status, code }).toEqual({ status: 200, code: -32602 });
 	expect((await rig.app.store.conversations.list({ page: 1, limit: 1 } as never)).total).toBe(before);
+});
+
+test.each([
+	['a', 'a/b'],
+	['a/b', 'a'],
+	['x'.repeat(300), 'y']
+])('E16: file names that cannot be in one folder (%.10s, %s) are an error of the protocol', async (...names) => {
+	const files = names.map((name) => ({ kind: 'file', file: { bytes: 'eA==', name } }));
+	const { status, code } = await rpc('message/send', {
+		message: { ...user, parts: [{ kind: 'text', text: 'x' }, ...files] }
+	});
+	expect(status).toBe(200);
+	expect([-32602, -32004]).toContain(code);
 });
 
 test('E16: a version that is not spoken here is refused', async () => {

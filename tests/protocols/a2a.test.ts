@@ -13,11 +13,10 @@ import {
 	replayed,
 	says,
 	sendTask,
-	startA2ARig,
 	textOfArtifact,
-	type A2AClient,
-	type A2ARig
-} from '../support/a2a-rig.ts';
+	type A2AClient
+} from '../support/a2a-client.ts';
+import { startA2ARig, type A2ARig } from '../support/a2a-rig.ts';
 import { call, gate, startModelServer, text, type ModelServer } from '../support/model-server.ts';
 import { processesWith } from '../support/processes.ts';
 
@@ -100,6 +99,20 @@ describe.each(VERSIONS)('with the client of A2A %s', (version) => {
 		const [rest, others] = [await all(again), await all(stream)];
 		expect(textOfArtifact(replayed(begin.value ? [begin.value, ...rest] : rest))).toBe('Half and half.');
 		expect(textOfArtifact(replayed(first ? [first, ...others] : others))).toBe('Half and half.');
+	});
+
+	test('E16: a client that goes away ends nothing: its task is done when it asks again', async () => {
+		const held = gate();
+		model.push(text('Still', held, ' here.'));
+		const leaving = new AbortController();
+		const stream = client.sendMessageStream(says('go on'), { signal: leaving.signal });
+		const first = (await stream.next()).value;
+		const id = first?.payload?.$case === 'task' ? first.payload.value.id : '';
+		leaving.abort();
+		await expect(all(stream)).rejects.toThrow();
+		held.open();
+		await expect.poll(async () => stateOf(await client.getTask({ ...GET, id }))).toBe('TASK_STATE_COMPLETED');
+		expect(textOfArtifact(await client.getTask({ ...GET, id }))).toBe('Still here.');
 	});
 
 	test('E16: one that returns at once is working; cancelling it kills its script', async () => {

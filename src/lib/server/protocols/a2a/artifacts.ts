@@ -14,7 +14,7 @@ const MAX_FILES = 100;
 
 /** Between two texts of one answer, where the model called a tool. */
 export const TEXT_BREAK = '\n\n';
-export const ANSWER = 'answer';
+const ANSWER = 'answer';
 
 /** The texts of an answer as one; empty before it has said anything. */
 export function textOf(answer: Message): string {
