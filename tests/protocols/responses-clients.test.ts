@@ -1,0 +1,222 @@
+/** Other people's clients against `/v1/responses`, each as its own documentation has it (FEATURES F12, B17, D40, D41). */
+import { createOpenAI } from '@ai-sdk/openai';
+import { OpenRouter as AgentRouter } from '@openrouter/agent';
+import { tool as agentTool } from '@openrouter/agent';
+import { OpenRouter } from '@openrouter/sdk';
+import { generateText, stepCountIs, streamText, tool } from 'ai';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { calls, text } from '../support/model-server.ts';
+import { openResponses, type ResponsesRig } from '../support/responses-rig.ts';
+
+const COUNT = 'Count the words of “the quick brown fox jumps”';
+const SUMMARISE = 'Summarise sales.csv by region';
+const CSV = readFileSync(join(import.meta.dirname, '../fixtures/sales.csv'), 'utf8');
+const DATA = `data:text/csv;base64,${Buffer.from(CSV).toString('base64')}`;
+
+/** Sums of the last column by region, worked out here. */
+function sums(): [string, number][] {
+	const [head = '', ...rows] = CSV.trim().split('\n');
+	const columns = head.split(',');
+	const region = columns.indexOf('region');
+	const amount = columns.findIndex((name) => ['amount', 'revenue', 'total', 'sales'].includes(name));
+	const totals = new Map<string, number>();
+	for (const row of rows) {
+		const cells = row.split(',');
+		const name = cells[region] ?? '';
+		totals.set(name, (totals.get(name) ?? 0) + Number(cells[amount]));
+	}
+	return [...totals];
+}
+
+const FIVE = /words\W+5\b/;
+function expectSums(answer: string): void {
+	const plain = answer.replaceAll(/(?<=\d),(?=\d{3})/g, '');
+	for (const [region, total] of sums()) {
+		expect(plain).toContain(region);
+		expect(plain).toContain(String(Number(total.toFixed(2))));
+	}
+}
+
+/** What the two packages of OpenRouter have in common; their types are not the same. */
+interface Caller {
+	callModel(request: Record<string, unknown>): {
+		getText(): Promise<string>;
+		getTextStream(): AsyncIterable<string>;
+	};
+}
+
+describe('with the built-in responder', () => {
+	let rig: ResponsesRig;
+	let openai: OpenAI;
+	beforeAll(async () => {
+		rig = await openResponses();
+		openai = new OpenAI({ baseURL: rig.url, apiKey: 'none' });
+	});
+	afterAll(() => rig.close());
+	const message = (question: string) => [
+		{
+			role: 'user' as const,
+			content: [
+				{ type: 'input_text' as const, text: question },
+				{ type: 'input_file' as const, filename: 'sales.csv', file_data: DATA }
+			]
+		}
+	];
+
+	test('F12: openai – responses.create counts words', async () => {
+		const response = await openai.responses.create({ model: 'any', input: COUNT });
+		expect(response.output_text).toMatch(FIVE);
+	});
+
+	test('F12: openai – responses.stream summarises a file, and its snapshot is the response', async () => {
+		const stream = openai.responses.stream({ model: 'any', input: message(SUMMARISE) });
+		let told = '';
+		stream.on('response.output_text.delta', ({ delta }) => void (told += delta));
+		const response = await stream.finalResponse();
+		expectSums(response.output_text);
+		expect(told).toBe(response.output_text);
+	});
+
+	test('F12: openai – the models are listed', async () => {
+		const ids: string[] = [];
+		for await (const model of openai.models.list()) ids.push(model.id);
+		expect(ids).toEqual(['offline']);
+	});
+
+	test.each([
+		['@openrouter/sdk', OpenRouter],
+		['@openrouter/agent', AgentRouter]
+	])('F12, B17: %s – callModel counts words, and summarises a file in a stream', async (_name, Router) => {
+		const router = new Router({ apiKey: 'any', serverURL: rig.url }) as unknown as Caller;
+		expect(await router.callModel({ model: 'any/model', input: COUNT }).getText()).toMatch(FIVE);
+		const content = [
+			{ type: 'input_text', text: SUMMARISE },
+			{ type: 'input_file', filename: 'sales.csv', fileData: DATA }
+		];
+		let told = '';
+		const result = router.callModel({ model: 'any/model', input: [{ role: 'user', content }] });
+		for await (const delta of result.getTextStream()) told += delta;
+		expectSums(told);
+	});
+
+	test('F12: ai – generateText counts words, streamText summarises a file', async () => {
+		const model = createOpenAI({ baseURL: rig.url, apiKey: 'any' }).responses('any');
+		const counted = await generateText({ model, prompt: COUNT });
+		expect(counted.text).toMatch(FIVE);
+		expect(counted.toolCalls).toEqual([]);
+		const data = { type: 'file' as const, mediaType: 'text/csv', filename: 'sales.csv', data: Buffer.from(CSV) };
+		const streamed = streamText({
+			model,
+			messages: [{ role: 'user', content: [{ type: 'text', text: SUMMARISE }, data] }],
+			providerOptions: { openai: { passThroughUnsupportedFiles: true } }
+		});
+		expectSums(await streamed.text);
+	});
+});
+
+describe('with a model that calls a skill and a tool of the client in one turn', () => {
+	let rig: ResponsesRig;
+	beforeAll(async () => {
+		rig = await openResponses({
+			script: [],
+			skills: {
+				'demo/SKILL.md': '---\nname: demo\ndescription: Says things.\n---\nRun `scripts/say.sh`.',
+				'demo/scripts/say.sh': 'echo "said: $*"\n'
+			}
+		});
+	});
+	afterAll(() => rig.close());
+	const say = { name: 'use_skill', args: { skill: 'demo', script: 'scripts/say.sh', args: ['x'] } };
+	const turn = (id: string) => {
+		rig.model?.push(
+			calls([
+				{ ...say, callId: `call_own_${id}` },
+				{ name: 'get_weather', args: { place: 'Rome' }, callId: `call_${id}` }
+			]),
+			text('25 degrees.')
+		);
+	};
+	/** The second request of a turn as the model got it: both calls, each with its result. */
+	const expectWhole = (id: string) => {
+		rig.model?.assertDone();
+		const input = rig.model?.requests.at(-1)?.body.input as { type: string; call_id?: string; output?: unknown }[];
+		const outputs = input.filter(({ type }) => type === 'function_call_output');
+		expect(outputs.map(({ call_id }) => call_id).toSorted()).toEqual([`call_${id}`, `call_own_${id}`].toSorted());
+		expect(JSON.stringify(outputs)).toContain('said: x');
+		expect(JSON.stringify(outputs)).toContain('25');
+		expect(input.filter(({ type }) => type === 'function_call')).toHaveLength(2);
+	};
+
+	test('D40, D41: openai – a loop that runs every function_call it is given', async () => {
+		const openai = new OpenAI({ baseURL: rig.url, apiKey: 'none' });
+		turn('openai');
+		const tools: OpenAI.Responses.Tool[] = [
+			{ type: 'function', name: 'get_weather', parameters: { type: 'object', properties: {} }, strict: false }
+		];
+		const input: OpenAI.Responses.ResponseInputItem[] = [{ role: 'user', content: 'Weather?' }];
+		for (;;) {
+			const response = await openai.responses.create({ model: 'any', input, tools });
+			input.push(...(response.output as OpenAI.Responses.ResponseInputItem[]));
+			const asked = response.output.filter((item) => item.type === 'function_call');
+			if (asked.length === 0) {
+				expect(response.output_text).toBe('25 degrees.');
+				break;
+			}
+			expect(asked.map(({ name }) => name)).toEqual(['get_weather']);
+			for (const { call_id } of asked) input.push({ type: 'function_call_output', call_id, output: '25' });
+		}
+		expectWhole('openai');
+	});
+
+	test.each([true, false])(
+		'D40, D41: ai – generateText and streamText go on by themselves (store: %s)',
+		async (store) => {
+			const model = createOpenAI({ baseURL: rig.url, apiKey: 'any' }).responses('any');
+			let ran = 0;
+			const request = {
+				model,
+				prompt: 'Weather?',
+				stopWhen: stepCountIs(5),
+				providerOptions: { openai: { store } },
+				tools: {
+					get_weather: tool({
+						inputSchema: z.object({ place: z.string() }),
+						execute: async () => {
+							ran += 1;
+							return '25';
+						}
+					})
+				}
+			};
+			turn(`ai_${store}`);
+			expect((await generateText(request)).text).toBe('25 degrees.');
+			expectWhole(`ai_${store}`);
+			turn(`ais_${store}`);
+			expect(await streamText(request).text).toBe('25 degrees.');
+			expectWhole(`ais_${store}`);
+			expect(ran).toBe(2);
+		}
+	);
+
+	test.each([
+		['@openrouter/sdk', OpenRouter],
+		['@openrouter/agent', AgentRouter]
+	])('D40, D41: %s – callModel runs its own tool alone, and goes on', async (name, Router) => {
+		const id = name.replace(/\W/g, '_');
+		turn(id);
+		const router = new Router({ apiKey: 'any', serverURL: rig.url }) as unknown as Caller;
+		const weather = agentTool({
+			name: 'get_weather',
+			description: 'Weather of a place',
+			inputSchema: z.object({ place: z.string() }),
+			execute: async () => ({ degrees: 25 })
+		});
+		const result = router.callModel({ model: 'any/model', input: 'Weather?', tools: [weather] });
+		expect(await result.getText()).toBe('25 degrees.');
+		expectWhole(id);
+	});
+});
