@@ -1,5 +1,6 @@
 /** How a tool call reads in the timeline: its label, the skill it is about, its command, its result. Pure. */
 import { builtinNameOf } from '../shared/builtins.ts';
+import { mcpServerOf, mcpToolOf } from '../shared/mcp-servers.ts';
 import type { Execution, ToolPart, ToolStatus } from '../shared/message.ts';
 import { stepsText as text, type Tense } from '../strings/steps.ts';
 import { cleanText } from './clean-text.ts';
@@ -32,6 +33,8 @@ const MAX_LABEL = 160;
 const MAX_PARSED = 65_536;
 
 export function describeStep(part: ToolPart): StepFacts {
+	const mcp = mcpLabelOf(part);
+	if (mcp !== null) return { label: oneLine(mcp), skill: null, chip: null };
 	const values = valuesOf(part);
 	const skill = skillOf(part, values);
 	const label = oneLine(intentOf(values) ?? labelOf(part, values, skill));
@@ -39,6 +42,14 @@ export function describeStep(part: ToolPart): StepFacts {
 	const chip = shown !== null && label.includes(shown) ? null : shown;
 	const tool = label.includes(part.name) || part.name === 'use_skill' ? null : markHidden(part.name);
 	return { label, skill: shown, chip: chip ?? (shown === null ? tool : null) };
+}
+
+/** "Ran add of demo"; null for what is no tool of an MCP server. */
+function mcpLabelOf(part: ToolPart): string | null {
+	const { execution } = part;
+	const server = mcpServerOf(execution?.skill ?? '');
+	const found = server === null ? mcpToolOf(part.name) : { server, tool: execution?.tool ?? '' };
+	return found && text.run[tenseOf(part)].replace('{}', () => text.ofServer(found.tool, found.server));
 }
 
 /** What the model says that the call is for, where a tool asks for that. */

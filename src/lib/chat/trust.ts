@@ -31,6 +31,11 @@ export function skillPage(id: string): string {
 	return `/skills/${pathOf(wanted)}`;
 }
 
+/** Address of what was executed: a skill's page, or the list of MCP servers. */
+export function subjectPage({ skillId, sandbox }: { skillId: string; sandbox: string }): string {
+	return sandbox === 'mcp' ? '/settings#mcp-servers' : skillPage(skillId);
+}
+
 /** Address of the editor of a skill's files. */
 export function editorPage(id: string): string {
 	return `/skills/edit/${pathOf(id)}`;

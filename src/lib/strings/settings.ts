@@ -56,6 +56,8 @@ export const settingsText = {
 	atMostWrong: 'The most skills must be a whole number from 0 to 50.',
 	atLeastWrong: 'The fewest points must be a whole number from 0 to 1000.',
 
+	mcpServers: 'MCP servers',
+
 	appearance: 'Appearance',
 	theme: 'Theme',
 	themes: { system: 'As the system', light: 'Light', dark: 'Dark' },

@@ -31,6 +31,8 @@ export const stepsText = {
 	run: said('Running {}', 'Ran {}', 'Run {}'),
 	aScript: 'a script',
 	theBrowser: 'the browser',
+	/** A tool of an MCP server. */
+	ofServer: (tool: string, server: string) => `${tool} of ${server}`,
 	filesOf: (skill: string) => `the files of ${skill}`,
 	code: (language: string) => (language === '' ? 'code' : `${language} code`),
 	quoted: (words: string) => `“${words}”`,
@@ -93,6 +95,7 @@ export const approvalText = {
 	title: 'May this run?',
 	fromSkill: 'From the skill',
 	builtinSkill: 'Part of this server:',
+	mcpServer: 'Of the MCP server',
 	undecided: 'Nobody decided; it was not run.',
 	elsewhere: 'Answered elsewhere, in another tab say.',
 	othersWait: '– waiting for the other decisions.',
@@ -107,6 +110,7 @@ export const approvalText = {
 		script: ['Always for this script', 'As long as the files of the skill stay the same'],
 		skill: ['Always for this skill', 'Every script, as long as the files of the skill stay the same']
 	} as const,
+	alwaysForTool: 'Always for this tool',
 	reasonPlaceholder: 'Reason, if you deny it (the model reads it)',
 	reasonLabel: 'Reason to deny it; the model reads it',
 	deny: 'Deny',
