@@ -81,6 +81,38 @@ describe('with the built-in responder', () => {
 		expect(told).toBe(response.output_text);
 	});
 
+	test('F9, F12: openai – responses.parse gets JSON by a schema, and a short answer says that it is cut', async () => {
+		const schema = { type: 'object', properties: { words: { type: 'integer' } }, required: ['words'] };
+		const format = { type: 'json_schema' as const, name: 'count', schema, strict: true };
+		const parsed = await openai.responses.parse({ model: 'any', input: COUNT, text: { format } });
+		expect(JSON.parse(parsed.output_text)).toEqual({ words: 5 });
+		const cut = await openai.responses.create({ model: 'any', input: 'Hello', max_output_tokens: 16 });
+		expect(cut).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } });
+	});
+
+	test('D41: openai – the tool that is asked for is called, and its output is answered', async () => {
+		const tools: OpenAI.Responses.Tool[] = [
+			{
+				...{ type: 'function', name: 'get_weather', description: 'Weather of a place', strict: false },
+				parameters: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] }
+			}
+		];
+		const tool_choice = { type: 'function' as const, name: 'get_weather' };
+		const first = await openai.responses.create({
+			model: 'any',
+			input: 'What is it like in Rome?',
+			tools,
+			tool_choice
+		});
+		const asked = first.output.find((item) => item.type === 'function_call');
+		expect(asked?.arguments).toBe('{"place":"Rome"}');
+		const second = await openai.responses.create({
+			...{ model: 'any', tools, previous_response_id: first.id },
+			input: [{ type: 'function_call_output', call_id: asked?.call_id ?? '', output: '25 degrees' }]
+		});
+		expect(second.output_text).toContain('25 degrees');
+	});
+
 	test('F12: openai – the models are listed', async () => {
 		const ids: string[] = [];
 		for await (const model of openai.models.list()) ids.push(model.id);

@@ -168,7 +168,10 @@ describe('F12: the schema of a request', () => {
 		['input[0].content[0].text', [{ role: 'user', content: [{ type: 'input_text' }] }]],
 		[
 			'input[1].call_id',
-			['x', 1].map((at) => (at === 'x' ? { role: 'user', content: 'a' } : { type: 'function_call_output', output: '' }))
+			[
+				{ role: 'user', content: 'a' },
+				{ type: 'function_call_output', output: '' }
+			]
 		],
 		['input[0].name', [{ type: 'function_call', call_id: 'c', name: 'a b', arguments: '' }]]
 	])('%s is named when it is wrong', (param, input) => {

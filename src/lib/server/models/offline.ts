@@ -3,6 +3,7 @@ import { BUILT_IN_MODEL } from '../../shared/models.ts';
 import type { Model, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
 import { decide } from './offline/decide.ts';
 import type { Decision } from './offline/decide.ts';
+import { shapeText } from './offline/shape.ts';
 
 /**
  * A model that is no language model, and says so in each answer. Deterministic and without state: equal requests get
@@ -35,15 +36,15 @@ function respond(request: ModelRequest): ModelEvent[] {
 }
 
 function eventsOf(decision: Decision, request: ModelRequest): ModelEvent[] {
-	const output = decision.kind === 'say' ? decision.text : decision.call.arguments;
+	const said = decision.kind === 'say' ? shapeText(decision.text, request.options) : null;
+	const output = decision.kind === 'call' ? decision.call.arguments : (said?.text ?? '');
 	const id = idFor(request, output);
-	const { events, item } =
-		decision.kind === 'say' ? textEvents(decision.text, `msg_${id}`) : callEvents(decision.call, id);
+	const { events, item } = decision.kind === 'call' ? callEvents(decision.call, id) : textEvents(output, `msg_${id}`);
 	const usage = {
 		inputTokens: tokensOf(JSON.stringify([request.instructions, request.input, request.tools])),
 		outputTokens: tokensOf(output)
 	};
-	return [...events, { type: 'completed', items: [item], usage, incompleteReason: null }];
+	return [...events, { type: 'completed', items: [item], usage, incompleteReason: said?.incompleteReason ?? null }];
 }
 
 function textEvents(text: string, id: string): { events: ModelEvent[]; item: ResponseItem } {

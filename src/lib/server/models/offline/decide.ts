@@ -53,7 +53,7 @@ function nextStep(request: ModelRequest, turn: Turn, runs: readonly FinishedCall
 		callerTools.map(({ name }) => name)
 	);
 	if (begun?.kind === 'tool') return null;
-	const choices: Choice[] = begun ? [begun] : chooseFor(question, offer);
+	const choices: Choice[] = begun ? [begun] : (wantedTool(request) ?? chooseFor(question, offer));
 	let refusal: Decision | null = null;
 	for (const choice of choices) {
 		const step =
@@ -64,6 +64,13 @@ function nextStep(request: ModelRequest, turn: Turn, runs: readonly FinishedCall
 		refusal ??= step;
 	}
 	return refusal;
+}
+
+/** The very tool that is to be called, where the request names one. */
+function wantedTool({ toolChoice, tools }: ModelRequest): Choice[] | null {
+	if (typeof toolChoice !== 'object') return null;
+	const tool = tools.find(({ name }) => name === toolChoice.name && !SKILL_TOOLS.has(name));
+	return tool ? [{ kind: 'tool', tool }] : null;
 }
 
 function begunWith(turn: Turn, callerTools: readonly string[]): Choice | { kind: 'tool' } | null {
