@@ -1,4 +1,4 @@
-/** Conversations, runs and files as the REST API has them: requests (schemas) and answers (types). Unknown keys in a request are refused. */
+/** Conversations, runs and files as the REST API has them: requests (schemas) and answers (types). Unknown keys in a request are refused, but for AG-UI’s own. */
 import { z } from 'zod';
 import type { SkillOffer, TokenUsage } from './events.ts';
 import type { Message } from './message.ts';
