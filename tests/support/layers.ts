@@ -84,7 +84,15 @@ const LAYERS: Layer[] = [
 	{ path: 'lib/server/openapi/', imports: [SHARED] },
 	{
 		path: 'lib/server/protocols/',
-		imports: [SHARED, LOG, SAFE_PATH, 'lib/server/agent/', 'lib/server/runs/', 'lib/server/skills/', 'lib/server/store/']
+		imports: [
+			SHARED,
+			LOG,
+			SAFE_PATH,
+			'lib/server/agent/',
+			'lib/server/runs/',
+			'lib/server/skills/',
+			'lib/server/store/'
+		]
 	},
 	// A whole server, without its pages.
 	{ path: 'lib/server/cli/mcp.ts', imports: ['lib/server/'] },

@@ -39,7 +39,10 @@ export interface ConnectOptions extends ClientOptions {
 
 const bundled = join(import.meta.dirname, '../../skills');
 
-export async function openMcpRig(env: Record<string, string> = {}, names = ['count-words', 'data-analysis']): Promise<McpRig> {
+export async function openMcpRig(
+	env: Record<string, string> = {},
+	names = ['count-words', 'data-analysis']
+): Promise<McpRig> {
 	const root = await mkdtemp(join(tmpdir(), 'mcp-'));
 	const skills = join(root, 'skills');
 	for (const name of names) await cp(join(bundled, name), join(skills, name), { recursive: true });
@@ -60,7 +63,7 @@ export async function openMcpRig(env: Record<string, string> = {}, names = ['cou
 		async connect({ modern = false, key, ...options } = {}) {
 			const mode = modern ? { pin: MODERN } : 'legacy';
 			const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode }, ...options });
-			const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+			const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
 			await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
 			clients.push(client);
 			return client;

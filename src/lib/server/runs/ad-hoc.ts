@@ -70,8 +70,22 @@ const CODES: Partial<Record<SkillErrorType, ErrorCode>> = {
 /** `owner` is whose skills are meant beside the system's, where no key says it. */
 export type AskedExecution = AdHocExecution & { owner?: string };
 
+/** For callers behind whom no person may be. */
+export interface AdHocWatch {
+	onEvent?: (event: SkillEvent) => void;
+	/** Asked instead of whether the skill is trusted. @throws AppError that says why it may not run */
+	check?: (run: PlannedRun) => Promise<void>;
+	/** The same for a skill of this server. */
+	checkBuiltin?: (name: string) => void;
+}
+
 /** Asking is consent, but not to what nobody has looked at. @throws AppError when nothing was run */
-export async function runAdHoc(parts: AdHocParts, asked: AskedExecution, signal: AbortSignal): Promise<AdHocResult> {
+export async function runAdHoc(
+	parts: AdHocParts,
+	asked: AskedExecution,
+	signal: AbortSignal,
+	watch: AdHocWatch = {}
+): Promise<AdHocResult> {
 	const { apiKeyId, sessionId } = asked;
 	let executionId: string | null = null;
 	const context: AdHocContext = {
@@ -80,12 +94,14 @@ export async function runAdHoc(parts: AdHocParts, asked: AskedExecution, signal:
 		caller: { ...(apiKeyId ? { apiKeyId } : {}), ...(sessionId ? { sessionId } : {}) },
 		onEvent: (event) => {
 			if (event.type === 'started') executionId = event.executionId;
+			watch.onEvent?.(event);
 		}
 	};
 	const builtin = builtinFor(parts, asked.skillName);
+	if (builtin) watch.checkBuiltin?.(builtin.name);
 	const { result, failure } = builtin
 		? await callBuiltin(builtin, asked, context)
-		: await performOperation(parts, asked, context);
+		: await performOperation(parts, asked, context, watch.check ?? ((run) => checkTrust(parts, run)));
 	if (executionId === null) throw asAppError(failure);
 	const execution = await parts.store.skillExecutions.get(executionId);
 	if (!execution) throw new AppError('unavailable', 'It ran, but its record could not be written.');
@@ -120,9 +136,10 @@ async function callBuiltin(
 }
 
 async function performOperation(
-	{ skills, modes, approvals }: AdHocParts,
+	{ skills, modes }: AdHocParts,
 	{ skillName, script, args, tool, input, apiKeyId, owner }: AskedExecution,
-	context: AdHocContext
+	context: AdHocContext,
+	check: (run: PlannedRun) => Promise<void>
 ): Promise<Outcome> {
 	if (script === undefined && tool === undefined) {
 		throw new AppError('invalid_input', 'script: must name a script, or “tool” a tool');
@@ -140,14 +157,18 @@ async function performOperation(
 			? { kind: 'run', skill: skillName, script: script ?? '', args, argStyle: undefined }
 			: { kind: 'tool', skill: skillName, tool, args: input ?? {} };
 	const plan = planOf(session, operation);
-	if (plan && !(await approvals.mayRunUnasked(plan.skill))) {
-		throw new AppError('forbidden', `Nobody has trusted the files of “${plan.skill.name}” yet.`, {
-			hint: 'Look at what it contains on its page, and trust it there.'
-		});
-	}
+	if (plan) await check(plan);
 	const { result } = await session.perform(operation, context);
 	if (typeof result === 'string') throw new AppError('invalid_input', 'This call runs nothing.');
 	return { result, failure: result };
+}
+
+/** @throws AppError `forbidden` */
+async function checkTrust({ approvals }: AdHocParts, { skill }: PlannedRun): Promise<void> {
+	if (await approvals.mayRunUnasked(skill)) return;
+	throw new AppError('forbidden', `Nobody has trusted the files of “${skill.name}” yet.`, {
+		hint: 'Look at what it contains on its page, and trust it there.'
+	});
 }
 
 /** What would be run; null for what is not there or switched off. @throws AppError for arguments that no script can be given */

@@ -1,0 +1,105 @@
+/** A tool call, from its name to its result; what goes wrong is a result that the model reads (FEATURES E15, D24). */
+import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
+import { AppError } from '../../../shared/errors.ts';
+import { isRecord } from '../../skills/operations.ts';
+import { renderLoadedSkill } from '../../skills/prompt.ts';
+import type { SkillSnapshot } from '../../skills/registry.ts';
+import type { PlannedRun, ToolOutcome } from '../../skills/session.ts';
+import { LOAD_SKILL } from '../../skills/tools.ts';
+import { RESERVED, ownToolOf, scopeOf } from './definitions.ts';
+import { TooManyCalls } from './lanes.ts';
+import { callOwnTool, type OwnCall } from './own-tools.ts';
+import type { McpContext } from './parts.ts';
+import { refusalOf } from './refusals.ts';
+import { findNamed } from './resources.ts';
+import { hasScope, lackOf, viewFor } from './view.ts';
+
+/** @throws ProtocolError for a tool that is not there; nothing else */
+export async function callTool(
+	context: McpContext,
+	{ name, arguments: args = {} }: { name: string; arguments?: Record<string, unknown> | undefined },
+	call: OwnCall
+): Promise<CallToolResult> {
+	try {
+		const own = ownToolOf(name);
+		if (own === null) return await callSkillTool(context, { name, args }, call);
+		const scope = scopeOf(own);
+		if (!hasScope(call.peer.caller, scope)) return failure({ error: 'forbidden', message: lackOf(scope) });
+		const answer = await callOwnTool(context, own, args, call);
+		return {
+			content: [text(JSON.stringify(answer))],
+			structuredContent: answer,
+			...(failed(answer) ? { isError: true } : {})
+		};
+	} catch (error) {
+		if (error instanceof ProtocolError) throw error;
+		if (error instanceof AppError) {
+			return failure({ error: error.code, message: error.message, hint: error.hint });
+		}
+		if (error instanceof TooManyCalls) return failure({ error: 'rate_limited', message: error.message });
+		if (call.signal.aborted) return failure({ error: 'Cancelled', message: 'The call was cancelled.' });
+		context.log.error({ tool: name.slice(0, 100), error: String(error) }, 'an MCP tool failed');
+		return failure({ error: 'internal', message: 'Something went wrong in the server.' });
+	}
+}
+
+/** A run that ended badly is an error of the tool, with its record. */
+function failed({ result }: Record<string, unknown>): boolean {
+	return isRecord(result) && result.success === false;
+}
+
+async function callSkillTool(
+	context: McpContext,
+	{ name, args }: { name: string; args: Record<string, unknown> },
+	{ peer, signal, onEvent }: OwnCall
+): Promise<CallToolResult> {
+	const { caller, sessionId } = peer;
+	const { session, library } = viewFor(context, caller, RESERVED);
+	if (!session.has(name)) {
+		throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool “${name.slice(0, 100)}”.`);
+	}
+	const run: PlannedRun | null = session.plan(name, args);
+	const scope = run === null ? 'read' : 'execute';
+	if (!hasScope(caller, scope)) return failure({ error: 'forbidden', message: lackOf(scope) });
+	if (name === LOAD_SKILL.name && !hasScope(caller, 'execute')) return instructionsOnly(library, args);
+	const refusal = run && (await refusalOf(run, context));
+	if (refusal) return failure({ error: 'NotTrusted', ...refusal });
+	const apiKeyId = caller.apiKeyId ?? undefined;
+	const cwd = context.adHoc.workspaceOf(apiKeyId, sessionId);
+	const callerOfRun = { sessionId, ...(apiKeyId === undefined ? {} : { apiKeyId }) };
+	return context.lanes.run({ workspace: cwd, lane: run?.skill.name ?? null, signal }, async () => {
+		return toResult(await session.call(name, args, { cwd, signal, onEvent, caller: callerOfRun }));
+	});
+}
+
+/** Loading may run commands that stand in the instructions, where the operator allows it: not for a key that may not. */
+function instructionsOnly(library: SkillSnapshot, { skill: name }: Record<string, unknown>): CallToolResult {
+	const skill = typeof name === 'string' ? findNamed(library, name) : null;
+	if (skill) return { content: [text(renderLoadedSkill(skill))] };
+	return failure({
+		error: 'SkillNotFound',
+		message: 'There is no such skill.',
+		hint: 'skills_list names all of them.'
+	});
+}
+
+/** A text is told as it is, an object also as data. */
+function toResult({ ok, output, result }: ToolOutcome): CallToolResult {
+	if (typeof result === 'string') return { content: [text(output)] };
+	const { value } = result;
+	const isPlainText = ok && typeof value === 'string' && output === JSON.stringify(value);
+	const data = value === undefined ? { ...result } : value;
+	return {
+		content: [text(isPlainText ? value : output)],
+		...(isRecord(data) ? { structuredContent: data } : {}),
+		...(ok ? {} : { isError: true })
+	};
+}
+
+function failure(what: { error: string; message: string; hint?: string | undefined }): CallToolResult {
+	return { content: [text(JSON.stringify({ ok: false, ...what }))], isError: true };
+}
+
+function text(words: string): { type: 'text'; text: string } {
+	return { type: 'text', text: words };
+}

@@ -1,0 +1,151 @@
+/** The tools of the MCP server and who may call them (FEATURES E15). */
+import { z } from 'zod';
+import type { Tool } from '@modelcontextprotocol/server';
+import type { ApiScope } from '../../../shared/api-keys.ts';
+import { BUILT_IN_TOOLS } from '../../skills/session.ts';
+import { LOAD_SKILL, READ_SKILL_FILE, USE_SKILL } from '../../skills/tools.ts';
+import type { ToolDefinition } from '../../skills/types.ts';
+import { pageOf } from './paging.ts';
+import type { McpCaller } from './parts.ts';
+import { hasScope, type CallerView } from './view.ts';
+
+const PAGE = 200;
+const id = z.string().min(1).max(256);
+
+/** As OmniRoute’s tools had them, with our own words beside. */
+export const skillsListInput = z.strictObject({
+	query: z.string().max(1000).optional().describe('Words that the name, description or tags must have'),
+	name: z.string().max(256).optional().describe('The same'),
+	enabled: z.boolean().optional().describe('true: only those that are on or offered; false: only those switched off'),
+	apiKeyId: id.optional().describe('Skills that this key sees; a key always sees its own'),
+	page: z.number().int().min(1).default(1),
+	limit: z.number().int().min(1).max(100).default(50)
+});
+
+export const skillsEnableInput = z.strictObject({
+	skillId: id.describe('Id or name of the skill, as skills_list gives it'),
+	enabled: z.boolean().default(true).describe('false switches it off'),
+	apiKeyId: id.optional()
+});
+
+export const skillsExecuteInput = z.strictObject({
+	skillName: id.describe('Name of the skill'),
+	script: z.string().min(1).max(1024).optional().describe('Script of the skill, e.g. scripts/run.py'),
+	args: z
+		.union([z.array(z.union([z.string(), z.number(), z.boolean()])).max(1000), z.record(z.string(), z.unknown())])
+		.optional()
+		.describe('Arguments of the script'),
+	tool: z.string().min(1).max(256).optional().describe('Tool of the skill, instead of a script'),
+	input: z.record(z.string(), z.unknown()).optional().describe('Input of the tool'),
+	apiKeyId: id.optional(),
+	sessionId: id.optional().describe('Keeps the files of a caller without a key apart')
+});
+
+export const skillsExecutionsInput = z.strictObject({
+	limit: z.number().int().min(1).max(100).default(50),
+	page: z.number().int().min(1).default(1),
+	skill: id.optional(),
+	status: z.enum(['pending', 'running', 'success', 'error', 'timeout']).optional(),
+	apiKeyId: id.optional()
+});
+
+/** What is answered is said in outline: the fields are those of the REST API. */
+const answer = (properties: Record<string, unknown>): Tool['outputSchema'] => ({
+	type: 'object',
+	properties,
+	required: Object.keys(properties)
+});
+const list = { type: 'array', items: { type: 'object' } };
+
+const OWN: readonly (Tool & { scope: ApiScope })[] = [
+	{
+		name: 'skills_list',
+		title: 'List skills',
+		description: 'List the skills of this server with their mode, trust, scripts and tools.',
+		inputSchema: inputOf(skillsListInput),
+		outputSchema: answer({ skills: list, total: { type: 'integer' }, page: { type: 'integer' } }),
+		annotations: { readOnlyHint: true, openWorldHint: false },
+		scope: 'read'
+	},
+	{
+		name: 'skills_enable',
+		title: 'Switch a skill on or off',
+		description: 'Switch a skill on or off for everybody who uses this server. It does not make it trusted.',
+		inputSchema: inputOf(skillsEnableInput),
+		outputSchema: answer({ skillId: { type: 'string' }, enabled: { type: 'boolean' }, mode: { type: 'string' } }),
+		annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+		scope: 'write'
+	},
+	{
+		name: 'skills_execute',
+		title: 'Run a skill',
+		description:
+			'Run a script or a tool of a skill, or a skill of this server itself. Its record comes with the result.',
+		inputSchema: inputOf(skillsExecuteInput),
+		outputSchema: answer({ execution: { type: 'object' }, result: { type: 'object' } }),
+		annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+		scope: 'execute'
+	},
+	{
+		name: 'skills_executions',
+		title: 'Recent executions',
+		description: 'What was run lately, newest first: status, exit code, duration and what went wrong.',
+		inputSchema: inputOf(skillsExecutionsInput),
+		outputSchema: answer({ executions: list, total: { type: 'integer' }, page: { type: 'integer' } }),
+		annotations: { readOnlyHint: true, openWorldHint: false },
+		scope: 'read'
+	}
+];
+
+const OMNIROUTE = 'omniroute_';
+
+/** What no skill’s tool may be called here. */
+export const RESERVED: ReadonlySet<string> = new Set(OWN.flatMap(({ name }) => [name, OMNIROUTE + name]));
+
+/** The name of one of the server’s own tools, from it or its alias; null for another. */
+export function ownToolOf(name: string): string | null {
+	const plain = name.startsWith(OMNIROUTE) ? name.slice(OMNIROUTE.length) : name;
+	return OWN.some((tool) => tool.name === plain) ? plain : null;
+}
+
+export function scopeOf(ownTool: string): ApiScope {
+	return OWN.find(({ name }) => name === ownTool)?.scope ?? 'execute';
+}
+
+export function outputSchemaOf(name: string): Tool['outputSchema'] {
+	return OWN.find((tool) => tool.name === ownToolOf(name))?.outputSchema;
+}
+
+/** What this caller may call, and nothing twice: aliases are understood, not listed. */
+export function listTools(
+	{ session }: CallerView,
+	caller: McpCaller,
+	cursor: string | undefined
+): { tools: Tool[]; nextCursor?: string } {
+	const own = OWN.filter(({ scope }) => hasScope(caller, scope)).map(({ scope: _scope, ...tool }) => tool);
+	const dialect = [LOAD_SKILL.name, READ_SKILL_FILE.name, USE_SKILL.name];
+	const offered = session.tools().filter(({ name }) => !BUILT_IN_TOOLS.has(name) || dialect.includes(name));
+	const ofSkills = offered.map(toTool).filter(({ annotations }) => {
+		return hasScope(caller, annotations?.readOnlyHint ? 'read' : 'execute');
+	});
+	const keyOf = ({ name }: Tool) => `${ownToolOf(name) ? 0 : BUILT_IN_TOOLS.has(name) ? 1 : 2} ${name}`;
+	const tools = [...own, ...ofSkills].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+	const { page, ...more } = pageOf(tools, keyOf, { cursor, size: PAGE });
+	return { tools: page, ...more };
+}
+
+function toTool({ name, description, parameters }: ToolDefinition): Tool {
+	const isReading = name === LOAD_SKILL.name || name === READ_SKILL_FILE.name;
+	return {
+		name,
+		description,
+		inputSchema: parameters as Tool['inputSchema'],
+		annotations: isReading
+			? { readOnlyHint: true, openWorldHint: false }
+			: { readOnlyHint: false, destructiveHint: true, openWorldHint: true }
+	};
+}
+
+function inputOf(schema: z.ZodType): Tool['inputSchema'] {
+	return z.toJSONSchema(schema, { io: 'input' }) as Tool['inputSchema'];
+}

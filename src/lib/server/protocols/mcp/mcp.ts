@@ -1,0 +1,156 @@
+/** The MCP server: 2026-07-28 without sessions, 2025 versions with them, over HTTP, stdio and a local socket (FEATURES E15). */
+import { createHash, randomUUID } from 'node:crypto';
+import {
+	CLIENT_INFO_META_KEY,
+	createMcpHandler,
+	isLegacyRequest,
+	type AuthInfo,
+	type Server,
+	type ServerContext,
+	type Transport
+} from '@modelcontextprotocol/server';
+import { serveStdio, type StdioServerHandle } from '@modelcontextprotocol/server/stdio';
+import { API_SCOPES } from '../../../shared/api-keys.ts';
+import { isRecord } from '../../skills/operations.ts';
+import { createLanes } from './lanes.ts';
+import { readMessages, rpcError } from './messages.ts';
+import type { McpCaller, McpContext, McpParts } from './parts.ts';
+import { createMcpServer } from './server.ts';
+import { createSessions } from './sessions.ts';
+
+export interface Mcp {
+	/** Answers what came to `/mcp`, once the door has let it in. Never throws. */
+	handle(request: Request, caller: McpCaller): Promise<Response>;
+	/** Serves whoever started this process, or connects as the same user: they manage the server. */
+	serve(transport: Transport, onClosed: () => void): StdioServerHandle;
+	/** Ends all sessions and what runs in them. */
+	close(): Promise<void>;
+}
+
+export interface McpOptions {
+	maxSessions?: number;
+	/** How long a session may be silent. */
+	idleMs?: number;
+	/** How long a 2025 client whose connection broke has to come back for its answers. */
+	graceMs?: number;
+	/** Milliseconds of a clock that is never set back. */
+	now?: () => number;
+}
+
+const LOCAL: McpCaller = { apiKeyId: null, scopes: API_SCOPES };
+const SWEEP_MS = 60_000;
+/** Changes that come together are told once. */
+const GATHER_MS = 50;
+
+export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
+	const { maxSessions = 500, idleMs = 30 * 60_000, graceMs = 10_000, now = () => performance.now() } = options;
+	const context: McpContext = { ...parts, lanes: createLanes() };
+	const local = new Set<Server>();
+	const handles = new Set<StdioServerHandle>();
+	const closing = new AbortController();
+	const sessions = createSessions({
+		createServer: (id, caller) => {
+			const sessionId = label('session', id);
+			const peerOf = (handled: ServerContext) => ({ caller: callerOf(handled.http?.authInfo) ?? caller, sessionId });
+			return createMcpServer(context, { peerOf, first: { caller, sessionId }, isModern: false });
+		},
+		...{ maxSessions, idleMs, graceMs, now }
+	});
+	const modern = createMcpHandler(
+		({ authInfo }) => {
+			const caller = callerOf(authInfo) ?? { apiKeyId: null, scopes: [] };
+			const peerOf = (handled: ServerContext) => ({ caller, sessionId: label('client', clientName(handled)) });
+			return createMcpServer(context, { peerOf, first: { caller, sessionId: '' }, isModern: true });
+		},
+		{ legacy: 'reject', maxSubscriptions: maxSessions }
+	);
+	const note = (error: Error) => parts.log.info({ error: error.message.slice(0, 300) }, 'an MCP client was not told');
+	const sweeper = setInterval(() => void sessions.sweep(), SWEEP_MS).unref();
+	void tellChanges(parts, closing.signal, async () => {
+		modern.notify.toolsChanged();
+		modern.notify.resourcesChanged();
+		modern.notify.promptsChanged();
+		for (const server of [...sessions.servers(), ...local]) await tellServer(server).catch(note);
+	}).catch(note);
+
+	return {
+		async handle(request, caller) {
+			try {
+				const authInfo = authInfoOf(caller);
+				if (request.method !== 'POST') return await sessions.handle(request, undefined, caller, authInfo);
+				const read = await readMessages(request);
+				if (read instanceof Response) return read;
+				const { body } = read;
+				return (await isLegacyRequest(request, body))
+					? await sessions.handle(request, body, caller, authInfo)
+					: await modern.fetch(request, { parsedBody: body, authInfo });
+			} catch (error) {
+				parts.log.error({ error: String(error) }, 'an MCP request failed');
+				return rpcError(503, -32_603, 'The request could not be answered now.');
+			}
+		},
+		serve(transport, onClosed) {
+			const sessionId = label('local', randomUUID());
+			const peer = { caller: LOCAL, sessionId };
+			const handle = serveStdio(
+				({ era }) => {
+					const server = createMcpServer(context, { peerOf: () => peer, first: peer, isModern: era === 'modern' });
+					local.add(server);
+					server.onclose = () => void local.delete(server);
+					return server;
+				},
+				{ transport, maxSubscriptions: 16 }
+			);
+			handles.add(handle);
+			const closed = transport.onclose;
+			transport.onclose = () => {
+				closed?.();
+				handles.delete(handle);
+				onClosed();
+			};
+			return handle;
+		},
+		async close() {
+			closing.abort();
+			clearInterval(sweeper);
+			await Promise.all([sessions.close(), modern.close(), ...[...handles].map((handle) => handle.close())]);
+		}
+	};
+}
+
+/** Calls back after each change of the library or of what somebody decided about it. */
+async function tellChanges({ revisions }: McpParts, signal: AbortSignal, tell: () => Promise<void>): Promise<void> {
+	let isFirst = true;
+	for await (const _revision of revisions.follow(signal)) {
+		if (!isFirst) await tell();
+		isFirst = false;
+		await new Promise((resolve) => setTimeout(resolve, GATHER_MS).unref());
+	}
+}
+
+async function tellServer(server: Server): Promise<void> {
+	if (!server.transport) return;
+	await server.sendToolListChanged();
+	await server.sendResourceListChanged();
+	await server.sendPromptListChanged();
+}
+
+/** In records, and as the name of a workspace: a session’s id itself is nobody’s business. */
+function label(kind: string, id: string): string {
+	return `mcp-${kind}-${createHash('sha256').update(id).digest('hex').slice(0, 16)}`;
+}
+
+/** Without sessions the files of one program are kept together. */
+function clientName({ mcpReq }: ServerContext): string {
+	const envelope: Readonly<Record<string, unknown>> = { ...mcpReq.envelope };
+	const info = envelope[CLIENT_INFO_META_KEY];
+	return isRecord(info) && typeof info.name === 'string' ? info.name : '';
+}
+
+function authInfoOf(caller: McpCaller): AuthInfo {
+	return { token: '', clientId: caller.apiKeyId ?? '', scopes: [...caller.scopes], extra: { caller } };
+}
+
+function callerOf(authInfo: AuthInfo | undefined): McpCaller | null {
+	return (authInfo?.extra?.caller as McpCaller | undefined) ?? null;
+}

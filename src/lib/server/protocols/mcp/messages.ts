@@ -1,0 +1,63 @@
+/** The body of a POST, read and looked at before anything is made of it; what is wrong with it in JSON-RPC’s words. */
+import { isJsonContentType, readRequestBody } from '@modelcontextprotocol/server';
+
+/** One JSON-RPC message, or several of a batch; looked at in outline only. */
+export type Messages = { readonly body: unknown };
+
+const MAX_BYTES = 4 * 1024 * 1024;
+/** Deeper than any message, and shallower than what breaks those who walk through it. */
+const MAX_DEPTH = 100;
+
+export const PARSE_ERROR = -32_700;
+export const INVALID_REQUEST = -32_600;
+const REFUSED = -32_000;
+
+export function rpcError(
+	status: number,
+	code: number,
+	message: string,
+	{ id = null, headers = {} }: { id?: unknown; headers?: Record<string, string> } = {}
+): Response {
+	const isId = typeof id === 'string' || typeof id === 'number';
+	return Response.json({ jsonrpc: '2.0', error: { code, message }, id: isId ? id : null }, { status, headers });
+}
+
+/** The parsed body, or the answer to one that is no JSON-RPC. */
+export async function readMessages(request: Request): Promise<Messages | Response> {
+	if (!isJsonContentType(request.headers.get('content-type'))) {
+		return rpcError(415, REFUSED, 'The content type must be application/json.');
+	}
+	let body: unknown;
+	try {
+		const read = await readRequestBody(request, MAX_BYTES);
+		if (read.tooLarge) return rpcError(413, REFUSED, 'The body is larger than 4 MiB.');
+		body = JSON.parse(read.text);
+	} catch {
+		return rpcError(400, PARSE_ERROR, 'The body is not valid JSON.');
+	}
+	if (isTooDeep(body)) return rpcError(400, INVALID_REQUEST, 'The body is nested too deeply.');
+	const messages = Array.isArray(body) ? (body as unknown[]) : [body];
+	const wrong = messages.length === 0 ? [undefined] : messages.filter((message) => !isMessage(message));
+	if (wrong.length === 0) return { body };
+	const id = (wrong[0] as { id?: unknown } | null | undefined)?.id;
+	return rpcError(400, INVALID_REQUEST, 'The body is not a JSON-RPC 2.0 message.', { id });
+}
+
+function isMessage(value: unknown): boolean {
+	if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+	const { jsonrpc, id, method, params } = value as Record<string, unknown>;
+	if (jsonrpc !== '2.0') return false;
+	if (id !== undefined && typeof id !== 'string' && !Number.isSafeInteger(id)) return false;
+	if (method === undefined) return id !== undefined && ('result' in value || 'error' in value);
+	return typeof method === 'string' && (params === undefined || (typeof params === 'object' && params !== null));
+}
+
+/** Level by level, so that its own depth does not matter. */
+function isTooDeep(value: unknown): boolean {
+	let level = [value];
+	for (let depth = 0; level.length > 0; depth += 1) {
+		if (depth > MAX_DEPTH) return true;
+		level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []));
+	}
+	return false;
+}

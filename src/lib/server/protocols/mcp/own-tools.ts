@@ -1,0 +1,153 @@
+/** What the server’s own tools do: list, switch, run, look back (FEATURES E10, E15, B6). */
+import type { z } from 'zod';
+import { AppError } from '../../../shared/errors.ts';
+import type { SkillExecution } from '../../../shared/executions.ts';
+import type { SkillSummary } from '../../../shared/skills.ts';
+import { runAdHoc } from '../../runs/ad-hoc.ts';
+import { requireSkill, type LookupParts } from '../../runs/skill-lookup.ts';
+import type { ModeSubject } from '../../runs/skill-modes.ts';
+import { ownerOf, SYSTEM } from '../../skills/owners.ts';
+import type { Skill, SkillEvent } from '../../skills/types.ts';
+import { skillsEnableInput, skillsExecuteInput, skillsExecutionsInput, skillsListInput } from './definitions.ts';
+import type { McpCaller, McpContext, McpPeer } from './parts.ts';
+import { refusalOf, refusalOfBuiltin, type Refusal } from './refusals.ts';
+
+export interface OwnCall {
+	peer: McpPeer;
+	signal: AbortSignal;
+	onEvent: (event: SkillEvent) => void;
+}
+
+type Answer = Record<string, unknown>;
+
+/** @throws AppError for what cannot be done */
+export async function callOwnTool(context: McpContext, name: string, args: unknown, call: OwnCall): Promise<Answer> {
+	switch (name) {
+		case 'skills_list':
+			return listSkills(context, parse(skillsListInput, args), call.peer);
+		case 'skills_enable':
+			return enableSkill(context, parse(skillsEnableInput, args), call.peer);
+		case 'skills_execute':
+			return executeSkill(context, parse(skillsExecuteInput, args), call);
+		default:
+			return listExecutions(context, parse(skillsExecutionsInput, args), call.peer);
+	}
+}
+
+async function listSkills(
+	{ lister }: McpContext,
+	{ query, name, enabled, page, limit, apiKeyId }: z.infer<typeof skillsListInput>,
+	peer: McpPeer
+): Promise<Answer> {
+	const q = [query, name].filter(Boolean).join(' ');
+	const whose = peer.caller.apiKeyId ?? apiKeyId;
+	const asked = { ...(q === '' ? {} : { q }), ...(whose === undefined ? {} : { apiKeyId: whose }) };
+	if (enabled === undefined) {
+		const { data, total } = await lister.list(asked, { page, limit });
+		return { skills: data.map(briefly), total, page };
+	}
+	// The list knows three modes, of which two are “enabled”.
+	const { data } = await lister.list({ ...asked, ...(enabled ? {} : { mode: 'off' }) }, { page: 1, limit: 100_000 });
+	const wanted = enabled ? data.filter(({ mode, status }) => mode !== 'off' && status === 'ready') : data;
+	return { skills: wanted.slice((page - 1) * limit, page * limit).map(briefly), total: wanted.length, page };
+}
+
+/** Not where on this machine it lies. */
+function briefly({ path: _path, usage, ...skill }: SkillSummary): Answer {
+	return { ...skill, enabled: skill.mode !== 'off' && skill.status === 'ready', executions: usage.executions };
+}
+
+async function enableSkill(
+	{ modes, skills, adHoc, revisions }: McpContext,
+	{ skillId, enabled }: z.infer<typeof skillsEnableInput>,
+	{ caller }: McpPeer
+): Promise<Answer> {
+	const builtin = skillId.startsWith('builtin/') ? adHoc.findBuiltin(skillId.slice('builtin/'.length)) : null;
+	const subject: ModeSubject = builtin ? `builtin/${builtin.name}` : requireSeen({ skills, modes }, skillId, caller);
+	await modes.setEnabled(subject, enabled);
+	revisions.note();
+	const mode = modes.modeOf(subject);
+	return { skillId, enabled: mode !== 'off', mode };
+}
+
+/** Another key’s skill is none that this one knows of. @throws AppError `not_found` */
+function requireSeen(parts: LookupParts, skillId: string, { apiKeyId }: McpCaller): Skill {
+	const skill = requireSkill(parts, skillId);
+	const { owner } = skill;
+	if (apiKeyId === null || owner === undefined || owner === SYSTEM || owner === ownerOf(apiKeyId)) return skill;
+	throw new AppError('not_found', `There is no skill “${skillId}”.`);
+}
+
+async function executeSkill(
+	context: McpContext,
+	wanted: z.infer<typeof skillsExecuteInput>,
+	{ peer, signal, onEvent }: OwnCall
+): Promise<Answer> {
+	const { script, tool, skillName } = wanted;
+	if (script !== undefined && tool !== undefined) {
+		throw new AppError('invalid_input', 'Name a script or a tool, not both.');
+	}
+	const apiKeyId = peer.caller.apiKeyId ?? wanted.apiKeyId;
+	const sessionId = wanted.sessionId ?? peer.sessionId;
+	const asked = { ...withOnlyTool(context, wanted), sessionId, ...(apiKeyId === undefined ? {} : { apiKeyId }) };
+	const workspace = context.adHoc.workspaceOf(apiKeyId, sessionId);
+	return context.lanes.run({ workspace, lane: skillName, signal }, async () => {
+		const { execution, result } = await runAdHoc(context.adHoc, asked, signal, {
+			onEvent,
+			check: async (run) => orThrow(await refusalOf(run, context)),
+			checkBuiltin: (name) => orThrow(refusalOfBuiltin(name, context))
+		});
+		return { execution: toRecord(execution), result };
+	});
+}
+
+/** As OmniRoute calls it, with an input alone: of a skill that has one tool, that is meant. */
+function withOnlyTool(
+	{ skills, modes, adHoc }: McpContext,
+	wanted: z.infer<typeof skillsExecuteInput>
+): z.infer<typeof skillsExecuteInput> {
+	if (wanted.script !== undefined || wanted.tool !== undefined || wanted.skillName.startsWith('builtin/'))
+		return wanted;
+	const isBuiltin =
+		adHoc.findBuiltin(wanted.skillName) !== null &&
+		!skills.registry.snapshot().skills.some(({ name }) => name === wanted.skillName);
+	if (isBuiltin) return wanted;
+	const { name, tools, scripts } = requireSkill({ skills, modes }, wanted.skillName);
+	const [only, ...others] = tools;
+	if (only && others.length === 0) return { ...wanted, tool: only.name };
+	const names = tools.map((tool) => tool.name).join(', ') || 'none';
+	throw new AppError('invalid_input', `“${name}” needs a script or a tool to be named.`, {
+		hint: `Its tools: ${names}. Its scripts: ${scripts.join(', ') || 'none'}.`
+	});
+}
+
+async function listExecutions(
+	{ store }: McpContext,
+	{ limit, page, skill, status, apiKeyId }: z.infer<typeof skillsExecutionsInput>,
+	{ caller }: McpPeer
+): Promise<Answer> {
+	const whose = caller.apiKeyId ?? apiKeyId;
+	const filter = {
+		...(skill === undefined ? {} : { skill }),
+		...(status === undefined ? {} : { status }),
+		...(whose === undefined ? {} : { apiKeyId: whose })
+	};
+	const { data, total } = await store.skillExecutions.list(filter, { page, limit });
+	return { executions: data.map(toRecord), total, page };
+}
+
+/** Outputs and inputs may be long, and are in the app. */
+function toRecord({ output: _output, input: _input, limits: _limits, ...record }: SkillExecution): Answer {
+	return record;
+}
+
+function orThrow(refusal: Refusal | null): void {
+	if (refusal) throw new AppError('forbidden', refusal.message, { hint: refusal.hint });
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, args: unknown): z.infer<Schema> {
+	const parsed = schema.safeParse(args);
+	if (parsed.success) return parsed.data;
+	const [issue] = parsed.error.issues;
+	throw new AppError('invalid_input', `${issue?.path.join('.') || 'arguments'}: ${issue?.message ?? 'is not right'}`);
+}

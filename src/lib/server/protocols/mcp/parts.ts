@@ -1,0 +1,42 @@
+/** What the MCP server is made of, and who it serves (FEATURES E15). */
+import type { ApiScope } from '../../../shared/api-keys.ts';
+import type { Log } from '../../log.ts';
+import type { AdHocParts } from '../../runs/ad-hoc.ts';
+import type { ApprovalPolicy } from '../../runs/approval-policy.ts';
+import type { SkillLister } from '../../runs/skill-list.ts';
+import type { SkillModes } from '../../runs/skill-modes.ts';
+import type { SkillRevisions } from '../../runs/skill-revisions.ts';
+import type { SkillsProvider } from '../../skills/provider.ts';
+import type { Store } from '../../store/store.ts';
+import type { Lanes } from './lanes.ts';
+
+export interface McpParts {
+	skills: Pick<SkillsProvider, 'registry' | 'createSession'>;
+	modes: SkillModes;
+	approvals: ApprovalPolicy;
+	/** `ask`: whoever manages the server wants to be asked before each script, and nobody is there to be. */
+	approvalMode: 'ask' | 'auto';
+	adHoc: AdHocParts;
+	lister: Pick<SkillLister, 'list'>;
+	store: Pick<Store, 'skillExecutions'>;
+	revisions: SkillRevisions;
+	log: Log;
+}
+
+/** Who asks: a program with a key, or whoever manages the server. */
+export interface McpCaller {
+	apiKeyId: string | null;
+	scopes: readonly ApiScope[];
+}
+
+/** One connection, as the handlers of its requests see it. */
+export interface McpPeer {
+	caller: McpCaller;
+	/** What executions and the workspace of a caller without a key are kept under. */
+	sessionId: string;
+}
+
+/** The parts, and what all connections share. */
+export interface McpContext extends McpParts {
+	lanes: Lanes;
+}

@@ -1,0 +1,101 @@
+/** `npm run mcp`, as clients start it: over stdio, with the client’s own transport. */
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MODERN, openMcpRig } from '../support/mcp-rig.ts';
+import { processesWith } from '../support/processes.ts';
+import { report, type ReportRow } from '../support/protocol-report.ts';
+
+const root = join(import.meta.dirname, '../..');
+const rows: ReportRow[] = [];
+let folder: string;
+beforeAll(async () => {
+	folder = await mkdtemp(join(tmpdir(), 'mcp-stdio-'));
+});
+afterAll(async () => {
+	await report('mcp-stdio', rows);
+	await rm(folder, { recursive: true, force: true });
+});
+
+const environment = (dataDir: string) => {
+	const { PATH = '', HOME = '' } = process.env;
+	return { ...{ PATH, HOME, DATA_DIR: dataDir, SKILLS_SANDBOX: 'process' }, SKILLS_DIRS: join(root, 'skills') };
+};
+
+async function connect(dataDir: string, modern: boolean): Promise<Client> {
+	const mode = modern ? { pin: MODERN } : 'legacy';
+	const client = new Client({ name: 'stdio', version: '1.0.0' }, { versionNegotiation: { mode } });
+	const program = { command: 'npm', args: ['run', '--silent', 'mcp'], cwd: root, stderr: 'ignore' as const };
+	await client.connect(new StdioClientTransport({ ...program, env: environment(dataDir) }));
+	return client;
+}
+
+test.each([
+	{ version: MODERN, modern: true },
+	{ version: '2025-11-25', modern: false }
+])('E15: npm run mcp speaks $version over stdio, and the words are counted', async ({ version, modern }) => {
+	const client = await connect(join(folder, `data-${version}`), modern);
+	expect(client.getNegotiatedProtocolVersion()).toBe(version);
+	const result = await client.callTool({ name: 'count_words', arguments: { text: 'one two three' } });
+	expect(result.structuredContent).toMatchObject({ words: 3 });
+	const content = await readFile(join(root, 'tests/fixtures/sales.csv'), 'utf8');
+	const file = { skillName: 'file_write', input: { path: 'sales.csv', content } };
+	await client.callTool({ name: 'skills_execute', arguments: file });
+	const args = ['sales.csv', '--group-by', 'region', '--value', 'revenue'];
+	const summary = await client.callTool({
+		name: 'use_skill',
+		arguments: { skill: 'data-analysis', script: 'scripts/analyze_csv.py', args }
+	});
+	expect((summary.structuredContent as { stdout: string }).stdout).toMatch(/\| North \| 6 \| 6 \| 3[,]?786\.7/);
+	await client.close();
+	for (const task of ['count the words', 'summarise sales.csv by region']) {
+		rows.push({ client: '@modelcontextprotocol/client', version, transport: 'stdio', task, result: 'passed' });
+	}
+});
+
+test('E15: beside a server that has the data folder it passes on to it, and ends with its client', async () => {
+	const rig = await openMcpRig();
+	try {
+		await rig.put('waits/SKILL.md', '---\nname: waits\ndescription: Waits.\n---\nText.');
+		await rig.put('waits/scripts/wait.sh', 'exec sleep "$1"\n');
+		await rig.app.skills.registry.reload();
+		const client = await connect(rig.dataDir, false);
+		const names = (await client.listPrompts()).prompts.map(({ name }) => name);
+		expect(names).toContain('waits');
+		const call = client
+			.callTool({ name: 'use_skill', arguments: { skill: 'waits', script: 'scripts/wait.sh', args: ['98765.0505'] } })
+			.catch(String);
+		await expect.poll(() => processesWith('sleep 98765.0505')).not.toEqual([]);
+		await client.close();
+		await call;
+		await expect.poll(() => processesWith('sleep 98765.0505'), { timeout: 10_000 }).toEqual([]);
+	} finally {
+		await rig.close();
+	}
+});
+
+test('E15: nothing but the protocol is written to standard output, whatever comes in', async () => {
+	const node = join(root, 'node_modules/.bin/node');
+	const env = environment(join(folder, 'data-raw'));
+	const server = spawn(node, ['src/lib/server/cli/mcp.ts'], { cwd: root, env, stdio: ['pipe', 'pipe', 'ignore'] });
+	const lines: string[] = [];
+	server.stdout.setEncoding('utf8').on('data', (text: string) => lines.push(...text.split('\n').filter(Boolean)));
+	const initialize = {
+		...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+		params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } }
+	};
+	server.stdin.write(`not json\n{"jsonrpc":"2.0"}\n[]\n${JSON.stringify(initialize)}\n`);
+	await expect
+		.poll(() => lines.some((line) => line.includes('"protocolVersion":"2025-06-18"')), { timeout: 25_000 })
+		.toBe(true);
+	server.stdin.write('{"jsonrpc":"2.0","id":2,"method":"no/such"}\n');
+	await expect.poll(() => lines.some((line) => line.includes('-32601')), { timeout: 10_000 }).toBe(true);
+	const ended = new Promise((resolve) => server.once('close', resolve));
+	server.stdin.end();
+	expect(await ended).toBe(0);
+	for (const line of lines) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
+});
