@@ -4,49 +4,17 @@ import { OpenRouter as AgentRouter } from '@openrouter/agent';
 import { tool as agentTool } from '@openrouter/agent';
 import { OpenRouter } from '@openrouter/sdk';
 import { generateText, stepCountIs, streamText, tool } from 'ai';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { calls, text } from '../support/model-server.ts';
+import { RESPONSES_CLIENTS } from '../support/responses-clients.ts';
 import { openResponses, type ResponsesRig } from '../support/responses-rig.ts';
-
-const COUNT = 'Count the words of “the quick brown fox jumps”';
-const SUMMARISE = 'Summarise sales.csv by region';
-const CSV = readFileSync(join(import.meta.dirname, '../fixtures/sales.csv'), 'utf8');
-const DATA = `data:text/csv;base64,${Buffer.from(CSV).toString('base64')}`;
-
-/** Sums of the last column by region, worked out here. */
-function sums(): [string, number][] {
-	const [head = '', ...rows] = CSV.trim().split('\n');
-	const columns = head.split(',');
-	const region = columns.indexOf('region');
-	const amount = columns.findIndex((name) => ['amount', 'revenue', 'total', 'sales'].includes(name));
-	const totals = new Map<string, number>();
-	for (const row of rows) {
-		const cells = row.split(',');
-		const name = cells[region] ?? '';
-		totals.set(name, (totals.get(name) ?? 0) + Number(cells[amount]));
-	}
-	return [...totals];
-}
-
-const FIVE = /words\W+5\b/;
-function expectSums(answer: string): void {
-	const plain = answer.replaceAll(/(?<=\d),(?=\d{3})/g, '');
-	for (const [region, total] of sums()) {
-		expect(plain).toContain(region);
-		expect(plain).toContain(String(Number(total.toFixed(2))));
-	}
-}
+import { COUNT_WORDS, FIVE_WORDS, missingSums, SALES, SUMMARISE } from '../support/tasks.ts';
 
 /** What the two packages of OpenRouter have in common; their types are not the same. */
 interface Caller {
-	callModel(request: Record<string, unknown>): {
-		getText(): Promise<string>;
-		getTextStream(): AsyncIterable<string>;
-	};
+	callModel(request: Record<string, unknown>): { getText(): Promise<string> };
 }
 
 describe('with the built-in responder', () => {
@@ -57,34 +25,22 @@ describe('with the built-in responder', () => {
 		openai = new OpenAI({ baseURL: rig.url, apiKey: 'none' });
 	});
 	afterAll(() => rig.close());
-	const message = (question: string) => [
-		{
-			role: 'user' as const,
-			content: [
-				{ type: 'input_text' as const, text: question },
-				{ type: 'input_file' as const, filename: 'sales.csv', file_data: DATA }
-			]
+
+	test.each(Object.entries(RESPONSES_CLIENTS))(
+		'F12, B17: %s counts words, and summarises a file, at once and in a stream',
+		async (_name, clientFor) => {
+			const client = clientFor({ url: rig.url, key: 'any' });
+			expect(await client.ask({ text: COUNT_WORDS })).toMatch(FIVE_WORDS);
+			expect(await client.stream({ text: COUNT_WORDS })).toMatch(FIVE_WORDS);
+			expect(missingSums(await client.ask({ text: SUMMARISE, file: SALES }))).toEqual([]);
+			expect(missingSums(await client.stream({ text: SUMMARISE, file: SALES }))).toEqual([]);
 		}
-	];
-
-	test('F12: openai – responses.create counts words', async () => {
-		const response = await openai.responses.create({ model: 'any', input: COUNT });
-		expect(response.output_text).toMatch(FIVE);
-	});
-
-	test('F12: openai – responses.stream summarises a file, and its snapshot is the response', async () => {
-		const stream = openai.responses.stream({ model: 'any', input: message(SUMMARISE) });
-		let told = '';
-		stream.on('response.output_text.delta', ({ delta }) => void (told += delta));
-		const response = await stream.finalResponse();
-		expectSums(response.output_text);
-		expect(told).toBe(response.output_text);
-	});
+	);
 
 	test('F9, F12: openai – responses.parse gets JSON by a schema, and a short answer says that it is cut', async () => {
 		const schema = { type: 'object', properties: { words: { type: 'integer' } }, required: ['words'] };
 		const format = { type: 'json_schema' as const, name: 'count', schema, strict: true };
-		const parsed = await openai.responses.parse({ model: 'any', input: COUNT, text: { format } });
+		const parsed = await openai.responses.parse({ model: 'any', input: COUNT_WORDS, text: { format } });
 		expect(JSON.parse(parsed.output_text)).toEqual({ words: 5 });
 		const cut = await openai.responses.create({ model: 'any', input: 'Hello', max_output_tokens: 16 });
 		expect(cut).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } });
@@ -117,36 +73,6 @@ describe('with the built-in responder', () => {
 		const ids: string[] = [];
 		for await (const model of openai.models.list()) ids.push(model.id);
 		expect(ids).toEqual(['offline']);
-	});
-
-	test.each([
-		['@openrouter/sdk', OpenRouter],
-		['@openrouter/agent', AgentRouter]
-	])('F12, B17: %s – callModel counts words, and summarises a file in a stream', async (_name, Router) => {
-		const router = new Router({ apiKey: 'any', serverURL: rig.url }) as unknown as Caller;
-		expect(await router.callModel({ model: 'any/model', input: COUNT }).getText()).toMatch(FIVE);
-		const content = [
-			{ type: 'input_text', text: SUMMARISE },
-			{ type: 'input_file', filename: 'sales.csv', fileData: DATA }
-		];
-		let told = '';
-		const result = router.callModel({ model: 'any/model', input: [{ role: 'user', content }] });
-		for await (const delta of result.getTextStream()) told += delta;
-		expectSums(told);
-	});
-
-	test('F12: ai – generateText counts words, streamText summarises a file', async () => {
-		const model = createOpenAI({ baseURL: rig.url, apiKey: 'any' }).responses('any');
-		const counted = await generateText({ model, prompt: COUNT });
-		expect(counted.text).toMatch(FIVE);
-		expect(counted.toolCalls).toEqual([]);
-		const data = { type: 'file' as const, mediaType: 'text/csv', filename: 'sales.csv', data: Buffer.from(CSV) };
-		const streamed = streamText({
-			model,
-			messages: [{ role: 'user', content: [{ type: 'text', text: SUMMARISE }, data] }],
-			providerOptions: { openai: { passThroughUnsupportedFiles: true } }
-		});
-		expectSums(await streamed.text);
 	});
 });
 

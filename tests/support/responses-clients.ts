@@ -1,0 +1,99 @@
+/** Other people's clients of the Responses API, each asked as its own documentation has it. */
+import { createOpenAI } from '@ai-sdk/openai';
+import { OpenRouter as AgentRouter } from '@openrouter/agent';
+import { OpenRouter } from '@openrouter/sdk';
+import { generateText, streamText } from 'ai';
+import OpenAI from 'openai';
+
+export interface Question {
+	text: string;
+	file?: { name: string; text: string };
+}
+
+/** Answers with the text that the client hands to its user. */
+export interface ResponsesClient {
+	ask(question: Question): Promise<string>;
+	/** Puts the streamed pieces together. */
+	stream(question: Question): Promise<string>;
+}
+
+/** Where the server is, with `/v1`, and the key for it. */
+export interface ClientSettings {
+	url: string;
+	key: string;
+}
+
+export const RESPONSES_CLIENTS: Record<string, (settings: ClientSettings) => ResponsesClient> = {
+	openai: openaiClient,
+	'@openrouter/sdk': (settings) => openRouterClient(OpenRouter, settings),
+	'@openrouter/agent': (settings) => openRouterClient(AgentRouter, settings),
+	ai: aiClient
+};
+
+function dataUrl(text: string): string {
+	return `data:text/csv;base64,${Buffer.from(text).toString('base64')}`;
+}
+
+function openaiClient({ url, key }: ClientSettings): ResponsesClient {
+	const client = new OpenAI({ baseURL: url, apiKey: key, maxRetries: 0 });
+	const requestFor = ({ text, file }: Question) => {
+		const content: OpenAI.Responses.ResponseInputContent[] = [{ type: 'input_text', text }];
+		if (file) content.push({ type: 'input_file', filename: file.name, file_data: dataUrl(file.text) });
+		return { model: 'any', input: [{ role: 'user' as const, content }] };
+	};
+	return {
+		ask: async (question) => (await client.responses.create(requestFor(question))).output_text,
+		async stream(question) {
+			let told = '';
+			const stream = client.responses.stream(requestFor(question));
+			stream.on('response.output_text.delta', ({ delta }) => void (told += delta));
+			const { output_text: whole } = await stream.finalResponse();
+			if (told !== whole) throw new Error(`the stream told “${told}”, and ended in “${whole}”`);
+			return told;
+		}
+	};
+}
+
+/** What the two packages have in common; their types are not the same. */
+interface ModelCaller {
+	callModel(request: Record<string, unknown>): { getText(): Promise<string>; getTextStream(): AsyncIterable<string> };
+}
+
+function openRouterClient(
+	Router: typeof OpenRouter | typeof AgentRouter,
+	{ url, key }: ClientSettings
+): ResponsesClient {
+	const router = new Router({ apiKey: key, serverURL: url }) as unknown as ModelCaller;
+	const call = ({ text, file }: Question) => {
+		const content: Record<string, unknown>[] = [{ type: 'input_text', text }];
+		if (file) content.push({ type: 'input_file', filename: file.name, fileData: dataUrl(file.text) });
+		return router.callModel({ model: 'any/model', input: [{ role: 'user', content }] });
+	};
+	return {
+		ask: (question) => call(question).getText(),
+		async stream(question) {
+			let told = '';
+			for await (const delta of call(question).getTextStream()) told += delta;
+			return told;
+		}
+	};
+}
+
+function aiClient({ url, key }: ClientSettings): ResponsesClient {
+	const model = createOpenAI({ baseURL: url, apiKey: key }).responses('any');
+	const requestFor = ({ text, file }: Question) => {
+		const files = file
+			? [{ type: 'file' as const, mediaType: 'text/csv', filename: file.name, data: Buffer.from(file.text) }]
+			: [];
+		return {
+			model,
+			messages: [{ role: 'user' as const, content: [{ type: 'text' as const, text }, ...files] }],
+			// Else it sends no files but PDFs.
+			providerOptions: { openai: { passThroughUnsupportedFiles: true } }
+		};
+	};
+	return {
+		ask: async (question) => (await generateText(requestFor(question))).text,
+		stream: async (question) => streamText(requestFor(question)).text
+	};
+}
