@@ -12,6 +12,8 @@ const execution: Execution = {
 	files: []
 };
 
+const MCP: Execution = { ...execution, skill: 'mcp/demo', script: 'add numbers', tool: 'add numbers', sandbox: 'mcp' };
+
 function part(change: Partial<ToolPart>): ToolPart {
 	return { type: 'tool', id: 'c', name: 'load_skill', arguments: '{"skill":"sums"}', status: 'done', ...change };
 }
@@ -47,6 +49,9 @@ describe('the label of a step', () => {
 			'Writing out.md'
 		],
 		[part({ arguments: '{"skill":"a\u202eb"}' }), 'Loaded skill a⟨U+202E⟩b'],
+		[part({ name: 'mcp__demo__add', status: 'waiting', arguments: '{"a":1}' }), 'Run add of demo'],
+		[part({ name: 'mcp__demo__add_0a1b2c3d', status: 'running', execution: MCP }), 'Running add numbers of demo'],
+		[part({ name: 'mcp__demo__add_0a1b2c3d', execution: { ...MCP, exitCode: null } }), 'Ran add numbers of demo'],
 		[part({ name: 'constructor', arguments: '{}' }), 'Ran constructor']
 	])('%# says what happens or happened', (step, label) => {
 		expect(describeStep(step).label).toBe(label);

@@ -1,0 +1,125 @@
+/** An agent with the tools of MCP servers, from the question to the answer: a real server, a played model. */
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startFixtureHttp, type FixtureHttpServer } from '../../../../tests/support/mcp-fixture.ts';
+import { call, text, type Reply } from '../../../../tests/support/model-server.ts';
+import { createRunRig, type RunRig } from '../../../../tests/support/run-rig.ts';
+import { mcpServerPut } from '../../shared/mcp-servers.ts';
+import type { ToolPart } from '../../shared/message.ts';
+import { createLog } from '../log.ts';
+import { decide } from '../runs/consent.ts';
+import { createExecutionRecorder } from '../runs/execution-recorder.ts';
+import { joinTools } from '../runs/joined-tools.ts';
+import type { BuiltinTools } from '../runs/skill-toolbox.ts';
+import { createVault } from '../secrets/vault.ts';
+import { openMcpServers, type McpServers } from './mcp-servers.ts';
+
+let rig: RunRig;
+let servers: McpServers;
+let fixture: FixtureHttpServer;
+
+beforeEach(async () => {
+	fixture = await startFixtureHttp();
+});
+afterEach(async () => {
+	await rig.runner.close();
+	await servers.close();
+	await rig.close();
+	await fixture.stop();
+});
+
+/** The server's own tools, one of which has a name that a server's tool would like to have. */
+const own: BuiltinTools = {
+	tools: () => [{ type: 'function', name: 'web_search', description: 'Ours.', parameters: { type: 'object' } }],
+	has: (name) => name === 'web_search',
+	lane: () => null,
+	approval: () => null,
+	call: async () => ({ ok: true, output: 'ours was called' })
+};
+
+async function start(script: Reply[]): Promise<void> {
+	rig = await createRunRig(script, {
+		builtins: (offer) => joinTools([own, servers.tools(offer)]),
+		limits: { toolTimeoutMs: 60_000 }
+	});
+	servers = await openMcpServers({
+		store: rig.store,
+		vault: createVault({ store: rig.store.secrets, key: Buffer.alloc(32, 1) }),
+		dataDir: join(rig.root, 'data'),
+		recorder: createExecutionRecorder(
+			rig.store,
+			createLog(() => undefined)
+		),
+		...{ maxOutputBytes: 20_000, timeoutMs: () => 60_000, isEnabled: () => true, delayMs: () => 600_000 }
+	});
+}
+async function connect(approval: 'ask' | 'auto', url = fixture.url): Promise<void> {
+	await servers.put('demo', mcpServerPut.parse({ transport: { type: 'http', url }, approval }));
+	await expect.poll(() => servers.get('demo').status.state).not.toBe('connecting');
+}
+const offered = (request: number) =>
+	(rig.server.requests[request]?.body.tools as { name: string }[]).map(({ name }) => name);
+const sent = (request: number) => JSON.stringify(rig.server.requests[request]?.body.input);
+const executions = async () => (await rig.store.skillExecutions.list({}, { page: 1, limit: 9 })).data;
+
+describe('E36: the agent', () => {
+	test('calls a tool of a server, which is told of in events, recorded and answered from', async () => {
+		await start([call('mcp__demo__add', { a: 20, b: 22 }), text('42.')]);
+		await connect('auto');
+		const { list, runId } = await rig.run('add');
+		expect(offered(0)).toEqual(expect.arrayContaining(['use_skill', 'web_search', 'mcp__demo__add']));
+		expect(sent(1)).toContain('The sum is 42.');
+		const names = list.flatMap((event) => (event.type === 'CUSTOM' ? [event.name] : []));
+		expect(names.filter((name) => /started|finished/.test(name))).toEqual(['skill.started', 'skill.finished']);
+		const part = (await rig.answer(runId)).parts.find((each): each is ToolPart => each.type === 'tool');
+		expect(part).toMatchObject({
+			...{ status: 'done', result: 'The sum is 42.' },
+			execution: { skill: 'mcp/demo', tool: 'add', sandbox: 'mcp' }
+		});
+		expect(await executions()).toMatchObject([
+			{ skillId: 'mcp/demo', tool: 'add', status: 'success', sandbox: 'mcp', conversationId: 'c', runId }
+		]);
+	});
+
+	test('F14: waits until somebody allows the call, then goes on; what is allowed for good is not asked again', async () => {
+		await start([
+			call('mcp__demo__add', { a: 1, b: 2 }),
+			text('3.'),
+			call('mcp__demo__add', { a: 2, b: 2 }),
+			text('4.')
+		]);
+		await connect('ask');
+		const { runId } = await rig.run('add');
+		const waiting = (await rig.answer(runId)).parts.find((each): each is ToolPart => each.type === 'tool');
+		expect(waiting).toMatchObject({ status: 'waiting', approval: { skill: 'mcp/demo', script: 'add' } });
+		expect(await executions()).toEqual([]);
+		const interruptId = waiting!.approval!.interruptId;
+		const resumed = await decide(rig, { conversationId: 'c', interruptId, decision: { choice: 'script' } });
+		await rig.events(resumed!);
+		expect(sent(1)).toContain('The sum is 3.');
+		const { list } = await rig.run('again');
+		expect(list.at(-1)).toMatchObject({ outcome: { type: 'success' } });
+		expect(sent(3)).toContain('The sum is 4.');
+	});
+
+	test('D42: is offered none of them by a request that names its own tools', async () => {
+		await start([call('mcp__demo__add', { a: 1, b: 2 }), text('Done.')]);
+		await connect('auto');
+		await rig.run('add', { policy: { builtins: ['web_search'] } });
+		expect(offered(0).filter((name) => name.startsWith('mcp__'))).toEqual([]);
+		expect(sent(1)).toContain('UnknownTool');
+	});
+
+	test('is not held up by a server that is down: what it knew of it is offered, and a call says what is wrong', async () => {
+		await start([call('mcp__demo__add', { a: 1, b: 2 }), text('It is down.'), text('Still here.')]);
+		await connect('auto');
+		await fixture.stop();
+		await rig.run('add');
+		expect(sent(1)).toContain('could not be reached');
+		await fixture.start();
+		await connect('auto', 'http://127.0.0.1:1/mcp');
+		const { list } = await rig.run('hello');
+		expect(list.at(-1)).toMatchObject({ outcome: { type: 'success' } });
+		expect(offered(2).filter((name) => name.startsWith('mcp__'))).toEqual([]);
+	});
+});

@@ -1,0 +1,70 @@
+/** MCP servers (FEATURES E36): added in the settings, asked about, called, and seen in the timeline and among the executions. */
+import { join } from 'node:path';
+import { startFixtureHttp } from '../support/mcp-fixture.ts';
+import { call, text } from '../support/model-server.ts';
+import { expect } from './app.ts';
+import { answers, ask, test } from './played-model.ts';
+
+const FIXTURE = join(import.meta.dirname, '../support/mcp-fixture.ts');
+const NODE = process.env.npm_node_execpath ?? process.execPath;
+
+test('E36: a program is added, its tool is allowed and called, and the call is among the executions', async ({
+	page,
+	app,
+	model
+}) => {
+	await page.goto(`${app.url}/settings#mcp-servers`);
+	await page.getByTestId('mcp-add').click();
+	await page.getByTestId('mcp-name').fill('sums');
+	await page.getByTestId('mcp-command').fill(NODE);
+	await page.getByTestId('mcp-args').fill(FIXTURE);
+	await page.getByTestId('mcp-save').click();
+	const server = page.locator('[data-testid=mcp-server][data-name=sums]');
+	await expect(server).toHaveAttribute('data-state', 'connected', { timeout: 30_000 });
+	await expect(server).toContainText('fixture 1.2.3');
+
+	await page.goto(app.url);
+	model.push(call('mcp__sums__add', { a: 20, b: 22 }));
+	await ask(page, 'How much is 20 and 22?');
+	const card = page.getByTestId('approval');
+	await expect(card).toContainText('“add” of the MCP server “sums”');
+	model.push(text('It is 42.'));
+	await page.getByTestId('approve-more').click();
+	await page.getByTestId('approve-script').click();
+	await expect(answers(page)).toContainText('It is 42.');
+	const step = page.locator('[data-testid=step][data-tool=mcp__sums__add]');
+	await expect(step).toHaveAttribute('data-status', 'done');
+	await expect(step).toContainText('Ran add of sums');
+	expect(JSON.stringify(model.requests.at(-1)?.body)).toContain('The sum is 42.');
+
+	model.push(call('mcp__sums__add', { a: 1, b: 1 }), text('It is 2.'));
+	await ask(page, 'And 1 and 1?');
+	await expect(answers(page).last()).toContainText('It is 2.');
+	await page.goto(`${app.url}/skills/executions`);
+	await expect(page.getByText('mcp/sums').first()).toBeVisible();
+});
+
+test('E36: an address is pasted, works over a restart, is switched off, and is removed', async ({ page, app }) => {
+	const remote = await startFixtureHttp();
+	try {
+		await page.goto(`${app.url}/settings#mcp-servers`);
+		await page.getByTestId('mcp-paste').click();
+		const headers = { 'X-Key': 'very-secret-value' };
+		await page.getByTestId('mcp-json').fill(JSON.stringify({ mcpServers: { Remote: { url: remote.url, headers } } }));
+		await page.getByTestId('mcp-json-add').click();
+		const server = page.locator('[data-testid=mcp-server][data-name=remote]');
+		await expect(server).toHaveAttribute('data-state', 'connected');
+		expect(remote.requests.every((request) => request.headers['x-key'] === 'very-secret-value')).toBe(true);
+		await app.restart();
+		await page.reload();
+		await expect(server).toHaveAttribute('data-state', 'connected');
+		expect(await page.content()).not.toContain('very-secret-value');
+		await server.getByTestId('mcp-enabled').click();
+		await expect(server).toHaveAttribute('data-state', 'off');
+		await server.getByTestId('mcp-remove').click();
+		await page.getByTestId('confirm-delete').click();
+		await expect(server).toHaveCount(0);
+	} finally {
+		await remote.stop();
+	}
+});
