@@ -63,6 +63,7 @@ export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<Run
 	const { store, skills, workspaces, approvals, modes } = parts;
 	const { request, answer, signal, model, effort, limits } = turn;
 	const { runId, conversationId } = request;
+	const startedAt = Date.now();
 	yield { type: 'RUN_STARTED', threadId: conversationId, runId };
 
 	const goesOn = request.kind === 'continue' || request.kind === 'resume';
@@ -133,6 +134,7 @@ export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<Run
 		runId,
 		limits,
 		signal,
+		startedAt,
 		spent: answer.usage,
 		fit: budget.fit,
 		isAskedToYield: turn.isAskedToYield,
