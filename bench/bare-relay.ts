@@ -40,6 +40,7 @@ async function* relay(question: string, signal: AbortSignal): AsyncGenerator<{ s
 		runId: 'bench',
 		limits: NO_LIMITS,
 		signal,
+		startedAt: Date.now(),
 		held: [],
 		spent: null,
 		fit: asItIs,

@@ -9,6 +9,20 @@ const links = (page: Page): Locator => page.getByTestId('conversation-link');
 const rowOf = (page: Page, title: string): Locator => page.getByTestId('conversation').filter({ hasText: title });
 const idOf = (page: Page): string => new URL(page.url()).pathname.replace('/c/', '');
 
+/** 140 messages, the 5th of which speaks of an albatross and the 71st of a pelican. */
+function longConversation() {
+	const createdAt = '2026-01-01T00:00:00.000Z';
+	const rest = { files: [], error: null, usage: null, limit: null, context: null, retry: null, createdAt };
+	const words: Record<number, string> = { 4: 'albatross', 70: 'pelican' };
+	const messages = Array.from({ length: 140 }, (_, index) => ({
+		...{ id: `m${index}`, parentId: index === 0 ? null : `m${index - 1}`, status: 'complete', ...rest },
+		role: index % 2 === 0 ? 'user' : 'assistant',
+		parts: [{ type: 'text', id: 't', text: `turn ${index} ${words[index] ?? ''} ${'and so on '.repeat(60)}` }]
+	}));
+	const format = { format: 'openrouter-skills/conversation', version: 1 };
+	return { ...format, title: 'Birds', createdAt, exportedAt: createdAt, head: 'm139', messages };
+}
+
 /** A new conversation, by the button of the sidebar; its first answer is on the page. */
 async function begin(page: Page, question: string, answer: string): Promise<string> {
 	await page.getByTestId('new-chat').click();
@@ -42,6 +56,33 @@ test('F14: words of an answer are found with what stands around them; cleared, t
 	await page.getByTestId('clear-search').click();
 	await expect(search).toBeFocused();
 	await expect(links(page)).toHaveText([/A recipe/, /An animal fact/]);
+});
+
+test('F14: what is found far back in a conversation opens there, also when the conversation is open already', async ({
+	page,
+	app
+}) => {
+	const response = await page.request.post(`${app.url}/api/conversations/import`, { data: longConversation() });
+	expect(response.status()).toBe(201);
+	await page.goto(app.url);
+	const search = page.getByTestId('conversation-search');
+	const message = (word: string): Locator => page.getByTestId('message').filter({ hasText: word });
+	for (const word of ['albatross', 'pelican']) {
+		await search.fill(word);
+		await expect(page.getByTestId('snippet')).toContainText(word);
+		await page.getByTestId('search-result').click();
+		await expect(message(word)).toBeInViewport();
+		await expect(page.locator('[data-found]')).toContainText(word);
+		await page.getByTestId('scroll-bottom').click();
+		await expect(message('turn 139')).toBeInViewport();
+		await expect(message(word)).not.toBeInViewport();
+		await page.getByTestId('search-result').click();
+		await expect(message(word)).toBeInViewport();
+		await expect(page.getByTestId('chat-title')).toBeInViewport();
+	}
+	await page.reload();
+	await expect(message('pelican')).toBeInViewport();
+	await expect(page.getByTestId('chat-title')).toBeInViewport();
 });
 
 test('F14: by keyboard: through the list, renamed in it and in the header, deleted and brought back', async ({

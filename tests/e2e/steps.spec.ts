@@ -96,7 +96,7 @@ test('UI 4: steps are seen while they are written and while they run; folded, th
 	model.push(
 		call('load_skill', { skill: 'walrus-keeper' }),
 		slowCall('use_skill', { skill: 'walrus-keeper', script: 'scripts/feed.sh', args: ['Wally', 'Wilma'] }, written, 75),
-		run('walrus-keeper', 'weigh.sh'),
+		run('walrus-keeper', 'weigh.sh', 'Wally', '9 tons'),
 		text('They are fed, ', said, 'and too heavy.')
 	);
 	await ask(page, 'feed the walruses');
@@ -149,6 +149,9 @@ test('UI 4: steps are seen while they are written and while they run; folded, th
 	await page.reload();
 	await expect(page.getByTestId('step-fold')).toContainText('3 steps · 1 failed');
 	await expect(page.getByTestId('step')).toHaveCount(1);
+	await failed.getByRole('link', { name: 'Run it yourself' }).click();
+	await expect(page.getByTestId('run-what').locator(':checked')).toHaveText('scripts/weigh.sh');
+	await expect(page.getByTestId('run-text')).toHaveValue('Wally\n9 tons');
 });
 
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -239,6 +242,7 @@ test('F2, UI 6: a thought has a window; an answer tells what it cost, why these 
 	const figures = page.getByTestId('answer-figures');
 	await expect(figures).toContainText('test/model');
 	await expect(figures).toContainText('of them cached');
+	await expect(figures).toContainText(/First text after\s*[\d.]+ s/);
 	await expect(figures).toContainText('0.01');
 	await page.getByTestId('why-toggle').click();
 	await expect(figures).toHaveCount(0);

@@ -116,7 +116,6 @@ export function createFakeClient(): FakeClient {
 		},
 		conversation: null,
 		hasRun: true,
-		listConversations: async (page, limit) => ({ data: [], total: 0, page, limit }),
 		getConversation: async () => {
 			client.reads++;
 			return client.conversation ?? missing();
@@ -135,8 +134,6 @@ export function createFakeClient(): FakeClient {
 		removeQueued: (_id, messageId) => record(undefined, 'removeQueued', messageId),
 		sendQueued: (_id, messageId) => record({ runId: null }, 'sendQueued', messageId),
 		decide: (_id, interruptId, decision) => record({ runId: null }, 'decide', interruptId, decision),
-		renameConversation: async () => missing(),
-		deleteConversation: async () => {},
 		startRun: async (input) => {
 			client.started.push(input);
 			const failure = client.startFailures.shift();

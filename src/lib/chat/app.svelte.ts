@@ -116,6 +116,13 @@ export class ChatApp {
 		void this.session?.load();
 	}
 
+	/** Its address is being opened; where that is the page's own already, nobody else hears of it. */
+	seek(id: string, messageId: string | undefined): void {
+		if (messageId !== undefined && this.shownId === id && this.session?.id === id) {
+			void this.session.history.seek(messageId);
+		}
+	}
+
 	/** Opens the conversation that does not exist yet; over reloads it is the same until its first message is sent. */
 	openNew(): void {
 		if (this.session?.phase === 'new') return;

@@ -1,7 +1,6 @@
 /** The server's API as the page sees it (DESIGN §5): every call resolves to the answer or throws an `ApiError`. */
 import type {
 	ConversationDetail,
-	ConversationList,
 	ConversationSummary,
 	Health,
 	MessageList,
@@ -20,10 +19,7 @@ import { upload, type UploadOptions } from './upload.ts';
 
 /** What the page needs of the server; tests bring their own. */
 export interface Client {
-	listConversations: (page: number, limit: number) => Promise<ConversationList>;
 	getConversation: (id: string) => Promise<ConversationDetail>;
-	renameConversation: (id: string, title: string) => Promise<ConversationSummary>;
-	deleteConversation: (id: string) => Promise<void>;
 	/** Says that something in the conversation has changed, as `change` events; the caller closes the source. */
 	conversationEvents: (id: string) => EventSource;
 	/** The messages before this one. */
@@ -74,10 +70,7 @@ export function createClient(): Client {
 	const of = (id: string, ...rest: string[]): string =>
 		['/api/conversations', ...[id, ...rest].map(encodeURIComponent)].join('/');
 	return {
-		listConversations: (page, limit) => request(`/api/conversations?page=${page}&limit=${limit}`),
 		getConversation: (id) => request(of(id)),
-		renameConversation: (id, title) => request(of(id), 'PATCH', { title }),
-		deleteConversation: (id) => request(of(id), 'DELETE'),
 		conversationEvents: (id) => openEvents(of(id, 'events')),
 		listEarlier: (id, before) => request(`${of(id, 'messages')}?before=${encodeURIComponent(before)}`),
 		deleteMessage: (id, messageId) => request(of(id, 'messages', messageId), 'DELETE'),

@@ -197,3 +197,47 @@ describe('F14: earlier messages', () => {
 		expect(session.history.earlierError).toBe(null);
 	});
 });
+
+describe('F14: a message that is looked for', () => {
+	const newest = [question('q2', 'a1'), answer('a2', 'q2')];
+	const earlier = [question('q1', null), answer('a1', 'q1')];
+
+	test('is there at once when it is on the page, and after the messages before it are read otherwise', async () => {
+		await open(newest, { hasEarlier: true });
+		await session.history.seek('a2');
+		expect([session.history.found, client.calls]).toEqual(['a2', []]);
+		client.earlier = { messages: earlier, hasEarlier: false, alternatives: {} };
+		await session.history.seek('q1');
+		expect([session.history.found, client.calls]).toEqual(['q1', [['listEarlier', 'q2']]]);
+		expect(ids()).toEqual(['q1', 'a1', 'q2', 'a2']);
+	});
+
+	test('is shown with its branch when that is another one', async () => {
+		await open([...earlier, ...newest]);
+		store([...earlier, question('q3', 'a1'), answer('a3', 'q3')]);
+		await session.history.seek('q3');
+		expect([session.history.found, client.calls]).toEqual(['q3', [['showMessage', 'q3']]]);
+		expect(ids()).toEqual(['q1', 'a1', 'q3', 'a3']);
+	});
+
+	test('is not there when it was removed, or what is before could not be read: the page says so and stays', async () => {
+		await open(newest);
+		client.callFailures.push(new ApiError('not_found', 'There is no such message.'));
+		await session.history.seek('gone');
+		expect([session.history.found, session.actionError?.code]).toEqual([null, 'not_found']);
+		client.calls.length = 0;
+		store([question('q5', 'a4'), answer('a5', 'q5')], { hasEarlier: true });
+		await session.load();
+		client.callFailures.push(unreachable());
+		await session.history.seek('q1');
+		expect([session.history.found, session.history.earlierError?.code]).toEqual([null, 'unreachable']);
+		expect(client.calls.map(([name]) => name)).toEqual(['listEarlier']);
+	});
+
+	test('the last one counts, and while messages are read they are read once', async () => {
+		await open(newest, { hasEarlier: true });
+		client.earlier = { messages: earlier, hasEarlier: false, alternatives: {} };
+		await Promise.all([session.history.seek('q1'), session.history.seek('a1'), session.history.loadEarlier()]);
+		expect([session.history.found, client.calls]).toEqual(['a1', [['listEarlier', 'q2']]]);
+	});
+});

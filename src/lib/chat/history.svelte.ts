@@ -6,12 +6,16 @@ import type { SessionHost } from './session-host.ts';
 
 export class History {
 	readonly #host: SessionHost;
+	#loading: Promise<void> | null = null;
+	#sought: string | null = null;
 	/** Are there messages before the first that is shown? */
 	hasEarlier = $state(false);
 	isLoadingEarlier = $state(false);
 	earlierError = $state.raw<ApiError | null>(null);
 	/** Of each message that has any: the ids of the messages that could stand in its place, itself included, in order. */
 	alternatives = $state.raw<Record<string, string[]>>({});
+	/** A message that was looked for and is there now; who shows it takes it away. */
+	found = $state<string | null>(null);
 	/** The message that is being asked otherwise. */
 	editedId = $state<string | null>(null);
 
@@ -67,9 +71,38 @@ export class History {
 	}
 
 	/** Puts the messages before the first one in their places. Never rejects: see `earlierError`. */
-	async loadEarlier(): Promise<void> {
+	loadEarlier(): Promise<void> {
+		return (this.#loading ??= this.#loadEarlier().finally(() => (this.#loading = null)));
+	}
+
+	/**
+	 * Brings a message to the page, however far back it is or in which branch; `found` says when it is there. The last one
+	 * that is looked for counts.
+	 */
+	async seek(messageId: string): Promise<void> {
+		this.#sought = messageId;
+		const isHere = await this.#loadUntil(messageId);
+		if (!isHere) {
+			// Not read as far as it may be, or looked for no more.
+			if (this.hasEarlier || this.#sought !== messageId || !(await this.show(messageId))) return;
+			if (!(await this.#loadUntil(messageId))) return;
+		}
+		if (this.#sought === messageId) this.found = messageId;
+	}
+
+	async #loadUntil(messageId: string): Promise<boolean> {
+		const has = (): boolean => this.#host.entries.some(({ message }) => message.id === messageId);
+		while (!has() && this.hasEarlier && this.#sought === messageId) {
+			const first = this.#host.entries[0];
+			await this.loadEarlier();
+			if (this.#host.entries[0] === first) break;
+		}
+		return has();
+	}
+
+	async #loadEarlier(): Promise<void> {
 		const first = this.#host.entries[0];
-		if (!first || !this.hasEarlier || this.isLoadingEarlier) return;
+		if (!first || !this.hasEarlier) return;
 		this.isLoadingEarlier = true;
 		this.earlierError = null;
 		try {

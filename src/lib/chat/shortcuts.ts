@@ -25,7 +25,12 @@ export const SHORTCUTS = [
 	{ id: 'remove', group: 'list', keys: [['Delete']] },
 	{ id: 'send', group: 'composer', keys: [['Enter']] },
 	{ id: 'newLine', group: 'composer', keys: [['Shift', 'Enter']] },
-	{ id: 'edit', group: 'composer', keys: [['ArrowUp']] }
+	{ id: 'sendNext', group: 'composer', keys: [['Mod', 'Enter']] },
+	{ id: 'edit', group: 'composer', keys: [['ArrowUp']] },
+	{ id: 'removeLast', group: 'composer', keys: [['Backspace']] },
+	{ id: 'commands', group: 'composer', keys: [['/']] },
+	{ id: 'skills', group: 'composer', keys: [['$']] },
+	{ id: 'files', group: 'composer', keys: [['@']] }
 ] as const satisfies readonly Shortcut[];
 
 /** Those that are listened to on the whole page. */
@@ -54,6 +59,7 @@ export function printKeys(keys: Keys, isMac: boolean): string[] {
 		Enter: text.keys.enter,
 		Escape: text.keys.escape,
 		Delete: text.keys.delete,
+		Backspace: text.keys.backspace,
 		ArrowUp: text.keys.up,
 		ArrowDown: text.keys.down,
 		Home: text.keys.home,

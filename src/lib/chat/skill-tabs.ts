@@ -14,8 +14,8 @@ const ALIASES = new Map<string, SkillTab>([
 	['removal', 'versions']
 ]);
 
-/** Of `#files` and the like; null for one that means none. */
+/** Of `#files` and the like, with what it says besides after a `?`; null for one that means none. */
 export function tabOf(hash: string): SkillTab | null {
-	const name = hash.replace(/^#/, '');
+	const name = hash.replace(/^#/, '').replace(/\?.*$/, '');
 	return SKILL_TABS.find((tab) => tab === name) ?? ALIASES.get(name) ?? null;
 }

@@ -9,6 +9,8 @@ const NEAR_PX = 60;
 const FAR_PX = 200;
 /** A new question stands so far below the top. */
 const QUESTION_TOP_PX = 50;
+/** Above a message that is brought to the top. */
+const MARGIN_PX = 12;
 
 export class StickToBottom {
 	#viewport: HTMLElement | null = null;
@@ -65,13 +67,26 @@ export class StickToBottom {
 		this.scrollToEnd();
 	}
 
+	/** Brings a message to the top, at once. */
+	scrollTo(message: HTMLElement): void {
+		this.#bring(message, 'instant');
+		this.#measure();
+	}
+
 	/** Goes to the beginning of the message above: of the one that is being read, when its beginning is out of sight. */
 	scrollToPrevious(messages: Iterable<HTMLElement>): void {
 		if (!this.#viewport) return;
 		const top = this.#viewport.getBoundingClientRect().top;
 		const previous = [...messages].findLast((message) => message.getBoundingClientRect().top < top - NEAR_PX);
+		if (previous) this.#bring(previous, prefersReducedMotion() ? 'instant' : 'smooth');
+	}
+
+	/** Not by `scrollIntoView`, which moves what is around the region too, where nobody could move it back. */
+	#bring(message: HTMLElement, behavior: ScrollBehavior): void {
+		if (!this.#viewport) return;
 		this.isPinned = false;
-		previous?.scrollIntoView({ block: 'start', behavior: prefersReducedMotion() ? 'auto' : 'smooth' });
+		const distance = message.getBoundingClientRect().top - this.#viewport.getBoundingClientRect().top;
+		this.#viewport.scrollTo({ top: this.#viewport.scrollTop + distance - MARGIN_PX, behavior });
 	}
 
 	#onscroll = (): void => {

@@ -17,12 +17,16 @@ export class ToolInput {
 	/** What the text holds besides the fields. */
 	#rest: [string, unknown][] = [];
 
-	constructor(schema: Record<string, unknown> | undefined) {
+	/** `begun`: an input as JSON, in place of an empty one. */
+	constructor(schema: Record<string, unknown> | undefined, begun?: string | null) {
 		const fields = fieldsOf(schema);
 		this.fields = fields ?? [];
 		this.text = emptyInput(schema);
 		this.isJson = fields === null;
 		this.drafts = this.fields.map((field) => draftOf(field, field.preset ?? beginningOf(field)));
+		if (typeof begun !== 'string') return;
+		this.text = begun;
+		if (fields !== null) this.showFields();
 	}
 
 	/** @throws Error with a sentence; what is wrong with which field is in `problems` */

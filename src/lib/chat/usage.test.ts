@@ -29,5 +29,15 @@ test('F14: the figures of an answer are a line, and a table with what else is kn
 		['Tokens out', '2'],
 		['In all', '2.5 s']
 	]);
+	expect(usageRows({ model: 'm', inputTokens: 1, outputTokens: 2, firstTextMs: 840 }, [], null).at(-1)).toEqual([
+		'First text after',
+		'0.8 s'
+	]);
 	expect(usageRows(usage, [], null).map(([name]) => name)).not.toContain('In all');
+});
+
+test('F12: the built-in responder is called by its name, not by its id', () => {
+	const usage = { model: 'offline', inputTokens: 3, outputTokens: 4 };
+	expect(printUsage(usage)).toBe('Built-in responder · 3 in · 4 out');
+	expect(usageRows(usage, [], null)[0]).toEqual(['Model', 'Built-in responder']);
 });

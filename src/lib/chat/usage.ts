@@ -1,7 +1,9 @@
 /** What a model's context is filled with, and what an answer has used. Pure. */
 import type { RunContext, RunUsage } from '../shared/events.ts';
 import type { Part } from '../shared/message.ts';
+import { BUILT_IN_MODEL } from '../shared/model-values.ts';
 import { contextText as text, usageText } from '../strings/messages.ts';
+import { modelsText } from '../strings/models.ts';
 import { formatCost, formatCount, formatDuration } from './format.ts';
 import { markHidden } from './hidden-characters.ts';
 
@@ -28,7 +30,7 @@ export function printUsage(usage: RunUsage | null): string {
 	if (!usage) return '';
 	const hasTokens = usage.inputTokens + usage.outputTokens > 0;
 	return [
-		markHidden(usage.model),
+		shownModel(usage.model),
 		...(hasTokens ? [usageText.tokens(formatCount(usage.inputTokens), formatCount(usage.outputTokens))] : []),
 		...(usage.cachedTokens ? [usageText.cached(formatCount(usage.cachedTokens))] : []),
 		...(usage.reasoningTokens ? [usageText.reasoning(formatCount(usage.reasoningTokens))] : []),
@@ -44,13 +46,20 @@ export function usageRows(usage: RunUsage, parts: readonly Part[], totalMs: numb
 		0
 	);
 	return [
-		[rows.model, markHidden(usage.model)],
+		[rows.model, shownModel(usage.model)],
 		[rows.input, formatCount(usage.inputTokens)],
 		...(usage.cachedTokens ? [[rows.cached, formatCount(usage.cachedTokens)] satisfies [string, string]] : []),
 		[rows.output, formatCount(usage.outputTokens)],
 		...(usage.reasoningTokens ? [[rows.reasoning, formatCount(usage.reasoningTokens)] satisfies [string, string]] : []),
 		...(usage.cost === undefined ? [] : [[rows.cost, formatCost(usage.cost)] satisfies [string, string]]),
 		...(scriptsMs > 0 ? [[rows.scripts, formatDuration(scriptsMs)] satisfies [string, string]] : []),
+		...(usage.firstTextMs === undefined
+			? []
+			: [[rows.firstText, formatDuration(usage.firstTextMs)] satisfies [string, string]]),
 		...(totalMs === null ? [] : [[rows.time, formatDuration(totalMs)] satisfies [string, string]])
 	];
+}
+
+function shownModel(id: string): string {
+	return id === BUILT_IN_MODEL ? modelsText.builtIn : markHidden(id);
 }

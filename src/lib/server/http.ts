@@ -18,14 +18,17 @@ export async function readJson<Schema extends z.ZodType>(request: Request, schem
 	return parse(schema, await readAnyJson(request));
 }
 
-/** Reads a JSON body that the caller checks. @throws AppError too_large | invalid_input */
-export async function readAnyJson(request: Request, maxBytes = MAX_JSON_BYTES): Promise<unknown> {
+/** Reads a JSON body that the caller checks; `problem` is what is said of one that is none. @throws AppError too_large | invalid_input */
+export async function readAnyJson(
+	request: Request,
+	{ maxBytes = MAX_JSON_BYTES, problem = 'The body is not valid JSON.' } = {}
+): Promise<unknown> {
 	const text = await readText(request, maxBytes);
 	try {
 		return JSON.parse(text) as unknown;
 	} catch {
 		// What the parser says quotes the body, and a body may hold a secret.
-		throw new AppError('invalid_input', 'The body is not valid JSON.');
+		throw new AppError('invalid_input', problem);
 	}
 }
 

@@ -91,7 +91,14 @@ export const fileMessage = z.strictObject({
 	parts: z.array(part).max(MAX_FILE_PARTS),
 	files: texts(1000),
 	error: z.strictObject({ code: text, message: text }).nullable(),
-	usage: z.strictObject({ ...tokens, model: text, lastStep: z.strictObject(tokens).optional() }).nullable(),
+	usage: z
+		.strictObject({
+			...tokens,
+			model: text,
+			lastStep: z.strictObject(tokens).optional(),
+			firstTextMs: count.optional()
+		})
+		.nullable(),
 	limit: z.enum(['steps', 'cost', 'time', 'length']).nullable(),
 	context: z
 		.strictObject({

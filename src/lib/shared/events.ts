@@ -103,6 +103,8 @@ export interface RunUsage extends TokenUsage {
 	model: string;
 	/** Of the last model call alone. */
 	lastStep?: TokenUsage;
+	/** From the beginning of the run to its first text; absent while there is none. */
+	firstTextMs?: number;
 }
 
 export interface TokenUsage {

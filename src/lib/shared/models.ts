@@ -2,9 +2,6 @@
 import { z } from 'zod';
 import { MAX_API_KEY, MAX_MODEL_ID, PRINTABLE, REASONING_EFFORTS } from './model-values.ts';
 
-/** Id of the built-in responder, wherever an answer says what gave it. */
-export const BUILT_IN_MODEL = 'offline';
-
 /** As its server names it, e.g. `openrouter/auto`. */
 export const modelId = z
 	.string()

@@ -50,6 +50,7 @@ export const usageText = {
 		reasoning: 'of them reasoning',
 		cost: 'Cost',
 		scripts: 'Running scripts',
+		firstText: 'First text after',
 		time: 'In all'
 	},
 	reading: 'Reading…'

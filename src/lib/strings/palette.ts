@@ -50,7 +50,12 @@ export const paletteText = {
 		remove: 'Delete it',
 		send: 'Send',
 		newLine: 'New line',
-		edit: 'Edit your last message, when the box is empty'
+		sendNext: 'Send, and while an answer is being written: right after its step',
+		edit: 'Edit your last message, when the box is empty',
+		removeLast: 'Take away the last file or skill, when the box is empty',
+		commands: 'Choose a command or a skill, at the beginning of a line',
+		skills: 'Choose a skill',
+		files: 'Choose a file of this conversation'
 	},
 	keys: {
 		ctrl: 'Ctrl',
@@ -58,6 +63,7 @@ export const paletteText = {
 		enter: 'Enter',
 		escape: 'Esc',
 		delete: 'Delete',
+		backspace: 'Backspace',
 		up: '↑',
 		down: '↓',
 		home: 'Home',

@@ -68,6 +68,8 @@ describe('a text that grows', () => {
 			'   ',
 			'\t',
 			'|a|b|\n|-|-|\n',
+			'|c|d|\n',
+			'|',
 			'**',
 			'_',
 			'`',
@@ -141,6 +143,43 @@ describe('a text that grows', () => {
 				expect(nodes(stream.update(soFar, true))).toEqual(render(soFar));
 			}
 		}
+	});
+
+	test('a table is read row by row, whatever is in them, and ends where anything else begins', () => {
+		const rows = '| a\\|b | `c|d` | **x** |\n||\n|\n| <b> | &amp; | [l](http://e.org) | more |\n|---|\n';
+		for (const end of [
+			'\nAfter *it*.\n',
+			'no pipe\n| last |',
+			'- list\n',
+			'> quote\n',
+			' | indented |\n| x',
+			'\n| new | table |\n'
+		]) {
+			const text = `Before\n| A | **B** | C |\n| :-- | - | --: |\n${rows}${end}`;
+			for (const step of [1, 2, 7]) {
+				const stream = new BlockStream(() => 0);
+				for (let to = 1; to <= text.length; to += step) {
+					const soFar = text.slice(0, to);
+					expect(nodes(stream.update(soFar, true))).toEqual(render(soFar));
+				}
+				expect(nodes(stream.update(text, false))).toEqual(render(text));
+			}
+		}
+	});
+
+	test('a row of a table that is whole stays the same object while more rows come', () => {
+		const stream = new BlockStream(() => 0);
+		const head = '| A | B |\n| - | - |\n| 1 | 2 |\n';
+		const rowsOf = (text: string) => {
+			const node = nodes(stream.update(text, true))[0];
+			return node?.type === 'table' ? node.rows : [];
+		};
+		rowsOf(head);
+		const [first] = rowsOf(`${head}| 3`);
+		expect(first).toBeDefined();
+		const later = rowsOf(`${head}| 3 | 4 |\n| 5`);
+		expect(later[0]).toBe(first);
+		expect(later).toHaveLength(3);
 	});
 
 	test('resolves a link whose address is defined later, once it is finished', () => {

@@ -2,12 +2,14 @@
  * Markdown that grows: blocks that can no longer change are sealed and keep their identity; only what comes after
  * them is parsed again. The finished text is parsed once as a whole, so how it arrived makes no difference.
  */
-import type { Token } from 'marked';
+import type { Token, Tokens } from 'marked';
 import { cleanText } from '../clean-text.ts';
-import { convertBlock } from './convert.ts';
+import { convertBlock, languageOf } from './convert.ts';
 import { lex, type PieceCache } from './lexer.ts';
 import type { Node } from './nodes.ts';
+import type { OpenBlock } from './open-block.ts';
 import { OpenFence } from './open-fence.ts';
+import { OpenTable } from './open-table.ts';
 import { share } from './share.ts';
 
 /** One block; the same object as long as it shows the same. */
@@ -20,8 +22,9 @@ export interface Block {
 
 /** Longer text is shown as it is. */
 export const MAX_MARKDOWN = 400_000;
-/** A blank line, or a line after a list, may still change the block before: so many stay open. */
+/** A line after a list or a quote may still change the block before: so many stay open. */
 const OPEN_BLOCKS = 2;
+const BLANK_LINE = /\n[ \t]*\n/;
 /** While parsing the open blocks takes longer than this, … */
 const SLOW_MS = 8;
 /** … the next time is only after this many times as long. */
@@ -35,7 +38,7 @@ export class BlockStream {
 	#isPlain = false;
 	#parsedLength = 0;
 	#restUntil = 0;
-	#fence: { state: OpenFence; language: string } | null = null;
+	#open: OpenBlock | null = null;
 	#pieces: PieceCache = new Map();
 	readonly #now: () => number;
 
@@ -67,12 +70,11 @@ export class BlockStream {
 	}
 
 	#grow(): Block[] {
-		const code = this.#fence?.state.read(this.#text);
-		if (this.#fence && code != null) return this.#withCode(this.#fence.language, code);
-		this.#fence = null;
+		const open = this.#readOpen();
+		if (open) return open;
 		const tokens = lex(this.#text.slice(this.#sealedLength), this.#pieces);
 		const fresh = this.#keepSame(this.#blocks.slice(this.#sealed.length), tokens);
-		const openIndex = this.#startOfFence(tokens) ?? firstOpen(tokens);
+		const openIndex = this.#opensLast(tokens) ? tokens.length - 1 : firstOpen(tokens);
 		const sealedTokens = tokens.slice(0, openIndex);
 		const sealedText = sealedTokens.map(({ raw }) => raw).join('');
 		// A token's raw text is not the source in a few odd cases (tabs in lists): such a block stays open.
@@ -80,10 +82,10 @@ export class BlockStream {
 			this.#sealed = [...this.#sealed, ...fresh.slice(0, sealedTokens.filter(isShown).length)];
 			this.#sealedLength += sealedText.length;
 			this.#pieces.clear();
-			this.#openFence(tokens[openIndex]);
+			this.#open = this.#openAt(this.#sealedLength, tokens[openIndex]);
 			return [...this.#sealed, ...fresh.slice(sealedTokens.filter(isShown).length)];
 		}
-		if (openIndex === 0) this.#openFence(tokens[0]);
+		if (openIndex === 0) this.#open = this.#openAt(this.#sealedLength, tokens[0]);
 		return [...this.#sealed, ...fresh];
 	}
 
@@ -98,22 +100,31 @@ export class BlockStream {
 		});
 	}
 
-	/** The fence that the text ends in ends everything before it. */
-	#startOfFence(tokens: Token[]): number | null {
+	/** The blocks, when all that is new belongs to the last one; null when there is something to be parsed. */
+	#readOpen(): Block[] | null {
+		const read = this.#open?.read(this.#text);
+		if (!read) {
+			this.#open = null;
+			return null;
+		}
+		const raw = this.#text.slice(this.#sealedLength, read.end ?? undefined);
+		const blocks = [...this.#sealed, { raw, source: read.node.type, node: read.node }];
+		if (read.end === null) return blocks;
+		this.#sealed = blocks;
+		this.#sealedLength = read.end;
+		this.#open = null;
+		return null;
+	}
+
+	/** A block that is read on from here ends everything before it. */
+	#opensLast(tokens: Token[]): boolean {
 		const last = tokens.at(-1);
-		const start = this.#text.length - (last?.raw.length ?? 0);
-		return last?.type === 'code' && OpenFence.at(this.#text, start) ? tokens.length - 1 : null;
+		return this.#openAt(this.#text.length - (last?.raw.length ?? 0), last) !== null;
 	}
 
-	#openFence(token: Token | undefined): void {
-		const state = token?.type === 'code' ? OpenFence.at(this.#text, this.#sealedLength) : null;
-		const node = state && token ? convertBlock(token) : null;
-		this.#fence = state && node?.type === 'code' ? { state, language: node.language } : null;
-	}
-
-	#withCode(language: string, text: string): Block[] {
-		const raw = this.#text.slice(this.#sealedLength);
-		return [...this.#sealed, { raw, source: 'code', node: { type: 'code', language, text } }];
+	#openAt(start: number, token: Token | undefined): OpenBlock | null {
+		if (token?.type === 'code') return OpenFence.at(this.#text, start, languageOf((token as Tokens.Code).lang));
+		return token?.type === 'table' ? OpenTable.at(this.#text, start, token as Tokens.Table) : null;
 	}
 
 	#finish(): Block[] {
@@ -121,7 +132,7 @@ export class BlockStream {
 		if (!this.#text.includes(']:')) return this.#grow();
 		this.#sealed = [];
 		this.#sealedLength = 0;
-		this.#fence = null;
+		this.#open = null;
 		return share(this.#blocks, toBlocks(lex(this.#text)));
 	}
 
@@ -144,7 +155,7 @@ export class BlockStream {
 		this.#isPlain = false;
 		this.#parsedLength = 0;
 		this.#restUntil = 0;
-		this.#fence = null;
+		this.#open = null;
 		this.#pieces.clear();
 	}
 }
@@ -162,5 +173,13 @@ function toBlocks(tokens: Token[]): Block[] {
 
 /** Where in the list the blocks begin that may still change. */
 function firstOpen(tokens: Token[]): number {
-	return tokens.flatMap((token, index) => (isShown(token) ? [index] : [])).at(-OPEN_BLOCKS) ?? 0;
+	const settled = tokens.findLastIndex((token, index) => isSettled(token, tokens[index + 1])) + 1;
+	const open = tokens.flatMap((token, index) => (isShown(token) ? [index] : [])).at(-OPEN_BLOCKS) ?? 0;
+	return Math.max(settled, open);
+}
+
+/** Has it, and all before it, ended for good? Nothing goes on after a heading's line, and no paragraph after a blank one. */
+function isSettled({ type, raw }: Token, next: Token | undefined): boolean {
+	if (type === 'paragraph') return next?.type === 'space' && BLANK_LINE.test(next.raw);
+	return (type === 'heading' || type === 'hr') && raw.endsWith('\n');
 }

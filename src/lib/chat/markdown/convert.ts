@@ -127,7 +127,7 @@ function textNode(text: string): Inline {
 }
 
 /** The first word after the fence, for the block's label only. */
-function languageOf(info: string | undefined): string {
+export function languageOf(info: string | undefined): string {
 	return (
 		cleanText(info ?? '')
 			.trim()

@@ -113,3 +113,20 @@ test('code has its language and a button that copies it', async () => {
 function withoutIds(html: string): string {
 	return html.replace(/<!--.*?-->/gs, '');
 }
+
+test('the columns of a table that grows long keep their widths, and it ends with all that it has', async () => {
+	const rows = Array.from({ length: 120 }, (_, index) => `| ${index} | ${index} |`);
+	const text = ['| A | B |', '| - | - |', ...rows, ''].join('\n');
+	const screen = await render(Markdown, { text, isGrowing: true });
+	const table = screen.getByRole('table').element();
+	await expect.poll(() => getComputedStyle(table).tableLayout).toBe('fixed');
+	expect(getComputedStyle(table).position).toBe('static');
+	const widthsOf = () =>
+		[...table.querySelectorAll('th')].map((cell) => Math.round(cell.getBoundingClientRect().width));
+	const before = widthsOf();
+	await screen.rerender({ text: `${text}| 120 | ${'long '.repeat(20)} |\n`, isGrowing: true });
+	expect(widthsOf()).toEqual(before);
+	await screen.rerender({ text: `${text}| 120 | ${'long '.repeat(20)} |\n`, isGrowing: false });
+	expect(table.querySelectorAll('tbody tr')).toHaveLength(121);
+	expect(widthsOf()).toEqual(before);
+});

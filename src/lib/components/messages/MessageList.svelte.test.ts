@@ -85,6 +85,32 @@ describe('a conversation', () => {
 		await expect.poll(() => page.getByTestId('scroll-bottom').elements()).toEqual([]);
 	});
 
+	test.each(['it is open already', 'it is being opened'])(
+		'F14: shows a message that was looked for: %s',
+		async (when) => {
+			if (when === 'it is being opened') session.history.found = 'm41';
+			const viewport = await show(100);
+			if (when === 'it is open already') session.history.found = 'm41';
+			const row = viewport.querySelector('[data-message=m41]');
+			const top = () => (row?.getBoundingClientRect().top ?? NaN) - viewport.getBoundingClientRect().top;
+			await expect.poll(() => row?.hasAttribute('data-found')).toBe(true);
+			await expect.poll(top).toBeCloseTo(12, -0.5);
+			expect(getComputedStyle(row!).backgroundColor).not.toBe('rgba(0, 0, 0, 0)');
+			expect(distance(viewport)).toBeGreaterThan(2000);
+			expect(session.history.found).toBeNull();
+			// What is written at the end leaves the reader where that is.
+			session.entries = [...session.entries, said(1000, PARAGRAPH), said(1001, PARAGRAPH)];
+			await settle();
+			expect(top()).toBeCloseTo(12, -0.5);
+			// One mark at a time, and none for long.
+			session.history.found = 'm11';
+			const marked = () =>
+				[...viewport.querySelectorAll('[data-found]')].map((found) => found.getAttribute('data-message'));
+			await expect.poll(marked).toEqual(['m11']);
+			await expect.poll(marked, { timeout: 5000 }).toEqual([]);
+		}
+	);
+
 	test('of 500 messages lays out those in sight only', async () => {
 		const viewport = await show(500);
 		await expect.poll(() => distance(viewport)).toBeLessThan(2);

@@ -131,7 +131,7 @@ describe('the command palette', () => {
 		await screen.getByTestId('palette-input').fill('zebra');
 		await expect.element(screen.getByRole('option', { name: 'Long ago the zebra crossing' })).toBeVisible();
 		await userEvent.keyboard('{Enter}');
-		await expect.poll(() => done).toEqual(['/c/c']);
+		await expect.poll(() => done).toEqual(['/c/c#m-m']);
 	});
 
 	test('says when nothing matches', async () => {

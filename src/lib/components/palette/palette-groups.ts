@@ -18,6 +18,7 @@ import type { ChatApp } from '../../chat/app.svelte.ts';
 import { cleanText } from '../../chat/clean-text.ts';
 import { shownTitle } from '../../chat/conversation-actions.ts';
 import type { ConversationSearch } from '../../chat/conversation-search.svelte.ts';
+import { conversationAddress } from '../../chat/message-address.ts';
 import type { PaletteGroup, PaletteItem } from '../../chat/palette.svelte.ts';
 import { SHORTCUTS } from '../../chat/shortcuts.ts';
 import type { Theme } from '../../chat/theme.svelte.ts';
@@ -46,7 +47,13 @@ export function paletteGroups({ app, onsearch, onimport }: OverlayProps, search:
 			items: found.map((one) => ({
 				...conversation(app, one),
 				id: `found-${one.id}`,
-				...(one.snippet && { hint: cleanText(one.snippet.text) })
+				...(one.snippet && {
+					hint: cleanText(one.snippet.text),
+					run: () => {
+						app.seek(one.id, one.snippet?.messageId);
+						void app.go(conversationAddress(one.id, one.snippet?.messageId));
+					}
+				})
 			}))
 		}
 	];

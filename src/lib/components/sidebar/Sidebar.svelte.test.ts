@@ -247,6 +247,8 @@ describe('the search', () => {
 			['pdf']
 		]);
 		await expect.element(screen.getByTestId('snippet')).toHaveTextContent('a pdf <b>here</b>');
+		// F14: one that was found by its text opens where that is.
+		expect(results.map((result) => result.getAttribute('href'))).toEqual(['/c/a', '/c/b#m-m']);
 	});
 
 	test('Down goes into the results, Up and Escape come back, and the list is there again', async () => {

@@ -5,6 +5,7 @@ import '../../../app.css';
 import { sampleDetail, sampleExecution } from '../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../../chat/api-error.ts';
 import type { RegistryClient } from '../../chat/registry-client.ts';
+import type { RunPreset } from '../../chat/run-again.ts';
 import type { SkillDetail } from '../../shared/skills.ts';
 import type { SkillCase } from '../../shared/try-out.ts';
 import RunForm from './RunForm.svelte';
@@ -18,11 +19,15 @@ const skill = sampleDetail({
 });
 const execution = sampleExecution({ files: [{ path: 'made.txt', bytes: 3 }] });
 
-async function setup(detail: SkillDetail = skill, oncase?: (saved: SkillCase) => void) {
+async function setup(
+	detail: SkillDetail = skill,
+	oncase?: (saved: SkillCase) => void,
+	preset: RunPreset | null = null
+) {
 	const runExecution = vi.fn(async (_wanted: unknown) => ({ execution }));
 	const addCase = vi.fn<RegistryClient['addCase']>();
 	const client = { runExecution, addCase };
-	const screen = await render(RunForm, { client, skill: detail, ...(oncase && { oncase }) });
+	const screen = await render(RunForm, { client, skill: detail, oncase, preset });
 	return { screen, runExecution, addCase, client };
 }
 
@@ -49,6 +54,23 @@ describe('F6: running by hand', () => {
 		await expect.element(screen.getByTestId('execution-output')).toHaveTextContent('said');
 		await expect.element(screen.getByText('made.txt (3 B)')).toBeVisible();
 		await expect.element(screen.getByText('1.5 s')).toBeVisible();
+	});
+
+	test('it begins as another run did, and what else can be run begins empty', async () => {
+		const script = await setup(skill, undefined, { index: 1, text: 'two words\n7' });
+		await expect.element(script.screen.getByTestId('run-what')).toHaveValue('1');
+		await script.screen.getByTestId('run-button').click();
+		expect(script.runExecution).toHaveBeenCalledExactlyOnceWith(
+			expect.objectContaining({ script: 'lib/deep/part.sh', args: ['two words', '7'] })
+		);
+		await script.screen.unmount();
+		const tool = await setup(skill, undefined, { index: 2, text: '{"a": 5, "more": "x"}' });
+		await tool.screen.getByTestId('run-button').click();
+		expect(tool.runExecution).toHaveBeenCalledExactlyOnceWith(
+			expect.objectContaining({ tool: 'add', input: { a: 5, more: 'x' } })
+		);
+		await tool.screen.getByTestId('run-what').selectOptions('scripts/say.sh');
+		await expect.element(tool.screen.getByTestId('run-text')).toHaveValue('');
 	});
 
 	test('a tool with its input, as JSON; runs after each other share a folder', async () => {

@@ -135,10 +135,12 @@ describe('F14: what can be done about a failure', () => {
 		);
 	});
 
-	test('it can be run by hand on the page of its skill', async () => {
+	test('F6: it can be run by hand on the page of its skill, as it was run', async () => {
 		const screen = await render(Step, { part: failed, conversationId: 'c' });
 		const link = screen.getByRole('link', { name: 'Run it yourself' });
-		await expect.element(link).toHaveAttribute('href', '/skills/count-words');
+		await expect.element(link).toHaveAttribute('href', '/skills/count-words#run');
+		await screen.rerender({ part: { ...failed, execution: { ...finished, exitCode: 1, executionId: 'e1' } } });
+		await expect.element(link).toHaveAttribute('href', '/skills/count-words#run?execution=e1');
 	});
 
 	test('a call that was denied needs no help', async () => {

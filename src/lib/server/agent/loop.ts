@@ -2,7 +2,7 @@
 import type { Interrupt, RunEvent, RunUsage } from '../../shared/events.ts';
 import type { ReachedLimit } from '../../shared/message.ts';
 import type { ReasoningEffort } from '../../shared/model-values.ts';
-import { readAnswer } from './answer.ts';
+import { type Answer, readAnswer } from './answer.ts';
 import { parseArguments, REPEAT_LIMIT, RepeatGuard, resultEvent, runCalls } from './calls.ts';
 import type { FunctionTool, Model, ModelOptions, ModelUsage, ResponseItem, ToolChoice } from './model.ts';
 import { denial, type HeldCall, type PendingCall, type Toolbox, type ToolResult } from './tool.ts';
@@ -39,6 +39,8 @@ export interface AgentRun {
 	runId: string;
 	limits: AgentLimits;
 	signal: AbortSignal;
+	/** When it began, as `Date.now()` says it: what is done before the first step takes its time too. */
+	startedAt: number;
 	/** What an answer that is gone on with has cost before; null for a new one. */
 	spent: RunUsage | null;
 	/** Makes the input fit the model before each step; yields what people should know of it. */
@@ -67,7 +69,6 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 	const repeats = new RepeatGuard();
 	const usage: RunUsage = { ...NOTHING, ...run.spent, model: model.id };
 	const spentBefore = usage.cost ?? 0;
-	const started = Date.now();
 	const finished = (outcome: Outcome, limit?: ReachedLimit): RunEvent => {
 		return { type: 'RUN_FINISHED', threadId, runId, outcome, ...(limit ? { result: { limit } } : {}) };
 	};
@@ -86,7 +87,7 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 		const isLast = step > limits.maxSteps;
 		const cost = (usage.cost ?? 0) - spentBefore;
 		if (limits.maxCostUsd !== null && cost >= limits.maxCostUsd) return yield finished({ type: 'success' }, 'cost');
-		if (Date.now() - started >= limits.maxDurationMs) return yield finished({ type: 'success' }, 'time');
+		if (Date.now() - run.startedAt >= limits.maxDurationMs) return yield finished({ type: 'success' }, 'time');
 
 		const stepName = `step ${step}`;
 		yield { type: 'STEP_STARTED', stepName };
@@ -101,7 +102,11 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 			...(run.effort ? { effort: run.effort } : {}),
 			...(run.options ? { options: run.options } : {})
 		};
-		const answer = yield* readAnswer(model.stream(request, signal), `${runId}_${step}`);
+		const answer = yield* timeFirstText(
+			readAnswer(model.stream(request, signal), `${runId}_${step}`),
+			usage,
+			run.startedAt
+		);
 		addUsage(usage, answer.usage);
 		if (answer.usage) yield { type: 'CUSTOM', name: 'run.usage', value: { ...usage, lastStep: answer.usage } };
 		yield { type: 'STEP_FINISHED', stepName };
@@ -187,6 +192,16 @@ const DECISION_SCHEMA = {
 	},
 	required: ['choice']
 };
+
+/** Passes an answer on; `usage` learns when its first text came, if there was none before. */
+async function* timeFirstText(answer: AsyncGenerator<RunEvent, Answer>, usage: RunUsage, startedAt: number) {
+	for (;;) {
+		const next = await answer.next();
+		if (next.done) return next.value;
+		if (next.value.type === 'TEXT_MESSAGE_CONTENT') usage.firstTextMs ??= Date.now() - startedAt;
+		yield next.value;
+	}
+}
 
 function addUsage(total: RunUsage, usage: ModelUsage | null): void {
 	if (!usage) return;

@@ -96,6 +96,7 @@ function runQuestion(
 		runId: sessionId,
 		limits,
 		signal,
+		startedAt: Date.now(),
 		spent: null,
 		async *fit(input) {
 			yield* [];

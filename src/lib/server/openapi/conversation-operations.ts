@@ -93,7 +93,7 @@ const conversations: Operation[] = [
 		summary: 'Lists conversations, pinned ones first, then the latest',
 		description:
 			'With `q`: those whose title has it, or one of whose messages has all its words, the last of them perhaps only ' +
-			'begun. Where a message was found there is a `snippet`. Deleted ones are not listed.',
+			'begun. Where a message was found there is a `snippet` of the newest one, with its id. Deleted ones are not listed.',
 		query: [conversationQuery, pageQuery],
 		success: ok('A page of them.')
 	},

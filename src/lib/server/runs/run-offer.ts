@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { RunOffer } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { RunEvent, SkillOffer } from '../../shared/events.ts';
-import { BUILT_IN_MODEL } from '../../shared/models.ts';
+import { BUILT_IN_MODEL } from '../../shared/model-values.ts';
 import type { Runner } from './runner.ts';
 
 /** As far as the run has come. @throws AppError not_found */

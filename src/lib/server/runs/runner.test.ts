@@ -287,6 +287,20 @@ describe('limits of one run', () => {
 		expect(await rig.store.messages.get('c', answer.id)).toMatchObject({ status: 'complete', limit: null });
 	});
 
+	test('F14: the time to the first text is told once there is a text, and stays that of the answer’s first', async () => {
+		await start([use('say.sh', '1'), text('Once'), text(' upon a time.')]);
+		const { runId, list } = await rig.run('go');
+		const figures = list.flatMap((event) =>
+			event.type === 'CUSTOM' && event.name === 'run.usage' ? [event.value.firstTextMs] : []
+		);
+		expect(figures).toEqual([undefined, expect.any(Number)]);
+		const { id, usage } = await rig.answer(runId);
+		expect(usage?.firstTextMs).toBe(figures[1]);
+		await rig.runner.start({ kind: 'continue', runId: 'more', conversationId: 'c', messageId: id, tools: [] });
+		await rig.events('more');
+		expect((await rig.store.messages.get('c', id))?.usage?.firstTextMs).toBe(figures[1]);
+	});
+
 	test('usage is counted by step and by answer, over the runs that write it', async () => {
 		await start(
 			[
@@ -302,7 +316,8 @@ describe('limits of one run', () => {
 		expect((await rig.store.messages.get('c', id))?.usage).toEqual({
 			...{ model: 'test/model', inputTokens: 2000, outputTokens: 400, cachedTokens: 1600, reasoningTokens: 100 },
 			cost: 0.06 + 0.01,
-			lastStep: { inputTokens: 1000, outputTokens: 200, cachedTokens: 800, reasoningTokens: 50, cost: 0.01 }
+			lastStep: { inputTokens: 1000, outputTokens: 200, cachedTokens: 800, reasoningTokens: 50, cost: 0.01 },
+			firstTextMs: expect.any(Number) as number
 		});
 		// What two runs have used for one answer is counted once each.
 		expect(await rig.store.conversations.usage('c')).toEqual({

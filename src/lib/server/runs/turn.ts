@@ -48,6 +48,7 @@ export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<Run
 	const { store, workspaces, approvals } = parts;
 	const { request, answer, signal, model, effort, limits } = turn;
 	const { runId, conversationId } = request;
+	const startedAt = Date.now();
 	yield { type: 'RUN_STARTED', threadId: conversationId, runId, protocolVersion: '1.0' };
 
 	const goesOn = request.kind !== 'ask' && request.kind !== 'retry';
@@ -105,6 +106,7 @@ export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<Run
 		runId,
 		limits,
 		signal,
+		startedAt,
 		spent: answer.usage,
 		fit: budget.fit,
 		isAskedToYield: turn.isAskedToYield,

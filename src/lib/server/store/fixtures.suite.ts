@@ -81,7 +81,7 @@ export function fullAnswer(id: string): Message {
 		],
 		files: ['in/a.pdf'],
 		error: { code: 'timeout', message: 'It took too long.' },
-		usage: { model: 'm/x', inputTokens: 1, outputTokens: 2, cost: 0.01 },
+		usage: { model: 'm/x', inputTokens: 1, outputTokens: 2, cost: 0.01, firstTextMs: 12 },
 		retry: { attempt: 1, delayMs: 500, message: 'Again.' }
 	};
 }

@@ -50,6 +50,7 @@ export async function* runHeadless(parts: HeadlessParts, turn: HeadlessTurn): As
 	const { responseId, sessionId, folder, model, effort, input, limits, signal, policy } = turn;
 	const { workspaces, contextTokens } = parts;
 	const apiKeyId = turn.apiKeyId ?? undefined;
+	const startedAt = Date.now();
 	const asked = questionOf(input);
 	const offer = await offerTurn(parts, {
 		...{ apiKeyId, policy, asked, model, signal, states: [] },
@@ -76,7 +77,7 @@ export async function* runHeadless(parts: HeadlessParts, turn: HeadlessTurn): As
 	const final: ResponseItem[][] = [];
 	const events = runAgent({
 		...{ model, effort, instructions, input, toolbox, runId: responseId, threadId: sessionId, limits, signal },
-		...{ toolChoice: turn.toolChoice, options: turn.options, held: [], spent: null },
+		...{ toolChoice: turn.toolChoice, options: turn.options, held: [], spent: null, startedAt },
 		fit: turn.truncates ? budget.fit : asItIs,
 		isAskedToYield: () => false,
 		record: (items) => void final.push(items)

@@ -5,6 +5,7 @@ import { importConversation } from '$lib/server/runs/conversation-import.ts';
 import { api, readAnyJson } from '$lib/server/http.ts';
 
 export const POST: RequestHandler = api(async ({ request, locals }) => {
-	const body = await readAnyJson(request, MAX_FILE_BYTES);
+	const problem = 'This is not a conversation that can be imported: choose a file that was exported as JSON.';
+	const body = await readAnyJson(request, { maxBytes: MAX_FILE_BYTES, problem });
 	return json(await importConversation(locals.app.store, body), { status: 201 });
 });
