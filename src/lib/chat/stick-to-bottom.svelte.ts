@@ -9,8 +9,6 @@ const NEAR_PX = 60;
 const FAR_PX = 200;
 /** A new question stands so far below the top. */
 const QUESTION_TOP_PX = 50;
-/** Above a message that is brought to the top. */
-const MARGIN_PX = 12;
 
 export class StickToBottom {
 	#viewport: HTMLElement | null = null;
@@ -81,12 +79,15 @@ export class StickToBottom {
 		if (previous) this.#bring(previous, prefersReducedMotion() ? 'instant' : 'smooth');
 	}
 
-	/** Not by `scrollIntoView`, which moves what is around the region too, where nobody could move it back. */
+	/** `scrollIntoView` alone knows how high what was never seen is; it moves what is around the region too, which is undone. */
 	#bring(message: HTMLElement, behavior: ScrollBehavior): void {
-		if (!this.#viewport) return;
 		this.isPinned = false;
-		const distance = message.getBoundingClientRect().top - this.#viewport.getBoundingClientRect().top;
-		this.#viewport.scrollTo({ top: this.#viewport.scrollTop + distance - MARGIN_PX, behavior });
+		const around: [Element, number][] = [];
+		for (let outer = this.#viewport?.parentElement; outer; outer = outer.parentElement) {
+			around.push([outer, outer.scrollTop]);
+		}
+		message.scrollIntoView({ block: 'start', behavior });
+		for (const [outer, top] of around) outer.scrollTo({ top, behavior: 'instant' });
 	}
 
 	#onscroll = (): void => {

@@ -105,7 +105,7 @@ function createLaunched(spec: LaunchSpec, stdin: LaunchStdin, pipes: PipePool, e
 	const kill = () => {
 		if (isOver || isKilled) return;
 		isKilled = true;
-		if (started) ending.push(endNow(spec.end, started.child));
+		if (started) ending.push(endNow(spec.end, started));
 		else if (!starting) leave(NEVER_RAN);
 	};
 	const end = (reason: Exclude<Ended, 'exit' | 'spawn-failed'>) => {

@@ -12,8 +12,8 @@ export interface StartedProgram {
 	child: ChildProcess;
 	stdout: Readable;
 	stderr: Readable;
-	/** The process that the info descriptor named, as soon as it has. */
-	innerPid: number | null;
+	/** The process that the info descriptor names; null where there is none, or it ended before it said. Never rejects. */
+	innerPid: Promise<number | null>;
 }
 
 /** `null` is a closed input, `pipe` one that is written later. Throws where the system refuses at once. */
@@ -45,9 +45,7 @@ export function startProgram(
 		child.stdin?.on('error', () => child.stdin?.destroy());
 		const [stdout, stderr] = pipes ? pipes.map(({ read }) => readFrom(read)) : [child.stdout, child.stderr];
 		if (!stdout || !stderr) throw new Error('The program has no output.');
-		const started: StartedProgram = { child, stdout, stderr, innerPid: null };
-		readInnerPid(started, spec.fds ?? []);
-		return started;
+		return { child, stdout, stderr, innerPid: readInnerPid(child, spec.fds ?? []) };
 	} catch (error) {
 		for (const { read } of pipes ?? []) closeSync(read);
 		throw error;
@@ -92,14 +90,18 @@ function readFrom(fd: number): Readable {
 	return stream;
 }
 
-function readInnerPid(started: StartedProgram, fds: LaunchFd[]): void {
+function readInnerPid(child: ChildProcess, fds: LaunchFd[]): Promise<number | null> {
 	const index = fds.findIndex(({ kind }) => kind === 'info');
-	const info = index < 0 ? null : (started.child.stdio[index + 3] as Readable | null | undefined);
-	let text = '';
-	info?.on('data', (chunk: Buffer) => {
-		if (text.length < 4096) text += chunk.toString();
-		const pid = Number(/"child-pid"\s*:\s*(\d+)/.exec(text)?.[1]);
-		if (pid > 1) started.innerPid = pid;
+	const info = index < 0 ? null : (child.stdio[index + 3] as Readable | null | undefined);
+	if (!info) return Promise.resolve(null);
+	return new Promise((resolve) => {
+		let text = '';
+		info.on('data', (chunk: Buffer) => {
+			if (text.length < 4096) text += chunk.toString();
+			const pid = Number(/"child-pid"\s*:\s*(\d+)/.exec(text)?.[1]);
+			if (pid > 1) resolve(pid);
+		});
+		info.on('error', () => info.destroy());
+		info.on('close', () => resolve(null));
 	});
-	info?.on('error', () => info.destroy());
 }
