@@ -6,7 +6,8 @@ import { expect } from './app.ts';
 import { answers, ask, test } from './played-model.ts';
 
 const FIXTURE = join(import.meta.dirname, '../support/mcp-fixture.ts');
-const NODE = process.env.npm_node_execpath ?? process.execPath;
+/** The app's own, which runs TypeScript. */
+const NODE = join(import.meta.dirname, '../../node_modules/.bin/node');
 
 test('E36: a program is added, its tool is allowed and called, and the call is among the executions', async ({
 	page,

@@ -6,7 +6,7 @@ import { handle } from '../../src/hooks.server.ts';
 type Handler = (event: never) => Response | Promise<Response>;
 
 /** Kit's route ids, and what each of them exports. */
-export type HookedRoutes = Record<string, Partial<Record<string, unknown>>>;
+type HookedRoutes = Record<string, Partial<Record<string, unknown>>>;
 
 interface Sent {
 	/** An API key, or a token. */

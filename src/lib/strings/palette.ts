@@ -30,6 +30,7 @@ export const paletteText = {
 	skillsPage: 'Skills',
 	install: 'Install skills',
 	executions: 'Executions',
+	connect: 'Connect other programs',
 	settings: 'Settings',
 	api: 'API reference',
 	openSkill: (name: string) => `Skill: ${name}`,

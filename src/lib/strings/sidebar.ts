@@ -11,6 +11,7 @@ export const sidebarText = {
 	broken: 'broken',
 	brokenCount: (count: number) => `${count} broken`,
 	executions: 'Executions',
+	connect: 'Connect',
 	settings: 'Settings',
 	logOut: 'Log out',
 	theme: (name: string) => `Theme: ${name}`,

@@ -9,6 +9,7 @@ import Keyboard from '@lucide/svelte/icons/keyboard';
 import MessageSquare from '@lucide/svelte/icons/message-square';
 import MessageSquarePlus from '@lucide/svelte/icons/message-square-plus';
 import PanelLeft from '@lucide/svelte/icons/panel-left';
+import Plug from '@lucide/svelte/icons/plug';
 import Puzzle from '@lucide/svelte/icons/puzzle';
 import Search from '@lucide/svelte/icons/search';
 import Settings from '@lucide/svelte/icons/settings';
@@ -115,6 +116,7 @@ function pages(app: ChatApp): PaletteItem[] {
 		page('/skills', text.skillsPage, Puzzle),
 		page('/skills/install', text.install, Download),
 		page('/skills/executions', text.executions, Activity),
+		page('/connect', text.connect, Plug),
 		page('/settings', text.settings, Settings),
 		{ ...page('/docs/api', text.api, Code), isQuiet: true }
 	];

@@ -29,18 +29,20 @@ export const OPERATIONS: readonly Operation[] = [
 const DESCRIPTION =
 	'Errors are `{"error": {"code", "message", "hint"?, "details"?}}`; of what was wrong, `message` begins with the name ' +
 	'of the field. A server with ADMIN_TOKEN wants it as a bearer token, or the cookie of a browser that has logged in. ' +
+	'Programs send an API key in its place, and see what was made with it. ' +
 	'Bodies are JSON of at most 10 MB; unknown keys are refused.';
 
 const MEANINGS: Record<ErrorCode, string> = {
 	invalid_input: 'Something in the request is not right.',
-	unauthorized: 'The token is missing or wrong.',
-	forbidden: 'Not allowed: another site, a host that is not served, or files that nobody has trusted.',
+	unauthorized: 'The token or API key is missing, wrong or revoked.',
+	forbidden:
+		'Not allowed: another site, a host that is not served, files that nobody has trusted, or more than an API key may.',
 	not_found: 'There is nothing of this name.',
 	method_not_allowed: 'The address has no such method; `allow` says which it has.',
 	conflict: 'Not as things are now.',
 	too_large: 'Larger than what is taken.',
 	unsupported_media_type: 'A body of another type is wanted.',
-	rate_limited: 'Too many wrong tokens; `retry-after` says how long to wait.',
+	rate_limited: 'Too many wrong tokens or keys; `retry-after` says how long to wait.',
 	internal: 'A mistake in the server.',
 	storage_full: 'The disk is full.',
 	unavailable: 'Switched off, or not there for a moment.'

@@ -2,13 +2,13 @@
 import { isJsonContentType, readRequestBody } from '@modelcontextprotocol/server';
 
 /** One JSON-RPC message, or several of a batch; looked at in outline only. */
-export type Messages = { readonly body: unknown };
+type Messages = { readonly body: unknown };
 
 const MAX_BYTES = 4 * 1024 * 1024;
 /** Deeper than any message, and shallower than what breaks those who walk through it. */
 const MAX_DEPTH = 100;
 
-export const PARSE_ERROR = -32_700;
+const PARSE_ERROR = -32_700;
 export const INVALID_REQUEST = -32_600;
 const REFUSED = -32_000;
 

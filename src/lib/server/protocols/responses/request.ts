@@ -85,7 +85,7 @@ const inputItem = z.preprocess((value) => {
 	return 'id' in value ? { ...value, type: 'item_reference' } : value;
 }, item);
 
-export const responseInput = z.union([longText, z.array(inputItem)]);
+const responseInput = z.union([longText, z.array(inputItem)]);
 
 const functionTool = z.object({
 	type: z.literal('function'),
@@ -123,7 +123,7 @@ const textFormat = z.discriminatedUnion('type', [
 
 const count = z.number().int();
 
-export const createResponseBody = z.object({
+const createResponseBody = z.object({
 	model: z.string().max(MAX_MODEL_ID).nullish(),
 	input: responseInput.nullish(),
 	previous_response_id: z.string().max(200).nullish(),
@@ -190,7 +190,7 @@ export function readResponseRequest(body: unknown): ResponseRequest {
 }
 
 /** Checks a body. @throws ApiError that names the parameter */
-export function checkBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+function checkBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
 	if (typeof body !== 'object' || body === null || Array.isArray(body)) {
 		throw new ApiError(400, 'The body must be a JSON object.', { code: 'invalid_type' });
 	}

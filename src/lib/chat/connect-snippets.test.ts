@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'vitest';
+import { connectText } from '../strings/connect.ts';
+import { CLIENTS, clientOf, snippetsOf } from './connect-snippets.ts';
+
+const PLACE = { origin: 'https://skills.example:8443', key: 'ors_k-_1', model: 'maker/model' };
+const all = CLIENTS.flatMap((client) => snippetsOf(client, PLACE).map((snippet) => ({ client, ...snippet })));
+
+describe('F12: settings to copy', () => {
+	test.each(all.map((each) => [each.client, each.id, each]))('F12: %s, %s: ends where it should', (_c, _i, each) => {
+		const { client, id, language, text } = each;
+		expect(text).toBe(text.trim());
+		expect(connectText.snippets[client]?.[id]).toMatch(/\w/);
+		if (language === 'json') expect(() => JSON.parse(text) as unknown).not.toThrow();
+		expect(text).not.toMatch(/undefined|\[object/);
+	});
+
+	test('F12: whatever goes to this server goes to its own origin, with the key', () => {
+		for (const { client, id, text } of all) {
+			const addresses = text.match(/https?:\/\/[^'"\s]+/g) ?? [];
+			for (const address of addresses)
+				expect(address.startsWith(`${PLACE.origin}/`) || address === PLACE.origin).toBe(true);
+			if (addresses.length > 0 && id !== 'card') expect(text, `${client} ${id}`).toContain(PLACE.key);
+		}
+	});
+
+	test('F12: the library, and a program that is started here, are told no key', () => {
+		const without = all.filter(({ client, id }) => client === 'library' || id === 'stdio');
+		expect(without).toHaveLength(3);
+		for (const { text } of without) expect(text).not.toContain(PLACE.key);
+	});
+
+	test('F12: an address names a client, or none', () => {
+		expect(CLIENTS.map((client) => clientOf(`#${client}`))).toEqual([...CLIENTS]);
+		expect(['', '#', '#nothing', 'mcp', '#constructor'].map(clientOf)).toEqual([null, null, null, null, null]);
+	});
+});
