@@ -84,7 +84,7 @@ test('F12: a new key is shown once and stands in every setting, until it is revo
 	await expect.element(screen.getByText('The key for “Editor”')).toHaveFocus();
 	for (const each of ['responses', 'agui', 'mcp', 'a2a', 'rest']) {
 		await screen.getByTestId(`tab-${each}`).click();
-		await expect.poll(shownCode, each).toContain(SECRET);
+		await expect.poll(shownCode, { message: each }).toContain(SECRET);
 	}
 	await expect
 		.element(screen.getByTestId('key-row'))

@@ -8,7 +8,7 @@ const MAX_BYTES = 48 * 1024 * 1024;
 
 export const POST: RequestHandler = responsesApi(async ({ request, locals }) => {
 	const gone = new AbortController();
-	const body = await readAnyJson(request, MAX_BYTES);
+	const body = await readAnyJson(request, { maxBytes: MAX_BYTES });
 	request.signal.addEventListener('abort', () => gone.abort(request.signal.reason), { once: true });
 	const { streams, events } = await locals.app.responses.respond(body, locals.caller, gone.signal);
 	if (!streams) return json(await collect(events));

@@ -1,6 +1,7 @@
 /** The Responses API of this server: answers, what was stored of them, and the models there are (FEATURES F12). */
 import { AppError } from '../../../shared/errors.ts';
-import { BUILT_IN_MODEL, type ModelList } from '../../../shared/models.ts';
+import { BUILT_IN_MODEL } from '../../../shared/model-values.ts';
+import type { ModelList } from '../../../shared/models.ts';
 import { ApiError, runFailure } from './errors.ts';
 import type { ResponseResource } from './resource.ts';
 import { respond, withoutSeals, type Answering, type Asker, type RespondParts } from './respond.ts';
