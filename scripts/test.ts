@@ -1,14 +1,17 @@
-/** `npm test`: the checks, then Vitest, then a build, crashes and Playwright; the last line is the total of them all. */
+/** `npm test`: the checks, then Vitest, then a build, crashes and Playwright, then docs/protocols.md; the last line is the total of them all. */
 
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runChecks } from './checks.ts';
+import { clearReports, writeResults } from './protocols/results.ts';
 import { root, runTool } from './run-tool.ts';
 import { addTotals, countPlaywright, countVitest, CRASHED, totalsLine, type Totals } from './test-reports.ts';
 
 const reports = join(root, 'test-results');
 
-const totals = addTotals([await checks(), await unitTests(), await sandboxTests(), ...(await builtTests())]);
+await clearReports(root);
+const tested = addTotals([await checks(), await unitTests(), await sandboxTests(), ...(await builtTests())]);
+const totals = addTotals([tested, ...(tested.failed === 0 ? [await protocolsPage()] : [])]);
 console.log(totalsLine(totals));
 if (totals.failed > 0) process.exitCode = 1;
 
@@ -62,6 +65,13 @@ async function browserTests(): Promise<Totals> {
 	await clear(report);
 	const { exitCode } = await runTool('@playwright/test:playwright', ['test'], { isShown: true });
 	return count(report, (json) => countPlaywright(json, exitCode));
+}
+
+/** Says what the run has shown: a page that said something else is written, and has failed until that is committed. */
+async function protocolsPage(): Promise<Totals> {
+	const wasStale = await writeResults(root);
+	console.log(`${wasStale ? '✗ docs/protocols.md was stale; it is written, commit it' : '✓ docs/protocols.md'}`);
+	return countSteps([{ isPassed: !wasStale }]);
 }
 
 function countSteps(steps: { isPassed: boolean }[]): Totals {

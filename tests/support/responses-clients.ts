@@ -23,11 +23,13 @@ export interface ClientSettings {
 	key: string;
 }
 
+/** By the package, and what of it is called. */
 export const RESPONSES_CLIENTS: Record<string, (settings: ClientSettings) => ResponsesClient> = {
-	openai: openaiClient,
-	'@openrouter/sdk': (settings) => openRouterClient(OpenRouter, settings),
-	'@openrouter/agent': (settings) => openRouterClient(AgentRouter, settings),
-	ai: aiClient
+	'openai responses': openaiClient,
+	'@openrouter/sdk responses': openRouterResponses,
+	'@openrouter/sdk callModel': (settings) => openRouterClient(OpenRouter, settings),
+	'@openrouter/agent callModel': (settings) => openRouterClient(AgentRouter, settings),
+	'ai with @ai-sdk/openai': aiClient
 };
 
 function dataUrl(text: string): string {
@@ -49,6 +51,34 @@ function openaiClient({ url, key }: ClientSettings): ResponsesClient {
 			stream.on('response.output_text.delta', ({ delta }) => void (told += delta));
 			const { output_text: whole } = await stream.finalResponse();
 			if (told !== whole) throw new Error(`the stream told “${told}”, and ended in “${whole}”`);
+			return told;
+		}
+	};
+}
+
+function openRouterResponses({ url, key }: ClientSettings): ResponsesClient {
+	const router = new OpenRouter({ apiKey: key, serverURL: url });
+	const requestFor = ({ text, file }: Question) => {
+		const files = file ? [{ type: 'input_file' as const, filename: file.name, fileData: dataUrl(file.text) }] : [];
+		const content = [{ type: 'input_text' as const, text }, ...files];
+		return { model: 'any/model', input: [{ role: 'user' as const, content }] };
+	};
+	return {
+		async ask(question) {
+			const answer = await router.beta.responses.send({
+				responsesRequest: { ...requestFor(question), stream: false }
+			});
+			if (!('output' in answer)) throw new Error('a stream came instead of a response');
+			const parts = answer.output.flatMap((item) => (item.type === 'message' ? item.content : []));
+			return parts.map((part) => ('text' in part ? part.text : '')).join('');
+		},
+		async stream(question) {
+			const events = await router.beta.responses.send({
+				responsesRequest: { ...requestFor(question), stream: true }
+			});
+			if ('output' in events) throw new Error('a response came instead of a stream');
+			let told = '';
+			for await (const event of events) if (event.type === 'response.output_text.delta') told += event.delta;
 			return told;
 		}
 	};
