@@ -71,6 +71,8 @@ for (const version of ['2026-07-28', '2025-11-25'] as const) {
 	});
 
 	test(`E15: MCP ${version} over stdio – words are counted, and sales.csv is summarised by region`, async ({ app }) => {
+		// npm and a Node that reads TypeScript: seconds where others work too.
+		test.slow();
 		// Without skills of its own, `npm run mcp` can only pass on to the app.
 		const noSkills = await mkdtemp(join(tmpdir(), 'no-skills-'));
 		const { PATH = '', HOME = '' } = process.env;
