@@ -43,11 +43,17 @@ const server = createServer(
 		// Who sends a head byte by byte only wants to keep a connection; an upload may take its time, but not for ever.
 		headersTimeout: 10_000,
 		requestTimeout: 3_600_000,
-		connectionsCheckingInterval: 2_000
+		connectionsCheckingInterval: 2_000,
+		// Who would rather have HTTP/2 gets HTTP/1.1 as before.
+		shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket'
 	},
 	(request, response) => void answer(request, response)
 );
 server.on('checkExpectation', (request, response) => void answer(request, response));
+server.on('upgrade', (request, socket, head) => {
+	if (globalThis.openrouterSkillsUpgrade) globalThis.openrouterSkillsUpgrade(request, socket, head);
+	else socket.destroy();
+});
 // Of silence: event streams send something every 15 seconds, and no request works for longer.
 server.setTimeout(600_000);
 

@@ -1,14 +1,17 @@
-/** `npm test`: the checks, then Vitest, then a build, crashes and Playwright; the last line is the total of them all. */
+/** `npm test`: the checks, then Vitest, a build and crashes beside the sandboxes, Playwright, docs/protocols.md; the last line is the total of them all. */
 
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runChecks } from './checks.ts';
+import { clearReports, writeResults } from './protocols/results.ts';
 import { root, runTool } from './run-tool.ts';
 import { addTotals, countPlaywright, countVitest, CRASHED, totalsLine, type Totals } from './test-reports.ts';
 
 const reports = join(root, 'test-results');
 
-const totals = addTotals([await checks(), await unitTests(), await sandboxTests(), ...(await builtTests())]);
+await clearReports(root);
+const tested = addTotals([await checks(), await unitTests(), ...(await sandboxAndBuiltTests())]);
+const totals = addTotals([tested, ...(tested.failed === 0 ? [await protocolsPage()] : [])]);
 console.log(totalsLine(totals));
 if (totals.failed > 0) process.exitCode = 1;
 
@@ -37,18 +40,22 @@ async function vitest(name: string, projects: string[]): Promise<Totals> {
 	return count(report, (json) => countVitest(json, exitCode));
 }
 
-/** Those that start the app as it is built. */
-async function builtTests(): Promise<Totals[]> {
-	console.log('\nThe built app');
-	// Once, here: otherwise each server that a test starts would find the build stale and make its own.
-	const build = await runTool('vite', ['build']);
-	const built = countSteps([{ isPassed: build.exitCode === 0 }]);
-	console.log(`${build.exitCode === 0 ? '✓' : '✗'} build`);
-	if (built.failed > 0) {
-		console.log(build.output);
-		return [built];
-	}
-	return [built, await crashTests(), await browserTests()];
+/** Sandboxes and crashes are mostly waited for: beside each other they take half the time. */
+async function sandboxAndBuiltTests(): Promise<Totals[]> {
+	const sandboxes = sandboxTests();
+	const isBuilt = await build();
+	const built = countSteps([{ isPassed: isBuilt }]);
+	if (!isBuilt) return [await sandboxes, built];
+	const crashes = await crashTests();
+	return [await sandboxes, built, crashes, await browserTests()];
+}
+
+/** Once, here: otherwise each server that a test starts would find the build stale and make its own. */
+async function build(): Promise<boolean> {
+	const { exitCode, output } = await runTool('vite', ['build']);
+	console.log(`${exitCode === 0 ? '✓' : '✗'} build`);
+	if (exitCode !== 0) console.log(output);
+	return exitCode === 0;
 }
 
 async function crashTests(): Promise<Totals> {
@@ -62,6 +69,13 @@ async function browserTests(): Promise<Totals> {
 	await clear(report);
 	const { exitCode } = await runTool('@playwright/test:playwright', ['test'], { isShown: true });
 	return count(report, (json) => countPlaywright(json, exitCode));
+}
+
+/** Says what the run has shown: a page that said something else is written, and has failed until that is committed. */
+async function protocolsPage(): Promise<Totals> {
+	const wasStale = await writeResults(root);
+	console.log(`${wasStale ? '✗ docs/protocols.md was stale; it is written, commit it' : '✓ docs/protocols.md'}`);
+	return countSteps([{ isPassed: !wasStale }]);
 }
 
 function countSteps(steps: { isPassed: boolean }[]): Totals {

@@ -1,8 +1,17 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { Caller } from '$lib/server/access/caller.ts';
 import type { App as Application } from '$lib/server/app.ts';
 
 declare global {
+	/** Takes connections that want to be WebSockets; there once the app is. */
+	var openrouterSkillsUpgrade: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
+
 	namespace App {
+		/** Of the adapter. */
+		interface Platform {
+			req: IncomingMessage;
+		}
 		interface Locals {
 			app: Application;
 			/** Address that wrong tokens are counted by. */

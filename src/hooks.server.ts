@@ -1,13 +1,12 @@
 import type { Handle, HandleServerError, RequestEvent, ServerInit } from '@sveltejs/kit';
 import { AppError } from '$lib/shared/errors.ts';
-import { isLoopback } from '$lib/shared/loopback.ts';
 import { createApp, type App } from '$lib/server/app.ts';
 import { loadConfig } from '$lib/server/config.ts';
 import { checkRoute, isProgramRoute, MANAGER } from '$lib/server/access/caller.ts';
-import { checkDoor } from '$lib/server/access/doors.ts';
-import { clientAddress } from '$lib/server/access/login.ts';
+import { enter } from '$lib/server/access/entry.ts';
 import { securityHeaders } from '$lib/server/access/security-headers.ts';
 import { errorResponseFor } from '$lib/server/http.ts';
+import { upgrade } from '$lib/server/upgrade.ts';
 
 // The development server loads this module anew after a change; the old app must let go of its files first.
 const kept = globalThis as typeof globalThis & { openrouterSkills?: Promise<App> | undefined };
@@ -22,6 +21,13 @@ export const init: ServerInit = async () => {
 		return createApp(loadConfig(process.env));
 	})();
 	if (!old) process.on('sveltekit:shutdown', shutDown);
+	// Whoever has the HTTP server hands over here what wants to be a WebSocket.
+	globalThis.openrouterSkillsUpgrade = (request, socket, head) => {
+		void kept.openrouterSkills?.then(
+			(app) => upgrade(app, request, socket, head),
+			() => socket.destroy()
+		);
+	};
 	await kept.openrouterSkills;
 };
 
@@ -29,9 +35,9 @@ export const init: ServerInit = async () => {
 function shutDown(reason: string, waitFor?: (work: Promise<void>) => void): void {
 	const closing = kept.openrouterSkills?.then(async (app) => {
 		// Asked again, by somebody who does not want to wait: the first call goes on from here.
-		if (reason === 'now') return app.runner.close();
-		await app.runner.close(app.config.shutdownTimeoutMs);
-		await app.close();
+		const graceMs = reason === 'now' ? 0 : app.config.shutdownTimeoutMs;
+		await Promise.all([app.runner.close(graceMs), app.responses.close(graceMs)]);
+		if (reason !== 'now') await app.close();
 	});
 	if (closing) waitFor?.(closing);
 }
@@ -59,14 +65,9 @@ export const handle: Handle = async ({ event, resolve }) => {
 async function admit(event: RequestEvent): Promise<void> {
 	const { config, login } = event.locals.app;
 	const { method, headers } = event.request;
-	checkDoor({ method, route: event.route.id, headers }, config);
-	const connected = event.getClientAddress();
-	// The development server can be told to listen on an address that the settings know nothing of.
-	if (!login.isNeeded && !isLoopback(connected.replace(/^::ffff:/, ''))) {
-		throw new AppError('forbidden', 'Without ADMIN_TOKEN this server is for the machine that it runs on.');
-	}
+	const knock = { method, route: event.route.id, headers, connected: event.getClientAddress() };
+	event.locals.client = enter(knock, config, { isLoginNeeded: login.isNeeded });
 	event.locals.caller = MANAGER;
-	event.locals.client = clientAddress(connected, headers.get('x-forwarded-for'), config.trustsProxy);
 	if (!LOGIN_ROUTES.includes(event.route.id)) {
 		const session = event.cookies.get(login.cookie.name);
 		const proof = { authorization: headers.get('authorization'), session, client: event.locals.client };

@@ -1,18 +1,10 @@
-/** The built app as a Responses server for other people's clients (F12): both tasks, keys, errors at the door. */
+/** The built app as a Responses server for other people's clients (F12): keys, errors at the door; both tasks: clients.spec.ts. */
 import { RESPONSES_CLIENTS } from '../support/responses-clients.ts';
 import { validate } from '../support/open-responses.ts';
-import { COUNT_WORDS, FIVE_WORDS, missingSums, SALES, SUMMARISE } from '../support/tasks.ts';
+import { COUNT_WORDS, FIVE_WORDS } from '../support/tasks.ts';
 import { expect, test } from './app.ts';
 
 const TOKEN = 'the-token-of-this-test-0123456789';
-
-for (const [name, clientFor] of Object.entries(RESPONSES_CLIENTS)) {
-	test(`F12: ${name} counts words and summarises sales.csv by region`, async ({ app }) => {
-		const client = clientFor({ url: `${app.url}/v1`, key: 'none-is-needed' });
-		expect(await client.ask({ text: COUNT_WORDS })).toMatch(FIVE_WORDS);
-		expect(missingSums(await client.stream({ text: SUMMARISE, file: SALES }))).toEqual([]);
-	});
-}
 
 test.describe('with ADMIN_TOKEN', () => {
 	test.use({ appOptions: { env: { ADMIN_TOKEN: TOKEN } } });

@@ -46,14 +46,14 @@ test(
 				});
 			});
 			const reasons = reasonsIn(await readFile(baseline, 'utf8'));
-			const results = [...output.matchAll(/^([✓✗]) ([\w-]+): (\d+) passed, (\d+) failed/gm)];
-			const rows = results.map(([, sign, scenario = '', passed = '', failed = '']) => ({
-				...{ scenario, passed, failed },
-				result: reasons.has(scenario) ? 'does not apply' : sign === '✓' ? 'passed' : 'failed',
-				reason: reasons.get(scenario) ?? ''
+			const results = [...output.matchAll(/^([✓✗]) ([\w-]+): \d+ passed, \d+ failed/gm)];
+			const rows = results.map(([, sign, scenario = '']) => ({
+				Scenario: scenario,
+				Result: reasons.has(scenario) ? 'does not apply' : sign === '✓' ? 'passed' : 'failed',
+				Why: reasons.get(scenario) ?? ''
 			}));
 			await report('mcp-conformance', rows);
-			expect(rows.filter(({ result }) => result === 'failed')).toEqual([]);
+			expect(rows.filter(({ Result }) => Result === 'failed')).toEqual([]);
 			expect(rows.length).toBeGreaterThanOrEqual(32);
 			expect(code, output.slice(-2000)).toBe(0);
 		} finally {

@@ -8,16 +8,13 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MODERN, openMcpRig } from '../support/mcp-rig.ts';
 import { processesWith } from '../support/processes.ts';
-import { report, type ReportRow } from '../support/protocol-report.ts';
 
 const root = join(import.meta.dirname, '../..');
-const rows: ReportRow[] = [];
 let folder: string;
 beforeAll(async () => {
 	folder = await mkdtemp(join(tmpdir(), 'mcp-stdio-'));
 });
 afterAll(async () => {
-	await report('mcp-stdio', rows);
 	await rm(folder, { recursive: true, force: true });
 });
 
@@ -52,9 +49,6 @@ test.each([
 	});
 	expect((summary.structuredContent as { stdout: string }).stdout).toMatch(/\| North \| 6 \| 6 \| 3[,]?786\.7/);
 	await client.close();
-	for (const task of ['count the words', 'summarise sales.csv by region']) {
-		rows.push({ client: '@modelcontextprotocol/client', version, transport: 'stdio', task, result: 'passed' });
-	}
 });
 
 test('E15: beside a server that has the data folder it passes on to it, and ends with its client', async () => {

@@ -6,10 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openMcpRig, type McpRig } from '../support/mcp-rig.ts';
 import { processesWith } from '../support/processes.ts';
-import { report, type ReportRow } from '../support/protocol-report.ts';
 
 const fixture = join(import.meta.dirname, '../fixtures/sales.csv');
-const rows: ReportRow[] = [];
 let rig: McpRig;
 
 beforeAll(async () => {
@@ -25,7 +23,6 @@ beforeAll(async () => {
 	await rig.app.skills.registry.reload();
 });
 afterAll(async () => {
-	await report('mcp-clients', rows);
 	await rig.close();
 });
 
@@ -77,13 +74,6 @@ describe.each([
 		});
 		expect(used.isError).toBeFalsy();
 		expect(dataOf<{ stdout: string }>(used).stdout).toMatch(/\b9\b/);
-		rows.push({
-			client: '@modelcontextprotocol/client',
-			version,
-			transport: 'HTTP',
-			task: 'count the words',
-			result: 'passed'
-		});
 	});
 
 	test('E15: sales.csv is summarised by region, with the true sums', async () => {
@@ -104,13 +94,6 @@ describe.each([
 			const line = result.stdout.split('\n').find((each) => each.includes(region)) ?? '';
 			expect(line.replaceAll(',', '')).toContain(sum);
 		}
-		rows.push({
-			client: '@modelcontextprotocol/client',
-			version,
-			transport: 'HTTP',
-			task: 'summarise sales.csv by region',
-			result: 'passed'
-		});
 	});
 
 	test('E15: OmniRoute’s names are accepted, and what ran is in the history', async () => {
@@ -295,6 +278,27 @@ test('F3: nothing of a skill that nobody trusts is run, and the refusal says whe
 			expect(textOf(refused)).toContain('/skills/count-words');
 		}
 		expect((await own.app.store.skillExecutions.list({}, { page: 1, limit: 1 })).total).toBe(0);
+	} finally {
+		await own.close();
+	}
+});
+
+test('C16: a server that asks before each script refuses all that would be asked, and says how to allow it', async () => {
+	const own = await openMcpRig({ SKILLS_APPROVAL: 'ask' });
+	try {
+		const client = await own.connect({ modern: true });
+		const calls = [
+			{ name: 'count_words', arguments: { text: 'a b' } },
+			{ name: 'skills_execute', arguments: { skillName: 'count-words', input: { text: 'a b' } } },
+			{ name: 'skills_execute', arguments: { skillName: 'file_write', input: { path: 'a.txt', content: 'a' } } }
+		];
+		for (const call of calls) {
+			const refused = await client.callTool(call);
+			expect(refused.isError, call.name).toBe(true);
+			expect(textOf(refused)).toContain('SKILLS_APPROVAL=auto');
+		}
+		const loaded = await client.callTool({ name: 'load_skill', arguments: { skill: 'count-words' } });
+		expect(loaded.isError).toBeFalsy();
 	} finally {
 		await own.close();
 	}

@@ -416,6 +416,16 @@ test('F12: a client that goes away ends the turn: the model is left, and the scr
 	expect(rig.model?.requests).toHaveLength(1);
 });
 
+test('F12: one that waits for the whole response and goes away ends the turn as well', async () => {
+	await open([call('use_skill', { skill: 'demo', script: 'scripts/wait.sh' })]);
+	const leaving = new AbortController();
+	const asked = rig.ask({ input: 'Wait' }, { signal: leaving.signal }).catch(() => null);
+	await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1);
+	leaving.abort();
+	await asked;
+	await expect.poll(waiting, { timeout: 10_000 }).toEqual([]);
+});
+
 /** In a sandbox a process has another id than outside. */
 const waiting = () => processesWith('sleep 600.81726');
 

@@ -16,6 +16,7 @@ const SHARED = 'lib/shared/';
 const STRINGS = 'lib/strings/';
 const LOG = 'lib/server/log.ts';
 const SAFE_PATH = 'lib/server/safe-path.ts';
+const READ_TEXT = 'lib/server/read-text.ts';
 /** The interface alone. */
 const SANDBOX = 'lib/server/sandbox/sandbox.ts';
 
@@ -88,6 +89,7 @@ const LAYERS: Layer[] = [
 			SHARED,
 			LOG,
 			SAFE_PATH,
+			READ_TEXT,
 			'lib/server/agent/',
 			'lib/server/runs/',
 			'lib/server/skills/',
@@ -102,8 +104,11 @@ const LAYERS: Layer[] = [
 	},
 	{ path: LOG, imports: [] },
 	{ path: SAFE_PATH, imports: [SHARED] },
+	{ path: READ_TEXT, imports: [SHARED] },
 	{ path: 'lib/server/config.ts', imports: [SHARED, SANDBOX] },
 	{ path: 'lib/server/http.ts', imports: [SHARED, 'lib/server/'], kit: true },
+	{ path: 'lib/server/while-connected.ts', imports: [] },
+	{ path: 'lib/server/upgrade.ts', imports: [SHARED, 'lib/server/'] },
 	{ path: 'lib/server/app.ts', imports: [SHARED, 'lib/server/'] },
 	{ path: 'lib/server/open-skills.ts', imports: [SHARED, 'lib/server/'] },
 	{ path: 'lib/server/handler-modules.ts', imports: ['lib/server/skills/native-handlers.ts'] },

@@ -1,14 +1,24 @@
-/** What the protocol tests have seen, for the tables of docs/protocols.md: one file an area, where somebody asks for it. */
+/** What the protocol tests have shown, for the tables of docs/protocols.md (see scripts/protocols/results.ts). */
+import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '../..');
 
 /** One line of a table, by the names of its columns. */
 export type ReportRow = Record<string, string>;
 
-/** Writes `<PROTOCOLS_REPORT_DIR>/<area>.json`; nothing while that variable is not set. */
-export async function report(area: string, rows: readonly ReportRow[]): Promise<void> {
-	const folder = process.env.PROTOCOLS_REPORT_DIR;
-	if (!folder) return;
+/** Writes `test-results/protocols/<area>.json`. */
+export async function report(area: 'clients' | 'mcp-conformance', rows: readonly ReportRow[]): Promise<void> {
+	const folder = join(root, 'test-results/protocols');
 	await mkdir(folder, { recursive: true });
 	await writeFile(join(folder, `${area}.json`), `${JSON.stringify(rows, null, '\t')}\n`);
+}
+
+/** Each package in it with the version that is installed: `openai responses` is `openai 6.49.0 responses`. */
+export function withVersions(client: string): string {
+	const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+		devDependencies: ReportRow;
+	};
+	return client.replaceAll(/\S+/g, (word) => (devDependencies[word] ? `${word} ${devDependencies[word]}` : word));
 }

@@ -4,6 +4,7 @@ import { OpenRouter as AgentRouter } from '@openrouter/agent';
 import { OpenRouter } from '@openrouter/sdk';
 import { generateText, streamText } from 'ai';
 import OpenAI from 'openai';
+import { ResponsesWS } from 'openai/resources/responses/ws';
 
 export interface Question {
 	text: string;
@@ -23,11 +24,14 @@ export interface ClientSettings {
 	key: string;
 }
 
+/** By the package, and what of it is called. */
 export const RESPONSES_CLIENTS: Record<string, (settings: ClientSettings) => ResponsesClient> = {
-	openai: openaiClient,
-	'@openrouter/sdk': (settings) => openRouterClient(OpenRouter, settings),
-	'@openrouter/agent': (settings) => openRouterClient(AgentRouter, settings),
-	ai: aiClient
+	'openai responses': openaiClient,
+	'openai ResponsesWS': openaiSocket,
+	'@openrouter/sdk responses': openRouterResponses,
+	'@openrouter/sdk callModel': (settings) => openRouterClient(OpenRouter, settings),
+	'@openrouter/agent callModel': (settings) => openRouterClient(AgentRouter, settings),
+	'ai with @ai-sdk/openai': aiClient
 };
 
 function dataUrl(text: string): string {
@@ -36,19 +40,69 @@ function dataUrl(text: string): string {
 
 function openaiClient({ url, key }: ClientSettings): ResponsesClient {
 	const client = new OpenAI({ baseURL: url, apiKey: key, maxRetries: 0 });
-	const requestFor = ({ text, file }: Question) => {
-		const content: OpenAI.Responses.ResponseInputContent[] = [{ type: 'input_text', text }];
-		if (file) content.push({ type: 'input_file', filename: file.name, file_data: dataUrl(file.text) });
-		return { model: 'any', input: [{ role: 'user' as const, content }] };
-	};
 	return {
-		ask: async (question) => (await client.responses.create(requestFor(question))).output_text,
+		ask: async (question) => (await client.responses.create(openaiRequest(question))).output_text,
 		async stream(question) {
 			let told = '';
-			const stream = client.responses.stream(requestFor(question));
+			const stream = client.responses.stream(openaiRequest(question));
 			stream.on('response.output_text.delta', ({ delta }) => void (told += delta));
 			const { output_text: whole } = await stream.finalResponse();
 			if (told !== whole) throw new Error(`the stream told “${told}”, and ended in “${whole}”`);
+			return told;
+		}
+	};
+}
+
+function openaiRequest({ text, file }: Question): { model: string; input: OpenAI.Responses.ResponseInput } {
+	const content: OpenAI.Responses.ResponseInputContent[] = [{ type: 'input_text', text }];
+	if (file) content.push({ type: 'input_file', filename: file.name, file_data: dataUrl(file.text) });
+	return { model: 'any', input: [{ role: 'user', content }] };
+}
+
+/** A connection for each question. */
+function openaiSocket({ url, key }: ClientSettings): ResponsesClient {
+	const client = new OpenAI({ baseURL: url, apiKey: key });
+	const stream = async (question: Question): Promise<string> => {
+		const socket = new ResponsesWS(client);
+		try {
+			socket.send({ type: 'response.create', ...openaiRequest(question) });
+			let told = '';
+			for await (const event of socket) {
+				if (event.type !== 'message') continue;
+				if (event.message.type === 'response.output_text.delta') told += event.message.delta;
+				if (event.message.type === 'response.completed') return told;
+			}
+			throw new Error('the connection was closed before the end');
+		} finally {
+			socket.close();
+		}
+	};
+	return { ask: stream, stream };
+}
+
+function openRouterResponses({ url, key }: ClientSettings): ResponsesClient {
+	const router = new OpenRouter({ apiKey: key, serverURL: url });
+	const requestFor = ({ text, file }: Question) => {
+		const files = file ? [{ type: 'input_file' as const, filename: file.name, fileData: dataUrl(file.text) }] : [];
+		const content = [{ type: 'input_text' as const, text }, ...files];
+		return { model: 'any/model', input: [{ role: 'user' as const, content }] };
+	};
+	return {
+		async ask(question) {
+			const answer = await router.beta.responses.send({
+				responsesRequest: { ...requestFor(question), stream: false }
+			});
+			if (!('output' in answer)) throw new Error('a stream came instead of a response');
+			const parts = answer.output.flatMap((item) => (item.type === 'message' ? item.content : []));
+			return parts.map((part) => ('text' in part ? part.text : '')).join('');
+		},
+		async stream(question) {
+			const events = await router.beta.responses.send({
+				responsesRequest: { ...requestFor(question), stream: true }
+			});
+			if ('output' in events) throw new Error('a response came instead of a stream');
+			let told = '';
+			for await (const event of events) if (event.type === 'response.output_text.delta') told += event.delta;
 			return told;
 		}
 	};

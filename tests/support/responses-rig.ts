@@ -7,8 +7,11 @@ import type { Caller } from '../../src/lib/server/access/caller.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import * as models from '../../src/routes/v1/models/+server.ts';
 import * as model from '../../src/routes/v1/models/[...id]/+server.ts';
+import { createResponseSockets, type SocketLimits } from '../../src/lib/server/protocols/responses/sockets.ts';
+import { upgrade } from '../../src/lib/server/upgrade.ts';
 import * as responses from '../../src/routes/v1/responses/+server.ts';
 import * as response from '../../src/routes/v1/responses/[id]/+server.ts';
+import * as compaction from '../../src/routes/v1/responses/compact/+server.ts';
 import { startModelServer, type ModelServer, type Reply } from './model-server.ts';
 import { validate, validateEvent } from './open-responses.ts';
 import { serveRoutes, type RouteServer } from './route-server.ts';
@@ -24,6 +27,8 @@ export interface ResponsesRig {
 	ask(body: unknown, more?: { key?: string; signal?: AbortSignal }): Promise<Asked>;
 	/** The events of a stream, each checked. */
 	stream(body: Record<string, unknown>, more?: { key?: string }): Promise<StreamedEvent[]>;
+	/** Compacts a conversation; checks the result against the document. */
+	compact(body: unknown, more?: { key?: string; signal?: AbortSignal }): Promise<Asked>;
 	get(path: string, more?: { key?: string; method?: string }): Promise<Asked>;
 	close(): Promise<void>;
 }
@@ -44,6 +49,8 @@ export interface ResponsesRigOptions {
 	/** Files below a folder of skills; the bundled ones without it. */
 	skills?: Record<string, string>;
 	env?: Record<string, string>;
+	/** Of WebSockets; the server's own without it. */
+	sockets?: Partial<SocketLimits>;
 }
 
 export async function openResponses(options: ResponsesRigOptions = {}): Promise<ResponsesRig> {
@@ -63,6 +70,7 @@ export async function openResponses(options: ResponsesRigOptions = {}): Promise<
 		})
 	);
 	const routes = {
+		'/v1/responses/compact': compaction,
 		'/v1/responses': responses,
 		'/v1/responses/[id]': response,
 		'/v1/models': models,
@@ -70,9 +78,11 @@ export async function openResponses(options: ResponsesRigOptions = {}): Promise<
 	};
 	const server: RouteServer = await serveRoutes(app, routes, callerOf);
 	const url = `${server.url}/v1`;
+	const sockets = options.sockets ? createResponseSockets(app.responses, options.sockets) : app.sockets;
+	server.http.on('upgrade', (request, socket, head) => void upgrade({ ...app, sockets }, request, socket, head));
 
-	const send = (body: unknown, { key, signal }: { key?: string; signal?: AbortSignal } = {}) =>
-		fetch(`${url}/responses`, {
+	const send = (body: unknown, { key, signal }: { key?: string; signal?: AbortSignal } = {}, path = '/responses') =>
+		fetch(`${url}${path}`, {
 			method: 'POST',
 			headers: { 'content-type': 'application/json', ...authorization(key) },
 			body: typeof body === 'string' ? body : JSON.stringify(body),
@@ -95,11 +105,19 @@ export async function openResponses(options: ResponsesRigOptions = {}): Promise<
 			}
 			return events;
 		},
+		async compact(body, more) {
+			const answer = await send(body, more, '/responses/compact');
+			const value: unknown = await answer.json();
+			if (answer.status === 200) validate('CompactResource', value);
+			return { status: answer.status, body: value };
+		},
 		async get(path, { key, method = 'GET' } = {}) {
 			const answer = await fetch(`${url}${path}`, { method, headers: authorization(key) });
 			return { status: answer.status, body: await answer.json() };
 		},
 		async close() {
+			await app.responses.close();
+			await sockets.close();
 			await server.close();
 			await app.close();
 			await model_?.close();

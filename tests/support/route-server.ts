@@ -1,5 +1,5 @@
 /** Serves some of the app's routes over real HTTP, without a build: what stands between is Kit's own adapter code. */
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequest, setResponse } from '@sveltejs/kit/node';
 import { MANAGER, type Caller } from '../../src/lib/server/access/caller.ts';
@@ -12,6 +12,8 @@ export type Routes = Record<string, Partial<Record<string, unknown>>>;
 
 export interface RouteServer {
 	url: string;
+	/** For what is no request. */
+	http: Server;
 	close(): Promise<void>;
 }
 
@@ -22,7 +24,7 @@ export async function serveRoutes(
 	callerOf: (request: Request) => Caller = () => MANAGER
 ): Promise<RouteServer> {
 	const table = Object.entries(routes).map(([path, methods]) => ({ pattern: toPattern(path), methods }));
-	const respond = async (request: Request): Promise<Response> => {
+	const respond = async (request: Request, req: IncomingMessage): Promise<Response> => {
 		const url = new URL(request.url);
 		for (const { pattern, methods } of table) {
 			const found = pattern.exec(url.pathname);
@@ -31,19 +33,21 @@ export async function serveRoutes(
 			const params = Object.fromEntries(
 				Object.entries(found.groups ?? {}).map(([name, value]) => [name, decodeURIComponent(value)])
 			);
-			return handler({ request, url, params, locals: { app, caller: callerOf(request) } } as never);
+			const locals = { app, caller: callerOf(request) };
+			return handler({ request, url, params, locals, platform: { req } } as never);
 		}
 		return new Response('There is no such route.', { status: 404 });
 	};
 	const server = createServer((incoming, outgoing) => {
 		const base = `http://${incoming.headers.host}`;
 		getRequest({ request: incoming, base })
-			.then(respond)
+			.then((request) => respond(request, incoming))
 			.then((response) => setResponse(outgoing, response))
 			.catch((error: unknown) => outgoing.destroy(error as Error));
 	});
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 	return {
+		http: server,
 		url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
 		async close() {
 			const closed = new Promise<void>((resolve) => server.close(() => resolve()));

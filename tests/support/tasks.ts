@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-export const COUNT_WORDS = 'Count the words of “the quick brown fox jumps”';
+export const WORDS = 'the quick brown fox jumps';
+export const COUNT_WORDS = `Count the words of “${WORDS}”`;
 export const SUMMARISE = 'Summarise sales.csv by region';
 
 const CSV = readFileSync(join(import.meta.dirname, '../fixtures/sales.csv'), 'utf8');
@@ -10,13 +11,18 @@ export const SALES = { name: 'sales.csv', text: CSV };
 
 export const FIVE_WORDS = /words\W+5\b/;
 
-/** What of the true sums by region an answer lacks; empty for a true one. */
+/** What of the true sums by region an answer lacks, in one line with their region; empty for a true one. */
 export function missingSums(answer: string): string[] {
-	const plain = answer.replaceAll(/(?<=\d),(?=\d{3})/g, '');
-	return [...sums()].flatMap(([region, sum]) => {
-		const told = plain.includes(region) && plain.includes(String(Number(sum.toFixed(2))));
-		return told ? [] : [`${region}: ${sum.toFixed(2)}`];
+	const lines = answer.replaceAll(/(?<=\d),(?=\d{3})/g, '').split('\n');
+	return [...sumsByRegion()].flatMap(([region, sum]) => {
+		const hasSum = (line: string) => (line.match(/\d+(?:\.\d+)?/g) ?? []).some((told) => Number(told) === Number(sum));
+		return lines.some((line) => line.includes(region) && hasSum(line)) ? [] : [`${region}: ${sum}`];
 	});
+}
+
+/** With two decimals. */
+export function sumsByRegion(): Map<string, string> {
+	return new Map([...sums()].map(([region, sum]) => [region, sum.toFixed(2)]));
 }
 
 function sums(): Map<string, number> {

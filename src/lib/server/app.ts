@@ -17,7 +17,9 @@ import { openSkills, type SkillParts } from './open-skills.ts';
 import { createA2A, type A2A } from './protocols/a2a/a2a.ts';
 import { listenLocal, type LocalSocket } from './protocols/mcp/local-socket.ts';
 import { createMcp, type Mcp } from './protocols/mcp/mcp.ts';
+import { createCompactionSeal } from './protocols/responses/compaction-seal.ts';
 import { createResponsesApi, type ResponsesApi } from './protocols/responses/responses-api.ts';
+import { createResponseSockets, type ResponseSockets } from './protocols/responses/sockets.ts';
 import type { AdHocParts } from './runs/ad-hoc.ts';
 import { createConversationChanges, type ConversationChanges } from './runs/conversation-changes.ts';
 import { openConversationTrash, type ConversationTrash } from './runs/conversation-trash.ts';
@@ -57,6 +59,8 @@ export interface App extends SkillParts {
 	localSocket: LocalSocket | null;
 	/** The agent for clients of the Responses API. */
 	responses: ResponsesApi;
+	/** The same over WebSockets. */
+	sockets: ResponseSockets;
 	/** Ends runs and streams, then closes the database. */
 	close(): Promise<void>;
 }
@@ -95,8 +99,10 @@ export async function createApp(config: Config): Promise<App> {
 	const responses = createResponsesApi({
 		...turns,
 		models,
+		compactions: createCompactionSeal(parts.keyFor('compaction')),
 		folderOf: (apiKeyId, sessionId) => basename(workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId }))
 	});
+	const sockets = createResponseSockets(responses);
 	const outbox = createOutbox({ store, runner, changes });
 	await runner.recover();
 	const conversationTrash = openConversationTrash({ store, runner, workspaces, changes, log });
@@ -147,11 +153,13 @@ export async function createApp(config: Config): Promise<App> {
 			isEnabled: () => settings.current().skillsEnabled
 		}),
 		responses,
+		sockets,
 		mcp,
 		localSocket,
 		async close() {
 			await Promise.all([localSocket?.close(), mcp.close()]);
 			await Promise.all([responses.close(), runner.close(), conversationTrash.close(), evals.close()]);
+			await sockets.close();
 			await mcpServers.close();
 			await closeSkills();
 			await store.close();

@@ -21,7 +21,7 @@ import { createSkillRevisions, type SkillRevisions } from './runs/skill-revision
 import { openSkillModes, type SkillModes } from './runs/skill-modes.ts';
 import { openSkillUsage, type SkillUsageCounts } from './runs/skill-usage.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
-import { loadSecretsKey } from './secrets/key.ts';
+import { keyFor, loadSecretsKey } from './secrets/key.ts';
 import { createLookup } from './secrets/lookup.ts';
 import { createPreflight, type Preflight } from './secrets/preflight.ts';
 import { createVault, type Vault } from './secrets/vault.ts';
@@ -41,6 +41,8 @@ export interface SkillParts {
 	modes: SkillModes;
 	revisions: SkillRevisions;
 	vault: Vault;
+	/** A key of 32 bytes that is this server's own, and good for this purpose alone. */
+	keyFor(purpose: string): Buffer;
 	preflight: Preflight;
 	network: NetworkAccess;
 	settings: RunningSettings;
@@ -69,7 +71,8 @@ export async function openSkills(
 	const installs = await openInstallIndex(store);
 	const box = await openSandbox(config, log);
 	for (const note of box.notes) log.info({ sandbox: box.sandbox.name }, note);
-	const vault = createVault({ store: store.secrets, key: await loadSecretsKey(dataDir, config.secretsKey) });
+	const secretsKey = await loadSecretsKey(dataDir, config.secretsKey);
+	const vault = createVault({ store: store.secrets, key: secretsKey });
 	const settings = await openSettings({
 		store,
 		vault,
@@ -121,6 +124,7 @@ export async function openSkills(
 		modes,
 		revisions: createSkillRevisions(skills.registry),
 		vault,
+		keyFor: (purpose) => keyFor(secretsKey, purpose),
 		preflight,
 		network,
 		settings,

@@ -165,7 +165,7 @@ function standIn(summary: string, covered: readonly HistoryMessage[], sizeOf: Si
 }
 
 /** Three characters a token, for the line breaks and quotes that JSON makes longer. */
-function inputCharacters(limit: number): number {
+export function inputCharacters(limit: number): number {
 	return Math.max(Math.floor(limit * 0.75) - 500, 500) * 3;
 }
 

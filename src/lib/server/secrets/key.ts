@@ -1,5 +1,5 @@
 /** The key that secrets are encrypted with: from SECRETS_KEY, or made once and kept in the data folder (FEATURES F3). */
-import { randomBytes, scrypt } from 'node:crypto';
+import { hkdfSync, randomBytes, scrypt } from 'node:crypto';
 import { constants } from 'node:fs';
 import { link, mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,6 +23,11 @@ export async function loadSecretsKey(dataDir: string, secretsKey: string | null)
 	}
 	const path = join(dataDir, FILE);
 	return (await readKey(path)) ?? makeKey(dataDir, path);
+}
+
+/** 32 bytes for one purpose, of which nothing can be learned about the key or about those of other purposes. */
+export function keyFor(key: Buffer, purpose: string): Buffer {
+	return Buffer.from(hkdfSync('sha256', key, '', `openrouter-skills/${purpose}`, KEY_BYTES));
 }
 
 /** Null when there is none. */

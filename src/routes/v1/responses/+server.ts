@@ -2,16 +2,24 @@ import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import { eventStream, readAnyJson, responseEventFrames, responsesApi } from '$lib/server/http.ts';
 import { collect } from '$lib/server/protocols/responses/responses-api.ts';
+import { whileConnected } from '$lib/server/while-connected.ts';
 
 /** Files come inside the body, a third larger than they are. */
 const MAX_BYTES = 48 * 1024 * 1024;
 
-export const POST: RequestHandler = responsesApi(async ({ request, locals }) => {
+export const POST: RequestHandler = responsesApi(async (event) => {
+	const { request, locals } = event;
 	const gone = new AbortController();
 	const body = await readAnyJson(request, { maxBytes: MAX_BYTES });
 	request.signal.addEventListener('abort', () => gone.abort(request.signal.reason), { once: true });
 	const { streams, events } = await locals.app.responses.respond(body, locals.caller, gone.signal);
-	if (!streams) return json(await collect(events));
+	if (!streams) {
+		const whole = await whileConnected(event, (left) => {
+			left.addEventListener('abort', () => gone.abort(left.reason), { once: true });
+			return collect(events);
+		});
+		return json(whole);
+	}
 	return eventStream((signal) => {
 		const leave = () => {
 			gone.abort(signal.reason);

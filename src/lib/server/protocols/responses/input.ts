@@ -1,6 +1,7 @@
 /** The items of a request → the items that the model is sent: references resolved, thoughts unsealed, files kept. */
 import type { ResponseItem } from '../../agent/model.ts';
 import type { Workspaces } from '../../runs/workspaces.ts';
+import type { Compaction } from './compaction-seal.ts';
 import { ApiError } from './errors.ts';
 import { keepFile } from './files.ts';
 import type { InputItem, ResponseRequest } from './request.ts';
@@ -15,6 +16,8 @@ export interface InputContext {
 	calls: ReadonlySet<string>;
 	/** An item of a stored response of the same caller. */
 	find(id: string): Promise<Record<string, unknown> | null>;
+	/** What a compaction of the same caller stands for; null for what no server of ours has made. */
+	open(sealed: string): Compaction | 'unreadable' | null;
 }
 
 /** @throws ApiError that names the item */
@@ -61,7 +64,7 @@ async function readItem(item: InputItem, param: string, context: InputContext): 
 		case 'reasoning':
 			return readThought(item, param, context);
 		case 'compaction':
-			return unsealed(item.encrypted_content, param, context) ?? { items: [item] };
+			return readCompaction(item, param, context);
 		case 'function_call': {
 			const { type, call_id, name, arguments: text } = item;
 			return { items: [{ type, call_id, name, arguments: text }] };
@@ -89,9 +92,23 @@ async function readItem(item: InputItem, param: string, context: InputContext): 
 /** An item that this server has given. */
 async function readOwn(item: Record<string, unknown>, param: string, context: InputContext): Promise<ReadItem> {
 	if (item.type === 'reasoning') return readThought(item, param, context);
-	if (item.type === 'compaction') return unsealed(item.encrypted_content, param, context) ?? { items: [] };
 	const { id: _id, status: _status, openrouter_skills: _executed, ...kept } = item;
 	return { items: [kept as ResponseItem] };
+}
+
+/** Of another server's compaction only that server can make something. */
+function readCompaction(
+	item: Extract<InputItem, { type: 'compaction' }>,
+	param: string,
+	{ open }: InputContext
+): ReadItem {
+	const compaction = open(item.encrypted_content);
+	if (compaction !== 'unreadable') return { items: compaction?.items ?? [item] };
+	const place = `${param}.encrypted_content`;
+	throw new ApiError(400, `${place}: cannot be read; it was made by another server or for another key, or changed`, {
+		code: 'invalid_encrypted_content',
+		param: place
+	});
 }
 
 /** What only its own server can read is of use to that one alone; the rest was for people. */

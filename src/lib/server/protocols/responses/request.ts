@@ -85,7 +85,7 @@ const inputItem = z.preprocess((value) => {
 	return 'id' in value ? { ...value, type: 'item_reference' } : value;
 }, item);
 
-const responseInput = z.union([longText, z.array(inputItem)]);
+export const responseInput = z.union([longText, z.array(inputItem)]);
 
 const functionTool = z.object({
 	type: z.literal('function'),
@@ -190,7 +190,7 @@ export function readResponseRequest(body: unknown): ResponseRequest {
 }
 
 /** Checks a body. @throws ApiError that names the parameter */
-function checkBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+export function checkBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
 	if (typeof body !== 'object' || body === null || Array.isArray(body)) {
 		throw new ApiError(400, 'The body must be a JSON object.', { code: 'invalid_type' });
 	}

@@ -5,22 +5,19 @@ import type { AgentLimits } from '../../agent/loop.ts';
 import type { ModelOptions, ModelSource, ResponseItem, ToolChoice } from '../../agent/model.ts';
 import type { Log } from '../../log.ts';
 import type { StoredResponse } from '../../store/responses.ts';
-import type { Store } from '../../store/store.ts';
+import type { ConnectionResponses } from './connection-responses.ts';
+import { readConversation, type ConversationParts } from './conversation.ts';
 import { ApiError, runFailure, toApiError } from './errors.ts';
-import { readInput } from './input.ts';
 import { Output } from './output.ts';
 import { readResponseRequest, type ResponseRequest } from './request.ts';
 import { newResource, usageOf, type ResponseResource, type ResponseStatus } from './resource.ts';
 import { runHeadless, type HeadlessParts, type HeadlessTurn } from './turn.ts';
 import type { BareEvent, ResponseEvent } from './wire.ts';
 
-export interface RespondParts extends HeadlessParts {
-	store: Pick<Store, 'responses'>;
+export interface RespondParts extends HeadlessParts, ConversationParts {
 	models: ModelSource;
 	/** Those of a turn that starts now. */
 	limits(): AgentLimits;
-	/** Name of the workspace of a key, or else of a chain. */
-	folderOf(apiKeyId: string | null, sessionId: string): string;
 	log: Log;
 }
 
@@ -40,18 +37,24 @@ export interface Answering {
 	events: AsyncGenerator<ResponseEvent>;
 }
 
-/** @throws ApiError for a request that cannot be answered */
+/** `memory`: of the connection, where there is one that remembers. @throws ApiError for a request that cannot be answered */
 export async function respond(
 	parts: RespondParts,
 	body: unknown,
-	asker: Asker
+	asker: Asker,
+	memory: ConnectionResponses | null = null
 ): Promise<{ streams: boolean; start(signal: AbortSignal): Answering['events'] }> {
 	const request = readResponseRequest(body);
-	const prepared = await prepare(parts, request, asker);
+	const known = memory ? { ...parts, store: { responses: memory } } : parts;
+	const prepared = await prepare(known, request, asker);
 	return {
 		streams: request.stream ?? false,
-		start: (signal) => answer(parts, request, { ...prepared, asker }, signal)
+		start: (signal) => answer(known, request, { ...prepared, asker, memory }, signal)
 	};
+}
+
+export function newResponseId(): string {
+	return `resp_${randomBytes(16).toString('hex')}`;
 }
 
 interface Prepared {
@@ -62,33 +65,12 @@ interface Prepared {
 }
 
 async function prepare(parts: RespondParts, request: ResponseRequest, { apiKeyId }: Asker): Promise<Prepared> {
-	const { responses } = parts.store;
-	const previous = request.previous_response_id ?? null;
-	const chain = previous === null ? [] : await responses.chain(previous, apiKeyId);
-	if (!chain) {
-		throw new ApiError(400, `Previous response with id '${previous?.slice(0, 100)}' not found.`, {
-			code: 'previous_response_not_found',
-			param: 'previous_response_id'
-		});
-	}
-	const isEmpty = request.input === undefined || request.input === null || request.input.length === 0;
-	if (isEmpty && chain.length === 0 && request.input !== '') {
-		throw new ApiError(400, "Missing required parameter: 'input'.", {
-			code: 'missing_required_parameter',
-			param: 'input'
-		});
-	}
-	const id = `resp_${randomBytes(16).toString('hex')}`;
-	const sessionId = chain[0]?.sessionId ?? id;
-	const folder = parts.folderOf(apiKeyId, sessionId);
+	const id = newResponseId();
 	const model = parts.models.modelFor({ id: request.model?.trim() || null });
-	const before = chain.flatMap(({ items, body }) => {
-		return (items as ResponseItem[]).filter(({ type }) => type !== 'reasoning' || body.model === model.id);
-	});
-	const asked = await readInput(request.input, {
-		...{ model: model.id, workspaces: parts.workspaces, folder },
-		calls: new Set(before.flatMap(({ type, call_id }) => (type === 'function_call' ? [String(call_id)] : []))),
-		find: (itemId) => findItem(responses, itemId, apiKeyId)
+	const { before, asked, sessionId, folder } = await readConversation(parts, request, {
+		id,
+		model: model.id,
+		apiKeyId
 	});
 	const { openrouter_skills: policy, reasoning } = request;
 	const { toolChoice, only } = toolChoiceOf(request);
@@ -118,7 +100,7 @@ async function prepare(parts: RespondParts, request: ResponseRequest, { apiKeyId
 async function* answer(
 	parts: RespondParts,
 	request: ResponseRequest,
-	{ turn, asked, resource, asker }: Prepared & { asker: Asker },
+	{ turn, asked, resource, asker, memory }: Prepared & { asker: Asker; memory: ConnectionResponses | null },
 	signal: AbortSignal
 ): AsyncGenerator<ResponseEvent> {
 	const controller = new AbortController();
@@ -157,8 +139,14 @@ async function* answer(
 			output: output.items
 		};
 		if (ended.status !== 'completed') ended.completed_at = null;
-		if (request.store !== false && ended.status !== 'cancelled') {
-			await keep(parts, { turn, request, asker, items: [...asked, ...made], body: ended });
+		if (ended.status !== 'cancelled') {
+			const stored: StoredResponse = {
+				...{ id: turn.responseId, apiKeyId: asker.apiKeyId, sessionId: turn.sessionId, body: ended },
+				...{ previousId: request.previous_response_id ?? null, items: [...asked, ...made] },
+				createdAt: new Date().toISOString()
+			};
+			if (request.store !== false) await keep(parts, stored);
+			else if (ended.status !== 'failed') memory?.hold(stored);
 		}
 		const showsSeals = request.store === false || (request.include ?? []).includes('reasoning.encrypted_content');
 		const response = showsSeals ? ended : withoutSeals(ended);
@@ -169,34 +157,13 @@ async function* answer(
 	}
 }
 
-async function keep(
-	{ store, log }: RespondParts,
-	{
-		turn,
-		request,
-		asker,
-		items,
-		body
-	}: {
-		turn: Omit<HeadlessTurn, 'signal'>;
-		request: ResponseRequest;
-		asker: Asker;
-		items: ResponseItem[];
-		body: ResponseResource;
-	}
-): Promise<void> {
-	const now = Date.now();
-	const stored: StoredResponse = {
-		...{ id: turn.responseId, apiKeyId: asker.apiKeyId, sessionId: turn.sessionId, items, body },
-		previousId: request.previous_response_id ?? null,
-		createdAt: new Date(now).toISOString()
-	};
+async function keep({ store, log }: RespondParts, stored: StoredResponse): Promise<void> {
 	try {
 		await store.responses.put(stored);
-		await store.responses.removeBefore(new Date(now - KEPT_DAYS * DAY_MS).toISOString());
+		await store.responses.removeBefore(new Date(Date.now() - KEPT_DAYS * DAY_MS).toISOString());
 	} catch (error) {
 		// The answer is there; that it cannot be gone on from is told by the next request.
-		log.error({ responseId: turn.responseId, error: String(error) }, 'response could not be stored');
+		log.error({ responseId: stored.id, error: String(error) }, 'response could not be stored');
 	}
 }
 
@@ -232,18 +199,6 @@ export function withoutSeals(response: ResponseResource): ResponseResource {
 		return shown;
 	});
 	return { ...response, output };
-}
-
-/** `resp_<hex>` gives its items ids with the same hex. */
-async function findItem(
-	responses: Store['responses'],
-	itemId: string,
-	apiKeyId: string | null
-): Promise<Record<string, unknown> | null> {
-	const hex = /^[a-z]+_([0-9a-f]{32})_\d+$/.exec(itemId)?.[1];
-	const stored = hex === undefined ? null : await responses.get(`resp_${hex}`, apiKeyId);
-	const output = (stored?.body.output ?? []) as Record<string, unknown>[];
-	return output.find(({ id }) => id === itemId) ?? null;
 }
 
 /** `allowed_tools` leaves the others out, which every model's server understands. @throws ApiError for a tool that is not there */

@@ -2,6 +2,8 @@
 import { AppError } from '../../../shared/errors.ts';
 import { BUILT_IN_MODEL } from '../../../shared/model-values.ts';
 import type { ModelList } from '../../../shared/models.ts';
+import { compact, type CompactResource } from './compact.ts';
+import { createConnectionResponses, type ConnectionResponses } from './connection-responses.ts';
 import { ApiError, runFailure } from './errors.ts';
 import type { ResponseResource } from './resource.ts';
 import { respond, withoutSeals, type Answering, type Asker, type RespondParts } from './respond.ts';
@@ -24,8 +26,12 @@ export interface ModelEntry {
 }
 
 export interface ResponsesApi {
-	/** @throws ApiError for a request that cannot be answered */
-	respond(body: unknown, asker: Asker, signal: AbortSignal): Promise<Answering>;
+	/** `memory`: of the connection, where there is one that remembers. @throws ApiError for a request that cannot be answered */
+	respond(body: unknown, asker: Asker, signal: AbortSignal, memory?: ConnectionResponses): Promise<Answering>;
+	/** For a connection that remembers what is not stored. */
+	remember(): ConnectionResponses;
+	/** @throws ApiError */
+	compact(body: unknown, asker: Asker, signal: AbortSignal): Promise<CompactResource>;
 	/** @throws ApiError 404. `shows` are what `include` names. */
 	retrieve(id: string, asker: Asker, shows: readonly string[]): Promise<ResponseResource>;
 	/** @throws ApiError 404 */
@@ -33,20 +39,18 @@ export interface ResponsesApi {
 	models(signal: AbortSignal): Promise<{ object: 'list'; data: ModelEntry[] }>;
 	/** @throws ApiError 404 */
 	model(id: string, signal: AbortSignal): Promise<ModelEntry>;
-	/** Ends what is being answered, and answers nothing any more. */
-	close(): Promise<void>;
+	/** Answers nothing any more; what is being answered has `graceMs` to end by itself. */
+	close(graceMs?: number): Promise<void>;
 }
 
 export function createResponsesApi(parts: ResponsesApiParts): ResponsesApi {
 	const closing = new AbortController();
+	let isClosing = false;
 	const active = new Set<Promise<void>>();
 	const { responses } = parts.store;
 
 	/** Ends with the server too, and is waited for. */
-	async function* followed(
-		open: (signal: AbortSignal) => Answering['events'],
-		signal: AbortSignal
-	): Answering['events'] {
+	const begin = (signal: AbortSignal) => {
 		const controller = new AbortController();
 		const { promise, resolve } = Promise.withResolvers<void>();
 		const stop = () => controller.abort(new Error('the client has gone, or the server stops'));
@@ -55,14 +59,29 @@ export function createResponsesApi(parts: ResponsesApiParts): ResponsesApi {
 			if (each.aborted) stop();
 			each.addEventListener('abort', stop, { once: true });
 		}
-		try {
-			yield* open(controller.signal);
-		} finally {
+		const end = () => {
 			for (const each of [signal, closing.signal]) each.removeEventListener('abort', stop);
 			active.delete(promise);
 			resolve();
+		};
+		return { signal: controller.signal, end };
+	};
+
+	async function* followed(
+		open: (signal: AbortSignal) => Answering['events'],
+		signal: AbortSignal
+	): Answering['events'] {
+		const work = begin(signal);
+		try {
+			yield* open(work.signal);
+		} finally {
+			work.end();
 		}
 	}
+
+	const refuseWhenClosing = () => {
+		if (isClosing) throw new AppError('unavailable', 'The server is stopping; try again in a moment.');
+	};
 
 	const list = async (signal: AbortSignal): Promise<ModelEntry[]> => {
 		const { data } = await parts.models.list(signal);
@@ -73,10 +92,22 @@ export function createResponsesApi(parts: ResponsesApiParts): ResponsesApi {
 	};
 
 	return {
-		async respond(body, asker, signal) {
-			if (closing.signal.aborted) throw new AppError('unavailable', 'The server is stopping; try again in a moment.');
-			const { streams, start } = await respond(parts, body, asker);
+		async respond(body, asker, signal, memory) {
+			refuseWhenClosing();
+			const { streams, start } = await respond(parts, body, asker, memory);
 			return { streams, events: followed(start, signal) };
+		},
+
+		remember: () => createConnectionResponses(responses),
+
+		async compact(body, asker, signal) {
+			refuseWhenClosing();
+			const work = begin(signal);
+			try {
+				return await compact(parts, body, asker, work.signal);
+			} finally {
+				work.end();
+			}
 		},
 
 		async retrieve(id, { apiKeyId }, shows) {
@@ -102,9 +133,12 @@ export function createResponsesApi(parts: ResponsesApiParts): ResponsesApi {
 			});
 		},
 
-		async close() {
-			closing.abort(new Error('the server stops'));
+		async close(graceMs = 0) {
+			isClosing = true;
+			const timer = setTimeout(() => closing.abort(new Error('the server stops')), graceMs);
+			if (graceMs === 0) closing.abort(new Error('the server stops'));
 			await Promise.all(active);
+			clearTimeout(timer);
 		}
 	};
 }

@@ -1,0 +1,56 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { clearReports, renderResults, withResults, writeResults } from './results.ts';
+
+const CLIENTS = [{ Client: 'one 1.0.0', Words: '5 words' }];
+const CONFORMANCE = [
+	{ Scenario: 'ping', Result: 'passed', Why: '' },
+	{ Scenario: 'images', Result: 'does not apply', Why: 'No tool gives a | b.' }
+];
+
+const SUITE = '@modelcontextprotocol/conformance';
+const RESULTS = { clients: CLIENTS, conformance: CONFORMANCE, suite: `${SUITE} 1.2.3` };
+
+let root: string;
+beforeEach(async () => {
+	root = await mkdtemp(join(tmpdir(), 'protocols-'));
+	await mkdir(join(root, 'docs'));
+	await writeFile(join(root, 'package.json'), JSON.stringify({ devDependencies: { [SUITE]: '1.2.3' } }));
+	await writeFile(join(root, 'docs/protocols.md'), '# Page\n<!-- results -->\nold\n<!-- /results -->\nThe end.\n');
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+async function putReports(): Promise<void> {
+	const folder = join(root, 'test-results/protocols');
+	await mkdir(folder, { recursive: true });
+	await writeFile(join(folder, 'clients.json'), JSON.stringify(CLIENTS));
+	await writeFile(join(folder, 'mcp-conformance.json'), JSON.stringify(CONFORMANCE));
+}
+
+test('the tables of a run come between the marks, and the same run changes nothing more', async () => {
+	await putReports();
+	expect(await writeResults(root)).toBe(true);
+	const page = await readFile(join(root, 'docs/protocols.md'), 'utf8');
+	expect(page).toBe(`# Page\n<!-- results -->\n${renderResults(RESULTS)}\n<!-- /results -->\nThe end.\n`);
+	expect(page).toContain('| Client | Words |\n| --- | --- |\n| one 1.0.0 | 5 words |\n');
+	expect(page).toContain(`Of 2 scenarios of ${SUITE} 1.2.3, 1 passed, and 1 do not apply.`);
+	expect(page).toContain('| images | does not apply | No tool gives a \\| b. |\n');
+	expect(await writeResults(root)).toBe(false);
+});
+
+test('without a report of this run nothing is written', async () => {
+	await putReports();
+	await clearReports(root);
+	const before = await readFile(join(root, 'docs/protocols.md'), 'utf8');
+	await expect(writeResults(root)).rejects.toThrow('clients.json');
+	expect(await readFile(join(root, 'docs/protocols.md'), 'utf8')).toBe(before);
+});
+
+test.each(['none', '<!-- /results --> <!-- results -->', '<!-- results --><!-- results --><!-- /results -->'])(
+	'a page with the marks as in “%s” is refused',
+	(page) => {
+		expect(() => withResults(page, 'new')).toThrow('once, in this order');
+	}
+);

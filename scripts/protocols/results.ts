@@ -1,0 +1,79 @@
+/** The tables of docs/protocols.md, from what the tests of a run have shown (tests/support/protocol-report.ts). */
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** By column. */
+type Row = Record<string, string>;
+
+interface Manifest {
+	devDependencies: Row;
+}
+
+const BEGIN = '<!-- results -->';
+const END = '<!-- /results -->';
+const PAGE = 'docs/protocols.md';
+const SUITE = '@modelcontextprotocol/conformance';
+const REPORTS = 'test-results/protocols';
+
+/** What an earlier run has shown must not stand in for a test that did not run. */
+export async function clearReports(root: string): Promise<void> {
+	await rm(join(root, REPORTS), { recursive: true, force: true });
+}
+
+/**
+ * Writes the tables into the page; false when they were there already.
+ * @throws Error when a report is missing, or the page has no place for the tables
+ */
+export async function writeResults(root: string): Promise<boolean> {
+	const read = async (area: string): Promise<Row[]> =>
+		JSON.parse(await readFile(join(root, REPORTS, `${area}.json`), 'utf8')) as Row[];
+	const path = join(root, PAGE);
+	const page = await readFile(path, 'utf8');
+	const { devDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Manifest;
+	const suite = `${SUITE} ${devDependencies[SUITE]}`;
+	const results = renderResults({ clients: await read('clients'), conformance: await read('mcp-conformance'), suite });
+	const written = withResults(page, results);
+	if (written === page) return false;
+	await writeFile(path, written);
+	return true;
+}
+
+export interface Results {
+	clients: readonly Row[];
+	conformance: readonly Row[];
+	/** Of the conformance, with its version. */
+	suite: string;
+}
+
+export function renderResults({ clients, conformance, suite }: Results): string {
+	const passed = conformance.filter(({ Result }) => Result === 'passed').length;
+	return `### Clients that run the tasks in the tests
+
+${table(clients)}
+
+### MCP conformance
+
+Of ${conformance.length} scenarios of ${suite}, ${passed} passed, and ${conformance.length - passed} do not apply.
+
+${table(conformance)}`;
+}
+
+/** @throws Error when the page has not one place for them */
+export function withResults(page: string, results: string): string {
+	const [before, rest, ...more] = page.split(BEGIN);
+	const [, after, ...others] = rest?.split(END) ?? [];
+	if (before === undefined || after === undefined || more.length > 0 || others.length > 0) {
+		throw new Error(`${PAGE} must have ${BEGIN} and ${END} once, in this order`);
+	}
+	return `${before}${BEGIN}\n${results}\n${END}${after}`;
+}
+
+function table(rows: readonly Row[]): string {
+	const columns = Object.keys(rows[0] ?? {});
+	const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+	return [
+		line(columns),
+		line(columns.map(() => '---')),
+		...rows.map((row) => line(columns.map((column) => row[column] ?? '')))
+	].join('\n');
+}

@@ -1,0 +1,62 @@
+/** The `encrypted_content` of a compaction: this server alone can read it, and only for the key that it was made for. */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { z } from 'zod';
+import type { ResponseItem } from '../../agent/model.ts';
+
+export interface Compaction {
+	/** What stands for the conversation: its summary, the skills that were loaded, the calls that have no output yet. */
+	items: ResponseItem[];
+	/** Of the chain that it goes on: its workspace. */
+	sessionId: string;
+}
+
+export interface CompactionSeal {
+	/** `apiKeyId` is null for whoever manages the server. */
+	close(compaction: Compaction, apiKeyId: string | null): string;
+	/** Null for what no server of ours has made; `unreadable` for what another one, or for another key, or was changed. */
+	open(sealed: string, apiKeyId: string | null): Compaction | 'unreadable' | null;
+}
+
+const PREFIX = 'orsc1.';
+const CIPHER = 'aes-256-gcm';
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+/** Unpacked. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+const schema = z.object({
+	items: z.array(z.looseObject({ type: z.string() })),
+	sessionId: z.string()
+});
+
+/** `key` is 32 bytes, of this server and for this use alone. */
+export function createCompactionSeal(key: Buffer): CompactionSeal {
+	const ownerOf = (apiKeyId: string | null) => Buffer.from(apiKeyId === null ? 'manager' : `key ${apiKeyId}`);
+	return {
+		close(compaction, apiKeyId) {
+			const iv = randomBytes(IV_BYTES);
+			const cipher = createCipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES });
+			cipher.setAAD(ownerOf(apiKeyId));
+			const sealed = Buffer.concat([cipher.update(deflateRawSync(JSON.stringify(compaction))), cipher.final()]);
+			return PREFIX + Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url');
+		},
+
+		open(sealed, apiKeyId) {
+			if (!sealed.startsWith(PREFIX)) return null;
+			const bytes = Buffer.from(sealed.slice(PREFIX.length), 'base64url');
+			const [iv, tag] = [bytes.subarray(0, IV_BYTES), bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES)];
+			try {
+				const decipher = createDecipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES });
+				decipher.setAAD(ownerOf(apiKeyId));
+				decipher.setAuthTag(tag);
+				const packed = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]);
+				const json = inflateRawSync(packed, { maxOutputLength: MAX_BYTES }).toString('utf8');
+				return schema.parse(JSON.parse(json));
+			} catch {
+				// OpenSSL does not say why: it comes to the same for the caller.
+				return 'unreadable';
+			}
+		}
+	};
+}

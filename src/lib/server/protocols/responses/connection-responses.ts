@@ -1,0 +1,74 @@
+/** Responses that one connection remembers and nothing stores: what `store: false` can be gone on from (FEATURES F12). */
+import type { Responses, StoredResponse } from '../../store/responses.ts';
+
+/** Those of the store, and those of the connection. */
+export interface ConnectionResponses extends Responses {
+	/** For the connection alone. */
+	hold(response: StoredResponse): void;
+	/** Cannot be gone on from any more; what has gone on from it already can. */
+	drop(id: string): void;
+}
+
+export interface MemoryLimits {
+	/** Ids that can be gone on from; the oldest go first. */
+	maxResponses: number;
+	/** Characters of all that is held. */
+	maxCharacters: number;
+}
+
+const LIMITS: MemoryLimits = { maxResponses: 64, maxCharacters: 8 * 1024 * 1024 };
+/** As many as the store follows. */
+const MAX_CHAIN = 1000;
+
+interface Held {
+	response: StoredResponse;
+	characters: number;
+	/** The one before, where it is held too: it is needed as long as this one is. */
+	before: Held | undefined;
+}
+
+export function createConnectionResponses(stored: Responses, limits: MemoryLimits = LIMITS): ConnectionResponses {
+	const held = new Map<string, Held>();
+	const own = (id: string, apiKeyId: string | null): Held | undefined => {
+		const found = held.get(id);
+		return found?.response.apiKeyId === apiKeyId ? found : undefined;
+	};
+	const size = (): number => {
+		const all = new Set<Held>();
+		for (const newest of held.values()) {
+			for (let each: Held | undefined = newest; each && !all.has(each); each = each.before) all.add(each);
+		}
+		return [...all].reduce((sum, { characters }) => sum + characters, 0);
+	};
+
+	return {
+		...stored,
+
+		get: async (id, apiKeyId) => own(id, apiKeyId)?.response ?? stored.get(id, apiKeyId),
+
+		async chain(id, apiKeyId) {
+			const links: StoredResponse[] = [];
+			let here = own(id, apiKeyId);
+			for (let next: string | null = id; next !== null;) {
+				const link: StoredResponse | null = here?.response ?? (await stored.get(next, apiKeyId));
+				if (!link || links.length === MAX_CHAIN) return null;
+				links.push(link);
+				next = link.previousId;
+				here = here?.before ?? (next === null ? undefined : own(next, apiKeyId));
+			}
+			return links.reverse();
+		},
+
+		hold(response) {
+			const { id, previousId, items, body } = response;
+			const before = previousId === null ? undefined : held.get(previousId);
+			held.set(id, { response, characters: JSON.stringify([items, body]).length, before });
+			for (const oldest of held.keys()) {
+				if (held.size <= limits.maxResponses && size() <= limits.maxCharacters) break;
+				held.delete(oldest);
+			}
+		},
+
+		drop: (id) => void held.delete(id)
+	};
+}

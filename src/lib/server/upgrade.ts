@@ -1,0 +1,77 @@
+/** The edge between connections that want to be WebSockets and the app: the doors of every request, and an answer (FEATURES F12). */
+import { STATUS_CODES, type IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { AppError } from '../shared/errors.ts';
+import { checkRoute, type Caller } from './access/caller.ts';
+import { enter } from './access/entry.ts';
+import { securityHeaders } from './access/security-headers.ts';
+import type { App } from './app.ts';
+import { ApiError, toApiError } from './protocols/responses/errors.ts';
+
+const ROUTE = '/v1/responses';
+
+/** Never throws: what is refused is told over the connection, in the words of the Responses API. */
+export async function upgrade(app: App, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+	socket.on('error', () => socket.destroy());
+	try {
+		const check = () => admit(app, request);
+		const { apiKeyId } = await check();
+		app.sockets.accept({ request, socket, head }, { apiKeyId, check });
+	} catch (error) {
+		if (!(error instanceof AppError || error instanceof ApiError)) {
+			process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+		}
+		refuse(app, socket, toApiError(error));
+	}
+}
+
+/** @throws AppError | ApiError when it may not come in */
+async function admit({ config, login }: App, request: IncomingMessage): Promise<Caller> {
+	const { headers: given, socket, url = '', method = '' } = request;
+	const headers = new Headers();
+	for (const [name, value] of Object.entries(given)) {
+		if (value !== undefined) headers.set(name, String(value));
+	}
+	const path = url.replace(/[?#].*$/s, '');
+	const client = enter(
+		// As what it is to be: a stream of requests, which brings no body of its own.
+		{ method: 'GET', route: ROUTE, headers, connected: socket.remoteAddress ?? '' },
+		config,
+		{ isLoginNeeded: login.isNeeded }
+	);
+	const session = cookieOf(headers.get('cookie') ?? '', login.cookie.name);
+	const caller = await login.check({ authorization: headers.get('authorization'), session, client });
+	if (path !== ROUTE) throw new AppError('not_found', `There is no WebSocket at ${path.slice(0, 200)}.`);
+	checkRoute(caller, ROUTE, 'POST');
+	// An older one tells where it comes from in a header of another name.
+	if (headers.get('sec-websocket-version') !== '13') {
+		throw new ApiError(426, 'This server speaks version 13 of WebSockets.', { code: 'invalid_value' });
+	}
+	if (method !== 'GET' || !/^[+/\w]{22}==$/.test(headers.get('sec-websocket-key') ?? '')) {
+		throw new ApiError(400, 'This is no handshake of a WebSocket.', { code: 'invalid_value' });
+	}
+	return caller;
+}
+
+function cookieOf(cookies: string, name: string): string | undefined {
+	const pair = cookies.split(';').find((each) => each.trim().startsWith(`${name}=`));
+	return pair?.trim().slice(name.length + 1);
+}
+
+function refuse({ config }: App, socket: Duplex, error: ApiError): void {
+	const { status } = error;
+	const body = JSON.stringify(error.toBody());
+	const headers = [
+		...securityHeaders(config.publicOrigin),
+		['content-type', 'application/json'],
+		['content-length', String(Buffer.byteLength(body))],
+		['cache-control', 'private, no-cache'],
+		['connection', 'close'],
+		...(status === 401 ? [['www-authenticate', 'Bearer']] : []),
+		...(status === 426 ? [['sec-websocket-version', '13']] : []),
+		...(status === 429 || status === 503 ? [['retry-after', '5']] : [])
+	];
+	const head = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+	socket.once('finish', () => socket.destroy());
+	socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${head}\r\n${body}`);
+}

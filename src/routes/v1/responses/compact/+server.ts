@@ -1,0 +1,13 @@
+import { json } from '@sveltejs/kit';
+import type { RequestHandler } from './$types';
+import { readAnyJson, responsesApi } from '$lib/server/http.ts';
+import { whileConnected } from '$lib/server/while-connected.ts';
+
+/** Files come inside the body, a third larger than they are. */
+const MAX_BYTES = 48 * 1024 * 1024;
+
+export const POST: RequestHandler = responsesApi(async (event) => {
+	const { app, caller } = event.locals;
+	const body = await readAnyJson(event.request, MAX_BYTES);
+	return json(await whileConnected(event, (signal) => app.responses.compact(body, caller, signal)));
+});
