@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
 import { MAX_MODEL_ID } from '../../../shared/model-values.ts';
-import { BUILT_IN_MODEL } from '../../../shared/models.ts';
+import { BUILT_IN_MODEL } from '../../../shared/model-values.ts';
 import { createSizeOf, skillPairs, type SizeOf } from '../../agent/compaction.ts';
 import type { Model, ModelUsage, ResponseItem } from '../../agent/model.ts';
 import { isSummaryItem, summaryItem, transcript, writeSummary } from '../../agent/summary.ts';
