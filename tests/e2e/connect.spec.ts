@@ -92,6 +92,7 @@ test('F12: it is reached from the sidebar and the palette, and its tabs by keybo
 	await expect(page.getByTestId('snippet-claude-code')).toContainText(`${new URL(page.url()).origin}/mcp`);
 
 	await page.goto('/');
+	await expect(page.getByTestId('composer-input')).toBeVisible();
 	await page.keyboard.press('Control+k');
 	await page.getByTestId('palette-input').fill('connect');
 	await page.keyboard.press('Enter');
