@@ -7,7 +7,7 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
-import { startApp } from '../tests/support/app-process.ts';
+import { startApp, type App } from '../tests/support/app-process.ts';
 import type { Usage } from './probe.ts';
 
 export interface Part {
@@ -20,7 +20,7 @@ export interface Part {
 	stop(): Promise<void>;
 }
 
-const PROBE = pathToFileURL(join(import.meta.dirname, 'probe.ts')).href;
+export const PROBE = pathToFileURL(join(import.meta.dirname, 'probe.ts')).href;
 
 /** Lets an idle connection go before the servers do, which close theirs after 5 s. */
 const agent = new Agent({ keepAlive: true, timeout: 3000 });
@@ -57,7 +57,7 @@ export async function startMeasuredApp(upstream: Part): Promise<Part & { dataDir
 	return {
 		url: app.url,
 		dataDir: app.dataDir,
-		usage: usageOf(addressOf(app.logs, 'Probe')),
+		usage: usageOfApp(app),
 		ask(order, onData, runId = randomUUID()) {
 			const message = { id: randomUUID(), role: 'user', content: order };
 			const body = JSON.stringify({ threadId: randomUUID(), runId, messages: [message] });
@@ -93,6 +93,11 @@ async function readRun(url: string, body: string, onData?: (chunk: Buffer) => vo
 	});
 	if (!/"RUN_FINISHED".*"success"|"response\.completed"/.test(tail.split('\n\n').slice(-2).join('')))
 		throw new Error(`${url} ended with ${tail}`);
+}
+
+/** Of an application that was started with `NODE_OPTIONS=--import=` the probe. */
+export function usageOfApp({ logs }: Pick<App, 'logs'>): Part['usage'] {
+	return usageOf(addressOf(logs, 'Probe'));
 }
 
 function usageOf(probe: string): Part['usage'] {

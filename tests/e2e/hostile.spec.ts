@@ -3,27 +3,12 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import type { App } from '../support/app-process.ts';
+import { exchange } from '../support/raw-http.ts';
 import { expect, test } from './app.ts';
 import { hostileRequests, type HostileRequest } from './hostile-requests.ts';
 
 const AT_ONCE = 16;
 const SECRET_FILE = 'nobody-else-may-read-this';
-
-/** All that comes back until the server ends the connection. */
-function exchange(app: App, { bytes, isCut }: HostileRequest): Promise<string> {
-	return new Promise((resolve) => {
-		const chunks: Buffer[] = [];
-		const socket = connect(Number(new URL(app.url).port), '127.0.0.1', () =>
-			isCut ? socket.end(bytes) : socket.write(bytes)
-		);
-		socket.on('data', (chunk) => chunks.push(chunk));
-		// A connection that is cut is one of the right answers.
-		socket.on('error', () => undefined);
-		socket.on('close', () => {
-			resolve(Buffer.concat(chunks).toString('latin1').replace('HTTP/1.1 100 Continue\r\n\r\n', ''));
-		});
-	});
-}
 
 interface Answer {
 	name: string;
@@ -36,7 +21,7 @@ async function sendAll(app: App, requests: HostileRequest[]): Promise<Answer[]> 
 	const waiting = [...requests];
 	const work = async (): Promise<void> => {
 		for (let next = waiting.shift(); next; next = waiting.shift()) {
-			const text = await exchange(app, next);
+			const text = await exchange(app.url, next);
 			const statuses = [...text.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map((match) => Number(match[1]));
 			answers.push({ name: next.name, text, statuses });
 		}

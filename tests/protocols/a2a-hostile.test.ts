@@ -97,13 +97,15 @@ test.each([
 	['a', 'a/b'],
 	['a/b', 'a'],
 	['x'.repeat(300), 'y']
-])('E16: file names that cannot be in one folder (%.10s, %s) are an error of the protocol', async (...names) => {
+])('E16: file names that cannot be in one folder (%.10s, %s) are an error, and leave no context', async (...names) => {
+	const before = (await rig.app.store.conversations.list({ page: 1, limit: 1 })).total;
 	const files = names.map((name) => ({ kind: 'file', file: { bytes: 'eA==', name } }));
 	const { status, code } = await rpc('message/send', {
 		message: { ...user, parts: [{ kind: 'text', text: 'x' }, ...files] }
 	});
 	expect(status).toBe(200);
 	expect([-32602, -32004]).toContain(code);
+	expect((await rig.app.store.conversations.list({ page: 1, limit: 1 })).total).toBe(before);
 });
 
 test('E16: a version that is not spoken here is refused', async () => {

@@ -12,7 +12,7 @@ import { checkRoute } from '../../src/lib/server/access/caller.ts';
 import { checkDoor } from '../../src/lib/server/access/doors.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
-import { errorResponse } from '../../src/lib/server/http.ts';
+import { errorResponseFor } from '../../src/lib/server/http.ts';
 
 export const MODERN = '2026-07-28';
 
@@ -89,7 +89,7 @@ async function answer(app: App, incoming: IncomingMessage, outgoing: ServerRespo
 		...{ method, headers, signal: gone.signal },
 		...(hasBody ? { body: Readable.toWeb(incoming) as ReadableStream, duplex: 'half' } : {})
 	} as RequestInit);
-	const response = await admit(app, request).catch(errorResponse);
+	const response = await admit(app, request).catch((error: unknown) => errorResponseFor('/mcp', error));
 	outgoing.writeHead(response.status, Object.fromEntries(response.headers));
 	outgoing.flushHeaders();
 	if (!response.body) return void outgoing.end();

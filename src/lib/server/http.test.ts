@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, describe, expect, test } from 'vitest';
 import { AppError } from '../shared/errors.ts';
-import { errorResponse, eventStream, runEventFrames } from './http.ts';
+import { errorResponse, errorResponseFor, eventStream, runEventFrames } from './http.ts';
 
 let server: Server | undefined;
 afterEach(async () => {
@@ -104,4 +104,21 @@ test('what is not available for a moment says when to come again', () => {
 	const response = errorResponse(new AppError('unavailable', 'The server is stopping.'));
 	expect(response.status).toBe(503);
 	expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+});
+
+test('E15, E16: what the door refuses before a JSON-RPC protocol is a JSON-RPC error', async () => {
+	for (const route of ['/mcp', '/a2a', '/mcp/nowhere']) {
+		const refused = errorResponseFor(route, new AppError('unauthorized', 'Who are you?', { hint: 'Say it.' }));
+		expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+		expect(await refused.json()).toEqual({
+			jsonrpc: '2.0',
+			id: null,
+			error: { code: -32_000, message: 'Who are you? Say it.', data: { code: 'unauthorized' } }
+		});
+		const failed = errorResponseFor(route, new Error('/secret/path'));
+		expect(failed.status).toBe(500);
+		expect(await failed.json()).toMatchObject({
+			error: { code: -32_603, message: expect.not.stringContaining('secret') }
+		});
+	}
 });

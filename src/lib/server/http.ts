@@ -5,10 +5,10 @@ import type { z } from 'zod';
 import { AppError } from '../shared/errors.ts';
 import { pageQuery } from '../shared/queries.ts';
 import { ApiError, toApiError } from './protocols/responses/errors.ts';
+import { rpcRefusal } from './protocols/rpc-refusal.ts';
+import { readText } from './read-text.ts';
 
 const MAX_JSON_BYTES = 10 * 1024 * 1024;
-/** An answer to a body that is too large is worth reading so much more of it. */
-const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 const HEARTBEAT_MS = 15_000;
 /** When what is not available for a moment may be asked for again. */
 const RETRY_AFTER_SECONDS = 5;
@@ -41,20 +41,6 @@ function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infe
 	throw new AppError('invalid_input', `${field}: ${issue?.message ?? 'is not right'}`, { details: { field } });
 }
 
-/** Reads a body of text. @throws AppError too_large */
-export async function readText(request: Request, maxBytes: number): Promise<string> {
-	const chunks: Uint8Array[] = [];
-	let bytes = 0;
-	for await (const chunk of request.body ?? []) {
-		bytes += chunk.length;
-		// Read on, keeping nothing: leaving early would cut the connection before the answer is out.
-		if (bytes <= maxBytes) chunks.push(chunk);
-		if (bytes > MAX_DISCARDED_BYTES) break;
-	}
-	if (bytes > maxBytes) throw new AppError('too_large', `The body is larger than ${maxBytes / 1024 / 1024} MB.`);
-	return Buffer.concat(chunks).toString('utf8');
-}
-
 /** Checks a query; what is empty is left out. @throws AppError invalid_input with the field named */
 export function readQuery<Schema extends z.ZodType>(url: URL, schema: Schema): z.infer<Schema> {
 	const given = new Map<string, string>();
@@ -70,12 +56,20 @@ export function readPage(url: URL, limit: number): { page: number; limit: number
 
 /** Any error as the API's JSON. */
 export function errorResponse(error: unknown): Response {
-	const known = error instanceof AppError ? error : new AppError('internal', 'Something went wrong in the server.');
+	const known = toAppError(error);
 	return json(known.toBody(), { status: known.status, headers: headersOf(known) });
+}
+
+function toAppError(error: unknown): AppError {
+	return error instanceof AppError ? error : new AppError('internal', 'Something went wrong in the server.');
 }
 
 /** Any error in the words of the protocol that the route, or the path, belongs to. */
 export function errorResponseFor(route: string, error: unknown): Response {
+	if (/^\/(mcp|a2a)(\/|$)/.test(route)) {
+		const refused = toAppError(error);
+		return json(rpcRefusal(refused), { status: refused.status, headers: headersOf(refused) });
+	}
 	if (!/^\/v1(\/|$)/.test(route)) return errorResponse(error);
 	const known = toApiError(error);
 	const headers = known.cause instanceof AppError ? headersOf(known.cause) : {};

@@ -71,7 +71,8 @@ export function createTrust({ store: { trustedSkills }, roots, installedRoot, tr
 	const isTrustedByPlace = async ({ root, dir }: TrustSubject): Promise<boolean> => {
 		if (!trustsLocal || !local.has(resolve(root))) return false;
 		const real = async (path: string) => realpath(path).catch(() => path);
-		return !isInside(await real(installed), await real(dir));
+		const [place, folder] = await Promise.all([real(installed), real(dir)]);
+		return !isInside(place, folder);
 	};
 	/** Trust is of files: those of any version that somebody has looked at. */
 	const stateFor = (digest: string | null, trusted: readonly string[]): TrustState => {
@@ -104,8 +105,10 @@ export function createTrust({ store: { trustedSkills }, roots, installedRoot, tr
 		async statesOf(skills) {
 			const states: TrustState[] = [];
 			let digests: Map<string, string[]> | null = null;
-			for (const skill of skills) {
-				if (await isTrustedByPlace(skill)) {
+			// At once: on a busy server each wait for the disk is a wait for everybody's turn.
+			const byPlace = await Promise.all(skills.map(isTrustedByPlace));
+			for (const [index, skill] of skills.entries()) {
+				if (byPlace[index]) {
 					states.push('trusted');
 					continue;
 				}

@@ -73,10 +73,22 @@ async function begin(parts: CallParts, apiKeyId: string | null, sent: Message): 
 		const createdAt = new Date().toISOString();
 		await parts.store.conversations.create({ id: conversationId, title: UNTITLED, createdAt, ...owner });
 	}
-	await writeFiles(parts, conversationId, files);
 	const runId = randomUUID();
-	await parts.runner.start({ kind: 'ask', runId, conversationId, message, tools: [], ...owner });
+	try {
+		await writeFiles(parts, conversationId, files);
+		await parts.runner.start({ kind: 'ask', runId, conversationId, message, tools: [], ...owner });
+	} catch (error) {
+		if (!existing) await removeEmpty(parts, conversationId);
+		throw error;
+	}
 	return readTask(parts, apiKeyId, runId);
+}
+
+/** Nobody knows of a context whose first task did not begin; unless somebody has begun another in it meanwhile. */
+async function removeEmpty({ store, workspaces }: CallParts, conversationId: string): Promise<void> {
+	if ((await store.messages.list(conversationId)).length > 0) return;
+	await store.conversations.remove(conversationId);
+	await workspaces.removeAll(conversationId);
 }
 
 async function requireOwnContext(parts: CallParts, apiKeyId: string | null, id: string): Promise<void> {

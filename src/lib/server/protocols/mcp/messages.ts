@@ -1,5 +1,7 @@
 /** The body of a POST, read and looked at before anything is made of it; what is wrong with it in JSON-RPC’s words. */
-import { isJsonContentType, readRequestBody } from '@modelcontextprotocol/server';
+import { isJsonContentType } from '@modelcontextprotocol/server';
+import { AppError } from '../../../shared/errors.ts';
+import { readText } from '../../read-text.ts';
 
 /** One JSON-RPC message, or several of a batch; looked at in outline only. */
 type Messages = { readonly body: unknown };
@@ -29,10 +31,11 @@ export async function readMessages(request: Request): Promise<Messages | Respons
 	}
 	let body: unknown;
 	try {
-		const read = await readRequestBody(request, MAX_BYTES);
-		if (read.tooLarge) return rpcError(413, REFUSED, 'The body is larger than 4 MiB.');
-		body = JSON.parse(read.text);
-	} catch {
+		body = JSON.parse(await readText(request, MAX_BYTES));
+	} catch (error) {
+		if (error instanceof AppError && error.code === 'too_large') {
+			return rpcError(413, REFUSED, 'The body is larger than 4 MiB.');
+		}
 		return rpcError(400, PARSE_ERROR, 'The body is not valid JSON.');
 	}
 	if (isTooDeep(body)) return rpcError(400, INVALID_REQUEST, 'The body is nested too deeply.');
