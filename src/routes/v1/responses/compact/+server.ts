@@ -8,6 +8,6 @@ const MAX_BYTES = 48 * 1024 * 1024;
 
 export const POST: RequestHandler = responsesApi(async (event) => {
 	const { app, caller } = event.locals;
-	const body = await readAnyJson(event.request, MAX_BYTES);
+	const body = await readAnyJson(event.request, { maxBytes: MAX_BYTES });
 	return json(await whileConnected(event, (signal) => app.responses.compact(body, caller, signal)));
 });
