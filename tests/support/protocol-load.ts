@@ -175,7 +175,7 @@ export async function runLoad({ url, keys, clients, seconds }: LoadOptions): Pro
 	);
 	const errors: string[] = [];
 	const sessions: LoadResult['sessions'] = [];
-	// Node takes one new connection a turn: made under load, two hundred of them would wait for two hundred long turns.
+	// Made under load, some connections waited most of a minute for their first answer: that is not what is measured.
 	const greet = async (index: number): Promise<void> => {
 		const headers = { authorization: `Bearer ${keys[index % keys.length] ?? ''}` };
 		await (await fetch(`${url}/api/health`, { headers })).text();
