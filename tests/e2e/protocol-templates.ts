@@ -26,7 +26,7 @@ export const MCP_TYPES = { ...JSON_TYPE, accept: 'application/json, text/event-s
 const SSE_TYPE = { ...JSON_TYPE, accept: 'text/event-stream' };
 const HELLO = 'Hello there!';
 
-export const MODERN = '2026-07-28';
+const MODERN = '2026-07-28';
 const ENVELOPE = {
 	'io.modelcontextprotocol/protocolVersion': MODERN,
 	'io.modelcontextprotocol/clientInfo': { name: 'fuzz', version: '1' },

@@ -14,7 +14,7 @@ const wait = (signal: AbortSignal) =>
 	});
 
 /** Its tools: `add`, `say`, `fail`, `show` (not only text), `environment`, `grow` (adds a tool), `wait`, `exit`, `progress`. */
-export function createFixtureServer(): McpServer {
+function createFixtureServer(): McpServer {
 	const server = new McpServer(
 		{ name: 'fixture', version: '1.2.3' },
 		{ capabilities: { tools: { listChanged: true } } }

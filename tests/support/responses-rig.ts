@@ -137,7 +137,7 @@ function authorization(key: string | undefined): Record<string, string> {
 }
 
 /** Throws unless the stream is as SSE has it: each event named by its type, and `[DONE]` last. */
-export function readEvents(text: string): StreamedEvent[] {
+function readEvents(text: string): StreamedEvent[] {
 	const frames = text.split('\n\n').filter((frame) => frame !== '' && !frame.startsWith(':'));
 	if (frames.pop() !== 'data: [DONE]') throw new Error(`the stream does not end in [DONE]: ${text.slice(-300)}`);
 	return frames.map((frame) => {

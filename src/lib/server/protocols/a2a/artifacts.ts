@@ -26,7 +26,7 @@ export function answerArtifact(text: string): Artifact {
 }
 
 /** Paths that the answer's scripts wrote, each once, in the order of their making. */
-export function filesOf(answer: Message): string[] {
+function filesOf(answer: Message): string[] {
 	const paths = answer.parts.flatMap((part) =>
 		part.type === 'tool' ? (part.execution?.files ?? []).map(({ path }) => path) : []
 	);

@@ -15,7 +15,7 @@ const MAX_CONNECTIONS = 32;
 /** The path of a socket is at most so long. */
 const MAX_PATH = 100;
 
-export function socketPath(dataDir: string): string {
+function socketPath(dataDir: string): string {
 	return join(dataDir, 'mcp.sock');
 }
 
