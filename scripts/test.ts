@@ -1,6 +1,7 @@
 /** `npm test`: the checks, then Vitest, a build and crashes beside the sandboxes, Playwright, docs/protocols.md; the last line is the total of them all. */
 
 import { mkdir, readFile, rm } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { runChecks } from './checks.ts';
 import { clearReports, writeResults } from './protocols/results.ts';
@@ -35,7 +36,7 @@ async function vitest(name: string, projects: string[]): Promise<Totals> {
 	await clear(report);
 	const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
 	// Most tests wait for processes and disks: Vitest's one worker less than there are cores leaves a small machine idle.
-	const args = ['run', '--maxWorkers=100%', ...projects.map((project) => `--project=${project}`), ...reporters];
+	const args = ['run', `--maxWorkers=${availableParallelism() + 1}`, ...projects.map((project) => `--project=${project}`), ...reporters];
 	const { exitCode } = await runTool('vitest', args, { isShown: true });
 	return count(report, (json) => countVitest(json, exitCode));
 }

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MANAGER } from '../../src/lib/server/access/caller.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import type { StagedInstall } from '../../src/lib/shared/install.ts';
@@ -46,7 +47,7 @@ interface Asked {
 async function answer(handler: (event: never) => Response | Promise<Response>, { query = '', id = '', body }: Asked) {
 	const url = new URL(`http://localhost/?${query}`);
 	const request = new Request(url, body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) });
-	return handler({ url, request, params: { id }, locals: { app } } as never);
+	return handler({ url, request, params: { id }, locals: { app, caller: MANAGER } } as never);
 }
 
 async function send<Answer = { error: { code: string; message: string } }>(
@@ -147,7 +148,7 @@ test('F4, F8: an archive of a skill is installed; an installed copy that is edit
 	const url = new URL('http://localhost/');
 	const headers = { 'content-type': 'application/zip' };
 	const request = new Request(url, { method: 'POST', body: await response.arrayBuffer(), headers });
-	const event = { url, request, params: {}, locals: { app } } as never;
+	const event = { url, request, params: {}, locals: { app, caller: MANAGER } } as never;
 	const fetched = (await (await staging.POST(event)).json()) as StagedInstall;
 	expect(fetched.skills).toMatchObject([{ path: 'demo', name: 'demo', status: 'ready', scripts: ['scripts/say.sh'] }]);
 	await send(staged.POST, { id: fetched.id, body: {} });

@@ -27,21 +27,26 @@ const PAGES = [
 	['/nowhere', 'h1']
 ] as const;
 
+for (const [path, ready] of PAGES) {
+	test(`UI 8: ${path} is accessible and fits, light and wide, dark and narrow`, async ({ page }) => {
+		// The page of the whole API is long.
+		if (path === '/docs/api') test.slow();
+		const problems = watch(page);
+		await page.goto(path);
+		for (const { theme, width, height } of LOOKS) {
+			// Without motion the new colours are there at once.
+			await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+			await page.setViewportSize({ width, height });
+			await expect(page.locator(ready).first()).toBeVisible();
+			await expectAccessible(page);
+		}
+		expect(problems).toEqual([]);
+	});
+}
+
 for (const { theme, width, height } of LOOKS) {
 	test.describe(`${theme}, ${width} pixels`, () => {
 		test.use({ viewport: { width, height }, colorScheme: theme });
-
-		for (const [path, ready] of PAGES) {
-			test(`UI 8: ${path} is accessible and fits`, async ({ page }) => {
-				// The page of the whole API is long.
-				if (path === '/docs/api') test.slow();
-				const problems = watch(page);
-				await page.goto(path);
-				await expect(page.locator(ready).first()).toBeVisible();
-				await expectAccessible(page);
-				expect(problems).toEqual([]);
-			});
-		}
 
 		test('UI 8: a conversation with its steps open is accessible and fits', async ({ page }) => {
 			const problems = watch(page);

@@ -60,10 +60,11 @@ const shownCode = (): string =>
 
 test('F12: each client has its settings, with the address of this server and a place for the key', async () => {
 	const { screen, onclient } = await setup();
-	for (const client of CLIENTS) {
-		await screen.getByTestId(`tab-${client}`).click();
+	for (const [index, client] of CLIENTS.entries()) {
+		// The first is shown already.
+		if (index > 0) await screen.getByTestId(`tab-${client}`).click();
 		await expect.element(screen.getByTestId(`panel-${client}`)).toBeVisible();
-		expect(onclient).toHaveBeenLastCalledWith(client);
+		if (index > 0) expect(onclient).toHaveBeenLastCalledWith(client);
 		await expect.poll(shownCode).toContain(client === 'library' ? 'openrouter-skills' : ORIGIN);
 		if (client !== 'library') expect(document.body.textContent).toContain('<your key>');
 	}
