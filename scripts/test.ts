@@ -36,7 +36,12 @@ async function vitest(name: string, projects: string[]): Promise<Totals> {
 	await clear(report);
 	const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
 	// Most tests wait for processes and disks: Vitest's one worker less than there are cores leaves a small machine idle.
-	const args = ['run', `--maxWorkers=${availableParallelism() + 1}`, ...projects.map((project) => `--project=${project}`), ...reporters];
+	const args = [
+		'run',
+		`--maxWorkers=${availableParallelism() + 1}`,
+		...projects.map((project) => `--project=${project}`),
+		...reporters
+	];
 	const { exitCode } = await runTool('vitest', args, { isShown: true });
 	return count(report, (json) => countVitest(json, exitCode));
 }
