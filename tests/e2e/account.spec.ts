@@ -123,6 +123,7 @@ test('F11: a model is chosen for a conversation, kept over a reload, and another
 	await ask(page, 'Who are you?');
 	await expect(answers(page)).toContainText('From the small one.');
 	expect(played.model.requests.at(-1)?.body).toMatchObject({ model: 'acme/small', reasoning: { effort: 'high' } });
+	await expect(page).toHaveURL(/\/c\//);
 	await page.reload();
 	await expect(page.getByTestId('model-chip')).toContainText('small');
 	await expect(page.getByTestId('effort')).toHaveValue('high');
