@@ -1,12 +1,20 @@
 // Starts the app: builds it when needed, listens, says where, and stops cleanly.
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
+import nodeModule from 'node:module';
+import { createServer as createTcpServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 /** For what is left to do when the runs have had their time: scripts get 2 s to clean up, then the database is closed. */
 const END_MS = 5_000;
+/**
+ * Sockets that listen on the one port: of each, Node takes one connection in a turn of its loop, so that with a single
+ * one newcomers wait for as many turns as there are others before them. Only Linux divides connections among several.
+ */
+const DOORS = process.platform === 'linux' ? 16 : 1;
 /** A second signal within this time is the same one. */
 const AGAIN_MS = 1_000;
 if (Number(process.versions.node.split('.')[0]) < 24) {
@@ -14,6 +22,9 @@ if (Number(process.versions.node.split('.')[0]) < 24) {
 	process.exit(1);
 }
 if (existsSync('.env')) process.loadEnvFile('.env');
+
+// A quarter of the start is compiling, which need not be done each time.
+nodeModule.enableCompileCache(`${root}node_modules/.cache/compiled`);
 
 // Before anything else: a server that others would reach without a login must not even begin to listen.
 const { loadConfig } = await import('./src/lib/server/config.ts');
@@ -93,13 +104,36 @@ server.on('clientError', (/** @type {NodeJS.ErrnoException} */ error, socket) =>
 	);
 	socket.end([`HTTP/1.1 ${status ?? '400 Bad Request'}`, ...lines, '', ''].join('\r\n'));
 });
-server.on('error', (error) => {
+/** All that listen; the others hand over what they are given to the first. */
+const doors = [
+	server,
+	...Array.from({ length: DOORS - 1 }, () =>
+		createTcpServer({ allowHalfOpen: true, noDelay: true }, (socket) => void server.emit('connection', socket))
+	)
+];
+await open().catch((/** @type {NodeJS.ErrnoException} */ error) => {
 	const port = process.env.PORT || 3000;
-	const isTaken = /** @type {NodeJS.ErrnoException} */ (error).code === 'EADDRINUSE';
+	const isTaken = error.code === 'EADDRINUSE';
 	console.error(isTaken ? `Port ${port} is in use. Set PORT to another one, or stop what uses it.` : error.message);
 	process.exit(1);
 });
-server.listen(Number(process.env.PORT || 3000), config.host, () => void announce());
+await announce();
+
+async function open() {
+	const { host } = config;
+	// Sockets that share a port would share it with another server too: so nobody may have it.
+	const alone = createTcpServer();
+	const { port } = await listening(alone, { port: Number(process.env.PORT || 3000), host });
+	await new Promise((resolve) => alone.close(resolve));
+	for (const each of doors) await listening(each, { port, host, reusePort: DOORS > 1 });
+}
+
+/** @param {import('node:net').Server} door @param {import('node:net').ListenOptions} options @returns {Promise<import('node:net').AddressInfo>} */
+async function listening(door, options) {
+	door.listen(options);
+	await once(door, 'listening');
+	return /** @type {import('node:net').AddressInfo} */ (door.address());
+}
 
 async function announce() {
 	const address = /** @type {import('node:net').AddressInfo} */ (server.address());
@@ -117,6 +151,8 @@ async function announce() {
 		`Scripts run in: ${sandbox.name}${sandbox.isolation.files ? '' : ' (the files of this machine are NOT kept from them)'}`
 	);
 	console.log(`Skills: ${skills.ready} ready${skills.broken ? `, ${skills.broken} broken` : ''}`);
+	// Now, and not at an end that may be a crash.
+	nodeModule.flushCompileCache();
 }
 
 /** @type {number | undefined} */
@@ -139,7 +175,7 @@ async function stop(/** @type {string} */ signal) {
 	for (const result of await Promise.allSettled(work)) {
 		if (result.status === 'rejected') console.error(`Not everything could be ended cleanly: ${result.reason}`);
 	}
-	server.close();
+	for (const door of doors) door.close();
 	// The last events are still on their way to open pages.
 	setTimeout(() => server.closeAllConnections(), 300);
 }

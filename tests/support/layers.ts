@@ -97,7 +97,7 @@ const LAYERS: Layer[] = [
 		]
 	},
 	// A whole server, without its pages.
-	{ path: 'lib/server/cli/mcp.ts', imports: ['lib/server/'] },
+	{ path: 'lib/server/cli/serve-mcp.ts', imports: ['lib/server/'] },
 	{
 		path: 'lib/server/cli/',
 		imports: [SHARED, 'lib/server/config.ts', 'lib/server/evals/', 'lib/server/models/', 'lib/server/skills/']

@@ -3,6 +3,8 @@
  * the more memory it has (SANDBOX: 0.02 ms against up to 113 ms).
  */
 import { fork } from 'node:child_process';
+import nodeModule from 'node:module';
+import { dirname } from 'node:path';
 import { createDeferred } from './deferred.ts';
 import type { Launched, Launcher, LaunchResult, LaunchSpec } from './launcher.ts';
 import type { FromRunner, ToRunner } from './runner-protocol.ts';
@@ -87,6 +89,16 @@ export function createSpawner({ entry, log = () => undefined }: SpawnerOptions):
 	};
 }
 
+function runnerEnvironment(): Record<string, string> {
+	const { TMPDIR } = process.env;
+	// The folder has one of its own for each version of Node; older ones, where the library runs too, know of none.
+	const compiled = (nodeModule as Partial<typeof nodeModule>).getCompileCacheDir?.();
+	return {
+		...(TMPDIR ? { TMPDIR } : {}),
+		...(compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) })
+	};
+}
+
 const RUNNER_ENDED = 'The process that starts scripts has ended; what it ran was ended with it.';
 
 function startRunner(entry: string, log: (message: string) => void): Runner {
@@ -97,8 +109,8 @@ function startRunner(entry: string, log: (message: string) => void): Runner {
 		execPath: process.execPath,
 		execArgv: [],
 		serialization: 'advanced',
-		// What it starts has an environment of its own; it needs a folder for its files only.
-		env: process.env.TMPDIR ? { TMPDIR: process.env.TMPDIR } : {},
+		// What it starts has an environment of its own; it needs folders for its files only.
+		env: runnerEnvironment(),
 		stdio: ['ignore', 'ignore', 'inherit', 'ipc']
 	});
 	const rest = () => {
