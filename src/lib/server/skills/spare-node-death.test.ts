@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { isRunning } from '../../../../tests/support/processes.ts';
 import { plainProcesses } from '../../../../tests/support/plain-processes.ts';
-import { HARNESS_ARGUMENTS } from './handlers/node-harness.ts';
+import { failed } from '../sandbox/running.ts';
+import { ACKNOWLEDGED, HARNESS_ARGUMENTS } from './handlers/node-harness.ts';
 import { createSpareNodes, type SpareNodes, type SpareNodesOptions } from './spare-node.ts';
 
 let folder: string;
@@ -33,7 +34,8 @@ async function lines(name: string): Promise<number[]> {
 	const text = await readFile(join(folder, name), 'utf8').catch(() => '');
 	return text.split('\n').filter(Boolean).map(Number);
 }
-const open = (options?: SpareNodesOptions) => (spare = createSpareNodes(plainProcesses(), node, options));
+const open = (options?: SpareNodesOptions, sandbox = plainProcesses()) =>
+	(spare = createSpareNodes(sandbox, node, options));
 const call = (args: Record<string, unknown> = {}, signal?: AbortSignal) => {
 	const command = {
 		file: node,
@@ -131,4 +133,37 @@ test('D20: close ends the spare, and none comes after it', async () => {
 	const before = await lines('pids');
 	expect(await call()).toMatchObject({ exitCode: 0 });
 	expect(await lines('pids')).toHaveLength(before.length + 1);
+});
+
+test('D20: one that takes its call in the moment in which it is given up is not begun a second time, and the call says so', async () => {
+	const { promise: discarded, resolve: discard } = Promise.withResolvers<void>();
+	const ran: string[] = [];
+	const sandbox = plainProcesses();
+	open(
+		{ acknowledgeMs: 1 },
+		{
+			...sandbox,
+			prepare: () => ({
+				isAlive: true,
+				discard,
+				async run({ onOutput }) {
+					ran.push('spare');
+					await discarded;
+					onOutput?.('stdout', ACKNOWLEDGED);
+					return { ...failed(''), stdout: ACKNOWLEDGED, stdoutBytes: ACKNOWLEDGED.length, ended: 'killed' };
+				}
+			}),
+			run: async (command) => {
+				ran.push('cold');
+				return sandbox.run(command);
+			}
+		}
+	);
+	await call();
+	expect(await call()).toMatchObject({
+		ended: 'spawn-failed',
+		spawnError: expect.stringContaining('call it again'),
+		stdout: ''
+	});
+	expect(ran).toEqual(['cold', 'spare']);
 });

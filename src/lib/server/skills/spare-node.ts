@@ -4,8 +4,8 @@ import { ACKNOWLEDGED, HARNESS_ARGUMENTS } from './handlers/node-harness.ts';
 
 /** A spare that nobody needed for so long is let go; the next call starts cold. */
 const IDLE_MS = 5 * 60_000;
-/** One that has not said for so long that it has its call is stuck. */
-const ACKNOWLEDGE_MS = 5000;
+/** One that has not said for so long that it has its call is stuck; on a machine that is busy some take seconds. */
+const ACKNOWLEDGE_MS = 20_000;
 /** Each costs some 18 MB; the one that was needed longest ago goes first. */
 const MAX_SPARES = 4;
 
@@ -96,6 +96,12 @@ export function createSpareNodes(
 	};
 }
 
+/** It had its call in the moment in which it was given up: what has run of it nobody knows, so it is not begun again. */
+const ENDED_AS_STUCK = {
+	ended: 'spawn-failed',
+	spawnError: 'the process that waited for it did not take it in time; call it again'
+} as const satisfies Partial<SandboxResult>;
+
 /** Null when the process ended by itself, or was stuck, without having taken the call. */
 async function runIn(
 	ready: PreparedProcess,
@@ -122,6 +128,7 @@ async function runIn(
 		}
 	});
 	clearTimeout(stuck);
+	if (isStuck && isAcknowledged && result.ended === 'killed') return withoutMark({ ...result, ...ENDED_AS_STUCK });
 	// What somebody else ended is not begun again.
 	const isOver = isAcknowledged || (result.ended !== 'exit' && !isStuck);
 	return isOver ? withoutMark(result) : null;
