@@ -5,6 +5,7 @@ import { ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk
 import { AppError } from '../../../shared/errors.ts';
 import { checkedMessage } from '../../runs/agui-messages.ts';
 import type { NewMessage } from '../../runs/run-request.ts';
+import { endingOf } from '../media-types.ts';
 
 export interface IncomingFile {
 	/** In the workspace. */
@@ -54,18 +55,4 @@ function fileOf({ content, filename, mediaType }: Part, index: number): Incoming
 	}
 	if (content?.$case !== 'raw') return [];
 	return [{ path: filename === '' ? `file-${index + 1}${endingOf(mediaType)}` : filename, bytes: content.value }];
-}
-
-const ENDINGS: Readonly<Record<string, string>> = {
-	'text/csv': '.csv',
-	'text/plain': '.txt',
-	'text/markdown': '.md',
-	'application/json': '.json',
-	'application/pdf': '.pdf',
-	'image/png': '.png',
-	'image/jpeg': '.jpg'
-};
-
-function endingOf(mediaType: string): string {
-	return ENDINGS[mediaType.split(';')[0]?.trim().toLowerCase() ?? ''] ?? '';
 }

@@ -7,7 +7,7 @@ import type { SkillSnapshot } from '../../skills/registry.ts';
 import type { PlannedRun, ToolOutcome } from '../../skills/session.ts';
 import { LOAD_SKILL } from '../../skills/tools.ts';
 import { RESERVED, ownToolOf, scopeOf } from './definitions.ts';
-import { TooManyCalls } from './lanes.ts';
+import { clientOf, TooManyCalls } from './lanes.ts';
 import { callOwnTool, type OwnCall } from './own-tools.ts';
 import type { McpContext } from './parts.ts';
 import { refusalOf } from './refusals.ts';
@@ -67,7 +67,7 @@ async function callSkillTool(
 	const apiKeyId = caller.apiKeyId ?? undefined;
 	const cwd = context.adHoc.workspaceOf(apiKeyId, sessionId);
 	const callerOfRun = { sessionId, ...(apiKeyId === undefined ? {} : { apiKeyId }) };
-	return context.lanes.run({ workspace: cwd, lane: run?.skill.name ?? null, signal }, async () => {
+	return context.lanes.run({ client: clientOf(caller, sessionId), lane: run?.skill.name ?? null, signal }, async () => {
 		return toResult(await session.call(name, args, { cwd, signal, onEvent, caller: callerOfRun }));
 	});
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLanes, TooManyCalls } from './lanes.ts';
 
-const call = (lane: string | null, signal = new AbortController().signal) => ({ workspace: 'w', lane, signal });
+const call = (lane: string | null, signal = new AbortController().signal) => ({ client: 'w', lane, signal });
 
 test('D43: calls of one lane run one after the other, those of others beside them', async () => {
 	const lanes = createLanes();

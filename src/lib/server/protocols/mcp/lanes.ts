@@ -1,4 +1,4 @@
-/** Calls of one lane run one after the other; a bound on how many run or wait for one workspace (FEATURES D43). */
+/** Calls of one lane run one after the other; a bound on how many of one client run or wait (FEATURES D43). */
 
 export interface Lanes {
 	/** @throws Error when too many wait already, or the signal's reason when it is aborted while it waits */
@@ -6,13 +6,19 @@ export interface Lanes {
 }
 
 export interface LaneCall {
-	workspace: string;
+	/** The key and the session that it is called in. */
+	client: string;
 	/** null for what may run beside anything. */
 	lane: string | null;
 	signal: AbortSignal;
 }
 
 const MAX_CALLS = 64;
+
+/** Sessions of one key share its workspace, as its conversations do, and do not wait for each other. */
+export function clientOf({ apiKeyId }: { apiKeyId: string | null }, sessionId: string): string {
+	return `${apiKeyId ?? ''} ${sessionId}`;
+}
 
 export class TooManyCalls extends Error {
 	override readonly name = 'TooManyCalls';
@@ -41,17 +47,17 @@ export function createLanes(): Lanes {
 	};
 
 	return {
-		async run({ workspace, lane, signal }, task) {
-			const count = counts.get(workspace) ?? 0;
+		async run({ client, lane, signal }, task) {
+			const count = counts.get(client) ?? 0;
 			if (count >= MAX_CALLS) throw new TooManyCalls();
-			counts.set(workspace, count + 1);
+			counts.set(client, count + 1);
 			try {
 				signal.throwIfAborted();
-				return await (lane === null ? task() : inLane(`${workspace}\n${lane}`, signal, task));
+				return await (lane === null ? task() : inLane(`${client}\n${lane}`, signal, task));
 			} finally {
-				const left = (counts.get(workspace) ?? 1) - 1;
-				if (left === 0) counts.delete(workspace);
-				else counts.set(workspace, left);
+				const left = (counts.get(client) ?? 1) - 1;
+				if (left === 0) counts.delete(client);
+				else counts.set(client, left);
 			}
 		}
 	};

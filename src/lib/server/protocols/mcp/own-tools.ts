@@ -9,6 +9,7 @@ import type { ModeSubject } from '../../runs/skill-modes.ts';
 import { ownerOf, SYSTEM } from '../../skills/owners.ts';
 import type { Skill, SkillEvent } from '../../skills/types.ts';
 import { skillsEnableInput, skillsExecuteInput, skillsExecutionsInput, skillsListInput } from './definitions.ts';
+import { clientOf } from './lanes.ts';
 import type { McpCaller, McpContext, McpPeer } from './parts.ts';
 import { refusalOf, refusalOfBuiltin, type Refusal } from './refusals.ts';
 
@@ -90,8 +91,7 @@ async function executeSkill(
 	const apiKeyId = peer.caller.apiKeyId ?? wanted.apiKeyId;
 	const sessionId = wanted.sessionId ?? peer.sessionId;
 	const asked = { ...withOnlyTool(context, wanted), sessionId, ...(apiKeyId === undefined ? {} : { apiKeyId }) };
-	const workspace = context.adHoc.workspaceOf(apiKeyId, sessionId);
-	return context.lanes.run({ workspace, lane: skillName, signal }, async () => {
+	return context.lanes.run({ client: clientOf(peer.caller, sessionId), lane: skillName, signal }, async () => {
 		const { execution, result } = await runAdHoc(context.adHoc, asked, signal, {
 			onEvent,
 			check: async (run) => orThrow(await refusalOf(run, context)),

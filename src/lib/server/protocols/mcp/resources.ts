@@ -11,9 +11,10 @@ import {
 import { AppError } from '../../../shared/errors.ts';
 import { findSkill } from '../../skills/references.ts';
 import { SkillError, type Skill } from '../../skills/types.ts';
+import { mimeTypeOf } from '../media-types.ts';
 import { pageOf } from './paging.ts';
 import { parseSkillUri, skillUri, URI_TEMPLATE } from './skill-uri.ts';
-import { isText, MAX_FILE_BYTES, mimeTypeOf, readSkillBytes } from './skill-bytes.ts';
+import { isText, MAX_FILE_BYTES, readSkillBytes } from './skill-bytes.ts';
 import type { CallerView } from './view.ts';
 
 const PAGE = 100;

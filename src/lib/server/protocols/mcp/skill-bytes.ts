@@ -1,42 +1,10 @@
-/** The bytes of one file of a skill, and what kind of file it is; never of one that lies elsewhere (FEATURES C6, C9). */
+/** The bytes of one file of a skill; never of one that lies elsewhere (FEATURES C6, C9). */
 import { isUtf8 } from 'node:buffer';
 import { openInside } from '../../safe-path.ts';
 import { isLeftOut } from '../../skills/resources.ts';
 
 /** More would be no message that a client takes: a larger file is read in pieces, with `read_skill_file`. */
 export const MAX_FILE_BYTES = 4 * 1024 * 1024;
-
-const TYPES: Readonly<Record<string, string>> = {
-	md: 'text/markdown',
-	txt: 'text/plain',
-	json: 'application/json',
-	csv: 'text/csv',
-	tsv: 'text/tab-separated-values',
-	yaml: 'application/yaml',
-	yml: 'application/yaml',
-	html: 'text/html',
-	css: 'text/css',
-	js: 'text/javascript',
-	mjs: 'text/javascript',
-	cjs: 'text/javascript',
-	ts: 'text/typescript',
-	py: 'text/x-python',
-	sh: 'text/x-shellscript',
-	bash: 'text/x-shellscript',
-	svg: 'image/svg+xml',
-	png: 'image/png',
-	jpg: 'image/jpeg',
-	jpeg: 'image/jpeg',
-	gif: 'image/gif',
-	webp: 'image/webp',
-	pdf: 'application/pdf',
-	zip: 'application/zip'
-};
-
-/** By its extension; null where that says nothing. */
-export function mimeTypeOf(path: string): string | null {
-	return TYPES[/\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? ''] ?? null;
-}
 
 export function isText(bytes: Buffer): boolean {
 	return !bytes.includes(0) && isUtf8(bytes);

@@ -16,7 +16,7 @@ export interface MemoryLimits {
 	maxCharacters: number;
 }
 
-const LIMITS: MemoryLimits = { maxResponses: 64, maxCharacters: 8 * 1024 * 1024 };
+const LIMITS: MemoryLimits = { maxResponses: 64, maxCharacters: 2 * 1024 * 1024 };
 /** As many as the store follows. */
 const MAX_CHAIN = 1000;
 

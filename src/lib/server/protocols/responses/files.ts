@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../../../shared/errors.ts';
 import type { Workspaces } from '../../runs/workspaces.ts';
+import { endingOf } from '../media-types.ts';
 import { ApiError } from './errors.ts';
 
 export interface GivenFile {
@@ -9,16 +10,6 @@ export interface GivenFile {
 	/** Base64, or a data URL of it. */
 	file_data?: string | null | undefined;
 }
-
-const EXTENSIONS: Record<string, string> = {
-	'text/csv': '.csv',
-	'text/plain': '.txt',
-	'text/markdown': '.md',
-	'application/json': '.json',
-	'application/pdf': '.pdf',
-	'image/png': '.png',
-	'image/jpeg': '.jpg'
-};
 
 /** Names it as it is called in the workspace. @throws ApiError when it cannot be kept; `param` names the part */
 export async function keepFile(
@@ -28,7 +19,7 @@ export async function keepFile(
 ): Promise<string> {
 	const { bytes, mediaType } = decode(data ?? '', param);
 	const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 8);
-	const wanted = plainName(filename ?? '') || `file-${hash}${EXTENSIONS[mediaType] ?? ''}`;
+	const wanted = plainName(filename ?? '') || `file-${hash}${endingOf(mediaType)}`;
 	// One key's requests share a folder: a name that means another file already is left to that one.
 	const name = (await isOther({ workspaces, folder }, wanted, bytes)) ? withMark(wanted, hash) : wanted;
 	try {

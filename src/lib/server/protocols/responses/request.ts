@@ -223,9 +223,9 @@ function deepest(issues: readonly z.core.$ZodIssue[]): Problem {
 		.filter((branch) => branch.length > 0)
 		.map(deepest)
 		.toSorted((a, b) => b.path.length - a.path.length)[0];
-	return inner && inner.path.length > 0
-		? { path: [...path, ...inner.path], message: inner.message }
-		: { path, message: problem };
+	if (inner && inner.path.length > 0) return { path: [...path, ...inner.path], message: inner.message };
+	const expected = first.errors.flatMap(([issue]) => (issue?.code === 'invalid_type' ? [issue.expected] : []));
+	return { path, message: expected.length > 0 ? `must be ${expected.join(' or ')}` : problem };
 }
 
 /** `input[0].content` */

@@ -27,8 +27,8 @@ export interface SocketLimits extends ConnectionLimits {
 
 const LIMITS: SocketLimits = {
 	...CONNECTION_LIMITS,
-	maxConnections: 64,
-	maxOfOne: 32,
+	maxConnections: 512,
+	maxOfOne: 256,
 	maxMessage: 10 * 1024 * 1024
 };
 const GOING_AWAY = 1001;
