@@ -71,11 +71,19 @@ test('F12, F13, E16: the settings that are copied work as they stand: curl, and 
 
 	// Below the project, whose packages they import.
 	await mkdir(testInfo.outputDir, { recursive: true });
-	for (const client of ['responses', 'agui', 'a2a']) {
-		const program = join(testInfo.outputDir, `${client}.mjs`);
-		await writeFile(program, await copy(page, client, 'js'));
+	const programs = [
+		['responses', 'js'],
+		['responses', 'ai'],
+		['responses', 'openrouter-sdk'],
+		['responses', 'openrouter-agent'],
+		['agui', 'js'],
+		['a2a', 'js']
+	] as const;
+	for (const [client, snippet] of programs) {
+		const program = join(testInfo.outputDir, `${client}-${snippet}.mjs`);
+		await writeFile(program, await copy(page, client, snippet));
 		const { stdout } = await run(process.execPath, [program]);
-		expect(stdout, client).toMatch(/\b4\b/);
+		expect(stdout, `${client} ${snippet}`).toMatch(/\b4\b/);
 	}
 });
 

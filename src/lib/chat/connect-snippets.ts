@@ -52,6 +52,24 @@ const response = await client.responses.create({
 console.log(response.output_text);`
 		},
 		{
+			id: 'ai',
+			language: 'javascript',
+			text: `import { createOpenAI } from '@ai-sdk/openai';
+import { generateText } from 'ai';
+
+const server = createOpenAI({
+  baseURL: '${origin}/v1',
+  apiKey: '${key}'
+});
+const { text } = await generateText({
+  model: server.responses('${model}'),
+  prompt: '${QUESTION}'
+});
+console.log(text);`
+		},
+		{ id: 'openrouter-sdk', language: 'javascript', text: openRouter('@openrouter/sdk', { origin, key, model }) },
+		{ id: 'openrouter-agent', language: 'javascript', text: openRouter('@openrouter/agent', { origin, key, model }) },
+		{
 			id: 'python',
 			language: 'python',
 			text: `from openai import OpenAI
@@ -175,6 +193,20 @@ await skills.close();`
 		}
 	]
 };
+
+function openRouter(name: string, { origin, key, model }: Place): string {
+	return `import { OpenRouter } from '${name}';
+
+const router = new OpenRouter({
+  apiKey: '${key}',
+  serverURL: '${origin}/v1'
+});
+const answer = router.callModel({
+  model: '${model}',
+  input: '${QUESTION}'
+});
+console.log(await answer.getText());`;
+}
 
 /** Without a body it reads. */
 function curl(key: string, url: string, body?: unknown): string {

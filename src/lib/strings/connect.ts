@@ -30,7 +30,15 @@ export const connectText = {
 	},
 	needsScope: 'A key needs the scope',
 	snippets: {
-		responses: { env: 'Environment', js: 'JavaScript', python: 'Python', curl: 'curl' },
+		responses: {
+			env: 'Environment',
+			js: 'openai for JavaScript',
+			ai: 'AI SDK',
+			'openrouter-sdk': 'OpenRouter SDK',
+			'openrouter-agent': 'OpenRouter Agent SDK',
+			python: 'openai for Python',
+			curl: 'curl'
+		},
 		agui: { js: 'JavaScript' },
 		mcp: {
 			'claude-code': 'Claude Code',
