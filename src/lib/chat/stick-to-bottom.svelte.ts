@@ -79,15 +79,10 @@ export class StickToBottom {
 		if (previous) this.#bring(previous, prefersReducedMotion() ? 'instant' : 'smooth');
 	}
 
-	/** `scrollIntoView` alone knows how high what was never seen is; it moves what is around the region too, which is undone. */
+	/** `scrollIntoView` alone knows how high what was never seen is. */
 	#bring(message: HTMLElement, behavior: ScrollBehavior): void {
 		this.isPinned = false;
-		const around: [Element, number][] = [];
-		for (let outer = this.#viewport?.parentElement; outer; outer = outer.parentElement) {
-			around.push([outer, outer.scrollTop]);
-		}
 		message.scrollIntoView({ block: 'start', behavior });
-		for (const [outer, top] of around) outer.scrollTo({ top, behavior: 'instant' });
 	}
 
 	#onscroll = (): void => {

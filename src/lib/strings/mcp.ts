@@ -53,7 +53,8 @@ export const mcpText = {
 	pasteLabel: 'Configuration as other programs have it',
 	pasteHint: 'An object with “mcpServers”, as README files of servers show it.',
 	pasteAdd: 'Add these servers',
-	pasteWrong: 'That is no configuration of MCP servers.',
+	pasteWrong:
+		'That is no configuration of MCP servers. One looks like {"mcpServers": {"files": {"command": "npx", "args": []}}}.',
 	pasteUnknown: (name: string) => `“${name}” has neither a “command” nor a “url”.`,
 	pasteName: (name: string) => `“${name}” cannot be made a name of a–z, 0–9, - and _.`
 };

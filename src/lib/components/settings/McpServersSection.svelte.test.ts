@@ -19,7 +19,12 @@ const server = (more: Partial<McpServer> = {}): McpServer => ({
 async function setup(...servers: McpServer[]) {
 	const client = {
 		list: vi.fn(async () => servers),
-		put: vi.fn(async (name: string) => server({ name, status: { ...CONNECTED, state: 'connecting', tools: [] } })),
+		// It is asked again every few seconds, and remembers.
+		put: vi.fn(async (name: string) => {
+			const put = server({ name, status: { ...CONNECTED, state: 'connecting', tools: [] } });
+			servers = [...servers.filter((each) => each.name !== name), put];
+			return put;
+		}),
 		remove: vi.fn(async () => undefined),
 		reconnect: vi.fn(async () => servers[0]!)
 	};

@@ -141,9 +141,14 @@ describe.each(['stdio', 'http'] as const)('E36: over %s', (type) => {
 	test('progress is told while it works', async () => {
 		await put('demo');
 		await isConnected('demo');
-		expect(await call('mcp__demo__progress')).toEqual({ ok: true, output: 'All of it.' });
-		const told = events.filter(({ type }) => type === 'output');
-		// The client drops what arrives in one piece with the result: the last part may be missing, the first never is.
+		const running = call('mcp__demo__progress');
+		const outputs = () => events.filter(({ type }) => type === 'output');
+		await expect.poll(() => outputs().length, { timeout: 10_000 }).toBe(1);
+		const { signal } = new AbortController();
+		await servers.tools({}).call('mcp__demo__go_on', {}, { signal, onEvent: () => undefined, caller: { runId: 'r' } });
+		expect(await running).toEqual({ ok: true, output: 'All of it.' });
+		const told = outputs();
+		// The client drops what arrives in one piece with the result: the last part may be missing.
 		expect(told[0]).toEqual({ type: 'output', stream: 'stderr', text: 'part 1\n' });
 		expect(told.slice(1)).toEqual(told.slice(1).map(() => ({ type: 'output', stream: 'stderr', text: 'part 2\n' })));
 	});
