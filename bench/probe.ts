@@ -10,6 +10,8 @@ export interface Usage {
 	/** Microseconds of all threads, in user space and in the kernel. */
 	cpuUs: number;
 	rssBytes: number;
+	/** Of JavaScript's objects. */
+	heapBytes: number;
 }
 
 // A build that the app starts first inherits NODE_OPTIONS, and is not what is measured.
@@ -19,7 +21,8 @@ if (!process.argv[1]?.includes('node_modules')) {
 	const server = createServer((request, response) => {
 		if (request.url?.endsWith('?settled')) collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 		const { user, system } = process.cpuUsage();
-		const usage: Usage = { cpuUs: user + system, rssBytes: process.memoryUsage.rss() };
+		const { rss, heapUsed } = process.memoryUsage();
+		const usage: Usage = { cpuUs: user + system, rssBytes: rss, heapBytes: heapUsed };
 		response.end(JSON.stringify(usage));
 	});
 	server.listen(0, '127.0.0.1', () => {

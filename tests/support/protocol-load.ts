@@ -175,12 +175,6 @@ export async function runLoad({ url, keys, clients, seconds }: LoadOptions): Pro
 	);
 	const errors: string[] = [];
 	const sessions: LoadResult['sessions'] = [];
-	// Made under load, some connections waited most of a minute for their first answer: that is not what is measured.
-	const greet = async (index: number): Promise<void> => {
-		const headers = { authorization: `Bearer ${keys[index % keys.length] ?? ''}` };
-		await (await fetch(`${url}/api/health`, { headers })).text();
-	};
-	await Promise.all(Array.from({ length: clients }, (_, index) => greet(index)));
 	const endsAt = performance.now() + seconds * 1000;
 	let begun = 0;
 
