@@ -8,7 +8,7 @@ export default defineConfig({
 	fullyParallel: false,
 	forbidOnly: Boolean(process.env.CI),
 	retries: 0,
-	workers: 2,
+	workers: 3,
 	timeout: 30_000,
 	use: {
 		// A failure is looked at with `--trace on`: kept for all, traces cost a fifth of the time.

@@ -7,6 +7,7 @@ import type { SkillExecution, SkillExecutionList } from '../../src/lib/shared/ex
 import type { SkillList } from '../../src/lib/shared/skills.ts';
 import type { App } from '../support/app-process.ts';
 import { call, text } from '../support/model-server.ts';
+import { besideScreen } from '../support/beside-screen.ts';
 import { expect } from './app.ts';
 import { answers, ask, test } from './played-model.ts';
 
@@ -195,7 +196,7 @@ test('UI: the pages fit into 390 px, in the dark', async ({ page, app }) => {
 		await page.goto(`${app.url}${path}`);
 		await expect(page.getByRole('heading').first()).toBeAttached();
 		await page.waitForLoadState('networkidle');
-		const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+		const overflow = await besideScreen(page);
 		expect(overflow, path).toBeLessThanOrEqual(0);
 	}
 });

@@ -15,6 +15,8 @@ test('E36: a program is added, its tool is allowed and called, and the call is a
 	model
 }) => {
 	await page.goto(`${app.url}/settings#mcp-servers`);
+	await expect(page.getByTestId('mcp-add')).toBeInViewport();
+	await expect(page.getByTestId('sidebar')).toBeInViewport({ ratio: 1 });
 	await page.getByTestId('mcp-add').click();
 	await page.getByTestId('mcp-name').fill('sums');
 	await page.getByTestId('mcp-command').fill(NODE);

@@ -1,6 +1,7 @@
 /** Every page, in both themes, on a wide and on a narrow screen: accessible, nothing beside the screen, nothing refused by the policy, little to load. */
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page, Request } from '@playwright/test';
+import { besideScreen } from '../support/beside-screen.ts';
 import { expect, test } from './app.ts';
 
 const LOOKS = [
@@ -109,6 +110,5 @@ async function expectAccessible(page: Page): Promise<void> {
 	const { violations } = await new AxeBuilder({ page }).analyze();
 	const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join('\n  ')}`);
 	expect(found).toEqual([]);
-	const beside = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-	expect(beside).toBe(0);
+	expect(await besideScreen(page)).toBe(0);
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
 import { playedEnvironment, startGithub, type PlayedGithub } from '../support/catalog-servers.ts';
 import { zipOf } from '../support/zip-writer.ts';
+import { besideScreen } from '../support/beside-screen.ts';
 import { expect, test as base } from './app.ts';
 
 const skillMd = (name: string, version: string, text = 'Run scripts/say.mjs.') =>
@@ -238,7 +239,7 @@ test('E17: the pages of the registry fit into 390 px, light and dark', async ({ 
 		for (const path of [...pages, '/settings', '/skills/count-words']) {
 			await page.goto(`${app.url}${path}`);
 			await expect(page.getByRole('heading', { level: 1 })).toBeAttached();
-			const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+			const overflow = await besideScreen(page);
 			expect(overflow, path).toBeLessThanOrEqual(0);
 		}
 	}

@@ -5,6 +5,7 @@ import type { Page } from '@playwright/test';
 import type { SkillDetail } from '../../src/lib/shared/skills.ts';
 import type { App } from '../support/app-process.ts';
 import { call, text } from '../support/model-server.ts';
+import { besideScreen } from '../support/beside-screen.ts';
 import { expect } from './app.ts';
 import { answers, ask, test } from './played-model.ts';
 
@@ -90,7 +91,7 @@ test('F4: the list marks what is not trusted; files that change between look and
 	await expect(page.locator('[data-testid=skill-row][data-name=count-words]').getByTestId('trust-chip')).toHaveCount(0);
 	await row.getByTestId('skill-link').click();
 	await expect(page.getByTestId('trust')).toBeVisible();
-	const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+	const overflow = await besideScreen(page);
 	expect(overflow).toBeLessThanOrEqual(0);
 	await writeFile(join(folder, '.hidden.sh'), 'rm -rf ~\n');
 	await page.getByTestId('give-trust').click();

@@ -1,21 +1,24 @@
 /** `POST /v1/responses/compact`: what is kept word for word, what is sealed, and how a conversation goes on from it. */
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, afterEach, expect, onTestFinished, test } from 'vitest';
 import { call, gate, response, status, text, type Reply } from '../support/model-server.ts';
-import { openResponses, type ResponsesRig, type ResponsesRigOptions } from '../support/responses-rig.ts';
+import {
+	createResponsesRigs,
+	openResponses,
+	type ResponsesRig,
+	type ResponsesRigOptions
+} from '../support/responses-rig.ts';
 import { connectResponses } from '../support/responses-socket.ts';
 import { COUNT_WORDS, FIVE_WORDS, SALES, SUMMARISE, missingSums } from '../support/tasks.ts';
 
 let rig: ResponsesRig;
 afterEach(async () => {
-	rig.model?.assertDone();
-	await rig.close();
+	await rigs.settle();
 });
 
 const SKILLS = { 'demo/SKILL.md': '---\nname: demo\ndescription: Says things.\n---\nSay `hello` to all.' };
-const open = async (script: Reply[], more: ResponsesRigOptions = {}) => {
-	rig = await openResponses({ script, skills: SKILLS, ...more });
-	return rig;
-};
+const rigs = createResponsesRigs(SKILLS);
+afterAll(() => rigs.close());
+const open = async (script: Reply[], more?: ResponsesRigOptions) => (rig = await rigs.open(script, more));
 const sent = (number: number) => rig.model?.requests[number]?.body ?? {};
 const sentItems = (number: number) => sent(number).input as Record<string, unknown>[];
 const textOf = (body: { output: { type: string; content?: { text: string }[] }[] }) =>
@@ -114,6 +117,7 @@ test('F12: of a very long conversation the newest words are kept, and the summar
 
 test('F9, F12: with the built-in responder both tasks go on after a compaction, files and all, over either transport', async () => {
 	rig = await openResponses();
+	onTestFinished(() => rig.close());
 	const file = { type: 'input_file', filename: SALES.name, file_data: dataUrl };
 	const first = await rig.ask({
 		model: 'any',

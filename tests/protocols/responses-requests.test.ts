@@ -178,6 +178,12 @@ describe('F12: the schema of a request', () => {
 		expect(errorOf(() => readResponseRequest({ input }))).toMatchObject({ status: 400, param });
 	});
 
+	test('the sentence says what may stand there', () => {
+		expect(errorOf(() => readResponseRequest({ input: 5 }))).toMatchObject({
+			message: 'input: must be string or array'
+		});
+	});
+
 	test.each([
 		['background', { background: true }],
 		['conversation', { conversation: 'conv_1' }],

@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { call, gate, status, text, type Reply } from '../support/model-server.ts';
 import { processesWith } from '../support/processes.ts';
 import {
-	openResponses,
+	createResponsesRigs,
 	type ResponsesRig,
 	type ResponsesRigOptions,
 	type StreamedEvent
@@ -17,8 +17,7 @@ let rig: ResponsesRig;
 const sockets: ResponsesSocket[] = [];
 afterEach(async () => {
 	for (const socket of sockets.splice(0)) socket.ws.terminate();
-	rig.model?.assertDone();
-	await rig.close();
+	await rigs.settle();
 });
 
 const TOKEN = 'the-token-of-this-test-0123456789';
@@ -28,10 +27,9 @@ const SKILLS = {
 	'demo/scripts/wait.sh': 'echo waiting; exec sleep 600.42917\n'
 };
 
-const open = async (script: Reply[], more: ResponsesRigOptions = {}) => {
-	rig = await openResponses({ script, skills: SKILLS, ...more });
-	return rig;
-};
+const rigs = createResponsesRigs(SKILLS);
+afterAll(() => rigs.close());
+const open = async (script: Reply[], more?: ResponsesRigOptions) => (rig = await rigs.open(script, more));
 const dial = async (settings?: SocketSettings): Promise<ResponsesSocket> => {
 	const socket = await connectResponses(`${rig.url}/responses`, settings);
 	sockets.push(socket);
@@ -373,7 +371,7 @@ describe('F12: the end of a connection', () => {
 
 	test('F14: a server that stops tells its turns to their end, refuses new ones, and says good-bye', async () => {
 		const hold = gate();
-		await open([text('Almost', hold, ' done.')]);
+		await open([text('Almost', hold, ' done.')], {});
 		const [socket, idle] = [await dial(), await dial()];
 		socket.send({ type: 'response.create', input: 'Hi' });
 		while ((await socket.next()).type !== 'response.output_text.delta');
@@ -389,7 +387,7 @@ describe('F12: the end of a connection', () => {
 	});
 
 	test('F14: who does not say good-bye is not waited for, and a turn that does not end is ended', async () => {
-		await open([call('use_skill', { skill: 'demo', script: 'scripts/wait.sh' })]);
+		await open([call('use_skill', { skill: 'demo', script: 'scripts/wait.sh' })], {});
 		const socket = await dial();
 		socket.send({ type: 'response.create', input: 'Wait' });
 		await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1);

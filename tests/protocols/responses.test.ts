@@ -2,10 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { processesWith } from '../support/processes.ts';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, afterEach, expect, test } from 'vitest';
 import { call, calls, raw, reasoning, response, status, text, type Reply } from '../support/model-server.ts';
 import {
-	openResponses,
+	createResponsesRigs,
 	type ResponsesRig,
 	type ResponsesRigOptions,
 	type StreamedEvent
@@ -13,8 +13,7 @@ import {
 
 let rig: ResponsesRig;
 afterEach(async () => {
-	rig.model?.assertDone();
-	await rig.close();
+	await rigs.settle();
 });
 
 const SKILLS = {
@@ -30,10 +29,9 @@ const WEATHER = {
 	parameters: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] }
 };
 
-const open = async (script: Reply[], more: ResponsesRigOptions = {}) => {
-	rig = await openResponses({ script, skills: SKILLS, ...more });
-	return rig;
-};
+const rigs = createResponsesRigs(SKILLS);
+afterAll(() => rigs.close());
+const open = async (script: Reply[], more?: ResponsesRigOptions) => (rig = await rigs.open(script, more));
 const textOf = (body: { output: { type: string; content?: { text: string }[] }[] }) =>
 	body.output
 		.flatMap(({ type, content = [] }) => (type === 'message' ? content.map((part) => part.text) : []))

@@ -13,7 +13,10 @@ const wait = (signal: AbortSignal) =>
 		signal.addEventListener('abort', () => resolve(), { once: true });
 	});
 
-/** Its tools: `add`, `say`, `fail`, `show` (not only text), `environment`, `grow` (adds a tool), `wait`, `exit`, `progress`. */
+/** For the whole process, which may have a server for each request. */
+const halfway = Promise.withResolvers<void>();
+
+/** Its tools: `go_on`, `add`, `say`, `fail`, `show` (not only text), `environment`, `grow` (adds a tool), `wait`, `exit`, `progress`. */
 function createFixtureServer(): McpServer {
 	const server = new McpServer(
 		{ name: 'fixture', version: '1.2.3' },
@@ -43,9 +46,14 @@ function createFixtureServer(): McpServer {
 		server.registerTool('grown', { description: 'A tool that came later.' }, async () => text('grown'));
 		return text('Learned.');
 	});
-	server.registerTool('progress', { description: 'Says how far it is.' }, async (context) => {
+	server.registerTool('go_on', { description: 'Lets what waits half-way go on.' }, async () => {
+		halfway.resolve();
+		return text('Gone on.');
+	});
+	server.registerTool('progress', { description: 'Says how far it is, and waits half-way.' }, async (context) => {
 		const token = context.mcpReq._meta?.progressToken;
 		for (const progress of token === undefined ? [] : [1, 2]) {
+			if (progress === 2) await halfway.promise;
 			const params = { progressToken: token!, progress, total: 2, message: `part ${progress}` };
 			await context.mcpReq.notify({ method: 'notifications/progress', params });
 		}

@@ -16,6 +16,8 @@ export interface ModelServer {
 	readonly violations: string[];
 	/** Adds replies to the script. */
 	push(...replies: Reply[]): void;
+	/** Another script from its beginning: what was asked before is forgotten. */
+	restart(script: Reply[]): void;
 	/** Resolves with the request of this number (from 1) as soon as it has arrived. */
 	received(number: number): Promise<RecordedRequest>;
 	/** Throws when a request came that the script has no reply for, or a reply is left over. */
@@ -79,6 +81,10 @@ export async function startModelServer(
 			return replies.length;
 		},
 		push: (...more) => void replies.push(...more),
+		restart(script) {
+			replies.splice(0, Infinity, ...script);
+			for (const list of [requests, violations]) list.length = 0;
+		},
 		async received(number) {
 			for (;;) {
 				const request = requests[number - 1];

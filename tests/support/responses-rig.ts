@@ -126,6 +126,37 @@ export async function openResponses(options: ResponsesRigOptions = {}): Promise<
 	};
 }
 
+export interface ResponsesRigs {
+	/** One app for all tests of a file; an app of its own for a test that says more, or ends it. */
+	open(script: Reply[], more?: ResponsesRigOptions): Promise<ResponsesRig>;
+	/** After each test: the script was played to its end. */
+	settle(): Promise<void>;
+	/** After all. */
+	close(): Promise<void>;
+}
+
+export function createResponsesRigs(skills: Record<string, string>): ResponsesRigs {
+	let shared: ResponsesRig | null = null;
+	let current: ResponsesRig | null = null;
+	return {
+		async open(script, more) {
+			if (more) return (current = await openResponses({ script, skills, ...more }));
+			current = shared ??= await openResponses({ script: [], skills });
+			current.model?.restart(script);
+			return current;
+		},
+		async settle() {
+			try {
+				current?.model?.assertDone();
+			} finally {
+				if (current !== shared) await current?.close();
+				current = null;
+			}
+		},
+		close: async () => shared?.close()
+	};
+}
+
 /** In these tests a key is its own id. */
 function callerOf(request: Request): Caller {
 	const apiKeyId = request.headers.get('authorization')?.replace(/^Bearer /, '') ?? null;
