@@ -9,7 +9,9 @@ export default defineConfig({
 	forbidOnly: Boolean(process.env.CI),
 	retries: 0,
 	workers: 3,
-	timeout: 30_000,
+	// For real processes and pages on a machine that is busy with others.
+	timeout: 90_000,
+	expect: { timeout: 20_000 },
 	use: {
 		// A failure is looked at with `--trace on`: kept for all, traces cost a fifth of the time.
 		trace: 'off',

@@ -9,6 +9,9 @@ const installSandboxes = 'tests/support/install-sandboxes.ts';
 /** Wear the machine out on purpose: one after the other, and beside nothing else. */
 const sandboxTests = 'tests/sandbox/**/*.test.ts';
 
+/** How long a test may wait for what must come: for real processes and pages on a machine that is busy with others. */
+const patient = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 20_000 } } };
+
 export default defineConfig({
 	test: {
 		projects: [
@@ -18,16 +21,14 @@ export default defineConfig({
 					name: 'node',
 					environment: 'node',
 					globalSetup: installSandboxes,
-					// Real processes on a machine that is busy with the other files.
-					testTimeout: 30_000,
-					hookTimeout: 30_000,
+					...patient,
 					include: ['src/**/*.test.ts', 'tests/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
 					exclude: [componentTests, crashTests, sandboxTests, 'tests/fixtures/**']
 				}
 			},
 			{
 				extends: './vite.config.ts',
-				test: { name: 'crash', environment: 'node', include: [crashTests], fileParallelism: false }
+				test: { name: 'crash', environment: 'node', include: [crashTests], fileParallelism: false, ...patient }
 			},
 			{
 				extends: './vite.config.ts',
@@ -37,6 +38,7 @@ export default defineConfig({
 					include: [sandboxTests],
 					globalSetup: installSandboxes,
 					fileParallelism: false,
+					...patient,
 					testTimeout: 180_000,
 					hookTimeout: 180_000
 				}
@@ -48,6 +50,7 @@ export default defineConfig({
 				test: {
 					name: 'browser',
 					include: [componentTests],
+					...patient,
 					browser: {
 						enabled: true,
 						headless: true,

@@ -139,7 +139,7 @@ describe('F14: killed 50 times at any moment', () => {
 			expect(times, crashed.id).toBeLessThanOrEqual(most);
 		}
 		// Those of a killed server have ended with it.
-		await expect.poll(() => orphans().filter((line) => line.includes(ledger.file)), { timeout: 10_000 }).toEqual([]);
+		await expect.poll(() => orphans().filter((line) => line.includes(ledger.file))).toEqual([]);
 	});
 
 	test('the moments were of every kind: in the first text, in the script, in the second text', () => {

@@ -74,13 +74,10 @@ const endedItself = () => !app.logs.some((line) => line.includes('run was interr
 async function askUntilRefused(): Promise<Response> {
 	let answer: Response | undefined;
 	await expect
-		.poll(
-			async () => {
-				answer = await ask(app.url, { ...question, runId: 'run-2', messageId: 'message-2' });
-				return answer.status;
-			},
-			{ timeout: 10_000 }
-		)
+		.poll(async () => {
+			answer = await ask(app.url, { ...question, runId: 'run-2', messageId: 'message-2' });
+			return answer.status;
+		})
 		.not.toBe(409);
 	if (!answer) throw new Error('nothing was asked');
 	return answer;

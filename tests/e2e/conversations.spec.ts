@@ -197,7 +197,7 @@ test('F14: who looks elsewhere sees that an answer is written, and hears that it
 	await expect(page).not.toHaveTitle(/^…/);
 	held[0].open();
 	const toast = page.getByTestId('toast').filter({ hasText: '“a long task” is ready' });
-	await expect(toast).toBeVisible({ timeout: 15_000 });
+	await expect(toast).toBeVisible();
 	await expect(row.getByTestId('unread-mark')).toHaveCount(1);
 	await expect(row.getByTestId('answering-mark')).toHaveCount(0);
 	await expect(page).toHaveTitle(/^\(1\) /);

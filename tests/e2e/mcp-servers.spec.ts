@@ -56,11 +56,11 @@ test('E36: an address is pasted, works over a restart, is switched off, and is r
 		await page.getByTestId('mcp-json').fill(JSON.stringify({ mcpServers: { Remote: { url: remote.url, headers } } }));
 		await page.getByTestId('mcp-json-add').click();
 		const server = page.locator('[data-testid=mcp-server][data-name=remote]');
-		await expect(server).toHaveAttribute('data-state', 'connected', { timeout: 20_000 });
+		await expect(server).toHaveAttribute('data-state', 'connected');
 		expect(remote.requests.every((request) => request.headers['x-key'] === 'very-secret-value')).toBe(true);
 		await app.restart();
 		await page.reload();
-		await expect(server).toHaveAttribute('data-state', 'connected', { timeout: 20_000 });
+		await expect(server).toHaveAttribute('data-state', 'connected');
 		expect(await page.content()).not.toContain('very-secret-value');
 		await server.getByTestId('mcp-enabled').click();
 		await expect(server).toHaveAttribute('data-state', 'off');

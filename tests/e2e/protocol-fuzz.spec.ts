@@ -382,7 +382,7 @@ test('E15, E16, F12, F13: half requests wait for nobody, and who leaves in the m
 		begun.socket.destroy();
 		// Of the versions with sessions a broken connection may come back; an ended session does not.
 		if (protocol === 'mcp') await send(app, '/mcp', { method: 'DELETE', headers: { ...session, ...bearer(key) } });
-		await expect.poll(() => processesWith(WAITS), { message: protocol, timeout: 10_000 }).toEqual([]);
+		await expect.poll(() => processesWith(WAITS), { message: protocol }).toEqual([]);
 	}
 	// A task goes on without its client, until somebody cancels it.
 	const call = async (method: string, params: object): Promise<string> => {
@@ -394,6 +394,6 @@ test('E15, E16, F12, F13: half requests wait for nobody, and who leaves in the m
 	const id = await call('message/send', { message, configuration: { blocking: false } });
 	await expect.poll(() => processesWith(WAITS)).not.toEqual([]);
 	expect(await call('tasks/cancel', { id })).toBe(id);
-	await expect.poll(() => processesWith(WAITS), { timeout: 10_000 }).toEqual([]);
+	await expect.poll(() => processesWith(WAITS)).toEqual([]);
 	await expectWell(app, key);
 });

@@ -161,7 +161,7 @@ test('E20, E28: a server that is killed while it installs and removes has whole 
 				if (answers % 3 === 0) await request.delete(`${app.url}/api/skills/many`, { headers });
 			}
 		})().catch(() => undefined);
-		await expect.poll(() => answers, { timeout: 20_000 }).toBeGreaterThanOrEqual(round % 3);
+		await expect.poll(() => answers).toBeGreaterThanOrEqual(round % 3);
 		const restarted = app.restart({ signal: 'SIGKILL' });
 		killed.abort();
 		await Promise.all([restarted, work]);

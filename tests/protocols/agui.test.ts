@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { AgentCapabilitiesSchema, MessageSchema } from '@ag-ui/core/schemas';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import type { RunState } from '../../src/lib/shared/api.ts';
@@ -25,6 +25,7 @@ import {
 	type ModelServer
 } from '../support/model-server.ts';
 import { serveRoutes, type RouteServer } from '../support/route-server.ts';
+import { eventually } from '../support/eventually.ts';
 
 const ROUTES = {
 	'/api/agent/capabilities': capabilities,
@@ -499,7 +500,7 @@ describe('with a model that is played', () => {
 			)
 		);
 		const ended = client.run('go');
-		await vi.waitFor(() => expect(kindsOf(client.events)).toContain('TOOL_CALL_ARGS'));
+		await eventually(() => expect(kindsOf(client.events)).toContain('TOOL_CALL_ARGS'));
 		expect((await fetch(`${free.server.url}/api/runs/${client.runId}`, { method: 'DELETE' })).status).toBe(204);
 		await ended;
 		expect(client.last()).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'cancelled' } });
@@ -514,10 +515,10 @@ describe('with a model that is played', () => {
 			client = aguiClient(free.server.url);
 			model.push(text('Slowly', gate()));
 			const ended = client.run('go', { forwardedProps: { cancelOnDisconnect } });
-			await vi.waitFor(() => expect(kindsOf(client.events)).toContain('TEXT_MESSAGE_CONTENT'));
+			await eventually(() => expect(kindsOf(client.events)).toContain('TEXT_MESSAGE_CONTENT'));
 			client.agent.abortRun();
 			await ended.catch(() => undefined);
-			await vi.waitFor(async () => expect((await stateOf(client.runId)).state).toBe(state));
+			await eventually(async () => expect((await stateOf(client.runId)).state).toBe(state));
 			if (state === 'running') await fetch(`${free.server.url}/api/runs/${client.runId}`, { method: 'DELETE' });
 		}
 	});

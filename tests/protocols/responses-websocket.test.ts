@@ -335,9 +335,9 @@ describe('F12: the end of a connection', () => {
 		await open([call('use_skill', { skill: 'demo', script: 'scripts/wait.sh' })]);
 		const socket = await dial();
 		socket.send({ type: 'response.create', input: 'Wait', store: false });
-		await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1);
+		await expect.poll(waiting).toHaveLength(1);
 		socket.ws.terminate();
-		await expect.poll(waiting, { timeout: 10_000 }).toEqual([]);
+		await expect.poll(waiting).toEqual([]);
 		expect(rig.model?.requests).toHaveLength(1);
 	});
 
@@ -390,7 +390,7 @@ describe('F12: the end of a connection', () => {
 		await open([call('use_skill', { skill: 'demo', script: 'scripts/wait.sh' })], {});
 		const socket = await dial();
 		socket.send({ type: 'response.create', input: 'Wait' });
-		await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1);
+		await expect.poll(waiting).toHaveLength(1);
 		socket.ws.pause();
 		await rig.app.responses.close();
 		await rig.app.sockets.close();

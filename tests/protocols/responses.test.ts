@@ -408,9 +408,9 @@ test('F12: a client that goes away ends the turn: the model is left, and the scr
 	const reader = (await asked).body?.getReader();
 	let told = '';
 	while (!told.includes('Running use_skill')) told += new TextDecoder().decode((await reader?.read())?.value);
-	await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1);
+	await expect.poll(waiting).toHaveLength(1);
 	leaving.abort();
-	await expect.poll(waiting, { timeout: 10_000 }).toEqual([]);
+	await expect.poll(waiting).toEqual([]);
 	expect(rig.model?.requests).toHaveLength(1);
 });
 
@@ -418,10 +418,10 @@ test('F12: one that waits for the whole response and goes away ends the turn as 
 	await open([call('use_skill', { skill: 'demo', script: 'scripts/wait.sh' })]);
 	const leaving = new AbortController();
 	const asked = rig.ask({ input: 'Wait' }, { signal: leaving.signal }).catch(() => null);
-	await expect.poll(waiting, { timeout: 10_000 }).toHaveLength(1);
+	await expect.poll(waiting).toHaveLength(1);
 	leaving.abort();
 	await asked;
-	await expect.poll(waiting, { timeout: 10_000 }).toEqual([]);
+	await expect.poll(waiting).toEqual([]);
 });
 
 /** In a sandbox a process has another id than outside. */

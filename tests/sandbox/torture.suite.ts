@@ -14,6 +14,7 @@ import type { SkillExecutionResult } from '../../src/lib/server/skills/types.ts'
 import { createWorkspaces } from '../../src/lib/server/runs/workspaces.ts';
 import { watchEventLoop, type LoopWatch } from './event-loop.ts';
 import { HOSTILE } from './hostile-scripts.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** The longest that the server may work without a pause, in milliseconds. */
 const LOOP_MS = 50;
@@ -286,7 +287,7 @@ export function testTorture(name: string, { open, isRoot }: TortureOptions): voi
 
 		test('kill(id), killAll and the count of what runs', async () => {
 			const running = run('sleep.sh', [seconds], 60_000);
-			await vi.waitFor(() => expect(sandbox.runningCount).toBe(1), 10_000);
+			await eventually(() => expect(sandbox.runningCount).toBe(1));
 			await sandbox.killAll();
 			expect(await running).toMatchObject({ success: false, error: 'Cancelled' });
 		});

@@ -3,6 +3,7 @@ import { createFakeClient } from '../../../tests/support/fake-client.ts';
 import { MAX_FILE_BYTES } from './attachment.svelte.ts';
 import { Draft } from './draft.svelte.ts';
 import { DraftStore, hasDraft } from './drafts.ts';
+import { eventually } from '../../../tests/support/eventually.ts';
 
 beforeEach(() => localStorage.clear());
 
@@ -110,5 +111,5 @@ test('of many files three are sent at once, and one that is removed meanwhile ne
 	expect(paths()).toEqual(['a', 'b', 'c']);
 	draft.remove(draft.attachments[3]!);
 	client.uploads[0]?.finish();
-	await vi.waitFor(() => expect(paths()).toEqual(['a', 'b', 'c', 'e']));
+	await eventually(() => expect(paths()).toEqual(['a', 'b', 'c', 'e']));
 });

@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { ReadMark } from './read-mark.ts';
+import { eventually } from '../../../tests/support/eventually.ts';
 
 let mark: ReadMark;
 let count = 0;
@@ -52,9 +53,9 @@ test('what could not be told is told the next time', async () => {
 		if (fails) throw new Error('no server');
 	});
 	mark.show(true);
-	await vi.waitFor(() => expect(count).toBe(1));
+	await eventually(() => expect(count).toBe(1));
 	fails = false;
-	await vi.waitFor(() => {
+	await eventually(() => {
 		show('visible');
 		expect(count).toBe(2);
 	});

@@ -84,7 +84,7 @@ describe('a run', () => {
 		client.sources[0]?.send(RECORDED_RUN.slice(0, 30));
 		client.sources[0]?.fail();
 		expect(session.run.isReconnecting).toBe(true);
-		await expect.poll(() => client.sources.length, { timeout: 5000 }).toBe(2);
+		await expect.poll(() => client.sources.length).toBe(2);
 		expect(client.sources[1]?.after).toBe(30);
 		// A server that starts too early does no harm.
 		client.sources[1]?.send(RECORDED_RUN.slice(20), 21);
@@ -97,7 +97,7 @@ describe('a run', () => {
 		client.hasRun = false;
 		storedConversation([], null, 0);
 		client.sources[0]?.fail();
-		await expect.poll(() => session.title, { timeout: 5000 }).toBe('Stored');
+		await expect.poll(() => session.title).toBe('Stored');
 		expect(session.isRunning).toBe(false);
 		expect(client.sources).toHaveLength(1);
 	});
@@ -107,7 +107,7 @@ describe('a run', () => {
 		client.sources[0]?.send(RECORDED_RUN.slice(0, 30));
 		storedConversation([], null, 0);
 		client.sources[0]?.fail();
-		await expect.poll(() => client.sources.length, { timeout: 5000 }).toBe(2);
+		await expect.poll(() => client.sources.length).toBe(2);
 		const end: RunEvent = { type: 'RUN_ERROR', code: 'interrupted', message: 'The server was stopped.' };
 		client.sources[1]?.send([...RECORDED_RUN.slice(0, 29), end], 1);
 		await expect.poll(() => session.title).toBe('Stored');

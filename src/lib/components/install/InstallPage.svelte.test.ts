@@ -7,6 +7,7 @@ import { ApiError } from '../../chat/api-error.ts';
 import type { UploadOptions } from '../../chat/upload.ts';
 import type { CatalogSkill } from '../../shared/install.ts';
 import InstallPage from './InstallPage.svelte';
+import { eventually } from '../../../../tests/support/eventually.ts';
 
 async function setup() {
 	const client = createFakeRegistry();
@@ -56,7 +57,7 @@ describe('E20: uploads', () => {
 		await expect.element(screen.getByTestId('staging-error')).toMatchTextContent(/\.\.\/evil\.\s*Pack it anew\./);
 		client.stageZip.mockResolvedValueOnce(sampleStaged({ id: 's8' }));
 		choose('zip-input', [fileOf('good.zip')]);
-		await vi.waitFor(() => expect(onstaged).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ id: 's8' })));
+		await eventually(() => expect(onstaged).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ id: 's8' })));
 		await expect.element(screen.getByTestId('staging-error')).not.toBeInTheDocument();
 	});
 
@@ -72,9 +73,9 @@ describe('E20: uploads', () => {
 			return event;
 		};
 		expect(drop([fileOf('demo.ZIP')]).defaultPrevented).toBe(true);
-		await vi.waitFor(() => expect(onstaged).toHaveBeenCalledTimes(1));
+		await eventually(() => expect(onstaged).toHaveBeenCalledTimes(1));
 		drop([fileOf('SKILL.md'), fileOf('.DS_Store')]);
-		await vi.waitFor(() => expect(onstaged).toHaveBeenCalledTimes(2));
+		await eventually(() => expect(onstaged).toHaveBeenCalledTimes(2));
 		expect(client.stageFolder.mock.calls[0]?.[0].map(({ path }) => path)).toEqual(['SKILL.md']);
 	});
 });

@@ -11,6 +11,7 @@ import {
 import { ApiError } from '../../chat/api-error.ts';
 import type { StagedInstall } from '../../shared/install.ts';
 import ReviewPage from './ReviewPage.svelte';
+import { eventually } from '../../../../tests/support/eventually.ts';
 
 const sameVersion = { skillId: 'installed/demo', version: '1.0.0', isSameVersion: true, isSameOrigin: false };
 const diff = '--- scripts/x.sh\n+++ scripts/x.sh\n@@ -1 +1 @@\n-echo 1\n+echo 2\n';
@@ -133,7 +134,7 @@ describe('E20: what was fetched, before it is installed', () => {
 		expect(ondiscarded).not.toHaveBeenCalled();
 		client.discardStaged.mockRejectedValueOnce(new ApiError('not_found', 'Gone.'));
 		await screen.getByTestId('discard-install').click();
-		await vi.waitFor(() => expect(ondiscarded).toHaveBeenCalledOnce());
+		await eventually(() => expect(ondiscarded).toHaveBeenCalledOnce());
 		expect(client.confirmStaged).not.toHaveBeenCalled();
 	});
 

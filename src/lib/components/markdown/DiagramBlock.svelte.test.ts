@@ -6,14 +6,13 @@ import '../../../app.css';
 import DiagramBlock from './DiagramBlock.svelte';
 import Markdown from './Markdown.svelte';
 
-const SLOW = { timeout: 25_000 };
 const urlOf = (text: string, type: string): string => URL.createObjectURL(new Blob([text], { type }));
 const urls = () => ({ frameUrl: urlOf(diagramPage('n'), 'text/html'), codeUrl: urlOf(mermaid, 'text/plain') });
 
-test('a diagram is drawn in a frame without an origin, and its source can be shown', { timeout: 60_000 }, async () => {
+test('a diagram is drawn in a frame without an origin, and its source can be shown', async () => {
 	const screen = await render(DiagramBlock, { text: 'graph TD\n  A[One] --> B[Two]', ...urls() });
 	const diagram = screen.getByTestId('diagram');
-	await expect.element(diagram, SLOW).toHaveAttribute('data-phase', 'drawn');
+	await expect.element(diagram).toHaveAttribute('data-phase', 'drawn');
 	const frame = screen.container.querySelector('iframe');
 	expect(frame?.getAttribute('sandbox')).toBe('allow-scripts');
 	expect(frame?.contentDocument).toBeNull();
@@ -22,9 +21,9 @@ test('a diagram is drawn in a frame without an origin, and its source can be sho
 	await expect.poll(() => screen.container.querySelector('pre')?.textContent).toContain('A[One] --> B[Two]');
 });
 
-test('what cannot be drawn stays as its source, with a sentence', { timeout: 60_000 }, async () => {
+test('what cannot be drawn stays as its source, with a sentence', async () => {
 	const screen = await render(DiagramBlock, { text: 'graph TD\n  A[[[', ...urls() });
-	await expect.element(screen.getByText('This could not be drawn; here is its source.'), SLOW).toBeVisible();
+	await expect.element(screen.getByText('This could not be drawn; here is its source.')).toBeVisible();
 	expect(screen.container.querySelector('pre')?.textContent).toContain('A[[[');
 });
 

@@ -5,6 +5,7 @@ import type { RunEvent } from '../../shared/events.ts';
 import { emptyAnswer, foldEvent, type Message } from '../../shared/message.ts';
 import type { MessageActions } from '../../chat/message-actions.ts';
 import Answer from './Answer.svelte';
+import { eventually } from '../../../../tests/support/eventually.ts';
 
 const props = { conversationId: 'c', model: 'test/model' };
 
@@ -37,7 +38,7 @@ test('an answer that came event by event ends as one that was there at once', as
 		await screen.rerender({ message: fold(RECORDED_RUN.slice(0, count)) });
 	const article = screen.getByTestId('message').element();
 	// A moment after its end: the thought closes, the steps fold.
-	await vi.waitFor(() => expect(textOf(article)).not.toMatch(/I should count|Ran scripts/), { timeout: 5000 });
+	await eventually(() => expect(textOf(article)).not.toMatch(/I should count|Ran scripts/));
 	const live = textOf(article);
 	await screen.unmount();
 	const stored = await render(Answer, { message: fold(RECORDED_RUN), ...props });

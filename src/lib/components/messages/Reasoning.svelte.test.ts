@@ -3,6 +3,7 @@ import { render } from 'vitest-browser-svelte';
 import '../../../app.css';
 import type { ReasoningPart } from '../../shared/message.ts';
 import Reasoning from './Reasoning.svelte';
+import { eventually } from '../../../../tests/support/eventually.ts';
 
 const part = (change: Partial<ReasoningPart> = {}): ReasoningPart => ({
 	...{ type: 'reasoning', id: 'r', text: 'I should count.', done: false },
@@ -57,6 +58,6 @@ test('a long one stays in its window, at its end', async () => {
 	const text = Array.from({ length: 200 }, (_, index) => `thought ${index}`).join('\n');
 	const screen = await render(Reasoning, { part: part({ text }) });
 	const region = screen.getByRole('group', { name: 'Reasoning' }).element();
-	await vi.waitFor(() => expect(region.scrollHeight - region.scrollTop - region.clientHeight).toBeLessThan(2));
+	await eventually(() => expect(region.scrollHeight - region.scrollTop - region.clientHeight).toBeLessThan(2));
 	expect(region.clientHeight).toBeLessThanOrEqual(320);
 });

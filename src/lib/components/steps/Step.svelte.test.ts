@@ -5,6 +5,7 @@ import '../../../app.css';
 import { ApiError } from '../../chat/api-error.ts';
 import type { Approval, Execution, ToolPart, ToolStatus } from '../../shared/message.ts';
 import Step from './Step.svelte';
+import { eventually } from '../../../../tests/support/eventually.ts';
 
 const execution: Execution = {
 	skill: 'count-words',
@@ -177,7 +178,7 @@ test('a result of 200 KB is painted in part', async () => {
 	expect(shown.textContent).toMatch(/^0 x/);
 	expect(shown.textContent).toMatch(/3999 x+\n$/);
 	await screen.getByTestId('show-all').click();
-	await vi.waitFor(() => expect(shown.textContent).toBe(result), { timeout: 10_000 });
+	await eventually(() => expect(shown.textContent).toBe(result));
 });
 
 describe('the terminal', () => {
@@ -199,7 +200,7 @@ describe('the terminal', () => {
 		await expect.element(screen.getByText(/^… \d+ kB not shown$/)).toBeInTheDocument();
 		await expect.element(screen.getByTestId('truncated')).toBeVisible();
 		await screen.getByTestId('show-all').click();
-		await vi.waitFor(() => expect(output.textContent).toBe(text), { timeout: 10_000 });
+		await eventually(() => expect(output.textContent).toBe(text));
 	});
 
 	test('tells why a script failed', async () => {

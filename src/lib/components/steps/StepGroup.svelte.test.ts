@@ -1,9 +1,10 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import '../../../app.css';
 import { groupParts, type GroupBlock } from '../../chat/step-groups.ts';
 import type { Execution, Part, ToolPart } from '../../shared/message.ts';
 import StepGroup from './StepGroup.svelte';
+import { eventually } from '../../../../tests/support/eventually.ts';
 
 const execution: Execution = {
 	...{ skill: 'sums', script: 'add.py', args: [], sandbox: 'process', output: [], files: [] },
@@ -88,5 +89,5 @@ test('F14: of a thousand steps the first and the last are rows, and all of them 
 	expect(screen.getByTestId('step').elements()).toHaveLength(40);
 	expect(screen.getByTestId('step-body').elements()).toHaveLength(0);
 	await screen.getByRole('button', { name: 'Show 960 more steps' }).click();
-	await vi.waitFor(() => expect(screen.getByTestId('step').elements()).toHaveLength(1000), { timeout: 20_000 });
+	await eventually(() => expect(screen.getByTestId('step').elements()).toHaveLength(1000));
 });

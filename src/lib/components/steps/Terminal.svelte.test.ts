@@ -1,8 +1,9 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import '../../../app.css';
 import type { Execution } from '../../shared/message.ts';
 import Terminal from './Terminal.svelte';
+import { eventually } from '../../../../tests/support/eventually.ts';
 
 const ESCAPE = '\u001b[';
 const execution: Execution = {
@@ -53,10 +54,10 @@ describe('while it grows', () => {
 	test('what was painted stays, and the view follows until the reader scrolls up', async () => {
 		const screen = await render(Terminal, props({ output: [out(lines(2000))] }));
 		const region = screen.getByRole('group').element();
-		await vi.waitFor(() => expect(atEnd(region)).toBe(true));
+		await eventually(() => expect(atEnd(region)).toBe(true));
 		const first = region.querySelector('pre span');
 		await screen.rerender(props({ output: [out(lines(2100))] }));
-		await vi.waitFor(() => expect(atEnd(region)).toBe(true));
+		await eventually(() => expect(atEnd(region)).toBe(true));
 		expect(region.querySelector('pre span')).toBe(first);
 		region.scrollTop = 10;
 		await expect.element(screen.getByRole('button', { name: 'To the end' })).toBeVisible();

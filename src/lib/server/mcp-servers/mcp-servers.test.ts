@@ -63,10 +63,10 @@ async function startHttp(...given: Parameters<typeof startFixtureHttp>): Promise
 }
 
 const one = (name: string): McpServer => servers.list().find((server) => server.name === name)!;
-const isConnected = (name: string) => expect.poll(() => one(name).status.state, { timeout: 20_000 }).toBe('connected');
+const isConnected = (name: string) => expect.poll(() => one(name).status.state).toBe('connected');
 const hasFailed = (name: string) =>
 	expect
-		.poll(() => one(name).status.error, { timeout: 20_000 })
+		.poll(() => one(name).status.error)
 		.not.toBeNull()
 		.then(() => one(name).status.error);
 const events: SkillEvent[] = [];
@@ -143,7 +143,7 @@ describe.each(['stdio', 'http'] as const)('E36: over %s', (type) => {
 		await isConnected('demo');
 		const running = call('mcp__demo__progress');
 		const outputs = () => events.filter(({ type }) => type === 'output');
-		await expect.poll(() => outputs().length, { timeout: 10_000 }).toBe(1);
+		await expect.poll(() => outputs().length).toBe(1);
 		const { signal } = new AbortController();
 		await servers.tools({}).call('mcp__demo__go_on', {}, { signal, onEvent: () => undefined, caller: { runId: 'r' } });
 		expect(await running).toEqual({ ok: true, output: 'All of it.' });

@@ -1,9 +1,10 @@
 /** Calls of a caller's own tools inside the runner: what is stored, what waits, what ends them. */
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { call, gate, response, text, type Reply } from '../../../../tests/support/model-server.ts';
 import { createRunRig, folded, type RunRig } from '../../../../tests/support/run-rig.ts';
 import type { ToolPart } from '../../shared/message.ts';
 import type { FunctionTool } from '../agent/model.ts';
+import { eventually } from '../../../../tests/support/eventually.ts';
 
 const CLOCK: FunctionTool = { type: 'function', name: 'clock', description: 'Says the time.', parameters: {} };
 const tools = [CLOCK];
@@ -49,9 +50,9 @@ test('F14: a message that waits is sent after the answer has its result, not bef
 	held.open();
 	expect((await rig.events(runId)).at(-1)?.event).toMatchObject({ outcome: { pendingToolCallIds: ['c1'] } });
 	const more = { kind: 'results' as const, runId: 'more', conversationId: 'c', tools, results: results('c1') };
-	await vi.waitFor(() => rig.runner.start(more));
+	await eventually(() => rig.runner.start(more));
 	await rig.events('more');
-	await vi.waitFor(async () => expect(await rig.store.queue.list('c')).toEqual([]));
+	await eventually(async () => expect(await rig.store.queue.list('c')).toEqual([]));
 	await rig.events('queued-later');
 	const messages = await rig.store.messages.list('c');
 	expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);

@@ -1,9 +1,10 @@
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { call, gate, raw, text, type Reply } from '../../../../tests/support/model-server.ts';
 import { createRunRig, type RunRig } from '../../../../tests/support/run-rig.ts';
 import type { Message } from '../../shared/message.ts';
 import { readConversation } from './conversations.ts';
 import { createOutbox } from './outbox.ts';
+import { eventually } from '../../../../tests/support/eventually.ts';
 
 let rig: RunRig;
 afterEach(() => rig.close());
@@ -17,7 +18,7 @@ const waiting = async () => (await readConversation(rig, 'c')).queue.map(({ text
 const enqueue = (id: string) => rig.outbox.enqueue('c', { id, text: `text of ${id}`, files: [] });
 
 /** Resolves when the model has got its first request. */
-const asked = () => vi.waitFor(() => expect(rig.server.requests).toHaveLength(1));
+const asked = () => eventually(() => expect(rig.server.requests).toHaveLength(1));
 
 /** Resolves when no run is under way and none is about to be. */
 async function quiet(): Promise<void> {

@@ -1,6 +1,6 @@
 import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import {
 	call,
 	calls,
@@ -19,6 +19,7 @@ import { AppError } from '../../shared/errors.ts';
 import { isTerminal, type RunEvent } from '../../shared/events.ts';
 import type { Message, ToolPart } from '../../shared/message.ts';
 import type { Store } from '../store/store.ts';
+import { eventually } from '../../../../tests/support/eventually.ts';
 
 let rig: RunRig;
 afterEach(() => rig.close());
@@ -113,7 +114,7 @@ describe('a run', () => {
 		const held = gate();
 		await start([text('first ', held, 'second')]);
 		const { runId } = await rig.ask('go');
-		await vi.waitFor(() => expect(textOf(rig.runner.live(runId)?.message as Message)).toBe('first '));
+		await eventually(() => expect(textOf(rig.runner.live(runId)?.message as Message)).toBe('first '));
 		const seen = rig.runner.live(runId)?.seq ?? 0;
 		const whole = rig.events(runId);
 		const rest = rig.events(runId, seen);
@@ -332,7 +333,7 @@ describe('stopping', () => {
 		await start([hang({ type: 'response.output_text.delta', item_id: 'm', delta: 'Shown' }), text('ok')]);
 		const { runId } = await rig.ask('go');
 		const request = await rig.server.received(1);
-		await vi.waitFor(() => expect(textOf(rig.runner.live(runId)?.message as Message)).toBe('Shown'));
+		await eventually(() => expect(textOf(rig.runner.live(runId)?.message as Message)).toBe('Shown'));
 		expect(await rig.runner.stop(runId)).toBe(true);
 		await request.closed;
 		expect(request.isAborted).toBe(true);
@@ -347,7 +348,7 @@ describe('stopping', () => {
 	test('in the middle of a script: its process is ended', async () => {
 		await start([use('wait.sh')]);
 		const { runId } = await rig.ask('go');
-		await vi.waitFor(() => {
+		await eventually(() => {
 			const [tool] = toolsOf(rig.runner.live(runId)?.message as Message);
 			expect(tool?.execution?.output).toEqual([{ stream: 'stdout', text: 'waiting\n' }]);
 		});
@@ -416,7 +417,7 @@ describe('when the server ends', () => {
 	test('F14: a close interrupts what runs, with a terminal event, and starts nothing new', async () => {
 		await start([use('wait.sh')]);
 		const { runId } = await rig.ask('go');
-		await vi.waitFor(() => access(join(rig.workspaces.path('c'), 'pid')));
+		await eventually(() => access(join(rig.workspaces.path('c'), 'pid')));
 		const events = rig.events(runId);
 		await rig.runner.close();
 		expect((await events).at(-1)?.event).toMatchObject({ type: 'RUN_ERROR', code: 'interrupted' });
@@ -427,7 +428,7 @@ describe('when the server ends', () => {
 	test('F14: what a dead process left running is interrupted at the next start, with its text kept', async () => {
 		await start([hang({ type: 'response.output_text.delta', item_id: 'm', delta: 'Kept' }), text('ok')]);
 		const { runId } = await rig.ask('go');
-		await vi.waitFor(async () => expect(textOf(await rig.written(runId))).toBe('Kept'));
+		await eventually(async () => expect(textOf(await rig.written(runId))).toBe('Kept'));
 		const { lastSeq } = (await rig.store.runs.get(runId))!;
 		const next = rig.createRunner();
 		await next.recover();
@@ -457,7 +458,7 @@ describe('a full disk', () => {
 		const held = gate();
 		await start([text('one ', held, 'two'), text('Room again.')], { wrapStore });
 		const { runId } = await rig.ask('go');
-		await vi.waitFor(async () => expect(textOf(await rig.written(runId))).toBe('one '));
+		await eventually(async () => expect(textOf(await rig.written(runId))).toBe('one '));
 		const events = rig.events(runId);
 		isFull = true;
 		held.open();

@@ -1,8 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createBubblewrapRig, processesWith, type BubblewrapRig } from '../../../../tests/support/bubblewrap-rig.ts';
 import type { SandboxResult } from './sandbox.ts';
+import { eventually } from '../../../../tests/support/eventually.ts';
 
 const MB = 1024 * 1024;
 const isRoot = process.getuid?.() === 0;
@@ -25,7 +26,7 @@ async function whenReady(script: string, act: () => void, signal?: AbortSignal):
 	});
 }
 
-const nothingLeft = () => vi.waitFor(() => expect(processesWith(token)).toEqual([]), { timeout: 10_000, interval: 20 });
+const nothingLeft = () => eventually(() => expect(processesWith(token)).toEqual([]));
 
 /** Makes children until it may not, and says how many there were. */
 const FORKS = `

@@ -14,6 +14,7 @@ import { createContainerSandbox, type ContainerSandboxOptions } from './containe
 import { createLauncher } from './launch.ts';
 import type { Sandbox, SandboxCommand } from './sandbox.ts';
 import { workspaceUid } from './workspace-owner.ts';
+import { eventually } from '../../../../tests/support/eventually.ts';
 
 // A container takes a third of a second to start, and on a busy machine seconds.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -48,7 +49,7 @@ beforeEach(async () => {
 	await writeFile(join(folders.skill, 'SKILL.md'), 'the skill');
 });
 afterEach(async () => {
-	await vi.waitFor(() => expect(containers()).toEqual([]), { timeout: 20_000 });
+	await eventually(() => expect(containers()).toEqual([]));
 	await rm(base, { recursive: true });
 });
 

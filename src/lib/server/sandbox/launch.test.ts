@@ -2,11 +2,12 @@ import { randomInt } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { processesWith } from '../../../../tests/support/processes.ts';
 import { createLauncher } from './launch.ts';
 import type { Launcher, LaunchLimits, LaunchSpec } from './launcher.ts';
 import { createSpawner } from './spawner.ts';
+import { eventually } from '../../../../tests/support/eventually.ts';
 
 const entry = join(import.meta.dirname, 'runner.ts');
 let cwd: string;
@@ -160,14 +161,14 @@ describe.each<[string, () => Launcher]>([
 		expect(waiting.isAlive).toBe(true);
 		expect(await waiting.begin(limits, 'a line\n')).toMatchObject({ stdout: 'got a line\n', exitCode: 0 });
 		const unused = launcher.launch(shell(`sleep ${nap}; echo`), 'open');
-		await vi.waitFor(() => expect(processesWith(nap)).not.toEqual([]), 5000);
+		await eventually(() => expect(processesWith(nap)).not.toEqual([]));
 		unused.end('killed');
 		expect(unused.isAlive).toBe(false);
-		await vi.waitFor(() => expect(processesWith(nap)).toEqual([]), 5000);
+		await eventually(() => expect(processesWith(nap)).toEqual([]));
 	});
 	test('D20: of a program that ended while it waited, the host learns', async () => {
 		const waiting = launcher.launch(shell('exit 5'), 'open');
-		await vi.waitFor(() => expect(waiting.isAlive).toBe(false), 5000);
+		await eventually(() => expect(waiting.isAlive).toBe(false));
 	});
 	test('E30: fifty at once', async () => {
 		const runs = Array.from({ length: 50 }, (_, index) => run(`echo ${index}; cat >&2`, {}, `in ${index}`));
@@ -180,9 +181,9 @@ describe.each<[string, () => Launcher]>([
 		const own = create();
 		own.launch(shell(`sleep ${nap}; echo`), 'open');
 		const running = own.launch(shell(`sleep ${nap}`), 'closed').begin(limits, undefined);
-		await vi.waitFor(() => expect(processesWith(`sleep ${nap}`).length).toBeGreaterThanOrEqual(2), 5000);
+		await eventually(() => expect(processesWith(`sleep ${nap}`).length).toBeGreaterThanOrEqual(2));
 		await own.close();
 		expect(await running).toMatchObject({ ended: 'killed' });
-		await vi.waitFor(() => expect(processesWith(nap)).toEqual([]), 5000);
+		await eventually(() => expect(processesWith(nap)).toEqual([]));
 	});
 });

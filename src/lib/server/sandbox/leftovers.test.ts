@@ -4,6 +4,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { processesWith } from '../../../../tests/support/processes.ts';
 import { endMarked, ownerOf, sweepLeftovers } from './leftovers.ts';
 import { createProcessSandbox, type ProcessWay } from './process.ts';
+import { eventually } from '../../../../tests/support/eventually.ts';
 
 const dataDir = `/data/${randomInt(1e12)}`;
 const nap = `987.${randomInt(1e12)}`;
@@ -14,7 +15,7 @@ afterEach(() => {
 /** A process as a server that is gone would have left it. */
 async function leave(marker: string, seconds: string): Promise<void> {
 	spawn('/bin/sleep', [seconds], { env: { SKILLS_EXECUTION: marker }, detached: true, stdio: 'ignore' }).unref();
-	await vi.waitFor(() => expect(processesWith(seconds)).toHaveLength(1), 5000);
+	await eventually(() => expect(processesWith(seconds)).toHaveLength(1));
 }
 
 test('D33: the sweep ends what earlier starts with the same data folder left, says how many, and nothing else', async () => {
@@ -23,7 +24,7 @@ test('D33: the sweep ends what earlier starts with the same data folder left, sa
 	await leave(`${ownerOf(dataDir, 'boot-2')}.x`, `${nap}3`);
 	await leave(`${ownerOf('/another', 'boot-1')}.x`, `${nap}4`);
 	expect(await sweepLeftovers({ dataDir, startId: 'boot-2' })).toBe(2);
-	await vi.waitFor(() => expect(processesWith(nap)).toHaveLength(2), 5000);
+	await eventually(() => expect(processesWith(nap)).toHaveLength(2));
 	expect([processesWith(`${nap}3`).length, processesWith(`${nap}4`).length]).toEqual([1, 1]);
 	expect(await sweepLeftovers({ dataDir, startId: 'boot-2' })).toBe(0);
 });
@@ -53,6 +54,6 @@ test.each<[string, ProcessWay[] | undefined]>([
 	await up.promise;
 	expect(await sweepLeftovers({ dataDir, startId: 'boot-2' })).toBeGreaterThan(0);
 	expect(await result).toMatchObject({ signal: 'SIGKILL' });
-	await vi.waitFor(() => expect(processesWith(nap)).toEqual([]), 5000);
+	await eventually(() => expect(processesWith(nap)).toEqual([]));
 	await sandbox.close();
 });

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { processesWith } from '../../../../tests/support/processes.ts';
 import { createProcessSandbox, type ProcessSandboxOptions, type ProcessWay } from './process.ts';
 import { OUTPUT_TRUNCATED, type SandboxCommand } from './sandbox.ts';
+import { eventually } from '../../../../tests/support/eventually.ts';
 
 let cwd: string;
 /** Seconds that only a `sleep` of this test has: inside, a process has another id than outside. */
@@ -95,7 +96,7 @@ describe('ending', () => {
 		const result = await run(stubborn(), { timeoutMs: 300 });
 		expect(result).toMatchObject({ ended: 'timeout', exitCode: null, signal: 'SIGKILL' });
 		expect(result.stdout).toBe('started\n');
-		await vi.waitFor(() => expect(processesWith(nap)).toEqual([]), 5000);
+		await eventually(() => expect(processesWith(nap)).toEqual([]));
 	});
 	test('D10: Stop ends them likewise, and what was printed is kept', async () => {
 		const stop = new AbortController();
@@ -103,7 +104,7 @@ describe('ending', () => {
 		const result = await run(stubborn(), { signal: stop.signal, onOutput });
 		expect(result).toMatchObject({ ended: 'aborted', exitCode: null, signal: 'SIGKILL' });
 		expect(result.stdout).toBe('started\n');
-		await vi.waitFor(() => expect(processesWith(nap)).toEqual([]), 5000);
+		await eventually(() => expect(processesWith(nap)).toEqual([]));
 	});
 	test('D10: before SIGKILL a script has time to clean up', async () => {
 		const stop = new AbortController();
@@ -119,7 +120,7 @@ describe('ending', () => {
 	});
 	test('D10: what a script leaves in the background is ended with it', async () => {
 		expect(await run(`sleep ${nap} & exit 0`)).toMatchObject({ ended: 'exit', exitCode: 0 });
-		await vi.waitFor(() => expect(processesWith(nap)).toEqual([]), 5000);
+		await eventually(() => expect(processesWith(nap)).toEqual([]));
 	});
 	test.each<[string, ProcessWay[] | undefined]>([
 		['in namespaces of its own', undefined],
@@ -127,7 +128,7 @@ describe('ending', () => {
 	])('D10: %s, a daemon that holds the pipe does not hold up the call, and is ended with it', async (_name, ways) => {
 		const twice = `setsid sh -c 'setsid sleep ${nap} & exit' & setsid sleep ${nap} & until [ -e up ]; do [ "$(ps -A -o args= | grep -c '^sleep ${nap}')" = 2 ] && touch up; done; exit 4`;
 		expect(await run(twice, {}, { ways })).toMatchObject({ ended: 'exit', exitCode: 4 });
-		await vi.waitFor(() => expect(processesWith(nap)).toEqual([]), 5000);
+		await eventually(() => expect(processesWith(nap)).toEqual([]));
 	});
 	test('D12: a Stop that comes after the script has ended does not change how it ended', async () => {
 		const stop = new AbortController();

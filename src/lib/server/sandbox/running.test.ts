@@ -1,7 +1,8 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { createLauncher } from './launch.ts';
 import { createSandboxBase, type Execution, type SandboxBaseOptions } from './running.ts';
 import { DEFAULT_LIMITS, type Sandbox, type SandboxCommand } from './sandbox.ts';
+import { eventually } from '../../../../tests/support/eventually.ts';
 
 let sandbox: Sandbox;
 afterEach(() => sandbox.close());
@@ -124,7 +125,7 @@ test('D20: a prepared process is used once, is not counted while it waits, and c
 test('D20: a prepared process that cannot be started is not alive', async () => {
 	sandbox = create();
 	const prepared = sandbox.prepare?.({ ...shell(''), file: '/no/such/program' });
-	await vi.waitFor(() => expect(prepared?.isAlive).toBe(false), 5000);
+	await eventually(() => expect(prepared?.isAlive).toBe(false));
 });
 
 test('D33: limits are within those of the host, and none is missing', async () => {

@@ -5,10 +5,11 @@ import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { isRunning, processesWith } from '../../../../tests/support/processes.ts';
 import type { Launcher, LaunchSpec } from './launcher.ts';
 import { createSpawner } from './spawner.ts';
+import { eventually } from '../../../../tests/support/eventually.ts';
 
 let cwd: string;
 /** The runner's program by a name that only this test has. */
@@ -36,7 +37,7 @@ const shell = (script: string): LaunchSpec => ({
 	cwd: '/',
 	end: { kind: 'group' }
 });
-const gone = (text: string) => vi.waitFor(() => expect(processesWith(text)).toEqual([]), 5000);
+const gone = (text: string) => eventually(() => expect(processesWith(text)).toEqual([]));
 
 test('SANDBOX: a runner that is killed ends what it ran, with a sentence; the next program has a new runner', async () => {
 	const messages: string[] = [];
@@ -57,9 +58,9 @@ test('SANDBOX: a runner that is killed ends what it ran, with a sentence; the ne
 
 test('D20: what waits in a runner that is killed is not alive, and says so when it is used', async () => {
 	const waiting = launcher.launch(shell(`sleep ${nap}; echo`), 'open');
-	await vi.waitFor(() => expect(processesWith(nap)).not.toEqual([]), 5000);
+	await eventually(() => expect(processesWith(nap)).not.toEqual([]));
 	for (const pid of processesWith(entry)) process.kill(pid, 'SIGKILL');
-	await vi.waitFor(() => expect(waiting.isAlive).toBe(false), 5000);
+	await eventually(() => expect(waiting.isAlive).toBe(false));
 	expect(await waiting.begin(limits, 'x')).toMatchObject({ ended: 'spawn-failed' });
 	await gone(nap);
 });
@@ -90,7 +91,7 @@ test('SANDBOX: kill -9 of the server leaves no script and no runner', async () =
 		`launcher.launch(spec, 'open'); await launcher.launch(spec, 'closed').begin(limits, undefined, (_, text) => console.log(text));`
 	);
 	await once(server.stdout, 'data');
-	await vi.waitFor(() => expect(processesWith(`sleep ${nap}`).length).toBeGreaterThanOrEqual(3), 5000);
+	await eventually(() => expect(processesWith(`sleep ${nap}`).length).toBeGreaterThanOrEqual(3));
 	server.kill('SIGKILL');
 	await gone(nap);
 	await gone(entry);

@@ -11,6 +11,7 @@ import { createSkillsProvider, type SkillsProvider, type SkillsProviderOptions }
 import { isInside, resolveScript } from './resources.ts';
 import { readScriptArguments } from './script-arguments.ts';
 import type { SkillExecutionResult } from './types.ts';
+import { eventually } from '../../../../tests/support/eventually.ts';
 
 let folder: string;
 let skills: SkillsProvider | null;
@@ -138,7 +139,7 @@ describe('what runs', () => {
 		const result = await use('outer.sh', { timeout_ms: 500 });
 		expect(result).toMatchObject({ success: false, error: 'ExecutionTimeout' });
 		expect(result.stdout).toBe('begun\nwaiting\n');
-		await vi.waitFor(() => expect(processesWith(seconds)).toEqual([]), 5000);
+		await eventually(() => expect(processesWith(seconds)).toEqual([]));
 	});
 	test('D11: output of far more than twice the cap, on both streams at once, is no failure', async () => {
 		await open({ 'loud.sh': 'seq 1 200000; seq 1 200000 >&2' }, { maxOutput: 1000 });

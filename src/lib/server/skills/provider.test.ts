@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { processesWith } from '../../../../tests/support/processes.ts';
 import { createSkillsProvider, type SkillsProvider, type SkillsProviderOptions } from './provider.ts';
 import type { SkillExecutionResult } from './types.ts';
+import { eventually } from '../../../../tests/support/eventually.ts';
 
 let folder: string;
 let skills: SkillsProvider | undefined;
@@ -103,7 +104,7 @@ describe('the provider', () => {
 		const result = await use('hang.sh', [], { timeout: 300 });
 		expect(result).toMatchObject({ success: false, error: 'ExecutionTimeout', exitCode: -1 });
 		expect(result.stdout).toBe('started\n');
-		await vi.waitFor(() => expect(processesWith(seconds)).toEqual([]), 10_000);
+		await eventually(() => expect(processesWith(seconds)).toEqual([]));
 	});
 	test('D15–D23: handlers in JavaScript, Python and shell, with their arguments checked', async () => {
 		const tool = (name: string, script: string) => ({
@@ -165,6 +166,6 @@ describe('the provider', () => {
 		const { registry } = skills;
 		expect(registry.snapshot().shadowed[0]?.issues.at(-1)?.message).toContain('already defined');
 		await put({ 'new-one/SKILL.md': FRONT.replace('demo', 'new-one') });
-		await vi.waitFor(() => expect(skills?.skillNames).toEqual(['demo', 'new-one']), { timeout: 5000 });
+		await eventually(() => expect(skills?.skillNames).toEqual(['demo', 'new-one']));
 	});
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createRegistry, type RegistryOptions, type SkillRegistry, type SkillSnapshot } from './registry.ts';
+import { eventually } from '../../../../tests/support/eventually.ts';
 
 let folder: string;
 const opened: SkillRegistry[] = [];
@@ -32,7 +33,7 @@ async function open(options: RegistryOptions = {}, ...roots: string[]): Promise<
 }
 const follow = (...roots: string[]) => open({ watch: true }, ...roots);
 /** Waits for what the disk's watcher will bring about; the limit is for a machine that is busy. */
-const soon = (claim: () => void) => vi.waitFor(claim, { timeout: 8000, interval: 10 });
+const soon = (claim: () => void) => eventually(claim);
 
 describe('the merge', () => {
 	test('A28: the first root wins; the other is kept aside with the reason; the same text twice is one', async () => {
@@ -169,7 +170,7 @@ describe('reload', () => {
 		put('root/demo/SKILL.md', text('demo'));
 		await registry.reload();
 		expect(version).toBeLessThan(3);
-		await vi.waitFor(() => expect(body(registry)).toBe('Version 50'));
+		await eventually(() => expect(body(registry)).toBe('Version 50'));
 	});
 });
 
@@ -399,7 +400,7 @@ const watches = () => process.getActiveResourcesInfo().filter((kind) => kind.sta
 
 describe('close', () => {
 	test('A33: nothing is left behind, and nobody hears of what comes after', async () => {
-		await vi.waitFor(() => expect(watches()).toBe(0));
+		await eventually(() => expect(watches()).toBe(0));
 		for (let index = 0; index < 20; index += 1) put(`root/s${index}/SKILL.md`, text(`s${index}`));
 		const registry = await follow('root', 'absent/one');
 		expect(watches()).toBeGreaterThan(20);
@@ -410,22 +411,22 @@ describe('close', () => {
 		await registry.close();
 		await reading;
 		await registry.close();
-		await vi.waitFor(() => expect(watches()).toBe(0));
+		await eventually(() => expect(watches()).toBe(0));
 		put('root/late/SKILL.md', text('late'));
 		await registry.reload();
 		expect(watches()).toBe(0);
 		expect(heard).not.toHaveBeenCalled();
 	});
 	test('A33: a folder that is gone is not watched any more', async () => {
-		await vi.waitFor(() => expect(watches()).toBe(0));
+		await eventually(() => expect(watches()).toBe(0));
 		const registry = await follow();
 		const idle = watches();
 		for (let index = 0; index < 20; index += 1) put(`root/s${index}/SKILL.md`, text(`s${index}`));
 		// News of the folders' making may come after they were read, and then they are watched anew.
-		await vi.waitFor(() => expect(watches()).toBe(idle + 20));
+		await eventually(() => expect(watches()).toBe(idle + 20));
 		rmSync(at('root'), { recursive: true });
 		await registry.reload();
 		// Those above the root wait for its return.
-		await vi.waitFor(() => expect(watches()).toBe(idle - 1));
+		await eventually(() => expect(watches()).toBe(idle - 1));
 	});
 });

@@ -14,9 +14,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createScanner, scanRoots, type Scanner, type ScanPass } from './scanner.ts';
 import { createPace } from './slices.ts';
+import { eventually } from '../../../../tests/support/eventually.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -276,7 +277,7 @@ describe('caps', () => {
 describe('a scan after another', () => {
 	/** Once the files are a moment old their times tell whether they changed. */
 	const settled = (scanner: Scanner) =>
-		vi.waitFor(async () => {
+		eventually(async () => {
 			const [first, second] = [await scanner.scan(), await scanner.scan()];
 			expect(second.every((skill, index) => skill === first[index])).toBe(true);
 			return second;

@@ -1,12 +1,13 @@
 import { chmod, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { isRunning } from '../../../../tests/support/processes.ts';
 import { plainProcesses } from '../../../../tests/support/plain-processes.ts';
 import { failed } from '../sandbox/running.ts';
 import { ACKNOWLEDGED, HARNESS_ARGUMENTS } from './handlers/node-harness.ts';
 import { createSpareNodes, type SpareNodes, type SpareNodesOptions } from './spare-node.ts';
+import { eventually } from '../../../../tests/support/eventually.ts';
 
 let folder: string;
 let node: string;
@@ -53,12 +54,12 @@ const call = (args: Record<string, unknown> = {}, signal?: AbortSignal) => {
 async function waiting(): Promise<number> {
 	const before = (await lines('pids')).length;
 	await call();
-	return vi.waitFor(async () => {
+	return eventually(async () => {
 		// The call's own and the spare that came after it.
 		const pid = (await lines('pids'))[before === 0 ? 1 : before];
 		if (pid === undefined) throw new Error('no spare yet');
 		return pid;
-	}, 10_000);
+	});
 }
 const answerOf = ({ stdout }: { stdout: string }) => /\{"ok":true,"value":(\d+)\}$/.exec(stdout)?.[1];
 
@@ -66,7 +67,7 @@ test('D20: a spare that has died is replaced by a cold start', async () => {
 	open();
 	const pid = await waiting();
 	process.kill(pid, 'SIGKILL');
-	await vi.waitFor(() => expect(isRunning(pid)).toBe(false), 5000);
+	await eventually(() => expect(isRunning(pid)).toBe(false));
 	const result = await call();
 	expect(result).toMatchObject({ ended: 'exit', exitCode: 0 });
 	expect(Number(answerOf(result))).not.toBe(pid);
@@ -100,7 +101,7 @@ test('D20: a handler that has begun is never begun again: the end of its process
 	open();
 	const pid = await waiting();
 	const running = call({ wait: true });
-	await vi.waitFor(async () => expect(await lines('runs')).toContain(pid), 10_000);
+	await eventually(async () => expect(await lines('runs')).toContain(pid));
 	process.kill(pid, 'SIGKILL');
 	expect(await running).toMatchObject({ ended: 'exit', exitCode: null, signal: 'SIGKILL' });
 	expect(await lines('runs')).toHaveLength(2);
@@ -120,7 +121,7 @@ test('D20: a call that is stopped before the spare has taken it is not made agai
 test('D20: a spare that nobody needs is let go, and the next call works all the same', async () => {
 	open({ idleMs: 50 });
 	const pid = await waiting();
-	await vi.waitFor(() => expect(isRunning(pid)).toBe(false), 5000);
+	await eventually(() => expect(isRunning(pid)).toBe(false));
 	expect(await call()).toMatchObject({ ended: 'exit', exitCode: 0 });
 });
 
@@ -129,7 +130,7 @@ test('D20: close ends the spare, and none comes after it', async () => {
 	const pid = await waiting();
 	expect(isRunning(pid)).toBe(true);
 	spare.close();
-	await vi.waitFor(() => expect(isRunning(pid)).toBe(false), 5000);
+	await eventually(() => expect(isRunning(pid)).toBe(false));
 	const before = await lines('pids');
 	expect(await call()).toMatchObject({ exitCode: 0 });
 	expect(await lines('pids')).toHaveLength(before.length + 1);

@@ -9,6 +9,7 @@ import { plainProcesses } from '../../../../tests/support/plain-processes.ts';
 import { isRunning, orphans } from '../../../../tests/support/processes.ts';
 import { createSkillsProvider, type SkillsProvider, type SkillsProviderOptions } from './provider.ts';
 import type { SkillExecutionResult } from './types.ts';
+import { eventually } from '../../../../tests/support/eventually.ts';
 
 let folder: string;
 let skills: SkillsProvider;
@@ -103,7 +104,7 @@ describe('the spare Node', () => {
 		const { stdout } = await child;
 		expect(stdout).toBe('done\n');
 		const waiting = () => orphans().filter((line) => line.includes('of process.stdin'));
-		await vi.waitFor(() => expect(waiting()).toEqual([]), 5000);
+		await eventually(() => expect(waiting()).toEqual([]));
 	});
 });
 
