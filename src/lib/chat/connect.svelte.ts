@@ -28,6 +28,17 @@ export class Connect {
 	async revoke(id: string): Promise<void> {
 		const revoked = await this.#client.revokeKey(id);
 		if (this.fresh?.id === id) this.fresh = null;
-		this.keys.set((this.keys.value ?? []).map((key) => (key.id === id ? revoked : key)));
+		this.#replace(revoked);
+	}
+
+	/** Rejects with an `ApiError`; then it is called as before. */
+	async rename(id: string, name: string): Promise<void> {
+		const renamed = await this.#client.renameKey(id, name);
+		if (this.fresh?.id === id) this.fresh = { ...this.fresh, name: renamed.name };
+		this.#replace(renamed);
+	}
+
+	#replace(changed: ApiKey): void {
+		this.keys.set((this.keys.value ?? []).map((key) => (key.id === changed.id ? changed : key)));
 	}
 }

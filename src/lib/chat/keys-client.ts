@@ -9,6 +9,7 @@ export interface KeysClient {
 	listKeys: () => Promise<ApiKey[]>;
 	/** The only time that the key itself is told. */
 	createKey: (wanted: z.input<typeof apiKeyCreate>) => Promise<NewApiKey>;
+	renameKey: (id: string, name: string) => Promise<ApiKey>;
 	/** What was made with it stays. */
 	revokeKey: (id: string) => Promise<ApiKey>;
 }
@@ -17,6 +18,7 @@ export function createKeysClient(): KeysClient {
 	return {
 		listKeys: async () => (await request<ApiKeyList>('/api/keys')).data,
 		createKey: (wanted) => request('/api/keys', 'POST', wanted),
+		renameKey: (id, name) => request(`/api/keys/${encodeURIComponent(id)}`, 'PATCH', { name }),
 		revokeKey: (id) => request(`/api/keys/${encodeURIComponent(id)}`, 'DELETE')
 	};
 }

@@ -1,7 +1,6 @@
 /** The frame around all pages: headers, errors, what is said when a page cannot be shown. */
 export const layoutText = {
 	menuOf: 'More about this conversation',
-	rename: 'Rename',
 	contextOf: (figures: string) => `Context: ${figures}`,
 	contextTitle: 'What the model was sent, in tokens of its context',
 	contextShare: (percent: number) => `${percent} % of the context is used`,

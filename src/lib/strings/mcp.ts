@@ -22,7 +22,6 @@ export const mcpText = {
 	askRemove: (name: string) => `Remove ${name}?`,
 	removeAbout: 'Its tools are gone at once, and what was stored for it too. This cannot be undone.',
 
-	name: 'Name',
 	nameHint: 'a–z, 0–9, - and _; at most 32.',
 	nameTaken: 'There is a server of this name already.',
 	kind: 'How it is reached',

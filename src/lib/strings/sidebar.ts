@@ -41,8 +41,6 @@ export const sidebarText = {
 	draft: 'Draft',
 	draftHint: 'Something is written here and not sent',
 	menuOf: (title: string) => `More about ${title}`,
-	rename: 'Rename',
-	title: 'Title',
 	pin: 'Pin',
 	unpin: 'Unpin',
 	archive: 'Archive',

@@ -71,7 +71,6 @@ export const newSkillText = {
 	backToTheSkills: 'Back to the skills',
 	intro:
 		'A skill is a folder with a SKILL.md: what it is for, and what to do. It is made in your folder of skills and can be used at once.',
-	name: 'Name',
 	namePlaceholder: 'invoice-reader',
 	nameHint: 'Lower-case letters, digits and single hyphens, 64 at most.',
 	nameTaken: 'There is a skill of this name already.',

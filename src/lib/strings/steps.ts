@@ -43,6 +43,7 @@ export const stepsText = {
 		running: 'Running',
 		done: 'Done',
 		failed: 'Failed',
+		allowedTool: 'Allowed, always for this tool',
 		denied: 'Denied',
 		cancelled: 'Stopped',
 		interrupted: 'Interrupted'
@@ -123,6 +124,7 @@ export const approvalText = {
 		script: 'Allowed, always for this script',
 		skill: 'Allowed, always for this skill'
 	},
+	allowedTool: 'Allowed, always for this tool',
 	denied: 'Denied',
 	deniedBecause: (reason: string) => `Denied: ${reason}`,
 	network: (hosts: string) => `It may reach ${hosts}.`

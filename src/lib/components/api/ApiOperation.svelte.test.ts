@@ -12,7 +12,9 @@ const operation: ListedOperation = {
 		method: 'PUT',
 		path: '/api/things/{id}'
 	},
-	parameters: [{ name: 'id', in: 'path', required: true, description: 'Of a thing.', schema: { type: 'string' } }],
+	parameters: [
+		{ name: 'id', in: 'path', required: true, description: 'As `GET /things` has it.', schema: { type: 'string' } }
+	],
 	requestBody: {
 		content: {
 			'application/json': {
@@ -33,6 +35,8 @@ test('E2: an operation shows its parameters, body, answers and an example, with 
 	});
 	await expect.element(getByRole('link', { name: 'PUT /api/things/{id}' })).toHaveAttribute('href', '#changeThing');
 	await expect.element(getByText('path, required · string')).toBeVisible();
+	await expect.element(getByText('GET /things', { exact: true })).toBeVisible();
+	expect(container.textContent).toContain('As GET /things has it.');
 	await expect.element(getByText('not found')).toBeVisible();
 	expect(container.textContent).toContain(`-d '{"mode":"on"}'`);
 	await expect.element(getByRole('button', { name: 'Copy the example of changeThing' })).toBeVisible();

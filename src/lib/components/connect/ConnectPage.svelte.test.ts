@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest';
+import { userEvent } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
 import '../../../app.css';
 import { ApiError } from '../../chat/api-error.ts';
@@ -26,6 +27,11 @@ function createFakeKeys(keys: ApiKey[] = []) {
 			const made = keyOf(`key_${known.size + 1}`, { name, scopes });
 			known.set(made.id, made);
 			return { ...made, key: SECRET };
+		}),
+		renameKey: vi.fn<KeysClient['renameKey']>(async (id, name) => {
+			const renamed = keyOf(id, { ...known.get(id), name });
+			known.set(id, renamed);
+			return renamed;
 		}),
 		revokeKey: vi.fn<KeysClient['revokeKey']>(async (id) => {
 			const revoked = keyOf(id, { ...known.get(id), revokedAt: '2026-11-21T10:00:00.000Z' });
@@ -142,6 +148,23 @@ test('F12: a key that cannot be made, listed or revoked says why, and what was t
 	await screen.getByRole('button', { name: 'Revoke for a' }).click();
 	await screen.getByTestId('confirm-delete').click();
 	await expect.element(screen.getByRole('dialog')).toMatchTextContent(/There is no such API key/);
+});
+
+test('F12: a key is given another name where it stands; what is refused says why', async () => {
+	const { screen, client, make } = await setup();
+	await make('Editor');
+	client.renameKey.mockRejectedValueOnce(new ApiError('not_found', 'There is no such API key.'));
+	await screen.getByRole('button', { name: 'Rename Editor' }).click();
+	const field = screen.getByTestId('rename-input');
+	await expect.element(field).toHaveFocus();
+	await field.fill('Office');
+	await userEvent.keyboard('{Enter}');
+	await expect.element(screen.getByRole('alert')).toMatchTextContent(/There is no such API key/);
+	await userEvent.keyboard('{Enter}');
+	await expect.element(screen.getByTestId('key-row')).toMatchTextContent(/^Office/);
+	await expect.element(screen.getByRole('button', { name: 'Rename Office' })).toHaveFocus();
+	await expect.element(screen.getByText('The key for “Office”')).toBeVisible();
+	expect(client.renameKey).toHaveBeenLastCalledWith('key_1', 'Office');
 });
 
 test('F12: where nobody must log in it says that no key is needed, and what one is good for all the same', async () => {

@@ -10,6 +10,7 @@ import PinOff from '@lucide/svelte/icons/pin-off';
 import Trash from '@lucide/svelte/icons/trash-2';
 import type { ConversationActions } from '../../chat/conversation-actions.ts';
 import type { ConversationSummary } from '../../shared/api.ts';
+import { commonText } from '../../strings/common.ts';
 import { sidebarText as text } from '../../strings/sidebar.ts';
 import type { MenuItem } from '../menu/menu-item.ts';
 
@@ -30,7 +31,7 @@ export function conversationMenu(
 	const { id, isPinned, isArchived } = conversation;
 	const copy = { id: 'conversation-copy', label: text.copyMarkdown, icon: Copy };
 	return [
-		{ id: 'conversation-rename', label: text.rename, icon: Pencil, run: onrename },
+		{ id: 'conversation-rename', label: commonText.rename, icon: Pencil, run: onrename },
 		{
 			...{ id: 'conversation-pin', label: isPinned ? text.unpin : text.pin, icon: isPinned ? PinOff : Pin },
 			run: () => void actions.togglePin(conversation)

@@ -46,6 +46,16 @@ describe('E30: the card of a call that has to be allowed', () => {
 		await expect.element(screen.getByTestId('approve-more')).not.toBeInTheDocument();
 	});
 
+	test.each(['mcp/sums', 'http_request'])('of %s speaks of a tool, not of a script', async (skill) => {
+		const { screen } = await setup({ skill, script: 'add' });
+		await expect.element(screen.getByText('Show the script')).not.toBeInTheDocument();
+		await screen.getByTestId('approve-more').click();
+		await expect.element(screen.getByTestId('approve-skill')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('approve-script')).toHaveTextContent('Always for this tool');
+		await screen.getByTestId('approve-script').click();
+		await expect.element(screen.getByTestId('approval-decision')).toMatchTextContent(/^Allowed, always for this tool/);
+	});
+
 	test('shows the text of the script when it is asked for, and asks the server only then', async () => {
 		const { screen, client } = await setup({ skillId: 'skills/demo' }, [
 			{ path: 'x.sh.txt', bytes: 1, text: 'not this' },
