@@ -104,6 +104,13 @@ describe('a text that grows', () => {
 		);
 	});
 
+	test('shows the same at its end where the parser itself thinks again, as of an empty item within a paragraph', () => {
+		const text = 'Lazy\n0) \n- -';
+		const stream = new BlockStream(() => 0);
+		for (let end = 1; end <= text.length; end++) stream.update(text.slice(0, end), true);
+		expect(nodes(stream.update(text, false))).toEqual(render(text));
+	});
+
 	test('keeps the blocks that can no longer change as the same objects', () => {
 		const stream = new BlockStream();
 		const text = 'One.\n\nTwo.\n\nThree.\n\nFour';
@@ -180,6 +187,51 @@ describe('a text that grows', () => {
 		const later = rowsOf(`${head}| 3 | 4 |\n| 5`);
 		expect(later[0]).toBe(first);
 		expect(later).toHaveLength(3);
+	});
+
+	test.each([
+		['tight', '- one\n- **two**\n  lazy\nline\n- three\n* - [ ] other\n', '- '],
+		['loose', '1. one\n\n2. two\n\n   more\n\n10. three\n\n', '7. '],
+		['nested', '- a\n  - b\n  - c\n\n    d\n- e\n   - f\n', '- '],
+		['of tasks', '- [ ] a\n- [x] b\n- c\n- [ ] d\n', '- [x] '],
+		['that gets loose', '+ a\n+ b\n+ c\n\n+ d\n', '+ '],
+		['with code', '- a\n\n  ```js\n  - no item\n  ```\n- b\n- c\n', '- ']
+	])('a list that is %s is read item by item, and ends where anything else begins', (_name, list, bullet) => {
+		for (const end of [
+			'After *it*.\n',
+			'\nAfter it.\n\n- another\n',
+			'---\n',
+			'    indented\n',
+			'\n\n\n    code\n',
+			'# heading\n',
+			'[x]: http://e.org\n\n[x]\n',
+			'\t- tab\n- \n-\n- y\n'
+		]) {
+			const text = `Before [x]:\n${list}${Array.from({ length: 5 }, (_, index) => `${bullet}item ${index}\n`).join('')}${end}`;
+			for (const step of [1, 2, 7]) {
+				const stream = new BlockStream(() => 0);
+				for (let to = 1; to <= text.length; to += step) {
+					const soFar = text.slice(0, to);
+					expect(nodes(stream.update(soFar, true))).toEqual(render(soFar, true));
+				}
+				expect(nodes(stream.update(text, false))).toEqual(render(text));
+			}
+		}
+	});
+
+	test('an item of a list that is whole stays the same object while more items come', () => {
+		const stream = new BlockStream(() => 0);
+		const itemsOf = (text: string) => {
+			const node = nodes(stream.update(text, true))[0];
+			return node?.type === 'list' ? node.items : [];
+		};
+		const head = '- a\n- b\n- c\n';
+		const [first] = itemsOf(head);
+		expect(first).toBeDefined();
+		const later = itemsOf(`${head}- d\n- e\n- f`);
+		expect(later[0]).toBe(first);
+		expect(later).toHaveLength(6);
+		expect(itemsOf(`${head}- d\n- e\n- f and more`).slice(0, 5)).toEqual(later.slice(0, 5));
 	});
 
 	test('resolves a link whose address is defined later, once it is finished', () => {
@@ -280,8 +332,8 @@ test('references are decoded in text and addresses, and left alone in code', () 
 	expect(JSON.stringify(render('[x](https://e.org/?a=1&amp;b=2)'))).toContain('https://e.org/?a=1&b=2');
 });
 
-function render(text: string): Node[] {
-	return nodes(new BlockStream().update(text, false));
+function render(text: string, isGrowing = false): Node[] {
+	return nodes(new BlockStream().update(text, isGrowing));
 }
 
 function nodes(blocks: Block[]): Node[] {

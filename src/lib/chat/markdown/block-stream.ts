@@ -9,6 +9,7 @@ import { lex, type PieceCache } from './lexer.ts';
 import type { Node } from './nodes.ts';
 import type { OpenBlock } from './open-block.ts';
 import { OpenFence } from './open-fence.ts';
+import { OpenList } from './open-list.ts';
 import { OpenTable } from './open-table.ts';
 import { share } from './share.ts';
 
@@ -22,6 +23,8 @@ export interface Block {
 
 /** Longer text is shown as it is. */
 export const MAX_MARKDOWN = 400_000;
+/** Longer text is not parsed again as a whole at its end: that would hold up the page. What differs then is odd, as an empty item within a paragraph. */
+const MAX_WHOLE = 100_000;
 /** A line after a list or a quote may still change the block before: so many stay open. */
 const OPEN_BLOCKS = 2;
 const BLANK_LINE = /\n[ \t]*\n/;
@@ -70,11 +73,14 @@ export class BlockStream {
 	}
 
 	#grow(): Block[] {
-		const open = this.#readOpen();
-		if (open) return open;
+		const readOn = this.#readOpen();
+		if (readOn) return readOn;
 		const tokens = lex(this.#text.slice(this.#sealedLength), this.#pieces);
 		const fresh = this.#keepSame(this.#blocks.slice(this.#sealed.length), tokens);
-		const openIndex = this.#opensLast(tokens) ? tokens.length - 1 : firstOpen(tokens);
+		const last = tokens.findLastIndex(isShown);
+		const open = this.#openAt(tokens, last, fresh.at(-1)?.node);
+		// A block that is read on from where it is ends everything before it.
+		const openIndex = open ? last : firstOpen(tokens);
 		const sealedTokens = tokens.slice(0, openIndex);
 		const sealedText = sealedTokens.map(({ raw }) => raw).join('');
 		// A token's raw text is not the source in a few odd cases (tabs in lists): such a block stays open.
@@ -82,10 +88,10 @@ export class BlockStream {
 			this.#sealed = [...this.#sealed, ...fresh.slice(0, sealedTokens.filter(isShown).length)];
 			this.#sealedLength += sealedText.length;
 			this.#pieces.clear();
-			this.#open = this.#openAt(this.#sealedLength, tokens[openIndex]);
+			this.#open = open;
 			return [...this.#sealed, ...fresh.slice(sealedTokens.filter(isShown).length)];
 		}
-		if (openIndex === 0) this.#open = this.#openAt(this.#sealedLength, tokens[0]);
+		if (openIndex === 0) this.#open = open;
 		return [...this.#sealed, ...fresh];
 	}
 
@@ -116,20 +122,18 @@ export class BlockStream {
 		return null;
 	}
 
-	/** A block that is read on from here ends everything before it. */
-	#opensLast(tokens: Token[]): boolean {
-		const last = tokens.at(-1);
-		return this.#openAt(this.#text.length - (last?.raw.length ?? 0), last) !== null;
-	}
-
-	#openAt(start: number, token: Token | undefined): OpenBlock | null {
+	/** What reads on the block of the last token that is shown, as which `node` is shown; null where the parser must. */
+	#openAt(tokens: Token[], last: number, node: Node | undefined): OpenBlock | null {
+		const token = tokens[last];
+		const start = tokens.slice(0, last).reduce((sum, { raw }) => sum + raw.length, this.#sealedLength);
 		if (token?.type === 'code') return OpenFence.at(this.#text, start, languageOf((token as Tokens.Code).lang));
-		return token?.type === 'table' ? OpenTable.at(this.#text, start, token as Tokens.Table) : null;
+		if (token?.type === 'table') return OpenTable.at(this.#text, start, token as Tokens.Table);
+		return node?.type === 'list' ? OpenList.at(this.#text, start, token as Tokens.List, node) : null;
 	}
 
 	#finish(): Block[] {
 		// A definition anywhere, also inside a list, changes the links before it, though their text is the same.
-		if (!this.#text.includes(']:')) return this.#grow();
+		if (this.#text.length > MAX_WHOLE && !this.#text.includes(']:')) return this.#grow();
 		this.#sealed = [];
 		this.#sealedLength = 0;
 		this.#open = null;
@@ -171,7 +175,7 @@ function toBlocks(tokens: Token[]): Block[] {
 	});
 }
 
-/** Where in the list the blocks begin that may still change. */
+/** The first of the last blocks, of which those after it may still change what it is. */
 function firstOpen(tokens: Token[]): number {
 	const settled = tokens.findLastIndex((token, index) => isSettled(token, tokens[index + 1])) + 1;
 	const open = tokens.flatMap((token, index) => (isShown(token) ? [index] : [])).at(-OPEN_BLOCKS) ?? 0;
