@@ -103,6 +103,18 @@ test('a wide table and long code scroll in boxes of their own', async () => {
 	expect(document.documentElement.scrollWidth).toBeLessThanOrEqual(390);
 });
 
+test('cells stand as their column says, also when it says something else', async () => {
+	const textOf = (marks: string) => `| A | B |\n| ${marks} |\n| 1 | **2** |\n`;
+	const screen = await render(Markdown, { text: textOf('- | -:') });
+	const alignments = () =>
+		[...screen.container.querySelectorAll('td')].map(
+			(cell) => `${cell.textContent} ${getComputedStyle(cell).textAlign}`
+		);
+	expect(alignments()).toEqual(['1 left', '2 right']);
+	await screen.rerender({ text: textOf(':-: | -') });
+	expect(alignments()).toEqual(['1 center', '2 left']);
+});
+
 test('code has its language and a button that copies it', async () => {
 	const screen = await render(Markdown, { text: '```python\nprint(1)\n```' });
 	await expect.element(screen.getByText('python')).toBeVisible();
