@@ -67,13 +67,17 @@ export function createTrust({ store: { trustedSkills }, roots, installedRoot, tr
 	const local = new Set(roots.map((root) => resolve(root)).filter((root) => root !== installed));
 	const cache = new Map<string, { marks: string; digest: string }>();
 
-	/** Put there by the operator, who could change this server as well; by real path, so that no link or overlap counts. */
-	const isTrustedByPlace = async ({ root, dir }: TrustSubject): Promise<boolean> => {
-		if (!trustsLocal || !local.has(resolve(root))) return false;
-		const real = async (path: string) => realpath(path).catch(() => path);
-		const [place, folder] = await Promise.all([real(installed), real(dir)]);
-		return !isInside(place, folder);
+	/** Which of them the operator put there, who could change this server as well; by real path, so that no link or overlap counts. */
+	const areTrustedByPlace = async (skills: readonly TrustSubject[]): Promise<boolean[]> => {
+		const isLocal = skills.map(({ root }) => trustsLocal && local.has(resolve(root)));
+		const place = isLocal.includes(true) ? await real(installed) : installed;
+		// At once: on a busy server each wait for the disk is a wait for everybody's turn.
+		return Promise.all(
+			skills.map(async ({ dir }, index) => isLocal[index] === true && !isInside(place, await real(dir)))
+		);
 	};
+	const isTrustedByPlace = async (skill: TrustSubject): Promise<boolean> =>
+		(await areTrustedByPlace([skill]))[0] === true;
 	/** Trust is of files: those of any version that somebody has looked at. */
 	const stateFor = (digest: string | null, trusted: readonly string[]): TrustState => {
 		if (trusted.length === 0) return 'untrusted';
@@ -105,8 +109,7 @@ export function createTrust({ store: { trustedSkills }, roots, installedRoot, tr
 		async statesOf(skills) {
 			const states: TrustState[] = [];
 			let digests: Map<string, string[]> | null = null;
-			// At once: on a busy server each wait for the disk is a wait for everybody's turn.
-			const byPlace = await Promise.all(skills.map(isTrustedByPlace));
+			const byPlace = await areTrustedByPlace(skills);
 			for (const [index, skill] of skills.entries()) {
 				if (byPlace[index]) {
 					states.push('trusted');
@@ -190,4 +193,9 @@ export async function changesOf(before: readonly TrustedFile[], after: readonly 
 		if (change) changes.push(change);
 	}
 	return changes;
+}
+
+/** Without the links on its way; as it is where nothing is. */
+function real(path: string): Promise<string> {
+	return realpath(path).catch(() => path);
 }
