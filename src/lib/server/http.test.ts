@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, describe, expect, test } from 'vitest';
 import { AppError } from '../shared/errors.ts';
-import { errorResponse, errorResponseFor, eventStream, runEventFrames } from './http.ts';
+import { errorResponse, errorResponseFor, eventStream, readAnyJson, runEventFrames } from './http.ts';
 
 let server: Server | undefined;
 afterEach(async () => {
@@ -98,6 +98,20 @@ describe('an event stream', () => {
 		while (!isEnded) await new Promise((resolve) => setImmediate(resolve));
 		expect(isEnded).toBe(true);
 	});
+});
+
+test('SECURITY The server: a body that is nested so deep that it could not be written again is refused', async () => {
+	const read = (levels: number) =>
+		readAnyJson(
+			new Request('http://x', { method: 'POST', body: `${'[{"a":'.repeat(levels / 2)}1${'}]'.repeat(levels / 2)}` })
+		);
+	expect(JSON.stringify(await read(100))).toContain('[{"a":1}]');
+	for (const levels of [102, 5000, 200_000]) {
+		await expect(read(levels)).rejects.toMatchObject({
+			code: 'invalid_input',
+			message: 'The body is nested deeper than 100 levels.'
+		});
+	}
 });
 
 test('what is not available for a moment says when to come again', () => {

@@ -3,6 +3,7 @@ import { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { json } from '@sveltejs/kit';
 import type { z } from 'zod';
 import { AppError } from '../shared/errors.ts';
+import { isNestedDeeperThan, MAX_NESTING } from '../shared/nesting.ts';
 import { pageQuery } from '../shared/queries.ts';
 import { ApiError, toApiError } from './protocols/responses/errors.ts';
 import { rpcRefusal } from './protocols/rpc-refusal.ts';
@@ -24,12 +25,15 @@ export async function readAnyJson(
 	{ maxBytes = MAX_JSON_BYTES, problem = 'The body is not valid JSON.' } = {}
 ): Promise<unknown> {
 	const text = await readText(request, maxBytes);
+	let body: unknown;
 	try {
-		return JSON.parse(text) as unknown;
+		body = JSON.parse(text);
 	} catch {
 		// What the parser says quotes the body, and a body may hold a secret.
 		throw new AppError('invalid_input', problem);
 	}
+	if (!isNestedDeeperThan(MAX_NESTING, body)) return body;
+	throw new AppError('invalid_input', `The body is nested deeper than ${MAX_NESTING} levels.`);
 }
 
 /** Checks a value. @throws AppError invalid_input with the field named */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { gate } from '../../../../tests/support/gate.ts';
 import type { RunEvent } from '../../shared/events.ts';
-import { RepeatGuard, runCalls } from './calls.ts';
+import { parseArguments, RepeatGuard, runCalls } from './calls.ts';
 import type { PendingCall, Toolbox, ToolResult } from './tool.ts';
 
 const ok: ToolResult = { output: 'ok', isError: false };
@@ -19,6 +19,20 @@ async function run(calls: PendingCall[], box: Toolbox, signal = new AbortControl
 	for await (const event of runCalls(calls, box, options)) events.push(event);
 	return { results, events };
 }
+
+test.each([
+	['that are missing', '', {}],
+	['that are an object', '{"a":[1]}', { a: [1] }],
+	['that are a list', '[1]', 'The arguments must be a JSON object.'],
+	['that break off', '{"a"', expect.stringMatching(/^The arguments are not valid JSON: /)],
+	[
+		'that nobody can write again',
+		`{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`,
+		'The arguments are nested deeper than 100 levels.'
+	]
+])('arguments %s are read as an object, or as a sentence for the model', (_what, text, expected) => {
+	expect(parseArguments(text)).toEqual(expected);
+});
 
 test('calls run beside each other: one that waits for another ends', async () => {
 	const second = gate();

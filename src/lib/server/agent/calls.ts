@@ -1,5 +1,6 @@
 /** Runs the tool calls of one step: side by side, but one lane's calls in order; each ends in exactly one result. */
 import type { RunEvent } from '../../shared/events.ts';
+import { isNestedDeeperThan, MAX_NESTING } from '../../shared/nesting.ts';
 import { createChannel } from './channel.ts';
 import { failure, type PendingCall, type Toolbox, type ToolResult } from './tool.ts';
 
@@ -127,6 +128,7 @@ export function parseArguments(text: string): Record<string, unknown> | string {
 	if (text.trim() === '') return {};
 	try {
 		const value: unknown = JSON.parse(text);
+		if (isNestedDeeperThan(MAX_NESTING, value)) return `The arguments are nested deeper than ${MAX_NESTING} levels.`;
 		if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
 		return 'The arguments must be a JSON object.';
 	} catch (error) {

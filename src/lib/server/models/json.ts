@@ -24,12 +24,6 @@ export function asArray(value: unknown): unknown[] {
 	return Array.isArray(value) ? value : [];
 }
 
-/** True when lists and objects lie in each other deeper than this; `JSON.stringify` itself fails at some depth. */
-export function isDeeperThan(levels: number, value: unknown): boolean {
-	if (typeof value !== 'object' || value === null) return false;
-	return levels === 0 || Object.values(value).some((inner) => isDeeperThan(levels - 1, inner));
-}
-
 /** The parsed value, or undefined where the text is not JSON (JSON itself cannot say undefined). */
 export function parseJson(text: string): unknown {
 	try {

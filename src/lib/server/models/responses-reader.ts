@@ -1,7 +1,8 @@
 /** Folds the events of one Responses stream into ours: deltas as they come, items verbatim, one ending. */
+import { isNestedDeeperThan } from '../../shared/nesting.ts';
 import type { ModelUsage, ResponseItem } from '../agent/model.ts';
 import { appendEvent, type ContentEvent } from './content-events.ts';
-import { asArray, asNumber, asObject, asText, isDeeperThan, isObject, parseJson, type JsonObject } from './json.ts';
+import { asArray, asNumber, asObject, asText, isObject, parseJson, type JsonObject } from './json.ts';
 import { argumentsOf, isBlankMessage, ItemTable, reasoningOf, textOf, type OpenItem } from './responses-items.ts';
 import { usageOf } from './responses-usage.ts';
 import type { SseFrame } from './sse.ts';
@@ -99,7 +100,7 @@ export class ResponseReader {
 	/** Items are kept and sent again: one that cannot be written would spoil the conversation. */
 	#isTooDeep(value: unknown): boolean {
 		if (!isObject(value) || !(value.item || value.response || value.output)) return false;
-		if (!isDeeperThan(MAX_DEPTH, value)) return false;
+		if (!isNestedDeeperThan(MAX_DEPTH, value)) return false;
 		this.#ending = { type: 'malformed', problem: 'is nested too deeply' };
 		return true;
 	}

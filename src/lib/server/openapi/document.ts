@@ -30,7 +30,7 @@ const DESCRIPTION =
 	'Errors are `{"error": {"code", "message", "hint"?, "details"?}}`; of what was wrong, `message` begins with the name ' +
 	'of the field. A server with ADMIN_TOKEN wants it as a bearer token, or the cookie of a browser that has logged in. ' +
 	'Programs send an API key in its place, and see what was made with it. ' +
-	'Bodies are JSON of at most 10 MB; unknown keys are refused.';
+	'Bodies are JSON of at most 10 MB and 100 levels; unknown keys are refused.';
 
 const MEANINGS: Record<ErrorCode, string> = {
 	invalid_input: 'Something in the request is not right.',

@@ -1,6 +1,7 @@
 /** The JSON-RPC calls of A2A 1.0 and 0.3, checked before the SDK reads them: method names, and what each is sent. */
 import { A2A_ERROR_CODE } from '@a2a-js/sdk/errors';
 import { z } from 'zod';
+import { isNestedDeeperThan, MAX_NESTING } from '../../../shared/nesting.ts';
 
 export type RpcId = string | number | null;
 
@@ -127,6 +128,9 @@ export function readCall(text: string): RpcCall | RpcError {
 		json = JSON.parse(text);
 	} catch {
 		return rpcError(null, A2A_ERROR_CODE.PARSE_ERROR, 'The body is not JSON.');
+	}
+	if (isNestedDeeperThan(MAX_NESTING, json)) {
+		return rpcError(null, A2A_ERROR_CODE.INVALID_REQUEST, `The body is nested deeper than ${MAX_NESTING} levels.`);
 	}
 	const sent = envelope.safeParse(json);
 	if (!sent.success) {

@@ -1,6 +1,7 @@
 /** The body of a POST, read and looked at before anything is made of it; what is wrong with it in JSON-RPC’s words. */
 import { isJsonContentType } from '@modelcontextprotocol/server';
 import { AppError } from '../../../shared/errors.ts';
+import { isNestedDeeperThan, MAX_NESTING } from '../../../shared/nesting.ts';
 import { readText } from '../../read-text.ts';
 
 /** One JSON-RPC message, or several of a batch; looked at in outline only. */
@@ -8,7 +9,6 @@ type Messages = { readonly body: unknown };
 
 const MAX_BYTES = 4 * 1024 * 1024;
 /** Deeper than any message, and shallower than what breaks those who walk through it. */
-const MAX_DEPTH = 100;
 
 const PARSE_ERROR = -32_700;
 export const INVALID_REQUEST = -32_600;
@@ -38,7 +38,7 @@ export async function readMessages(request: Request): Promise<Messages | Respons
 		}
 		return rpcError(400, PARSE_ERROR, 'The body is not valid JSON.');
 	}
-	if (isTooDeep(body)) return rpcError(400, INVALID_REQUEST, 'The body is nested too deeply.');
+	if (isNestedDeeperThan(MAX_NESTING, body)) return rpcError(400, INVALID_REQUEST, 'The body is nested too deeply.');
 	const messages = Array.isArray(body) ? (body as unknown[]) : [body];
 	const wrong = messages.length === 0 ? [undefined] : messages.filter((message) => !isMessage(message));
 	if (wrong.length === 0) return { body };
@@ -53,14 +53,4 @@ function isMessage(value: unknown): boolean {
 	if (id !== undefined && typeof id !== 'string' && !Number.isSafeInteger(id)) return false;
 	if (method === undefined) return id !== undefined && ('result' in value || 'error' in value);
 	return typeof method === 'string' && (params === undefined || (typeof params === 'object' && params !== null));
-}
-
-/** Level by level, so that its own depth does not matter. */
-function isTooDeep(value: unknown): boolean {
-	let level = [value];
-	for (let depth = 0; level.length > 0; depth += 1) {
-		if (depth > MAX_DEPTH) return true;
-		level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []));
-	}
-	return false;
 }

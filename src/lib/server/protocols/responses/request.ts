@@ -1,6 +1,7 @@
 /** What may be asked of `POST /v1/responses`: `CreateResponseBody` of Open Responses, checked (FEATURES F12). */
 import { z } from 'zod';
 import { MAX_MODEL_ID, REASONING_EFFORTS } from '../../../shared/model-values.ts';
+import { isNestedDeeperThan } from '../../../shared/nesting.ts';
 import { ApiError } from './errors.ts';
 
 const MAX_TEXT = 10_485_760;
@@ -194,7 +195,7 @@ export function checkBody<Schema extends z.ZodType>(schema: Schema, body: unknow
 	if (typeof body !== 'object' || body === null || Array.isArray(body)) {
 		throw new ApiError(400, 'The body must be a JSON object.', { code: 'invalid_type' });
 	}
-	if (isDeeperThan(MAX_DEPTH, body)) {
+	if (isNestedDeeperThan(MAX_DEPTH, body)) {
 		throw new ApiError(400, `The body is nested deeper than ${MAX_DEPTH} levels.`, { code: 'invalid_value' });
 	}
 	const parsed = schema.safeParse(body);
@@ -236,9 +237,4 @@ function paramOf(path: readonly PropertyKey[]): string {
 			return text === '' ? String(key) : `${text}.${String(key)}`;
 		}, '')
 		.slice(0, 200);
-}
-
-function isDeeperThan(levels: number, value: unknown): boolean {
-	if (typeof value !== 'object' || value === null) return false;
-	return levels === 0 || Object.values(value).some((inner) => isDeeperThan(levels - 1, inner));
 }
