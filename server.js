@@ -117,6 +117,9 @@ await open().catch((/** @type {NodeJS.ErrnoException} */ error) => {
 	console.error(isTaken ? `Port ${port} is in use. Set PORT to another one, or stop what uses it.` : error.message);
 	process.exit(1);
 });
+// One that cannot take a connection for the moment goes on listening.
+for (const door of doors)
+	door.on('error', (error) => console.error(`A connection could not be taken: ${error.message}`));
 await announce();
 
 async function open() {

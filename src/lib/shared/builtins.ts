@@ -14,3 +14,8 @@ export function builtinNameOf(name: string): string | null {
 	const bare = name.replace(/@\d+\.\d+\.\d+$/, '').replace(/^omniroute_/, '');
 	return BUILTIN_NAMES.find((known) => known === bare) ?? null;
 }
+
+/** Is it a built-in skill that asks for consent? It names itself as its script, which no other skill of that name does. */
+export function isBuiltinCall({ skill, script }: { skill: string; script: string }): boolean {
+	return skill === script && builtinNameOf(skill) !== null;
+}

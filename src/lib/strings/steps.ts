@@ -43,7 +43,6 @@ export const stepsText = {
 		running: 'Running',
 		done: 'Done',
 		failed: 'Failed',
-		allowedTool: 'Allowed, always for this tool',
 		denied: 'Denied',
 		cancelled: 'Stopped',
 		interrupted: 'Interrupted'

@@ -46,8 +46,19 @@ describe('E30: the card of a call that has to be allowed', () => {
 		await expect.element(screen.getByTestId('approve-more')).not.toBeInTheDocument();
 	});
 
-	test.each(['mcp/sums', 'http_request'])('of %s speaks of a tool, not of a script', async (skill) => {
-		const { screen } = await setup({ skill, script: 'add' });
+	test('of a built-in skill offers once only, as it is asked about each time; of a skill that is called like one all', async () => {
+		const { screen } = await setup({ skill: 'browser', script: 'browser' });
+		await expect.element(screen.getByTestId('approve-once')).toBeVisible();
+		await expect.element(screen.getByTestId('approve-more')).not.toBeInTheDocument();
+		await screen.unmount();
+		const other = await setup({ skill: 'browser', script: 'scripts/x.sh' });
+		await expect.element(other.screen.getByText('Show the script')).toBeVisible();
+		await other.screen.getByTestId('approve-more').click();
+		await expect.element(other.screen.getByTestId('approve-skill')).toBeVisible();
+	});
+
+	test('of an MCP server speaks of a tool, not of a script', async () => {
+		const { screen } = await setup({ skill: 'mcp/sums', script: 'add' });
 		await expect.element(screen.getByText('Show the script')).not.toBeInTheDocument();
 		await screen.getByTestId('approve-more').click();
 		await expect.element(screen.getByTestId('approve-skill')).not.toBeInTheDocument();

@@ -107,6 +107,30 @@ describe('C16: a script that somebody must allow', () => {
 		}
 	);
 
+	test('a built-in skill, which is asked about each time, is allowed once only: what would last is refused', async () => {
+		const asking = { interruptId: 'i', skill: 'http_request', script: 'http_request', args: ['{}'], digest: 'd' };
+		rig = await createRunRig([call('http_request', {}), text('Asked.')], {
+			approvals: 'ask',
+			builtins: () => ({
+				tools: () => [],
+				has: (name) => name === 'http_request',
+				lane: () => null,
+				approval: (_name, _args, earlier) => (earlier?.decision ? null : { ...asking, reason: 'It asks.' }),
+				call: async () => ({ ok: true, output: 'It was called.' })
+			})
+		});
+		await rig.run('go');
+		for (const choice of ['script', 'skill'] as const) {
+			await expect(decide(choice)).rejects.toMatchObject({
+				code: 'invalid_input',
+				message: '“http_request” is asked about each time, so it can be allowed once only.'
+			});
+		}
+		expect(await rig.store.approvals.isGranted({ ...asking, script: '' })).toBe(false);
+		await decide('once');
+		expect(sent(1)).toContain('It was called.');
+	});
+
 	test('whose files changed while it waited asks again, and says why', async () => {
 		await start([say('a'), text('Said.')]);
 		await rig.run('go');

@@ -1,4 +1,5 @@
 /** Takes what people decide about calls that wait for it, and goes on once nothing is open (AG-UI `resume`, F14). */
+import { isBuiltinCall } from '../../shared/builtins.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { ApprovalDecision } from '../../shared/events.ts';
 import type { Store } from '../store/store.ts';
@@ -29,7 +30,7 @@ export interface Decision {
  * The first decision about a call counts. When none is open any more the answer goes on: then the id of that run is
  * returned.
  * @throws AppError `not_found` for a question that nobody asked, `conflict` when it was decided already, `invalid_input`
- * for what would last beyond this call of a skill that nobody trusts
+ * for what would last beyond this call of a skill that nobody trusts, or of a built-in one
  */
 export async function decide(
 	{ store, runner, changes }: Parts,
@@ -41,7 +42,14 @@ export async function decide(
 	if (!answer || part?.type !== 'tool' || !part.approval) {
 		throw new AppError('not_found', 'Nothing waits for this decision any more.');
 	}
-	if (part.approval.trust && (decision.choice === 'script' || decision.choice === 'skill')) {
+	const isLasting = decision.choice === 'script' || decision.choice === 'skill';
+	if (isLasting && isBuiltinCall(part.approval)) {
+		throw new AppError(
+			'invalid_input',
+			`“${part.approval.skill}” is asked about each time, so it can be allowed once only.`
+		);
+	}
+	if (isLasting && part.approval.trust) {
 		throw new AppError('invalid_input', `“${part.approval.skill}” is not trusted, so it can be allowed once only.`, {
 			hint: 'Look at the skill and trust it, to be asked no more.'
 		});
@@ -49,7 +57,7 @@ export async function decide(
 	const now = new Date().toISOString();
 	const isFirst = await store.approvals.decide(conversationId, interruptId, decision, now);
 	const { skill, script, digest } = part.approval;
-	if (isFirst && (decision.choice === 'script' || decision.choice === 'skill')) {
+	if (isFirst && isLasting) {
 		await store.approvals.grant({ skill, script: decision.choice === 'skill' ? '' : script, digest }, now);
 	}
 	changes.announce(conversationId);

@@ -7,6 +7,7 @@ import {
 	type Task,
 	type TaskStatus
 } from '@a2a-js/sdk';
+import { isBuiltinCall } from '../../../shared/builtins.ts';
 import type { Approval, Message, MessageStatus } from '../../../shared/message.ts';
 import { dataPart, messageOf, textPart } from './parts.ts';
 import type { TaskSource } from './task-source.ts';
@@ -68,7 +69,7 @@ function questionParts(open: readonly Approval[]): Part[] {
 	const interrupts = open.map(({ interruptId, skill, script, args, reason, trust, missing }) => ({
 		...{ interruptId, skill, script, args, reason },
 		...(missing ? { missing } : {}),
-		choices: trust ? ['once', 'deny'] : CHOICES
+		choices: trust || isBuiltinCall({ skill, script }) ? ['once', 'deny'] : CHOICES
 	}));
 	const reasons = open.map(({ reason }) => reason).join('\n');
 	const advice =

@@ -130,7 +130,11 @@ export function readCall(text: string): RpcCall | RpcError {
 		return rpcError(null, A2A_ERROR_CODE.PARSE_ERROR, 'The body is not JSON.');
 	}
 	if (isNestedDeeperThan(MAX_NESTING, json)) {
-		return rpcError(null, A2A_ERROR_CODE.INVALID_REQUEST, `The body is nested deeper than ${MAX_NESTING} levels.`);
+		return rpcError(
+			idOf(json),
+			A2A_ERROR_CODE.INVALID_REQUEST,
+			`The body is nested deeper than ${MAX_NESTING} levels.`
+		);
 	}
 	const sent = envelope.safeParse(json);
 	if (!sent.success) {

@@ -8,7 +8,6 @@ import { readText } from '../../read-text.ts';
 type Messages = { readonly body: unknown };
 
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Deeper than any message, and shallower than what breaks those who walk through it. */
 
 const PARSE_ERROR = -32_700;
 export const INVALID_REQUEST = -32_600;
@@ -38,7 +37,9 @@ export async function readMessages(request: Request): Promise<Messages | Respons
 		}
 		return rpcError(400, PARSE_ERROR, 'The body is not valid JSON.');
 	}
-	if (isNestedDeeperThan(MAX_NESTING, body)) return rpcError(400, INVALID_REQUEST, 'The body is nested too deeply.');
+	if (isNestedDeeperThan(MAX_NESTING, body)) {
+		return rpcError(400, INVALID_REQUEST, `The body is nested deeper than ${MAX_NESTING} levels.`);
+	}
 	const messages = Array.isArray(body) ? (body as unknown[]) : [body];
 	const wrong = messages.length === 0 ? [undefined] : messages.filter((message) => !isMessage(message));
 	if (wrong.length === 0) return { body };

@@ -91,7 +91,7 @@ async function executeSkill(
 	const apiKeyId = peer.caller.apiKeyId ?? wanted.apiKeyId;
 	const sessionId = wanted.sessionId ?? peer.sessionId;
 	const asked = { ...withOnlyTool(context, wanted), sessionId, ...(apiKeyId === undefined ? {} : { apiKeyId }) };
-	return context.lanes.run({ client: clientOf(peer.caller, sessionId), lane: skillName, signal }, async () => {
+	return context.lanes.run({ client: clientOf(peer.caller, peer.sessionId), lane: skillName, signal }, async () => {
 		const { execution, result } = await runAdHoc(context.adHoc, asked, signal, {
 			onEvent,
 			check: async (run) => orThrow(await refusalOf(run, context)),

@@ -1,14 +1,13 @@
 /** What may be asked of `POST /v1/responses`: `CreateResponseBody` of Open Responses, checked (FEATURES F12). */
 import { z } from 'zod';
 import { MAX_MODEL_ID, REASONING_EFFORTS } from '../../../shared/model-values.ts';
-import { isNestedDeeperThan } from '../../../shared/nesting.ts';
+import { isNestedDeeperThan, MAX_NESTING } from '../../../shared/nesting.ts';
 import { ApiError } from './errors.ts';
 
 const MAX_TEXT = 10_485_760;
 const MAX_IMAGE = 20_971_520;
 const MAX_FILE = 33_554_432;
 /** What lies in each other deeper than this, no schema and no message needs; writing it would exhaust the stack. */
-const MAX_DEPTH = 64;
 
 const longText = z.string().max(MAX_TEXT);
 const callId = z.string().min(1).max(64);
@@ -195,8 +194,8 @@ export function checkBody<Schema extends z.ZodType>(schema: Schema, body: unknow
 	if (typeof body !== 'object' || body === null || Array.isArray(body)) {
 		throw new ApiError(400, 'The body must be a JSON object.', { code: 'invalid_type' });
 	}
-	if (isNestedDeeperThan(MAX_DEPTH, body)) {
-		throw new ApiError(400, `The body is nested deeper than ${MAX_DEPTH} levels.`, { code: 'invalid_value' });
+	if (isNestedDeeperThan(MAX_NESTING, body)) {
+		throw new ApiError(400, `The body is nested deeper than ${MAX_NESTING} levels.`, { code: 'invalid_value' });
 	}
 	const parsed = schema.safeParse(body);
 	if (parsed.success) return parsed.data;
