@@ -1,5 +1,7 @@
 /** What can be done with messages that are there (F14): asked otherwise, answered anew, continued, forked, removed. */
-import { gate, text } from '../support/model-server.ts';
+import { randomUUID } from 'node:crypto';
+import type { Locator, Page } from '@playwright/test';
+import { gate, text, type ModelServer } from '../support/model-server.ts';
 import { expect } from './app.ts';
 import { answers, ask, questions, test } from './played-model.ts';
 
@@ -111,12 +113,9 @@ test('F14: an answer can be continued in a conversation of its own', async ({ pa
 	await expect(answers(page)).toHaveCount(2);
 });
 
-test('F14: what came earlier is there when one scrolls up, and what is read stays where it is', async ({
-	page,
-	app,
-	model
-}) => {
-	const threadId = `long-${Date.now()}`;
+/** A conversation that does not fit into what a page loads first. */
+async function longConversation(page: Page, app: { url: string }, model: ModelServer): Promise<string> {
+	const threadId = `long-${randomUUID()}`;
 	for (let number = 1; number <= 35; number++) {
 		model.push(text(`Answer ${number}.`));
 		const message = { id: `${threadId}-${number}`, role: 'user', content: `Question ${number}` };
@@ -127,19 +126,28 @@ test('F14: what came earlier is there when one scrolls up, and what is read stay
 		});
 		expect(await response.text()).toContain('RUN_FINISHED');
 	}
-	await page.goto(`${app.url}/c/${threadId}`);
+	return `${app.url}/c/${threadId}`;
+}
+
+const topOf = (element: Locator): Promise<number> => element.evaluate((seen) => seen.getBoundingClientRect().top);
+
+test('F14: what came earlier is there when one scrolls up, and what is read stays where it is', async ({
+	page,
+	app,
+	model
+}) => {
+	await page.goto(await longConversation(page, app, model));
 	await expect(questions(page).last()).toContainText('Question 35');
+	await expect(questions(page).last()).toBeInViewport();
 	await expect(page.getByTestId('load-earlier')).toHaveCount(1);
 	const shown = await questions(page).count();
 	expect(shown).toBeLessThan(35);
 
 	const seen = questions(page).filter({ has: page.getByText(`Question ${36 - shown}`, { exact: true }) });
 	await page.getByTestId('messages').evaluate((list) => (list.scrollTop = 0));
-	const before = await seen.evaluate((element) => element.getBoundingClientRect().top);
+	const before = await topOf(seen);
 	await expect(questions(page)).not.toHaveCount(shown);
-	await expect
-		.poll(async () => Math.abs((await seen.evaluate((element) => element.getBoundingClientRect().top)) - before))
-		.toBeLessThan(60);
+	await expect.poll(async () => Math.abs((await topOf(seen)) - before)).toBeLessThan(60);
 
 	await expect(async () => {
 		await page.getByTestId('messages').evaluate((list) => (list.scrollTop = 0));
@@ -148,4 +156,35 @@ test('F14: what came earlier is there when one scrolls up, and what is read stay
 	}).toPass();
 	await expect(questions(page)).toHaveCount(35);
 	await expect(questions(page).first()).toContainText('Question 1');
+});
+
+test('F14: whoever scrolls on while earlier messages are fetched stays where they are by then', async ({
+	page,
+	app,
+	model
+}) => {
+	const address = await longConversation(page, app, model);
+	const asked = gate();
+	const held = gate();
+	await page.route(/\/messages\?before=/, async (route) => {
+		asked.open();
+		await held.opened;
+		await route.continue();
+	});
+	await page.goto(address);
+	await expect(questions(page).last()).toContainText('Question 35');
+	await expect(questions(page).last()).toBeInViewport();
+	const shown = await questions(page).count();
+	const list = page.getByTestId('messages');
+	await list.evaluate((element) => (element.scrollTop = 0));
+	await asked.opened;
+	// The wheel has not come to its end yet.
+	await list.evaluate((element) => (element.scrollTop = 400));
+	const seen = questions(page).filter({ has: page.getByText(`Question ${38 - shown}`, { exact: true }) });
+	await expect(seen).toBeInViewport();
+	const before = await topOf(seen);
+	held.open();
+	await expect(questions(page)).not.toHaveCount(shown);
+	await expect.poll(async () => Math.abs((await topOf(seen)) - before)).toBeLessThan(60);
+	await expect(seen).toBeInViewport();
 });

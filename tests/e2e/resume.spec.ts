@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { call, gate, response, text } from '../support/model-server.ts';
 import { expect } from './app.ts';
-import { answers, ask, test } from './played-model.ts';
+import { answers, ask, questions, test } from './played-model.ts';
 
 const shownBy = (part: string) => `[data-testid=${part}]`;
 
@@ -131,4 +131,36 @@ test('F14: a cursor from the future, or of another run, gets the whole run', asy
 	const whole = await read('0');
 	expect(whole).toContain('RUN_FINISHED');
 	for (const cursor of ['999999', '-1', '1.5', 'of-another-run']) expect(await read(cursor)).toBe(whole);
+});
+
+test('F14: a new conversation that is reloaded before it has an address is the same one, and what was sent is not in the box', async ({
+	page,
+	app,
+	model
+}) => {
+	model.push(text('Here you are.'), text('And here.'));
+	const held = gate();
+	// The server has taken the message; the page does not hear of it any more.
+	await page.route('**/api/chat', async (route) => {
+		const answer = await route.fetch();
+		await held.opened;
+		await route.fulfill({ response: answer }).catch(() => undefined);
+	});
+	await page.goto(app.url);
+	const number = model.requests.length + 1;
+	await ask(page, 'a first message');
+	await model.received(number);
+	expect(new URL(page.url()).pathname).toBe('/');
+	await page.reload();
+	held.open();
+	await page.waitForURL(/\/c\//);
+	await expect(questions(page)).toHaveText([/a first message/]);
+	await expect(answers(page)).toHaveText([/Here you are\./]);
+	await expect(page.getByTestId('composer-input')).toHaveValue('');
+	await page.unroute('**/api/chat');
+	await ask(page, 'a second one');
+	await expect(answers(page)).toHaveText([/Here you are\./, /And here\./]);
+	await page.goto(app.url);
+	await expect(page.getByTestId('composer-input')).toBeVisible();
+	await expect(answers(page)).toHaveCount(0);
 });

@@ -24,6 +24,58 @@ test('a draft is there when its conversation is opened again, and gone when it i
 	expect(open().text).toBe('');
 });
 
+test('what was sent by a page that ended meanwhile is no draft where it has arrived, and one where it has not', () => {
+	const draft = open();
+	draft.text = 'on its way';
+	draft.take();
+	draft.sendingAs('m1');
+	const next = open();
+	// The page saves it when it is opened.
+	next.save();
+	expect(next.drop(['another'])).toBe(false);
+	expect(next.text).toBe('on its way');
+	expect(next.drop(['another', 'm1'])).toBe(true);
+	expect(next.text).toBe('');
+	expect(hasDraft('c')).toBe(false);
+});
+
+test('what somebody has gone on writing stays, whatever became of what was sent', () => {
+	const draft = open();
+	draft.text = 'on its way';
+	draft.take();
+	draft.sendingAs('m1');
+	const next = open();
+	next.text = 'on its way, and more';
+	expect(next.drop(['m1'])).toBe(false);
+	expect(open().drop(['m1'])).toBe(false);
+	expect(open().text).toBe('on its way, and more');
+});
+
+test('what came back because nobody answered goes when it turns out to have arrived', () => {
+	const draft = open();
+	draft.text = 'no answer';
+	const question = draft.take();
+	draft.sendingAs('m1');
+	draft.restore(question);
+	expect(draft.text).toBe('no answer');
+	const next = open();
+	for (const one of [draft, next]) {
+		expect(one.drop(['m1'])).toBe(true);
+		expect(one.text).toBe('');
+	}
+});
+
+test('what came back before something that was written since stays with it', () => {
+	const draft = open();
+	draft.text = 'no answer';
+	const question = draft.take();
+	draft.sendingAs('m1');
+	draft.text = 'more';
+	draft.restore(question);
+	expect(draft.drop(['m1'])).toBe(false);
+	expect(draft.text).toBe('no answer\n\nmore');
+});
+
 test('what is written here is not changed by another tab, and neither removes the other’s', () => {
 	const here = open();
 	here.text = 'here';
@@ -38,7 +90,7 @@ test('at most 50 are kept: the oldest goes', () => {
 	vi.useFakeTimers();
 	for (let number = 0; number < 52; number++) {
 		vi.setSystemTime(number * 1000);
-		new DraftStore(`c${number}`).write({ text: 'x', files: [], pins: [] });
+		new DraftStore(`c${number}`).write({ text: 'x', files: [], pins: [], sentAs: null });
 	}
 	vi.useRealTimers();
 	const kept = Array.from({ length: 52 }, (_, number) => hasDraft(`c${number}`));

@@ -28,6 +28,10 @@ export class Draft {
 	readonly #conversationId: string;
 	readonly #client: Client;
 	readonly #pinHost: PinHost | null;
+	/** What is in the box was sent under this id, and nobody has heard whether it arrived. */
+	#sentAs: string | null;
+	/** The id of what was taken last. */
+	#lastId: string | null = null;
 	#text = $state('');
 	attachments = $state.raw<Attachment[]>([]);
 	/** Why not all that was chosen is here. */
@@ -40,6 +44,7 @@ export class Draft {
 		this.#pinHost = pinHost;
 		const stored = this.#store.read();
 		this.#text = stored.text;
+		this.#sentAs = stored.sentAs;
 		this.attachments = stored.files.map(({ path, bytes }) => Attachment.stored(path, bytes));
 		for (const name of stored.pins) pinHost?.pinByName(name);
 	}
@@ -61,6 +66,7 @@ export class Draft {
 	}
 
 	set text(text: string) {
+		if (text !== this.#text) this.#sentAs = null;
 		this.#text = text;
 		this.save();
 	}
@@ -74,6 +80,7 @@ export class Draft {
 		this.problem = chosen.length < files.length ? composerText.tooManyFiles(MAX_FILES) : null;
 		const names = chosen.map(({ path }) => path.split('/').map(safeName).join('/'));
 		const paths = uniqueNames(names, [...taken, ...this.attachments.map(({ path }) => path)]);
+		this.#sentAs = null;
 		const added = chosen.map(({ file }, index) => Attachment.of(file, paths[index] ?? safeName(file.name), pastedText));
 		this.attachments = [...this.attachments, ...added];
 		for (let count = 0; count < MAX_UPLOADS; count++) void this.#uploadEach(added);
@@ -89,6 +96,7 @@ export class Draft {
 	/** Adds a file that is in the workspace already. */
 	mention(path: string, bytes: number): void {
 		if (this.attachments.some((attachment) => attachment.path === path)) return;
+		this.#sentAs = null;
 		this.attachments = [...this.attachments, Attachment.stored(path, bytes)];
 		this.save();
 	}
@@ -103,6 +111,7 @@ export class Draft {
 	remove(attachment: Attachment): void {
 		attachment.dispose();
 		this.problem = null;
+		this.#sentAs = null;
 		this.attachments = this.attachments.filter((other) => other !== attachment);
 		this.save();
 	}
@@ -113,7 +122,21 @@ export class Draft {
 		this.#text = '';
 		this.attachments = [];
 		this.problem = null;
+		this.#sentAs = null;
 		return question;
+	}
+
+	/** What was taken is on its way: should this page end before it has arrived, the next one finds it under this id. */
+	sendingAs(messageId: string): void {
+		this.#lastId = messageId;
+		this.#store.mark(messageId);
+	}
+
+	/** Empties the box of what is among these messages already. True when it was. */
+	drop(messageIds: readonly string[]): boolean {
+		if (this.#sentAs === null || !messageIds.includes(this.#sentAs)) return false;
+		this.clear();
+		return true;
 	}
 
 	/** The message has arrived: what is kept of it goes. */
@@ -129,16 +152,18 @@ export class Draft {
 		return question;
 	}
 
-	/** Puts a message that could not be sent back, before what has been written since. */
+	/** Puts a message that could not be sent back, before what has been written since. It may have arrived all the same. */
 	restore(question: Question): void {
+		this.#sentAs = this.isEmpty ? this.#lastId : null;
 		this.attachments = [...question.attachments, ...this.attachments];
-		this.text = this.#text.trim() === '' ? question.text : `${question.text}\n\n${this.#text}`;
+		this.#text = this.#text.trim() === '' ? question.text : `${question.text}\n\n${this.#text}`;
+		this.save();
 	}
 
 	/** Keeps what is in the box now, and nothing else. */
 	save(): void {
 		const files = this.attachments.filter(({ state }) => state === 'ready').map(({ path, bytes }) => ({ path, bytes }));
-		this.#store.write({ text: this.#text, files, pins: this.#pinHost?.pins ?? [] });
+		this.#store.write({ text: this.#text, files, pins: this.#pinHost?.pins ?? [], sentAs: this.#sentAs });
 	}
 
 	dispose(): void {

@@ -7,6 +7,8 @@ export interface StoredDraft {
 	files: { path: string; bytes: number }[];
 	/** Names of skills that are to be pinned with it. */
 	pins: string[];
+	/** The id under which it was sent; null unless it is perhaps under way. */
+	sentAs: string | null;
 }
 
 const PREFIX = 'draft:';
@@ -30,8 +32,14 @@ export class DraftStore {
 
 	read(): StoredDraft {
 		this.#known = readStored('local', this.#key);
-		const { text, files, pins } = parse(this.#known) ?? { text: '', files: [], pins: [] };
-		return { text, files, pins };
+		const { text, files, pins, sentAs } = parse(this.#known) ?? { text: '', files: [], pins: [], sentAs: null };
+		return { text, files, pins, sentAs };
+	}
+
+	/** What is stored is on its way as this message. */
+	mark(messageId: string): void {
+		const draft = parse(this.#known);
+		if (draft && readStored('local', this.#key) === this.#known) this.#put({ ...draft, sentAs: messageId });
 	}
 
 	write(draft: StoredDraft): void {
@@ -43,6 +51,10 @@ export class DraftStore {
 			return;
 		}
 		if (stored === null) makeRoom();
+		this.#put(draft);
+	}
+
+	#put(draft: StoredDraft): void {
 		this.#known = JSON.stringify({ ...draft, at: Date.now() });
 		writeStored('local', this.#key, this.#known);
 	}
@@ -67,10 +79,14 @@ function parse(json: string | null): (StoredDraft & { at: number }) | null {
 		if (error instanceof SyntaxError) return null;
 		throw error;
 	}
-	const { text, files, pins, at } = (value ?? {}) as Record<string, unknown>;
+	const { text, files, pins, sentAs, at } = (value ?? {}) as Record<string, unknown>;
 	if (typeof text !== 'string' || !Array.isArray(files) || !Array.isArray(pins)) return null;
 	const names = pins.filter((pin) => typeof pin === 'string');
-	return { text, files: files.filter(isFile), pins: names, at: typeof at === 'number' ? at : 0 };
+	return {
+		...{ text, files: files.filter(isFile), pins: names },
+		sentAs: typeof sentAs === 'string' ? sentAs : null,
+		at: typeof at === 'number' ? at : 0
+	};
 }
 
 function isFile(value: unknown): value is StoredDraft['files'][number] {

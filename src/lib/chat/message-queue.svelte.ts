@@ -20,6 +20,7 @@ export class MessageQueue {
 	async add(text: string, files: string[], isUrgent = false): Promise<boolean> {
 		const message = this.#messageOf(text, files);
 		this.#unconfirmed = message;
+		this.#host.draft.sendingAs(message.id);
 		this.items = [...this.items, message];
 		let isWaiting = false;
 		const isTaken = await this.#host.attempt(async () => {

@@ -1,11 +1,13 @@
 /** What the parts of a session may do with the whole. */
 import type { Client } from './client.ts';
+import type { Draft } from './draft.svelte.ts';
 import type { MessageEntry } from './message-entry.svelte.ts';
 
 export interface SessionHost {
 	/** The conversation's. */
 	readonly id: string;
 	readonly client: Client;
+	readonly draft: Pick<Draft, 'sendingAs'>;
 	entries: MessageEntry[];
 	/** May messages be asked otherwise, answered anew, left out? */
 	readonly isIdle: boolean;

@@ -192,6 +192,7 @@ export class ChatSession {
 		const props = { ...(this.phase === 'new' ? this.choices.props : {}), ...(pins.length > 0 ? { pins } : {}) };
 		const input = this.#starter.inputOf(this.id, { text, files: pathsOf(question) }, props);
 		const entry = new MessageEntry({ ...userMessageOf(input), parentId: this.entries.at(-1)?.message.id ?? null });
+		this.draft.sendingAs(entry.message.id);
 		this.entries = [...this.entries, entry];
 		this.isSending = true;
 		this.askedCount++;
@@ -239,6 +240,8 @@ export class ChatSession {
 		this.history.update(detail, this.entries.slice(0, this.entries.length - messages.length));
 		this.queue.items = queue;
 		this.usage = usage;
+		const { pins } = this.skills;
+		if (this.draft.drop([...messages, ...queue].map(({ id }) => id))) void this.skills.sent(pins);
 		this.choices.show(detail);
 		this.#readMark.show(detail.isUnread);
 		void this.skills.refresh();
