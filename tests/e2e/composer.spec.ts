@@ -127,6 +127,7 @@ test('F7: a skill chosen by keyboard goes with each message until it is unpinned
 	expect(await instructions(number)).not.toContain('PLUGH');
 	await finish(page, 1);
 	await expect(chip).toHaveAttribute('data-state', 'pinned');
+	await page.waitForURL(/\/c\//);
 	await page.reload();
 	await expect(chip).toHaveAttribute('data-state', 'pinned');
 

@@ -102,5 +102,5 @@ test('a reload shows the same conversation', async ({ page, app }) => {
 	const before = await answer.innerText();
 	await page.reload();
 	await expect(answer).toHaveAttribute('data-status', 'complete');
-	expect(await answer.innerText()).toBe(before);
+	await expect.poll(() => answer.innerText()).toBe(before);
 });

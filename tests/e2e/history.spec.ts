@@ -88,10 +88,12 @@ test('F14: an answer that was stopped goes on where it was, in the same place', 
 	await expect(answers(page)).toContainText('The beginning');
 	await expect(answers(page)).toContainText('and the end.');
 	await expect(answers(page)).toHaveCount(1);
+	// The last of its figures.
+	await expect(answers(page).getByTestId('context-gauge')).toBeVisible();
 	const before = await answers(page).innerText();
 	await page.reload();
 	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
-	expect(await answers(page).innerText()).toBe(before);
+	await expect.poll(() => answers(page).innerText()).toBe(before);
 });
 
 test('F14: an answer can be continued in a conversation of its own', async ({ page, app, model }) => {

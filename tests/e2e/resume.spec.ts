@@ -164,3 +164,36 @@ test('F14: a new conversation that is reloaded before it has an address is the s
 	await expect(page.getByTestId('composer-input')).toBeVisible();
 	await expect(answers(page)).toHaveCount(0);
 });
+
+test('F14: nor is it lost where the code of its address comes late', async ({ page, browser, app, model }) => {
+	model.push(text('Here you are.'));
+	const nameOf = (url: string): string => new URL(url).pathname;
+	const ofConversations = new Set<string>();
+	const other = await browser.newPage();
+	other.on('request', (request) => ofConversations.add(nameOf(request.url())));
+	await other.goto(`${app.url}/c/none`);
+	await expect(other.getByTestId('new-chat').first()).toBeVisible();
+	await other.close();
+
+	const late = gate();
+	let isOpened = false;
+	await page.route('**/nodes/*.js', async (route) => {
+		// The page of new conversations itself is the last part of what it needs.
+		const isShared = ofConversations.has(nameOf(route.request().url()));
+		if (isShared && isOpened) await late.opened;
+		isOpened ||= !isShared;
+		await route.continue();
+	});
+	await page.goto(app.url);
+	await ask(page, 'a first message');
+	await expect(answers(page)).toHaveText([/Here you are\./]);
+	expect(new URL(page.url()).pathname).toBe('/');
+	const reloaded = page.reload();
+	await page.waitForEvent('framenavigated');
+	late.open();
+	await reloaded;
+	await page.waitForURL(/\/c\//);
+	await expect(questions(page)).toHaveText([/a first message/]);
+	await expect(answers(page)).toHaveText([/Here you are\./]);
+	await expect(page.getByTestId('composer-input')).toHaveValue('');
+});
