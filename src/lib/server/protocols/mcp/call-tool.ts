@@ -1,11 +1,18 @@
 /** A tool call, from its name to its result; what goes wrong is a result that the model reads (FEATURES E15, D24). */
-import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
+import {
+	ProtocolError,
+	ProtocolErrorCode,
+	type CallToolResult,
+	type InputRequiredResult
+} from '@modelcontextprotocol/server';
 import { AppError } from '../../../shared/errors.ts';
 import { isRecord } from '../../skills/operations.ts';
 import { renderLoadedSkill } from '../../skills/prompt.ts';
 import type { SkillSnapshot } from '../../skills/registry.ts';
 import type { PlannedRun, ToolOutcome } from '../../skills/session.ts';
 import { LOAD_SKILL } from '../../skills/tools.ts';
+import { SkillError } from '../../skills/types.ts';
+import { askFor, ConsentNeeded } from './consent.ts';
 import { RESERVED, ownToolOf, scopeOf } from './definitions.ts';
 import { clientOf, TooManyCalls } from './lanes.ts';
 import { callOwnTool, type OwnCall } from './own-tools.ts';
@@ -14,12 +21,12 @@ import { refusalOf } from './refusals.ts';
 import { findNamed } from './resources.ts';
 import { hasScope, lackOf, viewFor } from './view.ts';
 
-/** @throws ProtocolError for a tool that is not there; nothing else */
+/** Answers with a question where somebody must be asked first. @throws ProtocolError for a tool that is not there; nothing else */
 export async function callTool(
 	context: McpContext,
 	{ name, arguments: args = {} }: { name: string; arguments?: Record<string, unknown> | undefined },
 	call: OwnCall
-): Promise<CallToolResult> {
+): Promise<CallToolResult | InputRequiredResult> {
 	try {
 		const own = ownToolOf(name);
 		if (own === null) return await callSkillTool(context, { name, args }, call);
@@ -33,6 +40,10 @@ export async function callTool(
 		};
 	} catch (error) {
 		if (error instanceof ProtocolError) throw error;
+		if (error instanceof ConsentNeeded) return askFor(error);
+		if (error instanceof SkillError) {
+			return failure({ error: error.type, message: error.message, hint: error.hint });
+		}
 		if (error instanceof AppError) {
 			return failure({ error: error.code, message: error.message, hint: error.hint });
 		}
@@ -51,7 +62,7 @@ function failed({ result }: Record<string, unknown>): boolean {
 async function callSkillTool(
 	context: McpContext,
 	{ name, args }: { name: string; args: Record<string, unknown> },
-	{ peer, signal, onEvent }: OwnCall
+	{ peer, consent, signal, onEvent }: OwnCall
 ): Promise<CallToolResult> {
 	const { caller, sessionId } = peer;
 	const { session, library } = viewFor(context, caller, RESERVED);
@@ -62,7 +73,7 @@ async function callSkillTool(
 	const scope = run === null ? 'read' : 'execute';
 	if (!hasScope(caller, scope)) return failure({ error: 'forbidden', message: lackOf(scope) });
 	if (name === LOAD_SKILL.name && !hasScope(caller, 'execute')) return instructionsOnly(library, args);
-	const refusal = run && (await refusalOf(run, context));
+	const refusal = run && (await refusalOf(run, context, { peer, consent }));
 	if (refusal) return failure({ error: 'NotTrusted', ...refusal });
 	const apiKeyId = caller.apiKeyId ?? undefined;
 	const cwd = context.adHoc.workspaceOf(apiKeyId, sessionId);

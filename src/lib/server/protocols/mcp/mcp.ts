@@ -12,6 +12,7 @@ import {
 import { serveStdio, type StdioServerHandle } from '@modelcontextprotocol/server/stdio';
 import { API_SCOPES } from '../../../shared/api-keys.ts';
 import { isRecord } from '../../skills/operations.ts';
+import { createQuestions } from './consent.ts';
 import { createLanes } from './lanes.ts';
 import { readMessages, rpcError } from './messages.ts';
 import type { McpCaller, McpContext, McpParts } from './parts.ts';
@@ -44,7 +45,7 @@ const GATHER_MS = 50;
 
 export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 	const { maxSessions = 500, idleMs = 30 * 60_000, graceMs = 10_000, now = () => performance.now() } = options;
-	const context: McpContext = { ...parts, lanes: createLanes() };
+	const context: McpContext = { ...parts, lanes: createLanes(), questions: createQuestions() };
 	const local = new Set<Server>();
 	const handles = new Set<StdioServerHandle>();
 	const closing = new AbortController();

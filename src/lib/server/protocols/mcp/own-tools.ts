@@ -11,10 +11,9 @@ import type { Skill, SkillEvent } from '../../skills/types.ts';
 import { skillsEnableInput, skillsExecuteInput, skillsExecutionsInput, skillsListInput } from './definitions.ts';
 import { clientOf } from './lanes.ts';
 import type { McpCaller, McpContext, McpPeer } from './parts.ts';
-import { refusalOf, refusalOfBuiltin, type Refusal } from './refusals.ts';
+import { refusalOf, refusalOfBuiltin, type Asking, type Refusal } from './refusals.ts';
 
-export interface OwnCall {
-	peer: McpPeer;
+export interface OwnCall extends Asking {
 	signal: AbortSignal;
 	onEvent: (event: SkillEvent) => void;
 }
@@ -82,7 +81,7 @@ function requireSeen(parts: LookupParts, skillId: string, { apiKeyId }: McpCalle
 async function executeSkill(
 	context: McpContext,
 	wanted: z.infer<typeof skillsExecuteInput>,
-	{ peer, signal, onEvent }: OwnCall
+	{ peer, consent, signal, onEvent }: OwnCall
 ): Promise<Answer> {
 	const { script, tool, skillName } = wanted;
 	if (script !== undefined && tool !== undefined) {
@@ -94,8 +93,8 @@ async function executeSkill(
 	return context.lanes.run({ client: clientOf(peer.caller, peer.sessionId), lane: skillName, signal }, async () => {
 		const { execution, result } = await runAdHoc(context.adHoc, asked, signal, {
 			onEvent,
-			check: async (run) => orThrow(await refusalOf(run, context)),
-			checkBuiltin: (name) => orThrow(refusalOfBuiltin(name, context))
+			check: async (run) => orThrow(await refusalOf(run, context, { peer, consent })),
+			checkBuiltin: (name) => orThrow(refusalOfBuiltin(name, wanted.input, context, { peer, consent }))
 		});
 		return { execution: toRecord(execution), result };
 	});

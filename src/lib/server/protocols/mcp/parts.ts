@@ -8,13 +8,14 @@ import type { SkillModes } from '../../runs/skill-modes.ts';
 import type { SkillRevisions } from '../../runs/skill-revisions.ts';
 import type { SkillsProvider } from '../../skills/provider.ts';
 import type { Store } from '../../store/store.ts';
+import type { Questions } from './consent.ts';
 import type { Lanes } from './lanes.ts';
 
 export interface McpParts {
 	skills: Pick<SkillsProvider, 'registry' | 'createSession'>;
 	modes: SkillModes;
 	approvals: ApprovalPolicy;
-	/** `ask`: whoever manages the server wants to be asked before each script, and nobody is there to be. */
+	/** `ask`: whoever manages the server wants somebody to be asked before each script. */
 	approvalMode: 'ask' | 'auto';
 	adHoc: AdHocParts;
 	lister: Pick<SkillLister, 'list'>;
@@ -39,4 +40,5 @@ export interface McpPeer {
 /** The parts, and what all connections share. */
 export interface McpContext extends McpParts {
 	lanes: Lanes;
+	questions: Questions;
 }

@@ -1,29 +1,62 @@
-/** What would have to be asked is refused here, for nobody is there to answer, with where to allow it (FEATURES C16, F3). */
+/** What must be asked about is asked through the client, or refused with where to allow it (FEATURES C16, F3). */
 import type { PlannedRun } from '../../skills/session.ts';
-import type { McpParts } from './parts.ts';
+import { requireConsent, type Consent } from './consent.ts';
+import { clientOf } from './lanes.ts';
+import type { McpContext, McpPeer } from './parts.ts';
 
 export interface Refusal {
 	message: string;
 	hint: string;
 }
 
-const ASKED_BEFORE = 'or start the server with SKILLS_APPROVAL=auto.';
-
-/** null where the run needs no asking. */
-export async function refusalOf(run: PlannedRun, { approvals }: Pick<McpParts, 'approvals'>): Promise<Refusal | null> {
-	const question = await approvals.request(run, null);
-	if (question === null) return null;
-	const page = `/skills/${encodeURIComponent(run.skill.name)}`;
-	const hint = question.trust
-		? `Somebody who manages this server must look at what the skill contains, and trust it there: on its page, ${page}.`
-		: question.missing
-			? `Whoever manages this server can set them on the skill’s page, ${page}.`
-			: `This server asks before each script. Run it once in the chat and choose “always”, ${ASKED_BEFORE}`;
-	return { message: question.reason, hint };
+/** Who would have to be asked. */
+export interface Asking {
+	peer: McpPeer;
+	consent: Consent;
 }
 
-/** The skills of the server itself have no files that could be trusted. */
-export function refusalOfBuiltin(name: string, { approvalMode }: Pick<McpParts, 'approvalMode'>): Refusal | null {
+const ASKED_BEFORE = 'or start the server with SKILLS_APPROVAL=auto.';
+
+/** null where the run needs no asking, or was allowed. @throws ConsentNeeded; SkillError `ApprovalDenied` */
+export async function refusalOf(
+	run: PlannedRun,
+	{ approvals, questions }: Pick<McpContext, 'approvals' | 'questions'>,
+	{ peer, consent }: Asking
+): Promise<Refusal | null> {
+	const question = await approvals.request(run, null);
+	if (question === null) return null;
+	const { reason, digest, trust, missing } = question;
+	if (consent.canAsk) {
+		const { skill, script, args } = run;
+		const subject = [clientOf(peer.caller, peer.sessionId), skill.name, script, args, digest];
+		requireConsent(consent, questions, { reason, args, subject });
+		return null;
+	}
+	const page = `/skills/${encodeURIComponent(run.skill.name)}`;
+	const hint = trust
+		? `Somebody who manages this server must look at what the skill contains, and trust it there: on its page, ${page}.`
+		: missing
+			? `Whoever manages this server can set them on the skill’s page, ${page}.`
+			: `This server asks before each script. Run it once in the chat and choose “always”, ${ASKED_BEFORE}`;
+	return { message: reason, hint };
+}
+
+/** The skills of the server itself have no files that could be trusted. Throws as `refusalOf` does. */
+export function refusalOfBuiltin(
+	name: string,
+	input: unknown,
+	{ approvalMode, questions }: Pick<McpContext, 'approvalMode' | 'questions'>,
+	{ peer, consent }: Asking
+): Refusal | null {
 	if (approvalMode === 'auto') return null;
+	if (consent.canAsk) {
+		const subject = [clientOf(peer.caller, peer.sessionId), name, input];
+		requireConsent(consent, questions, {
+			reason: `“${name}”, a skill of this server, is to be run.`,
+			args: input,
+			subject
+		});
+		return null;
+	}
 	return { message: `“${name}” would have to be asked about.`, hint: `Use it in the chat, ${ASKED_BEFORE}` };
 }

@@ -1,9 +1,16 @@
 /** One MCP server instance: for one session of 2025 clients, or one request of 2026 ones (FEATURES E15). */
 import { z } from 'zod';
-import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@modelcontextprotocol/server';
+import {
+	isInputRequiredResult,
+	ProtocolError,
+	ProtocolErrorCode,
+	Server,
+	type ServerContext
+} from '@modelcontextprotocol/server';
 import { renderCatalog } from '../../skills/catalog.ts';
 import { callTool } from './call-tool.ts';
 import { complete } from './completions.ts';
+import { readConsent } from './consent.ts';
 import { listTools, outputSchemaOf, RESERVED } from './definitions.ts';
 import type { McpContext, McpPeer } from './parts.ts';
 import { reportProgress } from './progress.ts';
@@ -56,9 +63,11 @@ export function createMcpServer(context: McpContext, { peerOf, first, isModern }
 	server.setRequestHandler('tools/call', async ({ params }, handled) => {
 		const progress = reportProgress(handled);
 		const { signal } = handled.mcpReq;
-		const call = { peer: peerOf(handled), signal, onEvent: progress.onEvent };
+		const consent = readConsent(server, handled);
+		const call = { peer: peerOf(handled), consent, signal, onEvent: progress.onEvent };
 		const result = await callTool(context, params, call);
 		await progress.flush();
+		if (isInputRequiredResult(result)) return result;
 		return server.projectCallToolResult(result, outputSchemaOf(params.name));
 	});
 	server.setRequestHandler('resources/list', ({ params }, handled) => {
