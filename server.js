@@ -1,7 +1,6 @@
 // Starts the app: builds it when needed, listens, says where, and stops cleanly.
-import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import nodeModule from 'node:module';
 import { createServer as createTcpServer } from 'node:net';
@@ -27,11 +26,12 @@ if (existsSync('.env')) process.loadEnvFile('.env');
 nodeModule.enableCompileCache(`${root}node_modules/.cache/compiled`);
 
 // Before anything else: a server that others would reach without a login must not even begin to listen.
+const { buildIfStale } = await import('./scripts/build.ts');
 const { loadConfig } = await import('./src/lib/server/config.ts');
 const { securityHeaders } = await import('./src/lib/server/access/security-headers.ts');
 const config = orExit(() => loadConfig(process.env));
 
-buildIfStale();
+await buildIfStale();
 
 // Our own doors check host, origin and size; the adapter only has to take the request as it is.
 process.env.BODY_SIZE_LIMIT = 'Infinity';
@@ -204,24 +204,4 @@ function orExit(load) {
 		console.error(`The app could not start: ${/** @type {Error} */ (error).message}`);
 		process.exit(1);
 	}
-}
-
-function buildIfStale() {
-	const built = existsSync(`${root}build/handler.js`) ? statSync(`${root}build/handler.js`).mtimeMs : 0;
-	const sources = ['src', 'static', 'package.json', 'svelte.config.js', 'vite.config.ts'];
-	if (sources.every((source) => newest(`${root}${source}`) <= built)) return;
-	console.log('Building the app; this takes about half a minute and happens after an update only …');
-	const vite = `${root}node_modules/vite/bin/vite.js`;
-	const { status, stdout, stderr } = spawnSync(process.execPath, [vite, 'build'], { cwd: root, encoding: 'utf8' });
-	if (status === 0) return;
-	// Bundlers talk a lot; a newcomer has to read it only when the build failed.
-	console.error(`${stdout}\n${stderr}\nThe app could not be built; the lines above say why.`);
-	process.exit(status ?? 1);
-}
-
-/** @param {string} path @returns {number} */
-function newest(path) {
-	const entry = statSync(path);
-	if (!entry.isDirectory()) return entry.mtimeMs;
-	return Math.max(0, ...readdirSync(path).map((name) => newest(`${path}/${name}`)));
 }

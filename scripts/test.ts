@@ -3,6 +3,7 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { buildAnew } from './build.ts';
 import { runChecks } from './checks.ts';
 import { clearReports, writeResults } from './protocols/results.ts';
 import { root, runTool } from './run-tool.ts';
@@ -58,10 +59,10 @@ async function sandboxAndBuiltTests(): Promise<Totals[]> {
 
 /** Once, here: otherwise each server that a test starts would find the build stale and make its own. */
 async function build(): Promise<boolean> {
-	const { exitCode, output } = await runTool('vite', ['build']);
-	console.log(`${exitCode === 0 ? '✓' : '✗'} build`);
-	if (exitCode !== 0) console.log(output);
-	return exitCode === 0;
+	const failure = await buildAnew().catch((error: Error) => error);
+	console.log(`${failure ? '✗' : '✓'} build`);
+	if (failure) console.log(failure.message);
+	return !failure;
 }
 
 async function crashTests(): Promise<Totals> {

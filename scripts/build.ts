@@ -1,0 +1,118 @@
+/** Builds the app: `npm run build` in any case, `server.js` where the sources are newer. Several at once build it once. */
+
+import { mkdir, open, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { root, runTool } from './run-tool.ts';
+
+const SOURCES = ['src', 'static', 'package.json', 'svelte.config.js', 'vite.config.ts'];
+/** Written last: a build that was broken off has none. */
+const BUILT = join(root, 'build/.built');
+const LOCK = join(root, 'node_modules/.cache/building');
+const LOOK_AGAIN_MS = 200;
+
+export interface BuildOptions {
+	isStale: () => Promise<boolean>;
+	build: () => Promise<void>;
+	/** There while somebody builds, with the id of that process. */
+	lock: string;
+	/** Somebody else builds: called once. */
+	onwait?: () => void;
+}
+
+/** Ends the process when the app cannot be built. */
+export async function buildIfStale(): Promise<void> {
+	const announced = (): Promise<void> => {
+		console.log('Building the app; this takes about half a minute and happens after an update only …');
+		return build();
+	};
+	const onwait = (): void => console.log('Waiting for the app to be built by another process …');
+	await buildOnce({ isStale, build: announced, lock: LOCK, onwait }).catch((error: Error) => {
+		console.error(error.message);
+		process.exit(1);
+	});
+}
+
+/** Builds the app whatever there is. Rejects with what the bundler said. */
+export async function buildAnew(): Promise<void> {
+	await rm(BUILT, { force: true });
+	await buildOnce({ isStale, build, lock: LOCK });
+}
+
+/** Returns when the build is fresh and nobody is at it. Rejects as `build` does. */
+export async function buildOnce({ isStale, build, lock, onwait }: BuildOptions): Promise<void> {
+	let isWaiting = false;
+	for (;;) {
+		if (await isHeld(lock)) {
+			if (!isWaiting) onwait?.();
+			isWaiting = true;
+			await wait(LOOK_AGAIN_MS);
+		} else if (!(await isStale())) return;
+		else if (await take(lock)) {
+			try {
+				// Somebody else may have built it between the look and the lock.
+				if (await isStale()) await build();
+				return;
+			} finally {
+				await rm(lock, { force: true });
+			}
+		}
+	}
+}
+
+/** By a process that is alive; what another has left is removed. */
+async function isHeld(lock: string): Promise<boolean> {
+	const owner = await readFile(lock, 'utf8').catch(() => null);
+	if (owner === null) return false;
+	// Without an id it is being written this moment.
+	if (owner === '' || isAlive(Number(owner))) return true;
+	await rm(lock, { force: true });
+	return false;
+}
+
+async function take(lock: string): Promise<boolean> {
+	await mkdir(dirname(lock), { recursive: true });
+	try {
+		const file = await open(lock, 'wx');
+		await file.writeFile(String(process.pid));
+		await file.close();
+		return true;
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+		return false;
+	}
+}
+
+function isAlive(pid: number): boolean {
+	try {
+		return process.kill(pid, 0);
+	} catch (error) {
+		return (error as NodeJS.ErrnoException).code === 'EPERM';
+	}
+}
+
+async function isStale(): Promise<boolean> {
+	const built = await stat(BUILT).catch(() => null);
+	if (!built) return true;
+	const changed = await Promise.all(SOURCES.map((source) => newest(join(root, source))));
+	return Math.max(...changed) > built.mtimeMs;
+}
+
+async function newest(path: string): Promise<number> {
+	const entry = await stat(path);
+	if (!entry.isDirectory()) return entry.mtimeMs;
+	const inside = await Promise.all((await readdir(path)).map((name) => newest(join(path, name))));
+	return Math.max(0, ...inside);
+}
+
+/** Bundlers talk a lot; a newcomer has to read it only when the build failed. */
+async function build(): Promise<void> {
+	const startedAt = new Date();
+	const { exitCode, output } = await runTool('vite', ['build']);
+	if (exitCode !== 0) throw new Error(`${output}\nThe app could not be built; the lines above say why.`);
+	await writeFile(BUILT, '');
+	// What was changed meanwhile is not in it.
+	await utimes(BUILT, startedAt, startedAt);
+}
+
+if (import.meta.main) await buildAnew();
