@@ -6,6 +6,7 @@ import {
 	type FakeConversations
 } from '../../../tests/support/fake-conversations.ts';
 import { createFakeServices, type FakeServices } from '../../../tests/support/fake-services.ts';
+import type { ConversationDetail, ConversationSummary } from '../shared/api.ts';
 import { ChatApp } from './app.svelte.ts';
 
 let client: FakeClient;
@@ -65,24 +66,43 @@ describe('an answer that ends where nobody looks', () => {
 	});
 });
 
+const detailOf = (summary: ConversationSummary): ConversationDetail => ({
+	...summary,
+	...{ messages: [], hasEarlier: false, alternatives: {}, queue: [], cursor: 0 },
+	...{ usage: null, model: null, effort: null }
+});
+
 test('an answer is read only while its conversation is on the page', async () => {
-	const summary = sampleConversation('a', { isUnread: true });
-	client.conversation = {
-		...summary,
-		...{
-			messages: [],
-			hasEarlier: false,
-			alternatives: {},
-			queue: [],
-			cursor: 0,
-			usage: null,
-			model: null,
-			effort: null
-		}
-	};
+	client.conversation = detailOf(sampleConversation('a', { isUnread: true }));
 	app.open('a');
 	await expect.poll(() => app.session?.phase).toBe('ready');
 	expect(services.changes).toEqual([]);
 	app.show('a');
 	await expect.poll(() => services.changes).toEqual([{ isUnread: false }]);
+});
+
+describe('a new conversation', () => {
+	test('that the page before this one has begun is opened', async () => {
+		sessionStorage.setItem('new-conversation', 'a');
+		client.conversation = detailOf(sampleConversation('a'));
+		app.openNew();
+		expect(app.session?.phase).toBe('new');
+		const stop = app.start();
+		await expect.poll(() => app.session?.phase).toBe('ready');
+		expect(app.session?.id).toBe('a');
+		stop();
+	});
+
+	test('stays what it is when a copy of this tab begins the same one', async () => {
+		const other = new ChatApp(client, undefined, { conversations: server, services });
+		other.openNew();
+		const stop = other.start();
+		await expect.poll(() => other.conversations.active.isLoaded).toBe(true);
+		const id = other.session?.id ?? '';
+		server.all = [sampleConversation(id), ...server.all];
+		await other.conversations.refresh();
+		expect(other.conversations.find(id)).toBeDefined();
+		expect(other.session?.phase).toBe('new');
+		stop();
+	});
 });

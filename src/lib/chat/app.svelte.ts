@@ -86,7 +86,7 @@ export class ChatApp {
 		this.#channel = new BroadcastChannel(CHANNEL);
 		this.#channel.onmessage = () => void this.conversations.refresh();
 		const unwatchTheme = this.theme.watch();
-		void this.conversations.refresh();
+		void this.conversations.refresh().then(() => this.#findNew());
 		void this.refreshHealth();
 		void this.library.refresh();
 		return () => {
@@ -161,6 +161,12 @@ export class ChatApp {
 	async refreshHealth(): Promise<void> {
 		const health = await this.#client.getHealth().catch((error: unknown) => asApiError(error));
 		if (!(health instanceof ApiError)) this.health = health;
+	}
+
+	/** The page before this one may have ended before its new conversation had an address: then it is in the list. */
+	#findNew(): void {
+		const { session } = this;
+		if (session?.phase === 'new' && !session.isSending && this.conversations.find(session.id)) void session.load();
 	}
 
 	/** Once each, and only when somebody can read it; what was seen in another tab meanwhile is no news. */

@@ -135,7 +135,7 @@ export class Draft {
 	/** Empties the box of what is among these messages already. True when it was. */
 	drop(messageIds: readonly string[]): boolean {
 		if (this.#sentAs === null || !messageIds.includes(this.#sentAs)) return false;
-		this.clear();
+		this.sent(this.take());
 		return true;
 	}
 
