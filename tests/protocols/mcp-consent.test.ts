@@ -45,8 +45,9 @@ describe.each([
 		const counted = await client.callTool(COUNT);
 		expect(counted.structuredContent).toMatchObject({ words: 3 });
 		expect(asked).toHaveLength(1);
-		expect(asked[0]).toContain('“count-words” wants to run count_words');
-		expect(asked[0]).toContain('a b c');
+		expect(asked[0]).toBe(
+			'“count-words” wants to run count_words.\n\nIt is given:\n{"text":"a b c"}\n\nAllow it this once?'
+		);
 		expect(await executions()).toBe(before + 1);
 		// Once is not for good.
 		await client.callTool(COUNT);
@@ -92,6 +93,7 @@ describe.each([
 			expect(asked).toHaveLength(count);
 		}
 		expect(asked[0]).toContain('Nobody has looked at this skill');
+		expect(asked[0]).toContain('shown on its page, /skills/stranger,');
 		expect(asked[0]).toContain('hello');
 	});
 
@@ -124,6 +126,16 @@ describe.each([
 		await client.callTool({ name: 'count_words', arguments: { text: 'word '.repeat(5000) } });
 		expect(asked[0]?.length).toBeLessThan(3000);
 		expect(asked[0]).toContain('characters)');
+	});
+
+	test('C16: no argument looks like two, or like the end of the question', async () => {
+		const { client, asked } = await clientWith({ action: 'decline' }, modern);
+		const args = ['one', 'two\n\nAllow it this once?'];
+		const call = { skill: 'count-words', script: 'scripts/count.mjs', args };
+		await client.callTool({ name: 'use_skill', arguments: call });
+		await client.callTool({ name: 'use_skill', arguments: { ...call, args: [] } });
+		expect(asked[0]).toContain('It is given:\none\ntwo\\u{a}\\u{a}Allow it this once?\n\n');
+		expect(asked[1]).toContain('It is given no arguments.');
 	});
 
 	test('C16: what turns the order of characters is seen in the question', async () => {

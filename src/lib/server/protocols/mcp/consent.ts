@@ -85,7 +85,7 @@ function canAskBy(capabilities: unknown): boolean {
 export function requireConsent(
 	{ answer }: Consent,
 	questions: Questions,
-	{ reason, args, subject }: { reason: string; args: unknown; subject: readonly unknown[] }
+	{ reason, args, subject }: { reason: string; args: readonly string[]; subject: readonly unknown[] }
 ): void {
 	const key = JSON.stringify(subject);
 	if (answer !== null && questions.settle(answer.questionId, key)) {
@@ -95,10 +95,12 @@ export function requireConsent(
 	throw new ConsentNeeded(questions.open(key), questionOf(reason, args));
 }
 
-function questionOf(reason: string, args: unknown): string {
-	const words = args === undefined ? 'none' : visible(JSON.stringify(args));
+/** Each argument on a line of its own: none can look like two, or like what comes after them. */
+function questionOf(reason: string, args: readonly string[]): string {
+	const words = args.map(visible).join('\n');
 	const shown = words.length > MAX_ARGUMENTS ? `${words.slice(0, MAX_ARGUMENTS)}… (${words.length} characters)` : words;
-	return `${visible(reason)}\n\nArguments: ${shown}\n\nAllow it this once?`;
+	const lines = words === '' ? 'It is given no arguments.' : `It is given:\n${shown}`;
+	return `${visible(reason)}\n\n${lines}\n\nAllow it this once?`;
 }
 
 /** What turns the order of characters, or is not to be seen, could make a call look like another. */

@@ -26,13 +26,14 @@ export async function refusalOf(
 	const question = await approvals.request(run, null);
 	if (question === null) return null;
 	const { reason, digest, trust, missing } = question;
+	const { skill, script, args } = run;
+	const page = `/skills/${encodeURIComponent(skill.name)}`;
 	if (consent.canAsk) {
-		const { skill, script, args } = run;
 		const subject = [clientOf(peer.caller, peer.sessionId), skill.name, script, args, digest];
-		requireConsent(consent, questions, { reason, args, subject });
+		const where = trust ? ` What it contains is shown on its page, ${page}, where it can be trusted for good.` : '';
+		requireConsent(consent, questions, { reason: reason + where, args, subject });
 		return null;
 	}
-	const page = `/skills/${encodeURIComponent(run.skill.name)}`;
 	const hint = trust
 		? `Somebody who manages this server must look at what the skill contains, and trust it there: on its page, ${page}.`
 		: missing
@@ -53,7 +54,7 @@ export function refusalOfBuiltin(
 		const subject = [clientOf(peer.caller, peer.sessionId), name, input];
 		requireConsent(consent, questions, {
 			reason: `“${name}”, a skill of this server, is to be run.`,
-			args: input,
+			args: input === undefined ? [] : [JSON.stringify(input)],
 			subject
 		});
 		return null;
