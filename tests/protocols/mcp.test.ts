@@ -283,6 +283,23 @@ test('F3: nothing of a skill that nobody trusts is run, and the refusal says whe
 	}
 });
 
+test('D43: one client has 64 calls under way, whatever sessions it names for them', async () => {
+	const client = await rig.connect({ modern: true });
+	const leaving = new AbortController();
+	const wait = (session: number) => {
+		const asked = { skillName: 'demo', script: 'scripts/wait.sh', args: ['98765.0303'], sessionId: `s${session}` };
+		return client.callTool({ name: 'skills_execute', arguments: asked }, { signal: leaving.signal });
+	};
+	// Of one skill they run one after the other: the rest waits.
+	const calls = Array.from({ length: 65 }, (_, session) => wait(session).catch((error: unknown) => error));
+	const refused = await Promise.race(calls);
+	expect(JSON.parse(textOf(refused))).toMatchObject({ error: 'rate_limited' });
+	leaving.abort();
+	const rest = await Promise.all(calls);
+	expect(rest.filter((result) => result instanceof Error)).toHaveLength(64);
+	await expect.poll(() => processesWith('sleep 98765.0303')).toEqual([]);
+});
+
 test('C16: a server that asks before each script refuses all that would be asked, and says how to allow it', async () => {
 	const own = await openMcpRig({ SKILLS_APPROVAL: 'ask' });
 	try {
