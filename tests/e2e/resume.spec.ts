@@ -197,3 +197,28 @@ test('F14: nor is it lost where the code of its address comes late', async ({ pa
 	await expect(answers(page)).toHaveText([/Here you are\./]);
 	await expect(page.getByTestId('composer-input')).toHaveValue('');
 });
+
+test('F14: nor where the reload was asked for a moment before the address was there; a page that is opened is a new one', async ({
+	page,
+	app,
+	model
+}) => {
+	model.push(text('Here you are.'));
+	await page.goto(app.url);
+	await ask(page, 'a first message');
+	await expect(answers(page)).toHaveText([/Here you are\./]);
+	await page.waitForURL(/\/c\//);
+	// The browser loads what it showed when it was told to.
+	await page.evaluate(() => history.replaceState(null, '', '/'));
+	await page.reload();
+	await page.waitForURL(/\/c\//);
+	await expect(answers(page)).toHaveText([/Here you are\./]);
+
+	await page.goto(app.url);
+	for (const again of [false, true]) {
+		if (again) await page.reload();
+		await expect(page.getByTestId('suggestion').first()).toBeVisible();
+		await expect(questions(page)).toHaveCount(0);
+		expect(new URL(page.url()).pathname).toBe('/');
+	}
+});

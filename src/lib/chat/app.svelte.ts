@@ -20,6 +20,8 @@ import { ThemeChoice } from './theme.svelte.ts';
 import { Toasts } from './toasts.svelte.ts';
 
 const NEW_KEY = 'new-conversation';
+/** The one that has just got its first message, until another page is shown: a reload may come before its address. */
+const BEGUN_KEY = 'begun-conversation';
 /** On it the tabs of one browser tell each other that something was changed. */
 const CHANNEL = 'conversations';
 
@@ -112,6 +114,7 @@ export class ChatApp {
 	/** Opens a conversation that the server knows; the one that is open already stays as it is. */
 	open(id: string): void {
 		if (this.session?.id === id) return;
+		writeStored('session', BEGUN_KEY, null);
 		this.#switchTo(id);
 		void this.session?.load();
 	}
@@ -126,6 +129,9 @@ export class ChatApp {
 	/** Opens the conversation that does not exist yet; over reloads it is the same until its first message is sent. */
 	openNew(): void {
 		if (this.session?.phase === 'new') return;
+		const begun = this.session === null && wasReloadedAt('/') ? readStored('session', BEGUN_KEY) : null;
+		if (begun !== null) return this.open(begun);
+		writeStored('session', BEGUN_KEY, null);
 		const stored = readStored('session', NEW_KEY);
 		const id = stored === null || stored === this.session?.id ? newId() : stored;
 		writeStored('session', NEW_KEY, id);
@@ -133,8 +139,9 @@ export class ChatApp {
 	}
 
 	/** The new conversation has got its first message: the next new one is another. */
-	forgetNew(id: string): void {
+	begin(id: string): void {
 		if (readStored('session', NEW_KEY) === id) writeStored('session', NEW_KEY, null);
+		writeStored('session', BEGUN_KEY, id);
 	}
 
 	/** Forgets the open conversation if it is this one. */
@@ -163,7 +170,7 @@ export class ChatApp {
 		if (!(health instanceof ApiError)) this.health = health;
 	}
 
-	/** The page before this one may have ended before its new conversation had an address: then it is in the list. */
+	/** The page before this one may have ended before it heard that its first message had arrived: then it is in the list. */
 	#findNew(): void {
 		const { session } = this;
 		if (session?.phase === 'new' && !session.isSending && this.conversations.find(session.id)) void session.load();
@@ -200,4 +207,10 @@ export class ChatApp {
 			}
 		};
 	}
+}
+
+/** Was the document that this page is in loaded anew by somebody, at this address? */
+function wasReloadedAt(pathname: string): boolean {
+	const [entry] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+	return entry?.type === 'reload' && new URL(entry.name).pathname === pathname;
 }
