@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { spawnSync } from 'node:child_process';
@@ -38,6 +38,15 @@ test('whoever was ended while it built holds up nobody', async () => {
 	await mkdir(join(folder, 'cache'));
 	const { pid } = spawnSync(process.execPath, ['--version']);
 	await writeFile(lock, String(pid));
+	await buildOnce({ isStale, build, lock });
+	expect(builds).toBe(1);
+});
+
+test('nor does one whose id is that of another process by now', async () => {
+	await mkdir(join(folder, 'cache'));
+	await writeFile(lock, String(process.pid));
+	const before = new Date(Date.now() - 60_000);
+	await utimes(lock, before, before);
 	await buildOnce({ isStale, build, lock });
 	expect(builds).toBe(1);
 });

@@ -10,11 +10,14 @@ const SOURCES = ['src', 'static', 'package.json', 'svelte.config.js', 'vite.conf
 const BUILT = join(root, 'build/.built');
 const LOCK = join(root, 'node_modules/.cache/building');
 const LOOK_AGAIN_MS = 200;
+/** Whoever builds gives a sign of life that often; after this long without one it has ended. */
+const BEAT_MS = 1_000;
+const DEAD_MS = 10_000;
 
 export interface BuildOptions {
 	isStale: () => Promise<boolean>;
 	build: () => Promise<void>;
-	/** There while somebody builds, with the id of that process. */
+	/** There while somebody builds, with the id of that process; touched again and again. */
 	lock: string;
 	/** Somebody else builds: called once. */
 	onwait?: () => void;
@@ -49,23 +52,26 @@ export async function buildOnce({ isStale, build, lock, onwait }: BuildOptions):
 			await wait(LOOK_AGAIN_MS);
 		} else if (!(await isStale())) return;
 		else if (await take(lock)) {
+			const beat = setInterval(() => void utimes(lock, new Date(), new Date()).catch(() => undefined), BEAT_MS);
 			try {
 				// Somebody else may have built it between the look and the lock.
 				if (await isStale()) await build();
 				return;
 			} finally {
+				clearInterval(beat);
 				await rm(lock, { force: true });
 			}
 		}
 	}
 }
 
-/** By a process that is alive; what another has left is removed. */
+/** By a process that is alive; what another has left is removed. In a container its id may be somebody else's by now. */
 async function isHeld(lock: string): Promise<boolean> {
-	const owner = await readFile(lock, 'utf8').catch(() => null);
-	if (owner === null) return false;
+	const [owner, entry] = await Promise.all([readFile(lock, 'utf8'), stat(lock)]).catch(() => []);
+	if (owner === undefined || entry === undefined) return false;
 	// Without an id it is being written this moment.
-	if (owner === '' || isAlive(Number(owner))) return true;
+	const isOwned = owner === '' || isAlive(Number(owner));
+	if (isOwned && Date.now() - entry.mtimeMs < DEAD_MS) return true;
 	await rm(lock, { force: true });
 	return false;
 }

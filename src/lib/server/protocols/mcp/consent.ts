@@ -1,5 +1,5 @@
 /** Asks the user of a client for consent, where the client can ask: elicitation (FEATURES C16, E15, E30). */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import {
 	CLIENT_CAPABILITIES_META_KEY,
 	inputRequired,
@@ -87,7 +87,8 @@ export function requireConsent(
 	questions: Questions,
 	{ reason, args, subject }: { reason: string; args: readonly string[]; subject: readonly unknown[] }
 ): void {
-	const key = JSON.stringify(subject);
+	// Arguments may be long, and questions that nobody answers stay for a while.
+	const key = createHash('sha256').update(JSON.stringify(subject)).digest('base64url');
 	if (answer !== null && questions.settle(answer.questionId, key)) {
 		if (answer.isAllowed) return;
 		throw new SkillError('ApprovalDenied', 'The user did not allow this call.', 'Go on without it, or ask the user.');
