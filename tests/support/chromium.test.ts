@@ -27,9 +27,27 @@ describe('findChromium', () => {
 		await expect(findChromium({ environment: { CHROMIUM_PATH: missing } })).rejects.toThrow(missing);
 	});
 
-	test('takes the first installed one that exists', async () => {
+	test('takes the one that comes with npm ci before any that the machine has', async () => {
+		const bundled = () => Promise.resolve({ executablePath: import.meta.filename, env: { FONTS: 'ours' } });
+		const found = await findChromium({ environment: { EXTRA: 'kept' }, bundled, installed: [process.execPath] });
+		expect(found.executablePath).toBe(import.meta.filename);
+		expect(found.env).toEqual({ EXTRA: 'kept', FONTS: 'ours' });
+	});
+
+	test('takes the first installed one that exists where none comes with npm ci, or it does not start', async () => {
 		const installed = [join(folder, 'missing'), process.execPath];
-		expect((await findChromium({ environment: {}, installed })).executablePath).toBe(process.execPath);
+		for (const bundled of [() => Promise.resolve(null), () => Promise.reject(new Error('no loader'))]) {
+			const found = await findChromium({ environment: {}, bundled, installed });
+			expect(found.executablePath).toBe(process.execPath);
+		}
+	});
+
+	test('says what to do where there is none at all, and why the one of npm ci does not start', async () => {
+		const cause = new Error('no loader');
+		const none = findChromium({ environment: {}, bundled: () => Promise.reject(cause), installed: [] });
+		await expect(none).rejects.toThrow(
+			expect.objectContaining({ message: expect.stringContaining('CHROMIUM_PATH'), cause })
+		);
 	});
 
 	test('finds one on this machine that starts and shows text', async () => {

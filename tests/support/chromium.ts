@@ -3,7 +3,7 @@
 import { chromium as playwrightChromium } from '@playwright/test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { unpackChromium } from './chromium-package.ts';
+import { unpackChromium, type UnpackedChromium } from './chromium-package.ts';
 
 /** What Playwright's `launchOptions` take. */
 export interface Chromium {
@@ -17,7 +17,9 @@ export interface Chromium {
 export interface FindChromiumOptions {
 	/** Where `CHROMIUM_PATH` and `PATH` are read. Default: `process.env`. */
 	environment?: NodeJS.ProcessEnv;
-	/** Absolute paths tried in this order after `CHROMIUM_PATH`. Default: Playwright's own, then the system's. */
+	/** The one that `npm ci` brings; null where there is none. Default: unpacked from its package, on Linux on x64. */
+	bundled?: () => Promise<UnpackedChromium | null>;
+	/** Absolute paths tried in this order after the bundled one. Default: Playwright's own, then the system's. */
 	installed?: string[];
 }
 
@@ -41,29 +43,38 @@ const SYSTEM_PATHS = [
 ];
 
 /**
- * In this order: `CHROMIUM_PATH`, Playwright's own, the system's, the one that npm brings (Linux on x64; unpacked once).
+ * In this order: `CHROMIUM_PATH`, the one that `npm ci` brings, Playwright's own, the system's. A fresh clone runs the
+ * same tests everywhere only in the same browser, so what happens to be installed comes last.
  * Throws when `CHROMIUM_PATH` names no file, and when there is none at all.
  */
 export async function findChromium(options: FindChromiumOptions = {}): Promise<Chromium> {
 	const environment = options.environment ?? process.env;
 	const chosen = environment.CHROMIUM_PATH;
-	if (chosen && !existsSync(chosen)) throw new Error(`CHROMIUM_PATH names no file: ${chosen}`);
+	if (chosen) {
+		if (!existsSync(chosen)) throw new Error(`CHROMIUM_PATH names no file: ${chosen}`);
+		return { executablePath: chosen, args: launchArgs(), env: defined(environment) };
+	}
 
-	const installed = options.installed ?? [playwrightChromium.executablePath(), ...systemPaths(environment)];
-	const executablePath = chosen || installed.find((path) => existsSync(path));
-	if (executablePath) return { executablePath, args: launchArgs(), env: defined(environment) };
-
-	if (process.platform === 'linux' && process.arch === 'x64') {
-		const unpacked = await unpackChromium();
+	const bundled = await (options.bundled ?? unpackBundled)().catch((error: Error) => error);
+	if (bundled && !(bundled instanceof Error)) {
 		return {
-			executablePath: unpacked.executablePath,
+			executablePath: bundled.executablePath,
 			args: launchArgs(),
-			env: { ...defined(environment), ...unpacked.env }
+			env: { ...defined(environment), ...bundled.env }
 		};
 	}
+
+	const installed = options.installed ?? [playwrightChromium.executablePath(), ...systemPaths(environment)];
+	const executablePath = installed.find((path) => existsSync(path));
+	if (executablePath) return { executablePath, args: launchArgs(), env: defined(environment) };
 	throw new Error(
-		`No Chromium for ${process.platform} ${process.arch}: run "npx playwright install chromium", or set CHROMIUM_PATH.`
+		`No Chromium for ${process.platform} ${process.arch}: run "npx playwright install chromium", or set CHROMIUM_PATH.`,
+		{ cause: bundled }
 	);
+}
+
+async function unpackBundled(): Promise<UnpackedChromium | null> {
+	return process.platform === 'linux' && process.arch === 'x64' ? unpackChromium() : null;
 }
 
 function systemPaths(environment: NodeJS.ProcessEnv): string[] {
