@@ -131,10 +131,11 @@ export interface SkillFileChange {
 export interface SkillNeeds {
 	binaries: { name: string; isDeclared: boolean; isFound: boolean }[];
 	pythonModules: { name: string; isDeclared: boolean; isFound: boolean }[];
-	/** `isSet`: stored for this skill, or offered by the operator. `problem`: why a stored value cannot be used. */
+	/** `isOptional`: declared as one that it runs without. `isSet`: stored for this skill, or offered by the operator. `problem`: why a stored value cannot be used. */
 	variables: {
 		name: string;
 		isDeclared: boolean;
+		isOptional: boolean;
 		isSet: boolean;
 		setBy: 'secret' | 'operator' | null;
 		problem?: string;

@@ -70,6 +70,7 @@ export const skillNeedsText = {
 	storedForThisSkill: 'stored for this skill',
 	setByTheOperator: 'set by the operator',
 	notSet: 'not set',
+	notSetOptional: 'not set (optional)',
 	replaceOf: (name: string | number) => `Replace ${name}`,
 	replace: 'Replace',
 	removeOf: (name: string | number) => `Remove ${name}`,

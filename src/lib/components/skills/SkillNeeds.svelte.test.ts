@@ -11,10 +11,18 @@ const NEEDS: Needs = {
 	],
 	pythonModules: [{ name: 'yaml', isDeclared: true, isFound: true }],
 	variables: [
-		{ name: 'A_KEY', isDeclared: true, isSet: false, setBy: null },
-		{ name: 'B_KEY', isDeclared: false, isSet: true, setBy: 'secret' },
-		{ name: 'C_KEY', isDeclared: true, isSet: true, setBy: 'operator' },
-		{ name: 'D_KEY', isDeclared: true, isSet: false, setBy: null, problem: 'D_KEY was stored with another key.' }
+		{ name: 'A_KEY', isDeclared: true, isOptional: false, isSet: false, setBy: null },
+		{ name: 'B_KEY', isDeclared: false, isOptional: false, isSet: true, setBy: 'secret' },
+		{ name: 'C_KEY', isDeclared: true, isOptional: false, isSet: true, setBy: 'operator' },
+		{
+			name: 'D_KEY',
+			isDeclared: true,
+			isOptional: false,
+			isSet: false,
+			setBy: null,
+			problem: 'D_KEY was stored with another key.'
+		},
+		{ name: 'E_KEY', isDeclared: true, isOptional: true, isSet: false, setBy: null }
 	]
 };
 
@@ -44,6 +52,7 @@ test('F3: what is there and what is missing is told apart, in words', async () =
 	expect(text('B_KEY')).toMatch(/stored for this skill/);
 	expect(text('C_KEY')).toMatch(/set by the operator/);
 	expect(text('D_KEY')).toMatch(/not set.*stored with another key/s);
+	expect(text('E_KEY')).toMatch(/not set \(optional\)/);
 });
 
 test('F3: missing variables are asked for as passwords; only what was filled in is sent, and is gone from the page', async () => {

@@ -90,7 +90,7 @@ test('F3: in a container’s image its own shell and Python are asked', async ()
 
 test('F3: needs are declared or found, there or not; no value is in them', async () => {
 	const skill = await skillWith(
-		'metadata:\n  env: A_KEY B_KEY C_KEY PATH\nrequires:\n  bins: [my-tool, missing-tool]\n',
+		'metadata:\n  env: A_KEY B_KEY C_KEY F_KEY? PATH\nrequires:\n  bins: [my-tool, missing-tool]\n',
 		{
 			'scripts/run.py': 'import json, no_such_module_1\nimport os\nos.environ["D_KEY"], os.environ["C_KEY"]',
 			'scripts/data.sh': Buffer.from([0, 255, 0])
@@ -109,14 +109,15 @@ test('F3: needs are declared or found, there or not; no value is in them', async
 		],
 		pythonModules: [{ name: 'no_such_module_1', isDeclared: false, isFound: false }],
 		variables: [
-			{ name: 'A_KEY', isDeclared: true, isSet: true, setBy: 'secret' },
-			{ name: 'B_KEY', isDeclared: true, isSet: true, setBy: 'operator' },
-			{ name: 'C_KEY', isDeclared: true, isSet: false, setBy: null },
+			{ name: 'A_KEY', isDeclared: true, isOptional: false, isSet: true, setBy: 'secret' },
+			{ name: 'B_KEY', isDeclared: true, isOptional: false, isSet: true, setBy: 'operator' },
+			{ name: 'C_KEY', isDeclared: true, isOptional: false, isSet: false, setBy: null },
+			{ name: 'F_KEY', isDeclared: true, isOptional: true, isSet: false, setBy: null },
 			{
-				...{ name: 'D_KEY', isDeclared: false, isSet: false, setBy: null },
+				...{ name: 'D_KEY', isDeclared: false, isOptional: false, isSet: false, setBy: null },
 				problem: expect.stringMatching(/^D_KEY was stored with another key/) as string
 			},
-			{ name: 'EXTRA_KEY', isDeclared: false, isSet: true, setBy: 'secret' }
+			{ name: 'EXTRA_KEY', isDeclared: false, isOptional: false, isSet: true, setBy: 'secret' }
 		]
 	});
 	expect(JSON.stringify(needs)).not.toContain('value-of');

@@ -11,7 +11,7 @@ import type { Vault } from './vault.ts';
 export interface Preflight {
 	/** Reads the skill's files and asks for programs and modules; values of variables are never in it. */
 	needsOf(skill: Skill): Promise<SkillNeeds>;
-	/** Variables that it declares and nobody has set. One question to the database: cheap before every run. */
+	/** Variables that it requires and nobody has set. One question to the database: cheap before every run. */
 	missingVariables(skill: Skill): Promise<string[]>;
 }
 
@@ -58,24 +58,29 @@ export function createPreflight({
 			]);
 			// What is stored and no longer asked for is given all the same, so it is shown.
 			const more = stored.filter(({ name }) => !found.variables.some((variable) => variable.name === name));
-			const variables = [...found.variables, ...more.map(({ name }) => ({ name, isDeclared: false }))];
+			const variables = [
+				...found.variables,
+				...more.map(({ name }) => ({ name, isDeclared: false, isOptional: false }))
+			];
 			return {
 				binaries: found.binaries.map((need) => ({ ...need, isFound: programs.has(need.name) })),
 				pythonModules: found.pythonModules.map((need) => ({ ...need, isFound: libraries.has(need.name) })),
 				variables: variables
 					.filter(({ name }) => !isReservedVariable(name))
-					.map(({ name, isDeclared }) => {
+					.map(({ name, isDeclared, isOptional }) => {
 						const by = setBy(name, isDeclared);
 						const problem = stored.find((variable) => variable.name === name)?.problem;
-						return { name, isDeclared, isSet: by !== null, setBy: by, ...(problem ? { problem } : {}) };
+						return { name, isDeclared, isOptional, isSet: by !== null, setBy: by, ...(problem ? { problem } : {}) };
 					})
 			};
 		},
 		async missingVariables(skill) {
-			const declared = declaredVariables(skill).filter((name) => !isReservedVariable(name));
-			if (declared.length === 0) return [];
+			const required = declaredVariables(skill).filter(
+				({ name, isOptional }) => !isOptional && !isReservedVariable(name)
+			);
+			if (required.length === 0) return [];
 			const { setBy } = await readVariables(skill);
-			return declared.filter((name) => setBy(name, true) === null);
+			return required.map(({ name }) => name).filter((name) => setBy(name, true) === null);
 		}
 	};
 }

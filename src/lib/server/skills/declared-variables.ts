@@ -30,10 +30,23 @@ export function isReservedVariable(name: string): boolean {
 	return RESERVED.test(name);
 }
 
-/** Names in `metadata.env`, `env` and `requires.env` of a SKILL.md: texts separated by spaces or commas, or lists. */
-export function declaredVariables({ metadata, extra }: Pick<SkillSpec, 'metadata' | 'extra'>): string[] {
+export interface DeclaredVariable {
+	name: string;
+	/** The skill runs without it: it is offered, and never asked for. */
+	isOptional: boolean;
+}
+
+/**
+ * What `metadata.env`, `env` and `requires.env` of a SKILL.md name. Named as optional and as required, it is required.
+ * @see entriesIn
+ */
+export function declaredVariables({ metadata, extra }: Pick<SkillSpec, 'metadata' | 'extra'>): DeclaredVariable[] {
 	const declared = [metadata.env, extra['metadata.env'], extra.env, ...requirements({ metadata, extra }, 'env')];
-	return [...new Set(declared.flatMap(namesIn))].filter(isVariableName);
+	const found = new Map<string, boolean>();
+	for (const { name, isOptional } of declared.flatMap(entriesIn)) {
+		if (isVariableName(name)) found.set(name, isOptional && found.get(name) !== false);
+	}
+	return Array.from(found, ([name, isOptional]) => ({ name, isOptional }));
 }
 
 /** What stands under this key of `requires`, wherever that is written. */
@@ -46,14 +59,26 @@ export function requirements({ metadata, extra }: Pick<SkillSpec, 'metadata' | '
 	];
 }
 
-/** A list of texts or of records with a name, the keys of a record, or text separated by spaces or commas. */
-export function namesIn(value: unknown): string[] {
-	if (typeof value === 'string') return value.split(/[\s,]+/).filter(Boolean);
-	if (Array.isArray(value)) {
-		return value.flatMap((item: unknown) => {
-			const name = isRecord(item) ? item.name : item;
-			return typeof name === 'string' && name.trim() ? [name.trim()] : [];
-		});
-	}
-	return isRecord(value) ? Object.keys(value) : [];
+/**
+ * A list of texts or of records with a name, the keys of a record, or text separated by spaces or commas.
+ * `NAME?` is optional; so is a record with `optional: true` or `required: false`.
+ */
+export function entriesIn(value: unknown): DeclaredVariable[] {
+	return pairsIn(value).flatMap(([entry, facts]) => {
+		const name = typeof entry === 'string' ? entry.trim().replace(/\?$/, '') : '';
+		const isOptional = name !== '' && (String(entry).trim().endsWith('?') || saysOptional(facts));
+		return name === '' ? [] : [{ name, isOptional }];
+	});
+}
+
+/** Each entry's name, and what else is said of it. */
+function pairsIn(value: unknown): [unknown, unknown][] {
+	if (typeof value === 'string') return value.split(/[\s,]+/).map((name) => [name, null]);
+	if (Array.isArray(value)) return value.map((item: unknown) => (isRecord(item) ? [item.name, item] : [item, null]));
+	return isRecord(value) ? Object.entries(value) : [];
+}
+
+/** In SKILL.md every scalar is text. */
+function saysOptional(facts: unknown): boolean {
+	return isRecord(facts) && (String(facts.optional) === 'true' || String(facts.required) === 'false');
 }

@@ -38,7 +38,7 @@ export function buildEnvironment({
 		const value = host[name];
 		if (value) environment[name] = value;
 	}
-	for (const name of declaredVariables(skill)) {
+	for (const { name } of declaredVariables(skill)) {
 		const value = Object.hasOwn(offered, name) ? offered[name] : undefined;
 		if (value !== undefined) environment[name] = value;
 	}

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findNeeds, type FoundNeeds, type NeedySkill } from './needs.ts';
+import { findNeeds, type Need, type NeedySkill } from './needs.ts';
 
 async function needs(files: Record<string, string>, skill: Partial<NeedySkill> = {}) {
 	const names = Object.keys(files);
@@ -12,11 +12,12 @@ async function needs(files: Record<string, string>, skill: Partial<NeedySkill> =
 		scripts: names.filter((name) => !name.endsWith('.txt'))
 	};
 	const found = await findNeeds({ ...full, ...skill }, async (path) => files[path] ?? null);
-	const print = (list: FoundNeeds['variables']) => list.map(({ name, isDeclared }) => (isDeclared ? `${name}!` : name));
+	const print = (list: Need[]) => list.map(({ name, isDeclared }) => (isDeclared ? `${name}!` : name));
 	return {
 		binaries: print(found.binaries),
 		modules: print(found.pythonModules),
-		variables: print(found.variables)
+		variables: print(found.variables),
+		optional: found.variables.filter(({ isOptional }) => isOptional).map(({ name }) => name)
 	};
 }
 
@@ -31,12 +32,24 @@ describe('A18: declared', () => {
 		expect((await needs({}, skill)).variables).toEqual(['A_KEY!', 'lower!']);
 	});
 
+	test.each<[string, Partial<NeedySkill>]>([
+		['NAME?', { metadata: { env: 'A_KEY B_KEY?, C_KEY?' } }],
+		['a list', { extra: { env: ['A_KEY', 'B_KEY?', { name: 'C_KEY', optional: 'true' }] } }],
+		['a record', { extra: { env: { A_KEY: 'needed', B_KEY: { required: 'false' }, 'C_KEY?': 'wished for' } } }],
+		['twice', { metadata: { env: 'A_KEY? C_KEY? B_KEY?' }, extra: { requires: { env: ['A_KEY', 'B_KEY?'] } } }]
+	])('A18: %s says which variables it runs without; what is required anywhere is required', async (_name, skill) => {
+		const { variables, optional } = await needs({}, skill);
+		expect(variables.toSorted()).toEqual(['A_KEY!', 'B_KEY!', 'C_KEY!']);
+		expect(optional.toSorted()).toEqual(['B_KEY', 'C_KEY']);
+	});
+
 	test('requires names programs and Python packages, by the name that is imported', async () => {
 		const extra = { requires: { bins: ['jq', 'my-tool'], python: ['PyYAML>=6', 'requests[socks]', 'scikit-learn'] } };
 		expect(await needs({}, { extra })).toEqual({
 			binaries: ['jq!', 'my-tool!'],
 			modules: ['yaml!', 'requests!', 'sklearn!'],
-			variables: []
+			variables: [],
+			optional: []
 		});
 	});
 
@@ -61,7 +74,8 @@ describe('A18: declared', () => {
 		expect(await needs({}, { metadata: { env: '__ A=B ../x' }, extra })).toEqual({
 			binaries: [],
 			modules: [],
-			variables: ['__!']
+			variables: ['__!'],
+			optional: []
 		});
 	});
 });

@@ -2,7 +2,7 @@
 import { binariesInCode, binariesInShell, binariesNamed } from './needs-binaries.ts';
 import { inlineRequirements, moduleOf, modulesImported, requirementsIn } from './needs-python.ts';
 import { variablesInCode, variablesInShell, variablesInText } from './needs-variables.ts';
-import { declaredVariables, namesIn, requirements } from './declared-variables.ts';
+import { declaredVariables, entriesIn, requirements } from './declared-variables.ts';
 import { compareNames } from './resources.ts';
 import type { Skill } from './types.ts';
 
@@ -12,12 +12,17 @@ export interface Need {
 	isDeclared: boolean;
 }
 
+export interface NeededVariable extends Need {
+	/** The skill says that it runs without it. */
+	isOptional: boolean;
+}
+
 /** Each declared ones first, then by name; at most 64. */
 export interface FoundNeeds {
 	binaries: Need[];
 	/** Names to import. */
 	pythonModules: Need[];
-	variables: Need[];
+	variables: NeededVariable[];
 }
 
 export type NeedySkill = Pick<Skill, 'metadata' | 'extra' | 'compatibility' | 'body' | 'files' | 'scripts'>;
@@ -34,10 +39,10 @@ const NAME = /^[A-Za-z0-9][\w.+-]{0,63}$/;
 export async function findNeeds(skill: NeedySkill, readText: ReadText): Promise<FoundNeeds> {
 	const declared = {
 		binaries: [
-			...['bins', 'binaries', 'commands'].flatMap((key) => requirements(skill, key).flatMap(namesIn)),
+			...['bins', 'binaries', 'commands'].flatMap((key) => namesUnder(skill, key)),
 			...binariesNamed(skill.compatibility ?? '')
 		],
-		modules: requirements(skill, 'python').flatMap(namesIn).flatMap(requirementsIn),
+		modules: namesUnder(skill, 'python').flatMap(requirementsIn),
 		variables: declaredVariables(skill)
 	};
 	const body = skill.body.slice(0, MAX_BYTES);
@@ -68,14 +73,25 @@ export async function findNeeds(skill: NeedySkill, readText: ReadText): Promise<
 		}
 	}
 	const own = ownModules(skill.files);
+	const optional = new Set(declared.variables.filter(({ isOptional }) => isOptional).map(({ name }) => name));
+	const variables = merge(
+		declared.variables.map(({ name }) => name),
+		found.variables
+	);
 	return {
 		binaries: merge(declared.binaries, found.binaries),
 		pythonModules: merge(
 			declared.modules.map(moduleOf),
 			found.modules.filter((name) => !own.has(name))
 		),
-		variables: merge(declared.variables, found.variables)
+		variables: variables.map((need) => ({ ...need, isOptional: optional.has(need.name) }))
 	};
+}
+
+function namesUnder(skill: NeedySkill, key: string): string[] {
+	return requirements(skill, key)
+		.flatMap(entriesIn)
+		.map(({ name }) => name);
 }
 
 function merge(declared: readonly string[], found: readonly string[]): Need[] {
