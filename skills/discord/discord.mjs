@@ -9,6 +9,7 @@ const USAGE = `Usage: discord.mjs channels list [--guild=GUILD_ID]
 
 A channel is an ID or the name of exactly one channel (--channel=#dev).
 Environment: DISCORD_BOT_TOKEN, DISCORD_GUILD_ID (optional), DISCORD_API_URL (optional).
+Without a token nothing is sent; the request that would have been sent is printed.
 Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not configured, 4 unreachable or asked to wait.`;
 
 const OPTIONS = ['--guild', '--channel', '--limit'];
@@ -144,6 +145,7 @@ async function resolveGuild(options) {
 			`"${given}" is not the ID of a server; it is a number of 15 to 21 digits (discord.mjs guilds list).`
 		);
 	}
+	if (!botToken()) return '<ID of the server>';
 	const guilds = await call('GET', '/users/@me/guilds');
 	if (guilds.length === 1) return guilds[0].id;
 	const known = guilds.map((guild) => `${guild.id} (${guild.name})`).join(', ');
@@ -151,7 +153,7 @@ async function resolveGuild(options) {
 		3,
 		guilds.length === 0
 			? 'The bot is not a member of any server yet. Invite it from the developer portal.'
-			: `Which server? Give --guild=GUILD_ID or set DISCORD_GUILD_ID (and name it in SKILLS_ENV). There are: ${known}.`
+			: `Which server? Give --guild=GUILD_ID or set DISCORD_GUILD_ID. There are: ${known}.`
 	);
 }
 
@@ -162,6 +164,7 @@ async function resolveChannel(options) {
 	const id = given.replace(/^<#(\d+)>$/, '$1');
 	if (SNOWFLAKE.test(id)) return { id };
 	const wanted = given.replace(/^#/, '').toLowerCase();
+	if (!botToken()) return { id: `<ID of #${wanted}>` };
 	const channels = await call('GET', `/guilds/${await resolveGuild(options)}/channels`);
 	const writable = channels.filter((channel) => [0, 2, 5, 13].includes(channel.type));
 	const found = writable.filter((channel) => channel.name?.toLowerCase() === wanted);
@@ -178,11 +181,17 @@ async function resolveChannel(options) {
 
 /** One call of the REST API; waits once when Discord asks for a short pause. */
 async function call(method, path, body, mayWait = true) {
-	const token = process.env.DISCORD_BOT_TOKEN?.trim().replace(/^Bot /i, '');
-	if (!token) throw new Failure(3, 'DISCORD_BOT_TOKEN is not set. Put it into .env and name it in SKILLS_ENV.');
 	const base = (process.env.DISCORD_API_URL || 'https://discord.com/api/v10').replace(/\/+$/, '');
 	if (!URL.canParse(base)) throw new Failure(3, 'DISCORD_API_URL is not an address.');
 	const host = new URL(base).host;
+	const request = `${method} ${base}${path}${body ? ` ${JSON.stringify(body)}` : ''}`;
+	const token = botToken();
+	if (!token) {
+		throw new Failure(
+			3,
+			`Nothing was sent: DISCORD_BOT_TOKEN is not set. Set it on this skill's page.\nWould have sent: ${request}`
+		);
+	}
 	let response;
 	let text;
 	try {
@@ -199,7 +208,7 @@ async function call(method, path, body, mayWait = true) {
 		});
 		text = await response.text();
 	} catch (error) {
-		throw new Failure(4, unreachable(host, error));
+		throw new Failure(4, unreachable(host, error, request));
 	}
 	const answer = parse(text);
 	if (response.ok && answer !== undefined) return answer;
@@ -223,11 +232,20 @@ function parse(text) {
 	}
 }
 
-function unreachable(host, error) {
+function unreachable(host, error, request) {
 	if (error.name === 'TimeoutError')
-		return `${host} did not answer within ${TIMEOUT_MS / 1000} seconds. Try again later.`;
+		return `${host} didn't answer within ${TIMEOUT_MS / 1000} seconds. Read the channel before you try again.`;
 	const code = error.cause?.code ?? error.code;
-	return `${host} cannot be reached${code ? ` (${code})` : ''}. This skill needs network access to it.`;
+	const detail = code ? ` (${code})` : '';
+	return (
+		`${host} can't be reached${detail}. Allow this host on the skill's page, or check the connection.\n` +
+		`Would have sent: ${request}`
+	);
+}
+
+/** Undefined or empty when none is set. */
+function botToken() {
+	return process.env.DISCORD_BOT_TOKEN?.trim().replace(/^Bot /i, '');
 }
 
 function refused(status, answer, host) {
@@ -274,7 +292,7 @@ function print(text) {
 
 /** No message may show the token, whoever sent it back. */
 function withoutToken(text) {
-	const token = process.env.DISCORD_BOT_TOKEN?.trim().replace(/^Bot /i, '');
+	const token = botToken();
 	return token ? text.replaceAll(token, '[token]') : text;
 }
 

@@ -94,14 +94,23 @@ describe('discord', () => {
 		expect((await discord(['guilds', 'list'])).stdout).toBe(`${GUILD}  Home\n`);
 	});
 
-	it('ends with code 3 without a token, and says where it belongs', async () => {
-		const { requests, ...run } = await discord(['channels', 'list'], api, { DISCORD_BOT_TOKEN: '' });
-		expect(run).toEqual({
-			stdout: '',
-			stderr: 'DISCORD_BOT_TOKEN is not set. Put it into .env and name it in SKILLS_ENV.\n',
-			exitCode: 3
-		});
-		expect(requests).toEqual([]);
+	it.each([
+		[['channels', 'list'], 'GET API/guilds/<ID of the server>/channels'],
+		[['channels', 'create', 'news', `--guild=${GUILD}`], `POST API/guilds/${GUILD}/channels {"name":"news","type":0}`],
+		[['guilds', 'list'], 'GET API/users/@me/guilds'],
+		[['messages', 'list', `--channel=${DEV}`], `GET API/channels/${DEV}/messages?limit=20`],
+		[
+			['send', 'Hello', '--channel=#Dev'],
+			'POST API/channels/<ID of #dev>/messages {"content":"Hello","allowed_mentions":{"parse":["users"]}}'
+		]
+	])('E33: without a token %j sends nothing, and says what it would have sent', async (args, request) => {
+		const server = await startServer(api);
+		const run = await runSkill(SCRIPT, args, { env: { DISCORD_API_URL: server.url } });
+		const [problem, sent] = run.stderr.trim().split('\n');
+		expect(problem).toBe("Nothing was sent: DISCORD_BOT_TOKEN is not set. Set it on this skill's page.");
+		expect(sent).toBe(`Would have sent: ${request.replace('API', server.url)}`);
+		expect({ exitCode: run.exitCode, stdout: run.stdout }).toEqual({ exitCode: 3, stdout: '' });
+		expect(server.requests).toEqual([]);
 	});
 
 	it('ends with code 3 when the bot is in several servers and none is named', async () => {
@@ -158,7 +167,8 @@ describe('discord', () => {
 	it('ends with code 4 when Discord cannot be reached', async () => {
 		const { exitCode, stderr } = await discord(['guilds', 'list'], api, { DISCORD_API_URL: await closedAddress() });
 		expect(exitCode).toBe(4);
-		expect(stderr).toContain('cannot be reached (ECONNREFUSED)');
+		expect(stderr).toContain("can't be reached (ECONNREFUSED)");
+		expect(stderr).toMatch(/Would have sent: GET http:\S+\/users\/@me\/guilds/);
 	});
 
 	it('does not carry the token to another address', async () => {

@@ -57,7 +57,9 @@ test('F3: a value is stored, shown as set and never sent back, and is removed wi
 	const stored = await send(PUT, `${source}/demo`, '{"API_KEY": "hush-hush"}');
 	expect(stored.status).toBe(200);
 	const needs = JSON.parse(stored.text) as SkillNeeds;
-	expect(needs.variables).toEqual([{ name: 'API_KEY', isDeclared: true, isSet: true, setBy: 'secret' }]);
+	expect(needs.variables).toEqual([
+		{ name: 'API_KEY', isDeclared: true, isOptional: false, isSet: true, setBy: 'secret' }
+	]);
 	expect(stored.text + (await send(GET, 'demo')).text).not.toContain('hush');
 	expect(await app.vault.valuesOf(`${source}/demo`)).toEqual({ API_KEY: 'hush-hush' });
 	await send(PUT, 'demo', '{"API_KEY": null}');

@@ -169,7 +169,7 @@ async function getJson(base, path, timeoutMs, query) {
 		throw new Failure(4, `${url.host} answered ${response.status}${reasonIn(text)}. Try again later.`);
 	} catch (error) {
 		if (error instanceof Failure) throw error;
-		throw new Failure(4, unreachable(url.host, error, timeoutMs));
+		throw new Failure(4, unreachable(url, error, timeoutMs));
 	}
 }
 
@@ -182,13 +182,16 @@ function reasonIn(text) {
 	}
 }
 
-function unreachable(host, error, timeoutMs) {
+function unreachable(url, error, timeoutMs) {
 	if (error.name === 'TimeoutError')
-		return `${host} did not answer within ${timeoutMs / 1000} seconds. Try again later.`;
-	if (error instanceof SyntaxError) return `${host} answered with something that is not JSON. Try again later.`;
+		return `${url.host} didn't answer within ${timeoutMs / 1000} seconds. Try again later.`;
+	if (error instanceof SyntaxError) return `${url.host} answered with something that is not JSON. Try again later.`;
 	const code = error.cause?.code ?? error.code;
 	const detail = code ? ` (${code})` : '';
-	return `${host} cannot be reached${detail}. This skill needs network access; check the connection, then try again.`;
+	return (
+		`${url.host} can't be reached${detail}. Allow this host on the skill's page, or check the connection.\n` +
+		`Would have sent: GET ${url}`
+	);
 }
 
 function render(places, forecast, units) {

@@ -1,0 +1,114 @@
+/** Every skill that comes with it, used as its line in the README says, without a key (FEATURES F9, E33). */
+import { readdir, readFile } from 'node:fs/promises';
+import type { Locator } from '@playwright/test';
+import { expect, test } from './app.ts';
+import { ask } from './played-model.ts';
+
+const root = new URL('../../', import.meta.url);
+const readme = await readFile(new URL('README.md', root), 'utf8');
+
+interface Line {
+	skill: string;
+	/** What the README says to type. */
+	phrase: string;
+}
+
+/** Rows of the table whose first cell is the name of a skill in code marks. */
+const lines: Line[] = [...readme.matchAll(/^\| `([a-z-]+)` \| (.+?) \| .+ \|$/gm)].map(
+	([, skill = '', phrase = '']) => {
+		return { skill, phrase };
+	}
+);
+
+interface Shown {
+	/** The answer's text. */
+	text: Locator;
+	/** The step that ran a script or tool of the skill. */
+	step: Locator;
+}
+
+/** What one sees, by the skill. */
+const EXPECTED: Record<string, (shown: Shown) => Promise<void>> = {
+	'count-words': async ({ text, step }) => {
+		await expect(step).toHaveAttribute('data-status', 'done');
+		await expect(text).toContainText(/words\W+4/i);
+	},
+	'data-analysis': async ({ text, step }) => {
+		await expect(step).toHaveAttribute('data-status', 'done');
+		await expect(text).toContainText('4072.35');
+		await expect(text.page().locator('[data-testid=file-card][data-path$=".svg"]')).toBeVisible();
+	},
+	'skill-creator': async ({ text, step }) => {
+		await expect(step).toHaveAttribute('data-status', 'done');
+		await expect(text).toContainText('invoice-reader/SKILL.md');
+	},
+	deploy: async ({ text, step }) => {
+		await expect(step).toHaveAttribute('data-status', 'done');
+		await expect(text).toContainText('public/MANIFEST.sha256');
+	},
+	weather: async ({ text }) => {
+		// On a machine that does not isolate the network it may be the real forecast.
+		const request = 'Would have sent: GET https://geocoding-api.open-meteo.com/v1/search?name=Berlin';
+		await expect(text.filter({ hasText: request }).or(text.filter({ hasText: 'Weather in Berlin' }))).toBeVisible();
+	},
+	discord: async ({ text }) => {
+		await expect(text).toContainText('Nothing was sent: DISCORD_BOT_TOKEN is not set.');
+		await expect(text).toContainText(
+			'Would have sent: POST https://discord.com/api/v10/channels/<ID of #dev>/messages {"content":"Hello from the team"'
+		);
+	},
+	'code-review': async ({ text, step }) => {
+		await expect(step).toHaveCount(0);
+		await expect(text).toContainText('What to look for, in this order');
+	}
+};
+
+test('E33: the README has a line for each bundled skill', async () => {
+	const folders = await readdir(new URL('skills/', root));
+	expect(lines.map(({ skill }) => skill).toSorted()).toEqual(folders.toSorted());
+	expect(Object.keys(EXPECTED).toSorted()).toEqual(folders.toSorted());
+});
+
+test('E33, F9: each of them does without a key what its line in the README says', async ({ page, app }) => {
+	// Seven answers, and Python draws a chart.
+	test.slow();
+	for (const { skill, phrase } of lines) {
+		await test.step(skill, async () => {
+			const isSameChat = skill === 'deploy';
+			if (!isSameChat) await page.goto(app.url);
+			if (skill === 'data-analysis') {
+				await page.getByTestId('file-input').setInputFiles(new URL('../fixtures/sales.csv', import.meta.url).pathname);
+				await expect(page.locator('[data-testid=attachment][data-state=ready]')).toContainText('sales.csv');
+			}
+			await ask(page, phrase);
+			const answers = page.locator('[data-testid=message][data-role=assistant]');
+			await expect(answers).toHaveCount(isSameChat ? 2 : 1);
+			const answer = answers.last();
+			// Nothing is asked first: neither for variables nor for consent.
+			await expect(answer).toHaveAttribute('data-status', 'complete');
+			// One step alone is not folded.
+			if (skill !== 'code-review') await answer.getByTestId('step-fold').click();
+			await expect(answer.locator('[data-testid=step][data-tool=load_skill]')).toContainText(`Loaded skill ${skill}`);
+			const step = answer.locator('[data-testid=step]:not([data-tool=load_skill])');
+			await EXPECTED[skill]?.({ text: answer.getByTestId('markdown').last(), step });
+		});
+	}
+});
+
+test('F3, D35: the pages of weather and discord offer their hosts, and say that no variable is missing', async ({
+	page,
+	app
+}) => {
+	const hosts = { weather: ['api.open-meteo.com', 'geocoding-api.open-meteo.com'], discord: ['discord.com'] };
+	for (const [skill, names] of Object.entries(hosts)) {
+		await page.goto(`${app.url}/skills/${skill}#needs`);
+		const shown = page.locator('label').filter({ has: page.getByTestId('network-domain') });
+		await expect(shown).toHaveText(names);
+		await shown.first().click();
+		await expect(page.getByTestId('network-domain').first()).toBeChecked();
+		await page.reload();
+		await expect(page.getByTestId('network-domain').first()).toBeChecked();
+		const variables = page.getByTestId('need').filter({ hasText: /(_URL|_TOKEN|_ID)/ });
+		for (const variable of await variables.all()) await expect(variable).toContainText('not set (optional)');
+	}
+});
