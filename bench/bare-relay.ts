@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { runAgent, type FitInput } from '../src/lib/server/agent/loop.ts';
+import { startTimeLimit } from '../src/lib/server/agent/time-limit.ts';
 import type { Toolbox } from '../src/lib/server/agent/tool.ts';
 import { eventStream, runEventFrames } from '../src/lib/server/http.ts';
 import { createResponsesModel } from '../src/lib/server/models/responses.ts';
@@ -39,8 +40,7 @@ async function* relay(question: string, signal: AbortSignal): AsyncGenerator<{ s
 		threadId: 'bench',
 		runId: 'bench',
 		limits: NO_LIMITS,
-		signal,
-		startedAt: Date.now(),
+		time: startTimeLimit(NO_LIMITS.maxDurationMs, signal),
 		held: [],
 		spent: null,
 		fit: asItIs,

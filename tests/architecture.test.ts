@@ -5,11 +5,36 @@ import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isTestFile } from './support/layers.ts';
-import { importCycles, importsOf, layerViolations, moduleState, packagesOf } from './support/source-rules.ts';
+import {
+	importCycles,
+	importsOf,
+	layerViolations,
+	moduleState,
+	packagesOf,
+	wallClockUses
+} from './support/source-rules.ts';
 import { strayFolderNames } from './support/stray-folders.ts';
 
 const root = join(import.meta.dirname, '..');
 const files = readSources();
+
+/** Who may ask what time of day it is, and why a clock that can be set is the right one. */
+const WALL_CLOCK: Record<string, string> = {
+	'lib/chat/drafts.ts': 'stamps drafts, which outlive the page, to drop the oldest',
+	'lib/components/messages/AnswerError.svelte':
+		'the wait is counted from a stored stamp, and is never longer than was said',
+	'lib/server/access/api-keys.ts': 'stored stamps of a key',
+	'lib/server/access/login.ts': 'sessions end at a stored time, over restarts',
+	'lib/server/catalog/create-installer.ts': 'stamps of installs, and of a trash that outlives the process',
+	'lib/server/catalog/outbound-errors.ts': 'other servers say a time of day from which they answer again',
+	'lib/server/models/retry.ts': 'other servers say a time of day from which they answer again',
+	'lib/server/protocols/responses/compact.ts': 'a stamp',
+	'lib/server/protocols/responses/respond.ts': 'stamps, and how long stored responses are kept',
+	'lib/server/runs/conversation-trash.ts': 'deleted conversations are kept until a stored time, over restarts',
+	'lib/server/skills/file-marks.ts': 'compared with what the file system stamps',
+	'lib/server/skills/workspace-changes.ts': 'compared with what the file system stamps',
+	'lib/server/trust/folder-marks.ts': 'compared with what the file system stamps'
+};
 
 describe('src/', () => {
 	test('every file imports only what its layer may', () => {
@@ -23,6 +48,11 @@ describe('src/', () => {
 	test('no module of the server or of shared/ keeps state', () => {
 		const modules = [...files].filter(([file]) => /^lib\/(server|shared)\//.test(file) && !isTestFile(file));
 		expect(modules.flatMap(([file, text]) => moduleState(file, text).map((name) => `${file}: ${name}`))).toEqual([]);
+	});
+
+	test('durations and limits are measured by a clock that nobody sets: the time of day is for stamps', () => {
+		const users = [...files].filter(([file, text]) => !isTestFile(file) && wallClockUses(file, text) > 0);
+		expect(users.map(([file]) => file).toSorted()).toEqual(Object.keys(WALL_CLOCK).toSorted());
 	});
 
 	test('the skills library imports only packages that are installed with it', () => {
@@ -116,6 +146,13 @@ describe('the rules', () => {
 		expect(moduleState('x.ts', state)).toEqual(['count', 'other', 'cache', 'list']);
 		const constants = `const names = new Set(['a']); const table = { a: 1 }; function f() { let n = 0; return n; }`;
 		expect(moduleState('x.ts', constants)).toEqual([]);
+	});
+
+	test('find what reckons with the time of day, and leave stamps', () => {
+		const reckoning = `const a = Date.now(); f(now = Date.now); new Date().getTime(); +new Date(); b - new Date();`;
+		expect(wallClockUses('x.ts', reckoning)).toBe(5);
+		const stamps = `new Date().toISOString(); new Date(now()); performance.now(); f({ now: new Date() }); // Date.now()`;
+		expect(wallClockUses('x.ts', stamps)).toBe(0);
 	});
 
 	test('find a path to a stray folder, and leave the project’s own lib/shared', () => {

@@ -1,6 +1,6 @@
 /** `POST /v1/responses/compact`: what is kept word for word, what is sealed, and how a conversation goes on from it. */
 import { afterAll, afterEach, expect, onTestFinished, test } from 'vitest';
-import { call, gate, response, status, text, type Reply } from '../support/model-server.ts';
+import { call, endless, gate, response, status, text, type Reply } from '../support/model-server.ts';
 import {
 	createResponsesRigs,
 	openResponses,
@@ -216,4 +216,11 @@ test('F12: what the model’s server refuses is an error of its own status; who 
 	await left;
 	await request?.closed;
 	expect(request?.isAborted).toBe(true);
+});
+
+test('F12: a model that is never done with a summary is left when the time of a turn is over', async () => {
+	await open([endless(': alive\n\n')], { env: { AGENT_TIMEOUT_MS: '1000' } });
+	const { status: code, body } = await rig.compact({ model: 'some/model', input: TALK });
+	expect({ code, error: body.error }).toMatchObject({ code: 504, error: { code: 'timeout' } });
+	await rig.model?.requests[0]?.closed;
 });

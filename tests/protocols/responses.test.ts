@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { processesWith } from '../support/processes.ts';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { call, calls, raw, reasoning, response, status, text, type Reply } from '../support/model-server.ts';
+import { call, calls, endless, raw, reasoning, response, status, text, type Reply } from '../support/model-server.ts';
 import {
 	createResponsesRigs,
 	type ResponsesRig,
@@ -252,6 +252,22 @@ test('F12: what the model’s server cuts off, and what its limits end, is incom
 	const { body } = await rig.ask({ input: 'Hi' });
 	expect(body).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } });
 	expect(textOf(body)).toBe('Hal');
+});
+
+test('F12: a model that writes for ever is left when the turn’s time is over; what it said is gone on from', async () => {
+	const said = 'On and on.';
+	const delta = { type: 'response.output_text.delta', output_index: 0, item_id: 'm', delta: said };
+	await open([endless(delta), text('Enough.')], { env: { AGENT_TIMEOUT_MS: '1000' } });
+	const { body } = await rig.ask({ input: 'Hi' });
+	expect(body).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_duration' } });
+	await rig.model?.requests[0]?.closed;
+	const next = await rig.ask({ input: 'And?', previous_response_id: body.id });
+	expect(textOf(next.body)).toBe('Enough.');
+	expect(sentItems(1)).toMatchObject([
+		{ role: 'user' },
+		{ role: 'assistant', content: [{ text: textOf(body) }] },
+		{ role: 'user' }
+	]);
 });
 
 test('F12: phase, citations and log probabilities of the model’s message are passed on', async () => {

@@ -94,6 +94,14 @@ export function hang(...chunks: Chunk<string | Uint8Array | object>[]): Handler 
 	};
 }
 
+/** Sends this again and again, for as long as the client stays. */
+export function endless(chunk: string | object): Handler {
+	return async (exchange) => {
+		exchange.begin();
+		while (await send(exchange, chunk)) await new Promise((resolve) => setImmediate(resolve));
+	};
+}
+
 /** Breaks the connection after these chunks; without any, before the headers. */
 export function reset(...chunks: Chunk<string | Uint8Array | object>[]): Handler {
 	return async (exchange) => {

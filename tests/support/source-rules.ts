@@ -55,6 +55,27 @@ export function moduleState(file: string, text: string): string[] {
 	});
 }
 
+/**
+ * How often a file asks what time of day it is in order to reckon with it: `Date.now`, and `new Date()` of which more than a stamp
+ * is made. A clock can be set, so whatever measures or waits asks `performance.now()`.
+ */
+export function wallClockUses(file: string, text: string): number {
+	const source = ts.createSourceFile(file, scriptText(file, text), ts.ScriptTarget.Latest, true);
+	let uses = 0;
+	const visit = (node: ts.Node): void => {
+		if (ts.isPropertyAccessExpression(node) && node.getText(source) === 'Date.now') uses += 1;
+		if (ts.isNewExpression(node) && node.getText(source) === 'new Date()' && isReckonedWith(node.parent)) uses += 1;
+		ts.forEachChild(node, visit);
+	};
+	visit(source);
+	return uses;
+}
+
+function isReckonedWith(parent: ts.Node): boolean {
+	if (ts.isPropertyAccessExpression(parent)) return /^(getTime|valueOf)$/.test(parent.name.text);
+	return ts.isBinaryExpression(parent) || ts.isPrefixUnaryExpression(parent);
+}
+
 function isEmptyCollection(expression: ts.Expression): boolean {
 	if (ts.isAsExpression(expression) || ts.isSatisfiesExpression(expression))
 		return isEmptyCollection(expression.expression);

@@ -1,5 +1,6 @@
 /** One answer of the model, as it streams → the run's events, and what it comes to. */
 import type { RunEvent } from '../../shared/events.ts';
+import { unrecorded } from './history.ts';
 import type { ModelEvent, ModelUsage, ResponseItem } from './model.ts';
 import type { PendingCall } from './tool.ts';
 
@@ -9,15 +10,19 @@ export interface Answer {
 	usage: ModelUsage | null;
 	/** The model's server cut it off, at its longest answer say. */
 	isCut: boolean;
+	/** What was shown, and is in no item because the answer broke off. */
+	unsaid: ResponseItem[];
 	error: { code: string; message: string } | null;
 }
 
 /** Turns one answer of the model into events; what was opened is closed, however it ends. */
 export async function* readAnswer(stream: AsyncIterable<ModelEvent>, prefix: string): AsyncGenerator<RunEvent, Answer> {
-	const answer: Answer = { items: [], calls: [], usage: null, isCut: false, error: null };
+	const answer: Answer = { items: [], calls: [], usage: null, isCut: false, unsaid: [], error: null };
 	const started = new Set<string>();
 	let open: { kind: 'text' | 'reasoning'; key: string; id: string } | null = null;
 	let count = 0;
+	/** Of the text that is open, or was last. */
+	let said = '';
 	const close = function* (): Generator<RunEvent> {
 		if (open?.kind === 'text') yield { type: 'TEXT_MESSAGE_END', messageId: open.id };
 		if (open?.kind === 'reasoning') {
@@ -44,8 +49,10 @@ export async function* readAnswer(stream: AsyncIterable<ModelEvent>, prefix: str
 				if (open?.kind !== 'text' || open.key !== event.key) {
 					yield* close();
 					open = { kind: 'text', key: event.key, id: `${prefix}_${(count += 1)}` };
+					said = '';
 					yield { type: 'TEXT_MESSAGE_START', messageId: open.id, role: 'assistant' };
 				}
+				said += event.delta;
 				yield { type: 'TEXT_MESSAGE_CONTENT', messageId: open.id, delta: event.delta };
 				break;
 			case 'reasoning.delta':
@@ -77,6 +84,7 @@ export async function* readAnswer(stream: AsyncIterable<ModelEvent>, prefix: str
 				break;
 			case 'failed':
 				answer.items = event.items;
+				answer.unsaid = open?.kind === 'text' ? unrecorded(said, event.items) : [];
 				answer.error = { code: event.error.code, message: event.error.message };
 				break;
 			default:

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { gate } from '../../../../tests/support/gate.ts';
 import type { RunEvent } from '../../shared/events.ts';
 import { parseArguments, RepeatGuard, runCalls } from './calls.ts';
@@ -138,4 +138,25 @@ test('a tool that never answers is told to stop, and is a failure that the model
 	expect(JSON.parse(results.get('a')?.output ?? '')).toMatchObject({ ok: false, error: 'ExecutionTimeout' });
 	expect(results.get('b')).toEqual(ok);
 	expect(isTold).toBe(true);
+});
+
+test('after a stop, a tool that does not stop is given up; one that does has its own last word', async () => {
+	vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+	try {
+		const controller = new AbortController();
+		const box = toolbox((_name, args, { signal }) => {
+			if (args.id === 'deaf') return new Promise<ToolResult>(() => undefined);
+			return new Promise((resolve) => {
+				signal.addEventListener('abort', () => resolve({ output: 'I stopped.', isError: true }));
+			});
+		});
+		const running = run([callOf('deaf'), callOf('polite')], box, controller.signal);
+		controller.abort();
+		await vi.advanceTimersByTimeAsync(10_000);
+		const { results } = await running;
+		expect(JSON.parse(results.get('deaf')?.output ?? '')).toMatchObject({ ok: false, error: 'Cancelled' });
+		expect(results.get('polite')?.output).toBe('I stopped.');
+	} finally {
+		vi.useRealTimers();
+	}
 });

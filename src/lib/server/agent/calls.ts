@@ -2,6 +2,7 @@
 import type { RunEvent } from '../../shared/events.ts';
 import { isNestedDeeperThan, MAX_NESTING } from '../../shared/nesting.ts';
 import { createChannel } from './channel.ts';
+import { startTimeLimit } from './time-limit.ts';
 import { failure, type PendingCall, type Toolbox, type ToolResult } from './tool.ts';
 
 /** How often a call with the same arguments has been made, by this one. At 3 the result says so, at 6 the run ends. */
@@ -84,30 +85,35 @@ function inLanes(calls: readonly PendingCall[], toolbox: Toolbox): Iterable<Pend
 	return lanes.values();
 }
 
+/** What a call that is stopped may take to come to its end; a script is killed long before. */
+const STOP_MS = 10_000;
+
 /** The answer, or a failure when it takes too long; the tool is told to stop, and not waited for. */
 async function withTimeout(
 	timeoutMs: number,
-	signal: AbortSignal,
+	around: AbortSignal,
 	run: (signal: AbortSignal) => Promise<ToolResult>
 ): Promise<ToolResult> {
-	// By hand: what AbortSignal.any makes can be collected, and then never aborts.
-	const controller = new AbortController();
-	const onAbort = () => controller.abort(signal.reason);
-	signal.addEventListener('abort', onAbort, { once: true });
-	let timer: NodeJS.Timeout | undefined;
-	const late = new Promise<ToolResult>((resolve) => {
-		timer = setTimeout(() => {
-			resolve(failure('ExecutionTimeout', `The tool did not answer within ${timeoutMs} ms and was given up.`));
-			controller.abort(new Error('the tool took too long'));
-		}, timeoutMs);
+	const time = startTimeLimit(timeoutMs, around);
+	let patience: NodeJS.Timeout | undefined;
+	const givenUp = new Promise<ToolResult>((resolve) => {
+		const giveUp = () => {
+			if (time.isOver) {
+				const message = `The tool did not answer within ${timeoutMs} ms and was given up.`;
+				return resolve(failure('ExecutionTimeout', message));
+			}
+			const late = failure('Cancelled', 'The run was stopped, and the tool was given up: it did not stop.');
+			patience = setTimeout(() => resolve(late), STOP_MS);
+		};
+		time.signal.addEventListener('abort', giveUp, { once: true });
 	});
 	try {
-		return await Promise.race([run(controller.signal), late]);
+		return await Promise.race([run(time.signal), givenUp]);
 	} catch (error) {
 		return failure('ExecutionFailed', String(error));
 	} finally {
-		clearTimeout(timer);
-		signal.removeEventListener('abort', onAbort);
+		time.clear();
+		clearTimeout(patience);
 	}
 }
 

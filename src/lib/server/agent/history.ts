@@ -81,10 +81,13 @@ function fromParts(message: Message): ResponseItem[] {
 /** The text of the last part, when no stored item carries it. */
 function unrecordedText(message: Message, stored: readonly ResponseItem[]): ResponseItem[] {
 	const last = message.parts.at(-1);
-	if (last?.type !== 'text' || last.text === '') return [];
-	return JSON.stringify(stored.at(-1)).includes(JSON.stringify(last.text).slice(1, -1))
-		? []
-		: [assistantItem(last.text)];
+	return last?.type === 'text' ? unrecorded(last.text, stored) : [];
+}
+
+/** `text` as an item, unless the last of `items` carries it. */
+export function unrecorded(text: string, items: readonly ResponseItem[]): ResponseItem[] {
+	if (text === '' || JSON.stringify(items.at(-1) ?? '').includes(JSON.stringify(text).slice(1, -1))) return [];
+	return [assistantItem(text)];
 }
 
 function assistantItem(text: string): ResponseItem {

@@ -5,6 +5,7 @@ import type { ReasoningEffort } from '../../shared/model-values.ts';
 import { type Answer, readAnswer } from './answer.ts';
 import { parseArguments, REPEAT_LIMIT, RepeatGuard, resultEvent, runCalls } from './calls.ts';
 import type { FunctionTool, Model, ModelOptions, ModelUsage, ResponseItem, ToolChoice } from './model.ts';
+import type { TimeLimit } from './time-limit.ts';
 import { denial, type HeldCall, type PendingCall, type Toolbox, type ToolResult } from './tool.ts';
 
 /** What ends a run that would go on; each but `steps` ends it without another word. */
@@ -13,7 +14,7 @@ export interface AgentLimits {
 	maxSteps: number;
 	/** USD, as the model's server counts; null for no cap. */
 	maxCostUsd: number | null;
-	/** Milliseconds since the run began. */
+	/** Milliseconds since the turn began; it ends a step that is under way too. */
 	maxDurationMs: number;
 	/** Milliseconds of one tool call. */
 	toolTimeoutMs: number;
@@ -38,9 +39,8 @@ export interface AgentRun {
 	threadId: string;
 	runId: string;
 	limits: AgentLimits;
-	signal: AbortSignal;
-	/** When it began, as `Date.now()` says it: what is done before the first step takes its time too. */
-	startedAt: number;
+	/** Of `limits.maxDurationMs`, from when the turn began: what is done before the first step takes its time too. */
+	time: TimeLimit;
 	/** What an answer that is gone on with has cost before; null for a new one. */
 	spent: RunUsage | null;
 	/** Makes the input fit the model before each step; yields what people should know of it. */
@@ -64,7 +64,8 @@ type Outcome = Extract<RunEvent, { type: 'RUN_FINISHED' }>['outcome'];
 
 /** Yields the run's events, from the first step to exactly one terminal event. Never throws for a model or a tool. */
 export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
-	const { model, toolbox, signal, threadId, runId, limits } = run;
+	const { model, toolbox, time, threadId, runId, limits } = run;
+	const { signal } = time;
 	let input = [...run.input];
 	const repeats = new RepeatGuard();
 	const usage: RunUsage = { ...NOTHING, ...run.spent, model: model.id };
@@ -72,6 +73,8 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 	const finished = (outcome: Outcome, limit?: ReachedLimit): RunEvent => {
 		return { type: 'RUN_FINISHED', threadId, runId, outcome, ...(limit ? { result: { limit } } : {}) };
 	};
+	/** What was shown stays; that the time is over is no failure. */
+	const ended = () => (time.isOver ? finished({ type: 'success' }, 'time') : finished({ type: 'cancelled' }));
 	const keep = (items: ResponseItem[]) => {
 		input.push(...items);
 		run.record(items);
@@ -79,7 +82,7 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 
 	if (run.held.length > 0) {
 		const waiting = yield* runStep(run, run.held, repeats, keep);
-		if (signal.aborted) return yield finished({ type: 'cancelled' });
+		if (signal.aborted) return yield ended();
 		if (waiting.length > 0) return yield finished({ type: 'interrupt', interrupts: waiting });
 		if (run.handed?.length) return yield finished({ type: 'success', pendingToolCallIds: [...run.handed] });
 	}
@@ -87,7 +90,7 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 		const isLast = step > limits.maxSteps;
 		const cost = (usage.cost ?? 0) - spentBefore;
 		if (limits.maxCostUsd !== null && cost >= limits.maxCostUsd) return yield finished({ type: 'success' }, 'cost');
-		if (Date.now() - run.startedAt >= limits.maxDurationMs) return yield finished({ type: 'success' }, 'time');
+		if (time.isOver || signal.aborted) return yield ended();
 
 		const stepName = `step ${step}`;
 		yield { type: 'STEP_STARTED', stepName };
@@ -102,25 +105,23 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 			...(run.effort ? { effort: run.effort } : {}),
 			...(run.options ? { options: run.options } : {})
 		};
-		const answer = yield* timeFirstText(
-			readAnswer(model.stream(request, signal), `${runId}_${step}`),
-			usage,
-			run.startedAt
-		);
+		const answer = yield* timeFirstText(readAnswer(model.stream(request, signal), `${runId}_${step}`), usage, time);
 		addUsage(usage, answer.usage);
 		if (answer.usage) yield { type: 'CUSTOM', name: 'run.usage', value: { ...usage, lastStep: answer.usage } };
 		yield { type: 'STEP_FINISHED', stepName };
-		keep(answer.items);
+		// What was shown before the time was over is gone on from: the model has to know it.
+		keep(time.isOver ? [...answer.items, ...answer.unsaid] : answer.items);
 
-		if (signal.aborted) return yield finished({ type: 'cancelled' });
+		const isWhole = !answer.error && answer.calls.length === 0;
+		if (signal.aborted && !(time.isOver && isWhole)) return yield ended();
 		if (answer.error) return yield { type: 'RUN_ERROR', ...answer.error };
-		if (answer.calls.length === 0) return yield finished({ type: 'success' }, answer.isCut ? 'length' : undefined);
+		if (isWhole) return yield finished({ type: 'success' }, answer.isCut ? 'length' : undefined);
 		if (isLast) return yield finished({ type: 'success' }, 'steps');
 
 		const own = answer.calls.filter((call) => toolbox.kind(call.name) !== 'caller');
 		const calls = own.map((call): HeldCall => ({ ...call, approval: null }));
 		const waiting = yield* runStep(run, calls, repeats, keep);
-		if (signal.aborted) return yield finished({ type: 'cancelled' });
+		if (signal.aborted) return yield ended();
 		if (waiting.length > 0) return yield finished({ type: 'interrupt', interrupts: waiting });
 		if (repeats.most >= REPEAT_LIMIT) {
 			const message =
@@ -140,7 +141,7 @@ function toolChoiceOf({ toolChoice = 'auto' }: AgentRun, step: number): ToolChoi
 
 /** Runs the calls that may run, answers those that were denied, and returns the questions that the others wait for. */
 async function* runStep(
-	{ toolbox, signal, limits }: AgentRun,
+	{ toolbox, time: { signal }, limits }: AgentRun,
 	calls: readonly HeldCall[],
 	repeats: RepeatGuard,
 	keep: (items: ResponseItem[]) => void
@@ -194,11 +195,11 @@ const DECISION_SCHEMA = {
 };
 
 /** Passes an answer on; `usage` learns when its first text came, if there was none before. */
-async function* timeFirstText(answer: AsyncGenerator<RunEvent, Answer>, usage: RunUsage, startedAt: number) {
+async function* timeFirstText(answer: AsyncGenerator<RunEvent, Answer>, usage: RunUsage, time: TimeLimit) {
 	for (;;) {
 		const next = await answer.next();
 		if (next.done) return next.value;
-		if (next.value.type === 'TEXT_MESSAGE_CONTENT') usage.firstTextMs ??= Date.now() - startedAt;
+		if (next.value.type === 'TEXT_MESSAGE_CONTENT') usage.firstTextMs ??= Math.round(time.elapsedMs());
 		yield next.value;
 	}
 }

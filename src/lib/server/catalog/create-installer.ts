@@ -22,17 +22,19 @@ export interface InstallerOptions extends Pick<InstallContext, 'store' | 'regist
 	dataDir: string;
 	modes: InstallModes;
 	sources: SourceFetcher;
-	/** Milliseconds; the clock. */
+	/** Milliseconds since 1970. */
 	now?: () => number;
+	/** Milliseconds of a clock that is never set back. */
+	uptime?: () => number;
 }
 
 /** Finishes or takes back what a process before this one left half done. */
 export async function createInstaller(options: InstallerOptions): Promise<Installer> {
-	const { dataDir, sources, now = Date.now, store, registry, modes, log } = options;
+	const { dataDir, sources, now = Date.now, uptime = () => performance.now(), store, registry, modes, log } = options;
 	const context: InstallContext = { store, registry, modes, log, places: installPlaces(dataDir), now };
 	const { places } = context;
 	const queue = createInstallQueue();
-	const staged = createStagedInstalls({ now, remove: ({ dir }) => removeQuietly(dir, context) });
+	const staged = createStagedInstalls({ now, uptime, remove: ({ dir }) => removeQuietly(dir, context) });
 	const knownRoots = new Set<string>();
 
 	const change = <T>(work: () => Promise<T>): Promise<T> =>

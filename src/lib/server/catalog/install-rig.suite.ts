@@ -22,6 +22,7 @@ export interface RigSettings {
 	roots?: SkillRoot[];
 	sources?: Partial<SourceFetcher>;
 	now?: () => number;
+	uptime?: () => number;
 }
 
 /** `close` leaves the data folder; `remove` does not. */
@@ -41,8 +42,8 @@ export async function openRig(settings: RigSettings = {}) {
 	};
 	const unused = () => Promise.reject(new Error('no source was to be asked'));
 	const sources = { fetch: unused, revisionOf: unused, ...settings.sources };
-	const { now } = settings;
-	const installer = await createInstaller({ store, dataDir, registry, modes, sources, log, ...(now ? { now } : {}) });
+	const { now = Date.now, uptime = () => performance.now() } = settings;
+	const installer = await createInstaller({ store, dataDir, registry, modes, sources, log, now, uptime });
 	const close = async () => {
 		await installer.close();
 		await registry.close();

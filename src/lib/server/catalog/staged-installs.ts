@@ -12,11 +12,16 @@ export interface Staged {
 	folder: StagingFolder;
 	/** By the skill's `path`. */
 	inspections: ReadonlyMap<string, Inspection>;
+	/** When it is over, in milliseconds of a clock that is never set back. */
+	until: number;
 }
 
 export interface StagedInstalls {
 	/** The oldest makes room. */
-	add(id: string, make: (times: Pick<StagedInstall, 'createdAt' | 'expiresAt'>) => Staged): Promise<StagedInstall>;
+	add(
+		id: string,
+		make: (times: Pick<StagedInstall, 'createdAt' | 'expiresAt'>) => Omit<Staged, 'until'>
+	): Promise<StagedInstall>;
 	/** @throws AppError `not_found`, also for one that has expired */
 	get(id: string): Staged;
 	/** Nobody else gets it from here on. @throws AppError `not_found` */
@@ -29,14 +34,17 @@ export interface StagedInstalls {
 }
 
 export function createStagedInstalls(options: {
+	/** Milliseconds since 1970. */
 	now(): number;
+	/** Milliseconds of that clock. */
+	uptime(): number;
 	remove(folder: StagingFolder): Promise<void>;
 }): StagedInstalls {
-	const { now, remove } = options;
+	const { now, uptime, remove } = options;
 	const kept = new Map<string, Staged>();
 	let timer: NodeJS.Timeout | undefined;
 
-	const isOver = ({ shown }: Staged) => Date.parse(shown.expiresAt) <= now();
+	const isOver = ({ until }: Staged) => until <= uptime();
 	const sweep = async () => {
 		const over = [...kept.values()].filter(isOver);
 		for (const { shown } of over) kept.delete(shown.id);
@@ -55,11 +63,11 @@ export function createStagedInstalls(options: {
 		async add(id, make) {
 			await sweep();
 			const createdAt = now();
-			const staged = make({
+			const { shown, ...rest } = make({
 				createdAt: new Date(createdAt).toISOString(),
 				expiresAt: new Date(createdAt + LIFETIME_MS).toISOString()
 			});
-			kept.set(id, staged);
+			kept.set(id, { shown, ...rest, until: uptime() + LIFETIME_MS });
 			const [oldest] = kept.values();
 			if (oldest && kept.size > MAX_STAGED) {
 				kept.delete(oldest.shown.id);
@@ -67,7 +75,7 @@ export function createStagedInstalls(options: {
 			}
 			clearTimeout(timer);
 			timer = setTimeout(() => void sweep(), LIFETIME_MS + 1000).unref();
-			return staged.shown;
+			return shown;
 		},
 		get,
 		take(id) {

@@ -72,7 +72,7 @@ async function evaluateSkill(evaluation: Evaluation): Promise<EvalReport> {
 	const results = await runEvals(
 		{
 			...{ model, effort: null, skills, limits, folder: workspaces },
-			judge: createJudge(isOffline ? null : model),
+			judge: createJudge(isOffline ? null : model, limits),
 			// Whoever evaluates a folder on a command line wants it run.
 			approvals: { request: async () => null }
 		},

@@ -6,6 +6,7 @@ import type { ReasoningEffort } from '../../shared/model-values.ts';
 import type { EvalAnswer } from '../../shared/try-out.ts';
 import { runAgent, type AgentLimits } from '../agent/loop.ts';
 import type { Model } from '../agent/model.ts';
+import { startTimeLimit, type TimeLimit } from '../agent/time-limit.ts';
 import { CATALOG_TOKENS, instructionsOf } from '../runs/instructions.ts';
 import { createSkillToolbox, type SkillToolboxOptions } from '../runs/skill-toolbox.ts';
 import { openInside } from '../safe-path.ts';
@@ -54,25 +55,26 @@ const MAX_FILE_BYTES = 10 * 1024 * 1024;
 /** Never throws: what goes wrong is the answer's `error`. */
 export async function answer(parts: AnswerParts, question: Question, signal: AbortSignal): Promise<Answered> {
 	const notes = createNotes();
-	const started = performance.now();
+	const time = startTimeLimit(parts.limits.maxDurationMs, signal);
 	let cwd: string | null = null;
 	try {
 		await mkdir(parts.folder, { recursive: true });
 		cwd = await mkdtemp(join(parts.folder, 'answer-'));
 		const files = await copyFiles(question, cwd);
-		for await (const event of runQuestion(parts, question, { cwd, files, signal })) notes.add(event);
+		for await (const event of runQuestion(parts, question, { cwd, files, time })) notes.add(event);
 	} catch (error) {
 		notes.fail(error instanceof Error ? error.message : String(error));
 	}
 	// What cannot be removed now goes with the folder, when the next server starts.
 	if (cwd !== null) await rm(cwd, { recursive: true, force: true, maxRetries: 2 }).catch(() => undefined);
-	return notes.answered(Math.round(performance.now() - started));
+	time.clear();
+	return notes.answered(Math.round(time.elapsedMs()));
 }
 
 function runQuestion(
 	{ model, effort, skills, approvals, modeOf, limits }: AnswerParts,
 	{ asked, offered, sessionId }: Question,
-	{ cwd, files, signal }: { cwd: string; files: { path: string; bytes: number }[]; signal: AbortSignal }
+	{ cwd, files, time }: { cwd: string; files: { path: string; bytes: number }[]; time: TimeLimit }
 ): AsyncGenerator<RunEvent> {
 	// The expectations are no reading for whoever is to meet them.
 	const library = offered ? [{ ...offered, files: offered.files.filter((path) => !path.startsWith('evals/')) }] : [];
@@ -95,8 +97,7 @@ function runQuestion(
 		threadId: sessionId,
 		runId: sessionId,
 		limits,
-		signal,
-		startedAt: Date.now(),
+		time,
 		spent: null,
 		async *fit(input) {
 			yield* [];

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
 	call,
 	dynamic,
+	endless,
 	gate,
 	startModelServer,
 	status,
@@ -251,6 +252,17 @@ describe('F16: with and without the skill, side by side', () => {
 		expect(result?.withSkill[0]?.expectations.map(({ isMet }) => isMet)).toEqual([null, false, true]);
 		expect(result?.withoutSkill[0]).toMatchObject({ status: 'failed', error: expect.any(String) });
 		expect(result?.withoutSkill[0]?.expectations.map(({ isMet }) => isMet)).toEqual([null, null, null]);
+	});
+
+	test('an answer that never ends is left when its time is over, and so is a judge that never has done', async () => {
+		await putEvals('local/demo', [{ id: 1, prompt: 'One.', expectations: ['It is kind.'] }]);
+		agent.limits.maxDurationMs = 1000;
+		serve(3, ({ isWith, isJudge }) => (isJudge || !isWith ? endless(': alive\n\n') : text('yes')));
+		const run = await finished('demo');
+		expect(run.results[0]?.withSkill).toMatchObject([
+			{ expectations: [{ isMet: null, reason: expect.stringContaining('within 1 s') }] }
+		]);
+		expect(run.results[0]?.withoutSkill).toMatchObject([{ error: 'It was ended by a limit: time.' }]);
 	});
 
 	test('a run of which no answer came has failed, with the reason', async () => {

@@ -92,7 +92,7 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 
 	const perform = async (run: EvalRun, agent: EvalAgent, plan: EvalPlan, controller: AbortController) => {
 		const { signal } = controller;
-		const judge = createJudge(agent.isOffline ? null : agent.model);
+		const judge = createJudge(agent.isOffline ? null : agent.model, agent.limits);
 		const answering = { ...parts, ...agent, judge, approvals: { request }, modeOf: modes.modeOf };
 		try {
 			await runEvals(answering, plan, {

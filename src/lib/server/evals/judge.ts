@@ -1,6 +1,8 @@
 /** The model as the judge of what only a reader can tell (FEATURES F16). */
 import { z } from 'zod';
+import type { AgentLimits } from '../agent/loop.ts';
 import type { Model } from '../agent/model.ts';
+import { startTimeLimit } from '../agent/time-limit.ts';
 import type { EvalCase } from './evals-file.ts';
 import type { Observed, Verdict } from './expectations.ts';
 
@@ -22,8 +24,8 @@ Answer with nothing but a JSON array, one object for each expectation, in their 
 const MAX_ANSWER = 60_000;
 const MAX_REASON = 1000;
 
-/** For a model that cannot judge, give `null`: then nothing is told. */
-export function createJudge(model: Model | null): Judge {
+/** For a model that cannot judge, give `null`: then nothing is told. It has `maxDurationMs` for each answer. */
+export function createJudge(model: Model | null, { maxDurationMs }: Pick<AgentLimits, 'maxDurationMs'>): Judge {
 	return {
 		async judge(texts, of, signal) {
 			if (texts.length === 0) return [];
@@ -32,7 +34,10 @@ export function createJudge(model: Model | null): Judge {
 				return untold(
 					'The built-in responder is no language model: it cannot judge this. Add a key in the settings, or set OPENROUTER_API_KEY.'
 				);
-			const { said, problem } = await ask(model, questionOf(texts, of), signal);
+			const time = startTimeLimit(maxDurationMs, signal);
+			const { said, problem } = await ask(model, questionOf(texts, of), time.signal);
+			time.clear();
+			if (problem !== null && time.isOver) return untold(`It could not be judged within ${maxDurationMs / 1000} s.`);
 			if (problem !== null) return untold(`It could not be judged: ${problem}`);
 			const verdicts = readVerdicts(said);
 			return texts.map((text, index): Verdict => {

@@ -38,7 +38,7 @@ export function createConnection({ name, open, delayMs = delayOf }: ConnectionOp
 	let error: string | null = null;
 	let server: OpenServer | null = null;
 	let failures = 0;
-	let connectedAt = 0;
+	let connectedAt: number | null = null;
 	let timer: NodeJS.Timeout | undefined;
 	let isClosed = false;
 	/** Of the try, or of the connection, that counts: what comes of an earlier one is of no interest. */
@@ -61,8 +61,8 @@ export function createConnection({ name, open, delayMs = delayOf }: ConnectionOp
 	};
 	const lose = (mine: AbortController, reason: string) => {
 		if (life !== mine || isClosed) return;
-		if (connectedAt > 0 && Date.now() - connectedAt >= STABLE_MS) failures = 0;
-		connectedAt = 0;
+		if (connectedAt !== null && performance.now() - connectedAt >= STABLE_MS) failures = 0;
+		connectedAt = null;
 		leave();
 		life = new AbortController();
 		error = reason;
@@ -116,7 +116,7 @@ export function createConnection({ name, open, delayMs = delayOf }: ConnectionOp
 			software = opened.software;
 			state = 'connected';
 			error = null;
-			connectedAt = Date.now();
+			connectedAt = performance.now();
 		};
 		const tried: Promise<void> = attempt()
 			.catch((reason: unknown) => lose(mine, sentenceOf(reason)))

@@ -14,7 +14,7 @@ export interface ModelCatalogOptions {
 	timeoutMs?: number;
 	/** Bytes of the list, 8 MiB by default. */
 	maxBytes?: number;
-	/** Milliseconds, as `Date.now` gives them. */
+	/** Milliseconds of a clock that is never set back. */
 	now?: () => number;
 }
 
@@ -48,7 +48,7 @@ interface Pending {
 }
 
 export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
-	const now = options.now ?? Date.now;
+	const now = options.now ?? (() => performance.now());
 	let answer: Answer | null = null;
 	let failure: { at: number; error: unknown } | null = null;
 	let pending: Pending | null = null;

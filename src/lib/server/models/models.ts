@@ -36,7 +36,7 @@ export interface ModelsOptions {
 	/** Where servers on this machine are looked for (F11). */
 	ports: readonly number[];
 	fetch?: typeof fetch;
-	/** Milliseconds, as `Date.now` gives them. */
+	/** Milliseconds of a clock that is never set back. */
 	now?: () => number;
 }
 
@@ -68,7 +68,8 @@ const LIST_TIMEOUT_MS = 5000;
 
 const NO_SERVER = 'No model’s server is set up: add a key, or choose a server on this machine.';
 
-export function createModels({ settings, ports, fetch = globalThis.fetch, now = Date.now }: ModelsOptions): Models {
+export function createModels(options: ModelsOptions): Models {
+	const { settings, ports, fetch = globalThis.fetch, now = () => performance.now() } = options;
 	const offline = createOfflineModel();
 	const signIns = createSignIns({ fetch, now });
 	let kept: ServerModels | null = null;

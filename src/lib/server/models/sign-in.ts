@@ -30,7 +30,7 @@ const AGAIN = 'Start the sign-in again from the settings.';
 
 export function createSignIns({
 	fetch,
-	now = Date.now
+	now = () => performance.now()
 }: {
 	fetch: typeof globalThis.fetch;
 	now?: () => number;

@@ -13,7 +13,8 @@ export const INTERRUPTED: RunEvent = {
 const PAGE = 1000;
 
 /** The stored message is as it was before the run: its events say what came since. */
-export async function endOrphan(store: Store, { id, conversationId, messageId, lastSeq }: RunRecord): Promise<void> {
+export async function endOrphan(store: Store, run: RunRecord): Promise<void> {
+	const { id, conversationId, messageId, lastSeq, startedAt } = run;
 	let message: Message | null = await store.messages.get(conversationId, messageId);
 	const before = message?.usage ?? null;
 	for (let after = 0; message && after < lastSeq;) {
@@ -23,10 +24,12 @@ export async function endOrphan(store: Store, { id, conversationId, messageId, l
 		if (!last) break;
 		after = last.seq;
 	}
+	const now = new Date().toISOString();
 	await store.runs.finish(id, {
 		state: 'interrupted',
 		errorCode: 'interrupted',
-		finishedAt: new Date().toISOString(),
+		// Nobody measured how long it took, and the clock may have been set back since.
+		finishedAt: now < startedAt ? startedAt : now,
 		events: [{ seq: lastSeq + 1, data: JSON.stringify(INTERRUPTED) }],
 		...(message ? { message: { conversationId, message: foldEvent(message, INTERRUPTED) } } : {}),
 		...(message?.usage ? { used: usageSince(before, message.usage) } : {})

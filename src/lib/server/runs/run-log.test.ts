@@ -36,7 +36,8 @@ async function open(over: Store = store): Promise<RunLog> {
 	await store.runs.start({ run, conversation: { id: 'c', title: 'T' }, place, now: NOW });
 	const onLost = (error: unknown) => lost.push(error);
 	const writer = new EventWriter(over.runs);
-	const log = new RunLog({ store: over, writer, runId: 'r', conversationId: 'c', message, onLost });
+	const startedAt = message.createdAt;
+	const log = new RunLog({ store: over, writer, runId: 'r', conversationId: 'c', startedAt, message, onLost });
 	await log.append({ type: 'RUN_STARTED', threadId: 'c', runId: 'r' });
 	await log.append({ type: 'TEXT_MESSAGE_START', messageId: 'm', role: 'assistant' });
 	return log;

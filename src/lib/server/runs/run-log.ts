@@ -23,6 +23,8 @@ export interface RunLogOptions {
 	writer: EventWriter;
 	runId: string;
 	conversationId: string;
+	/** ISO 8601. */
+	startedAt: string;
 	message: Message;
 	/** The log cannot be written any more: the run must stop. Called once. */
 	onLost(error: unknown): void;
@@ -33,6 +35,8 @@ export class RunLog implements UnsavedEvents {
 	readonly conversationId: string;
 	#store: Store;
 	#writer: EventWriter;
+	#startedAt: string;
+	#bornAt = performance.now();
 	#tellLost: (error: unknown) => void;
 	#message: Message;
 	/** By earlier runs of the same answer. */
@@ -46,11 +50,12 @@ export class RunLog implements UnsavedEvents {
 	#recording: Promise<void> = Promise.resolve();
 	#waiting = new Set<() => void>();
 
-	constructor({ store, writer, runId, conversationId, message, onLost }: RunLogOptions) {
+	constructor({ store, writer, runId, conversationId, startedAt, message, onLost }: RunLogOptions) {
 		this.#store = store;
 		this.#writer = writer;
 		this.runId = runId;
 		this.conversationId = conversationId;
+		this.#startedAt = startedAt;
 		this.#message = message;
 		this.#usedBefore = message.usage;
 		this.#tellLost = onLost;
@@ -153,7 +158,8 @@ export class RunLog implements UnsavedEvents {
 		await this.#store.runs.finish(this.runId, {
 			state: stateOf(event),
 			...(message.error ? { errorCode: message.error.code } : {}),
-			finishedAt: new Date().toISOString(),
+			// How long it took is measured: the clock on the wall may have been set since.
+			finishedAt: new Date(Date.parse(this.#startedAt) + performance.now() - this.#bornAt).toISOString(),
 			events: [...waiting, { seq: this.#lastSeq + 1, data: JSON.stringify(event) }],
 			message: { conversationId: this.conversationId, message },
 			...(message.usage ? { used: usageSince(this.#usedBefore, message.usage) } : {})

@@ -1,9 +1,10 @@
 import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import {
 	call,
 	calls,
+	endless,
 	gate,
 	hang,
 	raw,
@@ -276,6 +277,69 @@ describe('limits of one run', () => {
 		const { runId } = await rig.run('go');
 		expect(await rig.answer(runId)).toMatchObject({ status: 'complete', limit: 'time' });
 		expect(rig.server.requests).toHaveLength(0);
+	});
+
+	test.each([
+		['comments', ': alive\n\n', ''],
+		['text', { type: 'response.output_text.delta', item_id: 'm', delta: 'On and on. ' }, 'On and on. '],
+		['thoughts', { type: 'response.reasoning_summary_text.delta', item_id: 'r', delta: 'Hm. ' }, ''],
+		['a call', { type: 'response.function_call_arguments.delta', item_id: 'f', delta: '1' }, '']
+	])('time: a model that sends %s for ever is left, and the next message works', async (_what, chunk, said) => {
+		await start([endless(chunk), text('Here I am.')], { limits: { maxDurationMs: 2000 } });
+		const { runId, list } = await rig.run('go');
+		expect(list.at(-1)).toMatchObject({
+			type: 'RUN_FINISHED',
+			outcome: { type: 'success' },
+			result: { limit: 'time' }
+		});
+		const [request] = rig.server.requests;
+		await request?.closed;
+		expect(request?.isAborted).toBe(true);
+		const answer = await rig.answer(runId);
+		expect(answer).toMatchObject({ status: 'complete', limit: 'time', error: null });
+		expect(textOf(answer).startsWith(said)).toBe(true);
+		expect(answer).toEqual(folded(answer, list));
+
+		const next = await rig.run('Still there?');
+		expect(textOf(await rig.answer(next.runId))).toBe('Here I am.');
+		const [shown] = textOf(answer).slice(-200).split('\n');
+		expect(JSON.stringify(sentInput(2))).toContain(shown);
+	});
+
+	test('time: a script that runs is ended with it', async () => {
+		await start([use('wait.sh')], { limits: { maxDurationMs: 4000 } });
+		const { runId } = await rig.run('go');
+		expect(await rig.answer(runId)).toMatchObject({ status: 'complete', limit: 'time' });
+		expect(toolsOf(await rig.answer(runId))).toMatchObject([
+			{ status: 'cancelled', execution: { error: 'Cancelled', output: [{ text: 'waiting\n' }] } }
+		]);
+		const pid = Number(await readFile(join(rig.workspaces.path('c'), 'pid'), 'utf8'));
+		expect(isRunning(pid)).toBe(false);
+	});
+
+	test.each([
+		['forward', 24 * 3_600_000],
+		['back', -24 * 3_600_000]
+	])('time: a clock that is set %s a day ends no run, and no figure of it is wrong', async (_way, change) => {
+		const held = gate();
+		await start([text(held, 'Once', ' upon a time.')], { limits: { maxDurationMs: 60_000 } });
+		const { runId } = await rig.ask('go');
+		await rig.server.received(1);
+		vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + change });
+		try {
+			held.open();
+			await rig.events(runId);
+		} finally {
+			vi.useRealTimers();
+		}
+		const { status: end, limit, usage } = await rig.answer(runId);
+		expect({ end, limit }).toEqual({ end: 'complete', limit: null });
+		expect(usage?.firstTextMs).toBeGreaterThanOrEqual(0);
+		expect(usage?.firstTextMs).toBeLessThan(60_000);
+		const run = await rig.store.runs.get(runId);
+		const tookMs = Date.parse(run?.finishedAt ?? '') - Date.parse(run?.startedAt ?? '');
+		expect(tookMs).toBeGreaterThanOrEqual(0);
+		expect(tookMs).toBeLessThan(60_000);
 	});
 
 	test('length: an answer that the model’s server cut off says so, and can be continued', async () => {

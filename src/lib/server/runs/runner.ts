@@ -154,7 +154,7 @@ export class Runner {
 				if (started.run.conversationId === request.conversationId) return;
 				throw new AppError('conflict', 'This run belongs to another conversation.');
 			case 'started':
-				this.#launch(request, responder, started.answer);
+				this.#launch(request, responder, started);
 				this.#options.changes.announce(request.conversationId);
 		}
 	}
@@ -191,7 +191,11 @@ export class Runner {
 		return store.runs.start(start);
 	}
 
-	#launch(request: RunRequest, responder: Responder, answer: Message): void {
+	#launch(
+		request: RunRequest,
+		responder: Responder,
+		{ run, answer }: Extract<RunStartResult, { outcome: 'started' }>
+	): void {
 		const { store, log } = this.#options;
 		const controller = new AbortController();
 		const onLost = (error: unknown) => {
@@ -200,7 +204,8 @@ export class Runner {
 		};
 		const { runId, conversationId } = request;
 		const writer = this.#writer;
-		const runLog = new RunLog({ store, writer, runId, conversationId, message: answer, onLost });
+		const { startedAt } = run;
+		const runLog = new RunLog({ store, writer, runId, conversationId, startedAt, message: answer, onLost });
 		const active: ActiveRun = {
 			conversationId,
 			log: runLog,

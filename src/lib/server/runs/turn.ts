@@ -5,6 +5,7 @@ import type { ReasoningEffort } from '../../shared/model-values.ts';
 import { heldCalls, loadedSkills, seenDigests, toInput, unsaidItems } from '../agent/history.ts';
 import { runAgent, type AgentLimits } from '../agent/loop.ts';
 import type { Model, ResponseItem } from '../agent/model.ts';
+import { startTimeLimit, type TimeLimit } from '../agent/time-limit.ts';
 import type { Store } from '../store/store.ts';
 import { createContextBudget } from './context-budget.ts';
 import { instructionsOf } from './instructions.ts';
@@ -45,11 +46,21 @@ const GO_ON: ResponseItem = {
 
 /** Yields the run's events; the last of them is its one terminal event. */
 export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<RunEvent> {
-	const { store, workspaces, approvals } = parts;
-	const { request, answer, signal, model, effort, limits } = turn;
-	const { runId, conversationId } = request;
-	const startedAt = Date.now();
+	const { runId, conversationId } = turn.request;
 	yield { type: 'RUN_STARTED', threadId: conversationId, runId, protocolVersion: '1.0' };
+	const time = startTimeLimit(turn.limits.maxDurationMs, turn.signal);
+	try {
+		yield* answerIn(parts, turn, time);
+	} finally {
+		time.clear();
+	}
+}
+
+async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGenerator<RunEvent> {
+	const { store, workspaces, approvals } = parts;
+	const { request, answer, model, effort, limits } = turn;
+	const { runId, conversationId } = request;
+	const { signal } = time;
 
 	const goesOn = request.kind !== 'ask' && request.kind !== 'retry';
 	const stored = await store.messages.listForModel(conversationId, goesOn ? answer.id : (answer.parentId ?? answer.id));
@@ -105,8 +116,7 @@ export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<Run
 		threadId: conversationId,
 		runId,
 		limits,
-		signal,
-		startedAt,
+		time,
 		spent: answer.usage,
 		fit: budget.fit,
 		isAskedToYield: turn.isAskedToYield,

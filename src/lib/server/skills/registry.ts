@@ -70,7 +70,7 @@ export async function createRegistry(
 	let isClosed = false;
 	let timer: NodeJS.Timeout | undefined;
 	let verifyTimer: NodeJS.Timeout | undefined;
-	let firstChange = 0;
+	let firstChange: number | null = null;
 
 	const read = async (again: readonly string[] = []): Promise<Entry[]> => {
 		const pass = watcher?.startPass();
@@ -128,12 +128,12 @@ export async function createRegistry(
 	};
 	const schedule = () => {
 		if (isClosed) return;
-		const now = Date.now();
-		firstChange ||= now;
+		const now = performance.now();
+		firstChange ??= now;
 		clearTimeout(timer);
 		const wait = Math.max(0, Math.min(QUIET_MS, firstChange + MAX_WAIT_MS - now));
 		timer = setTimeout(() => {
-			firstChange = 0;
+			firstChange = null;
 			void refresh();
 		}, wait);
 	};

@@ -5,6 +5,7 @@ import { MAX_MODEL_ID } from '../../../shared/model-values.ts';
 import { BUILT_IN_MODEL } from '../../../shared/model-values.ts';
 import { createSizeOf, skillPairs, type SizeOf } from '../../agent/compaction.ts';
 import type { Model, ModelUsage, ResponseItem } from '../../agent/model.ts';
+import { startTimeLimit, type TimeLimit } from '../../agent/time-limit.ts';
 import { isSummaryItem, summaryItem, transcript, writeSummary } from '../../agent/summary.ts';
 import { inputCharacters } from '../../runs/context-budget.ts';
 import { contextLimitOf } from '../../runs/context-limit.ts';
@@ -47,9 +48,24 @@ const PATIENCE_MS = 5000;
 export async function compact(
 	parts: RespondParts,
 	body: unknown,
-	{ apiKeyId }: Asker,
+	asker: Asker,
 	signal: AbortSignal
 ): Promise<CompactResource> {
+	const time = startTimeLimit(parts.limits().maxDurationMs, signal);
+	try {
+		return await compactWithin(parts, body, asker, time);
+	} finally {
+		time.clear();
+	}
+}
+
+async function compactWithin(
+	parts: RespondParts,
+	body: unknown,
+	{ apiKeyId }: Asker,
+	time: TimeLimit
+): Promise<CompactResource> {
+	const { signal } = time;
 	const request = checkBody(compactBody, body);
 	const id = newResponseId();
 	const model = parts.models.modelFor({ id: request.model.trim() || null });
@@ -58,7 +74,7 @@ export async function compact(
 	const { tokens: limit } = await contextLimitOf(model, { cap: parts.contextTokens, signal, patienceMs: PATIENCE_MS });
 	const { instructions, prompt_cache_key: cacheKey } = request;
 	const { text, usage } = await summarize(items, {
-		...{ model, sessionId, limit, signal, guidance: instructions ?? undefined },
+		...{ model, sessionId, limit, time, guidance: instructions ?? undefined },
 		options: cacheKey ? { prompt_cache_key: cacheKey } : {}
 	});
 	const sizeOf = createSizeOf();
@@ -89,12 +105,12 @@ interface SummaryRequest {
 	limit: number;
 	guidance: string | undefined;
 	options: Record<string, unknown>;
-	signal: AbortSignal;
+	time: TimeLimit;
 }
 
 async function summarize(
 	items: readonly ResponseItem[],
-	{ limit, signal, ...request }: SummaryRequest
+	{ limit, time, ...request }: SummaryRequest
 ): Promise<{ text: string; usage: ModelUsage }> {
 	const tokens = Math.min(Math.max(Math.floor(limit * SUMMARY.share), SUMMARY.min), SUMMARY.max);
 	const [maxInput, maxOutput] = [inputCharacters(limit), tokens * 4];
@@ -103,12 +119,13 @@ async function summarize(
 		const text = transcript(items, maxOutput);
 		return { text, usage: { inputTokens: tokensOf(transcript(items, maxInput)), outputTokens: tokensOf(text) } };
 	}
-	const writing = writeSummary(items, { ...request, maxInput, maxOutput, signal });
+	const writing = writeSummary(items, { ...request, maxInput, maxOutput, signal: time.signal });
 	for (;;) {
 		const next = await writing.next();
 		if (!next.done) continue;
 		const { text, usage, problem, code } = next.value;
-		if (signal.aborted) throw new AppError('unavailable', 'The server is stopping; try again in a moment.');
+		if (time.isOver) throw runFailure('timeout', `${request.model.id} did not write the summary in time; try again.`);
+		if (time.signal.aborted) throw new AppError('unavailable', 'The server is stopping; try again in a moment.');
 		if (problem !== null) throw runFailure(code ?? undefined, problem);
 		return { text, usage: usage ?? { inputTokens: 0, outputTokens: 0 } };
 	}

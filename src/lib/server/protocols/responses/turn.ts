@@ -2,6 +2,7 @@
 import { seenDigests } from '../../agent/history.ts';
 import { runAgent, type AgentLimits } from '../../agent/loop.ts';
 import type { FunctionTool, Model, ModelOptions, ResponseItem, ToolChoice } from '../../agent/model.ts';
+import { startTimeLimit, type TimeLimit } from '../../agent/time-limit.ts';
 import type { ReasoningEffort } from '../../../shared/model-values.ts';
 import { createContextBudget } from '../../runs/context-budget.ts';
 import { instructionsOf } from '../../runs/instructions.ts';
@@ -47,10 +48,19 @@ export interface HeadlessTurn {
 
 /** Yields the turn's events; the last of them is its one terminal event. */
 export async function* runHeadless(parts: HeadlessParts, turn: HeadlessTurn): AsyncGenerator<TurnEvent> {
-	const { responseId, sessionId, folder, model, effort, input, limits, signal, policy } = turn;
+	const time = startTimeLimit(turn.limits.maxDurationMs, turn.signal);
+	try {
+		yield* answerIn(parts, turn, time);
+	} finally {
+		time.clear();
+	}
+}
+
+async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLimit): AsyncGenerator<TurnEvent> {
+	const { responseId, sessionId, folder, model, effort, input, limits, policy } = turn;
+	const { signal } = time;
 	const { workspaces, contextTokens } = parts;
 	const apiKeyId = turn.apiKeyId ?? undefined;
-	const startedAt = Date.now();
 	const asked = questionOf(input);
 	const offer = await offerTurn(parts, {
 		...{ apiKeyId, policy, asked, model, signal, states: [] },
@@ -76,8 +86,8 @@ export async function* runHeadless(parts: HeadlessParts, turn: HeadlessTurn): As
 	});
 	const final: ResponseItem[][] = [];
 	const events = runAgent({
-		...{ model, effort, instructions, input, toolbox, runId: responseId, threadId: sessionId, limits, signal },
-		...{ toolChoice: turn.toolChoice, options: turn.options, held: [], spent: null, startedAt },
+		...{ model, effort, instructions, input, toolbox, runId: responseId, threadId: sessionId, limits, time },
+		...{ toolChoice: turn.toolChoice, options: turn.options, held: [], spent: null },
 		fit: turn.truncates ? budget.fit : asItIs,
 		isAskedToYield: () => false,
 		record: (items) => void final.push(items)
