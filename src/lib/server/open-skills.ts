@@ -1,5 +1,6 @@
 /** The skills and all that stands between them and this machine; with `app.ts`, where parts are constructed and joined. */
 import { join } from 'node:path';
+import { isServerTool } from '../shared/builtins.ts';
 import { createBuiltinCalls, type BuiltinCalls } from './builtins/builtin-calls.ts';
 import { createBuiltins } from './builtins/builtins.ts';
 import { ownedRoots } from './catalog/install-places.ts';
@@ -11,6 +12,7 @@ import type { Log } from './log.ts';
 import { createNetworkAccess, type NetworkAccess } from './network/network-access.ts';
 import { createSafeFetch } from './network/safe-fetch.ts';
 import { openSandbox, type OpenSandbox } from './open-sandbox.ts';
+import { ownToolOf } from './protocols/mcp/definitions.ts';
 import { createApprovalPolicy, type ApprovalPolicy } from './runs/approval-policy.ts';
 import { createExecutionRecorder } from './runs/execution-recorder.ts';
 import { openInstallIndex, type InstallIndex } from './runs/install-index.ts';
@@ -102,6 +104,7 @@ export async function openSkills(
 			recorder
 		},
 		isEnabled: () => settings.current().skillsEnabled,
+		isReserved: (name) => isServerTool(name) || ownToolOf(name) !== null,
 		watch: true
 	});
 	const lookup = createLookup({ sandbox: box.sandbox, host: box.host, path: process.env.PATH ?? '' });

@@ -33,7 +33,12 @@ test('E36: a skill\u2019s tool whose name another source has is called by the sk
 	const tool = { name: 'lookup', description: 'Looks it up.', inputSchema: { type: 'object', properties: {} } };
 	const snapshot = { skills: [skillOf('demo', { tools: [tool] })], shadowed: [], broken: [], revision: 'r' };
 	const executor = createExecutor({ sandbox: createProcessSandbox(), timeoutMs: 1000, maxOutputBytes: 1000, env: {} });
-	const session = createSkillSession({ snapshot: () => snapshot, executor, loaded: ['demo'], reserved: ['lookup'] });
+	const session = createSkillSession({
+		snapshot: () => snapshot,
+		executor,
+		loaded: ['demo'],
+		reserved: new Set(['lookup'])
+	});
 	const approvals = { request: async () => null };
 	const box = createSkillToolbox({ session, callerTools: [callerTool('lookup')], cwd: '/tmp', caller: {}, approvals });
 	const found = box.definitions().filter(({ name }) => name.includes('lookup'));

@@ -43,12 +43,9 @@ export interface BuiltinTools {
 export function createSkillToolbox(options: SkillToolboxOptions): Toolbox {
 	const { session, callerTools, cwd, caller, approvals, builtins } = options;
 	const callerNames = new Set(callerTools.map((tool) => tool.name));
-	/** No skill's tool takes the name of a built-in one that is offered. */
-	const builtinOf = (name: string): BuiltinTools | null => {
-		if (!builtins || callerNames.has(name)) return null;
-		if (builtins.tools().some((tool) => tool.name === name)) return builtins;
-		return !session.has(name) && builtins.has(name) ? builtins : null;
-	};
+	/** No skill's tool takes the name of a built-in one, offered or not. */
+	const builtinOf = (name: string): BuiltinTools | null =>
+		builtins?.has(name) && !callerNames.has(name) ? builtins : null;
 	return {
 		definitions() {
 			const own = [...session.tools(), ...(builtins?.tools() ?? [])];

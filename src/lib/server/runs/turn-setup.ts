@@ -92,7 +92,7 @@ export function equipTurn(
 		pinOf: modes.pinOf,
 		allowed: policy?.allowed,
 		owner: ownerOf(apiKeyId),
-		reserved: [...tools, ...(builtins?.tools() ?? [])].map(({ name }) => name)
+		reserved: new Set(tools.map(({ name }) => name))
 	});
 	return createSkillToolbox({
 		...{ session, cwd, caller, approvals },

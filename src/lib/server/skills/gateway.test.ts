@@ -121,6 +121,18 @@ describe('what is put in', () => {
 		const request = gateway({ loaded: ['weather'] }).inject({ messages, tools });
 		expect(request.toolNames).toEqual(['load_skill', 'use_skill', 'weather__weather']);
 	});
+	test('D17, D42: a name of the host is no skill’s, though the host does not offer it, or not yet', async () => {
+		const handler = () => 'ours';
+		const lookup = (name: string) =>
+			defineSkill({ name, description: 'Rain.', schema: { input: { type: 'object' } }, handler });
+		await open({ skills: [lookup('web-search'), lookup('weather')] });
+		const own = gateway({ loaded: ['web-search', 'weather'], builtins: [search], builtinToolNames: [] });
+		expect(own.inject({ messages }).toolNames).toEqual([
+			...['load_skill', 'use_skill', 'web-search__web_search', 'weather']
+		]);
+		const tools = [{ type: 'function', function: { name: 'weather' } }];
+		expect(own.inject({ messages, tools }).toolNames).toContain('weather__weather');
+	});
 	test('B14, C18: only what this caller may use is told of; without any nothing is put in', () => {
 		const body = { messages };
 		expect(gateway({ allowed: [] }).inject(body).body).toEqual(body);

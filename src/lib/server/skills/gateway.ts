@@ -3,7 +3,7 @@ import { createToolNames, type ExtractedCall, type ToolFormat } from './adapters
 import type { ExecutionCaller } from './execution-host.ts';
 import { runCalls, type ExecutedCall, type GatewayTool } from './gateway-calls.ts';
 import type { SkillsProvider } from './provider.ts';
-import type { SessionOptions, SkillSession } from './session.ts';
+import type { SessionOptions } from './session.ts';
 import type { SkillEvent, ToolDefinition } from './types.ts';
 import { viewOf } from './visibility.ts';
 import { FORMATS, formatOf } from './wire/formats.ts';
@@ -91,20 +91,20 @@ export function createGateway(options: GatewayOptions): Gateway {
 	const meantBy = (name: string): string =>
 		(Object.hasOwn(aliases, name) ? aliases[name] : undefined) ?? name.replace(/^omniroute_/, '');
 	const wanted = options.builtinToolNames?.map(meantBy);
-	const builtins = (options.builtins ?? []).filter(({ name }) => wanted?.includes(name) ?? true);
+	const known = options.builtins ?? [];
+	const builtins = known.filter(({ name }) => wanted?.includes(name) ?? true);
 	const { allowed, approve, loaded, modeOf, owner } = options;
 	const snapshot = skills.registry.snapshot();
 	const prompt = isCustom ? skills.promptFor(viewOf(snapshot, { allowed, modeOf, owner }).library.skills) : '';
-	let session: SkillSession | null = null;
-	const sessionFor = (reserved: readonly string[]): SkillSession =>
-		(session ??= skills.createSession({
-			...{ snapshot, allowed, approve, modeOf, owner },
-			...(loaded ? { loaded } : {}),
-			reserved: [...reserved, ...builtins.map(({ name }) => name)]
-		}));
+	/** Also those that are not wanted in this conversation: no skill takes their place. */
+	const reserved = new Set([...known.flatMap(({ name }) => [name, `omniroute_${name}`]), ...Object.keys(aliases)]);
+	const skillSession = skills.createSession({
+		...{ snapshot, allowed, approve, modeOf, owner, reserved },
+		...(loaded ? { loaded } : {})
+	});
 
 	/** By name on the wire, without those that the host has itself. */
-	function offersBeside(hostNames: readonly string[], skillSession: SkillSession): Map<string, Offer> {
+	function offersBeside(hostNames: readonly string[]): Map<string, Offer> {
 		const own = builtins.map((tool): Offer => ({ kind: 'builtin', tool }));
 		const ofSkills = isCustom ? skillSession.tools().map((tool): Offer => ({ kind: 'skill', tool })) : [];
 		const all = [...ofSkills.filter(({ tool }) => !builtins.some(({ name }) => name === tool.name)), ...own];
@@ -120,8 +120,8 @@ export function createGateway(options: GatewayOptions): Gateway {
 			const format = options.format ?? formatOf(host);
 			const wire = FORMATS[format];
 			const hostNames = wire.toolNames(host);
-			const skillSession = sessionFor(hostNames);
-			const offers = offersBeside(hostNames, skillSession);
+			for (const name of hostNames) reserved.add(name);
+			const offers = offersBeside(hostNames);
 			const tools = [...offers].map(([name, { tool }]): ToolDefinition => {
 				return { type: 'function', name, description: tool.description, parameters: tool.parameters };
 			});

@@ -1,5 +1,6 @@
 /** tools.json → tools and issues; pure. A bad entry is left out with a reason, the rest load (FEATURES D15–D17). */
 import { z } from 'zod';
+import { isBuiltInTool, type IsReserved } from './tool-names.ts';
 import type { SkillIssue, SkillTool } from './types.ts';
 
 const MAX_TOOLS = 64;
@@ -22,8 +23,11 @@ const entry = z.looseObject({
 	parameters: z.record(z.string(), parameter).default({})
 });
 
-/** Reads the text of a tools.json (S4 §5). */
-export function parseManifest(text: string): { tools: SkillTool[]; issues: SkillIssue[] } {
+/** Reads the text of a tools.json (S4 §5). A tool whose name is reserved is kept, with a warning: it is called by its skill's name too. */
+export function parseManifest(
+	text: string,
+	isReserved: IsReserved = isBuiltInTool
+): { tools: SkillTool[]; issues: SkillIssue[] } {
 	let entries: unknown;
 	try {
 		entries = JSON.parse(text.replace(/^\uFEFF/, ''));
@@ -46,6 +50,10 @@ export function parseManifest(text: string): { tools: SkillTool[]; issues: Skill
 				const tool = toTool(parsed.data);
 				toValidator(tool); // a schema that cannot be checked is better said once, here, than at every call
 				tools.push(tool);
+				if (isReserved(tool.name)) {
+					const message = `“${tool.name}” is a built-in tool\u2019s name: this one is called with its skill\u2019s name in front. Rename it`;
+					issues.push(bad(`tools.json[${index}.name]`, message));
+				}
 			} catch (error) {
 				issues.push(bad(`tools.json[${index}.parameters]`, `cannot be checked: ${(error as Error).message}`));
 			}

@@ -20,9 +20,10 @@ import type { FilePage } from './operations.ts';
 import type { OutputRange } from './output-store.ts';
 import { createRegistry, type SkillRegistry, type SkillSnapshot } from './registry.ts';
 import { createSdkTools, type SdkTool } from './sdk-tools.ts';
-import { BUILT_IN_TOOLS, createSkillSession, type SessionOptions, type SkillSession } from './session.ts';
+import { createSkillSession, type SessionOptions, type SkillSession } from './session.ts';
 import { createSkillIndexInSlices, type ExplainedSkill, type SkillIndex } from './skill-index.ts';
 import type { Skill, SkillExecutionResult, SkillRoot, ToolDefinition } from './types.ts';
+import { isBuiltInTool, type IsReserved } from './tool-names.ts';
 import { createWorkshop, type ToolPreview, type Workshop } from './workshop.ts';
 
 export interface SkillsProviderOptions {
@@ -59,6 +60,11 @@ export interface SkillsProviderOptions {
 	 * `search_skills`, `read_skill_file`), `drover`, `agent-zero`, `omniroute`. Calls of all are understood (F10).
 	 */
 	dialect?: DialectName;
+	/**
+	 * Names of tools that the host has itself, offered or not: a skill's tool of such a name gets a warning, and is called
+	 * `skill__tool` (D17).
+	 */
+	isReserved?: IsReserved;
 	/** Most tokens of the system prompt's section; over it skills are named only (B9). No limit without it. */
 	promptBudget?: number;
 	/** Lets the model define tools: where those to keep go (the first folder of skills) and who looks at them first (D25). */
@@ -91,7 +97,9 @@ export interface SkillsProvider {
 	/** Name of the backend that runs scripts. */
 	readonly sandbox: string;
 	/** The tools of one conversation, over one view of the library. */
-	createSession(options: Omit<SessionOptions, 'executor' | 'snapshot'> & { snapshot: SkillSnapshot }): SkillSession;
+	createSession(
+		options: Omit<SessionOptions, 'executor' | 'snapshot' | 'isReserved'> & { snapshot: SkillSnapshot }
+	): SkillSession;
 	/** Skills that fit what somebody said, best first. The index is made once a snapshot. */
 	rank(snapshot: SkillSnapshot, query: string): Promise<Skill[]>;
 	/** Where the points of each of these come from (F2). */
@@ -127,14 +135,16 @@ export async function createSkillsProvider(
 	const roots = (typeof skillsDir === 'string' ? [skillsDir] : skillsDir).map((root) =>
 		typeof root === 'string' ? resolve(root) : { ...root, path: resolve(root.path) }
 	);
-	const { include, exclude, watch } = options;
+	const { include, exclude, watch, isReserved = () => false } = options;
+	const isTaken: IsReserved = (name) => isBuiltInTool(name) || isReserved(name);
 	const defined = (options.skills ?? []).map(toSkill);
 	const handlers = createNativeHandlers({ ...options.handlers, ...handlersOf(options.skills ?? []) });
 	const registry = await createRegistry(roots, {
 		...(defined.length > 0 ? { defined } : {}),
 		...(include ? { include } : {}),
 		...(exclude ? { exclude } : {}),
-		watch: watch ?? false
+		watch: watch ?? false,
+		isReserved: isTaken
 	});
 	const sandbox = options.sandbox ?? createProcessSandbox();
 	const executor = createExecutor({
@@ -157,7 +167,7 @@ export async function createSkillsProvider(
 		? createWorkshop({
 				dir: resolve(dir),
 				approve: defineTools.approve,
-				reserved: BUILT_IN_TOOLS,
+				isReserved: isTaken,
 				reload: () => registry.reload()
 			})
 		: null;
@@ -165,6 +175,7 @@ export async function createSkillsProvider(
 		snapshot: () => registry.snapshot(),
 		executor,
 		dialect,
+		isReserved,
 		workshop: workshop ?? undefined
 	});
 	let indexed: { snapshot: SkillSnapshot; index: Promise<SkillIndex<Skill>> } | null = null;
@@ -209,7 +220,7 @@ export async function createSkillsProvider(
 		registry,
 		sandbox: sandbox.name,
 		createSession: ({ snapshot, ...more }) =>
-			createSkillSession({ dialect, ...more, snapshot: () => snapshot, executor }),
+			createSkillSession({ dialect, ...more, isReserved, snapshot: () => snapshot, executor }),
 		rank: async (snapshot, query) => (await indexFor(snapshot)).rank(query, MAX_RANKED).map(({ skill }) => skill),
 		explain: async (snapshot, query, wanted) => (await indexFor(snapshot)).explain(query, wanted),
 		workshop,

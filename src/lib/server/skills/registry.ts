@@ -8,6 +8,7 @@ import { compareNames } from './resources.ts';
 import { createScanner } from './scanner.ts';
 import { createPace } from './slices.ts';
 import { labelRoots } from './sources.ts';
+import type { IsReserved } from './tool-names.ts';
 import type { BrokenSkill, Skill, SkillRoot } from './types.ts';
 
 /** An unchanging view of the library; a run keeps the one it started with. */
@@ -27,6 +28,8 @@ export interface RegistryOptions {
 	exclude?: readonly string[];
 	/** Skills that lie in no folder; they stand before those of the roots. */
 	defined?: readonly Skill[];
+	/** Names of tools that no skill's may have; none without it. */
+	isReserved?: IsReserved;
 	/** Follow changes on disk; without it the library is read once and on `reload`. */
 	watch?: boolean;
 }
@@ -56,7 +59,7 @@ export async function createRegistry(
 	options: RegistryOptions = {}
 ): Promise<SkillRegistry> {
 	const roots = [...labelRoots(given)];
-	const scanner = createScanner(roots);
+	const scanner = createScanner(roots, options.isReserved);
 	const { defined = [] } = options;
 	const listeners = new Set<(snapshot: SkillSnapshot) => void>();
 	const marks = new WeakMap<Entry, string>();

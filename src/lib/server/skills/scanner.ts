@@ -15,6 +15,7 @@ import { compareNames } from './resources.ts';
 import { brokenFolder, loadSkill } from './skill-loader.ts';
 import { createPace } from './slices.ts';
 import { labelRoots } from './sources.ts';
+import type { IsReserved } from './tool-names.ts';
 import type { BrokenSkill, Skill, SkillRoot } from './types.ts';
 
 const RULES: WalkRules = {
@@ -59,13 +60,13 @@ interface Known {
  * Absent roots are skipped; a root or folder that cannot be read, or holds too much, is listed as broken. The event
  * loop is never held up long. A skill that did not change is the same object in the next scan.
  */
-export function createScanner(given: readonly (string | SkillRoot)[]): Scanner {
+export function createScanner(given: readonly (string | SkillRoot)[], isReserved?: IsReserved): Scanner {
 	let roots = labelRoots(given);
 	let known = new Map<string, Known>();
 	return {
 		async scan(pass = UNWATCHED) {
 			const kept = new Map<string, Known>();
-			const found = await scanAll(roots, pass, { known, kept });
+			const found = await scanAll(roots, pass, { known, kept }, isReserved);
 			known = kept;
 			return found;
 		},
@@ -95,7 +96,8 @@ interface Memory {
 async function scanAll(
 	roots: readonly SkillRoot[],
 	pass: ScanPass,
-	memory: Memory | null
+	memory: Memory | null,
+	isReserved?: IsReserved
 ): Promise<(Skill | BrokenSkill)[]> {
 	const pace = createPace();
 	const seen = new Set<string>();
@@ -114,7 +116,7 @@ async function scanAll(
 			const entries = await reading.readFolder(folder.path);
 			const file = isRoot ? undefined : skillFileOf(entries, RULES);
 			if (!file) return reading.keep(subfoldersOf(folder.path, entries, RULES), folder.path, memory);
-			const skill = await loadSkill({ path: folder.path, root, file, entries }, reading);
+			const skill = await loadSkill({ path: folder.path, root, file, entries, isReserved }, reading);
 			// What is broken may be whole the next moment, and for reasons that no file's time tells of.
 			return skill.status === 'ready' ? reading.keep(skill, folder.path, memory) : skill;
 		};

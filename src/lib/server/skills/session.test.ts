@@ -144,6 +144,16 @@ describe('tools', () => {
 		expect(names(session)).toEqual(['load_skill', 'use_skill', 'evil__load_skill', 'evil__use_skill']);
 		expect(session.tools()[0]?.description).toContain('Load the full instructions');
 	});
+	test('D17: a name that is made of a skill’s and a tool’s is never a reserved one', () => {
+		const mcp = skill('mcp', [{ name: 'demo__echo' }, { name: 'other' }]);
+		const session = createSkillSession({
+			snapshot: () => ({ skills: [mcp], shadowed: [], broken: [], revision: 'r1' }),
+			executor: createExecutor({ sandbox: createProcessSandbox(), timeoutMs: 1000, maxOutputBytes: 1000, env: {} }),
+			loaded: ['mcp'],
+			isReserved: (name) => name.startsWith('mcp__') || name === 'demo__echo'
+		});
+		expect(names(session).slice(2)).toEqual([expect.stringMatching(/^skill_mcp__demo__echo_[0-9a-f]{8}$/), 'other']);
+	});
 	test('D17: every tool keeps a name that a model can call, of its own, however long or odd the skills are named', () => {
 		const long = (last: string) => `${'long-'.repeat(12)}${last}`;
 		const tools = [{ name: 'a' }, { name: 'b' }, { name: 'same' }, { name: 't'.repeat(64) }];

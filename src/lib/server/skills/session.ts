@@ -11,7 +11,7 @@ import { callTool, perform, shorten, type Approval, type PerformContext } from '
 import { findSkill } from './references.ts';
 import type { SkillSnapshot } from './registry.ts';
 import { readScriptArguments } from './script-arguments.ts';
-import { nameTools, type NamedTool } from './tool-names.ts';
+import { isBuiltInTool, nameTools, readQualified, type IsReserved, type NamedTool } from './tool-names.ts';
 import { viewOf, type Visibility } from './visibility.ts';
 import { DEFINE, REMOVE, type Workshop } from './workshop.ts';
 import {
@@ -67,8 +67,10 @@ export interface SessionOptions extends Visibility {
 	dialect?: DialectName;
 	/** Asked before a skill is loaded or runs (C16). */
 	approve?: Approval;
-	/** Names of tools that others bring: a skill's tool of the name is called `skill__tool` (E36). */
-	reserved?: Iterable<string>;
+	/** Names of tools that others bring, asked at each call: a skill's tool of the name is called `skill__tool` (E36). */
+	reserved?: ReadonlySet<string>;
+	/** The same of tools that the host may bring, offered or not; none without it. */
+	isReserved?: IsReserved;
 	/** Lets the model define tools (D25); without it `define_tool` and `remove_tool` do not exist. */
 	workshop?: Workshop | undefined;
 }
@@ -76,11 +78,6 @@ export interface SessionOptions extends Visibility {
 const DIALECTS: Record<DialectName, Dialect> = { openrouter, full, drover, 'agent-zero': agentZero, omniroute };
 /** `openrouter` reads all that `full` does; OmniRoute's come last, for any name may be one of its tools. */
 const READERS: readonly Dialect[] = [full, drover, agentZero, omniroute];
-/** What no skill's tool may be called. */
-export const BUILT_IN_TOOLS: ReadonlySet<string> = new Set([
-	...['list_skills', 'search_skills', 'load_skill', 'read_skill_file', 'use_skill'],
-	...['skill_load', 'skill_resource', 'skills_tool', DEFINE.name, REMOVE.name]
-]);
 
 /** A session over the library as `snapshot` gives it at each call. */
 export function createSkillSession({
@@ -90,12 +87,14 @@ export function createSkillSession({
 	seen,
 	dialect = 'openrouter',
 	approve,
-	reserved = [],
+	reserved,
+	isReserved = () => false,
 	workshop,
 	...visibility
 }: SessionOptions): SkillSession {
 	const references = new Set(loaded);
-	const taken = new Set([...BUILT_IN_TOOLS, ...reserved]);
+	const isOthers: IsReserved = (name) => isReserved(name) || (reserved?.has(name) ?? false);
+	const isTaken: IsReserved = (name) => isBuiltInTool(name) || isOthers(name);
 	const digests = seen ? new Set(seen) : null;
 	const view = () => {
 		const library = snapshot();
@@ -105,7 +104,7 @@ export function createSkillSession({
 	const loadedTools = (library: SkillSnapshot): Map<string, NamedTool> => {
 		const always = library.skills.filter((skill) => visibility.modeOf?.(skill) === 'on');
 		const loaded = [...references].flatMap((reference) => findSkill(library, reference) ?? []);
-		return nameTools([...always.filter((skill) => !loaded.includes(skill)), ...loaded], taken);
+		return nameTools([...always.filter((skill) => !loaded.includes(skill)), ...loaded], isTaken);
 	};
 	const remember = (library: SkillSnapshot, skill: Skill) => {
 		const isFirst = library.skills.includes(skill);
@@ -119,7 +118,7 @@ export function createSkillSession({
 		const loadedTool = loadedTools(library).get(name);
 		if (loadedTool) return planTool(loadedTool.skill, loadedTool.tool.name, args);
 		try {
-			const operation = isRecord(args) ? findOperation(name, args, library.skills)?.operation : undefined;
+			const operation = isRecord(args) ? findOperation(name, args, library.skills, isOthers)?.operation : undefined;
 			return operation ? planOperation(operation) : null;
 		} catch (error) {
 			// The call itself will say what is wrong with it.
@@ -174,7 +173,7 @@ export function createSkillSession({
 		has(name) {
 			const { library } = view();
 			if (workshop && (name === DEFINE.name || name === REMOVE.name)) return true;
-			return loadedTools(library).has(name) || READERS.some((reader) => reads(reader, name, library.skills));
+			return loadedTools(library).has(name) || readerOf(name, library.skills, isOthers) !== null;
 		},
 		lane: (name, args) => plan(name, args)?.skill.name ?? null,
 		plan,
@@ -196,7 +195,7 @@ export function createSkillSession({
 				if (workshop && name === REMOVE.name) return await removeTool(given, workshop);
 				const named = loadedTools(library).get(name);
 				if (named) return toOutcome(await callTool(named.skill, named.tool, given, performing), full);
-				const found = findOperation(name, given, library.skills);
+				const found = findOperation(name, given, library.skills, isOthers);
 				if (!found) {
 					const hint = 'Load the skill first: its tools appear then.';
 					throw new SkillError('UnknownTool', `There is no tool “${shorten(name)}”.`, hint);
@@ -204,7 +203,7 @@ export function createSkillSession({
 				reader = found.reader;
 				return toOutcome(await perform(found.operation, performing), reader);
 			} catch (error) {
-				return toFailure(error, READERS.find((each) => reads(each, name, library.skills)) ?? reader);
+				return toFailure(error, readerOf(name, library.skills, isOthers) ?? reader);
 			}
 		}
 	};
@@ -218,15 +217,26 @@ function planTool(skill: Skill, tool: string, args: Record<string, unknown>): Pl
 function findOperation(
 	name: string,
 	args: Record<string, unknown>,
-	skills: readonly Skill[]
+	skills: readonly Skill[],
+	isOthers: IsReserved
 ): { reader: Dialect; operation: SkillOperation } | null {
 	const envelope = readEnvelope(args);
-	if (envelope) return findOperation(envelope.name, envelope.args, skills);
+	if (envelope) return findOperation(envelope.name, envelope.args, skills, isOthers);
+	// Some dialect may take any skill's name for a tool, and a skill may be named like one of somebody else's.
+	if (isOthers(name)) return null;
 	for (const reader of READERS) {
 		const operation = reader.read(name, args, skills);
 		if (operation) return { reader, operation };
 	}
-	return null;
+	const qualified = readQualified(name, skills);
+	return qualified && { reader: full, operation: { kind: 'tool', ...qualified, args } };
+}
+
+/** The dialect that knows the tool, with whatever arguments. */
+function readerOf(name: string, skills: readonly Skill[], isOthers: IsReserved): Dialect | null {
+	if (isOthers(name)) return null;
+	const known = READERS.find((reader) => reads(reader, name, skills));
+	return known ?? (readQualified(name, skills) && full);
 }
 
 /** Whether a dialect knows the tool, with whatever arguments. */

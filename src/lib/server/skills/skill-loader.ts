@@ -8,6 +8,7 @@ import { parseManifest } from './manifest.ts';
 import { parseSkill } from './parser.ts';
 import { listFiles, scriptsOf } from './resources.ts';
 import { readSafely } from './safe-read.ts';
+import type { IsReserved } from './tool-names.ts';
 import { SkillLoadError, type BrokenSkill, type Skill, type SkillIssue, type SkillRoot } from './types.ts';
 
 /** A folder of a skill as it was listed. */
@@ -17,6 +18,8 @@ export interface SkillFolder {
 	/** The entry of the SKILL.md. */
 	file: Dirent;
 	entries: Dirent[];
+	/** Names of tools that its own may not have; none without it. */
+	isReserved?: IsReserved | undefined;
 }
 
 /** How a skill's files and folders are reached; what it is told of decides when they are read again. */
@@ -29,7 +32,7 @@ export interface SkillReader {
 
 /** Never throws: what is wrong is an issue. */
 export async function loadSkill(
-	{ path: dir, root: from, file, entries }: SkillFolder,
+	{ path: dir, root: from, file, entries, isReserved }: SkillFolder,
 	reader: SkillReader
 ): Promise<Skill | BrokenSkill> {
 	const { path: root, source, owner } = from;
@@ -48,7 +51,7 @@ export async function loadSkill(
 		if (issues.some((issue) => issue.severity === 'error')) return broken(issues, firstParagraph(spec.body));
 		// The listing that showed the SKILL.md is not asked for again.
 		const files = await listFiles(dir, async (folder) => (folder === dir ? entries : reader.readFolder(folder)));
-		const manifest = readManifest(dir, entries, reader);
+		const manifest = readManifest(dir, entries, reader, isReserved);
 		const { facts, issues: doubts } = readFacts(spec);
 		return {
 			...optional({ license: spec.license, compatibility: spec.compatibility, allowedTools: spec.allowedTools }),
@@ -86,13 +89,18 @@ function optional<Key extends string>(texts: Record<Key, string | undefined>): P
 }
 
 /** A tools.json that cannot be read costs the skill its tools, never itself (D16). */
-function readManifest(dir: string, entries: readonly Dirent[], reader: SkillReader): ReturnType<typeof parseManifest> {
+function readManifest(
+	dir: string,
+	entries: readonly Dirent[],
+	reader: SkillReader,
+	isReserved?: IsReserved
+): ReturnType<typeof parseManifest> {
 	const file = entries.find(({ name }) => name === 'tools.json');
 	if (!file) return { tools: [], issues: [] };
 	const path = join(dir, file.name);
 	try {
 		reader.beforeFile(path, file.isSymbolicLink());
-		return parseManifest(readSafely(path, file.isSymbolicLink()).toString());
+		return parseManifest(readSafely(path, file.isSymbolicLink()).toString(), isReserved);
 	} catch (error) {
 		return { tools: [], issues: [{ field: file.name, severity: 'warning', message: (error as Error).message }] };
 	}

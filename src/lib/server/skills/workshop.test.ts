@@ -20,7 +20,7 @@ beforeEach(async () => {
 			previews.push(preview);
 			return isApproved;
 		},
-		reserved: new Set(['load_skill']),
+		isReserved: (name) => name === 'load_skill',
 		reload: () => Promise.resolve((reloads += 1))
 	});
 });

@@ -8,6 +8,7 @@ import { isRecord, textArgument, type CallArguments } from './operations.ts';
 import { parseSkillFile } from './parser.ts';
 import { DEFINE_TOOL, skillNameOf, toolFiles, type NewTool, type SkillFiles } from './scaffold.ts';
 import { scanRoots } from './scanner.ts';
+import type { IsReserved } from './tool-names.ts';
 import { SkillError, type Skill, type ToolDefinition } from './types.ts';
 
 /** What is about to be written, to be looked at first. */
@@ -28,7 +29,7 @@ export interface WorkshopOptions {
 	/** Asked before anything is written. */
 	approve: (preview: ToolPreview) => boolean | Promise<boolean>;
 	/** Names that no tool may take or lose: the built-in ones. */
-	reserved: ReadonlySet<string>;
+	isReserved: IsReserved;
 	/** Reads the library again. */
 	reload: () => Promise<unknown>;
 }
@@ -78,7 +79,7 @@ export const REMOVE: ToolDefinition = {
 	}
 };
 
-export function createWorkshop({ dir, approve, reserved, reload }: WorkshopOptions): Workshop {
+export function createWorkshop({ dir, approve, isReserved, reload }: WorkshopOptions): Workshop {
 	const undos: (() => Promise<void>)[] = [];
 	let passingDir: string | null = null;
 	let passing: Skill[] = [];
@@ -98,7 +99,7 @@ export function createWorkshop({ dir, approve, reserved, reload }: WorkshopOptio
 	};
 	const preview = async (args: CallArguments): Promise<ToolPreview> => {
 		const tool = readTool(args);
-		if (reserved.has(tool.name))
+		if (isReserved(tool.name))
 			throw new SkillError('InvalidArgs', `“${tool.name}” is a built-in tool; choose another name.`);
 		const files = toolFiles(tool);
 		const faults = parseManifest(files['tools.json'] ?? '').issues;
@@ -147,8 +148,7 @@ export function createWorkshop({ dir, approve, reserved, reload }: WorkshopOptio
 			return plan;
 		},
 		async remove(name) {
-			if (reserved.has(name))
-				throw new SkillError('InvalidArgs', `“${name}” is a built-in tool and cannot be removed.`);
+			if (isReserved(name)) throw new SkillError('InvalidArgs', `“${name}” is a built-in tool and cannot be removed.`);
 			const place = /^[a-z][a-z0-9_]*$/.test(name) ? await locate(name) : null;
 			if (!place) throw new SkillError('UnknownTool', `No tool “${name.slice(0, 100)}” was defined with define_tool.`);
 			const trashed = await toTrash(place.root, place.folder);

@@ -13,7 +13,7 @@ import type { PlannedRun, ToolOutcome } from '../../skills/session.ts';
 import { LOAD_SKILL } from '../../skills/tools.ts';
 import { SkillError } from '../../skills/types.ts';
 import { askFor, ConsentNeeded } from './consent.ts';
-import { RESERVED, ownToolOf, scopeOf } from './definitions.ts';
+import { ownToolOf, scopeOf } from './definitions.ts';
 import { clientOf, TooManyCalls } from './lanes.ts';
 import { callOwnTool, type OwnCall } from './own-tools.ts';
 import type { McpContext } from './parts.ts';
@@ -65,7 +65,7 @@ async function callSkillTool(
 	{ peer, consent, signal, onEvent }: OwnCall
 ): Promise<CallToolResult> {
 	const { caller, sessionId } = peer;
-	const { session, library } = viewFor(context, caller, RESERVED);
+	const { session, library } = viewFor(context, caller);
 	if (!session.has(name)) {
 		throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool “${name.slice(0, 100)}”.`);
 	}

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Tool } from '@modelcontextprotocol/server';
 import type { ApiScope } from '../../../shared/api-keys.ts';
-import { BUILT_IN_TOOLS } from '../../skills/session.ts';
+import { BUILT_IN_TOOLS } from '../../skills/tool-names.ts';
 import { LOAD_SKILL, READ_SKILL_FILE, USE_SKILL } from '../../skills/tools.ts';
 import type { ToolDefinition } from '../../skills/types.ts';
 import { pageOf } from './paging.ts';
@@ -98,9 +98,6 @@ const OWN: readonly (Tool & { scope: ApiScope })[] = [
 ];
 
 const OMNIROUTE = 'omniroute_';
-
-/** What no skill’s tool may be called here. */
-export const RESERVED: ReadonlySet<string> = new Set(OWN.flatMap(({ name }) => [name, OMNIROUTE + name]));
 
 /** The name of one of the server’s own tools, from it or its alias; null for another. */
 export function ownToolOf(name: string): string | null {

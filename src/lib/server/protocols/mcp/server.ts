@@ -11,7 +11,7 @@ import { renderCatalog } from '../../skills/catalog.ts';
 import { callTool } from './call-tool.ts';
 import { complete } from './completions.ts';
 import { readConsent } from './consent.ts';
-import { listTools, outputSchemaOf, RESERVED } from './definitions.ts';
+import { listTools, outputSchemaOf } from './definitions.ts';
 import type { McpContext, McpPeer } from './parts.ts';
 import { reportProgress } from './progress.ts';
 import { getPrompt, listPrompts } from './prompts.ts';
@@ -53,7 +53,7 @@ export function createMcpServer(context: McpContext, { peerOf, first, isModern }
 	const viewOfReader = (handled: ServerContext): CallerView => {
 		const { caller } = peerOf(handled);
 		requireScope(caller, 'read');
-		return viewFor(context, caller, RESERVED);
+		return viewFor(context, caller);
 	};
 	const kept = isModern ? { ttlMs: 0, cacheScope: 'private' as const } : {};
 

@@ -14,17 +14,13 @@ export interface CallerView {
 }
 
 /** Made for each request, so that names depend on the library alone and not on what was called before. */
-export function viewFor(
-	{ skills, modes }: Pick<McpParts, 'skills' | 'modes'>,
-	caller: McpCaller,
-	reserved: Iterable<string> = []
-): CallerView {
+export function viewFor({ skills, modes }: Pick<McpParts, 'skills' | 'modes'>, caller: McpCaller): CallerView {
 	const snapshot = skills.registry.snapshot();
 	const { modeOf, pinOf } = modes;
 	const visibility = { owner: ownerOf(caller.apiKeyId ?? undefined), modeOf, pinOf };
 	const { library } = viewOf(snapshot, visibility);
 	const loaded = library.skills.filter(({ tools }) => tools.length > 0).map(({ name }) => name);
-	return { library, session: skills.createSession({ snapshot, dialect: 'full', loaded, reserved, ...visibility }) };
+	return { library, session: skills.createSession({ snapshot, dialect: 'full', loaded, ...visibility }) };
 }
 
 export function hasScope({ scopes }: McpCaller, scope: ApiScope): boolean {
