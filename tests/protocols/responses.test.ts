@@ -342,6 +342,51 @@ test('F12: a chain is told to the model whole, and its instructions are those of
 	expect(new Set(sessions).size).toBe(1);
 });
 
+const INCLUDE = { include: ['reasoning.encrypted_content'] };
+test.each([
+	['who asks for it', INCLUDE, true],
+	['who has nothing stored, and so must send it back', { store: false }, true],
+	['nobody else', {}, false]
+])(
+	'F12: the sealed content of thoughts goes to %s: in the response, and in each event of a stream',
+	async (_, more, isShown) => {
+		const has = (items: object[]) => items.map((item) => 'encrypted_content' in item);
+		await open([SAY, text('Said.'), SAY, text('Said.')]);
+		const { body } = await rig.ask({ input: 'Say it', ...more });
+		expect(has(body.output)).toEqual([isShown, false]);
+		const events = await rig.stream({ input: 'Say it', ...more });
+		expect(has(lastOf(events).response.output)).toEqual([isShown, false]);
+		const items = events.flatMap(({ type, item }) => (type === 'response.output_item.done' ? [item as object] : []));
+		expect(has(items)).toEqual([isShown, false]);
+	}
+);
+
+test('F12: what is stored is read with its sealed content by who asks for that, and without it by others', async () => {
+	await open([SAY, text('Said.')]);
+	const { body } = await rig.ask({ input: 'Say it' });
+	const read = async (query: string) => (await rig.get(`/responses/${body.id}${query}`)).body.output[0] as object;
+	expect(await read('')).not.toHaveProperty('encrypted_content');
+	expect(await read('?include=reasoning.encrypted_content')).toHaveProperty('encrypted_content');
+});
+
+test('F12: a response that its caller has left is not stored; nobody can go on from half an answer', async () => {
+	await open([call('use_skill', { skill: 'demo', script: 'scripts/wait.sh' })]);
+	const leaving = new AbortController();
+	const { events } = await rig.app.responses.respond({ input: 'Wait' }, { apiKeyId: null }, leaving.signal);
+	let last: StreamedEvent | undefined;
+	for await (const event of events) {
+		last = event;
+		if (event.type === 'response.output_item.added') leaving.abort();
+	}
+	expect(last).toMatchObject({ type: 'response.failed', response: { status: 'cancelled' } });
+	const { id } = last?.response as { id: string };
+	expect((await rig.get(`/responses/${id}`)).status).toBe(404);
+	expect(await rig.ask({ input: 'Go on', previous_response_id: id })).toMatchObject({
+		status: 400,
+		body: { error: { code: 'previous_response_not_found' } }
+	});
+});
+
 test('F12: a stored response can be read and removed; one that is not stored, or is gone, cannot be gone on from', async () => {
 	await open([text('One.'), text('Two.')]);
 	const kept = await rig.ask({ input: 'Hi' });

@@ -1,5 +1,6 @@
 /** A real HTTP server on loopback that answers as it is told, and remembers what it was asked. */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 export interface PlayedRequest {
@@ -50,20 +51,25 @@ export const redirectTo = (location: string, status = 302): PlayedReply => ({ st
 export const json = (body: unknown, status = 200): PlayedReply => ({ status, body });
 export const notFound = (message = 'Not Found'): PlayedReply => ({ status: 404, body: { message } });
 
-export async function startPlayedServer(answer: (request: PlayedRequest) => PlayedAnswer): Promise<PlayedServer> {
+/** @param tls key and certificate, for one that speaks HTTPS */
+export async function startPlayedServer(
+	answer: (request: PlayedRequest) => PlayedAnswer,
+	tls: { key: string; cert: string } | null = null
+): Promise<PlayedServer> {
 	const requests: PlayedRequest[] = [];
 	const waiting: { path: string; resolve: (request: PlayedRequest) => void }[] = [];
-	const server = createServer((incoming, outgoing) => {
+	const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => {
 		const request = requestOf(incoming);
 		requests.push(request);
 		for (const { path, resolve } of waiting) if (request.path.startsWith(path)) resolve(request);
 		const reply = played.intercept?.(request) ?? answer(request);
 		if (reply !== 'hang') send(outgoing, reply);
-	});
+	};
+	const server = tls ? createHttpsServer(tls, onRequest) : createServer(onRequest);
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 	const { port } = server.address() as AddressInfo;
 	const played: PlayedServer = {
-		url: `http://127.0.0.1:${port}`,
+		url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
 		host: `127.0.0.1:${port}`,
 		requests,
 		intercept: null,

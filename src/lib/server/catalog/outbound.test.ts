@@ -1,4 +1,6 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { readFile } from 'node:fs/promises';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import {
 	failing,
@@ -104,6 +106,29 @@ describe('createOutbound', () => {
 		await outbound(`${other.url}/`, request({ bearer }));
 		expect(own.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer ghp_key']);
 		expect(other.requests.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined]);
+	});
+
+	it('SECURITY Outbound requests: a redirect from https to http is refused, and nothing is asked there', async () => {
+		const fixture = (name: string) =>
+			readFile(new URL(`../../../../tests/fixtures/tls/${name}.pem`, import.meta.url), 'utf8');
+		const tls = { key: await fixture('key'), cert: await fixture('cert') };
+		const trusted = getCACertificates('default');
+		setDefaultCACertificates([...trusted, tls.cert]);
+		onTestFinished(() => setDefaultCACertificates(trusted));
+		const plain = await play({ body: 'anybody may have changed this' });
+		const secure = await startPlayedServer(({ path }) => {
+			if (path === '/down') return redirectTo(`${plain.url}/skill.zip`);
+			return path === '/along' ? redirectTo('/here') : { body: 'as it was signed' };
+		}, tls);
+		servers.push(secure);
+		const outbound = createOutbound({ hosts: [plain.host, secure.host] });
+
+		expect((await outbound(`${secure.url}/along`, request())).body.toString()).toBe('as it was signed');
+		await expect(outbound(`${secure.url}/down`, request())).rejects.toMatchObject({
+			code: 'unavailable',
+			message: 'GitHub leads to an address that is not followed.'
+		});
+		expect(plain.requests).toEqual([]);
 	});
 
 	it('E9: a rate limit says until when', async () => {

@@ -12,7 +12,7 @@ import { Output } from './output.ts';
 import { readResponseRequest, type ResponseRequest } from './request.ts';
 import { newResource, usageOf, type ResponseResource, type ResponseStatus } from './resource.ts';
 import { runHeadless, type HeadlessParts, type HeadlessTurn } from './turn.ts';
-import type { BareEvent, ResponseEvent } from './wire.ts';
+import type { BareEvent, OutputItem, ResponseEvent } from './wire.ts';
 
 export interface RespondParts extends HeadlessParts, ConversationParts {
 	models: ModelSource;
@@ -107,8 +107,13 @@ async function* answer(
 	const onAbort = () => controller.abort(signal.reason);
 	if (signal.aborted) onAbort();
 	signal.addEventListener('abort', onAbort, { once: true });
+	const showsSeals = request.store === false || (request.include ?? []).includes('reasoning.encrypted_content');
 	let sequence = 0;
-	const number = (event: BareEvent): ResponseEvent => ({ ...event, sequence_number: sequence++ });
+	const number = (event: BareEvent): ResponseEvent => {
+		const item = event.item as OutputItem | undefined;
+		const shown = showsSeals || !item ? event : { ...event, item: withoutSeal(item) };
+		return { ...shown, sequence_number: sequence++ };
+	};
 	const callers = new Set(turn.tools.map(({ name }) => name));
 	const output = new Output({
 		...{ responseId: turn.responseId, model: turn.model.id },
@@ -148,7 +153,6 @@ async function* answer(
 			if (request.store !== false) await keep(parts, stored);
 			else if (ended.status !== 'failed') memory?.hold(stored);
 		}
-		const showsSeals = request.store === false || (request.include ?? []).includes('reasoning.encrypted_content');
 		const response = showsSeals ? ended : withoutSeals(ended);
 		yield number({ type: ended.status === 'cancelled' ? 'response.failed' : `response.${ended.status}`, response });
 	} finally {
@@ -193,12 +197,13 @@ const REASONS: Record<string, string> = {
 
 /** As it is told to who has not asked for what only servers read. */
 export function withoutSeals(response: ResponseResource): ResponseResource {
-	const output = response.output.map((item) => {
-		if (item.type !== 'reasoning') return item;
-		const { encrypted_content: _sealed, ...shown } = item;
-		return shown;
-	});
-	return { ...response, output };
+	return { ...response, output: response.output.map(withoutSeal) };
+}
+
+function withoutSeal(item: OutputItem): OutputItem {
+	if (item.type !== 'reasoning') return item;
+	const { encrypted_content: _sealed, ...shown } = item;
+	return shown;
 }
 
 /** `allowed_tools` leaves the others out, which every model's server understands. @throws ApiError for a tool that is not there */
