@@ -19,12 +19,14 @@ const SAFE_PATH = 'lib/server/safe-path.ts';
 const READ_TEXT = 'lib/server/read-text.ts';
 /** The interface alone. */
 const SANDBOX = 'lib/server/sandbox/sandbox.ts';
+/** Pure: what an execution says leaves it in more places than its streams. */
+const REDACT = 'lib/server/sandbox/redact.ts';
 
 /** The first entry that a file's path starts with is its layer. */
 const LAYERS: Layer[] = [
 	{ path: SHARED, imports: [], packages: ['zod', '@ag-ui/core'] },
 
-	{ path: 'lib/server/skills/', imports: [SANDBOX] },
+	{ path: 'lib/server/skills/', imports: [SANDBOX, REDACT] },
 	{ path: 'lib/server/sandbox/', imports: [] },
 	{ path: 'lib/server/network/', imports: [SHARED, 'lib/server/skills/', 'lib/server/store/'] },
 	{ path: 'lib/server/secrets/', imports: [SHARED, SANDBOX, 'lib/server/skills/', 'lib/server/store/'] },
@@ -80,7 +82,7 @@ const LAYERS: Layer[] = [
 	},
 	{
 		path: 'lib/server/mcp-servers/',
-		imports: [SHARED, 'lib/server/secrets/', 'lib/server/skills/', 'lib/server/store/']
+		imports: [SHARED, REDACT, 'lib/server/secrets/', 'lib/server/skills/', 'lib/server/store/']
 	},
 	{ path: 'lib/server/openapi/', imports: [SHARED] },
 	{

@@ -361,6 +361,13 @@ describe('SECURITY MCP servers', () => {
 		await servers.put('demo', address(refusing.url, { 'X-Key': 'abc-secret' }));
 		const error = await hasFailed('demo');
 		expect(error).not.toContain('abc-secret');
+		const wordy = await startHttp((request, response) => {
+			response.writeHead(400, { 'content-type': 'text/plain' }).end(`${request.headers['x-key']} `.repeat(100));
+			return true;
+		});
+		await servers.put('wordy', address(wordy.url, { 'X-Key': 'abc-secret' }));
+		// Wherever a long sentence is cut, no half of a secret is left.
+		expect(await hasFailed('wordy')).not.toContain('abc');
 		const closed = await startHttp((_, response) => {
 			response.writeHead(401).end();
 			return true;

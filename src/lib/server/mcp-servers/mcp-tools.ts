@@ -8,7 +8,8 @@ import type { SkillErrorType, SkillEvent, ToolDefinition } from '../skills/types
 import type { Approvals } from '../store/approvals.ts';
 import type { Connection } from './connection.ts';
 import type { ListedTool } from './listing.ts';
-import { boundedText, plainText, withoutValues } from './plain-text.ts';
+import { createRedaction } from '../sandbox/redact.ts';
+import { boundedText, plainText } from './plain-text.ts';
 import { resultText } from './result-text.ts';
 
 export interface ServerTools {
@@ -113,7 +114,7 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 		const { onEvent, caller = {} } = context;
 		const id = randomUUID();
 		const began = performance.now();
-		const input = JSON.stringify(args);
+		const input = JSON.stringify(createRedaction(server.values).value(args));
 		const subject = { skill: mcpSubject(server.name), sandbox: 'mcp' };
 		onEvent?.({ type: 'started', executionId: id, script: tool.shown, tool: tool.shown, args: [input], ...subject });
 		const recorded = recorder
@@ -148,11 +149,10 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 			const answer = await server.connection.call(tool.tool, args, {
 				signal,
 				onProgress: (message) => {
-					const text = plainText(withoutValues(message, server.values), MAX_PROGRESS);
-					onEvent?.({ type: 'output', stream: 'stderr', text: `${text}\n` });
+					onEvent?.({ type: 'output', stream: 'stderr', text: `${plainText(message, MAX_PROGRESS)}\n` });
 				}
 			});
-			const { text, truncated } = boundedText(withoutValues(resultText(answer), server.values), options.maxOutputBytes);
+			const { text, truncated } = boundedText(resultText(answer), options.maxOutputBytes);
 			if (!answer.isError) return { output: text, truncated };
 			return { error: 'ExecutionFailed', message: plainText(text, MAX_PROGRESS), output: text, truncated };
 		} catch (reason) {

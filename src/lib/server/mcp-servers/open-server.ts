@@ -1,7 +1,8 @@
 /** One connection to an MCP server, with the protocol's own client (FEATURES E36). What is foreign stays behind this interface. */
+import { createRedaction, type Redaction } from '../sandbox/redact.ts';
 import { createGuardedFetch } from './guarded-fetch.ts';
 import type { ToolPage } from './listing.ts';
-import { plainLine, withoutValues } from './plain-text.ts';
+import { plainLine } from './plain-text.ts';
 import type { ToolAnswer } from './result-text.ts';
 import type { Program } from './stdio-transport.ts';
 
@@ -46,15 +47,19 @@ const ANSWERS: ReadonlySet<string> = new Set([
 	'CAPABILITY_NOT_SUPPORTED'
 ]);
 
-/** @throws ServerError that says why it cannot be reached */
+/**
+ * A server is told its secrets, and may say them again: nothing of what it says leaves here with one.
+ * @throws ServerError that says why it cannot be reached
+ */
 export async function openServer(target: Target, events: ServerEvents, signal: AbortSignal): Promise<OpenServer> {
 	// Loaded when there is a server: most have none.
 	const { Client, StreamableHTTPClientTransport, ProtocolError, SdkError } =
 		await import('@modelcontextprotocol/client');
 	const { transport, said, end } = await openTransport(target);
+	const redaction = createRedaction(Object.values(target.type === 'stdio' ? target.env : target.headers));
 	const why = (error: unknown) => {
 		const isAnswer = error instanceof ProtocolError || (error instanceof SdkError && ANSWERS.has(error.code));
-		return new ServerError(reasonOf(error, target, said()), isAnswer);
+		return new ServerError(reasonOf(error, target, said(), redaction), isAnswer);
 	};
 	const client = new Client(
 		{ name: 'openrouter-skills', version: '1.0.0' },
@@ -87,27 +92,32 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 	};
 	const about = client.getServerVersion();
 	return {
-		software: about ? plainLine(`${about.name} ${about.version}`, 100) : null,
+		software: about ? plainLine(redaction.text(`${about.name} ${about.version}`), 100) : null,
 		async readPage(cursor, within) {
 			if (!client.getServerCapabilities()?.tools) return { tools: [] };
 			try {
 				const params = cursor === undefined ? {} : { cursor };
-				return await client.request({ method: 'tools/list', params }, { signal: within, timeout: LIST_TIMEOUT_MS });
+				const options = { signal: within, timeout: LIST_TIMEOUT_MS };
+				const page: ToolPage = await client.request({ method: 'tools/list', params }, options);
+				return { ...page, tools: page.tools.flatMap((tool) => withoutSecrets(tool, redaction)) };
 			} catch (error) {
 				throw why(error);
 			}
 		},
 		async call(tool, args, { signal: within, onProgress }) {
 			try {
-				return await client.callTool(
+				const answer: ToolAnswer = await client.callTool(
 					{ name: tool, arguments: args },
 					{
 						signal: within,
 						timeout: NO_TIMEOUT_MS,
 						onprogress: ({ progress, total, message }) =>
-							onProgress(message ?? (total === undefined ? String(progress) : `${progress} of ${total}`))
+							onProgress(
+								redaction.text(message ?? (total === undefined ? String(progress) : `${progress} of ${total}`))
+							)
 					}
 				);
+				return redaction.value(answer);
 			} catch (error) {
 				throw why(error);
 			}
@@ -142,12 +152,17 @@ export class ServerError extends Error {
 	}
 }
 
-/** A sentence, without the server's secrets. */
-function reasonOf(error: unknown, target: Target, said: string): string {
-	const message = plainLine(sentenceOf(error, target), MAX_REASON);
-	const lastWords = plainLine(said.trimEnd().split('\n').slice(-3).join(' '), MAX_REASON);
-	const values = Object.values(target.type === 'stdio' ? target.env : target.headers);
-	return withoutValues(lastWords === '' ? message : `${message} It wrote: ${lastWords}`, values);
+/** Under another name a tool could not be called: one with a secret in its name is left out. */
+function withoutSecrets(tool: ToolPage['tools'][number], { text, value }: Redaction): ToolPage['tools'] {
+	if (text(tool.name) !== tool.name) return [];
+	return [{ ...tool, description: value(tool.description), inputSchema: value(tool.inputSchema) }];
+}
+
+/** A sentence, without the server's secrets: they are taken out before anything is cut. */
+function reasonOf(error: unknown, target: Target, said: string, { text }: Redaction): string {
+	const message = plainLine(text(sentenceOf(error, target)), MAX_REASON);
+	const lastWords = plainLine(text(said).trimEnd().split('\n').slice(-3).join(' '), MAX_REASON);
+	return lastWords === '' ? message : `${message} It wrote: ${lastWords}`;
 }
 
 function sentenceOf(error: unknown, target: Target): string {

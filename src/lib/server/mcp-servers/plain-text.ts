@@ -1,8 +1,6 @@
 /** Makes text of a foreign program fit to be shown and sent on: no controls, no bidi, no tags, no more than there is room for. */
 
 const ODD = /[\p{Cc}\p{Cs}\p{Bidi_Control}\ufeff\u{E0000}-\u{E007F}]/gu;
-/** A stored value that is shorter stands in texts by chance. */
-const SHORTEST = 4;
 
 /** Keeps line breaks and tabs; `most` is in UTF-16 units. */
 export function plainText(text: string, most: number): string {
@@ -16,15 +14,6 @@ export function plainText(text: string, most: number): string {
 
 export function plainLine(text: string, most: number): string {
 	return plainText(text.slice(0, most * 4).replaceAll(/\s+/g, ' '), most);
-}
-
-/** The same without these values: a server is told its secrets, and may say them again. */
-export function withoutValues(text: string, values: Iterable<string>): string {
-	let rest = text;
-	for (const value of [...values].filter(({ length }) => length >= SHORTEST).sort((a, b) => b.length - a.length)) {
-		rest = rest.replaceAll(value, '[redacted]');
-	}
-	return rest;
 }
 
 /** At most `maxBytes` of UTF-8, its beginning and its end, with a line between them that says so. */

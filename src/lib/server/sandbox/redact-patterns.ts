@@ -2,7 +2,7 @@
 
 /** A shorter text is too likely to stand somewhere by chance. */
 const MIN_SECRET = 4;
-/** A line of a secret is one by itself from here. */
+/** A line of a secret is one by itself from here, and so is a secret in lower case: a shorter one is a word. */
 const MIN_LINE = 8;
 /** A longer secret is looked for in pieces, so that little has to be held back; the overlap joins them in base64. */
 const MAX_PIECE = 96;
@@ -46,7 +46,7 @@ function piecesOf(secret: string): Set<string> {
 	return pieces;
 }
 
-/** As it is, as JSON, in an address and for a shell. */
+/** As it is, as a host, as JSON, in an address and for a shell. */
 function textsOf(text: string): string[] {
 	const json = JSON.stringify(text).slice(1, -1);
 	const ascii = json.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
@@ -60,6 +60,8 @@ function textsOf(text: string): string[] {
 	];
 	return [
 		text,
+		// As programs write it that were given it for the name of a host.
+		...(text.length >= MIN_LINE ? [text.toLowerCase()] : []),
 		json,
 		ascii,
 		json.replaceAll('/', '\\/'),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createRedactor, redactText } from './redact.ts';
+import { createRedaction, createRedactor } from './redact.ts';
 import { REDACTED } from './sandbox.ts';
 
 /** Through the redactor, cut at these places. */
@@ -84,8 +84,8 @@ describe('F3: a secret is taken out', () => {
 
 	test('but not one of fewer than 4 characters, and nothing where there is none', () => {
 		expect(redact('abc', ['abc', '', '\n\n\n\n'])).toBe('abc');
-		expect(redactText(`one ${SECRET} two`, [])).toBe(`one ${SECRET} two`);
-		expect(redactText(`one ${SECRET} two`, [SECRET])).toBe(`one ${REDACTED} two`);
+		expect(createRedaction([]).text(`one ${SECRET} two`)).toBe(`one ${SECRET} two`);
+		expect(createRedaction([SECRET]).text(`one ${SECRET} two`)).toBe(`one ${REDACTED} two`);
 	});
 });
 
@@ -142,4 +142,73 @@ test('F3: live output does not wait: only what may be the beginning of a secret 
 	expect(redactor.push(Buffer.from('hunter2')).toString()).toBe(REDACTED);
 	expect(redactor.push(Buffer.from('hunter2-\n\n\n')).toString()).toBe('hunter2-\n\n\n');
 	expect(redactor.end().toString()).toBe('');
+});
+
+describe('F3: what is no stream', () => {
+	const KEY = 'Key-AbCdEf.0123/XyZ';
+	const { text, host, path, value } = createRedaction([KEY]);
+
+	test.each<[string, string]>([
+		[KEY.toLowerCase(), REDACTED],
+		[`${KEY.toUpperCase()}.example:443`, `${REDACTED}.example:443`],
+		['Key-AbC.dEf.0123/X.yZ.example:80', `${REDACTED}.example:80`],
+		[`${Buffer.from(KEY).toString('base64').toLowerCase()}:443`, `${REDACTED}:443`],
+		['api.example.org:443', 'api.example.org:443']
+	])('the host %s is %s: upper and lower case are one, and dots may divide it', (given, shown) => {
+		expect(host(given)).toBe(shown);
+	});
+
+	test.each<[string, string]>([
+		[`out/${KEY}.txt`, `out/${REDACTED}.txt`],
+		['Key/-AbCdEf/.0123/XyZ/b', `${REDACTED}/b`],
+		['k/e/y', 'k/e/y'],
+		['größe/key.txt', 'größe/key.txt']
+	])('the path %s is %s: folders may divide it', (given, shown) => {
+		expect(path(given)).toBe(shown);
+	});
+
+	test('data: keys, numbers, neighbours in a list; two keys stay two', () => {
+		const all = createRedaction([KEY, '90218347']);
+		const given = {
+			[KEY]: 1,
+			a: { [`${KEY}!`]: 90218347, b: 90218348 },
+			c: ['x', 'Key-AbCdE', 'f.0123/XyZ', 'y'],
+			d: null
+		};
+		expect(all.value(given)).toEqual({
+			...{ [REDACTED]: 1, a: { [`${REDACTED}!`]: REDACTED, b: 90218348 } },
+			...{ c: ['x', REDACTED, REDACTED, 'y'], d: null }
+		});
+		expect(createRedaction(['one-secret', 'two-secret']).value({ 'one-secret': 1, 'two-secret': 2 })).toEqual({
+			[REDACTED]: 1,
+			[`${REDACTED} (2)`]: 2
+		});
+		expect(JSON.stringify(value(JSON.parse(`{"__proto__":{"a":"${KEY}"}}`)))).toBe(`{"__proto__":{"a":"${REDACTED}"}}`);
+	});
+
+	test('a short secret is not put together from the parts of a list, a path or a host', () => {
+		const short = createRedaction(['1234567']);
+		expect(short.value(['123', '4567'])).toEqual(['123', '4567']);
+		expect(short.path('123/4567')).toBe('123/4567');
+		expect(short.host('123.4567')).toBe('123.4567');
+	});
+
+	test('done twice it is as done once, and it is what the stream has', () => {
+		const secret = fc.string({ minLength: 4, maxLength: 12, unit: fc.constantFrom('a', 'b', 'r', 'e', 'd', '[') });
+		fc.assert(
+			fc.property(fc.array(secret, { minLength: 1, maxLength: 3 }), fc.array(fc.nat(9)), (secrets, parts) => {
+				const whole = parts.map((part) => secrets[part] ?? 'ab-').join('');
+				const redaction = createRedaction(secrets);
+				const once = redaction.text(whole);
+				expect(redaction.text(once)).toBe(once);
+				expect(once).toBe(redact(whole, secrets));
+			})
+		);
+	});
+
+	test('half of a surrogate pair and an empty list of secrets change nothing', () => {
+		expect(text('a\ud800b')).toBe('a\ud800b');
+		const none = createRedaction([]);
+		expect([none.text(KEY), none.host(KEY), none.path(KEY), none.value([KEY])]).toEqual([KEY, KEY, KEY, [KEY]]);
+	});
 });

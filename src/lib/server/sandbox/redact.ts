@@ -1,15 +1,30 @@
-/** Takes secrets out of a stream of bytes, however it is cut into chunks (FEATURES F3, D48). */
-import { createPatternMatcher } from './pattern-matcher.ts';
+/** Takes secrets out of what a process says: a stream, however it is cut into chunks, a text, a value (FEATURES F3, D48). */
+import { createPatternMatcher, type Match } from './pattern-matcher.ts';
 import { patternsOf } from './redact-patterns.ts';
 import { REDACTED } from './sandbox.ts';
 
 const MARK = Buffer.from(REDACTED);
+/** From here a secret is found though it be spread over the parts of a list, a path or a host: shorter ones stand there by chance. */
+const MIN_SPREAD = 8;
+const BREAK = 10;
+const RETURN = 13;
 
 export interface Redactor {
 	/** What can be passed on so far: all but a tail that may be the beginning of a secret. It may share the chunk's memory. */
 	push(chunk: Buffer): Buffer;
 	/** The rest. */
 	end(): Buffer;
+}
+
+/** What is already a mark stays one, so nothing changes when it is done twice. */
+export interface Redaction {
+	text(text: string): string;
+	/** A name of a host, with a port or without: hosts are the same in upper and lower case. */
+	host(name: string): string;
+	/** A path of a file, also where folders divide the secret. */
+	path(path: string): string;
+	/** Plain data: every text and number in it, keys as well, and a list's texts also as one. What has none comes back as it is. */
+	value<T>(value: T): T;
 }
 
 /**
@@ -60,10 +75,125 @@ export function createRedactor(secrets: readonly string[]): Redactor {
 	};
 }
 
-/** A whole text without the secrets. */
-export function redactText(text: string, secrets: readonly string[]): string {
-	const redactor = createRedactor(secrets);
-	return Buffer.concat([redactor.push(Buffer.from(text)), redactor.end()]).toString('utf8');
+/** The same for what is no stream. */
+export function createRedaction(secrets: readonly string[]): Redaction {
+	const patterns = patternsOf(secrets);
+	if (patterns.length === 0) {
+		const same = <T>(value: T): T => value;
+		return { text: same, host: same, path: same, value: same };
+	}
+	const breaks = maxBreaks(secrets);
+	const find = createFinder(patterns, breaks);
+	/** Finds what this character divides as well. */
+	const createDividedFinder = (divider: string, written: (pattern: Buffer) => Buffer) => {
+		const undivided = patternsOf(secrets.map((secret) => secret.replaceAll(divider, '')));
+		const long = undivided.filter(({ length }) => length >= MIN_SPREAD);
+		const findWhole = createFinder(patterns.map(written), breaks);
+		const findDivided = createFinder(long.map(written), breaks);
+		return (text: string): Match[] => {
+			const bytes = written(Buffer.from(text));
+			return [
+				...findWhole(bytes),
+				...findDivided(bytes.map((byte) => (byte === divider.charCodeAt(0) ? BREAK : byte)))
+			];
+		};
+	};
+	const findInHost = once(() => createDividedFinder('.', toLowerCase));
+	const findInPath = once(() => createDividedFinder('/', (bytes) => bytes));
+
+	const text = outsideMarks((part) => mark(part, find(Buffer.from(part))));
+	/** Of texts in a row, what they are together as well. */
+	const texts = (row: readonly string[]): string[] => {
+		const single = row.map(text);
+		const whole = Buffer.from(single.join('\n'));
+		const spread = find(whole).filter(
+			({ start, end }) => end - start > MIN_SPREAD && whole.subarray(start, end).includes(BREAK)
+		);
+		let next = 0;
+		return single.map((part) => {
+			const first = next;
+			const last = first + Buffer.byteLength(part);
+			next = last + 1;
+			const own = spread.filter(({ start, end }) => start < last && end > first);
+			return mark(
+				part,
+				own.map(({ start, end }) => ({ start: Math.max(start, first) - first, end: Math.min(end, last) - first }))
+			);
+		});
+	};
+	const value = (given: unknown): unknown => {
+		if (typeof given === 'string') return text(given);
+		if (typeof given === 'number') return text(String(given)) === String(given) ? given : text(String(given));
+		if (typeof given !== 'object' || given === null) return given;
+		if (Array.isArray(given)) return given.every((each) => typeof each === 'string') ? texts(given) : given.map(value);
+		const keys = distinct(Object.keys(given).map(text));
+		return Object.fromEntries(Object.values(given).map((each, index) => [keys[index], value(each)]));
+	};
+	return {
+		text,
+		host: outsideMarks((part) => mark(part, findInHost()(part))),
+		path: outsideMarks((part) => mark(part, findInPath()(part))),
+		value: value as Redaction['value']
+	};
+}
+
+/** Each text once: what is the same without its secrets is counted. */
+export function distinct(texts: readonly string[]): string[] {
+	const seen = new Set<string>();
+	return texts.map((text) => {
+		let own = text;
+		for (let count = 2; seen.has(own); count += 1) own = `${text} (${count})`;
+		seen.add(own);
+		return own;
+	});
+}
+
+function outsideMarks(work: (part: string) => string): (text: string) => string {
+	return (text) => text.split(REDACTED).map(work).join(REDACTED);
+}
+
+/** Only the patterns that a text can have are compiled for it: for most there are none, and a long secret has thousands. */
+function createFinder(patterns: readonly Buffer[], maxBreaks: number): (bytes: Uint8Array) => Match[] {
+	const byStart = Map.groupBy(patterns, (pattern) => pattern.readUInt32BE());
+	return (bytes) => {
+		const likely = new Set<Buffer[]>();
+		let last = 0;
+		for (const byte of bytes) {
+			if (byte === BREAK || byte === RETURN) continue;
+			last = ((last << 8) | byte) >>> 0;
+			const found = byStart.get(last);
+			if (found) likely.add(found);
+		}
+		if (likely.size === 0) return [];
+		const matcher = createPatternMatcher([...likely].flat(), maxBreaks);
+		matcher.scan(Buffer.from(bytes));
+		const matches: Match[] = [];
+		for (let match = matcher.next(Infinity); match; match = matcher.next(Infinity)) matches.push(match);
+		return matches;
+	};
+}
+
+/** A text with marks in place of these bytes of it; places that touch share one. */
+function mark(text: string, places: readonly Match[]): string {
+	if (places.length === 0) return text;
+	const bytes = Buffer.from(text);
+	const out: Buffer[] = [];
+	let done = -1;
+	for (const { start, end } of [...places].sort((a, b) => a.start - b.start)) {
+		if (start > done) out.push(bytes.subarray(Math.max(done, 0), start), MARK);
+		done = Math.max(done, end);
+	}
+	return Buffer.concat([...out, bytes.subarray(done)]).toString('utf8');
+}
+
+/** ASCII only, so that no byte moves. */
+function toLowerCase(bytes: Buffer): Buffer {
+	return Buffer.from(bytes.map((byte) => (byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte)));
+}
+
+function once<T>(make: () => T): () => T {
+	let made: { value: T } | null = null;
+	return () => (made ??= { value: make() }).value;
 }
 
 /** A line break of Windows is two; a secret may have empty lines. */

@@ -1,7 +1,10 @@
-/** What every execution has, whatever runs it: its announcement, its end as a result, its record (FEATURES E12, E13). */
+/** What every execution has, whatever runs it: its announcement, its end as a result, its record, none with a secret in it (FEATURES E12, E13, F3). */
 import { randomUUID } from 'node:crypto';
+import { createRedaction, distinct, type Redaction } from '../sandbox/redact.ts';
+import type { SandboxResult } from '../sandbox/sandbox.ts';
 import { skillIdOf, type ExecutionHost, type ExecutionStart } from './execution-host.ts';
 import type { ExecutionContext } from './execution-context.ts';
+import { MAX_SHOWN, type OutputStore } from './output-store.ts';
 import { SkillError, type Skill, type SkillExecutionResult } from './types.ts';
 
 /** What is run, and by what. */
@@ -10,32 +13,43 @@ interface Announced extends Pick<ExecutionStart, 'sandbox' | 'limits'> {
 	/** Relative to the skill's folder, or the name of a native handler. */
 	script: string;
 	tool?: string;
-	/** What the model gave: texts, or a tool's arguments as JSON. */
+	/** What the model gave: texts, or a tool's arguments. */
 	args: string[];
-	toolInput?: string;
+	toolInput?: Record<string, unknown>;
+	/** Values that stand in nothing that leaves: event, record or result. */
+	secrets: readonly string[];
 }
 
 interface RecordParts {
 	host: ExecutionHost;
 	/** SHA-256 of a skill's files as they were when the library read them. */
 	digestOf(skill: Skill): Promise<string>;
+	/** Where what a model is not shown is kept, for what has streams. */
+	outputs?: OutputStore;
 }
 
-type Outcome = SkillExecutionResult & { streams?: { stdoutBytes: number; stderrBytes: number } };
+type Outcome = SkillExecutionResult & { streams?: Pick<SandboxResult, 'stdoutBytes' | 'stderrBytes' | 'kept'> };
 
 /** Of what is recorded. */
 const MAX_RECORDED = 20_000;
 
-/** Does the work between its announcement and its end; what goes wrong in it is a result. The record never holds it up. */
+/**
+ * Does the work between its announcement and its end; what goes wrong in it is a result. The record never holds it up.
+ * Here an execution's facts leave it, and here its secrets are taken out of them, but for the output that was passed on
+ * while it came.
+ */
 export async function carryOut(
-	call: Announced,
+	announced: Announced,
 	context: ExecutionContext,
 	parts: RecordParts,
 	work: (id: string, isRunning: () => void) => Promise<Outcome>
 ): Promise<SkillExecutionResult> {
 	const id = randomUUID();
 	const { recorder } = parts.host;
-	const { skill, script, tool, args, sandbox } = call;
+	const redaction = createRedaction(announced.secrets);
+	const { skill, script, tool, sandbox } = announced;
+	const args = redaction.value(announced.args);
+	const call = { ...announced, args, toolInput: redaction.value(announced.toolInput) };
 	const began = performance.now();
 	let recorded = record(id, call, context, parts);
 	const started = { type: 'started', skill: skill.name, script, args, sandbox } as const;
@@ -43,9 +57,10 @@ export async function carryOut(
 	const isRunning = () => {
 		recorded = recorded.then(() => recorder?.running(id));
 	};
-	const { streams, ...result } = await work(id, isRunning).catch((error: unknown) =>
-		failed(error, performance.now() - began)
-	);
+	const outcome = await work(id, isRunning)
+		.then((done) => withoutSecrets(done, redaction))
+		.catch((error: unknown) => withoutSecrets(failed(error, performance.now() - began), redaction));
+	const { streams, ...result } = keep(outcome, parts.outputs);
 	const { error, truncated, refused = [] } = result;
 	const end = {
 		exitCode: result.exitCode < 0 ? null : result.exitCode,
@@ -90,7 +105,7 @@ async function record(
 		...(tool ? { tool } : {}),
 		script,
 		argv: args,
-		...(toolInput === undefined ? {} : { input: toolInput }),
+		...(toolInput === undefined ? {} : { input: JSON.stringify(toolInput) }),
 		digest: await digestOf(skill),
 		sandbox,
 		limits,
@@ -113,6 +128,42 @@ function failed(error: unknown, durationMs: number): Outcome {
 		truncated: false,
 		files: []
 	};
+}
+
+/** Everything of it that a script or the model has chosen. */
+function withoutSecrets(outcome: Outcome, { text, host, path, value }: Redaction): Outcome {
+	const clean: Outcome = { ...outcome, stdout: text(outcome.stdout), stderr: text(outcome.stderr) };
+	const paths = distinct(outcome.files.map((file) => path(file.path)));
+	clean.files = outcome.files.map(({ bytes }, index) => ({ path: paths[index] ?? '', bytes }));
+	if (outcome.message !== undefined) clean.message = text(outcome.message);
+	if (outcome.hint !== undefined) clean.hint = text(outcome.hint);
+	if (outcome.value !== undefined) clean.value = value(outcome.value);
+	if (outcome.refused) clean.refused = distinct(outcome.refused.map(host));
+	return clean;
+}
+
+/** Keeps what a model is not shown of a result: of a tool, its value takes the place of stdout. */
+function keep(outcome: Outcome, outputs: OutputStore | undefined): Outcome {
+	const kept = outcome.streams?.kept;
+	if (!kept || !outputs) return outcome;
+	const value = outcome.value === undefined ? null : JSON.stringify(outcome.value);
+	if (!outcome.truncated && (value?.length ?? 0) <= MAX_SHOWN) return outcome;
+	const outputId = outputs.save({ stdout: value ?? kept.stdout.text, stderr: kept.stderr.text });
+	return { ...outcome, outputId };
+}
+
+/** What is stored for a skill. @throws SkillError when it cannot be read: then nothing is started */
+export async function storedSecrets({ secretsOf }: ExecutionHost, skill: Skill): Promise<Record<string, string>> {
+	try {
+		return (await secretsOf?.(skill)) ?? {};
+	} catch (error) {
+		const reason = error instanceof Error ? error.message : String(error);
+		throw new SkillError(
+			'ExecutionFailed',
+			`The variables of “${skill.name}” could not be read, so nothing was run: ${reason}`,
+			'Try again, or look at the settings of the skill.'
+		);
+	}
 }
 
 function shownOutput({ value, stdout, stderr }: SkillExecutionResult): string {

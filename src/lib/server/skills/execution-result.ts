@@ -1,5 +1,5 @@
 /** From the end of a process to the result of a call: what failed, and what a handler answered (FEATURES D12, D13, D20–D23). */
-import type { SandboxResult } from '../sandbox/sandbox.ts';
+import { REDACTED, type SandboxResult } from '../sandbox/sandbox.ts';
 import type { SkillErrorType, SkillExecutionResult } from './types.ts';
 
 /** Why a run was no success, in words; nothing when it was one. */
@@ -109,6 +109,18 @@ function isAnswer(value: unknown): value is { ok: boolean; value?: unknown; erro
 function parseJson(text: string): unknown {
 	try {
 		return JSON.parse(text);
+	} catch {
+		return text.includes(REDACTED) ? parseRedacted(text) : undefined;
+	}
+}
+
+/** A mark in place of a number is no JSON: it becomes a text. */
+function parseRedacted(text: string): unknown {
+	const quoted = text.replace(/"(?:[^"\\]|\\.)*"|[-+.\w]*(?:\[redacted\][-+.\w]*)+/g, (part) =>
+		part.startsWith('"') ? part : `"${part}"`
+	);
+	try {
+		return JSON.parse(quoted);
 	} catch {
 		return undefined;
 	}

@@ -2,10 +2,10 @@
 import type { Sandbox, SandboxCommand, SandboxFolders, SandboxLimits, SandboxResult } from '../sandbox/sandbox.ts';
 import type { ExecutionContext } from './execution-context.ts';
 import type { ExecutionHost } from './execution-host.ts';
-import { carryOut } from './execution-record.ts';
+import { carryOut, storedSecrets } from './execution-record.ts';
 import { explain, readHarness, readProgram } from './execution-result.ts';
 import { limitsOf, timeoutOf } from './limits.ts';
-import { MAX_SHOWN, type OutputStore } from './output-store.ts';
+import type { OutputStore } from './output-store.ts';
 import type { SpareNodes } from './spare-node.ts';
 import type { Skill, SkillExecutionResult } from './types.ts';
 import { changedFiles, listWorkspace } from './workspace-changes.ts';
@@ -18,9 +18,9 @@ export interface Invocation {
 	tool?: string;
 	/** Where a tool's answer is on stdout: one of a harness at its end, or all that a program prints. */
 	answer?: 'harness' | 'program';
-	/** What the model gave: texts, or a tool's arguments as JSON. */
+	/** What the model gave: texts, or a tool's arguments. */
 	args: string[];
-	toolInput?: string;
+	toolInput?: Record<string, unknown>;
 	folders: SandboxFolders;
 	runtime: string[];
 	file: string;
@@ -56,18 +56,24 @@ export async function execute(
 	context: ExecutionContext,
 	parts: ExecutionParts
 ): Promise<SkillExecutionResult> {
-	const { sandbox, host } = parts;
+	const { sandbox, host, offered } = parts;
 	const { skill } = call;
+	const stored = await storedSecrets(host, skill);
+	const reached = Object.keys(offered).filter((name) => call.env[name] === offered[name]);
+	const secrets = [...Object.values(stored), ...reached.map((name) => offered[name] ?? '')];
+	// What the host sets itself stands above what is stored for a skill.
+	const given = { ...call, env: { ...stored, ...call.env } };
 	const limits = limitsOf(skill, parts.limits);
 	const timeoutMs = timeoutOf(skill, context.timeoutMs, parts.timeoutMs);
 	const how = { sandbox: sandbox.name, limits: { ...limits, timeoutMs } };
-	return carryOut({ ...call, ...how }, context, parts, async (id, isRunning) => {
+	return carryOut({ ...call, ...how, secrets }, context, parts, async (id, isRunning) => {
 		const network = (await host.openNetwork?.(skill, id)) ?? null;
 		try {
 			const before = await listWorkspace(context.cwd);
 			isRunning();
 			const proxySocket = network ? { proxySocket: network.socket } : {};
-			const run = await runCommand(id, call, context, parts, { limits, timeoutMs, ...proxySocket });
+			const how = { limits, timeoutMs, redact: secrets, ...proxySocket };
+			const run = await runCommand(id, given, context, parts, how);
 			const files = changedFiles(before, await listWorkspace(context.cwd));
 			const refused = network?.refused() ?? [];
 			const result = resultOf(call, run, files, timeoutMs, parts);
@@ -82,14 +88,10 @@ async function runCommand(
 	id: string,
 	call: Invocation,
 	{ signal, onEvent }: ExecutionContext,
-	{ sandbox, spares, host, maxOutputBytes, offered }: ExecutionParts,
-	limits: Pick<SandboxCommand, 'limits' | 'timeoutMs' | 'proxySocket'>
+	{ sandbox, spares, maxOutputBytes }: ExecutionParts,
+	limits: Pick<SandboxCommand, 'limits' | 'timeoutMs' | 'proxySocket' | 'redact'>
 ): Promise<SandboxResult> {
-	const secrets = (await host.secretsOf?.(call.skill)) ?? {};
-	// What the host sets itself stands above what is stored for a skill.
-	const env = { ...secrets, ...call.env };
-	const reached = Object.entries(offered).filter(([name, value]) => call.env[name] === value);
-	const redact = [...Object.values(secrets), ...reached.map(([, value]) => value)];
+	const { env } = call;
 	const input = typeof call.input === 'function' ? call.input(env) : call.input;
 	const command: SandboxCommand = {
 		id,
@@ -103,7 +105,6 @@ async function runCommand(
 		maxKeptBytes: MAX_KEPT_BYTES,
 		...limits,
 		...(input === undefined ? {} : { input }),
-		...(redact.length > 0 ? { redact } : {}),
 		...(signal ? { signal } : {}),
 		onOutput: (stream, text) => {
 			// A harness writes nothing but its answer, which is shown when it is there.
@@ -119,7 +120,7 @@ function resultOf(
 	run: SandboxResult,
 	files: SkillExecutionResult['files'],
 	timeoutMs: number,
-	{ maxOutputBytes, outputs }: ExecutionParts
+	{ maxOutputBytes }: ExecutionParts
 ): SkillExecutionResult {
 	const result: SkillExecutionResult = {
 		success: run.ended === 'exit' && run.exitCode === 0,
@@ -131,20 +132,6 @@ function resultOf(
 		files,
 		...explain(run, call.script, timeoutMs)
 	};
-	const read =
-		call.answer === 'harness'
-			? readHarness(result, run, maxOutputBytes)
-			: call.answer === 'program'
-				? readProgram(result, run)
-				: result;
-	return keep(read, run, outputs);
-}
-
-/** Keeps what a model is not shown of a result: of a tool, its value takes the place of stdout. */
-function keep(result: SkillExecutionResult, { kept }: SandboxResult, outputs: OutputStore): SkillExecutionResult {
-	if (!kept) return result;
-	const value = result.value === undefined ? null : JSON.stringify(result.value);
-	if (!result.truncated && (value?.length ?? 0) <= MAX_SHOWN) return result;
-	const outputId = outputs.save({ stdout: value ?? kept.stdout.text, stderr: kept.stderr.text });
-	return { ...result, outputId };
+	if (call.answer === 'harness') return readHarness(result, run, maxOutputBytes);
+	return call.answer === 'program' ? readProgram(result, run) : result;
 }

@@ -178,7 +178,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
 			const call = await prepare(skill, tool.script ?? '', context);
 			const input = { ...args, __workDir: call.workspace };
 			const path = call.scriptPath;
-			const shared = { ...invocation(call), tool: tool.name, args: [], toolInput: JSON.stringify(args) };
+			const shared = { ...invocation(call), tool: tool.name, args: [], toolInput: args };
 			const run = (more: Pick<Invocation, 'file' | 'argv' | 'input' | 'answer' | 'runtime' | 'warm'>) =>
 				execute({ ...shared, ...more }, context, parts);
 			if (JAVASCRIPT.test(path)) {

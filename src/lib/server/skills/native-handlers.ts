@@ -1,6 +1,6 @@
 /** Handlers that are functions of the host, known to skills by name (S1 `registerHandler`; FEATURES D37, D38, E35). */
 import type { ExecutionContext } from './execution-context.ts';
-import { carryOut } from './execution-record.ts';
+import { carryOut, storedSecrets } from './execution-record.ts';
 import type { ExecutionHost } from './execution-host.ts';
 import { SkillError, type Skill, type SkillExecutionResult, type SkillTool } from './types.ts';
 
@@ -64,9 +64,10 @@ export async function runNative(
 		script: name,
 		tool: tool.name,
 		args: [],
-		toolInput: JSON.stringify(args),
+		toolInput: args,
 		sandbox: 'direct',
-		limits
+		limits,
+		secrets: Object.values(await storedSecrets(host, skill))
 	};
 	return carryOut(call, context, { host, digestOf }, async (_id, isRunning) => {
 		isRunning();
