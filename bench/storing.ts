@@ -81,7 +81,7 @@ export async function benchDurable(): Promise<Row[]> {
 	try {
 		const now = new Date().toISOString();
 		const { outcome } = await store.runs.start({
-			run: { id: 'run', model: 'bench/model', bootId: 'bench' },
+			run: { id: 'run', model: 'bench/model', bootId: 'bench', task: 'bench' },
 			conversation: { id: 'conversation', title: 'Bench' },
 			place: {
 				kind: 'question',

@@ -209,6 +209,16 @@ describe('with the built-in responder', () => {
 		await expect(client.run(undefined)).rejects.toMatchObject({ status: 409 });
 	});
 
+	test('F13: the same run id with another message is refused with 409, and is asked nothing', async () => {
+		const client = aguiClient(served.server.url);
+		const runId = crypto.randomUUID();
+		await client.run('Count the words of "a b"', { runId });
+		await expect(client.run('Count the words of "a b c"', { runId })).rejects.toMatchObject({ status: 409 });
+		const other = aguiClient(served.server.url);
+		await expect(other.run('Count the words of "a b"', { runId })).rejects.toMatchObject({ status: 409 });
+		expect(await served.app.store.messages.list(client.agent.threadId)).toHaveLength(2);
+	});
+
 	test('F13: ids of messages may have any form; what AG-UI may add one day is ignored', async () => {
 		const client = aguiClient(served.server.url);
 		const strange = 'msg:1/ü ✓'.repeat(40);
@@ -312,6 +322,8 @@ describe('with a model that is played', () => {
 		expect(await client.run(undefined, { runId })).toBe('Noon.');
 		client.agent.setMessages(before);
 		expect(await client.run(undefined, { runId })).toBe('Noon.');
+		client.agent.setMessages(before.with(-1, { id: 'r1', role: 'tool', toolCallId: 'clock-2', content: '13:00' }));
+		await expect(client.run(undefined, { runId })).rejects.toMatchObject({ status: 409 });
 		client.agent.setMessages(before);
 		await expect(client.run(undefined)).rejects.toMatchObject({ status: 409 });
 		expect(model.remaining).toBe(0);
@@ -444,6 +456,9 @@ describe('with a model that is played', () => {
 		expect(kindsOf(client.events)).toContain('tool.decision');
 		client.agent.setMessages(before);
 		expect(await client.run(undefined, { resume, runId })).toBe('Said.');
+		client.agent.setMessages(before);
+		const others = [{ interruptId: interrupt?.id ?? '', status: 'cancelled' as const }];
+		await expect(client.run(undefined, { resume: others, runId })).rejects.toMatchObject({ status: 409 });
 		client.agent.setMessages(before);
 		await expect(client.run(undefined, { resume })).rejects.toMatchObject({ status: 404 });
 	});

@@ -30,7 +30,7 @@ export async function resumeRun(
 	const { threadId: conversationId, runId } = input;
 	await requireOwnConversation(parts, apiKeyId, conversationId);
 	const known = await parts.runner.get(runId);
-	if (known?.conversationId === conversationId) return;
+	if (known?.conversationId === conversationId) return requireDecided(parts, conversationId, answers);
 	if (apiKeyId !== null) for (const decision of answers.values()) requireOnce(decision);
 	const { runId: _runId, conversationId: _conversationId, ...setup } = toRunSetup(input);
 	const resumed = { ...setup, results: trailingResults(input) };
@@ -40,6 +40,18 @@ export async function resumeRun(
 	}
 	if (started === null) {
 		throw new AppError('conflict', 'Other questions of this run are still open; answer all of them.');
+	}
+}
+
+/** The run is there: whoever comes again with other answers is not to believe that they count. @throws AppError conflict */
+async function requireDecided({ store }: Parts, conversationId: string, answers: Answers): Promise<void> {
+	const decided = await store.approvals.decisions(conversationId, [...answers.keys()]);
+	for (const [id, { choice, reason }] of answers) {
+		const before = decided.get(id);
+		if (before?.choice === choice && before.reason === reason) continue;
+		throw new AppError('conflict', 'This run was started with another request.', {
+			hint: 'Choose a new run id for what is answered now.'
+		});
 	}
 }
 

@@ -53,7 +53,8 @@ test('F14: a message that waits is sent after the answer has its result, not bef
 	await eventually(() => rig.runner.start(more));
 	await rig.events('more');
 	await eventually(async () => expect(await rig.store.queue.list('c')).toEqual([]));
-	await rig.events('queued-later');
+	const sent = (await rig.store.messages.list('c')).at(-1)?.runId;
+	await rig.events(sent ?? '');
 	const messages = await rig.store.messages.list('c');
 	expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
 	rig.server.assertDone();

@@ -60,6 +60,43 @@ describe('F14: a message that is sent while an answer is written', () => {
 		expect(await waiting()).toEqual([]);
 	});
 
+	test('the same again is the same message, also after it was sent; another under its id is refused', async () => {
+		const held = gate();
+		await start([text('One', held, '.'), text('Two.'), text('Three.')]);
+		const { runId } = await rig.ask('first');
+		await enqueue('a');
+		expect(await enqueue('a')).toBe(null);
+		const other = { id: 'a', text: 'something else', files: [] };
+		await expect(rig.outbox.enqueue('c', other)).rejects.toMatchObject({ code: 'conflict' });
+		expect(await waiting()).toEqual(['text of a']);
+		held.open();
+		await rig.events(runId);
+		await quiet();
+
+		const sent = (await readConversation(rig, 'c')).messages.at(-1)?.runId;
+		expect(await enqueue('a')).toBe(sent);
+		await expect(rig.outbox.enqueue('c', other)).rejects.toMatchObject({ code: 'conflict' });
+		expect(await waiting()).toEqual([]);
+		await rig.events((await enqueue('b')) ?? '');
+		expect(await shown()).toEqual(['first', 'One.', 'text of a', 'Two.', 'text of b', 'Three.']);
+	});
+
+	test('another conversation may have a message of the same id', async () => {
+		await start([text('One.'), text('Two.'), text('Other one.'), text('Other two.')]);
+		await rig.run('first');
+		await rig.events((await enqueue('a')) ?? '');
+		await rig.events((await rig.ask('there', { conversationId: 'd' })).runId);
+		const runId = await rig.outbox.enqueue('d', { id: 'a', text: 'text of a', files: [] });
+		await rig.events(runId ?? '');
+		expect(await rig.store.queue.list('d')).toEqual([]);
+		expect((await rig.store.messages.list('d')).map(textOf)).toEqual([
+			'there',
+			'Other one.',
+			'text of a',
+			'Other two.'
+		]);
+	});
+
 	test('can be changed and taken back while it waits, and not after', async () => {
 		const held = gate();
 		await start([text('One', held, '.'), text('Two.')]);

@@ -1,4 +1,5 @@
 /** Messages that wait for the end of a run, and how they are sent (F14). */
+import { hash } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
 import type { RunEvent } from '../../shared/events.ts';
 import type { Store } from '../store/store.ts';
@@ -29,7 +30,7 @@ export function createOutbox({ store, runner, changes }: Parts): Outbox {
 		const [next] = await store.queue.list(conversationId);
 		if (!next) return null;
 		const { id, text, files } = next;
-		const runId = `queued-${id}`;
+		const runId = runIdOf(conversationId, id);
 		try {
 			await runner.start({ kind: 'ask', runId, conversationId, message: { id, text, files }, tools: [] });
 			return runId;
@@ -47,6 +48,9 @@ export function createOutbox({ store, runner, changes }: Parts): Outbox {
 		async enqueue(conversationId, message) {
 			await store.queue.add(conversationId, { ...message, createdAt: new Date().toISOString() });
 			changes.announce(conversationId);
+			// Sent before, and told again by somebody who has not heard of it.
+			const runId = runIdOf(conversationId, message.id);
+			if (await runner.get(runId)) return runId;
 			return sendNext(conversationId);
 		},
 
@@ -58,6 +62,11 @@ export function createOutbox({ store, runner, changes }: Parts): Outbox {
 			return sendNext(conversationId);
 		}
 	};
+}
+
+/** One id for all who may come to send it; of another conversation's message with the same id, another. */
+function runIdOf(conversationId: string, messageId: string): string {
+	return `queued-${hash('sha256', `${conversationId}\n${messageId}`).slice(0, 40)}`;
 }
 
 /** After such an end the next message may follow without anybody having looked. */

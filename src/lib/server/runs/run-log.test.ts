@@ -31,7 +31,7 @@ afterEach(async () => {
 async function open(over: Store = store): Promise<RunLog> {
 	const message = emptyAnswer('a', 'r', NOW);
 	const userMessage: Message = { ...emptyAnswer('q', 'r', NOW), role: 'user', status: 'complete' };
-	const run = { id: 'r', model: 'm/x', bootId: 'boot' };
+	const run = { id: 'r', model: 'm/x', bootId: 'boot', task: 'task' };
 	const place = { kind: 'question' as const, question: userMessage, answer: message };
 	await store.runs.start({ run, conversation: { id: 'c', title: 'T' }, place, now: NOW });
 	const onLost = (error: unknown) => lost.push(error);

@@ -1,4 +1,5 @@
 /** What a run is asked to do. */
+import { hash } from 'node:crypto';
 import type { FunctionTool } from '../agent/model.ts';
 import type { CallResult } from '../store/handed-calls.ts';
 import type { ModelChoice } from '../store/run-start.ts';
@@ -48,3 +49,31 @@ export type RunTask =
 	| { kind: 'resume'; messageId: string; results?: readonly CallResult[] }
 	/** Goes on with the answer at the end of what is shown, whose calls of the caller's own tools have results now. */
 	| { kind: 'results'; results: readonly CallResult[] };
+
+/** The same for two requests that ask for the same; what they say besides it, tools say, may differ. */
+export function digestOfTask(task: RunTask): string {
+	return hash('sha256', JSON.stringify(whatIsAsked(task)));
+}
+
+function whatIsAsked(task: RunTask): unknown[] {
+	switch (task.kind) {
+		case 'ask':
+			// A first message follows null; one that follows the end of what is shown says nothing of it.
+			return [
+				'ask',
+				task.message.id,
+				task.message.text,
+				task.message.files,
+				task.after === undefined ? '' : [task.after]
+			];
+		case 'retry':
+			return ['retry', task.questionId];
+		case 'continue':
+		case 'resume':
+			return [task.kind, task.messageId];
+		case 'results':
+			return ['results', task.results.map(({ toolCallId, output, isError }) => [toolCallId, output, isError])];
+		default:
+			return task satisfies never;
+	}
+}

@@ -448,6 +448,46 @@ describe('starting', () => {
 		expect(await rig.store.messages.list('c')).toHaveLength(2);
 	});
 
+	test.each([
+		['another text', { message: { id: 'q', text: 'Something else', files: [] } }],
+		['another message', { message: { id: 'q2', text: 'go', files: [] } }],
+		['other files', { message: { id: 'q', text: 'go', files: ['a.txt'] } }],
+		['another place', { after: null }]
+	])('the same run id with %s is refused, while it runs and after its end', async (_what, more) => {
+		const held = gate();
+		await start([text(held, 'once')]);
+		const same = { runId: 'same', message: { id: 'q', text: 'go', files: [] } };
+		await rig.ask('', same);
+		await expect(rig.ask('', { ...same, ...more })).rejects.toMatchObject({ code: 'conflict' });
+		held.open();
+		await rig.events('same');
+		await expect(rig.ask('', { ...same, ...more })).rejects.toMatchObject({ code: 'conflict' });
+		await rig.ask('', same);
+		expect(rig.server.requests).toHaveLength(1);
+	});
+
+	test('of two requests with one run id at the same moment, one is asked and the other is told', async () => {
+		await start([text('once')]);
+		const ask = (id: string) => rig.ask('', { runId: 'same', message: { id, text: id, files: [] } });
+		const [one, other] = await Promise.allSettled([ask('a'), ask('b')]);
+		expect([one.status, other.status].toSorted()).toEqual(['fulfilled', 'rejected']);
+		await rig.events('same');
+		expect(rig.server.requests).toHaveLength(1);
+	});
+
+	test('a run id that asked for something is none to retry or to go on with', async () => {
+		await start([text('once')]);
+		const { runId } = await rig.run('go');
+		const { id, parentId } = await rig.answer(runId);
+		const setup = { runId, conversationId: 'c', tools: [] };
+		for (const task of [
+			{ kind: 'retry' as const, questionId: parentId ?? '' },
+			{ kind: 'continue' as const, messageId: id }
+		]) {
+			await expect(rig.runner.start({ ...setup, ...task })).rejects.toMatchObject({ code: 'conflict' });
+		}
+	});
+
 	test('a second message while an answer is written is refused, and nothing of it is stored', async () => {
 		const held = gate();
 		await start([text(held, 'done')]);

@@ -14,7 +14,7 @@ import type { ConversationChanges } from './conversation-changes.ts';
 import { EventWriter } from './event-writer.ts';
 import { endOrphan, INTERRUPTED } from './recovery.ts';
 import { RunLog } from './run-log.ts';
-import type { NewMessage, RunRequest } from './run-request.ts';
+import { digestOfTask, type NewMessage, type RunRequest } from './run-request.ts';
 import { runTurn, type TurnParts } from './turn.ts';
 
 export interface RunnerOptions extends TurnParts {
@@ -62,8 +62,8 @@ export class Runner {
 	}
 
 	/**
-	 * Stores what is asked and starts its run; the same run id again is the same run.
-	 * @throws AppError `conflict` while another run of the conversation is under way, `not_found` for a message that it has
+	 * Stores what is asked and starts its run; the same run id again, with the same request, is the same run.
+	 * @throws AppError `conflict` while another run of the conversation is under way, and for a run id that was used otherwise, `not_found` for a message that it has
 	 * not, `unavailable` when shutting down.
 	 */
 	async start(request: RunRequest): Promise<{ runId: string; conversationId: string }> {
@@ -151,8 +151,7 @@ export class Runner {
 			case 'busy':
 				throw new AppError('conflict', 'An answer is still being written; stop it or wait for its end.');
 			case 'exists':
-				if (started.run.conversationId === request.conversationId) return;
-				throw new AppError('conflict', 'This run belongs to another conversation.');
+				return requireSame(started.run, request);
 			case 'started':
 				this.#launch(request, responder, started);
 				this.#options.changes.announce(request.conversationId);
@@ -171,7 +170,7 @@ export class Runner {
 		const { store } = this.#options;
 		const now = new Date().toISOString();
 		const start: RunStart = {
-			run: { id: request.runId, model: model.id, bootId: this.#bootId },
+			run: { id: request.runId, model: model.id, bootId: this.#bootId, task: digestOfTask(request) },
 			conversation: {
 				id: request.conversationId,
 				title: request.kind === 'ask' ? titleOf(request.message.text) : UNTITLED,
@@ -270,6 +269,17 @@ export class Runner {
 			cursor = last.seq;
 		}
 	}
+}
+
+/** @throws AppError `conflict` for a run id that was used for something else */
+function requireSame({ conversationId, task }: RunRecord, request: RunRequest): void {
+	if (conversationId !== request.conversationId) {
+		throw new AppError('conflict', 'This run belongs to another conversation.');
+	}
+	if (task === null || task === digestOfTask(request)) return;
+	throw new AppError('conflict', 'This run was started with another request.', {
+		hint: 'Choose a new run id for what is asked now.'
+	});
 }
 
 /** What is left out stays as it is; null takes back what was chosen. */

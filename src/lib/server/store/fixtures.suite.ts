@@ -31,7 +31,7 @@ export type QuestionStart = RunStart & { place: Extract<RunPlace, { kind: 'quest
 
 export function startOf(runId: string, { conversationId = 'c1', bootId = 'boot-1', now = at(10) } = {}): QuestionStart {
 	return {
-		run: { id: runId, model: 'm/x', bootId },
+		run: { id: runId, model: 'm/x', bootId, task: `task of ${runId}` },
 		conversation: { id: conversationId, title: `Title of ${conversationId}` },
 		place: {
 			kind: 'question',

@@ -9,6 +9,7 @@ import { addExecutions } from './migrations/003-executions.ts';
 import { addRegistry } from './migrations/004-registry.ts';
 import { addChat } from './migrations/005-chat.ts';
 import { addProtocols } from './migrations/006-protocols.ts';
+import { addRunTasks } from './migrations/007-run-tasks.ts';
 import type { Database } from './schema.ts';
 
 /** Names sort in the order of their application. */
@@ -18,7 +19,8 @@ const MIGRATIONS: Record<string, Migration> = {
 	'003_executions': { up: addExecutions },
 	'004_registry': { up: addRegistry },
 	'005_chat': { up: addChat },
-	'006_protocols': { up: addProtocols }
+	'006_protocols': { up: addProtocols },
+	'007_run_tasks': { up: addRunTasks }
 };
 
 /**

@@ -1,13 +1,18 @@
 /** Messages that wait for the end of a run: in order, and kept over a restart. */
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { QueuedMessage } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
+import type { Message } from '../../shared/message.ts';
+import { findMessage } from './messages.ts';
 import type { Database } from './schema.ts';
 
 export interface Queue {
 	/** First the one that is sent next. */
 	list(conversationId: string): Promise<QueuedMessage[]>;
-	/** At the end; the same id again changes nothing. @throws {AppError} `not_found` without the conversation, `conflict` when it is full. */
+	/**
+	 * At the end; the same message again changes nothing, and one that was sent meanwhile does not wait again.
+	 * @throws {AppError} `not_found` without the conversation, `conflict` when it is full, or when the id is that of another message.
+	 */
 	add(conversationId: string, message: QueuedMessage): Promise<void>;
 	/** False when there is no such message (any more); so is `remove`. */
 	edit(conversationId: string, id: string, text: string): Promise<boolean>;
@@ -38,6 +43,7 @@ export function createQueue(db: Kysely<Database>): Queue {
 					.where('deleted_at', 'is', null)
 					.executeTakeFirst();
 				if (!conversation) throw new AppError('not_found', 'There is no such conversation.');
+				if (await isKnown(transaction, conversationId, { id, text, files })) return;
 				const { count, last } = await transaction
 					.selectFrom('queued_messages')
 					.select(({ fn }) => [fn.countAll().as('count'), fn.max('position').as('last')])
@@ -56,7 +62,6 @@ export function createQueue(db: Kysely<Database>): Queue {
 						files: JSON.stringify(files),
 						created_at: createdAt
 					})
-					.onConflict((conflict) => conflict.columns(['conversation_id', 'id']).doNothing())
 					.execute();
 			}),
 
@@ -92,4 +97,27 @@ export function createQueue(db: Kysely<Database>): Queue {
 			return numUpdatedRows > 0n;
 		}
 	};
+}
+
+/** Does this very message wait already, or was it sent? @throws {AppError} `conflict` when another has its id */
+async function isKnown(
+	transaction: Transaction<Database>,
+	conversationId: string,
+	{ id, text, files }: Omit<QueuedMessage, 'createdAt'>
+): Promise<boolean> {
+	const waiting = await transaction
+		.selectFrom('queued_messages')
+		.select(['text', 'files'])
+		.where('conversation_id', '=', conversationId)
+		.where('id', '=', id)
+		.executeTakeFirst();
+	const sent = await findMessage(transaction, conversationId, id);
+	const known = waiting ?? (sent && { text: textOf(sent), files: JSON.stringify(sent.files) });
+	if (!known) return false;
+	if (known.text === text && known.files === JSON.stringify(files)) return true;
+	throw new AppError('conflict', 'Another message has this id; send it under a new one.');
+}
+
+function textOf({ parts }: Message): string {
+	return parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }

@@ -9,6 +9,8 @@ export interface RunRecord extends RunState {
 	/** Which start of the server owns the run. */
 	bootId: string;
 	errorCode: string | null;
+	/** Digest of what it was asked; null for a run of an older version. */
+	task: string | null;
 }
 
 /** The columns that make a RunRecord. */
@@ -22,7 +24,8 @@ export const RUN_COLUMNS = [
 	'started_at as startedAt',
 	'finished_at as finishedAt',
 	'last_seq as lastSeq',
-	'error_code as errorCode'
+	'error_code as errorCode',
+	'task'
 ] as const;
 
 /** null when there is none. */

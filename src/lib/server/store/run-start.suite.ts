@@ -26,7 +26,8 @@ export function testRunStart(bench: () => Bench): void {
 				startedAt: at(10),
 				finishedAt: null,
 				lastSeq: 0,
-				errorCode: null
+				errorCode: null,
+				task: 'task of r1'
 			});
 			expect(await store.runs.get('r1')).toEqual(run);
 			expect(await store.messages.list('c1')).toEqual([start.place.question, start.place.answer]);

@@ -13,7 +13,8 @@ import { findRun, RUN_COLUMNS } from './run-row.ts';
 import type { Database } from './schema.ts';
 
 export interface RunStart {
-	run: { id: string; model: string; bootId: string };
+	/** `task`: digest of what it is asked. */
+	run: { id: string; model: string; bootId: string; task: string };
 	/** Created when it does not exist; one that exists keeps its title, unless that is `placeholder`. */
 	conversation: { id: string; title: string; placeholder?: string; apiKeyId?: string };
 	place: RunPlace;
@@ -118,6 +119,7 @@ async function insertRun(transaction: Transaction<Database>, start: RunStart): P
 			state: 'running',
 			model: run.model,
 			boot_id: run.bootId,
+			task: run.task,
 			started_at: now
 		})
 		// The lock is one conversation's: the same run id may be started in another one at this moment.

@@ -65,6 +65,8 @@ export interface RunsTable {
 	model: string;
 	/** Which start of the server owns the run. */
 	boot_id: string;
+	/** Digest of what it was asked; null for a run of an older version. */
+	task: Generated<string | null>;
 	started_at: string;
 	finished_at: string | null;
 	last_seq: Generated<number>;

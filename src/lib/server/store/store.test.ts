@@ -152,10 +152,11 @@ describe('a SQLite file', () => {
 		await (await openSqliteStore(path)).close();
 		const file = new DatabaseSync(path);
 		file.prepare('insert into kysely_migration values (?, ?)').run('999_future', at(1));
+		const applied = file.prepare('select * from kysely_migration').all();
 		await expect(openSqliteStore(path)).rejects.toThrow(
 			/newer version of this server \(it has the migration 999_future\)\. Start that version/
 		);
-		expect(file.prepare('select count(*) as n from kysely_migration').get()).toMatchObject({ n: 7 });
+		expect(file.prepare('select * from kysely_migration').all()).toEqual(applied);
 		file.close();
 	});
 
