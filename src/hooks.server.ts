@@ -1,7 +1,9 @@
+import { dev } from '$app/environment';
 import type { Handle, HandleServerError, RequestEvent, ServerInit } from '@sveltejs/kit';
 import { AppError } from '$lib/shared/errors.ts';
 import { createApp, type App } from '$lib/server/app.ts';
 import { loadConfig } from '$lib/server/config.ts';
+import { DataFolderInUse } from '$lib/server/data-folder.ts';
 import { checkRoute, isProgramRoute, MANAGER } from '$lib/server/access/caller.ts';
 import { enter } from '$lib/server/access/entry.ts';
 import { securityHeaders } from '$lib/server/access/security-headers.ts';
@@ -28,7 +30,12 @@ export const init: ServerInit = async () => {
 			() => socket.destroy()
 		);
 	};
-	await kept.openrouterSkills;
+	await kept.openrouterSkills.catch((error: unknown) => {
+		if (!dev || !(error instanceof DataFolderInUse)) throw error;
+		// The development server would go on, and answer every request with an error that says nothing.
+		process.stderr.write(`The app could not start: ${error.message}\n`);
+		process.exit(1);
+	});
 };
 
 /** `server.js` waits for what it is given here: runs get their time and their last event, and scripts are ended. */
@@ -63,11 +70,13 @@ export const handle: Handle = async ({ event, resolve }) => {
 
 /** @throws AppError when the request may not go on */
 async function admit(event: RequestEvent): Promise<void> {
-	const { config, login } = event.locals.app;
+	const { config, login, dataFolder } = event.locals.app;
 	const { method, headers } = event.request;
 	const knock = { method, route: event.route.id, headers, connected: event.getClientAddress() };
 	event.locals.client = enter(knock, config, { isLoginNeeded: login.isNeeded });
 	event.locals.caller = MANAGER;
+	// By a name that the door lets in; the first to ask is the server itself.
+	dataFolder.tellAddress(event.url.origin);
 	if (!LOGIN_ROUTES.includes(event.route.id)) {
 		const session = event.cookies.get(login.cookie.name);
 		const proof = { authorization: headers.get('authorization'), session, client: event.locals.client };

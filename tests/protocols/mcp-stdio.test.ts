@@ -1,11 +1,14 @@
 /** `npm run mcp`, as clients start it: over stdio, with the client’s own transport. */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openDataFolder } from '../../src/lib/server/data-folder.ts';
+import { createLog } from '../../src/lib/server/log.ts';
 import { MODERN, openMcpRig } from '../support/mcp-rig.ts';
 import { processesWith } from '../support/processes.ts';
 
@@ -70,6 +73,26 @@ test('E15: beside a server that has the data folder it passes on to it, and ends
 	} finally {
 		await rig.close();
 	}
+});
+
+test('E15: a server that has the folder but does not answer, as it is starting or ending, is waited for', async () => {
+	const dataDir = join(folder, 'data-busy');
+	const held = openDataFolder(dataDir, createLog());
+	// Takes what it is asked, and is gone.
+	const met: Socket[] = [];
+	const ending = createServer((socket) => {
+		met.push(socket);
+		socket.on('error', () => undefined);
+		socket.once('data', () => socket.end());
+	});
+	await new Promise<void>((resolve) => ending.listen(join(dataDir, 'mcp.sock'), resolve));
+	const connecting = connect(dataDir, false);
+	await expect.poll(() => met.length).toBeGreaterThan(1);
+	await new Promise((resolve) => ending.close(resolve));
+	held.close();
+	const client = await connecting;
+	expect((await client.listPrompts()).prompts.map(({ name }) => name)).toContain('count-words');
+	await client.close();
 });
 
 test('E15: nothing but the protocol is written to standard output, whatever comes in', async () => {

@@ -107,6 +107,7 @@ const LAYERS: Layer[] = [
 	{ path: LOG, imports: [] },
 	{ path: SAFE_PATH, imports: [SHARED] },
 	{ path: READ_TEXT, imports: [SHARED] },
+	{ path: 'lib/server/data-folder.ts', imports: [LOG] },
 	{ path: 'lib/server/config.ts', imports: [SHARED, SANDBOX] },
 	{ path: 'lib/server/http.ts', imports: [SHARED, 'lib/server/'], kit: true },
 	{ path: 'lib/server/while-connected.ts', imports: [] },

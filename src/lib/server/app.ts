@@ -1,6 +1,5 @@
 /** The only place where parts are constructed and joined; the skills' own are in `open-skills.ts`. */
 import { randomUUID } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Settings } from '../shared/settings.ts';
 import { createApiKeys, type ApiKeys } from './access/api-keys.ts';
@@ -9,8 +8,9 @@ import type { AgentLimits } from './agent/loop.ts';
 import { createBuiltinSession } from './builtins/builtin-session.ts';
 import { workspaceOf } from './builtins/workspace-path.ts';
 import type { Config } from './config.ts';
+import { openDataFolder, type DataFolder } from './data-folder.ts';
 import { createEvals, type Evals } from './evals/evals.ts';
-import { createLog } from './log.ts';
+import { createLog, type Log } from './log.ts';
 import { openMcpServers, type McpServers } from './mcp-servers/mcp-servers.ts';
 import { createModels, type Models } from './models/models.ts';
 import { openSkills, type SkillParts } from './open-skills.ts';
@@ -34,6 +34,8 @@ import type { Store } from './store/store.ts';
 
 export interface App extends SkillParts {
 	config: Config;
+	/** Held until `close`. */
+	dataFolder: DataFolder;
 	login: Login;
 	/** Keys with which other programs use this server. */
 	apiKeys: ApiKeys;
@@ -65,9 +67,19 @@ export interface App extends SkillParts {
 	close(): Promise<void>;
 }
 
+/** @throws DataFolderInUse, before anything of the other server's is touched */
 export async function createApp(config: Config): Promise<App> {
-	await mkdir(config.dataDir, { recursive: true });
 	const log = createLog();
+	const dataFolder = openDataFolder(config.dataDir, log);
+	try {
+		return await createParts(config, dataFolder, log);
+	} catch (error) {
+		dataFolder.close();
+		throw error;
+	}
+}
+
+async function createParts(config: Config, dataFolder: DataFolder, log: Log): Promise<App> {
 	const store = await openSqliteStore(join(config.dataDir, 'app.sqlite'));
 	const { close: closeSkills, ...parts } = await openSkills(config, store, log);
 	const { skills, builtins, approvals, modes, settings } = parts;
@@ -135,6 +147,7 @@ export async function createApp(config: Config): Promise<App> {
 	return {
 		...parts,
 		config,
+		dataFolder,
 		login: createLogin({ ...config, sessions: store.loginSessions, keys: apiKeys }),
 		apiKeys,
 		store,
@@ -163,6 +176,7 @@ export async function createApp(config: Config): Promise<App> {
 			await mcpServers.close();
 			await closeSkills();
 			await store.close();
+			dataFolder.close();
 		}
 	};
 }

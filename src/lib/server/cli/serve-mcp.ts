@@ -2,24 +2,47 @@
 import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
-import { createApp } from '../app.ts';
+import { createApp, type App } from '../app.ts';
 import { loadConfig } from '../config.ts';
+import { DataFolderInUse } from '../data-folder.ts';
 import { connectLocal } from '../protocols/mcp/local-socket.ts';
 
+/** A server that has the folder and is not there yet, or not any more, is waited for: longer than either takes. */
+const PATIENCE_MS = 30_000;
+const LOOK_AGAIN_MS = 100;
+
 if (existsSync('.env')) process.loadEnvFile('.env');
-const config = loadConfig(process.env);
 const input = process.stdin.pipe(new PassThrough());
-const running = await connectLocal(config.dataDir);
-const unanswered = running ? await passOn(running) : [];
-if (unanswered === null) process.exit(0);
-await serve(unanswered);
+try {
+	await start();
+} catch (error) {
+	process.stderr.write(`The app could not start: ${error instanceof Error ? error.message : String(error)}\n`);
+	process.exit(1);
+}
+
+async function start(): Promise<void> {
+	const config = loadConfig(process.env);
+	const giveUpAt = performance.now() + PATIENCE_MS;
+	for (;;) {
+		const running = await connectLocal(config.dataDir);
+		if (running !== null && running !== 'impossible' && (await passOn(running)) === 'over') process.exit(0);
+		try {
+			return serve(await createApp(config));
+		} catch (error) {
+			const isEnough = running === 'impossible' || performance.now() > giveUpAt;
+			if (!(error instanceof DataFolderInUse) || isEnough) throw error;
+		}
+		await wait(LOOK_AGAIN_MS);
+	}
+}
 
 /**
- * A server has this data folder already: it answers, and this process only passes on. Null when that is over; where the
- * server was just ending and has answered nothing, what it was asked.
+ * A server has this data folder already: it answers, and this process only passes on. `unanswered` where the server was
+ * just ending and has answered nothing: what it was asked is in `input` again.
  */
-function passOn(server: Socket): Promise<Buffer[] | null> {
+function passOn(server: Socket): Promise<'over' | 'unanswered'> {
 	const asked: Buffer[] = [];
 	let isAnswered = false;
 	const ask = (chunk: Buffer) => {
@@ -29,6 +52,8 @@ function passOn(server: Socket): Promise<Buffer[] | null> {
 	const finish = () => server.end();
 	input.on('data', ask);
 	input.on('end', finish);
+	// It was paused if this is not the first server.
+	input.resume();
 	server.on('data', (chunk: Buffer) => {
 		isAnswered = true;
 		asked.length = 0;
@@ -40,13 +65,14 @@ function passOn(server: Socket): Promise<Buffer[] | null> {
 			input.pause();
 			input.off('data', ask);
 			input.off('end', finish);
-			resolve(isAnswered || input.readableEnded ? null : asked);
+			if (isAnswered || input.readableEnded) return resolve('over');
+			for (const chunk of asked.toReversed()) input.unshift(chunk);
+			resolve('unanswered');
 		});
 	});
 }
 
-async function serve(first: readonly Buffer[]): Promise<void> {
-	const app = await createApp(config);
+function serve(app: App): void {
 	let isEnding = false;
 	const end = async (): Promise<void> => {
 		if (isEnding) return;
@@ -55,10 +81,11 @@ async function serve(first: readonly Buffer[]): Promise<void> {
 		process.exit(0);
 	};
 	for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void end());
-	for (const chunk of first.toReversed()) input.unshift(chunk);
 	app.mcp.serve(new StdioServerTransport(input), () => {
 		// Others may have connected to this process meanwhile.
 		if (app.localSocket) app.localSocket.whenUnused(() => void end());
 		else void end();
 	});
+	// Paused by `passOn`, it stays so until somebody says otherwise.
+	input.resume();
 }

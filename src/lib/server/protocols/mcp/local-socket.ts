@@ -15,23 +15,27 @@ const MAX_CONNECTIONS = 32;
 /** The path of a socket is at most so long. */
 const MAX_PATH = 100;
 
-function socketPath(dataDir: string): string {
-	return join(dataDir, 'mcp.sock');
+/** null on systems whose sockets everybody may open, and in folders with a name that is too long. */
+function socketPath(dataDir: string): string | null {
+	const path = join(dataDir, 'mcp.sock');
+	return process.platform === 'win32' || path.length > MAX_PATH ? null : path;
 }
 
-/** Connected, or null where no server listens. */
-export async function connectLocal(dataDir: string): Promise<Socket | null> {
-	const socket = connect(socketPath(dataDir));
+/** Connected; null where no server listens, `impossible` where none could. */
+export async function connectLocal(dataDir: string): Promise<Socket | 'impossible' | null> {
+	const path = socketPath(dataDir);
+	if (path === null) return 'impossible';
+	const socket = connect(path);
 	return new Promise((resolve) => {
 		socket.once('connect', () => resolve(socket));
 		socket.once('error', () => resolve(null));
 	});
 }
 
-/** For this user alone. Null on systems whose sockets everybody may open, and in folders with a name that is too long. */
+/** For this user alone. Null where there can be none. */
 export async function listenLocal(mcp: Mcp, dataDir: string): Promise<LocalSocket | null> {
 	const path = socketPath(dataDir);
-	if (process.platform === 'win32' || path.length > MAX_PATH) return null;
+	if (path === null) return null;
 	await rm(path, { force: true });
 	const sockets = new Set<Socket>();
 	let onUnused: (() => void) | null = null;

@@ -1,0 +1,75 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DataFolderInUse, openDataFolder } from './data-folder.ts';
+import { createLog } from './log.ts';
+
+let root: string;
+let dir: string;
+let logged: string[];
+let others: ChildProcess[];
+const log = createLog((line) => logged.push(line));
+beforeEach(async () => {
+	root = await mkdtemp(join(tmpdir(), 'data-folder-'));
+	dir = join(root, 'data');
+	logged = [];
+	others = [];
+});
+afterEach(async () => {
+	for (const other of others) other.kill('SIGKILL');
+	await rm(root, { recursive: true, force: true });
+});
+
+/** Another process that has the folder, by the time this resolves. */
+async function holdElsewhere(): Promise<ChildProcess> {
+	const code = `
+		const { openDataFolder } = await import(${JSON.stringify(new URL('data-folder.ts', import.meta.url).href)});
+		const folder = openDataFolder(${JSON.stringify(dir)}, { info() {}, error: console.error });
+		folder.tellAddress('http://127.0.0.1:4321');
+		console.log('held');
+		setInterval(() => folder, 1000);`;
+	const other = spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
+	others.push(other);
+	await once(other.stdout, 'data');
+	return other;
+}
+
+describe('F14: one server for each data folder', () => {
+	test('a second one is refused, told who the first is, and leaves its folder as it was', async () => {
+		const other = await holdElsewhere();
+		const before = await readdir(dir);
+		const open = () => openDataFolder(dir, log);
+		expect(open).toThrow(DataFolderInUse);
+		expect(open).toThrow(`process ${other.pid} (`);
+		expect(open).toThrow('at http://127.0.0.1:4321. Stop that one first, or choose another folder with DATA_DIR.');
+		expect(await readdir(dir)).toEqual(before);
+	});
+
+	test('the lock goes with its process, also by kill -9, and nothing of it is in the way', async () => {
+		const other = await holdElsewhere();
+		other.kill('SIGKILL');
+		await once(other, 'exit');
+		openDataFolder(dir, log).close();
+		expect(logged).toEqual([]);
+	});
+
+	test('within one process as well, until the first one is closed', () => {
+		const first = openDataFolder(dir, log);
+		expect(() => openDataFolder(dir, log)).toThrow(`process ${process.pid} (`);
+		first.close();
+		openDataFolder(dir, log).close();
+	});
+
+	test('closed twice it does not take the folder from the next one', () => {
+		const first = openDataFolder(dir, log);
+		first.close();
+		const second = openDataFolder(dir, log);
+		first.close();
+		first.tellAddress('http://127.0.0.1:1');
+		expect(() => openDataFolder(dir, log)).toThrow(/\([^)]+\)\. Stop that one first/);
+		second.close();
+	});
+});
