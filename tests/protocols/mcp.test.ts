@@ -170,6 +170,23 @@ describe.each([
 		expect(one.skill.resources[0]?.digest).toMatch(/^sha256:[0-9a-f]{64}$/);
 	});
 
+	test('E15: skills/get tells no list of files as whole where there are more than it knows', async () => {
+		const paths = Array.from({ length: 101 }, (_, index) => `many/references/${index}.md`);
+		await Promise.all(paths.map((path) => rig.put(path, path)));
+		await rig.put('many/SKILL.md', '---\nname: many\ndescription: Has files.\n---\nText.');
+		await rig.app.skills.registry.reload();
+		try {
+			const { skill } = await client.request(
+				{ method: 'skills/get', params: { uri: 'skill://many/SKILL.md' } },
+				z.looseObject({ skill: z.looseObject({ resources: z.unknown() }) })
+			);
+			expect(skill.resources).toBe('dynamic');
+		} finally {
+			await rm(join(rig.skills, 'many'), { recursive: true });
+			await rig.app.skills.registry.reload();
+		}
+	});
+
 	test('E15: names are completed', async () => {
 		const ref = { type: 'ref/resource', uri: 'skill://{skill}/{+path}' } as const;
 		const { completion } = await client.complete({ ref, argument: { name: 'skill', value: 'dem' } });

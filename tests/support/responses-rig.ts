@@ -47,7 +47,7 @@ export interface ResponsesRigOptions {
 	/** What the model answers, request by request; the built-in responder without it. */
 	script?: Reply[];
 	/** Files below a folder of skills; the bundled ones without it. */
-	skills?: Record<string, string>;
+	skills?: Record<string, string | Uint8Array>;
 	env?: Record<string, string>;
 	/** Of WebSockets; the server's own without it. */
 	sockets?: Partial<SocketLimits>;

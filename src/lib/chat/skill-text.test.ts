@@ -12,6 +12,7 @@ test('a SKILL.md is read without its front matter, whatever its line ends; witho
 	expect(bodyOf('\ufeff---\r\nname: a\r\n---\r\nText\r\n')).toBe('Text');
 	expect(bodyOf('---\nname: a\n---')).toBe('');
 	expect(bodyOf('# A\n---\n')).toBe('# A\n---');
+	expect(bodyOf('---\nname: a\n---\n\n    code\n')).toBe('    code');
 });
 
 test('lines are counted and found as an editor has them', () => {

@@ -4,7 +4,11 @@ const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n[\s\S]*?\r?\n---[ \t]*(?:\r?\n|$)/;
 
 /** What the model reads when it loads the skill. */
 export function bodyOf(skillMd: string): string {
-	return skillMd.replace(FRONT_MATTER, '').trim();
+	// The first line keeps its indentation, which may make it code.
+	return skillMd
+		.replace(FRONT_MATTER, '')
+		.replace(/^(?:[^\S\n]*\n)+/, '')
+		.trimEnd();
 }
 
 /** Lines as an editor counts them: a text that ends in a line break has an empty last one. */

@@ -5,7 +5,7 @@ import type { SkillDiagnostic } from '../../shared/skills.ts';
 import type { StagedSkill } from '../../shared/install.ts';
 import { readEntries } from '../skills/folder-walk.ts';
 import { readFrontMatter } from '../skills/front-matter.ts';
-import { readSafely } from '../skills/safe-read.ts';
+import { readSkillText } from '../skills/safe-read.ts';
 import { loadSkill } from '../skills/skill-loader.ts';
 import type { BrokenSkill, Skill } from '../skills/types.ts';
 import type { TrustedFile } from '../store/trusted-skills.ts';
@@ -83,7 +83,7 @@ async function read(dir: string): Promise<{ skill: Skill | BrokenSkill; diagnost
 
 /** The folder's name would be used in its place, and the folder is ours. */
 function statedName(path: string): string | null {
-	const front = readFrontMatter(readSafely(path, false).toString());
+	const front = readFrontMatter(readSkillText(path, false).text);
 	if ('field' in front) return null;
 	const { name, skill } = front.data;
 	return [name, skill].find((value): value is string => typeof value === 'string' && value.trim() !== '') ?? null;

@@ -66,11 +66,25 @@ describe('F1, A23: a diagnosis', () => {
 		expect(await diagnose(dir)).toMatchObject({ status: 'ready', issues: [], fixed: null });
 	});
 
+	test('of a SKILL.md in another encoding says where, and offers no fix: it would write the lost characters down', async () => {
+		await put(Buffer.from(`${GOOD}D\xe9j\xe0 vu\n`, 'latin1'));
+		const { status, issues, fixed } = await diagnose(dir);
+		expect({ status, fixed }).toEqual({ status: 'ready', fixed: null });
+		expect(issues).toMatchObject([
+			{
+				severity: 'error',
+				line: 7,
+				fixId: null,
+				after: null,
+				message: expect.stringContaining('is not UTF-8') as string
+			}
+		]);
+	});
+
 	test.each<[what: string, make: () => Promise<unknown>, message: string]>([
 		['without a SKILL.md', async () => undefined, 'there is no SKILL.md'],
 		['with an empty one', () => put(''), 'the file is empty'],
 		['with one that is no text', () => put(Buffer.from([1, 0, 2])), 'binary'],
-		['with one in another encoding', () => put(Buffer.from('---\nname: d\xe9mo\n---\n', 'latin1')), 'not UTF-8'],
 		['with one that is a folder', () => mkdir(join(dir, 'SKILL.md')), 'not a regular file'],
 		['with one that links to nothing', () => symlink('nowhere', join(dir, 'SKILL.md')), 'ENOENT'],
 		['with one that links out of it', () => symlink('/etc/hostname', join(dir, 'SKILL.md')), 'leaves']

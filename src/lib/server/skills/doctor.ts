@@ -4,7 +4,7 @@ import { changed, digestOf, replaceFile } from './doctor/skill-file.ts';
 import { DoctorError } from './doctor/doctor-error.ts';
 import { FIXES, fixIdOf } from './doctor/fixes.ts';
 import { createMender, mendAll } from './doctor/mend.ts';
-import { withTextIssues } from './doctor/strict-issues.ts';
+import { strictIssues, withTextIssues } from './doctor/strict-issues.ts';
 import { readEntries, skillFileOf } from './folder-walk.ts';
 import { readSafely } from './safe-read.ts';
 import { loadSkill } from './skill-loader.ts';
@@ -103,7 +103,8 @@ async function examine(dir: string): Promise<{ diagnosis: Diagnosis; file: Skill
 
 function diagnosisOf(skill: Skill | BrokenSkill, dir: string, file: SkillFile | null): Diagnosis {
 	const mend = file ? createMender(file.text, dir) : () => null;
-	const issues = withTextIssues(file?.text ?? null, skill).map((issue): DiagnosedIssue => {
+	const found = file ? withTextIssues(file.text, skill) : strictIssues(skill);
+	const issues = found.map((issue): DiagnosedIssue => {
 		if (file && isName(issue)) return { line: 1, ...issue, fixId: RENAME, after: file.text };
 		const after = mend(issue);
 		return { ...issue, fixId: after === null ? null : fixIdOf(issue), after };
@@ -134,7 +135,7 @@ function withoutFile(dir: string): Diagnosis {
 	return { name: basename(dir), status: 'broken', path, issues: [issue], fixed: null, digest: '' };
 }
 
-/** Null where it cannot be read: then the skill has an issue that says why. */
+/** Null where it cannot be read, or not be written again as it was: then the skill has an issue that says why. */
 function readFile(dir: string, name: string, isLink: boolean): SkillFile | null {
 	try {
 		const bytes = readSafely(join(dir, name), isLink);

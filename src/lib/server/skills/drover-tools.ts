@@ -1,5 +1,6 @@
 /** What the drover document's two tools are and say, for its library and for its dialect alike (FEATURES C2, C7). */
 import type { FilePage } from './operations.ts';
+import { MORE_FILES } from './prompt.ts';
 import type { ToolDefinition } from './types.ts';
 
 /** The folders whose files are counted and listed by name. */
@@ -45,8 +46,9 @@ export function resourceHint(name: string, countIn: (folder: (typeof RESOURCE_FO
 }
 
 /** The supporting files, a line each. */
-export function renderFiles(name: string, files: readonly string[]): string {
-	return files.length === 0 ? `${name} has no supporting files.` : files.map((file) => `- ${file}`).join('\n');
+export function renderFiles(name: string, files: readonly string[], hasMore = false): string {
+	if (files.length === 0) return `${name} has no supporting files.`;
+	return [...files.map((file) => `- ${file}`), ...(hasMore ? [MORE_FILES] : [])].join('\n');
 }
 
 /** A piece of a file, and where to go on. */

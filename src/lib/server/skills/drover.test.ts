@@ -82,6 +82,15 @@ test('C2: skill_load answers with the body, and with what else there is', async 
 	});
 });
 
+test('C2: skill_load gives long instructions in pieces, and says how to read on', async () => {
+	const body = `${'a'.repeat(80_000)}b`;
+	const tool = skillLoadTool({ registry: createSkillRegistry([{ ...plain, body }]), allowed: ['plain'] });
+	const { content } = await tool.execute({ name: 'plain' });
+	expect(content).toContain('bytes 0 to 65536 of 80001 of the instructions. Load the skill again with offset 65536');
+	const rest = await tool.execute({ name: 'plain', offset: 65_536 });
+	expect(rest).toEqual({ content: body.slice(65_536) });
+});
+
 test('B14: what is not allowed is denied with the list; what is allowed but not there says that', async () => {
 	const tool = skillLoadTool({ registry: createSkillRegistry([pdf, plain]), allowed: ['pdf', 'ghost'] });
 	expect(await tool.execute({ name: 'plain' })).toEqual({

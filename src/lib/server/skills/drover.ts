@@ -2,6 +2,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { renderFiles, renderPage, RESOURCE_FOLDERS, resourceHint, SKILL_LOAD, SKILL_RESOURCE } from './drover-tools.ts';
+import { renderBody } from './prompt.ts';
 import { readSkillFile } from './read-file.ts';
 import { SkillError, type SkillSpec, type ToolDefinition } from './types.ts';
 
@@ -78,20 +79,21 @@ export async function readSkillResource(spec: Pick<SkillSpec, 'dir'>, relativePa
 	return text;
 }
 
-/** `skill_load`: the instructions of a skill, and where the rest of it is (C2). */
+/** `skill_load`: the instructions of a skill, and where the rest of it is (C2); of long ones a piece from `offset` on. */
 export function skillLoadTool({
 	registry,
 	allowed,
 	hintResources = true
-}: ToolOptions & { hintResources?: boolean }): ToolDef<{ name: string }> {
+}: ToolOptions & { hintResources?: boolean }): ToolDef<{ name: string; offset?: number }> {
 	return {
 		...offeredTo(allowed, SKILL_LOAD),
-		execute: ({ name }) =>
+		execute: ({ name, offset }) =>
 			answering(async () => {
 				const skill = find(registry, allowed, name);
-				if (!hintResources) return skill.body;
+				const body = renderBody(skill, startOf(offset));
+				if (!hintResources) return body;
 				const resources = await listSkillResources(skill);
-				return skill.body + resourceHint(name, (folder) => resources[folder].length);
+				return body + resourceHint(name, (folder) => resources[folder].length);
 			})
 	};
 }
@@ -108,11 +110,14 @@ export function skillResourceTool({
 			answering(async () => {
 				const skill = find(registry, allowed, name);
 				if (!resource) return renderFiles(name, pathsOf(await listSkillResources(skill)));
-				// What a model gives may be anything; what is no place in a file is its beginning.
-				const start = typeof offset === 'number' && Number.isSafeInteger(offset) && offset > 0 ? offset : 0;
-				return renderPage(await readSkillFile(skill.dir, resource, { offset: start, limit: maxBytes }));
+				return renderPage(await readSkillFile(skill.dir, resource, { offset: startOf(offset), limit: maxBytes }));
 			})
 	};
+}
+
+/** What a model gives may be anything; what is no place in a file is its beginning. */
+function startOf(offset: unknown): number {
+	return typeof offset === 'number' && Number.isSafeInteger(offset) && offset > 0 ? offset : 0;
 }
 
 /** The block for the system prompt; empty when no allowed skill is registered (B2, C18). */

@@ -7,6 +7,8 @@ import { quotePlainValues } from './yaml-repair.ts';
 /** Front matter is refused above this many characters before YAML sees it. */
 const MAX_FRONT_MATTER = 64 * 1024;
 const MAX_LINES = 1000;
+/** Each may stand for as much text as there is: so many of them are 1 MiB at most. */
+const MAX_ALIASES = 16;
 
 export interface FrontMatter {
 	/** Null prototype; every scalar is text (failsafe schema). */
@@ -18,6 +20,7 @@ export interface FrontMatter {
 	top: number;
 	/** How the YAML was mended before it could be read; null when it was valid. */
 	repair: SkillIssue | null;
+	/** What the standard forbids and can be read all the same, the repair among it. */
 	warnings: SkillIssue[];
 }
 
@@ -45,12 +48,16 @@ export function readFrontMatter(contents: string): FrontMatter | SkillIssue {
 	if (yaml.split(/[\n\u2028\u2029]/).length > MAX_LINES) {
 		return whole(`the front matter has more than ${MAX_LINES} lines`, top);
 	}
-	const body = rest.slice(close.index + close[0].length).trim();
+	const body = withoutBlankLines(rest.slice(close.index + close[0].length));
 	const lines = yaml.split('\n');
 
 	const parsed = parseYaml(yaml);
 	let data = parsed.data;
 	let repair: SkillIssue | null = null;
+	if (!data && parsed.isRefused) {
+		const at = lines.findIndex((line) => /(?:^|[\s,[{])\*\S/.test(line)) + 1;
+		return whole(parsed.reason ?? '', top + at, 'write the value out');
+	}
 	if (!data) {
 		// A5: the common fault is an unquoted ": " in a value; quoting plain values mends it.
 		const mended = quotePlainValues(lines);
@@ -71,6 +78,11 @@ export function readFrontMatter(contents: string): FrontMatter | SkillIssue {
 		warnings.push(repair);
 	}
 	return { data, body, lines: keyLines(lines, top), top, repair, warnings };
+}
+
+/** Without blank lines around it. The first line keeps its indentation: a code block that loses it becomes prose. */
+export function withoutBlankLines(text: string): string {
+	return text.replace(/^(?:[^\S\n]*\n)+/, '').trimEnd();
 }
 
 function keyLines(lines: readonly string[], top: number): Map<string, number> {
@@ -103,6 +115,8 @@ function whole(message: string, line: number, fix?: string): SkillIssue {
 interface Parsed {
 	data?: Record<string, unknown>;
 	reason?: string;
+	/** It is valid YAML, and not read all the same: nothing is to be mended. */
+	isRefused?: boolean;
 	/** Line within the front matter, from 1. */
 	line?: number;
 }
@@ -115,6 +129,7 @@ function parseYaml(yaml: string): Parsed {
 		const { data } = matter(`---\n${yaml}\n---\n`, { language: 'yaml', engines: ENGINES, delimiters });
 		return { data: Object.assign(Object.create(null) as Record<string, unknown>, data) };
 	} catch (error) {
+		if (error instanceof RefusedAlias) return { reason: error.message, isRefused: true };
 		if (!(error instanceof YAMLException)) {
 			return { reason: error instanceof Error ? error.message : String(error) };
 		}
@@ -141,12 +156,32 @@ const ENGINES = {
 };
 
 function parseFailsafe(yaml: string): Record<string, unknown> {
-	const value: unknown = load(yaml, { schema: FAILSAFE_SCHEMA, maxAliases: 0 });
+	const value = loadYaml(yaml);
+	refuseShared(value, new Set());
 	if (typeof value !== 'object' || value === null || Array.isArray(value)) {
 		throw new Error('the front matter must be a map of keys to values');
 	}
 	return value as Record<string, unknown>;
 }
+
+function loadYaml(yaml: string): unknown {
+	try {
+		return load(yaml, { schema: FAILSAFE_SCHEMA, maxAliases: MAX_ALIASES });
+	} catch (error) {
+		if (!(error instanceof YAMLException) || !error.reason.startsWith('aliases exceeded')) throw error;
+		throw new RefusedAlias(`the front matter has more than ${MAX_ALIASES} YAML aliases`, { cause: error });
+	}
+}
+
+/** An alias of YAML stands for a text and no more: a map or a list that occurs twice may grow without end as JSON. */
+function refuseShared(value: unknown, seen: Set<object>): void {
+	if (typeof value !== 'object' || value === null) return;
+	if (seen.has(value)) throw new RefusedAlias('a YAML alias may stand for a text, not for a list or a map');
+	seen.add(value);
+	for (const inner of Object.values(value)) refuseShared(inner, seen);
+}
+
+class RefusedAlias extends Error {}
 
 function fixFor(reason = ''): string {
 	if (reason.includes('duplicated')) return 'keep one of the two';

@@ -5,8 +5,9 @@ import { SkillError, type Skill, type SkillExecutionResult } from './types.ts';
 export type SkillOperation =
 	| { kind: 'list' }
 	| { kind: 'search'; query: string }
-	| { kind: 'load'; skill: string }
-	/** Without a path: what there is to read. `offset` and `limit` count bytes. */
+	/** `offset`, here and below, counts bytes: of long instructions a piece is handed out at a time. */
+	| { kind: 'load'; skill: string; offset?: number | undefined }
+	/** Without a path: what there is to read. `limit` counts bytes too. */
 	| { kind: 'read'; skill: string; path: string | null; offset?: number; limit?: number }
 	| { kind: 'run'; skill: string; script: string; args: unknown; argStyle: unknown; timeoutMs?: number }
 	| { kind: 'tool'; skill: string; tool: string; args: Record<string, unknown> };
@@ -15,7 +16,7 @@ export type OperationResult =
 	| { kind: 'list'; skills: readonly Skill[] }
 	| { kind: 'search'; query: string; found: readonly FoundSkill[] }
 	/** `isKnown`: these very instructions were handed out in this conversation before. */
-	| { kind: 'load'; skill: Skill; isKnown: boolean }
+	| { kind: 'load'; skill: Skill; offset: number; isKnown: boolean }
 	| { kind: 'files'; skill: Skill }
 	| { kind: 'read'; skill: Skill; path: string; page: FilePage }
 	| { kind: 'run' | 'tool'; skill: Skill; result: SkillExecutionResult };

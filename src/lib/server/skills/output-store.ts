@@ -47,19 +47,21 @@ export function createOutputStore(maxBytes = MAX_BYTES): OutputStore {
 		read(id, { stream = 'stdout', offset = 0, limit = PAGE_BYTES } = {}) {
 			const bytes = kept.get(id)?.[stream];
 			if (!bytes) return null;
-			const start = atCharacter(bytes, Math.min(offset, bytes.length));
-			const end = Math.max(
-				atCharacter(bytes, Math.min(start + limit, bytes.length)),
-				Math.min(start + 4, bytes.length)
-			);
-			const last = atCharacter(bytes, end);
-			return {
-				text: bytes.toString('utf8', start, last),
-				offset: start,
-				nextOffset: last < bytes.length ? last : null,
-				totalBytes: bytes.length
-			};
+			return pageOf(bytes, offset, limit);
 		}
+	};
+}
+
+/** At most so many bytes of a text from `offset` on, cut at characters. */
+export function pageOf(bytes: Uint8Array, offset: number, limit: number): FilePage {
+	const start = atCharacter(bytes, Math.min(offset, bytes.length));
+	const end = Math.max(atCharacter(bytes, Math.min(start + limit, bytes.length)), Math.min(start + 4, bytes.length));
+	const last = atCharacter(bytes, end);
+	return {
+		text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(start, last)),
+		offset: start,
+		nextOffset: last < bytes.length ? last : null,
+		totalBytes: bytes.length
 	};
 }
 
@@ -106,7 +108,7 @@ function sizeOf({ stdout, stderr }: Record<OutputStream, Buffer>): number {
 }
 
 /** The nearest place before `index` where a character begins. */
-function atCharacter(bytes: Buffer, index: number): number {
+function atCharacter(bytes: Uint8Array, index: number): number {
 	let at = index;
 	while (at > 0 && at < bytes.length && ((bytes[at] ?? 0) & 0xc0) === 0x80) at -= 1;
 	return at;

@@ -41,8 +41,25 @@ describe('a SKILL.md', () => {
 			expect(probe.skillProbe).toBeUndefined();
 		}
 	);
-	test('A4: an alias is never expanded; it is kept as the text it is', () => {
-		expect(lenient(skill('tags: &a [x]\nsummary: *a\nname: demo')).spec.extra.summary).toBe('*a');
+	test('A4: an alias is the text that it stands for, or the file is refused with its line; it never becomes other text', () => {
+		expect(lenient(skill('name: &n demo\ndescription: *n')).spec).toMatchObject({ name: 'demo', description: 'demo' });
+		const mended = lenient(skill('name: &n demo\ndescription: *n\nsummary: Use when: it rains')).spec;
+		expect(mended).toMatchObject({ description: 'demo', extra: { summary: 'Use when: it rains' } });
+		const list = skill('name: demo\ntags: &a [x]\nsummary: *a');
+		expect(() => lenient(list)).toThrow('a YAML alias may stand for a text, not for a list or a map');
+		expect(issuesOf(list)).toMatchObject([{ severity: 'error', line: 4, fix: 'write the value out' }]);
+		// No anchor is there: it is emphasis that somebody did not quote.
+		expect(lenient(skill('name: demo\ndescription: *very* good')).spec.description).toBe('*very* good');
+	});
+	test('A20: blank lines before the fence are a warning in lenient mode, and refused in strict mode', () => {
+		const text = `\n\n${skill('name: demo\ndescription: d')}`;
+		expect(lenient(text).warnings).toMatchObject([{ field: '_', severity: 'warning', line: 1 }]);
+		expect(issuesOf(text)).toMatchObject([{ field: '_', severity: 'error', line: 1 }]);
+	});
+	test('A19: the body loses blank lines before and after it, and no indentation', () => {
+		const { body } = lenient(skill('name: demo\ndescription: d', '\n \t\n    code: first\n    more\n\n \n')).spec;
+		expect(body).toBe('    code: first\n    more');
+		expect(lenient(skill('name: demo\ndescription: d', '\tcode')).spec.body).toBe('\tcode');
 	});
 	test('A4: front matter of more than 64 KiB is refused before YAML sees it', () => {
 		expect(() => lenient(skill(`name: demo\nx: ${'y'.repeat(70_000)}`))).toThrow('64 KiB');
@@ -174,6 +191,7 @@ describe('a SKILL.md', () => {
 	});
 	test('A23: what is missing is looked for at the fence, what is no text is said to be that', () => {
 		expect(issuesOf('\n---\nlicense: MIT\n---\n')).toMatchObject([
+			{ field: '_', line: 1 },
 			{ field: 'name', line: 2, fix: 'name: demo' },
 			{ field: 'description', line: 2 }
 		]);

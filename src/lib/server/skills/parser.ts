@@ -28,10 +28,10 @@ export function parseSkill(
 ): { spec: SkillSpec; warnings: readonly SkillIssue[] } {
 	const front = readFrontMatter(contents);
 	if ('field' in front) throw new SkillLoadError(filepath, [front]);
-	const { data, lines, top, repair } = front;
-	const notes: SkillIssue[] = front.warnings.filter((warning) => warning !== repair);
-	// What only a repair makes readable is no valid YAML, and so a violation (A20).
-	const violations: SkillIssue[] = repair ? [repair] : [];
+	const { data, lines, top } = front;
+	const notes: SkillIssue[] = [];
+	// What only a repair makes readable is no valid YAML, and so a violation (A20); so are blank lines before the fence.
+	const violations: SkillIssue[] = [...front.warnings];
 	const report = (to: SkillIssue[]): Violate => {
 		return (field, message, { severity = 'warning', fix, at } = {}) => {
 			const line = lines.get(at ?? field) ?? lines.get(field) ?? top;

@@ -37,7 +37,7 @@ export async function perform(operation: SkillOperation, context: PerformContext
 		case 'search':
 			return { kind: 'search', query: operation.query, found: searchSkills(library.skills, operation.query) };
 		case 'load':
-			return load(await expandInline(await activate(operation, context), context), context);
+			return load(await expandInline(await activate(operation, context), context), context, operation.offset);
 		case 'read': {
 			const skill = requireSkill(context, operation.skill);
 			if (operation.path === null) return { kind: 'files', skill };
@@ -136,8 +136,9 @@ export function shorten(name: string): string {
 	return name.length > 100 ? `${name.slice(0, 100)}…` : name;
 }
 
-function load(skill: Skill, context: PerformContext): OperationResult {
-	const isKnown = context.onLoad(skill);
+function load(skill: Skill, context: PerformContext, offset = 0): OperationResult {
+	// What comes after the first piece was not handed out with it.
+	const isKnown = context.onLoad(skill) && offset === 0;
 	context.executor.warm(skill, context);
 	const { name, description, path } = skill;
 	context.onEvent?.({
@@ -145,7 +146,7 @@ function load(skill: Skill, context: PerformContext): OperationResult {
 		skill: name,
 		description,
 		path,
-		tokens: estimateTokens(renderLoadedSkill(skill))
+		tokens: estimateTokens(renderLoadedSkill(skill, offset))
 	});
-	return { kind: 'load', skill, isKnown };
+	return { kind: 'load', skill, offset, isKnown };
 }

@@ -4,11 +4,13 @@ import { lstat, open, readlink, realpath, type FileHandle } from 'node:fs/promis
 import { isAbsolute, resolve } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import type { FilePage } from './operations.ts';
-import { isInside, listFiles } from './resources.ts';
+import { isInside, listTree } from './resources.ts';
 import { SkillError } from './types.ts';
 
 const DEFAULT_LIMIT = 64 * 1024;
 const MAX_LIMIT = 1024 * 1024;
+/** Of the files that there are, as many are named where one is missing. */
+const MAX_FILES_SHOWN = 50;
 /** A NUL in so many first bytes means that the file is no text. */
 const SNIFFED_BYTES = 4096;
 // A FIFO opened without O_NONBLOCK waits for a writer; Windows has neither flag, nor the things they are for.
@@ -61,11 +63,12 @@ async function insidePath(root: string, requested: string): Promise<string> {
 	} catch (error) {
 		const code = (error as NodeJS.ErrnoException).code ?? '';
 		if (!['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(code)) throw notAllowed(requested, (error as Error).message);
-		const files = (await listFiles(root)).slice(0, 50).join(', ');
+		const { files, truncated } = await listTree(root);
+		const more = truncated || files.length > MAX_FILES_SHOWN ? ', …' : '';
 		throw new SkillError(
 			'FileNotFound',
 			`There is no file “${requested.slice(0, 200)}” in this skill.`,
-			`Its files: ${files}`
+			`Its files: ${files.slice(0, MAX_FILES_SHOWN).join(', ')}${more}`
 		);
 	}
 	if (!isInside(root, path)) throw notAllowed(requested, 'it is a link that leaves the skill\u2019s folder');

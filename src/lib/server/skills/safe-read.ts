@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isInside } from './resources.ts';
+import type { SkillIssue } from './types.ts';
 
 const MAX_BYTES = 2 * 1024 * 1024;
 // A FIFO opened without O_NONBLOCK waits for a writer; Windows has neither flag, nor the things they are for.
@@ -13,6 +14,32 @@ const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NO
  * @throws Error that says what the file is instead.
  */
 export function readSafely(path: string, isLink: boolean): Buffer {
+	const bytes = readBytes(path, isLink);
+	if (!isUtf8(bytes)) throw new Error('is not UTF-8 text');
+	return bytes;
+}
+
+/**
+ * The same of a SKILL.md, which one wrong byte does not make unreadable: it reads as \uFFFD, and the issue says where the
+ * first is.
+ */
+export function readSkillText(path: string, isLink: boolean): { bytes: Buffer; text: string; issues: SkillIssue[] } {
+	const bytes = readBytes(path, isLink);
+	return { bytes, text: bytes.toString(), issues: isUtf8(bytes) ? [] : [notUtf8(bytes)] };
+}
+
+function notUtf8(bytes: Buffer): SkillIssue {
+	let line = 1;
+	let start = 0;
+	for (let end = bytes.indexOf(10); end >= 0 && isUtf8(bytes.subarray(start, end)); end = bytes.indexOf(10, start)) {
+		line += 1;
+		start = end + 1;
+	}
+	const message = 'is not UTF-8 text; bytes that cannot be read are shown as \uFFFD';
+	return { field: '_', severity: 'warning', line, message, fix: 'save the file as UTF-8' };
+}
+
+function readBytes(path: string, isLink: boolean): Buffer {
 	const file = openSync(isLink ? linkedFile(path) : path, FLAGS);
 	try {
 		const entry = fstatSync(file);
@@ -21,7 +48,6 @@ export function readSafely(path: string, isLink: boolean): Buffer {
 		const buffer = Buffer.allocUnsafe(entry.size);
 		const bytes = buffer.subarray(0, readSync(file, buffer, 0, entry.size, 0));
 		if (bytes.includes(0)) throw new Error('is a binary file');
-		if (!isUtf8(bytes)) throw new Error('is not UTF-8 text');
 		return bytes;
 	} finally {
 		closeSync(file);

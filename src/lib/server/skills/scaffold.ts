@@ -1,4 +1,5 @@
 /** The files of a new skill, as texts; pure (FEATURES D25, E21). */
+import { withoutBlankLines } from './front-matter.ts';
 import { SkillError } from './types.ts';
 
 /** Marks skills that `define_tool` made: only those may be removed by `remove_tool` (D26). */
@@ -57,7 +58,7 @@ export function skillFiles({ name, description, body, generator }: NewSkill): Sk
 		...(generator ? ['metadata:', `  generator: ${generator}`] : []),
 		'---'
 	];
-	return { 'SKILL.md': [...head, '', `# ${title}`, '', (body ?? OUTLINE).trim(), ''].join('\n') };
+	return { 'SKILL.md': [...head, '', `# ${title}`, '', withoutBlankLines(body ?? OUTLINE), ''].join('\n') };
 }
 
 /** A skill that provides one tool, in the layout of Skill Tools §8. @throws SkillError InvalidArgs */

@@ -41,6 +41,19 @@ test('A24, A19: a spec has its absolute paths and trimmed body, and nothing of t
 	});
 });
 
+test('A20, A24: a byte that is no UTF-8 is an error in strict mode, and an issue with its line in lenient mode', async () => {
+	mkdirSync(at('root/demo'), { recursive: true });
+	writeFileSync(at('root/demo/SKILL.md'), Buffer.from(text('demo', 'Déjà vu'), 'latin1'));
+	await expect(scanSkillDirs([at('root')])).rejects.toThrow('is not UTF-8 text');
+	const issues: SkillIssue[] = [];
+	const specs = await scanSkillDirs([at('root')], {
+		mode: 'lenient',
+		onIssue: (_path, found) => issues.push(...found)
+	});
+	expect(specs).toMatchObject([{ name: 'demo', body: 'D\uFFFDj\uFFFD vu' }]);
+	expect(issues).toMatchObject([{ field: '_', severity: 'warning', line: 5 }]);
+});
+
 test('A24: three levels are searched, or as many as are asked for; a root is a skill if it holds the file', async () => {
 	put(
 		['root/1/2/three/SKILL.md', text('three')],

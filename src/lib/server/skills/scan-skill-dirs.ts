@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { readEntries, skillFileOf, subfoldersOf, walkRoot, type WalkRules } from './folder-walk.ts';
 import { parseSkill } from './parser.ts';
 import { compareNames } from './resources.ts';
-import { readSafely } from './safe-read.ts';
+import { readSkillText } from './safe-read.ts';
 import { createPace } from './slices.ts';
 import { SkillLoadError, type SkillIssue, type SkillSpec } from './types.ts';
 
@@ -58,8 +58,11 @@ export async function scanSkillDirs(
 		for (const { path, isLink } of files.sort((a, b) => compareNames(a.path, b.path))) {
 			await pace();
 			try {
-				const { spec, warnings } = parseSkill(readText(path, isLink), path, { mode });
-				if (mode === 'lenient' && warnings.length > 0) onIssue(path, warnings);
+				const { text, issues } = readFile(path, isLink);
+				if (mode === 'strict' && issues.length > 0) throw new SkillLoadError(path, issues);
+				const { spec, warnings } = parseSkill(text, path, { mode });
+				const all = [...issues, ...warnings];
+				if (mode === 'lenient' && all.length > 0) onIssue(path, all);
 				if (!byName.has(spec.name)) byName.set(spec.name, spec);
 			} catch (error) {
 				if (!(error instanceof SkillLoadError)) throw error;
@@ -71,9 +74,9 @@ export async function scanSkillDirs(
 }
 
 /** @throws SkillLoadError */
-function readText(path: string, isLink: boolean): string {
+function readFile(path: string, isLink: boolean): ReturnType<typeof readSkillText> {
 	try {
-		return readSafely(path, isLink).toString();
+		return readSkillText(path, isLink);
 	} catch (error) {
 		throw new SkillLoadError(path, [issueOf((error as Error).message)]);
 	}

@@ -163,7 +163,6 @@ describe('bad input is listed as broken, and the others load', () => {
 		['empty', 'the file is empty', (path) => put({ [path]: '' })],
 		['of blank lines', 'the file is empty', (path) => put({ [path]: '\r\n \n\t\n' })],
 		['binary', 'is a binary file', (path) => put({ [path]: Buffer.from([0x2d, 0x2d, 0x2d, 0, 1]) })],
-		['in Latin-1', 'is not UTF-8 text', (path) => put({ [path]: Buffer.from('---\nname: é\n---\n', 'latin1') })],
 		['in UTF-16', 'is a binary file', (path) => put({ [path]: Buffer.from('\uFEFF---\n', 'utf16le') })],
 		['half-written', 'has no closing line ---', (path) => put({ [path]: '---\nname: bad\ndescr' })],
 		['plain text', 'must begin with a line that is exactly ---', (path) => put({ [path]: '# Bad\n' })],
@@ -191,6 +190,16 @@ describe('bad input is listed as broken, and the others load', () => {
 			{ name: 'bad', dir: at('bad'), path: at('bad/SKILL.md'), root: folder, issues: [{ severity: 'error' }] }
 		]);
 		expect(broken[0]?.issues[0]?.message).toContain(message);
+	});
+	test('A24: a SKILL.md with a byte that is no UTF-8 loads, and says on which line it is', async () => {
+		put({ 'demo/SKILL.md': Buffer.from(text('demo', 'One\nDéjà vu\nThree'), 'latin1') });
+		const [demo] = (await scan()).ready;
+		expect(demo?.body).toBe('One\nD\uFFFDj\uFFFD vu\nThree');
+		expect(demo?.issues).toMatchObject([
+			{ field: '_', severity: 'warning', line: 6, message: expect.stringContaining('is not UTF-8 text') as string }
+		]);
+		put({ 'demo/SKILL.md': text('demo', 'One\nDéjà vu') });
+		expect((await scan()).ready[0]?.issues).toEqual([]);
 	});
 	test('A24: a file that may not be read says so, to whom that applies', async () => {
 		put({ 'bad/SKILL.md': text('bad'), 'good/SKILL.md': text('good') });

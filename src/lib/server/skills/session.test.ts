@@ -79,6 +79,43 @@ describe('load_skill', () => {
 		expect(outcome.output).toContain('count: count of demo');
 		expect(events).toMatchObject([{ type: 'loaded', skill: 'demo', path: join(folder, 'demo/SKILL.md') }]);
 	});
+	test('C1: instructions of 1 MiB are handed out in pieces, each of which says how to read on', async () => {
+		const body = Array.from({ length: 40_000 }, (_, line) => `line ${line}: é and more words`).join('\n');
+		const session = open([skill('demo', [], { body })], [], []);
+		const [definition] = session.tools();
+		expect(definition?.parameters.properties).toHaveProperty('offset');
+		let offset: number | undefined = 0;
+		let text = '';
+		for (let piece = 0; offset !== undefined && piece < 100; piece += 1) {
+			const { output } = await call(session, 'load_skill', { skill: 'demo', ...(offset > 0 ? { offset } : {}) });
+			expect(output.length).toBeLessThan(70_000);
+			const [shown = '', told] = output.split('\n\n[These are bytes ');
+			text += shown.replace(/^<skill_content [^>]*>\n/, '').replace(/\n<\/skill_content>$/, '');
+			const next = /offset (\d+) to read on/.exec(told ?? '')?.[1];
+			offset = next === undefined ? undefined : Number(next);
+		}
+		expect(text).toBe(body);
+		// The beginning was handed out, and is not again; a later piece always is.
+		expect((await call(session, 'load_skill', { skill: 'demo' })).output).toContain('loaded already');
+	});
+	test('C1: short instructions come whole, and load_skill takes no offset for them', () => {
+		expect(open([skill('demo')]).tools()[0]?.parameters.properties).not.toHaveProperty('offset');
+	});
+	test('C1, C8: a list of files that has no room for all says so', async () => {
+		const [whole, cut] = [skill('whole'), skill('cut', [], { hasMoreFiles: true })];
+		const outputs = [];
+		for (const name of ['whole', 'cut']) {
+			for (const [tool, args] of [
+				['load_skill', { skill: name }],
+				['read_skill_file', { skill: name }],
+				['skill_resource', { name }],
+				['skills_tool:load', { skill_name: name }]
+			] as const) {
+				outputs.push((await call(open([whole, cut]), tool, args)).output.includes('… and more files, not listed'));
+			}
+		}
+		expect(outputs).toEqual([false, false, false, false, true, true, true, true]);
+	});
 	test('C1: an unknown skill is SkillNotFound with those there are', async () => {
 		const outcome = await call(open([skill('one'), skill('two')]), 'load_skill', { skill: 'three' });
 		expect(outcome).toMatchObject({ ok: false, result: { success: false, error: 'SkillNotFound', exitCode: -1 } });

@@ -6,8 +6,8 @@ import { readFacts } from './facts.ts';
 import { apart, lean, leanRecord } from './lean.ts';
 import { parseManifest } from './manifest.ts';
 import { parseSkill } from './parser.ts';
-import { listFiles, scriptsOf } from './resources.ts';
-import { readSafely } from './safe-read.ts';
+import { listTree, scriptsOf } from './resources.ts';
+import { readSafely, readSkillText } from './safe-read.ts';
 import type { IsReserved } from './tool-names.ts';
 import { SkillLoadError, type BrokenSkill, type Skill, type SkillIssue, type SkillRoot } from './types.ts';
 
@@ -42,15 +42,17 @@ export async function loadSkill(
 	};
 	try {
 		reader.beforeFile(path, file.isSymbolicLink());
-		const bytes = readSafely(path, file.isSymbolicLink());
-		const { spec, warnings } = parseSkill(bytes.toString(), path, { mode: 'lenient' });
-		const issues = [...warnings];
+		const read = readSkillText(path, file.isSymbolicLink());
+		const { spec, warnings } = parseSkill(read.text, path, { mode: 'lenient' });
+		const issues = [...read.issues, ...warnings];
 		if (file.name !== 'SKILL.md') {
 			issues.push({ field: '_', severity: 'warning', message: 'is named skill.md', fix: 'rename it to SKILL.md' });
 		}
 		if (issues.some((issue) => issue.severity === 'error')) return broken(issues, firstParagraph(spec.body));
 		// The listing that showed the SKILL.md is not asked for again.
-		const files = await listFiles(dir, async (folder) => (folder === dir ? entries : reader.readFolder(folder)));
+		const { files, truncated } = await listTree(dir, async (folder) => {
+			return folder === dir ? entries : reader.readFolder(folder);
+		});
 		const manifest = readManifest(dir, entries, reader, isReserved);
 		const { facts, issues: doubts } = readFacts(spec);
 		return {
@@ -69,9 +71,10 @@ export async function loadSkill(
 			status: 'ready',
 			root,
 			source,
-			digest: hash('sha256', bytes, 'buffer').toString('hex', 0, 8),
+			digest: hash('sha256', read.bytes, 'buffer').toString('hex', 0, 8),
 			tools: lean(manifest.tools),
 			files: lean(files),
+			hasMoreFiles: truncated,
 			scripts: lean(scriptsOf(files)),
 			issues: lean([...issues, ...doubts, ...manifest.issues])
 		};

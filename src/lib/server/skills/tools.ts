@@ -1,4 +1,5 @@
 /** The tools of our own dialect; the first two are those of S0, word for word (FEATURES C1, C4–C6, C11, D1). */
+import { isLong } from './prompt.ts';
 import type { Skill, ToolDefinition } from './types.ts';
 
 export const LOAD_SKILL: ToolDefinition = {
@@ -78,3 +79,13 @@ export function forSkills(tool: ToolDefinition, skills: readonly Skill[], proper
 	const named = { ...properties[property], enum: skills.map(({ name }) => name) };
 	return { ...tool, parameters: { ...tool.parameters, properties: { ...properties, [property]: named } } };
 }
+
+/** A tool that loads a skill; only where the instructions of one come in pieces does it take where to read on. */
+export function loadingTool(tool: ToolDefinition, skills: readonly Skill[], property = 'skill'): ToolDefinition {
+	const named = forSkills(tool, skills, property);
+	if (!skills.some(isLong)) return named;
+	const properties = { ...(named.parameters.properties as Record<string, unknown>), offset: LOAD_OFFSET };
+	return { ...named, parameters: { ...named.parameters, properties } };
+}
+
+export const LOAD_OFFSET = { type: 'integer', minimum: 0, description: 'Byte of long instructions to read on from' };

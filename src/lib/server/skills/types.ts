@@ -24,7 +24,7 @@ export interface SkillSpec {
 	metadata: Readonly<Record<string, string>>;
 	/** The raw `allowed-tools` value: a wish, never a grant (A14). */
 	allowedTools?: string;
-	/** Markdown after the front matter, trimmed. */
+	/** Markdown after the front matter, without blank lines before and after it. */
 	body: string;
 	/** Absolute path of the SKILL.md. */
 	path: string;
@@ -66,6 +66,8 @@ export interface Skill extends SkillSpec {
 	tools: readonly SkillTool[];
 	/** Every file, relative to the folder, sorted; at most 100. */
 	files: readonly string[];
+	/** There are files that `files` has no room for. */
+	hasMoreFiles?: boolean;
 	/** The files that can be run. */
 	scripts: readonly string[];
 	issues: readonly SkillIssue[];

@@ -11,6 +11,7 @@ const CONTINUES = /^ +(?![\s#]|- |[\w.-]+:(?:\s|$))/;
  */
 export function quotePlainValues(lines: readonly string[]): string[] {
 	const mended = [...lines];
+	const aliases = aliasesOf(lines);
 	for (let at = 0; at < lines.length; at += 1) {
 		const entry = entryOf(lines[at] ?? '');
 		if (!entry) continue;
@@ -22,6 +23,7 @@ export function quotePlainValues(lines: readonly string[]): string[] {
 			const parts = [splitRemark(value)];
 			for (let next = at + 1; goesOn(lines[next] ?? '', column); next += 1) parts.push(splitRemark(lines[next] ?? ''));
 			const text = parts.map((part) => part.text).join(' ');
+			if (aliases.has(text.split(/\s/, 1)[0] ?? '')) continue;
 			if (isFault(text) || parts.slice(0, -1).some(({ remark }) => remark)) {
 				mended.fill('', at, at + parts.length);
 				mended[at] = `${head}${JSON.stringify(text)}${parts.map(({ remark }) => remark).join('')}`;
@@ -31,6 +33,15 @@ export function quotePlainValues(lines: readonly string[]): string[] {
 		at = last;
 	}
 	return mended;
+}
+
+/** `*name` and `&name` of each alias whose anchor is there: a text that begins so is what YAML takes it for. */
+export function aliasesOf(lines: readonly string[]): ReadonlySet<string> {
+	const text = lines.join('\n');
+	const namesOf = (sign: RegExp) => [...text.matchAll(sign)].map(([, name = '']) => name);
+	const anchors = new Set(namesOf(/(?<![^\s,[{])&([^\s,[\]{}]+)/g));
+	const used = namesOf(/(?<![^\s,[{])\*([^\s,[\]{}]+)/g).filter((name) => anchors.has(name));
+	return new Set(used.flatMap((name) => [`*${name}`, `&${name}`]));
 }
 
 /** Whether YAML would take the text for something else: what it takes as it is may be written in more ways than we know. */

@@ -6,7 +6,7 @@ import {
 	type InputRequiredResult
 } from '@modelcontextprotocol/server';
 import { AppError } from '../../../shared/errors.ts';
-import { isRecord } from '../../skills/operations.ts';
+import { isRecord, numberArgument } from '../../skills/operations.ts';
 import { renderLoadedSkill } from '../../skills/prompt.ts';
 import type { SkillSnapshot } from '../../skills/registry.ts';
 import type { PlannedRun, ToolOutcome } from '../../skills/session.ts';
@@ -84,9 +84,10 @@ async function callSkillTool(
 }
 
 /** Loading may run commands that stand in the instructions, where the operator allows it: not for a key that may not. */
-function instructionsOnly(library: SkillSnapshot, { skill: name }: Record<string, unknown>): CallToolResult {
+function instructionsOnly(library: SkillSnapshot, args: Record<string, unknown>): CallToolResult {
+	const name = args.skill;
 	const skill = typeof name === 'string' ? findNamed(library, name) : null;
-	if (skill) return { content: [text(renderLoadedSkill(skill))] };
+	if (skill) return { content: [text(renderLoadedSkill(skill, numberArgument(args, 'offset')))] };
 	return failure({
 		error: 'SkillNotFound',
 		message: 'There is no such skill.',

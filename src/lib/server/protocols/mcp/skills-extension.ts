@@ -39,6 +39,8 @@ async function entryOf(skill: Skill): Promise<SkillEntry> {
 		frontmatter: { name, description },
 		resources: 'dynamic' as const
 	};
+	// A list of some of them would say that these are all.
+	if (skill.hasMoreFiles) return dynamic;
 	try {
 		const files: Record<string, Uint8Array> = {};
 		let total = 0;

@@ -50,6 +50,18 @@ test('E21: a folder without an error is valid, be it of skills or one skill\u201
 	});
 });
 
+test('E21: what the app loads with a warning and the standard forbids is an error of validate: no UTF-8, blank lines first', async () => {
+	await mkdir(join(dir, 'latin'), { recursive: true });
+	await writeFile(join(dir, 'latin/SKILL.md'), Buffer.from(good('latin', 'Makes tea.') + 'Déjà vu\n', 'latin1'));
+	await put('late', `\n\n${good('late')}`);
+	const { exitCode, stdout } = await runCli(['validate', dir]);
+	expect(exitCode).toBe(1);
+	expect(stdout).toMatch(/late\/SKILL\.md:1: error _: blank lines before the front matter\n/);
+	expect(stdout).toMatch(/latin\/SKILL\.md:6: error _: is not UTF-8 text.*\n2 skills, 2 errors, 0 warnings\n$/);
+	// Neither is said to be broken: both load.
+	expect((await runCli(['list', dir])).stdout).toContain('2 ready');
+});
+
 test('E21: list, show and search', async () => {
 	await put('invoices', good('invoices', 'Reads invoices.'));
 	await put('weather', good('weather', 'Tells the weather.'));

@@ -6,6 +6,7 @@ import {
 	type OperationResult,
 	type SkillOperation
 } from '../operations.ts';
+import { MORE_FILES, renderBody } from '../prompt.ts';
 import { SkillError, type Skill, type SkillExecutionResult, type ToolDefinition } from '../types.ts';
 import type { Dialect } from './dialect.ts';
 
@@ -24,7 +25,10 @@ const SKILLS_TOOL: ToolDefinition = {
 			method: { type: 'string', enum: [...METHODS] },
 			skill_name: { type: 'string', description: 'Name of the skill (load, read_file, execute_script)' },
 			file_path: { type: 'string', description: 'Path from the skill folder (read_file)' },
-			offset: { type: 'integer', description: 'Byte to go on from, for a long file (read_file)' },
+			offset: {
+				type: 'integer',
+				description: 'Byte to go on from, for a long file or long instructions (read_file, load)'
+			},
 			script_path: { type: 'string', description: 'Path of the script (execute_script)' },
 			script_args: { type: 'object', description: 'Arguments of the script (execute_script)' },
 			arg_style: {
@@ -57,7 +61,7 @@ function readMethod(method: unknown, args: CallArguments): SkillOperation {
 		case 'search':
 			return { kind: 'search', query: textArgument(args, 'query', 'the words to look for') };
 		case 'load':
-			return { kind: 'load', skill: skill() };
+			return { kind: 'load', skill: skill(), offset: numberArgument(args, 'offset') };
 		case 'read_file': {
 			const path = textArgument(args, 'file_path', 'a path in the skill folder');
 			const offset = numberArgument(args, 'offset') ?? 0;
@@ -93,7 +97,7 @@ function render(result: OperationResult): string {
 			return [`${lines.length} skills match “${result.query.slice(0, 200)}”:`, ...lines].join('\n');
 		}
 		case 'load':
-			return renderLoad(result.skill);
+			return renderLoad(result.skill, result.offset);
 		case 'files':
 			return fileLines(result.skill).join('\n');
 		case 'read': {
@@ -112,7 +116,9 @@ function lineOf({ name, version, source, tags, description }: Skill): string {
 	return `- ${name} v${version} [${source}]${tags.length > 0 ? ` tags=${tags.join(',')}` : ''}: ${short}`;
 }
 
-function renderLoad(skill: Skill): string {
+function renderLoad(skill: Skill, offset: number): string {
+	const body = renderBody(skill, offset);
+	if (offset > 0) return body;
 	const facts = [
 		['Skill', skill.name],
 		['Source', skill.source],
@@ -125,11 +131,11 @@ function renderLoad(skill: Skill): string {
 		['Triggers', skill.triggers.join(', ')],
 		['Description', skill.description]
 	].flatMap(([label, value]) => (value ? [`${label}: ${value}`] : []));
-	return [...facts, '', 'Content:', skill.body, '', 'Files:', ...fileLines(skill)].join('\n');
+	return [...facts, '', 'Content:', body, '', 'Files:', ...fileLines(skill)].join('\n');
 }
 
-function fileLines({ files }: Skill): string[] {
-	const more = files.length > MAX_FILES ? [`… and ${files.length - MAX_FILES} more`] : [];
+function fileLines({ files, hasMoreFiles }: Skill): string[] {
+	const more = hasMoreFiles ? [MORE_FILES] : files.length > MAX_FILES ? [`… and ${files.length - MAX_FILES} more`] : [];
 	return [...files.slice(0, MAX_FILES).map((file) => `- ${file}`), ...more];
 }
 

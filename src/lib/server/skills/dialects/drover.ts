@@ -7,14 +7,15 @@ import {
 	type OperationResult,
 	type SkillOperation
 } from '../operations.ts';
-import { forSkills } from '../tools.ts';
+import { renderBody } from '../prompt.ts';
+import { forSkills, loadingTool } from '../tools.ts';
 import type { Skill, SkillExecutionResult } from '../types.ts';
 import type { Dialect } from './dialect.ts';
 
 export const drover: Dialect = {
-	tools: (skills) => [forSkills(SKILL_LOAD, skills, 'name'), forSkills(SKILL_RESOURCE, skills, 'name')],
+	tools: (skills) => [loadingTool(SKILL_LOAD, skills, 'name'), forSkills(SKILL_RESOURCE, skills, 'name')],
 	read(name, args) {
-		if (name === SKILL_LOAD.name) return { kind: 'load', skill: nameIn(args) };
+		if (name === SKILL_LOAD.name) return { kind: 'load', skill: nameIn(args), offset: numberArgument(args, 'offset') };
 		if (name !== SKILL_RESOURCE.name) return null;
 		const resource = args.resource;
 		const path = typeof resource === 'string' && resource !== '' ? resource : null;
@@ -37,11 +38,12 @@ function nameIn(args: CallArguments): string {
 function render(result: OperationResult): string {
 	switch (result.kind) {
 		case 'load':
-			return result.skill.body + hintOf(result.skill);
+			return renderBody(result.skill, result.offset) + hintOf(result.skill);
 		case 'files':
 			return renderFiles(
 				result.skill.name,
-				result.skill.files.filter((file) => file.toLowerCase() !== 'skill.md')
+				result.skill.files.filter((file) => file.toLowerCase() !== 'skill.md'),
+				result.skill.hasMoreFiles
 			);
 		case 'read':
 			return renderPage(result.page);

@@ -1,7 +1,9 @@
 /** The OmniRoute document's form: each skill is a tool, named `name@version` (FEATURES B10, C11). */
 import { createToolNames } from '../adapters.ts';
 import { parseReference } from '../references.ts';
-import { recordArgument, type CallArguments, type SkillOperation } from '../operations.ts';
+import { numberArgument, recordArgument, type CallArguments, type SkillOperation } from '../operations.ts';
+import { isLong } from '../prompt.ts';
+import { LOAD_OFFSET } from '../tools.ts';
 import type { Skill, ToolDefinition } from '../types.ts';
 import type { Dialect } from './dialect.ts';
 import { full } from './openrouter.ts';
@@ -25,7 +27,9 @@ export const omniroute: Dialect = {
 				type: 'function',
 				name: names.toWire(identityOf(skill)),
 				description: skill.description,
-				parameters: PARAMETERS
+				parameters: isLong(skill)
+					? { ...PARAMETERS, properties: { ...PARAMETERS.properties, offset: LOAD_OFFSET } }
+					: PARAMETERS
 			};
 		});
 	},
@@ -48,7 +52,10 @@ function readSkillCall(skill: string, args: CallArguments, skills: readonly Skil
 	if (typeof args.tool === 'string' && args.tool !== '') {
 		return { kind: 'tool', skill, tool: args.tool, args: recordArgument(args, 'input') };
 	}
-	const tools = skills.find(({ name }) => name === parseReference(skill).name)?.tools ?? [];
+	const found = skills.find(({ name }) => name === parseReference(skill).name);
+	const offset = found && isLong(found) && Object.keys(args).length === 1 ? numberArgument(args, 'offset') : undefined;
+	if (offset !== undefined) return { kind: 'load', skill, offset };
+	const tools = found?.tools ?? [];
 	const [only] = tools.length === 1 ? tools : [];
 	if (only && Object.keys(args).length > 0) {
 		return {

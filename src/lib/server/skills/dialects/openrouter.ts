@@ -9,8 +9,16 @@ import {
 } from '../operations.ts';
 import { OUTPUT_TRUNCATED } from '../../sandbox/sandbox.ts';
 import { howToReadOn, MAX_SHOWN } from '../output-store.ts';
-import { renderLoadedSkill } from '../prompt.ts';
-import { forSkills, LIST_SKILLS, LOAD_SKILL, READ_SKILL_FILE, SEARCH_SKILLS, USE_SKILL } from '../tools.ts';
+import { MORE_FILES, renderLoadedSkill } from '../prompt.ts';
+import {
+	forSkills,
+	LIST_SKILLS,
+	LOAD_SKILL,
+	loadingTool,
+	READ_SKILL_FILE,
+	SEARCH_SKILLS,
+	USE_SKILL
+} from '../tools.ts';
 import type { Skill, SkillExecutionResult } from '../types.ts';
 import type { Dialect, SkillFailure } from './dialect.ts';
 
@@ -21,7 +29,7 @@ const MANY_SKILLS = 20;
 
 /** S0's two tools. */
 export const openrouter: Dialect = {
-	tools: (skills) => [forSkills(LOAD_SKILL, skills), forSkills(USE_SKILL, skills)],
+	tools: (skills) => [loadingTool(LOAD_SKILL, skills), forSkills(USE_SKILL, skills)],
 	read,
 	render,
 	renderFailure
@@ -33,7 +41,7 @@ export const full: Dialect = {
 		const hasFiles = skills.some(({ files }) => files.length > 1);
 		return [
 			...(skills.length > MANY_SKILLS ? [LIST_SKILLS, SEARCH_SKILLS] : []),
-			forSkills(LOAD_SKILL, skills),
+			loadingTool(LOAD_SKILL, skills),
 			...(hasFiles ? [forSkills(READ_SKILL_FILE, skills)] : []),
 			forSkills(USE_SKILL, skills)
 		];
@@ -51,7 +59,7 @@ function read(name: string, args: CallArguments, skills: readonly Skill[]): Skil
 		case SEARCH_SKILLS.name:
 			return { kind: 'search', query: textArgument(args, 'query', 'the words to look for') };
 		case LOAD_SKILL.name:
-			return { kind: 'load', skill: skill() };
+			return { kind: 'load', skill: skill(), offset: numberArgument(args, 'offset') };
 		case READ_SKILL_FILE.name: {
 			const [offset, limit] = [numberArgument(args, 'offset'), numberArgument(args, 'limit')];
 			const path = typeof args.path === 'string' && args.path !== '' ? args.path : null;
@@ -100,11 +108,12 @@ function render(result: OperationResult): string {
 				: `No skill fits “${result.query.slice(0, 200)}”. list_skills names them all.`;
 		}
 		case 'load':
-			return result.isKnown ? knownSkill(result.skill) : renderLoadedSkill(result.skill);
+			return result.isKnown ? knownSkill(result.skill) : renderLoadedSkill(result.skill, result.offset);
 		case 'files':
 			return [
 				`Files of ${result.skill.name}, to be read with read_skill_file:`,
-				...result.skill.files.map((file) => `- ${file}`)
+				...result.skill.files.map((file) => `- ${file}`),
+				...(result.skill.hasMoreFiles ? [MORE_FILES] : [])
 			].join('\n');
 		case 'read': {
 			const { text, offset, nextOffset, totalBytes } = result.page;

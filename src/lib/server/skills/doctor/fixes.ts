@@ -4,6 +4,7 @@ import { lengthOf } from '../fields.ts';
 import { readFolderName } from '../folder-name.ts';
 import { readFrontMatter, type FrontMatter } from '../front-matter.ts';
 import type { SkillIssue } from '../types.ts';
+import { aliasesOf } from '../yaml-repair.ts';
 import { withClosing, withOpening, withoutStart } from './fences.ts';
 import { joinSkill, splitSkill, withEntry, withoutEntry, withValue, type RawSkill } from './lines.ts';
 import { withTextMap } from './metadata.ts';
@@ -89,6 +90,8 @@ function edit(change: (raw: RawSkill, front: FrontMatter, dir: string) => RawSki
 		if (text === null) return null;
 		const [raw, front] = [splitSkill(text), readFrontMatter(text)];
 		if (!raw || 'field' in front) return null;
+		// Another value in the place of an anchor would be that of its aliases too.
+		if (aliasesOf(raw.yaml).size > 0) return null;
 		const changed = change(raw, front, dir);
 		return changed && joinSkill(changed);
 	};

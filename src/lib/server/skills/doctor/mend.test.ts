@@ -221,6 +221,12 @@ describe('F1: what can be mended, and how', () => {
 		expect(mendAll(skill('name: ???\ndescription: x'), '/skills/!!')).toBe(skill('name: ???\ndescription: x'));
 	});
 
+	test('A4: what an alias stands for is left to a person', () => {
+		const text = skill('name: &n Demo Skill\ndescription: *n');
+		expect(fixable(text)).toEqual([]);
+		expect(mendAll(text, DIR)).toBe(text);
+	});
+
 	test('only what is wanted is mended', () => {
 		const text = skill('name: Demo\nversion: v1\ndescription: x');
 		expect(mendAll(text, DIR, new Set(['version']))).toBe(skill('name: Demo\nversion: "1.0.0"\ndescription: x'));

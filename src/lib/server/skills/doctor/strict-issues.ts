@@ -1,23 +1,29 @@
 /** Every fault of a skill's folder: those of the SKILL.md by the strict rules, then those of its other files (FEATURES F1). */
 import { lstatSync } from 'node:fs';
-import { readSafely } from '../safe-read.ts';
+import { readSkillText } from '../safe-read.ts';
 import { textIssues, withoutRepeats } from '../skill-issues.ts';
 import type { BrokenSkill, Skill, SkillIssue } from '../types.ts';
 
 /** Of a skill as it was loaded. */
 export function strictIssues(skill: Skill | BrokenSkill): SkillIssue[] {
-	return withTextIssues(readText(skill.path), skill);
+	const read = readFile(skill.path);
+	const { path, issues } = skill;
+	const wrong = (read?.issues ?? []).map((issue) => ({ ...issue, severity: 'error' as const }));
+	return withTextIssues(read?.text ?? null, { path, issues: [...wrong, ...issues] });
 }
 
 /** The same, of a text that was read already; null is one that cannot be read. */
-export function withTextIssues(text: string | null, { path, issues }: Skill | BrokenSkill): SkillIssue[] {
+export function withTextIssues(
+	text: string | null,
+	{ path, issues }: Pick<Skill | BrokenSkill, 'path' | 'issues'>
+): SkillIssue[] {
 	return withoutRepeats([...(text === null ? [] : textIssues(text, path)), ...issues]);
 }
 
 /** Null where it cannot be read: that is an issue of the skill already. */
-function readText(path: string): string | null {
+function readFile(path: string): ReturnType<typeof readSkillText> | null {
 	try {
-		return readSafely(path, lstatSync(path).isSymbolicLink()).toString();
+		return readSkillText(path, lstatSync(path).isSymbolicLink());
 	} catch {
 		return null;
 	}

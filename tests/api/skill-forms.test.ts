@@ -1,0 +1,68 @@
+/** What a skill's files may look like, and what the model reads of them: the whole app, with a scripted model behind it. */
+import { afterEach, expect, test } from 'vitest';
+import { call, text, type Reply } from '../support/model-server.ts';
+import { openResponses, type ResponsesRig } from '../support/responses-rig.ts';
+
+let rig: ResponsesRig | undefined;
+afterEach(async () => {
+	await rig?.close();
+	rig = undefined;
+});
+
+const front = (name: string) => `---\nname: ${name}\ndescription: Does ${name}.\n---\n`;
+
+/** What the model is given for each of its calls. */
+async function outputsOf(skills: Record<string, string | Uint8Array>, replies: Reply[]): Promise<string[]> {
+	rig = await openResponses({ skills, script: [...replies, text('Done.')] });
+	const { status } = await rig.ask({ model: 'test/model', input: 'Go on.' });
+	expect(status).toBe(200);
+	rig.model?.assertDone();
+	const input = rig.model?.requests.at(-1)?.body.input as { type: string; output?: string }[];
+	return input.flatMap(({ type, output = '' }) => (type === 'function_call_output' ? [output] : []));
+}
+
+test('A19: a code block at the beginning of the instructions reaches the model as one', async () => {
+	const skills = { 'demo/SKILL.md': `${front('demo')}\n    node run.mjs\n\nThat is all.\n` };
+	const [output] = await outputsOf(skills, [call('load_skill', { skill: 'demo' })]);
+	expect(output).toContain('">\n    node run.mjs\n\nThat is all.\n');
+});
+
+test('A24: a skill with a byte that is no UTF-8 is loaded, and listed with the line', async () => {
+	const skills = { 'demo/SKILL.md': Buffer.from(`${front('demo')}Déjà vu\n`, 'latin1') };
+	const [output] = await outputsOf(skills, [call('load_skill', { skill: 'demo' })]);
+	expect(output).toContain('D\uFFFDj\uFFFD vu');
+	const { skills: ready } = (await rig?.app.skills.registry.snapshot()) ?? { skills: [] };
+	expect(ready).toMatchObject([{ name: 'demo', issues: [{ severity: 'warning', line: 5 }] }]);
+});
+
+test('C1, C8: of a skill with 601 files the model reads which are listed, and that there are more', async () => {
+	const references = Array.from({ length: 600 }, (_, index) => [`demo/references/part-${index}.md`, `Part ${index}.`]);
+	const skills = {
+		...(Object.fromEntries(references) as Record<string, string>),
+		'demo/SKILL.md': `${front('demo')}x`
+	};
+	const [loaded = '', listed = '', read] = await outputsOf(skills, [
+		call('load_skill', { skill: 'demo' }),
+		call('read_skill_file', { skill: 'demo' }),
+		call('read_skill_file', { skill: 'demo', path: 'references/part-599.md' })
+	]);
+	expect(loaded.match(/^references\//gm)).toHaveLength(99);
+	expect(loaded).toContain('… and more files, not listed: name one by its path to read it\n</skill_files>');
+	expect(listed).toMatch(/… and more files, not listed: name one by its path to read it$/);
+	expect(read).toBe('Part 599.');
+});
+
+test('C1: instructions of 1 MiB reach the model in pieces, and the last of them too', async () => {
+	const body = `${'word '.repeat(209_715)}END`;
+	const [first = '', last] = await outputsOf({ 'demo/SKILL.md': `${front('demo')}${body}` }, [
+		call('load_skill', { skill: 'demo' }),
+		call('load_skill', { skill: 'demo', offset: 1_000_000 })
+	]);
+	expect(first.length).toBeLessThan(70_000);
+	expect(first).toContain(
+		'[These are bytes 0 to 65536 of 1048578 of the instructions. Load the skill again with offset 65536 to read on.]'
+	);
+	expect(last).toBe(`<skill_content name="demo" from="1000000">\n${body.slice(1_000_000)}\n</skill_content>`);
+	const [tool] = rig?.model?.requests[0]?.body.tools as { name: string; parameters: { properties: object } }[];
+	expect(tool).toMatchObject({ name: 'load_skill', parameters: { properties: { offset: { type: 'integer' } } } });
+});
