@@ -10,6 +10,7 @@ import type { ApiKey, ApiKeyList, ApiScope, NewApiKey } from '../../src/lib/shar
 import type { SkillExecutionList } from '../../src/lib/shared/executions.ts';
 import * as chat from '../../src/routes/api/chat/+server.ts';
 import * as conversations from '../../src/routes/api/conversations/+server.ts';
+import * as decision from '../../src/routes/api/conversations/[id]/approvals/[interrupt]/+server.ts';
 import * as files from '../../src/routes/api/conversations/[id]/files/+server.ts';
 import * as file from '../../src/routes/api/conversations/[id]/files/[...path]/+server.ts';
 import * as health from '../../src/routes/api/health/+server.ts';
@@ -25,9 +26,11 @@ import { hookRoutes, type Send } from '../support/hooked-routes.ts';
 const TOKEN = 'the-token-of-this-test-0123456789';
 const FILES = '/api/conversations/[id]/files';
 const FILE = `${FILES}/[...path]`;
+const DECISION = '/api/conversations/[id]/approvals/[interrupt]';
 const ROUTES = {
 	'/api/chat': chat,
 	'/api/conversations': conversations,
+	[DECISION]: decision,
 	[FILES]: files,
 	[FILE]: file,
 	'/api/health': health,
@@ -104,6 +107,11 @@ describe('F12: without ADMIN_TOKEN', () => {
 		expect(await list()).toContainEqual(revoked);
 	});
 
+	test('C16: that a key may allow its own runs is said when it is made, or it may not', async () => {
+		expect((await make('by default')).scopes).not.toContain('approve');
+		expect((await make('agent', ['execute', 'approve'])).scopes).toEqual(['execute', 'approve']);
+	});
+
 	test('F12: the key is in the answer to its making and nowhere else: no answer, no file of the server', async () => {
 		const { id, key } = await make('secret one', ['read']);
 		expect((await send('GET', '/api/health', { bearer: key })).status).toBe(200);
@@ -155,6 +163,42 @@ describe('F12: without ADMIN_TOKEN', () => {
 			expect(refused.headers.get('www-authenticate')).toBe('Bearer');
 			expect(await refusalOf(refused)).toEqual([401, 'unauthorized']);
 		}
+	});
+});
+
+describe('C16: with SKILLS_APPROVAL=ask', () => {
+	const COUNT = { skillName: 'count-words', script: 'scripts/count.mjs', args: ['a b'] };
+	const run = (bearer: string | undefined, body: object) =>
+		send('POST', '/api/skills/executions', { bearer, body: { ...COUNT, ...body } });
+	const digestIn = async (response: Response): Promise<string> =>
+		((await response.json()) as { error: { details: { digest: string } } }).error.details.digest;
+	beforeAll(() => open({ SKILLS_APPROVAL: 'ask' }));
+	afterAll(close);
+
+	test('C16: nothing is run over REST because somebody asks for it; whoever manages the server allows it with the request', async () => {
+		const refused = await run(undefined, {});
+		expect(refused.status).toBe(403);
+		const approve = await digestIn(refused);
+		expect((await run(undefined, { approve })).status).toBe(201);
+		expect((await run(undefined, { approve: 'other' })).status).toBe(403);
+	});
+
+	test('C16: a key runs nothing by the same answer; one that was made for it runs unasked', async () => {
+		const plain = await make('as they all were', ['read', 'write', 'execute']);
+		const approve = await digestIn(await run(undefined, {}));
+		for (const body of [{}, { approve }]) {
+			expect(await refusalOf(await run(plain.key, body))).toEqual([403, 'forbidden']);
+		}
+		expect((await app.store.skillExecutions.list({ apiKeyId: plain.id }, { page: 1, limit: 1 })).total).toBe(0);
+		const trusted = await make('agent', ['execute', 'approve']);
+		expect((await run(trusted.key, {})).status).toBe(201);
+	});
+
+	test('C16: a key is not let to the page’s own way of answering', async () => {
+		const { key } = await make('agent', ['execute', 'approve']);
+		const params = { id: 'c', interrupt: 'i' };
+		const answer = await send('POST', DECISION, { bearer: key, params, body: { choice: 'once' } });
+		expect(await refusalOf(answer)).toEqual([403, 'forbidden']);
 	});
 });
 

@@ -118,8 +118,32 @@ describe.each(['1.0', '0.3'] as const)('with the client of A2A %s', (version) =>
 	});
 });
 
-test('E16: a program with a key may allow once, and nothing for good', async () => {
-	const { key } = await rig.app.apiKeys.create({ name: 'agent', scopes: ['read', 'execute'] });
+test('C16: a key does not answer its own question: it waits for whoever manages the server, or is denied', async () => {
+	const { key } = await rig.app.apiKeys.create({ name: 'agent', scopes: ['read', 'write', 'execute'] });
+	const client = await a2aClient(rig.url, '1.0', key);
+	model.push(call('use_skill', say('six')), text('Done.'));
+	const task = await sendTask(client, says('say six'));
+	const [question] = questionsOf(task);
+	expect(question).toMatchObject({ choices: ['deny'] });
+	expect(JSON.stringify(task.status?.message)).toContain('lacks the scope “approve”');
+	await expect(client.sendMessage(says('allow', { taskId: task.id }))).rejects.toThrow('scope “approve”');
+	const once = part({ $case: 'data', value: { choice: 'once', interruptId: question?.interruptId } });
+	await expect(client.sendMessage(says('', { taskId: task.id, parts: [once] }))).rejects.toThrow('scope “approve”');
+	questionsOf(await client.getTask({ tenant: '', id: task.id }));
+
+	const manager = await a2aClient(rig.url, '1.0');
+	const ended = await sendTask(manager, says('allow', { taskId: task.id }));
+	expect(ended.status?.state).toBe(COMPLETED);
+	expect(lastInput()).toContain('said: six');
+
+	model.push(call('use_skill', say('seven')), text('As you like.'));
+	const other = await sendTask(client, says('say seven'));
+	expect((await sendTask(client, says('deny', { taskId: other.id }))).status?.state).toBe(COMPLETED);
+	expect(lastInput()).not.toContain('said: seven');
+});
+
+test('E16: a program with a key that may answer allows once, and nothing for good', async () => {
+	const { key } = await rig.app.apiKeys.create({ name: 'agent', scopes: ['read', 'execute', 'approve'] });
 	const client = await a2aClient(rig.url, '1.0', key);
 	model.push(call('use_skill', say('five')), text('Done.'));
 	const task = await sendTask(client, says('say five'));

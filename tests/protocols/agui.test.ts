@@ -558,9 +558,33 @@ describe('with a model that is played', () => {
 		await served.close();
 	});
 
-	test('F13: E18: a key may allow a call once, not for good', async () => {
-		const { id } = await asking.app.apiKeys.create({ name: 'once', scopes: ['execute'] });
-		const served = await serveRoutes(asking.app, ROUTES, () => ({ apiKeyId: id, scopes: ['execute'] }));
+	test('C16: a key does not answer its own question; it may let go of the call', async () => {
+		const { id } = await asking.app.apiKeys.create({ name: 'plain', scopes: ['read', 'write', 'execute'] });
+		const caller = { apiKeyId: id, scopes: ['read', 'write', 'execute'] as const };
+		const served = await serveRoutes(asking.app, ROUTES, () => caller);
+		model.push(say('k'), text('Then not.'));
+		client = aguiClient(served.url);
+		await client.run('go');
+		const [interrupt] = client.agent.pendingInterrupts;
+		const answer = (choice: string) => {
+			return [{ interruptId: interrupt?.id ?? '', status: 'resolved' as const, payload: { choice } }];
+		};
+		for (const choice of ['once', 'skill', 'script']) {
+			await expect(client.run(undefined, { resume: answer(choice) })).rejects.toMatchObject({
+				status: 403,
+				payload: { error: { message: expect.stringContaining('scope “approve”') } }
+			});
+		}
+		expect((await asking.app.store.skillExecutions.list({ apiKeyId: id }, { page: 1, limit: 1 })).total).toBe(0);
+		expect(await client.run(undefined, { resume: answer('deny') })).toBe('Then not.');
+		expect(JSON.stringify(sent().input)).toContain('ApprovalDenied');
+		await served.close();
+	});
+
+	test('F13: E18: a key that may answer allows a call once, not for good', async () => {
+		const scopes = ['execute', 'approve'] as const;
+		const { id } = await asking.app.apiKeys.create({ name: 'once', scopes: [...scopes] });
+		const served = await serveRoutes(asking.app, ROUTES, () => ({ apiKeyId: id, scopes }));
 		model.push(say('k'), text('Said.'));
 		client = aguiClient(served.url);
 		await client.run('go');

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client, ElicitRequest, ElicitResult } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ApiScope } from '../../src/lib/shared/api-keys.ts';
 import { gate } from '../support/gate.ts';
 import { MODERN, openMcpRig, type McpRig } from '../support/mcp-rig.ts';
 
@@ -25,8 +26,17 @@ const COUNT = { name: 'count_words', arguments: { text: 'a b c' } };
 type Answer = ElicitResult | ((asked: ElicitRequest['params']) => ElicitResult | Promise<ElicitResult>);
 
 /** A client whose user answers so, and what was asked of that user. */
-async function clientWith(answer: Answer, modern: boolean, server = rig): Promise<{ client: Client; asked: string[] }> {
-	const client = await server.connect({ modern, capabilities: { elicitation: {} } });
+async function clientWith(
+	answer: Answer,
+	modern: boolean,
+	server = rig,
+	key?: string
+): Promise<{ client: Client; asked: string[] }> {
+	const client = await server.connect({
+		modern,
+		capabilities: { elicitation: {} },
+		...(key === undefined ? {} : { key })
+	});
 	const asked: string[] = [];
 	client.setRequestHandler('elicitation/create', ({ params }) => {
 		asked.push(params.message);
@@ -80,7 +90,7 @@ describe.each([
 		expect(done.isError).toBeFalsy();
 		expect(asked.map((message) => message.split('\n')[0])).toEqual([
 			'“count-words” wants to run scripts/count.mjs.',
-			'“file_write”, a skill of this server, is to be run.'
+			'The built-in skill “file_write” wants to run.'
 		]);
 		expect(asked[1]).toContain('asked for');
 	});
@@ -169,6 +179,55 @@ test('C16: a call that is cancelled while its question is open does not run (202
 	expect(await executions()).toBe(before);
 });
 
+describe('with a key', () => {
+	const STRANGER = { name: 'use_skill', arguments: { skill: 'stranger', script: 'scripts/say.sh', args: ['hello'] } };
+	const keyOf = async (server: McpRig, scopes: ApiScope[]) =>
+		(await server.app.apiKeys.create({ name: 'client', scopes })).key;
+	const yes = { action: 'accept', content: {} } as const;
+
+	test.each([true, false])(
+		'C16, E30: a client that says yes to everything allows nothing by it (2026: %s)',
+		async (modern) => {
+			for (const [server, call] of [
+				[rig, COUNT],
+				[rig, { name: 'skills_execute', arguments: { skillName: 'count-words', input: { text: 'a b' } } }],
+				[
+					rig,
+					{ name: 'skills_execute', arguments: { skillName: 'file_write', input: { path: 'no.txt', content: 'a' } } }
+				],
+				[wary, STRANGER]
+			] as const) {
+				const before = await executions(server);
+				const key = await keyOf(server, ['read', 'write', 'execute']);
+				const { client, asked } = await clientWith(yes, modern, server, key);
+				const refused = await client.callTool(call);
+				expect(refused.isError).toBe(true);
+				expect(textOf(refused)).toContain(server === rig ? 'scope “approve”' : '/skills/stranger');
+				expect(asked).toEqual([]);
+				expect(await executions(server)).toBe(before);
+			}
+		}
+	);
+
+	test('C16: made to allow its own calls it has its user asked, and runs unasked where nobody can be', async () => {
+		const key = await keyOf(rig, ['read', 'execute', 'approve']);
+		const { client, asked } = await clientWith(yes, true, rig, key);
+		expect((await client.callTool(COUNT)).structuredContent).toMatchObject({ words: 3 });
+		expect(asked).toHaveLength(1);
+		const silent = await rig.connect({ modern: true, key });
+		expect((await silent.callTool(COUNT)).structuredContent).toMatchObject({ words: 3 });
+	});
+
+	test('E30: such a key may allow what nobody trusts, and never runs it unasked', async () => {
+		const key = await keyOf(wary, ['read', 'execute', 'approve']);
+		const { client, asked } = await clientWith(yes, true, wary, key);
+		expect(textOf(await client.callTool(STRANGER))).toContain('said: hello');
+		expect(asked).toHaveLength(1);
+		const silent = await wary.connect({ modern: true, key });
+		expect(JSON.parse(textOf(await silent.callTool(STRANGER)))).toMatchObject({ error: 'NotTrusted' });
+	});
+});
+
 describe('an answer counts once, for the call that was asked about', () => {
 	let id = 0;
 	interface Round {
@@ -220,7 +279,7 @@ describe('an answer counts once, for the call that was asked about', () => {
 		const other = await call({ text: 'other' }, { requestState: await question(args), inputResponses: accepted });
 		expect(other).toMatchObject({ resultType: 'input_required' });
 		const keys = await Promise.all(
-			['one', 'two'].map((name) => rig.app.apiKeys.create({ name, scopes: ['read', 'execute'] }))
+			['one', 'two'].map((name) => rig.app.apiKeys.create({ name, scopes: ['read', 'execute', 'approve'] }))
 		);
 		const asked = await question(args, keys[0]?.key);
 		const stolen = await call(args, { requestState: asked, inputResponses: accepted }, keys[1]?.key);
@@ -229,6 +288,18 @@ describe('an answer counts once, for the call that was asked about', () => {
 			const made = await call(args, { requestState, inputResponses: accepted });
 			expect(made).toMatchObject({ resultType: 'input_required' });
 		}
+		expect(await executions()).toBe(before);
+	});
+
+	test('C16: a key does not answer its own question, unless it was made for that', async () => {
+		const before = await executions();
+		const args = { text: 'one two' };
+		const { key } = await rig.app.apiKeys.create({ name: 'plain', scopes: ['read', 'write', 'execute'] });
+		const refused = await call(args, {}, key);
+		expect(refused).toMatchObject({ isError: true });
+		expect(JSON.stringify(refused)).toContain('scope “approve”');
+		const requestState = await question(args);
+		expect(await call(args, { requestState, inputResponses: accepted }, key)).toMatchObject({ isError: true });
 		expect(await executions()).toBe(before);
 	});
 

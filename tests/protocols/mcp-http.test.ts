@@ -233,7 +233,7 @@ test('E18: the session of one key is none for another, and none for whoever mana
 test('E15: sessions are bounded: the one that was idle the longest makes room, and silence ends them', async () => {
 	let now = 0;
 	const mcp = createMcp(
-		{ ...rig.app, log: { info: () => undefined, error: () => undefined }, approvalMode: 'auto' },
+		{ ...rig.app, log: { info: () => undefined, error: () => undefined } },
 		{
 			...{ maxSessions: 2, idleMs: 1000, now: () => now }
 		}

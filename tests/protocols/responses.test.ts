@@ -1,6 +1,7 @@
 /** `POST /v1/responses` and what is around it: every response and event is checked against the document. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ApiScope } from '../../src/lib/shared/api-keys.ts';
 import { processesWith } from '../support/processes.ts';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { call, calls, endless, raw, reasoning, response, status, text, type Reply } from '../support/model-server.ts';
@@ -372,7 +373,7 @@ test('F12: what is stored is read with its sealed content by who asks for that, 
 test('F12: a response that its caller has left is not stored; nobody can go on from half an answer', async () => {
 	await open([call('use_skill', { skill: 'demo', script: 'scripts/wait.sh' })]);
 	const leaving = new AbortController();
-	const { events } = await rig.app.responses.respond({ input: 'Wait' }, { apiKeyId: null }, leaving.signal);
+	const { events } = await rig.app.responses.respond({ input: 'Wait' }, { apiKeyId: null, scopes: [] }, leaving.signal);
 	let last: StreamedEvent | undefined;
 	for await (const event of events) {
 		last = event;
@@ -495,6 +496,28 @@ test('F12: a script that nobody has trusted does not run, and the result says wh
 	expect(isError).toBe(true);
 	expect(output).toContain('ApprovalRequired');
 	expect(output).toMatch(/SKILLS_APPROVAL=auto/);
+});
+
+test('C16: with a key what would be asked about does not run, unless the key was made to run unasked', async () => {
+	await open([SAY, text('Not allowed.'), SAY, text('Said.')], { env: { SKILLS_APPROVAL: 'ask' } });
+	const keyOf = async (scopes: ApiScope[]) => (await rig.app.apiKeys.create({ name: 'client', scopes })).key;
+	const refused = await rig.ask({ input: 'Say hello' }, { key: await keyOf(['read', 'write', 'execute']) });
+	expect(refused.body.output[0].openrouter_skills).toMatchObject({
+		is_error: true,
+		output: expect.stringContaining('scope “approve”')
+	});
+	const ran = await rig.ask({ input: 'Say hello' }, { key: await keyOf(['execute', 'approve']) });
+	expect(ran.body.output[0].openrouter_skills).toMatchObject({ is_error: false, skill: 'demo' });
+});
+
+test('E30: what nobody trusts runs for no key without being asked about', async () => {
+	await open([SAY, text('Not allowed.')], { env: { SKILLS_TRUST_LOCAL: 'ask' } });
+	const { key } = await rig.app.apiKeys.create({ name: 'client', scopes: ['execute', 'approve'] });
+	const { body } = await rig.ask({ input: 'Say hello' }, { key });
+	expect(body.output[0].openrouter_skills).toMatchObject({
+		is_error: true,
+		output: expect.stringContaining('/skills/demo')
+	});
 });
 
 test('F12: the models of the server are listed, and one is read by its id', async () => {

@@ -76,7 +76,7 @@ export async function openResponses(options: ResponsesRigOptions = {}): Promise<
 		'/v1/models': models,
 		'/v1/models/[...id]': model
 	};
-	const server: RouteServer = await serveRoutes(app, routes, callerOf);
+	const server: RouteServer = await serveRoutes(app, routes, (request) => callerOf(app, request));
 	const url = `${server.url}/v1`;
 	const sockets = options.sockets ? createResponseSockets(app.responses, options.sockets) : app.sockets;
 	server.http.on('upgrade', (request, socket, head) => void upgrade({ ...app, sockets }, request, socket, head));
@@ -158,8 +158,11 @@ export function createResponsesRigs(skills: Record<string, string>): ResponsesRi
 }
 
 /** In these tests a key is its own id. */
-function callerOf(request: Request): Caller {
-	const apiKeyId = request.headers.get('authorization')?.replace(/^Bearer /, '') ?? null;
+/** A key that was made, or the id of one that was not. */
+async function callerOf({ login }: App, request: Request): Promise<Caller> {
+	const authorization = request.headers.get('authorization');
+	const apiKeyId = authorization?.replace(/^Bearer /, '') ?? null;
+	if (apiKeyId?.startsWith('ors_')) return login.check({ authorization, session: undefined, client: '127.0.0.1' });
 	return { apiKeyId: apiKeyId?.startsWith('key_') ? apiKeyId : null, scopes: ['read', 'write', 'execute'] };
 }
 

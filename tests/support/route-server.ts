@@ -21,7 +21,7 @@ export interface RouteServer {
 export async function serveRoutes(
 	app: App,
 	routes: Routes,
-	callerOf: (request: Request) => Caller = () => MANAGER
+	callerOf: (request: Request) => Caller | Promise<Caller> = () => MANAGER
 ): Promise<RouteServer> {
 	const table = Object.entries(routes).map(([path, methods]) => ({ pattern: toPattern(path), methods }));
 	const respond = async (request: Request, req: IncomingMessage): Promise<Response> => {
@@ -33,7 +33,7 @@ export async function serveRoutes(
 			const params = Object.fromEntries(
 				Object.entries(found.groups ?? {}).map(([name, value]) => [name, decodeURIComponent(value)])
 			);
-			const locals = { app, caller: callerOf(request) };
+			const locals = { app, caller: await callerOf(request) };
 			return handler({ request, url, params, locals, platform: { req } } as never);
 		}
 		return new Response('There is no such route.', { status: 404 });

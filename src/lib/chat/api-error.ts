@@ -8,11 +8,18 @@ export class ApiError extends Error {
 	override readonly name = 'ApiError';
 	readonly code: ApiErrorCode;
 	readonly hint: string | undefined;
+	/** What it says beside, to be read by programs. */
+	readonly details: unknown;
 
-	constructor(code: ApiErrorCode, message: string, options: { hint?: string; cause?: unknown } = {}) {
+	constructor(
+		code: ApiErrorCode,
+		message: string,
+		options: { hint?: string; details?: unknown; cause?: unknown } = {}
+	) {
 		super(message, { cause: options.cause });
 		this.code = code;
 		this.hint = options.hint;
+		this.details = options.details;
 	}
 }
 
@@ -27,7 +34,15 @@ export function unreachable(cause?: unknown): ApiError {
 export function errorFromBody(status: number, text: string): ApiError {
 	const error = parseError(text);
 	if (!error) return new ApiError('internal', `The server answered with status ${status}.`);
-	return new ApiError(error.code, error.message, error.hint === undefined ? {} : { hint: error.hint });
+	const { code, message, hint, details } = error;
+	return new ApiError(code, message, hint === undefined ? { details } : { hint, details });
+}
+
+/** What to send as `approve` with the same request, to allow this once what it would run; null where that allows nothing. */
+export function digestToAllow({ details }: { details?: unknown }): string | null {
+	const { error, digest } = (details ?? {}) as { error?: unknown; digest?: unknown };
+	const canBeAllowed = error === 'ApprovalRequired' || error === 'MissingSecret';
+	return canBeAllowed && typeof digest === 'string' ? digest : null;
 }
 
 /** Any failure as an `ApiError`, for the places that show one. */

@@ -55,7 +55,8 @@ export interface RegistryClient {
 	deleteTrashed: (trashId: string) => Promise<void>;
 	listCases: (id: string) => Promise<SkillCase[]>;
 	addCase: (id: string, added: NewCase) => Promise<SkillCase>;
-	runCase: (id: string, caseId: string) => Promise<CaseRun>;
+	/** `approve`: digest of what may run though it would be asked about. */
+	runCase: (id: string, caseId: string, approve?: string) => Promise<CaseRun>;
 	removeCase: (id: string, caseId: string) => Promise<void>;
 	getEvals: (id: string) => Promise<SkillEvals>;
 	startEvals: (id: string, rounds: number) => Promise<EvalRun>;
@@ -98,7 +99,7 @@ export function createRegistryClient(): RegistryClient {
 		deleteTrashed: (trashId) => request(trash(trashId), 'DELETE'),
 		listCases: async (id) => (await request<{ data: SkillCase[] }>(under(id, 'cases'))).data,
 		addCase: (id, added) => request(under(id, 'cases'), 'POST', added),
-		runCase: (id, caseId) => request(under(id, 'cases', caseId, 'run'), 'POST', {}),
+		runCase: (id, caseId, approve) => request(under(id, 'cases', caseId, 'run'), 'POST', { approve }),
 		removeCase: (id, caseId) => request(under(id, 'cases', caseId), 'DELETE'),
 		getEvals: (id) => request(under(id, 'evals')),
 		startEvals: (id, rounds) => request(under(id, 'evals'), 'POST', { rounds }),

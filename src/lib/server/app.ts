@@ -5,7 +5,7 @@ import type { Settings } from '../shared/settings.ts';
 import { createApiKeys, type ApiKeys } from './access/api-keys.ts';
 import { createLogin, type Login } from './access/login.ts';
 import type { AgentLimits } from './agent/loop.ts';
-import { createBuiltinSession } from './builtins/builtin-session.ts';
+import { builtinQuestion, createBuiltinSession } from './builtins/builtin-session.ts';
 import { workspaceOf } from './builtins/workspace-path.ts';
 import type { Config } from './config.ts';
 import { openDataFolder, type DataFolder } from './data-folder.ts';
@@ -123,9 +123,17 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		store,
 		modes,
 		approvals,
+		isEnabled: () => settings.current().skillsEnabled,
 		findBuiltin(name) {
 			const builtin = builtins.find(name);
-			return builtin && { name: builtin.name, call: (input, context) => builtins.call(builtin, input, context) };
+			if (!builtin) return null;
+			return {
+				name: builtin.name,
+				// In a chat somebody watches what stays in the workspace; here nobody may.
+				question: (input) =>
+					config.approvalMode === 'auto' || builtin.unavailable() !== null ? null : builtinQuestion(builtin, input),
+				call: (input, context) => builtins.call(builtin, input, context)
+			};
 		},
 		workspaceOf: (apiKeyId, sessionId) =>
 			workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId: sessionId ?? randomUUID() })
@@ -142,7 +150,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		folder: join(config.dataDir, 'evals')
 	});
 	const apiKeys = createApiKeys(store.apiKeys);
-	const mcp = createMcp({ ...parts, store, adHoc, log, approvalMode: config.approvalMode });
+	const mcp = createMcp({ ...parts, store, adHoc, log });
 	const localSocket = await listenLocal(mcp, config.dataDir);
 	return {
 		...parts,

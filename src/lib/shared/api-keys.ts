@@ -1,8 +1,11 @@
 /** Keys with which other programs use this server, as the REST API has them (FEATURES F12, E18). */
 import { z } from 'zod';
 
-/** What a key may do: look; switch skills and install; run skills and ask the agent. */
-export const API_SCOPES = ['read', 'write', 'execute'] as const;
+/**
+ * What a key may do: look; switch skills; run skills and ask the agent; allow its own runs what somebody would be asked
+ * about.
+ */
+export const API_SCOPES = ['read', 'write', 'execute', 'approve'] as const;
 
 export type ApiScope = (typeof API_SCOPES)[number];
 
@@ -15,7 +18,8 @@ const scopes = z
 /** `POST /api/keys`. */
 export const apiKeyCreate = z.strictObject({
 	name: z.string().trim().min(1).max(100),
-	scopes: scopes.default([...API_SCOPES])
+	/** Nobody allows themselves anything unless it was said when the key was made. */
+	scopes: scopes.default(API_SCOPES.filter((scope) => scope !== 'approve'))
 });
 
 /** `PATCH /api/keys/:id`. */

@@ -44,7 +44,9 @@ export const adHocExecution = z
 		tool: z.string().min(1).max(256).optional(),
 		input: z.record(z.string(), z.unknown()).optional(),
 		apiKeyId: z.string().min(1).max(256).optional(),
-		sessionId: z.string().min(1).max(256).optional()
+		sessionId: z.string().min(1).max(256).optional(),
+		/** Digest of the skill's files, or of the call of a built-in skill: what would be asked about is allowed, this once. */
+		approve: z.string().max(64).optional()
 	})
 	.refine(({ script, tool }) => script === undefined || tool === undefined, 'must name a script or a tool, not both');
 

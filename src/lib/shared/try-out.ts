@@ -40,7 +40,10 @@ export interface SkillCase {
 	lastRun: { isPassed: boolean; failures: string[]; executionId: string; at: string } | null;
 }
 
-/** `POST /api/skills/:id/cases/:case/run`. */
+/** `POST /api/skills/:id/cases/:case/run`; `approve` as for an execution. */
+export const caseStart = z.strictObject({ approve: z.string().max(64).optional() });
+
+/** What comes of it. */
 export interface CaseRun {
 	isPassed: boolean;
 	/** A sentence for each expectation that did not hold. */

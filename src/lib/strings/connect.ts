@@ -67,11 +67,12 @@ export const connectText = {
 	keyNeeded: 'Every program needs a key. With it, it has a workspace, conversations and executions of its own.',
 	nameHint: 'So that you know later which program it is.',
 	scopes: 'What it may do',
-	scopeNames: { read: 'read', write: 'write', execute: 'execute' },
+	scopeNames: { read: 'read', write: 'write', execute: 'execute', approve: 'approve' },
 	scopeAbouts: {
 		read: 'see skills, and what it made itself',
 		write: 'switch skills on and off, over MCP',
-		execute: 'run skills and ask the agent'
+		execute: 'run skills and ask the agent',
+		approve: 'run what would need your consent, without asking you'
 	},
 	create: 'Make the key',
 	another: 'Make another key',

@@ -46,6 +46,7 @@ export const runFormText = {
 	whatItTakes: 'What it takes',
 	running: 'Running…',
 	run: 'Run',
+	allowOnce: 'Allow once',
 	saveAsACase: 'Save as a case',
 	itCanBeEnded: 'It can be ended under',
 	executions: 'Executions',
@@ -67,6 +68,7 @@ export const schemaFormText = {
 
 export const skillCasesText = {
 	tryAgain: 'Try again',
+	allowOnce: 'Allow once',
 	readingTheCases: 'Reading the cases…',
 	noCasesYetRun:
 		'No cases yet. Run something above and save it as a case: then it can be tried again after every change.',

@@ -10,7 +10,7 @@ export const POST: RequestHandler = api(async ({ request, locals }) => {
 	const { a2a, config } = locals.app;
 	const leave = new AbortController();
 	const answer = await a2a.answer(() => readText(request, MAX_A2A_BYTES), {
-		apiKeyId: locals.caller.apiKeyId,
+		asker: locals.caller,
 		origin: ownOrigin(request.headers, config),
 		release,
 		version: request.headers.get('a2a-version'),

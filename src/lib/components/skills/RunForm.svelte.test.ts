@@ -56,6 +56,19 @@ describe('F6: running by hand', () => {
 		await expect.element(screen.getByText('1.5 s')).toBeVisible();
 	});
 
+	test('C16: what must be allowed first is asked about, and runs once it is', async () => {
+		const { screen, runExecution } = await setup();
+		const details = { error: 'ApprovalRequired', digest: 'd1' };
+		runExecution.mockRejectedValueOnce(new ApiError('forbidden', '“demo” wants to run it.', { hint: 'x', details }));
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByTestId('run-question')).toHaveTextContent('“demo” wants to run it. Allow once');
+		await screen.getByTestId('allow-once').click();
+		await expect.element(screen.getByTestId('run-status')).toMatchTextContent('Ended with exit code 0.');
+		const [first, second] = runExecution.mock.calls.map(([wanted]) => wanted as object);
+		expect(second).toEqual({ ...first, approve: 'd1' });
+		await expect.element(screen.getByTestId('run-question')).not.toBeInTheDocument();
+	});
+
 	test('it begins as another run did, and what else can be run begins empty', async () => {
 		const script = await setup(skill, undefined, { index: 1, text: 'two words\n7' });
 		await expect.element(script.screen.getByTestId('run-what')).toHaveValue('1');

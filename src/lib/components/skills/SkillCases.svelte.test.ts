@@ -50,10 +50,26 @@ describe('F6: the cases of a skill', () => {
 		await expect.element(screen.getByTestId('case-result').nth(1)).toHaveTextContent('Passed');
 		await expect.element(screen.getByTestId('case-failure')).toHaveTextContent('Exit code 1, not 0.');
 		expect(client.runCase.mock.calls).toEqual([
-			['installed/demo', 'a'],
-			['installed/demo', 'b']
+			['installed/demo', 'a', undefined],
+			['installed/demo', 'b', undefined]
 		]);
 		expect(client.listCases).toHaveBeenCalledTimes(2);
+	});
+
+	test('C16: that must be allowed first are asked about, and those that are left go on once they are', async () => {
+		const { screen, client } = await setup([caseOf('a'), caseOf('b')]);
+		const details = { error: 'ApprovalRequired', digest: 'd1' };
+		client.runCase.mockRejectedValueOnce(new ApiError('forbidden', '“demo” wants to run x.', { details }));
+		client.runCase.mockResolvedValue(runOf(true));
+		await screen.getByTestId('run-all-cases').click();
+		await expect.element(screen.getByTestId('case-question')).toMatchTextContent('“demo” wants to run x.');
+		await screen.getByTestId('allow-once').click();
+		await expect.element(screen.getByTestId('case-result').nth(1)).toHaveTextContent('Passed');
+		expect(client.runCase.mock.calls.slice(1)).toEqual([
+			['installed/demo', 'a', 'd1'],
+			['installed/demo', 'b', 'd1']
+		]);
+		await expect.element(screen.getByTestId('case-question')).not.toBeInTheDocument();
 	});
 
 	test('that cannot be run now say why in the words of the server', async () => {

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { API_SCOPES } from '../../shared/api-keys.ts';
 import { createApiKeys as createStoredKeys } from '../store/api-keys.ts';
 import { createLoginSessions, type LoginSessions } from '../store/login-sessions.ts';
 import { migrate } from '../store/migrations.ts';
@@ -174,7 +175,7 @@ describe('F12: keys beside ADMIN_TOKEN', () => {
 		const { id, key } = await keys.create({ name: 'editor', scopes: ['read', 'execute'] });
 		const login = open(TOKEN);
 		expect(await bearer(login, key)).toEqual({ apiKeyId: id, scopes: ['read', 'execute'] });
-		expect(await bearer(login, TOKEN)).toEqual({ apiKeyId: null, scopes: ['read', 'write', 'execute'] });
+		expect(await bearer(login, TOKEN)).toEqual({ apiKeyId: null, scopes: API_SCOPES });
 		expect(await codeOf(login.logIn(key, '10.0.0.1'))).toBe('unauthorized');
 	});
 

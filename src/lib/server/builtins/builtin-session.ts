@@ -4,6 +4,7 @@ import { builtinNameOf } from '../../shared/builtins.ts';
 import type { ApprovalRequest } from '../../shared/events.ts';
 import type { Approval } from '../../shared/message.ts';
 import type { ToolDefinition } from '../skills/types.ts';
+import type { Builtin } from './builtin.ts';
 import type { BuiltinCallContext, BuiltinCalls } from './builtin-calls.ts';
 import { pickBuiltins, type OfferOptions } from './offered.ts';
 
@@ -53,14 +54,9 @@ export function createBuiltinSession(
 		approval(name, args, earlier) {
 			const builtin = find(name);
 			if (approvals === 'auto' || !builtin?.asksFirst || builtin.unavailable() !== null) return null;
-			const input = JSON.stringify(args);
-			const digest = createHash('sha256')
-				.update(JSON.stringify([builtin.name, input]))
-				.digest('hex');
+			const question = builtinQuestion(builtin, args);
 			const isAllowed = earlier?.decision !== undefined && earlier.decision.choice !== 'deny';
-			if (isAllowed && earlier.digest === digest) return null;
-			const reason = `The built-in skill “${builtin.name}” wants to run.`;
-			return { interruptId: randomUUID(), skill: builtin.name, script: builtin.name, args: [input], reason, digest };
+			return isAllowed && earlier.digest === question.digest ? null : question;
 		},
 		async call(name, args, context) {
 			const builtin = find(name);
@@ -68,5 +64,20 @@ export function createBuiltinSession(
 			used.add(builtin.name);
 			return calls.call(builtin, args, context);
 		}
+	};
+}
+
+/** Its digest is of the very arguments. */
+export function builtinQuestion({ name }: Pick<Builtin, 'name'>, args: Record<string, unknown>): ApprovalRequest {
+	const input = JSON.stringify(args);
+	return {
+		interruptId: randomUUID(),
+		skill: name,
+		script: name,
+		args: [input],
+		reason: `The built-in skill “${name}” wants to run.`,
+		digest: createHash('sha256')
+			.update(JSON.stringify([name, input]))
+			.digest('hex')
 	};
 }

@@ -66,7 +66,7 @@ beforeEach(async () => {
 	parts = {
 		...{ store, skills, modes, log, isEnabled: () => isEnabled },
 		agent: () => agent,
-		approvals: createApprovalPolicy({ store, trust, mode: 'ask' }),
+		approvals: createApprovalPolicy({ store, trust, mode: 'auto' }),
 		folder: join(folder, 'answers')
 	};
 	evals = await createEvals(parts);
@@ -313,9 +313,31 @@ describe('F16: with and without the skill, side by side', () => {
 		}
 		expect(run.results[0]?.withSkill[0]).toMatchObject({
 			status: 'failed',
-			error: expect.stringContaining('not trusted any more')
+			error: expect.stringContaining('have changed since it was trusted')
 		});
 		expect((await store.skillExecutions.list({}, { page: 1, limit: 1 })).total).toBe(0);
+	});
+
+	test('C16: with SKILLS_APPROVAL=ask only what somebody has allowed for good runs; the answer says how', async () => {
+		const roots = [join(folder, 'local')];
+		const trust = createTrust({ store, roots, installedRoot: join(folder, 'installed'), trustsLocal: true });
+		await evals.close();
+		evals = await createEvals({ ...parts, approvals: createApprovalPolicy({ store, trust, mode: 'ask' }) });
+		const answers = (count: number) =>
+			serve(count, ({ isWith, results }) => (isWith && results === 0 ? runScript : text('done')));
+		answers(2);
+		expect((await finished('demo')).results[0]?.withSkill[0]).toMatchObject({
+			status: 'failed',
+			error: expect.stringMatching(/“demo” wants to run scripts\/say\.sh.* for good in the chat/)
+		});
+		expect((await store.skillExecutions.list({}, { page: 1, limit: 1 })).total).toBe(0);
+		const skill = skills.registry.snapshot().skills.find(({ name }) => name === 'demo');
+		if (!skill) throw new Error('the skill is not there');
+		const digest = await trust.digestOf(skill);
+		await store.approvals.grant({ skill: 'demo', script: '', digest }, '2026-01-01T00:00:00.000Z');
+		answers(3);
+		await finished('demo');
+		expect((await store.skillExecutions.list({}, { page: 1, limit: 1 })).total).toBe(1);
 	});
 
 	test('the built-in responder judges nothing, and says so', async () => {

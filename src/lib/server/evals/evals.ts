@@ -11,6 +11,7 @@ import type { Log } from '../log.ts';
 import type { ApprovalPolicy } from '../runs/approval-policy.ts';
 import { requireSkill } from '../runs/skill-lookup.ts';
 import type { SkillModes } from '../runs/skill-modes.ts';
+import { hintFor } from '../runs/unattended.ts';
 import { skillIdOf } from '../skills/execution-host.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
 import type { PlannedRun } from '../skills/session.ts';
@@ -52,7 +53,7 @@ export interface EvalsParts {
 	agent: () => EvalAgent;
 	skills: SkillsProvider;
 	modes: Pick<SkillModes, 'modeOf' | 'pinOf'>;
-	approvals: Pick<ApprovalPolicy, 'mayRunUnasked'>;
+	approvals: Pick<ApprovalPolicy, 'isTrusted' | 'request'>;
 	/** False while nothing of skills is executed (E11). */
 	isEnabled: () => boolean;
 	/** Absolute path of a folder of its own, emptied at the start. */
@@ -83,11 +84,10 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 	let isClosed = false;
 
 	const skillOf = (id: string) => requireSkill({ skills, modes }, id);
-	/** Trust is looked at again before each script: the files may be others by then. */
-	const request = async ({ skill, script, args }: PlannedRun) => {
-		if (await approvals.mayRunUnasked(skill)) return null;
-		const reason = `The files of “${skill.name}” are not trusted any more.`;
-		return { interruptId: randomUUID(), skill: skill.name, script, args, reason, digest: '' };
+	/** Whoever starts evals has not seen what a model will make of them: each script is asked about as in a chat. */
+	const request = async (run: PlannedRun) => {
+		const question = await approvals.request(run, null);
+		return question && { ...question, reason: `${question.reason} ${hintFor(question, { apiKeyId: null })}` };
 	};
 
 	const perform = async (run: EvalRun, agent: EvalAgent, plan: EvalPlan, controller: AbortController) => {
@@ -209,7 +209,7 @@ async function requireAllowed({ isEnabled, modes, approvals }: EvalsParts, skill
 	if (modes.modeOf(skill) === 'off') {
 		throw new AppError('conflict', `“${skill.name}” is switched off.`, { hint: 'Switch it on first.' });
 	}
-	if (await approvals.mayRunUnasked(skill)) return;
+	if (await approvals.isTrusted(skill)) return;
 	throw new AppError('forbidden', `Nobody has trusted the files of “${skill.name}” yet.`, {
 		hint: 'Look at what it contains on its page, and trust it there.'
 	});

@@ -94,7 +94,12 @@ describe('E36: the agent', () => {
 		expect(waiting).toMatchObject({ status: 'waiting', approval: { skill: 'mcp/demo', script: 'add' } });
 		expect(await executions()).toEqual([]);
 		const interruptId = waiting!.approval!.interruptId;
-		const resumed = await decide(rig, { conversationId: 'c', interruptId, decision: { choice: 'script' } });
+		const resumed = await decide(rig, {
+			by: { apiKeyId: null, scopes: [] },
+			conversationId: 'c',
+			interruptId,
+			decision: { choice: 'script' }
+		});
 		await rig.events(resumed!);
 		expect(sent(1)).toContain('The sum is 3.');
 		const { list } = await rig.run('again');

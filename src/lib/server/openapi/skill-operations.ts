@@ -3,12 +3,17 @@ import { adHocExecution, executionExportQuery, executionQuery } from '../../shar
 import { newSkill, skillCheckRequest, skillFileQuery, skillFileWrite } from '../../shared/skill-files.ts';
 import { diagnosisFix, scoreRequest, secretsPatch, skillPatch, skillQuery } from '../../shared/skills.ts';
 import { pageQuery } from '../../shared/queries.ts';
-import { evalStart, skillCase } from '../../shared/try-out.ts';
+import { caseStart, evalStart, skillCase } from '../../shared/try-out.ts';
 import { DONE, events, ok, type Operation } from './operation.ts';
 
 const SKILLS = '/api/skills';
 const ONE = `${SKILLS}/{id}`;
 const EXECUTIONS = `${SKILLS}/executions`;
+
+const APPROVE =
+	'What somebody would be asked about in a chat is refused with 403 and `details: {error, digest}`. Whoever manages the ' +
+	'server allows it this once by sending the same body with `approve`: that digest. A key runs it only with the scope ' +
+	'`approve`, and nobody what is not trusted.';
 
 const registry: Operation[] = [
 	{
@@ -191,6 +196,7 @@ const executions: Operation[] = [
 		path: EXECUTIONS,
 		tag: 'Executions',
 		summary: 'Runs a script, a tool or a built-in skill, without a model',
+		description: APPROVE,
 		body: adHocExecution,
 		success: ok('What it did, and its record.', 201),
 		errors: ['not_found', 'conflict']
@@ -260,6 +266,7 @@ const trying: Operation[] = [
 		path: `${ONE}/cases/{case}/run`,
 		tag: 'Cases and evals',
 		summary: 'Runs a case and checks what it expects',
+		body: caseStart,
 		success: ok('What held and what did not.'),
 		errors: ['invalid_input', 'conflict']
 	},

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { plainProcesses } from '../../../../tests/support/plain-processes.ts';
+import { AppError } from '../../shared/errors.ts';
 import { adHocExecution } from '../../shared/executions.ts';
 import { createBuiltinCalls, type BuiltinCalls } from '../builtins/builtin-calls.ts';
 import { createBuiltins } from '../builtins/builtins.ts';
@@ -14,10 +15,13 @@ import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { createTrust, type Trust } from '../trust/trust.ts';
-import { runAdHoc, type AdHocParts } from './ad-hoc.ts';
-import { createApprovalPolicy } from './approval-policy.ts';
+import { API_SCOPES } from '../../shared/api-keys.ts';
+import { builtinQuestion } from '../builtins/builtin-session.ts';
+import { allowedIn, runAdHoc, type AdHocParts } from './ad-hoc.ts';
+import { createApprovalPolicy, type ApprovalMode } from './approval-policy.ts';
 import { createExecutionRecorder } from './execution-recorder.ts';
 import { openSkillModes, type SkillModes } from './skill-modes.ts';
+import type { Asker } from './unattended.ts';
 
 const NOW = '2026-01-01T00:00:00.000Z';
 
@@ -29,12 +33,16 @@ let modes: SkillModes;
 let trust: Trust;
 let parts: AdHocParts;
 let isEnabled: boolean;
+let mode: ApprovalMode;
+let missing: string[];
 /** In place of random ids. */
 let anonymous: number;
 
 beforeEach(async () => {
 	folder = await mkdtemp(join(tmpdir(), 'ad-hoc-'));
 	isEnabled = true;
+	mode = 'auto';
+	missing = [];
 	anonymous = 0;
 	await put('local/demo/SKILL.md', '---\nname: demo\ndescription: Says things.\nversion: 1.2.3\n---\nText.');
 	await put('local/demo/scripts/say.sh', 'echo "said: $*"; echo oh >&2; printf x >> made.txt\n');
@@ -80,10 +88,19 @@ beforeEach(async () => {
 		skills,
 		store,
 		modes,
-		approvals: createApprovalPolicy({ store, trust, mode: 'ask' }),
+		approvals: {
+			request: (run, earlier) =>
+				createApprovalPolicy({ store, trust, mode, missingVariables: async () => missing }).request(run, earlier)
+		},
+		isEnabled: () => isEnabled,
 		findBuiltin(name) {
 			const builtin = builtins.find(name);
-			return builtin && { name: builtin.name, call: (input, context) => builtins.call(builtin, input, context) };
+			if (!builtin) return null;
+			return {
+				name: builtin.name,
+				question: (input) => (mode === 'ask' ? builtinQuestion(builtin, input) : null),
+				call: (input, context) => builtins.call(builtin, input, context)
+			};
 		},
 		workspaceOf: (apiKeyId, sessionId) =>
 			workspaceOf(folder, apiKeyId ? { apiKeyId } : { sessionId: sessionId ?? `nobody-${++anonymous}` })
@@ -101,8 +118,15 @@ async function put(path: string, text: string): Promise<void> {
 	await writeFile(join(folder, path), text);
 }
 
+const MANAGER = { apiKeyId: null, scopes: API_SCOPES };
+const PLAIN_KEY: Asker = { apiKeyId: 'key_plain', scopes: ['read', 'write', 'execute'] };
+const APPROVING_KEY: Asker = { apiKeyId: 'key_approving', scopes: ['execute', 'approve'] };
+
 /** As the door takes it: the body is checked first. */
-const run = (body: unknown) => runAdHoc(parts, adHocExecution.parse(body), new AbortController().signal);
+const run = (body: unknown, asker: Asker = MANAGER) => {
+	const { approve, ...asked } = adHocExecution.parse(body);
+	return runAdHoc(parts, asked, new AbortController().signal, { allow: allowedIn(approve, asker) });
+};
 const count = async () => (await store.skillExecutions.list({}, { page: 1, limit: 1 })).total;
 
 describe('E10: what cannot be run is refused before anything runs, and leaves no record', () => {
@@ -229,7 +253,7 @@ describe('E13: what is run is written down', () => {
 	});
 
 	test.each(['file_write', 'builtin/file_write', 'omniroute_file_write', 'file_write@1.0.0'])(
-		'D27: the built-in skill %s, for asking is consent',
+		'D27: the built-in skill %s',
 		async (skillName) => {
 			const { execution, result } = await run({ skillName, input: { path: 'a.txt', content: 'abc' }, sessionId: 's' });
 			expect(result).toMatchObject({ success: true });
@@ -258,6 +282,107 @@ describe('E13: what is run is written down', () => {
 		expect(result).toMatchObject({ stdout: 'mine\n' });
 		const { execution } = await run({ skillName: 'builtin/file_read', input: { path: 'ghost.txt' } });
 		expect(execution.skillId).toBe('builtin/file_read');
+	});
+});
+
+describe('C16: what somebody would be asked about', () => {
+	const SCRIPT = { skillName: 'demo', script: 'scripts/say.sh', args: ['hi'] };
+	const BUILTIN = { skillName: 'file_write', input: { path: 'a.txt', content: 'a' } };
+	const refusal = async (body: object, asker: Asker): Promise<AppError> => {
+		const error: unknown = await run(body, asker).catch((reason: unknown) => reason);
+		if (!(error instanceof AppError)) throw new Error('It ran.');
+		return error;
+	};
+	const digestIn = ({ details }: AppError) => (details as { digest: string }).digest;
+
+	test.each([
+		['a script', SCRIPT],
+		['a tool', { skillName: 'demo', tool: 'add', input: { a: 1, b: 2 } }],
+		['a built-in skill', BUILTIN]
+	])('%s: with SKILLS_APPROVAL=ask nobody’s request runs it by itself', async (_, body) => {
+		mode = 'ask';
+		for (const asker of [MANAGER, PLAIN_KEY]) {
+			const refused = await refusal(body, asker);
+			expect(refused).toMatchObject({ code: 'forbidden', details: { error: 'ApprovalRequired' } });
+			expect(refused.message).toContain('wants to run');
+		}
+		expect(await count()).toBe(0);
+	});
+
+	test('whoever manages the server allows it in the request, by the digest of what would run', async () => {
+		mode = 'ask';
+		for (const body of [SCRIPT, BUILTIN]) {
+			const refused = await refusal(body, MANAGER);
+			expect(refused.hint).toContain('"approve"');
+			expect((await run({ ...body, approve: digestIn(refused) })).result).toMatchObject({ success: true });
+			// Once is not for good.
+			await refusal(body, MANAGER);
+		}
+		expect(await count()).toBe(2);
+	});
+
+	test('what was allowed are those files, or those arguments of a built-in skill', async () => {
+		mode = 'ask';
+		const approve = digestIn(await refusal(SCRIPT, MANAGER));
+		const changed = { ...BUILTIN, input: { path: 'a.txt', content: 'b' } };
+		await refusal({ ...changed, approve: digestIn(await refusal(BUILTIN, MANAGER)) }, MANAGER);
+		await put('local/demo/scripts/say.sh', 'echo changed\n');
+		await refusal({ ...SCRIPT, approve }, MANAGER);
+		for (const wrong of ['', 'x', 'x'.repeat(64)]) await refusal({ ...SCRIPT, approve: wrong }, MANAGER);
+		expect(await count()).toBe(0);
+	});
+
+	test('a key allows nothing to itself, unless it was made to run unasked', async () => {
+		mode = 'ask';
+		const approve = digestIn(await refusal(SCRIPT, MANAGER));
+		const refused = await refusal({ ...SCRIPT, approve }, PLAIN_KEY);
+		expect(refused.hint).toContain('scope “approve”');
+		expect(await count()).toBe(0);
+		for (const body of [SCRIPT, BUILTIN]) {
+			expect((await run(body, APPROVING_KEY)).result).toMatchObject({ success: true });
+		}
+	});
+
+	test('what somebody has allowed for good runs, whoever asks', async () => {
+		mode = 'ask';
+		const digest = digestIn(await refusal(SCRIPT, MANAGER));
+		await store.approvals.grant({ skill: 'demo', script: 'scripts/say.sh', digest }, NOW);
+		expect((await run(SCRIPT, PLAIN_KEY)).result).toMatchObject({ stdout: 'said: hi\n' });
+	});
+
+	test.each(['ask', 'auto'] as const)(
+		'E30: a skill that nobody trusts runs for nobody, with SKILLS_APPROVAL=%s',
+		async (approvals) => {
+			mode = approvals;
+			const body = { skillName: 'stranger', script: 'scripts/say.sh' };
+			for (const asker of [MANAGER, PLAIN_KEY, APPROVING_KEY]) {
+				const refused = await refusal(body, asker);
+				expect(refused).toMatchObject({ code: 'forbidden', details: { error: 'NotTrusted' } });
+				await refusal({ ...body, approve: digestIn(refused) }, asker);
+			}
+			expect(await count()).toBe(0);
+		}
+	);
+
+	test('F3: a skill that lacks variables which it declares says which, and runs when that is allowed', async () => {
+		missing = ['API_KEY'];
+		const refused = await refusal(SCRIPT, MANAGER);
+		expect(refused).toMatchObject({ code: 'forbidden', details: { error: 'MissingSecret' } });
+		expect(refused.message).toContain('API_KEY');
+		await refusal(SCRIPT, PLAIN_KEY);
+		expect(await count()).toBe(0);
+		await run({ ...SCRIPT, approve: digestIn(refused) });
+		await run(SCRIPT, APPROVING_KEY);
+		expect(await count()).toBe(2);
+	});
+
+	test('E11: while the execution of skills is switched off, that is all that is said', async () => {
+		mode = 'ask';
+		isEnabled = false;
+		expect(await refusal({ skillName: 'stranger', script: 'scripts/say.sh' }, PLAIN_KEY)).toMatchObject({
+			code: 'unavailable',
+			status: 503
+		});
 	});
 });
 

@@ -1,5 +1,6 @@
 /** Runs one script, tool or built-in skill because somebody asked for it, without a model (FEATURES E10, E11, F6). */
 import { AppError, type ErrorCode } from '../../shared/errors.ts';
+import type { ApprovalRequest } from '../../shared/events.ts';
 import type { AdHocExecution, SkillExecution } from '../../shared/executions.ts';
 import type { ExecutionCaller } from '../skills/execution-host.ts';
 import { ownerOf } from '../skills/owners.ts';
@@ -10,12 +11,15 @@ import { SkillError, type SkillErrorType, type SkillEvent, type SkillExecutionRe
 import type { Store } from '../store/store.ts';
 import type { ApprovalPolicy } from './approval-policy.ts';
 import type { SkillModes } from './skill-modes.ts';
+import { hintFor, mayAnswer, runsUnasked, type Asker } from './unattended.ts';
 
 export interface AdHocParts {
 	skills: SkillsProvider;
 	store: Pick<Store, 'skillExecutions'>;
 	modes: Pick<SkillModes, 'modeOf' | 'pinOf'>;
-	approvals: Pick<ApprovalPolicy, 'mayRunUnasked'>;
+	approvals: Pick<ApprovalPolicy, 'request'>;
+	/** False while nothing of skills is executed (E11). */
+	isEnabled(): boolean;
 	/** By its name or another that models know it by. */
 	findBuiltin(name: string): AdHocBuiltin | null;
 	/** The folder of an API key, or of a session. */
@@ -25,6 +29,8 @@ export interface AdHocParts {
 /** A skill of this server, ready to be called. */
 export interface AdHocBuiltin {
 	name: string;
+	/** What to ask before it runs; null when it may. */
+	question(input: Record<string, unknown>): ApprovalRequest | null;
 	/** Never throws. */
 	call(
 		input: Record<string, unknown>,
@@ -68,24 +74,40 @@ const CODES: Partial<Record<SkillErrorType, ErrorCode>> = {
 };
 
 /** `owner` is whose skills are meant beside the system's, where no key says it. */
-export type AskedExecution = AdHocExecution & { owner?: string };
+export type AskedExecution = Omit<AdHocExecution, 'approve'> & { owner?: string };
 
-/** For callers behind whom no person may be. */
 export interface AdHocWatch {
 	onEvent?: (event: SkillEvent) => void;
-	/** Asked instead of whether the skill is trusted. @throws AppError that says why it may not run */
-	check?: (run: PlannedRun) => Promise<void>;
-	/** The same for a skill of this server. */
-	checkBuiltin?: (name: string) => void;
+	/** Returns when what somebody would be asked is allowed. Throws to say why it is not. */
+	allow(question: ApprovalRequest): void;
 }
 
-/** Asking is consent, but not to what nobody has looked at. @throws AppError when nothing was run */
+/**
+ * For a request that nobody can be asked about: what whoever may answer has allowed in it, by the digest of what runs, and
+ * what a key was made to run unasked. Never what nobody has looked at.
+ */
+export function allowedIn(approve: string | undefined, asker: Asker): AdHocWatch['allow'] {
+	return (question) => {
+		const { reason, digest, trust, missing } = question;
+		if (runsUnasked(asker, question)) return;
+		if (trust === undefined && mayAnswer(asker) && approve === digest) return;
+		const canAllow = trust === undefined && asker.apiKeyId === null;
+		const hint = `To allow it this once, send the request again with "approve": "${digest}".`;
+		throw new AppError('forbidden', reason, {
+			hint: canAllow ? hint : hintFor(question, asker),
+			details: { error: trust ? 'NotTrusted' : missing ? 'MissingSecret' : 'ApprovalRequired', digest }
+		});
+	};
+}
+
+/** Whoever asks for a run has not allowed it by that: others may have told a program what to ask for. @throws AppError when nothing was run */
 export async function runAdHoc(
 	parts: AdHocParts,
 	asked: AskedExecution,
 	signal: AbortSignal,
-	watch: AdHocWatch = {}
+	watch: AdHocWatch
 ): Promise<AdHocResult> {
+	requireEnabled(parts);
 	const { apiKeyId, sessionId } = asked;
 	let executionId: string | null = null;
 	const context: AdHocContext = {
@@ -98,14 +120,22 @@ export async function runAdHoc(
 		}
 	};
 	const builtin = builtinFor(parts, asked.skillName);
-	if (builtin) watch.checkBuiltin?.(builtin.name);
 	const { result, failure } = builtin
-		? await callBuiltin(builtin, asked, context)
-		: await performOperation(parts, asked, context, watch.check ?? ((run) => checkTrust(parts, run)));
+		? await callBuiltin(builtin, asked, context, watch)
+		: await performOperation(parts, asked, context, watch);
 	if (executionId === null) throw asAppError(failure);
 	const execution = await parts.store.skillExecutions.get(executionId);
 	if (!execution) throw new AppError('unavailable', 'It ran, but its record could not be written.');
 	return { execution, result };
+}
+
+/** Before anything else: what is switched off tells nothing of what it would have run. @throws AppError `unavailable` */
+export function requireEnabled({ isEnabled }: Pick<AdHocParts, 'isEnabled'>): void {
+	if (isEnabled()) return;
+	throw new AppError('unavailable', 'The execution of skills is switched off on this server.', {
+		hint: 'Whoever manages the server can switch it on under Settings.',
+		details: { error: 'SkillsDisabled' }
+	});
 }
 
 type Outcome = Pick<AdHocResult, 'result'> & { failure: Failure };
@@ -122,8 +152,9 @@ function builtinFor({ skills, findBuiltin }: AdHocParts, skillName: string): AdH
 
 async function callBuiltin(
 	builtin: AdHocBuiltin,
-	{ script, args, tool, input = {} }: AdHocExecution,
-	context: AdHocContext
+	{ script, args, tool, input = {} }: AskedExecution,
+	context: AdHocContext,
+	{ allow }: AdHocWatch
 ): Promise<Outcome> {
 	if (script !== undefined || args !== undefined) {
 		throw new AppError('invalid_input', `“${builtin.name}” has no scripts: it takes an “input”.`);
@@ -131,15 +162,17 @@ async function callBuiltin(
 	if (tool !== undefined && tool !== builtin.name) {
 		throw new AppError('not_found', `“${builtin.name}” has no tool “${tool}”.`);
 	}
+	const question = builtin.question(input);
+	if (question) allow(question);
 	const { ok, outcome } = await builtin.call(input, context);
 	return { result: { success: ok, value: outcome.value }, failure: outcome };
 }
 
 async function performOperation(
-	{ skills, modes }: AdHocParts,
+	{ skills, modes, approvals }: AdHocParts,
 	{ skillName, script, args, tool, input, apiKeyId, owner }: AskedExecution,
 	context: AdHocContext,
-	check: (run: PlannedRun) => Promise<void>
+	{ allow }: AdHocWatch
 ): Promise<Outcome> {
 	if (script === undefined && tool === undefined) {
 		throw new AppError('invalid_input', 'script: must name a script, or “tool” a tool');
@@ -157,18 +190,11 @@ async function performOperation(
 			? { kind: 'run', skill: skillName, script: script ?? '', args, argStyle: undefined }
 			: { kind: 'tool', skill: skillName, tool, args: input ?? {} };
 	const plan = planOf(session, operation);
-	if (plan) await check(plan);
+	const question = plan && (await approvals.request(plan, null));
+	if (question) allow(question);
 	const { result } = await session.perform(operation, context);
 	if (typeof result === 'string') throw new AppError('invalid_input', 'This call runs nothing.');
 	return { result, failure: result };
-}
-
-/** @throws AppError `forbidden` */
-async function checkTrust({ approvals }: AdHocParts, { skill }: PlannedRun): Promise<void> {
-	if (await approvals.mayRunUnasked(skill)) return;
-	throw new AppError('forbidden', `Nobody has trusted the files of “${skill.name}” yet.`, {
-		hint: 'Look at what it contains on its page, and trust it there.'
-	});
 }
 
 /** What would be run; null for what is not there or switched off. @throws AppError for arguments that no script can be given */

@@ -15,8 +15,8 @@ export type ApprovalMode = 'ask' | 'auto';
 export interface ApprovalPolicy {
 	/** What to ask before this runs; null when it may run. `earlier` counts as long as the skill's files are the same. */
 	request(run: PlannedRun, earlier: Approval | null): Promise<ApprovalRequest | null>;
-	/** Whether somebody who asks for a run needs no more asking: the skill is trusted. */
-	mayRunUnasked(skill: Skill): Promise<boolean>;
+	/** Has somebody looked at its files as they are now, or does it lie where nobody has to? */
+	isTrusted(skill: Skill): Promise<boolean>;
 	/** What was decided about the calls that an answer waits with, by the ids of the questions. */
 	decisions(conversationId: string, answer: Message): Promise<Map<string, ApprovalDecision>>;
 }
@@ -38,13 +38,12 @@ export function createApprovalPolicy(options: ApprovalPolicyOptions): ApprovalPo
 	return {
 		async request({ skill, script, args }, earlier) {
 			const { state, digest: whole, problem } = await trust.judge(skill);
-			const isTrusted = state === 'trusted' || state === 'builtin';
 			const missing = await missingVariables(skill);
-			if (isTrusted && mode === 'auto' && missing.length === 0) return null;
+			if (isTrusted(state) && mode === 'auto' && missing.length === 0) return null;
 			const digest = whole ?? (await trust.digestOf(skill));
 			const isAllowed = earlier?.decision !== undefined && earlier.decision.choice !== 'deny';
 			if (isAllowed && earlier.digest === digest) return null;
-			if (isTrusted) {
+			if (isTrusted(state)) {
 				// What was allowed for good, or is wished for by a skill that is trusted, counts for no other.
 				if (await store.approvals.isGranted({ skill: skill.name, script, digest })) return null;
 				const { allowedTools, tools, files } = skill;
@@ -61,12 +60,15 @@ export function createApprovalPolicy(options: ApprovalPolicyOptions): ApprovalPo
 				...(missing.length > 0 ? { missing, skillId: skillIdOf(skill) } : {})
 			};
 		},
-		async mayRunUnasked(skill) {
-			const { state } = await trust.judge(skill);
-			return state === 'trusted' || state === 'builtin';
+		async isTrusted(skill) {
+			return isTrusted((await trust.judge(skill)).state);
 		},
 		decisions: (conversationId, answer) => store.approvals.decisions(conversationId, waitingIds(answer))
 	};
+}
+
+function isTrusted(state: TrustState): boolean {
+	return state === 'trusted' || state === 'builtin';
 }
 
 function reasonFor(

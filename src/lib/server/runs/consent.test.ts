@@ -7,7 +7,9 @@ import type { Approval, Message, ToolPart } from '../../shared/message.ts';
 import type { ApprovalDecision } from '../../shared/events.ts';
 import { decide as decideAbout } from './consent.ts';
 import { readConversation } from './conversations.ts';
+import type { Asker } from './unattended.ts';
 
+const MANAGER: Asker = { apiKeyId: null, scopes: [] };
 let rig: RunRig;
 afterEach(() => rig.close());
 
@@ -27,7 +29,7 @@ async function questions(): Promise<Approval[]> {
 	);
 }
 const answer = (interruptId: string, decision: ApprovalDecision) =>
-	decideAbout(rig, { conversationId: 'c', interruptId, decision });
+	decideAbout(rig, { by: MANAGER, conversationId: 'c', interruptId, decision });
 async function decide(choice: 'once' | 'script' | 'skill' | 'deny', reason?: string): Promise<string | null> {
 	const [question] = await questions();
 	if (!question) throw new Error('nothing is asked');
@@ -185,7 +187,7 @@ describe('C16: a script that somebody must allow', () => {
 		const runId = await decideAbout(
 			{ ...rig, runner: next },
 			{
-				...{ conversationId: 'c', interruptId: question!.interruptId },
+				...{ by: MANAGER, conversationId: 'c', interruptId: question!.interruptId },
 				decision: { choice: 'once' }
 			}
 		);

@@ -9,6 +9,7 @@ import { waitingIds } from './approval-policy.ts';
 import type { ConversationChanges } from './conversation-changes.ts';
 import { refuseDeleted } from './conversations.ts';
 import type { Runner } from './runner.ts';
+import { mayAnswer, type Asker } from './unattended.ts';
 
 interface Parts {
 	store: Store;
@@ -17,6 +18,8 @@ interface Parts {
 }
 
 export interface Decision {
+	/** Who decides. */
+	by: Asker;
 	conversationId: string;
 	interruptId: string;
 	decision: ApprovalDecision;
@@ -30,12 +33,14 @@ export interface Decision {
  * The first decision about a call counts. When none is open any more the answer goes on: then the id of that run is
  * returned.
  * @throws AppError `not_found` for a question that nobody asked, `conflict` when it was decided already, `invalid_input`
- * for what would last beyond this call of a skill that nobody trusts, or of a built-in one
+ * for what would last beyond this call of a skill that nobody trusts, or of a built-in one, `forbidden` for a key that may
+ * not decide so
  */
 export async function decide(
 	{ store, runner, changes }: Parts,
-	{ conversationId, interruptId, decision, runId, resumed }: Decision
+	{ by, conversationId, interruptId, decision, runId, resumed }: Decision
 ): Promise<string | null> {
+	checkMayDecide(by, decision);
 	await refuseDeleted({ store }, conversationId);
 	const answer = (await store.messages.list(conversationId)).findLast((message) => message.status === 'waiting');
 	const part = answer?.parts.find((each) => each.type === 'tool' && each.approval?.interruptId === interruptId);
@@ -75,4 +80,20 @@ export async function decide(
 	const task = { kind: 'resume' as const, runId: id, conversationId, messageId: answer.id };
 	await runner.start({ tools: [], ...resumed, ...owner, ...task });
 	return id;
+}
+
+/**
+ * Whoever asks for a run does not allow it to itself, unless its key was made for that; to let go of a call harms nobody.
+ * What is allowed for good is allowed for everybody: whoever manages the server decides that.
+ * @throws AppError `forbidden`
+ */
+export function checkMayDecide(by: Asker, { choice }: ApprovalDecision): void {
+	if (choice === 'deny') return;
+	if (!mayAnswer(by)) {
+		throw new AppError('forbidden', 'This API key may not allow a call: it lacks the scope “approve”.', {
+			hint: 'Whoever manages the server can answer in the app, or make a key with this scope on the page Connect.'
+		});
+	}
+	if (by.apiKeyId === null || choice === 'once') return;
+	throw new AppError('forbidden', 'A program may allow a call once only; for good, whoever manages the server may.');
 }

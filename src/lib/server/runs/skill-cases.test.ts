@@ -9,10 +9,12 @@ import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { createTrust } from '../trust/trust.ts';
-import { createApprovalPolicy } from './approval-policy.ts';
+import { allowedIn } from './ad-hoc.ts';
+import { createApprovalPolicy, type ApprovalMode } from './approval-policy.ts';
 import { createExecutionRecorder } from './execution-recorder.ts';
 import { createCases, type Cases } from './skill-cases.ts';
 import { openSkillModes, type SkillModes } from './skill-modes.ts';
+import type { Asker } from './unattended.ts';
 
 let folder: string;
 let store: Store;
@@ -20,10 +22,12 @@ let skills: SkillsProvider;
 let modes: SkillModes;
 let cases: Cases;
 let isEnabled: boolean;
+let mode: ApprovalMode;
 
 beforeEach(async () => {
 	folder = await mkdtemp(join(tmpdir(), 'cases-'));
 	isEnabled = true;
+	mode = 'auto';
 	await put('local/demo/SKILL.md', '---\nname: demo\ndescription: Says things.\nversion: 1.2.3\n---\nText.');
 	await put('local/demo/scripts/say.sh', 'echo "said: $*"; echo oh >&2; printf x >> made.txt\n');
 	await put('local/demo/scripts/fail.sh', 'echo broken >&2; exit 3\n');
@@ -58,7 +62,8 @@ beforeEach(async () => {
 		modes,
 		adHoc: {
 			...{ skills, store, modes, findBuiltin: () => null },
-			approvals: createApprovalPolicy({ store, trust, mode: 'ask' }),
+			approvals: { request: (run, earlier) => createApprovalPolicy({ store, trust, mode }).request(run, earlier) },
+			isEnabled: () => isEnabled,
 			workspaceOf: () => join(folder, 'workspace')
 		}
 	});
@@ -76,7 +81,9 @@ async function put(path: string, text: string): Promise<void> {
 
 /** As the door takes it: the body is checked first. */
 const create = (id: string, body: object) => cases.create(id, skillCase.parse({ title: 'A case', ...body }));
-const { signal } = new AbortController();
+const MANAGER: Asker = { apiKeyId: null, scopes: [] };
+const runCase = (id: string, caseId: string, approve?: string) =>
+	cases.run(id, caseId, { allow: allowedIn(approve, MANAGER), signal: new AbortController().signal });
 
 describe('F6: what can be no case', () => {
 	test.each([
@@ -117,7 +124,7 @@ describe('F6: a case is kept and run again', () => {
 		const expectation = { exitCode: 0, contains: ['said: a b', 'oh'], files: ['made.txt'] };
 		const made = await create('demo', { script: 'scripts/say.sh', args: ['a', 'b'], expect: expectation });
 		expect(made).toMatchObject({ skillId: 'local/demo', title: 'A case', lastRun: null });
-		const { isPassed, failures, execution } = await cases.run('demo', made.id, signal);
+		const { isPassed, failures, execution } = await runCase('demo', made.id);
 		expect({ isPassed, failures }).toEqual({ isPassed: true, failures: [] });
 		expect(await store.skillExecutions.get(execution.id)).toEqual(execution);
 		expect(execution).toMatchObject({ skillId: 'local/demo', version: '1.2.3', argv: ['a', 'b'], status: 'success' });
@@ -128,13 +135,13 @@ describe('F6: a case is kept and run again', () => {
 
 	test('a tool: its value is looked at as JSON', async () => {
 		const made = await create('demo', { tool: 'add', input: { a: 1, b: 2 }, expect: { contains: ['"sum":3'] } });
-		expect(await cases.run('demo', made.id, signal)).toMatchObject({ isPassed: true, execution: { tool: 'add' } });
+		expect(await runCase('demo', made.id)).toMatchObject({ isPassed: true, execution: { tool: 'add' } });
 	});
 
 	test('each thing that is not as it should be is a sentence', async () => {
 		const expectation = { exitCode: 0, contains: ['broken', 'fine'], files: ['out.txt'] };
 		const made = await create('demo', { script: 'scripts/fail.sh', expect: expectation });
-		const { isPassed, failures } = await cases.run('demo', made.id, signal);
+		const { isPassed, failures } = await runCase('demo', made.id);
 		expect({ isPassed, failures }).toEqual({
 			isPassed: false,
 			failures: [
@@ -149,15 +156,15 @@ describe('F6: a case is kept and run again', () => {
 	test('without an exit code it must succeed; one that should fail and does passes', async () => {
 		const plain = await create('demo', { script: 'scripts/fail.sh' });
 		const failing = await create('demo', { script: 'scripts/fail.sh', expect: { exitCode: 3 } });
-		expect((await cases.run('demo', plain.id, signal)).failures).toEqual([
+		expect((await runCase('demo', plain.id)).failures).toEqual([
 			expect.stringMatching(/^It should succeed, and did not: /)
 		]);
-		expect((await cases.run('demo', failing.id, signal)).isPassed).toBe(true);
+		expect((await runCase('demo', failing.id)).isPassed).toBe(true);
 	});
 
 	test('A41: a case of a key’s own skill runs that skill', async () => {
 		const made = await create('key.abc/mine', { script: 'scripts/say.sh', expect: { contains: ['mine:'] } });
-		expect(await cases.run('key.abc/mine', made.id, signal)).toMatchObject({ isPassed: true, failures: [] });
+		expect(await runCase('key.abc/mine', made.id)).toMatchObject({ isPassed: true, failures: [] });
 	});
 });
 
@@ -174,17 +181,27 @@ describe('F6: a case is run with the checks of every other run', () => {
 	])('%s', async (_, id, prepare, code) => {
 		const made = await create(id, { script: 'scripts/say.sh' });
 		await prepare();
-		await expect(cases.run(id, made.id, signal)).rejects.toMatchObject({ code });
+		await expect(runCase(id, made.id)).rejects.toMatchObject({ code });
 		expect((await cases.list(id))[0]?.lastRun).toBeNull();
 		expect((await store.skillExecutions.list({}, { page: 1, limit: 1 })).total).toBe(0);
 	});
 
+	test('C16: with SKILLS_APPROVAL=ask it runs when its files are allowed with it', async () => {
+		mode = 'ask';
+		const made = await create('demo', { script: 'scripts/say.sh' });
+		const refused: unknown = await runCase('demo', made.id).catch((error: unknown) => error);
+		expect(refused).toMatchObject({ code: 'forbidden', details: { error: 'ApprovalRequired' } });
+		expect((await store.skillExecutions.list({}, { page: 1, limit: 1 })).total).toBe(0);
+		const { digest } = (refused as { details: { digest: string } }).details;
+		expect(await runCase('demo', made.id, digest)).toMatchObject({ isPassed: true });
+	});
+
 	test('a case is its skill’s alone, and gone once it is removed', async () => {
 		const made = await create('demo', { script: 'scripts/say.sh' });
-		await expect(cases.run('other', made.id, signal)).rejects.toMatchObject({ code: 'not_found' });
+		await expect(runCase('other', made.id)).rejects.toMatchObject({ code: 'not_found' });
 		await expect(cases.remove('other', made.id)).rejects.toMatchObject({ code: 'not_found' });
 		await cases.remove('demo', made.id);
-		await expect(cases.run('demo', made.id, signal)).rejects.toMatchObject({ code: 'not_found' });
+		await expect(runCase('demo', made.id)).rejects.toMatchObject({ code: 'not_found' });
 		await expect(cases.remove('demo', made.id)).rejects.toMatchObject({ code: 'not_found' });
 		expect(await cases.list('demo')).toEqual([]);
 	});

@@ -7,7 +7,7 @@ import { skillIdOf } from '../skills/execution-host.ts';
 import { resolveScript } from '../skills/resources.ts';
 import { SkillError, type Skill } from '../skills/types.ts';
 import type { Store } from '../store/store.ts';
-import { runAdHoc, type AdHocParts, type AdHocResult } from './ad-hoc.ts';
+import { runAdHoc, type AdHocParts, type AdHocResult, type AdHocWatch } from './ad-hoc.ts';
 import { requireSkill, type LookupParts } from './skill-lookup.ts';
 
 /** `id` is a skill's, in all the ways that the API takes. */
@@ -17,7 +17,7 @@ export interface Cases {
 	/** @throws AppError `invalid_input` when the skill has no such script or tool */
 	create(id: string, entry: z.infer<typeof skillCase>): Promise<SkillCase>;
 	/** Runs it as anybody who asks would, of the version that `id` means. @throws AppError when nothing was run */
-	run(id: string, caseId: string, signal: AbortSignal): Promise<CaseRun>;
+	run(id: string, caseId: string, how: Pick<AdHocWatch, 'allow'> & { signal: AbortSignal }): Promise<CaseRun>;
 	/** @throws AppError `not_found` */
 	remove(id: string, caseId: string): Promise<void>;
 }
@@ -54,7 +54,7 @@ export function createCases({ store, adHoc, modes }: CasesParts): Cases {
 			return { ...entry, lastRun: null };
 		},
 
-		async run(id, caseId, signal) {
+		async run(id, caseId, { allow, signal }) {
 			const skill = skillOf(id);
 			const { script, args, tool, input, expect } = await requireCase(skill, caseId);
 			const asked = {
@@ -63,7 +63,7 @@ export function createCases({ store, adHoc, modes }: CasesParts): Cases {
 				...(tool === null ? {} : { tool, input: input ?? {} }),
 				...(skill.owner === undefined ? {} : { owner: skill.owner })
 			};
-			const ran = await runAdHoc(adHoc, asked, signal);
+			const ran = await runAdHoc(adHoc, asked, signal, { allow });
 			const failures = failuresOf(ran, expect);
 			const isPassed = failures.length === 0;
 			const at = new Date().toISOString();

@@ -13,7 +13,7 @@ export const POST: RequestHandler = api(async ({ request, locals }) => {
 	const { apiKeyId } = locals.caller;
 	const { snapshots, cancelOnDisconnect } = toProps(input);
 	const answers = toAnswers(input);
-	if (answers) await resumeRun(locals.app, apiKeyId, input, answers);
+	if (answers) await resumeRun(locals.app, locals.caller, input, answers);
 	else await runner.start({ ...toRunRequest(input), ...(apiKeyId === null ? {} : { apiKeyId }) });
 	if (!request.headers.get('accept')?.includes('text/event-stream')) {
 		return json({ threadId, runId }, { status: 202 });

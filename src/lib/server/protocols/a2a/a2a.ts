@@ -9,6 +9,7 @@ import {
 } from '@a2a-js/sdk/errors';
 import { JsonRpcTransportHandler, ServerCallContext, type A2ARequestHandler } from '@a2a-js/sdk/server';
 import type { Log } from '../../log.ts';
+import type { Asker } from '../../runs/unattended.ts';
 import { agentCard, cardJson, type AgentFacts, type CardParts, type Reader } from './agent-card.ts';
 import { artifactsOf } from './artifacts.ts';
 import { toA2AError } from './errors.ts';
@@ -26,8 +27,8 @@ export interface A2AParts extends CallParts, CardParts {
 }
 
 export interface A2ACaller extends AgentFacts {
-	/** Whose tasks it sees; null for whoever manages the server. */
-	apiKeyId: string | null;
+	/** Whose tasks it sees, and what it may decide about them. */
+	asker: Asker;
 	/** The header `A2A-Version`. */
 	version: string | null;
 	/** It has gone: nothing is streamed any more, and nobody waits. What runs goes on. */
@@ -102,12 +103,12 @@ function toRpcError(error: unknown, id: RpcId, log: Log): RpcError {
 /** What the SDK's transports call, for one request. */
 function createHandler(
 	parts: A2AParts,
-	{ apiKeyId, signal, ...agent }: A2ACaller,
+	{ asker, signal, ...agent }: A2ACaller,
 	version: RpcCall['version']
 ): A2ARequestHandler {
 	const { runner, workspaces, log } = parts;
 	const filesOf = ({ contextId }: TaskSource) => ({ workspaces, contextId, origin: agent.origin });
-	const card = async (): Promise<AgentCard> => agentCard(parts, { apiKeyId }, agent);
+	const card = async (): Promise<AgentCard> => agentCard(parts, asker, agent);
 	const render = async (source: TaskSource, historyLength: number | undefined): Promise<Task> =>
 		toTask(source, await artifactsOf(filesOf(source), source.answer), historyLength);
 	const guard = async <Value>(work: () => Promise<Value>): Promise<Value> => {
@@ -123,7 +124,7 @@ function createHandler(
 	): AsyncGenerator<StreamResponse, void, undefined> {
 		try {
 			const source = await open();
-			const read = () => readTask(parts, apiKeyId, source.taskId);
+			const read = () => readTask(parts, asker, source.taskId);
 			yield* taskEvents({ runner, files: filesOf(source), read, signal }, source, historyLength);
 		} catch (error) {
 			throw toA2AError(error, log);
@@ -134,7 +135,7 @@ function createHandler(
 		let latest = source;
 		while (latest.answer.status === 'running' && !signal.aborted) {
 			for await (const _ of (await runner.follow(latest.run.id, latest.seq, signal)) ?? []);
-			const next = await readTask(parts, apiKeyId, source.taskId);
+			const next = await readTask(parts, asker, source.taskId);
 			if (next.run.id === latest.run.id && next.answer.status === 'running') return next;
 			latest = next;
 		}
@@ -150,20 +151,20 @@ function createHandler(
 		sendMessage: ({ message, configuration }) =>
 			guard(async () => {
 				if (configuration?.taskPushNotificationConfig) return noPush();
-				const started = await send(parts, apiKeyId, required(message));
+				const started = await send(parts, asker, required(message));
 				const source = configuration?.returnImmediately ? started : await settled(started);
 				return render(source, configuration?.historyLength);
 			}),
 		sendMessageStream: ({ message, configuration }) =>
 			events(async () => {
 				if (configuration?.taskPushNotificationConfig) return noPush();
-				return send(parts, apiKeyId, required(message));
+				return send(parts, asker, required(message));
 			}, configuration?.historyLength),
-		getTask: ({ id, historyLength }) => guard(async () => render(await readTask(parts, apiKeyId, id), historyLength)),
-		cancelTask: ({ id }) => guard(async () => render(await cancel(parts, apiKeyId, id), undefined)),
+		getTask: ({ id, historyLength }) => guard(async () => render(await readTask(parts, asker, id), historyLength)),
+		cancelTask: ({ id }) => guard(async () => render(await cancel(parts, asker, id), undefined)),
 		resubscribe: ({ id }) =>
 			events(async () => {
-				const source = await readTask(parts, apiKeyId, id);
+				const source = await readTask(parts, asker, id);
 				// 0.3 says nothing of it: who comes a moment too late is told how the task has ended.
 				if (version === '0.3' || !isOver(source)) return source;
 				throw new UnsupportedOperationError('This task is over: GetTask says how.');

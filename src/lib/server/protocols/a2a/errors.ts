@@ -18,6 +18,7 @@ export function toA2AError(error: unknown, log: Log): A2AError {
 		case 'method_not_allowed':
 			return new UnsupportedOperationError({ message, cause: error });
 		case 'invalid_input':
+		case 'forbidden':
 		case 'too_large':
 		case 'unsupported_media_type':
 			return new RequestMalformedError({ message, cause: error });

@@ -23,6 +23,10 @@ const STATES: Record<MessageStatus, TaskState> = {
 
 /** What may be answered to a question. */
 const CHOICES = ['once', 'script', 'skill', 'deny'] as const;
+const ADVICE =
+	'Answer with a message to this task: “allow” or “deny”, or a data part {"choice": "once" | "deny", "interruptId"?, "reason"?}.';
+const ADVICE_WITHOUT_SCOPE =
+	'Whoever manages the server can allow it in the app: this API key lacks the scope “approve”. Answer “deny” to go on without it.';
 
 export function statusOf(source: TaskSource): TaskStatus {
 	const { answer, run } = source;
@@ -58,23 +62,24 @@ function statusMessage(source: TaskSource): A2AMessage | undefined {
 		return messageOf(source, {
 			id: `${open[0]?.approval.interruptId ?? answer.id}-question`,
 			role: 'agent',
-			parts: questionParts(open.map(({ approval }) => approval))
+			parts: questionParts(
+				open.map(({ approval }) => approval),
+				source
+			)
 		});
 	}
 	const end = answer.error?.message;
 	return end === undefined ? undefined : noteOf(source, `${answer.id}-end`, end);
 }
 
-function questionParts(open: readonly Approval[]): Part[] {
+function questionParts(open: readonly Approval[], { mayAnswer }: TaskSource): Part[] {
 	const interrupts = open.map(({ interruptId, skill, script, args, reason, trust, missing }) => ({
 		...{ interruptId, skill, script, args, reason },
 		...(missing ? { missing } : {}),
-		choices: trust || isBuiltinCall({ skill, script }) ? ['once', 'deny'] : CHOICES
+		choices: !mayAnswer ? ['deny'] : trust || isBuiltinCall({ skill, script }) ? ['once', 'deny'] : CHOICES
 	}));
 	const reasons = open.map(({ reason }) => reason).join('\n');
-	const advice =
-		'Answer with a message to this task: “allow” or “deny”, or a data part {"choice": "once" | "deny", "interruptId"?, "reason"?}.';
-	return [textPart(`${reasons}\n\n${advice}`), dataPart({ interrupts })];
+	return [textPart(`${reasons}\n\n${mayAnswer ? ADVICE : ADVICE_WITHOUT_SCOPE}`), dataPart({ interrupts })];
 }
 
 /** The client's message, then each question that was decided and its answer. */
@@ -85,7 +90,7 @@ function historyOf(source: TaskSource): A2AMessage[] {
 		const { decision, interruptId } = approval;
 		if (!decision) return [];
 		return [
-			messageOf(source, { id: `${interruptId}-question`, role: 'agent', parts: questionParts([approval]) }),
+			messageOf(source, { id: `${interruptId}-question`, role: 'agent', parts: questionParts([approval], source) }),
 			messageOf(source, { id: `${interruptId}-answer`, role: 'user', parts: [dataPart({ interruptId, ...decision })] })
 		];
 	});

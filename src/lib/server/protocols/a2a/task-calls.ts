@@ -6,10 +6,11 @@ import { AppError } from '../../../shared/errors.ts';
 import { endMessage } from '../../../shared/message.ts';
 import { checkConversationId } from '../../runs/agui-input.ts';
 import { waitingIds } from '../../runs/approval-policy.ts';
-import { decide } from '../../runs/consent.ts';
+import { checkMayDecide, decide } from '../../runs/consent.ts';
 import type { ConversationChanges } from '../../runs/conversation-changes.ts';
 import { requireOwnConversation } from '../../runs/ownership.ts';
 import { UNTITLED, type Runner } from '../../runs/runner.ts';
+import type { Asker } from '../../runs/unattended.ts';
 import type { Workspaces } from '../../runs/workspaces.ts';
 import type { Store } from '../../store/store.ts';
 import { readDecisions } from './decisions.ts';
@@ -24,15 +25,15 @@ export interface CallParts {
 }
 
 /** Starts a task, or decides about one that waits. @throws AppError | A2AError */
-export async function send(parts: CallParts, apiKeyId: string | null, message: Message): Promise<TaskSource> {
-	if (message.taskId === '') return begin(parts, apiKeyId, message);
-	const task = await readTask(parts, apiKeyId, message.taskId);
+export async function send(parts: CallParts, asker: Asker, message: Message): Promise<TaskSource> {
+	if (message.taskId === '') return begin(parts, asker, message);
+	const task = await readTask(parts, asker, message.taskId);
 	if (message.contextId !== '' && message.contextId !== task.contextId) {
 		throw new RequestMalformedError('message.contextId is not that of the task.');
 	}
 	switch (task.answer.status) {
 		case 'waiting':
-			return answer(parts, apiKeyId, task, message);
+			return answer(parts, asker, task, message);
 		case 'running':
 			throw new UnsupportedOperationError('This task is being worked on: wait for its end, or cancel it.');
 		default:
@@ -43,21 +44,22 @@ export async function send(parts: CallParts, apiKeyId: string | null, message: M
 }
 
 /** Stops what runs, and lets go of what waits. @throws AppError | A2AError */
-export async function cancel(parts: CallParts, apiKeyId: string | null, id: string): Promise<TaskSource> {
-	const task = await readTask(parts, apiKeyId, id);
+export async function cancel(parts: CallParts, asker: Asker, id: string): Promise<TaskSource> {
+	const task = await readTask(parts, asker, id);
 	const { status } = task.answer;
 	const isStopped =
 		status === 'running'
 			? await parts.runner.stop(task.run.id)
-			: status === 'waiting' && (await letGo(parts, apiKeyId, task));
-	const now = await readTask(parts, apiKeyId, id);
+			: status === 'waiting' && (await letGo(parts, asker, task));
+	const now = await readTask(parts, asker, id);
 	if (!isStopped || now.answer.status !== 'cancelled') {
 		throw new TaskNotCancelableError('This task is over, so it cannot be cancelled.');
 	}
 	return now;
 }
 
-async function begin(parts: CallParts, apiKeyId: string | null, sent: Message): Promise<TaskSource> {
+async function begin(parts: CallParts, asker: Asker, sent: Message): Promise<TaskSource> {
+	const { apiKeyId } = asker;
 	const { message, files } = readIncoming(sent);
 	const conversationId = checkConversationId(sent.contextId || randomUUID());
 	const owner = apiKeyId === null ? {} : { apiKeyId };
@@ -81,7 +83,7 @@ async function begin(parts: CallParts, apiKeyId: string | null, sent: Message): 
 		if (!existing) await removeEmpty(parts, conversationId);
 		throw error;
 	}
-	return readTask(parts, apiKeyId, runId);
+	return readTask(parts, asker, runId);
 }
 
 /** Nobody knows of a context whose first task did not begin; unless somebody has begun another in it meanwhile. */
@@ -107,33 +109,28 @@ async function writeFiles(
 		await workspaces.write(conversationId, path, new Blob([new Uint8Array(bytes)]).stream());
 }
 
-async function answer(
-	parts: CallParts,
-	apiKeyId: string | null,
-	task: TaskSource,
-	message: Message
-): Promise<TaskSource> {
+async function answer(parts: CallParts, asker: Asker, task: TaskSource, message: Message): Promise<TaskSource> {
 	const { contextId: conversationId, taskId } = task;
 	const ids = waitingIds(task.answer);
 	const decided = await parts.store.approvals.decisions(conversationId, ids);
 	const open = ids.filter((id) => !decided.has(id));
-	for (const [interruptId, decision] of readDecisions(message, open)) {
-		if (apiKeyId !== null && (decision.choice === 'script' || decision.choice === 'skill')) {
-			throw new RequestMalformedError('With an API key a call can be allowed once only: send {"choice": "once"}.');
-		}
-		await decide(parts, { conversationId, interruptId, decision });
+	const decisions = [...readDecisions(message, open)];
+	// All of them or none.
+	for (const [, decision] of decisions) checkMayDecide(asker, decision);
+	for (const [interruptId, decision] of decisions) {
+		await decide(parts, { by: asker, conversationId, interruptId, decision });
 	}
-	return readTask(parts, apiKeyId, taskId);
+	return readTask(parts, asker, taskId);
 }
 
 /** False when somebody else decided first, and it goes on. */
-async function letGo(parts: CallParts, apiKeyId: string | null, task: TaskSource): Promise<boolean> {
+async function letGo(parts: CallParts, asker: Asker, task: TaskSource): Promise<boolean> {
 	const { store, runner, changes } = parts;
 	const { contextId } = task;
 	const now = new Date().toISOString();
 	const decision = { choice: 'deny', reason: 'The task was cancelled.' } as const;
 	for (const id of waitingIds(task.answer)) await store.approvals.decide(contextId, id, decision, now);
-	const { answer: latest, run } = await readTask(parts, apiKeyId, task.taskId);
+	const { answer: latest, run } = await readTask(parts, asker, task.taskId);
 	if (latest.status === 'running') return runner.stop(run.id);
 	if (latest.status !== 'waiting') return false;
 	await store.messages.update(contextId, endMessage(latest, 'cancelled', null));

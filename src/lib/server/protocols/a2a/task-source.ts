@@ -5,6 +5,7 @@ import type { Message } from '../../../shared/message.ts';
 import { withDecisions } from '../../runs/conversations.ts';
 import { requireOwnRun } from '../../runs/ownership.ts';
 import type { Runner } from '../../runs/runner.ts';
+import { mayAnswer, type Asker } from '../../runs/unattended.ts';
 import type { RunRecord } from '../../store/run-row.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -19,6 +20,8 @@ export interface TaskSource {
 	seq: number;
 	/** null for one that was removed. */
 	question: Message | null;
+	/** May whoever reads it allow what it asks about? */
+	mayAnswer: boolean;
 }
 
 interface Parts {
@@ -27,10 +30,10 @@ interface Parts {
 }
 
 /** As it is now. @throws AppError `not_found` for one that is not there or is another key's */
-export async function readTask(parts: Parts, apiKeyId: string | null, taskId: string): Promise<TaskSource> {
+export async function readTask(parts: Parts, asker: Asker, taskId: string): Promise<TaskSource> {
 	const { store, runner } = parts;
 	if (!conversationId.safeParse(taskId).success) throw noTask();
-	const first = await requireOwnRun(parts, apiKeyId, taskId).catch((error: unknown) => {
+	const first = await requireOwnRun(parts, asker.apiKeyId, taskId).catch((error: unknown) => {
 		throw error instanceof AppError && error.code === 'not_found' ? noTask() : error;
 	});
 	const { conversationId: contextId, messageId } = first;
@@ -47,6 +50,7 @@ export async function readTask(parts: Parts, apiKeyId: string | null, taskId: st
 	const question = answer.parentId === null ? null : await store.messages.get(contextId, answer.parentId);
 	return {
 		...{ taskId, contextId, question },
+		mayAnswer: mayAnswer(asker),
 		answer: live?.message ?? answer,
 		run: run ?? first,
 		seq: live?.seq ?? 0

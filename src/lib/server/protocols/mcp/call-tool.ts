@@ -73,8 +73,9 @@ async function callSkillTool(
 	const scope = run === null ? 'read' : 'execute';
 	if (!hasScope(caller, scope)) return failure({ error: 'forbidden', message: lackOf(scope) });
 	if (name === LOAD_SKILL.name && !hasScope(caller, 'execute')) return instructionsOnly(library, args);
-	const refusal = run && (await refusalOf(run, context, { peer, consent }));
-	if (refusal) return failure({ error: 'NotTrusted', ...refusal });
+	const question = run && (await context.approvals.request(run, null));
+	const refusal = refusalOf(question, context, { peer, consent });
+	if (refusal) return failure({ error: question?.trust ? 'NotTrusted' : 'ApprovalRequired', ...refusal });
 	const apiKeyId = caller.apiKeyId ?? undefined;
 	const cwd = context.adHoc.workspaceOf(apiKeyId, sessionId);
 	const callerOfRun = { sessionId, ...(apiKeyId === undefined ? {} : { apiKeyId }) };

@@ -11,7 +11,7 @@ import type { Skill, SkillEvent } from '../../skills/types.ts';
 import { skillsEnableInput, skillsExecuteInput, skillsExecutionsInput, skillsListInput } from './definitions.ts';
 import { clientOf } from './lanes.ts';
 import type { McpCaller, McpContext, McpPeer } from './parts.ts';
-import { refusalOf, refusalOfBuiltin, type Asking, type Refusal } from './refusals.ts';
+import { refusalOf, type Asking } from './refusals.ts';
 
 export interface OwnCall extends Asking {
 	signal: AbortSignal;
@@ -93,8 +93,10 @@ async function executeSkill(
 	return context.lanes.run({ client: clientOf(peer.caller, peer.sessionId), lane: skillName, signal }, async () => {
 		const { execution, result } = await runAdHoc(context.adHoc, asked, signal, {
 			onEvent,
-			check: async (run) => orThrow(await refusalOf(run, context, { peer, consent })),
-			checkBuiltin: (name) => orThrow(refusalOfBuiltin(name, wanted.input, context, { peer, consent }))
+			allow(question) {
+				const refusal = refusalOf(question, context, { peer, consent });
+				if (refusal) throw new AppError('forbidden', refusal.message, { hint: refusal.hint });
+			}
 		});
 		return { execution: toRecord(execution), result };
 	});
@@ -138,10 +140,6 @@ async function listExecutions(
 /** Outputs and inputs may be long, and are in the app. */
 function toRecord({ output: _output, input: _input, limits: _limits, ...record }: SkillExecution): Answer {
 	return record;
-}
-
-function orThrow(refusal: Refusal | null): void {
-	if (refusal) throw new AppError('forbidden', refusal.message, { hint: refusal.hint });
 }
 
 function parse<Schema extends z.ZodType>(schema: Schema, args: unknown): z.infer<Schema> {

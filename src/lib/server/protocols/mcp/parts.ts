@@ -1,11 +1,11 @@
 /** What the MCP server is made of, and who it serves (FEATURES E15). */
-import type { ApiScope } from '../../../shared/api-keys.ts';
 import type { Log } from '../../log.ts';
 import type { AdHocParts } from '../../runs/ad-hoc.ts';
 import type { ApprovalPolicy } from '../../runs/approval-policy.ts';
 import type { SkillLister } from '../../runs/skill-list.ts';
 import type { SkillModes } from '../../runs/skill-modes.ts';
 import type { SkillRevisions } from '../../runs/skill-revisions.ts';
+import type { Asker } from '../../runs/unattended.ts';
 import type { SkillsProvider } from '../../skills/provider.ts';
 import type { Store } from '../../store/store.ts';
 import type { Questions } from './consent.ts';
@@ -15,8 +15,6 @@ export interface McpParts {
 	skills: Pick<SkillsProvider, 'registry' | 'createSession'>;
 	modes: SkillModes;
 	approvals: ApprovalPolicy;
-	/** `ask`: whoever manages the server wants somebody to be asked before each script. */
-	approvalMode: 'ask' | 'auto';
 	adHoc: AdHocParts;
 	lister: Pick<SkillLister, 'list'>;
 	store: Pick<Store, 'skillExecutions'>;
@@ -24,11 +22,8 @@ export interface McpParts {
 	log: Log;
 }
 
-/** Who asks: a program with a key, or whoever manages the server. */
-export interface McpCaller {
-	apiKeyId: string | null;
-	scopes: readonly ApiScope[];
-}
+/** A program with a key, or whoever manages the server. */
+export type McpCaller = Asker;
 
 /** One connection, as the handlers of its requests see it. */
 export interface McpPeer {

@@ -9,11 +9,12 @@ import { startTimeLimit, type TimeLimit } from '../../agent/time-limit.ts';
 import { isSummaryItem, summaryItem, transcript, writeSummary } from '../../agent/summary.ts';
 import { inputCharacters } from '../../runs/context-budget.ts';
 import { contextLimitOf } from '../../runs/context-limit.ts';
+import type { Asker } from '../../runs/unattended.ts';
 import { readConversation } from './conversation.ts';
 import { runFailure } from './errors.ts';
 import { checkBody, responseInput } from './request.ts';
 import { usageOf } from './resource.ts';
-import { newResponseId, type Asker, type RespondParts } from './respond.ts';
+import { newResponseId, type RespondParts } from './respond.ts';
 
 const MAX_TEXT = 10_485_760;
 

@@ -4,6 +4,7 @@ import type { RunEvent, RunUsage } from '../../../shared/events.ts';
 import type { AgentLimits } from '../../agent/loop.ts';
 import type { ModelOptions, ModelSource, ResponseItem, ToolChoice } from '../../agent/model.ts';
 import type { Log } from '../../log.ts';
+import type { Asker } from '../../runs/unattended.ts';
 import type { StoredResponse } from '../../store/responses.ts';
 import type { ConnectionResponses } from './connection-responses.ts';
 import { readConversation, type ConversationParts } from './conversation.ts';
@@ -19,11 +20,6 @@ export interface RespondParts extends HeadlessParts, ConversationParts {
 	/** Those of a turn that starts now. */
 	limits(): AgentLimits;
 	log: Log;
-}
-
-export interface Asker {
-	/** Null for whoever manages the server. */
-	apiKeyId: string | null;
 }
 
 /** How long a response can be gone on from. */
@@ -64,7 +60,8 @@ interface Prepared {
 	resource: ResponseResource;
 }
 
-async function prepare(parts: RespondParts, request: ResponseRequest, { apiKeyId }: Asker): Promise<Prepared> {
+async function prepare(parts: RespondParts, request: ResponseRequest, asker: Asker): Promise<Prepared> {
+	const { apiKeyId } = asker;
 	const id = newResponseId();
 	const model = parts.models.modelFor({ id: request.model?.trim() || null });
 	const { before, asked, sessionId, folder } = await readConversation(parts, request, {
@@ -78,7 +75,7 @@ async function prepare(parts: RespondParts, request: ResponseRequest, { apiKeyId
 		asked,
 		resource: newResource(request, { id, model: model.id, createdAt: Math.floor(Date.now() / 1000) }),
 		turn: {
-			...{ responseId: id, sessionId, apiKeyId, folder, model, toolChoice, only },
+			...{ responseId: id, sessionId, asker, folder, model, toolChoice, only },
 			effort: reasoning?.effort ?? parts.models.effort(),
 			input: [...before, ...asked],
 			tools: (request.tools ?? []).map(({ name, description, parameters, strict }) => ({

@@ -2,11 +2,12 @@
 import { AppError } from '../../../shared/errors.ts';
 import { BUILT_IN_MODEL } from '../../../shared/model-values.ts';
 import type { ModelList } from '../../../shared/models.ts';
+import type { Asker } from '../../runs/unattended.ts';
 import { compact, type CompactResource } from './compact.ts';
 import { createConnectionResponses, type ConnectionResponses } from './connection-responses.ts';
 import { ApiError, runFailure } from './errors.ts';
 import type { ResponseResource } from './resource.ts';
-import { respond, withoutSeals, type Answering, type Asker, type RespondParts } from './respond.ts';
+import { respond, withoutSeals, type Answering, type RespondParts } from './respond.ts';
 import type { ResponseEvent } from './wire.ts';
 
 export interface ResponsesApiParts extends RespondParts {

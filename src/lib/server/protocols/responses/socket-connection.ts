@@ -1,8 +1,8 @@
 /** One WebSocket of `/v1/responses`: one turn after the other, each event a message of JSON (FEATURES F12). */
 import type { Socket } from 'node:net';
 import type { RawData, WebSocket } from 'ws';
+import type { Asker } from '../../runs/unattended.ts';
 import { ApiError, toApiError } from './errors.ts';
-import type { Asker } from './respond.ts';
 import type { ResponsesApi } from './responses-api.ts';
 import { readMessage, socketError, type SocketError } from './socket-messages.ts';
 import type { ResponseEvent } from './wire.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import { AppError } from '../../../shared/errors.ts';
-import type { Asker } from './respond.ts';
+import type { Asker } from '../../runs/unattended.ts';
 import type { ResponsesApi } from './responses-api.ts';
 import { CONNECTION_LIMITS, serveConnection, type ConnectionLimits } from './socket-connection.ts';
 
@@ -11,7 +11,7 @@ export interface ResponseSockets {
 	/** Takes over a connection that the door has let in; `check` is asked again before each turn. @throws AppError unavailable */
 	accept(
 		upgrade: { request: IncomingMessage; socket: Duplex; head: Buffer },
-		who: Asker & { check(): Promise<Asker> }
+		who: Pick<Asker, 'apiKeyId'> & { check(): Promise<Asker> }
 	): void;
 	/** Tells all clients to go away, and waits a moment for it; to be called when no turn is under way any more. */
 	close(): Promise<void>;

@@ -8,7 +8,7 @@ import { createContextBudget } from '../../runs/context-budget.ts';
 import { instructionsOf } from '../../runs/instructions.ts';
 import type { SkillPolicy } from '../../runs/run-request.ts';
 import { equipTurn, offerTurn, type TurnSetupParts } from '../../runs/turn-setup.ts';
-import { unattended } from '../../runs/unattended.ts';
+import { unattended, type Asker } from '../../runs/unattended.ts';
 import type { Workspaces } from '../../runs/workspaces.ts';
 import { withCallLimit, withOnly } from './call-limits.ts';
 import type { TurnEvent } from './output.ts';
@@ -21,8 +21,7 @@ export interface HeadlessTurn {
 	responseId: string;
 	/** Of the chain of responses: servers route by it. */
 	sessionId: string;
-	/** Null for whoever manages the server. */
-	apiKeyId: string | null;
+	asker: Asker;
 	/** Name of its workspace. */
 	folder: string;
 	model: Model;
@@ -60,7 +59,7 @@ async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLim
 	const { responseId, sessionId, folder, model, effort, input, limits, policy } = turn;
 	const { signal } = time;
 	const { workspaces, contextTokens } = parts;
-	const apiKeyId = turn.apiKeyId ?? undefined;
+	const apiKeyId = turn.asker.apiKeyId ?? undefined;
 	const asked = questionOf(input);
 	const offer = await offerTurn(parts, {
 		...{ apiKeyId, policy, asked, model, signal, states: [] },
@@ -78,7 +77,7 @@ async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLim
 		cwd: workspaces.path(folder),
 		caller: { runId: responseId, sessionId, ...(apiKeyId === undefined ? {} : { apiKeyId }) }
 	});
-	const toolbox = withCallLimit(withOnly(unattended(equipped), turn.only), turn.maxToolCalls);
+	const toolbox = withCallLimit(withOnly(unattended(equipped, turn.asker), turn.only), turn.maxToolCalls);
 	const budget = createContextBudget({
 		...{ model, contextTokens, instructions, catalog, always, signal, conversationId: sessionId },
 		// Nothing is summarised: a chain is its caller's, who is told when it has become too long.

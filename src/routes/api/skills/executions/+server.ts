@@ -2,7 +2,7 @@ import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import { adHocExecution, executionQuery, type SkillExecutionList } from '$lib/shared/executions.ts';
 import { api, readJson, readPage, readQuery } from '$lib/server/http.ts';
-import { runAdHoc } from '$lib/server/runs/ad-hoc.ts';
+import { allowedIn, requireEnabled, runAdHoc } from '$lib/server/runs/ad-hoc.ts';
 import { toFilter } from '$lib/server/runs/execution-export.ts';
 
 export const GET: RequestHandler = api(async ({ url, locals }) => {
@@ -15,8 +15,10 @@ export const GET: RequestHandler = api(async ({ url, locals }) => {
 });
 
 export const POST: RequestHandler = api(async ({ request, locals }) => {
-	const wanted = await readJson(request, adHocExecution);
+	requireEnabled(locals.app.adHoc);
+	const { approve, ...wanted } = await readJson(request, adHocExecution);
 	const { apiKeyId } = locals.caller;
 	const asked = apiKeyId === null ? wanted : { ...wanted, apiKeyId };
-	return json(await runAdHoc(locals.app.adHoc, asked, request.signal), { status: 201 });
+	const allow = allowedIn(approve, locals.caller);
+	return json(await runAdHoc(locals.app.adHoc, asked, request.signal, { allow }), { status: 201 });
 });

@@ -8,5 +8,6 @@ import { api, readJson } from '$lib/server/http.ts';
 export const POST: RequestHandler = api(async ({ params, request, locals }) => {
 	const decision = withoutUndefined(await readJson(request, approvalDecision));
 	const { id: conversationId, interrupt: interruptId } = params;
-	return json({ runId: await decide(locals.app, { conversationId, interruptId, decision }) }, { status: 202 });
+	const runId = await decide(locals.app, { by: locals.caller, conversationId, interruptId, decision });
+	return json({ runId }, { status: 202 });
 });

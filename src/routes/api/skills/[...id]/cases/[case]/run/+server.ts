@@ -1,8 +1,11 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
-import type { CaseRun } from '$lib/shared/try-out.ts';
-import { api } from '$lib/server/http.ts';
+import { caseStart, type CaseRun } from '$lib/shared/try-out.ts';
+import { api, readJson } from '$lib/server/http.ts';
+import { allowedIn } from '$lib/server/runs/ad-hoc.ts';
 
 export const POST: RequestHandler = api(async ({ params, request, locals }) => {
-	return json((await locals.app.cases.run(params.id, params.case, request.signal)) satisfies CaseRun);
+	const { approve } = await readJson(request, caseStart);
+	const how = { allow: allowedIn(approve, locals.caller), signal: request.signal };
+	return json((await locals.app.cases.run(params.id, params.case, how)) satisfies CaseRun);
 });
