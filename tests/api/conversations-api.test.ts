@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MANAGER } from '../../src/lib/server/access/caller.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
@@ -219,3 +220,23 @@ test('a file that is too large, or no JSON, is refused with a sentence', async (
 	const deep = `{"messages":${'['.repeat(500_000)}${']'.repeat(500_000)}}`;
 	expect((await ask(upload.POST, { text: deep })).status).toBe(400);
 });
+
+test('F14: while another program holds the database, lists are read; who writes waits, and is told when that takes too long', async () => {
+	const other = new DatabaseSync(join(root, 'data', 'app.sqlite'));
+	other.exec('begin immediate');
+	let hasAnswered = false;
+	const body = { title: 'Waits' };
+	const writing = ask<ConversationSummary>(list.POST, { body }).finally(() => (hasAnswered = true));
+	const refused = ask(list.POST, { body }).finally(() => (hasAnswered = true));
+	expect((await ask(list.GET)).status).toBe(200);
+	expect((await ask(list.GET)).status).toBe(200);
+	expect(hasAnswered).toBe(false);
+	expect(await refused).toMatchObject({ status: 503, body: { error: { code: 'unavailable' } } });
+	expect(await writing).toMatchObject({ status: 503 });
+
+	const again = ask<ConversationSummary>(list.POST, { body });
+	expect((await ask(list.GET)).status).toBe(200);
+	other.exec('commit');
+	other.close();
+	expect((await again).body.title).toBe('Waits');
+}, 30_000);

@@ -10,7 +10,7 @@ import type { Store } from './store.ts';
 import { createStore } from './store.ts';
 
 export interface SqliteOptions {
-	/** How long a statement waits for another process that is writing; the whole process waits. 5,000 without it. */
+	/** How long a statement waits for another process that is writing; the process does not wait. 5,000 without it. */
 	busyTimeoutMs?: number;
 }
 
@@ -33,7 +33,7 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
 /** The database as it is, not migrated. */
 export function openSqlite(path: string, { busyTimeoutMs = 5000 }: SqliteOptions = {}): Kysely<Database> {
 	const database = openFile(path, busyTimeoutMs);
-	return new Kysely<Database>({ dialect: new NodeSqliteDialect(database) });
+	return new Kysely<Database>({ dialect: new NodeSqliteDialect(database, { busyTimeoutMs }) });
 }
 
 function openFile(path: string, busyTimeoutMs: number): DatabaseSync {
@@ -41,7 +41,8 @@ function openFile(path: string, busyTimeoutMs: number): DatabaseSync {
 	try {
 		mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
 		database = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
-		database.exec('pragma journal_mode = wal; pragma synchronous = full;');
+		// From here on nobody waits inside of SQLite: that would stop the whole process.
+		database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma busy_timeout = 0;');
 		// SQLite's own knows ASCII only: a search for "über" would not find "Über".
 		database.function('lower', { deterministic: true }, (text) =>
 			typeof text === 'string' ? text.toLowerCase() : text

@@ -1,8 +1,9 @@
 /** Turns what a database says into errors that people can act on: SQLite's result codes, Postgres' SQLSTATEs, Node's own. */
 import { AppError } from '../../shared/errors.ts';
 
+const SQLITE_BUSY = 5;
 /** SQLite's primary result codes: BUSY, LOCKED, READONLY, IOERR. */
-const SQLITE_UNAVAILABLE = new Set([5, 6, 8, 10]);
+const SQLITE_UNAVAILABLE = new Set([SQLITE_BUSY, 6, 8, 10]);
 const SQLITE_FULL = 13;
 
 /** Connection and resource failures, deadlock and serialization, lock not available, shutdown. */
@@ -62,6 +63,11 @@ function isUnavailable(error: Error): boolean {
 
 function codeOf(error: Error): string {
 	return 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+/** Another process holds the SQLite database. */
+export function isBusy(error: unknown): boolean {
+	return error instanceof Error && sqliteCode(error) === SQLITE_BUSY;
 }
 
 /** The low byte of an extended result code is the primary one. */

@@ -64,13 +64,13 @@ describe('a SQLite file', () => {
 		expect((await stat(join(folder, 'data', 'deep'))).mode & 0o777).toBe(0o700);
 	});
 
-	test('is in WAL mode, synced at every commit, with foreign keys and a busy timeout', async () => {
+	test('is in WAL mode, synced at every commit, with foreign keys, and never waits by itself', async () => {
 		const db = openSqlite(path);
 		const pragma = async (name: string) => Object.values((await sql`pragma ${sql.raw(name)}`.execute(db)).rows[0]!)[0];
 		expect(await pragma('journal_mode')).toBe('wal');
 		expect(await pragma('synchronous')).toBe(2);
 		expect(await pragma('foreign_keys')).toBe(1);
-		expect(await pragma('busy_timeout')).toBe(5000);
+		expect(await pragma('busy_timeout')).toBe(0);
 		await db.destroy();
 	});
 
@@ -182,6 +182,27 @@ describe('a SQLite file', () => {
 		await sql`pragma max_page_count = 1000000`.execute(db);
 		expect(await store.runs.appendEvents('r1', large)).toBe(true);
 		await db.destroy();
+	});
+
+	test('that another process is writing to: who reads goes on, who writes waits for it, and the process does neither', async () => {
+		const store = await openSqliteStore(path);
+		await store.conversations.create({ id: 'c1', title: 'Before', createdAt: at(1) });
+		const other = new DatabaseSync(path);
+		other.exec('begin immediate');
+		let started: unknown = null;
+		const starting = store.runs.start(startOf('r1')).then((result) => (started = result.outcome));
+		const renaming = store.conversations.create({ id: 'c2', title: 'x', createdAt: at(2) });
+		for (let count = 0; count < 20; count += 1) {
+			expect(await store.conversations.get('c1')).toMatchObject({ title: 'Before' });
+			await new Promise((resolve) => setImmediate(resolve));
+		}
+		expect(started).toBeNull();
+		other.exec('commit');
+		expect(await starting).toBe('started');
+		await renaming;
+		expect(await store.conversations.get('c2')).toMatchObject({ title: 'x' });
+		other.close();
+		await store.close();
 	});
 
 	test('that another process is writing to is unavailable once the wait is over', async () => {
