@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -37,6 +37,8 @@ async function holdElsewhere(): Promise<ChildProcess> {
 	return other;
 }
 
+const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
+
 describe('F14: one server for each data folder', () => {
 	test('a second one is refused, told who the first is, and leaves its folder as it was', async () => {
 		const other = await holdElsewhere();
@@ -71,5 +73,32 @@ describe('F14: one server for each data folder', () => {
 		first.tellAddress('http://127.0.0.1:1');
 		expect(() => openDataFolder(dir, log)).toThrow(/\([^)]+\)\. Stop that one first/);
 		second.close();
+	});
+});
+
+describe.skipIf(process.platform === 'win32')('F3: the data folder is for this user alone', () => {
+	test('a new one and what is made in it are closed to others, whatever the umask was', async () => {
+		const umask = process.umask(0);
+		try {
+			const folder = openDataFolder(dir, log);
+			expect(await modeOf(dir)).toBe(0o700);
+			for (const name of await readdir(dir)) expect(await modeOf(join(dir, name)), name).toBe(0o600);
+			folder.close();
+			expect(logged).toEqual([]);
+		} finally {
+			process.umask(umask);
+		}
+	});
+
+	test('one that others may look into is left as it is, with the command that closes it', async () => {
+		dir = join(root, "it's data");
+		openDataFolder(dir, log).close();
+		await chmod(dir, 0o750);
+		openDataFolder(dir, log).close();
+		expect(await modeOf(dir)).toBe(0o750);
+		const command = `chmod -R go-rwx '${root}/it'\\''s data'`;
+		expect(logged.map((line) => (JSON.parse(line) as { message: string }).message)).toEqual([
+			expect.stringContaining(command)
+		]);
 	});
 });

@@ -1,5 +1,5 @@
-/** The data folder: one server has it at a time. */
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+/** The data folder: for this user alone, and for one server at a time. */
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -34,11 +34,15 @@ const BUSY = 5;
 /**
  * Makes the folder where it is missing and takes it, until `close` or the end of this process, however that comes: the
  * lock is the system's, not a file that somebody would have to remove. It holds wherever SQLite's own locks do.
+ *
+ * From here on nothing that this process or one of its children makes is open to other users, whatever the umask was.
  * @throws {DataFolderInUse}
  */
 export function openDataFolder(dir: string, log: Log): DataFolder {
 	mkdirSync(dir, { recursive: true, mode: 0o700 });
+	process.umask(0o077);
 	const release = lock(dir);
+	warnOfOpenFolder(dir, log);
 	const file = join(dir, 'server.json');
 	const tell = (address: string | null) => {
 		const program = basename(process.argv[1] ?? 'node');
@@ -102,4 +106,11 @@ function readHolder(dir: string): Holder | null {
 	} catch {
 		return null;
 	}
+}
+
+/** Not closed without asking: somebody may have opened it on purpose, for a group say. */
+function warnOfOpenFolder(dir: string, log: Log): void {
+	if (process.platform === 'win32' || (statSync(dir).mode & 0o077) === 0) return;
+	const quoted = `'${dir.replaceAll("'", String.raw`'\''`)}'`;
+	log.error({}, `Other users of this computer can look into the data folder. To close it: chmod -R go-rwx ${quoted}`);
 }

@@ -1,6 +1,6 @@
 /** The one door to files of a workspace: a relative path that stays inside, through no link (SECURITY `safePath`). */
-import { constants } from 'node:fs';
-import { lstat, mkdir, open, realpath, stat, type FileHandle } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { chmod, lstat, mkdir, open, readdir, realpath, stat, type FileHandle } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { AppError } from '../shared/errors.ts';
 
@@ -14,6 +14,8 @@ export interface HeldFolder {
 	path: string;
 	/** Absolute path of the file in it, by way of the held folder. */
 	target: string;
+	/** For a file that was just made in it: as open as the folder is, and its owner's. */
+	adopt(file: FileHandle): Promise<void>;
 	close(): Promise<void>;
 }
 
@@ -40,8 +42,9 @@ export async function holdFolder(root: string, path: string, { make = false } = 
 	try {
 		for (const segment of segments) {
 			const next = join(held.path, segment);
-			if (make) await mkdir(next).catch(unless('EEXIST'));
+			const isMade = make && (await mkdir(next).then(() => true, unless('EEXIST')));
 			const folder = await enter(next);
+			if (isMade && folder.handle) await held.adopt(folder.handle);
 			await held.close();
 			held = folder;
 		}
@@ -49,7 +52,8 @@ export async function holdFolder(root: string, path: string, { make = false } = 
 		await held.close();
 		throw error;
 	}
-	return { ...held, target: join(held.path, name) };
+	const { path: folder, adopt, close } = held;
+	return { path: folder, target: join(folder, name), adopt, close };
 }
 
 /** Opens a regular file below `root` for reading; checked on the descriptor, so that a link planted meanwhile is refused. */
@@ -74,12 +78,15 @@ export async function openInside(root: string, path: string): Promise<{ file: Fi
 }
 
 /** A folder to go on from; the root alone may be a link. */
-async function enter(path: string, { isRoot = false } = {}): Promise<Pick<HeldFolder, 'path' | 'close'>> {
+async function enter(
+	path: string,
+	{ isRoot = false } = {}
+): Promise<Omit<HeldFolder, 'target'> & { handle: FileHandle | null }> {
 	const refuse = (cause?: unknown) => new AppError('invalid_input', 'A part of the path is not a folder.', { cause });
 	if (!DESCRIPTORS) {
 		const entry = isRoot ? await stat(path) : await lstat(path);
 		if (!entry.isDirectory()) throw refuse();
-		return { path, close: async () => undefined };
+		return { path, handle: null, adopt: (file) => adoptInto(entry, file), close: async () => undefined };
 	}
 	const folder = await open(
 		path,
@@ -87,7 +94,38 @@ async function enter(path: string, { isRoot = false } = {}): Promise<Pick<HeldFo
 	).catch((error: NodeJS.ErrnoException) => {
 		throw error.code === 'ENOTDIR' || error.code === 'ELOOP' ? refuse(error) : error;
 	});
-	return { path: join(DESCRIPTORS, String(folder.fd)), close: () => folder.close() };
+	return {
+		path: join(DESCRIPTORS, String(folder.fd)),
+		handle: folder,
+		adopt: async (file) => adoptInto(await folder.stat(), file),
+		close: () => folder.close()
+	};
+}
+
+/** What this process makes is closed to others, and its own; a script that runs as another user may wait for it. */
+async function adoptInto({ mode, uid, gid }: Stats, file: FileHandle): Promise<void> {
+	const made = await file.stat();
+	await file.chmod(asOpenAs(mode, made));
+	if (process.getuid?.() === 0 && uid !== made.uid) await file.chown(uid, gid);
+}
+
+/** Permissions of a file or folder in a folder of this mode: for others never more than what the folder gives them. */
+function asOpenAs(mode: number, made: Stats): number {
+	const most = made.isDirectory() || made.mode & 0o100 ? 0o755 : 0o644;
+	return most & (0o700 | mode);
+}
+
+/**
+ * Makes a new skill as open as the folder that it is put into, and open to all where the server is root: its scripts run
+ * as another user then, and nobody comes past the data folder around it.
+ */
+export async function openSkillFolder(dir: string, root: string): Promise<void> {
+	const mode = process.getuid?.() === 0 ? 0o755 : (await stat(root)).mode;
+	for (const entry of await readdir(dir, { recursive: true, withFileTypes: true })) {
+		const path = join(entry.parentPath, entry.name);
+		if (entry.isDirectory() || entry.isFile()) await chmod(path, asOpenAs(mode, await lstat(path)));
+	}
+	await chmod(dir, asOpenAs(mode, await lstat(dir)));
 }
 
 /** Where descriptors have no names: is what was opened the file that is there now, below `root`? */
@@ -100,7 +138,8 @@ async function isStillInside(root: string, target: string, opened: { dev: number
 }
 
 function unless(code: string) {
-	return (error: NodeJS.ErrnoException) => {
+	return (error: NodeJS.ErrnoException): false => {
 		if (error.code !== code) throw error;
+		return false;
 	};
 }

@@ -1,6 +1,6 @@
 /** Reading and writing one whole file of a workspace, through no link (FEATURES D27). */
 import { randomUUID } from 'node:crypto';
-import { lstat, rename, rm, writeFile } from 'node:fs/promises';
+import { lstat, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
 import { holdFolder, openInside } from '../safe-path.ts';
@@ -41,7 +41,13 @@ export async function writeWhole(workspace: string, content: Buffer, options: Wr
 		const whole = Buffer.concat([before, content]);
 		if (whole.length > maxBytes)
 			throw new SkillError('InvalidArgs', tooLong(`“${path}” would have`, whole.length, maxBytes));
-		await writeFile(staging, whole, { flag: 'wx', signal });
+		const file = await open(staging, 'wx');
+		try {
+			await folder.adopt(file);
+			await file.writeFile(whole, { signal });
+		} finally {
+			await file.close();
+		}
 		signal.throwIfAborted();
 		await rename(staging, folder.target);
 		return whole.length;

@@ -1,7 +1,8 @@
 /** Puts folders where the library finds them: all of them or none, and whatever fails, what was there before is there again (FEATURES E20; SECURITY, archives). */
-import { chmod, lstat, mkdir, open, rename } from 'node:fs/promises';
+import { lstat, mkdir, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
+import { openSkillFolder } from '../safe-path.ts';
 import type { InstallRecord } from '../store/skill-installs.ts';
 import { diskError } from './disk-errors.ts';
 import { dropSecrets, isSameOrigin, timeOf, type InstallContext } from './install-context.ts';
@@ -67,8 +68,8 @@ async function moveIn(context: InstallContext, placement: Placement, undo: Undo[
 	}
 	await rename(from, record.dir);
 	undo.push(() => rename(record.dir, from));
-	// While it was fetched it was nobody's but ours; scripts may run as another user.
-	await chmod(record.dir, 0o755);
+	// While it was fetched it was nobody's but ours.
+	await openSkillFolder(record.dir, dirname(record.dir));
 	await syncFolder(dirname(record.dir));
 }
 

@@ -64,8 +64,8 @@ test('E20: files are written byte for byte, executable ones as such, and counted
 	await folder.add('deep/er/run.sh', chunks('#!', '/bin/sh'), { isExecutable: true });
 	await folder.add('deep/a.txt', Buffer.from('plain'));
 	expect(await readFile(join(folder.dir, 'deep/er/run.sh'), 'utf8')).toBe('#!/bin/sh');
-	expect((await stat(join(folder.dir, 'deep/er/run.sh'))).mode & 0o777).toBe(0o755);
-	expect((await stat(join(folder.dir, 'deep/a.txt'))).mode & 0o777).toBe(0o644);
+	expect((await stat(join(folder.dir, 'deep/er/run.sh'))).mode & 0o777).toBe(0o700);
+	expect((await stat(join(folder.dir, 'deep/a.txt'))).mode & 0o777).toBe(0o600);
 	expect((await stat(folder.dir)).mode & 0o777).toBe(0o700);
 	expect([folder.files, folder.bytes]).toEqual([2, 14]);
 });

@@ -101,7 +101,7 @@ export async function createStagingFolder(
 				throw tooLarge(`With ${quoteEntry(path)} there are more than ${limits.files} files.`);
 			}
 			if (segments.length > 1) await makeFolder(segments.slice(0, -1));
-			const file = await onDisk(open(join(dir, ...segments), NEW_FILE, 0o644)).catch(orTwin(path));
+			const file = await onDisk(open(join(dir, ...segments), NEW_FILE, 0o600)).catch(orTwin(path));
 			try {
 				let written = 0;
 				let start = '';
@@ -112,8 +112,7 @@ export async function createStagingFolder(
 					await onDisk(writeAll(file, chunk));
 				}
 				const isScript = isExecutable === 'by-shebang' ? start.startsWith('#!') : isExecutable;
-				// Whatever the process's umask says.
-				await onDisk(file.chmod(isScript ? 0o755 : 0o644));
+				await onDisk(file.chmod(isScript ? 0o700 : 0o600));
 			} finally {
 				await onDisk(file.close());
 			}

@@ -101,7 +101,7 @@ describe('E20: an uploaded folder', () => {
 		expect(notes).toEqual(['Left out “a/.git/config”: no part of a skill.']);
 		expect(originOf('a')).toMatchObject({ provider: 'folder', source: null, path: 'a' });
 		expect(await readFile(join(folder.dir, 'a/SKILL.md'), 'utf8')).toBe('text');
-		expect((await stat(join(folder.dir, 'a/scripts/run'))).mode & 0o777).toBe(0o755);
+		expect((await stat(join(folder.dir, 'a/scripts/run'))).mode & 0o777).toBe(0o700);
 		expect(folder.files).toBe(2);
 		// Taken to its end: the next file of a stream comes only after it.
 		expect(await leftOut.next()).toMatchObject({ done: true });

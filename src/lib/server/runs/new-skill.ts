@@ -4,6 +4,7 @@ import { chmod, lstat, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
 import type { NewSkill } from '../../shared/skill-files.ts';
+import { openSkillFolder } from '../safe-path.ts';
 import type { SkillRegistry } from '../skills/registry.ts';
 import { templateFiles } from '../skills/templates.ts';
 
@@ -54,8 +55,9 @@ async function place(root: string, name: string, files: Record<string, string>):
 			const file = join(staging, path);
 			await mkdir(dirname(file), { recursive: true });
 			await writeFile(file, text, { flag: 'wx' });
-			if (text.startsWith('#!')) await chmod(file, 0o755);
+			if (text.startsWith('#!')) await chmod(file, 0o700);
 		}
+		await openSkillFolder(staging, root);
 		await rename(staging, folder);
 	} catch (error) {
 		await rm(staging, { recursive: true, force: true });

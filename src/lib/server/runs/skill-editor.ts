@@ -12,6 +12,7 @@ import {
 	readFileSync,
 	renameSync,
 	rmSync,
+	statSync,
 	writeFileSync
 } from 'node:fs';
 import { access } from 'node:fs/promises';
@@ -114,7 +115,9 @@ function replace(
 		const what = was === null ? 'is gone' : digest === null ? 'is there already' : 'has changed since it was read';
 		throw new AppError('conflict', `“${path}” ${what}. Nothing was written.`, { details: { digest: was } });
 	}
-	const mode = before ? before.mode : bytes.subarray(0, 2).toString() === '#!' ? 0o755 : 0o644;
+	const isScript = bytes.subarray(0, 2).toString() === '#!';
+	// A new one is as open as the folder that it is in.
+	const mode = before?.mode ?? (isScript ? 0o755 : 0o644) & (0o700 | statSync(folder.path).mode);
 	const staging = join(folder.path, `.${randomUUID()}.tmp`);
 	try {
 		const file = openSync(staging, 'wx', 0o600);

@@ -4,7 +4,7 @@ import { cp, lstat, open, rename, rm, stat, unlink, type FileHandle } from 'node
 import { join } from 'node:path';
 import type { WorkspaceFile } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
-import { holdFolder, openInside } from '../safe-path.ts';
+import { holdFolder, openInside, type HeldFolder } from '../safe-path.ts';
 import { walkFiles } from '../skills/walk-files.ts';
 
 /** The largest upload. */
@@ -49,7 +49,7 @@ export function createWorkspaces(dataDir: string): Workspaces {
 			});
 			const staging = join(root, `.upload-${randomUUID()}`);
 			try {
-				const bytes = await writeStream(staging, body);
+				const bytes = await writeStream(staging, body, folder);
 				await rename(staging, folder.target);
 				return { path, bytes, modifiedAt: new Date().toISOString() };
 			} catch (error) {
@@ -94,10 +94,11 @@ function deletedMeanwhile(cause: unknown): AppError {
 	return new AppError('conflict', 'The conversation was deleted meanwhile.', { cause });
 }
 
-async function writeStream(path: string, body: ReadableStream<Uint8Array> | null): Promise<number> {
+async function writeStream(path: string, body: ReadableStream<Uint8Array> | null, folder: HeldFolder): Promise<number> {
 	const file = await open(path, 'wx');
 	let bytes = 0;
 	try {
+		await folder.adopt(file);
 		for await (const chunk of body ?? []) {
 			bytes += chunk.length;
 			if (bytes <= MAX_UPLOAD_BYTES) await file.write(chunk);

@@ -1,5 +1,5 @@
 /** Bytes for a program to read, as an open file without a name (SECURITY: nothing secret in an argument list). */
-import { closeSync, constants, mkdtempSync, openSync, rmdirSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, constants, fchmodSync, mkdtempSync, openSync, rmdirSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -11,8 +11,9 @@ export function openData(bytes: Buffer | string): number {
 	const folder = mkdtempSync(join(tmpdir(), 'data-'));
 	const path = join(folder, 'data');
 	try {
-		const write = openSync(path, 'wx', 0o644);
+		const write = openSync(path, 'wx');
 		try {
+			fchmodSync(write, 0o644);
 			const all = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
 			for (let done = 0; done < all.length;) done += writeSync(write, all, done);
 			return openSync(path, constants.O_RDONLY);

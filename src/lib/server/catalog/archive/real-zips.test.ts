@@ -37,7 +37,7 @@ describe('E20: archives of other programs unpack byte for byte', () => {
 			Buffer.from(Array.from({ length: 2048 }, (_none, index) => index % 256))
 		);
 		expect(await readFile(join(dir, 'assets/empty.txt'), 'utf8')).toBe('');
-		expect((await stat(join(dir, 'scripts/run.sh'))).mode & 0o777).toBe(0o755);
-		expect((await stat(join(dir, 'SKILL.md'))).mode & 0o777).toBe(0o644);
+		expect((await stat(join(dir, 'scripts/run.sh'))).mode & 0o777).toBe(0o700);
+		expect((await stat(join(dir, 'SKILL.md'))).mode & 0o777).toBe(0o600);
 	});
 });

@@ -152,7 +152,7 @@ describe('E20: what good archives may have', () => {
 		const modes = ['by-mode', 'plain', 'by-start'].map(
 			async (name) => (await stat(join(folder.dir, name))).mode & 0o7777
 		);
-		expect(await Promise.all(modes)).toEqual([0o755, 0o644, 0o755]);
+		expect(await Promise.all(modes)).toEqual([0o700, 0o600, 0o700]);
 	});
 
 	test('what the Finder and version control add is left out, and said', async () => {

@@ -1,0 +1,78 @@
+/** What the whole app makes in a new data folder is for its user alone, and scripts that run as another user work all the same. */
+import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join, relative } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createApp, type App } from '../../src/lib/server/app.ts';
+import { workspaceOf } from '../../src/lib/server/builtins/workspace-path.ts';
+import { loadConfig } from '../../src/lib/server/config.ts';
+import * as skills from '../../src/routes/api/skills/+server.ts';
+import * as file from '../../src/routes/api/skills/[...id]/file/+server.ts';
+import * as executions from '../../src/routes/api/skills/executions/+server.ts';
+import * as install from '../../src/routes/api/skills/install/+server.ts';
+import { serveRoutes, type RouteServer } from '../support/route-server.ts';
+
+let root: string;
+let dataDir: string;
+let app: App;
+let server: RouteServer;
+const umask = process.umask();
+
+beforeAll(async () => {
+	root = await mkdtemp(join(tmpdir(), 'data-folder-api-'));
+	dataDir = join(root, 'data');
+	// As careless as can be; `auto` takes the backend with another user where the machine has one.
+	process.umask(0);
+	app = await createApp(loadConfig({ DATA_DIR: dataDir, SKILLS_DIRS: join(dataDir, 'own'), SKILLS_SANDBOX: 'auto' }));
+	server = await serveRoutes(app, {
+		'/api/skills': skills,
+		'/api/skills/install': install,
+		'/api/skills/executions': executions,
+		'/api/skills/[...id]/file': file
+	});
+});
+afterAll(async () => {
+	await server.close();
+	await app.close();
+	process.umask(umask);
+	await rm(root, { recursive: true, force: true });
+});
+
+async function send(method: string, path: string, body: unknown): Promise<unknown> {
+	const headers = { 'content-type': 'application/json' };
+	const response = await fetch(server.url + path, { method, headers, body: JSON.stringify(body) });
+	const text = await response.text();
+	expect([200, 201], text).toContain(response.status);
+	return JSON.parse(text);
+}
+
+/** Everything below the data folder that other users could read, write or enter, if they came that far. */
+async function openPaths(): Promise<string[]> {
+	const entries = await readdir(dataDir, { recursive: true, withFileTypes: true });
+	const paths = [dataDir, ...entries.map(({ parentPath, name }) => join(parentPath, name))];
+	const modes = await Promise.all(paths.map(async (path) => (await lstat(path)).mode));
+	return paths.filter((_path, index) => ((modes[index] ?? 0) & 0o077) !== 0).map((path) => relative(dataDir, path));
+}
+
+test('F3: database, keys, uploads, workspaces and skills in a new data folder are closed to other users', async () => {
+	await send('POST', '/api/skills', { name: 'reader', description: 'Reads.', template: 'script' });
+	const text = 'cat in/note.txt && echo more >> in/note.txt && mkdir made && echo done > made/result.txt\n';
+	await send('PUT', '/api/skills/reader/file', { path: 'scripts/deep/read.sh', text, digest: null });
+	const custom = { name: 'made-here', version: '1.0.0', description: 'd', schema: { input: {} }, handlerCode: 'h' };
+	await send('POST', '/api/skills/install', custom);
+	const folder = basename(workspaceOf(dataDir, { sessionId: 'one' }));
+	for (const said of ['first', 'second']) {
+		// The second one is written when the workspace is already the script's.
+		await app.workspaces.write(folder, 'in/note.txt', new Blob([`${said}\n`]).stream());
+		await rm(join(dataDir, 'workspaces', folder, 'made'), { recursive: true, force: true });
+		const asked = { skillName: 'reader', script: 'scripts/deep/read.sh', sessionId: 'one' };
+		const { result } = (await send('POST', '/api/skills/executions', asked)) as { result: { stdout: string } };
+		expect(result).toMatchObject({ exitCode: 0, stdout: `${said}\n` });
+	}
+	const names = await readdir(dataDir);
+	expect(names).toEqual(expect.arrayContaining(['app.sqlite', 'app.sqlite-wal', 'secrets.key', 'own', 'skills']));
+	// Scripts run from copies that nobody may change; where the server is root, they are read by another user.
+	const isShared = (path: string) =>
+		path.startsWith('skill-copies/') || (process.getuid?.() === 0 && /^(own|skills)\//.test(path));
+	expect((await openPaths()).filter((path) => !isShared(path))).toEqual([]);
+});
