@@ -38,7 +38,7 @@ export async function benchRegistry(): Promise<Row[]> {
 		const page = skills.slice(0, 50);
 		const texts = skills.map(({ name, description }) => `${name}\n${description}`.toLowerCase());
 		const list = (query: SkillQuery) => async () => {
-			JSON.stringify(await lister.list(query, { page: 1, limit: 50 }));
+			JSON.stringify(await lister.list(query, { page: 1, limit: 50 }, null));
 		};
 		const asked = scoreRequest.parse({ text: 'Summarise the quarterly sales report as a table, please.' });
 		const toJson = () => void JSON.stringify(page);

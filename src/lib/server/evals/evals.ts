@@ -83,7 +83,7 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 	const starting = new Set<string>();
 	let isClosed = false;
 
-	const skillOf = (id: string) => requireSkill({ skills, modes }, id);
+	const skillOf = (id: string) => requireSkill({ skills, modes }, null, id);
 	/** Whoever starts evals has not seen what a model will make of them: each script is asked about as in a chat. */
 	const request = async (run: PlannedRun) => {
 		const question = await approvals.request(run, null);

@@ -274,14 +274,16 @@ describe('E13: what is run is written down', () => {
 		expect(wrong.execution).toMatchObject({ status: 'error', errorType: 'InvalidArgs' });
 	});
 
-	test('a skill of a folder stands before a built-in one of its name, which has its full name still', async () => {
+	test('D17: a built-in one stands before a skill of a folder of its name, which has its full name still', async () => {
 		await put('local/file_read/SKILL.md', '---\nname: file_read\ndescription: Mine.\n---\nText.');
 		await put('local/file_read/scripts/say.sh', 'echo mine\n');
 		await skills.reload();
-		const { result } = await run({ skillName: 'file_read', script: 'scripts/say.sh' });
+		const { result } = await run({ skillName: 'local/file_read', script: 'scripts/say.sh' });
 		expect(result).toMatchObject({ stdout: 'mine\n' });
-		const { execution } = await run({ skillName: 'builtin/file_read', input: { path: 'ghost.txt' } });
-		expect(execution.skillId).toBe('builtin/file_read');
+		for (const skillName of ['file_read', 'builtin/file_read']) {
+			const { execution } = await run({ skillName, input: { path: 'ghost.txt' } });
+			expect(execution.skillId).toBe('builtin/file_read');
+		}
 	});
 });
 

@@ -140,14 +140,12 @@ export function requireEnabled({ isEnabled }: Pick<AdHocParts, 'isEnabled'>): vo
 
 type Outcome = Pick<AdHocResult, 'result'> & { failure: Failure };
 
-/** A skill of a folder that has the very name stands before one of this server. @throws AppError `not_found` */
-function builtinFor({ skills, findBuiltin }: AdHocParts, skillName: string): AdHocBuiltin | null {
-	if (skillName.startsWith('builtin/')) {
-		const builtin = findBuiltin(skillName.slice('builtin/'.length));
-		if (!builtin) throw new AppError('not_found', `There is no skill “${skillName}”.`);
-		return builtin;
-	}
-	return skills.registry.snapshot().skills.some(({ name }) => name === skillName) ? null : findBuiltin(skillName);
+/** A bare name of one is no folder's skill, which is `source/name` then (D17). @throws AppError `not_found` */
+function builtinFor({ findBuiltin }: AdHocParts, skillName: string): AdHocBuiltin | null {
+	if (!skillName.startsWith('builtin/')) return findBuiltin(skillName);
+	const builtin = findBuiltin(skillName.slice('builtin/'.length));
+	if (!builtin) throw new AppError('not_found', `There is no skill “${skillName}”.`);
+	return builtin;
 }
 
 async function callBuiltin(

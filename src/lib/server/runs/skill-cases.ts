@@ -32,7 +32,7 @@ export interface CasesParts {
 const MAX_CASES = 200;
 
 export function createCases({ store, adHoc, modes }: CasesParts): Cases {
-	const skillOf = (id: string) => requireSkill({ skills: adHoc.skills, modes }, id);
+	const skillOf = (id: string) => requireSkill({ skills: adHoc.skills, modes }, null, id);
 	const requireCase = async (skill: Skill, caseId: string): Promise<SkillCase> => {
 		const found = await store.skillCases.get(caseId);
 		if (found?.skillId === skillIdOf(skill)) return found;

@@ -13,5 +13,5 @@ export function checkSkillText(
 ): SkillCheck {
 	const builtin = findBuiltin(parts.builtins.builtins, id);
 	if (builtin) throw new AppError('invalid_input', `“${builtin.name}” is part of this server: it has no SKILL.md.`);
-	return checkText(text, requireListed(parts, id).dir);
+	return checkText(text, requireListed(parts, null, id).dir);
 }

@@ -136,7 +136,7 @@ describe('E3: a change of a skill', () => {
 test('F4: the list says of each skill whether it is trusted, and its mode', async () => {
 	await changeSkill(parts, 'plain', { mode: 'off' }, NOW);
 	const lister = createSkillLister({ ...parts, builtins: { builtins: [] } });
-	const list = async (q = '') => (await lister.list({ q }, { page: 1, limit: 50 })).data;
+	const list = async (q = '') => (await lister.list({ q }, { page: 1, limit: 50 }, null)).data;
 	expect((await list()).map(({ id, trust, mode }) => [id, trust, mode])).toEqual([
 		['both', 'trusted', 'auto'],
 		['net', 'untrusted', 'auto'],
@@ -153,7 +153,7 @@ test('F4: the list says of each skill whether it is trusted, and its mode', asyn
 
 describe('D27: the skills of this server', () => {
 	const list = async (q: string, page = 1, limit = 50) =>
-		(await createSkillLister(parts).list({ q }, { page, limit })).data;
+		(await createSkillLister(parts).list({ q }, { page, limit }, null)).data;
 	const page = async (number: number, limit: number) => (await list('', number, limit)).map(({ id }) => id);
 
 	test('come after those of folders, over pages as well, and are found like them', async () => {

@@ -33,7 +33,7 @@ export interface SkillDetailParts extends Pick<SummaryParts, 'installs' | 'usage
 export async function describeSkill(parts: SkillDetailParts, id: string): Promise<SkillDetail> {
 	const builtin = findBuiltin(parts.builtins.builtins, id);
 	if (builtin) return describeBuiltin(builtin, parts);
-	const skill = requireSkill(parts, id);
+	const skill = requireSkill(parts, null, id);
 	const ownId = idOf(skill, isFirst(parts, skill));
 	const skillId = skillIdOf(skill);
 	const declared = parts.network.declared(skill);
@@ -75,7 +75,7 @@ export async function changeSkill(
 		await changeMode(parts.modes, `builtin/${builtin.name}`, patch);
 		return describeBuiltin(builtin, parts);
 	}
-	const skill = requireSkill(parts, id);
+	const skill = requireSkill(parts, null, id);
 	const skillId = skillIdOf(skill);
 	const foreign = network?.find((domain) => !parts.network.declared(skill).includes(domain));
 	if (foreign !== undefined) {

@@ -25,7 +25,7 @@ const CODES = {
 
 /** Of the files as they are now. @throws AppError `not_found` */
 export async function diagnoseSkill(parts: DiagnosisParts, id: string): Promise<SkillDiagnosis> {
-	return describe(parts, requireListed(parts, id));
+	return describe(parts, requireListed(parts, null, id));
 }
 
 /**
@@ -38,7 +38,7 @@ export async function fixSkill(
 	id: string,
 	{ digest, fixes }: DiagnosisFix
 ): Promise<SkillDiagnosis> {
-	const skill = requireListed(parts, id);
+	const skill = requireListed(parts, null, id);
 	await requireInRoot(skill, 'Fix');
 	let diagnosis: Diagnosis;
 	try {

@@ -162,7 +162,7 @@ function readText(target: string, path: string): ReadFile | null {
 function requireFolder(parts: SkillEditorParts, id: string): Skill | BrokenSkill {
 	const builtin = findBuiltin(parts.builtins.builtins, id);
 	if (builtin) throw new AppError('invalid_input', `“${builtin.name}” is part of this server: it has no files.`);
-	return requireListed(parts, id);
+	return requireListed(parts, null, id);
 }
 
 async function hold(skill: Skill | BrokenSkill, path: string, make = false): Promise<HeldFolder> {

@@ -78,7 +78,7 @@ function record(
 }
 
 const ids = async (query: SkillQuery, page = 1, limit = 50) =>
-	(await lister.list(query, { page, limit })).data.map(({ id }) => id);
+	(await lister.list(query, { page, limit }, null)).data.map(({ id }) => id);
 const ALL = ['alpha', 'beta', 'delta', 'gamma', 'installed/gamma@1.0.0', 'local/torn', 'builtin/file_read'];
 
 test.each<[string, SkillQuery, string[]]>([
@@ -112,7 +112,7 @@ test('E2, B6: a mode is asked for as it is now, of every kind of skill', async (
 });
 
 test('E2: pages do not overlap, end, and say how many there are in all', async () => {
-	const pages = await Promise.all([1, 2, 3, 4, 5].map((page) => lister.list({}, { page, limit: 2 })));
+	const pages = await Promise.all([1, 2, 3, 4, 5].map((page) => lister.list({}, { page, limit: 2 }, null)));
 	expect(pages.map(({ data }) => data.length)).toEqual([2, 2, 2, 1, 0]);
 	expect(pages.map(({ total }) => total)).toEqual(Array(5).fill(ALL.length));
 	expect(pages.flatMap(({ data }) => data.map(({ id }) => id))).toEqual(ALL);
@@ -120,7 +120,7 @@ test('E2: pages do not overlap, end, and say how many there are in all', async (
 });
 
 test('E2, A41: each skill says where it came from, its version and whose it is', async () => {
-	const { data } = await lister.list({}, { page: 1, limit: 50 });
+	const { data } = await lister.list({}, { page: 1, limit: 50 }, null);
 	const shown = data.map(({ id, source, provider, owner, version }) => [id, source, provider, owner, version]);
 	expect(shown).toEqual([
 		['alpha', 'local', 'local', 'system', '1.0.0'],
@@ -192,7 +192,7 @@ test('E2, B8: executions are counted as they end, in memory as in the database',
 	const counted = usage.of('local/alpha');
 	expect(counted).toMatchObject({ executions: 3, failures: 2, lastUsedAt: expect.stringMatching(/^20\d\d-/) });
 	expect((await openSkillUsage(store)).of('local/alpha')).toEqual(counted);
-	const { data } = await lister.list({ q: 'alpha' }, { page: 1, limit: 1 });
+	const { data } = await lister.list({ q: 'alpha' }, { page: 1, limit: 1 }, null);
 	expect(data[0]?.usage).toEqual(counted);
 	expect(usage.of('local/beta')).toEqual({ executions: 0, failures: 0, lastUsedAt: null });
 });

@@ -2,16 +2,14 @@
 import type { CatalogSize, SkillQuery, SkillSummary } from '../../shared/skills.ts';
 import { renderCatalog } from '../skills/catalog.ts';
 import { skillIdOf } from '../skills/execution-host.ts';
-import { ownerOf } from '../skills/owners.ts';
 import type { SkillRegistry, SkillSnapshot } from '../skills/registry.ts';
 import { estimateTokens } from '../skills/prompt.ts';
 import { createPace } from '../skills/slices.ts';
 import type { BrokenSkill, Skill } from '../skills/types.ts';
 import { viewOf } from '../skills/visibility.ts';
 import { BUILTIN, summariseBuiltin, type BuiltinSkill } from './builtin-skills.ts';
-import { isOwned } from './install-index.ts';
 import { CATALOG_TOKENS } from './instructions.ts';
-import { brokenIdOf, idOf } from './skill-lookup.ts';
+import { brokenIdOf, idOf, isSeenBy, rivalsFor } from './skill-lookup.ts';
 import type { SkillModes } from './skill-modes.ts';
 import { modeOf, summariseSkills, type SummaryParts } from './skill-summaries.ts';
 
@@ -22,8 +20,11 @@ export interface SkillListParts extends SummaryParts {
 }
 
 export interface SkillLister {
-	/** What fits `query`, in a stable order: of all of it, page `page` (from 1) of `limit`. */
-	list(query: SkillQuery, page: { page: number; limit: number }): Promise<SkillPage>;
+	/**
+	 * What fits `query`, in a stable order: of all of it, page `page` (from 1) of `limit`. `apiKeyId` is who asks: a key is
+	 * told of its own skills and the system's, and of no place on this machine; null for whoever manages the server.
+	 */
+	list(query: SkillQuery, page: { page: number; limit: number }, apiKeyId: string | null): Promise<SkillPage>;
 	/** What telling the model of all of it costs; counted once for each revision. */
 	catalog(revision: string): CatalogSize;
 }
@@ -64,12 +65,13 @@ export function createSkillLister(parts: SkillListParts): SkillLister {
 	};
 
 	return {
-		async list(query, { page, limit }) {
+		async list(query, { page, limit }, apiKeyId) {
 			const { all, rivals } = library();
-			const isWanted = testFor(query, parts, textOf);
+			const isWanted = testFor(apiKeyId === null ? query : { ...query, apiKeyId }, parts, textOf);
 			const found = isWanted ? await filterInSlices(all, isWanted) : all;
 			const shown = found.slice((page - 1) * limit, page * limit);
-			return { data: await summarise(shown, rivals, parts), total: found.length };
+			const data = await summarise(shown, rivals, parts, apiKeyId);
+			return { data: apiKeyId === null ? data : data.map(withoutPlaces), total: found.length };
 		},
 
 		catalog(revision) {
@@ -111,10 +113,7 @@ function testFor(
 	if (source !== undefined) {
 		tests.push((listed) => placeOf(listed) === source || providerOf(listed, parts) === source);
 	}
-	if (apiKeyId !== undefined) {
-		const own = ownerOf(apiKeyId);
-		tests.push((listed) => !isOwned(placeOf(listed)) || placeOf(listed) === own);
-	}
+	if (apiKeyId !== undefined) tests.push((listed) => isSeenBy(apiKeyId, { source: placeOf(listed) }));
 	if (words.length > 0) tests.push((listed) => words.every((word) => textOf(listed).includes(word)));
 	return tests.length === 0 ? null : (listed) => tests.every((test) => test(listed));
 }
@@ -146,10 +145,11 @@ async function filterInSlices(all: readonly Listed[], isWanted: (listed: Listed)
 async function summarise(
 	shown: readonly Listed[],
 	rivals: ReadLibrary['rivals'],
-	parts: SkillListParts
+	parts: SkillListParts,
+	apiKeyId: string | null
 ): Promise<SkillSummary[]> {
 	const folders = shown.flatMap((listed) =>
-		isBuiltin(listed) ? [] : [{ id: idIn(listed, rivals, parts), skill: listed }]
+		isBuiltin(listed) ? [] : [{ id: idIn(listed, rivals, parts, apiKeyId), skill: listed }]
 	);
 	// They come last.
 	const builtins = shown.filter(isBuiltin).map((builtin) => summariseBuiltin(builtin, parts));
@@ -157,10 +157,22 @@ async function summarise(
 }
 
 /** Its name where that means it (as `requireSkill` has it), else with source and version. */
-function idIn(skill: Skill | BrokenSkill, rivals: ReadLibrary['rivals'], { modes }: SkillListParts): string {
+function idIn(
+	skill: Skill | BrokenSkill,
+	rivals: ReadLibrary['rivals'],
+	parts: SkillListParts,
+	apiKeyId: string | null
+): string {
 	if (skill.status === 'broken') return brokenIdOf(skill);
-	const [first = skill, ...shadowed] = rivals.get(skill.name) ?? [];
-	const all = { skills: [first], shadowed, broken: [], revision: '' };
-	const { library } = viewOf(all, { owner: first.owner, ...modes });
-	return idOf(skill, (library.skills[0] ?? first) === skill);
+	const { library, all } = rivalsFor(parts, apiKeyId, rivals.get(skill.name) ?? [skill]);
+	return idOf(skill, (library.skills[0] ?? all.skills[0]) === skill);
+}
+
+/** Where its files lie is for nobody but whoever manages the server; what the system says of a file quotes its path. */
+function withoutPlaces(summary: SkillSummary): SkillSummary {
+	const diagnostics = summary.diagnostics.map((each) => ({
+		...each,
+		message: each.message.replaceAll(/'(?:\/|[A-Za-z]:[\\/]|\\\\)[^']*[\\/]([^'\\/]*)'/g, "'$1'")
+	}));
+	return { ...summary, path: '', diagnostics };
 }

@@ -1,11 +1,14 @@
 /** The skill that an id of the API means (FEATURES A28, A37–A39). */
 import { relative } from 'node:path';
+import { isServerTool } from '../../shared/builtins.ts';
 import { AppError } from '../../shared/errors.ts';
 import { skillIdOf } from '../skills/execution-host.ts';
+import { ownerOf } from '../skills/owners.ts';
 import { parseReference, findSkill } from '../skills/references.ts';
 import type { SkillRegistry, SkillSnapshot } from '../skills/registry.ts';
 import { SkillError, type BrokenSkill, type Skill } from '../skills/types.ts';
 import { viewOf } from '../skills/visibility.ts';
+import { isOwned } from './install-index.ts';
 import type { SkillModes } from './skill-modes.ts';
 
 export interface LookupParts {
@@ -16,19 +19,25 @@ export interface LookupParts {
 /**
  * `name` is the version in use, or where all are switched off the newest; `name@range`, `source/name` and
  * `source/name@range` work as in every tool. Written exactly: what is changed must not be one that is only written alike.
+ * `apiKeyId` is whose skills count beside the system's, its own first; null for whoever manages the server, and sees all.
  * @throws AppError `not_found`, `invalid_input` for a range that is none
  */
-export function requireSkill(parts: LookupParts, id: string): Skill {
-	const snapshot = parts.skills.registry.snapshot();
-	const found = lookUp(snapshot, parts.modes, id);
+export function requireSkill(parts: LookupParts, apiKeyId: string | null, id: string): Skill {
+	const found = lookUp(parts, apiKeyId, id);
 	if (!found) throw new AppError('not_found', `There is no skill “${id.slice(0, 200)}”.`);
 	return found;
 }
 
 /** The same, and of those that are broken `source/folder`. @throws AppError as `requireSkill` */
-export function requireListed(parts: LookupParts, id: string): Skill | BrokenSkill {
+export function requireListed(parts: LookupParts, apiKeyId: string | null, id: string): Skill | BrokenSkill {
 	const { broken } = parts.skills.registry.snapshot();
-	return broken.find((skill) => brokenIdOf(skill) === id) ?? requireSkill(parts, id);
+	const isMeant = (skill: BrokenSkill) => brokenIdOf(skill) === id && isSeenBy(apiKeyId, skill);
+	return broken.find(isMeant) ?? requireSkill(parts, apiKeyId, id);
+}
+
+/** Is it one that this key sees? Whoever manages the server (null) sees all. */
+export function isSeenBy(apiKeyId: string | null, { source }: Pick<Skill, 'source'>): boolean {
+	return apiKeyId === null || !isOwned(source) || source === ownerOf(apiKeyId);
 }
 
 /** The id of a skill that is broken: its folder below its root. */
@@ -36,26 +45,36 @@ export function brokenIdOf({ source, root, dir }: Pick<BrokenSkill, 'source' | '
 	return `${source}/${relative(root, dir).replaceAll('\\', '/') || '.'}`;
 }
 
-/** The id that the list gives a skill: its name where that means it, else with source and version. */
+/** The id that the list gives a skill: its name where that means it and no skill of the server, else with source and version. */
 export function idOf(skill: Skill, isFirst: boolean): string {
-	return isFirst ? skill.name : `${skillIdOf(skill)}@${skill.version}`;
+	return isFirst && !isServerTool(skill.name) ? skill.name : `${skillIdOf(skill)}@${skill.version}`;
 }
 
-/** Is it the one that its name means? */
-export function isFirst({ skills, modes }: LookupParts, skill: Skill): boolean {
-	return lookUp(skills.registry.snapshot(), modes, skill.name) === skill;
+/** Is it the one that its name means, for whoever manages the server? */
+export function isFirst(parts: LookupParts, skill: Skill): boolean {
+	return lookUp(parts, null, skill.name) === skill;
 }
 
-function lookUp(snapshot: SkillSnapshot, modes: LookupParts['modes'], id: string): Skill | undefined {
+/** Of skills of one name, those of this caller in its order: as `viewOf` has them, and all of them. */
+export function rivalsFor(
+	{ modes }: Pick<LookupParts, 'modes'>,
+	apiKeyId: string | null,
+	named: readonly Skill[]
+): { library: SkillSnapshot; all: SkillSnapshot } {
+	const seen = named.filter((skill) => isSeenBy(apiKeyId, skill));
+	const all = { skills: seen.slice(0, 1), shadowed: seen.slice(1), broken: [], revision: '' };
+	// Whose it is does not matter to whoever manages it.
+	const owner = apiKeyId === null ? seen[0]?.owner : ownerOf(apiKeyId);
+	return { library: viewOf(all, { owner, ...modes }).library, all };
+}
+
+function lookUp(parts: LookupParts, apiKeyId: string | null, id: string): Skill | undefined {
+	const { skills, shadowed } = parts.skills.registry.snapshot();
 	const { source, name } = parseReference(id);
 	const isExact = (skill: Skill) => skill.name === name && (source === null || skill.source === source);
-	const all = [...snapshot.skills, ...snapshot.shadowed].filter(isExact);
-	if (all.length === 0) return undefined;
-	const here = { ...snapshot, skills: all.slice(0, 1), shadowed: all.slice(1) };
-	// Whose it is does not matter to whoever manages it.
-	const { library } = viewOf(here, { owner: all[0]?.owner, ...modes });
+	const { library, all } = rivalsFor(parts, apiKeyId, [...skills, ...shadowed].filter(isExact));
 	try {
-		return findSkill(library, id) ?? findSkill(here, id);
+		return findSkill(library, id) ?? findSkill(all, id);
 	} catch (error) {
 		if (error instanceof SkillError) throw new AppError('invalid_input', error.message, hintOf(error));
 		throw error;

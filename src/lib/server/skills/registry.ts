@@ -1,6 +1,7 @@
 /** Keeps the library of skills: merges roots, reports collisions, hands out snapshots and follows changes (A28, A32, A33). */
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { compare } from 'semver';
 import { createFolderWatcher } from './folder-watcher.ts';
@@ -237,10 +238,15 @@ function inOrder(named: Skill[]): Skill[] {
 	return named.sort((a, b) => roots.indexOf(a.root) - roots.indexOf(b.root) || compare(b.version, a.version));
 }
 
-/** An older version beside its newer one is meant to be there; anything else of the same name is remarked on. */
+/**
+ * An older version beside its newer one is meant to be there, and what one owner has is no concern of another's; anything
+ * else of the same name is remarked on.
+ */
 function besides(other: Skill, first: Skill): Skill {
+	if (other.owner !== first.owner) return other;
 	if (other.root === first.root && other.version !== first.version) return other;
-	const message = `“${other.name}” is already defined by ${first.path}, which comes first; this one is ${other.source}/${other.name}`;
+	const place = `${first.source}/${relative(first.root, first.dir).replaceAll('\\', '/')}`;
+	const message = `“${other.name}” is already defined in ${place}, which comes first; this one is ${other.source}/${other.name}`;
 	return { ...other, issues: [...other.issues, { field: 'name', severity: 'warning', message }] };
 }
 

@@ -55,6 +55,10 @@ export async function loadSkill(
 		});
 		const manifest = readManifest(dir, entries, reader, isReserved);
 		const { facts, issues: doubts } = readFacts(spec);
+		if (isReserved?.(spec.name)) {
+			const message = `“${spec.name}” is a built-in name: call this one ${source}/${spec.name}, or rename it`;
+			issues.push({ field: 'name', severity: 'warning', message });
+		}
 		return {
 			...optional({ license: spec.license, compatibility: spec.compatibility, allowedTools: spec.allowedTools }),
 			...optional({ author: facts.author, owner }),

@@ -3,10 +3,16 @@ import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import type { Health } from '$lib/shared/api.ts';
 import { api } from '$lib/server/http.ts';
+import { isSeenBy } from '$lib/server/runs/skill-lookup.ts';
+import { ownerOf } from '$lib/server/skills/owners.ts';
+import { viewOf } from '$lib/server/skills/visibility.ts';
 
 export const GET: RequestHandler = api(async ({ locals }) => {
 	const { login, models, sandbox, skills } = locals.app;
-	const { skills: ready, broken } = skills.registry.snapshot();
+	const { apiKeyId } = locals.caller;
+	const snapshot = skills.registry.snapshot();
+	const { skills: ready } = apiKeyId === null ? snapshot : viewOf(snapshot, { owner: ownerOf(apiKeyId) }).library;
+	const broken = snapshot.broken.filter((skill) => isSeenBy(apiKeyId, skill));
 	const health: Health = {
 		status: 'ok',
 		version,

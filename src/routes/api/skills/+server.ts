@@ -10,9 +10,7 @@ export const GET: RequestHandler = api(async ({ url, locals }) => {
 	const { lister, settings, revisions } = locals.app;
 	const revision = revisions.current();
 	const { page, limit } = readPage(url, 50);
-	const { apiKeyId } = locals.caller;
-	const ownOnly = apiKeyId === null ? {} : { apiKeyId };
-	const { data, total } = await lister.list({ ...readQuery(url, skillQuery), ...ownOnly }, { page, limit });
+	const { data, total } = await lister.list(readQuery(url, skillQuery), { page, limit }, locals.caller.apiKeyId);
 	const totalPages = Math.max(1, Math.ceil(total / limit));
 	const provider = settings.current().skillsProvider;
 	const list: SkillList = {

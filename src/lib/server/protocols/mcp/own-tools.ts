@@ -4,13 +4,12 @@ import { AppError } from '../../../shared/errors.ts';
 import type { SkillExecution } from '../../../shared/executions.ts';
 import type { SkillSummary } from '../../../shared/skills.ts';
 import { runAdHoc } from '../../runs/ad-hoc.ts';
-import { requireSkill, type LookupParts } from '../../runs/skill-lookup.ts';
+import { requireSkill } from '../../runs/skill-lookup.ts';
 import type { ModeSubject } from '../../runs/skill-modes.ts';
-import { ownerOf, SYSTEM } from '../../skills/owners.ts';
-import type { Skill, SkillEvent } from '../../skills/types.ts';
+import type { SkillEvent } from '../../skills/types.ts';
 import { skillsEnableInput, skillsExecuteInput, skillsExecutionsInput, skillsListInput } from './definitions.ts';
 import { clientOf } from './lanes.ts';
-import type { McpCaller, McpContext, McpPeer } from './parts.ts';
+import type { McpContext, McpPeer } from './parts.ts';
 import { refusalOf, type Asking } from './refusals.ts';
 
 export interface OwnCall extends Asking {
@@ -40,14 +39,14 @@ async function listSkills(
 	peer: McpPeer
 ): Promise<Answer> {
 	const q = [query, name].filter(Boolean).join(' ');
-	const whose = peer.caller.apiKeyId ?? apiKeyId;
-	const asked = { ...(q === '' ? {} : { q }), ...(whose === undefined ? {} : { apiKeyId: whose }) };
+	const asked = { ...(q === '' ? {} : { q }), ...(apiKeyId === undefined ? {} : { apiKeyId }) };
 	if (enabled === undefined) {
-		const { data, total } = await lister.list(asked, { page, limit });
+		const { data, total } = await lister.list(asked, { page, limit }, peer.caller.apiKeyId);
 		return { skills: data.map(briefly), total, page };
 	}
 	// The list knows three modes, of which two are “enabled”.
-	const { data } = await lister.list({ ...asked, ...(enabled ? {} : { mode: 'off' }) }, { page: 1, limit: 100_000 });
+	const wantedMode = enabled ? asked : { ...asked, mode: 'off' as const };
+	const { data } = await lister.list(wantedMode, { page: 1, limit: 100_000 }, peer.caller.apiKeyId);
 	const wanted = enabled ? data.filter(({ mode, status }) => mode !== 'off' && status === 'ready') : data;
 	return { skills: wanted.slice((page - 1) * limit, page * limit).map(briefly), total: wanted.length, page };
 }
@@ -63,19 +62,13 @@ async function enableSkill(
 	{ caller }: McpPeer
 ): Promise<Answer> {
 	const builtin = skillId.startsWith('builtin/') ? adHoc.findBuiltin(skillId.slice('builtin/'.length)) : null;
-	const subject: ModeSubject = builtin ? `builtin/${builtin.name}` : requireSeen({ skills, modes }, skillId, caller);
+	const subject: ModeSubject = builtin
+		? `builtin/${builtin.name}`
+		: requireSkill({ skills, modes }, caller.apiKeyId, skillId);
 	await modes.setEnabled(subject, enabled);
 	revisions.note();
 	const mode = modes.modeOf(subject);
 	return { skillId, enabled: mode !== 'off', mode };
-}
-
-/** Another key’s skill is none that this one knows of. @throws AppError `not_found` */
-function requireSeen(parts: LookupParts, skillId: string, { apiKeyId }: McpCaller): Skill {
-	const skill = requireSkill(parts, skillId);
-	const { owner } = skill;
-	if (apiKeyId === null || owner === undefined || owner === SYSTEM || owner === ownerOf(apiKeyId)) return skill;
-	throw new AppError('not_found', `There is no skill “${skillId}”.`);
 }
 
 async function executeSkill(
@@ -89,7 +82,11 @@ async function executeSkill(
 	}
 	const apiKeyId = peer.caller.apiKeyId ?? wanted.apiKeyId;
 	const sessionId = wanted.sessionId ?? peer.sessionId;
-	const asked = { ...withOnlyTool(context, wanted), sessionId, ...(apiKeyId === undefined ? {} : { apiKeyId }) };
+	const asked = {
+		...withOnlyTool(context, wanted, apiKeyId ?? null),
+		sessionId,
+		...(apiKeyId === undefined ? {} : { apiKeyId })
+	};
 	return context.lanes.run({ client: clientOf(peer.caller, peer.sessionId), lane: skillName, signal }, async () => {
 		const { execution, result } = await runAdHoc(context.adHoc, asked, signal, {
 			onEvent,
@@ -105,15 +102,13 @@ async function executeSkill(
 /** As OmniRoute calls it, with an input alone: of a skill that has one tool, that is meant. */
 function withOnlyTool(
 	{ skills, modes, adHoc }: McpContext,
-	wanted: z.infer<typeof skillsExecuteInput>
+	wanted: z.infer<typeof skillsExecuteInput>,
+	apiKeyId: string | null
 ): z.infer<typeof skillsExecuteInput> {
 	if (wanted.script !== undefined || wanted.tool !== undefined || wanted.skillName.startsWith('builtin/'))
 		return wanted;
-	const isBuiltin =
-		adHoc.findBuiltin(wanted.skillName) !== null &&
-		!skills.registry.snapshot().skills.some(({ name }) => name === wanted.skillName);
-	if (isBuiltin) return wanted;
-	const { name, tools, scripts } = requireSkill({ skills, modes }, wanted.skillName);
+	if (adHoc.findBuiltin(wanted.skillName) !== null) return wanted;
+	const { name, tools, scripts } = requireSkill({ skills, modes }, apiKeyId, wanted.skillName);
 	const [only, ...others] = tools;
 	if (only && others.length === 0) return { ...wanted, tool: only.name };
 	const names = tools.map((tool) => tool.name).join(', ') || 'none';

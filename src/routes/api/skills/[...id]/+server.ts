@@ -19,6 +19,6 @@ export const PUT: RequestHandler = api(async ({ params, request, locals }) => {
 });
 
 export const DELETE: RequestHandler = api(async ({ params, locals }) => {
-	const trashed = await locals.app.installer.remove(requireListed(locals.app, params.id));
+	const trashed = await locals.app.installer.remove(requireListed(locals.app, locals.caller.apiKeyId, params.id));
 	return json(trashed satisfies TrashedSkill);
 });

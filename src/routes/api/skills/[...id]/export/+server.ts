@@ -8,7 +8,7 @@ import { requireListed } from '$lib/server/runs/skill-lookup.ts';
 export const GET: RequestHandler = api(async ({ params, locals }) => {
 	const builtin = findBuiltin(locals.app.builtins.builtins, params.id);
 	if (builtin) throw new AppError('invalid_input', `“${builtin.name}” is part of this server: it has no files.`);
-	const skill = requireListed(locals.app, params.id);
+	const skill = requireListed(locals.app, locals.caller.apiKeyId, params.id);
 	const pieces = await exportSkill(skill);
 	return downloadStream(pieces, { name: `${folderNameOf(skill.name)}.zip`, type: 'application/zip' });
 });

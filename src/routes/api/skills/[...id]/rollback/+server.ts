@@ -5,7 +5,7 @@ import { api } from '$lib/server/http.ts';
 import { requireSkill } from '$lib/server/runs/skill-lookup.ts';
 
 export const POST: RequestHandler = api(async ({ params, locals }) => {
-	const skill = requireSkill(locals.app, params.id);
+	const skill = requireSkill(locals.app, locals.caller.apiKeyId, params.id);
 	const versions: SkillVersions = await locals.app.installer.rollback(skill);
 	locals.app.revisions.note();
 	return json(versions);

@@ -8,14 +8,14 @@ import { changeSecrets } from '$lib/server/secrets/change-secrets.ts';
 import { skillIdOf } from '$lib/server/skills/execution-host.ts';
 
 export const GET: RequestHandler = api(async ({ params, locals }) => {
-	const skill = requireSkill(locals.app, params.id);
+	const skill = requireSkill(locals.app, locals.caller.apiKeyId, params.id);
 	return json((await locals.app.preflight.needsOf(skill)) satisfies SkillNeeds);
 });
 
 /** Values go in and never come out. */
 export const PUT: RequestHandler = api(async ({ params, request, locals }) => {
 	const { preflight, vault } = locals.app;
-	const skill = requireSkill(locals.app, params.id);
+	const skill = requireSkill(locals.app, locals.caller.apiKeyId, params.id);
 	const patch = await readJson(request, secretsPatch).catch((error: unknown) => {
 		// The parser quotes what it cannot read, which may be a value.
 		if (!(error instanceof Error && error.cause instanceof SyntaxError)) throw error;

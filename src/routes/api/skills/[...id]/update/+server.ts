@@ -5,7 +5,7 @@ import { api } from '$lib/server/http.ts';
 import { requireSkill } from '$lib/server/runs/skill-lookup.ts';
 
 export const POST: RequestHandler = api(async ({ params, request, locals }) => {
-	const skill = requireSkill(locals.app, params.id);
+	const skill = requireSkill(locals.app, locals.caller.apiKeyId, params.id);
 	const staged = await locals.app.installer.stageUpdate(skill, request.signal);
 	return json(staged satisfies StagedInstall, { status: 201 });
 });
