@@ -94,13 +94,17 @@ export async function openSkills(
 		env: skillsEnv,
 		sandbox: box.sandbox,
 		limits: execution.limits,
+		copies: { folder: join(dataDir, 'skill-copies'), maxBytes: execution.copiesBytes },
 		host: {
 			digestOf: trust.digestOf,
 			secretsOf: vault.secretsOf,
 			openNetwork: network.openNetwork,
 			// Where somebody wants to be asked, nothing runs by the way.
-			mayRunInline: async (skill) =>
-				execution.runsInlineCommands && approvalMode === 'auto' && (await trust.judge(skill)).state === 'trusted',
+			async mayRunInline(skill) {
+				if (!execution.runsInlineCommands || approvalMode !== 'auto') return null;
+				const { state, digest } = await trust.judge(skill);
+				return state === 'trusted' ? { digest } : null;
+			},
 			recorder
 		},
 		isEnabled: () => settings.current().skillsEnabled,

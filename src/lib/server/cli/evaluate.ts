@@ -74,7 +74,7 @@ async function evaluateSkill(evaluation: Evaluation): Promise<EvalReport> {
 			...{ model, effort: null, skills, limits, folder: workspaces },
 			judge: createJudge(isOffline ? null : model, limits),
 			// Whoever evaluates a folder on a command line wants it run.
-			approvals: { request: async () => null }
+			approvals: { request: async () => ({ question: null, digest: null }) }
 		},
 		{ skill, cases, rounds, sessionId: `eval-${randomUUID()}` },
 		{

@@ -86,8 +86,10 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 	const skillOf = (id: string) => requireSkill({ skills, modes }, null, id);
 	/** Whoever starts evals has not seen what a model will make of them: each script is asked about as in a chat. */
 	const request = async (run: PlannedRun) => {
-		const question = await approvals.request(run, null);
-		return question && { ...question, reason: `${question.reason} ${hintFor(question, { apiKeyId: null })}` };
+		const { question, digest } = await approvals.request(run, null);
+		if (!question) return { question, digest };
+		const reason = `${question.reason} ${hintFor(question, { apiKeyId: null })}`;
+		return { question: { ...question, reason }, digest };
 	};
 
 	const perform = async (run: EvalRun, agent: EvalAgent, plan: EvalPlan, controller: AbortController) => {

@@ -188,9 +188,9 @@ async function performOperation(
 			? { kind: 'run', skill: skillName, script: script ?? '', args, argStyle: undefined }
 			: { kind: 'tool', skill: skillName, tool, args: input ?? {} };
 	const plan = planOf(session, operation);
-	const question = plan && (await approvals.request(plan, null));
+	const { question, digest } = plan ? await approvals.request(plan, null) : { question: null, digest: null };
 	if (question) allow(question);
-	const { result } = await session.perform(operation, context);
+	const { result } = await session.perform(operation, digest === null ? context : { ...context, allowed: digest });
 	if (typeof result === 'string') throw new AppError('invalid_input', 'This call runs nothing.');
 	return { result, failure: result };
 }

@@ -12,9 +12,16 @@ import { isAllowedBeforehand } from './allowed-beforehand.ts';
 /** `ask`: scripts run when somebody has allowed them; `auto`: they run, if somebody trusts the skill. */
 export type ApprovalMode = 'ask' | 'auto';
 
+export interface Verdict {
+	/** What to ask before this runs; null when it may run. */
+	question: ApprovalRequest | null;
+	/** SHA-256 of the files that were looked at, and no others may run; null for a trusted place, whose files run as they are. */
+	digest: string | null;
+}
+
 export interface ApprovalPolicy {
-	/** What to ask before this runs; null when it may run. `earlier` counts as long as the skill's files are the same. */
-	request(run: PlannedRun, earlier: Approval | null): Promise<ApprovalRequest | null>;
+	/** `earlier` counts as long as the skill's files are the same. */
+	request(run: PlannedRun, earlier: Approval | null): Promise<Verdict>;
 	/** Has somebody looked at its files as they are now, or does it lie where nobody has to? */
 	isTrusted(skill: Skill): Promise<boolean>;
 	/** What was decided about the calls that an answer waits with, by the ids of the questions. */
@@ -39,26 +46,28 @@ export function createApprovalPolicy(options: ApprovalPolicyOptions): ApprovalPo
 		async request({ skill, script, args }, earlier) {
 			const { state, digest: whole, problem } = await trust.judge(skill);
 			const missing = await missingVariables(skill);
-			if (isTrusted(state) && mode === 'auto' && missing.length === 0) return null;
+			if (isTrusted(state) && mode === 'auto' && missing.length === 0) return { question: null, digest: whole };
 			const digest = whole ?? (await trust.digestOf(skill));
+			const allowed = { question: null, digest };
 			const isAllowed = earlier?.decision !== undefined && earlier.decision.choice !== 'deny';
-			if (isAllowed && earlier.digest === digest) return null;
+			if (isAllowed && earlier.digest === digest) return allowed;
 			if (isTrusted(state)) {
 				// What was allowed for good, or is wished for by a skill that is trusted, counts for no other.
-				if (await store.approvals.isGranted({ skill: skill.name, script, digest })) return null;
+				if (await store.approvals.isGranted({ skill: skill.name, script, digest })) return allowed;
 				const { allowedTools, tools, files } = skill;
 				const wished = { script, args, tools: tools.map(({ name }) => name), files };
-				if (missing.length === 0 && isAllowedBeforehand(allowedTools, wished)) return null;
+				if (missing.length === 0 && isAllowedBeforehand(allowedTools, wished)) return allowed;
 			}
 			const reason = isAllowed
 				? `The files of “${skill.name}” changed since this was allowed.`
 				: reasonFor(skill.name, script, { state, problem, missing });
-			return {
+			const question = {
 				interruptId: randomUUID(),
 				...{ skill: skill.name, script, args, reason, digest },
 				...(state === 'untrusted' || state === 'changed' ? { trust: state, skillId: skillIdOf(skill) } : {}),
 				...(missing.length > 0 ? { missing, skillId: skillIdOf(skill) } : {})
 			};
+			return { question, digest };
 		},
 		async isTrusted(skill) {
 			return isTrusted((await trust.judge(skill)).state);

@@ -251,6 +251,29 @@ describe('E30: a skill that nobody has trusted', () => {
 		expect(await questions()).toMatchObject([{ args: ['b'], trust: 'untrusted' }]);
 	});
 
+	test('runs from the files that were looked at: what is swapped between the check and the start does not run', async () => {
+		const script = () => join(rig.root, 'skills/demo/scripts/say.sh');
+		let isSwapping = true;
+		// Asked after trust was looked at, and before the call is made.
+		const missingVariables = async () => {
+			if (isSwapping) await writeFile(script(), 'echo swapped > swapped.txt\n');
+			return [];
+		};
+		await untrusted([say('a'), text('No.'), say('b'), text('Yes.'), say('c'), text('Yes.')], { missingVariables });
+		const trusted = await readFile(script(), 'utf8');
+		await trustDemo();
+		await rig.run('before there is a copy');
+		expect(await files()).toEqual([]);
+		expect(sent(1)).toContain('NotTrusted');
+		isSwapping = false;
+		await writeFile(script(), trusted);
+		await rig.run('makes the copy');
+		isSwapping = true;
+		await rig.run('runs from it');
+		expect(await readFile(script(), 'utf8')).toContain('swapped');
+		expect(await files()).toEqual(['made-b.txt', 'made-c.txt']);
+	});
+
 	test('runs unasked once it is trusted, and asks again when a file of it changed, a hidden one too', async () => {
 		await untrusted([say('a'), text('Said.'), say('b'), text('No.'), say('c'), text('Yes.')]);
 		await trustDemo();

@@ -16,7 +16,7 @@ function toolbox(...names: string[]) {
 	const snapshot = { skills: [skillOf('demo')], shadowed: [], broken: [], revision: 'r' };
 	const executor = createExecutor({ sandbox: createProcessSandbox(), timeoutMs: 1000, maxOutputBytes: 1000, env: {} });
 	const session = createSkillSession({ snapshot: () => snapshot, executor });
-	const approvals = { request: async () => null };
+	const approvals = { request: async () => ({ question: null, digest: null }) };
 	return createSkillToolbox({ session, callerTools: names.map(callerTool), cwd: '/tmp', caller: {}, approvals });
 }
 
@@ -39,7 +39,7 @@ test('E36: a skill\u2019s tool whose name another source has is called by the sk
 		loaded: ['demo'],
 		reserved: new Set(['lookup'])
 	});
-	const approvals = { request: async () => null };
+	const approvals = { request: async () => ({ question: null, digest: null }) };
 	const box = createSkillToolbox({ session, callerTools: [callerTool('lookup')], cwd: '/tmp', caller: {}, approvals });
 	const found = box.definitions().filter(({ name }) => name.includes('lookup'));
 	expect(found.map(({ name, description }) => [name, description])).toEqual([
@@ -69,7 +69,7 @@ test('B13: a built-in skill\u2019s tool stands before a skill\u2019s of its name
 	const snapshot = { skills: [skillOf('demo')], shadowed: [], broken: [], revision: 'r' };
 	const executor = createExecutor({ sandbox: createProcessSandbox(), timeoutMs: 1000, maxOutputBytes: 1000, env: {} });
 	const session = createSkillSession({ snapshot: () => snapshot, executor });
-	const approvals = { request: async () => null };
+	const approvals = { request: async () => ({ question: null, digest: null }) };
 	const shared = { session, cwd: '/tmp', caller: {}, approvals, builtins };
 	const own = createSkillToolbox({ ...shared, callerTools: [] });
 	expect(own.definitions().map(({ name }) => name)).toContain('file_read');

@@ -2,10 +2,11 @@
 import type { FunctionTool } from '../agent/model.ts';
 import type { Toolbox } from '../agent/tool.ts';
 import type { ExecutionCaller } from '../skills/execution-host.ts';
-import type { PlannedRun, SkillSession } from '../skills/session.ts';
+import type { SkillSession } from '../skills/session.ts';
 import type { SkillEvent } from '../skills/types.ts';
 import type { ApprovalRequest, CustomRunEvent } from '../../shared/events.ts';
 import type { Approval } from '../../shared/message.ts';
+import type { ApprovalPolicy } from './approval-policy.ts';
 
 export interface SkillToolboxOptions {
 	session: SkillSession;
@@ -14,8 +15,8 @@ export interface SkillToolboxOptions {
 	cwd: string;
 	/** For the record of executions. */
 	caller: ExecutionCaller;
-	/** What to ask before something runs; null when it may. */
-	approvals: { request(run: PlannedRun, earlier: Approval | null): Promise<ApprovalRequest | null> };
+	/** What to ask before something runs, or what may run. */
+	approvals: Pick<ApprovalPolicy, 'request'>;
 	builtins?: BuiltinTools;
 }
 
@@ -46,6 +47,9 @@ export function createSkillToolbox(options: SkillToolboxOptions): Toolbox {
 	/** No skill's tool takes the name of a built-in one, offered or not. */
 	const builtinOf = (name: string): BuiltinTools | null =>
 		builtins?.has(name) && !callerNames.has(name) ? builtins : null;
+	/** By call: the digest of the files that were looked at. They alone are run. */
+	const lookedAt = new Map<string, string>();
+	const keyOf = (name: string, args: Record<string, unknown>) => JSON.stringify([name, args]);
 	return {
 		definitions() {
 			const own = [...session.tools(), ...(builtins?.tools() ?? [])];
@@ -58,12 +62,18 @@ export function createSkillToolbox(options: SkillToolboxOptions): Toolbox {
 			const builtin = builtinOf(name);
 			if (builtin) return builtin.approval(name, args, earlier);
 			const plan = callerNames.has(name) ? null : session.plan(name, args);
-			return plan ? approvals.request(plan, earlier) : null;
+			if (!plan) return null;
+			const { question, digest } = await approvals.request(plan, earlier);
+			// Whoever allows it, now or without being asked, allows these files.
+			if (digest !== null) lookedAt.set(keyOf(name, args), digest);
+			return question;
 		},
 		async call(name, args, { toolCallId, signal, emit }) {
 			const onEvent = (event: SkillEvent) => emit(toRunEvent(event, toolCallId));
 			const context = { cwd, signal, onEvent, caller: { ...caller, toolCallId } };
-			const { ok, output } = await (builtinOf(name) ?? session).call(name, args, context);
+			const allowed = lookedAt.get(keyOf(name, args));
+			const { ok, output } = await (builtinOf(name)?.call(name, args, context) ??
+				session.call(name, args, allowed === undefined ? context : { ...context, allowed }));
 			return { output, isError: !ok };
 		}
 	};

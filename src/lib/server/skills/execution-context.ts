@@ -9,6 +9,8 @@ export interface ExecutionContext {
 	onEvent?: (event: SkillEvent) => void;
 	/** Instead of the skill's or the host's limit, up to 300,000 (D10). */
 	timeoutMs?: number;
+	/** Digest of the skill's files that may run, and no others; without it those that are there. */
+	allowed?: string;
 	/** Who asked, for the record. */
 	caller?: ExecutionCaller;
 }

@@ -3,16 +3,22 @@ import type { SandboxLimits } from '../sandbox/sandbox.ts';
 import type { Skill, SkillErrorType } from './types.ts';
 
 export interface ExecutionHost {
-	/** SHA-256 of the skill's files, for the record; null where it cannot be told. */
+	/** SHA-256 of the skill's files, for the record of a native handler; null where it cannot be told. */
 	digestOf?(skill: Skill): Promise<string | null>;
 	/** Variables for this skill's processes alone, beside those of the provider's `env`; their values are redacted from its output. */
 	secretsOf?(skill: Skill): Promise<Record<string, string>>;
 	/** Opens a way out for one execution; null for none. */
 	openNetwork?(skill: Skill, executionId: string): Promise<NetworkSession | null>;
-	/** May commands that stand in the skill's instructions (``!`command` ``) run when it is loaded? Without it they are text (D45). */
-	mayRunInline?(skill: Skill): Promise<boolean>;
+	/** Which files' commands (``!`command` `` in the instructions) run when the skill is loaded; null, or without it, they are text (D45). */
+	mayRunInline?(skill: Skill): Promise<AllowedFiles | null>;
 	/** Told of every execution. Never throws. */
 	recorder?: ExecutionRecorder;
+}
+
+/** What may run of a skill. */
+export interface AllowedFiles {
+	/** SHA-256 of the files that somebody has looked at; null for a place that is trusted, whose files run as they are. */
+	digest: string | null;
 }
 
 /** The proxy of one execution. */
@@ -47,7 +53,7 @@ export interface ExecutionStart {
 	argv: string[];
 	/** The arguments of a tool, as JSON text. */
 	input?: string;
-	/** SHA-256 of the skill's files where it is known, else the 16 hex digits of its SKILL.md; empty for a built-in skill. */
+	/** SHA-256 of the files that it ran from; of a native handler's skill else the 16 hex digits of its SKILL.md; empty for a built-in skill. */
 	digest: string;
 	/** Name of the backend; `direct` for what runs in the server itself. */
 	sandbox: string;

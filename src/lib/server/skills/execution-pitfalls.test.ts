@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 /** The known faults of execution, one by one: each test fails with the fault that its row describes. */
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
@@ -344,6 +344,40 @@ describe('where scripts are looked for', () => {
 			{ numRuns: 500, examples: [['up/out.sh'], ['also/in.sh'], ['scripts/in.sh'], ['%2e%2e/out.sh'], ['up2/out.sh']] }
 		);
 	});
+	test.each([
+		['a file', 'scripts/a.sh', 'scripts/a.sh', '../../../elsewhere/a.sh'],
+		['its folder', 'scripts', 'scripts/a.sh', '../../elsewhere']
+	])(
+		'D8: %s that is swapped for a link out while scripts run is never what runs',
+		async (_name, swapped, script, out) => {
+			await open({ 'scripts/a.sh': 'echo in', 'kept/a.sh': 'echo in' });
+			const dir = join(folder, 'skills/demo');
+			await mkdir(join(folder, 'elsewhere'));
+			await writeFile(join(folder, 'elsewhere/a.sh'), 'echo out');
+			const inside = swapped === 'scripts' ? 'kept' : '../kept/a.sh';
+			let isDone = false;
+			let turns = 0;
+			const swapping = (async () => {
+				for (; !isDone; turns += 1) {
+					await symlink(turns % 2 === 0 ? out : inside, join(dir, 'next'));
+					await rm(join(dir, swapped), { recursive: true, force: true });
+					await rename(join(dir, 'next'), join(dir, swapped));
+				}
+			})();
+			const said: string[] = [];
+			try {
+				// Until the swapping has gone on under many of them, and some found what they asked for.
+				for (let run = 0; run < 40 || (run < 400 && !said.includes('in\n')); run += 1) {
+					said.push((await use(script)).stdout);
+				}
+			} finally {
+				isDone = true;
+				await swapping;
+			}
+			expect(turns).toBeGreaterThan(10);
+			expect([...new Set(said)].filter((text) => text !== '')).toEqual(['in\n']);
+		}
+	);
 	test('D8: a folder that is swapped for a link while it is looked at never gives what lies outside', async () => {
 		await put({ 'real/a.sh': 'echo in' });
 		const dir = join(folder, 'skills/demo');

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { createRedaction, distinct, type Redaction } from '../sandbox/redact.ts';
 import type { SandboxResult } from '../sandbox/sandbox.ts';
-import { skillIdOf, type ExecutionHost, type ExecutionStart } from './execution-host.ts';
+import { skillIdOf, type ExecutionHost, type ExecutionRecorder, type ExecutionStart } from './execution-host.ts';
 import type { ExecutionContext } from './execution-context.ts';
 import { MAX_SHOWN, type OutputStore } from './output-store.ts';
 import { SkillError, type Skill, type SkillExecutionResult } from './types.ts';
@@ -16,14 +16,14 @@ interface Announced extends Pick<ExecutionStart, 'sandbox' | 'limits'> {
 	/** What the model gave: texts, or a tool's arguments. */
 	args: string[];
 	toolInput?: Record<string, unknown>;
+	/** See `ExecutionStart`. */
+	digest: string | Promise<string>;
 	/** Values that stand in nothing that leaves: event, record or result. */
 	secrets: readonly string[];
 }
 
 interface RecordParts {
 	host: ExecutionHost;
-	/** SHA-256 of a skill's files as they were when the library read them. */
-	digestOf(skill: Skill): Promise<string>;
 	/** Where what a model is not shown is kept, for what has streams. */
 	outputs?: OutputStore;
 }
@@ -51,7 +51,7 @@ export async function carryOut(
 	const args = redaction.value(announced.args);
 	const call = { ...announced, args, toolInput: redaction.value(announced.toolInput) };
 	const began = performance.now();
-	let recorded = record(id, call, context, parts);
+	let recorded = record(id, call, context, recorder);
 	const started = { type: 'started', skill: skill.name, script, args, sandbox } as const;
 	context.onEvent?.({ ...started, ...(tool ? { tool } : {}), executionId: id });
 	const isRunning = () => {
@@ -92,9 +92,9 @@ export async function carryOut(
 /** Begins the record beside the work, which need not wait for the disk. */
 async function record(
 	id: string,
-	{ skill, script, tool, args, toolInput, sandbox, limits }: Announced,
+	{ skill, script, tool, args, toolInput, digest, sandbox, limits }: Announced,
 	{ caller = {} }: ExecutionContext,
-	{ host: { recorder }, digestOf }: RecordParts
+	recorder: ExecutionRecorder | undefined
 ): Promise<void> {
 	if (!recorder) return;
 	await recorder.started({
@@ -106,7 +106,7 @@ async function record(
 		script,
 		argv: args,
 		...(toolInput === undefined ? {} : { input: JSON.stringify(toolInput) }),
-		digest: await digestOf(skill),
+		digest: await digest,
 		sandbox,
 		limits,
 		caller

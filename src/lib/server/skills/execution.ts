@@ -21,7 +21,10 @@ export interface Invocation {
 	/** What the model gave: texts, or a tool's arguments. */
 	args: string[];
 	toolInput?: Record<string, unknown>;
+	/** `skill` is a copy of it. */
 	folders: SandboxFolders;
+	/** SHA-256 of the copy's files. */
+	digest: string;
 	runtime: string[];
 	file: string;
 	argv: string[];
@@ -41,8 +44,6 @@ export interface ExecutionParts {
 	timeoutMs: number;
 	maxOutputBytes: number;
 	limits: SandboxLimits;
-	/** SHA-256 of a skill's files as they were when the library read them. */
-	digestOf(skill: Skill): Promise<string>;
 	/** Values that the operator offers: of those that reach a script none comes out of it. */
 	offered: Readonly<Record<string, string>>;
 }

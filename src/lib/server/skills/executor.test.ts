@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -78,8 +78,10 @@ describe('scripts', () => {
 			'scripts/a.sh',
 			'pwd; echo "$SKILL_DIR"; echo "$CLAUDE_SKILL_DIR"; echo "$HOME"; echo "$PYTHONPATH"'
 		);
-		const dir = join(folder, 'demo');
+		const [, dir = ''] = stdout.trim().split('\n');
 		expect(stdout.trim().split('\n')).toEqual([cwd, dir, dir, cwd, dir]);
+		expect(await readFile(join(dir, 'scripts/a.sh'), 'utf8')).toContain('pwd; echo');
+		expect(dir.startsWith(folder)).toBe(false);
 	});
 	test('D7: Python finds modules of the skill\u2019s root, and leaves nothing behind there', async () => {
 		await put('helper.py', 'word = "found"');

@@ -1,9 +1,10 @@
 /** Turns a skill's script or tools.json handler into a command line and runs it (FEATURES D1–D9, D16–D23). */
-import { mkdir, realpath } from 'node:fs/promises';
-import { delimiter, dirname, extname, join, relative } from 'node:path';
+import { hash } from 'node:crypto';
+import { mkdir, readFile, realpath } from 'node:fs/promises';
+import { basename, delimiter, dirname, extname, join, relative } from 'node:path';
 import { DEFAULT_LIMITS, type Sandbox, type SandboxLimits } from '../sandbox/sandbox.ts';
 import { buildEnvironment } from './environment.ts';
-import type { ExecutionHost } from './execution-host.ts';
+import type { AllowedFiles, ExecutionHost } from './execution-host.ts';
 import type { ExecutionContext } from './execution-context.ts';
 import { execute, type Invocation } from './execution.ts';
 import { HARNESS_ARGUMENTS, type NodeCall } from './handlers/node-harness.ts';
@@ -14,6 +15,7 @@ import { createNativeHandlers, runNative, type NativeHandlers } from './native-h
 import { createOutputStore, type OutputStore } from './output-store.ts';
 import { resolveScript } from './resources.ts';
 import type { ScriptInput } from './script-arguments.ts';
+import { changedSince, createSkillCopies, type SkillCopies, type SkillCopy } from './skill-copies.ts';
 import { createSpareNodes } from './spare-node.ts';
 import { SkillError, type Skill, type SkillExecutionResult, type SkillTool } from './types.ts';
 
@@ -37,6 +39,8 @@ export interface ExecutorOptions {
 	host?: ExecutionHost;
 	/** Functions of the host that tools may name (D37). */
 	handlers?: NativeHandlers;
+	/** What scripts run from; copies of its own without it. */
+	copies?: SkillCopies;
 	/** False: nothing is executed (E11). */
 	isEnabled?: () => boolean;
 }
@@ -53,14 +57,14 @@ export interface Executor {
 	): Promise<SkillExecutionResult>;
 	/** Runs one line of the skill's instructions in a shell (D45). @throws SkillError likewise */
 	runInline(skill: Skill, command: string, context: ExecutionContext): Promise<SkillExecutionResult>;
-	/** May it? See `ExecutionHost.mayRunInline`. */
-	mayRunInline(skill: Skill): Promise<boolean>;
+	/** See `ExecutionHost.mayRunInline`. */
+	mayRunInline(skill: Skill): Promise<AllowedFiles | null>;
 	/** Has a Node wait for a skill that is likely to need one. */
 	warm(skill: Skill, context: Pick<ExecutionContext, 'cwd'>): void;
 	/** A piece of an output that was too long; null when it is not kept any more (D11). */
 	readOutput: OutputStore['read'];
-	/** Lets the processes go that wait. */
-	close(): void;
+	/** Lets the processes go that wait, and removes what scripts ran from. */
+	close(): Promise<void>;
 }
 
 /** Linux allows 128 KB for one argument; longer input comes by stdin alone. */
@@ -71,14 +75,14 @@ const JAVASCRIPT = /\.([cm]?js|ts)$/;
 /** Executes with the given backend; interpreters are found on the host's PATH, once. */
 export function createExecutor(options: ExecutorOptions): Executor {
 	const { sandbox, env: offered, inheritEnv = false, limits = DEFAULT_LIMITS, host = {} } = options;
-	const { handlers = createNativeHandlers() } = options;
+	const { handlers = createNativeHandlers(), copies = createSkillCopies() } = options;
 	const path = process.env.PATH ?? '';
 	const interpreters = createInterpreters({ host: options.hostSandbox ?? sandbox, sandbox, path });
 	const outputs = createOutputStore();
 	const spares = createSpareNodes(sandbox, interpreters.node().file);
 	const { timeoutMs, maxOutputBytes } = options;
 	const digestOf = createDigests(host);
-	const parts = { sandbox, spares, outputs, host, timeoutMs, maxOutputBytes, limits, offered, digestOf };
+	const parts = { sandbox, spares, outputs, host, timeoutMs, maxOutputBytes, limits, offered };
 
 	const checkEnabled = () => {
 		if (!options.isEnabled || options.isEnabled()) return;
@@ -88,13 +92,26 @@ export function createExecutor(options: ExecutorOptions): Executor {
 			'The operator can switch it on.'
 		);
 	};
-	/** What every call of a skill has in common. @throws SkillError SkillsDisabled | ScriptNotFound | ScriptNotAllowed */
-	const prepare = async (skill: Skill, requested: string | null, { cwd }: ExecutionContext) => {
+	/** The skill's files stay as they were looked at for as long as they are used. @throws SkillError of `SkillCopies.take` */
+	const withCopy = async <Result>(
+		skill: Skill,
+		{ allowed }: ExecutionContext,
+		use: (copy: SkillCopy) => Promise<Result>
+	): Promise<Result> => {
 		checkEnabled();
-		const script =
-			requested === null ? { path: skill.dir, name: 'SKILL.md' } : await resolveScript(skill.dir, requested);
+		const copy = await copies.take(skill, allowed);
+		try {
+			return await use(copy);
+		} finally {
+			copy.release();
+		}
+	};
+	/** What every call of a skill has in common. @throws SkillError ScriptNotFound | ScriptNotAllowed */
+	const prepare = async (skill: Skill, copy: SkillCopy, requested: string | null, { cwd }: ExecutionContext) => {
+		const { dir, digest } = copy;
+		const script = requested === null ? { path: dir, name: 'SKILL.md' } : await scriptIn(copy, skill, requested);
 		await mkdir(cwd, { recursive: true });
-		const [dir, workspace] = await Promise.all([realpath(skill.dir), realpath(cwd)]);
+		const workspace = await realpath(cwd);
 		const folders = { skill: dir, workspace };
 		const located = sandbox.locate(folders);
 		const seen = { skill: located.skill ?? dir, workspace: located.workspace };
@@ -109,14 +126,15 @@ export function createExecutor(options: ExecutorOptions): Executor {
 			...(found ? { path: [...new Set([...found.folders, ...path.split(delimiter)])].join(delimiter) } : {})
 		});
 		return {
-			...{ skill, script: script.name, hostPath: script.path, scriptPath, folders, env, workspace: seen.workspace },
+			...{ skill, script: script.name, hostPath: script.path, scriptPath, folders, digest, env },
+			workspace: seen.workspace,
 			cwd: workingDirectory(skill, scriptPath, seen),
 			runtime: found?.runtime ?? []
 		};
 	};
 	type Prepared = Awaited<ReturnType<typeof prepare>>;
-	const invocation = ({ skill, script, folders, env, cwd, runtime }: Prepared) => {
-		return { skill, script, folders, env, cwd, runtime };
+	const invocation = ({ skill, script, folders, digest, env, cwd, runtime }: Prepared) => {
+		return { skill, script, folders, digest, env, cwd, runtime };
 	};
 	const addRuntime = (call: Prepared, program: { runtime: string[] }): string[] => {
 		return sandbox.isolation.files ? [...new Set([...call.runtime, ...program.runtime])] : [];
@@ -124,86 +142,108 @@ export function createExecutor(options: ExecutorOptions): Executor {
 
 	return {
 		readOutput: (id, range) => outputs.read(id, range),
-		close: () => spares.close(),
+		async close() {
+			spares.close();
+			await copies.close();
+		},
 		warm(skill, { cwd }) {
 			if (!skill.scripts.some((script) => JAVASCRIPT.test(script)) || (options.isEnabled && !options.isEnabled()))
 				return;
 			const start = async () => {
 				await mkdir(cwd, { recursive: true });
-				const [dir, workspace] = await Promise.all([realpath(skill.dir), realpath(cwd)]);
+				const workspace = await realpath(cwd);
 				const runtime = sandbox.isolation.files ? (await interpreters.onPath()).runtime : [];
-				spares.warm({ folders: { skill: dir, workspace }, runtime, limits: limitsOf(skill, limits) });
+				const copy = await copies.take(skill);
+				spares.warm({ folders: { skill: copy.dir, workspace }, runtime, limits: limitsOf(skill, limits) });
+				copy.release();
 			};
 			// Only a head start: what is wrong with the folders, the call itself will say.
 			start().catch(() => undefined);
 		},
-		mayRunInline: async (skill) => (await host.mayRunInline?.(skill)) ?? false,
-		async runInline(skill, command, context) {
-			const call = await prepare(skill, null, context);
-			const bash = await interpreters.resolve('inline.sh');
-			const argv = [...bash.args, '-c', command];
-			return execute(
-				{ ...invocation(call), args: [command], file: bash.file, argv, runtime: addRuntime(call, bash) },
-				context,
-				parts
-			);
-		},
-		async runScript(skill, requested, { argv, env: variables, input }, context) {
-			const call = await prepare(skill, requested, context);
-			const program = await interpreters.resolve(call.hostPath);
-			const env = { ...variables, ...call.env };
-			const isWarm = JAVASCRIPT.test(call.scriptPath) && input === undefined;
-			const warm = (all: Record<string, string>) =>
-				JSON.stringify({ path: call.scriptPath, argv: [...argv], env: all, cwd: call.cwd } satisfies NodeCall);
-			return execute(
-				{
-					...invocation(call),
-					env,
-					args: [...argv],
-					file: program.file,
-					argv: [...program.args, call.scriptPath, ...argv],
-					runtime: addRuntime(call, program),
-					...(input === undefined ? {} : { input }),
-					...(isWarm ? { warm } : {})
-				},
-				context,
-				parts
-			);
-		},
+		mayRunInline: async (skill) => (await host.mayRunInline?.(skill)) ?? null,
+		runInline: (skill, command, context) =>
+			withCopy(skill, context, async (copy) => {
+				// The command was read when the library read the skill; the files were looked at just now.
+				const text = await readFile(join(copy.dir, basename(skill.path)));
+				if (!hash('sha256', text).startsWith(skill.digest)) throw changedSince(skill);
+				const call = await prepare(skill, copy, null, context);
+				const bash = await interpreters.resolve('inline.sh');
+				const argv = [...bash.args, '-c', command];
+				return execute(
+					{ ...invocation(call), args: [command], file: bash.file, argv, runtime: addRuntime(call, bash) },
+					context,
+					parts
+				);
+			}),
+		runScript: (skill, requested, { argv, env: variables, input }, context) =>
+			withCopy(skill, context, async (copy) => {
+				const call = await prepare(skill, copy, requested, context);
+				const program = await interpreters.resolve(call.hostPath);
+				const env = { ...variables, ...call.env };
+				const isWarm = JAVASCRIPT.test(call.scriptPath) && input === undefined;
+				const warm = (all: Record<string, string>) =>
+					JSON.stringify({ path: call.scriptPath, argv: [...argv], env: all, cwd: call.cwd } satisfies NodeCall);
+				return execute(
+					{
+						...invocation(call),
+						env,
+						args: [...argv],
+						file: program.file,
+						argv: [...program.args, call.scriptPath, ...argv],
+						runtime: addRuntime(call, program),
+						...(input === undefined ? {} : { input }),
+						...(isWarm ? { warm } : {})
+					},
+					context,
+					parts
+				);
+			}),
 		async runTool(skill, tool, args, context) {
 			if (tool.handler && !tool.script) {
 				checkEnabled();
 				return runNative({ skill, tool, args }, context, { handlers, host, digestOf, timeoutMs });
 			}
-			const call = await prepare(skill, tool.script ?? '', context);
-			const input = { ...args, __workDir: call.workspace };
-			const path = call.scriptPath;
-			const shared = { ...invocation(call), tool: tool.name, args: [], toolInput: args };
-			const run = (more: Pick<Invocation, 'file' | 'argv' | 'input' | 'answer' | 'runtime' | 'warm'>) =>
-				execute({ ...shared, ...more }, context, parts);
-			if (JAVASCRIPT.test(path)) {
-				const node = interpreters.node();
-				const ask = (env: Record<string, string>) =>
-					JSON.stringify({ path, args: input, env, cwd: call.cwd } satisfies NodeCall);
-				const runtime = addRuntime(call, node);
-				return run({ file: node.file, argv: HARNESS_ARGUMENTS, answer: 'harness', input: ask, warm: ask, runtime });
-			}
-			if (extname(path) === '.py') {
-				const python = await interpreters.python();
-				const argv = [...python.args, '-c', PYTHON_HARNESS];
-				const json = JSON.stringify({ path, args: input });
-				return run({ file: python.file, argv, answer: 'harness', input: json, runtime: addRuntime(call, python) });
-			}
-			// D22: JSON on stdin and as the first argument; whatever it prints is the answer.
-			const program = await interpreters.resolve(call.hostPath);
-			const json = JSON.stringify(input);
-			const argv = [...program.args, path, ...(Buffer.byteLength(json) <= MAX_ARGUMENT_BYTES ? [json] : [])];
-			return run({ file: program.file, argv, answer: 'program', input: json, runtime: addRuntime(call, program) });
+			return withCopy(skill, context, async (copy) => {
+				const call = await prepare(skill, copy, tool.script ?? '', context);
+				const input = { ...args, __workDir: call.workspace };
+				const path = call.scriptPath;
+				const shared = { ...invocation(call), tool: tool.name, args: [], toolInput: args };
+				const run = (more: Pick<Invocation, 'file' | 'argv' | 'input' | 'answer' | 'runtime' | 'warm'>) =>
+					execute({ ...shared, ...more }, context, parts);
+				if (JAVASCRIPT.test(path)) {
+					const node = interpreters.node();
+					const ask = (env: Record<string, string>) =>
+						JSON.stringify({ path, args: input, env, cwd: call.cwd } satisfies NodeCall);
+					const runtime = addRuntime(call, node);
+					return run({ file: node.file, argv: HARNESS_ARGUMENTS, answer: 'harness', input: ask, warm: ask, runtime });
+				}
+				if (extname(path) === '.py') {
+					const python = await interpreters.python();
+					const argv = [...python.args, '-c', PYTHON_HARNESS];
+					const json = JSON.stringify({ path, args: input });
+					return run({ file: python.file, argv, answer: 'harness', input: json, runtime: addRuntime(call, python) });
+				}
+				// D22: JSON on stdin and as the first argument; whatever it prints is the answer.
+				const program = await interpreters.resolve(call.hostPath);
+				const json = JSON.stringify(input);
+				const argv = [...program.args, path, ...(Buffer.byteLength(json) <= MAX_ARGUMENT_BYTES ? [json] : [])];
+				return run({ file: program.file, argv, answer: 'program', input: json, runtime: addRuntime(call, program) });
+			});
 		}
 	};
 }
 
-/** Each skill's files are read once, as long as the library has not read the skill anew. */
+/** Why a script cannot be run is told of the skill itself: what leads out of its folder is not in a copy. */
+async function scriptIn({ dir }: SkillCopy, skill: Skill, requested: string): ReturnType<typeof resolveScript> {
+	try {
+		return await resolveScript(dir, requested);
+	} catch (error) {
+		await resolveScript(skill.dir, requested);
+		throw error;
+	}
+}
+
+/** For native handlers: each skill's files are read once, as long as the library has not read the skill anew. */
 function createDigests({ digestOf }: ExecutionHost): (skill: Skill) => Promise<string> {
 	const digests = new WeakMap<Skill, Promise<string>>();
 	const readDigest = async (skill: Skill) => (await digestOf?.(skill).catch(() => null)) ?? skill.digest;

@@ -1,5 +1,5 @@
 /** Tells by `stat` alone whether a file or folder is the one that was read (FEATURES A32). */
-import { statSync } from 'node:fs';
+import { statSync, type Stats } from 'node:fs';
 
 /**
  * What a later look is compared with, as five numbers each; several lie in one list, which takes a third of the memory
@@ -23,11 +23,20 @@ export function addMark(marks: number[], path: string): boolean {
 	const now = Date.now();
 	const stats = statSync(path, { throwIfNoEntry: false });
 	if (!stats) return false;
-	const { dev, ino, size, mtimeMs, ctimeMs } = stats;
+	const { mtimeMs, ctimeMs } = stats;
 	const tickMs = mtimeMs % 1000 === 0 ? COARSE_TICK_MS : TICK_MS;
 	if (Math.max(mtimeMs, ctimeMs) > now - tickMs) return false;
-	marks.push(dev, ino, size, mtimeMs, ctimeMs);
+	pushMark(marks, stats);
 	return true;
+}
+
+/** The same of what this process has just written itself and nobody else should write: it is new, and no doubt for that. */
+export function addOwnMark(marks: number[], path: string): void {
+	pushMark(marks, statSync(path));
+}
+
+function pushMark(marks: number[], { dev, ino, size, mtimeMs, ctimeMs }: Stats): void {
+	marks.push(dev, ino, size, mtimeMs, ctimeMs);
 }
 
 /** Is what stands at `path` now what the mark at `index` was taken of, unchanged? */

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ExecutionHost, ExecutionStart } from './execution-host.ts';
 import { createSkillsProvider, type SkillsProvider } from './provider.ts';
+import { digestOfFolder } from './skill-copies.ts';
 
 const BODY = [
 	'Today is !`echo monday`, said the clock.',
-	'!`echo "$SKILL_DIR" | tail -c 5`',
+	'!`sed -n 2p "$SKILL_DIR/SKILL.md"`',
 	'Fails: !`echo why >&2; exit 3`',
 	'Not one:!`echo no` nor ``!`echo no` `` here.',
 	'Many: !`seq 1 100000`'
@@ -32,7 +33,7 @@ async function load(host: ExecutionHost, isEnabled = true): Promise<string> {
 }
 
 test('D45: a command in the instructions is text, unless the host lets it run', async () => {
-	for (const host of [{}, { mayRunInline: async () => false }]) {
+	for (const host of [{}, { mayRunInline: async () => null }]) {
 		expect(await load(host)).toContain('Today is !`echo monday`, said the clock.');
 		await skills.close();
 	}
@@ -42,14 +43,14 @@ test('D45: a command in the instructions is text, unless the host lets it run', 
 test('D45: where the host lets it, what it printed stands in its place, and it is recorded as any execution', async () => {
 	const started: ExecutionStart[] = [];
 	const text = await load({
-		mayRunInline: async () => true,
+		mayRunInline: async () => ({ digest: null }),
 		recorder: {
 			started: async (start) => void started.push(start),
 			running: async () => {},
 			finished: async () => {}
 		}
 	});
-	expect(text).toContain('Today is monday, said the clock.\ndemo\n');
+	expect(text).toContain('Today is monday, said the clock.\nname: demo\n');
 	expect(text).toContain('Fails: [echo why >&2; exit 3: SKILL.md ended with exit code 3. why]');
 	expect(text).toContain('Not one:!`echo no` nor');
 	expect(text).toMatch(/Many: 1\n2\n(.|\n)*…/);
@@ -57,8 +58,22 @@ test('D45: where the host lets it, what it printed stands in its place, and it i
 	expect(started[0]).toMatchObject({ skill: 'demo', script: 'SKILL.md', argv: ['echo monday'] });
 });
 
+test('D45: commands of instructions that the files hold no more do not run', async () => {
+	const path = join(folder, 'skills/demo/SKILL.md');
+	const host: ExecutionHost = {
+		// Asked when the library has read the instructions, and the files are looked at.
+		async mayRunInline() {
+			await writeFile(path, '---\nname: demo\ndescription: Demo.\n---\nHarmless.\n');
+			return { digest: await digestOfFolder(join(folder, 'skills/demo')) };
+		}
+	};
+	const text = await load(host);
+	expect(text).toContain('[echo monday: The files of “demo” changed after they were looked at');
+	expect(text).not.toContain('Today is monday,');
+});
+
 test('D45, E11: with execution switched off, nothing runs, and the instructions say why', async () => {
-	const text = await load({ mayRunInline: async () => true }, false);
+	const text = await load({ mayRunInline: async () => ({ digest: null }) }, false);
 	expect(text).toContain('[echo monday: The execution of skills is switched off on this server.]');
 });
 

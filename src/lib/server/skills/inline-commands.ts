@@ -14,11 +14,14 @@ export async function expandInline(
 	context: ExecutionContext & { executor: Pick<Executor, 'mayRunInline' | 'runInline'> }
 ): Promise<Skill> {
 	const commands = [...skill.body.matchAll(INLINE)].slice(0, MAX_COMMANDS);
-	if (commands.length === 0 || !(await context.executor.mayRunInline(skill))) return skill;
+	if (commands.length === 0) return skill;
+	const files = await context.executor.mayRunInline(skill);
+	if (!files) return skill;
+	const allowed = files.digest === null ? context : { ...context, allowed: files.digest };
 	let body = '';
 	let end = 0;
 	for (const match of commands) {
-		body += skill.body.slice(end, match.index) + (await outputOf(skill, match[1] ?? '', context));
+		body += skill.body.slice(end, match.index) + (await outputOf(skill, match[1] ?? '', allowed));
 		end = match.index + match[0].length;
 	}
 	return { ...skill, body: body + skill.body.slice(end) };

@@ -32,6 +32,9 @@ export interface InterpreterOptions {
 	path: string;
 }
 
+/** Nothing around a skill says whether its modules are CommonJS: Node finds out, and need not remark on it. */
+const QUIET = '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON';
+
 /** Looks programs up on the PATH; what is found is kept, what is missing may be installed meanwhile. */
 export function createInterpreters({ host, sandbox, path }: InterpreterOptions): Interpreters {
 	const found = new Map<string, Promise<Program | null>>();
@@ -49,7 +52,7 @@ export function createInterpreters({ host, sandbox, path }: InterpreterOptions):
 		if (program) return program;
 		throw missing(name);
 	};
-	const node: Program = { file: process.execPath, args: [], runtime: [process.execPath] };
+	const node: Program = { file: process.execPath, args: [QUIET], runtime: [process.execPath] };
 	if (sandbox.programs) return createImageInterpreters(sandbox.programs);
 	return {
 		python: () => need('python3'),

@@ -65,11 +65,12 @@ export async function runNative(
 		tool: tool.name,
 		args: [],
 		toolInput: args,
+		digest: digestOf(skill),
 		sandbox: 'direct',
 		limits,
 		secrets: Object.values(await storedSecrets(host, skill))
 	};
-	return carryOut(call, context, { host, digestOf }, async (_id, isRunning) => {
+	return carryOut(call, context, { host }, async (_id, isRunning) => {
 		isRunning();
 		const started = performance.now();
 		const value = await answerOf(handler, args, context, limits.timeoutMs);

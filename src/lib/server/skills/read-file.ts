@@ -87,7 +87,7 @@ async function checked(file: FileHandle, root: string, path: string, requested: 
  * Linux tells where the file lies that was opened, whatever has become of the path; looking at the path again could be
  * fooled by swapping twice. Elsewhere that is the best there is.
  */
-async function liesInside(file: FileHandle, opened: Stats, root: string, path: string): Promise<boolean> {
+export async function liesInside(file: FileHandle, opened: Stats, root: string, path: string): Promise<boolean> {
 	const place = await readlink(`/proc/self/fd/${file.fd}`).catch(() => null);
 	if (place !== null) return isInside(root, place);
 	const now = await realpath(path).catch(() => '');

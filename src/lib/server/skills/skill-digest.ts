@@ -1,20 +1,23 @@
-/** What a skill's files are, as one text: consent is bound to it (FEATURES D9, F4). */
+/** A skill's files as one text: trust and consent are bound to it, and a copy to run from is named after it (FEATURES D9, F4). */
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { join } from 'node:path';
-import { listFiles } from './resources.ts';
+import { compareNames } from './resources.ts';
 
-/** SHA-256 of the names and bytes of every file of the folder, in hexadecimal; a file that cannot be read counts as its error. */
-export async function digestOfFiles(dir: string): Promise<string> {
-	const hash = createHash('sha256');
-	for (const file of await listFiles(dir)) {
-		hash.update(`${file}\0`);
-		try {
-			for await (const chunk of createReadStream(join(dir, file))) hash.update(chunk as Buffer);
-		} catch (error) {
-			hash.update((error as NodeJS.ErrnoException).code ?? 'unreadable');
-		}
-		hash.update('\0');
+/** What stands at a path below a skill's folder. */
+export interface DigestedEntry {
+	/** Relative to the folder, with `/`. */
+	path: string;
+	/** `special`: a FIFO, a socket, a device. */
+	kind: 'file' | 'link' | 'special';
+	/** SHA-256 of the bytes; of a link, of the path that it leads to; of a special file, of the word `special`. */
+	sha256: string;
+}
+
+/** SHA-256 in hexadecimal. One line for each entry, in order; a name is JSON, so that none can look like the end of its line. */
+export function digestOfEntries(files: readonly DigestedEntry[], folders: readonly string[]): string {
+	const digest = createHash('sha256');
+	for (const folder of [...folders].sort(compareNames)) digest.update(`folder ${JSON.stringify(folder)}\n`);
+	for (const { kind, sha256, path } of [...files].sort((a, b) => compareNames(a.path, b.path))) {
+		digest.update(`${kind} ${sha256} ${JSON.stringify(path)}\n`);
 	}
-	return hash.digest('hex');
+	return digest.digest('hex');
 }

@@ -67,7 +67,7 @@ describe('the spare Node', () => {
 		expect(new Set(seen.map(({ pid }) => pid)).size).toBe(3);
 		for (const { cwd, env } of seen) {
 			expect(cwd).toBe(join(folder, 'work'));
-			expect(env).toMatchObject({ DECLARED: 'yes', HOME: cwd, SKILL_DIR: join(folder, 'skills/demo') });
+			expect(env).toMatchObject({ DECLARED: 'yes', HOME: cwd, CLAUDE_SKILL_DIR: env.SKILL_DIR });
 			expect(JSON.stringify(env)).not.toMatch(/secret|OTHER/);
 		}
 	});
@@ -116,14 +116,12 @@ test('D10: a call may have a limit of its own', async () => {
 
 test('D7: scripts run in the workspace, or where their skill wishes', async () => {
 	expect((await use('pwd.sh')).stdout).toBe(`${join(folder, 'work')}\n`);
-	for (const [wish, expected] of [
-		['skill', 'skills/demo'],
-		['script', 'skills/demo'],
-		['elsewhere', 'work']
-	]) {
+	await put('dir.sh', 'pwd; echo "$SKILL_DIR"');
+	for (const wish of ['skill', 'script', 'elsewhere']) {
 		await put('SKILL.md', `---\nname: demo\ndescription: Demo.\ncwd: ${wish}\n---\n`);
 		await skills.reload();
-		expect((await use('pwd.sh')).stdout).toBe(`${join(folder, expected ?? '')}\n`);
+		const [place, skillDir] = (await use('dir.sh')).stdout.split('\n');
+		expect(place).toBe(wish === 'elsewhere' ? join(folder, 'work') : skillDir);
 	}
 });
 

@@ -1,10 +1,11 @@
 /** Every file of a skill's folder, hidden ones and links included, as one digest that trust can be bound to (FEATURES F4, D9). */
 import { isUtf8 } from 'node:buffer';
-import { createHash, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, open, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compareNames } from '../skills/resources.ts';
+import { digestOfEntries, type DigestedEntry } from '../skills/skill-digest.ts';
 
 /** More than this nobody can look at; files and folders together. */
 const MAX_ENTRIES = 2000;
@@ -15,14 +16,8 @@ const MAX_TEXTS = 8 * 1024 * 1024;
 // A FIFO opened without O_NONBLOCK waits for a writer; Windows has neither flag, nor the things they are for.
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
-export interface FolderFile {
-	/** Relative to the folder, with `/`. */
-	path: string;
-	/** `special`: a FIFO, a socket, a device. */
-	kind: 'file' | 'link' | 'special';
+export interface FolderFile extends DigestedEntry {
 	bytes: number;
-	/** SHA-256 of the bytes; of a link, of the path that it leads to; of a special file it means nothing. */
-	sha256: string;
 	/** The text; of a link, where it leads to; null for what is no UTF-8 text. */
 	text: string | null;
 	/** Only the beginning of the text is here. */
@@ -75,15 +70,7 @@ export async function readFolder(dir: string): Promise<FolderContent> {
 		}
 	}
 	files.sort(byPath);
-	return { digest: digestOf(files, folders), files, problem: null };
-}
-
-/** One line for each entry; a name is JSON, so that none can look like the end of its line. */
-function digestOf(files: readonly FolderFile[], folders: string[]): string {
-	const digest = createHash('sha256');
-	for (const folder of folders.sort(compareNames)) digest.update(`folder ${JSON.stringify(folder)}\n`);
-	for (const { kind, sha256, path } of files) digest.update(`${kind} ${sha256} ${JSON.stringify(path)}\n`);
-	return digest.digest('hex');
+	return { digest: digestOfEntries(files, folders), files, problem: null };
 }
 
 async function readEntry(path: string, name: string, room: number): Promise<FolderFile> {

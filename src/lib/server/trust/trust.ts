@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import type { SkillDetail, SkillFile, TrustState } from '../../shared/skills.ts';
 import { AppError } from '../../shared/errors.ts';
 import { skillIdOf } from '../skills/execution-host.ts';
-import { digestOfFiles } from '../skills/skill-digest.ts';
+import { digestOfFolder } from '../skills/skill-copies.ts';
 import { isInside } from '../skills/resources.ts';
 import { createPace } from '../skills/slices.ts';
 import type { Skill } from '../skills/types.ts';
@@ -35,7 +35,7 @@ export interface Judgement {
 export interface Trust {
 	/** For a decision to run: reads every file of a skill that is not trusted by its place. */
 	judge(skill: TrustSubject): Promise<Judgement>;
-	/** SHA-256 of all its files as they are now; where they are too many to be looked at, of those that the library lists. */
+	/** SHA-256 of all its files as they are now, also where they are too many to be looked at; empty where they are too many to be run. */
 	digestOf(skill: TrustSubject): Promise<string>;
 	/** For a list, in its order; files that look unchanged by `lstat` are not read again. */
 	statesOf(skills: readonly TrustSubject[]): Promise<TrustState[]>;
@@ -104,7 +104,7 @@ export function createTrust({ store: { trustedSkills }, roots, installedRoot, tr
 			return { state: stateFor(digest, trusted), digest, problem };
 		},
 
-		digestOf: async ({ dir }) => (await readFolder(dir)).digest ?? digestOfFiles(dir),
+		digestOf: async ({ dir }) => (await readFolder(dir)).digest ?? (await digestOfFolder(dir)) ?? '',
 
 		async statesOf(skills) {
 			const states: TrustState[] = [];

@@ -73,14 +73,15 @@ async function callSkillTool(
 	const scope = run === null ? 'read' : 'execute';
 	if (!hasScope(caller, scope)) return failure({ error: 'forbidden', message: lackOf(scope) });
 	if (name === LOAD_SKILL.name && !hasScope(caller, 'execute')) return instructionsOnly(library, args);
-	const question = run && (await context.approvals.request(run, null));
+	const { question, digest } = run ? await context.approvals.request(run, null) : { question: null, digest: null };
 	const refusal = refusalOf(question, context, { peer, consent });
 	if (refusal) return failure({ error: question?.trust ? 'NotTrusted' : 'ApprovalRequired', ...refusal });
 	const apiKeyId = caller.apiKeyId ?? undefined;
 	const cwd = context.adHoc.workspaceOf(apiKeyId, sessionId);
 	const callerOfRun = { sessionId, ...(apiKeyId === undefined ? {} : { apiKeyId }) };
 	return context.lanes.run({ client: clientOf(caller, sessionId), lane: run?.skill.name ?? null, signal }, async () => {
-		return toResult(await session.call(name, args, { cwd, signal, onEvent, caller: callerOfRun }));
+		const within = { cwd, signal, onEvent, caller: callerOfRun };
+		return toResult(await session.call(name, args, digest === null ? within : { ...within, allowed: digest }));
 	});
 }
 

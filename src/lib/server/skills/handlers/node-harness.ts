@@ -18,6 +18,10 @@ const { pathToFileURL } = require('node:url');
 for (const name of ['require', 'module', 'exports', '__filename', '__dirname']) delete globalThis[name];
 delete process._eval;
 process.execArgv.length = 0;
+// That nothing around a skill says what its modules are is no news to a script.
+const { emitWarning } = process;
+process.emitWarning = (warning, ...more) =>
+	more[0]?.code === 'MODULE_TYPELESS_PACKAGE_JSON' ? undefined : Reflect.apply(emitWarning, process, [warning, ...more]);
 let text = '';
 process.stdin.setEncoding('utf8').on('data', (chunk) => (text += chunk)).on('end', () => {
 	if (text === '') process.exit(0);
