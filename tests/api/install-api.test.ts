@@ -339,6 +339,39 @@ test('E7: a marketplace’s text alone becomes a skill; neither text nor address
 	expect(made.body.installed).toMatchObject([{ name: 'pdf', origin: { provider: 'skillsmp', source: null } }]);
 });
 
+test('E7: the document\u2019s own body, with its text, is installed without a word to GitHub', async () => {
+	const sourceUrl = 'https://github.com/acme/skills/tree/trunk/skills/pdf';
+	const json = { name: 'pdf', description: 'd', skillMdContent: pdf('Given.'), version: '1.0.0', sourceUrl };
+	const asked = [github.api.requests.length, github.raw.requests.length];
+	const made = await send<Outcome>(marketplaceInstall.POST, { json });
+	expect(made.status).toBe(201);
+	expect(made.body.installed).toMatchObject([{ origin: { provider: 'skillsmp', source: null, url: sourceUrl } }]);
+	expect(app.skills.registry.snapshot().skills).toMatchObject([{ name: 'pdf', body: 'Given.' }]);
+	expect([github.api.requests.length, github.raw.requests.length]).toEqual(asked);
+});
+
+test('E6: without a key, nothing asked for is an empty page; a question says what it needs', async () => {
+	const { SKILLSMP_API_KEY: _key, ...played } = playedEnvironment({ github, skillssh: sh, skillsmp: mp });
+	const keyless = await createApp(
+		loadConfig({ DATA_DIR: join(root, 'keyless'), SKILLS_DIRS: join(root, 'none'), ...played })
+	);
+	try {
+		const ask = async (query: string) => {
+			const url = new URL(`http://localhost/?${query}`);
+			const event = { url, request: new Request(url), locals: { app: keyless, caller: MANAGER } };
+			const response = await marketplace.GET(event as never);
+			return { status: response.status, body: (await response.json()) as unknown };
+		};
+		expect(await ask('')).toEqual({ status: 200, body: { skills: [], total: 0, page: 1, limit: 20 } });
+		expect(await ask('q=pdf')).toMatchObject({
+			status: 400,
+			body: { error: { hint: expect.stringContaining('SKILLSMP_API_KEY') as string } }
+		});
+	} finally {
+		await keyless.close();
+	}
+});
+
 test('E6, E8: both catalogs are searched', async () => {
 	const found = await send<CatalogPage>(marketplace.GET, { query: 'q=pdf&page=1&limit=5' });
 	expect(found.body).toMatchObject({ page: 1, limit: 5, skills: [{ name: 'pdf', provider: 'skillsmp' }] });

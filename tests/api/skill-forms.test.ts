@@ -1,6 +1,9 @@
 /** What a skill's files may look like, and what the model reads of them: the whole app, with a scripted model behind it. */
 import { afterEach, expect, test } from 'vitest';
 import { call, text, type Reply } from '../support/model-server.ts';
+import * as list from '../../src/routes/api/skills/+server.ts';
+import * as diagnostics from '../../src/routes/api/skills/[...id]/diagnostics/+server.ts';
+import { serveRoutes } from '../support/route-server.ts';
 import { openResponses, type ResponsesRig } from '../support/responses-rig.ts';
 
 let rig: ResponsesRig | undefined;
@@ -65,4 +68,29 @@ test('C1: instructions of 1 MiB reach the model in pieces, and the last of them 
 	expect(last).toBe(`<skill_content name="demo" from="1000000">\n${body.slice(1_000_000)}\n</skill_content>`);
 	const [tool] = rig?.model?.requests[0]?.body.tools as { name: string; parameters: { properties: object } }[];
 	expect(tool).toMatchObject({ name: 'load_skill', parameters: { properties: { offset: { type: 'integer' } } } });
+});
+
+test('D15: the page and the API name the line of a tools.json where a script is missing, and the call says so too', async () => {
+	const tools = [{ name: 'gone', description: 'Is gone.', script: 'scripts/gone.mjs' }];
+	const skills = { 'demo/SKILL.md': `${front('demo')}x`, 'demo/tools.json': JSON.stringify(tools, null, 2) };
+	const use = { skill: 'demo', tool: 'gone', input: {} };
+	const [output] = await outputsOf(skills, [call('use_skill', use)]);
+	expect(output).toContain('ScriptNotFound');
+	const { app } = rig as ResponsesRig;
+	const server = await serveRoutes(app, { '/api/skills': list, '/api/skills/[...id]/diagnostics': diagnostics });
+	try {
+		const get = async (path: string) => (await fetch(`${server.url}${path}`)).json();
+		const issue = { field: 'tools.json[0.script]', file: 'tools.json', line: 5 };
+		expect(await get('/api/skills?q=demo')).toMatchObject({ data: [{ name: 'demo', diagnostics: [issue] }] });
+		expect(await get('/api/skills/demo/diagnostics')).toMatchObject({ issues: [{ ...issue, severity: 'error' }] });
+	} finally {
+		await server.close();
+	}
+});
+
+test('C4: list tells the author of a skill', async () => {
+	const skills = { 'demo/SKILL.md': front('demo').replace('name:', 'author: Ada Lovelace\nname:') };
+	const [own, agentZero] = await outputsOf(skills, [call('list_skills'), call('skills_tool', { method: 'list' })]);
+	expect(own).toContain('- demo v1.0.0 [skills] by Ada Lovelace: Does demo.');
+	expect(agentZero).toContain('- demo v1.0.0 [skills] author=Ada Lovelace: Does demo.');
 });

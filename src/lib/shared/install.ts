@@ -134,7 +134,7 @@ export const installBody = z.record(z.string(), z.unknown()).transform((body, co
 /** `POST /api/skills/install/staged` with JSON. */
 export const stageRequest = z.strictObject({ source: installSource, apiKeyId: apiKeyId.optional() });
 
-/** `POST /api/skills/marketplace/install` (E7): by `sourceUrl` the whole folder, else the text alone. */
+/** `POST /api/skills/marketplace/install` (E7): the text alone where it is given, which asks nobody, else the whole folder at `sourceUrl`. */
 export const marketplaceInstall = z
 	.strictObject({
 		name: text(100),

@@ -5,6 +5,9 @@ export interface SkillDiagnostic {
 	severity: 'error' | 'warning';
 	field: string;
 	message: string;
+	/** The file that it is about, from the skill's folder; the SKILL.md without it. */
+	file?: string;
+	/** From 1. */
 	line?: number;
 	fix?: string;
 }

@@ -30,7 +30,15 @@ const sick: SkillDiagnosis = {
 			fixId: null,
 			diff: null
 		},
-		{ severity: 'warning', field: 'tools.json', message: `is ${TURNED}wrong`, fixId: null, diff: null }
+		{
+			severity: 'warning',
+			field: 'tools.json',
+			file: 'tools.json',
+			line: 7,
+			message: `is ${TURNED}wrong`,
+			fixId: null,
+			diff: null
+		}
 	],
 	fixed: { before: 'a', after: 'b', diff: diffOf('-all: old\n+all: new') }
 };
@@ -62,6 +70,7 @@ describe('F1: the Skill Doctor', () => {
 		const issues = screen.getByTestId('doctor-issue').elements();
 		expect(issues.map((issue) => issue.querySelector('button') !== null)).toEqual([true, true, false, false]);
 		expect(issues[2]?.textContent).toContain('By hand, perhaps: description: …');
+		expect(issues[3]?.textContent).toContain('demo/tools.json:7');
 		expect(issues[3]?.textContent).toContain('This has to be put right by hand.');
 		expect(issues[3]?.textContent).not.toContain(TURNED);
 	});

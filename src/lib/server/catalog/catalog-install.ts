@@ -16,17 +16,18 @@ export function choiceFor(apiKeyId: string): InstallConfirm {
 	return { apiKeyId, conflict: 'fail', enabled: false };
 }
 
-/** The whole folder where its address is known, else the text of the SKILL.md. */
+/** The text of the SKILL.md where that is given, which needs nobody; else the whole folder at its address. */
 export function marketplaceSource(asked: {
 	name: string;
 	sourceUrl?: string | undefined;
 	skillMdContent?: string | undefined;
 }): InstallSource | Fetch {
-	const { name, sourceUrl, skillMdContent = '' } = asked;
-	if (sourceUrl !== undefined) return { type: 'skillsmp', sourceUrl, name };
+	const { name, sourceUrl = '', skillMdContent } = asked;
+	if (skillMdContent === undefined) return { type: 'skillsmp', sourceUrl, name };
 	return async (into) => {
 		await into.add('SKILL.md', Buffer.from(skillMdContent));
-		const origin = { provider: 'skillsmp' as const, source: null, url: null, commit: null, path: '', revision: null };
+		const url = /^https?:\/\//.test(sourceUrl) ? sourceUrl : null;
+		const origin = { provider: 'skillsmp' as const, source: null, url, commit: null, path: '', revision: null };
 		return { folders: [''], originOf: () => origin, notes: ['Only the text of its SKILL.md was given.'] };
 	};
 }

@@ -95,6 +95,12 @@ describe('searchSkillsmp', () => {
 		expect(skillsmp.requests).toEqual([]);
 	});
 
+	it('E6: without a key an empty question finds nothing, which is no error', async () => {
+		key = null;
+		expect(await search('  ')).toEqual({ skills: [], total: 0, page: 1, limit: 20 });
+		expect(skillsmp.requests).toEqual([]);
+	});
+
 	it('E6: a key that is not accepted is told, not shown', async () => {
 		key = 'sk_live_skillsmp_wrong';
 		const error: unknown = await search('seo').catch((thrown: unknown) => thrown);

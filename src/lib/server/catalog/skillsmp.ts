@@ -19,7 +19,7 @@ export interface SkillsmpOptions {
 }
 
 export interface Skillsmp {
-	/** Without `q` the list with the most stars first. @throws AppError `invalid_input` without a key */
+	/** Without `q` the list with the most stars first, empty without a key. @throws AppError `invalid_input` for a question without a key */
 	search(query: { q: string; page: number; limit: number }, signal: AbortSignal): Promise<CatalogPage>;
 	/** @throws AppError */
 	fetch(source: SkillsmpSource, into: StagingFolder, signal: AbortSignal): Promise<FetchedSkills>;
@@ -63,6 +63,8 @@ export function createSkillsmp({ outbound, github, url, apiKey }: SkillsmpOption
 	return {
 		async search({ q, page, limit }, signal) {
 			const token = await apiKey();
+			// Nothing was asked for: without a key there is nothing to show, and nothing is wrong.
+			if (!token && q.trim() === '') return { skills: [], total: 0, page, limit };
 			if (!token) {
 				throw new AppError('invalid_input', 'SkillsMP needs an API key to be searched.', {
 					hint: 'Set it in the settings, or as SKILLSMP_API_KEY; skillsmp.com gives it out.'

@@ -87,6 +87,28 @@ describe('reading', () => {
 		expect(tools.map(({ name }) => name)).toEqual(['y']);
 		expect(issues).toMatchObject([{ field: 'tools.json[0.parameters]' }]);
 	});
+	test('D15: each fault names the file and the line that it stands on', () => {
+		const lineOf = (text: string) => parseManifest(text).issues.map(({ file, line }) => [file, line]);
+		expect(lineOf('[\n  {"name": "a",\n   "description": }\n]')).toEqual([['tools.json', 3]]);
+		expect(lineOf('[\n  {"name": "a",\n')).toEqual([['tools.json', 2]]);
+		expect(lineOf('{"name": "a"}')).toEqual([['tools.json', 1]]);
+		const text = [
+			'[',
+			'  { "name": "first", "description": "[{," },',
+			'',
+			'  {',
+			'    "description": "x", "parameters": { "name": { "type": "string" } },',
+			'    "name": "Second"',
+			'  }, 5,',
+			'  { "name": "third" }',
+			']'
+		].join('\n');
+		expect(lineOf(text)).toEqual([
+			['tools.json', 6],
+			['tools.json', 7],
+			['tools.json', 8]
+		]);
+	});
 	test('D17: of two tools of one name the first is used and the second reported', () => {
 		const { tools, issues } = parse(
 			entry('same', { script: 'one.js' }),

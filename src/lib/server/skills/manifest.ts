@@ -3,6 +3,9 @@ import { z } from 'zod';
 import { isBuiltInTool, type IsReserved } from './tool-names.ts';
 import type { SkillIssue, SkillTool } from './types.ts';
 
+/** The file, from the skill's folder. */
+export const TOOLS_FILE = 'tools.json';
+
 const MAX_TOOLS = 64;
 
 const parameter = z.looseObject({
@@ -23,18 +26,24 @@ const entry = z.looseObject({
 	parameters: z.record(z.string(), parameter).default({})
 });
 
-/** Reads the text of a tools.json (S4 §5). A tool whose name is reserved is kept, with a warning: it is called by its skill's name too. */
+/**
+ * Reads the text of a tools.json (S4 §5); `scriptFault` says what is wrong with the path of a script, if it can be told.
+ * A tool whose name is reserved is kept, with a warning: it is called by its skill's name too.
+ */
 export function parseManifest(
 	text: string,
-	isReserved: IsReserved = isBuiltInTool
+	isReserved: IsReserved = isBuiltInTool,
+	scriptFault: (script: string) => string | null = () => null
 ): { tools: SkillTool[]; issues: SkillIssue[] } {
+	const json = text.replace(/^\uFEFF/, '');
 	let entries: unknown;
 	try {
-		entries = JSON.parse(text.replace(/^\uFEFF/, ''));
+		entries = JSON.parse(json);
 	} catch (error) {
-		return { tools: [], issues: [bad('tools.json', `is not valid JSON: ${(error as Error).message}`)] };
+		const issue = bad('', `is not valid JSON: ${(error as Error).message}`);
+		return { tools: [], issues: [{ ...issue, line: faultyLine(json) }] };
 	}
-	if (!Array.isArray(entries)) return { tools: [], issues: [bad('tools.json', 'must be an array, even for one tool')] };
+	if (!Array.isArray(entries)) return { tools: [], issues: [bad('', 'must be an array, even for one tool')] };
 	const tools: SkillTool[] = [];
 	const issues: SkillIssue[] = [];
 	entries.slice(0, MAX_TOOLS).forEach((value: unknown, index) => {
@@ -42,27 +51,31 @@ export function parseManifest(
 		if (!parsed.success) {
 			const first = parsed.error.issues[0];
 			const path = [index, ...(first?.path ?? [])].join('.');
-			issues.push(bad(`tools.json[${path}]`, first?.message ?? 'is not a tool'));
+			issues.push(bad(`[${path}]`, first?.message ?? 'is not a tool'));
 		} else if (tools.some((tool) => tool.name === parsed.data.name)) {
-			issues.push(bad(`tools.json[${index}.name]`, `“${parsed.data.name}” stands twice; the first is used`));
+			issues.push(bad(`[${index}.name]`, `“${parsed.data.name}” stands twice; the first is used`));
 		} else {
 			try {
 				const tool = toTool(parsed.data);
 				toValidator(tool); // a schema that cannot be checked is better said once, here, than at every call
 				tools.push(tool);
+				const wrong = tool.script === undefined ? null : scriptFault(tool.script);
+				if (wrong !== null) issues.push(bad(`[${index}.script]`, wrong));
 				if (isReserved(tool.name)) {
 					const message = `“${tool.name}” is a built-in tool\u2019s name: this one is called with its skill\u2019s name in front. Rename it`;
-					issues.push(bad(`tools.json[${index}.name]`, message));
+					issues.push(bad(`[${index}.name]`, message));
 				}
 			} catch (error) {
-				issues.push(bad(`tools.json[${index}.parameters]`, `cannot be checked: ${(error as Error).message}`));
+				issues.push(bad(`[${index}.parameters]`, `cannot be checked: ${(error as Error).message}`));
 			}
 		}
 	});
 	if (entries.length > MAX_TOOLS) {
-		issues.push(bad(`tools.json[${MAX_TOOLS}]`, `only the first ${MAX_TOOLS} of ${entries.length} tools are used`));
+		issues.push(bad(`[${MAX_TOOLS}]`, `only the first ${MAX_TOOLS} of ${entries.length} tools are used`));
 	}
-	return { tools, issues };
+	if (issues.length === 0) return { tools, issues };
+	const lines = linesOfEntries(json);
+	return { tools, issues: issues.map((issue) => ({ ...issue, line: lineOfField(issue.field, lines) })) };
 }
 
 function toTool({ name, description, script, handler, parameters }: z.infer<typeof entry>): SkillTool {
@@ -114,6 +127,70 @@ function isObject(value: unknown): value is Record<string, unknown> {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function bad(field: string, message: string): SkillIssue {
-	return { field, message, severity: 'warning' };
+/** `place` is that in the list: `[2.name]`. */
+function bad(place: string, message: string): SkillIssue {
+	return { field: `${TOOLS_FILE}${place}`, message, severity: 'warning', file: TOOLS_FILE, line: 1 };
+}
+
+/** The first line that no JSON goes on with; the last where the text only ends too soon. */
+function faultyLine(text: string): number {
+	const lines = text.trimEnd().split('\n');
+	let [low, high] = [1, lines.length];
+	while (low < high) {
+		const middle = Math.floor((low + high) / 2);
+		if (isFaulty(`${lines.slice(0, middle).join('\n')}\n`)) high = middle;
+		else low = middle + 1;
+	}
+	return low;
+}
+
+function isFaulty(beginning: string): boolean {
+	try {
+		JSON.parse(beginning);
+		return false;
+	} catch (error) {
+		// What is missing at the end may stand on the next line.
+		const { message } = error as Error;
+		const place = /at position (\d+)/.exec(message)?.[1];
+		return message !== 'Unexpected end of JSON input' && Number(place ?? -1) !== beginning.length;
+	}
+}
+
+interface EntryLines {
+	line: number;
+	/** Of the keys at the top of the entry. */
+	keys: Map<string, number>;
+}
+
+/** On which line each entry of a JSON array begins, and each of its keys stands; `text` is valid JSON. */
+function linesOfEntries(text: string): EntryLines[] {
+	const entries: EntryLines[] = [];
+	let line = 1;
+	let depth = 0;
+	let isBetween = true;
+	for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"(?:\s*:)?|[[\]{},]|\n|[^\s"[\]{},]+/g)) {
+		if (token === '\n') {
+			line += 1;
+			continue;
+		}
+		if (depth === 1 && token === ',') isBetween = true;
+		else if (depth === 1 && isBetween && token !== ']') {
+			entries.push({ line, keys: new Map() });
+			isBetween = false;
+		}
+		if (depth === 2 && token.startsWith('"') && token.endsWith(':')) {
+			const key = JSON.parse(token.replace(/\s*:$/, '')) as string;
+			entries.at(-1)?.keys.set(key, line);
+		}
+		if (token === '[' || token === '{') depth += 1;
+		else if (token === ']' || token === '}') depth -= 1;
+		else line += token.split('\n').length - 1;
+	}
+	return entries;
+}
+
+function lineOfField(field: string, lines: readonly EntryLines[]): number {
+	const [, index = '', key = ''] = /\[(\d+)(?:\.([^.\]]*))?/.exec(field) ?? [];
+	const entry = lines[Number(index)];
+	return entry?.keys.get(key) ?? entry?.line ?? 1;
 }

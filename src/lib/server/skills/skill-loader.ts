@@ -3,13 +3,14 @@ import { hash } from 'node:crypto';
 import type { Dirent } from 'node:fs';
 import { basename, join } from 'node:path';
 import { readFacts } from './facts.ts';
+import { shown } from './fields.ts';
 import { apart, lean, leanRecord } from './lean.ts';
-import { parseManifest } from './manifest.ts';
+import { parseManifest, TOOLS_FILE } from './manifest.ts';
 import { parseSkill } from './parser.ts';
-import { listTree, scriptsOf } from './resources.ts';
+import { listTree, resolveScript, scriptsOf } from './resources.ts';
 import { readSafely, readSkillText } from './safe-read.ts';
 import type { IsReserved } from './tool-names.ts';
-import { SkillLoadError, type BrokenSkill, type Skill, type SkillIssue, type SkillRoot } from './types.ts';
+import { SkillError, SkillLoadError, type BrokenSkill, type Skill, type SkillIssue, type SkillRoot } from './types.ts';
 
 /** A folder of a skill as it was listed. */
 export interface SkillFolder {
@@ -53,7 +54,7 @@ export async function loadSkill(
 		const { files, truncated } = await listTree(dir, async (folder) => {
 			return folder === dir ? entries : reader.readFolder(folder);
 		});
-		const manifest = readManifest(dir, entries, reader, isReserved);
+		const manifest = await readManifest({ dir, entries, isReserved }, reader);
 		const { facts, issues: doubts } = readFacts(spec);
 		if (isReserved?.(spec.name)) {
 			const message = `“${spec.name}” is a built-in name: call this one ${source}/${spec.name}, or rename it`;
@@ -96,20 +97,38 @@ function optional<Key extends string>(texts: Record<Key, string | undefined>): P
 }
 
 /** A tools.json that cannot be read costs the skill its tools, never itself (D16). */
-function readManifest(
-	dir: string,
-	entries: readonly Dirent[],
-	reader: SkillReader,
-	isReserved?: IsReserved
-): ReturnType<typeof parseManifest> {
-	const file = entries.find(({ name }) => name === 'tools.json');
+async function readManifest(
+	{ dir, entries, isReserved }: Pick<SkillFolder, 'entries' | 'isReserved'> & { dir: string },
+	reader: SkillReader
+): Promise<ReturnType<typeof parseManifest>> {
+	const file = entries.find(({ name }) => name === TOOLS_FILE);
 	if (!file) return { tools: [], issues: [] };
 	const path = join(dir, file.name);
 	try {
 		reader.beforeFile(path, file.isSymbolicLink());
-		return parseManifest(readSafely(path, file.isSymbolicLink()).toString(), isReserved);
+		const text = readSafely(path, file.isSymbolicLink()).toString();
+		const manifest = parseManifest(text, isReserved);
+		const faults = new Map<string, string>();
+		for (const { script } of manifest.tools) {
+			if (script === undefined || faults.has(script)) continue;
+			const fault = await scriptFault(dir, script);
+			if (fault !== null) faults.set(script, fault);
+		}
+		return faults.size === 0 ? manifest : parseManifest(text, isReserved, (script) => faults.get(script) ?? null);
 	} catch (error) {
-		return { tools: [], issues: [{ field: file.name, severity: 'warning', message: (error as Error).message }] };
+		const { message } = error as Error;
+		return { tools: [], issues: [{ field: TOOLS_FILE, file: TOOLS_FILE, line: 1, severity: 'warning', message }] };
+	}
+}
+
+/** Found as a call of the tool would find it; what is wrong is better said here than at every call. */
+async function scriptFault(dir: string, script: string): Promise<string | null> {
+	try {
+		await resolveScript(dir, script);
+		return null;
+	} catch (error) {
+		const isMissing = error instanceof SkillError && error.type === 'ScriptNotFound';
+		return isMissing ? `there is no file “${shown(script)}” in the skill` : (error as Error).message;
 	}
 }
 

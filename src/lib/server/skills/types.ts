@@ -6,6 +6,8 @@ export interface SkillIssue {
 	message: string;
 	/** An `error` keeps the skill from the model; a `warning` does not. */
 	severity: 'error' | 'warning';
+	/** The file that it is about, from the skill's folder; the SKILL.md without it. */
+	file?: string;
 	/** Line of the file, from 1. */
 	line?: number;
 	/** What to write instead. */

@@ -1,5 +1,5 @@
 /** `doctor`: what is wrong with skills and what can be done about it as a diff; with `--fix`, doing it (FEATURES F1). */
-import { relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { lineDiff } from '../doctor/line-diff.ts';
 import { applyFixes, diagnose, type Diagnosis } from '../doctor.ts';
 import type { BrokenSkill, Skill } from '../types.ts';
@@ -54,9 +54,10 @@ async function treat(skill: Skill | BrokenSkill, fixes: boolean): Promise<Treate
 
 function linesOf({ path, issues, fixed, keptAs, failure }: Treated): string[] {
 	const place = relative(process.cwd(), path) || path;
-	const found = issues.map(({ severity, field, message, line, fixId }) => {
+	const found = issues.map(({ severity, field, message, file, line, fixId }) => {
 		const end = fixId === null ? '' : ` [can be fixed: ${fixId}]`;
-		return `${place}:${line ?? 1}: ${severity} ${field}: ${message}${end}`;
+		const where = file === undefined ? place : join(dirname(place), file);
+		return `${where}:${line ?? 1}: ${severity} ${field}: ${message}${end}`;
 	});
 	return [
 		...(keptAs ? [`${place}: fixed; the old text is in ${keptAs}`] : []),

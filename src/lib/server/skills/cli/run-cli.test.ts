@@ -62,6 +62,32 @@ test('E21: what the app loads with a warning and the standard forbids is an erro
 	expect((await runCli(['list', dir])).stdout).toContain('2 ready');
 });
 
+test('E21, D15: validate tells the faults of a tools.json by its own lines, and ends with 1', async () => {
+	await put('broken', good('broken'));
+	await writeFile(join(dir, 'broken/tools.json'), '[\n\t{ "name": "x", }\n]');
+	await put('lost', good('lost'));
+	const tools = [
+		{ name: 'gone', description: 'x', script: 'scripts/gone.mjs' },
+		{ name: 'out', description: 'x', script: '../broken/SKILL.md' },
+		{ name: 'there', description: 'x', script: 'run.mjs' }
+	];
+	await writeFile(join(dir, 'lost/tools.json'), JSON.stringify(tools, null, '\t'));
+	await writeFile(join(dir, 'lost/run.mjs'), '');
+	const { exitCode, stdout } = await runCli(['validate', dir]);
+	expect(exitCode).toBe(1);
+	const lines = stdout.trimEnd().split('\n');
+	expect(lines[0]).toMatch(/broken\/tools\.json:2: error tools\.json: is not valid JSON/);
+	expect(lines[1]).toMatch(
+		/lost\/tools\.json:5: error tools\.json\[0\.script\]: there is no file “scripts\/gone\.mjs” in the skill$/
+	);
+	expect(lines[2]).toMatch(
+		/lost\/tools\.json:10: error tools\.json\[1\.script\]: .*must be a path inside the skill’s folder/
+	);
+	expect(lines[3]).toBe('2 skills, 3 errors, 0 warnings');
+	expect((await runCli(['doctor', dir])).stdout).toContain('lost/tools.json:5: error tools.json[0.script]');
+	expect((await runCli(['list', dir])).stdout).toContain('2 ready');
+});
+
 test('E21: list, show and search', async () => {
 	await put('invoices', good('invoices', 'Reads invoices.'));
 	await put('weather', good('weather', 'Tells the weather.'));

@@ -1,5 +1,5 @@
 /** `validate`: every fault of a folder of skills by the strict rules, with file and line. */
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { strictIssues } from '../doctor/strict-issues.ts';
 import { readSkills, type Shown } from './read.ts';
 
@@ -8,8 +8,9 @@ export async function validate(dir: string): Promise<Shown & { hasErrors: boolea
 	const skills = await readSkills(dir);
 	const checked = skills.map((skill) => ({ skill, issues: strictIssues(skill) }));
 	const lines = checked.flatMap(({ skill, issues }) =>
-		issues.map(({ severity, field, message, line, fix }) => {
-			const place = `${relative(process.cwd(), skill.path) || skill.path}:${line ?? 1}`;
+		issues.map(({ severity, field, message, file, line, fix }) => {
+			const path = file === undefined ? skill.path : join(skill.dir, file);
+			const place = `${relative(process.cwd(), path) || path}:${line ?? 1}`;
 			return `${place}: ${severity} ${field}: ${message}${fix ? ` (write: ${fix})` : ''}`;
 		})
 	);

@@ -111,9 +111,10 @@ function render(result: OperationResult): string {
 	}
 }
 
-function lineOf({ name, version, source, tags, description }: Skill): string {
+function lineOf({ name, version, source, author, tags, description }: Skill): string {
 	const short = description.length > MAX_DESCRIPTION ? `${description.slice(0, MAX_DESCRIPTION - 1)}…` : description;
-	return `- ${name} v${version} [${source}]${tags.length > 0 ? ` tags=${tags.join(',')}` : ''}: ${short}`;
+	const by = author ? ` author=${author}` : '';
+	return `- ${name} v${version} [${source}]${by}${tags.length > 0 ? ` tags=${tags.join(',')}` : ''}: ${short}`;
 }
 
 function renderLoad(skill: Skill, offset: number): string {

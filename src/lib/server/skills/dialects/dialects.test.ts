@@ -61,7 +61,7 @@ describe('OpenRouter Skills (S0)', () => {
 		expect(result).toMatchObject({ success: true, stdout: 'a b|--x=1|\n', exitCode: 0 });
 	});
 	test('C4, C5, C6: list, search and read, with what they found', async () => {
-		expect(await call('list_skills')).toContain('- pdf-editing v1.2.0 [skills]: Edit PDF forms.');
+		expect(await call('list_skills')).toContain('- pdf-editing v1.2.0 [skills] by Ada: Edit PDF forms.');
 		expect(await call('search_skills', { query: 'pdf forms' })).toMatch(/^- pdf-editing .*\(score \d/);
 		expect(await call('search_skills', { query: 'xyzzy' })).toContain('No skill fits');
 		expect(await call('read_skill_file', { skill: 'pdf-editing' })).toContain('- references/forms.md');
@@ -171,10 +171,10 @@ describe('Agent Zero (S2)', () => {
 			expect(text.split('\n')).toContain(line);
 		}
 	});
-	test('C4: list has count, versions, sources, tags and a tip', async () => {
+	test('C4: list has count, versions, sources, authors, tags and a tip', async () => {
 		const text = await read('skills_tool', { method: 'list' });
 		expect(text).toMatch(
-			/^2 skills available:\n- count-words v1\.0\.0 \[skills\]: Count words\.\n- pdf-editing v1\.2\.0 \[skills\] tags=pdf,forms: Edit PDF forms\.\n\nTip:/
+			/^2 skills available:\n- count-words v1\.0\.0 \[skills\]: Count words\.\n- pdf-editing v1\.2\.0 \[skills\] author=Ada tags=pdf,forms: Edit PDF forms\.\n\nTip:/
 		);
 	});
 	test('C5: search has the points of the document: name 3, description 2, 1 for each tag', async () => {

@@ -163,8 +163,8 @@ function renderFailure({ type, message, hint }: SkillFailure): string {
 	return JSON.stringify({ ok: false, error: type, message, hint });
 }
 
-function lineOf({ name, version, source, description }: Skill): string {
-	return `- ${name} v${version} [${source}]: ${description}`;
+function lineOf({ name, version, source, author, description }: Skill): string {
+	return `- ${name} v${version} [${source}]${author ? ` by ${author}` : ''}: ${description}`;
 }
 
 function namesOf(skills: readonly Skill[]): string {
