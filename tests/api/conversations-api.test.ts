@@ -3,11 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { MANAGER } from '../../src/lib/server/access/caller.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import type { ConversationDetail, ConversationList, ConversationSummary } from '../../src/lib/shared/api.ts';
+import { emptyAnswer } from '../../src/lib/shared/message.ts';
+import type { StoredEvent } from '../../src/lib/server/store/run-events.ts';
 import * as chat from '../../src/routes/api/chat/+server.ts';
 import * as list from '../../src/routes/api/conversations/+server.ts';
 import * as one from '../../src/routes/api/conversations/[id]/+server.ts';
@@ -26,6 +28,7 @@ import * as restore from '../../src/routes/api/conversations/[id]/restore/+serve
 import * as upload from '../../src/routes/api/conversations/import/+server.ts';
 import * as run from '../../src/routes/api/runs/[id]/+server.ts';
 import * as runEvents from '../../src/routes/api/runs/[id]/events/+server.ts';
+import { eventually } from '../support/eventually.ts';
 
 let root: string;
 let app: App;
@@ -240,3 +243,46 @@ test('F14: while another program holds the database, lists are read; who writes 
 	other.close();
 	expect((await again).body.title).toBe('Waits');
 }, 30_000);
+
+test('F14: fifty pages that do not read are not read for: each holds a page of the log and no more', async () => {
+	const conversationId = 'unread';
+	const now = new Date().toISOString();
+	await app.store.runs.start({
+		run: { id: 'unread-run', model: 'm', bootId: 'before', task: 'unread' },
+		conversation: { id: conversationId, title: 'T' },
+		place: {
+			kind: 'question',
+			question: { ...emptyAnswer('unread-q', '', now), role: 'user', status: 'complete' },
+			answer: emptyAnswer('unread-a', 'unread-run', now)
+		},
+		now
+	});
+	const events = Array.from({ length: 1000 }, (_, index) => {
+		return { seq: index + 1, data: JSON.stringify({ type: 'TEXT_MESSAGE_CONTENT', delta: 'x'.repeat(20_000) }) };
+	});
+	await app.store.runs.finish('unread-run', { state: 'success', finishedAt: now, events });
+	const readEvents = vi.spyOn(app.store.runs, 'readEvents');
+	const open = () => {
+		const url = new URL('http://localhost/');
+		const event = { url, request: new Request(url), params: { id: 'unread-run' }, locals: { app, caller: MANAGER } };
+		return runEvents.GET(event as never) as Promise<Response>;
+	};
+	const readers = (await Promise.all(Array.from({ length: 50 }, open))).map(({ body }) => body?.getReader());
+	for (const reader of readers) await reader?.read();
+	await eventually(() =>
+		expect(readEvents.mock.settledResults.filter(({ type }) => type === 'fulfilled')).toHaveLength(50)
+	);
+	await new Promise((resolve) => setImmediate(resolve));
+	expect(readEvents).toHaveBeenCalledTimes(50);
+	const given = readEvents.mock.settledResults.flatMap(({ value }) => value as StoredEvent[]);
+	const bytes = given.reduce((sum, { data }) => sum + Buffer.byteLength(data), 0);
+	expect(bytes).toBeLessThanOrEqual(50 * 64 * 1024);
+	readEvents.mockRestore();
+
+	const [first, ...others] = readers;
+	for (const other of others) await other?.cancel();
+	let text = '';
+	for (let read = await first?.read(); read && !read.done; read = await first?.read())
+		text += Buffer.from(read.value).toString();
+	expect(text.match(/^id: \d+$/gm)).toEqual(events.map(({ seq }) => `id: ${seq}`));
+});

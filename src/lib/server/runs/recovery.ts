@@ -10,7 +10,7 @@ export const INTERRUPTED: RunEvent = {
 	message: 'The server was stopped while this answer was written. What was shown is kept.'
 };
 
-const PAGE = 1000;
+const PAGE = { limit: 1000, maxBytes: 1024 * 1024 };
 
 /** The stored message is as it was before the run: its events say what came since. */
 export async function endOrphan(store: Store, run: RunRecord): Promise<void> {
@@ -18,7 +18,7 @@ export async function endOrphan(store: Store, run: RunRecord): Promise<void> {
 	let message: Message | null = await store.messages.get(conversationId, messageId);
 	const before = message?.usage ?? null;
 	for (let after = 0; message && after < lastSeq;) {
-		const events = await store.runs.readEvents(id, { after, limit: PAGE });
+		const events = await store.runs.readEvents(id, { after, ...PAGE });
 		for (const { data } of events) message = foldEvent(message, JSON.parse(data) as RunEvent);
 		const last = events.at(-1);
 		if (!last) break;

@@ -9,7 +9,7 @@ import type { StoredEvent } from '../store/run-events.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { EventWriter } from './event-writer.ts';
-import { RunLog } from './run-log.ts';
+import { EVENT_PAGE, RunLog } from './run-log.ts';
 
 const NOW = '2026-01-01T12:00:00.000Z';
 const END: RunEvent = { type: 'RUN_FINISHED', threadId: 'c', runId: 'r', outcome: { type: 'success' } };
@@ -74,6 +74,26 @@ test('a reader that stopped reading for thousands of events misses none: the dat
 	);
 	expect(message.parts).toEqual([{ type: 'text', id: 'm', text: texts.join('') }]);
 	expect((await store.messages.list('c'))[1]).toEqual(message);
+});
+
+test('what a reader is given at once is bounded by its weight, from memory and from the database, and nothing is missing', async () => {
+	const log = await open();
+	const early = log.follow(0, new AbortController().signal);
+	const batches = [(await early.next()).value as StoredEvent[]];
+	for (let index = 0; index < 300; index += 1) await log.append(delta(`${index} ${'x'.repeat(10_000)}`));
+	await log.append(delta('y'.repeat(3 * EVENT_PAGE.maxBytes)));
+	await log.flush();
+	for (let index = 0; index < 20; index += 1) await log.append(delta(`${index} ${'z'.repeat(10_000)}`));
+	await log.end(END);
+	for await (const batch of early) batches.push(batch);
+	expect(batches.flat().map(({ seq }) => seq)).toEqual(Array.from({ length: 324 }, (_, index) => index + 1));
+	for (const batch of batches) {
+		const bytes = batch.reduce((sum, { data }) => sum + Buffer.byteLength(data), 0);
+		if (batch.length > 1) expect(bytes).toBeLessThanOrEqual(EVENT_PAGE.maxBytes);
+	}
+	for (const after of [0, 1, 150, 302, 303, 320]) {
+		expect(await readAll(log, after)).toEqual(batches.flat().slice(after));
+	}
 });
 
 test('who writes faster than the database takes it has to wait', async () => {

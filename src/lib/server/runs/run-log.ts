@@ -11,11 +11,12 @@ import type { RunFinish } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import type { EventWriter, UnsavedEvents } from './event-writer.ts';
 
-/** Events kept in memory for followers after they are stored. */
-const WINDOW = 256;
+/** Kept in memory for followers after it is stored: so many events, and so many characters of them. */
+const WINDOW = { events: 256, characters: 256 * 1024 };
 /** Events that may wait for the database before whoever writes them has to wait as well. */
 const MAX_BACKLOG = 2000;
-const PAGE = 500;
+/** What a follower is given at once: one that does not read holds no more than a page of it. */
+export const EVENT_PAGE = { limit: 500, maxBytes: 64 * 1024 };
 
 export interface RunLogOptions {
 	store: Store;
@@ -44,6 +45,7 @@ export class RunLog implements UnsavedEvents {
 	#lastSeq = 0;
 	#storedSeq = 0;
 	#window: StoredEvent[] = [];
+	#windowCharacters = 0;
 	#isEnded = false;
 	#lost: { error: unknown } | null = null;
 	/** Items of the answer on their way to the database, one after the other. */
@@ -136,14 +138,14 @@ export class RunLog implements UnsavedEvents {
 		while (!signal.aborted) {
 			const first = this.#window[0]?.seq ?? this.#lastSeq + 1;
 			if (cursor + 1 < first) {
-				const stored = await this.#store.runs.readEvents(this.runId, { after: cursor, limit: PAGE });
+				const stored = await this.#store.runs.readEvents(this.runId, { after: cursor, ...EVENT_PAGE });
 				const last = stored.at(-1);
 				if (!last) return;
 				yield stored;
 				cursor = last.seq;
 				continue;
 			}
-			const ready = this.#window.slice(Math.max(0, cursor + 1 - first));
+			const ready = this.#page(Math.max(0, cursor + 1 - first));
 			if (ready.length > 0) {
 				yield ready;
 				cursor = ready.at(-1)?.seq ?? cursor;
@@ -169,13 +171,31 @@ export class RunLog implements UnsavedEvents {
 	#push(event: RunEvent): void {
 		this.#lastSeq += 1;
 		this.#message = foldEvent(this.#message, event);
-		this.#window.push({ seq: this.#lastSeq, data: JSON.stringify(event) });
+		const data = JSON.stringify(event);
+		this.#window.push({ seq: this.#lastSeq, data });
+		this.#windowCharacters += data.length;
+	}
+
+	/** Events of the window from a place on, as many as may be given at once. */
+	#page(from: number): StoredEvent[] {
+		let characters = 0;
+		let to = from;
+		for (; to < this.#window.length && to - from < EVENT_PAGE.limit; to += 1) {
+			characters += this.#window[to]?.data.length ?? 0;
+			if (to > from && characters > EVENT_PAGE.maxBytes) break;
+		}
+		return this.#window.slice(from, to);
 	}
 
 	/** Only what is in the database may leave memory. */
 	#trim(): void {
-		const keepFrom = Math.min(this.#storedSeq, this.#lastSeq - WINDOW) + 1;
-		const drop = keepFrom - (this.#window[0]?.seq ?? keepFrom);
+		const isTooMuch = (left: number) => left > WINDOW.events || this.#windowCharacters > WINDOW.characters;
+		let drop = 0;
+		for (const { seq, data } of this.#window) {
+			if (seq > this.#storedSeq || !isTooMuch(this.#window.length - drop)) break;
+			this.#windowCharacters -= data.length;
+			drop += 1;
+		}
 		if (drop > 0) this.#window.splice(0, drop);
 	}
 

@@ -18,7 +18,7 @@ import { isRunning } from '../../../../tests/support/processes.ts';
 import { createRunRig, folded, type RigOptions, type RunRig } from '../../../../tests/support/run-rig.ts';
 import { AppError } from '../../shared/errors.ts';
 import { isTerminal, type RunEvent } from '../../shared/events.ts';
-import type { Message, ToolPart } from '../../shared/message.ts';
+import { emptyAnswer, type Message, type ToolPart } from '../../shared/message.ts';
 import type { Store } from '../store/store.ts';
 import { eventually } from '../../../../tests/support/eventually.ts';
 
@@ -30,6 +30,7 @@ async function start(script: Reply[], options: RigOptions = {}): Promise<RunRig>
 	return rig;
 }
 
+const NOW = '2026-01-01T12:00:00.000Z';
 const use = (script: string, ...args: string[]) => call('use_skill', { skill: 'demo', script, args });
 const textOf = (message: Message) => message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
 const toolsOf = (message: Message) => message.parts.filter((part): part is ToolPart => part.type === 'tool');
@@ -122,6 +123,33 @@ describe('a run', () => {
 		held.open();
 		expect((await whole).slice(seen)).toEqual(await rest);
 		expect(textOf(await rig.answer(runId))).toBe('first second');
+	});
+
+	test('a run that has ended is read again whole, page by page, from every page’s edge and from in between', async () => {
+		await start([text('short')]);
+		await rig.run('go');
+		const started = await rig.database.runs.start({
+			run: { id: 'long', model: 'm', bootId: 'before', task: 'long' },
+			conversation: { id: 'c', title: 'T' },
+			place: {
+				kind: 'question',
+				question: { ...emptyAnswer('long-q', '', NOW), role: 'user', status: 'complete' },
+				answer: emptyAnswer('long-a', 'long', NOW)
+			},
+			now: NOW
+		});
+		expect(started.outcome).toBe('started');
+		const stored = Array.from({ length: 1700 }, (_, index) => {
+			const filler = index % 400 === 0 ? 'x'.repeat(100_000) : 'x';
+			return { seq: index + 1, data: JSON.stringify({ type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta: filler }) };
+		});
+		await rig.database.runs.finish('long', { state: 'success', finishedAt: NOW, events: stored });
+		for (const after of [0, 1, 399, 400, 401, 499, 500, 501, 999, 1000, 1001, 1699, 1700]) {
+			const batches = await rig.runner.follow('long', after, new AbortController().signal);
+			const read = [];
+			for await (const batch of batches ?? []) read.push(...batch);
+			expect(read).toEqual(stored.slice(after));
+		}
 	});
 
 	test('the next turn knows the conversation: items verbatim, skills still loaded', async () => {

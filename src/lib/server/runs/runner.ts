@@ -13,7 +13,7 @@ import type { ModelChoice, RunPlace, RunStart, RunStartResult } from '../store/r
 import type { ConversationChanges } from './conversation-changes.ts';
 import { EventWriter } from './event-writer.ts';
 import { endOrphan, INTERRUPTED } from './recovery.ts';
-import { RunLog } from './run-log.ts';
+import { EVENT_PAGE, RunLog } from './run-log.ts';
 import { digestOfTask, type NewMessage, type RunRequest } from './run-request.ts';
 import { runTurn, type TurnParts } from './turn.ts';
 
@@ -262,7 +262,7 @@ export class Runner {
 	async *#replay(runId: string, after: number, signal: AbortSignal): AsyncGenerator<StoredEvent[]> {
 		let cursor = after;
 		while (!signal.aborted) {
-			const events = await this.#options.store.runs.readEvents(runId, { after: cursor, limit: 500 });
+			const events = await this.#options.store.runs.readEvents(runId, { after: cursor, ...EVENT_PAGE });
 			const last = events.at(-1);
 			if (!last) return;
 			yield events;

@@ -1,5 +1,5 @@
 /** The numbered events of a run: written in order, without gaps, only while the run is running. */
-import type { Kysely, Transaction } from 'kysely';
+import { sql, type Kysely, type Transaction } from 'kysely';
 import { z } from 'zod';
 import { sumUsage, type TokenUsage } from '../../shared/events.ts';
 import type { Message } from '../../shared/message.ts';
@@ -16,6 +16,16 @@ export interface StoredEvent {
 export interface FoldedMessage {
 	conversationId: string;
 	message: Message;
+}
+
+/** Which events of a run are read at once. */
+export interface EventRange {
+	/** The number of the last one that is known. */
+	after: number;
+	/** Events, at most. */
+	limit: number;
+	/** Bytes of their JSON, at most; but always one event. */
+	maxBytes?: number;
 }
 
 /** What ends a run. */
@@ -101,20 +111,26 @@ export function createRunEventWriter(db: Kysely<Database>): RunEventWriter {
 	};
 }
 
-/** Events after number `after`, in order, at most `limit`. */
-export function readRunEvents(
+/** Events of the range, in order. */
+export async function readRunEvents(
 	db: Kysely<Database>,
 	runId: string,
-	{ after, limit }: { after: number; limit: number }
+	{ after, limit, maxBytes = Infinity }: EventRange
 ): Promise<StoredEvent[]> {
-	return db
+	const events = db
 		.selectFrom('run_events')
-		.select(['seq', 'data'])
 		.where('run_id', '=', runId)
 		.where('seq', '>', after)
 		.orderBy('seq')
-		.limit(limit)
-		.execute();
+		.limit(limit);
+	if (maxBytes === Infinity) return events.select(['seq', 'data']).execute();
+	// Weighed before they are read: an event can be a few bytes or many thousands.
+	const weighed = await events.select(['seq', sql<number>`octet_length(data)`.as('bytes')]).execute();
+	let bytes = 0;
+	const heavy = weighed.findIndex((event) => (bytes += event.bytes) > maxBytes);
+	const count = heavy < 0 ? weighed.length : Math.max(1, heavy);
+	const last = weighed[count - 1];
+	return last ? events.select(['seq', 'data']).where('seq', '<=', last.seq).execute() : [];
 }
 
 /** Somebody who stopped the run has looked; of every other end nobody may know. */

@@ -24,6 +24,20 @@ export function testRuns(bench: () => Bench): void {
 			expect(await store.runs.readEvents('r1', { after: 0, limit: 100 })).toEqual(events(1, 12));
 			expect(await store.runs.readEvents('r1', { after: 2, limit: 4 })).toEqual(events(3, 4));
 			expect(await store.runs.readEvents('r1', { after: 12, limit: 4 })).toEqual([]);
+			// By weight, and always one.
+			const weight = (count: number) =>
+				Buffer.byteLength(
+					events(1, count)
+						.map(({ data }) => data)
+						.join('')
+				);
+			expect(await store.runs.readEvents('r1', { after: 0, limit: 100, maxBytes: weight(5) })).toEqual(events(1, 5));
+			expect(await store.runs.readEvents('r1', { after: 0, limit: 100, maxBytes: weight(5) - 1 })).toEqual(
+				events(1, 4)
+			);
+			expect(await store.runs.readEvents('r1', { after: 0, limit: 3, maxBytes: weight(5) })).toEqual(events(1, 3));
+			expect(await store.runs.readEvents('r1', { after: 5, limit: 100, maxBytes: 1 })).toEqual(events(6, 1));
+			expect(await store.runs.readEvents('r1', { after: 12, limit: 4, maxBytes: 1 })).toEqual([]);
 		});
 
 		test('a batch of 3,000 events is stored whole', async () => {

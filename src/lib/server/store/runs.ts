@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import type { TokenUsage } from '../../shared/events.ts';
 import { isDeleted } from './conversations.ts';
-import type { FoldedMessage, RunAdvance, StoredEvent } from './run-events.ts';
+import type { EventRange, FoldedMessage, RunAdvance, StoredEvent } from './run-events.ts';
 import { createRunEventWriter, readRunEvents } from './run-events.ts';
 import type { RunRecord } from './run-row.ts';
 import { findRun, RUN_COLUMNS } from './run-row.ts';
@@ -41,8 +41,8 @@ export interface Runs {
 	appendAll(advances: readonly RunAdvance[]): Promise<ReadonlySet<string>>;
 	/** Like `appendEvents`, and ends the run, with its message. True for the one call that did. */
 	finish(runId: string, finish: RunFinish): Promise<boolean>;
-	/** Events after number `after`, in order, at most `limit`. */
-	readEvents(runId: string, range: { after: number; limit: number }): Promise<StoredEvent[]>;
+	/** In order; none when there are no more. */
+	readEvents(runId: string, range: EventRange): Promise<StoredEvent[]>;
 	/** Runs that are `running` though another start of the server owned them: it died, or still lives elsewhere. */
 	listRunning(bootId: string): Promise<RunRecord[]>;
 }
