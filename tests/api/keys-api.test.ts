@@ -333,15 +333,15 @@ describe('F12: with ADMIN_TOKEN', () => {
 		expect(Date.parse((await lastUse()) ?? '')).toBeGreaterThan(0);
 	});
 
-	test('F12: wrong keys are counted: after ten the client waits, and is told how long', async () => {
+	test('F12: wrong keys are counted: after ten the client is told how long to wait, and a right one is let in all the same', async () => {
 		const from = '127.9.9.9';
 		for (let round = 0; round < 10; round++) {
 			expect((await send('GET', '/api/health', { bearer: `ors_wrong${round}`, from })).status).toBe(401);
 		}
-		const refused = await send('GET', '/api/health', { bearer: first.key, from });
+		const refused = await send('GET', '/api/health', { bearer: 'ors_wrong', from });
 		expect(refused.status).toBe(429);
 		expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-		expect((await send('GET', '/api/health', { bearer: first.key })).status).toBe(200);
+		expect((await send('GET', '/api/health', { bearer: first.key, from })).status).toBe(200);
 	});
 
 	async function executionsOf(bearer: string, query = ''): Promise<SkillExecutionList> {

@@ -1,4 +1,4 @@
-/** Counts wrong tokens, by client and in all; whoever has sent too many must wait, even with the right one. */
+/** Counts wrong tokens, by client and in all: whoever sends too many is told to wait. The right one is let in at any time. */
 
 export interface FailureLimit {
 	/** Whole seconds until the client may try again; 0 when it may now. */

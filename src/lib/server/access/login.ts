@@ -54,33 +54,31 @@ export function createLogin(options: LoginOptions): Login {
 			.update(session)
 			.digest('hex');
 
-	const refuseMany = (client: string): void => {
+	/** Of what was looked at and is wrong: a flood of it keeps nobody out who has the right one. */
+	const refuse = (client: string, message: string, hint: string): AppError => {
 		const wait = failures.waitSeconds(client);
-		if (wait === 0) return;
-		throw new AppError('rate_limited', `Too many wrong tokens. Try again in ${wait} s.`, {
-			details: { retryAfterSeconds: wait }
-		});
+		if (wait > 0) {
+			return new AppError('rate_limited', `Too many wrong tokens. Try again in ${wait} s.`, {
+				details: { retryAfterSeconds: wait }
+			});
+		}
+		failures.fail(client);
+		return new AppError('unauthorized', message, { hint });
 	};
 
 	const checkToken = (given: string, client: string): void => {
-		refuseMany(client);
 		if (adminToken === null || !isSameText(given, adminToken)) {
-			failures.fail(client);
-			throw new AppError('unauthorized', 'This is not the token of this server.', {
-				hint: 'It is the value of ADMIN_TOKEN that the server was started with.'
-			});
+			const hint = 'It is the value of ADMIN_TOKEN that the server was started with.';
+			throw refuse(client, 'This is not the token of this server.', hint);
 		}
 		failures.succeed(client);
 	};
 
 	const checkKey = async (given: string, client: string): Promise<Caller> => {
-		refuseMany(client);
 		const key = await keys.find(given);
 		if (!key) {
-			failures.fail(client);
-			throw new AppError('unauthorized', 'This API key is not known here, or was revoked.', {
-				hint: 'Make another on the page Connect.'
-			});
+			const message = 'This API key is not known here, or was revoked.';
+			throw refuse(client, message, 'Make another on the page Connect.');
 		}
 		return { apiKeyId: key.id, scopes: key.scopes };
 	};
