@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { loadConfig } from './config.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -54,6 +54,27 @@ describe('the settings', () => {
 		const { skillsDirs } = loadConfig({ SKILLS_DIRS: ['one', '', 'two'].join(delimiter) });
 		// What comes in through the app is looked for as well.
 		expect(skillsDirs).toEqual([resolve('one'), resolve('two'), resolve('data/skills')]);
+	});
+
+	test('A27: by default the folders of the project and of the user are looked at; by its place is trusted what is the project’s', () => {
+		vi.stubEnv('HOME', '/home/somebody');
+		const { skillsDirs, placesOfTrust, projectDir } = loadConfig({});
+		vi.unstubAllEnvs();
+		const project = ['skills', '.agents/skills', '.claude/skills', '.opencode/skills'].map((dir) => resolve(dir));
+		const user = ['.agents/skills', '.claude/skills', '.config/agents/skills'].map((dir) => `/home/somebody/${dir}`);
+		expect(skillsDirs).toEqual([...project, ...user, resolve('data/skills')]);
+		expect(placesOfTrust).toEqual(project);
+		expect(projectDir).toBe(process.cwd());
+	});
+
+	test('A27: in the user’s home their folders are no project’s; what SKILLS_DIRS names counts as named', () => {
+		vi.stubEnv('HOME', process.cwd());
+		const { skillsDirs, placesOfTrust } = loadConfig({});
+		const named = loadConfig({ SKILLS_DIRS: resolve('.claude/skills') });
+		vi.unstubAllEnvs();
+		expect(placesOfTrust).toEqual([resolve('skills'), resolve('.opencode/skills')]);
+		expect(new Set(skillsDirs).size).toBe(skillsDirs.length);
+		expect(named).toMatchObject({ placesOfTrust: [resolve('.claude/skills')], projectDir: null });
 	});
 
 	test('SKILLS_ENV offers what it names and is set, and nothing else', () => {

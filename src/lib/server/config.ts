@@ -172,6 +172,10 @@ export interface Config {
 	modelPorts: number[];
 	dataDir: string;
 	skillsDirs: string[];
+	/** Those whose skills are trusted by their place: named in SKILLS_DIRS, or of the project; never the user's own. */
+	placesOfTrust: string[];
+	/** What these must really lie in: the project; null where somebody has named them in SKILLS_DIRS. */
+	projectDir: string | null;
 	skillsTimeoutMs: number;
 	skillsMaxOutputBytes: number;
 	/** Variables offered to the skills that declare them. */
@@ -276,13 +280,7 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
 		isOffline: !values.OPENROUTER_API_KEY && given.OPENROUTER_BASE_URL === undefined,
 		modelPorts: values.MODEL_PORTS.filter((port) => port !== values.PORT),
 		dataDir,
-		skillsDirs: values.SKILLS_DIRS
-			? values.SKILLS_DIRS.split(delimiter)
-					.filter(Boolean)
-					.map((dir) => resolve(dir))
-					// What comes in through the app is a skill as well.
-					.concat(join(dataDir, 'skills'))
-			: defaultSkillsDirs(dataDir),
+		...foldersOf(values.SKILLS_DIRS, dataDir),
 		skillsTimeoutMs: values.SKILLS_TIMEOUT_MS,
 		skillsMaxOutputBytes: values.SKILLS_MAX_OUTPUT_BYTES,
 		skillsEnv: pickVariables(values.SKILLS_ENV, environment),
@@ -370,11 +368,27 @@ function executionOf(values: z.infer<typeof schema>): ExecutionConfig {
 	};
 }
 
-/** FEATURES A27: project, then user, then installed. */
-function defaultSkillsDirs(dataDir: string): string[] {
+/** FEATURES A27: project, then user, then installed; what comes in through the app is a skill as well. */
+function foldersOf(
+	named: string | undefined,
+	dataDir: string
+): Pick<Config, 'skillsDirs' | 'placesOfTrust' | 'projectDir'> {
+	const installed = join(dataDir, 'skills');
+	if (named) {
+		const dirs = named
+			.split(delimiter)
+			.filter(Boolean)
+			.map((dir) => resolve(dir));
+		return { skillsDirs: [...dirs, installed], placesOfTrust: dirs, projectDir: null };
+	}
 	const project = ['skills', '.agents/skills', '.claude/skills', '.opencode/skills'].map((dir) => resolve(dir));
 	const user = ['.agents/skills', '.claude/skills', '.config/agents/skills'].map((dir) => join(homedir(), dir));
-	return [...project, ...user, join(dataDir, 'skills')];
+	return {
+		skillsDirs: [...new Set([...project, ...user, installed])],
+		// Other programs put skills into the user's folders, also where the server was started in the user's home.
+		placesOfTrust: project.filter((dir) => !user.includes(dir)),
+		projectDir: resolve('.')
+	};
 }
 
 function pickVariables(names: string, environment: Record<string, string | undefined>): Record<string, string> {

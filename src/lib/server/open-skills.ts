@@ -83,11 +83,11 @@ export async function openSkills(
 	const network = createNetworkAccess({ grants: store.networkGrants, dataDir, isEnabled: execution.network });
 	const installedRoot = join(dataDir, 'skills');
 	const modes = await openSkillModes(store, { isInstalled: isInstalledSource });
-	const { trustsLocal } = execution;
-	const trust = createTrust({ store, roots: config.skillsDirs, installedRoot, trustsLocal });
+	const { placesOfTrust: roots, projectDir } = config;
+	const trust = createTrust({ store, roots, projectDir, installedRoot, trustsLocal: execution.trustsLocal });
 	// A name of its own, which no other folder's name takes: secrets and grants go by it.
-	const roots = config.skillsDirs.map((path) => (path === installedRoot ? installedSource(path) : path));
-	const skills = await createSkillsProvider([...roots, ...(await ownedRoots(dataDir))], {
+	const folders = config.skillsDirs.map((path) => (path === installedRoot ? installedSource(path) : path));
+	const skills = await createSkillsProvider([...folders, ...(await ownedRoots(dataDir))], {
 		handlers: await loadHandlers(execution.handlerModules),
 		timeout: config.skillsTimeoutMs,
 		maxOutput: config.skillsMaxOutputBytes,

@@ -121,6 +121,27 @@ describe('links', () => {
 		link('near', 'root/again');
 		expect((await scan('root')).found.map(({ dir }) => dir)).toEqual([at('root/again'), at('root/away')]);
 	});
+	test('A24: a folder that a link leads to, out of the root, says so in each scan; one within the root does not', async () => {
+		put({
+			'far/away/SKILL.md': text('away'),
+			'group/deep/SKILL.md': text('deep'),
+			'root/near/SKILL.md': text('near'),
+			'root/.hidden/inside/SKILL.md': text('inside')
+		});
+		link(at('far/away'), 'root/away');
+		link(at('group'), 'root/group');
+		link('.hidden/inside', 'root/inside');
+		link('root', 'linked-root');
+		for (const root of ['root', 'linked-root']) {
+			const scanner = createScanner([at(root)]);
+			for (let round = 0; round < 2; round += 1) {
+				const outside = (await scanner.scan()).filter(({ issues }) =>
+					issues.some(({ message }) => message.includes('leads out of its folder of skills'))
+				);
+				expect(outside.map(({ name }) => name).sort(), `${root} ${round}`).toEqual(['away', 'deep']);
+			}
+		}
+	});
 	test('A24: links that go round, to themselves or to nothing end', async () => {
 		put({ 'root/a/demo/SKILL.md': text('demo'), 'root/b/note.txt': '' });
 		link('..', 'root/a/up');

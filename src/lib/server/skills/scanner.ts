@@ -11,7 +11,7 @@ import {
 	type Subfolders,
 	type WalkRules
 } from './folder-walk.ts';
-import { compareNames } from './resources.ts';
+import { compareNames, isInside } from './resources.ts';
 import { brokenFolder, loadSkill } from './skill-loader.ts';
 import { createPace } from './slices.ts';
 import { labelRoots } from './sources.ts';
@@ -104,7 +104,10 @@ async function scanAll(
 	const skills: (Skill | BrokenSkill)[] = [];
 	for (const root of roots) {
 		const found: (Skill | BrokenSkill)[] = [];
+		let real: string | null = null;
 		const recall = (folder: Folder): Skill | Subfolders | undefined => {
+			// The first that is asked about is the root.
+			real ??= folder.real;
 			folder.isNew ||= pass.moved.has(folder.path);
 			const known = memory?.known.get(folder.path);
 			if (!memory || !known || folder.isNew || !isCurrent(known, pass)) return undefined;
@@ -116,7 +119,8 @@ async function scanAll(
 			const entries = await reading.readFolder(folder.path);
 			const file = isRoot ? undefined : skillFileOf(entries, RULES);
 			if (!file) return reading.keep(subfoldersOf(folder.path, entries, RULES), folder.path, memory);
-			const skill = await loadSkill({ path: folder.path, root, file, entries, isReserved }, reading);
+			const isOutside = !isInside(real ?? root.path, folder.real);
+			const skill = await loadSkill({ path: folder.path, root, file, entries, isOutside, isReserved }, reading);
 			// What is broken may be whole the next moment, and for reasons that no file's time tells of.
 			return skill.status === 'ready' ? reading.keep(skill, folder.path, memory) : skill;
 		};

@@ -19,6 +19,8 @@ export interface SkillFolder {
 	/** The entry of the SKILL.md. */
 	file: Dirent;
 	entries: Dirent[];
+	/** A link has led out of the folder of skills. */
+	isOutside?: boolean;
 	/** Names of tools that its own may not have; none without it. */
 	isReserved?: IsReserved | undefined;
 }
@@ -31,9 +33,17 @@ export interface SkillReader {
 	beforeFile(path: string, isLink: boolean): void;
 }
 
+/** Without where it leads: that is nobody's business but the operator's. */
+const OUTSIDE: SkillIssue = {
+	field: '_',
+	severity: 'warning',
+	message: 'is reached by a link that leads out of its folder of skills, so it is not trusted for lying there',
+	fix: 'look at what it contains and trust it, or copy it into the folder of skills'
+};
+
 /** Never throws: what is wrong is an issue. */
 export async function loadSkill(
-	{ path: dir, root: from, file, entries, isReserved }: SkillFolder,
+	{ path: dir, root: from, file, entries, isOutside = false, isReserved }: SkillFolder,
 	reader: SkillReader
 ): Promise<Skill | BrokenSkill> {
 	const { path: root, source, owner } = from;
@@ -49,6 +59,7 @@ export async function loadSkill(
 		if (file.name !== 'SKILL.md') {
 			issues.push({ field: '_', severity: 'warning', message: 'is named skill.md', fix: 'rename it to SKILL.md' });
 		}
+		if (isOutside) issues.push(OUTSIDE);
 		if (issues.some((issue) => issue.severity === 'error')) return broken(issues, firstParagraph(spec.body));
 		// The listing that showed the SKILL.md is not asked for again.
 		const { files, truncated } = await listTree(dir, async (folder) => {

@@ -10,9 +10,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
+import { marksOf } from './folder-marks.ts';
 import { createTrust, type Trust, type TrustSubject } from './trust.ts';
 
 const NOW = '2026-01-01T00:00:00.000Z';
@@ -31,8 +32,12 @@ afterEach(async () => {
 const installedRoot = () => join(folder, 'data/skills');
 const localRoot = () => join(folder, 'skills');
 
-function trustOf({ trustsLocal = true, roots = [localRoot(), installedRoot()] } = {}): Trust {
-	return createTrust({ store, roots, installedRoot: installedRoot(), trustsLocal });
+function trustOf({
+	trustsLocal = true,
+	roots = [localRoot(), installedRoot()],
+	projectDir = null as string | null
+} = {}): Trust {
+	return createTrust({ store, roots, projectDir, installedRoot: installedRoot(), trustsLocal });
 }
 function put(root: string, name: string, files: Record<string, string> = { 'SKILL.md': '# Demo' }): TrustSubject {
 	for (const [path, text] of Object.entries(files)) {
@@ -76,6 +81,40 @@ describe('F4: what is trusted by its place', () => {
 		];
 		expect(await trust.statesOf(found)).toEqual(found.map(() => 'untrusted'));
 		for (const each of found) expect(await trust.judge(each)).toMatchObject({ state: 'untrusted' });
+	});
+
+	test('nor is what a link leads to from there, however deep it lies; a link into such a folder is', async () => {
+		const outside = put(join(folder, 'elsewhere'), 'demo', { 'SKILL.md': '# Demo', 'x.sh': 'echo 1\n' });
+		const inside = put(localRoot(), 'own');
+		put(join(folder, 'more'), 'other');
+		symlinkSync(outside.dir, join(localRoot(), 'linked'));
+		symlinkSync(join(folder, 'elsewhere'), join(localRoot(), 'group'));
+		symlinkSync(inside.dir, join(localRoot(), 'again'));
+		symlinkSync(join(folder, 'more/other'), join(localRoot(), 'other'));
+		const subject = (path: string): TrustSubject => ({ ...inside, name: path, dir: join(localRoot(), path) });
+		const trust = trustOf({ roots: [localRoot(), join(folder, 'more'), installedRoot()] });
+		const found = ['linked', 'group/demo', 'again', 'other'].map(subject);
+		expect(await trust.statesOf(found)).toEqual(['untrusted', 'untrusted', 'trusted', 'trusted']);
+		const [linked] = found;
+		if (!linked) throw new Error('it is not there');
+		expect(await trust.judge(linked)).toMatchObject({ state: 'untrusted' });
+		expect(await trust.review(linked)).toMatchObject({ isTrustedByPlace: false });
+		await trustNow(trust, linked);
+		expect(await trust.judge(linked)).toMatchObject({ state: 'trusted' });
+		writeFileSync(join(outside.dir, 'x.sh'), 'echo 2\n');
+		expect(await trust.judge(linked)).toMatchObject({ state: 'changed' });
+	});
+
+	test('a folder of the project that is a link out of it is none of the project’s; one that somebody named is', async () => {
+		const skill = put(join(folder, 'elsewhere/skills'), 'demo');
+		mkdirSync(join(folder, 'project'));
+		const root = join(folder, 'project/skills');
+		symlinkSync(join(folder, 'elsewhere/skills'), root);
+		const linked = { ...skill, root, dir: join(root, 'demo') };
+		const own = put(join(folder, 'project/more'), 'own');
+		const trust = trustOf({ roots: [root, own.root], projectDir: join(folder, 'project') });
+		expect(await trust.statesOf([linked, own])).toEqual(['untrusted', 'trusted']);
+		expect(await trustOf({ roots: [root] }).judge(linked)).toMatchObject({ state: 'trusted' });
 	});
 
 	test('nor is what lies in a folder that nobody configured: a tool that a model defined, say', async () => {
@@ -171,6 +210,29 @@ describe('F4: trust by digest', () => {
 		const local = put(localRoot(), 'demo');
 		await trustNow(trust, installed);
 		expect(await trust.statesOf([installed, local])).toEqual(['trusted', 'untrusted']);
+	});
+
+	test('a list reads a file again that has changed since its folder was read', async () => {
+		const trust = trustOf();
+		const skill = put(installedRoot(), 'demo', { 'SKILL.md': '# Demo', 'x.sh': 'echo 1', 'bin/y.sh': 'echo 1' });
+		await trustNow(trust, skill);
+		const state = async () => (await trust.statesOf([skill]))[0];
+		// What was written this very moment is read each time; later its marks are enough.
+		vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000 });
+		try {
+			expect(await marksOf(skill.dir)).not.toBeNull();
+			expect([await state(), await state()]).toEqual(['trusted', 'trusted']);
+			for (const path of ['x.sh', 'bin/y.sh']) {
+				put(installedRoot(), 'demo', { [path]: 'echo 2' });
+				expect([await state(), await state()], path).toEqual(['changed', 'changed']);
+				put(installedRoot(), 'demo', { [path]: 'echo 1' });
+				expect([await state(), await state()], path).toEqual(['trusted', 'trusted']);
+			}
+			unlinkSync(join(skill.dir, 'bin/y.sh'));
+			expect(await state()).toBe('changed');
+		} finally {
+			vi.useRealTimers();
+		}
 	});
 
 	test('a list sees changes as well: of content, of a hidden file, of a link', async () => {

@@ -54,15 +54,19 @@ export type Review = Pick<SkillDetail, 'trust' | 'isTrustedByPlace' | 'digest' |
 
 export interface TrustOptions {
 	store: { trustedSkills: TrustedSkills };
-	/** The configured folders of skills. */
+	/** Folders whose skills are trusted by their place. */
 	roots: readonly string[];
+	/** These count where they really lie in this folder; wherever they lie without it. */
+	projectDir?: string | null;
 	/** Where skills lie that came in through the app; nothing in it is trusted by its place. */
 	installedRoot: string;
 	/** Are skills in the other configured folders trusted? */
 	trustsLocal: boolean;
 }
 
-export function createTrust({ store: { trustedSkills }, roots, installedRoot, trustsLocal }: TrustOptions): Trust {
+export function createTrust(options: TrustOptions): Trust {
+	const { store, roots, projectDir = null, installedRoot, trustsLocal } = options;
+	const { trustedSkills } = store;
 	const installed = resolve(installedRoot);
 	const local = new Set(roots.map((root) => resolve(root)).filter((root) => root !== installed));
 	const cache = new Map<string, { marks: string; digest: string }>();
@@ -70,10 +74,16 @@ export function createTrust({ store: { trustedSkills }, roots, installedRoot, tr
 	/** Which of them the operator put there, who could change this server as well; by real path, so that no link or overlap counts. */
 	const areTrustedByPlace = async (skills: readonly TrustSubject[]): Promise<boolean[]> => {
 		const isLocal = skills.map(({ root }) => trustsLocal && local.has(resolve(root)));
-		const place = isLocal.includes(true) ? await real(installed) : installed;
+		if (!isLocal.includes(true)) return isLocal;
+		const [notHere, project, ...found] = await Promise.all([installed, projectDir ?? '', ...local].map(real));
+		const places = found.filter((place) => projectDir === null || isInside(project ?? '', place));
 		// At once: on a busy server each wait for the disk is a wait for everybody's turn.
 		return Promise.all(
-			skills.map(async ({ dir }, index) => isLocal[index] === true && !isInside(place, await real(dir)))
+			skills.map(async ({ dir }, index) => {
+				if (isLocal[index] !== true) return false;
+				const path = await real(dir);
+				return !isInside(notHere ?? installed, path) && places.some((place) => isInside(place, path));
+			})
 		);
 	};
 	const isTrustedByPlace = async (skill: TrustSubject): Promise<boolean> =>
