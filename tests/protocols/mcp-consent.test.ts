@@ -144,14 +144,14 @@ describe.each([
 		const call = { skill: 'count-words', script: 'scripts/count.mjs', args };
 		await client.callTool({ name: 'use_skill', arguments: call });
 		await client.callTool({ name: 'use_skill', arguments: { ...call, args: [] } });
-		expect(asked[0]).toContain('It is given:\none\ntwo\\u{a}\\u{a}Allow it this once?\n\n');
+		expect(asked[0]).toContain('It is given:\none\ntwo⟨U+000A⟩⟨U+000A⟩Allow it this once?\n\n');
 		expect(asked[1]).toContain('It is given no arguments.');
 	});
 
 	test('C16: what turns the order of characters is seen in the question', async () => {
 		const { client, asked } = await clientWith({ action: 'decline' }, modern);
 		await client.callTool({ name: 'count_words', arguments: { text: 'rm \u202Etxt.\u2066 a' } });
-		expect(asked[0]).toContain('rm \\u{202e}txt.\\u{2066} a');
+		expect(asked[0]).toContain('rm ⟨U+202E⟩txt.⟨U+2066⟩ a');
 	});
 
 	test('C16: who can only be sent to a page is not asked: the call is refused with where to allow it', async () => {

@@ -17,6 +17,8 @@ const STRINGS = 'lib/strings/';
 const LOG = 'lib/server/log.ts';
 const SAFE_PATH = 'lib/server/safe-path.ts';
 const READ_TEXT = 'lib/server/read-text.ts';
+/** Pure: the one table of characters that are not seen. */
+const CHARACTERS = 'lib/shared/characters.ts';
 /** The interface alone. */
 const SANDBOX = 'lib/server/sandbox/sandbox.ts';
 /** Pure: what an execution says leaves it in more places than its streams. */
@@ -26,7 +28,7 @@ const REDACT = 'lib/server/sandbox/redact.ts';
 const LAYERS: Layer[] = [
 	{ path: SHARED, imports: [], packages: ['zod', '@ag-ui/core'] },
 
-	{ path: 'lib/server/skills/', imports: [SANDBOX, REDACT] },
+	{ path: 'lib/server/skills/', imports: [SANDBOX, REDACT, CHARACTERS] },
 	{ path: 'lib/server/sandbox/', imports: [] },
 	{ path: 'lib/server/network/', imports: [SHARED, 'lib/server/skills/', 'lib/server/store/'] },
 	{ path: 'lib/server/secrets/', imports: [SHARED, SANDBOX, 'lib/server/skills/', 'lib/server/store/'] },

@@ -1,6 +1,6 @@
 /** What a terminal would show of a script's output, piece by piece as it comes: colours, carriage returns, erased lines. Pure but for its own screen. */
 import { applySgr, PLAIN, type AnsiStyle } from './ansi-style.ts';
-import { markOf } from './hidden-characters.ts';
+import { HIDDEN_CLASS, markHiddenInText, markOf } from '../shared/characters.ts';
 
 export type Stream = 'stdout' | 'stderr';
 
@@ -25,6 +25,8 @@ const BLOCK_LENGTH = 8_000;
 /** As many characters of a line can be written over, as on a screen that is so wide; what is before them stays. */
 const COLUMNS = 1_000;
 const MAX_PARAMETERS = 64;
+/** An emoji with its colour and its variant, in UTF-16 units. */
+const BEFORE = 8;
 
 type State = 'text' | 'escape' | 'intermediate' | 'csi' | 'string' | 'string-escape';
 
@@ -35,6 +37,8 @@ interface Reader {
 	style: AnsiStyle;
 	/** First half of a character beyond U+FFFF. */
 	half: string;
+	/** The last few that were written: what joins an emoji is seen, and hidden elsewhere. */
+	before: string;
 }
 
 /** A piece of the line that is being written. */
@@ -44,10 +48,7 @@ interface Cell extends Run {
 }
 
 /** Whatever is simply written, one column each. */
-const WRITTEN =
-	/[\t\x20-\x7e\u00a0-\u00ac\u00ae-\u061b\u061d-\u180d\u180f-\u200a\u2010-\u2027\u202f-\u205f\u2070-\ud7ff\ue000-\ufefe\uff00-\ufff8\ufffc-\uffff]+/y;
-const SHOWN_AS_MARK =
-	/[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/u;
+const WRITTEN = new RegExp(`[^${HIDDEN_CLASS}\\n\\ud800-\\udfff\\u{10000}-\\u{10ffff}]+`, 'yu');
 
 export class AnsiScreen {
 	#blocks: Block[] = [];
@@ -70,6 +71,7 @@ export class AnsiScreen {
 				const [written] = WRITTEN.exec(text) ?? [];
 				if (written !== undefined) {
 					this.#put({ text: written, stream, style: reader.style });
+					reader.before = written.slice(-BEFORE);
 					index += written.length;
 					continue;
 				}
@@ -104,17 +106,18 @@ export class AnsiScreen {
 		if (reader.half !== '') {
 			const whole = code >= 0xdc00 && code <= 0xdfff ? reader.half + character : null;
 			reader.half = '';
-			this.#putOne(stream, reader.style, whole ?? '\ufffd');
+			this.#putOne(stream, reader, whole ?? '\ufffd');
 			if (whole !== null) return;
 			// What follows a half that stands alone is read for itself; it may be plain.
 		}
 		if (code >= 0xd800 && code <= 0xdbff) reader.half = character;
-		else if (code >= 0xdc00 && code <= 0xdfff) this.#putOne(stream, reader.style, '\ufffd');
+		else if (code >= 0xdc00 && code <= 0xdfff) this.#putOne(stream, reader, '\ufffd');
 		else if (code < 0x20 || (code >= 0x7f && code < 0xa0)) this.#control(stream, reader, character);
-		else this.#putOne(stream, reader.style, character);
+		else this.#putOne(stream, reader, character);
 	}
 
 	#control(stream: Stream, reader: Reader, character: string): void {
+		reader.before = '';
 		switch (character) {
 			case '\n':
 				this.#endLine(stream, reader.style);
@@ -222,9 +225,11 @@ export class AnsiScreen {
 		}
 	}
 
-	#putOne(stream: Stream, style: AnsiStyle, character: string): void {
-		const text = SHOWN_AS_MARK.test(character) ? markOf(character) : character;
-		this.#putCell({ text, stream, style, columns: 1 });
+	#putOne(stream: Stream, reader: Reader, character: string): void {
+		const isSeen = markHiddenInText(reader.before + character).endsWith(character);
+		const text = isSeen ? character : markOf(character);
+		reader.before = (reader.before + character).slice(-BEFORE);
+		this.#putCell({ text, stream, style: reader.style, columns: 1 });
 	}
 
 	#putCell(cell: Cell): void {
@@ -299,5 +304,5 @@ function isSameStyle(one: AnsiStyle, other: AnsiStyle): boolean {
 }
 
 function newReader(): Reader {
-	return { state: 'text', parameters: '', style: PLAIN, half: '' };
+	return { state: 'text', parameters: '', style: PLAIN, half: '', before: '' };
 }

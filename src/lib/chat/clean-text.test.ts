@@ -6,11 +6,11 @@ test.each([
 	['a title (OSC)', '\u001b]0;owned\u0007text', 'text'],
 	['a link (OSC 8)', '\u001b]8;;http://evil\u001b\\here\u001b]8;;\u001b\\', 'here'],
 	['an unfinished sequence', 'a\u001b]0;never ends\nnext', 'a\nnext'],
-	['C1 controls', 'a\u009b31mb\u0085c', 'abc'],
-	['bidi overrides', 'safe\u202egpj.exe', 'safegpj.exe'],
-	['tag characters', 'a\u{e0061}b', 'ab'],
-	['backspaces', 'a\u0008b', 'ab']
-])('%s are taken out', (_name, text, clean) => {
+	['C1 controls', 'a\u009b31mb\u0085c', 'ab⟨U+0085⟩c'],
+	['bidi overrides', 'safe\u202egpj.exe', 'safe⟨U+202E⟩gpj.exe'],
+	['tag characters', 'a\u{e0061}b', 'a⟨U+E0061⟩b'],
+	['backspaces', 'a\u0008b', 'a⟨U+0008⟩b']
+])('of a terminal is obeyed or shown nothing, and what is not seen is marked: %s', (_name, text, clean) => {
 	expect(cleanText(text)).toBe(clean);
 });
 

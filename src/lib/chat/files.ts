@@ -1,4 +1,5 @@
 /** Names and addresses of workspace files. */
+import { plainLine } from '../shared/characters.ts';
 
 /** How a file is shown; `page` is HTML. */
 export type FileKind = 'image' | 'table' | 'markdown' | 'json' | 'page' | 'text' | 'other';
@@ -39,9 +40,8 @@ export function viewUrl(url: string): string {
 
 /** A name that fits into one path segment on every system, as close to `name` as can be. */
 export function safeName(name: string): string {
-	const cleaned = name
+	const cleaned = plainLine(name.toWellFormed())
 		.normalize('NFC')
-		.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '')
 		.replace(/[/\\:*?"<>|]/g, '_')
 		.replace(/^[.\s]+|[.\s]+$/g, '');
 	if (cleaned === '') return 'file';

@@ -1,6 +1,7 @@
 /** What an address says of a new conversation: `?skill=` pins a skill, `?q=` is the beginning of the message. Nothing is sent. */
 import { chatText as text } from '../strings/chat.ts';
 import type { ChatApp } from './app.svelte.ts';
+import { withoutHidden } from '../shared/characters.ts';
 import { cleanText } from './clean-text.ts';
 import type { ChatSession } from './session.svelte.ts';
 
@@ -13,7 +14,7 @@ export async function startWith(
 	session: ChatSession,
 	params: URLSearchParams
 ): Promise<void> {
-	const words = cleanText(params.get('q') ?? '').slice(0, MAX_TEXT);
+	const words = withoutHidden(params.get('q') ?? '').slice(0, MAX_TEXT);
 	// What is there already was written by somebody.
 	if (words !== '' && !session.draft.text.includes(words)) {
 		session.draft.text = [session.draft.text, words].filter(Boolean).join('\n\n');

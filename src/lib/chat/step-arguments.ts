@@ -1,5 +1,5 @@
 /** A call's arguments as lines of name and value, also while their JSON is still arriving. Pure but for where it reads on. */
-import { markHidden, markHiddenInText } from './hidden-characters.ts';
+import { markHidden, markHiddenInText } from '../shared/characters.ts';
 
 export interface ArgumentLine {
 	name: string;

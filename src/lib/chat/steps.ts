@@ -4,7 +4,7 @@ import { mcpServerOf, mcpToolOf } from '../shared/mcp-servers.ts';
 import type { Execution, ToolPart, ToolStatus } from '../shared/message.ts';
 import { stepsText as text, type Tense } from '../strings/steps.ts';
 import { cleanText } from './clean-text.ts';
-import { markHidden } from './hidden-characters.ts';
+import { markHidden } from '../shared/characters.ts';
 import { PartialArguments, parseObject, printWord } from './step-arguments.ts';
 
 export interface StepFacts {

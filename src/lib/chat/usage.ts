@@ -5,7 +5,7 @@ import { BUILT_IN_MODEL } from '../shared/model-values.ts';
 import { contextText as text, usageText } from '../strings/messages.ts';
 import { modelsText } from '../strings/models.ts';
 import { formatCost, formatCount, formatDuration } from './format.ts';
-import { markHidden } from './hidden-characters.ts';
+import { markHidden } from '../shared/characters.ts';
 
 const PARTS = ['messages', 'skills', 'results', 'catalog', 'tools', 'system'] as const;
 

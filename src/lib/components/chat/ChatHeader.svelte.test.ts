@@ -69,7 +69,7 @@ describe('the title', () => {
 		]
 	])('is edited in its place after %s', async (_name, begin) => {
 		const screen = await setup();
-		await expect.element(screen.getByTestId('chat-title')).toHaveTextContent('Plans');
+		await expect.element(screen.getByTestId('chat-title')).toHaveTextContent('Plans⟨U+202E⟩');
 		await begin(screen);
 		await screen.getByTestId('rename-input').fill('Better plans');
 		await userEvent.keyboard('{Enter}');
@@ -85,7 +85,7 @@ describe('the title', () => {
 		await userEvent.keyboard('{Enter}');
 		await expect.element(screen.getByRole('alert')).toHaveTextContent('Not now.');
 		await userEvent.keyboard('{Escape}');
-		await expect.element(screen.getByTestId('chat-title')).toHaveTextContent('Plans');
+		await expect.element(screen.getByTestId('chat-title')).toHaveTextContent('Plans⟨U+202E⟩');
 	});
 });
 

@@ -23,7 +23,7 @@ describe('E13: an execution', () => {
 		await expect.element(screen.getByTestId('execution-output')).not.toBeVisible();
 		await row.getByText('Success', { exact: true }).click();
 		// As text, without what would turn it round.
-		await expect.element(screen.getByTestId('execution-output')).toHaveTextContent('<b>said</b> it');
+		await expect.element(screen.getByTestId('execution-output')).toHaveTextContent('<b>said</b>⟨U+202E⟩ it');
 		await expect.element(row.getByText('scripts/say.sh "two words" 7')).toBeVisible();
 		const facts = row.element().querySelector('dl')?.textContent.replace(/\s+/g, ' ');
 		for (const fact of [

@@ -49,7 +49,7 @@ describe('E20: what was fetched, before it is installed', () => {
 		);
 		const skill = screen.getByTestId('staged-skill');
 		await expect.element(skill).toMatchTextContent(/From GitHub.*commit abcdef012345/s);
-		await expect.element(screen.getByTestId('staged-note')).toHaveTextContent('A link was left out: ab');
+		await expect.element(screen.getByTestId('staged-note')).toHaveTextContent('A link was left out: a⟨U+202E⟩b');
 		await expect.element(skill.getByTestId('audit')).toHaveTextContent('Socket: low');
 		await expect.element(skill.getByTestId('finding')).toMatchTextContent(/Runs what it downloads/);
 		await expect.element(skill.getByText('Dangerous places: 1.')).toBeVisible();

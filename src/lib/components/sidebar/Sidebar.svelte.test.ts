@@ -78,7 +78,7 @@ describe('F14: the list of conversations', () => {
 			.map((link) => link.textContent.trim());
 		expect(text[1]).toMatch(/\(answering\)$/);
 		// The open one is seen, so it is not unread.
-		expect(text[2]).toMatch(/^safegpj\s+Draft\s+\(new answer\)$/);
+		expect(text[2]).toMatch(/^safe⟨U\+202E⟩gpj\s+Draft\s+\(new answer\)$/);
 		expect(text[3]).toBe('Title of c');
 		await expect.element(screen.getByRole('link', { name: 'Title of c' })).toHaveAttribute('aria-current', 'page');
 		await expect.element(screen.getByTestId('waiting-mark')).toHaveTextContent('(waits for your approval)');

@@ -39,7 +39,7 @@ describe('F6: the cases of a skill', () => {
 		await expect.element(rows.nth(0).getByTestId('case-result')).toHaveTextContent('Failed');
 		await expect.element(rows.nth(0).getByTestId('case-failure')).toHaveTextContent('It did not print “said”.');
 		await expect.element(rows.nth(1).getByTestId('case-result')).toHaveTextContent('Never run');
-		await expect.element(rows.nth(1).getByRole('heading')).toHaveTextContent('Evil');
+		await expect.element(rows.nth(1).getByRole('heading')).toHaveTextContent('Ev⟨U+202E⟩il');
 		await expect.element(screen.getByTestId('cases-status')).toMatchTextContent('0 of 2 passed when last run.');
 	});
 

@@ -81,7 +81,7 @@ describe('F16: the evals of a skill', () => {
 		await expect.element(answers.nth(0)).toMatchTextContent(/900 tokens, loaded demo/);
 		await expect.element(answers.nth(1).getByLabelText('Not met')).toBeInTheDocument();
 		await answers.nth(1).getByText('What it said').click();
-		await expect.element(answers.nth(1).getByText('Three', { exact: true })).toBeVisible();
+		await expect.element(answers.nth(1).getByText('⟨U+202E⟩Three', { exact: true })).toBeVisible();
 		await expect.element(answers.nth(2).getByLabelText('For you to judge')).toBeInTheDocument();
 	});
 

@@ -59,7 +59,7 @@ describe('F4: the page of a skill', () => {
 		await screen.getByTestId('tab-files').click();
 		await screen.getByRole('button', { name: /x\.sh/ }).click();
 		// As text, without what would turn it round.
-		await expect.element(screen.getByTestId('file-text')).toHaveTextContent('<b>echo</b> hi');
+		await expect.element(screen.getByTestId('file-text')).toHaveTextContent('<b>echo</b> ⟨U+202E⟩hi');
 		await screen.getByRole('button', { name: /logo\.png/ }).click();
 		await expect.element(screen.getByText(/no text, or too long to be shown/)).toBeVisible();
 	});

@@ -128,6 +128,6 @@ test('a question that was answered before the page was opened is only told', asy
 test('the command of a built-in skill is shown as it would be typed', async () => {
 	const builtin = { skill: 'execute_command', script: 'execute_command', args: ['{"command":"rm -rf build\u202e"}'] };
 	const screen = await render(ApprovalCard, { approval: { ...approval, ...builtin }, isOpen: true });
-	await expect.element(screen.getByTestId('approval-command')).toHaveTextContent('$ rm -rf build');
+	await expect.element(screen.getByTestId('approval-command')).toHaveTextContent('$ rm -rf build⟨U+202E⟩');
 	await expect.element(screen.getByTestId('approval-script')).not.toBeInTheDocument();
 });

@@ -1,4 +1,5 @@
 /** Who searches the web for `web_search`; a server that answers as SearXNG does is one (FEATURES D29). */
+import { plainLine } from '../../shared/characters.ts';
 import { z } from 'zod';
 import type { SafeFetch } from '../network/safe-fetch.ts';
 import { asOutcome } from './http-request.ts';
@@ -60,11 +61,7 @@ export function createSearxngProvider(url: string, fetch: SafeFetch): SearchProv
 
 /** One line without what cannot be seen, and no longer than a result needs. */
 function plain(text: string): string {
-	return text
-		.replace(/\p{Default_Ignorable_Code_Point}/gu, '')
-		.replace(/[\p{Cc}\s]+/gu, ' ')
-		.trim()
-		.slice(0, 1000);
+	return plainLine(text).slice(0, 1000);
 }
 
 function parseJson(text: string): unknown {

@@ -96,7 +96,7 @@ describe('SECURITY Archives: no two names that some file system takes for one', 
 });
 
 test('SECURITY Archives: a refused name is shown with escapes, and cut', () => {
-	expect(quoteEntry('a\u001b[31m\u202e')).toBe('“a\\u{1b}[31m\\u{202e}”');
+	expect(quoteEntry('a\u001b[31m\u202e')).toBe('“a⟨U+001B⟩[31m⟨U+202E⟩”');
 	expect(quoteEntry('x'.repeat(5000)).length).toBeLessThan(110);
 });
 

@@ -1,4 +1,5 @@
 /** The one check of names for every source of skills: what is refused on some system is refused on each (SECURITY, archives; FEATURES E20). */
+import { markHidden } from '../../shared/characters.ts';
 import { AppError } from '../../shared/errors.ts';
 
 const MAX_PATH_CHARS = 1024;
@@ -6,9 +7,6 @@ const MAX_LEVELS = 12;
 /** What Linux, macOS and Windows allow at least. */
 const MAX_SEGMENT_BYTES = 255;
 const SHOWN_CHARS = 100;
-/** Control characters, format characters (bidi, zero-width, tags), halves of surrogate pairs, line separators. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
-const ALL_INVISIBLE = new RegExp(INVISIBLE, 'gu');
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|com\d|lpt\d) *(\.|$)/i;
 const WINDOWS_CHARACTER = /[<>:"|?*]/;
 /** What operating systems and version control leave beside the files of a skill. */
@@ -73,11 +71,10 @@ export function isLeftOut(path: string): boolean {
 	return path.split('/').some((segment) => LEFT_OUT.has(segment.toLowerCase()));
 }
 
-/** A name as people may read it: in quotes, cut, with escapes for what cannot be seen. */
+/** A name as people may read it: in quotes, cut, with marks for what cannot be seen. */
 export function quoteEntry(path: string): string {
 	const shown = path.length > SHOWN_CHARS ? `${path.slice(0, SHOWN_CHARS)}…` : path;
-	const escaped = shown.replace(ALL_INVISIBLE, (found) => `\\u{${(found.codePointAt(0) ?? 0).toString(16)}}`);
-	return `“${escaped}”`;
+	return `“${markHidden(shown.toWellFormed())}”`;
 }
 
 /** `problem` goes on after “is refused: ”. */
@@ -100,7 +97,7 @@ function problemOfSegment(segment: string): string | null {
 	const plain = segment.normalize('NFKC');
 	if (segment === '') return 'its path has an empty part';
 	if (plain.split(/[/\\]/).some((part) => part === '.' || part === '..')) return 'its path leads out of the folder';
-	if (INVISIBLE.test(segment)) return 'its name has control or invisible characters';
+	if (markHidden(segment) !== segment || !segment.isWellFormed()) return 'its name has control or invisible characters';
 	if (WINDOWS_CHARACTER.test(segment)) return 'its name has one of < > : " | ? *, which Windows does not allow';
 	if (/[. ]$/.test(segment)) return 'a name ends in a dot or a space, which Windows does not allow';
 	if (WINDOWS_DEVICE.test(plain)) return 'its name is that of a device on Windows';

@@ -120,7 +120,7 @@ describe('E27: an index of version 0.2.0', () => {
 		['an unknown type', entryOf({ type: 'folder' }), 'type is missing or wrong'],
 		['a name that leads elsewhere', entryOf({ name: '../../evil' }), '“../../evil” is no name of a skill'],
 		['a name that is absolute', entryOf({ name: '/etc' }), '“/etc” is no name of a skill'],
-		['a name with invisible characters', entryOf({ name: 'a\u202e' }), '“a\\u{202e}” is no name of a skill'],
+		['a name with invisible characters', entryOf({ name: 'a\u202e' }), '“a⟨U+202E⟩” is no name of a skill'],
 		['a name too long', entryOf({ name: 'a'.repeat(65) }), 'is no name of a skill'],
 		['an address that is none', entryOf({ url: 'file:///etc/passwd' }), 'is no address of a file'],
 		['nothing', null, 'is missing or wrong']

@@ -1,19 +1,17 @@
 /** Makes text of a foreign program fit to be shown and sent on: no controls, no bidi, no tags, no more than there is room for. */
+import { withoutHidden } from '../../shared/characters.ts';
 
-const ODD = /[\p{Cc}\p{Cs}\p{Bidi_Control}\ufeff\u{E0000}-\u{E007F}]/gu;
-
-/** Keeps line breaks and tabs; `most` is in UTF-16 units. */
+/** Line breaks and tabs stay; `most` is in UTF-16 units. */
 export function plainText(text: string, most: number): string {
-	const plain = text
-		.slice(0, most * 2)
+	const plain = withoutHidden(text.slice(0, most * 2))
 		.replaceAll('\r\n', '\n')
-		.replace(ODD, (sign) => (sign === '\n' || sign === '\t' ? sign : ' '))
+		.toWellFormed()
 		.trim();
 	return plain.length <= most ? plain : `${plain.slice(0, most - 1).toWellFormed()}…`;
 }
 
 export function plainLine(text: string, most: number): string {
-	return plainText(text.slice(0, most * 4).replaceAll(/\s+/g, ' '), most);
+	return plainText(withoutHidden(text.slice(0, most * 4)).replaceAll(/\s+/g, ' '), most);
 }
 
 /** At most `maxBytes` of UTF-8, its beginning and its end, with a line between them that says so. */

@@ -1,4 +1,5 @@
 /** Puts the failures of a model into words for people: what happened, and what to do. */
+import { plainLine } from '../../shared/characters.ts';
 import type { ModelError, ModelErrorCode } from '../agent/model.ts';
 import { MAX_RETRY_DELAY_MS } from './retry.ts';
 
@@ -68,10 +69,9 @@ export function excerpt(text: string, maxLength = 300): string {
 	const line = text
 		.slice(0, 20_000)
 		.replace(/<(style|script)\b.*?<\/\1>/gis, ' ')
-		.replace(/<[^<>]*>/g, ' ')
-		.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
-		.trim();
-	return line.length > maxLength ? `${line.slice(0, maxLength).toWellFormed().trimEnd()}…` : line;
+		.replace(/<[^<>]*>/g, ' ');
+	const shown = plainLine(line);
+	return shown.length > maxLength ? `${shown.slice(0, maxLength).toWellFormed().trimEnd()}…` : shown;
 }
 
 function sentences(code: ModelErrorCode, context: ErrorContext, status?: number): [string, string] {

@@ -1,5 +1,6 @@
 /** The request of the Responses API that asks a model for its next turn (MODEL-WIRE "Request"). */
-import type { ModelRequest } from '../agent/model.ts';
+import { withoutHidden, withoutHiddenIn } from '../../shared/characters.ts';
+import type { ModelRequest, ResponseItem } from '../agent/model.ts';
 import { asObject } from './json.ts';
 import { sanitiseInput } from './responses-input.ts';
 
@@ -62,18 +63,25 @@ export function requestBody(model: string, url: URL, request: ModelRequest): str
 		model,
 		stream: true,
 		...(takesSessionId(url) && sessionId !== '' ? { session_id: sessionId.slice(0, MAX_SESSION_ID) } : {}),
-		instructions,
-		input: sanitiseInput(input),
+		instructions: withoutHidden(instructions),
+		input: sanitiseInput(input).map(withoutHiddenText),
 		include: ['reasoning.encrypted_content', ...(Array.isArray(include) ? include : [])],
 		...(effort || reasoning ? { reasoning: { ...(effort ? { effort } : {}), ...asObject(reasoning) } } : {}),
 		...(tools.length > 0
 			? {
-					tools: tools.map((tool) => ({ ...tool, strict: tool.strict ?? null })),
+					tools: withoutHiddenIn(tools).map((tool) => ({ ...tool, strict: tool.strict ?? null })),
 					tool_choice: toolChoice,
 					parallel_tool_calls
 				}
 			: {})
 	});
+}
+
+/** What others say: results, messages. What the model said itself is sent as it came. */
+function withoutHiddenText(item: ResponseItem): ResponseItem {
+	if (item.type === 'function_call_output') return { ...item, output: withoutHiddenIn(item.output) };
+	const isOurs = item.type === 'message' || item.type === undefined;
+	return isOurs && item.role !== 'assistant' ? { ...item, content: withoutHiddenIn(item.content) } : item;
 }
 
 /** Half a character, as a stopped answer may end in, makes servers refuse the whole request. */

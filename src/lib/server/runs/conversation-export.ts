@@ -1,4 +1,5 @@
 /** Writes a conversation as a file, a few messages at a time, however long it is. */
+import { plainLine } from '../../shared/characters.ts';
 import type { ConversationSummary } from '../../shared/api.ts';
 import { FILE_FORMAT, FILE_VERSION, type FileMessage } from '../../shared/conversation-file.ts';
 import { AppError } from '../../shared/errors.ts';
@@ -80,9 +81,7 @@ function now(): string {
 
 /** What every system takes as a name, without an ending. */
 export function fileNameOf(title: string): string {
-	const name = title
-		.toWellFormed()
-		.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '')
+	const name = plainLine(title.toWellFormed())
 		.replaceAll(/[\\/:*?"<>|%]+/g, ' ')
 		.replaceAll(/\s+/g, ' ');
 	// A name may have 255 bytes, and a sign at most four.

@@ -122,10 +122,10 @@ test.each([
 	['../../etc/passwd', 'etc passwd'],
 	['CON', '_CON'],
 	['nul.txt', '_nul.txt'],
-	['a\u202egpj.exe\0\n\tb', 'agpj.exeb'],
+	['a\u202egpj.exe\0\n\tb', 'agpj.exe b'],
 	['...', 'conversation'],
 	['', 'conversation'],
-	['日本語 👩‍🚀', '日本語 👩🚀'],
+	['日本語 👩‍🚀', '日本語 👩‍🚀'],
 	['x'.repeat(300), 'x'.repeat(60)]
 ])('%o makes the file name %o', (title, name) => {
 	expect(fileNameOf(title)).toBe(name);

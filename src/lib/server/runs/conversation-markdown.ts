@@ -1,4 +1,5 @@
 /** A message as Markdown, for people: who, what was said, and the steps of an answer as a short list. */
+import { plainLine } from '../../shared/characters.ts';
 import type { Message, Part, ToolPart } from '../../shared/message.ts';
 
 /** Ends with a line break. */
@@ -77,7 +78,7 @@ function longestRun(text: string): number {
 }
 
 function oneLine(text: string): string {
-	return text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
+	return plainLine(text);
 }
 
 function indent(text: string): string {

@@ -154,7 +154,11 @@ function outsideMarks(work: (part: string) => string): (text: string) => string 
 
 /** Only the patterns that a text can have are compiled for it: for most there are none, and a long secret has thousands. */
 function createFinder(patterns: readonly Buffer[], maxBreaks: number): (bytes: Uint8Array) => Match[] {
-	const byStart = Map.groupBy(patterns, (pattern) => pattern.readUInt32BE());
+	const byStart = new Map<number, Buffer[]>();
+	for (const pattern of patterns) {
+		const start = pattern.readUInt32BE();
+		byStart.set(start, [...(byStart.get(start) ?? []), pattern]);
+	}
 	return (bytes) => {
 		const likely = new Set<Buffer[]>();
 		let last = 0;

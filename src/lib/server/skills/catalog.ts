@@ -1,4 +1,5 @@
 /** What the model is told of the library, in the formats of the documents and within a budget; pure (FEATURES B1–B4, B9, C19). */
+import { withoutHidden, withoutHiddenIn } from '../../shared/characters.ts';
 import { estimateTokens } from './prompt.ts';
 import type { Skill } from './types.ts';
 
@@ -45,7 +46,9 @@ export function renderCatalog(skills: readonly Skill[], options: CatalogOptions 
 export function tellCatalog(skills: readonly Skill[], options: CatalogOptions = {}): Catalog {
 	if (skills.length === 0) return NOTHING_TOLD;
 	const { format = 'markdown', budgetTokens = Infinity, rank = () => [], hasGuidance = false } = options;
-	const form = FORMATS[format];
+	const { entry, ...rest } = FORMATS[format];
+	// Before anything is escaped: an unseen character in a tag would hide it.
+	const form: Form = { ...rest, entry: (skill) => entry(withoutHiddenIn(wordsOf(skill))) };
 	const head = hasGuidance ? `${form.head}\n\n${GUIDANCE}` : form.head;
 	const entries = skills.map(form.entry);
 	const whole = join(head, entries, form);
@@ -102,9 +105,16 @@ export function renderSystemPrompt(skills: readonly Skill[]): string {
 	return renderCatalog(skills);
 }
 
+/** What an entry tells. */
+type SkillWords = Pick<Skill, 'name' | 'description' | 'compatibility' | 'path'>;
+
+function wordsOf({ name, description, compatibility, path }: SkillWords): SkillWords {
+	return { name, description, compatibility, path };
+}
+
 interface Form {
 	head: string;
-	entry(this: void, skill: Skill): string;
+	entry(this: void, skill: SkillWords): string;
 	/** A line about skills that have no entry. */
 	note(this: void, text: string): string;
 	separator: string;
@@ -166,7 +176,7 @@ function othersIn(
 	if (rest.length === 0) return null;
 	const line = (named: readonly Skill[]) => {
 		const missing = rest.length - named.length;
-		const names = named.map(({ name }) => name).join(', ');
+		const names = named.map(({ name }) => withoutHidden(name)).join(', ');
 		const listed =
 			named.length > 0
 				? `More skills: ${names}${missing > 0 ? `, and ${missing} others` : ''}.`

@@ -1,4 +1,5 @@
 /** The drover document's library, as it is documented: a registry of specs, their resources, two tools, one block (S3). */
+import { withoutHidden } from '../../shared/characters.ts';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { renderFiles, renderPage, RESOURCE_FOLDERS, resourceHint, SKILL_LOAD, SKILL_RESOURCE } from './drover-tools.ts';
@@ -135,7 +136,7 @@ export function renderSkillsBlock(registry: SpecRegistry, allowed: readonly stri
 	});
 	if (lines.length === 0) return '';
 	const how = 'Call `skill_load(name="<name>")` to read the instructions of a skill before you use it.';
-	return ['## Available skills', '', how, '', ...lines].join('\n');
+	return withoutHidden(['## Available skills', '', how, '', ...lines].join('\n'));
 }
 
 /** The definition with its `name` limited to the names that may be used (B14). */
@@ -173,10 +174,10 @@ function find(registry: SpecRegistry, allowed: readonly string[], name: unknown)
 
 async function answering(task: () => Promise<string>): Promise<{ content: string; isError?: boolean }> {
 	try {
-		return { content: await task() };
+		return { content: withoutHidden(await task()) };
 	} catch (error) {
 		const hint = error instanceof SkillError ? error.hint : undefined;
-		return { content: [(error as Error).message, hint].filter(Boolean).join(' '), isError: true };
+		return { content: withoutHidden([(error as Error).message, hint].filter(Boolean).join(' ')), isError: true };
 	}
 }
 

@@ -1,4 +1,5 @@
 /** Reads the fields of a SKILL.md that are text on one line: name, description and their like (FEATURES A6–A12); pure. */
+import { markHidden, withoutHidden } from '../../shared/characters.ts';
 import type { SkillIssue } from './types.ts';
 
 /** What is wrong with a field, and perhaps what to write instead; a warning unless said to be an error. */
@@ -72,7 +73,7 @@ export function readDescription(data: Record<string, unknown>, violate: Violate)
 	return '';
 }
 
-/** Text on one line without control characters: a newline must not forge a second entry of the catalog. */
+/** Text on one line without what is not seen: a newline must not forge a second entry of the catalog. The security check tells of it. */
 function oneLine(value: unknown): string {
 	return typeof value === 'string' ? printable(value).replace(/\s+/g, ' ').trim() : '';
 }
@@ -85,14 +86,14 @@ export function lineOf(key: string, value: string): string {
 
 /** As much of what somebody wrote as a message has room for. */
 export function shown(text: string): string {
-	const characters = [...printable(text)];
+	const characters = [...markHidden(text.toWellFormed())];
 	return characters.length <= 100 ? characters.join('') : `${characters.slice(0, 100).join('')}…`;
 }
 
 function printable(text: string): string {
 	// Nearly every text is plain, and told to be so in a tenth of the time.
 	if (PLAIN.test(text)) return text;
-	return text.replace(/[\p{Cc}\p{Cs}\p{Bidi_Control}\u{E0000}-\u{E007F}]/gu, ' ');
+	return withoutHidden(text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/gu, ' '));
 }
 
 export function readText(data: Record<string, unknown>, key: string, violate: Violate): string | undefined {

@@ -1,4 +1,5 @@
 /** How a loaded skill reads; pure (FEATURES C1, B18). */
+import { withoutHidden } from '../../shared/characters.ts';
 import { pageOf } from './output-store.ts';
 import type { Skill } from './types.ts';
 
@@ -47,13 +48,13 @@ export function renderLoadedSkill(skill: Skill, offset = 0): string {
 /** Ends a list of files that has no room for all. */
 export const MORE_FILES = '… and more files, not listed: name one by its path to read it';
 
-/** Text of a skill that cannot close the wrapper early and speak as if it stood outside. */
+/** Text of a skill that cannot close the wrapper early and speak as if it stood outside: not with unseen characters in a tag, either. */
 function inert(text: string): string {
-	return text.replace(/<(\/?)(skill_(?:content|files|tools))\b/gi, '&lt;$1$2');
+	return withoutHidden(text).replace(/<(\/?)(skill_(?:content|files|tools))\b/gi, '&lt;$1$2');
 }
 
 function line(text: string): string {
-	return inert(text.replace(/\s+/g, ' '));
+	return inert(text).replace(/\s+/g, ' ');
 }
 
 function attribute(text: string): string {

@@ -1,4 +1,5 @@
 /** The skill tools of one conversation: what the model may call now, and what comes of a call (FEATURES C11, C12, D24, F10). */
+import { withoutHidden } from '../../shared/characters.ts';
 import { agentZero } from './dialects/agent-zero.ts';
 import type { Dialect, DialectName } from './dialects/dialect.ts';
 import { drover } from './dialects/drover.ts';
@@ -250,11 +251,12 @@ function reads(reader: Dialect, name: string, skills: readonly Skill[]): boolean
 }
 
 function saying(output: string): ToolOutcome {
-	return { ok: true, output, result: output };
+	const seen = withoutHidden(output);
+	return { ok: true, output: seen, result: seen };
 }
 
 function toOutcome(result: OperationResult, reader: Dialect): ToolOutcome {
-	const output = reader.render(result);
+	const output = withoutHidden(reader.render(result));
 	if (result.kind !== 'run' && result.kind !== 'tool') return { ok: true, output, result: output };
 	return { ok: result.result.success, output, result: result.result };
 }
@@ -284,5 +286,5 @@ function toFailure(error: unknown, reader: Dialect): ToolOutcome {
 		truncated: false,
 		files: []
 	};
-	return { ok: false, output: reader.renderFailure({ type, message, hint }), result };
+	return { ok: false, output: withoutHidden(reader.renderFailure({ type, message, hint })), result };
 }

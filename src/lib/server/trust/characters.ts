@@ -1,39 +1,31 @@
 /** Characters that people do not see or take for others; pure (SECURITY, *Skills*). */
+import { blankSeen, HIDDEN_CLASS, HIDDEN_KINDS, markHidden, markOf } from '../../shared/characters.ts';
 import type { SkillFinding } from '../../shared/skills.ts';
 
 export type Remark = Pick<SkillFinding, 'severity' | 'kind' | 'message'> & { index: number };
 
-/** Flags of England, Scotland and Wales are made of tag characters. */
-const FLAGS =
-	/\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}/gu;
-/** In emoji of several parts, and in scripts that need them, joiners are as they should be. */
-const JOINED =
-	/(\p{Extended_Pictographic}|\ufe0f|[\u{1f3fb}-\u{1f3ff}]|[\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Gujarati}\p{Script=Sinhala}\p{Script=Khmer}\p{Script=Mongolian}])[\u200c\u200d]/gu;
-/** What is shown as nothing, or as a blank. */
-const BLANK =
-	/[\u115f\u1160\u2800\u3164\uffa0]|\u17b4|\u17b5|[\ufe00-\ufe0f]|[\u{e0100}-\u{e01ef}]|\u034f|\u17b4|\u17b5|[\u180b-\u180d]/u;
+/** Shown as a blank, which is as it should be in Braille: not in a name, or in the midst of code. */
+const BLANK = '\\u2800';
 
 /** Characters that are to be seen are left out, so that the index of what remains is that in the line. */
 const KINDS: readonly (readonly [SkillFinding['severity'], string, RegExp])[] = [
-	['danger', 'Tag characters: text that people do not see.', /[\u{e0000}-\u{e007f}]/u],
+	['danger', 'Tag characters: text that people do not see.', HIDDEN_KINDS.tags],
 	[
 		'danger',
 		'Characters that turn the direction of text: it is read in another order than it is run.',
-		/[\u202a-\u202e\u2066-\u2069]/u
+		HIDDEN_KINDS.directions
 	],
-	['danger', 'A row of variation selectors: data that people do not see.', /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{2}/u],
+	['danger', 'A row of variation selectors: data that people do not see.', HIDDEN_KINDS.selectors],
 	// eslint-disable-next-line no-control-regex -- control characters are what this is about
 	['danger', 'Control characters that change what a terminal shows.', /[\u001b\u0008\u009b\u009d]/u],
-	[
-		'warning',
-		'Characters that people do not see.',
-		/[\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028\u2029\u2060-\u2065\u206a-\u206f\u2800\u3164\ufeff\uffa0\ufff9-\ufffb]|\u034f|\u17b4|\u17b5|[\u180b-\u180d]/u
-	]
+	['warning', 'Characters that people do not see.', new RegExp(`${HIDDEN_KINDS.others.source}|${BLANK}`, 'u')]
 ];
 
 /** Cyrillic, Greek and other letters that look like Latin ones. */
 const CONFUSABLE =
 	/[аеорсухіјѕһԁԛԝгѵАВЕКМНОРСТХІЈЅҮ\u03bf\u03bd\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u0251\u0261\u0131\u1d00-\u1d22]|[\uff21-\uff3a\uff41-\uff5a]|[\u{1d400}-\u{1d7ff}]/u;
+const ODD = new RegExp(`${CONFUSABLE.source}|[${BLANK}\\p{Co}\\p{Cn}\\p{Cs}]|(?! )\\p{Zs}`, 'gu');
+const UNREAD = new RegExp(`[\\t\\n${HIDDEN_CLASS}${BLANK}]`, 'gu');
 const WORD = /[\p{L}\p{N}_]{2,200}/gu;
 
 /** Of one line, or of a name. */
@@ -41,9 +33,7 @@ export function remarksOn(line: string, isName = false): Remark[] {
 	const remarks: Remark[] = [];
 	// Most lines are ASCII without anything of this.
 	if (/^[\t\r\x20-\x7e]*$/.test(line)) return remarks;
-	const blanked = line
-		.replace(FLAGS, (flag) => ' '.repeat(flag.length))
-		.replace(JOINED, (_whole, before: string) => `${before} `);
+	const blanked = blankSeen(line);
 	for (const [severity, message, pattern] of KINDS) {
 		const index = blanked.search(pattern);
 		if (index >= 0)
@@ -66,12 +56,9 @@ export function remarksOn(line: string, isName = false): Remark[] {
 	return remarks;
 }
 
-/** What cannot be seen, as `\u{…}`; letters of other alphabets in words that look Latin as well. */
+/** What cannot be seen, marked; letters of other alphabets that look like Latin ones as well. */
 export function escaped(text: string): string {
-	return text.replace(/[^\t\x20-\x7e]/gu, (character) => {
-		const isSeen = /[\p{L}\p{N}\p{P}\p{S}\p{M}]/u.test(character) && !CONFUSABLE.test(character);
-		return isSeen && !BLANK.test(character) ? character : `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`;
-	});
+	return markHidden(text.replaceAll('\t', ' ')).replace(ODD, markOf);
 }
 
 /** As the model may read it: compatibility forms and what looks like Latin folded, invisible characters out. */
@@ -83,7 +70,7 @@ export function plain(text: string): string {
 	);
 	return untagged
 		.normalize('NFKC')
-		.replace(new RegExp(`[\\p{Cf}\\p{Cc}]|${BLANK.source}`, 'gu'), '')
+		.replace(UNREAD, '')
 		.replace(/[аеорсухіјѕһԁԛԝАВЕКМНОРСТХІЈЅοΟΑΕΙ]/gu, (letter) => LATIN[letter] ?? letter);
 }
 

@@ -299,7 +299,7 @@ describe('F4: the static scan', () => {
 				message: 'Characters that turn the direction of text: it is read in another order than it is run.',
 				file: 'references/a.md',
 				line: 3,
-				excerpt: 'set x\\u{202e} and run'
+				excerpt: 'set x⟨U+202E⟩ and run'
 			}
 		]);
 	});
@@ -318,7 +318,7 @@ describe('F4: the static scan', () => {
 	])('looks at the names of files: %s', async (path, kind) => {
 		const found = await scan(path, 'x = 1');
 		expect(found).toMatchObject([{ severity: 'danger', kind, file: path }]);
-		expect(found[0]?.excerpt).toMatch(/\\u\{/);
+		expect(found[0]?.excerpt).toMatch(/⟨U\+/);
 	});
 
 	test('leaves names in other languages alone', async () => {

@@ -1,6 +1,7 @@
 /** What this agent says of itself: where it is, how to come in, and which skills it has (A2A §4.4; FEATURES E16). */
 import { AgentCard, type AgentSkill } from '@a2a-js/sdk';
 import { duplicateInterfacesForLegacy } from '@a2a-js/sdk/compat/v0_3';
+import { withoutHiddenIn } from '../../../shared/characters.ts';
 import type { SkillRegistry } from '../../skills/registry.ts';
 import { ownerOf } from '../../skills/owners.ts';
 import { viewOf } from '../../skills/visibility.ts';
@@ -85,7 +86,9 @@ function skillsOf({ skills, modes }: CardParts, apiKeyId: string | null): AgentS
 	const owner = ownerOf(apiKeyId ?? undefined);
 	const usable = viewOf(skills.registry.snapshot(), { owner, ...modes }).library.skills;
 	return usable.slice(0, MAX_SKILLS).map(({ name, description, tags }) => ({
-		...{ id: `skill:${name}`, name, description, tags: [...tags], examples: [] },
+		// Other agents read it.
+		...withoutHiddenIn({ id: `skill:${name}`, name, description, tags: [...tags] }),
+		examples: [],
 		...{ inputModes: [], outputModes: [], securityRequirements: [] }
 	}));
 }

@@ -1,4 +1,5 @@
 /** Asks the user of a client for consent, where the client can ask: elicitation (FEATURES C16, E15, E30). */
+import { markHidden } from '../../../shared/characters.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import {
 	CLIENT_CAPABILITIES_META_KEY,
@@ -98,15 +99,10 @@ export function requireConsent(
 
 /** Each argument on a line of its own: none can look like two, or like what comes after them. */
 function questionOf(reason: string, args: readonly string[]): string {
-	const words = args.map(visible).join('\n');
+	const words = args.map(markHidden).join('\n');
 	const shown = words.length > MAX_ARGUMENTS ? `${words.slice(0, MAX_ARGUMENTS)}… (${words.length} characters)` : words;
 	const lines = words === '' ? 'It is given no arguments.' : `It is given:\n${shown}`;
-	return `${visible(reason)}\n\n${lines}\n\nAllow it this once?`;
-}
-
-/** What turns the order of characters, or is not to be seen, could make a call look like another. */
-function visible(text: string): string {
-	return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);
+	return `${markHidden(reason)}\n\n${lines}\n\nAllow it this once?`;
 }
 
 export function askFor({ questionId, message }: ConsentNeeded): InputRequiredResult {

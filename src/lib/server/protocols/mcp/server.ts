@@ -7,6 +7,7 @@ import {
 	Server,
 	type ServerContext
 } from '@modelcontextprotocol/server';
+import { withoutHiddenIn } from '../../../shared/characters.ts';
 import { renderCatalog } from '../../skills/catalog.ts';
 import { callTool } from './call-tool.ts';
 import { complete } from './completions.ts';
@@ -95,13 +96,14 @@ export function createMcpServer(context: McpContext, { peerOf, first, isModern }
 	return server;
 }
 
-/** Parameters that are not right are the client’s mistake: the library would call it an internal error. */
+/** Answers have no characters that are not seen. Parameters that are not right are the client’s mistake: the library would call it an internal error. */
 class SkillsServer extends Server {
 	protected override _wrapHandler(...[method, handler]: Wrapping): Wrapping[1] {
 		const wrapped = super._wrapHandler(method, handler);
 		return async (request, handled) => {
 			try {
-				return await wrapped(request, handled);
+				// Whatever is answered is read by a model.
+				return withoutHiddenIn(await wrapped(request, handled));
 			} catch (error) {
 				if (!(error instanceof Error) || error instanceof ProtocolError) throw error;
 				const message = `The parameters of ${method} are not right: ${error.message.slice(0, 300)}`;

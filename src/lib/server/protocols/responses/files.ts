@@ -1,4 +1,5 @@
 /** Files that come with a request: into the workspace of the call, where scripts find them (FEATURES F5, F12). */
+import { plainLine } from '../../../shared/characters.ts';
 import { createHash } from 'node:crypto';
 import { AppError } from '../../../shared/errors.ts';
 import type { Workspaces } from '../../runs/workspaces.ts';
@@ -55,9 +56,9 @@ function decode(data: string, param: string): { bytes: Buffer<ArrayBuffer>; medi
 /** A name without a path, of characters that every system takes. */
 function plainName(filename: string): string {
 	const name = filename.split(/[\\/]/).at(-1) ?? '';
-	return name
+	return plainLine(name.toWellFormed())
 		.normalize('NFC')
-		.replaceAll(/[\p{C}<>:"|?*]/gu, '_')
+		.replaceAll(/[<>:"|?*]/g, '_')
 		.replace(/^[. ]+|[. ]+$/g, '')
 		.slice(0, 120);
 }

@@ -1,4 +1,5 @@
 /** What is different between two texts, line by line, for a terminal; pure. */
+import { markHiddenInText } from '../../../shared/characters.ts';
 import { contentOf, linesOf } from './lines.ts';
 
 /** Past so many pairs of lines the old ones are shown as wholly replaced: front matter has far fewer. */
@@ -56,9 +57,7 @@ function plus(line: string): string {
 	return `+${visible(line)}`;
 }
 
-/** A byte order mark would be a change that nobody sees, and a control character could move the cursor. */
+/** A byte order mark would be a change that nobody sees, and a control character could move the cursor. Tabs are as they were. */
 function visible(line: string): string {
-	return contentOf(line)
-		.replaceAll('\uFEFF', '<BOM>')
-		.replace(/[\p{Cc}\p{Bidi_Control}]/gu, (character) => (character === '\t' ? character : '\uFFFD'));
+	return markHiddenInText(contentOf(line).replaceAll('\uFEFF', '<BOM>'));
 }
