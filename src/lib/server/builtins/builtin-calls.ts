@@ -109,7 +109,7 @@ export function createBuiltinCalls(options: BuiltinCallOptions): BuiltinCalls {
 			...end,
 			stdoutBytes: outcome.stdoutBytes ?? 0,
 			stderrBytes: outcome.stderrBytes ?? 0,
-			output: output.slice(0, MAX_RECORDED),
+			output: output.slice(0, MAX_RECORDED).replace(/[\ud800-\udbff]$/, ''),
 			refused
 		});
 		return { ok: outcome.ok, output, outcome };

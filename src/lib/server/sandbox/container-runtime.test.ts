@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -67,6 +67,25 @@ describe('D34: the runtime', () => {
 			isRootless: true,
 			env: { PATH: folder, DOCKER_HOST: 'unix:///x.sock', HOME: '/h' }
 		});
+	});
+	test('D34: one that hangs and is deaf to SIGTERM is given up, with what to do, and the other is taken; both are asked at once', async () => {
+		const deaf = `trap '' TERM; echo $$ >> "${join(folder, 'asked')}"; while :; do sleep 0.1; done`;
+		await program('docker', deaf);
+		await program('podman', '[ "$1" = --version ] && echo "podman version 5.4.1" || echo false');
+		const host = { PATH: `${folder}:/usr/bin:/bin` };
+		const hung =
+			'docker cannot be used: It did not answer within 5 s. It seems to hang: restart it, or choose the other';
+		const found = await findContainerRuntime('auto', { launcher, host });
+		expect(found.runtime).toMatchObject({ file: join(folder, 'podman'), kind: 'podman' });
+		expect(found.reasons).toEqual([`${hung} with SKILLS_SANDBOX_RUNTIME.`]);
+		// The second question is not even put to one that did not answer the first, and nothing of it is left.
+		const asked = (await readFile(join(folder, 'asked'), 'utf8')).trim().split('\n');
+		expect(asked).toHaveLength(1);
+		expect(() => process.kill(Number(asked[0]), 0)).toThrow('ESRCH');
+
+		await program('podman', `[ "$1" = --version ] && echo "podman version 5.4.1" && exit; ${deaf}`);
+		const { reasons } = await findContainerRuntime('podman', { launcher, host });
+		expect(reasons).toEqual([`${hung.replace('docker', 'podman')} with SKILLS_SANDBOX_RUNTIME.`]);
 	});
 	test('podman under docker’s name is podman', async () => {
 		await program('docker', `[ "$1" = --version ] && echo "podman version 5.4.1" || echo false`);

@@ -29,23 +29,32 @@ const CLIENT_VARIABLES = [
 	...['DOCKER_HOST', 'DOCKER_CONTEXT', 'DOCKER_CONFIG', 'DOCKER_TLS_VERIFY', 'DOCKER_CERT_PATH'],
 	...['CONTAINER_HOST', 'CONTAINER_SSHKEY', 'CONTAINERS_CONF', 'CONTAINERS_STORAGE_CONF']
 ];
-/** A client without a server may wait for one. */
+/** One that works says what it is within a second; one that hangs does not hold up the start for longer. */
+const PROBE_MS = 5_000;
 const ANSWER_MS = 20_000;
 const REMOVAL_MS = 60_000;
+const RESTART = 'It seems to hang: restart it, or choose the other with SKILLS_SANDBOX_RUNTIME.';
 
-/** The first runtime that answers: one without its daemon is passed over, which its mere presence would not show. */
+/**
+ * The first runtime that answers: one without its daemon is passed over, which its mere presence would not show. All are
+ * asked at once, and one that says nothing for 5 s is taken to hang.
+ */
 export async function findContainerRuntime(
 	choice: 'auto' | 'docker' | 'podman',
 	{ launcher, host }: { launcher: Launcher; host: Readonly<Record<string, string | undefined>> }
 ): Promise<FoundRuntime> {
 	const env: Record<string, string> = {};
 	for (const name of CLIENT_VARIABLES) if (host[name]) env[name] = host[name];
-	const reasons: string[] = [];
-	for (const name of choice === 'auto' ? ['docker', 'podman'] : [choice]) {
+	const names = choice === 'auto' ? ['docker', 'podman'] : [choice];
+	const asked = names.map(async (name) => {
 		const file = await findOnPath(name, env.PATH ?? '');
-		const answer = file ? await probe(launcher, file, env) : 'It is not on the PATH.';
-		if (typeof answer !== 'string') return { runtime: answer, reasons };
-		reasons.push(`${name} cannot be used: ${answer}`);
+		return file ? probe(launcher, file, env) : 'It is not on the PATH.';
+	});
+	const reasons: string[] = [];
+	for (const [index, answer] of asked.entries()) {
+		const found = await answer;
+		if (typeof found !== 'string') return { runtime: found, reasons };
+		reasons.push(`${names[index]} cannot be used: ${found}`);
 	}
 	return { runtime: null, reasons };
 }
@@ -57,10 +66,15 @@ async function probe(
 	env: Record<string, string>
 ): Promise<ContainerRuntime | string> {
 	const runtime: ContainerRuntime = { file, kind: 'docker', isRootless: false, env };
+	const began = performance.now();
+	const version = await askRuntime(launcher, runtime, ['--version'], PROBE_MS);
+	if (version.isSilent) return `${version.message} ${RESTART}`;
 	// Some systems have podman under docker's name.
-	if (/podman/i.test((await askRuntime(launcher, runtime, ['--version'])).stdout)) runtime.kind = 'podman';
+	if (/podman/i.test(version.stdout)) runtime.kind = 'podman';
 	const format = runtime.kind === 'podman' ? '{{.Host.Security.Rootless}}' : '{{json .SecurityOptions}}';
-	const { isDone, stdout, message } = await askRuntime(launcher, runtime, ['info', '--format', format]);
+	const left = Math.max(1, PROBE_MS - (performance.now() - began));
+	const { isDone, isSilent, stdout, message } = await askRuntime(launcher, runtime, ['info', '--format', format], left);
+	if (isSilent) return `It did not answer within ${PROBE_MS / 1000} s. ${RESTART}`;
 	if (!isDone) return message;
 	return { ...runtime, isRootless: /true|rootless/.test(stdout) };
 }
@@ -124,13 +138,17 @@ export async function askRuntime(
 	{ file, env }: ContainerRuntime,
 	args: string[],
 	timeoutMs = ANSWER_MS
-): Promise<{ isDone: boolean; stdout: string; message: string }> {
+): Promise<{ isDone: boolean; isSilent: boolean; stdout: string; message: string }> {
 	const launched = launcher.launch({ file, args, env, cwd: '/', end: { kind: 'group' } }, 'closed');
-	const result = await launched.begin({ timeoutMs, maxOutputBytes: 100_000 }, undefined);
+	// At once: a client that hangs has nothing to tidy up, and may be deaf.
+	const timer = setTimeout(() => launched.end('killed'), timeoutMs);
+	const result = await launched.begin({ timeoutMs: timeoutMs * 2, maxOutputBytes: 100_000 }, undefined);
+	clearTimeout(timer);
 	const isDone = result.ended === 'exit' && result.exitCode === 0;
-	const silent = result.ended === 'timeout' ? `It did not answer within ${timeoutMs / 1000} s.` : 'It failed.';
-	const message = (result.spawnError ?? result.stderr.trim()) || silent;
-	return { isDone, stdout: result.stdout.trim(), message: isDone ? '' : message };
+	const isSilent = result.ended === 'killed' || result.ended === 'timeout';
+	const words = isSilent ? `It did not answer within ${timeoutMs / 1000} s.` : 'It failed.';
+	const message = (result.spawnError ?? result.stderr.trim()) || words;
+	return { isDone, isSilent, stdout: result.stdout.trim(), message: isDone ? '' : message };
 }
 
 async function findOnPath(name: string, path: string): Promise<string | null> {

@@ -132,8 +132,8 @@ function createLaunched(spec: LaunchSpec, stdin: LaunchStdin, pipes: PipePool, e
 			hasBegun = true;
 			if (!isOver) await (starting ??= start(stdin === 'given' ? { text: input } : null));
 			if (started) {
-				started.stdout.on('data', (chunk: Buffer) => collector.push('stdout', chunk));
-				started.stderr.on('data', (chunk: Buffer) => collector.push('stderr', chunk));
+				started.stdout.read((chunk) => collector.push('stdout', chunk));
+				started.stderr.read((chunk) => collector.push('stderr', chunk));
 				keepHost(started, true);
 				started.child.stdin?.end(input);
 			}

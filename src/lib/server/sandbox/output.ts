@@ -6,6 +6,7 @@ import { OUTPUT_TRUNCATED } from './sandbox.ts';
 const FLUSH_MS = 30;
 
 export interface CappedOutput {
+	/** The chunk may be written over afterwards: nothing of it is kept but copies. */
 	push(chunk: Buffer): void;
 	/** Passes on what waits and returns the whole: cut at characters, with the marker where bytes were left out. */
 	end(): { text: string; truncated: boolean };
@@ -20,9 +21,9 @@ export function createCappedOutput(maxBytes: number, onText?: (text: string) => 
 	const tailLimit = maxBytes - headLimit;
 	const decoder = new StringDecoder('utf8');
 	const text: string[] = [];
-	const middle: Buffer[] = [];
+	// The last bytes behind the head, in a ring: of a gigabyte that is passed over no byte is allocated.
+	let ring = Buffer.alloc(0);
 	let headBytes = 0;
-	let middleBytes = 0;
 	let total = 0;
 	let waiting = '';
 	let timer: NodeJS.Timeout | undefined;
@@ -51,20 +52,24 @@ export function createCappedOutput(maxBytes: number, onText?: (text: string) => 
 				show(decoded);
 			}
 			if (first.length === chunk.length) return;
-			// A copy of the end only: the pool that a chunk is a slice of must not stay alive for it.
-			const rest = Buffer.from(chunk.subarray(Math.max(first.length, chunk.length - tailLimit)));
-			middle.push(rest);
-			middleBytes += rest.length;
-			while (middle[0] && middleBytes - middle[0].length >= tailLimit) middleBytes -= middle.shift()?.length ?? 0;
+			if (ring.length === 0) ring = Buffer.alloc(tailLimit);
+			const rest = chunk.subarray(Math.max(first.length, chunk.length - tailLimit));
+			const at = (total - headBytes - rest.length) % Math.max(1, tailLimit);
+			rest.copy(ring, at);
+			// What goes over the end of the ring goes to its beginning.
+			if (at + rest.length > tailLimit) rest.copy(ring, 0, tailLimit - at);
 		},
 		end() {
 			clearTimeout(timer);
-			const kept = Buffer.concat(middle);
+			const behind = total - headBytes;
+			const oldest = behind % Math.max(1, tailLimit);
+			const kept =
+				behind <= tailLimit
+					? ring.subarray(0, behind)
+					: Buffer.concat([ring.subarray(oldest), ring.subarray(0, oldest)]);
 			const truncated = total > maxBytes;
 			// A character that the cut went through is left out on both sides of it.
-			const rest = truncated
-				? `\n${OUTPUT_TRUNCATED}\n${cutStart(kept.subarray(Math.max(0, kept.length - tailLimit)))}`
-				: decoder.write(kept) + decoder.end();
+			const rest = truncated ? `\n${OUTPUT_TRUNCATED}\n${cutStart(kept)}` : decoder.write(kept) + decoder.end();
 			waiting += rest;
 			flush();
 			return { text: text.join('') + rest, truncated };

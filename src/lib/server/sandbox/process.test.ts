@@ -152,7 +152,12 @@ describe('ending', () => {
 	});
 	test('D12: the exit code, or the signal that ended it', async () => {
 		expect(await run('exit 3')).toMatchObject({ exitCode: 3, signal: null, ended: 'exit' });
-		expect(await run('kill -9 $$')).toMatchObject({ exitCode: null, signal: 'SIGKILL', ended: 'exit' });
+		expect(await run('echo own >&2; kill -9 $$')).toMatchObject({
+			...{ exitCode: null, signal: 'SIGKILL', ended: 'exit' },
+			// No shell around it speaks in its name.
+			stderr: 'own\n'
+		});
+		expect(await run('kill -SEGV $$')).toMatchObject({ signal: 'SIGSEGV', stderr: '' });
 	});
 });
 

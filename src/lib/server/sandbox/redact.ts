@@ -10,7 +10,7 @@ const BREAK = 10;
 const RETURN = 13;
 
 export interface Redactor {
-	/** What can be passed on so far: all but a tail that may be the beginning of a secret. It may share the chunk's memory. */
+	/** What can be passed on so far: all but a tail that may be the beginning of a secret. It may share the chunk's memory, and counts until the next. */
 	push(chunk: Buffer): Buffer;
 	/** The rest. */
 	end(): Buffer;

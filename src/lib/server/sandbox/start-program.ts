@@ -7,13 +7,22 @@ import { openData } from './data-file.ts';
 import type { LaunchFd, LaunchSpec } from './launcher.ts';
 import type { Pipe } from './pipes.ts';
 
+/** Of one read; what a pipe holds. */
+const READ_BYTES = 64 * 1024;
+
 /** A program that was started, or could not be: `child` says so with an `error` event. */
 export interface StartedProgram {
 	child: ChildProcess;
-	stdout: Readable;
-	stderr: Readable;
+	stdout: ProgramOutput;
+	stderr: ProgramOutput;
 	/** The process that the info descriptor names; null where there is none, or it ended before it said. Never rejects. */
 	innerPid: Promise<number | null>;
+}
+
+export interface ProgramOutput {
+	stream: Readable;
+	/** Begins to read. What a chunk holds is written over by the next. */
+	read(onChunk: (chunk: Buffer) => void): void;
 }
 
 /** `null` is a closed input, `pipe` one that is written later. Throws where the system refuses at once. */
@@ -43,7 +52,9 @@ export function startProgram(
 		});
 		// A script that ends without reading its input breaks the pipe; its exit code tells the story.
 		child.stdin?.on('error', () => child.stdin?.destroy());
-		const [stdout, stderr] = pipes ? pipes.map(({ read }) => readFrom(read)) : [child.stdout, child.stderr];
+		const [stdout, stderr] = pipes
+			? pipes.map(({ read }) => readFrom(read))
+			: [child.stdout, child.stderr].map((stream) => stream && fromStream(stream));
 		if (!stdout || !stderr) throw new Error('The program has no output.');
 		return { child, stdout, stderr, innerPid: readInnerPid(child, spec.fds ?? []) };
 	} catch (error) {
@@ -58,8 +69,8 @@ export function startProgram(
 export function keepHost({ child, stdout, stderr }: StartedProgram, doesKeep: boolean): void {
 	const handles = [
 		child,
-		stdout,
-		stderr,
+		stdout.stream,
+		stderr.stream,
 		...child.stdio.slice(3),
 		child.stdin
 	] as (Partial<NodeJS.RefCounted> | null)[];
@@ -72,7 +83,7 @@ export function keepHost({ child, stdout, stderr }: StartedProgram, doesKeep: bo
 export function drained({ stdout, stderr }: StartedProgram, ms: number): Promise<void> {
 	return new Promise((resolve) => {
 		const timer = setTimeout(resolve, ms);
-		const isDone = [stdout, stderr].map((stream) => new Promise<void>((end) => finished(stream, () => end())));
+		const isDone = [stdout, stderr].map(({ stream }) => new Promise<void>((end) => finished(stream, () => end())));
 		void Promise.all(isDone).then(() => {
 			clearTimeout(timer);
 			resolve();
@@ -81,13 +92,34 @@ export function drained({ stdout, stderr }: StartedProgram, ms: number): Promise
 }
 
 export function closeStreams({ child, stdout, stderr }: StartedProgram): void {
-	for (const stream of [stdout, stderr, ...child.stdio]) stream?.destroy();
+	for (const stream of [stdout.stream, stderr.stream, ...child.stdio]) stream?.destroy();
 }
 
-function readFrom(fd: number): Readable {
-	const stream = new Socket({ fd, readable: true, writable: false });
+/** Into one buffer: each read into one of its own would leave 64 KB for the collector, a hundred megabytes of a gigabyte. */
+function readFrom(fd: number): ProgramOutput {
+	let take = (_chunk: Buffer): void => undefined;
+	const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
+	const onread = {
+		buffer,
+		callback(bytes: number) {
+			take(buffer.subarray(0, bytes));
+			return true;
+		}
+	};
+	const options = { fd, readable: true, writable: false, onread, manualStart: true };
+	const stream = new Socket(options);
 	stream.on('error', () => stream.destroy());
-	return stream;
+	return {
+		stream,
+		read(onChunk) {
+			take = onChunk;
+			stream.read(0);
+		}
+	};
+}
+
+function fromStream(stream: Readable): ProgramOutput {
+	return { stream, read: (onChunk) => void stream.on('data', onChunk) };
 }
 
 function readInnerPid(child: ChildProcess, fds: LaunchFd[]): Promise<number | null> {

@@ -11,7 +11,8 @@ import { MARKER } from './running.ts';
 const FIRST = [
 	'for name in $1; do unset "$name"; done; shift',
 	`asked=; trap 'asked=1' TERM`,
-	'"$@"; code=$?',
+	// Of a program that was killed a shell says “Killed” on its standard error, which the program never did: it is not theirs.
+	'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); code=$?',
 	'if [ "$asked" ]; then while kill -0 -1; do sleep 0.05; done 2>/dev/null; fi',
 	'exit $code'
 ].join('\n');

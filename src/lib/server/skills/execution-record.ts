@@ -168,5 +168,6 @@ export async function storedSecrets({ secretsOf }: ExecutionHost, skill: Skill):
 
 function shownOutput({ value, stdout, stderr }: SkillExecutionResult): string {
 	const text = value === undefined ? [stdout, stderr].filter(Boolean).join('\n') : JSON.stringify(value);
-	return text.slice(0, MAX_RECORDED);
+	// Not half of a character.
+	return text.slice(0, MAX_RECORDED).replace(/[\ud800-\udbff]$/, '');
 }
