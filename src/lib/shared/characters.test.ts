@@ -1,14 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-	hasHidden,
-	HIDDEN_CLASS,
-	markHidden,
-	markHiddenInText,
-	plainLine,
-	withoutHidden,
-	withoutHiddenIn
-} from './characters.ts';
+import { HIDDEN_CLASS, markHidden, markHiddenInText, plainLine, withoutHidden, withoutHiddenIn } from './characters.ts';
 
 test.each([
 	['report\u202Efdp.exe', 'report⟨U+202E⟩fdp.exe'],
@@ -54,7 +46,6 @@ const PASSED = [
 
 test.each(PASSED)('SECURITY: %j is marked for people and not sent to a model', (character) => {
 	const text = `a${character}b`;
-	expect(hasHidden(text)).toBe(true);
 	expect(markHidden(text)).toMatch(/^a⟨U\+[0-9A-F]{4,6}⟩b$/);
 	expect(markHiddenInText(text)).toBe(markHidden(text));
 	expect(withoutHidden(text).replace('\n', '')).toBe('ab');
@@ -83,7 +74,6 @@ test.each([
 	['a Chinese character in an old form', '葛\u{e0100}'],
 	['Hebrew, tabs and line breaks', 'שלום\tעולם\r\nb']
 ])('%s stays as it is', (_name, text) => {
-	expect(hasHidden(text.replace('\r\n', '\n'))).toBe(false);
 	expect(withoutHidden(text)).toBe(text);
 	expect(markHiddenInText(text)).toBe(text.replace('\r\n', '\n'));
 });

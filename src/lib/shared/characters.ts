@@ -23,8 +23,8 @@ export const HIDDEN_KINDS = {
 	tags: new RegExp(`[${TAGS}]`, 'u'),
 	directions: /[\u202a-\u202e\u2066-\u2069]/u,
 	/** In a row. */
-	// eslint-disable-next-line no-misleading-character-class -- each is meant by itself
 	selectors: new RegExp(`[${SELECTORS}]{2}`, 'u'),
+	// eslint-disable-next-line no-misleading-character-class -- each is meant by itself
 	others: new RegExp(`[\\u061c\\u200e\\u200f\\u180b-\\u180f${JOINERS}${FILLERS}${UNSEEN}]`, 'u')
 } as const;
 
@@ -83,11 +83,6 @@ const SEQUENCES = new RegExp(
 /** `⟨U+202E⟩`. */
 export function markOf(character: string): string {
 	return `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`;
-}
-
-/** Is there one that is not part of what is seen? */
-export function hasHidden(text: string): boolean {
-	return ANY.test(text) && replaceHidden(text, () => '') !== text;
 }
 
 /** The same text with blanks for those that are part of what is seen, so that what is left has its place. */
