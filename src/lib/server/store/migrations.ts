@@ -10,6 +10,7 @@ import { addRegistry } from './migrations/004-registry.ts';
 import { addChat } from './migrations/005-chat.ts';
 import { addProtocols } from './migrations/006-protocols.ts';
 import { addRunTasks } from './migrations/007-run-tasks.ts';
+import { mendEarlyDatabases } from './migrations/008-early-databases.ts';
 import type { Database } from './schema.ts';
 
 /** Names sort in the order of their application. */
@@ -20,7 +21,8 @@ const MIGRATIONS: Record<string, Migration> = {
 	'004_registry': { up: addRegistry },
 	'005_chat': { up: addChat },
 	'006_protocols': { up: addProtocols },
-	'007_run_tasks': { up: addRunTasks }
+	'007_run_tasks': { up: addRunTasks },
+	'008_early_databases': { up: mendEarlyDatabases }
 };
 
 /**
