@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { call, text, type Reply } from '../support/model-server.ts';
 import * as list from '../../src/routes/api/skills/+server.ts';
+import * as executions from '../../src/routes/api/skills/executions/+server.ts';
 import * as diagnostics from '../../src/routes/api/skills/[...id]/diagnostics/+server.ts';
 import { serveRoutes } from '../support/route-server.ts';
 import { openResponses, type ResponsesRig } from '../support/responses-rig.ts';
@@ -93,4 +94,50 @@ test('C4: list tells the author of a skill', async () => {
 	const [own, agentZero] = await outputsOf(skills, [call('list_skills'), call('skills_tool', { method: 'list' })]);
 	expect(own).toContain('- demo v1.0.0 [skills] by Ada Lovelace: Does demo.');
 	expect(agentZero).toContain('- demo v1.0.0 [skills] author=Ada Lovelace: Does demo.');
+});
+
+test('D38: a tool that is marked as idempotent is tried again when it fails, as often as is set; another is not', async () => {
+	const flaky = 'n=$(cat tries 2>/dev/null || echo 0); n=$((n + 1)); echo $n > tries; [ $n -gt 2 ] && echo $n\n';
+	const tool = (name: string, more: object) => ({ name, description: name, script: `${name}.sh`, ...more });
+	const skills = {
+		'demo/SKILL.md': front('demo'),
+		'demo/tools.json': JSON.stringify([tool('again', { idempotent: true }), tool('once', {})]),
+		'demo/again.sh': flaky,
+		'demo/once.sh': flaky.replaceAll('tries', 'others')
+	};
+	rig = await openResponses({ skills, script: [], env: { SKILLS_MAX_RETRIES: '2' } });
+	const { app } = rig;
+	const server = await serveRoutes(app, { '/api/skills/executions': executions });
+	const run = async (name: string) => {
+		const body = JSON.stringify({ skillName: 'demo', tool: name, input: {}, sessionId: 's' });
+		const headers = { 'content-type': 'application/json' };
+		const answer = await fetch(`${server.url}/api/skills/executions`, { method: 'POST', headers, body });
+		return ((await answer.json()) as { result: unknown }).result;
+	};
+	try {
+		expect(await run('again')).toMatchObject({ success: true, value: 3 });
+		expect(await run('once')).toMatchObject({ success: false, error: 'ExecutionFailed' });
+		app.skills.setMaxRetries(0);
+		expect(await run('once')).toMatchObject({ success: false });
+		expect(await run('once')).toMatchObject({ success: true, value: 3 });
+		// Each attempt has its record.
+		const { data } = (await (await fetch(`${server.url}/api/skills/executions`)).json()) as {
+			data: { status: string }[];
+		};
+		expect(data.map(({ status }) => status).sort()).toEqual([...Array<string>(4).fill('error'), 'success', 'success']);
+		expect(() => app.skills.setMaxRetries(11)).toThrow('from 0 to 10');
+		expect(() => app.skills.setTimeout(0)).toThrow('from 1 to 300000');
+	} finally {
+		await server.close();
+	}
+});
+
+test('D13: a skill that lacks a variable is refused as MissingSecret where nobody can be asked', async () => {
+	const skills = {
+		'demo/SKILL.md': front('demo').replace('name:', 'metadata:\n  env: A_TOKEN\nname:'),
+		'demo/run.sh': 'echo ran\n'
+	};
+	const [output = ''] = await outputsOf(skills, [call('use_skill', { skill: 'demo', script: 'run.sh' })]);
+	expect(JSON.parse(output)).toMatchObject({ ok: false, error: 'MissingSecret' });
+	expect(output).toContain('A_TOKEN');
 });

@@ -60,6 +60,7 @@ const schema = z.object({
 		.optional()
 		.describe(`Folders of skills, highest priority first, separated by “${delimiter}”.`),
 	SKILLS_TIMEOUT_MS: count(30_000, 100, 300_000).describe('Longest that a script may run.'),
+	SKILLS_MAX_RETRIES: count(3, 0, 10).describe('How often a tool that is marked as idempotent is tried again.'),
 	SKILLS_MAX_OUTPUT_BYTES: count(20_480, 256, 1_048_576).describe('Bytes kept of stdout and of stderr.'),
 	SKILLS_ENV: z
 		.string()
@@ -177,6 +178,8 @@ export interface Config {
 	/** What these must really lie in: the project; null where somebody has named them in SKILLS_DIRS. */
 	projectDir: string | null;
 	skillsTimeoutMs: number;
+	/** Of a tool that is marked as idempotent. */
+	skillsMaxRetries: number;
 	skillsMaxOutputBytes: number;
 	/** Variables offered to the skills that declare them. */
 	skillsEnv: Record<string, string>;
@@ -282,6 +285,7 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
 		dataDir,
 		...foldersOf(values.SKILLS_DIRS, dataDir),
 		skillsTimeoutMs: values.SKILLS_TIMEOUT_MS,
+		skillsMaxRetries: values.SKILLS_MAX_RETRIES,
 		skillsMaxOutputBytes: values.SKILLS_MAX_OUTPUT_BYTES,
 		skillsEnv: pickVariables(values.SKILLS_ENV, environment),
 		approvalMode: values.SKILLS_APPROVAL,

@@ -90,6 +90,7 @@ export async function openSkills(
 	const skills = await createSkillsProvider([...folders, ...(await ownedRoots(dataDir))], {
 		handlers: await loadHandlers(execution.handlerModules),
 		timeout: config.skillsTimeoutMs,
+		maxRetries: config.skillsMaxRetries,
 		maxOutput: config.skillsMaxOutputBytes,
 		env: skillsEnv,
 		sandbox: box.sandbox,

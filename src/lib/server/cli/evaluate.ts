@@ -33,6 +33,7 @@ export async function evaluate({ folder, rounds }: Wanted, options: EvalCommandO
 	const skills = await createSkillsProvider([dirname(folder)], {
 		include: [basename(folder)],
 		timeout: config.skillsTimeoutMs,
+		maxRetries: config.skillsMaxRetries,
 		maxOutput: config.skillsMaxOutputBytes,
 		env: config.skillsEnv,
 		limits: config.execution.limits

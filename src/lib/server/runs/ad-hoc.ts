@@ -11,7 +11,7 @@ import { SkillError, type SkillErrorType, type SkillEvent, type SkillExecutionRe
 import type { Store } from '../store/store.ts';
 import type { ApprovalPolicy } from './approval-policy.ts';
 import type { SkillModes } from './skill-modes.ts';
-import { hintFor, mayAnswer, runsUnasked, type Asker } from './unattended.ts';
+import { hintFor, mayAnswer, runsUnasked, type Asker, typeOf } from './unattended.ts';
 
 export interface AdHocParts {
 	skills: SkillsProvider;
@@ -88,14 +88,14 @@ export interface AdHocWatch {
  */
 export function allowedIn(approve: string | undefined, asker: Asker): AdHocWatch['allow'] {
 	return (question) => {
-		const { reason, digest, trust, missing } = question;
+		const { reason, digest, trust } = question;
 		if (runsUnasked(asker, question)) return;
 		if (trust === undefined && mayAnswer(asker) && approve === digest) return;
 		const canAllow = trust === undefined && asker.apiKeyId === null;
 		const hint = `To allow it this once, send the request again with "approve": "${digest}".`;
 		throw new AppError('forbidden', reason, {
 			hint: canAllow ? hint : hintFor(question, asker),
-			details: { error: trust ? 'NotTrusted' : missing ? 'MissingSecret' : 'ApprovalRequired', digest }
+			details: { error: typeOf(question), digest }
 		});
 	};
 }

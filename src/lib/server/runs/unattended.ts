@@ -33,9 +33,14 @@ export function unattended(toolbox: Toolbox, asker: Asker): Toolbox {
 			const request = await toolbox.approval(name, args, null);
 			if (!request || runsUnasked(asker, request)) return toolbox.call(name, args, context);
 			const { reason } = request;
-			return failure('ApprovalRequired', `${reason} Nobody is here to allow it.`, hintFor(request, asker));
+			return failure(typeOf(request), `${reason} Nobody is here to allow it.`, hintFor(request, asker));
 		}
 	};
+}
+
+/** Why it does not run, as a type (D13). */
+export function typeOf({ trust, missing }: ApprovalRequest): 'NotTrusted' | 'MissingSecret' | 'ApprovalRequired' {
+	return trust ? 'NotTrusted' : missing ? 'MissingSecret' : 'ApprovalRequired';
 }
 
 /** What would let it run the next time. */

@@ -10,7 +10,7 @@ import { execute, type Invocation } from './execution.ts';
 import { HARNESS_ARGUMENTS, type NodeCall } from './handlers/node-harness.ts';
 import { PYTHON_HARNESS } from './handlers/python-harness.ts';
 import { createInterpreters } from './interpreters.ts';
-import { limitsOf } from './limits.ts';
+import { limitsOf, MAX_TIMEOUT_MS } from './limits.ts';
 import { createNativeHandlers, runNative, type NativeHandlers } from './native-handlers.ts';
 import { createOutputStore, type OutputStore } from './output-store.ts';
 import { resolveScript } from './resources.ts';
@@ -27,6 +27,8 @@ export interface ExecutorOptions {
 	hostSandbox?: Pick<Sandbox, 'run'>;
 	/** Milliseconds before a script is ended (D10). */
 	timeoutMs: number;
+	/** How often a call of an idempotent tool that fails is tried again (D38); 0. */
+	maxRetries?: number;
 	/** Bytes kept of each stream (D11). */
 	maxOutputBytes: number;
 	/** The most that a script may use. */
@@ -63,12 +65,21 @@ export interface Executor {
 	warm(skill: Skill, context: Pick<ExecutionContext, 'cwd'>): void;
 	/** A piece of an output that was too long; null when it is not kept any more (D11). */
 	readOutput: OutputStore['read'];
+	/** Of the executions that begin from now on; 1 to 300,000 milliseconds. @throws RangeError */
+	setTimeout(timeoutMs: number): void;
+	/** Of the calls that begin from now on; 0 to 10. @throws RangeError */
+	setMaxRetries(maxRetries: number): void;
+	/** What was set last. */
+	readonly maxRetries: number;
 	/** Lets the processes go that wait, and removes what scripts ran from. */
 	close(): Promise<void>;
 }
 
 /** Linux allows 128 KB for one argument; longer input comes by stdin alone. */
 const MAX_ARGUMENT_BYTES = 100_000;
+
+/** More would be a load, not a remedy. */
+const MAX_RETRIES = 10;
 
 const JAVASCRIPT = /\.([cm]?js|ts)$/;
 
@@ -80,9 +91,21 @@ export function createExecutor(options: ExecutorOptions): Executor {
 	const interpreters = createInterpreters({ host: options.hostSandbox ?? sandbox, sandbox, path });
 	const outputs = createOutputStore();
 	const spares = createSpareNodes(sandbox, interpreters.node().file);
-	const { timeoutMs, maxOutputBytes } = options;
+	const { maxOutputBytes } = options;
+	let { timeoutMs, maxRetries = 0 } = options;
 	const digestOf = createDigests(host);
-	const parts = { sandbox, spares, outputs, host, timeoutMs, maxOutputBytes, limits, offered };
+	const parts = {
+		sandbox,
+		spares,
+		outputs,
+		host,
+		get timeoutMs() {
+			return timeoutMs;
+		},
+		maxOutputBytes,
+		limits,
+		offered
+	};
 
 	const checkEnabled = () => {
 		if (!options.isEnabled || options.isEnabled()) return;
@@ -142,6 +165,15 @@ export function createExecutor(options: ExecutorOptions): Executor {
 
 	return {
 		readOutput: (id, range) => outputs.read(id, range),
+		setTimeout(wanted) {
+			timeoutMs = within(wanted, 'A time limit', 1, MAX_TIMEOUT_MS);
+		},
+		setMaxRetries(wanted) {
+			maxRetries = within(wanted, 'A number of retries', 0, MAX_RETRIES);
+		},
+		get maxRetries() {
+			return maxRetries;
+		},
 		async close() {
 			spares.close();
 			await copies.close();
@@ -231,6 +263,11 @@ export function createExecutor(options: ExecutorOptions): Executor {
 			});
 		}
 	};
+}
+
+function within(value: number, what: string, least: number, most: number): number {
+	if (Number.isInteger(value) && value >= least && value <= most) return value;
+	throw new RangeError(`${what} is a whole number from ${least} to ${most}; it was ${value}.`);
 }
 
 /** Why a script cannot be run is told of the skill itself: what leads out of its folder is not in a copy. */

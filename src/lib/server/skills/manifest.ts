@@ -23,6 +23,7 @@ const entry = z.looseObject({
 	description: z.string().trim().min(1),
 	script: z.string().min(1).optional(),
 	handler: z.string().min(1).max(256).optional(),
+	idempotent: z.boolean().optional(),
 	parameters: z.record(z.string(), parameter).default({})
 });
 
@@ -78,7 +79,7 @@ export function parseManifest(
 	return { tools, issues: issues.map((issue) => ({ ...issue, line: lineOfField(issue.field, lines) })) };
 }
 
-function toTool({ name, description, script, handler, parameters }: z.infer<typeof entry>): SkillTool {
+function toTool({ name, description, script, handler, idempotent, parameters }: z.infer<typeof entry>): SkillTool {
 	const properties: Record<string, unknown> = {};
 	const required: string[] = [];
 	for (const [key, schema] of Object.entries(parameters)) {
@@ -91,6 +92,7 @@ function toTool({ name, description, script, handler, parameters }: z.infer<type
 		description,
 		...(script ? { script } : {}),
 		...(handler && !script ? { handler } : {}),
+		...(idempotent ? { isIdempotent: true } : {}),
 		inputSchema: { type: 'object', properties, required, additionalProperties: false }
 	};
 }

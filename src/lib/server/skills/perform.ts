@@ -10,7 +10,7 @@ import { readSkillFile } from './read-file.ts';
 import { readScriptArguments } from './script-arguments.ts';
 import { searchSkills } from './skill-search.ts';
 import { expandInline } from './inline-commands.ts';
-import { SkillError, type Skill, type SkillTool } from './types.ts';
+import { SkillError, type Skill, type SkillExecutionResult, type SkillTool } from './types.ts';
 
 const MAX_NAMES_SHOWN = 100;
 
@@ -96,7 +96,18 @@ export async function callTool(
 	const { __workDir: _reserved, ...args } = given;
 	const wrong = checkArguments(tool, args);
 	if (wrong) throw new SkillError('InvalidArgs', wrong, `Parameters: ${JSON.stringify(tool.inputSchema.properties)}`);
-	return { kind: 'tool', skill, result: await context.executor.runTool(skill, tool, args, context) };
+	const { executor } = context;
+	let result = await executor.runTool(skill, tool, args, context);
+	for (let retry = 1; tool.isIdempotent && mayPass(result) && retry <= executor.maxRetries; retry += 1) {
+		if (context.signal?.aborted) break;
+		result = await executor.runTool(skill, tool, args, context);
+	}
+	return { kind: 'tool', skill, result };
+}
+
+/** A failure that the same call may not have again: of a service, say, not of an argument (D38). */
+function mayPass({ error }: SkillExecutionResult): boolean {
+	return error === 'ExecutionFailed' || error === 'ExecutionTimeout';
 }
 
 /** @throws SkillError SkillNotFound with what there is instead, the likeliest first; SkillDisabled */

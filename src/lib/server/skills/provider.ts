@@ -34,6 +34,8 @@ export interface SkillsProviderOptions {
 	exclude?: readonly string[];
 	/** Milliseconds before a script is ended; 30,000. */
 	timeout?: number;
+	/** How often a call of a tool whose tools.json says `idempotent` is tried again when it fails (D38); 3. */
+	maxRetries?: number;
 	/** Bytes kept of stdout and of stderr; 20,480. */
 	maxOutput?: number;
 	/** Working directory of scripts; the current one. */
@@ -113,6 +115,10 @@ export interface SkillsProvider {
 	readonly workshop: Workshop | null;
 	/** A function that tools.json tools may name as their `handler`, in place of the one before (D37). */
 	registerHandler(name: string, handler: NativeHandler): void;
+	/** Milliseconds, in the place of `timeout`, from the next execution on (D38). @throws RangeError */
+	setTimeout(timeoutMs: number): void;
+	/** In the place of `maxRetries`, from the next call on (D38). @throws RangeError */
+	setMaxRetries(maxRetries: number): void;
 	/** Reads the folders again. */
 	reload(): Promise<void>;
 	close(): Promise<void>;
@@ -153,6 +159,7 @@ export async function createSkillsProvider(
 	const executor = createExecutor({
 		sandbox,
 		timeoutMs: options.timeout ?? 30_000,
+		maxRetries: options.maxRetries ?? 3,
 		maxOutputBytes: options.maxOutput ?? 20_480,
 		env: options.env ?? {},
 		inheritEnv: options.inheritEnv ?? false,
@@ -230,6 +237,8 @@ export async function createSkillsProvider(
 		workshop,
 		readOutput: (id, range) => executor.readOutput(id, range),
 		registerHandler: (name, handler) => handlers.register(name, handler),
+		setTimeout: (timeoutMs) => executor.setTimeout(timeoutMs),
+		setMaxRetries: (maxRetries) => executor.setMaxRetries(maxRetries),
 		async reload() {
 			await registry.reload();
 		},

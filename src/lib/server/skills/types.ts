@@ -44,6 +44,8 @@ export interface SkillTool {
 	script?: string;
 	/** Instead of a script: the name of a handler that the host has registered (D37). */
 	handler?: string;
+	/** Calling it again does no more than calling it once: a call that fails is tried again (D38). */
+	isIdempotent?: boolean;
 	/** JSON Schema of an object, made from `parameters` (D16). */
 	inputSchema: Record<string, unknown>;
 }

@@ -10,6 +10,7 @@ import { isRecord, numberArgument } from '../../skills/operations.ts';
 import { renderLoadedSkill } from '../../skills/prompt.ts';
 import type { SkillSnapshot } from '../../skills/registry.ts';
 import type { PlannedRun, ToolOutcome } from '../../skills/session.ts';
+import { typeOf } from '../../runs/unattended.ts';
 import { LOAD_SKILL } from '../../skills/tools.ts';
 import { SkillError } from '../../skills/types.ts';
 import { askFor, ConsentNeeded } from './consent.ts';
@@ -75,7 +76,7 @@ async function callSkillTool(
 	if (name === LOAD_SKILL.name && !hasScope(caller, 'execute')) return instructionsOnly(library, args);
 	const { question, digest } = run ? await context.approvals.request(run, null) : { question: null, digest: null };
 	const refusal = refusalOf(question, context, { peer, consent });
-	if (refusal) return failure({ error: question?.trust ? 'NotTrusted' : 'ApprovalRequired', ...refusal });
+	if (question && refusal) return failure({ error: typeOf(question), ...refusal });
 	const apiKeyId = caller.apiKeyId ?? undefined;
 	const cwd = context.adHoc.workspaceOf(apiKeyId, sessionId);
 	const callerOfRun = { sessionId, ...(apiKeyId === undefined ? {} : { apiKeyId }) };
