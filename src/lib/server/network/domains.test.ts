@@ -71,6 +71,32 @@ describe('D35: the domains that a skill declares', () => {
 		expect(parseDomain(domain)).toEqual({ domain });
 	});
 
+	test.each([
+		['https://example.org', 'name the host alone, without scheme and path'],
+		['user@example.org', 'name the host alone, without a user'],
+		['*', 'name the domains, not all of them'],
+		['[::1]', 'name a host, not an address'],
+		['fd00:ec2::254', 'name a host, not an address'],
+		['10.0.0.1:80', 'name a host, not an address'],
+		['0x7f.1', 'name a host, not an address'],
+		['a.12', 'it is no name of a host'],
+		['example.org:65536', 'a port is a number from 1 to 65535'],
+		['example.org?x', 'it is no name of a host'],
+		['*.org', 'name at least two parts after the star'],
+		['org', 'a host has at least two parts']
+	])('the sentence about %j says why: %s', (text, reason) => {
+		expect(parseDomain(text)).toEqual({ problem: `“${text}” cannot be granted: ${reason}.` });
+	});
+
+	test('the first and the last port, the longest name and labels with digits can be granted', () => {
+		const longest = `${'a'.repeat(61)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(63)}`;
+		expect(longest).toHaveLength(253);
+		for (const domain of ['a.example:1', 'a.example:65535', longest, '1.example', '12.a1', 'a.1b', '*.a.example:1']) {
+			expect(parseDomain(domain)).toEqual({ domain });
+		}
+		expect(parseDomain(`a${longest}`)).toHaveProperty('problem');
+	});
+
 	test('a text or a list; each once, bad ones reported, the rest kept', () => {
 		const expected = { domains: ['a.example', 'b.example:81'], problems: [expect.stringContaining('“localhost”')] };
 		expect(parseDomains(' a.example, localhost\n A.example  b.example:81 ')).toEqual(expected);
