@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkDoor, type DoorSettings } from './doors.ts';
+import { checkDoor, ownOrigin, type DoorSettings } from './doors.ts';
 
 const LOCAL: DoorSettings = { host: '127.0.0.1', publicOrigin: null };
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -79,6 +79,39 @@ describe('SECURITY The server: the door checks the host', () => {
 		}
 	});
 
+	test('of PUBLIC_ORIGIN without TLS has the port 80, and the other way round none', () => {
+		const settings = { host: '127.0.0.1', publicOrigin: 'http://chat.example' };
+		expect(knock({ host: 'chat.example:80' }, { settings })).toBe('open');
+		expect(knock({ host: 'chat.example:443' }, { settings })).toBe('forbidden');
+	});
+
+	test('an address between brackets is nothing else', () => {
+		const settings = { host: 'fd00::1', publicOrigin: null };
+		for (const host of ['fd00::1', 'x[fd00::1]', '[fd00::1]x']) expect(knock({ host }, { settings })).toBe('forbidden');
+		expect(knock({ host: '[box]' }, { settings: { host: 'box', publicOrigin: null } })).toBe('forbidden');
+	});
+
+	test('a request without one is refused, and has no origin of this server', () => {
+		const headers = new Headers();
+		expect(() => checkDoor({ method: 'GET', route: '/', headers }, LOCAL)).toThrow('The host “” is not served here.');
+		expect(ownOrigin(headers, LOCAL)).toBe('http://');
+		expect(ownOrigin(new Headers({ host: 'LocalHost:3000' }), LOCAL)).toBe('http://localhost:3000');
+	});
+
+	test('a refusal names the host, cut, and says what helps', () => {
+		const host = `${'a'.repeat(200)}.example`;
+		const headers = new Headers({ host });
+		const open = { method: 'GET', route: '/', headers };
+		const shown = `The host “${host.slice(0, 100)}” is not served here.`;
+		const setting = 'PUBLIC_ORIGIN to the address by which browsers reach it.';
+		expect(() => checkDoor(open, LOCAL)).toThrow(
+			expect.objectContaining({ message: shown, hint: `Open it as 127.0.0.1 or localhost, or set ${setting}` })
+		);
+		expect(() => checkDoor(open, { host: '0.0.0.0', publicOrigin: null })).toThrow(
+			expect.objectContaining({ message: shown, hint: `Set ${setting}` })
+		);
+	});
+
 	test('and takes nobody’s word for another one', () => {
 		const headers = { host: 'evil.example', 'x-forwarded-host': '127.0.0.1:3000', forwarded: 'host=127.0.0.1:3000' };
 		expect(knock(headers)).toBe('forbidden');
@@ -151,6 +184,16 @@ describe('SECURITY The server: the door takes writes as JSON only, because a for
 				expect(post(type, method), type).toBe('unsupported_media_type');
 			}
 		}
+	});
+
+	test('nothing that only reads', () => {
+		for (const method of ['GET', 'HEAD', 'OPTIONS']) expect(post('text/plain', method), method).toBe('open');
+	});
+
+	test('a type that only contains one of JSON is none', () => {
+		for (const type of ['xapplication/json', 'application/json+x', 'application/x+jsonx'])
+			expect(post(type), type).toBe('unsupported_media_type');
+		expect(knock({}, { method: 'POST', route: '/api/chat' })).toBe('unsupported_media_type');
 	});
 
 	test('a file of any type where files are put, and nowhere else', () => {

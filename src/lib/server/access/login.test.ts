@@ -52,7 +52,9 @@ describe('E19: a server with an ADMIN_TOKEN', () => {
 			TOKEN,
 			`Bearer${TOKEN}`,
 			`Bearer ${TOKEN} ${TOKEN}`,
-			`Token ${TOKEN}`
+			`Token ${TOKEN}`,
+			`x Bearer ${TOKEN}`,
+			`Bearer ${TOKEN}\tx`
 		]) {
 			expect(await check({ authorization }), authorization).toBe('unauthorized');
 		}
@@ -144,6 +146,22 @@ describe('E19: a server with an ADMIN_TOKEN', () => {
 			texts.push(JSON.stringify(error), String((error as Error).stack));
 		}
 		expect(texts.join()).not.toContain(TOKEN);
+	});
+
+	test('says what was wrong, and what to do', async () => {
+		expect(open(TOKEN).isNeeded).toBe(true);
+		await expect(login.logIn('wrong', '10.0.0.1')).rejects.toMatchObject({
+			message: 'This is not the token of this server.',
+			hint: 'It is the value of ADMIN_TOKEN that the server was started with.'
+		});
+		await expect(login.check({ authorization: null, session: undefined, client: 'x' })).rejects.toMatchObject({
+			message: 'This server wants to know who you are.',
+			hint: 'Log in at /login, or send the header “Authorization: Bearer <ADMIN_TOKEN>”.'
+		});
+	});
+
+	test('logging out without a session is fine', async () => {
+		await expect(login.logOut(undefined)).resolves.toBeUndefined();
 	});
 
 	test('is open without one, and then no token is right', async () => {
