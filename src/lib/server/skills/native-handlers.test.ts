@@ -152,3 +152,25 @@ test.each([
 	const good = { name: 'demo', description: 'Demo.', schema: { input: { type: 'object' } }, handler: () => null };
 	expect(() => defineSkill({ ...good, ...change })).toThrow(reason);
 });
+
+test('E13: what is recorded of a long answer is not cut within a character, and F3: has no stored value in it', async () => {
+	await put('long');
+	const ends: ExecutionEnd[] = [];
+	const recorder = {
+		started: async () => undefined,
+		running: async () => undefined,
+		finished: async (_id: string, end: ExecutionEnd) => void ends.push(end)
+	};
+	const provider = await open({ host: { recorder, secretsOf: async () => ({ KEY: 'stored-value' }) } });
+	// With the quote before it the 20,000th unit is the first half of the last character.
+	provider.registerHandler('long', () => `${'a'.repeat(19_998)}🧪`);
+	await call(provider, { text: 'x' });
+	provider.registerHandler('long', () => {
+		throw new Error('There is no stored-value here.');
+	});
+	const { result } = await call(provider, { text: 'the stored-value' });
+	expect(ends[0]?.output.isWellFormed()).toBe(true);
+	expect(ends[0]?.output).toHaveLength(19_999);
+	expect(ends[1]?.message).toBe('There is no [redacted] here.');
+	expect(result.message).toBe('There is no [redacted] here.');
+});
