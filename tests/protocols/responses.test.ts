@@ -530,3 +530,17 @@ test('F12: the models of the server are listed, and one is read by its id', asyn
 	expect((await rig.get('/models/test/model')).body.id).toBe('test/model');
 	expect(await rig.get('/models/no/such')).toMatchObject({ status: 404, body: { error: { code: 'model_not_found' } } });
 });
+
+test('F12: a response is kept for 30 days, then it is forgotten when the next one is stored', async () => {
+	const rig = await open([text('Yes.')]);
+	const at = (age: number) => new Date(Date.now() - age).toISOString();
+	const days = 24 * 60 * 60_000;
+	const stored = { previousId: null, apiKeyId: null, sessionId: 's', items: [], body: {} };
+	const { responses } = rig.app.store;
+	await responses.put({ ...stored, id: 'resp_old', createdAt: at(30 * days + 60_000) });
+	await responses.put({ ...stored, id: 'resp_young', createdAt: at(30 * days - 60 * 60_000) });
+	const { body } = await rig.ask({ input: 'Still there?' });
+	expect(await responses.get(body.id, null)).not.toBeNull();
+	expect(await responses.get('resp_young', null)).not.toBeNull();
+	expect(await responses.get('resp_old', null)).toBeNull();
+});
