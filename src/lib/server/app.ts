@@ -83,7 +83,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 	const store = await openSqliteStore(join(config.dataDir, 'app.sqlite'));
 	const { close: closeSkills, ...parts } = await openSkills(config, store, log);
 	const { skills, builtins, approvals, modes, settings } = parts;
-	const workspaces = createWorkspaces(config.dataDir);
+	const workspaces = createWorkspaces(config.dataDir, config.execution.limits);
 	const models = createModels({ settings, ports: config.modelPorts });
 	const limits = (): AgentLimits => ({ ...config.limits, ...settings.current().limits });
 	const changes = createConversationChanges();

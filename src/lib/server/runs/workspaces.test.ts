@@ -35,3 +35,27 @@ test('F5: a file that goes with its conversation is gone, and no mistake of the 
 		await rm(folder, { recursive: true, force: true });
 	}
 });
+
+test('D33: uploads respect what a workspace may hold, by bytes and by files, several at once too', async () => {
+	const folder = await mkdtemp(join(tmpdir(), 'workspaces-'));
+	try {
+		const workspaces = createWorkspaces(folder, { workspaceBytes: 100_000, workspaceFiles: 4 });
+		const put = (path: string, bytes: number) => workspaces.write('c1', path, new Response('x'.repeat(bytes)).body);
+		await put('a.txt', 60_000);
+		await expect(put('b.txt', 60_000)).rejects.toMatchObject({ code: 'too_large', status: 413 });
+		expect((await workspaces.list('c1')).map(({ path }) => path)).toEqual(['a.txt']);
+		// The same file again takes the place of the first.
+		await put('a.txt', 90_000);
+		await put('a.txt', 10_000);
+
+		const many = await Promise.allSettled(['b', 'c', 'd'].map((name) => put(`${name}.txt`, 40_000)));
+		expect(many.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+		await put('e.txt', 1);
+		await expect(put('f.txt', 1)).rejects.toMatchObject({ code: 'too_large' });
+		await workspaces.remove('c1', 'e.txt');
+		await put('f.txt', 1);
+		await workspaces.write('c2', 'a.txt', new Response('x'.repeat(90_000)).body);
+	} finally {
+		await rm(folder, { recursive: true, force: true });
+	}
+});
