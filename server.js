@@ -1,10 +1,11 @@
 // Starts the app: builds it when needed, listens, says where, and stops cleanly.
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import nodeModule from 'node:module';
 import { createServer as createTcpServer } from 'node:net';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 /** For what is left to do when the runs have had their time: scripts get 2 s to clean up, then the database is closed. */
@@ -39,10 +40,26 @@ process.env.PROTOCOL_HEADER = 'x-app-protocol';
 // With these the adapter would believe what a client says of itself.
 for (const name of ['ORIGIN', 'HOST_HEADER', 'PORT_HEADER', 'ADDRESS_HEADER'])
 	Reflect.deleteProperty(process.env, name);
-const { handler } = await import(new URL('build/handler.js', import.meta.url).href).catch((error) => {
-	console.error(`The app could not start: ${error.message}`);
-	process.exit(1);
-});
+const [{ handler }] = await Promise.all([import(new URL('build/handler.js', import.meta.url).href), loadAll()]).catch(
+	(error) => {
+		console.error(`The app could not start: ${error.message}`);
+		process.exit(1);
+	}
+);
+
+/**
+ * Loads every page, endpoint and library of the build before anybody is answered: Node remembers an import that failed,
+ * so that one which found no file descriptor left would fail until the next start.
+ */
+async function loadAll() {
+	// In folders as the bundler has them; beside these lies the adapter's own server, which would listen.
+	const chunks = `${root}build/server/chunks`;
+	const folders = readdirSync(chunks, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+	const files = folders.flatMap(({ name }) =>
+		readdirSync(join(chunks, name), { recursive: true, encoding: 'utf8' }).map((path) => join(chunks, name, path))
+	);
+	await Promise.all(files.filter((path) => path.endsWith('.js')).map((path) => import(pathToFileURL(path).href)));
+}
 
 /** Set here as well as by the app: the adapter serves files, and answers what it cannot read, before it asks the app. */
 const headers = securityHeaders(config.publicOrigin);
