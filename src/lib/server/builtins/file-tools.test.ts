@@ -11,6 +11,7 @@ import type { Builtin } from './builtin.ts';
 import { createFileRead, createFileWrite } from './file-tools.ts';
 import { createHybridExecutor } from './hybrid.ts';
 import { createSandboxRunner } from './sandbox-runner.ts';
+import { readWhole } from './workspace-files.ts';
 import { workspaceOf } from './workspace-path.ts';
 
 const MAX_BYTES = 1_048_576;
@@ -198,4 +199,11 @@ describe('E18: workspaces', () => {
 		expect(one).not.toBe(workspaceOf('/data', { apiKeyId: 's1' }));
 		expect(one).toMatch(/\/workspaces\/session\.[0-9a-f]{24}$/);
 	});
+});
+
+test('D27: of a file that grows while it is read no more is taken than it had', async () => {
+	// It says that it has no bytes, and has some when it is read: as one that grew meanwhile.
+	const file = await readFile('/proc/sys/kernel/ostype', 'utf8');
+	expect(file).toBe('Linux\n');
+	expect(await readWhole('/proc/sys/kernel', 'ostype', MAX_BYTES)).toHaveLength(0);
 });

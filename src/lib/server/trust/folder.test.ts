@@ -149,3 +149,10 @@ test('F4: files are told apart: text, link, special, machine code, other bytes',
 		['scripts/x.sh', 'file', 8, 'echo é\n', false]
 	]);
 });
+
+test('F4: a file that grows while it is read gives no digest of what it was', async () => {
+	// Its files say that they have no bytes, and have some when they are read: as if they grew meanwhile.
+	const { digest: none, problem } = await readFolder('/proc/sys/kernel/random');
+	expect(none).toBeNull();
+	expect(problem).toMatch(/^The file “\w+” cannot be read: it was changed while it was read\.$/);
+});
