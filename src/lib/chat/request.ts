@@ -1,6 +1,7 @@
 /** One request to the server's API: resolves to the answer or throws an `ApiError`; without a session it goes to the login page. */
 import { ApiError, errorFromBody, unreachable } from './api-error.ts';
 import { goToLogin } from './login.ts';
+import { toSkillId } from '../shared/skill-names.ts';
 
 /** @throws ApiError; when the signal fires, its reason */
 export async function request<Answer>(
@@ -32,7 +33,7 @@ export async function request<Answer>(
 
 /** Address of a skill in the API; the slash of `source/name` stays one. */
 export function skillUrl(id: string): string {
-	return `/api/skills/${id.split('/').map(encodeURIComponent).join('/')}`;
+	return `/api/skills/${toSkillId(id).split('/').map(encodeURIComponent).join('/')}`;
 }
 
 /** `?a=1&b=2` of what is not empty. */

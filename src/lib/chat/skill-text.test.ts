@@ -66,9 +66,9 @@ test('a skill that is named as a page is has an address of its own', () => {
 	expect(['pdf', 'mine/pdf@1.0.0', 'new', 'edit', 'trash'].map(skillPage)).toEqual([
 		'/skills/pdf',
 		'/skills/mine/pdf%401.0.0',
-		'/skills/new%40latest',
-		'/skills/edit%40latest',
-		'/skills/trash%40latest'
+		'/skills/~new',
+		'/skills/~edit',
+		'/skills/~trash'
 	]);
 	expect(editorPage('mine/a b')).toBe('/skills/edit/mine/a%20b');
 });

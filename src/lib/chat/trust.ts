@@ -1,4 +1,5 @@
 /** What the trust in a skill means, in words, and where it is looked at. Pure. */
+import { toSkillId } from '../shared/skill-names.ts';
 import type { SkillFinding, TrustState } from '../shared/skills.ts';
 import { trustText as text } from '../strings/skill-checks.ts';
 
@@ -22,13 +23,9 @@ export const SEVERITY_WORDS: Record<SkillFinding['severity'], string> = {
 	info: text.info
 };
 
-/** Pages of their own below /skills; a skill with such a name is asked for by its newest version. */
-const TAKEN = new Set(['edit', 'executions', 'install', 'new', 'scores', 'trash', 'updates']);
-
 /** Address of a skill's page; the slash of `source/name` stays one. */
 export function skillPage(id: string): string {
-	const wanted = TAKEN.has(id) ? `${id}@latest` : id;
-	return `/skills/${pathOf(wanted)}`;
+	return `/skills/${pathOf(id)}`;
 }
 
 /** Address of what was executed: a skill's page, or the list of MCP servers. */
@@ -42,5 +39,5 @@ export function editorPage(id: string): string {
 }
 
 function pathOf(id: string): string {
-	return id.split('/').map(encodeURIComponent).join('/');
+	return toSkillId(id).split('/').map(encodeURIComponent).join('/');
 }

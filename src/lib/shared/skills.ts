@@ -13,7 +13,7 @@ export interface SkillDiagnostic {
 }
 
 export interface SkillSummary {
-	/** Folder-unique id: the name, or `source/name` for one that is shadowed or broken. */
+	/** Of every call: the name, `source/name@version` for one that is shadowed, `source/folder` for one that is broken; see `toSkillId`. */
 	id: string;
 	name: string;
 	description: string;
@@ -85,6 +85,7 @@ export type TrustState = 'builtin' | 'trusted' | 'changed' | 'untrusted';
 export interface SkillDetail extends SkillSummary {
 	/** `source/name`: names it in executions, secrets and grants. */
 	skillId: string;
+	/** Empty for one that is broken. */
 	version: string;
 	/** Trusted for where it lies, which cannot be withdrawn. */
 	isTrustedByPlace: boolean;

@@ -17,6 +17,7 @@ import SunMoon from '@lucide/svelte/icons/sun-moon';
 import Upload from '@lucide/svelte/icons/upload';
 import type { ChatApp } from '../../chat/app.svelte.ts';
 import { cleanText } from '../../chat/clean-text.ts';
+import { skillPage } from '../../chat/trust.ts';
 import { shownTitle } from '../../chat/conversation-actions.ts';
 import type { ConversationSearch } from '../../chat/conversation-search.svelte.ts';
 import { conversationAddress } from '../../chat/message-address.ts';
@@ -126,7 +127,6 @@ function skills(app: ChatApp): PaletteItem[] {
 	return app.library.ready.flatMap(({ id, name, description }) => {
 		const shown = cleanText(name);
 		const hint = cleanText(description);
-		const address = id.split('/').map(encodeURIComponent).join('/');
 		return [
 			{
 				...{ id: `chat-${id}`, label: text.chatWithSkill(shown), hint, icon: MessageSquarePlus, isQuiet: true },
@@ -134,7 +134,7 @@ function skills(app: ChatApp): PaletteItem[] {
 			},
 			{
 				...{ id: `skill-${id}`, label: text.openSkill(shown), hint, icon: Puzzle, isQuiet: true },
-				run: () => void app.go(`/skills/${address}`)
+				run: () => void app.go(skillPage(id))
 			}
 		];
 	});

@@ -2,6 +2,7 @@
 import { AppError, type ErrorCode } from '../../shared/errors.ts';
 import type { ApprovalRequest } from '../../shared/events.ts';
 import type { AdHocExecution, SkillExecution } from '../../shared/executions.ts';
+import { fromSkillId } from '../../shared/skill-names.ts';
 import type { ExecutionCaller } from '../skills/execution-host.ts';
 import { ownerOf } from '../skills/owners.ts';
 import type { SkillOperation } from '../skills/operations.ts';
@@ -168,7 +169,7 @@ async function callBuiltin(
 
 async function performOperation(
 	{ skills, modes, approvals }: AdHocParts,
-	{ skillName, script, args, tool, input, apiKeyId, owner }: AskedExecution,
+	{ skillName: id, script, args, tool, input, apiKeyId, owner }: AskedExecution,
 	context: AdHocContext,
 	{ allow }: AdHocWatch
 ): Promise<Outcome> {
@@ -183,10 +184,11 @@ async function performOperation(
 		pinOf: modes.pinOf,
 		owner: owner ?? ownerOf(apiKeyId)
 	});
+	const skill = fromSkillId(id);
 	const operation: SkillOperation =
 		tool === undefined
-			? { kind: 'run', skill: skillName, script: script ?? '', args, argStyle: undefined }
-			: { kind: 'tool', skill: skillName, tool, args: input ?? {} };
+			? { kind: 'run', skill, script: script ?? '', args, argStyle: undefined }
+			: { kind: 'tool', skill, tool, args: input ?? {} };
 	const plan = planOf(session, operation);
 	const { question, digest } = plan ? await approvals.request(plan, null) : { question: null, digest: null };
 	if (question) allow(question);

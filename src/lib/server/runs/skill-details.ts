@@ -4,9 +4,9 @@ import type { SkillDetail, SkillNeeds, skillPatch } from '../../shared/skills.ts
 import { AppError } from '../../shared/errors.ts';
 import { skillIdOf } from '../skills/execution-host.ts';
 import type { SkillRegistry } from '../skills/registry.ts';
-import type { Skill } from '../skills/types.ts';
+import type { BrokenSkill, Skill } from '../skills/types.ts';
 import { describeBuiltin, findBuiltin, type BuiltinSkill } from './builtin-skills.ts';
-import { idOf, isFirst, requireSkill } from './skill-lookup.ts';
+import { brokenIdOf, idOf, isFirst, requireListed, requireSkill } from './skill-lookup.ts';
 import type { ModeSubject, SkillModes } from './skill-modes.ts';
 import { summaryOf, type SummaryParts } from './skill-summaries.ts';
 
@@ -16,7 +16,7 @@ export interface SkillDetailParts extends Pick<SummaryParts, 'installs' | 'usage
 	skills: { registry: Pick<SkillRegistry, 'snapshot'> };
 	builtins: { builtins: readonly BuiltinSkill[] };
 	trust: {
-		review(skill: Skill): Promise<SkillReview>;
+		review(skill: Skill | BrokenSkill): Promise<SkillReview>;
 		trust(skill: Skill, digest: string, now: string): Promise<void>;
 		revoke(skill: Skill): Promise<void>;
 	};
@@ -33,7 +33,8 @@ export interface SkillDetailParts extends Pick<SummaryParts, 'installs' | 'usage
 export async function describeSkill(parts: SkillDetailParts, id: string): Promise<SkillDetail> {
 	const builtin = findBuiltin(parts.builtins.builtins, id);
 	if (builtin) return describeBuiltin(builtin, parts);
-	const skill = requireSkill(parts, null, id);
+	const skill = requireListed(parts, null, id);
+	if (skill.status === 'broken') return describeBroken(parts, skill);
 	const ownId = idOf(skill, isFirst(parts, skill));
 	const skillId = skillIdOf(skill);
 	const declared = parts.network.declared(skill);
@@ -52,6 +53,21 @@ export async function describeSkill(parts: SkillDetailParts, id: string): Promis
 		network: { declared, granted: granted.filter((domain) => declared.includes(domain)) },
 		allowedTools: skill.allowedTools ?? null,
 		inputSchemas: Object.fromEntries(skill.tools.map(({ name, inputSchema }) => [name, inputSchema]))
+	};
+}
+
+/** Its files and what is wrong with it: nothing of it can run, so it needs and may do nothing. */
+async function describeBroken(parts: SkillDetailParts, skill: BrokenSkill): Promise<SkillDetail> {
+	return {
+		...summaryOf(skill, brokenIdOf(skill), parts),
+		mode: 'auto',
+		...(await parts.trust.review(skill)),
+		skillId: skillIdOf(skill),
+		version: '',
+		needs: { binaries: [], pythonModules: [], variables: [] },
+		network: { declared: [], granted: [] },
+		allowedTools: null,
+		inputSchemas: {}
 	};
 }
 

@@ -1,7 +1,8 @@
 /** The skill that an id of the API means (FEATURES A28, A37–A39). */
-import { relative } from 'node:path';
+import { relative, sep } from 'node:path';
 import { isServerTool } from '../../shared/builtins.ts';
 import { AppError } from '../../shared/errors.ts';
+import { fromSkillId, toSkillId } from '../../shared/skill-names.ts';
 import { skillIdOf } from '../skills/execution-host.ts';
 import { ownerOf } from '../skills/owners.ts';
 import { parseReference, findSkill } from '../skills/references.ts';
@@ -23,16 +24,23 @@ export interface LookupParts {
  * @throws AppError `not_found`, `invalid_input` for a range that is none
  */
 export function requireSkill(parts: LookupParts, apiKeyId: string | null, id: string): Skill {
-	const found = lookUp(parts, apiKeyId, id);
-	if (!found) throw new AppError('not_found', `There is no skill “${id.slice(0, 200)}”.`);
-	return found;
+	const found = lookUp(parts, apiKeyId, fromSkillId(id));
+	if (found) return found;
+	const broken = findBroken(parts, apiKeyId, id);
+	if (!broken) throw new AppError('not_found', `There is no skill “${id.slice(0, 200)}”.`);
+	throw new AppError('conflict', `“${broken.name}” is broken, so it can be read and not used.`, {
+		hint: 'Its diagnostics say what is wrong. Repair it on its page.'
+	});
 }
 
 /** The same, and of those that are broken `source/folder`. @throws AppError as `requireSkill` */
 export function requireListed(parts: LookupParts, apiKeyId: string | null, id: string): Skill | BrokenSkill {
-	const { broken } = parts.skills.registry.snapshot();
-	const isMeant = (skill: BrokenSkill) => brokenIdOf(skill) === id && isSeenBy(apiKeyId, skill);
-	return broken.find(isMeant) ?? requireSkill(parts, apiKeyId, id);
+	return findBroken(parts, apiKeyId, id) ?? requireSkill(parts, apiKeyId, id);
+}
+
+function findBroken({ skills }: LookupParts, apiKeyId: string | null, id: string): BrokenSkill | undefined {
+	const wanted = toSkillId(id);
+	return skills.registry.snapshot().broken.find((skill) => brokenIdOf(skill) === wanted && isSeenBy(apiKeyId, skill));
 }
 
 /** Is it one that this key sees? Whoever manages the server (null) sees all. */
@@ -42,12 +50,12 @@ export function isSeenBy(apiKeyId: string | null, { source }: Pick<Skill, 'sourc
 
 /** The id of a skill that is broken: its folder below its root. */
 export function brokenIdOf({ source, root, dir }: Pick<BrokenSkill, 'source' | 'root' | 'dir'>): string {
-	return `${source}/${relative(root, dir).replaceAll('\\', '/') || '.'}`;
+	return toSkillId(`${source}/${relative(root, dir).split(sep).join('/') || '.'}`);
 }
 
 /** The id that the list gives a skill: its name where that means it and no skill of the server, else with source and version. */
 export function idOf(skill: Skill, isFirst: boolean): string {
-	return isFirst && !isServerTool(skill.name) ? skill.name : `${skillIdOf(skill)}@${skill.version}`;
+	return toSkillId(isFirst && !isServerTool(skill.name) ? skill.name : `${skillIdOf(skill)}@${skill.version}`);
 }
 
 /** Is it the one that its name means, for whoever manages the server? */

@@ -1,4 +1,5 @@
 /** Who may answer a question before something runs, and what comes of it where nobody is there to be asked (FEATURES C16, E30). */
+import { toSkillId } from '../../shared/skill-names.ts';
 import type { ApiScope } from '../../shared/api-keys.ts';
 import type { ApprovalRequest } from '../../shared/events.ts';
 import { mcpServerOf } from '../../shared/mcp-servers.ts';
@@ -45,7 +46,7 @@ export function typeOf({ trust, missing }: ApprovalRequest): 'NotTrusted' | 'Mis
 
 /** What would let it run the next time. */
 export function hintFor({ trust, missing, skill }: ApprovalRequest, { apiKeyId }: Pick<Asker, 'apiKeyId'>): string {
-	const page = `/skills/${encodeURIComponent(skill)}`;
+	const page = `/skills/${encodeURIComponent(toSkillId(skill))}`;
 	if (trust !== undefined) {
 		return `Whoever manages the server can look at what the skill contains, and trust it, on its page, ${page}.`;
 	}

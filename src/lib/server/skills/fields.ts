@@ -16,6 +16,16 @@ const PLAIN = /^[ -~]*$/;
 const PORTABLE_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const NAME = /^[\p{Ll}\p{Lo}\p{Lm}\p{N}]+(?:-[\p{Ll}\p{Lo}\p{Lm}\p{N}]+)*$/u;
 
+/**
+ * What a name cannot have: separators of paths and references, what some system refuses in a folder's name, what is not to
+ * be seen, and a beginning that makes a path or an id something else.
+ */
+const UNUSABLE =
+	/[/\\@:*?"<>|#%]|[\p{Cc}\p{Cs}\p{Cn}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
+const MISLEADING_START = /^[.~-]+/;
+/** More than any folder's name. */
+const MAX_USABLE = 200;
+
 /** In characters, as people count them. */
 export function lengthOf(text: string): number {
 	return PLAIN.test(text) ? text.length : [...text].length;
@@ -31,10 +41,16 @@ export function readName(
 	if (typeof given !== 'string') {
 		const fault = typeof data.name === 'object' ? 'must be text' : 'is missing';
 		violate('name', `${fault}; the folder\u2019s name is used`, { fix: lineOf('name', folder) });
-		return folder;
+		return usableName(folder);
 	}
 	if (given !== data.name) violate('name', 'is missing; “skill” is used', { fix: lineOf('name', given) });
 	const name = given.normalize('NFKC').trim();
+	if (!isUsable(name)) {
+		const standIn = usableName(folder);
+		const message = `“${shown(name)}” cannot be a name; the folder\u2019s name “${standIn}” is used`;
+		violate('name', message, { fix: lineOf('name', standIn) });
+		return standIn;
+	}
 	if (lengthOf(name) > 64) violate('name', 'is longer than 64 characters');
 	if (!PORTABLE_NAME.test(name) && !NAME.test(name)) {
 		const fix = name
@@ -49,7 +65,18 @@ export function readName(
 	if (!skipParentDirCheck && name !== folder.normalize('NFKC')) {
 		violate('name', `“${shown(name)}” differs from the folder “${shown(folder)}”`, { fix: lineOf('name', folder) });
 	}
-	return printable(name).replaceAll(/\s+/g, '-');
+	return name.replaceAll(/\s+/g, '-');
+}
+
+/** Can it be written in a call, an address and a path, and mean this skill alone? */
+function isUsable(name: string): boolean {
+	return name.length <= MAX_USABLE && name.search(UNUSABLE) < 0 && !MISLEADING_START.test(name);
+}
+
+/** The name of a folder, which may be anything but a path, as the name of a skill. */
+function usableName(folder: string): string {
+	const plain = folder.normalize('NFKC').trim().replace(UNUSABLE, '-').replace(/\s+/g, '-');
+	return plain.replace(MISLEADING_START, '').slice(0, MAX_USABLE).toWellFormed() || 'skill';
 }
 
 export function readDescription(data: Record<string, unknown>, violate: Violate): string {

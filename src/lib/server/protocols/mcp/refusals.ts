@@ -1,4 +1,5 @@
 /** What must be asked about is asked through the client, or refused with where to allow it (FEATURES C16, F3). */
+import { toSkillId } from '../../../shared/skill-names.ts';
 import type { ApprovalRequest } from '../../../shared/events.ts';
 import { hintFor, mayAnswer, runsUnasked } from '../../runs/unattended.ts';
 import { requireConsent, type Consent } from './consent.ts';
@@ -28,7 +29,7 @@ export function refusalOf(
 	// What the client says that its user has answered is said with the key.
 	if (consent.canAsk && mayAnswer(caller)) {
 		const subject = [clientOf(caller, sessionId), skill, script, args, digest];
-		const page = `/skills/${encodeURIComponent(skill)}`;
+		const page = `/skills/${encodeURIComponent(toSkillId(skill))}`;
 		const where = trust ? ` What it contains is shown on its page, ${page}, where it can be trusted for good.` : '';
 		requireConsent(consent, questions, { reason: reason + where, args, subject });
 		return null;
