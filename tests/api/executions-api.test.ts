@@ -1,4 +1,4 @@
-/** Scripts that are run by hand over HTTP: what they run from (FEATURES D8, E10). */
+/** Scripts that are run by hand over HTTP: what they run from, and how many run at once (FEATURES D8, D43, E10). */
 import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -6,7 +6,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import { readFolder } from '../../src/lib/server/trust/folder.ts';
+import type { Health } from '../../src/lib/shared/api.ts';
+import * as health from '../../src/routes/api/health/+server.ts';
 import * as executions from '../../src/routes/api/skills/executions/+server.ts';
+import { eventually } from '../support/eventually.ts';
 import { serveRoutes, type RouteServer } from '../support/route-server.ts';
 
 let root: string;
@@ -30,11 +33,12 @@ async function put(path: string, text: string): Promise<void> {
 async function start(env: Record<string, string> = {}): Promise<void> {
 	const paths = { DATA_DIR: join(root, 'data'), SKILLS_DIRS: join(root, 'skills') };
 	app = await createApp(loadConfig({ ...paths, SKILLS_SANDBOX: 'process', ...env }));
-	server = await serveRoutes(app, { '/api/skills/executions': executions });
+	server = await serveRoutes(app, { '/api/skills/executions': executions, '/api/health': health });
 }
-async function run(script: string, more: Record<string, unknown> = {}) {
+async function run(script: string, more: Record<string, unknown> = {}, signal?: AbortSignal) {
 	const response = await fetch(`${server.url}/api/skills/executions`, {
 		method: 'POST',
+		...(signal ? { signal } : {}),
 		headers: { 'content-type': 'application/json' },
 		body: JSON.stringify({ skillName: 'demo', script, ...more })
 	});
@@ -67,4 +71,47 @@ test('D8: a skill that only the server may read runs, whichever backend there is
 	await chmod(join(root, 'skills/demo'), 0o700);
 	await start({ SKILLS_SANDBOX: 'auto' });
 	expect((await run('say.sh')).result).toMatchObject({ success: true, stdout: 'read' });
+});
+
+test('D43: more scripts than may run at once wait for their turn, one caller not behind all of another, and a wait is no part of their time', async () => {
+	// Each holds its place until its file is there; what ran is seen by the files that they make.
+	await put('hold.sh', 'touch "$1/began-$2"; until [ -e "$1/go-$2" ]; do sleep 0.05; done; echo "$2"');
+	await start({ SKILLS_MAX_SCRIPTS: '2', SKILLS_TIMEOUT_MS: '60000' });
+	const marks = join(root, 'marks');
+	await mkdir(marks);
+	const began = async () =>
+		(await readdir(marks)).filter((name) => name.startsWith('began-')).map((name) => name.slice(6));
+	const hold = (name: string, sessionId: string, signal?: AbortSignal) =>
+		run('hold.sh', { args: [marks, name], sessionId }, signal);
+	const queue = async () => {
+		const response = await fetch(`${server.url}/api/health`);
+		return ((await response.json()) as Health).sandbox;
+	};
+	const go = (name: string) => writeFile(join(marks, `go-${name}`), '');
+	const calls = [hold('a1', 'a'), hold('a2', 'a')];
+	await eventually(async () => expect((await began()).sort()).toEqual(['a1', 'a2']));
+	const leaving = new AbortController();
+	const left = hold('a3', 'a', leaving.signal).catch(() => 'left');
+	await eventually(async () => expect((await queue()).waiting).toBe(1));
+	calls.push(hold('a4', 'a'));
+	await eventually(async () => expect((await queue()).waiting).toBe(2));
+	calls.push(hold('b1', 'b'));
+	await eventually(async () => expect((await queue()).waiting).toBe(3));
+	expect((await queue()).running).toBe(2);
+	await eventually(async () => expect((await queue()).longestWaitMs).toBeGreaterThan(0));
+	leaving.abort();
+	expect(await left).toBe('left');
+	await eventually(async () => expect((await queue()).waiting).toBe(2));
+	// Both of the others would be the next of their caller; of the two callers each gets one.
+	await go('a1');
+	await go('a2');
+	await eventually(async () => expect((await began()).sort()).toEqual(['a1', 'a2', 'a4', 'b1']));
+	await go('a4');
+	await go('b1');
+	const results = await Promise.all(calls);
+	expect(results.map(({ result }) => result)).toMatchObject(
+		['a1', 'a2', 'a4', 'b1'].map((name) => ({ stdout: `${name}\n` }))
+	);
+	expect(await queue()).toMatchObject({ running: 0, waiting: 0, longestWaitMs: 0 });
+	expect(await began()).not.toContain('a3');
 });

@@ -193,7 +193,9 @@ test('/api/health says what answers and how many skills there are', async ({ app
 				processes: expect.any(Boolean),
 				limits: expect.any(Boolean)
 			},
-			running: expect.any(Number)
+			running: expect.any(Number),
+			waiting: 0,
+			longestWaitMs: 0
 		},
 		database: 'sqlite',
 		login: false,

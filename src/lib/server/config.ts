@@ -116,6 +116,7 @@ const schema = z.object({
 	SKILLS_MAX_CPU_SECONDS: count(60, 1, 3600).describe('Most processor time of a process of a script.'),
 	SKILLS_WORKSPACE_MB: count(1024, 1, 1_048_576).describe('Most that the files of a conversation may take.'),
 	SKILLS_WORKSPACE_FILES: count(20_000, 10, 10_000_000).describe('Most files of a conversation.'),
+	SKILLS_MAX_SCRIPTS: count(16, 1, 1000).describe('Most scripts that run at once; the others wait for their turn.'),
 	SKILLS_COPIES_MB: count(2048, 16, 1_048_576).describe('Most that the copies may take that scripts run from.'),
 	SKILLS_PROVIDER: z
 		.enum(['skillsmp', 'skillssh', 'github'])
@@ -223,6 +224,8 @@ export interface ExecutionConfig {
 	autoMinScore: number;
 	/** The most that any skill or call may have. */
 	limits: SandboxLimits;
+	/** Scripts and programs that run at once, of all callers. */
+	maxScripts: number;
 	/** The most that the copies of skills may take that scripts run from. */
 	copiesBytes: number;
 	builtins: {
@@ -360,6 +363,7 @@ function executionOf(values: z.infer<typeof schema>): ExecutionConfig {
 			workspaceBytes: values.SKILLS_WORKSPACE_MB * MB,
 			workspaceFiles: values.SKILLS_WORKSPACE_FILES
 		},
+		maxScripts: values.SKILLS_MAX_SCRIPTS,
 		copiesBytes: values.SKILLS_COPIES_MB * MB,
 		builtins: {
 			timeoutMs: values.SKILLS_SANDBOX_TIMEOUT_MS,

@@ -95,6 +95,7 @@ export async function openSkills(
 		env: skillsEnv,
 		sandbox: box.sandbox,
 		limits: execution.limits,
+		maxScripts: execution.maxScripts,
 		copies: { folder: join(dataDir, 'skill-copies'), maxBytes: execution.copiesBytes },
 		host: {
 			digestOf: trust.digestOf,
@@ -115,7 +116,7 @@ export async function openSkills(
 	const lookup = createLookup({ sandbox: box.sandbox, host: box.host, path: process.env.PATH ?? '' });
 	const preflight = createPreflight({ vault, offered: skillsEnv, lookup });
 	const { missingVariables } = preflight;
-	const builtins = openBuiltins(config, { box, network, modes, recorder, settings });
+	const builtins = openBuiltins(config, { box, network, modes, recorder, settings, skills });
 	const catalogOptions = { ...config.catalog, skillsmpKey: settings.skillsmpApiKey };
 	const installer = await createInstaller({
 		...{ dataDir, modes, log },
@@ -165,13 +166,17 @@ function isInstalledSource(source: string): boolean {
 
 function openBuiltins(
 	{ execution }: Config,
-	parts: Pick<SkillParts, 'network' | 'modes' | 'settings'> & { box: OpenSandbox; recorder: ExecutionRecorder }
+	parts: Pick<SkillParts, 'network' | 'modes' | 'settings' | 'skills'> & {
+		box: OpenSandbox;
+		recorder: ExecutionRecorder;
+	}
 ): BuiltinCalls {
 	const { box, network, modes, recorder, settings } = parts;
 	const builtins = createBuiltins({
 		sandbox: box.sandbox,
 		hostSandbox: box.host,
 		limits: execution.limits,
+		turns: parts.skills.turns,
 		settings: execution.builtins,
 		network: execution.network,
 		fetch: createSafeFetch(),

@@ -262,6 +262,10 @@ export interface Health {
 		isolation: { files: boolean; network: boolean; processes: boolean; limits: boolean };
 		/** Executions under way. */
 		running: number;
+		/** Scripts and programs that wait for their turn. */
+		waiting: number;
+		/** Of the one that has waited longest; 0 when none waits. */
+		longestWaitMs: number;
 	};
 	database: string;
 	/** True where one has to log in, so that one can log out as well. */

@@ -44,7 +44,7 @@ function health(offline: boolean): Health {
 		...{ status: 'ok', version: '1', database: 'sqlite', login: false, skills: { ready: 4, broken: 0 } },
 		model: { id: 'test/model', offline, baseUrl: null },
 		sandbox: {
-			...{ name: 'process', running: 0 },
+			...{ name: 'process', running: 0, waiting: 0, longestWaitMs: 0 },
 			isolation: { files: true, network: true, processes: true, limits: true }
 		}
 	};

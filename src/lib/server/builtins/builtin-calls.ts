@@ -83,6 +83,7 @@ export function createBuiltinCalls(options: BuiltinCallOptions): BuiltinCalls {
 		const outcome = await builtin.run(args, {
 			workspace: cwd,
 			signal,
+			caller,
 			executionId,
 			onOutput: (stream, text) => onEvent?.({ type: 'output', stream, text })
 		});

@@ -1,4 +1,5 @@
 /** A skill that this server brings itself: one tool, offered by its mode like any other skill (FEATURES D27–D31). */
+import type { ExecutionCaller } from '../skills/execution-host.ts';
 import { checkArguments } from '../skills/manifest.ts';
 import { SkillError, type SkillErrorType } from '../skills/types.ts';
 
@@ -6,6 +7,8 @@ export interface BuiltinContext {
 	/** Absolute folder of the conversation, or of an API key: see `workspaceOf`. It need not exist. */
 	workspace: string;
 	signal: AbortSignal;
+	/** Who asked. */
+	caller?: ExecutionCaller;
 	/** Id of the execution: letters, digits, hyphens. */
 	executionId: string;
 	/** Live output of a program. */

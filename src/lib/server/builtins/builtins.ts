@@ -12,6 +12,7 @@ import { createHybridExecutor, type HybridOptions } from './hybrid.ts';
 import { createEvalCode, createExecuteCommand } from './programs.ts';
 import { createSandboxRunner } from './sandbox-runner.ts';
 import { createSearxngProvider, type SearchProvider } from './search-provider.ts';
+import type { Turns } from '../skills/turns.ts';
 import { createWebSearch } from './web-search.ts';
 
 export interface BuiltinsOptions {
@@ -19,6 +20,8 @@ export interface BuiltinsOptions {
 	/** Runs programs of this machine as they are, to find interpreters; the sandbox where it hides nothing. */
 	hostSandbox?: Pick<Sandbox, 'run'>;
 	limits: SandboxLimits;
+	/** When a program may run, beside the scripts of skills; each at once without it. */
+	turns?: Turns;
 	/** The operator's settings, as `config.execution.builtins` has them. */
 	settings: {
 		timeoutMs: number;
@@ -55,7 +58,7 @@ export function createBuiltins(options: BuiltinsOptions): readonly Builtin[] {
 		sandbox,
 		path: process.env.PATH ?? ''
 	});
-	const runner = createSandboxRunner({ sandbox, interpreters, limits, network, openNetwork });
+	const runner = createSandboxRunner({ sandbox, interpreters, limits, network, openNetwork, turns: options.turns });
 	const files = { hybrid: createHybridExecutor(options.hybrid), runner, maxBytes: settings.maxFileBytes, timeoutMs };
 	const programs = { runner, timeoutMs, maxOutputChars, sandboxOfImage };
 	const configured = searchUrl === null ? null : createSearxngProvider(searchUrl, options.operatorFetch);

@@ -5,12 +5,15 @@ import type { Sandbox, SandboxLimits, SandboxResult } from '../sandbox/sandbox.t
 import type { NetworkSession } from '../skills/execution-host.ts';
 import type { Interpreters, Program } from '../skills/interpreters.ts';
 import type { BuiltinContext } from './builtin.ts';
+import { callerKey, createTurns, type Turns } from '../skills/turns.ts';
 import { SkillError } from '../skills/types.ts';
 
 export interface SandboxRunnerOptions {
 	sandbox: Sandbox;
 	interpreters: Interpreters;
 	limits: SandboxLimits;
+	/** When a program may run; each at once without it. */
+	turns?: Turns | undefined;
 	/** The operator's gate: true lets a call ask for a network (D35). */
 	network: boolean | null;
 	/** The guarded way out to public addresses, for one execution; without it there is none. */
@@ -42,7 +45,7 @@ export interface SandboxRunner {
 }
 
 export function createSandboxRunner(options: SandboxRunnerOptions): SandboxRunner {
-	const { sandbox: usual, interpreters, limits } = options;
+	const { sandbox: usual, interpreters, limits, turns = createTurns() } = options;
 	const reason = () => (usual.isolation.files ? null : noSandbox(usual));
 	const openNetwork = async ({ networkEnabled = false }: SandboxedProgram, { executionId }: BuiltinContext) => {
 		if (!networkEnabled) return null;
@@ -63,28 +66,36 @@ export function createSandboxRunner(options: SandboxRunnerOptions): SandboxRunne
 			const { workspace } = sandbox.locate(folders);
 			const program = await call.program(interpreters);
 			const onPath = await interpreters.onPath();
-			const network = await openNetwork(call, context);
-			try {
-				const result = await sandbox.run({
-					id: context.executionId,
-					file: program.file,
-					args: [...program.args, ...call.args],
-					env: environmentOf(workspace, onPath.folders),
-					cwd: workspace,
-					folders,
-					runtime: [...new Set([...onPath.runtime, ...program.runtime])],
-					limits,
-					timeoutMs: call.timeoutMs,
-					maxOutputBytes: call.maxOutputBytes,
-					signal: context.signal,
-					...(call.input === undefined ? {} : { input: call.input }),
-					...(network ? { proxySocket: network.socket } : {}),
-					...(context.onOutput ? { onOutput: context.onOutput } : {})
+			const turn = { caller: callerKey(context.caller), lane: null, signal: context.signal };
+			return turns
+				.run(turn, async () => {
+					const network = await openNetwork(call, context);
+					try {
+						const result = await sandbox.run({
+							id: context.executionId,
+							file: program.file,
+							args: [...program.args, ...call.args],
+							env: environmentOf(workspace, onPath.folders),
+							cwd: workspace,
+							folders,
+							runtime: [...new Set([...onPath.runtime, ...program.runtime])],
+							limits,
+							timeoutMs: call.timeoutMs,
+							maxOutputBytes: call.maxOutputBytes,
+							signal: context.signal,
+							...(call.input === undefined ? {} : { input: call.input }),
+							...(network ? { proxySocket: network.socket } : {}),
+							...(context.onOutput ? { onOutput: context.onOutput } : {})
+						});
+						return { ...result, refused: network?.refused() ?? [] };
+					} finally {
+						await network?.close();
+					}
+				})
+				.catch((error: unknown) => {
+					if (!context.signal.aborted || error instanceof SkillError) throw error;
+					throw new SkillError('Cancelled', 'The program was stopped while it waited for its turn.');
 				});
-				return { ...result, refused: network?.refused() ?? [] };
-			} finally {
-				await network?.close();
-			}
 		}
 	};
 }

@@ -7,7 +7,8 @@ import { explain, readHarness, readProgram } from './execution-result.ts';
 import { limitsOf, timeoutOf } from './limits.ts';
 import type { OutputStore } from './output-store.ts';
 import type { SpareNodes } from './spare-node.ts';
-import type { Skill, SkillExecutionResult } from './types.ts';
+import { callerKey, type Turns } from './turns.ts';
+import { SkillError, type Skill, type SkillExecutionResult } from './types.ts';
 import { changedFiles, listWorkspace } from './workspace-changes.ts';
 
 /** A script or handler as it is to be started; paths as the process sees them. */
@@ -40,6 +41,7 @@ export interface ExecutionParts {
 	sandbox: Sandbox;
 	spares: SpareNodes;
 	outputs: OutputStore;
+	turns: Turns;
 	host: ExecutionHost;
 	timeoutMs: number;
 	maxOutputBytes: number;
@@ -67,7 +69,8 @@ export async function execute(
 	const limits = limitsOf(skill, parts.limits);
 	const timeoutMs = timeoutOf(skill, context.timeoutMs, parts.timeoutMs);
 	const how = { sandbox: sandbox.name, limits: { ...limits, timeoutMs } };
-	return carryOut({ ...call, ...how, secrets }, context, parts, async (id, isRunning) => {
+	const turn = { caller: callerKey(context.caller), lane: null, signal: context.signal };
+	const atItsTurn = async (id: string, isRunning: () => void) => {
 		const network = (await host.openNetwork?.(skill, id)) ?? null;
 		try {
 			const before = await listWorkspace(context.cwd);
@@ -82,7 +85,15 @@ export async function execute(
 		} finally {
 			await network?.close();
 		}
-	});
+	};
+	return carryOut({ ...call, ...how, secrets }, context, parts, (id, isRunning) =>
+		parts.turns
+			.run(turn, () => atItsTurn(id, isRunning))
+			.catch((error: unknown) => {
+				if (!context.signal?.aborted || error instanceof SkillError) throw error;
+				throw new SkillError('Cancelled', `${call.script} was stopped while it waited for its turn.`);
+			})
+	);
 }
 
 async function runCommand(

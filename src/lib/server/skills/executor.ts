@@ -17,6 +17,7 @@ import { resolveScript } from './resources.ts';
 import type { ScriptInput } from './script-arguments.ts';
 import { changedSince, createSkillCopies, type SkillCopies, type SkillCopy } from './skill-copies.ts';
 import { createSpareNodes } from './spare-node.ts';
+import { createTurns, type Turns } from './turns.ts';
 import { SkillError, type Skill, type SkillExecutionResult, type SkillTool } from './types.ts';
 
 export type { ExecutionContext } from './execution-context.ts';
@@ -43,6 +44,8 @@ export interface ExecutorOptions {
 	handlers?: NativeHandlers;
 	/** What scripts run from; copies of its own without it. */
 	copies?: SkillCopies;
+	/** When a script may run; each at once without it. */
+	turns?: Turns;
 	/** False: nothing is executed (E11). */
 	isEnabled?: () => boolean;
 }
@@ -86,7 +89,7 @@ const JAVASCRIPT = /\.([cm]?js|ts)$/;
 /** Executes with the given backend; interpreters are found on the host's PATH, once. */
 export function createExecutor(options: ExecutorOptions): Executor {
 	const { sandbox, env: offered, inheritEnv = false, limits = DEFAULT_LIMITS, host = {} } = options;
-	const { handlers = createNativeHandlers(), copies = createSkillCopies() } = options;
+	const { handlers = createNativeHandlers(), copies = createSkillCopies(), turns = createTurns() } = options;
 	const path = process.env.PATH ?? '';
 	const interpreters = createInterpreters({ host: options.hostSandbox ?? sandbox, sandbox, path });
 	const outputs = createOutputStore();
@@ -96,6 +99,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
 	const digestOf = createDigests(host);
 	const parts = {
 		sandbox,
+		turns,
 		spares,
 		outputs,
 		host,

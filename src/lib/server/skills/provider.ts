@@ -25,6 +25,7 @@ import { createSkillCopies } from './skill-copies.ts';
 import { createSkillIndexInSlices, type ExplainedSkill, type SkillIndex } from './skill-index.ts';
 import type { Skill, SkillExecutionResult, SkillRoot, ToolDefinition } from './types.ts';
 import { isBuiltInTool, type IsReserved } from './tool-names.ts';
+import { createTurns, type Turns } from './turns.ts';
 import { createWorkshop, type ToolPreview, type Workshop } from './workshop.ts';
 
 export interface SkillsProviderOptions {
@@ -56,6 +57,8 @@ export interface SkillsProviderOptions {
 	handlers?: Readonly<Record<string, NativeHandler>>;
 	/** Where the copies lie that scripts run from, and how many bytes they may take; a temporary folder and 2 GB (D8). */
 	copies?: { folder: string; maxBytes: number };
+	/** How many scripts run at once; 16. The others wait, and callers take turns (D43). */
+	maxScripts?: number;
 	/** Skills made of functions: `defineSkill`. They stand before those of folders (E35). */
 	skills?: readonly SkillDefinition[];
 	/** False: nothing of a skill is executed, everything can still be read (E11). */
@@ -101,6 +104,8 @@ export interface SkillsProvider {
 	readonly registry: SkillRegistry;
 	/** Name of the backend that runs scripts. */
 	readonly sandbox: string;
+	/** What runs and waits now; for whoever starts programs beside the scripts. */
+	readonly turns: Turns;
 	/** The tools of one conversation, over one view of the library. */
 	createSession(
 		options: Omit<SessionOptions, 'executor' | 'snapshot' | 'isReserved'> & { snapshot: SkillSnapshot }
@@ -124,6 +129,8 @@ export interface SkillsProvider {
 	close(): Promise<void>;
 }
 
+/** Each may have a gigabyte and more. */
+const MAX_SCRIPTS = 16;
 /** More than a catalog has room for. */
 const MAX_RANKED = 50;
 
@@ -156,6 +163,7 @@ export async function createSkillsProvider(
 		isReserved: isTaken
 	});
 	const sandbox = options.sandbox ?? createProcessSandbox();
+	const turns = createTurns({ atOnce: options.maxScripts ?? MAX_SCRIPTS });
 	const executor = createExecutor({
 		sandbox,
 		timeoutMs: options.timeout ?? 30_000,
@@ -169,6 +177,7 @@ export async function createSkillsProvider(
 		...(options.host ? { host: options.host } : {}),
 		handlers,
 		copies: createSkillCopies(options.copies),
+		turns,
 		...(options.isEnabled ? { isEnabled: options.isEnabled } : {})
 	});
 	const { dialect = 'openrouter', defineTools } = options;
@@ -230,6 +239,7 @@ export async function createSkillsProvider(
 		},
 		registry,
 		sandbox: sandbox.name,
+		turns,
 		createSession: ({ snapshot, ...more }) =>
 			createSkillSession({ dialect, ...more, isReserved, snapshot: () => snapshot, executor }),
 		rank: async (snapshot, query) => (await indexFor(snapshot)).rank(query, MAX_RANKED).map(({ skill }) => skill),

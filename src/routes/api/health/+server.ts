@@ -13,11 +13,18 @@ export const GET: RequestHandler = api(async ({ locals }) => {
 	const snapshot = skills.registry.snapshot();
 	const { skills: ready } = apiKeyId === null ? snapshot : viewOf(snapshot, { owner: ownerOf(apiKeyId) }).library;
 	const broken = snapshot.broken.filter((skill) => isSeenBy(apiKeyId, skill));
+	const { waiting, longestWaitMs } = skills.turns.state;
 	const health: Health = {
 		status: 'ok',
 		version,
 		model: models.current(),
-		sandbox: { name: sandbox.name, isolation: sandbox.isolation, running: sandbox.runningCount },
+		sandbox: {
+			name: sandbox.name,
+			isolation: sandbox.isolation,
+			running: sandbox.runningCount,
+			waiting,
+			longestWaitMs
+		},
 		database: 'sqlite',
 		login: login.isNeeded,
 		skills: { ready: ready.length, broken: broken.length }

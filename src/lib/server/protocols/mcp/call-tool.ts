@@ -15,9 +15,9 @@ import { LOAD_SKILL } from '../../skills/tools.ts';
 import { SkillError } from '../../skills/types.ts';
 import { askFor, ConsentNeeded } from './consent.ts';
 import { ownToolOf, scopeOf } from './definitions.ts';
-import { clientOf, TooManyCalls } from './lanes.ts';
+import { TooManyCalls } from '../../skills/turns.ts';
 import { callOwnTool, type OwnCall } from './own-tools.ts';
-import type { McpContext } from './parts.ts';
+import { clientOf, type McpContext } from './parts.ts';
 import { refusalOf } from './refusals.ts';
 import { findNamed } from './resources.ts';
 import { hasScope, lackOf, viewFor } from './view.ts';
@@ -42,13 +42,13 @@ export async function callTool(
 	} catch (error) {
 		if (error instanceof ProtocolError) throw error;
 		if (error instanceof ConsentNeeded) return askFor(error);
+		if (error instanceof TooManyCalls) return failure({ error: 'rate_limited', message: error.message });
 		if (error instanceof SkillError) {
 			return failure({ error: error.type, message: error.message, hint: error.hint });
 		}
 		if (error instanceof AppError) {
 			return failure({ error: error.code, message: error.message, hint: error.hint });
 		}
-		if (error instanceof TooManyCalls) return failure({ error: 'rate_limited', message: error.message });
 		if (call.signal.aborted) return failure({ error: 'Cancelled', message: 'The call was cancelled.' });
 		context.log.error({ tool: name.slice(0, 100), error: String(error) }, 'an MCP tool failed');
 		return failure({ error: 'internal', message: 'Something went wrong in the server.' });
@@ -80,7 +80,7 @@ async function callSkillTool(
 	const apiKeyId = caller.apiKeyId ?? undefined;
 	const cwd = context.adHoc.workspaceOf(apiKeyId, sessionId);
 	const callerOfRun = { sessionId, ...(apiKeyId === undefined ? {} : { apiKeyId }) };
-	return context.lanes.run({ client: clientOf(caller, sessionId), lane: run?.skill.name ?? null, signal }, async () => {
+	return context.turns.run({ caller: clientOf(caller, sessionId), lane: run?.skill.name ?? null, signal }, async () => {
 		const within = { cwd, signal, onEvent, caller: callerOfRun };
 		return toResult(await session.call(name, args, digest === null ? within : { ...within, allowed: digest }));
 	});

@@ -13,11 +13,14 @@ import { serveStdio, type StdioServerHandle } from '@modelcontextprotocol/server
 import { API_SCOPES } from '../../../shared/api-keys.ts';
 import { isRecord } from '../../skills/operations.ts';
 import { createQuestions } from './consent.ts';
-import { createLanes } from './lanes.ts';
+import { createTurns } from '../../skills/turns.ts';
 import { readMessages, rpcError } from './messages.ts';
 import type { McpCaller, McpContext, McpParts } from './parts.ts';
 import { createMcpServer } from './server.ts';
 import { createSessions } from './sessions.ts';
+
+/** Of one client, whatever sessions it names. */
+const MAX_CALLS = 64;
 
 export interface Mcp {
 	/** Answers what came to `/mcp`, once the door has let it in. Never throws. */
@@ -45,7 +48,7 @@ const GATHER_MS = 50;
 
 export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 	const { maxSessions = 500, idleMs = 30 * 60_000, graceMs = 10_000, now = () => performance.now() } = options;
-	const context: McpContext = { ...parts, lanes: createLanes(), questions: createQuestions() };
+	const context: McpContext = { ...parts, turns: createTurns({ perCaller: MAX_CALLS }), questions: createQuestions() };
 	const local = new Set<Server>();
 	const handles = new Set<StdioServerHandle>();
 	const closing = new AbortController();

@@ -8,8 +8,7 @@ import { requireSkill } from '../../runs/skill-lookup.ts';
 import type { ModeSubject } from '../../runs/skill-modes.ts';
 import type { SkillEvent } from '../../skills/types.ts';
 import { skillsEnableInput, skillsExecuteInput, skillsExecutionsInput, skillsListInput } from './definitions.ts';
-import { clientOf } from './lanes.ts';
-import type { McpContext, McpPeer } from './parts.ts';
+import { clientOf, type McpContext, type McpPeer } from './parts.ts';
 import { refusalOf, type Asking } from './refusals.ts';
 
 export interface OwnCall extends Asking {
@@ -87,7 +86,7 @@ async function executeSkill(
 		sessionId,
 		...(apiKeyId === undefined ? {} : { apiKeyId })
 	};
-	return context.lanes.run({ client: clientOf(peer.caller, peer.sessionId), lane: skillName, signal }, async () => {
+	return context.turns.run({ caller: clientOf(peer.caller, peer.sessionId), lane: skillName, signal }, async () => {
 		const { execution, result } = await runAdHoc(context.adHoc, asked, signal, {
 			onEvent,
 			allow(question) {

@@ -9,7 +9,7 @@ import type { Asker } from '../../runs/unattended.ts';
 import type { SkillsProvider } from '../../skills/provider.ts';
 import type { Store } from '../../store/store.ts';
 import type { Questions } from './consent.ts';
-import type { Lanes } from './lanes.ts';
+import type { Turns } from '../../skills/turns.ts';
 
 export interface McpParts {
 	skills: Pick<SkillsProvider, 'registry' | 'createSession'>;
@@ -34,6 +34,12 @@ export interface McpPeer {
 
 /** The parts, and what all connections share. */
 export interface McpContext extends McpParts {
-	lanes: Lanes;
+	/** Of each client: one skill's scripts run one after the other, and not too many run or wait. */
+	turns: Turns;
 	questions: Questions;
+}
+
+/** Sessions of one key share its workspace, as its conversations do, and do not wait for each other. */
+export function clientOf({ apiKeyId }: Pick<McpCaller, 'apiKeyId'>, sessionId: string): string {
+	return `${apiKeyId ?? ''} ${sessionId}`;
 }

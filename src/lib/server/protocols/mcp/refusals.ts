@@ -3,8 +3,7 @@ import { toSkillId } from '../../../shared/skill-names.ts';
 import type { ApprovalRequest } from '../../../shared/events.ts';
 import { hintFor, mayAnswer, runsUnasked } from '../../runs/unattended.ts';
 import { requireConsent, type Consent } from './consent.ts';
-import { clientOf } from './lanes.ts';
-import type { McpContext, McpPeer } from './parts.ts';
+import { clientOf, type McpContext, type McpPeer } from './parts.ts';
 
 export interface Refusal {
 	message: string;

@@ -4,6 +4,7 @@ import { adHocExecution, executionQuery, type SkillExecutionList } from '$lib/sh
 import { api, readJson, readPage, readQuery } from '$lib/server/http.ts';
 import { allowedIn, requireEnabled, runAdHoc } from '$lib/server/runs/ad-hoc.ts';
 import { toFilter } from '$lib/server/runs/execution-export.ts';
+import { whileConnected } from '$lib/server/while-connected.ts';
 
 export const GET: RequestHandler = api(async ({ url, locals }) => {
 	const { page, limit } = readPage(url, 50);
@@ -14,11 +15,14 @@ export const GET: RequestHandler = api(async ({ url, locals }) => {
 	return json({ ...found, page, limit, totalPages } satisfies SkillExecutionList);
 });
 
-export const POST: RequestHandler = api(async ({ request, locals }) => {
+export const POST: RequestHandler = api(async (event) => {
+	const { request, locals } = event;
 	requireEnabled(locals.app.adHoc);
 	const { approve, ...wanted } = await readJson(request, adHocExecution);
 	const { apiKeyId } = locals.caller;
 	const asked = apiKeyId === null ? wanted : { ...wanted, apiKeyId };
 	const allow = allowedIn(approve, locals.caller);
-	return json(await runAdHoc(locals.app.adHoc, asked, request.signal, { allow }), { status: 201 });
+	// Who has gone neither waits for a turn nor needs the script.
+	const ran = await whileConnected(event, (signal) => runAdHoc(locals.app.adHoc, asked, signal, { allow }));
+	return json(ran, { status: 201 });
 });
