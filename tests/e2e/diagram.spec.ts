@@ -50,6 +50,35 @@ test('SECURITY What people see: diagrams, maths and code are drawn, and no polic
 	expect(refused).toEqual([]);
 });
 
+const HOSTILE = '<img src=x onerror=parent.pwned=1>';
+const KINDS = [
+	`graph TD\n  A -- "${HOSTILE}" --> B["\`<b onclick=parent.pwned=1>x</b> **bold**\`"]`,
+	`stateDiagram-v2\n  s1 : ${HOSTILE}\n  s1 --> s2 : ${HOSTILE}`,
+	`erDiagram\n  "${HOSTILE}" ||--o{ B : "${HOSTILE}"`,
+	`---\ntitle: "\\x3cimg src=x onerror=parent.pwned=1>"\n---\ngraph TD\n  A --> B`
+];
+
+test('SECURITY What people see: a handler in a label is gone before the policy has to refuse it, in every kind of diagram', async ({
+	page,
+	app,
+	model
+}) => {
+	test.slow();
+	const refused: string[] = [];
+	page.on('console', (message) => {
+		if (message.type() === 'error' && !message.text().includes('Loading the image')) refused.push(message.text());
+	});
+	for (const kind of KINDS) {
+		model.push(text(`\`\`\`mermaid\n${kind}\n\`\`\``));
+		await page.goto(app.url);
+		await page.getByTestId('composer-input').fill('draw');
+		await page.keyboard.press('Enter');
+		await expect(page.getByTestId('diagram')).toHaveAttribute('data-phase', 'drawn', { timeout: 30_000 });
+		expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
+	}
+	expect(refused).toEqual([]);
+});
+
 test('SECURITY What people see: the page that draws diagrams has no origin, and only our own pages may frame it', async ({
 	page,
 	app
