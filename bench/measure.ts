@@ -22,6 +22,33 @@ export async function medians(rounds: number, tasks: (() => Promise<number>)[]):
 	return times.map((list) => list.sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? Number.NaN);
 }
 
+export interface BenchCase {
+	name: string;
+	run(): Row | Row[] | Promise<Row | Row[]>;
+}
+
+/**
+ * One case after the other: side by side they would measure each other. The rows of each are printed as soon as they are
+ * known, and one that fails costs the others nothing: it is named at the end, and the process ends with 1.
+ */
+export async function runCases(
+	cases: readonly BenchCase[],
+	print: (text: string) => void = console.log
+): Promise<void> {
+	const failures: string[] = [];
+	print(TABLE_HEAD);
+	for (const { name, run } of cases) {
+		try {
+			for (const row of [await run()].flat()) print(tableRow(row));
+		} catch (error) {
+			failures.push(`- ${name}: ${error instanceof Error ? error.message : String(error)}`);
+		}
+	}
+	if (failures.length === 0) return;
+	print(`\n${failures.length} of ${cases.length} could not be measured:\n${failures.join('\n')}`);
+	process.exitCode = 1;
+}
+
 /** Milliseconds that `task` takes. */
 export async function timed(task: () => unknown): Promise<number> {
 	const start = performance.now();
@@ -41,11 +68,11 @@ export function rowOfTimes(name: string, floorName: string, [ms = Number.NaN, fl
 }
 
 export function markdownTable(rows: Row[]): string {
-	const lines = rows.map(
-		({ name, value, floorName, floor, ratio }) =>
-			`| ${name} | ${value} | ${floorName} | ${floor} | ${ratio.toFixed(1)} |`
-	);
-	return ['| What | Measured | Floor | Floor measured | Ratio |', '| --- | ---: | --- | ---: | ---: |', ...lines].join(
-		'\n'
-	);
+	return [TABLE_HEAD, ...rows.map(tableRow)].join('\n');
+}
+
+const TABLE_HEAD = '| What | Measured | Floor | Floor measured | Ratio |\n| --- | ---: | --- | ---: | ---: |';
+
+function tableRow({ name, value, floorName, floor, ratio }: Row): string {
+	return `| ${name} | ${value} | ${floorName} | ${floor} | ${ratio.toFixed(1)} |`;
 }

@@ -4,7 +4,7 @@ import { benchConversation } from './conversation.ts';
 import { benchFollowers } from './followers.ts';
 import { benchInstalling } from './installing.ts';
 import { benchLibrary } from './library.ts';
-import { markdownTable } from './measure.ts';
+import { runCases } from './measure.ts';
 import { benchRanking } from './ranking.ts';
 import { benchRegistry } from './registry.ts';
 import { benchRelay } from './relay.ts';
@@ -13,7 +13,6 @@ import { benchSandboxes } from './sandboxes.ts';
 import { benchHandler, benchScript } from './skills.ts';
 import { benchDurable, benchReplay } from './storing.ts';
 
-const rows = [];
 const benches = [
 	benchFirstText,
 	benchRelay,
@@ -30,6 +29,4 @@ const benches = [
 	benchInstalling,
 	benchStart
 ];
-// One after the other: side by side they would measure each other.
-for (const bench of benches) rows.push(...[await bench()].flat());
-console.log(markdownTable(rows));
+await runCases(benches.map((bench) => ({ name: bench.name, run: bench })));

@@ -6,7 +6,7 @@ import { startApp, type App } from '../tests/support/app-process.ts';
 import { findChromium } from '../tests/support/chromium.ts';
 import { gate, startModelServer, text, type ModelServer } from '../tests/support/model-server.ts';
 import { longConversation, manySteps } from './ui-conversations.ts';
-import type { Row } from './measure.ts';
+import type { BenchCase, Row } from './measure.ts';
 import { sampleText } from './ui-sample.ts';
 
 /** As PERF measured whole products: 40 KB in 10.3 s. */
@@ -24,18 +24,20 @@ interface Cost {
 	longest: number;
 }
 
-export async function benchApp(): Promise<Row[]> {
+/** Hands over what is measured in the built app, which is there until `work` is done. */
+export async function withAppCases(work: (cases: BenchCase[]) => Promise<void>): Promise<void> {
 	const model = await startModelServer();
 	const env = { OPENROUTER_BASE_URL: model.url, OPENROUTER_API_KEY: 'a-key', OPENROUTER_MODEL: 'test/model' };
 	const app = await startApp({ env });
 	const minimal = await serveMinimal();
 	const browser = await chromium.launch(await findChromium());
 	try {
-		return [
-			...(await benchAnswer(browser, app, model, minimal.url)),
-			...(await benchLong(browser, app, model)),
-			...(await benchSteps(browser, app))
-		];
+		await work([
+			{ name: 'an answer in the whole page', run: () => benchAnswer(browser, app, model, minimal.url) },
+			{ name: 'a conversation of 500 messages', run: () => benchLong(browser, app, model) },
+			{ name: 'an answer of 1,000 steps', run: () => benchSteps(browser, app) },
+			{ name: 'a result of 200 KB', run: () => benchLargeResult(browser, app) }
+		]);
 	} finally {
 		await browser.close();
 		minimal.server.close();
@@ -146,7 +148,6 @@ async function benchLong(browser: Browser, app: App, model: ModelServer): Promis
 
 async function benchSteps(browser: Browser, app: App): Promise<Row[]> {
 	const steps = await importConversation(app, manySteps(1000, 0));
-	const large = await importConversation(app, manySteps(1, 200_000));
 	return withPage(browser, async (page) => {
 		await page.goto(app.url);
 		await page.waitForLoadState('networkidle');
@@ -154,6 +155,16 @@ async function benchSteps(browser: Browser, app: App): Promise<Row[]> {
 			await page.locator(`[data-id="${steps}"] [data-testid=conversation-link]`).click();
 			await page.locator('[data-role=assistant]').first().waitFor();
 		});
+		return [limit('an answer of 1,000 steps opens, longest task', cost.longest, 50)];
+	});
+}
+
+/** In a page that has shown no other conversation: one that is just leaving has steps to click as well. */
+async function benchLargeResult(browser: Browser, app: App): Promise<Row[]> {
+	const large = await importConversation(app, manySteps(1, 200_000));
+	return withPage(browser, async (page) => {
+		await page.goto(app.url);
+		await page.waitForLoadState('networkidle');
 		await page.locator(`[data-id="${large}"] [data-testid=conversation-link]`).click();
 		await page.locator('[data-role=assistant]').first().waitFor();
 		const opened = await measure(page, async () => {
@@ -163,10 +174,7 @@ async function benchSteps(browser: Browser, app: App): Promise<Row[]> {
 			}
 			await page.locator('[data-testid=step-toggle][aria-expanded=true]').waitFor();
 		});
-		return [
-			limit('an answer of 1,000 steps opens, longest task', cost.longest, 50),
-			limit('a result of 200 KB opens, longest task', opened.longest, 50)
-		];
+		return [limit('a result of 200 KB opens, longest task', opened.longest, 50)];
 	});
 }
 

@@ -3,8 +3,8 @@ import { chromium, type Browser, type CDPSession, type Page } from '@playwright/
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { findChromium } from '../tests/support/chromium.ts';
-import { markdownTable, type Row } from './measure.ts';
-import { benchApp } from './ui-app.ts';
+import { runCases, type BenchCase, type Row } from './measure.ts';
+import { withAppCases } from './ui-app.ts';
 import { bundlePage, type Bundle } from './ui-bundle.ts';
 import type { Order, Renderer } from './ui-page.svelte.ts';
 import { sampleText, type Sample } from './ui-sample.ts';
@@ -68,13 +68,10 @@ const browser = await chromium.launch({
 	args: [...chromiumFound.args, '--disable-frame-rate-limit', '--disable-gpu-vsync', '--window-size=1280,800']
 });
 try {
-	const rows: Row[] = [];
-	for (const each of CASES) {
-		if (!each.name.startsWith(only)) continue;
-		rows.push(...(await benchCase(browser, each)));
-	}
-	if (APP.startsWith(only)) rows.push(...(await benchApp()));
-	console.log(markdownTable(rows));
+	const growing = CASES.filter(({ name }) => name.startsWith(only));
+	const cases: BenchCase[] = growing.map((each) => ({ name: each.name, run: () => benchCase(browser, each) }));
+	if (APP.startsWith(only)) await withAppCases((inApp) => runCases([...cases, ...inApp]));
+	else await runCases(cases);
 } finally {
 	await browser.close();
 	server.close();
