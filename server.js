@@ -21,6 +21,8 @@ if (Number(process.versions.node.split('.')[0]) < 24) {
 	console.error(`Node ${process.versions.node} is too old. Start with "npm start": it brings Node 24.`);
 	process.exit(1);
 }
+// Wherever it is started from: .env, the data and the skills are the project's, and a path in a setting begins there.
+process.chdir(root);
 if (existsSync('.env')) process.loadEnvFile('.env');
 
 // A quarter of the start is compiling, which need not be done each time.
@@ -180,6 +182,8 @@ let stoppingSince;
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
 	process.on(signal, () => void stop(signal));
 }
+// The window was closed, or npm is gone: often it comes with one of the others, and never in order to hurry.
+process.on('SIGHUP', () => stoppingSince === undefined && void stop('SIGHUP'));
 
 /** Lets the runs end, then ends what they started and the connections; nothing is left that keeps the process alive. */
 async function stop(/** @type {string} */ signal) {

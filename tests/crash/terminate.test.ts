@@ -8,6 +8,7 @@ import { startApp, type App } from '../support/app-process.ts';
 import { ask, follow, type Question, type SeenEvent } from '../support/crash-client.ts';
 import { readAftermath, requireAccepted } from '../support/crash-rounds.ts';
 import { call, startModelServer, text, type ModelServer } from '../support/model-server.ts';
+import { eventually } from '../support/eventually.ts';
 import { isRunning, processesWith } from '../support/processes.ts';
 
 /** Ends when the file of its first argument is in the working folder, and not at SIGTERM. */
@@ -45,8 +46,9 @@ let goFile: string;
 const isScriptRunning = () => processesWith(goFile).length > 0;
 
 /** The app with a run whose script waits. */
-async function startWaiting(shutdownTimeoutMs: string) {
+async function startWaiting(shutdownTimeoutMs: string, command?: [string, ...string[]]) {
 	app = await startApp({
+		command,
 		skillsFrom: join(folder, 'skills'),
 		env: {
 			OPENROUTER_BASE_URL: model.url,
@@ -141,5 +143,26 @@ describe('F14: at SIGTERM', { timeout: 120_000 }, () => {
 		expect(events.at(-1)?.event).toMatchObject({ type: 'RUN_ERROR', code: 'interrupted' });
 		expect(isScriptRunning()).toBe(false);
 		expect(endedItself()).toBe(true);
+	});
+});
+
+describe('F14: a server whose terminal or npm ends', { timeout: 120_000 }, () => {
+	test('a SIGTERM to npm start ends it in order, though npm passes it on to a shell alone', async () => {
+		const { following, server: npm } = await startWaiting('500', ['npm', 'start']);
+		process.kill(npm, 'SIGTERM');
+		const { events, isCut } = await following;
+		expect(isCut).toBe(false);
+		expect(events.at(-1)?.event).toMatchObject({ type: 'RUN_ERROR', code: 'interrupted' });
+		await eventually(() => expect(fetch(app.url)).rejects.toThrow());
+		expect(isScriptRunning()).toBe(false);
+	});
+
+	test('a hangup, as of a window that is closed, ends it in order', async () => {
+		const { following, server } = await startWaiting('500');
+		process.kill(server, 'SIGHUP');
+		const { events, isCut } = await following;
+		expect(isCut).toBe(false);
+		expect(events.at(-1)?.event).toMatchObject({ type: 'RUN_ERROR', code: 'interrupted' });
+		await eventually(() => expect(isRunning(server)).toBe(false));
 	});
 });

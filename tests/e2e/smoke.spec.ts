@@ -1,4 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startApp } from '../support/app-process.ts';
 import { expect, test } from './app.ts';
+
+const root = join(import.meta.dirname, '../..');
 
 test('the first page opens with its title and without an error in the console', async ({ page }) => {
 	const problems: string[] = [];
@@ -15,4 +22,26 @@ test('the first page opens with its title and without an error in the console', 
 	await expect(page).toHaveTitle('openrouter-skills');
 	await page.waitForLoadState('networkidle');
 	expect(problems).toEqual([]);
+});
+
+test('started from another folder, it has its own pages and skills, and a path in a setting begins in its own folder', async () => {
+	const elsewhere = await mkdtemp(join(tmpdir(), 'openrouter-skills-elsewhere-'));
+	const data = `test-results/elsewhere-${randomUUID()}`;
+	const app = await startApp({
+		command: [process.execPath, join(root, 'server.js')],
+		cwd: elsewhere,
+		env: { DATA_DIR: `./${data}`, SKILLS_DIRS: '', HOME: elsewhere }
+	});
+	try {
+		expect((await fetch(app.url)).status).toBe(200);
+		const { skills } = (await (await fetch(`${app.url}/api/skills`)).json()) as { skills: { name: string }[] };
+		expect(skills.map(({ name }) => name)).toContain('count-words');
+		expect(await readdir(join(root, data))).not.toEqual([]);
+	} finally {
+		await app.stop();
+		await rm(join(root, data), { recursive: true, force: true });
+	}
+	// Nothing was made where it was started.
+	expect(await readdir(elsewhere)).toEqual([]);
+	await rm(elsewhere, { recursive: true });
 });

@@ -1,5 +1,6 @@
 /** `npm run mcp`, as clients start it: over stdio, with the client’s own transport. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -113,4 +114,30 @@ test('E15: nothing but the protocol is written to standard output, whatever come
 	server.stdin.end();
 	expect(await ended).toBe(0);
 	for (const line of lines) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
+});
+
+test('E15: a client that ends npm and keeps its own end open leaves nothing behind', async () => {
+	const dataDir = join(folder, 'data-left');
+	const npm = spawn('npm', ['run', '--silent', 'mcp'], {
+		cwd: root,
+		env: environment(dataDir),
+		stdio: ['pipe', 'pipe', 'ignore']
+	});
+	const ended = once(npm.stdout, 'end');
+	npm.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })}\n`);
+	expect(String((await once(npm.stdout, 'data'))[0])).toContain('"id":1');
+	npm.kill('SIGTERM');
+	npm.stdout.resume();
+	// The last that holds the other end of it is the program itself.
+	await ended;
+});
+
+test('E15: started from another folder it has the skills of the project', async () => {
+	const args = [join(root, 'src/lib/server/cli/mcp.ts')];
+	const env = { ...environment(join(folder, 'data-elsewhere')), SKILLS_DIRS: '', HOME: folder };
+	const client = new Client({ name: 'elsewhere', version: '1.0.0' }, { versionNegotiation: { mode: 'legacy' } });
+	const command = join(root, 'node_modules/.bin/node');
+	await client.connect(new StdioClientTransport({ command, args, cwd: folder, stderr: 'ignore', env }));
+	expect((await client.listTools()).tools.map(({ name }) => name)).toContain('count_words');
+	await client.close();
 });

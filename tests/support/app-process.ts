@@ -10,6 +10,10 @@ import { createInterface } from 'node:readline';
 export interface AppOptions {
 	/** Over the defaults; an empty value stands for a variable that is not set. */
 	env?: Record<string, string>;
+	/** Program and arguments instead of `node server.js`. */
+	command?: [string, ...string[]];
+	/** Where it is started. Default: the project's folder. */
+	cwd?: string;
 	/** Folder whose skills are copied to `skillsDir`. Default: the bundled ones. */
 	skillsFrom?: string;
 }
@@ -20,7 +24,7 @@ export interface App {
 	/** Temporary, kept over restarts, removed at the end. */
 	dataDir: string;
 	skillsDir: string;
-	/** Id of the server's process. */
+	/** Id of the process that was started: the server's own, unless `command` says another. */
 	pid: () => number;
 	/** Each line of standard output and standard error so far. */
 	logs: string[];
@@ -51,7 +55,9 @@ export async function startApp(options: AppOptions = {}): Promise<App> {
 
 	const logs: string[] = [];
 	const environment = { ...isolatedEnvironment(), DATA_DIR: dataDir, SKILLS_DIRS: skillsDir, ...options.env };
-	const start = (env: Record<string, string>): Promise<RunningServer> => startServer(env, logs);
+	const command = options.command ?? [process.execPath, 'server.js'];
+	const start = (env: Record<string, string>): Promise<RunningServer> =>
+		startServer({ command, cwd: options.cwd ?? root }, env, logs);
 	let server = await start(environment).catch(async (error: unknown) => {
 		await rm(folder, { recursive: true, force: true });
 		throw error;
@@ -80,9 +86,12 @@ interface RunningServer {
 	url: string;
 }
 
-async function startServer(env: Record<string, string>, logs: string[]): Promise<RunningServer> {
-	const node = join(root, 'node_modules/.bin/node');
-	const server = spawn(node, ['server.js'], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+async function startServer(
+	{ command: [file, ...args], cwd }: Required<Pick<AppOptions, 'command' | 'cwd'>>,
+	env: Record<string, string>,
+	logs: string[]
+): Promise<RunningServer> {
+	const server = spawn(file, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
 	const firstLine = logs.length;
 	const failure = (what: string): Error => new Error(`server.js ${what}:\n${logs.slice(firstLine).join('\n')}`);
 

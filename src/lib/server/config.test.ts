@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { delimiter, join, resolve } from 'node:path';
+import { delimiter, join, resolve, win32 } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { loadConfig } from './config.ts';
 
@@ -75,6 +75,13 @@ describe('the settings', () => {
 		expect(placesOfTrust).toEqual([resolve('skills'), resolve('.opencode/skills')]);
 		expect(new Set(skillsDirs).size).toBe(skillsDirs.length);
 		expect(named).toMatchObject({ placesOfTrust: [resolve('.claude/skills')], projectDir: null });
+	});
+
+	test('on Windows folders of skills and modules of handlers may name their drive', () => {
+		const SKILLS_DIRS = 'C:\\skills;D:\\more skills\\;\\\\server\\share';
+		const { skillsDirs, execution } = loadConfig({ SKILLS_DIRS, SKILLS_HANDLERS: 'C:\\a.js;D:/b.js' }, win32);
+		expect(skillsDirs.slice(0, 3)).toEqual(['C:\\skills', 'D:\\more skills', '\\\\server\\share\\']);
+		expect(execution.handlerModules).toEqual(['C:\\a.js', 'D:\\b.js']);
 	});
 
 	test('SKILLS_ENV offers what it names and is set, and nothing else', () => {

@@ -1,6 +1,6 @@
 /** Every setting, declared once: name, check, default, description. A bad value stops the start with a sentence. */
 import { homedir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
+import nodePath, { delimiter, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { isLoopback } from '../shared/loopback.ts';
 import type { SandboxLimits } from './sandbox/sandbox.ts';
@@ -255,7 +255,7 @@ const NEVER_FOR_SKILLS =
 	/^(OPENROUTER_|DATABASE_URL$|ADMIN_TOKEN$|SECRETS_KEY$|SKILLSMP_API_KEY$|GITHUB_TOKEN$|NODE_|LD_|DYLD_|PYTHON|BASH_ENV$|ENV$|SHELLOPTS$|PS4$|PATH$|HOME$)/;
 
 /** Reads the environment. @throws Error naming the variable and the value received */
-export function loadConfig(environment: Record<string, string | undefined>): Config {
+export function loadConfig(environment: Record<string, string | undefined>, paths = nodePath): Config {
 	const given = Object.fromEntries(
 		SETTINGS.flatMap((name) => {
 			const value = environment[name]?.trim();
@@ -278,7 +278,7 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
 		publicOrigin: values.PUBLIC_ORIGIN ? new URL(values.PUBLIC_ORIGIN).origin : null,
 		trustsProxy: values.TRUST_PROXY,
 		secretsKey: values.SECRETS_KEY ?? null,
-		execution: executionOf(values),
+		execution: executionOf(values, paths),
 		catalog: catalogOf(values),
 		apiKey: values.OPENROUTER_API_KEY ?? null,
 		baseUrl: values.OPENROUTER_BASE_URL,
@@ -286,7 +286,7 @@ export function loadConfig(environment: Record<string, string | undefined>): Con
 		isOffline: !values.OPENROUTER_API_KEY && given.OPENROUTER_BASE_URL === undefined,
 		modelPorts: values.MODEL_PORTS.filter((port) => port !== values.PORT),
 		dataDir,
-		...foldersOf(values.SKILLS_DIRS, dataDir),
+		...foldersOf(values.SKILLS_DIRS, dataDir, paths),
 		skillsTimeoutMs: values.SKILLS_TIMEOUT_MS,
 		skillsMaxRetries: values.SKILLS_MAX_RETRIES,
 		skillsMaxOutputBytes: values.SKILLS_MAX_OUTPUT_BYTES,
@@ -339,7 +339,7 @@ function hostOf(url: string): string {
 	return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
 }
 
-function executionOf(values: z.infer<typeof schema>): ExecutionConfig {
+function executionOf(values: z.infer<typeof schema>, paths: nodePath.PlatformPath): ExecutionConfig {
 	return {
 		isEnabled: values.SKILLS_ENABLED,
 		trustsLocal: values.SKILLS_TRUST_LOCAL === 'trust',
@@ -349,9 +349,7 @@ function executionOf(values: z.infer<typeof schema>): ExecutionConfig {
 		containerImage: values.SKILLS_SANDBOX_IMAGE ?? null,
 		allowedImages: values.SKILLS_ALLOWED_SANDBOX_IMAGES.split(/[\s,]+/).filter(Boolean),
 		network: values.SKILLS_SANDBOX_NETWORK_ENABLED ?? null,
-		handlerModules: values.SKILLS_HANDLERS.split(delimiter)
-			.filter(Boolean)
-			.map((path) => resolve(path)),
+		handlerModules: listed(values.SKILLS_HANDLERS, paths),
 		autoMaxSkills: values.SKILLS_AUTO_MAX,
 		autoMinScore: values.SKILLS_AUTO_MIN_SCORE,
 		limits: {
@@ -376,17 +374,23 @@ function executionOf(values: z.infer<typeof schema>): ExecutionConfig {
 	};
 }
 
+/** Absolute paths of a list as PATH is one, in which Windows has drives and so another sign between. */
+function listed(value: string, paths: nodePath.PlatformPath): string[] {
+	return value
+		.split(paths.delimiter)
+		.filter(Boolean)
+		.map((path) => paths.resolve(path));
+}
+
 /** FEATURES A27: project, then user, then installed; what comes in through the app is a skill as well. */
 function foldersOf(
 	named: string | undefined,
-	dataDir: string
+	dataDir: string,
+	paths: nodePath.PlatformPath
 ): Pick<Config, 'skillsDirs' | 'placesOfTrust' | 'projectDir'> {
 	const installed = join(dataDir, 'skills');
 	if (named) {
-		const dirs = named
-			.split(delimiter)
-			.filter(Boolean)
-			.map((dir) => resolve(dir));
+		const dirs = listed(named, paths);
 		return { skillsDirs: [...dirs, installed], placesOfTrust: dirs, projectDir: null };
 	}
 	const project = ['skills', '.agents/skills', '.claude/skills', '.opencode/skills'].map((dir) => resolve(dir));

@@ -38,6 +38,30 @@ test.each([
 	'a\nb'
 ])('safePath: “%s” is no path of a workspace', (path) => expect(() => safeSegments(path)).toThrow('not a file name'));
 
+test.each([
+	'C:x',
+	'C:/Windows/win.ini',
+	'a.txt:stream',
+	'sub/NUL',
+	'con.txt',
+	'sub/Aux.tar.gz',
+	'COM¹',
+	'lpt9 .log',
+	'.env.',
+	'.env ',
+	'what?',
+	'sub./note.txt',
+	'\\\\server\\share\\x',
+	'\\\\?\\C:\\x',
+	'sub\\..\\..\\x'
+])('safePath on Windows: “%s” is no path of a workspace', (path) => {
+	expect(() => safeSegments(path, 'win32')).toThrow('not a file name');
+});
+test('safePath: what only Windows does not allow is a name elsewhere', () => {
+	for (const path of ['12:00.txt', 'aux.py', 'what?', 'end.']) expect(safeSegments(path, 'linux')).toEqual([path]);
+	expect(safeSegments('sub/console.txt', 'win32')).toEqual(['sub', 'console.txt']);
+});
+
 describe('safePath: no link leads out', () => {
 	test('neither one in the place of the file', async () => {
 		await symlink(join(outside, 'secret.txt'), join(root, 'link.txt'));

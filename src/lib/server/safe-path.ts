@@ -19,11 +19,28 @@ export interface HeldFolder {
 	close(): Promise<void>;
 }
 
+const WINDOWS_DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|com\d|lpt\d) *(\.|$)/i;
+const WINDOWS_CHARACTER = /[<>:"|?*]/;
+
+/** Why Windows would not take a name, or would take it for another; null where it takes it as it is. */
+export function problemOnWindows(segment: string): string | null {
+	if (WINDOWS_CHARACTER.test(segment)) return 'its name has one of < > : " | ? *, which Windows does not allow';
+	if (/[. ]$/.test(segment)) return 'a name ends in a dot or a space, which Windows does not allow';
+	// What looks like the name of one may be made into it by a system that normalises names.
+	if (WINDOWS_DEVICE.test(segment.normalize('NFKC'))) return 'its name is that of a device on Windows';
+	return null;
+}
+
 /** Segments of a relative path, or an AppError `invalid_input` that says what is wrong with it. */
-export function safeSegments(path: string): string[] {
+export function safeSegments(path: string, platform: NodeJS.Platform = process.platform): string[] {
 	const segments = path.split('/');
 	const isBad = (segment: string) =>
-		segment === '' || segment === '.' || segment === '..' || segment.length > 255 || /[\p{Cc}\p{Cs}\\]/u.test(segment);
+		segment === '' ||
+		segment === '.' ||
+		segment === '..' ||
+		segment.length > 255 ||
+		/[\p{Cc}\p{Cs}\\]/u.test(segment) ||
+		(platform === 'win32' && problemOnWindows(segment) !== null);
 	if (path.length > 1024 || segments.length > 8 || isAbsolute(path) || segments.some(isBad)) {
 		throw new AppError('invalid_input', `“${path.slice(0, 100)}” is not a file name that can be used here.`);
 	}

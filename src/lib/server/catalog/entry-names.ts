@@ -1,14 +1,13 @@
 /** The one check of names for every source of skills: what is refused on some system is refused on each (SECURITY, archives; FEATURES E20). */
 import { markHidden } from '../../shared/characters.ts';
 import { AppError } from '../../shared/errors.ts';
+import { problemOnWindows } from '../safe-path.ts';
 
 const MAX_PATH_CHARS = 1024;
 const MAX_LEVELS = 12;
 /** What Linux, macOS and Windows allow at least. */
 const MAX_SEGMENT_BYTES = 255;
 const SHOWN_CHARS = 100;
-const WINDOWS_DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|com\d|lpt\d) *(\.|$)/i;
-const WINDOWS_CHARACTER = /[<>:"|?*]/;
 /** What operating systems and version control leave beside the files of a skill. */
 const LEFT_OUT = new Set(['__macosx', '.ds_store', '.git', 'thumbs.db', 'desktop.ini']);
 
@@ -98,11 +97,8 @@ function problemOfSegment(segment: string): string | null {
 	if (segment === '') return 'its path has an empty part';
 	if (plain.split(/[/\\]/).some((part) => part === '.' || part === '..')) return 'its path leads out of the folder';
 	if (markHidden(segment) !== segment || !segment.isWellFormed()) return 'its name has control or invisible characters';
-	if (WINDOWS_CHARACTER.test(segment)) return 'its name has one of < > : " | ? *, which Windows does not allow';
-	if (/[. ]$/.test(segment)) return 'a name ends in a dot or a space, which Windows does not allow';
-	if (WINDOWS_DEVICE.test(plain)) return 'its name is that of a device on Windows';
 	if (Buffer.byteLength(segment) > MAX_SEGMENT_BYTES) return `a name is longer than ${MAX_SEGMENT_BYTES} bytes`;
-	return null;
+	return problemOnWindows(segment);
 }
 
 /** The same for all names that some file system takes for one; upper case first, since “ß” is “SS” there. */

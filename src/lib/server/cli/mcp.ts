@@ -2,5 +2,7 @@
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 
-enableCompileCache(join(import.meta.dirname, '../../../../node_modules/.cache/compiled'));
+// Wherever a client starts it from: it has the settings, data and skills that server.js has.
+process.chdir(join(import.meta.dirname, '../../../..'));
+enableCompileCache('node_modules/.cache/compiled');
 await import('./serve-mcp.ts');

@@ -80,7 +80,7 @@ function serve(app: App): void {
 		await app.close();
 		process.exit(0);
 	};
-	for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void end());
+	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end());
 	app.mcp.serve(new StdioServerTransport(input), () => {
 		// Others may have connected to this process meanwhile.
 		if (app.localSocket) app.localSocket.whenUnused(() => void end());

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createWorkspaces } from './workspaces.ts';
+import { createWorkspaces, workspaceName } from './workspaces.ts';
 
 test('F5: of several who delete a file at once, one does, and the others hear that it is gone', async () => {
 	const folder = await mkdtemp(join(tmpdir(), 'workspaces-'));
@@ -58,4 +58,20 @@ test('D33: uploads respect what a workspace may hold, by bytes and by files, sev
 	} finally {
 		await rm(folder, { recursive: true, force: true });
 	}
+});
+
+test.each(['win32', 'darwin'] as const)(
+	'F5: on %s no two conversations have one folder, and none is a device',
+	(platform) => {
+		const ids = ['abc', 'Abc', 'ABC', 'nul', 'NUL', 'con', 'COM1', '0a1b2c3d-0000-4000-8000-000000000000'];
+		const names = ids.map((id) => workspaceName(id, platform));
+		expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(ids.length);
+		expect(names.filter((name) => /^(con|nul|com1)$/i.test(name))).toEqual([]);
+		// The ids that our own page makes are names as they are.
+		expect(names[0]).toBe('abc');
+		expect(names.at(-1)).toBe(ids.at(-1));
+	}
+);
+test('F5: on Linux the folder bears the id of its conversation', () => {
+	for (const id of ['Abc', 'nul']) expect(workspaceName(id, 'linux')).toBe(id);
 });

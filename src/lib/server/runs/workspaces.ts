@@ -1,11 +1,11 @@
 /** A folder of files for each conversation: uploads land there, scripts run there (FEATURES F5). */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { cp, lstat, open, readdir, rename, rm, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkspaceFile } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
-import { holdFolder, openInside, type HeldFolder } from '../safe-path.ts';
+import { holdFolder, openInside, problemOnWindows, type HeldFolder } from '../safe-path.ts';
 import { walkFiles } from '../skills/walk-files.ts';
 
 /** The largest upload. */
@@ -46,7 +46,7 @@ export function createWorkspaces(
 	dataDir: string,
 	limits: WorkspaceLimits = { workspaceBytes: Infinity, workspaceFiles: Infinity }
 ): Workspaces {
-	const rootOf = (conversationId: string) => join(dataDir, 'workspaces', conversationId);
+	const rootOf = (conversationId: string) => join(dataDir, 'workspaces', workspaceName(conversationId));
 	const enter = createRooms(limits, rootOf);
 	return {
 		path: rootOf,
@@ -110,6 +110,16 @@ export function createWorkspaces(
 			);
 		}
 	};
+}
+
+/**
+ * Name of a conversation's folder. Where file systems take `A` and `a` for one, two conversations would share theirs, and
+ * an id like `nul` would be a device: such ids get a name that no other has.
+ */
+export function workspaceName(conversationId: string, platform: NodeJS.Platform = process.platform): string {
+	const isOwn = conversationId === conversationId.toLowerCase() && problemOnWindows(conversationId) === null;
+	if (isOwn || (platform !== 'win32' && platform !== 'darwin')) return conversationId;
+	return `id~${createHash('sha256').update(conversationId).digest('hex').slice(0, 32)}`;
 }
 
 function deletedMeanwhile(cause: unknown): AppError {

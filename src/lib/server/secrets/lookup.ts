@@ -1,10 +1,9 @@
 /** Which programs and Python modules scripts would find: on this machine, or in a container's image (FEATURES F3). */
-import { mkdtemp, realpath, rm, stat } from 'node:fs/promises';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import { createInterpreters } from '../skills/interpreters.ts';
-import { isExecutable } from '../skills/resources.ts';
+import { createInterpreters, programsOnPath } from '../skills/interpreters.ts';
 
 export interface LookupOptions {
 	/** Where scripts run. */
@@ -109,13 +108,6 @@ async function askInside(sandbox: Sandbox, file: string, args: string[]): Promis
 
 async function isOnPath(name: string, path: string): Promise<boolean> {
 	if (!/^[\w.+-]+$/.test(name)) return false;
-	for (const folder of path.split(delimiter).filter(isAbsolute)) {
-		const candidate = join(folder, process.platform === 'win32' ? `${name}.exe` : name);
-		const isFile = await stat(candidate).then(
-			(entry) => entry.isFile(),
-			() => false
-		);
-		if (isFile && (await isExecutable(candidate))) return true;
-	}
-	return false;
+	const first = await programsOnPath(name, path).next();
+	return first.done !== true;
 }

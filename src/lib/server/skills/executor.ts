@@ -247,7 +247,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
 				const run = (more: Pick<Invocation, 'file' | 'argv' | 'input' | 'answer' | 'runtime' | 'warm'>) =>
 					execute({ ...shared, ...more }, context, parts);
 				if (JAVASCRIPT.test(path)) {
-					const node = interpreters.node();
+					const node = await interpreters.resolve(call.hostPath);
 					const ask = (env: Record<string, string>) =>
 						JSON.stringify({ path, args: input, env, cwd: call.cwd } satisfies NodeCall);
 					const runtime = addRuntime(call, node);

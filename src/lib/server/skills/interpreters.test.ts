@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join, relative } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createProcessSandbox } from '../sandbox/process.ts';
-import { createInterpreters } from './interpreters.ts';
+import { candidatesOnPath, createInterpreters, readShebang } from './interpreters.ts';
 
 let folder: string;
 let bin: string;
@@ -139,4 +139,51 @@ test('D30: with a container the programs are the image\u2019s, by name', async (
 	expect(await fileOf('a.sh')).toBe('sh');
 	expect(await fileOf('tool', '#!/usr/bin/env ruby\n')).toBe('ruby');
 	expect(await fileOf('other', '#!/opt/thing\n')).toBe('/opt/thing');
+});
+
+test.each(['run.cmd', 'run.bat', 'run.ps1', 'run.exe', 'run.COM'])('D5: %s is run on no system', async (name) => {
+	const path = await put(name, '@echo off\r\necho hi\r\n', 0o755);
+	await expect(open().resolve(path)).rejects.toMatchObject({ type: 'UnsupportedScriptType' });
+});
+test('D5: a .ts script says which Node it needs where this one runs no TypeScript', async () => {
+	const path = await put('a.ts', 'console.log(1 as number)');
+	const old = createInterpreters({
+		host: createProcessSandbox(),
+		sandbox: { isolation: none },
+		path: hostPath,
+		runsTypeScript: false
+	});
+	await expect(old.resolve(path)).rejects.toMatchObject({
+		type: 'MissingDependency',
+		message: `Node ${process.versions.node} cannot run the TypeScript of this script.`,
+		hint: expect.stringContaining('22.18') as string
+	});
+	expect(await old.resolve(await put('a.js', ''))).toMatchObject({ file: process.execPath });
+});
+test('D6: the Python of Windows ends its lines with CR LF', async () => {
+	const python = realPython();
+	await put('bin/python3', `#!/bin/sh\nprintf '%s\\r\\n' '${python}' /usr /usr\n`, 0o755);
+	expect(await open().python()).toEqual({ file: python, args: [], runtime: [python, '/usr'] });
+});
+
+test('on Windows programs are looked for on its PATH: absolute folders, and no .cmd or .bat', () => {
+	const path = 'C:\\Tools;"D:\\My Programs";.;bin;E:relative;\\\\server\\share;;C:\\Git\\bin\\';
+	expect(candidatesOnPath('uv', path, 'win32')).toEqual([
+		'C:\\Tools\\uv.exe',
+		'D:\\My Programs\\uv.exe',
+		'\\\\server\\share\\uv.exe',
+		'C:\\Git\\bin\\uv.exe'
+	]);
+	expect(candidatesOnPath('uv', '/usr/bin:bin:.:/opt/my tools', 'linux')).toEqual(['/usr/bin/uv', '/opt/my tools/uv']);
+});
+test.each([
+	['#!/bin/sh -e', { program: 'sh', args: ['-e'] }],
+	['#!/usr/local/bin/python3\r', { program: 'python3', args: [] }],
+	['#!/usr/bin/env -S deno run\r', { program: 'deno', args: ['run'] }],
+	['#!C:\\Python\\python.exe -u', { program: 'C:\\Python\\python.exe', args: ['-u'] }],
+	['#!C:\\npm\\tsx.cmd', null],
+	['#!C:\\npm\\tsx.BAT', null],
+	['@echo off', null]
+])('on Windows a script that begins with %j is run by a program of its PATH, never by cmd.exe', (line, expected) => {
+	expect(readShebang(`${line}\n`, 'win32')).toEqual(expected);
 });

@@ -1,6 +1,6 @@
 /** Which program runs a script: by extension, inline dependencies or shebang; found once (FEATURES D5, D6). */
 import { stat } from 'node:fs/promises';
-import { delimiter, dirname, extname, isAbsolute, join } from 'node:path';
+import { dirname, extname, isAbsolute, posix, win32 } from 'node:path';
 import type { Sandbox, SandboxPrograms } from '../sandbox/sandbox.ts';
 import { isExecutable, readHead } from './resources.ts';
 import { SkillError } from './types.ts';
@@ -30,13 +30,20 @@ export interface InterpreterOptions {
 	sandbox: Pick<Sandbox, 'programs' | 'isolation'>;
 	/** The PATH variable. */
 	path: string;
+	/** Can this Node run TypeScript? */
+	runsTypeScript?: boolean;
 }
 
 /** Nothing around a skill says whether its modules are CommonJS: Node finds out, and need not remark on it. */
 const QUIET = '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON';
 
 /** Looks programs up on the PATH; what is found is kept, what is missing may be installed meanwhile. */
-export function createInterpreters({ host, sandbox, path }: InterpreterOptions): Interpreters {
+export function createInterpreters({
+	host,
+	sandbox,
+	path,
+	runsTypeScript = Boolean(process.features.typescript)
+}: InterpreterOptions): Interpreters {
 	const found = new Map<string, Promise<Program | null>>();
 	const find = (name: string): Promise<Program | null> => {
 		let program = found.get(name);
@@ -69,8 +76,14 @@ export function createInterpreters({ host, sandbox, path }: InterpreterOptions):
 				case '.js':
 				case '.mjs':
 				case '.cjs':
-				case '.ts':
 					return node;
+				case '.ts':
+					if (runsTypeScript) return node;
+					throw new SkillError(
+						'MissingDependency',
+						`Node ${process.versions.node} cannot run the TypeScript of this script.`,
+						'Start this server with Node 22.18 or newer, or make the script a .js file.'
+					);
 				case '.sh':
 				case '.bash':
 					return need('bash');
@@ -111,22 +124,39 @@ async function byShebang(
 	need: (name: string) => Promise<Program>,
 	absolute?: (path: string) => Program
 ): Promise<Program> {
-	const line = /^#![ \t]*(\S+)(?:[ \t]+(.*))?/.exec(await readHead(scriptPath, 256));
-	if (!line?.[1] || !(await isExecutable(scriptPath))) {
+	const named = readShebang(await readHead(scriptPath, 256));
+	if (!named || !(await isExecutable(scriptPath))) {
 		throw new SkillError(
 			'UnsupportedScriptType',
 			'This kind of file cannot be run.',
 			'Scripts end in .py, .js, .mjs, .cjs, .ts, .sh or .bash, or are executable and start with #!.'
 		);
 	}
-	const words = (line[2] ?? '').split(/[ \t]+/).filter(Boolean);
-	if (!/(^|\/)env$/.test(line[1])) {
-		if (absolute) return { ...absolute(line[1]), args: words };
-		if (!isAbsolute(line[1]) || !(await isExecutable(line[1]))) throw missing(line[1]);
-		return { file: line[1], args: words, runtime: [line[1]] };
+	const { program, args } = named;
+	if (!/[/\\]/.test(program)) return { ...(await need(program)), args };
+	if (absolute) return { ...absolute(program), args };
+	if (!isAbsolute(program) || !(await isExecutable(program))) throw missing(program);
+	return { file: program, args, runtime: [program] };
+}
+
+/**
+ * What a script's first line names: a program by its path, or by its name (`env bash`) to be found on the PATH; null for
+ * a line that names none. On Windows the paths of Unix are names, and what only `cmd.exe` could run is none.
+ */
+export function readShebang(
+	head: string,
+	platform: NodeJS.Platform = process.platform
+): { program: string; args: string[] } | null {
+	const [, file, rest = ''] = /^#![ \t]*(\S+)(?:[ \t]+(.*))?/.exec(head) ?? [];
+	if (file === undefined) return null;
+	const words = rest.split(/[ \t\r]+/).filter(Boolean);
+	if (/(^|\/)env$/.test(file)) {
+		const [program = 'sh', ...args] = words.filter((word) => word !== '-S');
+		return { program, args };
 	}
-	const [name, ...rest] = words.filter((word) => word !== '-S');
-	return { ...(await need(name ?? 'sh')), args: rest };
+	if (platform !== 'win32') return { program: file, args: words };
+	if (/\.(cmd|bat)$/i.test(file)) return null;
+	return { program: file.startsWith('/') ? posix.basename(file) : file, args: words };
 }
 
 async function findOnPath(name: string, path: string): Promise<Program | null> {
@@ -134,16 +164,29 @@ async function findOnPath(name: string, path: string): Promise<Program | null> {
 	return null;
 }
 
-/** In the order of PATH. A relative folder is passed over: it would be looked for in the workspace. */
-async function* programsOnPath(name: string, path: string): AsyncGenerator<string, void, undefined> {
-	for (const folder of path.split(delimiter).filter(isAbsolute)) {
-		const candidate = join(folder, process.platform === 'win32' ? `${name}.exe` : name);
+/** Those that are there. */
+export async function* programsOnPath(name: string, path: string): AsyncGenerator<string, void, undefined> {
+	for (const candidate of candidatesOnPath(name, path)) {
 		const isFile = await stat(candidate).then(
 			(entry) => entry.isFile(),
 			() => false
 		);
 		if (isFile && (await isExecutable(candidate))) yield candidate;
 	}
+}
+
+/**
+ * Where a program may lie, in the order of PATH. A relative folder is passed over: it would be looked for in the
+ * workspace. On Windows only `.exe` counts: a `.cmd` of npm or pyenv is text for a shell, which scripts never get.
+ */
+export function candidatesOnPath(name: string, path: string, platform: NodeJS.Platform = process.platform): string[] {
+	const { delimiter, isAbsolute, join } = platform === 'win32' ? win32 : posix;
+	const folders = path
+		.split(delimiter)
+		.map((folder) => (platform === 'win32' ? folder.replace(/^"(.*)"$/, '$1') : folder));
+	return folders
+		.filter((folder) => isAbsolute(folder))
+		.map((folder) => join(folder, platform === 'win32' ? `${name}.exe` : name));
 }
 
 /**
@@ -164,7 +207,7 @@ async function findPython(host: Pick<Sandbox, 'run'>, path: string): Promise<Pro
 				maxOutputBytes: 4096
 			});
 			if (exitCode !== 0) continue;
-			const [program = '', ...prefixes] = stdout.trim().split('\n');
+			const [program = '', ...prefixes] = stdout.trim().split(/\r?\n/);
 			const file = isAbsolute(program) && (await isExecutable(program)) ? program : shim;
 			return { file, args: [], runtime: [...new Set([file, ...prefixes.filter(isAbsolute)])] };
 		}

@@ -1,10 +1,10 @@
 /** Reads a piece of a skill's file, and never one that lies elsewhere (FEATURES C6, C9). */
 import { constants, type Stats } from 'node:fs';
 import { lstat, open, readlink, realpath, type FileHandle } from 'node:fs/promises';
-import { isAbsolute, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import type { FilePage } from './operations.ts';
-import { isInside, listTree } from './resources.ts';
+import { isInside, leavesFolder, listTree } from './resources.ts';
 import { SkillError } from './types.ts';
 
 const DEFAULT_LIMIT = 64 * 1024;
@@ -50,13 +50,7 @@ export async function readSkillFile(
 }
 
 async function insidePath(root: string, requested: string): Promise<string> {
-	const isOutside =
-		requested === '' ||
-		requested.includes('\0') ||
-		isAbsolute(requested) ||
-		/^[A-Za-z]:/.test(requested) ||
-		requested.split(/[\\/]/).includes('..');
-	if (isOutside) throw notAllowed(requested, 'it must be a path inside the skill\u2019s folder');
+	if (leavesFolder(requested)) throw notAllowed(requested, 'it must be a path inside the skill\u2019s folder');
 	let path: string;
 	try {
 		path = await realpath(resolve(root, requested));

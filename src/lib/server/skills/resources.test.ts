@@ -1,10 +1,19 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, win32 } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { isExecutable, isInside, listFiles, listTree, readHead, resolveScript, scriptsOf } from './resources.ts';
+import {
+	isExecutable,
+	isInside,
+	leavesFolder,
+	listFiles,
+	listTree,
+	readHead,
+	resolveScript,
+	scriptsOf
+} from './resources.ts';
 import { SkillError } from './types.ts';
 
 let folder: string;
@@ -242,4 +251,38 @@ test('D5: a file is executable when its mode says so', async () => {
 	chmodSync(at('run.py'), 0o755);
 	expect(await isExecutable(at('run.py'))).toBe(true);
 	expect(await isExecutable(at('none'))).toBe(false);
+});
+
+describe('on Windows', () => {
+	test.each([
+		['C:\\skills\\demo', 'C:\\skills\\demo\\scripts\\run.py', true],
+		['C:\\skills\\demo', 'c:\\SKILLS\\Demo\\run.py', true],
+		['C:\\skills\\demo', 'C:\\skills\\demo\\..run.py', true],
+		['C:\\skills\\demo', 'C:\\skills\\demo-2\\run.py', false],
+		['C:\\skills\\demo', 'C:\\skills', false],
+		['C:\\skills\\demo', 'D:\\skills\\demo\\run.py', false],
+		['C:\\skills\\demo', '\\\\server\\share\\skills\\demo\\run.py', false]
+	])('%s holds %s: %s', (root, path, expected) => expect(isInside(root, path, win32)).toBe(expected));
+
+	test.each([
+		'C:\\Windows\\x.js',
+		'c:run.js',
+		'\\Windows\\x.js',
+		'\\\\server\\share\\x.js',
+		'\\\\?\\C:\\x.js',
+		'scripts\\..\\..\\x.js',
+		'scripts/.. /x.js'
+	])('D1: %s is no path inside a skill, on any system', (path) => {
+		for (const platform of ['win32', 'linux'] as const) expect(leavesFolder(path, platform)).toBe(true);
+	});
+	test.each(['NUL', 'scripts/con.py', 'aux', 'COM1:', 'lpt1 .js'])(
+		'D1: %s is a device there, and a file elsewhere',
+		(path) => {
+			expect(leavesFolder(path, 'win32')).toBe(true);
+			expect(leavesFolder(path, 'linux')).toBe(false);
+		}
+	);
+	test.each(['scripts/run.py', 'scripts\\run.py', 'console.js', '..run.py', 'a..b/c.py'])('D1: %s is one', (path) => {
+		expect(leavesFolder(path, 'win32')).toBe(false);
+	});
 });

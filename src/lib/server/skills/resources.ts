@@ -1,7 +1,7 @@
 /** The files inside a skill's folder: listing them, and the one check that a path stays inside (FEATURES D1, D5, D8, C8). */
 import { constants } from 'node:fs';
 import { access, open, readdir, realpath, stat } from 'node:fs/promises';
-import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import nodePath, { basename, join, posix, resolve, win32 } from 'node:path';
 import { SkillError } from './types.ts';
 
 const SCRIPT_EXTENSIONS = ['.py', '.js', '.mjs', '.cjs', '.ts', '.sh', '.bash'] as const;
@@ -71,9 +71,25 @@ export function scriptsOf(files: readonly string[]): string[] {
 }
 
 /** True when `path` is `root` or below it. Both must be real paths. */
-export function isInside(root: string, path: string): boolean {
+export function isInside(root: string, path: string, { relative, sep, isAbsolute } = nodePath): boolean {
 	const between = relative(root, path);
 	return between === '' || (between !== '..' && !between.startsWith(`..${sep}`) && !isAbsolute(between));
+}
+
+/** Is this, on any system, anything but a path that goes down from a skill's folder? On Windows a device is one too. */
+export function leavesFolder(path: string, platform: NodeJS.Platform = process.platform): boolean {
+	const segments = path.split(/[\\/]/);
+	const isDevice = (segment: string) =>
+		platform === 'win32' && /^(con|prn|aux|nul|com\d|lpt\d) *(\.|:|$)/i.test(segment);
+	return (
+		path === '' ||
+		path.includes('\0') ||
+		posix.isAbsolute(path) ||
+		win32.isAbsolute(path) ||
+		/^[A-Za-z]:/.test(path) ||
+		// Windows takes the spaces and dots away that a name ends in.
+		segments.some((segment) => /^\.\.[. ]*$/.test(segment) || isDevice(segment))
+	);
 }
 
 /**
@@ -83,13 +99,7 @@ export function isInside(root: string, path: string): boolean {
  */
 export async function resolveScript(dir: string, requested: string): Promise<{ path: string; name: string }> {
 	const script = requested.replace(/^(\.\/)+/, '');
-	if (
-		script === '' ||
-		script.includes('\0') ||
-		isAbsolute(script) ||
-		/^[A-Za-z]:/.test(script) ||
-		script.split(/[\\/]/).includes('..')
-	) {
+	if (leavesFolder(script)) {
 		throw notAllowed(requested, 'it must be a path inside the skill\u2019s folder');
 	}
 	const root = await realpath(dir).catch((error: unknown) => {

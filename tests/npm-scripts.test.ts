@@ -1,0 +1,38 @@
+/** `npm start` and the other scripts, on every system that Node runs on. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { load } from 'js-yaml';
+import { describe, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+const { scripts, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+	scripts: Record<string, string>;
+	devDependencies: Record<string, string>;
+};
+
+/** What a package installs as a command, with a `.cmd` of the same name on Windows. */
+const COMMANDS = ['svelte-kit', ...Object.keys(devDependencies)].map((name) =>
+	name === '@playwright/test' ? 'playwright' : name
+);
+
+describe('the scripts of package.json need no POSIX shell: on Windows npm runs them in cmd.exe', () => {
+	test.each(Object.entries(scripts))('npm run %s: %s', (_, script) => {
+		// Of signs `&&` alone means the same in both: no quotes, variables, patterns, pipes or redirections.
+		expect(script).toMatch(/^[\w ./:=%@-]+( && [\w ./:=%@-]+)*$/);
+		for (const command of script.split(' && ')) {
+			// A program that npm finds, and neither a word of the shell (`exec`) nor an assignment nor a program of Unix.
+			expect(['node', 'npm', ...COMMANDS]).toContain(command.split(' ')[0]);
+		}
+	});
+});
+
+test('CI runs on Linux, macOS and Windows, with files and scripts that are there', () => {
+	const text = readFileSync(join(root, '.github/workflows/ci.yml'), 'utf8');
+	const { jobs } = load(text) as { jobs: Record<string, { steps: { run?: string }[] }> };
+	for (const system of ['ubuntu-latest', 'macos-latest', 'windows-latest']) expect(text).toContain(system);
+	const commands = Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run }) => run ?? []));
+	const files = commands.flatMap((command) => command.split(' ')).filter((word) => /^[\w.]+\/[\w./-]+$/.test(word));
+	expect(files.length).toBeGreaterThan(3);
+	for (const file of files) expect(existsSync(join(root, file)), file).toBe(true);
+	for (const [, name = ''] of commands.join('\n').matchAll(/npm run (\S+)/g)) expect(scripts).toHaveProperty([name]);
+});
