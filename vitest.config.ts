@@ -5,7 +5,6 @@ import { findChromium } from './tests/support/chromium.ts';
 const componentTests = 'src/**/*.svelte.test.ts';
 /** Start the whole app again and again: minutes, and a build that nobody else makes meanwhile. */
 const crashTests = 'tests/crash/**/*.test.ts';
-const installSandboxes = 'tests/support/install-sandboxes.ts';
 /** Wear the machine out on purpose: one after the other, and beside nothing else. */
 const sandboxTests = 'tests/sandbox/**/*.test.ts';
 
@@ -20,7 +19,6 @@ export default defineConfig({
 				test: {
 					name: 'node',
 					environment: 'node',
-					globalSetup: installSandboxes,
 					...patient,
 					include: ['src/**/*.test.ts', 'tests/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
 					exclude: [componentTests, crashTests, sandboxTests, 'tests/fixtures/**']
@@ -36,7 +34,6 @@ export default defineConfig({
 					name: 'sandbox',
 					environment: 'node',
 					include: [sandboxTests],
-					globalSetup: installSandboxes,
 					fileParallelism: false,
 					...patient,
 					testTimeout: 180_000,

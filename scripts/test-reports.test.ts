@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { addTotals, countPlaywright, countVitest, totalsLine } from './test-reports.ts';
+import { addTotals, countPlaywright, countVitest, requireAll, skippedNote, totalsLine } from './test-reports.ts';
 
 const vitest = (counts: object = {}): object => ({
 	numPassedTests: 3,
@@ -48,6 +48,15 @@ describe('countPlaywright', () => {
 	test('counts a flaky test as failed', () => {
 		expect(countPlaywright(playwright({ flaky: 1 }), 0).failed).toBe(1);
 	});
+});
+
+test('what was skipped is said with the one command that makes it run, and can be made a failure', () => {
+	expect(skippedNote(0, ['podman'])).toBe('');
+	expect(skippedNote(3, [])).toContain('other systems');
+	const lines = skippedNote(3, ['bubblewrap', 'chromium']).split('\n');
+	expect(lines).toHaveLength(2);
+	expect(lines[1]?.trim()).toBe('sudo apt-get install --no-install-recommends bubblewrap chromium');
+	expect(requireAll({ passed: 5, failed: 1, skipped: 3 })).toEqual({ passed: 5, failed: 4, skipped: 0 });
 });
 
 test('the closing line names skipped tests only when there are some', () => {

@@ -58,6 +58,22 @@ export function totalsLine({ passed, failed, skipped }: Totals): string {
 	return `${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`;
 }
 
+/** Where nothing may be left out (`REQUIRE_ALL=1`), a test that was skipped has failed. */
+export function requireAll({ passed, failed, skipped }: Totals): Totals {
+	return { passed, failed: failed + skipped, skipped: 0 };
+}
+
+/** What comes before the closing line: why tests were skipped, and the one command that makes them run; empty when none was. */
+export function skippedNote(skipped: number, missingPackages: readonly string[]): string {
+	if (skipped === 0) return '';
+	if (missingPackages.length === 0) return 'Skipped tests are for other systems or other users.';
+	const packages = missingPackages.join(' ');
+	return [
+		`Skipped: tests that need ${missingPackages.join(', ')}. On Debian and Ubuntu, this makes them run:`,
+		`  sudo apt-get install --no-install-recommends ${packages}`
+	].join('\n');
+}
+
 function explain(exitCode: number | null, totals: Totals): Totals {
 	const hasRunNone = totals.passed + totals.failed === 0;
 	const isUnexplained = exitCode !== 0 && totals.failed === 0;

@@ -1,21 +1,43 @@
-/** `npm test`: the checks, then Vitest, a build and crashes beside the sandboxes, Playwright, docs/protocols.md; the last line is the total of them all. */
+/**
+ * `npm test`: the checks, then Vitest, a build and crashes beside the sandboxes, Playwright, the pages in a second browser,
+ * docs/protocols.md; the last line is the total of them all. It installs nothing: what a machine lacks is skipped, and said.
+ */
 
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { findSecondChromium } from '../tests/support/chromium.ts';
+import { missingPackages } from '../tests/support/sandbox-packages.ts';
 import { buildAnew } from './build.ts';
 import { runChecks } from './checks.ts';
 import { clearReports, writeResults } from './protocols/results.ts';
 import { root, runTool } from './run-tool.ts';
-import { addTotals, countPlaywright, countVitest, CRASHED, totalsLine, type Totals } from './test-reports.ts';
+import {
+	addTotals,
+	countPlaywright,
+	countVitest,
+	CRASHED,
+	requireAll,
+	skippedNote,
+	totalsLine,
+	type Totals
+} from './test-reports.ts';
 
 const reports = join(root, 'test-results');
+/** What a browser decides: how pages look and behave, and what it does with what is hostile. The rest is the server's. */
+const PAGES = ['smoke', 'pages', 'shell', 'composer', 'steps', 'diagram', 'hostile-content', 'hostile-surfaces'];
+/** null where CHROMIUM_PATH has decided for one. */
+const secondBrowser = process.env.CHROMIUM_PATH ? null : { path: await findSecondChromium() };
 
 await clearReports(root);
 const tested = addTotals([await checks(), await unitTests(), ...(await sandboxAndBuiltTests())]);
 const totals = addTotals([tested, ...(tested.failed === 0 ? [await protocolsPage()] : [])]);
-console.log(totalsLine(totals));
-if (totals.failed > 0) process.exitCode = 1;
+const missing = [...missingPackages(), ...(secondBrowser?.path === null ? ['chromium'] : [])];
+const note = skippedNote(totals.skipped, missing);
+if (note) console.log(`\n${note}`);
+const counted = process.env.REQUIRE_ALL === '1' ? requireAll(totals) : totals;
+console.log(totalsLine(counted));
+if (counted.failed > 0) process.exitCode = 1;
 
 async function checks(): Promise<Totals> {
 	console.log('Checks');
@@ -32,7 +54,7 @@ async function sandboxTests(): Promise<Totals> {
 	return vitest('sandbox', ['sandbox']);
 }
 
-async function vitest(name: string, projects: string[]): Promise<Totals> {
+async function vitest(name: string, projects: string[], env: Record<string, string> = {}): Promise<Totals> {
 	const report = join(reports, `${name}.json`);
 	await clear(report);
 	const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
@@ -43,7 +65,7 @@ async function vitest(name: string, projects: string[]): Promise<Totals> {
 		...projects.map((project) => `--project=${project}`),
 		...reporters
 	];
-	const { exitCode } = await runTool('vitest', args, { isShown: true });
+	const { exitCode } = await runTool('vitest', args, { isShown: true, env });
 	return count(report, (json) => countVitest(json, exitCode));
 }
 
@@ -54,7 +76,7 @@ async function sandboxAndBuiltTests(): Promise<Totals[]> {
 	const built = countSteps([{ isPassed: isBuilt }]);
 	if (!isBuilt) return [await sandboxes, built];
 	const crashes = await crashTests();
-	return [await sandboxes, built, crashes, await browserTests()];
+	return [await sandboxes, built, crashes, await browserTests(), await secondBrowserTests()];
 }
 
 /** Once, here: otherwise each server that a test starts would find the build stale and make its own. */
@@ -72,9 +94,25 @@ async function crashTests(): Promise<Totals> {
 
 async function browserTests(): Promise<Totals> {
 	console.log('\nEnd-to-end tests');
+	return playwright([]);
+}
+
+/** Browsers differ in what they refuse and report: what one does not show, another of the same day does. */
+async function secondBrowserTests(): Promise<Totals> {
+	if (secondBrowser === null) return { passed: 0, failed: 0, skipped: 0 };
+	const { path } = secondBrowser;
+	if (path === null) return { passed: 0, failed: 0, skipped: 1 };
+	console.log(`\nComponents and pages in a second browser: ${path}`);
+	const env = { CHROMIUM_PATH: path };
+	const specs = PAGES.map((name) => `tests/e2e/${name}.spec.ts`);
+	const output = `--output=${join(reports, 'second-browser')}`;
+	return addTotals([await vitest('second-browser', ['browser'], env), await playwright([...specs, output], env)]);
+}
+
+async function playwright(args: string[], env: Record<string, string> = {}): Promise<Totals> {
 	const report = join(reports, 'playwright.json');
 	await clear(report);
-	const { exitCode } = await runTool('@playwright/test:playwright', ['test'], { isShown: true });
+	const { exitCode } = await runTool('@playwright/test:playwright', ['test', ...args], { isShown: true, env });
 	return count(report, (json) => countPlaywright(json, exitCode));
 }
 

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
+import { TEST_PACKAGES } from './support/sandbox-packages.ts';
 
 const root = join(import.meta.dirname, '..');
 const { scripts, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -10,10 +11,8 @@ const { scripts, devDependencies } = JSON.parse(readFileSync(join(root, 'package
 	devDependencies: Record<string, string>;
 };
 
-/** What a package installs as a command, with a `.cmd` of the same name on Windows. */
-const COMMANDS = ['svelte-kit', ...Object.keys(devDependencies)].map((name) =>
-	name === '@playwright/test' ? 'playwright' : name
-);
+/** What a package installs as a command (on Windows a `.cmd`), mostly of its own name. */
+const COMMANDS = ['svelte-kit', 'playwright', 'stryker', ...Object.keys(devDependencies)];
 
 describe('the scripts of package.json need no POSIX shell: on Windows npm runs them in cmd.exe', () => {
 	test.each(Object.entries(scripts))('npm run %s: %s', (_, script) => {
@@ -35,4 +34,9 @@ test('CI runs on Linux, macOS and Windows, with files and scripts that are there
 	expect(files.length).toBeGreaterThan(3);
 	for (const file of files) expect(existsSync(join(root, file)), file).toBe(true);
 	for (const [, name = ''] of commands.join('\n').matchAll(/npm run (\S+)/g)) expect(scripts).toHaveProperty([name]);
+});
+
+test('.ci/run installs all that tests need of a machine', () => {
+	const install = /apt-get install .*/.exec(readFileSync(join(root, '.ci/run'), 'utf8'))?.[0].split(' ');
+	expect(install).toEqual(expect.arrayContaining([...TEST_PACKAGES, 'chromium']));
 });

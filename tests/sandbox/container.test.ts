@@ -1,6 +1,7 @@
 import { findContainerRuntime } from '../../src/lib/server/sandbox/container-runtime.ts';
 import { createContainerSandbox } from '../../src/lib/server/sandbox/container.ts';
 import { makeContainerImage } from '../support/container-image.ts';
+import { lacks } from '../support/sandbox-packages.ts';
 import { openWithRunner } from './open.ts';
 import { testTorture } from './torture.suite.ts';
 
@@ -14,5 +15,6 @@ testTorture('container', {
 			const images = { one: await (image ??= makeContainerImage(runtime.file)), allowed: [] };
 			return createContainerSandbox({ launcher, runtime, images });
 		}),
+	isMissing: lacks('containers'),
 	isRoot: process.getuid?.() === 0
 });

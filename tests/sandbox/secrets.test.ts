@@ -14,6 +14,7 @@ import * as mcp from '../../src/routes/mcp/+server.ts';
 import * as responses from '../../src/routes/v1/responses/+server.ts';
 import { serveRoutes } from '../support/route-server.ts';
 import { calls, startModelServer, text, type ModelServer } from '../support/model-server.ts';
+import { lacks } from '../support/sandbox-packages.ts';
 
 /** Characters that JSON, shells and addresses write in other ways; a line long enough to be a secret by itself. */
 const STORED = 'sk-stored/7f3a"\'$x y+ü-0123456789';
@@ -104,168 +105,177 @@ async function ask(running: App): Promise<string> {
 }
 
 describe.each(['process', 'bubblewrap'])('F3, D48: on %s', (backend) => {
-	test('a secret reaches its skill’s scripts, and is in no result, event, record, request or byte of the database', async () => {
-		const scripts = ['raw.sh', 'halves.py', 'encoded.py', 'warm.mjs', 'long.sh'];
-		const run = (skill: string, script: string) => ({
-			name: 'use_skill',
-			args: { skill, script: `scripts/${script}` }
-		});
-		server = await startModelServer([
-			calls(['leaky', 'other'].map((skill) => ({ name: 'load_skill', args: { skill } }))),
-			calls([...scripts.map((script) => run('leaky', script)), run('other', 'env.sh')]),
-			text('Done.')
-		]);
-		const environment = {
-			DATA_DIR: join(root, 'data'),
-			SKILLS_DIRS: join(root, 'skills'),
-			SKILLS_SANDBOX: backend,
-			SKILLS_ENV: 'OFFERED_KEY',
-			OFFERED_KEY: OFFERED,
-			OPENROUTER_API_KEY: 'key-of-the-model-server',
-			OPENROUTER_BASE_URL: server.url
-		};
-		app = await createApp(loadConfig(environment));
-		const [skill] = app.skills.registry.snapshot().skills.filter(({ name }) => name === 'leaky');
-		const skillId = `${skill?.source}/leaky`;
-		const now = new Date().toISOString();
-		await app.vault.set(skillId, 'API_KEY', STORED, now);
-		await app.vault.set(skillId, 'KEY_FILE', KEY_FILE, now);
-		const other = app.skills.registry.snapshot().skills.find(({ name }) => name === 'other');
-		// So that it may run, and to see that it gets its own.
-		await app.vault.set(`${other?.source}/other`, 'API_KEY', 'own-key-of-the-other', now);
-
-		const events = await ask(app);
-		const executions = await app.store.skillExecutions.list({}, { page: 1, limit: 100 });
-		const needs = skill ? await app.preflight.needsOf(skill) : null;
-		const messages = await app.store.messages.list('c');
-		const seen: Record<string, string> = {
-			events,
-			messages: JSON.stringify(messages),
-			executions: JSON.stringify(executions),
-			needs: JSON.stringify(needs),
-			requests: JSON.stringify(server.requests.map(({ body }) => body))
-		};
-		for (const file of await readdir(join(root, 'data'), { recursive: true, withFileTypes: true })) {
-			if (file.isFile()) seen[file.name] = await readFile(join(file.parentPath, file.name), 'latin1');
-		}
-		expect(Object.keys(seen)).toEqual(expect.arrayContaining(['app.sqlite', 'app.sqlite-wal']));
-
-		// The scripts did run, had them, and printed them.
-		const ran = executions.data.map(({ script, status, output }) => [
-			script?.replace('scripts/', ''),
-			status,
-			output?.includes(REDACTED)
-		]);
-		expect(Object.fromEntries(ran.map(([script, ...rest]) => [script, rest]))).toEqual({
-			'raw.sh': ['error', true],
-			'halves.py': ['error', true],
-			'encoded.py': ['success', true],
-			'warm.mjs': ['success', true],
-			'long.sh': ['success', true],
-			'env.sh': ['success', true]
-		});
-		expect(events).toContain('key: <[redacted]> <>');
-		const found = Object.entries(seen).flatMap(([where, content]) =>
-			[STORED, KEY_FILE, OFFERED, 'own-key-of-the-other']
-				.flatMap(tracesOf)
-				.flatMap((trace) => [trace, Buffer.from(trace).toString('latin1'), JSON.stringify(trace).slice(1, -1)])
-				.filter((trace) => content.includes(trace))
-				.map((trace) => `${where}: ${trace}`)
-		);
-		expect(found).toEqual([]);
-	}, 60_000);
-
-	test('a secret stands in no name of a file or host, key, list, error or argument, whoever asks', async () => {
-		const use = (args: object) => ({ name: 'use_skill', args: { skill: 'spread', ...args } });
-		const all = [
-			use({ script: 'scripts/files.sh' }),
-			use({ script: 'scripts/hosts.mjs' }),
-			...['keys', 'fails'].map((tool) => ({ name: tool, args: { note: 'x' } }))
-		];
-		const turn = [calls([{ name: 'load_skill', args: { skill: 'spread' } }]), calls(all), text('Done.')];
-		server = await startModelServer([...turn, ...turn, ...turn]);
-		const environment = {
-			DATA_DIR: join(root, 'data'),
-			SKILLS_DIRS: join(root, 'skills'),
-			SKILLS_SANDBOX: backend,
-			OPENROUTER_API_KEY: 'key-of-the-model-server',
-			OPENROUTER_BASE_URL: server.url
-		};
-		const opened = (app = await createApp(loadConfig(environment)));
-		const id = `${opened.skills.registry.snapshot().skills.find(({ name }) => name === 'spread')?.source}/spread`;
-		const now = new Date().toISOString();
-		for (const [name, value] of Object.entries({ NAME_KEY, PIN, PEM_KEY }))
-			await opened.vault.set(id, name, value, now);
-		await opened.network.grant(id, ['allowed.example'], now);
-		const http = await serveRoutes(opened, {
-			...{ '/api/skills/executions': executions, '/api/skills/executions/export': exported },
-			...{ '/v1/responses': responses, '/mcp': mcp, '/a2a': a2a }
-		});
-		const send = async (path: string, body: object): Promise<string> => {
-			const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-			const response = await fetch(http.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
-			return response.text();
-		};
-		try {
-			const seen: Record<string, string> = {
-				events: await ask(opened),
-				responses: await send('/v1/responses', { model: 'x', input: 'Run them.', stream: true }),
-				a2a: await send('/a2a', {
-					...{ jsonrpc: '2.0', id: 1, method: 'message/send' },
-					params: {
-						message: { messageId: 'm', role: 'user', kind: 'message', parts: [{ kind: 'text', text: 'Run.' }] }
-					}
-				})
+	test.skipIf(backend === 'bubblewrap' && lacks('bubblewrap'))(
+		'a secret reaches its skill’s scripts, and is in no result, event, record, request or byte of the database',
+		async () => {
+			const scripts = ['raw.sh', 'halves.py', 'encoded.py', 'warm.mjs', 'long.sh'];
+			const run = (skill: string, script: string) => ({
+				name: 'use_skill',
+				args: { skill, script: `scripts/${script}` }
+			});
+			server = await startModelServer([
+				calls(['leaky', 'other'].map((skill) => ({ name: 'load_skill', args: { skill } }))),
+				calls([...scripts.map((script) => run('leaky', script)), run('other', 'env.sh')]),
+				text('Done.')
+			]);
+			const environment = {
+				DATA_DIR: join(root, 'data'),
+				SKILLS_DIRS: join(root, 'skills'),
+				SKILLS_SANDBOX: backend,
+				SKILLS_ENV: 'OFFERED_KEY',
+				OFFERED_KEY: OFFERED,
+				OPENROUTER_API_KEY: 'key-of-the-model-server',
+				OPENROUTER_BASE_URL: server.url
 			};
-			const client = new Client({ name: 'test', version: '1.0.0' });
-			await client.connect(new StreamableHTTPClientTransport(new URL(`${http.url}/mcp`)));
-			for (const wanted of [
-				...['files.sh', 'hosts.mjs'].map((name) => ({ script: `scripts/${name}`, args: [NAME_KEY] })),
-				...['keys', 'fails'].map((tool) => ({ tool, input: { note: NAME_KEY } }))
-			]) {
-				const name = 'tool' in wanted ? wanted.tool : wanted.script;
-				const body = { skillName: 'spread', ...wanted };
-				seen[`rest ${name}`] = await send('/api/skills/executions', body);
-				seen[`mcp ${name}`] = JSON.stringify(await client.callTool({ name: 'skills_execute', arguments: body }));
-			}
-			await client.close();
-			for (const format of ['csv', 'json']) {
-				const response = await fetch(`${http.url}/api/skills/executions/export?format=${format}`);
-				seen[`export ${format}`] = await response.text();
-			}
-			seen.list = await (await fetch(`${http.url}/api/skills/executions`)).text();
-			seen.messages = JSON.stringify(await opened.store.messages.list('c'));
-			seen.requests = JSON.stringify(server.requests.map(({ body }) => body));
-			seen.database = await readFile(join(root, 'data', 'app.sqlite'), 'latin1');
-			seen['database log'] = await readFile(join(root, 'data', 'app.sqlite-wal'), 'latin1');
+			app = await createApp(loadConfig(environment));
+			const [skill] = app.skills.registry.snapshot().skills.filter(({ name }) => name === 'leaky');
+			const skillId = `${skill?.source}/leaky`;
+			const now = new Date().toISOString();
+			await app.vault.set(skillId, 'API_KEY', STORED, now);
+			await app.vault.set(skillId, 'KEY_FILE', KEY_FILE, now);
+			const other = app.skills.registry.snapshot().skills.find(({ name }) => name === 'other');
+			// So that it may run, and to see that it gets its own.
+			await app.vault.set(`${other?.source}/other`, 'API_KEY', 'own-key-of-the-other', now);
 
-			const hex = Buffer.from(NAME_KEY).toString('hex');
-			const traces = [NAME_KEY.slice(0, 9), NAME_KEY.slice(-12), hex, PIN, ...PEM_KEY.split('\n')];
+			const events = await ask(app);
+			const executions = await app.store.skillExecutions.list({}, { page: 1, limit: 100 });
+			const needs = skill ? await app.preflight.needsOf(skill) : null;
+			const messages = await app.store.messages.list('c');
+			const seen: Record<string, string> = {
+				events,
+				messages: JSON.stringify(messages),
+				executions: JSON.stringify(executions),
+				needs: JSON.stringify(needs),
+				requests: JSON.stringify(server.requests.map(({ body }) => body))
+			};
+			for (const file of await readdir(join(root, 'data'), { recursive: true, withFileTypes: true })) {
+				if (file.isFile()) seen[file.name] = await readFile(join(file.parentPath, file.name), 'latin1');
+			}
+			expect(Object.keys(seen)).toEqual(expect.arrayContaining(['app.sqlite', 'app.sqlite-wal']));
+
+			// The scripts did run, had them, and printed them.
+			const ran = executions.data.map(({ script, status, output }) => [
+				script?.replace('scripts/', ''),
+				status,
+				output?.includes(REDACTED)
+			]);
+			expect(Object.fromEntries(ran.map(([script, ...rest]) => [script, rest]))).toEqual({
+				'raw.sh': ['error', true],
+				'halves.py': ['error', true],
+				'encoded.py': ['success', true],
+				'warm.mjs': ['success', true],
+				'long.sh': ['success', true],
+				'env.sh': ['success', true]
+			});
+			expect(events).toContain('key: <[redacted]> <>');
 			const found = Object.entries(seen).flatMap(([where, content]) =>
-				traces
-					.filter((trace) => content.toLowerCase().includes(trace.toLowerCase()))
+				[STORED, KEY_FILE, OFFERED, 'own-key-of-the-other']
+					.flatMap(tracesOf)
+					.flatMap((trace) => [trace, Buffer.from(trace).toString('latin1'), JSON.stringify(trace).slice(1, -1)])
+					.filter((trace) => content.includes(trace))
 					.map((trace) => `${where}: ${trace}`)
 			);
 			expect(found).toEqual([]);
-			// All of them did run, and what is no secret is told.
-			const { data } = await opened.store.skillExecutions.list({}, { page: 1, limit: 100 });
-			expect(data).toHaveLength(20);
-			const byName = (name: string) => data.filter(({ tool, script }) => tool === name || script === `scripts/${name}`);
-			for (const { files } of byName('files.sh')) {
-				const paths = files.map(({ path }) => path);
-				expect(paths.sort()).toEqual(['[redacted].log', '[redacted].txt', '[redacted]/b', 'in-[redacted]/a']);
+		},
+		60_000
+	);
+
+	test.skipIf(backend === 'bubblewrap' && lacks('bubblewrap'))(
+		'a secret stands in no name of a file or host, key, list, error or argument, whoever asks',
+		async () => {
+			const use = (args: object) => ({ name: 'use_skill', args: { skill: 'spread', ...args } });
+			const all = [
+				use({ script: 'scripts/files.sh' }),
+				use({ script: 'scripts/hosts.mjs' }),
+				...['keys', 'fails'].map((tool) => ({ name: tool, args: { note: 'x' } }))
+			];
+			const turn = [calls([{ name: 'load_skill', args: { skill: 'spread' } }]), calls(all), text('Done.')];
+			server = await startModelServer([...turn, ...turn, ...turn]);
+			const environment = {
+				DATA_DIR: join(root, 'data'),
+				SKILLS_DIRS: join(root, 'skills'),
+				SKILLS_SANDBOX: backend,
+				OPENROUTER_API_KEY: 'key-of-the-model-server',
+				OPENROUTER_BASE_URL: server.url
+			};
+			const opened = (app = await createApp(loadConfig(environment)));
+			const id = `${opened.skills.registry.snapshot().skills.find(({ name }) => name === 'spread')?.source}/spread`;
+			const now = new Date().toISOString();
+			for (const [name, value] of Object.entries({ NAME_KEY, PIN, PEM_KEY }))
+				await opened.vault.set(id, name, value, now);
+			await opened.network.grant(id, ['allowed.example'], now);
+			const http = await serveRoutes(opened, {
+				...{ '/api/skills/executions': executions, '/api/skills/executions/export': exported },
+				...{ '/v1/responses': responses, '/mcp': mcp, '/a2a': a2a }
+			});
+			const send = async (path: string, body: object): Promise<string> => {
+				const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+				const response = await fetch(http.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+				return response.text();
+			};
+			try {
+				const seen: Record<string, string> = {
+					events: await ask(opened),
+					responses: await send('/v1/responses', { model: 'x', input: 'Run them.', stream: true }),
+					a2a: await send('/a2a', {
+						...{ jsonrpc: '2.0', id: 1, method: 'message/send' },
+						params: {
+							message: { messageId: 'm', role: 'user', kind: 'message', parts: [{ kind: 'text', text: 'Run.' }] }
+						}
+					})
+				};
+				const client = new Client({ name: 'test', version: '1.0.0' });
+				await client.connect(new StreamableHTTPClientTransport(new URL(`${http.url}/mcp`)));
+				for (const wanted of [
+					...['files.sh', 'hosts.mjs'].map((name) => ({ script: `scripts/${name}`, args: [NAME_KEY] })),
+					...['keys', 'fails'].map((tool) => ({ tool, input: { note: NAME_KEY } }))
+				]) {
+					const name = 'tool' in wanted ? wanted.tool : wanted.script;
+					const body = { skillName: 'spread', ...wanted };
+					seen[`rest ${name}`] = await send('/api/skills/executions', body);
+					seen[`mcp ${name}`] = JSON.stringify(await client.callTool({ name: 'skills_execute', arguments: body }));
+				}
+				await client.close();
+				for (const format of ['csv', 'json']) {
+					const response = await fetch(`${http.url}/api/skills/executions/export?format=${format}`);
+					seen[`export ${format}`] = await response.text();
+				}
+				seen.list = await (await fetch(`${http.url}/api/skills/executions`)).text();
+				seen.messages = JSON.stringify(await opened.store.messages.list('c'));
+				seen.requests = JSON.stringify(server.requests.map(({ body }) => body));
+				seen.database = await readFile(join(root, 'data', 'app.sqlite'), 'latin1');
+				seen['database log'] = await readFile(join(root, 'data', 'app.sqlite-wal'), 'latin1');
+
+				const hex = Buffer.from(NAME_KEY).toString('hex');
+				const traces = [NAME_KEY.slice(0, 9), NAME_KEY.slice(-12), hex, PIN, ...PEM_KEY.split('\n')];
+				const found = Object.entries(seen).flatMap(([where, content]) =>
+					traces
+						.filter((trace) => content.toLowerCase().includes(trace.toLowerCase()))
+						.map((trace) => `${where}: ${trace}`)
+				);
+				expect(found).toEqual([]);
+				// All of them did run, and what is no secret is told.
+				const { data } = await opened.store.skillExecutions.list({}, { page: 1, limit: 100 });
+				expect(data).toHaveLength(20);
+				const byName = (name: string) =>
+					data.filter(({ tool, script }) => tool === name || script === `scripts/${name}`);
+				for (const { files } of byName('files.sh')) {
+					const paths = files.map(({ path }) => path);
+					expect(paths.sort()).toEqual(['[redacted].log', '[redacted].txt', '[redacted]/b', 'in-[redacted]/a']);
+				}
+				const refused = ['[redacted]:443', '[redacted].example:443', '[redacted].example:443 (2)'];
+				for (const execution of byName('hosts.mjs')) expect(execution).toMatchObject({ status: 'success', refused });
+				for (const { output, input } of byName('keys')) {
+					expect(JSON.parse(output ?? '')).toEqual({
+						...{ note: (JSON.parse(input ?? '') as { note: string }).note, [REDACTED]: 1, [`${REDACTED}-2`]: REDACTED },
+						...{ pin: REDACTED, pieces: [REDACTED, REDACTED, 'rest'], pem: [REDACTED, REDACTED, REDACTED] }
+					});
+				}
+				for (const { errorMessage } of byName('fails')) expect(errorMessage).toBe('no such user: [redacted]');
+			} finally {
+				await http.close();
 			}
-			const refused = ['[redacted]:443', '[redacted].example:443', '[redacted].example:443 (2)'];
-			for (const execution of byName('hosts.mjs')) expect(execution).toMatchObject({ status: 'success', refused });
-			for (const { output, input } of byName('keys')) {
-				expect(JSON.parse(output ?? '')).toEqual({
-					...{ note: (JSON.parse(input ?? '') as { note: string }).note, [REDACTED]: 1, [`${REDACTED}-2`]: REDACTED },
-					...{ pin: REDACTED, pieces: [REDACTED, REDACTED, 'rest'], pem: [REDACTED, REDACTED, REDACTED] }
-				});
-			}
-			for (const { errorMessage } of byName('fails')) expect(errorMessage).toBe('no such user: [redacted]');
-		} finally {
-			await http.close();
-		}
-	}, 60_000);
+		},
+		60_000
+	);
 });

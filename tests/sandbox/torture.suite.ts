@@ -24,12 +24,14 @@ const SECRET = `torture-${randomUUID()}`;
 export interface TortureOptions {
 	/** Made anew for each test. */
 	open(): Promise<Sandbox>;
+	/** Is what it takes not on this machine? */
+	isMissing?: boolean;
 	/** Can a user who may do anything be kept from what this tests? */
 	isRoot: boolean;
 }
 
-export function testTorture(name: string, { open, isRoot }: TortureOptions): void {
-	describe(`${name}: a skill that means harm`, () => {
+export function testTorture(name: string, { open, isRoot, isMissing = false }: TortureOptions): void {
+	describe.skipIf(isMissing)(`${name}: a skill that means harm`, () => {
 		let root: string;
 		let workspace: string;
 		let dataDir: string;

@@ -1,10 +1,10 @@
 import { chromium as playwrightChromium } from '@playwright/test';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { unpackChromium } from './chromium-package.ts';
-import { findChromium } from './chromium.ts';
+import { findChromium, findSecondChromium } from './chromium.ts';
 
 let folder: string;
 
@@ -48,6 +48,16 @@ describe('findChromium', () => {
 		await expect(none).rejects.toThrow(
 			expect.objectContaining({ message: expect.stringContaining('CHROMIUM_PATH'), cause })
 		);
+	});
+
+	test('a second one is another than the first, under whatever name', async () => {
+		const alias = join(folder, 'alias');
+		await symlink(process.execPath, alias);
+		const bundled = () => Promise.resolve({ executablePath: process.execPath, env: {} });
+		const options = { environment: {}, bundled };
+		expect(await findSecondChromium({ ...options, installed: [join(folder, 'missing'), alias] })).toBeNull();
+		const installed = [alias, import.meta.filename];
+		expect(await findSecondChromium({ ...options, installed })).toBe(import.meta.filename);
 	});
 
 	test('finds one on this machine that starts and shows text', async () => {

@@ -1,7 +1,7 @@
 /** Finds the Chromium that Playwright and Vitest's browser project run in, on any machine, a bare one too. */
 
 import { chromium as playwrightChromium } from '@playwright/test';
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { unpackChromium, type UnpackedChromium } from './chromium-package.ts';
 
@@ -64,13 +64,25 @@ export async function findChromium(options: FindChromiumOptions = {}): Promise<C
 		};
 	}
 
-	const installed = options.installed ?? [playwrightChromium.executablePath(), ...systemPaths(environment)];
-	const executablePath = installed.find((path) => existsSync(path));
+	const [executablePath] = installedPaths(options);
 	if (executablePath) return { executablePath, args: launchArgs(), env: defined(environment) };
 	throw new Error(
 		`No Chromium for ${process.platform} ${process.arch}: run "npx playwright install chromium", or set CHROMIUM_PATH.`,
 		{ cause: bundled }
 	);
+}
+
+/** Another one of this machine than `findChromium` takes, to run the same tests in; null where there is none. */
+export async function findSecondChromium(options: FindChromiumOptions = {}): Promise<string | null> {
+	const { executablePath } = await findChromium(options);
+	const first = realpathSync(executablePath);
+	return installedPaths(options).find((path) => realpathSync(path) !== first) ?? null;
+}
+
+/** Those that are there. */
+function installedPaths({ environment = process.env, installed }: FindChromiumOptions): string[] {
+	const paths = installed ?? [playwrightChromium.executablePath(), ...systemPaths(environment)];
+	return paths.filter((path) => existsSync(path));
 }
 
 async function unpackBundled(): Promise<UnpackedChromium | null> {

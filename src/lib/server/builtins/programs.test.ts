@@ -13,6 +13,7 @@ import { createProcessSandbox } from '../sandbox/process.ts';
 import { DEFAULT_LIMITS, type Sandbox } from '../sandbox/sandbox.ts';
 import type { Builtin, BuiltinOutcome } from './builtin.ts';
 import { createBuiltins, type BuiltinsOptions } from './builtins.ts';
+import { lacks } from '../../../../tests/support/sandbox-packages.ts';
 
 // Some start a dozen programs.
 vi.setConfig({ testTimeout: 60_000 });
@@ -113,7 +114,7 @@ describe('D30: what is refused, and why', () => {
 	});
 });
 
-describe('D30, D12: what a program gives', () => {
+describe.skipIf(lacks('bubblewrap'))('D30, D12: what a program gives', () => {
 	test.each([
 		['node', 'console.log(6 * 7); console.error("note")'],
 		['javascript', 'import("node:fs").then(() => { console.log(42); console.error("note") })'],
@@ -185,7 +186,7 @@ describe('D30, D12: what a program gives', () => {
 	});
 });
 
-describe('D27, D30: one workspace for all of them', () => {
+describe.skipIf(lacks('bubblewrap'))('D27, D30: one workspace for all of them', () => {
 	test('what file_write wrote a program changes, and file_read reads', async () => {
 		await named('file_write')({ path: 'data/a.txt', content: 'one\n' });
 		expect(await named('execute_command')({ command: 'echo two >> data/a.txt' })).toMatchObject({
@@ -206,7 +207,7 @@ describe('D27, D30: one workspace for all of them', () => {
 	});
 });
 
-describe('D35: a network needs the operator and the call', () => {
+describe.skipIf(lacks('bubblewrap'))('D35: a network needs the operator and the call', () => {
 	test.each([null, false])('with the gate %s a call that asks is refused with what to set', async (network) => {
 		const outcome = await named('execute_command', walls, { network })({ command: 'true', networkEnabled: true });
 		expect(outcome).toMatchObject({ ok: false, error: 'SkillDisabled' });
@@ -233,7 +234,7 @@ describe('D35: a network needs the operator and the call', () => {
 	});
 });
 
-describe('D36: the sandboxed way of file_read and file_write', () => {
+describe.skipIf(lacks('bubblewrap'))('D36: the sandboxed way of file_read and file_write', () => {
 	const inSandbox = { hybrid: { mode: 'sandbox' as const } };
 
 	test('does the same, and says where it ran', async () => {

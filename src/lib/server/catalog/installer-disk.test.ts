@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { runOnDisk } from '../../../../tests/support/small-disk.ts';
 import { skillOf } from './install-rig.suite.ts';
+import { lacks } from '../../../../tests/support/sandbox-packages.ts';
 
 let dir: string;
 beforeEach(async () => (dir = await mkdtemp(join(tmpdir(), 'installer-disk-'))));
@@ -22,8 +23,10 @@ const program = (steps: string, settings: object) => `
 	await rig.close();
 `;
 
-it('E20: on a full disk an installation is refused, what was there serves on, and with room again it works', async () => {
-	const steps = `
+it.skipIf(lacks('bubblewrap'))(
+	'E20: on a full disk an installation is refused, what was there serves on, and with room again it works',
+	async () => {
+		const steps = `
 		await attempt(() => rig.put(skillOf('pdf', { body: 'Good.' })));
 		await attempt(() => rig.put(skillOf('pdf', { version: '2.0.0', more: { 'large.txt': 'x'.repeat(8_000_000) } })));
 		const filler = join(rig.dataDir, 'filler');
@@ -42,25 +45,29 @@ it('E20: on a full disk an installation is refused, what was there serves on, an
 		await attempt(() => rig.put(skillOf('pdf', { version: '2.0.0' })));
 		told.push(rig.identities());
 	`;
-	const told = JSON.parse(await runOnDisk({ dir, bytes: 6 * 1024 * 1024 }, program(steps, {}))) as unknown;
-	expect(told).toEqual([
-		...['done', 'storage_full', 'storage_full', 'Good.', ['pdf@1.0.0'], [], ['active']],
-		...['done', ['pdf@1.0.0', 'pdf@2.0.0']]
-	]);
-});
+		const told = JSON.parse(await runOnDisk({ dir, bytes: 6 * 1024 * 1024 }, program(steps, {}))) as unknown;
+		expect(told).toEqual([
+			...['done', 'storage_full', 'storage_full', 'Good.', ['pdf@1.0.0'], [], ['active']],
+			...['done', ['pdf@1.0.0', 'pdf@2.0.0']]
+		]);
+	}
+);
 
-it('E4, E20: in a data folder that cannot be written nothing is installed or removed, and nothing is lost', async () => {
-	const skill = join(dir, 'skills', 'pdf');
-	await mkdir(skill, { recursive: true });
-	await writeFile(join(skill, 'SKILL.md'), skillOf('pdf', { folder: '' })['SKILL.md'] ?? '');
-	const steps = `
+it.skipIf(lacks('bubblewrap'))(
+	'E4, E20: in a data folder that cannot be written nothing is installed or removed, and nothing is lost',
+	async () => {
+		const skill = join(dir, 'skills', 'pdf');
+		await mkdir(skill, { recursive: true });
+		await writeFile(join(skill, 'SKILL.md'), skillOf('pdf', { folder: '' })['SKILL.md'] ?? '');
+		const steps = `
 		await attempt(() => rig.put(skillOf('docx')));
 		await attempt(() => rig.installer.remove(rig.skill('pdf')));
 		await rig.registry.reload();
 		told.push(rig.identities(), await rig.installer.trash());
 	`;
-	const told = JSON.parse(
-		await runOnDisk({ dir, bytes: 'read-only' }, program(steps, { database: ':memory:' }))
-	) as unknown;
-	expect(told).toEqual(['unavailable', 'unavailable', ['pdf@1.0.0'], []]);
-});
+		const told = JSON.parse(
+			await runOnDisk({ dir, bytes: 'read-only' }, program(steps, { database: ':memory:' }))
+		) as unknown;
+		expect(told).toEqual(['unavailable', 'unavailable', ['pdf@1.0.0'], []]);
+	}
+);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runOnDisk } from '../../../../tests/support/small-disk.ts';
+import { lacks } from '../../../../tests/support/sandbox-packages.ts';
 
 let dir: string;
 beforeEach(async () => {
@@ -28,7 +29,7 @@ const program = () => `
 	console.log(JSON.stringify(result));
 `;
 
-test('E20: a disk that is full is storage_full, and nothing stays on it', async () => {
+test.skipIf(lacks('bubblewrap'))('E20: a disk that is full is storage_full, and nothing stays on it', async () => {
 	expect(JSON.parse(await runOnDisk({ dir, bytes: 1024 * 1024 }, program()))).toEqual({
 		code: 'storage_full',
 		message: 'The disk is full; make room and try again.',
@@ -36,7 +37,7 @@ test('E20: a disk that is full is storage_full, and nothing stays on it', async 
 	});
 });
 
-test('E20: a disk that cannot be written is unavailable', async () => {
+test.skipIf(lacks('bubblewrap'))('E20: a disk that cannot be written is unavailable', async () => {
 	expect(JSON.parse(await runOnDisk({ dir, bytes: 'read-only' }, program()))).toEqual({
 		code: 'unavailable',
 		message: 'The data folder cannot be written (EROFS); check its permissions and try again.',

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createBubblewrapRig, processesWith, type BubblewrapRig } from '../../../../tests/support/bubblewrap-rig.ts';
 import type { SandboxResult } from './sandbox.ts';
 import { eventually } from '../../../../tests/support/eventually.ts';
+import { lacks } from '../../../../tests/support/sandbox-packages.ts';
 
 const MB = 1024 * 1024;
 const isRoot = process.getuid?.() === 0;
@@ -40,7 +41,7 @@ try:
 except OSError: pass
 print(len(children))`;
 
-describe('the limits hold', () => {
+describe.skipIf(lacks('bubblewrap'))('the limits hold', () => {
 	test('SANDBOX Limits: of processes, for a bomb of forks', async () => {
 		const { stdout } = await rig.python(FORKS, { limits: { processes: 20 } });
 		expect(Number(stdout)).toBeGreaterThanOrEqual(18);
@@ -104,7 +105,7 @@ for (const name of ['a', 'b']) new Worker('require("node:fs").writeSync(1, "work
 	});
 });
 
-describe('how it ends', () => {
+describe.skipIf(lacks('bubblewrap'))('how it ends', () => {
 	test('D10: an exit code is that of the program, and so is a signal by its number', async () => {
 		expect(await rig.run('exit 42')).toMatchObject({ ended: 'exit', exitCode: 42, signal: null });
 		expect(await rig.run('kill -KILL $$')).toMatchObject({ ended: 'exit', exitCode: 137 });

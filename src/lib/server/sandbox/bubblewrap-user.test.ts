@@ -3,6 +3,7 @@ import { chmodSync, chownSync, mkdirSync, readFileSync, readlinkSync, statSync }
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createBubblewrapRig, type BubblewrapRig } from '../../../../tests/support/bubblewrap-rig.ts';
+import { lacks } from '../../../../tests/support/sandbox-packages.ts';
 
 /** Tests of root become this user. */
 const user = { uid: 61_000, gid: 61_000 };
@@ -25,7 +26,7 @@ open(my $file, '>', $own); close $file;
 select(undef, undef, undef, 0.02) until -e $other;
 print $count`;
 
-describe('a server that is not root', () => {
+describe.skipIf(lacks('bubblewrap'))('a server that is not root', () => {
 	test('SANDBOX pitfall 2: the script is the server’s own user, in a user namespace without a capability', async () => {
 		const { stdout } = await rig.run(
 			'id -u; id -un; grep -E "^Cap(Eff|Bnd)" /proc/self/status; cat /proc/self/uid_map'

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createBubblewrapRig, processesWith, type BubblewrapRig } from '../../../../tests/support/bubblewrap-rig.ts';
 import { createLauncher } from './launch.ts';
 import { createBubblewrapSandbox } from './bubblewrap.ts';
+import { lacks } from '../../../../tests/support/sandbox-packages.ts';
 
 const MB = 1024 * 1024;
 const isRoot = process.getuid?.() === 0;
@@ -21,7 +22,7 @@ afterEach(async () => {
 	vi.unstubAllEnvs();
 });
 
-describe('what is refused before anything starts', () => {
+describe.skipIf(lacks('bubblewrap'))('what is refused before anything starts', () => {
 	test.each(['/', '/root', '/home', '/etc', '/var', '/proc', homedir(), '/home/somebody'])(
 		'SANDBOX: a program that is to be shown the whole of %s is not started',
 		async (path) => {
@@ -89,7 +90,7 @@ describe('what is refused before anything starts', () => {
 	});
 });
 
-describe('what a script sees', () => {
+describe.skipIf(lacks('bubblewrap'))('what a script sees', () => {
 	test('SANDBOX pitfall 1: nothing of the server’s environment, not even in that of the first process', async () => {
 		vi.stubEnv('OPENROUTER_API_KEY', 'sk-of-the-server');
 		const script = `for f in /proc/[0-9]*/environ; do tr '\\0' '\\n' < $f; done 2>/dev/null; env | sort; echo; id -u`;
@@ -171,7 +172,7 @@ describe('what a script sees', () => {
 	});
 });
 
-describe('where a script may write', () => {
+describe.skipIf(lacks('bubblewrap'))('where a script may write', () => {
 	test('SANDBOX: the skill can be read, and not changed in any way', async () => {
 		const ways = [
 			'touch /skill/x',
@@ -227,7 +228,7 @@ describe('where a script may write', () => {
 	});
 });
 
-describe('where a script may connect', () => {
+describe.skipIf(lacks('bubblewrap'))('where a script may connect', () => {
 	test('SANDBOX: not to 127.0.0.1 of the host, its abstract sockets, the metadata address or a name server', async () => {
 		const server = createServer((socket) => socket.end('reached'));
 		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

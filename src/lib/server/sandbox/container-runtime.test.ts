@@ -8,6 +8,7 @@ import { OWNER_LABEL } from './container-arguments.ts';
 import { findContainerRuntime, sweepContainers, type ContainerRuntime } from './container-runtime.ts';
 import { createLauncher } from './launch.ts';
 import { ownerOf } from './leftovers.ts';
+import { lacks } from '../../../../tests/support/sandbox-packages.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -30,16 +31,19 @@ describe('D34: the runtime', () => {
 	const NO_DAEMON = `[ "$1" = --version ] && echo "Docker version 28" && exit
 		echo "Cannot connect to the Docker daemon" >&2; exit 1`;
 
-	test('a client whose daemon does not answer is passed over, and its reason kept', async () => {
-		await program('docker', NO_DAEMON);
-		const { runtime, reasons } = await findContainerRuntime('auto', {
-			launcher,
-			host: { ...process.env, PATH: `${folder}:${path}` }
-		});
-		expect(runtime).toMatchObject({ kind: 'podman', isRootless: process.getuid?.() !== 0 });
-		expect(runtime?.file).toMatch(/^\/.*\/podman$/);
-		expect(reasons).toEqual(['docker cannot be used: Cannot connect to the Docker daemon']);
-	});
+	test.skipIf(lacks('containers'))(
+		'a client whose daemon does not answer is passed over, and its reason kept',
+		async () => {
+			await program('docker', NO_DAEMON);
+			const { runtime, reasons } = await findContainerRuntime('auto', {
+				launcher,
+				host: { ...process.env, PATH: `${folder}:${path}` }
+			});
+			expect(runtime).toMatchObject({ kind: 'podman', isRootless: process.getuid?.() !== 0 });
+			expect(runtime?.file).toMatch(/^\/.*\/podman$/);
+			expect(reasons).toEqual(['docker cannot be used: Cannot connect to the Docker daemon']);
+		}
+	);
 	test('one that was asked for by name is not replaced by the other', async () => {
 		await program('docker', NO_DAEMON);
 		const host = { ...process.env, PATH: `${folder}:${path}` };
@@ -97,7 +101,7 @@ describe('D34: the runtime', () => {
 	});
 });
 
-describe('D33: sweeping', () => {
+describe.skipIf(lacks('containers'))('D33: sweeping', () => {
 	let runtime: ContainerRuntime;
 	let image: string;
 	beforeAll(async () => {

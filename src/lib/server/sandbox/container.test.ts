@@ -15,6 +15,7 @@ import { createLauncher } from './launch.ts';
 import type { Sandbox, SandboxCommand } from './sandbox.ts';
 import { workspaceUid } from './workspace-owner.ts';
 import { eventually } from '../../../../tests/support/eventually.ts';
+import { lacks } from '../../../../tests/support/sandbox-packages.ts';
 
 // A container takes a third of a second to start, and on a busy machine seconds.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -92,7 +93,7 @@ async function start(script: string, options: Partial<SandboxCommand> = {}) {
 /** Ignores SIGTERM, as does what it started. */
 const stubborn = `trap '' TERM; (trap '' TERM; sleep 987) & echo ready; sleep 987; sleep 987`;
 
-describe('refusals', () => {
+describe.skipIf(lacks('containers'))('refusals', () => {
 	test('D34: an image that is not on this machine is a result that says how to get it, and is not fetched', async () => {
 		const result = await run('true', {}, make({ images: { one: 'localhost/not-there:1', allowed: [] } }));
 		expect(result).toMatchObject({ ended: 'spawn-failed', exitCode: null, image: 'localhost/not-there:1' });
@@ -128,7 +129,7 @@ describe('refusals', () => {
 	});
 });
 
-describe('running', () => {
+describe.skipIf(lacks('containers'))('running', () => {
 	test('D12: exit code, both streams and the image come back', async () => {
 		expect(await run('echo out; echo err >&2; exit 42')).toMatchObject({
 			exitCode: 42,
@@ -165,7 +166,7 @@ describe('running', () => {
 	});
 });
 
-describe('D30: variables', () => {
+describe.skipIf(lacks('containers'))('D30: variables', () => {
 	test('arrive in the container, and their values are in no argument list of the machine', async () => {
 		const secret = `sk-${randomUUID()}`;
 		const { ended } = await start('echo "$API_KEY"; echo ready; read line', {
@@ -199,7 +200,7 @@ describe('D30: variables', () => {
 	});
 });
 
-describe('ending', () => {
+describe.skipIf(lacks('containers'))('ending', () => {
 	test('D10: a time-out ends a script that ignores SIGTERM, and what it started', async () => {
 		expect(await run(stubborn, { timeoutMs: 3000 })).toMatchObject({ ended: 'timeout' });
 	});
@@ -234,7 +235,7 @@ describe('ending', () => {
 	});
 });
 
-describe('isolation', () => {
+describe.skipIf(lacks('containers'))('isolation', () => {
 	test('D32: the script is not root, has no capability, gains none, and its system calls are filtered', async () => {
 		const { stdout } = await run('id -u; grep -E "^(CapEff|CapBnd|NoNewPrivs|Seccomp):" /proc/self/status');
 		expect(stdout.split(/\s+/)).toEqual([
@@ -316,7 +317,7 @@ print([name for _, name in socket.if_nameindex()])`;
 	});
 });
 
-describe('limits', () => {
+describe.skipIf(lacks('containers'))('limits', () => {
 	test('D32: processes', async () => {
 		const program = `import os, time
 count = 0

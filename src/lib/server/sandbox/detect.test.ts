@@ -8,6 +8,7 @@ import { createLauncher } from './launch.ts';
 import type { Launcher } from './launcher.ts';
 import { createSandboxBase } from './running.ts';
 import type { Sandbox } from './sandbox.ts';
+import { lacks } from '../../../../tests/support/sandbox-packages.ts';
 
 let launcher: Launcher;
 let tempDir: string;
@@ -66,17 +67,23 @@ describe('SANDBOX Backends: SKILLS_SANDBOX', () => {
 			expect(notes[0]).toMatch(/^Scripts are not kept from this machine's files: .*bubblewrap/);
 		}
 	});
-	test('“auto” takes bubblewrap where it works, and does not look at containers', async () => {
-		const createContainer = () => {
-			throw new Error('not asked for');
-		};
-		const { sandbox, notes } = await detect({ createContainer });
-		expect(sandbox.name).toBe('bubblewrap');
-		expect(notes).toEqual([]);
-	});
-	test.each(['process', 'bubblewrap', 'container'] as const)('%s is what was asked for', async (wanted) => {
-		expect((await detect({ wanted })).sandbox.name).toBe(wanted);
-	});
+	test.skipIf(lacks('bubblewrap'))(
+		'“auto” takes bubblewrap where it works, and does not look at containers',
+		async () => {
+			const createContainer = () => {
+				throw new Error('not asked for');
+			};
+			const { sandbox, notes } = await detect({ createContainer });
+			expect(sandbox.name).toBe('bubblewrap');
+			expect(notes).toEqual([]);
+		}
+	);
+	test.skipIf(lacks('bubblewrap')).each(['process', 'bubblewrap', 'container'] as const)(
+		'%s is what was asked for',
+		async (wanted) => {
+			expect((await detect({ wanted })).sandbox.name).toBe(wanted);
+		}
+	);
 	test('nothing that works stops the start', async () => {
 		const createProcess = () => {
 			throw new Error('No processes.');

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { seccompFilter } from './seccomp.ts';
+import { lacks } from '../../../../tests/support/sandbox-packages.ts';
 
 const EPERM = 1;
 const ENOSYS = 38;
@@ -101,7 +102,7 @@ const REFUSED: [string, number, number[]][] = [
 	['ioctl TIOCLINUX', 16, [0, 0x541c, 0]]
 ];
 
-describe.runIf(process.arch === 'x64')('SANDBOX pitfall 10: the filter refuses', () => {
+describe.skipIf(process.arch !== 'x64' || lacks('bubblewrap'))('SANDBOX pitfall 10: the filter refuses', () => {
 	test('what reads other processes, mounts, makes namespaces, loads code into the kernel, types into a terminal', () => {
 		const answered = answers(REFUSED.map(([, number, args]) => [number, args]));
 		expect(REFUSED.filter((_, index) => answered[index] !== EPERM)).toEqual([]);
@@ -130,7 +131,7 @@ print(ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(
 	});
 });
 
-describe.runIf(process.arch === 'x64')('SANDBOX pitfall 10: behind the filter', () => {
+describe.skipIf(process.arch !== 'x64' || lacks('bubblewrap'))('SANDBOX pitfall 10: behind the filter', () => {
 	test('harmless calls of the same numbers go through: ioctl, unshare of files, an ordinary clone', () => {
 		expect(answers([[272, [0x400]]])).toEqual([0]);
 		// ENOTTY or EBADF: standard input is no terminal.
