@@ -2,7 +2,7 @@
 import { readdir, readFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { workspaceOf } from '../../src/lib/server/builtins/workspace-path.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
@@ -162,6 +162,34 @@ describe('F12: without ADMIN_TOKEN', () => {
 			const refused = await send('GET', '/api/skills', { bearer });
 			expect(refused.headers.get('www-authenticate')).toBe('Bearer');
 			expect(await refusalOf(refused)).toEqual([401, 'unauthorized']);
+		}
+	});
+});
+
+describe('E10: the body of the OmniRoute document', () => {
+	afterEach(close);
+	const ask = (more: { bearer?: string; body?: object; text?: string }) => send('POST', '/api/skills/executions', more);
+
+	test('E10: a skill with one tool runs with its input alone, for whoever manages the server and for a key', async () => {
+		await open({});
+		const body = { skillName: 'count-words', apiKeyId: 'their-own', input: { text: 'a b c' }, sessionId: 's-1' };
+		const managed = await ask({ body });
+		expect(managed.status).toBe(201);
+		expect(await managed.json()).toMatchObject({
+			execution: { tool: 'count_words', apiKeyId: 'their-own', sessionId: 's-1', status: 'success' },
+			result: { value: { words: 3 } }
+		});
+		const key = await make('omniroute', ['execute']);
+		const own = await ask({ bearer: key.key, body });
+		expect(await own.json()).toMatchObject({ execution: { tool: 'count_words', apiKeyId: key.id } });
+	});
+
+	test('E10: while skills are switched off it is 503 before anything else is looked at', async () => {
+		await open({ SKILLS_ENABLED: 'false' });
+		for (const sent of [{ text: '{' }, { body: {} }, { body: { skillName: 'ghost' } }, { body: { nonsense: 1 } }]) {
+			const refused = await ask(sent);
+			expect(refused.headers.get('retry-after')).not.toBeNull();
+			expect(await refusalOf(refused), JSON.stringify(sent)).toEqual([503, 'unavailable']);
 		}
 	});
 });

@@ -33,7 +33,10 @@ export interface SkillExecution {
 	finishedAt: string | null;
 }
 
-/** `POST /api/skills/executions`: a script with arguments, or a tool with its input; a built-in skill is its one tool. */
+/**
+ * `POST /api/skills/executions`: a script with arguments, or a tool with its input; a built-in skill is its one tool, and
+ * of a skill with one tool, or with one script and no tool, that one is meant where neither is named.
+ */
 export const adHocExecution = z
 	.strictObject({
 		skillName: z.string().min(1).max(256),

@@ -196,7 +196,7 @@ const executions: Operation[] = [
 		path: EXECUTIONS,
 		tag: 'Executions',
 		summary: 'Runs a script, a tool or a built-in skill, without a model',
-		description: APPROVE,
+		description: `With an \`input\` alone the one tool or the one script of the skill is meant. ${APPROVE}`,
 		body: adHocExecution,
 		success: ok('What it did, and its record.', 201),
 		errors: ['not_found', 'conflict']

@@ -56,6 +56,14 @@ beforeEach(async () => {
 	);
 	await put('installed/stranger/SKILL.md', '---\nname: stranger\ndescription: From elsewhere.\n---\nText.');
 	await put('installed/stranger/scripts/say.sh', 'echo "said: $*"\n');
+	await put('installed/stranger/scripts/more.sh', 'echo more\n');
+	await put('local/two/SKILL.md', '---\nname: two\ndescription: Has two tools.\n---\nText.');
+	const pair = ['one', 'other'].map((name) => ({ name, description: 'x', script: 'x.sh' }));
+	await put('local/two/tools.json', JSON.stringify(pair));
+	await put('local/two/x.sh', 'echo {}\n');
+	await put('local/single/SKILL.md', '---\nname: single\ndescription: Has one script.\n---\nText.');
+	await put('local/single/scripts/only.sh', 'echo "only: $*"\n');
+	await put('local/reading/SKILL.md', '---\nname: reading\ndescription: Is read.\n---\nText.');
 	const roots = [join(folder, 'local'), join(folder, 'installed')];
 	store = await openSqliteStore(join(folder, 'app.sqlite'));
 	const recorder = createExecutionRecorder(
@@ -143,7 +151,9 @@ describe('E10: what cannot be run is refused before anything runs, and leaves no
 			400
 		],
 		['a version that is none', { skillName: 'demo@such nonsense', script: 'scripts/say.sh' }, 'invalid_input', 400],
-		['neither a script nor a tool', { skillName: 'demo' }, 'invalid_input', 400],
+		['two tools, and neither is named', { skillName: 'two', input: {} }, 'invalid_input', 400],
+		['two scripts, and neither is named', { skillName: 'stranger', input: {} }, 'invalid_input', 400],
+		['a skill that is read, not run', { skillName: 'reading', input: {} }, 'invalid_input', 400],
 		['a skill that nobody trusts', { skillName: 'stranger', script: 'scripts/say.sh' }, 'forbidden', 403],
 		['a built-in skill that is not there', { skillName: 'builtin/ghost', input: {} }, 'not_found', 404],
 		['a script of a built-in skill', { skillName: 'file_read', script: 'x.sh' }, 'invalid_input', 400],
@@ -233,6 +243,17 @@ describe('E13: what is run is written down', () => {
 		const { execution, result } = await run({ skillName: 'demo', script: 'scripts/fail.sh' });
 		expect(result).toMatchObject({ success: false });
 		expect(execution).toMatchObject({ status: 'error', exitCode: 3, errorType: 'ExecutionFailed' });
+	});
+
+	test('E10: of a skill with one tool that tool is meant, of one with one script that script', async () => {
+		const body = { skillName: 'demo', apiKeyId: 'key-1', input: { a: 1, b: 2 }, sessionId: 's' };
+		const { execution, result } = await run(body);
+		expect(result).toMatchObject({ success: true, value: { sum: 3 } });
+		expect(execution).toMatchObject({ tool: 'add', input: '{"a":1,"b":2}', apiKeyId: 'key-1', sessionId: 's' });
+		const script = await run({ skillName: 'single', input: { city: 'Oslo' } });
+		expect(script.result).toMatchObject({ success: true, stdout: 'only: Oslo\n' });
+		expect((await run({ skillName: 'single', args: ['a', 'b'] })).result).toMatchObject({ stdout: 'only: a b\n' });
+		expect((await run({ skillName: 'single' })).execution).toMatchObject({ script: 'scripts/only.sh', argv: [] });
 	});
 
 	test('a tool: its input, and the value it returned', async () => {

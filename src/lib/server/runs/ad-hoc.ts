@@ -11,6 +11,7 @@ import type { PlannedRun, SkillSession } from '../skills/session.ts';
 import { SkillError, type SkillErrorType, type SkillEvent, type SkillExecutionResult } from '../skills/types.ts';
 import type { Store } from '../store/store.ts';
 import type { ApprovalPolicy } from './approval-policy.ts';
+import { requireSkill, type LookupParts } from './skill-lookup.ts';
 import type { SkillModes } from './skill-modes.ts';
 import { hintFor, mayAnswer, runsUnasked, type Asker, typeOf } from './unattended.ts';
 
@@ -169,13 +170,12 @@ async function callBuiltin(
 
 async function performOperation(
 	{ skills, modes, approvals }: AdHocParts,
-	{ skillName: id, script, args, tool, input, apiKeyId, owner }: AskedExecution,
+	asked: AskedExecution,
 	context: AdHocContext,
 	{ allow }: AdHocWatch
 ): Promise<Outcome> {
-	if (script === undefined && tool === undefined) {
-		throw new AppError('invalid_input', 'script: must name a script, or “tool” a tool');
-	}
+	const { apiKeyId, owner } = asked;
+	const { script, args, tool, input } = withOnlyPart({ skills, modes }, asked);
 	const snapshot = skills.registry.snapshot();
 	const session = skills.createSession({
 		snapshot,
@@ -184,7 +184,7 @@ async function performOperation(
 		pinOf: modes.pinOf,
 		owner: owner ?? ownerOf(apiKeyId)
 	});
-	const skill = fromSkillId(id);
+	const skill = fromSkillId(asked.skillName);
 	const operation: SkillOperation =
 		tool === undefined
 			? { kind: 'run', skill, script: script ?? '', args, argStyle: undefined }
@@ -195,6 +195,24 @@ async function performOperation(
 	const { result } = await session.perform(operation, digest === null ? context : { ...context, allowed: digest });
 	if (typeof result === 'string') throw new AppError('invalid_input', 'This call runs nothing.');
 	return { result, failure: result };
+}
+
+/** As OmniRoute asks, with an input alone: of a skill that has one tool, or one script, that is meant. @throws AppError */
+function withOnlyPart(
+	parts: LookupParts,
+	asked: AskedExecution
+): Pick<AskedExecution, 'script' | 'args' | 'tool' | 'input'> {
+	const { skillName, script, args, tool, input, apiKeyId } = asked;
+	if (script !== undefined || tool !== undefined) return { script, args, tool, input };
+	const { name, tools, scripts } = requireSkill(parts, apiKeyId ?? null, skillName);
+	const [onlyTool] = tools;
+	const [onlyScript] = scripts;
+	if (onlyTool && tools.length === 1) return { tool: onlyTool.name, input };
+	if (onlyScript && tools.length === 0 && scripts.length === 1) return { script: onlyScript, args: args ?? input };
+	const names = tools.map((each) => each.name).join(', ') || 'none';
+	throw new AppError('invalid_input', `“${name}” needs a script or a tool to be named.`, {
+		hint: `Its tools: ${names}. Its scripts: ${scripts.join(', ') || 'none'}.`
+	});
 }
 
 /** What would be run; null for what is not there or switched off. @throws AppError for arguments that no script can be given */

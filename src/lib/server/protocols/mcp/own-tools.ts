@@ -82,7 +82,7 @@ async function executeSkill(
 	const apiKeyId = peer.caller.apiKeyId ?? wanted.apiKeyId;
 	const sessionId = wanted.sessionId ?? peer.sessionId;
 	const asked = {
-		...withOnlyTool(context, wanted, apiKeyId ?? null),
+		...wanted,
 		sessionId,
 		...(apiKeyId === undefined ? {} : { apiKeyId })
 	};
@@ -95,24 +95,6 @@ async function executeSkill(
 			}
 		});
 		return { execution: toRecord(execution), result };
-	});
-}
-
-/** As OmniRoute calls it, with an input alone: of a skill that has one tool, that is meant. */
-function withOnlyTool(
-	{ skills, modes, adHoc }: McpContext,
-	wanted: z.infer<typeof skillsExecuteInput>,
-	apiKeyId: string | null
-): z.infer<typeof skillsExecuteInput> {
-	if (wanted.script !== undefined || wanted.tool !== undefined || wanted.skillName.startsWith('builtin/'))
-		return wanted;
-	if (adHoc.findBuiltin(wanted.skillName) !== null) return wanted;
-	const { name, tools, scripts } = requireSkill({ skills, modes }, apiKeyId, wanted.skillName);
-	const [only, ...others] = tools;
-	if (only && others.length === 0) return { ...wanted, tool: only.name };
-	const names = tools.map((tool) => tool.name).join(', ') || 'none';
-	throw new AppError('invalid_input', `“${name}” needs a script or a tool to be named.`, {
-		hint: `Its tools: ${names}. Its scripts: ${scripts.join(', ') || 'none'}.`
 	});
 }
 
