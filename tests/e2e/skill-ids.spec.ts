@@ -50,6 +50,55 @@ async function ask<Answer = unknown>(method: string, path: string, body?: unknow
 const addressOf = (id: string) => `/api/skills/${id.split('/').map(encodeURIComponent).join('/')}`;
 const listed = async () => (await ask<{ data: SkillSummary[] }>('GET', '/api/skills?limit=200')).body.data;
 
+test('E2, E3: every call works for a skill whose name is a word of an address, by the id that the list gives', async () => {
+	test.slow();
+	const all = await listed();
+	for (const word of WORDS) {
+		const id = all.find(({ name }) => name === word)?.id ?? 'is not listed';
+		const at = addressOf(id);
+		const statuses: Record<string, number> = {};
+		const call = async <Answer>(method: string, path: string, body?: unknown) => {
+			const answer = await ask<Answer>(method, path === '/executions' ? '/api/skills/executions' : at + path, body);
+			statuses[`${method} ${path}`] = answer.status;
+			return answer;
+		};
+		expect((await call<SkillDetail>('GET', '')).body).toMatchObject({ id, name: word, status: 'ready' });
+		expect((await call<SkillDetail>('PUT', '', { mode: 'on' })).body).toMatchObject({ id, mode: 'on' });
+		const file = (await call<{ text: string; digest: string }>('GET', '/file?path=SKILL.md')).body;
+		expect(file.text).toContain(`Text of ${word}.`);
+		await call('POST', '/check', { text: file.text });
+		await call('PUT', '/file', { path: 'note.txt', text: 'x', digest: null });
+		await call('DELETE', '/file?path=note.txt');
+		expect((await call<{ id: string }>('GET', '/diagnostics')).body).toMatchObject({ id, name: word });
+		await call('GET', '/secrets');
+		await call('GET', '/versions');
+		await call('GET', '/export');
+		await call('GET', '/evals');
+		const ran = await call<{ result: { stdout: string } }>('POST', '/executions', {
+			skillName: id,
+			script: 'scripts/say.sh'
+		});
+		expect(ran.body.result.stdout).toBe(`${word} says it\n`);
+		const made = await call<{ id: string }>('POST', '/cases', {
+			...{ title: 'says it', script: 'scripts/say.sh', args: [] },
+			expect: { contains: [word] }
+		});
+		await call('GET', '/cases');
+		const again = await call<{ isPassed: boolean }>('POST', `/cases/${made.body.id}/run`, {});
+		expect(again.body.isPassed).toBe(true);
+		await call('DELETE', `/cases/${made.body.id}`);
+		const failed = Object.entries(statuses).filter(([, status]) => status >= 300);
+		expect([word, failed]).toEqual([word, []]);
+		// Not what these are for: nothing was installed, and nothing else answers in their place.
+		const refusals = [await ask('POST', `${at}/rollback`, {}), await ask('POST', `${at}/update`, {})];
+		for (const { status, text } of refusals)
+			expect([word, status, text]).toEqual([word, 409, expect.stringContaining(word) as unknown]);
+	}
+	expect((await ask('GET', '/api/skills/executions')).body).toMatchObject({ page: 1 });
+	expect((await ask('GET', '/api/skills/trash')).body).toEqual({ data: [] });
+	expect((await ask('POST', '/api/skills/reload', {})).body).toMatchObject({ revision: expect.any(String) as unknown });
+});
+
 test('F1: a broken skill is read by the id that the list gives, wherever it lies', async () => {
 	const broken = (await listed()).filter(({ status }) => status === 'broken');
 	expect(broken).toHaveLength(BROKEN.length);
