@@ -37,8 +37,7 @@ export interface SkillReader {
 const OUTSIDE: SkillIssue = {
 	field: '_',
 	severity: 'warning',
-	message: 'is reached by a link that leads out of its folder of skills, so it is not trusted for lying there',
-	fix: 'look at what it contains and trust it, or copy it into the folder of skills'
+	message: 'is reached by a link that leads out of its folder of skills, so it is not trusted for lying there'
 };
 
 /** Never throws: what is wrong is an issue. */
