@@ -1,27 +1,21 @@
 /** Which calls somebody must allow first, and what was decided about them (AG-UI interrupts; FEATURES C16, E30, F3, F4). */
 import { randomUUID } from 'node:crypto';
 import type { TrustState } from '../../shared/skills.ts';
-import type { ApprovalDecision, ApprovalRequest } from '../../shared/events.ts';
+import type { ApprovalDecision } from '../../shared/events.ts';
 import type { Approval, Message } from '../../shared/message.ts';
 import { skillIdOf } from '../skills/execution-host.ts';
 import type { PlannedRun } from '../skills/session.ts';
 import type { Skill } from '../skills/types.ts';
 import type { Store } from '../store/store.ts';
 import { isAllowedBeforehand } from './allowed-beforehand.ts';
+import type { RunVerdict } from './skill-toolbox.ts';
 
 /** `ask`: scripts run when somebody has allowed them; `auto`: they run, if somebody trusts the skill. */
 export type ApprovalMode = 'ask' | 'auto';
 
-export interface Verdict {
-	/** What to ask before this runs; null when it may run. */
-	question: ApprovalRequest | null;
-	/** SHA-256 of the files that were looked at, and no others may run; null for a trusted place, whose files run as they are. */
-	digest: string | null;
-}
-
 export interface ApprovalPolicy {
 	/** `earlier` counts as long as the skill's files are the same. */
-	request(run: PlannedRun, earlier: Approval | null): Promise<Verdict>;
+	request(run: PlannedRun, earlier: Approval | null): Promise<RunVerdict>;
 	/** Has somebody looked at its files as they are now, or does it lie where nobody has to? */
 	isTrusted(skill: Skill): Promise<boolean>;
 	/** What was decided about the calls that an answer waits with, by the ids of the questions. */

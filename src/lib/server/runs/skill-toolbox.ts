@@ -2,11 +2,17 @@
 import type { FunctionTool } from '../agent/model.ts';
 import type { Toolbox } from '../agent/tool.ts';
 import type { ExecutionCaller } from '../skills/execution-host.ts';
-import type { SkillSession } from '../skills/session.ts';
+import type { PlannedRun, SkillSession } from '../skills/session.ts';
 import type { SkillEvent } from '../skills/types.ts';
 import type { ApprovalRequest, CustomRunEvent } from '../../shared/events.ts';
 import type { Approval } from '../../shared/message.ts';
-import type { ApprovalPolicy } from './approval-policy.ts';
+
+export interface RunVerdict {
+	/** What to ask before this runs; null when it may run. */
+	question: ApprovalRequest | null;
+	/** SHA-256 of the files that were looked at, and no others may run; null for a trusted place, whose files run as they are. */
+	digest: string | null;
+}
 
 export interface SkillToolboxOptions {
 	session: SkillSession;
@@ -16,7 +22,7 @@ export interface SkillToolboxOptions {
 	/** For the record of executions. */
 	caller: ExecutionCaller;
 	/** What to ask before something runs, or what may run. */
-	approvals: Pick<ApprovalPolicy, 'request'>;
+	approvals: { request(run: PlannedRun, earlier: Approval | null): Promise<RunVerdict> };
 	builtins?: BuiltinTools;
 }
 
