@@ -1,5 +1,5 @@
 /** Reads a piece of a skill's file, and never one that lies elsewhere (FEATURES C6, C9). */
-import { constants, type Stats } from 'node:fs';
+import { constants } from 'node:fs';
 import { lstat, open, readlink, realpath, type FileHandle } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
@@ -81,7 +81,13 @@ async function checked(file: FileHandle, root: string, path: string, requested: 
  * Linux tells where the file lies that was opened, whatever has become of the path; looking at the path again could be
  * fooled by swapping twice. Elsewhere that is the best there is.
  */
-export async function liesInside(file: FileHandle, opened: Stats, root: string, path: string): Promise<boolean> {
+export async function liesInside(
+	// No types of Node's: the library's own types need none.
+	file: { fd: number },
+	opened: { ino: number; dev: number },
+	root: string,
+	path: string
+): Promise<boolean> {
 	const place = await readlink(`/proc/self/fd/${file.fd}`).catch(() => null);
 	if (place !== null) return isInside(root, place);
 	const now = await realpath(path).catch(() => '');

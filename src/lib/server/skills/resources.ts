@@ -17,6 +17,13 @@ interface FolderEntry {
 	isDirectory(): boolean;
 }
 
+/** Of `node:path`, named here for the same reason. */
+interface PathRules {
+	relative(from: string, to: string): string;
+	isAbsolute(path: string): boolean;
+	sep: string;
+}
+
 type ReadFolder = (folder: string) => Promise<FolderEntry[]>;
 
 /** Files below `dir`, relative with `/`, sorted; hidden ones, `node_modules` and links left out; at most 100. */
@@ -71,13 +78,13 @@ export function scriptsOf(files: readonly string[]): string[] {
 }
 
 /** True when `path` is `root` or below it. Both must be real paths. */
-export function isInside(root: string, path: string, { relative, sep, isAbsolute } = nodePath): boolean {
+export function isInside(root: string, path: string, { relative, sep, isAbsolute }: PathRules = nodePath): boolean {
 	const between = relative(root, path);
 	return between === '' || (between !== '..' && !between.startsWith(`..${sep}`) && !isAbsolute(between));
 }
 
 /** Is this, on any system, anything but a path that goes down from a skill's folder? On Windows a device is one too. */
-export function leavesFolder(path: string, platform: NodeJS.Platform = process.platform): boolean {
+export function leavesFolder(path: string, platform: string = process.platform): boolean {
 	const segments = path.split(/[\\/]/);
 	const isDevice = (segment: string) =>
 		platform === 'win32' && /^(con|prn|aux|nul|com\d|lpt\d) *(\.|:|$)/i.test(segment);
