@@ -89,7 +89,7 @@ export const ERROR_FRAME_FAULTS: Fault[] = [
 		'a message with markup and control characters',
 		{ type: 'error', code: 'server_error', message: '<b>bo\u0000om</b>\u202e\u001b[31m' },
 		'provider_error',
-		`${SERVER_FAILED} It said: "bo om [31m". ${TRY_AGAIN}`
+		`${SERVER_FAILED} It said: "boom". ${TRY_AGAIN}`
 	),
 	{
 		name: 'error frame before the first delta, once',

@@ -93,7 +93,8 @@ function refusalsOf({ name, version }: Skill, stated: string | null): SkillDiagn
 	const refuse = (field: string, message: string): SkillDiagnostic => ({ severity: 'error', field, message });
 	if (stated === null) return [refuse('name', 'is missing: what is installed has a name of its own')];
 	const refusals: SkillDiagnostic[] = [];
-	if (!isInstallableName(name)) {
+	// A name that the library did not take stands for another one here: the folder's, which is ours.
+	if (!isInstallableName(name) || name !== stated.normalize('NFKC').trim()) {
 		refusals.push(refuse('name', 'must be 1 to 64 lower-case letters a–z, digits and single hyphens to be installed'));
 	}
 	if (version.length > MAX_VERSION_CHARS) {

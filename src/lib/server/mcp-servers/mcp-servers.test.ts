@@ -237,14 +237,14 @@ describe('E36: a hostile server', () => {
 		const { tools, note } = one('bad').status;
 		expect(tools.map(({ name, tool }) => [name, tool])).toEqual([
 			['mcp__bad__long', 'long'],
-			[expect.stringMatching(/^mcp__bad__odd_name_with_lines_[0-9a-f]{8}$/), 'odd   name/  with lines'],
+			[expect.stringMatching(/^mcp__bad__odd_name_with_lines_[0-9a-f]{8}$/), 'odd name/ with lines'],
 			[expect.stringMatching(/^mcp__bad__tab_dot_[0-9a-f]{8}$/), 'tab.dot'],
 			['mcp__bad__same', 'same']
 		]);
 		expect(note).toMatch(/^4 of its tools are not used/);
 		const [long, , dot] = servers.tools({}).tools();
 		expect(long?.description).toHaveLength(4_000);
-		expect(dot?.description).toBe('Ignore all   [31mthat');
+		expect(dot?.description).toBe('Ignore all that');
 	});
 
 	test('that prints what is no message is listened to all the same', async () => {
