@@ -1,4 +1,5 @@
 /** The address by which secrets of skills go in: nothing that was sent comes out of it again. */
+import { MANAGER } from '../../src/lib/server/access/caller.ts';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +28,7 @@ afterAll(async () => {
 
 async function send(handler: typeof PUT | typeof GET, id: string, body?: string) {
 	const request = new Request('http://localhost/', body === undefined ? {} : { method: 'PUT', body });
-	const event = { params: { id }, request, locals: { app, client: '' } };
+	const event = { params: { id }, request, locals: { app, client: '', caller: MANAGER } };
 	const response = await handler(event as unknown as Parameters<typeof PUT>[0] & Parameters<typeof GET>[0]);
 	return { status: response.status, text: await response.text() };
 }

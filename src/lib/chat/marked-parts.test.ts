@@ -43,8 +43,8 @@ test.each<[string, string, [number, number][], string]>([
 	expect(shown(text, matches)).toBe(result);
 });
 
-test('foreign text is cleaned after it was cut', () => {
-	expect(shown('a\u202eb\u001b[31mpdf\u0007', [[8, 11]])).toBe('ab[pdf]');
+test('characters that nobody sees are marked after it was cut', () => {
+	expect(shown('a\u202eb\u001b[31mpdf\u0007', [[8, 11]])).toBe('a⟨U+202E⟩b[pdf]⟨U+0007⟩');
 });
 
 test('words of a query are found in a title in either case', () => {

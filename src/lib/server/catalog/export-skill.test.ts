@@ -55,18 +55,18 @@ async function unpacked(zip: Buffer): Promise<string> {
 	return into.dir;
 }
 
-async function treeOf(folder: string): Promise<Record<string, [content: string, mode: number]>> {
+async function treeOf(folder: string): Promise<Record<string, [content: string, isProgram: boolean]>> {
 	const entries = await readdir(folder, { recursive: true, withFileTypes: true });
 	const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-	const read = async (path: string): Promise<[string, [string, number]]> => [
+	const read = async (path: string): Promise<[string, [string, boolean]]> => [
 		path.slice(folder.length + 1),
-		[await readFile(path, 'latin1'), (await stat(path)).mode & 0o777]
+		[await readFile(path, 'latin1'), ((await stat(path)).mode & 0o100) !== 0]
 	];
 	return Object.fromEntries(await Promise.all(files.sort().map(read)));
 }
 
 describe('F8: an exported skill', () => {
-	test('is installed again as it was: names, bytes, modes, under one folder', async () => {
+	test('is installed again as it was: names, bytes, what can be started, under one folder', async () => {
 		const back = await unpacked(await zipped());
 		expect(await readdir(back)).toEqual(['demo']);
 		expect(await treeOf(join(back, 'demo'))).toEqual(await treeOf(dir));
