@@ -102,6 +102,7 @@ const LAYERS: Layer[] = [
 	},
 	// A whole server, without its pages.
 	{ path: 'lib/server/cli/serve-mcp.ts', imports: ['lib/server/'] },
+	{ path: 'lib/server/cli/backup.ts', imports: [LOG, 'lib/server/backup.ts', 'lib/server/config.ts'] },
 	{
 		path: 'lib/server/cli/',
 		imports: [SHARED, 'lib/server/config.ts', 'lib/server/evals/', 'lib/server/models/', 'lib/server/skills/']
@@ -110,6 +111,7 @@ const LAYERS: Layer[] = [
 	{ path: SAFE_PATH, imports: [SHARED] },
 	{ path: READ_TEXT, imports: [SHARED] },
 	{ path: 'lib/server/data-folder.ts', imports: [LOG] },
+	{ path: 'lib/server/backup.ts', imports: [LOG, SAFE_PATH, 'lib/server/data-folder.ts'] },
 	{ path: 'lib/server/config.ts', imports: [SHARED, SANDBOX] },
 	{ path: 'lib/server/http.ts', imports: [SHARED, 'lib/server/'], kit: true },
 	{ path: 'lib/server/while-connected.ts', imports: [] },
