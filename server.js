@@ -32,6 +32,7 @@ nodeModule.enableCompileCache(`${root}node_modules/.cache/compiled`);
 const { buildIfStale } = await import('./scripts/build.ts');
 const { loadConfig } = await import('./src/lib/server/config.ts');
 const { securityHeaders } = await import('./src/lib/server/access/security-headers.ts');
+const { lingerAfter } = await import('./src/lib/server/linger.ts');
 const config = orExit(() => loadConfig(process.env));
 
 await buildIfStale();
@@ -92,6 +93,7 @@ async function answer(
 	/** @type {import('node:http').IncomingMessage} */ request,
 	/** @type {import('node:http').ServerResponse} */ response
 ) {
+	lingerAfter(request, response);
 	try {
 		for (const [name, value] of headers) response.setHeader(name, value);
 		request.headers['x-app-protocol'] = 'http';

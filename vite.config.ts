@@ -3,6 +3,7 @@ import tailwindcss from '@tailwindcss/vite';
 import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { defineConfig, type Plugin } from 'vite';
+import { lingerAfter } from './src/lib/server/linger.ts';
 
 export default defineConfig(({ command }) => {
 	// The development server reads .env as server.js does. Tests must not: a key in it would call a real model.
@@ -18,7 +19,11 @@ function startApp(): Plugin {
 	return {
 		name: 'start-the-app',
 		apply: 'serve',
-		configureServer({ httpServer }) {
+		configureServer({ httpServer, middlewares }) {
+			middlewares.use((request, response, next) => {
+				lingerAfter(request, response);
+				next();
+			});
 			// A first request, so that what keeps the app from starting is said now and not to the first page.
 			// Not by the server of tests in a browser, which has no app.
 			if (!process.env.VITEST)

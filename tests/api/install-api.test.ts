@@ -212,7 +212,7 @@ test('E20: a body of more than 50 MB is too large, and the answer is still given
 	});
 	const { status } = await send(staging.POST, { body, type: 'application/zip' });
 	expect(status).toBe(413);
-	expect(sent).toBe(53);
+	expect(sent).toBeLessThan(53);
 	expect(await folders('staging')).toEqual([]);
 });
 

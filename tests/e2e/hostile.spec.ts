@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import type { App } from '../support/app-process.ts';
-import { exchange } from '../support/raw-http.ts';
+import { exchange, sendBeforeReading } from '../support/raw-http.ts';
 import { expect, test } from './app.ts';
 import { hostileRequests, type HostileRequest } from './hostile-requests.ts';
 
@@ -112,3 +112,17 @@ test('SECURITY The server: a head that comes byte by byte is cut off, while a sl
 function brief({ name, text }: Answer): string {
 	return `${name} → ${text.slice(0, 200)}`;
 }
+
+test('SECURITY The server: who sends 100 MB before reading gets the answer that it was too much', async ({ app }) => {
+	for (const [method, path, type] of [
+		['POST', '/api/conversations', 'application/json'],
+		['POST', '/api/skills/install/staged', 'application/zip']
+	] as const) {
+		for (const isChunked of [false, true]) {
+			const sent = { method, path, bytes: 100 * 1024 * 1024, isChunked, headers: { 'content-type': type } };
+			const { status, body, error } = await sendBeforeReading(app.url, sent);
+			expect({ error, status }).toEqual({ error: null, status: 413 });
+			expect(JSON.parse(body)).toMatchObject({ error: { code: 'too_large' } });
+		}
+	}
+});

@@ -115,6 +115,7 @@ const LAYERS: Layer[] = [
 	{ path: 'lib/server/config.ts', imports: [SHARED, SANDBOX] },
 	{ path: 'lib/server/http.ts', imports: [SHARED, 'lib/server/'], kit: true },
 	{ path: 'lib/server/while-connected.ts', imports: [] },
+	{ path: 'lib/server/linger.ts', imports: [] },
 	{ path: 'lib/server/upgrade.ts', imports: [SHARED, 'lib/server/'] },
 	{ path: 'lib/server/app.ts', imports: [SHARED, 'lib/server/'] },
 	{ path: 'lib/server/open-skills.ts', imports: [SHARED, 'lib/server/'] },

@@ -40,3 +40,61 @@ export function postHead(path: string, headers: Record<string, string>): string 
 	const lines = Object.entries({ host: '127.0.0.1', 'content-type': 'application/json', ...headers });
 	return [`POST ${path} HTTP/1.1`, ...lines.map(([name, value]) => `${name}: ${value}`), '', ''].join('\r\n');
 }
+
+export interface LargeBody {
+	method: string;
+	path: string;
+	bytes: number;
+	headers?: Record<string, string>;
+	/** In chunks of its own length instead of with a `content-length`. */
+	isChunked?: boolean;
+}
+
+export interface LargeAnswer {
+	/** 0 where there was none. */
+	status: number;
+	body: string;
+	/** What broke the connection, if something did. */
+	error: string | null;
+}
+
+/** Sends all of a body and `connection: close` before it reads anything, as simple clients do. */
+export function sendBeforeReading(
+	url: string,
+	{ method, path, bytes, headers, isChunked = false }: LargeBody
+): Promise<LargeAnswer> {
+	const piece = Buffer.alloc(1024 * 1024, 'x');
+	return new Promise((resolve) => {
+		let left = bytes;
+		let text = '';
+		let error: string | null = null;
+		const socket = connect(Number(new URL(url).port), '127.0.0.1', () => {
+			const length: Record<string, string> = isChunked
+				? { 'transfer-encoding': 'chunked' }
+				: { 'content-length': String(bytes) };
+			socket.write(postHead(path, { connection: 'close', ...length, ...headers }).replace(/^POST/, method));
+			send();
+		});
+		const send = (): void => {
+			while (left > 0) {
+				const data = piece.subarray(0, left);
+				left -= data.length;
+				if (isChunked) socket.write(`${data.length.toString(16)}\r\n`);
+				const hasRoom = socket.write(data);
+				if (isChunked) socket.write(left > 0 ? '\r\n' : '\r\n0\r\n\r\n');
+				if (!hasRoom) return void socket.once('drain', send);
+			}
+			// The last of it has left when this is called; only then is anything read.
+			socket.write('', () => {
+				socket.on('data', (data) => (text += String(data)));
+				socket.resume();
+			});
+		};
+		socket.pause();
+		socket.on('error', (reason) => (error = reason.message));
+		socket.on('close', () => {
+			const [head = '', ...rest] = text.split('\r\n\r\n');
+			resolve({ status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? 0), body: rest.join('\r\n\r\n'), error });
+		});
+	});
+}

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { getRequest, setResponse } from '@sveltejs/kit/node';
 import { MANAGER, type Caller } from '../../src/lib/server/access/caller.ts';
 import type { App } from '../../src/lib/server/app.ts';
+import { lingerAfter } from '../../src/lib/server/linger.ts';
 
 type Handler = (event: never) => Response | Promise<Response>;
 
@@ -39,6 +40,7 @@ export async function serveRoutes(
 		return new Response('There is no such route.', { status: 404 });
 	};
 	const server = createServer((incoming, outgoing) => {
+		lingerAfter(incoming, outgoing);
 		const base = `http://${incoming.headers.host}`;
 		getRequest({ request: incoming, base })
 			.then((request) => respond(request, incoming))

@@ -3,26 +3,9 @@ import { AppError } from '../../shared/errors.ts';
 import { INSTALL_LIMITS } from './staging-folder.ts';
 import type { UploadedFile } from './upload-sources.ts';
 
-/** An answer to a body that is too large is worth reading so much more of it. */
-const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
-
-/** Whoever stops reading gets to answer all the same: cutting the connection would lose the answer. */
+/** Whoever stops reading gets to answer all the same: cancelling the body would cut the connection (`linger.ts`). */
 export async function* readUpload(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
-	if (body === null) return;
-	const reader = body.getReader();
-	let isDone = false;
-	const next = async () => {
-		const { done, value } = await reader.read();
-		isDone = done;
-		return value;
-	};
-	try {
-		for (let chunk = await next(); chunk; chunk = await next()) yield chunk;
-	} finally {
-		let discarded = 0;
-		while (!isDone && discarded <= MAX_DISCARDED_BYTES) discarded += (await next())?.length ?? 0;
-		if (!isDone) await reader.cancel();
-	}
+	if (body) yield* body.values({ preventCancel: true });
 }
 
 /**

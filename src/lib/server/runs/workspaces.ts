@@ -23,7 +23,7 @@ export interface Workspaces {
 	path(conversationId: string): string;
 	list(conversationId: string): Promise<WorkspaceFile[]>;
 	/**
-	 * Streams a body into a file; the file appears whole or not at all. A body that is too large is read to its end.
+	 * Streams a body into a file; the file appears whole or not at all. A body that is too large is not cancelled.
 	 * @throws AppError `invalid_input`, `too_large` for a file or a workspace that would hold too much
 	 */
 	write(conversationId: string, path: string, body: ReadableStream<Uint8Array> | null): Promise<WorkspaceFile>;
@@ -134,23 +134,15 @@ async function writeStream(
 ): Promise<number> {
 	const file = await open(path, 'wx');
 	let bytes = 0;
-	let refusal: unknown = null;
 	try {
 		await folder.adopt(file);
-		for await (const chunk of body ?? []) {
-			// Read on, keeping nothing: leaving early would cut the connection before the answer is out.
-			if (refusal !== null) continue;
+		// Cancelling a body would cut its connection before the answer is out.
+		for await (const chunk of body?.values({ preventCancel: true }) ?? []) {
 			bytes += chunk.length;
-			try {
-				if (bytes > MAX_UPLOAD_BYTES) throw new AppError('too_large', 'A file may have at most 200 MB.');
-				take(chunk.length);
-			} catch (error) {
-				refusal = error;
-				continue;
-			}
+			if (bytes > MAX_UPLOAD_BYTES) throw new AppError('too_large', 'A file may have at most 200 MB.');
+			take(chunk.length);
 			await file.write(chunk);
 		}
-		if (refusal !== null) throw refusal;
 	} finally {
 		await file.close();
 	}
