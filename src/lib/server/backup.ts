@@ -58,7 +58,7 @@ const TABLES = `
 	create table chunks (id integer primary key, bytes blob not null);`;
 
 /** What cannot be backed up or restored: what happened, and what to do. */
-export class BackupError extends Error {
+class BackupError extends Error {
 	override name = 'BackupError';
 }
 
