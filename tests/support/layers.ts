@@ -37,7 +37,14 @@ const LAYERS: Layer[] = [
 	{ path: 'lib/server/agent/', imports: [SHARED] },
 	{
 		path: 'lib/server/models/',
-		imports: [SHARED, LOG, 'lib/server/agent/', 'lib/server/skills/search.ts', 'lib/server/skills/skill-index.ts']
+		imports: [
+			SHARED,
+			LOG,
+			'lib/server/agent/',
+			'lib/server/skills/search.ts',
+			'lib/server/skills/skill-index.ts',
+			'lib/server/skills/dialects/envelope.ts'
+		]
 	},
 	{
 		path: 'lib/server/store/',

@@ -18,6 +18,19 @@ function part(change: Partial<ToolPart>): ToolPart {
 	return { type: 'tool', id: 'c', name: 'load_skill', arguments: '{"skill":"sums"}', status: 'done', ...change };
 }
 
+describe('C17: what the model says that a step is about', () => {
+	test.each([
+		[part({ headline: 'Doing <b>maths</b>' }), { label: 'Doing <b>maths</b>', chip: 'sums' }],
+		[part({ headline: 'a\u202e\n b' }), { label: 'a⟨U+202E⟩ b' }],
+		[part({ headline: 'x'.repeat(500) }), { label: `${'x'.repeat(160)}…` }],
+		[part({ headline: '' }), { label: 'Loaded skill sums' }],
+		[part({ name: 'file_write', arguments: '{"path":"a"}', headline: 'Noting it' }), { chip: 'file_write' }],
+		[part({ name: 'mcp__demo__add', headline: 'Adding up' }), { label: 'Adding up', chip: 'Ran add of demo' }]
+	])('%# is its title, and what is really called stands beside it', (step, facts) => {
+		expect(describeStep(step)).toMatchObject(facts);
+	});
+});
+
 describe('the label of a step', () => {
 	test.each([
 		[part({ status: 'preparing', arguments: '' }), 'Loading skill'],

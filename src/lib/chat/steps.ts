@@ -34,10 +34,11 @@ const MAX_PARSED = 65_536;
 
 export function describeStep(part: ToolPart): StepFacts {
 	const mcp = mcpLabelOf(part);
+	if (mcp !== null && part.headline) return { label: oneLine(part.headline), skill: null, chip: oneLine(mcp) };
 	if (mcp !== null) return { label: oneLine(mcp), skill: null, chip: null };
 	const values = valuesOf(part);
 	const skill = skillOf(part, values);
-	const label = oneLine(intentOf(values) ?? labelOf(part, values, skill));
+	const label = oneLine(part.headline || (intentOf(values) ?? labelOf(part, values, skill)));
 	const shown = skill === null ? null : markHidden(skill);
 	const chip = shown !== null && label.includes(shown) ? null : shown;
 	const tool = label.includes(part.name) || part.name === 'use_skill' ? null : markHidden(part.name);

@@ -57,6 +57,7 @@ const part = z.discriminatedUnion('type', [
 		type: z.literal('tool'),
 		id,
 		name: text,
+		headline: text.optional(),
 		arguments: text,
 		status: z.enum(['preparing', 'waiting', 'running', 'done', 'failed', 'cancelled', 'interrupted']),
 		result: text.optional(),

@@ -212,7 +212,10 @@ export type CustomRunEvent =
 	| Custom<'tool.decision', ApprovalDecision & { toolCallId: string }>
 	| Custom<'run.title', { title: string }>;
 
-/** `metadata.isError` on a result says that the tool failed; AG-UI has no field of its own for it. */
+/**
+ * `metadata.isError` on a result says that the tool failed, `metadata.headline` on a call's start what it is about: AG-UI
+ * has no fields of its own for them.
+ */
 export type RunEvent =
 	| Wire<agui.RunStartedEvent>
 	| Wire<agui.RunFinishedEvent>

@@ -52,6 +52,8 @@ export interface ToolPart {
 	/** The tool call's id. */
 	id: string;
 	name: string;
+	/** What the call is about, in the words of a model that writes its calls as text. */
+	headline?: string;
 	/** JSON text, complete once the status has left `preparing`. */
 	arguments: string;
 	status: ToolStatus;
@@ -143,14 +145,12 @@ export function foldEvent(message: Message, event: RunEvent): Message {
 			return updatePart(message, event.messageId, 'reasoning', (part) => ({ ...part, text: part.text + event.delta }));
 		case 'REASONING_MESSAGE_END':
 			return updatePart(message, event.messageId, 'reasoning', (part) => ({ ...part, done: true }));
-		case 'TOOL_CALL_START':
-			return addPart(message, {
-				type: 'tool',
-				id: event.toolCallId,
-				name: event.toolCallName,
-				arguments: '',
-				status: 'preparing'
-			});
+		case 'TOOL_CALL_START': {
+			const { toolCallId: id, toolCallName: name, metadata } = event;
+			const part: ToolPart = { type: 'tool', id, name, arguments: '', status: 'preparing' };
+			const headline: unknown = metadata?.headline;
+			return addPart(message, typeof headline === 'string' ? { ...part, headline } : part);
+		}
 		case 'TOOL_CALL_ARGS':
 			return updateTool(message, event.toolCallId, (part) => ({ ...part, arguments: part.arguments + event.delta }));
 		case 'TOOL_CALL_END':

@@ -18,7 +18,7 @@ export const modelsText = {
 	price: (input: string, output: string) => `${input} in, ${output} out`,
 	perMillion: 'USD for a million tokens',
 	free: 'free',
-	noTools: 'no tools: cannot use skills',
+	noTools: 'no tool calls: uses skills in its text',
 	takesImages: 'images',
 	reasons: 'reasoning',
 	onThisMachine: 'On this machine',

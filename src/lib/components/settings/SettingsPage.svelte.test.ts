@@ -191,7 +191,7 @@ describe('F11: the model of new conversations', () => {
 		await search.fill('two');
 		await expect
 			.element(screen.getByTestId('model-option').first())
-			.toMatchTextContent(/128k context.*cannot use skills/);
+			.toMatchTextContent(/128k context.*uses skills in its text/);
 		await userEvent.keyboard('{Enter}');
 		expect(client.changeSettings).toHaveBeenLastCalledWith({ model: 'b/two' });
 	});

@@ -33,6 +33,15 @@ function part(change: Partial<ToolPart> = {}): ToolPart {
 const finished: Execution = { ...execution, exitCode: 0, durationMs: 3210 };
 
 describe('the row', () => {
+	test('C17: is titled with the model’s headline, as text', async () => {
+		const headline = 'Counting <img src=x onerror=alert(1)> the words';
+		const screen = await render(Step, { part: part({ headline, execution: finished }), conversationId: 'c' });
+		const row = screen.getByTestId('step');
+		await expect.element(row.getByText(headline, { exact: true })).toBeVisible();
+		await expect.element(row.getByText('count-words', { exact: true })).toBeVisible();
+		expect(row.element().querySelector('img')).toBeNull();
+	});
+
 	test('names what ran and the skill while it is closed', async () => {
 		await page.viewport(1280, 900);
 		const screen = await render(Step, { part: part({ execution: finished }), conversationId: 'c' });

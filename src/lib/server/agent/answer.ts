@@ -31,11 +31,12 @@ export async function* readAnswer(stream: AsyncIterable<ModelEvent>, prefix: str
 		}
 		open = null;
 	};
-	const startCall = function* (callId: string, name: string): Generator<RunEvent> {
+	const startCall = function* (callId: string, name: string, headline = ''): Generator<RunEvent> {
 		if (started.has(callId)) return;
 		started.add(callId);
 		yield* close();
-		yield { type: 'TOOL_CALL_START', toolCallId: callId, toolCallName: name };
+		const start: RunEvent = { type: 'TOOL_CALL_START', toolCallId: callId, toolCallName: name };
+		yield headline === '' ? start : { ...start, metadata: { headline } };
 	};
 
 	for await (const event of stream) {
@@ -65,7 +66,7 @@ export async function* readAnswer(stream: AsyncIterable<ModelEvent>, prefix: str
 				yield { type: 'REASONING_MESSAGE_CONTENT', messageId: open.id, delta: event.delta };
 				break;
 			case 'call.started':
-				yield* startCall(event.callId, event.name);
+				yield* startCall(event.callId, event.name, event.headline);
 				break;
 			case 'call.delta':
 				yield { type: 'TOOL_CALL_ARGS', toolCallId: event.callId, delta: event.delta };

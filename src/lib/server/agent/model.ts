@@ -77,7 +77,8 @@ export type ModelEvent =
 	| { type: 'retrying'; attempt: number; delayMs: number; message: string }
 	| { type: 'reasoning.delta'; key: string; delta: string }
 	| { type: 'text.delta'; key: string; delta: string }
-	| { type: 'call.started'; callId: string; name: string }
+	/** `headline`: what the call is about, in the model's words; plain text on one line. */
+	| { type: 'call.started'; callId: string; name: string; headline?: string }
 	| { type: 'call.delta'; callId: string; delta: string }
 	| { type: 'call.done'; callId: string; name: string; arguments: string }
 	| { type: 'completed'; items: ResponseItem[]; usage: ModelUsage | null; incompleteReason: string | null }

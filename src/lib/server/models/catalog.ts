@@ -2,7 +2,7 @@
 import { isOpenRouter, type ModelInfo } from '../../shared/models.ts';
 import { fetchText } from './fetch-text.ts';
 import { parseJson } from './json.ts';
-import { contextsOf, readModelList, toModelInfos, type ModelFacts } from './model-list.ts';
+import { contextsOf, readModelList, toModelInfos, toolsOf, type ModelFacts } from './model-list.ts';
 import { askOpenRouter, StatusError } from './openrouter.ts';
 
 export interface ModelCatalogOptions {
@@ -21,6 +21,8 @@ export interface ModelCatalogOptions {
 export interface ModelCatalog {
 	/** Tokens; null where the server does not say, or cannot be asked now. Asks once for all models. Never throws. */
 	contextTokens(modelId: string): Promise<number | null>;
+	/** Whether it can be given tools, by the list that is there; null where none is, or it does not say. Asks nothing. */
+	takesTools(modelId: string): boolean | null;
 	/**
 	 * In the order of the server. An old list with the error of the last request, where there is one of both.
 	 * Throws when there is no list: the signal's reason, `StatusError`, or what `fetchText` throws.
@@ -36,7 +38,8 @@ const RETRY_AFTER_MS = 60_000;
 interface Answer {
 	at: number;
 	contexts: ReadonlyMap<string, number>;
-	/** Made when somebody wants to choose: a run needs no more than `contexts`. */
+	tools: ReadonlyMap<string, boolean>;
+	/** Made when somebody wants to choose: a run needs no more than `contexts` and `tools`. */
 	models(): Promise<ModelInfo[]>;
 }
 
@@ -99,9 +102,10 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
 			const isHopeless = failure !== null && now() - failure.at < RETRY_AFTER_MS;
 			// What it is for is to be kinder than a fixed figure; whether the server works is told when it is asked.
 			const known = answer ?? (isHopeless ? null : await request().catch(() => null));
-			// OpenRouter's variants, `:nitro` or `:online`, are models that the list does not name.
-			return known?.contexts.get(modelId) ?? known?.contexts.get(modelId.replace(/:[^:/]*$/, '')) ?? null;
+			return known ? ofModel(known.contexts, modelId) : null;
 		},
+
+		takesTools: (modelId) => (answer ? ofModel(answer.tools, modelId) : null),
 
 		async list(signal) {
 			if (answer && now() - answer.at < FRESH_MS) return { models: await answer.models(), error: null };
@@ -115,6 +119,11 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
 	};
 }
 
+/** OpenRouter's variants, `:nitro` or `:online`, are models that the list does not name. */
+function ofModel<Fact>(facts: ReadonlyMap<string, Fact>, modelId: string): Fact | null {
+	return facts.get(modelId) ?? facts.get(modelId.replace(/:[^:/]*$/, '')) ?? null;
+}
+
 /** Throws for what is no list. */
 function readAnswer(url: URL, text: string, at: number): Answer {
 	const facts = readModelList(parseJson(text));
@@ -122,6 +131,7 @@ function readAnswer(url: URL, text: string, at: number): Answer {
 	return {
 		at,
 		contexts: contextsOf(facts),
+		tools: toolsOf(facts),
 		models: () => (models ??= readWithSdk(url, text, facts).then(toModelInfos))
 	};
 }

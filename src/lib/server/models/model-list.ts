@@ -59,6 +59,15 @@ export function contextsOf(facts: readonly ModelFacts[]): ReadonlyMap<string, nu
 	return new Map(known);
 }
 
+/** Whether it takes tools, by id; of those that say it. */
+export function toolsOf(facts: readonly ModelFacts[]): ReadonlyMap<string, boolean> {
+	const known = facts.flatMap((each): [string, boolean][] => {
+		const [id, takes] = [asText(each.id), names(each.parameters, 'tools')];
+		return id && takes !== null ? [[id, takes]] : [];
+	});
+	return new Map(known);
+}
+
 function factsOf(entry: Record<string, unknown>): ModelFacts {
 	const { id, name, model, description, created, pricing, architecture, top_provider } = entry;
 	const { context_length, max_model_len, context_window, max_context_length, supported_parameters } = entry;
@@ -117,7 +126,8 @@ function perMillion(value: unknown): number | undefined {
 }
 
 function names(list: unknown, name: string): boolean | null {
-	return Array.isArray(list) ? asArray(list).includes(name) : null;
+	// An empty list says nothing: OpenRouter has it where which model answers is open.
+	return Array.isArray(list) && list.length > 0 ? asArray(list).includes(name) : null;
 }
 
 function dateOf(seconds: unknown): string | null {

@@ -77,8 +77,8 @@ export function requestBody(model: string, url: URL, request: ModelRequest): str
 	});
 }
 
-/** What others say: results, messages. What the model said itself is sent as it came. */
-function withoutHiddenText(item: ResponseItem): ResponseItem {
+/** What others say: results, messages. What the model said itself is sent as it came, but for what no server knows. */
+function withoutHiddenText({ headline: _ours, ...item }: ResponseItem): ResponseItem {
 	if (item.type === 'function_call_output') return { ...item, output: withoutHiddenIn(item.output) };
 	const isOurs = item.type === 'message' || item.type === undefined;
 	return isOurs && item.role !== 'assistant' ? { ...item, content: withoutHiddenIn(item.content) } : item;

@@ -4,6 +4,7 @@ import { createModelCatalog, type ModelCatalog } from './catalog.ts';
 import { makeFault, type ErrorContext } from './faults.ts';
 import { exchange, type ExchangeOptions } from './responses-exchange.ts';
 import { isHeaderText, requestBody, requestHeaders, responsesUrl, siblingUrl } from './responses-request.ts';
+import { withTextCalls } from './text-calls.ts';
 import { backoffDelayMs, MAX_RETRY_DELAY_MS, wait } from './retry.ts';
 
 export interface ResponsesModelOptions {
@@ -21,7 +22,7 @@ export interface ResponsesModelOptions {
 	/** Wait before the first repetition, doubled each time. 500 by default. */
 	backoffMs?: number;
 	/** What the server says of its models, where somebody has asked already; one of its own without it. */
-	catalog?: Pick<ModelCatalog, 'contextTokens'>;
+	catalog?: Pick<ModelCatalog, 'contextTokens' | 'takesTools'>;
 	/** The app's name and address, as OpenRouter lists them. */
 	appTitle?: string;
 	referer?: string;
@@ -79,7 +80,9 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 		}
 	}
 
-	return { id: options.id, contextTokens: () => catalog.contextTokens(options.id), stream };
+	const { id } = options;
+	const model = { id, contextTokens: () => catalog.contextTokens(id), stream };
+	return withTextCalls(model, () => catalog.takesTools(id));
 }
 
 function callIdsOf({ input }: ModelRequest): Set<string> {
