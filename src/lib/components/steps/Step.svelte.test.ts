@@ -34,6 +34,7 @@ const finished: Execution = { ...execution, exitCode: 0, durationMs: 3210 };
 
 describe('the row', () => {
 	test('C17: is titled with the model’s headline, as text', async () => {
+		await page.viewport(1280, 900);
 		const headline = 'Counting <img src=x onerror=alert(1)> the words';
 		const screen = await render(Step, { part: part({ headline, execution: finished }), conversationId: 'c' });
 		const row = screen.getByTestId('step');
