@@ -9,6 +9,7 @@ import { checkRoute } from '../../src/lib/server/access/caller.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import { errorResponse } from '../../src/lib/server/http.ts';
+import { lingerAfter } from '../../src/lib/server/linger.ts';
 import * as card from '../../src/routes/.well-known/agent-card.json/+server.ts';
 import * as a2a from '../../src/routes/a2a/+server.ts';
 
@@ -48,6 +49,7 @@ export async function startA2ARig(env: Record<string, string> = {}): Promise<A2A
 		'/.well-known/agent-card.json': { id: 'card', handlers: card }
 	};
 	const server = createServer((incoming, response) => {
+		lingerAfter(incoming, response);
 		void (async () => {
 			const base = `http://${incoming.headers.host}`;
 			const request = await getRequest({ request: incoming, base });

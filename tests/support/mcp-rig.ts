@@ -13,6 +13,7 @@ import { checkDoor } from '../../src/lib/server/access/doors.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import { errorResponseFor } from '../../src/lib/server/http.ts';
+import { lingerAfter } from '../../src/lib/server/linger.ts';
 
 export const MODERN = '2026-07-28';
 
@@ -50,7 +51,10 @@ export async function openMcpRig(
 	const dataDir = join(root, 'data');
 	const config = loadConfig({ DATA_DIR: dataDir, SKILLS_DIRS: skills, SKILLS_SANDBOX: 'process', ...env });
 	const app = await createApp(config);
-	const server = createServer((request, response) => void answer(app, request, response));
+	const server = createServer((request, response) => {
+		lingerAfter(request, response);
+		void answer(app, request, response);
+	});
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 	const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
 	const clients: Client[] = [];
