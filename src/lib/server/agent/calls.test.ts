@@ -22,8 +22,12 @@ async function run(calls: PendingCall[], box: Toolbox, signal = new AbortControl
 
 test.each([
 	['that are missing', '', {}],
+	['that are blank', ' \n', {}],
 	['that are an object', '{"a":[1]}', { a: [1] }],
 	['that are a list', '[1]', 'The arguments must be a JSON object.'],
+	['that are nothing', 'null', 'The arguments must be a JSON object.'],
+	['that are a number', '7', 'The arguments must be a JSON object.'],
+	['that are a text', '"a"', 'The arguments must be a JSON object.'],
 	['that break off', '{"a"', expect.stringMatching(/^The arguments are not valid JSON: /)],
 	[
 		'that nobody can write again',
@@ -32,6 +36,86 @@ test.each([
 	]
 ])('arguments %s are read as an object, or as a sentence for the model', (_what, text, expected) => {
 	expect(parseArguments(text)).toEqual(expected);
+});
+
+test('a call whose arguments cannot be read is not run: the model reads what is wrong with them', async () => {
+	let begun = 0;
+	const box = toolbox(
+		async () => {
+			begun += 1;
+			return ok;
+		},
+		(_name, args) => {
+			expect(args).toBeTypeOf('object');
+			return null;
+		}
+	);
+	const { results, events } = await run([{ callId: 'a', name: 'tool', arguments: '[1]' }], box);
+	expect(begun).toBe(0);
+	const result = results.get('a');
+	expect(JSON.parse(result?.output ?? '')).toMatchObject({ ok: false, error: 'InvalidArgs' });
+	expect(events).toEqual([
+		{
+			type: 'TOOL_CALL_RESULT',
+			messageId: 'result_a',
+			toolCallId: 'a',
+			role: 'tool',
+			content: result?.output,
+			metadata: { isError: true }
+		}
+	]);
+});
+
+test('a call of a tool that is not there is not run: the model reads which there are', async () => {
+	const box = toolbox(async () => {
+		throw new Error('it was run');
+	});
+	box.kind = () => null;
+	const definition = (name: string) => ({ type: 'function' as const, name, description: '', parameters: {} });
+	box.definitions = () => [definition('read'), definition('write')];
+	const { results } = await run([callOf('a')], box);
+	expect(JSON.parse(results.get('a')?.output ?? '')).toMatchObject({
+		error: 'UnknownTool',
+		message: 'There is no tool “tool”.',
+		hint: 'Available tools: read, write'
+	});
+});
+
+test('a call that is made a third time with the same arguments is told so; one with others is not', async () => {
+	const repeats = new RepeatGuard();
+	const ids = ['a', 'b', 'other', 'c', 'd'];
+	const outputs: string[] = [];
+	const results = new Map<string, ToolResult>();
+	const options = { signal: new AbortController().signal, repeats, results, timeoutMs: 60_000 };
+	for (const id of ids) {
+		const call = callOf(id, { path: id === 'other' ? 'y' : 'x' });
+		for await (const event of runCalls(
+			[call],
+			toolbox(async () => ok),
+			options
+		)) {
+			if (event.type === 'TOOL_CALL_RESULT') outputs.push(event.content);
+		}
+	}
+	expect(outputs.slice(0, 3)).toEqual(['ok', 'ok', 'ok']);
+	expect(outputs.slice(3)).toEqual([
+		expect.stringMatching(/^ok\n\nThis exact call was made 3 times; /),
+		expect.stringMatching(/^ok\n\nThis exact call was made 4 times; /)
+	]);
+	expect(results.get('c')).toEqual({ output: outputs[3], isError: false });
+	expect(repeats.most).toBe(4);
+});
+
+test('a tool that has answered is told nothing of a later stop', async () => {
+	const controller = new AbortController();
+	let told: AbortSignal | undefined;
+	const box = toolbox(async (_name, _args, { signal }) => {
+		told = signal;
+		return ok;
+	});
+	await run([callOf('a')], box, controller.signal);
+	controller.abort();
+	expect(told?.aborted).toBe(false);
 });
 
 test('calls run beside each other: one that waits for another ends', async () => {
@@ -61,7 +145,11 @@ test('calls of one lane run one after the other, in order, also when one fails',
 	);
 	const { results } = await run([callOf('a'), callOf('b'), callOf('c')], box);
 	expect(order).toEqual(['a', 'b', 'c']);
-	expect(results.get('a')).toEqual({ output: expect.stringContaining('boom'), isError: true });
+	expect(results.get('a')?.isError).toBe(true);
+	expect(JSON.parse(results.get('a')?.output ?? '')).toMatchObject({
+		error: 'ExecutionFailed',
+		message: 'Error: boom'
+	});
 	expect(results.get('c')).toEqual(ok);
 });
 
@@ -156,6 +244,7 @@ test('after a stop, a tool that does not stop is given up; one that does has its
 		const { results } = await running;
 		expect(JSON.parse(results.get('deaf')?.output ?? '')).toMatchObject({ ok: false, error: 'Cancelled' });
 		expect(results.get('polite')?.output).toBe('I stopped.');
+		expect(vi.getTimerCount()).toBe(0);
 	} finally {
 		vi.useRealTimers();
 	}

@@ -48,6 +48,21 @@ describe('F7: a history that fits', () => {
 	});
 });
 
+describe('F7: the size of an item', () => {
+	test('is measured once', () => {
+		let measured = 0;
+		const item = { type: 'message', toJSON: () => (measured += 1) };
+		const sizes = createSizeOf();
+		expect(sizes(item)).toBe(sizes(item));
+		expect(measured).toBe(1);
+	});
+
+	test('is that of a skill’s instructions only where a call gave them, not where somebody quotes them', () => {
+		expect(sizeOf(skill('s', 1)).isSkill).toBe(true);
+		expect(sizeOf(user('<skill_content name="s">')).isSkill).toBe(false);
+	});
+});
+
 describe('F7: old results', () => {
 	test('are left out first, the oldest before all others, with a sentence that says so', () => {
 		const input = [...turns(8), user('go')];
@@ -106,6 +121,7 @@ describe('F7: the beginning of a history', () => {
 		expect(isUser(kept[0]!)).toBe(true);
 		// Half of the room is free again, and no more of the conversation is lost than that takes.
 		expect(totalTokens(kept, sizeOf) + summaryTokens).toBeLessThanOrEqual(3000);
+		expect(summaryTokens).toBe(750);
 		expect(totalTokens(input.slice(covered.length - 2), sizeOf) + summaryTokens).toBeGreaterThan(3000);
 	});
 
@@ -131,7 +147,10 @@ describe('F7: the beginning of a history', () => {
 
 	test('is not covered when that would save nothing', () => {
 		const input = [user('hi'), said('hello'), user(long(5000))];
-		expect(plan(input, 1000)).toMatchObject({ covered: [], kept: input });
+		expect(plan(input, 1000)).toMatchObject({ covered: [], kept: input, summaryTokens: 0 });
+		// The instructions of a skill are carried on, so they save nothing either.
+		const skilled = [user('hi'), called('s'), skill('s', 4000), user(long(5000))];
+		expect(plan(skilled, 1000)).toMatchObject({ covered: [], kept: skilled, summaryTokens: 0 });
 	});
 
 	test('leaves the calls that loaded skills, without the id that binds them to their reasoning', () => {
@@ -140,6 +159,13 @@ describe('F7: the beginning of a history', () => {
 		expect(covered).toEqual(expect.arrayContaining(loaded));
 		const { id: _id, ...call } = called('s');
 		expect(carried).toEqual([call, skill('s', 100)]);
+	});
+
+	test('takes no result with it of a later call that has the same id', () => {
+		const again = [user('go'), called('a'), result('a', 'new')];
+		const { covered, kept } = plan([user('hi'), called('a'), result('a', 'old'), said(long(2000)), ...again], 1000);
+		expect(covered).toHaveLength(4);
+		expect(kept).toEqual(again);
 	});
 
 	test('takes with it the result of its call, wherever that came', () => {

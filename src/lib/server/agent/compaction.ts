@@ -66,7 +66,6 @@ export function totalTokens(items: readonly ResponseItem[], sizeOf: SizeOf): num
 export function planCompaction(input: readonly ResponseItem[], options: CompactionOptions): CompactionPlan {
 	const { room, sizeOf } = options;
 	const whole = { covered: [], carried: [], summaryTokens: 0 };
-	if (totalTokens(input, sizeOf) <= room) return { ...whole, kept: [...input], removedResults: 0 };
 	const lean = leaveOutResults(input, room, options);
 	if (totalTokens(lean.kept, sizeOf) <= room) return { ...whole, ...lean };
 
@@ -141,16 +140,14 @@ export function skillPairs(items: readonly ResponseItem[], sizeOf: SizeOf): Resp
 	const calls = new Map<unknown, ResponseItem>();
 	return items.flatMap((item) => {
 		if (item.type === 'function_call') calls.set(item.call_id, item);
-		const call = item.type === 'function_call_output' && sizeOf(item).isSkill ? calls.get(item.call_id) : undefined;
+		const call = sizeOf(item).isSkill ? calls.get(item.call_id) : undefined;
 		return call ? [withoutId(call), item] : [];
 	});
 }
 
 /** OpenAI refuses a call under its own `id` without the reasoning that led to it; without the `id` it takes it. */
-function withoutId(call: ResponseItem): ResponseItem {
-	if (!('id' in call)) return call;
-	const { id: _id, ...rest } = call;
-	return rest;
+function withoutId({ id: _id, ...call }: ResponseItem): ResponseItem {
+	return call;
 }
 
 /** `items` without the results of calls that were made before them. */

@@ -111,6 +111,14 @@ test('F7: an answer whose parts are lost is read by its items; a load that was s
 	expect(changed!.message.parts).toEqual([tool('a', 'load_skill')]);
 });
 
+test('F7: what a script printed of a skill’s instructions is no load of it, and items that are none stay', () => {
+	const quoted = outputItem('a', `cat:\n${content('pdf')}`);
+	const history = [
+		answer([], { items: [null, 'x', 7, {}, callItem('a', 'use_skill'), quoted, outputItem('b', 'ran')] })
+	];
+	expect(withoutSkills(history, unloaded)[0]).toBe(history[0]);
+});
+
 test('F7: what has nothing to take away is the same object', () => {
 	const history = [answer([load('b', 'csv')], { items: [callItem('b'), outputItem('b', content('csv'))] }), answer([])];
 	for (const [index, entry] of withoutSkills(history, unloaded).entries()) expect(entry).toBe(history[index]);

@@ -71,6 +71,17 @@ describe('F4: the digest of a folder', () => {
 		expect(new Set([first, second, await digest()]).size).toBe(3);
 	});
 
+	test('is another when a link leads to another name that is no text', async () => {
+		const digests = new Set<string | null>();
+		for (const byte of [0xfe, 0xff]) {
+			symlinkSync(Buffer.from([byte]), join(folder, 'link'));
+			digests.add(await digest());
+			unlinkSync(join(folder, 'link'));
+		}
+		expect(digests.size).toBe(2);
+		expect(digests).not.toContain(null);
+	});
+
 	test('cannot be forged by a file that looks like two', async () => {
 		put('a', 'x\0b\0y\0');
 		const one = await digest();
@@ -91,19 +102,50 @@ describe('F4: a folder that cannot be looked at as a whole has no digest, and sa
 		expect(digest).toBeNull();
 		expect(problem).toBe('The folder has more than 2000 files and folders: too many to be looked at.');
 		expect(files.length).toBeLessThanOrEqual(2000);
+		expect(files.map(({ path }) => path)).toEqual(files.map(({ path }) => path).toSorted());
 	});
 
-	test('too many bytes, in one file or in several', async () => {
+	test('too many folders, with the files', async () => {
+		for (let count = 0; count < 1000; count += 1) {
+			mkdirSync(join(folder, `d${count}`));
+			if (count < 999) writeFileSync(join(folder, `f${count}`), '');
+		}
+		expect((await readFolder(folder)).problem).toBeNull();
+		put('one.more', '');
+		expect(await readFolder(folder)).toMatchObject({
+			digest: null,
+			problem: expect.stringContaining('more than 2000')
+		});
+	});
+
+	test('too many bytes, in one file or in several; to the byte', async () => {
+		const most = 200 * 1024 * 1024 - 'text'.length;
 		put('one.bin', '');
-		truncateSync(join(folder, 'one.bin'), 201 * 1024 * 1024);
+		truncateSync(join(folder, 'one.bin'), most);
+		expect((await readFolder(folder)).digest).not.toBeNull();
+		truncateSync(join(folder, 'one.bin'), most + 1);
 		const { digest, problem } = await readFolder(folder);
 		expect(digest).toBeNull();
 		expect(problem).toContain('more than 200 MB');
-		truncateSync(join(folder, 'one.bin'), 101 * 1024 * 1024);
-		expect((await readFolder(folder)).digest).not.toBeNull();
-		put('two.bin', '');
-		truncateSync(join(folder, 'two.bin'), 101 * 1024 * 1024);
+		truncateSync(join(folder, 'one.bin'), most - 1000);
+		put('two.bin', Buffer.alloc(1001));
 		expect((await readFolder(folder)).digest).toBeNull();
+	});
+
+	test('a file that no memory could hold is not read', async () => {
+		put('huge.bin', '');
+		truncateSync(join(folder, 'huge.bin'), 2 ** 40);
+		expect((await readFolder(folder)).problem).toContain('more than 200 MB');
+	});
+
+	test('of many texts only the first eight million characters are kept', async () => {
+		for (const name of 'abcdefghi') put(`${name}.txt`, 'x'.repeat(1024 * 1024));
+		const { files, digest } = await readFolder(folder);
+		expect(digest).not.toBeNull();
+		expect(files.reduce((sum, { text }) => sum + (text?.length ?? 0), 0)).toBe(8 * 1024 * 1024);
+		expect(
+			files.filter(({ text }) => text?.length !== 1024 * 1024).every(({ path, isCut }) => isCut || path === 'SKILL.md')
+		).toBe(true);
 	});
 
 	test('but of long texts only the beginning is kept, and the digest is of all', async () => {
@@ -148,6 +190,24 @@ test('F4: files are told apart: text, link, special, machine code, other bytes',
 		['pipe', 'special', 0, null, false],
 		['scripts/x.sh', 'file', 8, 'echo é\n', false]
 	]);
+});
+
+test.each([
+	['of Linux', '7f454c46 02010100', true],
+	['of Windows', '4d5a9000 03000000', true],
+	['WebAssembly', '0061736d 01000000', true],
+	['Java', 'cafebabe 00000041', true],
+	...['feedface', 'feedfacf', 'cefaedfe', 'cffaedfe'].map((magic): [string, string, boolean] => {
+		return [`of macOS (${magic})`, `${magic} 00000001`, true];
+	}),
+	['Python bytecode', 'a70d0d0a 00000000 00000000 00000000', true],
+	['too short for Python bytecode', 'a70d0d0a 00000000 00000000 000000', false],
+	['other bytes, as many', 'a70d0a0d 00000000 00000000 00000000', false],
+	['other bytes with the sign of a program in their middle', '0102 4d5a 00000000', false],
+	['a text that begins like one', Buffer.from('MZ is a name').toString('hex'), false]
+])('F4: a program is known by its first bytes: %s', async (_what, hex, isProgram) => {
+	put('x', Buffer.from(hex.replaceAll(' ', ''), 'hex'));
+	expect((await readFolder(folder)).files.at(-1)).toMatchObject({ path: 'x', isProgram });
 });
 
 test('F4: a file that grows while it is read gives no digest of what it was', async () => {

@@ -44,8 +44,8 @@ export async function readFolder(dir: string): Promise<FolderContent> {
 	let room = MAX_TEXTS;
 	const fail = (problem: string): FolderContent => ({ digest: null, files: files.sort(byPath), problem });
 	for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
-		const entries = await readdir(join(dir, folder), { withFileTypes: true }).catch((error: unknown) => error);
-		if (!Array.isArray(entries)) return fail(`The folder “${folder || '.'}” cannot be read: ${codeOf(entries)}.`);
+		const entries = await readdir(join(dir, folder), { withFileTypes: true }).catch((error: Error) => error);
+		if (entries instanceof Error) return fail(`The folder “${folder || '.'}” cannot be read: ${codeOf(entries)}.`);
 		for (const entry of entries) {
 			if (files.length + folders.length >= MAX_ENTRIES) {
 				return fail(`The folder has more than ${MAX_ENTRIES} files and folders: too many to be looked at.`);
@@ -56,8 +56,8 @@ export async function readFolder(dir: string): Promise<FolderContent> {
 				pending.push(path);
 				continue;
 			}
-			const file = await readEntry(join(dir, path), path, MAX_BYTES - bytes).catch((error: unknown) => error);
-			if (!isFolderFile(file)) return fail(`The file “${path}” cannot be read: ${codeOf(file)}.`);
+			const file = await readEntry(join(dir, path), path, MAX_BYTES - bytes).catch((error: Error) => error);
+			if (file instanceof Error) return fail(`The file “${path}” cannot be read: ${codeOf(file)}.`);
 			bytes += file.bytes;
 			if (file.text !== null && file.text.length > Math.min(room, MAX_TEXT)) {
 				// A slice would keep all of the text in memory.
@@ -140,15 +140,10 @@ function isMachineCode(content: Buffer): boolean {
 	);
 }
 
-function isFolderFile(value: unknown): value is FolderFile {
-	return typeof value === 'object' && value !== null && 'sha256' in value;
-}
-
 function byPath(a: FolderFile, b: FolderFile): number {
 	return compareNames(a.path, b.path);
 }
 
-function codeOf(error: unknown): string {
-	const { code, message } = error as NodeJS.ErrnoException;
+function codeOf({ code, message }: NodeJS.ErrnoException): string {
 	return code ?? message;
 }

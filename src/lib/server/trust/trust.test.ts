@@ -58,6 +58,20 @@ describe('F4: what is trusted by its place', () => {
 		expect(await trustOf().statesOf([skill])).toEqual(['trusted']);
 	});
 
+	test('whoever looks at one sees its files, and that there is nothing to trust; to trust it writes nothing down', async () => {
+		const skill = put(localRoot(), 'demo');
+		expect(await trustOf().review(skill)).toMatchObject({
+			trust: 'trusted',
+			isTrustedByPlace: true,
+			digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+			files: [{ path: 'SKILL.md' }],
+			changes: null
+		});
+		await trustOf().trust(skill, 'not even its digest', NOW);
+		await trustNow(trustOf(), skill);
+		expect(await trustOf({ trustsLocal: false }).judge(skill)).toMatchObject({ state: 'untrusted' });
+	});
+
 	test('with SKILLS_TRUST_LOCAL=ask they are looked at as well', async () => {
 		const skill = put(localRoot(), 'demo');
 		const trust = trustOf({ trustsLocal: false });
@@ -81,6 +95,16 @@ describe('F4: what is trusted by its place', () => {
 		];
 		expect(await trust.statesOf(found)).toEqual(found.map(() => 'untrusted'));
 		for (const each of found) expect(await trust.judge(each)).toMatchObject({ state: 'untrusted' });
+	});
+
+	test('not even where it is a link to what the operator put elsewhere', async () => {
+		const local = put(localRoot(), 'demo');
+		mkdirSync(installedRoot(), { recursive: true });
+		symlinkSync(local.dir, join(installedRoot(), 'demo'));
+		const installed = { ...local, source: 'installed', root: installedRoot(), dir: join(installedRoot(), 'demo') };
+		const trust = trustOf();
+		expect(await trust.statesOf([local, installed])).toEqual(['trusted', 'untrusted']);
+		expect(await trust.judge(installed)).toMatchObject({ state: 'untrusted' });
 	});
 
 	test('nor is what a link leads to from there, however deep it lies; a link into such a folder is', async () => {
@@ -180,6 +204,31 @@ describe('F4: trust by digest', () => {
 		expect(await trust.judge(skill)).toMatchObject({ state: 'changed' });
 	});
 
+	test('trust in files that are gone can be taken back', async () => {
+		const trust = trustOf();
+		const skill = put(installedRoot(), 'demo');
+		await trustNow(trust, skill);
+		rmSync(skill.dir, { recursive: true });
+		expect(await trust.statesOf([skill])).toEqual(['changed']);
+		await trust.revoke(skill);
+		expect(await trust.judge(put(installedRoot(), 'demo'))).toMatchObject({ state: 'untrusted' });
+	});
+
+	test('the digest that a script is bound to is the one that was trusted, also of files that are too many to look at', async () => {
+		const trust = trustOf();
+		const skill = put(installedRoot(), 'demo');
+		const { digest } = await trust.review(skill);
+		expect(await trust.digestOf(skill)).toBe(digest);
+		for (let count = 0; count < 2000; count += 1) writeFileSync(join(skill.dir, `${count}`), '');
+		expect((await trust.review(skill)).digest).toBe('');
+		const many = await trust.digestOf(skill);
+		expect(many).toMatch(/^[0-9a-f]{64}$/);
+		writeFileSync(join(skill.dir, '7'), 'x');
+		expect(await trust.digestOf(skill)).not.toBe(many);
+		rmSync(skill.dir, { recursive: true });
+		expect(await trust.digestOf(skill)).toBe('');
+	});
+
 	test('files that changed since they were looked at are not trusted', async () => {
 		const trust = trustOf();
 		const skill = put(installedRoot(), 'demo');
@@ -273,6 +322,19 @@ describe('F4: what somebody sees before trusting', () => {
 			{ path: 'x.bin', bytes: 2, text: null }
 		]);
 		expect(changes).toBeNull();
+	});
+
+	test('texts of two million characters; of the rest that they are there', async () => {
+		const texts = Object.fromEntries([...'abcdefghi'].map((name) => [`${name}.txt`, name.repeat(256 * 1024)]));
+		const { files } = await trustOf().review(put(installedRoot(), 'demo', texts));
+		expect(files.map(({ text }) => text?.length ?? null)).toEqual([...Array(8).fill(256 * 1024), null]);
+	});
+
+	test('no changes where it is as it was trusted', async () => {
+		const trust = trustOf();
+		const skill = put(installedRoot(), 'demo');
+		await trustNow(trust, skill);
+		expect(await trust.review(skill)).toMatchObject({ trust: 'trusted', isTrustedByPlace: false, changes: null });
 	});
 
 	test('what has changed since it was trusted, as a diff', async () => {
