@@ -17,6 +17,8 @@ const STRINGS = 'lib/strings/';
 const LOG = 'lib/server/log.ts';
 const SAFE_PATH = 'lib/server/safe-path.ts';
 const READ_TEXT = 'lib/server/read-text.ts';
+/** What a workspace may hold: of uploads and of the server's own skills. */
+const ROOMS = 'lib/server/workspace-rooms.ts';
 /** Pure: the one table of characters that are not seen. */
 const CHARACTERS = 'lib/shared/characters.ts';
 /** The interface alone. */
@@ -58,11 +60,20 @@ const LAYERS: Layer[] = [
 	},
 	{
 		path: 'lib/server/runs/',
-		imports: [SHARED, LOG, SAFE_PATH, 'lib/server/agent/', 'lib/server/skills/', 'lib/server/store/']
+		imports: [SHARED, LOG, SAFE_PATH, ROOMS, 'lib/server/agent/', 'lib/server/skills/', 'lib/server/store/']
 	},
 	{
 		path: 'lib/server/builtins/',
-		imports: [SHARED, LOG, SAFE_PATH, SANDBOX, 'lib/server/agent/tool.ts', 'lib/server/network/', 'lib/server/skills/']
+		imports: [
+			SHARED,
+			LOG,
+			SAFE_PATH,
+			ROOMS,
+			SANDBOX,
+			'lib/server/agent/tool.ts',
+			'lib/server/network/',
+			'lib/server/skills/'
+		]
 	},
 	{
 		path: 'lib/server/catalog/',
@@ -117,6 +128,7 @@ const LAYERS: Layer[] = [
 	{ path: LOG, imports: [] },
 	{ path: SAFE_PATH, imports: [SHARED] },
 	{ path: READ_TEXT, imports: [SHARED] },
+	{ path: ROOMS, imports: [SHARED] },
 	{ path: 'lib/server/data-folder.ts', imports: [LOG] },
 	{ path: 'lib/server/backup.ts', imports: [LOG, SAFE_PATH, 'lib/server/data-folder.ts'] },
 	{ path: 'lib/server/config.ts', imports: [SHARED, SANDBOX] },

@@ -31,6 +31,7 @@ import { createCases, type Cases } from './runs/skill-cases.ts';
 import { createWorkspaces, type Workspaces } from './runs/workspaces.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import type { Store } from './store/store.ts';
+import { createWorkspaceRooms } from './workspace-rooms.ts';
 
 export interface App extends SkillParts {
 	config: Config;
@@ -81,9 +82,10 @@ export async function createApp(config: Config): Promise<App> {
 
 async function createParts(config: Config, dataFolder: DataFolder, log: Log): Promise<App> {
 	const store = await openSqliteStore(join(config.dataDir, 'app.sqlite'));
-	const { close: closeSkills, ...parts } = await openSkills(config, store, log);
+	const rooms = createWorkspaceRooms(config.execution.limits);
+	const { close: closeSkills, ...parts } = await openSkills(config, store, { log, rooms });
 	const { skills, builtins, approvals, modes, settings } = parts;
-	const workspaces = createWorkspaces(config.dataDir, config.execution.limits);
+	const workspaces = createWorkspaces(config.dataDir, rooms);
 	const models = createModels({ settings, ports: config.modelPorts });
 	const limits = (): AgentLimits => ({ ...config.limits, ...settings.current().limits });
 	const changes = createConversationChanges();

@@ -59,17 +59,22 @@ test.each([
 	['PUT', '/api/conversations/c1/files/large.bin', 'application/octet-stream', 1],
 	['POST', '/api/skills/install/staged', 'application/zip', 50],
 	['POST', '/api/skills/install/staged', 'multipart/form-data; boundary=b', 50]
-])('SECURITY The server: %s %s (%s) says in JSON that a body of more than %i MB is too large', async (...row) => {
-	const [method, path, type, limit] = row;
-	for (const bytes of [limit * MB + 1, FAR_TOO_LARGE]) {
-		for (const isChunked of [false, true]) {
-			const sent = { method, path, bytes, isChunked, headers: { 'content-type': type } };
-			const { status, body, error } = await sendBeforeReading(server.url, sent);
-			expect({ error, status }).toEqual({ error: null, status: 413 });
-			expect(JSON.parse(body)).toMatchObject({ error: { code: 'too_large' } });
+])(
+	'SECURITY The server: %s %s (%s) says in JSON that a body of more than %i MB is too large, and what to do',
+	async (...row) => {
+		const [method, path, type, limit] = row;
+		for (const bytes of [limit * MB + 1, FAR_TOO_LARGE]) {
+			for (const isChunked of [false, true]) {
+				const sent = { method, path, bytes, isChunked, headers: { 'content-type': type } };
+				const { status, body, error } = await sendBeforeReading(server.url, sent);
+				expect({ error, status }).toEqual({ error: null, status: 413 });
+				expect(JSON.parse(body)).toMatchObject({
+					error: { code: 'too_large', hint: expect.stringMatching(/^(Send|Delete|Leave out) /) }
+				});
+			}
 		}
 	}
-});
+);
 
 test.each([
 	['POST', '/v1/responses', 413],
@@ -81,7 +86,7 @@ test.each([
 	const [method, path, expected] = row;
 	const { status, body, error } = await sendBeforeReading(server.url, { method, path, bytes: FAR_TOO_LARGE });
 	expect({ error, status }).toEqual({ error: null, status: expected });
-	expect(body).toMatch(/larger than/);
+	expect(body).toMatch(/larger than.*Send less in one request/);
 });
 
 test('SECURITY The server: after a body that was too large its connection answers the next request', async () => {

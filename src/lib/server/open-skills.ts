@@ -33,6 +33,7 @@ import { createSkillsProvider, type SkillsProvider } from './skills/provider.ts'
 import type { SkillRoot } from './skills/types.ts';
 import type { Store } from './store/store.ts';
 import { createTrust, type Trust } from './trust/trust.ts';
+import type { WorkspaceRooms } from './workspace-rooms.ts';
 
 export interface SkillParts {
 	skills: SkillsProvider;
@@ -64,7 +65,7 @@ const INSTALLED = 'installed';
 export async function openSkills(
 	config: Config,
 	store: Store,
-	log: Log
+	{ log, rooms }: { log: Log; rooms: WorkspaceRooms }
 ): Promise<SkillParts & { close(): Promise<void> }> {
 	const { dataDir, execution, approvalMode, skillsEnv } = config;
 	await store.skillExecutions.endUnfinished('The server was stopped while this ran.', new Date().toISOString());
@@ -116,7 +117,7 @@ export async function openSkills(
 	const lookup = createLookup({ sandbox: box.sandbox, host: box.host, path: process.env.PATH ?? '' });
 	const preflight = createPreflight({ vault, offered: skillsEnv, lookup });
 	const { missingVariables } = preflight;
-	const builtins = openBuiltins(config, { box, network, modes, recorder, settings, skills });
+	const builtins = openBuiltins(config, { rooms, box, network, modes, recorder, settings, skills });
 	const catalogOptions = { ...config.catalog, skillsmpKey: settings.skillsmpApiKey };
 	const installer = await createInstaller({
 		...{ dataDir, modes, log },
@@ -167,15 +168,17 @@ function isInstalledSource(source: string): boolean {
 function openBuiltins(
 	{ execution }: Config,
 	parts: Pick<SkillParts, 'network' | 'modes' | 'settings' | 'skills'> & {
+		rooms: WorkspaceRooms;
 		box: OpenSandbox;
 		recorder: ExecutionRecorder;
 	}
 ): BuiltinCalls {
-	const { box, network, modes, recorder, settings } = parts;
+	const { rooms, box, network, modes, recorder, settings } = parts;
 	const builtins = createBuiltins({
 		sandbox: box.sandbox,
 		hostSandbox: box.host,
 		limits: execution.limits,
+		rooms,
 		turns: parts.skills.turns,
 		settings: execution.builtins,
 		network: execution.network,

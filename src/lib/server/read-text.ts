@@ -15,6 +15,9 @@ export async function readText(request: Request, maxBytes: number): Promise<stri
 	} catch (error) {
 		throw new AppError('invalid_input', 'The body broke off before its end.', { cause: error });
 	}
-	if (bytes > maxBytes) throw new AppError('too_large', `The body is larger than ${maxBytes / 1024 / 1024} MB.`);
+	if (bytes > maxBytes) {
+		const hint = 'Send less in one request.';
+		throw new AppError('too_large', `The body is larger than ${maxBytes / 1024 / 1024} MB.`, { hint });
+	}
 	return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findChromium as findTestChromium } from '../../../../tests/support/chromium.ts';
 import { openProxy } from '../network/proxy.ts';
+import { createWorkspaceRooms } from '../workspace-rooms.ts';
 import { createBrowser } from './browser.ts';
 import type { Builtin } from './builtin.ts';
 import { findChromium } from './chromium.ts';
@@ -48,7 +49,12 @@ afterAll(async () => {
 });
 
 /** `isOpen`: addresses of this machine may be reached, by the name `shop.test` as well. */
-function browser({ isOpen = true, isEnabled = true, hosts = [] as string[] } = {}): Builtin {
+function browser({
+	isOpen = true,
+	isEnabled = true,
+	hosts = [] as string[],
+	rooms = createWorkspaceRooms()
+} = {}): Builtin {
 	const addresses = { resolve: async () => ['127.0.0.1'], ...(isOpen ? { isAllowed: () => true } : {}) };
 	const allows = (host: string) => hosts.length === 0 || hosts.includes(host);
 	const builtin = createBrowser({
@@ -59,6 +65,7 @@ function browser({ isOpen = true, isEnabled = true, hosts = [] as string[] } = {
 			return { executablePath, args, env: Object.fromEntries(needed) };
 		},
 		openNetwork: (id) => openProxy({ socketPath: join(home, `${made.length}-${id}.sock`), allows, ...addresses }),
+		rooms,
 		maxChars: 20_000
 	});
 	made.push(builtin);
@@ -81,6 +88,7 @@ describe('D31: off, and what is refused without a browser', () => {
 			isEnabled: true,
 			findChromium: () => null,
 			openNetwork: () => Promise.reject(new Error('not needed')),
+			rooms: createWorkspaceRooms(),
 			maxChars: 1000
 		});
 		expect(await calling(none)({ action: 'open', url: 'https://a.example' })).toMatchObject({
@@ -145,6 +153,21 @@ describe('D31: a page in a real Chromium', { timeout: 60_000 }, () => {
 		expect(await call({ action: 'click', selector: '#file' })).toMatchObject({
 			value: { url: `http://shop.test:${port}/`, title: 'Shop' }
 		});
+	});
+
+	test('D33: a picture that the workspace has no room for is not kept, and the call says what to do', async () => {
+		const workspace = join(home, 'full');
+		const call = calling(
+			browser({ rooms: createWorkspaceRooms({ workspaceBytes: 1000, workspaceFiles: 10 }) }),
+			workspace
+		);
+		await call({ action: 'open', url: `http://shop.test:${port}/` });
+		expect(await call({ action: 'screenshot', path: 'a.png' })).toMatchObject({
+			ok: false,
+			error: 'OutputTooLarge',
+			hint: expect.stringMatching(/^Delete .*SKILLS_WORKSPACE_MB/)
+		});
+		expect(await readdir(workspace).catch(() => [])).toEqual([]);
 	});
 
 	test('another conversation does not see it', async () => {

@@ -6,9 +6,10 @@ import { openBrowserPage, type BrowserPage } from './browser-page.ts';
 import { createBrowserPages } from './browser-pages.ts';
 import { defineBuiltin, type Builtin, type BuiltinContext, type BuiltinOutcome } from './builtin.ts';
 import type { Chromium } from './chromium.ts';
-import { writeWhole } from './workspace-files.ts';
+import { writeInRoom, writeWhole } from './workspace-files.ts';
 import { checkWorkspacePath } from './workspace-path.ts';
 import { SkillError } from '../skills/types.ts';
+import type { WorkspaceRooms } from '../workspace-rooms.ts';
 
 export interface BrowserOptions {
 	isEnabled: boolean;
@@ -16,6 +17,8 @@ export interface BrowserOptions {
 	findChromium(own: string | null): Chromium | null | Promise<Chromium | null>;
 	/** The guarded way out to public addresses; closed with the page. */
 	openNetwork(id: string): Promise<NetworkSession>;
+	/** What a workspace may hold. */
+	rooms: WorkspaceRooms;
 	/** Of a page's text. */
 	maxChars: number;
 }
@@ -38,7 +41,7 @@ const NEEDED: Record<string, readonly (keyof Arguments)[]> = {
 	close: []
 };
 
-export function createBrowser({ isEnabled, findChromium, openNetwork, maxChars }: BrowserOptions): Builtin {
+export function createBrowser({ isEnabled, findChromium, openNetwork, rooms, maxChars }: BrowserOptions): Builtin {
 	let count = 0;
 	const pages = createBrowserPages(async () => {
 		const playwright = await loadPlaywright();
@@ -83,7 +86,7 @@ export function createBrowser({ isEnabled, findChromium, openNetwork, maxChars }
 			const onAbort = () => void pages.close(context.workspace);
 			context.signal.addEventListener('abort', onAbort, { once: true });
 			try {
-				const outcome = await act(open, asked, context, maxChars);
+				const outcome = await act(open, asked, context, { rooms, maxChars });
 				return { ...outcome, refused: open.refused().slice(before) };
 			} catch (error) {
 				throw error instanceof SkillError ? error : new SkillError('ExecutionFailed', sentenceOf(error));
@@ -98,7 +101,7 @@ async function act(
 	open: BrowserPage,
 	{ action, url = '', selector = '', text = '', path = '' }: Arguments,
 	context: BuiltinContext,
-	maxChars: number
+	{ rooms, maxChars }: Pick<BrowserOptions, 'rooms' | 'maxChars'>
 ): Promise<BuiltinOutcome> {
 	const { page } = open;
 	switch (action) {
@@ -124,7 +127,9 @@ async function act(
 			if (!/\.png$/i.test(name)) throw new SkillError('InvalidArgs', 'The path must end in “.png”.');
 			const picture = await page.screenshot({ type: 'png' });
 			const { workspace, signal } = context;
-			const bytes = await writeWhole(workspace, picture, { path: name, maxBytes: MAX_PICTURE_BYTES, signal });
+			const bytes = await writeInRoom(workspace, { rooms, path: name, bytes: picture.length }, () =>
+				writeWhole(workspace, picture, { path: name, maxBytes: MAX_PICTURE_BYTES, signal })
+			);
 			const files = [{ path: name, bytes }];
 			return { ok: true, value: { url: page.url(), path: name, bytes }, files, sandbox: 'direct' };
 		}

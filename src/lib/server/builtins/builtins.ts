@@ -13,6 +13,7 @@ import { createEvalCode, createExecuteCommand } from './programs.ts';
 import { createSandboxRunner } from './sandbox-runner.ts';
 import { createSearxngProvider, type SearchProvider } from './search-provider.ts';
 import type { Turns } from '../skills/turns.ts';
+import { createWorkspaceRooms, type WorkspaceRooms } from '../workspace-rooms.ts';
 import { createWebSearch } from './web-search.ts';
 
 export interface BuiltinsOptions {
@@ -20,6 +21,8 @@ export interface BuiltinsOptions {
 	/** Runs programs of this machine as they are, to find interpreters; the sandbox where it hides nothing. */
 	hostSandbox?: Pick<Sandbox, 'run'>;
 	limits: SandboxLimits;
+	/** What a workspace may hold; anything without it. */
+	rooms?: WorkspaceRooms;
 	/** When a program may run, beside the scripts of skills; each at once without it. */
 	turns?: Turns;
 	/** The operator's settings, as `config.execution.builtins` has them. */
@@ -51,7 +54,16 @@ export interface BuiltinsOptions {
 }
 
 export function createBuiltins(options: BuiltinsOptions): readonly Builtin[] {
-	const { sandbox, settings, limits, network, fetch, openNetwork, sandboxOfImage } = options;
+	const {
+		sandbox,
+		settings,
+		limits,
+		network,
+		fetch,
+		openNetwork,
+		sandboxOfImage,
+		rooms = createWorkspaceRooms()
+	} = options;
 	const { timeoutMs, maxOutputChars, searchUrl } = settings;
 	const interpreters = createInterpreters({
 		host: options.hostSandbox ?? sandbox,
@@ -66,11 +78,11 @@ export function createBuiltins(options: BuiltinsOptions): readonly Builtin[] {
 	const findChromium = options.findChromium ?? ((own: string | null) => findInstalled(process.env, own));
 	return [
 		createFileRead(files),
-		createFileWrite(files),
+		createFileWrite({ ...files, rooms }),
 		createHttpRequest({ fetch, maxBytes: settings.maxHttpBytes }),
 		createWebSearch({ provider, ...(options.now ? { now: options.now } : {}) }),
 		createEvalCode(programs),
 		createExecuteCommand(programs),
-		createBrowser({ isEnabled: settings.hasBrowser, findChromium, openNetwork, maxChars: maxOutputChars })
+		createBrowser({ isEnabled: settings.hasBrowser, findChromium, openNetwork, rooms, maxChars: maxOutputChars })
 	];
 }

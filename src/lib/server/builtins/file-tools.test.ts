@@ -10,6 +10,7 @@ import { createInterpreters } from '../skills/interpreters.ts';
 import type { Builtin } from './builtin.ts';
 import { createFileRead, createFileWrite } from './file-tools.ts';
 import { createHybridExecutor } from './hybrid.ts';
+import { createWorkspaceRooms } from '../workspace-rooms.ts';
 import { createSandboxRunner } from './sandbox-runner.ts';
 import { readWhole } from './workspace-files.ts';
 import { workspaceOf } from './workspace-path.ts';
@@ -20,7 +21,7 @@ const interpreters = createInterpreters({ host: sandbox, sandbox, path: process.
 const runner = createSandboxRunner({ sandbox, interpreters, limits: DEFAULT_LIMITS, network: null });
 const options = { hybrid: createHybridExecutor(), runner, maxBytes: MAX_BYTES, timeoutMs: 10_000 };
 const fileRead = createFileRead(options);
-const fileWrite = createFileWrite(options);
+const fileWrite = createFileWrite({ ...options, rooms: createWorkspaceRooms() });
 
 let home: string;
 let workspace: string;

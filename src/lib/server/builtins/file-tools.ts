@@ -4,9 +4,10 @@ import { defineBuiltin, WORKSPACE_LANE, type Builtin, type BuiltinOutcome } from
 import { runFileProgram } from './file-programs.ts';
 import type { HybridExecutor } from './hybrid.ts';
 import type { SandboxRunner } from './sandbox-runner.ts';
-import { readWhole, stagingName, writeWhole } from './workspace-files.ts';
+import { readWhole, stagingName, writeInRoom, writeWhole } from './workspace-files.ts';
 import { checkWorkspacePath } from './workspace-path.ts';
 import { SkillError } from '../skills/types.ts';
+import type { WorkspaceRooms } from '../workspace-rooms.ts';
 
 export interface FileToolOptions {
 	hybrid: HybridExecutor;
@@ -14,6 +15,11 @@ export interface FileToolOptions {
 	maxBytes: number;
 	/** For the sandboxed way. */
 	timeoutMs: number;
+}
+
+export interface FileWriteOptions extends FileToolOptions {
+	/** What a workspace may hold. */
+	rooms: WorkspaceRooms;
 }
 
 const ENCODING = { type: 'string', enum: ['utf8', 'base64'], description: 'Default: utf8.' };
@@ -57,7 +63,7 @@ export function createFileRead({ hybrid, runner, maxBytes, timeoutMs }: FileTool
 	});
 }
 
-export function createFileWrite({ hybrid, runner, maxBytes, timeoutMs }: FileToolOptions): Builtin {
+export function createFileWrite({ hybrid, runner, rooms, maxBytes, timeoutMs }: FileWriteOptions): Builtin {
 	return defineBuiltin({
 		name: 'file_write',
 		description: `Write a file of the working directory, at most ${maxBytes} bytes; folders on the way are made.`,
@@ -80,15 +86,18 @@ export function createFileWrite({ hybrid, runner, maxBytes, timeoutMs }: FileToo
 			const outcome = (bytes: number, sandbox: string): BuiltinOutcome => {
 				return { ok: true, value: { path, bytes }, files: [{ path, bytes }], sandbox };
 			};
-			return hybrid.execute(
-				{
-					isTrusted: true,
-					isRepeatable: !options.append,
-					direct: async (signal) =>
-						outcome(await writeWhole(context.workspace, content, { ...options, signal }), 'direct'),
-					sandboxed: runner.reason() === null ? sandboxed : null
-				},
-				context.signal
+			const room = { rooms, path, bytes: content.length, append: options.append };
+			return writeInRoom(context.workspace, room, () =>
+				hybrid.execute(
+					{
+						isTrusted: true,
+						isRepeatable: !options.append,
+						direct: async (signal) =>
+							outcome(await writeWhole(context.workspace, content, { ...options, signal }), 'direct'),
+						sandboxed: runner.reason() === null ? sandboxed : null
+					},
+					context.signal
+				)
 			);
 
 			async function sandboxed(signal: AbortSignal): Promise<BuiltinOutcome> {

@@ -2,9 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { lstat, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppError } from '../../shared/errors.ts';
+import { AppError, type ErrorCode } from '../../shared/errors.ts';
 import { holdFolder, openInside } from '../safe-path.ts';
-import { SkillError } from '../skills/types.ts';
+import { SkillError, type SkillErrorType } from '../skills/types.ts';
+import type { WorkspaceRooms } from '../workspace-rooms.ts';
+
+const TYPES: Partial<Record<ErrorCode, SkillErrorType>> = { not_found: 'FileNotFound', too_large: 'OutputTooLarge' };
 
 /** @throws SkillError FileNotFound | InvalidArgs | OutputTooLarge */
 export async function readWhole(workspace: string, path: string, maxBytes: number): Promise<Buffer> {
@@ -57,6 +60,34 @@ export async function writeWhole(workspace: string, content: Buffer, options: Wr
 	}
 }
 
+export interface RoomOptions {
+	rooms: WorkspaceRooms;
+	path: string;
+	bytes: number;
+	append?: boolean;
+}
+
+/** Writes so many bytes, in whatever way, where the workspace has room for them. @throws SkillError OutputTooLarge */
+export async function writeInRoom<Result>(
+	workspace: string,
+	{ rooms, path, bytes, append = false }: RoomOptions,
+	write: () => Promise<Result>
+): Promise<Result> {
+	const entry = await rooms.enter(workspace);
+	try {
+		const claim = async () => {
+			await entry.place(join(workspace, path), append ? 'append' : 'replace');
+			entry.take(bytes);
+		};
+		await claim().catch(refuse);
+		const result = await write();
+		entry.keep();
+		return result;
+	} finally {
+		entry.leave();
+	}
+}
+
 /** Hidden, and never the name of what is written. */
 export function stagingName(): string {
 	return `.write-${randomUUID()}`;
@@ -64,7 +95,7 @@ export function stagingName(): string {
 
 function refuse(error: unknown): never {
 	if (!(error instanceof AppError)) throw error;
-	throw new SkillError(error.code === 'not_found' ? 'FileNotFound' : 'InvalidArgs', error.message, error.hint);
+	throw new SkillError(TYPES[error.code] ?? 'InvalidArgs', error.message, error.hint);
 }
 
 function tooLong(what: string, bytes: number, maxBytes: number): string {

@@ -107,7 +107,11 @@ function refusalOf({ path, mode, type }: TreeEntry): AppError {
 /** By what the listing says, so that what is too large is not downloaded first; the staging folder counts what comes. */
 function checkSizes(files: readonly TreeEntry[], { limits }: StagingFolder): void {
 	const large = files.find(({ size }) => size > limits.fileBytes);
-	if (large) throw new AppError('too_large', `${quoteEntry(large.path)} is larger than ${limits.fileBytes} bytes.`);
+	if (large) {
+		throw new AppError('too_large', `${quoteEntry(large.path)} is larger than ${limits.fileBytes} bytes.`, {
+			hint: 'Download the skill, leave that file out, and upload the rest.'
+		});
+	}
 	if (files.length > limits.files) {
 		throw new AppError('too_large', `There are ${files.length} files; at most ${limits.files} are installed at once.`, {
 			hint: 'Name the folder of one skill (path).'

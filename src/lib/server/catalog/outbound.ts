@@ -142,7 +142,9 @@ function parseJson(body: Buffer): unknown {
 function checked(response: SafeResponse, request: OutboundRequest, url: URL): OutboundResponse {
 	if (response.status !== 200) throw refusalOf(response, request, url);
 	if (response.truncated) {
-		throw new AppError('too_large', `The answer of ${request.service} is larger than what is taken: ${request.what}.`);
+		throw new AppError('too_large', `The answer of ${request.service} is larger than what is taken: ${request.what}.`, {
+			hint: 'Ask for less: a narrower search, or one folder (path) of a repository.'
+		});
 	}
 	return { headers: response.headers, body: response.body, url: url.href };
 }

@@ -138,7 +138,7 @@ function orTwin(path: string) {
 }
 
 export function tooLarge(message: string): AppError {
-	return new AppError('too_large', message);
+	return new AppError('too_large', message, { hint: 'Leave out files that the skill does not need.' });
 }
 
 /** A limit as people read it. */

@@ -1,6 +1,6 @@
 /** The body of an upload: read as it comes, or, of a form, the files that it holds (FEATURES E20). */
 import { AppError } from '../../shared/errors.ts';
-import { INSTALL_LIMITS } from './staging-folder.ts';
+import { INSTALL_LIMITS, tooLarge } from './staging-folder.ts';
 import type { UploadedFile } from './upload-sources.ts';
 
 /** Whoever stops reading gets to answer all the same: cancelling the body would cut the connection (`linger.ts`). */
@@ -20,7 +20,7 @@ export async function* readForm(
 	let bytes = 0;
 	for await (const chunk of readUpload(body)) {
 		bytes += chunk.length;
-		if (bytes > INSTALL_LIMITS.packedBytes) throw new AppError('too_large', 'The upload is larger than 50 MB.');
+		if (bytes > INSTALL_LIMITS.packedBytes) throw tooLarge('The upload is larger than 50 MB.');
 		chunks.push(chunk);
 	}
 	const whole = Buffer.concat(chunks);
@@ -48,7 +48,7 @@ function refuseManyParts(body: Buffer, contentType: string): void {
 		parts += 1;
 		// The last one is the end.
 		if (parts > INSTALL_LIMITS.files + 1) {
-			throw new AppError('too_large', `There are more than ${INSTALL_LIMITS.files} files.`);
+			throw tooLarge(`There are more than ${INSTALL_LIMITS.files} files.`);
 		}
 	}
 }

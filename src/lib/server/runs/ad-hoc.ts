@@ -57,7 +57,7 @@ interface Failure {
 export interface AdHocResult {
 	execution: SkillExecution;
 	/** What a script or tool did; of a built-in skill, what it answers. */
-	result: SkillExecutionResult | { success: boolean; value: unknown };
+	result: SkillExecutionResult | ({ success: boolean; value: unknown } & Failure);
 }
 
 /** What a failure before anything ran is to the caller; a script that fails is an answer. */
@@ -165,7 +165,8 @@ async function callBuiltin(
 	const question = builtin.question(input);
 	if (question) allow(question);
 	const { ok, outcome } = await builtin.call(input, context);
-	return { result: { success: ok, value: outcome.value }, failure: outcome };
+	const { value, error, message, hint } = outcome;
+	return { result: { success: ok, value, error, message, hint }, failure: outcome };
 }
 
 async function performOperation(

@@ -66,7 +66,8 @@ export function spokenInstructions({ messages, context }: RunAgentInput): string
 	if (text.length <= MAX_INSTRUCTIONS) return text;
 	throw new AppError(
 		'too_large',
-		`messages, context: instructions and context are longer than ${MAX_INSTRUCTIONS} characters together.`
+		`messages, context: instructions and context are longer than ${MAX_INSTRUCTIONS} characters together.`,
+		{ hint: 'Shorten them, or send parts of them as messages.' }
 	);
 }
 
@@ -82,7 +83,9 @@ function toResult(message: AguiMessage, index: number): CallResult {
 	// What an application says of a failure may be all that it says.
 	const output = error === undefined ? text : [`Error: ${error.replaceAll('\0', '')}`, text].filter(Boolean).join('\n');
 	if (output.length > MAX_RESULT) {
-		throw new AppError('too_large', `messages.${index}.content: is longer than ${MAX_RESULT} characters.`);
+		throw new AppError('too_large', `messages.${index}.content: is longer than ${MAX_RESULT} characters.`, {
+			hint: 'Send the part of the result that matters.'
+		});
 	}
 	return { toolCallId, output, isError: error !== undefined };
 }

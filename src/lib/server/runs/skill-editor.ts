@@ -68,7 +68,9 @@ export async function writeSkillFile(
 	const skill = requireFolder(parts, id);
 	await requireInRoot(skill, 'Edit');
 	const bytes = Buffer.from(text);
-	if (bytes.length > MAX_SKILL_FILE_BYTES) throw new AppError('too_large', 'A file of a skill has 2 MB at most.');
+	if (bytes.length > MAX_SKILL_FILE_BYTES) {
+		throw new AppError('too_large', 'A file of a skill has 2 MB at most.', { hint: 'Split it into smaller files.' });
+	}
 	if (text.includes('\0')) throw new AppError('invalid_input', 'text: a file with zero bytes is no text.');
 	const folder = await hold(skill, path, digest === null).catch((error: unknown) => {
 		throw explained(error, path);
@@ -150,7 +152,11 @@ function readText(target: string, path: string): ReadFile | null {
 	try {
 		const entry = fstatSync(file);
 		if (!entry.isFile()) throw new AppError('invalid_input', `“${path}” is not a regular file.`);
-		if (entry.size > MAX_SKILL_FILE_BYTES) throw new AppError('too_large', `“${path}” is larger than 2 MB.`);
+		if (entry.size > MAX_SKILL_FILE_BYTES) {
+			throw new AppError('too_large', `“${path}” is larger than 2 MB.`, {
+				hint: 'Open it in the skill’s folder instead.'
+			});
+		}
 		const bytes = readFileSync(file);
 		if (bytes.includes(0) || !isUtf8(bytes)) throw new AppError('invalid_input', `“${path}” is no text.`);
 		return { bytes, mode: entry.mode & 0o777 };

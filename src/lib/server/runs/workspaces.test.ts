@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createWorkspaceRooms } from '../workspace-rooms.ts';
 import { createWorkspaces, workspaceName } from './workspaces.ts';
 
 test('F5: of several who delete a file at once, one does, and the others hear that it is gone', async () => {
@@ -39,7 +40,7 @@ test('F5: a file that goes with its conversation is gone, and no mistake of the 
 test('D33: uploads respect what a workspace may hold, by bytes and by files, several at once too', async () => {
 	const folder = await mkdtemp(join(tmpdir(), 'workspaces-'));
 	try {
-		const workspaces = createWorkspaces(folder, { workspaceBytes: 100_000, workspaceFiles: 4 });
+		const workspaces = createWorkspaces(folder, createWorkspaceRooms({ workspaceBytes: 100_000, workspaceFiles: 4 }));
 		const put = (path: string, bytes: number) => workspaces.write('c1', path, new Response('x'.repeat(bytes)).body);
 		await put('a.txt', 60_000);
 		await expect(put('b.txt', 60_000)).rejects.toMatchObject({ code: 'too_large', status: 413 });

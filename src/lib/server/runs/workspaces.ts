@@ -1,18 +1,15 @@
 /** A folder of files for each conversation: uploads land there, scripts run there (FEATURES F5). */
 import { createHash, randomUUID } from 'node:crypto';
-import type { Stats } from 'node:fs';
-import { cp, lstat, open, readdir, rename, rm, stat, unlink, type FileHandle } from 'node:fs/promises';
+import { cp, lstat, open, rename, rm, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkspaceFile } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
 import { holdFolder, openInside, problemOnWindows, type HeldFolder } from '../safe-path.ts';
 import { walkFiles } from '../skills/walk-files.ts';
+import { createWorkspaceRooms, UPLOADING, type WorkspaceRooms } from '../workspace-rooms.ts';
 
 /** The largest upload. */
 const MAX_UPLOAD_BYTES = 200 * 1024 * 1024;
-
-/** Names of files that are still on their way begin with it. */
-const UPLOADING = '.upload-';
 
 /** Of a folder that a script filled, not all is shown. */
 const MAX_LISTED = 1000;
@@ -35,19 +32,9 @@ export interface Workspaces {
 	copyAll(conversationId: string, toConversationId: string): Promise<void>;
 }
 
-/** What all files of one workspace may come to. */
-export interface WorkspaceLimits {
-	workspaceBytes: number;
-	workspaceFiles: number;
-}
-
-/** Without limits a workspace may hold any number of files. */
-export function createWorkspaces(
-	dataDir: string,
-	limits: WorkspaceLimits = { workspaceBytes: Infinity, workspaceFiles: Infinity }
-): Workspaces {
+/** Without rooms a workspace may hold any number of files. */
+export function createWorkspaces(dataDir: string, rooms: WorkspaceRooms = createWorkspaceRooms()): Workspaces {
 	const rootOf = (conversationId: string) => join(dataDir, 'workspaces', workspaceName(conversationId));
-	const enter = createRooms(limits, rootOf);
 	return {
 		path: rootOf,
 		async list(conversationId) {
@@ -66,9 +53,9 @@ export function createWorkspaces(
 				throw error.code === 'ENOENT' ? deletedMeanwhile(error) : error;
 			});
 			const staging = join(root, `${UPLOADING}${randomUUID()}`);
-			const upload = await enter(conversationId);
+			const upload = await rooms.enter(root);
 			try {
-				await upload.replace(folder.target);
+				await upload.place(folder.target, 'replace');
 				const bytes = await writeStream(staging, body, { folder, take: upload.take });
 				await rename(staging, folder.target);
 				upload.keep();
@@ -139,7 +126,9 @@ async function writeStream(
 		// Cancelling a body would cut its connection before the answer is out.
 		for await (const chunk of body?.values({ preventCancel: true }) ?? []) {
 			bytes += chunk.length;
-			if (bytes > MAX_UPLOAD_BYTES) throw new AppError('too_large', 'A file may have at most 200 MB.');
+			if (bytes > MAX_UPLOAD_BYTES) {
+				throw new AppError('too_large', 'A file may have at most 200 MB.', { hint: 'Split it, or compress it first.' });
+			}
 			take(chunk.length);
 			await file.write(chunk);
 		}
@@ -147,93 +136,4 @@ async function writeStream(
 		await file.close();
 	}
 	return bytes;
-}
-
-/** What is in a workspace, and what is on its way there. */
-interface Room {
-	bytes: number;
-	files: number;
-	uploads: number;
-}
-
-interface Upload {
-	/** The file that it is to take the place of, if there is one. @throws AppError too_large */
-	replace(target: string): Promise<void>;
-	/** @throws AppError too_large */
-	take(bytes: number): void;
-	/** It is there, in the place of the other. */
-	keep(): void;
-	/** To be called at the end, always. */
-	leave(): void;
-}
-
-/** Counts what several uploads at once come to: the folder is looked at when the first of them begins. */
-function createRooms(
-	{ workspaceBytes, workspaceFiles }: WorkspaceLimits,
-	rootOf: (conversationId: string) => string
-): (conversationId: string) => Promise<Upload> {
-	const rooms = new Map<string, Promise<Room>>();
-	const isLimited = workspaceBytes < Infinity || workspaceFiles < Infinity;
-
-	return async (conversationId) => {
-		const known = rooms.get(conversationId) ?? measure(isLimited ? rootOf(conversationId) : null, workspaceFiles);
-		rooms.set(conversationId, known);
-		const room = await known;
-		room.uploads += 1;
-		const mine = { bytes: 0, files: 0 };
-		let replaced = { bytes: 0, files: 0 };
-		let isKept = false;
-		const add = (bytes: number, files: number) => {
-			mine.bytes += bytes;
-			mine.files += files;
-			room.bytes += bytes;
-			room.files += files;
-			const hint = 'Delete what is not needed any more; the limits are SKILLS_WORKSPACE_MB and SKILLS_WORKSPACE_FILES.';
-			if (room.bytes - replaced.bytes > workspaceBytes) {
-				const most = Math.floor(workspaceBytes / 1024 / 1024);
-				throw new AppError('too_large', `The files of a conversation may take at most ${most} MB together.`, { hint });
-			}
-			if (room.files - replaced.files > workspaceFiles) {
-				throw new AppError('too_large', `A conversation may have at most ${workspaceFiles} files.`, { hint });
-			}
-		};
-		return {
-			async replace(target) {
-				const old = await lstat(target).catch(() => null);
-				if (old?.isFile()) replaced = { bytes: sizeOf(old), files: 1 };
-				add(0, 1);
-			},
-			take: (bytes) => add(bytes, 0),
-			keep: () => void (isKept = true),
-			leave() {
-				const gone = isKept ? replaced : mine;
-				room.bytes -= gone.bytes;
-				room.files -= gone.files;
-				room.uploads -= 1;
-				if (room.uploads === 0) rooms.delete(conversationId);
-			}
-		};
-	};
-}
-
-/** Follows no link, and looks no further than at one file too many. */
-async function measure(root: string | null, maxFiles: number): Promise<Room> {
-	const room = { bytes: 0, files: 0, uploads: 0 };
-	const folders = root === null ? [] : [root];
-	for (let folder = folders.pop(); folder !== undefined && room.files <= maxFiles; folder = folders.pop()) {
-		// What is deleted meanwhile takes no room.
-		for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
-			if (folder === root && entry.name.startsWith(UPLOADING)) continue;
-			const path = join(folder, entry.name);
-			if (entry.isDirectory()) folders.push(path);
-			else room.bytes += await lstat(path).then(sizeOf, () => 0);
-			room.files += 1;
-		}
-	}
-	return room;
-}
-
-/** A file with holes counts for what is in it. */
-function sizeOf({ size, blocks }: Stats): number {
-	return Math.min(size, blocks * 512);
 }

@@ -155,7 +155,11 @@ export function createTrust(options: TrustOptions): Trust {
 		async trust(skill, digest, now) {
 			if (await isTrustedByPlace(skill)) return;
 			const content = await readFolder(skill.dir);
-			if (content.digest === null) throw new AppError('too_large', content.problem ?? 'The folder cannot be read.');
+			if (content.digest === null) {
+				throw new AppError('too_large', content.problem ?? 'The folder cannot be read.', {
+					hint: 'Remove what the skill does not need, then look at its files again.'
+				});
+			}
 			if (content.digest !== digest) {
 				throw new AppError('conflict', `The files of “${skill.name}” have changed since you looked at them.`, {
 					hint: 'Look at them again.'

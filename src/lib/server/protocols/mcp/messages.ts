@@ -33,7 +33,7 @@ export async function readMessages(request: Request): Promise<Messages | Respons
 		body = JSON.parse(await readText(request, MAX_BYTES));
 	} catch (error) {
 		if (error instanceof AppError && error.code === 'too_large') {
-			return rpcError(413, REFUSED, 'The body is larger than 4 MiB.');
+			return rpcError(413, REFUSED, 'The body is larger than 4 MiB. Send less in one request.');
 		}
 		return rpcError(400, PARSE_ERROR, 'The body is not valid JSON.');
 	}

@@ -1,0 +1,100 @@
+/** What a workspace may hold, over HTTP: uploads, and what the server's own skills write there (FEATURES D33, D27, F5). */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createApp, type App } from '../../src/lib/server/app.ts';
+import { loadConfig } from '../../src/lib/server/config.ts';
+import * as files from '../../src/routes/api/conversations/[id]/files/+server.ts';
+import * as file from '../../src/routes/api/conversations/[id]/files/[...path]/+server.ts';
+import * as executions from '../../src/routes/api/skills/executions/+server.ts';
+import { serveRoutes, type RouteServer } from '../support/route-server.ts';
+
+const KB = 1024;
+const MB = 1024 * KB;
+/** What can be done about it. */
+const HINT = expect.stringMatching(/^Delete .*SKILLS_WORKSPACE_MB and SKILLS_WORKSPACE_FILES/);
+
+let root: string;
+let app: App;
+let server: RouteServer;
+
+beforeEach(async () => {
+	root = await mkdtemp(join(tmpdir(), 'workspace-limit-'));
+});
+afterEach(async () => {
+	await server.close();
+	await app.close();
+	await rm(root, { recursive: true, force: true });
+});
+
+async function start(limits: Record<string, string>): Promise<void> {
+	const paths = { DATA_DIR: join(root, 'data'), SKILLS_DIRS: join(root, 'skills') };
+	app = await createApp(loadConfig({ ...paths, SKILLS_SANDBOX: 'process', ...limits }));
+	server = await serveRoutes(app, {
+		'/api/conversations/[id]/files': files,
+		'/api/conversations/[id]/files/[...path]': file,
+		'/api/skills/executions': executions
+	});
+}
+
+async function upload(path: string, bytes: number): Promise<{ status: number; body: unknown }> {
+	const response = await fetch(`${server.url}/api/conversations/c1/files/${path}`, {
+		method: 'PUT',
+		headers: { 'content-type': 'application/octet-stream' },
+		body: Buffer.alloc(bytes, 'x')
+	});
+	return { status: response.status, body: await response.json() };
+}
+
+/** `file_write`, in the workspace of a session. */
+async function write(path: string, bytes: number, more: Record<string, unknown> = {}): Promise<unknown> {
+	const input = { path, content: 'x'.repeat(bytes), ...more };
+	const response = await fetch(`${server.url}/api/skills/executions`, {
+		method: 'POST',
+		headers: { 'content-type': 'application/json' },
+		body: JSON.stringify({ skillName: 'file_write', input, sessionId: 's1' })
+	});
+	return ((await response.json()) as { result: unknown }).result;
+}
+
+test('D33: uploads that come to more than SKILLS_WORKSPACE_MB are 413 with what to do, until there is room', async () => {
+	await start({ SKILLS_WORKSPACE_MB: '1' });
+	expect(await upload('a.bin', 600 * KB)).toMatchObject({ status: 201 });
+	const refused = await upload('b.bin', 600 * KB);
+	expect(refused).toEqual({
+		status: 413,
+		body: { error: { code: 'too_large', message: 'A workspace holds at most 1 MB of files.', hint: HINT } }
+	});
+	const listed = await fetch(`${server.url}/api/conversations/c1/files`);
+	expect(await listed.json()).toMatchObject({ data: [{ path: 'a.bin', bytes: 600 * KB }] });
+	await fetch(`${server.url}/api/conversations/c1/files/a.bin`, { method: 'DELETE' });
+	expect(await upload('b.bin', 600 * KB)).toMatchObject({ status: 201 });
+	// Of several at once no more are taken than there is room for.
+	const many = await Promise.all(['c', 'd', 'e', 'f'].map((name) => upload(name, 300 * KB)));
+	for (const { status } of many) expect([201, 413]).toContain(status);
+	expect(many.filter(({ status }) => status === 201).length).toBeLessThanOrEqual(1);
+});
+
+test('D33: so is one file too many', async () => {
+	await start({ SKILLS_WORKSPACE_FILES: '10' });
+	for (const name of 'abcdefghij') expect(await upload(name, 1)).toMatchObject({ status: 201 });
+	const refusal = { code: 'too_large', message: 'A workspace holds at most 10 files.', hint: HINT };
+	expect(await upload('k', 1)).toEqual({ status: 413, body: { error: refusal } });
+	expect(await upload('b', 2)).toMatchObject({ status: 201 });
+});
+
+test('D33, D27: file_write has the same limit, whether it writes anew, in a file’s place or at its end', async () => {
+	await start({ SKILLS_WORKSPACE_MB: '1', SKILLS_WORKSPACE_FILES: '10' });
+	const refused = (message: string) => ({ success: false, error: 'OutputTooLarge', message, hint: HINT });
+	const full = refused('A workspace holds at most 1 MB of files.');
+	expect(await write('a.txt', 600 * KB)).toMatchObject({ success: true });
+	expect(await write('b.txt', 600 * KB)).toMatchObject(full);
+	expect(await write('a.txt', 900 * KB)).toMatchObject({ success: true });
+	expect(await write('a.txt', 200 * KB, { append: true })).toMatchObject(full);
+	expect(await write('a.txt', 100 * KB, { append: true })).toMatchObject({ success: true });
+	expect(await write('a.txt', MB)).toMatchObject({ success: true });
+	expect(await write('a.txt', 1)).toMatchObject({ success: true });
+	for (const path of 'bcdefghij') expect(await write(path, 1)).toMatchObject({ success: true });
+	expect(await write('k', 1)).toMatchObject(refused('A workspace holds at most 10 files.'));
+});
