@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { declaredVariables } from './declared-variables.ts';
 import { buildEnvironment } from './environment.ts';
 import type { Skill } from './types.ts';
 
@@ -90,4 +91,62 @@ test('D14: with `inherit` the host’s variables come along, its secrets and wha
 		expect(environment).not.toHaveProperty(name);
 	}
 	expect(build({}, { host })).not.toHaveProperty('EDITOR');
+});
+test('D14: a PATH that the sandbox sets stands in place of the host’s', () => {
+	const host = { PATH: '/host/bin' };
+	for (const inherit of [false, true]) expect(build({}, { host, path: '/bin', inherit }).PATH).toBe('/bin');
+	expect(build({}, { host: {}, path: '' }).PATH).toBe('');
+});
+
+describe('A18: the variables that a skill declares', () => {
+	const declared = (skill: Partial<Skill>) =>
+		declaredVariables(skillWith(skill)).map(({ name, isOptional }) => (isOptional ? `${name}?` : name));
+
+	test.each<[string, Partial<Skill>]>([
+		['metadata.env', { metadata: { env: 'A_KEY' } }],
+		['metadata.env that is no text', { extra: { 'metadata.env': ['A_KEY'] } }],
+		['env', { extra: { env: 'A_KEY' } }],
+		['requires', { extra: { requires: { env: ['A_KEY'] } } }],
+		['metadata.requires', { extra: { 'metadata.requires': { env: ['A_KEY'] } } }],
+		['requires.env', { extra: { 'requires.env': ['A_KEY'] } }],
+		['metadata.requires.env', { extra: { 'metadata.requires.env': ['A_KEY'] } }],
+		['metadata.requires.env that is a text', { metadata: { 'requires.env': 'A_KEY' } }]
+	])('are read from %s', (_where, skill) => {
+		expect(declared(skill)).toEqual(['A_KEY']);
+	});
+
+	test.each<[string, unknown, string[]]>([
+		['text with commas, blanks and lines', ' A_KEY , B_KEY?\n  C_KEY,,D_KEY? ', ['A_KEY', 'B_KEY?', 'C_KEY', 'D_KEY?']],
+		['a list of texts', ['A_KEY', ' B_KEY ', 'C_KEY? '], ['A_KEY', 'B_KEY', 'C_KEY?']],
+		[
+			'a list of records',
+			[{ name: 'A_KEY' }, { name: 'B_KEY', optional: 'true' }, { name: 'C_KEY', required: 'false' }],
+			['A_KEY', 'B_KEY?', 'C_KEY?']
+		],
+		[
+			'records that say they are needed',
+			[
+				{ name: 'A_KEY', optional: 'false' },
+				{ name: 'B_KEY', required: 'true' }
+			],
+			['A_KEY', 'B_KEY']
+		],
+		['the keys of a record', { A_KEY: 'what it is', B_KEY: { optional: true } }, ['A_KEY', 'B_KEY?']],
+		['what is none of these', [5, null, '', { title: 'A_KEY' }], []],
+		['a number', 5, []]
+	])('may be %s', (_what, env, expected) => {
+		expect(declared({ extra: { env } })).toEqual(expected);
+	});
+
+	test('are none that no environment can have', () => {
+		expect(declared({ metadata: { env: 'A=B ../x 1A a-b A?B ? A??' } })).toEqual([]);
+	});
+
+	test('are required when they are named so in one place, whichever comes first', () => {
+		expect(declared({ metadata: { env: 'A_KEY? B_KEY C_KEY? C_KEY?' }, extra: { env: 'A_KEY B_KEY?' } })).toEqual([
+			'A_KEY',
+			'B_KEY',
+			'C_KEY?'
+		]);
+	});
 });

@@ -51,6 +51,10 @@ describe('the fence', () => {
 			expect(Object.keys(read(contents).data)).toEqual([]);
 		}
 	});
+	test('A3: a byte order mark is passed over at the beginning, and kept elsewhere', () => {
+		expect(read('\uFEFF---\nname: demo\n---\na\uFEFFb').body).toBe('a\uFEFFb');
+		expect(read('---\nname: demo\n---\na\uFEFFb').body).toBe('a\uFEFFb');
+	});
 	test('A3: whatever stands in the body, it is kept as it is', () => {
 		fc.assert(
 			fc.property(fc.string({ unit: 'grapheme' }), (body) => {
@@ -70,6 +74,15 @@ describe('the YAML', () => {
 			['name', 4],
 			['description', 5],
 			['license', 7]
+		]);
+		const nested = read(skill(`"name": demo\nmetadata: # of it\n  'env': |\n    deep: x\n  a'b: c\nx: y\nlist: [a]`));
+		expect([...nested.lines]).toEqual([
+			['name', 2],
+			['metadata', 3],
+			['metadata.env', 4],
+			["metadata.a'b", 6],
+			['x', 7],
+			['list', 8]
 		]);
 	});
 	test('A5: a repaired value has the line and the fix, wherever the front matter begins', () => {
@@ -159,6 +172,8 @@ describe('A24: input made to keep a reader busy', () => {
 	});
 	test('front matter of more than 64 KiB or 1,000 lines is refused', () => {
 		expect(() => read(skill('x'.repeat(65_537)))).toThrow('64 KiB');
+		expect(read(skill(`name: ${'x'.repeat(65_530)}`)).data.name).toHaveLength(65_530);
+		expect(() => read(skill(`name: ${'x'.repeat(65_531)}`))).toThrow('64 KiB');
 		expect(() => read(skill('# x\n'.repeat(1000)))).toThrow('1000 lines');
 		expect(read(skill(`${'# x\n'.repeat(999)}name: demo`)).data.name).toBe('demo');
 	});

@@ -109,6 +109,61 @@ describe('reading', () => {
 			['tools.json', 8]
 		]);
 	});
+	test('D15: a line is found in any way of writing JSON, and after text that goes on', () => {
+		const text = [
+			'[{"name" :"a_tool","description":"\\"]},{"},',
+			'  {"name": "b_tool", "description": "x", "parameters": {"p": {"type": "array", "items": {"type": "string"},',
+			'    "enum": [[1, -2.5e3, true], {"name": "x"}]}}},',
+			'  [], null, -1,',
+			...Array.from({ length: 8 }, (_, index) => `  ${JSON.stringify(entry(`t${index}`))},`),
+			'  {"description": "x",',
+			'',
+			'   "name": "Wrong"}',
+			']'
+		].join('\n');
+		expect(parseManifest(text).issues.map(({ field, line }) => [field, line])).toEqual([
+			['tools.json[2]', 4],
+			['tools.json[3]', 4],
+			['tools.json[4]', 4],
+			['tools.json[13.name]', 15]
+		]);
+		expect(parseManifest('[]\n\nmore').issues).toMatchObject([{ line: 3 }]);
+	});
+	test('D15: a script takes the call where there is a handler too; one that may be called again says so', () => {
+		const { tools } = parse(
+			entry('a', { script: 'a.js', handler: 'run', idempotent: true }),
+			entry('b', { handler: 'run', idempotent: false })
+		);
+		expect(tools[0]).toMatchObject({ script: 'a.js', isIdempotent: true });
+		expect(tools[0]).not.toHaveProperty('handler');
+		expect(tools[1]).toMatchObject({ handler: 'run' });
+		expect(tools[1]).not.toHaveProperty('isIdempotent');
+	});
+	test('D17: a tool of a built-in tool’s name is kept, and reported', () => {
+		const { tools, issues } = parse(entry('load_skill'), entry('own'));
+		expect(tools.map(({ name }) => name)).toEqual(['load_skill', 'own']);
+		expect(issues).toMatchObject([
+			{
+				field: 'tools.json[0.name]',
+				message: expect.stringContaining('“load_skill” is a built-in tool’s name') as string
+			}
+		]);
+	});
+	test('D15: what is wrong with the path of a script is reported, and asked only of tools that have one', () => {
+		const { tools, issues } = parseManifest(
+			JSON.stringify([entry('a', { script: '../x.js' }), entry('b', { script: 'b.js' }), entry('c')]),
+			() => false,
+			(script) => (script.startsWith('..') ? `“${script}” lies outside` : null)
+		);
+		expect(tools).toHaveLength(3);
+		expect(issues).toMatchObject([{ field: 'tools.json[0.script]', message: '“../x.js” lies outside' }]);
+	});
+	test('D16: a part of a schema that allows nothing goes on allowing nothing', () => {
+		const tool = toolWith({ rows: { type: 'object', properties: { no: false } } });
+		expect(tool.inputSchema).toMatchObject({ properties: { rows: { properties: { no: false } } } });
+		expect(checkArguments(tool, { rows: {} })).toBeNull();
+		expect(checkArguments(tool, { rows: { no: 1 } })).toContain('rows.no:');
+	});
 	test('D17: of two tools of one name the first is used and the second reported', () => {
 		const { tools, issues } = parse(
 			entry('same', { script: 'one.js' }),
@@ -124,6 +179,8 @@ describe('reading', () => {
 		]);
 	});
 	test('D15: more than 64 tools: the first 64 load, the rest is reported', () => {
+		const most = Array.from({ length: 64 }, (_, index) => entry(`tool_${index}`));
+		expect(parse(...most).issues).toEqual([]);
 		const { tools, issues } = parse(...Array.from({ length: 70 }, (_, index) => entry(`tool_${index}`)));
 		expect(tools).toHaveLength(64);
 		expect(issues).toMatchObject([{ field: 'tools.json[64]', message: expect.stringContaining('64') as string }]);

@@ -61,3 +61,20 @@ test('D3: an unknown style, and what cannot be an argument, are refused by name'
 	expect(() => readScriptArguments({ 'a b': 1 }, 'named')).toThrow('cannot be the name of an option');
 	expect(() => readScriptArguments({ '-x': 1 }, 'named')).toThrow('cannot be the name of an option');
 });
+
+test('D3: what is refused is InvalidArgs, so that the model knows whose fault it is', () => {
+	const invalid = expect.objectContaining({ type: 'InvalidArgs' }) as Error;
+	expect(() => readScriptArguments({ a: 1 }, 'shell')).toThrow(invalid);
+	expect(() => readScriptArguments('a b')).toThrow(invalid);
+	expect(() => readScriptArguments([null])).toThrow(invalid);
+	expect(() => readScriptArguments({ a: () => 1 })).toThrow(invalid);
+	expect(() => readScriptArguments({ a: 'x\0' })).toThrow(invalid);
+	expect(() => readScriptArguments({ 'a b': 1 }, 'named')).toThrow(invalid);
+});
+
+test('D3: a key without a value is left out, and no style is the default one', () => {
+	expect(readScriptArguments({ a: undefined, b: null, c: 1 }, null)).toEqual({
+		argv: ['1'],
+		env: { SKILL_ARG_C: '1' }
+	});
+});
