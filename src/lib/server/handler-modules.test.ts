@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadHandlers } from './handler-modules.ts';
 
@@ -20,7 +23,7 @@ test('D37: every exported function is a handler by its name', async () => {
 	const two = await put('two.mjs', "export default { 'reverse-text': async () => 'x' };");
 	const handlers = await loadHandlers([one, two]);
 	expect(Object.keys(handlers)).toEqual(['echo', 'reverse-text']);
-	expect(handlers.echo?.({ a: 1 }, { cwd: '/', signal: new AbortController().signal })).toEqual({ a: 1 });
+	expect(await handlers.echo?.({ a: 1 }, { cwd: '/', signal: new AbortController().signal })).toEqual({ a: 1 });
 });
 
 test.each([
@@ -39,4 +42,17 @@ test('D37: two handlers of one name are an error, not the one that came last', a
 		await put('b.mjs', 'export const run = () => 2;')
 	];
 	await expect(loadHandlers(paths)).rejects.toThrow('“run”');
+});
+
+test('D37: an error that is no handler’s ends the process, as it does where nobody listens', async () => {
+	const handlers = await put('one.mjs', 'export const echo = (input) => input;');
+	const loader = pathToFileURL(join(import.meta.dirname, 'handler-modules.ts')).href;
+	for (const stray of ["setTimeout(() => { throw new Error('stray'); })", "void Promise.reject(new Error('stray'))"]) {
+		const program = `import { loadHandlers } from '${loader}'; await loadHandlers(['${handlers}']); ${stray}; setTimeout(() => console.log('went on'), 1000);`;
+		const ended = promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
+		await expect(ended).rejects.toMatchObject({
+			stdout: '',
+			stderr: expect.stringContaining('Error: stray') as string
+		});
+	}
 });
