@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { processesWith } from '../../../../tests/support/processes.ts';
 import { createLauncher } from './launch.ts';
 import type { Launcher, LaunchLimits, LaunchSpec } from './launcher.ts';
@@ -188,4 +188,47 @@ describe.each<[string, () => Launcher]>([
 		expect(await running).toMatchObject({ ended: 'killed' });
 		await eventually(() => expect(processesWith(nap)).toEqual([]));
 	});
+	test('D33: what begins after closing never runs, and says so, whether it was launched before or afterwards', async () => {
+		const own = create();
+		const launch = (when: string) =>
+			(['closed', 'given', 'open'] as const).map((stdin) =>
+				own.launch(shell(`read go; echo ran > ${when}-${stdin}`), stdin)
+			);
+		const before = launch('before');
+		await own.close();
+		for (const program of [...before, ...launch('after')]) {
+			expect(program.isAlive).toBe(false);
+			expect(await program.begin(limits, 'go\n')).toMatchObject({ ended: 'killed', exitCode: null, stdout: '' });
+		}
+		expect(await readdir(cwd)).toEqual([]);
+	});
 });
+
+test.each(['aborted', 'timeout'] as const)(
+	'D10: what is deaf to SIGTERM is ended after 2 s, neither sooner nor later: %s',
+	async (reason) => {
+		vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+		const kill = vi.spyOn(process, 'kill');
+		const signals = () => kill.mock.calls.map(([, signal]) => signal);
+		const launcher = createLauncher();
+		try {
+			const up = Promise.withResolvers<void>();
+			const script = `trap '' TERM; echo up; while :; do sleep 0.02; done`;
+			const program = launcher.launch(shell(script), 'closed');
+			const result = program.begin({ ...limits, timeoutMs: 5000 }, undefined, () => up.resolve());
+			await up.promise;
+			if (reason === 'aborted') program.end('aborted');
+			else vi.advanceTimersByTime(5000);
+			expect(signals()).toEqual(['SIGTERM']);
+			vi.advanceTimersByTime(1999);
+			expect(signals()).toEqual(['SIGTERM']);
+			vi.advanceTimersByTime(1);
+			expect(signals()).toEqual(['SIGTERM', 'SIGKILL']);
+			expect(await result).toMatchObject({ ended: reason, signal: 'SIGKILL', stdout: 'up\n' });
+		} finally {
+			vi.useRealTimers();
+			kill.mockRestore();
+			await launcher.close();
+		}
+	}
+);

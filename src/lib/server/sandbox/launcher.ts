@@ -61,6 +61,6 @@ export interface Launcher {
 	 * the result of `begin`.
 	 */
 	launch(spec: LaunchSpec, stdin: LaunchStdin): Launched;
-	/** Ends every program that runs, and resolves when they are gone. */
+	/** Ends every program that runs, and resolves when they are gone. What begins afterwards is `killed` and never runs. */
 	close(): Promise<void>;
 }

@@ -1,4 +1,6 @@
+import { randomInt } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
+import { processesWith } from '../../../../tests/support/processes.ts';
 import { createLauncher } from './launch.ts';
 import { createSandboxBase, type Execution, type SandboxBaseOptions } from './running.ts';
 import { DEFAULT_LIMITS, type Sandbox, type SandboxCommand } from './sandbox.ts';
@@ -62,6 +64,22 @@ test('D33: killAll ends all of them and waits until they are gone; new ones star
 		'killed'
 	]);
 	expect(await sandbox.run(shell('exit 3'))).toMatchObject({ exitCode: 3 });
+});
+
+test('D33: closing ends what runs and what waits of this sandbox, before it tidies up', async () => {
+	const launcher = createLauncher();
+	const nap = `987.${randomInt(1e12)}`;
+	const seen: unknown[] = [];
+	sandbox = create({ launcher, onClose: async () => seen.push(sandbox.runningCount, prepared?.isAlive) });
+	const prepared = sandbox.prepare?.(shell(`sleep ${nap}; echo`));
+	const { up, result } = hang('a');
+	await up;
+	await eventually(() => expect(processesWith(nap)).not.toEqual([]));
+	await sandbox.close();
+	expect(seen).toEqual([0, false]);
+	expect(await result).toMatchObject({ ended: 'killed' });
+	await eventually(() => expect(processesWith(nap)).toEqual([]));
+	await launcher.close();
 });
 
 test('D33: what is killed or stopped before it is even started never runs', async () => {

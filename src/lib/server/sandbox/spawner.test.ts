@@ -74,6 +74,17 @@ test('SANDBOX: SIGINT and SIGTERM, which Ctrl+C sends to all, leave the runner a
 	expect(await waiting.begin(limits, 'now\n')).toMatchObject({ stdout: 'done now\n', ended: 'exit' });
 });
 
+test('D33: closing ends the runner, and none is started afterwards', async () => {
+	const before = launcher.launch(shell('echo ran'), 'closed');
+	launcher.launch(shell('read go'), 'open');
+	expect(processesWith(entry)).toHaveLength(1);
+	await launcher.close();
+	const after = launcher.launch(shell('echo ran'), 'open');
+	expect(processesWith(entry)).toEqual([]);
+	await Promise.all([before, after].map((program) => program.begin(limits, undefined)));
+	expect(processesWith(entry)).toEqual([]);
+});
+
 /** A server of its own that starts the script and does what the given code says. */
 function startServer(script: string, then: string) {
 	const code = `

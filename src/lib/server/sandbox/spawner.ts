@@ -49,7 +49,7 @@ export function createSpawner({ entry, log = () => undefined }: SpawnerOptions):
 	return {
 		launch(spec, stdin): Launched {
 			const n = (count += 1);
-			const remote: Remote = { spec, pid: null, isOver: isClosed, isDiscarded: false };
+			const remote: Remote = { spec, pid: null, isOver: false, isDiscarded: false };
 			let own: Runner | null = null;
 			let reason: 'aborted' | 'killed' | null = null;
 			// What only begins later is started only then: a runner that ended meanwhile is no loss.
@@ -62,11 +62,11 @@ export function createSpawner({ entry, log = () => undefined }: SpawnerOptions):
 			if (stdin === 'open' && !isClosed) start();
 			return {
 				get isAlive() {
-					return !remote.isOver && reason === null && (own === null || own.isAlive);
+					return !isClosed && !remote.isOver && reason === null && (own === null || own.isAlive);
 				},
 				begin(limits, input, onOutput) {
-					if (isClosed) return Promise.resolve(failed('The sandbox is closed.'));
-					if (reason) return Promise.resolve({ ...failed(''), ended: reason, spawnError: undefined });
+					const why = reason ?? (isClosed ? 'killed' : null);
+					if (why) return Promise.resolve({ ...failed(''), ended: why, spawnError: undefined });
 					if (own && !own.isAlive) return Promise.resolve(failed(RUNNER_ENDED));
 					return new Promise((resolve) => {
 						remote.resolve = resolve;
