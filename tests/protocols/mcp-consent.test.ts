@@ -16,6 +16,12 @@ beforeAll(async () => {
 	await wary.put('stranger/SKILL.md', '---\nname: stranger\ndescription: Says things.\n---\nscripts/say.sh');
 	await wary.put('stranger/scripts/say.sh', 'echo "said: $*"\n');
 	await wary.app.skills.registry.reload();
+	await rig.put(
+		'needy/SKILL.md',
+		'---\nname: needy\ndescription: Needs.\nmetadata:\n  env: A_TOKEN\n---\nscripts/say.sh'
+	);
+	await rig.put('needy/scripts/say.sh', 'echo said\n');
+	await rig.app.skills.registry.reload();
 });
 afterAll(() => Promise.all([rig.close(), wary.close()]));
 
@@ -161,6 +167,29 @@ describe.each([
 		expect(textOf(refused)).toContain('SKILLS_APPROVAL=auto');
 	});
 });
+
+test.each([
+	['MissingSecret', () => rig, 'needy', 'scripts/say.sh', 'A_TOKEN'],
+	['ApprovalRequired', () => rig, 'count-words', 'scripts/count.mjs', 'SKILLS_APPROVAL=auto'],
+	['NotTrusted', () => wary, 'stranger', 'scripts/say.sh', '/skills/stranger'],
+	['SkillNotFound', () => rig, 'nobody', 'scripts/say.sh', 'nobody']
+])(
+	'D13: why nothing ran has its type, %s, by skills_execute as by the skill’s own tool',
+	async (error, server, skill, script, words) => {
+		const client = await server().connect();
+		const before = await executions(server());
+		for (const call of [
+			{ name: 'skills_execute', arguments: { skillName: skill, script } },
+			{ name: 'use_skill', arguments: { skill, script } }
+		]) {
+			const refused = await client.callTool(call);
+			expect(refused.isError, call.name).toBe(true);
+			expect(JSON.parse(textOf(refused)), call.name).toMatchObject({ ok: false, error });
+			expect(textOf(refused)).toContain(words);
+		}
+		expect(await executions(server())).toBe(before);
+	}
+);
 
 test('C16: a call that is cancelled while its question is open does not run (2025, where the server asks while it waits)', async () => {
 	const isAsked = gate();

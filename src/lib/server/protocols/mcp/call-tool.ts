@@ -10,7 +10,6 @@ import { isRecord, numberArgument } from '../../skills/operations.ts';
 import { renderLoadedSkill } from '../../skills/prompt.ts';
 import type { SkillSnapshot } from '../../skills/registry.ts';
 import type { PlannedRun, ToolOutcome } from '../../skills/session.ts';
-import { typeOf } from '../../runs/unattended.ts';
 import { LOAD_SKILL } from '../../skills/tools.ts';
 import { SkillError } from '../../skills/types.ts';
 import { askFor, ConsentNeeded } from './consent.ts';
@@ -47,12 +46,17 @@ export async function callTool(
 			return failure({ error: error.type, message: error.message, hint: error.hint });
 		}
 		if (error instanceof AppError) {
-			return failure({ error: error.code, message: error.message, hint: error.hint });
+			return failure({ error: typeIn(error), message: error.message, hint: error.hint });
 		}
 		if (call.signal.aborted) return failure({ error: 'Cancelled', message: 'The call was cancelled.' });
 		context.log.error({ tool: name.slice(0, 100), error: String(error) }, 'an MCP tool failed');
 		return failure({ error: 'internal', message: 'Something went wrong in the server.' });
 	}
+}
+
+/** Of what did not run, why, as every other way in says it; else what kind of request failed. */
+function typeIn({ code, details }: AppError): string {
+	return isRecord(details) && typeof details.error === 'string' ? details.error : code;
 }
 
 /** A run that ended badly is an error of the tool, with its record. */
@@ -76,7 +80,7 @@ async function callSkillTool(
 	if (name === LOAD_SKILL.name && !hasScope(caller, 'execute')) return instructionsOnly(library, args);
 	const { question, digest } = run ? await context.approvals.request(run, null) : { question: null, digest: null };
 	const refusal = refusalOf(question, context, { peer, consent });
-	if (question && refusal) return failure({ error: typeOf(question), ...refusal });
+	if (refusal) return failure(refusal);
 	const apiKeyId = caller.apiKeyId ?? undefined;
 	const cwd = context.adHoc.workspaceOf(apiKeyId, sessionId);
 	const callerOfRun = { sessionId, ...(apiKeyId === undefined ? {} : { apiKeyId }) };

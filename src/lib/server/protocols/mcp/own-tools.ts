@@ -91,7 +91,9 @@ async function executeSkill(
 			onEvent,
 			allow(question) {
 				const refusal = refusalOf(question, context, { peer, consent });
-				if (refusal) throw new AppError('forbidden', refusal.message, { hint: refusal.hint });
+				if (!refusal) return;
+				const { error, message, hint } = refusal;
+				throw new AppError('forbidden', message, { hint, details: { error } });
 			}
 		});
 		return { execution: toRecord(execution), result };

@@ -1,11 +1,13 @@
 /** What must be asked about is asked through the client, or refused with where to allow it (FEATURES C16, F3). */
 import { toSkillId } from '../../../shared/skill-names.ts';
 import type { ApprovalRequest } from '../../../shared/events.ts';
-import { hintFor, mayAnswer, runsUnasked } from '../../runs/unattended.ts';
+import { hintFor, mayAnswer, runsUnasked, typeOf } from '../../runs/unattended.ts';
 import { requireConsent, type Consent } from './consent.ts';
 import { clientOf, type McpContext, type McpPeer } from './parts.ts';
 
 export interface Refusal {
+	/** Its type (D13). */
+	error: string;
 	message: string;
 	hint: string;
 }
@@ -33,5 +35,7 @@ export function refusalOf(
 		requireConsent(consent, questions, { reason: reason + where, args, subject });
 		return null;
 	}
-	return runsUnasked(caller, question) ? null : { message: reason, hint: hintFor(question, caller) };
+	return runsUnasked(caller, question)
+		? null
+		: { error: typeOf(question), message: reason, hint: hintFor(question, caller) };
 }
