@@ -132,6 +132,44 @@ test('D38: a tool that is marked as idempotent is tried again when it fails, as 
 	}
 });
 
+test('D38: a time limit that is set while the server runs ends scripts, tools and handlers from then on', async () => {
+	const slow = 'sleep 0.5; echo done\n';
+	const skills = {
+		'demo/SKILL.md': front('demo'),
+		'demo/tools.json': JSON.stringify([
+			{ name: 'tool', description: 'Waits.', script: 'slow.sh' },
+			{ name: 'native', description: 'Waits.', handler: 'wait' }
+		]),
+		'demo/slow.sh': slow
+	};
+	rig = await openResponses({ skills, script: [] });
+	const { app } = rig;
+	app.skills.registerHandler('wait', async () => {
+		await new Promise((end) => setTimeout(end, 500));
+		return 'done';
+	});
+	const server = await serveRoutes(app, { '/api/skills/executions': executions });
+	const run = async (what: object) => {
+		const body = JSON.stringify({ skillName: 'demo', sessionId: 's', ...what });
+		const headers = { 'content-type': 'application/json' };
+		return (await fetch(`${server.url}/api/skills/executions`, { method: 'POST', headers, body })).json();
+	};
+	try {
+		for (const what of [{ script: 'slow.sh' }, { tool: 'tool', input: {} }, { tool: 'native', input: {} }]) {
+			app.skills.setTimeout(100);
+			const message = expect.stringMatching(/0\.1 s|100 ms/) as unknown;
+			expect(await run(what)).toMatchObject({
+				execution: { status: 'timeout', limits: { timeoutMs: 100 } },
+				result: { success: false, error: 'ExecutionTimeout', message }
+			});
+			app.skills.setTimeout(60_000);
+			expect(await run(what)).toMatchObject({ execution: { status: 'success' }, result: { success: true } });
+		}
+	} finally {
+		await server.close();
+	}
+});
+
 test('D13: a skill that lacks a variable is refused as MissingSecret where nobody can be asked', async () => {
 	const skills = {
 		'demo/SKILL.md': front('demo').replace('name:', 'metadata:\n  env: A_TOKEN\nname:'),

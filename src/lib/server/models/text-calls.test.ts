@@ -13,6 +13,10 @@ import {
 	type ModelServer,
 	type Reply
 } from '../../../../tests/support/model-server.ts';
+import { serveRoutes } from '../../../../tests/support/route-server.ts';
+import * as one from '../../../routes/api/conversations/[id]/+server.ts';
+import * as download from '../../../routes/api/conversations/[id]/export/+server.ts';
+import * as upload from '../../../routes/api/conversations/import/+server.ts';
 import type { RunEvent } from '../../shared/events.ts';
 import { emptyAnswer, foldEvent } from '../../shared/message.ts';
 import type { ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
@@ -265,6 +269,36 @@ describe('C17: in the app a model without tools', () => {
 		expect(played.requests.every(({ body }) => body.tools === undefined)).toBe(true);
 		expect(JSON.stringify(played.requests[2]?.body.input)).toContain('good morning, Ann');
 		played.assertDone();
+	});
+
+	test('has its headlines in the file that is exported, and in the conversation that is made of it', async () => {
+		const { start, answer, app } = await open([
+			text(say('load_skill', 'Loading the greeter', { skill: 'greet' })),
+			text('Good morning.')
+		]);
+		await start('r');
+		await answer('r');
+		const routes = await serveRoutes(app, {
+			'/api/conversations/import': upload,
+			'/api/conversations/[id]/export': download,
+			'/api/conversations/[id]': one
+		});
+		try {
+			const get = async (path: string) => (await fetch(`${routes.url}/api/conversations/${path}`)).text();
+			const steps = (conversation: string) =>
+				(JSON.parse(conversation) as { messages: { parts: unknown[] }[] }).messages.flatMap(({ parts }) => parts);
+			const step = expect.objectContaining({ type: 'tool', headline: 'Loading the greeter' }) as unknown;
+			const file = await get('c/export');
+			expect(steps(file)).toContainEqual(step);
+			const imported = await fetch(`${routes.url}/api/conversations/import`, { method: 'POST', body: file });
+			expect(imported.status).toBe(201);
+			const { id } = (await imported.json()) as { id: string };
+			expect(id).not.toBe('c');
+			expect(steps(await get(id))).toContainEqual(step);
+			expect(steps(await get(`${id}/export`))).toContainEqual(step);
+		} finally {
+			await routes.close();
+		}
 	});
 
 	test('that is stopped in the middle of a call runs nothing, and the next message is answered', async () => {
