@@ -15,11 +15,14 @@ import { serveRoutes, type RouteServer } from '../support/route-server.ts';
 let root: string;
 let app: App;
 let server: RouteServer;
+const { CHROMIUM_PATH } = process.env;
 beforeEach(async () => {
 	root = await realpath(await mkdtemp(join(tmpdir(), 'executions-api-')));
 	await put('SKILL.md', '---\nname: demo\ndescription: A demo.\n---\nBody.');
 });
 afterEach(async () => {
+	if (CHROMIUM_PATH === undefined) delete process.env.CHROMIUM_PATH;
+	else process.env.CHROMIUM_PATH = CHROMIUM_PATH;
 	await server.close();
 	await app.close();
 	await rm(root, { recursive: true, force: true });
@@ -35,18 +38,20 @@ async function start(env: Record<string, string> = {}): Promise<void> {
 	app = await createApp(loadConfig({ ...paths, SKILLS_SANDBOX: 'process', ...env }));
 	server = await serveRoutes(app, { '/api/skills/executions': executions, '/api/health': health });
 }
-async function run(script: string, more: Record<string, unknown> = {}, signal?: AbortSignal) {
+const run = (script: string, more: Record<string, unknown> = {}, signal?: AbortSignal) =>
+	call({ skillName: 'demo', script, ...more }, signal);
+async function call(asked: Record<string, unknown>, signal?: AbortSignal) {
 	const response = await fetch(`${server.url}/api/skills/executions`, {
 		method: 'POST',
 		...(signal ? { signal } : {}),
 		headers: { 'content-type': 'application/json' },
-		body: JSON.stringify({ skillName: 'demo', script, ...more })
+		body: JSON.stringify(asked)
 	});
 	const body = (await response.json()) as Record<string, unknown>;
 	return { status: response.status, ...body } as {
 		status: number;
 		execution?: { digest: string };
-		result?: { success: boolean; stdout: string };
+		result?: { success: boolean; stdout: string; error?: string; message?: string; value?: unknown };
 	};
 }
 
@@ -73,21 +78,29 @@ test('D8: a skill that only the server may read runs, whichever backend there is
 	expect((await run('say.sh')).result).toMatchObject({ success: true, stdout: 'read' });
 });
 
-test('D43: more scripts than may run at once wait for their turn, one caller not behind all of another, and a wait is no part of their time', async () => {
-	// Each holds its place until its file is there; what ran is seen by the files that they make.
+/** Each holds its place until its file is there; what ran is seen by the files that they make. */
+async function putHolding() {
 	await put('hold.sh', 'touch "$1/began-$2"; until [ -e "$1/go-$2" ]; do sleep 0.05; done; echo "$2"');
-	await start({ SKILLS_MAX_SCRIPTS: '2', SKILLS_TIMEOUT_MS: '60000' });
 	const marks = join(root, 'marks');
 	await mkdir(marks);
-	const began = async () =>
-		(await readdir(marks)).filter((name) => name.startsWith('began-')).map((name) => name.slice(6));
-	const hold = (name: string, sessionId: string, signal?: AbortSignal) =>
-		run('hold.sh', { args: [marks, name], sessionId }, signal);
-	const queue = async () => {
-		const response = await fetch(`${server.url}/api/health`);
-		return ((await response.json()) as Health).sandbox;
+	return {
+		began: async () => {
+			const names = await readdir(marks);
+			return names.filter((name) => name.startsWith('began-')).map((name) => name.slice(6));
+		},
+		hold: (name: string, sessionId: string, signal?: AbortSignal) =>
+			run('hold.sh', { args: [marks, name], sessionId }, signal),
+		go: (name: string) => writeFile(join(marks, `go-${name}`), '')
 	};
-	const go = (name: string) => writeFile(join(marks, `go-${name}`), '');
+}
+async function queue(): Promise<Health['sandbox']> {
+	const response = await fetch(`${server.url}/api/health`);
+	return ((await response.json()) as Health).sandbox;
+}
+
+test('D43: more scripts than may run at once wait for their turn, one caller not behind all of another, and a wait is no part of their time', async () => {
+	const { began, hold, go } = await putHolding();
+	await start({ SKILLS_MAX_SCRIPTS: '2', SKILLS_TIMEOUT_MS: '60000' });
 	const calls = [hold('a1', 'a'), hold('a2', 'a')];
 	await eventually(async () => expect((await began()).sort()).toEqual(['a1', 'a2']));
 	const leaving = new AbortController();
@@ -114,4 +127,47 @@ test('D43: more scripts than may run at once wait for their turn, one caller not
 	);
 	expect(await queue()).toMatchObject({ running: 0, waiting: 0, longestWaitMs: 0 });
 	expect(await began()).not.toContain('a3');
+});
+
+test('D43, D31: a call of the browser waits for a place like a script', async () => {
+	const { began, hold, go } = await putHolding();
+	// That there is no Chromium is seen when it is its turn.
+	process.env.CHROMIUM_PATH = join(root, 'no-chromium');
+	await start({ SKILLS_MAX_SCRIPTS: '1', SKILLS_TIMEOUT_MS: '60000', SKILLS_BROWSER_ENABLED: 'true' });
+	const script = hold('a1', 'a');
+	await eventually(async () => expect(await began()).toEqual(['a1']));
+	const page = call({ skillName: 'browser', input: { action: 'open', url: 'https://a.example' }, sessionId: 'b' });
+	await eventually(async () => expect((await queue()).waiting).toBe(1));
+	await go('a1');
+	expect((await script).result).toMatchObject({ success: true });
+	expect((await page).result).toMatchObject({ success: false, error: 'MissingDependency' });
+});
+
+test('D43, D37: a native handler that calls a script does not wait for its own place, and one caller has a share of them', async () => {
+	const tool = { name: 'outer', description: 'Calls a script.', handler: 'outer', parameters: {} };
+	await put('tools.json', JSON.stringify([tool, { ...tool, name: 'wait', handler: 'wait' }]));
+	await put('say.sh', 'echo inner');
+	await writeFile(
+		join(root, 'handlers.mjs'),
+		`const state = (globalThis.nativeTest = { running: 0, end: null, script: null });
+		export const outer = () => state.script();
+		export const wait = () => { state.running += 1; return new Promise((resolve) => (state.end ??= []).push(resolve)); };`
+	);
+	await start({ SKILLS_MAX_SCRIPTS: '1', SKILLS_TIMEOUT_MS: '60000', SKILLS_HANDLERS: join(root, 'handlers.mjs') });
+	const { nativeTest } = globalThis as unknown as {
+		nativeTest: { running: number; end: (() => void)[]; script(): Promise<string | undefined> };
+	};
+	nativeTest.script = async () => (await run('say.sh', { sessionId: 'a' })).result?.stdout;
+	const outer = { skillName: 'demo', tool: 'outer', input: {}, sessionId: 'a' };
+	const nested = await Promise.all([call(outer), call(outer), call(outer)]);
+	expect(nested.map(({ result }) => result)).toMatchObject(nested.map(() => ({ success: true, value: 'inner\n' })));
+
+	const waiting = { ...outer, tool: 'wait' };
+	const all = Array.from({ length: 256 }, () => call(waiting));
+	await eventually(() => expect(nativeTest.running).toBe(256));
+	expect((await call(waiting)).result).toMatchObject({ message: expect.stringContaining('More than 256 calls') });
+	// They keep nobody else from a place.
+	expect((await run('say.sh', { sessionId: 'b' })).result).toMatchObject({ stdout: 'inner\n' });
+	for (const end of nativeTest.end) end();
+	for (const { result } of await Promise.all(all)) expect(result).toMatchObject({ success: true });
 });

@@ -22,6 +22,7 @@ export function createBrowserPages(start: () => Promise<BrowserPage>, idleMs = I
 	/** The longest unused first. */
 	const entries = new Map<string, Entry>();
 	const opening = new Map<string, Promise<BrowserPage>>();
+	let lastStart: Promise<unknown> = Promise.resolve();
 
 	async function close(key: string): Promise<void> {
 		const entry = entries.get(key);
@@ -47,10 +48,15 @@ export function createBrowserPages(start: () => Promise<BrowserPage>, idleMs = I
 		return null;
 	}
 
-	async function startFor(key: string): Promise<BrowserPage> {
-		const [oldest] = entries.keys();
-		if (entries.size >= MAX_PAGES && oldest !== undefined) await close(oldest);
-		return keep(key, await start());
+	/** One after the other: of several at once each would find room for itself. */
+	function startFor(key: string): Promise<BrowserPage> {
+		const started = lastStart.then(async () => {
+			const [oldest] = entries.keys();
+			if (entries.size >= MAX_PAGES && oldest !== undefined) await close(oldest);
+			return keep(key, await start());
+		});
+		lastStart = started.catch(() => undefined);
+		return started;
 	}
 
 	return {

@@ -201,6 +201,15 @@ describe('D31: a page in a real Chromium', { timeout: 60_000 }, () => {
 		});
 	});
 
+	test('more conversations than four at once leave four browsers', async () => {
+		const builtin = browser();
+		const places = Array.from({ length: 7 }, (_, index) => join(home, `many-${index}`));
+		const url = `http://shop.test:${port}/`;
+		await Promise.all(places.map((place) => calling(builtin, place)({ action: 'open', url })));
+		const left = await Promise.all(places.map((place) => calling(builtin, place)({ action: 'text' })));
+		expect(left.filter(({ ok }) => ok)).toHaveLength(4);
+	});
+
 	test('a call that is stopped ends the page', async () => {
 		const builtin = browser();
 		const workspace = join(home, 'stopped');

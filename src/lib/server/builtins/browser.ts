@@ -8,6 +8,7 @@ import { defineBuiltin, type Builtin, type BuiltinContext, type BuiltinOutcome }
 import type { Chromium } from './chromium.ts';
 import { writeInRoom, writeWhole } from './workspace-files.ts';
 import { checkWorkspacePath } from './workspace-path.ts';
+import { callerKey, createTurns, type Turns } from '../skills/turns.ts';
 import { SkillError } from '../skills/types.ts';
 import type { WorkspaceRooms } from '../workspace-rooms.ts';
 
@@ -17,6 +18,8 @@ export interface BrowserOptions {
 	findChromium(own: string | null): Chromium | null | Promise<Chromium | null>;
 	/** The guarded way out to public addresses; closed with the page. */
 	openNetwork(id: string): Promise<NetworkSession>;
+	/** When a call may use the browser, beside the scripts of skills; at once without it. */
+	turns?: Turns | undefined;
 	/** What a workspace may hold. */
 	rooms: WorkspaceRooms;
 	/** Of a page's text. */
@@ -41,7 +44,14 @@ const NEEDED: Record<string, readonly (keyof Arguments)[]> = {
 	close: []
 };
 
-export function createBrowser({ isEnabled, findChromium, openNetwork, rooms, maxChars }: BrowserOptions): Builtin {
+export function createBrowser({
+	isEnabled,
+	findChromium,
+	openNetwork,
+	turns = createTurns(),
+	rooms,
+	maxChars
+}: BrowserOptions): Builtin {
 	let count = 0;
 	const pages = createBrowserPages(async () => {
 		const playwright = await loadPlaywright();
@@ -80,21 +90,31 @@ export function createBrowser({ isEnabled, findChromium, openNetwork, rooms, max
 				return { ok: true, value: { closed: true }, sandbox: 'direct' };
 			}
 			if (asked.url !== undefined) checkAddress(asked.url);
-			const open = asked.action === 'open' ? await pages.open(context.workspace) : pages.get(context.workspace);
-			if (!open) throw new SkillError('InvalidArgs', 'No page is open.', 'Begin with the action “open”.');
-			const before = open.refused().length;
+			const turn = { caller: callerKey(context.caller), lane: null, signal: context.signal };
 			const onAbort = () => void pages.close(context.workspace);
 			context.signal.addEventListener('abort', onAbort, { once: true });
 			try {
-				const outcome = await act(open, asked, context, { rooms, maxChars });
-				return { ...outcome, refused: open.refused().slice(before) };
-			} catch (error) {
-				throw error instanceof SkillError ? error : new SkillError('ExecutionFailed', sentenceOf(error));
+				return await turns.run(turn, () => use(asked, context));
 			} finally {
 				context.signal.removeEventListener('abort', onAbort);
 			}
 		}
 	});
+
+	async function use(asked: Arguments, context: BuiltinContext): Promise<BuiltinOutcome> {
+		const open = asked.action === 'open' ? await pages.open(context.workspace) : pages.get(context.workspace);
+		if (!open) throw new SkillError('InvalidArgs', 'No page is open.', 'Begin with the action “open”.');
+		// What is stopped while a page opens has none to close yet.
+		if (context.signal.aborted) await pages.close(context.workspace);
+		context.signal.throwIfAborted();
+		const before = open.refused().length;
+		try {
+			const outcome = await act(open, asked, context, { rooms, maxChars });
+			return { ...outcome, refused: open.refused().slice(before) };
+		} catch (error) {
+			throw error instanceof SkillError ? error : new SkillError('ExecutionFailed', sentenceOf(error));
+		}
+	}
 }
 
 async function act(

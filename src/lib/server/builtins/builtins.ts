@@ -83,6 +83,13 @@ export function createBuiltins(options: BuiltinsOptions): readonly Builtin[] {
 		createWebSearch({ provider, ...(options.now ? { now: options.now } : {}) }),
 		createEvalCode(programs),
 		createExecuteCommand(programs),
-		createBrowser({ isEnabled: settings.hasBrowser, findChromium, openNetwork, rooms, maxChars: maxOutputChars })
+		createBrowser({
+			isEnabled: settings.hasBrowser,
+			findChromium,
+			openNetwork,
+			turns: options.turns,
+			rooms,
+			maxChars: maxOutputChars
+		})
 	];
 }

@@ -237,7 +237,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
 		async runTool(skill, tool, args, context) {
 			if (tool.handler && !tool.script) {
 				checkEnabled();
-				return runNative({ skill, tool, args }, context, { handlers, host, digestOf, timeoutMs });
+				return runNative({ skill, tool, args }, context, { handlers, host, digestOf, turns, timeoutMs });
 			}
 			return withCopy(skill, context, async (copy) => {
 				const call = await prepare(skill, copy, tool.script ?? '', context);

@@ -2,6 +2,7 @@
 import type { ExecutionContext } from './execution-context.ts';
 import { carryOut, storedSecrets } from './execution-record.ts';
 import type { ExecutionHost } from './execution-host.ts';
+import { callerKey, type Turns } from './turns.ts';
 import { SkillError, type Skill, type SkillExecutionResult, type SkillTool } from './types.ts';
 
 export interface NativeContext {
@@ -38,6 +39,8 @@ export interface NativeParts {
 	handlers: NativeHandlers;
 	host: ExecutionHost;
 	digestOf(skill: Skill): Promise<string>;
+	/** How many of one caller run at once is bounded there. */
+	turns: Turns;
 	/** Milliseconds. */
 	timeoutMs: number;
 }
@@ -46,7 +49,7 @@ export interface NativeParts {
 export async function runNative(
 	{ skill, tool, args }: { skill: Skill; tool: SkillTool; args: Record<string, unknown> },
 	context: ExecutionContext,
-	{ handlers, host, digestOf, timeoutMs }: NativeParts
+	{ handlers, host, digestOf, turns, timeoutMs }: NativeParts
 ): Promise<SkillExecutionResult> {
 	const name = tool.handler ?? '';
 	const handler = handlers.get(name);
@@ -70,13 +73,16 @@ export async function runNative(
 		limits,
 		secrets: Object.values(await storedSecrets(host, skill))
 	};
-	return carryOut(call, context, { host }, async (_id, isRunning) => {
-		isRunning();
-		const started = performance.now();
-		const value = await answerOf(handler, args, context, limits.timeoutMs);
-		const durationMs = Math.round(performance.now() - started);
-		return { success: true, stdout: '', stderr: '', exitCode: 0, durationMs, truncated: false, files: [], value };
-	});
+	const turn = { caller: callerKey(context.caller), lane: null, isWithoutPlace: true };
+	return carryOut(call, context, { host }, (_id, isRunning) =>
+		turns.run(turn, async () => {
+			isRunning();
+			const started = performance.now();
+			const value = await answerOf(handler, args, context, limits.timeoutMs);
+			const durationMs = Math.round(performance.now() - started);
+			return { success: true, stdout: '', stderr: '', exitCode: 0, durationMs, truncated: false, files: [], value };
+		})
+	);
 }
 
 /** @throws SkillError for a handler that fails, takes too long, is stopped, or answers what is no JSON */

@@ -17,6 +17,11 @@ export interface Turn {
 	/** What has the same one runs one after the other; null for what may run beside anything. */
 	lane: string | null;
 	signal?: AbortSignal | undefined;
+	/**
+	 * True for what runs in this process and may call something itself: it counts among the caller's, and neither waits nor
+	 * takes the place of what it calls.
+	 */
+	isWithoutPlace?: boolean;
 }
 
 export interface TurnsState {
@@ -115,11 +120,11 @@ export function createTurns({
 
 	return {
 		async run(turn, task) {
-			const { caller, lane, signal } = turn;
+			const { caller, lane, signal, isWithoutPlace = false } = turn;
 			const count = counts.get(caller) ?? 0;
 			if (count >= perCaller) throw new TooManyCalls(perCaller);
 			counts.set(caller, count + 1);
-			const begin = () => atItsTurn(turn, task);
+			const begin = () => (isWithoutPlace ? task() : atItsTurn(turn, task));
 			try {
 				signal?.throwIfAborted();
 				return await (lane === null ? begin() : inLane(`${caller}\n${lane}`, signal, begin));
