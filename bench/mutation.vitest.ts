@@ -10,7 +10,7 @@ const TESTS: Record<string, string> = {
 	access: '*',
 	agent: '*',
 	network: '*',
-	runs: '{allowed-beforehand,consent,request-policy}',
+	runs: '{allowed-beforehand,approval-policy,consent}',
 	skills:
 		'{environment,front-matter,limits,manifest,needs,parser,pitfalls-parsing,read-file,safe-read,script-arguments,yaml-repair}',
 	trust: '*'

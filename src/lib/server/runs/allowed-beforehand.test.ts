@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { isAllowedBeforehand } from './allowed-beforehand.ts';
 
-const files = ['SKILL.md', 'run.py', 'scripts/x.sh', 'scripts/x.py', 'scripts/y.mjs', 'both'];
+const files = [
+	'SKILL.md',
+	'run.py',
+	'scripts/x.sh',
+	'scripts/x.py',
+	'scripts/y.mjs',
+	'scripts/z.ts',
+	'both',
+	'scripts/run.py'
+];
 const tools = ['count_words', 'both'];
 const isAllowed = (wish: string | undefined, script: string, args: string[] = []) =>
 	isAllowedBeforehand(wish, { script, args, tools, files });
@@ -28,6 +37,12 @@ describe('A14: allowed-tools that cover a run', () => {
 		['Bash(node scripts/y.mjs:*)', 'scripts/y.mjs', []],
 		['Bash(bash scripts/x.sh:*)', 'scripts/x.sh', []],
 		['use_skill(scripts/x.sh:*)', 'scripts/x.sh', ['a']],
+		['use_skill(*)', 'count_words', []],
+		['Bash(run.py:*)', 'run.py', []],
+		['Bash(node scripts/z.ts)', 'z.ts', []],
+		['Bash(tsx scripts/z.ts)', 'scripts/z.ts', []],
+		['Bash( scripts/x.sh  status )', '././scripts/x.sh', ['status']],
+		['Bash(scripts/x.sh --all *)', 'scripts/x.sh', ['--all', 'a']],
 		['count_words', 'count_words', ['{"text":"a"}']],
 		['Read Bash(git:*), Bash(scripts/x.sh:*) Write', 'scripts/x.sh', []]
 	])('%s covers %s %j', (wish, script, args) => {
@@ -55,6 +70,13 @@ describe('A14: allowed-tools that cover a run', () => {
 		['Bash("scripts/x.sh":*)', 'scripts/x.sh', []],
 		['Bash(scripts/x.sh; rm -rf:*)', 'scripts/x.sh', []],
 		['Bash(scripts/x.sh:*', 'scripts/x.sh', []],
+		['Bash(scripts/x.sh:* status)', 'scripts/x.sh', ['delete']],
+		['Bash(* status)', 'scripts/x.sh', ['delete']],
+		['Bash(scripts/x.sh $HOME)', 'scripts/x.sh', ['$HOME']],
+		['Bash(scripts/x.sh `id`:*)', 'scripts/x.sh', ['`id`']],
+		['Bash(scripts/run.py:*)', 'run.py', []],
+		['Bash(scripts/x.sh:*)', 'scripts/./x.sh', []],
+		['Bash(scripts/x.sh a b)', 'scripts/x.sh', ['a']],
 		['BashOutput', 'scripts/x.sh', []],
 		['xBash(*)', 'scripts/x.sh', []],
 		['Bash', 'count_words', ['{}']],

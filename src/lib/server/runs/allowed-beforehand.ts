@@ -58,7 +58,7 @@ function covers(pattern: string, words: readonly string[]): boolean {
 	if (/["'`$*\\;&|<>(){}[\]?]/.test(start)) return false;
 	const wanted = start.split(/\s+/).filter(Boolean).map(withoutDot);
 	if (more === undefined && wanted.length !== words.length) return false;
-	return wanted.length <= words.length && wanted.every((word, index) => word === words[index]);
+	return wanted.every((word, index) => word === words[index]);
 }
 
 function withoutDot(path: string): string {

@@ -1,11 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { call, calls, text, type Reply } from '../../../../tests/support/model-server.ts';
 import { createRunRig, type RigOptions, type RunRig } from '../../../../tests/support/run-rig.ts';
 import type { Approval, Message, ToolPart } from '../../shared/message.ts';
 import type { ApprovalDecision } from '../../shared/events.ts';
-import { decide as decideAbout } from './consent.ts';
+import { checkMayDecide, decide as decideAbout } from './consent.ts';
 import { readConversation } from './conversations.ts';
 import type { Asker } from './unattended.ts';
 
@@ -177,6 +177,21 @@ describe('C16: a script that somebody must allow', () => {
 		});
 	});
 
+	test('a question that nobody asked is not found; one that was decided is not decided again, and open pages hear of it', async () => {
+		const use = (word: string) => ({ name: 'use_skill', args: { skill: 'demo', script: 'say.sh', args: [word] } });
+		await start([calls([use('a'), use('b')]), text('Both.')]);
+		await rig.run('go');
+		await expect(answer('nobody asked', { choice: 'once' })).rejects.toMatchObject({ code: 'not_found' });
+		const [first] = await questions();
+		const changed = rig.changes.follow('c', new AbortController().signal);
+		const next = changed.next();
+		expect(await answer(first!.interruptId, { choice: 'once' })).toBeNull();
+		expect(await next).toEqual({ done: false, value: undefined });
+		await changed.return(undefined);
+		await expect(answer(first!.interruptId, { choice: 'deny' })).rejects.toMatchObject({ code: 'conflict' });
+		expect((await questions()).map(({ decision }) => decision?.choice)).toEqual(['once', undefined]);
+	});
+
 	test('is asked about still after a restart, and can be answered then', async () => {
 		await start([say('a'), text('Said.')]);
 		await rig.run('go');
@@ -227,6 +242,48 @@ describe('C16: a script that somebody must allow', () => {
 		await writeFile(skill, `${await readFile(skill, 'utf8')}\nMore.`);
 		await rig.run('again');
 		expect(await questions()).toHaveLength(1);
+	});
+});
+
+describe('C16: who may decide', () => {
+	const key: Asker = { apiKeyId: 'k', scopes: ['execute'] };
+	const approver: Asker = { apiKeyId: 'k', scopes: ['execute', 'approve'] };
+	const may = (by: Asker, choice: ApprovalDecision['choice']) => () => checkMayDecide(by, { choice });
+
+	test('whoever manages the server decides anything; every key may let go of its call', () => {
+		for (const choice of ['once', 'script', 'skill', 'deny'] as const) expect(may(MANAGER, choice)).not.toThrow();
+		for (const by of [key, approver]) expect(may(by, 'deny')).not.toThrow();
+	});
+
+	test('a key allows nothing to itself, unless it was made for that, and then once only', () => {
+		const forbidden = expect.objectContaining({ code: 'forbidden' }) as Error;
+		for (const choice of ['once', 'script', 'skill'] as const) expect(may(key, choice)).toThrow(forbidden);
+		expect(may(approver, 'once')).not.toThrow();
+		for (const choice of ['script', 'skill'] as const) expect(may(approver, choice)).toThrow(forbidden);
+	});
+
+	test('what a key may not decide is not decided: nothing runs, and the question stays', async () => {
+		await start([say('a'), text('Said.')]);
+		await rig.run('go', { apiKeyId: 'k' });
+		const [question] = await questions();
+		const asked = { conversationId: 'c', interruptId: question!.interruptId };
+		const starts = vi.spyOn(rig.runner, 'start');
+		for (const [by, choice] of [
+			[key, 'once'],
+			[approver, 'script']
+		] as const) {
+			await expect(decideAbout(rig, { ...asked, by, decision: { choice } })).rejects.toMatchObject({
+				code: 'forbidden'
+			});
+		}
+		expect(await files()).toEqual([]);
+		expect(await questions()).toHaveLength(1);
+		const runId = await decideAbout(rig, { ...asked, by: approver, decision: { choice: 'once' }, runId: 'mine' });
+		expect(runId).toBe('mine');
+		// The answer goes on as the key's: with its skills and no others.
+		expect(starts).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ kind: 'resume', apiKeyId: 'k' }));
+		await rig.events('mine');
+		expect(await files()).toEqual(['made-a.txt']);
 	});
 });
 

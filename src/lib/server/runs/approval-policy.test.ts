@@ -1,0 +1,183 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ApprovalDecision } from '../../shared/events.ts';
+import { emptyAnswer, type Approval, type Message, type ToolPart } from '../../shared/message.ts';
+import type { TrustState } from '../../shared/skills.ts';
+import type { Skill } from '../skills/types.ts';
+import { openSqliteStore } from '../store/sqlite.ts';
+import type { Store } from '../store/store.ts';
+import { createApprovalPolicy, waitingIds, type ApprovalMode } from './approval-policy.ts';
+
+let store: Store;
+beforeEach(async () => {
+	store = await openSqliteStore(':memory:');
+});
+afterEach(() => store.close());
+
+interface Situation {
+	mode?: ApprovalMode;
+	state?: TrustState;
+	/** Of the look at its files; null where its place is trusted. */
+	digest?: string | null;
+	problem?: string | null;
+	missing?: string[];
+	allowedTools?: string;
+	script?: string;
+	earlier?: Approval | null;
+}
+
+/** What is said to one run of a script of `demo`. */
+function ask({
+	mode = 'ask',
+	state = 'trusted',
+	digest = 'now',
+	problem = null,
+	missing = [],
+	allowedTools,
+	script = 'say.sh',
+	earlier = null
+}: Situation) {
+	const skill = {
+		...{ source: 'skills', name: 'demo', files: ['SKILL.md', 'say.sh'], tools: [{ name: 'count' }], allowedTools }
+	} as unknown as Skill;
+	const policy = createApprovalPolicy({
+		store,
+		mode,
+		trust: { judge: async () => ({ state, digest, problem }), digestOf: async () => 'read now' },
+		missingVariables: async () => missing
+	});
+	return policy.request({ skill, script, args: ['a'] }, earlier);
+}
+const answered = (choice: ApprovalDecision['choice'], digest: string): Approval => ({
+	...{ interruptId: 'i', skill: 'demo', script: 'say.sh', args: ['a'], reason: '', digest, decision: { choice } }
+});
+
+describe('C16: what runs unasked, with the files that were looked at', () => {
+	test.each<[string, Situation, string | null]>([
+		['a trusted skill where nobody is asked', { mode: 'auto' }, 'now'],
+		['one whose place is trusted, as it lies there', { mode: 'auto', digest: null }, null],
+		['a built-in one', { mode: 'auto', state: 'builtin', digest: null }, null],
+		['what was allowed a moment ago, of these files', { earlier: answered('once', 'now') }, 'now'],
+		['the same of an untrusted skill', { state: 'untrusted', earlier: answered('once', 'now') }, 'now'],
+		[
+			'the same where the digest is taken only now',
+			{ digest: null, earlier: answered('once', 'read now') },
+			'read now'
+		],
+		['what the trusted skill wishes for', { allowedTools: 'Bash(say.sh:*)' }, 'now'],
+		['the tool that it wishes for', { script: 'count', allowedTools: 'count' }, 'now']
+	])('%s', async (_what, situation, digest) => {
+		expect(await ask(situation)).toEqual({ question: null, digest });
+	});
+
+	test('what was allowed for good, as long as the files are the same and trusted', async () => {
+		await store.approvals.grant({ skill: 'demo', script: 'say.sh', digest: 'now' }, '2026-01-01');
+		expect((await ask({})).question).toBeNull();
+		expect((await ask({ missing: ['A_KEY'] })).question).toBeNull();
+		expect((await ask({ digest: 'other' })).question).not.toBeNull();
+		expect((await ask({ state: 'untrusted' })).question).not.toBeNull();
+		expect((await ask({ state: 'changed' })).question).not.toBeNull();
+	});
+});
+
+describe('C16: what somebody is asked about, and why', () => {
+	const asks = '“demo” wants to run say.sh';
+	test.each<[string, Situation, string]>([
+		['a trusted skill where people are asked', {}, `${asks}.`],
+		[
+			'an untrusted one, whoever is asked',
+			{ mode: 'auto', state: 'untrusted' },
+			`${asks}. Nobody has looked at this skill and trusted it.`
+		],
+		[
+			'one that cannot be looked at',
+			{ mode: 'auto', state: 'untrusted', digest: null, problem: 'It has too many files.' },
+			`${asks}. It has too many files.`
+		],
+		[
+			'one that has changed',
+			{ mode: 'auto', state: 'changed' },
+			`${asks}. Its files have changed since it was trusted.`
+		],
+		['one that lacks a variable', { mode: 'auto', missing: ['A'] }, `${asks}, and needs A, which is not set.`],
+		['one that lacks two', { mode: 'auto', missing: ['A', 'B'] }, `${asks}, and needs A, B, which are not set.`],
+		[
+			'a wish of a skill that lacks one',
+			{ missing: ['A'], allowedTools: 'Bash' },
+			`${asks}, and needs A, which is not set.`
+		],
+		[
+			'a wish of an untrusted skill',
+			{ state: 'untrusted', allowedTools: 'Bash' },
+			`${asks}. Nobody has looked at this skill and trusted it.`
+		],
+		['a wish for another script', { allowedTools: 'Bash(other.sh:*)' }, `${asks}.`],
+		['what was denied', { earlier: answered('deny', 'now') }, `${asks}.`],
+		[
+			'what was asked and not decided',
+			{ earlier: { ...answered('once', 'now'), decision: undefined } as never },
+			`${asks}.`
+		],
+		[
+			'what was allowed of other files',
+			{ earlier: answered('once', 'before') },
+			'The files of “demo” changed since this was allowed.'
+		]
+	])('%s', async (_what, situation, reason) => {
+		const { question } = await ask(situation);
+		expect(question).toMatchObject({ skill: 'demo', script: 'say.sh', args: ['a'], reason });
+	});
+
+	test('a question names the files, and the page of a skill that needs something first; no two have one id', async () => {
+		const trusted = await ask({ digest: null });
+		expect(trusted).toEqual({
+			question: {
+				...{
+					interruptId: expect.any(String),
+					skill: 'demo',
+					script: 'say.sh',
+					args: ['a'],
+					reason: expect.any(String)
+				},
+				digest: 'read now'
+			},
+			digest: 'read now'
+		});
+		expect((await ask({})).question?.interruptId).not.toBe(trusted.question?.interruptId);
+		expect((await ask({ state: 'changed' })).question).toMatchObject({ trust: 'changed', skillId: 'skills/demo' });
+		expect((await ask({ state: 'untrusted' })).question).not.toHaveProperty('missing');
+		const lacking = (await ask({ missing: ['A'] })).question;
+		expect(lacking).toMatchObject({ missing: ['A'], skillId: 'skills/demo' });
+		expect(lacking).not.toHaveProperty('trust');
+	});
+});
+
+test.each<[TrustState, boolean]>([
+	['trusted', true],
+	['builtin', true],
+	['untrusted', false],
+	['changed', false]
+])('F4: a skill whose state is %s: trusted, %s', async (state, expected) => {
+	const trust = { judge: async () => ({ state, digest: null, problem: null }), digestOf: async () => '' };
+	const policy = createApprovalPolicy({ store, mode: 'auto', trust });
+	expect(await policy.isTrusted({} as Skill)).toBe(expected);
+	const { question } = await policy.request({ skill: {} as Skill, script: 'x', args: [] }, null);
+	expect(question === null).toBe(expected);
+});
+
+test('C16: an answer waits with the calls that are waiting and were asked about, and with no others', () => {
+	const tool = (id: string, more: Partial<ToolPart> = {}): ToolPart => {
+		return { type: 'tool', id, name: 'use_skill', arguments: '{}', status: 'waiting', ...more };
+	};
+	const approval = (interruptId: string): Approval => ({ ...answered('once', 'd'), interruptId });
+	const answer: Message = {
+		...emptyAnswer('m', 'run', '2026-01-01'),
+		parts: [
+			{ type: 'text', id: 't', text: 'I will.' },
+			tool('a', { approval: approval('one') }),
+			tool('b', { approval: approval('done'), status: 'done' }),
+			tool('c'),
+			tool('d', { approval: approval('two') })
+		]
+	};
+	expect(waitingIds(answer)).toEqual(['one', 'two']);
+});
