@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readFolder } from './folder.ts';
+import { openBelow } from '../../../../tests/support/open-files.ts';
 import { scanFiles } from './scan.ts';
 
 let folder: string;
@@ -208,6 +209,14 @@ test.each([
 ])('F4: a program is known by its first bytes: %s', async (_what, hex, isProgram) => {
 	put('x', Buffer.from(hex.replaceAll(' ', ''), 'hex'));
 	expect((await readFolder(folder)).files.at(-1)).toMatchObject({ path: 'x', isProgram });
+});
+
+test('F4: whatever became of it, no file stays open', async () => {
+	put('read.txt', 'x');
+	put('huge.bin', '');
+	truncateSync(join(folder, 'huge.bin'), 2 ** 40);
+	await readFolder(folder);
+	expect(openBelow(folder)).toEqual([]);
 });
 
 test('F4: a file that grows while it is read gives no digest of what it was', async () => {

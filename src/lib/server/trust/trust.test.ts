@@ -14,7 +14,11 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { marksOf } from './folder-marks.ts';
+import { readFolder } from './folder.ts';
 import { createTrust, type Trust, type TrustSubject } from './trust.ts';
+
+// It reads as ever: what is counted is how often.
+vi.mock('./folder.ts', { spy: true });
 
 const NOW = '2026-01-01T00:00:00.000Z';
 
@@ -279,6 +283,34 @@ describe('F4: trust by digest', () => {
 			}
 			unlinkSync(join(skill.dir, 'bin/y.sh'));
 			expect(await state()).toBe('changed');
+		} finally {
+			vi.useRealTimers();
+		}
+	});
+
+	test('a list reads no folder again that looks as it did; of more than a thousand it keeps the newest', async () => {
+		const trust = trustOf();
+		const skills = Array.from({ length: 1001 }, (_, index) => ({
+			...put(installedRoot(), `demo-${index}`),
+			name: 'demo'
+		}));
+		const [first, second, third] = skills;
+		if (!first || !second || !third) throw new Error('they are not there');
+		await trustNow(trust, first);
+		const readsOf = async (some: TrustSubject[]) => {
+			vi.mocked(readFolder).mockClear();
+			expect(new Set(await trust.statesOf(some))).toEqual(new Set(['trusted']));
+			return vi.mocked(readFolder).mock.calls.length;
+		};
+		// What was written this very moment is read each time.
+		expect([await readsOf([first]), await readsOf([first])]).toEqual([1, 1]);
+		vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000 });
+		try {
+			expect([await readsOf([first]), await readsOf([first])]).toEqual([1, 0]);
+			expect(await readsOf(skills)).toBe(1000);
+			expect(await readsOf(skills.slice(1))).toBe(0);
+			expect([await readsOf([first]), await readsOf([first]), await readsOf([third])]).toEqual([1, 0, 0]);
+			expect(await readsOf([second])).toBe(1);
 		} finally {
 			vi.useRealTimers();
 		}

@@ -1,0 +1,15 @@
+/** Which files this process has open; of Linux, which is where the tests run. */
+import { readdirSync, readlinkSync } from 'node:fs';
+
+/** Those in this folder, or the one at this path. */
+export function openBelow(path: string): string[] {
+	return readdirSync('/proc/self/fd').flatMap((descriptor) => {
+		try {
+			const open = readlinkSync(`/proc/self/fd/${descriptor}`);
+			return open === path || open.startsWith(`${path}/`) ? [open] : [];
+		} catch {
+			// The one that the listing itself had open.
+			return [];
+		}
+	});
+}
