@@ -26,7 +26,7 @@ export interface LookupParts {
 export function requireSkill(parts: LookupParts, apiKeyId: string | null, id: string): Skill {
 	const found = lookUp(parts, apiKeyId, fromSkillId(id));
 	if (found) return found;
-	const broken = findBroken(parts, apiKeyId, id);
+	const broken = findBroken(parts, apiKeyId, id) ?? findFolder(parts, apiKeyId, id);
 	if (!broken) throw new AppError('not_found', `There is no skill “${id.slice(0, 200)}”.`);
 	throw new AppError('conflict', `“${broken.name}” is broken, so it can be read and not used.`, {
 		hint: 'Its diagnostics say what is wrong. Repair it on its page.'
@@ -35,7 +35,11 @@ export function requireSkill(parts: LookupParts, apiKeyId: string | null, id: st
 
 /** The same, and of those that are broken `source/folder`. @throws AppError as `requireSkill` */
 export function requireListed(parts: LookupParts, apiKeyId: string | null, id: string): Skill | BrokenSkill {
-	return findBroken(parts, apiKeyId, id) ?? requireSkill(parts, apiKeyId, id);
+	return (
+		findBroken(parts, apiKeyId, id) ??
+		(lookUp(parts, apiKeyId, fromSkillId(id)) ? undefined : findFolder(parts, apiKeyId, id)) ??
+		requireSkill(parts, apiKeyId, id)
+	);
 }
 
 function findBroken({ skills }: LookupParts, apiKeyId: string | null, id: string): BrokenSkill | undefined {
@@ -43,14 +47,26 @@ function findBroken({ skills }: LookupParts, apiKeyId: string | null, id: string
 	return skills.registry.snapshot().broken.find((skill) => brokenIdOf(skill) === wanted && isSeenBy(apiKeyId, skill));
 }
 
+/** By its folder as somebody may write it, where no id is written so. */
+function findFolder({ skills }: LookupParts, apiKeyId: string | null, id: string): BrokenSkill | undefined {
+	return skills.registry.snapshot().broken.find((skill) => folderOf(skill) === id && isSeenBy(apiKeyId, skill));
+}
+
 /** Is it one that this key sees? Whoever manages the server (null) sees all. */
 export function isSeenBy(apiKeyId: string | null, { source }: Pick<Skill, 'source'>): boolean {
 	return apiKeyId === null || !isOwned(source) || source === ownerOf(apiKeyId);
 }
 
-/** The id of a skill that is broken: its folder below its root. */
-export function brokenIdOf({ source, root, dir }: Pick<BrokenSkill, 'source' | 'root' | 'dir'>): string {
-	return toSkillId(`${source}/${relative(root, dir).split(sep).join('/') || '.'}`);
+/**
+ * The id of a skill that is broken: its folder below its root. A `~` in it is written `~~`, and an `@`, which stands
+ * before a version in the id of one that is not broken, `~:`, which is in no name: no other skill has this id.
+ */
+export function brokenIdOf(skill: Pick<BrokenSkill, 'source' | 'root' | 'dir'>): string {
+	return toSkillId(folderOf(skill).replace(/[~@]/g, (sign) => (sign === '@' ? '~:' : '~~')));
+}
+
+function folderOf({ source, root, dir }: Pick<BrokenSkill, 'source' | 'root' | 'dir'>): string {
+	return `${source}/${relative(root, dir).split(sep).join('/') || '.'}`;
 }
 
 /** The id that the list gives a skill: its name where that means it and no skill of the server, else with source and version. */

@@ -20,7 +20,7 @@ const NAME = /^[\p{Ll}\p{Lo}\p{Lm}\p{N}]+(?:-[\p{Ll}\p{Lo}\p{Lm}\p{N}]+)*$/u;
  * What a name cannot have: separators of paths and references, what some system refuses in a folder's name, what is not to
  * be seen, and a beginning that makes a path or an id something else.
  */
-const UNUSABLE =
+export const UNUSABLE =
 	/[/\\@:*?"<>|#%]|[\p{Cc}\p{Cs}\p{Cn}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 const MISLEADING_START = /^[.~-]+/;
 /** More than any folder's name. */

@@ -226,7 +226,15 @@ function merge(
 		if (!first) continue;
 		skills.push(first);
 		const isListed = ({ digest, root }: Skill) => digest !== first.digest || listing.has(root);
-		shadowed.push(...others.filter(isListed).map((other) => besides(other, first)));
+		const addressed = [first];
+		for (const other of others.filter(isListed)) {
+			const twin = addressed.find(({ root, version }) => root === other.root && version === other.version);
+			if (twin) broken.push(withoutReference(other, twin));
+			else {
+				addressed.push(other);
+				shadowed.push(besides(other, first));
+			}
+		}
 	}
 	skills.sort((a, b) => compareNames(a.name, b.name));
 	const revision = hash('sha256', wanted.map((entry) => marks.get(entry)).join()).slice(0, 16);
@@ -245,9 +253,20 @@ function inOrder(named: Skill[]): Skill[] {
 function besides(other: Skill, first: Skill): Skill {
 	if (other.owner !== first.owner) return other;
 	if (other.root === first.root && other.version !== first.version) return other;
-	const place = `${first.source}/${relative(first.root, first.dir).replaceAll('\\', '/')}`;
-	const message = `“${other.name}” is already defined in ${place}, which comes first; this one is ${other.source}/${other.name}`;
+	const message = `“${other.name}” is already defined in ${placeOf(first)}, which comes first; this one is ${other.source}/${other.name}`;
 	return { ...other, issues: [...other.issues, { field: 'name', severity: 'warning', message }] };
+}
+
+/** Nothing that anybody could write means this one: another of its root has its name and version. */
+function withoutReference(skill: Skill, twin: Skill): BrokenSkill {
+	const { name, description, path, dir, root, source } = skill;
+	const message = `and the version are those of ${placeOf(twin)}; give this one another name or version`;
+	const issues = [...skill.issues, { field: 'name', severity: 'error' as const, message }];
+	return { status: 'broken', name, description, path, dir, root, source, issues };
+}
+
+function placeOf({ source, root, dir }: Skill): string {
+	return `${source}/${relative(root, dir).replaceAll('\\', '/')}`;
 }
 
 function isWanted({ name, dir }: Entry, { include = [], exclude = [] }: RegistryOptions): boolean {

@@ -1,5 +1,6 @@
 /** Labels for roots: the `source` in `source/name` (FEATURES A27, A28); pure. */
 import { basename, dirname } from 'node:path';
+import { UNUSABLE } from './fields.ts';
 import type { SkillRoot } from './types.ts';
 
 /**
@@ -9,7 +10,8 @@ import type { SkillRoot } from './types.ts';
 export function labelRoots(roots: readonly (string | SkillRoot)[]): SkillRoot[] {
 	// A label that was given is kept, whatever a folder before it is called.
 	const given = roots.flatMap((root) => (typeof root === 'string' ? [] : [root.source]));
-	const taken = new Set<string>();
+	// Theirs are the ids of the server's own skills.
+	const taken = new Set(['builtin']);
 	return roots.map((root) => {
 		const path = typeof root === 'string' ? root : root.path;
 		const base = typeof root === 'string' ? labelOf(root) : root.source;
@@ -25,5 +27,13 @@ function labelOf(path: string): string {
 	const name = basename(path);
 	const above = basename(dirname(path));
 	const label = name === 'skills' && above.startsWith('.') ? above.slice(1) : name;
-	return label.replace(/[/@\s]+/g, '-') || 'root';
+	// What begins with `~` is the sign of an id; with `key.`, the label of what a key owns.
+	return (
+		label
+			.replace(UNUSABLE, '-')
+			.replace(/\s+/g, '-')
+			.replace(/^~+/, '')
+			.replace(/^key\./, 'key-')
+			.toWellFormed() || 'root'
+	);
 }
