@@ -1,8 +1,11 @@
 /** Backups of small data folders, and what is no backup: nothing is replaced, and nothing half done is left. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { lacks } from '../../../tests/support/sandbox-packages.ts';
@@ -167,4 +170,74 @@ test.skipIf(lacks('bubblewrap'))('F14: on a full disk nothing half done is left,
 	expect(await onDisk(data + 1_500_000, 'backUp(data, file)')).toEqual(full);
 	backUp(dataDir, file);
 	expect(await onDisk(data + 1_500_000, `restore(${JSON.stringify(file)}, target, log)`)).toEqual(full);
+});
+
+describe('F14: what was cut off is done again', () => {
+	/** The command of `npm run`, killed as soon as `isUnderWay`. */
+	async function cutOff(command: 'backup' | 'restore', folder: string, isUnderWay: () => Promise<boolean>) {
+		const child = start(command, folder);
+		const ended = once(child, 'exit');
+		while (child.exitCode === null && !(await isUnderWay())) await new Promise(setImmediate);
+		child.kill('SIGKILL');
+		expect((await ended)[1]).toBe('SIGKILL');
+	}
+	const program = join(import.meta.dirname, 'cli/backup.ts');
+	const start = (command: string, folder: string) =>
+		spawn(process.execPath, [program, command, file], {
+			env: { PATH: process.env.PATH, DATA_DIR: folder },
+			stdio: ['ignore', 'ignore', 'pipe']
+		});
+	async function finish(command: 'backup' | 'restore', folder: string): Promise<{ code: unknown; said: string }> {
+		const child = start(command, folder);
+		const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+		return { code, said };
+	}
+	const isIn = async (folder: string, part: string) => {
+		return (await readdir(folder)).some((name) => name.includes(part));
+	};
+	/** Reading the database leaves files of SQLite's beside it. */
+	const listKept = async () => (await list(dataDir)).filter((path) => !path.startsWith('app.sqlite-'));
+	// Large enough that it is seen on its way; of zeros, which take no room here.
+	beforeEach(() => truncate(join(dataDir, 'workspaces/c/large.bin'), 300_000_000));
+
+	test('a restore that was killed has left no data folder that a server would start with; the next one is whole, and nothing else is left', async () => {
+		backUp(dataDir, file);
+		const target = join(root, 'new/data');
+		await mkdir(join(root, 'new'));
+		await writeFile(join(root, 'new/data.restore-mine'), 'kept');
+		await cutOff(
+			'restore',
+			target,
+			async () => (await isIn(join(root, 'new'), 'data.restore-')) && (await hasFile(target))
+		);
+		expect((await readdir(target)).filter((name) => !name.startsWith('server.'))).toEqual([]);
+		expect(await isIn(join(root, 'new'), 'data.restore-')).toBe(true);
+
+		expect(await finish('restore', target)).toEqual({ code: 0, said: '' });
+		expect(await readdir(join(root, 'new'))).toEqual(['data', 'data.restore-mine']);
+		expect(await list(target)).toEqual(await listKept());
+		expect((await lstat(join(target, 'workspaces/c/large.bin'))).size).toBe(300_000_000);
+		openDataFolder(target, log).close();
+	});
+
+	/** The restore has begun to write. */
+	async function hasFile(target: string): Promise<boolean> {
+		const [name] = (await readdir(join(target, '..'))).filter((each) => /restore-[0-9a-f]{12}$/.test(each));
+		return name !== undefined && (await readdir(join(target, '..', name))).includes('app.sqlite');
+	}
+
+	test('a backup that was killed has left none; the next one says what to remove, and is whole then', async () => {
+		await cutOff('backup', dataDir, () => isIn(root, '.partial'));
+		expect(await isIn(root, 'today.backup.partial')).toBe(true);
+		expect(await readdir(root)).not.toContain('today.backup');
+		const { code, said } = await finish('backup', dataDir);
+		expect(code).toBe(1);
+		expect(said).toContain(`${file}.partial exists already: another backup is being written, or one was cut off`);
+		await rm(`${file}.partial`);
+		expect(await finish('backup', dataDir)).toEqual({ code: 0, said: '' });
+		expect(await readdir(root)).toEqual(['data', 'today.backup']);
+		const target = join(root, 'restored');
+		restore(file, target, log);
+		expect(await list(target)).toEqual(await listKept());
+	});
 });

@@ -22,7 +22,7 @@ import {
 	writeSync,
 	type Stats
 } from 'node:fs';
-import { dirname, join, sep } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openDataFolder } from './data-folder.ts';
 import type { Log } from './log.ts';
@@ -42,6 +42,8 @@ const DATABASE = 'app.sqlite';
 const MADE_AGAIN = /^(server\..+|mcp\.sock|net|skill-copies|staging|evals|app\.sqlite-.+|secrets\.key\..+)$/;
 /** Uploads on their way, as `runs/workspaces.ts` names them. */
 const UPLOADING = '.upload-';
+/** Behind the name of a data folder: the one that is to take its place. */
+const RESTORING = '.restore-';
 
 /** Linux names what a descriptor is open on, so that a script that puts a link in the place of a folder leads nowhere. */
 const DESCRIPTORS = process.platform === 'linux' ? '/proc/self/fd' : null;
@@ -299,7 +301,8 @@ export function restore(file: string, dataDir: string, log: Log): Omit<Backup, '
 						'another folder with DATA_DIR.'
 				);
 			}
-			staging = `${place}.restore-${randomBytes(6).toString('hex')}`;
+			removeCutOff(place);
+			staging = `${place}${RESTORING}${randomBytes(6).toString('hex')}`;
 			mkdirSync(staging, { mode: 0o700 });
 			const restored = writeFolder(backup, staging);
 			moveSkills(backup, join(staging, DATABASE), dataDir);
@@ -320,6 +323,15 @@ export function restore(file: string, dataDir: string, log: Log): Omit<Backup, '
 	} finally {
 		backup.close();
 		if (staging !== null) rmSync(staging, { recursive: true, force: true });
+	}
+}
+
+/** What a restore that was ended on its way has left: who holds the folder's lock is alone in restoring it. */
+function removeCutOff(place: string): void {
+	const start = `${basename(place)}${RESTORING}`;
+	for (const name of readdirSync(dirname(place))) {
+		if (!name.startsWith(start) || !/^[0-9a-f]{12}$/.test(name.slice(start.length))) continue;
+		rmSync(join(dirname(place), name), { recursive: true, force: true });
 	}
 }
 

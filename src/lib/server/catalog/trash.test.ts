@@ -144,3 +144,17 @@ it('E4: after thirty days it is deleted for good', async () => {
 	expect(await rig.list('trash')).toEqual([]);
 	expect(await rig.store.skillInstalls.list()).toEqual([]);
 });
+
+it('E4: one that is too old and cannot be removed keeps nothing else from going, and goes the next time', async () => {
+	await writeLocal('stuck');
+	await writeLocal('old');
+	const { id } = await rig.installer.remove(rig.skill('stuck'));
+	await rig.installer.remove(rig.skill('old'));
+	time += 31 * 24 * 60 * 60 * 1000;
+	// What is removed is moved there first.
+	const inTheWay = join(rig.dataDir, 'staging', id, 'in-the-way');
+	await mkdir(inTheWay, { recursive: true });
+	expect(await rig.installer.trash()).toMatchObject([{ name: 'stuck' }]);
+	await rm(inTheWay, { recursive: true });
+	expect(await rig.installer.trash()).toEqual([]);
+});

@@ -92,9 +92,13 @@ export async function purgeFromTrash(context: InstallContext, id: string): Promi
 	await removeQuietly(gone, context);
 }
 
+/** What cannot be removed now is tried again the next time: it keeps neither the server from starting nor the rest from its list. */
 export async function purgeExpired(context: InstallContext): Promise<void> {
 	for (const { id, removedAt } of await context.store.skillTrash.list()) {
-		if (Date.parse(removedAt) + KEPT_MS <= context.now()) await purgeFromTrash(context, id);
+		if (Date.parse(removedAt) + KEPT_MS > context.now()) continue;
+		await purgeFromTrash(context, id).catch((error: unknown) => {
+			context.log.error({ trashId: id, error: String(error) }, 'a removed skill could not be removed for good');
+		});
 	}
 }
 
