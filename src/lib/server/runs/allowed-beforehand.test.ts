@@ -37,6 +37,7 @@ describe('A14: allowed-tools that cover a run', () => {
 		['Bash(node scripts/y.mjs:*)', 'scripts/y.mjs', []],
 		['Bash(bash scripts/x.sh:*)', 'scripts/x.sh', []],
 		['use_skill(scripts/x.sh:*)', 'scripts/x.sh', ['a']],
+		['Bash(scripts/x.sh:* )', 'scripts/x.sh', ['a']],
 		['use_skill(*)', 'count_words', []],
 		['Bash(run.py:*)', 'run.py', []],
 		['Bash(node scripts/z.ts)', 'z.ts', []],
