@@ -118,15 +118,21 @@ describe('reading', () => {
 			...Array.from({ length: 8 }, (_, index) => `  ${JSON.stringify(entry(`t${index}`))},`),
 			'  {"description": "x",',
 			'',
-			'   "name": "Wrong"}',
+			'   "name": "Wrong"},',
+			'  {"name": "Too", "description"',
+			'   : "x",',
+			'   "parameters": {"name": {"type": "string"}}}',
 			']'
 		].join('\n');
 		expect(parseManifest(text).issues.map(({ field, line }) => [field, line])).toEqual([
 			['tools.json[2]', 4],
 			['tools.json[3]', 4],
 			['tools.json[4]', 4],
-			['tools.json[13.name]', 15]
+			['tools.json[13.name]', 15],
+			['tools.json[14.name]', 16]
 		]);
+		const late = '[{"name": "x", "description"\n\n: 5}]';
+		expect(parseManifest(`${late.slice(0, -1)},\n5]`).issues.map(({ line }) => line)).toEqual([1, 4]);
 		expect(parseManifest('[]\n\nmore').issues).toMatchObject([{ line: 3 }]);
 	});
 	test('D15: a script takes the call where there is a handler too; one that may be called again says so', () => {
@@ -194,7 +200,8 @@ describe('reading', () => {
 		}
 	);
 	test('D15: a byte order mark is passed over', () => {
-		expect(parseManifest(`\uFEFF${JSON.stringify([entry('x')])}`).tools).toHaveLength(1);
+		const { tools } = parseManifest(`\uFEFF${JSON.stringify([entry('x', { description: 'a\uFEFFb' })])}`);
+		expect(tools).toMatchObject([{ description: 'a\uFEFFb' }]);
 	});
 	test('D15: any JSON at all gives tools and issues, never an exception', () => {
 		const odd = fc.record({

@@ -169,18 +169,14 @@ function linesOfEntries(text: string): EntryLines[] {
 	const entries: EntryLines[] = [];
 	let line = 1;
 	let depth = 0;
-	let isBetween = true;
 	for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"(?:\s*:)?|[[\]{},]|\n|[^\s"[\]{},]+/g)) {
 		if (token === '\n') {
 			line += 1;
 			continue;
 		}
-		if (depth === 1 && token === ',') isBetween = true;
-		else if (depth === 1 && isBetween && token !== ']') {
-			entries.push({ line, keys: new Map() });
-			isBetween = false;
-		}
-		if (depth === 2 && token.startsWith('"') && token.endsWith(':')) {
+		if (depth === 1 && token !== ',' && token !== ']') entries.push({ line, keys: new Map() });
+		// No other token takes a colon in.
+		if (depth === 2 && token.endsWith(':')) {
 			const key = JSON.parse(token.replace(/\s*:$/, '')) as string;
 			entries.at(-1)?.keys.set(key, line);
 		}
