@@ -49,7 +49,7 @@ export function parseDomain(text: string): Parsed {
 	if (rest === '*') return problem('name the domains, not all of them');
 	if (rest?.startsWith('[') || isIP(text) || isIP(rest ?? '')) return problem('name a host, not an address');
 	if (port && !isPort(port.slice(1))) return problem('a port is a number from 1 to 65535');
-	// `domainToASCII` decodes what is percent-encoded, and stops at “?”.
+	// `domainToASCII` decodes what is percent-encoded, and stops at “?”. Of what ends in a number it leaves an address, or nothing.
 	if (/[^\w.\-\u0080-\u{10ffff}]/u.test(rest ?? '')) return problem('it is no name of a host');
 	const name = domainToASCII(rest ?? '').replace(/\.$/, '');
 	if (isIP(name)) return problem('name a host, not an address');
@@ -64,11 +64,6 @@ function isPort(text: string): boolean {
 }
 
 function isName(name: string): boolean {
-	const labels = name.split('.');
-	return (
-		name.length <= MAX_DOMAIN_CHARS &&
-		labels.every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label)) &&
-		// What ends in a number is an address to a browser.
-		!/^\d+$/.test(labels.at(-1) ?? '')
-	);
+	const isLabel = (label: string) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label);
+	return name.length <= MAX_DOMAIN_CHARS && name.split('.').every(isLabel);
 }
