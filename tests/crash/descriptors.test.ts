@@ -1,9 +1,17 @@
 /** F14: a server that has run out of file descriptors works again when it has some, every page and endpoint of it. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
-import { afterEach, expect, test, vi } from 'vitest';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startApp, type App } from '../support/app-process.ts';
+
+const root = join(import.meta.dirname, '../..');
 
 // The start may begin with a build.
 vi.setConfig({ testTimeout: 300_000 });
@@ -54,3 +62,81 @@ test.runIf(process.platform === 'linux')(
 		expect(without).toHaveLength(PATHS.length);
 	}
 );
+
+describe.runIf(process.platform === 'linux')('npm run mcp', () => {
+	let folder: string;
+	let server: ChildProcessByStdio<Writable, Readable, null> | undefined;
+	let answers: AsyncIterator<string>;
+	beforeEach(async () => {
+		folder = await mkdtemp(join(tmpdir(), 'descriptors-'));
+		await mkdir(join(folder, 'skills/say'), { recursive: true });
+		await writeFile(join(folder, 'skills/say/SKILL.md'), '---\nname: say\ndescription: Says.\n---\nText.');
+		await writeFile(join(folder, 'skills/say/say.sh'), 'echo said\n');
+	});
+	afterEach(async () => {
+		if (server?.exitCode === null) {
+			server.stdin.end();
+			await once(server, 'exit');
+		}
+		await rm(folder, { recursive: true, force: true });
+	});
+
+	async function start(...options: string[]): Promise<number> {
+		const { PATH = '', HOME = '' } = process.env;
+		const env = { PATH, HOME, DATA_DIR: join(folder, 'data'), SKILLS_DIRS: join(folder, 'skills') };
+		// That there is no Chromium is seen when Playwright is there.
+		const browser = { SKILLS_BROWSER_ENABLED: 'true', CHROMIUM_PATH: join(folder, 'none'), SKILLS_SANDBOX: 'process' };
+		server = spawn(process.execPath, [...options, join(root, 'src/lib/server/cli/mcp.ts')], {
+			env: { ...env, ...browser },
+			stdio: ['pipe', 'pipe', 'ignore']
+		});
+		answers = createInterface(server.stdout)[Symbol.asyncIterator]();
+		const clientInfo = { name: 'test', version: '1' };
+		await ask('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo });
+		server.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
+		return server.pid ?? 0;
+	}
+	let id = 0;
+	async function ask(method: string, params: unknown): Promise<string> {
+		id += 1;
+		server?.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+		for (;;) {
+			const { value = '', done } = await answers.next();
+			if (done) throw new Error('The server has ended.');
+			if ((JSON.parse(value) as { id?: number }).id === id) return value;
+		}
+	}
+	const call = (name: string, args: unknown = {}) => ask('tools/call', { name, arguments: args });
+	const say = () => call('skills_execute', { skillName: 'say', script: 'say.sh' });
+	const browse = () =>
+		call('skills_execute', { skillName: 'browser', input: { action: 'open', url: 'https://a.example' } });
+
+	test('what is called first while there are no file descriptors works afterwards', async () => {
+		const pid = await start();
+		const used = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
+		let free = 0;
+		while (used.has(free)) free += 1;
+		limit(pid, free);
+		expect(await browse()).toContain('Playwright cannot be loaded');
+		await say();
+		for (const name of ['skills_list', 'skills_executions']) await call(name);
+		limit(pid, 1024);
+		expect(await browse()).toContain('There is no Chromium');
+		expect(await say()).toContain('said');
+		for (const name of ['skills_list', 'skills_executions']) expect(await call(name)).not.toContain('"isError":true');
+	});
+
+	test('Playwright that was half loaded when they ran out is loaded the next time', async () => {
+		const fault = `const { _extensions: load } = require('node:module'), js = load['.js'];
+			let isOver = false;
+			load['.js'] = (module, path) => {
+				if (isOver || !/playwright-core.lib/.test(path)) return js(module, path);
+				isOver = true;
+				throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' });
+			};`;
+		await writeFile(join(folder, 'fault.cjs'), fault);
+		await start('--require', join(folder, 'fault.cjs'));
+		expect(await browse()).toContain('Playwright cannot be loaded: EMFILE');
+		expect(await browse()).toContain('There is no Chromium');
+	});
+});

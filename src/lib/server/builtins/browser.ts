@@ -1,4 +1,5 @@
 /** The skill `browser`: opens a page, reads it, clicks, types and takes pictures; off unless it is switched on (FEATURES D31). */
+import { createRequire } from 'node:module';
 import { stripVTControlCharacters } from 'node:util';
 import type { BrowserType, Page } from 'playwright-core';
 import type { NetworkSession } from '../skills/execution-host.ts';
@@ -32,6 +33,8 @@ const SWITCHED_OFF =
 	'The browser is switched off on this server. The operator can switch it on with SKILLS_BROWSER_ENABLED=true; it needs a Chromium on the machine.';
 /** Not written out where it is imported: it is no part of the build, and needed only when somebody asks for a page. */
 const PACKAGE = 'playwright-core';
+/** An import that failed, for lack of file descriptors say, would fail until the next start; what is required is tried again. */
+const load = createRequire(import.meta.url);
 const MAX_PICTURE_BYTES = 20 * 1024 * 1024;
 const OPEN_TIMEOUT_MS = 30_000;
 /** What each action cannot do without. */
@@ -54,7 +57,7 @@ export function createBrowser({
 }: BrowserOptions): Builtin {
 	let count = 0;
 	const pages = createBrowserPages(async () => {
-		const playwright = await loadPlaywright();
+		const playwright = loadPlaywright();
 		const chromium = await findChromium(ownPath(playwright));
 		if (!chromium) {
 			const hint = 'Install Chromium (“npx playwright install chromium”), or set CHROMIUM_PATH to one that is there.';
@@ -192,9 +195,9 @@ function sentenceOf(error: unknown): string {
 	return stripVTControlCharacters(text.split('\n')[0] ?? '').slice(0, 500);
 }
 
-async function loadPlaywright(): Promise<BrowserType> {
+function loadPlaywright(): BrowserType {
 	try {
-		const { chromium } = (await import(/* @vite-ignore */ PACKAGE)) as { chromium: BrowserType };
+		const { chromium } = load(PACKAGE) as { chromium: BrowserType };
 		return chromium;
 	} catch (error) {
 		const hint = 'The operator can install it with “npm install playwright-core”.';
