@@ -66,6 +66,13 @@ describe('E19: a server with an ADMIN_TOKEN', () => {
 		}
 	});
 
+	test('counts wrong tokens by a clock of its own, without one that is given', async () => {
+		login = createLogin({ adminToken: TOKEN, publicOrigin: null, sessions, keys });
+		const answers = [];
+		for (let count = 0; count < 11; count += 1) answers.push(await check({ authorization: 'Bearer wrong' }));
+		expect(answers).toEqual([...Array<string>(10).fill('unauthorized'), 'rate_limited']);
+	});
+
 	test('knows its token from a program', async () => {
 		expect(await check({ authorization: `Bearer ${TOKEN}` })).toBe('welcome');
 		expect(await check({ authorization: `bearer  ${TOKEN} ` })).toBe('welcome');
