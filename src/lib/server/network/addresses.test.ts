@@ -255,6 +255,24 @@ describe('SECURITY: a host in a URL is judged as it is connected to', () => {
 		]);
 	});
 
+	test('what is no address is refused, whatever addresses are allowed', async () => {
+		const open = createAddressGuard({ resolve: async () => ['not an address'], isAllowed: () => true });
+		const code = await new Promise((resolve) => open.lookup('name.example', {}, (error) => resolve(error?.code)));
+		expect(code).toBe('blocked-address');
+	});
+
+	test('a socket that asks for one address gets the first; without a resolver the system is asked', async () => {
+		const one = (options: Parameters<typeof createAddressGuard>[0], host: string) =>
+			new Promise<unknown[]>((resolve) =>
+				createAddressGuard(options).lookup(host, {}, (...found: unknown[]) => resolve(found))
+			);
+		const resolve = async () => ['8.8.8.8', '2606:4700:4700::1111'];
+		expect(await one({ resolve }, 'name.example')).toEqual([null, '8.8.8.8', 4]);
+		const [error, address] = await one({ isAllowed: () => true }, 'localhost');
+		expect(error).toBeNull();
+		expect(['127.0.0.1', '::1']).toContain(address);
+	});
+
 	test.each(['localhost', 'localhost.', 'LOCALHOST', 'ip6-localhost'])(
 		'the system’s own answer for %s is refused or there is none',
 		async (host) => {
