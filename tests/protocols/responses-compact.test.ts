@@ -169,6 +169,13 @@ test('F12: what was changed on the way is refused, and what another server has m
 	expect(sentItems(1)[0]).toEqual(foreign);
 });
 
+test('F12: one compaction that comes again and again is refused once it unpacks to too much', async () => {
+	await open([text('word '.repeat(100_000))]);
+	const { output } = (await rig.compact({ model: 'm', input: 'Hi' })).body as { output: Record<string, unknown>[] };
+	const refused = await rig.ask({ input: Array.from({ length: 4000 }, () => output.at(-1)) });
+	expect([refused.status, refused.body.error.code]).toEqual([400, 'too_large']);
+});
+
 test('F12: bad requests are told what is wrong with them, and ask no model', async () => {
 	await open([]);
 	const cases: [unknown, string | null][] = [

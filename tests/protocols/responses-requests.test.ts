@@ -224,6 +224,8 @@ describe('F12: bad requests over HTTP', () => {
 
 	const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 	const bomb = seal({ model: 'offline', items: [{ type: 'message', text: 'x'.repeat(20_000_000) }] });
+	/** Each is well within the bound; together they are 40 times as much. */
+	const packed = seal({ model: 'offline', items: [{ type: 'message', text: 'x'.repeat(10_000_000) }] });
 	const HOSTILE: [string, unknown][] = [
 		['no JSON', '{"input":'],
 		['an empty body', ''],
@@ -251,6 +253,10 @@ describe('F12: bad requests over HTTP', () => {
 			}
 		],
 		['thoughts that unpack to too much', { input: [{ type: 'reasoning', summary: [], encrypted_content: bomb }] }],
+		[
+			'thoughts that together unpack to too much',
+			{ input: Array.from({ length: 64 }, () => ({ type: 'reasoning', summary: [], encrypted_content: packed })) }
+		],
 		['a file without data', { input: [{ role: 'user', content: [{ type: 'input_file', filename: 'a' }] }] }],
 		['a file that is no base64', { input: [{ role: 'user', content: [{ type: 'input_file', file_data: '!!!' }] }] }],
 		['an image without an address', { input: [{ role: 'user', content: [{ type: 'input_image' }] }] }],
@@ -290,6 +296,18 @@ describe('F12: bad requests over HTTP', () => {
 		const content = [{ type: 'input_file', filename, file_data: 'QUJD' }];
 		const { status } = await rig.ask({ input: [{ role: 'user', content }] });
 		expect([200, 400]).toContain(status);
+	});
+
+	test('one item that is referred to again and again is refused once it comes to too much', async () => {
+		const text = `How many words are in "${'word '.repeat(20_000)}"?`;
+		const { body: first } = await rig.ask({ input: text });
+		const [answer] = first.output.filter(({ type }: { type: string }) => type === 'message');
+		const size = JSON.stringify(answer).length;
+		const reference = { type: 'item_reference', id: answer.id };
+		expect((await rig.ask({ input: [reference, reference] })).status).toBe(200);
+		const input = Array.from({ length: Math.ceil((17 * 1024 * 1024) / size) }, () => reference);
+		const { status, body: refused } = await rig.ask({ input });
+		expect([status, refused.error.code]).toEqual([400, 'too_large']);
 	});
 
 	test('a body that is too large is refused as such', async () => {

@@ -1,8 +1,9 @@
 /** The `encrypted_content` of a compaction: this server alone can read it, and only for the key that it was made for. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { deflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import type { ResponseItem } from '../../agent/model.ts';
+import { NoRoom, unpack, type Room } from './sealed.ts';
 
 export interface Compaction {
 	/** What stands for the conversation: its summary, the skills that were loaded, the calls that have no output yet. */
@@ -14,16 +15,14 @@ export interface Compaction {
 export interface CompactionSeal {
 	/** `apiKeyId` is null for whoever manages the server. */
 	close(compaction: Compaction, apiKeyId: string | null): string;
-	/** Null for what no server of ours has made; `unreadable` for what another one, or for another key, or was changed. */
-	open(sealed: string, apiKeyId: string | null): Compaction | 'unreadable' | null;
+	/** Null for what no server of ours has made; `unreadable` for what another one, or for another key, or was changed. @throws NoRoom */
+	open(sealed: string, apiKeyId: string | null, room: Room): Compaction | 'unreadable' | null;
 }
 
 const PREFIX = 'orsc1.';
 const CIPHER = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
-/** Unpacked. */
-const MAX_BYTES = 16 * 1024 * 1024;
 
 const schema = z.object({
 	items: z.array(z.looseObject({ type: z.string() })),
@@ -42,7 +41,7 @@ export function createCompactionSeal(key: Buffer): CompactionSeal {
 			return PREFIX + Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url');
 		},
 
-		open(sealed, apiKeyId) {
+		open(sealed, apiKeyId, room) {
 			if (!sealed.startsWith(PREFIX)) return null;
 			const bytes = Buffer.from(sealed.slice(PREFIX.length), 'base64url');
 			const [iv, tag] = [bytes.subarray(0, IV_BYTES), bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES)];
@@ -51,9 +50,9 @@ export function createCompactionSeal(key: Buffer): CompactionSeal {
 				decipher.setAAD(ownerOf(apiKeyId));
 				decipher.setAuthTag(tag);
 				const packed = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]);
-				const json = inflateRawSync(packed, { maxOutputLength: MAX_BYTES }).toString('utf8');
-				return schema.parse(JSON.parse(json));
-			} catch {
+				return schema.parse(JSON.parse(unpack(packed, room)));
+			} catch (error) {
+				if (error instanceof NoRoom) throw error;
 				// OpenSSL does not say why: it comes to the same for the caller.
 				return 'unreadable';
 			}

@@ -4,7 +4,8 @@ import type { Workspaces } from '../../runs/workspaces.ts';
 import type { Responses } from '../../store/responses.ts';
 import type { CompactionSeal } from './compaction-seal.ts';
 import { ApiError } from './errors.ts';
-import { readInput } from './input.ts';
+import { readInput, type InputContext } from './input.ts';
+import { MAX_UNSHOWN, type Room } from './sealed.ts';
 import type { ResponseRequest } from './request.ts';
 
 export interface ConversationParts {
@@ -46,7 +47,7 @@ export async function readConversation(
 			param: 'input'
 		});
 	}
-	const open = (sealed: string) => parts.compactions.open(sealed, apiKeyId);
+	const open = (sealed: string, room: Room) => parts.compactions.open(sealed, apiKeyId, room);
 	// A compaction begins a new chain; the files of the one before are still meant.
 	const sessionId = chain[0]?.sessionId ?? compactedSession(input, open) ?? id;
 	const folder = parts.folderOf(apiKeyId, sessionId);
@@ -61,12 +62,9 @@ export async function readConversation(
 	return { before, asked, sessionId, folder };
 }
 
-function compactedSession(
-	input: ResponseRequest['input'],
-	open: (sealed: string) => ReturnType<CompactionSeal['open']>
-): string | null {
+function compactedSession(input: ResponseRequest['input'], open: InputContext['open']): string | null {
 	const item = Array.isArray(input) ? input.findLast(({ type }) => type === 'compaction') : undefined;
-	const compaction = item?.type === 'compaction' ? open(item.encrypted_content) : null;
+	const compaction = item?.type === 'compaction' ? open(item.encrypted_content, { left: MAX_UNSHOWN }) : null;
 	return compaction === null || compaction === 'unreadable' ? null : compaction.sessionId;
 }
 

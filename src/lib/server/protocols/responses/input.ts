@@ -5,7 +5,7 @@ import type { Compaction } from './compaction-seal.ts';
 import { ApiError } from './errors.ts';
 import { keepFile } from './files.ts';
 import type { InputItem, ResponseRequest } from './request.ts';
-import { unseal } from './sealed.ts';
+import { MAX_UNSHOWN, take, unseal, type Room } from './sealed.ts';
 
 export interface InputContext {
 	/** What answers: reasoning of another model is left out. */
@@ -17,16 +17,19 @@ export interface InputContext {
 	/** An item of a stored response of the same caller. */
 	find(id: string): Promise<Record<string, unknown> | null>;
 	/** What a compaction of the same caller stands for; null for what no server of ours has made. */
-	open(sealed: string): Compaction | 'unreadable' | null;
+	open(sealed: string, room: Room): Compaction | 'unreadable' | null;
 }
+
+type RoomyContext = InputContext & { room: Room };
 
 /** @throws ApiError that names the item */
 export async function readInput(input: ResponseRequest['input'], context: InputContext): Promise<ResponseItem[]> {
 	if (typeof input === 'string') return [userText(input)];
 	const items: ResponseItem[] = [];
 	const calls = new Set(context.calls);
+	const roomy = { ...context, room: { left: MAX_UNSHOWN } };
 	for (const [index, item] of (input ?? []).entries()) {
-		const read = await readItem(item, `input[${index}]`, context);
+		const read = await readItem(item, `input[${index}]`, roomy);
 		for (const each of read.items) {
 			if (each.type === 'function_call') calls.add(String(each.call_id));
 			if (each.type === 'function_call_output' && !calls.has(String(each.call_id))) {
@@ -50,7 +53,7 @@ interface ReadItem {
 	before?: string | undefined;
 }
 
-async function readItem(item: InputItem, param: string, context: InputContext): Promise<ReadItem> {
+async function readItem(item: InputItem, param: string, context: RoomyContext): Promise<ReadItem> {
 	switch (item.type) {
 		case 'item_reference': {
 			const found = await context.find(item.id);
@@ -59,6 +62,7 @@ async function readItem(item: InputItem, param: string, context: InputContext): 
 					code: 'item_not_found',
 					param
 				});
+			take(Buffer.byteLength(JSON.stringify(found)), context.room);
 			return readOwn(found, param, context);
 		}
 		case 'reasoning':
@@ -90,7 +94,7 @@ async function readItem(item: InputItem, param: string, context: InputContext): 
 }
 
 /** An item that this server has given. */
-async function readOwn(item: Record<string, unknown>, param: string, context: InputContext): Promise<ReadItem> {
+async function readOwn(item: Record<string, unknown>, param: string, context: RoomyContext): Promise<ReadItem> {
 	if (item.type === 'reasoning') return readThought(item, param, context);
 	const { id: _id, status: _status, openrouter_skills: _executed, ...kept } = item;
 	return { items: [kept as ResponseItem] };
@@ -100,9 +104,9 @@ async function readOwn(item: Record<string, unknown>, param: string, context: In
 function readCompaction(
 	item: Extract<InputItem, { type: 'compaction' }>,
 	param: string,
-	{ open }: InputContext
+	{ open, room }: RoomyContext
 ): ReadItem {
-	const compaction = open(item.encrypted_content);
+	const compaction = open(item.encrypted_content, room);
 	if (compaction !== 'unreadable') return { items: compaction?.items ?? [item] };
 	const place = `${param}.encrypted_content`;
 	throw new ApiError(400, `${place}: cannot be read; it was made by another server or for another key, or changed`, {
@@ -112,7 +116,7 @@ function readCompaction(
 }
 
 /** What only its own server can read is of use to that one alone; the rest was for people. */
-async function readThought(item: Record<string, unknown>, param: string, context: InputContext): Promise<ReadItem> {
+async function readThought(item: Record<string, unknown>, param: string, context: RoomyContext): Promise<ReadItem> {
 	if (typeof item.encrypted_content === 'string') {
 		return unsealed(item.encrypted_content, param, context) ?? { items: [item as ResponseItem] };
 	}
@@ -124,8 +128,8 @@ async function readThought(item: Record<string, unknown>, param: string, context
 	);
 }
 
-function unsealed(text: unknown, param: string, { model }: InputContext): ReadItem | null {
-	const sealed = unseal(String(text));
+function unsealed(text: unknown, param: string, { model, room }: RoomyContext): ReadItem | null {
+	const sealed = unseal(String(text), room);
 	if (sealed === null) return null;
 	if (sealed === 'damaged') {
 		const place = `${param}.encrypted_content`;

@@ -5,6 +5,15 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import type { ResponseItem } from '../../agent/model.ts';
+import { ApiError } from './errors.ts';
+
+/** Bytes that the items which a request packs or refers to may still come to, together. */
+export interface Room {
+	left: number;
+}
+
+/** Of one request: a few bytes may stand for millions, and the same ones may come again and again. */
+export const MAX_UNSHOWN = 16 * 1024 * 1024;
 
 export interface Sealed {
 	items: ResponseItem[];
@@ -15,9 +24,6 @@ export interface Sealed {
 }
 
 const PREFIX = 'ors1.';
-/** Unpacked. */
-const MAX_BYTES = 16 * 1024 * 1024;
-
 const schema = z.object({
 	items: z.array(z.looseObject({ type: z.string() })).max(10_000),
 	model: z.string(),
@@ -28,15 +34,42 @@ export function seal(sealed: Sealed): string {
 	return PREFIX + deflateRawSync(JSON.stringify(sealed)).toString('base64url');
 }
 
-/** Null for what another server has made; `damaged` for what was ours and can no longer be read. */
-export function unseal(text: string): Sealed | 'damaged' | null {
+/** Null for what another server has made; `damaged` for what was ours and can no longer be read. @throws NoRoom */
+export function unseal(text: string, room: Room): Sealed | 'damaged' | null {
 	if (!text.startsWith(PREFIX)) return null;
 	try {
-		const packed = Buffer.from(text.slice(PREFIX.length), 'base64url');
-		const json = inflateRawSync(packed, { maxOutputLength: MAX_BYTES }).toString('utf8');
+		const json = unpack(Buffer.from(text.slice(PREFIX.length), 'base64url'), room);
 		return schema.safeParse(JSON.parse(json)).data ?? 'damaged';
-	} catch {
+	} catch (error) {
+		if (error instanceof NoRoom) throw error;
 		// Cut, changed or made up: the caller is told, whichever it is.
 		return 'damaged';
+	}
+}
+
+/** @throws NoRoom, or what zlib throws for what is damaged */
+export function unpack(packed: Buffer, room: Room): string {
+	if (room.left < 1) throw new NoRoom();
+	try {
+		const bytes = inflateRawSync(packed, { maxOutputLength: room.left });
+		take(bytes.length, room);
+		return bytes.toString('utf8');
+	} catch (error) {
+		const isTooLarge = error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
+		throw isTooLarge ? new NoRoom() : error;
+	}
+}
+
+/** @throws NoRoom */
+export function take(bytes: number, room: Room): void {
+	room.left -= bytes;
+	if (room.left < 0) throw new NoRoom();
+}
+
+export class NoRoom extends ApiError {
+	constructor() {
+		const sentence =
+			'The items that are packed (`encrypted_content`) or referred to come to more than 16 MB; send fewer.';
+		super(400, sentence, { code: 'too_large', param: 'input' });
 	}
 }
