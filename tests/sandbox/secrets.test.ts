@@ -34,6 +34,8 @@ const SKILLS: Record<string, string> = {
 		'import base64, json, os, urllib.parse\nkey = os.environ["API_KEY"]\nfor before in range(3):\n    text = ("x" * before + key + "tail").encode()\n    print(base64.b64encode(text).decode(), base64.urlsafe_b64encode(text).decode(), base64.encodebytes(text * 3).decode())\nprint(json.dumps(dict(os.environ)), repr(os.environ["KEY_FILE"]))\nprint(urllib.parse.quote(key), urllib.parse.quote_plus(key), key.encode().hex())\n',
 	'leaky/scripts/warm.mjs':
 		'console.log(JSON.stringify(process.env)); console.error(process.env.API_KEY); console.log(Buffer.from(process.env.KEY_FILE).toString("base64"));\n',
+	'leaky/scripts/hidden.py':
+		'import os\nkey = os.environ["API_KEY"]\nfor hidden in (0x200b, 0xfe0f, 0x202e, 0xad, 0xe0041, 0, 0x1b):\n    print(key[:5] + chr(hidden) + key[5:])\nopen(key[11:13] + chr(0x200b), "w")\n',
 	'leaky/scripts/long.sh': 'for i in $(seq 1500); do echo "line $i of much output $API_KEY"; done\n',
 	'spread/SKILL.md':
 		'---\nname: spread\ndescription: Puts a key in places that are no output.\nmetadata:\n  env: NAME_KEY PIN PEM_KEY\n  network: allowed.example\n---\nRun them.',
@@ -108,7 +110,7 @@ describe.each(['process', 'bubblewrap'])('F3, D48: on %s', (backend) => {
 	test.skipIf(backend === 'bubblewrap' && lacks('bubblewrap'))(
 		'a secret reaches its skill’s scripts, and is in no result, event, record, request or byte of the database',
 		async () => {
-			const scripts = ['raw.sh', 'halves.py', 'encoded.py', 'warm.mjs', 'long.sh'];
+			const scripts = ['raw.sh', 'halves.py', 'encoded.py', 'warm.mjs', 'hidden.py', 'long.sh'];
 			const run = (skill: string, script: string) => ({
 				name: 'use_skill',
 				args: { skill, script: `scripts/${script}` }
@@ -164,6 +166,7 @@ describe.each(['process', 'bubblewrap'])('F3, D48: on %s', (backend) => {
 				'halves.py': ['error', true],
 				'encoded.py': ['success', true],
 				'warm.mjs': ['success', true],
+				'hidden.py': ['success', true],
 				'long.sh': ['success', true],
 				'env.sh': ['success', true]
 			});

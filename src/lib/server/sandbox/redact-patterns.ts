@@ -49,8 +49,13 @@ function piecesOf(secret: string): Set<string> {
 /** As it is, as a host, as JSON, in an address and for a shell. */
 function textsOf(text: string): string[] {
 	const json = JSON.stringify(text).slice(1, -1);
-	const ascii = json.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+	const ascii = escaped(json, (code) => `\\u${code.toString(16).padStart(4, '0')}`);
+	// As Python's `ascii` has it.
+	const python = escaped(text, (code) =>
+		code < 0x100 ? `\\x${code.toString(16)}` : `\\u${code.toString(16).padStart(4, '0')}`
+	);
 	const addresses = [
+		percentEncoded(text, /(?!)/),
 		encodeURIComponent(text),
 		encodeURI(text),
 		percentEncoded(text, /[A-Za-z0-9\-_.~]/),
@@ -64,6 +69,11 @@ function textsOf(text: string): string[] {
 		...(text.length >= MIN_LINE ? [text.toLowerCase()] : []),
 		json,
 		ascii,
+		escaped(json, (code) => `\\u${code.toString(16).toUpperCase().padStart(4, '0')}`),
+		python,
+		// JSON inside of JSON.
+		JSON.stringify(json).slice(1, -1),
+		JSON.stringify(ascii).slice(1, -1),
 		json.replaceAll('/', '\\/'),
 		...addresses,
 		...addresses.map((address) => address.replaceAll(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase())),
@@ -76,6 +86,11 @@ function textsOf(text: string): string[] {
 		text.replaceAll(/[^\w./:=@%+,\-\r\n\u0080-\uffff]/g, '\\$&'),
 		text.replaceAll(/[^\w./:=@%+\-\r\n\u0080-\uffff]/g, '\\$&')
 	];
+}
+
+/** What is not ASCII, each unit of UTF-16 by itself. */
+function escaped(text: string, escape: (code: number) => string): string {
+	return text.replaceAll(/[^\0-\x7f]/g, (unit) => escape(unit.charCodeAt(0)));
 }
 
 function percentEncoded(text: string, kept: RegExp): string {

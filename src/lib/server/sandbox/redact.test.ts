@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { withoutHidden, withoutHiddenIn } from '../../shared/characters.ts';
 import { createRedaction, createRedactor } from './redact.ts';
 import { REDACTED } from './sandbox.ts';
 
@@ -35,6 +36,10 @@ describe('F3: a secret is taken out', () => {
 		['as an address', encodeURI(SECRET)],
 		['as JSON', JSON.stringify(SECRET).slice(1, -1)],
 		['as JSON in ASCII', JSON.stringify(SECRET).slice(1, -1).replace('ü', '\\u00fc')],
+		['as JSON in ASCII, upper case', JSON.stringify(SECRET).slice(1, -1).replace('ü', '\\u00FC')],
+		['as JSON in JSON', JSON.stringify(JSON.stringify(SECRET)).slice(3, -3)],
+		['in ASCII, as Python has it', SECRET.replace('ü', '\\xfc')],
+		['percent-encoded, every byte', Buffer.from(SECRET).toString('hex').replaceAll(/../g, '%$&')],
 		['in single quotes of a shell', SECRET.replaceAll("'", `'\\''`)],
 		['in the quotes of Python’s shlex', SECRET.replaceAll("'", `'"'"'`)],
 		['in double quotes of a shell', SECRET.replaceAll(/[$`"\\]/g, '\\$&')],
@@ -87,6 +92,20 @@ describe('F3: a secret is taken out', () => {
 		expect(createRedaction([]).text(`one ${SECRET} two`)).toBe(`one ${SECRET} two`);
 		expect(createRedaction([SECRET]).text(`one ${SECRET} two`)).toBe(`one ${REDACTED} two`);
 	});
+});
+
+test.each([
+	...['\u200b', '\ufe0f', '\u202e', '\u00ad', '\u{e0041}', '\0', '\x1b[31m', '\u2028', '\r', '\u200b\u200b\u200b']
+])('F3: what only %j divides is a secret in what is no stream: whoever is sent it without would read it', (hidden) => {
+	const { text, path, host, value } = createRedaction([SECRET, 'key-of-a-server']);
+	const [first, last] = [SECRET.slice(0, 5), SECRET.slice(5)];
+	expect(withoutHidden(text(`a ${first}${hidden}${last} b`))).toBe(`a ${REDACTED} b`);
+	expect(withoutHidden(path(`in/key-${hidden}of-a-server.txt`))).toBe(`in/${REDACTED}.txt`);
+	expect(withoutHidden(host(`KEY-${hidden}of-a-server.example`))).toBe(`${REDACTED}.example`);
+	expect(JSON.stringify(withoutHiddenIn(value({ [first + hidden + last]: [`${first}${hidden}${last}`] })))).toBe(
+		JSON.stringify({ [REDACTED]: [REDACTED] })
+	);
+	expect(text(`a${hidden}b ${first}`)).toBe(`a${hidden}b ${first}`);
 });
 
 test('F3: however a text is cut, no secret comes out, and what is no secret comes out as it was', () => {

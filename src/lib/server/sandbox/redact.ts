@@ -1,4 +1,5 @@
 /** Takes secrets out of what a process says: a stream, however it is cut into chunks, a text, a value (FEATURES F3, D48). */
+import { withoutHidden } from '../../shared/characters.ts';
 import { createPatternMatcher, type Match } from './pattern-matcher.ts';
 import { patternsOf } from './redact-patterns.ts';
 import { REDACTED } from './sandbox.ts';
@@ -31,8 +32,8 @@ export interface Redaction {
  * Puts `REDACTED` in place of each secret: as it is, in base64 (also inside of longer base64), hexadecimal, percent
  * encoding, as JSON or quoted for a shell, with line breaks anywhere in it, and each of its lines from 8 characters. A
  * secret of fewer than 4 characters is not looked for: too much would be taken for it. One that is written in yet
- * another way (backwards, encrypted, one character a line with words between) is not found: this helps against
- * accidents, not against a script that wants to give it away.
+ * another way (backwards, encrypted, one character a line with words between, with hidden characters) is not found: this
+ * helps against accidents, not against a script that wants to give it away.
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
 	const patterns = patternsOf(secrets);
@@ -75,7 +76,7 @@ export function createRedactor(secrets: readonly string[]): Redactor {
 	};
 }
 
-/** The same for what is no stream. */
+/** The same for what is no stream, and with hidden characters in it as well. */
 export function createRedaction(secrets: readonly string[]): Redaction {
 	const patterns = patternsOf(secrets);
 	if (patterns.length === 0) {
@@ -101,7 +102,7 @@ export function createRedaction(secrets: readonly string[]): Redaction {
 	const findInHost = once(() => createDividedFinder('.', toLowerCase));
 	const findInPath = once(() => createDividedFinder('/', (bytes) => bytes));
 
-	const text = outsideMarks((part) => mark(part, find(Buffer.from(part))));
+	const text = alsoUnseen(outsideMarks((part) => mark(part, find(Buffer.from(part)))));
 	/** Of texts in a row, what they are together as well. */
 	const texts = (row: readonly string[]): string[] => {
 		const single = row.map(text);
@@ -131,8 +132,8 @@ export function createRedaction(secrets: readonly string[]): Redaction {
 	};
 	return {
 		text,
-		host: outsideMarks((part) => mark(part, findInHost()(part))),
-		path: outsideMarks((part) => mark(part, findInPath()(part))),
+		host: alsoUnseen(outsideMarks((part) => mark(part, findInHost()(part)))),
+		path: alsoUnseen(outsideMarks((part) => mark(part, findInPath()(part)))),
 		value: value as Redaction['value']
 	};
 }
@@ -146,6 +147,16 @@ export function distinct(texts: readonly string[]): string[] {
 		seen.add(own);
 		return own;
 	});
+}
+
+/** Models are sent texts without hidden characters: what these divide must not be put together by that. */
+function alsoUnseen(redact: (text: string) => string): (text: string) => string {
+	return (text) => {
+		const marked = redact(text);
+		const seen = withoutHidden(marked);
+		const clean = redact(seen);
+		return clean === seen ? marked : clean;
+	};
 }
 
 function outsideMarks(work: (part: string) => string): (text: string) => string {

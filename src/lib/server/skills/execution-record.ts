@@ -60,7 +60,7 @@ export async function carryOut(
 	const outcome = await work(id, isRunning)
 		.then((done) => withoutSecrets(done, redaction))
 		.catch((error: unknown) => withoutSecrets(failed(error, performance.now() - began), redaction));
-	const { streams, ...result } = keep(outcome, parts.outputs);
+	const { streams, ...result } = keep(outcome, parts.outputs, redaction);
 	const { error, truncated, refused = [] } = result;
 	const end = {
 		exitCode: result.exitCode < 0 ? null : result.exitCode,
@@ -143,12 +143,12 @@ function withoutSecrets(outcome: Outcome, { text, host, path, value }: Redaction
 }
 
 /** Keeps what a model is not shown of a result: of a tool, its value takes the place of stdout. */
-function keep(outcome: Outcome, outputs: OutputStore | undefined): Outcome {
+function keep(outcome: Outcome, outputs: OutputStore | undefined, { text }: Redaction): Outcome {
 	const kept = outcome.streams?.kept;
 	if (!kept || !outputs) return outcome;
 	const value = outcome.value === undefined ? null : JSON.stringify(outcome.value);
 	if (!outcome.truncated && (value?.length ?? 0) <= MAX_SHOWN) return outcome;
-	const outputId = outputs.save({ stdout: value ?? kept.stdout.text, stderr: kept.stderr.text });
+	const outputId = outputs.save({ stdout: value ?? text(kept.stdout.text), stderr: text(kept.stderr.text) });
 	return { ...outcome, outputId };
 }
 
