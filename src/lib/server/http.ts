@@ -15,8 +15,12 @@ const HEARTBEAT_MS = 15_000;
 const RETRY_AFTER_SECONDS = 5;
 
 /** Reads and checks a JSON body. @throws AppError too_large | invalid_input with the field named */
-export async function readJson<Schema extends z.ZodType>(request: Request, schema: Schema): Promise<z.infer<Schema>> {
-	return parse(schema, await readAnyJson(request));
+export async function readJson<Schema extends z.ZodType>(
+	request: Request,
+	schema: Schema,
+	limits: { maxBytes?: number } = {}
+): Promise<z.infer<Schema>> {
+	return parse(schema, await readAnyJson(request, limits));
 }
 
 /** Reads a JSON body that the caller checks; `problem` is what is said of one that is none. @throws AppError too_large | invalid_input */

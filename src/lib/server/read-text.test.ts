@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readText } from './read-text.ts';
+import { createTextReader, readText } from './read-text.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -27,4 +27,28 @@ test('a body that is too large is read no further, and not cancelled, for that w
 	await expect(readText(requestOf(body), 5000)).rejects.toMatchObject({ code: 'too_large' });
 	expect(given).toBeLessThan(10);
 	expect(isCancelled).toBe(false);
+});
+
+test('of bodies that together are too much, the one that has been coming for the longest is given up', async () => {
+	const read = createTextReader(1000);
+	const slow = () => {
+		const { promise, resolve } = Promise.withResolvers<void>();
+		const body = new ReadableStream({
+			start: (stream) => stream.enqueue(bytes('x'.repeat(400))),
+			pull: async (stream) => {
+				await promise;
+				stream.close();
+			}
+		});
+		return { answer: read(requestOf(body), 900), finish: resolve };
+	};
+	const [first, second, third] = [slow(), slow(), slow()];
+	await expect(first.answer).rejects.toMatchObject({ code: 'unavailable' });
+	// What is given up or done takes no room.
+	expect(await read(requestOf(new Blob(['y'.repeat(200)]).stream()), 900)).toHaveLength(200);
+	second.finish();
+	third.finish();
+	expect([await second.answer, await third.answer].map(({ length }) => length)).toEqual([400, 400]);
+	expect(await read(requestOf(new Blob(['y'.repeat(900)]).stream()), 900)).toHaveLength(900);
+	expect(await read(new Request('http://localhost/', { method: 'POST' }), 900)).toBe('');
 });
