@@ -305,6 +305,11 @@ describe('F12: with ADMIN_TOKEN', () => {
 		}
 		expect(await (await send('GET', FILE, { bearer: first.key, params })).text()).toBe('mine');
 		expect((await app.store.messages.list(threadId)).filter(({ role }) => role === 'user')).toHaveLength(1);
+		await app.store.conversations.markDeleted(threadId, new Date().toISOString());
+		expect(await refusalOf(await send('PUT', FILE, { bearer, params, text: 'yours' }))).toEqual([404, 'not_found']);
+		const again = { ...body, threadId: crypto.randomUUID(), runId };
+		const taken = await send('POST', '/api/chat', { bearer, body: again });
+		expect([taken.status, await taken.text()]).toEqual([409, expect.not.stringContaining('conversation')]);
 	});
 
 	test('E18: a conversation of whoever manages the server is nobody else’s', async () => {

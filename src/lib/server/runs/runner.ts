@@ -273,13 +273,10 @@ export class Runner {
 
 /** @throws AppError `conflict` for a run id that was used for something else */
 function requireSame({ conversationId, task }: RunRecord, request: RunRequest): void {
-	if (conversationId !== request.conversationId) {
-		throw new AppError('conflict', 'This run belongs to another conversation.');
-	}
+	const hint = 'Choose a new run id for what is asked now.';
+	if (conversationId !== request.conversationId) throw new AppError('conflict', 'This run id is taken.', { hint });
 	if (task === null || task === digestOfTask(request)) return;
-	throw new AppError('conflict', 'This run was started with another request.', {
-		hint: 'Choose a new run id for what is asked now.'
-	});
+	throw new AppError('conflict', 'This run was started with another request.', { hint });
 }
 
 /** What is left out stays as it is; null takes back what was chosen. */

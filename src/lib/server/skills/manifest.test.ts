@@ -260,3 +260,15 @@ describe('checking arguments', () => {
 		expect(checkArguments(reserved, { text: 'x', __workDir: '/' })).toContain('__workDir');
 	});
 });
+
+test('D16: a pattern that would be tried for ever is given up, and the sentence says so; a quick one decides', () => {
+	const parameters = { text: { type: 'string', pattern: '^(a+)+$' } };
+	const { tools } = parseManifest(
+		JSON.stringify([{ name: 'check_it', description: 'Checks.', script: 'a.py', parameters }])
+	);
+	const [tool] = tools;
+	if (!tool) throw new Error('no tool');
+	expect(checkArguments(tool, { text: `${'a'.repeat(50)}!` })).toContain('takes too long');
+	expect(checkArguments(tool, { text: 'aaa' })).toBeNull();
+	expect(checkArguments(tool, { text: 'b' })).toContain('text');
+});

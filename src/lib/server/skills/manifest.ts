@@ -1,4 +1,5 @@
 /** tools.json → tools and issues; pure. A bad entry is left out with a reason, the rest load (FEATURES D15–D17). */
+import { runInNewContext } from 'node:vm';
 import { z } from 'zod';
 import { isBuiltInTool, type IsReserved } from './tool-names.ts';
 import type { SkillIssue, SkillTool } from './types.ts';
@@ -7,6 +8,8 @@ import type { SkillIssue, SkillTool } from './types.ts';
 export const TOOLS_FILE = 'tools.json';
 
 const MAX_TOOLS = 64;
+/** Nothing else goes on in the server meanwhile. */
+const MAX_CHECK_MS = 1000;
 
 const parameter = z.looseObject({
 	type: z.enum(['string', 'number', 'integer', 'boolean', 'object', 'array']),
@@ -113,12 +116,23 @@ function withoutOptional(schema: unknown): unknown {
 export function checkArguments(tool: SkillTool, args: Record<string, unknown>): string | null {
 	// Without a prototype, what every object inherits (`constructor`) is not taken for an argument.
 	const own: unknown = Object.setPrototypeOf({ ...args }, null);
-	const result = toValidator(tool).safeParse(own);
+	const result = inTime(() => toValidator(tool).safeParse(own));
+	if (result === null) return `a pattern of ${TOOLS_FILE} takes too long to try on these arguments; send shorter ones`;
 	if (result.success) return null;
 	return result.error.issues
 		.slice(0, 5)
 		.map((issue) => `${issue.path.join('.') || tool.name}: ${issue.message}`)
 		.join('; ');
+}
+
+/** What the check gives; null when it takes too long: a skill's pattern may try for ever. */
+function inTime<T>(check: () => T): T | null {
+	try {
+		return runInNewContext('check()', { check }, { timeout: MAX_CHECK_MS }) as T;
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return null;
+		throw error;
+	}
 }
 
 function toValidator(tool: SkillTool) {

@@ -11,10 +11,10 @@ import { fileHeaders } from '$lib/server/runs/file-headers.ts';
 export const PUT: RequestHandler = api(async ({ params, request, locals }) => {
 	const { store, workspaces } = locals.app;
 	const id = checkConversationId(params.id);
-	await refuseDeleted(locals.app, id);
 	const { apiKeyId } = locals.caller;
-	const isNew = !(await store.conversations.get(id));
+	const isNew = !(await store.conversations.get(id)) && !(await store.conversations.isDeleted(id));
 	if (!isNew) await requireOwnConversation(locals.app, apiKeyId, id);
+	await refuseDeleted(locals.app, id);
 	// Kit drops the body of a request that names no type; an empty file in its place would be a loss in silence.
 	if (request.body === null && Number(request.headers.get('content-length') ?? 0) > 0)
 		throw new AppError('unsupported_media_type', 'Send the file with a content-type header.');
