@@ -31,7 +31,7 @@ const LAYERS: Layer[] = [
 	{ path: SHARED, imports: [], packages: ['zod', '@ag-ui/core'] },
 
 	{ path: 'lib/server/skills/', imports: [SANDBOX, REDACT, CHARACTERS] },
-	{ path: 'lib/server/sandbox/', imports: [] },
+	{ path: 'lib/server/sandbox/', imports: [CHARACTERS] },
 	{ path: 'lib/server/network/', imports: [SHARED, 'lib/server/skills/', 'lib/server/store/'] },
 	{ path: 'lib/server/secrets/', imports: [SHARED, SANDBOX, 'lib/server/skills/', 'lib/server/store/'] },
 	{ path: 'lib/server/trust/', imports: [SHARED, 'lib/server/skills/', 'lib/server/store/'] },
