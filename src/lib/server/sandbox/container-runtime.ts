@@ -5,6 +5,7 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import { OWNER_LABEL } from './container-arguments.ts';
 import type { Launcher } from './launcher.ts';
 import { ownerOf } from './leftovers.ts';
+import { COMMAND_MS } from './signals.ts';
 
 export interface ContainerRuntime {
 	/** Absolute path of the client. */
@@ -29,15 +30,11 @@ const CLIENT_VARIABLES = [
 	...['DOCKER_HOST', 'DOCKER_CONTEXT', 'DOCKER_CONFIG', 'DOCKER_TLS_VERIFY', 'DOCKER_CERT_PATH'],
 	...['CONTAINER_HOST', 'CONTAINER_SSHKEY', 'CONTAINERS_CONF', 'CONTAINERS_STORAGE_CONF']
 ];
-/** One that works says what it is within a second; one that hangs does not hold up the start for longer. */
-const PROBE_MS = 5_000;
-const ANSWER_MS = 20_000;
-const REMOVAL_MS = 60_000;
-const RESTART = 'It seems to hang: restart it, or choose the other with SKILLS_SANDBOX_RUNTIME.';
+export const RESTART = 'It seems to hang: restart it, or choose the other with SKILLS_SANDBOX_RUNTIME.';
 
 /**
  * The first runtime that answers: one without its daemon is passed over, which its mere presence would not show. All are
- * asked at once, and one that says nothing for 5 s is taken to hang.
+ * asked at once, and one that says nothing for 5 s, to both questions together, is taken to hang.
  */
 export async function findContainerRuntime(
 	choice: 'auto' | 'docker' | 'podman',
@@ -67,14 +64,14 @@ async function probe(
 ): Promise<ContainerRuntime | string> {
 	const runtime: ContainerRuntime = { file, kind: 'docker', isRootless: false, env };
 	const began = performance.now();
-	const version = await askRuntime(launcher, runtime, ['--version'], PROBE_MS);
-	if (version.isSilent) return `${version.message} ${RESTART}`;
+	const version = await askRuntime(launcher, runtime, ['--version']);
+	if (version.isSilent) return silent('It');
 	// Some systems have podman under docker's name.
 	if (/podman/i.test(version.stdout)) runtime.kind = 'podman';
 	const format = runtime.kind === 'podman' ? '{{.Host.Security.Rootless}}' : '{{json .SecurityOptions}}';
-	const left = Math.max(1, PROBE_MS - (performance.now() - began));
+	const left = Math.max(1, COMMAND_MS - (performance.now() - began));
 	const { isDone, isSilent, stdout, message } = await askRuntime(launcher, runtime, ['info', '--format', format], left);
-	if (isSilent) return `It did not answer within ${PROBE_MS / 1000} s. ${RESTART}`;
+	if (isSilent) return silent('It');
 	if (!isDone) return message;
 	return { ...runtime, isRootless: /true|rootless/.test(stdout) };
 }
@@ -114,7 +111,7 @@ export async function removeContainers(
 		return id && isLeftover(ownerIn(line)) ? [id] : [];
 	});
 	for (const id of ids) {
-		const removed = await askRuntime(launcher, runtime, removal(runtime, id), REMOVAL_MS);
+		const removed = await askRuntime(launcher, runtime, removal(runtime, id));
 		if (!removed.isDone) throw new Error(`The container ${id} cannot be removed: ${removed.message}`);
 	}
 	return ids.length;
@@ -132,12 +129,14 @@ export function removal({ kind }: ContainerRuntime, name: string): string[] {
 	return kind === 'podman' ? ['rm', '-f', '-t', '0', name] : ['rm', '-f', name];
 }
 
-/** Runs the client for an answer. */
+const silent = (who: string) => `${who} did not answer within ${COMMAND_MS / 1000} s. ${RESTART}`;
+
+/** Runs the client for an answer. One that gives none in time, whatever it was asked, is `isSilent`. */
 export async function askRuntime(
 	launcher: Launcher,
-	{ file, env }: ContainerRuntime,
+	{ file, kind, env }: ContainerRuntime,
 	args: string[],
-	timeoutMs = ANSWER_MS
+	timeoutMs = COMMAND_MS
 ): Promise<{ isDone: boolean; isSilent: boolean; stdout: string; message: string }> {
 	const launched = launcher.launch({ file, args, env, cwd: '/', end: { kind: 'group' } }, 'closed');
 	// At once: a client that hangs has nothing to tidy up, and may be deaf.
@@ -146,8 +145,8 @@ export async function askRuntime(
 	clearTimeout(timer);
 	const isDone = result.ended === 'exit' && result.exitCode === 0;
 	const isSilent = result.ended === 'killed' || result.ended === 'timeout';
-	const words = isSilent ? `It did not answer within ${timeoutMs / 1000} s.` : 'It failed.';
-	const message = (result.spawnError ?? result.stderr.trim()) || words;
+	const words = (result.spawnError ?? result.stderr.trim()) || 'It failed.';
+	const message = isSilent ? silent(kind) : words;
 	return { isDone, isSilent, stdout: result.stdout.trim(), message: isDone ? '' : message };
 }
 

@@ -13,12 +13,13 @@ import {
 } from './container-arguments.ts';
 import { containerFailure } from './container-failure.ts';
 import { imageOf, type ContainerImages } from './container-images.ts';
-import { askRuntime, removal, removeContainers, type ContainerRuntime } from './container-runtime.ts';
+import { askRuntime, removal, removeContainers, RESTART, type ContainerRuntime } from './container-runtime.ts';
 import { containerUser } from './container-user.ts';
 import { wrapWithForwarder } from './forwarder.ts';
-import type { Launcher, LaunchResult } from './launcher.ts';
-import { createSandboxBase, type Execution } from './running.ts';
+import type { Launched, Launcher, LaunchResult } from './launcher.ts';
+import { createSandboxBase, failed, type Execution } from './running.ts';
 import type { Sandbox, SandboxFolders, SandboxLimits, SandboxProgram } from './sandbox.ts';
+import { COMMAND_MS } from './signals.ts';
 
 export interface ContainerSandboxOptions {
 	launcher: Launcher;
@@ -89,11 +90,14 @@ export function createContainerSandbox(options: ContainerSandboxOptions): Sandbo
 				}
 			};
 		},
+		watch: (launched, execution) => watchStart(launched, { launcher, runtime, name: nameOf(execution) }),
 		async onEnd(execution, result) {
 			const { image, isForwarded } = started.get(execution) ?? { image: '', isForwarded: false };
 			// The client may be gone before its container, or have been about to make it.
-			if (isEarly(result)) await askRuntime(launcher, runtime, removal(runtime, nameOf(execution)));
-			const spawnError = containerFailure(result, { runtime, image, isForwarded });
+			const removed = isEarly(result) ? await askRuntime(launcher, runtime, removal(runtime, nameOf(execution))) : null;
+			const isWanted = result.ended === 'aborted' || result.ended === 'killed';
+			const spawnError =
+				removed?.isSilent && !isWanted ? removed.message : containerFailure(result, { runtime, image, isForwarded });
 			return {
 				image,
 				...signalOf(result),
@@ -127,8 +131,58 @@ function inContainer({ file, args, env, proxySocket }: SandboxProgram): { file: 
 	);
 }
 
+/** Ended by somebody; not one that was never started. */
 function isEarly({ ended, signal }: LaunchResult): boolean {
-	return ended !== 'exit' || signal !== null;
+	return ended !== 'spawn-failed' && (ended !== 'exit' || signal !== null);
+}
+
+/** Of a container that never ran. */
+const NOT_STARTED = /^(created|configured|initialized|)$/;
+
+/**
+ * Nobody can tell a runtime that hangs from a script that says nothing, so one that has said nothing for a while is asked
+ * about. A runtime that does not answer is not waited for; one that answers may still be busy.
+ */
+function watchStart(
+	launched: Launched,
+	{ launcher, runtime, name }: { launcher: Launcher; runtime: ContainerRuntime; name: string }
+): Launched {
+	return {
+		get isAlive() {
+			return launched.isAlive;
+		},
+		end: (reason) => launched.end(reason),
+		async begin(limits, input, onOutput) {
+			let isOver = false;
+			let waited = '';
+			let problem = '';
+			const ask = async () => {
+				const status = ['container', 'inspect', '--format', '{{.State.Status}}', name];
+				const { isSilent, stdout, message } = await askRuntime(launcher, runtime, status);
+				if (isOver) return;
+				if (isSilent) {
+					problem = message;
+					launched.end('killed');
+				} else if (NOT_STARTED.test(stdout)) {
+					waited = `${runtime.kind} did not start the container within ${limits.timeoutMs / 1000} s. ${RESTART}`;
+					timer = setTimeout(() => void ask(), COMMAND_MS);
+				} else settle();
+			};
+			const settle = () => {
+				isOver = true;
+				waited = '';
+				clearTimeout(timer);
+			};
+			let timer = setTimeout(() => void ask(), COMMAND_MS);
+			const result = await launched.begin(limits, input, (stream, text) => {
+				settle();
+				onOutput?.(stream, text);
+			});
+			const spawnError = result.ended === 'timeout' ? waited : result.ended === 'killed' ? problem : '';
+			settle();
+			return spawnError ? { ...result, ...failed(spawnError), durationMs: result.durationMs } : result;
+		}
+	};
 }
 
 /** Who ended it early did so by a signal, of which the client makes an exit code, if it lives to tell. */

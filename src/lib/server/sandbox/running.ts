@@ -40,6 +40,8 @@ export interface SandboxBaseOptions {
 	owner?: string;
 	/** The command line of the host for a program. What it throws is the result `spawn-failed`. */
 	toLaunch(program: SandboxProgram, execution: Execution): LaunchSpec | Promise<LaunchSpec>;
+	/** What is done about each while it runs. */
+	watch?(launched: Launched, execution: Execution): Launched;
 	/** Identity when missing: the process sees its folders where they are. */
 	locate?: Sandbox['locate'];
 	programs?: Sandbox['programs'];
@@ -68,8 +70,10 @@ export function createSandboxBase(options: SandboxBaseOptions): Sandbox {
 		marker: `${owner}.${id}`,
 		stdin
 	});
-	const launch = async (program: SandboxProgram, execution: Execution): Promise<Launched> =>
-		launcher.launch(await options.toLaunch(program, execution), execution.stdin);
+	const launch = async (program: SandboxProgram, execution: Execution): Promise<Launched> => {
+		const launched = launcher.launch(await options.toLaunch(program, execution), execution.stdin);
+		return options.watch?.(launched, execution) ?? launched;
+	};
 
 	/** Runs what is started, or being started, under the id of the command. */
 	const use = async (

@@ -1,12 +1,12 @@
 /** How a started program is asked to end, and ended: by signals to its group, or by commands of the host. */
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import type { LaunchEnd } from './launcher.ts';
 import type { StartedProgram } from './start-program.ts';
 
 /** Namespaces are made within some milliseconds, on a busy machine within many. */
 const INNER_MS = 1000;
-/** A command that ends a container answers within this time, or is given up. */
-const COMMAND_MS = 10_000;
+/** A command to a container runtime that has nothing to wait for answers within this time; else the runtime hangs. */
+export const COMMAND_MS = 5_000;
 
 /** Sends to the whole group; that it is gone already is what was wanted. */
 export function signalGroup(pid: number, signal: NodeJS.Signals): void {
@@ -57,10 +57,20 @@ async function innerOf({ child, innerPid }: StartedProgram): Promise<number | nu
 	return child.exitCode === null && child.signalCode === null ? pid : null;
 }
 
-/** Runs one of those commands; that it fails (the container is gone) changes nothing. */
+/** Runs one of those commands; that it fails (the container is gone) changes nothing. One that hangs is given up, with what it started. */
 export function runCommand([file, ...args]: string[], env: Record<string, string> = {}): Promise<void> {
 	return new Promise((resolve) => {
 		if (!file) return resolve();
-		execFile(file, args, { env, timeout: COMMAND_MS, killSignal: 'SIGKILL' }, () => resolve());
+		const child = spawn(file, args, { env, stdio: 'ignore', detached: true, windowsHide: true });
+		const giveUp = () => {
+			if (child.pid !== undefined) signalGroup(child.pid, 'SIGKILL');
+			resolve();
+		};
+		const timer = setTimeout(giveUp, COMMAND_MS);
+		const done = () => {
+			clearTimeout(timer);
+			resolve();
+		};
+		child.once('error', done).once('exit', done);
 	});
 }

@@ -1,0 +1,183 @@
+/** A container runtime that hangs in the middle of a call: a program under its name that hangs at one verb or at all. */
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { processesWith } from '../../../../tests/support/processes.ts';
+import { sweepContainers, type ContainerRuntime } from './container-runtime.ts';
+import { createContainerSandbox } from './container.ts';
+import { createLauncher } from './launch.ts';
+import type { Launcher } from './launcher.ts';
+import { ownerOf } from './leftovers.ts';
+import type { Sandbox, SandboxCommand } from './sandbox.ts';
+
+const { setTimeout: real } = globalThis;
+/** A moment in which processes run; a little of the other time passes, for what drains their output. */
+const rest = () => {
+	vi.advanceTimersByTime(1);
+	return new Promise<void>((resolve) => void real(resolve, 10));
+};
+const HANGS = 'docker did not answer within 5 s. It seems to hang: restart it, or choose the other';
+
+let folder: string;
+let launcher: Launcher;
+let runtime: ContainerRuntime;
+let sandbox: Sandbox;
+beforeEach(async () => {
+	folder = await mkdtemp(join(tmpdir(), 'container-hang-'));
+	launcher = createLauncher();
+	runtime = { file: join(folder, 'docker'), kind: 'docker', isRootless: false, env: { PATH: '/usr/bin:/bin' } };
+	sandbox = createContainerSandbox({ launcher, runtime, images: { one: 'image', allowed: [] } });
+	vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+});
+afterEach(async () => {
+	vi.useRealTimers();
+	await launcher.close();
+	// Nothing of the runtime is left, and so nothing of what it hung in.
+	expect(processesWith(folder)).toEqual([]);
+	await rm(folder, { recursive: true });
+});
+
+/** Says which verbs it was asked, hangs at some, deaf to SIGTERM; a container of its is the script \`behaviour\`. */
+async function install(hangs: string[], { behaviour = 'sleep 987', status = 'running' } = {}): Promise<void> {
+	const left = `${ownerOf(folder, 'earlier')}`;
+	await writeFile(
+		runtime.file,
+		`#!/bin/sh
+[ "$1" = --log-level=error ] && shift
+echo "$1" >> "${folder}/asked"
+case " ${hangs.join(' ')} " in *" $1 "*) trap '' TERM; n=0; while [ $((n += 1)) -lt 2000 ]; do sleep 0.05; done;; esac
+case "$1" in
+	run) echo $$ > "${folder}/pid"; ${behaviour};;
+	container) [ -n "${status}" ] && echo "${status}" || { echo "no such container" >&2; exit 1; };;
+	kill) kill -TERM -$(cat "${folder}/pid");;
+	rm) kill -KILL -$(cat "${folder}/pid");;
+	ps) echo "abc openrouter-skills.owner=${left}";;
+esac
+true
+`
+	);
+	await chmod(runtime.file, 0o755);
+}
+
+/** Resolves when the runtime has been asked exactly these verbs, in order. */
+async function asked(...verbs: string[]): Promise<void> {
+	const lines = async () => (await readFile(join(folder, 'asked'), 'utf8').catch(() => '')).split('\n').slice(0, -1);
+	for (let look = 0; look < 2000 && (await lines()).length < verbs.length; look += 1) await rest();
+	expect(await lines()).toEqual(verbs);
+}
+
+/** Time passes until shortly before a limit, when nothing has changed, and then to it. */
+async function pass(ms: number, ...verbs: string[]): Promise<void> {
+	vi.advanceTimersByTime(ms - 1000);
+	for (let look = 0; look < 10; look += 1) await rest();
+	await asked(...verbs);
+	vi.advanceTimersByTime(1000);
+}
+
+/** Until it is over, while time passes in steps of so many milliseconds: 1 is what only drains its output. */
+async function over(end: Promise<unknown>, stepMs = 1): Promise<void> {
+	let isOver = false;
+	end.then(
+		() => (isOver = true),
+		() => (isOver = true)
+	);
+	for (let step = 0; step < 2000 && !isOver; step += 1) {
+		vi.advanceTimersByTime(stepMs);
+		await rest();
+	}
+	expect(isOver).toBe(true);
+}
+
+const command = (more: Partial<SandboxCommand> = {}): SandboxCommand => ({
+	file: 'sh',
+	args: ['-c', 'x'],
+	env: {},
+	cwd: '/workspace',
+	timeoutMs: 60_000,
+	maxOutputBytes: 20_480,
+	id: 'a',
+	...more
+});
+
+test('D33: a runtime that hangs while it starts a container is asked about after 5 s, and given 5 s to answer', async () => {
+	await install(['run', 'container', 'rm']);
+	const result = sandbox.run(command());
+	await asked('run');
+	await pass(5000, 'run');
+	await asked('run', 'container');
+	await pass(5000, 'run', 'container');
+	// That what was begun is removed is asked once, and not waited for any longer.
+	await asked('run', 'container', 'rm');
+	await pass(5000, 'run', 'container', 'rm');
+	await over(result);
+	expect(await result).toMatchObject({ ended: 'spawn-failed', exitCode: null, image: 'image:latest' });
+	expect((await result).spawnError).toBe(`${HANGS} with SKILLS_SANDBOX_RUNTIME.`);
+	await asked('run', 'container', 'rm');
+});
+
+test('D33: a runtime that answers, and never starts the container, is told as such, and not as a slow script', async () => {
+	await install(['run'], { status: '' });
+	const result = sandbox.run(command({ timeoutMs: 12_000 }));
+	await asked('run');
+	await pass(5000, 'run');
+	await asked('run', 'container');
+	await over(result, 100);
+	expect((await result).spawnError).toMatch(/^docker did not start the container within 12 s\. It seems to hang/);
+});
+
+test('D33: a script that says nothing for long is asked about once, and runs on', async () => {
+	await install([], { behaviour: `until [ -e "${'$'}(dirname "$0")/go" ]; do sleep 0.02; done; echo done` });
+	const result = sandbox.run(command());
+	await asked('run');
+	await pass(5000, 'run');
+	await asked('run', 'container');
+	while (processesWith(`${folder}/docker container`).length > 0) await rest();
+	vi.advanceTimersByTime(30_000);
+	await asked('run', 'container');
+	await writeFile(join(folder, 'go'), '');
+	await over(result);
+	expect(await result).toMatchObject({ ended: 'exit', exitCode: 0, stdout: 'done\n' });
+});
+
+test('D33: Stop is answered though the runtime hangs at kill; what runs is removed after its grace', async () => {
+	await install(['kill'], { behaviour: 'echo up; sleep 987' });
+	const up = Promise.withResolvers<void>();
+	const stop = new AbortController();
+	const result = sandbox.run(command({ signal: stop.signal, onOutput: () => up.resolve() }));
+	await up.promise;
+	stop.abort();
+	await asked('run', 'kill');
+	await pass(2000, 'run', 'kill');
+	await asked('run', 'kill', 'rm');
+	await pass(3000, 'run', 'kill', 'rm');
+	await over(result);
+	expect(await result).toMatchObject({ ended: 'aborted', stdout: 'up\n' });
+});
+
+test('D33: a container that cannot be removed because the runtime hangs is not told as one that was ended', async () => {
+	await install(['rm'], { behaviour: 'echo up; sleep 987' });
+	const up = Promise.withResolvers<void>();
+	const result = sandbox.run(command({ timeoutMs: 1000, onOutput: () => up.resolve() }));
+	await up.promise;
+	await pass(1000, 'run');
+	await asked('run', 'kill', 'rm');
+	await pass(5000, 'run', 'kill', 'rm');
+	await over(result);
+	expect(await result).toMatchObject({ ended: 'spawn-failed', stdout: 'up\n' });
+	expect((await result).spawnError).toContain(HANGS);
+});
+
+test.each([
+	['ps', 'Containers that were left cannot be listed'],
+	['rm', 'The container abc cannot be removed']
+])('D33: a runtime that hangs at %s while it is swept ends the sweep, with what to do', async (verb, words) => {
+	await install([verb]);
+	const swept = sweepContainers(launcher, runtime, { dataDir: folder, startId: 'now' });
+	swept.catch(() => undefined);
+	const verbs = verb === 'ps' ? ['ps'] : ['ps', 'rm'];
+	await asked(...verbs);
+	await pass(5000, ...verbs);
+	await over(swept);
+	await expect(swept).rejects.toThrow(`${words}: ${HANGS}`);
+});
