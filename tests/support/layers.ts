@@ -130,7 +130,7 @@ const LAYERS: Layer[] = [
 	{ path: READ_TEXT, imports: [SHARED] },
 	{ path: ROOMS, imports: [SHARED] },
 	{ path: 'lib/server/data-folder.ts', imports: [LOG] },
-	{ path: 'lib/server/backup.ts', imports: [LOG, SAFE_PATH, 'lib/server/data-folder.ts'] },
+	{ path: 'lib/server/backup.ts', imports: [SHARED, LOG, SAFE_PATH, 'lib/server/data-folder.ts'] },
 	{ path: 'lib/server/config.ts', imports: [SHARED, SANDBOX] },
 	{ path: 'lib/server/http.ts', imports: [SHARED, 'lib/server/'], kit: true },
 	{ path: 'lib/server/while-connected.ts', imports: [] },

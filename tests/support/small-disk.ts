@@ -1,4 +1,4 @@
-/** Runs a program of Node where a folder is a disk of its own, small or read-only, in a real bubblewrap. */
+/** Runs a program of Node where a folder is a disk of its own, small or read-only, in a real bubblewrap; without root's powers. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
@@ -13,7 +13,7 @@ export interface SmallDisk {
 export async function runOnDisk({ dir, bytes }: SmallDisk, program: string): Promise<string> {
 	const disk = bytes === 'read-only' ? [] : ['--size', String(bytes), '--tmpfs', dir];
 	const node = [process.execPath, '--input-type=module', '--eval', program];
-	const args = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', ...disk, ...node];
+	const args = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--cap-drop', 'ALL', ...disk, ...node];
 	const { stdout } = await promisify(execFile)('bwrap', args);
 	return stdout;
 }

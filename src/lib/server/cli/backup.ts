@@ -1,13 +1,20 @@
 /** `npm run backup -- FILE` and `npm run restore -- FILE`: the data folder in one file, and back again. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { backUp, restore } from '../backup.ts';
+import { backUp, restore, type LeftOut } from '../backup.ts';
 import { loadConfig } from '../config.ts';
 import { createLog } from '../log.ts';
 
 /** npm starts its scripts in the project's folder, and says where it was started itself. */
 const startedIn = process.env.INIT_CWD ?? process.cwd();
 const tell = (line: string) => process.stdout.write(`${line}\n`);
+const warn = (line: string) => process.stderr.write(`${line}\n`);
+function warnOf({ count, named }: LeftOut, what: string): void {
+	if (count === 0) return;
+	const more = count > named.length ? [`… and ${count - named.length} more`] : [];
+	warn([`${what}: ${count}`, ...named.map(({ path, reason }) => `${path}: ${reason}`), ...more].join('\n  '));
+}
+
 // The server's own settings, wherever this was started from.
 process.chdir(join(import.meta.dirname, '../../../..'));
 if (existsSync('.env')) process.loadEnvFile('.env');
@@ -21,14 +28,13 @@ try {
 	if (command === 'backup') {
 		const { files, bytes, leftOut } = backUp(dataDir, file);
 		tell(`Backed up ${dataDir} to ${file}: ${files} files, ${bytes} bytes. It holds secrets; keep it closed.`);
-		if (leftOut.length > 0) {
-			const more = leftOut.length > 10 ? ', …' : '';
-			const names = leftOut.slice(0, 10).map((path) => JSON.stringify(path));
-			tell(`Left out, as they are no files (links, sockets): ${leftOut.length}: ${names.join(', ')}${more}`);
-		}
+		warnOf(leftOut, 'Not in the backup');
 	} else {
-		const { files, bytes } = restore(file, dataDir, createLog());
+		const { files, bytes, leftOut, isSealed } = restore(file, dataDir, createLog());
 		tell(`Restored ${file} to ${dataDir}: ${files} files, ${bytes} bytes. Start the server as usual.`);
+		warnOf(leftOut, 'Not restored');
+		if (!isSealed)
+			warn('An older version made this backup. It can be damaged in ways that are not noticed: look at the files.');
 	}
 } catch (error) {
 	process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
