@@ -1,4 +1,5 @@
 import {
+	appendFile,
 	chmod,
 	mkdir,
 	mkdtemp,
@@ -101,6 +102,15 @@ describe('F8: an exported skill', () => {
 			code: 'invalid_input',
 			message: expect.stringContaining('device on Windows') as unknown
 		});
+	});
+
+	test('has of a file that grows meanwhile as much as was counted', async () => {
+		const pieces = await exportSkill({ name: 'demo', dir });
+		await appendFile(join(dir, 'assets/large.bin'), Buffer.alloc(400_000, 'more'));
+		const chunks: Uint8Array[] = [];
+		for await (const chunk of pieces) chunks.push(chunk);
+		const target = await unpacked(Buffer.concat(chunks));
+		expect(await readFile(join(target, 'demo/assets/large.bin'), 'utf8')).toBe('abcdefg'.repeat(42_858).slice(0, 300_000));
 	});
 
 	test('of a folder that went away is a conflict', async () => {
