@@ -16,6 +16,8 @@ const SHARED = 'lib/shared/';
 const STRINGS = 'lib/strings/';
 const LOG = 'lib/server/log.ts';
 const SAFE_PATH = 'lib/server/safe-path.ts';
+/** Walks, copies and removes what scripts write into: needs nothing else, so that each part may use it. */
+const FOREIGN_FOLDERS = 'lib/server/foreign-folders.ts';
 const READ_TEXT = 'lib/server/read-text.ts';
 /** What a workspace may hold: of uploads and of the server's own skills. */
 const ROOMS = 'lib/server/workspace-rooms.ts';
@@ -30,10 +32,13 @@ const REDACT = 'lib/server/sandbox/redact.ts';
 const LAYERS: Layer[] = [
 	{ path: SHARED, imports: [], packages: ['zod', '@ag-ui/core'] },
 
-	{ path: 'lib/server/skills/', imports: [SANDBOX, REDACT, CHARACTERS] },
-	{ path: 'lib/server/sandbox/', imports: [CHARACTERS] },
+	{ path: 'lib/server/skills/', imports: [SANDBOX, REDACT, CHARACTERS, FOREIGN_FOLDERS] },
+	{ path: 'lib/server/sandbox/', imports: [CHARACTERS, FOREIGN_FOLDERS] },
 	{ path: 'lib/server/network/', imports: [SHARED, 'lib/server/skills/', 'lib/server/store/'] },
-	{ path: 'lib/server/secrets/', imports: [SHARED, SANDBOX, 'lib/server/skills/', 'lib/server/store/'] },
+	{
+		path: 'lib/server/secrets/',
+		imports: [SHARED, SANDBOX, FOREIGN_FOLDERS, 'lib/server/skills/', 'lib/server/store/']
+	},
 	{ path: 'lib/server/trust/', imports: [SHARED, 'lib/server/skills/', 'lib/server/store/'] },
 	{ path: 'lib/server/access/', imports: [SHARED, 'lib/server/store/'] },
 	{ path: 'lib/server/agent/', imports: [SHARED] },
@@ -60,7 +65,16 @@ const LAYERS: Layer[] = [
 	},
 	{
 		path: 'lib/server/runs/',
-		imports: [SHARED, LOG, SAFE_PATH, ROOMS, 'lib/server/agent/', 'lib/server/skills/', 'lib/server/store/']
+		imports: [
+			SHARED,
+			LOG,
+			SAFE_PATH,
+			FOREIGN_FOLDERS,
+			ROOMS,
+			'lib/server/agent/',
+			'lib/server/skills/',
+			'lib/server/store/'
+		]
 	},
 	{
 		path: 'lib/server/builtins/',
@@ -94,6 +108,7 @@ const LAYERS: Layer[] = [
 			SHARED,
 			LOG,
 			SAFE_PATH,
+			FOREIGN_FOLDERS,
 			'lib/server/agent/',
 			'lib/server/runs/',
 			'lib/server/skills/',
@@ -123,12 +138,20 @@ const LAYERS: Layer[] = [
 	{ path: 'lib/server/cli/backup.ts', imports: [LOG, 'lib/server/backup.ts', 'lib/server/config.ts'] },
 	{
 		path: 'lib/server/cli/',
-		imports: [SHARED, 'lib/server/config.ts', 'lib/server/evals/', 'lib/server/models/', 'lib/server/skills/']
+		imports: [
+			SHARED,
+			FOREIGN_FOLDERS,
+			'lib/server/config.ts',
+			'lib/server/evals/',
+			'lib/server/models/',
+			'lib/server/skills/'
+		]
 	},
 	{ path: LOG, imports: [] },
-	{ path: SAFE_PATH, imports: [SHARED] },
+	{ path: FOREIGN_FOLDERS, imports: [] },
+	{ path: SAFE_PATH, imports: [SHARED, FOREIGN_FOLDERS] },
 	{ path: READ_TEXT, imports: [SHARED] },
-	{ path: ROOMS, imports: [SHARED] },
+	{ path: ROOMS, imports: [SHARED, FOREIGN_FOLDERS] },
 	{ path: 'lib/server/data-folder.ts', imports: [LOG] },
 	{ path: 'lib/server/backup.ts', imports: [SHARED, LOG, SAFE_PATH, 'lib/server/data-folder.ts'] },
 	{ path: 'lib/server/config.ts', imports: [SHARED, SANDBOX] },

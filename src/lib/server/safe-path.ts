@@ -1,13 +1,9 @@
 /** The one door to files of a workspace: a relative path that stays inside, through no link (SECURITY `safePath`). */
-import { constants, type Stats } from 'node:fs';
-import { chmod, lstat, mkdir, open, readdir, realpath, stat, type FileHandle } from 'node:fs/promises';
-import { isAbsolute, join, relative, sep } from 'node:path';
+import type { Stats } from 'node:fs';
+import { chmod, lstat, mkdir, readdir, stat, type FileHandle } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
 import { AppError } from '../shared/errors.ts';
-
-/** Linux names what a descriptor is open on, so that each step begins at the folder that was checked, not at its path. */
-const DESCRIPTORS = process.platform === 'linux' ? '/proc/self/fd' : null;
-// A FIFO opened without O_NONBLOCK waits for a writer. Windows has neither flag, nor the things they are for.
-const FILE = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+import { openFile, openFolder, type OpenFolder } from './foreign-folders.ts';
 
 /** The folder that a file lies in, held: whatever becomes of the way to it, `path` stays that folder until `close`. */
 export interface HeldFolder {
@@ -55,13 +51,13 @@ export async function holdFolder(root: string, path: string, { make = false } = 
 	const segments = safeSegments(path);
 	const name = segments.pop() ?? '';
 	if (make) await mkdir(root, { recursive: true });
-	let held = await enter(root, { isRoot: true });
+	let held = await enter(root, true);
 	try {
 		for (const segment of segments) {
 			const next = join(held.path, segment);
 			const isMade = make && (await mkdir(next).then(() => true, unless('EEXIST')));
 			const folder = await enter(next);
-			if (isMade && folder.handle) await held.adopt(folder.handle);
+			if (isMade && folder.handle) await adoptInto(held, folder.handle);
 			await held.close();
 			held = folder;
 		}
@@ -69,8 +65,13 @@ export async function holdFolder(root: string, path: string, { make = false } = 
 		await held.close();
 		throw error;
 	}
-	const { path: folder, adopt, close } = held;
-	return { path: folder, target: join(folder, name), adopt, close };
+	const folder = held;
+	return {
+		path: folder.path,
+		target: join(folder.path, name),
+		adopt: (file) => adoptInto(folder, file),
+		close: () => folder.close()
+	};
 }
 
 /** Opens a regular file below `root` for reading; checked on the descriptor, so that a link planted meanwhile is refused. */
@@ -82,45 +83,25 @@ export async function openInside(root: string, path: string): Promise<{ file: Fi
 	};
 	const folder = await holdFolder(root, path).catch(orMissing);
 	try {
-		const file = await open(folder.target, FILE).catch(orMissing);
-		const entry = await file.stat();
-		if (entry.isFile() && (DESCRIPTORS || (await isStillInside(root, folder.target, entry)))) {
-			return { file, bytes: entry.size };
-		}
-		await file.close();
-		throw missing();
+		const opened = await openFile(root, folder.target).catch(orMissing);
+		if (!opened) throw missing();
+		return { file: opened.file, bytes: opened.facts.size };
 	} finally {
 		await folder.close();
 	}
 }
 
 /** A folder to go on from; the root alone may be a link. */
-async function enter(
-	path: string,
-	{ isRoot = false } = {}
-): Promise<Omit<HeldFolder, 'target'> & { handle: FileHandle | null }> {
-	const refuse = (cause?: unknown) => new AppError('invalid_input', 'A part of the path is not a folder.', { cause });
-	if (!DESCRIPTORS) {
-		const entry = isRoot ? await stat(path) : await lstat(path);
-		if (!entry.isDirectory()) throw refuse();
-		return { path, handle: null, adopt: (file) => adoptInto(entry, file), close: async () => undefined };
-	}
-	const folder = await open(
-		path,
-		constants.O_RDONLY | constants.O_DIRECTORY | (isRoot ? 0 : constants.O_NOFOLLOW)
-	).catch((error: NodeJS.ErrnoException) => {
-		throw error.code === 'ENOTDIR' || error.code === 'ELOOP' ? refuse(error) : error;
+function enter(path: string, isRoot = false): Promise<OpenFolder> {
+	return openFolder(path, { mayBeLink: isRoot }).catch((error: NodeJS.ErrnoException) => {
+		if (error.code !== 'ENOTDIR') throw error;
+		throw new AppError('invalid_input', 'A part of the path is not a folder.', { cause: error });
 	});
-	return {
-		path: join(DESCRIPTORS, String(folder.fd)),
-		handle: folder,
-		adopt: async (file) => adoptInto(await folder.stat(), file),
-		close: () => folder.close()
-	};
 }
 
 /** What this process makes is closed to others, and its own; a script that runs as another user may wait for it. */
-async function adoptInto({ mode, uid, gid }: Stats, file: FileHandle): Promise<void> {
+async function adoptInto(folder: OpenFolder, file: FileHandle): Promise<void> {
+	const { mode, uid, gid } = await (folder.handle?.stat() ?? stat(folder.path));
 	const made = await file.stat();
 	await file.chmod(asOpenAs(mode, made));
 	if (process.getuid?.() === 0 && uid !== made.uid) await file.chown(uid, gid);
@@ -143,15 +124,6 @@ export async function openSkillFolder(dir: string, root: string): Promise<void> 
 		if (entry.isDirectory() || entry.isFile()) await chmod(path, asOpenAs(mode, await lstat(path)));
 	}
 	await chmod(dir, asOpenAs(mode, await lstat(dir)));
-}
-
-/** Where descriptors have no names: is what was opened the file that is there now, below `root`? */
-async function isStillInside(root: string, target: string, opened: { dev: number; ino: number }): Promise<boolean> {
-	const real = await realpath(target);
-	const between = relative(await realpath(root), real);
-	const now = await lstat(real);
-	const isInside = !between.startsWith(`..${sep}`) && !isAbsolute(between);
-	return isInside && now.dev === opened.dev && now.ino === opened.ino;
 }
 
 function unless(code: string) {

@@ -1,8 +1,8 @@
 /** What workspaces may hold, for whatever the server itself writes there: uploads, and files of the built-in skills (FEATURES D33). */
 import type { Stats } from 'node:fs';
-import { lstat, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { lstat } from 'node:fs/promises';
 import { AppError } from '../shared/errors.ts';
+import { walkFolder } from './foreign-folders.ts';
 
 /** Names of files that are still on their way begin with it, in the workspace's own folder. */
 export const UPLOADING = '.upload-';
@@ -18,7 +18,7 @@ export interface WorkspaceRooms {
 	enter(folder: string): Promise<WorkspaceEntry>;
 }
 
-/** One file on its way. */
+/** One file on its way, or many. */
 export interface WorkspaceEntry {
 	/**
 	 * Where it is to be. What is there counts no more, unless it is written to the end of.
@@ -27,6 +27,8 @@ export interface WorkspaceEntry {
 	place(target: string, way: 'replace' | 'append'): Promise<void>;
 	/** More of its bytes, before they are written. @throws AppError too_large */
 	take(bytes: number): void;
+	/** One more file or folder, at a place where nothing is, of so many bytes. @throws AppError too_large */
+	add(bytes: number): void;
 	/** It is there. */
 	keep(): void;
 	/** To be called at the end, always. */
@@ -78,6 +80,7 @@ export function createWorkspaceRooms(
 					add(0, 1);
 				},
 				take: (bytes) => add(bytes, 0),
+				add: (bytes) => add(bytes, 1),
 				keep: () => void (isKept = true),
 				leave() {
 					const gone = isKept ? replaced : mine;
@@ -94,16 +97,14 @@ export function createWorkspaceRooms(
 /** Follows no link, and looks no further than at one file too many. */
 async function measure(root: string | null, maxFiles: number): Promise<Room> {
 	const room = { bytes: 0, files: 0, entries: 0 };
-	const folders = root === null ? [] : [root];
-	for (let folder = folders.pop(); folder !== undefined && room.files <= maxFiles; folder = folders.pop()) {
+	if (root === null) return room;
+	for await (const step of walkFolder(root)) {
+		const counted = step.filter(({ names }) => names.length > 1 || !names[0]?.startsWith(UPLOADING));
+		room.files += counted.length;
 		// What is deleted meanwhile takes no room.
-		for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
-			if (folder === root && entry.name.startsWith(UPLOADING)) continue;
-			const path = join(folder, entry.name);
-			if (entry.isDirectory()) folders.push(path);
-			else room.bytes += await lstat(path).then(sizeOf, () => 0);
-			room.files += 1;
-		}
+		const sizes = counted.map(({ kind, at }) => (kind === 'folder' ? 0 : lstat(at).then(sizeOf, () => 0)));
+		for (const size of await Promise.all(sizes)) room.bytes += size;
+		if (room.files > maxFiles) break;
 	}
 	return room;
 }

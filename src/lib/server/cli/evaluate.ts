@@ -1,12 +1,13 @@
 /** Evaluates one skill on a command line: the configured model, this machine's processes, no server and no store. */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { loadConfig, type Config } from '../config.ts';
 import { readEvals } from '../evals/evals-file.ts';
 import { createJudge } from '../evals/judge.ts';
 import { answersOf, passRates, runEvals } from '../evals/run-evals.ts';
+import { removeFolder } from '../foreign-folders.ts';
 import { createOfflineModel } from '../models/offline.ts';
 import { createResponsesModel } from '../models/responses.ts';
 import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts';
@@ -44,7 +45,7 @@ export async function evaluate({ folder, rounds }: Wanted, options: EvalCommandO
 		return await evaluateSkill({ config, skills, skill, rounds, workspaces, tell: options.tell });
 	} finally {
 		await skills.close();
-		await rm(workspaces, { recursive: true, force: true });
+		await removeFolder(workspaces);
 	}
 }
 

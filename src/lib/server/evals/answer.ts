@@ -1,5 +1,5 @@
 /** One answer to one prompt, as a chat would give it: with one skill or with none, in a folder of its own (FEATURES F16). */
-import { mkdir, mkdtemp, open, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { RunEvent } from '../../shared/events.ts';
 import type { ReasoningEffort } from '../../shared/model-values.ts';
@@ -7,6 +7,7 @@ import type { EvalAnswer } from '../../shared/try-out.ts';
 import { runAgent, type AgentLimits } from '../agent/loop.ts';
 import type { Model } from '../agent/model.ts';
 import { startTimeLimit, type TimeLimit } from '../agent/time-limit.ts';
+import { removeFolder } from '../foreign-folders.ts';
 import { CATALOG_TOKENS, instructionsOf } from '../runs/instructions.ts';
 import { createSkillToolbox, type SkillToolboxOptions } from '../runs/skill-toolbox.ts';
 import { openInside } from '../safe-path.ts';
@@ -66,7 +67,7 @@ export async function answer(parts: AnswerParts, question: Question, signal: Abo
 		notes.fail(error instanceof Error ? error.message : String(error));
 	}
 	// What cannot be removed now goes with the folder, when the next server starts.
-	if (cwd !== null) await rm(cwd, { recursive: true, force: true, maxRetries: 2 }).catch(() => undefined);
+	if (cwd !== null) await removeFolder(cwd).catch(() => undefined);
 	time.clear();
 	return notes.answered(Math.round(time.elapsedMs()));
 }

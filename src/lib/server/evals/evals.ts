@@ -1,12 +1,12 @@
 /** Runs of skills' evals on this server: begun, followed, stopped and kept (FEATURES F16). */
 import { randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
 import type { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
 import type { ReasoningEffort } from '../../shared/model-values.ts';
 import type { EvalRun, evalStart, SkillEvals } from '../../shared/try-out.ts';
 import type { AgentLimits } from '../agent/loop.ts';
 import type { Model } from '../agent/model.ts';
+import { removeFolder } from '../foreign-folders.ts';
 import type { Log } from '../log.ts';
 import type { ApprovalPolicy } from '../runs/approval-policy.ts';
 import { requireSkill } from '../runs/skill-lookup.ts';
@@ -77,7 +77,7 @@ interface Active {
 export async function createEvals(parts: EvalsParts): Promise<Evals> {
 	const { store, skills, modes, approvals, log } = parts;
 	await store.evalRuns.endUnfinished(STOPPED, now());
-	await rm(parts.folder, { recursive: true, force: true });
+	await removeFolder(parts.folder);
 	const active = new Map<string, Active>();
 	/** Skills between the question whether they may and the run. */
 	const starting = new Set<string>();

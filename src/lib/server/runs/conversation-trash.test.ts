@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -87,6 +89,17 @@ describe('a conversation that is deleted', () => {
 		expect(await trash.restore('later')).toMatchObject({ id: 'later' });
 		await put('c');
 		expect(await store.conversations.get('c')).toMatchObject({ id: 'c' });
+	});
+
+	test('is gone for good however deep a script has nested folders in it', async () => {
+		const nest = "import os\nfor each in range(50): os.mkdir('d' * 250); os.chdir('d' * 250)";
+		execFileSync('python3', ['-c', nest], { cwd: workspaces.path('c') });
+		await trash.remove('c');
+		now += 10 * MINUTE;
+		await trash.purge();
+		expect(logged).toEqual([]);
+		expect(existsSync(workspaces.path('c'))).toBe(false);
+		expect(await store.conversations.isDeleted('c')).toBe(false);
 	});
 
 	test('is removed when the server starts again, if it is old enough then', async () => {

@@ -127,7 +127,13 @@ export async function forkConversation(
 	});
 	await store.messages.copy(id, messageId, fork.id);
 	await store.conversationSkills.copy(id, fork.id);
-	await workspaces.copyAll(id, fork.id);
+	try {
+		await workspaces.copyAll(id, fork.id);
+	} catch (error) {
+		// Without its files it is no copy.
+		await store.conversations.remove(fork.id);
+		throw error;
+	}
 	return fork;
 }
 

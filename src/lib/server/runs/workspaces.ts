@@ -1,11 +1,11 @@
 /** A folder of files for each conversation: uploads land there, scripts run there (FEATURES F5). */
 import { createHash, randomUUID } from 'node:crypto';
-import { cp, lstat, open, rename, rm, stat, unlink, type FileHandle } from 'node:fs/promises';
+import { open, rename, rm, unlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkspaceFile } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
+import { copyFolder, removeFolder, walkFiles } from '../foreign-folders.ts';
 import { holdFolder, openInside, problemOnWindows, type HeldFolder } from '../safe-path.ts';
-import { walkFiles } from '../skills/walk-files.ts';
 import { createWorkspaceRooms, UPLOADING, type WorkspaceRooms } from '../workspace-rooms.ts';
 
 /** The largest upload. */
@@ -28,7 +28,10 @@ export interface Workspaces {
 	read(conversationId: string, path: string): Promise<{ file: FileHandle; bytes: number }>;
 	remove(conversationId: string, path: string): Promise<void>;
 	removeAll(conversationId: string): Promise<void>;
-	/** Copies every file; links are left behind. */
+	/**
+	 * Copies every file that others may reach; links are left behind. A copy that fails leaves nothing.
+	 * @throws AppError `too_large` for more than a workspace holds, `storage_full`
+	 */
 	copyAll(conversationId: string, toConversationId: string): Promise<void>;
 }
 
@@ -38,11 +41,9 @@ export function createWorkspaces(dataDir: string, rooms: WorkspaceRooms = create
 	return {
 		path: rootOf,
 		async list(conversationId) {
-			const root = rootOf(conversationId);
 			const listed: WorkspaceFile[] = [];
-			for await (const path of walkFiles(root, LISTED)) {
-				const facts = await stat(join(root, path)).catch(() => null);
-				if (facts) listed.push({ path, bytes: facts.size, modifiedAt: facts.mtime.toISOString() });
+			for await (const { path, facts } of walkFiles(rootOf(conversationId), LISTED)) {
+				listed.push({ path, bytes: facts.size, modifiedAt: facts.mtime.toISOString() });
 				if (listed.length >= MAX_LISTED) break;
 			}
 			return listed.sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -63,8 +64,7 @@ export function createWorkspaces(dataDir: string, rooms: WorkspaceRooms = create
 			} catch (error) {
 				await rm(staging, { force: true });
 				const code = (error as NodeJS.ErrnoException).code;
-				if (code === 'ENOSPC')
-					throw new AppError('storage_full', 'The disk is full; make room and try again.', { cause: error });
+				if (code === 'ENOSPC') throw diskFull(error);
 				if (code === 'EISDIR' || code === 'ENOTEMPTY')
 					throw new AppError('conflict', 'A folder has this name.', { cause: error });
 				if (code === 'ENOENT') throw deletedMeanwhile(error);
@@ -86,15 +86,19 @@ export function createWorkspaces(dataDir: string, rooms: WorkspaceRooms = create
 				throw new AppError('not_found', 'Somebody else has just deleted this file.', { cause: error });
 			}
 		},
-		removeAll: (conversationId) => rm(rootOf(conversationId), { recursive: true, force: true }),
+		removeAll: (conversationId) => removeFolder(rootOf(conversationId)),
 		async copyAll(conversationId, toConversationId) {
-			const isOwn = async (path: string) => !(await lstat(path)).isSymbolicLink();
-			await cp(rootOf(conversationId), rootOf(toConversationId), { recursive: true, filter: isOwn }).catch(
-				(error: NodeJS.ErrnoException) => {
-					// A conversation without files has no folder.
-					if (error.code !== 'ENOENT') throw error;
-				}
-			);
+			const root = rootOf(toConversationId);
+			const room = await rooms.enter(root);
+			try {
+				await copyFolder(rootOf(conversationId), root, (bytes) => room.add(bytes));
+				room.keep();
+			} catch (error) {
+				await removeFolder(root);
+				throw (error as NodeJS.ErrnoException).code === 'ENOSPC' ? diskFull(error) : error;
+			} finally {
+				room.leave();
+			}
 		}
 	};
 }
@@ -107,6 +111,10 @@ export function workspaceName(conversationId: string, platform: NodeJS.Platform 
 	const isOwn = conversationId === conversationId.toLowerCase() && problemOnWindows(conversationId) === null;
 	if (isOwn || (platform !== 'win32' && platform !== 'darwin')) return conversationId;
 	return `id~${createHash('sha256').update(conversationId).digest('hex').slice(0, 32)}`;
+}
+
+function diskFull(cause: unknown): AppError {
+	return new AppError('storage_full', 'The disk is full; make room and try again.', { cause });
 }
 
 function deletedMeanwhile(cause: unknown): AppError {

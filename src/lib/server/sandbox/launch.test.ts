@@ -1,9 +1,10 @@
 import { randomInt } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { processesWith } from '../../../../tests/support/processes.ts';
+import { removeFolder } from '../foreign-folders.ts';
 import { createLauncher } from './launch.ts';
 import type { Launcher, LaunchLimits, LaunchSpec } from './launcher.ts';
 import { createSpawner } from './spawner.ts';
@@ -19,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
 	for (const pid of processesWith(nap)) process.kill(pid, 'SIGKILL');
-	await rm(cwd, { recursive: true, force: true });
+	await removeFolder(cwd);
 });
 
 const limits: LaunchLimits = { timeoutMs: 60_000, maxOutputBytes: 20_480 };
@@ -146,6 +147,22 @@ describe.each<[string, () => Launcher]>([
 			{ watch }
 		);
 		expect(files).toMatchObject({ ended: 'quota', signal: 'SIGKILL' });
+	});
+	test('D33: folders nested so deep that no path leads there end only the script whose they are', async () => {
+		const nest = (levels: number) =>
+			`exec python3 -c "import os, time
+for each in range(${levels}): os.mkdir('d' * 250); os.chdir('d' * 250)
+time.sleep(1.2 if ${levels} < 64 else ${nap})"`;
+		const watch = { maxBytes: 1_000_000, maxFiles: 500 };
+		for (const name of ['one', 'other']) await mkdir(join(cwd, name));
+		const [deep, deeper, calm] = await Promise.all([
+			run(nest(20), { cwd: join(cwd, 'one') }, undefined, { watch: { dir: join(cwd, 'one'), ...watch } }),
+			run(nest(100), { cwd: join(cwd, 'other') }, undefined, { watch: { dir: join(cwd, 'other'), ...watch } }),
+			run('sleep 2; echo calm')
+		]);
+		expect(deep).toMatchObject({ ended: 'exit', exitCode: 0 });
+		expect(deeper).toMatchObject({ ended: 'quota', signal: 'SIGKILL' });
+		expect(calm).toMatchObject({ ended: 'exit', stdout: 'calm\n' });
 	});
 	test('D33: links in the workspace are not followed when it is measured', async () => {
 		const watch = { dir: cwd, maxBytes: 1_000_000, maxFiles: 50 };

@@ -105,7 +105,7 @@ function createLaunched(spec: LaunchSpec, stdin: LaunchStdin, pipes: PipePool, e
 	const kill = () => {
 		if (isOver || isKilled) return;
 		isKilled = true;
-		if (started) ending.push(endNow(spec.end, started));
+		if (started) ending.push(settled(endNow(spec.end, started)));
 		else if (!starting) leave(NEVER_RAN);
 	};
 	const end = (reason: Exclude<Ended, 'exit' | 'spawn-failed'>) => {
@@ -115,7 +115,7 @@ function createLaunched(spec: LaunchSpec, stdin: LaunchStdin, pipes: PipePool, e
 		if (reason === 'killed' || reason === 'quota' || !hasBegun || !started) return kill();
 		if (!isFirst) return;
 		graceEndsAt = performance.now() + GRACE_MS;
-		ending.push(askToEnd(spec.end, started));
+		ending.push(settled(askToEnd(spec.end, started)));
 		grace = setTimeout(kill, GRACE_MS);
 	};
 
@@ -155,4 +155,9 @@ function createLaunched(spec: LaunchSpec, stdin: LaunchStdin, pipes: PipePool, e
 			};
 		}
 	};
+}
+
+/** That one cannot be ended is no reason to end the process that ends all the others. */
+function settled(ending: Promise<void>): Promise<void> {
+	return ending.catch(() => undefined);
 }

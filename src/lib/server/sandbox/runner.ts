@@ -5,6 +5,7 @@
 import { createLauncher } from './launch.ts';
 import type { Launched, LaunchSpec } from './launcher.ts';
 import type { FromRunner, ToRunner } from './runner-protocol.ts';
+import { failed } from './running.ts';
 
 serve();
 
@@ -36,6 +37,8 @@ function serve(): void {
 		begun.add(n);
 		void program
 			?.begin(message.limits, message.input, (stream, text) => send({ type: 'output', n, stream, text }))
+			// What goes wrong with one program is a result of that one: unhandled it would end all the others.
+			.catch((error: unknown) => failed(String(error)))
 			.then((result) => {
 				programs.delete(n);
 				begun.delete(n);

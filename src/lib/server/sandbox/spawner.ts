@@ -125,7 +125,8 @@ function startRunner(entry: string, log: (message: string) => void): Runner {
 		remotes.clear();
 		const ran = left.filter(({ resolve }) => resolve).length;
 		if (ran > 0) log(`The process that starts scripts ended (${why}) while ${ran} ran.`);
-		await Promise.all(left.map(endRemote));
+		// Each of them hears of it, whether or not another could be ended.
+		await Promise.allSettled(left.map(endRemote));
 		for (const remote of left) remote.resolve?.(failed(RUNNER_ENDED));
 		gone.resolve();
 	};

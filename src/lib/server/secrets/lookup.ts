@@ -1,7 +1,8 @@
 /** Which programs and Python modules scripts would find: on this machine, or in a container's image (FEATURES F3). */
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdtemp, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeFolder } from '../foreign-folders.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { createInterpreters, programsOnPath } from '../skills/interpreters.ts';
 
@@ -102,7 +103,7 @@ async function askInside(sandbox: Sandbox, file: string, args: string[]): Promis
 		});
 		return stdout;
 	} finally {
-		await rm(workspace, { recursive: true, force: true });
+		await removeFolder(workspace);
 	}
 }
 

@@ -22,7 +22,7 @@ export function explain(
 		case 'quota':
 			return {
 				error: 'OutputTooLarge',
-				message: `${script} was ended: its working folder grew over what it may hold.`,
+				message: `${script} was ended: its working folder grew over what it may hold, or has folders nested more than 64 deep.`,
 				hint: 'Write less or fewer files, or remove some; the limits are SKILLS_WORKSPACE_MB and SKILLS_WORKSPACE_FILES.'
 			};
 		case 'spawn-failed':

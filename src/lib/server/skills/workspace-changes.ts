@@ -1,7 +1,5 @@
 /** Which files of a working directory a script made or changed (FEATURES F5). */
-import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { walkFiles } from './walk-files.ts';
+import { walkFiles } from '../foreign-folders.ts';
 
 const MAX_FILES = 1000;
 
@@ -23,10 +21,7 @@ const BOUNDS = {
 /** A listing of the regular files below `dir`; hidden ones and links are left out, at most 1,000 are looked at. */
 export async function listWorkspace(dir: string): Promise<Listing> {
 	const listing: Listing = { files: new Map(), takenAt: Date.now() };
-	for await (const path of walkFiles(dir, BOUNDS)) {
-		// A file that vanishes between the two calls was a temporary one.
-		const facts = await stat(join(dir, path)).catch(() => null);
-		if (!facts) continue;
+	for await (const { path, facts } of walkFiles(dir, BOUNDS)) {
 		const stamp = `${facts.size}:${facts.mtimeMs}:${facts.ino}`;
 		listing.files.set(path, { bytes: facts.size, stamp, changedAt: facts.ctimeMs });
 		if (listing.files.size >= MAX_FILES) break;
