@@ -23,7 +23,7 @@ import {
 	unlink,
 	type FileHandle
 } from 'node:fs/promises';
-import { isAbsolute, join, relative, sep } from 'node:path';
+import { isAbsolute, relative, sep } from 'node:path';
 
 /** Linux names what a descriptor is open on, so that each step begins at the folder that was checked, not at its path. */
 const DESCRIPTORS = process.platform === 'linux' ? '/proc/self/fd' : null;

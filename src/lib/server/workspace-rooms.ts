@@ -102,7 +102,8 @@ async function measure(root: string | null, maxFiles: number): Promise<Room> {
 		const counted = step.filter(({ names }) => names.length > 1 || !names[0]?.startsWith(UPLOADING));
 		room.files += counted.length;
 		// What is deleted meanwhile takes no room.
-		const sizes = counted.map(({ kind, at }) => (kind === 'folder' ? 0 : lstat(at).then(sizeOf, () => 0)));
+		const files = counted.filter(({ kind }) => kind !== 'folder');
+		const sizes = files.map(({ at }) => lstat(at).then(sizeOf, () => 0));
 		for (const size of await Promise.all(sizes)) room.bytes += size;
 		if (room.files > maxFiles) break;
 	}
