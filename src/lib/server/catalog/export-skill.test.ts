@@ -110,7 +110,9 @@ describe('F8: an exported skill', () => {
 		const chunks: Uint8Array[] = [];
 		for await (const chunk of pieces) chunks.push(chunk);
 		const target = await unpacked(Buffer.concat(chunks));
-		expect(await readFile(join(target, 'demo/assets/large.bin'), 'utf8')).toBe('abcdefg'.repeat(42_858).slice(0, 300_000));
+		expect(await readFile(join(target, 'demo/assets/large.bin'), 'utf8')).toBe(
+			'abcdefg'.repeat(42_858).slice(0, 300_000)
+		);
 	});
 
 	test('of a folder that went away is a conflict', async () => {
