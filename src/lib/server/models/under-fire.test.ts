@@ -77,7 +77,7 @@ async function expectOutcome(fault: Fault, options: Partial<ResponsesModelOption
 		id: 'test/model',
 		baseUrl: server.url,
 		backoffMs: 1,
-		...(fault.isStall ? { idleTimeoutMs: STALL_MS } : {}),
+		...(fault.isStall && fault.outcome.error !== null ? { idleTimeoutMs: STALL_MS } : {}),
 		...options
 	});
 	let shown = '';

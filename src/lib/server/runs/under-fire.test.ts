@@ -50,7 +50,10 @@ describe('F14: a run under fire', () => {
 			const seen = gate();
 			const goesOn = outcome.error === null && (outcome.calls ?? []).length > 0;
 			const replies = [...repliesOf(fault, seen), ...(goesOn ? [text(AFTER_CALLS)] : [])];
-			rig = await createRunRig(replies, fault.isStall ? { idleTimeoutMs: STALL_MS } : {});
+			rig = await createRunRig(
+				replies,
+				fault.isStall && fault.outcome.error !== null ? { idleTimeoutMs: STALL_MS } : {}
+			);
 			const { runId, list } = await runUnder(fault, seen);
 
 			const ends = list.filter(isTerminal);
