@@ -133,21 +133,21 @@ test('D38: a tool that is marked as idempotent is tried again when it fails, as 
 });
 
 test('D38: a time limit that is set while the server runs ends scripts, tools and handlers from then on', async () => {
-	const slow = 'sleep 0.5; echo done\n';
+	// Each waits for ever until the script `open.sh` has run in its workspace, or the handler's door is open.
+	const slow = 'until [ -e open ]; do sleep 0.02; done; echo done\n';
+	let isOpen = false;
 	const skills = {
 		'demo/SKILL.md': front('demo'),
 		'demo/tools.json': JSON.stringify([
 			{ name: 'tool', description: 'Waits.', script: 'slow.sh' },
 			{ name: 'native', description: 'Waits.', handler: 'wait' }
 		]),
-		'demo/slow.sh': slow
+		'demo/slow.sh': slow,
+		'demo/open.sh': 'touch open\n'
 	};
 	rig = await openResponses({ skills, script: [] });
 	const { app } = rig;
-	app.skills.registerHandler('wait', async () => {
-		await new Promise((end) => setTimeout(end, 500));
-		return 'done';
-	});
+	app.skills.registerHandler('wait', () => (isOpen ? 'done' : new Promise(() => undefined)));
 	const server = await serveRoutes(app, { '/api/skills/executions': executions });
 	const run = async (what: object) => {
 		const body = JSON.stringify({ skillName: 'demo', sessionId: 's', ...what });
@@ -155,15 +155,23 @@ test('D38: a time limit that is set while the server runs ends scripts, tools an
 		return (await fetch(`${server.url}/api/skills/executions`, { method: 'POST', headers, body })).json();
 	};
 	try {
-		for (const what of [{ script: 'slow.sh' }, { tool: 'tool', input: {} }, { tool: 'native', input: {} }]) {
-			app.skills.setTimeout(100);
+		const forms = [{ script: 'slow.sh' }, { tool: 'tool', input: {} }, { tool: 'native', input: {} }];
+		app.skills.setTimeout(100);
+		for (const what of forms) {
 			const message = expect.stringMatching(/0\.1 s|100 ms/) as unknown;
 			expect(await run(what)).toMatchObject({
 				execution: { status: 'timeout', limits: { timeoutMs: 100 } },
 				result: { success: false, error: 'ExecutionTimeout', message }
 			});
-			app.skills.setTimeout(60_000);
-			expect(await run(what)).toMatchObject({ execution: { status: 'success' }, result: { success: true } });
+		}
+		app.skills.setTimeout(60_000);
+		expect(await run({ script: 'open.sh' })).toMatchObject({ result: { success: true } });
+		isOpen = true;
+		for (const what of forms) {
+			expect(await run(what)).toMatchObject({
+				execution: { status: 'success', limits: { timeoutMs: 60_000 } },
+				result: { success: true }
+			});
 		}
 	} finally {
 		await server.close();
