@@ -54,6 +54,43 @@ function storedConversation(
 	};
 }
 
+describe('what is sent while the page still waits', () => {
+	test('for the conversation goes as soon as that is read, once', async () => {
+		storedConversation([], null, 0);
+		let answer = (): void => {};
+		const { getConversation } = client;
+		client.getConversation = (id) => new Promise<void>((resolve) => (answer = resolve)).then(() => getConversation(id));
+		const isLoaded = session.load();
+		session.draft.text = 'early';
+		const isSent = [session.send(), session.send()];
+		expect(client.started).toEqual([]);
+		expect(session.draft.text).toBe('early');
+		answer();
+		await Promise.all([isLoaded, ...isSent]);
+		expect(client.started.map(({ messages }) => messages.at(-1)?.content)).toEqual(['early']);
+		expect(session.draft.text).toBe('');
+	});
+
+	test('for a conversation that cannot be read stays in the box', async () => {
+		client.getConversation = () => Promise.reject(unreachable(new Error('gone')));
+		const isLoaded = session.load();
+		session.draft.text = 'early';
+		await Promise.all([session.send(), isLoaded]);
+		expect(client.started).toEqual([]);
+		expect(session.draft.text).toBe('early');
+	});
+
+	test('for an earlier message to arrive goes after that one', async () => {
+		session.draft.text = 'first';
+		const isFirstSent = session.send();
+		session.draft.text = 'second';
+		await Promise.all([isFirstSent, session.send()]);
+		expect(client.started).toHaveLength(1);
+		expect(client.calls).toMatchObject([['enqueue', { text: 'second' }]]);
+		expect(session.draft.text).toBe('');
+	});
+});
+
 describe('a run', () => {
 	test('is followed from its first event to its last, and then no more', async () => {
 		await send('count');

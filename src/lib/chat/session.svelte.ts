@@ -57,6 +57,8 @@ export class ChatSession {
 	/** Changes with what is known here: what was read before is too old then. */
 	#version = 0;
 	#isDisposed = false;
+	/** What a message has to wait for: the conversation is read or changed, or an earlier message is on its way. */
+	#underWay: Promise<unknown> | null = null;
 
 	constructor(
 		id: string,
@@ -100,7 +102,11 @@ export class ChatSession {
 	}
 
 	/** Reads the conversation and goes on following its run. Never rejects: see `loadError`. */
-	async load(): Promise<void> {
+	load(): Promise<void> {
+		return this.#during(this.#load());
+	}
+
+	async #load(): Promise<void> {
 		this.phase = 'loading';
 		this.loadError = null;
 		try {
@@ -115,13 +121,17 @@ export class ChatSession {
 	/** Takes over what happened elsewhere, in another tab say; one read at a time. A failure changes nothing. */
 	readonly refresh = createSingleRead(() => this.#read());
 
-	/** Sends what is in the box; while an answer is being written, after it, or with `isUrgent` after its step. */
+	/**
+	 * Sends what is in the box; while an answer is being written, after it, or with `isUrgent` after its step. What
+	 * cannot be sent yet, because the conversation is still being read say, is sent as soon as it can.
+	 */
 	async send({ isUrgent = false } = {}): Promise<void> {
-		if (!this.canSend) return;
+		while (this.#underWay) await this.#underWay;
+		if (!this.canSend || this.#isDisposed) return;
 		const question = this.draft.take();
-		const isSent = await (this.isRunning
-			? this.queue.add(question.text, pathsOf(question), isUrgent)
-			: this.#ask(question));
+		const isSent = await this.#during(
+			this.isRunning ? this.queue.add(question.text, pathsOf(question), isUrgent) : this.#ask(question)
+		);
 		if (isSent) this.draft.sent(question);
 		else this.draft.restore(question);
 	}
@@ -171,10 +181,16 @@ export class ChatSession {
 	async change(work: () => Promise<unknown>): Promise<boolean> {
 		if (!this.isIdle) return false;
 		this.isChanging = true;
+		return this.#during(this.attempt(work).finally(() => (this.isChanging = false)));
+	}
+
+	/** Messages wait for this work. It must not reject. */
+	async #during<Result>(work: Promise<Result>): Promise<Result> {
+		this.#underWay = work;
 		try {
-			return await this.attempt(work);
+			return await work;
 		} finally {
-			this.isChanging = false;
+			if (this.#underWay === work) this.#underWay = null;
 		}
 	}
 
