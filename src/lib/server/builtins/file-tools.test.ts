@@ -12,7 +12,7 @@ import { createFileRead, createFileWrite } from './file-tools.ts';
 import { createHybridExecutor } from './hybrid.ts';
 import { createWorkspaceRooms } from '../workspace-rooms.ts';
 import { createSandboxRunner } from './sandbox-runner.ts';
-import { readWhole } from './workspace-files.ts';
+import { readWhole, writeWhole } from './workspace-files.ts';
 import { workspaceOf } from './workspace-path.ts';
 
 const MAX_BYTES = 1_048_576;
@@ -182,9 +182,14 @@ describe('D27: encodings and flags', () => {
 		expect(await call(fileRead, { path: 'a' })).toMatchObject({ ok: false, error: 'FileNotFound' });
 		expect(await call(fileWrite, { path: 'a', content: 'x' })).toMatchObject({ ok: true });
 	});
-	test('a call that was stopped writes nothing', async () => {
-		const context = { workspace, signal: AbortSignal.abort(), executionId: 'e1' };
-		expect(await fileWrite.run({ path: 'a', content: 'x' }, context)).toMatchObject({ ok: false, error: 'Cancelled' });
+	test('a call that was stopped begins nothing: no file, no folder, then or later', async () => {
+		const signal = AbortSignal.abort();
+		const context = { workspace, signal, executionId: 'e1' };
+		const args = { path: 'deep/a', content: 'x' };
+		expect(await fileWrite.run(args, context)).toMatchObject({ ok: false, error: 'Cancelled' });
+		await expect(writeWhole(workspace, Buffer.from('x'), { path: 'deep/a', maxBytes: MAX_BYTES, signal })).rejects.toBe(
+			signal.reason
+		);
 		expect(await readdir(workspace)).toEqual([]);
 	});
 });

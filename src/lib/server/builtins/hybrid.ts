@@ -37,6 +37,7 @@ export function createHybridExecutor({
 }: HybridOptions = {}): HybridExecutor {
 	return {
 		async execute({ isTrusted, isRepeatable, direct, sandboxed }, signal) {
+			signal.throwIfAborted();
 			if (mode === 'sandbox' || (mode === 'hybrid' && !isTrusted)) {
 				if (sandboxed) return sandboxed(signal);
 				const hint = 'Install bubblewrap, or set SKILLS_SANDBOX to a backend that isolates files.';

@@ -34,6 +34,7 @@ export interface WriteOptions {
 /** Beside it first, then in its place: what is there is whole at any moment. Resolves with the bytes of the file. */
 export async function writeWhole(workspace: string, content: Buffer, options: WriteOptions): Promise<number> {
 	const { path, maxBytes, append = false, overwrite = true, signal } = options;
+	signal.throwIfAborted();
 	const folder = await holdFolder(workspace, path, { make: true }).catch(refuse);
 	const staging = join(folder.path, stagingName());
 	try {
@@ -44,6 +45,7 @@ export async function writeWhole(workspace: string, content: Buffer, options: Wr
 		const whole = Buffer.concat([before, content]);
 		if (whole.length > maxBytes)
 			throw new SkillError('InvalidArgs', tooLong(`“${path}” would have`, whole.length, maxBytes));
+		signal.throwIfAborted();
 		const file = await open(staging, 'wx');
 		try {
 			await folder.adopt(file);
