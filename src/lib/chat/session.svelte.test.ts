@@ -91,6 +91,16 @@ describe('what is sent while the page still waits', () => {
 	});
 });
 
+test('messages for the queue wait for nothing: each is on its way before the one before has arrived', async () => {
+	await send('first');
+	const isSent = ['second', 'third'].map(send);
+	expect(client.calls).toMatchObject([
+		['enqueue', { text: 'second' }],
+		['enqueue', { text: 'third' }]
+	]);
+	await Promise.all(isSent);
+});
+
 describe('a run', () => {
 	test('is followed from its first event to its last, and then no more', async () => {
 		await send('count');

@@ -129,9 +129,9 @@ export class ChatSession {
 		while (this.#underWay) await this.#underWay;
 		if (!this.canSend || this.#isDisposed) return;
 		const question = this.draft.take();
-		const isSent = await this.#during(
-			this.isRunning ? this.queue.add(question.text, pathsOf(question), isUrgent) : this.#ask(question)
-		);
+		const isSent = await (this.isRunning
+			? this.queue.add(question.text, pathsOf(question), isUrgent)
+			: this.#during(this.#ask(question)));
 		if (isSent) this.draft.sent(question);
 		else this.draft.restore(question);
 	}
