@@ -4,7 +4,6 @@ import { json } from '@sveltejs/kit';
 import type { z } from 'zod';
 import { AppError } from '../shared/errors.ts';
 import { isNestedDeeperThan, MAX_NESTING } from '../shared/nesting.ts';
-import { pageQuery } from '../shared/queries.ts';
 import { ApiError, toApiError } from './protocols/responses/errors.ts';
 import { rpcRefusal } from './protocols/rpc-refusal.ts';
 import { readText } from './read-text.ts';
@@ -54,12 +53,6 @@ export function readQuery<Schema extends z.ZodType>(url: URL, schema: Schema): z
 	const given = new Map<string, string>();
 	for (const [name, value] of url.searchParams) if (value !== '' && !given.has(name)) given.set(name, value);
 	return parse(schema, Object.fromEntries(given));
-}
-
-/** Page and size of a list from the query; `limit` where it names none. @throws AppError invalid_input */
-export function readPage(url: URL, limit: number): { page: number; limit: number } {
-	const asked = readQuery(url, pageQuery);
-	return url.searchParams.get('limit') ? asked : { ...asked, limit };
 }
 
 /** Any error as the API's JSON. */

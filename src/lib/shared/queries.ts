@@ -25,5 +25,8 @@ export const eventsQuery = z.object({ after: z.string().max(32).optional() });
 /** `POST /api/session`. */
 export const credentials = z.strictObject({ token: z.string().min(1).max(1000) });
 
-/** `GET /api/skills/marketplace` and `/skillssh`. */
-export const catalogQuery = z.object({ q: z.string().max(200).optional() });
+/** `GET /api/skills/marketplace` and `/skillssh`. Other sites are asked for less at once. */
+export const catalogQuery = pageQuery.extend({
+	q: z.string().max(200).optional(),
+	limit: z.coerce.number().int().min(1).max(100).default(20)
+});

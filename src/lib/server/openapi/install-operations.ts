@@ -9,7 +9,7 @@ import {
 	stageRequest,
 	versionSwitch
 } from '../../shared/install.ts';
-import { catalogQuery, pageQuery } from '../../shared/queries.ts';
+import { catalogQuery } from '../../shared/queries.ts';
 import { DONE, ok, type Operation } from './operation.ts';
 
 const SKILLS = '/api/skills';
@@ -80,7 +80,7 @@ const installing: Operation[] = [
 		path: `${SKILLS}/marketplace`,
 		tag: 'Install',
 		summary: 'Searches SkillsMP',
-		query: [catalogQuery, pageQuery],
+		query: [catalogQuery],
 		success: ok('A page of its skills.'),
 		errors: ['unavailable', 'conflict']
 	},
@@ -100,7 +100,7 @@ const installing: Operation[] = [
 		path: `${SKILLS}/skillssh`,
 		tag: 'Install',
 		summary: 'Searches skills.sh',
-		query: [catalogQuery, pageQuery.pick({ limit: true })],
+		query: [catalogQuery.omit({ page: true })],
 		success: ok('Its best skills.'),
 		errors: ['unavailable', 'conflict']
 	},

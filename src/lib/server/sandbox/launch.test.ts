@@ -136,6 +136,18 @@ describe.each<[string, () => Launcher]>([
 		});
 		expect(result).toMatchObject({ ended: 'aborted', signal: 'SIGKILL', stdout: 'up\ntidying\n' });
 	});
+	test('D33: what is killed ends at once, also when the script has gone and only what it started tidies up', async () => {
+		const alone = 'while kill -0 $$; do sleep 0.02; done 2>&-; echo alone';
+		const tidying = 'for n in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 0.1; done; echo tidied';
+		const script = `trap 'exit 7' TERM; sh -c "trap : TERM; echo up; ${alone}; ${tidying}" & while :; do sleep 0.02; done`;
+		const program = launcher.launch(shell(script), 'closed');
+		const result = await program.begin(limits, undefined, (_stream, text) => {
+			if (text.includes('up')) program.end('aborted');
+			if (text.includes('alone')) program.end('killed');
+		});
+		// With the rest of its grace it would have tidied up.
+		expect(result).toMatchObject({ ended: 'aborted', exitCode: 7, stdout: 'up\nalone\n' });
+	});
 	test('D33: a workspace that grows beyond its size ends the script, by bytes and by files', async () => {
 		const watch = { dir: cwd, maxBytes: 1_000_000, maxFiles: 50 };
 		const bytes = await run(`head -c 3000000 /dev/zero > big; sleep ${nap}`, {}, undefined, { watch });

@@ -65,6 +65,8 @@ function createLaunched(spec: LaunchSpec, stdin: LaunchStdin, pipes: PipePool, e
 	let ended: Ended = 'exit';
 	let graceEndsAt = 0;
 	let grace: NodeJS.Timeout | undefined;
+	/** While output is read of a program that has ended: ends what it left, and the reading. */
+	let cutShort: (() => void) | null = null;
 
 	const leave = (outcome: Outcome) => {
 		if (isOver) return;
@@ -109,7 +111,10 @@ function createLaunched(spec: LaunchSpec, stdin: LaunchStdin, pipes: PipePool, e
 		else if (!starting) leave(NEVER_RAN);
 	};
 	const end = (reason: Exclude<Ended, 'exit' | 'spawn-failed'>) => {
-		if (isOver) return;
+		if (isOver) {
+			if (reason === 'killed') cutShort?.();
+			return;
+		}
 		const isFirst = ended === 'exit';
 		if (isFirst) ended = reason;
 		if (reason === 'killed' || reason === 'quota' || !hasBegun || !started) return kill();
@@ -117,6 +122,18 @@ function createLaunched(spec: LaunchSpec, stdin: LaunchStdin, pipes: PipePool, e
 		graceEndsAt = performance.now() + GRACE_MS;
 		ending.push(settled(askToEnd(spec.end, started)));
 		grace = setTimeout(kill, GRACE_MS);
+	};
+
+	/** Asked to end, what the script started has the rest of the grace, though the script itself is gone. */
+	const drain = async (program: StartedProgram) => {
+		const cut = createDeferred<void>();
+		cutShort = () => {
+			if (program.child.pid !== undefined) signalGroup(program.child.pid, 'SIGKILL');
+			setTimeout(cut.resolve, DRAIN_MS);
+		};
+		const ms = Math.max(DRAIN_MS, isKilled ? 0 : graceEndsAt - performance.now());
+		await Promise.race([drained(program, ms), cut.promise]);
+		cutShort = null;
 	};
 
 	if (stdin === 'open') starting = start('pipe');
@@ -142,8 +159,7 @@ function createLaunched(spec: LaunchSpec, stdin: LaunchStdin, pipes: PipePool, e
 			const outcome = await exited.promise;
 			stopWatching?.();
 			clearTimeout(timer);
-			// Asked to end, what the script started has the rest of the grace, though the script itself is gone.
-			if (started) await drained(started, Math.max(DRAIN_MS, isKilled ? 0 : graceEndsAt - performance.now()));
+			if (started) await drain(started);
 			clearTimeout(grace);
 			await Promise.all(ending);
 			finish();

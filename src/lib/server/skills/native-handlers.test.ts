@@ -117,6 +117,18 @@ test('D37, D38: a handler that throws, takes too long, is stopped or answers no 
 	});
 });
 
+test('D38, D10: the time limit of a handler is the skill’s, else the host’s, as a script’s is', async () => {
+	await put('wait');
+	const front = '---\nname: reverse-text\ndescription: Reverses a text.\nmetadata:\n  timeout: 150ms\n---\nx\n';
+	await writeFile(join(folder, 'reverse-text/SKILL.md'), front);
+	const provider = await open({ timeout: 5000 });
+	provider.registerHandler('wait', () => new Promise(() => undefined));
+	expect((await call(provider, { text: '' })).result).toMatchObject({
+		error: 'ExecutionTimeout',
+		message: 'The handler took longer than 150 ms.'
+	});
+});
+
 test('E11: while execution is switched off, no handler is called', async () => {
 	await put('reverse');
 	const provider = await open({ isEnabled: () => false, handlers: { reverse } });

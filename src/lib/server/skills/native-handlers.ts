@@ -2,6 +2,7 @@
 import type { ExecutionContext } from './execution-context.ts';
 import { carryOut, storedSecrets } from './execution-record.ts';
 import type { ExecutionHost } from './execution-host.ts';
+import { timeoutOf } from './limits.ts';
 import { callerKey, type Turns } from './turns.ts';
 import { SkillError, type Skill, type SkillExecutionResult, type SkillTool } from './types.ts';
 
@@ -61,7 +62,7 @@ export async function runNative(
 			`${known} The operator registers handlers with SKILLS_HANDLERS.`
 		);
 	}
-	const limits = { timeoutMs: context.timeoutMs ?? timeoutMs };
+	const limits = { timeoutMs: timeoutOf(skill, context.timeoutMs, timeoutMs) };
 	const call = {
 		skill,
 		script: name,

@@ -37,13 +37,13 @@ async function lines(name: string): Promise<number[]> {
 }
 const open = (options?: SpareNodesOptions, sandbox = plainProcesses()) =>
 	(spare = createSpareNodes(sandbox, node, options));
-const call = (args: Record<string, unknown> = {}, signal?: AbortSignal) => {
+const call = (args: Record<string, unknown> = {}, signal?: AbortSignal, timeoutMs = 30_000) => {
 	const command = {
 		file: node,
 		args: HARNESS_ARGUMENTS,
 		env: {},
 		cwd: folder,
-		timeoutMs: 30_000,
+		timeoutMs,
 		maxOutputBytes: 20_480,
 		input: JSON.stringify({ path: join(folder, 'count.mjs'), args, env: {}, cwd: folder }),
 		...(signal ? { signal } : {})
@@ -116,6 +116,16 @@ test('D20: a call that is stopped before the spare has taken it is not made agai
 	stop.abort();
 	expect(await running).toMatchObject({ ended: 'aborted' });
 	expect(await lines('runs')).toHaveLength(1);
+});
+
+test('D20, D10: a call whose time is over before a stuck spare is given up is over, and is not begun again', async () => {
+	// The time limit comes first; the spare is given up while it has its grace.
+	open({ acknowledgeMs: 400 });
+	const pid = await waiting();
+	process.kill(pid, 'SIGSTOP');
+	expect(await call({}, undefined, 200)).toMatchObject({ ended: 'timeout' });
+	expect(await lines('runs')).toHaveLength(1);
+	expect(isRunning(pid)).toBe(false);
 });
 
 test('D20: a spare that nobody needs is let go, and the next call works all the same', async () => {

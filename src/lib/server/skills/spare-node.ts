@@ -129,8 +129,9 @@ async function runIn(
 	});
 	clearTimeout(stuck);
 	if (isStuck && isAcknowledged && result.ended === 'killed') return withoutMark({ ...result, ...ENDED_AS_STUCK });
-	// What somebody else ended is not begun again.
-	const isOver = isAcknowledged || (result.ended !== 'exit' && !isStuck);
+	// What somebody else ended is not begun again, nor what had used up its time before it was given up.
+	const isGivenUp = isStuck && (result.ended === 'killed' || result.ended === 'spawn-failed');
+	const isOver = isAcknowledged || (result.ended !== 'exit' && !isGivenUp);
 	return isOver ? withoutMark(result) : null;
 }
 

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import { conversationCreate, type ConversationList } from '$lib/shared/api.ts';
-import { conversationQuery } from '$lib/shared/queries.ts';
+import { conversationQuery, pageQuery } from '$lib/shared/queries.ts';
 import { UNTITLED } from '$lib/server/runs/runner.ts';
-import { api, readJson, readPage, readQuery } from '$lib/server/http.ts';
+import { api, readJson, readQuery } from '$lib/server/http.ts';
 
 export const GET: RequestHandler = api(async ({ url, locals }) => {
-	const { page, limit } = readPage(url, 50);
+	const { page, limit } = readQuery(url, pageQuery);
 	const { q: query, archived } = readQuery(url, conversationQuery);
 	const asked = { page, limit, isArchived: archived === 'true', ...(query ? { query } : {}) };
 	const found = await locals.app.store.conversations.list(asked);

@@ -1,15 +1,16 @@
+import { pageQuery } from '$lib/shared/queries.ts';
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import { newSkill } from '$lib/shared/skill-files.ts';
 import { skillQuery, type SkillDetail, type SkillList } from '$lib/shared/skills.ts';
-import { api, readJson, readPage, readQuery } from '$lib/server/http.ts';
+import { api, readJson, readQuery } from '$lib/server/http.ts';
 import { createSkill } from '$lib/server/runs/new-skill.ts';
 import { describeSkill } from '$lib/server/runs/skill-details.ts';
 
 export const GET: RequestHandler = api(async ({ url, locals }) => {
 	const { lister, settings, revisions } = locals.app;
 	const revision = revisions.current();
-	const { page, limit } = readPage(url, 50);
+	const { page, limit } = readQuery(url, pageQuery);
 	const { data, total } = await lister.list(readQuery(url, skillQuery), { page, limit }, locals.caller.apiKeyId);
 	const totalPages = Math.max(1, Math.ceil(total / limit));
 	const provider = settings.current().skillsProvider;

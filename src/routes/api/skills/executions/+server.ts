@@ -1,13 +1,14 @@
+import { pageQuery } from '$lib/shared/queries.ts';
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import { adHocExecution, executionQuery, type SkillExecutionList } from '$lib/shared/executions.ts';
-import { api, readJson, readPage, readQuery } from '$lib/server/http.ts';
+import { api, readJson, readQuery } from '$lib/server/http.ts';
 import { allowedIn, requireEnabled, runAdHoc } from '$lib/server/runs/ad-hoc.ts';
 import { toFilter } from '$lib/server/runs/execution-export.ts';
 import { whileConnected } from '$lib/server/while-connected.ts';
 
 export const GET: RequestHandler = api(async ({ url, locals }) => {
-	const { page, limit } = readPage(url, 50);
+	const { page, limit } = readQuery(url, pageQuery);
 	const { apiKeyId } = locals.caller;
 	const filter = toFilter({ ...readQuery(url, executionQuery), ...(apiKeyId === null ? {} : { apiKeyId }) });
 	const found = await locals.app.store.skillExecutions.list(filter, { page, limit });

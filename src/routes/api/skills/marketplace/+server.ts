@@ -2,10 +2,9 @@ import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import type { CatalogPage } from '$lib/shared/install.ts';
 import { catalogQuery } from '$lib/shared/queries.ts';
-import { api, readPage, readQuery } from '$lib/server/http.ts';
+import { api, readQuery } from '$lib/server/http.ts';
 
 export const GET: RequestHandler = api(async ({ url, request, locals }) => {
-	const { q = '' } = readQuery(url, catalogQuery);
-	const page = readPage(url, 20);
+	const { q = '', ...page } = readQuery(url, catalogQuery);
 	return json((await locals.app.catalogs.searchSkillsmp({ q, ...page }, request.signal)) satisfies CatalogPage);
 });

@@ -2,13 +2,9 @@ import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import type { CatalogPage } from '$lib/shared/install.ts';
 import { catalogQuery } from '$lib/shared/queries.ts';
-import { api, readPage, readQuery } from '$lib/server/http.ts';
-
-/** As many as skills.sh gives. */
-const MAX_FOUND = 100;
+import { api, readQuery } from '$lib/server/http.ts';
 
 export const GET: RequestHandler = api(async ({ url, request, locals }) => {
-	const { q = '' } = readQuery(url, catalogQuery);
-	const limit = Math.min(readPage(url, 20).limit, MAX_FOUND);
+	const { q = '', limit } = readQuery(url, catalogQuery);
 	return json((await locals.app.catalogs.searchSkillssh({ q, limit }, request.signal)) satisfies CatalogPage);
 });
