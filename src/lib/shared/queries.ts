@@ -28,5 +28,5 @@ export const credentials = z.strictObject({ token: z.string().min(1).max(1000) }
 /** `GET /api/skills/marketplace` and `/skillssh`. Other sites are asked for less at once. */
 export const catalogQuery = pageQuery.extend({
 	q: z.string().max(200).optional(),
-	limit: z.coerce.number().int().min(1).max(100).default(20)
+	limit: z.coerce.number().int().min(1).max(200).default(20)
 });
