@@ -12,8 +12,6 @@ interface Layer {
 }
 
 const SHARED = 'lib/shared/';
-/** Every word that the page shows. */
-const STRINGS = 'lib/strings/';
 const LOG = 'lib/server/log.ts';
 const SAFE_PATH = 'lib/server/safe-path.ts';
 /** Walks, copies and removes what scripts write into: needs nothing else, so that each part may use it. */
@@ -164,9 +162,8 @@ const LAYERS: Layer[] = [
 	{ path: 'lib/server/handler-modules.ts', imports: ['lib/server/skills/native-handlers.ts'] },
 	{ path: 'lib/server/open-sandbox.ts', imports: [LOG, 'lib/server/config.ts', 'lib/server/sandbox/'] },
 
-	{ path: STRINGS, imports: [], packages: [] },
-	{ path: 'lib/chat/', imports: [SHARED, STRINGS] },
-	{ path: 'lib/components/', imports: [SHARED, STRINGS, 'lib/chat/'] },
+	{ path: 'lib/chat/', imports: [SHARED] },
+	{ path: 'lib/components/', imports: [SHARED, 'lib/chat/'] },
 	{ path: 'routes/', imports: ['lib/', 'app.css'], kit: true },
 	{ path: 'service-worker.ts', imports: [], kit: true },
 	{ path: 'hooks.client.ts', imports: [], kit: true },

@@ -1,6 +1,5 @@
 /** Everything the pages share: the open conversation, the list of all, the skills, and what the server says of itself. */
 import type { Health } from '../shared/api.ts';
-import { sidebarText as text } from '../strings/sidebar.ts';
 import { createAccountClient, type AccountClient } from './account-client.ts';
 import { Account } from './account.svelte.ts';
 import { ApiError, asApiError } from './api-error.ts';
@@ -186,8 +185,8 @@ export class ChatApp {
 			if (!conversation?.isUnread || id === this.shownId) continue;
 			const title = shownTitle(conversation);
 			this.toasts.show({
-				text: conversation.isWaiting ? text.waits(title) : text.ready(title),
-				action: { label: text.openOne, run: () => this.go(`/c/${id}`) }
+				text: conversation.isWaiting ? `“${title}” waits for your approval` : `“${title}” is ready`,
+				action: { label: 'Open', run: () => this.go(`/c/${id}`) }
 			});
 		}
 	}

@@ -1,5 +1,4 @@
 /** Puts files into the next message of a conversation: chosen, dropped, pasted, or of its workspace already. */
-import { composerText as text } from '../strings/composer.ts';
 import type { FolderFile } from './registry-client.ts';
 import type { ChatSession } from './session.svelte.ts';
 
@@ -10,7 +9,7 @@ export async function attachFiles(session: ChatSession, files: readonly FolderFi
 
 /** A text that is too long for the box goes as a file. */
 export async function attachText(session: ChatSession, pasted: string): Promise<void> {
-	const file = new File([pasted], text.pastedName, { type: 'text/plain' });
+	const file = new File([pasted], 'Pasted text.txt', { type: 'text/plain' });
 	session.draft.attach([{ path: file.name, file }], await takenPaths(session), pasted);
 }
 

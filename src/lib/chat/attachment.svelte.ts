@@ -1,5 +1,4 @@
 /** One file on its way into the conversation's workspace. */
-import { composerText as text } from '../strings/composer.ts';
 import { ApiError, asApiError } from './api-error.ts';
 import type { Client } from './client.ts';
 import { fileUrl } from './files.ts';
@@ -32,7 +31,7 @@ export class Attachment {
 		this.pastedText = pastedText;
 		if (bytes > MAX_FILE_BYTES) {
 			this.state = 'failed';
-			this.error = new ApiError('too_large', text.tooLarge);
+			this.error = new ApiError('too_large', 'A file may have at most 200 MB.');
 		}
 	}
 

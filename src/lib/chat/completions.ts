@@ -1,7 +1,6 @@
 /** What is offered for a name that somebody has begun to write. Pure (FEATURES F7). */
 import type { WorkspaceFile } from '../shared/api.ts';
 import type { SkillSummary } from '../shared/skills.ts';
-import { composerText as text } from '../strings/composer.ts';
 import type { ComposerCommand } from './commands.ts';
 import type { Token } from './completion-token.ts';
 import { rankBy } from './fuzzy.ts';
@@ -71,7 +70,7 @@ function commandOf(command: ComposerCommand): Completion {
 }
 
 function skillOf({ id, name, description, status, mode }: CompletionSources['skills'][number]): Completion {
-	const obstacle = status === 'broken' ? text.skillBroken : mode === 'off' ? text.skillOff : null;
+	const obstacle = status === 'broken' ? 'broken' : mode === 'off' ? 'off' : null;
 	return { kind: 'skill', key: `$${id}`, label: `$${name}`, name, description, obstacle };
 }
 

@@ -1,6 +1,4 @@
 /** The commands of the box, for one conversation: what makes no sense at the moment is left out. */
-import { commonText } from '../strings/common.ts';
-import { commandText as text } from '../strings/composer.ts';
 import type { ChatApp } from './app.svelte.ts';
 import type { ComposerCommand } from './commands.ts';
 import type { ChatSession } from './session.svelte.ts';
@@ -17,25 +15,25 @@ export interface CommandHost {
 export function composerCommands({ app, session, pickModel, rename }: CommandHost): ComposerCommand[] {
 	const save = (format: 'json' | 'markdown') => () => saveFile(app.actions.exportUrl(session.id, format));
 	const stored: ComposerCommand[] = [
-		{ name: 'rename', description: text.rename, run: rename },
-		{ name: 'export', description: text.exportMarkdown, run: save('markdown') },
-		{ name: 'export-json', description: text.exportJson, run: save('json') }
+		{ name: 'rename', description: 'Give this chat another title', run: rename },
+		{ name: 'export', description: 'Save this chat as Markdown', run: save('markdown') },
+		{ name: 'export-json', description: 'Save this chat as JSON', run: save('json') }
 	];
 	return [
-		...(session.isRunning ? [{ name: 'stop', description: text.stop, run: () => void session.stop() }] : []),
-		{ name: 'new', description: text.new, run: () => void app.go('/') },
-		...(pickModel ? [{ name: 'model', description: text.model, run: pickModel }] : []),
-		{ name: 'skills', description: text.skills, run: () => void app.go('/skills') },
+		...(session.isRunning ? [{ name: 'stop', description: 'Stop the answer', run: () => void session.stop() }] : []),
+		{ name: 'new', description: 'Begin a new chat', run: () => void app.go('/') },
+		...(pickModel ? [{ name: 'model', description: 'Choose the model that answers', run: pickModel }] : []),
+		{ name: 'skills', description: 'Look at the skills', run: () => void app.go('/skills') },
 		...(session.phase === 'ready' ? stored : []),
-		{ name: 'clear', description: text.clear, run: () => clear(app, session) },
-		{ name: 'help', description: text.help, run: () => (app.overlay = 'shortcuts') }
+		{ name: 'clear', description: 'Empty the box', run: () => clear(app, session) },
+		{ name: 'help', description: 'Show all keyboard shortcuts', run: () => (app.overlay = 'shortcuts') }
 	];
 }
 
 function clear(app: Pick<ChatApp, 'toasts'>, { draft }: ChatSession): void {
 	if (draft.isEmpty) return;
 	const removed = draft.clear();
-	app.toasts.show({ text: text.cleared, action: { label: commonText.undo, run: () => draft.restore(removed) } });
+	app.toasts.show({ text: 'The draft was removed.', action: { label: 'Undo', run: () => draft.restore(removed) } });
 }
 
 function saveFile(url: string): void {

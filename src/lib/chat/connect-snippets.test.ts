@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { connectText } from '../strings/connect.ts';
 import { CLIENTS, clientOf, snippetsOf } from './connect-snippets.ts';
 
 const PLACE = { origin: 'https://skills.example:8443', key: 'ors_k-_1', model: 'maker/model' };
@@ -7,9 +6,9 @@ const all = CLIENTS.flatMap((client) => snippetsOf(client, PLACE).map((snippet) 
 
 describe('F12: settings to copy', () => {
 	test.each(all.map((each) => [each.client, each.id, each]))('F12: %s, %s: ends where it should', (_c, _i, each) => {
-		const { client, id, language, text } = each;
+		const { title, language, text } = each;
 		expect(text).toBe(text.trim());
-		expect(connectText.snippets[client]?.[id]).toMatch(/\w/);
+		expect(title).toMatch(/\w/);
 		if (language === 'json') expect(() => JSON.parse(text) as unknown).not.toThrow();
 		expect(text).not.toMatch(/undefined|\[object/);
 	});

@@ -3,9 +3,21 @@
 export const CLIENTS = ['responses', 'agui', 'mcp', 'a2a', 'rest', 'library'] as const;
 export type ConnectClient = (typeof CLIENTS)[number];
 
+export const CLIENT_NAMES: Record<ConnectClient, string> = {
+	responses: 'Responses API',
+	agui: 'AG-UI',
+	mcp: 'MCP',
+	a2a: 'A2A',
+	rest: 'REST',
+	library: 'Library'
+};
+
 export interface Snippet {
-	/** Unique within its client; what it is called is in the strings of the page. */
+	/** Unique within its client. */
 	id: string;
+	title: string;
+	/** Shown under the title. */
+	note?: string;
 	language: string;
 	text: string;
 }
@@ -35,9 +47,15 @@ export function clientOf(hash: string): ConnectClient | null {
 
 const SNIPPETS: Record<ConnectClient, (place: Place) => Snippet[]> = {
 	responses: ({ origin, key, model }) => [
-		{ id: 'env', language: 'bash', text: `export OPENAI_BASE_URL="${origin}/v1"\nexport OPENAI_API_KEY="${key}"` },
+		{
+			id: 'env',
+			title: 'Environment',
+			language: 'bash',
+			text: `export OPENAI_BASE_URL="${origin}/v1"\nexport OPENAI_API_KEY="${key}"`
+		},
 		{
 			id: 'js',
+			title: 'openai for JavaScript',
 			language: 'javascript',
 			text: `import OpenAI from 'openai';
 
@@ -53,6 +71,7 @@ console.log(response.output_text);`
 		},
 		{
 			id: 'ai',
+			title: 'AI SDK',
 			language: 'javascript',
 			text: `import { createOpenAI } from '@ai-sdk/openai';
 import { generateText } from 'ai';
@@ -67,10 +86,21 @@ const { text } = await generateText({
 });
 console.log(text);`
 		},
-		{ id: 'openrouter-sdk', language: 'javascript', text: openRouter('@openrouter/sdk', { origin, key, model }) },
-		{ id: 'openrouter-agent', language: 'javascript', text: openRouter('@openrouter/agent', { origin, key, model }) },
+		{
+			id: 'openrouter-sdk',
+			title: 'OpenRouter SDK',
+			language: 'javascript',
+			text: openRouter('@openrouter/sdk', { origin, key, model })
+		},
+		{
+			id: 'openrouter-agent',
+			title: 'OpenRouter Agent SDK',
+			language: 'javascript',
+			text: openRouter('@openrouter/agent', { origin, key, model })
+		},
 		{
 			id: 'python',
+			title: 'openai for Python',
 			language: 'python',
 			text: `from openai import OpenAI
 
@@ -84,12 +114,18 @@ response = client.responses.create(
 )
 print(response.output_text)`
 		},
-		{ id: 'curl', language: 'bash', text: curl(key, `${origin}/v1/responses`, { model, input: QUESTION }) }
+		{
+			id: 'curl',
+			title: 'curl',
+			language: 'bash',
+			text: curl(key, `${origin}/v1/responses`, { model, input: QUESTION })
+		}
 	],
 
 	agui: ({ origin, key }) => [
 		{
 			id: 'js',
+			title: 'JavaScript',
 			language: 'javascript',
 			text: `import { HttpAgent } from '@ag-ui/client';
 
@@ -109,19 +145,39 @@ console.log(newMessages.findLast(({ role }) => role === 'assistant')?.content);`
 		return [
 			{
 				id: 'claude-code',
+				title: 'Claude Code',
 				language: 'bash',
 				text: `claude mcp add --transport http skills "${origin}/mcp" \\\n  --header "Authorization: Bearer ${key}"`
 			},
-			{ id: 'cursor', language: 'json', text: pretty({ mcpServers: { skills: server } }) },
-			{ id: 'vscode', language: 'json', text: pretty({ servers: { skills: { type: 'http', ...server } } }) },
-			{ id: 'stdio', language: 'json', text: pretty({ mcpServers: { skills: command } }) }
+			{
+				id: 'cursor',
+				title: 'Cursor, and others with “mcpServers”',
+				note: '.cursor/mcp.json',
+				language: 'json',
+				text: pretty({ mcpServers: { skills: server } })
+			},
+			{
+				id: 'vscode',
+				title: 'VS Code',
+				note: '.vscode/mcp.json',
+				language: 'json',
+				text: pretty({ servers: { skills: { type: 'http', ...server } } })
+			},
+			{
+				id: 'stdio',
+				title: 'Claude Desktop, and others that start a program',
+				note: 'claude_desktop_config.json; with the folder of this software. It needs no key.',
+				language: 'json',
+				text: pretty({ mcpServers: { skills: command } })
+			}
 		];
 	},
 
 	a2a: ({ origin, key }) => [
-		{ id: 'card', language: 'text', text: `${origin}/.well-known/agent-card.json` },
+		{ id: 'card', title: 'Agent card', language: 'text', text: `${origin}/.well-known/agent-card.json` },
 		{
 			id: 'js',
+			title: 'JavaScript',
 			language: 'javascript',
 			text: `import { SendMessageRequest } from '@a2a-js/sdk';
 import {
@@ -158,9 +214,10 @@ console.log(answer.parts.map(({ content }) => content.value).join(''));`
 	],
 
 	rest: ({ origin, key }) => [
-		{ id: 'list', language: 'bash', text: curl(key, `${origin}/api/skills`) },
+		{ id: 'list', title: 'Which skills are there?', language: 'bash', text: curl(key, `${origin}/api/skills`) },
 		{
 			id: 'run',
+			title: 'Run a script',
 			language: 'bash',
 			text: curl(key, `${origin}/api/skills/executions`, {
 				skillName: 'count-words',
@@ -173,11 +230,13 @@ console.log(answer.parts.map(({ content }) => content.value).join(''));`
 	library: () => [
 		{
 			id: 'install',
+			title: 'Install',
 			language: 'bash',
 			text: `cd ${FOLDER}\nnpm run build:lib\nnpm pack ./dist\ncd your-project\nnpm install ${FOLDER}/openrouter-skills-*.tgz`
 		},
 		{
 			id: 'js',
+			title: 'Use',
 			language: 'javascript',
 			text: `import { createSkillsProvider } from 'openrouter-skills';
 

@@ -1,7 +1,5 @@
 /** What can be done with a conversation from a menu, the palette or by keyboard, and what is said about it. */
 import type { ConversationSummary } from '../shared/api.ts';
-import { commonText } from '../strings/common.ts';
-import { sidebarText as text } from '../strings/sidebar.ts';
 import { asApiError } from './api-error.ts';
 import { cleanText } from './clean-text.ts';
 import { copyText } from './clipboard.ts';
@@ -23,7 +21,7 @@ export interface ActionsHost {
 
 /** The title as it is shown. */
 export function shownTitle({ title }: Pick<ConversationSummary, 'title'>): string {
-	return cleanText(title) || text.untitled;
+	return cleanText(title) || 'New chat';
 }
 
 export class ConversationActions {
@@ -50,8 +48,8 @@ export class ConversationActions {
 		if (!isDone || isArchived) return;
 		const undo = (): Promise<unknown> => this.#attempt(() => conversations.archive(id, false));
 		toasts.show({
-			text: text.archivedOne(shownTitle(conversation)),
-			action: { label: commonText.undo, run: async () => void (await undo()) }
+			text: `Archived “${shownTitle(conversation)}”`,
+			action: { label: 'Undo', run: async () => void (await undo()) }
 		});
 	}
 
@@ -69,19 +67,19 @@ export class ConversationActions {
 			if (isBack && wasShown) await this.#host.go(`/c/${id}`);
 		};
 		toasts.show({
-			text: text.deleted(shownTitle(conversation)),
-			action: { label: commonText.undo, run: restore }
+			text: `Deleted “${shownTitle(conversation)}”`,
+			action: { label: 'Undo', run: restore }
 		});
 	}
 
 	/** Opens what was imported. */
 	async importFile(file: File): Promise<void> {
 		const { conversations, toasts } = this.#host;
-		const notice = toasts.show({ text: text.importing(cleanText(file.name)) });
+		const notice = toasts.show({ text: `Importing ${cleanText(file.name)}…` });
 		await this.#attempt(async () => {
 			const options = { onprogress: () => {}, signal: new AbortController().signal };
 			const conversation = await conversations.importFile(file, options);
-			toasts.show({ text: text.imported(shownTitle(conversation)) });
+			toasts.show({ text: `Imported “${shownTitle(conversation)}”` });
 			await this.#host.go(`/c/${conversation.id}`);
 		});
 		toasts.close(notice);
@@ -98,7 +96,9 @@ export class ConversationActions {
 			const response = await fetch(this.exportUrl(id, 'markdown'));
 			if (!response.ok) throw new Error(`${response.status}`);
 			const isCopied = await copyText(await response.text());
-			toasts.show(isCopied ? { text: text.copied } : { text: text.notCopied, isError: true });
+			toasts.show(
+				isCopied ? { text: 'Copied as Markdown' } : { text: 'The browser did not allow to copy.', isError: true }
+			);
 		});
 	}
 

@@ -1,6 +1,5 @@
 /** Puts the list of conversations under headings: pinned, today, yesterday, … then month by month. Pure. */
 import type { ConversationSummary } from '../shared/api.ts';
-import { sidebarText } from '../strings/sidebar.ts';
 
 export interface ConversationGroup {
 	/** Stays the same while the heading means the same. */
@@ -27,17 +26,16 @@ export function groupConversations(
 	const numbers = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
 	const names = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', year: 'numeric', month: 'long' });
 	const today = dayNumber(numbers, now);
-	const { groups } = sidebarText;
 
 	const place = (conversation: ConversationSummary): [rank: number, key: string, label: string] => {
-		if (conversation.isPinned) return [-1, 'pinned', groups.pinned];
+		if (conversation.isPinned) return [-1, 'pinned', 'Pinned'];
 		const day = dayNumber(numbers, new Date(conversation.updatedAt));
 		const age = today - day;
 		// A clock that is ahead of this one made it: it is new all the same.
-		if (age <= 0) return [0, 'today', groups.today];
-		if (age === 1) return [1, 'yesterday', groups.yesterday];
-		if (age <= 7) return [2, 'week', groups.week];
-		if (age <= 30) return [3, 'month', groups.month];
+		if (age <= 0) return [0, 'today', 'Today'];
+		if (age === 1) return [1, 'yesterday', 'Yesterday'];
+		if (age <= 7) return [2, 'week', 'Previous 7 days'];
+		if (age <= 30) return [3, 'month', 'Previous 30 days'];
 		const date = new Date(day * DAY_MS);
 		const months = date.getUTCFullYear() * 12 + date.getUTCMonth();
 		return [1e6 - months, `month-${months}`, names.format(date)];

@@ -1,6 +1,5 @@
 /** The skills of one conversation as its page has them: what is pinned, what the model has loaded (FEATURES F7). */
 import type { ConversationSkill, ConversationSkillList } from '../shared/api.ts';
-import { conversationSkillsText as text } from '../strings/conversation-skills.ts';
 import { ApiError, asApiError } from './api-error.ts';
 import { createSingleRead } from './single-read.ts';
 import type { SkillsClient } from './skills-client.ts';
@@ -65,7 +64,9 @@ export class ConversationSkills {
 		if (known?.state === 'pinned') return;
 		if (this.#host.phase === 'new') {
 			const isFull = this.#pending.length >= MOST_PENDING;
-			this.error = isFull ? new ApiError('invalid_input', text.tooMany(MOST_PENDING)) : null;
+			this.error = isFull
+				? new ApiError('invalid_input', `At most ${MOST_PENDING} skills can be pinned before the first message.`)
+				: null;
 			if (!isFull) this.#pending = [...this.#pending, pinned];
 			return;
 		}

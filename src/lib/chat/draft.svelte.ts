@@ -1,5 +1,4 @@
 /** What is being written: the text and its attachments, kept until they are sent. */
-import { composerText } from '../strings/composer.ts';
 import { Attachment } from './attachment.svelte.ts';
 import type { Client } from './client.ts';
 import { DraftStore } from './drafts.ts';
@@ -77,7 +76,8 @@ export class Draft {
 	 */
 	attach(files: readonly FolderFile[], taken: Iterable<string>, pastedText: string | null = null): void {
 		const chosen = files.slice(0, Math.max(0, MAX_FILES - this.attachments.length));
-		this.problem = chosen.length < files.length ? composerText.tooManyFiles(MAX_FILES) : null;
+		this.problem =
+			chosen.length < files.length ? `A message takes at most ${MAX_FILES} files: the others were left out.` : null;
 		const names = chosen.map(({ path }) => path.split('/').map(safeName).join('/'));
 		const paths = uniqueNames(names, [...taken, ...this.attachments.map(({ path }) => path)]);
 		this.#sentAs = null;

@@ -1,15 +1,14 @@
 /** An execution in words and as the step that a terminal shows. Pure. */
 import type { SkillExecution } from '../shared/executions.ts';
 import type { Execution, ToolStatus } from '../shared/message.ts';
-import { executionText as text } from '../strings/executions.ts';
 import { formatBytes } from './format.ts';
 
 export const EXECUTION_WORDS: Record<SkillExecution['status'], string> = {
-	pending: text.waiting,
-	running: text.running,
-	success: text.success,
-	error: text.error,
-	timeout: text.timedOut
+	pending: 'Waiting',
+	running: 'Running',
+	success: 'Success',
+	error: 'Error',
+	timeout: 'Timed out'
 };
 
 export function isUnderWay({ status }: SkillExecution): boolean {
@@ -29,27 +28,27 @@ export function nameOf({ tool, script }: SkillExecution): string {
 export function factsOf(execution: SkillExecution): [name: string, value: string][] {
 	const { limits, files, refused, exitCode, stdoutBytes, stderrBytes } = execution;
 	const facts: [string, string][] = [
-		[text.skill, `${execution.skillId} ${execution.version}`],
-		[text.files, execution.digest],
-		[text.sandbox, execution.sandbox],
-		[text.exitCode, exitCode === null ? '–' : String(exitCode)],
-		[text.output, text.stdoutStderr(formatBytes(stdoutBytes ?? 0), formatBytes(stderrBytes ?? 0))],
+		['Skill', `${execution.skillId} ${execution.version}`],
+		['Files', execution.digest],
+		['Sandbox', execution.sandbox],
+		['Exit code', exitCode === null ? '–' : String(exitCode)],
+		['Output', `${formatBytes(stdoutBytes ?? 0)} stdout, ${formatBytes(stderrBytes ?? 0)} stderr`],
 		[
-			text.limits,
+			'Limits',
 			Object.entries(limits)
 				.map(([name, value]) => `${name} ${value}`)
 				.join(', ')
 		],
-		[text.askedBy, callerOf(execution)],
-		[text.filesMade, files.map(({ path, bytes }) => `${path} (${formatBytes(bytes)})`).join(', ')],
-		[text.refused, refused.join(', ')]
+		['Asked by', callerOf(execution)],
+		['Files made', files.map(({ path, bytes }) => `${path} (${formatBytes(bytes)})`).join(', ')],
+		['Refused', refused.join(', ')]
 	];
 	return facts.filter(([, value]) => value !== '');
 }
 
 function callerOf({ conversationId, apiKeyId, sessionId }: SkillExecution): string {
-	const callers = [apiKeyId && text.key(apiKeyId), sessionId && text.session(sessionId)];
-	return callers.filter(Boolean).join(', ') || (conversationId ? '' : text.theApi);
+	const callers = [apiKeyId && `key ${apiKeyId}`, sessionId && `session ${sessionId}`];
+	return callers.filter(Boolean).join(', ') || (conversationId ? '' : 'the API');
 }
 
 /** As the timeline of a conversation has it; both streams are one here. */

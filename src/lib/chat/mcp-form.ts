@@ -1,6 +1,5 @@
 /** What is typed about an MCP server, and what the API takes. Pure. */
 import { mcpServerPut, type McpServer } from '../shared/mcp-servers.ts';
-import { mcpText as text } from '../strings/mcp.ts';
 import type { McpServerInput } from './mcp-servers-client.ts';
 
 /** A variable or a header. */
@@ -69,7 +68,10 @@ export function readPasted(json: string): { name: string; input: McpServerInput 
 	const whole = parse(json);
 	const servers = recordOf(whole?.mcpServers) ?? recordOf(whole?.servers) ?? whole;
 	const entries = Object.entries(servers ?? {});
-	if (entries.length === 0) throw new Error(text.pasteWrong);
+	if (entries.length === 0)
+		throw new Error(
+			'That is no configuration of MCP servers. One looks like {"mcpServers": {"files": {"command": "npx", "args": []}}}.'
+		);
 	return entries.map(([given, about]) => {
 		const { command, args, env, cwd, url, serverUrl, headers, disabled } = recordOf(about) ?? {};
 		const address = url ?? serverUrl;
@@ -79,7 +81,7 @@ export function readPasted(json: string): { name: string; input: McpServerInput 
 				: address !== undefined
 					? { type: 'http', url: address, headers }
 					: null;
-		if (!transport) throw new Error(text.pasteUnknown(given));
+		if (!transport) throw new Error(`“${given}” has neither a “command” nor a “url”.`);
 		const input = { transport: withoutUndefined(transport), isEnabled: disabled !== true };
 		const checked = mcpServerPut.safeParse(input);
 		if (!checked.success) {
@@ -96,7 +98,7 @@ function nameOf(given: string): string {
 		.replaceAll(/[^a-z0-9_-]+/g, '-')
 		.replaceAll(/^-+|-+$/g, '')
 		.slice(0, 32);
-	if (name === '') throw new Error(text.pasteName(given));
+	if (name === '') throw new Error(`“${given}” cannot be made a name of a–z, 0–9, - and _.`);
 	return name;
 }
 

@@ -1,6 +1,5 @@
 /** What is said of a name and a description while they are typed, and what a template makes. Pure. */
 import { MAX_SKILL_DESCRIPTION, MAX_SKILL_NAME, SKILL_NAME, type SkillTemplate } from '../shared/skill-names.ts';
-import { newSkillText as text } from '../strings/skill-editor.ts';
 
 export interface Advice {
 	message: string;
@@ -14,9 +13,10 @@ const FEW_CHARACTERS = 40;
 /** Null while there is nothing to say. */
 export function adviseOnName(name: string, taken: ReadonlySet<string>): Advice | null {
 	if (name === '') return null;
-	if (!SKILL_NAME.test(name) || name.length > MAX_SKILL_NAME) return { message: text.nameWrong, isWrong: true };
-	if (taken.has(name)) return { message: text.nameTaken, isWrong: true };
-	return { message: text.nameGood, isWrong: false };
+	if (!SKILL_NAME.test(name) || name.length > MAX_SKILL_NAME)
+		return { message: 'Only lower-case letters, digits and single hyphens between them.', isWrong: true };
+	if (taken.has(name)) return { message: 'There is a skill of this name already.', isWrong: true };
+	return { message: 'A good name.', isWrong: false };
 }
 
 /** The nearest name that may be; empty where there is none. */
@@ -31,15 +31,18 @@ export function suggestName(typed: string): string {
 export function adviseOnDescription(description: string): Advice | null {
 	const given = description.trim();
 	if (given === '') return null;
-	if (given.length > MAX_SKILL_DESCRIPTION) return { message: text.tooLong, isWrong: true };
-	if (given.length < FEW_CHARACTERS) return { message: text.tooShort, isWrong: false };
-	if (!/\b(?:when|whenever|if|for)\b/i.test(given)) return { message: text.sayWhen, isWrong: false };
-	return { message: text.good, isWrong: false };
+	if (given.length > MAX_SKILL_DESCRIPTION)
+		return { message: 'It is too long: the model reads at most 1,024 characters.', isWrong: true };
+	if (given.length < FEW_CHARACTERS)
+		return { message: 'Say more: this is all that the model goes by when it chooses a skill.', isWrong: false };
+	if (!/\b(?:when|whenever|if|for)\b/i.test(given))
+		return { message: 'Say when to use it, such as “Use when somebody asks about…”.', isWrong: false };
+	return { message: 'It says what and when.', isWrong: false };
 }
 
 /** Paths, relative to the folder of skills. */
 export function filesOfTemplate(name: string, template: SkillTemplate): string[] {
-	const folder = name === '' ? text.namePlaceholder : name;
+	const folder = name === '' ? 'invoice-reader' : name;
 	const files = {
 		instructions: [],
 		script: ['scripts/run.mjs'],

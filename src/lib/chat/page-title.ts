@@ -1,5 +1,4 @@
 /** What a tab says of itself, most urgent first. Pure. */
-import { commonText } from '../strings/common.ts';
 
 export interface TabState {
 	/** A call of the open conversation waits for somebody. */
@@ -19,5 +18,5 @@ function titleMark({ isWaiting, isRunning, unreadCount }: TabState): string {
 
 /** `(2) Plans · openrouter-skills`; an empty name is left out. */
 export function pageTitle(name: string, state: TabState): string {
-	return `${titleMark(state)}${name === '' ? '' : `${name} · `}${commonText.appName}`;
+	return `${titleMark(state)}${name === '' ? '' : `${name} · `}openrouter-skills`;
 }

@@ -1,5 +1,4 @@
 /** A tool's JSON Schema as the fields of a form, and back: what was typed as the input that the schema asks for. Pure. */
-import { toolInputText as text } from '../strings/skill-trial.ts';
 
 export interface Field {
 	name: string;
@@ -57,7 +56,7 @@ export function draftOf({ kind, choices }: Field, value: unknown): string {
 /** The value, or in a sentence why it is none; both undefined for a field that is left out. */
 export function valueOf(field: Field, draft: string): { value?: unknown; problem?: string } {
 	if (field.kind === 'text') return draft === '' && !field.isRequired ? {} : { value: draft };
-	if (draft.trim() === '') return field.isRequired ? { problem: text.neededAndEmpty } : {};
+	if (draft.trim() === '') return field.isRequired ? { problem: 'Needed, and empty.' } : {};
 	if (field.kind === 'choice') return { value: field.choices[Number(draft)] };
 	if (field.kind === 'boolean') return { value: draft === 'true' };
 	return field.kind === 'number' ? numberOf(field, draft) : jsonOf(draft);
@@ -65,15 +64,15 @@ export function valueOf(field: Field, draft: string): { value?: unknown; problem
 
 function numberOf({ isInteger }: Field, draft: string): { value?: number; problem?: string } {
 	const value = Number(draft);
-	if (!Number.isFinite(value)) return { problem: text.noNumber };
-	return isInteger && !Number.isInteger(value) ? { problem: text.noWholeNumber } : { value };
+	if (!Number.isFinite(value)) return { problem: 'Must be a number, such as 1.5.' };
+	return isInteger && !Number.isInteger(value) ? { problem: 'Must be a whole number.' } : { value };
 }
 
 function jsonOf(draft: string): { value?: unknown; problem?: string } {
 	try {
 		return { value: JSON.parse(draft) as unknown };
 	} catch (error) {
-		return { problem: text.isNoJson(error instanceof Error ? error.message : String(error)) };
+		return { problem: `Is no JSON: ${error instanceof Error ? error.message : String(error)}` };
 	}
 }
 

@@ -1,5 +1,4 @@
 /** What of a skill can be run by hand, and how it is written down. Pure. */
-import { toolInputText as words } from '../strings/skill-trial.ts';
 import type { SkillDetail } from '../shared/skills.ts';
 
 /** What lies in `scripts/` or at the top is meant to be run; deeper files are mostly parts of it. */
@@ -56,10 +55,11 @@ export function readInput(text: string): Record<string, unknown> {
 	try {
 		value = text.trim() === '' ? {} : JSON.parse(text);
 	} catch (error) {
-		throw new Error(words.noJson(error instanceof Error ? error.message : String(error)), {
+		throw new Error(`The input is no JSON: ${error instanceof Error ? error.message : String(error)}`, {
 			cause: error
 		});
 	}
-	if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(words.noObject);
+	if (typeof value !== 'object' || value === null || Array.isArray(value))
+		throw new Error('The input must be a JSON object, such as {"text": "…"}.');
 	return value as Record<string, unknown>;
 }

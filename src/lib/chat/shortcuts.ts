@@ -1,36 +1,57 @@
 /** All shortcuts, once: what listens, the dialog that lists them, tooltips and the settings page read this table. Pure. */
-import { paletteText as text } from '../strings/palette.ts';
 
 /** `Mod`: Cmd on a Mac, Ctrl elsewhere. The others are as `KeyboardEvent.key` has them. */
 export type Keys = readonly string[];
 
 export interface Shortcut {
-	id: keyof typeof text.shortcutNames;
-	group: keyof typeof text.shortcutGroups;
+	id: string;
+	label: string;
+	group: (typeof SHORTCUT_GROUPS)[number][0];
 	/** Any of these. */
 	keys: readonly Keys[];
 }
 
+export const SHORTCUT_GROUPS = [
+	['anywhere', 'Anywhere'],
+	['list', 'In the list of conversations'],
+	['composer', 'In the message box']
+] as const;
+
 export const SHORTCUTS = [
-	{ id: 'palette', group: 'anywhere', keys: [['Mod', 'K']] },
-	{ id: 'newChat', group: 'anywhere', keys: [['Mod', 'Shift', 'O']] },
-	{ id: 'search', group: 'anywhere', keys: [['Mod', 'Shift', 'F']] },
-	{ id: 'sidebar', group: 'anywhere', keys: [['Mod', 'B']] },
-	{ id: 'shortcuts', group: 'anywhere', keys: [['Mod', '/'], ['?']] },
-	{ id: 'close', group: 'anywhere', keys: [['Escape']] },
-	{ id: 'move', group: 'list', keys: [['ArrowUp'], ['ArrowDown']] },
-	{ id: 'ends', group: 'list', keys: [['Home'], ['End']] },
-	{ id: 'open', group: 'list', keys: [['Enter']] },
-	{ id: 'rename', group: 'list', keys: [['F2']] },
-	{ id: 'remove', group: 'list', keys: [['Delete']] },
-	{ id: 'send', group: 'composer', keys: [['Enter']] },
-	{ id: 'newLine', group: 'composer', keys: [['Shift', 'Enter']] },
-	{ id: 'sendNext', group: 'composer', keys: [['Mod', 'Enter']] },
-	{ id: 'edit', group: 'composer', keys: [['ArrowUp']] },
-	{ id: 'removeLast', group: 'composer', keys: [['Backspace']] },
-	{ id: 'commands', group: 'composer', keys: [['/']] },
-	{ id: 'skills', group: 'composer', keys: [['$']] },
-	{ id: 'files', group: 'composer', keys: [['@']] }
+	{ id: 'palette', label: 'Command palette', group: 'anywhere', keys: [['Mod', 'K']] },
+	{ id: 'newChat', label: 'New chat', group: 'anywhere', keys: [['Mod', 'Shift', 'O']] },
+	{ id: 'search', label: 'Search conversations', group: 'anywhere', keys: [['Mod', 'Shift', 'F']] },
+	{ id: 'sidebar', label: 'Show or hide the sidebar', group: 'anywhere', keys: [['Mod', 'B']] },
+	{ id: 'shortcuts', label: 'Keyboard shortcuts', group: 'anywhere', keys: [['Mod', '/'], ['?']] },
+	{ id: 'close', label: 'Close what is open; stop the answer', group: 'anywhere', keys: [['Escape']] },
+	{ id: 'move', label: 'Up and down the list', group: 'list', keys: [['ArrowUp'], ['ArrowDown']] },
+	{ id: 'ends', label: 'First and last of the list', group: 'list', keys: [['Home'], ['End']] },
+	{ id: 'open', label: 'Open the conversation', group: 'list', keys: [['Enter']] },
+	{ id: 'rename', label: 'Rename it', group: 'list', keys: [['F2']] },
+	{ id: 'remove', label: 'Delete it', group: 'list', keys: [['Delete']] },
+	{ id: 'send', label: 'Send', group: 'composer', keys: [['Enter']] },
+	{ id: 'newLine', label: 'New line', group: 'composer', keys: [['Shift', 'Enter']] },
+	{
+		id: 'sendNext',
+		label: 'Send, and while an answer is being written: right after its step',
+		group: 'composer',
+		keys: [['Mod', 'Enter']]
+	},
+	{ id: 'edit', label: 'Edit your last message, when the box is empty', group: 'composer', keys: [['ArrowUp']] },
+	{
+		id: 'removeLast',
+		label: 'Take away the last file or skill, when the box is empty',
+		group: 'composer',
+		keys: [['Backspace']]
+	},
+	{
+		id: 'commands',
+		label: 'Choose a command or a skill, at the beginning of a line',
+		group: 'composer',
+		keys: [['/']]
+	},
+	{ id: 'skills', label: 'Choose a skill', group: 'composer', keys: [['$']] },
+	{ id: 'files', label: 'Choose a file of this conversation', group: 'composer', keys: [['@']] }
 ] as const satisfies readonly Shortcut[];
 
 /** Those that are listened to on the whole page. */
@@ -54,16 +75,16 @@ export function findShortcut(press: Press, { isMac, isTyping }: { isMac: boolean
 /** The keys as they are printed on them: `['Ctrl', 'Shift', 'O']`, `['⌘', 'K']`. */
 export function printKeys(keys: Keys, isMac: boolean): string[] {
 	const names: Record<string, string> = {
-		Mod: isMac ? text.keys.command : text.keys.ctrl,
-		Shift: isMac ? text.keys.shiftOnMac : text.keys.shift,
-		Enter: text.keys.enter,
-		Escape: text.keys.escape,
-		Delete: text.keys.delete,
-		Backspace: text.keys.backspace,
-		ArrowUp: text.keys.up,
-		ArrowDown: text.keys.down,
-		Home: text.keys.home,
-		End: text.keys.end
+		Mod: isMac ? '⌘' : 'Ctrl',
+		Shift: isMac ? '⇧' : 'Shift',
+		Enter: 'Enter',
+		Escape: 'Esc',
+		Delete: 'Delete',
+		Backspace: 'Backspace',
+		ArrowUp: '↑',
+		ArrowDown: '↓',
+		Home: 'Home',
+		End: 'End'
 	};
 	return keys.map((key) => names[key] ?? key);
 }

@@ -1,15 +1,14 @@
 /** Which skills of the list are looked at. Pure. */
 import type { SkillSummary } from '../shared/skills.ts';
-import { skillFilterText as text } from '../strings/skills.ts';
 
 export const SKILL_FILTERS = [
-	['all', text.all],
-	['on', text.on],
-	['auto', text.auto],
-	['off', text.off],
-	['broken', text.broken],
-	['installed', text.installed],
-	['builtin', text.builtin]
+	['all', 'All'],
+	['on', 'On'],
+	['auto', 'Auto'],
+	['off', 'Off'],
+	['broken', 'Broken'],
+	['installed', 'Installed'],
+	['builtin', 'Built in']
 ] as const;
 export type SkillFilter = (typeof SKILL_FILTERS)[number][0];
 

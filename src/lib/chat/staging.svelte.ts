@@ -1,5 +1,4 @@
 /** Fetching a skill to look at before it is installed: from one source at a time, with its progress, until it is staged. */
-import { stagingText as text } from '../strings/install.ts';
 import type { InstallSource, StagedInstall } from '../shared/install.ts';
 import { ApiError } from './api-error.ts';
 import { skillFiles } from './folder-files.ts';
@@ -37,8 +36,8 @@ export class Staging {
 		const [first] = kept;
 		return this.#run(first?.path.split('/')[0] ?? '', 0, (options) => {
 			if (first) return this.#client.stageFolder(kept, options);
-			const hint = text.chooseFolder;
-			return Promise.reject(new ApiError('invalid_input', text.noFiles, { hint }));
+			const hint = 'Choose the folder that has a SKILL.md in it.';
+			return Promise.reject(new ApiError('invalid_input', 'There are no files in it.', { hint }));
 		});
 	}
 

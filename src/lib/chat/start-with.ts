@@ -1,5 +1,4 @@
 /** What an address says of a new conversation: `?skill=` pins a skill, `?q=` is the beginning of the message. Nothing is sent. */
-import { chatText as text } from '../strings/chat.ts';
 import type { ChatApp } from './app.svelte.ts';
 import { withoutHidden } from '../shared/characters.ts';
 import { cleanText } from './clean-text.ts';
@@ -26,6 +25,6 @@ export async function startWith(
 	for (const name of names) {
 		const skill = app.library.ready.find((ready) => ready.name === name && ready.mode !== 'off');
 		if (skill) await session.skills.pinByName(name, { description: skill.description });
-		else app.toasts.show({ text: text.noSkill(cleanText(name)), isError: true });
+		else app.toasts.show({ text: `There is no skill named “${cleanText(name)}” that can be used.`, isError: true });
 	}
 }

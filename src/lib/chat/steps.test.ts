@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import type { Execution, ToolPart } from '../shared/message.ts';
-import { stepsText } from '../strings/steps.ts';
 import { describeStep, printCommand, printProgram, printResult, statusWord } from './steps.ts';
 
 const execution: Execution = {
@@ -112,7 +111,7 @@ test('a JSON result is indented, other text is kept, and both have a limit', () 
 });
 
 test('F13: a call of a program’s own tool waits for that program, and needs nobody’s approval', () => {
-	expect(statusWord(part({ name: 'read_clock', status: 'waiting' }))).toBe(stepsText.status.handed);
+	expect(statusWord(part({ name: 'read_clock', status: 'waiting' }))).toBe('Waits for the program that asked');
 	const approval = { interruptId: 'i', skill: 's', script: 'x', args: [], reason: 'Because.', digest: 'd' };
-	expect(statusWord(part({ status: 'waiting', approval }))).toBe(stepsText.status.waiting);
+	expect(statusWord(part({ status: 'waiting', approval }))).toBe('Needs approval');
 });

@@ -2,10 +2,47 @@
 import { builtinNameOf } from '../shared/builtins.ts';
 import { mcpServerOf, mcpToolOf } from '../shared/mcp-servers.ts';
 import type { Execution, ToolPart, ToolStatus } from '../shared/message.ts';
-import { stepsText as text, type Tense } from '../strings/steps.ts';
 import { cleanText } from './clean-text.ts';
 import { markHidden } from '../shared/characters.ts';
 import { PartialArguments, parseObject, printWord } from './step-arguments.ts';
+
+type Tense = 'now' | 'past' | 'plain';
+type Tensed = Record<Tense, string>;
+/** `{}` is what it is done to. */
+const said = (now: string, past: string, plain: string): Tensed => ({ now, past, plain });
+/** By the tool's name; of `browser` by its action. */
+const labels: Record<string, Tensed> = {
+	load_skill: said('Loading skill {}', 'Loaded skill {}', 'Load skill {}'),
+	read_skill_file: said('Reading {}', 'Read {}', 'Read {}'),
+	search_skills: said('Searching skills for {}', 'Searched skills for {}', 'Search skills for {}'),
+	list_skills: said('Listing the skills', 'Listed the skills', 'List the skills'),
+	file_read: said('Reading {}', 'Read {}', 'Read {}'),
+	file_write: said('Writing {}', 'Wrote {}', 'Write {}'),
+	http_request: said('Asking {}', 'Asked {}', 'Ask {}'),
+	web_search: said('Searching the web for {}', 'Searched the web for {}', 'Search the web for {}'),
+	eval_code: said('Running {}', 'Ran {}', 'Run {}'),
+	execute_command: said('Running {}', 'Ran {}', 'Run {}'),
+	browser_open: said('Opening {}', 'Opened {}', 'Open {}'),
+	browser_text: said('Reading the page {}', 'Read the page {}', 'Read the page {}'),
+	browser_click: said('Clicking {}', 'Clicked {}', 'Click {}'),
+	browser_type: said('Typing into {}', 'Typed into {}', 'Type into {}'),
+	browser_screenshot: said('Taking the screenshot {}', 'Took the screenshot {}', 'Take the screenshot {}'),
+	browser_close: said('Closing the page', 'Closed the page', 'Close the page')
+};
+const statusText = {
+	preparing: 'Preparing',
+	waiting: 'Needs approval',
+	handed: 'Waits for the program that asked',
+	running: 'Running',
+	done: 'Done',
+	failed: 'Failed',
+	denied: 'Denied',
+	cancelled: 'Stopped',
+	interrupted: 'Interrupted'
+};
+const runText = said('Running {}', 'Ran {}', 'Run {}');
+
+const codeText = (language: string) => (language === '' ? 'code' : `${language} code`);
 
 export interface StepFacts {
 	/** "Loaded skill weather", "Running scripts/report.py"; the tense says whether it is over. */
@@ -23,8 +60,8 @@ export function isDenied({ status, approval }: Pick<ToolPart, 'status' | 'approv
 
 /** How a step stands, in a word. */
 export function statusWord(part: Pick<ToolPart, 'status' | 'approval'>): string {
-	if (part.status === 'waiting' && !part.approval) return text.status.handed;
-	return text.status[isDenied(part) ? 'denied' : part.status];
+	if (part.status === 'waiting' && !part.approval) return statusText.handed;
+	return statusText[isDenied(part) ? 'denied' : part.status];
 }
 
 const MAX_COMMAND = 4_000;
@@ -50,7 +87,7 @@ function mcpLabelOf(part: ToolPart): string | null {
 	const { execution } = part;
 	const server = mcpServerOf(execution?.skill ?? '');
 	const found = server === null ? mcpToolOf(part.name) : { server, tool: execution?.tool ?? '' };
-	return found && text.run[tenseOf(part)].replace('{}', () => text.ofServer(found.tool, found.server));
+	return found && runText[tenseOf(part)].replace('{}', () => `${found.tool} of ${found.server}`);
 }
 
 /** What the model says that the call is for, where a tool asks for that. */
@@ -62,9 +99,9 @@ function intentOf(values: Values): string | null {
 function labelOf(part: ToolPart, values: Values, skill: string | null): string {
 	const builtin = builtinNameOf(part.execution?.tool ?? part.name);
 	const key = builtin === 'browser' ? `browser_${textOf(values, ['action']) ?? ''}` : (builtin ?? part.name);
-	const words = Object.hasOwn(text.labels, key) ? text.labels[key] : undefined;
+	const words = Object.hasOwn(labels, key) ? labels[key] : undefined;
 	const subject = words ? subjectOf(key, values, skill) : nameOf(part, values);
-	return (words ?? text.run)[tenseOf(part)].replace('{}', () => subject).trim();
+	return (words ?? runText)[tenseOf(part)].replace('{}', () => subject).trim();
 }
 
 function subjectOf(key: string, values: Values, skill: string | null): string {
@@ -73,15 +110,15 @@ function subjectOf(key: string, values: Values, skill: string | null): string {
 		case 'load_skill':
 			return skill ?? '';
 		case 'read_skill_file':
-			return path && skill ? `${skill}/${path}` : (path ?? (skill ? text.filesOf(skill) : ''));
+			return path && skill ? `${skill}/${path}` : (path ?? (skill ? `the files of ${skill}` : ''));
 		case 'http_request':
 		case 'browser_open':
 			return hostOf(textOf(values, ['url']) ?? '');
 		case 'search_skills':
 		case 'web_search':
-			return text.quoted(textOf(values, ['query', 'q']) ?? '…');
+			return `“${textOf(values, ['query', 'q']) ?? '…'}”`;
 		case 'eval_code':
-			return text.code(textOf(values, ['language']) ?? '');
+			return codeText(textOf(values, ['language']) ?? '');
 		case 'execute_command':
 			return textOf(values, ['command']) ?? '';
 		default:
@@ -91,9 +128,9 @@ function subjectOf(key: string, values: Values, skill: string | null): string {
 
 /** Of what has no words of its own. */
 function nameOf({ name, execution }: ToolPart, values: Values): string {
-	if (name === 'browser') return text.theBrowser;
+	if (name === 'browser') return 'the browser';
 	if (execution) return execution.tool ?? execution.script;
-	return name === 'use_skill' ? (textOf(values, ['script', 'tool']) ?? text.aScript) : name;
+	return name === 'use_skill' ? (textOf(values, ['script', 'tool']) ?? 'a script') : name;
 }
 
 function hostOf(url: string): string {

@@ -1,6 +1,5 @@
 /** First things to ask, made from what the installed skills say of themselves. Pure. */
 import type { SkillSummary } from '../shared/skills.ts';
-import { chatText as text } from '../strings/chat.ts';
 
 export type SuggestionIcon =
 	'data' | 'document' | 'text' | 'weather' | 'message' | 'web' | 'picture' | 'code' | 'skill';
@@ -37,7 +36,7 @@ export function suggestionsFrom(skills: readonly SkillSummary[], count: number):
 			skill: name,
 			icon: iconOf(name, description),
 			summary: firstSentence(description),
-			draft: text.suggestion(name)
+			draft: `Use the ${name} skill to `
 		}));
 }
 

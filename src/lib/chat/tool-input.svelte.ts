@@ -1,6 +1,5 @@
 /** The input of a tool while somebody writes it: in fields made from its schema, or as JSON; each becomes the other. */
 import { draftOf, fieldsOf, valueOf, type Field } from './schema-fields.ts';
-import { toolInputText as text } from '../strings/skill-trial.ts';
 import { emptyInput, readInput } from './scripts.ts';
 
 export class ToolInput {
@@ -35,7 +34,7 @@ export class ToolInput {
 		const read = this.#readFields();
 		this.problems = read.map(({ problem }) => problem);
 		const wrong = this.fields.filter((_, index) => this.problems[index] !== undefined);
-		if (wrong.length > 0) throw new Error(text.lookAgainAt(wrong.map(({ name }) => name).join(', ')));
+		if (wrong.length > 0) throw new Error(`Look again at ${wrong.map(({ name }) => name).join(', ')}.`);
 		return this.#inputOf(read.map(({ value }) => value));
 	}
 

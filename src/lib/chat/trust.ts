@@ -1,26 +1,26 @@
 /** What the trust in a skill means, in words, and where it is looked at. Pure. */
 import { toSkillId } from '../shared/skill-names.ts';
 import type { SkillFinding, TrustState } from '../shared/skills.ts';
-import { trustText as text } from '../strings/skill-checks.ts';
 
 export const TRUST_WORDS: Record<TrustState, string> = {
-	builtin: text.builtin,
-	trusted: text.trusted,
-	changed: text.changed,
-	untrusted: text.untrusted
+	builtin: 'Built in',
+	trusted: 'Trusted',
+	changed: 'Changed',
+	untrusted: 'Not trusted'
 };
 
 export const TRUST_MEANING: Record<TrustState, string> = {
-	builtin: text.builtinMeaning,
-	trusted: text.trustedMeaning,
-	changed: text.changedMeaning,
-	untrusted: text.untrustedMeaning
+	builtin: 'It is part of this server.',
+	trusted: 'Its scripts run as the settings of this server say.',
+	changed:
+		'Its files have changed since it was trusted. Its scripts ask before each run until you look at the changes.',
+	untrusted: 'Nobody has looked at its files. Its scripts ask before each run, and can be allowed once only.'
 };
 
 export const SEVERITY_WORDS: Record<SkillFinding['severity'], string> = {
-	danger: text.danger,
-	warning: text.warning,
-	info: text.info
+	danger: 'Dangerous',
+	warning: 'Look closely',
+	info: 'Good to know'
 };
 
 /** Address of a skill's page; the slash of `source/name` stays one. */

@@ -1,5 +1,4 @@
 /** Sends files and reports how far it is; `fetch` cannot report the progress of an upload, so XMLHttpRequest. */
-import { composerText as text } from '../strings/composer.ts';
 import { ApiError, errorFromBody, unreachable } from './api-error.ts';
 import { goToLogin } from './login.ts';
 
@@ -37,7 +36,7 @@ export function upload<Answer>(
 			else reject(errorFromBody(request.status, request.responseText));
 		};
 		request.onerror = () => reject(unreachable());
-		request.ontimeout = () => reject(new ApiError('unavailable', text.uploadTooLong));
+		request.ontimeout = () => reject(new ApiError('unavailable', 'The upload took too long.'));
 		request.onabort = () => reject(signal.reason);
 		request.onloadend = () => signal.removeEventListener('abort', abort);
 		request.open(method, url);

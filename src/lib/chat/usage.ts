@@ -2,10 +2,17 @@
 import type { RunContext, RunUsage } from '../shared/events.ts';
 import type { Part } from '../shared/message.ts';
 import { BUILT_IN_MODEL } from '../shared/model-values.ts';
-import { contextText as text, usageText } from '../strings/messages.ts';
-import { modelsText } from '../strings/models.ts';
 import { formatCost, formatCount, formatDuration } from './format.ts';
 import { markHidden } from '../shared/characters.ts';
+
+const partsText = {
+	messages: 'Messages',
+	skills: 'Instructions of skills',
+	results: 'Results of tools',
+	catalog: 'List of skills',
+	tools: 'Tools',
+	system: 'System prompt'
+};
 
 const PARTS = ['messages', 'skills', 'results', 'catalog', 'tools', 'system'] as const;
 
@@ -18,7 +25,7 @@ export interface ContextUse {
 }
 
 export function contextUse(context: RunContext): ContextUse {
-	const parts = PARTS.map((key) => ({ label: text.parts[key], tokens: context[key] })).filter(
+	const parts = PARTS.map((key) => ({ label: partsText[key], tokens: context[key] })).filter(
 		({ tokens }) => tokens > 0
 	);
 	const tokens = parts.reduce((sum, part) => sum + part.tokens, 0);
@@ -31,35 +38,36 @@ export function printUsage(usage: RunUsage | null): string {
 	const hasTokens = usage.inputTokens + usage.outputTokens > 0;
 	return [
 		shownModel(usage.model),
-		...(hasTokens ? [usageText.tokens(formatCount(usage.inputTokens), formatCount(usage.outputTokens))] : []),
-		...(usage.cachedTokens ? [usageText.cached(formatCount(usage.cachedTokens))] : []),
-		...(usage.reasoningTokens ? [usageText.reasoning(formatCount(usage.reasoningTokens))] : []),
+		...(hasTokens ? [`${formatCount(usage.inputTokens)} in · ${formatCount(usage.outputTokens)} out`] : []),
+		...(usage.cachedTokens ? [`${formatCount(usage.cachedTokens)} cached`] : []),
+		...(usage.reasoningTokens ? [`${formatCount(usage.reasoningTokens)} reasoning`] : []),
 		...(usage.cost === undefined ? [] : [formatCost(usage.cost)])
 	].join(' · ');
 }
 
 /** The same as a table; `totalMs` where it is known. */
 export function usageRows(usage: RunUsage, parts: readonly Part[], totalMs: number | null): [string, string][] {
-	const { rows } = usageText;
 	const scriptsMs = parts.reduce(
 		(sum, part) => sum + (part.type === 'tool' ? (part.execution?.durationMs ?? 0) : 0),
 		0
 	);
 	return [
-		[rows.model, shownModel(usage.model)],
-		[rows.input, formatCount(usage.inputTokens)],
-		...(usage.cachedTokens ? [[rows.cached, formatCount(usage.cachedTokens)] satisfies [string, string]] : []),
-		[rows.output, formatCount(usage.outputTokens)],
-		...(usage.reasoningTokens ? [[rows.reasoning, formatCount(usage.reasoningTokens)] satisfies [string, string]] : []),
-		...(usage.cost === undefined ? [] : [[rows.cost, formatCost(usage.cost)] satisfies [string, string]]),
-		...(scriptsMs > 0 ? [[rows.scripts, formatDuration(scriptsMs)] satisfies [string, string]] : []),
+		['Model', shownModel(usage.model)],
+		['Tokens in', formatCount(usage.inputTokens)],
+		...(usage.cachedTokens ? [['of them cached', formatCount(usage.cachedTokens)] satisfies [string, string]] : []),
+		['Tokens out', formatCount(usage.outputTokens)],
+		...(usage.reasoningTokens
+			? [['of them reasoning', formatCount(usage.reasoningTokens)] satisfies [string, string]]
+			: []),
+		...(usage.cost === undefined ? [] : [['Cost', formatCost(usage.cost)] satisfies [string, string]]),
+		...(scriptsMs > 0 ? [['Running scripts', formatDuration(scriptsMs)] satisfies [string, string]] : []),
 		...(usage.firstTextMs === undefined
 			? []
-			: [[rows.firstText, formatDuration(usage.firstTextMs)] satisfies [string, string]]),
-		...(totalMs === null ? [] : [[rows.time, formatDuration(totalMs)] satisfies [string, string]])
+			: [['First text after', formatDuration(usage.firstTextMs)] satisfies [string, string]]),
+		...(totalMs === null ? [] : [['In all', formatDuration(totalMs)] satisfies [string, string]])
 	];
 }
 
 function shownModel(id: string): string {
-	return id === BUILT_IN_MODEL ? modelsText.builtIn : markHidden(id);
+	return id === BUILT_IN_MODEL ? 'Built-in responder' : markHidden(id);
 }

@@ -25,9 +25,17 @@ import type { PaletteGroup, PaletteItem } from '../../chat/palette.svelte.ts';
 import { SHORTCUTS } from '../../chat/shortcuts.ts';
 import type { Theme } from '../../chat/theme.svelte.ts';
 import type { ConversationSummary } from '../../shared/api.ts';
-import { paletteText as text } from '../../strings/palette.ts';
-import { sidebarText } from '../../strings/sidebar.ts';
 import type { OverlayProps } from './overlay.ts';
+
+const groups = {
+	actions: 'Actions',
+	conversations: 'Conversations',
+	found: 'Found in conversations',
+	pages: 'Pages',
+	skills: 'Skills'
+};
+const themeText = (name: string) => `Theme: ${name}`;
+const themes = { system: 'as the system', light: 'light', dark: 'dark' };
 
 /** Conversations that are shown before anything is typed. */
 const RECENT = 6;
@@ -37,15 +45,15 @@ export function paletteGroups({ app, onsearch, onimport }: OverlayProps, search:
 	const known = new Set(app.conversations.list.map(({ id }) => id));
 	const found = (search.results ?? []).filter(({ id, snippet }) => snippet !== undefined || !known.has(id));
 	return [
-		{ id: 'actions', label: text.groups.actions, items: actions({ app, onsearch, onimport }) },
+		{ id: 'actions', label: groups.actions, items: actions({ app, onsearch, onimport }) },
 		{
-			...{ id: 'conversations', label: text.groups.conversations },
+			...{ id: 'conversations', label: groups.conversations },
 			items: app.conversations.list.map((one, index) => ({ ...conversation(app, one), isQuiet: index >= RECENT }))
 		},
-		{ id: 'pages', label: text.groups.pages, items: pages(app) },
-		{ id: 'skills', label: text.groups.skills, items: skills(app) },
+		{ id: 'pages', label: groups.pages, items: pages(app) },
+		{ id: 'skills', label: groups.skills, items: skills(app) },
 		{
-			...{ id: 'found', label: text.groups.found, isFound: true },
+			...{ id: 'found', label: groups.found, isFound: true },
 			items: found.map((one) => ({
 				...conversation(app, one),
 				id: `found-${one.id}`,
@@ -80,30 +88,42 @@ function actions({ app, onsearch, onimport }: Omit<OverlayProps, 'onclose' | 'ty
 	const save = (format: 'json' | 'markdown') => () => shownId && saveFile(app.actions.exportUrl(shownId, format));
 	return [
 		{
-			...{ id: 'new-chat', label: text.newChat, icon: MessageSquarePlus, ...keysOf('newChat') },
+			...{ id: 'new-chat', label: 'New chat', icon: MessageSquarePlus, ...keysOf('newChat') },
 			run: () => void app.go('/')
 		},
 		...(session?.isRunning && session.id === shownId
-			? [{ id: 'stop', label: text.stop, icon: CircleStop, run: () => void session.stop() }]
+			? [{ id: 'stop', label: 'Stop the answer', icon: CircleStop, run: () => void session.stop() }]
 			: []),
-		{ id: 'search', label: text.searchConversations, icon: Search, ...keysOf('search'), run: onsearch },
+		{ id: 'search', label: 'Search conversations', icon: Search, ...keysOf('search'), run: onsearch },
 		{
-			...{ id: 'sidebar', label: text.toggleSidebar, icon: PanelLeft, ...keysOf('sidebar') },
+			...{ id: 'sidebar', label: 'Show or hide the sidebar', icon: PanelLeft, ...keysOf('sidebar') },
 			run: () => app.sidebar.toggle()
 		},
 		...(shownId === null
 			? []
 			: [
-					{ id: 'export-markdown', label: text.exportMarkdown, icon: FileText, isQuiet: true, run: save('markdown') },
-					{ id: 'export-json', label: text.exportJson, icon: Braces, isQuiet: true, run: save('json') }
+					{
+						id: 'export-markdown',
+						label: 'Export this conversation as Markdown',
+						icon: FileText,
+						isQuiet: true,
+						run: save('markdown')
+					},
+					{
+						id: 'export-json',
+						label: 'Export this conversation as JSON',
+						icon: Braces,
+						isQuiet: true,
+						run: save('json')
+					}
 				]),
-		{ id: 'import', label: text.importFile, icon: Upload, isQuiet: true, run: onimport },
+		{ id: 'import', label: 'Import a conversation', icon: Upload, isQuiet: true, run: onimport },
 		...THEMES.map((theme) => ({
-			...{ id: `theme-${theme}`, label: text.theme(sidebarText.themes[theme]), icon: SunMoon, isQuiet: true },
+			...{ id: `theme-${theme}`, label: themeText(themes[theme]), icon: SunMoon, isQuiet: true },
 			run: () => void (app.theme.current = theme)
 		})),
 		{
-			...{ id: 'shortcuts', label: text.shortcuts, icon: Keyboard, ...keysOf('shortcuts') },
+			...{ id: 'shortcuts', label: 'Keyboard shortcuts', icon: Keyboard, ...keysOf('shortcuts') },
 			run: () => void (app.overlay = 'shortcuts')
 		}
 	];
@@ -114,12 +134,12 @@ function pages(app: ChatApp): PaletteItem[] {
 		...{ id: `page-${path}`, label, icon, run: () => void app.go(path) }
 	});
 	return [
-		page('/skills', text.skillsPage, Puzzle),
-		page('/skills/install', text.install, Download),
-		page('/skills/executions', text.executions, Activity),
-		page('/connect', text.connect, Plug),
-		page('/settings', text.settings, Settings),
-		{ ...page('/docs/api', text.api, Code), isQuiet: true }
+		page('/skills', 'Skills', Puzzle),
+		page('/skills/install', 'Install skills', Download),
+		page('/skills/executions', 'Executions', Activity),
+		page('/connect', 'Connect other programs', Plug),
+		page('/settings', 'Settings', Settings),
+		{ ...page('/docs/api', 'API reference', Code), isQuiet: true }
 	];
 }
 
@@ -129,11 +149,11 @@ function skills(app: ChatApp): PaletteItem[] {
 		const hint = cleanText(description);
 		return [
 			{
-				...{ id: `chat-${id}`, label: text.chatWithSkill(shown), hint, icon: MessageSquarePlus, isQuiet: true },
+				...{ id: `chat-${id}`, label: `New chat with ${shown}`, hint, icon: MessageSquarePlus, isQuiet: true },
 				run: () => void app.go(`/?skill=${encodeURIComponent(name)}`)
 			},
 			{
-				...{ id: `skill-${id}`, label: text.openSkill(shown), hint, icon: Puzzle, isQuiet: true },
+				...{ id: `skill-${id}`, label: `Skill: ${shown}`, hint, icon: Puzzle, isQuiet: true },
 				run: () => void app.go(skillPage(id))
 			}
 		];

@@ -10,8 +10,6 @@ import PinOff from '@lucide/svelte/icons/pin-off';
 import Trash from '@lucide/svelte/icons/trash-2';
 import type { ConversationActions } from '../../chat/conversation-actions.ts';
 import type { ConversationSummary } from '../../shared/api.ts';
-import { commonText } from '../../strings/common.ts';
-import { sidebarText as text } from '../../strings/sidebar.ts';
 import type { MenuItem } from '../menu/menu-item.ts';
 
 export interface ConversationMenuOptions {
@@ -29,29 +27,29 @@ export function conversationMenu(
 	{ onrename, ondelete, canCopy = false }: ConversationMenuOptions
 ): MenuItem[] {
 	const { id, isPinned, isArchived } = conversation;
-	const copy = { id: 'conversation-copy', label: text.copyMarkdown, icon: Copy };
+	const copy = { id: 'conversation-copy', label: 'Copy as Markdown', icon: Copy };
 	return [
-		{ id: 'conversation-rename', label: commonText.rename, icon: Pencil, run: onrename },
+		{ id: 'conversation-rename', label: 'Rename', icon: Pencil, run: onrename },
 		{
-			...{ id: 'conversation-pin', label: isPinned ? text.unpin : text.pin, icon: isPinned ? PinOff : Pin },
+			...{ id: 'conversation-pin', label: isPinned ? 'Unpin' : 'Pin', icon: isPinned ? PinOff : Pin },
 			run: () => void actions.togglePin(conversation)
 		},
 		{
-			...{ id: 'conversation-archive', label: isArchived ? text.unarchive : text.archive },
+			...{ id: 'conversation-archive', label: isArchived ? 'Unarchive' : 'Archive' },
 			icon: isArchived ? ArchiveRestore : Archive,
 			run: () => void actions.toggleArchive(conversation)
 		},
 		...(canCopy ? [{ ...copy, isApart: true, run: () => void actions.copyMarkdown(id) }] : []),
 		{
-			...{ id: 'conversation-export-markdown', label: text.exportMarkdown, icon: FileText, isApart: !canCopy },
+			...{ id: 'conversation-export-markdown', label: 'Export as Markdown', icon: FileText, isApart: !canCopy },
 			href: actions.exportUrl(id, 'markdown')
 		},
 		{
-			...{ id: 'conversation-export-json', label: text.exportJson, icon: Braces },
+			...{ id: 'conversation-export-json', label: 'Export as JSON', icon: Braces },
 			href: actions.exportUrl(id, 'json')
 		},
 		{
-			...{ id: 'conversation-delete', label: text.delete, icon: Trash, isDanger: true, isApart: true },
+			...{ id: 'conversation-delete', label: 'Delete', icon: Trash, isDanger: true, isApart: true },
 			run: ondelete ?? (() => void actions.remove(conversation))
 		}
 	];
