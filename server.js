@@ -31,7 +31,7 @@ nodeModule.enableCompileCache(`${root}node_modules/.cache/compiled`);
 // Before anything else: a server that others would reach without a login must not even begin to listen.
 const { buildIfStale } = await import('./scripts/build.ts');
 const { loadConfig } = await import('./src/lib/server/config.ts');
-const { securityHeaders } = await import('./src/lib/server/access/security-headers.ts');
+const { securityHeaders } = await import('./src/lib/server/access/door.ts');
 const { lingerAfter } = await import('./src/lib/server/linger.ts');
 const config = orExit(() => loadConfig(process.env));
 

@@ -8,7 +8,7 @@ import { runAgent, type FitInput } from '../src/lib/server/agent/loop.ts';
 import { startTimeLimit } from '../src/lib/server/agent/time-limit.ts';
 import type { Toolbox } from '../src/lib/server/agent/tool.ts';
 import { eventStream, runEventFrames } from '../src/lib/server/http.ts';
-import { createResponsesModel } from '../src/lib/server/models/responses.ts';
+import { createResponsesModel } from '../src/lib/server/models/responses/responses.ts';
 
 const [, , upstream = ''] = process.argv;
 const model = createResponsesModel({ id: 'bench/model', baseUrl: `${upstream}/v1` });

@@ -7,8 +7,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createRegistry } from '../src/lib/server/skills/registry.ts';
-import { createScanner, scanRoots } from '../src/lib/server/skills/scanner.ts';
+import { createRegistry } from '../src/lib/server/skills/registry/registry.ts';
+import { createScanner, scanRoots } from '../src/lib/server/skills/read/scanner.ts';
 import { medians, rowOfTimes, timed, type Row } from './measure.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** How well and how fast skills are found by what somebody asks, among very many others. */
-import { pickAutoSkills } from '../src/lib/server/skills/omniroute-score.ts';
-import { createSkillIndex } from '../src/lib/server/skills/skill-index.ts';
+import { pickAutoSkills } from '../src/lib/server/skills/find/omniroute-score.ts';
+import { createSkillIndex } from '../src/lib/server/skills/find/skill-index.ts';
 import { createBm25 } from './bm25.ts';
 import type { Row } from './measure.ts';
 import { noise, QUESTIONS, SKILLS } from './ranking-questions.ts';

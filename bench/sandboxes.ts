@@ -9,11 +9,11 @@ import { setTimeout } from 'node:timers/promises';
 import { createBubblewrapSandbox } from '../src/lib/server/sandbox/bubblewrap.ts';
 import { findContainerRuntime } from '../src/lib/server/sandbox/container-runtime.ts';
 import { createContainerSandbox } from '../src/lib/server/sandbox/container.ts';
-import type { Launcher } from '../src/lib/server/sandbox/launcher.ts';
+import type { Launcher } from '../src/lib/server/sandbox/launch/launcher.ts';
 import { createProcessSandbox } from '../src/lib/server/sandbox/process.ts';
-import { createSpawner } from '../src/lib/server/sandbox/spawner.ts';
+import { createSpawner } from '../src/lib/server/sandbox/launch/spawner.ts';
 import type { Sandbox } from '../src/lib/server/sandbox/sandbox.ts';
-import { createInterpreters } from '../src/lib/server/skills/interpreters.ts';
+import { createInterpreters } from '../src/lib/server/skills/run/interpreters.ts';
 import { createSkillsProvider, type SkillsProvider } from '../src/lib/server/skills/provider.ts';
 import { makeContainerImage } from '../tests/support/container-image.ts';
 import { percentile, timed, type Row } from './measure.ts';
@@ -28,7 +28,7 @@ const PARALLEL = 50;
 const SCRIPTS = { bash: 'hello.sh', python: 'hello.py', node: 'hello.mjs' };
 const TEXTS = { 'hello.sh': 'echo hello\n', 'hello.py': 'print("hello")\n', 'hello.mjs': 'console.log("hello");\n' };
 
-const runner = join(import.meta.dirname, '../src/lib/server/sandbox/runner.ts');
+const runner = join(import.meta.dirname, '../src/lib/server/sandbox/launch/runner.ts');
 
 export async function benchSandboxes(): Promise<Row[]> {
 	const root = await realpath(await mkdtemp(join(tmpdir(), 'openrouter-skills-bench-')));

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqliteStore } from '../src/lib/server/store/sqlite.ts';
-import type { StoredEvent } from '../src/lib/server/store/run-events.ts';
+import type { StoredEvent } from '../src/lib/server/store/chat/runs.ts';
 import { emptyAnswer } from '../src/lib/shared/message.ts';
 import { medians, rowOfTimes, timed, type Row } from './measure.ts';
 import { read, startMeasuredApp, startPart } from './parts.ts';

@@ -5,8 +5,7 @@ import { createApp, type App } from '$lib/server/app.ts';
 import { loadConfig } from '$lib/server/config.ts';
 import { DataFolderInUse } from '$lib/server/data-folder.ts';
 import { checkRoute, isProgramRoute, MANAGER } from '$lib/server/access/caller.ts';
-import { enter } from '$lib/server/access/entry.ts';
-import { securityHeaders } from '$lib/server/access/security-headers.ts';
+import { enter, securityHeaders } from '$lib/server/access/door.ts';
 import { errorResponseFor } from '$lib/server/http.ts';
 import { upgrade } from '$lib/server/upgrade.ts';
 

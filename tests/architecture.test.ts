@@ -23,17 +23,17 @@ const WALL_CLOCK: Record<string, string> = {
 	'lib/chat/drafts.ts': 'stamps drafts, which outlive the page, to drop the oldest',
 	'lib/components/messages/AnswerError.svelte':
 		'the wait is counted from a stored stamp, and is never longer than was said',
-	'lib/server/access/api-keys.ts': 'stored stamps of a key',
+	'lib/server/access/caller.ts': 'stored stamps of a key',
 	'lib/server/access/login.ts': 'sessions end at a stored time, over restarts',
-	'lib/server/catalog/create-installer.ts': 'stamps of installs, and of a trash that outlives the process',
-	'lib/server/catalog/outbound-errors.ts': 'other servers say a time of day from which they answer again',
-	'lib/server/models/retry.ts': 'other servers say a time of day from which they answer again',
+	'lib/server/install/installer.ts': 'stamps of installs, and of a trash that outlives the process',
+	'lib/server/install/sources/outbound.ts': 'other servers say a time of day from which they answer again',
+	'lib/server/models/responses/retry.ts': 'other servers say a time of day from which they answer again',
 	'lib/server/protocols/responses/compact.ts': 'a stamp',
 	'lib/server/protocols/responses/respond.ts': 'stamps, and how long stored responses are kept',
-	'lib/server/runs/conversation-trash.ts': 'deleted conversations are kept until a stored time, over restarts',
-	'lib/server/skills/file-marks.ts': 'compared with what the file system stamps',
-	'lib/server/skills/workspace-changes.ts': 'compared with what the file system stamps',
-	'lib/server/trust/folder-marks.ts': 'compared with what the file system stamps'
+	'lib/server/conversations/conversation-trash.ts': 'deleted conversations are kept until a stored time, over restarts',
+	'lib/server/skills/read/safe-read.ts': 'compared with what the file system stamps',
+	'lib/server/skills/run/workspace-changes.ts': 'compared with what the file system stamps',
+	'lib/server/trust/folder.ts': 'compared with what the file system stamps'
 };
 
 describe('src/', () => {
@@ -91,7 +91,7 @@ describe('the rules', () => {
 		['lib/server/skills/executor.ts', '../sandbox/process.ts'],
 		['lib/server/skills/handlers/python.ts', '../../store/sqlite.ts'],
 		['lib/server/agent/loop.ts', '../skills/registry.ts'],
-		['lib/server/models/responses.ts', '../skills/registry.ts'],
+		['lib/server/models/responses/responses.ts', '../skills/registry.ts'],
 		['lib/server/runs/runner.ts', '../models/responses.ts'],
 		['lib/server/runs/runner.ts', 'node:child_process'],
 		['lib/server/mcp-servers/connection.ts', 'node:child_process'],
@@ -103,7 +103,7 @@ describe('the rules', () => {
 		['lib/server/http.ts', './store/sqlite.ts'],
 		['lib/components/Composer.svelte.ts', '../server/app.ts'],
 		['lib/chat/session.svelte.ts', '$lib/components/Composer.svelte'],
-		['routes/api/chat/+server.ts', '$lib/server/models/offline.ts'],
+		['routes/api/chat/+server.ts', '$lib/server/offline/offline.ts'],
 		['lib/server/runs/runner.ts', './runner.test.ts'],
 		['lib/new-folder/file.ts', './other.ts']
 	])('refuse that %s imports %s', (file, specifier) => {
@@ -116,9 +116,9 @@ describe('the rules', () => {
 		['lib/server/skills/provider.ts', '../sandbox/process.ts'],
 		['lib/server/skills/handlers/python.ts', '../types.ts'],
 		['lib/server/sandbox/process.ts', 'node:child_process'],
-		['lib/server/mcp-servers/stdio-transport.ts', '@modelcontextprotocol/client/stdio'],
+		['lib/server/mcp-servers/open-server.ts', '@modelcontextprotocol/client/stdio'],
 		['lib/server/sandbox/detect.ts', './process.ts'],
-		['lib/server/models/offline.ts', '../skills/search.ts'],
+		['lib/server/offline/offline.ts', '../skills/search.ts'],
 		['lib/server/app.ts', './store/sqlite.ts'],
 		['lib/server/runs/runner.test.ts', '../models/responses.ts'],
 		['lib/server/http.ts', '@sveltejs/kit'],

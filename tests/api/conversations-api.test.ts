@@ -9,7 +9,7 @@ import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import type { ConversationDetail, ConversationList, ConversationSummary } from '../../src/lib/shared/api.ts';
 import { emptyAnswer } from '../../src/lib/shared/message.ts';
-import type { StoredEvent } from '../../src/lib/server/store/run-events.ts';
+import type { StoredEvent } from '../../src/lib/server/store/chat/runs.ts';
 import * as chat from '../../src/routes/api/chat/+server.ts';
 import * as list from '../../src/routes/api/conversations/+server.ts';
 import * as one from '../../src/routes/api/conversations/[id]/+server.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApp, type App } from '../../src/lib/server/app.ts';
-import { workspaceOf } from '../../src/lib/server/builtins/workspace-path.ts';
+import { workspaceOf } from '../../src/lib/server/builtins/file-tools.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import * as skills from '../../src/routes/api/skills/+server.ts';
 import * as file from '../../src/routes/api/skills/[...id]/file/+server.ts';

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createOpenApiDocument, OPERATIONS } from '../../src/lib/server/openapi/document.ts';
+import { createOpenApiDocument, OPERATIONS } from '../../src/lib/server/api/document.ts';
 import { skillPatch, skillQuery } from '../../src/lib/shared/skills.ts';
 
 const ROUTES = join(import.meta.dirname, '../../src/routes');

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MANAGER } from '../../src/lib/server/access/caller.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
-import type { SkillExecutionList } from '../../src/lib/shared/executions.ts';
+import type { SkillExecutionList } from '../../src/lib/shared/try-out.ts';
 import type { SkillList, SkillScoreList } from '../../src/lib/shared/skills.ts';
 import type { Settings } from '../../src/lib/shared/settings.ts';
 import * as list from '../../src/routes/api/skills/+server.ts';

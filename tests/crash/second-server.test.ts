@@ -10,7 +10,7 @@ import { text as readText } from 'node:stream/consumers';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import type { SkillExecutionList } from '../../src/lib/shared/executions.ts';
+import type { SkillExecutionList } from '../../src/lib/shared/try-out.ts';
 import { startApp, type App } from '../support/app-process.ts';
 import { processesWith } from '../support/processes.ts';
 

@@ -1,6 +1,6 @@
 /** Another agent asks this one: the client of @a2a-js/sdk against the built app (FEATURES E16); both tasks: clients.spec.ts. */
 import { TaskState, type Task } from '@a2a-js/sdk';
-import type { NewApiKey } from '../../src/lib/shared/api-keys.ts';
+import type { NewApiKey } from '../../src/lib/shared/settings.ts';
 import { a2aClient, filePart, says, sendTask, textOfArtifact } from '../support/a2a-client.ts';
 import { COUNT_WORDS, SALES, SUMMARISE } from '../support/tasks.ts';
 import { expect, test } from './app.ts';

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import type { Health } from '../../src/lib/shared/api.ts';
-import type { SkillExecution, SkillExecutionList } from '../../src/lib/shared/executions.ts';
+import type { SkillExecution, SkillExecutionList } from '../../src/lib/shared/try-out.ts';
 import type { SkillList } from '../../src/lib/shared/skills.ts';
 import type { App } from '../support/app-process.ts';
 import { call, text } from '../support/model-server.ts';

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ApiDescription } from '../../src/lib/chat/api-description.ts';
-import type { SkillExecutionList } from '../../src/lib/shared/executions.ts';
+import type { SkillExecutionList } from '../../src/lib/shared/try-out.ts';
 import type { Settings, SettingsPatch } from '../../src/lib/shared/settings.ts';
 import type { SkillList } from '../../src/lib/shared/skills.ts';
 import type { App } from '../support/app-process.ts';

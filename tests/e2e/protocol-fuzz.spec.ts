@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ApiScope } from '../../src/lib/shared/api-keys.ts';
-import type { SkillExecutionList } from '../../src/lib/shared/executions.ts';
+import type { ApiScope } from '../../src/lib/shared/settings.ts';
+import type { SkillExecutionList } from '../../src/lib/shared/try-out.ts';
 import type { App } from '../support/app-process.ts';
 import { processesWith } from '../support/processes.ts';
 import { framesOf, idOf, problemOf, PROTOCOLS, type Protocol, type WireAnswer } from '../support/protocol-answers.ts';

@@ -1,5 +1,5 @@
 /** The load of `npm run bench:protocols` in small: ten clients on all protocols for a few seconds (E15, E16, F12, F13). */
-import type { SkillExecutionList } from '../../src/lib/shared/executions.ts';
+import type { SkillExecutionList } from '../../src/lib/shared/try-out.ts';
 import { runLoad } from '../support/protocol-load.ts';
 import { expect, test } from './app.ts';
 

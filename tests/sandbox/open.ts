@@ -1,10 +1,10 @@
 /** A backend as the server has it: its processes are started by the runner. */
 import { join } from 'node:path';
-import type { Launcher } from '../../src/lib/server/sandbox/launcher.ts';
+import type { Launcher } from '../../src/lib/server/sandbox/launch/launcher.ts';
 import type { Sandbox } from '../../src/lib/server/sandbox/sandbox.ts';
-import { createSpawner } from '../../src/lib/server/sandbox/spawner.ts';
+import { createSpawner } from '../../src/lib/server/sandbox/launch/spawner.ts';
 
-const entry = join(import.meta.dirname, '../../src/lib/server/sandbox/runner.ts');
+const entry = join(import.meta.dirname, '../../src/lib/server/sandbox/launch/runner.ts');
 
 export async function openWithRunner(create: (launcher: Launcher) => Sandbox | Promise<Sandbox>): Promise<Sandbox> {
 	const launcher = createSpawner({ entry });

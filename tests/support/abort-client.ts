@@ -4,7 +4,7 @@
  */
 import { createInterface } from 'node:readline';
 import type { ModelEvent } from '../../src/lib/server/agent/model.ts';
-import { createResponsesModel } from '../../src/lib/server/models/responses.ts';
+import { createResponsesModel } from '../../src/lib/server/models/responses/responses.ts';
 
 const [baseUrl = ''] = process.argv.slice(2);
 const collect = globalThis.gc;

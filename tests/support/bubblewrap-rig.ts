@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createBubblewrapSandbox, type BubblewrapOptions } from '../../src/lib/server/sandbox/bubblewrap.ts';
-import { createLauncher } from '../../src/lib/server/sandbox/launch.ts';
-import type { Launcher } from '../../src/lib/server/sandbox/launcher.ts';
+import { createLauncher } from '../../src/lib/server/sandbox/launch/launch.ts';
+import type { Launcher } from '../../src/lib/server/sandbox/launch/launcher.ts';
 import type { Sandbox, SandboxCommand, SandboxResult } from '../../src/lib/server/sandbox/sandbox.ts';
 
 export interface BubblewrapRig {

@@ -17,89 +17,72 @@ const SAFE_PATH = 'lib/server/safe-path.ts';
 /** Walks, copies and removes what scripts write into: needs nothing else, so that each part may use it. */
 const FOREIGN_FOLDERS = 'lib/server/foreign-folders.ts';
 const READ_TEXT = 'lib/server/read-text.ts';
+const JSON_TEXT = 'lib/server/json.ts';
 /** What a workspace may hold: of uploads and of the server's own skills. */
 const ROOMS = 'lib/server/workspace-rooms.ts';
+const WORKSPACES = 'lib/server/workspaces.ts';
 /** Pure: the one table of characters that are not seen. */
 const CHARACTERS = 'lib/shared/characters.ts';
 /** The interface alone. */
 const SANDBOX = 'lib/server/sandbox/sandbox.ts';
 /** Pure: what an execution says leaves it in more places than its streams. */
-const REDACT = 'lib/server/sandbox/redact.ts';
+const REDACT = 'lib/server/sandbox/output/redact.ts';
+
+const SKILLS = 'lib/server/skills/';
+const AGENT = 'lib/server/agent/';
+const STORE = 'lib/server/store/';
+const TRUST = 'lib/server/trust/';
+const TURNS = 'lib/server/turns/';
+const NETWORK = 'lib/server/network/';
 
 /** The first entry that a file's path starts with is its layer. */
 const LAYERS: Layer[] = [
 	{ path: SHARED, imports: [], packages: ['zod', '@ag-ui/core'] },
 
-	{ path: 'lib/server/skills/', imports: [SANDBOX, REDACT, CHARACTERS, FOREIGN_FOLDERS] },
+	{ path: SKILLS, imports: [SANDBOX, REDACT, CHARACTERS, FOREIGN_FOLDERS] },
 	{ path: 'lib/server/sandbox/', imports: [CHARACTERS, FOREIGN_FOLDERS] },
-	{ path: 'lib/server/network/', imports: [SHARED, 'lib/server/skills/', 'lib/server/store/'] },
+	{ path: NETWORK, imports: [SHARED, SKILLS, STORE] },
+	{ path: TRUST, imports: [SHARED, SANDBOX, FOREIGN_FOLDERS, SKILLS, STORE] },
+	{ path: 'lib/server/access/', imports: [SHARED, STORE] },
+	{ path: AGENT, imports: [SHARED] },
 	{
-		path: 'lib/server/secrets/',
-		imports: [SHARED, SANDBOX, FOREIGN_FOLDERS, 'lib/server/skills/', 'lib/server/store/']
+		path: 'lib/server/offline/',
+		imports: [SHARED, JSON_TEXT, AGENT, 'lib/server/skills/find/', 'lib/server/skills/call/dialects/agent-zero.ts']
 	},
-	{ path: 'lib/server/trust/', imports: [SHARED, 'lib/server/skills/', 'lib/server/store/'] },
-	{ path: 'lib/server/access/', imports: [SHARED, 'lib/server/store/'] },
-	{ path: 'lib/server/agent/', imports: [SHARED] },
 	{
 		path: 'lib/server/models/',
 		imports: [
 			SHARED,
 			LOG,
-			'lib/server/agent/',
-			'lib/server/skills/search.ts',
-			'lib/server/skills/skill-index.ts',
-			'lib/server/skills/dialects/envelope.ts'
+			JSON_TEXT,
+			AGENT,
+			'lib/server/offline/offline.ts',
+			'lib/server/skills/call/dialects/agent-zero.ts'
 		]
 	},
 	{
-		path: 'lib/server/store/',
+		path: STORE,
 		imports: [
 			SHARED,
 			LOG,
 			'lib/server/agent/model.ts',
 			'lib/server/skills/types.ts',
-			'lib/server/skills/execution-host.ts'
+			'lib/server/skills/run/execution-host.ts'
 		]
 	},
+	{ path: 'lib/server/settings/', imports: [SHARED, STORE] },
+	{ path: TURNS, imports: [SHARED, LOG, WORKSPACES, AGENT, SKILLS, STORE, TRUST] },
+	{ path: 'lib/server/runs/', imports: [SHARED, LOG, AGENT, STORE, TURNS] },
 	{
-		path: 'lib/server/runs/',
-		imports: [
-			SHARED,
-			LOG,
-			SAFE_PATH,
-			FOREIGN_FOLDERS,
-			ROOMS,
-			'lib/server/agent/',
-			'lib/server/skills/',
-			'lib/server/store/'
-		]
+		path: 'lib/server/conversations/',
+		imports: [SHARED, LOG, SAFE_PATH, WORKSPACES, AGENT, SKILLS, STORE, TRUST, TURNS, 'lib/server/runs/']
 	},
+	{ path: 'lib/server/skill-admin/', imports: [SHARED, LOG, SAFE_PATH, SKILLS, STORE, TRUST, TURNS] },
 	{
 		path: 'lib/server/builtins/',
-		imports: [
-			SHARED,
-			LOG,
-			SAFE_PATH,
-			ROOMS,
-			SANDBOX,
-			'lib/server/agent/tool.ts',
-			'lib/server/network/',
-			'lib/server/skills/'
-		]
+		imports: [SHARED, LOG, SAFE_PATH, ROOMS, SANDBOX, 'lib/server/agent/tool.ts', NETWORK, SKILLS]
 	},
-	{
-		path: 'lib/server/catalog/',
-		imports: [
-			SHARED,
-			LOG,
-			SAFE_PATH,
-			'lib/server/network/',
-			'lib/server/secrets/',
-			'lib/server/skills/',
-			'lib/server/store/',
-			'lib/server/trust/'
-		]
-	},
+	{ path: 'lib/server/install/', imports: [SHARED, LOG, SAFE_PATH, NETWORK, SKILLS, STORE, TRUST] },
 	{
 		path: 'lib/server/evals/',
 		imports: [
@@ -107,17 +90,16 @@ const LAYERS: Layer[] = [
 			LOG,
 			SAFE_PATH,
 			FOREIGN_FOLDERS,
-			'lib/server/agent/',
-			'lib/server/runs/',
-			'lib/server/skills/',
-			'lib/server/store/'
+			AGENT,
+			SKILLS,
+			STORE,
+			TRUST,
+			TURNS,
+			'lib/server/skill-admin/skill-details.ts'
 		]
 	},
-	{
-		path: 'lib/server/mcp-servers/',
-		imports: [SHARED, REDACT, 'lib/server/secrets/', 'lib/server/skills/', 'lib/server/store/']
-	},
-	{ path: 'lib/server/openapi/', imports: [SHARED] },
+	{ path: 'lib/server/mcp-servers/', imports: [SHARED, REDACT, SKILLS, STORE, TRUST] },
+	{ path: 'lib/server/api/', imports: [SHARED] },
 	{
 		path: 'lib/server/protocols/',
 		imports: [
@@ -125,10 +107,15 @@ const LAYERS: Layer[] = [
 			LOG,
 			SAFE_PATH,
 			READ_TEXT,
-			'lib/server/agent/',
+			WORKSPACES,
+			AGENT,
+			SKILLS,
+			STORE,
+			TRUST,
+			TURNS,
 			'lib/server/runs/',
-			'lib/server/skills/',
-			'lib/server/store/'
+			'lib/server/conversations/',
+			'lib/server/skill-admin/'
 		]
 	},
 	// A whole server, without its pages.
@@ -142,25 +129,25 @@ const LAYERS: Layer[] = [
 			'lib/server/config.ts',
 			'lib/server/evals/',
 			'lib/server/models/',
-			'lib/server/skills/'
+			'lib/server/offline/',
+			SKILLS
 		]
 	},
 	{ path: LOG, imports: [] },
 	{ path: FOREIGN_FOLDERS, imports: [] },
 	{ path: SAFE_PATH, imports: [SHARED, FOREIGN_FOLDERS] },
 	{ path: READ_TEXT, imports: [SHARED] },
+	{ path: JSON_TEXT, imports: [] },
 	{ path: ROOMS, imports: [SHARED, FOREIGN_FOLDERS] },
+	{ path: WORKSPACES, imports: [SHARED, FOREIGN_FOLDERS, SAFE_PATH, ROOMS] },
 	{ path: 'lib/server/data-folder.ts', imports: [LOG] },
 	{ path: 'lib/server/backup.ts', imports: [SHARED, LOG, SAFE_PATH, 'lib/server/data-folder.ts'] },
 	{ path: 'lib/server/config.ts', imports: [SHARED, SANDBOX] },
 	{ path: 'lib/server/http.ts', imports: [SHARED, 'lib/server/'], kit: true },
-	{ path: 'lib/server/while-connected.ts', imports: [] },
 	{ path: 'lib/server/linger.ts', imports: [] },
 	{ path: 'lib/server/upgrade.ts', imports: [SHARED, 'lib/server/'] },
 	{ path: 'lib/server/app.ts', imports: [SHARED, 'lib/server/'] },
 	{ path: 'lib/server/open-skills.ts', imports: [SHARED, 'lib/server/'] },
-	{ path: 'lib/server/handler-modules.ts', imports: ['lib/server/skills/native-handlers.ts'] },
-	{ path: 'lib/server/open-sandbox.ts', imports: [LOG, 'lib/server/config.ts', 'lib/server/sandbox/'] },
 
 	{ path: 'lib/chat/', imports: [SHARED] },
 	{ path: 'lib/components/', imports: [SHARED, 'lib/chat/'] },
@@ -174,12 +161,12 @@ const LAYERS: Layer[] = [
 /** Files that make a concrete part, and who outside their own folder may import them besides `app.ts`. */
 export const CONCRETE_PARTS: Record<string, string[]> = {
 	// The library works alone, so it brings a backend of its own.
-	'lib/server/sandbox/process.ts': ['lib/server/skills/provider.ts', 'lib/server/open-sandbox.ts'],
-	'lib/server/sandbox/bubblewrap.ts': ['lib/server/open-sandbox.ts'],
-	'lib/server/sandbox/container.ts': ['lib/server/open-sandbox.ts'],
+	'lib/server/sandbox/process.ts': ['lib/server/skills/provider.ts', 'lib/server/open-skills.ts'],
+	'lib/server/sandbox/bubblewrap.ts': ['lib/server/open-skills.ts'],
+	'lib/server/sandbox/container.ts': ['lib/server/open-skills.ts'],
 	// The command line has no app.
-	'lib/server/models/responses.ts': ['lib/server/cli/evaluate.ts'],
-	'lib/server/models/offline.ts': ['lib/server/cli/evaluate.ts'],
+	'lib/server/models/responses/responses.ts': ['lib/server/cli/evaluate.ts'],
+	'lib/server/offline/offline.ts': ['lib/server/cli/evaluate.ts'],
 	'lib/server/store/sqlite.ts': [],
 	'lib/server/store/postgres.ts': []
 };
@@ -187,7 +174,7 @@ export const CONCRETE_PARTS: Record<string, string[]> = {
 export const COMPOSITION_ROOT = 'lib/server/app.ts';
 
 /** Where alone processes may be started: scripts, and the programs of MCP servers that somebody has named. */
-export const PROCESS_PLACES = ['lib/server/sandbox/', 'lib/server/mcp-servers/stdio-transport.ts'];
+export const PROCESS_PLACES = ['lib/server/sandbox/', 'lib/server/mcp-servers/open-server.ts'];
 
 /** Tests may construct any part and look into any layer. */
 export function isTestFile(file: string): boolean {

@@ -9,7 +9,7 @@ import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { pipeline } from 'node:stream/promises';
 import { Client, StreamableHTTPClientTransport, type ClientOptions } from '@modelcontextprotocol/client';
 import { checkRoute } from '../../src/lib/server/access/caller.ts';
-import { checkDoor } from '../../src/lib/server/access/doors.ts';
+import { checkDoor } from '../../src/lib/server/access/door.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import { errorResponseFor } from '../../src/lib/server/http.ts';

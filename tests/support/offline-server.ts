@@ -1,6 +1,6 @@
 /** A model, the built-in responder first of all, as a server of the Responses API that other people's clients can use. */
 import type { FunctionTool, Model, ResponseItem } from '../../src/lib/server/agent/model.ts';
-import { createOfflineModel } from '../../src/lib/server/models/offline.ts';
+import { createOfflineModel } from '../../src/lib/server/offline/offline.ts';
 import { startModelServer, type Exchange, type ModelServer } from './model-server.ts';
 
 /** What the responder said, or called. */

@@ -1,5 +1,5 @@
 /** Skills, executions and lists of them as the server describes them, for component tests; each test names what matters to it. */
-import type { SkillExecution } from '../../src/lib/shared/executions.ts';
+import type { SkillExecution } from '../../src/lib/shared/try-out.ts';
 import type { SkillDetail, SkillList, SkillSummary } from '../../src/lib/shared/skills.ts';
 import type { InstalledSkill, SkillOrigin, StagedInstall, StagedSkill } from '../../src/lib/shared/install.ts';
 

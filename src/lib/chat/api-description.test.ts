@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { createOpenApiDocument } from '../server/openapi/document.ts';
+import { createOpenApiDocument } from '../server/api/document.ts';
 import { curlOf, exampleOf, operationsByTag, typeOf, type ApiDescription } from './api-description.ts';
 
 const SERVER = 'http://127.0.0.1:3000';

@@ -1,5 +1,5 @@
 /** What answers in a conversation, and how long it thinks before: chosen by somebody, or as the settings say. */
-import { isReasoningEffort, type ReasoningEffort } from '../shared/model-values.ts';
+import { isReasoningEffort, type ReasoningEffort } from '../shared/models.ts';
 import type { SessionServices } from './session-services.ts';
 import { readStored, writeStored } from './stored.ts';
 

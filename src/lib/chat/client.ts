@@ -9,7 +9,7 @@ import type {
 	RunState,
 	WorkspaceFile
 } from '../shared/api.ts';
-import type { AdHocExecution, SkillExecution, SkillExecutionList } from '../shared/executions.ts';
+import type { AdHocExecution, SkillExecution, SkillExecutionList } from '../shared/try-out.ts';
 import type { DiagnosisFix, SkillDiagnosis, SkillDetail, SkillList, SkillNeeds, SkillPatch } from '../shared/skills.ts';
 import type { ApprovalDecision } from '../shared/events.ts';
 import type { ExecutionQuery } from './execution-query.ts';

@@ -1,5 +1,5 @@
 /** The page Connect: the keys of other programs, and the new one, which is known until one leaves the page (FEATURES F12). */
-import type { ApiKey, ApiScope, NewApiKey } from '../shared/api-keys.ts';
+import type { ApiKey, ApiScope, NewApiKey } from '../shared/settings.ts';
 import type { KeysClient } from './keys-client.ts';
 import { Reading } from './reading.svelte.ts';
 

@@ -1,5 +1,5 @@
 /** An execution in words and as the step that a terminal shows. Pure. */
-import type { SkillExecution } from '../shared/executions.ts';
+import type { SkillExecution } from '../shared/try-out.ts';
 import type { Execution, ToolStatus } from '../shared/message.ts';
 import { formatBytes } from './format.ts';
 

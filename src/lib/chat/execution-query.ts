@@ -1,5 +1,5 @@
 /** What the list of executions is narrowed to, as the page keeps it. Pure. */
-import type { SkillExecution } from '../shared/executions.ts';
+import type { SkillExecution } from '../shared/try-out.ts';
 import { queryOf } from './request.ts';
 
 /** What is empty is any. */

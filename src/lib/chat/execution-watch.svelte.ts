@@ -1,5 +1,5 @@
 /** One execution as a page shows it: read anew while it runs, with the step that it was in a conversation. */
-import type { SkillExecution } from '../shared/executions.ts';
+import type { SkillExecution } from '../shared/try-out.ts';
 import { asApiError, type ApiError } from './api-error.ts';
 import type { Client } from './client.ts';
 import { isUnderWay } from './execution-facts.ts';

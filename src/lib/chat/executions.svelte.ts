@@ -1,5 +1,5 @@
 /** The record of executions as a page shows it: one page of a filtered list, read anew while something runs. */
-import type { SkillExecutionList } from '../shared/executions.ts';
+import type { SkillExecutionList } from '../shared/try-out.ts';
 import { asApiError, type ApiError } from './api-error.ts';
 import type { Client } from './client.ts';
 import { EVERY_EXECUTION, type ExecutionQuery } from './execution-query.ts';

@@ -1,6 +1,6 @@
 /** The part of the server's API that is about keys for other programs (FEATURES F12). */
 import type { z } from 'zod';
-import type { ApiKey, apiKeyCreate, ApiKeyList, NewApiKey } from '../shared/api-keys.ts';
+import type { ApiKey, apiKeyCreate, ApiKeyList, NewApiKey } from '../shared/settings.ts';
 import { request } from './request.ts';
 
 /** Every call resolves to the answer or throws an `ApiError`. */

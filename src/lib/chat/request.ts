@@ -1,7 +1,7 @@
 /** One request to the server's API: resolves to the answer or throws an `ApiError`; without a session it goes to the login page. */
 import { ApiError, errorFromBody, unreachable } from './api-error.ts';
 import { goToLogin } from './login.ts';
-import { toSkillId } from '../shared/skill-names.ts';
+import { toSkillId } from '../shared/skills.ts';
 
 /** @throws ApiError; when the signal fires, its reason */
 export async function request<Answer>(

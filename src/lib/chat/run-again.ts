@@ -1,5 +1,5 @@
 /** A run that was, in the form that runs by hand: by its id in an address, so that no address can say what is to be run. Pure. */
-import type { SkillExecution } from '../shared/executions.ts';
+import type { SkillExecution } from '../shared/try-out.ts';
 import type { SkillDetail } from '../shared/skills.ts';
 import { cleanText } from './clean-text.ts';
 import { runnablesOf } from './scripts.ts';

@@ -1,5 +1,5 @@
 /** How a tool call reads in the timeline: its label, the skill it is about, its command, its result. Pure. */
-import { builtinNameOf } from '../shared/builtins.ts';
+import { builtinNameOf } from '../shared/skills.ts';
 import { mcpServerOf, mcpToolOf } from '../shared/mcp-servers.ts';
 import type { Execution, ToolPart, ToolStatus } from '../shared/message.ts';
 import { cleanText } from './clean-text.ts';

@@ -1,6 +1,5 @@
 /** What the trust in a skill means, in words, and where it is looked at. Pure. */
-import { toSkillId } from '../shared/skill-names.ts';
-import type { SkillFinding, TrustState } from '../shared/skills.ts';
+import { type SkillFinding, toSkillId, type TrustState } from '../shared/skills.ts';
 
 export const TRUST_WORDS: Record<TrustState, string> = {
 	builtin: 'Built in',

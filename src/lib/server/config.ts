@@ -2,7 +2,7 @@
 import { homedir } from 'node:os';
 import nodePath, { delimiter, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { isLoopback } from '../shared/loopback.ts';
+import { isLoopback } from '../shared/errors.ts';
 import type { SandboxLimits } from './sandbox/sandbox.ts';
 
 const MB = 1024 * 1024;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { loadHandlers } from './handler-modules.ts';
+import { loadHandlers } from './open-skills.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -46,7 +46,7 @@ test('D37: two handlers of one name are an error, not the one that came last', a
 
 test('D37: an error that is no handler’s ends the process, as it does where nobody listens', async () => {
 	const handlers = await put('one.mjs', 'export const echo = (input) => input;');
-	const loader = pathToFileURL(join(import.meta.dirname, 'handler-modules.ts')).href;
+	const loader = pathToFileURL(join(import.meta.dirname, 'open-skills.ts')).href;
 	for (const stray of ["setTimeout(() => { throw new Error('stray'); })", "void Promise.reject(new Error('stray'))"]) {
 		const program = `import { loadHandlers } from '${loader}'; await loadHandlers(['${handlers}']); ${stray}; setTimeout(() => console.log('went on'), 1000);`;
 		const ended = promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);

@@ -1,11 +1,11 @@
 /** The edge between requests and the app: read a body, answer an error, stream events. */
+import type { EventEmitter } from 'node:events';
 import { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { json } from '@sveltejs/kit';
 import type { z } from 'zod';
-import { AppError } from '../shared/errors.ts';
-import { isNestedDeeperThan, MAX_NESTING } from '../shared/nesting.ts';
+import { AppError, isNestedDeeperThan, MAX_NESTING } from '../shared/errors.ts';
+import { rpcRefusal } from './protocols/refusals.ts';
 import { ApiError, toApiError } from './protocols/responses/errors.ts';
-import { rpcRefusal } from './protocols/rpc-refusal.ts';
 import { readText } from './read-text.ts';
 
 const MAX_JSON_BYTES = 10 * 1024 * 1024;
@@ -201,4 +201,30 @@ export async function* responseEventFrames(events: AsyncIterable<{ type: string 
 function logUnexpected(error: unknown): void {
 	if (error instanceof AppError || error instanceof ApiError) return;
 	process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+}
+
+// How long somebody waits for an answer.
+
+/** What the adapter knows of a request; nothing in development. */
+interface Connected {
+	request: Request;
+	platform?: Readonly<{ req: { socket: EventEmitter } }> | undefined;
+}
+
+/** Works with a signal for a client that goes away: Kit's own tells of it only until the body has been read. */
+export async function whileConnected<Result>(
+	{ request, platform }: Connected,
+	work: (signal: AbortSignal) => Promise<Result>
+): Promise<Result> {
+	const gone = new AbortController();
+	const leave = () => gone.abort(new Error('the client has gone'));
+	const socket = platform?.req.socket;
+	request.signal.addEventListener('abort', leave, { once: true });
+	socket?.once('close', leave);
+	try {
+		return await work(gone.signal);
+	} finally {
+		request.signal.removeEventListener('abort', leave);
+		socket?.off('close', leave);
+	}
 }

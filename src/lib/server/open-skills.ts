@@ -1,38 +1,50 @@
 /** The skills and all that stands between them and this machine; with `app.ts`, where parts are constructed and joined. */
-import { join } from 'node:path';
-import { isServerTool } from '../shared/builtins.ts';
-import { createBuiltinCalls, type BuiltinCalls } from './builtins/builtin-calls.ts';
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
+import { randomUUID } from 'node:crypto';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { isServerTool } from '../shared/skills.ts';
+import { type BuiltinCalls, createBuiltinCalls } from './builtins/builtin-calls.ts';
 import { createBuiltins } from './builtins/builtins.ts';
-import { ownedRoots } from './catalog/install-places.ts';
-import { createInstaller } from './catalog/create-installer.ts';
-import type { Installer } from './catalog/installer.ts';
-import { createCatalogs, createSources, type Catalogs } from './catalog/sources.ts';
 import type { Config } from './config.ts';
+import type { Installer } from './install/catalog-installer.ts';
+import { ownedRoots } from './install/install-context.ts';
+import { createInstaller } from './install/installer.ts';
+import { type Catalogs, createCatalogs, createSources } from './install/sources/catalog-sources.ts';
 import type { Log } from './log.ts';
 import { createNetworkAccess, type NetworkAccess } from './network/network-access.ts';
 import { createSafeFetch } from './network/safe-fetch.ts';
-import { openSandbox, type OpenSandbox } from './open-sandbox.ts';
 import { ownToolOf } from './protocols/mcp/definitions.ts';
-import { createApprovalPolicy, type ApprovalPolicy } from './runs/approval-policy.ts';
-import { createExecutionRecorder } from './runs/execution-recorder.ts';
-import { openInstallIndex, type InstallIndex } from './runs/install-index.ts';
-import type { ModelDefaults } from './runs/model-settings.ts';
-import { openSettings, type RunningSettings } from './runs/settings.ts';
-import { createSkillLister, type SkillLister } from './runs/skill-list.ts';
-import { createSkillRevisions, type SkillRevisions } from './runs/skill-revisions.ts';
-import { openSkillModes, type SkillModes } from './runs/skill-modes.ts';
-import { openSkillUsage, type SkillUsageCounts } from './runs/skill-usage.ts';
+import { createBubblewrapSandbox } from './sandbox/bubblewrap.ts';
+import { allowedImages, type ContainerImages, normalizeImage } from './sandbox/container-arguments.ts';
+import { type ContainerRuntime, findContainerRuntime, sweepContainers } from './sandbox/container-runtime.ts';
+import { createContainerSandbox } from './sandbox/container.ts';
+import { detectSandbox } from './sandbox/detect.ts';
+import { createSpawner } from './sandbox/launch/spawner.ts';
+import { createProcessSandbox } from './sandbox/process.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
-import { keyFor, loadSecretsKey } from './secrets/key.ts';
-import { createLookup } from './secrets/lookup.ts';
-import { createPreflight, type Preflight } from './secrets/preflight.ts';
-import { createVault, type Vault } from './secrets/vault.ts';
-import { loadHandlers } from './handler-modules.ts';
-import type { ExecutionRecorder } from './skills/execution-host.ts';
+import { ownerOf, sweepLeftovers } from './sandbox/workspace.ts';
+import { type ModelDefaults, openSettings, type RunningSettings } from './settings/settings.ts';
+import { createExecutionRecorder } from './skill-admin/executions.ts';
+import {
+	createSkillRevisions,
+	type InstallIndex,
+	openInstallIndex,
+	openSkillUsage,
+	type SkillRevisions,
+	type SkillUsageCounts
+} from './skill-admin/skill-counts.ts';
+import { createSkillLister, type SkillLister } from './skill-admin/skill-list.ts';
 import { createSkillsProvider, type SkillsProvider } from './skills/provider.ts';
+import type { ExecutionRecorder } from './skills/run/execution-host.ts';
+import type { NativeHandler } from './skills/run/handlers.ts';
 import type { SkillRoot } from './skills/types.ts';
 import type { Store } from './store/store.ts';
+import { type ApprovalPolicy, createApprovalPolicy } from './trust/approval-policy.ts';
+import { createLookup, createPreflight, type Preflight } from './trust/preflight.ts';
+import { openSkillModes, type SkillModes } from './trust/skill-modes.ts';
 import { createTrust, type Trust } from './trust/trust.ts';
+import { createVault, keyFor, loadSecretsKey, type Vault } from './trust/vault.ts';
 import type { WorkspaceRooms } from './workspace-rooms.ts';
 
 export interface SkillParts {
@@ -194,4 +206,161 @@ function openBuiltins(
 		recorder,
 		timeoutMs: execution.builtins.timeoutMs
 	});
+}
+
+// What scripts run in, as the settings want it and this machine has it: with `app.ts`, where parts are constructed.
+
+export interface OpenSandbox {
+	sandbox: Sandbox;
+	/** Runs programs of this machine as they are. */
+	host: Sandbox;
+	/** Sentences for the operator: what was not taken and why. */
+	notes: string[];
+	/** The backend for one image, where there are containers. @throws Error for an image that is not allowed */
+	sandboxOfImage?: (image: string) => Sandbox;
+	close(): Promise<void>;
+}
+
+/** The program that starts all others; Node runs it from the sources. */
+const RUNNER = 'src/lib/server/sandbox/launch/runner.ts';
+
+/** @throws Error when the backend that was asked for by name does not work here */
+export async function openSandbox({ dataDir, execution }: Config, log: Log): Promise<OpenSandbox> {
+	const startId = randomUUID();
+	const owner = ownerOf(dataDir, startId);
+	const swept = await sweepLeftovers({ dataDir, startId });
+	if (swept > 0) log.info({ processes: swept }, 'processes of an earlier start were ended');
+	const launcher = createSpawner({
+		entry: resolve(RUNNER),
+		log: (sentence) => log.error({}, sentence)
+	});
+	const { limits } = execution;
+	const images: ContainerImages = { one: execution.containerImage, allowed: execution.allowedImages };
+	const host = createProcessSandbox({ launcher, owner });
+	let runtime: ContainerRuntime | null = null;
+	const createContainer = (from: ContainerImages): Sandbox => {
+		if (!runtime) throw new Error('There is no container runtime.');
+		return createContainerSandbox({ launcher, runtime, images: from, limits, owner });
+	};
+	try {
+		const { sandbox, notes } = await detectSandbox({
+			wanted: execution.sandbox,
+			createProcess: () => createProcessSandbox({ launcher, limits, owner }),
+			createBubblewrap: () => createBubblewrapSandbox({ launcher, limits, hidden: [dataDir, process.cwd()] }),
+			createContainer: async () => {
+				const found = await findContainerRuntime(execution.containerRuntime, { launcher, host: process.env });
+				if (!found.runtime) throw new Error(found.reasons.join(' ') || 'neither docker nor podman is there');
+				await sweepContainers(launcher, found.runtime, { dataDir, startId });
+				runtime = found.runtime;
+				return createContainer(images);
+			}
+		});
+		return {
+			sandbox,
+			host,
+			notes,
+			...(runtime
+				? {
+						sandboxOfImage: (image: string) =>
+							createContainer({ ...images, one: normalizeImage(image, allowedImages(images)) })
+					}
+				: {}),
+			async close() {
+				await sandbox.close();
+				await host.close();
+				await launcher.close();
+			}
+		};
+	} catch (error) {
+		await launcher.close();
+		throw error;
+	}
+}
+
+// Native handlers that the operator brings: functions that modules export (SKILLS_HANDLERS; FEATURES D37).
+
+type Blame = (error: unknown) => void;
+
+/** Who is told of an error that nobody awaits: kept over the timers, promises and callbacks of the code that runs in it. */
+const blamed = new AsyncLocalStorage<Blame>();
+
+/** Every exported function by its name; of a default export that is an object, its functions. @throws Error naming the module */
+export async function loadHandlers(modules: readonly string[]): Promise<Record<string, NativeHandler>> {
+	const handlers: Record<string, NativeHandler> = {};
+	if (modules.length > 0) watchForStrayErrors();
+	for (const path of modules) {
+		const load = () => import(/* @vite-ignore */ pathToFileURL(path).href);
+		const loaded = await blamed.run(warnOf(`The module ${path}`), load).catch((cause: unknown) => {
+			const reason = cause instanceof Error ? cause.message : String(cause);
+			throw new Error(`SKILLS_HANDLERS is not usable: ${path} cannot be loaded: ${reason}`, { cause });
+		});
+		const { default: main, ...named } = loaded as Record<string, unknown>;
+		const found = Object.entries({ ...(isRecord(main) ? main : {}), ...named }).filter(isHandler);
+		if (found.length === 0) throw new Error(`SKILLS_HANDLERS is not usable: ${path} exports no function.`);
+		for (const [name, handler] of found) {
+			if (Object.hasOwn(handlers, name)) {
+				throw new Error(`SKILLS_HANDLERS is not usable: two modules export a handler “${name}”.`);
+			}
+			handlers[name] = answerable(name, handler);
+		}
+	}
+	return handlers;
+}
+
+/**
+ * A handler whose calls answer for all that they start: what one throws later, or rejects without being awaited, ends that
+ * call. Of a call that is over, it is a warning in the server's log.
+ */
+function answerable(name: string, handler: NativeHandler): NativeHandler {
+	return (input, context) => {
+		const failed = Promise.withResolvers<never>();
+		const stop = new AbortController();
+		let isOver = false;
+		const warn = warnOf(`The handler “${name}”, after its call was over`);
+		const blame: Blame = (error) => (isOver ? warn(error) : failed.reject(error));
+		return blamed.run(blame, async () => {
+			// Passed on from here, so that what a listener of the handler throws is the call's too.
+			const onAbort = AsyncResource.bind(() => {
+				isOver = true;
+				stop.abort(context.signal.reason);
+			});
+			context.signal.addEventListener('abort', onAbort, { once: true });
+			try {
+				return await Promise.race([handler(input, { ...context, signal: stop.signal }), failed.promise]);
+			} finally {
+				isOver = true;
+				context.signal.removeEventListener('abort', onAbort);
+			}
+		});
+	};
+}
+
+/** Told outside of the code that is blamed: a warning that cannot be written must not be blamed in its turn. */
+function warnOf(who: string): Blame {
+	return (error) => {
+		const reason = error instanceof Error ? error.stack : String(error);
+		blamed.exit(() => process.emitWarning(`${who}: ${reason}`));
+	};
+}
+
+/** Once for the process, however often handlers are loaded. */
+function watchForStrayErrors(): void {
+	if (process.listeners('uncaughtException').includes(onStrayError)) return;
+	process.on('uncaughtException', onStrayError);
+	process.on('unhandledRejection', onStrayError);
+}
+
+/** What is nobody's ends the process, as it does where nobody listens. */
+function onStrayError(error: unknown): void {
+	const blame = blamed.getStore();
+	if (!blame) throw error;
+	blame(error);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+	return typeof value === 'object' && value !== null;
+}
+
+function isHandler(entry: [string, unknown]): entry is [string, NativeHandler] {
+	return typeof entry[1] === 'function';
 }

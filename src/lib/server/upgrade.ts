@@ -3,8 +3,7 @@ import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AppError } from '../shared/errors.ts';
 import { checkRoute, type Caller } from './access/caller.ts';
-import { enter } from './access/entry.ts';
-import { securityHeaders } from './access/security-headers.ts';
+import { enter, securityHeaders } from './access/door.ts';
 import type { App } from './app.ts';
 import { ApiError, toApiError } from './protocols/responses/errors.ts';
 

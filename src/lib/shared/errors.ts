@@ -51,3 +51,23 @@ export class AppError extends Error {
 		};
 	}
 }
+
+// How deep data may be nested: it is parsed at any depth, but writing it again ends in a stack overflow at some.
+
+/** Deeper is no request that anybody needs. */
+export const MAX_NESTING = 100;
+
+/** True when lists and objects lie in each other deeper than this. */
+export function isNestedDeeperThan(levels: number, value: unknown): boolean {
+	if (typeof value !== 'object' || value === null) return false;
+	return levels === 0 || Object.values(value).some((inner) => isNestedDeeperThan(levels - 1, inner));
+}
+
+// Which addresses mean this very machine.
+
+const LOOPBACK = /^(localhost|127(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3}|::1)$/i;
+
+/** 127.0.0.0/8, `::1` and `localhost`; any other way to write them counts as an address that others can reach. */
+export function isLoopback(host: string): boolean {
+	return LOOPBACK.test(host.replace(/^\[(.*)\]$/, '$1'));
+}

@@ -116,6 +116,14 @@ export interface TokenUsage {
 	cost?: number;
 }
 
+/** What is said of a run before it begins. */
+export interface RunVerdict {
+	/** What to ask before this runs; null when it may run. */
+	question: ApprovalRequest | null;
+	/** SHA-256 of the files that were looked at, and no others may run; null for a trusted place, whose files run as they are. */
+	digest: string | null;
+}
+
 /** What a call that needs somebody's consent would do; `interruptId` is AG-UI's id of the question. */
 export interface ApprovalRequest {
 	interruptId: string;
@@ -249,3 +257,6 @@ export interface NumberedEvent {
 	seq: number;
 	event: RunEvent;
 }
+
+/** What `GET /api/agent/capabilities` answers: AG-UI's own shape. */
+export type { AgentCapabilities } from '@ag-ui/core';

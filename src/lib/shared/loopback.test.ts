@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isLoopback } from './loopback.ts';
+import { isLoopback } from './errors.ts';
 
 test('E19: loopback is 127.0.0.0/8, ::1 and localhost, and nothing that only looks like them', () => {
 	for (const host of ['0.0.0.0', '::', '127.0.0.1.evil.example', 'localhost.evil.example', '127.1', '0x7f.0.0.1']) {

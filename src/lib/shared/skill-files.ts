@@ -7,9 +7,9 @@ import {
 	MAX_SKILL_NAME,
 	SKILL_FILE_PATH,
 	SKILL_NAME,
-	SKILL_TEMPLATES
-} from './skill-names.ts';
-import type { SkillDiagnostic } from './skills.ts';
+	SKILL_TEMPLATES,
+	type SkillDiagnostic
+} from './skills.ts';
 
 /** Of a file inside a skill's folder, with `/`. */
 const skillFilePath = z

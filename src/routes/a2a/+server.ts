@@ -1,7 +1,7 @@
 import { json } from '@sveltejs/kit';
 import { version as release } from '$app/environment';
 import type { RequestHandler } from './$types';
-import { ownOrigin } from '$lib/server/access/doors.ts';
+import { ownOrigin } from '$lib/server/access/door.ts';
 import { api, eventStream } from '$lib/server/http.ts';
 import { MAX_A2A_BYTES } from '$lib/server/protocols/a2a/a2a.ts';
 import { readText } from '$lib/server/read-text.ts';

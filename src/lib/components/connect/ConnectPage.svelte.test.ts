@@ -6,7 +6,7 @@ import { ApiError } from '../../chat/api-error.ts';
 import { CLIENTS } from '../../chat/connect-snippets.ts';
 import { Connect } from '../../chat/connect.svelte.ts';
 import type { KeysClient } from '../../chat/keys-client.ts';
-import type { ApiKey } from '../../shared/api-keys.ts';
+import type { ApiKey } from '../../shared/settings.ts';
 import ConnectPage from './ConnectPage.svelte';
 
 const ORIGIN = 'https://skills.example';

@@ -5,7 +5,7 @@ import { FakeSource } from '../../../../tests/support/fake-client.ts';
 import { sampleExecution } from '../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../../chat/api-error.ts';
 import { ExecutionWatch } from '../../chat/execution-watch.svelte.ts';
-import type { SkillExecution } from '../../shared/executions.ts';
+import type { SkillExecution } from '../../shared/try-out.ts';
 import ExecutionPage from './ExecutionPage.svelte';
 import ExecutionTable from './ExecutionTable.svelte';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import '../../../app.css';
-import type { SkillExecution } from '../../shared/executions.ts';
+import type { SkillExecution } from '../../shared/try-out.ts';
 import ExecutionRow from './ExecutionRow.svelte';
 
 const execution: SkillExecution = {

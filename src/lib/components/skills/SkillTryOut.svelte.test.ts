@@ -4,7 +4,7 @@ import '../../../app.css';
 import { createFakeRegistry } from '../../../../tests/support/fake-registry.ts';
 import { sampleDetail, sampleExecution } from '../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../../chat/api-error.ts';
-import type { SkillExecution } from '../../shared/executions.ts';
+import type { SkillExecution } from '../../shared/try-out.ts';
 import SkillTryOut from './SkillTryOut.svelte';
 
 const skill = sampleDetail({ skillId: 'installed/demo', scripts: ['scripts/x.sh'], tools: [], trust: 'trusted' });

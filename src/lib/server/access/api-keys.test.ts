@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createApiKeys as createStoredKeys } from '../store/api-keys.ts';
+import { createApiKeys as createStoredKeys } from '../store/access.ts';
 import { migrate } from '../store/migrations.ts';
 import type { Database } from '../store/schema.ts';
 import { openSqlite } from '../store/sqlite.ts';
-import { createApiKeys, isApiKey, type ApiKeys } from './api-keys.ts';
+import { createApiKeys, isApiKey, type ApiKeys } from './caller.ts';
 
 const MINUTE_MS = 60_000;
 

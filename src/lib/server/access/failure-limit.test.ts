@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createFailureLimit, type FailureLimit } from './failure-limit.ts';
+import { createFailureLimit, type FailureLimit } from './login.ts';
 
 describe('E19: wrong tokens', () => {
 	let time: number;

@@ -1,12 +1,11 @@
 import type { Kysely } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { API_SCOPES } from '../../shared/api-keys.ts';
-import { createApiKeys as createStoredKeys } from '../store/api-keys.ts';
-import { createLoginSessions, type LoginSessions } from '../store/login-sessions.ts';
+import { API_SCOPES } from '../../shared/settings.ts';
+import { createApiKeys as createStoredKeys, createLoginSessions, type LoginSessions } from '../store/access.ts';
 import { migrate } from '../store/migrations.ts';
 import type { Database } from '../store/schema.ts';
 import { openSqlite } from '../store/sqlite.ts';
-import { createApiKeys, type ApiKeys } from './api-keys.ts';
+import { createApiKeys, type ApiKeys } from './caller.ts';
 import { clientAddress, createLogin, type Login } from './login.ts';
 
 const TOKEN = 'a-token-of-this-server';

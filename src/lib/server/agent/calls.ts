@@ -1,7 +1,6 @@
 /** Runs the tool calls of one step: side by side, but one lane's calls in order; each ends in exactly one result. */
+import { isNestedDeeperThan, MAX_NESTING } from '../../shared/errors.ts';
 import type { RunEvent } from '../../shared/events.ts';
-import { isNestedDeeperThan, MAX_NESTING } from '../../shared/nesting.ts';
-import { createChannel } from './channel.ts';
 import { startTimeLimit } from './time-limit.ts';
 import { failure, type PendingCall, type Toolbox, type ToolResult } from './tool.ts';
 
@@ -140,4 +139,44 @@ export function parseArguments(text: string): Record<string, unknown> | string {
 	} catch (error) {
 		return `The arguments are not valid JSON: ${(error as Error).message}`;
 	}
+}
+
+// A queue between what pushes events and the one generator that yields them.
+
+export interface Channel<Item> {
+	push(item: Item): void;
+	close(): void;
+	/** Yields until closed and empty; one reader only. */
+	drain(): AsyncGenerator<Item, void, undefined>;
+}
+
+/** What goes in is bounded by its sources: a tool's output is capped before it gets here. */
+export function createChannel<Item>(): Channel<Item> {
+	let items: Item[] = [];
+	let isClosed = false;
+	let wake: (() => void) | null = null;
+	const notify = () => {
+		wake?.();
+		wake = null;
+	};
+	return {
+		push(item) {
+			items.push(item);
+			notify();
+		},
+		close() {
+			isClosed = true;
+			notify();
+		},
+		async *drain() {
+			while (true) {
+				const ready = items;
+				items = [];
+				yield* ready;
+				if (items.length > 0) continue;
+				if (isClosed) return;
+				await new Promise<void>((resolve) => (wake = resolve));
+			}
+		}
+	};
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ResponseItem } from './model.ts';
-import { summaryItem, transcript } from './summary.ts';
+import { summaryItem, transcript } from './compaction.ts';
 
 const user = (text: string): ResponseItem => ({
 	type: 'message',

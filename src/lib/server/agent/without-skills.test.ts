@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { emptyAnswer, type Message, type ToolPart } from '../../shared/message.ts';
-import { loadedSkills, seenDigests, toInput, type HistoryMessage } from './history.ts';
-import { unloadedStub, withoutSkills } from './without-skills.ts';
+import { type HistoryMessage, loadedSkills, seenDigests, toInput, unloadedStub, withoutSkills } from './history.ts';
 
 const content = (skill: string) => `<skill_content name="${skill}" digest="d-${skill}">\nDo it.\n</skill_content>`;
 const tool = (id: string, name: string, more: Partial<ToolPart> = {}): ToolPart => ({

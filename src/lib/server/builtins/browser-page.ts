@@ -1,11 +1,12 @@
 /** One page of a Chromium of its own, whose only way out is a guarded proxy (FEATURES D31). */
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import type { BrowserContext, BrowserType, Page } from 'playwright-core';
-import type { NetworkSession } from '../skills/execution-host.ts';
-import type { Chromium } from './chromium.ts';
-import { openLoopbackRelay } from './loopback-relay.ts';
+import type { NetworkSession } from '../skills/run/execution-host.ts';
 
 export interface BrowserPage {
 	page: Page;
@@ -92,4 +93,149 @@ async function preparePage(context: BrowserContext): Promise<Page> {
 	// One page a conversation: what a site opens besides is closed.
 	context.on('page', (other) => void other.close());
 	return page;
+}
+
+// The pages that conversations have open: one each, a few at once, none for longer than it is used (FEATURES D31).
+
+export interface BrowserPages {
+	/** The page of this conversation; null when it has none. */
+	get(key: string): BrowserPage | null;
+	/** Its page, opened when it has none. */
+	open(key: string): Promise<BrowserPage>;
+	close(key: string): Promise<void>;
+	closeAll(): Promise<void>;
+}
+
+const IDLE_MS = 5 * 60 * 1000;
+const MAX_PAGES = 4;
+
+interface Entry {
+	page: BrowserPage;
+	idle: NodeJS.Timeout;
+}
+
+export function createBrowserPages(start: () => Promise<BrowserPage>, idleMs = IDLE_MS): BrowserPages {
+	/** The longest unused first. */
+	const entries = new Map<string, Entry>();
+	const opening = new Map<string, Promise<BrowserPage>>();
+	let lastStart: Promise<unknown> = Promise.resolve();
+
+	async function close(key: string): Promise<void> {
+		const entry = entries.get(key);
+		if (!entry) return;
+		entries.delete(key);
+		clearTimeout(entry.idle);
+		await entry.page.close();
+	}
+
+	function keep(key: string, page: BrowserPage): BrowserPage {
+		clearTimeout(entries.get(key)?.idle);
+		entries.delete(key);
+		const idle = setTimeout(() => void close(key), idleMs);
+		idle.unref();
+		entries.set(key, { page, idle });
+		return page;
+	}
+
+	function get(key: string): BrowserPage | null {
+		const page = entries.get(key)?.page;
+		if (page?.isOpen) return keep(key, page);
+		void close(key);
+		return null;
+	}
+
+	/** One after the other: of several at once each would find room for itself. */
+	function startFor(key: string): Promise<BrowserPage> {
+		const started = lastStart.then(async () => {
+			const [oldest] = entries.keys();
+			if (entries.size >= MAX_PAGES && oldest !== undefined) await close(oldest);
+			return keep(key, await start());
+		});
+		lastStart = started.catch(() => undefined);
+		return started;
+	}
+
+	return {
+		get,
+		async open(key) {
+			const known = get(key) ?? opening.get(key);
+			if (known) return known;
+			const page = startFor(key).finally(() => opening.delete(key));
+			opening.set(key, page);
+			return page;
+		},
+		close,
+		async closeAll() {
+			await Promise.allSettled(opening.values());
+			await Promise.all([...entries.keys()].map(close));
+		}
+	};
+}
+
+// A port of this machine that leads to a unix socket, for a program that knows no such sockets.
+
+export interface LoopbackRelay {
+	port: number;
+	/** Ends every connection. */
+	close(): Promise<void>;
+}
+
+/** @throws Error when there is no free port */
+export async function openLoopbackRelay(socketPath: string): Promise<LoopbackRelay> {
+	const sockets = new Set<Socket>();
+	const own = (socket: Socket) => {
+		sockets.add(socket);
+		socket.on('close', () => sockets.delete(socket));
+		return socket;
+	};
+	const server = createServer({ allowHalfOpen: true }, (near) => {
+		const far = own(connect({ path: socketPath, allowHalfOpen: true }));
+		own(near).pipe(far).pipe(near);
+		near.on('error', () => far.destroy());
+		far.on('error', () => near.destroy());
+		near.on('close', () => far.destroy());
+		far.on('close', () => near.destroySoon());
+	});
+	server.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	return {
+		port: (server.address() as AddressInfo).port,
+		async close() {
+			const closed = once(server, 'close');
+			server.close();
+			for (const socket of sockets) socket.destroy();
+			await closed;
+		}
+	};
+}
+
+// Which Chromium the skill `browser` runs: the operator's, Playwright's own, or the system's (FEATURES D31).
+
+export interface Chromium {
+	/** Absolute path. */
+	executablePath: string;
+	args?: readonly string[];
+	/** Beside PATH, HOME and LANG. */
+	env?: Readonly<Record<string, string>>;
+}
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
+const ELSEWHERE = [
+	'/snap/bin/chromium',
+	'/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+	'/Applications/Chromium.app/Contents/MacOS/Chromium',
+	'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe'
+];
+
+/** @param own where Playwright would have its own; null when none of them is there, or what CHROMIUM_PATH names is not */
+export function findChromium(
+	environment: Readonly<Record<string, string | undefined>>,
+	own: string | null
+): Chromium | null {
+	const chosen = environment.CHROMIUM_PATH;
+	const folders = [...(environment.PATH ?? '').split(delimiter), '/usr/bin', '/usr/local/bin'].filter(Boolean);
+	const onPath = folders.flatMap((folder) => NAMES.map((name) => join(folder, name)));
+	const candidates = chosen ? [chosen] : [...(own ? [own] : []), ...onPath, ...ELSEWHERE];
+	const executablePath = candidates.find((path) => existsSync(path));
+	return executablePath ? { executablePath } : null;
 }

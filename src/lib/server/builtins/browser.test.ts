@@ -10,7 +10,7 @@ import { openProxy } from '../network/proxy.ts';
 import { createWorkspaceRooms } from '../workspace-rooms.ts';
 import { createBrowser } from './browser.ts';
 import type { Builtin } from './builtin.ts';
-import { findChromium } from './chromium.ts';
+import { findChromium } from './browser-page.ts';
 
 const PAGE = `<!doctype html><title>Shop</title><h1>Hello</h1>
 <button onclick="document.querySelector('p').textContent='clicked'">Press</button><p></p>

@@ -2,13 +2,10 @@
 import { createRequire } from 'node:module';
 import { stripVTControlCharacters } from 'node:util';
 import type { BrowserType, Page } from 'playwright-core';
-import type { NetworkSession } from '../skills/execution-host.ts';
-import { openBrowserPage, type BrowserPage } from './browser-page.ts';
-import { createBrowserPages } from './browser-pages.ts';
+import type { NetworkSession } from '../skills/run/execution-host.ts';
+import { type BrowserPage, type Chromium, createBrowserPages, openBrowserPage } from './browser-page.ts';
 import { defineBuiltin, type Builtin, type BuiltinContext, type BuiltinOutcome } from './builtin.ts';
-import type { Chromium } from './chromium.ts';
-import { writeInRoom, writeWhole } from './workspace-files.ts';
-import { checkWorkspacePath } from './workspace-path.ts';
+import { checkWorkspacePath, writeInRoom, writeWhole } from './file-tools.ts';
 import { callerKey, createTurns, type Turns } from '../skills/turns.ts';
 import { SkillError } from '../skills/types.ts';
 import type { WorkspaceRooms } from '../workspace-rooms.ts';

@@ -1,6 +1,6 @@
 /** A skill that this server brings itself: one tool, offered by its mode like any other skill (FEATURES D27–D31). */
-import type { ExecutionCaller } from '../skills/execution-host.ts';
-import { checkArguments } from '../skills/manifest.ts';
+import type { ExecutionCaller } from '../skills/run/execution-host.ts';
+import { checkArguments } from '../skills/read/manifest.ts';
 import { SkillError, type SkillErrorType } from '../skills/types.ts';
 
 export interface BuiltinContext {

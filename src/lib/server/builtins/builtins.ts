@@ -1,20 +1,19 @@
 /** All skills that this server brings itself, in the order in which they are offered (FEATURES D27–D31, D36). */
 import type { SafeFetch } from '../network/safe-fetch.ts';
 import type { Sandbox, SandboxLimits } from '../sandbox/sandbox.ts';
-import type { NetworkSession } from '../skills/execution-host.ts';
-import { createInterpreters } from '../skills/interpreters.ts';
+import type { NetworkSession } from '../skills/run/execution-host.ts';
+import { createInterpreters } from '../skills/run/interpreters.ts';
 import { createBrowser } from './browser.ts';
 import type { Builtin } from './builtin.ts';
-import { findChromium as findInstalled, type Chromium } from './chromium.ts';
+import { findChromium as findInstalled, type Chromium } from './browser-page.ts';
 import { createFileRead, createFileWrite } from './file-tools.ts';
 import { createHttpRequest } from './http-request.ts';
 import { createHybridExecutor, type HybridOptions } from './hybrid.ts';
 import { createEvalCode, createExecuteCommand } from './programs.ts';
 import { createSandboxRunner } from './sandbox-runner.ts';
-import { createSearxngProvider, type SearchProvider } from './search-provider.ts';
+import { createSearxngProvider, createWebSearch, type SearchProvider } from './web-search.ts';
 import type { Turns } from '../skills/turns.ts';
 import { createWorkspaceRooms, type WorkspaceRooms } from '../workspace-rooms.ts';
-import { createWebSearch } from './web-search.ts';
 
 export interface BuiltinsOptions {
 	sandbox: Sandbox;

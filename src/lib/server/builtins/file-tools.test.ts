@@ -6,14 +6,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createProcessSandbox } from '../sandbox/process.ts';
 import { DEFAULT_LIMITS } from '../sandbox/sandbox.ts';
-import { createInterpreters } from '../skills/interpreters.ts';
+import { createInterpreters } from '../skills/run/interpreters.ts';
 import type { Builtin } from './builtin.ts';
-import { createFileRead, createFileWrite } from './file-tools.ts';
+import { createFileRead, createFileWrite, readWhole, workspaceOf, writeWhole } from './file-tools.ts';
 import { createHybridExecutor } from './hybrid.ts';
 import { createWorkspaceRooms } from '../workspace-rooms.ts';
 import { createSandboxRunner } from './sandbox-runner.ts';
-import { readWhole, writeWhole } from './workspace-files.ts';
-import { workspaceOf } from './workspace-path.ts';
 
 const MAX_BYTES = 1_048_576;
 const sandbox = createProcessSandbox();

@@ -1,6 +1,7 @@
 /** Chooses for each call whether it runs in the server itself or in a sandbox (FEATURES D36). */
-import type { BuiltinOutcome } from './builtin.ts';
 import { SkillError } from '../skills/types.ts';
+import type { BuiltinContext, BuiltinOutcome } from './builtin.ts';
+import type { SandboxRunner } from './sandbox-runner.ts';
 
 export type ExecutionMode = 'direct' | 'sandbox' | 'hybrid';
 
@@ -71,4 +72,91 @@ function isMemoryError(error: unknown): boolean {
 	const { code } = error as NodeJS.ErrnoException;
 	const isRefused = code === 'ENOMEM' || code === 'ERR_MEMORY_ALLOCATION_FAILED' || code === 'ERR_STRING_TOO_LONG';
 	return isRefused || (error instanceof RangeError && /allocation failed|invalid array length/i.test(error.message));
+}
+
+// The files skills' sandboxed way: the same work as a short Node program inside the sandbox (FEATURES D36).
+
+/** What the program is asked on its standard input; contents are base64. */
+type FileCall =
+	| { kind: 'read'; path: string; maxBytes: number }
+	| {
+			kind: 'write';
+			path: string;
+			maxBytes: number;
+			content: string;
+			append: boolean;
+			overwrite: boolean;
+			staging: string;
+	  };
+
+interface FileAnswer {
+	bytes: number;
+	/** Base64 of what was read. */
+	content?: string;
+}
+
+/** Walks by lstat, follows no link: whatever the workspace holds, the sandbox shows nothing else. */
+const PROGRAM = `
+const fs = require('node:fs'), { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
+const call = JSON.parse(fs.readFileSync(0, 'utf8'));
+const answer = (value) => process.stdout.write(JSON.stringify(value));
+const fail = (type, message) => { throw Object.assign(new Error(message), { type }); };
+const segments = call.path.split('/');
+const read = () => {
+	const fd = fs.openSync(call.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+	const entry = fs.fstatSync(fd);
+	if (!entry.isFile()) fail('InvalidArgs', 'It is not a regular file.');
+	if (entry.size > call.maxBytes) fail('OutputTooLarge', 'It has ' + entry.size + ' bytes; ' + call.maxBytes + ' are the most.');
+	return fs.readFileSync(fd);
+};
+try {
+	for (let index = 1; index < segments.length; index += 1) {
+		const folder = segments.slice(0, index).join('/');
+		const entry = fs.lstatSync(folder, { throwIfNoEntry: false });
+		if (!entry && call.kind === 'write') fs.mkdirSync(folder);
+		else if (!entry) fail('FileNotFound', 'There is no such file.');
+		else if (!entry.isDirectory()) fail('InvalidArgs', 'A part of the path is not a folder.');
+	}
+	const entry = fs.lstatSync(call.path, { throwIfNoEntry: false });
+	if (entry && !entry.isFile()) fail('InvalidArgs', 'It is not a regular file.');
+	if (call.kind === 'read') {
+		if (!entry) fail('FileNotFound', 'There is no such file.');
+		const content = read();
+		answer({ bytes: content.length, content: content.toString('base64') });
+	} else {
+		if (entry && !call.append && !call.overwrite) fail('InvalidArgs', 'There is a file of this name.');
+		const content = Buffer.concat([call.append && entry ? read() : Buffer.alloc(0), Buffer.from(call.content, 'base64')]);
+		if (content.length > call.maxBytes) fail('InvalidArgs', 'It would have ' + content.length + ' bytes; ' + call.maxBytes + ' are the most.');
+		fs.writeFileSync(call.staging, content, { flag: 'wx' });
+		fs.renameSync(call.staging, call.path);
+		answer({ bytes: content.length });
+	}
+} catch (error) {
+	answer({ error: error.type ?? 'ExecutionFailed', message: error.message });
+}
+`;
+
+/** @throws SkillError with what the program says went wrong */
+export async function runFileProgram(
+	runner: SandboxRunner,
+	call: FileCall,
+	{ context, timeoutMs }: { context: BuiltinContext; timeoutMs: number }
+): Promise<FileAnswer> {
+	const run = await runner.run(
+		{
+			program: (interpreters) => interpreters.node(),
+			args: [`--eval=${PROGRAM}`],
+			input: JSON.stringify(call),
+			timeoutMs,
+			// Base64 takes four bytes for three.
+			maxOutputBytes: Math.ceil(call.maxBytes / 3) * 4 + 1024
+		},
+		{ ...context, onOutput: () => undefined }
+	);
+	const failed = (message: string) => new SkillError('ExecutionFailed', message);
+	if (run.ended === 'timeout') throw new SkillError('ExecutionTimeout', 'It took too long in the sandbox as well.');
+	if (run.ended !== 'exit' || run.exitCode !== 0) throw failed(run.spawnError ?? (run.stderr || 'It failed.'));
+	const answer = JSON.parse(run.stdout) as FileAnswer & { error?: SkillError['type']; message?: string };
+	if (answer.error) throw new SkillError(answer.error, answer.message ?? 'It failed.');
+	return answer;
 }

@@ -1,5 +1,5 @@
 /** Which built-in skills are offered for a question (FEATURES B7, B8; modes as for other skills). */
-import { pickAutoSkills } from '../skills/omniroute-score.ts';
+import { pickAutoSkills } from '../skills/find/omniroute-score.ts';
 import type { Builtin } from './builtin.ts';
 
 export type BuiltinMode = 'on' | 'off' | 'auto';

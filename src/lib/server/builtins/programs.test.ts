@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openProxy } from '../network/proxy.ts';
 import { createSafeFetch } from '../network/safe-fetch.ts';
 import { createBubblewrapSandbox } from '../sandbox/bubblewrap.ts';
-import { createLauncher } from '../sandbox/launch.ts';
+import { createLauncher } from '../sandbox/launch/launch.ts';
 import { createProcessSandbox } from '../sandbox/process.ts';
 import { DEFAULT_LIMITS, type Sandbox } from '../sandbox/sandbox.ts';
 import type { Builtin, BuiltinOutcome } from './builtin.ts';

@@ -1,12 +1,12 @@
 /** The skills `eval_code` and `execute_command`: programs of a model, only in a sandbox that isolates files (FEATURES D30). */
 import { existsSync } from 'node:fs';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import type { Interpreters, Program } from '../skills/interpreters.ts';
-import { changedFiles, listWorkspace } from '../skills/workspace-changes.ts';
-import { defineBuiltin, WORKSPACE_LANE, type Builtin, type BuiltinContext } from './builtin.ts';
-import { programOutcome } from './program-outcome.ts';
-import type { SandboxedProgram, SandboxRunner } from './sandbox-runner.ts';
+import { explain } from '../skills/run/execution-result.ts';
+import type { Interpreters, Program } from '../skills/run/interpreters.ts';
+import { changedFiles, listWorkspace } from '../skills/run/workspace-changes.ts';
 import { SkillError } from '../skills/types.ts';
+import { type Builtin, type BuiltinContext, type BuiltinOutcome, defineBuiltin, WORKSPACE_LANE } from './builtin.ts';
+import type { SandboxedProgram, SandboxedRun, SandboxRunner } from './sandbox-runner.ts';
 
 export interface ProgramOptions {
 	runner: SandboxRunner;
@@ -130,4 +130,51 @@ function imageSandbox(image: string | undefined, { sandboxOfImage }: ProgramOpti
 	} catch (error) {
 		throw new SkillError('InvalidArgs', (error as Error).message);
 	}
+}
+
+// From the end of a program to the outcome of a call, in the shape that OmniRoute documents, and more (FEATURES D12, D33).
+
+export interface ProgramFacts {
+	/** What ran, in a sentence's place: `The code`. */
+	what: string;
+	language: string;
+	timeoutMs: number;
+	/** Name of the backend. */
+	sandbox: string;
+	files: { path: string; bytes: number }[];
+}
+
+export function programOutcome(run: SandboxedRun, facts: ProgramFacts): BuiltinOutcome {
+	const { what, language, timeoutMs, sandbox, files } = facts;
+	const { error, message, hint } = explain(run, what, timeoutMs);
+	const success = run.ended === 'exit' && run.exitCode === 0;
+	const own = error === 'ExecutionTimeout' ? 'Give it less to do, or ask for more with timeoutMs.' : hint;
+	return {
+		ok: success,
+		value: {
+			success,
+			exitCode: run.exitCode ?? -1,
+			stdout: run.stdout,
+			stderr: run.stderr,
+			output: [run.stdout, run.stderr].filter(Boolean).join('\n'),
+			truncated: run.stdoutTruncated || run.stderrTruncated,
+			durationMs: Math.round(run.durationMs),
+			killed: run.ended !== 'exit' || run.signal !== null,
+			timedOut: run.ended === 'timeout',
+			image: run.image ?? null,
+			language,
+			sandbox,
+			files,
+			...(run.refused.length > 0 ? { refused: run.refused } : {})
+		},
+		...(error ? { error } : {}),
+		...(message ? { message } : {}),
+		...(own ? { hint: own } : {}),
+		exitCode: run.exitCode,
+		files,
+		sandbox,
+		refused: run.refused,
+		stdoutBytes: run.stdoutBytes,
+		stderrBytes: run.stderrBytes
+	};
 }

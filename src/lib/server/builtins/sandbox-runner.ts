@@ -2,8 +2,8 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { delimiter } from 'node:path';
 import type { Sandbox, SandboxLimits, SandboxResult } from '../sandbox/sandbox.ts';
-import type { NetworkSession } from '../skills/execution-host.ts';
-import type { Interpreters, Program } from '../skills/interpreters.ts';
+import type { NetworkSession } from '../skills/run/execution-host.ts';
+import type { Interpreters, Program } from '../skills/run/interpreters.ts';
 import type { BuiltinContext } from './builtin.ts';
 import { callerKey, createTurns, type Turns } from '../skills/turns.ts';
 import { SkillError } from '../skills/types.ts';

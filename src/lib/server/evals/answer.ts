@@ -2,19 +2,19 @@
 import { mkdir, mkdtemp, open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { RunEvent } from '../../shared/events.ts';
-import type { ReasoningEffort } from '../../shared/model-values.ts';
+import type { ReasoningEffort } from '../../shared/models.ts';
 import type { EvalAnswer } from '../../shared/try-out.ts';
 import { runAgent, type AgentLimits } from '../agent/loop.ts';
 import type { Model } from '../agent/model.ts';
 import { startTimeLimit, type TimeLimit } from '../agent/time-limit.ts';
 import { removeFolder } from '../foreign-folders.ts';
-import { CATALOG_TOKENS, instructionsOf } from '../runs/instructions.ts';
-import { createSkillToolbox, type SkillToolboxOptions } from '../runs/skill-toolbox.ts';
+import { CATALOG_TOKENS, instructionsOf } from '../turns/instructions.ts';
+import { createSkillToolbox, type SkillToolboxOptions } from '../turns/toolbox.ts';
 import { openInside } from '../safe-path.ts';
-import { renderCatalog } from '../skills/catalog.ts';
+import { renderCatalog } from '../skills/prompt.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
 import type { Skill } from '../skills/types.ts';
-import type { SkillMode } from '../skills/visibility.ts';
+import type { SkillMode } from '../skills/registry/visibility.ts';
 import type { EvalCase } from './evals-file.ts';
 import type { Observed } from './expectations.ts';
 

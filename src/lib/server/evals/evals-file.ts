@@ -1,7 +1,7 @@
 /** `evals/evals.json` of a skill, as skill-creator writes it and with what else is about (FEATURES F16). */
 import { basename } from 'node:path/posix';
 import { z } from 'zod';
-import { readSkillFile } from '../skills/read-file.ts';
+import { readSkillFile } from '../skills/read/files.ts';
 import { SkillError, type Skill } from '../skills/types.ts';
 import { readExpectation, type Expectation } from './expectations.ts';
 

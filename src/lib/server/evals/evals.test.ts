@@ -16,10 +16,10 @@ import {
 import { plainProcesses } from '../../../../tests/support/plain-processes.ts';
 import { evalStart, type EvalRun } from '../../shared/try-out.ts';
 import { createLog } from '../log.ts';
-import { createResponsesModel } from '../models/responses.ts';
-import { createApprovalPolicy } from '../runs/approval-policy.ts';
-import { createExecutionRecorder } from '../runs/execution-recorder.ts';
-import { openSkillModes, type SkillModes } from '../runs/skill-modes.ts';
+import { createResponsesModel } from '../models/responses/responses.ts';
+import { createApprovalPolicy } from '../trust/approval-policy.ts';
+import { createExecutionRecorder } from '../skill-admin/executions.ts';
+import { openSkillModes, type SkillModes } from '../trust/skill-modes.ts';
 import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';

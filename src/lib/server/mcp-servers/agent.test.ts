@@ -7,11 +7,10 @@ import { createRunRig, type RunRig } from '../../../../tests/support/run-rig.ts'
 import { mcpServerPut } from '../../shared/mcp-servers.ts';
 import type { ToolPart } from '../../shared/message.ts';
 import { createLog } from '../log.ts';
-import { decide } from '../runs/consent.ts';
-import { createExecutionRecorder } from '../runs/execution-recorder.ts';
-import { joinTools } from '../runs/joined-tools.ts';
-import type { BuiltinTools } from '../runs/skill-toolbox.ts';
-import { createVault } from '../secrets/vault.ts';
+import { decide } from '../conversations/consent.ts';
+import { createExecutionRecorder } from '../skill-admin/executions.ts';
+import { type BuiltinTools, joinTools } from '../turns/toolbox.ts';
+import { createVault } from '../trust/vault.ts';
 import { openMcpServers, type McpServers } from './mcp-servers.ts';
 
 let rig: RunRig;

@@ -1,7 +1,6 @@
 /** Keeps one MCP server connected: opened in the background, opened again with back-off, its tools known at any moment (FEATURES E36). */
-import { readListing, type Listing } from './listing.ts';
+import { type Listing, readListing, type ToolAnswer } from './listing.ts';
 import { ServerError, type CallOptions, type OpenServer, type ServerEvents } from './open-server.ts';
-import type { ToolAnswer } from './result-text.ts';
 
 export interface Connection {
 	/** As it is known now; nothing is waited for. */

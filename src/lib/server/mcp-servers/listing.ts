@@ -1,6 +1,6 @@
 /** The tools of one server as the agent has them: counted, bounded and cleaned, whatever the server says of itself (FEATURES E36). */
 import { createHash } from 'node:crypto';
-import { plainLine, plainText } from './plain-text.ts';
+import { withoutHidden } from '../../shared/characters.ts';
 import { toolName } from './tool-name.ts';
 
 export interface ListedTool {
@@ -104,4 +104,92 @@ function cleaned(value: unknown, depth: number): unknown {
 	}
 	const entries = Object.entries(value).map(([key, item]) => [key, cleaned(item, depth + 1)] as const);
 	return entries.some(([, item]) => item === TOO_DEEP) ? TOO_DEEP : Object.fromEntries(entries);
+}
+
+// What a tool of an MCP server answered, as text that the model reads (FEATURES E36); pure.
+
+/** A result as the protocol has it, with what of it is used. */
+export interface ToolAnswer {
+	content?: readonly Record<string, unknown>[] | undefined;
+	structuredContent?: unknown;
+	isError?: boolean | undefined;
+}
+
+/** Texts as they are; of images, sounds and files what they are; what is data alone as JSON. */
+export function resultText({ content = [], structuredContent }: ToolAnswer): string {
+	const parts = content.map(partText);
+	if (structuredContent !== undefined && !content.some(({ type }) => type === 'text')) {
+		parts.push(JSON.stringify(structuredContent));
+	}
+	return parts.join('\n') || '(The tool answered with nothing.)';
+}
+
+function partText(part: Record<string, unknown>): string {
+	switch (part.type) {
+		case 'text':
+			return textOf(part.text);
+		case 'image':
+		case 'audio':
+			return `[${part.type}: ${word(part.mimeType)}, ${sizeOf(part.data)}; not shown]`;
+		case 'resource_link':
+			return `[resource ${word(part.name)}: ${word(part.uri)}${part.mimeType ? `, ${word(part.mimeType)}` : ''}]`;
+		case 'resource':
+			return resourceText(part.resource);
+		default:
+			return `[${word(part.type)}: not shown]`;
+	}
+}
+
+function resourceText(resource: unknown): string {
+	const { uri, mimeType, text, blob } = (resource ?? {}) as Record<string, unknown>;
+	if (typeof text === 'string') return `[resource ${word(uri)}]\n${textOf(text)}`;
+	return `[resource ${word(uri)}: ${word(mimeType)}, ${sizeOf(blob)}; not shown]`;
+}
+
+/** NUL is kept by no database. */
+function textOf(text: unknown): string {
+	return typeof text === 'string' ? text.replaceAll('\0', '').toWellFormed() : '';
+}
+
+function word(value: unknown): string {
+	return typeof value === 'string' && value !== '' ? plainLine(value, 500) : 'unknown';
+}
+
+/** Of what is in base64. */
+function sizeOf(data: unknown): string {
+	const bytes = typeof data === 'string' ? Math.floor((data.length * 3) / 4) : 0;
+	return bytes < 1024 ? `${bytes} bytes` : `${Math.round(bytes / 1024)} KB`;
+}
+
+// Makes text of a foreign program fit to be shown and sent on: no controls, no bidi, no tags, no more than there is room for.
+
+/** Line breaks and tabs stay; `most` is in UTF-16 units. */
+export function plainText(text: string, most: number): string {
+	const plain = withoutHidden(text.slice(0, most * 2))
+		.replaceAll('\r\n', '\n')
+		.toWellFormed()
+		.trim();
+	return plain.length <= most ? plain : `${plain.slice(0, most - 1).toWellFormed()}…`;
+}
+
+export function plainLine(text: string, most: number): string {
+	return plainText(withoutHidden(text.slice(0, most * 4)).replaceAll(/\s+/g, ' '), most);
+}
+
+/** At most `maxBytes` of UTF-8, its beginning and its end, with a line between them that says so. */
+export function boundedText(text: string, maxBytes: number): { text: string; truncated: boolean } {
+	const bytes = Buffer.from(text);
+	if (bytes.length <= maxBytes) return { text, truncated: false };
+	const half = Math.max(1, Math.floor(maxBytes / 2));
+	const left = bytes.length - 2 * half;
+	// A character that is cut in two at an edge is left out.
+	const head = bytes
+		.subarray(0, half)
+		.toString()
+		.replace(/\ufffd+$/, '');
+	const tail = bytes
+		.subarray(bytes.length - half)
+		.toString()
+		.replace(/^\ufffd+/, '');
+	return { text: `${head}\n… ${left} bytes left out …\n${tail}`, truncated: true };
 }

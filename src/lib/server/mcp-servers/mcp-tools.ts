@@ -3,14 +3,12 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { ApprovalRequest } from '../../shared/events.ts';
 import { mcpSubject } from '../../shared/mcp-servers.ts';
 import type { Approval } from '../../shared/message.ts';
-import type { ExecutionCaller, ExecutionRecorder } from '../skills/execution-host.ts';
+import type { ExecutionCaller, ExecutionRecorder } from '../skills/run/execution-host.ts';
 import type { SkillErrorType, SkillEvent, ToolDefinition } from '../skills/types.ts';
-import type { Approvals } from '../store/approvals.ts';
+import type { Approvals } from '../store/chat/queue.ts';
 import type { Connection } from './connection.ts';
-import type { ListedTool } from './listing.ts';
-import { createRedaction } from '../sandbox/redact.ts';
-import { boundedText, plainText } from './plain-text.ts';
-import { resultText } from './result-text.ts';
+import { boundedText, type ListedTool, plainText, resultText } from './listing.ts';
+import { createRedaction } from '../sandbox/output/redact.ts';
 
 export interface ServerTools {
 	name: string;

@@ -1,10 +1,8 @@
 /** One connection to an MCP server, with the protocol's own client (FEATURES E36). What is foreign stays behind this interface. */
-import { createRedaction, type Redaction } from '../sandbox/redact.ts';
-import { createGuardedFetch } from './guarded-fetch.ts';
-import type { ToolPage } from './listing.ts';
-import { plainLine } from './plain-text.ts';
-import type { ToolAnswer } from './result-text.ts';
-import type { Program } from './stdio-transport.ts';
+import { mkdir } from 'node:fs/promises';
+import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { createRedaction, type Redaction } from '../sandbox/output/redact.ts';
+import { plainLine, type ToolAnswer, type ToolPage } from './listing.ts';
 
 /** How a server is reached, with its secrets. */
 export type Target =
@@ -127,7 +125,7 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 
 	async function openTransport(at: Target) {
 		if (at.type === 'stdio') {
-			const { openStdioTransport } = await import('./stdio-transport.ts');
+			const { openStdioTransport } = await import('./open-server.ts');
 			const program = await openStdioTransport(at);
 			return { transport: program.transport, said: program.said, end: async () => undefined };
 		}
@@ -209,4 +207,81 @@ async function settled(work: Promise<unknown>, timeoutMs: number): Promise<void>
 	});
 	await Promise.race([work.catch(() => undefined), late]);
 	clearTimeout(timer);
+}
+
+// `fetch` for one MCP server: to its own origin alone, with a bound on what comes back (SECURITY, MCP servers).
+
+/** Of a whole answer, or of one event of a stream. */
+const MAX_BYTES = 10 * 1024 * 1024;
+
+type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+/** @param address of the server: any host, this machine’s own too, because whoever manages the app has named it */
+export function createGuardedFetch(address: string, maxBytes = MAX_BYTES): Fetch {
+	const { origin } = new URL(address);
+	return async (url, init = {}) => {
+		const target = new URL(url);
+		if (target.origin !== origin) throw new Error(`It led to ${target.origin}, which is not where it was said to be.`);
+		// Where a redirect leads is decided by whoever asked, never followed on the way.
+		const response = await fetch(target, { ...init, redirect: 'manual' });
+		if (!response.body) return response;
+		const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+		return new Response(response.body.pipeThrough(bounded(maxBytes, isStream)), response);
+	};
+}
+
+/** Fails when there is more than `maxBytes`; of a stream of events, more without a line that is empty. */
+function bounded(maxBytes: number, isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
+	let bytes = 0;
+	return new TransformStream({
+		transform(chunk, controller) {
+			const end = isStream ? endOfEvent(chunk) : -1;
+			bytes = end < 0 ? bytes + chunk.length : chunk.length - end;
+			if (bytes > maxBytes) controller.error(new Error(`Its answer is larger than ${maxBytes} bytes.`));
+			else controller.enqueue(chunk);
+		}
+	});
+}
+
+/** Behind the last empty line of the chunk; -1 without one. A break that is cut in two only counts for the next event. */
+function endOfEvent(chunk: Uint8Array): number {
+	const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+	return Math.max(text.lastIndexOf('\n\n'), text.lastIndexOf('\r\n\r\n'), text.lastIndexOf('\r\r'));
+}
+
+// Starts the program of an MCP server; with the sandbox the only place where processes begin. It is not sandboxed (SECURITY, MCP servers).
+
+export interface Program {
+	command: string;
+	args: readonly string[];
+	/** All that it is given beside PATH, HOME and a few words about the user. */
+	env: Readonly<Record<string, string>>;
+	/** Absolute; made if it is not there. */
+	cwd: string;
+}
+
+/** So much of the end of what it writes beside the protocol is kept, to say why it failed. */
+const KEPT = 2_000;
+
+export interface ProgramTransport {
+	transport: StdioClientTransport;
+	/** The last of what it wrote to stderr. */
+	said(): string;
+}
+
+export async function openStdioTransport({ command, args, env, cwd }: Program): Promise<ProgramTransport> {
+	await mkdir(cwd, { recursive: true });
+	const transport = new StdioClientTransport({
+		command,
+		args: [...args],
+		// Nothing of the server's own environment but these: no key of the app is among them.
+		env: { ...getDefaultEnvironment(), ...env },
+		cwd,
+		stderr: 'pipe'
+	});
+	let tail = '';
+	transport.stderr?.on('data', (chunk: Buffer) => {
+		tail = (tail + chunk.toString()).slice(-KEPT);
+	});
+	return { transport, said: () => tail };
 }

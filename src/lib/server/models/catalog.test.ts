@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createModelCatalog, type ModelCatalogOptions } from './catalog.ts';
-import { createResponsesModel } from './responses.ts';
+import { createResponsesModel } from './responses/responses.ts';
 
 const open: Server[] = [];
 

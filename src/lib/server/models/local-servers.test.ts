@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { findLocalServers } from './local-servers.ts';
+import { findLocalServers } from './keys.ts';
 
 const open: Server[] = [];
 afterEach(() => {

@@ -7,20 +7,18 @@ import {
 	type KeyStatus,
 	type LocalServer,
 	type ModelList,
+	type ReasoningEffort,
 	type signInComplete,
 	type SignInStart
 } from '../../shared/models.ts';
-import type { ReasoningEffort } from '../../shared/model-values.ts';
 import type { Settings } from '../../shared/settings.ts';
 import type { Model, ModelSource } from '../agent/model.ts';
 import { createModelCatalog, type ModelCatalog } from './catalog.ts';
-import { checkKey } from './key-check.ts';
-import { findLocalServers } from './local-servers.ts';
-import { createOfflineModel } from './offline.ts';
-import { createResponsesModel } from './responses.ts';
-import { requestHeaders, siblingUrl } from './responses-request.ts';
-import { problemOf } from './server-problem.ts';
-import { createSignIns } from './sign-in.ts';
+import { checkKey, createSignIns, findLocalServers } from './keys.ts';
+import { createOfflineModel } from '../offline/offline.ts';
+import { createResponsesModel } from './responses/responses.ts';
+import { requestHeaders, siblingUrl } from './responses/request.ts';
+import { problemOf } from './responses/faults.ts';
 
 /** What is set, and may be set anew at any moment. */
 export interface RunningSettings {

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { startOpenRouter } from '../../../../tests/support/openrouter-server.ts';
 import { createModelCatalog } from './catalog.ts';
-import { createSignIns } from './sign-in.ts';
+import { createSignIns } from './keys.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -22,7 +22,7 @@ import { emptyAnswer, foldEvent } from '../../shared/message.ts';
 import type { ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
 import { createApp, type App } from '../app.ts';
 import { loadConfig } from '../config.ts';
-import { createResponsesModel } from './responses.ts';
+import { createResponsesModel } from './responses/responses.ts';
 
 const ENVELOPE = {
 	thoughts: ['It must be loaded'],

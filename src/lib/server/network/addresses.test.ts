@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { isIP } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { createAddressGuard } from './address-guard.ts';
-import { bytesOf, isGlobalUnicast } from './addresses.ts';
+import { bytesOf, createAddressGuard, isGlobalUnicast } from './addresses.ts';
 
 /** First, last and one between of every block of IPv4 that is not the public internet. */
 const IPV4_REFUSED = `

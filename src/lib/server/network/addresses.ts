@@ -1,4 +1,6 @@
 /** Which addresses of the internet a server may connect to for somebody else (SECURITY, outbound requests). */
+import { lookup as systemLookup } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
 
 /**
  * Is this the address of one machine of the public internet? The bytes decide, not the spelling. What is not known to be
@@ -121,4 +123,89 @@ function partsOf(text: string, isLast: boolean): number[] | null {
 		}
 	}
 	return groups;
+}
+
+// One look-up, checked, and the connection goes to what was checked: so that a name which changes its address gains nothing.
+
+export interface AddressGuardOptions {
+	/** Every address of a name; without it the system's resolver. Rejects when there is none. */
+	resolve?: (host: string) => Promise<string[]>;
+	/** May this address be connected to? Without it global unicast alone. */
+	isAllowed?: (address: string) => boolean;
+}
+
+export interface AddressGuard {
+	/** For hosts that are addresses: a socket does not look those up. @throws NetworkError `blocked-address` */
+	check(host: string): void;
+	/** For `net.connect` and what is built on it; it fails with a NetworkError `blocked-address` or `unreachable`. */
+	lookup: LookupFunction;
+}
+
+/** One for each connection or many: it keeps nothing. */
+export function createAddressGuard({
+	resolve = resolveAll,
+	isAllowed = isGlobalUnicast
+}: AddressGuardOptions = {}): AddressGuard {
+	const refuse = (host: string) =>
+		new NetworkError('blocked-address', `${host} is not on the public internet, so it may not be reached.`);
+
+	async function addressesOf(host: string): Promise<string[]> {
+		const addresses = await resolve(host).catch((cause: unknown) => {
+			throw new NetworkError('unreachable', `No address is known for ${host}.`, { cause });
+		});
+		if (addresses.length === 0) throw new NetworkError('unreachable', `No address is known for ${host}.`);
+		// All of them: the socket may try any, and a name with one private address is no public name.
+		if (!addresses.every((address) => isIP(address) > 0 && isAllowed(address))) throw refuse(host);
+		return addresses;
+	}
+
+	return {
+		check(host) {
+			const bare = host.replace(/^\[(.*)\]$/, '$1');
+			// “%” begins a zone: an interface of this machine.
+			if (bare.includes('%') || (isIP(bare) > 0 && !isAllowed(bare))) throw refuse(host);
+		},
+		lookup(host, options, callback) {
+			addressesOf(host).then(
+				(addresses) => {
+					const answers = addresses.map((address) => ({ address, family: isIP(address) }));
+					const [first] = answers;
+					if (options.all) callback(null, answers);
+					else callback(null, first?.address ?? '', first?.family);
+				},
+				(error: NodeJS.ErrnoException) => callback(error, [])
+			);
+		}
+	};
+}
+
+async function resolveAll(host: string): Promise<string[]> {
+	const answers = await systemLookup(host, { all: true });
+	return answers.map(({ address }) => address);
+}
+
+/** Why a request was not made, or came to nothing. */
+export type NetworkErrorCode =
+	/** Not an address that may be asked: scheme, user name, spelling. */
+	| 'bad-url'
+	/** A header or method that may not be sent. */
+	| 'bad-request'
+	/** The host, or one of its addresses, is not on the public internet. */
+	| 'blocked-address'
+	/** No such host, or nobody answers there. */
+	| 'unreachable'
+	/** What came back is not HTTP, or is not packed as it says. */
+	| 'bad-response'
+	| 'timeout'
+	| 'aborted';
+
+/** Its message is one sentence for people and models. */
+export class NetworkError extends Error {
+	readonly code: NetworkErrorCode;
+
+	constructor(code: NetworkErrorCode, message: string, options?: ErrorOptions) {
+		super(message, options);
+		this.name = 'NetworkError';
+		this.code = code;
+	}
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { gate } from '../../../../tests/support/gate.ts';
-import type { RunAdvance, StoredEvent } from '../store/run-events.ts';
+import type { RunAdvance, StoredEvent } from '../store/chat/runs.ts';
 import { EventWriter, type UnsavedEvents } from './event-writer.ts';
 
 /** A log that has these events to write, and notes what becomes of them. */

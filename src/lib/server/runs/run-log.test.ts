@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { gate } from '../../../../tests/support/gate.ts';
 import type { RunEvent } from '../../shared/events.ts';
 import { emptyAnswer, foldEvent, type Message } from '../../shared/message.ts';
-import type { StoredEvent } from '../store/run-events.ts';
+import type { StoredEvent } from '../store/chat/runs.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { EventWriter } from './event-writer.ts';

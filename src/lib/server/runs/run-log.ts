@@ -6,8 +6,8 @@ import { AppError } from '../../shared/errors.ts';
 import { usageSince, type RunEvent, type TokenUsage } from '../../shared/events.ts';
 import { foldEvent, type Message } from '../../shared/message.ts';
 import type { ResponseItem } from '../agent/model.ts';
-import type { StoredEvent } from '../store/run-events.ts';
-import type { RunFinish } from '../store/runs.ts';
+import type { StoredEvent } from '../store/chat/runs.ts';
+import type { RunFinish } from '../store/chat/store-runs.ts';
 import type { Store } from '../store/store.ts';
 import type { EventWriter, UnsavedEvents } from './event-writer.ts';
 

@@ -3,19 +3,17 @@ import { randomUUID } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
 import type { RunEvent } from '../../shared/events.ts';
 import { emptyAnswer, type Message } from '../../shared/message.ts';
-import type { ReasoningEffort } from '../../shared/model-values.ts';
+import type { ReasoningEffort } from '../../shared/models.ts';
 import type { AgentLimits } from '../agent/loop.ts';
 import type { Model, ModelSource } from '../agent/model.ts';
 import type { Log } from '../log.ts';
-import type { StoredEvent } from '../store/run-events.ts';
-import type { RunRecord } from '../store/run-row.ts';
-import type { ModelChoice, RunPlace, RunStart, RunStartResult } from '../store/run-start.ts';
+import type { RunRecord, StoredEvent } from '../store/chat/runs.ts';
+import type { ModelChoice, RunPlace, RunStart, RunStartResult } from '../store/chat/run-start.ts';
 import type { ConversationChanges } from './conversation-changes.ts';
-import { EventWriter } from './event-writer.ts';
-import { endOrphan, INTERRUPTED } from './recovery.ts';
+import { endOrphan, EventWriter, INTERRUPTED } from './event-writer.ts';
 import { EVENT_PAGE, RunLog } from './run-log.ts';
-import { digestOfTask, type NewMessage, type RunRequest } from './run-request.ts';
-import { runTurn, type TurnParts } from './turn.ts';
+import { digestOfTask, type NewMessage, type RunRequest } from '../turns/run-request.ts';
+import { runTurn, type TurnParts } from '../turns/turn.ts';
 
 export interface RunnerOptions extends TurnParts {
 	/** Asked when a run starts: it keeps the model it began with. */

@@ -6,7 +6,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createBubblewrapRig, processesWith, type BubblewrapRig } from '../../../../tests/support/bubblewrap-rig.ts';
-import { createLauncher } from './launch.ts';
+import { createLauncher } from './launch/launch.ts';
 import { createBubblewrapSandbox } from './bubblewrap.ts';
 import { lacks } from '../../../../tests/support/sandbox-packages.ts';
 

@@ -9,20 +9,24 @@ import { accessSync, constants } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import {
 	bubblewrapArguments,
+	type BubblewrapTools,
+	type BubblewrapView,
+	isWithin,
 	limitedCommand,
 	PROXY_SOCKET,
+	refuseExposing,
 	SKILL,
-	WORKSPACE,
-	type BubblewrapTools,
-	type BubblewrapView
+	systemFiles,
+	type SystemMount,
+	systemMounts,
+	WORKSPACE
 } from './bubblewrap-arguments.ts';
 import { wrapWithForwarder } from './forwarder.ts';
-import type { Launcher, LaunchFd, LaunchSpec } from './launcher.ts';
+import type { Launcher, LaunchFd, LaunchSpec } from './launch/launcher.ts';
 import { createSandboxBase } from './running.ts';
 import type { Sandbox, SandboxFolders, SandboxLimits, SandboxProgram } from './sandbox.ts';
 import { seccompFilter } from './seccomp.ts';
-import { isWithin, refuseExposing, systemFiles, systemMounts, type SystemMount } from './system-mounts.ts';
-import { giveWorkspace, workspaceUid } from './workspace-owner.ts';
+import { giveWorkspace, workspaceUid } from './workspace.ts';
 
 export interface BubblewrapOptions {
 	launcher: Launcher;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { containerFailure, type ContainerStart } from './container-failure.ts';
-import type { LaunchResult } from './launcher.ts';
+import { containerFailure, type ContainerStart } from './container.ts';
+import type { LaunchResult } from './launch/launcher.ts';
 import { failed } from './running.ts';
 
 const start: ContainerStart = { runtime: { kind: 'docker' }, image: 'node:22-alpine', isForwarded: false };

@@ -6,9 +6,9 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { processesWith } from '../../../../tests/support/processes.ts';
 import { sweepContainers, type ContainerRuntime } from './container-runtime.ts';
 import { createContainerSandbox } from './container.ts';
-import { createLauncher } from './launch.ts';
-import type { Launcher } from './launcher.ts';
-import { ownerOf } from './leftovers.ts';
+import { createLauncher } from './launch/launch.ts';
+import type { Launcher } from './launch/launcher.ts';
+import { ownerOf } from './workspace.ts';
 import type { Sandbox, SandboxCommand } from './sandbox.ts';
 
 const { setTimeout: real } = globalThis;

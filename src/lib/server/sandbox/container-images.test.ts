@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { allowedImages, fullImageName, imageOf, normalizeImage, type ContainerImages } from './container-images.ts';
+import { allowedImages, fullImageName, imageOf, normalizeImage, type ContainerImages } from './container-arguments.ts';
 
 const defaults: ContainerImages = { one: null, allowed: [] };
 

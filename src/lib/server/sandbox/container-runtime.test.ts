@@ -6,8 +6,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { makeContainerImage } from '../../../../tests/support/container-image.ts';
 import { OWNER_LABEL } from './container-arguments.ts';
 import { findContainerRuntime, sweepContainers, type ContainerRuntime } from './container-runtime.ts';
-import { createLauncher } from './launch.ts';
-import { ownerOf } from './leftovers.ts';
+import { createLauncher } from './launch/launch.ts';
+import { ownerOf } from './workspace.ts';
 import { lacks } from '../../../../tests/support/sandbox-packages.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });

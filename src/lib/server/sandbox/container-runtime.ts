@@ -3,9 +3,9 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { OWNER_LABEL } from './container-arguments.ts';
-import type { Launcher } from './launcher.ts';
-import { ownerOf } from './leftovers.ts';
-import { COMMAND_MS } from './signals.ts';
+import type { Launcher } from './launch/launcher.ts';
+import { ownerOf } from './workspace.ts';
+import { COMMAND_MS } from './launch/launch.ts';
 
 export interface ContainerRuntime {
 	/** Absolute path of the client. */

@@ -11,9 +11,9 @@ import { makeContainerImage, TEST_IMAGE } from '../../../../tests/support/contai
 import { OWNER_LABEL } from './container-arguments.ts';
 import { findContainerRuntime, type ContainerRuntime } from './container-runtime.ts';
 import { createContainerSandbox, type ContainerSandboxOptions } from './container.ts';
-import { createLauncher } from './launch.ts';
+import { createLauncher } from './launch/launch.ts';
 import type { Sandbox, SandboxCommand } from './sandbox.ts';
-import { workspaceUid } from './workspace-owner.ts';
+import { workspaceUid } from './workspace.ts';
 import { eventually } from '../../../../tests/support/eventually.ts';
 import { lacks } from '../../../../tests/support/sandbox-packages.ts';
 

@@ -1,25 +1,26 @@
 /** The backend of containers: docker or podman, with the flags of container-arguments.ts (FEATURES D32, D33). */
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { lstat, readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
 import {
 	CONTAINER_PROFILES,
 	containerEnvironment,
+	type ContainerImages,
+	type ContainerProfile,
+	fullImageName,
+	imageOf,
 	IN_CONTAINER,
 	MAX_USER_PROCESSES,
 	runArguments,
-	socketInContainer,
-	type ContainerProfile
+	socketInContainer
 } from './container-arguments.ts';
-import { containerFailure } from './container-failure.ts';
-import { imageOf, type ContainerImages } from './container-images.ts';
-import { askRuntime, removal, removeContainers, RESTART, type ContainerRuntime } from './container-runtime.ts';
-import { containerUser } from './container-user.ts';
+import { askRuntime, type ContainerRuntime, removal, removeContainers, RESTART } from './container-runtime.ts';
 import { wrapWithForwarder } from './forwarder.ts';
-import type { Launched, Launcher, LaunchResult } from './launcher.ts';
-import { createSandboxBase, failed, type Execution } from './running.ts';
+import { COMMAND_MS } from './launch/launch.ts';
+import type { Launched, Launcher, LaunchResult } from './launch/launcher.ts';
+import { createSandboxBase, type Execution, failed } from './running.ts';
 import type { Sandbox, SandboxFolders, SandboxLimits, SandboxProgram } from './sandbox.ts';
-import { COMMAND_MS } from './signals.ts';
+import { giveWorkspace, workspaceUid } from './workspace.ts';
 
 export interface ContainerSandboxOptions {
 	launcher: Launcher;
@@ -197,4 +198,67 @@ async function mostUserProcesses(): Promise<number> {
 	// Only Linux has the file; elsewhere containers run in a machine of their own.
 	const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '');
 	return Number(/^Max processes\s+\S+\s+(\d+)/m.exec(limits)?.[1] ?? MAX_USER_PROCESSES);
+}
+
+// Telling a container that never ran its program from a program that failed: clients say both by an exit code.
+
+export interface ContainerStart {
+	runtime: Pick<ContainerRuntime, 'kind'>;
+	image: string;
+	/** The program was started by Node, for its way to the proxy. */
+	isForwarded: boolean;
+}
+
+/** What the client says about an image that is not on this machine. */
+const NO_IMAGE = /image not known|no such image|unable to find image/i;
+/** catatonit and tini, the first processes that podman and docker bring. */
+const NO_PROGRAM = /^(ERROR \(catatonit:\d+\): failed to exec|\[FATAL tini \(\d+\)\] exec )/m;
+const CLIENT = /^(Error: |docker: |podman: |time=")/m;
+
+/**
+ * A sentence when the program was not started; null when it was. A program can write the same and end with the same
+ * code; it fools its own user only.
+ */
+export function containerFailure(result: LaunchResult, { runtime, image, isForwarded }: ContainerStart): string | null {
+	if (result.ended !== 'exit') return null;
+	const words = result.stderr.trim();
+	if (result.exitCode === 125 && NO_IMAGE.test(words)) {
+		const name = runtime.kind === 'podman' ? fullImageName(image) : image;
+		return `The image ${image} is not on this machine. It is not fetched during a call; get it with: ${runtime.kind} pull ${name}`;
+	}
+	const isMissing = NO_PROGRAM.test(words) || (result.exitCode === 127 && CLIENT.test(words));
+	if (isMissing && isForwarded)
+		return `The image ${image} has no Node.js, without which a container has no way to the network. Name an image with it in SKILLS_SANDBOX_IMAGE.`;
+	if (isMissing) return `The program is not in the image ${image}: ${words}`;
+	const isClient = result.exitCode === 125 || result.exitCode === 126;
+	return isClient && CLIENT.test(words) ? words : null;
+}
+
+// Whom a container's program runs as: the workspace's owner, never the machine's root.
+
+export interface ContainerFolders {
+	/** Absolute real path of the host; a container without one has no owner to go by. */
+	workspace: string | undefined;
+	/** Files of it that are given to the user at most. */
+	maxFiles: number;
+}
+
+/** `uid:gid`. A workspace of root's is given to the user that is its own. */
+export async function containerUser(
+	{ kind, isRootless }: Pick<ContainerRuntime, 'kind' | 'isRootless'>,
+	{ workspace, maxFiles }: ContainerFolders
+): Promise<string> {
+	// There uid 0 is this server's user under another name, and any other one could not write the workspace.
+	if (isRootless && kind === 'docker') return '0:0';
+	if (workspace === undefined) return pair(process.getuid?.() || workspaceUid(''), process.getgid?.());
+	const { uid, gid } = await lstat(workspace);
+	const own = workspaceUid(workspace);
+	if (uid !== 0 && uid !== own) return pair(uid, gid);
+	await giveWorkspace(workspace, own, maxFiles);
+	return pair(own, own);
+}
+
+/** Root's group is no more to be had than root. */
+function pair(uid: number, gid: number | undefined): string {
+	return `${uid}:${gid || uid}`;
 }

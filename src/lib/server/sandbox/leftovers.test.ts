@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { afterEach, expect, test, vi } from 'vitest';
 import { processesWith } from '../../../../tests/support/processes.ts';
-import { endMarked, ownerOf, sweepLeftovers } from './leftovers.ts';
+import { endMarked, ownerOf, sweepLeftovers } from './workspace.ts';
 import { createProcessSandbox, type ProcessWay } from './process.ts';
 import { eventually } from '../../../../tests/support/eventually.ts';
 

@@ -6,15 +6,13 @@
 import { constants as fs } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { constants } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import { wrapWithForwarder } from './forwarder.ts';
-import { createLauncher } from './launch.ts';
-import type { Launcher, LaunchSpec } from './launcher.ts';
-import { endMarked } from './leftovers.ts';
-import { rlimitArguments } from './rlimits.ts';
-import { createSandboxBase, MARKER, type Execution } from './running.ts';
+import { createLauncher } from './launch/launch.ts';
+import type { Launcher, LaunchSpec } from './launch/launcher.ts';
+import { createSandboxBase, type Execution, MARKER } from './running.ts';
 import { DEFAULT_LIMITS, type Sandbox, type SandboxLimits, type SandboxProgram } from './sandbox.ts';
-import { readShellCode, wrapWithUnshare, type Namespaces } from './unshare.ts';
+import { endMarked } from './workspace.ts';
 
 const PROBE_MS = 10_000;
 /** Where system programs are, whatever PATH says. */
@@ -156,4 +154,94 @@ async function findTool(name: string): Promise<string | undefined> {
 		if (isThere) return path;
 	}
 	return undefined;
+}
+
+// Namespaces of Linux around a plain process: no network, no view of other processes, and what it starts ends with it,
+// also a daemon (SANDBOX, `process`). Files are as they were.
+
+/**
+ * The first process inside is not the script itself, for that one ignores signals without a handler. It waits for the
+ * script and passes its exit code on; asked to end, it leaves what the script started the time to tidy up.
+ */
+const FIRST = [
+	'for name in $1; do unset "$name"; done; shift',
+	`asked=; trap 'asked=1' TERM`,
+	// Of a program that was killed a shell says “Killed” on its standard error, which the program never did: it is not theirs.
+	'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); code=$?',
+	'if [ "$asked" ]; then while kill -0 -1; do sleep 0.05; done 2>/dev/null; fi',
+	'exit $code'
+].join('\n');
+
+/** What a shell adds to the environment by itself. */
+const SHELL_VARIABLES = ['PWD', 'OLDPWD', 'SHLVL'];
+
+/** Which namespaces there are: `own` means a /proc of its own as well. */
+export type Namespaces = 'none' | 'shared-proc' | 'own';
+
+export interface UnshareOptions {
+	/** Absolute paths. */
+	unshare: string;
+	shell: string;
+	namespaces: Exclude<Namespaces, 'none'>;
+	/** Where the caller is not root a user namespace is needed; `root` in it is who may bring its loopback up. */
+	user: 'none' | 'same' | 'root';
+}
+
+/** The program that runs `file` in namespaces of its own; the exit code is its own, or 128 and the signal. */
+export function wrapWithUnshare(
+	{ file, args, env }: { file: string; args: string[]; env: Record<string, string> },
+	{ unshare, shell, namespaces, user }: UnshareOptions
+): { file: string; args: string[] } {
+	const users = { none: [], same: ['--map-current-user'], root: ['--map-root-user'] }[user];
+	const own = namespaces === 'own' ? ['--mount-proc'] : [];
+	const forget = [MARKER, ...SHELL_VARIABLES.filter((name) => !(name in env))].join(' ');
+	return {
+		file: unshare,
+		args: [
+			...users,
+			...['--pid', '--net', '--ipc', '--uts', ...own, '--fork', '--kill-child', '--'],
+			...[shell, '-c', FIRST, 'sh', forget, file, ...args]
+		]
+	};
+}
+
+/** A shell's exit code as what it stands for. */
+export function readShellCode(
+	exitCode: number | null,
+	signals: Record<string, number>
+): { exitCode: null; signal: string } | undefined {
+	const signal = Object.entries(signals).find(([, number]) => exitCode === 128 + number)?.[0];
+	return signal ? { exitCode: null, signal } : undefined;
+}
+
+// The limits of one process as arguments of `prlimit` (SANDBOX, Limits).
+
+const MB = 1024 * 1024;
+const GB = 1024 * MB;
+/**
+ * V8 reserves 512 MB of addresses for code in each isolate, and RLIMIT_DATA counts them, used or not: without this much
+ * Node 24 does not start. It is room for the main thread and two workers.
+ */
+const NODE_RESERVATION = 3 * 512 * MB;
+
+/**
+ * `--data=… --as=… …`, to go before `--` and the program. RLIMIT_DATA is exact for Python; any other program may be Node
+ * or start it (a shell script does), so it has Node's reservation on top. RLIMIT_AS is for what DATA misses: shared memory.
+ * @param file the program
+ * @param isNode whether Node runs whatever the program is: the forwarder of a proxy does
+ */
+export function rlimitArguments(file: string, limits: SandboxLimits, { isNode = false } = {}): string[] {
+	const isPython = !isNode && /^python[\d.]*$/.test(basename(file));
+	const { memoryBytes } = limits;
+	const data = isPython ? memoryBytes : memoryBytes + NODE_RESERVATION;
+	const addresses = isPython ? Math.max(GB, 2 * memoryBytes) : Math.max(4 * GB, 2 * GB + 2 * memoryBytes);
+	return [
+		`--data=${data}`,
+		`--as=${addresses}`,
+		`--fsize=${limits.fileBytes}`,
+		`--nofile=${limits.openFiles}`,
+		`--nproc=${limits.processes}`,
+		`--cpu=${limits.cpuSeconds}`,
+		'--core=0'
+	];
 }

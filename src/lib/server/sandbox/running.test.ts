@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import { processesWith } from '../../../../tests/support/processes.ts';
-import { createLauncher } from './launch.ts';
+import { createLauncher } from './launch/launch.ts';
 import { createSandboxBase, type Execution, type SandboxBaseOptions } from './running.ts';
 import { DEFAULT_LIMITS, type Sandbox, type SandboxCommand } from './sandbox.ts';
 import { eventually } from '../../../../tests/support/eventually.ts';

@@ -1,7 +1,7 @@
 /** What every backend shares: which commands run under which id, how they are ended, and what waits to be used (FEATURES D10, D33). */
 import { randomUUID } from 'node:crypto';
-import { createDeferred } from './deferred.ts';
-import type { Launched, Launcher, LaunchLimits, LaunchResult, LaunchSpec, LaunchStdin } from './launcher.ts';
+import { createDeferred } from './launch/deferred.ts';
+import type { Launched, Launcher, LaunchLimits, LaunchResult, LaunchSpec, LaunchStdin } from './launch/launcher.ts';
 import {
 	DEFAULT_LIMITS,
 	type PreparedProcess,

@@ -1,8 +1,16 @@
 import { homedir } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { bubblewrapArguments, limitedCommand, type BubblewrapView } from './bubblewrap-arguments.ts';
+import {
+	bubblewrapArguments,
+	type BubblewrapView,
+	foldersAbove,
+	isWithin,
+	limitedCommand,
+	refuseExposing,
+	systemFiles,
+	systemMounts
+} from './bubblewrap-arguments.ts';
 import { DEFAULT_LIMITS } from './sandbox.ts';
-import { foldersAbove, isWithin, refuseExposing, systemFiles, systemMounts } from './system-mounts.ts';
 
 describe('SANDBOX: what of the system is shown', () => {
 	test.each(['/', '/home', '/home/somebody', '/root', homedir(), '/etc', '/var', '/srv', '/data', '/data/skills'])(

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createProcessSandbox } from '../sandbox/process.ts';
-import { readScriptArguments } from './script-arguments.ts';
+import { readScriptArguments } from './run/environment.ts';
 import { createExecutor, type ExecutionContext, type ExecutorOptions } from './executor.ts';
 import type { Skill, SkillEvent, SkillTool } from './types.ts';
 

@@ -3,24 +3,27 @@ import { hash } from 'node:crypto';
 import { mkdir, readFile, realpath } from 'node:fs/promises';
 import { basename, delimiter, dirname, extname, join, relative } from 'node:path';
 import { DEFAULT_LIMITS, type Sandbox, type SandboxLimits } from '../sandbox/sandbox.ts';
-import { buildEnvironment } from './environment.ts';
-import type { AllowedFiles, ExecutionHost } from './execution-host.ts';
-import type { ExecutionContext } from './execution-context.ts';
-import { execute, type Invocation } from './execution.ts';
-import { HARNESS_ARGUMENTS, type NodeCall } from './handlers/node-harness.ts';
-import { PYTHON_HARNESS } from './handlers/python-harness.ts';
-import { createInterpreters } from './interpreters.ts';
-import { limitsOf, MAX_TIMEOUT_MS } from './limits.ts';
-import { createNativeHandlers, runNative, type NativeHandlers } from './native-handlers.ts';
-import { createOutputStore, type OutputStore } from './output-store.ts';
-import { resolveScript } from './resources.ts';
-import type { ScriptInput } from './script-arguments.ts';
+import { buildEnvironment, limitsOf, MAX_TIMEOUT_MS, type ScriptInput } from './run/environment.ts';
+import type { AllowedFiles, ExecutionHost } from './run/execution-host.ts';
+import type { ExecutionContext } from './run/execution-context.ts';
+import { execute, type Invocation } from './run/execution.ts';
+import {
+	createNativeHandlers,
+	HARNESS_ARGUMENTS,
+	type NativeHandlers,
+	type NodeCall,
+	PYTHON_HARNESS,
+	runNative
+} from './run/handlers.ts';
+import { createInterpreters } from './run/interpreters.ts';
+import { createOutputStore, type OutputStore } from './run/execution-result.ts';
+import { resolveScript } from './read/files.ts';
 import { changedSince, createSkillCopies, type SkillCopies, type SkillCopy } from './skill-copies.ts';
-import { createSpareNodes } from './spare-node.ts';
+import { createSpareNodes } from './run/spare-node.ts';
 import { createTurns, type Turns } from './turns.ts';
 import { SkillError, type Skill, type SkillExecutionResult, type SkillTool } from './types.ts';
 
-export type { ExecutionContext } from './execution-context.ts';
+export type { ExecutionContext } from './run/execution-context.ts';
 
 export interface ExecutorOptions {
 	sandbox: Sandbox;

@@ -1,12 +1,12 @@
 /** SKILL.md → spec or issues, by the Agent Skills specification; pure (FEATURES A6–A17, A20–A22). */
 import { dirname } from 'node:path';
-import { readAllowedTools } from './allowed-tools.ts';
-import { lengthOf, readDescription, readName, readText, shown, type Violate } from './fields.ts';
-import { readFolderName } from './folder-name.ts';
-import { readFrontMatter } from './front-matter.ts';
+import { readAllowedTools } from './read/manifest.ts';
+import { lengthOf, readDescription, readName, readText, shown, type Violate } from './read/fields.ts';
+import { readFolderName } from './read/folder-walk.ts';
+import { readFrontMatter } from './read/front-matter.ts';
 import { SkillLoadError, type SkillIssue, type SkillSpec } from './types.ts';
 
-export { parseAllowedTools } from './allowed-tools.ts';
+export { parseAllowedTools } from './read/manifest.ts';
 
 export interface ParseOptions {
 	/** `strict` (the default) throws on any violation; `lenient` loads what it can and warns. */

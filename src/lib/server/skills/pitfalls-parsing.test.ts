@@ -1,12 +1,12 @@
 /** What other readers of SKILL.md got wrong (FEATURES, "known pitfalls"), and what is easily got wrong again. */
 import { describe, expect, test } from 'vitest';
-import { readFacts } from './facts.ts';
-import { parseManifest } from './manifest.ts';
+import { readFacts } from './read/skill-loader.ts';
+import { parseManifest } from './read/manifest.ts';
 import { parseAllowedTools, parseSkill, parseSkillFile } from './parser.ts';
-import { findSkill, versionsOf } from './references.ts';
+import { findSkill, versionsOf } from './registry/references.ts';
 import { skillOf } from './skill-of.suite.ts';
 import { SkillLoadError, type Skill, type SkillIssue } from './types.ts';
-import { viewOf } from './visibility.ts';
+import { viewOf } from './registry/visibility.ts';
 
 const PATH = '/skills/demo/SKILL.md';
 const skill = (front: string, body = 'Body') => `---\n${front}\n---\n${body}`;

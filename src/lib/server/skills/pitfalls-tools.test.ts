@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createToolNames } from './adapters.ts';
-import { listSkillResources } from './drover.ts';
+import { createToolNames } from './hosts/adapters.ts';
+import { listSkillResources } from './hosts/drover.ts';
 import { createSkillsProvider, type SkillsProvider } from './provider.ts';
-import { searchSkills } from './skill-search.ts';
+import { searchSkills } from './find/scores.ts';
 import { skillOf } from './skill-of.suite.ts';
 
 let folder: string;

@@ -3,30 +3,31 @@ import { resolve } from 'node:path';
 import { createProcessSandbox } from '../sandbox/process.ts';
 import type { Sandbox, SandboxLimits } from '../sandbox/sandbox.ts';
 import {
-	toAnthropicTools,
-	toChatTools,
-	toGeminiTools,
 	type AnthropicTool,
 	type ChatTool,
-	type GeminiTool
-} from './adapters.ts';
-import { handlersOf, toSkill, type SkillDefinition } from './define-skill.ts';
-import type { DialectName } from './dialects/dialect.ts';
-import type { ExecutionHost } from './execution-host.ts';
+	createSdkTools,
+	type GeminiTool,
+	type SdkTool,
+	toAnthropicTools,
+	toChatTools,
+	toGeminiTools
+} from './hosts/adapters.ts';
+import { handlersOf, toSkill, type SkillDefinition } from './make/define-skill.ts';
+import type { DialectName } from './call/dialects/openrouter.ts';
+import type { ExecutionHost } from './run/execution-host.ts';
 import { createExecutor } from './executor.ts';
-import { renderCatalog, type CatalogFormat } from './catalog.ts';
-import { createNativeHandlers, type NativeHandler } from './native-handlers.ts';
-import type { FilePage } from './operations.ts';
-import type { OutputRange } from './output-store.ts';
-import { createRegistry, type SkillRegistry, type SkillSnapshot } from './registry.ts';
-import { createSdkTools, type SdkTool } from './sdk-tools.ts';
-import { createSkillSession, type SessionOptions, type SkillSession } from './session.ts';
+import { renderCatalog, type CatalogFormat } from './prompt.ts';
+import { createNativeHandlers, type NativeHandler } from './run/handlers.ts';
+import type { FilePage } from './call/operations.ts';
+import type { OutputRange } from './run/execution-result.ts';
+import { createRegistry, type SkillRegistry, type SkillSnapshot } from './registry/registry.ts';
+import { createSkillSession, type SessionOptions, type SkillSession } from './call/session.ts';
 import { createSkillCopies } from './skill-copies.ts';
-import { createSkillIndexInSlices, type ExplainedSkill, type SkillIndex } from './skill-index.ts';
+import { createSkillIndexInSlices, type ExplainedSkill, type SkillIndex } from './find/skill-index.ts';
 import type { Skill, SkillExecutionResult, SkillRoot, ToolDefinition } from './types.ts';
-import { isBuiltInTool, type IsReserved } from './tool-names.ts';
+import { isBuiltInTool, type IsReserved } from './read/tool-names.ts';
 import { createTurns, type Turns } from './turns.ts';
-import { createWorkshop, type ToolPreview, type Workshop } from './workshop.ts';
+import { createWorkshop, type ToolPreview, type Workshop } from './make/workshop.ts';
 
 export interface SkillsProviderOptions {
 	/** Only these skills, by folder or name. */

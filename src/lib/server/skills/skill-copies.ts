@@ -21,11 +21,16 @@ import {
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
-import { addMark, addOwnMark, isUnchanged, type FileMarks } from './file-marks.ts';
-import { liesInside } from './read-file.ts';
-import { isInside } from './resources.ts';
-import { digestOfEntries, type DigestedEntry } from './skill-digest.ts';
-import { createPace } from './slices.ts';
+import {
+	addMark,
+	addOwnMark,
+	type DigestedEntry,
+	digestOfEntries,
+	type FileMarks,
+	isUnchanged
+} from './read/safe-read.ts';
+import { isInside, liesInside } from './read/files.ts';
+import { createPace } from './read/lean.ts';
 import { SkillError, type Skill } from './types.ts';
 
 export interface SkillCopies {

@@ -1,5 +1,5 @@
 /** Who may run now: a bound on what runs at once, in which callers take turns, and one after the other in a lane (FEATURES D43). */
-import type { ExecutionCaller } from './execution-host.ts';
+import type { ExecutionCaller } from './run/execution-host.ts';
 import { SkillError } from './types.ts';
 
 export interface Turns {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { at, events, startOf } from './fixtures.suite.ts';
+import { at, events, startOf } from './contract/fixtures.suite.ts';
 import { migrate } from './migrations.ts';
 import { createConversations } from './migrations/001-conversations.ts';
 import { addBranches } from './migrations/002-branches.ts';
@@ -15,7 +15,7 @@ import { addExecutions } from './migrations/003-executions.ts';
 import type { Database } from './schema.ts';
 import { openSqlite, openSqliteStore } from './sqlite.ts';
 import { createStore } from './store.ts';
-import { testStore } from './store.suite.ts';
+import { testStore } from './contract/store.suite.ts';
 
 testStore('SQLite', async () => {
 	const db = openSqlite(':memory:');

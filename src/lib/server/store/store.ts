@@ -1,32 +1,46 @@
 /** The server's memory: one object per aggregate, over any database that Kysely speaks to. */
 import type { Kysely } from 'kysely';
-import { createApiKeys, type ApiKeys } from './api-keys.ts';
-import { createApprovals, type Approvals } from './approvals.ts';
-import { createCompactions, type Compactions } from './compactions.ts';
-import { createConversationSkills, type ConversationSkills } from './conversation-skills.ts';
-import type { Conversations } from './conversations.ts';
-import { createConversations } from './conversations.ts';
-import { createLoginSessions, type LoginSessions } from './login-sessions.ts';
-import type { Messages } from './messages.ts';
-import { createMcpServers, type McpServers } from './mcp-servers.ts';
-import { createMessages } from './messages.ts';
-import { createNetworkGrants, type NetworkGrants } from './network-grants.ts';
-import { createQueue, type Queue } from './queue.ts';
-import { createEvalRuns, type EvalRuns } from './eval-runs.ts';
+import {
+	type ApiKeys,
+	createApiKeys,
+	createLoginSessions,
+	createMcpServers,
+	createSecrets,
+	createStoredSettings,
+	type LoginSessions,
+	type McpServers,
+	type Secrets,
+	type StoredSettings
+} from './access.ts';
+import {
+	type Approvals,
+	type Compactions,
+	type ConversationSkills,
+	createApprovals,
+	createCompactions,
+	createConversationSkills,
+	createQueue,
+	type Queue
+} from './chat/queue.ts';
+import { type Conversations, createConversations } from './chat/conversations.ts';
+import { createMessages, type Messages } from './chat/messages.ts';
+import {
+	createNetworkGrants,
+	createSkillPins,
+	createSkillSettings,
+	createTrustedSkills,
+	type NetworkGrants,
+	type SkillPins,
+	type SkillSettings,
+	type TrustedSkills
+} from './skills/choices.ts';
+import { createEvalRuns, createSkillCases, type EvalRuns, type SkillCases } from './skills/trials.ts';
 import { createResponses, type Responses } from './responses.ts';
-import type { Runs } from './runs.ts';
-import { createRuns } from './runs.ts';
+import { createRuns, type Runs } from './chat/store-runs.ts';
 import type { Database } from './schema.ts';
-import { createSecrets, type Secrets } from './secrets.ts';
-import { createStoredSettings, type StoredSettings } from './settings.ts';
-import { createSkillCases, type SkillCases } from './skill-cases.ts';
-import { createSkillExecutions, type SkillExecutions } from './skill-executions.ts';
-import { createSkillInstalls, type SkillInstalls } from './skill-installs.ts';
-import { createSkillPins, type SkillPins } from './skill-pins.ts';
-import { createSkillSettings, type SkillSettings } from './skill-settings.ts';
-import { createSkillTrash, type SkillTrash } from './skill-trash.ts';
-import { withStorageErrors } from './storage-errors.ts';
-import { createTrustedSkills, type TrustedSkills } from './trusted-skills.ts';
+import { createSkillExecutions, type SkillExecutions } from './skills/skill-executions.ts';
+import { createSkillInstalls, createSkillTrash, type SkillInstalls, type SkillTrash } from './skills/installs.ts';
+import { withStorageErrors } from './errors.ts';
 
 /** Every method rejects with an AppError `storage_full` or `unavailable` when the database says so. */
 export interface Store {

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readFolder } from './folder.ts';
 import { openBelow } from '../../../../tests/support/open-files.ts';
-import { scanFiles } from './scan.ts';
+import { scanFiles } from './scan/scan.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -13,8 +13,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
-import { marksOf } from './folder-marks.ts';
-import { readFolder } from './folder.ts';
+import { marksOf, readFolder } from './folder.ts';
 import { createTrust, type Trust, type TrustSubject } from './trust.ts';
 
 // It reads as ever: what is counted is how often.

@@ -1,18 +1,17 @@
 /** Whether the scripts of a skill may run without being asked about, and who said so: trust is given to a digest of all its files (FEATURES F4, E30). */
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { SkillDetail, SkillFile, TrustState } from '../../shared/skills.ts';
+import { createTwoFilesPatch } from 'diff';
 import { AppError } from '../../shared/errors.ts';
-import { skillIdOf } from '../skills/execution-host.ts';
+import type { SkillDetail, SkillFile, SkillFileChange, TrustState } from '../../shared/skills.ts';
+import { compareNames, isInside } from '../skills/read/files.ts';
+import { createPace } from '../skills/read/lean.ts';
+import { skillIdOf } from '../skills/run/execution-host.ts';
 import { digestOfFolder } from '../skills/skill-copies.ts';
-import { isInside } from '../skills/resources.ts';
-import { createPace } from '../skills/slices.ts';
 import type { Skill } from '../skills/types.ts';
-import type { TrustedFile, TrustedSkills } from '../store/trusted-skills.ts';
-import { changeOf, pathsOf } from './changes.ts';
-import { marksOf } from './folder-marks.ts';
-import { readFolder, type FolderContent } from './folder.ts';
-import { scanFiles } from './scan.ts';
+import type { TrustedFile, TrustedSkills } from '../store/skills/choices.ts';
+import { type FolderContent, marksOf, readFolder } from './folder.ts';
+import { scanFiles } from './scan/scan.ts';
 
 /** Texts longer than this are neither shown nor kept. */
 const MAX_TEXT = 256 * 1024;
@@ -212,4 +211,42 @@ export async function changesOf(before: readonly TrustedFile[], after: readonly 
 /** Without the links on its way; as it is where nothing is. */
 function real(path: string): Promise<string> {
 	return realpath(path).catch(() => path);
+}
+
+// What is different in a skill's files since they were trusted; pure (FEATURES F4).
+
+/** Texts with more differences than this are shown as wholly replaced: looking for the fewest would take too long. */
+const MAX_EDITS = 400;
+
+/** Of one file; `null` where it is not there. */
+export function changeOf(before: TrustedFile | null, after: TrustedFile | null): SkillFileChange | null {
+	const path = (after ?? before)?.path;
+	if (path === undefined) return null;
+	// A file that holds the path that a link led to has the bytes of the link, and another text.
+	const isSameText = before?.text === after?.text || before?.text === null || after?.text === null;
+	if (before?.sha256 === after?.sha256 && isSameText) return null;
+	const kind = before === null ? 'added' : after === null ? 'removed' : 'changed';
+	const isText = before?.text !== null && after?.text !== null;
+	return { path, kind, diff: isText ? diffOf(path, before?.text ?? '', after?.text ?? '') : null };
+}
+
+/** The paths of both, each once, sorted. */
+export function pathsOf(before: readonly TrustedFile[], after: readonly TrustedFile[]): string[] {
+	return [...new Set([...before, ...after].map(({ path }) => path))].sort(compareNames);
+}
+
+function diffOf(path: string, before: string, after: string): string {
+	const options = { context: 3, maxEditLength: MAX_EDITS };
+	const patch = createTwoFilesPatch(path, path, before, after, undefined, undefined, options);
+	if (patch !== undefined) return patch.replace(/^(?:Index: .*\n)?=+\n/, '');
+	const lines = (text: string) => text.replace(/\n$/, '').split('\n');
+	const [removed, added] = [lines(before), lines(after)];
+	return [
+		`--- ${path}`,
+		`+++ ${path}`,
+		`@@ -1,${removed.length} +1,${added.length} @@`,
+		...removed.map((line) => `-${line}`),
+		...added.map((line) => `+${line}`),
+		''
+	].join('\n');
 }

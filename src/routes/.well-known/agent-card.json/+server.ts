@@ -2,7 +2,7 @@ import { json } from '@sveltejs/kit';
 import { version as release } from '$app/environment';
 import type { RequestHandler } from './$types';
 import { AppError } from '$lib/shared/errors.ts';
-import { ownOrigin } from '$lib/server/access/doors.ts';
+import { ownOrigin } from '$lib/server/access/door.ts';
 import { api } from '$lib/server/http.ts';
 
 /** How to come in is for everybody; which skills there are is for those who may. */

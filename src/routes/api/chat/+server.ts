@@ -1,9 +1,9 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import { runAgentInput } from '$lib/shared/api.ts';
-import { toAnswers, toProps, toRunRequest } from '$lib/server/runs/agui-input.ts';
-import { resumeRun } from '$lib/server/runs/agui-resume.ts';
-import { withSnapshots } from '$lib/server/protocols/agui/snapshots.ts';
+import { toAnswers, toProps, toRunRequest } from '$lib/server/conversations/agui-input.ts';
+import { resumeRun } from '$lib/server/conversations/agui-resume.ts';
+import { withSnapshots } from '$lib/server/protocols/agui/output.ts';
 import { api, eventStream, readJson, runEventFrames } from '$lib/server/http.ts';
 
 export const POST: RequestHandler = api(async ({ request, locals }) => {

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
-import { conversationCreate, type ConversationList } from '$lib/shared/api.ts';
-import { conversationQuery, pageQuery } from '$lib/shared/queries.ts';
+import { conversationCreate, type ConversationList, conversationQuery, pageQuery } from '$lib/shared/api.ts';
 import { UNTITLED } from '$lib/server/runs/runner.ts';
 import { api, readJson, readQuery } from '$lib/server/http.ts';
 

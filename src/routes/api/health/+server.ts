@@ -3,9 +3,8 @@ import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import type { Health } from '$lib/shared/api.ts';
 import { api } from '$lib/server/http.ts';
-import { isSeenBy } from '$lib/server/runs/skill-lookup.ts';
-import { ownerOf } from '$lib/server/skills/owners.ts';
-import { viewOf } from '$lib/server/skills/visibility.ts';
+import { isSeenBy } from '$lib/server/skill-admin/skill-details.ts';
+import { ownerOf, viewOf } from '$lib/server/skills/registry/visibility.ts';
 
 export const GET: RequestHandler = api(async ({ locals }) => {
 	const { login, models, sandbox, skills } = locals.app;

@@ -1,6 +1,6 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
-import { apiKeyCreate, type ApiKeyList, type NewApiKey } from '$lib/shared/api-keys.ts';
+import { apiKeyCreate, type ApiKeyList, type NewApiKey } from '$lib/shared/settings.ts';
 import { api, readJson } from '$lib/server/http.ts';
 
 export const GET: RequestHandler = api(async ({ locals }) => {

@@ -1,7 +1,7 @@
 import type { RequestHandler } from './$types';
 import { api, readJson } from '$lib/server/http.ts';
 import { AppError } from '$lib/shared/errors.ts';
-import { credentials } from '$lib/shared/queries.ts';
+import { credentials } from '$lib/shared/api.ts';
 
 /** Whoever sends this need not be anybody. */
 const MAX_BYTES = 16 * 1024;

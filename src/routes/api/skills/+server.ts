@@ -1,11 +1,11 @@
-import { pageQuery } from '$lib/shared/queries.ts';
+import { pageQuery } from '$lib/shared/api.ts';
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import { newSkill } from '$lib/shared/skill-files.ts';
 import { skillQuery, type SkillDetail, type SkillList } from '$lib/shared/skills.ts';
 import { api, readJson, readQuery } from '$lib/server/http.ts';
-import { createSkill } from '$lib/server/runs/new-skill.ts';
-import { describeSkill } from '$lib/server/runs/skill-details.ts';
+import { createSkill } from '$lib/server/skill-admin/new-skill.ts';
+import { describeSkill } from '$lib/server/skill-admin/skill-details.ts';
 
 export const GET: RequestHandler = api(async ({ url, locals }) => {
 	const { lister, settings, revisions } = locals.app;

@@ -1,8 +1,7 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
-import { eventStream, readAnyJson, responseEventFrames, responsesApi } from '$lib/server/http.ts';
+import { eventStream, readAnyJson, responseEventFrames, responsesApi, whileConnected } from '$lib/server/http.ts';
 import { collect } from '$lib/server/protocols/responses/responses-api.ts';
-import { whileConnected } from '$lib/server/while-connected.ts';
 
 /** Files come inside the body, a third larger than they are. */
 const MAX_BYTES = 48 * 1024 * 1024;

@@ -3,19 +3,21 @@ import type { AgentCard, Message, StreamResponse, Task } from '@a2a-js/sdk';
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import {
 	A2A_ERROR_CODE,
+	A2AError,
 	PushNotificationNotSupportedError,
+	RequestMalformedError,
+	TaskNotFoundError,
 	toJsonRpcError,
 	UnsupportedOperationError
 } from '@a2a-js/sdk/errors';
-import { JsonRpcTransportHandler, ServerCallContext, type A2ARequestHandler } from '@a2a-js/sdk/server';
+import { type A2ARequestHandler, JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
+import { AppError } from '../../../shared/errors.ts';
 import type { Log } from '../../log.ts';
-import type { Asker } from '../../runs/unattended.ts';
-import { agentCard, cardJson, type AgentFacts, type CardParts, type Reader } from './agent-card.ts';
-import { artifactsOf } from './artifacts.ts';
-import { toA2AError } from './errors.ts';
-import { toTask } from './render-task.ts';
-import { readCall, rpcError, type RpcCall, type RpcError, type RpcId } from './requests.ts';
-import { cancel, send, type CallParts } from './task-calls.ts';
+import type { Asker } from '../../turns/toolbox.ts';
+import { agentCard, type AgentFacts, cardJson, type CardParts, type Reader } from './agent-card.ts';
+import { artifactsOf, toTask } from './render-task.ts';
+import { readCall, type RpcCall, rpcError, type RpcError, type RpcId } from './requests.ts';
+import { type CallParts, cancel, send } from './task-calls.ts';
 import { taskEvents } from './task-events.ts';
 import { readTask, type TaskSource } from './task-source.ts';
 
@@ -187,4 +189,30 @@ function isOver({ answer: { status } }: TaskSource): boolean {
 function required(message: Message | undefined): Message {
 	if (message) return message;
 	throw new UnsupportedOperationError('There is no message.');
+}
+
+// What went wrong in A2A's words: its error classes, which the SDK numbers (A2A §5.4).
+
+/** Any error as one that may be told; what nobody expected is logged, and told without its words. */
+export function toA2AError(error: unknown, log: Log): A2AError {
+	if (error instanceof A2AError) return error;
+	if (!(error instanceof AppError)) {
+		log.error({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, 'A2A call failed');
+		return new A2AError('Something went wrong in the server; its log says more.');
+	}
+	const message = error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
+	switch (error.code) {
+		case 'not_found':
+			return new TaskNotFoundError({ message, cause: error });
+		case 'conflict':
+		case 'method_not_allowed':
+			return new UnsupportedOperationError({ message, cause: error });
+		case 'invalid_input':
+		case 'forbidden':
+		case 'too_large':
+		case 'unsupported_media_type':
+			return new RequestMalformedError({ message, cause: error });
+		default:
+			return new A2AError({ message, cause: error });
+	}
 }

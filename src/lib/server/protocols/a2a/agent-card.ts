@@ -2,10 +2,9 @@
 import { AgentCard, type AgentSkill } from '@a2a-js/sdk';
 import { duplicateInterfacesForLegacy } from '@a2a-js/sdk/compat/v0_3';
 import { withoutHiddenIn } from '../../../shared/characters.ts';
-import type { SkillRegistry } from '../../skills/registry.ts';
-import { ownerOf } from '../../skills/owners.ts';
-import { viewOf } from '../../skills/visibility.ts';
-import type { SkillModes } from '../../runs/skill-modes.ts';
+import type { SkillRegistry } from '../../skills/registry/registry.ts';
+import { ownerOf, viewOf } from '../../skills/registry/visibility.ts';
+import type { SkillModes } from '../../trust/skill-modes.ts';
 
 export interface CardParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot'> };

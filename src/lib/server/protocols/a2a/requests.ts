@@ -1,7 +1,12 @@
 /** The JSON-RPC calls of A2A 1.0 and 0.3, checked before the SDK reads them: method names, and what each is sent. */
-import { A2A_ERROR_CODE } from '@a2a-js/sdk/errors';
+import { createHash } from 'node:crypto';
+import { type Message, type Part, Role } from '@a2a-js/sdk';
+import { A2A_ERROR_CODE, ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk/errors';
 import { z } from 'zod';
-import { isNestedDeeperThan, MAX_NESTING } from '../../../shared/nesting.ts';
+import { AppError, isNestedDeeperThan, MAX_NESTING } from '../../../shared/errors.ts';
+import { checkedMessage } from '../../conversations/agui-input.ts';
+import type { NewMessage } from '../../turns/run-request.ts';
+import { endingOf } from '../refusals.ts';
 
 export type RpcId = string | number | null;
 
@@ -179,4 +184,56 @@ function safely(
 function describe(error: z.ZodError): string {
 	const issue = error.issues[0];
 	return `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'is not right'}`.slice(0, 500);
+}
+
+// A client's message → what a run is asked, and the files that come with it.
+
+export interface IncomingFile {
+	/** In the workspace. */
+	path: string;
+	bytes: Buffer;
+}
+
+const PLAIN_ID = /^[A-Za-z0-9_-]{1,128}$/;
+
+/** @throws AppError invalid_input, or an error of A2A, for what cannot be asked */
+export function readIncoming(message: Message): { message: NewMessage; files: IncomingFile[] } {
+	if (message.role !== Role.ROLE_USER) throw new RequestMalformedError('message.role must be the user’s.');
+	const files = message.parts.flatMap(fileOf);
+	const paths = files.map(({ path }) => path);
+	if (new Set(paths).size < paths.length) throw new RequestMalformedError('Two file parts have the same name.');
+	const text = message.parts.flatMap(wordsOf).join('\n\n');
+	if (text.trim() === '') {
+		throw new RequestMalformedError('The message says nothing: add a text part that says what to do.');
+	}
+	return { message: checkedMessage({ id: storedId(message.messageId), text, files: paths }), files };
+}
+
+/** Clients choose any text; the store's ids are plain. */
+function storedId(messageId: string): string {
+	if (PLAIN_ID.test(messageId)) return messageId;
+	return `a2a-${createHash('sha256').update(messageId).digest('hex').slice(0, 32)}`;
+}
+
+function wordsOf({ content }: Part): string[] {
+	if (content?.$case === 'text') return [content.value];
+	return content?.$case === 'data' ? [asJson(content.value)] : [];
+}
+
+function asJson(value: unknown): string {
+	try {
+		return JSON.stringify(value) ?? 'null';
+	} catch (error) {
+		throw new AppError('invalid_input', 'A data part is nested too deep.', { cause: error });
+	}
+}
+
+function fileOf({ content, filename, mediaType }: Part, index: number): IncomingFile[] {
+	if (content?.$case === 'url') {
+		throw new ContentTypeNotSupportedError(
+			'Files by address are not fetched here: send the bytes of the file in the message.'
+		);
+	}
+	if (content?.$case !== 'raw') return [];
+	return [{ path: filename === '' ? `file-${index + 1}${endingOf(mediaType)}` : filename, bytes: content.value }];
 }

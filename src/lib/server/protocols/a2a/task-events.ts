@@ -6,12 +6,14 @@ import {
 	answerArtifact,
 	artifactsOf,
 	fileArtifact,
+	type FileSource,
 	MAX_INLINE_TOTAL,
+	noteOf,
+	statusOf,
 	TEXT_BREAK,
 	textOf,
-	type FileSource
-} from './artifacts.ts';
-import { noteOf, statusOf, toTask } from './render-task.ts';
+	toTask
+} from './render-task.ts';
 import type { TaskSource } from './task-source.ts';
 
 export interface EventParts {

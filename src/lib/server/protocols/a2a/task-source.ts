@@ -2,11 +2,11 @@
 import { conversationId } from '../../../shared/api.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { Message } from '../../../shared/message.ts';
-import { withDecisions } from '../../runs/conversations.ts';
-import { requireOwnRun } from '../../runs/ownership.ts';
+import { withDecisions } from '../../conversations/conversations.ts';
+import { requireOwnRun } from '../../runs/conversation-changes.ts';
 import type { Runner } from '../../runs/runner.ts';
-import { mayAnswer, type Asker } from '../../runs/unattended.ts';
-import type { RunRecord } from '../../store/run-row.ts';
+import { mayAnswer, type Asker } from '../../turns/toolbox.ts';
+import type { RunRecord } from '../../store/chat/runs.ts';
 import type { Store } from '../../store/store.ts';
 
 export interface TaskSource {

@@ -1,10 +1,9 @@
 /** What this agent can do, in AG-UI's words; only what works is said (FEATURES F13). */
-import type { AgentCapabilities } from '../../../shared/agui.ts';
+import type { AgentCapabilities } from '../../../shared/events.ts';
 import type { FunctionTool } from '../../agent/model.ts';
-import type { SkillModes } from '../../runs/skill-modes.ts';
-import { ownerOf } from '../../skills/owners.ts';
+import type { SkillModes } from '../../trust/skill-modes.ts';
+import { ownerOf, viewOf } from '../../skills/registry/visibility.ts';
 import type { SkillsProvider } from '../../skills/provider.ts';
-import { viewOf } from '../../skills/visibility.ts';
 
 export interface AgentFacts {
 	version: string;

@@ -1,25 +1,25 @@
 /** A tool call, from its name to its result; what goes wrong is a result that the model reads (FEATURES E15, D24). */
 import {
+	type CallToolResult,
+	type InputRequiredResult,
 	ProtocolError,
 	ProtocolErrorCode,
-	type CallToolResult,
-	type InputRequiredResult
+	type ServerContext
 } from '@modelcontextprotocol/server';
 import { AppError } from '../../../shared/errors.ts';
-import { isRecord, numberArgument } from '../../skills/operations.ts';
+import { isRecord, numberArgument } from '../../skills/call/operations.ts';
+import type { PlannedRun, ToolOutcome } from '../../skills/call/session.ts';
+import { LOAD_SKILL } from '../../skills/call/tools.ts';
 import { renderLoadedSkill } from '../../skills/prompt.ts';
-import type { SkillSnapshot } from '../../skills/registry.ts';
-import type { PlannedRun, ToolOutcome } from '../../skills/session.ts';
-import { LOAD_SKILL } from '../../skills/tools.ts';
-import { SkillError } from '../../skills/types.ts';
-import { askFor, ConsentNeeded } from './consent.ts';
-import { ownToolOf, scopeOf } from './definitions.ts';
+import type { SkillSnapshot } from '../../skills/registry/registry.ts';
 import { TooManyCalls } from '../../skills/turns.ts';
+import { SkillError, type SkillEvent } from '../../skills/types.ts';
+import { askFor, ConsentNeeded } from './consent.ts';
+import { hasScope, lackOf, ownToolOf, scopeOf, viewFor } from './definitions.ts';
 import { callOwnTool, type OwnCall } from './own-tools.ts';
 import { clientOf, type McpContext } from './parts.ts';
 import { refusalOf } from './refusals.ts';
 import { findNamed } from './resources.ts';
-import { hasScope, lackOf, viewFor } from './view.ts';
 
 /** Answers with a question where somebody must be asked first. @throws ProtocolError for a tool that is not there; nothing else */
 export async function callTool(
@@ -121,4 +121,49 @@ function failure(what: { error: string; message: string; hint?: string | undefin
 
 function text(words: string): { type: 'text'; text: string } {
 	return { type: 'text', text: words };
+}
+
+// Live output of a script as progress, where the client asked for it (FEATURES F15).
+
+export interface ProgressReport {
+	onEvent(event: SkillEvent): void;
+	/** All has been sent that was reported. */
+	flush(): Promise<void>;
+}
+
+/** Characters of output that one notification carries; what comes while one is on its way goes together. */
+const MAX_TEXT = 4096;
+
+/** `progress` counts characters of output; a client that gave no token is told nothing. */
+export function reportProgress({ mcpReq }: Pick<ServerContext, 'mcpReq'>): ProgressReport {
+	const progressToken = mcpReq._meta?.progressToken;
+	if (progressToken === undefined) return { onEvent: () => undefined, flush: async () => undefined };
+	let progress = 0;
+	let waiting = '';
+	let sending: Promise<void> | null = null;
+
+	const send = async (): Promise<void> => {
+		while (waiting !== '' && !mcpReq.signal.aborted) {
+			const text = waiting.slice(-MAX_TEXT).toWellFormed();
+			progress += waiting.length;
+			waiting = '';
+			await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, message: text } });
+		}
+	};
+	const start = (): void => {
+		// The client has gone, or its stream is closed: the call itself learns of it by its signal.
+		sending ??= send()
+			.catch(() => undefined)
+			.finally(() => (sending = null));
+	};
+	return {
+		onEvent(event) {
+			if (event.type === 'started') waiting += `${event.skill}: ${event.script} runs\n`;
+			if (event.type === 'output') waiting += event.text;
+			if (waiting !== '') start();
+		},
+		async flush() {
+			while (sending) await sending;
+		}
+	};
 }

@@ -8,7 +8,7 @@ import {
 	type Server,
 	type ServerContext
 } from '@modelcontextprotocol/server';
-import { isRecord } from '../../skills/operations.ts';
+import { isRecord } from '../../skills/call/operations.ts';
 import { SkillError } from '../../skills/types.ts';
 
 /** What one request has to do with consent. */

@@ -1,13 +1,15 @@
 /** The tools of the MCP server and who may call them (FEATURES E15). */
+import { ProtocolError, ProtocolErrorCode, type Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { Tool } from '@modelcontextprotocol/server';
-import type { ApiScope } from '../../../shared/api-keys.ts';
-import { BUILT_IN_TOOLS } from '../../skills/tool-names.ts';
-import { LOAD_SKILL, READ_SKILL_FILE, USE_SKILL } from '../../skills/tools.ts';
+import type { ApiScope } from '../../../shared/settings.ts';
+import type { SkillSession } from '../../skills/call/session.ts';
+import { LOAD_SKILL, READ_SKILL_FILE, USE_SKILL } from '../../skills/call/tools.ts';
+import { BUILT_IN_TOOLS } from '../../skills/read/tool-names.ts';
+import type { SkillSnapshot } from '../../skills/registry/registry.ts';
+import { ownerOf, viewOf } from '../../skills/registry/visibility.ts';
 import type { ToolDefinition } from '../../skills/types.ts';
 import { pageOf } from './paging.ts';
-import type { McpCaller } from './parts.ts';
-import { hasScope, type CallerView } from './view.ts';
+import type { McpCaller, McpParts } from './parts.ts';
 
 const PAGE = 200;
 const id = z.string().min(1).max(256);
@@ -145,4 +147,35 @@ function toTool({ name, description, parameters }: ToolDefinition): Tool {
 
 function inputOf(schema: z.ZodType): Tool['inputSchema'] {
 	return z.toJSONSchema(schema, { io: 'input' }) as Tool['inputSchema'];
+}
+
+// The library as one caller sees it: what is offered, and how it is called (FEATURES A41, B6, D17).
+
+export interface CallerView {
+	library: SkillSnapshot;
+	/** Every enabled skill counts as loaded: its tools are there to be called. */
+	session: SkillSession;
+}
+
+/** Made for each request, so that names depend on the library alone and not on what was called before. */
+export function viewFor({ skills, modes }: Pick<McpParts, 'skills' | 'modes'>, caller: McpCaller): CallerView {
+	const snapshot = skills.registry.snapshot();
+	const { modeOf, pinOf } = modes;
+	const visibility = { owner: ownerOf(caller.apiKeyId ?? undefined), modeOf, pinOf };
+	const { library } = viewOf(snapshot, visibility);
+	const loaded = library.skills.filter(({ tools }) => tools.length > 0).map(({ name }) => name);
+	return { library, session: skills.createSession({ snapshot, dialect: 'full', loaded, ...visibility }) };
+}
+
+export function hasScope({ scopes }: McpCaller, scope: ApiScope): boolean {
+	return scopes.includes(scope);
+}
+
+export function lackOf(scope: ApiScope): string {
+	return `This API key may not do this: it lacks the scope “${scope}”. Make a key with this scope on the page Connect.`;
+}
+
+/** @throws ProtocolError that names the scope */
+export function requireScope(caller: McpCaller, scope: ApiScope): void {
+	if (!hasScope(caller, scope)) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, lackOf(scope));
 }

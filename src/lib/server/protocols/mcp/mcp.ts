@@ -10,8 +10,8 @@ import {
 	type Transport
 } from '@modelcontextprotocol/server';
 import { serveStdio, type StdioServerHandle } from '@modelcontextprotocol/server/stdio';
-import { API_SCOPES } from '../../../shared/api-keys.ts';
-import { isRecord } from '../../skills/operations.ts';
+import { API_SCOPES } from '../../../shared/settings.ts';
+import { isRecord } from '../../skills/call/operations.ts';
 import { createQuestions } from './consent.ts';
 import { createTurns } from '../../skills/turns.ts';
 import { readMessages, rpcError } from './messages.ts';

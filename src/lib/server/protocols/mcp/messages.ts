@@ -1,7 +1,6 @@
 /** The body of a POST, read and looked at before anything is made of it; what is wrong with it in JSON-RPC’s words. */
 import { isJsonContentType } from '@modelcontextprotocol/server';
-import { AppError } from '../../../shared/errors.ts';
-import { isNestedDeeperThan, MAX_NESTING } from '../../../shared/nesting.ts';
+import { AppError, isNestedDeeperThan, MAX_NESTING } from '../../../shared/errors.ts';
 import { readText } from '../../read-text.ts';
 
 /** One JSON-RPC message, or several of a batch; looked at in outline only. */

@@ -1,11 +1,11 @@
 /** What the server’s own tools do: list, switch, run, look back (FEATURES E10, E15, B6). */
 import type { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
-import type { SkillExecution } from '../../../shared/executions.ts';
+import type { SkillExecution } from '../../../shared/try-out.ts';
 import type { SkillSummary } from '../../../shared/skills.ts';
-import { runAdHoc } from '../../runs/ad-hoc.ts';
-import { requireSkill } from '../../runs/skill-lookup.ts';
-import type { ModeSubject } from '../../runs/skill-modes.ts';
+import { runAdHoc } from '../../skill-admin/ad-hoc.ts';
+import { requireSkill } from '../../skill-admin/skill-details.ts';
+import type { ModeSubject } from '../../trust/skill-modes.ts';
 import type { SkillEvent } from '../../skills/types.ts';
 import { skillsEnableInput, skillsExecuteInput, skillsExecutionsInput, skillsListInput } from './definitions.ts';
 import { clientOf, type McpContext, type McpPeer } from './parts.ts';

@@ -1,11 +1,11 @@
 /** What the MCP server is made of, and who it serves (FEATURES E15). */
 import type { Log } from '../../log.ts';
-import type { AdHocParts } from '../../runs/ad-hoc.ts';
-import type { ApprovalPolicy } from '../../runs/approval-policy.ts';
-import type { SkillLister } from '../../runs/skill-list.ts';
-import type { SkillModes } from '../../runs/skill-modes.ts';
-import type { SkillRevisions } from '../../runs/skill-revisions.ts';
-import type { Asker } from '../../runs/unattended.ts';
+import type { AdHocParts } from '../../skill-admin/ad-hoc.ts';
+import type { ApprovalPolicy } from '../../trust/approval-policy.ts';
+import type { SkillLister } from '../../skill-admin/skill-list.ts';
+import type { SkillModes } from '../../trust/skill-modes.ts';
+import type { SkillRevisions } from '../../skill-admin/skill-counts.ts';
+import type { Asker } from '../../turns/toolbox.ts';
 import type { SkillsProvider } from '../../skills/provider.ts';
 import type { Store } from '../../store/store.ts';
 import type { Questions } from './consent.ts';

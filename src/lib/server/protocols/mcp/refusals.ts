@@ -1,7 +1,7 @@
 /** What must be asked about is asked through the client, or refused with where to allow it (FEATURES C16, F3). */
-import { toSkillId } from '../../../shared/skill-names.ts';
+import { toSkillId } from '../../../shared/skills.ts';
 import type { ApprovalRequest } from '../../../shared/events.ts';
-import { hintFor, mayAnswer, runsUnasked, typeOf } from '../../runs/unattended.ts';
+import { hintFor, mayAnswer, runsUnasked, typeOf } from '../../turns/toolbox.ts';
 import { requireConsent, type Consent } from './consent.ts';
 import { clientOf, type McpContext, type McpPeer } from './parts.ts';
 

@@ -9,13 +9,13 @@ import {
 	type Resource
 } from '@modelcontextprotocol/server';
 import { AppError } from '../../../shared/errors.ts';
-import { findSkill } from '../../skills/references.ts';
+import { findSkill } from '../../skills/registry/references.ts';
 import { SkillError, type Skill } from '../../skills/types.ts';
-import { mimeTypeOf } from '../media-types.ts';
+import { mimeTypeOf } from '../refusals.ts';
 import { pageOf } from './paging.ts';
 import { parseSkillUri, skillUri, URI_TEMPLATE } from './skill-uri.ts';
 import { isText, MAX_FILE_BYTES, readSkillBytes } from './skill-bytes.ts';
-import type { CallerView } from './view.ts';
+import type { CallerView } from './definitions.ts';
 
 const PAGE = 100;
 

@@ -1,24 +1,28 @@
 /** One MCP server instance: for one session of 2025 clients, or one request of 2026 ones (FEATURES E15). */
-import { z } from 'zod';
 import {
+	type CompleteRequest,
+	type CompleteResult,
+	type GetPromptResult,
 	isInputRequiredResult,
+	type ListPromptsResult,
 	ProtocolError,
 	ProtocolErrorCode,
 	Server,
 	type ServerContext
 } from '@modelcontextprotocol/server';
+import { type Skill as SkillEntry, skillEntry } from '@modelcontextprotocol/server/ext/skills';
+import { z } from 'zod';
 import { withoutHiddenIn } from '../../../shared/characters.ts';
-import { renderCatalog } from '../../skills/catalog.ts';
-import { callTool } from './call-tool.ts';
-import { complete } from './completions.ts';
+import { renderCatalog, renderLoadedSkill } from '../../skills/prompt.ts';
+import type { Skill } from '../../skills/types.ts';
+import { callTool, reportProgress } from './call-tool.ts';
 import { readConsent } from './consent.ts';
-import { listTools, outputSchemaOf } from './definitions.ts';
+import { type CallerView, listTools, outputSchemaOf, requireScope, viewFor } from './definitions.ts';
+import { pageOf } from './paging.ts';
 import type { McpContext, McpPeer } from './parts.ts';
-import { reportProgress } from './progress.ts';
-import { getPrompt, listPrompts } from './prompts.ts';
-import { listResources, listTemplates, readResource } from './resources.ts';
-import { getSkillEntry, listSkillEntries } from './skills-extension.ts';
-import { requireScope, viewFor, type CallerView } from './view.ts';
+import { findNamed, listResources, listTemplates, readResource } from './resources.ts';
+import { readSkillBytes } from './skill-bytes.ts';
+import { parseSkillUri, skillUri, URI_TEMPLATE } from './skill-uri.ts';
 
 const EXTENSION = 'io.modelcontextprotocol/skills';
 /** Of the catalog in the instructions, which many clients send with each request to their model. */
@@ -114,3 +118,100 @@ class SkillsServer extends Server {
 }
 
 type Wrapping = Parameters<Server['_wrapHandler']>;
+
+// `skills/list` and `skills/get`: the extension io.modelcontextprotocol/skills (FEATURES E15).
+
+/** Each entry has the digest of every file, so a page reads them all. */
+const SKILLS_PAGE = 20;
+/** Of a skill whose files are told one by one. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+export async function listSkillEntries(
+	{ library }: CallerView,
+	cursor: string | undefined
+): Promise<{ skills: SkillEntry[]; nextCursor?: string }> {
+	const { page, ...more } = pageOf(library.skills, ({ name }) => name, { cursor, size: SKILLS_PAGE });
+	const skills: SkillEntry[] = [];
+	for (const skill of page) skills.push(await entryOf(skill));
+	return { skills, ...more };
+}
+
+/** @throws ProtocolError for an address that is no skill’s */
+export async function getSkillEntry({ library }: CallerView, uri: string): Promise<{ skill: SkillEntry }> {
+	const named = parseSkillUri(uri);
+	const skill = named?.path === 'SKILL.md' ? findNamed(library, named.skill) : null;
+	if (!skill) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no skill at ${uri.slice(0, 200)}.`);
+	return { skill: await entryOf(skill) };
+}
+
+/** With its files, or `dynamic` where the standard’s rules or limits do not allow to tell them. */
+async function entryOf(skill: Skill): Promise<SkillEntry> {
+	const { name, description } = skill;
+	const dynamic = {
+		uri: skillUri(name, 'SKILL.md'),
+		frontmatter: { name, description },
+		resources: 'dynamic' as const
+	};
+	// A list of some of them would say that these are all.
+	if (skill.hasMoreFiles) return dynamic;
+	try {
+		const files: Record<string, Uint8Array> = {};
+		let total = 0;
+		for (const path of skill.files) {
+			const bytes = await readSkillBytes(skill.dir, path);
+			if (bytes === null || (total += bytes.length) > MAX_BYTES) return dynamic;
+			files[path] = bytes;
+		}
+		return await skillEntry(name, files);
+	} catch {
+		// Folders that we are lenient with, or that change just now.
+		return dynamic;
+	}
+}
+
+// Skills as prompts: what a person picks from a menu (FEATURES E15).
+
+const PROMPTS_PAGE = 100;
+
+export function listPrompts({ library }: CallerView, cursor: string | undefined): ListPromptsResult {
+	const { page, ...more } = pageOf(library.skills, ({ name }) => name, { cursor, size: PROMPTS_PAGE });
+	const prompts = page.map(({ name, description }) => ({
+		name,
+		description,
+		arguments: [{ name: 'arguments', description: 'What to do with the skill, in your words.', required: false }]
+	}));
+	return { prompts, ...more };
+}
+
+/** The instructions as `load_skill` gives them; nothing is run for it. @throws ProtocolError for a skill that is not there */
+export function getPrompt({ library }: CallerView, name: string, args: Record<string, string> = {}): GetPromptResult {
+	const skill = findNamed(library, name);
+	if (!skill) {
+		throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no skill “${name.slice(0, 100)}”.`);
+	}
+	const task = args.arguments?.trim() ?? '';
+	const text = `${renderLoadedSkill(skill)}${task === '' ? '' : `\n\n${task}`}`;
+	return { description: skill.description, messages: [{ role: 'user', content: { type: 'text', text } }] };
+}
+
+// What a client offers while somebody types a skill’s name or a file’s path.
+
+const MAX_VALUES = 100;
+
+/** Nothing for an argument that may be anything. */
+export function complete(
+	{ library }: CallerView,
+	{ ref, argument, context }: CompleteRequest['params']
+): CompleteResult {
+	const isFile = ref.type === 'ref/resource' && ref.uri === URI_TEMPLATE;
+	if (!isFile) return toResult([]);
+	const isPath = argument.name === 'path';
+	const files = isPath ? (findNamed(library, context?.arguments?.skill ?? '')?.files ?? []) : [];
+	const values = argument.name === 'skill' ? library.skills.map(({ name }) => name) : files;
+	return toResult(values.filter((value) => value.startsWith(argument.value)));
+}
+
+function toResult(values: readonly string[]): CompleteResult {
+	const shown = values.slice(0, MAX_VALUES);
+	return { completion: { values: shown, total: values.length, hasMore: values.length > shown.length } };
+}

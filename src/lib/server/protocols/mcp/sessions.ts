@@ -1,8 +1,17 @@
 /** The sessions of 2025 clients: opened by `initialize`, found by `Mcp-Session-Id`, ended by DELETE or by silence. */
-import { isInitializeRequest, type AuthInfo, type Server } from '@modelcontextprotocol/server';
-import { rpcError } from './messages.ts';
+import { randomUUID } from 'node:crypto';
+import {
+	type AuthInfo,
+	isInitializeRequest,
+	isJSONRPCErrorResponse,
+	isJSONRPCResultResponse,
+	type RequestId,
+	type Server,
+	WebStandardStreamableHTTPServerTransport
+} from '@modelcontextprotocol/server';
+import { createEventStore } from './event-store.ts';
+import { INVALID_REQUEST, rpcError } from './messages.ts';
 import type { McpCaller } from './parts.ts';
-import { openSession, type McpSession } from './session.ts';
 
 export interface McpSessions {
 	handle(request: Request, body: unknown, caller: McpCaller, authInfo: AuthInfo): Promise<Response>;
@@ -89,4 +98,164 @@ export function createSessions(options: SessionsOptions): McpSessions {
 function idOf(body: unknown): { id?: unknown } {
 	const { id } = (body ?? {}) as { id?: unknown };
 	return id === undefined ? {} : { id };
+}
+
+// One session of a 2025 client: its server, its transport, and what is under way in it.
+
+export interface McpSession {
+	readonly id: string;
+	/** The key that opened it; null for whoever manages the server. */
+	readonly apiKeyId: string | null;
+	readonly server: Server;
+	/** Nothing runs in it and nobody listens. */
+	isIdle(): boolean;
+	/** When something last happened in it, in milliseconds of `now`. */
+	lastUsed(): number;
+	handle(request: Request, body: unknown, authInfo: AuthInfo): Promise<Response>;
+	/** Ends what runs in it. */
+	close(): Promise<void>;
+}
+
+export interface SessionParts {
+	apiKeyId: string | null;
+	createServer(sessionId: string): Server;
+	onClosed(id: string): void;
+	now(): number;
+	/** How long a client whose connection broke has to come back for its answers. */
+	graceMs: number;
+}
+
+/** When a client whose connection broke may come back. */
+const RETRY_MS = 1000;
+/** Requests that are under way in one session. */
+const MAX_REQUESTS = 64;
+/** From this version on there are no batches. */
+const FIRST_WITHOUT_BATCHES = '2025-06-18';
+
+interface Incoming {
+	id?: RequestId;
+	method?: string;
+	params?: { requestId?: unknown };
+}
+
+export async function openSession({ apiKeyId, now, graceMs, ...parts }: SessionParts): Promise<McpSession> {
+	const id = randomUUID();
+	const underWay = new Set<RequestId>();
+	/** Waits for those who may come back. */
+	const graces = new Set<NodeJS.Timeout>();
+	let streams = 0;
+	let lastUsed = now();
+	const eventStore = createEventStore();
+	const transport = new WebStandardStreamableHTTPServerTransport({
+		sessionIdGenerator: () => id,
+		eventStore,
+		retryInterval: RETRY_MS
+	});
+	const server = parts.createServer(id);
+	const onServerClosed = server.onclose;
+	server.onclose = () => {
+		for (const timer of graces) clearTimeout(timer);
+		onServerClosed?.();
+		parts.onClosed(id);
+	};
+	await server.connect(transport);
+
+	const send = transport.send.bind(transport);
+	transport.send = async (message, options) => {
+		if ((isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) && message.id !== undefined) {
+			underWay.delete(message.id);
+			lastUsed = now();
+		}
+		await send(message, options);
+	};
+	const cancel = (requestId: RequestId, reason: string): void => {
+		if (!underWay.delete(requestId)) return;
+		transport.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId, reason } });
+		// A cancelled request is not answered, so nothing else would end its stream.
+		transport.closeSSEStream(requestId);
+	};
+	/** Disconnecting is not cancelling; never coming back is. */
+	const abandon = (requestIds: readonly RequestId[]): void => {
+		const timer = setTimeout(() => {
+			graces.delete(timer);
+			for (const requestId of requestIds) cancel(requestId, 'The client has gone.');
+		}, graceMs);
+		graces.add(timer);
+	};
+	const refusal = (messages: readonly Incoming[]): Response | null => {
+		const version = server.getNegotiatedProtocolVersion();
+		if (messages.length > 1 && version !== undefined && version >= FIRST_WITHOUT_BATCHES) {
+			return rpcError(400, INVALID_REQUEST, `Protocol version ${version} has no batches.`);
+		}
+		const ids = requestsOf(messages);
+		const twice = ids.find((each, index) => underWay.has(each) || ids.indexOf(each) !== index);
+		if (twice !== undefined) {
+			return rpcError(400, INVALID_REQUEST, 'A request with this id is under way.', { id: twice });
+		}
+		if (underWay.size + ids.length <= MAX_REQUESTS) return null;
+		return rpcError(429, -32_000, `More than ${MAX_REQUESTS} requests are under way.`, { id: ids[0] });
+	};
+
+	return {
+		id,
+		apiKeyId,
+		server,
+		isIdle: () => streams === 0 && underWay.size === 0,
+		lastUsed: () => lastUsed,
+		async handle(request, body, authInfo) {
+			lastUsed = now();
+			const messages = (Array.isArray(body) ? body : body === undefined ? [] : [body]) as Incoming[];
+			const refused = refusal(messages);
+			if (refused) return refused;
+			const ids = requestsOf(messages);
+			for (const each of ids) underWay.add(each);
+			const response = await transport.handleRequest(request, {
+				authInfo,
+				...(body === undefined ? {} : { parsedBody: body })
+			});
+			if (!response.ok) for (const each of ids) underWay.delete(each);
+			for (const { method, params } of messages) {
+				const cancelled = method === 'notifications/cancelled' ? params?.requestId : undefined;
+				if (response.ok && (typeof cancelled === 'string' || typeof cancelled === 'number')) {
+					underWay.delete(cancelled);
+					transport.closeSSEStream(cancelled);
+				}
+			}
+			if (response.ok && request.headers.has('last-event-id')) {
+				for (const timer of graces) clearTimeout(timer);
+				graces.clear();
+			}
+			if (!response.body || !response.ok) return response;
+			streams += 1;
+			return watched(response, (isBroken) => {
+				streams -= 1;
+				lastUsed = now();
+				const left = ids.filter((each) => underWay.has(each));
+				if (isBroken && left.length > 0) abandon(left);
+			});
+		},
+		close: () => server.close()
+	};
+}
+
+function requestsOf(messages: readonly Incoming[]): RequestId[] {
+	return messages.flatMap(({ id, method }) => (id !== undefined && method !== undefined ? [id] : []));
+}
+
+/** The same answer, and a call when it is over: `isBroken` where the client did not wait for its end. */
+function watched(response: Response, onEnd: (isBroken: boolean) => void): Response {
+	const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+	const body = new ReadableStream<Uint8Array>({
+		async pull(stream) {
+			const { done, value } = await reader.read();
+			if (!done) return stream.enqueue(value);
+			onEnd(false);
+			stream.close();
+		},
+		async cancel(reason) {
+			onEnd(true);
+			await reader.cancel(reason);
+		}
+	});
+	return new Response(body, { status: response.status, headers: response.headers });
 }

@@ -1,7 +1,7 @@
 /** The bytes of one file of a skill; never of one that lies elsewhere (FEATURES C6, C9). */
 import { isUtf8 } from 'node:buffer';
 import { openInside } from '../../safe-path.ts';
-import { isLeftOut } from '../../skills/resources.ts';
+import { isLeftOut } from '../../skills/read/files.ts';
 
 /** More would be no message that a client takes: a larger file is read in pieces, with `read_skill_file`. */
 export const MAX_FILE_BYTES = 4 * 1024 * 1024;

@@ -1,19 +1,24 @@
 /** `POST /v1/responses/compact`: a conversation as the words of its user and a sealed summary, to go on from (FEATURES F7, F12). */
 import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
-import { MAX_MODEL_ID } from '../../../shared/model-values.ts';
-import { BUILT_IN_MODEL } from '../../../shared/model-values.ts';
-import { createSizeOf, skillPairs, type SizeOf } from '../../agent/compaction.ts';
+import { BUILT_IN_MODEL, MAX_MODEL_ID } from '../../../shared/models.ts';
+import {
+	createSizeOf,
+	isSummaryItem,
+	type SizeOf,
+	skillPairs,
+	summaryItem,
+	transcript,
+	writeSummary
+} from '../../agent/compaction.ts';
 import type { Model, ModelUsage, ResponseItem } from '../../agent/model.ts';
 import { startTimeLimit, type TimeLimit } from '../../agent/time-limit.ts';
-import { isSummaryItem, summaryItem, transcript, writeSummary } from '../../agent/summary.ts';
-import { inputCharacters } from '../../runs/context-budget.ts';
-import { contextLimitOf } from '../../runs/context-limit.ts';
-import type { Asker } from '../../runs/unattended.ts';
+import { contextLimitOf, inputCharacters } from '../../turns/context-budget.ts';
+import type { Asker } from '../../turns/toolbox.ts';
 import { readConversation } from './conversation.ts';
 import { runFailure } from './errors.ts';
 import { checkBody, responseInput } from './request.ts';
-import { usageOf } from './resource.ts';
+import { usageOf } from './wire.ts';
 import { newResponseId, type RespondParts } from './respond.ts';
 
 const MAX_TEXT = 10_485_760;

@@ -1,12 +1,13 @@
 /** What a request goes on from: the chain before it, its session and workspace, and the items that it brings. */
 import type { ResponseItem } from '../../agent/model.ts';
-import type { Workspaces } from '../../runs/workspaces.ts';
 import type { Responses } from '../../store/responses.ts';
+import type { Workspaces } from '../../workspaces.ts';
 import type { CompactionSeal } from './compaction-seal.ts';
 import { ApiError } from './errors.ts';
-import { readInput, type InputContext } from './input.ts';
-import { MAX_UNSHOWN, type Room } from './sealed.ts';
+import { type InputContext, readInput } from './input.ts';
 import type { ResponseRequest } from './request.ts';
+import { MAX_UNSHOWN, type Room } from './sealed.ts';
+import type { ExecutedCall } from './wire.ts';
 
 export interface ConversationParts {
 	store: { responses: Responses };
@@ -78,4 +79,22 @@ async function findItem(
 	const stored = hex === undefined ? null : await responses.get(`resp_${hex}`, apiKeyId);
 	const output = (stored?.body.output ?? []) as Record<string, unknown>[];
 	return output.find(({ id }) => id === itemId) ?? null;
+}
+
+// What a reader of the thoughts sees of a skill's call.
+
+const MAX_ARGUMENTS = 300;
+const MAX_RESULT = 600;
+
+export function callText({ name, arguments: text }: ExecutedCall): string {
+	return `Running ${name} ${shortened(text, MAX_ARGUMENTS)}`;
+}
+
+/** Follows `callText`. */
+export function resultText({ output = '', is_error: isError, name }: ExecutedCall): string {
+	return `\n\n${name} ${isError ? 'failed' : 'answered'}: ${shortened(output, MAX_RESULT)}`;
+}
+
+function shortened(text: string, most: number): string {
+	return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
 }

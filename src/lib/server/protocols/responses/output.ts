@@ -9,10 +9,18 @@
  */
 import type { RunEvent } from '../../../shared/events.ts';
 import type { ResponseItem } from '../../agent/model.ts';
-import { callText, resultText } from './executed-text.ts';
-import { finishedMessage } from './message-item.ts';
+import { callText, resultText } from './conversation.ts';
+import {
+	type BareEvent,
+	type CallItem,
+	type ExecutedCall,
+	finishedMessage,
+	type ItemStatus,
+	type MessageItem,
+	type OutputItem,
+	type ReasoningItem
+} from './wire.ts';
 import { seal } from './sealed.ts';
-import type { BareEvent, CallItem, ExecutedCall, ItemStatus, MessageItem, OutputItem, ReasoningItem } from './wire.ts';
 
 /** What a turn tells: its events, and the items of each step as they become final. */
 export type TurnEvent = RunEvent | { type: 'ITEMS'; items: ResponseItem[] };

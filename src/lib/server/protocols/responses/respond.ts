@@ -4,16 +4,23 @@ import type { RunEvent, RunUsage } from '../../../shared/events.ts';
 import type { AgentLimits } from '../../agent/loop.ts';
 import type { ModelOptions, ModelSource, ResponseItem, ToolChoice } from '../../agent/model.ts';
 import type { Log } from '../../log.ts';
-import type { Asker } from '../../runs/unattended.ts';
+import type { Asker } from '../../turns/toolbox.ts';
 import type { StoredResponse } from '../../store/responses.ts';
 import type { ConnectionResponses } from './connection-responses.ts';
 import { readConversation, type ConversationParts } from './conversation.ts';
 import { ApiError, runFailure, toApiError } from './errors.ts';
 import { Output } from './output.ts';
 import { readResponseRequest, type ResponseRequest } from './request.ts';
-import { newResource, usageOf, type ResponseResource, type ResponseStatus } from './resource.ts';
+import {
+	type BareEvent,
+	newResource,
+	type OutputItem,
+	type ResponseEvent,
+	type ResponseResource,
+	type ResponseStatus,
+	usageOf
+} from './wire.ts';
 import { runHeadless, type HeadlessParts, type HeadlessTurn } from './turn.ts';
-import type { BareEvent, OutputItem, ResponseEvent } from './wire.ts';
 
 export interface RespondParts extends HeadlessParts, ConversationParts {
 	models: ModelSource;

@@ -1,14 +1,12 @@
 /** The Responses API of this server: answers, what was stored of them, and the models there are (FEATURES F12). */
 import { AppError } from '../../../shared/errors.ts';
-import { BUILT_IN_MODEL } from '../../../shared/model-values.ts';
-import type { ModelList } from '../../../shared/models.ts';
-import type { Asker } from '../../runs/unattended.ts';
+import { BUILT_IN_MODEL, type ModelList } from '../../../shared/models.ts';
+import type { Asker } from '../../turns/toolbox.ts';
 import { compact, type CompactResource } from './compact.ts';
 import { createConnectionResponses, type ConnectionResponses } from './connection-responses.ts';
 import { ApiError, runFailure } from './errors.ts';
-import type { ResponseResource } from './resource.ts';
+import type { ResponseEvent, ResponseResource } from './wire.ts';
 import { respond, withoutSeals, type Answering, type RespondParts } from './respond.ts';
-import type { ResponseEvent } from './wire.ts';
 
 export interface ResponsesApiParts extends RespondParts {
 	models: RespondParts['models'] & {

@@ -3,14 +3,14 @@ import { seenDigests } from '../../agent/history.ts';
 import { runAgent, type AgentLimits } from '../../agent/loop.ts';
 import type { FunctionTool, Model, ModelOptions, ResponseItem, ToolChoice } from '../../agent/model.ts';
 import { startTimeLimit, type TimeLimit } from '../../agent/time-limit.ts';
-import type { ReasoningEffort } from '../../../shared/model-values.ts';
-import { createContextBudget } from '../../runs/context-budget.ts';
-import { instructionsOf } from '../../runs/instructions.ts';
-import type { SkillPolicy } from '../../runs/run-request.ts';
-import { equipTurn, offerTurn, type TurnSetupParts } from '../../runs/turn-setup.ts';
-import { unattended, type Asker } from '../../runs/unattended.ts';
-import type { Workspaces } from '../../runs/workspaces.ts';
-import { withCallLimit, withOnly } from './call-limits.ts';
+import type { ReasoningEffort } from '../../../shared/models.ts';
+import { createContextBudget } from '../../turns/context-budget.ts';
+import { instructionsOf } from '../../turns/instructions.ts';
+import type { SkillPolicy } from '../../turns/run-request.ts';
+import { equipTurn, offerTurn, type TurnSetupParts } from '../../turns/turn-setup.ts';
+import { unattended, type Asker } from '../../turns/toolbox.ts';
+import type { Workspaces } from '../../workspaces.ts';
+import { withCallLimit, withOnly } from './request.ts';
 import type { TurnEvent } from './output.ts';
 
 export interface HeadlessParts extends TurnSetupParts {

@@ -1,4 +1,8 @@
 /** The shapes that go to the client: output items and streaming events of Open Responses. */
+import { z } from 'zod';
+import type { RunUsage } from '../../../shared/events.ts';
+import type { ResponseItem } from '../../agent/model.ts';
+import type { ResponseRequest } from './request.ts';
 
 /** What was run here, on the item that tells of it (an extension of ours). */
 export interface ExecutedCall {
@@ -61,3 +65,148 @@ export type OutputItem = MessageItem | ReasoningItem | CallItem | CallOutputItem
 export type BareEvent = { type: string } & Record<string, unknown>;
 
 export type ResponseEvent = BareEvent & { sequence_number: number };
+
+// A response as it is answered: `ResponseResource` of Open Responses, with every field that it requires.
+
+export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
+
+export type ResponseResource = {
+	id: string;
+	object: 'response';
+	status: ResponseStatus;
+	model: string;
+	output: OutputItem[];
+	error: { code: string; message: string } | null;
+	incomplete_details: { reason: string } | null;
+} & Record<string, unknown>;
+
+export interface ResponseFacts {
+	id: string;
+	model: string;
+	/** Seconds. */
+	createdAt: number;
+}
+
+/** What stays the same from the first event to the last. */
+export function newResource(request: ResponseRequest, { id, model, createdAt }: ResponseFacts): ResponseResource {
+	const { reasoning, text, tool_choice: choice } = request;
+	return {
+		id,
+		object: 'response',
+		created_at: createdAt,
+		completed_at: null,
+		status: 'in_progress',
+		incomplete_details: null,
+		model,
+		previous_response_id: request.previous_response_id ?? null,
+		instructions: request.instructions ?? null,
+		output: [],
+		error: null,
+		tools: (request.tools ?? []).map(({ name, description = null, parameters = null, strict = null }) => {
+			return { type: 'function', name, description, parameters, strict };
+		}),
+		tool_choice: choice ?? 'auto',
+		truncation: request.truncation ?? 'disabled',
+		parallel_tool_calls: request.parallel_tool_calls ?? true,
+		text: { format: formatOf(text?.format), ...(text?.verbosity ? { verbosity: text.verbosity } : {}) },
+		top_p: request.top_p ?? 1,
+		presence_penalty: request.presence_penalty ?? 0,
+		frequency_penalty: request.frequency_penalty ?? 0,
+		top_logprobs: request.top_logprobs ?? 0,
+		temperature: request.temperature ?? 1,
+		reasoning: reasoning ? { effort: effortOf(reasoning.effort), summary: reasoning.summary ?? null } : null,
+		usage: null,
+		max_output_tokens: request.max_output_tokens ?? null,
+		max_tool_calls: request.max_tool_calls ?? null,
+		store: request.store ?? true,
+		background: false,
+		service_tier: request.service_tier ?? 'default',
+		metadata: request.metadata ?? {},
+		safety_identifier: request.safety_identifier ?? null,
+		prompt_cache_key: request.prompt_cache_key ?? null
+	};
+}
+
+export function usageOf(usage: RunUsage | null): Record<string, unknown> | null {
+	if (!usage) return null;
+	return {
+		input_tokens: usage.inputTokens,
+		output_tokens: usage.outputTokens,
+		total_tokens: usage.inputTokens + usage.outputTokens,
+		input_tokens_details: { cached_tokens: usage.cachedTokens ?? 0 },
+		output_tokens_details: { reasoning_tokens: usage.reasoningTokens ?? 0 },
+		...(usage.cost === undefined ? {} : { cost: usage.cost })
+	};
+}
+
+type Format = NonNullable<NonNullable<ResponseRequest['text']>['format']>;
+
+/** The document has no room for the schema itself in an answer. */
+function formatOf(format: Format | null | undefined): Record<string, unknown> {
+	if (format?.type !== 'json_schema') return { type: format?.type ?? 'text' };
+	const { name = 'response', description = null, strict } = format;
+	return { type: 'json_schema', name, description, schema: null, strict: strict ?? false };
+}
+
+type Effort = NonNullable<ResponseRequest['reasoning']>['effort'];
+
+/** The document knows neither the least nor the most that models can be told. */
+function effortOf(effort: Effort): string | null {
+	if (effort === 'minimal') return 'low';
+	return effort === 'max' ? 'xhigh' : (effort ?? null);
+}
+
+// The final form of a message: its text as it was streamed, with what only the server's own item says of it.
+
+const citation = z.object({
+	type: z.literal('url_citation'),
+	url: z.string(),
+	start_index: z.int(),
+	end_index: z.int(),
+	title: z.string()
+});
+const token = { token: z.string(), logprob: z.number(), bytes: z.array(z.int()) };
+const logprob = z.object({ ...token, top_logprobs: z.array(z.object(token)) });
+const finalMessage = z.object({
+	phase: z.enum(['commentary', 'final_answer']).optional().catch(undefined),
+	content: z.array(
+		z.looseObject({
+			text: z.string().optional(),
+			refusal: z.string().optional(),
+			annotations: z.array(z.unknown()).optional().catch(undefined),
+			logprobs: z.array(z.unknown()).optional().catch(undefined)
+		})
+	)
+});
+
+export interface FinishedMessage {
+	part: {
+		type: 'output_text';
+		text: string;
+		annotations: Record<string, unknown>[];
+		logprobs: Record<string, unknown>[];
+	};
+	phase: string | undefined;
+	/** Is the item the one that the text is of? */
+	isSame: boolean;
+}
+
+/** Of a final item of several parts, the citations of the others would point into the wrong text: they are left out. */
+export function finishedMessage(text: string, final: ResponseItem | null): FinishedMessage {
+	const plain = { type: 'output_text' as const, text, annotations: [], logprobs: [] };
+	const { data } = finalMessage.safeParse(final);
+	if (!data) return { part: plain, phase: undefined, isSame: false };
+	const whole = data.content.map((part) => part.text ?? part.refusal ?? '').join('');
+	const isSame = whole === text;
+	const [first] = data.content;
+	if (!isSame || !first || data.content.length > 1)
+		return { part: plain, phase: isSame ? data.phase : undefined, isSame };
+	const valid = <Value>(schema: z.ZodType<Value>, values: unknown[] = []) =>
+		values.flatMap((value) => schema.safeParse(value).data ?? []);
+	const part = {
+		...plain,
+		annotations: valid(citation, first.annotations),
+		logprobs: valid(logprob, first.logprobs)
+	};
+	return { part, phase: data.phase, isSame };
+}

@@ -1,10 +1,12 @@
 /** `openrouter-skills validate|doctor|list|show|search|create <dir>`: the library on a command line (FEATURES E21). */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createSkill } from './create.ts';
-import { doctor } from './doctor.ts';
-import { findSkill, listSkills, searchSkills, showSkill } from './read.ts';
+import { strictIssues } from '../doctor/mend.ts';
+import { skillFiles } from '../make/templates.ts';
+import { SkillError } from '../types.ts';
+import { doctor, findSkill, listSkills, readSkills, searchSkills, type Shown, showSkill } from './read.ts';
 import { UsageError } from './usage-error.ts';
-import { validate } from './validate.ts';
 
 /** What a command printed, and the code to end with: 0 done, 1 something is wrong with the skills, 2 a wrong call. */
 export interface CliResult {
@@ -109,4 +111,51 @@ function out(text: string, isResult = true): Pick<CliResult, 'stdout' | 'stderr'
 
 function toJson(value: unknown): string {
 	return JSON.stringify(value, null, '\t');
+}
+
+// `create`: a new skill folder that passes `validate` as it is.
+
+/** Says what was made. Nothing is ever overwritten. @throws UsageError */
+export async function createSkill(dir: string, name: string, description: string | undefined): Promise<string> {
+	if (description === undefined)
+		throw new UsageError('“create” needs --description "what it does and when to use it".');
+	const folder = join(dir, name);
+	try {
+		const files = skillFiles({ name, description });
+		await mkdir(dir, { recursive: true });
+		await mkdir(folder);
+		for (const [path, text] of Object.entries(files)) {
+			await mkdir(dirname(join(folder, path)), { recursive: true });
+			await writeFile(join(folder, path), text, { flag: 'wx' });
+		}
+		return [`Created ${folder}:`, ...Object.keys(files).map((path) => `  ${join(folder, path)}`)].join('\n');
+	} catch (error) {
+		if (error instanceof SkillError) throw new UsageError([error.message, error.hint].filter(Boolean).join(' '));
+		if ((error as NodeJS.ErrnoException).code === 'EEXIST')
+			throw new Error(`“${folder}” exists already; nothing was changed.`, { cause: error });
+		throw error;
+	}
+}
+
+// `validate`: every fault of a folder of skills by the strict rules, with file and line.
+
+/** What the standard forbids is an error here, though the app would load it with a warning. */
+export async function validate(dir: string): Promise<Shown & { hasErrors: boolean }> {
+	const skills = await readSkills(dir);
+	const checked = skills.map((skill) => ({ skill, issues: strictIssues(skill) }));
+	const lines = checked.flatMap(({ skill, issues }) =>
+		issues.map(({ severity, field, message, file, line, fix }) => {
+			const path = file === undefined ? skill.path : join(skill.dir, file);
+			const place = `${relative(process.cwd(), path) || path}:${line ?? 1}`;
+			return `${place}: ${severity} ${field}: ${message}${fix ? ` (write: ${fix})` : ''}`;
+		})
+	);
+	const all = checked.flatMap(({ issues }) => issues);
+	const errors = all.filter(({ severity }) => severity === 'error').length;
+	const count = `${skills.length} skill${skills.length === 1 ? '' : 's'}, ${errors} error${errors === 1 ? '' : 's'}, ${all.length - errors} warning${all.length - errors === 1 ? '' : 's'}`;
+	return {
+		text: [...lines, skills.length === 0 ? `There is no SKILL.md in ${dir}.` : count].join('\n'),
+		json: checked.map(({ skill, issues }) => ({ name: skill.name, path: skill.path, issues })),
+		hasErrors: errors > 0 || skills.length === 0
+	};
 }

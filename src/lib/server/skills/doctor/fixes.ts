@@ -1,16 +1,23 @@
 /** What can be done about each thing that may be wrong with a SKILL.md, and what only a person can (FEATURES F1); pure. */
 import { coerce } from 'semver';
-import { lengthOf } from '../fields.ts';
-import { readFolderName } from '../folder-name.ts';
-import { readFrontMatter, type FrontMatter } from '../front-matter.ts';
+import { lengthOf } from '../read/fields.ts';
+import { readFolderName } from '../read/folder-walk.ts';
+import { type FrontMatter, readFrontMatter } from '../read/front-matter.ts';
+import { aliasesOf } from '../read/yaml-repair.ts';
 import type { SkillIssue } from '../types.ts';
-import { aliasesOf } from '../yaml-repair.ts';
-import { withClosing, withOpening, withoutStart } from './fences.ts';
-import { joinSkill, splitSkill, withEntry, withoutEntry, withValue, type RawSkill } from './lines.ts';
-import { withTextMap } from './metadata.ts';
-import { isName, slugOf } from './slug.ts';
-import { cutAtSentence, firstWords } from './words.ts';
-import { mendYaml } from './yaml.ts';
+import {
+	endingOf,
+	entryAt,
+	joinSkill,
+	type RawSkill,
+	splitSkill,
+	textLine,
+	withEntry,
+	withoutEntry,
+	withValue
+} from './lines.ts';
+import { cutAtSentence, firstWords, isName, slugOf } from './words.ts';
+import { mendYaml, withClosing, withOpening, withoutStart } from './yaml.ts';
 
 /** The text with one thing mended; null where that cannot be done. */
 type Fix = (text: string, dir: string) => string | null;
@@ -131,4 +138,38 @@ function textOf(value: unknown, separator: unknown = ', '): string {
 
 function isMap(value: unknown): value is Record<string, unknown> {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+// Makes the metadata of a SKILL.md a map of text to text (FEATURES A13, F1); pure.
+
+/** Values that are no text become one; metadata that is no map becomes a remark. */
+export function withTextMap(raw: RawSkill, front: FrontMatter): RawSkill | null {
+	const line = front.lines.get('metadata');
+	if (line === undefined) return null;
+	const start = line - front.top - 1;
+	const { metadata } = front.data;
+	if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) return withoutEntry(raw, start);
+	const entries = Object.entries(metadata as Record<string, unknown>);
+	const wrong = entries.filter(([, value]) => typeof value !== 'string');
+	const placed = wrong.map(([key, value]) => ({ key, value, line: front.lines.get(`metadata.${key}`) }));
+	if (placed.some((entry) => entry.line === undefined)) return rewritten(raw, start, entries);
+	// From the last to the first, so that the lines of the others stay where they are.
+	return placed
+		.sort((a, b) => (b.line ?? 0) - (a.line ?? 0))
+		.reduce((next, { key, value, line: at = 0 }) => withValue(next, at - front.top - 1, key, asText(value)), raw);
+}
+
+/** Written anew, for it stands on one line: `metadata: {a: [b]}`. */
+function rewritten({ yaml, ...raw }: RawSkill, start: number, entries: [string, unknown][]): RawSkill {
+	const { end } = entryAt(yaml, start);
+	const eol = endingOf(yaml[start] ?? raw.eol);
+	const lines = entries.map(([key, value]) => `  ${textLine(key, asText(value))}${eol}`);
+	return { ...raw, yaml: [...yaml.slice(0, start), `metadata:${eol}`, ...lines, ...yaml.slice(end)] };
+}
+
+function asText(value: unknown): string {
+	if (typeof value === 'string') return value;
+	if (value === null || value === undefined) return '';
+	const isList = Array.isArray(value) && value.every((item) => typeof item === 'string');
+	return isList ? value.join(', ') : JSON.stringify(value);
 }

@@ -1,5 +1,5 @@
 /** The text of a SKILL.md as lines that keep their endings, and edits of single entries in it (FEATURES F1); pure. */
-import { lineOf } from '../fields.ts';
+import { lineOf } from '../read/fields.ts';
 
 /** All of the text: joined, the parts are the file again, byte for byte. */
 export interface RawSkill {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { mutatedSkills } from '../mutated-skills.suite.ts';
 import { parseSkillFile } from '../parser.ts';
-import { textIssues } from '../skill-issues.ts';
+import { textIssues } from '../read/skill-loader.ts';
 import { fixIdOf } from './fixes.ts';
 import { splitSkill } from './lines.ts';
 import { createMender, mendAll } from './mend.ts';

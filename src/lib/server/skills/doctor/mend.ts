@@ -1,7 +1,12 @@
 /** Tries fixes on the text of a SKILL.md: only what mends an issue and leaves the instructions alone is one (FEATURES F1); pure. */
-import { join } from 'node:path';
-import { textIssues } from '../skill-issues.ts';
-import type { SkillIssue } from '../types.ts';
+import { lstatSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseSkill } from '../parser.ts';
+import { estimateTokens } from '../prompt.ts';
+import { TOOLS_FILE } from '../read/manifest.ts';
+import { readSkillText } from '../read/safe-read.ts';
+import { readFacts, textIssues, withoutRepeats } from '../read/skill-loader.ts';
+import { type BrokenSkill, type Skill, type SkillIssue, SkillLoadError } from '../types.ts';
 import { FIXES, fixIdOf } from './fixes.ts';
 import { linesOf, splitSkill } from './lines.ts';
 
@@ -59,4 +64,76 @@ function keepsBody(before: string, after: string): boolean {
 	if (!to) return false;
 	if (from) return from.rest === to.rest;
 	return before.endsWith(linesOf(to.rest).slice(1).join(''));
+}
+
+// What a text would be as the SKILL.md of a folder, by the strict rules; nothing is read or written (FEATURES F1).
+
+interface TextCheck {
+	status: 'ready' | 'broken';
+	/** Empty where it cannot be read. */
+	name: string;
+	description: string;
+	issues: (SkillIssue & { fixId: string | null })[];
+	/** The text with one fix applied, by its name. */
+	fixes: Record<string, string>;
+	/** Of the instructions. */
+	tokens: number;
+}
+
+/** `dir` names the folder that the name is held against; it need not be there. */
+export function checkText(text: string, dir: string): TextCheck {
+	const folder = resolve(dir);
+	const path = join(folder, 'SKILL.md');
+	const read = readLeniently(text, path);
+	const mend = createMender(text, folder);
+	const fixes: Record<string, string> = {};
+	const issues = withoutRepeats([...textIssues(text, path), ...read.issues]).map((issue) => {
+		const after = mend(issue);
+		const fixId = after === null ? null : fixIdOf(issue);
+		if (fixId !== null && after !== null) fixes[fixId] = after;
+		return { ...issue, fixId };
+	});
+	return { ...read, issues, fixes };
+}
+
+function readLeniently(text: string, path: string): Omit<TextCheck, 'fixes' | 'issues'> & { issues: SkillIssue[] } {
+	try {
+		const { spec, warnings } = parseSkill(text, path, { mode: 'lenient' });
+		const issues = [...warnings, ...readFacts(spec).issues];
+		const status = issues.some(({ severity }) => severity === 'error') ? 'broken' : 'ready';
+		const { name, description, body } = spec;
+		return { status, name, description, issues, tokens: estimateTokens(body) };
+	} catch (error) {
+		if (!(error instanceof SkillLoadError)) throw error;
+		return { status: 'broken', name: '', description: '', issues: [...error.issues], tokens: estimateTokens(text) };
+	}
+}
+
+// Every fault of a skill's folder: those of the SKILL.md by the strict rules, then those of its other files (FEATURES F1).
+
+/** Of a skill as it was loaded. */
+export function strictIssues(skill: Skill | BrokenSkill): SkillIssue[] {
+	const read = readFile(skill.path);
+	const { path, issues } = skill;
+	const wrong = (read?.issues ?? []).map((issue) => ({ ...issue, severity: 'error' as const }));
+	return withTextIssues(read?.text ?? null, { path, issues: [...wrong, ...issues] });
+}
+
+/** The same, of a text that was read already; null is one that cannot be read. */
+export function withTextIssues(
+	text: string | null,
+	{ path, issues }: Pick<Skill | BrokenSkill, 'path' | 'issues'>
+): SkillIssue[] {
+	// What is wrong with a tools.json costs the skill tools, and the app no more: by the rules it is an error.
+	const strict = issues.map((issue) => (issue.file === TOOLS_FILE ? { ...issue, severity: 'error' as const } : issue));
+	return withoutRepeats([...(text === null ? [] : textIssues(text, path)), ...strict]);
+}
+
+/** Null where it cannot be read: that is an issue of the skill already. */
+function readFile(path: string): ReturnType<typeof readSkillText> | null {
+	try {
+		return readSkillText(path, lstatSync(path).isSymbolicLink());
+	} catch {
+		return null;
+	}
 }

@@ -1,9 +1,9 @@
 /** The index of what was said so far, and of titles; filled a page at a time. */
 import { type Kysely, sql } from 'kysely';
-import { MESSAGE_COLUMNS, messageFromRow } from '../message-row.ts';
+import { MESSAGE_COLUMNS, messageFromRow } from '../chat/message-row.ts';
 import type { Database } from '../schema.ts';
-import { foldText } from '../search-words.ts';
-import { indexMessages, searchOf } from '../search.ts';
+import { foldText } from '../chat/search-words.ts';
+import { indexMessages, searchOf } from '../chat/search.ts';
 
 const PAGE = 500;
 

@@ -1,7 +1,7 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import { signInStart, type SignInStart } from '$lib/shared/models.ts';
-import { ownOrigin } from '$lib/server/access/doors.ts';
+import { ownOrigin } from '$lib/server/access/door.ts';
 import { api, readJson } from '$lib/server/http.ts';
 
 export const POST: RequestHandler = api(async ({ request, locals }) => {

@@ -1,7 +1,7 @@
 import { version } from '$app/environment';
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
-import type { AgentCapabilities } from '$lib/shared/agui.ts';
+import type { AgentCapabilities } from '$lib/shared/events.ts';
 import { api } from '$lib/server/http.ts';
 import { describeAgent, offeredSkills } from '$lib/server/protocols/agui/capabilities.ts';
 

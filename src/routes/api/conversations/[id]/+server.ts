@@ -1,7 +1,7 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import { conversationPatch } from '$lib/shared/api.ts';
-import { changeConversation, readConversation } from '$lib/server/runs/conversations.ts';
+import { changeConversation, readConversation } from '$lib/server/conversations/conversations.ts';
 import { api, readJson } from '$lib/server/http.ts';
 
 export const GET: RequestHandler = api(async ({ params, locals }) => {

@@ -1,6 +1,6 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
-import { apiKeyPatch, type ApiKey } from '$lib/shared/api-keys.ts';
+import { apiKeyPatch, type ApiKey } from '$lib/shared/settings.ts';
 import { api, readJson } from '$lib/server/http.ts';
 
 export const PATCH: RequestHandler = api(async ({ params, request, locals }) => {

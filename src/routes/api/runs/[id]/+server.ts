@@ -2,7 +2,7 @@ import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import type { RunState } from '$lib/shared/api.ts';
 import { api } from '$lib/server/http.ts';
-import { requireOwnRun } from '$lib/server/runs/ownership.ts';
+import { requireOwnRun } from '$lib/server/runs/conversation-changes.ts';
 
 export const GET: RequestHandler = api(async ({ params, locals }) => {
 	const run = await requireOwnRun(locals.app, locals.caller.apiKeyId, params.id);

@@ -3,8 +3,7 @@ import type { RequestHandler } from './$types';
 import { skillPatch, type SkillDetail } from '$lib/shared/skills.ts';
 import type { TrashedSkill } from '$lib/shared/install.ts';
 import { api, readJson } from '$lib/server/http.ts';
-import { changeSkill, describeSkill } from '$lib/server/runs/skill-details.ts';
-import { requireListed } from '$lib/server/runs/skill-lookup.ts';
+import { changeSkill, describeSkill, requireListed } from '$lib/server/skill-admin/skill-details.ts';
 
 export const GET: RequestHandler = api(async ({ params, locals }) => {
 	return json((await describeSkill(locals.app, params.id)) satisfies SkillDetail);

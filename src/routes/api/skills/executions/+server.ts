@@ -1,11 +1,10 @@
-import { pageQuery } from '$lib/shared/queries.ts';
+import { pageQuery } from '$lib/shared/api.ts';
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
-import { adHocExecution, executionQuery, type SkillExecutionList } from '$lib/shared/executions.ts';
-import { api, readJson, readQuery } from '$lib/server/http.ts';
-import { allowedIn, requireEnabled, runAdHoc } from '$lib/server/runs/ad-hoc.ts';
-import { toFilter } from '$lib/server/runs/execution-export.ts';
-import { whileConnected } from '$lib/server/while-connected.ts';
+import { adHocExecution, executionQuery, type SkillExecutionList } from '$lib/shared/try-out.ts';
+import { api, readJson, readQuery, whileConnected } from '$lib/server/http.ts';
+import { allowedIn, requireEnabled, runAdHoc } from '$lib/server/skill-admin/ad-hoc.ts';
+import { toFilter } from '$lib/server/skill-admin/executions.ts';
 
 export const GET: RequestHandler = api(async ({ url, locals }) => {
 	const { page, limit } = readQuery(url, pageQuery);

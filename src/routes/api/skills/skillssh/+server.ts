@@ -1,7 +1,7 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import type { CatalogPage } from '$lib/shared/install.ts';
-import { catalogQuery } from '$lib/shared/queries.ts';
+import { catalogQuery } from '$lib/shared/api.ts';
 import { api, readQuery } from '$lib/server/http.ts';
 
 /** As many as skills.sh gives. */

@@ -1,7 +1,6 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
-import { readAnyJson, responsesApi } from '$lib/server/http.ts';
-import { whileConnected } from '$lib/server/while-connected.ts';
+import { readAnyJson, responsesApi, whileConnected } from '$lib/server/http.ts';
 
 /** Files come inside the body, a third larger than they are. */
 const MAX_BYTES = 48 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import type { RequestHandler } from './$types';
 import { api, eventStream } from '$lib/server/http.ts';
-import { refuseDeleted } from '$lib/server/runs/conversations.ts';
+import { refuseDeleted } from '$lib/server/conversations/conversations.ts';
 
 /** Says that something in the conversation has changed, no more: whoever hears it reads it again. */
 export const GET: RequestHandler = api(async ({ params, locals }) => {

@@ -1,6 +1,6 @@
 import type { RequestHandler } from './$types';
-import { conversationExportQuery } from '$lib/shared/queries.ts';
-import { exportConversation } from '$lib/server/runs/conversation-export.ts';
+import { conversationExportQuery } from '$lib/shared/api.ts';
+import { exportConversation } from '$lib/server/conversations/export.ts';
 import { api, downloadStream, readQuery } from '$lib/server/http.ts';
 
 export const GET: RequestHandler = api(async ({ params, url, locals }) => {

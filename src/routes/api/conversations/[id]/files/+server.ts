@@ -1,8 +1,8 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
-import { checkConversationId } from '$lib/server/runs/agui-input.ts';
-import { refuseDeleted } from '$lib/server/runs/conversations.ts';
-import { requireOwnConversation } from '$lib/server/runs/ownership.ts';
+import { checkConversationId } from '$lib/server/conversations/agui-input.ts';
+import { refuseDeleted } from '$lib/server/conversations/conversations.ts';
+import { requireOwnConversation } from '$lib/server/runs/conversation-changes.ts';
 import { api } from '$lib/server/http.ts';
 
 export const GET: RequestHandler = api(async ({ params, locals }) => {

@@ -1,7 +1,7 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
-import { earlierQuery } from '$lib/shared/queries.ts';
-import { readEarlier } from '$lib/server/runs/conversations.ts';
+import { earlierQuery } from '$lib/shared/api.ts';
+import { readEarlier } from '$lib/server/conversations/conversations.ts';
 import { api, readQuery } from '$lib/server/http.ts';
 
 export const GET: RequestHandler = api(async ({ params, url, locals }) => {

@@ -1,7 +1,7 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import { queuedMessage } from '$lib/shared/api.ts';
-import { checkedMessage } from '$lib/server/runs/agui-messages.ts';
+import { checkedMessage } from '$lib/server/conversations/agui-input.ts';
 import { api, readJson } from '$lib/server/http.ts';
 
 export const POST: RequestHandler = api(async ({ params, request, locals }) => {

@@ -1,6 +1,6 @@
 import type { RequestHandler } from './$types';
 import { api, eventStream, runEventFrames } from '$lib/server/http.ts';
-import { requireOwnRun } from '$lib/server/runs/ownership.ts';
+import { requireOwnRun } from '$lib/server/runs/conversation-changes.ts';
 
 export const GET: RequestHandler = api(async ({ params, request, url, locals }) => {
 	const { runner } = locals.app;

@@ -1,9 +1,8 @@
 import type { RequestHandler } from './$types';
 import { AppError } from '$lib/shared/errors.ts';
-import { exportSkill, folderNameOf } from '$lib/server/catalog/export-skill.ts';
+import { exportSkill, folderNameOf } from '$lib/server/install/export-skill.ts';
 import { api, downloadStream } from '$lib/server/http.ts';
-import { findBuiltin } from '$lib/server/runs/builtin-skills.ts';
-import { requireListed } from '$lib/server/runs/skill-lookup.ts';
+import { findBuiltin, requireListed } from '$lib/server/skill-admin/skill-details.ts';
 
 export const GET: RequestHandler = api(async ({ params, locals }) => {
 	const builtin = findBuiltin(locals.app.builtins.builtins, params.id);

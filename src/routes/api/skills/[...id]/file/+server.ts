@@ -2,7 +2,7 @@ import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import { skillFileQuery, skillFileWrite, type SkillFileText } from '$lib/shared/skill-files.ts';
 import { api, readJson, readQuery } from '$lib/server/http.ts';
-import { readSkillFile, removeSkillFile, writeSkillFile } from '$lib/server/runs/skill-editor.ts';
+import { readSkillFile, removeSkillFile, writeSkillFile } from '$lib/server/skill-admin/skill-editor.ts';
 
 export const GET: RequestHandler = api(async ({ params, url, locals }) => {
 	const { path } = readQuery(url, skillFileQuery);

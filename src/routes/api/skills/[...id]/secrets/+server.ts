@@ -3,9 +3,9 @@ import type { RequestHandler } from './$types';
 import { secretsPatch, type SkillNeeds } from '$lib/shared/skills.ts';
 import { AppError } from '$lib/shared/errors.ts';
 import { api, readJson } from '$lib/server/http.ts';
-import { requireSkill } from '$lib/server/runs/skill-lookup.ts';
-import { changeSecrets } from '$lib/server/secrets/change-secrets.ts';
-import { skillIdOf } from '$lib/server/skills/execution-host.ts';
+import { requireSkill } from '$lib/server/skill-admin/skill-details.ts';
+import { changeSecrets } from '$lib/server/trust/vault.ts';
+import { skillIdOf } from '$lib/server/skills/run/execution-host.ts';
 
 export const GET: RequestHandler = api(async ({ params, locals }) => {
 	const skill = requireSkill(locals.app, locals.caller.apiKeyId, params.id);

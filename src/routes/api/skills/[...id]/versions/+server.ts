@@ -2,7 +2,7 @@ import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import { versionSwitch, type SkillVersions } from '$lib/shared/install.ts';
 import { api, readJson } from '$lib/server/http.ts';
-import { requireSkill } from '$lib/server/runs/skill-lookup.ts';
+import { requireSkill } from '$lib/server/skill-admin/skill-details.ts';
 
 export const GET: RequestHandler = api(async ({ params, locals }) => {
 	const skill = requireSkill(locals.app, locals.caller.apiKeyId, params.id);

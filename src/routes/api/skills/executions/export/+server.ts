@@ -1,7 +1,7 @@
 import type { RequestHandler } from './$types';
-import { executionExportQuery } from '$lib/shared/executions.ts';
+import { executionExportQuery } from '$lib/shared/try-out.ts';
 import { api, downloadStream, readQuery } from '$lib/server/http.ts';
-import { exportExecutions, toFilter } from '$lib/server/runs/execution-export.ts';
+import { exportExecutions, toFilter } from '$lib/server/skill-admin/executions.ts';
 
 const TYPES = { csv: 'text/csv; charset=utf-8; header=present', json: 'application/json' };
 

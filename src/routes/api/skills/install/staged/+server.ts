@@ -1,9 +1,8 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import { stageRequest, type StagedInstall } from '$lib/shared/install.ts';
-import type { Fetch } from '$lib/server/catalog/installer.ts';
-import { readForm, readUpload } from '$lib/server/catalog/upload-body.ts';
-import { fetchFolder, fetchZip } from '$lib/server/catalog/upload-sources.ts';
+import type { Fetch } from '$lib/server/install/catalog-installer.ts';
+import { fetchFolder, fetchZip, readForm, readUpload } from '$lib/server/install/sources/upload.ts';
 import { api, readJson } from '$lib/server/http.ts';
 
 export const POST: RequestHandler = api(async ({ request, locals }) => {

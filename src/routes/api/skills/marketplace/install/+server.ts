@@ -1,7 +1,7 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import { marketplaceInstall } from '$lib/shared/install.ts';
-import { choiceFor, marketplaceSource, requireProvider } from '$lib/server/catalog/catalog-install.ts';
+import { choiceFor, marketplaceSource, requireProvider } from '$lib/server/install/sources/sources.ts';
 import { api, readJson } from '$lib/server/http.ts';
 
 export const POST: RequestHandler = api(async ({ request, locals }) => {

@@ -1,8 +1,8 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import { approvalDecision } from '$lib/shared/api.ts';
-import { withoutUndefined } from '$lib/server/runs/agui-input.ts';
-import { decide } from '$lib/server/runs/consent.ts';
+import { withoutUndefined } from '$lib/server/conversations/agui-input.ts';
+import { decide } from '$lib/server/conversations/consent.ts';
 import { api, readJson } from '$lib/server/http.ts';
 
 export const POST: RequestHandler = api(async ({ params, request, locals }) => {

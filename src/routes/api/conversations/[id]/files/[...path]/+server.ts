@@ -1,12 +1,12 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
-import { checkConversationId } from '$lib/server/runs/agui-input.ts';
-import { refuseDeleted } from '$lib/server/runs/conversations.ts';
-import { requireOwnConversation } from '$lib/server/runs/ownership.ts';
+import { checkConversationId } from '$lib/server/conversations/agui-input.ts';
+import { refuseDeleted } from '$lib/server/conversations/conversations.ts';
+import { requireOwnConversation } from '$lib/server/runs/conversation-changes.ts';
 import { UNTITLED } from '$lib/server/runs/runner.ts';
 import { AppError } from '$lib/shared/errors.ts';
 import { api } from '$lib/server/http.ts';
-import { fileHeaders } from '$lib/server/runs/file-headers.ts';
+import { fileHeaders } from '$lib/server/workspaces.ts';
 
 export const PUT: RequestHandler = api(async ({ params, request, locals }) => {
 	const { store, workspaces } = locals.app;

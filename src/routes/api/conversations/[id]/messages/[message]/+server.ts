@@ -1,5 +1,5 @@
 import type { RequestHandler } from './$types';
-import { removeMessage } from '$lib/server/runs/conversations.ts';
+import { removeMessage } from '$lib/server/conversations/conversations.ts';
 import { api } from '$lib/server/http.ts';
 
 export const DELETE: RequestHandler = api(async ({ params, locals }) => {

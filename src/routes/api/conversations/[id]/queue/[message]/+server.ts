@@ -1,7 +1,7 @@
 import type { RequestHandler } from './$types';
 import { queuedMessagePatch } from '$lib/shared/api.ts';
 import { AppError } from '$lib/shared/errors.ts';
-import { refuseDeleted } from '$lib/server/runs/conversations.ts';
+import { refuseDeleted } from '$lib/server/conversations/conversations.ts';
 import { api, readJson } from '$lib/server/http.ts';
 
 const gone = () => new AppError('not_found', 'This message does not wait any more.');

@@ -1,6 +1,6 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
-import { refuseDeleted } from '$lib/server/runs/conversations.ts';
+import { refuseDeleted } from '$lib/server/conversations/conversations.ts';
 import { api } from '$lib/server/http.ts';
 
 export const POST: RequestHandler = api(async ({ params, locals }) => {

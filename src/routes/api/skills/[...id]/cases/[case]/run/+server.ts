@@ -2,7 +2,7 @@ import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
 import { caseStart, type CaseRun } from '$lib/shared/try-out.ts';
 import { api, readJson } from '$lib/server/http.ts';
-import { allowedIn } from '$lib/server/runs/ad-hoc.ts';
+import { allowedIn } from '$lib/server/skill-admin/ad-hoc.ts';
 
 export const POST: RequestHandler = api(async ({ params, request, locals }) => {
 	const { approve } = await readJson(request, caseStart);

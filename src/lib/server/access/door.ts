@@ -1,0 +1,144 @@
+/** Who may talk to the server at all: known hosts, our own origin, JSON writes; pure (SECURITY, *The server*). */
+import { AppError, isLoopback } from '../../shared/errors.ts';
+import { isProgramRoute } from './caller.ts';
+import { clientAddress } from './login.ts';
+
+export interface DoorSettings {
+	/** The address that the server listens on. */
+	host: string;
+	/** How browsers reach it, where that is another address. */
+	publicOrigin: string | null;
+}
+
+export interface Knock {
+	method: string;
+	/** Kit's id, as in `/api/runs/[id]`; null where no route answers. Unlike the path, it cannot be spelled in other ways. */
+	route: string | null;
+	headers: Headers;
+}
+
+const UPLOAD_ROUTE = '/api/conversations/[id]/files/[...path]';
+/** Takes skills as an archive, or as the files of a folder. */
+const STAGE_ROUTE = '/api/skills/install/staged';
+const SKILL_UPLOAD = /^(application\/zip|multipart\/form-data)\s*(;|$)/i;
+const HOST = /^(\[[\da-f:.]+\]|[a-z\d._-]+)(:\d{1,5})?$/i;
+const IP_ADDRESS = /^(\d{1,3}(\.\d{1,3}){3}|\[[\da-f:.]+\])$/i;
+const WILDCARDS: readonly string[] = ['0.0.0.0', '::'];
+const OTHER_SITE = 'Requests from other sites are refused.';
+
+/** @throws AppError `forbidden` or `unsupported_media_type` */
+export function checkDoor(knock: Knock, settings: DoorSettings): void {
+	const { headers } = knock;
+	const host = headers.get('host')?.toLowerCase() ?? '';
+	if (!isServed(host, settings)) {
+		throw new AppError('forbidden', `The host “${host.slice(0, 100)}” is not served here.`, {
+			hint: isLoopback(settings.host)
+				? 'Open it as 127.0.0.1 or localhost, or set PUBLIC_ORIGIN to the address by which browsers reach it.'
+				: 'Set PUBLIC_ORIGIN to the address by which browsers reach it.'
+		});
+	}
+	const origin = headers.get('origin');
+	if (origin !== null && origin !== settings.publicOrigin && origin !== ownOrigin(headers, settings)) {
+		throw new AppError('forbidden', OTHER_SITE);
+	}
+	if (!isFromHere(headers) && !isLinkToPage(knock)) throw new AppError('forbidden', OTHER_SITE);
+	if (mustBeJson(knock) && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(headers.get('content-type') ?? '')) {
+		throw new AppError('unsupported_media_type', 'Send JSON with content-type: application/json.');
+	}
+}
+
+/**
+ * A page of another site can make a name of its own point here (DNS rebinding), so names must be known; an address in
+ * figures cannot be made to point anywhere else.
+ */
+function isServed(host: string, { host: listening, publicOrigin }: DoorSettings): boolean {
+	const name = HOST.exec(host)?.[1];
+	if (name === undefined) return false;
+	if (publicOrigin !== null && isHostOf(publicOrigin, host)) return true;
+	if (isLoopback(listening)) return isLoopback(name);
+	if (WILDCARDS.includes(listening)) return isLoopback(name) || IP_ADDRESS.test(name);
+	return name.replace(/^\[(.*)\]$/, '$1') === listening.toLowerCase();
+}
+
+/** The origin by which the client has reached this server, once the door has let it in. */
+export function ownOrigin(headers: Headers, { publicOrigin }: Pick<DoorSettings, 'publicOrigin'>): string {
+	const host = headers.get('host')?.toLowerCase() ?? '';
+	return publicOrigin !== null && isHostOf(publicOrigin, host) ? publicOrigin : `http://${host}`;
+}
+
+/** Some proxies name the port that every browser leaves out. */
+function isHostOf(origin: string, host: string): boolean {
+	const url = new URL(origin);
+	return host === url.host || host === `${url.hostname}:${url.protocol === 'https:' ? 443 : 80}`;
+}
+
+/** Programs and old browsers do not say where a request comes from; another port of this host is `same-site`. */
+function isFromHere(headers: Headers): boolean {
+	const site = headers.get('sec-fetch-site');
+	return site === null || site === 'same-origin' || site === 'none';
+}
+
+/** A link of another site may open a page in a tab of its own, and nothing else. */
+function isLinkToPage({ method, route, headers }: Knock): boolean {
+	if (method !== 'GET' || isProgramRoute(route ?? '')) return false;
+	return headers.get('sec-fetch-mode') === 'navigate' && headers.get('sec-fetch-dest') === 'document';
+}
+
+/** A form of another site can send no JSON, and a script of one only when it has asked first. */
+function mustBeJson({ method, route, headers }: Knock): boolean {
+	if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return false;
+	if (method === 'PUT' && route === UPLOAD_ROUTE) return false;
+	if (method === 'POST' && route === STAGE_ROUTE && SKILL_UPLOAD.test(headers.get('content-type') ?? '')) return false;
+	if (method !== 'DELETE') return true;
+	return headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) !== 0;
+}
+
+// Headers of every response, whoever makes it; a response's own header of the same name is kept.
+
+/**
+ * Pages and workspace files bring a policy of their own; the one here is for what should never be looked at as a page.
+ * `publicOrigin` decides on HSTS: a name that is also served without TLS must not be locked out.
+ */
+export function securityHeaders(publicOrigin: string | null): [name: string, value: string][] {
+	return [
+		['x-content-type-options', 'nosniff'],
+		['referrer-policy', 'no-referrer'],
+		['x-frame-options', 'DENY'],
+		['cross-origin-opener-policy', 'same-origin'],
+		['cross-origin-resource-policy', 'same-origin'],
+		['permissions-policy', NO_DEVICES],
+		['content-security-policy', NOT_A_PAGE],
+		...(publicOrigin?.startsWith('https:')
+			? [['strict-transport-security', 'max-age=31536000'] as [string, string]]
+			: [])
+	];
+}
+
+const NO_DEVICES = [
+	...['accelerometer', 'camera', 'display-capture', 'geolocation', 'gyroscope', 'hid', 'magnetometer'],
+	...['microphone', 'midi', 'payment', 'serial', 'usb', 'xr-spatial-tracking']
+]
+	.map((name) => `${name}=()`)
+	.join(', ');
+
+const NOT_A_PAGE = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+// The doors that every request passes before anybody asks who sends it, whatever it becomes (SECURITY, *The server*).
+
+export interface Entrance extends DoorSettings {
+	trustsProxy: boolean;
+}
+
+/** Returns the address that wrong tokens are counted by. @throws AppError forbidden | unsupported_media_type */
+export function enter(
+	knock: Knock & { /** Address of the connection. */ connected: string },
+	settings: Entrance,
+	{ isLoginNeeded }: { isLoginNeeded: boolean }
+): string {
+	checkDoor(knock, settings);
+	// The development server can be told to listen on an address that the settings know nothing of.
+	if (!isLoginNeeded && !isLoopback(knock.connected.replace(/^::ffff:/, ''))) {
+		throw new AppError('forbidden', 'Without ADMIN_TOKEN this server is for the machine that it runs on.');
+	}
+	return clientAddress(knock.connected, knock.headers.get('x-forwarded-for'), settings.trustsProxy);
+}

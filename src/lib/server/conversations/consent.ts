@@ -1,0 +1,99 @@
+/** Takes what people decide about calls that wait for it, and goes on once nothing is open (AG-UI `resume`, F14). */
+import { isBuiltinCall } from '../../shared/skills.ts';
+import { AppError } from '../../shared/errors.ts';
+import type { ApprovalDecision } from '../../shared/events.ts';
+import type { Store } from '../store/store.ts';
+import type { CallResult } from '../store/chat/handed-calls.ts';
+import type { RunSetup } from './agui-input.ts';
+import { waitingIds } from '../trust/approval-policy.ts';
+import type { ConversationChanges } from '../runs/conversation-changes.ts';
+import { refuseDeleted } from './conversations.ts';
+import type { Runner } from '../runs/runner.ts';
+import { mayAnswer, type Asker } from '../turns/toolbox.ts';
+
+interface Parts {
+	store: Store;
+	runner: Runner;
+	changes: ConversationChanges;
+}
+
+export interface Decision {
+	/** Who decides. */
+	by: Asker;
+	conversationId: string;
+	interruptId: string;
+	decision: ApprovalDecision;
+	/** What the run that goes on is to be called. */
+	runId?: string;
+	/** What else that run has of whoever asks for it: tools, say, and results of those that were called. */
+	resumed?: Partial<Omit<RunSetup, 'runId' | 'conversationId'>> & { results?: readonly CallResult[] };
+}
+
+/**
+ * The first decision about a call counts. When none is open any more the answer goes on: then the id of that run is
+ * returned.
+ * @throws AppError `not_found` for a question that nobody asked, `conflict` when it was decided already, `invalid_input`
+ * for what would last beyond this call of a skill that nobody trusts, or of a built-in one, `forbidden` for a key that may
+ * not decide so
+ */
+export async function decide(
+	{ store, runner, changes }: Parts,
+	{ by, conversationId, interruptId, decision, runId, resumed }: Decision
+): Promise<string | null> {
+	checkMayDecide(by, decision);
+	await refuseDeleted({ store }, conversationId);
+	const answer = (await store.messages.list(conversationId)).findLast((message) => message.status === 'waiting');
+	const part = answer?.parts.find((each) => each.type === 'tool' && each.approval?.interruptId === interruptId);
+	if (!answer || part?.type !== 'tool' || !part.approval) {
+		throw new AppError('not_found', 'Nothing waits for this decision any more.');
+	}
+	const isLasting = decision.choice === 'script' || decision.choice === 'skill';
+	if (isLasting && isBuiltinCall(part.approval)) {
+		throw new AppError(
+			'invalid_input',
+			`“${part.approval.skill}” is asked about each time, so it can be allowed once only.`
+		);
+	}
+	if (isLasting && part.approval.trust) {
+		throw new AppError('invalid_input', `“${part.approval.skill}” is not trusted, so it can be allowed once only.`, {
+			hint: 'Look at the skill and trust it, to be asked no more.'
+		});
+	}
+	const now = new Date().toISOString();
+	const isFirst = await store.approvals.decide(conversationId, interruptId, decision, now);
+	const { skill, script, digest } = part.approval;
+	if (isFirst && isLasting) {
+		await store.approvals.grant({ skill, script: decision.choice === 'skill' ? '' : script, digest }, now);
+	}
+	changes.announce(conversationId);
+	// Whoever decides last goes on with it; so does one who comes again because the server was stopped in between.
+	const ids = waitingIds(answer);
+	const decided = await store.approvals.decisions(conversationId, ids);
+	if (ids.some((id) => !decided.has(id))) {
+		if (!isFirst) throw new AppError('conflict', 'This was decided already.');
+		return null;
+	}
+	// One id for all who may come to start it.
+	const id = runId ?? `resume-${ids[0]}`;
+	const apiKeyId = await store.conversations.apiKeyOf(conversationId);
+	const owner = apiKeyId === null ? {} : { apiKeyId };
+	const task = { kind: 'resume' as const, runId: id, conversationId, messageId: answer.id };
+	await runner.start({ tools: [], ...resumed, ...owner, ...task });
+	return id;
+}
+
+/**
+ * Whoever asks for a run does not allow it to itself, unless its key was made for that; to let go of a call harms nobody.
+ * What is allowed for good is allowed for everybody: whoever manages the server decides that.
+ * @throws AppError `forbidden`
+ */
+export function checkMayDecide(by: Asker, { choice }: ApprovalDecision): void {
+	if (choice === 'deny') return;
+	if (!mayAnswer(by)) {
+		throw new AppError('forbidden', 'This API key may not allow a call: it lacks the scope “approve”.', {
+			hint: 'Whoever manages the server can answer in the app, or make a key with this scope on the page Connect.'
+		});
+	}
+	if (by.apiKeyId === null || choice === 'once') return;
+	throw new AppError('forbidden', 'A program may allow a call once only; for good, whoever manages the server may.');
+}

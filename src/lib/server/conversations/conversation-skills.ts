@@ -1,0 +1,126 @@
+/** The skills of one conversation, for people: pinned by somebody, or loaded by the model (FEATURES F7). */
+import type { ConversationSkill, ConversationSkillList } from '../../shared/api.ts';
+import { AppError } from '../../shared/errors.ts';
+import type { Message } from '../../shared/message.ts';
+import type { SkillsProvider } from '../skills/provider.ts';
+import { viewOf } from '../skills/registry/visibility.ts';
+import type { ConversationSkillState } from '../store/chat/queue.ts';
+import type { Store } from '../store/store.ts';
+import { tokensOf } from '../turns/instructions.ts';
+import type { ConversationChanges } from '../runs/conversation-changes.ts';
+import type { Runner } from '../runs/runner.ts';
+import type { SkillModes } from '../trust/skill-modes.ts';
+
+interface Parts {
+	store: Pick<Store, 'conversations' | 'conversationSkills' | 'messages'>;
+	runner: Pick<Runner, 'live'>;
+	skills: { registry: Pick<SkillsProvider['registry'], 'snapshot'> };
+	modes: Pick<SkillModes, 'modeOf' | 'pinOf'>;
+	changes: Pick<ConversationChanges, 'announce'>;
+}
+
+/** More would fill any model's context. */
+const MAX_PINNED = 50;
+
+/** Of the branch that is shown, the answer under way included. @throws AppError not_found */
+export async function listConversationSkills(parts: Parts, id: string): Promise<ConversationSkillList> {
+	const { store, skills, modes } = parts;
+	const conversation = await store.conversations.get(id);
+	if (!conversation) throw noConversation();
+	const states = await store.conversationSkills.list(id);
+	const messages = await store.messages.list(id);
+	const live = conversation.activeRunId === null ? null : parts.runner.live(conversation.activeRunId)?.message;
+	const shown = live ? messages.map((message) => (message.id === live.id ? live : message)) : messages;
+	const snapshot = skills.registry.snapshot();
+	const usable = viewOf(snapshot, modes).library.skills;
+	const listed = [...usable, ...snapshot.skills, ...snapshot.broken];
+
+	const pinned = states.filter(({ state }) => state === 'pinned').map(({ skill }) => skill);
+	const loaded = loadedIn(shown, states);
+	const data = [
+		...pinned.map((name): ConversationSkill => {
+			const skill = usable.find((each) => each.name === name);
+			const description = (skill ?? listed.find((each) => each.name === name))?.description ?? '';
+			return {
+				name,
+				description,
+				state: 'pinned',
+				tokens: skill ? tokensOf(skill) : 0,
+				isAvailable: skill !== undefined
+			};
+		}),
+		...loaded
+			.filter(({ name }) => !pinned.includes(name))
+			.map(({ name, description, tokens }): ConversationSkill => {
+				const isAvailable = usable.some((each) => each.name === name);
+				return { name, description, state: 'loaded', tokens, isAvailable };
+			})
+	];
+	return { data, tokens: data.reduce((sum, { tokens }) => sum + tokens, 0) };
+}
+
+/**
+ * Pins a skill, unpins it (`loaded`), or takes it away from the model altogether (`unloaded`), from its next answer on.
+ * @throws AppError `not_found` for a conversation, or a skill to pin, that is not there; `conflict` when too many are pinned
+ */
+export async function setConversationSkill(
+	parts: Parts,
+	id: string,
+	{ name, state }: { name: string; state: 'pinned' | 'loaded' | 'unloaded' }
+): Promise<ConversationSkillList> {
+	const { conversationSkills } = parts.store;
+	const before = await listConversationSkills(parts, id);
+	const now = new Date().toISOString();
+	const set = async (to: ConversationSkillState['state']) => {
+		if (!(await conversationSkills.set(id, name, to, now))) throw noConversation();
+	};
+	switch (state) {
+		case 'pinned': {
+			const { skills, modes } = parts;
+			const usable = viewOf(skills.registry.snapshot(), modes).library.skills;
+			if (!usable.some((skill) => skill.name === name)) {
+				throw new AppError('not_found', `There is no skill “${name.slice(0, 200)}” that can be used.`);
+			}
+			const others = before.data.filter((skill) => skill.state === 'pinned' && skill.name !== name);
+			if (others.length >= MAX_PINNED) {
+				throw new AppError('conflict', `No more than ${MAX_PINNED} skills can be pinned; unpin another one first.`);
+			}
+			await set('pinned');
+			break;
+		}
+		case 'loaded':
+			await conversationSkills.remove(id, name);
+			break;
+		case 'unloaded':
+			// Of a skill that is not there nothing needs to be kept.
+			if (before.data.some((skill) => skill.name === name)) await set('unloaded');
+			break;
+		default:
+			state satisfies never;
+	}
+	parts.changes.announce(id);
+	return listConversationSkills(parts, id);
+}
+
+type Loaded = Pick<ConversationSkill, 'name' | 'description' | 'tokens'>;
+
+/** What was loaded and not unloaded since, each once, the first to be loaded first; as its last load says. */
+function loadedIn(messages: readonly Message[], states: readonly ConversationSkillState[]): Loaded[] {
+	const unloaded = new Map(
+		states.flatMap(({ skill, state, changedAt }) => (state === 'unloaded' ? [[skill, changedAt]] : []))
+	);
+	const loaded = new Map<string, Loaded>();
+	for (const { parts, createdAt } of messages) {
+		for (const part of parts) {
+			if (part.type !== 'tool' || !part.loaded) continue;
+			const { skill: name, description, tokens } = part.loaded;
+			const since = unloaded.get(name);
+			if (since === undefined || createdAt >= since) loaded.set(name, { name, description, tokens });
+		}
+	}
+	return [...loaded.values()];
+}
+
+function noConversation(): AppError {
+	return new AppError('not_found', 'There is no such conversation.');
+}

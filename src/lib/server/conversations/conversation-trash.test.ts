@@ -1,0 +1,169 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { gate } from '../../../../tests/support/gate.ts';
+import { text } from '../../../../tests/support/model-replies.ts';
+import { createRunRig, type RunRig } from '../../../../tests/support/run-rig.ts';
+import { createLog } from '../log.ts';
+import { startOf } from '../store/contract/fixtures.suite.ts';
+import { openSqliteStore } from '../store/sqlite.ts';
+import type { Store } from '../store/store.ts';
+import { createConversationChanges } from '../runs/conversation-changes.ts';
+import { openConversationTrash, type ConversationTrash } from './conversation-trash.ts';
+import { createWorkspaces, type Workspaces } from '../workspaces.ts';
+
+const MINUTE = 60_000;
+const START = Date.UTC(2026, 0, 1, 12);
+
+let root: string;
+let store: Store;
+let workspaces: Workspaces;
+let trash: ConversationTrash;
+let now: number;
+let logged: string[];
+let stopped: string[];
+
+beforeEach(async () => {
+	root = await mkdtemp(join(tmpdir(), 'conversation-trash-'));
+	store = await openSqliteStore(join(root, 'app.sqlite'));
+	workspaces = createWorkspaces(root);
+	[now, logged, stopped] = [START, [], []];
+	trash = open();
+	await put('c');
+});
+afterEach(async () => {
+	await trash.close();
+	await store.close();
+	await rm(root, { recursive: true, force: true });
+});
+
+function open(files: Pick<Workspaces, 'removeAll'> = workspaces): ConversationTrash {
+	return openConversationTrash({
+		...{ store, workspaces: files, changes: createConversationChanges(), now: () => now },
+		log: createLog((line) => logged.push(line)),
+		runner: {
+			stop: async (id) => {
+				stopped.push(id);
+				return true;
+			}
+		}
+	});
+}
+
+async function put(id: string): Promise<void> {
+	await store.conversations.create({ id, title: id, createdAt: new Date(START).toISOString() });
+	await workspaces.write(id, 'note.txt', new Blob(['kept']).stream());
+}
+
+const hasFiles = (id: string): Promise<boolean> =>
+	stat(join(workspaces.path(id), 'note.txt')).then(
+		() => true,
+		() => false
+	);
+
+describe('a conversation that is deleted', () => {
+	test('is gone at once and comes back with its files, as often as it is asked for', async () => {
+		const before = await store.conversations.get('c');
+		await trash.remove('c');
+		expect(await store.conversations.get('c')).toBeNull();
+		await expect(trash.remove('c')).rejects.toMatchObject({ code: 'not_found' });
+		now += 10 * MINUTE - 1;
+		await trash.purge();
+		expect(await trash.restore('c')).toEqual(before);
+		expect(await trash.restore('c')).toEqual(before);
+		expect(await hasFiles('c')).toBe(true);
+	});
+
+	test('is gone for good after ten minutes, files and all, and its id is free again', async () => {
+		await put('later');
+		await trash.remove('c');
+		now += 5 * MINUTE;
+		await trash.remove('later');
+		now += 5 * MINUTE;
+		await trash.purge();
+		await expect(trash.restore('c')).rejects.toMatchObject({ code: 'not_found', status: 404 });
+		expect([await hasFiles('c'), await hasFiles('later')]).toEqual([false, true]);
+		expect(await trash.restore('later')).toMatchObject({ id: 'later' });
+		await put('c');
+		expect(await store.conversations.get('c')).toMatchObject({ id: 'c' });
+	});
+
+	test('is gone for good however deep a script has nested folders in it', async () => {
+		const nest = "import os\nfor each in range(50): os.mkdir('d' * 250); os.chdir('d' * 250)";
+		execFileSync('python3', ['-c', nest], { cwd: workspaces.path('c') });
+		await trash.remove('c');
+		now += 10 * MINUTE;
+		await trash.purge();
+		expect(logged).toEqual([]);
+		expect(existsSync(workspaces.path('c'))).toBe(false);
+		expect(await store.conversations.isDeleted('c')).toBe(false);
+	});
+
+	test('is removed when the server starts again, if it is old enough then', async () => {
+		await trash.remove('c');
+		await trash.close();
+		now += 11 * MINUTE;
+		trash = open();
+		// The purge of the start comes before this one.
+		await trash.purge();
+		expect(await hasFiles('c')).toBe(false);
+		expect(await store.conversations.isDeleted('c')).toBe(false);
+	});
+
+	test('whose files cannot be removed stays, is logged, cannot be restored any more, and goes the next time', async () => {
+		await trash.close();
+		const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+		let isFull = true;
+		trash = open({ removeAll: (id) => (isFull ? Promise.reject(full) : workspaces.removeAll(id)) });
+		await put('other');
+		await trash.remove('c');
+		await trash.remove('other');
+		now += 10 * MINUTE;
+		await trash.purge();
+		expect(logged.filter((line) => line.includes('no space left'))).toHaveLength(2);
+		await expect(trash.restore('c')).rejects.toMatchObject({ code: 'not_found' });
+		expect(await hasFiles('c')).toBe(true);
+		isFull = false;
+		await trash.purge();
+		expect([await hasFiles('c'), await hasFiles('other')]).toEqual([false, false]);
+		expect(await store.conversations.isDeleted('c')).toBe(false);
+	});
+
+	test('a database that cannot be written is logged, and tried again', async () => {
+		await trash.remove('c');
+		now += 10 * MINUTE;
+		const { claimDeleted } = store.conversations;
+		store.conversations.claimDeleted = () => Promise.reject(new Error('database is full'));
+		await trash.purge();
+		expect(logged.join()).toContain('database is full');
+		store.conversations.claimDeleted = claimDeleted;
+		await trash.purge();
+		expect(await hasFiles('c')).toBe(false);
+	});
+
+	test('has its run stopped', async () => {
+		await store.runs.start(startOf('r1', { conversationId: 'c' }));
+		await trash.remove('c');
+		expect(stopped).toEqual(['r1']);
+	});
+});
+
+describe('with a runner', () => {
+	let rig: RunRig;
+	afterEach(() => rig.close());
+
+	test('F14: what is deleted while it is answered ends first, takes no more messages, and comes back stopped', async () => {
+		rig = await createRunRig([text('begun', gate(), 'never')]);
+		const { runId } = await rig.ask('hello');
+		const opened = openConversationTrash({ ...rig, log: createLog((line) => logged.push(line)) });
+		await opened.remove('c');
+		expect(await rig.runner.get(runId)).toBeNull();
+		await expect(rig.ask('more')).rejects.toMatchObject({ code: 'conflict' });
+		expect(await opened.restore('c')).toMatchObject({ activeRunId: null, isUnread: false });
+		expect(await rig.runner.get(runId)).toMatchObject({ state: 'cancelled' });
+		await opened.close();
+	});
+});

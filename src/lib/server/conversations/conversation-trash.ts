@@ -1,0 +1,92 @@
+/** Conversations that were deleted: they can be brought back for a while, then they go for good, with their files. */
+import type { ConversationSummary } from '../../shared/api.ts';
+import { AppError } from '../../shared/errors.ts';
+import type { Log } from '../log.ts';
+import type { Store } from '../store/store.ts';
+import type { ConversationChanges } from '../runs/conversation-changes.ts';
+import type { Runner } from '../runs/runner.ts';
+import type { Workspaces } from '../workspaces.ts';
+
+const KEEP_MS = 10 * 60_000;
+const PURGE_EVERY_MS = 60_000;
+
+export interface ConversationTrash {
+	/** Nothing starts in it any more, then its run is stopped. @throws AppError not_found */
+	remove(id: string): Promise<void>;
+	/** Also one that is not deleted. @throws AppError `not_found` when it is gone for good */
+	restore(id: string): Promise<ConversationSummary>;
+	/** Removes for good what was deleted ten minutes ago. Never rejects: what fails is logged, and tried again the next time. */
+	purge(): Promise<void>;
+	/** Ends the timer, and waits for a purge that is under way. */
+	close(): Promise<void>;
+}
+
+interface Parts {
+	store: Store;
+	runner: Pick<Runner, 'stop'>;
+	workspaces: Pick<Workspaces, 'removeAll'>;
+	changes: ConversationChanges;
+	log: Log;
+	/** Milliseconds since 1970. */
+	now?: () => number;
+}
+
+/** Purges at once what an earlier start of the server left, and from then on every minute. */
+export function openConversationTrash(parts: Parts): ConversationTrash {
+	const { store, runner, workspaces, changes, log, now = Date.now } = parts;
+	const { conversations } = store;
+	let isClosed = false;
+	let purging = Promise.resolve();
+
+	/** Files go before rows: what fails in between still has the row that says it is to be removed. */
+	const removeForGood = async (id: string): Promise<void> => {
+		try {
+			await workspaces.removeAll(id);
+			await conversations.remove(id);
+		} catch (error) {
+			log.error({ conversationId: id, error: String(error) }, 'a deleted conversation could not be removed for good');
+		}
+	};
+	const purgeNow = async (): Promise<void> => {
+		try {
+			const until = new Date(now() - KEEP_MS).toISOString();
+			for (const id of await conversations.claimDeleted(until)) {
+				if (isClosed) return;
+				await removeForGood(id);
+			}
+		} catch (error) {
+			log.error({ error: String(error) }, 'deleted conversations could not be removed for good');
+		}
+	};
+	const purge = (): Promise<void> => (purging = purging.then(() => (isClosed ? undefined : purgeNow())));
+	const timer = setInterval(() => void purge(), PURGE_EVERY_MS);
+	// It must not keep a process alive that has nothing else to do.
+	timer.unref();
+	void purge();
+
+	return {
+		async remove(id) {
+			const run = await conversations.markDeleted(id, new Date(now()).toISOString());
+			if (!run) throw new AppError('not_found', 'There is no such conversation.');
+			if (run.activeRunId !== null) await runner.stop(run.activeRunId);
+			changes.announce(id);
+		},
+
+		async restore(id) {
+			const conversation = (await conversations.restore(id)) ? await conversations.get(id) : null;
+			if (!conversation) {
+				throw new AppError('not_found', 'There is no such conversation (any more); it cannot be restored.');
+			}
+			changes.announce(id);
+			return conversation;
+		},
+
+		purge,
+
+		async close() {
+			isClosed = true;
+			clearInterval(timer);
+			await purging;
+		}
+	};
+}

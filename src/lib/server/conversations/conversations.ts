@@ -1,0 +1,145 @@
+/** A conversation as a whole: its messages, its run under way, its files. */
+import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
+import type { ConversationDetail, conversationPatch, ConversationSummary, MessageList } from '../../shared/api.ts';
+import { AppError } from '../../shared/errors.ts';
+import type { Message, Part } from '../../shared/message.ts';
+import type { Store } from '../store/store.ts';
+import { waitingIds } from '../trust/approval-policy.ts';
+import type { ConversationChanges } from '../runs/conversation-changes.ts';
+import type { Runner } from '../runs/runner.ts';
+import type { Workspaces } from '../workspaces.ts';
+
+interface Parts {
+	store: Store;
+	runner: Runner;
+	workspaces: Workspaces;
+	changes: ConversationChanges;
+}
+
+/** Messages that a page gets at once, enough for a tall screen, and those that it gets when somebody looks further up. */
+const FIRST_PAGE = 12;
+const PAGE = 40;
+
+/** The conversation with its live answer as far as it has come. @throws AppError not_found */
+export async function readConversation({ store, runner }: Parts, id: string): Promise<ConversationDetail> {
+	// In this order a message that is sent meanwhile is seen twice rather than not at all.
+	const queued = await store.queue.list(id);
+	let page = await store.messages.page(id, { limit: FIRST_PAGE });
+	const usage = await store.conversations.usage(id);
+	const choice = await store.runs.choiceOf(id);
+	const conversation = await store.conversations.get(id);
+	if (!conversation) throw new AppError('not_found', 'There is no such conversation.');
+	// Memory is ahead of the database: message and cursor are taken together, after the reads.
+	const live = conversation.activeRunId === null ? null : runner.live(conversation.activeRunId);
+	// A run that began between the reads is in the second one.
+	if (live && !page.messages.some((message) => message.id === live.message.id)) {
+		page = await store.messages.page(id, { limit: FIRST_PAGE });
+	}
+	const queue = queued.filter((waiting) => !page.messages.some((message) => message.id === waiting.id));
+	if (!live)
+		return {
+			...conversation,
+			...choice,
+			...page,
+			messages: await withDecisions(store, id, page.messages),
+			queue,
+			usage,
+			cursor: 0
+		};
+	const messages = page.messages.map((message) => (message.id === live.message.id ? live.message : message));
+	return { ...conversation, ...choice, ...page, messages, queue, usage, cursor: live.seq };
+}
+
+/** What was decided already about calls of which others still wait. */
+export async function withDecisions(store: Store, id: string, messages: readonly Message[]): Promise<Message[]> {
+	const decisions = await store.approvals.decisions(id, messages.flatMap(waitingIds));
+	if (decisions.size === 0) return [...messages];
+	const decided = (part: Part): Part => {
+		const decision = part.type === 'tool' && part.approval ? decisions.get(part.approval.interruptId) : undefined;
+		return part.type === 'tool' && part.approval && decision
+			? { ...part, approval: { ...part.approval, decision } }
+			: part;
+	};
+	return messages.map((message) =>
+		message.status === 'waiting' ? { ...message, parts: message.parts.map(decided) } : message
+	);
+}
+
+/** The messages before one of them. @throws AppError not_found */
+export async function readEarlier({ store }: Parts, id: string, before: string): Promise<MessageList> {
+	await refuseDeleted({ store }, id);
+	return store.messages.page(id, { before, limit: PAGE });
+}
+
+/** What people make of it, renaming included. @throws AppError not_found | conflict when a branch is asked for during a run */
+export async function changeConversation(
+	parts: Parts,
+	id: string,
+	{ title, show, ...marks }: z.infer<typeof conversationPatch>
+): Promise<ConversationSummary> {
+	const { conversations } = parts.store;
+	const now = new Date().toISOString();
+	if (show !== undefined) await showBranch(parts, id, show);
+	if (title !== undefined) await conversations.rename(id, title, now);
+	await conversations.change(id, marks, now);
+	const conversation = await conversations.get(id);
+	if (!conversation) throw new AppError('not_found', 'There is no such conversation.');
+	return conversation;
+}
+
+/** For what may be there without its conversation, files say. @throws AppError `not_found` for one that was deleted */
+export async function refuseDeleted({ store }: Pick<Parts, 'store'>, id: string): Promise<void> {
+	if (!(await store.conversations.isDeleted(id))) return;
+	throw new AppError('not_found', 'This conversation was deleted.', { hint: 'Restore it to go on with it.' });
+}
+
+/** Removes a message and all that follows it. @throws AppError not_found | conflict while a run is under way */
+export async function removeMessage(parts: Parts, id: string, messageId: string): Promise<void> {
+	await requireIdle(parts, id);
+	if (!(await parts.store.messages.remove(id, messageId))) throw new AppError('not_found', 'There is no such message.');
+	parts.changes.announce(id);
+}
+
+/** Shows the branch that a message is in. @throws AppError not_found | conflict while a run is under way */
+export async function showBranch(parts: Parts, id: string, messageId: string): Promise<void> {
+	await requireIdle(parts, id);
+	if (!(await parts.store.messages.show(id, messageId))) throw new AppError('not_found', 'There is no such message.');
+	parts.changes.announce(id);
+}
+
+/** A new conversation with everything up to a message, and a copy of the files. @throws AppError not_found */
+export async function forkConversation(
+	{ store, workspaces }: Parts,
+	id: string,
+	messageId: string
+): Promise<ConversationSummary> {
+	const conversation = await store.conversations.get(id);
+	const message = await store.messages.get(id, messageId);
+	if (!conversation || !message) throw new AppError('not_found', 'There is no such message.');
+	if (message.status === 'running' || message.status === 'waiting') {
+		throw new AppError('conflict', 'This answer is not finished; fork from an earlier message.');
+	}
+	const fork = await store.conversations.create({
+		id: randomUUID(),
+		title: conversation.title,
+		createdAt: new Date().toISOString()
+	});
+	await store.messages.copy(id, messageId, fork.id);
+	await store.conversationSkills.copy(id, fork.id);
+	try {
+		await workspaces.copyAll(id, fork.id);
+	} catch (error) {
+		// Without its files it is no copy.
+		await store.conversations.remove(fork.id);
+		throw error;
+	}
+	return fork;
+}
+
+async function requireIdle({ store }: Parts, id: string): Promise<void> {
+	const conversation = await store.conversations.get(id);
+	if (!conversation) throw new AppError('not_found', 'There is no such conversation.');
+	if (conversation.activeRunId === null) return;
+	throw new AppError('conflict', 'An answer is being written; stop it or wait for its end.');
+}

@@ -1,0 +1,103 @@
+import { chromium, type Browser, type Page } from '@playwright/test';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { findChromium } from '../../../tests/support/chromium.ts';
+import { fileHeaders } from './workspaces.ts';
+
+describe('the headers of a workspace file', () => {
+	test.each(['a.html', 'a.svg', 'a.pdf', 'b/c.xhtml', 'noending'])('%s is a download without a view', (path) => {
+		const headers = fileHeaders(path, 5, false);
+		expect(headers['content-disposition']).toMatch(/^attachment;/);
+		expect(headers['content-security-policy']).toMatch(/^sandbox; default-src 'none'/);
+		expect(headers['content-type']).not.toMatch(/html/);
+	});
+
+	test.each(['a.svg', 'a.pdf', 'a.xhtml', 'a.html.txt'])('%s stays a download in a view', (path) => {
+		expect(fileHeaders(path, 5, true)['content-disposition']).toMatch(/^attachment;/);
+	});
+});
+
+/** What a page could try, one after the other; `ELSE` is another server. */
+const HOSTILE = `<!doctype html><base href="ELSE/"><meta http-equiv="refresh" content="0;url=ELSE/refresh">
+<link rel="stylesheet" href="ELSE/style"><link rel="icon" href="ELSE/icon"><link rel="prefetch" href="ELSE/prefetch">
+<style>@import url("ELSE/import"); body { background: url("ELSE/background") } @font-face { font-family: x; src: url("ELSE/font") } p { font-family: x; color: rgb(1, 2, 3) }</style>
+<p>shown</p><img src="ELSE/img" srcset="ELSE/srcset 2x"><video src="ELSE/video" poster="ELSE/poster" autoplay></video><audio src="ELSE/audio" autoplay></audio>
+<iframe src="ELSE/frame"></iframe><iframe srcdoc="<script>parent.parent.pwned = 1</script>"></iframe><object data="ELSE/object"></object><embed src="ELSE/embed">
+<script>parent.pwned = 1; fetch('ELSE/fetch'); document.title = 'pwned'</script><script src="ELSE/script"></script><script type="module">import 'ELSE/module'</script>
+<img src=x onerror="parent.pwned = 1"><svg onload="parent.pwned = 1"><image href="ELSE/svg"/></svg>
+<form action="ELSE/form" id="f"><input autofocus onfocus="parent.pwned = 1"><button>send</button></form>
+<a href="ELSE/link" ping="ELSE/ping" target="_top">a</a><a href="javascript:parent.pwned=1">j</a>`;
+
+describe('SECURITY: a page that a script made, looked at in a frame', () => {
+	let browser: Browser;
+	let page: Page;
+	let server: Server;
+	let other: Server;
+	let asked: string[];
+
+	beforeAll(async () => {
+		browser = await chromium.launch(await findChromium());
+	});
+	afterAll(() => browser.close());
+
+	beforeEach(async () => {
+		asked = [];
+		other = await listen((path) => {
+			asked.push(path);
+			return { headers: { 'content-type': 'text/plain' }, body: '' };
+		});
+		const hostile = HOSTILE.replaceAll('ELSE', addressOf(other));
+		server = await listen((path) =>
+			path === '/'
+				? {
+						headers: { 'content-type': 'text/html', 'content-security-policy': "frame-src 'self'" },
+						body: '<title>ours</title><iframe sandbox="" src="/file?view"></iframe>'
+					}
+				: { headers: fileHeaders('made.html', Buffer.byteLength(hostile), path.endsWith('view')), body: hostile }
+		);
+		page = await browser.newPage();
+	});
+	afterEach(async () => {
+		await page.close();
+		for (const each of [server, other]) each.close();
+	});
+
+	test('shows itself with its styles; no script runs and no request leaves', async () => {
+		await page.goto(addressOf(server));
+		const frame = page.frameLocator('iframe');
+		await frame.getByText('shown').waitFor();
+		expect(await frame.getByText('shown').evaluate((element) => getComputedStyle(element).color)).toBe('rgb(1, 2, 3)');
+		for (const name of ['send', 'a', 'j']) await frame.getByText(name, { exact: true }).click({ timeout: 5000 });
+		// Whatever would go out has had its turn when a page that is asked for later has come.
+		await page.evaluate(() => fetch('/file').then((response) => response.text()));
+		expect(asked).toEqual([]);
+		expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
+		expect(await page.title()).toBe('ours');
+	});
+
+	test('opened by itself, it has an origin of its own as well', async () => {
+		await page.goto(`${addressOf(server)}/file?view`);
+		await page.getByText('shown').waitFor();
+		expect(asked).toEqual([]);
+		expect(await page.title()).not.toBe('pwned');
+	});
+});
+
+interface Answer {
+	headers: Record<string, string>;
+	body: string;
+}
+
+async function listen(answer: (path: string) => Answer): Promise<Server> {
+	const server = createServer((request, response) => {
+		const { headers, body } = answer(request.url ?? '');
+		response.writeHead(200, headers).end(body);
+	});
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	return server;
+}
+
+function addressOf(server: Server): string {
+	return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

@@ -1,0 +1,225 @@
+/** From what is staged to what is placed: which of it, under which name, in place of what (FEATURES E5, E20, A38, A41). */
+import { randomUUID } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError } from '../../shared/errors.ts';
+import type { InstallConfirm, StagedSkill } from '../../shared/install.ts';
+import type { InstallRecord } from '../store/skills/installs.ts';
+import { readFolder } from '../trust/folder.ts';
+import { type Inspection, inspectSkill } from './inspection.ts';
+import { inLibrary, installationsOf, type InstallContext, timeOf } from './install-context.ts';
+import { isThere, placeAll, type Placement } from './placing.ts';
+import type { Staged } from './staging.ts';
+import { versionInUse } from './versions.ts';
+
+interface Plan {
+	placements: Placement[];
+	skipped: string[];
+	/** Brings back what was written into the staging folder. */
+	undo: (() => Promise<void>)[];
+}
+
+/** All that is chosen is placed, or nothing. @throws AppError as `Installer.confirm` */
+export async function placeStaged(
+	context: InstallContext,
+	staged: Staged,
+	choice: InstallConfirm
+): Promise<{ records: InstallRecord[]; skipped: string[] }> {
+	const plan: Plan = { placements: [], skipped: [], undo: [] };
+	try {
+		const conflicts: string[] = [];
+		for (const skill of chosenOf(staged, choice.paths)) {
+			const conflict = await addTo(plan, skill, { context, staged, choice });
+			if (conflict !== null) conflicts.push(conflict);
+		}
+		if (conflicts.length > 0) throw identityExists(conflicts);
+		await withModes(context, plan.placements, choice.enabled, () => placeAll(context, plan.placements));
+	} catch (error) {
+		for (const step of plan.undo) await step();
+		throw error;
+	}
+	return { records: plan.placements.map(({ record }) => record), skipped: plan.skipped };
+}
+
+function chosenOf({ shown }: Staged, paths: readonly string[] | undefined): StagedSkill[] {
+	const chosen = shown.skills.filter((skill) => (paths ? paths.includes(skill.path) : skill.status === 'ready'));
+	const unknown = paths?.find((path) => !chosen.some((skill) => skill.path === path));
+	if (unknown !== undefined) throw refused(`paths: there is no staged skill at “${unknown.slice(0, 200)}”`);
+	const broken = (paths ? chosen : shown.skills).find(({ status }) => status === 'broken');
+	if (broken && (paths || chosen.length === 0)) {
+		const issue = broken.diagnostics.find(({ severity }) => severity === 'error');
+		const reason = issue ? `${issue.field === '_' ? '' : `${issue.field} `}${issue.message}` : 'it is broken';
+		throw refused(`“${broken.name}” cannot be installed: ${reason}`);
+	}
+	return chosen;
+}
+
+interface Surroundings {
+	context: InstallContext;
+	staged: Staged;
+	choice: InstallConfirm;
+}
+
+/** Returns the identity that is in the way, where that is not wanted. */
+async function addTo(plan: Plan, skill: StagedSkill, around: Surroundings): Promise<string | null> {
+	const { context, staged, choice } = around;
+	const inspection = staged.inspections.get(skill.path);
+	const version = skill.version;
+	if (!inspection || version === null) throw refused(`“${skill.name}” cannot be installed`);
+	const { source } = context.places.rootOf(choice.apiKeyId);
+	const skillId = `${source}/${skill.name}`;
+	const identity = `${skill.name}@${version}`;
+	const existing = await activeOf(context, skillId, version);
+	if (existing && (await readFolder(existing.dir)).digest === skill.digest) {
+		plan.skipped.push(identity);
+		return null;
+	}
+	const isPlanned = plan.placements.some(({ record }) => record.skillId === skillId && record.version === version);
+	const isByHand = !existing && inLibrary(context, skillId).some((other) => other.version === version);
+	const isTaken = existing !== null || isPlanned || isByHand;
+	if (isTaken && choice.conflict === 'skip') {
+		plan.skipped.push(identity);
+		return null;
+	}
+	if (isTaken && choice.conflict === 'rename') {
+		const rows = await context.store.skillInstalls.list();
+		const isUsed = (name: string) =>
+			inLibrary(context, `${source}/${name}`).length > 0 ||
+			[...rows, ...plan.placements.map(({ record }) => record)].some((row) => row.skillId === `${source}/${name}`);
+		const name = freeName(skill.name, isUsed);
+		const renamed = await renameSkill(join(staged.folder.dir, skill.path), name);
+		plan.undo.push(renamed.undo);
+		plan.placements.push(await placementOf(renamed.inspection, { ...around, skill, version, replaced: null }));
+		return null;
+	}
+	if (isTaken && (choice.conflict === 'fail' || isPlanned || isByHand)) return identity;
+	plan.placements.push(await placementOf(inspection, { ...around, skill, version, replaced: existing }));
+	return null;
+}
+
+/** A row without its folder is that of a skill which somebody removed by hand. */
+async function activeOf(context: InstallContext, skillId: string, version: string): Promise<InstallRecord | null> {
+	const rows = await installationsOf(context, skillId);
+	const active = rows.find((row) => row.state === 'active' && row.version === version);
+	if (!active || (await isThere(active.dir))) return active ?? null;
+	await context.store.skillInstalls.remove(active.id);
+	return null;
+}
+
+async function placementOf(
+	{ shown, files, computedHash }: Inspection,
+	around: Surroundings & { skill: StagedSkill; version: string; replaced: InstallRecord | null }
+): Promise<Placement> {
+	const { context, staged, choice, skill, version, replaced } = around;
+	const { source } = context.places.rootOf(choice.apiKeyId);
+	const skillId = `${source}/${shown.name}`;
+	const rows = (await installationsOf(context, skillId)).filter(({ state }) => state === 'active');
+	const used = versionInUse(context, skillId);
+	return {
+		record: {
+			id: randomUUID(),
+			skillId,
+			name: shown.name,
+			version,
+			owner: choice.apiKeyId,
+			state: 'active',
+			dir: context.places.placeOf(choice.apiKeyId, shown.name, version),
+			origin: skill.origin,
+			digest: shown.digest,
+			files,
+			computedHash,
+			installedAt: timeOf(context)
+		},
+		from: join(staged.folder.dir, skill.path),
+		before: null,
+		replaced,
+		usedOrigin: (rows.find((row) => row.version === used) ?? rows[0])?.origin ?? null
+	};
+}
+
+/** A skill has its mode before the library can see it: it is never on for a moment. */
+async function withModes(
+	{ modes, places }: InstallContext,
+	placements: readonly Placement[],
+	isEnabled: boolean,
+	place: () => Promise<void>
+): Promise<void> {
+	const undo: (() => Promise<void>)[] = [];
+	try {
+		for (const { record, replaced } of placements) {
+			const { skillId, name, version, owner } = record;
+			const subject = { source: places.rootOf(owner).source, name, version };
+			const before = modes.modeOf(subject);
+			undo.push(() => (replaced ? modes.setMode(subject, before) : modes.forget(skillId, version)));
+			// Switching on what is new makes it `auto`, whatever was said of another of this name.
+			if (!replaced) await modes.setMode(subject, 'auto');
+			await modes.setEnabled(subject, isEnabled);
+		}
+		await place();
+	} catch (error) {
+		for (const step of undo) await step();
+		throw error;
+	}
+}
+
+function refused(message: string): AppError {
+	return new AppError('invalid_input', `${message}.`);
+}
+
+function identityExists(identities: readonly string[]): AppError {
+	const [is, other] = identities.length === 1 ? ['is', 'another name'] : ['are', 'other names'];
+	return new AppError('conflict', `${identities.map((one) => `“${one}”`).join(', ')} ${is} installed already.`, {
+		hint: `Set conflict to skip, overwrite, or rename for ${other}.`,
+		details: { identities }
+	});
+}
+
+// Gives a staged skill another name: the one case in which something installed differs from its source (FEATURES E20).
+
+const MAX_NAME = 64;
+
+/** `pdf` → `pdf-2`, or the first after it that is free. */
+export function freeName(name: string, isTaken: (name: string) => boolean): string {
+	for (let count = 2; ; count += 1) {
+		const suffix = `-${count}`;
+		const candidate = `${name.slice(0, MAX_NAME - suffix.length).replace(/-+$/, '')}${suffix}`;
+		if (!isTaken(candidate)) return candidate;
+	}
+}
+
+/**
+ * Writes the name into the front matter, and looks at the skill again. `undo` brings back the file as it was.
+ * @throws AppError `invalid_input` for a name that stands on more than one line
+ */
+export async function renameSkill(
+	dir: string,
+	name: string
+): Promise<{ inspection: Inspection; undo: () => Promise<void> }> {
+	const path = join(dir, 'SKILL.md');
+	const before = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+		if (error.code === 'ENOENT') throw refusal(name);
+		throw error;
+	});
+	const text = before.toString('latin1');
+	// Bytes that are no text stay as they are.
+	const renamed = text.replace(
+		/^((?:\xef\xbb\xbf)?---[ \t]*\r?\n(?:(?!---).*\r?\n)*?(?:name|skill)[ \t]*:[ \t]*)[^\r\n]*/,
+		`$1${name}`
+	);
+	if (renamed === text) throw refusal(name);
+	const undo = () => writeFile(path, before);
+	await writeFile(path, Buffer.from(renamed, 'latin1'));
+	const inspection = await inspectSkill(dir).catch(async (error: unknown) => {
+		await undo();
+		throw error;
+	});
+	if (inspection.shown.name === name && inspection.shown.status === 'ready') return { inspection, undo };
+	await undo();
+	throw refusal(name);
+}
+
+function refusal(name: string): AppError {
+	return new AppError('invalid_input', `The name in its SKILL.md cannot be replaced by “${name}”.`, {
+		hint: 'Rename the skill at its source, or choose “overwrite”.'
+	});
+}

@@ -1,0 +1,158 @@
+/** What somebody sees of a staged skill before they say yes: read by the library itself, nothing of it is run (FEATURES E20, F1, F4). */
+import { createHash, hash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import { AppError } from '../../shared/errors.ts';
+import type { InstalledSkill, StagedSkill } from '../../shared/install.ts';
+import type { SkillDiagnostic } from '../../shared/skills.ts';
+import { readEntries } from '../skills/read/folder-walk.ts';
+import { readFrontMatter } from '../skills/read/front-matter.ts';
+import { readSkillText } from '../skills/read/safe-read.ts';
+import { loadSkill } from '../skills/read/skill-loader.ts';
+import type { BrokenSkill, Skill } from '../skills/types.ts';
+import type { TrustedFile } from '../store/skills/choices.ts';
+import { readFolder } from '../trust/folder.ts';
+import { scanFiles } from '../trust/scan/scan.ts';
+import { keptFiles } from '../trust/trust.ts';
+import { skillFoldersIn } from './install-context.ts';
+import { onDisk } from './staging-folder.ts';
+
+/** What a version may be to be part of a folder's name. */
+const MAX_VERSION_CHARS = 64;
+const NAME = /^(?=.{1,64}$)[a-z0-9]+(-[a-z0-9]+)*$/;
+
+type Facts = 'name' | 'version' | 'description' | 'status' | 'diagnostics' | 'digest' | 'files' | 'scripts' | 'tools';
+
+export interface Inspection extends FolderHash {
+	shown: Pick<StagedSkill, Facts | 'findings'>;
+	/** With the texts, for a difference. */
+	kept: TrustedFile[];
+}
+
+/** `dir` is the skill's folder; without `scans` nobody will look at it, so nothing is searched for. What is wrong with it is a diagnostic, and a name that it does not state is empty. @throws the system's error where it cannot be read */
+export async function inspectSkill(dir: string, { scans = true } = {}): Promise<Inspection> {
+	const { skill, diagnostics } = await read(dir);
+	const content = await readFolder(dir);
+	const hashes = await hashFolder(dir);
+	const kept = await keptFiles(content);
+	const texts = new Map(kept.map(({ path, text }) => [path, text]));
+	const isBroken = diagnostics.some(({ severity }) => severity === 'error');
+	const ready = skill.status === 'ready' ? skill : null;
+	return {
+		...hashes,
+		kept,
+		shown: {
+			name: skill.name,
+			version: ready?.version ?? null,
+			description: skill.description,
+			status: isBroken ? 'broken' : 'ready',
+			diagnostics,
+			// Of what is too much to be trusted, a digest of the same strength: it only tells installations apart.
+			digest: content.digest ?? hash('sha256', JSON.stringify(hashes.files)),
+			files: hashes.files.map(({ path, bytes }) => ({ path, bytes, text: texts.get(path) ?? null })),
+			scripts: [...(ready?.scripts ?? [])],
+			tools: ready?.tools.map(({ name }) => name) ?? [],
+			findings: scans ? await scanFiles(content) : []
+		}
+	};
+}
+
+/** A name that can be part of a folder's: checked by itself, wherever it comes from. */
+export function isInstallableName(name: string): boolean {
+	return NAME.test(name);
+}
+
+async function read(dir: string): Promise<{ skill: Skill | BrokenSkill; diagnostics: SkillDiagnostic[] }> {
+	const root = { path: dirname(dir), source: 'staging' };
+	const entries = readEntries(dir);
+	const file = ['SKILL.md', 'skill.md'].flatMap((name) => entries.find((entry) => entry.name === name) ?? [])[0];
+	if (!file) {
+		const issue = { severity: 'error' as const, field: '_', message: 'There is no SKILL.md.' };
+		const place = { path: dir, dir, root: root.path, source: root.source };
+		return {
+			skill: { ...place, status: 'broken', name: '', description: '', issues: [issue] },
+			diagnostics: [issue]
+		};
+	}
+	const reader = { readFolder: async (folder: string) => readEntries(folder), beforeFile: () => undefined };
+	const skill = await loadSkill({ path: dir, root, file, entries }, reader);
+	// The folder is ours: that the name differs from it says nothing.
+	const issues = skill.issues.filter(({ field, message }) => field !== 'name' || !message.includes(' the folder'));
+	if (skill.status === 'broken') return { skill: { ...skill, name: '' }, diagnostics: issues };
+	const stated = statedName(join(dir, file.name));
+	const diagnostics = [...issues, ...refusalsOf(skill, stated)];
+	return { skill: stated === null ? { ...skill, name: '' } : skill, diagnostics };
+}
+
+/** The folder's name would be used in its place, and the folder is ours. */
+function statedName(path: string): string | null {
+	const front = readFrontMatter(readSkillText(path, false).text);
+	if ('field' in front) return null;
+	const { name, skill } = front.data;
+	return [name, skill].find((value): value is string => typeof value === 'string' && value.trim() !== '') ?? null;
+}
+
+function refusalsOf({ name, version }: Skill, stated: string | null): SkillDiagnostic[] {
+	const refuse = (field: string, message: string): SkillDiagnostic => ({ severity: 'error', field, message });
+	if (stated === null) return [refuse('name', 'is missing: what is installed has a name of its own')];
+	const refusals: SkillDiagnostic[] = [];
+	// A name that the library did not take stands for another one here: the folder's, which is ours.
+	if (!isInstallableName(name) || name !== stated.normalize('NFKC').trim()) {
+		refusals.push(refuse('name', 'must be 1 to 64 lower-case letters a–z, digits and single hyphens to be installed'));
+	}
+	if (version.length > MAX_VERSION_CHARS) {
+		refusals.push(refuse('version', `is longer than ${MAX_VERSION_CHARS} characters`));
+	}
+	return refusals;
+}
+
+// The files of a skill as they are recorded: SHA-256 of each, and of all as skills-lock.json has it (FEATURES E28).
+
+export interface FolderHash {
+	files: InstalledSkill['files'];
+	/** Over paths and contents, sorted as the `skills` command line sorts them; `.git` and `node_modules` left out. */
+	computedHash: string;
+}
+
+/** Of a folder that a StagingFolder has written: regular files and folders only. @throws the system's error */
+export async function hashFolder(dir: string): Promise<FolderHash> {
+	const whole = createHash('sha256');
+	const files: FolderHash['files'] = [];
+	for (const path of (await pathsIn(dir)).sort((a, b) => a.localeCompare(b))) {
+		const content = await readFile(join(dir, path));
+		files.push({ path, bytes: content.length, sha256: createHash('sha256').update(content).digest('hex') });
+		if (/(^|\/)(\.git|node_modules)\//.test(path)) continue;
+		whole.update(path).update(content);
+	}
+	return { files, computedHash: whole.digest('hex') };
+}
+
+async function pathsIn(dir: string): Promise<string[]> {
+	const entries = await readdir(dir, { recursive: true, withFileTypes: true });
+	return entries
+		.filter((entry) => entry.isFile())
+		.map((entry) =>
+			join(entry.parentPath, entry.name)
+				.slice(dir.length + 1)
+				.replaceAll('\\', '/')
+		);
+}
+
+// Finds the skills in a folder of files that were fetched or uploaded (FEATURES E20).
+
+/**
+ * Folders of skills relative to `dir`, with `/`, sorted; empty for the top. No links are followed.
+ * @throws AppError `invalid_input` where there is none, `unavailable`
+ */
+export async function findSkillFolders(dir: string): Promise<string[]> {
+	const entries = await onDisk(readdir(dir, { recursive: true, withFileTypes: true }));
+	const files = entries.filter((entry) => entry.isFile());
+	const paths = files.map(({ parentPath, name }) => relative(dir, join(parentPath, name)).split(sep).join('/'));
+	const folders = skillFoldersIn(paths);
+	if (folders.length === 0) {
+		throw new AppError('invalid_input', 'What was fetched has no SKILL.md, so there is no skill in it.', {
+			hint: 'A skill is a folder with a file SKILL.md in it.'
+		});
+	}
+	return folders;
+}

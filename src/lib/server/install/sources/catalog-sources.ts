@@ -1,0 +1,72 @@
+/** All remote sources and catalogs, put together from the settings (FEATURES E1, E6–E9, E23–E27). */
+import type { CatalogPage, InstallSource } from '../../../shared/install.ts';
+import { createGithub } from './github.ts';
+import { createOutbound } from './outbound.ts';
+import { createSkillsmp } from './skillsmp.ts';
+import { createSkillssh } from './skillssh.ts';
+import type { SourceFetcher } from './source.ts';
+import { fetchInline } from './upload.ts';
+import { createWellKnown } from './well-known.ts';
+
+/** Addresses without a slash at their end; `config.catalog` has all of them. */
+export interface CatalogOptions {
+	githubApiUrl: string;
+	githubRawUrl: string;
+	githubToken: string | null;
+	skillsshUrl: string;
+	skillsshAuditUrl: string;
+	skillsmpUrl: string;
+	/** `host:port` of servers that may be reached though they are not on the public internet. */
+	hosts: readonly string[];
+	/** The key that is set now, in the settings or in the environment. */
+	skillsmpKey: () => string | null | Promise<string | null>;
+	/** Every address of a name; without it the system's resolver. */
+	resolve?: (host: string) => Promise<string[]>;
+}
+
+export interface Catalogs {
+	/** Without `q` the list with the most stars first (E6). @throws AppError `invalid_input` without a key, `unavailable` */
+	searchSkillsmp(query: { q: string; page: number; limit: number }, signal: AbortSignal): Promise<CatalogPage>;
+	/** Nothing for fewer than two characters (E8). @throws AppError `unavailable` */
+	searchSkillssh(query: { q: string; limit: number }, signal: AbortSignal): Promise<CatalogPage>;
+}
+
+export function createSources(options: CatalogOptions): SourceFetcher {
+	const { outbound, github, skillssh, skillsmp } = createParts(options);
+	const wellKnown = createWellKnown({ outbound });
+	return {
+		fetch(source, into, signal) {
+			if (source.type === 'github') return github.fetch(source, into, signal);
+			if (source.type === 'skillssh') return skillssh.fetch(source, into, signal);
+			if (source.type === 'skillsmp') return skillsmp.fetch(source, into, signal);
+			if (source.type === 'well-known') return wellKnown.fetch(source, into, signal);
+			return fetchInline(source.text, into);
+		},
+		async revisionOf(origin, signal) {
+			const source: InstallSource | null = origin.source;
+			if (source === null || source.type === 'inline') return null;
+			if (source.type === 'github') return github.revisionOf(origin, source, signal);
+			if (source.type === 'skillssh') return skillssh.revisionOf(origin, source, signal);
+			if (source.type === 'skillsmp') return skillsmp.revisionOf(origin, source, signal);
+			return wellKnown.revisionOf(origin, source, signal);
+		}
+	};
+}
+
+export function createCatalogs(options: CatalogOptions): Catalogs {
+	const { skillssh, skillsmp } = createParts(options);
+	return { searchSkillsmp: skillsmp.search, searchSkillssh: skillssh.search };
+}
+
+function createParts(options: CatalogOptions) {
+	const outbound = createOutbound(options);
+	const { githubApiUrl: apiUrl, githubRawUrl: rawUrl, githubToken: token } = options;
+	const github = createGithub({ outbound, apiUrl, rawUrl, token });
+	const { skillsshUrl, skillsshAuditUrl, skillsmpUrl, skillsmpKey } = options;
+	return {
+		outbound,
+		github,
+		skillssh: createSkillssh({ outbound, github, url: skillsshUrl, auditUrl: skillsshAuditUrl }),
+		skillsmp: createSkillsmp({ outbound, github, url: skillsmpUrl, apiKey: skillsmpKey })
+	};
+}

@@ -1,0 +1,289 @@
+/** The few questions that GitHub's REST API is asked: which commit, what lies in it, and a file by its SHA-1 (FEATURES E9). */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { AppError } from '../../../shared/errors.ts';
+import { isInFolder } from '../install-context.ts';
+import { isLeftOut, quoteEntry, type StagingFolder } from '../staging-folder.ts';
+import { checkRef, type GithubAddress, type GithubPlace } from './github-address.ts';
+import { fetchJson, inParallel, type Outbound, type OutboundRequest } from './outbound.ts';
+
+export interface GithubCommit {
+	repository: string;
+	/** SHA-1. */
+	commit: string;
+	/** SHA-1 of the folder at the top. */
+	tree: string;
+}
+
+/** A file, folder, link (mode 120000) or submodule (type `commit`). */
+export interface TreeEntry {
+	/** From the top of the repository. */
+	path: string;
+	mode: string;
+	type: string;
+	sha: string;
+	/** Of a file. */
+	size: number;
+}
+
+export interface GithubApi {
+	/** Of a branch, tag or commit; `HEAD` is the default branch. @throws AppError */
+	commitOf(repository: string, ref: string, signal: AbortSignal): Promise<GithubCommit>;
+	/**
+	 * A folder (unless it is the top) and all that lies below it, also where GitHub cuts its listing short.
+	 * @throws AppError `not_found` for no such folder; `too_large` for one that takes more than 200 requests
+	 */
+	listBelow(commit: GithubCommit, folder: string, signal: AbortSignal): Promise<TreeEntry[]>;
+	blob(repository: string, sha: string, maxBytes: number, signal: AbortSignal): Promise<Buffer>;
+	/** Tells branch and path apart: the longest branch or tag that there is. @throws AppError */
+	placeOf(address: GithubAddress, signal: AbortSignal): Promise<GithubPlace>;
+}
+
+const MAX_REQUESTS = 200;
+const MAX_LISTING_BYTES = 20 * 1024 * 1024;
+const sha1 = z.string().regex(/^[0-9a-f]{40}$/);
+const commitShape = z.object({ sha: sha1, commit: z.object({ tree: z.object({ sha: sha1 }) }) });
+const treeShape = z.object({
+	truncated: z.boolean().default(false),
+	tree: z
+		.array(
+			z.object({ path: z.string(), mode: z.string(), type: z.string(), sha: sha1, size: z.number().min(0).default(0) })
+		)
+		.max(200_000)
+});
+const refsShape = z.array(z.object({ ref: z.string() }));
+
+export function createGithubApi(options: { outbound: Outbound; apiUrl: string; token: string | null }): GithubApi {
+	const { outbound, apiUrl, token } = options;
+
+	const request = (what: string, signal: AbortSignal): OutboundRequest => ({
+		service: 'GitHub',
+		what,
+		hintIfMissing: token ? undefined : 'Is it spelled so? A private repository needs GITHUB_TOKEN.',
+		headers: { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' },
+		bearer: { token, baseUrl: apiUrl },
+		maxBytes: MAX_LISTING_BYTES,
+		signal
+	});
+
+	async function list(repository: string, sha: string, before: string, isRecursive: boolean, signal: AbortSignal) {
+		const url = `${apiUrl}/repos/${repository}/git/trees/${sha}${isRecursive ? '?recursive=1' : ''}`;
+		const { tree, truncated } = await fetchJson(outbound, url, treeShape, request(`tree ${sha}`, signal));
+		const entries = tree.map((entry) => ({ ...entry, path: before + checkTreePath(entry.path) }));
+		return { entries, truncated };
+	}
+
+	/** Folder by folder, as far down as it must be. */
+	async function walk(repository: string, sha: string, before: string, signal: AbortSignal): Promise<TreeEntry[]> {
+		const all: TreeEntry[] = [];
+		const left = [{ sha, before }];
+		for (let requests = 0, folder = left.pop(); folder; requests += 2, folder = left.pop()) {
+			if (requests >= MAX_REQUESTS) {
+				throw new AppError('too_large', `${repository} has more files than can be looked through.`, {
+					hint: 'Name the folder of the skill as well (path).'
+				});
+			}
+			const whole = await list(repository, folder.sha, folder.before, true, signal);
+			if (!whole.truncated) {
+				for (const entry of whole.entries) all.push(entry);
+				continue;
+			}
+			const { entries } = await list(repository, folder.sha, folder.before, false, signal);
+			for (const entry of entries) all.push(entry);
+			const below = entries.filter(({ type }) => type === 'tree');
+			left.push(...below.map((entry) => ({ sha: entry.sha, before: `${entry.path}/` })));
+		}
+		return all;
+	}
+
+	async function treeOf({ repository, tree }: GithubCommit, folder: string, signal: AbortSignal): Promise<string> {
+		let sha = tree;
+		let before = '';
+		for (const segment of folder.split('/').filter(Boolean)) {
+			const { entries } = await list(repository, sha, before, false, signal);
+			const next = entries.find(({ path, type }) => path === before + segment && type === 'tree');
+			if (!next) throw noFolder(folder, repository);
+			sha = next.sha;
+			before += `${segment}/`;
+		}
+		return sha;
+	}
+
+	return {
+		async commitOf(repository, ref, signal) {
+			const url = `${apiUrl}/repos/${repository}/commits/${encodeURIComponent(checkRef(ref))}?per_page=1`;
+			const what = ref === 'HEAD' ? `repository ${repository}` : `${quoteEntry(ref)} in a repository ${repository}`;
+			const { sha, commit } = await fetchJson(outbound, url, commitShape, request(what, signal));
+			return { repository, commit: sha, tree: commit.tree.sha };
+		},
+		async listBelow(commit, folder, signal) {
+			const { repository, tree } = commit;
+			if (folder === '') return walk(repository, tree, '', signal);
+			const whole = await list(repository, tree, '', true, signal);
+			if (!whole.truncated) {
+				const below = whole.entries.filter(({ path }) => path === folder || isInFolder(path, folder));
+				if (below.length === 0) throw noFolder(folder, repository);
+				return below;
+			}
+			const sha = await treeOf(commit, folder, signal);
+			const own = { path: folder, mode: '040000', type: 'tree', sha, size: 0 };
+			return [own, ...(await walk(repository, sha, `${folder}/`, signal))];
+		},
+		async blob(repository, sha, maxBytes, signal) {
+			const asked = request(`file ${sha}`, signal);
+			const headers = { ...asked.headers, accept: 'application/vnd.github.raw+json' };
+			const url = `${apiUrl}/repos/${repository}/git/blobs/${sha}`;
+			return (await outbound(url, { ...asked, headers, maxBytes })).body;
+		},
+		async placeOf({ repository, rest }, signal) {
+			const [first] = rest;
+			if (first === undefined) return { repository, ref: 'HEAD', path: '' };
+			let ref = first;
+			if (rest.length > 1 && first !== 'HEAD' && !sha1.safeParse(first).success) {
+				const whole = `${rest.join('/')}/`;
+				for (const kind of ['heads', 'tags']) {
+					const url = `${apiUrl}/repos/${repository}/git/matching-refs/${kind}/${encodeURIComponent(checkRef(first))}`;
+					const found = await fetchJson(outbound, url, refsShape, request(`repository ${repository}`, signal));
+					for (const name of found.map((each) => each.ref.slice(`refs/${kind}/`.length))) {
+						if (name.length > ref.length && whole.startsWith(`${name}/`)) ref = name;
+					}
+				}
+			}
+			return { repository, ref, path: rest.join('/').slice(ref.length + 1) };
+		}
+	};
+}
+
+function noFolder(folder: string, repository: string): AppError {
+	return new AppError('not_found', `There is no folder ${quoteEntry(folder)} in ${repository}.`);
+}
+
+/** Git has no such names; whoever sends them means something else. */
+function checkTreePath(path: string): string {
+	const isBad = path.split('/').some((segment) => segment === '' || segment === '.' || segment === '..');
+	if (!isBad) return path;
+	throw new AppError('invalid_input', `The entry ${quoteEntry(path)} is refused: no repository can hold it.`);
+}
+
+// Downloads whole folders of a commit into a staging folder; each file is checked against the SHA-1 that git knows it by (FEATURES E9).
+
+export interface GithubFiles {
+	/**
+	 * Writes every file of these folders, under its path in the repository. A folder that holds a link or a submodule is
+	 * left out with a note.
+	 * @returns the folders that were written
+	 * @throws AppError `invalid_input` when all are left out; `too_large` before anything is downloaded; `unavailable`
+	 */
+	download(
+		commit: GithubCommit,
+		entries: readonly TreeEntry[],
+		folders: readonly string[],
+		into: StagingFolder,
+		signal: AbortSignal
+	): Promise<{ folders: string[]; notes: string[] }>;
+	/** @throws AppError */
+	read(commit: GithubCommit, entry: TreeEntry, maxBytes: number, signal: AbortSignal): Promise<Buffer>;
+}
+
+const AT_ONCE = 6;
+const LARGE_FILE_POINTER = 'version https://git-lfs.github.com/spec/v1';
+
+export function createGithubFiles(options: { outbound: Outbound; api: GithubApi; rawUrl: string }): GithubFiles {
+	const { outbound, api, rawUrl } = options;
+
+	async function read({ repository, commit }: GithubCommit, entry: TreeEntry, maxBytes: number, signal: AbortSignal) {
+		const path = entry.path.split('/').map(encodeURIComponent).join('/');
+		const what = `file ${quoteEntry(entry.path)}`;
+		const content = await outbound(`${rawUrl}/${repository}/${commit}/${path}`, {
+			service: 'GitHub',
+			what,
+			maxBytes,
+			signal
+		}).then(
+			({ body }) => body,
+			(error: unknown) => {
+				// Private, or renamed since: its API tells, and has the key.
+				if (error instanceof AppError && (error.code === 'not_found' || error.code === 'forbidden')) {
+					return api.blob(repository, entry.sha, maxBytes, signal);
+				}
+				throw error;
+			}
+		);
+		if (blobSha(content) !== entry.sha) {
+			throw new AppError('unavailable', `The ${what} did not come as it is in the commit; nothing was kept.`, {
+				hint: 'Try again; if it stays so, something between this server and GitHub changes files.'
+			});
+		}
+		return content;
+	}
+
+	return {
+		read,
+		async download(commit, entries, folders, into, signal) {
+			const notes: string[] = [];
+			const taken: string[] = [];
+			const files: TreeEntry[] = [];
+			let refusal: AppError | null = null;
+			for (const folder of folders) {
+				const inside = entries.filter(({ path, type }) => type !== 'tree' && isInFolder(path, folder));
+				const odd = inside.find(({ type, mode }) => type !== 'blob' || !/^100(644|755|664)$/.test(mode));
+				if (odd) {
+					refusal = refusalOf(odd);
+					notes.push(`${quoteEntry(folder)} was left out. ${refusal.message}`);
+					continue;
+				}
+				taken.push(folder);
+				files.push(...inside);
+			}
+			if (refusal && taken.length === 0) throw refusal;
+			const wanted = files.filter(({ path }) => !isLeftOut(path));
+			notes.push(...files.filter(({ path }) => isLeftOut(path)).map(({ path }) => `${quoteEntry(path)} was left out.`));
+			checkSizes(wanted, into);
+			await inParallel(wanted, AT_ONCE, signal, async (entry, either) => {
+				const content = await read(commit, entry, into.limits.fileBytes, either);
+				if (content.subarray(0, LARGE_FILE_POINTER.length).toString('latin1') === LARGE_FILE_POINTER) {
+					notes.push(
+						`${quoteEntry(entry.path)} is only a pointer: its content is kept in Git LFS and was not fetched.`
+					);
+				}
+				await into.add(entry.path, content, { isExecutable: entry.mode === '100755' });
+			});
+			return { folders: taken, notes };
+		}
+	};
+}
+
+/** What git calls a file of this content. */
+function blobSha(content: Uint8Array): string {
+	return createHash('sha1').update(`blob ${content.byteLength}\0`).update(content).digest('hex');
+}
+
+function refusalOf({ path, mode, type }: TreeEntry): AppError {
+	const kind = type === 'commit' ? 'a submodule' : mode === '120000' ? 'a link' : 'no regular file';
+	return new AppError('invalid_input', `The entry ${quoteEntry(path)} is refused: it is ${kind}.`);
+}
+
+/** By what the listing says, so that what is too large is not downloaded first; the staging folder counts what comes. */
+function checkSizes(files: readonly TreeEntry[], { limits }: StagingFolder): void {
+	const large = files.find(({ size }) => size > limits.fileBytes);
+	if (large) {
+		throw new AppError('too_large', `${quoteEntry(large.path)} is larger than ${limits.fileBytes} bytes.`, {
+			hint: 'Download the skill, leave that file out, and upload the rest.'
+		});
+	}
+	if (files.length > limits.files) {
+		throw new AppError('too_large', `There are ${files.length} files; at most ${limits.files} are installed at once.`, {
+			hint: 'Name the folder of one skill (path).'
+		});
+	}
+	const bytes = files.reduce((sum, { size }) => sum + size, 0);
+	if (bytes > limits.packedBytes) {
+		throw new AppError(
+			'too_large',
+			`The files are ${bytes} bytes together; at most ${limits.packedBytes} are fetched.`,
+			{
+				hint: 'Name the folder of one skill (path).'
+			}
+		);
+	}
+}

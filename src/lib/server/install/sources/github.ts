@@ -1,0 +1,178 @@
+/** Skills of GitHub repositories: the tree at a commit, every skill folder in it, every file of those (FEATURES E9). */
+import type { InstallSource, SkillOrigin } from '../../../shared/install.ts';
+import { AppError } from '../../../shared/errors.ts';
+import { quoteEntry, type StagingFolder } from '../staging-folder.ts';
+import { checkRef, folderOf, parseGithubAddress, type GithubPlace } from './github-address.ts';
+import { createGithubApi, createGithubFiles, type GithubCommit, type TreeEntry } from './github-api.ts';
+import { findNamed } from './sources.ts';
+import type { Outbound } from './outbound.ts';
+import { allSkillFoldersIn, skillFoldersIn } from '../install-context.ts';
+import type { FetchedSkills } from './source.ts';
+
+type GithubSource = Extract<InstallSource, { type: 'github' }>;
+
+export interface GithubOptions {
+	outbound: Outbound;
+	/** Without a slash at its end. */
+	apiUrl: string;
+	rawUrl: string;
+	/** Sent to the API alone. */
+	token: string | null;
+}
+
+/** A place in a repository, as it was at a commit. */
+export interface Checkout extends GithubPlace, GithubCommit {
+	/** The place itself (unless it is the top) and all that lies below it. */
+	entries: TreeEntry[];
+}
+
+export interface Github {
+	/** @throws AppError */
+	fetch(source: GithubSource, into: StagingFolder, signal: AbortSignal): Promise<FetchedSkills>;
+	/** SHA-1 of the skill's folder at its branch now. @throws AppError `not_found` when it is gone */
+	revisionOf(origin: SkillOrigin, source: GithubSource, signal: AbortSignal): Promise<string | null>;
+	/** Looks, and downloads nothing. @throws AppError */
+	open(source: GithubSource, signal: AbortSignal): Promise<Checkout>;
+	/** The one skill of this name, wherever it lies. @throws AppError */
+	fetchNamed(checkout: Checkout, name: string, into: StagingFolder, signal: AbortSignal): Promise<FetchedSkills>;
+	/** All skills of a place that has been looked at. @throws AppError */
+	fetchAll(checkout: Checkout, into: StagingFolder, signal: AbortSignal): Promise<FetchedSkills>;
+	/** Address of a folder for people, which `fetch` takes too. */
+	addressOf(place: GithubPlace): string;
+}
+
+/** As many as can be confirmed at once. */
+const MAX_SKILLS = 100;
+const MAX_SKILL_FILE_BYTES = 2 * 1024 * 1024;
+
+export function createGithub({ outbound, apiUrl, rawUrl, token }: GithubOptions): Github {
+	const api = createGithubApi({ outbound, apiUrl, token });
+	const files = createGithubFiles({ outbound, api, rawUrl });
+	// An Enterprise server has its API below its pages.
+	const web = apiUrl.endsWith('/api/v3') ? apiUrl.slice(0, -'/api/v3'.length) : 'https://github.com';
+	const addressOf = ({ repository, ref, path }: GithubPlace) =>
+		[web, repository, 'tree', ...[...ref.split('/'), ...path.split('/').filter(Boolean)].map(encodeURIComponent)].join(
+			'/'
+		);
+
+	async function placeOf(source: GithubSource, signal: AbortSignal): Promise<GithubPlace> {
+		const address = parseGithubAddress(source.repository, web);
+		const { ref } = source;
+		if (ref === undefined) {
+			const place = await api.placeOf(address, signal);
+			return { ...place, path: folderOf(source.path ?? place.path) };
+		}
+		// An address that names a branch as well: what follows it is the path.
+		const rest = `${address.rest.join('/')}/`;
+		const below = rest.startsWith(`${ref}/`) ? rest.slice(ref.length + 1) : address.rest.slice(1).join('/');
+		return { repository: address.repository, ref: checkRef(ref), path: folderOf(source.path ?? below) };
+	}
+
+	async function open(source: GithubSource, signal: AbortSignal): Promise<Checkout> {
+		const place = await placeOf(source, signal);
+		const commit = await api.commitOf(place.repository, place.ref, signal);
+		return { ...place, ...commit, entries: await api.listBelow(commit, place.path, signal) };
+	}
+
+	/** A place that was given by its branch and path, so that it is told apart from nothing anew. */
+	function sourceOf({ repository, ref }: GithubPlace, path: string): GithubSource {
+		return { type: 'github', repository, ...(ref === 'HEAD' ? {} : { ref }), ...(path === '' ? {} : { path }) };
+	}
+
+	async function take(
+		checkout: Checkout,
+		folders: string[],
+		notes: string[],
+		into: StagingFolder,
+		signal: AbortSignal
+	): Promise<FetchedSkills> {
+		const taken = await files.download(checkout, checkout.entries, folders, into, signal);
+		return {
+			folders: taken.folders,
+			notes: [...notes, ...taken.notes],
+			originOf: (path) => ({
+				provider: 'github',
+				source: sourceOf(checkout, path),
+				url: addressOf({ ...checkout, ref: checkout.commit, path }),
+				commit: checkout.commit,
+				path,
+				revision: revisionIn(checkout, path)
+			})
+		};
+	}
+
+	function fetchAll(checkout: Checkout, into: StagingFolder, signal: AbortSignal): Promise<FetchedSkills> {
+		const before = checkout.path && `${checkout.path}/`;
+		const paths = pathsOf(checkout).map((path) => path.slice(before.length));
+		const found = skillFoldersIn(paths);
+		if (found.length === 0) throw noSkill(checkout);
+		if (found.length > MAX_SKILLS) {
+			throw new AppError(
+				'too_large',
+				`${checkout.repository} holds ${found.length} skills; at most ${MAX_SKILLS} are installed at once.`,
+				{
+					hint: 'Name a folder (path).'
+				}
+			);
+		}
+		const others = allSkillFoldersIn(paths).filter((folder) => !found.includes(folder));
+		const notes =
+			others.length === 0
+				? []
+				: [
+						`Left out, as they lie beside the skills: ${others.slice(0, 5).map(quoteEntry).join(', ')}${others.length > 5 ? ' and others' : ''}.`
+					];
+		return take(
+			checkout,
+			found.map((folder) => (before + folder).replace(/\/$/, '')),
+			notes,
+			into,
+			signal
+		);
+	}
+
+	return {
+		open,
+		fetchAll,
+		addressOf,
+		async fetch(source, into, signal) {
+			return fetchAll(await open(source, signal), into, signal);
+		},
+		async fetchNamed(checkout, name, into, signal) {
+			const readSkillFile = async (folder: string): Promise<string> => {
+				const own = (file: string) =>
+					checkout.entries.find(({ path }) => path === (folder ? `${folder}/${file}` : file));
+				const entry = own('SKILL.md') ?? own('skill.md');
+				return entry ? (await files.read(checkout, entry, MAX_SKILL_FILE_BYTES, signal)).toString() : '';
+			};
+			const { folder, notes } = await findNamed(name, checkout.repository, pathsOf(checkout), readSkillFile);
+			return take(checkout, [folder], notes, into, signal);
+		},
+		async revisionOf(origin, source, signal) {
+			const place = await placeOf(source, signal);
+			const commit = await api.commitOf(place.repository, place.ref, signal);
+			if (commit.commit === origin.commit) return origin.revision;
+			if (origin.path === '') return commit.tree;
+			const entries = await api.listBelow(commit, origin.path, signal);
+			return revisionIn({ ...commit, entries }, origin.path);
+		}
+	};
+}
+
+/** SHA-1 that git has for all of the folder's files. */
+function revisionIn({ tree, entries }: Pick<Checkout, 'tree' | 'entries'>, folder: string): string | null {
+	if (folder === '') return tree;
+	return entries.find(({ path, type }) => path === folder && type === 'tree')?.sha ?? null;
+}
+
+function pathsOf({ entries }: Checkout): string[] {
+	return entries.filter(({ type }) => type === 'blob').map(({ path }) => path);
+}
+
+function noSkill({ repository, ref, path }: Checkout): AppError {
+	const where = `${path === '' ? '' : `${quoteEntry(path)} of `}${repository}`;
+	return new AppError(
+		'not_found',
+		`There is no SKILL.md in ${where}${ref === 'HEAD' ? '' : ` at ${quoteEntry(ref)}`}.`
+	);
+}

@@ -1,0 +1,247 @@
+/** The one way by which catalogs and sources of skills are asked: the public internet, the hosts that the operator named, and nothing else (FEATURES E9, E23–E27; SECURITY, outbound requests). */
+import type { IncomingHttpHeaders } from 'node:http';
+import { isIP } from 'node:net';
+import type { z } from 'zod';
+import { AppError } from '../../../shared/errors.ts';
+import { NetworkError } from '../../network/addresses.ts';
+import { createSafeFetch, type SafeResponse } from '../../network/safe-fetch.ts';
+
+export interface OutboundRequest {
+	/** Who is asked, as it stands in messages: `GitHub`. */
+	service: string;
+	/** What for, as it stands in messages after “no”: `repository acme/skills`. */
+	what: string;
+	/** What to do when there is none. */
+	hintIfMissing?: string;
+	headers?: Readonly<Record<string, string>>;
+	/** Sent to the origin of `baseUrl` and to no other, whatever the address or a redirect says. */
+	bearer?: { token: string | null; baseUrl: string };
+	/** Bytes of the answer, unpacked; more is an error. */
+	maxBytes?: number;
+	/** For one answer, each redirect anew. */
+	timeoutMs?: number;
+	signal: AbortSignal;
+}
+
+export interface OutboundResponse {
+	/** Lower-case names. */
+	headers: IncomingHttpHeaders;
+	body: Buffer;
+	/** Where it came from in the end. */
+	url: string;
+}
+
+/**
+ * GET, with up to five redirects followed.
+ * @throws AppError `not_found`, `invalid_input` (an address that cannot be asked), `forbidden` (an address or a file that
+ * may not be), `too_large`, `unavailable`
+ */
+export type Outbound = (url: string, request: OutboundRequest) => Promise<OutboundResponse>;
+
+export interface OutboundOptions {
+	/** `host:port` of servers that may be reached though they are not on the public internet. */
+	hosts: readonly string[];
+	/** Every address of a name; without it the system's resolver. */
+	resolve?: (host: string) => Promise<string[]>;
+}
+
+const MAX_REDIRECTS = 5;
+const TIMEOUT_MS = 20_000;
+const MAX_BYTES = 10 * 1024 * 1024;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+export function createOutbound({ hosts, resolve }: OutboundOptions): Outbound {
+	const named = new Set(hosts.map((host) => host.toLowerCase()));
+	const publicFetch = createSafeFetch({ resolve });
+	// Which host and port is decided by the address that is asked for; where it lies is the operator's business.
+	const namedFetch = createSafeFetch({ resolve, isAllowed: (address) => isIP(address) > 0 });
+
+	async function once(url: URL, request: OutboundRequest): Promise<SafeResponse> {
+		const { bearer, headers, service, signal, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES } = request;
+		const isOwn = bearer?.token && url.origin === new URL(bearer.baseUrl).origin;
+		const fetch = named.has(hostOf(url)) ? namedFetch : publicFetch;
+		try {
+			return await fetch(url.href, {
+				headers: {
+					'user-agent': 'openrouter-skills',
+					...headers,
+					...(isOwn ? { authorization: `Bearer ${bearer.token}` } : {})
+				},
+				timeoutMs,
+				maxBytes,
+				signal
+			});
+		} catch (error) {
+			throw error instanceof NetworkError ? asAppError(error, service, url) : error;
+		}
+	}
+
+	return async (address, request) => {
+		let url = parseUrl(address);
+		for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+			const response = await once(url, request);
+			const { location } = response.headers;
+			if (!REDIRECTS.has(response.status) || !location) return checked(response, request, url);
+			const next = URL.parse(location, url.href);
+			if (!next || (url.protocol === 'https:' && next.protocol !== 'https:')) {
+				throw new AppError('unavailable', `${request.service} leads to an address that is not followed.`, {
+					hint: `${url.host} answered with a redirect to “${location.slice(0, 200)}”.`
+				});
+			}
+			url = parseUrl(next.href);
+		}
+		throw new AppError('unavailable', `${request.service} leads from one address to the next without an end.`);
+	};
+}
+
+/**
+ * Asks for JSON of this shape; what the shape does not name is left out.
+ * @throws AppError as Outbound; `unavailable` for an answer that is something else
+ */
+export async function fetchJson<Shape extends z.ZodType>(
+	outbound: Outbound,
+	url: string,
+	shape: Shape,
+	request: OutboundRequest
+): Promise<z.output<Shape>> {
+	const accept = { accept: 'application/json', ...request.headers };
+	const { body } = await outbound(url, { ...request, headers: accept });
+	const parsed = shape.safeParse(parseJson(body));
+	if (parsed.success) return parsed.data;
+	throw new AppError('unavailable', `${request.service} answered with something that is not ${request.what}.`, {
+		hint: /^\s*</.test(body.toString('utf8', 0, 100))
+			? `${new URL(url).host} sent a web page; is the address right?`
+			: 'Try again later; if it stays so, its interface has changed.',
+		cause: parsed.error
+	});
+}
+
+/** `host:port`, the port always said. */
+function hostOf({ hostname, port, protocol }: URL): string {
+	return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`.toLowerCase();
+}
+
+function parseUrl(text: string): URL {
+	const url = URL.parse(text);
+	if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return url;
+	throw new AppError('invalid_input', `“${text.slice(0, 200)}” is not an address that skills can be fetched from.`, {
+		hint: 'It must begin with https:// and hold no user name.'
+	});
+}
+
+/** undefined for what is no JSON: no shape takes that. */
+function parseJson(body: Buffer): unknown {
+	try {
+		return JSON.parse(body.toString());
+	} catch {
+		return undefined;
+	}
+}
+
+function checked(response: SafeResponse, request: OutboundRequest, url: URL): OutboundResponse {
+	if (response.status !== 200) throw refusalOf(response, request, url);
+	if (response.truncated) {
+		throw new AppError('too_large', `The answer of ${request.service} is larger than what is taken: ${request.what}.`, {
+			hint: 'Ask for less: a narrower search, or one folder (path) of a repository.'
+		});
+	}
+	return { headers: response.headers, body: response.body, url: url.href };
+}
+
+function asAppError(error: NetworkError, service: string, { host }: URL): AppError {
+	const options = { cause: error };
+	if (error.code === 'bad-url' || error.code === 'bad-request') {
+		return new AppError('invalid_input', error.message, options);
+	}
+	if (error.code === 'blocked-address') {
+		return new AppError('forbidden', error.message, {
+			...options,
+			hint: 'Servers of your own network are named in SKILLS_INSTALL_HOSTS.'
+		});
+	}
+	return new AppError('unavailable', `${service} did not answer: ${error.message}`, {
+		...options,
+		hint: `Check that ${host} can be reached from this server, and try again.`
+	});
+}
+
+// What the status of a catalog's answer means for whoever wants to install something.
+
+type Answer = Pick<SafeResponse, 'status' | 'headers' | 'body'>;
+
+/** For an answer that is not 200. */
+export function refusalOf(
+	answer: Answer,
+	{ service, what, hintIfMissing }: { service: string; what: string; hintIfMissing?: string },
+	url: URL
+): AppError {
+	const { status } = answer;
+	if (isRateLimit(answer)) return rateLimit(answer, service);
+	// 409 is GitHub's answer for a repository without a commit, 422 for a name that means none.
+	if (status === 404 || status === 410 || status === 409 || status === 422) {
+		return new AppError('not_found', `${service} has no ${what}.`, { hint: hintIfMissing, details: { status } });
+	}
+	if (status === 401 || status === 403) {
+		return new AppError('forbidden', `${service} does not show ${what} to us.`, {
+			hint: `It answered with status ${status}. Is a key set for ${url.host}, and may it see this?`,
+			details: { status }
+		});
+	}
+	return new AppError('unavailable', `${service} answered with status ${status}.`, {
+		hint: status >= 500 ? 'Try again later.' : 'Try again; if it stays so, its interface has changed.',
+		details: { status }
+	});
+}
+
+function isRateLimit({ status, headers }: Answer): boolean {
+	const isExhausted = headers['x-ratelimit-remaining'] === '0' || headers['retry-after'] !== undefined;
+	return status === 429 || (status === 403 && isExhausted);
+}
+
+function rateLimit({ headers }: Answer, service: string): AppError {
+	const until = resetOf(headers);
+	const when = until ? `again from ${until.toISOString()}` : 'again later';
+	const key = service === 'GitHub' ? ' With GITHUB_TOKEN set, GitHub allows more.' : '';
+	return new AppError('unavailable', `${service} takes no more requests for now; it does ${when}.`, {
+		hint: `Try again then.${key}`,
+		details: { status: 429, ...(until ? { retryAt: until.toISOString() } : {}) }
+	});
+}
+
+/** `retry-after` in seconds or as a date, else `x-ratelimit-reset` in seconds since 1970. */
+function resetOf(headers: Answer['headers']): Date | null {
+	const after = headers['retry-after'];
+	const reset = Number(headers['x-ratelimit-reset']);
+	const seconds = Number(after);
+	const time =
+		after === undefined ? reset * 1000 : Number.isFinite(seconds) ? Date.now() + seconds * 1000 : Date.parse(after);
+	// A date that is none, or beyond what a date can be.
+	return Number.isFinite(time) && time > 0 && time < 8.64e15 ? new Date(time) : null;
+}
+
+// A few at once: the first failure stops the others, and nothing goes on after it is told.
+
+/** Does `work` for each item, `width` at a time. Rejects with what failed first, once all have ended. */
+export async function inParallel<Item>(
+	items: Iterable<Item>,
+	width: number,
+	signal: AbortSignal,
+	work: (item: Item, signal: AbortSignal) => Promise<void>
+): Promise<void> {
+	const stop = new AbortController();
+	const either = AbortSignal.any([signal, stop.signal]);
+	const failures: unknown[] = [];
+	const left = Array.from(items).reverse();
+	async function worker(): Promise<void> {
+		while (left.length > 0 && !stop.signal.aborted) {
+			try {
+				await work(left.pop() as Item, either);
+			} catch (error) {
+				failures.push(error);
+				stop.abort();
+			}
+		}
+	}
+	await Promise.all(Array.from({ length: width }, worker));
+	if (failures.length > 0) throw failures[0];
+}

@@ -1,0 +1,140 @@
+/** SkillsMP: its search, and its skills by way of GitHub (FEATURES E6, E7, E26). */
+import { z } from 'zod';
+import { AppError } from '../../../shared/errors.ts';
+import type { CatalogPage, CatalogSkill, InstallSource, SkillOrigin } from '../../../shared/install.ts';
+import type { Github } from './github.ts';
+import { fetchJson, type Outbound, type OutboundRequest } from './outbound.ts';
+import type { FetchedSkills } from './source.ts';
+import type { StagingFolder } from '../staging-folder.ts';
+
+type SkillsmpSource = Extract<InstallSource, { type: 'skillsmp' }>;
+
+export interface SkillsmpOptions {
+	outbound: Outbound;
+	github: Github;
+	/** Without a slash at its end. */
+	url: string;
+	/** The key that is set now; sent to this host alone. */
+	apiKey: () => string | null | Promise<string | null>;
+}
+
+export interface Skillsmp {
+	/** Without `q` the list with the most stars first, empty without a key. @throws AppError `invalid_input` for a question without a key */
+	search(query: { q: string; page: number; limit: number }, signal: AbortSignal): Promise<CatalogPage>;
+	/** @throws AppError */
+	fetch(source: SkillsmpSource, into: StagingFolder, signal: AbortSignal): Promise<FetchedSkills>;
+	/** @throws AppError */
+	revisionOf(origin: SkillOrigin, source: SkillsmpSource, signal: AbortSignal): Promise<string | null>;
+}
+
+const SERVICE = 'SkillsMP';
+const TIMEOUT_MS = 15_000;
+
+const found = z.object({
+	id: z.union([z.string(), z.number()]).optional(),
+	name: z.string(),
+	description: z.string().nullish(),
+	author: z.string().nullish(),
+	stars: z.number().nullish().catch(null),
+	githubUrl: z.string().nullish(),
+	skillUrl: z.string().nullish(),
+	url: z.string().nullish()
+});
+type Found = z.infer<typeof found>;
+
+const count = z.number().int().min(0);
+/** One odd entry takes nothing from the others; the answer of its semantic search wraps each in `skill`. */
+const list = z.array(
+	z
+		.union([found, z.object({ skill: found }).transform(({ skill }) => skill)])
+		.nullable()
+		.catch(null)
+);
+const pagination = z.object({ total: count.optional() }).optional().catch(undefined);
+/** `data.skills` as it answers now, `skills` and `data.data` as it does elsewhere. */
+const searchShape = z.union([
+	z.object({ data: z.object({ skills: list, pagination }) }).transform(({ data }) => data),
+	z.object({ data: z.object({ data: list, pagination }) }).transform(({ data }) => ({ ...data, skills: data.data })),
+	z.object({ data: z.object({ data: z.object({ skills: list, pagination }) }) }).transform(({ data }) => data.data),
+	z.object({ skills: list, pagination })
+]);
+
+export function createSkillsmp({ outbound, github, url, apiKey }: SkillsmpOptions): Skillsmp {
+	return {
+		async search({ q, page, limit }, signal) {
+			const token = await apiKey();
+			// Nothing was asked for: without a key there is nothing to show, and nothing is wrong.
+			if (!token && q.trim() === '') return { skills: [], total: 0, page, limit };
+			if (!token) {
+				throw new AppError('invalid_input', 'SkillsMP needs an API key to be searched.', {
+					hint: 'Set it in the settings, or as SKILLSMP_API_KEY; skillsmp.com gives it out.'
+				});
+			}
+			const query = new URLSearchParams({ q, page: String(page), limit: String(limit) });
+			// Without words there is nothing to be close to.
+			if (q.trim() === '') query.set('sortBy', 'stars');
+			const request: OutboundRequest = {
+				service: SERVICE,
+				what: 'list of skills',
+				bearer: { token, baseUrl: url },
+				timeoutMs: TIMEOUT_MS,
+				signal
+			};
+			const answer = await fetchJson(outbound, `${url}/api/v1/skills/search?${query}`, searchShape, request).catch(
+				(error: unknown) => emptyOr(error, q)
+			);
+			const skills = answer.skills.filter((skill) => skill !== null).slice(0, limit);
+			return {
+				skills: skills.map(asCatalogSkill),
+				total: answer.pagination?.total ?? (page - 1) * limit + skills.length,
+				page,
+				limit
+			};
+		},
+		async fetch(source, into, signal) {
+			const checkout = await github.open({ type: 'github', repository: source.sourceUrl }, signal);
+			const fetched =
+				checkout.path === '' && source.name !== undefined
+					? await github.fetchNamed(checkout, source.name, into, signal)
+					: await github.fetchAll(checkout, into, signal);
+			return {
+				...fetched,
+				originOf(path) {
+					const sourceUrl = github.addressOf({ ...checkout, path });
+					return { ...fetched.originOf(path), provider: 'skillsmp', source: { ...source, sourceUrl } };
+				}
+			};
+		},
+		revisionOf: (origin, { sourceUrl }, signal) =>
+			github.revisionOf(origin, { type: 'github', repository: sourceUrl }, signal)
+	};
+
+	/** Some versions of its interface refuse an empty question: then there is nothing to show. */
+	function emptyOr(error: unknown, q: string): z.infer<typeof searchShape> {
+		const status = error instanceof AppError ? (error.details as { status?: number } | undefined)?.status : undefined;
+		if (q.trim() === '' && status === 400) return { skills: [], pagination: undefined };
+		if (status === 401) {
+			throw new AppError('forbidden', 'SkillsMP does not accept the API key.', {
+				hint: 'Set another in the settings, or as SKILLSMP_API_KEY.',
+				cause: error
+			});
+		}
+		throw error;
+	}
+}
+
+function asCatalogSkill(skill: Found): CatalogSkill {
+	const { id, name, description, author, stars, githubUrl } = skill;
+	const page = skill.skillUrl ?? skill.url ?? githubUrl ?? null;
+	return {
+		id: String(id ?? githubUrl ?? name),
+		name,
+		description: description ?? '',
+		provider: 'skillsmp',
+		author: author ?? null,
+		popularity: typeof stars === 'number' ? { count: stars, unit: 'stars' } : null,
+		// Shown as a link.
+		url: page !== null && /^https?:\/\//.test(page) ? page : null,
+		source: githubUrl ? { type: 'skillsmp', sourceUrl: githubUrl, name } : null
+	};
+}

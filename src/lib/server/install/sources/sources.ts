@@ -1,0 +1,98 @@
+/** Which folder of a repository a catalog means by a skill's name: by its folder's name, else by its front matter (FEATURES E9). */
+import { AppError } from '../../../shared/errors.ts';
+import type { InstallConfirm, InstallSource } from '../../../shared/install.ts';
+import { readFrontMatter } from '../../skills/read/front-matter.ts';
+import type { Fetch } from '../catalog-installer.ts';
+import { allSkillFoldersIn, skillFoldersIn } from '../install-context.ts';
+import { quoteEntry } from '../staging-folder.ts';
+
+/** SKILL.md files that are read in search of a name. */
+const MAX_READ = 60;
+
+/**
+ * @param read the text of a folder's SKILL.md
+ * @throws AppError `not_found`; `invalid_input` for a name without a letter or digit
+ */
+export async function findNamed(
+	name: string,
+	repository: string,
+	paths: readonly string[],
+	read: (folder: string) => Promise<string>
+): Promise<{ folder: string; notes: string[] }> {
+	const slug = slugOf(name);
+	if (slug === '') throw new AppError('invalid_input', `${quoteEntry(name)} cannot be the name of a skill.`);
+	const all = allSkillFoldersIn(paths);
+	const usual = skillFoldersIn(paths);
+	// Those in the usual places first.
+	const ordered = [...usual, ...all.filter((folder) => !usual.includes(folder))];
+	const lastName = (folder: string) => folder.split('/').at(-1) || repository.split('/').at(-1) || '';
+	const byFolder = ordered.filter((folder) => slugOf(lastName(folder)) === slug);
+	const [only] = byFolder;
+	if (only !== undefined && byFolder.length === 1) return { folder: only, notes: [] };
+
+	const named: string[] = [];
+	for (const folder of (byFolder.length > 1 ? byFolder : ordered).slice(0, MAX_READ)) {
+		if (slugOf(nameIn(await read(folder))) === slug) named.push(folder);
+	}
+	const found = named.length > 0 ? named : byFolder;
+	const [folder] = found;
+	if (folder === undefined) {
+		const known = ordered.slice(0, 10).map((each) => quoteEntry(lastName(each)));
+		throw new AppError('not_found', `There is no skill ${quoteEntry(name)} in ${repository}.`, {
+			hint: known.length === 0 ? 'It has no SKILL.md at all.' : `There are ${known.join(', ')}.`
+		});
+	}
+	const notes =
+		found.length === 1
+			? []
+			: [
+					`Several skills of ${repository} are called ${quoteEntry(name)}: ${found.slice(0, 5).map(quoteEntry).join(', ')}. The first was taken.`
+				];
+	return { folder, notes };
+}
+
+/** As catalogs make addresses of names: `My Skill_2!` → `my-skill-2`. */
+export function slugOf(name: string): string {
+	return name
+		.toLowerCase()
+		.replace(/[\s_-]+/g, '-')
+		.replace(/[^a-z0-9-]/g, '')
+		.replace(/-+/g, '-')
+		.replace(/^-|-$/g, '');
+}
+
+function nameIn(text: string): string {
+	const matter = readFrontMatter(text);
+	return 'data' in matter && typeof matter.data.name === 'string' ? matter.data.name : '';
+}
+
+// What the routes of the two catalogs install, while theirs is the active one (FEATURES E1, E7, E9).
+
+/** @throws AppError `conflict` while another catalog is the active one */
+export function requireProvider(wanted: 'skillsmp' | 'skillssh', active: string): void {
+	if (wanted === active) return;
+	throw new AppError('conflict', `The active provider of skills is ${active}, not ${wanted}.`, {
+		hint: `Set skillsProvider to ${wanted} in the settings.`
+	});
+}
+
+/** Lands switched off; an identity that exists is refused. */
+export function choiceFor(apiKeyId: string): InstallConfirm {
+	return { apiKeyId, conflict: 'fail', enabled: false };
+}
+
+/** The text of the SKILL.md where that is given, which needs nobody; else the whole folder at its address. */
+export function marketplaceSource(asked: {
+	name: string;
+	sourceUrl?: string | undefined;
+	skillMdContent?: string | undefined;
+}): InstallSource | Fetch {
+	const { name, sourceUrl = '', skillMdContent } = asked;
+	if (skillMdContent === undefined) return { type: 'skillsmp', sourceUrl, name };
+	return async (into) => {
+		await into.add('SKILL.md', Buffer.from(skillMdContent));
+		const url = /^https?:\/\//.test(sourceUrl) ? sourceUrl : null;
+		const origin = { provider: 'skillsmp' as const, source: null, url, commit: null, path: '', revision: null };
+		return { folders: [''], originOf: () => origin, notes: ['Only the text of its SKILL.md was given.'] };
+	};
+}

@@ -1,0 +1,227 @@
+/** The body of an upload: read as it comes, or, of a form, the files that it holds (FEATURES E20). */
+import { open, rm } from 'node:fs/promises';
+import { AppError } from '../../../shared/errors.ts';
+import type { CustomSkill, SkillOrigin } from '../../../shared/install.ts';
+import type { InstallProvider } from '../../../shared/skills.ts';
+import { skillFiles } from '../../skills/make/templates.ts';
+import { parseManifest } from '../../skills/read/manifest.ts';
+import { noteOf, readZip } from '../archive/archive-zip.ts';
+import type { Fetch } from '../catalog-installer.ts';
+import { isInstallableName } from '../inspection.ts';
+import {
+	checkEntryName,
+	INSTALL_LIMITS,
+	isLeftOut,
+	megabytes,
+	onDisk,
+	type StagingFolder,
+	tooLarge
+} from '../staging-folder.ts';
+import type { FetchedSkills } from './source.ts';
+
+/** Whoever stops reading gets to answer all the same: cancelling the body would cut the connection (`linger.ts`). */
+export async function* readUpload(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
+	if (body) yield* body.values({ preventCancel: true });
+}
+
+/**
+ * The files of a form; the name of each is its relative path. As large as an archive may be, and kept in memory.
+ * @throws AppError `too_large`, `invalid_input`
+ */
+export async function* readForm(
+	body: ReadableStream<Uint8Array> | null,
+	contentType: string
+): AsyncGenerator<UploadedFile> {
+	const chunks: Uint8Array[] = [];
+	let bytes = 0;
+	for await (const chunk of readUpload(body)) {
+		bytes += chunk.length;
+		if (bytes > INSTALL_LIMITS.packedBytes) throw tooLarge('The upload is larger than 50 MB.');
+		chunks.push(chunk);
+	}
+	const whole = Buffer.concat(chunks);
+	refuseManyParts(whole, contentType);
+	const form = await new Response(whole, { headers: { 'content-type': contentType } })
+		.formData()
+		.catch((cause: unknown) => {
+			throw new AppError('invalid_input', 'The body is no multipart/form-data that can be read.', { cause });
+		});
+	for (const [field, file] of form) {
+		if (typeof file === 'string') {
+			throw new AppError('invalid_input', `${field.slice(0, 100)}: must be a file, with its relative path as its name`);
+		}
+		yield { path: file.name, content: new Uint8Array(await file.arrayBuffer()) };
+	}
+}
+
+/** The parser keeps everything else waiting while it reads, so what has too many parts is not given to it. */
+function refuseManyParts(body: Buffer, contentType: string): void {
+	const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType) ?? [];
+	const boundary = quoted ?? plain;
+	if (boundary === undefined) throw new AppError('invalid_input', 'The content-type names no boundary.');
+	let parts = 0;
+	for (let at = body.indexOf(`--${boundary}`); at >= 0; at = body.indexOf(`--${boundary}`, at + 1)) {
+		parts += 1;
+		// The last one is the end.
+		if (parts > INSTALL_LIMITS.files + 1) {
+			throw tooLarge(`There are more than ${INSTALL_LIMITS.files} files.`);
+		}
+	}
+}
+
+// Skills that somebody uploads: a zip archive, a folder's files, the text of a SKILL.md (FEATURES E20, E22).
+
+/** A file of an uploaded folder. */
+export interface UploadedFile {
+	/** With `/`. */
+	path: string;
+	content: Uint8Array | AsyncIterable<Uint8Array>;
+}
+
+/**
+ * The archive lies beside the staging folder while it is unpacked.
+ * @throws AppError `invalid_input` with the entry named, `too_large`, `storage_full`, `unavailable`
+ */
+export async function fetchZip(
+	body: AsyncIterable<Uint8Array>,
+	into: StagingFolder,
+	signal: AbortSignal
+): Promise<FetchedSkills> {
+	const archive = `${into.dir}.zip`;
+	await storeUpload(body, archive, into.limits.packedBytes, signal);
+	try {
+		const { notes } = await readZip(archive, into, signal);
+		return { folders: null, originOf: uploadedAs('zip'), notes };
+	} finally {
+		await onDisk(rm(archive, { force: true }));
+	}
+}
+
+/**
+ * No permissions come with such files, so scripts are known by `#!`.
+ * @throws AppError as `StagingFolder.add`
+ */
+export async function fetchFolder(
+	files: AsyncIterable<UploadedFile>,
+	into: StagingFolder,
+	signal: AbortSignal
+): Promise<FetchedSkills> {
+	const leftOut: string[] = [];
+	for await (const { path, content } of files) {
+		signal.throwIfAborted();
+		checkEntryName(path);
+		if (isLeftOut(path)) {
+			leftOut.push(path);
+			if (!(content instanceof Uint8Array)) await drain(content);
+		} else await into.add(path, content, { isExecutable: 'by-shebang' });
+	}
+	return { folders: null, originOf: uploadedAs('folder'), notes: noteOf(leftOut) };
+}
+
+/** @throws AppError `too_large`, `storage_full`, `unavailable` */
+export async function fetchInline(text: string, into: StagingFolder): Promise<FetchedSkills> {
+	await into.add('SKILL.md', Buffer.from(text));
+	return { folders: [''], originOf: uploadedAs('inline'), notes: [] };
+}
+
+/** The next file of a stream comes only after this one. */
+async function drain(content: AsyncIterable<Uint8Array>): Promise<void> {
+	for await (const chunk of content) void chunk;
+}
+
+function uploadedAs(provider: InstallProvider): FetchedSkills['originOf'] {
+	return (path) => ({ provider, source: null, url: null, commit: null, path, revision: null });
+}
+
+// A skill made of a schema and the name of a native handler, as the OmniRoute document installs it (FEATURES E5, D37).
+
+const ORIGIN: SkillOrigin = { provider: 'custom', source: null, url: null, commit: null, path: '', revision: null };
+
+/** Writes the folder: the handler's tool in tools.json, and a SKILL.md. @throws AppError `invalid_input` with the field named */
+export function fetchCustom(skill: CustomSkill): Fetch {
+	const files = Object.entries(customFiles(skill));
+	return async (into) => {
+		for (const [path, text] of files) await into.add(path, Buffer.from(text));
+		return { folders: [''], originOf: () => ORIGIN, notes: [] };
+	};
+}
+
+function customFiles({ name, version, description, schema, handlerCode }: CustomSkill): Record<string, string> {
+	if (!isInstallableName(name)) {
+		throw refused('name', 'must be 1 to 64 lower-case letters, digits and single hyphens, such as reverse-text');
+	}
+	if (description.trim() === '') throw refused('description', 'must not be blank');
+	if (handlerCode.trim() === '') throw refused('handlerCode', 'must be the name of a handler');
+	const tool = /^[a-z]/.test(name) ? name.replaceAll('-', '_') : `tool_${name.replaceAll('-', '_')}`.slice(0, 64);
+	const { input, output } = schema;
+	const manifest = JSON.stringify(
+		[{ name: tool, description, handler: handlerCode, parameters: parametersOf(input), ...(output ? { output } : {}) }],
+		null,
+		'\t'
+	);
+	const [issue] = parseManifest(manifest).issues;
+	if (issue)
+		throw refused('schema.input', `${issue.field.replace(/^tools\.json\[0\.?|\]$/g, '')} ${issue.message}`.trim());
+	const body = `Call the tool \`${tool}\` and answer with its result.`;
+	const text = skillFiles({ name, description, body })['SKILL.md'] ?? '';
+	return {
+		'SKILL.md': text.replace(/\n---\n/, `\nmetadata:\n  version: ${JSON.stringify(version)}\n---\n`),
+		'tools.json': `${manifest}\n`
+	};
+}
+
+/** A JSON Schema of an object, as tools.json writes parameters: what is not required is `optional`. */
+function parametersOf(input: Record<string, unknown>): Record<string, unknown> {
+	const { type = 'object', properties = {}, required = [] } = input;
+	if (type !== 'object') throw refused('schema.input.type', 'must be “object”');
+	if (typeof properties !== 'object' || properties === null || Array.isArray(properties)) {
+		throw refused('schema.input.properties', 'must be an object');
+	}
+	if (!Array.isArray(required) || !required.every((key) => typeof key === 'string' && Object.hasOwn(properties, key))) {
+		throw refused('schema.input.required', 'must list names of properties');
+	}
+	return Object.fromEntries(
+		Object.entries(properties).map(([key, schema]: [string, unknown]) => {
+			if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
+				throw refused(`schema.input.properties.${key}`, 'must be a schema');
+			}
+			return [key, required.includes(key) ? schema : { ...schema, optional: true }];
+		})
+	);
+}
+
+function refused(field: string, message: string): AppError {
+	return new AppError('invalid_input', `${field}: ${message}`, { details: { field } });
+}
+
+// Writes the body of a request to a file, up to a limit (FEATURES E20).
+
+/**
+ * Nothing is left of it after an error.
+ * @param path of a file that is not there yet
+ * @returns how many bytes there were
+ * @throws AppError `too_large`, `storage_full`, `unavailable`; and what `body` throws, as it is
+ */
+export async function storeUpload(
+	body: AsyncIterable<Uint8Array>,
+	path: string,
+	maxBytes: number,
+	signal: AbortSignal
+): Promise<number> {
+	const file = await onDisk(open(path, 'wx', 0o600));
+	let bytes = 0;
+	try {
+		for await (const chunk of body) {
+			signal.throwIfAborted();
+			bytes += chunk.byteLength;
+			if (bytes > maxBytes) throw tooLarge(`The upload is larger than ${megabytes(maxBytes)}.`);
+			await onDisk(file.appendFile(chunk));
+		}
+		await onDisk(file.close());
+	} catch (error) {
+		await file.close();
+		await rm(path, { force: true });
+		throw error;
+	}
+	return bytes;
+}

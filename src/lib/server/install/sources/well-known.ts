@@ -1,0 +1,281 @@
+/** Skills that a site publishes itself under `/.well-known/agent-skills/` (FEATURES E27). */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { AppError } from '../../../shared/errors.ts';
+import type { InstallSource, SkillOrigin } from '../../../shared/install.ts';
+import { quoteEntry, type StagingFolder } from '../staging-folder.ts';
+import { fetchJson, inParallel, type Outbound } from './outbound.ts';
+import type { FetchedSkills } from './source.ts';
+import { fetchZip } from './upload.ts';
+
+type WellKnownSource = Extract<InstallSource, { type: 'well-known' }>;
+
+export interface WellKnown {
+	/** @throws AppError */
+	fetch(source: WellKnownSource, into: StagingFolder, signal: AbortSignal): Promise<FetchedSkills>;
+	/** The digest that the index has for it now; null where it has none. @throws AppError `not_found` when it is gone */
+	revisionOf(origin: SkillOrigin, source: WellKnownSource, signal: AbortSignal): Promise<string | null>;
+}
+
+/** As many as can be confirmed at once. */
+const MAX_SKILLS = 100;
+const AT_ONCE = 6;
+const ZIP = 'PK\x03\x04';
+
+export function createWellKnown({ outbound }: { outbound: Outbound }): WellKnown {
+	async function look(source: WellKnownSource, signal: AbortSignal): Promise<WellKnownIndex & { service: string }> {
+		const { base, name: named } = siteOf(source.url);
+		const service = base.host;
+		const index = await findIndex(outbound, { base, service }, signal);
+		const name = source.name ?? named;
+		const skills = name === null ? index.skills : index.skills.filter((skill) => skill.name === name);
+		if (skills.length === 0) {
+			const wanted = name === null ? 'skills that can be used' : `skill ${quoteEntry(name)}`;
+			const known = index.skills.slice(0, 10).map((skill) => skill.name);
+			const hint = known.length > 0 ? `It publishes ${known.join(', ')}.` : index.notes.join(' ');
+			throw new AppError('not_found', `${service} publishes no ${wanted}.`, hint === '' ? {} : { hint });
+		}
+		if (skills.length > MAX_SKILLS) {
+			throw new AppError(
+				'too_large',
+				`${service} publishes ${skills.length} skills; at most ${MAX_SKILLS} are installed at once.`,
+				{
+					hint: 'Name the one to install.'
+				}
+			);
+		}
+		return { service, skills, notes: name === null ? index.notes : [] };
+	}
+
+	async function fetchDigested(skill: DigestedSkill, service: string, into: StagingFolder, signal: AbortSignal) {
+		const { name, digest, url } = skill;
+		const maxBytes = skill.type === 'archive' ? into.limits.packedBytes : into.limits.fileBytes;
+		const { body } = await outbound(url, { service, what: `skill ${name} at ${url}`, maxBytes, signal });
+		if (`sha256:${createHash('sha256').update(body).digest('hex')}` !== digest) {
+			throw new AppError('unavailable', `What ${service} sent for ${name} is not what its index says (SHA-256).`, {
+				hint: 'Nothing of it was kept. Try again; if it stays so, tell whoever runs the site.'
+			});
+		}
+		if (skill.type === 'skill-md') {
+			await into.add(`${name}/SKILL.md`, body);
+			return [];
+		}
+		if (body.toString('latin1', 0, ZIP.length) !== ZIP) {
+			throw new AppError(
+				'invalid_input',
+				`The archive of ${name} is no zip archive; only those are unpacked (no tar).`
+			);
+		}
+		return (await fetchZip(oneChunk(body), insideOf(into, name), signal)).notes;
+	}
+
+	async function fetchListed(skill: ListedSkill, service: string, into: StagingFolder, signal: AbortSignal) {
+		await inParallel(skill.files, AT_ONCE, signal, async (path, either) => {
+			const what = `file ${quoteEntry(path)} of ${skill.name}`;
+			if (path.split('/').some((segment) => segment === '..' || segment === '.' || segment === '')) {
+				throw new AppError(
+					'invalid_input',
+					`The entry ${quoteEntry(path)} is refused: its path leads out of the folder.`
+				);
+			}
+			const url = skill.url + path.split('/').map(encodeURIComponent).join('/');
+			const { body } = await outbound(url, { service, what, maxBytes: into.limits.fileBytes, signal: either });
+			await into.add(`${skill.name}/${path}`, body, { isExecutable: 'by-shebang' });
+		});
+	}
+
+	return {
+		async fetch(source, into, signal) {
+			const { service, skills, notes: left } = await look(source, signal);
+			const notes = [...left];
+			for (const skill of skills) {
+				if (skill.type !== 'files') notes.push(...(await fetchDigested(skill, service, into, signal)));
+				else await fetchListed(skill, service, into, signal);
+			}
+			if (skills.some(({ type }) => type === 'files')) {
+				notes.push(`${service} says no SHA-256 of its files, so that a change on the way would not be noticed.`);
+			}
+			return {
+				folders: skills.map(({ name }) => name),
+				notes,
+				originOf(path) {
+					const skill = skills.find(({ name }) => name === path);
+					return {
+						provider: 'well-known',
+						source: { type: 'well-known', url: source.url, name: path },
+						url: skill?.url ?? null,
+						commit: null,
+						path,
+						revision: revisionOf(skill)
+					};
+				}
+			};
+		},
+		async revisionOf(origin, source, signal) {
+			const { skills } = await look({ ...source, name: origin.path }, signal);
+			return revisionOf(skills[0]);
+		}
+	};
+}
+
+const revisionOf = (skill: DigestedSkill | ListedSkill | undefined) =>
+	skill && skill.type !== 'files' ? skill.digest : null;
+
+/** A site, or a folder of it; an address of its index, or of a skill below that, names the site. @throws AppError */
+function siteOf(text: string): { base: URL; name: string | null } {
+	const base = URL.parse(text.includes('://') ? text : `https://${text}`);
+	if (!base || !/^https?:$/.test(base.protocol))
+		throw new AppError('invalid_input', `“${text.slice(0, 200)}” is not the address of a site.`);
+	const [, top, name] = /^(.*)\/\.well-known\/(?:agent-skills|skills)(?:\/([^/]*))?/.exec(base.pathname) ?? [];
+	if (top !== undefined) base.pathname = top;
+	base.search = '';
+	base.hash = '';
+	return { base, name: name && name !== 'index.json' ? name : null };
+}
+
+/** The same folder with everything one level down. */
+function insideOf(into: StagingFolder, folder: string): StagingFolder {
+	return {
+		dir: into.dir,
+		limits: into.limits,
+		get files() {
+			return into.files;
+		},
+		get bytes() {
+			return into.bytes;
+		},
+		add: (path, content, options) => into.add(`${folder}/${path}`, content, options),
+		remove: () => into.remove()
+	};
+}
+
+async function* oneChunk(body: Buffer): AsyncIterable<Uint8Array> {
+	yield body;
+}
+
+// `/.well-known/agent-skills/index.json`: finds it, and reads its two versions (FEATURES E27).
+
+/** Version 0.2.0: one file or one archive, with its SHA-256. */
+export interface DigestedSkill {
+	name: string;
+	type: 'skill-md' | 'archive';
+	url: string;
+	/** `sha256:` and 64 hexadecimal digits. */
+	digest: string;
+}
+
+/** Version 0.1.0: files by name, with nothing to hold them against. */
+export interface ListedSkill {
+	name: string;
+	type: 'files';
+	/** Of the skill's folder, with `/` at its end. */
+	url: string;
+	files: string[];
+}
+
+export interface WellKnownIndex {
+	skills: (DigestedSkill | ListedSkill)[];
+	/** What was left out, in sentences. */
+	notes: string[];
+}
+
+const MAX_INDEX_BYTES = 5 * 1024 * 1024;
+/** As the Agent Skills specification has it. */
+const NAME = /^(?=.{1,64}$)[a-z0-9]+(-[a-z0-9]+)*$/;
+const SCHEMA = /^https:\/\/schemas\.agentskills\.io\/discovery\/0\.2\.\d+\//;
+
+const digested = z.object({
+	name: z.string(),
+	type: z.enum(['skill-md', 'archive']),
+	url: z.string().min(1).max(2048),
+	digest: z.string().regex(/^sha256:[0-9a-f]{64}$/)
+});
+const listed = z.object({
+	name: z.string(),
+	files: z.array(z.string().min(1).max(1024)).min(1).max(1000)
+});
+const indexShape = z.object({ $schema: z.string().optional(), skills: z.array(z.unknown()) });
+
+/**
+ * Looks below the address, then at the top of its site; version 0.2.0 before 0.1.0.
+ * @throws AppError `not_found` where there is none, `unavailable`, `invalid_input`
+ */
+export async function findIndex(
+	outbound: Outbound,
+	{ base, service }: { base: URL; service: string },
+	signal: AbortSignal
+): Promise<WellKnownIndex> {
+	let problem: AppError | null = null;
+	for (const folder of ['agent-skills', 'skills']) {
+		for (const top of new Set([base.pathname.replace(/\/+$/, ''), ''])) {
+			const url = new URL(`${top}/.well-known/${folder}/index.json`, base).href;
+			const asked = { service, what: 'index of skills', maxBytes: MAX_INDEX_BYTES, signal };
+			try {
+				return readIndex(await fetchJson(outbound, url, indexShape, asked), url, service);
+			} catch (error) {
+				if (!(error instanceof AppError) || !isElsewhere(error)) throw error;
+				problem ??= error.code === 'not_found' ? null : error;
+			}
+		}
+	}
+	throw (
+		problem ??
+		new AppError('not_found', `${service} publishes no skills.`, {
+			hint: 'It has no /.well-known/agent-skills/index.json.'
+		})
+	);
+}
+
+/** Sites answer with status 404, or with their front page, for what they do not have. */
+function isElsewhere(error: AppError): boolean {
+	const isAnswer = error.details === undefined && error.code === 'unavailable' && error.cause instanceof z.ZodError;
+	return error.code === 'not_found' || isAnswer;
+}
+
+function readIndex(
+	{ $schema, skills: entries }: z.infer<typeof indexShape>,
+	url: string,
+	service: string
+): WellKnownIndex {
+	if ($schema !== undefined && !SCHEMA.test($schema)) {
+		throw new AppError(
+			'unavailable',
+			`The index of ${service} has a format that is not known here: ${quoteEntry($schema)}.`,
+			{
+				hint: 'Version 0.2.0 is read, and 0.1.0 without a “$schema”.'
+			}
+		);
+	}
+	const skills = new Map<string, DigestedSkill | ListedSkill>();
+	const notes: string[] = [];
+	for (const [index, entry] of entries.entries()) {
+		const skill = readEntry(entry, url);
+		if (typeof skill === 'string') notes.push(`Entry ${index + 1} of the index was left out: ${skill}.`);
+		else if (skills.has(skill.name))
+			notes.push(`Entry ${index + 1} of the index was left out: ${skill.name} stands twice.`);
+		else skills.set(skill.name, skill);
+	}
+	const shown = notes.slice(0, 5);
+	if (notes.length > 5) shown.push(`${notes.length - 5} more entries were left out.`);
+	return { skills: [...skills.values()], notes: shown };
+}
+
+/** A string says why it cannot be used. */
+function readEntry(entry: unknown, index: string): DigestedSkill | ListedSkill | string {
+	const old = listed.safeParse(entry);
+	const skill = digested.safeParse(entry);
+	const name = (skill.data ?? old.data)?.name;
+	if (name === undefined) return problemOf(skill.error ?? old.error);
+	if (!NAME.test(name)) return `${quoteEntry(name)} is no name of a skill`;
+	if (!skill.success) {
+		return { name, type: 'files', url: new URL(`${name}/`, index).href, files: old.data?.files ?? [] };
+	}
+	const url = URL.parse(skill.data.url, index);
+	if (!url || !/^https?:$/.test(url.protocol)) return `${quoteEntry(skill.data.url)} is no address of a file`;
+	return { ...skill.data, url: url.href };
+}
+
+function problemOf(error: z.ZodError | undefined): string {
+	const [issue] = error?.issues ?? [];
+	return issue ? `${issue.path.join('.') || 'it'} is missing or wrong` : 'it cannot be read';
+}

@@ -1,0 +1,241 @@
+/** Fetches into a staging folder, and says what is there: skills, files, scripts, what is odd, what is new (FEATURES E20; SECURITY, archives). */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { AppError } from '../../shared/errors.ts';
+import type { StagedInstall, StagedSkill } from '../../shared/install.ts';
+import type { InstallRecord } from '../store/skills/installs.ts';
+import { readFolder } from '../trust/folder.ts';
+import { changesOf, keptFiles } from '../trust/trust.ts';
+import type { Fetch } from './catalog-installer.ts';
+import { findSkillFolders, type Inspection, inspectSkill } from './inspection.ts';
+import { hasSecrets, inLibrary, installationsOf, type InstallContext, isSameOrigin } from './install-context.ts';
+import type { FetchedSkills } from './sources/source.ts';
+import { createStagingFolder, diskError, type StagingFolder } from './staging-folder.ts';
+import { versionInUse } from './versions.ts';
+
+/** As many as can be chosen when it is confirmed. */
+const MAX_SKILLS = 100;
+/** Of all texts that are shown together, in characters: they are kept in memory for an hour. */
+const MAX_TEXT = 4 * 1024 * 1024;
+
+export interface StageRequest {
+	fetch: Fetch;
+	owner: string;
+	signal: AbortSignal;
+	/** Will somebody look at it? Otherwise it is placed at once, and looked at before it is trusted. */
+	isShown?: boolean;
+	/** Which skills of the source; all without it. */
+	isWanted?: (skill: Pick<StagedSkill, 'name' | 'path'>) => boolean;
+}
+
+/** @throws AppError as `Installer.stage`; then nothing is left on disk */
+export async function stageInstall(
+	context: InstallContext,
+	stagedInstalls: StagedInstalls,
+	{ fetch, owner, signal, isShown = true, isWanted = () => true }: StageRequest
+): Promise<StagedInstall> {
+	const folder = await createStagingFolder(context.places.staging);
+	try {
+		const fetched = await fetch(folder, signal);
+		const found = await foldersOf(fetched, folder);
+		const notes = [...fetched.notes];
+		if (found.length > MAX_SKILLS) notes.push(`There are ${found.length} skills; the first ${MAX_SKILLS} are shown.`);
+		const inspections = new Map<string, Inspection>();
+		const skills: StagedSkill[] = [];
+		let room = MAX_TEXT;
+		for (const path of found.slice(0, MAX_SKILLS)) {
+			signal.throwIfAborted();
+			const inspection = await inspectSkill(join(folder.dir, path), { scans: isShown });
+			const name = inspection.shown.name || path.split('/').at(-1) || 'SKILL.md';
+			if (!isWanted({ name, path })) continue;
+			const skill = await describe({ ...inspection.shown, path, name }, inspection, { context, owner, fetched });
+			const { shown, left } = fitted(skill, room);
+			room = left;
+			inspections.set(path, { ...inspection, kept: [] });
+			skills.push(shown);
+			notes.push(...(await warningsFor(context, owner, shown)));
+		}
+		if (skills.length === 0) {
+			throw new AppError('invalid_input', 'There is no skill in it: a skill is a folder with a SKILL.md.');
+		}
+		const id = randomUUID();
+		return await stagedInstalls.add(id, (times) => {
+			return { shown: { id, ...times, skills, notes: [...new Set(notes)] }, folder, inspections };
+		});
+	} catch (error) {
+		await folder.remove().catch((failure: unknown) => {
+			context.log.error({ error: String(failure) }, 'A staging folder could not be removed; the next start does it.');
+		});
+		throw diskError(error);
+	}
+}
+
+/** What lies inside a skill belongs to it. */
+async function foldersOf({ folders }: FetchedSkills, { dir }: StagingFolder): Promise<string[]> {
+	const all = [...new Set(folders ?? (await findSkillFolders(dir)))].sort();
+	return all.filter((path) => !all.some((above) => above !== path && (above === '' || path.startsWith(`${above}/`))));
+}
+
+interface Surroundings {
+	context: InstallContext;
+	owner: string;
+	fetched: FetchedSkills;
+}
+
+type Shown = Inspection['shown'] & Pick<StagedSkill, 'path'>;
+
+async function describe(shown: Shown, { kept }: Inspection, around: Surroundings): Promise<StagedSkill> {
+	const { context, owner, fetched } = around;
+	const { path, name, version, digest } = shown;
+	const origin = fetched.originOf(path);
+	const { source } = context.places.rootOf(owner);
+	const other = await installedLike(context, `${source}/${name}`, version);
+	const content = other && other.digest !== digest ? await readFolder(other.dir) : null;
+	return {
+		...shown,
+		origin,
+		installed: other && {
+			skillId: other.skillId,
+			version: other.version,
+			isSameVersion: other.version === version,
+			isSameOrigin: isSameOrigin(origin, other.origin)
+		},
+		changes: content ? await changesOf(await keptFiles(content), kept) : null,
+		audit: fetched.audits?.get(path) ?? null
+	};
+}
+
+/** Of the same version, else the one in use, else the newest. */
+async function installedLike(
+	context: InstallContext,
+	skillId: string,
+	version: string | null
+): Promise<InstallRecord | null> {
+	const rows = (await installationsOf(context, skillId)).filter(({ state }) => state === 'active');
+	const used = versionInUse(context, skillId);
+	const ofVersion = (wanted: string | null) => rows.find((row) => row.version === wanted);
+	return ofVersion(version) ?? ofVersion(used) ?? rows[0] ?? null;
+}
+
+async function warningsFor(context: InstallContext, owner: string, skill: StagedSkill): Promise<string[]> {
+	const { name, version, installed, status } = skill;
+	if (status === 'broken') return [];
+	const { source } = context.places.rootOf(owner);
+	const skillId = `${source}/${name}`;
+	const notes: string[] = [];
+	if (installed && !installed.isSameOrigin) {
+		notes.push(`“${name}” is installed from elsewhere: this is another skill of the same name, or an upload.`);
+	}
+	if (!installed?.isSameOrigin && (await hasSecrets(context, skillId))) {
+		notes.push(`Secrets and network grants of “${name}” were given to another skill of this name: they are removed.`);
+	}
+	if (!installed && inLibrary(context, skillId).some((other) => other.version === version)) {
+		notes.push(`“${name}” ${version ?? ''} lies in the folder of installed skills already, put there by hand.`);
+	}
+	return notes;
+}
+
+/** Without the texts that there is no room for. */
+function fitted(skill: StagedSkill, room: number): { shown: StagedSkill; left: number } {
+	let left = room;
+	const take = (text: string | null) => {
+		if (text === null || text.length > left) return null;
+		left -= text.length;
+		return text;
+	};
+	const files = skill.files.map((file) => ({ ...file, text: take(file.text) }));
+	const changes = skill.changes?.map((change) => ({ ...change, diff: take(change.diff) })) ?? null;
+	return { shown: { ...skill, files, changes }, left };
+}
+
+// What was fetched and waits for a yes: kept for an hour, twenty at a time, gone with the process (FEATURES E20).
+
+const LIFETIME_MS = 60 * 60 * 1000;
+const MAX_STAGED = 20;
+
+export interface Staged {
+	shown: StagedInstall;
+	folder: StagingFolder;
+	/** By the skill's `path`. */
+	inspections: ReadonlyMap<string, Inspection>;
+	/** When it is over, in milliseconds of a clock that is never set back. */
+	until: number;
+}
+
+export interface StagedInstalls {
+	/** The oldest makes room. */
+	add(
+		id: string,
+		make: (times: Pick<StagedInstall, 'createdAt' | 'expiresAt'>) => Omit<Staged, 'until'>
+	): Promise<StagedInstall>;
+	/** @throws AppError `not_found`, also for one that has expired */
+	get(id: string): Staged;
+	/** Nobody else gets it from here on. @throws AppError `not_found` */
+	take(id: string): Staged;
+	/** What was taken and not used. */
+	putBack(staged: Staged): void;
+	/** Removes its folder, where it is still there. */
+	drop(staged: Staged): Promise<void>;
+	close(): Promise<void>;
+}
+
+export function createStagedInstalls(options: {
+	/** Milliseconds since 1970. */
+	now(): number;
+	/** Milliseconds of that clock. */
+	uptime(): number;
+	remove(folder: StagingFolder): Promise<void>;
+}): StagedInstalls {
+	const { now, uptime, remove } = options;
+	const kept = new Map<string, Staged>();
+	let timer: NodeJS.Timeout | undefined;
+
+	const isOver = ({ until }: Staged) => until <= uptime();
+	const sweep = async () => {
+		const over = [...kept.values()].filter(isOver);
+		for (const { shown } of over) kept.delete(shown.id);
+		await Promise.all(over.map(({ folder }) => remove(folder)));
+	};
+	const get = (id: string): Staged => {
+		const staged = kept.get(id);
+		if (!staged || isOver(staged)) {
+			throw new AppError('not_found', 'There is no such staged installation, or its time is over.', {
+				hint: 'Stage it again.'
+			});
+		}
+		return staged;
+	};
+	return {
+		async add(id, make) {
+			await sweep();
+			const createdAt = now();
+			const { shown, ...rest } = make({
+				createdAt: new Date(createdAt).toISOString(),
+				expiresAt: new Date(createdAt + LIFETIME_MS).toISOString()
+			});
+			kept.set(id, { shown, ...rest, until: uptime() + LIFETIME_MS });
+			const [oldest] = kept.values();
+			if (oldest && kept.size > MAX_STAGED) {
+				kept.delete(oldest.shown.id);
+				await remove(oldest.folder);
+			}
+			clearTimeout(timer);
+			timer = setTimeout(() => void sweep(), LIFETIME_MS + 1000).unref();
+			return shown;
+		},
+		get,
+		take(id) {
+			const staged = get(id);
+			kept.delete(id);
+			return staged;
+		},
+		putBack: (staged) => void kept.set(staged.shown.id, staged),
+		drop: ({ folder }) => remove(folder),
+		async close() {
+			clearTimeout(timer);
+			const folders = [...kept.values()].map(({ folder }) => folder);
+			kept.clear();
+			await Promise.all(folders.map(remove));
+		}
+	};
+}

@@ -1,0 +1,124 @@
+/** Versions side by side: which one a bare name means, switching, rolling back, keeping the last three (FEATURES A38, E28). */
+import { rename, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { compare } from 'semver';
+import { AppError } from '../../shared/errors.ts';
+import type { SkillVersions, VersionSwitch } from '../../shared/install.ts';
+import { skillIdOf } from '../skills/run/execution-host.ts';
+import type { InstallRecord } from '../store/skills/installs.ts';
+import { inLibrary, installationsOf, installedOf, removeQuietly, type InstallContext } from './install-context.ts';
+import type { InstallSubject } from './catalog-installer.ts';
+import { placeAll } from './placing.ts';
+
+/** Installations of a skill that are there at a time, with the one in use. */
+const KEPT = 3;
+
+/** What the bare name means among the versions of this source; null while all are off. */
+export function versionInUse(context: Pick<InstallContext, 'registry' | 'modes'>, skillId: string): string | null {
+	const enabled = inLibrary(context, skillId).filter((skill) => context.modes.modeOf(skill) !== 'off');
+	const pinned = context.modes.pinOf(skillId);
+	const versions = enabled.map(({ version }) => version).sort((a, b) => compare(b, a));
+	return versions.find((version) => version === pinned) ?? versions[0] ?? null;
+}
+
+export async function versionsOf(context: InstallContext, skill: InstallSubject): Promise<SkillVersions> {
+	const skillId = skillIdOf(skill);
+	const rows = await installationsOf(context, skillId);
+	const found = inLibrary(context, skillId);
+	const modeOf = (version: string) => context.modes.modeOf({ ...skill, version });
+	const installed = rows.map((row) => {
+		const isListed = row.state === 'active' && found.some(({ dir }) => dir === row.dir);
+		const id = isListed ? `${skillId}@${row.version}` : null;
+		return { version: row.version, id, mode: modeOf(row.version), installation: installedOf(row) };
+	});
+	const local = found
+		.filter(({ dir }) => !rows.some((row) => row.dir === dir))
+		.sort((a, b) => compare(b.version, a.version))
+		.map(({ version }) => ({ version, id: `${skillId}@${version}`, mode: modeOf(version), installation: null }));
+	return {
+		current: versionInUse(context, skillId),
+		pinned: context.modes.pinOf(skillId),
+		versions: [...installed, ...local]
+	};
+}
+
+/** @throws AppError `not_found` */
+export async function useVersion(
+	context: InstallContext,
+	skill: InstallSubject,
+	wanted: VersionSwitch['use']
+): Promise<void> {
+	const { modes } = context;
+	const skillId = skillIdOf(skill);
+	if (wanted === null) return modes.setPin(skillId, null);
+	const rows = await installationsOf(context, skillId);
+	const isWanted = (row: InstallRecord) =>
+		'version' in wanted ? row.version === wanted.version : row.id === wanted.installationId;
+	const listed = 'version' in wanted && inLibrary(context, skillId).find(({ version }) => version === wanted.version);
+	const row = rows.find((each) => isWanted(each) && each.state === 'active') ?? rows.find(isWanted);
+	const version = row?.version ?? (listed ? listed.version : null);
+	if (version === null) throw new AppError('not_found', `There is no such version of “${skill.name}”.`);
+	if (row?.state === 'kept') await swapIn(context, row, rows);
+	await modes.setEnabled({ source: skill.source, name: skill.name, version }, true);
+	await modes.setPin(skillId, version);
+}
+
+/** @throws AppError `conflict` where there is nothing before it */
+export async function rollBack(context: InstallContext, skill: InstallSubject): Promise<void> {
+	const skillId = skillIdOf(skill);
+	const rows = await installationsOf(context, skillId);
+	const used = versionInUse(context, skillId);
+	const at = rows.findIndex(({ state, version }) => state === 'active' && (used === null || version === used));
+	const before = at < 0 ? undefined : rows[at + 1];
+	if (!before) throw new AppError('conflict', `There is no installation of “${skill.name}” before the one in use.`);
+	await useVersion(context, skill, { installationId: before.id });
+}
+
+/** A kept installation comes into the library; what stands in its place is kept in turn. */
+async function swapIn(context: InstallContext, row: InstallRecord, rows: readonly InstallRecord[]): Promise<void> {
+	const { places } = context;
+	const used = versionInUse(context, row.skillId);
+	const active = rows.filter(({ state }) => state === 'active');
+	await placeAll(context, [
+		{
+			record: { ...row, dir: places.placeOf(row.owner, row.name, row.version) },
+			from: row.dir,
+			before: row,
+			replaced: active.find(({ version }) => version === row.version) ?? null,
+			usedOrigin: (active.find(({ version }) => version === used) ?? active[0])?.origin ?? null
+		}
+	]);
+}
+
+/** Deletes what is more than the last three, for good: never the newest, nor what is in use or pinned. */
+export async function deleteOldest(context: InstallContext, skillId: string): Promise<void> {
+	const rows = await installationsOf(context, skillId);
+	const [used, pinned] = [versionInUse(context, skillId), context.modes.pinOf(skillId)];
+	const isNeeded = ({ state, version }: InstallRecord, index: number) =>
+		index === 0 || (state === 'active' && (version === used || version === pinned));
+	const needed = rows.filter(isNeeded);
+	const others = rows.filter((row) => !needed.includes(row));
+	const kept = [...needed, ...others.slice(0, Math.max(0, KEPT - needed.length))];
+	for (const row of rows.filter((each) => !kept.includes(each))) {
+		await deleteForGood(context, row);
+		if (!kept.some(({ version }) => version === row.version)) await forgetVersion(context, row);
+	}
+}
+
+/** Its folder disappears at once, and is emptied afterwards. */
+async function deleteForGood(context: InstallContext, { id, dir }: InstallRecord): Promise<void> {
+	const { places, store } = context;
+	const gone = join(places.staging, id);
+	await mkdir(places.staging, { recursive: true });
+	await rename(dir, gone).catch((error: NodeJS.ErrnoException) => {
+		if (error.code !== 'ENOENT') throw error;
+	});
+	await store.skillInstalls.remove(id);
+	await removeQuietly(gone, context);
+}
+
+async function forgetVersion({ store, modes }: InstallContext, row: InstallRecord): Promise<void> {
+	const { skillId, version, digest } = row;
+	await modes.forget(skillId, version);
+	await store.trustedSkills.remove(skillId, { version, digest });
+}

@@ -1,0 +1,256 @@
+/** Signing in at OpenRouter instead of pasting a key: OAuth with PKCE, the verifier kept here (FEATURES F9). */
+import { createHash, randomBytes } from 'node:crypto';
+import { AppError } from '../../shared/errors.ts';
+import { isOpenRouter, type KeyStatus, type LocalServer } from '../../shared/models.ts';
+import { asArray, asNumber, asObject, asText, isObject, parseJson } from '../json.ts';
+import { createModelCatalog } from './catalog.ts';
+import { readModelList, toModelInfos } from './model-list.ts';
+import { askOpenRouter, fetchText, type SdkRequest, type Send, StatusError, type TextAnswer } from './openrouter.ts';
+import { problemOf } from './responses/faults.ts';
+import { requestHeaders, siblingUrl } from './responses/request.ts';
+
+export interface SignIns {
+	/** The address to go to; it comes back to `returnTo` with `code` and `state` in the query. */
+	start(baseUrl: string, returnTo: URL): string;
+	/**
+	 * The key, and where it is for. A state counts once.
+	 * @throws AppError `invalid_input` for a state that is not open any more, or a code that is refused; `unavailable`
+	 */
+	complete(code: string, state: string, signal?: AbortSignal): Promise<{ apiKey: string; baseUrl: string }>;
+}
+
+interface Open {
+	baseUrl: string;
+	verifier: string;
+	startedAt: number;
+}
+
+const OPEN_MS = 10 * 60_000;
+const MAX_OPEN = 20;
+const EXCHANGE_TIMEOUT_MS = 15_000;
+const AGAIN = 'Start the sign-in again from the settings.';
+
+export function createSignIns({
+	fetch,
+	now = () => performance.now()
+}: {
+	fetch: typeof globalThis.fetch;
+	now?: () => number;
+}): SignIns {
+	const open = new Map<string, Open>();
+
+	const dropOld = () => {
+		for (const [state, { startedAt }] of open) if (now() - startedAt >= OPEN_MS) open.delete(state);
+	};
+
+	return {
+		start(baseUrl, returnTo) {
+			dropOld();
+			// The oldest goes: whoever began it has begun many since.
+			for (const state of [...open.keys()].slice(0, Math.max(0, open.size - MAX_OPEN + 1))) open.delete(state);
+			const state = randomBytes(32).toString('base64url');
+			const verifier = randomBytes(32).toString('base64url');
+			open.set(state, { baseUrl, verifier, startedAt: now() });
+			const callback = new URL(returnTo);
+			callback.searchParams.set('state', state);
+			const url = new URL('/auth', baseUrl);
+			url.searchParams.set('callback_url', callback.href);
+			url.searchParams.set('code_challenge', createHash('sha256').update(verifier).digest('base64url'));
+			url.searchParams.set('code_challenge_method', 'S256');
+			return url.href;
+		},
+
+		async complete(code, state, signal) {
+			dropOld();
+			const started = open.get(state);
+			open.delete(state);
+			if (!started) {
+				throw new AppError('invalid_input', 'This sign-in is not open any more: it was used, or began too long ago.', {
+					hint: AGAIN
+				});
+			}
+			const { baseUrl, verifier } = started;
+			return { apiKey: await exchange({ baseUrl, verifier, code, fetch, signal }), baseUrl };
+		}
+	};
+}
+
+/** @throws AppError, or the signal's reason */
+async function exchange(options: {
+	baseUrl: string;
+	verifier: string;
+	code: string;
+	fetch: typeof globalThis.fetch;
+	signal: AbortSignal | undefined;
+}): Promise<string> {
+	const { baseUrl, verifier, code, fetch, signal } = options;
+	const body = JSON.stringify({ code, code_verifier: verifier, code_challenge_method: 'S256' });
+	try {
+		const key = await askOpenRouter({
+			baseUrl,
+			send: senderTo({ baseUrl, apiKey: null, fetch, signal, timeoutMs: EXCHANGE_TIMEOUT_MS }),
+			ask: (sdk) => sdk.exchange(code, verifier),
+			plain: { url: siblingUrl(baseUrl, 'auth/keys').href, method: 'POST', body },
+			read: (json) => asText(asObject(json).key) ?? ''
+		});
+		if (!/^[!-~]{1,512}$/.test(key)) throw new Error('The answer holds no key');
+		return key;
+	} catch (error) {
+		signal?.throwIfAborted();
+		const { host } = new URL(baseUrl);
+		if (error instanceof StatusError && error.status >= 400 && error.status < 500 && error.status !== 429) {
+			throw new AppError('invalid_input', `${host} did not accept the sign-in’s code (${error.status}).`, {
+				hint: AGAIN
+			});
+		}
+		throw new AppError('unavailable', problemOf(error, { baseUrl, hasKey: false, timeoutMs: EXCHANGE_TIMEOUT_MS }), {
+			hint: AGAIN
+		});
+	}
+}
+
+// Is a key good for a server, and for how much? (FEATURES F9, MODEL-WIRE "Figures")
+
+export interface KeyToCheck {
+	baseUrl: string;
+	/** null asks without one, as servers on one's own machine are asked. */
+	apiKey: string | null;
+	fetch: typeof fetch;
+	timeoutMs?: number;
+	signal?: AbortSignal | undefined;
+}
+
+const TIMEOUT_MS = 10_000;
+const MAX_ANSWER_BYTES = 256 * 1024;
+const MAX_LABEL = 100;
+const NOTHING = { label: null, limit: null, remaining: null, used: null, credits: null, models: null };
+
+/** Throws the signal's reason, and nothing else. */
+export async function checkKey(check: KeyToCheck): Promise<KeyStatus> {
+	const { baseUrl, apiKey, signal, timeoutMs = TIMEOUT_MS } = check;
+	try {
+		return isOpenRouter(baseUrl) ? await checkAtOpenRouter(check) : await checkByList(check);
+	} catch (error) {
+		signal?.throwIfAborted();
+		const message = problemOf(error, { baseUrl, hasKey: apiKey !== null, timeoutMs });
+		return { isValid: false, message, ...NOTHING };
+	}
+}
+
+async function checkAtOpenRouter(check: KeyToCheck): Promise<KeyStatus> {
+	const { baseUrl, apiKey } = check;
+	const { host } = new URL(baseUrl);
+	if (apiKey === null) {
+		return { isValid: false, message: `There is no key for ${host}: paste one, or sign in.`, ...NOTHING };
+	}
+	const send = senderTo(check);
+	const plain = (path: string): SdkRequest => ({
+		url: siblingUrl(baseUrl, path).href,
+		method: 'GET',
+		body: undefined
+	});
+	const [key, credits] = await Promise.all([
+		askOpenRouter({ baseUrl, send, ask: (sdk) => sdk.key(), plain: plain('key'), read: readKey }),
+		// Most keys may not ask.
+		askOpenRouter({
+			...{ baseUrl, send, ask: (sdk) => sdk.credits(), plain: plain('credits') },
+			read: readCredits
+		}).catch(() => null)
+	]);
+	const remaining = asNumber(key.remaining) ?? null;
+	const [total, used] = [asNumber(credits?.total), asNumber(credits?.used)];
+	return {
+		...{ isValid: true, message: messageOf(host, remaining) },
+		label: asText(key.label)?.slice(0, MAX_LABEL).replaceAll(apiKey, '[key]') ?? null,
+		limit: asNumber(key.limit) ?? null,
+		remaining,
+		used: asNumber(key.used) ?? null,
+		credits: total === undefined || used === undefined ? null : { total, used },
+		models: null
+	};
+}
+
+function messageOf(host: string, remaining: number | null): string {
+	if (remaining === null || remaining > 0) return `The key works at ${host}.`;
+	return `The key works at ${host}, and its limit is used up: raise it there, or choose a free model.`;
+}
+
+/** Other servers have no such thing as `/key`: can their list be read with it? */
+async function checkByList({ baseUrl, apiKey, fetch, signal, timeoutMs = TIMEOUT_MS }: KeyToCheck): Promise<KeyStatus> {
+	const url = siblingUrl(baseUrl, 'models');
+	const { models } = await createModelCatalog({ url, headers: headersFor(apiKey), fetch, timeoutMs }).list(signal);
+	const count = models.length === 1 ? '1 model' : `${models.length} models`;
+	const who = apiKey === null ? 'answers without a key' : 'answers with this key';
+	return { isValid: true, message: `${url.host} ${who}: ${count}.`, ...NOTHING, models: models.length };
+}
+
+/** Sends what the SDK asks to the server that was meant, with the key that is for it, and nothing elsewhere. */
+export function senderTo({ baseUrl, apiKey, fetch, signal, timeoutMs = TIMEOUT_MS }: KeyToCheck): Send {
+	const { origin } = new URL(baseUrl);
+	return async ({ url, method, body }: SdkRequest): Promise<TextAnswer> => {
+		if (new URL(url).origin !== origin) throw new Error('This is another server than the one that is set');
+		const headers = headersFor(apiKey);
+		const sent = { url, method, headers, fetch, timeoutMs, maxBytes: MAX_ANSWER_BYTES, signal };
+		return fetchText({ ...sent, ...(body === undefined ? {} : { body }) });
+	};
+}
+
+function headersFor(apiKey: string | null): Record<string, string> {
+	return requestHeaders({ apiKey: apiKey ?? undefined, appTitle: undefined, referer: undefined });
+}
+
+function readKey(json: unknown): { label: unknown; limit: unknown; remaining: unknown; used: unknown } {
+	const { data } = asObject(json);
+	if (!isObject(data)) throw new Error('The answer says nothing of a key');
+	return { label: data.label, limit: data.limit, remaining: data.limit_remaining, used: data.usage };
+}
+
+function readCredits(json: unknown): { total: unknown; used: unknown } {
+	const { total_credits, total_usage } = asObject(asObject(json).data);
+	return { total: total_credits, used: total_usage };
+}
+
+// Servers for models on this machine, found where they usually listen (FEATURES F11).
+
+export interface LocalSearch {
+	ports: readonly number[];
+	fetch: typeof fetch;
+	/** Milliseconds for each; 700 by default. */
+	timeoutMs?: number;
+	signal?: AbortSignal | undefined;
+}
+
+const LOCAL_TIMEOUT_MS = 700;
+const MAX_LIST_BYTES = 512 * 1024;
+
+const USUAL: Readonly<Record<number, string>> = { 11434: 'Ollama', 1234: 'LM Studio', 8080: 'llama.cpp' };
+/** `owned_by` of a server's own models. */
+const OWNERS: Readonly<Record<string, string>> = { library: 'Ollama', llamacpp: 'llama.cpp', vllm: 'vLLM' };
+
+/** Those that answer with a list of models, in the order of the ports; no key is sent. Throws the signal's reason. */
+export async function findLocalServers({ ports, ...search }: LocalSearch): Promise<LocalServer[]> {
+	const found = await Promise.all([...new Set(ports)].map((port) => lookAt(port, search)));
+	search.signal?.throwIfAborted();
+	return found.filter((server) => server !== null);
+}
+
+async function lookAt(port: number, { fetch, signal, timeoutMs = LOCAL_TIMEOUT_MS }: Omit<LocalSearch, 'ports'>) {
+	const baseUrl = `http://127.0.0.1:${port}/v1`;
+	try {
+		const request = { url: `${baseUrl}/models`, headers: {}, fetch, timeoutMs, maxBytes: MAX_LIST_BYTES, signal };
+		const { status, text } = await fetchText(request);
+		if (status !== 200) return null;
+		const json = parseJson(text);
+		const models = toModelInfos(readModelList(json)).map(({ id }) => id);
+		return { name: nameOf(port, json), baseUrl, models };
+	} catch {
+		// Nothing listens there, or something else: neither is an error.
+		return null;
+	}
+}
+
+function nameOf(port: number, json: unknown): string {
+	const owner = asObject(asArray(asObject(json).data)[0]).owned_by;
+	const known = typeof owner === 'string' && Object.hasOwn(OWNERS, owner) ? OWNERS[owner] : undefined;
+	return known ?? USUAL[port] ?? `Server on port ${port}`;
+}

@@ -1,0 +1,238 @@
+/** Puts the failures of a model into words for people: what happened, and what to do. */
+import { plainLine } from '../../../shared/characters.ts';
+import type { ModelError, ModelErrorCode } from '../../agent/model.ts';
+import { StatusError } from '../openrouter.ts';
+import { BodyTooLargeError, FrameTooLargeError, Interruption } from './connection.ts';
+import { MAX_RETRY_DELAY_MS } from './retry.ts';
+
+/** Whom the sentences are about. */
+export interface ErrorContext {
+	model: string;
+	/** Host and port; never the whole URL. */
+	host: string;
+	hasKey: boolean;
+}
+
+export interface Fault {
+	error: ModelError;
+	/** What happened, without the advice. */
+	summary: string;
+	isRetryable: boolean;
+}
+
+export interface FaultFacts {
+	status?: number;
+	retryAfterMs?: number;
+	/** The server's own words. */
+	said?: string;
+	otherModels?: string[];
+	isRetryable?: boolean;
+	/** In place of the usual sentence of the code. */
+	summary?: string;
+	advice?: string;
+}
+
+/** Puts a fault into words. */
+export function makeFault(code: ModelErrorCode, context: ErrorContext, facts: FaultFacts = {}): Fault {
+	const [usualSummary, usualAdvice] = sentences(code, context, facts.status);
+	const summary = facts.summary ?? usualSummary;
+	const said = facts.said ? `It said: "${excerpt(facts.said)}".` : '';
+	const others = facts.otherModels?.length ? `These can answer now: ${excerpt(facts.otherModels.join(', '))}.` : '';
+	const { asked, advice } = waitOf(code, facts, usualAdvice);
+	const message = [summary, said, asked, advice, others].filter((part) => part !== '').join(' ');
+	const error: ModelError = { code, message };
+	if (facts.status !== undefined) error.status = facts.status;
+	if (facts.retryAfterMs !== undefined) error.retryAfterMs = facts.retryAfterMs;
+	return { error, summary, isRetryable: facts.isRetryable ?? false };
+}
+
+/** What to say of a wait that was asked for and is longer than we wait ourselves. */
+function waitOf(code: ModelErrorCode, facts: FaultFacts, usual: string): { asked: string; advice: string } {
+	const { retryAfterMs = 0, advice = usual } = facts;
+	if (retryAfterMs <= MAX_RETRY_DELAY_MS) return { asked: '', advice };
+	const asked = `It asks to wait for ${durationInWords(retryAfterMs)}.`;
+	const isPassing = code === 'rate_limited' || code === 'provider_error';
+	return { asked, advice: isPassing ? 'Try again after that, or choose another model.' : advice };
+}
+
+/** Rounded up, in the largest unit of which there are at least two. */
+function durationInWords(ms: number): string {
+	const units = [
+		['days', 86_400_000],
+		['hours', 3_600_000],
+		['minutes', 60_000]
+	] as const;
+	const [name, size] = units.find(([, unit]) => ms >= 2 * unit) ?? (['seconds', 1000] as const);
+	return `${Math.ceil(ms / size)} ${name}`;
+}
+
+/** One short line of somebody else's text: markup, control and invisible characters gone. */
+export function excerpt(text: string, maxLength = 300): string {
+	const line = text
+		.slice(0, 20_000)
+		.replace(/<(style|script)\b.*?<\/\1>/gis, ' ')
+		.replace(/<[^<>]*>/g, ' ');
+	const shown = plainLine(line);
+	return shown.length > maxLength ? `${shown.slice(0, maxLength).toWellFormed().trimEnd()}…` : shown;
+}
+
+function sentences(code: ModelErrorCode, context: ErrorContext, status?: number): [string, string] {
+	const { model, host } = context;
+	const by = status === undefined ? '' : ` (${status})`;
+	switch (code) {
+		case 'unauthorized':
+			return context.hasKey
+				? [`${host} did not accept the API key${by}.`, 'Check the key in the settings, or OPENROUTER_API_KEY.']
+				: [`${host} wants an API key${by}.`, 'Add one in the settings, or as OPENROUTER_API_KEY.'];
+		case 'insufficient_credits':
+			return [`The account at ${host} has no credits left for ${model}${by}.`, 'Add credits, or choose a free model.'];
+		case 'moderation':
+			return [
+				`${host} refused the request for ${model}${by}: moderation, or a limit of the key.`,
+				'Put it in other words, or choose another model.'
+			];
+		case 'model_not_found':
+			return [
+				`${host} did not find ${model}${by}.`,
+				'Choose another model, or check the base URL: its server must speak the Responses API.'
+			];
+		case 'context_length_exceeded':
+			return [
+				`The conversation is longer than ${model} can read${by}.`,
+				'Start a new conversation, or choose a model with a larger context.'
+			];
+		case 'rate_limited':
+			return [`${host} takes no more requests for ${model} now${by}.`, 'Wait a little, or choose another model.'];
+		case 'provider_error':
+			return status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 409
+				? [`${host} did not accept the request${by}.`, 'Choose another model, or check the base URL.']
+				: [`The server of ${model} failed${by}.`, 'Try again, or choose another model.'];
+		case 'timeout':
+			return [`${host} sent nothing for too long.`, 'Try again, or choose another model.'];
+		case 'unreachable':
+			return [`${host} could not be reached.`, 'Check that the server runs, the base URL and the network.'];
+		case 'stream_truncated':
+			return ['The answer broke off before its end.', 'What arrived was kept. Try again.'];
+		case 'empty_response':
+			return [`${model} answered with nothing.`, 'Try again, or choose another model.'];
+		case 'aborted':
+			return ['The answer was stopped.', 'Send a message to go on.'];
+		default:
+			return code satisfies never;
+	}
+}
+
+// What it means when a request, or the reading of its answer, throws.
+
+export interface NetworkContext extends ErrorContext {
+	idleTimeoutMs: number;
+	/** Whether the server had begun to answer. */
+	hasAnswered: boolean;
+	/** Whether people have seen any of it. */
+	hasShown: boolean;
+}
+
+/** Broken or refused connections that may work a moment later. */
+const PASSING = new Set([
+	'ECONNREFUSED',
+	'ECONNRESET',
+	'ECONNABORTED',
+	'EPIPE',
+	'ETIMEDOUT',
+	'EHOSTUNREACH',
+	'ENETUNREACH',
+	'EAI_AGAIN',
+	'UND_ERR_SOCKET',
+	'UND_ERR_CONNECT_TIMEOUT'
+]);
+
+/** Never quotes the error's own text: `fetch` puts header values into it. */
+export function networkFault(error: unknown, context: NetworkContext): Fault {
+	if (error instanceof Interruption && error.reason === 'aborted') return makeFault('aborted', context);
+	const code = systemCodeOf(error);
+	if (error instanceof Interruption || code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
+		const seconds = Math.ceil(context.idleTimeoutMs / 1000);
+		return makeFault('timeout', context, {
+			summary: `${context.host} sent nothing for ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`,
+			advice: 'Try again; if the model is slow to start, wait until it is loaded, or choose another one.'
+		});
+	}
+	if (error instanceof FrameTooLargeError || error instanceof BodyTooLargeError) {
+		return makeFault('provider_error', context, { summary: `${context.host} sent more than can be read.` });
+	}
+	if (context.hasAnswered) {
+		return makeFault('stream_truncated', context, {
+			summary: `The connection to ${context.host} broke before the answer's end${inBrackets(code)}.`,
+			advice: context.hasShown ? undefined : 'Try again, or choose another model.',
+			isRetryable: true
+		});
+	}
+	return makeFault('unreachable', context, {
+		summary: `${context.host} could not be reached${inBrackets(code)}.`,
+		isRetryable: code !== undefined && PASSING.has(code)
+	});
+}
+
+/** The system's code of an error, or of what caused it. */
+function systemCodeOf(error: unknown): string | undefined {
+	for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
+		if ('code' in cause && typeof cause.code === 'string') return cause.code;
+	}
+	return undefined;
+}
+
+/** Codes of the system can be looked up; those of the HTTP client say nothing to anybody. */
+function inBrackets(code: string | undefined): string {
+	return code === undefined || code.startsWith('UND_') ? '' : ` (${code})`;
+}
+
+// Why a model's server has not answered what was asked of it beside answers: a sentence, and what to do.
+
+export interface ProblemContext {
+	baseUrl: string;
+	hasKey: boolean;
+	timeoutMs: number;
+}
+
+/** Holds nothing of what the server said, nor of the key. */
+export function problemOf(error: unknown, { baseUrl, hasKey, timeoutMs }: ProblemContext): string {
+	const context: ErrorContext = { model: 'any model', host: URL.parse(baseUrl)?.host ?? 'The server', hasKey };
+	if (error instanceof StatusError) return statusProblem(error.status, context);
+	if (!isOfNetwork(error)) {
+		return `${context.host} answered with something else than was asked for. Check the base URL: its server must speak the Responses API.`;
+	}
+	const facts = { ...context, idleTimeoutMs: timeoutMs, hasAnswered: false, hasShown: false };
+	return networkFault(error, facts).error.message;
+}
+
+function statusProblem(status: number, context: ErrorContext): string {
+	const { host, hasKey } = context;
+	switch (status) {
+		case 401:
+			return makeFault('unauthorized', context, { status }).error.message;
+		case 402:
+			return `The account at ${host} has no credits left (402). Add credits there, or choose a free model.`;
+		case 403:
+			return hasKey
+				? `${host} does not let this key ask that (403). Look at the key’s limits there, or make a new one.`
+				: `${host} refuses to answer without a key (403).`;
+		case 404:
+			return `${host} has no list of models at this address (404). Check the base URL.`;
+		case 429:
+			return `${host} takes no more requests now (429). Wait a little, and try again.`;
+		default:
+			return status >= 500
+				? `${host} failed (${status}). Try again in a moment.`
+				: `${host} did not accept the request (${status}). Check the base URL.`;
+	}
+}
+
+/** What `fetch` and our own limits throw. */
+function isOfNetwork(error: unknown): boolean {
+	const name = error instanceof Error ? error.name : '';
+	return name === 'Interruption' || name === 'TypeError' || error instanceof BodyTooLargeError || hasCode(error);
+}
+
+function hasCode(error: unknown): boolean {
+	return error instanceof Error && ('code' in error || error.cause instanceof Error);
+}

@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest';
+import { reportCalls, SIGNATURE } from './answers.ts';
+import type { FinishedCall } from './turn.ts';
+
+function scriptCall(result: Record<string, unknown>): FinishedCall {
+	const output = JSON.stringify({
+		ok: true,
+		exitCode: 0,
+		durationMs: 3,
+		stdout: '',
+		stderr: '',
+		truncated: false,
+		files: [],
+		...result
+	});
+	return { name: 'use_skill', arguments: '{"skill":"x","script":"scripts/run.py","args":[]}', output };
+}
+
+function toolCall(value: unknown): FinishedCall {
+	return { name: 'count', arguments: '{}', output: JSON.stringify(value) };
+}
+
+/** The report without its last line. */
+function report(...calls: FinishedCall[]): string {
+	const text = reportCalls(calls);
+	expect(text.split(SIGNATURE)).toHaveLength(2);
+	expect(text.endsWith(SIGNATURE)).toBe(true);
+	return text.slice(0, -SIGNATURE.length).trim();
+}
+
+test.each([
+	['prose', 'All is well.\n', 'All is well.'],
+	['a Markdown table', '| a | b |\n|---|---|\n| 1 | 2 |\n', '| a | b |\n|---|---|\n| 1 | 2 |'],
+	['a short line with marks', '2*3*4 = 24\n', '`2*3*4 = 24`'],
+	['aligned columns', 'a    1\nb    2\n', '```text\na    1\nb    2\n```'],
+	['lines with a fence inside', 'x\n  ````\ny', '`````text\nx\n  ````\ny\n`````'],
+	['an object', '{"words":4,"ok":true}', '- **words**: 4\n- **ok**: true'],
+	['a list of objects', '[{"id":1,"n":"a|b"},{"id":2,"n":"c"}]', '| id | n |\n| ---: | --- |\n| 1 | a\\|b |\n| 2 | c |']
+])('output: %s', (_, stdout, shown) => {
+	expect(report(scriptCall({ stdout }))).toBe(shown);
+});
+
+test.each<[unknown, string]>([
+	[{ words: 4 }, '**words**: 4'],
+	['dlrow olleh', 'dlrow olleh'],
+	[42, '42'],
+	[null, 'Done: there is no result to show.'],
+	[[], 'Nothing: the list is empty.'],
+	[['a', 'b'], '- a\n- b'],
+	[
+		{ place: { city: 'Lima', lat: -12 }, days: [1, 2] },
+		'- **place**:\n  - **city**: Lima\n  - **lat**: -12\n- **days**: 1, 2'
+	],
+	[{ error: 'none', count: 0 }, '- **error**: none\n- **count**: 0']
+])('the result %j of a tool is shown as %j', (value, shown) => {
+	expect(report(toolCall(value))).toBe(shown);
+});
+
+test('numbers are shown as they are written', () => {
+	expect(report({ ...toolCall(0), output: '{"id":12345678901234567890,"price":1.50}' })).toBe(
+		'- **id**: 12345678901234567890\n- **price**: 1.50'
+	);
+});
+
+test('files are listed with their sizes', () => {
+	expect(report(scriptCall({ stdout: 'Done.', files: [{ path: 'chart.svg', bytes: 123 }] }))).toBe(
+		'Done.\n\nFile written:\n\n- `chart.svg` (123 bytes)'
+	);
+});
+
+test('a failed script is told by name, exit code, output, last lines of its errors, and what to do', () => {
+	const stderr = Array.from({ length: 40 }, (_, index) => `line ${index}`).join('\n');
+	const text = report(
+		scriptCall({
+			ok: false,
+			exitCode: 1,
+			error: 'ExecutionFailed',
+			message: 'It ended with code 1.',
+			stdout: 'changed: a.txt',
+			stderr
+		})
+	);
+	expect(text).toContain('`scripts/run.py` failed with exit code 1 (ExecutionFailed).');
+	expect(text).toContain('It ended with code 1.');
+	expect(text).toContain('changed: a.txt');
+	expect(text).toContain('line 39');
+	expect(text).not.toContain('line 20\n');
+	expect(text).toContain('**What to do**');
+});
+
+test('a failed tool and a skill that cannot be loaded give their reason and hint', () => {
+	expect(report(toolCall({ error: 'text is missing', type: 'InvalidArgs', stderr: 'trace' }))).toMatch(
+		/^`count` failed \(InvalidArgs\)\.\n\ntext is missing\n\n```text\ntrace/
+	);
+	const output = JSON.stringify({
+		ok: false,
+		error: 'SkillNotFound',
+		message: 'There is no skill “y”.',
+		hint: 'Available skills: x'
+	});
+	const text = report({ name: 'load_skill', arguments: '{"skill":"y"}', output });
+	expect(text).toContain('The skill `y` could not be loaded (SkillNotFound).');
+	expect(text).toContain('Available skills: x');
+});
+
+test('several runs are told apart by their names', () => {
+	expect(report(scriptCall({ stdout: 'One.' }), toolCall('Two.'))).toBe(
+		'`scripts/run.py`:\n\nOne.\n\n`count`:\n\nTwo.'
+	);
+});

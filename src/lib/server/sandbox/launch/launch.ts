@@ -1,0 +1,260 @@
+/** Starting programs in the process that calls it: own group, no shell, real pipes, an end that leaves nothing (FEATURES D10, D11). */
+import { spawn } from 'node:child_process';
+import { createCollector } from '../output/collector.ts';
+import { watchFolder } from '../workspace.ts';
+import { createDeferred } from './deferred.ts';
+import type { Launched, LaunchEnd, Launcher, LaunchResult, LaunchSpec, LaunchStdin } from './launcher.ts';
+import {
+	closeStreams,
+	createPipePool,
+	drained,
+	keepHost,
+	type PipePool,
+	type StartedProgram,
+	startProgram
+} from './start-program.ts';
+
+/** Between SIGTERM and SIGKILL. */
+const GRACE_MS = 2000;
+/** How long output is still read after the process ended: a daemon that holds the pipe must not hang the call. */
+const DRAIN_MS = 200;
+/** A timer set for longer fires at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export interface LauncherEvents {
+	/** The program runs, as the leader of the group `pid`. */
+	onSpawn?(spec: LaunchSpec, pid: number): void;
+	/** It has ended, whether or not anybody used it. */
+	onExit?(spec: LaunchSpec): void;
+}
+
+/** What starts programs itself; `spawner.ts` has the same interface and leaves it to a small process. */
+export function createLauncher(events: LauncherEvents = {}): Launcher {
+	const pipes = createPipePool();
+	const open = new Set<OpenLaunch>();
+	let isClosed = false;
+	return {
+		launch(spec, stdin) {
+			const launched = createLaunched(spec, stdin, pipes, events);
+			open.add(launched);
+			void launched.gone.then(() => open.delete(launched));
+			if (isClosed) launched.end('killed');
+			return launched;
+		},
+		async close() {
+			isClosed = true;
+			const all = [...open];
+			for (const launched of all) launched.end('killed');
+			await Promise.all(all.map((launched) => launched.gone));
+			pipes.close();
+		}
+	};
+}
+
+interface OpenLaunch extends Launched {
+	/** It has ended, or never starts. */
+	readonly gone: Promise<void>;
+}
+
+type Ended = LaunchResult['ended'];
+type Outcome = Pick<LaunchResult, 'exitCode' | 'signal' | 'spawnError'>;
+const NEVER_RAN: Outcome = { exitCode: null, signal: null };
+
+function createLaunched(spec: LaunchSpec, stdin: LaunchStdin, pipes: PipePool, events: LauncherEvents): OpenLaunch {
+	const gone = createDeferred<void>();
+	const exited = createDeferred<Outcome>();
+	const ending: Promise<void>[] = [];
+	let started: StartedProgram | null = null;
+	let starting: Promise<void> | null = null;
+	let hasBegun = false;
+	let isOver = false;
+	let isKilled = false;
+	let ended: Ended = 'exit';
+	let graceEndsAt = 0;
+	let grace: NodeJS.Timeout | undefined;
+	/** While output is read of a program that has ended: ends what it left, and the reading. */
+	let cutShort: (() => void) | null = null;
+
+	const leave = (outcome: Outcome) => {
+		if (isOver) return;
+		isOver = true;
+		exited.resolve(outcome);
+		events.onExit?.(spec);
+		// Where nobody used it nothing is read, so nothing is waited for.
+		if (!hasBegun) finish();
+	};
+	const finish = () => {
+		if (started) {
+			// Whatever the script left in its group goes with it.
+			if (started.child.pid !== undefined) signalGroup(started.child.pid, 'SIGKILL');
+			closeStreams(started);
+		}
+		gone.resolve();
+	};
+	const start = async (input: null | 'pipe' | { text: string }) => {
+		try {
+			const taken = await pipes.take(2);
+			if (ended !== 'exit') {
+				taken?.forEach((pipe) => pipe.close());
+				return leave(NEVER_RAN);
+			}
+			started = startProgram(spec, input, taken);
+			const { child } = started;
+			child.on('error', ({ message }) =>
+				// With a process id it did start, and is one that may not be signalled: it cannot be waited for.
+				leave({ ...NEVER_RAN, ...(child.pid === undefined ? { spawnError: message } : {}) })
+			);
+			child.once('exit', (exitCode, signal) => leave({ exitCode, signal }));
+			if (child.pid !== undefined) events.onSpawn?.(spec, child.pid);
+			keepHost(started, hasBegun);
+		} catch (error) {
+			leave({ ...NEVER_RAN, spawnError: (error as Error).message });
+		}
+	};
+	const kill = () => {
+		if (isOver || isKilled) return;
+		isKilled = true;
+		if (started) ending.push(settled(endNow(spec.end, started)));
+		else if (!starting) leave(NEVER_RAN);
+	};
+	const end = (reason: Exclude<Ended, 'exit' | 'spawn-failed'>) => {
+		if (isOver) {
+			if (reason === 'killed') cutShort?.();
+			return;
+		}
+		const isFirst = ended === 'exit';
+		if (isFirst) ended = reason;
+		if (reason === 'killed' || reason === 'quota' || !hasBegun || !started) return kill();
+		if (!isFirst) return;
+		graceEndsAt = performance.now() + GRACE_MS;
+		ending.push(settled(askToEnd(spec.end, started)));
+		grace = setTimeout(kill, GRACE_MS);
+	};
+
+	/** Asked to end, what the script started has the rest of the grace, though the script itself is gone. */
+	const drain = async (program: StartedProgram) => {
+		const cut = createDeferred<void>();
+		cutShort = () => {
+			if (program.child.pid !== undefined) signalGroup(program.child.pid, 'SIGKILL');
+			setTimeout(cut.resolve, DRAIN_MS);
+		};
+		const ms = Math.max(DRAIN_MS, isKilled ? 0 : graceEndsAt - performance.now());
+		await Promise.race([drained(program, ms), cut.promise]);
+		cutShort = null;
+	};
+
+	if (stdin === 'open') starting = start('pipe');
+	return {
+		gone: gone.promise,
+		get isAlive() {
+			return !isOver && ended === 'exit';
+		},
+		end,
+		async begin(limits, input = '', onOutput) {
+			const startedAt = performance.now();
+			const collector = createCollector(limits, onOutput);
+			hasBegun = true;
+			if (!isOver) await (starting ??= start(stdin === 'given' ? { text: input } : null));
+			if (started) {
+				started.stdout.read((chunk) => collector.push('stdout', chunk));
+				started.stderr.read((chunk) => collector.push('stderr', chunk));
+				keepHost(started, true);
+				started.child.stdin?.end(input);
+			}
+			const timer = setTimeout(() => end('timeout'), Math.min(limits.timeoutMs, MAX_TIMER_MS));
+			const stopWatching = limits.watch ? watchFolder(limits.watch, () => end('quota')) : null;
+			const outcome = await exited.promise;
+			stopWatching?.();
+			clearTimeout(timer);
+			if (started) await drain(started);
+			clearTimeout(grace);
+			await Promise.all(ending);
+			finish();
+			return {
+				...collector.end(),
+				durationMs: performance.now() - startedAt,
+				ended: outcome.spawnError === undefined ? ended : 'spawn-failed',
+				...outcome
+			};
+		}
+	};
+}
+
+/** That one cannot be ended is no reason to end the process that ends all the others. */
+function settled(ending: Promise<void>): Promise<void> {
+	return ending.catch(() => undefined);
+}
+
+// How a started program is asked to end, and ended: by signals to its group, or by commands of the host.
+
+/** Namespaces are made within some milliseconds, on a busy machine within many. */
+const INNER_MS = 1000;
+/** A command to a container runtime that has nothing to wait for answers within this time; else the runtime hangs. */
+export const COMMAND_MS = 5_000;
+
+/** Sends to the whole group; that it is gone already is what was wanted. */
+export function signalGroup(pid: number, signal: NodeJS.Signals): void {
+	signalProcess(process.platform === 'win32' ? pid : -pid, signal);
+}
+
+function signalProcess(pid: number, signal: NodeJS.Signals): void {
+	try {
+		process.kill(pid, signal);
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		if (code !== 'ESRCH' && code !== 'EPERM') throw error;
+	}
+}
+
+/** Asks it to end. */
+export async function askToEnd(end: LaunchEnd, started: StartedProgram): Promise<void> {
+	const { child } = started;
+	if (child.pid === undefined) return;
+	if (end.kind === 'commands') return runCommand(end.term, end.env);
+	const inner = end.kind === 'inner' ? await innerOf(started) : null;
+	// Before there is a first inside there is nobody who could tidy up.
+	signalGroup(inner ?? child.pid, 'SIGTERM');
+}
+
+/** Ends it at once. */
+export async function endNow(end: LaunchEnd, started: StartedProgram): Promise<void> {
+	const { child } = started;
+	if (child.pid === undefined) return;
+	if (end.kind === 'commands') await runCommand(end.kill, end.env);
+	if (end.kind === 'inner') {
+		const inner = await innerOf(started);
+		if (inner !== null) signalProcess(inner, 'SIGKILL');
+	}
+	signalGroup(child.pid, 'SIGKILL');
+}
+
+/**
+ * The first process inside, once it is there. It makes a session of its own and dies with the one outside only from some
+ * moment of its beginning on: an outside that is ended before leaves it behind, so it is waited for, and ended first.
+ */
+async function innerOf({ child, innerPid }: StartedProgram): Promise<number | null> {
+	let timer: NodeJS.Timeout | undefined;
+	const patience = new Promise<null>((resolve) => (timer = setTimeout(resolve, INNER_MS, null)));
+	const pid = await Promise.race([innerPid, patience]);
+	clearTimeout(timer);
+	// With the one outside it has gone too, and its number may be another's.
+	return child.exitCode === null && child.signalCode === null ? pid : null;
+}
+
+/** Runs one of those commands; that it fails (the container is gone) changes nothing. One that hangs is given up, with what it started. */
+export function runCommand([file, ...args]: string[], env: Record<string, string> = {}): Promise<void> {
+	return new Promise((resolve) => {
+		if (!file) return resolve();
+		const child = spawn(file, args, { env, stdio: 'ignore', detached: true, windowsHide: true });
+		const giveUp = () => {
+			if (child.pid !== undefined) signalGroup(child.pid, 'SIGKILL');
+			resolve();
+		};
+		const timer = setTimeout(giveUp, COMMAND_MS);
+		const done = () => {
+			clearTimeout(timer);
+			resolve();
+		};
+		child.once('error', done).once('exit', done);
+	});
+}

@@ -1,0 +1,149 @@
+/** One stream of a process, capped while it streams: head and tail are kept, what lies between is dropped (FEATURES D11). */
+import { StringDecoder } from 'node:string_decoder';
+import type { LaunchLimits, LaunchResult } from '../launch/launcher.ts';
+import { OUTPUT_TRUNCATED } from '../sandbox.ts';
+import { createRedactor } from './redact.ts';
+
+/** Output is passed on at once, then at most this often, so that a script writing bytes makes no flood of events. */
+const FLUSH_MS = 30;
+
+export interface CappedOutput {
+	/** The chunk may be written over afterwards: nothing of it is kept but copies. */
+	push(chunk: Buffer): void;
+	/** Passes on what waits and returns the whole: cut at characters, with the marker where bytes were left out. */
+	end(): { text: string; truncated: boolean };
+}
+
+/**
+ * Keeps at most `maxBytes`, three quarters of them from the start. `onText` sees the head as it comes and the rest at
+ * the end: what it was given, joined, is the text of the result.
+ */
+export function createCappedOutput(maxBytes: number, onText?: (text: string) => void): CappedOutput {
+	const headLimit = maxBytes - Math.floor(maxBytes / 4);
+	const tailLimit = maxBytes - headLimit;
+	const decoder = new StringDecoder('utf8');
+	const text: string[] = [];
+	// The last bytes behind the head, in a ring: of a gigabyte that is passed over no byte is allocated.
+	let ring = Buffer.alloc(0);
+	let headBytes = 0;
+	let total = 0;
+	let waiting = '';
+	let timer: NodeJS.Timeout | undefined;
+
+	const flush = () => {
+		timer = undefined;
+		const ready = waiting;
+		waiting = '';
+		if (ready) onText?.(ready);
+	};
+	const show = (decoded: string) => {
+		waiting += decoded;
+		if (timer || !decoded) return;
+		flush();
+		timer = setTimeout(flush, FLUSH_MS);
+	};
+
+	return {
+		push(chunk) {
+			total += chunk.length;
+			const first = chunk.subarray(0, headLimit - headBytes);
+			if (first.length > 0) {
+				headBytes += first.length;
+				const decoded = decoder.write(first);
+				text.push(decoded);
+				show(decoded);
+			}
+			if (first.length === chunk.length) return;
+			if (ring.length === 0) ring = Buffer.alloc(tailLimit);
+			const rest = chunk.subarray(Math.max(first.length, chunk.length - tailLimit));
+			const at = (total - headBytes - rest.length) % Math.max(1, tailLimit);
+			rest.copy(ring, at);
+			// What goes over the end of the ring goes to its beginning.
+			if (at + rest.length > tailLimit) rest.copy(ring, 0, tailLimit - at);
+		},
+		end() {
+			clearTimeout(timer);
+			const behind = total - headBytes;
+			const oldest = behind % Math.max(1, tailLimit);
+			const kept =
+				behind <= tailLimit
+					? ring.subarray(0, behind)
+					: Buffer.concat([ring.subarray(oldest), ring.subarray(0, oldest)]);
+			const truncated = total > maxBytes;
+			// A character that the cut went through is left out on both sides of it.
+			const rest = truncated ? `\n${OUTPUT_TRUNCATED}\n${cutStart(kept)}` : decoder.write(kept) + decoder.end();
+			waiting += rest;
+			flush();
+			return { text: text.join('') + rest, truncated };
+		}
+	};
+}
+
+/** The text of a buffer that may begin inside a character: its remains are left out. */
+function cutStart(bytes: Buffer): string {
+	let start = 0;
+	while (start < 4 && start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
+	return bytes.toString('utf8', start);
+}
+
+// The output of one process while it comes: counted, rid of secrets, capped, passed on (FEATURES D11, F3).
+
+type Stream = 'stdout' | 'stderr';
+
+export interface Collector {
+	push(stream: Stream, chunk: Buffer): void;
+	end(): Pick<
+		LaunchResult,
+		'stdout' | 'stderr' | 'stdoutTruncated' | 'stderrTruncated' | 'stdoutBytes' | 'stderrBytes' | 'kept'
+	>;
+}
+
+export function createCollector(
+	limits: Pick<LaunchLimits, 'maxOutputBytes' | 'maxKeptBytes' | 'redact'>,
+	onOutput?: (stream: Stream, text: string) => void
+): Collector {
+	const streams = {
+		stdout: createStream(limits, (text) => onOutput?.('stdout', text)),
+		stderr: createStream(limits, (text) => onOutput?.('stderr', text))
+	};
+	return {
+		push: (stream, chunk) => streams[stream].push(chunk),
+		end() {
+			const stdout = streams.stdout.end();
+			const stderr = streams.stderr.end();
+			return {
+				stdout: stdout.text,
+				stderr: stderr.text,
+				stdoutTruncated: stdout.truncated,
+				stderrTruncated: stderr.truncated,
+				stdoutBytes: stdout.bytes,
+				stderrBytes: stderr.bytes,
+				...(stdout.kept && stderr.kept ? { kept: { stdout: stdout.kept, stderr: stderr.kept } } : {})
+			};
+		}
+	};
+}
+
+function createStream(
+	{ maxOutputBytes, maxKeptBytes, redact }: Pick<LaunchLimits, 'maxOutputBytes' | 'maxKeptBytes' | 'redact'>,
+	onText: (text: string) => void
+) {
+	const shown = createCappedOutput(maxOutputBytes, onText);
+	const kept = maxKeptBytes === undefined ? null : createCappedOutput(maxKeptBytes);
+	const redactor = redact?.length ? createRedactor(redact) : null;
+	let bytes = 0;
+	const take = (chunk: Buffer) => {
+		shown.push(chunk);
+		kept?.push(chunk);
+	};
+	return {
+		push(chunk: Buffer) {
+			bytes += chunk.length;
+			take(redactor ? redactor.push(chunk) : chunk);
+		},
+		end() {
+			if (redactor) take(redactor.end());
+			return { ...shown.end(), bytes, kept: kept?.end() };
+		}
+	};
+}

@@ -1,0 +1,201 @@
+/** What can be changed while the server runs: in effect at once, and kept over restarts (FEATURES E1, E11, B8, F9, F11). */
+import { AppError } from '../../shared/errors.ts';
+import { isOpenRouter } from '../../shared/models.ts';
+import { type ModelSettings, type Settings, settingsPatch, type SettingsPatch } from '../../shared/settings.ts';
+import type { Store } from '../store/store.ts';
+
+export interface RunningSettings {
+	/** Kept in memory: may be asked in every call. */
+	current(): Settings;
+	/** Is stored before it counts. @throws AppError `conflict` for what the operator has ruled out, `invalid_input` */
+	change(patch: SettingsPatch, now: string): Promise<Settings>;
+	/** What was stored, else the operator's; for requests to SkillsMP and nothing else. */
+	skillsmpApiKey(): string | null;
+	/** The one key that may be sent to this base URL: one belongs to the host that it was entered for. */
+	modelKeyFor(baseUrl: string): string | null;
+	/** Stores a key for the base URL. @throws AppError `conflict` when another one is set by now, `invalid_input` */
+	setModelKey(apiKey: string, baseUrl: string, now: string): Promise<Settings>;
+}
+
+export interface SettingsParts {
+	store: Pick<Store, 'settings'>;
+	/** What the operator has set: holds as long as nobody has chosen otherwise. */
+	defaults: {
+		isEnabled: boolean;
+		provider: Settings['skillsProvider'];
+		skillsmpApiKey: string | null;
+		autoMaxSkills: number;
+		autoMinScore: number;
+		model: ModelDefaults;
+		limits: Settings['limits'];
+	};
+	/** Encrypts. */
+	vault: {
+		set(skillId: string, name: string, value: string, now: string): Promise<void>;
+		remove(skillId: string, name: string): Promise<boolean>;
+		valuesOf(skillId: string): Promise<Record<string, string>>;
+	};
+}
+
+type Chosen = Omit<SettingsPatch, 'skillsmpApiKey' | 'modelApiKey'>;
+
+const KEYS: readonly string[] = ['skillsmpApiKey', 'modelApiKey'];
+
+/** No skill has an id without a slash, so none is ever given these values. */
+const SKILLSMP = 'settings:skillsmp';
+const API_KEY = 'SKILLSMP_API_KEY';
+const MODEL = 'settings:model';
+const MODEL_KEY = 'MODEL_API_KEY';
+
+export async function openSettings({ store, defaults, vault }: SettingsParts): Promise<RunningSettings> {
+	let chosen = readChosen(await store.settings.list());
+	let storedKey = (await vault.valuesOf(SKILLSMP))[API_KEY] ?? null;
+	let modelKey = storedModelKey.read((await vault.valuesOf(MODEL))[MODEL_KEY]);
+	/** One change after the other: what is in memory is what was stored last. */
+	let changes: Promise<unknown> = Promise.resolve();
+
+	const read = (): Settings => ({
+		skillsEnabled: defaults.isEnabled && (chosen.skillsEnabled ?? true),
+		canEnableSkills: defaults.isEnabled,
+		skillsProvider: chosen.skillsProvider ?? defaults.provider,
+		hasSkillsmpApiKey: (storedKey ?? defaults.skillsmpApiKey) !== null,
+		autoMaxSkills: chosen.autoMaxSkills ?? defaults.autoMaxSkills,
+		autoMinScore: chosen.autoMinScore ?? defaults.autoMinScore,
+		model: modelSettingsOf(chosen, modelKey, defaults.model),
+		limits: {
+			maxSteps: chosen.maxSteps ?? defaults.limits.maxSteps,
+			maxCostUsd: chosen.maxCostUsd ?? defaults.limits.maxCostUsd,
+			maxDurationMs: chosen.maxDurationMs ?? defaults.limits.maxDurationMs
+		}
+	});
+
+	const keepModelKey = async (value: StoredModelKey | null, now: string): Promise<void> => {
+		if (value) await vault.set(MODEL, MODEL_KEY, storedModelKey.write(value), now);
+		else if (modelKey) await vault.remove(MODEL, MODEL_KEY);
+		modelKey = value;
+	};
+
+	const apply = async ({ skillsmpApiKey, modelApiKey, ...patch }: SettingsPatch, now: string): Promise<Settings> => {
+		if (patch.skillsEnabled === true && !defaults.isEnabled) {
+			throw new AppError('conflict', 'SKILLS_ENABLED=false keeps the skills off.', {
+				hint: 'Start the server without it.'
+			});
+		}
+		// First what may be refused.
+		if (typeof skillsmpApiKey === 'string') await vault.set(SKILLSMP, API_KEY, skillsmpApiKey, now);
+		if (skillsmpApiKey === null) await vault.remove(SKILLSMP, API_KEY);
+		if (skillsmpApiKey !== undefined) storedKey = skillsmpApiKey;
+		const origin = originOf(modelBaseUrlOf({ ...chosen, ...patch }, defaults.model));
+		// Before the address is another one: at no moment is a key there for a host that it was not entered for.
+		if (typeof modelApiKey === 'string') await keepModelKey({ key: modelApiKey, origin }, now);
+		else if (modelApiKey === null || modelKey?.origin !== origin) await keepModelKey(null, now);
+		await store.settings.set(patch, now);
+		chosen = { ...chosen, ...patch };
+		return read();
+	};
+
+	const inTurn = (change: () => Promise<Settings>): Promise<Settings> => {
+		const changed = changes.then(change);
+		changes = changed.catch(() => undefined);
+		return changed;
+	};
+
+	return {
+		current: read,
+		change(patch, now) {
+			const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
+			return inTurn(() => apply(given, now));
+		},
+		skillsmpApiKey: () => storedKey ?? defaults.skillsmpApiKey,
+		modelKeyFor: (baseUrl) => modelKeyFor(baseUrl, modelKey, defaults.model)?.key ?? null,
+		setModelKey: (modelApiKey, baseUrl, now) =>
+			inTurn(async () => {
+				const { model } = read();
+				if (model.baseUrl === baseUrl) return apply({ modelApiKey }, now);
+				throw new AppError('conflict', 'The key is for another server than the one that is set by now.', {
+					hint: `Models are asked at ${originOf(model.baseUrl)}: sign in there, or set the base URL back.`
+				});
+			})
+	};
+}
+
+/** What an older or newer version has stored and this one does not know counts as not set. */
+function readChosen(stored: ReadonlyMap<string, unknown>): Chosen {
+	const values = [...stored].filter(([key, value]) => settingsPatch.safeParse({ [key]: value }).success);
+	return Object.fromEntries(values.filter(([key]) => !KEYS.includes(key)));
+}
+
+// What of the settings decides which model answers, and with which key (FEATURES F9, F11; SECURITY, *Outbound requests*).
+
+/** What the operator has set. */
+export interface ModelDefaults {
+	id: string;
+	baseUrl: string;
+	/** Goes to `baseUrl` and nowhere else. */
+	apiKey: string | null;
+	/** Neither a key nor a base URL was given. */
+	isOffline: boolean;
+}
+
+/** A key that was entered, and the origin that it was entered for. */
+export interface StoredModelKey {
+	key: string;
+	origin: string;
+}
+
+/** Where it is written down, both are one value: none is ever without the other. */
+export const storedModelKey = {
+	write: ({ key, origin }: StoredModelKey): string => `${origin} ${key}`,
+	/** null for what is no such value. */
+	read(text: string | undefined): StoredModelKey | null {
+		const [origin, key, ...rest] = text?.split(' ') ?? [];
+		return origin && key && rest.length === 0 ? { key, origin } : null;
+	}
+};
+
+/** Where models are asked. */
+export function modelBaseUrlOf(chosen: SettingsPatch, defaults: ModelDefaults): string {
+	return chosen.modelBaseUrl ?? defaults.baseUrl;
+}
+
+export function originOf(baseUrl: string): string {
+	return new URL(baseUrl).origin;
+}
+
+/** The one key that may be sent to a base URL: the one entered for its origin, else the operator's at the operator's address. */
+export function modelKeyFor(
+	baseUrl: string,
+	stored: StoredModelKey | null,
+	{ baseUrl: configured, apiKey }: ModelDefaults
+): { key: string; from: 'settings' | 'environment' } | null {
+	if (stored?.origin === originOf(baseUrl)) return { key: stored.key, from: 'settings' };
+	return apiKey !== null && withoutSlash(baseUrl) === withoutSlash(configured)
+		? { key: apiKey, from: 'environment' }
+		: null;
+}
+
+const OPENROUTER = 'https://openrouter.ai/api/v1';
+
+export function modelSettingsOf(
+	chosen: SettingsPatch,
+	stored: StoredModelKey | null,
+	defaults: ModelDefaults
+): ModelSettings {
+	const baseUrl = modelBaseUrlOf(chosen, defaults);
+	const key = modelKeyFor(baseUrl, stored, defaults);
+	// An operator who names OpenRouter wants to be told that the key is missing.
+	const isNamed = withoutSlash(defaults.baseUrl) === OPENROUTER && defaults.apiKey === null && !defaults.isOffline;
+	return {
+		id: chosen.model ?? defaults.id,
+		effort: chosen.effort ?? null,
+		baseUrl,
+		defaultBaseUrl: defaults.baseUrl,
+		isOffline: key === null && withoutSlash(baseUrl) === OPENROUTER && !isNamed,
+		keyFrom: key?.from ?? null,
+		canSignIn: isOpenRouter(baseUrl)
+	};
+}
+
+function withoutSlash(url: string): string {
+	return url.replace(/\/+$/, '');
+}

@@ -1,0 +1,232 @@
+/** Runs one script, tool or built-in skill because somebody asked for it, without a model (FEATURES E10, E11, F6). */
+import { AppError, type ErrorCode } from '../../shared/errors.ts';
+import type { ApprovalRequest } from '../../shared/events.ts';
+import type { AdHocExecution, SkillExecution } from '../../shared/try-out.ts';
+import { fromSkillId } from '../../shared/skills.ts';
+import type { ExecutionCaller } from '../skills/run/execution-host.ts';
+import { ownerOf } from '../skills/registry/visibility.ts';
+import type { SkillOperation } from '../skills/call/operations.ts';
+import type { SkillsProvider } from '../skills/provider.ts';
+import type { PlannedRun, SkillSession } from '../skills/call/session.ts';
+import { SkillError, type SkillErrorType, type SkillEvent, type SkillExecutionResult } from '../skills/types.ts';
+import type { Store } from '../store/store.ts';
+import type { ApprovalPolicy } from '../trust/approval-policy.ts';
+import { requireSkill, type LookupParts } from './skill-details.ts';
+import type { SkillModes } from '../trust/skill-modes.ts';
+import { hintFor, mayAnswer, runsUnasked, type Asker, typeOf } from '../turns/toolbox.ts';
+
+export interface AdHocParts {
+	skills: SkillsProvider;
+	store: Pick<Store, 'skillExecutions'>;
+	modes: Pick<SkillModes, 'modeOf' | 'pinOf'>;
+	approvals: Pick<ApprovalPolicy, 'request'>;
+	/** False while nothing of skills is executed (E11). */
+	isEnabled(): boolean;
+	/** By its name or another that models know it by. */
+	findBuiltin(name: string): AdHocBuiltin | null;
+	/** The folder of an API key, or of a session. */
+	workspaceOf(apiKeyId: string | undefined, sessionId: string | undefined): string;
+}
+
+/** A skill of this server, ready to be called. */
+export interface AdHocBuiltin {
+	name: string;
+	/** What to ask before it runs; null when it may. */
+	question(input: Record<string, unknown>): ApprovalRequest | null;
+	/** Never throws. */
+	call(
+		input: Record<string, unknown>,
+		context: AdHocContext
+	): Promise<{ ok: boolean; output: string; outcome: Failure & { value: unknown } }>;
+}
+
+interface AdHocContext {
+	/** Absolute path of the workspace. */
+	cwd: string;
+	signal: AbortSignal;
+	caller: ExecutionCaller;
+	onEvent: (event: SkillEvent) => void;
+}
+
+interface Failure {
+	error?: SkillErrorType;
+	message?: string;
+	hint?: string;
+}
+
+export interface AdHocResult {
+	execution: SkillExecution;
+	/** What a script or tool did; of a built-in skill, what it answers. */
+	result: SkillExecutionResult | ({ success: boolean; value: unknown } & Failure);
+}
+
+/** What a failure before anything ran is to the caller; a script that fails is an answer. */
+const CODES: Partial<Record<SkillErrorType, ErrorCode>> = {
+	SkillsDisabled: 'unavailable',
+	SkillDisabled: 'conflict',
+	NotTrusted: 'forbidden',
+	SkillNotFound: 'not_found',
+	ScriptNotFound: 'not_found',
+	HandlerNotFound: 'not_found',
+	UnknownTool: 'not_found',
+	InvalidArgs: 'invalid_input',
+	ScriptNotAllowed: 'invalid_input',
+	UnsupportedScriptType: 'invalid_input',
+	MissingDependency: 'conflict'
+};
+
+/** `owner` is whose skills are meant beside the system's, where no key says it. */
+export type AskedExecution = Omit<AdHocExecution, 'approve'> & { owner?: string };
+
+export interface AdHocWatch {
+	onEvent?: (event: SkillEvent) => void;
+	/** Returns when what somebody would be asked is allowed. Throws to say why it is not. */
+	allow(question: ApprovalRequest): void;
+}
+
+/**
+ * For a request that nobody can be asked about: what whoever may answer has allowed in it, by the digest of what runs, and
+ * what a key was made to run unasked. Never what nobody has looked at.
+ */
+export function allowedIn(approve: string | undefined, asker: Asker): AdHocWatch['allow'] {
+	return (question) => {
+		const { reason, digest, trust } = question;
+		if (runsUnasked(asker, question)) return;
+		if (trust === undefined && mayAnswer(asker) && approve === digest) return;
+		const canAllow = trust === undefined && asker.apiKeyId === null;
+		const hint = `To allow it this once, send the request again with "approve": "${digest}".`;
+		throw new AppError('forbidden', reason, {
+			hint: canAllow ? hint : hintFor(question, asker),
+			details: { error: typeOf(question), digest }
+		});
+	};
+}
+
+/** Whoever asks for a run has not allowed it by that: others may have told a program what to ask for. @throws AppError when nothing was run */
+export async function runAdHoc(
+	parts: AdHocParts,
+	asked: AskedExecution,
+	signal: AbortSignal,
+	watch: AdHocWatch
+): Promise<AdHocResult> {
+	requireEnabled(parts);
+	const { apiKeyId, sessionId } = asked;
+	let executionId: string | null = null;
+	const context: AdHocContext = {
+		cwd: parts.workspaceOf(apiKeyId, sessionId),
+		signal,
+		caller: { ...(apiKeyId ? { apiKeyId } : {}), ...(sessionId ? { sessionId } : {}) },
+		onEvent: (event) => {
+			if (event.type === 'started') executionId = event.executionId;
+			watch.onEvent?.(event);
+		}
+	};
+	const builtin = builtinFor(parts, asked.skillName);
+	const { result, failure } = builtin
+		? await callBuiltin(builtin, asked, context, watch)
+		: await performOperation(parts, asked, context, watch);
+	if (executionId === null) throw asAppError(failure);
+	const execution = await parts.store.skillExecutions.get(executionId);
+	if (!execution) throw new AppError('unavailable', 'It ran, but its record could not be written.');
+	return { execution, result };
+}
+
+/** Before anything else: what is switched off tells nothing of what it would have run. @throws AppError `unavailable` */
+export function requireEnabled({ isEnabled }: Pick<AdHocParts, 'isEnabled'>): void {
+	if (isEnabled()) return;
+	throw new AppError('unavailable', 'The execution of skills is switched off on this server.', {
+		hint: 'Whoever manages the server can switch it on under Settings.',
+		details: { error: 'SkillsDisabled' }
+	});
+}
+
+type Outcome = Pick<AdHocResult, 'result'> & { failure: Failure };
+
+/** A bare name of one is no folder's skill, which is `source/name` then (D17). @throws AppError `not_found` */
+function builtinFor({ findBuiltin }: AdHocParts, skillName: string): AdHocBuiltin | null {
+	if (!skillName.startsWith('builtin/')) return findBuiltin(skillName);
+	const builtin = findBuiltin(skillName.slice('builtin/'.length));
+	if (!builtin) throw new AppError('not_found', `There is no skill “${skillName}”.`);
+	return builtin;
+}
+
+async function callBuiltin(
+	builtin: AdHocBuiltin,
+	{ script, args, tool, input = {} }: AskedExecution,
+	context: AdHocContext,
+	{ allow }: AdHocWatch
+): Promise<Outcome> {
+	if (script !== undefined || args !== undefined) {
+		throw new AppError('invalid_input', `“${builtin.name}” has no scripts: it takes an “input”.`);
+	}
+	if (tool !== undefined && tool !== builtin.name) {
+		throw new AppError('not_found', `“${builtin.name}” has no tool “${tool}”.`);
+	}
+	const question = builtin.question(input);
+	if (question) allow(question);
+	const { ok, outcome } = await builtin.call(input, context);
+	const { value, error, message, hint } = outcome;
+	return { result: { success: ok, value, error, message, hint }, failure: outcome };
+}
+
+async function performOperation(
+	{ skills, modes, approvals }: AdHocParts,
+	asked: AskedExecution,
+	context: AdHocContext,
+	{ allow }: AdHocWatch
+): Promise<Outcome> {
+	const { apiKeyId, owner } = asked;
+	const { script, args, tool, input } = withOnlyPart({ skills, modes }, asked);
+	const snapshot = skills.registry.snapshot();
+	const session = skills.createSession({
+		snapshot,
+		dialect: 'full',
+		modeOf: modes.modeOf,
+		pinOf: modes.pinOf,
+		owner: owner ?? ownerOf(apiKeyId)
+	});
+	const skill = fromSkillId(asked.skillName);
+	const operation: SkillOperation =
+		tool === undefined
+			? { kind: 'run', skill, script: script ?? '', args, argStyle: undefined }
+			: { kind: 'tool', skill, tool, args: input ?? {} };
+	const plan = planOf(session, operation);
+	const { question, digest } = plan ? await approvals.request(plan, null) : { question: null, digest: null };
+	if (question) allow(question);
+	const { result } = await session.perform(operation, digest === null ? context : { ...context, allowed: digest });
+	if (typeof result === 'string') throw new AppError('invalid_input', 'This call runs nothing.');
+	return { result, failure: result };
+}
+
+/** As OmniRoute asks, with an input alone: of a skill that has one tool, or one script, that is meant. @throws AppError */
+function withOnlyPart(
+	parts: LookupParts,
+	asked: AskedExecution
+): Pick<AskedExecution, 'script' | 'args' | 'tool' | 'input'> {
+	const { skillName, script, args, tool, input, apiKeyId } = asked;
+	if (script !== undefined || tool !== undefined) return { script, args, tool, input };
+	const { name, tools, scripts } = requireSkill(parts, apiKeyId ?? null, skillName);
+	const [onlyTool] = tools;
+	const [onlyScript] = scripts;
+	if (onlyTool && tools.length === 1) return { tool: onlyTool.name, input };
+	if (onlyScript && tools.length === 0 && scripts.length === 1) return { script: onlyScript, args: args ?? input };
+	const names = tools.map((each) => each.name).join(', ') || 'none';
+	throw new AppError('invalid_input', `“${name}” needs a script or a tool to be named.`, {
+		hint: `Its tools: ${names}. Its scripts: ${scripts.join(', ') || 'none'}.`
+	});
+}
+
+/** What would be run; null for what is not there or switched off. @throws AppError for arguments that no script can be given */
+function planOf(session: SkillSession, operation: SkillOperation): PlannedRun | null {
+	try {
+		return session.planOperation(operation);
+	} catch (error) {
+		if (!(error instanceof SkillError)) throw error;
+		const { type, message, hint } = error;
+		throw asAppError({ error: type, message, ...(hint ? { hint } : {}) });
+	}
+}
+
+function asAppError({ error = 'ExecutionFailed', message = 'It could not be run.', hint }: Failure): AppError {
+	return new AppError(CODES[error] ?? 'conflict', message, { ...(hint ? { hint } : {}), details: { error } });
+}

@@ -1,0 +1,121 @@
+/** The history of executions as a file of any length: CSV (RFC 4180) or JSON, in slices of the table (FEATURES E29). */
+import type { ExecutionQuery, SkillExecution } from '../../shared/try-out.ts';
+import type { Log } from '../log.ts';
+import type { ExecutionRecorder } from '../skills/run/execution-host.ts';
+import type { ExecutionFilter, SkillExecutions } from '../store/skills/skill-executions.ts';
+import type { Store } from '../store/store.ts';
+import type { SkillUsageCounts } from './skill-counts.ts';
+
+/** Rows that are in memory at once. */
+const SLICE = 200;
+
+const COLUMNS = [
+	...(['id', 'createdAt', 'finishedAt', 'status', 'skillId', 'skill', 'version', 'tool', 'script', 'argv'] as const),
+	...([
+		'input',
+		'output',
+		'errorType',
+		'errorMessage',
+		'exitCode',
+		'durationMs',
+		'stdoutBytes',
+		'stderrBytes'
+	] as const),
+	...(['files', 'refused', 'digest', 'sandbox', 'limits', 'conversationId', 'runId', 'toolCallId'] as const),
+	...(['apiKeyId', 'sessionId'] as const)
+] satisfies (keyof SkillExecution)[];
+
+/** A spreadsheet takes text that begins like this for a formula, and runs it. */
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
+
+/** What is stored is in UTC. */
+export function toFilter({ since, until, ...query }: ExecutionQuery): ExecutionFilter {
+	const inUtc = (time: string | undefined) => (time === undefined ? undefined : new Date(time).toISOString());
+	const filter = { ...query, since: inUtc(since), until: inUtc(until) };
+	return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+}
+
+/** Newest first. Ends early when whoever reads it stops. */
+export async function* exportExecutions(
+	executions: Pick<SkillExecutions, 'after'>,
+	filter: ExecutionFilter,
+	format: 'csv' | 'json'
+): AsyncGenerator<string> {
+	const write = format === 'csv' ? createCsvWriter() : createJsonWriter();
+	yield write.head;
+	let last: SkillExecution | null = null;
+	do {
+		const rows: SkillExecution[] = await executions.after(filter, last, SLICE);
+		if (rows.length > 0) yield rows.map(write.row).join('');
+		last = rows.length < SLICE ? null : (rows.at(-1) ?? null);
+	} while (last);
+	yield write.foot;
+}
+
+interface Writer {
+	head: string;
+	row(this: void, execution: SkillExecution): string;
+	foot: string;
+}
+
+function createCsvWriter(): Writer {
+	return {
+		head: `${COLUMNS.join(',')}\r\n`,
+		row: (execution) => `${COLUMNS.map((column) => cellOf(execution[column])).join(',')}\r\n`,
+		foot: ''
+	};
+}
+
+function cellOf(value: SkillExecution[keyof SkillExecution]): string {
+	if (value === null) return '';
+	if (typeof value === 'number') return String(value);
+	const text = typeof value === 'string' ? value : JSON.stringify(value);
+	const safe = FORMULA.test(text) ? `'${text}` : text;
+	return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+function createJsonWriter(): Writer {
+	let isFirst = true;
+	return {
+		head: '[',
+		row(execution) {
+			const start = isFirst ? '\n' : ',\n';
+			isFirst = false;
+			return start + JSON.stringify(execution);
+		},
+		foot: '\n]\n'
+	};
+}
+
+// Writes executions down and counts them (FEATURES E13, E29). A record that cannot be written is logged, and spoils no execution.
+
+export function createExecutionRecorder(
+	{ skillExecutions }: Pick<Store, 'skillExecutions'>,
+	log: Log,
+	usage?: Pick<SkillUsageCounts, 'count'>
+): ExecutionRecorder {
+	const underWay = new Map<string, { skillId: string; startedAt: string }>();
+	const now = () => new Date().toISOString();
+	const write = async (id: string, work: Promise<void>): Promise<void> => {
+		await work.catch((error: unknown) =>
+			log.error({ execution: id, error: String(error) }, 'an execution could not be recorded')
+		);
+	};
+	return {
+		started(execution) {
+			const startedAt = now();
+			underWay.set(execution.id, { skillId: execution.skillId, startedAt });
+			return write(execution.id, skillExecutions.start(execution, startedAt));
+		},
+		running: (id) => write(id, skillExecutions.setRunning(id)),
+		finished(id, end) {
+			const execution = underWay.get(id);
+			if (execution) {
+				const { skillId, startedAt } = execution;
+				usage?.count(skillId, { startedAt, hasFailed: end.status !== 'success' });
+			}
+			underWay.delete(id);
+			return write(id, skillExecutions.finish(id, end, now()));
+		}
+	};
+}

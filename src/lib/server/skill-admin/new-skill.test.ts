@@ -1,0 +1,89 @@
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SKILL_TEMPLATES } from '../../shared/skills.ts';
+import { diagnose } from '../skills/doctor/doctor.ts';
+import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts';
+import { createSkill, type NewSkillParts } from './new-skill.ts';
+
+let folder: string;
+let first: string;
+let second: string;
+let skills: SkillsProvider;
+let parts: NewSkillParts;
+beforeEach(async () => {
+	folder = await realpath(await mkdtemp(join(tmpdir(), 'new-skill-')));
+	[first, second] = [join(folder, 'first'), join(folder, 'second')];
+	skills = await createSkillsProvider([first, second]);
+	parts = { skills, config: { skillsDirs: [first, second] } };
+});
+afterEach(async () => {
+	await skills.close();
+	await rm(folder, { recursive: true, force: true });
+});
+
+const wanted = {
+	name: 'invoice-reader',
+	description: 'Reads “invoices”: use when: asked.',
+	template: 'script' as const
+};
+const names = () => skills.registry.snapshot().skills.map(({ name }) => name);
+
+describe('F8: a new skill', () => {
+	test.each(SKILL_TEMPLATES)('of the template “%s” is ready, and nothing is wrong with it', async (template) => {
+		await createSkill(parts, { ...wanted, template });
+		expect(names()).toEqual(['invoice-reader']);
+		expect(await diagnose(join(first, 'invoice-reader'))).toMatchObject({ status: 'ready', issues: [] });
+		expect(await readdir(first)).toEqual(['invoice-reader']);
+		const [skill] = skills.registry.snapshot().skills;
+		expect(skill?.tools.map(({ name }) => name)).toEqual(template === 'tools' ? ['invoice_reader'] : []);
+		expect(skill?.issues).toEqual([]);
+	});
+
+	test('of a script runs as it is', async () => {
+		await createSkill(parts, wanted);
+		expect((await stat(join(first, 'invoice-reader/scripts/run.mjs'))).mode & 0o777).toBe(0o755);
+		const call = { skill: 'invoice-reader', script: 'scripts/run.mjs', args: ['a', 'b'] };
+		const result = await skills.handleToolCall('use_skill', call);
+		expect(result).toMatchObject({ success: true, stdout: 'a b\n' });
+	});
+
+	test('of a tool answers as it is', async () => {
+		await createSkill(parts, { ...wanted, name: '1-tool', template: 'tools' });
+		const [skill] = skills.registry.snapshot().skills;
+		expect(skill?.tools.map(({ name }) => name)).toEqual(['run_1_tool']);
+		await skills.handleToolCall('load_skill', { skill: '1-tool' });
+		const value = { text: 'abc', characters: 3 };
+		expect(await skills.handleToolCall('run_1_tool', { text: 'abc' })).toMatchObject({ success: true, value });
+	});
+
+	test('with a name that is taken, by a skill or by a folder, is a conflict and changes nothing', async () => {
+		await createSkill(parts, wanted);
+		await expect(createSkill(parts, wanted)).rejects.toMatchObject({ code: 'conflict' });
+		await mkdir(join(first, 'other'));
+		await writeFile(join(first, 'other/x.txt'), 'x');
+		await expect(createSkill(parts, { ...wanted, name: 'other' })).rejects.toMatchObject({ code: 'conflict' });
+		expect(await readdir(join(first, 'other'))).toEqual(['x.txt']);
+	});
+
+	test('of twenty at once is made once', async () => {
+		const made = await Promise.allSettled(Array.from({ length: 20 }, () => createSkill(parts, wanted)));
+		expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+		expect(await readdir(first)).toEqual(['invoice-reader']);
+		expect(await readFile(join(first, 'invoice-reader/SKILL.md'), 'utf8')).toContain('name: invoice-reader');
+	});
+
+	test('goes where one may write', async () => {
+		await writeFile(join(folder, 'file'), '');
+		const skillsDirs = [join(folder, 'file', 'skills'), second];
+		await createSkill({ ...parts, config: { skillsDirs } }, wanted);
+		expect(await readdir(second)).toEqual(['invoice-reader']);
+	});
+
+	test('where no folder can be made is unavailable', async () => {
+		await writeFile(join(folder, 'file'), '');
+		const none = { ...parts, config: { skillsDirs: [join(folder, 'file', 'skills')] } };
+		await expect(createSkill(none, wanted)).rejects.toMatchObject({ code: 'unavailable' });
+	});
+});

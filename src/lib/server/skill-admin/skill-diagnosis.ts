@@ -1,0 +1,138 @@
+/** What is wrong with a skill of the library, ready or broken, and mending it in place (FEATURES F1). */
+import { basename } from 'node:path';
+import { createTwoFilesPatch } from 'diff';
+import { AppError, type ErrorCode } from '../../shared/errors.ts';
+import type { SkillCheck } from '../../shared/skill-files.ts';
+import type { DiagnosisFix, SkillDiagnosis } from '../../shared/skills.ts';
+import { DoctorError } from '../skills/doctor/doctor-error.ts';
+import { applyFixes, diagnose, type Diagnosis } from '../skills/doctor/doctor.ts';
+import { checkText } from '../skills/doctor/mend.ts';
+import { lineDiff } from '../skills/doctor/words.ts';
+import type { SkillRegistry } from '../skills/registry/registry.ts';
+import type { BrokenSkill, Skill } from '../skills/types.ts';
+import {
+	brokenIdOf,
+	type BuiltinSkill,
+	findBuiltin,
+	idOf,
+	isFirst,
+	type LookupParts,
+	requireListed
+} from './skill-details.ts';
+import { folderGone, requireInRoot } from './skill-place.ts';
+
+export interface DiagnosisParts extends LookupParts {
+	skills: { registry: Pick<SkillRegistry, 'snapshot' | 'reload'> };
+}
+
+/** Looking for the fewest differences takes the square of their number; then all that lies between is shown as replaced. */
+const MAX_EDITS = 400;
+
+const CODES = {
+	...{ changed: 'conflict', link: 'conflict', missing: 'conflict' },
+	...{ unfixable: 'invalid_input', read_only: 'unavailable', full: 'storage_full' }
+} as const satisfies Record<DoctorError['code'], ErrorCode>;
+
+/** Of the files as they are now. @throws AppError `not_found` */
+export async function diagnoseSkill(parts: DiagnosisParts, id: string): Promise<SkillDiagnosis> {
+	return describe(parts, requireListed(parts, null, id));
+}
+
+/**
+ * Writes fixes, reads the library again, and says what is wrong still: under the id that the skill has now.
+ * @throws AppError `not_found`; `conflict` when the file has changed since, or lies behind a link; `invalid_input` for a
+ * fix that there is not; `unavailable` where it may not be written; `storage_full`. Then nothing is changed.
+ */
+export async function fixSkill(
+	parts: DiagnosisParts,
+	id: string,
+	{ digest, fixes }: DiagnosisFix
+): Promise<SkillDiagnosis> {
+	const skill = requireListed(parts, null, id);
+	await requireInRoot(skill, 'Fix');
+	let diagnosis: Diagnosis;
+	try {
+		diagnosis = await applyFixes(skill.dir, { digest, fixes });
+	} catch (error) {
+		throw asAppError(error, skill);
+	}
+	await parts.skills.registry.reload();
+	const { skills, shadowed, broken } = parts.skills.registry.snapshot();
+	const now = [...skills, ...shadowed, ...broken].find(({ dir }) => dir === skill.dir) ?? skill;
+	return toAnswer(diagnosis, idIn(parts, now));
+}
+
+async function describe(parts: DiagnosisParts, skill: Skill | BrokenSkill): Promise<SkillDiagnosis> {
+	const id = idIn(parts, skill);
+	const asListed = (): SkillDiagnosis => {
+		const { name, status, path } = skill;
+		const issues = skill.issues.map((issue) => ({ ...issue, fixId: null, diff: null }));
+		return { id, name, status, path, issues, fixed: null, digest: '' };
+	};
+	// A folder that cannot be looked through is listed for its own sake.
+	if (skill.path === skill.dir) return asListed();
+	try {
+		return toAnswer(await diagnose(skill.dir), id);
+	} catch (error) {
+		// It went away, or may no longer be read: the library will say so the next time it is read.
+		if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+		return { ...asListed(), issues: [unreadable(error as Error)] };
+	}
+}
+
+function unreadable({ message }: Error): SkillDiagnosis['issues'][number] {
+	return { field: '_', severity: 'error', message: `cannot be read: ${message}`, fixId: null, diff: null };
+}
+
+function toAnswer({ issues, fixed, ...diagnosis }: Diagnosis, id: string): SkillDiagnosis {
+	const name = basename(diagnosis.path);
+	// Each fix is that of several issues, perhaps.
+	const diffs = new Map<string, string | null>();
+	const diffFrom = (before: string, after: string) => {
+		const known = diffs.get(after);
+		const diff = known === undefined ? diffOf(name, before, after) : known;
+		diffs.set(after, diff);
+		return diff;
+	};
+	return {
+		id,
+		...diagnosis,
+		issues: issues.map(({ after, ...issue }) => ({
+			...issue,
+			diff: fixed && after !== null ? diffFrom(fixed.before, after) : null
+		})),
+		fixed: fixed && { ...fixed, diff: diffFrom(fixed.before, fixed.after) ?? '' }
+	};
+}
+
+/** Null where nothing is different. */
+function diffOf(name: string, before: string, after: string): string | null {
+	if (before === after) return null;
+	const options = { context: 3, maxEditLength: MAX_EDITS };
+	const patch = createTwoFilesPatch(name, 'SKILL.md', before, after, undefined, undefined, options);
+	if (patch !== undefined) return patch.replace(/^(?:Index: .*\n)?=+\n/, '');
+	return [`--- ${name}`, '+++ SKILL.md', '@@ @@', ...lineDiff(before, after), ''].join('\n');
+}
+
+/** The id that the list gives it. */
+export function idIn(parts: LookupParts, skill: Skill | BrokenSkill): string {
+	return skill.status === 'broken' ? brokenIdOf(skill) : idOf(skill, isFirst(parts, skill));
+}
+
+function asAppError(error: unknown, { name, dir }: Skill | BrokenSkill): unknown {
+	if (error instanceof DoctorError) return new AppError(CODES[error.code], error.message, { cause: error });
+	return (error as NodeJS.ErrnoException).code === 'ENOENT' ? folderGone(name, dir, error) : error;
+}
+
+// What a text would be as the SKILL.md of a skill of the library; nothing is written (FEATURES F1).
+
+/** @throws AppError `not_found`; `invalid_input` for a built-in skill */
+export function checkSkillText(
+	parts: LookupParts & { builtins: { builtins: readonly BuiltinSkill[] } },
+	id: string,
+	text: string
+): SkillCheck {
+	const builtin = findBuiltin(parts.builtins.builtins, id);
+	if (builtin) throw new AppError('invalid_input', `“${builtin.name}” is part of this server: it has no SKILL.md.`);
+	return checkText(text, requireListed(parts, null, id).dir);
+}

@@ -1,0 +1,239 @@
+/** Reading, writing and removing one text file of a skill in place: whole or not at all, and never what changed meanwhile. */
+import { isUtf8 } from 'node:buffer';
+import { hash, randomUUID } from 'node:crypto';
+import {
+	closeSync,
+	constants,
+	fchmodSync,
+	fstatSync,
+	fsyncSync,
+	lstatSync,
+	openSync,
+	readFileSync,
+	renameSync,
+	rmSync,
+	statSync,
+	writeFileSync
+} from 'node:fs';
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError } from '../../shared/errors.ts';
+import type { SkillFileText, SkillFileWrite } from '../../shared/skill-files.ts';
+import { MAX_SKILL_FILE_BYTES } from '../../shared/skills.ts';
+import { holdFolder, type HeldFolder } from '../safe-path.ts';
+import type { SkillRegistry } from '../skills/registry/registry.ts';
+import type { BrokenSkill, Skill } from '../skills/types.ts';
+import { type BuiltinSkill, findBuiltin, type LookupParts, requireListed } from './skill-details.ts';
+import { idIn } from './skill-diagnosis.ts';
+import { folderGone, requireInRoot } from './skill-place.ts';
+
+export interface SkillEditorParts extends LookupParts {
+	skills: { registry: Pick<SkillRegistry, 'snapshot' | 'reload'> };
+	builtins: { builtins: readonly BuiltinSkill[] };
+}
+
+// A FIFO opened without O_NONBLOCK waits for a writer; Windows has neither flag, nor the things they are for.
+const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+interface ReadFile {
+	bytes: Buffer;
+	mode: number;
+}
+
+/** @throws AppError `not_found`; `invalid_input` for what is no text or a built-in skill; `too_large` */
+export async function readSkillFile(parts: SkillEditorParts, id: string, path: string): Promise<SkillFileText> {
+	const skill = requireFolder(parts, id);
+	const folder = await hold(skill, path);
+	try {
+		const file = readText(folder.target, path);
+		if (!file) throw new AppError('not_found', `“${skill.name}” has no file “${path}”.`);
+		return { ...describe(path, file), isWritable: await isWritable(skill, folder), skill: idIn(parts, skill) };
+	} finally {
+		await folder.close();
+	}
+}
+
+/**
+ * The file keeps its mode; a new one that begins with `#!` can be run. The library is read again before it is answered.
+ * @throws AppError `conflict` when the file is not as it was read, or lies behind a link; `invalid_input` for a built-in
+ * skill; `too_large`; `unavailable` where it may not be written; `storage_full`. Then nothing is changed.
+ */
+export async function writeSkillFile(
+	parts: SkillEditorParts,
+	id: string,
+	wanted: SkillFileWrite
+): Promise<SkillFileText> {
+	const { path, text, digest } = wanted;
+	const skill = requireFolder(parts, id);
+	await requireInRoot(skill, 'Edit');
+	const bytes = Buffer.from(text);
+	if (bytes.length > MAX_SKILL_FILE_BYTES) {
+		throw new AppError('too_large', 'A file of a skill has 2 MB at most.', { hint: 'Split it into smaller files.' });
+	}
+	if (text.includes('\0')) throw new AppError('invalid_input', 'text: a file with zero bytes is no text.');
+	const folder = await hold(skill, path, digest === null).catch((error: unknown) => {
+		throw explained(error, path);
+	});
+	let file: ReadFile;
+	try {
+		file = replace(folder, { path, bytes, digest });
+	} catch (error) {
+		throw explained(error, path);
+	} finally {
+		await folder.close();
+	}
+	return { ...describe(path, file), isWritable: true, skill: await reloaded(parts, skill) };
+}
+
+/** @throws AppError as `writeSkillFile`; `invalid_input` for the SKILL.md, `not_found` */
+export async function removeSkillFile(parts: SkillEditorParts, id: string, path: string): Promise<void> {
+	const skill = requireFolder(parts, id);
+	if (/^skill\.md$/i.test(path)) {
+		throw new AppError('invalid_input', 'Without its SKILL.md it is no skill. Remove the skill as a whole instead.');
+	}
+	await requireInRoot(skill, 'Edit');
+	const folder = await hold(skill, path);
+	try {
+		// A link itself may go; what it leads to stays.
+		if (lstatSync(folder.target).isDirectory()) throw new AppError('invalid_input', `“${path}” is a folder.`);
+		rmSync(folder.target);
+	} catch (error) {
+		throw isMissing(error) ? missing(skill, path, error) : explained(error, path);
+	} finally {
+		await folder.close();
+	}
+	await reloaded(parts, skill);
+}
+
+/** In one go, so that of two that write one file at the same time in one process the second sees that it has changed. */
+function replace(
+	folder: HeldFolder,
+	{ path, bytes, digest }: { path: string; bytes: Buffer; digest: string | null }
+): ReadFile {
+	const before = readText(folder.target, path);
+	const was = before && digestOf(before.bytes);
+	if (was !== digest) {
+		const what = was === null ? 'is gone' : digest === null ? 'is there already' : 'has changed since it was read';
+		throw new AppError('conflict', `“${path}” ${what}. Nothing was written.`, { details: { digest: was } });
+	}
+	const isScript = bytes.subarray(0, 2).toString() === '#!';
+	// A new one is as open as the folder that it is in.
+	const mode = before?.mode ?? (isScript ? 0o755 : 0o644) & (0o700 | statSync(folder.path).mode);
+	const staging = join(folder.path, `.${randomUUID()}.tmp`);
+	try {
+		const file = openSync(staging, 'wx', 0o600);
+		try {
+			writeFileSync(file, bytes);
+			// Whatever the process's umask says.
+			fchmodSync(file, mode);
+			fsyncSync(file);
+		} finally {
+			closeSync(file);
+		}
+		renameSync(staging, folder.target);
+	} catch (error) {
+		rmSync(staging, { force: true });
+		throw error;
+	}
+	return { bytes, mode };
+}
+
+/** Null where nothing is. @throws AppError for a link, a folder, what is no text */
+function readText(target: string, path: string): ReadFile | null {
+	let file: number;
+	try {
+		file = openSync(target, READ);
+	} catch (error) {
+		if (isMissing(error)) return null;
+		if ((error as NodeJS.ErrnoException).code !== 'ELOOP') throw error;
+		throw new AppError('conflict', `“${path}” is a link, and links are not followed here.`, { cause: error });
+	}
+	try {
+		const entry = fstatSync(file);
+		if (!entry.isFile()) throw new AppError('invalid_input', `“${path}” is not a regular file.`);
+		if (entry.size > MAX_SKILL_FILE_BYTES) {
+			throw new AppError('too_large', `“${path}” is larger than 2 MB.`, {
+				hint: 'Open it in the skill’s folder instead.'
+			});
+		}
+		const bytes = readFileSync(file);
+		if (bytes.includes(0) || !isUtf8(bytes)) throw new AppError('invalid_input', `“${path}” is no text.`);
+		return { bytes, mode: entry.mode & 0o777 };
+	} finally {
+		closeSync(file);
+	}
+}
+
+function requireFolder(parts: SkillEditorParts, id: string): Skill | BrokenSkill {
+	const builtin = findBuiltin(parts.builtins.builtins, id);
+	if (builtin) throw new AppError('invalid_input', `“${builtin.name}” is part of this server: it has no files.`);
+	return requireListed(parts, null, id);
+}
+
+async function hold(skill: Skill | BrokenSkill, path: string, make = false): Promise<HeldFolder> {
+	try {
+		lstatSync(skill.dir);
+	} catch (error) {
+		throw folderGone(skill.name, skill.dir, error);
+	}
+	return holdFolder(skill.dir, path, { make }).catch((error: unknown) => {
+		throw isMissing(error) ? missing(skill, path, error) : error;
+	});
+}
+
+async function isWritable(skill: Skill | BrokenSkill, folder: HeldFolder): Promise<boolean> {
+	try {
+		await requireInRoot(skill, 'Edit');
+		await access(folder.path, constants.W_OK);
+		return true;
+	} catch {
+		return false; // why is said when somebody tries
+	}
+}
+
+async function reloaded(parts: SkillEditorParts, skill: Skill | BrokenSkill): Promise<string> {
+	await parts.skills.registry.reload();
+	const { skills, shadowed, broken } = parts.skills.registry.snapshot();
+	const now = [...skills, ...shadowed, ...broken].find(({ dir }) => dir === skill.dir) ?? skill;
+	return idIn(parts, now);
+}
+
+function describe(path: string, { bytes, mode }: ReadFile): Omit<SkillFileText, 'isWritable' | 'skill'> {
+	const isExecutable = (mode & 0o111) !== 0;
+	return { path, text: bytes.toString(), bytes: bytes.length, digest: digestOf(bytes), isExecutable };
+}
+
+function digestOf(bytes: Buffer): string {
+	return hash('sha256', bytes);
+}
+
+function isMissing(error: unknown): boolean {
+	return (error as NodeJS.ErrnoException).code === 'ENOENT';
+}
+
+function missing({ name }: Skill | BrokenSkill, path: string, cause: unknown): AppError {
+	return new AppError('not_found', `“${name}” has no file “${path}”.`, { cause });
+}
+
+/** What the system's error means for who asked; any other is handed back. */
+function explained(error: unknown, path: string): unknown {
+	switch ((error as NodeJS.ErrnoException).code) {
+		case 'EROFS':
+		case 'EACCES':
+		case 'EPERM':
+			return new AppError(
+				'unavailable',
+				`“${path}” cannot be written: its folder or disk is read-only. Nothing was changed.`,
+				{ cause: error, hint: 'Allow writing there, or change the skill where it comes from.' }
+			);
+		case 'ENOSPC':
+		case 'EDQUOT':
+			return new AppError('storage_full', `There is no room left for “${path}”. Nothing was changed.`, {
+				cause: error
+			});
+		case 'EISDIR':
+			return new AppError('invalid_input', `“${path}” is a folder.`, { cause: error });
+		default:
+			return error;
+	}
+}

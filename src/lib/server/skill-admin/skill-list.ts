@@ -1,0 +1,184 @@
+/** The library as the API lists it: usable skills, then shadowed, broken and built-in ones; of any number (FEATURES E2). */
+import type { CatalogSize, SkillQuery, SkillSummary } from '../../shared/skills.ts';
+import { estimateTokens, renderCatalog } from '../skills/prompt.ts';
+import { skillIdOf } from '../skills/run/execution-host.ts';
+import type { SkillRegistry, SkillSnapshot } from '../skills/registry/registry.ts';
+import { createPace } from '../skills/read/lean.ts';
+import type { BrokenSkill, Skill } from '../skills/types.ts';
+import { viewOf } from '../skills/registry/visibility.ts';
+import {
+	brokenIdOf,
+	BUILTIN,
+	type BuiltinSkill,
+	idOf,
+	isSeenBy,
+	rivalsFor,
+	summariseBuiltin
+} from './skill-details.ts';
+import { CATALOG_TOKENS } from '../turns/instructions.ts';
+import type { SkillModes } from '../trust/skill-modes.ts';
+import { modeOf, summariseSkills, type SummaryParts } from './skill-summaries.ts';
+
+export interface SkillListParts extends SummaryParts {
+	skills: { registry: Pick<SkillRegistry, 'snapshot'> };
+	builtins: { builtins: readonly BuiltinSkill[] };
+	modes: Pick<SkillModes, 'modeOf' | 'pinOf'>;
+}
+
+export interface SkillLister {
+	/**
+	 * What fits `query`, in a stable order: of all of it, page `page` (from 1) of `limit`. `apiKeyId` is who asks: a key is
+	 * told of its own skills and the system's, and of no place on this machine; null for whoever manages the server.
+	 */
+	list(query: SkillQuery, page: { page: number; limit: number }, apiKeyId: string | null): Promise<SkillPage>;
+	/** What telling the model of all of it costs; counted once for each revision. */
+	catalog(revision: string): CatalogSize;
+}
+
+interface SkillPage {
+	data: SkillSummary[];
+	total: number;
+}
+
+type Listed = Skill | BrokenSkill | BuiltinSkill;
+
+/** Nothing of it is made anew while the library stays as it is. */
+interface ReadLibrary {
+	snapshot: SkillSnapshot;
+	all: Listed[];
+	/** By name, where several skills have it: which of them the name means changes without the library. */
+	rivals: Map<string, Skill[]>;
+}
+
+export function createSkillLister(parts: SkillListParts): SkillLister {
+	/** What the words of a query are looked for in; made when it is needed first. */
+	const texts = new WeakMap<Listed, string>();
+	let read: ReadLibrary | null = null;
+	let counted: { revision: string; size: CatalogSize } | null = null;
+
+	const library = (): ReadLibrary => {
+		const snapshot = parts.skills.registry.snapshot();
+		if (read?.snapshot !== snapshot) read = readLibrary(snapshot, parts.builtins.builtins);
+		return read;
+	};
+	const textOf = (listed: Listed): string => {
+		const known = texts.get(listed);
+		if (known !== undefined) return known;
+		const tags = 'tags' in listed ? listed.tags : [];
+		const text = [listed.name, listed.description, ...tags].join('\n').toLowerCase();
+		texts.set(listed, text);
+		return text;
+	};
+
+	return {
+		async list(query, { page, limit }, apiKeyId) {
+			const { all, rivals } = library();
+			const isWanted = testFor(apiKeyId === null ? query : { ...query, apiKeyId }, parts, textOf);
+			const found = isWanted ? await filterInSlices(all, isWanted) : all;
+			const shown = found.slice((page - 1) * limit, page * limit);
+			const data = await summarise(shown, rivals, parts, apiKeyId);
+			return { data: apiKeyId === null ? data : data.map(withoutPlaces), total: found.length };
+		},
+
+		catalog(revision) {
+			if (counted?.revision !== revision) {
+				const { skills } = viewOf(parts.skills.registry.snapshot(), parts.modes).library;
+				const tokens = estimateTokens(renderCatalog(skills, { hasGuidance: true }));
+				counted = { revision, size: { tokens, budgetTokens: CATALOG_TOKENS } };
+			}
+			return counted.size;
+		}
+	};
+}
+
+function readLibrary(snapshot: SkillSnapshot, builtins: readonly BuiltinSkill[]): ReadLibrary {
+	const rivals = new Map<string, Skill[]>();
+	for (const skill of snapshot.shadowed) rivals.set(skill.name, [...(rivals.get(skill.name) ?? []), skill]);
+	for (const skill of snapshot.skills) {
+		const others = rivals.get(skill.name);
+		if (others) rivals.set(skill.name, [skill, ...others]);
+	}
+	return { snapshot, all: [...snapshot.skills, ...snapshot.shadowed, ...snapshot.broken, ...builtins], rivals };
+}
+
+/** null where everything is wanted. */
+function testFor(
+	query: SkillQuery,
+	parts: SkillListParts,
+	textOf: (listed: Listed) => string
+): ((listed: Listed) => boolean) | null {
+	const { mode, source, status, apiKeyId } = query;
+	const words = query.q?.toLowerCase().split(/\s+/).filter(Boolean) ?? [];
+	const tests: ((listed: Listed) => boolean)[] = [];
+	if (status !== undefined) tests.push((listed) => (isBuiltin(listed) ? 'ready' : listed.status) === status);
+	if (mode !== undefined) {
+		tests.push((listed) =>
+			isBuiltin(listed) ? parts.modes.modeOf(`${BUILTIN}/${listed.name}`) === mode : modeOf(listed, parts) === mode
+		);
+	}
+	if (source !== undefined) {
+		tests.push((listed) => placeOf(listed) === source || providerOf(listed, parts) === source);
+	}
+	if (apiKeyId !== undefined) tests.push((listed) => isSeenBy(apiKeyId, { source: placeOf(listed) }));
+	if (words.length > 0) tests.push((listed) => words.every((word) => textOf(listed).includes(word)));
+	return tests.length === 0 ? null : (listed) => tests.every((test) => test(listed));
+}
+
+function isBuiltin(listed: Listed): listed is BuiltinSkill {
+	return 'unavailable' in listed;
+}
+
+function placeOf(listed: Listed): string {
+	return isBuiltin(listed) ? BUILTIN : listed.source;
+}
+
+function providerOf(listed: Listed, { installs }: SkillListParts): string {
+	if (isBuiltin(listed)) return BUILTIN;
+	return installs.providerOf(skillIdOf(listed), listed.status === 'ready' ? listed.version : null);
+}
+
+async function filterInSlices(all: readonly Listed[], isWanted: (listed: Listed) => boolean): Promise<Listed[]> {
+	const pace = createPace();
+	const found: Listed[] = [];
+	for (const listed of all) {
+		const rest = pace();
+		if (rest) await rest;
+		if (isWanted(listed)) found.push(listed);
+	}
+	return found;
+}
+
+async function summarise(
+	shown: readonly Listed[],
+	rivals: ReadLibrary['rivals'],
+	parts: SkillListParts,
+	apiKeyId: string | null
+): Promise<SkillSummary[]> {
+	const folders = shown.flatMap((listed) =>
+		isBuiltin(listed) ? [] : [{ id: idIn(listed, rivals, parts, apiKeyId), skill: listed }]
+	);
+	// They come last.
+	const builtins = shown.filter(isBuiltin).map((builtin) => summariseBuiltin(builtin, parts));
+	return [...(await summariseSkills(folders, parts)), ...builtins];
+}
+
+/** Its name where that means it (as `requireSkill` has it), else with source and version. */
+function idIn(
+	skill: Skill | BrokenSkill,
+	rivals: ReadLibrary['rivals'],
+	parts: SkillListParts,
+	apiKeyId: string | null
+): string {
+	if (skill.status === 'broken') return brokenIdOf(skill);
+	const { library, all } = rivalsFor(parts, apiKeyId, rivals.get(skill.name) ?? [skill]);
+	return idOf(skill, (library.skills[0] ?? all.skills[0]) === skill);
+}
+
+/** Where its files lie is for nobody but whoever manages the server; what the system says of a file quotes its path. */
+function withoutPlaces(summary: SkillSummary): SkillSummary {
+	const diagnostics = summary.diagnostics.map((each) => ({
+		...each,
+		message: each.message.replaceAll(/'(?:\/|[A-Za-z]:[\\/]|\\\\)[^']*[\\/]([^'\\/]*)'/g, "'$1'")
+	}));
+	return { ...summary, path: '', diagnostics };
+}

@@ -1,0 +1,226 @@
+/** Ranks the skills of a snapshot against what somebody asked, without looking at each of them (FEATURES B7, A17). */
+import {
+	countByField,
+	createSkillReader,
+	createStemming,
+	type IndexedSkill,
+	type IndexedTerms,
+	type SkillField
+} from './skill-reader.ts';
+import { createPace } from '../read/lean.ts';
+import { stem, wordsOf } from './words.ts';
+
+export type { IndexedSkill };
+
+export interface SkillIndex<Skill> {
+	/** Skills that share a word with the query, best first, equals by name; at most `maxSkills` (default 8). */
+	rank(query: string, maxSkills?: number): RankedSkill<Skill>[];
+	/** Where the score of each of these comes from, in their order; it costs what reading them costs (F2). */
+	explain(query: string, skills: readonly Skill[]): ExplainedSkill<Skill>[];
+}
+
+export interface ExplainedSkill<Skill> {
+	skill: Skill;
+	/** Its score to a millionth, and the sum of the signals; 0 when it shares no word with the query. */
+	points: number;
+	/** Most points first; empty without points. */
+	signals: SkillSignal[];
+}
+
+/** `whole name`: what a skill gets on top because its whole name was said. */
+export interface SkillSignal {
+	signal: SkillField | 'whole name';
+	/** As they stand in the query. */
+	words: string[];
+	points: number;
+}
+
+export interface RankedSkill<Skill> {
+	skill: Skill;
+	/** Comparable within one query only. */
+	score: number;
+	/** Words of the query that it was found by, as stems. */
+	words: string[];
+}
+
+/** A skill whose whole name was said. */
+const NAMED = 1.5;
+const MAX_WORDS = 64;
+const MAX_QUERY = 4000;
+
+/** Reads all names, descriptions, tags and triggers once: make one index a snapshot. */
+export function createSkillIndex<Skill extends IndexedSkill>(skills: readonly Skill[]): SkillIndex<Skill> {
+	const reader = createSkillReader();
+	for (const skill of skills) reader.add(skill);
+	return indexOf(skills, reader.finish());
+}
+
+/** `createSkillIndex` with the event loop free between slices, for libraries of many thousand skills. */
+export async function createSkillIndexInSlices<Skill extends IndexedSkill>(
+	skills: readonly Skill[]
+): Promise<SkillIndex<Skill>> {
+	const reader = createSkillReader();
+	const pace = createPace();
+	for (const skill of skills) {
+		const rest = pace();
+		if (rest) await rest;
+		reader.add(skill);
+	}
+	return indexOf(skills, reader.finish());
+}
+
+function indexOf<Skill extends IndexedSkill>(skills: readonly Skill[], terms: IndexedTerms): SkillIndex<Skill> {
+	const { idOf, starts, holders, points, isInName, nameWords } = terms;
+	const rarity = (count: number) => Math.log(1 + (skills.length - count + 0.5) / (count + 0.5));
+	// Kept between calls and cleared by each, so that a query costs no more than the skills that hold its words.
+	const totals = new Float64Array(skills.length);
+	const coverage = new Float64Array(skills.length);
+	const named = new Uint8Array(skills.length);
+
+	/** Words of a query that skills hold, in order, each with where it stands in `holders`. */
+	const rangesOf = (query: string, stemOf: (word: string) => string = stem) => {
+		const words = new Map<string, string>();
+		for (const said of wordsOf(query.slice(0, MAX_QUERY))) {
+			const word = stemOf(said);
+			if (!words.has(word)) words.set(word, said);
+			if (words.size === MAX_WORDS) break;
+		}
+		return [...words].flatMap(([word, said]) => {
+			const id = idOf(word);
+			const [start = 0, end = 0] = id === undefined ? [] : starts.subarray(id, id + 2);
+			return start === end ? [] : [{ word, said, start, end }];
+		});
+	};
+	/** The score of a skill whose words come to `total`, of which they cover `covered` of all `mass`. */
+	const scoreFrom = (total: number, part: number, isNamed: boolean) =>
+		total * (0.5 + 0.5 * part) * (isNamed ? NAMED : 1);
+	let places: Map<Skill, number> | null = null;
+	const placeOf = (skill: Skill) => (places ??= new Map(skills.map((each, at) => [each, at]))).get(skill);
+
+	return {
+		rank(query, maxSkills = 8) {
+			const ranges = rangesOf(query);
+			const touched: number[] = [];
+			let mass = 0;
+			for (const { start, end } of ranges) {
+				const weight = rarity(end - start);
+				mass += weight;
+				for (let index = start; index < end; index += 1) {
+					const at = holders[index] ?? 0;
+					if (totals[at] === 0) touched.push(at);
+					totals[at] = (totals[at] ?? 0) + weight * (points[index] ?? 0);
+					coverage[at] = (coverage[at] ?? 0) + weight;
+					if (isInName[index] === 1) named[at] = (named[at] ?? 0) + 1;
+				}
+			}
+			const scoreOf = (at: number) => {
+				const wanted = nameWords[at] ?? 0;
+				return scoreFrom(totals[at] ?? 0, (coverage[at] ?? 0) / mass, wanted > 0 && (named[at] ?? 0) >= wanted);
+			};
+			const best = pickBest(touched, scoreOf, maxSkills, (a, b) => compareBy(skills, a, b));
+			for (const at of touched) totals[at] = coverage[at] = named[at] = 0;
+			return best.flatMap(({ at, score }) => {
+				const skill = skills[at];
+				if (!skill) return [];
+				const found = ranges.filter(({ start, end }) => find(holders, start, end, at) >= 0).map(({ word }) => word);
+				return [{ skill, score, words: found }];
+			});
+		},
+
+		explain(query, wanted) {
+			const stemOf = createStemming();
+			const ranges = rangesOf(query, stemOf);
+			const saidAs = new Map(ranges.map(({ word, said }) => [word, said]));
+			const mass = ranges.reduce((sum, { start, end }) => sum + rarity(end - start), 0);
+			return wanted.map((skill) => {
+				const at = placeOf(skill);
+				if (at === undefined) return { skill, points: 0, signals: [] };
+				const held = ranges.flatMap(({ word, start, end }) => {
+					const index = find(holders, start, end, at);
+					const weight = rarity(end - start);
+					return index < 0 ? [] : [{ word, weight, worth: weight * (points[index] ?? 0) }];
+				});
+				if (held.length === 0) return { skill, points: 0, signals: [] };
+				const { counts, nameStems } = countByField(skill, { isWanted: (word) => saidAs.has(word), stemOf });
+				const part = held.reduce((sum, { weight }) => sum + weight, 0) / mass;
+				const isNamed = nameStems.size > 0 && [...nameStems].every((word) => saidAs.has(word));
+				const shares = createShares();
+				let total = 0;
+				for (const { word, worth } of held) {
+					total += worth;
+					// Of a word that stands in several fields each has its share of what the word is worth.
+					const fields = Object.entries(counts.get(word) ?? {}) as [SkillField, number][];
+					const sum = fields.reduce((all, [, count]) => all + count, 0);
+					const said = saidAs.get(word) ?? word;
+					for (const [field, count] of fields) shares.add(field, said, scoreFrom((worth * count) / sum, part, false));
+				}
+				if (isNamed) {
+					const bonus = scoreFrom(total, part, true) - scoreFrom(total, part, false);
+					for (const word of nameStems) shares.add('whole name', saidAs.get(word) ?? word, bonus / nameStems.size);
+				}
+				return { skill, ...shares.sum() };
+			});
+		}
+	};
+}
+
+/** Collects points by signal; in millionths, so that the sum of what is said is what is said of the sum. */
+function createShares() {
+	const signals = new Map<SkillSignal['signal'], SkillSignal>();
+	return {
+		add(signal: SkillSignal['signal'], word: string, points: number): void {
+			const known = signals.get(signal) ?? { signal, words: [], points: 0 };
+			known.words.push(word);
+			known.points += points;
+			signals.set(signal, known);
+		},
+		sum(): { points: number; signals: SkillSignal[] } {
+			const millionths = [...signals.values()].map((signal) => ({ signal, count: Math.round(signal.points * 1e6) }));
+			const sum = millionths.reduce((all, { count }) => all + count, 0);
+			return {
+				points: sum / 1e6,
+				signals: millionths
+					.sort((a, b) => b.count - a.count)
+					.map(({ signal, count }) => ({ ...signal, points: count / 1e6 }))
+			};
+		}
+	};
+}
+
+/** Where `wanted` is among the ascending numbers from `low` on, before `high`; -1 where it is not. */
+function find(numbers: Uint32Array, low: number, high: number, wanted: number): number {
+	const end = high;
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if ((numbers[middle] ?? 0) < wanted) low = middle + 1;
+		else high = middle;
+	}
+	return low < end && numbers[low] === wanted ? low : -1;
+}
+
+function compareBy(skills: readonly IndexedSkill[], a: number, b: number): number {
+	const [first = '', second = ''] = [skills[a]?.name, skills[b]?.name];
+	return first < second ? -1 : Number(first > second);
+}
+
+/** The best few, in order, without sorting the rest. */
+function pickBest(
+	candidates: readonly number[],
+	scoreOf: (at: number) => number,
+	count: number,
+	compare: (a: number, b: number) => number
+): { at: number; score: number }[] {
+	const best: { at: number; score: number }[] = [];
+	for (const at of candidates) {
+		const score = scoreOf(at);
+		const isAfter = (other: { at: number; score: number }) =>
+			other.score > score || (other.score === score && compare(other.at, at) < 0);
+		const last = best.at(-1);
+		if (best.length >= count && (!last || isAfter(last))) continue;
+		let place = best.length;
+		while (place > 0 && !isAfter(best[place - 1] ?? { at, score: Infinity })) place -= 1;
+		best.splice(place, 0, { at, score });
+		if (best.length > count) best.pop();
+	}
+	return best;
+}

@@ -1,0 +1,285 @@
+/** Tools and tool calls in the shapes of other APIs: Chat Completions, Anthropic Messages, Gemini (FEATURES B10–B12, D39). */
+import { z } from 'zod';
+import { isRecord } from '../call/operations.ts';
+import type { ToolDefinition } from '../types.ts';
+
+/** The wire formats that calls are recognised in: by their shape, never by the name of a model (B12). */
+export type ToolFormat = 'responses' | 'chat' | 'anthropic' | 'gemini';
+
+export interface ChatTool {
+	type: 'function';
+	function: { name: string; description: string; parameters: Record<string, unknown> };
+}
+
+export interface AnthropicTool {
+	name: string;
+	description: string;
+	input_schema: Record<string, unknown>;
+}
+
+/** One entry of a Gemini request's `tools`. */
+export interface GeminiTool {
+	/** A function that takes nothing has no `parameters`. */
+	functionDeclarations: { name: string; description: string; parameters?: Record<string, unknown> }[];
+}
+
+export interface ExtractedCall {
+	format: ToolFormat;
+	/** The call's id; Gemini may send none, then it is `<name>_<index>`. */
+	id: string;
+	name: string;
+	arguments: Record<string, unknown>;
+	/** What is wrong with the arguments, which are `{}` then. */
+	problem?: string;
+}
+
+/** Chat Completions: nested under `function`. */
+export function toChatTools(tools: readonly ToolDefinition[]): ChatTool[] {
+	return tools.map(({ name, description, parameters }) => ({
+		type: 'function',
+		function: { name, description, parameters }
+	}));
+}
+
+/** Anthropic Messages: `input_schema`. */
+export function toAnthropicTools(tools: readonly ToolDefinition[]): AnthropicTool[] {
+	return tools.map(({ name, description, parameters }) => ({ name, description, input_schema: parameters }));
+}
+
+/** Gemini `generateContent`: one entry that declares every function, in the part of JSON Schema that Gemini takes. */
+export function toGeminiTools(tools: readonly ToolDefinition[]): GeminiTool[] {
+	if (tools.length === 0) return [];
+	const functionDeclarations = tools.map(({ name, description, parameters }) => {
+		const schema = toGeminiSchema(parameters);
+		const takesNothing = Object.keys(asRecord(schema.properties) ?? {}).length === 0;
+		return { name, description, ...(takesNothing ? {} : { parameters: schema }) };
+	});
+	return [{ functionDeclarations }];
+}
+
+/**
+ * The tool calls of a complete response: Responses `output` items, Chat `choices[].message.tool_calls` (or at the
+ * root), Anthropic `tool_use` blocks, Gemini `functionCall` parts. Anything else has none. Never throws.
+ */
+export function extractToolCalls(response: unknown): ExtractedCall[] {
+	const body = asRecord(response);
+	if (!body) return [];
+	return [
+		...recordsIn(body.output)
+			.filter(({ type }) => type === 'function_call')
+			.map((item) => textCall('responses', item.call_id ?? item.id, item.name, item.arguments)),
+		...[...recordsIn(body.choices).map((choice) => asRecord(choice.message)), body]
+			.flatMap((message) => recordsIn(message?.tool_calls))
+			.flatMap((call) => {
+				const called = asRecord(call.function);
+				return called ? [textCall('chat', call.id, called.name, called.arguments)] : [];
+			}),
+		...recordsIn(body.content)
+			.filter(({ type }) => type === 'tool_use')
+			.map((block) => valueCall('anthropic', block.id, block.name, block.input)),
+		...geminiCalls(body).map(({ id, name, args }, index) =>
+			valueCall('gemini', id ?? `${textOf(name)}_${index}`, name, args)
+		)
+	].filter(({ name }) => name !== '');
+}
+
+/** What a call's output is sent back as: an input item, a message, or a content block of the call's own format. */
+export function toToolResult(call: ExtractedCall, output: string, isError = false): Record<string, unknown> {
+	switch (call.format) {
+		case 'responses':
+			return { type: 'function_call_output', call_id: call.id, output };
+		case 'chat':
+			return { role: 'tool', tool_call_id: call.id, content: output };
+		case 'anthropic':
+			return { type: 'tool_result', tool_use_id: call.id, content: output, ...(isError ? { is_error: true } : {}) };
+		case 'gemini':
+			return {
+				functionResponse: { id: call.id, name: call.name, response: { [isError ? 'error' : 'output']: output } }
+			};
+	}
+}
+
+/** Names for the wire and back: providers take 1 to 64 letters, digits, `_` and `-` only, Gemini none that begins with a digit or `-`. */
+export interface ToolNames {
+	/** `fetch@1.2.0` → `fetch__1_2_0`. */
+	toWire(name: string): string;
+	/** The name behind a wire name; one that is not known is itself. */
+	fromWire(wireName: string): string;
+}
+
+/** A readable alias for each name, no two alike (B10). */
+export function createToolNames(names: readonly string[]): ToolNames {
+	const byName = new Map<string, string>();
+	const byWire = new Map<string, string>();
+	for (const name of names) {
+		if (byName.has(name)) continue;
+		const base =
+			name
+				.replace('@', '__')
+				.replace(/[^A-Za-z0-9_-]/g, '_')
+				.replace(/^(?=[0-9-])/, '_')
+				.slice(0, 64) || 'tool';
+		let wire = base;
+		for (let count = 2; byWire.has(wire); count += 1) wire = `${base.slice(0, 63 - String(count).length)}_${count}`;
+		byName.set(name, wire);
+		byWire.set(wire, name);
+	}
+	return { toWire: (name) => byName.get(name) ?? name, fromWire: (wire) => byWire.get(wire) ?? wire };
+}
+
+function geminiCalls(body: Record<string, unknown>): Record<string, unknown>[] {
+	const parts = recordsIn(body.candidates).flatMap((candidate) => recordsIn(asRecord(candidate.content)?.parts));
+	const calls = parts.flatMap((part) => listOf(part.functionCall));
+	// The official client adds the same calls at the root; they count once.
+	return calls.length > 0 ? calls : recordsIn(body.functionCalls);
+}
+
+function textCall(format: ToolFormat, id: unknown, name: unknown, text: unknown): ExtractedCall {
+	if (typeof text !== 'string') return valueCall(format, id, name, text);
+	if (text.trim() === '') return valueCall(format, id, name, {});
+	try {
+		return valueCall(format, id, name, JSON.parse(text) as unknown);
+	} catch (error) {
+		return {
+			...valueCall(format, id, name, {}),
+			problem: `The arguments are not valid JSON: ${(error as Error).message}`
+		};
+	}
+}
+
+function valueCall(format: ToolFormat, id: unknown, name: unknown, value: unknown): ExtractedCall {
+	const call = { format, id: textOf(id), name: typeof name === 'string' ? name : '' };
+	const args = value === undefined || value === null ? {} : asRecord(value);
+	return args
+		? { ...call, arguments: args }
+		: { ...call, arguments: {}, problem: 'The arguments must be a JSON object.' };
+}
+
+function textOf(value: unknown): string {
+	return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}
+
+function asRecord(value: unknown): Record<string, unknown> | null {
+	return typeof value === 'object' && value !== null && !Array.isArray(value)
+		? (value as Record<string, unknown>)
+		: null;
+}
+
+function recordsIn(value: unknown): Record<string, unknown>[] {
+	return Array.isArray(value) ? value.flatMap(listOf) : [];
+}
+
+function listOf(value: unknown): Record<string, unknown>[] {
+	const record = asRecord(value);
+	return record ? [record] : [];
+}
+
+// Skill tools as the objects that `tool()` of `@openrouter/sdk` and `@openrouter/agent` makes (FEATURES B17).
+
+/** What `callModel` runs by itself. Made without the SDK, so that nobody has to install it. */
+export interface SdkTool {
+	type: 'function';
+	function: {
+		name: string;
+		description: string;
+		inputSchema: z.ZodObject;
+		execute: (args: Record<string, unknown>) => Promise<unknown>;
+	};
+}
+
+/** `call` gets the tool's name and its checked arguments; what it answers is what the model reads. */
+export function createSdkTools(
+	tools: readonly ToolDefinition[],
+	call: (name: string, args: Record<string, unknown>) => Promise<unknown>
+): SdkTool[] {
+	return tools.map(({ name, description, parameters }) => ({
+		type: 'function',
+		function: { name, description, inputSchema: objectSchema(parameters), execute: (args) => call(name, args) }
+	}));
+}
+
+/**
+ * Zod cannot say all that JSON Schema can (`if`, `not`, patterns of other engines): what it cannot is any value here,
+ * and is left to the check that comes before anything runs.
+ */
+function objectSchema(parameters: Record<string, unknown>): z.ZodObject {
+	const whole = schemaOf(parameters);
+	if (whole instanceof z.ZodObject) return whole;
+	const { properties, required } = parameters;
+	const names: unknown[] = Array.isArray(required) ? required : [];
+	const shape = Object.entries(isRecord(properties) ? properties : {}).map(([name, property]) => {
+		const schema = schemaOf(property) ?? described(property);
+		return [name, names.includes(name) ? schema : schema.optional()] as const;
+	});
+	return z.looseObject(Object.fromEntries(shape));
+}
+
+/** Null when Zod has no words for it: it throws then, or takes it for what nothing fits. */
+function schemaOf(value: unknown): z.ZodType | null {
+	try {
+		const schema = z.fromJSONSchema(value as Parameters<typeof z.fromJSONSchema>[0]);
+		return schema instanceof z.ZodNever ? null : schema;
+	} catch {
+		return null;
+	}
+}
+
+function described(property: unknown): z.ZodType {
+	const description = isRecord(property) ? property.description : undefined;
+	return typeof description === 'string' ? z.unknown().describe(description) : z.unknown();
+}
+
+// JSON Schema in the part of it that Gemini takes: it refuses a whole request over one word that it does not know (FEATURES B11).
+
+type Schema = Record<string, unknown>;
+
+const KEYWORDS = new Set([
+	...['type', 'format', 'title', 'description', 'nullable', 'enum', 'items', 'properties', 'required', 'anyOf'],
+	...['minItems', 'maxItems', 'minProperties', 'maxProperties', 'minLength', 'maxLength', 'minimum', 'maximum'],
+	...['pattern', 'example', 'default', 'propertyOrdering']
+]);
+const FORMATS = new Set(['date-time', 'enum', 'float', 'double', 'int32', 'int64']);
+
+/** What cannot be said is left out: the arguments are checked against the whole schema when the call comes. */
+export function toGeminiSchema(schema: Schema): Schema {
+	const said = Object.fromEntries(Object.entries(withKnownWords(schema)).filter(([key]) => KEYWORDS.has(key)));
+	const { properties, required, items, anyOf, enum: values, format } = said;
+	const shape = recordOf(properties);
+	if (shape) said.properties = Object.fromEntries(Object.entries(shape).map(([name, each]) => [name, inner(each)]));
+	// A name that is required must be a property, and an empty list is none.
+	if (Array.isArray(required))
+		said.required = required.filter((name) => shape !== null && Object.hasOwn(shape, String(name)));
+	if (Array.isArray(required) && !shape) delete said.required;
+	if (items !== undefined) said.items = inner(items);
+	else if (said.type === 'array') said.items = { type: 'string' };
+	if (Array.isArray(anyOf)) said.anyOf = anyOf.map(inner);
+	if (values !== undefined && !isTexts(values)) delete said.enum;
+	if (format !== undefined && !FORMATS.has(String(format))) delete said.format;
+	return said;
+}
+
+/** The same in words that Gemini has: one type, and `anyOf` and `enum` for their kin. */
+function withKnownWords({ type, oneOf, const: only, ...schema }: Schema): Schema {
+	const types = Array.isArray(type) ? (type as unknown[]).filter((each) => each !== 'null') : [type];
+	return {
+		...(types.length === 1 && types[0] !== undefined ? { type: types[0] } : {}),
+		...(types.length > 1 ? { anyOf: types.map((each) => ({ type: each })) } : {}),
+		...(Array.isArray(type) && type.includes('null') ? { nullable: true } : {}),
+		...(oneOf === undefined ? {} : { anyOf: oneOf }),
+		...(only === undefined ? {} : { enum: [only] }),
+		...schema
+	};
+}
+
+function inner(schema: unknown): unknown {
+	const record = recordOf(schema);
+	return record ? toGeminiSchema(record) : {};
+}
+
+function isTexts(values: unknown): boolean {
+	return Array.isArray(values) && values.length > 0 && values.every((value) => typeof value === 'string');
+}
+
+function recordOf(value: unknown): Schema | null {
+	return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Schema) : null;
+}

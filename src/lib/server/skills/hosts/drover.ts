@@ -1,0 +1,210 @@
+/** The drover document's library, as it is documented: a registry of specs, their resources, two tools, one block (S3). */
+import { withoutHidden } from '../../../shared/characters.ts';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+	renderFiles,
+	renderPage,
+	RESOURCE_FOLDERS,
+	resourceHint,
+	SKILL_LOAD,
+	SKILL_RESOURCE
+} from '../call/dialects/drover.ts';
+import { renderBody } from '../prompt.ts';
+import { readSkillFile } from '../read/files.ts';
+import { SkillError, type SkillSpec, type ToolDefinition } from '../types.ts';
+
+/** An in-process directory of skills (A31). */
+export interface SpecRegistry {
+	get(name: string): SkillSpec | undefined;
+	has(name: string): boolean;
+	list(): readonly SkillSpec[];
+}
+
+/** Basenames under the three well-known folders, and files at the top. */
+export interface SkillResources {
+	scripts: readonly string[];
+	references: readonly string[];
+	assets: readonly string[];
+	other: readonly string[];
+}
+
+/** A tool that runs by itself. */
+export interface ToolDef<Args> {
+	name: string;
+	description: string;
+	/** JSON Schema of an object. */
+	parameters: Record<string, unknown>;
+	/** Never throws: what is wrong is a text with `isError`, from which the model can recover. */
+	execute(args: Args): Promise<{ content: string; isError?: boolean }>;
+}
+
+interface ToolOptions {
+	registry: SpecRegistry;
+	/** Names that the agent may use. */
+	allowed: readonly string[];
+}
+
+const MAX_BYTES = 65_536;
+const MAX_LINE = 200;
+
+/** Of two skills of one name the first wins, as in `scanSkillDirs`. */
+export function createSkillRegistry(skills: readonly SkillSpec[]): SpecRegistry {
+	const byName = new Map<string, SkillSpec>();
+	for (const skill of skills) if (!byName.has(skill.name)) byName.set(skill.name, skill);
+	return {
+		get: (name) => byName.get(name),
+		has: (name) => byName.has(name),
+		list: () => [...byName.values()]
+	};
+}
+
+/** Supporting files one level deep; hidden ones, folders and the SKILL.md are left out (C8, C10). */
+export async function listSkillResources(spec: Pick<SkillSpec, 'dir'>): Promise<SkillResources> {
+	const [scripts, references, assets] = await Promise.all(
+		RESOURCE_FOLDERS.map((folder) => filesIn(join(spec.dir, folder)))
+	);
+	const top = await filesIn(spec.dir);
+	return {
+		scripts: scripts ?? [],
+		references: references ?? [],
+		assets: assets ?? [],
+		other: top.filter((name) => name.toLowerCase() !== 'skill.md')
+	};
+}
+
+/** A file of the skill (C9). @throws SkillError for a path that is absolute, leaves the folder, or is not there */
+export async function readSkillResource(spec: Pick<SkillSpec, 'dir'>, relativePath: string): Promise<string> {
+	let text = '';
+	for (let offset: number | null = 0; offset !== null;) {
+		const page: Awaited<ReturnType<typeof readSkillFile>> = await readSkillFile(spec.dir, relativePath, {
+			offset,
+			limit: 1024 * 1024
+		});
+		text += page.text;
+		offset = page.nextOffset;
+	}
+	return text;
+}
+
+/** `skill_load`: the instructions of a skill, and where the rest of it is (C2); of long ones a piece from `offset` on. */
+export function skillLoadTool({
+	registry,
+	allowed,
+	hintResources = true
+}: ToolOptions & { hintResources?: boolean }): ToolDef<{ name: string; offset?: number }> {
+	return {
+		...offeredTo(allowed, SKILL_LOAD),
+		execute: ({ name, offset }) =>
+			answering(async () => {
+				const skill = find(registry, allowed, name);
+				const body = renderBody(skill, startOf(offset));
+				if (!hintResources) return body;
+				const resources = await listSkillResources(skill);
+				return body + resourceHint(name, (folder) => resources[folder].length);
+			})
+	};
+}
+
+/** `skill_resource`: lists the files of a skill, or reads one (C7). A larger one gives `maxBytes`, and says where to go on. */
+export function skillResourceTool({
+	registry,
+	allowed,
+	maxBytes = MAX_BYTES
+}: ToolOptions & { maxBytes?: number }): ToolDef<{ name: string; resource?: string; offset?: number }> {
+	return {
+		...offeredTo(allowed, SKILL_RESOURCE),
+		execute: ({ name, resource, offset }) =>
+			answering(async () => {
+				const skill = find(registry, allowed, name);
+				if (!resource) return renderFiles(name, pathsOf(await listSkillResources(skill)));
+				return renderPage(await readSkillFile(skill.dir, resource, { offset: startOf(offset), limit: maxBytes }));
+			})
+	};
+}
+
+/** What a model gives may be anything; what is no place in a file is its beginning. */
+function startOf(offset: unknown): number {
+	return typeof offset === 'number' && Number.isSafeInteger(offset) && offset > 0 ? offset : 0;
+}
+
+/** The block for the system prompt; empty when no allowed skill is registered (B2, C18). */
+export function renderSkillsBlock(registry: SpecRegistry, allowed: readonly string[]): string {
+	const lines = [...new Set(allowed)].flatMap((name) => {
+		const skill = registry.get(name);
+		if (!skill) return [];
+		const line = oneLine(skill.description);
+		const characters = [...line];
+		const short = characters.length > MAX_LINE ? `${characters.slice(0, MAX_LINE - 1).join('')}…` : line;
+		return [
+			`- ${name}: ${short}`,
+			...(skill.compatibility ? [`  (compatibility: ${oneLine(skill.compatibility)})`] : [])
+		];
+	});
+	if (lines.length === 0) return '';
+	const how = 'Call `skill_load(name="<name>")` to read the instructions of a skill before you use it.';
+	return withoutHidden(['## Available skills', '', how, '', ...lines].join('\n'));
+}
+
+/** The definition with its `name` limited to the names that may be used (B14). */
+function offeredTo(
+	allowed: readonly string[],
+	{ name, description, parameters }: ToolDefinition
+): Omit<ToolDef<never>, 'execute'> {
+	const properties = parameters.properties as Record<string, Record<string, unknown>>;
+	const named = { ...properties.name, enum: [...new Set(allowed)] };
+	return { name, description, parameters: { ...parameters, properties: { ...properties, name: named } } };
+}
+
+function pathsOf(resources: SkillResources): string[] {
+	const inFolders = RESOURCE_FOLDERS.flatMap((folder) => resources[folder].map((file) => `${folder}/${file}`));
+	return [...inFolders, ...resources.other];
+}
+
+function find(registry: SpecRegistry, allowed: readonly string[], name: unknown): SkillSpec {
+	const names = allowed.join(', ') || '(none)';
+	if (typeof name !== 'string' || !allowed.includes(name)) {
+		throw new SkillError(
+			'SkillNotFound',
+			`The skill “${String(name).slice(0, 100)}” is not allowed here.`,
+			`Allowed skills: ${names}`
+		);
+	}
+	const skill = registry.get(name);
+	if (skill) return skill;
+	throw new SkillError(
+		'SkillNotFound',
+		`The skill “${name}” is allowed, but not registered.`,
+		'Its folder may be missing or broken.'
+	);
+}
+
+async function answering(task: () => Promise<string>): Promise<{ content: string; isError?: boolean }> {
+	try {
+		return { content: withoutHidden(await task()) };
+	} catch (error) {
+		const hint = error instanceof SkillError ? error.hint : undefined;
+		return { content: withoutHidden([(error as Error).message, hint].filter(Boolean).join(' ')), isError: true };
+	}
+}
+
+async function filesIn(dir: string): Promise<string[]> {
+	const entries = await readdir(dir, { withFileTypes: true }).catch(() => []);
+	const files = await Promise.all(
+		entries.map(async (entry) => {
+			if (entry.name.startsWith('.')) return [];
+			const isFile = entry.isSymbolicLink()
+				? await stat(join(dir, entry.name)).then(
+						(target) => target.isFile(),
+						() => false
+					)
+				: entry.isFile();
+			return isFile ? [entry.name] : [];
+		})
+	);
+	return files.flat().sort();
+}
+
+function oneLine(text: string): string {
+	return text.replace(/\s+/g, ' ').trim();
+}

@@ -1,0 +1,83 @@
+/** A skill made of a function instead of a folder (FEATURES E35). */
+import { hash } from 'node:crypto';
+import { devNull } from 'node:os';
+import { join } from 'node:path';
+import { valid } from 'semver';
+import type { NativeHandler } from '../run/handlers.ts';
+import { SkillError, type Skill } from '../types.ts';
+
+export interface SkillDefinition {
+	/** As in a SKILL.md: lower-case letters, digits and hyphens. */
+	name: string;
+	/** `MAJOR.MINOR.PATCH`; 1.0.0 without it. */
+	version?: string;
+	/** What it does and when to use it; what the model sees. */
+	description: string;
+	/** Markdown that the model reads when it loads the skill; the description without it. */
+	instructions?: string;
+	tags?: readonly string[];
+	/** JSON Schema of the handler's input: an object. */
+	schema: { input: Record<string, unknown>; output?: Record<string, unknown> };
+	handler: NativeHandler;
+}
+
+/** Label of the source of all such skills. */
+const SOURCE = 'defined';
+
+/** Checks it; to be given to `createSkillsProvider({ skills })`. @throws SkillError InvalidManifest */
+export function defineSkill(definition: SkillDefinition): SkillDefinition {
+	const { name, version = '1.0.0', description, schema, handler } = definition;
+	const refuse = (reason: string) => {
+		throw new SkillError('InvalidManifest', `The skill “${String(name).slice(0, 64)}” cannot be defined: ${reason}.`);
+	};
+	if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || name.length > 64) refuse('its name must be words of a-z and 0-9');
+	if (valid(version) === null) refuse(`“${version}” is not a version of three numbers`);
+	if (description.trim() === '' || description.length > 1024) refuse('its description must have 1 to 1024 characters');
+	if (schema.input.type !== 'object') refuse('schema.input must be the JSON Schema of an object');
+	if (typeof handler !== 'function') refuse('its handler must be a function');
+	return definition;
+}
+
+/** As a skill of the library, with one tool. Its folder is one that cannot be: there are no files to read. */
+export function toSkill({
+	name,
+	version = '1.0.0',
+	description,
+	instructions,
+	tags = [],
+	schema
+}: SkillDefinition): Skill {
+	const dir = join(devNull, SOURCE, `${name}@${version}`);
+	const tool = name.replaceAll('-', '_');
+	const inputSchema = { properties: {}, additionalProperties: false, ...schema.input };
+	return {
+		status: 'ready',
+		name,
+		description,
+		version,
+		metadata: {},
+		extra: {},
+		body: instructions ?? description,
+		path: join(dir, 'SKILL.md'),
+		dir,
+		root: join(devNull, SOURCE),
+		source: SOURCE,
+		tags,
+		triggers: [],
+		digest: hash('sha256', JSON.stringify([name, version, description, instructions, schema])).slice(0, 16),
+		tools: [{ name: tool, description, handler: handlerName(name, version), inputSchema }],
+		files: [],
+		scripts: [],
+		issues: []
+	};
+}
+
+export function handlersOf(definitions: readonly SkillDefinition[]): Record<string, NativeHandler> {
+	return Object.fromEntries(
+		definitions.map(({ name, version = '1.0.0', handler }) => [handlerName(name, version), handler])
+	);
+}
+
+function handlerName(name: string, version: string): string {
+	return `${SOURCE}/${name}@${version}`;
+}

@@ -1,0 +1,158 @@
+/** The files of a new skill, as texts; pure (FEATURES D25, E21). */
+import { withoutBlankLines } from '../read/front-matter.ts';
+import { SkillError } from '../types.ts';
+
+/** Marks skills that `define_tool` made: only those may be removed by `remove_tool` (D26). */
+export const DEFINE_TOOL = 'define_tool';
+
+/** Contents by path, relative to the skill's folder. */
+export type SkillFiles = Record<string, string>;
+
+export interface NewSkill {
+	name: string;
+	description: string;
+	/** Markdown; a short outline to be filled in without it. */
+	body?: string;
+	/** What made it, as `metadata.generator`. */
+	generator?: string;
+}
+
+export interface NewTool {
+	/** `^[a-z][a-z0-9_]*$` (D15). */
+	name: string;
+	description: string;
+	/** Definitions as in tools.json. */
+	parameters: Record<string, unknown>;
+	/** The body of an async function that is given `args`, or a whole module with a default export. */
+	code: string;
+}
+
+/** `fetch_weather` → `fetch-weather` (D25). */
+export function skillNameOf(toolName: string): string {
+	return toolName.replace(/_+/g, '-').replace(/^-|-$/g, '').slice(0, 64);
+}
+
+/** A skill of instructions alone. @throws SkillError InvalidArgs when the name or the description would not be valid */
+export function skillFiles({ name, description, body, generator }: NewSkill): SkillFiles {
+	if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || name.length > 64) {
+		throw new SkillError(
+			'InvalidArgs',
+			`“${name}” cannot name a skill.`,
+			'A name has 1 to 64 lower-case letters, digits and single hyphens, such as invoice-reader.'
+		);
+	}
+	const line = description.replace(/\s+/g, ' ').trim();
+	if (line === '' || [...line].length > 1024) {
+		throw new SkillError(
+			'InvalidArgs',
+			'A description has 1 to 1,024 characters.',
+			'Say what the skill does and when to use it.'
+		);
+	}
+	const title = name.charAt(0).toUpperCase() + name.slice(1).replaceAll('-', ' ');
+	// A JSON string is a YAML string: nothing in a name or description can break the front matter.
+	const head = [
+		'---',
+		`name: ${/^[a-z][a-z-]*$/.test(name) ? name : JSON.stringify(name)}`,
+		`description: ${JSON.stringify(line)}`,
+		...(generator ? ['metadata:', `  generator: ${generator}`] : []),
+		'---'
+	];
+	return { 'SKILL.md': [...head, '', `# ${title}`, '', withoutBlankLines(body ?? OUTLINE), ''].join('\n') };
+}
+
+/** A skill that provides one tool, in the layout of Skill Tools §8. @throws SkillError InvalidArgs */
+export function toolFiles({ name, description, parameters, code }: NewTool): SkillFiles {
+	if (!/^[a-z][a-z0-9_]{0,63}$/.test(name)) {
+		throw new SkillError(
+			'InvalidArgs',
+			`“${name}” cannot name a tool.`,
+			'A name begins with a lower-case letter; letters, digits and underscores follow, 64 at most.'
+		);
+	}
+	if (code.trim() === '')
+		throw new SkillError(
+			'InvalidArgs',
+			'The code is empty.',
+			'Give the body of the handler, e.g. return args.a + args.b;'
+		);
+	const script = `scripts/${name}.js`;
+	const body = `Call the tool \`${name}\` and answer with its result.`;
+	const manifest = [{ name, description, script, parameters }];
+	return {
+		...skillFiles({ name: skillNameOf(name), description, body, generator: DEFINE_TOOL }),
+		'tools.json': `${JSON.stringify(manifest, null, '\t')}\n`,
+		[script]: handlerModule(code)
+	};
+}
+
+function handlerModule(code: string): string {
+	if (/^\s*export\s+default\b/m.test(code)) return `${code.trim()}\n`;
+	const body = code.trim().replace(/^/gm, '\t');
+	return `export default async function handler(args) {\n${body}\n}\n`;
+}
+
+const OUTLINE = `1. Say here what to do first.
+2. And then what.
+
+## When something fails
+
+Say here what can go wrong and what to do about it.`;
+
+// The files that a new skill begins with, by kind; each works and passes the strict check as it is; pure (FEATURES F8).
+
+/** `instructions`: a SKILL.md alone; `script`: with a program that it runs; `tools`: with a tool that the model calls. */
+type TemplateName = 'instructions' | 'script' | 'tools';
+
+interface TemplateOptions {
+	name: string;
+	description: string;
+	template: TemplateName;
+}
+
+/** @throws SkillError InvalidArgs when the name or the description would not be valid */
+export function templateFiles({ name, description, template }: TemplateOptions): SkillFiles {
+	if (template === 'instructions') return skillFiles({ name, description });
+	if (template === 'script') {
+		return { ...skillFiles({ name, description, body: SCRIPT_BODY }), 'scripts/run.mjs': SCRIPT };
+	}
+	const tool = toolNameOf(name);
+	const script = `scripts/${tool}.mjs`;
+	const parameters = { text: { type: 'string', description: 'What to work on', required: true } };
+	const manifest = [{ name: tool, description: description.replace(/\s+/g, ' ').trim(), script, parameters }];
+	return {
+		...skillFiles({ name, description, body: `Call the tool \`${tool}\` with the text, and answer with its result.` }),
+		'tools.json': `${JSON.stringify(manifest, null, '\t')}\n`,
+		[script]: TOOL
+	};
+}
+
+/** `invoice-reader` → `invoice_reader`; a tool's name begins with a letter. */
+function toolNameOf(name: string): string {
+	const tool = name.replaceAll('-', '_').slice(0, 60);
+	const isTool = /^[a-z]/.test(tool) && skillNameOf(tool) !== '';
+	return isTool ? tool : `run_${tool}`;
+}
+
+const SCRIPT_BODY = `1. Run \`scripts/run.mjs\` with what is to be worked on as its arguments.
+2. Answer with what it prints.
+
+## When something fails
+
+It says on stderr what was wrong, and ends with exit code 1. Ask for what is missing, then run it again.`;
+
+const SCRIPT = `#!/usr/bin/env node
+/** Say here what this program does. */
+const given = process.argv.slice(2);
+if (given.length === 0) {
+	console.error('Give at least one argument.');
+	process.exit(1);
+}
+console.log(given.join(' '));
+`;
+
+const TOOL = `/** Say here what this tool does. What it returns is the result that the model reads. */
+export default async function handler(args) {
+	return { text: args.text, characters: args.text.length };
+}
+`;

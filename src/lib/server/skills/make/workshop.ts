@@ -1,0 +1,224 @@
+/** Tools that an agent makes for itself: previewed, approved, kept as skill folders, taken back (FEATURES D25, D26). */
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parseManifest } from '../read/manifest.ts';
+import { isRecord, textArgument, type CallArguments } from '../call/operations.ts';
+import { parseSkillFile } from '../parser.ts';
+import { DEFINE_TOOL, skillNameOf, toolFiles, type NewTool, type SkillFiles } from './templates.ts';
+import { scanRoots } from '../read/scanner.ts';
+import type { IsReserved } from '../read/tool-names.ts';
+import { SkillError, type Skill, type ToolDefinition } from '../types.ts';
+
+/** What is about to be written, to be looked at first. */
+export interface ToolPreview {
+	tool: string;
+	/** Name of the skill that will hold it. */
+	skill: string;
+	/** Kept on disk; otherwise it is gone when the workshop closes. */
+	persistent: boolean;
+	files: SkillFiles;
+	/** The files as they are now, where it replaces a tool defined before. */
+	before: SkillFiles | null;
+}
+
+export interface WorkshopOptions {
+	/** Where persistent tools are kept: a root of the library. */
+	dir: string;
+	/** Asked before anything is written. */
+	approve: (preview: ToolPreview) => boolean | Promise<boolean>;
+	/** Names that no tool may take or lose: the built-in ones. */
+	isReserved: IsReserved;
+	/** Reads the library again. */
+	reload: () => Promise<unknown>;
+}
+
+export interface Workshop {
+	/** Skills that live only as long as the workshop. */
+	readonly passing: readonly Skill[];
+	/** @throws SkillError InvalidArgs */
+	preview(args: CallArguments): Promise<ToolPreview>;
+	/** @throws SkillError InvalidArgs | ApprovalDenied */
+	define(args: CallArguments): Promise<ToolPreview>;
+	/** To the trash of `dir`. @throws SkillError InvalidArgs for a built-in tool, UnknownTool for one that was not defined here */
+	remove(name: string): Promise<void>;
+	/** Takes back the last `define` or `remove`; false when there is none. */
+	undo(): Promise<boolean>;
+	close(): Promise<void>;
+}
+
+export const DEFINE: ToolDefinition = {
+	type: 'function',
+	name: DEFINE_TOOL,
+	description: 'Define a new tool for yourself. It can be called from the next step on. The user sees it first.',
+	parameters: {
+		type: 'object',
+		properties: {
+			name: { type: 'string', description: 'Tool name (lowercase with underscores)' },
+			description: { type: 'string', description: 'What the tool does' },
+			parameters: { type: 'string', description: 'JSON string of parameter definitions, as in tools.json' },
+			code: {
+				type: 'string',
+				description: 'Body of an async JavaScript function that is given args and returns the result'
+			},
+			persistent: { type: 'string', description: '"true" to keep it as a skill on disk' }
+		},
+		required: ['name', 'description', 'parameters', 'code']
+	}
+};
+
+export const REMOVE: ToolDefinition = {
+	type: 'function',
+	name: 'remove_tool',
+	description: 'Remove a tool that was defined with define_tool.',
+	parameters: {
+		type: 'object',
+		properties: { name: { type: 'string', description: 'Tool name to remove' } },
+		required: ['name']
+	}
+};
+
+export function createWorkshop({ dir, approve, isReserved, reload }: WorkshopOptions): Workshop {
+	const undos: (() => Promise<void>)[] = [];
+	let passingDir: string | null = null;
+	let passing: Skill[] = [];
+
+	const readPassing = async (): Promise<void> => {
+		const found = passingDir === null ? [] : await scanRoots([{ path: passingDir, source: 'session' }]);
+		passing = found.filter((skill) => skill.status === 'ready');
+	};
+	const refresh = (persistent: boolean) => (persistent ? reload() : readPassing());
+	/** The folder in which a tool lies, or null. */
+	const locate = async (name: string): Promise<{ root: string; folder: string } | null> => {
+		for (const root of [dir, ...(passingDir === null ? [] : [passingDir])]) {
+			const folder = join(root, skillNameOf(name));
+			if (await isDefined(folder)) return { root, folder };
+		}
+		return null;
+	};
+	const preview = async (args: CallArguments): Promise<ToolPreview> => {
+		const tool = readTool(args);
+		if (isReserved(tool.name))
+			throw new SkillError('InvalidArgs', `“${tool.name}” is a built-in tool; choose another name.`);
+		const files = toolFiles(tool);
+		const faults = parseManifest(files['tools.json'] ?? '').issues;
+		if (faults[0])
+			throw new SkillError('InvalidArgs', `“parameters” are not right: ${faults[0].field} ${faults[0].message}`);
+		const folder = join(dir, skillNameOf(tool.name));
+		const before = await readFiles(folder, Object.keys(files));
+		if (before && !(await isDefined(folder))) {
+			throw new SkillError('InvalidArgs', `There is a skill “${skillNameOf(tool.name)}” already; choose another name.`);
+		}
+		const persistent = args.persistent === 'true' || args.persistent === true;
+		return { tool: tool.name, skill: skillNameOf(tool.name), persistent, files, before };
+	};
+
+	return {
+		get passing() {
+			return passing;
+		},
+		preview,
+		async define(args) {
+			const plan = await preview(args);
+			if (!(await approve(plan))) {
+				throw new SkillError(
+					'ApprovalDenied',
+					`The tool “${plan.tool}” was not approved.`,
+					'Do it another way, or ask the user why.'
+				);
+			}
+			passingDir ??= await mkdtemp(join(tmpdir(), 'skill-tools-'));
+			const root = plan.persistent ? dir : passingDir;
+			const folder = join(root, plan.skill);
+			const staging = join(root, `.staging-${randomUUID()}`);
+			try {
+				await writeFiles(staging, plan.files);
+				const trashed = (await isDefined(folder)) ? await toTrash(root, folder) : null;
+				await rename(staging, folder);
+				undos.push(async () => {
+					await toTrash(root, folder);
+					if (trashed) await rename(trashed, folder);
+					await refresh(plan.persistent);
+				});
+			} finally {
+				await rm(staging, { recursive: true, force: true });
+			}
+			await refresh(plan.persistent);
+			return plan;
+		},
+		async remove(name) {
+			if (isReserved(name)) throw new SkillError('InvalidArgs', `“${name}” is a built-in tool and cannot be removed.`);
+			const place = /^[a-z][a-z0-9_]*$/.test(name) ? await locate(name) : null;
+			if (!place) throw new SkillError('UnknownTool', `No tool “${name.slice(0, 100)}” was defined with define_tool.`);
+			const trashed = await toTrash(place.root, place.folder);
+			const persistent = place.root === dir;
+			undos.push(async () => {
+				await rename(trashed, place.folder);
+				await refresh(persistent);
+			});
+			await refresh(persistent);
+		},
+		async undo() {
+			const last = undos.pop();
+			await last?.();
+			return last !== undefined;
+		},
+		async close() {
+			if (passingDir !== null) await rm(passingDir, { recursive: true, force: true });
+			passingDir = null;
+			passing = [];
+		}
+	};
+}
+
+function readTool(args: CallArguments): NewTool {
+	const name = textArgument(args, 'name', 'the name of the new tool');
+	const description = textArgument(args, 'description', 'a text');
+	const code = textArgument(args, 'code', 'the body of the handler');
+	const given = args.parameters ?? '{}';
+	let parameters: unknown = given;
+	try {
+		if (typeof given === 'string') parameters = JSON.parse(given === '' ? '{}' : given);
+	} catch (error) {
+		throw new SkillError('InvalidArgs', `“parameters” are not valid JSON: ${(error as Error).message}`);
+	}
+	if (!isRecord(parameters)) throw new SkillError('InvalidArgs', '“parameters” must be a JSON object of definitions.');
+	return { name, description, parameters, code };
+}
+
+/** Was this folder made by `define_tool`? */
+async function isDefined(folder: string): Promise<boolean> {
+	const path = join(folder, 'SKILL.md');
+	const text = await readFile(path, 'utf8').catch(() => null);
+	if (text === null) return false;
+	try {
+		return parseSkillFile(text, path).metadata.generator === DEFINE_TOOL;
+	} catch {
+		// Somebody has edited it into something else: it is theirs now.
+		return false;
+	}
+}
+
+async function readFiles(folder: string, paths: readonly string[]): Promise<SkillFiles | null> {
+	const entries = await Promise.all(
+		paths.map(async (path) => [path, await readFile(join(folder, path), 'utf8').catch(() => null)] as const)
+	);
+	const found = entries.filter((entry): entry is readonly [string, string] => entry[1] !== null);
+	return found.length === 0 ? null : Object.fromEntries(found);
+}
+
+async function writeFiles(folder: string, files: SkillFiles): Promise<void> {
+	for (const [path, text] of Object.entries(files)) {
+		await mkdir(dirname(join(folder, path)), { recursive: true });
+		await writeFile(join(folder, path), text, { flag: 'wx' });
+	}
+}
+
+async function toTrash(root: string, folder: string): Promise<string> {
+	const trash = join(root, '.trash');
+	await mkdir(trash, { recursive: true });
+	const place = join(trash, randomUUID());
+	await rename(folder, place);
+	return place;
+}

@@ -1,0 +1,139 @@
+/** Which variables a skill says that it needs, and which no skill may be given (FEATURES A18, D14). */
+import { isRecord } from '../call/operations.ts';
+import type { SkillSpec } from '../types.ts';
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+
+/** By these a program starts as another one, or loads other code; the rest is what the server sets itself. */
+const RESERVED = new RegExp(
+	`^(${[
+		'PATH|HOME|PWD|OLDPWD|SHELL|IFS|ENV|CDPATH|SHELLOPTS|BASHOPTS|PS[0-4]|PROMPT_COMMAND|GLOBIGNORE|TMPDIR|TMP|TEMP',
+		'BASH_ENV|BASH_FUNC.*|BASH_LOADABLES_PATH|LD_.*|DYLD_.*|GCONV_PATH|LOCPATH|MALLOC_.*|GLIBC_TUNABLES|HOSTALIASES',
+		'NODE_(?!AUTH_TOKEN$).*|NPM_CONFIG_.*|PYTHON.*|VIRTUAL_ENV|UV_.*|PIP_.*|DENO_DIR|BUN_.*',
+		'PERL5.*|PERLLIB|RUBYOPT|RUBYLIB|GEM_.*|BUNDLE_.*|LUA_.*|PHPRC|PHP_INI_.*|R_PROFILE.*|R_ENVIRON.*',
+		'JAVA_TOOL_OPTIONS|_?JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|DOTNET_STARTUP_HOOKS',
+		'EDITOR|VISUAL|PAGER|BROWSER|LESSOPEN|LESSCLOSE|SSH_ASKPASS|SUDO_ASKPASS|CC|CXX|MAKEFLAGS',
+		'GIT_(SSH|SSH_COMMAND|ASKPASS|EDITOR|PAGER|EXTERNAL_DIFF|EXEC_PATH|PROXY_COMMAND|TEMPLATE_DIR|CONFIG.*|DIR)',
+		'(HTTP|HTTPS|ALL|NO)_PROXY|SSL_CERT_(FILE|DIR)|CURL_CA_BUNDLE|REQUESTS_CA_BUNDLE|OPENSSL_CONF|OPENSSL_MODULES',
+		'SKILL_DIR|CLAUDE_SKILL_DIR|__PROTO__'
+	].join('|')})$`,
+	// Windows does not tell `Path` from `PATH`.
+	'i'
+);
+
+export function isVariableName(name: string): boolean {
+	return NAME.test(name);
+}
+
+/** Would it change how a program starts, or what the server sets itself? */
+export function isReservedVariable(name: string): boolean {
+	return RESERVED.test(name);
+}
+
+export interface DeclaredVariable {
+	name: string;
+	/** The skill runs without it: it is offered, and never asked for. */
+	isOptional: boolean;
+}
+
+/**
+ * What `metadata.env`, `env` and `requires.env` of a SKILL.md name. Named as optional and as required, it is required.
+ * @see entriesIn
+ */
+export function declaredVariables({ metadata, extra }: Pick<SkillSpec, 'metadata' | 'extra'>): DeclaredVariable[] {
+	const declared = [metadata.env, extra['metadata.env'], extra.env, ...requirements({ metadata, extra }, 'env')];
+	const found = new Map<string, boolean>();
+	for (const { name, isOptional } of declared.flatMap(entriesIn)) {
+		if (isVariableName(name)) found.set(name, isOptional && found.get(name) !== false);
+	}
+	return Array.from(found, ([name, isOptional]) => ({ name, isOptional }));
+}
+
+/** What stands under this key of `requires`, wherever that is written. */
+export function requirements({ metadata, extra }: Pick<SkillSpec, 'metadata' | 'extra'>, key: string): unknown[] {
+	return [
+		...[extra.requires, extra['metadata.requires']].map((value) => (isRecord(value) ? value[key] : undefined)),
+		extra[`requires.${key}`],
+		extra[`metadata.requires.${key}`],
+		metadata[`requires.${key}`]
+	];
+}
+
+/**
+ * A list of texts or of records with a name, the keys of a record, or text separated by spaces or commas.
+ * `NAME?` is optional; so is a record with `optional: true` or `required: false`.
+ */
+export function entriesIn(value: unknown): DeclaredVariable[] {
+	return pairsIn(value).flatMap(([entry, facts]) => {
+		const name = typeof entry === 'string' ? entry.trim().replace(/\?$/, '') : '';
+		const isOptional = name !== '' && (String(entry).trim().endsWith('?') || saysOptional(facts));
+		return name === '' ? [] : [{ name, isOptional }];
+	});
+}
+
+/** Each entry's name, and what else is said of it. */
+function pairsIn(value: unknown): [unknown, unknown][] {
+	if (typeof value === 'string') return value.split(/[\s,]+/).map((name) => [name, null]);
+	if (Array.isArray(value)) return value.map((item: unknown) => (isRecord(item) ? [item.name, item] : [item, null]));
+	return isRecord(value) ? Object.entries(value) : [];
+}
+
+/** In SKILL.md every scalar is text. */
+function saysOptional(facts: unknown): boolean {
+	return isRecord(facts) && (String(facts.optional) === 'true' || String(facts.required) === 'false');
+}
+
+// Environment variables that a text uses, by the common ways to write that; a guess (FEATURES A18).
+
+/** Set on most machines, or by the shell itself. */
+const USUAL =
+	/^(USER|USERNAME|LOGNAME|TERM|COLORTERM|NODE_ENV|CI|DEBUG|VERBOSE|NO_COLOR|FORCE_COLOR|COLUMNS|LINES|HOSTNAME|LANG|LANGUAGE|LC_\w+|TZ|XDG_\w+|DISPLAY|WAYLAND_DISPLAY|SSH_AUTH_SOCK|GITHUB_(ACTIONS|OUTPUT|ENV|STEP_SUMMARY)|BASH_\w+|COMP_\w+|DIRSTACK|PIPESTATUS|APPDATA|LOCALAPPDATA|PROGRAMFILES|USERPROFILE|SYSTEMROOT|COMSPEC|OSTYPE|HOSTTYPE|MACHTYPE|SKILL_\w+|CLAUDE_\w+)$/i;
+const SECRET = /(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS)$/;
+
+/** JavaScript and Python. */
+export function variablesInCode(text: string): string[] {
+	const patterns = [
+		/\bprocess\.env\.([A-Za-z_]\w*)(?!\w)(?![ \t]*=[^=])/g,
+		/\bprocess\.env\[["'`]([A-Za-z_]\w*)["'`]\](?![ \t]*=[^=])/g,
+		/\bDeno\.env\.get\(["'`]([A-Za-z_]\w*)["'`]/g,
+		/\benviron\[["']([A-Za-z_]\w*)["']\](?![ \t]*=[^=])/g,
+		/\b(?:environ\.get|getenv)\(\s{0,40}["']([A-Za-z_]\w*)["']/g
+	];
+	const names = patterns.flatMap((pattern) => Array.from(text.matchAll(pattern), (match) => match[1] ?? ''));
+	for (const [, inside = ''] of text.matchAll(/\{([^{}]{0,500})\}\s{0,8}=\s{0,8}process\.env(?![.\w[])/g)) {
+		names.push(...inside.split(',').map((part) => /^\s*([A-Za-z_]\w*)/.exec(part)?.[1] ?? ''));
+	}
+	return names.filter(isWanted);
+}
+
+/** Upper-case names that are used before anything is assigned to them, and have no default. */
+export function variablesInShell(text: string): string[] {
+	const assigned = new Set<string>();
+	const names: string[] = [];
+	const pattern =
+		/(?:^|[\s;&|(])#[^\n]*|\\\$|\bfor[ \t]+([A-Za-z_]\w*)[ \t]+in\b|\bread[ \t]+((?:-\w+[ \t]+)*)([A-Za-z_]\w*)|(?<![\w$])([A-Za-z_]\w*)\+?=|\$\{?([A-Za-z_]\w*)(:?[-=][^}]?)?/g;
+	for (const [, looped, , read, set, used, fallback] of text.matchAll(pattern)) {
+		for (const name of [looped, read, set]) if (name) assigned.add(name);
+		if (!used || assigned.has(used)) continue;
+		const hasDefault = fallback !== undefined && !fallback.endsWith('-') && !fallback.endsWith('=');
+		const isUpper = /^[A-Z][A-Z0-9_]*$/.test(used);
+		if (SECRET.test(used) || (isUpper && used.includes('_') && !hasDefault)) names.push(used);
+	}
+	return names.filter(isWanted);
+}
+
+/** Prose: names of secrets in code marks, and what a reader is told to export. */
+export function variablesInText(text: string): string[] {
+	const marked = Array.from(
+		text.matchAll(/`\$?\{?([A-Z][A-Z0-9_]{2,127})\}?(?:=[^`\n]{0,200})?`/g),
+		(match) => match[1]
+	);
+	const exported = Array.from(text.matchAll(/\bexport[ \t]+([A-Z][A-Z0-9_]{2,127})=/g), (match) => match[1]);
+	return [...marked, ...exported]
+		.filter((name) => name !== undefined)
+		.filter((name) => name.includes('_') && SECRET.test(name) && isWanted(name));
+}
+
+function isWanted(name: string): boolean {
+	return /^[A-Za-z_]\w{1,127}$/.test(name) && !USUAL.test(name) && !isReservedVariable(name);
+}

@@ -1,0 +1,131 @@
+/** Reads the fields of a SKILL.md that are text on one line: name, description and their like (FEATURES A6–A12); pure. */
+import { markHidden, withoutHidden } from '../../../shared/characters.ts';
+import type { SkillIssue } from '../types.ts';
+
+/** What is wrong with a field, and perhaps what to write instead; a warning unless said to be an error. */
+export type Violate = (field: string, message: string, more?: ViolationDetails) => void;
+
+interface ViolationDetails {
+	severity?: SkillIssue['severity'];
+	fix?: string;
+	/** The key whose line it is, where it is not the field's own: `metadata.author`. */
+	at?: string;
+}
+
+const PLAIN = /^[ -~]*$/;
+const PORTABLE_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+const NAME = /^[\p{Ll}\p{Lo}\p{Lm}\p{N}]+(?:-[\p{Ll}\p{Lo}\p{Lm}\p{N}]+)*$/u;
+
+/**
+ * What a name cannot have: separators of paths and references, what some system refuses in a folder's name, what is not to
+ * be seen, and a beginning that makes a path or an id something else.
+ */
+export const UNUSABLE =
+	/[/\\@:*?"<>|#%]|[\p{Cc}\p{Cs}\p{Cn}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
+const MISLEADING_START = /^[.~-]+/;
+/** More than any folder's name. */
+const MAX_USABLE = 200;
+
+/** In characters, as people count them. */
+export function lengthOf(text: string): number {
+	return PLAIN.test(text) ? text.length : [...text].length;
+}
+
+export function readName(
+	data: Record<string, unknown>,
+	folder: string,
+	skipParentDirCheck: boolean,
+	violate: Violate
+): string {
+	const given = [data.name, data.skill].find((value) => typeof value === 'string' && value.trim() !== '');
+	if (typeof given !== 'string') {
+		const fault = typeof data.name === 'object' ? 'must be text' : 'is missing';
+		violate('name', `${fault}; the folder\u2019s name is used`, { fix: lineOf('name', folder) });
+		return usableName(folder);
+	}
+	if (given !== data.name) violate('name', 'is missing; “skill” is used', { fix: lineOf('name', given) });
+	const name = given.normalize('NFKC').trim();
+	if (!isUsable(name)) {
+		const standIn = usableName(folder);
+		const message = `“${shown(name)}” cannot be a name; the folder\u2019s name “${standIn}” is used`;
+		violate('name', message, { fix: lineOf('name', standIn) });
+		return standIn;
+	}
+	if (lengthOf(name) > 64) violate('name', 'is longer than 64 characters');
+	if (!PORTABLE_NAME.test(name) && !NAME.test(name)) {
+		const fix = name
+			.toLowerCase()
+			.replace(/[^\p{L}\p{N}]+/gu, '-')
+			.slice(0, 64)
+			.replace(/^-+|-+$/g, '');
+		violate('name', `“${shown(name)}” may hold lower-case letters, digits and single hyphens only`, {
+			fix: lineOf('name', fix || folder)
+		});
+	}
+	if (!skipParentDirCheck && name !== folder.normalize('NFKC')) {
+		violate('name', `“${shown(name)}” differs from the folder “${shown(folder)}”`, { fix: lineOf('name', folder) });
+	}
+	return name.replaceAll(/\s+/g, '-');
+}
+
+/** Can it be written in a call, an address and a path, and mean this skill alone? */
+function isUsable(name: string): boolean {
+	return name.length <= MAX_USABLE && name.search(UNUSABLE) < 0 && !MISLEADING_START.test(name);
+}
+
+/** The name of a folder, which may be anything but a path, as the name of a skill. */
+function usableName(folder: string): string {
+	const plain = folder.normalize('NFKC').trim().replace(UNUSABLE, '-').replace(/\s+/g, '-');
+	return plain.replace(MISLEADING_START, '').slice(0, MAX_USABLE).toWellFormed() || 'skill';
+}
+
+export function readDescription(data: Record<string, unknown>, violate: Violate): string {
+	const given = oneLine(data.description);
+	if (given) {
+		const length = lengthOf(given);
+		if (length > 1024) violate('description', `has ${length} characters; 1,024 is the most`);
+		return given;
+	}
+	for (const key of ['when_to_use', 'when-to-use', 'summary']) {
+		const fallback = oneLine(data[key]);
+		if (!fallback) continue;
+		violate('description', `is missing; “${key}” is used`, { fix: lineOf('description', fallback) });
+		return fallback;
+	}
+	const fault = typeof data.description === 'object' ? 'must be text' : 'is missing';
+	violate('description', `${fault}: the model would not know when to use the skill`, {
+		severity: 'error',
+		fix: 'description: …'
+	});
+	return '';
+}
+
+/** Text on one line without what is not seen: a newline must not forge a second entry of the catalog. The security check tells of it. */
+function oneLine(value: unknown): string {
+	return typeof value === 'string' ? printable(value).replace(/\s+/g, ' ').trim() : '';
+}
+
+/** A line of front matter that reads as this value, whatever is in it. */
+export function lineOf(key: string, value: string): string {
+	const text = oneLine(value);
+	return `${key}: ${/^[\p{L}\p{N}](?:[\p{L}\p{N} .,()/-]*[\p{L}\p{N}.)])?$/u.test(text) ? text : JSON.stringify(text)}`;
+}
+
+/** As much of what somebody wrote as a message has room for. */
+export function shown(text: string): string {
+	const characters = [...markHidden(text.toWellFormed())];
+	return characters.length <= 100 ? characters.join('') : `${characters.slice(0, 100).join('')}…`;
+}
+
+function printable(text: string): string {
+	// Nearly every text is plain, and told to be so in a tenth of the time.
+	if (PLAIN.test(text)) return text;
+	return withoutHidden(text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/gu, ' '));
+}
+
+export function readText(data: Record<string, unknown>, key: string, violate: Violate): string | undefined {
+	if (!(key in data)) return undefined;
+	const value = oneLine(data[key]);
+	if (!value) violate(key, 'must be text that is not blank');
+	return value || undefined;
+}

@@ -1,0 +1,294 @@
+/** The files inside a skill's folder: listing them, and the one check that a path stays inside (FEATURES D1, D5, D8, C8). */
+import { constants } from 'node:fs';
+import { access, type FileHandle, lstat, open, readdir, readlink, realpath, stat } from 'node:fs/promises';
+import nodePath, { basename, join, posix, resolve, win32 } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
+import type { FilePage } from '../call/operations.ts';
+import { SkillError } from '../types.ts';
+
+const SCRIPT_EXTENSIONS = ['.py', '.js', '.mjs', '.cjs', '.ts', '.sh', '.bash'] as const;
+
+const MAX_FILES = 100;
+const MAX_FOLDERS = 200;
+const MAX_DEPTH = 6;
+
+/** What a listing needs to know; a `Dirent` is one. Named here so that the library's types need none of Node's. */
+interface FolderEntry {
+	name: string;
+	isFile(): boolean;
+	isDirectory(): boolean;
+}
+
+/** Of `node:path`, named here for the same reason. */
+interface PathRules {
+	relative(from: string, to: string): string;
+	isAbsolute(path: string): boolean;
+	sep: string;
+}
+
+type ReadFolder = (folder: string) => Promise<FolderEntry[]>;
+
+/** Files below `dir`, relative with `/`, sorted; hidden ones, `node_modules` and links left out; at most 100. */
+export async function listFiles(dir: string, readFolder?: ReadFolder): Promise<string[]> {
+	return (await listTree(dir, readFolder)).files;
+}
+
+/** `listFiles`, and whether it left any out: past 100 files, 200 folders or six levels nobody looks on (C8). */
+export async function listTree(
+	dir: string,
+	readFolder: ReadFolder = (folder) => readdir(folder, { withFileTypes: true })
+): Promise<{ files: string[]; truncated: boolean }> {
+	const files: string[] = [];
+	const folders = [{ path: '', depth: 0 }];
+	let isCut = false;
+	let count = 0;
+	for (let folder = folders.shift(); folder; folder = folders.shift()) {
+		if ((count += 1) > MAX_FOLDERS || files.length === MAX_FILES) {
+			isCut = true;
+			break;
+		}
+		// A folder that went away or may not be read has no files to offer.
+		const entries = await readFolder(folder.path ? join(dir, folder.path) : dir).catch(() => []);
+		for (const entry of entries.sort((a, b) => compareNames(a.name, b.name))) {
+			if (isLeftOut(entry.name)) continue;
+			const path = folder.path ? `${folder.path}/${entry.name}` : entry.name;
+			if (entry.isDirectory()) {
+				if (folder.depth < MAX_DEPTH) folders.push({ path, depth: folder.depth + 1 });
+				else isCut = true;
+			}
+			if (!entry.isFile()) continue;
+			if (files.length < MAX_FILES) files.push(path);
+			else isCut = true;
+		}
+	}
+	return { files: files.sort(), truncated: isCut };
+}
+
+/** Names that are no part of a skill, wherever they stand. */
+export function isLeftOut(name: string): boolean {
+	return name.startsWith('.') || name === 'node_modules' || name === '__pycache__';
+}
+
+/** Order of names by code unit, the same on every machine. */
+export function compareNames(a: string, b: string): number {
+	return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The files of a listing that can be run by their extension (D5). */
+export function scriptsOf(files: readonly string[]): string[] {
+	return files.filter((file) => SCRIPT_EXTENSIONS.some((extension) => file.endsWith(extension)));
+}
+
+/** True when `path` is `root` or below it. Both must be real paths. */
+export function isInside(root: string, path: string, { relative, sep, isAbsolute }: PathRules = nodePath): boolean {
+	const between = relative(root, path);
+	return between === '' || (between !== '..' && !between.startsWith(`..${sep}`) && !isAbsolute(between));
+}
+
+/** Is this, on any system, anything but a path that goes down from a skill's folder? On Windows a device is one too. */
+export function leavesFolder(path: string, platform: string = process.platform): boolean {
+	const segments = path.split(/[\\/]/);
+	const isDevice = (segment: string) =>
+		platform === 'win32' && /^(con|prn|aux|nul|com\d|lpt\d) *(\.|:|$)/i.test(segment);
+	return (
+		path === '' ||
+		path.includes('\0') ||
+		posix.isAbsolute(path) ||
+		win32.isAbsolute(path) ||
+		/^[A-Za-z]:/.test(path) ||
+		// Windows takes the spaces and dots away that a name ends in.
+		segments.some((segment) => /^\.\.[. ]*$/.test(segment) || isDevice(segment))
+	);
+}
+
+/**
+ * The real path of a script named by a model: a path from the skill's root, or a bare name that is looked for at
+ * the root, in `scripts/`, then anywhere if it is unique (D1).
+ * @throws SkillError `ScriptNotAllowed` for a path that leaves the folder, `ScriptNotFound` with the scripts there are.
+ */
+export async function resolveScript(dir: string, requested: string): Promise<{ path: string; name: string }> {
+	const script = requested.replace(/^(\.\/)+/, '');
+	if (leavesFolder(script)) {
+		throw mayNotBeRun(requested, 'it must be a path inside the skill\u2019s folder');
+	}
+	const root = await realpath(dir).catch((error: unknown) => {
+		if (!isMissing(error)) throw error;
+		throw new SkillError('ScriptNotFound', 'The folder of this skill is gone.', 'Use another skill.');
+	});
+	for (const candidate of [script, `scripts/${script}`]) {
+		const found = await realFile(root, candidate, requested);
+		if (found) return { path: found, name: candidate };
+	}
+	const files = await listFiles(root);
+	const named = files.filter((file) => basename(file) === script);
+	if (named.length === 1 && named[0]) {
+		const found = await realFile(root, named[0], requested);
+		if (found) return { path: found, name: named[0] };
+	}
+	const scripts = scriptsOf(files);
+	throw new SkillError(
+		'ScriptNotFound',
+		`There is no script “${requested}” in this skill.`,
+		scripts.length > 0 ? `Its scripts: ${scripts.join(', ')}` : 'The skill has no scripts; follow its instructions.'
+	);
+}
+
+async function realFile(root: string, candidate: string, requested: string): Promise<string | null> {
+	let path: string;
+	try {
+		path = await realpath(resolve(root, candidate));
+	} catch (error) {
+		if (isMissing(error)) return null;
+		throw mayNotBeRun(requested, (error as Error).message);
+	}
+	if (!isInside(root, path)) throw mayNotBeRun(requested, 'it is a link that leaves the skill\u2019s folder');
+	if (!(await stat(path)).isFile()) throw mayNotBeRun(requested, 'it is not a regular file');
+	return path;
+}
+
+function isMissing(error: unknown): boolean {
+	const code = (error as NodeJS.ErrnoException).code;
+	return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+function mayNotBeRun(script: string, reason: string): SkillError {
+	return new SkillError(
+		'ScriptNotAllowed',
+		`“${script.replaceAll('\0', '\\0')}” may not be run: ${reason}.`,
+		'Name a script by its path from the skill’s folder, e.g. scripts/run.py.'
+	);
+}
+
+/** Whether the file may be executed directly. */
+export async function isExecutable(path: string): Promise<boolean> {
+	return access(path, constants.X_OK).then(
+		() => true,
+		() => false
+	);
+}
+
+/** The first `bytes` of a file as text; used to see a shebang or an inline dependency block. */
+export async function readHead(path: string, bytes: number): Promise<string> {
+	const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+	try {
+		const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, 0);
+		return buffer.toString('utf8', 0, bytesRead);
+	} finally {
+		await file.close();
+	}
+}
+
+// Reads a piece of a skill's file, and never one that lies elsewhere (FEATURES C6, C9).
+
+const DEFAULT_LIMIT = 64 * 1024;
+const MAX_LIMIT = 1024 * 1024;
+/** Of the files that there are, as many are named where one is missing. */
+const MAX_FILES_SHOWN = 50;
+/** A NUL in so many first bytes means that the file is no text. */
+const SNIFFED_BYTES = 4096;
+// A FIFO opened without O_NONBLOCK waits for a writer; Windows has neither flag, nor the things they are for.
+const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
+
+/**
+ * At most `limit` bytes from `offset` on, cut at characters.
+ * @throws SkillError `ScriptNotAllowed` for a path that leaves the folder or is no text, `FileNotFound` with what there is
+ */
+export async function readSkillFile(
+	dir: string,
+	requested: string,
+	{ offset = 0, limit = DEFAULT_LIMIT }: { offset?: number; limit?: number } = {}
+): Promise<FilePage> {
+	const root = await realpath(dir).catch(() => {
+		throw new SkillError('FileNotFound', 'The folder of this skill is gone.', 'Use another skill.');
+	});
+	const path = await insidePath(root, requested);
+	const file = await open(path, FLAGS).catch(() => {
+		throw mayNotBeRead(requested, 'it cannot be opened');
+	});
+	try {
+		const { size } = await checked(file, root, path, requested);
+		const head = await readAt(file, 0, Math.min(size, SNIFFED_BYTES));
+		if (head.includes(0)) throw mayNotBeRead(requested, 'it is a binary file');
+		const bytes = await readAt(file, Math.min(offset, size), Math.min(limit, MAX_LIMIT, Math.max(0, size - offset)));
+		const end = Math.min(offset, size) + bytes.length;
+		const isLast = end >= size;
+		// A character that the limit cuts in half belongs to the next piece.
+		const decoder = new StringDecoder('utf8');
+		const text = decoder.write(bytes) + (isLast ? decoder.end() : '');
+		const nextOffset = isLast ? null : end - undecoded(bytes);
+		return { text, offset, nextOffset: nextOffset === offset ? end : nextOffset, totalBytes: size };
+	} finally {
+		await file.close();
+	}
+}
+
+async function insidePath(root: string, requested: string): Promise<string> {
+	if (leavesFolder(requested)) throw mayNotBeRead(requested, 'it must be a path inside the skill\u2019s folder');
+	let path: string;
+	try {
+		path = await realpath(resolve(root, requested));
+	} catch (error) {
+		const code = (error as NodeJS.ErrnoException).code ?? '';
+		if (!['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(code)) throw mayNotBeRead(requested, (error as Error).message);
+		const { files, truncated } = await listTree(root);
+		const more = truncated || files.length > MAX_FILES_SHOWN ? ', …' : '';
+		throw new SkillError(
+			'FileNotFound',
+			`There is no file “${requested.slice(0, 200)}” in this skill.`,
+			`Its files: ${files.slice(0, MAX_FILES_SHOWN).join(', ')}${more}`
+		);
+	}
+	if (!isInside(root, path)) throw mayNotBeRead(requested, 'it is a link that leaves the skill\u2019s folder');
+	return path;
+}
+
+/** What was opened must lie inside: a link may have been swapped in since the path was checked. */
+async function checked(file: FileHandle, root: string, path: string, requested: string): Promise<{ size: number }> {
+	const opened = await file.stat();
+	if (!opened.isFile()) throw mayNotBeRead(requested, 'it is not a regular file');
+	if (!(await liesInside(file, opened, root, path))) throw mayNotBeRead(requested, 'it was changed while it was read');
+	return opened;
+}
+
+/**
+ * Linux tells where the file lies that was opened, whatever has become of the path; looking at the path again could be
+ * fooled by swapping twice. Elsewhere that is the best there is.
+ */
+export async function liesInside(
+	// No types of Node's: the library's own types need none.
+	file: { fd: number },
+	opened: { ino: number; dev: number },
+	root: string,
+	path: string
+): Promise<boolean> {
+	const place = await readlink(`/proc/self/fd/${file.fd}`).catch(() => null);
+	if (place !== null) return isInside(root, place);
+	const now = await realpath(path).catch(() => '');
+	const there = isInside(root, now) ? await lstat(now).catch(() => null) : null;
+	return there?.ino === opened.ino && there.dev === opened.dev;
+}
+
+async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
+	if (length === 0) return Buffer.alloc(0);
+	const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position);
+	return buffer.subarray(0, bytesRead);
+}
+
+/** Bytes at the end that begin a character without ending it. */
+function undecoded(bytes: Buffer): number {
+	for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+		const byte = bytes[bytes.length - back] ?? 0;
+		if ((byte & 0xc0) === 0x80) continue;
+		const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+		return length > back ? back : 0;
+	}
+	return 0;
+}
+
+function mayNotBeRead(path: string, reason: string): SkillError {
+	return new SkillError(
+		'ScriptNotAllowed',
+		`“${path.slice(0, 200).replaceAll('\0', '\\0')}” may not be read: ${reason}.`,
+		'Only text files inside the skill’s folder are read; name one by its path from there, e.g. references/forms.md.'
+	);
+}

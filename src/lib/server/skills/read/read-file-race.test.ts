@@ -1,0 +1,58 @@
+/** What is on disk changes while it is read; what a link leads to must never come back. */
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readSkillFile } from './files.ts';
+
+let folder: string;
+let dir: string;
+let swapper: Worker | undefined;
+beforeEach(async () => {
+	folder = await mkdtemp(join(tmpdir(), 'read-race-'));
+	dir = join(folder, 'skill');
+	await mkdir(join(dir, 'docs/deep'), { recursive: true });
+	await mkdir(join(folder, 'outside/deep'), { recursive: true });
+	await writeFile(join(dir, 'docs/deep/a.txt'), 'mine');
+	await writeFile(join(folder, 'outside/deep/a.txt'), 'TOP SECRET');
+});
+afterEach(async () => {
+	await swapper?.terminate();
+	await rm(folder, { recursive: true, force: true });
+});
+
+/** In a thread of its own, as fast as it can: `place` is now what it was, now the link. */
+function swap(place: string, link: string): void {
+	const code = `
+		const { renameSync } = require('node:fs');
+		const { place, link } = require('node:worker_threads').workerData;
+		for (;;) {
+			renameSync(place, place + '-kept');
+			renameSync(link, place);
+			renameSync(place, link);
+			renameSync(place + '-kept', place);
+		}`;
+	swapper = new Worker(code, { eval: true, workerData: { place, link } });
+}
+
+test.each([
+	['a folder', 'docs', '../outside'],
+	['a folder below', 'docs/deep', '../../outside/deep'],
+	['a file', 'docs/deep/a.txt', '../../../outside/deep/a.txt'],
+	['a folder, for a chain of links,', 'docs', 'chain']
+])('C9: %s swapped for a link between the check and the reading gives nothing away', async (_, place, target) => {
+	await symlink('../outside', join(dir, 'chain'));
+	const beside = place.includes('/') ? join(dir, place, '..', 'link') : join(dir, 'link');
+	await symlink(target, beside);
+	swap(join(dir, place), beside);
+	const texts = new Set<string>();
+	for (let round = 0; round < 3000; round += 1) {
+		const text = await readSkillFile(dir, 'docs/deep/a.txt').then(
+			(page) => page.text,
+			() => ''
+		);
+		texts.add(text);
+	}
+	expect([...texts].sort()).toEqual(['', 'mine']);
+});

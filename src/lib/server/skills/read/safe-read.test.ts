@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openBelow } from '../../../../../tests/support/open-files.ts';
+import { readSafely, readSkillText } from './safe-read.ts';
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+	folder = mkdtempSync(join(tmpdir(), 'safe-read-'));
+	path = join(folder, 'file');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+test.each<[string, () => void, string]>([
+	['a folder', () => mkdirSync(path), 'is not a regular file'],
+	['a FIFO that nobody writes to', () => execFileSync('mkfifo', [path]), 'is not a regular file'],
+	['a device', () => (path = '/dev/zero'), 'is not a regular file'],
+	['one byte more than 2 MiB', () => writeFileSync(path, 'x'.repeat(2 * 1024 * 1024 + 1)), 'is larger than 2 MiB'],
+	['a binary file', () => writeFileSync(path, 'a\0b'), 'is a binary file']
+])('A24: %s is refused at once, by what it is, and stays open nowhere', (_what, make, message) => {
+	make();
+	for (const read of [readSafely, readSkillText]) expect(() => read(path, false)).toThrow(message);
+	expect(openBelow(path)).toEqual([]);
+});
+
+test('A24: a file of 2 MiB is read whole', () => {
+	writeFileSync(path, 'x'.repeat(2 * 1024 * 1024));
+	expect(readSafely(path, false)).toHaveLength(2 * 1024 * 1024);
+});
+
+test('A24: a link is followed within its folder, and refused when it leaves it', () => {
+	const skill = join(folder, 'skill');
+	mkdirSync(skill);
+	writeFileSync(join(skill, 'text'), 'inside');
+	writeFileSync(join(folder, 'secret'), 'outside');
+	symlinkSync('text', join(skill, 'in'));
+	symlinkSync('../secret', join(skill, 'out'));
+	symlinkSync('out', join(skill, 'in-to-out'));
+	expect(readSafely(join(skill, 'in'), true).toString()).toBe('inside');
+	for (const name of ['out', 'in-to-out']) {
+		expect(() => readSkillText(join(skill, name), true), name).toThrow('is a link that leaves the skill’s folder');
+	}
+});
+
+test.skipIf(process.platform === 'win32')('A24: what became a link since it was listed is not followed', () => {
+	writeFileSync(join(folder, 'secret'), 'outside');
+	symlinkSync('secret', path);
+	expect(() => readSafely(path, false)).toThrow('ELOOP');
+});
+
+test('A24: a byte that is no UTF-8 is shown in a SKILL.md, with the line of the first; elsewhere the file is refused', () => {
+	const bytes = Buffer.concat([
+		Buffer.from('é\n\nb\nc '),
+		Buffer.from([0xff]),
+		Buffer.from('\nd '),
+		Buffer.from([0xfe])
+	]);
+	writeFileSync(path, bytes);
+	expect(readSkillText(path, false)).toEqual({
+		bytes,
+		text: 'é\n\nb\nc \uFFFD\nd \uFFFD',
+		issues: [
+			{
+				field: '_',
+				severity: 'warning',
+				line: 4,
+				message: 'is not UTF-8 text; bytes that cannot be read are shown as \uFFFD',
+				fix: 'save the file as UTF-8'
+			}
+		]
+	});
+	expect(() => readSafely(path, false)).toThrow('is not UTF-8 text');
+	writeFileSync(path, Buffer.from([0xff]));
+	expect(readSkillText(path, false).issues).toMatchObject([{ line: 1 }]);
+	writeFileSync(path, 'all of it\n');
+	expect(readSkillText(path, false)).toMatchObject({ text: 'all of it\n', issues: [] });
+});
+
+test('A24: of a file that grows while it is read no more is taken than it had', () => {
+	// It says that it has no bytes, and has some when it is read: as one that grew meanwhile.
+	const path = '/proc/sys/kernel/ostype';
+	expect([statSync(path).size, readFileSync(path, 'utf8')]).toEqual([0, 'Linux\n']);
+	expect(readSafely(path, false)).toHaveLength(0);
+	expect(readSkillText(path, false)).toMatchObject({ text: '', issues: [] });
+});

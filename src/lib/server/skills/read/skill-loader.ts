@@ -1,0 +1,273 @@
+/** A folder with a SKILL.md → the skill, ready or broken; opens regular files only (FEATURES A1, A2, A10, D16). */
+import { hash } from 'node:crypto';
+import type { Dirent } from 'node:fs';
+import { basename, join } from 'node:path';
+import { coerce, valid } from 'semver';
+import { parseSkill } from '../parser.ts';
+import {
+	type BrokenSkill,
+	type Skill,
+	SkillError,
+	type SkillIssue,
+	SkillLoadError,
+	type SkillRoot,
+	type SkillSpec
+} from '../types.ts';
+import { shown } from './fields.ts';
+import { listTree, resolveScript, scriptsOf } from './files.ts';
+import { readFolderName } from './folder-walk.ts';
+import { readFrontMatter } from './front-matter.ts';
+import { apart, lean, leanRecord } from './lean.ts';
+import { parseManifest, TOOLS_FILE } from './manifest.ts';
+import { readSafely, readSkillText } from './safe-read.ts';
+import type { IsReserved } from './tool-names.ts';
+
+/** A folder of a skill as it was listed. */
+export interface SkillFolder {
+	path: string;
+	root: SkillRoot;
+	/** The entry of the SKILL.md. */
+	file: Dirent;
+	entries: Dirent[];
+	/** A link has led out of the folder of skills. */
+	isOutside?: boolean;
+	/** Names of tools that its own may not have; none without it. */
+	isReserved?: IsReserved | undefined;
+}
+
+/** How a skill's files and folders are reached; what it is told of decides when they are read again. */
+export interface SkillReader {
+	/** Entries of a folder inside the skill. */
+	readFolder(folder: string): Promise<Dirent[]>;
+	/** Is told of each file just before it is read. */
+	beforeFile(path: string, isLink: boolean): void;
+}
+
+/** Without where it leads: that is nobody's business but the operator's. */
+const OUTSIDE: SkillIssue = {
+	field: '_',
+	severity: 'warning',
+	message: 'is reached by a link that leads out of its folder of skills, so it is not trusted for lying there'
+};
+
+/** Never throws: what is wrong is an issue. */
+export async function loadSkill(
+	{ path: dir, root: from, file, entries, isOutside = false, isReserved }: SkillFolder,
+	reader: SkillReader
+): Promise<Skill | BrokenSkill> {
+	const { path: root, source, owner } = from;
+	const path = join(dir, file.name);
+	const broken = (issues: readonly SkillIssue[], description = ''): BrokenSkill => {
+		return { status: 'broken', name: basename(dir), description, path, dir, root, source, issues: [...issues] };
+	};
+	try {
+		reader.beforeFile(path, file.isSymbolicLink());
+		const read = readSkillText(path, file.isSymbolicLink());
+		const { spec, warnings } = parseSkill(read.text, path, { mode: 'lenient' });
+		const issues = [...read.issues, ...warnings];
+		if (file.name !== 'SKILL.md') {
+			issues.push({ field: '_', severity: 'warning', message: 'is named skill.md', fix: 'rename it to SKILL.md' });
+		}
+		if (isOutside) issues.push(OUTSIDE);
+		if (issues.some((issue) => issue.severity === 'error')) return broken(issues, firstParagraph(spec.body));
+		// The listing that showed the SKILL.md is not asked for again.
+		const { files, truncated } = await listTree(dir, async (folder) => {
+			return folder === dir ? entries : reader.readFolder(folder);
+		});
+		const manifest = await readManifest({ dir, entries, isReserved }, reader);
+		const { facts, issues: doubts } = readFacts(spec);
+		if (isReserved?.(spec.name)) {
+			const message = `“${spec.name}” is a built-in name: call this one ${source}/${spec.name}, or rename it`;
+			issues.push({ field: 'name', severity: 'warning', message });
+		}
+		return {
+			...optional({ license: spec.license, compatibility: spec.compatibility, allowedTools: spec.allowedTools }),
+			...optional({ author: facts.author, owner }),
+			name: apart(spec.name),
+			description: apart(spec.description),
+			metadata: leanRecord(spec.metadata),
+			body: apart(spec.body),
+			path,
+			dir,
+			extra: leanRecord(spec.extra),
+			version: facts.version,
+			tags: lean(facts.tags.map(apart)),
+			triggers: lean(facts.triggers.map(apart)),
+			status: 'ready',
+			root,
+			source,
+			digest: hash('sha256', read.bytes, 'buffer').toString('hex', 0, 8),
+			tools: lean(manifest.tools),
+			files: lean(files),
+			hasMoreFiles: truncated,
+			scripts: lean(scriptsOf(files)),
+			issues: lean([...issues, ...doubts, ...manifest.issues])
+		};
+	} catch (error) {
+		if (error instanceof SkillLoadError) return broken(error.issues);
+		return broken([{ field: '_', severity: 'error', message: (error as Error).message }]);
+	}
+}
+
+/** The texts that are there, each apart from the file it was read in. */
+function optional<Key extends string>(texts: Record<Key, string | undefined>): Partial<Record<Key, string>> {
+	const kept: Partial<Record<Key, string>> = {};
+	for (const key in texts) if (texts[key] !== undefined) kept[key] = apart(texts[key]);
+	return kept;
+}
+
+/** A tools.json that cannot be read costs the skill its tools, never itself (D16). */
+async function readManifest(
+	{ dir, entries, isReserved }: Pick<SkillFolder, 'entries' | 'isReserved'> & { dir: string },
+	reader: SkillReader
+): Promise<ReturnType<typeof parseManifest>> {
+	const file = entries.find(({ name }) => name === TOOLS_FILE);
+	if (!file) return { tools: [], issues: [] };
+	const path = join(dir, file.name);
+	try {
+		reader.beforeFile(path, file.isSymbolicLink());
+		const text = readSafely(path, file.isSymbolicLink()).toString();
+		const manifest = parseManifest(text, isReserved);
+		const faults = new Map<string, string>();
+		for (const { script } of manifest.tools) {
+			if (script === undefined || faults.has(script)) continue;
+			const fault = await scriptFault(dir, script);
+			if (fault !== null) faults.set(script, fault);
+		}
+		return faults.size === 0 ? manifest : parseManifest(text, isReserved, (script) => faults.get(script) ?? null);
+	} catch (error) {
+		const { message } = error as Error;
+		return { tools: [], issues: [{ field: TOOLS_FILE, file: TOOLS_FILE, line: 1, severity: 'warning', message }] };
+	}
+}
+
+/** Found as a call of the tool would find it; what is wrong is better said here than at every call. */
+async function scriptFault(dir: string, script: string): Promise<string | null> {
+	try {
+		await resolveScript(dir, script);
+		return null;
+	} catch (error) {
+		const isMissing = error instanceof SkillError && error.type === 'ScriptNotFound';
+		return isMissing ? `there is no file “${shown(script)}” in the skill` : (error as Error).message;
+	}
+}
+
+/** A folder that is no skill, and that the user should know of. */
+export function brokenFolder(dir: string, { path: root, source }: SkillRoot, message: string): BrokenSkill {
+	const issue: SkillIssue = { field: '_', severity: 'error', message };
+	return { status: 'broken', name: basename(dir), description: '', path: dir, dir, root, source, issues: [issue] };
+}
+
+function firstParagraph(body: string): string {
+	return (
+		body
+			.split(/\n\s*\n/)
+			.find((part) => part.trim() && !part.trim().startsWith('#'))
+			?.trim()
+			.slice(0, 300) ?? ''
+	);
+}
+
+// What a skill says of itself beyond the standard: version, author, tags, triggers; pure (FEATURES A17, A38).
+
+export interface SkillFacts {
+	version: string;
+	author?: string;
+	tags: string[];
+	triggers: string[];
+}
+
+const TAGS = ['tags', 'tag'];
+const TRIGGERS = ['triggers', 'trigger_patterns', 'trigger', 'activation'];
+const DEFAULT_VERSION = '1.0.0';
+
+/** Reads the front matter's own keys before `metadata`; what cannot be read is a warning and its default. */
+export function readFacts(spec: SkillSpec): { facts: SkillFacts; issues: SkillIssue[] } {
+	const value = (keys: readonly string[]): unknown => {
+		for (const key of keys) {
+			const found = spec.extra[key] ?? spec.metadata[key] ?? spec.extra[`metadata.${key}`];
+			if (found !== undefined && found !== '') return found; // a blank one hides none of its other names
+		}
+		return undefined;
+	};
+	const author = value(['author']);
+	const { version, issues } = readVersion(value(['version']), readFolderName(spec.dir).version);
+	return {
+		facts: {
+			version,
+			...(typeof author === 'string' && author.trim() ? { author: author.trim() } : {}),
+			tags: readList(value(TAGS), /[\s,]+/),
+			triggers: readList(value(TRIGGERS), /,/)
+		},
+		issues
+	};
+}
+
+function readVersion(given: unknown, ofFolder = DEFAULT_VERSION): { version: string; issues: SkillIssue[] } {
+	if (given === undefined || given === '') return { version: ofFolder, issues: [] };
+	const text = typeof given === 'string' ? given.trim().slice(0, 256) : '';
+	const exact = valid(text);
+	if (exact) return { version: exact, issues: [] };
+	const version = coerce(text)?.version ?? DEFAULT_VERSION;
+	const message = `“${text.slice(0, 50)}” is not a version of three numbers; ${version} is used`;
+	return { version, issues: [{ field: 'version', severity: 'warning', message, fix: `version: ${version}` }] };
+}
+
+/** A list, or text with items between separators (a comma wins over spaces); without repeats. */
+function readList(value: unknown, separator: RegExp): string[] {
+	const isText = typeof value === 'string';
+	const items: unknown[] = isText
+		? value.split(value.includes(',') ? ',' : separator)
+		: Array.isArray(value)
+			? value
+			: [];
+	const texts = items.flatMap((item) => (typeof item === 'string' && item.trim() ? [item.trim()] : []));
+	return [...new Set(texts)].slice(0, 64);
+}
+
+// Everything that is wrong with the text of a SKILL.md by the strict rules; pure (FEATURES F1, A20–A23).
+
+/** What the standard forbids is an error here, though the app would load it with a warning; each has its line. */
+export function textIssues(text: string, path: string): SkillIssue[] {
+	const issues: SkillIssue[] = [];
+	if (text.startsWith('\uFEFF')) {
+		const message = 'begins with a byte order mark, which some clients take for text before the front matter';
+		issues.push({ field: '_', severity: 'warning', message, line: 1 });
+	}
+	try {
+		parseSkill(text, path);
+	} catch (error) {
+		issues.push(...issuesOf(error));
+	}
+	try {
+		const { spec, warnings } = parseSkill(text, path, { mode: 'lenient' });
+		issues.push(...warnings, ...withLines(readFacts(spec).issues, text));
+	} catch (error) {
+		issues.push(...issuesOf(error));
+	}
+	return withoutRepeats(issues);
+}
+
+/** Each thing is said once; the first wins. */
+export function withoutRepeats(issues: readonly SkillIssue[]): SkillIssue[] {
+	const said = new Set<string>();
+	return issues.filter(({ field, message }) => {
+		const mark = `${field}\n${message}`;
+		return !said.has(mark) && said.add(mark);
+	});
+}
+
+function issuesOf(error: unknown): readonly SkillIssue[] {
+	if (error instanceof SkillLoadError) return error.issues;
+	throw error;
+}
+
+/** Facts are read from what was parsed, which has no lines any more. */
+function withLines(issues: readonly SkillIssue[], text: string): SkillIssue[] {
+	const front = issues.length > 0 ? readFrontMatter(text) : null;
+	if (!front || 'field' in front) return [...issues];
+	return issues.map((issue) => {
+		const line = front.lines.get(issue.field) ?? front.lines.get(`metadata.${issue.field}`) ?? front.top;
+		return { ...issue, line };
+	});
+}

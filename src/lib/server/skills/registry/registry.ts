@@ -1,0 +1,277 @@
+/** Keeps the library of skills: merges roots, reports collisions, hands out snapshots and follows changes (A28, A32, A33). */
+import { hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { relative } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { compare } from 'semver';
+import { createFolderWatcher } from './folder-watcher.ts';
+import { compareNames } from '../read/files.ts';
+import { createScanner } from '../read/scanner.ts';
+import { createPace } from '../read/lean.ts';
+import { labelRoots } from '../read/folder-walk.ts';
+import type { IsReserved } from '../read/tool-names.ts';
+import type { BrokenSkill, Skill, SkillRoot } from '../types.ts';
+
+/** An unchanging view of the library; a run keeps the one it started with. */
+export interface SkillSnapshot {
+	/** Usable skills, one a name: the first root wins. */
+	skills: readonly Skill[];
+	/** Skills that another of the same name stands before. */
+	shadowed: readonly Skill[];
+	broken: readonly BrokenSkill[];
+	/** Changes whenever anything in the library does. */
+	revision: string;
+}
+
+export interface RegistryOptions {
+	/** Folder names or skill names; empty means all (A29). */
+	include?: readonly string[];
+	exclude?: readonly string[];
+	/** Skills that lie in no folder; they stand before those of the roots. */
+	defined?: readonly Skill[];
+	/** Names of tools that no skill's may have; none without it. */
+	isReserved?: IsReserved;
+	/** Follow changes on disk; without it the library is read once and on `reload`. */
+	watch?: boolean;
+}
+
+export interface SkillRegistry {
+	snapshot(): SkillSnapshot;
+	/** Reads the roots again now. */
+	reload(): Promise<SkillSnapshot>;
+	/** Reads one more root from now on, after those there are; does nothing for one that is there. */
+	addRoot(root: SkillRoot): Promise<SkillSnapshot>;
+	/** Calls back after each change, until the returned function is called. */
+	onChange(listener: (snapshot: SkillSnapshot) => void): () => void;
+	close(): Promise<void>;
+}
+
+type Entry = Skill | BrokenSkill;
+
+/** How long the disk must be quiet before the library is read again, and how long at most it is waited for. */
+const QUIET_MS = 20;
+const MAX_WAIT_MS = 300;
+/** After changes the watcher told of, all is looked at once: of very many changes at once a system may lose some. */
+const VERIFY_MS = 1000;
+
+/** Reads `roots`, highest priority first, and returns when the first scan is done. */
+export async function createRegistry(
+	given: readonly (string | SkillRoot)[],
+	options: RegistryOptions = {}
+): Promise<SkillRegistry> {
+	const roots = [...labelRoots(given)];
+	const scanner = createScanner(roots, options.isReserved);
+	const { defined = [] } = options;
+	const listeners = new Set<(snapshot: SkillSnapshot) => void>();
+	const marks = new WeakMap<Entry, string>();
+	let snapshot = merge([], marks, roots, options);
+	/** What the last scan found; null before the first. */
+	let entries: readonly Entry[] | null = null;
+	let running: Promise<SkillSnapshot> | null = null;
+	let next: Promise<SkillSnapshot> | null = null;
+	/** The next scan looks at every file's time, whatever the watcher says. */
+	let verifies = true;
+	let isClosed = false;
+	let timer: NodeJS.Timeout | undefined;
+	let verifyTimer: NodeJS.Timeout | undefined;
+	let firstChange: number | null = null;
+
+	const read = async (again: readonly string[] = []): Promise<Entry[]> => {
+		const pass = watcher?.startPass();
+		const touched = new Set([...(pass?.touched ?? []), ...again]);
+		const isPartial = !verifies;
+		verifies = false;
+		const found = await scanner.scan({
+			follow: pass?.follow ?? (() => false),
+			touched,
+			moved: pass?.moved ?? new Set(),
+			verifies: !isPartial
+		});
+		pass?.finish();
+		if (isPartial && !isClosed) {
+			clearTimeout(verifyTimer);
+			verifyTimer = setTimeout(() => void reload(), VERIFY_MS);
+		}
+		return found;
+	};
+	const scan = async (): Promise<SkillSnapshot> => {
+		let found = [...defined, ...(await read())];
+		const doubtful = entries ? doubtfulIn(found, entries) : [];
+		if (doubtful.length > 0 && !isClosed) {
+			// Somebody may be writing it just now.
+			await delay(QUIET_MS);
+			found = [...defined, ...(await read(doubtful))];
+		}
+		const { fresh, stale } = differences(found, entries ?? []);
+		if (entries && fresh.length + stale.length === 0) return snapshot;
+		const pace = createPace();
+		for (const entry of fresh) {
+			await pace();
+			marks.set(entry, markOf(entry));
+		}
+		const merged = merge(found, marks, roots, options);
+		entries = found;
+		if (merged.revision !== snapshot.revision) {
+			snapshot = merged;
+			for (const listener of listeners) listener(snapshot);
+		}
+		return snapshot;
+	};
+	// Whoever calls while it reads may have changed what was read already: all of them share the reading after it.
+	const refresh = (): Promise<SkillSnapshot> => {
+		if (!running) return (running = scan().finally(() => (running = null)));
+		const again = () => {
+			next = null;
+			return refresh();
+		};
+		return (next ??= running.then(again, again));
+	};
+	const reload = (): Promise<SkillSnapshot> => {
+		verifies = true;
+		return refresh();
+	};
+	const schedule = () => {
+		if (isClosed) return;
+		const now = performance.now();
+		firstChange ??= now;
+		clearTimeout(timer);
+		const wait = Math.max(0, Math.min(QUIET_MS, firstChange + MAX_WAIT_MS - now));
+		timer = setTimeout(() => {
+			firstChange = null;
+			void refresh();
+		}, wait);
+	};
+	const watcher = options.watch
+		? createFolderWatcher(
+				roots.map(({ path }) => path),
+				schedule
+			)
+		: null;
+	await reload();
+
+	return {
+		snapshot: () => snapshot,
+		reload,
+		addRoot(root) {
+			if (!roots.some(({ path }) => path === root.path)) {
+				roots.push(root);
+				scanner.addRoot(root);
+				watcher?.addRoot(root.path);
+			}
+			return reload();
+		},
+		onChange(listener) {
+			listeners.add(listener);
+			return () => listeners.delete(listener);
+		},
+		async close() {
+			isClosed = true;
+			clearTimeout(timer);
+			clearTimeout(verifyTimer);
+			listeners.clear();
+			watcher?.close();
+			await (next ?? running);
+		}
+	};
+}
+
+/** What two scans do not share: what did not change is the same object in both, and most of it at the same end. */
+function differences(found: readonly Entry[], before: readonly Entry[]): { fresh: Entry[]; stale: Entry[] } {
+	const shortest = Math.min(found.length, before.length);
+	let start = 0;
+	while (start < shortest && found[start] === before[start]) start += 1;
+	let end = 0;
+	while (end < shortest - start && found.at(-1 - end) === before.at(-1 - end)) end += 1;
+	const [now, then] = [found.slice(start, found.length - end), before.slice(start, before.length - end)];
+	const [isFound, isKnown] = [new Set(now), new Set(then)];
+	return { fresh: now.filter((entry) => !isKnown.has(entry)), stale: then.filter((entry) => !isFound.has(entry)) };
+}
+
+/** Folders whose skill may be half-written: it is broken and was not, or its file is gone and its folder is not. */
+function doubtfulIn(found: readonly Entry[], before: readonly Entry[]): string[] {
+	const { fresh, stale } = differences(found, before);
+	const wasBroken = new Set(stale.filter(({ status }) => status === 'broken').map(({ dir }) => dir));
+	const broken = fresh.filter(({ status, dir }) => status === 'broken' && !wasBroken.has(dir));
+	const isRead = new Set(fresh.map(({ dir }) => dir));
+	const gone = stale.filter(({ dir }) => !isRead.has(dir) && existsSync(dir));
+	return [...broken, ...gone].map(({ dir }) => dir);
+}
+
+/** Differs for entries that differ in anything. A body is in its digest already. */
+function markOf(entry: Entry): string {
+	return hash('sha256', JSON.stringify(entry.status === 'ready' ? { ...entry, body: '' } : entry), 'base64');
+}
+
+/** Of one name the first root wins, in one root the newest version; the others stay addressable (A28, A38). */
+function merge(
+	found: readonly Entry[],
+	marks: WeakMap<Entry, string>,
+	roots: readonly SkillRoot[],
+	options: RegistryOptions
+): SkillSnapshot {
+	const listing = new Set(roots.filter(({ listsCopies }) => listsCopies).map(({ path }) => path));
+	const byName = new Map<string, Skill[]>();
+	const broken: BrokenSkill[] = [];
+	const wanted = found.filter((entry) => isWanted(entry, options));
+	for (const entry of wanted) {
+		const named = byName.get(entry.name);
+		if (entry.status === 'broken') broken.push(entry);
+		else if (named) named.push(entry);
+		else byName.set(entry.name, [entry]);
+	}
+	const skills: Skill[] = [];
+	const shadowed: Skill[] = [];
+	for (const named of byName.values()) {
+		const [first, ...others] = named.length > 1 ? inOrder(named) : named;
+		if (!first) continue;
+		skills.push(first);
+		const isListed = ({ digest, root }: Skill) => digest !== first.digest || listing.has(root);
+		const addressed = [first];
+		for (const other of others.filter(isListed)) {
+			const twin = addressed.find(({ root, version }) => root === other.root && version === other.version);
+			if (twin) broken.push(withoutReference(other, twin));
+			else {
+				addressed.push(other);
+				shadowed.push(besides(other, first));
+			}
+		}
+	}
+	skills.sort((a, b) => compareNames(a.name, b.name));
+	const revision = hash('sha256', wanted.map((entry) => marks.get(entry)).join()).slice(0, 16);
+	return { skills, shadowed, broken, revision };
+}
+
+function inOrder(named: Skill[]): Skill[] {
+	const roots = [...new Set(named.map(({ root }) => root))];
+	return named.sort((a, b) => roots.indexOf(a.root) - roots.indexOf(b.root) || compare(b.version, a.version));
+}
+
+/**
+ * An older version beside its newer one is meant to be there, and what one owner has is no concern of another's; anything
+ * else of the same name is remarked on.
+ */
+function besides(other: Skill, first: Skill): Skill {
+	if (other.owner !== first.owner) return other;
+	if (other.root === first.root && other.version !== first.version) return other;
+	const message = `“${other.name}” is already defined in ${placeOf(first)}, which comes first; this one is ${other.source}/${other.name}`;
+	return { ...other, issues: [...other.issues, { field: 'name', severity: 'warning', message }] };
+}
+
+/** Nothing that anybody could write means this one: another of its root has its name and version. */
+function withoutReference(skill: Skill, twin: Skill): BrokenSkill {
+	const { name, description, path, dir, root, source } = skill;
+	const message = `and the version are those of ${placeOf(twin)}; give this one another name or version`;
+	const issues = [...skill.issues, { field: 'name', severity: 'error' as const, message }];
+	return { status: 'broken', name, description, path, dir, root, source, issues };
+}
+
+function placeOf({ source, root, dir }: Skill): string {
+	return `${source}/${relative(root, dir).replaceAll('\\', '/')}`;
+}
+
+function isWanted({ name, dir }: Entry, { include = [], exclude = [] }: RegistryOptions): boolean {
+	if (include.length === 0 && exclude.length === 0) return true;
+	const folder = dir.split(/[\\/]/).at(-1) ?? name;
+	const isIn = (list: readonly string[]) => list.includes(name) || list.includes(folder);
+	return (include.length === 0 || isIn(include)) && !isIn(exclude);
+}

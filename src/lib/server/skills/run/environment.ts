@@ -1,0 +1,172 @@
+/** A model's arguments → what a process is given: argv, environment, standard input; pure (FEATURES D2–D4). */
+import type { SandboxLimits } from '../../sandbox/sandbox.ts';
+import { declaredVariables } from '../needs/variables.ts';
+import { type Skill, SkillError } from '../types.ts';
+
+/** `positional`: values in order; `named`: `--key value`; `env`: variables alone; `json`: the object on standard input. */
+export type ArgStyle = 'positional' | 'named' | 'env' | 'json';
+
+export interface ScriptInput {
+	argv: string[];
+	/** `SKILL_ARG_<KEY>` of every key of an object, whatever the style (D4). */
+	env: Record<string, string>;
+	/** For standard input, which is closed without it. */
+	input?: string;
+}
+
+const STYLES = ['positional', 'named', 'env', 'json'] as const satisfies ArgStyle[];
+
+/**
+ * `args` is a list of texts (S0), or an object whose style says how it is passed (S2). Numbers and booleans are
+ * written as JSON writes them, so are lists and objects inside an object; null leaves a key out.
+ * @throws SkillError InvalidArgs, with the fault named
+ */
+export function readScriptArguments(args: unknown, style?: unknown): ScriptInput {
+	if (args === undefined || args === null) return { argv: [], env: {}, ...(style === 'json' ? { input: '{}' } : {}) };
+	if (Array.isArray(args))
+		return { argv: args.map((value: unknown, index) => textOf(value, `args[${index}]`)), env: {} };
+	if (typeof args !== 'object') throw new SkillError('InvalidArgs', '“args” must be a list of texts, or an object.');
+	const chosen = readStyle(style);
+	const entries = Object.entries(args).filter(([, value]) => value !== null && value !== undefined);
+	const values = entries.map(([key, value]): [string, string] => [key, textOf(value, `args.${key}`, true)]);
+	const env = Object.fromEntries(values.map(([key, text]) => [variableOf(key), text]));
+	switch (chosen) {
+		case 'positional':
+			return { argv: values.map(([, text]) => text), env };
+		case 'named':
+			return { argv: entries.flatMap(([key, value]) => namedArguments(key, value)), env };
+		case 'env':
+			return { argv: [], env };
+		case 'json':
+			return { argv: [], env, input: JSON.stringify(args) };
+	}
+}
+
+function readStyle(style: unknown): ArgStyle {
+	if (style === undefined || style === null) return 'positional';
+	const known = STYLES.find((each) => each === style);
+	if (known) return known;
+	throw new SkillError(
+		'InvalidArgs',
+		`“arg_style” must be one of ${STYLES.join(', ')}; it was ${JSON.stringify(style)}.`
+	);
+}
+
+/** `--key value`; a list repeats the key. */
+function namedArguments(key: string, value: unknown): string[] {
+	if (!/^[A-Za-z0-9_][\w.-]*$/.test(key)) {
+		throw new SkillError('InvalidArgs', `“${key.slice(0, 50)}” cannot be the name of an option.`);
+	}
+	const values: unknown[] = Array.isArray(value) ? value : [value];
+	return values.flatMap((each) => [`--${key}`, textOf(each, `args.${key}`, true)]);
+}
+
+/** `input-pdf` → `SKILL_ARG_INPUT_PDF`. */
+function variableOf(key: string): string {
+	return `SKILL_ARG_${key.toUpperCase().replace(/[^A-Z0-9_]/g, '_')}`;
+}
+
+function textOf(value: unknown, field: string, allowsObjects = false): string {
+	const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+	if (!isPlain && !(allowsObjects && typeof value === 'object')) {
+		throw new SkillError('InvalidArgs', `“${field}” must be a text.`, 'Give each argument as one item of the list.');
+	}
+	const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+	if (text.includes('\0')) throw new SkillError('InvalidArgs', `“${field}” holds a NUL character.`);
+	return text;
+}
+
+// The environment of a script: built, never filtered, so that no secret of the server is in it by accident (FEATURES D14).
+
+/** Taken from the host as they are; none of them carries a secret or changes how a program starts. */
+const FROM_HOST = ['PATH', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot'] as const;
+
+/** Secrets of the server, and variables by which a host would decide what a script runs. */
+const NEVER_INHERITED =
+	/^(OPENROUTER_|DATABASE_URL$|ADMIN_TOKEN$|SECRETS_KEY$|NODE_|npm_|LD_|DYLD_|PYTHON|BASH_ENV$|BASH_FUNC|ENV$|SHELLOPTS$|PS4$|HOME$)/i;
+
+export interface EnvironmentOptions {
+	skill: Skill;
+	/** The skill's folder and the working folder, as the process sees them. */
+	folders: { skill: string; workspace: string };
+	/** Instead of the host's PATH. */
+	path?: string;
+	/** The host's environment. */
+	host: Readonly<Record<string, string | undefined>>;
+	/** Variables that the operator offers to the skills that declare them. */
+	offered: Readonly<Record<string, string>>;
+	/** Everything of the host but what is the server's own or changes how a program starts; for programs written for S0. */
+	inherit?: boolean;
+}
+
+/** Builds the whole environment of one process. */
+export function buildEnvironment({
+	skill,
+	folders,
+	path,
+	host,
+	offered,
+	inherit = false
+}: EnvironmentOptions): Record<string, string> {
+	const environment: Record<string, string> = { LANG: 'C.UTF-8' };
+	const inherited = inherit ? Object.keys(host).filter((name) => !NEVER_INHERITED.test(name)) : [];
+	for (const name of [...FROM_HOST, ...inherited]) {
+		const value = host[name];
+		if (value) environment[name] = value;
+	}
+	for (const { name } of declaredVariables(skill)) {
+		const value = Object.hasOwn(offered, name) ? offered[name] : undefined;
+		if (value !== undefined) environment[name] = value;
+	}
+	if (path !== undefined) environment.PATH = path;
+	return {
+		...environment,
+		HOME: folders.workspace,
+		SKILL_DIR: folders.skill,
+		CLAUDE_SKILL_DIR: folders.skill,
+		PYTHONPATH: folders.skill,
+		// Output must be seen as it is written, and a skill's folder must not change by being used.
+		PYTHONUNBUFFERED: '1',
+		PYTHONDONTWRITEBYTECODE: '1',
+		PYTHONIOENCODING: 'utf-8'
+	};
+}
+
+// How much a skill's processes may use: what the skill asks for, within the host's maximum (FEATURES D10; pure).
+
+/** The longest that any call may ask for (D10). */
+export const MAX_TIMEOUT_MS = 300_000;
+
+const UNITS: Record<string, number> = { ms: 0.001, s: 1, m: 60, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
+
+/** `metadata` keys of a skill, and the unit of a bare number. */
+const WISHES: { key: string; limit: keyof SandboxLimits; unit: number }[] = [
+	{ key: 'memory', limit: 'memoryBytes', unit: 1024 ** 2 },
+	{ key: 'processes', limit: 'processes', unit: 1 },
+	{ key: 'file-size', limit: 'fileBytes', unit: 1024 ** 2 },
+	{ key: 'open-files', limit: 'openFiles', unit: 1 },
+	{ key: 'cpu', limit: 'cpuSeconds', unit: 1 }
+];
+
+/** Limits of one skill: `metadata.memory: 256mb`, `processes`, `file-size`, `open-files`, `cpu` (seconds), each at most the host's. */
+export function limitsOf({ metadata }: Pick<Skill, 'metadata'>, most: SandboxLimits): SandboxLimits {
+	const limits = { ...most };
+	for (const { key, limit, unit } of WISHES) {
+		const wish = readAmount(metadata[key], unit);
+		if (wish !== null) limits[limit] = Math.max(1, Math.min(most[limit], Math.floor(wish)));
+	}
+	return limits;
+}
+
+/** Milliseconds: what the call asks for, else `metadata.timeout` (`90s`, `2m`, a number of seconds), else the host's default. */
+export function timeoutOf({ metadata }: Pick<Skill, 'metadata'>, asked: number | undefined, standard: number): number {
+	const wish = readAmount(metadata.timeout, 1);
+	return Math.min(asked ?? (wish === null ? standard : Math.max(100, wish * 1000)), MAX_TIMEOUT_MS);
+}
+
+function readAmount(text: string | undefined, unit: number): number | null {
+	const match = /^\s*(\d{1,12}(?:\.\d{1,6})?)\s*([a-z]{0,2})\s*$/i.exec(text ?? '');
+	if (!match) return null;
+	const factor = match[2] ? UNITS[match[2].toLowerCase()] : unit;
+	return factor === undefined ? null : Number(match[1]) * factor;
+}

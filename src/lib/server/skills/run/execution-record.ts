@@ -1,0 +1,173 @@
+/** What every execution has, whatever runs it: its announcement, its end as a result, its record, none with a secret in it (FEATURES E12, E13, F3). */
+import { randomUUID } from 'node:crypto';
+import { createRedaction, distinct, type Redaction } from '../../sandbox/output/redact.ts';
+import type { SandboxResult } from '../../sandbox/sandbox.ts';
+import { skillIdOf, type ExecutionHost, type ExecutionRecorder, type ExecutionStart } from './execution-host.ts';
+import type { ExecutionContext } from './execution-context.ts';
+import { MAX_SHOWN, type OutputStore } from './execution-result.ts';
+import { SkillError, type Skill, type SkillExecutionResult } from '../types.ts';
+
+/** What is run, and by what. */
+interface Announced extends Pick<ExecutionStart, 'sandbox' | 'limits'> {
+	skill: Skill;
+	/** Relative to the skill's folder, or the name of a native handler. */
+	script: string;
+	tool?: string;
+	/** What the model gave: texts, or a tool's arguments. */
+	args: string[];
+	toolInput?: Record<string, unknown>;
+	/** See `ExecutionStart`. */
+	digest: string | Promise<string>;
+	/** Values that stand in nothing that leaves: event, record or result. */
+	secrets: readonly string[];
+}
+
+interface RecordParts {
+	host: ExecutionHost;
+	/** Where what a model is not shown is kept, for what has streams. */
+	outputs?: OutputStore;
+}
+
+type Outcome = SkillExecutionResult & { streams?: Pick<SandboxResult, 'stdoutBytes' | 'stderrBytes' | 'kept'> };
+
+/** Of what is recorded. */
+const MAX_RECORDED = 20_000;
+
+/**
+ * Does the work between its announcement and its end; what goes wrong in it is a result. The record never holds it up.
+ * Here an execution's facts leave it, and here its secrets are taken out of them, but for the output that was passed on
+ * while it came.
+ */
+export async function carryOut(
+	announced: Announced,
+	context: ExecutionContext,
+	parts: RecordParts,
+	work: (id: string, isRunning: () => void) => Promise<Outcome>
+): Promise<SkillExecutionResult> {
+	const id = randomUUID();
+	const { recorder } = parts.host;
+	const redaction = createRedaction(announced.secrets);
+	const { skill, script, tool, sandbox } = announced;
+	const args = redaction.value(announced.args);
+	const call = { ...announced, args, toolInput: redaction.value(announced.toolInput) };
+	const began = performance.now();
+	let recorded = record(id, call, context, recorder);
+	const started = { type: 'started', skill: skill.name, script, args, sandbox } as const;
+	context.onEvent?.({ ...started, ...(tool ? { tool } : {}), executionId: id });
+	const isRunning = () => {
+		recorded = recorded.then(() => recorder?.running(id));
+	};
+	const outcome = await work(id, isRunning)
+		.then((done) => withoutSecrets(done, redaction))
+		.catch((error: unknown) => withoutSecrets(failed(error, performance.now() - began), redaction));
+	const { streams, ...result } = keep(outcome, parts.outputs, redaction);
+	const { error, truncated, refused = [] } = result;
+	const end = {
+		exitCode: result.exitCode < 0 ? null : result.exitCode,
+		durationMs: result.durationMs,
+		files: result.files,
+		...(result.message ? { message: result.message } : {})
+	};
+	context.onEvent?.({
+		type: 'finished',
+		skill: skill.name,
+		truncated,
+		...end,
+		...(error ? { error } : {}),
+		...(refused.length > 0 ? { refused } : {})
+	});
+	await recorded;
+	await recorder?.finished(id, {
+		status: result.success ? 'success' : error === 'ExecutionTimeout' ? 'timeout' : 'error',
+		...end,
+		...(error ? { errorType: error } : {}),
+		stdoutBytes: streams?.stdoutBytes ?? 0,
+		stderrBytes: streams?.stderrBytes ?? 0,
+		output: shownOutput(result),
+		refused
+	});
+	return result;
+}
+
+/** Begins the record beside the work, which need not wait for the disk. */
+async function record(
+	id: string,
+	{ skill, script, tool, args, toolInput, digest, sandbox, limits }: Announced,
+	{ caller = {} }: ExecutionContext,
+	recorder: ExecutionRecorder | undefined
+): Promise<void> {
+	if (!recorder) return;
+	await recorder.started({
+		id,
+		skillId: skillIdOf(skill),
+		skill: skill.name,
+		version: skill.version,
+		...(tool ? { tool } : {}),
+		script,
+		argv: args,
+		...(toolInput === undefined ? {} : { input: JSON.stringify(toolInput) }),
+		digest: await digest,
+		sandbox,
+		limits,
+		caller
+	});
+}
+
+/** What kept it from being started at all, as a result: it was announced, so it must end. */
+function failed(error: unknown, durationMs: number): Outcome {
+	const known = error instanceof SkillError ? error : null;
+	return {
+		success: false,
+		stdout: '',
+		stderr: '',
+		exitCode: -1,
+		error: known?.type ?? 'ExecutionFailed',
+		message: error instanceof Error ? error.message : String(error),
+		...(known?.hint ? { hint: known.hint } : {}),
+		durationMs: Math.round(durationMs),
+		truncated: false,
+		files: []
+	};
+}
+
+/** Everything of it that a script or the model has chosen. */
+function withoutSecrets(outcome: Outcome, { text, host, path, value }: Redaction): Outcome {
+	const clean: Outcome = { ...outcome, stdout: text(outcome.stdout), stderr: text(outcome.stderr) };
+	const paths = distinct(outcome.files.map((file) => path(file.path)));
+	clean.files = outcome.files.map(({ bytes }, index) => ({ path: paths[index] ?? '', bytes }));
+	if (outcome.message !== undefined) clean.message = text(outcome.message);
+	if (outcome.hint !== undefined) clean.hint = text(outcome.hint);
+	if (outcome.value !== undefined) clean.value = value(outcome.value);
+	if (outcome.refused) clean.refused = distinct(outcome.refused.map(host));
+	return clean;
+}
+
+/** Keeps what a model is not shown of a result: of a tool, its value takes the place of stdout. */
+function keep(outcome: Outcome, outputs: OutputStore | undefined, { text }: Redaction): Outcome {
+	const kept = outcome.streams?.kept;
+	if (!kept || !outputs) return outcome;
+	const value = outcome.value === undefined ? null : JSON.stringify(outcome.value);
+	if (!outcome.truncated && (value?.length ?? 0) <= MAX_SHOWN) return outcome;
+	const outputId = outputs.save({ stdout: value ?? text(kept.stdout.text), stderr: text(kept.stderr.text) });
+	return { ...outcome, outputId };
+}
+
+/** What is stored for a skill. @throws SkillError when it cannot be read: then nothing is started */
+export async function storedSecrets({ secretsOf }: ExecutionHost, skill: Skill): Promise<Record<string, string>> {
+	try {
+		return (await secretsOf?.(skill)) ?? {};
+	} catch (error) {
+		const reason = error instanceof Error ? error.message : String(error);
+		throw new SkillError(
+			'ExecutionFailed',
+			`The variables of “${skill.name}” could not be read, so nothing was run: ${reason}`,
+			'Try again, or look at the settings of the skill.'
+		);
+	}
+}
+
+function shownOutput({ value, stdout, stderr }: SkillExecutionResult): string {
+	const text = value === undefined ? [stdout, stderr].filter(Boolean).join('\n') : JSON.stringify(value);
+	// Not half of a character.
+	return text.slice(0, MAX_RECORDED).replace(/[\ud800-\udbff]$/, '');
+}

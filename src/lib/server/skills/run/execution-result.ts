@@ -1,0 +1,241 @@
+/** From the end of a process to the result of a call: what failed, and what a handler answered (FEATURES D12, D13, D20–D23). */
+import { randomUUID } from 'node:crypto';
+import { OUTPUT_TRUNCATED, REDACTED, type SandboxResult } from '../../sandbox/sandbox.ts';
+import type { FilePage } from '../call/operations.ts';
+import { SkillError, type SkillErrorType, type SkillExecutionResult } from '../types.ts';
+
+/** Why a run was no success, in words; nothing when it was one. */
+export function explain(
+	run: SandboxResult,
+	script: string,
+	timeoutMs: number
+): { error?: SkillErrorType; message?: string; hint?: string } {
+	switch (run.ended) {
+		case 'timeout':
+			return {
+				error: 'ExecutionTimeout',
+				message: `${script} was ended after ${timeoutMs / 1000} s.`,
+				hint: 'Ask it for less, or raise SKILLS_TIMEOUT_MS. Scripts get no input: one that asks a question waits for ever.'
+			};
+		case 'aborted':
+			return { error: 'Cancelled', message: `${script} was stopped.` };
+		case 'killed':
+			return { error: 'Cancelled', message: `${script} was ended by the operator.` };
+		case 'quota':
+			return {
+				error: 'OutputTooLarge',
+				message: `${script} was ended: its working folder grew over what it may hold, or has folders nested more than 64 deep.`,
+				hint: 'Write less or fewer files, or remove some; the limits are SKILLS_WORKSPACE_MB and SKILLS_WORKSPACE_FILES.'
+			};
+		case 'spawn-failed':
+			return {
+				error: 'ExecutionFailed',
+				message: `${script} could not be started: ${run.spawnError ?? 'unknown reason'}`
+			};
+		case 'exit':
+			if (run.exitCode === 0) return {};
+			return {
+				error: 'ExecutionFailed',
+				message: run.signal
+					? `${script} was ended by ${run.signal}.`
+					: `${script} ended with exit code ${run.exitCode}.`
+			};
+	}
+}
+
+/** What a harness says of its handler: the value, the error, or nothing when the handler ended the process (D20, D21). */
+export function readHarness(
+	result: SkillExecutionResult,
+	run: SandboxResult,
+	maxOutputBytes: number
+): SkillExecutionResult {
+	const { answer, rest } = findAnswer(run.kept?.stdout.text ?? run.stdout);
+	const isShort = Buffer.byteLength(rest) <= maxOutputBytes;
+	const read = {
+		...result,
+		stdout: isShort ? rest : run.stdout,
+		truncated: !isShort || run.stderrTruncated
+	};
+	if (run.ended !== 'exit' || run.signal) return read;
+	if (answer?.ok) return { ...read, value: answer.value ?? null };
+	if (answer)
+		return {
+			...read,
+			success: false,
+			error: 'ExecutionFailed',
+			message: String(answer.error || 'The handler failed.')
+		};
+	if (run.kept?.stdout.truncated) return tooLarge(read);
+	const message = `The handler ended the process without an answer (exit code ${run.exitCode}).`;
+	return {
+		...read,
+		success: false,
+		error: 'ExecutionFailed',
+		message,
+		hint: 'It must return its answer, not print it.'
+	};
+}
+
+/** What a program of another language printed: JSON, or else text (D22). */
+export function readProgram(result: SkillExecutionResult, run: SandboxResult): SkillExecutionResult {
+	if (!result.success) return result;
+	if (run.kept?.stdout.truncated) return tooLarge(result);
+	const text = run.kept?.stdout.text ?? run.stdout;
+	const value = parseJson(text);
+	return { ...result, value: value === undefined ? text.trim() : value };
+}
+
+function tooLarge(result: SkillExecutionResult): SkillExecutionResult {
+	const message = 'The tool\u2019s answer is larger than 1 MB.';
+	return { ...result, success: false, error: 'OutputTooLarge', message, hint: 'Ask it for less, or for a file.' };
+}
+
+/**
+ * A harness writes its answer last and without a line break. Programs that the handler started may have printed to the
+ * same stream before: that is the rest.
+ */
+function findAnswer(stdout: string): { answer?: { ok: boolean; value?: unknown; error?: unknown }; rest: string } {
+	let start = stdout.indexOf('{"ok":', stdout.lastIndexOf('\n') + 1);
+	for (let attempts = 0; start >= 0 && attempts < 50; attempts += 1) {
+		const answer = parseJson(stdout.slice(start));
+		if (isAnswer(answer)) return { answer, rest: stdout.slice(0, start) };
+		start = stdout.indexOf('{"ok":', start + 1);
+	}
+	return { rest: stdout };
+}
+
+function isAnswer(value: unknown): value is { ok: boolean; value?: unknown; error?: unknown } {
+	return typeof value === 'object' && value !== null && 'ok' in value && typeof value.ok === 'boolean';
+}
+
+function parseJson(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return text.includes(REDACTED) ? parseRedacted(text) : undefined;
+	}
+}
+
+/** A mark in place of a number is no JSON: it becomes a text. */
+function parseRedacted(text: string): unknown {
+	const quoted = text.replace(/"(?:[^"\\]|\\.)*"|[-+.\w]*(?:\[redacted\][-+.\w]*)+/g, (part) =>
+		part.startsWith('"') ? part : `"${part}"`
+	);
+	try {
+		return JSON.parse(quoted);
+	} catch {
+		return undefined;
+	}
+}
+
+// Keeps the long outputs of scripts for paging, within a bound, and says how a model reads them (FEATURES D11).
+
+export type OutputStream = 'stdout' | 'stderr';
+
+/** Which stream, `stdout` unless said otherwise, and where to begin; in bytes. */
+export interface OutputRange {
+	stream?: OutputStream;
+	offset?: number;
+	/** 65,536. */
+	limit?: number;
+}
+
+export interface OutputStore {
+	/** Its id; the oldest go when there is too much. */
+	save(streams: Record<OutputStream, string>): string;
+	/** A piece of it, in bytes and cut at characters; null when it is not kept any more. */
+	read(id: string, range?: OutputRange): FilePage | null;
+}
+
+const MAX_BYTES = 32 * 1024 * 1024;
+const PAGE_BYTES = 64 * 1024;
+/** Bytes of an output, and characters of a tool's answer, that a model is shown at once. */
+export const MAX_SHOWN = 20_480;
+/** Begins what stands in the place of a file's or a script's name: `output:<id>`, `output:<id>:stderr`. */
+const PREFIX = 'output:';
+
+export function createOutputStore(maxBytes = MAX_BYTES): OutputStore {
+	const kept = new Map<string, Record<OutputStream, Buffer>>();
+	let total = 0;
+	return {
+		save(streams) {
+			const bytes = { stdout: Buffer.from(streams.stdout), stderr: Buffer.from(streams.stderr) };
+			const id = randomUUID();
+			kept.set(id, bytes);
+			total += sizeOf(bytes);
+			for (const [oldest, each] of kept) {
+				if (total <= maxBytes) break;
+				kept.delete(oldest);
+				total -= sizeOf(each);
+			}
+			return id;
+		},
+		read(id, { stream = 'stdout', offset = 0, limit = PAGE_BYTES } = {}) {
+			const bytes = kept.get(id)?.[stream];
+			if (!bytes) return null;
+			return pageOf(bytes, offset, limit);
+		}
+	};
+}
+
+/** At most so many bytes of a text from `offset` on, cut at characters. */
+export function pageOf(bytes: Uint8Array, offset: number, limit: number): FilePage {
+	const start = atCharacter(bytes, Math.min(offset, bytes.length));
+	const end = Math.max(atCharacter(bytes, Math.min(start + limit, bytes.length)), Math.min(start + 4, bytes.length));
+	const last = atCharacter(bytes, end);
+	return {
+		text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(start, last)),
+		offset: start,
+		nextOffset: last < bytes.length ? last : null,
+		totalBytes: bytes.length
+	};
+}
+
+/** Is it an output that is asked for, not a file of a skill? */
+export function isOutputName(name: string): boolean {
+	return name.startsWith(PREFIX);
+}
+
+/**
+ * The piece that `output:<id>` or `output:<id>:stderr` names, at most 20,480 bytes: more would be too long again.
+ * @throws SkillError FileNotFound when it is not kept, InvalidArgs for a stream that there is not
+ */
+export function readNamedOutput(read: OutputStore['read'], name: string, range: OutputRange): FilePage {
+	const [id = '', stream = 'stdout'] = name.slice(PREFIX.length).split(':');
+	if (stream !== 'stdout' && stream !== 'stderr') {
+		throw new SkillError('InvalidArgs', 'An output has two streams, stdout and stderr.');
+	}
+	const limit = Math.min(range.limit ?? MAX_SHOWN, MAX_SHOWN);
+	const page = read(id, { ...range, stream, limit });
+	if (page) return page;
+	const message = `The output “${id.slice(0, 100)}” is not kept any more.`;
+	throw new SkillError('FileNotFound', message, 'Run the script again.');
+}
+
+/** How a model reads on where what it is shown of a result was cut; nothing when that is not kept. */
+export function howToReadOn(
+	outputId: string | undefined,
+	{ stdout, stderr }: Record<OutputStream, string>
+): string | undefined {
+	if (outputId === undefined) return undefined;
+	const cuts = [cutOf(stdout, ''), cutOf(stderr, ':stderr')].filter((cut) => cut !== null);
+	const [first = { offset: 0, suffix: '' }, second] = cuts;
+	const also = second ? ` Likewise “${PREFIX}${outputId}${second.suffix}” from ${second.offset}.` : '';
+	return `To read what was left out, call use_skill with script “${PREFIX}${outputId}${first.suffix}” and args ["${first.offset}"]: the byte to begin at.${also}`;
+}
+
+function cutOf(text: string, suffix: string): { offset: number; suffix: string } | null {
+	const at = text.indexOf(`\n${OUTPUT_TRUNCATED}\n`);
+	return at < 0 ? null : { offset: Buffer.byteLength(text.slice(0, at)), suffix };
+}
+
+function sizeOf({ stdout, stderr }: Record<OutputStream, Buffer>): number {
+	return stdout.length + stderr.length;
+}
+
+/** The nearest place before `index` where a character begins. */
+function atCharacter(bytes: Uint8Array, index: number): number {
+	let at = index;
+	while (at > 0 && at < bytes.length && ((bytes[at] ?? 0) & 0xc0) === 0x80) at -= 1;
+	return at;
+}

@@ -1,0 +1,248 @@
+/** Handlers that are functions of the host, known to skills by name (S1 `registerHandler`; FEATURES D37, D38, E35). */
+import { callerKey, type Turns } from '../turns.ts';
+import { type Skill, SkillError, type SkillExecutionResult, type SkillTool } from '../types.ts';
+import { timeoutOf } from './environment.ts';
+import type { ExecutionContext } from './execution-context.ts';
+import type { ExecutionHost } from './execution-host.ts';
+import { carryOut, storedSecrets } from './execution-record.ts';
+
+export interface NativeContext {
+	apiKeyId?: string;
+	sessionId?: string;
+	/** Absolute path of the folder that it may work in. */
+	cwd: string;
+	/** Aborts when the call is stopped or has taken too long: what runs on after that runs for nobody. */
+	signal: AbortSignal;
+}
+
+/** Takes a tool's arguments; what it returns is JSON, and what it throws is the call's error. */
+export type NativeHandler = (input: Record<string, unknown>, context: NativeContext) => unknown;
+
+export interface NativeHandlers {
+	/** In place of the handler of this name before. */
+	register(name: string, handler: NativeHandler): void;
+	get(name: string): NativeHandler | undefined;
+	readonly names: string[];
+}
+
+export function createNativeHandlers(initial: Readonly<Record<string, NativeHandler>> = {}): NativeHandlers {
+	const handlers = new Map(Object.entries(initial));
+	return {
+		register: (name, handler) => void handlers.set(name, handler),
+		get: (name) => handlers.get(name),
+		get names() {
+			return [...handlers.keys()];
+		}
+	};
+}
+
+export interface NativeParts {
+	handlers: NativeHandlers;
+	host: ExecutionHost;
+	digestOf(skill: Skill): Promise<string>;
+	/** How many of one caller run at once is bounded there. */
+	turns: Turns;
+	/** Milliseconds. */
+	timeoutMs: number;
+}
+
+/** Runs in this process, announced and recorded like any other execution. @throws SkillError `HandlerNotFound` */
+export async function runNative(
+	{ skill, tool, args }: { skill: Skill; tool: SkillTool; args: Record<string, unknown> },
+	context: ExecutionContext,
+	{ handlers, host, digestOf, turns, timeoutMs }: NativeParts
+): Promise<SkillExecutionResult> {
+	const name = tool.handler ?? '';
+	const handler = handlers.get(name);
+	if (!handler) {
+		const known = handlers.names.length > 0 ? `There are: ${handlers.names.join(', ')}.` : 'There are none.';
+		throw new SkillError(
+			'HandlerNotFound',
+			`No handler “${name.slice(0, 100)}” is registered on this server.`,
+			`${known} The operator registers handlers with SKILLS_HANDLERS.`
+		);
+	}
+	const limits = { timeoutMs: timeoutOf(skill, context.timeoutMs, timeoutMs) };
+	const call = {
+		skill,
+		script: name,
+		tool: tool.name,
+		args: [],
+		toolInput: args,
+		digest: digestOf(skill),
+		sandbox: 'direct',
+		limits,
+		secrets: Object.values(await storedSecrets(host, skill))
+	};
+	const turn = { caller: callerKey(context.caller), lane: null, isWithoutPlace: true };
+	return carryOut(call, context, { host }, (_id, isRunning) =>
+		turns.run(turn, async () => {
+			isRunning();
+			const started = performance.now();
+			const value = await answerOf(handler, args, context, limits.timeoutMs);
+			const durationMs = Math.round(performance.now() - started);
+			return { success: true, stdout: '', stderr: '', exitCode: 0, durationMs, truncated: false, files: [], value };
+		})
+	);
+}
+
+/** @throws SkillError for a handler that fails, takes too long, is stopped, or answers what is no JSON */
+async function answerOf(
+	handler: NativeHandler,
+	args: Record<string, unknown>,
+	{ signal, caller = {}, cwd }: ExecutionContext,
+	timeoutMs: number
+): Promise<unknown> {
+	const stop = new AbortController();
+	const timer = setTimeout(
+		() => stop.abort(new SkillError('ExecutionTimeout', `The handler took longer than ${timeoutMs} ms.`)),
+		timeoutMs
+	);
+	const onAbort = () => stop.abort(new SkillError('Cancelled', 'The call was stopped.'));
+	if (signal?.aborted) onAbort();
+	signal?.addEventListener('abort', onAbort, { once: true });
+	const ended = new Promise<never>((_resolve, reject) => {
+		stop.signal.addEventListener('abort', () => reject(stop.signal.reason as SkillError), { once: true });
+	});
+	const { apiKeyId, sessionId } = caller;
+	const own = { ...(apiKeyId ? { apiKeyId } : {}), ...(sessionId ? { sessionId } : {}), cwd, signal: stop.signal };
+	try {
+		stop.signal.throwIfAborted();
+		const value = await Promise.race([handler(args, own), ended]);
+		// As data, so that nothing of the handler's own objects goes on into records and answers.
+		return JSON.parse(JSON.stringify(value ?? null)) as unknown;
+	} catch (error) {
+		if (error instanceof SkillError) throw error;
+		throw new SkillError('ExecutionFailed', error instanceof Error ? error.message : String(error));
+	} finally {
+		clearTimeout(timer);
+		signal?.removeEventListener('abort', onAbort);
+	}
+}
+
+/** ASCII's own character for it; no JSON begins with it, and no script is likely to. */
+export const ACKNOWLEDGED = '\x06';
+
+/**
+ * Takes one call from standard input and makes it: the default export of a JavaScript handler (FEATURES D20), or a
+ * script as the main program, with its own `process.argv`, environment and (empty) standard input. It travels on the
+ * command line, so that no file has to be found beside a bundle or mounted into a sandbox. First of all it writes a mark
+ * to stdout that says that the call was understood: without the mark, nothing of the call has run. What a handler
+ * prints goes to stderr; stdout carries its one answer `{ok, value | error}`. Environment and working directory come
+ * with the call: the process may have been started before anyone knew of it. Without a call it ends.
+ */
+const NODE_HARNESS = `
+const { writeSync } = require('node:fs');
+const { runMain } = require('node:module');
+const { Readable } = require('node:stream');
+const { pathToFileURL } = require('node:url');
+// Nothing of how this was started is to be seen by what runs in it.
+for (const name of ['require', 'module', 'exports', '__filename', '__dirname']) delete globalThis[name];
+delete process._eval;
+process.execArgv.length = 0;
+// That nothing around a skill says what its modules are is no news to a script.
+const { emitWarning } = process;
+process.emitWarning = (warning, ...more) =>
+	more[0]?.code === 'MODULE_TYPELESS_PACKAGE_JSON' ? undefined : Reflect.apply(emitWarning, process, [warning, ...more]);
+let text = '';
+process.stdin.setEncoding('utf8').on('data', (chunk) => (text += chunk)).on('end', () => {
+	if (text === '') process.exit(0);
+	const call = JSON.parse(text);
+	writeSync(1, '\\x06');
+	for (const name of Object.keys(process.env)) delete process.env[name];
+	Object.assign(process.env, call.env);
+	process.chdir(call.cwd);
+	let empty;
+	Object.defineProperty(process, 'stdin', { configurable: true, enumerable: true, get: () => (empty ??= Readable.from([])) });
+	if (call.argv) {
+		process.argv.splice(1, process.argv.length, call.path, ...call.argv);
+		runMain(call.path);
+	} else void handle(call);
+});
+async function handle({ path, args }) {
+	const answer = process.stdout.write.bind(process.stdout);
+	process.stdout.write = process.stderr.write.bind(process.stderr);
+	const end = (result, code) => {
+		const text = JSON.stringify(result);
+		process.stderr.write('', () => answer(text, () => process.exit(code)));
+	};
+	try {
+		const module = await import(pathToFileURL(path).href);
+		const handler = module.default?.default ?? module.default ?? module.handler;
+		if (typeof handler !== 'function') throw new Error('the module has no default export that is a function');
+		const value = await handler(args);
+		end({ ok: true, value: value === undefined ? null : value }, 0);
+	} catch (error) {
+		console.error(error?.stack ?? String(error));
+		end({ ok: false, error: String(error?.message ?? error) }, 1);
+	}
+}
+`;
+
+/** What the harness reads: with `argv` a script, with `args` a handler. All paths as the process sees them. */
+export interface NodeCall {
+	path: string;
+	env: Record<string, string>;
+	cwd: string;
+	argv?: string[];
+	args?: Record<string, unknown>;
+}
+
+/** Arguments that make Node read one call from standard input. */
+export const HARNESS_ARGUMENTS = ['--eval', NODE_HARNESS];
+
+/**
+ * Calls `handler(args)` of a Python module, or runs it as a program with the arguments on stdin when it has none
+ * (FEATURES D21). What it prints goes to stderr; stdout carries the one answer `{ok, value | error}`.
+ */
+export const PYTHON_HARNESS = `
+import ast, asyncio, importlib.util, inspect, io, json, os, runpy, sys, traceback
+answer = sys.stdout
+sys.stdout = sys.stderr
+call = json.load(sys.stdin)
+path, args = call["path"], call["args"]
+sys.path.insert(0, os.path.dirname(path))
+code = 0
+try:
+    with open(path, encoding="utf-8") as source:
+        body = ast.parse(source.read(), path).body
+    def names(node):
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            return [getattr(target, "id", None) for target in getattr(node, "targets", None) or [node.target]]
+        if isinstance(node, ast.ImportFrom):
+            return [alias.asname or alias.name for alias in node.names]
+        return [getattr(node, "name", None)]
+    if any("handler" in names(node) for node in body):
+        spec = importlib.util.spec_from_file_location("skill_handler", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        value = module.handler(args)
+        if inspect.isawaitable(value):
+            async def wait():
+                return await value
+            value = asyncio.run(wait())
+    else:
+        printed = io.StringIO()
+        sys.stdout, sys.stdin, sys.argv = printed, io.StringIO(json.dumps(args)), [path]
+        try:
+            runpy.run_path(path, run_name="__main__")
+        except SystemExit as stop:
+            if stop.code not in (None, 0):
+                raise RuntimeError("the program ended with code %s" % stop.code)
+        finally:
+            sys.stdout = sys.stderr
+        value = printed.getvalue()
+        try:
+            value = json.loads(value)
+        except ValueError:
+            value = value.strip()
+    result = json.dumps({"ok": True, "value": value}, allow_nan=False)
+except BaseException as error:
+    traceback.print_exc()
+    code = 1
+    result = json.dumps({"ok": False, "error": str(error) or type(error).__name__})
+sys.stderr.flush()
+answer.write(result)
+answer.flush()
+os._exit(code)
+`;

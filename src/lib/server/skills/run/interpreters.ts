@@ -1,0 +1,224 @@
+/** Which program runs a script: by extension, inline dependencies or shebang; found once (FEATURES D5, D6). */
+import { stat } from 'node:fs/promises';
+import { dirname, extname, isAbsolute, posix, win32 } from 'node:path';
+import type { Sandbox, SandboxPrograms } from '../../sandbox/sandbox.ts';
+import { isExecutable, readHead } from '../read/files.ts';
+import { SkillError } from '../types.ts';
+
+export interface Program {
+	/** Absolute path, or a name inside the container's image. */
+	file: string;
+	args: string[];
+	/** What it is made of, where a sandbox has to show it: files and folders of the host. */
+	runtime: string[];
+}
+
+export interface Interpreters {
+	/** Program and leading arguments for a script, which is not among them. @throws SkillError UnsupportedScriptType | MissingDependency */
+	resolve(scriptPath: string): Promise<Program>;
+	/** @throws SkillError MissingDependency */
+	python(): Promise<Program>;
+	node(): Program;
+	/** Where scripts find the interpreters by name: folders to put before a PATH, and what has to be shown for them. */
+	onPath(): Promise<{ folders: string[]; runtime: string[] }>;
+}
+
+export interface InterpreterOptions {
+	/** Runs a program of this machine as it is, to ask it where it is. */
+	host: Pick<Sandbox, 'run'>;
+	/** Where scripts will run. */
+	sandbox: Pick<Sandbox, 'programs' | 'isolation'>;
+	/** The PATH variable. */
+	path: string;
+	/** Can this Node run TypeScript? */
+	runsTypeScript?: boolean;
+}
+
+/** Nothing around a skill says whether its modules are CommonJS: Node finds out, and need not remark on it. */
+const QUIET = '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON';
+
+/** Looks programs up on the PATH; what is found is kept, what is missing may be installed meanwhile. */
+export function createInterpreters({
+	host,
+	sandbox,
+	path,
+	runsTypeScript = Boolean(process.features.typescript)
+}: InterpreterOptions): Interpreters {
+	const found = new Map<string, Promise<Program | null>>();
+	const find = (name: string): Promise<Program | null> => {
+		let program = found.get(name);
+		if (!program) {
+			program = name === 'python3' ? findPython(host, path) : findOnPath(name, path);
+			found.set(name, program);
+			void program.then((file) => file ?? found.delete(name));
+		}
+		return program;
+	};
+	const need = async (name: string): Promise<Program> => {
+		const program = await find(name);
+		if (program) return program;
+		throw missing(name);
+	};
+	const node: Program = { file: process.execPath, args: [QUIET], runtime: [process.execPath] };
+	if (sandbox.programs) return createImageInterpreters(sandbox.programs);
+	return {
+		python: () => need('python3'),
+		node: () => node,
+		async onPath() {
+			const programs = [node, await find('python3')].filter((program) => program !== null);
+			return {
+				folders: programs.map(({ file }) => dirname(file)),
+				runtime: programs.flatMap(({ runtime }) => runtime)
+			};
+		},
+		async resolve(scriptPath) {
+			switch (extname(scriptPath)) {
+				case '.js':
+				case '.mjs':
+				case '.cjs':
+					return node;
+				case '.ts':
+					if (runsTypeScript) return node;
+					throw new SkillError(
+						'MissingDependency',
+						`Node ${process.versions.node} cannot run the TypeScript of this script.`,
+						'Start this server with Node 22.18 or newer, or make the script a .js file.'
+					);
+				case '.sh':
+				case '.bash':
+					return need('bash');
+				case '.py': {
+					// PEP 723: the script states its own dependencies; uv fetches them where there is one, and a network.
+					const isInline = (await readHead(scriptPath, 4096)).includes('# /// script');
+					const uv = isInline && !sandbox.isolation.network ? await find('uv') : null;
+					return uv ? { ...uv, args: ['run', '--script'] } : need('python3');
+				}
+				default:
+					return byShebang(scriptPath, need);
+			}
+		}
+	};
+}
+
+/** Those of a container's image, by name: only the image knows where they are. */
+function createImageInterpreters({ node, python, shell }: SandboxPrograms): Interpreters {
+	const named = (file: string): Program => ({ file, args: [], runtime: [] });
+	const inImage = async (name: string): Promise<Program> =>
+		named(/^(ba)?sh$/.test(name) ? shell : /^python3?$/.test(name) ? python : name === 'node' ? node : name);
+	return {
+		python: async () => named(python),
+		node: () => named(node),
+		onPath: async () => ({ folders: [], runtime: [] }),
+		async resolve(scriptPath) {
+			if (/\.([cm]?js|ts)$/.test(scriptPath)) return named(node);
+			if (scriptPath.endsWith('.py')) return named(python);
+			if (/\.(ba)?sh$/.test(scriptPath)) return named(shell);
+			return byShebang(scriptPath, inImage, named);
+		}
+	};
+}
+
+/** `absolute` says what a program that is named by its path is; without it, it must be on this machine. */
+async function byShebang(
+	scriptPath: string,
+	need: (name: string) => Promise<Program>,
+	absolute?: (path: string) => Program
+): Promise<Program> {
+	const named = readShebang(await readHead(scriptPath, 256));
+	if (!named || !(await isExecutable(scriptPath))) {
+		throw new SkillError(
+			'UnsupportedScriptType',
+			'This kind of file cannot be run.',
+			'Scripts end in .py, .js, .mjs, .cjs, .ts, .sh or .bash, or are executable and start with #!.'
+		);
+	}
+	const { program, args } = named;
+	if (!/[/\\]/.test(program)) return { ...(await need(program)), args };
+	if (absolute) return { ...absolute(program), args };
+	if (!isAbsolute(program) || !(await isExecutable(program))) throw missing(program);
+	return { file: program, args, runtime: [program] };
+}
+
+/**
+ * What a script's first line names: a program by its path, or by its name (`env bash`) to be found on the PATH; null for
+ * a line that names none. On Windows the paths of Unix are names, and what only `cmd.exe` could run is none.
+ */
+export function readShebang(
+	head: string,
+	platform: NodeJS.Platform = process.platform
+): { program: string; args: string[] } | null {
+	const [, file, rest = ''] = /^#![ \t]*(\S+)(?:[ \t]+(.*))?/.exec(head) ?? [];
+	if (file === undefined) return null;
+	const words = rest.split(/[ \t\r]+/).filter(Boolean);
+	if (/(^|\/)env$/.test(file)) {
+		const [program = 'sh', ...args] = words.filter((word) => word !== '-S');
+		return { program, args };
+	}
+	if (platform !== 'win32') return { program: file, args: words };
+	if (/\.(cmd|bat)$/i.test(file)) return null;
+	return { program: file.startsWith('/') ? posix.basename(file) : file, args: words };
+}
+
+async function findOnPath(name: string, path: string): Promise<Program | null> {
+	for await (const file of programsOnPath(name, path)) return { file, args: [], runtime: [file] };
+	return null;
+}
+
+/** Those that are there. */
+export async function* programsOnPath(name: string, path: string): AsyncGenerator<string, void, undefined> {
+	for (const candidate of candidatesOnPath(name, path)) {
+		const isFile = await stat(candidate).then(
+			(entry) => entry.isFile(),
+			() => false
+		);
+		if (isFile && (await isExecutable(candidate))) yield candidate;
+	}
+}
+
+/**
+ * Where a program may lie, in the order of PATH. A relative folder is passed over: it would be looked for in the
+ * workspace. On Windows only `.exe` counts: a `.cmd` of npm or pyenv is text for a shell, which scripts never get.
+ */
+export function candidatesOnPath(name: string, path: string, platform: NodeJS.Platform = process.platform): string[] {
+	const { delimiter, isAbsolute, join } = platform === 'win32' ? win32 : posix;
+	const folders = path
+		.split(delimiter)
+		.map((folder) => (platform === 'win32' ? folder.replace(/^"(.*)"$/, '$1') : folder));
+	return folders
+		.filter((folder) => isAbsolute(folder))
+		.map((folder) => join(folder, platform === 'win32' ? `${name}.exe` : name));
+}
+
+/**
+ * `python3` on PATH may be a slow shim that is invisible in a sandbox, or one that has no Python behind it: each is
+ * asked where the real one is. The answer is no further resolved: the link is what makes a virtual environment.
+ */
+async function findPython(host: Pick<Sandbox, 'run'>, path: string): Promise<Program | null> {
+	const question =
+		'import sys; assert sys.version_info[0] == 3; print(sys.executable, sys.prefix, sys.base_prefix, sep="\\n")';
+	for (const name of ['python3', 'python']) {
+		for await (const shim of programsOnPath(name, path)) {
+			const { stdout, exitCode } = await host.run({
+				file: shim,
+				args: ['-c', question],
+				env: { PATH: path, HOME: process.env.HOME ?? '/' },
+				cwd: '/',
+				timeoutMs: 10_000,
+				maxOutputBytes: 4096
+			});
+			if (exitCode !== 0) continue;
+			const [program = '', ...prefixes] = stdout.trim().split(/\r?\n/);
+			const file = isAbsolute(program) && (await isExecutable(program)) ? program : shim;
+			return { file, args: [], runtime: [...new Set([file, ...prefixes.filter(isAbsolute)])] };
+		}
+	}
+	return null;
+}
+
+function missing(name: string): SkillError {
+	return new SkillError(
+		'MissingDependency',
+		`“${name}” is not installed on this machine.`,
+		`Install ${name} and ask again.`
+	);
+}

@@ -1,0 +1,268 @@
+/** Keys of other programs: their hashes, never themselves. */
+import type { Kysely, Selectable } from 'kysely';
+import { z } from 'zod';
+import type { McpServer } from '../../shared/mcp-servers.ts';
+import type { ApiKey, ApiScope } from '../../shared/settings.ts';
+import type { ApiKeysTable, Database } from './schema.ts';
+
+/** Times are ISO texts in UTC. */
+export interface ApiKeys {
+	create(key: {
+		id: string;
+		name: string;
+		prefix: string;
+		scopes: ApiScope[];
+		hash: string;
+		createdAt: string;
+	}): Promise<void>;
+	/** The newest first, revoked ones included. */
+	list(): Promise<ApiKey[]>;
+	get(id: string): Promise<ApiKey | null>;
+	/** One that may still be used. */
+	findByHash(hash: string): Promise<ApiKey | null>;
+	/** False when there is none. */
+	rename(id: string, name: string): Promise<boolean>;
+	/** False when there is none; one that was revoked before keeps its time. */
+	revoke(id: string, now: string): Promise<boolean>;
+	touch(id: string, now: string): Promise<void>;
+}
+
+export function createApiKeys(db: Kysely<Database>): ApiKeys {
+	const all = db.selectFrom('api_keys').selectAll();
+	return {
+		async create({ id, name, prefix, scopes, hash, createdAt }) {
+			await db
+				.insertInto('api_keys')
+				.values({ id, name, prefix, scopes: scopes.join(' '), hash, created_at: createdAt })
+				.execute();
+		},
+
+		async list() {
+			const rows = await all.orderBy('created_at', 'desc').orderBy('id').execute();
+			return rows.map(toKey);
+		},
+
+		async get(id) {
+			const row = await all.where('id', '=', id).executeTakeFirst();
+			return row ? toKey(row) : null;
+		},
+
+		async findByHash(hash) {
+			const row = await all.where('hash', '=', hash).where('revoked_at', 'is', null).executeTakeFirst();
+			return row ? toKey(row) : null;
+		},
+
+		async rename(id, name) {
+			const { numUpdatedRows } = await db
+				.updateTable('api_keys')
+				.set({ name })
+				.where('id', '=', id)
+				.executeTakeFirstOrThrow();
+			return numUpdatedRows > 0n;
+		},
+
+		async revoke(id, now) {
+			const { numUpdatedRows } = await db
+				.updateTable('api_keys')
+				.set(({ fn, val }) => ({ revoked_at: fn.coalesce('revoked_at', val(now)) }))
+				.where('id', '=', id)
+				.executeTakeFirstOrThrow();
+			return numUpdatedRows > 0n;
+		},
+
+		async touch(id, now) {
+			await db.updateTable('api_keys').set({ last_used_at: now }).where('id', '=', id).execute();
+		}
+	};
+}
+
+function toKey(row: Selectable<ApiKeysTable>): ApiKey {
+	return {
+		id: row.id,
+		name: row.name,
+		prefix: row.prefix,
+		scopes: row.scopes.split(' ') as ApiScope[],
+		createdAt: row.created_at,
+		lastUsedAt: row.last_used_at,
+		revokedAt: row.revoked_at
+	};
+}
+
+// MCP servers as somebody has described them (FEATURES E36); their secrets are in the vault.
+
+export type StoredMcpServer = Omit<McpServer, 'status'>;
+
+export interface McpServers {
+	/** In place of the one of that name, if there is one. */
+	put(server: StoredMcpServer): Promise<void>;
+	/** False when there was none. */
+	remove(name: string): Promise<boolean>;
+	/** By name. */
+	list(): Promise<StoredMcpServer[]>;
+}
+
+const config: z.ZodType<Pick<McpServer, 'transport' | 'approval'>> = z.object({
+	transport: z.discriminatedUnion('type', [
+		z.object({
+			type: z.literal('stdio'),
+			command: z.string(),
+			args: z.array(z.string()),
+			env: z.array(z.string()),
+			cwd: z.string().optional()
+		}),
+		z.object({ type: z.literal('http'), url: z.string(), headers: z.array(z.string()) })
+	]),
+	approval: z.enum(['ask', 'auto'])
+});
+
+export function createMcpServers(db: Kysely<Database>): McpServers {
+	return {
+		async put({ name, isEnabled, updatedAt, transport, approval }) {
+			const values = {
+				config: JSON.stringify({ transport, approval }),
+				is_enabled: isEnabled ? 1 : 0,
+				updated_at: updatedAt
+			};
+			await db
+				.insertInto('mcp_servers')
+				.values({ name, ...values, created_at: updatedAt })
+				.onConflict((conflict) => conflict.column('name').doUpdateSet(values))
+				.execute();
+		},
+
+		async remove(name) {
+			const { numDeletedRows } = await db.deleteFrom('mcp_servers').where('name', '=', name).executeTakeFirstOrThrow();
+			return numDeletedRows > 0n;
+		},
+
+		async list() {
+			const rows = await db.selectFrom('mcp_servers').selectAll().orderBy('name').execute();
+			return rows.map((row) => ({
+				name: row.name,
+				...config.parse(JSON.parse(row.config)),
+				isEnabled: row.is_enabled === 1,
+				updatedAt: row.updated_at
+			}));
+		}
+	};
+}
+
+// Variables of skills, as the vault encrypted them: nothing here can read one (FEATURES F3).
+
+/** The three parts are base64. */
+export interface EncryptedSecret {
+	name: string;
+	iv: string;
+	tag: string;
+	ciphertext: string;
+}
+
+export interface Secrets {
+	/** In place of the one of that name, if there is one. */
+	put(skillId: string, secret: EncryptedSecret, now: string): Promise<void>;
+	/** False when there was none. */
+	remove(skillId: string, name: string): Promise<boolean>;
+	/** By name. */
+	list(skillId: string): Promise<EncryptedSecret[]>;
+}
+
+export function createSecrets(db: Kysely<Database>): Secrets {
+	return {
+		async put(skillId, { name, ...parts }, now) {
+			const values = { ...parts, updated_at: now };
+			await db
+				.insertInto('secrets')
+				.values({ skill_id: skillId, name, ...values })
+				.onConflict((conflict) => conflict.columns(['skill_id', 'name']).doUpdateSet(values))
+				.execute();
+		},
+
+		async remove(skillId, name) {
+			const { numDeletedRows } = await db
+				.deleteFrom('secrets')
+				.where('skill_id', '=', skillId)
+				.where('name', '=', name)
+				.executeTakeFirstOrThrow();
+			return numDeletedRows > 0n;
+		},
+
+		list: (skillId) =>
+			db
+				.selectFrom('secrets')
+				.select(['name', 'iv', 'tag', 'ciphertext'])
+				.where('skill_id', '=', skillId)
+				.orderBy('name')
+				.execute()
+	};
+}
+
+// Browsers that have logged in, until they log out or their time is over.
+
+/** Times are ISO texts in UTC. */
+export interface LoginSessions {
+	/** Also removes those whose time is over. */
+	create(session: { tokenHash: string; createdAt: string; expiresAt: string }): Promise<void>;
+	isValid(tokenHash: string, now: string): Promise<boolean>;
+	/** One that does not exist is removed already. */
+	remove(tokenHash: string): Promise<void>;
+}
+
+export function createLoginSessions(db: Kysely<Database>): LoginSessions {
+	return {
+		async create({ tokenHash, createdAt, expiresAt }) {
+			await db.deleteFrom('login_sessions').where('expires_at', '<=', createdAt).execute();
+			await db
+				.insertInto('login_sessions')
+				.values({ token_hash: tokenHash, created_at: createdAt, expires_at: expiresAt })
+				.execute();
+		},
+
+		async isValid(tokenHash, now) {
+			const row = await db
+				.selectFrom('login_sessions')
+				.select('token_hash')
+				.where('token_hash', '=', tokenHash)
+				.where('expires_at', '>', now)
+				.executeTakeFirst();
+			return row !== undefined;
+		},
+
+		async remove(tokenHash) {
+			await db.deleteFrom('login_sessions').where('token_hash', '=', tokenHash).execute();
+		}
+	};
+}
+
+// What somebody changed while the server ran, by name; values are JSON.
+
+export interface StoredSettings {
+	list(): Promise<Map<string, unknown>>;
+	/** All of them or, where one fails, none; undefined removes one. */
+	set(values: Readonly<Record<string, unknown>>, now: string): Promise<void>;
+}
+
+export function createStoredSettings(db: Kysely<Database>): StoredSettings {
+	return {
+		async list() {
+			const rows = await db.selectFrom('settings').select(['key', 'value']).execute();
+			return new Map(rows.map(({ key, value }) => [key, JSON.parse(value) as unknown]));
+		},
+
+		async set(values, now) {
+			await db.transaction().execute(async (transaction) => {
+				for (const [key, value] of Object.entries(values)) {
+					if (value === undefined) {
+						await transaction.deleteFrom('settings').where('key', '=', key).execute();
+						continue;
+					}
+					const columns = { value: JSON.stringify(value), updated_at: now };
+					await transaction
+						.insertInto('settings')
+						.values({ key, ...columns })
+						.onConflict((conflict) => conflict.column('key').doUpdateSet(columns))
+						.execute();
+				}
+			});
+		}
+	};
+}

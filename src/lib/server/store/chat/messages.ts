@@ -1,0 +1,315 @@
+/** The messages of a conversation, in order, with what the model is shown of them again. */
+import type { Insertable, Kysely, Transaction } from 'kysely';
+import { AppError } from '../../../shared/errors.ts';
+import type { Message } from '../../../shared/message.ts';
+import { alternativesOf, headOf, leafOf, pathTo } from './branches.ts';
+import { itemsFromRow, MESSAGE_COLUMNS, messageFromRow, messageToRow } from './message-row.ts';
+import type { Database, MessagesTable } from '../schema.ts';
+import { indexMessages } from './search.ts';
+
+/** A message, and the Responses API items that it is replayed as; null where the message itself says all. */
+export interface ModelMessage {
+	message: Message;
+	items: unknown[] | null;
+	model: string | null;
+}
+
+/** What a message's row keeps besides the message. */
+export interface MessageExtras {
+	items?: unknown[];
+	model?: string;
+}
+
+export interface Messages {
+	/**
+	 * Adds a message after the last one that is shown.
+	 *
+	 * @throws {AppError} `not_found` without the conversation, `conflict` when it has a message of this id.
+	 */
+	append(conversationId: string, message: Message, extras?: MessageExtras): Promise<void>;
+	/** The branch that is shown, in order. A damaged message is a failed one with the error code `damaged`. */
+	list(conversationId: string): Promise<Message[]>;
+	/** The last `limit` messages of the branch that is shown, or the last before the message `before`. */
+	page(conversationId: string, range: { before?: string; limit: number }): Promise<MessagePage>;
+	/** null when there is none. */
+	get(conversationId: string, id: string): Promise<Message | null>;
+	/** Ids of all messages in the order of their making, or of the branch that is shown. */
+	ids(conversationId: string, which: 'all' | 'shown'): Promise<string[]>;
+	/** These messages, in this order; those that are not there are left out. */
+	read(conversationId: string, ids: readonly string[]): Promise<Message[]>;
+	/** The branch that ends in `lastId`, or the one that is shown. */
+	listForModel(conversationId: string, lastId?: string): Promise<ModelMessage[]>;
+	/** Shows the branch that the message is in, to its newest end. False when there is no such message. */
+	show(conversationId: string, id: string): Promise<boolean>;
+	/** Removes the message and all that follows it, in every branch. False when there is no such message. */
+	remove(conversationId: string, id: string): Promise<boolean>;
+	/** Puts messages, parents first, into a conversation that is empty, and shows the branch that ends in `headId`. */
+	fill(conversationId: string, messages: readonly Message[], headId: string | null): Promise<void>;
+	/** Copies the branch that ends in `lastId` into another conversation, which is empty. */
+	copy(conversationId: string, lastId: string, toConversationId: string): Promise<void>;
+	/** Replaces a message's parts, status and all else that changes; role, time, place and items stay. False when there is no such message. */
+	update(conversationId: string, message: Message): Promise<boolean>;
+	/** Adds items after those that are there; one caller at a time for a message. False when there is no such message. */
+	appendItems(conversationId: string, messageId: string, items: unknown[]): Promise<boolean>;
+}
+
+/** A stretch of the branch that is shown. */
+export interface MessagePage {
+	messages: Message[];
+	hasEarlier: boolean;
+	/** Of each message that has any: the ids of the messages that could stand in its place, itself included. */
+	alternatives: Record<string, string[]>;
+}
+
+export function createMessages(db: Kysely<Database>): Messages {
+	return {
+		append: (conversationId, message, extras = {}) =>
+			db.transaction().execute(async (transaction) => {
+				if (!(await lockConversation(transaction, conversationId))) {
+					throw new AppError('not_found', `There is no conversation ${conversationId}.`);
+				}
+				const parentId = await headOf(transaction, conversationId);
+				const placed = { message: { ...message, parentId }, ...extras };
+				if (!(await insertMessages(transaction, conversationId, [placed]))) {
+					throw new AppError('conflict', `The conversation ${conversationId} has a message ${message.id} already.`);
+				}
+			}),
+
+		async list(conversationId) {
+			const head = await headOf(db, conversationId);
+			if (head === null) return [];
+			const { ids } = await pathTo(db, conversationId, head);
+			return (await readRows(db, conversationId, ids)).map(messageFromRow);
+		},
+
+		async page(conversationId, { before, limit }) {
+			const last = before === undefined ? await headOf(db, conversationId) : await parentOf(db, conversationId, before);
+			if (last === null) return { messages: [], hasEarlier: false, alternatives: {} };
+			const { ids, hasEarlier } = await pathTo(db, conversationId, last, limit);
+			const messages = (await readRows(db, conversationId, ids)).map(messageFromRow);
+			return { messages, hasEarlier, alternatives: await alternativesOf(db, conversationId, messages) };
+		},
+
+		get: (conversationId, id) => findMessage(db, conversationId, id),
+
+		async ids(conversationId, which) {
+			if (which === 'all') {
+				const all = db.selectFrom('messages').select('id').where('conversation_id', '=', conversationId);
+				return (await all.orderBy('position').execute()).map(({ id }) => id);
+			}
+			const head = await headOf(db, conversationId);
+			return head === null ? [] : (await pathTo(db, conversationId, head)).ids;
+		},
+
+		async read(conversationId, ids) {
+			return (await readRows(db, conversationId, ids)).map(messageFromRow);
+		},
+
+		async listForModel(conversationId, lastId) {
+			const last = lastId ?? (await headOf(db, conversationId));
+			if (last === null) return [];
+			const { ids } = await pathTo(db, conversationId, last);
+			const rows = await readRows(db, conversationId, ids);
+			return rows.map((row) => ({ message: messageFromRow(row), items: itemsFromRow(row.items), model: row.model }));
+		},
+
+		show: (conversationId, id) =>
+			db.transaction().execute(async (transaction) => {
+				const [row] = await readRows(transaction, conversationId, [id]);
+				if (!row) return false;
+				await setHead(transaction, conversationId, await leafOf(transaction, conversationId, id));
+				return true;
+			}),
+
+		remove: (conversationId, id) =>
+			db.transaction().execute(async (transaction) => {
+				const [row] = await readRows(transaction, conversationId, [id]);
+				if (!row) return false;
+				let removed = [id];
+				while (removed.length > 0) {
+					const ofConversation = transaction.selectFrom('messages').where('conversation_id', '=', conversationId);
+					const below = await ofConversation.select('id').where('parent_id', 'in', removed).execute();
+					await transaction
+						.deleteFrom('messages')
+						.where('conversation_id', '=', conversationId)
+						.where('id', 'in', removed)
+						.execute();
+					removed = below.map((message) => message.id);
+				}
+				const next = (await lastUnder(transaction, conversationId, row.parent_id)) ?? row.parent_id;
+				const head = next === null ? null : await leafOf(transaction, conversationId, next);
+				await setHead(transaction, conversationId, head);
+				return true;
+			}),
+
+		fill: (conversationId, messages, headId) =>
+			db.transaction().execute(async (transaction) => {
+				await insertRows(
+					transaction,
+					messages.map((message, index) => ({
+						...messageToRow(message),
+						...{ conversation_id: conversationId, position: index + 1, items: null, model: null }
+					}))
+				);
+				await indexMessages(transaction, conversationId, messages);
+				await setHead(transaction, conversationId, headId);
+			}),
+
+		copy: (conversationId, lastId, toConversationId) =>
+			db.transaction().execute(async (transaction) => {
+				const { ids } = await pathTo(transaction, conversationId, lastId);
+				const rows = await readRows(transaction, conversationId, ids);
+				// The runs stay where they ran: an answer that is copied is nobody's any more.
+				const copied = { conversation_id: toConversationId, run_id: null };
+				await insertRows(
+					transaction,
+					rows.map((row, index) => ({ ...row, ...copied, position: index + 1 }))
+				);
+				await indexMessages(transaction, toConversationId, rows.map(messageFromRow));
+				await setHead(transaction, toConversationId, lastId);
+			}),
+
+		update: (conversationId, message) =>
+			db.transaction().execute((transaction) => updateMessage(transaction, conversationId, message)),
+
+		appendItems: (conversationId, messageId, items) =>
+			db.transaction().execute((transaction) => appendItems(transaction, conversationId, messageId, items))
+	};
+}
+
+/** False when there is no such message. */
+export async function appendItems(
+	transaction: Transaction<Database>,
+	conversationId: string,
+	messageId: string,
+	items: readonly unknown[]
+): Promise<boolean> {
+	const row = await transaction
+		.selectFrom('messages')
+		.select('items')
+		.where('conversation_id', '=', conversationId)
+		.where('id', '=', messageId)
+		.executeTakeFirst();
+	if (!row) return false;
+	await transaction
+		.updateTable('messages')
+		.set({ items: JSON.stringify([...(itemsFromRow(row.items) ?? []), ...items]) })
+		.where('conversation_id', '=', conversationId)
+		.where('id', '=', messageId)
+		.execute();
+	return true;
+}
+
+const ROWS_PER_READ = 1000;
+const ROW_COLUMNS = [...MESSAGE_COLUMNS, 'items', 'model'] as const;
+
+/** The rows of these messages, in this order; those that are not there are left out. */
+async function readRows(db: Kysely<Database>, conversationId: string, ids: readonly string[]) {
+	const read = (some: readonly string[]) =>
+		db
+			.selectFrom('messages')
+			.select(ROW_COLUMNS)
+			.where('conversation_id', '=', conversationId)
+			.where('id', 'in', some)
+			.execute();
+	const rows = new Map<string, Awaited<ReturnType<typeof read>>[number]>();
+	for (let start = 0; start < ids.length; start += ROWS_PER_READ) {
+		for (const row of await read(ids.slice(start, start + ROWS_PER_READ))) rows.set(row.id, row);
+	}
+	return ids.flatMap((id) => rows.get(id) ?? []);
+}
+
+/** null when there is none. */
+export async function findMessage(db: Kysely<Database>, conversationId: string, id: string): Promise<Message | null> {
+	const [row] = await readRows(db, conversationId, [id]);
+	return row ? messageFromRow(row) : null;
+}
+
+async function parentOf(db: Kysely<Database>, conversationId: string, id: string): Promise<string | null> {
+	const [row] = await readRows(db, conversationId, [id]);
+	return row?.parent_id ?? null;
+}
+
+async function lastUnder(
+	db: Kysely<Database>,
+	conversationId: string,
+	parentId: string | null
+): Promise<string | null> {
+	const row = await db
+		.selectFrom('messages')
+		.select('id')
+		.where('conversation_id', '=', conversationId)
+		.where('parent_id', parentId === null ? 'is' : '=', parentId)
+		.orderBy('position', 'desc')
+		.executeTakeFirst();
+	return row?.id ?? null;
+}
+
+/** Makes the message the end of the branch that is shown. */
+export async function setHead(db: Kysely<Database>, conversationId: string, id: string | null): Promise<void> {
+	await db.updateTable('conversations').set({ head_id: id }).where('id', '=', conversationId).execute();
+}
+
+/**
+ * Adds messages where their parents say, and shows the last of them. False, with nothing written, when one of the ids is
+ * taken. The caller holds the conversation's lock.
+ */
+export async function insertMessages(
+	transaction: Transaction<Database>,
+	conversationId: string,
+	messages: ({ message: Message } & MessageExtras)[]
+): Promise<boolean> {
+	const ids = messages.map(({ message }) => message.id);
+	const ofConversation = transaction.selectFrom('messages').where('conversation_id', '=', conversationId);
+	if (await ofConversation.select('id').where('id', 'in', ids).executeTakeFirst()) return false;
+	const { last } = await ofConversation.select(({ fn }) => fn.max('position').as('last')).executeTakeFirstOrThrow();
+	const rows = messages.map(({ message, items, model }, index) => ({
+		...messageToRow(message),
+		conversation_id: conversationId,
+		position: (last ?? 0) + 1 + index,
+		items: items ? JSON.stringify(items) : null,
+		model: model ?? null
+	}));
+	await insertRows(transaction, rows);
+	await indexMessages(
+		transaction,
+		conversationId,
+		messages.map(({ message }) => message)
+	);
+	await setHead(transaction, conversationId, ids.at(-1) ?? null);
+	return true;
+}
+
+/** False when there is no such message. */
+export async function updateMessage(db: Kysely<Database>, conversationId: string, message: Message): Promise<boolean> {
+	const { status, body, run_id } = messageToRow(message);
+	const { numUpdatedRows } = await db
+		.updateTable('messages')
+		.set({ status, body, run_id })
+		.where('conversation_id', '=', conversationId)
+		.where('id', '=', message.id)
+		.executeTakeFirstOrThrow();
+	if (numUpdatedRows === 0n) return false;
+	await indexMessages(db, conversationId, [message]);
+	return true;
+}
+
+/** No statement has more values than a database takes. */
+async function insertRows(db: Kysely<Database>, rows: readonly Insertable<MessagesTable>[]): Promise<void> {
+	for (let start = 0; start < rows.length; start += ROWS_PER_READ) {
+		await db
+			.insertInto('messages')
+			.values(rows.slice(start, start + ROWS_PER_READ))
+			.execute();
+	}
+}
+
+/** Makes other writers of the conversation wait for this transaction: an update that changes nothing locks the row in Postgres. */
+async function lockConversation(transaction: Transaction<Database>, id: string): Promise<boolean> {
+	const { numUpdatedRows } = await transaction
+		.updateTable('conversations')
+		.set(({ ref }) => ({ updated_at: ref('updated_at') }))
+		.where('id', '=', id)
+		.executeTakeFirstOrThrow();
+	return numUpdatedRows > 0n;
+}

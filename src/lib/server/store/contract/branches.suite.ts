@@ -1,0 +1,147 @@
+/** What branches, waiting messages, decisions and summaries promise, whichever database they are in. */
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { ApprovalDecision } from '../../../shared/events.ts';
+import { emptyAnswer } from '../../../shared/message.ts';
+import { at, type Bench, question, startOf } from './fixtures.suite.ts';
+import type { RunPlace } from '../chat/run-start.ts';
+import type { Store } from '../store.ts';
+
+export function testBranches(bench: () => Bench): void {
+	describe('branches', () => {
+		let store: Store;
+		beforeEach(async () => {
+			({ store } = bench());
+			await store.conversations.create({ id: 'c1', title: 'c1', createdAt: at(1) });
+		});
+
+		const run = async (id: string, place: RunPlace) => {
+			const started = await store.runs.start({ ...startOf(id), place });
+			await store.runs.finish(id, { state: 'success', finishedAt: at(40), events: [] });
+			return started;
+		};
+		const ask = (id: string, after?: string | null) =>
+			run(id, {
+				kind: 'question',
+				question: question(`${id}-question`),
+				answer: emptyAnswer(`${id}-answer`, id, at(10)),
+				...(after === undefined ? {} : { after })
+			});
+		const ids = async () => (await store.messages.list('c1')).map(({ id }) => id);
+
+		test('a question follows what is shown, or the message that it names; both branches stay', async () => {
+			await ask('r1');
+			await ask('r2');
+			await ask('r3', 'r1-answer');
+			expect(await ids()).toEqual(['r1-question', 'r1-answer', 'r3-question', 'r3-answer']);
+			const { alternatives } = await store.messages.page('c1', { limit: 10 });
+			expect(alternatives).toEqual({ 'r3-question': ['r2-question', 'r3-question'] });
+			expect(await store.messages.show('c1', 'r2-question')).toBe(true);
+			expect(await ids()).toEqual(['r1-question', 'r1-answer', 'r2-question', 'r2-answer']);
+			expect(await store.messages.show('c1', 'ghost')).toBe(false);
+		});
+
+		test('a page holds the last messages before a place, and says whether there are earlier ones', async () => {
+			for (const id of ['r1', 'r2', 'r3']) await ask(id);
+			const last = await store.messages.page('c1', { limit: 4 });
+			expect(last.messages.map(({ id }) => id)).toEqual(['r2-question', 'r2-answer', 'r3-question', 'r3-answer']);
+			expect(last.hasEarlier).toBe(true);
+			const first = await store.messages.page('c1', { before: 'r2-question', limit: 4 });
+			expect(first.messages.map(({ id }) => id)).toEqual(['r1-question', 'r1-answer']);
+			expect(first.hasEarlier).toBe(false);
+			expect(await store.messages.page('c1', { before: 'ghost', limit: 4 })).toMatchObject({ messages: [] });
+		});
+
+		test('a second answer to a question, and more of an answer, are written where they belong', async () => {
+			await ask('r1');
+			await run('r2', { kind: 'answer', questionId: 'r1-question', answer: emptyAnswer('other', 'r2', at(20)) });
+			expect(await ids()).toEqual(['r1-question', 'other']);
+			const more = await store.runs.start({
+				...startOf('r3'),
+				place: { kind: 'more', messageId: 'r1-answer', from: 'ended' }
+			});
+			// It was never given an end of its own here, so that it counts as being written.
+			expect(more.outcome).toBe('no_message');
+		});
+
+		test('what is removed takes along what follows it, in every branch', async () => {
+			await ask('r1');
+			await ask('r2');
+			await ask('r3', 'r1-answer');
+			expect(await store.messages.remove('c1', 'r1-answer')).toBe(true);
+			expect(await ids()).toEqual(['r1-question']);
+			for (const id of ['r2-question', 'r3-answer']) expect(await store.messages.get('c1', id)).toBeNull();
+			expect(await store.messages.remove('c1', 'r1-answer')).toBe(false);
+		});
+
+		test('a branch is copied with its items, and without its runs', async () => {
+			await ask('r1');
+			await ask('r2');
+			await store.messages.appendItems('c1', 'r1-answer', [{ type: 'message' }]);
+			await store.conversations.create({ id: 'c2', title: 'c2', createdAt: at(1) });
+			await store.messages.copy('c1', 'r1-answer', 'c2');
+			const copied = await store.messages.listForModel('c2');
+			expect(copied.map(({ message, items }) => [message.id, message.runId, items])).toEqual([
+				['r1-question', null, null],
+				['r1-answer', null, [{ type: 'message' }]]
+			]);
+			expect(await ids()).toHaveLength(4);
+		});
+
+		test('messages wait in order, once each, and the one that is sent waits no more', async () => {
+			const waiting = (id: string) => ({ id, text: `text of ${id}`, files: ['a.txt'], createdAt: at(2) });
+			for (const id of ['q1', 'q2', 'q3', 'q1']) await store.queue.add('c1', waiting(id));
+			expect(await store.queue.list('c1')).toEqual(['q1', 'q2', 'q3'].map(waiting));
+			expect(await store.queue.moveToFront('c1', 'q3')).toBe(true);
+			expect(await store.queue.edit('c1', 'q2', 'changed')).toBe(true);
+			expect((await store.queue.list('c1')).map(({ id, text }) => [id, text])).toEqual([
+				['q3', 'text of q3'],
+				['q1', 'text of q1'],
+				['q2', 'changed']
+			]);
+			await run('r1', { kind: 'question', question: question('q3'), answer: emptyAnswer('a', 'r1', at(10)) });
+			expect((await store.queue.list('c1')).map(({ id }) => id)).toEqual(['q1', 'q2']);
+			expect(await store.queue.remove('c1', 'q3')).toBe(false);
+			await expect(store.queue.add('ghost', waiting('x'))).rejects.toMatchObject({ code: 'not_found' });
+		});
+
+		test('of several decisions the first counts, and a grant is for these very files', async () => {
+			const choices: ApprovalDecision['choice'][] = ['once', 'deny', 'script'];
+			const taken = await Promise.all(choices.map((choice) => store.approvals.decide('c1', 'i1', { choice }, at(1))));
+			expect(taken.filter(Boolean)).toHaveLength(1);
+			const decisions = await store.approvals.decisions('c1', ['i1', 'i2']);
+			expect([...decisions]).toEqual([['i1', { choice: choices[taken.indexOf(true)] }]]);
+
+			await store.approvals.grant({ skill: 's', script: 'a.sh', digest: 'd' }, at(1));
+			await store.approvals.grant({ skill: 's', script: 'a.sh', digest: 'd' }, at(2));
+			const isGranted = (script: string, digest: string) => store.approvals.isGranted({ skill: 's', script, digest });
+			expect([await isGranted('a.sh', 'd'), await isGranted('b.sh', 'd'), await isGranted('a.sh', 'e')]).toEqual([
+				true,
+				false,
+				false
+			]);
+			await store.approvals.grant({ skill: 's', script: '', digest: 'd' }, at(3));
+			expect(await isGranted('b.sh', 'd')).toBe(true);
+		});
+
+		test('a summary replaces an older one of the same message', async () => {
+			await store.compactions.put('c1', { messageId: 'm1', summary: 'old' }, at(1));
+			await store.compactions.put('c1', { messageId: 'm1', summary: 'new' }, at(2));
+			await store.compactions.put('c1', { messageId: 'm2', summary: 'more' }, at(3));
+			expect(await store.compactions.list('c1')).toEqual([
+				{ messageId: 'm1', summary: 'new' },
+				{ messageId: 'm2', summary: 'more' }
+			]);
+		});
+
+		test('all of it goes with the conversation', async () => {
+			await ask('r1');
+			await store.queue.add('c1', { id: 'q1', text: 'x', files: [], createdAt: at(1) });
+			await store.approvals.decide('c1', 'i1', { choice: 'once' }, at(1));
+			await store.conversations.remove('c1');
+			await store.conversations.create({ id: 'c1', title: 'again', createdAt: at(1) });
+			expect(await ids()).toEqual([]);
+			expect(await store.queue.list('c1')).toEqual([]);
+			expect((await store.approvals.decisions('c1', ['i1'])).size).toBe(0);
+		});
+	});
+}

@@ -1,0 +1,153 @@
+/** What was installed, where from, and what became of it (FEATURES E5–E9, E28, E29). */
+import type { Kysely, Selectable } from 'kysely';
+import type { InstalledSkill, SkillOrigin } from '../../../shared/install.ts';
+import type { Database, SkillInstallsTable, SkillTrashTable } from '../schema.ts';
+
+/** An installation, with where it lies; `placing` is between the record and the folder. */
+export interface InstallRecord extends Omit<InstalledSkill, 'state'> {
+	state: InstalledSkill['state'] | 'placing';
+	/** Absolute path of its folder. */
+	dir: string;
+	/** SHA-256 over sorted paths and contents, as skills-lock.json has it (E28). */
+	computedHash: string;
+}
+
+export interface SkillInstalls {
+	/** @throws an error of the database when the id is taken, or this version is active already */
+	add(record: InstallRecord, now: string): Promise<void>;
+	/** What it is now, and where it lies. */
+	move(id: string, change: Pick<InstallRecord, 'state' | 'dir'>, now: string): Promise<void>;
+	get(id: string): Promise<InstallRecord | null>;
+	/** All of a skill, or all there are; the newest installation first. */
+	list(skillId?: string): Promise<InstallRecord[]>;
+	/** Does nothing for one that does not exist. */
+	remove(id: string): Promise<void>;
+}
+
+export function createSkillInstalls(db: Kysely<Database>): SkillInstalls {
+	return {
+		async add(record, now) {
+			await db
+				.insertInto('skill_installs')
+				.values({
+					id: record.id,
+					owner: record.owner,
+					skill_id: record.skillId,
+					name: record.name,
+					version: record.version,
+					state: record.state,
+					dir: record.dir,
+					origin: JSON.stringify(record.origin),
+					digest: record.digest,
+					files: JSON.stringify(record.files),
+					computed_hash: record.computedHash,
+					installed_at: record.installedAt,
+					changed_at: now
+				})
+				.execute();
+		},
+
+		async move(id, { state, dir }, now) {
+			await db.updateTable('skill_installs').set({ state, dir, changed_at: now }).where('id', '=', id).execute();
+		},
+
+		async get(id) {
+			const row = await db.selectFrom('skill_installs').selectAll().where('id', '=', id).executeTakeFirst();
+			return row ? toInstallRecord(row) : null;
+		},
+
+		async list(skillId) {
+			let query = db.selectFrom('skill_installs').selectAll();
+			if (skillId !== undefined) query = query.where('skill_id', '=', skillId);
+			return (await query.orderBy('installed_at', 'desc').orderBy('id').execute()).map(toInstallRecord);
+		},
+
+		async remove(id) {
+			await db.deleteFrom('skill_installs').where('id', '=', id).execute();
+		}
+	};
+}
+
+function toInstallRecord(row: Selectable<SkillInstallsTable>): InstallRecord {
+	return {
+		id: row.id,
+		owner: row.owner,
+		skillId: row.skill_id,
+		name: row.name,
+		version: row.version,
+		state: row.state,
+		dir: row.dir,
+		origin: JSON.parse(row.origin) as SkillOrigin,
+		digest: row.digest,
+		files: JSON.parse(row.files) as InstallRecord['files'],
+		computedHash: row.computed_hash,
+		installedAt: row.installed_at
+	};
+}
+
+// Skills that were removed and can be restored (FEATURES E4).
+
+export interface TrashRecord {
+	id: string;
+	/** `source/name`. */
+	skillId: string;
+	name: string;
+	version: string | null;
+	/** Where it lay, and where it lies now: absolute paths. */
+	path: string;
+	stored: string;
+	/** The installation that it was; null for a folder that nobody installed. */
+	installId: string | null;
+	/** ISO 8601. */
+	removedAt: string;
+}
+
+export interface SkillTrash {
+	add(record: TrashRecord): Promise<void>;
+	get(id: string): Promise<TrashRecord | null>;
+	/** What was removed last comes first. */
+	list(): Promise<TrashRecord[]>;
+	/** False when there was none. */
+	remove(id: string): Promise<boolean>;
+}
+
+export function createSkillTrash(db: Kysely<Database>): SkillTrash {
+	return {
+		async add({ id, skillId, name, version, path, stored, installId, removedAt }) {
+			const columns = { id, skill_id: skillId, name, version, path, stored };
+			await db
+				.insertInto('skill_trash')
+				.values({ ...columns, install_id: installId, removed_at: removedAt })
+				.execute();
+		},
+
+		async get(id) {
+			const row = await db.selectFrom('skill_trash').selectAll().where('id', '=', id).executeTakeFirst();
+			return row ? toTrashRecord(row) : null;
+		},
+
+		async list() {
+			const rows = await db.selectFrom('skill_trash').selectAll().orderBy('removed_at', 'desc').orderBy('id').execute();
+			return rows.map(toTrashRecord);
+		},
+
+		async remove(id) {
+			const { numDeletedRows } = await db.deleteFrom('skill_trash').where('id', '=', id).executeTakeFirstOrThrow();
+			return numDeletedRows > 0n;
+		}
+	};
+}
+
+function toTrashRecord(row: Selectable<SkillTrashTable>): TrashRecord {
+	const { id, name, version, path, stored } = row;
+	return {
+		id,
+		skillId: row.skill_id,
+		name,
+		version,
+		path,
+		stored,
+		installId: row.install_id,
+		removedAt: row.removed_at
+	};
+}

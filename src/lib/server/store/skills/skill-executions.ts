@@ -1,0 +1,233 @@
+/** Every run of a script or tool: who asked, what ran, what came of it (FEATURES E10, E12, E13). */
+import type { Kysely, Selectable, SelectQueryBuilder, Transaction } from 'kysely';
+import type { SkillExecution } from '../../../shared/try-out.ts';
+import type { SkillUsage } from '../../../shared/skills.ts';
+import type { ExecutionEnd, ExecutionStart } from '../../skills/run/execution-host.ts';
+import type { Database, SkillExecutionsTable } from '../schema.ts';
+
+export interface ExecutionFilter {
+	/** `source/name`, or a skill's name. */
+	skill?: string;
+	status?: SkillExecution['status'];
+	apiKeyId?: string;
+	conversationId?: string;
+	/** From this time on, and before that one: ISO 8601 in UTC, as they are stored. */
+	since?: string;
+	until?: string;
+}
+
+export interface SkillExecutions {
+	/** A row that is `pending` until the process runs. */
+	start(execution: ExecutionStart, now: string): Promise<void>;
+	setRunning(id: string): Promise<void>;
+	/** Does nothing to one that has ended. */
+	finish(id: string, end: ExecutionEnd, now: string): Promise<void>;
+	get(id: string): Promise<SkillExecution | null>;
+	/** Newest first. `page` from 1. */
+	list(
+		filter: ExecutionFilter,
+		page: { page: number; limit: number }
+	): Promise<{ data: SkillExecution[]; total: number }>;
+	/** The newest after those that a page before ended with; for exports of any length. */
+	after(
+		filter: ExecutionFilter,
+		last: { createdAt: string; id: string } | null,
+		limit: number
+	): Promise<SkillExecution[]>;
+	/** How often each skill ran, by `source/name`. */
+	usage(): Promise<Map<string, SkillUsage>>;
+	/** Ends the rows that an earlier server left unfinished, as errors, which count as failures; says how many. */
+	endUnfinished(message: string, now: string): Promise<number>;
+}
+
+export function createSkillExecutions(db: Kysely<Database>): SkillExecutions {
+	return {
+		async start(execution, now) {
+			const { caller } = execution;
+			await db
+				.insertInto('skill_executions')
+				.values({
+					id: execution.id,
+					skill_id: execution.skillId,
+					skill: execution.skill,
+					version: execution.version,
+					tool: execution.tool ?? null,
+					script: execution.script ?? null,
+					argv: JSON.stringify(execution.argv),
+					input: execution.input ?? null,
+					digest: execution.digest,
+					sandbox: execution.sandbox,
+					limits: JSON.stringify(execution.limits),
+					status: 'pending',
+					conversation_id: caller.conversationId ?? null,
+					run_id: caller.runId ?? null,
+					tool_call_id: caller.toolCallId ?? null,
+					api_key_id: caller.apiKeyId ?? null,
+					session_id: caller.sessionId ?? null,
+					created_at: now
+				})
+				.execute();
+		},
+
+		async setRunning(id) {
+			await db
+				.updateTable('skill_executions')
+				.set({ status: 'running' })
+				.where('id', '=', id)
+				.where('status', '=', 'pending')
+				.execute();
+		},
+
+		async finish(id, end, now) {
+			await db.transaction().execute(async (transaction) => {
+				const ended = await transaction
+					.updateTable('skill_executions')
+					.set({
+						status: end.status,
+						error_type: end.errorType ?? null,
+						error_message: end.message ?? null,
+						exit_code: end.exitCode,
+						stdout_bytes: end.stdoutBytes,
+						stderr_bytes: end.stderrBytes,
+						output: end.output,
+						duration_ms: Math.round(end.durationMs),
+						files: JSON.stringify(end.files),
+						refused: JSON.stringify(end.refused),
+						finished_at: now
+					})
+					.where('id', '=', id)
+					.where('status', 'in', ['pending', 'running'])
+					.returning(['skill_id', 'created_at'])
+					.executeTakeFirst();
+				if (ended) await count(transaction, ended, end.status !== 'success');
+			});
+		},
+
+		async get(id) {
+			const row = await db.selectFrom('skill_executions').selectAll().where('id', '=', id).executeTakeFirst();
+			return row ? toExecution(row) : null;
+		},
+
+		async list(filter, { page, limit }) {
+			const matching = () => narrow(db.selectFrom('skill_executions'), filter);
+			const { total } = await matching()
+				.select(({ fn }) => fn.countAll<number | string>().as('total'))
+				.executeTakeFirstOrThrow();
+			const rows = await matching()
+				.selectAll()
+				.orderBy('created_at', 'desc')
+				.orderBy('id')
+				.limit(limit)
+				.offset((page - 1) * limit)
+				.execute();
+			return { data: rows.map(toExecution), total: Number(total) };
+		},
+
+		async after(filter, last, limit) {
+			let query = narrow(db.selectFrom('skill_executions'), filter).selectAll();
+			if (last) {
+				const { createdAt, id } = last;
+				query = query.where(({ or, and, eb }) =>
+					or([eb('created_at', '<', createdAt), and([eb('created_at', '=', createdAt), eb('id', '>', id)])])
+				);
+			}
+			return (await query.orderBy('created_at', 'desc').orderBy('id').limit(limit).execute()).map(toExecution);
+		},
+
+		async usage() {
+			const rows = await db.selectFrom('skill_usage').selectAll().execute();
+			return new Map(
+				rows.map(({ skill_id, executions, failures, last_used_at: lastUsedAt }) => [
+					skill_id,
+					{ executions, failures, lastUsedAt }
+				])
+			);
+		},
+
+		async endUnfinished(message, now) {
+			return db.transaction().execute(async (transaction) => {
+				const ended = await transaction
+					.updateTable('skill_executions')
+					.set({ status: 'error', error_type: 'Cancelled', error_message: message, finished_at: now })
+					.where('status', 'in', ['pending', 'running'])
+					.returning(['skill_id', 'created_at'])
+					.execute();
+				for (const row of ended) await count(transaction, row, true);
+				return ended.length;
+			});
+		}
+	};
+}
+
+async function count(
+	transaction: Transaction<Database>,
+	{ skill_id, created_at }: { skill_id: string; created_at: string },
+	hasFailed: boolean
+): Promise<void> {
+	const failures = hasFailed ? 1 : 0;
+	await transaction
+		.insertInto('skill_usage')
+		.values({ skill_id, executions: 1, failures, last_used_at: created_at })
+		.onConflict((conflict) =>
+			conflict.column('skill_id').doUpdateSet((eb) => ({
+				executions: eb('skill_usage.executions', '+', 1),
+				failures: eb('skill_usage.failures', '+', failures),
+				// One that began before another may end after it.
+				last_used_at: eb
+					.case()
+					.when('skill_usage.last_used_at', '>', created_at)
+					.then(eb.ref('skill_usage.last_used_at'))
+					.else(created_at)
+					.end()
+			}))
+		)
+		.execute();
+}
+
+function narrow<Selected>(
+	query: SelectQueryBuilder<Database, 'skill_executions', Selected>,
+	{ skill, status, apiKeyId, conversationId, since, until }: ExecutionFilter
+) {
+	let found = query;
+	if (skill !== undefined)
+		found = found.where(({ or, eb }) => or([eb('skill_id', '=', skill), eb('skill', '=', skill)]));
+	if (status !== undefined) found = found.where('status', '=', status);
+	if (apiKeyId !== undefined) found = found.where('api_key_id', '=', apiKeyId);
+	if (conversationId !== undefined) found = found.where('conversation_id', '=', conversationId);
+	if (since !== undefined) found = found.where('created_at', '>=', since);
+	if (until !== undefined) found = found.where('created_at', '<', until);
+	return found;
+}
+
+function toExecution(row: Selectable<SkillExecutionsTable>): SkillExecution {
+	return {
+		id: row.id,
+		skillId: row.skill_id,
+		skill: row.skill,
+		version: row.version,
+		tool: row.tool,
+		script: row.script,
+		argv: JSON.parse(row.argv) as string[],
+		input: row.input,
+		digest: row.digest,
+		sandbox: row.sandbox,
+		limits: JSON.parse(row.limits) as Record<string, number>,
+		status: row.status,
+		errorType: row.error_type,
+		errorMessage: row.error_message,
+		exitCode: row.exit_code,
+		stdoutBytes: row.stdout_bytes,
+		stderrBytes: row.stderr_bytes,
+		output: row.output,
+		durationMs: row.duration_ms,
+		files: row.files ? (JSON.parse(row.files) as SkillExecution['files']) : [],
+		refused: row.refused ? (JSON.parse(row.refused) as string[]) : [],
+		conversationId: row.conversation_id,
+		runId: row.run_id,
+		toolCallId: row.tool_call_id,
+		apiKeyId: row.api_key_id,
+		sessionId: row.session_id,
+		createdAt: row.created_at,
+		finishedAt: row.finished_at
+	};
+}

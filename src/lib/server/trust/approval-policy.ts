@@ -1,0 +1,161 @@
+/** Which calls somebody must allow first, and what was decided about them (AG-UI interrupts; FEATURES C16, E30, F3, F4). */
+import { randomUUID } from 'node:crypto';
+import type { ApprovalDecision, RunVerdict } from '../../shared/events.ts';
+import type { Approval, Message } from '../../shared/message.ts';
+import type { TrustState } from '../../shared/skills.ts';
+import type { PlannedRun } from '../skills/call/session.ts';
+import { parseAllowedTools } from '../skills/read/manifest.ts';
+import { skillIdOf } from '../skills/run/execution-host.ts';
+import type { Skill } from '../skills/types.ts';
+import type { Store } from '../store/store.ts';
+
+/** `ask`: scripts run when somebody has allowed them; `auto`: they run, if somebody trusts the skill. */
+export type ApprovalMode = 'ask' | 'auto';
+
+export interface ApprovalPolicy {
+	/** `earlier` counts as long as the skill's files are the same. */
+	request(run: PlannedRun, earlier: Approval | null): Promise<RunVerdict>;
+	/** Has somebody looked at its files as they are now, or does it lie where nobody has to? */
+	isTrusted(skill: Skill): Promise<boolean>;
+	/** What was decided about the calls that an answer waits with, by the ids of the questions. */
+	decisions(conversationId: string, answer: Message): Promise<Map<string, ApprovalDecision>>;
+}
+
+export interface ApprovalPolicyOptions {
+	store: Pick<Store, 'approvals'>;
+	mode: ApprovalMode;
+	trust: {
+		/** Reads the files as they are now; `digest` is null where the state needed none, or not all can be read. */
+		judge(skill: Skill): Promise<{ state: TrustState; digest: string | null; problem: string | null }>;
+		digestOf(skill: Skill): Promise<string>;
+	};
+	/** Variables that a skill declares and nobody has set; none without it. */
+	missingVariables?: (skill: Skill) => Promise<string[]>;
+}
+
+export function createApprovalPolicy(options: ApprovalPolicyOptions): ApprovalPolicy {
+	const { store, mode, trust, missingVariables = async () => [] } = options;
+	return {
+		async request({ skill, script, args }, earlier) {
+			const { state, digest: whole, problem } = await trust.judge(skill);
+			const missing = await missingVariables(skill);
+			if (isTrusted(state) && mode === 'auto' && missing.length === 0) return { question: null, digest: whole };
+			const digest = whole ?? (await trust.digestOf(skill));
+			const allowed = { question: null, digest };
+			const isAllowed = earlier?.decision !== undefined && earlier.decision.choice !== 'deny';
+			if (isAllowed && earlier.digest === digest) return allowed;
+			if (isTrusted(state)) {
+				// What was allowed for good, or is wished for by a skill that is trusted, counts for no other.
+				if (await store.approvals.isGranted({ skill: skill.name, script, digest })) return allowed;
+				const { allowedTools, tools, files } = skill;
+				const wished = { script, args, tools: tools.map(({ name }) => name), files };
+				if (missing.length === 0 && isAllowedBeforehand(allowedTools, wished)) return allowed;
+			}
+			const reason = isAllowed
+				? `The files of “${skill.name}” changed since this was allowed.`
+				: reasonFor(skill.name, script, { state, problem, missing });
+			const question = {
+				interruptId: randomUUID(),
+				...{ skill: skill.name, script, args, reason, digest },
+				...(state === 'untrusted' || state === 'changed' ? { trust: state, skillId: skillIdOf(skill) } : {}),
+				...(missing.length > 0 ? { missing, skillId: skillIdOf(skill) } : {})
+			};
+			return { question, digest };
+		},
+		async isTrusted(skill) {
+			return isTrusted((await trust.judge(skill)).state);
+		},
+		decisions: (conversationId, answer) => store.approvals.decisions(conversationId, waitingIds(answer))
+	};
+}
+
+function isTrusted(state: TrustState): boolean {
+	return state === 'trusted' || state === 'builtin';
+}
+
+function reasonFor(
+	skill: string,
+	script: string,
+	{ state, problem, missing }: { state: TrustState; problem: string | null; missing: readonly string[] }
+): string {
+	if (state === 'untrusted' && problem !== null) return `“${skill}” wants to run ${script}. ${problem}`;
+	if (state === 'untrusted')
+		return `“${skill}” wants to run ${script}. Nobody has looked at this skill and trusted it.`;
+	if (state === 'changed') return `“${skill}” wants to run ${script}. Its files have changed since it was trusted.`;
+	if (missing.length === 0) return `“${skill}” wants to run ${script}.`;
+	const verb = missing.length === 1 ? 'is' : 'are';
+	return `“${skill}” wants to run ${script}, and needs ${missing.join(', ')}, which ${verb} not set.`;
+}
+
+/** The ids of the questions that an answer waits with. */
+export function waitingIds(answer: Message): string[] {
+	return answer.parts.flatMap((part) => {
+		return part.type === 'tool' && part.status === 'waiting' && part.approval ? [part.approval.interruptId] : [];
+	});
+}
+
+// Whether a skill's `allowed-tools` covers a run of its scripts or tools: beforehand, where people are asked (FEATURES A14); pure.
+
+export interface WishedRun {
+	/** As the caller named it: a path, a bare name, or a tool of tools.json. */
+	script: string;
+	args: readonly string[];
+	/** Names of the skill's tools. */
+	tools: readonly string[];
+	/** Files of the skill. */
+	files: readonly string[];
+}
+
+/** What a script may be written after in a command line. */
+const PROGRAMS: readonly (readonly [extension: RegExp, programs: readonly string[]])[] = [
+	[/\.py$/, ['python', 'python3']],
+	[/\.(?:js|mjs|cjs)$/, ['node']],
+	[/\.ts$/, ['node', 'tsx']],
+	[/\.(?:sh|bash)$/, ['bash', 'sh']]
+];
+
+/**
+ * `use_skill` covers everything, `Bash` and `Bash(*)` every script, `Bash(scripts/x.sh:*)` and
+ * `Bash(python scripts/x.py:*)` one with any arguments, without `:*` one with exactly these, the name of a tool that tool.
+ * What cannot be read covers nothing.
+ */
+export function isAllowedBeforehand(wish: string | undefined, run: WishedRun): boolean {
+	const isTool = run.tools.includes(run.script);
+	const name = pathOf(run);
+	// A name that could be both may be either: only what covers all covers it.
+	const isScript = !isTool || run.files.includes(name);
+	return parseAllowedTools(wish).some((token) => {
+		if (token === 'use_skill' || token === 'use_skill(*)') return true;
+		if (isTool && !isScript) return token === run.script;
+		if (isTool) return false;
+		const pattern = /^(?:Bash|bash|use_skill)(?:\((.*)\))?$/s.exec(token);
+		return pattern !== null && commandsOf(name, run.args).some((words) => covers(pattern[1] ?? '*', words));
+	});
+}
+
+/** The file that a name means: at the root or in `scripts/`, as it will be looked for. */
+function pathOf({ script, files }: WishedRun): string {
+	const name = withoutDot(script);
+	const inScripts = `scripts/${name}`;
+	return !files.includes(name) && files.includes(inScripts) ? inScripts : name;
+}
+
+function commandsOf(script: string, args: readonly string[]): string[][] {
+	const programs = PROGRAMS.flatMap(([extension, names]) => (extension.test(script) ? names : []));
+	return [[script, ...args], ...programs.map((program) => [program, script, ...args])];
+}
+
+/** Word by word; `*` alone, and `:*` or ` *` at the end, stand for any words more. */
+function covers(pattern: string, words: readonly string[]): boolean {
+	const text = pattern.trim();
+	const [, start = text, more] = /^(.*?)(:\*|(?:^|\s)\*)$/s.exec(text) ?? [];
+	// Quotes, wildcards within and the like would be guessed at.
+	if (/["'`$*\\;&|<>(){}[\]?]/.test(start)) return false;
+	const wanted = start.split(/\s+/).filter(Boolean).map(withoutDot);
+	if (more === undefined && wanted.length !== words.length) return false;
+	return wanted.every((word, index) => word === words[index]);
+}
+
+function withoutDot(path: string): string {
+	return path.replace(/^(?:\.\/)+/, '');
+}

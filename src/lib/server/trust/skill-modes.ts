@@ -1,0 +1,95 @@
+/** Which skills are on, off or offered when they fit, and which version a name means; kept over restarts (FEATURES A38, B6, E3). */
+import { skillIdOf } from '../skills/run/execution-host.ts';
+import type { Skill } from '../skills/types.ts';
+import type { SkillMode } from '../skills/registry/visibility.ts';
+import type { SkillSetting } from '../store/skills/choices.ts';
+import type { Store } from '../store/store.ts';
+
+/** A version of a skill, or a built-in one by its id `builtin/name`. */
+export type ModeSubject = Pick<Skill, 'source' | 'name' | 'version'> | `builtin/${string}`;
+
+export interface SkillModes {
+	/** `auto` for those nobody has set. */
+	modeOf(subject: ModeSubject): SkillMode;
+	/**
+	 * Of an installed skill, of this version alone; else of the name, whichever folder it is in: a new version or a copy
+	 * of what was switched off is off as well.
+	 */
+	setMode(subject: ModeSubject, mode: SkillMode): Promise<void>;
+	/** Off, or back to the mode that it had. */
+	setEnabled(subject: ModeSubject, isEnabled: boolean): Promise<void>;
+	/** The version that the bare name means, of `source/name`; null for the newest that is enabled. */
+	pinOf(skillId: string): string | null;
+	setPin(skillId: string, version: string | null): Promise<void>;
+	/** Nothing is known any more of a version that is gone, or of all of a skill. */
+	forget(skillId: string, version?: string): Promise<void>;
+}
+
+/** What is asked in every turn is kept in memory; what is changed is stored before it counts. */
+export async function openSkillModes(
+	store: Pick<Store, 'skillSettings' | 'skillPins'>,
+	{ isInstalled = () => false }: { isInstalled?: (source: string) => boolean } = {}
+): Promise<SkillModes> {
+	const settings = new Map((await store.skillSettings.list()).map((setting) => [setting.skillId, setting]));
+	const pins = await store.skillPins.list();
+	/** Names of which a version has a mode of its own: the others are asked for by name alone. */
+	let versioned = versionedNames(settings);
+	const now = () => new Date().toISOString();
+
+	const settingOf = (subject: ModeSubject): SkillSetting | undefined => {
+		if (typeof subject === 'string') return settings.get(subject);
+		const own = versioned.has(subject.name) ? settings.get(versionKey(subject)) : undefined;
+		return own ?? settings.get(subject.name);
+	};
+	const modeOf = (subject: ModeSubject): SkillMode => settingOf(subject)?.mode ?? 'auto';
+	const set = async (subject: ModeSubject, mode: SkillMode, modeBefore: SkillMode | null) => {
+		const setting = { skillId: keyFor(subject), mode, modeBefore };
+		await store.skillSettings.set(setting, now());
+		settings.set(setting.skillId, setting);
+		versioned = versionedNames(settings);
+	};
+	const keyFor = (subject: ModeSubject): string => {
+		if (typeof subject === 'string') return subject;
+		const isOwn = isInstalled(subject.source) || settings.has(versionKey(subject));
+		return isOwn ? versionKey(subject) : subject.name;
+	};
+
+	return {
+		modeOf,
+		setMode: (subject, mode) => set(subject, mode, null),
+		async setEnabled(subject, isEnabled) {
+			const mode = modeOf(subject);
+			if (isEnabled === (mode !== 'off')) return;
+			if (isEnabled) await set(subject, settingOf(subject)?.modeBefore ?? 'auto', null);
+			else await set(subject, 'off', mode);
+		},
+		pinOf: (skillId) => pins.get(skillId) ?? null,
+		async setPin(skillId, version) {
+			await store.skillPins.set(skillId, version, now());
+			if (version === null) pins.delete(skillId);
+			else pins.set(skillId, version);
+		},
+		async forget(skillId, version) {
+			const isGone = (key: string) =>
+				version === undefined ? key.startsWith(`${skillId}@`) : key === `${skillId}@${version}`;
+			for (const key of [...settings.keys()].filter(isGone)) {
+				await store.skillSettings.remove(key);
+				settings.delete(key);
+			}
+			versioned = versionedNames(settings);
+			const pinned = pins.get(skillId);
+			if (pinned === undefined || (version !== undefined && pinned !== version)) return;
+			await store.skillPins.set(skillId, null, now());
+			pins.delete(skillId);
+		}
+	};
+}
+
+function versionKey(skill: Pick<Skill, 'source' | 'name' | 'version'>): string {
+	return `${skillIdOf(skill)}@${skill.version}`;
+}
+
+function versionedNames(settings: ReadonlyMap<string, unknown>): Set<string> {
+	const keys = [...settings.keys()].filter((key) => key.includes('/') && !key.startsWith('builtin/'));
+	return new Set(keys.map((key) => key.slice(key.lastIndexOf('/') + 1, key.lastIndexOf('@'))));
+}

@@ -1,0 +1,204 @@
+/** Variables of skills, encrypted at rest; each is given to the processes of its own skill alone (FEATURES F3, D48). */
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, scrypt } from 'node:crypto';
+import { constants } from 'node:fs';
+import { link, mkdir, open, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { AppError } from '../../shared/errors.ts';
+import { isReservedVariable, isVariableName } from '../skills/needs/variables.ts';
+import { skillIdOf } from '../skills/run/execution-host.ts';
+import type { Skill } from '../skills/types.ts';
+import type { EncryptedSecret, Secrets } from '../store/access.ts';
+
+const CIPHER = 'aes-256-gcm';
+/** What NIST SP 800-38D has for GCM: 96 bits at random, a tag of 128. */
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const MAX_VALUE_BYTES = 65_536;
+
+export interface Vault {
+	/** In place of the value before. @throws AppError invalid_input */
+	set(skillId: string, name: string, value: string, now: string): Promise<void>;
+	/** False when there was none. */
+	remove(skillId: string, name: string): Promise<boolean>;
+	/** What is stored, by name. `problem` says why a value cannot be used: it counts as not set. */
+	list(skillId: string): Promise<StoredVariable[]>;
+	/** Everything that is stored for the skill and can be read. Goes to its processes and nowhere else. */
+	valuesOf(skillId: string): Promise<Record<string, string>>;
+	/** `valuesOf` by skill: what an ExecutionHost asks for. */
+	secretsOf(skill: Pick<Skill, 'source' | 'name'>): Promise<Record<string, string>>;
+}
+
+export interface StoredVariable {
+	name: string;
+	problem: string | null;
+}
+
+/** `key` is 32 bytes: see key.ts. */
+export function createVault({ store, key }: { store: Secrets; key: Buffer }): Vault {
+	const encrypt = (skillId: string, name: string, value: string): EncryptedSecret => {
+		const iv = randomBytes(IV_BYTES);
+		const cipher = createCipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES });
+		cipher.setAAD(labelOf(skillId, name));
+		const ciphertext = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()]);
+		return { name, iv: toText(iv), tag: toText(cipher.getAuthTag()), ciphertext: toText(ciphertext) };
+	};
+	/** Null for what another key has encrypted, for another skill, or somebody has changed. */
+	const decrypt = (skillId: string, { name, iv, tag, ciphertext }: EncryptedSecret): string | null => {
+		try {
+			const decipher = createDecipheriv(CIPHER, key, toBytes(iv), { authTagLength: TAG_BYTES });
+			decipher.setAAD(labelOf(skillId, name));
+			decipher.setAuthTag(toBytes(tag));
+			return Buffer.concat([decipher.update(toBytes(ciphertext)), decipher.final()]).toString('utf8');
+		} catch {
+			// OpenSSL does not say why; `list` says what to do.
+			return null;
+		}
+	};
+	const valuesOf = async (skillId: string): Promise<Record<string, string>> => {
+		const values: [string, string][] = [];
+		for (const row of await store.list(skillId)) {
+			const value = isRefused(row.name) ? null : decrypt(skillId, row);
+			if (value !== null) values.push([row.name, value]);
+		}
+		return Object.fromEntries(values);
+	};
+
+	return {
+		async set(skillId, name, value, now) {
+			checkVariable(name, value);
+			await store.put(skillId, encrypt(skillId, name, value), now);
+		},
+		remove: (skillId, name) => store.remove(skillId, name),
+		async list(skillId) {
+			return (await store.list(skillId)).map((row) => ({
+				name: row.name,
+				problem:
+					decrypt(skillId, row) === null
+						? `${row.name} was stored with another key (SECRETS_KEY or secrets.key have changed): set it again.`
+						: null
+			}));
+		},
+		valuesOf,
+		secretsOf: (skill) => valuesOf(skillIdOf(skill))
+	};
+}
+
+/** Can a variable be stored with this value? The value is in no message. @throws AppError invalid_input */
+export function checkVariable(name: string, value: string): void {
+	const refuse = (reason: string) => {
+		throw new AppError('invalid_input', reason, { details: { field: name.slice(0, 128) } });
+	};
+	if (!isVariableName(name)) refuse('A variable has a name of letters, digits and underscores.');
+	if (isReservedVariable(name)) refuse(`${name} decides how programs start: it cannot be given to a skill.`);
+	if (value === '') refuse(`${name} has no value.`);
+	if (Buffer.byteLength(value) > MAX_VALUE_BYTES) refuse(`The value of ${name} is longer than 64 KB.`);
+	if (value.includes('\0')) refuse(`The value of ${name} has a NUL character: no program can be given it.`);
+	if (!value.isWellFormed()) refuse(`The value of ${name} is no valid text.`);
+}
+
+function isRefused(name: string): boolean {
+	return !isVariableName(name) || isReservedVariable(name);
+}
+
+/** A row that is moved to another skill or name cannot be read there. */
+function labelOf(skillId: string, name: string): Buffer {
+	return Buffer.from(`${skillId}\0${name}`);
+}
+
+function toText(bytes: Buffer): string {
+	return bytes.toString('base64');
+}
+
+function toBytes(text: string): Buffer {
+	return Buffer.from(text, 'base64');
+}
+
+// The key that secrets are encrypted with: from SECRETS_KEY, or made once and kept in the data folder (FEATURES F3).
+
+const KEY_BYTES = 32;
+const FILE = 'secrets.key';
+/** The same key must come out of the same text at every start; the text is the operator's and only here. */
+const SALT = 'openrouter-skills/secrets/1';
+// Windows has no such flags.
+const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/**
+ * 32 bytes. Without `secretsKey` they are in the file `secrets.key` of the data folder, which only its owner may read.
+ * @throws Error when that file is a link, is readable by others or holds no key
+ */
+export async function loadSecretsKey(dataDir: string, secretsKey: string | null): Promise<Buffer> {
+	if (secretsKey !== null) {
+		const derive = promisify<string, string, number, { N: number; maxmem: number }, Buffer>(scrypt);
+		return derive(secretsKey, SALT, KEY_BYTES, { N: 2 ** 15, maxmem: 64 * 1024 * 1024 });
+	}
+	const path = join(dataDir, FILE);
+	return (await readKey(path)) ?? makeKey(dataDir, path);
+}
+
+/** 32 bytes for one purpose, of which nothing can be learned about the key or about those of other purposes. */
+export function keyFor(key: Buffer, purpose: string): Buffer {
+	return Buffer.from(hkdfSync('sha256', key, '', `openrouter-skills/${purpose}`, KEY_BYTES));
+}
+
+/** Null when there is none. */
+async function readKey(path: string): Promise<Buffer | null> {
+	const file = await open(path, READ).catch((error: NodeJS.ErrnoException) => {
+		if (error.code === 'ENOENT') return null;
+		if (error.code === 'ELOOP') throw new Error(`${path} is a link: put the key itself there.`, { cause: error });
+		throw new Error(`${path} cannot be read (${error.code ?? error.message}).`, { cause: error });
+	});
+	if (!file) return null;
+	try {
+		const entry = await file.stat();
+		if (!entry.isFile()) throw new Error(`${path} is not a file.`);
+		if (process.platform !== 'win32' && (entry.mode & 0o077) !== 0) {
+			throw new Error(`${path} can be read by other users of this machine: run chmod 600 on it.`);
+		}
+		const text = (await file.read(Buffer.alloc(256), 0, 256, 0)).buffer.toString('latin1').replaceAll('\0', '');
+		if (!/^[0-9a-f]{64}\n?$/.test(text)) {
+			throw new Error(`${path} holds no key. If no secrets of skills are stored, remove it: a new one will be made.`);
+		}
+		return Buffer.from(text.trim(), 'hex');
+	} finally {
+		await file.close();
+	}
+}
+
+/** Complete or not at all, and never over another one: of two servers that start at once, one makes it. */
+async function makeKey(dataDir: string, path: string): Promise<Buffer> {
+	await mkdir(dataDir, { recursive: true, mode: 0o700 });
+	const draft = `${path}.${randomBytes(6).toString('hex')}`;
+	const file = await open(draft, 'wx', 0o600);
+	try {
+		await file.writeFile(`${randomBytes(KEY_BYTES).toString('hex')}\n`);
+		await file.sync();
+		await file.close();
+		await link(draft, path).catch((error: NodeJS.ErrnoException) => {
+			if (error.code !== 'EEXIST') throw error;
+		});
+	} finally {
+		await file.close();
+		await unlink(draft);
+	}
+	const key = await readKey(path);
+	if (!key) throw new Error(`${path} was removed while it was made.`);
+	return key;
+}
+
+// Stores and removes variables of a skill: all of them or, when one is refused, none (FEATURES F3).
+
+/** null removes a variable. @throws AppError invalid_input; no value is in its message */
+export async function changeSecrets(
+	vault: Vault,
+	skillId: string,
+	patch: Readonly<Record<string, string | null>>,
+	now: string
+): Promise<void> {
+	const changes = Object.entries(patch);
+	for (const [name, value] of changes) if (value !== null) checkVariable(name, value);
+	for (const [name, value] of changes) {
+		if (value === null) await vault.remove(skillId, name);
+		else await vault.set(skillId, name, value, now);
+	}
+}

@@ -1,0 +1,259 @@
+/** Keeps what the model is sent within its context length, and says what it is made of (FEATURES F7). */
+import { randomUUID } from 'node:crypto';
+import type { RunCompaction, RunContext, RunEvent } from '../../shared/events.ts';
+import { emptyAnswer } from '../../shared/message.ts';
+import {
+	createSizeOf,
+	planCompaction,
+	type SizeOf,
+	skillPairs,
+	summaryItem,
+	totalTokens,
+	writeSummary
+} from '../agent/compaction.ts';
+import { type HistoryMessage, toInput } from '../agent/history.ts';
+import type { FitInput } from '../agent/loop.ts';
+import type { FunctionTool, Model, ModelUsage, ResponseItem } from '../agent/model.ts';
+import { estimateTokens } from '../skills/prompt.ts';
+import type { Compactions } from '../store/chat/queue.ts';
+
+export interface ContextBudgetOptions {
+	model: Model;
+	/** Most tokens to send, however many the model takes; null for as many as it takes. */
+	contextTokens: number | null;
+	/** The system prompt, what follows included. */
+	instructions: string;
+	catalog: string;
+	/** The skills whose instructions are always there; empty without any. */
+	always?: string;
+	conversationId: string;
+	compactions: Compactions;
+	signal: AbortSignal;
+}
+
+export interface ContextBudget {
+	/** The history with an earlier summary in place of what it stands for. */
+	shorten(history: readonly HistoryMessage[]): Promise<readonly HistoryMessage[]>;
+	/** To be called with what `toInput` makes of the shortened history, and what has come after it. */
+	fit: FitInput;
+}
+
+/** What lies before a question. */
+interface Before {
+	/** The last message before it. */
+	messageId: string;
+	messages: number;
+}
+
+/** Tokens that every model takes. */
+const SHORT_TOKENS = 6000;
+const SHORT_WAIT_MS = 300;
+/** A quarter of the context is the answer's, and no more than this. */
+const LONGEST_ANSWER = 16_000;
+
+export function createContextBudget(options: ContextBudgetOptions): ContextBudget {
+	const { model, instructions, catalog, always = '', conversationId, compactions, signal } = options;
+	const sizeOf = createSizeOf();
+	/** Places of the questions in the first input, until there is one. */
+	let places: { index: number; before: Before }[] = [];
+	const questions = new Map<ResponseItem, Before>();
+	let shown = '';
+
+	/** Yields what happened on the way; returns what is to stand for `covered`, for the model and for people. */
+	async function* summarize(
+		covered: ResponseItem[],
+		{ messageId, messages }: Before,
+		{ limit, tokens, spend }: { limit: number; tokens: number; spend: (usage: ModelUsage | null) => void }
+	): AsyncGenerator<RunEvent, { item: ResponseItem; text: string }> {
+		const { text, usage, problem } = yield* writeSummary(covered, {
+			model,
+			sessionId: conversationId,
+			maxInput: inputCharacters(limit),
+			maxOutput: tokens * 4,
+			signal
+		});
+		spend(usage);
+		if (problem !== null) {
+			const sentence = `The first ${messages} messages were left out: they did not fit any more.`;
+			return { item: summaryItem(sentence), text: `${sentence} A summary could not be written. ${problem}` };
+		}
+		const summary = shortenedTo(tokens, text, sizeOf);
+		await compactions.put(conversationId, { messageId, summary }, new Date().toISOString());
+		return { item: summaryItem(summary), text: summary };
+	}
+
+	return {
+		async shorten(history) {
+			const { index, summary } = newestSummary(history, await compactions.list(conversationId));
+			const covered = history.slice(0, index + 1);
+			const rest = history.slice(index + 1);
+			const head = summary === null ? [] : [standIn(summary, covered, sizeOf)];
+			let place = toInput(head, model.id).length;
+			places = [];
+			for (const [offset, entry] of rest.entries()) {
+				const messages = covered.length + offset;
+				const before = rest[offset - 1]?.message.id;
+				// Before the first one there is nothing new to summarise.
+				if (entry.message.role === 'user' && before)
+					places.push({ index: place, before: { messageId: before, messages } });
+				place += toInput([entry], model.id).length;
+			}
+			return [...head, ...rest];
+		},
+
+		async *fit(input, tools, spend) {
+			for (const { index, before } of places.splice(0)) {
+				const item = input[index];
+				if (item) questions.set(item, before);
+			}
+			const fixed = estimateTokens(instructions) + estimateTokens(JSON.stringify(tools));
+			// Whatever the model takes, it takes this: nobody waits long for a list of models to ask a short question.
+			const patienceMs = fixed + totalTokens(input, sizeOf) < SHORT_TOKENS ? SHORT_WAIT_MS : null;
+			const { tokens: limit, isKnown } = await contextLimitOf(model, {
+				cap: options.contextTokens,
+				signal,
+				patienceMs
+			});
+			const contextOf = (items: readonly ResponseItem[]) =>
+				measure(items, tools, { instructions, catalog, always, limit: isKnown ? limit : null, sizeOf });
+			const room = limit - Math.min(Math.floor(limit / 4), LONGEST_ANSWER) - fixed;
+			const plan = planCompaction(input, { room, sizeOf, isQuestion: (item) => questions.has(item) });
+
+			let fitted = plan.kept;
+			const cut = plan.covered.length > 0 ? input[plan.covered.length] : undefined;
+			const first = cut && questions.get(cut);
+			const made: RunCompaction = {
+				id: randomUUID(),
+				removedResults: plan.removedResults,
+				summarizedMessages: first?.messages ?? 0,
+				summary: '',
+				tokensBefore: fixed + totalTokens(input, sizeOf),
+				tokensAfter: 0
+			};
+			if (cut && first) {
+				const summary = yield* summarize(plan.covered, first, { limit, tokens: plan.summaryTokens, spend });
+				// The model is not asked any more; that the run was stopped is said by the loop.
+				if (signal.aborted) return input;
+				made.summary = summary.text;
+				fitted = [summary.item, ...plan.carried, ...plan.kept];
+				// What lies before it now is the summary alone.
+				questions.delete(cut);
+			}
+			if (first || plan.removedResults > 0) {
+				made.tokensAfter = fixed + totalTokens(fitted, sizeOf);
+				yield { type: 'CUSTOM', name: 'run.compaction', value: made };
+			}
+			const context = contextOf(fitted);
+			const figures = JSON.stringify(context);
+			if (figures !== shown) yield { type: 'CUSTOM', name: 'run.context', value: context };
+			shown = figures;
+			return fitted;
+		}
+	};
+}
+
+/** The summary that covers most of this branch, and where in it that ends: before the newest question. */
+function newestSummary(
+	history: readonly HistoryMessage[],
+	stored: readonly { messageId: string; summary: string }[]
+): { index: number; summary: string | null } {
+	const summaries = new Map(stored.map(({ messageId, summary }) => [messageId, summary]));
+	const newest = history.findLastIndex(({ message }) => message.role === 'user');
+	const index = history.slice(0, Math.max(newest, 0)).findLastIndex(({ message }) => summaries.has(message.id));
+	return { index, summary: summaries.get(history[index]?.message.id ?? '') ?? null };
+}
+
+/** A message that is none: it carries the summary, and the skills that were loaded in what it stands for. */
+function standIn(summary: string, covered: readonly HistoryMessage[], sizeOf: SizeOf): HistoryMessage {
+	const message = { ...emptyAnswer('summary', '', ''), status: 'complete' as const };
+	const items = [summaryItem(summary), ...skillPairs(toInput(covered, ''), sizeOf)];
+	return { message, items, model: null };
+}
+
+/** Three characters a token, for the line breaks and quotes that JSON makes longer. */
+export function inputCharacters(limit: number): number {
+	return Math.max(Math.floor(limit * 0.75) - 500, 500) * 3;
+}
+
+function shortenedTo(tokens: number, summary: string, sizeOf: SizeOf): string {
+	let text = summary;
+	for (;;) {
+		const size = sizeOf(summaryItem(text)).tokens;
+		if (size <= tokens) return text;
+		text = text.slice(0, Math.min(text.length - 1, Math.floor((text.length * tokens) / size) - 8)).toWellFormed();
+	}
+}
+
+function measure(
+	input: readonly ResponseItem[],
+	tools: readonly FunctionTool[],
+	{
+		instructions,
+		catalog,
+		always,
+		limit,
+		sizeOf
+	}: { instructions: string; catalog: string; always: string; limit: number | null; sizeOf: SizeOf }
+): RunContext {
+	const catalogTokens = estimateTokens(catalog);
+	const alwaysTokens = estimateTokens(always);
+	const context: RunContext = {
+		limit,
+		system: estimateTokens(instructions) - catalogTokens - alwaysTokens,
+		catalog: catalogTokens,
+		skills: alwaysTokens,
+		tools: estimateTokens(JSON.stringify(tools)),
+		results: 0,
+		messages: 0
+	};
+	for (const item of input) {
+		const { tokens, isSkill } = sizeOf(item);
+		if (item.type !== 'function_call_output') context.messages += tokens;
+		else if (isSkill) context.skills += tokens;
+		else context.results += tokens;
+	}
+	return context;
+}
+
+// How much a model takes at once, as far as anybody says.
+
+/** Where neither the model's server nor the operator says how much it takes. */
+const DEFAULT_TOKENS = 128_000;
+
+export interface ContextLimit {
+	tokens: number;
+	/** False when the model's server did not answer in time. */
+	isKnown: boolean;
+	/** True where neither the server nor the operator says anything. */
+	isGuess: boolean;
+}
+
+/** `cap`: the operator's, however many the model takes; `patienceMs`: null waits for the server's word as long as the signal lets it. */
+export async function contextLimitOf(
+	model: Model,
+	{ cap, signal, patienceMs }: { cap: number | null; signal: AbortSignal; patienceMs: number | null }
+): Promise<ContextLimit> {
+	const asked = model.contextTokens?.();
+	const told = await inTime(asked, signal, patienceMs);
+	const tokens = Math.min(told ?? cap ?? DEFAULT_TOKENS, cap ?? Infinity);
+	return { tokens, isKnown: told !== undefined || !asked, isGuess: (told ?? cap ?? null) === null };
+}
+
+/** The value, or undefined as soon as the signal fires or the time is over. */
+async function inTime<Value>(
+	value: Promise<Value> | undefined,
+	signal: AbortSignal,
+	timeoutMs: number | null
+): Promise<Value | undefined> {
+	if (!value || signal.aborted) return undefined;
+	const { promise, resolve } = Promise.withResolvers<undefined>();
+	const onAbort = () => resolve(undefined);
+	const timer = timeoutMs === null ? undefined : setTimeout(onAbort, timeoutMs);
+	signal.addEventListener('abort', onAbort, { once: true });
+	try {
+		return await Promise.race([value, promise]);
+	} finally {
+		clearTimeout(timer);
+		signal.removeEventListener('abort', onAbort);
+	}
+}

@@ -1,0 +1,85 @@
+/** The skills whose instructions are always with the model: pinned in the conversation, or on for all; pure (FEATURES F7, B6). */
+import { estimateTokens, renderLoadedSkill } from '../skills/prompt.ts';
+import type { SkillMode } from '../skills/registry/visibility.ts';
+import type { Skill } from '../skills/types.ts';
+
+export interface AlwaysSkill {
+	skill: Skill;
+	why: 'pinned' | 'on';
+	/** Estimated tokens of its instructions. */
+	tokens: number;
+}
+
+export interface AlwaysSection {
+	/** Of the system prompt; empty without such skills. */
+	text: string;
+	/** Those whose instructions are in it; the others are only named. */
+	inFull: AlwaysSkill[];
+}
+
+/**
+ * Pinned ones in the order in which they were pinned, then those that are on, by name. `usable` is what the model may use
+ * in this run: a pinned skill that is off, broken, not allowed or gone is left out.
+ */
+export function alwaysSkills(
+	usable: readonly Skill[],
+	{ pinned, modeOf }: { pinned: readonly string[]; modeOf: (skill: Skill) => SkillMode }
+): AlwaysSkill[] {
+	const byName = pinned.length > 0 ? new Map(usable.map((skill) => [skill.name, skill])) : null;
+	const first = pinned.flatMap((name) => byName?.get(name) ?? []);
+	const others = usable.filter((skill) => modeOf(skill) === 'on' && !first.includes(skill));
+	const of = (why: AlwaysSkill['why']) => (skill: Skill) => ({ skill, why, tokens: tokensOf(skill) });
+	return [...first.map(of('pinned')), ...others.map(of('on'))];
+}
+
+/** Estimated tokens of a skill's instructions, as they are given to the model. */
+export function tokensOf(skill: Skill): number {
+	return estimateTokens(renderLoadedSkill(skill));
+}
+
+/** Of these, in their order, the instructions of as many as `budgetTokens` holds; what is too long is named instead. */
+export function renderAlways(skills: readonly AlwaysSkill[], budgetTokens: number): AlwaysSection {
+	if (skills.length === 0) return { text: '', inFull: [] };
+	const inFull: AlwaysSkill[] = [];
+	let left = budgetTokens;
+	for (const each of skills) {
+		if (each.tokens > left) continue;
+		inFull.push(each);
+		left -= each.tokens;
+	}
+	const named = skills.filter((each) => !inFull.includes(each)).map(({ skill }) => skill.name);
+	const parts = [
+		HEAD,
+		...(inFull.length > 0 ? [LOADED, ...inFull.map(({ skill }) => renderLoadedSkill(skill))] : []),
+		...(named.length > 0 ? [`${TOO_LONG} ${named.join(', ')}`] : [])
+	];
+	return { text: parts.join('\n\n'), inFull };
+}
+
+const HEAD = '## Skills that are always with you';
+const LOADED = 'These are loaded already, and need no load_skill. Follow them when they fit what is asked.';
+const TOO_LONG = 'There was no room for the instructions of these; call load_skill before you use one:';
+
+// The system prompt of a turn: who answers, which skills there are, which files.
+
+/** What the catalog of skills may cost a turn; with more skills, those that fit the question are told in full. */
+export const CATALOG_TOKENS = 2000;
+
+/** `catalog` is what `renderCatalog` makes, `always` what `renderAlways` makes, `said` the caller's own; each may be empty. */
+export function instructionsOf(
+	catalog: string,
+	files: readonly { path: string; bytes: number }[],
+	{ always = '', said = '' }: { always?: string; said?: string | undefined } = {}
+): string {
+	const listing = files.slice(0, 200).map(({ path, bytes }) => `- ${path} (${bytes} bytes)`);
+	return [
+		'You are a helpful assistant. Use the skills below when they fit what is asked; answer in the language of the user.',
+		catalog,
+		// Before the files, which change more often: a server's cache of the prompt ends where it differs.
+		always,
+		`## Working directory\n\nScripts run in this conversation's working directory; give them files by these relative names. Files there:\n${listing.join('\n') || '(none)'}`,
+		said
+	]
+		.filter(Boolean)
+		.join('\n\n');
+}

@@ -1,0 +1,135 @@
+/** One run's work, from the request to the events of the agent: prompt, skills, tools, history (DESIGN §4). */
+import type { RunEvent } from '../../shared/events.ts';
+import { handedCalls, type Message } from '../../shared/message.ts';
+import type { ReasoningEffort } from '../../shared/models.ts';
+import { heldCalls, loadedSkills, seenDigests, toInput, unsaidItems } from '../agent/history.ts';
+import { runAgent, type AgentLimits } from '../agent/loop.ts';
+import type { Model, ResponseItem } from '../agent/model.ts';
+import { startTimeLimit, type TimeLimit } from '../agent/time-limit.ts';
+import type { Store } from '../store/store.ts';
+import { createContextBudget } from './context-budget.ts';
+import { instructionsOf } from './instructions.ts';
+import type { RunRequest } from './run-request.ts';
+import { equipTurn, offerTurn, type TurnSetupParts } from './turn-setup.ts';
+import type { Workspaces } from '../workspaces.ts';
+
+export interface TurnParts extends TurnSetupParts {
+	store: Store;
+	workspaces: Workspaces;
+}
+
+export interface Turn {
+	request: RunRequest;
+	/** The answer as it is before the run's first event. */
+	answer: Message;
+	/** What answers, from its first step to its last, whatever is set meanwhile. */
+	model: Model;
+	/** How long the model is to think; null leaves it to the model. */
+	effort: ReasoningEffort | null;
+	limits: AgentLimits;
+	signal: AbortSignal;
+	isAskedToYield(): boolean;
+	record(items: ResponseItem[]): void;
+}
+
+/** Sent after an answer that is to be continued; no part of the conversation. */
+const GO_ON: ResponseItem = {
+	type: 'message',
+	role: 'user',
+	content: [
+		{
+			type: 'input_text',
+			text: 'Your answer above ended before it was finished. Go on exactly where it stopped: repeat nothing, and do not mention the break.'
+		}
+	]
+};
+
+/** Yields the run's events; the last of them is its one terminal event. */
+export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<RunEvent> {
+	const { runId, conversationId } = turn.request;
+	yield { type: 'RUN_STARTED', threadId: conversationId, runId, protocolVersion: '1.0' };
+	const time = startTimeLimit(turn.limits.maxDurationMs, turn.signal);
+	try {
+		yield* answerIn(parts, turn, time);
+	} finally {
+		time.clear();
+	}
+}
+
+async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGenerator<RunEvent> {
+	const { store, workspaces, approvals } = parts;
+	const { request, answer, model, effort, limits } = turn;
+	const { runId, conversationId } = request;
+	const { signal } = time;
+
+	const goesOn = request.kind !== 'ask' && request.kind !== 'retry';
+	const stored = await store.messages.listForModel(conversationId, goesOn ? answer.id : (answer.parentId ?? answer.id));
+	const question = stored.findLast(({ message }) => message.role === 'user')?.message;
+	const asked = question ? textOf(question) : '';
+	const skillsOf = { apiKeyId: request.apiKeyId, policy: request.policy };
+	const offer = await offerTurn(parts, {
+		...{ ...skillsOf, asked, model, signal },
+		used: calledTools(stored),
+		states: await store.conversationSkills.list(conversationId)
+	});
+	const { told } = offer;
+	yield { type: 'CUSTOM', name: 'skill.catalog', value: told.offer };
+
+	const { catalog, always } = told;
+	const history = told.historyOf(stored);
+	const { instructions: said } = request;
+	const instructions = instructionsOf(catalog, await workspaces.list(conversationId), { always, said });
+	const budget = createContextBudget({
+		model,
+		contextTokens: parts.contextTokens,
+		instructions,
+		catalog,
+		always,
+		conversationId,
+		compactions: store.compactions,
+		signal
+	});
+	const input = toInput(await budget.shorten(history), model.id);
+	const toolbox = equipTurn(parts, offer, {
+		...skillsOf,
+		tools: request.tools,
+		loaded: loadedSkills(history),
+		seen: seenDigests(input),
+		cwd: workspaces.path(conversationId),
+		caller: { conversationId, runId, ...(request.apiKeyId === undefined ? {} : { apiKeyId: request.apiKeyId }) }
+	});
+	if (request.kind === 'continue') {
+		// What was shown of an unfinished answer is no item of the model's server; later turns are to know it too.
+		const unsaid = unsaidItems(stored.at(-1));
+		if (unsaid.length > 0) turn.record(unsaid);
+		input.push(GO_ON);
+	}
+	const held = request.kind === 'resume' ? heldCalls(answer, await approvals.decisions(conversationId, answer)) : [];
+	yield* runAgent({
+		model,
+		effort,
+		instructions,
+		input,
+		held,
+		handed: request.kind === 'resume' ? handedCalls(answer).map(({ id }) => id) : [],
+		toolbox,
+		threadId: conversationId,
+		runId,
+		limits,
+		time,
+		spent: answer.usage,
+		fit: budget.fit,
+		isAskedToYield: turn.isAskedToYield,
+		record: turn.record
+	});
+}
+
+/** Names of the tools that were called in a conversation. */
+function calledTools(history: readonly { message: Message }[]): Set<string> {
+	const parts = history.flatMap(({ message }) => message.parts);
+	return new Set(parts.flatMap((part) => (part.type === 'tool' ? [part.name] : [])));
+}
+
+function textOf(message: Message): string {
+	return message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
