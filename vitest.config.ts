@@ -43,7 +43,7 @@ export default defineConfig({
 			{
 				extends: './vite.config.ts',
 				// All packages of the page, known before the first test: one that is found later reloads the tests under way.
-				optimizeDeps: { entries: ['src/lib/components/**/*.svelte', 'src/lib/chat/**/*.ts', componentTests] },
+				optimizeDeps: { entries: ['src/lib/page/**/*.{svelte,ts}', componentTests] },
 				test: {
 					name: 'browser',
 					include: [componentTests],

@@ -4,7 +4,7 @@ import { marked } from 'marked';
 import * as smd from 'streaming-markdown';
 import { flushSync, mount, unmount } from 'svelte';
 import '../src/app.css';
-import Markdown from '../src/lib/components/markdown/Markdown.svelte';
+import Markdown from '../src/lib/page/markdown/Markdown.svelte';
 import { showThread } from './ui-thread.svelte.ts';
 
 export type Renderer = 'floor' | 'ours' | 'thread' | 'streaming-markdown' | 'marked';

@@ -1,9 +1,9 @@
 /** The page's own list of messages, with an answer at its end that grows. */
 import { mount } from 'svelte';
-import { createClient } from '../src/lib/chat/client.ts';
-import { MessageEntry } from '../src/lib/chat/message-entry.svelte.ts';
-import { ChatSession } from '../src/lib/chat/session.svelte.ts';
-import MessageList from '../src/lib/components/messages/MessageList.svelte';
+import { createClient } from '../src/lib/page/server.ts';
+import { MessageEntry } from '../src/lib/page/conversation/message-entry.svelte.ts';
+import { ChatSession } from '../src/lib/page/conversation/session.svelte.ts';
+import MessageList from '../src/lib/page/messages/MessageList.svelte';
 import { emptyAnswer, type Message } from '../src/lib/shared/message.ts';
 import type { Show } from './ui-page.svelte.ts';
 import { sampleText } from './ui-sample.ts';

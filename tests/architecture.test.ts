@@ -20,9 +20,8 @@ const files = readSources();
 
 /** Who may ask what time of day it is, and why a clock that can be set is the right one. */
 const WALL_CLOCK: Record<string, string> = {
-	'lib/chat/drafts.ts': 'stamps drafts, which outlive the page, to drop the oldest',
-	'lib/components/messages/AnswerError.svelte':
-		'the wait is counted from a stored stamp, and is never longer than was said',
+	'lib/page/composer/draft.svelte.ts': 'stamps drafts, which outlive the page, to drop the oldest',
+	'lib/page/messages/AnswerError.svelte': 'the wait is counted from a stored stamp, and is never longer than was said',
 	'lib/server/access/caller.ts': 'stored stamps of a key',
 	'lib/server/access/login.ts': 'sessions end at a stored time, over restarts',
 	'lib/server/install/installer.ts': 'stamps of installs, and of a trash that outlives the process',
@@ -89,20 +88,20 @@ describe('the rules', () => {
 		['lib/shared/events.ts', 'node:fs'],
 		['lib/server/skills/parser.ts', '$lib/shared/errors.ts'],
 		['lib/server/skills/executor.ts', '../sandbox/process.ts'],
-		['lib/server/skills/handlers/python.ts', '../../store/sqlite.ts'],
+		['lib/server/skills/run/handlers.ts', '../../store/sqlite.ts'],
 		['lib/server/agent/loop.ts', '../skills/registry.ts'],
-		['lib/server/models/responses/responses.ts', '../skills/registry.ts'],
-		['lib/server/runs/runner.ts', '../models/responses.ts'],
+		['lib/server/models/responses/responses.ts', '../../skills/registry/registry.ts'],
+		['lib/server/runs/runner.ts', '../models/responses/responses.ts'],
 		['lib/server/runs/runner.ts', 'node:child_process'],
 		['lib/server/mcp-servers/connection.ts', 'node:child_process'],
-		['lib/server/mcp-servers/open-server.ts', '@modelcontextprotocol/client/stdio'],
+		['lib/server/mcp-servers/listing.ts', '@modelcontextprotocol/client/stdio'],
 		['lib/server/agent/loop.ts', '@sveltejs/kit'],
 		['lib/server/agent/loop.ts', '$app/environment'],
 		['lib/server/runs/runner.ts', '$lib/server/app.ts'],
 		['lib/server/config.ts', './app.ts'],
 		['lib/server/http.ts', './store/sqlite.ts'],
-		['lib/components/Composer.svelte.ts', '../server/app.ts'],
-		['lib/chat/session.svelte.ts', '$lib/components/Composer.svelte'],
+		['lib/page/composer/draft.svelte.ts', '../../server/app.ts'],
+		['lib/page/conversation/session.svelte.ts', '$lib/page/composer/Composer.svelte'],
 		['routes/api/chat/+server.ts', '$lib/server/offline/offline.ts'],
 		['lib/server/runs/runner.ts', './runner.test.ts'],
 		['lib/new-folder/file.ts', './other.ts']
@@ -114,15 +113,15 @@ describe('the rules', () => {
 		['lib/shared/api.ts', 'zod'],
 		['lib/server/skills/executor.ts', '../sandbox/sandbox.ts'],
 		['lib/server/skills/provider.ts', '../sandbox/process.ts'],
-		['lib/server/skills/handlers/python.ts', '../types.ts'],
+		['lib/server/skills/run/handlers.ts', '../types.ts'],
 		['lib/server/sandbox/process.ts', 'node:child_process'],
 		['lib/server/mcp-servers/open-server.ts', '@modelcontextprotocol/client/stdio'],
 		['lib/server/sandbox/detect.ts', './process.ts'],
-		['lib/server/offline/offline.ts', '../skills/search.ts'],
+		['lib/server/offline/offline.ts', '../skills/find/scores.ts'],
 		['lib/server/app.ts', './store/sqlite.ts'],
-		['lib/server/runs/runner.test.ts', '../models/responses.ts'],
+		['lib/server/runs/runner.test.ts', '../models/responses/responses.ts'],
 		['lib/server/http.ts', '@sveltejs/kit'],
-		['lib/components/Message.svelte', '$lib/chat/session.svelte.ts'],
+		['lib/page/messages/MessageRow.svelte', '$lib/page/conversation/session.svelte.ts'],
 		['routes/+page.server.ts', './$types']
 	])('allow that %s imports %s', (file, specifier) => {
 		const text = file.endsWith('.svelte') ? `<script>${imports(specifier)}</script>` : imports(specifier);

@@ -5,7 +5,7 @@ import {
 	operationsByTag,
 	type ApiDescription,
 	type ListedOperation
-} from '../../src/lib/chat/api-description.ts';
+} from '../../src/lib/page/connect/api-description.ts';
 
 export interface FuzzRequest {
 	/** What it tries, with the operation. */

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ApiDescription } from '../../src/lib/chat/api-description.ts';
+import type { ApiDescription } from '../../src/lib/page/connect/api-description.ts';
 import type { SkillExecutionList } from '../../src/lib/shared/try-out.ts';
 import type { Settings, SettingsPatch } from '../../src/lib/shared/settings.ts';
 import type { SkillList } from '../../src/lib/shared/skills.ts';

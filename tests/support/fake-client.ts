@@ -1,7 +1,7 @@
 /** A server in the page: the client that component tests give a session, with streams that the test writes to. */
 
-import type { Client } from '../../src/lib/chat/client.ts';
-import { ApiError, unreachable } from '../../src/lib/chat/api-error.ts';
+import type { Client } from '../../src/lib/page/server.ts';
+import { ApiError, unreachable } from '../../src/lib/page/request.ts';
 import type { ConversationDetail, MessageList, RunAgentInput } from '../../src/lib/shared/api.ts';
 import type { RunEvent } from '../../src/lib/shared/events.ts';
 import { sampleList } from './sample-skills.ts';

@@ -1,6 +1,6 @@
 /** Conversations in the page: what the server does with them, played on a list that the test can see and change. */
-import { ApiError } from '../../src/lib/chat/api-error.ts';
-import type { ConversationPatch, ConversationsClient } from '../../src/lib/chat/conversations-client.ts';
+import { ApiError } from '../../src/lib/page/request.ts';
+import type { ConversationPatch, ConversationsClient } from '../../src/lib/page/server.ts';
 import type { ConversationSummary } from '../../src/lib/shared/api.ts';
 
 export interface FakeConversations extends ConversationsClient {

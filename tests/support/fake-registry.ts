@@ -1,7 +1,7 @@
 /** The part of the server's API that manages skills, played in the page: what was asked is written down, what is not set is missing. */
 import { vi, type Mock } from 'vitest';
-import { ApiError } from '../../src/lib/chat/api-error.ts';
-import type { RegistryClient } from '../../src/lib/chat/registry-client.ts';
+import { ApiError } from '../../src/lib/page/request.ts';
+import type { RegistryClient } from '../../src/lib/page/server.ts';
 
 export type FakeRegistry = { [Name in keyof RegistryClient]: Mock<RegistryClient[Name]> };
 

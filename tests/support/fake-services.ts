@@ -1,5 +1,5 @@
 /** What a session asks of the server besides its client, played in the page. */
-import type { ConversationChange, SessionServices } from '../../src/lib/chat/session-services.ts';
+import type { ConversationChange, SessionServices } from '../../src/lib/page/conversation/session-services.ts';
 import type { ConversationSkill } from '../../src/lib/shared/api.ts';
 
 export interface FakeServices extends SessionServices {

@@ -21,6 +21,8 @@ export function importViolation(file: string, specifier: string): string | null 
 		return isForeign ? `${file} imports the package ${specifier}` : null;
 	}
 	if (isTestFile(target)) return `${file} imports a test: ${target}`;
+	if (file.endsWith('.ts') && target.endsWith('.svelte'))
+		return `${file} imports the component ${target}: components import modules, never the other way round`;
 	if (!isMadeFor(file, target)) return `${file} imports ${target}, which is made in ${COMPOSITION_ROOT} only`;
 	const isAllowed =
 		[layer.path, ...layer.imports].some((path) => startsWithPath(target, path)) ||

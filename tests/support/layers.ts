@@ -149,8 +149,7 @@ const LAYERS: Layer[] = [
 	{ path: 'lib/server/app.ts', imports: [SHARED, 'lib/server/'] },
 	{ path: 'lib/server/open-skills.ts', imports: [SHARED, 'lib/server/'] },
 
-	{ path: 'lib/chat/', imports: [SHARED] },
-	{ path: 'lib/components/', imports: [SHARED, 'lib/chat/'] },
+	{ path: 'lib/page/', imports: [SHARED] },
 	{ path: 'routes/', imports: ['lib/', 'app.css'], kit: true },
 	{ path: 'service-worker.ts', imports: [], kit: true },
 	{ path: 'hooks.client.ts', imports: [], kit: true },
@@ -165,8 +164,8 @@ export const CONCRETE_PARTS: Record<string, string[]> = {
 	'lib/server/sandbox/bubblewrap.ts': ['lib/server/open-skills.ts'],
 	'lib/server/sandbox/container.ts': ['lib/server/open-skills.ts'],
 	// The command line has no app.
-	'lib/server/models/responses/responses.ts': ['lib/server/cli/evaluate.ts'],
-	'lib/server/offline/offline.ts': ['lib/server/cli/evaluate.ts'],
+	'lib/server/models/responses/responses.ts': ['lib/server/models/models.ts', 'lib/server/cli/evaluate.ts'],
+	'lib/server/offline/offline.ts': ['lib/server/models/models.ts', 'lib/server/cli/evaluate.ts'],
 	'lib/server/store/sqlite.ts': [],
 	'lib/server/store/postgres.ts': []
 };

@@ -1,0 +1,96 @@
+import { expect, test, vi } from 'vitest';
+import { page, userEvent } from 'vitest/browser';
+import { render } from 'vitest-browser-svelte';
+import '../../../app.css';
+import { ApiError } from '../request.ts';
+import { ConversationSkills, type SkillsHost } from '../conversation/conversation-skills.svelte.ts';
+import type { ConversationSkill, ConversationSkillList } from '../../shared/api.ts';
+import SkillChips from './SkillChips.svelte';
+
+const skill = (name: string, more: Partial<ConversationSkill> = {}): ConversationSkill => ({
+	...{ name, description: `About ${name}.`, state: 'loaded', tokens: 1240, isAvailable: true },
+	...more
+});
+
+async function setup(data: ConversationSkill[], phase: SkillsHost['phase'] = 'ready') {
+	const client = {
+		listSkills: vi.fn(async (_id: string, _signal: AbortSignal): Promise<ConversationSkillList> => ({
+			data,
+			tokens: 0
+		})),
+		setSkill: vi.fn(async (_id: string, _name: string, _state: string, _signal: AbortSignal) => ({ data, tokens: 0 }))
+	};
+	const skills = new ConversationSkills({ id: 'c', phase }, client);
+	await skills.refresh();
+	const screen = await render(SkillChips, { skills });
+	return { client, skills, screen };
+}
+const choose = async (screen: Awaited<ReturnType<typeof setup>>['screen'], name: string, item: string) => {
+	await screen.getByRole('button', { name: `What to do with ${name}` }).click();
+	await screen.getByRole('menuitem', { name: item }).click();
+};
+
+test('F7: chips say what is pinned and what is loaded, what it costs, and lead to its page', async () => {
+	const { screen } = await setup([
+		skill('pdf', { state: 'pinned' }),
+		skill('csv', { tokens: 90 }),
+		skill('gone', { state: 'pinned', tokens: 0, isAvailable: false })
+	]);
+	const chips = screen.getByTestId('skill-chip');
+	await expect.element(chips.nth(0)).toMatchTextContent(/^\s*Pinned\s*pdf\s*1\.2k\s*$/);
+	await expect.element(chips.nth(1)).toMatchTextContent(/^\s*Loaded\s*csv\s*90\s*$/);
+	await expect.element(chips.nth(2)).toMatchTextContent(/gone\s*cannot be used/);
+	await expect.element(screen.getByTestId('skill-chips-total')).toHaveTextContent('1.3k tokens');
+	await expect
+		.element(screen.getByRole('link', { name: 'csv: open the page of this skill' }))
+		.toHaveAttribute('href', '/skills/csv');
+});
+
+test('F7: a skill is pinned, unpinned and unloaded from its chip; a refusal is said', async () => {
+	const { client, screen } = await setup([skill('pdf', { state: 'pinned' }), skill('csv')]);
+	await choose(screen, 'csv', 'Pin: always with the model');
+	expect(client.setSkill).toHaveBeenLastCalledWith('c', 'csv', 'pinned', expect.any(AbortSignal));
+	await choose(screen, 'pdf', 'Unpin');
+	expect(client.setSkill).toHaveBeenLastCalledWith('c', 'pdf', 'loaded', expect.any(AbortSignal));
+	client.setSkill.mockRejectedValueOnce(new ApiError('conflict', 'Not now.'));
+	await choose(screen, 'csv', 'Unload: take its instructions away');
+	expect(client.setSkill).toHaveBeenLastCalledWith('c', 'csv', 'unloaded', expect.any(AbortSignal));
+	await expect.element(screen.getByRole('alert')).toHaveTextContent('Not now.');
+	await expect.element(screen.getByTestId('skill-chip').nth(1)).toHaveAttribute('data-name', 'csv');
+});
+
+test('F7: before the first message a chip waits for it, and can be taken back by keyboard', async () => {
+	const { skills, screen } = await setup([], 'new');
+	await expect.element(screen.getByTestId('skill-chips')).not.toBeInTheDocument();
+	await skills.pinByName('pdf');
+	await expect.element(screen.getByTestId('skill-chip')).toHaveAttribute('data-state', 'pending');
+	await expect.element(screen.getByTestId('skill-chips-total')).not.toBeInTheDocument();
+	(screen.getByRole('button', { name: 'What to do with pdf' }).element() as HTMLElement).focus();
+	await userEvent.keyboard('{ArrowDown}');
+	await expect.element(screen.getByRole('menuitem')).toHaveFocus();
+	await userEvent.keyboard('{Enter}');
+	await expect.element(screen.getByTestId('skill-chips')).not.toBeInTheDocument();
+});
+
+test('F7: many chips fold, and no name can forge or break the line', async () => {
+	await page.viewport(390, 800);
+	const names = Array.from({ length: 20 }, (_, index) => `skill-${index}`);
+	const { screen } = await setup([
+		skill(`${String.fromCodePoint(0x202e)}${'long-name'.repeat(20)}\u001b[31m`),
+		...names.map((name) => skill(name))
+	]);
+	await expect.element(screen.getByTestId('skill-chip').nth(5)).toBeVisible();
+	expect(screen.getByTestId('skill-chip').elements()).toHaveLength(6);
+	const list = screen.getByRole('list', { name: 'Skills of this conversation' }).element();
+	expect(document.documentElement.scrollWidth).toBeLessThanOrEqual(390);
+	expect(list.getBoundingClientRect().height).toBeLessThan(64);
+	for (const code of [0x202e, 0x1b]) expect(list.textContent).not.toContain(String.fromCodePoint(code));
+	for (const button of [...list.querySelectorAll('button, a')].filter((each) => !each.closest('[role=menu]'))) {
+		expect(button.getBoundingClientRect().height).toBeGreaterThanOrEqual(44);
+	}
+	await screen.getByRole('button', { name: '15 more' }).click();
+	expect(screen.getByTestId('skill-chip').elements()).toHaveLength(21);
+	await screen.getByRole('button', { name: 'Show fewer' }).click();
+	expect(screen.getByTestId('skill-chip').elements()).toHaveLength(6);
+	await page.viewport(1280, 800);
+});

@@ -1,0 +1,88 @@
+/** One file on its way into the conversation's workspace. */
+import { ApiError, asApiError } from '../request.ts';
+import type { Client } from '../server.ts';
+import { fileUrl } from '../files/files.ts';
+
+/** The server takes no more. */
+export const MAX_FILE_BYTES = 200 * 1024 * 1024;
+/** Pictures that browsers show and that run nothing; of larger ones there is no small picture. */
+const PICTURE = /\.(png|jpe?g|gif|webp|avif)$/i;
+const MAX_PICTURE_BYTES = 20_000_000;
+
+export class Attachment {
+	/** In the conversation's workspace. */
+	readonly path: string;
+	readonly bytes: number;
+	/** What it was pasted as; null for a file. */
+	readonly pastedText: string | null;
+	/** Null for a file that was uploaded before the page was loaded again. */
+	readonly #file: File | null;
+	#controller = new AbortController();
+	#objectUrl: string | null = null;
+	state = $state<'uploading' | 'ready' | 'failed'>('uploading');
+	/** From 0 to 1. */
+	progress = $state(0);
+	error = $state.raw<ApiError | null>(null);
+
+	private constructor(path: string, bytes: number, file: File | null, pastedText: string | null) {
+		this.path = path;
+		this.bytes = bytes;
+		this.#file = file;
+		this.pastedText = pastedText;
+		if (bytes > MAX_FILE_BYTES) {
+			this.state = 'failed';
+			this.error = new ApiError('too_large', 'A file may have at most 200 MB.');
+		}
+	}
+
+	static of(file: File, path: string, pastedText: string | null = null): Attachment {
+		return new Attachment(path, file.size, file, pastedText);
+	}
+
+	static stored(path: string, bytes: number): Attachment {
+		const attachment = new Attachment(path, bytes, null, null);
+		attachment.state = 'ready';
+		attachment.error = null;
+		return attachment;
+	}
+
+	/** False where another try would end the same way. */
+	get canRetry(): boolean {
+		return this.state === 'failed' && this.bytes <= MAX_FILE_BYTES;
+	}
+
+	/** Never rejects: a failure is in `state` and `error`. */
+	async upload(client: Client, conversationId: string): Promise<void> {
+		if (!this.#file || this.bytes > MAX_FILE_BYTES) return;
+		this.state = 'uploading';
+		this.progress = 0;
+		this.error = null;
+		this.#controller = new AbortController();
+		const { signal } = this.#controller;
+		try {
+			await client.uploadFile(conversationId, this.path, this.#file, {
+				signal,
+				onprogress: (share) => (this.progress = share)
+			});
+			this.state = 'ready';
+		} catch (error) {
+			if (signal.aborted) return;
+			this.state = 'failed';
+			this.error = asApiError(error);
+		}
+	}
+
+	/** Address of a small picture of it; null for what is no picture, or is not there yet. */
+	pictureUrl(conversationId: string): string | null {
+		if (!PICTURE.test(this.path) || this.bytes > MAX_PICTURE_BYTES) return null;
+		if (this.#file) return (this.#objectUrl ??= URL.createObjectURL(this.#file));
+		return this.state === 'ready' ? fileUrl(conversationId, this.path) : null;
+	}
+
+	/** Ends its upload and lets go of its picture. */
+	dispose(): void {
+		this.#controller.abort();
+		if (this.#objectUrl !== null) URL.revokeObjectURL(this.#objectUrl);
+		this.#objectUrl = null;
+	}
+}

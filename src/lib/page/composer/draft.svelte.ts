@@ -1,0 +1,266 @@
+/** What is being written: the text and its attachments, kept until they are sent. */
+import { safeName, uniqueNames } from '../files/files.ts';
+import type { Client, FolderFile } from '../server.ts';
+import { readStored, storedKeys, writeStored } from '../ui/clipboard.ts';
+import { Attachment } from './chat-attachment.svelte.ts';
+
+/** What a message is made of. */
+export interface Question {
+	text: string;
+	attachments: Attachment[];
+}
+
+/** The skills that wait to be pinned with the message. */
+export interface PinHost {
+	readonly pins: string[];
+	pinByName: (name: string) => unknown;
+}
+
+/** At once: a browser has six connections for a server, and the page needs some for itself. */
+const MAX_UPLOADS = 3;
+/** The server takes no more of one message. */
+const MAX_FILES = 100;
+
+export class Draft {
+	readonly #store: DraftStore;
+	readonly #conversationId: string;
+	readonly #client: Client;
+	readonly #pinHost: PinHost | null;
+	/** What is in the box was sent under this id, and nobody has heard whether it arrived. */
+	#sentAs: string | null;
+	/** The id of what was taken last. */
+	#lastId: string | null = null;
+	#text = $state('');
+	attachments = $state.raw<Attachment[]>([]);
+	/** Why not all that was chosen is here. */
+	problem = $state<string | null>(null);
+
+	constructor(conversationId: string, client: Client, pinHost: PinHost | null = null) {
+		this.#store = new DraftStore(conversationId);
+		this.#conversationId = conversationId;
+		this.#client = client;
+		this.#pinHost = pinHost;
+		const stored = this.#store.read();
+		this.#text = stored.text;
+		this.#sentAs = stored.sentAs;
+		this.attachments = stored.files.map(({ path, bytes }) => Attachment.stored(path, bytes));
+		for (const name of stored.pins) pinHost?.pinByName(name);
+	}
+
+	get isEmpty(): boolean {
+		return this.#text === '' && this.attachments.length === 0;
+	}
+
+	get isUploading(): boolean {
+		return this.attachments.some(({ state }) => state === 'uploading');
+	}
+
+	get hasFailed(): boolean {
+		return this.attachments.some(({ state }) => state === 'failed');
+	}
+
+	get text(): string {
+		return this.#text;
+	}
+
+	set text(text: string) {
+		if (text !== this.#text) this.#sentAs = null;
+		this.#text = text;
+		this.save();
+	}
+
+	/**
+	 * Starts to upload at once, each file under a name of its own; `taken` are paths that must not be overwritten.
+	 * `pastedText`: what they are, where they were pasted as text.
+	 */
+	attach(files: readonly FolderFile[], taken: Iterable<string>, pastedText: string | null = null): void {
+		const chosen = files.slice(0, Math.max(0, MAX_FILES - this.attachments.length));
+		this.problem =
+			chosen.length < files.length ? `A message takes at most ${MAX_FILES} files: the others were left out.` : null;
+		const names = chosen.map(({ path }) => path.split('/').map(safeName).join('/'));
+		const paths = uniqueNames(names, [...taken, ...this.attachments.map(({ path }) => path)]);
+		this.#sentAs = null;
+		const added = chosen.map(({ file }, index) => Attachment.of(file, paths[index] ?? safeName(file.name), pastedText));
+		this.attachments = [...this.attachments, ...added];
+		for (let count = 0; count < MAX_UPLOADS; count++) void this.#uploadEach(added);
+	}
+
+	/** One after the other, leaving out what somebody else has begun or removed. */
+	async #uploadEach(waiting: Attachment[]): Promise<void> {
+		for (let next = waiting.shift(); next; next = waiting.shift()) {
+			if (this.attachments.includes(next)) await this.upload(next);
+		}
+	}
+
+	/** Adds a file that is in the workspace already. */
+	mention(path: string, bytes: number): void {
+		if (this.attachments.some((attachment) => attachment.path === path)) return;
+		this.#sentAs = null;
+		this.attachments = [...this.attachments, Attachment.stored(path, bytes)];
+		this.save();
+	}
+
+	/** Uploads a file, again after a failure. */
+	async upload(attachment: Attachment): Promise<void> {
+		await attachment.upload(this.#client, this.#conversationId);
+		this.save();
+	}
+
+	/** Takes a file out of the message; what has been uploaded stays in the workspace. */
+	remove(attachment: Attachment): void {
+		attachment.dispose();
+		this.problem = null;
+		this.#sentAs = null;
+		this.attachments = this.attachments.filter((other) => other !== attachment);
+		this.save();
+	}
+
+	/** Empties the box. The stored copy stays until `save`: the message has not arrived yet. */
+	take(): Question {
+		const question = { text: this.#text.trim(), attachments: this.attachments };
+		this.#text = '';
+		this.attachments = [];
+		this.problem = null;
+		this.#sentAs = null;
+		return question;
+	}
+
+	/** What was taken is on its way: should this page end before it has arrived, the next one finds it under this id. */
+	sendingAs(messageId: string): void {
+		this.#lastId = messageId;
+		this.#store.mark(messageId);
+	}
+
+	/** Empties the box of what is among these messages already. True when it was. */
+	drop(messageIds: readonly string[]): boolean {
+		if (this.#sentAs === null || !messageIds.includes(this.#sentAs)) return false;
+		this.sent(this.take());
+		return true;
+	}
+
+	/** The message has arrived: what is kept of it goes. */
+	sent(question: Question): void {
+		for (const attachment of question.attachments) attachment.dispose();
+		this.save();
+	}
+
+	/** Empties the box for good; what was in it can be put back. */
+	clear(): Question {
+		const question = this.take();
+		this.save();
+		return question;
+	}
+
+	/** Puts a message that could not be sent back, before what has been written since. It may have arrived all the same. */
+	restore(question: Question): void {
+		this.#sentAs = this.isEmpty ? this.#lastId : null;
+		this.attachments = [...question.attachments, ...this.attachments];
+		this.#text = this.#text.trim() === '' ? question.text : `${question.text}\n\n${this.#text}`;
+		this.save();
+	}
+
+	/** Keeps what is in the box now, and nothing else. */
+	save(): void {
+		const files = this.attachments.filter(({ state }) => state === 'ready').map(({ path, bytes }) => ({ path, bytes }));
+		this.#store.write({ text: this.#text, files, pins: this.#pinHost?.pins ?? [], sentAs: this.#sentAs });
+	}
+
+	dispose(): void {
+		for (const attachment of this.attachments) attachment.dispose();
+	}
+}
+
+// What has been written and not sent, of every conversation, kept by the browser. Where storage is off or full nothing is kept.
+
+export interface StoredDraft {
+	text: string;
+	/** Uploaded already. */
+	files: { path: string; bytes: number }[];
+	/** Names of skills that are to be pinned with it. */
+	pins: string[];
+	/** The id under which it was sent; null unless it is perhaps under way. */
+	sentAs: string | null;
+}
+
+const PREFIX = 'draft:';
+/** Of more the oldest goes. */
+const MOST = 50;
+
+/** True where something that was written for this conversation has not been sent. */
+export function hasDraft(conversationId: string): boolean {
+	return readStored('local', PREFIX + conversationId) !== null;
+}
+
+/** The draft of one conversation. Another tab may keep one of the same: neither removes what the other has written. */
+export class DraftStore {
+	readonly #key: string;
+	/** As it was read or written here last. */
+	#known: string | null = null;
+
+	constructor(conversationId: string) {
+		this.#key = PREFIX + conversationId;
+	}
+
+	read(): StoredDraft {
+		this.#known = readStored('local', this.#key);
+		const { text, files, pins, sentAs } = parse(this.#known) ?? { text: '', files: [], pins: [], sentAs: null };
+		return { text, files, pins, sentAs };
+	}
+
+	/** What is stored is on its way as this message. */
+	mark(messageId: string): void {
+		const draft = parse(this.#known);
+		if (draft && readStored('local', this.#key) === this.#known) this.#put({ ...draft, sentAs: messageId });
+	}
+
+	write(draft: StoredDraft): void {
+		const isEmpty = draft.text === '' && draft.files.length === 0 && draft.pins.length === 0;
+		const stored = readStored('local', this.#key);
+		if (isEmpty) {
+			if (stored === this.#known) writeStored('local', this.#key, null);
+			this.#known = null;
+			return;
+		}
+		if (stored === null) makeRoom();
+		this.#put(draft);
+	}
+
+	#put(draft: StoredDraft): void {
+		this.#known = JSON.stringify({ ...draft, at: Date.now() });
+		writeStored('local', this.#key, this.#known);
+	}
+}
+
+function makeRoom(): void {
+	const kept = storedKeys('local', PREFIX).map((key) => ({ key, at: parse(readStored('local', key))?.at ?? 0 }));
+	const tooMany = kept.length - MOST + 1;
+	if (tooMany <= 0) return;
+	for (const { key } of kept.toSorted((one, other) => one.at - other.at).slice(0, tooMany)) {
+		writeStored('local', key, null);
+	}
+}
+
+/** Null for what another version of the page, or somebody's hand, has written otherwise. */
+function parse(json: string | null): (StoredDraft & { at: number }) | null {
+	if (json === null) return null;
+	let value: unknown;
+	try {
+		value = JSON.parse(json);
+	} catch (error) {
+		if (error instanceof SyntaxError) return null;
+		throw error;
+	}
+	const { text, files, pins, sentAs, at } = (value ?? {}) as Record<string, unknown>;
+	if (typeof text !== 'string' || !Array.isArray(files) || !Array.isArray(pins)) return null;
+	const names = pins.filter((pin) => typeof pin === 'string');
+	return {
+		...{ text, files: files.filter(isFile), pins: names },
+		sentAs: typeof sentAs === 'string' ? sentAs : null,
+		at: typeof at === 'number' ? at : 0
+	};
+}
+
+function isFile(value: unknown): value is StoredDraft['files'][number] {
+	const { path, bytes } = (value ?? {}) as Record<string, unknown>;
+	return typeof path === 'string' && typeof bytes === 'number';
+}

@@ -1,0 +1,176 @@
+import { expect, test, vi } from 'vitest';
+import { userEvent } from 'vitest/browser';
+import { render } from 'vitest-browser-svelte';
+import '../../../app.css';
+import { ApiError } from '../request.ts';
+import { CLIENTS } from './connect-snippets.ts';
+import { Connect } from './connect.svelte.ts';
+import type { KeysClient } from '../server.ts';
+import type { ApiKey } from '../../shared/settings.ts';
+import ConnectPage from './ConnectPage.svelte';
+
+const ORIGIN = 'https://skills.example';
+const SECRET = 'ors_abcdef0123456789';
+
+const keyOf = (id: string, more: Partial<ApiKey> = {}): ApiKey => ({
+	...{ id, name: `for ${id}`, prefix: 'ors_abcdef', scopes: ['read', 'execute'] },
+	...{ createdAt: '2026-11-20T10:00:00.000Z', lastUsedAt: null, revokedAt: null },
+	...more
+});
+
+/** Keeps its keys as the server does. */
+function createFakeKeys(keys: ApiKey[] = []) {
+	const known = new Map(keys.map((key) => [key.id, key]));
+	return {
+		listKeys: vi.fn<KeysClient['listKeys']>(async () => [...known.values()].reverse()),
+		createKey: vi.fn<KeysClient['createKey']>(async ({ name, scopes = [] }) => {
+			const made = keyOf(`key_${known.size + 1}`, { name, scopes });
+			known.set(made.id, made);
+			return { ...made, key: SECRET };
+		}),
+		renameKey: vi.fn<KeysClient['renameKey']>(async (id, name) => {
+			const renamed = keyOf(id, { ...known.get(id), name });
+			known.set(id, renamed);
+			return renamed;
+		}),
+		revokeKey: vi.fn<KeysClient['revokeKey']>(async (id) => {
+			const revoked = keyOf(id, { ...known.get(id), revokedAt: '2026-11-21T10:00:00.000Z' });
+			known.set(id, revoked);
+			return revoked;
+		})
+	};
+}
+
+async function setup(
+	given: { keys?: ApiKey[]; needsKey?: boolean | null; hash?: string } = {},
+	prepare?: (client: ReturnType<typeof createFakeKeys>) => void
+) {
+	const { keys = [], needsKey = true, hash = '' } = given;
+	const client = createFakeKeys(keys);
+	prepare?.(client);
+	const onclient = vi.fn();
+	const connect = new Connect(client);
+	const screen = await render(ConnectPage, {
+		...{ connect, origin: ORIGIN, model: 'openrouter/auto', needsKey, hash, onclient }
+	});
+	const make = async (name: string): Promise<void> => {
+		await screen.getByTestId('key-name').fill(name);
+		await screen.getByTestId('create-key').click();
+		await expect.element(screen.getByTestId('fresh-key')).toBeVisible();
+	};
+	return { screen, client, connect, onclient, make };
+}
+
+const shownCode = (): string =>
+	[...document.querySelectorAll('[data-state=active] [data-testid=code-block]')].map((each) => each.textContent).join();
+
+test('F12: each client has its settings, with the address of this server and a place for the key', async () => {
+	const { screen, onclient } = await setup();
+	for (const [index, client] of CLIENTS.entries()) {
+		// The first is shown already.
+		if (index > 0) await screen.getByTestId(`tab-${client}`).click();
+		await expect.element(screen.getByTestId(`panel-${client}`)).toBeVisible();
+		if (index > 0) expect(onclient).toHaveBeenLastCalledWith(client);
+		await expect.poll(shownCode).toContain(client === 'library' ? 'openrouter-skills' : ORIGIN);
+		if (client !== 'library') expect(document.body.textContent).toContain('<your key>');
+	}
+});
+
+test('F12: the address says which client is shown; any other text means the first', async () => {
+	const { screen } = await setup({ hash: '#mcp' });
+	await expect.element(screen.getByTestId('snippet-claude-code')).toMatchTextContent(/claude mcp add/);
+	const other = await setup({ hash: '#nonsense' });
+	await expect.element(other.screen.getByTestId('snippet-python').last()).toBeVisible();
+});
+
+test('F12: a new key is shown once and stands in every setting, until it is revoked', async () => {
+	const { screen, client, make } = await setup();
+	await make('Editor');
+	expect(client.createKey).toHaveBeenCalledExactlyOnceWith({ name: 'Editor', scopes: ['read', 'execute'] });
+	await expect.element(screen.getByTestId('fresh-key-text')).toHaveTextContent(SECRET);
+	await expect.element(screen.getByText('The key for “Editor”')).toHaveFocus();
+	for (const each of ['responses', 'agui', 'mcp', 'a2a', 'rest']) {
+		await screen.getByTestId(`tab-${each}`).click();
+		await expect.poll(shownCode, { message: each }).toContain(SECRET);
+	}
+	await expect
+		.element(screen.getByTestId('key-row'))
+		.toMatchTextContent(/Editor.*ors_abcdef….*read, execute.*never used/);
+
+	await screen.getByRole('button', { name: 'Revoke Editor' }).click();
+	await expect.element(screen.getByRole('dialog')).toMatchTextContent(/refused at once.*What they made stays/);
+	await screen.getByTestId('confirm-delete').click();
+	await expect.element(screen.getByTestId('revoked-keys')).toMatchTextContent(/1 revoked key/);
+	expect(client.revokeKey).toHaveBeenCalledExactlyOnceWith('key_1');
+	expect(document.body.innerHTML).not.toContain(SECRET);
+	await expect.poll(shownCode).toContain('<your key>');
+});
+
+test('F12: a page that is opened again knows no key, however it was made', async () => {
+	const { screen, make } = await setup();
+	await make('Editor');
+	await screen.unmount();
+	const again = await setup({ keys: [keyOf('key_1')] });
+	await expect.element(again.screen.getByTestId('key-row')).toBeVisible();
+	expect(document.body.innerHTML).not.toContain(SECRET);
+});
+
+test('F12: a key needs a name and a scope, and has those that were chosen', async () => {
+	const { screen, client } = await setup();
+	const create = screen.getByTestId('create-key');
+	await screen.getByTestId('key-name').fill('   ');
+	await expect.element(create).toBeDisabled();
+	await screen.getByTestId('key-name').fill(' CI ');
+	await screen.getByTestId('scope-execute').click();
+	await screen.getByTestId('scope-read').click();
+	await expect.element(create).toBeDisabled();
+	await screen.getByTestId('scope-write').click();
+	await screen.getByTestId('scope-read').click();
+	await create.click();
+	expect(client.createKey).toHaveBeenCalledExactlyOnceWith({ name: 'CI', scopes: ['read', 'write'] });
+	await screen.getByTestId('another-key').click();
+	await expect.element(screen.getByTestId('key-name')).toHaveValue('');
+});
+
+test('F12: a key that cannot be made, listed or revoked says why, and what was typed stays', async () => {
+	const { screen } = await setup({ keys: [keyOf('a')] }, (client) => {
+		client.listKeys.mockRejectedValueOnce(new ApiError('unavailable', 'The database is busy.'));
+		client.createKey.mockRejectedValueOnce(new ApiError('invalid_input', 'Not this name.'));
+		client.revokeKey.mockRejectedValueOnce(new ApiError('not_found', 'There is no such API key.'));
+	});
+	await expect.element(screen.getByTestId('keys-error')).toMatchTextContent(/The database is busy/);
+	await screen.getByRole('button', { name: 'Try again' }).click();
+	await expect.element(screen.getByTestId('key-row')).toBeVisible();
+	await screen.getByTestId('key-name').fill('Editor');
+	await screen.getByTestId('create-key').click();
+	await expect.element(screen.getByTestId('key-error')).toMatchTextContent(/Not this name/);
+	await expect.element(screen.getByTestId('key-name')).toHaveValue('Editor');
+	await screen.getByRole('button', { name: 'Revoke for a' }).click();
+	await screen.getByTestId('confirm-delete').click();
+	await expect.element(screen.getByRole('dialog')).toMatchTextContent(/There is no such API key/);
+});
+
+test('F12: a key is given another name where it stands; what is refused says why', async () => {
+	const { screen, client, make } = await setup();
+	await make('Editor');
+	client.renameKey.mockRejectedValueOnce(new ApiError('not_found', 'There is no such API key.'));
+	await screen.getByRole('button', { name: 'Rename Editor' }).click();
+	const field = screen.getByTestId('rename-input');
+	await expect.element(field).toHaveFocus();
+	await field.fill('Office');
+	await userEvent.keyboard('{Enter}');
+	await expect.element(screen.getByRole('alert')).toMatchTextContent(/There is no such API key/);
+	await userEvent.keyboard('{Enter}');
+	await expect.element(screen.getByTestId('key-row')).toMatchTextContent(/^Office/);
+	await expect.element(screen.getByRole('button', { name: 'Rename Office' })).toHaveFocus();
+	await expect.element(screen.getByText('The key for “Office”')).toBeVisible();
+	expect(client.renameKey).toHaveBeenLastCalledWith('key_1', 'Office');
+});
+
+test('F12: where nobody must log in it says that no key is needed, and what one is good for all the same', async () => {
+	const open = await setup({ needsKey: false });
+	await expect.element(open.screen.getByTestId('key-needed')).toMatchTextContent(/need no key.*workspace.*of its own/);
+	await open.screen.unmount();
+	const closed = await setup({ needsKey: true });
+	await expect.element(closed.screen.getByTestId('key-needed')).toMatchTextContent(/^Every program needs a key/);
+});

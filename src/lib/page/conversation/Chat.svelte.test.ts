@@ -1,0 +1,198 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import { page, userEvent } from 'vitest/browser';
+import ChatPage from '../../../../tests/support/ChatPage.svelte';
+import { createFakeAccount } from '../../../../tests/support/fake-account.ts';
+import { createFakeClient, type FakeClient } from '../../../../tests/support/fake-client.ts';
+import { createFakeConversations } from '../../../../tests/support/fake-conversations.ts';
+import { createFakeServices } from '../../../../tests/support/fake-services.ts';
+import { sampleList, sampleSummary } from '../../../../tests/support/sample-skills.ts';
+import '../../../app.css';
+import { ChatApp } from '../app/app.svelte.ts';
+import { ChatSession } from './session.svelte.ts';
+import { startWith } from './start-with.ts';
+import type { Health } from '../../shared/api.ts';
+import type { RunEvent } from '../../shared/events.ts';
+
+const skills = [
+	sampleSummary({ id: 'data-analysis', name: 'data-analysis', description: 'Analyses tables. More.' }),
+	sampleSummary({ id: 'count-words', name: 'count-words', description: 'Counts the words of a text.' }),
+	sampleSummary({ id: 'weather', name: 'weather', description: 'Tells the weather of a place.' }),
+	sampleSummary({ id: 'deploy', name: 'deploy', description: 'Puts a site on the web.' }),
+	sampleSummary({ id: 'quiet', name: 'quiet', mode: 'off' })
+];
+let client: FakeClient;
+let app: ChatApp;
+let session: ChatSession;
+let went: string[];
+
+beforeEach(async () => {
+	localStorage.clear();
+	sessionStorage.clear();
+	went = [];
+	client = createFakeClient();
+	client.listSkills = async (number, limit) => sampleList(skills, { page: number, limit });
+	const go = (path: string): void => void went.push(path);
+	app = new ChatApp(client, createFakeAccount(), { conversations: createFakeConversations(), go });
+	await app.library.refresh();
+	session = new ChatSession('c', client, app.conversations, createFakeServices());
+	app.health = health(false);
+});
+
+function health(offline: boolean): Health {
+	return {
+		...{ status: 'ok', version: '1', database: 'sqlite', login: false, skills: { ready: 4, broken: 0 } },
+		model: { id: 'test/model', offline, baseUrl: null },
+		sandbox: {
+			...{ name: 'process', running: 0, waiting: 0, longestWaitMs: 0 },
+			isolation: { files: true, network: true, processes: true, limits: true }
+		}
+	};
+}
+
+const setup = async () => {
+	const screen = await render(ChatPage, { app, session });
+	return { screen, input: screen.getByTestId('composer-input') };
+};
+
+async function command(written: string): Promise<void> {
+	await page.getByTestId('composer-input').fill(written);
+	await userEvent.keyboard('{Enter}');
+}
+
+describe('before the first message', () => {
+	test('there are suggestions of skills that can be used; they go while something is written', async () => {
+		const { screen, input } = await setup();
+		await expect.element(screen.getByTestId('suggestion').first()).toMatchTextContent('data-analysis Analyses tables.');
+		expect(screen.getByTestId('suggestion').elements()).toHaveLength(4);
+		const top = input.element().getBoundingClientRect().top;
+		await input.fill('x');
+		await expect.element(screen.getByTestId('suggestion')).not.toBeInTheDocument();
+		expect(input.element().getBoundingClientRect().top).toBe(top);
+		await input.fill('');
+		await screen.getByTestId('suggestion').nth(1).click();
+		await expect.element(input).toHaveValue('Use the count-words skill to ');
+	});
+
+	test('it is said that the built-in responder is no language model, and writing is possible all the same', async () => {
+		app.health = health(true);
+		const { screen, input } = await setup();
+		await expect.element(screen.getByTestId('no-model')).toMatchTextContent(/^No language model is connected/);
+		await expect.element(screen.getByTestId('no-model').getByRole('link')).toHaveAttribute('href', '/settings#account');
+		await input.fill('hello');
+		await expect.element(screen.getByTestId('send')).toBeEnabled();
+	});
+
+	test('the box is in the middle, and at the bottom after it', async () => {
+		const { screen, input } = await setup();
+		const middle = screen.getByTestId('composer').element().getBoundingClientRect();
+		expect(middle.top).toBeGreaterThan(innerHeight * 0.2);
+		expect(middle.bottom).toBeLessThan(innerHeight * 0.75);
+		await input.fill('hello');
+		await userEvent.keyboard('{Enter}');
+		await expect
+			.poll(() => screen.getByTestId('composer').element().getBoundingClientRect().bottom)
+			.toBeGreaterThan(innerHeight - 4);
+		await expect.element(input).toHaveFocus();
+	});
+
+	test('F7: an address begins it with a skill and a text; what was written stays', async () => {
+		session.draft.text = 'mine';
+		await startWith(app, session, new URLSearchParams('skill=weather&skill=quiet&q=of+Rome'));
+		expect(session.skills.pins).toEqual(['weather']);
+		expect(session.draft.text).toBe('mine\n\nof Rome');
+		expect(app.toasts.list.map(({ text }) => text)).toEqual(['There is no skill named “quiet” that can be used.']);
+		expect(client.started).toEqual([]);
+	});
+});
+
+describe('F7: commands', () => {
+	test('lead to pages and dialogs, and leave the text alone', async () => {
+		await setup();
+		await command('/new');
+		await command('/skills');
+		expect(went).toEqual(['/', '/skills']);
+		await command('/help');
+		expect(app.overlay).toBe('shortcuts');
+		expect(client.started).toEqual([]);
+	});
+
+	test('/model opens the list of models', async () => {
+		const { screen } = await setup();
+		await command('/model');
+		await expect.element(screen.getByTestId('model-panel')).toBeVisible();
+	});
+
+	test('/clear empties the box, and can be undone', async () => {
+		const { input } = await setup();
+		await command('many words\n/clear');
+		await expect.element(input).toHaveValue('');
+		const [toast] = app.toasts.list;
+		await toast?.action?.run();
+		await expect.element(input).toHaveValue('many words');
+	});
+
+	test('/stop is there while an answer is written, /rename and /export once there is something to name', async () => {
+		const { screen, input } = await setup();
+		const names = () =>
+			screen
+				.getByTestId('completion')
+				.elements()
+				.map((row) => row.textContent?.trim().split(' ')[0]);
+		await input.fill('/');
+		expect(names().slice(0, 5)).toEqual(['/new', '/model', '/skills', '/clear', '/help']);
+		await input.fill('hello');
+		await userEvent.keyboard('{Enter}');
+		await expect.element(screen.getByTestId('stop')).toBeVisible();
+		await input.fill('/');
+		expect(names().slice(0, 8)).toEqual([
+			...['/stop', '/new', '/model', '/skills', '/rename', '/export', '/export-json', '/clear']
+		]);
+		await command('/stop');
+		expect(client.stopped).toEqual([client.started[0]?.runId]);
+	});
+});
+
+describe('Escape', () => {
+	const RUNNING: RunEvent[] = [
+		{ type: 'RUN_STARTED', threadId: 'c', runId: 'r' },
+		{ type: 'STEP_STARTED', stepName: 'step' },
+		{ type: 'TOOL_CALL_START', toolCallId: 't', toolCallName: 'use_skill' },
+		{ type: 'TOOL_CALL_ARGS', toolCallId: 't', delta: '{}' },
+		{ type: 'TOOL_CALL_END', toolCallId: 't' },
+		{ type: 'STEP_FINISHED', stepName: 'step' },
+		{
+			type: 'CUSTOM',
+			name: 'skill.started',
+			value: { toolCallId: 't', skill: 's', script: 'x.sh', args: [], sandbox: 'process' }
+		}
+	];
+	const start = async () => {
+		const { screen, input } = await setup();
+		await input.fill('go');
+		await userEvent.keyboard('{Enter}');
+		await expect.element(screen.getByTestId('stop')).toBeVisible();
+		await expect.poll(() => client.sources).toHaveLength(1);
+		return { screen, input };
+	};
+
+	test('stops the answer, and what is being written stays', async () => {
+		const { input } = await start();
+		await input.fill('the next thing');
+		await userEvent.keyboard('{Escape}');
+		expect(client.stopped).toHaveLength(1);
+		await expect.element(input).toHaveValue('the next thing');
+	});
+
+	test('asks once more while a script runs', async () => {
+		const { screen } = await start();
+		client.sources[0]?.send(RUNNING);
+		await expect.poll(() => session.entries[1]?.message.parts[0]).toMatchObject({ status: 'running' });
+		await userEvent.keyboard('{Escape}');
+		await expect.element(screen.getByTestId('stop-note')).toMatchTextContent(/Press Esc again to stop/);
+		expect(client.stopped).toEqual([]);
+		await userEvent.keyboard('{Escape}');
+		expect(client.stopped).toHaveLength(1);
+		await expect.element(screen.getByTestId('stop-note')).not.toBeInTheDocument();
+	});
+});

@@ -1,0 +1,119 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import { page, userEvent } from 'vitest/browser';
+import { createFakeClient } from '../../../../tests/support/fake-client.ts';
+import { createFakeServices } from '../../../../tests/support/fake-services.ts';
+import {
+	createFakeConversations,
+	sampleConversation,
+	type FakeConversations
+} from '../../../../tests/support/fake-conversations.ts';
+import '../../../app.css';
+import { ApiError } from '../request.ts';
+import { ChatApp } from '../app/app.svelte.ts';
+import { emptyAnswer } from '../../shared/message.ts';
+import ChatHeaderInApp from '../../../../tests/support/ChatHeaderInApp.svelte';
+
+let server: FakeConversations;
+let app: ChatApp;
+let visited: string[];
+
+beforeEach(async () => {
+	await page.viewport(1280, 800);
+	localStorage.clear();
+	sessionStorage.clear();
+});
+
+async function setup() {
+	const client = createFakeClient();
+	const summary = sampleConversation('a', { title: 'Plans\u202e' });
+	const message = {
+		...emptyAnswer('m', 'r', ''),
+		...{ status: 'complete' as const },
+		context: { limit: 1000, messages: 600, skills: 100, results: 0, catalog: 0, tools: 0, system: 0 }
+	};
+	client.conversation = {
+		...summary,
+		...{ messages: [message], hasEarlier: false, alternatives: {}, queue: [], cursor: 0, model: null, effort: null },
+		usage: { inputTokens: 1, outputTokens: 1, cost: 0.25 }
+	};
+	server = createFakeConversations([summary]);
+	visited = [];
+	app = new ChatApp(client, undefined, {
+		conversations: server,
+		services: createFakeServices(),
+		go: (path) => void visited.push(path)
+	});
+	app.show('a');
+	await app.conversations.refresh();
+	app.open('a');
+	await expect.poll(() => app.session?.phase).toBe('ready');
+	if (!app.session) throw new Error('no session');
+	return render(ChatHeaderInApp, { app, session: app.session });
+}
+
+describe('the title', () => {
+	test.each([
+		[
+			'a double click',
+			async (screen: Awaited<ReturnType<typeof setup>>) => screen.getByTestId('chat-title').dblClick()
+		],
+		['its button', async (screen: Awaited<ReturnType<typeof setup>>) => screen.getByTestId('rename-title').click()],
+		['F2', async () => userEvent.keyboard('{F2}')],
+		[
+			'the menu',
+			async (screen: Awaited<ReturnType<typeof setup>>) => {
+				await screen.getByTestId('chat-menu').click();
+				await screen.getByTestId('conversation-rename').click();
+			}
+		]
+	])('is edited in its place after %s', async (_name, begin) => {
+		const screen = await setup();
+		await expect.element(screen.getByTestId('chat-title')).toHaveTextContent('Plans⟨U+202E⟩');
+		await begin(screen);
+		await screen.getByTestId('rename-input').fill('Better plans');
+		await userEvent.keyboard('{Enter}');
+		await expect.element(screen.getByTestId('chat-title')).toHaveTextContent('Better plans');
+		expect(app.conversations.find('a')?.title).toBe('Better plans');
+	});
+
+	test('stays when the server does not take another', async () => {
+		const screen = await setup();
+		server.failures.push(new ApiError('unavailable', 'Not now.'));
+		await screen.getByTestId('rename-title').click();
+		await screen.getByTestId('rename-input').fill('Better plans');
+		await userEvent.keyboard('{Enter}');
+		await expect.element(screen.getByRole('alert')).toHaveTextContent('Not now.');
+		await userEvent.keyboard('{Escape}');
+		await expect.element(screen.getByTestId('chat-title')).toHaveTextContent('Plans⟨U+202E⟩');
+	});
+});
+
+test('the menu does with the open conversation what the list does', async () => {
+	const screen = await setup();
+	await screen.getByTestId('chat-menu').click();
+	const items = screen
+		.getByRole('menuitem')
+		.elements()
+		.map((item) => item.textContent.trim());
+	expect(items).toEqual([
+		'Rename',
+		'Pin',
+		'Archive',
+		'Copy as Markdown',
+		'Export as Markdown',
+		'Export as JSON',
+		'Delete'
+	]);
+	await screen.getByTestId('conversation-delete').click();
+	await expect.poll(() => visited).toEqual(['/']);
+	await expect.poll(() => server.all).toEqual([]);
+});
+
+test('the ring says how full the context is, and what the conversation has cost', async () => {
+	const screen = await setup();
+	await expect.element(screen.getByRole('button', { name: 'Context: 700 / 1.0k' })).toBeInTheDocument();
+	await screen.getByTestId('context-ring').click();
+	await expect.element(screen.getByTestId('context-panel')).toMatchTextContent(/70 % of the context is used/);
+	await expect.element(screen.getByTestId('context-panel')).toMatchTextContent(/Cost of the conversation: \$0\.25/);
+});

@@ -1,0 +1,194 @@
+/** The messages that wait for the end of a run (F14). They are the server's: every tab shows the same ones. */
+import type { QueuedMessage } from '../../shared/api.ts';
+import { isReasoningEffort, type ReasoningEffort } from '../../shared/models.ts';
+import type { SkillSummary } from '../../shared/skills.ts';
+import { newId, timestamp } from '../text/format.ts';
+import { readStored, writeStored } from '../ui/clipboard.ts';
+import type { SessionHost } from './session-host.ts';
+import type { SessionServices } from './session-services.ts';
+
+export class MessageQueue {
+	readonly #host: SessionHost;
+	/** First the one that is sent next. */
+	items = $state.raw<QueuedMessage[]>([]);
+	/** The one that is being edited. */
+	editedId = $state<string | null>(null);
+	/** Not answered: it may have arrived, so it keeps its id when it is sent again. */
+	#unconfirmed: QueuedMessage | null = null;
+
+	constructor(host: SessionHost) {
+		this.#host = host;
+	}
+
+	/** True when the server has taken the message. `isUrgent`: it is to be sent as `sendNow` does. */
+	async add(text: string, files: string[], isUrgent = false): Promise<boolean> {
+		const message = this.#messageOf(text, files);
+		this.#unconfirmed = message;
+		this.#host.draft.sendingAs(message.id);
+		this.items = [...this.items, message];
+		let isWaiting = false;
+		const isTaken = await this.#host.attempt(async () => {
+			const { runId } = await this.#host.client.enqueue(this.#host.id, { id: message.id, text, files });
+			isWaiting = runId === null;
+		});
+		if (isTaken) this.#unconfirmed = null;
+		else this.#drop(message.id);
+		// Whatever becomes of this, the message is in the queue, for everybody to see.
+		if (isUrgent && isWaiting) await this.sendNow(message.id);
+		return isTaken;
+	}
+
+	/** Begins to edit the last one; false where none waits. */
+	editLast(): boolean {
+		const last = this.items.at(-1);
+		if (last) this.editedId = last.id;
+		return last !== undefined;
+	}
+
+	edit(id: string, text: string): Promise<boolean> {
+		return this.#host.attempt(async () => {
+			await this.#host.client.editQueued(this.#host.id, id, text);
+			this.items = this.items.map((message) => (message.id === id ? { ...message, text } : message));
+		});
+	}
+
+	remove(id: string): Promise<boolean> {
+		return this.#host.attempt(async () => {
+			await this.#host.client.removeQueued(this.#host.id, id);
+			this.#drop(id);
+		});
+	}
+
+	/** Sends it as soon as the step that is under way is over. */
+	sendNow(id: string): Promise<boolean> {
+		return this.#host.attempt(() => this.#host.client.sendQueued(this.#host.id, id));
+	}
+
+	#drop(id: string): void {
+		this.items = this.items.filter((message) => message.id !== id);
+	}
+
+	#messageOf(text: string, files: string[]): QueuedMessage {
+		const last = this.#unconfirmed;
+		const isSame = last?.text === text && JSON.stringify(last.files) === JSON.stringify(files);
+		return isSame ? last : { id: newId(), text, files, createdAt: timestamp() };
+	}
+}
+
+// What answers in a conversation, and how long it thinks before: chosen by somebody, or as the settings say.
+
+export interface ChoiceHost {
+	/** The conversation's. */
+	readonly id: string;
+	/** The server knows nothing of a new one. */
+	readonly phase: 'new' | 'loading' | 'ready' | 'failed';
+	/** Carries out one request, then reads the conversation again. */
+	attempt: (work: () => Promise<unknown>) => Promise<boolean>;
+}
+
+interface Choice {
+	model?: string | null;
+	effort?: ReasoningEffort | null;
+}
+
+const MODEL_KEY = 'new-model';
+const EFFORT_KEY = 'new-effort';
+
+export class Choices {
+	readonly #host: ChoiceHost;
+	readonly #save: SessionServices['change'];
+	/** Null: what the settings say. */
+	model = $state<string | null>(null);
+	effort = $state<ReasoningEffort | null>(null);
+
+	/** A new conversation begins with what was chosen for the last new one. */
+	constructor(host: ChoiceHost, save: SessionServices['change']) {
+		this.#host = host;
+		this.#save = save;
+		this.model = readStored('local', MODEL_KEY);
+		const effort = readStored('local', EFFORT_KEY);
+		this.effort = isReasoningEffort(effort) ? effort : null;
+	}
+
+	/** For its next answers; null for what the settings say. False when the server did not take it: the session says why. */
+	async pickModel(model: string | null): Promise<boolean> {
+		this.model = model;
+		return this.#keep(MODEL_KEY, model, { model });
+	}
+
+	async pickEffort(effort: ReasoningEffort | null): Promise<boolean> {
+		this.effort = effort;
+		return this.#keep(EFFORT_KEY, effort, { effort });
+	}
+
+	/** As the server has it. */
+	show({ model, effort }: Choice): void {
+		this.model = model ?? null;
+		this.effort = effort ?? null;
+	}
+
+	/** What the first message of a new conversation says of it. */
+	get props(): Choice {
+		return {
+			...(this.model === null ? {} : { model: this.model }),
+			...(this.effort === null ? {} : { effort: this.effort })
+		};
+	}
+
+	async #keep(key: string, value: string | null, patch: Choice): Promise<boolean> {
+		if (this.#host.phase !== 'new') return this.#host.attempt(() => this.#save(this.#host.id, patch));
+		writeStored('local', key, value);
+		return true;
+	}
+}
+
+// First things to ask, made from what the installed skills say of themselves. Pure.
+
+export type SuggestionIcon =
+	'data' | 'document' | 'text' | 'weather' | 'message' | 'web' | 'picture' | 'code' | 'skill';
+
+export interface Suggestion {
+	skill: string;
+	icon: SuggestionIcon;
+	/** What the skill does: its description's first sentence. */
+	summary: string;
+	/** The beginning of a message, for the user to finish. */
+	draft: string;
+}
+
+/** The first that fits the skill's name, or else its description. */
+const ICONS: [SuggestionIcon, RegExp][] = [
+	['data', /\b(data|csv|excel|xlsx|spreadsheets?|charts?|sql|statistics)\b/i],
+	['weather', /\b(weather|forecasts?)\b/i],
+	['message', /\b(discord|slack|e?mails?|messages?|chat)\b/i],
+	['picture', /\b(images?|pictures?|photos?|svg|diagrams?)\b/i],
+	['document', /\b(pdfs?|docx?|documents?|slides|pptx|reports?)\b/i],
+	['code', /\b(code|deploy|git|skills?|tests?|build|scripts?)\b/i],
+	['web', /\b(web|http|urls?|sites?|search|browser)\b/i],
+	['text', /\b(words?|texts?|writing|translate|summar\w+)\b/i]
+];
+
+export function suggestionsFrom(skills: readonly SkillSummary[], count: number): Suggestion[] {
+	// A skill with something to run shows more of what the app does.
+	const canRun = (skill: SkillSummary): number => (skill.scripts.length + skill.tools.length > 0 ? 0 : 1);
+	return skills
+		.filter(({ status, mode }) => status === 'ready' && mode !== 'off')
+		.toSorted((one, other) => canRun(one) - canRun(other))
+		.slice(0, count)
+		.map(({ name, description }) => ({
+			skill: name,
+			icon: iconOf(name, description),
+			summary: firstSentence(description),
+			draft: `Use the ${name} skill to `
+		}));
+}
+
+function iconOf(name: string, description: string): SuggestionIcon {
+	const fits = (words: string): SuggestionIcon | undefined => ICONS.find(([, pattern]) => pattern.test(words))?.[0];
+	return fits(name) ?? fits(firstSentence(description)) ?? 'skill';
+}
+
+function firstSentence(text: string): string {
+	const sentence = text.trim().match(/^.+?[.!?](?=\s|$)/s)?.[0] ?? text.trim();
+	return sentence.length > 110 ? `${sentence.slice(0, 110).trimEnd()}…` : sentence;
+}

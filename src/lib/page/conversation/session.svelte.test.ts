@@ -1,0 +1,394 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { createFakeClient, type FakeClient } from '../../../../tests/support/fake-client.ts';
+import { createFakeServices, type FakeServices } from '../../../../tests/support/fake-services.ts';
+import { RECORDED_ANSWER, RECORDED_RUN } from '../../../../tests/support/recorded-run.ts';
+import type { ConversationDetail } from '../../shared/api.ts';
+import type { RunEvent } from '../../shared/events.ts';
+import { emptyAnswer, foldEvent, type Message } from '../../shared/message.ts';
+import { ApiError, unreachable } from '../request.ts';
+import { ChatSession } from './session.svelte.ts';
+
+const ID = 'conversation';
+let client: FakeClient;
+let services: FakeServices;
+let told: string[];
+let session: ChatSession;
+
+beforeEach(() => {
+	localStorage.clear();
+	sessionStorage.clear();
+	client = createFakeClient();
+	told = [];
+	services = createFakeServices();
+	const listener = {
+		runStarted: (id: string) => told.push(`started ${id}`),
+		runEnded: (id: string) => told.push(`ended ${id}`),
+		titled: (_id: string, title: string) => told.push(`titled ${title}`),
+		seen: (id: string) => told.push(`seen ${id}`)
+	};
+	session = new ChatSession(ID, client, listener, services);
+});
+
+async function send(text: string): Promise<void> {
+	session.draft.text = text;
+	await session.send();
+}
+
+function answerText(): string {
+	const last = session.entries.at(-1)?.message.parts.at(-1);
+	return last?.type === 'text' ? last.text : '';
+}
+
+function storedConversation(
+	messages: Message[],
+	activeRunId: string | null,
+	cursor: number,
+	change: Partial<ConversationDetail> = {}
+): void {
+	const time = '2026-01-01T00:00:00.000Z';
+	client.conversation = {
+		...{ id: ID, title: 'Stored', createdAt: time, updatedAt: time, activeRunId, cursor, messages },
+		...{ isPinned: false, isArchived: false, isUnread: false, isWaiting: false, model: null, effort: null },
+		...{ hasEarlier: false, alternatives: {}, queue: [], usage: null, isPinned: false, isArchived: false },
+		...{ isUnread: false, model: null, effort: null, ...change }
+	};
+}
+
+describe('what is sent while the page still waits', () => {
+	test('for the conversation goes as soon as that is read, once', async () => {
+		storedConversation([], null, 0);
+		let answer = (): void => {};
+		const { getConversation } = client;
+		client.getConversation = (id) => new Promise<void>((resolve) => (answer = resolve)).then(() => getConversation(id));
+		const isLoaded = session.load();
+		session.draft.text = 'early';
+		const isSent = [session.send(), session.send()];
+		expect(client.started).toEqual([]);
+		expect(session.draft.text).toBe('early');
+		answer();
+		await Promise.all([isLoaded, ...isSent]);
+		expect(client.started.map(({ messages }) => messages.at(-1)?.content)).toEqual(['early']);
+		expect(session.draft.text).toBe('');
+	});
+
+	test('for a conversation that cannot be read stays in the box', async () => {
+		client.getConversation = () => Promise.reject(unreachable(new Error('gone')));
+		const isLoaded = session.load();
+		session.draft.text = 'early';
+		await Promise.all([session.send(), isLoaded]);
+		expect(client.started).toEqual([]);
+		expect(session.draft.text).toBe('early');
+	});
+
+	test('for an earlier message to arrive goes after that one', async () => {
+		session.draft.text = 'first';
+		const isFirstSent = session.send();
+		session.draft.text = 'second';
+		await Promise.all([isFirstSent, session.send()]);
+		expect(client.started).toHaveLength(1);
+		expect(client.calls).toMatchObject([['enqueue', { text: 'second' }]]);
+		expect(session.draft.text).toBe('');
+	});
+});
+
+test('messages for the queue wait for nothing: each is on its way before the one before has arrived', async () => {
+	await send('first');
+	const isSent = ['second', 'third'].map(send);
+	expect(client.calls).toMatchObject([
+		['enqueue', { text: 'second' }],
+		['enqueue', { text: 'third' }]
+	]);
+	await Promise.all(isSent);
+});
+
+describe('a run', () => {
+	test('is followed from its first event to its last, and then no more', async () => {
+		await send('count');
+		expect(session.isRunning).toBe(true);
+		const [source] = client.sources;
+		expect(source).toMatchObject({ runId: client.started[0]?.runId, after: 0 });
+		source?.send(RECORDED_RUN);
+		expect(session.isRunning).toBe(false);
+		expect(source?.isClosed).toBe(true);
+		expect(answerText()).toBe(RECORDED_ANSWER);
+		expect(session.title).toBe('Counting words');
+		expect(told).toEqual([`started ${ID}`, 'titled Counting words', `ended ${ID}`]);
+	});
+
+	test('renders once for all events of a frame, and never replaces the list', async () => {
+		await send('count');
+		const { entries } = session;
+		const entry = entries.at(-1);
+		const before = entry?.message;
+		client.sources[0]?.send(RECORDED_RUN.slice(0, 10));
+		expect(entry?.message).toBe(before);
+		await expect.poll(() => entry?.message.parts.length).toBe(2);
+		expect(session.entries).toBe(entries);
+	});
+
+	test('goes on after a lost connection where it was, each event once', async () => {
+		await send('count');
+		client.sources[0]?.send(RECORDED_RUN.slice(0, 30));
+		client.sources[0]?.fail();
+		expect(session.run.isReconnecting).toBe(true);
+		await expect.poll(() => client.sources.length).toBe(2);
+		expect(client.sources[1]?.after).toBe(30);
+		// A server that starts too early does no harm.
+		client.sources[1]?.send(RECORDED_RUN.slice(20), 21);
+		expect(session.run.isReconnecting).toBe(false);
+		expect(answerText()).toBe(RECORDED_ANSWER);
+	});
+
+	test('that does not exist any more is not waited for: the conversation is read again', async () => {
+		await send('count');
+		client.hasRun = false;
+		storedConversation([], null, 0);
+		client.sources[0]?.fail();
+		await expect.poll(() => session.title).toBe('Stored');
+		expect(session.isRunning).toBe(false);
+		expect(client.sources).toHaveLength(1);
+	});
+
+	test('whose server crashed and ended it earlier than what is shown is read again', async () => {
+		await send('count');
+		client.sources[0]?.send(RECORDED_RUN.slice(0, 30));
+		storedConversation([], null, 0);
+		client.sources[0]?.fail();
+		await expect.poll(() => client.sources.length).toBe(2);
+		const end: RunEvent = { type: 'RUN_ERROR', code: 'interrupted', message: 'The server was stopped.' };
+		client.sources[1]?.send([...RECORDED_RUN.slice(0, 29), end], 1);
+		await expect.poll(() => session.title).toBe('Stored');
+		expect(session.isRunning).toBe(false);
+		expect(client.sources[1]?.isClosed).toBe(true);
+	});
+
+	test('is left in peace when another conversation is opened', async () => {
+		await send('count');
+		session.dispose();
+		client.sources[0]?.send(RECORDED_RUN);
+		expect(client.sources[0]?.isClosed).toBe(true);
+		expect(client.stopped).toEqual([]);
+	});
+});
+
+describe('a conversation that is opened', () => {
+	test.each([0, 1, 8, 25, RECORDED_RUN.length - 1])('in the middle of a run goes on after event %d', async (cursor) => {
+		const answer = RECORDED_RUN.slice(0, cursor).reduce(foldEvent, emptyAnswer('a', 'r', ''));
+		storedConversation([answer], 'r', cursor);
+		await session.load();
+		expect(client.sources[0]?.after).toBe(cursor);
+		client.sources[0]?.send(RECORDED_RUN.slice(cursor));
+		expect(session.entries).toHaveLength(1);
+		expect(session.entries[0]?.message).toEqual(RECORDED_RUN.reduce(foldEvent, emptyAnswer('a', 'r', '')));
+	});
+
+	test('and does not exist says so', async () => {
+		await session.load();
+		expect(session.phase).toBe('failed');
+		expect(session.loadError?.code).toBe('not_found');
+	});
+
+	test('and looked at again keeps the places of the messages it has', async () => {
+		const done = RECORDED_RUN.reduce(foldEvent, emptyAnswer('a', 'r', ''));
+		storedConversation([done], null, 0);
+		await session.load();
+		const [entry] = session.entries;
+		storedConversation([structuredClone(done), emptyAnswer('b', 'r2', '')], 'r2', 0);
+		await session.refresh();
+		expect(session.entries[0]).toBe(entry);
+		expect(session.run.id).toBe('r2');
+	});
+});
+
+describe('a message that the server did not take', () => {
+	test('is out of the list, and back in the box before what was written since', async () => {
+		client.startFailures.push(new ApiError('internal', 'Broken.'));
+		session.draft.text = 'first';
+		const sent = session.send();
+		session.draft.text = 'second';
+		await sent;
+		expect(session.entries).toEqual([]);
+		expect(session.draft.text).toBe('first\n\nsecond');
+		expect(session.actionError?.message).toBe('Broken.');
+	});
+
+	test('but perhaps got has the same ids when it is sent again, and others when it says something else', async () => {
+		client.startFailures.push(unreachable(), unreachable());
+		await send('same');
+		await session.send();
+		await send('other');
+		const [first, again, other] = client.started;
+		expect(again).toEqual(first);
+		expect(other?.runId).not.toBe(first?.runId);
+	});
+
+	test('because a run is under way shows that run', async () => {
+		storedConversation([], null, 0);
+		await session.load();
+		storedConversation([emptyAnswer('a', 'elsewhere', '')], 'elsewhere', 3);
+		client.startFailures.push(new ApiError('conflict', 'A run is under way.'));
+		await send('mine');
+		await expect.poll(() => client.sources[0]?.runId).toBe('elsewhere');
+		expect(session.draft.text).toBe('mine');
+	});
+});
+
+describe('F14: two tabs agree', () => {
+	const asked: Message = { ...emptyAnswer('q', '', '', null), role: 'user', runId: null, status: 'complete' };
+	const running = emptyAnswer('a', 'r', '', 'q');
+
+	test('a run that began elsewhere is followed from where it is', async () => {
+		storedConversation([], null, 0);
+		await session.load();
+		storedConversation([asked, RECORDED_RUN.slice(0, 9).reduce(foldEvent, running)], 'r', 9);
+		client.announce();
+		await expect.poll(() => client.sources[0]).toMatchObject({ runId: 'r', after: 9 });
+		client.sources[0]?.send(RECORDED_RUN.slice(9));
+		expect(session.entries[1]?.message).toEqual(RECORDED_RUN.reduce(foldEvent, running));
+		expect(told).toEqual([`started ${ID}`, 'titled Counting words', `ended ${ID}`]);
+	});
+
+	test('a message that waits is shown, also while an answer is being written', async () => {
+		storedConversation([asked, running], 'r', 0);
+		await session.load();
+		const queue = [{ id: 'w', text: 'wait', files: [], createdAt: '' }];
+		if (client.conversation) client.conversation = { ...client.conversation, queue };
+		client.announce();
+		await expect.poll(() => session.queue.items).toEqual(queue);
+		expect(client.sources).toHaveLength(1);
+	});
+
+	test('what was read does not set back an answer that is further here', async () => {
+		await send('count');
+		client.sources[0]?.send(RECORDED_RUN.slice(0, 30));
+		const runId = client.started[0]?.runId ?? '';
+		const questionId = client.started[0]?.messages[0]?.id ?? '';
+		const stale = RECORDED_RUN.slice(0, 5).reduce(foldEvent, emptyAnswer('server-id', runId, '', questionId));
+		storedConversation([{ ...asked, id: questionId }, stale], runId, 5);
+		await expect.poll(() => session.entries[1]?.message.parts.length).toBe(5);
+		const parts = session.entries[1]?.message.parts;
+		const entry = session.entries[1];
+		client.announce();
+		await expect.poll(() => session.entries[1]?.message.id).toBe('server-id');
+		expect(session.entries[1]).toBe(entry);
+		expect(session.entries[1]?.message.parts).toBe(parts);
+		expect(client.sources).toHaveLength(1);
+	});
+
+	test('a run whose end was seen is not followed again because an old answer says that it goes on', async () => {
+		const done = RECORDED_RUN.reduce(foldEvent, running);
+		storedConversation([asked, done], 'r', RECORDED_RUN.length);
+		await session.load();
+		expect(session.isRunning).toBe(false);
+		expect(client.sources).toEqual([]);
+	});
+
+	test('many changes are two reads: the one under way, and one after it', async () => {
+		storedConversation([], null, 0);
+		await session.load();
+		client.reads = 0;
+		for (let count = 0; count < 20; count++) client.announce();
+		await session.refresh();
+		expect(client.reads).toBe(2);
+	});
+
+	test('nothing is watched any more when the conversation is left', async () => {
+		storedConversation([], null, 0);
+		await session.load();
+		session.dispose();
+		expect(client.watches.map(({ isClosed }) => isClosed)).toEqual([true]);
+	});
+});
+
+describe('F14: a message while an answer is being written', () => {
+	test('waits in the queue; when the server sends it, it is in the conversation', async () => {
+		await send('first');
+		const input = client.started[0];
+		const first: Message = { ...emptyAnswer(input?.messages[0]?.id ?? '', '', ''), role: 'user', runId: null };
+		const answer = emptyAnswer('a', input?.runId ?? '', '', first.id);
+		storedConversation([first, answer], input?.runId ?? '', 0);
+		await send('second');
+		const [[, message] = []] = client.calls as [string, { id: string; text: string }][];
+		expect(message?.text).toBe('second');
+		const second: Message = { ...first, id: message?.id ?? '', parentId: 'a' };
+		const next = emptyAnswer('b', 'queued', '', second.id);
+		storedConversation([first, RECORDED_RUN.reduce(foldEvent, answer), second, next], 'queued', 0);
+		client.sources[0]?.send(RECORDED_RUN);
+		await expect.poll(() => session.run.id).toBe('queued');
+		expect(session.entries.map(({ message: { id } }) => id)).toEqual([first.id, 'a', second.id, 'b']);
+		expect(session.queue.items).toEqual([]);
+	});
+
+	test('has the same id when it is sent again because nobody knows whether it arrived', async () => {
+		storedConversation([emptyAnswer('a', 'r', '')], 'r', 0);
+		await session.load();
+		client.callFailures.push(unreachable());
+		await send('perhaps');
+		expect(session.draft.text).toBe('perhaps');
+		await session.send();
+		expect(client.calls[1]).toEqual(client.calls[0]);
+	});
+});
+
+test('F14: a decision that was not taken is told, and the conversation is read again', async () => {
+	storedConversation([], null, 0);
+	await session.load();
+	client.reads = 0;
+	client.callFailures.push(new ApiError('conflict', 'This was decided already.'));
+	await expect(session.decide('i', { choice: 'once' })).rejects.toThrow('This was decided already.');
+	expect(client.calls).toEqual([['decide', 'i', { choice: 'once' }]]);
+	expect(client.reads).toBe(1);
+});
+
+describe('the model and the effort', () => {
+	test('of a conversation are what the server has, and are changed there', async () => {
+		storedConversation([], null, 0, { model: 'test/small', effort: 'low' });
+		await session.load();
+		expect([session.choices.model, session.choices.effort]).toEqual(['test/small', 'low']);
+		storedConversation([], null, 0, { model: null, effort: 'low' });
+		expect(await session.choices.pickModel(null)).toBe(true);
+		expect(services.changes).toEqual([{ model: null }]);
+		expect(session.choices.model).toBeNull();
+	});
+
+	test('that the server did not take are what they were, and it is said', async () => {
+		storedConversation([], null, 0, { model: 'test/small' });
+		await session.load();
+		services.changeFailures.push(new ApiError('invalid_input', 'There is no such model.'));
+		expect(await session.choices.pickModel('test/none')).toBe(false);
+		expect(session.choices.model).toBe('test/small');
+		expect(session.actionError?.message).toBe('There is no such model.');
+	});
+
+	test('of a new conversation do not go with its later messages', async () => {
+		await session.choices.pickEffort('high');
+		await send('first');
+		expect(client.started[0]?.forwardedProps).toEqual({ effort: 'high' });
+		client.sources[0]?.send(RECORDED_RUN);
+		storedConversation([], null, 0, { effort: 'high' });
+		await session.refresh();
+		await send('second');
+		expect(client.started[1]?.forwardedProps).toBeUndefined();
+	});
+});
+
+test('an answer whose end is seen here is read, and those who list it are told', async () => {
+	storedConversation([], null, 0, { isUnread: true });
+	await session.load();
+	await expect.poll(() => told).toEqual([`seen ${ID}`]);
+	expect(services.changes).toEqual([{ isUnread: false }]);
+});
+
+test('F7: skills that wait to be pinned go with the first message, also when it is sent again', async () => {
+	await session.skills.pinByName('count-words');
+	client.startFailures.push(unreachable());
+	await send('count');
+	await session.send();
+	expect(client.started.map(({ forwardedProps }) => forwardedProps)).toEqual([
+		{ pins: ['count-words'] },
+		{ pins: ['count-words'] }
+	]);
+	expect(client.started[1]).toEqual(client.started[0]);
+	expect(session.skills.pins).toEqual([]);
+	expect(services.skillChanges).toEqual([]);
+});

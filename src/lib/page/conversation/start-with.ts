@@ -1,0 +1,30 @@
+/** What an address says of a new conversation: `?skill=` pins a skill, `?q=` is the beginning of the message. Nothing is sent. */
+import type { ChatApp } from '../app/app.svelte.ts';
+import { withoutHidden } from '../../shared/characters.ts';
+import { cleanText } from '../text/clean-text.ts';
+import type { ChatSession } from './session.svelte.ts';
+
+/** Longer ones do not fit into every address. */
+const MAX_TEXT = 8_000;
+const MAX_TRIES = 3;
+
+export async function startWith(
+	app: Pick<ChatApp, 'library' | 'toasts'>,
+	session: ChatSession,
+	params: URLSearchParams
+): Promise<void> {
+	const words = withoutHidden(params.get('q') ?? '').slice(0, MAX_TEXT);
+	// What is there already was written by somebody.
+	if (words !== '' && !session.draft.text.includes(words)) {
+		session.draft.text = [session.draft.text, words].filter(Boolean).join('\n\n');
+	}
+	const names = params.getAll('skill').filter(Boolean);
+	if (names.length === 0) return;
+	// Of two reads at once only the later one counts.
+	for (let tries = 0; !app.library.isLoaded && tries < MAX_TRIES; tries++) await app.library.refresh();
+	for (const name of names) {
+		const skill = app.library.ready.find((ready) => ready.name === name && ready.mode !== 'off');
+		if (skill) await session.skills.pinByName(name, { description: skill.description });
+		else app.toasts.show({ text: `There is no skill named “${cleanText(name)}” that can be used.`, isError: true });
+	}
+}

@@ -1,0 +1,127 @@
+import { describe, expect, test, vi } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import '../../../app.css';
+import { FakeSource } from '../../../../tests/support/fake-client.ts';
+import { sampleExecution } from '../../../../tests/support/sample-skills.ts';
+import { ApiError } from '../request.ts';
+import { ExecutionWatch } from './executions.svelte.ts';
+import type { SkillExecution } from '../../shared/try-out.ts';
+import ExecutionPage from './ExecutionPage.svelte';
+import ExecutionTable from './ExecutionTable.svelte';
+
+async function setup(...answers: SkillExecution[]) {
+	const sources: FakeSource[] = [];
+	const client = {
+		getExecution: vi.fn(async () => (answers.length > 1 ? answers.shift() : answers[0]) as SkillExecution),
+		endExecution: vi.fn(async () => {}),
+		runEvents: (id: string, after: number) => {
+			const source = new FakeSource(id, after);
+			sources.push(source);
+			return source as unknown as EventSource;
+		}
+	};
+	const screen = await render(ExecutionPage, { watch: new ExecutionWatch(client, 'e1') });
+	return { screen, client, sources };
+}
+
+describe('E13: the page of an execution', () => {
+	test('shows what ran, what came of it and what is known of it, as text', async () => {
+		const { screen, sources } = await setup(
+			sampleExecution({ argv: ['two words'], output: '<b>said</b>\u202e it', files: [{ path: 'made.txt', bytes: 3 }] })
+		);
+		await expect.element(screen.getByTestId('terminal-command')).toHaveTextContent('$ scripts/x.sh "two words"');
+		await expect.element(screen.getByTestId('execution-output')).toMatchTextContent(/<b>said<\/b>⟨U\+202E⟩ it/);
+		await expect.element(screen.getByText('made.txt (3 B)')).toBeVisible();
+		await expect.element(screen.getByTestId('conversation-link')).not.toBeInTheDocument();
+		expect(sources).toEqual([]);
+	});
+
+	test('of a conversation replays the step that it was, from the log of its run', async () => {
+		const ids = { conversationId: 'c 1', runId: 'r1', toolCallId: 't1' };
+		const { screen, sources } = await setup(sampleExecution({ ...ids, output: 'said' }));
+		await expect.element(screen.getByTestId('conversation-link')).toHaveAttribute('href', '/c/c%201');
+		const [source] = sources;
+		expect(source).toMatchObject({ runId: 'r1', after: 0 });
+		const started = {
+			toolCallId: 't1',
+			executionId: 'e1',
+			skill: 'demo',
+			script: 'scripts/x.sh',
+			args: [],
+			sandbox: 's'
+		};
+		source?.send([
+			{ type: 'RUN_STARTED', threadId: 'c 1', runId: 'r1' },
+			{ type: 'TOOL_CALL_START', toolCallId: 't1', toolCallName: 'use_skill' },
+			{ type: 'TOOL_CALL_ARGS', toolCallId: 't1', delta: '{"skill":"demo","script":"scripts/x.sh"}' },
+			{ type: 'TOOL_CALL_END', toolCallId: 't1' },
+			{ type: 'CUSTOM', name: 'skill.started', value: started },
+			{ type: 'TOOL_CALL_RESULT', messageId: 'm', toolCallId: 't1', content: 'said', role: 'tool' },
+			{ type: 'RUN_FINISHED', threadId: 'c 1', runId: 'r1' }
+		]);
+		await expect.element(screen.getByTestId('step')).toHaveAttribute('data-status', 'done');
+		expect(source?.isClosed).toBe(true);
+	});
+
+	test('E10: follows one that runs, which can be ended there', async () => {
+		const running = sampleExecution({
+			status: 'running',
+			exitCode: null,
+			finishedAt: null,
+			durationMs: null,
+			output: null
+		});
+		const ended = sampleExecution({ status: 'error', exitCode: null, errorMessage: 'It was ended by the operator.' });
+		const { screen, client } = await setup(running, ended);
+		await screen.getByTestId('end-execution').click();
+		expect(client.endExecution).toHaveBeenCalledExactlyOnceWith('e1');
+		await expect.element(screen.getByTestId('execution-message')).toHaveTextContent('It was ended by the operator.');
+		await expect.element(screen.getByTestId('end-execution')).not.toBeInTheDocument();
+	});
+
+	test('that is not there says so', async () => {
+		const { screen, client } = await setup(sampleExecution());
+		await expect.element(screen.getByTestId('execution-replay')).toBeVisible();
+		client.getExecution.mockRejectedValue(new ApiError('not_found', 'x'));
+		const missing = await render(ExecutionPage, { watch: new ExecutionWatch({ ...client, runEvents: vi.fn() }, 'e2') });
+		await expect.element(missing.getByText('There is no such execution.')).toBeVisible();
+	});
+});
+
+describe('E10: the table of executions', () => {
+	test('names what ran, how it ended, how long it took, and where it was asked; a row leads to its page', async () => {
+		const screen = await render(ExecutionTable, {
+			executions: [
+				sampleExecution({
+					id: 'e 1',
+					conversationId: 'c1',
+					exitCode: 3,
+					status: 'error',
+					errorType: 'ExecutionFailed'
+				}),
+				sampleExecution({ id: 'e2', status: 'running', exitCode: null, durationMs: null })
+			],
+			onend: vi.fn()
+		});
+		const [failed, running] = screen.getByTestId('execution').elements();
+		expect(failed?.textContent.replace(/\s+/g, ' ')).toMatch(
+			/Error.*scripts\/x\.sh.*ExecutionFailed.*demo.*1\.5 s.*3.*Conversation/
+		);
+		expect(running).toHaveAttribute('data-status', 'running');
+		const links = screen.getByTestId('execution-link').elements();
+		expect(links[0]).toHaveAttribute('href', '/skills/executions/e%201');
+		expect(screen.getByRole('link', { name: 'Conversation' }).element()).toHaveAttribute('href', '/c/c1');
+		expect(screen.getByTestId('end-execution').elements()).toHaveLength(1);
+	});
+
+	test('fits into 390 pixels', async () => {
+		const frame = document.createElement('div');
+		frame.style.width = '390px';
+		document.body.append(frame);
+		const long = 'x'.repeat(200);
+		const executions = [sampleExecution({ skill: long, script: long })];
+		await render(ExecutionTable, { executions, onend: vi.fn() }, { baseElement: frame });
+		expect(frame.scrollWidth).toBeLessThanOrEqual(390);
+		frame.remove();
+	});
+});

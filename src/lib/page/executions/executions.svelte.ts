@@ -1,0 +1,247 @@
+/** An execution in words and as the step that a terminal shows. Pure. */
+import type { RunEvent } from '../../shared/events.ts';
+import {
+	emptyAnswer,
+	type Execution,
+	foldEvent,
+	type Message,
+	type ToolPart,
+	type ToolStatus
+} from '../../shared/message.ts';
+import type { SkillExecution, SkillExecutionList } from '../../shared/try-out.ts';
+import { type ApiError, asApiError, request } from '../request.ts';
+import type { Client } from '../server.ts';
+import { formatBytes } from '../text/format.ts';
+import { EVERY_EXECUTION, type ExecutionQuery } from './execution-query.ts';
+
+export const EXECUTION_WORDS: Record<SkillExecution['status'], string> = {
+	pending: 'Waiting',
+	running: 'Running',
+	success: 'Success',
+	error: 'Error',
+	timeout: 'Timed out'
+};
+
+export function isUnderWay({ status }: SkillExecution): boolean {
+	return status === 'running' || status === 'pending';
+}
+
+export function hasFailed({ status }: SkillExecution): boolean {
+	return status === 'error' || status === 'timeout';
+}
+
+/** The script or tool. */
+export function nameOf({ tool, script }: SkillExecution): string {
+	return tool ?? script ?? '';
+}
+
+/** Names and values of what is known of it, without those that say nothing. */
+export function factsOf(execution: SkillExecution): [name: string, value: string][] {
+	const { limits, files, refused, exitCode, stdoutBytes, stderrBytes } = execution;
+	const facts: [string, string][] = [
+		['Skill', `${execution.skillId} ${execution.version}`],
+		['Files', execution.digest],
+		['Sandbox', execution.sandbox],
+		['Exit code', exitCode === null ? '–' : String(exitCode)],
+		['Output', `${formatBytes(stdoutBytes ?? 0)} stdout, ${formatBytes(stderrBytes ?? 0)} stderr`],
+		[
+			'Limits',
+			Object.entries(limits)
+				.map(([name, value]) => `${name} ${value}`)
+				.join(', ')
+		],
+		['Asked by', callerOf(execution)],
+		['Files made', files.map(({ path, bytes }) => `${path} (${formatBytes(bytes)})`).join(', ')],
+		['Refused', refused.join(', ')]
+	];
+	return facts.filter(([, value]) => value !== '');
+}
+
+function callerOf({ conversationId, apiKeyId, sessionId }: SkillExecution): string {
+	const callers = [apiKeyId && `key ${apiKeyId}`, sessionId && `session ${sessionId}`];
+	return callers.filter(Boolean).join(', ') || (conversationId ? '' : 'the API');
+}
+
+/** As the timeline of a conversation has it; both streams are one here. */
+export function asStep(execution: SkillExecution): { execution: Execution; status: ToolStatus } {
+	const { output, input, argv, skill, tool, sandbox, files, refused, exitCode, durationMs } = execution;
+	const isOver = !isUnderWay(execution);
+	return {
+		status: isOver ? (hasFailed(execution) ? 'failed' : 'done') : 'running',
+		execution: {
+			...{ skill, script: nameOf(execution), args: input === null ? argv : [input], sandbox, files, refused },
+			...(tool === null ? {} : { tool }),
+			output: output === null || output === '' ? [] : [{ stream: 'stdout', text: output }],
+			...(isOver ? { exitCode } : {}),
+			...(durationMs === null ? {} : { durationMs }),
+			...(execution.errorType === null ? {} : { error: execution.errorType }),
+			...(execution.errorMessage === null ? {} : { message: execution.errorMessage }),
+			executionId: execution.id
+		}
+	};
+}
+
+// The record of executions as a page shows it: one page of a filtered list, read anew while something runs.
+
+export type ExecutionClient = Pick<Client, 'listExecutions' | 'endExecution'>;
+
+const PAGE_SIZE = 25;
+/** While something runs, and while nothing does: something may begin. */
+const REFRESH_MS = 1500;
+const IDLE_MS = 10_000;
+
+export class Executions {
+	readonly #client: ExecutionClient;
+	#timer: ReturnType<typeof setTimeout> | undefined;
+	/** Only the answer to the newest question is shown. */
+	#asked = 0;
+	query = $state.raw<ExecutionQuery>(EVERY_EXECUTION);
+	page = $state(1);
+	list = $state.raw<SkillExecutionList | null>(null);
+	error = $state.raw<ApiError | null>(null);
+	isLoading = $state(false);
+
+	constructor(client: ExecutionClient) {
+		this.#client = client;
+	}
+
+	show(query: ExecutionQuery, page = 1): Promise<void> {
+		this.query = query;
+		this.page = page;
+		return this.read();
+	}
+
+	async read(): Promise<void> {
+		clearTimeout(this.#timer);
+		const asked = ++this.#asked;
+		this.isLoading = true;
+		try {
+			const list = await this.#client.listExecutions({ ...this.query, page: this.page, limit: PAGE_SIZE });
+			if (asked !== this.#asked) return;
+			this.list = list;
+			this.error = null;
+			const isUnderWay = list.data.some(({ status }) => status === 'running' || status === 'pending');
+			this.#timer = setTimeout(() => this.#look(), isUnderWay ? REFRESH_MS : IDLE_MS);
+		} catch (error) {
+			if (asked === this.#asked) this.error = asApiError(error);
+		} finally {
+			if (asked === this.#asked) this.isLoading = false;
+		}
+	}
+
+	/** What nobody sees is not asked for. */
+	#look(): void {
+		if (document.visibilityState === 'visible') void this.read();
+		else this.#timer = setTimeout(() => this.#look(), IDLE_MS);
+	}
+
+	async end(id: string): Promise<void> {
+		try {
+			await this.#client.endExecution(id);
+		} catch (error) {
+			this.error = asApiError(error);
+		}
+		await this.read();
+	}
+
+	dispose(): void {
+		clearTimeout(this.#timer);
+		this.#asked += 1;
+	}
+}
+
+// One execution as a page shows it: read anew while it runs, with the step that it was in a conversation.
+
+interface ExecutionWatchClient extends Pick<Client, 'runEvents' | 'endExecution'> {
+	/** Throws `not_found`. */
+	getExecution: (id: string) => Promise<SkillExecution>;
+}
+
+export function getExecution(id: string): Promise<SkillExecution> {
+	return request(`/api/skills/executions/${encodeURIComponent(id)}`);
+}
+
+export class ExecutionWatch {
+	readonly #client: ExecutionWatchClient;
+	readonly #id: string;
+	readonly replay: ExecutionReplay;
+	#timer: ReturnType<typeof setTimeout> | undefined;
+	#isOver = false;
+	value = $state.raw<SkillExecution | null>(null);
+	error = $state.raw<ApiError | null>(null);
+
+	constructor(client: ExecutionWatchClient, id: string) {
+		this.#client = client;
+		this.#id = id;
+		this.replay = new ExecutionReplay(client);
+	}
+
+	/** Never rejects: a failure is in `error`. */
+	async read(): Promise<void> {
+		clearTimeout(this.#timer);
+		try {
+			const value = await this.#client.getExecution(this.#id);
+			if (this.#isOver) return;
+			const isFirst = this.value === null;
+			this.value = value;
+			this.error = null;
+			const { runId, toolCallId } = value;
+			if (isFirst && runId !== null && toolCallId !== null) this.replay.open({ runId, toolCallId });
+			if (isUnderWay(value)) this.#timer = setTimeout(() => void this.read(), REFRESH_MS);
+		} catch (error) {
+			this.error = asApiError(error);
+		}
+	}
+
+	async end(): Promise<void> {
+		try {
+			await this.#client.endExecution(this.#id);
+			await this.read();
+		} catch (error) {
+			this.error = asApiError(error);
+		}
+	}
+
+	dispose(): void {
+		this.#isOver = true;
+		clearTimeout(this.#timer);
+		this.replay.close();
+	}
+}
+
+// The step of a conversation that an execution was, from the events of its run: as it was shown, or while it runs.
+
+const ENDS = new Set<RunEvent['type']>(['RUN_FINISHED', 'RUN_ERROR']);
+
+export class ExecutionReplay {
+	readonly #client: Pick<Client, 'runEvents'>;
+	#source: EventSource | null = null;
+	/** Null until it was found. */
+	part = $state.raw<ToolPart | null>(null);
+
+	constructor(client: Pick<Client, 'runEvents'>) {
+		this.#client = client;
+	}
+
+	/** Follows the run to its end; a run whose events are gone has no step. */
+	open({ runId, toolCallId }: { runId: string; toolCallId: string }): void {
+		this.close();
+		let message: Message = emptyAnswer('replay', runId, '');
+		const source = this.#client.runEvents(runId, 0);
+		this.#source = source;
+		source.onmessage = (received: MessageEvent<string>) => {
+			const event = JSON.parse(received.data) as RunEvent;
+			message = foldEvent(message, event);
+			const part = message.parts.find((each) => each.type === 'tool' && each.id === toolCallId);
+			if (part?.type === 'tool') this.part = part;
+			if (ENDS.has(event.type)) this.close();
+		};
+		// All events come again with each connection.
+		source.onerror = () => this.close();
+	}
+
+	close(): void {
+		this.#source?.close();
+		this.#source = null;
+	}
+}

@@ -1,0 +1,168 @@
+import { describe, expect, test, vi } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import '../../../app.css';
+import { createFakeRegistry } from '../../../../tests/support/fake-registry.ts';
+import {
+	sampleInstalled,
+	sampleOrigin,
+	sampleStaged,
+	sampleStagedSkill
+} from '../../../../tests/support/sample-skills.ts';
+import { ApiError } from '../request.ts';
+import type { StagedInstall } from '../../shared/install.ts';
+import ReviewPage from './ReviewPage.svelte';
+import { eventually } from '../../../../tests/support/eventually.ts';
+
+const sameVersion = { skillId: 'installed/demo', version: '1.0.0', isSameVersion: true, isSameOrigin: false };
+const diff = '--- scripts/x.sh\n+++ scripts/x.sh\n@@ -1 +1 @@\n-echo 1\n+echo 2\n';
+
+async function setup(staged: StagedInstall = sampleStaged()) {
+	const client = createFakeRegistry();
+	client.getStaged.mockResolvedValue(staged);
+	client.confirmStaged.mockResolvedValue({ installed: [sampleInstalled()], skipped: [] });
+	const oninstalled = vi.fn();
+	const ondiscarded = vi.fn();
+	const screen = await render(ReviewPage, { client, id: 's1', oninstalled, ondiscarded });
+	return { screen, client, oninstalled, ondiscarded };
+}
+
+describe('E20: what was fetched, before it is installed', () => {
+	test('shows origin, files, scripts, findings, notes and what others say, as text without what would forge it', async () => {
+		const { screen } = await setup(
+			sampleStaged({
+				notes: ['A link was left out: a\u202eb'],
+				skills: [
+					sampleStagedSkill({
+						origin: sampleOrigin({ provider: 'github', url: 'javascript:alert(1)', commit: 'abcdef0123456789' }),
+						files: [{ path: 'scripts/x.sh', bytes: 5, text: '<b>x</b>' }],
+						scripts: ['scripts/x.sh'],
+						findings: [
+							{
+								...{ severity: 'danger', kind: 'pipe-to-shell', message: 'Runs what it downloads.' },
+								...{ file: 'scripts/x.sh', line: 1, excerpt: 'curl x | sh' }
+							}
+						],
+						audit: [{ by: 'Socket', risk: 'low' }]
+					})
+				]
+			})
+		);
+		const skill = screen.getByTestId('staged-skill');
+		await expect.element(skill).toMatchTextContent(/From GitHub.*commit abcdef012345/s);
+		await expect.element(screen.getByTestId('staged-note')).toHaveTextContent('A link was left out: a⟨U+202E⟩b');
+		await expect.element(skill.getByTestId('audit')).toHaveTextContent('Socket: low');
+		await expect.element(skill.getByTestId('finding')).toMatchTextContent(/Runs what it downloads/);
+		await expect.element(skill.getByText('Dangerous places: 1.')).toBeVisible();
+		await skill.getByTestId('skill-file').getByText('scripts/x.sh').click();
+		await expect.element(skill.getByText('<b>x</b>')).toBeVisible();
+		expect(skill.element().querySelector('a')).toBeNull();
+	});
+
+	test('lands switched off and everybody’s unless said otherwise; afterwards it leads to the page of that version', async () => {
+		const { screen, client, oninstalled } = await setup();
+		await screen.getByTestId('confirm-install').click();
+		expect(client.confirmStaged).toHaveBeenCalledExactlyOnceWith('s1', {
+			...{ paths: ['demo'], conflict: 'fail', apiKeyId: 'system', enabled: false }
+		});
+		await expect
+			.element(screen.getByTestId('installed-link'))
+			.toHaveAttribute('href', '/skills/installed/demo%401.0.0');
+		await expect.element(screen.getByTestId('install-result')).toMatchTextContent(/Installed, and switched off\./);
+		expect(oninstalled).toHaveBeenCalledOnce();
+	});
+
+	test('is installed in part; what is broken cannot be chosen and says why', async () => {
+		const broken = sampleStagedSkill({ path: 'torn', name: 'torn', version: null, status: 'broken' });
+		const problem = { severity: 'error', field: 'description', message: 'Is missing.' } as const;
+		const { screen, client } = await setup(
+			sampleStaged({
+				skills: [
+					sampleStagedSkill(),
+					sampleStagedSkill({ path: 'other', name: 'other' }),
+					{ ...broken, diagnostics: [problem] }
+				]
+			})
+		);
+		await expect.element(screen.getByTestId('staged-summary')).toMatchTextContent(/2 of 3 skills can be installed/);
+		await expect.element(screen.getByRole('checkbox', { name: 'Install torn' })).toBeDisabled();
+		await expect.element(screen.getByTestId('diagnostic')).toMatchTextContent(/Is missing/);
+		await screen.getByRole('checkbox', { name: 'Install demo' }).click();
+		await screen.getByTestId('enable-at-once').click();
+		await screen.getByText('Whose it is').click();
+		await screen.getByLabelText('API key').fill(' key-7 ');
+		await screen.getByTestId('confirm-install').click();
+		expect(client.confirmStaged).toHaveBeenCalledExactlyOnceWith('s1', {
+			...{ paths: ['other'], conflict: 'fail', apiKeyId: 'key-7', enabled: true }
+		});
+	});
+
+	test('with nothing chosen cannot be installed', async () => {
+		const { screen } = await setup();
+		await screen.getByRole('checkbox', { name: 'Install demo' }).click();
+		await expect.element(screen.getByTestId('confirm-install')).toBeDisabled();
+	});
+
+	test('that is there in the same version shows what differs and asks what shall become of it', async () => {
+		const changes = [{ path: 'scripts/x.sh', kind: 'changed', diff } as const];
+		const { screen, client } = await setup(
+			sampleStaged({ skills: [sampleStagedSkill({ installed: sameVersion, changes })] })
+		);
+		await expect.element(screen.getByTestId('installed-already')).toMatchTextContent(/only the name is the same/);
+		await expect.element(screen.getByText('+echo 2')).toBeVisible();
+		await expect.element(screen.getByTestId('confirm-install')).toBeDisabled();
+		await screen.getByTestId('conflict-overwrite').click();
+		await screen.getByTestId('confirm-install').click();
+		expect(client.confirmStaged.mock.calls[0]?.[1]).toMatchObject({ conflict: 'overwrite' });
+	});
+
+	test('that came beside another one meanwhile asks then, and keeps what was said before', async () => {
+		const { screen, client } = await setup();
+		await screen.getByTestId('enable-at-once').click();
+		client.confirmStaged.mockRejectedValueOnce(new ApiError('conflict', '“demo” 1.0.0 is installed already.'));
+		await screen.getByTestId('confirm-install').click();
+		await expect.element(screen.getByTestId('confirm-error')).toMatchTextContent(/is installed already/);
+		await screen.getByTestId('conflict-rename').click();
+		await screen.getByTestId('confirm-install').click();
+		expect(client.confirmStaged.mock.calls[1]?.[1]).toMatchObject({ conflict: 'rename', enabled: true });
+	});
+
+	test('is discarded, also when it is gone already', async () => {
+		const { screen, client, ondiscarded } = await setup();
+		client.discardStaged.mockRejectedValueOnce(new ApiError('unavailable', 'The disk is full.'));
+		await screen.getByTestId('discard-install').click();
+		await expect.element(screen.getByTestId('confirm-error')).toMatchTextContent(/The disk is full/);
+		expect(ondiscarded).not.toHaveBeenCalled();
+		client.discardStaged.mockRejectedValueOnce(new ApiError('not_found', 'Gone.'));
+		await screen.getByTestId('discard-install').click();
+		await eventually(() => expect(ondiscarded).toHaveBeenCalledOnce());
+		expect(client.confirmStaged).not.toHaveBeenCalled();
+	});
+
+	test('that has waited too long says so and leads back', async () => {
+		const client = createFakeRegistry();
+		const screen = await render(ReviewPage, { client, id: 's1', ondiscarded: vi.fn() });
+		await expect.element(screen.getByTestId('staged-error')).toMatchTextContent(/no longer here/);
+		await expect
+			.element(screen.getByRole('link', { name: 'Install skills' }))
+			.toHaveAttribute('href', '/skills/install');
+	});
+
+	test('fits into 390 pixels', async () => {
+		const frame = document.createElement('div');
+		frame.style.width = '390px';
+		document.body.append(frame);
+		const long = 'x'.repeat(300);
+		const client = createFakeRegistry();
+		const installed = { ...sameVersion, version: long };
+		client.getStaged.mockResolvedValue(
+			sampleStaged({
+				notes: [long],
+				skills: [sampleStagedSkill({ ...{ name: long, description: long, version: long, installed }, scripts: [long] })]
+			})
+		);
+		const screen = await render(ReviewPage, { client, id: 's1', ondiscarded: vi.fn() }, { baseElement: frame });
+		await expect.element(screen.getByTestId('confirm-form')).toBeVisible();
+		expect(frame.scrollWidth).toBeLessThanOrEqual(390);
+		frame.remove();
+	});
+});

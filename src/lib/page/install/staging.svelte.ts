@@ -1,0 +1,63 @@
+/** Fetching a skill to look at before it is installed: from one source at a time, with its progress, until it is staged. */
+import type { InstallSource, StagedInstall } from '../../shared/install.ts';
+import { ApiError, type UploadOptions } from '../request.ts';
+import { skillFiles } from '../composer/attachment.svelte.ts';
+import type { FolderFile, RegistryClient } from '../server.ts';
+import { Task } from '../ui/reading.svelte.ts';
+
+export type StagingClient = Pick<RegistryClient, 'stage' | 'stageZip' | 'stageFolder'>;
+
+export class Staging {
+	readonly task = new Task();
+	readonly #client: StagingClient;
+	readonly #onstaged: (staged: StagedInstall) => void;
+	#abort = new AbortController();
+	/** From 0 to 1 while something is sent; null while the server works. */
+	share = $state<number | null>(null);
+	/** What is under way, in words. */
+	what = $state('');
+
+	constructor(client: StagingClient, onstaged: (staged: StagedInstall) => void) {
+		this.#client = client;
+		this.#onstaged = onstaged;
+	}
+
+	source(source: InstallSource, what: string): Promise<void> {
+		return this.#run(what, null, ({ signal }) => this.#client.stage(source, signal));
+	}
+
+	zip(file: File): Promise<void> {
+		return this.#run(file.name, 0, (options) => this.#client.stageZip(file, options));
+	}
+
+	folder(files: readonly FolderFile[]): Promise<void> {
+		const { kept } = skillFiles(files);
+		const [first] = kept;
+		return this.#run(first?.path.split('/')[0] ?? '', 0, (options) => {
+			if (first) return this.#client.stageFolder(kept, options);
+			const hint = 'Choose the folder that has a SKILL.md in it.';
+			return Promise.reject(new ApiError('invalid_input', 'There are no files in it.', { hint }));
+		});
+	}
+
+	cancel(): void {
+		this.#abort.abort();
+	}
+
+	async #run(
+		what: string,
+		share: number | null,
+		work: (options: UploadOptions) => Promise<StagedInstall>
+	): Promise<void> {
+		if (this.task.isBusy) return;
+		this.#abort = new AbortController();
+		this.what = what;
+		this.share = share;
+		const { signal } = this.#abort;
+		const onprogress = (sent: number): void => {
+			this.share = sent < 1 ? sent : null;
+		};
+		const staged = await this.task.run(() => work({ signal, onprogress }));
+		if (staged) this.#onstaged(staged);
+	}
+}

@@ -1,0 +1,146 @@
+/** Splits markdown into tokens, with limits where hostile text would cost too much time or stack. */
+import { Lexer, type Token, type TokenizerThis, type Tokens, type TokensList } from 'marked';
+
+/** Quotes, lists and emphasis nest no deeper; what is inside is shown as text. */
+const MAX_DEPTH = 24;
+/** A longer paragraph is searched for emphasis and links in pieces: some patterns take quadratic time. */
+const PIECE = 3_000;
+/** Where a piece may end: after a sentence at best, at a space if need be. */
+const ENDS = [/[.!?] (?=\S)/g, / (?=\S)/g];
+
+/** A part of a long paragraph. What is in it does not depend on what follows. */
+export interface PieceToken extends Tokens.Generic {
+	type: 'piece';
+	tokens: Token[];
+}
+
+/** Pieces that are parsed already, by their text. */
+export type PieceCache = Map<string, PieceToken>;
+
+class LimitedLexer extends Lexer {
+	#depth = 0;
+	readonly #pieces: PieceCache | undefined;
+
+	constructor(pieces: PieceCache | undefined) {
+		super({ gfm: true, extensions: mathExtensions });
+		this.#pieces = pieces;
+	}
+
+	override blockTokens(source: string, tokens: Token[] = [], isClipped?: boolean): TokensList {
+		const lexed =
+			this.#depth >= MAX_DEPTH
+				? pushText(tokens, source)
+				: this.#nested(() => super.blockTokens(source, tokens, isClipped));
+		return lexed as TokensList;
+	}
+
+	override inlineTokens(source: string, tokens: Token[] = []): Token[] {
+		if (this.#depth >= MAX_DEPTH) return pushText(tokens, source);
+		const pieces = source.length > PIECE ? split(source) : [source];
+		if (pieces.length === 1) return this.#nested(() => super.inlineTokens(source, tokens));
+		for (const piece of pieces) tokens.push(this.#piece(piece));
+		return tokens;
+	}
+
+	#piece(raw: string): PieceToken {
+		const known = this.#pieces?.get(raw);
+		if (known) return known;
+		const token: PieceToken = { type: 'piece', raw, tokens: this.#nested(() => super.inlineTokens(raw)) };
+		this.#pieces?.set(raw, token);
+		return token;
+	}
+
+	#nested(lex: () => Token[]): Token[] {
+		this.#depth++;
+		try {
+			return lex();
+		} finally {
+			this.#depth--;
+		}
+	}
+}
+
+/** Top-level tokens; their `raw` texts, one after the other, are the source. May throw on text made to break parsers. */
+export function lex(source: string, pieces?: PieceCache): Token[] {
+	return new LimitedLexer(pieces).lex(source);
+}
+
+/** Each end depends on what is before it and on one character more, so a text that grows keeps its pieces. */
+function split(source: string): string[] {
+	const pieces: string[] = [];
+	let start = 0;
+	for (;;) {
+		const end = pieceEnd(source, start);
+		pieces.push(source.slice(start, end));
+		if (end === source.length) return pieces;
+		start = end;
+	}
+}
+
+function pieceEnd(source: string, start: number): number {
+	let from = start + PIECE;
+	for (const end of ENDS) {
+		end.lastIndex = from;
+		const match = from < source.length ? end.exec(source) : null;
+		if (match && match.index < from + PIECE) return match.index + match[0].length;
+		from += PIECE;
+	}
+	return Math.min(source.length, from);
+}
+
+function pushText(tokens: Token[], source: string): Token[] {
+	tokens.push({ type: 'text', raw: source, text: source });
+	return tokens;
+}
+
+// Maths between dollars or backslashed brackets, as extensions of marked's lexer.
+
+/** What the lexer makes of maths. */
+export interface MathToken extends Tokens.Generic {
+	type: 'math';
+	raw: string;
+	text: string;
+	isDisplay: boolean;
+}
+
+/** Up to the first blank line, closed or not: what has once been taken for a block of its own stays one. */
+const BLOCK = /^ {0,3}(\$\$|\\\[)(?:[^\n]|\n(?![ \t]*(?:\n|$)))*/;
+const DISPLAY = /^\$\$((?:[^$]|\$(?!\$))+?)\$\$|^\\\[([^]+?)\\\]/;
+const BRACKETS = /^\\\(([^\n]+?)\\\)/;
+/** As pandoc has it: no space inside next to the dollars, nothing glued to the closing one. */
+const DOLLARS = /^\$(?![\s$])((?:[^$\n\\]|\\.)*?[^\s$\\])\$(?![\p{L}\p{N}$])/u;
+/** `$5 to US$`: an amount, unless something that only maths has is in it. */
+const AMOUNT = /^\d[^\\^_={}]*\s/;
+
+export const mathExtensions = {
+	childTokens: {},
+	renderers: {},
+	block: [blockMath],
+	startBlock: [(source: string) => startOf(/(?<=\n) {0,3}(?:\$\$|\\\[)/, source)],
+	inline: [inlineMath],
+	startInline: [(source: string) => startOf(/\$|\\[([]/, source)]
+};
+
+function startOf(pattern: RegExp, source: string): number | undefined {
+	const index = source.search(pattern);
+	return index < 0 ? undefined : index;
+}
+
+function blockMath(this: TokenizerThis, source: string): Tokens.Generic | undefined {
+	const run = BLOCK.exec(source)?.[0];
+	if (run === undefined) return undefined;
+	const closed = DISPLAY.exec(run.trim());
+	const rest = closed ? run.trim().slice(closed[0].length) : '';
+	const text = closed?.[1] ?? closed?.[2];
+	if (text !== undefined && rest === '') return { type: 'math', raw: run, text: text.trim(), isDisplay: true };
+	// Something follows, or it is not closed: a paragraph, in which there may be maths.
+	return { type: 'paragraph', raw: run, text: run, tokens: this.lexer.inline(run) };
+}
+
+function inlineMath(this: TokenizerThis, source: string): MathToken | undefined {
+	const display = DISPLAY.exec(source);
+	const match = display ?? BRACKETS.exec(source) ?? DOLLARS.exec(source);
+	const text = (match?.[1] ?? match?.[2])?.trim();
+	if (!match || !text || (source[0] === '$' && !display && AMOUNT.test(text))) return undefined;
+	return { type: 'math', raw: match[0], text, isDisplay: display !== null };
+}

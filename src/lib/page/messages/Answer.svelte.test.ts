@@ -1,0 +1,225 @@
+import { describe, expect, test, vi } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import { RECORDED_ANSWER, RECORDED_RUN } from '../../../../tests/support/recorded-run.ts';
+import type { RunEvent } from '../../shared/events.ts';
+import { emptyAnswer, foldEvent, type Message } from '../../shared/message.ts';
+import type { MessageActions } from './message-groups.ts';
+import Answer from './Answer.svelte';
+import { eventually } from '../../../../tests/support/eventually.ts';
+
+const props = { conversationId: 'c', model: 'test/model' };
+
+function fold(events: RunEvent[]): Message {
+	return events.reduce(foldEvent, emptyAnswer('a', 'r', '2026-01-01T00:00:00.000Z'));
+}
+
+test('a recorded run shows its thought, its steps and its answer, in order', async () => {
+	const screen = await render(Answer, { message: fold(RECORDED_RUN), ...props });
+	const answer = screen.getByTestId('message');
+	await expect.element(answer).toHaveAttribute('data-status', 'complete');
+	await expect.element(screen.getByRole('button', { name: 'Thought' })).toBeVisible();
+	const order = () =>
+		[
+			...answer
+				.element()
+				.querySelectorAll('[data-testid=reasoning],[data-testid=markdown],[data-testid=step],[data-testid=step-fold]')
+		].map((element) => element.getAttribute('data-tool') ?? element.getAttribute('data-testid'));
+	expect(order()).toEqual(['reasoning', 'markdown', 'step-fold', 'markdown']);
+	await screen.getByRole('button', { name: 'Used 1 skill · 2 steps · 3.2 s' }).click();
+	expect(order()).toEqual(['reasoning', 'markdown', 'step-fold', 'load_skill', 'use_skill', 'markdown']);
+	await expect.element(screen.getByRole('cell', { name: 'words' })).toBeVisible();
+	await expect.element(screen.getByTestId('usage')).toHaveTextContent('test/model · 1,234 in · 56 out · $0.0042');
+	expect(answer.element().textContent).not.toMatch(/SECRET/);
+});
+
+test('an answer that came event by event ends as one that was there at once', async () => {
+	const screen = await render(Answer, { message: fold([]), ...props });
+	for (let count = 1; count <= RECORDED_RUN.length; count++)
+		await screen.rerender({ message: fold(RECORDED_RUN.slice(0, count)) });
+	const article = screen.getByTestId('message').element();
+	// A moment after its end: the thought closes, the steps fold.
+	await eventually(() => expect(textOf(article)).not.toMatch(/I should count|Ran scripts/));
+	const live = textOf(article);
+	await screen.unmount();
+	const stored = await render(Answer, { message: fold(RECORDED_RUN), ...props });
+	expect(live).toBe(textOf(stored.getByTestId('message').element()));
+	expect(live).toContain('4 words');
+	expect(RECORDED_ANSWER).toContain('4 words');
+});
+
+describe('while nothing comes', () => {
+	test('the answer says that it is waiting, before the first event and between steps', async () => {
+		const screen = await render(Answer, { message: fold([]), ...props });
+		await expect.element(screen.getByTestId('waiting')).toBeVisible();
+		await screen.rerender({ message: fold(RECORDED_RUN.slice(0, 5)) });
+		await expect.element(screen.getByTestId('waiting')).not.toBeInTheDocument();
+		await screen.rerender({ message: fold(RECORDED_RUN.slice(0, 17)) });
+		await expect.element(screen.getByTestId('waiting')).toBeVisible();
+		await screen.rerender({ message: fold(RECORDED_RUN) });
+		await expect.element(screen.getByTestId('waiting')).not.toBeInTheDocument();
+	});
+
+	test('it says when the model is asked again', async () => {
+		const value = { attempt: 1, delayMs: 3000, message: "The model's server is busy." };
+		const screen = await render(Answer, { message: fold([{ type: 'CUSTOM', name: 'run.retry', value }]), ...props });
+		await expect
+			.element(screen.getByTestId('retry-notice'))
+			.toHaveTextContent("The model's server is busy. Trying again in 3 s (attempt 1).");
+	});
+
+	test('it names the model after a while', async () => {
+		vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+		try {
+			const screen = await render(Answer, { message: fold([]), ...props });
+			vi.advanceTimersByTime(9_000);
+			vi.useRealTimers();
+			await expect.element(screen.getByText('Still waiting for test/model…')).toBeVisible();
+		} finally {
+			vi.useRealTimers();
+		}
+	});
+});
+
+describe('an end before the end', () => {
+	const started = RECORDED_RUN.slice(0, 25);
+
+	test('a failure keeps what was shown, says what happened, and can be retried', async () => {
+		const actions = fakeActions();
+		const error: RunEvent = { type: 'RUN_ERROR', code: 'rate_limited', message: 'Too many requests. Wait a little.' };
+		const screen = await render(Answer, { message: fold([...started, error]), ...props, actions });
+		await expect
+			.element(screen.getByTestId('message-error'))
+			.toHaveTextContent('Too many requests. Wait a little. rate_limited Continue Retry');
+		await expect.element(screen.getByText('Let me count.')).toBeVisible();
+		await expect.element(screen.getByTestId('step').last()).toHaveAttribute('data-status', 'interrupted');
+		await screen.getByTestId('retry').click();
+		expect(actions.retry).toHaveBeenCalledOnce();
+	});
+
+	test('a stopped answer says so', async () => {
+		const end: RunEvent = { type: 'RUN_FINISHED', threadId: 't', runId: 'r', outcome: { type: 'cancelled' } };
+		const screen = await render(Answer, { message: fold([...started, end]), ...props });
+		await expect.element(screen.getByTestId('message-note')).toHaveTextContent('Stopped');
+		await expect.element(screen.getByTestId('step').last()).toHaveAttribute('data-status', 'cancelled');
+		await expect.element(screen.getByTestId('retry')).not.toBeInTheDocument();
+	});
+
+	test('an interrupted answer says so', async () => {
+		const end: RunEvent = { type: 'RUN_ERROR', code: 'interrupted', message: 'The server was restarted.' };
+		const screen = await render(Answer, { message: fold([...started, end]), ...props });
+		await expect
+			.element(screen.getByTestId('message-note'))
+			.toHaveTextContent('Interrupted – The server was restarted.');
+	});
+});
+
+test.each([
+	['steps', /limit of steps/],
+	['cost', /may cost/],
+	['time', /limit of time/],
+	['length', /writes at once/]
+] as const)('F7: an answer that ended at the limit of %s says so, and can be continued', async (limit, words) => {
+	const end: RunEvent = { type: 'RUN_FINISHED', threadId: 't', runId: 'r', result: { limit } };
+	const actions = fakeActions();
+	const message = { ...fold(RECORDED_RUN), ...{ limit } };
+	const screen = await render(Answer, { message: foldEvent(message, end), ...props, actions });
+	await expect.element(screen.getByTestId('message-limit')).toMatchTextContent(words);
+	await screen.getByTestId('continue').click();
+	expect(actions.continue).toHaveBeenCalledOnce();
+});
+
+test('an answer that is not the last one, or of which nothing came, cannot be continued', async () => {
+	const end: RunEvent = { type: 'RUN_FINISHED', threadId: 't', runId: 'r', outcome: { type: 'cancelled' } };
+	const actions = fakeActions();
+	const screen = await render(Answer, { message: fold([end]), ...props, actions });
+	await expect.element(screen.getByTestId('retry')).toBeVisible();
+	await expect.element(screen.getByTestId('continue')).not.toBeInTheDocument();
+	const stopped = fold([...RECORDED_RUN.slice(0, 25), end]);
+	await screen.rerender({ message: stopped, actions });
+	await expect.element(screen.getByTestId('continue')).toBeVisible();
+	await screen.rerender({ actions: { ...actions, continue: undefined } });
+	await expect.element(screen.getByTestId('continue')).not.toBeInTheDocument();
+});
+
+describe('the footer', () => {
+	test('offers another answer, a new chat from here, and to delete', async () => {
+		const actions = fakeActions();
+		const screen = await render(Answer, { message: fold(RECORDED_RUN), ...props, actions });
+		await screen.getByTestId('retry').click();
+		await screen.getByTestId('fork').click();
+		await screen.getByTestId('delete-message').click();
+		for (const action of [actions.retry, actions.fork, actions.remove]) expect(action).toHaveBeenCalledOnce();
+		await screen.rerender({ actions: { ...actions, isLocked: true } });
+		await expect.element(screen.getByTestId('retry')).toBeDisabled();
+		await expect.element(screen.getByTestId('delete-message')).toBeDisabled();
+		await expect.element(screen.getByTestId('fork')).toBeEnabled();
+	});
+
+	test('leads to the other answers', async () => {
+		const actions = fakeActions();
+		const alternatives = ['first', 'a', 'third'];
+		const screen = await render(Answer, { message: fold(RECORDED_RUN), ...props, actions, alternatives });
+		await expect.element(screen.getByTestId('branch-position')).toHaveTextContent('2 / 3');
+		await screen.getByRole('button', { name: 'Next answer' }).click();
+		await screen.getByRole('button', { name: 'Previous answer' }).click();
+		expect(actions.show.mock.calls).toEqual([['third'], ['first']]);
+		await screen.rerender({ alternatives: ['a', 'third'] });
+		await expect.element(screen.getByTestId('branch-previous')).toBeDisabled();
+	});
+
+	test('shows what the model was sent, by part, and what the conversation cost', async () => {
+		const context = {
+			limit: 10_000,
+			system: 500,
+			catalog: 1500,
+			skills: 0,
+			tools: 1000,
+			results: 2000,
+			messages: 1500
+		};
+		const message = { ...fold(RECORDED_RUN), context };
+		const totals = { inputTokens: 4321, outputTokens: 765, cost: 0.5 };
+		const screen = await render(Answer, { message, ...props, totals });
+		const gauge = screen.getByTestId('context-gauge');
+		await expect.element(gauge).toHaveAccessibleName('Context: 6.5k / 10k');
+		await gauge.click();
+		await expect.element(screen.getByTestId('context-parts')).toMatchTextContent(/Messages 1,500.*6,500 \(65 %\)/);
+		await expect.element(screen.getByTestId('context-parts')).not.toMatchTextContent(/Instructions of skills/);
+		await expect.element(screen.getByTestId('conversation-totals')).toMatchTextContent(/4,321.*765.*\$0\.5000/);
+		await expect.element(gauge).toHaveAttribute('aria-expanded', 'true');
+	});
+});
+
+test('F7: a summary of what came before is a line that opens', async () => {
+	const value = {
+		...{ id: 's', removedResults: 2, summarizedMessages: 12, summary: 'They counted words.' },
+		...{ tokensBefore: 120_000, tokensAfter: 4_000 }
+	};
+	const screen = await render(Answer, { message: fold([{ type: 'CUSTOM', name: 'run.compaction', value }]), ...props });
+	await expect.element(screen.getByText('They counted words.')).not.toBeInTheDocument();
+	await screen.getByRole('button', { name: 'Earlier messages were summarised for the model' }).click();
+	await expect.element(screen.getByText('They counted words.')).toBeVisible();
+	await expect
+		.element(screen.getByTestId('compaction-body'))
+		.toMatchTextContent(/about 120k tokens before, 4.0k after/);
+});
+
+function fakeActions() {
+	return {
+		isLocked: false,
+		edit: vi.fn(async () => true),
+		retry: vi.fn(),
+		continue: vi.fn(),
+		fork: vi.fn(),
+		remove: vi.fn(),
+		show: vi.fn(async (_id: string) => true),
+		decide: vi.fn(async () => {}),
+		mayFocus: () => false,
+		isEditing: false,
+		setEditing: () => {}
+	} satisfies MessageActions;
+}
+
+function textOf(element: Element): string {
+	return element.textContent ?? '';
+}

@@ -1,0 +1,177 @@
+import { flushSync } from 'svelte';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import { page } from 'vitest/browser';
+import { createFakeClient } from '../../../../tests/support/fake-client.ts';
+import { createFakeServices } from '../../../../tests/support/fake-services.ts';
+import '../../../app.css';
+import { MessageEntry } from '../conversation/message-entry.svelte.ts';
+import { ChatSession } from '../conversation/session.svelte.ts';
+import { emptyAnswer, type Message } from '../../shared/message.ts';
+import MessageList from './MessageList.svelte';
+
+const PARAGRAPH = `${'Some words of an answer. '.repeat(30)}\n\n`;
+const BOX = { height: 600, top: 0 };
+
+let session: ChatSession;
+
+beforeEach(async () => {
+	localStorage.clear();
+	await page.viewport(1000, 700);
+	const listener = {
+		runStarted: () => undefined,
+		runEnded: () => undefined,
+		titled: () => undefined,
+		seen: () => undefined
+	};
+	session = new ChatSession('c', createFakeClient(), listener, createFakeServices());
+	session.phase = 'ready';
+});
+
+describe('a conversation', () => {
+	test('opens at its end', async () => {
+		const viewport = await show(20);
+		await expect.poll(() => distance(viewport)).toBeLessThan(2);
+	});
+
+	test('follows its newest answer, until the reader moves by three pixels', async () => {
+		const viewport = await show(20);
+		const answer = ask();
+		for (let count = 1; count <= 12; count += 1) {
+			answer(PARAGRAPH.repeat(count));
+			await frame();
+		}
+		await expect.poll(() => distance(viewport)).toBeLessThan(2);
+		await settle();
+		viewport.scrollTop -= 3;
+		await frame();
+		const top = questionTop(viewport);
+		answer(PARAGRAPH.repeat(20));
+		await settle();
+		expect(questionTop(viewport)).toBeCloseTo(top, 0);
+		expect(distance(viewport)).toBeGreaterThan(200);
+	});
+
+	test('puts a new question near the top, where it stays while the answer fills the room below', async () => {
+		const viewport = await show(20);
+		const answer = ask();
+		await expect.poll(() => questionTop(viewport)).toBeCloseTo(50, -0.5);
+		const seen: number[] = [];
+		for (const text of ['A', 'A word', 'A word more\n\nand another', `${PARAGRAPH}and more`]) {
+			answer(text);
+			await frame();
+			await frame();
+			seen.push(questionTop(viewport));
+		}
+		expect(Math.max(...seen) - Math.min(...seen)).toBeLessThanOrEqual(1);
+		answer(PARAGRAPH.repeat(12));
+		await expect.poll(() => questionTop(viewport)).toBeLessThan(0);
+		expect(distance(viewport)).toBeLessThan(2);
+	});
+
+	test('has a way back to its end, and one to the message before, once the reader is far away', async () => {
+		const viewport = await show(20);
+		expect(page.getByTestId('scroll-bottom').elements()).toEqual([]);
+		viewport.scrollTop -= 150;
+		await frame();
+		expect(page.getByTestId('scroll-bottom').elements()).toEqual([]);
+		viewport.scrollTop -= 150;
+		await expect.element(page.getByTestId('scroll-bottom')).toBeVisible();
+		const before = messageAtTop(viewport);
+		await page.getByTestId('scroll-previous').click();
+		await expect.poll(() => messageAtTop(viewport)).toBeLessThan(before + 1);
+		await page.getByTestId('scroll-bottom').click();
+		await expect.poll(() => distance(viewport)).toBeLessThan(2);
+		await expect.poll(() => page.getByTestId('scroll-bottom').elements()).toEqual([]);
+	});
+
+	test.each(['it is open already', 'it is being opened'])(
+		'F14: shows a message that was looked for: %s',
+		async (when) => {
+			if (when === 'it is being opened') session.history.found = 'm41';
+			const viewport = await show(100);
+			if (when === 'it is open already') session.history.found = 'm41';
+			const row = viewport.querySelector('[data-message=m41]');
+			const top = () => (row?.getBoundingClientRect().top ?? NaN) - viewport.getBoundingClientRect().top;
+			await expect.poll(() => row?.hasAttribute('data-found')).toBe(true);
+			await expect.poll(top).toBeCloseTo(12, -0.5);
+			expect(getComputedStyle(row!).backgroundColor).not.toBe('rgba(0, 0, 0, 0)');
+			expect(distance(viewport)).toBeGreaterThan(2000);
+			expect(session.history.found).toBeNull();
+			// What is written at the end leaves the reader where that is.
+			session.entries = [...session.entries, said(1000, PARAGRAPH), said(1001, PARAGRAPH)];
+			await settle();
+			expect(top()).toBeCloseTo(12, -0.5);
+			// One mark at a time, and none for long.
+			session.history.found = 'm11';
+			const marked = () =>
+				[...viewport.querySelectorAll('[data-found]')].map((found) => found.getAttribute('data-message'));
+			await expect.poll(marked).toEqual(['m11']);
+			await expect.poll(marked).toEqual([]);
+		}
+	);
+
+	test('of 500 messages lays out those in sight only', async () => {
+		const viewport = await show(500);
+		await expect.poll(() => distance(viewport)).toBeLessThan(2);
+		const first = viewport.querySelector('p');
+		expect(first?.checkVisibility({ contentVisibilityAuto: true })).toBe(false);
+	});
+});
+
+async function show(count: number): Promise<HTMLElement> {
+	session.entries = Array.from({ length: count }, (_, index) => said(index, PARAGRAPH.repeat(2)));
+	const target = document.body.appendChild(document.createElement('div'));
+	target.className = 'flex flex-col';
+	target.style.cssText = `position: absolute; inset: 0 auto auto 0; width: 900px; height: ${BOX.height}px`;
+	await render(MessageList, { target, props: { session, model: 'a model', onfork: () => undefined } });
+	await settle();
+	return page.getByTestId('messages').last().element() as HTMLElement;
+}
+
+/** A question, with an answer that takes the text so far. */
+function ask(): (text: string) => void {
+	const answer = said(1001, '', 'running');
+	session.entries = [...session.entries, said(1000, 'What about this?'), answer];
+	session.askedCount += 1;
+	flushSync();
+	return (text) => {
+		answer.message = { ...answer.message, parts: [{ type: 'text', id: 't', text }] };
+		flushSync();
+	};
+}
+
+function said(index: number, text: string, status: Message['status'] = 'complete'): MessageEntry {
+	return new MessageEntry({
+		...emptyAnswer(`m${index}`, `run${index}`, '2026-01-01T00:00:00.000Z'),
+		role: index % 2 === 0 ? 'user' : 'assistant',
+		status,
+		parts: text === '' ? [] : [{ type: 'text', id: 't', text }]
+	});
+}
+
+function distance({ scrollHeight, scrollTop, clientHeight }: HTMLElement): number {
+	return scrollHeight - scrollTop - clientHeight;
+}
+
+function questionTop(viewport: HTMLElement): number {
+	const question = [...viewport.querySelectorAll('[data-testid=message][data-role=user]')].at(-1);
+	return (question?.getBoundingClientRect().top ?? NaN) - viewport.getBoundingClientRect().top;
+}
+
+/** The place in the list of the message that stands at the top. */
+function messageAtTop(viewport: HTMLElement): number {
+	const top = viewport.getBoundingClientRect().top;
+	return [...viewport.querySelectorAll('[data-testid=message]')].findIndex(
+		(message) => message.getBoundingClientRect().bottom > top + 20
+	);
+}
+
+/** What is laid out for the first time takes its real size in the next frames. */
+async function settle(): Promise<void> {
+	for (let count = 0; count < 5; count += 1) await frame();
+}
+
+function frame(): Promise<number> {
+	return new Promise((resolve) => requestAnimationFrame(resolve));
+}

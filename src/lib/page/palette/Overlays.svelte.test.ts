@@ -1,0 +1,220 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import { userEvent } from 'vitest/browser';
+import { createFakeClient } from '../../../../tests/support/fake-client.ts';
+import {
+	createFakeConversations,
+	sampleConversation,
+	type FakeConversations
+} from '../../../../tests/support/fake-conversations.ts';
+import { sampleSummary } from '../../../../tests/support/sample-skills.ts';
+import '../../../app.css';
+import { ChatApp } from '../app/app.svelte.ts';
+import Overlays from './Overlays.svelte';
+
+let server: FakeConversations;
+let app: ChatApp;
+let done: string[];
+
+beforeEach(() => {
+	localStorage.clear();
+	sessionStorage.clear();
+	delete document.documentElement.dataset.theme;
+});
+
+async function setup() {
+	server = createFakeConversations([
+		sampleConversation('a', { title: 'Quarterly report' }),
+		sampleConversation('b', { title: 'Holiday plans' })
+	]);
+	done = [];
+	app = new ChatApp(createFakeClient(), undefined, {
+		conversations: server,
+		go: (path) => void done.push(path)
+	});
+	app.library.skills = [sampleSummary({ id: 'pdf-tools', name: 'pdf-tools', description: 'Fills forms.' })];
+	await app.conversations.refresh();
+	return render(Overlays, { app, onsearch: () => done.push('search'), onimport: () => done.push('import') });
+}
+
+type Screen = Awaited<ReturnType<typeof setup>>;
+
+async function open(screen: Screen): Promise<void> {
+	await userEvent.keyboard('{Control>}k{/Control}');
+	await expect.element(screen.getByTestId('palette-input')).toHaveFocus();
+}
+
+const active = (screen: Screen): string | undefined =>
+	screen
+		.getByTestId('palette-item')
+		.elements()
+		.find((item) => item.ariaSelected === 'true')
+		?.textContent.trim();
+
+describe('the command palette', () => {
+	test('is loaded and opened by Ctrl+K, also from a text field, and closed the same way', async () => {
+		const screen = await setup();
+		const field = document.body.appendChild(document.createElement('textarea'));
+		field.focus();
+		await open(screen);
+		await userEvent.keyboard('{Control>}k{/Control}');
+		await expect.element(screen.getByTestId('palette')).not.toBeInTheDocument();
+		expect(document.activeElement).toBe(field);
+		field.remove();
+	});
+
+	test('what is typed while it is loaded is for it, and not for the field below', async () => {
+		const screen = await setup();
+		const field = document.body.appendChild(document.createElement('textarea'));
+		field.focus();
+		const reached: string[] = [];
+		field.addEventListener('keydown', ({ key }) => reached.push(key));
+		app.overlay = 'palette';
+		for (const key of ['h', 'o', 'l', 'Enter']) {
+			const isFree = field.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+			expect(isFree).toBe(false);
+		}
+		await expect.element(screen.getByTestId('palette-input')).toHaveValue('hol');
+		expect(reached).toEqual([]);
+		await expect.poll(() => active(screen)).toBe('Holiday plans');
+		await userEvent.keyboard('{Escape}');
+		await open(screen);
+		await expect.element(screen.getByTestId('palette-input')).toHaveValue('');
+		field.remove();
+	});
+
+	test('offers actions, conversations and pages before anything is typed', async () => {
+		const screen = await setup();
+		await open(screen);
+		const groups = screen
+			.getByRole('group')
+			.elements()
+			.map((group) => group.firstElementChild?.textContent);
+		expect(groups).toEqual(['Actions', 'Conversations', 'Pages']);
+		expect(active(screen)).toMatch(/^New chat/);
+	});
+
+	test('finds by a few letters, moves by keys, and Enter goes there', async () => {
+		const screen = await setup();
+		await open(screen);
+		await screen.getByTestId('palette-input').fill('qrep');
+		await expect.poll(() => active(screen)).toBe('Quarterly report');
+		await screen.getByTestId('palette-input').fill('pdf');
+		const found = screen
+			.getByTestId('palette-item')
+			.elements()
+			.map(({ textContent }) => textContent.trim());
+		expect(found).toEqual([
+			expect.stringMatching(/^Skill: pdf-tools/),
+			expect.stringMatching(/^New chat with pdf-tools/)
+		]);
+		await userEvent.keyboard('{ArrowDown}');
+		expect(active(screen)).toMatch(/^New chat with pdf-tools/);
+		await userEvent.keyboard('{ArrowDown}');
+		expect(active(screen)).toMatch(/^Skill: pdf-tools/);
+		await userEvent.keyboard('{ArrowUp}');
+		await userEvent.keyboard('{Enter}');
+		await expect.poll(() => done).toEqual(['/?skill=pdf-tools']);
+		await expect.element(screen.getByTestId('palette')).not.toBeInTheDocument();
+	});
+
+	test('shows what the server finds in the text of conversations', async () => {
+		const screen = await setup();
+		server.all = [
+			...server.all,
+			sampleConversation('c', {
+				title: 'Long ago',
+				snippet: { text: 'the zebra crossing', messageId: 'm', matches: [] }
+			})
+		];
+		await open(screen);
+		await screen.getByTestId('palette-input').fill('zebra');
+		await expect.element(screen.getByRole('option', { name: 'Long ago the zebra crossing' })).toBeVisible();
+		await userEvent.keyboard('{Enter}');
+		await expect.poll(() => done).toEqual(['/c/c#m-m']);
+	});
+
+	test('says when nothing matches', async () => {
+		const screen = await setup();
+		await open(screen);
+		await screen.getByTestId('palette-input').fill('xyzzy');
+		await expect.element(screen.getByTestId('palette-status')).toHaveTextContent('Nothing matches.');
+		await userEvent.keyboard('{Enter}');
+		expect(done).toEqual([]);
+	});
+
+	test('the field names the active option, as a combobox does', async () => {
+		const screen = await setup();
+		await open(screen);
+		const input = screen.getByRole('combobox', { name: 'Command palette' });
+		const id = input.element().getAttribute('aria-activedescendant') ?? '';
+		expect(document.getElementById(id)?.ariaSelected).toBe('true');
+		await expect
+			.element(screen.getByRole('listbox'))
+			.toHaveAttribute('id', input.element().getAttribute('aria-controls') ?? '');
+	});
+
+	test.each([
+		['dark', 'Theme: dark', () => document.documentElement.dataset.theme, 'dark'],
+		['hide the sidebar', 'Show or hide', () => String(app.sidebar.isHidden || app.sidebar.isDrawerOpen), 'true'],
+		['import', 'Import a conversation', () => done.join(), 'import'],
+		['search conv', 'Search conversations', () => done.join(), 'search'],
+		['executions', 'Executions', () => done.join(), '/skills/executions']
+	])('%s does "%s"', async (typed, label, result, expected) => {
+		const screen = await setup();
+		await open(screen);
+		await screen.getByTestId('palette-input').fill(typed);
+		await screen.getByRole('option', { name: new RegExp(`^${label}`) }).click();
+		await expect.poll(result).toBe(expected);
+	});
+
+	test('Escape closes it, and nothing else hears of that', async () => {
+		const screen = await setup();
+		await open(screen);
+		let heard = 0;
+		const listen = (event: KeyboardEvent): void => void (event.key === 'Escape' && heard++);
+		addEventListener('keydown', listen);
+		await userEvent.keyboard('{Escape}');
+		removeEventListener('keydown', listen);
+		await expect.element(screen.getByTestId('palette')).not.toBeInTheDocument();
+		expect(heard).toBe(0);
+	});
+});
+
+describe('shortcuts', () => {
+	test('Ctrl+/ and ? list them all; ? in a text field is a letter', async () => {
+		const screen = await setup();
+		await userEvent.keyboard('?');
+		await expect.element(screen.getByRole('heading', { name: 'Keyboard shortcuts' })).toBeVisible();
+		await expect.element(screen.getByText('Search conversations')).toBeVisible();
+		await screen.getByTestId('close-shortcuts').click();
+		await expect.element(screen.getByTestId('shortcuts-dialog')).not.toBeInTheDocument();
+		const field = document.body.appendChild(document.createElement('textarea'));
+		field.focus();
+		await userEvent.keyboard('?');
+		expect(field.value).toBe('?');
+		expect(app.overlay).toBeNull();
+		await userEvent.keyboard('{Control>}/{/Control}');
+		await expect.element(screen.getByTestId('shortcuts-dialog')).toBeVisible();
+		field.remove();
+	});
+
+	test('Ctrl+Shift+O begins a chat, Ctrl+Shift+F searches, Ctrl+B shows or hides the sidebar', async () => {
+		await setup();
+		await userEvent.keyboard('{Control>}{Shift>}o{/Shift}{/Control}');
+		await userEvent.keyboard('{Control>}{Shift>}f{/Shift}{/Control}');
+		expect(done).toEqual(['/', 'search']);
+		const before = [app.sidebar.isHidden, app.sidebar.isDrawerOpen];
+		await userEvent.keyboard('{Control>}b{/Control}');
+		expect([app.sidebar.isHidden, app.sidebar.isDrawerOpen]).not.toEqual(before);
+	});
+
+	test('none is heard while a question is open', async () => {
+		await setup();
+		const dialog = document.body.appendChild(document.createElement('dialog'));
+		dialog.showModal();
+		await userEvent.keyboard('{Control>}k{/Control}');
+		expect(app.overlay).toBeNull();
+		dialog.remove();
+	});
+});

@@ -1,0 +1,167 @@
+/** What the command palette offers: from the state of the page, in the order in which it stands there before anything is typed. */
+import Activity from '@lucide/svelte/icons/activity';
+import Braces from '@lucide/svelte/icons/braces';
+import CircleStop from '@lucide/svelte/icons/circle-stop';
+import Code from '@lucide/svelte/icons/code';
+import Download from '@lucide/svelte/icons/download';
+import FileText from '@lucide/svelte/icons/file-text';
+import Keyboard from '@lucide/svelte/icons/keyboard';
+import MessageSquare from '@lucide/svelte/icons/message-square';
+import MessageSquarePlus from '@lucide/svelte/icons/message-square-plus';
+import PanelLeft from '@lucide/svelte/icons/panel-left';
+import Plug from '@lucide/svelte/icons/plug';
+import Puzzle from '@lucide/svelte/icons/puzzle';
+import Search from '@lucide/svelte/icons/search';
+import Settings from '@lucide/svelte/icons/settings';
+import SunMoon from '@lucide/svelte/icons/sun-moon';
+import Upload from '@lucide/svelte/icons/upload';
+import type { ChatApp } from '../app/app.svelte.ts';
+import { cleanText } from '../text/clean-text.ts';
+import { skillPage } from '../skills/skill-words.ts';
+import { shownTitle } from '../sidebar/conversation-actions.ts';
+import type { ConversationSearch } from '../sidebar/conversation-list.svelte.ts';
+import { conversationAddress } from '../messages/message-groups.ts';
+import { type PaletteGroup, type PaletteItem, SHORTCUTS } from './palette.svelte.ts';
+import type { Theme } from '../app/theme.svelte.ts';
+import type { ConversationSummary } from '../../shared/api.ts';
+import type { OverlayProps } from './overlay.ts';
+
+const groups = {
+	actions: 'Actions',
+	conversations: 'Conversations',
+	found: 'Found in conversations',
+	pages: 'Pages',
+	skills: 'Skills'
+};
+const themeText = (name: string) => `Theme: ${name}`;
+const themes = { system: 'as the system', light: 'light', dark: 'dark' };
+
+/** Conversations that are shown before anything is typed. */
+const RECENT = 6;
+const THEMES: readonly Theme[] = ['light', 'dark', 'system'];
+
+export function paletteGroups({ app, onsearch, onimport }: OverlayProps, search: ConversationSearch): PaletteGroup[] {
+	const known = new Set(app.conversations.list.map(({ id }) => id));
+	const found = (search.results ?? []).filter(({ id, snippet }) => snippet !== undefined || !known.has(id));
+	return [
+		{ id: 'actions', label: groups.actions, items: actions({ app, onsearch, onimport }) },
+		{
+			...{ id: 'conversations', label: groups.conversations },
+			items: app.conversations.list.map((one, index) => ({ ...conversation(app, one), isQuiet: index >= RECENT }))
+		},
+		{ id: 'pages', label: groups.pages, items: pages(app) },
+		{ id: 'skills', label: groups.skills, items: skills(app) },
+		{
+			...{ id: 'found', label: groups.found, isFound: true },
+			items: found.map((one) => ({
+				...conversation(app, one),
+				id: `found-${one.id}`,
+				...(one.snippet && {
+					hint: cleanText(one.snippet.text),
+					run: () => {
+						app.seek(one.id, one.snippet?.messageId);
+						void app.go(conversationAddress(one.id, one.snippet?.messageId));
+					}
+				})
+			}))
+		}
+	];
+}
+
+function conversation(app: ChatApp, summary: ConversationSummary): PaletteItem {
+	const { id } = summary;
+	return {
+		id: `conversation-${id}`,
+		label: shownTitle(summary),
+		icon: MessageSquare,
+		run: () => void app.go(`/c/${id}`)
+	};
+}
+
+function actions({ app, onsearch, onimport }: Omit<OverlayProps, 'onclose' | 'typed'>): PaletteItem[] {
+	const { session, shownId } = app;
+	const keysOf = (id: string) => {
+		const keys = SHORTCUTS.find((shortcut) => shortcut.id === id)?.keys[0];
+		return keys ? { keys } : {};
+	};
+	const save = (format: 'json' | 'markdown') => () => shownId && saveFile(app.actions.exportUrl(shownId, format));
+	return [
+		{
+			...{ id: 'new-chat', label: 'New chat', icon: MessageSquarePlus, ...keysOf('newChat') },
+			run: () => void app.go('/')
+		},
+		...(session?.isRunning && session.id === shownId
+			? [{ id: 'stop', label: 'Stop the answer', icon: CircleStop, run: () => void session.stop() }]
+			: []),
+		{ id: 'search', label: 'Search conversations', icon: Search, ...keysOf('search'), run: onsearch },
+		{
+			...{ id: 'sidebar', label: 'Show or hide the sidebar', icon: PanelLeft, ...keysOf('sidebar') },
+			run: () => app.sidebar.toggle()
+		},
+		...(shownId === null
+			? []
+			: [
+					{
+						id: 'export-markdown',
+						label: 'Export this conversation as Markdown',
+						icon: FileText,
+						isQuiet: true,
+						run: save('markdown')
+					},
+					{
+						id: 'export-json',
+						label: 'Export this conversation as JSON',
+						icon: Braces,
+						isQuiet: true,
+						run: save('json')
+					}
+				]),
+		{ id: 'import', label: 'Import a conversation', icon: Upload, isQuiet: true, run: onimport },
+		...THEMES.map((theme) => ({
+			...{ id: `theme-${theme}`, label: themeText(themes[theme]), icon: SunMoon, isQuiet: true },
+			run: () => void (app.theme.current = theme)
+		})),
+		{
+			...{ id: 'shortcuts', label: 'Keyboard shortcuts', icon: Keyboard, ...keysOf('shortcuts') },
+			run: () => void (app.overlay = 'shortcuts')
+		}
+	];
+}
+
+function pages(app: ChatApp): PaletteItem[] {
+	const page = (path: string, label: string, icon: PaletteItem['icon']): PaletteItem => ({
+		...{ id: `page-${path}`, label, icon, run: () => void app.go(path) }
+	});
+	return [
+		page('/skills', 'Skills', Puzzle),
+		page('/skills/install', 'Install skills', Download),
+		page('/skills/executions', 'Executions', Activity),
+		page('/connect', 'Connect other programs', Plug),
+		page('/settings', 'Settings', Settings),
+		{ ...page('/docs/api', 'API reference', Code), isQuiet: true }
+	];
+}
+
+function skills(app: ChatApp): PaletteItem[] {
+	return app.library.ready.flatMap(({ id, name, description }) => {
+		const shown = cleanText(name);
+		const hint = cleanText(description);
+		return [
+			{
+				...{ id: `chat-${id}`, label: `New chat with ${shown}`, hint, icon: MessageSquarePlus, isQuiet: true },
+				run: () => void app.go(`/?skill=${encodeURIComponent(name)}`)
+			},
+			{
+				...{ id: `skill-${id}`, label: `Skill: ${shown}`, hint, icon: Puzzle, isQuiet: true },
+				run: () => void app.go(skillPage(id))
+			}
+		];
+	});
+}
+
+function saveFile(href: string): void {
+	const link = document.createElement('a');
+	link.href = href;
+	link.download = '';
+	link.click();
+}

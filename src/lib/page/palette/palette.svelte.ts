@@ -1,0 +1,213 @@
+/** The command palette: everything one can go to or do, ranked by what is typed. */
+import type { LucideIcon } from '@lucide/svelte';
+import type { ConversationsClient } from '../server.ts';
+import { ConversationSearch } from '../sidebar/conversation-list.svelte.ts';
+import { fuzzyScore, rankBy } from '../text/fuzzy.ts';
+
+export interface PaletteItem {
+	id: string;
+	label: string;
+	/** What else is known of it, in a second line. */
+	hint?: string;
+	/** Found by these words as well. */
+	words?: string;
+	icon: LucideIcon;
+	keys?: Keys;
+	/** Only when something is typed: there are many of them. */
+	isQuiet?: boolean;
+	/** The palette is closed before it begins. */
+	run: () => void;
+}
+
+export interface PaletteGroup {
+	id: string;
+	label: string;
+	items: PaletteItem[];
+	/** As it is, whatever is typed: the server has searched already. */
+	isFound?: boolean;
+}
+
+const MOST_OF_GROUP = 8;
+const FOUND = 8;
+
+export class Palette {
+	readonly search: ConversationSearch;
+	readonly #groups: (search: ConversationSearch) => PaletteGroup[];
+	#query = $state('');
+	#index = $state(0);
+	readonly groups = $derived.by(() => this.#rank());
+	readonly items = $derived(this.groups.flatMap(({ items }) => items));
+	/** The one that Enter chooses. */
+	readonly active = $derived(this.items[Math.min(this.#index, this.items.length - 1)] ?? null);
+
+	/** `groups`: asked again when something in it changes; with what the server has found. */
+	constructor(client: Pick<ConversationsClient, 'search'>, groups: (search: ConversationSearch) => PaletteGroup[]) {
+		this.search = new ConversationSearch(client, FOUND);
+		this.#groups = groups;
+	}
+
+	get query(): string {
+		return this.#query;
+	}
+
+	set query(query: string) {
+		this.#query = query;
+		this.#index = 0;
+		this.search.query = query;
+	}
+
+	/** Round the ends. */
+	move(by: 1 | -1): void {
+		const count = this.items.length;
+		if (count > 0) this.#index = (Math.min(this.#index, count - 1) + by + count) % count;
+	}
+
+	moveTo(id: string): void {
+		this.#index = Math.max(
+			0,
+			this.items.findIndex((item) => item.id === id)
+		);
+	}
+
+	moveToEnd(end: 'first' | 'last'): void {
+		this.#index = end === 'first' ? 0 : Math.max(0, this.items.length - 1);
+	}
+
+	dispose(): void {
+		this.search.dispose();
+	}
+
+	/** Groups stay together; the one with the best answer comes first, what the server found last. */
+	#rank(): PaletteGroup[] {
+		const query = this.#query.trim();
+		const textOf = ({ label, words }: PaletteItem): string => (words ? `${label} ${words}` : label);
+		const groups = this.#groups(this.search).map((group) => {
+			if (group.isFound) return { group, best: -Infinity };
+			const items = query === '' ? group.items.filter(({ isQuiet }) => !isQuiet) : rankBy(group.items, query, textOf);
+			const best = items[0] ? (fuzzyScore(textOf(items[0]), query) ?? 0) : 0;
+			return { group: { ...group, items: items.slice(0, MOST_OF_GROUP) }, best };
+		});
+		return groups
+			.filter(({ group }) => group.items.length > 0)
+			.sort((a, b) => b.best - a.best)
+			.map(({ group }) => group);
+	}
+}
+
+// All shortcuts, once: what listens, the dialog that lists them, tooltips and the settings page read this table. Pure.
+
+/** `Mod`: Cmd on a Mac, Ctrl elsewhere. The others are as `KeyboardEvent.key` has them. */
+export type Keys = readonly string[];
+
+export interface Shortcut {
+	id: string;
+	label: string;
+	group: (typeof SHORTCUT_GROUPS)[number][0];
+	/** Any of these. */
+	keys: readonly Keys[];
+}
+
+export const SHORTCUT_GROUPS = [
+	['anywhere', 'Anywhere'],
+	['list', 'In the list of conversations'],
+	['composer', 'In the message box']
+] as const;
+
+export const SHORTCUTS = [
+	{ id: 'palette', label: 'Command palette', group: 'anywhere', keys: [['Mod', 'K']] },
+	{ id: 'newChat', label: 'New chat', group: 'anywhere', keys: [['Mod', 'Shift', 'O']] },
+	{ id: 'search', label: 'Search conversations', group: 'anywhere', keys: [['Mod', 'Shift', 'F']] },
+	{ id: 'sidebar', label: 'Show or hide the sidebar', group: 'anywhere', keys: [['Mod', 'B']] },
+	{ id: 'shortcuts', label: 'Keyboard shortcuts', group: 'anywhere', keys: [['Mod', '/'], ['?']] },
+	{ id: 'close', label: 'Close what is open; stop the answer', group: 'anywhere', keys: [['Escape']] },
+	{ id: 'move', label: 'Up and down the list', group: 'list', keys: [['ArrowUp'], ['ArrowDown']] },
+	{ id: 'ends', label: 'First and last of the list', group: 'list', keys: [['Home'], ['End']] },
+	{ id: 'open', label: 'Open the conversation', group: 'list', keys: [['Enter']] },
+	{ id: 'rename', label: 'Rename it', group: 'list', keys: [['F2']] },
+	{ id: 'remove', label: 'Delete it', group: 'list', keys: [['Delete']] },
+	{ id: 'send', label: 'Send', group: 'composer', keys: [['Enter']] },
+	{ id: 'newLine', label: 'New line', group: 'composer', keys: [['Shift', 'Enter']] },
+	{
+		id: 'sendNext',
+		label: 'Send, and while an answer is being written: right after its step',
+		group: 'composer',
+		keys: [['Mod', 'Enter']]
+	},
+	{ id: 'edit', label: 'Edit your last message, when the box is empty', group: 'composer', keys: [['ArrowUp']] },
+	{
+		id: 'removeLast',
+		label: 'Take away the last file or skill, when the box is empty',
+		group: 'composer',
+		keys: [['Backspace']]
+	},
+	{
+		id: 'commands',
+		label: 'Choose a command or a skill, at the beginning of a line',
+		group: 'composer',
+		keys: [['/']]
+	},
+	{ id: 'skills', label: 'Choose a skill', group: 'composer', keys: [['$']] },
+	{ id: 'files', label: 'Choose a file of this conversation', group: 'composer', keys: [['@']] }
+] as const satisfies readonly Shortcut[];
+
+/** Those that are listened to on the whole page. */
+export type GlobalShortcut = 'palette' | 'newChat' | 'search' | 'sidebar' | 'shortcuts';
+
+const GLOBAL: readonly string[] = ['palette', 'newChat', 'search', 'sidebar', 'shortcuts'] satisfies GlobalShortcut[];
+
+/** What of a keyboard event it depends on. */
+export type Press = Pick<KeyboardEvent, 'key' | 'code' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey' | 'isComposing'>;
+
+/** `isTyping`: the focus is where letters are written, so that a key alone is a letter. */
+export function findShortcut(press: Press, { isMac, isTyping }: { isMac: boolean; isTyping: boolean }) {
+	// AltGr is Ctrl and Alt together: it writes a character.
+	if (press.isComposing || press.altKey) return null;
+	const found = SHORTCUTS.find(
+		({ id, keys }) => GLOBAL.includes(id) && keys.some((wanted) => isPressed(press, wanted, isMac, isTyping))
+	);
+	return (found?.id ?? null) as GlobalShortcut | null;
+}
+
+/** The keys as they are printed on them: `['Ctrl', 'Shift', 'O']`, `['⌘', 'K']`. */
+export function printKeys(keys: Keys, isMac: boolean): string[] {
+	const names: Record<string, string> = {
+		Mod: isMac ? '⌘' : 'Ctrl',
+		Shift: isMac ? '⇧' : 'Shift',
+		Enter: 'Enter',
+		Escape: 'Esc',
+		Delete: 'Delete',
+		Backspace: 'Backspace',
+		ArrowUp: '↑',
+		ArrowDown: '↓',
+		Home: 'Home',
+		End: 'End'
+	};
+	return keys.map((key) => names[key] ?? key);
+}
+
+/** For tooltips: `Close sidebar (Ctrl+B)`. */
+export function withKeys(label: string, id: Shortcut['id'], isMac = isMacintosh()): string {
+	const keys = SHORTCUTS.find((shortcut) => shortcut.id === id)?.keys[0] ?? [];
+	return `${label} (${printKeys(keys, isMac).join(isMac ? '' : '+')})`;
+}
+
+/** Of this browser. */
+export function isMacintosh(): boolean {
+	return typeof navigator !== 'undefined' && /^(Mac|iP)/.test(navigator.platform);
+}
+
+function isPressed(press: Press, wanted: Keys, isMac: boolean, isTyping: boolean): boolean {
+	const needsMod = wanted.includes('Mod');
+	if (!needsMod && isTyping) return false;
+	if ((isMac ? press.metaKey : press.ctrlKey) !== needsMod) return false;
+	if (isMac ? press.ctrlKey : press.metaKey) return false;
+	const key = wanted.at(-1) ?? '';
+	// A sign may need Shift or not, as the keyboard has it; a letter is another shortcut with it.
+	if (!/^[A-Z]$/.test(key)) return press.key === key;
+	return press.shiftKey === wanted.includes('Shift') && letterOf(press) === key;
+}
+
+/** On keyboards of other scripts the place of the key counts. */
+function letterOf({ key, code }: Press): string {
+	return /^[a-z]$/i.test(key) ? key.toUpperCase() : code.replace(/^Key/, '');
+}

@@ -1,0 +1,125 @@
+import { expect, test, vi } from 'vitest';
+import { page } from 'vitest/browser';
+import { render } from 'vitest-browser-svelte';
+import '../../../app.css';
+import { ApiError } from '../request.ts';
+import type { McpServer, McpServerStatus } from '../../shared/mcp-servers.ts';
+import McpServersSection from './McpServersSection.svelte';
+
+const CONNECTED: McpServerStatus = {
+	...{ state: 'connected', software: 'fixture 1.2.3', error: null, note: null },
+	tools: [{ name: 'mcp__demo__add', tool: 'add', description: 'Adds two numbers.' }]
+};
+const server = (more: Partial<McpServer> = {}): McpServer => ({
+	...{ name: 'demo', isEnabled: true, approval: 'ask', updatedAt: '2026-01-01T00:00:00Z', status: CONNECTED },
+	transport: { type: 'stdio', command: 'npx', args: ['-y', 'demo'], env: ['TOKEN'] },
+	...more
+});
+
+async function setup(...servers: McpServer[]) {
+	const client = {
+		list: vi.fn(async () => servers),
+		// It is asked again every few seconds, and remembers.
+		put: vi.fn(async (name: string) => {
+			const put = server({ name, status: { ...CONNECTED, state: 'connecting', tools: [] } });
+			servers = [...servers.filter((each) => each.name !== name), put];
+			return put;
+		}),
+		remove: vi.fn(async () => undefined),
+		reconnect: vi.fn(async () => servers[0]!)
+	};
+	return { client, screen: await render(McpServersSection, { client }) };
+}
+
+test('E36: each server shows how it stands, its tools, and what is wrong', async () => {
+	const status = { ...CONNECTED, state: 'waiting', tools: [], software: null, error: 'There is no program “npx”.' };
+	const { screen } = await setup(
+		server(),
+		server({ name: 'down', status: status as McpServerStatus, approval: 'auto' })
+	);
+	const rows = screen.getByTestId('mcp-server');
+	await expect.element(rows.nth(0)).toMatchTextContent(/demo.*Connected.*1 tool.*asks first.*fixture 1\.2\.3/s);
+	await expect
+		.element(rows.nth(1))
+		.toMatchTextContent(/down.*Not connected.*There is no program.*runs without asking/s);
+	await screen.getByTestId('mcp-tools').click();
+	await expect.element(screen.getByText('Adds two numbers.')).toBeVisible();
+});
+
+test('E36: a program is added with its arguments and a variable that is not shown again', async () => {
+	const { screen, client } = await setup();
+	await expect.element(screen.getByTestId('mcp-none')).toBeVisible();
+	await screen.getByTestId('mcp-add').click();
+	await screen.getByTestId('mcp-name').fill('Not A Name');
+	await screen.getByTestId('mcp-command').fill('npx');
+	await expect.element(screen.getByTestId('mcp-save')).toBeDisabled();
+	await screen.getByTestId('mcp-name').fill('files');
+	await screen.getByTestId('mcp-args').fill('-y\n@x/files');
+	await screen.getByTestId('mcp-add-value').click();
+	await screen.getByTestId('mcp-value-name').fill('TOKEN');
+	await screen.getByTestId('mcp-value').fill('very-secret');
+	await screen.getByTestId('mcp-save').click();
+	expect(client.put).toHaveBeenCalledExactlyOnceWith('files', {
+		transport: { type: 'stdio', command: 'npx', args: ['-y', '@x/files'], env: { TOKEN: 'very-secret' } },
+		...{ isEnabled: true, approval: 'ask' }
+	});
+	await expect.element(screen.getByTestId('mcp-server')).toMatchTextContent(/files.*Connecting/s);
+	expect(document.body.innerHTML).not.toContain('very-secret');
+});
+
+test('E36: a change keeps what is stored; one that is refused stays typed and says why', async () => {
+	const { screen, client } = await setup(
+		server({ transport: { type: 'http', url: 'https://example.org/mcp', headers: ['Authorization'] } })
+	);
+	await screen.getByTestId('mcp-edit').click();
+	await screen.getByTestId('mcp-url').fill('https://example.org/other');
+	await screen.getByTestId('mcp-asks').click();
+	client.put.mockRejectedValueOnce(new ApiError('invalid_input', 'Too odd.'));
+	await screen.getByTestId('mcp-save').click();
+	await expect.element(screen.getByTestId('mcp-error')).toMatchTextContent(/Too odd/);
+	await expect.element(screen.getByTestId('mcp-url')).toHaveValue('https://example.org/other');
+	await screen.getByTestId('mcp-save').click();
+	expect(client.put).toHaveBeenLastCalledWith('demo', {
+		transport: { type: 'http', url: 'https://example.org/other', headers: { Authorization: null } },
+		...{ isEnabled: true, approval: 'auto' }
+	});
+	await expect.element(screen.getByTestId('mcp-form')).not.toBeInTheDocument();
+});
+
+test('E36: a server is switched off, tried again, and removed when that is confirmed', async () => {
+	const { screen, client } = await setup(server());
+	await screen.getByTestId('mcp-reconnect').click();
+	expect(client.reconnect).toHaveBeenCalledWith('demo');
+	client.put.mockRejectedValueOnce(new ApiError('unavailable', 'Not now.'));
+	await screen.getByTestId('mcp-enabled').click();
+	expect(client.put).toHaveBeenLastCalledWith('demo', expect.objectContaining({ isEnabled: false }));
+	await expect.element(screen.getByTestId('mcp-enabled')).toBeChecked();
+	await screen.getByTestId('mcp-remove').click();
+	expect(client.remove).not.toHaveBeenCalled();
+	await screen.getByTestId('confirm-delete').click();
+	expect(client.remove).toHaveBeenCalledWith('demo');
+	await expect.element(screen.getByTestId('mcp-none')).toBeVisible();
+});
+
+test('E36: pasted configuration adds its servers; what is none says so', async () => {
+	const { screen, client } = await setup();
+	await screen.getByTestId('mcp-paste').click();
+	await screen.getByTestId('mcp-json').fill('{"a": 1}');
+	await screen.getByTestId('mcp-json-add').click();
+	await expect.element(screen.getByTestId('mcp-json-error')).toMatchTextContent(/neither/);
+	await screen.getByTestId('mcp-json').fill('{"mcpServers": {"Web": {"url": "https://example.org/mcp"}}}');
+	await screen.getByTestId('mcp-json-add').click();
+	expect(client.put).toHaveBeenCalledExactlyOnceWith('web', expect.objectContaining({ approval: 'ask' }));
+	await expect.element(screen.getByTestId('mcp-json')).toHaveValue('');
+});
+
+test('E36: on a phone nothing is wider than the page', async () => {
+	await page.viewport(390, 800);
+	const { screen } = await setup(
+		server({ transport: { type: 'http', url: `https://${'a'.repeat(300)}.org/`, headers: ['A'] } })
+	);
+	await screen.getByTestId('mcp-edit').click();
+	await expect.element(screen.getByTestId('mcp-form')).toBeVisible();
+	expect(document.documentElement.scrollWidth).toBeLessThanOrEqual(390);
+	await page.viewport(1280, 800);
+});

@@ -1,0 +1,235 @@
+import { describe, expect, test } from 'vitest';
+import { userEvent } from 'vitest/browser';
+import { render } from 'vitest-browser-svelte';
+import '../../../app.css';
+import { createFakeAccount, modelOf, modelSettingsOf, settingsOf } from '../../../../tests/support/fake-account.ts';
+import { Account } from '../models/account.svelte.ts';
+import { ApiError } from '../request.ts';
+import type { Settings } from '../../shared/settings.ts';
+import SettingsPage from './SettingsPage.svelte';
+
+async function setup(
+	settings: Settings = settingsOf(),
+	prepare?: (client: ReturnType<typeof createFakeAccount>) => void
+) {
+	const client = createFakeAccount(settings);
+	prepare?.(client);
+	let changes = 0;
+	const account = new Account(client, () => changes++);
+	const screen = await render(SettingsPage, { account });
+	return { screen, client, account, changes: () => changes };
+}
+
+describe('E11: the master switch', () => {
+	test('is saved at once; a change that is refused is taken back and says why', async () => {
+		const { screen, client } = await setup();
+		const toggle = screen.getByTestId('skills-enabled');
+		await toggle.click();
+		expect(client.changeSettings).toHaveBeenCalledExactlyOnceWith({ skillsEnabled: false });
+		await expect.element(screen.getByTestId('settings-status')).toHaveTextContent('Saved.');
+		await expect.element(toggle).not.toBeChecked();
+		client.changeSettings.mockRejectedValueOnce(new ApiError('unavailable', 'The database is busy.'));
+		await toggle.click();
+		await expect.element(screen.getByTestId('settings-error')).toMatchTextContent(/The database is busy/);
+		await expect.element(toggle).not.toBeChecked();
+	});
+
+	test('that the environment keeps off cannot be moved, and says who can', async () => {
+		const { screen } = await setup(settingsOf({ skillsEnabled: false, canEnableSkills: false }));
+		await expect.element(screen.getByTestId('skills-enabled')).toBeDisabled();
+		await expect.element(screen.getByTestId('switch-about')).toMatchTextContent(/SKILLS_ENABLED=false/);
+	});
+});
+
+describe('E1: the catalogs', () => {
+	test('the active one is chosen; one that is refused is not shown as chosen', async () => {
+		const { screen, client } = await setup();
+		await screen.getByTestId('provider-github').click();
+		expect(client.changeSettings).toHaveBeenLastCalledWith({ skillsProvider: 'github' });
+		client.changeSettings.mockRejectedValueOnce(new ApiError('unavailable', 'Not now.'));
+		await screen.getByTestId('provider-skillsmp').click();
+		await expect.element(screen.getByTestId('settings-error')).toBeVisible();
+		await expect.element(screen.getByTestId('provider-skillsmp')).not.toBeChecked();
+		await expect.element(screen.getByTestId('provider-github')).toBeChecked();
+	});
+
+	test('the key goes in and never comes out; it stays typed when it is refused, and can be removed', async () => {
+		const { screen, client } = await setup();
+		const field = screen.getByTestId('skillsmp-key');
+		await field.fill('short');
+		await expect.element(screen.getByTestId('save-key')).toBeDisabled();
+		await field.fill('sk_live_skillsmp_1');
+		client.changeSettings.mockRejectedValueOnce(new ApiError('invalid_input', 'Too odd.'));
+		await screen.getByTestId('save-key').click();
+		await expect.element(field).toHaveValue('sk_live_skillsmp_1');
+		await screen.getByTestId('save-key').click();
+		await expect.element(screen.getByTestId('key-about')).toMatchTextContent(/A key is stored/);
+		await expect.element(field).toHaveValue('');
+		expect(document.body.innerHTML).not.toContain('sk_live_skillsmp_1');
+		await screen.getByTestId('remove-key').click();
+		expect(client.changeSettings).toHaveBeenLastCalledWith({ skillsmpApiKey: null });
+		await expect.element(screen.getByTestId('key-about')).toMatchTextContent(/Without a key/);
+	});
+});
+
+test('B8: limits are whole numbers in range, and stay typed while something else is saved', async () => {
+	const { screen, client } = await setup();
+	await screen.getByTestId('auto-max').fill('51');
+	await expect
+		.element(screen.getByRole('alert'))
+		.toHaveTextContent('The most skills must be a whole number from 0 to 50.');
+	await expect.element(screen.getByTestId('save-limits')).toBeDisabled();
+	await screen.getByTestId('auto-max').fill('7');
+	await screen.getByTestId('provider-github').click();
+	await expect.element(screen.getByTestId('settings-status')).toHaveTextContent('Saved.');
+	await expect.element(screen.getByTestId('auto-max')).toHaveValue('7');
+	await screen.getByTestId('save-limits').click();
+	expect(client.changeSettings).toHaveBeenLastCalledWith({ autoMaxSkills: 7, autoMinScore: 3 });
+});
+
+describe('F11: the server of the model', () => {
+	test('is any address; another one says that the key goes, and what is no address is refused here', async () => {
+		const { screen, client } = await setup(settingsOf({ model: modelSettingsOf({ keyFrom: 'settings' }) }));
+		const field = screen.getByTestId('base-url');
+		await field.fill('ftp://example.org');
+		await expect.element(screen.getByTestId('save-base-url')).toBeDisabled();
+		await field.fill('http://user:pass@127.0.0.1/v1');
+		await expect.element(screen.getByTestId('save-base-url')).toBeDisabled();
+		await field.fill('http://127.0.0.1:11434/v1/');
+		await expect.element(screen.getByTestId('base-url-warning')).toBeVisible();
+		await screen.getByTestId('save-base-url').click();
+		expect(client.changeSettings).toHaveBeenLastCalledWith({ modelBaseUrl: 'http://127.0.0.1:11434/v1' });
+	});
+
+	test('goes back to the operator’s', async () => {
+		const model = modelSettingsOf({ baseUrl: 'http://127.0.0.1:1234/v1' });
+		const { screen, client } = await setup(settingsOf({ model }));
+		await screen.getByTestId('reset-base-url').click();
+		expect(client.changeSettings).toHaveBeenLastCalledWith({ modelBaseUrl: null });
+	});
+
+	test('on this machine is offered with its models, and answers when it is chosen', async () => {
+		const { screen, client, changes } = await setup(settingsOf(), (fake) =>
+			fake.findLocalServers.mockResolvedValue([
+				{ name: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', models: ['qwen3', 'llama4'] }
+			])
+		);
+		await screen.getByTestId('local-server').click();
+		expect(client.changeSettings).toHaveBeenLastCalledWith({
+			modelBaseUrl: 'http://127.0.0.1:11434/v1',
+			model: 'qwen3'
+		});
+		await expect.poll(changes).toBe(1);
+	});
+});
+
+describe('UI 2: the key', () => {
+	const KEY = 'sk-or-v1-0123456789abcdef';
+	const STATUS = {
+		...{ isValid: true, message: 'The key works.', label: 'laptop', limit: 20, remaining: 12.5, used: 7.5 },
+		...{ credits: { total: 50, used: 10 }, models: 340 }
+	};
+
+	test('is tested before it is stored, and tells what is left', async () => {
+		const { screen, client } = await setup();
+		client.checkKey.mockResolvedValue(STATUS);
+		await expect.element(screen.getByTestId('test-key')).toBeDisabled();
+		await screen.getByTestId('model-key').fill(KEY);
+		await screen.getByTestId('test-key').click();
+		expect(client.checkKey).toHaveBeenLastCalledWith({ apiKey: KEY, baseUrl: 'https://openrouter.ai/api/v1' });
+		await expect.element(screen.getByTestId('key-facts')).toMatchTextContent(/laptop.*\$40\.00 left/);
+		expect(client.changeSettings).not.toHaveBeenCalled();
+		await screen.getByTestId('save-model-key').click();
+		expect(client.changeSettings).toHaveBeenLastCalledWith({ modelApiKey: KEY });
+		await expect.element(screen.getByTestId('model-key')).toHaveValue('');
+	});
+
+	test('that does not work says so and stays typed', async () => {
+		const { screen, client } = await setup();
+		client.checkKey.mockResolvedValue({
+			...{ isValid: false, message: 'OpenRouter does not know this key.', label: null, limit: null },
+			...{ remaining: null, used: null, credits: null, models: null }
+		});
+		await screen.getByTestId('model-key').fill(KEY);
+		await screen.getByTestId('test-key').click();
+		await expect.element(screen.getByTestId('key-status')).toMatchTextContent(/does not know this key/);
+		await expect.element(screen.getByTestId('model-key')).toHaveValue(KEY);
+	});
+
+	test('with characters that no header carries is refused here', async () => {
+		const { screen } = await setup();
+		await screen.getByTestId('model-key').fill('sk or ümlaut');
+		await expect.element(screen.getByTestId('save-model-key')).toBeDisabled();
+		await expect.element(screen.getByTestId('test-key')).toBeDisabled();
+	});
+
+	test('is removed', async () => {
+		const { screen, client } = await setup(settingsOf({ model: modelSettingsOf({ keyFrom: 'settings' }) }));
+		await screen.getByTestId('remove-model-key').click();
+		expect(client.changeSettings).toHaveBeenLastCalledWith({ modelApiKey: null });
+	});
+
+	test('is not needed where one can sign in: a failure of that is said', async () => {
+		const { screen, client } = await setup();
+		client.startSignIn.mockRejectedValue(new ApiError('unreachable', 'OpenRouter cannot be reached.'));
+		await screen.getByTestId('sign-in').click();
+		await expect.element(screen.getByTestId('key-error')).toMatchTextContent(/cannot be reached/);
+		expect(client.startSignIn).toHaveBeenCalledExactlyOnceWith(`${location.origin}/account/callback`);
+	});
+});
+
+describe('F11: the model of new conversations', () => {
+	test('is found by a part of its name, with the keyboard alone', async () => {
+		const { screen, client } = await setup(settingsOf(), (fake) =>
+			fake.listModels.mockResolvedValue({
+				data: [modelOf('a/one'), modelOf('b/two', { name: 'Two', contextTokens: 128_000, takesTools: false })],
+				...{ baseUrl: 'https://openrouter.ai/api/v1', problem: null }
+			})
+		);
+		await screen.getByTestId('choose-model').click();
+		const search = screen.getByTestId('model-search');
+		await search.fill('two');
+		await expect
+			.element(screen.getByTestId('model-option').first())
+			.toMatchTextContent(/128k context.*uses skills in its text/);
+		await userEvent.keyboard('{Enter}');
+		expect(client.changeSettings).toHaveBeenLastCalledWith({ model: 'b/two' });
+	});
+
+	test('can be one that the server does not name', async () => {
+		const { screen, client } = await setup();
+		await screen.getByTestId('choose-model').click();
+		await screen.getByTestId('model-search').fill('my/own:free');
+		await screen.getByTestId('model-option').click();
+		expect(client.changeSettings).toHaveBeenLastCalledWith({ model: 'my/own:free' });
+	});
+
+	test('of hundreds shows the first, and says that there are more', async () => {
+		const { screen } = await setup(settingsOf(), (fake) =>
+			fake.listModels.mockResolvedValue({
+				data: Array.from({ length: 400 }, (_, index) => modelOf(`maker/model-${index}`)),
+				...{ baseUrl: 'https://openrouter.ai/api/v1', problem: null }
+			})
+		);
+		await screen.getByTestId('choose-model').click();
+		await expect.poll(() => screen.getByTestId('model-option').elements().length).toBe(60);
+		await expect.element(screen.getByText('340 more: write a part of the name.')).toBeVisible();
+	});
+
+	test('thinks as long as it is told', async () => {
+		const { screen, client } = await setup();
+		await screen.getByTestId('effort').selectOptions('high');
+		expect(client.changeSettings).toHaveBeenLastCalledWith({ effort: 'high' });
+	});
+});
+
+test('B16: the limits of an answer are checked here and saved together', async () => {
+	const { screen, client } = await setup();
+	await screen.getByTestId('max-steps').fill('0');
+	await expect.element(screen.getByTestId('save-answer-limits')).toBeDisabled();
+	await screen.getByTestId('max-steps').fill('25');
+	await screen.getByTestId('max-cost').fill('0.5');
+	await screen.getByTestId('max-minutes').fill('10');
+	await screen.getByTestId('save-answer-limits').click();
+	expect(client.changeSettings).toHaveBeenLastCalledWith({ maxSteps: 25, maxCostUsd: 0.5, maxDurationMs: 600_000 });
+});

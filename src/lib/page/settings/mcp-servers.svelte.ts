@@ -1,0 +1,188 @@
+/** What is typed about an MCP server, and what the API takes. Pure. */
+import { type McpServer, mcpServerPut } from '../../shared/mcp-servers.ts';
+import type { McpServerInput, McpServersClient } from '../server.ts';
+import { Reading, Task } from '../ui/reading.svelte.ts';
+
+/** A variable or a header. */
+export interface TypedValue {
+	name: string;
+	value: string;
+	/** An empty value keeps the one that is stored. */
+	isStored: boolean;
+}
+
+export interface McpForm {
+	name: string;
+	type: 'stdio' | 'http';
+	command: string;
+	/** One on each line. */
+	args: string;
+	cwd: string;
+	url: string;
+	values: TypedValue[];
+	asksFirst: boolean;
+}
+
+export const EMPTY_FORM: McpForm = {
+	...{ name: '', type: 'stdio', command: '', args: '', cwd: '', url: '', asksFirst: true },
+	values: []
+};
+
+export function formOf({ name, transport, approval }: McpServer): McpForm {
+	const stored = (names: string[]) => names.map((each) => ({ name: each, value: '', isStored: true }));
+	const form = { ...EMPTY_FORM, name, type: transport.type, asksFirst: approval === 'ask' };
+	if (transport.type === 'http') return { ...form, url: transport.url, values: stored(transport.headers) };
+	const { command, args, cwd = '', env } = transport;
+	return { ...form, command, args: args.join('\n'), cwd, values: stored(env) };
+}
+
+/** Without spaces at both ends, but for arguments and values: they are what they are. */
+export function inputOf(form: McpForm, isEnabled: boolean): McpServerInput {
+	const values = Object.fromEntries(
+		form.values
+			.filter(({ name }) => name.trim() !== '')
+			.map(({ name, value, isStored }) => [name.trim(), isStored && value === '' ? null : value])
+	);
+	const approval = form.asksFirst ? 'ask' : 'auto';
+	if (form.type === 'http') {
+		return { transport: { type: 'http', url: form.url.trim(), headers: values }, isEnabled, approval };
+	}
+	const args = form.args.split('\n').filter((line) => line !== '');
+	const cwd = form.cwd.trim();
+	return {
+		transport: { type: 'stdio', command: form.command.trim(), args, env: values, ...(cwd === '' ? {} : { cwd }) },
+		isEnabled,
+		approval
+	};
+}
+
+/** The same server, with all that is stored for it. */
+export function sameInput(server: McpServer, change: { isEnabled: boolean }): McpServerInput {
+	return inputOf(formOf(server), change.isEnabled);
+}
+
+/**
+ * `{"mcpServers": {"name": {"command" | "url", …}}}`, the inner object alone, or VS Code's `servers`.
+ * @throws Error with a sentence for people
+ */
+export function readPasted(json: string): { name: string; input: McpServerInput }[] {
+	const whole = parse(json);
+	const servers = recordOf(whole?.mcpServers) ?? recordOf(whole?.servers) ?? whole;
+	const entries = Object.entries(servers ?? {});
+	if (entries.length === 0)
+		throw new Error(
+			'That is no configuration of MCP servers. One looks like {"mcpServers": {"files": {"command": "npx", "args": []}}}.'
+		);
+	return entries.map(([given, about]) => {
+		const { command, args, env, cwd, url, serverUrl, headers, disabled } = recordOf(about) ?? {};
+		const address = url ?? serverUrl;
+		const transport =
+			command !== undefined
+				? { type: 'stdio', command, args, env, cwd }
+				: address !== undefined
+					? { type: 'http', url: address, headers }
+					: null;
+		if (!transport) throw new Error(`“${given}” has neither a “command” nor a “url”.`);
+		const input = { transport: withoutUndefined(transport), isEnabled: disabled !== true };
+		const checked = mcpServerPut.safeParse(input);
+		if (!checked.success) {
+			const issue = checked.error.issues[0];
+			throw new Error(`${given}: ${issue?.path.slice(1).join('.') ?? ''} ${issue?.message ?? ''}`);
+		}
+		return { name: nameOf(given), input: checked.data };
+	});
+}
+
+function nameOf(given: string): string {
+	const name = given
+		.toLowerCase()
+		.replaceAll(/[^a-z0-9_-]+/g, '-')
+		.replaceAll(/^-+|-+$/g, '')
+		.slice(0, 32);
+	if (name === '') throw new Error(`“${given}” cannot be made a name of a–z, 0–9, - and _.`);
+	return name;
+}
+
+function parse(json: string): Record<string, unknown> | null {
+	try {
+		return recordOf(JSON.parse(json));
+	} catch {
+		// What is wrong with it, the one who pasted it can see.
+		return null;
+	}
+}
+
+function recordOf(value: unknown): Record<string, unknown> | null {
+	return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
+}
+
+function withoutUndefined(values: Record<string, unknown>): Record<string, unknown> {
+	return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}
+
+// The MCP servers on the settings page: what they are, how they stand, and what is changed (FEATURES E36).
+
+/** How often one looks how they stand: while something is under way, and else. */
+const SOON_MS = 1_000;
+const LATER_MS = 5_000;
+
+export class McpServers {
+	readonly #client: McpServersClient;
+	readonly list: Reading<McpServer[]>;
+	readonly task = new Task();
+
+	constructor(client: McpServersClient) {
+		this.#client = client;
+		this.list = new Reading(() => client.list());
+	}
+
+	/** Follows how they stand; returns the function that ends it. */
+	watch(): () => void {
+		let timer: ReturnType<typeof setTimeout> | undefined;
+		let isOver = false;
+		const look = async (): Promise<void> => {
+			if (document.visibilityState === 'visible') await this.list.load();
+			if (isOver) return;
+			const isSoon = this.list.value?.some(({ status }) => status.state === 'connecting') ?? false;
+			timer = setTimeout(look, isSoon ? SOON_MS : LATER_MS);
+		};
+		void look();
+		return () => {
+			isOver = true;
+			clearTimeout(timer);
+		};
+	}
+
+	/** Resolves to whether it was saved; else `task.error` says why. */
+	save(name: string, input: McpServerInput): Promise<boolean> {
+		return this.saveAll([{ name, input }]);
+	}
+
+	/** One after the other, until one is refused. */
+	async saveAll(servers: { name: string; input: McpServerInput }[]): Promise<boolean> {
+		const done = await this.task.run(async () => {
+			for (const { name, input } of servers) this.#show(await this.#client.put(name, input));
+			return true;
+		});
+		return done ?? false;
+	}
+
+	async setEnabled(server: McpServer, isEnabled: boolean): Promise<boolean> {
+		return this.save(server.name, sameInput(server, { isEnabled }));
+	}
+
+	async reconnect(name: string): Promise<void> {
+		await this.task.run(async () => this.#show(await this.#client.reconnect(name)));
+	}
+
+	/** Rejects with an `ApiError`. */
+	async remove(name: string): Promise<void> {
+		await this.#client.remove(name);
+		this.list.set((this.list.value ?? []).filter((server) => server.name !== name));
+	}
+
+	#show(server: McpServer): void {
+		const others = (this.list.value ?? []).filter(({ name }) => name !== server.name);
+		this.list.set([...others, server].sort((a, b) => (a.name < b.name ? -1 : 1)));
+	}
+}

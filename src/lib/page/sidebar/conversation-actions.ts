@@ -1,0 +1,116 @@
+/** What can be done with a conversation from a menu, the palette or by keyboard, and what is said about it. */
+import type { ConversationSummary } from '../../shared/api.ts';
+import { asApiError } from '../request.ts';
+import { cleanText } from '../text/clean-text.ts';
+import { copyText } from '../ui/clipboard.ts';
+import type { Conversations } from './conversations.svelte.ts';
+import type { Toasts } from '../ui/toasts.svelte.ts';
+
+export interface ActionsHost {
+	readonly conversations: Conversations;
+	readonly toasts: Toasts;
+	/** Shows another page. */
+	go: (path: string) => void | Promise<void>;
+	/** The conversation that is shown, if one is. */
+	readonly shownId: string | null;
+	/** Forgets the open conversation if it is this one. */
+	close: (id: string) => void;
+	/** The open conversation has another title. */
+	titled: (id: string, title: string) => void;
+}
+
+/** The title as it is shown. */
+export function shownTitle({ title }: Pick<ConversationSummary, 'title'>): string {
+	return cleanText(title) || 'New chat';
+}
+
+export class ConversationActions {
+	readonly #host: ActionsHost;
+
+	constructor(host: ActionsHost) {
+		this.#host = host;
+	}
+
+	/** Rejects with a sentence to show beside the field. */
+	async rename(id: string, title: string): Promise<void> {
+		await this.#host.conversations.rename(id, title);
+		this.#host.titled(id, title);
+	}
+
+	async togglePin({ id, isPinned }: ConversationSummary): Promise<void> {
+		await this.#attempt(() => this.#host.conversations.pin(id, !isPinned));
+	}
+
+	async toggleArchive(conversation: ConversationSummary): Promise<void> {
+		const { conversations, toasts } = this.#host;
+		const { id, isArchived } = conversation;
+		const isDone = await this.#attempt(() => conversations.archive(id, !isArchived));
+		if (!isDone || isArchived) return;
+		const undo = (): Promise<unknown> => this.#attempt(() => conversations.archive(id, false));
+		toasts.show({
+			text: `Archived “${shownTitle(conversation)}”`,
+			action: { label: 'Undo', run: async () => void (await undo()) }
+		});
+	}
+
+	/** At once; the server keeps it for ten minutes. */
+	async remove(conversation: ConversationSummary): Promise<void> {
+		const { conversations, toasts } = this.#host;
+		const { id } = conversation;
+		const wasShown = this.#host.shownId === id;
+		const removal = this.#attempt(() => conversations.remove(id));
+		if (wasShown) await this.#host.go('/');
+		if (!(await removal)) return;
+		this.#host.close(id);
+		const restore = async (): Promise<void> => {
+			const isBack = await this.#attempt(() => conversations.restore(id));
+			if (isBack && wasShown) await this.#host.go(`/c/${id}`);
+		};
+		toasts.show({
+			text: `Deleted “${shownTitle(conversation)}”`,
+			action: { label: 'Undo', run: restore }
+		});
+	}
+
+	/** Opens what was imported. */
+	async importFile(file: File): Promise<void> {
+		const { conversations, toasts } = this.#host;
+		const notice = toasts.show({ text: `Importing ${cleanText(file.name)}…` });
+		await this.#attempt(async () => {
+			const options = { onprogress: () => {}, signal: new AbortController().signal };
+			const conversation = await conversations.importFile(file, options);
+			toasts.show({ text: `Imported “${shownTitle(conversation)}”` });
+			await this.#host.go(`/c/${conversation.id}`);
+		});
+		toasts.close(notice);
+	}
+
+	/** Address of a file to be saved. */
+	exportUrl(id: string, format: 'json' | 'markdown'): string {
+		return this.#host.conversations.client.exportUrl(id, format);
+	}
+
+	async copyMarkdown(id: string): Promise<void> {
+		const { toasts } = this.#host;
+		await this.#attempt(async () => {
+			const response = await fetch(this.exportUrl(id, 'markdown'));
+			if (!response.ok) throw new Error(`${response.status}`);
+			const isCopied = await copyText(await response.text());
+			toasts.show(
+				isCopied ? { text: 'Copied as Markdown' } : { text: 'The browser did not allow to copy.', isError: true }
+			);
+		});
+	}
+
+	/** False when it failed: a notice says why. */
+	async #attempt(work: () => Promise<unknown>): Promise<boolean> {
+		try {
+			await work();
+			return true;
+		} catch (error) {
+			const { message, hint } = asApiError(error);
+			this.#host.toasts.show({ text: hint ? `${message} ${hint}` : message, isError: true });
+			return false;
+		}
+	}
+}

@@ -1,0 +1,56 @@
+/** The menu of a conversation, the same in the list and in the header. */
+import Archive from '@lucide/svelte/icons/archive';
+import ArchiveRestore from '@lucide/svelte/icons/archive-restore';
+import Braces from '@lucide/svelte/icons/braces';
+import Copy from '@lucide/svelte/icons/copy';
+import FileText from '@lucide/svelte/icons/file-text';
+import Pencil from '@lucide/svelte/icons/pencil';
+import Pin from '@lucide/svelte/icons/pin';
+import PinOff from '@lucide/svelte/icons/pin-off';
+import Trash from '@lucide/svelte/icons/trash-2';
+import type { ConversationActions } from './conversation-actions.ts';
+import type { ConversationSummary } from '../../shared/api.ts';
+import type { MenuItem } from '../ui/menu-item.ts';
+
+export interface ConversationMenuOptions {
+	/** Begins to edit the title. */
+	onrename: () => void;
+	/** In place of the action's own deletion, where the focus has to go somewhere. */
+	ondelete?: () => void;
+	/** Is it the open one, whose text somebody may want to copy? */
+	canCopy?: boolean;
+}
+
+export function conversationMenu(
+	conversation: ConversationSummary,
+	actions: ConversationActions,
+	{ onrename, ondelete, canCopy = false }: ConversationMenuOptions
+): MenuItem[] {
+	const { id, isPinned, isArchived } = conversation;
+	const copy = { id: 'conversation-copy', label: 'Copy as Markdown', icon: Copy };
+	return [
+		{ id: 'conversation-rename', label: 'Rename', icon: Pencil, run: onrename },
+		{
+			...{ id: 'conversation-pin', label: isPinned ? 'Unpin' : 'Pin', icon: isPinned ? PinOff : Pin },
+			run: () => void actions.togglePin(conversation)
+		},
+		{
+			...{ id: 'conversation-archive', label: isArchived ? 'Unarchive' : 'Archive' },
+			icon: isArchived ? ArchiveRestore : Archive,
+			run: () => void actions.toggleArchive(conversation)
+		},
+		...(canCopy ? [{ ...copy, isApart: true, run: () => void actions.copyMarkdown(id) }] : []),
+		{
+			...{ id: 'conversation-export-markdown', label: 'Export as Markdown', icon: FileText, isApart: !canCopy },
+			href: actions.exportUrl(id, 'markdown')
+		},
+		{
+			...{ id: 'conversation-export-json', label: 'Export as JSON', icon: Braces },
+			href: actions.exportUrl(id, 'json')
+		},
+		{
+			...{ id: 'conversation-delete', label: 'Delete', icon: Trash, isDanger: true, isApart: true },
+			run: ondelete ?? (() => void actions.remove(conversation))
+		}
+	];
+}

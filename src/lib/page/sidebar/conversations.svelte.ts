@@ -1,0 +1,194 @@
+/** The conversations of the sidebar: those at hand, those that are archived, and what becomes of their answers. */
+import type { ConversationSummary } from '../../shared/api.ts';
+import { type ApiError, asApiError, type UploadOptions } from '../request.ts';
+import { ConversationList } from './conversation-list.svelte.ts';
+import type { ConversationPatch, ConversationsClient } from '../server.ts';
+import { timestamp } from '../text/format.ts';
+import type { SessionListener } from '../conversation/session.svelte.ts';
+
+/** How often the list is read again while a run goes on in a conversation that is not open here. */
+const WATCH_MS = 4_000;
+
+export interface ConversationsHost {
+	/** Is it the one on the page? */
+	isShown: (id: string) => boolean;
+	/** A run has ended in a conversation that is not on the page. */
+	onended: (conversationId: string, runId: string) => void;
+	/** Something was changed here that other tabs show as well. */
+	onchange: () => void;
+}
+
+export class Conversations implements SessionListener {
+	readonly client: ConversationsClient;
+	readonly active: ConversationList;
+	readonly archived: ConversationList;
+	readonly #host: ConversationsHost;
+	#timer: ReturnType<typeof setTimeout> | undefined;
+	/** Has the archive been looked at? Otherwise it is not read. */
+	#showsArchive = false;
+
+	constructor(client: ConversationsClient, host: ConversationsHost) {
+		this.client = client;
+		this.#host = host;
+		this.active = new ConversationList((page, limit) => client.search({ page, limit }));
+		this.archived = new ConversationList((page, limit) => client.search({ page, limit, archived: true }));
+	}
+
+	// Getters, not $derived: what is derived in a page ends with it.
+	get list(): ConversationSummary[] {
+		return this.active.list;
+	}
+	get error(): ApiError | null {
+		return this.active.error;
+	}
+	/** Beside the one on the page. */
+	get unreadCount(): number {
+		return this.list.filter(({ id, isUnread }) => isUnread && !this.#host.isShown(id)).length;
+	}
+
+	find(id: string): ConversationSummary | undefined {
+		return this.active.find(id) ?? this.archived.find(id);
+	}
+
+	/** Never rejects: see `error`. */
+	async refresh(): Promise<void> {
+		const before = this.list;
+		const [isNew] = await Promise.all([this.active.refresh(), this.#showsArchive && this.archived.refresh()]);
+		this.#watch();
+		if (!isNew) return;
+		for (const { id, activeRunId } of this.list) {
+			const runId = before.find((one) => one.id === id)?.activeRunId ?? null;
+			if (runId !== null && runId !== activeRunId && !this.#host.isShown(id)) this.#host.onended(id, runId);
+		}
+	}
+
+	async openArchive(): Promise<void> {
+		this.#showsArchive = true;
+		await this.archived.refresh();
+	}
+
+	/** The end of its last answer has been seen here. */
+	seen(id: string): void {
+		this.#change(id, { isUnread: false });
+		this.#host.onchange();
+	}
+
+	/** Rejects with an `ApiError`; the old title is back then. */
+	rename(id: string, title: string): Promise<void> {
+		return this.#patch(id, { title });
+	}
+
+	/** Rejects with an `ApiError`; it is as before then. */
+	async pin(id: string, isPinned: boolean): Promise<void> {
+		await this.#patch(id, { isPinned });
+		// Where it stands now the server knows.
+		await this.refresh();
+	}
+
+	/** Rejects with an `ApiError`; it is as before then. */
+	async archive(id: string, isArchived: boolean): Promise<void> {
+		const from = isArchived ? this.active : this.archived;
+		try {
+			await from.takeOut(id, () => this.client.patch(id, { isArchived }));
+			this.#host.onchange();
+		} catch (error) {
+			throw asApiError(error);
+		} finally {
+			await this.refresh();
+		}
+	}
+
+	/** Out of the list at once. Rejects with an `ApiError`; it is back in the list then. */
+	async remove(id: string): Promise<void> {
+		const list = this.archived.find(id) ? this.archived : this.active;
+		try {
+			await list.takeOut(id, () => this.client.remove(id));
+			this.#host.onchange();
+		} catch (error) {
+			await this.refresh();
+			throw asApiError(error);
+		}
+	}
+
+	/** Rejects with an `ApiError`. */
+	async restore(id: string): Promise<void> {
+		try {
+			await this.client.restore(id);
+			this.#host.onchange();
+		} catch (error) {
+			throw asApiError(error);
+		} finally {
+			await this.refresh();
+		}
+	}
+
+	/** A new conversation from a file. Rejects with an `ApiError`. */
+	async importFile(file: Blob, options: UploadOptions): Promise<ConversationSummary> {
+		try {
+			const conversation = await this.client.importFile(file, options);
+			this.#host.onchange();
+			await this.refresh();
+			return conversation;
+		} catch (error) {
+			throw asApiError(error);
+		}
+	}
+
+	runStarted(id: string, runId: string, title: string): void {
+		const now = timestamp();
+		const known = this.find(id) ?? {
+			...{ id, title, createdAt: now, updatedAt: now, activeRunId: null },
+			...{ isPinned: false, isArchived: false, isUnread: false, isWaiting: false }
+		};
+		const started = { ...known, title: known.title || title, updatedAt: now, activeRunId: runId, isWaiting: false };
+		if (known.isArchived || known.isPinned) this.#change(id, started);
+		else this.active.put(started);
+		// Somebody may leave it before it ends.
+		this.#watch();
+		this.#host.onchange();
+	}
+
+	runEnded(id: string): void {
+		const runId = this.find(id)?.activeRunId ?? null;
+		// Whoever has seen it end and leaves at once is told nothing new.
+		const wasShown = this.#host.isShown(id);
+		this.#change(id, { activeRunId: null });
+		this.#host.onchange();
+		void this.refresh().then(() => {
+			if (runId !== null && !wasShown && !this.#host.isShown(id)) this.#host.onended(id, runId);
+		});
+	}
+
+	titled(id: string, title: string): void {
+		this.#change(id, { title });
+	}
+
+	dispose(): void {
+		clearTimeout(this.#timer);
+		this.active.dispose();
+		this.archived.dispose();
+	}
+
+	/** Shows it at once, and takes it back when the server does not. */
+	async #patch(id: string, patch: ConversationPatch & Partial<ConversationSummary>): Promise<void> {
+		const before = this.find(id);
+		this.#change(id, patch);
+		try {
+			await this.client.patch(id, patch);
+			this.#host.onchange();
+		} catch (error) {
+			if (before) this.#change(id, before);
+			throw asApiError(error);
+		}
+	}
+
+	#change(id: string, change: Partial<ConversationSummary>): void {
+		for (const list of [this.active, this.archived]) if (list.find(id)) list.change(id, change);
+	}
+
+	#watch(): void {
+		clearTimeout(this.#timer);
+		const isBusy = this.list.some(({ activeRunId }) => activeRunId !== null);
+		if (isBusy) this.#timer = setTimeout(() => void this.refresh(), WATCH_MS);
+	}
+}

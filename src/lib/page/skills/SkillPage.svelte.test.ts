@@ -1,0 +1,265 @@
+import { describe, expect, test, vi } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import '../../../app.css';
+import { createFakeRegistry } from '../../../../tests/support/fake-registry.ts';
+import { SAMPLE_DIGEST, sampleDetail } from '../../../../tests/support/sample-skills.ts';
+import { ApiError } from '../request.ts';
+import type { SkillDetail } from '../../shared/skills.ts';
+import SkillPage from './SkillPage.svelte';
+
+function detailOf(more: Partial<SkillDetail> = {}): SkillDetail {
+	return sampleDetail({
+		files: [
+			{ path: 'SKILL.md', bytes: 60, text: '---\nname: demo\n---\n# How\n\nSay *it*. <script>x</script>\n' },
+			{ path: 'scripts/x.sh', bytes: 20, text: '<b>echo</b> \u202ehi' },
+			{ path: 'logo.png', bytes: 2000, text: null }
+		],
+		findings: [
+			{
+				...{ severity: 'danger', kind: 'pipe-to-shell', message: 'Runs what it downloads.' },
+				...{ file: 'scripts/x.sh', line: 3, excerpt: 'curl x | sh' }
+			},
+			{ severity: 'info', kind: 'network', message: 'Goes out.', file: 'a', line: 1, excerpt: 'fetch' }
+		],
+		network: { declared: ['example.org', '*.example.net'], granted: ['example.org'] },
+		...more
+	});
+}
+
+function clientOf(detail: SkillDetail = detailOf()) {
+	return {
+		...createFakeRegistry(),
+		...{ getDiagnosis: vi.fn(), fixSkill: vi.fn() },
+		readFile: vi.fn(),
+		getSkill: vi.fn(async (_id: string) => detail),
+		changeSkill: vi.fn(async (_id: string, _patch: unknown) => detail),
+		saveSecrets: vi.fn(async () => detail.needs),
+		runExecution: vi.fn()
+	};
+}
+
+async function setup(detail: SkillDetail = detailOf(), hash = '') {
+	const client = clientOf(detail);
+	const onchange = vi.fn();
+	const screen = await render(SkillPage, { client, id: 'demo', hash, onchange });
+	return { screen, client, onchange };
+}
+
+describe('F4: the page of a skill', () => {
+	test('that is not trusted says what that means, what was found and where, and what is in it', async () => {
+		const { screen } = await setup();
+		await expect.element(screen.getByTestId('trust')).toHaveAttribute('data-state', 'untrusted');
+		await expect.element(screen.getByText(/Its scripts ask before each run/)).toBeVisible();
+		await expect.element(screen.getByText('Dangerous places were found in it: 1. See below.')).toBeVisible();
+		await expect.element(screen.getByTestId('tab-trust')).toHaveTextContent('Findings 1');
+		await screen.getByTestId('look-at-findings').click();
+		await expect.element(screen.getByTestId('finding').first()).toBeVisible();
+		const [first] = screen.getByTestId('finding').elements();
+		expect(first?.textContent).toMatch(/Runs what it downloads\.\s*scripts\/x\.sh:3\s*curl x \| sh/);
+		await screen.getByTestId('tab-files').click();
+		await screen.getByRole('button', { name: /x\.sh/ }).click();
+		// As text, without what would turn it round.
+		await expect.element(screen.getByTestId('file-text')).toHaveTextContent('<b>echo</b> ⟨U+202E⟩hi');
+		await screen.getByRole('button', { name: /logo\.png/ }).click();
+		await expect.element(screen.getByText(/no text, or too long to be shown/)).toBeVisible();
+	});
+
+	test('trusts the files that were looked at', async () => {
+		const { screen, client, onchange } = await setup();
+		client.changeSkill.mockResolvedValue(detailOf({ trust: 'trusted' }));
+		await screen.getByTestId('give-trust').click();
+		expect(client.changeSkill).toHaveBeenCalledExactlyOnceWith('installed/demo@1.0.0', {
+			trust: { digest: SAMPLE_DIGEST, isTrusted: true }
+		});
+		await expect.element(screen.getByTestId('trust')).toHaveAttribute('data-state', 'trusted');
+		expect(onchange).toHaveBeenCalledOnce();
+		await screen.getByTestId('withdraw-trust').click();
+		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo@1.0.0', {
+			trust: { digest: SAMPLE_DIGEST, isTrusted: false }
+		});
+	});
+
+	test('shows the files as they are now when they were others by the time of the click', async () => {
+		const { screen, client, onchange } = await setup();
+		client.changeSkill.mockRejectedValue(new ApiError('conflict', 'The files have changed since you looked.'));
+		client.getSkill.mockResolvedValue(detailOf({ digest: 'b'.repeat(64) }));
+		await screen.getByTestId('give-trust').click();
+		await expect.element(screen.getByTestId('skill-change-error')).toMatchTextContent(/changed since you looked/);
+		await expect.element(screen.getByText('b'.repeat(64))).toBeVisible();
+		expect(onchange).not.toHaveBeenCalled();
+	});
+
+	test('shows a change as a difference', async () => {
+		const diff = '--- scripts/x.sh\n+++ scripts/x.sh\n@@ -1 +1 @@\n-echo 1\n+echo 2\n';
+		const { screen } = await setup(
+			detailOf({
+				trust: 'changed',
+				changes: [
+					{ path: 'scripts/x.sh', kind: 'changed', diff },
+					{ path: 'a.bin', kind: 'added', diff: null }
+				]
+			}),
+			'#changes'
+		);
+		await expect.element(screen.getByText('-echo 1')).toBeVisible();
+		await expect.element(screen.getByText('+echo 2')).toBeVisible();
+		await expect.element(screen.getByText('new, no text or too long to be shown')).toBeVisible();
+	});
+
+	test('cannot be trusted when it cannot be looked at as a whole', async () => {
+		const { screen } = await setup(detailOf({ digest: '' }));
+		await expect.element(screen.getByText(/cannot be looked at as a whole/)).toBeVisible();
+		await expect.element(screen.getByTestId('give-trust')).not.toBeInTheDocument();
+	});
+
+	test('grants and withdraws hosts one by one, and sets the mode', async () => {
+		const { screen, client } = await setup(detailOf(), '#network');
+		await expect.element(screen.getByRole('checkbox', { name: 'example.org' })).toBeChecked();
+		await screen.getByRole('checkbox', { name: '*.example.net' }).click();
+		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo@1.0.0', {
+			network: ['example.org', '*.example.net']
+		});
+		await screen.getByRole('checkbox', { name: 'example.org' }).click();
+		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo@1.0.0', { network: [] });
+		await screen.getByTestId('mode-off').click();
+		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo@1.0.0', { mode: 'off' });
+	});
+
+	test('that does not exist says so; one that could not be read can be asked for again', async () => {
+		const client = clientOf();
+		client.getSkill.mockRejectedValueOnce(new ApiError('not_found', 'There is no skill “demo”.'));
+		const screen = await render(SkillPage, { client, id: 'demo' });
+		await expect.element(screen.getByTestId('skill-load-error')).toMatchTextContent(/There is no such skill/);
+		client.getSkill.mockRejectedValueOnce(new ApiError('unavailable', 'The database is busy.'));
+		await screen.rerender({ client, id: 'other' });
+		await expect.element(screen.getByTestId('skill-load-error')).toMatchTextContent(/The database is busy/);
+		client.getSkill.mockResolvedValueOnce(detailOf());
+		await screen.getByRole('button', { name: 'Try again' }).click();
+		await expect.element(screen.getByTestId('skill-name')).toHaveTextContent('demo');
+	});
+
+	test('that is being loaded says so', async () => {
+		const client = clientOf();
+		client.getSkill.mockReturnValue(new Promise<never>(() => {}));
+		const screen = await render(SkillPage, { client, id: 'demo' });
+		await expect.element(screen.getByTestId('skill-loading')).toBeVisible();
+	});
+
+	test('fits into 390 pixels', async () => {
+		const frame = document.createElement('div');
+		frame.style.width = '390px';
+		document.body.append(frame);
+		const long = 'x'.repeat(300);
+		const detail = detailOf({ description: long, path: long, files: [{ path: long, bytes: 1, text: long }] });
+		const client = clientOf(detail);
+		const screen = await render(SkillPage, { client, id: 'demo' }, { baseElement: frame });
+		await expect.element(screen.getByTestId('skill-name')).toBeVisible();
+		expect(frame.scrollWidth).toBeLessThanOrEqual(390);
+		frame.remove();
+	});
+});
+
+test('F4: a skill that is trusted for where it lies says so, and offers no trust to withdraw', async () => {
+	const { screen } = await setup(detailOf({ trust: 'trusted', isTrustedByPlace: true }));
+	await expect.element(screen.getByTestId('trust')).toMatchTextContent(/In a folder that this server was given/);
+	await expect.element(screen.getByTestId('withdraw-trust')).not.toBeInTheDocument();
+	await expect.element(screen.getByTestId('give-trust')).not.toBeInTheDocument();
+});
+
+test('F6: scripts can be run here once the files are trusted, not before', async () => {
+	const { screen, client } = await setup(detailOf(), '#run');
+	await expect.element(screen.getByTestId('run-later')).toBeVisible();
+	await expect.element(screen.getByTestId('run-form')).not.toBeInTheDocument();
+	client.changeSkill.mockResolvedValue(detailOf({ trust: 'trusted' }));
+	await screen.getByTestId('give-trust').click();
+	await expect.element(screen.getByTestId('run-form')).toBeVisible();
+	await expect.element(screen.getByTestId('run-later')).not.toBeInTheDocument();
+});
+
+test('D27: a skill of the server says what it is, why it cannot be used and its mode, and has no empty sections', async () => {
+	const { screen, client } = await setup(
+		detailOf({
+			...{ id: 'builtin/browser', skillId: 'builtin/browser', name: 'browser', source: 'builtin', path: '' },
+			...{ trust: 'builtin', digest: '', files: [], findings: [], scripts: [], tools: ['browser'] },
+			...{ network: { declared: [], granted: [] }, inputSchemas: { browser: {} } },
+			diagnostics: [{ severity: 'warning', field: '_', message: 'No browser is installed.' }]
+		})
+	);
+	await expect.element(screen.getByTestId('trust')).toMatchTextContent(/Built in/);
+	await expect
+		.element(screen.getByTestId('not-available'))
+		.toHaveTextContent('Not available: No browser is installed.');
+	const headings = screen.getByRole('heading', { level: 2 }).elements();
+	expect(headings.map(({ textContent }) => textContent.trim())).toEqual(['browser']);
+	await screen.getByTestId('mode-off').click();
+	expect(client.changeSkill).toHaveBeenLastCalledWith('builtin/browser', { mode: 'off' });
+});
+
+test('E4: a skill that is removed can be brought back right there', async () => {
+	const { screen, client, onchange } = await setup(detailOf(), '#removal');
+	const trashed = {
+		...{ id: 't1', skillId: 'installed/demo', name: 'demo', version: '1.0.0', path: '/data/skills/demo' },
+		...{ removedAt: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-31T00:00:00.000Z' }
+	};
+	client.removeSkill.mockRejectedValueOnce(new ApiError('conflict', 'It is being used.'));
+	await screen.getByTestId('remove-skill').click();
+	await expect.element(screen.getByTestId('removal-error')).toMatchTextContent(/It is being used/);
+	client.removeSkill.mockResolvedValueOnce(trashed);
+	await screen.getByTestId('remove-skill').click();
+	expect(client.removeSkill).toHaveBeenLastCalledWith('installed/demo@1.0.0');
+	await expect.element(screen.getByTestId('undo-bar')).toMatchTextContent(/demo is in the trash/);
+	await expect.element(screen.getByTestId('trust')).not.toBeInTheDocument();
+	client.restoreSkill.mockRejectedValueOnce(new ApiError('conflict', 'There is one of this name again.'));
+	await screen.getByTestId('undo-removal').click();
+	await expect.element(screen.getByTestId('removal-error')).toMatchTextContent(/one of this name again/);
+	client.restoreSkill.mockResolvedValueOnce({ skillId: 'installed/demo', name: 'demo', version: '1.0.0' });
+	await screen.getByTestId('undo-removal').click();
+	await expect.element(screen.getByTestId('trust')).toBeVisible();
+	expect(onchange).toHaveBeenCalledTimes(2);
+});
+
+test('F1: what the doctor says stays when there is nothing left to put right', async () => {
+	const problem = { severity: 'warning', field: 'name', message: 'Is in capitals.' } as const;
+	const client = clientOf(detailOf({ diagnostics: [problem] }));
+	client.getDiagnosis.mockResolvedValue({
+		...{ id: 'demo', name: 'demo', status: 'ready', path: '/x/SKILL.md', issues: [], fixed: null, digest: '' }
+	});
+	const screen = await render(SkillPage, { client, id: 'demo', hash: '#doctor' });
+	await expect.element(screen.getByTestId('doctor')).toBeVisible();
+	client.changeSkill.mockResolvedValue(detailOf());
+	await screen.getByTestId('mode-on').click();
+	await expect.element(screen.getByTestId('mode-auto')).toBeEnabled();
+	await expect.element(screen.getByTestId('doctor')).toBeVisible();
+});
+
+describe('the parts of a skill', () => {
+	test('begin with its instructions, read or as their source; markup in them is text', async () => {
+		const { screen } = await setup();
+		await expect.element(screen.getByTestId('markdown')).toMatchTextContent(/How\s*Say it\. <script>x<\/script>/);
+		expect(screen.getByTestId('markdown').element().textContent).not.toContain('name: demo');
+		await screen.getByRole('button', { name: 'Source' }).click();
+		await expect.element(screen.getByTestId('file-text')).toMatchTextContent(/^--- name: demo/);
+	});
+
+	test('are those that the address asks for, and are asked of it', async () => {
+		const client = clientOf();
+		const ontab = vi.fn();
+		const screen = await render(SkillPage, { client, id: 'demo', hash: '#secrets', ontab });
+		await expect.element(screen.getByTestId('skill-needs')).toBeVisible();
+		await screen.getByTestId('tab-versions').click();
+		expect(ontab).toHaveBeenCalledExactlyOnceWith('versions');
+		await expect.element(screen.getByTestId('skill-versions')).toBeVisible();
+		// What was looked at is as it was left.
+		await expect.element(screen.getByTestId('skill-needs')).not.toBeVisible();
+		await screen.rerender({ client, id: 'demo', hash: '#files', ontab });
+		await expect.element(screen.getByTestId('file-viewer')).toHaveAttribute('data-path', 'SKILL.md');
+	});
+
+	test('offer to talk with it, to edit it and to hand it on', async () => {
+		const { screen } = await setup();
+		await expect.element(screen.getByTestId('chat-with-skill')).toHaveAttribute('href', '/?skill=demo');
+		const reference = 'installed/demo%401.0.0';
+		await expect.element(screen.getByTestId('edit-skill')).toHaveAttribute('href', `/skills/edit/${reference}`);
+		await expect.element(screen.getByTestId('export-skill')).toHaveAttribute('href', `/api/skills/${reference}/export`);
+	});
+});

@@ -1,0 +1,143 @@
+import { describe, expect, test, vi } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import { userEvent } from 'vitest/browser';
+import '../../../../app.css';
+import { ApiError } from '../../request.ts';
+import type { DiagnosisFix, SkillDiagnosis } from '../../../shared/skills.ts';
+import SkillDoctor from './SkillDoctor.svelte';
+
+/** Turns the direction of what follows. */
+const TURNED = String.fromCodePoint(0x202e);
+const diffOf = (line: string) => `--- SKILL.md\n+++ SKILL.md\n@@ -1,3 +1,3 @@\n ---\n${line}\n`;
+const sick: SkillDiagnosis = {
+	...{ id: 'Demo', name: 'Demo', status: 'ready', path: '/skills/demo/SKILL.md', digest: 'a'.repeat(64) },
+	issues: [
+		{
+			severity: 'error',
+			field: 'name',
+			message: 'is no name',
+			line: 2,
+			fixId: 'name',
+			diff: diffOf('-name: Demo\n+name: demo')
+		},
+		{ severity: 'warning', field: '_', message: 'is named skill.md', line: 1, fixId: 'file-name', diff: null },
+		{
+			severity: 'error',
+			field: 'description',
+			message: 'is missing',
+			line: 1,
+			fix: 'description: …',
+			fixId: null,
+			diff: null
+		},
+		{
+			severity: 'warning',
+			field: 'tools.json',
+			file: 'tools.json',
+			line: 7,
+			message: `is ${TURNED}wrong`,
+			fixId: null,
+			diff: null
+		}
+	],
+	fixed: { before: 'a', after: 'b', diff: diffOf('-all: old\n+all: new') }
+};
+const KEPT = '.SKILL.md.20260131T235959.old';
+const left: SkillDiagnosis = {
+	...sick,
+	id: 'demo',
+	name: 'demo',
+	issues: sick.issues.slice(2),
+	fixed: null,
+	digest: 'b'.repeat(64),
+	keptAs: KEPT
+};
+
+async function setup(found: SkillDiagnosis = sick) {
+	const getDiagnosis = vi.fn(async (_id: string) => found);
+	const fixSkill = vi.fn(async (_id: string, _patch: DiagnosisFix) => left);
+	const onfixed = vi.fn();
+	const screen = await render(SkillDoctor, { client: { getDiagnosis, fixSkill }, id: 'Demo', onfixed });
+	return { screen, getDiagnosis, fixSkill, onfixed };
+}
+
+describe('F1: the Skill Doctor', () => {
+	test('lists each issue with file and line, and what can be fixed and what cannot', async () => {
+		const { screen } = await setup();
+		await expect
+			.element(screen.getByTestId('doctor-issue').first())
+			.toMatchTextContent('name is no name demo/SKILL.md:2 Fix');
+		const issues = screen.getByTestId('doctor-issue').elements();
+		expect(issues.map((issue) => issue.querySelector('button') !== null)).toEqual([true, true, false, false]);
+		expect(issues[2]?.textContent).toContain('By hand, perhaps: description: …');
+		expect(issues[3]?.textContent).toContain('demo/tools.json:7');
+		expect(issues[3]?.textContent).toContain('This has to be put right by hand.');
+		expect(issues[3]?.textContent).not.toContain(TURNED);
+	});
+
+	test('shows what one fix changes, and writes it only when told to, by keyboard alone', async () => {
+		const { screen, fixSkill, onfixed } = await setup();
+		await screen.getByRole('button', { name: 'Fix: name is no name' }).click();
+		await expect.element(screen.getByTestId('doctor-proposal')).toMatchTextContent(/-name: Demo\s*\+name: demo/);
+		await expect.element(screen.getByTestId('doctor-write')).toHaveFocus();
+		expect(fixSkill).not.toHaveBeenCalled();
+		await userEvent.keyboard('{Enter}');
+		await expect
+			.element(screen.getByTestId('doctor-done'))
+			.toMatchTextContent(`Fixed. The old text is kept beside it, in ${KEPT}.`);
+		expect(fixSkill).toHaveBeenCalledExactlyOnceWith('Demo', { digest: sick.digest, fixes: ['name'] });
+		expect(onfixed).toHaveBeenCalledExactlyOnceWith(left);
+		expect(screen.getByTestId('doctor-issue').elements()).toHaveLength(2);
+		await expect.element(screen.getByTestId('doctor-fix-all')).not.toBeInTheDocument();
+	});
+
+	test('fixes all that can be fixed at once', async () => {
+		const { screen, fixSkill } = await setup();
+		await screen.getByTestId('doctor-fix-all').click();
+		await expect.element(screen.getByTestId('doctor-proposal')).toMatchTextContent(/-all: old\s*\+all: new/);
+		await screen.getByTestId('doctor-write').click();
+		expect(fixSkill).toHaveBeenCalledExactlyOnceWith('Demo', { digest: sick.digest });
+	});
+
+	test('a renaming says so; cancelled, nothing is written', async () => {
+		const { screen, fixSkill } = await setup();
+		await screen.getByRole('button', { name: 'Fix: The file is named skill.md' }).click();
+		await expect.element(screen.getByTestId('doctor-proposal')).toMatchTextContent(/will be called SKILL\.md/);
+		await screen.getByRole('button', { name: 'Cancel' }).click();
+		await expect.element(screen.getByTestId('doctor-proposal')).not.toBeInTheDocument();
+		expect(fixSkill).not.toHaveBeenCalled();
+	});
+
+	test('a file that has changed meanwhile is looked at again, and the failure is said', async () => {
+		const { screen, getDiagnosis, fixSkill } = await setup();
+		fixSkill.mockRejectedValueOnce(new ApiError('conflict', 'It has changed since.'));
+		await screen.getByTestId('doctor-fix-all').click();
+		await screen.getByTestId('doctor-write').click();
+		await expect.element(screen.getByTestId('doctor-fix-error')).toMatchTextContent('It has changed since.');
+		expect(getDiagnosis).toHaveBeenCalledTimes(2);
+		await expect.element(screen.getByTestId('doctor-proposal')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('doctor-fix-all')).toBeEnabled();
+	});
+
+	test('a disk that cannot be written leaves the proposal, to be tried again', async () => {
+		const { screen, fixSkill } = await setup();
+		fixSkill.mockRejectedValueOnce(new ApiError('unavailable', 'The disk is read-only.'));
+		await screen.getByTestId('doctor-fix-all').click();
+		await screen.getByTestId('doctor-write').click();
+		await expect.element(screen.getByTestId('doctor-fix-error')).toMatchTextContent('The disk is read-only.');
+		await screen.getByTestId('doctor-write').click();
+		await expect
+			.element(screen.getByTestId('doctor-done'))
+			.toMatchTextContent(`Fixed. The old text is kept beside it, in ${KEPT}.`);
+	});
+
+	test('one that is right has nothing to fix; one that cannot be read can be tried again', async () => {
+		const { screen } = await setup({ ...sick, issues: [], fixed: null });
+		await expect.element(screen.getByTestId('doctor-healthy')).toBeVisible();
+		const getDiagnosis = vi.fn(async (_id: string) => sick);
+		getDiagnosis.mockRejectedValueOnce(new ApiError('not_found', 'There is no skill “x”.'));
+		const other = await render(SkillDoctor, { client: { getDiagnosis, fixSkill: vi.fn() }, id: 'x' });
+		await other.getByTestId('doctor-load-error').getByRole('button').click();
+		await expect.element(other.getByTestId('doctor-fix-all')).toBeVisible();
+	});
+});

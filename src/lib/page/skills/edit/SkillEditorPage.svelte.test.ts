@@ -1,0 +1,176 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { page, userEvent } from 'vitest/browser';
+import { render } from 'vitest-browser-svelte';
+import '../../../../app.css';
+import { sampleDetail } from '../../../../../tests/support/sample-skills.ts';
+import { ApiError } from '../../request.ts';
+import { SkillEditor } from './skill-editor.svelte.ts';
+import type { SkillCheck, SkillFileText, SkillFileWrite } from '../../../shared/skill-files.ts';
+import SkillEditorPage from './SkillEditorPage.svelte';
+
+const RIGHT: SkillCheck = { status: 'ready', name: 'demo', description: 'x', issues: [], fixes: {}, tokens: 12 };
+
+/** A skill of two files on a server that keeps what is written. */
+function server(texts: Record<string, string> = { 'SKILL.md': 'one\ntwo\n', 'scripts/x.sh': 'echo\r\n' }) {
+	const files = new Map(Object.entries(texts));
+	const fileOf = (path: string): SkillFileText => {
+		const text = files.get(path);
+		if (text === undefined) throw new ApiError('not_found', 'There is no such file.');
+		return {
+			path,
+			text,
+			bytes: text.length,
+			digest: `of ${text}`,
+			isExecutable: false,
+			isWritable: true,
+			skill: 'demo'
+		};
+	};
+	return {
+		files,
+		getSkill: vi.fn(async () =>
+			sampleDetail({ files: [...files].map(([path, text]) => ({ path, bytes: text.length, text })) })
+		),
+		createSkill: vi.fn(),
+		readFile: vi.fn(async (_id: string, path: string) => fileOf(path)),
+		writeFile: vi.fn(async (_id: string, { path, text, digest }: SkillFileWrite) => {
+			const before = files.get(path);
+			if ((before === undefined ? null : `of ${before}`) !== digest) throw new ApiError('conflict', 'It has changed.');
+			files.set(path, text);
+			return fileOf(path);
+		}),
+		removeFile: vi.fn(async (_id: string, path: string) => void files.delete(path)),
+		checkText: vi.fn(async () => RIGHT)
+	};
+}
+
+async function setup(client = server(), file = 'SKILL.md') {
+	const editor = new SkillEditor(client, 'demo');
+	const frame = document.createElement('div');
+	frame.style.cssText = 'display: grid; height: 600px; width: 1000px';
+	document.body.append(frame);
+	const screen = await render(SkillEditorPage, { client, editor, file, onchange: vi.fn() }, { baseElement: frame });
+	await expect.element(screen.getByTestId('code-editor')).toBeVisible();
+	return { screen, client, editor, code: screen.getByTestId('code-editor') };
+}
+
+beforeEach(async () => {
+	localStorage.clear();
+	await page.viewport(1280, 800);
+});
+
+describe('F1: the editor of a skill', () => {
+	test('saves by button and by Ctrl+S, against the file as it was read', async () => {
+		const { screen, client, code } = await setup();
+		await expect.element(screen.getByTestId('save-file')).toBeDisabled();
+		await code.fill('one\nthree\n');
+		await expect.element(screen.getByTestId('editor-status')).toHaveTextContent('Not saved yet: kept in this browser.');
+		await userEvent.keyboard('{Control>}s{/Control}');
+		await expect.element(screen.getByTestId('editor-status')).toHaveTextContent('Saved.');
+		expect(client.writeFile).toHaveBeenCalledExactlyOnceWith('demo', {
+			path: 'SKILL.md',
+			text: 'one\nthree\n',
+			digest: 'of one\ntwo\n'
+		});
+		await code.fill('four');
+		await screen.getByTestId('save-file').click();
+		await expect.poll(() => client.files.get('SKILL.md')).toBe('four');
+	});
+
+	test('says what is wrong with the text as it is typed, where, and what can be put right', async () => {
+		const client = server();
+		const issue = { severity: 'error', field: 'name', message: 'is wrong', line: 2, fixId: 'name' } as const;
+		const check: SkillCheck = { ...RIGHT, status: 'broken', issues: [issue], fixes: { name: 'one\nfixed\n' } };
+		client.checkText.mockResolvedValueOnce(RIGHT).mockResolvedValueOnce(check);
+		const { screen, code } = await setup(client);
+		await expect.element(screen.getByTestId('editor-check')).toMatchTextContent(/Nothing is wrong/);
+		await code.fill('one\nwrong\n');
+		await expect.element(screen.getByTestId('editor-check')).toHaveTextContent('1 error, 0 warnings');
+		expect(client.checkText).toHaveBeenLastCalledWith('demo', 'one\nwrong\n', expect.any(AbortSignal));
+		await expect.element(screen.getByTestId('line-mark')).toHaveAttribute('data-line', '2');
+		await screen.getByTestId('issue-line').click();
+		const area = code.element() as HTMLTextAreaElement;
+		expect(document.activeElement).toBe(area);
+		expect(area.value.slice(area.selectionStart, area.selectionEnd)).toBe('wrong');
+		await screen.getByTestId('issue-fix').click();
+		await expect.element(code).toHaveValue('one\nfixed\n');
+		await expect.element(screen.getByTestId('editor-tokens')).toHaveTextContent('about 12 tokens of instructions');
+	});
+
+	test('shows both when somebody else was quicker: theirs is taken, or mine is written over it', async () => {
+		const { screen, client, code } = await setup();
+		await code.fill('mine');
+		client.files.set('SKILL.md', 'theirs');
+		await screen.getByTestId('save-file').click();
+		await expect.element(screen.getByTestId('editor-conflict')).toMatchTextContent(/mine.*theirs/);
+		expect(client.files.get('SKILL.md')).toBe('theirs');
+		await screen.getByTestId('take-theirs').click();
+		await expect.element(code).toHaveValue('theirs');
+		await code.fill('mine again');
+		client.files.set('SKILL.md', 'theirs again');
+		await screen.getByTestId('save-file').click();
+		await screen.getByTestId('keep-mine').click();
+		await expect.poll(() => client.files.get('SKILL.md')).toBe('mine again');
+		await expect.element(screen.getByTestId('editor-conflict')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('editor-status')).toHaveTextContent('Saved.');
+	});
+
+	test('keeps what was typed and not saved, for the next time', async () => {
+		const client = server();
+		const first = await setup(client);
+		await first.code.fill('half a thought');
+		await first.screen.unmount();
+		const { screen, code } = await setup(client);
+		await expect.element(code).toHaveValue('half a thought');
+		await expect.element(screen.getByTestId('restored-note')).toBeVisible();
+		await screen.getByTestId('revert-file').click();
+		await expect.element(code).toHaveValue('one\ntwo\n');
+		expect(Object.keys(localStorage)).toEqual([]);
+	});
+
+	test('a file keeps its line ends', async () => {
+		const { screen, client, code } = await setup(server(), 'scripts/x.sh');
+		await expect.element(code).toHaveValue('echo\n');
+		await code.fill('echo 1\necho 2\n');
+		await screen.getByTestId('save-file').click();
+		await expect.poll(() => client.files.get('scripts/x.sh')).toBe('echo 1\r\necho 2\r\n');
+	});
+
+	test('files are chosen, made and removed; never the SKILL.md', async () => {
+		const { screen, client, code } = await setup();
+		await expect.element(screen.getByTestId('remove-file')).not.toBeInTheDocument();
+		await screen.getByTestId('new-file').first().click();
+		await screen.getByLabelText('Path of the new file').first().fill('../x');
+		await expect.element(screen.getByRole('alert').first()).toMatchTextContent(/no path that works/);
+		await screen.getByLabelText('Path of the new file').first().fill('notes.md');
+		await screen.getByRole('button', { name: 'Create' }).first().click();
+		await expect.poll(() => client.files.get('notes.md')).toBe('');
+		await expect.element(code).toHaveValue('');
+		await screen.getByTestId('remove-file').click();
+		await screen.getByTestId('confirm-delete').click();
+		await expect.poll(() => client.files.has('notes.md')).toBe(false);
+		await expect.element(code).toHaveValue('one\ntwo\n');
+	});
+
+	test('Tab indents, and after Escape leaves', async () => {
+		const { code } = await setup();
+		const area = code.element() as HTMLTextAreaElement;
+		area.focus();
+		area.setSelectionRange(0, 0);
+		await userEvent.keyboard('{Tab}');
+		expect(area.value).toBe('\tone\ntwo\n');
+		await userEvent.keyboard('{Shift>}{Tab}{/Shift}');
+		expect(area.value).toBe('one\ntwo\n');
+		await userEvent.keyboard('{Escape}{Tab}');
+		expect(document.activeElement).not.toBe(area);
+	});
+
+	test('a file that may not be written is read only', async () => {
+		const client = server();
+		const read = client.readFile.getMockImplementation()!;
+		client.readFile.mockImplementation(async (id, path) => ({ ...(await read(id, path)), isWritable: false }));
+		const { screen, code } = await setup(client);
+		await expect.element(screen.getByTestId('read-only-note')).toBeVisible();
+		await expect.element(code).toHaveAttribute('readonly');
+	});
+});

@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest';
+import { sampleSummary } from '../../../../../tests/support/sample-skills.ts';
+import { adviseOnDescription, adviseOnName, filesOfTemplate, suggestName, tabOf } from '../skill-tabs.ts';
+import { bodyOf, countLines, type FileNode, interpreterOf, rangeOfLine, treeOf } from './skill-editor.svelte.ts';
+import { filterSkills } from '../../text/fuzzy.ts';
+import { editorPage, skillPage } from '../skill-words.ts';
+
+test('a SKILL.md is read without its front matter, whatever its line ends; without one it is all text', () => {
+	expect(bodyOf('---\nname: a\n---\n\n# A\n---\nb\n')).toBe('# A\n---\nb');
+	expect(bodyOf('\ufeff---\r\nname: a\r\n---\r\nText\r\n')).toBe('Text');
+	expect(bodyOf('---\nname: a\n---')).toBe('');
+	expect(bodyOf('# A\n---\n')).toBe('# A\n---');
+	expect(bodyOf('---\nname: a\n---\n\n    code\n')).toBe('    code');
+});
+
+test('lines are counted and found as an editor has them', () => {
+	expect(['', 'a', 'a\n', 'a\nb\n\n'].map(countLines)).toEqual([1, 1, 2, 4]);
+	expect(rangeOfLine('ab\ncd\nef', 2)).toEqual([3, 5]);
+	expect(rangeOfLine('ab\ncd', 2)).toEqual([3, 5]);
+	expect(rangeOfLine('ab', 9)).toEqual([0, 2]);
+});
+
+test('a script has its interpreter by its name', () => {
+	expect(['a.py', 'b/c.SH', 'd.mjs', 'e.md', 'f.constructor'].map(interpreterOf)).toEqual([
+		'Python',
+		'Shell',
+		'Node',
+		null,
+		null
+	]);
+});
+
+test('paths become a tree: the SKILL.md, then folders, then files, each by name', () => {
+	const files = ['z.txt', 'a.txt', 'scripts/b.sh', 'SKILL.md', 'scripts/lib/a.sh', 'assets/x.png'].map((path) => ({
+		path,
+		bytes: 1,
+		text: null
+	}));
+	const print = (nodes: readonly FileNode[]): unknown[] =>
+		nodes.map(({ path, file, children }) => (file ? path : [path, ...print(children)]));
+	expect(print(treeOf(files))).toEqual([
+		'SKILL.md',
+		['assets', 'assets/x.png'],
+		['scripts', ['scripts/lib', 'scripts/lib/a.sh'], 'scripts/b.sh'],
+		'a.txt',
+		'z.txt'
+	]);
+});
+
+test('addresses name tabs, also those of parts of them; others name none', () => {
+	expect(['#files', '#secrets', '#network', '#doctor', '#removal', '#', '', '#toString'].map(tabOf)).toEqual([
+		'files',
+		'needs',
+		'needs',
+		'problems',
+		'versions',
+		null,
+		null,
+		null
+	]);
+});
+
+test('a skill that is named as a page is has an address of its own', () => {
+	expect(['pdf', 'mine/pdf@1.0.0', 'new', 'edit', 'trash'].map(skillPage)).toEqual([
+		'/skills/pdf',
+		'/skills/mine/pdf%401.0.0',
+		'/skills/~new',
+		'/skills/~edit',
+		'/skills/~trash'
+	]);
+	expect(editorPage('mine/a b')).toBe('/skills/edit/mine/a%20b');
+});
+
+test('E2: the list is narrowed by words, mode, state and origin', () => {
+	const skills = [
+		sampleSummary({ name: 'pdf-forms', description: 'Fills forms.', provider: 'github' }),
+		sampleSummary({ name: 'torn', status: 'broken' }),
+		sampleSummary({ name: 'words', mode: 'off' })
+	];
+	const names = (query: string, filter: Parameters<typeof filterSkills>[1]['filter']) =>
+		filterSkills(skills, { query, filter }).map(({ name }) => name);
+	expect(names('FORMS fill', 'all')).toEqual(['pdf-forms']);
+	expect(names('', 'broken')).toEqual(['torn']);
+	expect(names('', 'off')).toEqual(['words']);
+	expect(names('', 'installed')).toEqual(['pdf-forms']);
+});
+
+describe('F8: while a new skill is described', () => {
+	test('a name that may not be is refused, and the nearest that may is offered', () => {
+		expect(adviseOnName('', new Set())).toBeNull();
+		for (const name of ['Invoice', 'a--b', '-a', 'a_b', 'a'.repeat(65)]) {
+			expect(adviseOnName(name, new Set())).toMatchObject({ isWrong: true });
+		}
+		expect(adviseOnName('pdf', new Set(['pdf']))).toMatchObject({ isWrong: true });
+		expect(adviseOnName('pdf-2', new Set(['pdf']))).toMatchObject({ isWrong: false });
+		expect(['Invoice Reader', 'Übersicht!', '___', 'a'.repeat(80)].map(suggestName)).toEqual([
+			'invoice-reader',
+			'ubersicht',
+			'',
+			'a'.repeat(64)
+		]);
+	});
+
+	test('a description is refused when it is too long, and advised on when it says too little', () => {
+		expect(adviseOnDescription(' ')).toBeNull();
+		expect(adviseOnDescription('x'.repeat(1025))).toMatchObject({ isWrong: true });
+		expect(adviseOnDescription('Reads invoices.')?.message).toMatch(/Say more/);
+		expect(adviseOnDescription('Reads invoices in PDF files and lists all sums.')?.message).toMatch(/when to use it/);
+		const good = 'Reads invoices in PDF files. Use when somebody asks about bills.';
+		expect(adviseOnDescription(good)).toEqual({ message: 'It says what and when.', isWrong: false });
+	});
+
+	test('what a template makes is said before', () => {
+		expect(filesOfTemplate('a-b', 'tools')).toEqual(['a-b/SKILL.md', 'a-b/tools.json', 'a-b/scripts/a_b.mjs']);
+		expect(filesOfTemplate('1-b', 'tools').at(-1)).toBe('1-b/scripts/run_1_b.mjs');
+		expect(filesOfTemplate('a', 'script')).toEqual(['a/SKILL.md', 'a/scripts/run.mjs']);
+	});
+});

@@ -1,0 +1,107 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { userEvent } from 'vitest/browser';
+import { render } from 'vitest-browser-svelte';
+import '../../../../app.css';
+import { createFakeClient } from '../../../../../tests/support/fake-client.ts';
+import { sampleDetail, sampleList, sampleSummary } from '../../../../../tests/support/sample-skills.ts';
+import { ApiError } from '../../request.ts';
+import { Library } from './library.svelte.ts';
+import { PaneWidth } from '../../ui/toasts.svelte.ts';
+import type { SkillSummary } from '../../../shared/skills.ts';
+import NewSkillForm from '../edit/NewSkillForm.svelte';
+import ResizeHandle from '../edit/ResizeHandle.svelte';
+import SkillLibrary from './SkillLibrary.svelte';
+
+beforeEach(() => localStorage.clear());
+
+const broken = { severity: 'error', field: '_', message: 'is not valid YAML', line: 3 } as const;
+const skills = [
+	sampleSummary({ id: 'pdf', name: 'pdf', description: 'Fills forms.' }),
+	sampleSummary({
+		id: 'mine/torn',
+		name: 'torn',
+		status: 'broken',
+		description: '',
+		diagnostics: [broken],
+		version: null
+	})
+];
+
+async function setup(list: SkillSummary[] = skills) {
+	const changeSkill = vi.fn(async () => sampleDetail());
+	const listSkills = vi.fn(async (page: number, limit: number) => sampleList(list, { page, limit }));
+	const library = new Library({ ...createFakeClient(), listSkills });
+	await library.refresh();
+	const props = { library, client: { changeSkill }, sandbox: undefined, currentId: 'pdf' };
+	return { screen: await render(SkillLibrary, props), changeSkill, listSkills };
+}
+
+describe('E17: the list of skills', () => {
+	test('has what is broken first, with file, line and the way to the fix, and marks the one that is shown', async () => {
+		const { screen } = await setup();
+		const rows = screen.getByTestId('skill-row');
+		expect(rows.elements().map((row) => row.getAttribute('data-name'))).toEqual(['torn', 'pdf']);
+		await expect.element(screen.getByTestId('diagnostic')).toMatchTextContent(/SKILL\.md:3 is not valid YAML/);
+		await expect.element(screen.getByTestId('fix-link')).toHaveAttribute('href', '/skills/mine/torn#doctor');
+		await expect.element(screen.getByRole('link', { name: 'pdf' })).toHaveAttribute('aria-current', 'page');
+		await expect.element(screen.getByTestId('catalog-budget')).toMatchTextContent(/catalog 1\.2k tokens of 2\.0k/);
+	});
+
+	test('is searched and narrowed', async () => {
+		const { screen } = await setup();
+		await screen.getByTestId('skill-search').fill('forms');
+		await expect.poll(() => screen.getByTestId('skill-row').elements()).toHaveLength(1);
+		await screen.getByTestId('filter-broken').click();
+		await expect.element(screen.getByTestId('no-skills')).toHaveTextContent('No skill matches.');
+	});
+
+	test('B6: switches a skill off, and chooses its mode; what is refused is taken back and said', async () => {
+		const { screen, changeSkill, listSkills } = await setup();
+		await screen.getByTestId('skill-switch').click();
+		expect(changeSkill).toHaveBeenLastCalledWith('pdf', { enabled: false });
+		expect(listSkills).toHaveBeenCalledTimes(2);
+		await screen.getByTestId('row-mode').selectOptions('on');
+		expect(changeSkill).toHaveBeenLastCalledWith('pdf', { mode: 'on' });
+		changeSkill.mockRejectedValueOnce(new ApiError('unavailable', 'The database is busy.'));
+		await screen.getByTestId('skill-switch').click();
+		await expect.element(screen.getByTestId('row-error')).toMatchTextContent(/The database is busy/);
+		await expect.element(screen.getByTestId('skill-switch')).toBeChecked();
+	});
+});
+
+test('the list is as wide as somebody wants it, by keyboard too, and stays so', async () => {
+	const width = new PaneWidth('a-list', { min: 30, max: 70, preset: 55 });
+	const screen = await render(ResizeHandle, { width, label: 'Width of the list', controls: 'x' });
+	const handle = screen.getByRole('separator', { name: 'Width of the list' });
+	await expect.element(handle).toHaveAttribute('aria-valuenow', '55');
+	(handle.element() as HTMLElement).focus();
+	await userEvent.keyboard('{ArrowRight}{ArrowRight}');
+	await expect.element(handle).toHaveAttribute('aria-valuenow', '59');
+	expect(new PaneWidth('a-list', { preset: 50 }).percent).toBe(59);
+	await userEvent.keyboard('{End}{ArrowRight}');
+	await expect.element(handle).toHaveAttribute('aria-valuenow', '70');
+	await userEvent.keyboard('{Enter}');
+	await expect.element(handle).toHaveAttribute('aria-valuenow', '55');
+});
+
+test('F8: a new skill is described with advice, and made', async () => {
+	const createSkill = vi.fn(async () => sampleDetail({ id: 'invoice-reader' }));
+	const oncreated = vi.fn();
+	const screen = await render(NewSkillForm, { client: { createSkill }, taken: new Set(['pdf']), oncreated });
+	await screen.getByTestId('new-skill-name').fill('pdf');
+	await expect.element(screen.getByTestId('name-advice')).toHaveTextContent('There is a skill of this name already.');
+	await screen.getByTestId('new-skill-name').fill('Invoice Reader');
+	await screen.getByTestId('use-suggestion').click();
+	await expect.element(screen.getByTestId('new-skill-name')).toHaveValue('invoice-reader');
+	await expect.element(screen.getByTestId('create-skill')).toBeDisabled();
+	const description = 'Reads invoices and lists their sums. Use when somebody asks about bills.';
+	await screen.getByTestId('new-skill-description').fill(description);
+	await screen.getByTestId('template-script').click();
+	await expect.element(screen.getByTestId('template-preview')).toMatchTextContent(/invoice-reader\/scripts\/run\.mjs/);
+	createSkill.mockRejectedValueOnce(new ApiError('conflict', 'There is a skill “invoice-reader” already.'));
+	await screen.getByTestId('create-skill').click();
+	await expect.element(screen.getByTestId('new-skill-error')).toMatchTextContent(/already/);
+	await screen.getByTestId('create-skill').click();
+	expect(createSkill).toHaveBeenLastCalledWith({ name: 'invoice-reader', description, template: 'script' });
+	await expect.poll(() => oncreated.mock.calls.length).toBe(1);
+});

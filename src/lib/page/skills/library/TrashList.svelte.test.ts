@@ -1,0 +1,52 @@
+import { expect, test, vi } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import '../../../../app.css';
+import { createFakeRegistry } from '../../../../../tests/support/fake-registry.ts';
+import { ApiError } from '../../request.ts';
+import type { TrashedSkill } from '../../../shared/install.ts';
+import TrashList from './TrashList.svelte';
+
+const trashed: TrashedSkill = {
+	...{ id: 't1', skillId: 'installed/demo', name: 'demo', version: '1.0.0', path: '/data/skills/demo@1.0.0' },
+	...{ removedAt: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-31T00:00:00.000Z' }
+};
+
+async function setup() {
+	const client = createFakeRegistry();
+	client.listTrash.mockResolvedValueOnce([trashed]).mockResolvedValue([]);
+	const onchange = vi.fn();
+	const screen = await render(TrashList, { client, onchange });
+	return { screen, client, onchange };
+}
+
+test('E4: what was removed is restored, and leads to its page', async () => {
+	const { screen, client, onchange } = await setup();
+	client.restoreSkill.mockResolvedValue({ skillId: 'installed/demo', name: 'demo', version: '1.0.0' });
+	await screen.getByRole('button', { name: 'Restore demo' }).click();
+	expect(client.restoreSkill).toHaveBeenCalledExactlyOnceWith('t1');
+	await expect.element(screen.getByTestId('trash-status')).toMatchTextContent(/demo is back/);
+	await expect
+		.element(screen.getByRole('link', { name: 'look at it' }))
+		.toHaveAttribute('href', '/skills/installed/demo');
+	await expect.element(screen.getByTestId('trashed-skill')).not.toBeInTheDocument();
+	expect(onchange).toHaveBeenCalledOnce();
+});
+
+test('E4: what cannot be restored stays, and says why', async () => {
+	const { screen, client, onchange } = await setup();
+	client.listTrash.mockResolvedValue([trashed]);
+	client.restoreSkill.mockRejectedValueOnce(new ApiError('conflict', 'There is a skill of this name again.'));
+	await screen.getByRole('button', { name: 'Restore demo' }).click();
+	await expect.element(screen.getByTestId('trash-error')).toMatchTextContent(/of this name again/);
+	await expect.element(screen.getByTestId('trashed-skill')).toBeVisible();
+	expect(onchange).not.toHaveBeenCalled();
+});
+
+test('E4: it goes for good only after a second word', async () => {
+	const { screen, client } = await setup();
+	await screen.getByRole('button', { name: 'Delete demo for good' }).click();
+	expect(client.deleteTrashed).not.toHaveBeenCalled();
+	await screen.getByTestId('confirm-delete').click();
+	expect(client.deleteTrashed).toHaveBeenCalledExactlyOnceWith('t1');
+	await expect.element(screen.getByTestId('trash-status')).toMatchTextContent(/The trash is empty/);
+});

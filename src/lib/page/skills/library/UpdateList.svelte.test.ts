@@ -1,0 +1,34 @@
+import { expect, test, vi } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import '../../../../app.css';
+import { createFakeRegistry } from '../../../../../tests/support/fake-registry.ts';
+import { sampleStaged } from '../../../../../tests/support/sample-skills.ts';
+import { ApiError } from '../../request.ts';
+import type { OutdatedSkill } from '../../../shared/install.ts';
+import UpdateList from './UpdateList.svelte';
+
+const skill = (name: string, state: OutdatedSkill['state'], message = ''): OutdatedSkill => ({
+	...{ skillId: `installed/${name}`, name, version: '1.0.0', state, message }
+});
+
+test('E28: what is outdated comes first, and is fetched to be looked at; a source that is silent says so', async () => {
+	const client = createFakeRegistry();
+	client.listOutdated.mockResolvedValue([
+		skill('fresh', 'current'),
+		skill('lost', 'unknown', 'github.com did not answer.'),
+		skill('old', 'outdated', 'There is a newer commit.')
+	]);
+	const onstaged = vi.fn();
+	const screen = await render(UpdateList, { client, onstaged });
+	await expect.element(screen.getByTestId('updates-status')).toMatchTextContent('Updates: 1.');
+	const rows = screen.getByTestId('update');
+	await expect.element(rows.nth(0)).toMatchTextContent(/old.*There is an update.*There is a newer commit\./s);
+	await expect.element(rows.nth(1)).toMatchTextContent(/lost.*Not known.*did not answer/s);
+	expect(screen.getByRole('button', { name: /Fetch the update/ }).elements()).toHaveLength(1);
+	client.stageUpdate.mockRejectedValueOnce(new ApiError('unavailable', 'The address did not answer.'));
+	await screen.getByRole('button', { name: 'Fetch the update of old and look at it' }).click();
+	await expect.element(screen.getByTestId('update-error')).toMatchTextContent(/did not answer/);
+	client.stageUpdate.mockResolvedValueOnce(sampleStaged({ id: 'u1' }));
+	await screen.getByRole('button', { name: 'Fetch the update of old and look at it' }).click();
+	expect(onstaged).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ id: 'u1' }));
+});

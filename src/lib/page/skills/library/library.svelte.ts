@@ -1,0 +1,84 @@
+/** The installed skills and those of the server, kept up to date while the page is looked at. */
+import type { CatalogSize, SkillSummary } from '../../../shared/skills.ts';
+import { asApiError, type ApiError } from '../../request.ts';
+import type { Client } from '../../server.ts';
+import { readPages } from '../../ui/reading.svelte.ts';
+
+const PAGE_SIZE = 200;
+const MAX_PAGES = 50;
+const RETRY_MS = 5_000;
+
+export class Library {
+	readonly #client: Client;
+	#source: EventSource | null = null;
+	#reads = 0;
+	#timer: ReturnType<typeof setTimeout> | undefined;
+	/** Those of folders. */
+	skills = $state.raw<SkillSummary[]>([]);
+	/** Those that the server brings itself. */
+	builtins = $state.raw<SkillSummary[]>([]);
+	revision = $state<string | null>(null);
+	/** What telling the model of them costs; null before the first answer. */
+	catalog = $state.raw<CatalogSize | null>(null);
+	isLoaded = $state(false);
+	error = $state.raw<ApiError | null>(null);
+	readonly ready = $derived(this.skills.filter(({ status }) => status === 'ready'));
+	readonly broken = $derived(this.skills.filter(({ status }) => status === 'broken'));
+
+	constructor(client: Client) {
+		this.#client = client;
+	}
+
+	/** Never rejects: a failure is in `error`, and the list stays as it was. */
+	async refresh(): Promise<void> {
+		const read = ++this.#reads;
+		try {
+			const { items, last } = await readPages((page) => this.#client.listSkills(page, PAGE_SIZE), MAX_PAGES);
+			if (read !== this.#reads) return;
+			this.skills = items.filter(({ trust }) => trust !== 'builtin');
+			this.builtins = items.filter(({ trust }) => trust === 'builtin');
+			this.revision = last.revision;
+			this.catalog = last.catalog;
+			this.error = null;
+		} catch (error) {
+			if (read === this.#reads) this.error = asApiError(error);
+		}
+		this.isLoaded = true;
+	}
+
+	/**
+	 * Follows changes while the tab is visible: a browser has few connections for one server, and all its tabs share them.
+	 * Returns the function that ends it.
+	 */
+	watch(): () => void {
+		const follow = (): void => (document.visibilityState === 'visible' ? this.#open() : this.#close());
+		document.addEventListener('visibilitychange', follow);
+		follow();
+		return () => {
+			document.removeEventListener('visibilitychange', follow);
+			this.#close();
+		};
+	}
+
+	#open(): void {
+		if (this.#source) return;
+		this.#source = this.#client.skillEvents();
+		this.#source.onmessage = (message: MessageEvent<string>) => {
+			const { revision } = JSON.parse(message.data) as { revision: string };
+			if (revision !== this.revision) void this.refresh();
+		};
+		this.#source.onerror = () => {
+			if (!this.isLoaded) void this.refresh();
+			// After an error status the browser does not try again by itself.
+			if (this.#source?.readyState !== EventSource.CLOSED) return;
+			this.#close();
+			this.#timer = setTimeout(() => this.#open(), RETRY_MS);
+		};
+	}
+
+	#close(): void {
+		clearTimeout(this.#timer);
+		this.#source?.close();
+		this.#source = null;
+	}
+}

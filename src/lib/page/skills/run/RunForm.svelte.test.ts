@@ -1,0 +1,218 @@
+import { describe, expect, test, vi } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import { userEvent } from 'vitest/browser';
+import '../../../../app.css';
+import { sampleDetail, sampleExecution } from '../../../../../tests/support/sample-skills.ts';
+import { ApiError } from '../../request.ts';
+import type { RegistryClient } from '../../server.ts';
+import type { RunPreset } from './scripts.ts';
+import type { SkillDetail } from '../../../shared/skills.ts';
+import type { SkillCase } from '../../../shared/try-out.ts';
+import RunForm from './RunForm.svelte';
+
+const skill = sampleDetail({
+	skillId: 'skills/demo',
+	scripts: ['lib/deep/part.sh', 'scripts/say.sh'],
+	tools: ['add'],
+	trust: 'trusted',
+	inputSchemas: { add: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] } }
+});
+const execution = sampleExecution({ files: [{ path: 'made.txt', bytes: 3 }] });
+
+async function setup(
+	detail: SkillDetail = skill,
+	oncase?: (saved: SkillCase) => void,
+	preset: RunPreset | null = null
+) {
+	const runExecution = vi.fn(async (_wanted: unknown) => ({ execution }));
+	const addCase = vi.fn<RegistryClient['addCase']>();
+	const client = { runExecution, addCase };
+	const screen = await render(RunForm, { client, skill: detail, oncase, preset });
+	return { screen, runExecution, addCase, client };
+}
+
+describe('F6: running by hand', () => {
+	test('a script with arguments, one a line, by keyboard alone; what came of it', async () => {
+		const { screen, runExecution } = await setup();
+		const options = screen.getByTestId('run-what').element().querySelectorAll('option');
+		expect([...options].map(({ textContent }) => textContent.trim())).toEqual([
+			'scripts/say.sh',
+			'lib/deep/part.sh',
+			'add (tool)'
+		]);
+		await screen.getByLabelText('Arguments, one a line').click();
+		await userEvent.keyboard('two words{Enter}{Enter}7{Enter}');
+		await userEvent.tab();
+		await userEvent.keyboard('{Enter}');
+		expect(runExecution).toHaveBeenCalledExactlyOnceWith({
+			skillName: 'demo',
+			script: 'scripts/say.sh',
+			args: ['two words', '7'],
+			sessionId: expect.stringMatching(/^[0-9a-f-]{36}$/)
+		});
+		await expect.element(screen.getByTestId('run-status')).toMatchTextContent('Ended with exit code 0.');
+		await expect.element(screen.getByTestId('execution-output')).toHaveTextContent('said');
+		await expect.element(screen.getByText('made.txt (3 B)')).toBeVisible();
+		await expect.element(screen.getByText('1.5 s')).toBeVisible();
+	});
+
+	test('C16: what must be allowed first is asked about, and runs once it is', async () => {
+		const { screen, runExecution } = await setup();
+		const details = { error: 'ApprovalRequired', digest: 'd1' };
+		runExecution.mockRejectedValueOnce(new ApiError('forbidden', '“demo” wants to run it.', { hint: 'x', details }));
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByTestId('run-question')).toHaveTextContent('“demo” wants to run it. Allow once');
+		await screen.getByTestId('allow-once').click();
+		await expect.element(screen.getByTestId('run-status')).toMatchTextContent('Ended with exit code 0.');
+		const [first, second] = runExecution.mock.calls.map(([wanted]) => wanted as object);
+		expect(second).toEqual({ ...first, approve: 'd1' });
+		await expect.element(screen.getByTestId('run-question')).not.toBeInTheDocument();
+	});
+
+	test('it begins as another run did, and what else can be run begins empty', async () => {
+		const script = await setup(skill, undefined, { index: 1, text: 'two words\n7' });
+		await expect.element(script.screen.getByTestId('run-what')).toHaveValue('1');
+		await script.screen.getByTestId('run-button').click();
+		expect(script.runExecution).toHaveBeenCalledExactlyOnceWith(
+			expect.objectContaining({ script: 'lib/deep/part.sh', args: ['two words', '7'] })
+		);
+		await script.screen.unmount();
+		const tool = await setup(skill, undefined, { index: 2, text: '{"a": 5, "more": "x"}' });
+		await tool.screen.getByTestId('run-button').click();
+		expect(tool.runExecution).toHaveBeenCalledExactlyOnceWith(
+			expect.objectContaining({ tool: 'add', input: { a: 5, more: 'x' } })
+		);
+		await tool.screen.getByTestId('run-what').selectOptions('scripts/say.sh');
+		await expect.element(tool.screen.getByTestId('run-text')).toHaveValue('');
+	});
+
+	test('a tool with its input, as JSON; runs after each other share a folder', async () => {
+		const { screen, runExecution } = await setup();
+		await screen.getByTestId('run-what').selectOptions('add (tool)');
+		await screen.getByTestId('toggle-json').click();
+		await screen.getByLabelText('Input, as JSON').fill('{"a": 1}');
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByTestId('run-status')).toMatchTextContent('Ended with exit code 0.');
+		await screen.getByTestId('run-button').click();
+		const [one, other] = runExecution.mock.calls.map(([wanted]) => wanted);
+		expect(one).toEqual({ skillName: 'demo', tool: 'add', input: { a: 1 }, sessionId: expect.any(String) });
+		expect(other).toEqual(one);
+	});
+
+	test.each([
+		['{"a": ', /The input is no JSON/],
+		['[1]', /must be a JSON object/],
+		['null', /must be a JSON object/]
+	])('of input that is no object, %s, is not begun, and says why', async (input, message) => {
+		const { screen, runExecution } = await setup({ ...skill, scripts: [] });
+		await screen.getByTestId('toggle-json').click();
+		await screen.getByTestId('run-text').fill(input);
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByTestId('run-error')).toMatchTextContent(message);
+		expect(runExecution).not.toHaveBeenCalled();
+	});
+
+	test('that is refused says so in the words of the server, and can be tried again', async () => {
+		const { screen, runExecution } = await setup();
+		runExecution.mockRejectedValueOnce(
+			new ApiError('conflict', 'The skill “demo” is switched off.', { hint: 'Set it.' })
+		);
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByTestId('run-error')).toMatchTextContent(/“demo” is switched off\.\s*Set it\./);
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByTestId('execution')).toBeVisible();
+		await expect.element(screen.getByTestId('run-error')).not.toBeInTheDocument();
+	});
+
+	test('is not begun twice while it runs, and says where it can be ended', async () => {
+		const { screen, runExecution } = await setup();
+		let end = (): void => {};
+		runExecution.mockReturnValueOnce(new Promise((resolve) => (end = () => resolve({ execution }))));
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByTestId('run-button')).toBeDisabled();
+		await expect
+			.element(screen.getByRole('link', { name: 'Executions' }))
+			.toHaveAttribute('href', '/skills/executions');
+		end();
+		await expect.element(screen.getByTestId('run-button')).toBeEnabled();
+		expect(runExecution).toHaveBeenCalledOnce();
+	});
+
+	test('keeps what was typed when the skill is read again', async () => {
+		const { screen, client } = await setup();
+		await screen.getByTestId('run-text').fill('typed');
+		const again = (): SkillDetail => structuredClone({ ...skill, mode: 'on' });
+		await screen.rerender({ client, skill: again() });
+		await expect.element(screen.getByTestId('run-text')).toHaveValue('typed');
+		await screen.getByTestId('run-what').selectOptions('add (tool)');
+		await screen.getByLabelText('a needed').fill('7');
+		await screen.rerender({ client, skill: again() });
+		await expect.element(screen.getByLabelText('a needed')).toHaveValue('7');
+		await screen.getByTestId('run-what').selectOptions('scripts/say.sh');
+		await expect.element(screen.getByTestId('run-text')).toHaveValue('typed');
+		await screen.getByTestId('run-what').selectOptions('add (tool)');
+		await expect.element(screen.getByLabelText('a needed')).toHaveValue('7');
+	});
+
+	test('a tool has a field for each property; one that is wrong says so beside it, and nothing runs', async () => {
+		const { screen, runExecution } = await setup({ ...skill, scripts: [] });
+		await screen.getByLabelText('a needed').fill('many');
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByTestId('run-error')).toMatchTextContent('Look again at a.');
+		await expect.element(screen.getByTestId('field-problem')).toHaveTextContent('Must be a number, such as 1.5.');
+		const field = screen.getByLabelText('a needed');
+		await expect.element(field).toHaveAttribute('aria-invalid', 'true');
+		await expect.element(field).toHaveAccessibleDescription('Must be a number, such as 1.5.');
+		expect(runExecution).not.toHaveBeenCalled();
+		await field.fill('2.5');
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByTestId('execution')).toBeVisible();
+		expect(runExecution.mock.calls[0]?.[0]).toMatchObject({ tool: 'add', input: { a: 2.5 } });
+	});
+
+	test('is kept as a case, with the exit code and the files of the run; a refusal keeps what was typed', async () => {
+		const oncase = vi.fn();
+		const { screen, addCase } = await setup(skill, oncase);
+		await screen.getByTestId('run-text').fill('two words');
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByTestId('execution')).toBeVisible();
+		await screen.getByTestId('keep-case').click();
+		await screen.getByLabelText('What it shows').fill('Says it');
+		await expect.element(screen.getByLabelText('Expected exit code')).toHaveValue('0');
+		await expect.element(screen.getByLabelText('Files that it makes, one a line')).toHaveValue('made.txt');
+		await screen.getByLabelText('What it prints contains each of these lines').fill('said\n\nmore');
+		addCase.mockRejectedValueOnce(new ApiError('conflict', 'There is such a case.'));
+		await screen.getByTestId('save-case').click();
+		await expect.element(screen.getByTestId('case-error')).toMatchTextContent(/There is such a case/);
+		await expect.element(screen.getByLabelText('What it shows')).toHaveValue('Says it');
+		addCase.mockResolvedValueOnce({ id: 'c1' } as SkillCase);
+		await screen.getByTestId('save-case').click();
+		await expect.element(screen.getByTestId('case-form')).not.toBeInTheDocument();
+		expect(addCase).toHaveBeenLastCalledWith('skills/demo', {
+			title: 'Says it',
+			script: 'scripts/say.sh',
+			args: ['two words'],
+			expect: { exitCode: 0, contains: ['said', 'more'], files: ['made.txt'] }
+		});
+		expect(oncase).toHaveBeenCalledOnce();
+		await expect.element(screen.getByTestId('run-status')).toMatchTextContent(/Saved as a case/);
+	});
+
+	test('fits into 390 pixels', async () => {
+		const frame = document.createElement('div');
+		frame.style.width = '390px';
+		document.body.append(frame);
+		const long = 'x'.repeat(300);
+		const runExecution = async () => ({ execution: { ...execution, output: long, argv: [long] } });
+		const wide = { ...skill, scripts: [long, 'b.sh'] };
+		const screen = await render(
+			RunForm,
+			{ client: { runExecution, addCase: vi.fn() }, skill: wide },
+			{ baseElement: frame }
+		);
+		await screen.getByTestId('run-button').click();
+		await expect.element(screen.getByTestId('execution-output')).toBeVisible();
+		expect(frame.scrollWidth).toBeLessThanOrEqual(390);
+		frame.remove();
+	});
+});

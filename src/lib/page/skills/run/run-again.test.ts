@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { sampleDetail, sampleExecution } from '../../../../../tests/support/sample-skills.ts';
+import { executionOfHash, presetOf, runPage } from './scripts.ts';
+import { tabOf } from '../skill-tabs.ts';
+
+const skill = sampleDetail({ skillId: 'installed/demo', scripts: ['lib/a/b.sh', 'scripts/x.sh'], tools: ['add'] });
+
+test('F6: an address names a run by its id, and the tab of the form', () => {
+	const { pathname, hash } = new URL(runPage('installed/demo', 'e 1&x'), 'http://host');
+	expect([pathname, tabOf(hash), executionOfHash(hash)]).toEqual(['/skills/installed/demo', 'run', 'e 1&x']);
+	expect(runPage('demo')).toBe('/skills/demo#run');
+	expect(['', '#run', '#run?execution=', '#run?script=rm', '#run?execution=%'].map(executionOfHash)).toEqual([
+		...[null, null, null, null],
+		'%'
+	]);
+});
+
+test('F6: the form begins as the run did', () => {
+	const argv = ['two words', '7'];
+	expect(presetOf(sampleExecution({ argv }), skill)).toEqual({ index: 0, text: 'two words\n7' });
+	const tool = sampleExecution({ tool: 'add', script: null, input: '{"a":1}' });
+	expect(presetOf(tool, skill)).toEqual({ index: 2, text: '{\n  "a": 1\n}' });
+});
+
+test.each([
+	['an argument of two lines', { argv: ['a\nb'] }],
+	['an empty argument', { argv: ['a', ''] }],
+	['a sign that nobody sees', { argv: ['a\u202eb'] }],
+	['an input that was cut off', { tool: 'add', input: '{"a": "x' }]
+])('F6: %s is left to be written', (_, more) => {
+	expect(presetOf(sampleExecution(more), skill)?.text).toBeNull();
+});
+
+test('F6: a run of another skill, and of what is there no more, is none to begin with', () => {
+	expect(presetOf(sampleExecution({ skillId: 'other/demo' }), skill)).toBeNull();
+	expect(presetOf(sampleExecution({ script: 'scripts/gone.sh' }), skill)).toBeNull();
+});

@@ -1,0 +1,96 @@
+import { beforeEach, expect, test } from 'vitest';
+import { page } from 'vitest/browser';
+import { render } from 'vitest-browser-svelte';
+import type { SkillNeeds as Needs } from '../../../shared/skills.ts';
+import SkillNeeds from './SkillNeeds.svelte';
+
+const NEEDS: Needs = {
+	binaries: [
+		{ name: 'jq', isDeclared: true, isFound: false },
+		{ name: 'git', isDeclared: false, isFound: true }
+	],
+	pythonModules: [{ name: 'yaml', isDeclared: true, isFound: true }],
+	variables: [
+		{ name: 'A_KEY', isDeclared: true, isOptional: false, isSet: false, setBy: null },
+		{ name: 'B_KEY', isDeclared: false, isOptional: false, isSet: true, setBy: 'secret' },
+		{ name: 'C_KEY', isDeclared: true, isOptional: false, isSet: true, setBy: 'operator' },
+		{
+			name: 'D_KEY',
+			isDeclared: true,
+			isOptional: false,
+			isSet: false,
+			setBy: null,
+			problem: 'D_KEY was stored with another key.'
+		},
+		{ name: 'E_KEY', isDeclared: true, isOptional: true, isSet: false, setBy: null }
+	]
+};
+
+let sent: [string, Record<string, string | null>][];
+let saved: Needs[];
+let failure: string | null;
+const client = {
+	saveSecrets: async (skillId: string, secrets: Record<string, string | null>) => {
+		sent.push([skillId, secrets]);
+		if (failure) throw new Error(failure);
+		return { ...NEEDS, variables: [] };
+	}
+};
+
+beforeEach(() => {
+	sent = [];
+	saved = [];
+	failure = null;
+	render(SkillNeeds, { client, skillId: 'local/demo', needs: NEEDS, onsaved: (needs: Needs) => saved.push(needs) });
+});
+
+test('F3: what is there and what is missing is told apart, in words', async () => {
+	const text = (name: string) => page.getByTestId('need').filter({ hasText: name }).element().textContent;
+	expect(text('jq')).toMatch(/not installed/);
+	expect(text('git')).toMatch(/found.*a guess/s);
+	expect(text('yaml')).toMatch(/found/);
+	expect(text('B_KEY')).toMatch(/stored for this skill/);
+	expect(text('C_KEY')).toMatch(/set by the operator/);
+	expect(text('D_KEY')).toMatch(/not set.*stored with another key/s);
+	expect(text('E_KEY')).toMatch(/not set \(optional\)/);
+});
+
+test('F3: missing variables are asked for as passwords; only what was filled in is sent, and is gone from the page', async () => {
+	const field = page.getByLabelText('A_KEY', { exact: true });
+	await expect.element(field).toHaveAttribute('type', 'password');
+	await expect.element(field).toHaveAttribute('autocomplete', 'new-password');
+	await expect.element(page.getByTestId('save-secrets')).toBeDisabled();
+	await field.fill('hush-hush');
+	await page.getByTestId('save-secrets').click();
+	expect(sent).toEqual([['local/demo', { A_KEY: 'hush-hush' }]]);
+	expect(saved).toHaveLength(1);
+	await expect.element(field).toHaveValue('');
+	expect(document.body.innerHTML).not.toContain('hush-hush');
+});
+
+test('F3: a value of several lines keeps them when it is shown', async () => {
+	await page.getByRole('button', { name: 'Show the value of A_KEY' }).click();
+	await page.getByLabelText('A_KEY', { exact: true }).fill('one\ntwo');
+	await page.getByTestId('save-secrets').click();
+	expect(sent).toEqual([['local/demo', { A_KEY: 'one\ntwo' }]]);
+});
+
+test('F3: a stored value is replaced or removed', async () => {
+	await page.getByRole('button', { name: 'Replace B_KEY' }).click();
+	await page.getByLabelText('B_KEY', { exact: true }).fill('new one');
+	await page.getByTestId('save-secrets').first().click();
+	await page.getByRole('button', { name: 'Remove B_KEY' }).click();
+	expect(sent).toEqual([
+		['local/demo', { B_KEY: 'new one' }],
+		['local/demo', { B_KEY: null }]
+	]);
+});
+
+test('F3: a refusal is shown, and what was typed stays', async () => {
+	failure = 'A_KEY decides how programs start.';
+	await page.getByLabelText('A_KEY', { exact: true }).fill('typed');
+	await page.getByTestId('save-secrets').click();
+	await expect.element(page.getByTestId('secrets-error')).toHaveTextContent('A_KEY decides how programs start.');
+	await expect.element(page.getByLabelText('A_KEY', { exact: true })).toHaveValue('typed');
+	expect(saved).toEqual([]);
+});

@@ -1,0 +1,108 @@
+import { describe, expect, test, vi } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import '../../../../app.css';
+import { createFakeRegistry } from '../../../../../tests/support/fake-registry.ts';
+import { sampleInstalled, sampleOrigin, sampleStaged } from '../../../../../tests/support/sample-skills.ts';
+import { ApiError } from '../../request.ts';
+import type { SkillVersions as Versions } from '../../../shared/install.ts';
+import SkillVersions from './SkillVersions.svelte';
+
+const github = sampleOrigin({
+	...{ provider: 'github', url: 'https://github.com/acme/tools', commit: 'c0ffee'.repeat(6), path: 'skills/demo' },
+	source: { type: 'github', repository: 'acme/tools' }
+});
+const older = sampleInstalled({ id: 'i1', version: '1.0.0', origin: github });
+const newer = sampleInstalled({ id: 'i2', version: '1.1.0', origin: github });
+const kept = sampleInstalled({ id: 'i0', version: '1.0.0', state: 'kept' });
+
+const versionsOf = (more: Partial<Versions> = {}): Versions => ({
+	current: '1.1.0',
+	pinned: null,
+	versions: [
+		{ version: '1.1.0', id: 'demo', mode: 'auto', installation: newer },
+		{ version: '1.0.0', id: 'installed/demo@1.0.0', mode: 'off', installation: older },
+		{ version: '1.0.0', id: null, mode: 'off', installation: kept }
+	],
+	...more
+});
+
+async function setup(versions: Versions = versionsOf()) {
+	const client = createFakeRegistry();
+	client.getVersions.mockResolvedValue(versions);
+	const onchange = vi.fn();
+	const onstaged = vi.fn();
+	const screen = await render(SkillVersions, { client, skillId: 'installed/demo', onchange, onstaged });
+	const rows = screen.getByTestId('skill-version');
+	return { screen, client, onchange, onstaged, rows };
+}
+
+describe('A40: the versions of a skill', () => {
+	test('say which is in use, which are off or only kept, and where each came from', async () => {
+		const { rows } = await setup();
+		await expect.element(rows.nth(0).getByTestId('current-version')).toBeVisible();
+		await expect.element(rows.nth(0)).toMatchTextContent(/From GitHub.*commit c0ffeec0ffee\b.*skills\/demo/s);
+		await expect
+			.element(rows.nth(0).getByRole('link', { name: 'https://github.com/acme/tools' }))
+			.toHaveAttribute('rel', 'noopener noreferrer nofollow');
+		await expect.element(rows.nth(1)).toMatchTextContent(/Off/);
+		await expect
+			.element(rows.nth(1).getByRole('link', { name: '1.0.0', exact: true }))
+			.toHaveAttribute('href', '/skills/installed/demo%401.0.0');
+		await expect.element(rows.nth(2)).toMatchTextContent(/Kept/);
+	});
+
+	test('are switched by version, brought back by installation, and left to the newest again', async () => {
+		const { screen, client, rows, onchange } = await setup();
+		client.useVersion.mockResolvedValueOnce(versionsOf({ current: '1.0.0', pinned: '1.0.0' }));
+		await rows.nth(1).getByRole('button', { name: 'Use version 1.0.0' }).click();
+		await expect.element(screen.getByTestId('versions-status')).toHaveTextContent('In use: 1.0.0.');
+		expect(client.useVersion).toHaveBeenLastCalledWith('installed/demo', { version: '1.0.0' });
+		expect(onchange).toHaveBeenCalledOnce();
+		client.useVersion.mockResolvedValue(versionsOf());
+		await screen.getByTestId('use-newest').click();
+		expect(client.useVersion).toHaveBeenLastCalledWith('installed/demo', null);
+		await rows.nth(2).getByRole('button', { name: 'Use version 1.0.0' }).click();
+		expect(client.useVersion).toHaveBeenLastCalledWith('installed/demo', { installationId: 'i0' });
+	});
+
+	test('go back in one step; a refusal says why and changes nothing', async () => {
+		const { screen, client, onchange, rows } = await setup();
+		client.rollBack.mockRejectedValueOnce(new ApiError('conflict', 'There is nothing to go back to.'));
+		await screen.getByTestId('roll-back').click();
+		await expect.element(screen.getByTestId('versions-error')).toMatchTextContent(/nothing to go back to/);
+		await expect.element(rows.nth(0).getByTestId('current-version')).toBeVisible();
+		expect(onchange).not.toHaveBeenCalled();
+		client.rollBack.mockResolvedValueOnce(versionsOf({ current: '1.0.0' }));
+		await screen.getByTestId('roll-back').click();
+		await expect.element(rows.nth(1).getByTestId('current-version')).toBeVisible();
+		expect(onchange).toHaveBeenCalledOnce();
+	});
+
+	test('E28: an update is asked for, fetched and looked at before anything is placed', async () => {
+		const { screen, client, onstaged } = await setup();
+		client.listOutdated.mockResolvedValueOnce([
+			{
+				skillId: 'installed/demo',
+				name: 'demo',
+				version: '1.1.0',
+				state: 'outdated',
+				message: 'There is a newer commit.'
+			}
+		]);
+		await screen.getByTestId('check-update').click();
+		await expect.element(screen.getByTestId('versions-status')).toHaveTextContent('There is a newer commit.');
+		await expect.element(screen.getByTestId('fetch-update')).toHaveTextContent('Look at the update');
+		client.stageUpdate.mockResolvedValueOnce(sampleStaged({ id: 'u1' }));
+		await screen.getByTestId('fetch-update').click();
+		expect(onstaged).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ id: 'u1' }));
+	});
+
+	test('of a skill in a folder of its own offer neither going back nor an update', async () => {
+		const { screen, rows } = await setup(
+			versionsOf({ versions: [{ version: '1.0.0', id: 'demo', mode: 'on', installation: null }], current: '1.0.0' })
+		);
+		await expect.element(rows).toMatchTextContent(/was not installed here/);
+		await expect.element(screen.getByTestId('roll-back')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('check-update')).not.toBeInTheDocument();
+	});
+});

@@ -1,0 +1,133 @@
+import { describe, expect, test, vi } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import { userEvent } from 'vitest/browser';
+import '../../../app.css';
+import { ApiError } from '../request.ts';
+import type { SkillDetail } from '../../shared/skills.ts';
+import type { Approval } from '../../shared/message.ts';
+import ApprovalCard from './ApprovalCard.svelte';
+
+const approval: Approval = {
+	interruptId: 'i1',
+	skill: 'demo',
+	script: 'x.sh',
+	args: [],
+	reason: '“demo” wants to run x.sh.',
+	digest: 'd'
+};
+const NEEDS = { binaries: [], pythonModules: [], variables: [] };
+
+async function setup(more: Partial<Approval> = {}, files: SkillDetail['files'] = []) {
+	const client = {
+		getSkill: vi.fn(async (_id: string) => ({ files }) as SkillDetail),
+		saveSecrets: vi.fn(async (_id: string, _secrets: Record<string, string | null>) => NEEDS)
+	};
+	const screen = await render(ApprovalCard, { approval: { ...approval, ...more }, isOpen: true, client });
+	return { screen, client };
+}
+
+describe('E30: the card of a call that has to be allowed', () => {
+	test('of a trusted skill offers to allow it for good', async () => {
+		const { screen } = await setup();
+		await screen.getByTestId('approve-more').click();
+		await expect.element(screen.getByTestId('approve-skill')).toBeVisible();
+		await expect.element(screen.getByTestId('approval-trust')).not.toBeInTheDocument();
+	});
+
+	test.each([
+		['untrusted', /Nobody has trusted this skill/, 'Look at it and trust it'],
+		['changed', /its files are others now/, 'Look at the changes and trust it']
+	] as const)('of one that is %s offers once or not, and the way to its page', async (trust, words, link) => {
+		const { screen } = await setup({ trust, skillId: 'skills-2/demo' });
+		await expect.element(screen.getByText(words)).toBeVisible();
+		await expect.element(screen.getByRole('link', { name: link })).toHaveAttribute('href', '/skills/skills-2/demo');
+		await expect.element(screen.getByTestId('approve-once')).toBeVisible();
+		await expect.element(screen.getByTestId('deny')).toBeVisible();
+		await expect.element(screen.getByTestId('approve-more')).not.toBeInTheDocument();
+	});
+
+	test('of a built-in skill offers once only, as it is asked about each time; of a skill that is called like one all', async () => {
+		const { screen } = await setup({ skill: 'browser', script: 'browser' });
+		await expect.element(screen.getByTestId('approve-once')).toBeVisible();
+		await expect.element(screen.getByTestId('approve-more')).not.toBeInTheDocument();
+		await screen.unmount();
+		const other = await setup({ skill: 'browser', script: 'scripts/x.sh' });
+		await expect.element(other.screen.getByText('Show the script')).toBeVisible();
+		await other.screen.getByTestId('approve-more').click();
+		await expect.element(other.screen.getByTestId('approve-skill')).toBeVisible();
+	});
+
+	test('of an MCP server speaks of a tool, not of a script', async () => {
+		const { screen } = await setup({ skill: 'mcp/sums', script: 'add' });
+		await expect.element(screen.getByText('Show the script')).not.toBeInTheDocument();
+		await screen.getByTestId('approve-more').click();
+		await expect.element(screen.getByTestId('approve-skill')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('approve-script')).toHaveTextContent('Always for this tool');
+		await screen.getByTestId('approve-script').click();
+		await expect.element(screen.getByTestId('approval-decision')).toMatchTextContent(/^Allowed, always for this tool/);
+	});
+
+	test('shows the text of the script when it is asked for, and asks the server only then', async () => {
+		const { screen, client } = await setup({ skillId: 'skills/demo' }, [
+			{ path: 'x.sh.txt', bytes: 1, text: 'not this' },
+			{ path: 'scripts/x.sh', bytes: 9, text: '<i>echo</i> hi' }
+		]);
+		expect(client.getSkill).not.toHaveBeenCalled();
+		await screen.getByText('Show the script').click();
+		await expect.element(screen.getByTestId('script-text')).toHaveTextContent('<i>echo</i> hi');
+		expect(client.getSkill).toHaveBeenCalledExactlyOnceWith('skills/demo');
+	});
+
+	test('says when the script cannot be shown, and why', async () => {
+		const { screen } = await setup({}, [{ path: 'x.sh', bytes: 9, text: null }]);
+		await screen.getByText('Show the script').click();
+		await expect.element(screen.getByText(/Its text cannot be shown here/)).toBeVisible();
+		const { screen: second, client } = await setup();
+		client.getSkill.mockRejectedValue(new ApiError('not_found', 'There is no skill “demo”.'));
+		await second.getByText('Show the script').last().click();
+		await expect.element(second.getByText('There is no skill “demo”.')).toBeVisible();
+	});
+});
+
+test('F3: the card asks for variables that are missing, and stores them for this skill', async () => {
+	const { screen, client } = await setup({ missing: ['A_TOKEN'], skillId: 'skills/demo' });
+	await screen.getByLabelText('A_TOKEN', { exact: true }).fill('secret');
+	await screen.getByRole('button', { name: /store|save/i }).click();
+	expect(client.saveSecrets).toHaveBeenCalledExactlyOnceWith('skills/demo', { A_TOKEN: 'secret' });
+	await expect.element(screen.getByText(/Stored\. The script is given it/)).toBeVisible();
+});
+
+test('F14: by keyboard the other ways to allow it are in a menu, and Escape leaves it as it was', async () => {
+	const ondecide = vi.fn(async () => {});
+	const screen = await render(ApprovalCard, { approval, isOpen: true, ondecide });
+	(screen.getByTestId('approve-more').element() as HTMLElement).focus();
+	await userEvent.keyboard('{Enter}');
+	await expect.element(screen.getByTestId('approve-script')).toHaveFocus();
+	await userEvent.keyboard('{Escape}');
+	await expect.element(screen.getByTestId('approve-script')).not.toBeInTheDocument();
+	expect(ondecide).not.toHaveBeenCalled();
+	await userEvent.keyboard('{Enter}');
+	await expect.element(screen.getByTestId('approve-script')).toHaveFocus();
+	await userEvent.keyboard('{ArrowDown}{Enter}');
+	expect(ondecide).toHaveBeenCalledExactlyOnceWith('i1', { choice: 'skill' });
+});
+
+test('F14: a question that somebody else answers says so', async () => {
+	const screen = await render(ApprovalCard, { approval, isOpen: true });
+	await expect.element(screen.getByTestId('approval')).toBeVisible();
+	await screen.rerender({ approval: { ...approval, decision: { choice: 'once' } }, isOpen: false });
+	await expect.element(screen.getByTestId('approval-decision')).toMatchTextContent(/Allowed once.*Answered elsewhere/);
+});
+
+test('a question that was answered before the page was opened is only told', async () => {
+	const screen = await render(ApprovalCard, { approval: { ...approval, decision: { choice: 'once' } }, isOpen: false });
+	await expect.element(screen.getByTestId('approval-decision')).toHaveTextContent('Allowed once');
+	await expect.element(screen.getByText(/elsewhere/)).not.toBeInTheDocument();
+});
+
+test('the command of a built-in skill is shown as it would be typed', async () => {
+	const builtin = { skill: 'execute_command', script: 'execute_command', args: ['{"command":"rm -rf build\u202e"}'] };
+	const screen = await render(ApprovalCard, { approval: { ...approval, ...builtin }, isOpen: true });
+	await expect.element(screen.getByTestId('approval-command')).toHaveTextContent('$ rm -rf build⟨U+202E⟩');
+	await expect.element(screen.getByTestId('approval-script')).not.toBeInTheDocument();
+});

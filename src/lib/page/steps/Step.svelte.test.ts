@@ -1,0 +1,373 @@
+import { describe, expect, test, vi } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import { page, userEvent } from 'vitest/browser';
+import '../../../app.css';
+import { ApiError } from '../request.ts';
+import type { Approval, Execution, ToolPart, ToolStatus } from '../../shared/message.ts';
+import Step from './Step.svelte';
+import { eventually } from '../../../../tests/support/eventually.ts';
+
+const execution: Execution = {
+	skill: 'count-words',
+	script: 'scripts/count.js',
+	args: ['two words'],
+	sandbox: 'process',
+	output: [
+		{ stream: 'stdout', text: '\u001b[32mwords: 2\u001b[0m\n' },
+		{ stream: 'stderr', text: 'a warning\n' }
+	],
+	files: []
+};
+
+function part(change: Partial<ToolPart> = {}): ToolPart {
+	return {
+		type: 'tool',
+		id: 'c1',
+		name: 'use_skill',
+		arguments: '{"skill":"count-words","script":"scripts/count.js"}',
+		status: 'done',
+		...change
+	};
+}
+
+const finished: Execution = { ...execution, exitCode: 0, durationMs: 3210 };
+
+describe('the row', () => {
+	test('C17: is titled with the model’s headline, as text', async () => {
+		await page.viewport(1280, 900);
+		const headline = 'Counting <img src=x onerror=alert(1)> the words';
+		const screen = await render(Step, { part: part({ headline, execution: finished }), conversationId: 'c' });
+		const row = screen.getByTestId('step');
+		await expect.element(row.getByText(headline, { exact: true })).toBeVisible();
+		await expect.element(row.getByText('count-words', { exact: true })).toBeVisible();
+		expect(row.element().querySelector('img')).toBeNull();
+	});
+
+	test('names what ran and the skill while it is closed', async () => {
+		await page.viewport(1280, 900);
+		const screen = await render(Step, { part: part({ execution: finished }), conversationId: 'c' });
+		const row = screen.getByTestId('step');
+		await expect.element(row.getByText('count-words', { exact: true })).toBeVisible();
+		await expect.element(row.getByText('Ran scripts/count.js')).toBeVisible();
+		await expect.element(row.getByText('3.2 s')).toBeVisible();
+		await expect.element(row).toHaveAttribute('data-skill', 'count-words');
+		await expect.element(screen.getByTestId('step-toggle')).toHaveAttribute('aria-expanded', 'false');
+		await expect.element(screen.getByTestId('step-body')).not.toBeInTheDocument();
+	});
+
+	test.each([
+		['preparing', 'Preparing', 'false'],
+		['failed', 'Failed', 'true'],
+		['cancelled', 'Stopped', 'false'],
+		['interrupted', 'Interrupted', 'false']
+	] satisfies [ToolStatus, string, string][])('says when it is %s', async (status, word, isOpen) => {
+		const screen = await render(Step, { part: part({ status }), conversationId: 'c' });
+		await expect.element(screen.getByText(word, { exact: true })).toBeVisible();
+		await expect.element(screen.getByTestId('step')).toHaveAttribute('data-status', status);
+		await expect.element(screen.getByTestId('step-toggle')).toHaveAttribute('aria-expanded', isOpen);
+	});
+
+	test('shows the last lines while a script runs, and closes when it is done', async () => {
+		const screen = await render(Step, { part: part({ status: 'running', execution }), conversationId: 'c' });
+		await expect.element(screen.getByTestId('terminal')).toBeVisible();
+		await screen.rerender({ part: part({ execution: finished }) });
+		await expect.element(screen.getByTestId('terminal')).not.toBeInTheDocument();
+	});
+
+	test('stays open when the script is stopped: what it had said is still there', async () => {
+		const screen = await render(Step, { part: part({ status: 'running', execution }), conversationId: 'c' });
+		await expect.element(screen.getByTestId('terminal')).toBeVisible();
+		await screen.rerender({ part: part({ status: 'cancelled', execution: { ...execution, exitCode: null } }) });
+		await expect.element(screen.getByTestId('step-toggle')).toHaveAttribute('aria-expanded', 'true');
+		await expect.element(screen.getByTestId('terminal')).toBeVisible();
+	});
+
+	test('stays as the reader left it', async () => {
+		const screen = await render(Step, { part: part({ status: 'running', execution }), conversationId: 'c' });
+		await expect.element(screen.getByTestId('terminal')).toHaveAttribute('data-compact');
+		await screen.getByTestId('step-toggle').click();
+		await expect.element(screen.getByTestId('terminal')).not.toHaveAttribute('data-compact');
+		await screen.rerender({ part: part({ execution: finished }) });
+		await expect.element(screen.getByTestId('exit-badge')).toHaveTextContent('exit 0 · 3.2 s · 19 B');
+	});
+});
+
+describe('F14: a call that is being written', () => {
+	const writing = (json: string) => part({ name: 'file_write', status: 'preparing', arguments: json });
+
+	test('shows the end of what the model writes, and all of it when it is opened', async () => {
+		const screen = await render(Step, { part: writing('{"path":"a.md","con'), conversationId: 'c' });
+		await expect.element(screen.getByText('Writing a.md')).toBeVisible();
+		await screen.rerender({ part: writing(`{"path":"a.md","content":"${'word '.repeat(2000)}the end`) });
+		await expect.element(screen.getByTestId('step-writing')).toMatchTextContent(/the end$/);
+		await expect.element(screen.getByTestId('step-toggle')).toHaveAttribute('aria-expanded', 'false');
+		await screen.getByTestId('step-toggle').click();
+		await expect.element(screen.getByTestId('step-arguments')).toMatchTextContent(/Arguments · 10 kB so far/);
+		await expect.element(screen.getByTestId('step-arguments')).toMatchTextContent(/path a\.md/);
+	});
+
+	test('and was written has its lines, and its JSON', async () => {
+		const json = '{"path":"a.md","content":"x\\u202ey"}';
+		const screen = await render(Step, { part: part({ name: 'file_write', arguments: json }), conversationId: 'c' });
+		await screen.getByTestId('step-toggle').click();
+		await expect.element(screen.getByText('x⟨U+202E⟩y')).toBeVisible();
+		await screen.getByRole('button', { name: 'Raw JSON' }).click();
+		await expect.element(screen.getByTestId('raw-arguments')).toHaveTextContent(json);
+	});
+
+	test('is no trouble at a megabyte', async () => {
+		const screen = await render(Step, { part: writing('{"content":"'), conversationId: 'c' });
+		for (let count = 1; count <= 50; count++)
+			await screen.rerender({ part: writing(`{"content":"${'x'.repeat(count * 20_000)}`) });
+		await screen.getByTestId('step-toggle').click();
+		await expect.element(screen.getByTestId('step-arguments')).toMatchTextContent(/1\.0 MB so far/);
+		expect(screen.getByTestId('step-arguments').element().textContent?.length).toBeLessThan(5_000);
+	});
+});
+
+test('an interrupted call says that it is not run again by itself', async () => {
+	const screen = await render(Step, { part: part({ status: 'interrupted' }), conversationId: 'c' });
+	await screen.getByTestId('step-toggle').click();
+	await expect.element(screen.getByText(/Continue does not run it again\.$/)).toBeVisible();
+});
+
+describe('F14: what can be done about a failure', () => {
+	const failed = part({
+		status: 'failed',
+		execution: { ...finished, exitCode: 1, message: 'It ended with exit code 1.', error: 'ExecutionFailed' }
+	});
+
+	test('the model can be asked, with the end of what the script complained of', async () => {
+		const onask = vi.fn();
+		const screen = await render(Step, { part: failed, conversationId: 'c', onask });
+		await screen.getByRole('button', { name: 'Ask the model to fix it' }).click();
+		expect(onask).toHaveBeenCalledExactlyOnceWith(
+			'“Ran scripts/count.js” failed: It ended with exit code 1.\na warning\n\nPlease fix it and try again.'
+		);
+	});
+
+	test('F6: it can be run by hand on the page of its skill, as it was run', async () => {
+		const screen = await render(Step, { part: failed, conversationId: 'c' });
+		const link = screen.getByRole('link', { name: 'Run it yourself' });
+		await expect.element(link).toHaveAttribute('href', '/skills/count-words#run');
+		await screen.rerender({ part: { ...failed, execution: { ...finished, exitCode: 1, executionId: 'e1' } } });
+		await expect.element(link).toHaveAttribute('href', '/skills/count-words#run?execution=e1');
+	});
+
+	test('a call that was denied needs no help', async () => {
+		const approval = { interruptId: 'i', skill: 's', script: 'x', args: [], reason: '', digest: '' };
+		const denied = { ...failed, approval: { ...approval, decision: { choice: 'deny' as const } } };
+		const screen = await render(Step, { part: denied, conversationId: 'c', onask: vi.fn() });
+		await screen.getByTestId('step-toggle').click();
+		await expect.element(screen.getByTestId('step-help')).not.toBeInTheDocument();
+	});
+});
+
+test('the clock stands still while a call waits for consent', async () => {
+	vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval'] });
+	try {
+		const screen = await render(Step, { part: part({ status: 'running' }), conversationId: 'c' });
+		vi.advanceTimersByTime(2_000);
+		await screen.rerender({ part: part({ status: 'waiting' }) });
+		vi.advanceTimersByTime(60_000);
+		await screen.rerender({ part: part({ status: 'running' }) });
+		vi.advanceTimersByTime(1_000);
+		vi.useRealTimers();
+		await expect.element(screen.getByText('3.0 s')).toBeVisible();
+	} finally {
+		vi.useRealTimers();
+	}
+});
+
+test('a result of 200 KB is painted in part', async () => {
+	const result = Array.from({ length: 4_000 }, (_, index) => `${index} ${'x'.repeat(45)}\n`).join('');
+	const screen = await render(Step, { part: part({ name: 'list_things', result }), conversationId: 'c' });
+	await screen.getByTestId('step-toggle').click();
+	const shown = screen.getByTestId('step-result').element();
+	expect(shown.textContent?.length).toBeLessThan(20_000);
+	expect(shown.textContent).toMatch(/^0 x/);
+	expect(shown.textContent).toMatch(/3999 x+\n$/);
+	await screen.getByTestId('show-all').click();
+	await eventually(() => expect(shown.textContent).toBe(result));
+});
+
+describe('the terminal', () => {
+	test('shows the command, both streams apart, and no escape sequences', async () => {
+		const screen = await render(Step, { part: part({ status: 'failed', execution: finished }), conversationId: 'c' });
+		await expect.element(screen.getByTestId('terminal-command')).toHaveTextContent('$ scripts/count.js "two words"');
+		const output = screen.getByTestId('terminal-output').element();
+		expect(output.textContent).toBe('words: 2\na warning\n');
+		expect(output.querySelector('[data-stream=stderr]')?.textContent).toBe('a warning\n');
+	});
+
+	test('paints the beginning and the end of a flood, and all of it when asked', async () => {
+		const text = `${'x'.repeat(500_000)}\nthe end\n`;
+		const flood = { ...finished, output: [{ stream: 'stdout' as const, text }], truncated: true };
+		const screen = await render(Step, { part: part({ status: 'failed', execution: flood }), conversationId: 'c' });
+		const output = screen.getByTestId('terminal-output').element();
+		expect(output.textContent?.length).toBeLessThanOrEqual(40_000);
+		expect(output.textContent).toMatch(/the end\n$/);
+		await expect.element(screen.getByText(/^… \d+ kB not shown$/)).toBeInTheDocument();
+		await expect.element(screen.getByTestId('truncated')).toBeVisible();
+		await screen.getByTestId('show-all').click();
+		await eventually(() => expect(output.textContent).toBe(text));
+	});
+
+	test('tells why a script failed', async () => {
+		const failed = {
+			...execution,
+			exitCode: null,
+			durationMs: 30_000,
+			error: 'ExecutionTimeout',
+			message: 'Ended after 30 s.'
+		};
+		const screen = await render(Step, { part: part({ status: 'failed', execution: failed }), conversationId: 'c' });
+		await expect.element(screen.getByTestId('step-error')).toHaveTextContent('ExecutionTimeout Ended after 30 s.');
+		await expect.element(screen.getByTestId('exit-badge')).toHaveTextContent('killed: 30.0 s timeout · 19 B');
+	});
+});
+
+test('a loaded skill shows what it is, and never its text', async () => {
+	const loaded = { skill: 'count-words', description: 'Counts words.', path: '/s/count-words/SKILL.md', tokens: 1234 };
+	const step = part({ name: 'load_skill', loaded, result: '# Instructions for the model' });
+	const screen = await render(Step, { part: step, conversationId: 'c' });
+	await screen.getByTestId('step-toggle').click();
+	await expect.element(screen.getByText('Counts words.')).toBeVisible();
+	await expect.element(screen.getByText(/1,234 tokens/)).toBeVisible();
+	await expect.element(screen.getByText(/Instructions for the model/)).not.toBeInTheDocument();
+});
+
+test('the result of another tool is there as indented JSON', async () => {
+	const step = part({ name: 'list_things', arguments: '{"limit":2}', result: '{"things":[]}' });
+	const screen = await render(Step, { part: step, conversationId: 'c' });
+	await screen.getByTestId('step-toggle').click();
+	await expect.element(screen.getByText('limit')).toBeVisible();
+	expect(screen.getByTestId('step-result').element().textContent).toBe('{\n  "things": []\n}');
+});
+
+test('files that a script made are there though the row is closed', async () => {
+	const files = [
+		{ path: 'out/50 % größe.pdf', bytes: 1300 },
+		{ path: 'data.bin', bytes: 5 }
+	];
+	const screen = await render(Step, { part: part({ execution: { ...finished, files } }), conversationId: 'c 1' });
+	const address = '/api/conversations/c%201/files/out/50%20%25%20gr%C3%B6%C3%9Fe.pdf?v=c1';
+	await expect
+		.element(screen.getByRole('link', { name: 'Download out/50 % größe.pdf' }))
+		.toHaveAttribute('href', address);
+	await expect.element(screen.getByRole('link', { name: 'Download data.bin' })).toHaveAttribute('download', 'data.bin');
+	await expect.element(screen.getByText('1.3 kB')).toBeVisible();
+});
+
+describe('F14: a call that has to be allowed', () => {
+	const approval: Approval = {
+		interruptId: 'i1',
+		skill: 'deploy',
+		script: 'scripts/deploy.sh',
+		args: ['--to', 'two words'],
+		reason: '“deploy” wants to run scripts/deploy.sh.',
+		digest: 'd'
+	};
+	const waiting = part({ status: 'waiting', approval });
+	const setup = async (ondecide = vi.fn(async () => {})) => {
+		const screen = await render(Step, { part: waiting, conversationId: 'c', ondecide });
+		return { screen, ondecide };
+	};
+
+	test('says what would run, of which skill, and why', async () => {
+		const { screen } = await setup();
+		const card = screen.getByRole('group', { name: 'May this run?' });
+		await expect.element(card).toMatchTextContent(/“deploy” wants to run scripts\/deploy\.sh\./);
+		await expect
+			.element(screen.getByTestId('approval-command'))
+			.toHaveTextContent('$ scripts/deploy.sh --to "two words"');
+		await expect.element(card).toMatchTextContent(/From the skill deploy/);
+		await expect.element(screen.getByText('Needs approval', { exact: true })).toBeVisible();
+	});
+
+	test.each([
+		['approve-once', { choice: 'once' }, 'Allowed once'],
+		['approve-script', { choice: 'script' }, 'Allowed, always for this script'],
+		['approve-skill', { choice: 'skill' }, 'Allowed, always for this skill'],
+		['deny', { choice: 'deny' }, 'Denied']
+	] as const)('is decided by a click on %s, and shows what was decided', async (testid, decision, words) => {
+		const { screen, ondecide } = await setup();
+		if (testid === 'approve-script' || testid === 'approve-skill') await screen.getByTestId('approve-more').click();
+		await screen.getByTestId(testid).click();
+		expect(ondecide).toHaveBeenCalledExactlyOnceWith('i1', decision);
+		await expect.element(screen.getByTestId('approval')).not.toBeInTheDocument();
+		await expect
+			.element(screen.getByTestId('approval-decision'))
+			.toHaveTextContent(`${words} – waiting for the other decisions.`);
+		await screen.rerender({ part: part({ status: 'running', approval: { ...approval, decision } }) });
+		await expect.element(screen.getByTestId('approval-decision')).toMatchTextContent(words);
+	});
+
+	test('is denied by keyboard with a reason that the model reads', async () => {
+		const { screen, ondecide } = await setup();
+		await screen.getByTestId('approve-more').element().focus();
+		await userEvent.keyboard('{Tab}not today{Enter}');
+		expect(ondecide).toHaveBeenCalledExactlyOnceWith('i1', { choice: 'deny', reason: 'not today' });
+		await expect.element(screen.getByTestId('approval-decision')).toMatchTextContent(/^Denied: not today/);
+	});
+
+	test('can be decided again when the server did not take it, and says why', async () => {
+		const refuse = async () => Promise.reject(new ApiError('conflict', 'This was decided already.'));
+		const { screen } = await setup(vi.fn(refuse));
+		await screen.getByTestId('approve-once').click();
+		await expect.element(screen.getByTestId('approval-error')).toHaveTextContent('This was decided already.');
+		await expect.element(screen.getByTestId('approve-once')).toBeVisible();
+	});
+
+	test('takes the focus only where it may', async () => {
+		const { screen } = await setup();
+		expect(screen.getByTestId('approval').element()).not.toBe(document.activeElement);
+		await screen.unmount();
+		const again = await render(Step, { part: waiting, conversationId: 'c', mayFocus: () => true });
+		expect(again.getByTestId('approval').element()).toBe(document.activeElement);
+	});
+
+	test('and was denied reads as denied, not as broken', async () => {
+		const denied = part({
+			status: 'failed',
+			result: 'Denied.',
+			approval: { ...approval, decision: { choice: 'deny' } }
+		});
+		const screen = await render(Step, { part: denied, conversationId: 'c' });
+		await expect.element(screen.getByTestId('step-toggle')).toHaveAttribute('aria-expanded', 'false');
+		await expect.element(screen.getByTestId('step-toggle')).toMatchTextContent(/Denied$/);
+	});
+
+	test('that nobody decided about says so', async () => {
+		const screen = await render(Step, { part: part({ status: 'cancelled', approval }), conversationId: 'c' });
+		await expect.element(screen.getByTestId('approval-decision')).toHaveTextContent('Nobody decided; it was not run.');
+	});
+});
+
+describe('D35: connections that were refused', () => {
+	const refused = ['evil.example:443', 'other.example:80'];
+
+	test('are named, with the way to where they can be allowed', async () => {
+		const screen = await render(Step, { part: part({ execution: { ...finished, refused } }), conversationId: 'c' });
+		await screen.getByTestId('step-toggle').click();
+		await expect
+			.element(screen.getByTestId('refused'))
+			.toMatchTextContent(/Refused connections: evil\.example:443, other\.example:80\./);
+		const link = screen.getByRole('link', { name: 'What count-words may reach' });
+		await expect.element(link).toHaveAttribute('href', '/skills/count-words');
+	});
+
+	test('of a built-in skill cannot be allowed', async () => {
+		const browser = { ...finished, skill: 'browser', tool: 'browser', refused };
+		const screen = await render(Step, { part: part({ execution: browser }), conversationId: 'c' });
+		await screen.getByTestId('step-toggle').click();
+		await expect.element(screen.getByTestId('refused')).toBeVisible();
+		await expect.element(screen.getByTestId('refused').getByRole('link')).not.toBeInTheDocument();
+	});
+
+	test('are not spoken of where there were none', async () => {
+		const screen = await render(Step, { part: part({ execution: finished }), conversationId: 'c' });
+		await screen.getByTestId('step-toggle').click();
+		await expect.element(screen.getByTestId('refused')).not.toBeInTheDocument();
+	});
+});

@@ -1,0 +1,308 @@
+/** What a terminal would show of a script's output, piece by piece as it comes: colours, carriage returns, erased lines. Pure but for its own screen. */
+import { applySgr, PLAIN, type AnsiStyle } from './ansi-style.ts';
+import { HIDDEN_CLASS, markHiddenInText, markOf } from '../../shared/characters.ts';
+
+export type Stream = 'stdout' | 'stderr';
+
+/** Text of one look; its line breaks are in it. */
+export interface Run {
+	text: string;
+	stream: Stream;
+	style: AnsiStyle;
+}
+
+/** A stretch of the screen that is painted as one. One that is `isClosed` never changes again. */
+export interface Block {
+	id: number;
+	runs: Run[];
+	/** Characters. */
+	length: number;
+	isClosed: boolean;
+}
+
+/** A block closes at the first line break after so many characters. */
+const BLOCK_LENGTH = 8_000;
+/** As many characters of a line can be written over, as on a screen that is so wide; what is before them stays. */
+const COLUMNS = 1_000;
+const MAX_PARAMETERS = 64;
+/** An emoji with its colour and its variant, in UTF-16 units. */
+const BEFORE = 8;
+
+type State = 'text' | 'escape' | 'intermediate' | 'csi' | 'string' | 'string-escape';
+
+/** Where the reading of one stream stands: a sequence, or an emoji, may come in two pieces. */
+interface Reader {
+	state: State;
+	parameters: string;
+	style: AnsiStyle;
+	/** First half of a character beyond U+FFFF. */
+	half: string;
+	/** The last few that were written: what joins an emoji is seen, and hidden elsewhere. */
+	before: string;
+}
+
+/** A piece of the line that is being written. */
+interface Cell extends Run {
+	/** More than one only where each character takes one. */
+	columns: number;
+}
+
+/** Whatever is simply written, one column each. */
+const WRITTEN = new RegExp(`[^${HIDDEN_CLASS}\\n\\ud800-\\udfff\\u{10000}-\\u{10ffff}]+`, 'yu');
+
+export class AnsiScreen {
+	#blocks: Block[] = [];
+	#open: Block = { id: 0, runs: [], length: 0, isClosed: false };
+	/** The line that is being written, as far as it can still be written over. */
+	#cells: Cell[] = [];
+	/** Of all cells. */
+	#columns = 0;
+	/** Where the next character goes. */
+	#column = 0;
+	readonly #readers: Record<Stream, Reader> = { stdout: newReader(), stderr: newReader() };
+
+	/** Never throws; the same text in other pieces gives the same screen. */
+	write(stream: Stream, text: string): void {
+		const reader = this.#readers[stream];
+		let index = 0;
+		while (index < text.length) {
+			if (reader.state === 'text' && reader.half === '') {
+				WRITTEN.lastIndex = index;
+				const [written] = WRITTEN.exec(text) ?? [];
+				if (written !== undefined) {
+					this.#put({ text: written, stream, style: reader.style });
+					reader.before = written.slice(-BEFORE);
+					index += written.length;
+					continue;
+				}
+			}
+			this.#take(stream, reader, text.charAt(index));
+			index++;
+		}
+	}
+
+	/** All of it, in order; closed blocks keep their identity. */
+	blocks(): Block[] {
+		const runs = [...this.#open.runs];
+		const last = runs.at(-1);
+		if (last) runs[runs.length - 1] = { ...last };
+		let length = this.#open.length;
+		for (const cell of this.#cells) {
+			appendRun(runs, cell);
+			length += cell.text.length;
+		}
+		return length === 0 ? this.#blocks.slice() : [...this.#blocks, { ...this.#open, runs, length }];
+	}
+
+	#take(stream: Stream, reader: Reader, character: string): void {
+		if (reader.state !== 'text') {
+			const wasString = reader.state === 'string' || reader.state === 'string-escape';
+			this.#continueSequence(reader, character);
+			// A sequence that was never ended must not take the lines that follow with it.
+			if (character === '\n' && wasString) this.#control(stream, reader, character);
+			return;
+		}
+		const code = character.charCodeAt(0);
+		if (reader.half !== '') {
+			const whole = code >= 0xdc00 && code <= 0xdfff ? reader.half + character : null;
+			reader.half = '';
+			this.#putOne(stream, reader, whole ?? '\ufffd');
+			if (whole !== null) return;
+			// What follows a half that stands alone is read for itself; it may be plain.
+		}
+		if (code >= 0xd800 && code <= 0xdbff) reader.half = character;
+		else if (code >= 0xdc00 && code <= 0xdfff) this.#putOne(stream, reader, '\ufffd');
+		else if (code < 0x20 || (code >= 0x7f && code < 0xa0)) this.#control(stream, reader, character);
+		else this.#putOne(stream, reader, character);
+	}
+
+	#control(stream: Stream, reader: Reader, character: string): void {
+		reader.before = '';
+		switch (character) {
+			case '\n':
+				this.#endLine(stream, reader.style);
+				break;
+			case '\r':
+				this.#column = 0;
+				break;
+			case '\b':
+				this.#column = Math.max(0, this.#column - 1);
+				break;
+			case '\u001b':
+				reader.state = 'escape';
+				break;
+			case '\u009b':
+				reader.state = 'csi';
+				reader.parameters = '';
+				break;
+			case '\u0090':
+			case '\u0098':
+			case '\u009d':
+			case '\u009e':
+			case '\u009f':
+				reader.state = 'string';
+		}
+	}
+
+	#continueSequence(reader: Reader, character: string): void {
+		switch (reader.state) {
+			case 'escape':
+				if (character === '[') reader.parameters = '';
+				reader.state =
+					character === '['
+						? 'csi'
+						: /[\]PX^_]/.test(character)
+							? 'string'
+							: /[ -/]/.test(character)
+								? 'intermediate'
+								: character === '\u001b'
+									? 'escape'
+									: 'text';
+				break;
+			case 'intermediate':
+				if (!/[ -/]/.test(character)) reader.state = character === '\u001b' ? 'escape' : 'text';
+				break;
+			case 'csi':
+				if (/[0-?]/.test(character)) {
+					if (reader.parameters.length < MAX_PARAMETERS) reader.parameters += character;
+				} else if (/[@-~]/.test(character)) {
+					reader.state = 'text';
+					this.#csi(reader, character);
+				} else if (!/[ -/]/.test(character)) reader.state = character === '\u001b' ? 'escape' : 'text';
+				break;
+			case 'string':
+				if (character === '\u0007' || character === '\u009c' || character === '\n') reader.state = 'text';
+				else if (character === '\u001b') reader.state = 'string-escape';
+				break;
+			case 'string-escape':
+				reader.state =
+					character === '\\' || character === '\n' ? 'text' : character === '\u001b' ? 'string-escape' : 'string';
+		}
+	}
+
+	/** Moves within the line, erases of it, and looks; whatever else moves or erases is left out. */
+	#csi(reader: Reader, final: string): void {
+		const count = Math.min(COLUMNS, Number.parseInt(reader.parameters, 10) || 0);
+		switch (final) {
+			case 'm':
+				if (/^[\d;:]*$/.test(reader.parameters)) reader.style = applySgr(reader.style, reader.parameters);
+				break;
+			case 'C':
+				this.#column = Math.min(COLUMNS - 1, this.#column + Math.max(1, count));
+				break;
+			case 'D':
+				this.#column = Math.max(0, this.#column - Math.max(1, count));
+				break;
+			case 'G':
+				this.#column = Math.min(COLUMNS - 1, Math.max(0, count - 1));
+				break;
+			case 'K':
+				this.#erase(count);
+		}
+	}
+
+	/** Of the line: 0 what follows the cursor, 1 what is before it, 2 all. */
+	#erase(what: number): void {
+		if (what === 2) this.#cells = [];
+		else if (what === 0 && this.#column < this.#columns) {
+			this.#split();
+			this.#cells.length = this.#column;
+		} else if (what === 1) {
+			this.#split();
+			const end = Math.min(this.#columns, this.#column + 1);
+			this.#cells.fill({ text: ' ', stream: 'stdout', style: PLAIN, columns: 1 }, 0, end);
+		}
+		this.#columns = what === 2 ? 0 : what === 0 ? Math.min(this.#columns, this.#column) : this.#columns;
+	}
+
+	/** Text of which each character takes a column. */
+	#put({ text, stream, style }: Run): void {
+		for (let from = 0; from < text.length;) {
+			// At the end of the line, as nearly always, it is written as one piece.
+			const to = this.#column < this.#columns ? from + 1 : Math.min(text.length, from + COLUMNS - this.#column);
+			this.#putCell({ text: text.slice(from, to), stream, style, columns: to - from });
+			from = to;
+		}
+	}
+
+	#putOne(stream: Stream, reader: Reader, character: string): void {
+		const isSeen = markHiddenInText(reader.before + character).endsWith(character);
+		const text = isSeen ? character : markOf(character);
+		reader.before = (reader.before + character).slice(-BEFORE);
+		this.#putCell({ text, stream, style: reader.style, columns: 1 });
+	}
+
+	#putCell(cell: Cell): void {
+		if (this.#column < this.#columns) {
+			this.#split();
+			this.#cells[this.#column] = cell;
+		} else {
+			const gap = this.#column - this.#columns;
+			if (gap > 0) this.#cells.push({ text: ' '.repeat(gap), stream: cell.stream, style: PLAIN, columns: gap });
+			this.#cells.push(cell);
+			this.#columns = this.#column + cell.columns;
+		}
+		this.#column += cell.columns;
+		if (this.#column < COLUMNS) return;
+		this.#commitCells();
+		this.#closeIfFull();
+	}
+
+	/** From here on each cell is one column. */
+	#split(): void {
+		if (this.#cells.length === this.#columns) return;
+		this.#cells = this.#cells.flatMap((cell) =>
+			cell.columns === 1 ? cell : [...cell.text].map((text) => ({ ...cell, text, columns: 1 }))
+		);
+	}
+
+	#endLine(stream: Stream, style: AnsiStyle): void {
+		this.#commitCells();
+		this.#commit({
+			text: '\n',
+			stream,
+			style: this.#open.runs.at(-1)?.stream === stream ? lookAtEnd(this.#open, style) : style
+		});
+		this.#closeIfFull();
+	}
+
+	#commitCells(): void {
+		for (const cell of this.#cells) this.#commit(cell);
+		this.#cells = [];
+		this.#columns = 0;
+		this.#column = 0;
+	}
+
+	#commit(run: Run): void {
+		appendRun(this.#open.runs, run);
+		this.#open.length += run.text.length;
+	}
+
+	#closeIfFull(): void {
+		if (this.#open.length < BLOCK_LENGTH) return;
+		this.#open.isClosed = true;
+		this.#blocks.push(this.#open);
+		this.#open = { id: this.#open.id + 1, runs: [], length: 0, isClosed: false };
+	}
+}
+
+/** A line break looks like what is before it: it makes no run of its own. */
+function lookAtEnd({ runs }: Block, style: AnsiStyle): AnsiStyle {
+	return runs.at(-1)?.style ?? style;
+}
+
+function appendRun(runs: Run[], { text, stream, style }: Run): void {
+	const last = runs.at(-1);
+	if (last && last.stream === stream && isSameStyle(last.style, style)) last.text += text;
+	else runs.push({ text, stream, style });
+}
+
+function isSameStyle(one: AnsiStyle, other: AnsiStyle): boolean {
+	return (
+		one === other || (Object.keys(PLAIN) as (keyof AnsiStyle)[]).every((property) => one[property] === other[property])
+	);
+}
+
+function newReader(): Reader {
+	return { state: 'text', parameters: '', style: PLAIN, half: '', before: '' };
+}

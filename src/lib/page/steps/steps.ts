@@ -1,0 +1,229 @@
+/** How a tool call reads in the timeline: its label, the skill it is about, its command, its result. Pure. */
+import { markHidden } from '../../shared/characters.ts';
+import type { ApprovalDecision } from '../../shared/events.ts';
+import { mcpServerOf, mcpToolOf } from '../../shared/mcp-servers.ts';
+import type { Execution, ToolPart, ToolStatus } from '../../shared/message.ts';
+import { builtinNameOf } from '../../shared/skills.ts';
+import { cleanText } from '../text/clean-text.ts';
+import { parseObject, PartialArguments, printWord } from './step-arguments.ts';
+
+type Tense = 'now' | 'past' | 'plain';
+type Tensed = Record<Tense, string>;
+/** `{}` is what it is done to. */
+const said = (now: string, past: string, plain: string): Tensed => ({ now, past, plain });
+/** By the tool's name; of `browser` by its action. */
+const labels: Record<string, Tensed> = {
+	load_skill: said('Loading skill {}', 'Loaded skill {}', 'Load skill {}'),
+	read_skill_file: said('Reading {}', 'Read {}', 'Read {}'),
+	search_skills: said('Searching skills for {}', 'Searched skills for {}', 'Search skills for {}'),
+	list_skills: said('Listing the skills', 'Listed the skills', 'List the skills'),
+	file_read: said('Reading {}', 'Read {}', 'Read {}'),
+	file_write: said('Writing {}', 'Wrote {}', 'Write {}'),
+	http_request: said('Asking {}', 'Asked {}', 'Ask {}'),
+	web_search: said('Searching the web for {}', 'Searched the web for {}', 'Search the web for {}'),
+	eval_code: said('Running {}', 'Ran {}', 'Run {}'),
+	execute_command: said('Running {}', 'Ran {}', 'Run {}'),
+	browser_open: said('Opening {}', 'Opened {}', 'Open {}'),
+	browser_text: said('Reading the page {}', 'Read the page {}', 'Read the page {}'),
+	browser_click: said('Clicking {}', 'Clicked {}', 'Click {}'),
+	browser_type: said('Typing into {}', 'Typed into {}', 'Type into {}'),
+	browser_screenshot: said('Taking the screenshot {}', 'Took the screenshot {}', 'Take the screenshot {}'),
+	browser_close: said('Closing the page', 'Closed the page', 'Close the page')
+};
+const statusText = {
+	preparing: 'Preparing',
+	waiting: 'Needs approval',
+	handed: 'Waits for the program that asked',
+	running: 'Running',
+	done: 'Done',
+	failed: 'Failed',
+	denied: 'Denied',
+	cancelled: 'Stopped',
+	interrupted: 'Interrupted'
+};
+const runText = said('Running {}', 'Ran {}', 'Run {}');
+
+const codeText = (language: string) => (language === '' ? 'code' : `${language} code`);
+
+export interface StepFacts {
+	/** "Loaded skill weather", "Running scripts/report.py"; the tense says whether it is over. */
+	label: string;
+	/** The skill that it is about, if any. */
+	skill: string | null;
+	/** A word more: the skill, or the tool; null where the label has both. */
+	chip: string | null;
+}
+
+/** A call that somebody did not allow. */
+export function isDenied({ status, approval }: Pick<ToolPart, 'status' | 'approval'>): boolean {
+	return status === 'failed' && approval?.decision?.choice === 'deny';
+}
+
+/** How a step stands, in a word. */
+export function statusWord(part: Pick<ToolPart, 'status' | 'approval'>): string {
+	if (part.status === 'waiting' && !part.approval) return statusText.handed;
+	return statusText[isDenied(part) ? 'denied' : part.status];
+}
+
+const MAX_COMMAND = 4_000;
+const MAX_LABEL = 160;
+/** What a label is made of stands near the beginning. */
+const MAX_PARSED = 65_536;
+
+export function describeStep(part: ToolPart): StepFacts {
+	const mcp = mcpLabelOf(part);
+	if (mcp !== null && part.headline) return { label: oneLine(part.headline), skill: null, chip: oneLine(mcp) };
+	if (mcp !== null) return { label: oneLine(mcp), skill: null, chip: null };
+	const values = valuesOf(part);
+	const skill = skillOf(part, values);
+	const label = oneLine(part.headline || (intentOf(values) ?? labelOf(part, values, skill)));
+	const shown = skill === null ? null : markHidden(skill);
+	const chip = shown !== null && label.includes(shown) ? null : shown;
+	const tool = label.includes(part.name) || part.name === 'use_skill' ? null : markHidden(part.name);
+	return { label, skill: shown, chip: chip ?? (shown === null ? tool : null) };
+}
+
+/** "Ran add of demo"; null for what is no tool of an MCP server. */
+function mcpLabelOf(part: ToolPart): string | null {
+	const { execution } = part;
+	const server = mcpServerOf(execution?.skill ?? '');
+	const found = server === null ? mcpToolOf(part.name) : { server, tool: execution?.tool ?? '' };
+	return found && runText[tenseOf(part)].replace('{}', () => `${found.tool} of ${found.server}`);
+}
+
+/** What the model says that the call is for, where a tool asks for that. */
+function intentOf(values: Values): string | null {
+	const intent = textOf(values, ['_intent', 'intent']);
+	return intent !== null && intent.length <= MAX_LABEL ? intent : null;
+}
+
+function labelOf(part: ToolPart, values: Values, skill: string | null): string {
+	const builtin = builtinNameOf(part.execution?.tool ?? part.name);
+	const key = builtin === 'browser' ? `browser_${textOf(values, ['action']) ?? ''}` : (builtin ?? part.name);
+	const words = Object.hasOwn(labels, key) ? labels[key] : undefined;
+	const subject = words ? subjectOf(key, values, skill) : nameOf(part, values);
+	return (words ?? runText)[tenseOf(part)].replace('{}', () => subject).trim();
+}
+
+function subjectOf(key: string, values: Values, skill: string | null): string {
+	const path = textOf(values, ['path', 'file', 'file_path', 'filename']);
+	switch (key) {
+		case 'load_skill':
+			return skill ?? '';
+		case 'read_skill_file':
+			return path && skill ? `${skill}/${path}` : (path ?? (skill ? `the files of ${skill}` : ''));
+		case 'http_request':
+		case 'browser_open':
+			return hostOf(textOf(values, ['url']) ?? '');
+		case 'search_skills':
+		case 'web_search':
+			return `“${textOf(values, ['query', 'q']) ?? '…'}”`;
+		case 'eval_code':
+			return codeText(textOf(values, ['language']) ?? '');
+		case 'execute_command':
+			return textOf(values, ['command']) ?? '';
+		default:
+			return path ?? textOf(values, ['selector']) ?? '';
+	}
+}
+
+/** Of what has no words of its own. */
+function nameOf({ name, execution }: ToolPart, values: Values): string {
+	if (name === 'browser') return 'the browser';
+	if (execution) return execution.tool ?? execution.script;
+	return name === 'use_skill' ? (textOf(values, ['script', 'tool']) ?? 'a script') : name;
+}
+
+function hostOf(url: string): string {
+	return URL.canParse(url) ? new URL(url).host : url;
+}
+
+const SKILL_TOOLS = new Set(['load_skill', 'use_skill', 'read_skill_file']);
+
+function skillOf({ name, loaded, execution }: ToolPart, values: Values): string | null {
+	const known = loaded?.skill ?? execution?.skill;
+	if (known !== undefined) return builtinNameOf(known) === null ? known : null;
+	return SKILL_TOOLS.has(name) ? textOf(values, ['skill', 'skill_name', 'name']) : null;
+}
+
+function tenseOf({ status, execution }: ToolPart): Tense {
+	if (status === 'preparing' || status === 'running') return 'now';
+	// A script that failed has run all the same.
+	const hasRun = status === 'done' || (status === 'failed' && execution?.exitCode !== undefined);
+	return hasRun ? 'past' : 'plain';
+}
+
+type Values = Record<string, unknown>;
+
+function valuesOf({ status, arguments: json }: Pick<ToolPart, 'status' | 'arguments'>): Values {
+	const whole = status === 'preparing' || json.length > MAX_PARSED ? null : parseObject(json);
+	if (whole) return whole;
+	const lines = new PartialArguments().read(json.slice(0, MAX_PARSED));
+	return Object.fromEntries(lines.filter(({ isOpen }) => !isOpen).map(({ name, value }) => [name, value]));
+}
+
+function textOf(values: Values, names: string[]): string | null {
+	for (const name of names) {
+		const value = Object.hasOwn(values, name) ? values[name] : undefined;
+		if (typeof value === 'string' && value !== '') return value.slice(0, 200);
+	}
+	return null;
+}
+
+function oneLine(label: string): string {
+	const line = markHidden(label.replace(/\s+/g, ' '));
+	return line.length > MAX_LABEL ? `${line.slice(0, MAX_LABEL).trimEnd()}…` : line;
+}
+
+/** What was run, as one would type it. */
+export function printCommand({ script, args }: Pick<Execution, 'script' | 'args'>): string {
+	return markHidden([script, ...args].map(printWord).join(' ').slice(0, MAX_COMMAND));
+}
+
+/** What a built-in skill runs is in its input: the command, or the code. */
+export function printProgram({ skill, script, args }: Pick<Execution, 'skill' | 'script' | 'args'>): string {
+	const [input] = args;
+	const values = builtinNameOf(skill) !== null && args.length === 1 && input ? parseObject(input) : null;
+	const program = values && textOfAny(values, ['command', 'code']);
+	return program ? cleanText(program.slice(0, MAX_COMMAND)) : printCommand({ script, args });
+}
+
+function textOfAny(values: Values, names: string[]): string | null {
+	const found = names.map((name) => values[name]).find((value) => typeof value === 'string' && value !== '');
+	return typeof found === 'string' ? found : null;
+}
+
+/** A result as people read it: JSON indented, all else as it is, at most `maxLength` characters. */
+export function printResult(result: string, maxLength = Infinity): { text: string; isCut: boolean } {
+	const whole = cleanText(indentJson(result));
+	return { text: whole.slice(0, maxLength), isCut: whole.length > maxLength };
+}
+
+function indentJson(json: string): string {
+	if (!/^\s*[[{]/.test(json) || json.length > 200_000) return json;
+	try {
+		return JSON.stringify(JSON.parse(json), null, 2);
+	} catch {
+		return json;
+	}
+}
+
+/** Can a step in this state still change? */
+export function isUnderWay(status: ToolStatus): boolean {
+	return status === 'preparing' || status === 'waiting' || status === 'running';
+}
+
+// What was decided about a call that had to be allowed, in words. Pure.
+
+const allowedText = {
+	once: 'Allowed once',
+	script: 'Allowed, always for this script',
+	skill: 'Allowed, always for this skill'
+};
+
+/** `skill` is whose call it was; a server of MCP has tools, not scripts. */
+export function printDecision({ choice, reason }: ApprovalDecision, skill: string): string {
+	if (choice === 'script' && mcpServerOf(skill) !== null) return 'Allowed, always for this tool';
+	if (choice !== 'deny') return allowedText[choice];
+	return reason ? `Denied: ${cleanText(reason)}` : 'Denied';
+}

@@ -1,0 +1,72 @@
+/** A script's output as blocks that are ready to be painted: read on as it grows, and of much only the beginning and the end. */
+import type { Execution } from '../../shared/message.ts';
+import { AnsiScreen, type Block } from './ansi.ts';
+
+export class TerminalOutput {
+	#screen = new AnsiScreen();
+	/** Chunks, and characters of the last of them, that are on the screen. */
+	#chunks = 0;
+	#characters = 0;
+	/** Of all chunks. */
+	length = 0;
+
+	/** `output`: all that there is so far; what was there before is not read again. */
+	read(output: Execution['output']): Block[] {
+		// Another output in the same place: begins anew.
+		if (output.length < this.#chunks || (output[this.#chunks - 1]?.text.length ?? 0) < this.#characters) this.#reset();
+		for (let index = Math.max(0, this.#chunks - 1); index < output.length; index++) {
+			const chunk = output[index];
+			if (!chunk) break;
+			const from = index === this.#chunks - 1 ? this.#characters : 0;
+			if (chunk.text.length > from) this.#screen.write(chunk.stream, chunk.text.slice(from));
+			this.length += chunk.text.length - from;
+			this.#chunks = index + 1;
+			this.#characters = chunk.text.length;
+		}
+		return this.#screen.blocks();
+	}
+
+	#reset(): void {
+		this.#screen = new AnsiScreen();
+		this.#chunks = 0;
+		this.#characters = 0;
+		this.length = 0;
+	}
+}
+
+export interface Painted<Item> {
+	head: Item[];
+	tail: Item[];
+	/** What is between them is not painted. */
+	hidden: Item[];
+}
+
+/** The first `head` and the last `tail` of a long list; all of one that is little longer than both. */
+export function headAndTail<Item>(items: Item[], head: number, tail: number): Painted<Item> {
+	if (items.length <= head + tail + 1) return { head: items, tail: [], hidden: [] };
+	const end = items.length - tail;
+	return { head: items.slice(0, head), tail: items.slice(end), hidden: items.slice(head, end) };
+}
+
+/** Lines that are at most so many, from the end; a line break at the very end begins none. */
+export function lastLines(text: string, count: number): string {
+	let from = text.length;
+	if (text.endsWith('\n')) from--;
+	for (let line = 0; line < count; line++) {
+		from = text.lastIndexOf('\n', from - 1);
+		if (from < 0) return text;
+	}
+	return text.slice(from + 1);
+}
+
+/** Pieces of a long text, each a task's worth to paint; they break where lines do, if those are not too long. */
+export function splitText(text: string, length = 8_000): string[] {
+	const pieces: string[] = [];
+	for (let from = 0; from < text.length;) {
+		const lineEnd = text.indexOf('\n', from + length);
+		const to = lineEnd < 0 || lineEnd > from + 2 * length ? Math.min(text.length, from + 2 * length) : lineEnd + 1;
+		pieces.push(text.slice(from, to));
+		from = to;
+	}
+	return pieces;
+}

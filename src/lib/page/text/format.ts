@@ -1,0 +1,60 @@
+/** Numbers in the short forms that people read. */
+
+/** `0.4 s`, `3.2 s`, `1 min 5 s`. */
+export function formatDuration(ms: number): string {
+	if (ms < 1000) return `${(Math.max(ms, 0) / 1000).toFixed(ms < 95 ? 2 : 1)} s`;
+	if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
+	const seconds = Math.round(ms / 1000);
+	return seconds % 60 === 0 ? `${seconds / 60} min` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** Whole seconds, to count down: `42 s`, `1 min 5 s`. */
+export function formatSeconds(seconds: number): string {
+	const rest = seconds % 60;
+	if (seconds < 60) return `${seconds} s`;
+	return `${Math.floor(seconds / 60)} min${rest === 0 ? '' : ` ${rest} s`}`;
+}
+
+/** `512 B`, `1.3 kB`, `20 MB`; a kilobyte is 1,000 bytes. */
+export function formatBytes(bytes: number): string {
+	const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+	let value = bytes;
+	let unit = 0;
+	while (value >= 999.5 && unit < units.length - 1) {
+		value /= 1000;
+		unit++;
+	}
+	return `${unit === 0 || value >= 9.95 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+}
+
+export function formatCount(count: number): string {
+	return count.toLocaleString('en-US');
+}
+
+/** `940`, `1.2k`, `128k`. */
+export function formatTokens(count: number): string {
+	if (count < 1000) return String(count);
+	return count < 9950 ? `${(count / 1000).toFixed(1)}k` : `${formatCount(Math.round(count / 1000))}k`;
+}
+
+/** US dollars, with as many places as a small price needs. */
+export function formatCost(dollars: number): string {
+	if (dollars === 0) return '$0';
+	return dollars < 0.0001 ? '<$0.0001' : `$${dollars.toFixed(dollars < 1 ? 4 : 2)}`;
+}
+
+// What makes a thing new: an id of its own, and the time.
+
+/** The time now, as ISO 8601. */
+export function timestamp(): string {
+	return new Date().toISOString();
+}
+
+/** A version 4 UUID. `crypto.randomUUID` itself is missing where the page comes over plain http from another machine. */
+export function newId(): string {
+	const bytes = crypto.getRandomValues(new Uint8Array(16));
+	bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+	bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+	const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+	return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}

@@ -1,0 +1,115 @@
+/** How well does a text answer to what was typed? For short lists that are ranked while one types. Pure. */
+import type { ModelInfo } from '../../shared/models.ts';
+import type { SkillSummary } from '../../shared/skills.ts';
+
+/**
+ * Higher is better; null when the letters of the query are not in the text in their order. Letters at the beginning of words
+ * and those that follow each other count most, so that `nc` finds "New chat" before "Noticing".
+ */
+export function fuzzyScore(text: string, query: string): number | null {
+	const letters = [...query.toLowerCase().replaceAll(/\s+/g, '')];
+	if (letters.length === 0) return 0;
+	const low = text.toLowerCase();
+	const whole = low.indexOf(query.toLowerCase().trim());
+	if (whole !== -1)
+		return 1000 - Math.min(whole, 100) - Math.min(low.length, 400) / 10 + (isStart(low, whole) ? 200 : 0);
+
+	// A beginning further on may lead nowhere: then the letters are taken as they come.
+	const score = scoreLetters(low, letters, true) ?? scoreLetters(low, letters, false);
+	return score === null ? null : score - low.length / 100;
+}
+
+/** The best first; what does not answer at all is left out. Equal ones stay as they are. */
+export function rankBy<Item>(items: readonly Item[], query: string, textOf: (item: Item) => string): Item[] {
+	if (query.trim() === '') return [...items];
+	return items
+		.flatMap((item) => {
+			const score = fuzzyScore(textOf(item), query);
+			return score === null ? [] : [{ item, score }];
+		})
+		.sort((a, b) => b.score - a.score)
+		.map(({ item }) => item);
+}
+
+function scoreLetters(text: string, letters: readonly string[], prefersStarts: boolean): number | null {
+	let score = 0;
+	let last = -1;
+	for (const letter of letters) {
+		const at = nextPlace(text, letter, last, prefersStarts);
+		if (at === -1) return null;
+		score += at === last + 1 && last !== -1 ? 8 : isStart(text, at) ? 6 : 1;
+		last = at + letter.length - 1;
+	}
+	return score;
+}
+
+/** The next letter at once, or at the beginning of a word, or anywhere. */
+function nextPlace(text: string, letter: string, last: number, prefersStarts: boolean): number {
+	if (last !== -1 && text.startsWith(letter, last + 1)) return last + 1;
+	const first = text.indexOf(letter, last + 1);
+	if (!prefersStarts) return first;
+	for (let at = first; at !== -1; at = text.indexOf(letter, at + 1)) if (isStart(text, at)) return at;
+	return first;
+}
+
+function isStart(text: string, at: number): boolean {
+	return at === 0 || /[\s\-_./:(“"]/.test(text[at - 1] ?? '');
+}
+
+// Which skills of the list are looked at. Pure.
+
+export const SKILL_FILTERS = [
+	['all', 'All'],
+	['on', 'On'],
+	['auto', 'Auto'],
+	['off', 'Off'],
+	['broken', 'Broken'],
+	['installed', 'Installed'],
+	['builtin', 'Built in']
+] as const;
+export type SkillFilter = (typeof SKILL_FILTERS)[number][0];
+
+/** Every word of `query` occurs in the name or the description. */
+export function filterSkills(
+	skills: readonly SkillSummary[],
+	{ query, filter }: { query: string; filter: SkillFilter }
+): SkillSummary[] {
+	const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+	return skills.filter((skill) => {
+		const text = `${skill.name} ${skill.description}`.toLowerCase();
+		return isKind(skill, filter) && words.every((word) => text.includes(word));
+	});
+}
+
+function isKind({ status, mode, provider }: SkillSummary, filter: SkillFilter): boolean {
+	if (filter === 'all') return true;
+	if (filter === 'broken') return status === 'broken';
+	if (filter === 'builtin') return provider === 'builtin';
+	if (filter === 'installed') return provider !== 'local' && provider !== 'builtin';
+	return status === 'ready' && mode === filter;
+}
+
+// Finding a model among hundreds; pure.
+
+/** Those in whose name or id every word is, in the order of the list; a name that begins with the query is first. */
+export function filterModels(models: readonly ModelInfo[], query: string): ModelInfo[] {
+	const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+	if (words.length === 0) return [...models];
+	const first: ModelInfo[] = [];
+	const others: ModelInfo[] = [];
+	for (const model of models) {
+		const name = model.name.toLowerCase();
+		const text = `${name}\n${model.id.toLowerCase()}`;
+		if (!words.every((word) => text.includes(word))) continue;
+		const isFirst = name.startsWith(words.join(' ')) || model.id.toLowerCase().startsWith(words.join(' '));
+		(isFirst ? first : others).push(model);
+	}
+	return [...first, ...others];
+}
+
+/** `$0.15`, `$3`, `$12.50`, `$0.0004`: dollars for a million tokens. */
+export function formatPrice(dollars: number): string {
+	if (dollars === 0) return '$0';
+	const places = dollars >= 1 ? 2 : dollars >= 0.01 ? 3 : 4;
+	return `$${dollars.toFixed(places).replace(/\.?0+$/, '')}`;
+}

@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest';
+import type { ModelInfo } from '../../shared/models.ts';
+import { filterModels, formatPrice } from './fuzzy.ts';
+
+const model = (id: string, name = id): ModelInfo => ({
+	...{ id, name, description: '', contextTokens: null, price: null },
+	...{ takesTools: null, takesImages: null, reasons: null, createdAt: null }
+});
+
+const MODELS = [model('openai/gpt-5', 'GPT-5'), model('anthropic/claude-sonnet-5'), model('z/other', 'Not GPT at all')];
+
+describe('F11: a model is found', () => {
+	test('by every word, in name or id, whatever the case', () => {
+		expect(filterModels(MODELS, 'CLAUDE son').map(({ id }) => id)).toEqual(['anthropic/claude-sonnet-5']);
+		expect(filterModels(MODELS, 'claude gpt')).toEqual([]);
+		expect(filterModels(MODELS, '  ')).toEqual(MODELS);
+	});
+
+	test('and one whose name begins so is first', () => {
+		expect(filterModels([...MODELS].reverse(), 'gpt').map(({ id }) => id)).toEqual(['openai/gpt-5', 'z/other']);
+	});
+});
+
+test.each([
+	[0, '$0'],
+	[3, '$3'],
+	[12.5, '$12.5'],
+	[0.15, '$0.15'],
+	[0.0004, '$0.0004'],
+	[100, '$100']
+])('a price of %d dollars is read as %s', (dollars, text) => {
+	expect(formatPrice(dollars)).toBe(text);
+});

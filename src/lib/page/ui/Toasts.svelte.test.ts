@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { render } from 'vitest-browser-svelte';
+import '../../../app.css';
+import { Toasts } from './toasts.svelte.ts';
+import ToastList from './Toasts.svelte';
+
+test('a notice can be taken back once, and goes before that begins', async () => {
+	const toasts = new Toasts();
+	const screen = await render(ToastList, { toasts });
+	const undone: number[] = [];
+	toasts.show({
+		text: 'Deleted “Plans”',
+		action: { label: 'Undo', run: () => void undone.push(toasts.list.length) }
+	});
+	await expect.element(screen.getByRole('status')).toHaveTextContent('Deleted “Plans”');
+	await screen.getByTestId('toast-action').click();
+	expect(undone).toEqual([0]);
+	await expect.element(screen.getByTestId('toast')).not.toBeInTheDocument();
+});
+
+test('an error is an alert, and is closed by hand', async () => {
+	const toasts = new Toasts();
+	const screen = await render(ToastList, { toasts });
+	toasts.show({ text: 'The server is busy.', isError: true });
+	await expect.element(screen.getByRole('alert')).toHaveTextContent('The server is busy.');
+	await screen.getByRole('button', { name: 'Close' }).click();
+	await expect.element(screen.getByTestId('toast')).not.toBeInTheDocument();
+});
+
+test('there are never more than four', async () => {
+	const toasts = new Toasts();
+	const screen = await render(ToastList, { toasts });
+	for (const text of ['1', '2', '3', '4', '5']) toasts.show({ text });
+	await expect.element(screen.getByText('5')).toBeVisible();
+	expect(
+		screen
+			.getByTestId('toast')
+			.elements()
+			.map((toast) => toast.textContent.trim())
+	).toEqual(['2', '3', '4', '5']);
+});

@@ -1,0 +1,51 @@
+/** Small values kept by the browser. Where storage is off or full they are simply not kept: nothing depends on them. */
+
+type Kind = 'session' | 'local';
+
+export function readStored(kind: Kind, key: string): string | null {
+	return withStorage(kind, (storage) => storage.getItem(key)) ?? null;
+}
+
+/** `null` removes the value. */
+export function writeStored(kind: Kind, key: string, value: string | null): void {
+	withStorage(kind, (storage) => (value === null ? storage.removeItem(key) : storage.setItem(key, value)));
+}
+
+/** The keys that begin so. */
+export function storedKeys(kind: Kind, prefix: string): string[] {
+	return withStorage(kind, (storage) => Object.keys(storage).filter((key) => key.startsWith(prefix))) ?? [];
+}
+
+function withStorage<Result>(kind: Kind, use: (storage: Storage) => Result): Result | undefined {
+	try {
+		return use(kind === 'session' ? sessionStorage : localStorage);
+	} catch (error) {
+		if (error instanceof DOMException) return undefined;
+		throw error;
+	}
+}
+
+// Copies text, also where the clipboard API is missing (plain http from another machine).
+
+/** False when the browser did not allow it. */
+export async function copyText(text: string): Promise<boolean> {
+	if (!navigator.clipboard) return copySelection(text);
+	return navigator.clipboard.writeText(text).then(
+		() => true,
+		() => copySelection(text)
+	);
+}
+
+function copySelection(text: string): boolean {
+	const area = document.createElement('textarea');
+	area.value = text;
+	area.style.position = 'fixed';
+	area.style.opacity = '0';
+	document.body.append(area);
+	area.select();
+	try {
+		return document.execCommand('copy');
+	} finally {
+		area.remove();
+	}
+}

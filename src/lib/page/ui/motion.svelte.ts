@@ -1,0 +1,135 @@
+/** Opens a drawer with a finger that comes in from the left edge, and closes it with one that goes out. */
+import type { Attachment } from 'svelte/attachments';
+
+export interface SwipeOptions {
+	isOpen: () => boolean;
+	onopen: () => void;
+	onclose: () => void;
+}
+
+/** How far from the edge it may begin, and how far it has to go; in CSS pixels. */
+const EDGE = 24;
+const FAR = 48;
+
+/** Listens on the window; returns the function that ends it. */
+export function watchSwipe({ isOpen, onopen, onclose }: SwipeOptions): () => void {
+	let from: { x: number; y: number } | null = null;
+
+	const begin = ({ touches }: TouchEvent): void => {
+		const [touch] = touches;
+		from = null;
+		if (touches.length !== 1 || !touch) return;
+		if (isOpen() || touch.clientX <= EDGE) from = { x: touch.clientX, y: touch.clientY };
+	};
+	const move = ({ touches }: TouchEvent): void => {
+		const [touch] = touches;
+		if (!from || !touch) return;
+		const x = touch.clientX - from.x;
+		const y = Math.abs(touch.clientY - from.y);
+		// Up or down is for scrolling.
+		if (y > Math.abs(x)) return void (from = y > 12 ? null : from);
+		if (isOpen() ? x > -FAR : x < FAR) return;
+		from = null;
+		if (isOpen()) onclose();
+		else onopen();
+	};
+	const end = (): void => void (from = null);
+
+	const listeners = [
+		['touchstart', begin],
+		['touchmove', move],
+		['touchend', end],
+		['touchcancel', end]
+	] as const;
+	for (const [name, listener] of listeners) addEventListener(name, listener, { passive: true });
+	return () => {
+		for (const [name, listener] of listeners) removeEventListener(name, listener);
+	};
+}
+
+// Shows more and more of something long, a little in each frame, so that the page stays free.
+
+export class Reveal {
+	readonly #perFrame: number;
+	/** How many more are shown than at first. */
+	count = $state(0);
+	#frame = 0;
+
+	constructor(perFrame: number) {
+		this.#perFrame = perFrame;
+	}
+
+	/** Goes on until so many are shown. */
+	start(total: number): void {
+		cancelAnimationFrame(this.#frame);
+		const next = (): void => {
+			this.count = Math.min(total, this.count + this.#perFrame);
+			if (this.count < total) this.#frame = requestAnimationFrame(next);
+		};
+		next();
+	}
+
+	/** For `{@attach}`: ends with the element. */
+	readonly attach = (): (() => void) => () => cancelAnimationFrame(this.#frame);
+}
+
+// Moves the focus through a list of links or buttons by keyboard.
+
+/** True when the key was for it. The ends of the list stay the ends. */
+export function moveFocus(key: string, places: readonly HTMLElement[], from: Element | null): boolean {
+	const at = places.findIndex((place) => place === from);
+	const wanted = nextPlace(key, at, places.length - 1);
+	if (wanted === null) return false;
+	places[wanted]?.focus();
+	return true;
+}
+
+function nextPlace(key: string, at: number, last: number): number | null {
+	if (key === 'ArrowDown') return Math.min(at + 1, last);
+	if (key === 'ArrowUp') return Math.max(at - 1, 0);
+	if (key === 'Home') return 0;
+	return key === 'End' ? last : null;
+}
+
+// Keeps what the reader points at where it is while something near it opens or closes.
+
+/** As long as what opens may take to come to its size. */
+const SETTLED_AFTER_MS = 250;
+
+/** Call it before the change. */
+export function keepInPlace(element: HTMLElement): void {
+	const viewport = element.closest<HTMLElement>('[role=log]');
+	if (!viewport) return;
+	const before = element.getBoundingClientRect().top;
+	const observer = new ResizeObserver(() => {
+		if (element.isConnected) viewport.scrollTop += element.getBoundingClientRect().top - before;
+	});
+	// Observed later than by whoever follows the end, so it has the last word, and before anything is painted.
+	for (const child of viewport.children) observer.observe(child);
+	setTimeout(() => observer.disconnect(), SETTLED_AFTER_MS);
+}
+
+// Moves an element to where it is now from where it was, for those who have nothing against movement.
+
+const DURATION_MS = 260;
+
+/** `before`: its top in the window, in pixels. */
+export function slideFrom(element: HTMLElement, before: number): void {
+	const distance = before - element.getBoundingClientRect().top;
+	if (Math.abs(distance) < 8 || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
+	element.animate([{ transform: `translateY(${distance}px)` }, { transform: 'none' }], {
+		duration: DURATION_MS,
+		easing: 'cubic-bezier(0.2, 0.8, 0.2, 1)'
+	});
+}
+
+// Lets a textarea grow with its text, up to the `max-height` of its style.
+
+/** For `{@attach}`; `text` is read so that the height follows changes from anywhere. */
+export function autosize(text: () => string): Attachment<HTMLTextAreaElement> {
+	return (area) => {
+		text();
+		area.style.height = 'auto';
+		area.style.height = `${area.scrollHeight}px`;
+	};
+}
