@@ -225,7 +225,7 @@ export interface OpenSandbox {
 const RUNNER = 'src/lib/server/sandbox/launch/runner.ts';
 
 /** @throws Error when the backend that was asked for by name does not work here */
-export async function openSandbox({ dataDir, execution }: Config, log: Log): Promise<OpenSandbox> {
+async function openSandbox({ dataDir, execution }: Config, log: Log): Promise<OpenSandbox> {
 	const startId = randomUUID();
 	const owner = ownerOf(dataDir, startId);
 	const swept = await sweepLeftovers({ dataDir, startId });

@@ -8,9 +8,9 @@ export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'x
 export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 
 /** Letters, digits and signs without spaces: what a header can carry, and a model be called. */
-export const PRINTABLE = /^[!-~]+$/;
+const PRINTABLE = /^[!-~]+$/;
 export const MAX_MODEL_ID = 256;
-export const MAX_API_KEY = 512;
+const MAX_API_KEY = 512;
 
 /** Id of the built-in responder, wherever an answer says what gave it. */
 export const BUILT_IN_MODEL = 'offline';

@@ -140,7 +140,9 @@ export class History {
  * further than what was read.
  */
 export function mergeEntries(entries: MessageEntry[], messages: Message[], liveRunId: string | null): MessageEntry[] {
+	// eslint-disable-next-line svelte/prefer-svelte-reactivity -- made and read within this call
 	const byId = new Map(entries.map((entry) => [entry.message.id, entry]));
+	// eslint-disable-next-line svelte/prefer-svelte-reactivity -- made and read within this call
 	const byRun = new Map(entries.map((entry) => [entry.message.runId, entry]));
 	const newest = messages.map((message) => {
 		// An answer whose run was started here has no id of the server's yet.

@@ -23,7 +23,7 @@ const FIRST_DELAY_MS = 400;
 const MAX_DELAY_MS = 5_000;
 
 /** Returns the function that ends it. After the terminal event it ends by itself. */
-export function followRun(options: FollowOptions): () => void {
+function followRun(options: FollowOptions): () => void {
 	const ended = new AbortController();
 	const { signal } = ended;
 	const queue = createFrameQueue(options.onevents);
@@ -199,7 +199,7 @@ export interface FrameQueue<Item> {
 /** A hidden tab gets no animation frames; its title and announcements still have to follow. */
 const HIDDEN_DELAY_MS = 250;
 
-export function createFrameQueue<Item>(deliver: (items: Item[]) => void): FrameQueue<Item> {
+function createFrameQueue<Item>(deliver: (items: Item[]) => void): FrameQueue<Item> {
 	let items: Item[] = [];
 	let frame = 0;
 	let timer: ReturnType<typeof setTimeout> | undefined;

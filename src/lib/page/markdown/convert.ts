@@ -171,7 +171,7 @@ const NAMED: Readonly<Record<string, string>> = {
 };
 
 /** References that it does not know stay as they are written. */
-export function decodeEntities(text: string): string {
+function decodeEntities(text: string): string {
 	if (!text.includes('&')) return text;
 	return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi, (whole, decimal, hex, name) => {
 		if (name !== undefined) return Object.hasOwn(NAMED, name) ? (NAMED[name] ?? whole) : whole;
@@ -228,7 +228,7 @@ export function safeHref(href: string): string | null {
 }
 
 /** As `safeHref`, for what can be an image: http and https only. */
-export function safeImageHref(href: string): string | null {
+function safeImageHref(href: string): string | null {
 	const safe = safeHref(href);
 	return safe && /^https?:/.test(safe) ? safe : null;
 }

@@ -112,7 +112,7 @@ const DOLLARS = /^\$(?![\s$])((?:[^$\n\\]|\\.)*?[^\s$\\])\$(?![\p{L}\p{N}$])/u;
 /** `$5 to US$`: an amount, unless something that only maths has is in it. */
 const AMOUNT = /^\d[^\\^_={}]*\s/;
 
-export const mathExtensions = {
+const mathExtensions = {
 	childTokens: {},
 	renderers: {},
 	block: [blockMath],

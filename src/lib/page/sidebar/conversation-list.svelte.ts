@@ -191,6 +191,7 @@ export function groupConversations(
 
 	const place = (conversation: ConversationSummary): [rank: number, key: string, label: string] => {
 		if (conversation.isPinned) return [-1, 'pinned', 'Pinned'];
+		// eslint-disable-next-line svelte/prefer-svelte-reactivity -- made and read within this call
 		const day = dayNumber(numbers, new Date(conversation.updatedAt));
 		const age = today - day;
 		// A clock that is ahead of this one made it: it is new all the same.
@@ -198,11 +199,13 @@ export function groupConversations(
 		if (age === 1) return [1, 'yesterday', 'Yesterday'];
 		if (age <= 7) return [2, 'week', 'Previous 7 days'];
 		if (age <= 30) return [3, 'month', 'Previous 30 days'];
+		// eslint-disable-next-line svelte/prefer-svelte-reactivity -- made and read within this call
 		const date = new Date(day * DAY_MS);
 		const months = date.getUTCFullYear() * 12 + date.getUTCMonth();
 		return [1e6 - months, `month-${months}`, names.format(date)];
 	};
 
+	// eslint-disable-next-line svelte/prefer-svelte-reactivity -- made and read within this call
 	const found = new Map<string, ConversationGroup & { rank: number }>();
 	for (const conversation of list) {
 		const [rank, key, label] = place(conversation);

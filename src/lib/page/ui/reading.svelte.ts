@@ -79,6 +79,7 @@ export async function readPages<Answer extends Page>(
 	read: (page: number) => Promise<Answer>,
 	maxPages: number
 ): Promise<{ items: Answer['data'][number][]; last: Answer }> {
+	// eslint-disable-next-line svelte/prefer-svelte-reactivity -- made and read within this call
 	const found = new Map<string, Answer['data'][number]>();
 	for (let page = 1; ; page++) {
 		const answer = await read(page);

@@ -151,7 +151,7 @@ export interface Channel<Item> {
 }
 
 /** What goes in is bounded by its sources: a tool's output is capped before it gets here. */
-export function createChannel<Item>(): Channel<Item> {
+function createChannel<Item>(): Channel<Item> {
 	let items: Item[] = [];
 	let isClosed = false;
 	let wake: (() => void) | null = null;

@@ -185,7 +185,7 @@ const IN_QUERY: Record<string, string> = {
 	after: 'Number of the last event that is known.'
 };
 
-export function pathParameters({ path }: Operation): Parameter[] {
+function pathParameters({ path }: Operation): Parameter[] {
 	return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
 		const known = IN_PATH.find(([prefix, parameter]) => parameter === name && path.startsWith(prefix));
 		return {
@@ -198,7 +198,7 @@ export function pathParameters({ path }: Operation): Parameter[] {
 	});
 }
 
-export function queryParameters({ query = [] }: Operation): Parameter[] {
+function queryParameters({ query = [] }: Operation): Parameter[] {
 	return [query].flat().flatMap((schema) => {
 		const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input' });
 		return Object.entries(properties).map(([name, property]): Parameter => ({

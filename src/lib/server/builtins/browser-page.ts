@@ -181,7 +181,7 @@ export interface LoopbackRelay {
 }
 
 /** @throws Error when there is no free port */
-export async function openLoopbackRelay(socketPath: string): Promise<LoopbackRelay> {
+async function openLoopbackRelay(socketPath: string): Promise<LoopbackRelay> {
 	const sockets = new Set<Socket>();
 	const own = (socket: Socket) => {
 		sockets.add(socket);

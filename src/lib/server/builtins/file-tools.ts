@@ -206,7 +206,7 @@ export async function writeInRoom<Result>(
 }
 
 /** Hidden, and never the name of what is written. */
-export function stagingName(): string {
+function stagingName(): string {
 	return `.write-${randomUUID()}`;
 }
 

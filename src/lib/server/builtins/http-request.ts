@@ -120,7 +120,7 @@ const TEXT_TYPES =
 	/^(text\/|application\/(json|xml|javascript|ecmascript|yaml|x-yaml|toml|sql|graphql|x-ndjson|x-www-form-urlencoded)$)|[+](json|xml|yaml)$/;
 
 /** `truncated`: the last character may be cut; it is left out. */
-export function readableBody(body: Buffer, contentType: string | undefined, truncated: boolean): ReadableBody {
+function readableBody(body: Buffer, contentType: string | undefined, truncated: boolean): ReadableBody {
 	const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
 	const charset = parameters.map((each) => /^\s*charset\s*=\s*"?([^"\s]+)/.exec(each)?.[1]).find(Boolean);
 	const isText = TEXT_TYPES.test(type.trim()) || (charset !== undefined && type.trim() !== 'application/octet-stream');

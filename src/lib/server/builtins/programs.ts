@@ -144,7 +144,7 @@ export interface ProgramFacts {
 	files: { path: string; bytes: number }[];
 }
 
-export function programOutcome(run: SandboxedRun, facts: ProgramFacts): BuiltinOutcome {
+function programOutcome(run: SandboxedRun, facts: ProgramFacts): BuiltinOutcome {
 	const { what, language, timeoutMs, sandbox, files } = facts;
 	const { error, message, hint } = explain(run, what, timeoutMs);
 	const success = run.ended === 'exit' && run.exitCode === 0;

@@ -124,7 +124,7 @@ const MAX_AGE_MS = 15 * 60 * 1000;
 const MAX_ENTRIES = 100;
 
 /** @param now milliseconds of a clock that is never set back; of what grows too much, the longest unused goes first */
-export function createSearchCache<Value>(now: () => number = () => performance.now()): SearchCache<Value> {
+function createSearchCache<Value>(now: () => number = () => performance.now()): SearchCache<Value> {
 	const entries = new Map<string, { value: Value; at: number }>();
 	return {
 		get(key) {

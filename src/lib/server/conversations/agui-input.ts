@@ -146,7 +146,7 @@ export function checkedMessage({ id, text, files }: NewMessage): NewMessage {
 }
 
 /** The last message. @throws AppError invalid_input when it is not a user's, or says nothing */
-export function newestQuestion({ messages }: RunAgentInput): NewMessage {
+function newestQuestion({ messages }: RunAgentInput): NewMessage {
 	if (messages.length === 0) throw new AppError('invalid_input', 'messages: must hold a message');
 	const parsed = userMessage.safeParse(messages.at(-1));
 	if (!parsed.success) {
@@ -167,7 +167,7 @@ export function trailingResults({ messages }: RunAgentInput): CallResult[] {
 }
 
 /** The results between the newest question and the one before it. @throws AppError invalid_input | too_large */
-export function resultsBeforeQuestion({ messages }: RunAgentInput): CallResult[] {
+function resultsBeforeQuestion({ messages }: RunAgentInput): CallResult[] {
 	const before = messages.slice(0, -1);
 	const first = before.findLastIndex(({ role }) => role === 'user') + 1;
 	return before.flatMap((message, index) => {
@@ -176,7 +176,7 @@ export function resultsBeforeQuestion({ messages }: RunAgentInput): CallResult[]
 }
 
 /** The application's own words for the model: its system and developer messages and its context; empty without any. @throws AppError too_large */
-export function spokenInstructions({ messages, context }: RunAgentInput): string {
+function spokenInstructions({ messages, context }: RunAgentInput): string {
 	const spoken = messages.flatMap(({ role, content }) => {
 		const isTheirs = role === 'system' || role === 'developer';
 		return isTheirs && typeof content === 'string' && content.trim() !== '' ? [content.trim()] : [];

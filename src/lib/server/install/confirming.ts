@@ -179,7 +179,7 @@ function identityExists(identities: readonly string[]): AppError {
 const MAX_NAME = 64;
 
 /** `pdf` → `pdf-2`, or the first after it that is free. */
-export function freeName(name: string, isTaken: (name: string) => boolean): string {
+function freeName(name: string, isTaken: (name: string) => boolean): string {
 	for (let count = 2; ; count += 1) {
 		const suffix = `-${count}`;
 		const candidate = `${name.slice(0, MAX_NAME - suffix.length).replace(/-+$/, '')}${suffix}`;
@@ -191,10 +191,7 @@ export function freeName(name: string, isTaken: (name: string) => boolean): stri
  * Writes the name into the front matter, and looks at the skill again. `undo` brings back the file as it was.
  * @throws AppError `invalid_input` for a name that stands on more than one line
  */
-export async function renameSkill(
-	dir: string,
-	name: string
-): Promise<{ inspection: Inspection; undo: () => Promise<void> }> {
+async function renameSkill(dir: string, name: string): Promise<{ inspection: Inspection; undo: () => Promise<void> }> {
 	const path = join(dir, 'SKILL.md');
 	const before = await readFile(path).catch((error: NodeJS.ErrnoException) => {
 		if (error.code === 'ENOENT') throw refusal(name);

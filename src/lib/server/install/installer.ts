@@ -203,7 +203,7 @@ export interface InstallQueue {
 	idle(): Promise<void>;
 }
 
-export function createInstallQueue(): InstallQueue {
+function createInstallQueue(): InstallQueue {
 	let last: Promise<unknown> = Promise.resolve();
 	return {
 		run(change) {

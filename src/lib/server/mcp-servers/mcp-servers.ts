@@ -200,7 +200,7 @@ export interface ServerValues {
 	remove(server: string): Promise<void>;
 }
 
-export function createServerValues(vault: Vault): ServerValues {
+function createServerValues(vault: Vault): ServerValues {
 	return {
 		async read(server) {
 			const stored = (await vault.valuesOf(idOf(server)))[VALUES];
@@ -222,19 +222,19 @@ function idOf(server: string): string {
 	return `mcp-server:${server}`;
 }
 
-export function valuesOf(transport: McpTransportPut): Record<string, string | null> {
+function valuesOf(transport: McpTransportPut): Record<string, string | null> {
 	return transport.type === 'stdio' ? transport.env : transport.headers;
 }
 
 /** Where values go: what was stored for one goes to no other. */
-export function placeOf(transport: McpTransport | McpTransportPut): string {
+function placeOf(transport: McpTransport | McpTransportPut): string {
 	return transport.type === 'http' ? new URL(transport.url).origin : `program ${transport.command}`;
 }
 
 /**
  * What is given, and for null what is stored. @throws AppError invalid_input; no value is in its message
  */
-export function mergeValues(given: Record<string, string | null>, kept: Values | null): Values {
+function mergeValues(given: Record<string, string | null>, kept: Values | null): Values {
 	const entries = Object.entries(given).map(([name, value]) => {
 		const whole = value ?? (kept && Object.hasOwn(kept, name) ? kept[name] : undefined);
 		if (whole === undefined) {

@@ -217,7 +217,7 @@ const MAX_BYTES = 10 * 1024 * 1024;
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 /** @param address of the server: any host, this machine’s own too, because whoever manages the app has named it */
-export function createGuardedFetch(address: string, maxBytes = MAX_BYTES): Fetch {
+function createGuardedFetch(address: string, maxBytes = MAX_BYTES): Fetch {
 	const { origin } = new URL(address);
 	return async (url, init = {}) => {
 		const target = new URL(url);

@@ -185,7 +185,7 @@ async function checkByList({ baseUrl, apiKey, fetch, signal, timeoutMs = TIMEOUT
 }
 
 /** Sends what the SDK asks to the server that was meant, with the key that is for it, and nothing elsewhere. */
-export function senderTo({ baseUrl, apiKey, fetch, signal, timeoutMs = TIMEOUT_MS }: KeyToCheck): Send {
+function senderTo({ baseUrl, apiKey, fetch, signal, timeoutMs = TIMEOUT_MS }: KeyToCheck): Send {
 	const { origin } = new URL(baseUrl);
 	return async ({ url, method, body }: SdkRequest): Promise<TextAnswer> => {
 		if (new URL(url).origin !== origin) throw new Error('This is another server than the one that is set');

@@ -214,7 +214,7 @@ export interface UrlTarget extends Target {
 const HOP_HEADERS = ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect'];
 
 /** Of `host:port`, as CONNECT names it. */
-export function targetOfAuthority(authority: string): Target | null {
+function targetOfAuthority(authority: string): Target | null {
 	const { host, port } = /^(?<host>[^\s/?#@\\]+):(?<port>\d{1,5})$/.exec(authority)?.groups ?? {};
 	const url = host ? URL.parse(`http://${host}/`) : null;
 	// A port within the host would be a second one.
@@ -223,7 +223,7 @@ export function targetOfAuthority(authority: string): Target | null {
 }
 
 /** Of an address that begins with `http://`, as plain requests name it. */
-export function targetOfUrl(text: string): UrlTarget | null {
+function targetOfUrl(text: string): UrlTarget | null {
 	const url = /^http:\/\//i.test(text) ? URL.parse(text) : null;
 	if (!url || url.username || url.password) return null;
 	return { host: bareHost(url), port: Number(url.port || 80), url };
@@ -234,7 +234,7 @@ function bareHost({ hostname }: URL): string {
 }
 
 /** Without the headers that are about one connection. */
-export function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
 	const named = headers.connection?.toLowerCase().split(/\s*,\s*/) ?? [];
 	return Object.fromEntries(
 		Object.entries(headers).filter(
@@ -246,7 +246,7 @@ export function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
 const REASONS: Readonly<Record<number, string>> = { 400: 'Bad Request', 403: 'Forbidden', 502: 'Bad Gateway' };
 
 /** A whole response, for a bare socket. */
-export function answer(status: number, sentence: string): string {
+function answer(status: number, sentence: string): string {
 	const body = `${sentence}\n`;
 	return [
 		`HTTP/1.1 ${status} ${REASONS[status]}`,
@@ -258,7 +258,7 @@ export function answer(status: number, sentence: string): string {
 	].join('\r\n');
 }
 
-export function reply(response: ServerResponse, status: number, sentence: string): void {
+function reply(response: ServerResponse, status: number, sentence: string): void {
 	if (response.headersSent) return;
 	response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
 	response.end(`${sentence}\n`);

@@ -141,7 +141,7 @@ interface Offered {
 }
 
 /** Best first, at most one tool and one skill; empty when nothing fits. */
-export function chooseFor(question: Question, { skills, tools, previousSkill }: Offer): Choice[] {
+function chooseFor(question: Question, { skills, tools, previousSkill }: Offer): Choice[] {
 	const files = [...question.attachedFiles, ...question.words.map(({ text }) => text).filter(isFileName)];
 	const extensions = files.map(extensionOf).join(' ');
 	const index = createSkillIndex<Offered>([

@@ -32,7 +32,7 @@ interface Candidate {
 const OUTPUT_PREPOSITIONS = new Set(['to', 'as', 'into', 'in']);
 
 /** Files that the message names or brings along. */
-export function namedFile(slot: Slot, filling: Filling): Found | null {
+function namedFile(slot: Slot, filling: Filling): Found | null {
 	if (slot.kind === 'output') return namedOutput(slot, filling);
 	if (!takesFile(slot)) return null;
 	const named = mentions(filling).filter(({ path }) => !hasValue(path, filling));
@@ -45,7 +45,7 @@ export function namedFile(slot: Slot, filling: Filling): Found | null {
 }
 
 /** Files that are there already, when the message names none: the only one, or the one it seems to speak of. */
-export function impliedFile(slot: Slot, filling: Filling): Found | null {
+function impliedFile(slot: Slot, filling: Filling): Found | null {
 	if (!takesFile(slot) || !slot.isRequired) return null;
 	const { question } = filling;
 	const all = [...new Set([...question.earlierFiles, ...question.workspaceFiles])].filter(
@@ -69,7 +69,7 @@ export function impliedFile(slot: Slot, filling: Filling): Found | null {
 }
 
 /** `photo-resize.png` for an output that nobody named. */
-export function derivedOutput(slot: Slot, filling: Filling): Found | null {
+function derivedOutput(slot: Slot, filling: Filling): Found | null {
 	if (slot.kind !== 'output' || !slot.isRequired) return null;
 	const input = [...filling.found].find(([other]) => other.kind === 'file')?.[1].value;
 	if (input === undefined) return null;

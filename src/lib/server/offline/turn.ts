@@ -215,7 +215,7 @@ export function readWorkspaceFiles(instructions: string): string[] {
 }
 
 /** The path in `- sales.csv (1234 bytes)`. */
-export function readFileLine(line: string): string[] {
+function readFileLine(line: string): string[] {
 	if (!line.startsWith('- ')) return [];
 	const size = line.lastIndexOf(' (');
 	const path = (size > 1 && line.trimEnd().endsWith(')') ? line.slice(2, size) : line.slice(2)).trim();

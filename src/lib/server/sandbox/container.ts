@@ -244,7 +244,7 @@ export interface ContainerFolders {
 }
 
 /** `uid:gid`. A workspace of root's is given to the user that is its own. */
-export async function containerUser(
+async function containerUser(
 	{ kind, isRootless }: Pick<ContainerRuntime, 'kind' | 'isRootless'>,
 	{ workspace, maxFiles }: ContainerFolders
 ): Promise<string> {

@@ -188,7 +188,7 @@ export interface UnshareOptions {
 }
 
 /** The program that runs `file` in namespaces of its own; the exit code is its own, or 128 and the signal. */
-export function wrapWithUnshare(
+function wrapWithUnshare(
 	{ file, args, env }: { file: string; args: string[]; env: Record<string, string> },
 	{ unshare, shell, namespaces, user }: UnshareOptions
 ): { file: string; args: string[] } {
@@ -206,7 +206,7 @@ export function wrapWithUnshare(
 }
 
 /** A shell's exit code as what it stands for. */
-export function readShellCode(
+function readShellCode(
 	exitCode: number | null,
 	signals: Record<string, number>
 ): { exitCode: null; signal: string } | undefined {

@@ -144,7 +144,7 @@ export interface StoredModelKey {
 }
 
 /** Where it is written down, both are one value: none is ever without the other. */
-export const storedModelKey = {
+const storedModelKey = {
 	write: ({ key, origin }: StoredModelKey): string => `${origin} ${key}`,
 	/** null for what is no such value. */
 	read(text: string | undefined): StoredModelKey | null {
@@ -154,16 +154,16 @@ export const storedModelKey = {
 };
 
 /** Where models are asked. */
-export function modelBaseUrlOf(chosen: SettingsPatch, defaults: ModelDefaults): string {
+function modelBaseUrlOf(chosen: SettingsPatch, defaults: ModelDefaults): string {
 	return chosen.modelBaseUrl ?? defaults.baseUrl;
 }
 
-export function originOf(baseUrl: string): string {
+function originOf(baseUrl: string): string {
 	return new URL(baseUrl).origin;
 }
 
 /** The one key that may be sent to a base URL: the one entered for its origin, else the operator's at the operator's address. */
-export function modelKeyFor(
+function modelKeyFor(
 	baseUrl: string,
 	stored: StoredModelKey | null,
 	{ baseUrl: configured, apiKey }: ModelDefaults
@@ -176,11 +176,7 @@ export function modelKeyFor(
 
 const OPENROUTER = 'https://openrouter.ai/api/v1';
 
-export function modelSettingsOf(
-	chosen: SettingsPatch,
-	stored: StoredModelKey | null,
-	defaults: ModelDefaults
-): ModelSettings {
+function modelSettingsOf(chosen: SettingsPatch, stored: StoredModelKey | null, defaults: ModelDefaults): ModelSettings {
 	const baseUrl = modelBaseUrlOf(chosen, defaults);
 	const key = modelKeyFor(baseUrl, stored, defaults);
 	// An operator who names OpenRouter wants to be told that the key is missing.

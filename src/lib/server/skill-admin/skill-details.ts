@@ -269,7 +269,7 @@ export function summariseBuiltin(
 }
 
 /** It has no files, and needs and may do nothing that somebody could decide about. */
-export function describeBuiltin(builtin: BuiltinSkill, parts: BuiltinParts): SkillDetail {
+function describeBuiltin(builtin: BuiltinSkill, parts: BuiltinParts): SkillDetail {
 	const summary = summariseBuiltin(builtin, parts);
 	return {
 		...summary,

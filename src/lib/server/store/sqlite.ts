@@ -77,7 +77,7 @@ const MAX_CACHED_STATEMENTS = 200;
 const RETRY_MS = { first: 2, most: 50 };
 
 /** Kysely owns the database from here: destroying the one closes the other. The database must not wait by itself. */
-export class NodeSqliteDialect implements Dialect {
+class NodeSqliteDialect implements Dialect {
 	readonly #database: DatabaseSync;
 	readonly #busyTimeoutMs: number;
 

@@ -219,7 +219,7 @@ function real(path: string): Promise<string> {
 const MAX_EDITS = 400;
 
 /** Of one file; `null` where it is not there. */
-export function changeOf(before: TrustedFile | null, after: TrustedFile | null): SkillFileChange | null {
+function changeOf(before: TrustedFile | null, after: TrustedFile | null): SkillFileChange | null {
 	const path = (after ?? before)?.path;
 	if (path === undefined) return null;
 	// A file that holds the path that a link led to has the bytes of the link, and another text.
@@ -231,7 +231,7 @@ export function changeOf(before: TrustedFile | null, after: TrustedFile | null):
 }
 
 /** The paths of both, each once, sorted. */
-export function pathsOf(before: readonly TrustedFile[], after: readonly TrustedFile[]): string[] {
+function pathsOf(before: readonly TrustedFile[], after: readonly TrustedFile[]): string[] {
 	return [...new Set([...before, ...after].map(({ path }) => path))].sort(compareNames);
 }
 

@@ -85,7 +85,7 @@ export function createVault({ store, key }: { store: Secrets; key: Buffer }): Va
 }
 
 /** Can a variable be stored with this value? The value is in no message. @throws AppError invalid_input */
-export function checkVariable(name: string, value: string): void {
+function checkVariable(name: string, value: string): void {
 	const refuse = (reason: string) => {
 		throw new AppError('invalid_input', reason, { details: { field: name.slice(0, 128) } });
 	};

@@ -146,7 +146,7 @@ const SHARE = 1 / 3;
 /** Where nobody says how much the model takes. */
 const UNKNOWN_TOKENS = 20_000;
 
-export async function skillsOfTurn(options: TurnSkillsOptions): Promise<TurnSkills> {
+async function skillsOfTurn(options: TurnSkillsOptions): Promise<TurnSkills> {
 	const { skills, modes, snapshot, allowed, owner, states, asked } = options;
 	const usable = viewOf(snapshot, { ...modes, allowed, owner }).library.skills;
 	const pinned = states.filter(({ state }) => state === 'pinned').map(({ skill }) => skill);

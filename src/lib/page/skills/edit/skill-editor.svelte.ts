@@ -193,6 +193,7 @@ export interface FileNode {
 /** The SKILL.md comes first, then folders, then files, each by name. */
 export function treeOf(files: readonly SkillFile[]): FileNode[] {
 	const root: FileNode = { path: '', name: '', file: null, children: [] };
+	// eslint-disable-next-line svelte/prefer-svelte-reactivity -- made and read within this call
 	const folders = new Map([['', root]]);
 	const folderAt = (path: string): FileNode => {
 		const known = folders.get(path);

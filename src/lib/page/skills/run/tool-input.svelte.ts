@@ -17,7 +17,7 @@ export interface Field {
 type Schema = Record<string, unknown>;
 
 /** Null for a schema that names no properties: its input is written as JSON. */
-export function fieldsOf(schema: unknown): Field[] | null {
+function fieldsOf(schema: unknown): Field[] | null {
 	const { properties, required } = asObject(schema);
 	const entries = Object.entries(asObject(properties));
 	if (entries.length === 0) return null;
@@ -44,7 +44,7 @@ function kindOf(type: unknown): Field['kind'] {
 }
 
 /** What stands in the field for this value; empty for one that is left out. */
-export function draftOf({ kind, choices }: Field, value: unknown): string {
+function draftOf({ kind, choices }: Field, value: unknown): string {
 	if (value === undefined) return '';
 	if (kind === 'choice') {
 		const index = choices.findIndex((choice) => isSame(choice, value));

@@ -140,7 +140,7 @@ const UNICODE_PATH = 0x7075;
  * The name as text. `zip` on Linux and the Finder write UTF-8 without saying so; of other systems only ASCII is believed.
  * @throws AppError `invalid_input` with the entry named
  */
-export function decodeName(raw: Buffer, { isUtf8, host }: { isUtf8: boolean; host: number }): string {
+function decodeName(raw: Buffer, { isUtf8, host }: { isUtf8: boolean; host: number }): string {
 	if (raw.every((byte) => byte < 0x80)) return raw.toString('latin1');
 	const text = isUtf8 || host === UNIX || host === MACOS ? utf8Of(raw) : null;
 	if (text === null) {

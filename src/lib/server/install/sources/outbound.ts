@@ -170,7 +170,7 @@ function asAppError(error: NetworkError, service: string, { host }: URL): AppErr
 type Answer = Pick<SafeResponse, 'status' | 'headers' | 'body'>;
 
 /** For an answer that is not 200. */
-export function refusalOf(
+function refusalOf(
 	answer: Answer,
 	{ service, what, hintIfMissing }: { service: string; what: string; hintIfMissing?: string },
 	url: URL

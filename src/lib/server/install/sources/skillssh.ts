@@ -154,7 +154,7 @@ const finding = z.object({ risk: z.string().max(40).optional(), alerts: z.number
 const auditShape = z.record(z.string(), z.record(z.string().max(40), finding.nullable().catch(null)));
 
 /** null where nobody knows it, or does not answer in time: an install never waits for it, nor fails by it. */
-export async function fetchAudit(
+async function fetchAudit(
 	outbound: Outbound,
 	url: string,
 	source: string,

@@ -202,7 +202,7 @@ function refused(field: string, message: string): AppError {
  * @returns how many bytes there were
  * @throws AppError `too_large`, `storage_full`, `unavailable`; and what `body` throws, as it is
  */
-export async function storeUpload(
+async function storeUpload(
 	body: AsyncIterable<Uint8Array>,
 	path: string,
 	maxBytes: number,

@@ -200,7 +200,7 @@ const indexShape = z.object({ $schema: z.string().optional(), skills: z.array(z.
  * Looks below the address, then at the top of its site; version 0.2.0 before 0.1.0.
  * @throws AppError `not_found` where there is none, `unavailable`, `invalid_input`
  */
-export async function findIndex(
+async function findIndex(
 	outbound: Outbound,
 	{ base, service }: { base: URL; service: string },
 	signal: AbortSignal

@@ -194,7 +194,7 @@ function required(message: Message | undefined): Message {
 // What went wrong in A2A's words: its error classes, which the SDK numbers (A2A §5.4).
 
 /** Any error as one that may be told; what nobody expected is logged, and told without its words. */
-export function toA2AError(error: unknown, log: Log): A2AError {
+function toA2AError(error: unknown, log: Log): A2AError {
 	if (error instanceof A2AError) return error;
 	if (!(error instanceof AppError)) {
 		log.error({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, 'A2A call failed');

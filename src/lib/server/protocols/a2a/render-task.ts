@@ -195,11 +195,11 @@ export async function artifactsOf(source: FileSource, answer: Message): Promise<
 
 const NOTHING = { metadata: undefined, filename: '', mediaType: '' };
 
-export function textPart(text: string, mediaType = 'text/plain'): Part {
+function textPart(text: string, mediaType = 'text/plain'): Part {
 	return { ...NOTHING, mediaType, content: { $case: 'text', value: text } };
 }
 
-export function dataPart(value: Record<string, unknown>): Part {
+function dataPart(value: Record<string, unknown>): Part {
 	return { ...NOTHING, mediaType: 'application/json', content: { $case: 'data', value } };
 }
 
@@ -208,11 +208,11 @@ export interface FileFacts {
 	mediaType: string;
 }
 
-export function bytesPart(bytes: Buffer, facts: FileFacts): Part {
+function bytesPart(bytes: Buffer, facts: FileFacts): Part {
 	return { ...NOTHING, ...facts, content: { $case: 'raw', value: bytes } };
 }
 
-export function urlPart(url: string, facts: FileFacts): Part {
+function urlPart(url: string, facts: FileFacts): Part {
 	return { ...NOTHING, ...facts, content: { $case: 'url', value: url } };
 }
 
@@ -221,7 +221,7 @@ export interface MessagePlace {
 	contextId: string;
 }
 
-export function messageOf(
+function messageOf(
 	{ taskId, contextId }: MessagePlace,
 	{ id, role, parts }: { id: string; role: 'user' | 'agent'; parts: Part[] }
 ): A2AMessage {
@@ -232,6 +232,6 @@ export function messageOf(
 	};
 }
 
-export function artifactOf(artifactId: string, name: string, parts: Part[]): Artifact {
+function artifactOf(artifactId: string, name: string, parts: Part[]): Artifact {
 	return { artifactId, name, parts, description: '', metadata: undefined, extensions: [] };
 }

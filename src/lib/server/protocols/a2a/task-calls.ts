@@ -150,7 +150,7 @@ const choice = z.looseObject({ interruptId: z.string().optional() });
  * A decision for each question that the message answers, of those that are `open`; what names none answers all.
  * @throws A2AError for what is no answer to them
  */
-export function readDecisions(message: Message, open: readonly string[]): Map<string, ApprovalDecision> {
+function readDecisions(message: Message, open: readonly string[]): Map<string, ApprovalDecision> {
 	const decisions = new Map<string, ApprovalDecision>();
 	for (const { content } of message.parts) {
 		if (content?.$case === 'text') {

@@ -55,7 +55,7 @@ async function stateOf(parts: Parts, conversationId: string, given: unknown): Pr
 
 // A conversation's messages in AG-UI's shape, with the ids that its events have (FEATURES F13). Pure.
 
-export function toAguiMessages(messages: readonly Message[]): agui.Message[] {
+function toAguiMessages(messages: readonly Message[]): agui.Message[] {
 	return messages.flatMap((message) => {
 		return message.role === 'user' ? [toUserMessage(message)] : message.parts.flatMap(toAnswerMessages);
 	});

@@ -126,7 +126,7 @@ const SKILLS_PAGE = 20;
 /** Of a skill whose files are told one by one. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-export async function listSkillEntries(
+async function listSkillEntries(
 	{ library }: CallerView,
 	cursor: string | undefined
 ): Promise<{ skills: SkillEntry[]; nextCursor?: string }> {
@@ -137,7 +137,7 @@ export async function listSkillEntries(
 }
 
 /** @throws ProtocolError for an address that is no skill’s */
-export async function getSkillEntry({ library }: CallerView, uri: string): Promise<{ skill: SkillEntry }> {
+async function getSkillEntry({ library }: CallerView, uri: string): Promise<{ skill: SkillEntry }> {
 	const named = parseSkillUri(uri);
 	const skill = named?.path === 'SKILL.md' ? findNamed(library, named.skill) : null;
 	if (!skill) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no skill at ${uri.slice(0, 200)}.`);
@@ -173,7 +173,7 @@ async function entryOf(skill: Skill): Promise<SkillEntry> {
 
 const PROMPTS_PAGE = 100;
 
-export function listPrompts({ library }: CallerView, cursor: string | undefined): ListPromptsResult {
+function listPrompts({ library }: CallerView, cursor: string | undefined): ListPromptsResult {
 	const { page, ...more } = pageOf(library.skills, ({ name }) => name, { cursor, size: PROMPTS_PAGE });
 	const prompts = page.map(({ name, description }) => ({
 		name,
@@ -184,7 +184,7 @@ export function listPrompts({ library }: CallerView, cursor: string | undefined)
 }
 
 /** The instructions as `load_skill` gives them; nothing is run for it. @throws ProtocolError for a skill that is not there */
-export function getPrompt({ library }: CallerView, name: string, args: Record<string, string> = {}): GetPromptResult {
+function getPrompt({ library }: CallerView, name: string, args: Record<string, string> = {}): GetPromptResult {
 	const skill = findNamed(library, name);
 	if (!skill) {
 		throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no skill “${name.slice(0, 100)}”.`);
@@ -199,10 +199,7 @@ export function getPrompt({ library }: CallerView, name: string, args: Record<st
 const MAX_VALUES = 100;
 
 /** Nothing for an argument that may be anything. */
-export function complete(
-	{ library }: CallerView,
-	{ ref, argument, context }: CompleteRequest['params']
-): CompleteResult {
+function complete({ library }: CallerView, { ref, argument, context }: CompleteRequest['params']): CompleteResult {
 	const isFile = ref.type === 'ref/resource' && ref.uri === URI_TEMPLATE;
 	if (!isFile) return toResult([]);
 	const isPath = argument.name === 'path';

@@ -138,7 +138,7 @@ interface Incoming {
 	params?: { requestId?: unknown };
 }
 
-export async function openSession({ apiKeyId, now, graceMs, ...parts }: SessionParts): Promise<McpSession> {
+async function openSession({ apiKeyId, now, graceMs, ...parts }: SessionParts): Promise<McpSession> {
 	const id = randomUUID();
 	const underWay = new Set<RequestId>();
 	/** Waits for those who may come back. */

@@ -187,7 +187,7 @@ export interface GivenFile {
 }
 
 /** Names it as it is called in the workspace. @throws ApiError when it cannot be kept; `param` names the part */
-export async function keepFile(
+async function keepFile(
 	{ workspaces, folder }: { workspaces: Workspaces; folder: string },
 	{ filename, file_data: data }: GivenFile,
 	param: string

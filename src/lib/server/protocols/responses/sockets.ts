@@ -31,7 +31,7 @@ export interface ConnectionLimits {
 	maxRefused: number;
 }
 
-export const CONNECTION_LIMITS: ConnectionLimits = {
+const CONNECTION_LIMITS: ConnectionLimits = {
 	lifetimeMs: 60 * 60 * 1000,
 	heartbeatMs: 30_000,
 	maxWaiting: 1024 * 1024,
@@ -43,7 +43,7 @@ const POLICY_VIOLATION = 1008;
 const NORMAL = 1000;
 
 /** Answers until the connection is gone; what is under way then is ended. */
-export function serveConnection(ws: WebSocket, { api, check, socket, limits }: ConnectionOptions): void {
+function serveConnection(ws: WebSocket, { api, check, socket, limits }: ConnectionOptions): void {
 	const gone = new AbortController();
 	const memory = api.remember();
 	let isBusy = false;
@@ -222,7 +222,7 @@ export interface SocketError {
 const NOT_HERE: readonly string[] = ['stream', 'stream_options', 'background', 'stream_id'];
 
 /** The body of a `response.create`. @throws ApiError */
-export function readMessage(text: string): Record<string, unknown> {
+function readMessage(text: string): Record<string, unknown> {
 	const message = parse(text);
 	if (typeof message !== 'object' || message === null || Array.isArray(message)) {
 		throw new ApiError(400, 'A message must be a JSON object.', { code: 'invalid_type' });
@@ -259,7 +259,7 @@ function parse(text: string): unknown {
 	}
 }
 
-export function socketError(error: unknown): SocketError {
+function socketError(error: unknown): SocketError {
 	const { status, type, code, message, param } = toApiError(error);
 	return { type: 'error', status, error: { type, code: code ?? type, message, param } };
 }

@@ -207,7 +207,7 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
 }
 
 /** Asks it to end. */
-export async function askToEnd(end: LaunchEnd, started: StartedProgram): Promise<void> {
+async function askToEnd(end: LaunchEnd, started: StartedProgram): Promise<void> {
 	const { child } = started;
 	if (child.pid === undefined) return;
 	if (end.kind === 'commands') return runCommand(end.term, end.env);
@@ -217,7 +217,7 @@ export async function askToEnd(end: LaunchEnd, started: StartedProgram): Promise
 }
 
 /** Ends it at once. */
-export async function endNow(end: LaunchEnd, started: StartedProgram): Promise<void> {
+async function endNow(end: LaunchEnd, started: StartedProgram): Promise<void> {
 	const { child } = started;
 	if (child.pid === undefined) return;
 	if (end.kind === 'commands') await runCommand(end.kill, end.env);

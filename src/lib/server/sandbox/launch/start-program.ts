@@ -260,7 +260,7 @@ function readInnerPid(child: ChildProcess, fds: LaunchFd[]): Promise<number | nu
  * A file descriptor for reading, at the start of the bytes; who asks for it closes it. Unlike a pipe it can be opened
  * again (`/dev/stdin`), also by a program that runs as another user.
  */
-export function openData(bytes: Buffer | string): number {
+function openData(bytes: Buffer | string): number {
 	const folder = mkdtempSync(join(tmpdir(), 'data-'));
 	const path = join(folder, 'data');
 	try {

@@ -15,7 +15,7 @@ const OVERLAP = 3;
  * Every pattern for these secrets, without line breaks: those are passed over wherever they stand. Secrets of fewer than
  * 4 characters have none.
  */
-export function patternsOf(secrets: readonly string[]): Buffer[] {
+function patternsOf(secrets: readonly string[]): Buffer[] {
 	const patterns = new Set<string>();
 	for (const secret of secrets) {
 		for (const piece of piecesOf(secret)) {

@@ -170,7 +170,7 @@ const MAX_COMMANDS = 10;
 const MAX_CHARACTERS = 4000;
 
 /** The skill with what its commands printed in their place; as it is where it has none, or they may not run. */
-export async function expandInline(
+async function expandInline(
 	skill: Skill,
 	context: ExecutionContext & { executor: Pick<Executor, 'mayRunInline' | 'runInline'> }
 ): Promise<Skill> {

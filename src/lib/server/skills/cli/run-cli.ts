@@ -116,7 +116,7 @@ function toJson(value: unknown): string {
 // `create`: a new skill folder that passes `validate` as it is.
 
 /** Says what was made. Nothing is ever overwritten. @throws UsageError */
-export async function createSkill(dir: string, name: string, description: string | undefined): Promise<string> {
+async function createSkill(dir: string, name: string, description: string | undefined): Promise<string> {
 	if (description === undefined)
 		throw new UsageError('“create” needs --description "what it does and when to use it".');
 	const folder = join(dir, name);
@@ -140,7 +140,7 @@ export async function createSkill(dir: string, name: string, description: string
 // `validate`: every fault of a folder of skills by the strict rules, with file and line.
 
 /** What the standard forbids is an error here, though the app would load it with a warning. */
-export async function validate(dir: string): Promise<Shown & { hasErrors: boolean }> {
+async function validate(dir: string): Promise<Shown & { hasErrors: boolean }> {
 	const skills = await readSkills(dir);
 	const checked = skills.map((skill) => ({ skill, issues: strictIssues(skill) }));
 	const lines = checked.flatMap(({ skill, issues }) =>

@@ -143,7 +143,7 @@ function isMap(value: unknown): value is Record<string, unknown> {
 // Makes the metadata of a SKILL.md a map of text to text (FEATURES A13, F1); pure.
 
 /** Values that are no text become one; metadata that is no map becomes a remark. */
-export function withTextMap(raw: RawSkill, front: FrontMatter): RawSkill | null {
+function withTextMap(raw: RawSkill, front: FrontMatter): RawSkill | null {
 	const line = front.lines.get('metadata');
 	if (line === undefined) return null;
 	const start = line - front.top - 1;

@@ -208,7 +208,7 @@ interface CallContext extends Omit<ExecutionContext, 'timeoutMs'> {
 }
 
 /** The calls that are ours, in order, each with its outcome. Never rejects. */
-export async function runCalls(calls: readonly ExtractedCall[], context: CallContext): Promise<ExecutedCall[]> {
+async function runCalls(calls: readonly ExtractedCall[], context: CallContext): Promise<ExecutedCall[]> {
 	const lanes = new Map<string, Promise<unknown>>();
 	const running = calls.flatMap((call) => {
 		const tool = context.toolOf(call);

@@ -198,13 +198,13 @@ export function namesIn(values: readonly unknown[]): string[] {
 }
 
 /** `more` at the end of a text, a paragraph of its own; once only. */
-export function withParagraph(text: string, more: string): string {
+function withParagraph(text: string, more: string): string {
 	if (text.includes(more)) return text;
 	return text.trim() === '' ? more : `${text}\n\n${more}`;
 }
 
 /** Without what OpenAI's own client adds when it reads an answer: its server refuses it in a request. */
-export function withoutParsed(value: unknown): unknown {
+function withoutParsed(value: unknown): unknown {
 	if (Array.isArray(value)) return value.map(withoutParsed);
 	const record = asRecord(value);
 	if (!record) return value;

@@ -164,19 +164,19 @@ const STARTED = new RegExp(
 const LOOKED_UP = new RegExp(`\\bwhich(?:Sync)?\\(\\s{0,40}["'\`]${WORD}["'\`]`, 'g');
 
 /** A shell script: known programs where a command stands, and whatever it asks for with `command -v`. */
-export function binariesInShell(text: string): string[] {
+function binariesInShell(text: string): string[] {
 	// Not what a comment says.
 	const code = text.replaceAll(/(^|[ \t;])#[^\n]*/gm, '$1');
 	return [...wordsOf(code, COMMAND).filter((name) => KNOWN.has(name)), ...wordsOf(code, ASKED)];
 }
 
 /** JavaScript and Python: known programs that it starts, and whatever it looks up on the PATH. */
-export function binariesInCode(text: string): string[] {
+function binariesInCode(text: string): string[] {
 	return [...wordsOf(text, STARTED).filter((name) => KNOWN.has(name)), ...wordsOf(text, LOOKED_UP)];
 }
 
 /** Prose that names programs: `Requires git, docker and jq`. */
-export function binariesNamed(text: string): string[] {
+function binariesNamed(text: string): string[] {
 	return wordsOf(text, new RegExp(`(?<![\\w./-])${WORD}`, 'g')).flatMap((word) => {
 		const name = word.toLowerCase().replace(/[.+-]+$/, '');
 		if (name === 'python') return ['python3'];

@@ -49,7 +49,7 @@ export async function findSnippets(
 
 // The index of words in SQLite: FTS5, without a copy of the text.
 
-export const sqliteSearch: Search = {
+const sqliteSearch: Search = {
 	async createTables(db) {
 		// FTS5 knows rows by number, and those of `messages` are SQLite's own, which may change.
 		await sql`create table search_entries (
@@ -106,13 +106,13 @@ export async function indexMessages(
 }
 
 /** What people and answers say: no reasoning, no results of tools. */
-export function textOf({ parts }: Pick<Message, 'parts'>): string {
+function textOf({ parts }: Pick<Message, 'parts'>): string {
 	return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }
 
 // The index of words in Postgres: a tsvector that is made of the words as they are, with a GIN index.
 
-export const postgresSearch: Search = {
+const postgresSearch: Search = {
 	async createTables(db) {
 		await sql`create table search_entries (
 			conversation_id text not null,
