@@ -1,7 +1,7 @@
 /** The dependency rule, checked on every file of `src/`, and the rules themselves, checked on small invented inputs. */
 
 import { execFileSync } from 'node:child_process';
-import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isTestFile } from './support/layers.ts';
@@ -69,6 +69,19 @@ test('no tracked file points at a folder called shared outside the project', () 
 	const tracked = listed.toString().split('\0').filter(Boolean);
 	expect(tracked.length).toBeGreaterThan(0);
 	expect(tracked.flatMap((file) => strayFolderNames(file, textOf(join(root, file))))).toEqual([]);
+});
+
+test('every file that AGENTS.md and docs/design name is where they say', () => {
+	const pages = ['AGENTS.md', ...readdirSync(join(root, 'docs/design')).map((name) => `docs/design/${name}`)];
+	const places = ['', 'src/', 'src/lib/', 'src/lib/server/'];
+	const lost = pages.flatMap((page) => {
+		const named = readFileSync(join(root, page), 'utf8').matchAll(/`([\w./-]+\.(?:ts|svelte))`/g);
+		const missing = [...named]
+			.map(([, name = '']) => name)
+			.filter((name) => !places.some((place) => existsSync(join(root, place, name))));
+		return missing.map((name) => `${page}: ${name}`);
+	});
+	expect(lost).toEqual([]);
 });
 
 describe('the rules', () => {
