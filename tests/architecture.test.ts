@@ -128,7 +128,7 @@ describe('the rules', () => {
 		['lib/server/skills/provider.ts', '../sandbox/process.ts'],
 		['lib/server/skills/run/handlers.ts', '../types.ts'],
 		['lib/server/sandbox/process.ts', 'node:child_process'],
-		['lib/server/mcp-servers/open-server.ts', '@modelcontextprotocol/client/stdio'],
+		['lib/server/mcp-servers/stdio-transport.ts', '@modelcontextprotocol/client/stdio'],
 		['lib/server/sandbox/detect.ts', './process.ts'],
 		['lib/server/offline/offline.ts', '../skills/find/scores.ts'],
 		['lib/server/app.ts', './store/sqlite.ts'],

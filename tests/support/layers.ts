@@ -17,7 +17,8 @@ const SAFE_PATH = 'lib/server/safe-path.ts';
 /** Walks, copies and removes what scripts write into: needs nothing else, so that each part may use it. */
 const FOREIGN_FOLDERS = 'lib/server/foreign-folders.ts';
 const READ_TEXT = 'lib/server/read-text.ts';
-const JSON_TEXT = 'lib/server/json.ts';
+/** Pure: narrowing of JSON that anybody may have sent. */
+const JSON_VALUES = 'lib/shared/json.ts';
 /** What a workspace may hold: of uploads and of the server's own skills. */
 const ROOMS = 'lib/server/workspace-rooms.ts';
 const WORKSPACES = 'lib/server/workspaces.ts';
@@ -39,7 +40,7 @@ const NETWORK = 'lib/server/network/';
 const LAYERS: Layer[] = [
 	{ path: SHARED, imports: [], packages: ['zod', '@ag-ui/core'] },
 
-	{ path: SKILLS, imports: [SANDBOX, REDACT, CHARACTERS, FOREIGN_FOLDERS] },
+	{ path: SKILLS, imports: [SANDBOX, REDACT, CHARACTERS, JSON_VALUES, FOREIGN_FOLDERS] },
 	{ path: 'lib/server/sandbox/', imports: [CHARACTERS, FOREIGN_FOLDERS] },
 	{ path: NETWORK, imports: [SHARED, SKILLS, STORE] },
 	{ path: TRUST, imports: [SHARED, SANDBOX, FOREIGN_FOLDERS, SKILLS, STORE] },
@@ -47,18 +48,11 @@ const LAYERS: Layer[] = [
 	{ path: AGENT, imports: [SHARED] },
 	{
 		path: 'lib/server/offline/',
-		imports: [SHARED, JSON_TEXT, AGENT, 'lib/server/skills/find/', 'lib/server/skills/call/dialects/agent-zero.ts']
+		imports: [SHARED, AGENT, 'lib/server/skills/find/', 'lib/server/skills/call/dialects/agent-zero.ts']
 	},
 	{
 		path: 'lib/server/models/',
-		imports: [
-			SHARED,
-			LOG,
-			JSON_TEXT,
-			AGENT,
-			'lib/server/offline/offline.ts',
-			'lib/server/skills/call/dialects/agent-zero.ts'
-		]
+		imports: [SHARED, LOG, AGENT, 'lib/server/offline/offline.ts', 'lib/server/skills/call/dialects/agent-zero.ts']
 	},
 	{
 		path: STORE,
@@ -137,7 +131,6 @@ const LAYERS: Layer[] = [
 	{ path: FOREIGN_FOLDERS, imports: [] },
 	{ path: SAFE_PATH, imports: [SHARED, FOREIGN_FOLDERS] },
 	{ path: READ_TEXT, imports: [SHARED] },
-	{ path: JSON_TEXT, imports: [] },
 	{ path: ROOMS, imports: [SHARED, FOREIGN_FOLDERS] },
 	{ path: WORKSPACES, imports: [SHARED, FOREIGN_FOLDERS, SAFE_PATH, ROOMS] },
 	{ path: 'lib/server/data-folder.ts', imports: [LOG] },
@@ -173,7 +166,7 @@ export const CONCRETE_PARTS: Record<string, string[]> = {
 export const COMPOSITION_ROOT = 'lib/server/app.ts';
 
 /** Where alone processes may be started: scripts, and the programs of MCP servers that somebody has named. */
-export const PROCESS_PLACES = ['lib/server/sandbox/', 'lib/server/mcp-servers/open-server.ts'];
+export const PROCESS_PLACES = ['lib/server/sandbox/', 'lib/server/mcp-servers/stdio-transport.ts'];
 
 /** Tests may construct any part and look into any layer. */
 export function isTestFile(file: string): boolean {

@@ -46,6 +46,7 @@ import { openSkillModes, type SkillModes } from './trust/skill-modes.ts';
 import { createTrust, type Trust } from './trust/trust.ts';
 import { createVault, keyFor, loadSecretsKey, type Vault } from './trust/vault.ts';
 import type { WorkspaceRooms } from './workspace-rooms.ts';
+import { isObject } from '../shared/json.ts';
 
 export interface SkillParts {
 	skills: SkillsProvider;
@@ -295,7 +296,7 @@ export async function loadHandlers(modules: readonly string[]): Promise<Record<s
 			throw new Error(`SKILLS_HANDLERS is not usable: ${path} cannot be loaded: ${reason}`, { cause });
 		});
 		const { default: main, ...named } = loaded as Record<string, unknown>;
-		const found = Object.entries({ ...(isRecord(main) ? main : {}), ...named }).filter(isHandler);
+		const found = Object.entries({ ...(isObject(main) ? main : {}), ...named }).filter(isHandler);
 		if (found.length === 0) throw new Error(`SKILLS_HANDLERS is not usable: ${path} exports no function.`);
 		for (const [name, handler] of found) {
 			if (Object.hasOwn(handlers, name)) {
@@ -355,10 +356,6 @@ function onStrayError(error: unknown): void {
 	const blame = blamed.getStore();
 	if (!blame) throw error;
 	blame(error);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-	return typeof value === 'object' && value !== null;
 }
 
 function isHandler(entry: [string, unknown]): entry is [string, NativeHandler] {

@@ -301,3 +301,8 @@ function updateTool(message: Message, id: string, change: (part: ToolPart) => To
 function updateExecution(message: Message, id: string, change: (execution: Execution) => Execution): Message {
 	return updateTool(message, id, (part) => (part.execution ? { ...part, execution: change(part.execution) } : part));
 }
+
+/** What a message says: its texts, without reasoning, steps and results; `between` two of them nothing unless it is said. */
+export function messageText({ parts }: Pick<Message, 'parts'>, between = ''): string {
+	return parts.flatMap((part) => (part.type === 'text' && part.text !== '' ? [part.text] : [])).join(between);
+}

@@ -66,14 +66,6 @@ export function userMessageOf(input: RunAgentInput): Message {
 	};
 }
 
-/** A message's text parts, without reasoning and steps. */
-export function textOf(message: Message): string {
-	return message.parts
-		.flatMap((part) => (part.type === 'text' ? [part.text] : []))
-		.join('\n\n')
-		.trim();
-}
-
 // Hears of changes in a conversation that are made elsewhere: in another tab, or by the server itself.
 
 export interface WatchOptions {

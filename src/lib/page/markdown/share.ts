@@ -1,4 +1,5 @@
 /** Plain data made anew, with the parts of the old that are equal: what is the same object needs no rendering. */
+import { isObject } from '../../shared/json.ts';
 
 /** `fresh`, where everything in it that equals what `old` has in its place is that very object. */
 export function share<Value>(old: unknown, fresh: Value): Value {
@@ -27,8 +28,4 @@ function shareItems(old: unknown[], fresh: unknown[]): unknown[] {
 		if (value !== old[index]) isSame = false;
 	}
 	return isSame ? old : fresh;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-	return typeof value === 'object' && value !== null;
 }

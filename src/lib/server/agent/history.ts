@@ -1,6 +1,6 @@
 /** Stored messages → the model's input items; what cannot be sent again is mended or left out (MODEL-WIRE). */
 import type { ApprovalDecision } from '../../shared/events.ts';
-import type { Message, Part } from '../../shared/message.ts';
+import { type Message, messageText, type Part } from '../../shared/message.ts';
 import type { ResponseItem } from './model.ts';
 import type { HeldCall } from './tool.ts';
 
@@ -57,7 +57,7 @@ export function loadedSkills(history: readonly HistoryMessage[]): string[] {
 }
 
 function userItem(message: Message): ResponseItem {
-	const content = [{ type: 'input_text', text: textOf(message) }];
+	const content = [{ type: 'input_text', text: messageText(message) }];
 	if (message.files.length > 0) {
 		content.push({
 			type: 'input_text',
@@ -92,10 +92,6 @@ export function unrecorded(text: string, items: readonly ResponseItem[]): Respon
 
 function assistantItem(text: string): ResponseItem {
 	return { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] };
-}
-
-function textOf(message: Message): string {
-	return message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
 function isItem(value: unknown): value is ResponseItem {

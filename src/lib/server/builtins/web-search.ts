@@ -5,6 +5,7 @@ import type { SafeFetch } from '../network/safe-fetch.ts';
 import { SkillError } from '../skills/types.ts';
 import { type Builtin, defineBuiltin } from './builtin.ts';
 import { asOutcome } from './http-request.ts';
+import { parseJson } from '../../shared/json.ts';
 
 export interface WebSearchOptions {
 	/** null where none is configured. */
@@ -103,14 +104,6 @@ export function createSearxngProvider(url: string, fetch: SafeFetch): SearchProv
 /** One line without what cannot be seen, and no longer than a result needs. */
 function plain(text: string): string {
 	return plainLine(text).slice(0, 1000);
-}
-
-function parseJson(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return undefined;
-	}
 }
 
 // The answers to the latest searches, for a while (FEATURES D29).

@@ -16,6 +16,7 @@ import { safeSegments } from '../safe-path.ts';
 import type { CallResult } from '../store/chat/handed-calls.ts';
 import type { ModelChoice } from '../store/chat/run-start.ts';
 import type { NewMessage, RunRequest, SkillPolicy } from '../turns/run-request.ts';
+import { isObject } from '../../shared/json.ts';
 
 /** Answers to the questions that ended a run, by their ids. */
 export type Answers = ReadonlyMap<string, ApprovalDecision>;
@@ -122,10 +123,6 @@ function toTools(tools: RunAgentInput['tools']): FunctionTool[] {
 		names.set(name, { type: 'function', name, description, parameters: schema });
 	}
 	return [...names.values()];
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 // What the messages of AG-UI's `RunAgentInput` bring that the server does not have yet: it keeps the history itself (FEATURES F13).

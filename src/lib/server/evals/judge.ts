@@ -5,6 +5,7 @@ import type { Model } from '../agent/model.ts';
 import { startTimeLimit } from '../agent/time-limit.ts';
 import type { EvalCase } from './evals-file.ts';
 import type { Observed, Verdict } from './expectations.ts';
+import { isObject } from '../../shared/json.ts';
 
 export interface Judge {
 	/** One verdict for each of `texts`, in their order. Never throws: what cannot be told is null, with why. */
@@ -105,8 +106,4 @@ function listIn(said: string): unknown[] {
 		}
 	}
 	return [];
-}
-
-function isObject(value: unknown): value is object {
-	return typeof value === 'object' && value !== null;
 }

@@ -1,7 +1,6 @@
 /** One connection to an MCP server, with the protocol's own client (FEATURES E36). What is foreign stays behind this interface. */
-import { mkdir } from 'node:fs/promises';
-import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { createRedaction, type Redaction } from '../sandbox/output/redact.ts';
+import type { Program } from './stdio-transport.ts';
 import { plainLine, type ToolAnswer, type ToolPage } from './listing.ts';
 
 /** How a server is reached, with its secrets. */
@@ -125,7 +124,7 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 
 	async function openTransport(at: Target) {
 		if (at.type === 'stdio') {
-			const { openStdioTransport } = await import('./open-server.ts');
+			const { openStdioTransport } = await import('./stdio-transport.ts');
 			const program = await openStdioTransport(at);
 			return { transport: program.transport, said: program.said, end: async () => undefined };
 		}
@@ -247,41 +246,4 @@ function bounded(maxBytes: number, isStream: boolean): TransformStream<Uint8Arra
 function endOfEvent(chunk: Uint8Array): number {
 	const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
 	return Math.max(text.lastIndexOf('\n\n'), text.lastIndexOf('\r\n\r\n'), text.lastIndexOf('\r\r'));
-}
-
-// Starts the program of an MCP server; with the sandbox the only place where processes begin. It is not sandboxed (SECURITY, MCP servers).
-
-export interface Program {
-	command: string;
-	args: readonly string[];
-	/** All that it is given beside PATH, HOME and a few words about the user. */
-	env: Readonly<Record<string, string>>;
-	/** Absolute; made if it is not there. */
-	cwd: string;
-}
-
-/** So much of the end of what it writes beside the protocol is kept, to say why it failed. */
-const KEPT = 2_000;
-
-export interface ProgramTransport {
-	transport: StdioClientTransport;
-	/** The last of what it wrote to stderr. */
-	said(): string;
-}
-
-export async function openStdioTransport({ command, args, env, cwd }: Program): Promise<ProgramTransport> {
-	await mkdir(cwd, { recursive: true });
-	const transport = new StdioClientTransport({
-		command,
-		args: [...args],
-		// Nothing of the server's own environment but these: no key of the app is among them.
-		env: { ...getDefaultEnvironment(), ...env },
-		cwd,
-		stderr: 'pipe'
-	});
-	let tail = '';
-	transport.stderr?.on('data', (chunk: Buffer) => {
-		tail = (tail + chunk.toString()).slice(-KEPT);
-	});
-	return { transport, said: () => tail };
 }

@@ -1,7 +1,8 @@
 /** What a model's server says of its models: one list for those who choose, and for how much a request may hold (FEATURES F7, F11). */
 import { isOpenRouter, type ModelInfo } from '../../shared/models.ts';
-import { askOpenRouter, fetchText, StatusError } from './openrouter.ts';
-import { parseJson } from '../json.ts';
+import { fetchText } from './fetch-text.ts';
+import { askOpenRouter, StatusError } from './openrouter.ts';
+import { parseJson } from '../../shared/json.ts';
 import { contextsOf, readModelList, toModelInfos, toolsOf, type ModelFacts } from './model-list.ts';
 
 export interface ModelCatalogOptions {

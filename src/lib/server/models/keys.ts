@@ -2,10 +2,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
 import { isOpenRouter, type KeyStatus, type LocalServer } from '../../shared/models.ts';
-import { asArray, asNumber, asObject, asText, isObject, parseJson } from '../json.ts';
+import { asArray, asNumber, asObject, asText, isObject, parseJson } from '../../shared/json.ts';
 import { createModelCatalog } from './catalog.ts';
 import { readModelList, toModelInfos } from './model-list.ts';
-import { askOpenRouter, fetchText, type SdkRequest, type Send, StatusError, type TextAnswer } from './openrouter.ts';
+import { fetchText, type TextAnswer } from './fetch-text.ts';
+import { askOpenRouter, StatusError } from './openrouter.ts';
+import type { SdkRequest, Send } from './openrouter-sdk.ts';
 import { problemOf } from './responses/faults.ts';
 import { requestHeaders, siblingUrl } from './responses/request.ts';
 

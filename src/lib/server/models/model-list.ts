@@ -1,6 +1,6 @@
 /** Lists of models as servers send them, OpenRouter's and others', made into what people choose from. */
 import { modelId, type ModelInfo } from '../../shared/models.ts';
-import { asArray, asNumber, asObject, asText, isObject } from '../json.ts';
+import { asArray, asNumber, asObject, asText, isObject } from '../../shared/json.ts';
 
 /** What is said of one model, unchecked. */
 export interface ModelFacts {

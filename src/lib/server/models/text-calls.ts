@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { plainLine } from '../../shared/characters.ts';
 import type { FunctionTool, Model, ModelEvent, ModelRequest, ResponseItem, ToolChoice } from '../agent/model.ts';
 import { readEnvelope, type ToolEnvelope } from '../skills/call/dialects/agent-zero.ts';
-import { isObject, parseJson } from '../json.ts';
+import { isObject, parseJson } from '../../shared/json.ts';
 import { sanitiseInput } from './responses/input.ts';
 
 /** Ollama, OpenRouter, Groq, vLLM, llama.cpp. */

@@ -1,5 +1,5 @@
 /** What the built-in responder says when it has run nothing. */
-import { asArray, asObject, asText, isObject, parseJson } from '../json.ts';
+import { asArray, asObject, asText, isObject, parseJson } from '../../shared/json.ts';
 import { fenced, inlineCode, renderOutput, renderValue } from './markdown.ts';
 import { type Slot, wantedExtensions } from './slots.ts';
 import { type CatalogSkill, type FinishedCall, LOAD_SKILL, type LoadedSkill, USE_SKILL } from './turn.ts';

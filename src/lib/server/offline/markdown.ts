@@ -1,6 +1,6 @@
 /** Shows what a program printed as Markdown: prose and Markdown as they are, JSON as a list or a table, the rest as code. */
 import type { ModelOptions } from '../agent/model.ts';
-import { asArray, asNumber, asObject, asText, isObject, type JsonObject, parseJson } from '../json.ts';
+import { asArray, asNumber, asObject, asText, isObject, type JsonObject, parseJson } from '../../shared/json.ts';
 
 /** A number as the program wrote it: `1.50` stays, and so does an integer that no double can hold. */
 interface WrittenNumber {

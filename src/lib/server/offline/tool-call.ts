@@ -1,6 +1,6 @@
 /** Makes the arguments of a function tool out of a message, by its JSON Schema. */
 import type { FunctionTool } from '../agent/model.ts';
-import { asArray, asObject, isObject, parseJson } from '../json.ts';
+import { asArray, asObject, isObject, parseJson } from '../../shared/json.ts';
 import { stem } from '../skills/find/scores.ts';
 import { type Filled, fillSlots } from './fill.ts';
 import type { FillContext, Found } from './filling.ts';

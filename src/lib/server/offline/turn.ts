@@ -1,6 +1,6 @@
 /** Reads the history: what the user asked last, what was called since, which skills were loaded before. */
 import type { FunctionTool, ResponseItem } from '../agent/model.ts';
-import { asArray, asObject, parseJson } from '../json.ts';
+import { asArray, asObject, parseJson } from '../../shared/json.ts';
 import { extensionOf, isFileName } from './slots.ts';
 
 export interface FinishedCall {

@@ -1,6 +1,6 @@
 /** One run's work, from the request to the events of the agent: prompt, skills, tools, history (DESIGN §4). */
 import type { RunEvent } from '../../shared/events.ts';
-import { handedCalls, type Message } from '../../shared/message.ts';
+import { handedCalls, type Message, messageText } from '../../shared/message.ts';
 import type { ReasoningEffort } from '../../shared/models.ts';
 import { heldCalls, loadedSkills, seenDigests, toInput, unsaidItems } from '../agent/history.ts';
 import { runAgent, type AgentLimits } from '../agent/loop.ts';
@@ -65,7 +65,7 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 	const goesOn = request.kind !== 'ask' && request.kind !== 'retry';
 	const stored = await store.messages.listForModel(conversationId, goesOn ? answer.id : (answer.parentId ?? answer.id));
 	const question = stored.findLast(({ message }) => message.role === 'user')?.message;
-	const asked = question ? textOf(question) : '';
+	const asked = question ? messageText(question) : '';
 	const skillsOf = { apiKeyId: request.apiKeyId, policy: request.policy };
 	const offer = await offerTurn(parts, {
 		...{ ...skillsOf, asked, model, signal },
@@ -128,8 +128,4 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 function calledTools(history: readonly { message: Message }[]): Set<string> {
 	const parts = history.flatMap(({ message }) => message.parts);
 	return new Set(parts.flatMap((part) => (part.type === 'tool' ? [part.name] : [])));
-}
-
-function textOf(message: Message): string {
-	return message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }

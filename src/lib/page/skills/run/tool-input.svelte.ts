@@ -1,5 +1,6 @@
 /** A tool's JSON Schema as the fields of a form, and back: what was typed as the input that the schema asks for. Pure. */
 import { emptyInput, readInput } from './scripts.ts';
+import { asObject } from '../../../shared/json.ts';
 
 export interface Field {
 	name: string;
@@ -79,10 +80,6 @@ function jsonOf(draft: string): { value?: unknown; problem?: string } {
 
 function isSame(one: unknown, other: unknown): boolean {
 	return JSON.stringify(one) === JSON.stringify(other);
-}
-
-function asObject(value: unknown): Schema {
-	return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Schema) : {};
 }
 
 // The input of a tool while somebody writes it: in fields made from its schema, or as JSON; each becomes the other.

@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
 import { NetworkError } from '../../network/addresses.ts';
 import { createSafeFetch, type SafeResponse } from '../../network/safe-fetch.ts';
+import { parseJson } from '../../../shared/json.ts';
 
 export interface OutboundRequest {
 	/** Who is asked, as it stands in messages: `GitHub`. */
@@ -106,7 +107,7 @@ export async function fetchJson<Shape extends z.ZodType>(
 ): Promise<z.output<Shape>> {
 	const accept = { accept: 'application/json', ...request.headers };
 	const { body } = await outbound(url, { ...request, headers: accept });
-	const parsed = shape.safeParse(parseJson(body));
+	const parsed = shape.safeParse(parseJson(body.toString()));
 	if (parsed.success) return parsed.data;
 	throw new AppError('unavailable', `${request.service} answered with something that is not ${request.what}.`, {
 		hint: /^\s*</.test(body.toString('utf8', 0, 100))
@@ -127,15 +128,6 @@ function parseUrl(text: string): URL {
 	throw new AppError('invalid_input', `“${text.slice(0, 200)}” is not an address that skills can be fetched from.`, {
 		hint: 'It must begin with https:// and hold no user name.'
 	});
-}
-
-/** undefined for what is no JSON: no shape takes that. */
-function parseJson(body: Buffer): unknown {
-	try {
-		return JSON.parse(body.toString());
-	} catch {
-		return undefined;
-	}
 }
 
 function checked(response: SafeResponse, request: OutboundRequest, url: URL): OutboundResponse {

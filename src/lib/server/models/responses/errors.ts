@@ -1,7 +1,7 @@
 /** Reads the errors of model servers, in all the shapes they have, and tells which of ours each one is. */
 import type { ModelErrorCode } from '../../agent/model.ts';
 import { makeFault, type ErrorContext, type Fault } from './faults.ts';
-import { asNumber, asObject, asText, isObject, parseJson, type JsonObject } from '../../json.ts';
+import { asNumber, asObject, asText, isObject, parseJson, type JsonObject } from '../../../shared/json.ts';
 import { parseRetryAfterMs } from './retry.ts';
 
 /** The facts of an error body or frame, whichever of the known shapes it has. */

@@ -3,7 +3,7 @@ import type { ModelEvent, ResponseItem } from '../../agent/model.ts';
 import type { ContentEvent } from './items.ts';
 import { connect, type Connection, createSseDecoder, Interruption } from './connection.ts';
 import { type ErrorContext, excerpt, type Fault, makeFault, networkFault } from './faults.ts';
-import { asText, parseJson } from '../../json.ts';
+import { asText, parseJson } from '../../../shared/json.ts';
 import { faultOf, readErrorDetail } from './errors.ts';
 import { ResponseReader, type Ending } from './reader.ts';
 

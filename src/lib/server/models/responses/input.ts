@@ -1,6 +1,6 @@
 /** Makes a history fit to be sent: one half-saved call must not make a whole conversation unusable (MODEL-WIRE). */
 import type { ResponseItem } from '../../agent/model.ts';
-import { isObject, parseJson } from '../../json.ts';
+import { isObject, parseJson } from '../../../shared/json.ts';
 import { isBlankMessage } from './items.ts';
 
 /** What a model reads as the result of a call that never got one. */

@@ -3,7 +3,7 @@
  * items differently from event to event (MODEL-WIRE "Stream").
  */
 import type { ModelEvent, ModelUsage, ResponseItem } from '../../agent/model.ts';
-import { asArray, asNumber, asObject, asText, isObject, type JsonObject } from '../../json.ts';
+import { asArray, asNumber, asObject, asText, isObject, type JsonObject } from '../../../shared/json.ts';
 
 export interface OpenItem {
 	/** `output_index ?? item_id ?? item.id ?? call_id`; unique within the response. */

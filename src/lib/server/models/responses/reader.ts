@@ -12,7 +12,7 @@ import {
 	textOf,
 	usageOf
 } from './items.ts';
-import { asArray, asNumber, asObject, asText, isObject, parseJson, type JsonObject } from '../../json.ts';
+import { asArray, asNumber, asObject, asText, isObject, parseJson, type JsonObject } from '../../../shared/json.ts';
 import type { SseFrame } from './connection.ts';
 
 export type Ending =

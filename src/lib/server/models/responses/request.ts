@@ -1,7 +1,7 @@
 /** The request of the Responses API that asks a model for its next turn (MODEL-WIRE "Request"). */
 import { withoutHidden, withoutHiddenIn } from '../../../shared/characters.ts';
 import type { ModelRequest, ResponseItem } from '../../agent/model.ts';
-import { asObject } from '../../json.ts';
+import { asObject } from '../../../shared/json.ts';
 import { sanitiseInput } from './input.ts';
 
 /** OpenRouter refuses longer ones. */

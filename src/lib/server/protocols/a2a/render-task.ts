@@ -9,7 +9,7 @@ import {
 	type TaskStatus
 } from '@a2a-js/sdk';
 import { AppError } from '../../../shared/errors.ts';
-import type { Approval, Message, MessageStatus } from '../../../shared/message.ts';
+import { type Approval, type Message, type MessageStatus, messageText } from '../../../shared/message.ts';
 import { isBuiltinCall } from '../../../shared/skills.ts';
 import { contentType, type Workspaces } from '../../workspaces.ts';
 import type { TaskSource } from './task-source.ts';
@@ -123,11 +123,6 @@ const MAX_FILES = 100;
 export const TEXT_BREAK = '\n\n';
 const ANSWER = 'answer';
 
-/** The texts of an answer as one; empty before it has said anything. */
-export function textOf(answer: Message): string {
-	return answer.parts.flatMap((part) => (part.type === 'text' && part.text !== '' ? [part.text] : [])).join(TEXT_BREAK);
-}
-
 export function answerArtifact(text: string): Artifact {
 	return artifactOf(ANSWER, 'Answer', [textPart(text, 'text/markdown')]);
 }
@@ -182,7 +177,7 @@ export async function fileArtifact(
 
 export async function artifactsOf(source: FileSource, answer: Message): Promise<Artifact[]> {
 	const budget = { bytes: MAX_INLINE_TOTAL };
-	const text = textOf(answer);
+	const text = messageText(answer, TEXT_BREAK);
 	const artifacts = text === '' ? [] : [answerArtifact(text)];
 	for (const path of filesOf(answer)) {
 		const artifact = await fileArtifact(source, path, budget);

@@ -11,10 +11,10 @@ import {
 	noteOf,
 	statusOf,
 	TEXT_BREAK,
-	textOf,
 	toTask
 } from './render-task.ts';
 import type { TaskSource } from './task-source.ts';
+import { messageText } from '../../../shared/message.ts';
 
 export interface EventParts {
 	runner: Pick<Runner, 'follow'>;
@@ -59,7 +59,7 @@ export async function* taskEvents(
 
 /** Tells events in order; keeps which text it is in. */
 function createTeller(files: FileSource, { taskId, contextId, answer }: TaskSource) {
-	let hasText = textOf(answer) !== '';
+	let hasText = messageText(answer) !== '';
 	let textId = answer.parts.findLast((part) => part.type === 'text' && part.text !== '')?.id;
 	const budget = { bytes: MAX_INLINE_TOTAL };
 

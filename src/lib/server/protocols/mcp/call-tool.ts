@@ -7,7 +7,7 @@ import {
 	type ServerContext
 } from '@modelcontextprotocol/server';
 import { AppError } from '../../../shared/errors.ts';
-import { isRecord, numberArgument } from '../../skills/call/operations.ts';
+import { numberArgument } from '../../skills/call/operations.ts';
 import type { PlannedRun, ToolOutcome } from '../../skills/call/session.ts';
 import { LOAD_SKILL } from '../../skills/call/tools.ts';
 import { renderLoadedSkill } from '../../skills/prompt.ts';
@@ -20,6 +20,7 @@ import { callOwnTool, type OwnCall } from './own-tools.ts';
 import { clientOf, type McpContext } from './parts.ts';
 import { refusalOf } from './refusals.ts';
 import { findNamed } from './resources.ts';
+import { isObject } from '../../../shared/json.ts';
 
 /** Answers with a question where somebody must be asked first. @throws ProtocolError for a tool that is not there; nothing else */
 export async function callTool(
@@ -56,12 +57,12 @@ export async function callTool(
 
 /** Of what did not run, why, as every other way in says it; else what kind of request failed. */
 function typeIn({ code, details }: AppError): string {
-	return isRecord(details) && typeof details.error === 'string' ? details.error : code;
+	return isObject(details) && typeof details.error === 'string' ? details.error : code;
 }
 
 /** A run that ended badly is an error of the tool, with its record. */
 function failed({ result }: Record<string, unknown>): boolean {
-	return isRecord(result) && result.success === false;
+	return isObject(result) && result.success === false;
 }
 
 async function callSkillTool(
@@ -110,7 +111,7 @@ function toResult({ ok, output, result }: ToolOutcome): CallToolResult {
 	const data = value === undefined ? { ...result } : value;
 	return {
 		content: [text(isPlainText ? value : output)],
-		...(isRecord(data) ? { structuredContent: data } : {}),
+		...(isObject(data) ? { structuredContent: data } : {}),
 		...(ok ? {} : { isError: true })
 	};
 }

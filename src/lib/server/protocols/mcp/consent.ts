@@ -8,8 +8,9 @@ import {
 	type Server,
 	type ServerContext
 } from '@modelcontextprotocol/server';
-import { isRecord } from '../../skills/call/operations.ts';
+import {} from '../../skills/call/operations.ts';
 import { SkillError } from '../../skills/types.ts';
+import { isObject } from '../../../shared/json.ts';
 
 /** What one request has to do with consent. */
 export interface Consent {
@@ -69,14 +70,14 @@ export function readConsent(server: Pick<Server, 'getClientCapabilities'>, { mcp
 	return {
 		canAsk: canAskBy(capabilities),
 		answer:
-			typeof questionId === 'string' && isRecord(answer) ? { questionId, isAllowed: answer.action === 'accept' } : null
+			typeof questionId === 'string' && isObject(answer) ? { questionId, isAllowed: answer.action === 'accept' } : null
 	};
 }
 
 /** Without a mode it is a form; who can only open pages is asked nothing. */
 function canAskBy(capabilities: unknown): boolean {
-	const elicitation = isRecord(capabilities) ? capabilities.elicitation : undefined;
-	return isRecord(elicitation) && (elicitation.form !== undefined || Object.keys(elicitation).length === 0);
+	const elicitation = isObject(capabilities) ? capabilities.elicitation : undefined;
+	return isObject(elicitation) && (elicitation.form !== undefined || Object.keys(elicitation).length === 0);
 }
 
 /**

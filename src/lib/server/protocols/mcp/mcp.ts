@@ -11,13 +11,14 @@ import {
 } from '@modelcontextprotocol/server';
 import { serveStdio, type StdioServerHandle } from '@modelcontextprotocol/server/stdio';
 import { API_SCOPES } from '../../../shared/settings.ts';
-import { isRecord } from '../../skills/call/operations.ts';
+import {} from '../../skills/call/operations.ts';
 import { createQuestions } from './consent.ts';
 import { createTurns } from '../../skills/turns.ts';
 import { readMessages, rpcError } from './messages.ts';
 import type { McpCaller, McpContext, McpParts } from './parts.ts';
 import { createMcpServer } from './server.ts';
 import { createSessions } from './sessions.ts';
+import { isObject } from '../../../shared/json.ts';
 
 /** Of one client, whatever sessions it names. */
 const MAX_CALLS = 64;
@@ -148,7 +149,7 @@ function label(kind: string, id: string): string {
 function clientName({ mcpReq }: ServerContext): string {
 	const envelope: Readonly<Record<string, unknown>> = { ...mcpReq.envelope };
 	const info = envelope[CLIENT_INFO_META_KEY];
-	return isRecord(info) && typeof info.name === 'string' ? info.name : '';
+	return isObject(info) && typeof info.name === 'string' ? info.name : '';
 }
 
 function authInfoOf(caller: McpCaller): AuthInfo {

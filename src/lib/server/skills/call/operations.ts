@@ -1,6 +1,7 @@
 /** What can be done with skills, whatever words a call was made in: the middle between dialects and effects (FEATURES C11, F10). */
 import type { FoundSkill } from '../find/scores.ts';
 import { SkillError, type Skill, type SkillExecutionResult } from '../types.ts';
+import { isObject } from '../../../shared/json.ts';
 
 export type SkillOperation =
 	| { kind: 'list' }
@@ -33,10 +34,6 @@ export interface FilePage {
 /** A JSON object, as a model's arguments must be. */
 export type CallArguments = Readonly<Record<string, unknown>>;
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
-	return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** @throws SkillError InvalidArgs naming the field */
 export function textArgument(args: CallArguments, field: string, what: string, hint?: string): string {
 	const value = args[field];
@@ -57,6 +54,6 @@ export function numberArgument(args: CallArguments, field: string): number | und
 export function recordArgument(args: CallArguments, field: string): Record<string, unknown> {
 	const value = args[field];
 	if (value === undefined || value === null) return {};
-	if (isRecord(value)) return value;
+	if (isObject(value)) return value;
 	throw new SkillError('InvalidArgs', `“${field}” must be an object.`);
 }

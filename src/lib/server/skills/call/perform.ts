@@ -9,7 +9,8 @@ import type { SkillSnapshot } from '../registry/registry.ts';
 import { readScriptArguments } from '../run/environment.ts';
 import { isOutputName, readNamedOutput } from '../run/execution-result.ts';
 import { type Skill, SkillError, type SkillExecutionResult, type SkillTool } from '../types.ts';
-import { isRecord, numberArgument, type OperationResult, type SkillOperation } from './operations.ts';
+import { numberArgument, type OperationResult, type SkillOperation } from './operations.ts';
+import { isObject } from '../../../shared/json.ts';
 
 const MAX_NAMES_SHOWN = 100;
 
@@ -78,7 +79,7 @@ function readOn(
 	context: PerformContext
 ): OperationResult {
 	const skill = requireSkill(context, name);
-	const given: unknown = Array.isArray(args) ? args[0] : isRecord(args) ? args.offset : undefined;
+	const given: unknown = Array.isArray(args) ? args[0] : isObject(args) ? args.offset : undefined;
 	const offset = numberArgument({ offset: given }, 'offset') ?? 0;
 	return { kind: 'read', skill, path: script, page: readNamedOutput(context.executor.readOutput, script, { offset }) };
 }

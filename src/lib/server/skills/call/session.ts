@@ -5,7 +5,7 @@ import { type Dialect, type DialectName, full, openrouter } from './dialects/ope
 import { drover } from './dialects/drover.ts';
 import { omniroute } from './dialects/omniroute.ts';
 import type { ExecutionContext, Executor } from '../executor.ts';
-import { isRecord, textArgument, type OperationResult, type SkillOperation } from './operations.ts';
+import { textArgument, type OperationResult, type SkillOperation } from './operations.ts';
 import { callTool, perform, shorten, type Approval, type PerformContext } from './perform.ts';
 import { findSkill } from '../registry/references.ts';
 import type { SkillSnapshot } from '../registry/registry.ts';
@@ -20,6 +20,7 @@ import {
 	type SkillExecutionResult,
 	type ToolDefinition
 } from '../types.ts';
+import { isObject } from '../../../shared/json.ts';
 
 /** What the model reads, and the same as data. */
 export interface ToolOutcome {
@@ -117,7 +118,7 @@ export function createSkillSession({
 		const loadedTool = loadedTools(library).get(name);
 		if (loadedTool) return planTool(loadedTool.skill, loadedTool.tool.name, args);
 		try {
-			const operation = isRecord(args) ? findOperation(name, args, library.skills, isOthers)?.operation : undefined;
+			const operation = isObject(args) ? findOperation(name, args, library.skills, isOthers)?.operation : undefined;
 			return operation ? planOperation(operation) : null;
 		} catch (error) {
 			// The call itself will say what is wrong with it.
@@ -189,7 +190,7 @@ export function createSkillSession({
 			const { library } = performing;
 			let reader: Dialect = full;
 			try {
-				if (!isRecord(given)) throw new SkillError('InvalidArgs', '“arguments” must be an object.');
+				if (!isObject(given)) throw new SkillError('InvalidArgs', '“arguments” must be an object.');
 				if (workshop && name === DEFINE.name) return await defineTool(given, workshop);
 				if (workshop && name === REMOVE.name) return await removeTool(given, workshop);
 				const named = loadedTools(library).get(name);

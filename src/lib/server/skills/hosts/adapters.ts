@@ -1,7 +1,7 @@
 /** Tools and tool calls in the shapes of other APIs: Chat Completions, Anthropic Messages, Gemini (FEATURES B10–B12, D39). */
 import { z } from 'zod';
-import { isRecord } from '../call/operations.ts';
 import type { ToolDefinition } from '../types.ts';
+import { asRecord, isObject } from '../../../shared/json.ts';
 
 /** The wire formats that calls are recognised in: by their shape, never by the name of a model (B12). */
 export type ToolFormat = 'responses' | 'chat' | 'anthropic' | 'gemini';
@@ -159,12 +159,6 @@ function textOf(value: unknown): string {
 	return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
-function asRecord(value: unknown): Record<string, unknown> | null {
-	return typeof value === 'object' && value !== null && !Array.isArray(value)
-		? (value as Record<string, unknown>)
-		: null;
-}
-
 function recordsIn(value: unknown): Record<string, unknown>[] {
 	return Array.isArray(value) ? value.flatMap(listOf) : [];
 }
@@ -207,7 +201,7 @@ function objectSchema(parameters: Record<string, unknown>): z.ZodObject {
 	if (whole instanceof z.ZodObject) return whole;
 	const { properties, required } = parameters;
 	const names: unknown[] = Array.isArray(required) ? required : [];
-	const shape = Object.entries(isRecord(properties) ? properties : {}).map(([name, property]) => {
+	const shape = Object.entries(isObject(properties) ? properties : {}).map(([name, property]) => {
 		const schema = schemaOf(property) ?? described(property);
 		return [name, names.includes(name) ? schema : schema.optional()] as const;
 	});
@@ -225,7 +219,7 @@ function schemaOf(value: unknown): z.ZodType | null {
 }
 
 function described(property: unknown): z.ZodType {
-	const description = isRecord(property) ? property.description : undefined;
+	const description = isObject(property) ? property.description : undefined;
 	return typeof description === 'string' ? z.unknown().describe(description) : z.unknown();
 }
 

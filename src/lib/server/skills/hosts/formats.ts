@@ -1,7 +1,8 @@
 /** Which of the four APIs a request is for: by its shape, never by the name of its model (FEATURES B12, D39). */
 import type { ToolFormat } from './adapters.ts';
-import { anthropic, asRecord, chat, type Json, listOf, recordsIn, responses, type WireFormat } from './wire.ts';
+import { anthropic, chat, type Json, listOf, recordsIn, responses, type WireFormat } from './wire.ts';
 import { gemini } from './wire-gemini.ts';
+import { asRecord } from '../../../shared/json.ts';
 
 export const FORMATS: Readonly<Record<ToolFormat, WireFormat>> = { responses, chat, anthropic, gemini };
 

@@ -8,7 +8,8 @@ import type { ExecutionCaller } from '../run/execution-host.ts';
 import type { SkillEvent, ToolDefinition } from '../types.ts';
 import { createToolNames, type ExtractedCall, type ToolFormat } from './adapters.ts';
 import { formatOf, FORMATS } from './formats.ts';
-import { asRecord, type CallResult, type Json, type ModelTurn, type WireFormat } from './wire.ts';
+import { type CallResult, type Json, type ModelTurn, type WireFormat } from './wire.ts';
+import { asRecord } from '../../../shared/json.ts';
 
 /** What one caller may use, beside what a session can be told (D42). */
 export interface GatewayOptions extends Pick<SessionOptions, 'allowed' | 'approve' | 'loaded' | 'modeOf' | 'owner'> {

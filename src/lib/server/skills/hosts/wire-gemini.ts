@@ -1,6 +1,7 @@
 /** Gemini `generateContent`, as it is on the wire and as the official client takes it (settings under `config`). */
 import { extractToolCalls, toGeminiTools, toToolResult } from './adapters.ts';
-import { asRecord, type Json, listOf, namesIn, recordsIn, type WireFormat } from './wire.ts';
+import { type Json, listOf, namesIn, recordsIn, type WireFormat } from './wire.ts';
+import { asRecord } from '../../../shared/json.ts';
 
 export const gemini: WireFormat = {
 	toolNames: (body) =>

@@ -1,6 +1,7 @@
 /** Anthropic Messages: `system`, tools with `input_schema`, content blocks. */
 import type { ToolDefinition } from '../types.ts';
 import { type ExtractedCall, extractToolCalls, toAnthropicTools, toChatTools, toToolResult } from './adapters.ts';
+import { asRecord } from '../../../shared/json.ts';
 
 export const anthropic: WireFormat = {
 	toolNames: (body) => namesIn(recordsIn(body.tools).map(({ name }) => name)),
@@ -175,10 +176,6 @@ export interface WireFormat {
 
 /** A JSON object. */
 export type Json = Record<string, unknown>;
-
-export function asRecord(value: unknown): Json | null {
-	return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : null;
-}
 
 /** The objects of a list; none when it is no list. */
 export function recordsIn(value: unknown): Json[] {

@@ -4,12 +4,13 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseManifest } from '../read/manifest.ts';
-import { isRecord, textArgument, type CallArguments } from '../call/operations.ts';
+import { textArgument, type CallArguments } from '../call/operations.ts';
 import { parseSkillFile } from '../parser.ts';
 import { DEFINE_TOOL, skillNameOf, toolFiles, type NewTool, type SkillFiles } from './templates.ts';
 import { scanRoots } from '../read/scanner.ts';
 import type { IsReserved } from '../read/tool-names.ts';
 import { SkillError, type Skill, type ToolDefinition } from '../types.ts';
+import { isObject } from '../../../shared/json.ts';
 
 /** What is about to be written, to be looked at first. */
 export interface ToolPreview {
@@ -183,7 +184,7 @@ function readTool(args: CallArguments): NewTool {
 	} catch (error) {
 		throw new SkillError('InvalidArgs', `“parameters” are not valid JSON: ${(error as Error).message}`);
 	}
-	if (!isRecord(parameters)) throw new SkillError('InvalidArgs', '“parameters” must be a JSON object of definitions.');
+	if (!isObject(parameters)) throw new SkillError('InvalidArgs', '“parameters” must be a JSON object of definitions.');
 	return { name, description, parameters, code };
 }
 

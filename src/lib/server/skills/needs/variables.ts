@@ -1,6 +1,7 @@
 /** Which variables a skill says that it needs, and which no skill may be given (FEATURES A18, D14). */
-import { isRecord } from '../call/operations.ts';
+import {} from '../call/operations.ts';
 import type { SkillSpec } from '../types.ts';
+import { isObject } from '../../../shared/json.ts';
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
@@ -52,7 +53,7 @@ export function declaredVariables({ metadata, extra }: Pick<SkillSpec, 'metadata
 /** What stands under this key of `requires`, wherever that is written. */
 export function requirements({ metadata, extra }: Pick<SkillSpec, 'metadata' | 'extra'>, key: string): unknown[] {
 	return [
-		...[extra.requires, extra['metadata.requires']].map((value) => (isRecord(value) ? value[key] : undefined)),
+		...[extra.requires, extra['metadata.requires']].map((value) => (isObject(value) ? value[key] : undefined)),
 		extra[`requires.${key}`],
 		extra[`metadata.requires.${key}`],
 		metadata[`requires.${key}`]
@@ -74,13 +75,13 @@ export function entriesIn(value: unknown): DeclaredVariable[] {
 /** Each entry's name, and what else is said of it. */
 function pairsIn(value: unknown): [unknown, unknown][] {
 	if (typeof value === 'string') return value.split(/[\s,]+/).map((name) => [name, null]);
-	if (Array.isArray(value)) return value.map((item: unknown) => (isRecord(item) ? [item.name, item] : [item, null]));
-	return isRecord(value) ? Object.entries(value) : [];
+	if (Array.isArray(value)) return value.map((item: unknown) => (isObject(item) ? [item.name, item] : [item, null]));
+	return isObject(value) ? Object.entries(value) : [];
 }
 
 /** In SKILL.md every scalar is text. */
 function saysOptional(facts: unknown): boolean {
-	return isRecord(facts) && (String(facts.optional) === 'true' || String(facts.required) === 'false');
+	return isObject(facts) && (String(facts.optional) === 'true' || String(facts.required) === 'false');
 }
 
 // Environment variables that a text uses, by the common ways to write that; a guess (FEATURES A18).

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { SkillIssue, SkillTool } from '../types.ts';
 import { lineOf, type Violate } from './fields.ts';
 import { isBuiltInTool, type IsReserved } from './tool-names.ts';
+import { isObject } from '../../../shared/json.ts';
 
 /** The file, from the skill's folder. */
 export const TOOLS_FILE = 'tools.json';
@@ -140,10 +141,6 @@ function inTime<T>(check: () => T): T | null {
 
 function toValidator(tool: SkillTool) {
 	return z.fromJSONSchema(tool.inputSchema as Parameters<typeof z.fromJSONSchema>[0]);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** `place` is that in the list: `[2.name]`. */

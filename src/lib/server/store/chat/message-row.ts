@@ -3,6 +3,7 @@ import type { Insertable, Selectable } from 'kysely';
 import { z } from 'zod';
 import type { Message } from '../../../shared/message.ts';
 import type { MessagesTable } from '../schema.ts';
+import { parseJson } from '../../../shared/json.ts';
 
 type Columns = 'id' | 'parent_id' | 'role' | 'status' | 'body' | 'run_id' | 'created_at';
 
@@ -142,14 +143,4 @@ export function messageFromRow(row: Pick<Selectable<MessagesTable>, Columns>): M
 export function itemsFromRow(items: string | null): unknown[] | null {
 	const parsed = items === null ? null : parseJson(items);
 	return Array.isArray(parsed) ? parsed : null;
-}
-
-/** undefined where the text is not JSON. */
-function parseJson(text: string): unknown {
-	try {
-		return JSON.parse(text) as unknown;
-	} catch {
-		// The caller's check refuses undefined and says what that means.
-		return undefined;
-	}
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { QueuedMessage } from '../../../shared/api.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { ApprovalDecision } from '../../../shared/events.ts';
-import type { Message } from '../../../shared/message.ts';
+import { type Message, messageText } from '../../../shared/message.ts';
 import type { ConversationSkillsTable, Database } from '../schema.ts';
 import { findMessage } from './messages.ts';
 
@@ -216,14 +216,10 @@ async function isKnown(
 		.where('id', '=', id)
 		.executeTakeFirst();
 	const sent = await findMessage(transaction, conversationId, id);
-	const known = waiting ?? (sent && { text: textOf(sent), files: JSON.stringify(sent.files) });
+	const known = waiting ?? (sent && { text: messageText(sent), files: JSON.stringify(sent.files) });
 	if (!known) return false;
 	if (known.text === text && known.files === JSON.stringify(files)) return true;
 	throw new AppError('conflict', 'Another message has this id; send it under a new one.');
-}
-
-function textOf({ parts }: Message): string {
-	return parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
 // What people decided about calls that had to be allowed, and what they allowed for good.

@@ -1,7 +1,7 @@
 /** Which conversations a query finds, and where in them. */
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
 import type { Snippet } from '../../../shared/api.ts';
-import type { Message } from '../../../shared/message.ts';
+import { type Message, messageText } from '../../../shared/message.ts';
 import type { Database } from '../schema.ts';
 import { MESSAGE_COLUMNS, messageFromRow } from './message-row.ts';
 import { findSnippet, indexedWords, type SearchQuery } from './search-words.ts';
@@ -41,7 +41,7 @@ export async function findSnippets(
 		.select(['messages.conversation_id', ...MESSAGE_COLUMNS])
 		.execute();
 	for (const row of rows) {
-		const found = findSnippet(textOf(messageFromRow(row)), query);
+		const found = findSnippet(messageText(messageFromRow(row), '\n'), query);
 		if (found) snippets.set(row.conversation_id, { snippet: { ...found, messageId: row.id } });
 	}
 	return snippets;
@@ -101,13 +101,8 @@ export async function indexMessages(
 	const search = searchOf(db);
 	for (const message of messages) {
 		if (message.status === 'running') continue;
-		await search.put(db, conversationId, message.id, indexedWords(textOf(message)));
+		await search.put(db, conversationId, message.id, indexedWords(messageText(message, '\n')));
 	}
-}
-
-/** What people and answers say: no reasoning, no results of tools. */
-function textOf({ parts }: Pick<Message, 'parts'>): string {
-	return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }
 
 // The index of words in Postgres: a tsvector that is made of the words as they are, with a GIN index.

@@ -3,13 +3,13 @@ import { MORE_FILES, renderBody } from '../../prompt.ts';
 import { type Skill, SkillError, type SkillExecutionResult, type ToolDefinition } from '../../types.ts';
 import {
 	type CallArguments,
-	isRecord,
 	numberArgument,
 	type OperationResult,
 	type SkillOperation,
 	textArgument
 } from '../operations.ts';
 import type { Dialect } from './openrouter.ts';
+import { isObject } from '../../../../shared/json.ts';
 
 const METHODS = ['list', 'load', 'read_file', 'execute_script', 'search'] as const;
 const MAX_FILES = 80;
@@ -163,9 +163,9 @@ export interface ToolEnvelope {
 
 /** Reads an object as such a call; null when it is none. */
 export function readEnvelope(value: unknown): ToolEnvelope | null {
-	if (!isRecord(value) || typeof value.tool_name !== 'string' || value.tool_name === '') return null;
+	if (!isObject(value) || typeof value.tool_name !== 'string' || value.tool_name === '') return null;
 	const { tool_name: name, tool_args: args = {}, headline, thoughts } = value;
-	if (!isRecord(args)) return null;
+	if (!isObject(args)) return null;
 	const texts: unknown[] = Array.isArray(thoughts) ? thoughts : [thoughts];
 	return {
 		name,

@@ -11,6 +11,11 @@ export function asObject(value: unknown): JsonObject {
 	return isObject(value) ? value : {};
 }
 
+/** The value as an object; null when it is anything else. */
+export function asRecord(value: unknown): JsonObject | null {
+	return isObject(value) ? value : null;
+}
+
 /** The value as a text that is not empty. */
 export function asText(value: unknown): string | undefined {
 	return typeof value === 'string' && value !== '' ? value : undefined;

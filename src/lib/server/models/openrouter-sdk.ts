@@ -1,0 +1,76 @@
+/** OpenRouter's own SDK for all but the answers of models; slow to load, so it is imported when it is needed (`openrouter.ts`). */
+import { OpenRouterCore } from '@openrouter/sdk/core.js';
+import { apiKeysGetCurrentKeyMetadata } from '@openrouter/sdk/funcs/apiKeysGetCurrentKeyMetadata.js';
+import { creditsGetCredits } from '@openrouter/sdk/funcs/creditsGetCredits.js';
+import { modelsList } from '@openrouter/sdk/funcs/modelsList.js';
+import { oAuthExchangeAuthCodeForAPIKey } from '@openrouter/sdk/funcs/oAuthExchangeAuthCodeForAPIKey.js';
+import { HTTPClient } from '@openrouter/sdk/lib/http.js';
+import type { TextAnswer } from './fetch-text.ts';
+import type { ModelFacts } from './model-list.ts';
+
+/** One request as the SDK makes it, sent in our way. */
+export interface SdkRequest {
+	url: string;
+	method: 'GET' | 'POST';
+	body: string | undefined;
+}
+
+export type Send = (request: SdkRequest) => Promise<TextAnswer>;
+
+export interface OpenRouterSdk {
+	models(): Promise<ModelFacts[]>;
+	key(): Promise<{ label: unknown; limit: unknown; remaining: unknown; used: unknown }>;
+	credits(): Promise<{ total: unknown; used: unknown }>;
+	/** The key that the code stands for. */
+	exchange(code: string, verifier: string): Promise<string>;
+}
+
+/** Every call throws what the SDK says of an answer that is not as it expects. */
+export function createSdk(baseUrl: string, send: Send): OpenRouterSdk {
+	const httpClient = new HTTPClient({
+		async fetcher(input, init) {
+			const request = new Request(input, init);
+			const method = request.method === 'POST' ? 'POST' : 'GET';
+			const body = method === 'POST' ? await request.text() : undefined;
+			const { status, text } = await send({ url: request.url, method, body });
+			const hasBody = status >= 200 && ![204, 205, 304].includes(status);
+			return new Response(hasBody ? text : null, { status, headers: { 'content-type': 'application/json' } });
+		}
+	});
+	// An empty key, for with none the SDK takes the environment's, whatever the server; `send` has the right one.
+	const client = new OpenRouterCore({ apiKey: '', serverURL: baseUrl, httpClient });
+	const options = { retries: { strategy: 'none' as const } };
+	return {
+		async models() {
+			const page = await modelsList(client, undefined, options);
+			if (!page.ok) throw page.error;
+			return page.value.result.data.map((model) => ({
+				...{ id: model.id, name: model.name, description: model.description, created: model.created },
+				contexts: [model.contextLength, model.topProvider.contextLength],
+				price: { input: model.pricing.prompt, output: model.pricing.completion },
+				inputs: model.architecture.inputModalities,
+				parameters: model.supportedParameters
+			}));
+		},
+
+		async key() {
+			const { data } = valueOf(await apiKeysGetCurrentKeyMetadata(client, undefined, options));
+			return { label: data.label, limit: data.limit, remaining: data.limitRemaining, used: data.usage };
+		},
+
+		async credits() {
+			const { data } = valueOf(await creditsGetCredits(client, undefined, options));
+			return { total: data.totalCredits, used: data.totalUsage };
+		},
+
+		async exchange(code, verifier) {
+			const requestBody = { code, codeVerifier: verifier, codeChallengeMethod: 'S256' as const };
+			return valueOf(await oAuthExchangeAuthCodeForAPIKey(client, { requestBody }, options)).key;
+		}
+	};
+}
+
+function valueOf<Value>(result: { ok: true; value: Value } | { ok: false; error: Error }): Value {
+	if (!result.ok) throw result.error;
+	return result.value;
+}
