@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { QueuedMessage } from '../../../shared/api.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { ApprovalDecision } from '../../../shared/events.ts';
-import { type Message, messageText } from '../../../shared/message.ts';
+import { messageText } from '../../../shared/message.ts';
 import type { ConversationSkillsTable, Database } from '../schema.ts';
 import { findMessage } from './messages.ts';
 
