@@ -90,13 +90,23 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 	const limits = (): AgentLimits => ({ ...config.limits, ...settings.current().limits });
 	const changes = createConversationChanges();
 	const mcpServers = await openMcpServers({
-		...{ store, vault: parts.vault, dataDir: config.dataDir, recorder: parts.recorder },
+		store,
+		vault: parts.vault,
+		dataDir: config.dataDir,
+		recorder: parts.recorder,
 		isEnabled: () => settings.current().skillsEnabled,
 		maxOutputBytes: config.skillsMaxOutputBytes,
 		timeoutMs: () => limits().toolTimeoutMs
 	});
 	const turns = {
-		...{ store, models, skills, workspaces, approvals, modes, limits, log },
+		store,
+		models,
+		skills,
+		workspaces,
+		approvals,
+		modes,
+		limits,
+		log,
 		builtins: (offer: BuiltinOffer) =>
 			joinTools([
 				createBuiltinSession(builtins, {
@@ -141,7 +151,11 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 			workspaceOf(config.dataDir, apiKeyId ? { apiKeyId } : { sessionId: sessionId ?? randomUUID() })
 	};
 	const evals = await createEvals({
-		...{ store, skills, modes, approvals, log },
+		store,
+		skills,
+		modes,
+		approvals,
+		log,
 		agent: () => ({
 			model: models.modelFor({}),
 			effort: models.effort(),
@@ -172,7 +186,13 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		mcpServers,
 		models,
 		a2a: createA2A({
-			...{ store, runner, workspaces, changes, skills, modes, log },
+			store,
+			runner,
+			workspaces,
+			changes,
+			skills,
+			modes,
+			log,
 			isEnabled: () => settings.current().skillsEnabled
 		}),
 		responses,

@@ -133,7 +133,9 @@ export async function openSkills(
 	const builtins = openBuiltins(config, { rooms, box, network, modes, recorder, settings, skills });
 	const catalogOptions = { ...config.catalog, skillsmpKey: settings.skillsmpApiKey };
 	const installer = await createInstaller({
-		...{ dataDir, modes, log },
+		dataDir,
+		modes,
+		log,
 		store: { ...store, skillInstalls: installs.records },
 		registry: skills.registry,
 		sources: createSources(catalogOptions)

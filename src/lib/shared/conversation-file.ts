@@ -103,8 +103,13 @@ export const fileMessage = z.strictObject({
 	limit: z.enum(['steps', 'cost', 'time', 'length']).nullable(),
 	context: z
 		.strictObject({
-			...{ limit: count.nullable(), system: count, catalog: count, skills: count },
-			...{ tools: count, results: count, messages: count }
+			limit: count.nullable(),
+			system: count,
+			catalog: count,
+			skills: count,
+			tools: count,
+			results: count,
+			messages: count
 		})
 		.nullable(),
 	retry: z.strictObject({ attempt: count, delayMs: count, message: text }).nullable(),

@@ -303,21 +303,33 @@ export type SkillTemplate = (typeof SKILL_TEMPLATES)[number];
 
 /** Words of the addresses below `/api/skills` and `/skills`, and dots that an address swallows: a test compares them with the routes. */
 const ADDRESS_WORDS = new Set([
-	...['.', '..', 'cases', 'check', 'diagnostics', 'edit', 'evals', 'events', 'executions', 'export', 'file', 'install'],
-	...[
-		'marketplace',
-		'new',
-		'outdated',
-		'reload',
-		'rollback',
-		'run',
-		'score',
-		'scores',
-		'secrets',
-		'skillssh',
-		'staged'
-	],
-	...['trash', 'update', 'updates', 'versions']
+	'.',
+	'..',
+	'cases',
+	'check',
+	'diagnostics',
+	'edit',
+	'evals',
+	'events',
+	'executions',
+	'export',
+	'file',
+	'install',
+	'marketplace',
+	'new',
+	'outdated',
+	'reload',
+	'rollback',
+	'run',
+	'score',
+	'scores',
+	'secrets',
+	'skillssh',
+	'staged',
+	'trash',
+	'update',
+	'updates',
+	'versions'
 ]);
 
 /**

@@ -254,7 +254,9 @@ function parse(json: string | null): (StoredDraft & { at: number }) | null {
 	if (typeof text !== 'string' || !Array.isArray(files) || !Array.isArray(pins)) return null;
 	const names = pins.filter((pin) => typeof pin === 'string');
 	return {
-		...{ text, files: files.filter(isFile), pins: names },
+		text,
+		files: files.filter(isFile),
+		pins: names,
 		sentAs: typeof sentAs === 'string' ? sentAs : null,
 		at: typeof at === 'number' ? at : 0
 	};

@@ -69,7 +69,12 @@ export function asStep(execution: SkillExecution): { execution: Execution; statu
 	return {
 		status: isOver ? (hasFailed(execution) ? 'failed' : 'done') : 'running',
 		execution: {
-			...{ skill, script: nameOf(execution), args: input === null ? argv : [input], sandbox, files, refused },
+			skill,
+			script: nameOf(execution),
+			args: input === null ? argv : [input],
+			sandbox,
+			files,
+			refused,
 			...(tool === null ? {} : { tool }),
 			output: output === null || output === '' ? [] : [{ stream: 'stdout', text: output }],
 			...(isOver ? { exitCode } : {}),

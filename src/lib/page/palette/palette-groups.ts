@@ -46,13 +46,16 @@ export function paletteGroups({ app, onsearch, onimport }: OverlayProps, search:
 	return [
 		{ id: 'actions', label: groups.actions, items: actions({ app, onsearch, onimport }) },
 		{
-			...{ id: 'conversations', label: groups.conversations },
+			id: 'conversations',
+			label: groups.conversations,
 			items: app.conversations.list.map((one, index) => ({ ...conversation(app, one), isQuiet: index >= RECENT }))
 		},
 		{ id: 'pages', label: groups.pages, items: pages(app) },
 		{ id: 'skills', label: groups.skills, items: skills(app) },
 		{
-			...{ id: 'found', label: groups.found, isFound: true },
+			id: 'found',
+			label: groups.found,
+			isFound: true,
 			items: found.map((one) => ({
 				...conversation(app, one),
 				id: `found-${one.id}`,
@@ -87,7 +90,10 @@ function actions({ app, onsearch, onimport }: Omit<OverlayProps, 'onclose' | 'ty
 	const save = (format: 'json' | 'markdown') => () => shownId && saveFile(app.actions.exportUrl(shownId, format));
 	return [
 		{
-			...{ id: 'new-chat', label: 'New chat', icon: MessageSquarePlus, ...keysOf('newChat') },
+			id: 'new-chat',
+			label: 'New chat',
+			icon: MessageSquarePlus,
+			...keysOf('newChat'),
 			run: () => void app.go('/')
 		},
 		...(session?.isRunning && session.id === shownId
@@ -95,7 +101,10 @@ function actions({ app, onsearch, onimport }: Omit<OverlayProps, 'onclose' | 'ty
 			: []),
 		{ id: 'search', label: 'Search conversations', icon: Search, ...keysOf('search'), run: onsearch },
 		{
-			...{ id: 'sidebar', label: 'Show or hide the sidebar', icon: PanelLeft, ...keysOf('sidebar') },
+			id: 'sidebar',
+			label: 'Show or hide the sidebar',
+			icon: PanelLeft,
+			...keysOf('sidebar'),
 			run: () => app.sidebar.toggle()
 		},
 		...(shownId === null
@@ -118,11 +127,17 @@ function actions({ app, onsearch, onimport }: Omit<OverlayProps, 'onclose' | 'ty
 				]),
 		{ id: 'import', label: 'Import a conversation', icon: Upload, isQuiet: true, run: onimport },
 		...THEMES.map((theme) => ({
-			...{ id: `theme-${theme}`, label: themeText(themes[theme]), icon: SunMoon, isQuiet: true },
+			id: `theme-${theme}`,
+			label: themeText(themes[theme]),
+			icon: SunMoon,
+			isQuiet: true,
 			run: () => void (app.theme.current = theme)
 		})),
 		{
-			...{ id: 'shortcuts', label: 'Keyboard shortcuts', icon: Keyboard, ...keysOf('shortcuts') },
+			id: 'shortcuts',
+			label: 'Keyboard shortcuts',
+			icon: Keyboard,
+			...keysOf('shortcuts'),
 			run: () => void (app.overlay = 'shortcuts')
 		}
 	];
@@ -130,7 +145,10 @@ function actions({ app, onsearch, onimport }: Omit<OverlayProps, 'onclose' | 'ty
 
 function pages(app: ChatApp): PaletteItem[] {
 	const page = (path: string, label: string, icon: PaletteItem['icon']): PaletteItem => ({
-		...{ id: `page-${path}`, label, icon, run: () => void app.go(path) }
+		id: `page-${path}`,
+		label,
+		icon,
+		run: () => void app.go(path)
 	});
 	return [
 		page('/skills', 'Skills', Puzzle),
@@ -148,11 +166,19 @@ function skills(app: ChatApp): PaletteItem[] {
 		const hint = cleanText(description);
 		return [
 			{
-				...{ id: `chat-${id}`, label: `New chat with ${shown}`, hint, icon: MessageSquarePlus, isQuiet: true },
+				id: `chat-${id}`,
+				label: `New chat with ${shown}`,
+				hint,
+				icon: MessageSquarePlus,
+				isQuiet: true,
 				run: () => void app.go(`/?skill=${encodeURIComponent(name)}`)
 			},
 			{
-				...{ id: `skill-${id}`, label: `Skill: ${shown}`, hint, icon: Puzzle, isQuiet: true },
+				id: `skill-${id}`,
+				label: `Skill: ${shown}`,
+				hint,
+				icon: Puzzle,
+				isQuiet: true,
 				run: () => void app.go(skillPage(id))
 			}
 		];

@@ -24,7 +24,13 @@ export interface McpForm {
 }
 
 export const EMPTY_FORM: McpForm = {
-	...{ name: '', type: 'stdio', command: '', args: '', cwd: '', url: '', asksFirst: true },
+	name: '',
+	type: 'stdio',
+	command: '',
+	args: '',
+	cwd: '',
+	url: '',
+	asksFirst: true,
 	values: []
 };
 

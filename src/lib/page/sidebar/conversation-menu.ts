@@ -31,25 +31,37 @@ export function conversationMenu(
 	return [
 		{ id: 'conversation-rename', label: 'Rename', icon: Pencil, run: onrename },
 		{
-			...{ id: 'conversation-pin', label: isPinned ? 'Unpin' : 'Pin', icon: isPinned ? PinOff : Pin },
+			id: 'conversation-pin',
+			label: isPinned ? 'Unpin' : 'Pin',
+			icon: isPinned ? PinOff : Pin,
 			run: () => void actions.togglePin(conversation)
 		},
 		{
-			...{ id: 'conversation-archive', label: isArchived ? 'Unarchive' : 'Archive' },
+			id: 'conversation-archive',
+			label: isArchived ? 'Unarchive' : 'Archive',
 			icon: isArchived ? ArchiveRestore : Archive,
 			run: () => void actions.toggleArchive(conversation)
 		},
 		...(canCopy ? [{ ...copy, isApart: true, run: () => void actions.copyMarkdown(id) }] : []),
 		{
-			...{ id: 'conversation-export-markdown', label: 'Export as Markdown', icon: FileText, isApart: !canCopy },
+			id: 'conversation-export-markdown',
+			label: 'Export as Markdown',
+			icon: FileText,
+			isApart: !canCopy,
 			href: actions.exportUrl(id, 'markdown')
 		},
 		{
-			...{ id: 'conversation-export-json', label: 'Export as JSON', icon: Braces },
+			id: 'conversation-export-json',
+			label: 'Export as JSON',
+			icon: Braces,
 			href: actions.exportUrl(id, 'json')
 		},
 		{
-			...{ id: 'conversation-delete', label: 'Delete', icon: Trash, isDanger: true, isApart: true },
+			id: 'conversation-delete',
+			label: 'Delete',
+			icon: Trash,
+			isDanger: true,
+			isApart: true,
 			run: ondelete ?? (() => void actions.remove(conversation))
 		}
 	];

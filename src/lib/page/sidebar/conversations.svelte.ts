@@ -137,8 +137,15 @@ export class Conversations implements SessionListener {
 	runStarted(id: string, runId: string, title: string): void {
 		const now = timestamp();
 		const known = this.find(id) ?? {
-			...{ id, title, createdAt: now, updatedAt: now, activeRunId: null },
-			...{ isPinned: false, isArchived: false, isUnread: false, isWaiting: false }
+			id,
+			title,
+			createdAt: now,
+			updatedAt: now,
+			activeRunId: null,
+			isPinned: false,
+			isArchived: false,
+			isUnread: false,
+			isWaiting: false
 		};
 		const started = { ...known, title: known.title || title, updatedAt: now, activeRunId: runId, isWaiting: false };
 		if (known.isArchived || known.isPinned) this.#change(id, started);

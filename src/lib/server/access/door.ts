@@ -115,8 +115,19 @@ export function securityHeaders(publicOrigin: string | null): [name: string, val
 }
 
 const NO_DEVICES = [
-	...['accelerometer', 'camera', 'display-capture', 'geolocation', 'gyroscope', 'hid', 'magnetometer'],
-	...['microphone', 'midi', 'payment', 'serial', 'usb', 'xr-spatial-tracking']
+	'accelerometer',
+	'camera',
+	'display-capture',
+	'geolocation',
+	'gyroscope',
+	'hid',
+	'magnetometer',
+	'microphone',
+	'midi',
+	'payment',
+	'serial',
+	'usb',
+	'xr-spatial-tracking'
 ]
 	.map((name) => `${name}=()`)
 	.join(', ');

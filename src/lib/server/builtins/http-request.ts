@@ -17,8 +17,21 @@ const MAX_TIMEOUT_MS = 60_000;
 
 /** Those that carry somebody's identity, and those that say where a request goes and how long it is. */
 const BLOCKED: ReadonlySet<string> = new Set([
-	...['host', 'connection', 'content-length', 'cookie', 'set-cookie', 'authorization', 'proxy-authorization'],
-	...['cookie2', 'set-cookie2', 'transfer-encoding', 'te', 'trailer', 'upgrade', 'expect', 'keep-alive']
+	'host',
+	'connection',
+	'content-length',
+	'cookie',
+	'set-cookie',
+	'authorization',
+	'proxy-authorization',
+	'cookie2',
+	'set-cookie2',
+	'transfer-encoding',
+	'te',
+	'trailer',
+	'upgrade',
+	'expect',
+	'keep-alive'
 ]);
 
 const HEADER_VALUE = { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] };

@@ -73,7 +73,11 @@ async function evaluateSkill(evaluation: Evaluation): Promise<EvalReport> {
 	const total = answersOf({ cases, rounds });
 	const results = await runEvals(
 		{
-			...{ model, effort: null, skills, limits, folder: workspaces },
+			model,
+			effort: null,
+			skills,
+			limits,
+			folder: workspaces,
 			judge: createJudge(isOffline ? null : model, limits),
 			// Whoever evaluates a folder on a command line wants it run.
 			approvals: { request: async () => ({ question: null, digest: null }) }

@@ -38,7 +38,9 @@ export function toRunRequest(input: RunAgentInput): RunRequest {
 	const message = newestQuestion(input);
 	const before = resultsBeforeQuestion(input);
 	return {
-		...{ ...setup, kind: 'ask', message },
+		...setup,
+		kind: 'ask',
+		message,
 		...(after === undefined ? {} : { after }),
 		...(before.length === 0 ? {} : { results: before })
 	};

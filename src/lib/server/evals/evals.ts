@@ -143,10 +143,17 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 		const runId = randomUUID();
 		const agent = parts.agent();
 		const run: EvalRun = {
-			...{ id: runId, skillId: skillIdOf(skill), version: skill.version, model: agent.model.id, state: 'running' },
+			id: runId,
+			skillId: skillIdOf(skill),
+			version: skill.version,
+			model: agent.model.id,
+			state: 'running',
 			progress: { done: 0, total },
 			results: [],
-			...{ passRate: passRates([]), error: null, startedAt: now(), finishedAt: null }
+			passRate: passRates([]),
+			error: null,
+			startedAt: now(),
+			finishedAt: null
 		};
 		await store.evalRuns.put(run);
 		await store.evalRuns.removeOlder(run.skillId, MAX_LISTED);

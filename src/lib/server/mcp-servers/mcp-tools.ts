@@ -117,7 +117,13 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 		onEvent?.({ type: 'started', executionId: id, script: tool.shown, tool: tool.shown, args: [input], ...subject });
 		const recorded = recorder
 			.started({
-				...{ id, skillId: subject.skill, ...subject, tool: tool.shown, argv: [], input, caller },
+				id,
+				skillId: subject.skill,
+				...subject,
+				tool: tool.shown,
+				argv: [],
+				input,
+				caller,
 				version: server.connection.software() ?? '',
 				digest: digestOf({ server, tool }),
 				limits: { timeoutMs: options.timeoutMs() }
@@ -126,7 +132,9 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 		const outcome = await ask({ server, tool }, args, context);
 		const { error, message, output, truncated } = outcome;
 		const end = {
-			...{ exitCode: null, durationMs: Math.round(performance.now() - began), files: [] },
+			exitCode: null,
+			durationMs: Math.round(performance.now() - began),
+			files: [],
 			...(message === undefined ? {} : { message })
 		};
 		onEvent?.({ type: 'finished', skill: subject.skill, truncated, ...end, ...(error ? { error } : {}) });
@@ -135,7 +143,9 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 			status: error === undefined ? 'success' : error === 'ExecutionTimeout' ? 'timeout' : 'error',
 			...(error ? { errorType: error } : {}),
 			...end,
-			...{ stdoutBytes: Buffer.byteLength(output), stderrBytes: 0, refused: [] },
+			stdoutBytes: Buffer.byteLength(output),
+			stderrBytes: 0,
+			refused: [],
 			output: output.slice(0, MAX_RECORDED).toWellFormed()
 		});
 		return { ok: error === undefined, output };

@@ -155,14 +155,18 @@ async function checkAtOpenRouter(check: KeyToCheck): Promise<KeyStatus> {
 		askOpenRouter({ baseUrl, send, ask: (sdk) => sdk.key(), plain: plain('key'), read: readKey }),
 		// Most keys may not ask.
 		askOpenRouter({
-			...{ baseUrl, send, ask: (sdk) => sdk.credits(), plain: plain('credits') },
+			baseUrl,
+			send,
+			ask: (sdk) => sdk.credits(),
+			plain: plain('credits'),
 			read: readCredits
 		}).catch(() => null)
 	]);
 	const remaining = asNumber(key.remaining) ?? null;
 	const [total, used] = [asNumber(credits?.total), asNumber(credits?.used)];
 	return {
-		...{ isValid: true, message: messageOf(host, remaining) },
+		isValid: true,
+		message: messageOf(host, remaining),
 		label: asText(key.label)?.slice(0, MAX_LABEL).replaceAll(apiKey, '[key]') ?? null,
 		limit: asNumber(key.limit) ?? null,
 		remaining,

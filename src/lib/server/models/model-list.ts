@@ -78,7 +78,10 @@ function factsOf(entry: Record<string, unknown>): ModelFacts {
 		description,
 		// OpenRouter, vLLM, Groq, Mistral; where two are given, the smaller one is what a request may really hold.
 		contexts: [
-			...[context_length, max_model_len, context_window, max_context_length],
+			context_length,
+			max_model_len,
+			context_window,
+			max_context_length,
 			asObject(top_provider).context_length
 		],
 		price: { input: prompt, output: completion },

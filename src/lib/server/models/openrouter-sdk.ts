@@ -45,7 +45,10 @@ export function createSdk(baseUrl: string, send: Send): OpenRouterSdk {
 			const page = await modelsList(client, undefined, options);
 			if (!page.ok) throw page.error;
 			return page.value.result.data.map((model) => ({
-				...{ id: model.id, name: model.name, description: model.description, created: model.created },
+				id: model.id,
+				name: model.name,
+				description: model.description,
+				created: model.created,
 				contexts: [model.contextLength, model.topProvider.contextLength],
 				price: { input: model.pricing.prompt, output: model.pricing.completion },
 				inputs: model.architecture.inputModalities,

@@ -57,9 +57,17 @@ export function bubblewrapArguments(view: BubblewrapView): string[] {
 
 	return [
 		...(view.isRoot ? [] : ['--unshare-user', '--disable-userns']),
-		...['--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
-		...['--new-session', '--die-with-parent', '--hostname', 'sandbox'],
-		...['--info-fd', String(fds.info)],
+		'--unshare-pid',
+		'--unshare-net',
+		'--unshare-ipc',
+		'--unshare-uts',
+		'--unshare-cgroup-try',
+		'--new-session',
+		'--die-with-parent',
+		'--hostname',
+		'sandbox',
+		'--info-fd',
+		String(fds.info),
 		...(fds.seccomp === null ? [] : ['--seccomp', String(fds.seccomp)]),
 		...view.system.flatMap((mount) =>
 			mount.kind === 'bind'
@@ -68,8 +76,16 @@ export function bubblewrapArguments(view: BubblewrapView): string[] {
 		),
 		...fds.files.flatMap(({ path, fd }) => [...above(path), '--perms', '0444', '--file', String(fd), path]),
 		...view.hidden.flatMap((path) => ['--perms', '0755', '--size', '65536', '--tmpfs', path]),
-		...['--proc', '/proc', '--ro-bind', '/proc/sys', '/proc/sys'],
-		...['--dev', '/dev', ...emptyFolder('/dev/shm', limits.fileBytes), '--remount-ro', '/dev'],
+		'--proc',
+		'/proc',
+		'--ro-bind',
+		'/proc/sys',
+		'/proc/sys',
+		'--dev',
+		'/dev',
+		...emptyFolder('/dev/shm', limits.fileBytes),
+		'--remount-ro',
+		'/dev',
 		...emptyFolder('/tmp', limits.fileBytes),
 		...view.runtime.flatMap((path) => show('--ro-bind', path, path)),
 		...(view.skill === undefined ? [] : show('--ro-bind', view.skill, SKILL)),
@@ -77,7 +93,8 @@ export function bubblewrapArguments(view: BubblewrapView): string[] {
 		...(view.proxySocket === undefined ? [] : show('--ro-bind', view.proxySocket, PROXY_SOCKET)),
 		// They are in memory and without a size: nothing can be put there.
 		...[...view.hidden, '/'].flatMap((path) => ['--remount-ro', path]),
-		...['--chdir', view.cwd],
+		'--chdir',
+		view.cwd,
 		...Object.entries(view.env).flatMap(([name, value]) => ['--setenv', name, value])
 	];
 }
@@ -101,8 +118,15 @@ export function limitedCommand(
 		...(tools.choom ? [tools.choom, '-n', '900', '--'] : []),
 		...(isRoot
 			? [
-					...[tools.setpriv, '--reuid', String(uid), '--regid', String(gid), '--clear-groups'],
-					...['--inh-caps=-all', '--bounding-set=-all', '--no-new-privs']
+					tools.setpriv,
+					'--reuid',
+					String(uid),
+					'--regid',
+					String(gid),
+					'--clear-groups',
+					'--inh-caps=-all',
+					'--bounding-set=-all',
+					'--no-new-privs'
 				]
 			: []),
 		tools.prlimit,

@@ -69,16 +69,36 @@ export function runArguments(plan: ContainerPlan): string[] {
 	const owned = kind === 'docker' ? `,uid=${uid},gid=${gid}` : '';
 	const ulimit = (name: string, value: number) => ['--ulimit', `${name}=${value}:${value}`];
 	return [
-		...['run', '--rm', '--network', 'none', '--cap-drop', 'ALL'],
-		...['--security-opt', 'no-new-privileges', '--pids-limit', String(processes)],
-		...['--cpus', String(profile.cpuLimit / 1000), '--memory', `${Math.max(6, Math.floor(memory / MB))}m`],
+		'run',
+		'--rm',
+		'--network',
+		'none',
+		'--cap-drop',
+		'ALL',
+		'--security-opt',
+		'no-new-privileges',
+		'--pids-limit',
+		String(processes),
+		'--cpus',
+		String(profile.cpuLimit / 1000),
+		'--memory',
+		`${Math.max(6, Math.floor(memory / MB))}m`,
 		...tmpfs('/tmp'),
 		...(folders ? mount(folders.workspace, IN_CONTAINER.workspace) : tmpfs(IN_CONTAINER.workspace, owned)),
 		'--read-only',
 		// podman's own idea of read-only has more, unlimited places to write to.
 		...(kind === 'podman' ? ['--read-only-tmpfs=false'] : []),
-		...['--pull', 'never', '--init', '--log-driver', 'none', '--name', plan.name],
-		...['--label', `${OWNER_LABEL}=${plan.owner}`, '--user', plan.user],
+		'--pull',
+		'never',
+		'--init',
+		'--log-driver',
+		'none',
+		'--name',
+		plan.name,
+		'--label',
+		`${OWNER_LABEL}=${plan.owner}`,
+		'--user',
+		plan.user,
 		...(kind === 'podman' && plan.isRootless ? ['--userns', 'keep-id'] : []),
 		...ulimit('core', 0),
 		...ulimit('cpu', limits.cpuSeconds),
@@ -90,11 +110,13 @@ export function runArguments(plan: ContainerPlan): string[] {
 		...(plan.proxyFolder ? mount(plan.proxyFolder, IN_CONTAINER.proxy, 'readonly') : []),
 		...(environment.file ? ['--env-file', ENV_FILE] : []),
 		...Object.keys(environment.passed).flatMap((name) => ['--env', name]),
-		...['--workdir', plan.cwd],
+		'--workdir',
+		plan.cwd,
 		...(plan.hasInput ? ['--interactive'] : []),
 		// An image may have an entry point of its own, which would be given the program as an argument.
 		`--entrypoint=${plan.file}`,
-		...[plan.image, ...plan.args]
+		plan.image,
+		...plan.args
 	];
 }
 

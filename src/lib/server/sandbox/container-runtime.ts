@@ -25,10 +25,27 @@ export interface FoundRuntime {
 
 /** Where the client finds its configuration and its server; nothing that it would pass on to a container. */
 const CLIENT_VARIABLES = [
-	...['PATH', 'HOME', 'USER', 'TMPDIR', 'LANG', 'XDG_RUNTIME_DIR', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME'],
-	...['DBUS_SESSION_BUS_ADDRESS', 'SystemRoot', 'USERPROFILE', 'ProgramData'],
-	...['DOCKER_HOST', 'DOCKER_CONTEXT', 'DOCKER_CONFIG', 'DOCKER_TLS_VERIFY', 'DOCKER_CERT_PATH'],
-	...['CONTAINER_HOST', 'CONTAINER_SSHKEY', 'CONTAINERS_CONF', 'CONTAINERS_STORAGE_CONF']
+	'PATH',
+	'HOME',
+	'USER',
+	'TMPDIR',
+	'LANG',
+	'XDG_RUNTIME_DIR',
+	'XDG_CONFIG_HOME',
+	'XDG_DATA_HOME',
+	'DBUS_SESSION_BUS_ADDRESS',
+	'SystemRoot',
+	'USERPROFILE',
+	'ProgramData',
+	'DOCKER_HOST',
+	'DOCKER_CONTEXT',
+	'DOCKER_CONFIG',
+	'DOCKER_TLS_VERIFY',
+	'DOCKER_CERT_PATH',
+	'CONTAINER_HOST',
+	'CONTAINER_SSHKEY',
+	'CONTAINERS_CONF',
+	'CONTAINERS_STORAGE_CONF'
 ];
 export const RESTART = 'It seems to hang: restart it, or choose the other with SKILLS_SANDBOX_RUNTIME.';
 

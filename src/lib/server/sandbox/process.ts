@@ -199,8 +199,21 @@ function wrapWithUnshare(
 		file: unshare,
 		args: [
 			...users,
-			...['--pid', '--net', '--ipc', '--uts', ...own, '--fork', '--kill-child', '--'],
-			...[shell, '-c', FIRST, 'sh', forget, file, ...args]
+			'--pid',
+			'--net',
+			'--ipc',
+			'--uts',
+			...own,
+			'--fork',
+			'--kill-child',
+			'--',
+			shell,
+			'-c',
+			FIRST,
+			'sh',
+			forget,
+			file,
+			...args
 		]
 	};
 }

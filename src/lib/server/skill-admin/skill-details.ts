@@ -259,11 +259,20 @@ export function summariseBuiltin(
 	const id = `${BUILTIN}/${name}` as const;
 	const reason = unavailable();
 	return {
-		...{ id, name, description, status: 'ready', path: '', scripts: [], tools: [name] },
+		id,
+		name,
+		description,
+		status: 'ready',
+		path: '',
+		scripts: [],
+		tools: [name],
 		diagnostics: reason === null ? [] : [{ severity: 'warning', field: '_', message: reason }],
 		trust: 'builtin',
 		mode: modes.modeOf(id),
-		...{ version: VERSION, source: BUILTIN, provider: BUILTIN, owner: 'system' },
+		version: VERSION,
+		source: BUILTIN,
+		provider: BUILTIN,
+		owner: 'system',
 		usage: usage.of(id)
 	};
 }

@@ -29,8 +29,12 @@ export interface DiagnosisParts extends LookupParts {
 const MAX_EDITS = 400;
 
 const CODES = {
-	...{ changed: 'conflict', link: 'conflict', missing: 'conflict' },
-	...{ unfixable: 'invalid_input', read_only: 'unavailable', full: 'storage_full' }
+	changed: 'conflict',
+	link: 'conflict',
+	missing: 'conflict',
+	unfixable: 'invalid_input',
+	read_only: 'unavailable',
+	full: 'storage_full'
 } as const satisfies Record<DoctorError['code'], ErrorCode>;
 
 /** Of the files as they are now. @throws AppError `not_found` */

@@ -50,7 +50,11 @@ export async function scoreSkills(
 		(a, b) => b.score - a.score || (b.asked.lastUsedAt ?? 0) - (a.asked.lastUsedAt ?? 0) || (a.name < b.name ? -1 : 1)
 	);
 	const data = scored.slice(0, limit).map((one) => ({
-		...{ id: one.name, name: one.name, mode: one.mode, score: one.score, signals: one.signals },
+		id: one.name,
+		name: one.name,
+		mode: one.mode,
+		score: one.score,
+		signals: one.signals,
 		omniroute: { ...one.omniroute, isPicked: one.mode === 'on' || isPicked.has(one) }
 	}));
 	return { data, total: scored.length, autoMaxSkills, autoMinScore };

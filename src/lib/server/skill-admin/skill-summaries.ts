@@ -40,7 +40,13 @@ export function summaryOf(
 	const isReady = skill.status === 'ready';
 	const version = isReady ? skill.version : null;
 	return {
-		...{ id, name, description, status, path, version, source },
+		id,
+		name,
+		description,
+		status,
+		path,
+		version,
+		source,
 		scripts: isReady ? [...skill.scripts] : [],
 		tools: isReady ? skill.tools.map((tool) => tool.name) : [],
 		diagnostics: [...issues],

@@ -156,7 +156,13 @@ export function createExecutor(options: ExecutorOptions): Executor {
 			...(found ? { path: [...new Set([...found.folders, ...path.split(delimiter)])].join(delimiter) } : {})
 		});
 		return {
-			...{ skill, script: script.name, hostPath: script.path, scriptPath, folders, digest, env },
+			skill,
+			script: script.name,
+			hostPath: script.path,
+			scriptPath,
+			folders,
+			digest,
+			env,
 			workspace: seen.workspace,
 			cwd: workingDirectory(skill, scriptPath, seen),
 			runtime: found?.runtime ?? []

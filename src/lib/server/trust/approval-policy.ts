@@ -56,7 +56,11 @@ export function createApprovalPolicy(options: ApprovalPolicyOptions): ApprovalPo
 				: reasonFor(skill.name, script, { state, problem, missing });
 			const question = {
 				interruptId: randomUUID(),
-				...{ skill: skill.name, script, args, reason, digest },
+				skill: skill.name,
+				script,
+				args,
+				reason,
+				digest,
 				...(state === 'untrusted' || state === 'changed' ? { trust: state, skillId: skillIdOf(skill) } : {}),
 				...(missing.length > 0 ? { missing, skillId: skillIdOf(skill) } : {})
 			};

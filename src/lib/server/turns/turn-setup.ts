@@ -64,7 +64,14 @@ export async function offerTurn(
 	const snapshot = skills.registry.snapshot();
 	const builtins = parts.builtins?.({ question: asked, used, only: policy?.builtins });
 	const told = await skillsOfTurn({
-		...{ skills, modes, snapshot, asked, model, signal, states, contextTokens },
+		skills,
+		modes,
+		snapshot,
+		asked,
+		model,
+		signal,
+		states,
+		contextTokens,
 		allowed: policy?.allowed,
 		owner: ownerOf(apiKeyId)
 	});
@@ -101,7 +108,10 @@ export function equipTurn(
 		reserved: new Set(tools.map(({ name }) => name))
 	});
 	return createSkillToolbox({
-		...{ session, cwd, caller, approvals },
+		session,
+		cwd,
+		caller,
+		approvals,
 		callerTools: tools,
 		...(builtins ? { builtins } : {})
 	});

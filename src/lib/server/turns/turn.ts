@@ -68,7 +68,10 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 	const asked = question ? messageText(question) : '';
 	const skillsOf = { apiKeyId: request.apiKeyId, policy: request.policy };
 	const offer = await offerTurn(parts, {
-		...{ ...skillsOf, asked, model, signal },
+		...skillsOf,
+		asked,
+		model,
+		signal,
 		used: calledTools(stored),
 		states: await store.conversationSkills.list(conversationId)
 	});

@@ -260,8 +260,21 @@ export function rangeOfLine(text: string, line: number): [start: number, end: nu
 
 const INTERPRETERS = new Map(
 	Object.entries({
-		...{ sh: 'Shell', bash: 'Bash', zsh: 'Zsh', py: 'Python', rb: 'Ruby', pl: 'Perl', php: 'PHP', lua: 'Lua', r: 'R' },
-		...{ js: 'Node', mjs: 'Node', cjs: 'Node', ts: 'Node', mts: 'Node', ps1: 'PowerShell' }
+		sh: 'Shell',
+		bash: 'Bash',
+		zsh: 'Zsh',
+		py: 'Python',
+		rb: 'Ruby',
+		pl: 'Perl',
+		php: 'PHP',
+		lua: 'Lua',
+		r: 'R',
+		js: 'Node',
+		mjs: 'Node',
+		cjs: 'Node',
+		ts: 'Node',
+		mts: 'Node',
+		ps1: 'PowerShell'
 	})
 );
 

@@ -32,7 +32,11 @@ function fieldOf(name: string, schema: Schema, isRequired: boolean): Field {
 	const choices = Array.isArray(schema.enum) ? (schema.enum as unknown[]) : [];
 	const description = [schema.title, schema.description].filter((text) => typeof text === 'string').join(': ');
 	return {
-		...{ name, description, isRequired, choices, preset: schema.default },
+		name,
+		description,
+		isRequired,
+		choices,
+		preset: schema.default,
 		kind: choices.length > 0 ? 'choice' : kindOf(type),
 		isInteger: type === 'integer'
 	};

@@ -76,9 +76,14 @@ export function cardJson(card: AgentCard, isOld: boolean): Record<string, unknow
 
 /** What it can do without any of them. */
 const GENERAL: AgentSkill = {
-	...{ id: 'agent', name: 'Answer', tags: ['chat', 'files', 'skills'], examples: [] },
+	id: 'agent',
+	name: 'Answer',
+	tags: ['chat', 'files', 'skills'],
+	examples: [],
 	description: 'Answers a message, works on the files that come with it, and loads and runs the skills that fit.',
-	...{ inputModes: [], outputModes: [], securityRequirements: [] }
+	inputModes: [],
+	outputModes: [],
+	securityRequirements: []
 };
 
 function skillsOf({ skills, modes }: CardParts, apiKeyId: string | null): AgentSkill[] {
@@ -88,6 +93,8 @@ function skillsOf({ skills, modes }: CardParts, apiKeyId: string | null): AgentS
 		// Other agents read it.
 		...withoutHiddenIn({ id: `skill:${name}`, name, description, tags: [...tags] }),
 		examples: [],
-		...{ inputModes: [], outputModes: [], securityRequirements: [] }
+		inputModes: [],
+		outputModes: [],
+		securityRequirements: []
 	}));
 }

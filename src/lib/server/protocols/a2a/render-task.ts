@@ -76,7 +76,11 @@ function statusMessage(source: TaskSource): A2AMessage | undefined {
 
 function questionParts(open: readonly Approval[], { mayAnswer }: TaskSource): Part[] {
 	const interrupts = open.map(({ interruptId, skill, script, args, reason, trust, missing }) => ({
-		...{ interruptId, skill, script, args, reason },
+		interruptId,
+		skill,
+		script,
+		args,
+		reason,
 		...(missing ? { missing } : {}),
 		choices: !mayAnswer ? ['deny'] : trust || isBuiltinCall({ skill, script }) ? ['once', 'deny'] : CHOICES
 	}));
@@ -221,9 +225,14 @@ function messageOf(
 	{ id, role, parts }: { id: string; role: 'user' | 'agent'; parts: Part[] }
 ): A2AMessage {
 	return {
-		...{ messageId: id, taskId, contextId, parts },
+		messageId: id,
+		taskId,
+		contextId,
+		parts,
 		role: role === 'user' ? Role.ROLE_USER : Role.ROLE_AGENT,
-		...{ metadata: undefined, extensions: [], referenceTaskIds: [] }
+		metadata: undefined,
+		extensions: [],
+		referenceTaskIds: []
 	};
 }
 

@@ -79,7 +79,9 @@ function createTeller(files: FileSource, { taskId, contextId, answer }: TaskSour
 		payload: {
 			$case: 'statusUpdate',
 			value: {
-				...{ taskId, contextId, metadata: undefined },
+				taskId,
+				contextId,
+				metadata: undefined,
 				status: {
 					state: TaskState.TASK_STATE_WORKING,
 					message: noteOf(source, id, said),

@@ -49,7 +49,9 @@ export async function readTask(parts: Parts, asker: Asker, taskId: string): Prom
 	const run = answer.runId === null || answer.runId === first.id ? first : await runner.get(answer.runId);
 	const question = answer.parentId === null ? null : await store.messages.get(contextId, answer.parentId);
 	return {
-		...{ taskId, contextId, question },
+		taskId,
+		contextId,
+		question,
 		mayAnswer: mayAnswer(asker),
 		answer: live?.message ?? answer,
 		run: run ?? first,

@@ -37,9 +37,18 @@ export function offeredSkills(
 
 /** Names of the CUSTOM events, for clients that show more than AG-UI has. */
 const CUSTOM_EVENTS = [
-	...['skill.catalog', 'skill.loaded', 'skill.started', 'skill.output', 'skill.finished'],
-	...['run.usage', 'run.retry', 'run.context', 'run.compaction', 'run.title'],
-	...['tool.approval', 'tool.decision']
+	'skill.catalog',
+	'skill.loaded',
+	'skill.started',
+	'skill.output',
+	'skill.finished',
+	'run.usage',
+	'run.retry',
+	'run.context',
+	'run.compaction',
+	'run.title',
+	'tool.approval',
+	'tool.decision'
 ];
 
 export function describeAgent(facts: AgentFacts): AgentCapabilities {

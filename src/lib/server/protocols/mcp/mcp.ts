@@ -59,7 +59,10 @@ export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 			const peerOf = (handled: ServerContext) => ({ caller: callerOf(handled.http?.authInfo) ?? caller, sessionId });
 			return createMcpServer(context, { peerOf, first: { caller, sessionId }, isModern: false });
 		},
-		...{ maxSessions, idleMs, graceMs, now }
+		maxSessions,
+		idleMs,
+		graceMs,
+		now
 	});
 	const modern = createMcpHandler(
 		({ authInfo }) => {

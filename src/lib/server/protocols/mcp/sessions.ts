@@ -58,7 +58,8 @@ export function createSessions(options: SessionsOptions): McpSessions {
 				apiKeyId: caller.apiKeyId,
 				createServer: (id) => options.createServer(id, caller),
 				onClosed: (id) => void sessions.delete(id),
-				...{ now, graceMs }
+				now,
+				graceMs
 			});
 			const response = await session.handle(request, body, authInfo);
 			if (response.ok) sessions.set(session.id, session);

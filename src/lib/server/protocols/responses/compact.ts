@@ -80,7 +80,11 @@ async function compactWithin(
 	const { tokens: limit } = await contextLimitOf(model, { cap: parts.contextTokens, signal, patienceMs: PATIENCE_MS });
 	const { instructions, prompt_cache_key: cacheKey } = request;
 	const { text, usage } = await summarize(items, {
-		...{ model, sessionId, limit, time, guidance: instructions ?? undefined },
+		model,
+		sessionId,
+		limit,
+		time,
+		guidance: instructions ?? undefined,
 		options: cacheKey ? { prompt_cache_key: cacheKey } : {}
 	});
 	const sizeOf = createSizeOf();
@@ -93,10 +97,15 @@ async function compactWithin(
 		created_at: Math.floor(Date.now() / 1000),
 		output: [
 			...kept.map(({ role, content }, index) => ({
-				...{ type: 'message', id: `msg_${hex}_${index}`, status: 'completed', role, content }
+				type: 'message',
+				id: `msg_${hex}_${index}`,
+				status: 'completed',
+				role,
+				content
 			})),
 			{
-				...{ type: 'compaction', id: `cmp_${hex}_${kept.length}` },
+				type: 'compaction',
+				id: `cmp_${hex}_${kept.length}`,
 				encrypted_content: parts.compactions.close(compaction, apiKeyId)
 			}
 		],

@@ -56,7 +56,10 @@ export async function readConversation(
 		return (items as ResponseItem[]).filter(({ type }) => type !== 'reasoning' || body.model === model);
 	});
 	const asked = await readInput(input, {
-		...{ model, workspaces: parts.workspaces, folder, open },
+		model,
+		workspaces: parts.workspaces,
+		folder,
+		open,
 		calls: new Set(before.flatMap(({ type, call_id }) => (type === 'function_call' ? [String(call_id)] : []))),
 		find: (itemId) => findItem(responses, itemId, apiKeyId)
 	});

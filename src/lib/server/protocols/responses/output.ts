@@ -147,7 +147,9 @@ export class Output {
 			yield {
 				type: 'response.output_text.annotation.added',
 				...at(open),
-				...{ content_index: 0, annotation_index: index, annotation }
+				content_index: 0,
+				annotation_index: index,
+				annotation
 			};
 		}
 		const { text, logprobs } = part;
@@ -189,7 +191,11 @@ export class Output {
 		}
 		const item: CallItem = {
 			type: 'function_call',
-			...{ id: this.#id('fc'), call_id: callId, name, arguments: '', status: 'in_progress' }
+			id: this.#id('fc'),
+			call_id: callId,
+			name,
+			arguments: '',
+			status: 'in_progress'
 		};
 		const made = this.#add(item);
 		this.#open.set(callId, { kind: 'call', ...made });
@@ -255,7 +261,11 @@ export class Output {
 		}
 		const made = this.#add({
 			type: 'function_call_output' as const,
-			...{ id: this.#id('fco'), call_id: callId, output, status: 'completed' as const, openrouter_skills: call }
+			id: this.#id('fco'),
+			call_id: callId,
+			output,
+			status: 'completed' as const,
+			openrouter_skills: call
 		});
 		yield { ...added(made), item: { ...made.item, output: '', status: 'in_progress' } };
 		yield done(made);
@@ -297,7 +307,8 @@ export class Output {
 		const open = this.#reasoning();
 		yield added(open);
 		open.item.encrypted_content = seal({
-			...{ items: [...hidden], model: this.#options.model },
+			items: [...hidden],
+			model: this.#options.model,
 			...(typeof before === 'string' ? { before } : {})
 		});
 		yield done(open);

@@ -82,11 +82,19 @@ async function prepare(parts: RespondParts, request: ResponseRequest, asker: Ask
 		asked,
 		resource: newResource(request, { id, model: model.id, createdAt: Math.floor(Date.now() / 1000) }),
 		turn: {
-			...{ responseId: id, sessionId, asker, folder, model, toolChoice, only },
+			responseId: id,
+			sessionId,
+			asker,
+			folder,
+			model,
+			toolChoice,
+			only,
 			effort: reasoning?.effort ?? parts.models.effort(),
 			input: [...before, ...asked],
 			tools: (request.tools ?? []).map(({ name, description, parameters, strict }) => ({
-				...{ type: 'function', name, description: description ?? '' },
+				type: 'function',
+				name,
+				description: description ?? '',
 				parameters: parameters ?? { type: 'object', properties: {} },
 				...(typeof strict === 'boolean' ? { strict } : {})
 			})),
@@ -120,7 +128,8 @@ async function* answer(
 	};
 	const callers = new Set(turn.tools.map(({ name }) => name));
 	const output = new Output({
-		...{ responseId: turn.responseId, model: turn.model.id },
+		responseId: turn.responseId,
+		model: turn.model.id,
 		isCallers: (name) => callers.has(name) && (turn.only?.includes(name) ?? true),
 		calls: request.openrouter_skills?.calls ?? 'reasoning'
 	});
@@ -143,15 +152,21 @@ async function* answer(
 		}
 		for (const bare of output.close()) yield number(bare);
 		const ended: ResponseResource = {
-			...{ ...resource, ...endingOf(last), usage: usageOf(usage) },
+			...resource,
+			...endingOf(last),
+			usage: usageOf(usage),
 			completed_at: Math.floor(Date.now() / 1000),
 			output: output.items
 		};
 		if (ended.status !== 'completed') ended.completed_at = null;
 		if (ended.status !== 'cancelled') {
 			const stored: StoredResponse = {
-				...{ id: turn.responseId, apiKeyId: asker.apiKeyId, sessionId: turn.sessionId, body: ended },
-				...{ previousId: request.previous_response_id ?? null, items: [...asked, ...made] },
+				id: turn.responseId,
+				apiKeyId: asker.apiKeyId,
+				sessionId: turn.sessionId,
+				body: ended,
+				previousId: request.previous_response_id ?? null,
+				items: [...asked, ...made],
 				createdAt: new Date().toISOString()
 			};
 			if (request.store !== false) await keep(parts, stored);

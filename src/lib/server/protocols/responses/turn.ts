@@ -62,7 +62,12 @@ async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLim
 	const apiKeyId = turn.asker.apiKeyId ?? undefined;
 	const asked = questionOf(input);
 	const offer = await offerTurn(parts, {
-		...{ apiKeyId, policy, asked, model, signal, states: [] },
+		apiKeyId,
+		policy,
+		asked,
+		model,
+		signal,
+		states: [],
 		used: new Set(
 			input.flatMap(({ type, name }) => (type === 'function_call' && typeof name === 'string' ? [name] : []))
 		)
@@ -71,7 +76,9 @@ async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLim
 	const ours = instructionsOf(catalog, await workspaces.list(folder), { always });
 	const instructions = turn.instructions ? `${ours}\n\n## What the caller asks for\n\n${turn.instructions}` : ours;
 	const equipped = equipTurn(parts, offer, {
-		...{ apiKeyId, policy, tools: turn.tools },
+		apiKeyId,
+		policy,
+		tools: turn.tools,
 		loaded: loadedIn(input),
 		seen: seenDigests(input),
 		cwd: workspaces.path(folder),
@@ -79,14 +86,31 @@ async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLim
 	});
 	const toolbox = withCallLimit(withOnly(unattended(equipped, turn.asker), turn.only), turn.maxToolCalls);
 	const budget = createContextBudget({
-		...{ model, contextTokens, instructions, catalog, always, signal, conversationId: sessionId },
+		model,
+		contextTokens,
+		instructions,
+		catalog,
+		always,
+		signal,
+		conversationId: sessionId,
 		// Nothing is summarised: a chain is its caller's, who is told when it has become too long.
 		compactions: { list: async () => [], put: async () => undefined }
 	});
 	const final: ResponseItem[][] = [];
 	const events = runAgent({
-		...{ model, effort, instructions, input, toolbox, runId: responseId, threadId: sessionId, limits, time },
-		...{ toolChoice: turn.toolChoice, options: turn.options, held: [], spent: null },
+		model,
+		effort,
+		instructions,
+		input,
+		toolbox,
+		runId: responseId,
+		threadId: sessionId,
+		limits,
+		time,
+		toolChoice: turn.toolChoice,
+		options: turn.options,
+		held: [],
+		spent: null,
 		fit: turn.truncates ? budget.fit : asItIs,
 		isAskedToYield: () => false,
 		record: (items) => void final.push(items)

@@ -228,9 +228,28 @@ function described(property: unknown): z.ZodType {
 type Schema = Record<string, unknown>;
 
 const KEYWORDS = new Set([
-	...['type', 'format', 'title', 'description', 'nullable', 'enum', 'items', 'properties', 'required', 'anyOf'],
-	...['minItems', 'maxItems', 'minProperties', 'maxProperties', 'minLength', 'maxLength', 'minimum', 'maximum'],
-	...['pattern', 'example', 'default', 'propertyOrdering']
+	'type',
+	'format',
+	'title',
+	'description',
+	'nullable',
+	'enum',
+	'items',
+	'properties',
+	'required',
+	'anyOf',
+	'minItems',
+	'maxItems',
+	'minProperties',
+	'maxProperties',
+	'minLength',
+	'maxLength',
+	'minimum',
+	'maximum',
+	'pattern',
+	'example',
+	'default',
+	'propertyOrdering'
 ]);
 const FORMATS = new Set(['date-time', 'enum', 'float', 'double', 'int32', 'int64']);
 

@@ -100,7 +100,12 @@ export function createGateway(options: GatewayOptions): Gateway {
 	/** Also those that are not wanted in this conversation: no skill takes their place. */
 	const reserved = new Set([...known.flatMap(({ name }) => [name, `omniroute_${name}`]), ...Object.keys(aliases)]);
 	const skillSession = skills.createSession({
-		...{ snapshot, allowed, approve, modeOf, owner, reserved },
+		snapshot,
+		allowed,
+		approve,
+		modeOf,
+		owner,
+		reserved,
 		...(loaded ? { loaded } : {})
 	});
 
@@ -140,8 +145,13 @@ export function createGateway(options: GatewayOptions): Gateway {
 				async run(response, { signal, maxBytes = Infinity, execute = true } = {}) {
 					const turn = markCutOff(wire.turnOf(response));
 					const executed = await runCalls(execute ? turn.calls : [], {
-						...{ cwd, signal, caller: options.caller, onEvent: options.onEvent, session: skillSession },
-						...{ maxResultBytes, maxBytes },
+						cwd,
+						signal,
+						caller: options.caller,
+						onEvent: options.onEvent,
+						session: skillSession,
+						maxResultBytes,
+						maxBytes,
 						toolOf(call) {
 							const offer = offerOf(call.name);
 							return offer ? (offer.kind === 'builtin' ? offer.tool : offer.tool.name) : null;

@@ -101,7 +101,11 @@ function isForced(choice: unknown): boolean {
 
 /** Calls that wait for an output of the caller, but are no functions. Those of other types were run by the server. */
 const OTHER_CALLS = new Set([
-	...['custom_tool_call', 'computer_call', 'local_shell_call', 'shell_call', 'apply_patch_call'],
+	'custom_tool_call',
+	'computer_call',
+	'local_shell_call',
+	'shell_call',
+	'apply_patch_call',
 	'mcp_approval_request'
 ]);
 

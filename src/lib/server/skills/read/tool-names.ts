@@ -4,8 +4,16 @@ import type { Skill, SkillTool } from '../types.ts';
 
 /** The library's own tools, in every dialect. */
 export const BUILT_IN_TOOLS: ReadonlySet<string> = new Set([
-	...['list_skills', 'search_skills', 'load_skill', 'read_skill_file', 'use_skill'],
-	...['skill_load', 'skill_resource', 'skills_tool', 'define_tool', 'remove_tool']
+	'list_skills',
+	'search_skills',
+	'load_skill',
+	'read_skill_file',
+	'use_skill',
+	'skill_load',
+	'skill_resource',
+	'skills_tool',
+	'define_tool',
+	'remove_tool'
 ]);
 
 /** Is it a name that belongs to what is no skill, whether that is offered now or not? */

@@ -101,8 +101,15 @@ export function createConversations(db: Kysely<Database>): Conversations {
 					: new AppError('conflict', `The conversation ${id} exists already. Choose another id.`);
 			}
 			return {
-				...{ id, title: clean.title, createdAt, updatedAt: createdAt, activeRunId: null },
-				...{ isPinned: false, isArchived: false, isUnread: false, isWaiting: false }
+				id,
+				title: clean.title,
+				createdAt,
+				updatedAt: createdAt,
+				activeRunId: null,
+				isPinned: false,
+				isArchived: false,
+				isUnread: false,
+				isWaiting: false
 			};
 		},
 

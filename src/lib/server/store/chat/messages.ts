@@ -148,7 +148,10 @@ export function createMessages(db: Kysely<Database>): Messages {
 					transaction,
 					messages.map((message, index) => ({
 						...messageToRow(message),
-						...{ conversation_id: conversationId, position: index + 1, items: null, model: null }
+						conversation_id: conversationId,
+						position: index + 1,
+						items: null,
+						model: null
 					}))
 				);
 				await indexMessages(transaction, conversationId, messages);

@@ -10,7 +10,9 @@ export const GET: RequestHandler = api(async ({ locals }) => {
 	const { maxSteps, maxDurationMs } = { ...config.limits, ...settings.current().limits };
 	const { files, network, processes } = sandbox.isolation;
 	const capabilities: AgentCapabilities = describeAgent({
-		...{ version, maxSteps, maxDurationMs },
+		version,
+		maxSteps,
+		maxDurationMs,
 		isSandboxed: files && network && processes,
 		...offeredSkills(locals.app, locals.caller.apiKeyId)
 	});
