@@ -136,7 +136,7 @@ test('an answer that ends is unread until somebody says that it was seen', async
 	expect((await patch(id, { isUnread: false })).body.isUnread).toBe(false);
 });
 
-test('every address of a deleted conversation answers 404, and asking in it says that it can be restored', async () => {
+test('every address of a deleted conversation but that of its changes answers 404, and asking in it says that it can be restored', async () => {
 	const id = await answered('A question about penguins', 'run-deleted');
 	await ask(file.PUT, { params: { id, path: 'a.txt' }, text: 'x' });
 	const before = await ask<ConversationDetail>(one.GET, { params: { id } });
@@ -148,7 +148,6 @@ test('every address of a deleted conversation answers 404, and asking in it says
 		ask(one.DELETE, { params: { id } }),
 		patch(id, { isPinned: true }),
 		patch(id, { show: 'run-deleted-question' }),
-		ask(changes.GET, { params: { id } }),
 		ask(download.GET, { params: { id } }),
 		ask(files.GET, { params: { id } }),
 		ask(file.GET, { params: { id, path: 'a.txt' } }),
@@ -177,6 +176,33 @@ test('every address of a deleted conversation answers 404, and asking in it says
 	expect(await ask(one.GET, { params: { id } })).toMatchObject({ body: before.body });
 	expect((await ask(file.GET, { params: { id, path: 'a.txt' } })).text).toBe('x');
 	expect((await ask(restore.POST, { params: { id: 'nobody' } })).status).toBe(404);
+});
+
+test('F14: who follows a conversation hears at once, and of a new title, of its deletion and of its return', async () => {
+	const id = await create('Plans');
+	const controller = new AbortController();
+	const open = async () => {
+		const request = new Request('http://localhost/', { signal: controller.signal });
+		const response = await changes.GET({ request, params: { id }, locals: { app, caller: MANAGER } } as never);
+		const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+		/** What the next event says. */
+		return async (): Promise<unknown> => {
+			for (;;) {
+				const data = /^data: (.*)$/m.exec((await reader?.read())?.value ?? '')?.[1];
+				if (data !== undefined) return JSON.parse(data);
+			}
+		};
+	};
+	const next = await open();
+	expect(await next()).toEqual({ isDeleted: false });
+	await patch(id, { title: 'Other plans' });
+	expect(await next()).toEqual({ isDeleted: false });
+	await ask(one.DELETE, { params: { id } });
+	expect(await next()).toEqual({ isDeleted: true });
+	expect(await (await open())()).toEqual({ isDeleted: true });
+	await ask(restore.POST, { params: { id } });
+	expect(await next()).toEqual({ isDeleted: false });
+	controller.abort();
 });
 
 test('a search finds what was said, with a piece of it; any text is a query', async () => {

@@ -178,6 +178,50 @@ test('F14: what is written and not sent is there after a reload and in a new tab
 	await expect(second.getByTestId('draft-mark')).toHaveCount(0);
 });
 
+test('F14: what is renamed, deleted or restored in one tab is so in the other, at once and without a failed request', async ({
+	page,
+	app,
+	model,
+	context
+}) => {
+	model.push(text('Both see this.'));
+	await page.goto(app.url);
+	const id = await begin(page, 'two tabs', 'Both see this.');
+	const second = await context.newPage();
+	const failed: string[] = [];
+	second.on('response', (response) => {
+		if (response.status() >= 400) failed.push(`${response.status()} ${response.url()}`);
+	});
+	await second.goto(`${app.url}/c/${id}`);
+	await expect(answers(second)).toContainText('Both see this.');
+
+	await page.getByTestId('chat-title').dblclick();
+	await page.keyboard.type('Renamed here');
+	await page.keyboard.press('Enter');
+	await expect(second.getByTestId('chat-title')).toHaveText('Renamed here');
+	await expect(second).toHaveTitle(/^Renamed here · /);
+	await expect(rowOf(second, 'Renamed here')).toHaveCount(1);
+
+	await second.getByTestId('composer-input').fill('half a thought');
+	await links(page).filter({ hasText: 'Renamed here' }).focus();
+	await page.keyboard.press('Delete');
+	const notice = second.getByTestId('deleted-notice');
+	await expect(notice).toContainText('This conversation was deleted.');
+	await expect(answers(second)).toContainText('Both see this.');
+	await expect(rowOf(second, 'Renamed here')).toHaveCount(0);
+	await expect(second.getByTestId('composer-input')).toHaveCount(0);
+	await page.getByTestId('toast').filter({ hasText: 'Deleted' }).getByTestId('toast-action').click();
+	await expect(notice).toHaveCount(0);
+	await expect(second.getByTestId('composer-input')).toHaveValue('half a thought');
+
+	await links(page).filter({ hasText: 'Renamed here' }).focus();
+	await page.keyboard.press('Delete');
+	await notice.getByTestId('restore-conversation').click();
+	await expect(notice).toHaveCount(0);
+	await expect(rowOf(page, 'Renamed here')).toHaveCount(1);
+	expect(failed).toEqual([]);
+});
+
 test('F14: who looks elsewhere sees that an answer is written, and hears that it is there', async ({
 	page,
 	app,

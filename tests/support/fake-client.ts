@@ -68,8 +68,8 @@ export interface FakeClient extends Client {
 	reads: number;
 	/** What `listEarlier` answers. */
 	earlier: MessageList;
-	/** Tells those who watch that the conversation has changed. */
-	announce: () => void;
+	/** Tells those who watch that the conversation has changed, was deleted say. */
+	announce: (isDeleted?: boolean) => void;
 	/** What `getConversation` answers; without one there is no such conversation. */
 	conversation: ConversationDetail | null;
 	/** What `getRun` answers with: does the run exist? */
@@ -111,8 +111,10 @@ export function createFakeClient(): FakeClient {
 		callFailures: [],
 		reads: 0,
 		earlier: { messages: [], hasEarlier: false, alternatives: {} },
-		announce: () => {
-			for (const watch of client.watches) if (!watch.isClosed) watch.dispatchEvent(new Event('change'));
+		announce: (isDeleted = false) => {
+			const data = JSON.stringify({ isDeleted });
+			for (const watch of client.watches)
+				if (!watch.isClosed) watch.dispatchEvent(new MessageEvent('change', { data }));
 		},
 		conversation: null,
 		hasRun: true,

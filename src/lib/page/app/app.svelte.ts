@@ -84,7 +84,6 @@ export class ChatApp {
 			void this.conversations.refresh().then(() => this.#tellEnded());
 			void this.refreshHealth();
 			void this.library.refresh();
-			void this.session?.refresh();
 		};
 		document.addEventListener('visibilitychange', look);
 		this.#channel = new BroadcastChannel(CHANNEL);
@@ -155,6 +154,11 @@ export class ChatApp {
 
 	titled(id: string, title: string): void {
 		if (this.session?.id === id) this.session.title = title;
+	}
+
+	/** As the list has it, so that both say the same; one so old that the list does not show it knows its own. */
+	titleOf({ id, title }: ChatSession): string {
+		return this.conversations.find(id)?.title || title;
 	}
 
 	/** What the tab is called while this page is shown: with what waits for somebody. */

@@ -72,7 +72,7 @@ export interface WatchOptions {
 	/** Opens the stream of `change` events. */
 	connect: () => EventSource;
 	/** Something has changed, or may have while nobody listened. */
-	onchange: () => void;
+	onchange: (isDeleted: boolean) => void;
 }
 
 const RETRY_MS = 3_000;
@@ -93,8 +93,10 @@ export function watchConversation({ connect, onchange }: WatchOptions): () => vo
 	const open = (): void => {
 		if (source) return;
 		source = connect();
-		source.onopen = onchange;
-		source.addEventListener('change', onchange);
+		source.addEventListener('change', (event: MessageEvent<string>) => {
+			const { isDeleted } = JSON.parse(event.data) as { isDeleted: boolean };
+			onchange(isDeleted);
+		});
 		source.onerror = () => {
 			// After an error status the browser does not try again by itself.
 			if (source?.readyState !== EventSource.CLOSED) return;

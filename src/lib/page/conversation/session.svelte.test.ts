@@ -24,7 +24,8 @@ beforeEach(() => {
 		runStarted: (id: string) => told.push(`started ${id}`),
 		runEnded: (id: string) => told.push(`ended ${id}`),
 		titled: (_id: string, title: string) => told.push(`titled ${title}`),
-		seen: (id: string) => told.push(`seen ${id}`)
+		seen: (id: string) => told.push(`seen ${id}`),
+		changed: (id: string) => told.push(`changed ${id}`)
 	};
 	session = new ChatSession(ID, client, listener, services);
 });
@@ -290,6 +291,33 @@ describe('F14: two tabs agree', () => {
 		for (let count = 0; count < 20; count++) client.announce();
 		await session.refresh();
 		expect(client.reads).toBe(2);
+	});
+
+	test('a conversation that is deleted elsewhere is asked for nothing until it is back', async () => {
+		storedConversation([asked], null, 0);
+		await session.load();
+		session.actionError = new ApiError('conflict', 'This conversation was deleted.');
+		client.reads = 0;
+		client.announce(true);
+		expect(session.isDeleted).toBe(true);
+		expect(session.actionError).toBeNull();
+		await send('into the void');
+		await session.refresh();
+		expect([client.reads, client.started, session.draft.text]).toEqual([0, [], 'into the void']);
+		expect(session.entries.map(({ message: { id } }) => id)).toEqual(['q']);
+		client.announce();
+		expect(session.isDeleted).toBe(false);
+		await expect.poll(() => client.reads).toBe(1);
+		expect(told).toEqual([`changed ${ID}`, `changed ${ID}`]);
+	});
+
+	test('a new title is told to those who list it', async () => {
+		storedConversation([asked], null, 0);
+		await session.load();
+		storedConversation([asked], null, 0, { title: 'Renamed' });
+		client.announce();
+		await expect.poll(() => told).toEqual([`changed ${ID}`]);
+		expect(session.title).toBe('Renamed');
 	});
 
 	test('nothing is watched any more when the conversation is left', async () => {

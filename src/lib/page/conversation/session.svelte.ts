@@ -20,6 +20,8 @@ export interface SessionListener {
 	titled: (conversationId: string, title: string) => void;
 	/** The end of its last answer has been seen here. */
 	seen?: (conversationId: string) => void;
+	/** Elsewhere it was renamed, deleted or restored. */
+	changed?: (conversationId: string) => void;
 }
 
 export class ChatSession {
@@ -44,6 +46,8 @@ export class ChatSession {
 	/** Why the last message was not sent, or the run not stopped. */
 	actionError = $state.raw<ApiError | null>(null);
 	isSending = $state(false);
+	/** It was deleted while it is shown here: nothing is asked of it until it is restored. */
+	isDeleted = $state(false);
 	/** The conversation is being changed: nothing else may be done with its messages meanwhile. */
 	isChanging = $state(false);
 	/** How often something was asked here: each time the reader wants to see what becomes of it. */
@@ -86,14 +90,22 @@ export class ChatSession {
 
 	/** May messages be asked otherwise, answered anew, left out? */
 	get isIdle(): boolean {
-		return !this.isSending && !this.isChanging && !this.isRunning && this.phase === 'ready';
+		const isBusy = this.isSending || this.isChanging || this.isRunning;
+		return !isBusy && !this.isDeleted && this.phase === 'ready';
 	}
 
 	/** True also while a run is under way: the message waits for its end then. */
 	get canSend(): boolean {
 		const { draft } = this;
-		const isOpen = !this.isSending && !this.isChanging && this.phase !== 'loading' && this.phase !== 'failed';
-		return isOpen && draft.text.trim() !== '' && !draft.isUploading && !draft.hasFailed;
+		const isBusy = this.isSending || this.isChanging || this.phase === 'loading';
+		return (
+			!isBusy &&
+			!this.isDeleted &&
+			this.phase !== 'failed' &&
+			draft.text.trim() !== '' &&
+			!draft.isUploading &&
+			!draft.hasFailed
+		);
 	}
 
 	/** Reads the conversation and goes on following its run. Never rejects: see `loadError`. */
@@ -102,6 +114,7 @@ export class ChatSession {
 	}
 
 	async #load(): Promise<void> {
+		if (this.isDeleted) return;
 		this.phase = 'loading';
 		this.loadError = null;
 		try {
@@ -115,6 +128,17 @@ export class ChatSession {
 
 	/** Takes over what happened elsewhere, in another tab say; one read at a time. A failure changes nothing. */
 	readonly refresh = createSingleRead(() => this.#read());
+
+	/** It was deleted, or restored: what was refused before is said no more. */
+	setDeleted(isDeleted: boolean): void {
+		if (this.isDeleted !== isDeleted) {
+			this.isDeleted = isDeleted;
+			this.actionError = null;
+			if (isDeleted) this.#readMark.show(false);
+			this.#listener.changed?.(this.id);
+		}
+		if (!isDeleted) void this.refresh();
+	}
 
 	/**
 	 * Sends what is in the box; while an answer is being written, after it, or with `isUrgent` after its step. What
@@ -231,13 +255,15 @@ export class ChatSession {
 	async #read(): Promise<void> {
 		for (;;) {
 			// What is being sent is not among what is read; whoever sends reads again afterwards.
-			if (this.phase !== 'ready' || this.isSending || this.#isDisposed) return;
+			if (this.phase !== 'ready' || this.isSending || this.isDeleted || this.#isDisposed) return;
 			const version = this.#version;
 			const detail = await this.client.getConversation(this.id).catch(asApiError);
 			if (detail instanceof ApiError) return;
 			if (version !== this.#version) continue;
 			const before = this.run.id;
+			const isRenamed = detail.title !== this.title;
 			this.#show(detail);
+			if (isRenamed) this.#listener.changed?.(this.id);
 			if (this.run.id !== null && this.run.id !== before) this.#listener.runStarted(this.id, this.run.id, this.title);
 			return;
 		}
@@ -264,7 +290,7 @@ export class ChatSession {
 		if (this.#isDisposed) return;
 		this.#unwatch ??= watchConversation({
 			connect: () => this.client.conversationEvents(this.id),
-			onchange: () => void this.refresh()
+			onchange: (isDeleted) => this.setDeleted(isDeleted)
 		});
 	}
 

@@ -63,13 +63,17 @@ export class ConversationActions {
 		if (!(await removal)) return;
 		this.#host.close(id);
 		const restore = async (): Promise<void> => {
-			const isBack = await this.#attempt(() => conversations.restore(id));
-			if (isBack && wasShown) await this.#host.go(`/c/${id}`);
+			if ((await this.restore(id)) && wasShown) await this.#host.go(`/c/${id}`);
 		};
 		toasts.show({
 			text: `Deleted “${shownTitle(conversation)}”`,
 			action: { label: 'Undo', run: restore }
 		});
+	}
+
+	/** False when it failed: a notice says why. */
+	restore(id: string): Promise<boolean> {
+		return this.#attempt(() => this.#host.conversations.restore(id));
 	}
 
 	/** Opens what was imported. */

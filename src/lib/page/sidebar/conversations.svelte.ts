@@ -166,6 +166,10 @@ export class Conversations implements SessionListener {
 		});
 	}
 
+	changed(): void {
+		void this.refresh();
+	}
+
 	titled(id: string, title: string): void {
 		this.#change(id, { title });
 	}

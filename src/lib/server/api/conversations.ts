@@ -167,7 +167,8 @@ const conversations: Operation[] = [
 		path: `${ONE}/events`,
 		tag: 'Conversations',
 		summary: 'Says when something in it changes',
-		success: [events('An event `change` for each change.')]
+		description: 'A deleted conversation can be followed too: it may be restored.',
+		success: [events('An event `change` at once and for each change, with `isDeleted`.')]
 	},
 	{
 		id: 'forkConversation',

@@ -68,8 +68,9 @@ export function openConversationTrash(parts: Parts): ConversationTrash {
 		async remove(id) {
 			const run = await conversations.markDeleted(id, new Date(now()).toISOString());
 			if (!run) throw new AppError('not_found', 'There is no such conversation.');
-			if (run.activeRunId !== null) await runner.stop(run.activeRunId);
+			// Before its run ends: who hears of that end would read what is gone.
 			changes.announce(id);
+			if (run.activeRunId !== null) await runner.stop(run.activeRunId);
 		},
 
 		async restore(id) {

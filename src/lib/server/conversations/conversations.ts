@@ -85,6 +85,7 @@ export async function changeConversation(
 	await conversations.change(id, marks, now);
 	const conversation = await conversations.get(id);
 	if (!conversation) throw new AppError('not_found', 'There is no such conversation.');
+	parts.changes.announce(id);
 	return conversation;
 }
 

@@ -1,11 +1,20 @@
 import type { RequestHandler } from './$types';
 import { api, eventStream } from '$lib/server/http.ts';
-import { refuseDeleted } from '$lib/server/conversations/conversations.ts';
 
-/** Says that something in the conversation has changed, no more: whoever hears it reads it again. */
-export const GET: RequestHandler = api(async ({ params, locals }) => {
-	await refuseDeleted(locals.app, params.id);
+/**
+ * Says at once, and whenever something in the conversation has changed, whether it is deleted, no more: whoever hears it
+ * reads it again. A deleted one is followed too, for it may be restored.
+ */
+export const GET: RequestHandler = api(async ({ params: { id }, locals }) => {
+	const { changes, store } = locals.app;
 	return eventStream(async function* (signal) {
-		for await (const _change of locals.app.changes.follow(params.id, signal)) yield 'event: change\ndata: {}\n\n';
+		const changed = changes.follow(id, signal);
+		for (;;) {
+			// Listened for before it is read, so that nothing changes unheard between the two.
+			const next = changed.next();
+			const isDeleted = await store.conversations.isDeleted(id);
+			yield `event: change\ndata: ${JSON.stringify({ isDeleted })}\n\n`;
+			if ((await next).done) return;
+		}
 	});
 });
