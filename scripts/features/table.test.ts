@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findTests, namedTests, readRows, renderFeatures, unprovenRows } from './table.ts';
+import { findTests, namedTests, readRows, renderAllTests, renderFeatures, unprovenRows } from './table.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -13,6 +13,20 @@ test('titles name rows one by one, in lists and in ranges', () => {
 		['D2,D4', '%s'],
 		['D15,D16,D17', 'all']
 	]);
+});
+
+test('a row shows a test of the app and one of the part, whole sentences first, and says how many more there are', () => {
+	const proof = (title: string, file: string) => ({ rows: ['A1'], title, file });
+	const tests = [
+		proof('%s is read', 'src/a.test.ts'),
+		proof('a folder with a SKILL.md is a skill', 'src/a.test.ts'),
+		proof('a folder that is dropped into skills/ is listed', 'tests/e2e/a.spec.ts')
+	];
+	const line = renderFeatures({ A1: 'Folder' }, tests).split('\n').at(-2);
+	expect(line).toBe(
+		'| A1 | Folder | a folder that is dropped into skills/ is listed (tests/e2e/a.spec.ts)<br>a folder with a SKILL.md is a skill (src/a.test.ts)<br>and 1 more |'
+	);
+	expect(renderAllTests({ A1: 'Folder' }, tests).match(/^- /gm)).toHaveLength(3);
 });
 
 test('docs/features.md says what the tests say', async () => {

@@ -47,19 +47,55 @@ export function unprovenRows(
 	return Object.keys(rows).filter((id) => isWanted(id) && !proven.has(id));
 }
 
+/** One line a row, with the two tests that prove it best: one of the running app and one of the part itself, where there are both. */
 export function renderFeatures(rows: FeatureRows, tests: readonly NamedTest[]): string {
 	const lines = Object.entries(rows).map(([id, capability]) => {
-		const proofs = tests.filter((test) => test.rows.includes(id)).map(({ title, file }) => `${cell(title)} (${file})`);
-		return `| ${id} | ${cell(capability)} | ${[...new Set(proofs)].join('<br>') || '–'} |`;
+		const proofs = proofsOf(id, tests);
+		const best = bestOf(proofs);
+		const more = proofs.length > best.length ? [`and ${proofs.length - best.length} more`] : [];
+		return `| ${id} | ${cell(capability)} | ${[...best.map(proofCell), ...more].join('<br>') || '–'} |`;
 	});
 	return `# Features and their tests
 
-Made by \`npm run features\` from the titles of the tests; a test fails when this page does not say what the tests say. A dash: no test names the row yet.
+Made by \`npm run features\` from the titles of the tests; a test fails when this page does not say what the tests say. Of each row the two tests that prove it best; all of them are in \`test-results/features.md\` after a run. A dash: no test names the row yet.
 
 | row | capability | tests |
 |---|---|---|
 ${lines.join('\n')}
 `;
+}
+
+/** Every test of every row, a list a row. */
+export function renderAllTests(rows: FeatureRows, tests: readonly NamedTest[]): string {
+	const lists = Object.entries(rows).map(([id, capability]) => {
+		const proofs = proofsOf(id, tests).map((test) => `- ${proofCell(test)}`);
+		return `## ${id}: ${cell(capability)}\n\n${proofs.join('\n') || 'None.'}\n`;
+	});
+	return `# Every test of every feature\n\n${lists.join('\n')}`;
+}
+
+function proofsOf(id: string, tests: readonly NamedTest[]): NamedTest[] {
+	const found = new Map<string, NamedTest>();
+	for (const test of tests) if (test.rows.includes(id)) found.set(proofCell(test), test);
+	return [...found.values()];
+}
+
+function bestOf(proofs: readonly NamedTest[]): NamedTest[] {
+	const ranked = proofs.toSorted((a, b) => rank(a) - rank(b));
+	const ofTheApp = ranked.find(({ file }) => file.startsWith('tests/'));
+	const ofThePart = ranked.find(({ file }) => file.startsWith('src/'));
+	const first = [ofTheApp, ofThePart].filter((test) => test !== undefined);
+	return [...first, ...ranked.filter((test) => !first.includes(test))].slice(0, 2);
+}
+
+/** The lower the better: a whole sentence says more than a form with blanks, and one that names few rows is about this one. */
+function rank({ title, rows }: NamedTest): number {
+	const isForm = /%[sijdo]|\$\{/.test(title);
+	return (isForm ? 1000 : 0) + rows.length * 40 + Math.abs(title.length - 70);
+}
+
+function proofCell({ title, file }: NamedTest): string {
+	return `${cell(title)} (${file})`;
 }
 
 /** `D15–D17` is three rows. */

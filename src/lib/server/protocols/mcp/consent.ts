@@ -8,7 +8,6 @@ import {
 	type Server,
 	type ServerContext
 } from '@modelcontextprotocol/server';
-import {} from '../../skills/call/operations.ts';
 import { SkillError } from '../../skills/types.ts';
 import { isObject } from '../../../shared/json.ts';
 

@@ -11,7 +11,6 @@ import {
 } from '@modelcontextprotocol/server';
 import { serveStdio, type StdioServerHandle } from '@modelcontextprotocol/server/stdio';
 import { API_SCOPES } from '../../../shared/settings.ts';
-import {} from '../../skills/call/operations.ts';
 import { createQuestions } from './consent.ts';
 import { createTurns } from '../../skills/turns.ts';
 import { readMessages, rpcError } from './messages.ts';

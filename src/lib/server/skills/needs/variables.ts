@@ -1,5 +1,4 @@
 /** Which variables a skill says that it needs, and which no skill may be given (FEATURES A18, D14). */
-import {} from '../call/operations.ts';
 import type { SkillSpec } from '../types.ts';
 import { isObject } from '../../../shared/json.ts';
 
