@@ -46,6 +46,15 @@ async function setup(detail: SkillDetail = detailOf(), hash = '') {
 }
 
 describe('F4: the page of a skill', () => {
+	test('says what its row in the list says, when it is switched there', async () => {
+		const { screen, client } = await setup(detailOf({ mode: 'auto' }));
+		await screen.rerender({ revision: 'a' });
+		await expect.element(screen.getByTestId('mode-auto')).toBeChecked();
+		client.getSkill.mockImplementation(async () => detailOf({ mode: 'off' }));
+		await screen.rerender({ revision: 'b' });
+		await expect.element(screen.getByTestId('mode-off')).toBeChecked();
+	});
+
 	test('that is not trusted says what that means, what was found and where, and what is in it', async () => {
 		const { screen } = await setup();
 		await expect.element(screen.getByTestId('trust')).toHaveAttribute('data-state', 'untrusted');
