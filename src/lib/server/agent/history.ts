@@ -11,6 +11,18 @@ export interface HistoryMessage {
 	model: string | null;
 }
 
+/** Sent after an answer that is to be continued; no part of the conversation. */
+export const GO_ON: ResponseItem = {
+	type: 'message',
+	role: 'user',
+	content: [
+		{
+			type: 'input_text',
+			text: 'Your answer above ended before it was finished. Go on exactly where it stopped: repeat nothing, and do not mention the break.'
+		}
+	]
+};
+
 /** The whole conversation for `modelId`. Reasoning of another model is left out: its signature would be refused. */
 export function toInput(history: readonly HistoryMessage[], modelId: string): ResponseItem[] {
 	return history.flatMap(({ message, items, model }) => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { GO_ON } from '../agent/history.ts';
 import type { FunctionTool, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
 import { createOfflineModel } from './offline.ts';
 
@@ -747,4 +748,21 @@ describe('F9: it behaves as any model does', () => {
 			expect(ends(await collect(request({ instructions: long, input, tools: [use] })))).toBe(1);
 		}
 	);
+});
+
+test('F9: asked to go on with an answer that was stopped, it takes up the question again, and the call that was stopped', async () => {
+	const stopped = { ok: false, error: 'Cancelled', message: 'The run was stopped.' };
+	const answers = [stopped, DONE];
+	const [part] = GO_ON.content as { text: string }[];
+	const { calls, loaded, texts } = await talk(
+		{ skills: SKILLS, answer: () => answers.shift() },
+		'What is the weather in Lisbon?',
+		part!.text
+	);
+	expect(calls).toEqual([
+		['scripts/weather.mjs', 'Lisbon'],
+		['scripts/weather.mjs', 'Lisbon']
+	]);
+	expect(loaded).toEqual(['weather']);
+	expect(texts[1]).toContain('done');
 });

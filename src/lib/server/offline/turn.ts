@@ -1,4 +1,5 @@
 /** Reads the history: what the user asked last, what was called since, which skills were loaded before. */
+import { GO_ON } from '../agent/history.ts';
 import type { FunctionTool, ResponseItem } from '../agent/model.ts';
 import { asArray, asObject, parseJson } from '../../shared/json.ts';
 import { extensionOf, isFileName } from './slots.ts';
@@ -16,7 +17,7 @@ export interface Turn {
 	attachedFiles: string[];
 	/** Of the messages before, newest first. */
 	earlierFiles: string[];
-	/** Calls since the last message of the user that have an output, in order. */
+	/** Calls since the last message of the user that have an output, in order; without those that were stopped, once it goes on. */
 	calls: FinishedCall[];
 	/** By name; loading one again replaces it. */
 	loadedSkills: Map<string, LoadedSkill>;
@@ -24,10 +25,13 @@ export interface Turn {
 	previousSkill: string | null;
 }
 
+const GO_ON_CONTENT = JSON.stringify(GO_ON.content);
+
 /** `known`: skills whose instructions are there whatever is in the history. */
 export function readTurn(input: readonly ResponseItem[], known: readonly LoadedSkill[] = []): Turn {
 	const items = asArray(input).map(asObject);
 	const questionAt = items.findLastIndex(isUserMessage);
+	const brokenAt = items.findLastIndex(isGoOn);
 	const outputs = new Map<unknown, string>();
 	for (const item of items) {
 		if (item.type === 'function_call_output') outputs.set(item.call_id, asOutputText(item.output));
@@ -52,7 +56,10 @@ export function readTurn(input: readonly ResponseItem[], known: readonly LoadedS
 		const skill = readSkillContent(output);
 		if (skill) turn.loadedSkills.set(skill.name, skill);
 		const call = { name: item.name, arguments: String(item.arguments ?? ''), output };
-		if (index > questionAt) turn.calls.push(call);
+		// What a stop ended is done again.
+		const isUndone = index < brokenAt && wasStopped(call);
+		if (index > questionAt && !isUndone) turn.calls.push(call);
+		else if (index > questionAt) continue;
 		else turn.previousSkill = skillOf(call, turn.loadedSkills) ?? turn.previousSkill;
 	}
 	return turn;
@@ -68,7 +75,16 @@ export function skillOf(call: FinishedCall, skills: ReadonlyMap<string, LoadedSk
 }
 
 function isUserMessage(item: Record<string, unknown>): boolean {
-	return item.role === 'user' && (item.type === 'message' || item.type === undefined);
+	return item.role === 'user' && (item.type === 'message' || item.type === undefined) && !isGoOn(item);
+}
+
+function wasStopped({ output }: FinishedCall): boolean {
+	return ['cancelled', 'interrupted'].includes(String(asObject(parseJson(output)).error).toLowerCase());
+}
+
+/** Asks for more of an answer that was stopped: what the person asked is the message before. */
+function isGoOn({ role, content }: Record<string, unknown>): boolean {
+	return role === 'user' && JSON.stringify(content) === GO_ON_CONTENT;
 }
 
 /** The files are listed in a part of their own, or at the end of the only one. */

@@ -2,7 +2,7 @@
 import type { RunEvent } from '../../shared/events.ts';
 import { handedCalls, type Message, messageText } from '../../shared/message.ts';
 import type { ReasoningEffort } from '../../shared/models.ts';
-import { heldCalls, loadedSkills, seenDigests, toInput, unsaidItems } from '../agent/history.ts';
+import { GO_ON, heldCalls, loadedSkills, seenDigests, toInput, unsaidItems } from '../agent/history.ts';
 import { runAgent, type AgentLimits } from '../agent/loop.ts';
 import type { Model, ResponseItem } from '../agent/model.ts';
 import { startTimeLimit, type TimeLimit } from '../agent/time-limit.ts';
@@ -31,18 +31,6 @@ export interface Turn {
 	isAskedToYield(): boolean;
 	record(items: ResponseItem[]): void;
 }
-
-/** Sent after an answer that is to be continued; no part of the conversation. */
-const GO_ON: ResponseItem = {
-	type: 'message',
-	role: 'user',
-	content: [
-		{
-			type: 'input_text',
-			text: 'Your answer above ended before it was finished. Go on exactly where it stopped: repeat nothing, and do not mention the break.'
-		}
-	]
-};
 
 /** Yields the run's events; the last of them is its one terminal event. */
 export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<RunEvent> {
