@@ -322,6 +322,28 @@ describe('F7: names', () => {
 		return { screen, input: screen.getByTestId('composer-input'), option: screen.getByTestId('completion') };
 	};
 
+	test('an at sign where there are no files says so, and opens the choice of files', async () => {
+		const { screen, input, option } = await setup();
+		await input.fill('look at @');
+		await expect.element(option).toMatchTextContent('No files yet. Attach one with +');
+		await expect.element(screen.getByTestId('match-count')).toMatchTextContent('No files yet. Attach one with +');
+		let opened = 0;
+		screen
+			.getByTestId('file-input')
+			.element()
+			.addEventListener('click', (event) => {
+				event.preventDefault();
+				opened++;
+			});
+		await option.click();
+		expect(opened).toBe(1);
+		await expect.element(input).toHaveValue('look at ');
+		await input.fill('mail@');
+		await expect.element(screen.getByTestId('completions')).not.toBeInTheDocument();
+		await input.fill('@someone');
+		await expect.element(screen.getByTestId('completions')).not.toBeInTheDocument();
+	});
+
 	test('a skill is found by a dollar anywhere, and pinned; its name goes out of the text', async () => {
 		const { screen, input, option } = await setup();
 		await input.fill('please $wea');

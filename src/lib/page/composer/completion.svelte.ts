@@ -9,12 +9,13 @@ export interface CompletionMenuOptions {
 	commands: () => CompletionSources['commands'];
 	skills: () => CompletionSources['skills'];
 	/** Read once each time that a file is named. A rejection counts as none. */
-	readFiles: () => Promise<CompletionSources['files']>;
+	readFiles: () => Promise<NonNullable<CompletionSources['files']>>;
 }
 
 export class CompletionMenu {
 	readonly #options: CompletionMenuOptions;
-	#files = $state.raw<CompletionSources['files']>([]);
+	/** Null before they were read. */
+	#files = $state.raw<CompletionSources['files'] | null>(null);
 	#hasFiles = false;
 	/** Closed by hand: it stays closed while the same name is written. */
 	#closedAt: number | null = null;
@@ -97,6 +98,7 @@ interface Offer {
 }
 
 export type Completion =
+	| (Offer & { kind: 'attach' })
 	| (Offer & { kind: 'command'; command: ComposerCommand })
 	| (Offer & { kind: 'skill' })
 	| (Offer & { kind: 'file'; file: Pick<WorkspaceFile, 'path' | 'bytes'> });
@@ -104,8 +106,19 @@ export type Completion =
 export interface CompletionSources {
 	commands: readonly ComposerCommand[];
 	skills: readonly Pick<SkillSummary, 'id' | 'name' | 'description' | 'status' | 'mode'>[];
-	files: readonly Pick<WorkspaceFile, 'path' | 'bytes'>[];
+	/** Null while nobody knows. */
+	files: readonly Pick<WorkspaceFile, 'path' | 'bytes'>[] | null;
 }
+
+/** In place of files where there are none. */
+const ATTACH: Completion = {
+	kind: 'attach',
+	key: '@',
+	label: 'No files yet.',
+	name: '',
+	description: 'Attach one with +',
+	obstacle: null
+};
 
 /** Of more than these somebody writes another letter. */
 const MOST = 50;
@@ -114,7 +127,12 @@ const MIN_IN_DESCRIPTION = 3;
 
 /** Best first; what cannot be chosen comes last. A slash finds commands, and then skills. */
 export function completionsFor({ trigger, query }: Token, sources: CompletionSources): Completion[] {
-	if (trigger === 'file') return find(sources.files.map(fileOf), query).slice(0, MOST);
+	if (trigger === 'file') {
+		const { files } = sources;
+		// Who writes a name that begins so means something else.
+		if (files?.length === 0) return query === '' ? [ATTACH] : [];
+		return find((files ?? []).map(fileOf), query).slice(0, MOST);
+	}
 	const skills = find(sources.skills.map(skillOf), query);
 	const inOrder = [...skills.filter(isFree), ...skills.filter((skill) => !isFree(skill))];
 	if (trigger === 'skill') return inOrder.slice(0, MOST);
@@ -154,7 +172,7 @@ function skillOf({ id, name, description, status, mode }: CompletionSources['ski
 	return { kind: 'skill', key: `$${id}`, label: `$${name}`, name, description, obstacle };
 }
 
-function fileOf(file: CompletionSources['files'][number]): Completion {
+function fileOf(file: NonNullable<CompletionSources['files']>[number]): Completion {
 	const { path } = file;
 	return { kind: 'file', key: `@${path}`, label: path, name: path, description: '', obstacle: null, file };
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { render } from 'vitest-browser-svelte';
+import { page } from 'vitest/browser';
 import '../../../app.css';
 import { Toasts } from './toasts.svelte.ts';
 import ToastList from './Toasts.svelte';
@@ -27,6 +28,20 @@ test('an error is an alert, and is closed by hand', async () => {
 	await expect.element(screen.getByTestId('toast')).not.toBeInTheDocument();
 });
 
+test('what is said again is said once, as the newest', async () => {
+	const toasts = new Toasts();
+	const screen = await render(ToastList, { toasts });
+	for (const text of ['Busy.', 'Other.', 'Busy.', 'Busy.']) toasts.show({ text, isError: true });
+	await expect
+		.poll(() =>
+			screen
+				.getByTestId('toast')
+				.elements()
+				.map((toast) => toast.textContent.trim())
+		)
+		.toEqual(['Other.', 'Busy.']);
+});
+
 test('there are never more than four', async () => {
 	const toasts = new Toasts();
 	const screen = await render(ToastList, { toasts });
@@ -38,4 +53,19 @@ test('there are never more than four', async () => {
 			.elements()
 			.map((toast) => toast.textContent.trim())
 	).toEqual(['2', '3', '4', '5']);
+});
+
+test.each([
+	[390, 844],
+	[1280, 800]
+])('at %i × %i notices are below the header, and far above the box and the end of an answer', async (width, height) => {
+	await page.viewport(width, height);
+	const toasts = new Toasts();
+	const screen = await render(ToastList, { toasts });
+	for (const text of ['One.', 'Two.', 'Three.', 'A notice of many words, as the errors of a server are. '.repeat(3)])
+		toasts.show({ text, isError: true });
+	await expect.element(screen.getByTestId('toast').last()).toBeVisible();
+	const { top, bottom } = screen.getByTestId('toasts').element().getBoundingClientRect();
+	expect(top).toBeGreaterThanOrEqual(48);
+	expect(bottom).toBeLessThan(height / 2);
 });

@@ -24,10 +24,11 @@ const MOST = 4;
 export class Toasts {
 	list = $state.raw<readonly Toast[]>([]);
 
-	/** Returns its id. Of too many the oldest goes. */
+	/** Returns its id. One that says the same goes, and so does the oldest of too many. */
 	show(toast: Omit<Toast, 'id'>): string {
 		const id = newId();
-		this.list = [...this.list, { ...toast, id }].slice(-MOST);
+		const others = this.list.filter(({ text, isError }) => text !== toast.text || isError !== toast.isError);
+		this.list = [...others, { ...toast, id }].slice(-MOST);
 		return id;
 	}
 
