@@ -83,16 +83,12 @@ export interface StagedSkill {
 	audit: { by: string; risk: string }[] | null;
 }
 
-/** What becomes of a skill whose name and version are installed already. */
-export const installConflict = z.enum(['fail', 'skip', 'overwrite', 'rename']);
-export type InstallConflict = z.infer<typeof installConflict>;
-
 /** `POST /api/skills/install/staged/:id`. */
 export const installConfirm = z.strictObject({
 	/** Which of the staged skills, by their `path`; all that are ready without it. */
 	paths: z.array(z.string().max(1024)).min(1).max(100).optional(),
 	/** What becomes of one whose name and version are installed already: 409, left out, replaced, or named `name-2`. */
-	conflict: installConflict.default('fail'),
+	conflict: z.enum(['fail', 'skip', 'overwrite', 'rename']).default('fail'),
 	/** Whose it is; `system` is everybody’s. */
 	apiKeyId: apiKeyId.default('system'),
 	/** Usable at once; otherwise it lands switched off. */
