@@ -2,7 +2,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import '../../../app.css';
 import { emptyAnswer, type Message } from '../../shared/message.ts';
-import AnswerEnd from './AnswerEnd.svelte';
+import Answer from './Answer.svelte';
+import type { MessageActions } from './message-groups.ts';
 
 const answer = (change: Partial<Message>): Message => ({
 	...emptyAnswer('a', 'r', new Date().toISOString()),
@@ -11,7 +12,11 @@ const answer = (change: Partial<Message>): Message => ({
 	...change
 });
 const failed = (code: string, message: string): Message => answer({ error: { code, message } });
-const actions = () => ({ isLocked: false, retry: vi.fn(), continue: vi.fn(), switchModel: vi.fn() });
+const actions = () => {
+	const all = { isLocked: false, retry: vi.fn(), continue: vi.fn(), switchModel: vi.fn() };
+	return all as typeof all & MessageActions;
+};
+const props = { conversationId: 'c', model: 'test/model' };
 
 describe('F14: an answer that failed offers what helps, by its code', () => {
 	test.each([
@@ -27,20 +32,24 @@ describe('F14: an answer that failed offers what helps, by its code', () => {
 		['empty_response', 'nothing', ['retry', 'switch-model']],
 		['internal', 'something', ['continue', 'retry']]
 	])('%s (%s)', async (code, message, testids) => {
-		const screen = await render(AnswerEnd, { message: failed(code, message), actions: actions() });
+		const screen = await render(Answer, { ...props, message: failed(code, message), actions: actions() });
 		const shown = screen.getByTestId('message-error').element().querySelectorAll('button, a');
 		expect([...shown].map((element) => element.getAttribute('data-testid'))).toEqual(testids);
 	});
 
 	test('and what is not possible is not offered', async () => {
-		const screen = await render(AnswerEnd, { message: failed('model_not_found', 'not found'), actions: undefined });
+		const screen = await render(Answer, {
+			...props,
+			message: failed('model_not_found', 'not found'),
+			actions: undefined
+		});
 		const shown = screen.getByTestId('message-error').element().querySelectorAll('button, a');
 		expect([...shown].map((element) => element.getAttribute('data-testid'))).toEqual(['open-settings']);
 	});
 
 	test("the server's own words are under details", async () => {
 		const message = 'm failed (500). It said: "<b>overloaded</b>". Try again.';
-		const screen = await render(AnswerEnd, { message: failed('provider_error', message), actions: actions() });
+		const screen = await render(Answer, { ...props, message: failed('provider_error', message), actions: actions() });
 		await expect.element(screen.getByText('m failed (500). Try again.')).toBeVisible();
 		await expect.element(screen.getByText('<b>overloaded</b>')).not.toBeVisible();
 		await screen.getByText('Details').click();
@@ -50,7 +59,7 @@ describe('F14: an answer that failed offers what helps, by its code', () => {
 	test('a wait that was asked for is counted down before it is tried again', async () => {
 		const all = actions();
 		const message = failed('rate_limited', 'Full. It asks to wait for 2 seconds. Try again after that.');
-		const screen = await render(AnswerEnd, { message, actions: all });
+		const screen = await render(Answer, { ...props, message, actions: all });
 		await expect.element(screen.getByRole('button', { name: /^Retry in [12] s$/ })).toBeDisabled();
 		await screen.getByRole('button', { name: 'Retry', exact: true }).click();
 		expect(all.retry).toHaveBeenCalledOnce();
@@ -58,7 +67,7 @@ describe('F14: an answer that failed offers what helps, by its code', () => {
 
 	test('a wait that is over by now is not', async () => {
 		const message = { ...failed('rate_limited', 'It asks to wait for 50 seconds.'), createdAt: '2026-01-01T00:00:00Z' };
-		const screen = await render(AnswerEnd, { message, actions: actions() });
+		const screen = await render(Answer, { ...props, message, actions: actions() });
 		await expect.element(screen.getByRole('button', { name: 'Retry', exact: true })).toBeEnabled();
 	});
 });
@@ -69,10 +78,10 @@ test('what broke off says why, and can go on', async () => {
 		status: 'interrupted',
 		error: { code: 'interrupted', message: 'The server was restarted.' }
 	});
-	const screen = await render(AnswerEnd, { message, actions: all });
+	const screen = await render(Answer, { ...props, message, actions: all });
 	await expect
 		.element(screen.getByTestId('message-note'))
 		.toMatchTextContent(/Interrupted – The server was restarted\./);
-	await screen.getByRole('button', { name: 'Continue' }).click();
+	await screen.getByRole('button', { name: 'Continue', exact: true }).click();
 	expect(all.continue).toHaveBeenCalledOnce();
 });
