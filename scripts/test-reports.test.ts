@@ -1,5 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { addTotals, countPlaywright, countVitest, requireAll, skippedNote, totalsLine } from './test-reports.ts';
+import {
+	addTotals,
+	countPlaywright,
+	countVitest,
+	requireAll,
+	skippedNote,
+	slowestNote,
+	timedPlaywright,
+	timedVitest,
+	totalsLine
+} from './test-reports.ts';
 
 const vitest = (counts: object = {}): object => ({
 	numPassedTests: 3,
@@ -66,4 +76,27 @@ test('the closing line names skipped tests only when there are some', () => {
 	]);
 	expect(totalsLine(totals)).toBe('12 passed, 1 failed');
 	expect(totalsLine({ ...totals, skipped: 2 })).toBe('12 passed, 1 failed, 2 skipped');
+});
+
+test('the slowest ten are said with their seconds, whatever ran them', () => {
+	const vitest = {
+		testResults: [
+			{
+				name: '/a/b.test.ts',
+				assertionResults: [
+					{ fullName: 'b waits', duration: 2500 },
+					{ fullName: 'b is skipped', duration: null }
+				]
+			}
+		]
+	};
+	const spec = { title: 'a page', file: 'p.spec.ts', tests: [{ results: [{ duration: 4000 }, { duration: 3000 }] }] };
+	const playwright = { suites: [{ suites: [{ specs: [spec] }] }] };
+	const tests = [...timedVitest(vitest), ...timedPlaywright(playwright)];
+	expect(slowestNote(tests).split('\n').slice(0, 3)).toEqual([
+		'Slowest:',
+		'    7.0 s  p.spec.ts: a page',
+		'    2.5 s  b.test.ts: b waits'
+	]);
+	expect(slowestNote(Array.from({ length: 30 }, () => tests[0]!)).split('\n')).toHaveLength(11);
 });

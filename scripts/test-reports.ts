@@ -12,7 +12,11 @@ interface VitestReport {
 	numPendingTests: number;
 	numTodoTests: number;
 	/** One a file. A file that could not be loaded has failed with no test in it. */
-	testResults: { status: string; assertionResults: { status: string }[] }[];
+	testResults: {
+		status: string;
+		name: string;
+		assertionResults: { status: string; fullName: string; duration?: number | null }[];
+	}[];
 }
 
 interface PlaywrightReport {
@@ -43,6 +47,44 @@ export function countPlaywright(report: unknown, exitCode: number | null): Total
 		failed: stats.unexpected + stats.flaky + errors.length,
 		skipped: stats.skipped
 	});
+}
+
+export interface TimedTest {
+	title: string;
+	/** Absolute, or from the folder of the tests. */
+	file: string;
+	ms: number;
+}
+
+export function timedVitest(report: unknown): TimedTest[] {
+	return (report as VitestReport).testResults.flatMap(({ name, assertionResults }) =>
+		assertionResults.map(({ fullName, duration }) => ({ title: fullName, file: name, ms: duration ?? 0 }))
+	);
+}
+
+export function timedPlaywright(report: unknown): TimedTest[] {
+	const timesIn = (suite: PlaywrightSuite): TimedTest[] => [
+		...(suite.specs ?? []).map(({ title, file, tests }) => {
+			const results = tests.flatMap((test) => test.results);
+			return { title, file, ms: results.reduce((total, { duration }) => total + duration, 0) };
+		}),
+		...(suite.suites ?? []).flatMap(timesIn)
+	];
+	return ((report as { suites?: PlaywrightSuite[] }).suites ?? []).flatMap(timesIn);
+}
+
+interface PlaywrightSuite {
+	specs?: { title: string; file: string; tests: { results: { duration: number }[] }[] }[];
+	suites?: PlaywrightSuite[];
+}
+
+/** The ten that took longest, a line each. */
+export function slowestNote(tests: readonly TimedTest[]): string {
+	const slowest = tests.toSorted((a, b) => b.ms - a.ms).slice(0, 10);
+	const lines = slowest.map(({ title, file, ms }) => {
+		return `  ${(ms / 1000).toFixed(1).padStart(5)} s  ${file.split(/[\\/]/).at(-1)}: ${title}`;
+	});
+	return ['Slowest:', ...lines].join('\n');
 }
 
 /** A runner that left no report has crashed. */

@@ -19,7 +19,11 @@ import {
 	CRASHED,
 	requireAll,
 	skippedNote,
+	slowestNote,
+	timedPlaywright,
+	timedVitest,
 	totalsLine,
+	type TimedTest,
 	type Totals
 } from './test-reports.ts';
 
@@ -29,9 +33,12 @@ const PAGES = ['smoke', 'pages', 'shell', 'composer', 'steps', 'diagram', 'hosti
 /** null where CHROMIUM_PATH has decided for one. */
 const secondBrowser = process.env.CHROMIUM_PATH ? null : { path: await findSecondChromium() };
 
+const timed: TimedTest[] = [];
+
 await clearReports(root);
 const tested = addTotals([await checks(), await unitTests(), ...(await sandboxAndBuiltTests())]);
 const totals = addTotals([tested, ...(tested.failed === 0 ? [await protocolsPage()] : [])]);
+console.log(`\n${slowestNote(timed)}`);
 const missing = [...missingPackages(), ...(secondBrowser?.path === null ? ['chromium'] : [])];
 const note = skippedNote(totals.skipped, missing);
 if (note) console.log(`\n${note}`);
@@ -66,7 +73,10 @@ async function vitest(name: string, projects: string[], env: Record<string, stri
 		...reporters
 	];
 	const { exitCode } = await runTool('vitest', args, { isShown: true, env });
-	return count(report, (json) => countVitest(json, exitCode));
+	return count(report, (json) => {
+		timed.push(...timedVitest(json));
+		return countVitest(json, exitCode);
+	});
 }
 
 /** Sandboxes and crashes are mostly waited for: beside each other they take half the time. */
@@ -113,7 +123,10 @@ async function playwright(args: string[], env: Record<string, string> = {}): Pro
 	const report = join(reports, 'playwright.json');
 	await clear(report);
 	const { exitCode } = await runTool('@playwright/test:playwright', ['test', ...args], { isShown: true, env });
-	return count(report, (json) => countPlaywright(json, exitCode));
+	return count(report, (json) => {
+		timed.push(...timedPlaywright(json));
+		return countPlaywright(json, exitCode);
+	});
 }
 
 /** Says what the run has shown: a page that said something else is written, and has failed until that is committed. */
