@@ -61,6 +61,8 @@ export interface ToolPart {
 	result?: string;
 	loaded?: { skill: string; description: string; path: string; tokens: number };
 	execution?: Execution;
+	/** Of a call under way: how long that had been when the conversation was read, by the server's clock. */
+	elapsedMs?: number;
 	/**
 	 * What is to be allowed, while the status is `waiting`; afterwards what was decided. One that waits without it is a
 	 * call of the caller's own tool, which waits for its result.

@@ -33,6 +33,11 @@ function part(change: Partial<ToolPart> = {}): ToolPart {
 const finished: Execution = { ...execution, exitCode: 0, durationMs: 3210 };
 
 describe('the row', () => {
+	test('F14: of a call that was under way before this page goes on counting', async () => {
+		const screen = await render(Step, { part: part({ status: 'running', elapsedMs: 125_000 }), conversationId: 'c' });
+		await expect.element(screen.getByText(/^2 min \d+ s$/)).toBeVisible();
+	});
+
 	test('C17: is titled with the model’s headline, as text', async () => {
 		await page.viewport(1280, 900);
 		const headline = 'Counting <img src=x onerror=alert(1)> the words';

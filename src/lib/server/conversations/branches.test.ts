@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { call, hang, text, type Reply } from '../../../../tests/support/model-server.ts';
+import { eventually } from '../../../../tests/support/eventually.ts';
 import { createRunRig, type RigOptions, type RunRig } from '../../../../tests/support/run-rig.ts';
-import type { Message } from '../../shared/message.ts';
+import type { Message, ToolPart } from '../../shared/message.ts';
 import { forkConversation, readConversation, readEarlier, removeMessage, showBranch } from './conversations.ts';
 
 let rig: RunRig;
@@ -177,6 +178,21 @@ describe('F14: a long conversation', () => {
 		await rig.runner.stop(runId);
 		expect(await shown()).toEqual(['first', 'One.', 'second', 'Half']);
 	});
+});
+
+test('F14: who opens a conversation while a script runs reads what it has said, and how long it has run', async () => {
+	await start([call('use_skill', { skill: 'demo', script: 'wait.sh', args: [] })]);
+	const { runId } = await rig.ask('go');
+	const step = async () =>
+		(await readConversation(rig, 'c')).messages.at(-1)?.parts.find((part): part is ToolPart => part.type === 'tool');
+	await eventually(async () => {
+		expect(await step()).toMatchObject({ execution: { output: [{ stream: 'stdout', text: 'waiting\n' }] } });
+	});
+	const before = (await step())?.elapsedMs ?? 0;
+	expect(before).toBeGreaterThan(0);
+	expect((await step())?.elapsedMs).toBeGreaterThan(before);
+	await rig.runner.stop(runId);
+	expect(await step()).not.toHaveProperty('elapsedMs');
 });
 
 function opened(words: string): object[] {

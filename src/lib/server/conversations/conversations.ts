@@ -7,6 +7,7 @@ import type { Message, Part } from '../../shared/message.ts';
 import type { Store } from '../store/store.ts';
 import { waitingIds } from '../trust/approval-policy.ts';
 import type { ConversationChanges } from '../runs/conversation-changes.ts';
+import type { LiveAnswer } from '../runs/run-log.ts';
 import type { Runner } from '../runs/runner.ts';
 import type { Workspaces } from '../workspaces.ts';
 
@@ -47,8 +48,19 @@ export async function readConversation({ store, runner }: Parts, id: string): Pr
 			usage,
 			cursor: 0
 		};
-	const messages = page.messages.map((message) => (message.id === live.message.id ? live.message : message));
+	const messages = page.messages.map((message) => (message.id === live.message.id ? withElapsed(live) : message));
 	return { ...conversation, ...choice, ...page, messages, queue, usage, cursor: live.seq };
+}
+
+/** For a page that comes later: its clock may be another, and it has not seen the calls begin. */
+function withElapsed({ message, callsBegunAt }: LiveAnswer): Message {
+	const now = performance.now();
+	const parts = message.parts.map((part): Part => {
+		const begunAt = part.type === 'tool' ? callsBegunAt.get(part.id) : undefined;
+		const isOpen = part.type === 'tool' && (part.status === 'preparing' || part.status === 'running');
+		return isOpen && begunAt !== undefined ? { ...part, elapsedMs: now - begunAt } : part;
+	});
+	return { ...message, parts };
 }
 
 /** What was decided already about calls of which others still wait. */

@@ -31,6 +31,13 @@ export interface RunLogOptions {
 	onLost(error: unknown): void;
 }
 
+export interface LiveAnswer {
+	message: Message;
+	seq: number;
+	/** By the id of each call of this run, on the clock of `performance.now()`; from the last decision on, where one was asked for. */
+	callsBegunAt: ReadonlyMap<string, number>;
+}
+
 export class RunLog implements UnsavedEvents {
 	readonly runId: string;
 	readonly conversationId: string;
@@ -42,6 +49,7 @@ export class RunLog implements UnsavedEvents {
 	#message: Message;
 	/** By earlier runs of the same answer. */
 	#usedBefore: TokenUsage | null;
+	#callsBegunAt = new Map<string, number>();
 	#lastSeq = 0;
 	#storedSeq = 0;
 	#window: StoredEvent[] = [];
@@ -64,8 +72,8 @@ export class RunLog implements UnsavedEvents {
 	}
 
 	/** The answer as folded so far, and the last event in it. */
-	get snapshot(): { message: Message; seq: number } {
-		return { message: this.#message, seq: this.#lastSeq };
+	get snapshot(): LiveAnswer {
+		return { message: this.#message, seq: this.#lastSeq, callsBegunAt: this.#callsBegunAt };
 	}
 
 	/** Adds one event that is not the last; tool events are stored first, text within 100 ms. Resolves when more may come. */
@@ -171,6 +179,8 @@ export class RunLog implements UnsavedEvents {
 	#push(event: RunEvent): void {
 		this.#lastSeq += 1;
 		this.#message = foldEvent(this.#message, event);
+		const begun = begunCall(event);
+		if (begun !== null) this.#callsBegunAt.set(begun, performance.now());
 		const data = JSON.stringify(event);
 		this.#window.push({ seq: this.#lastSeq, data });
 		this.#windowCharacters += data.length;
@@ -228,6 +238,12 @@ const STORED_FIRST = new Set<string>([
 /** Tells what was done: nobody may see it, and no script may start, that a crash could make undone. */
 function isStoredFirst(event: RunEvent): boolean {
 	return STORED_FIRST.has(event.type === 'CUSTOM' ? event.name : event.type);
+}
+
+/** The call that begins with this event, or goes on with it. */
+function begunCall(event: RunEvent): string | null {
+	if (event.type === 'TOOL_CALL_START') return event.toolCallId;
+	return event.type === 'CUSTOM' && event.name === 'tool.decision' ? event.value.toolCallId : null;
 }
 
 function toRunError(error: unknown): RunEvent {

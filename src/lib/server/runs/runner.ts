@@ -11,7 +11,7 @@ import type { RunRecord, StoredEvent } from '../store/chat/runs.ts';
 import type { ModelChoice, RunPlace, RunStart, RunStartResult } from '../store/chat/run-start.ts';
 import type { ConversationChanges } from './conversation-changes.ts';
 import { endOrphan, EventWriter, INTERRUPTED } from './event-writer.ts';
-import { EVENT_PAGE, RunLog } from './run-log.ts';
+import { EVENT_PAGE, RunLog, type LiveAnswer } from './run-log.ts';
 import { digestOfTask, type NewMessage, type RunRequest } from '../turns/run-request.ts';
 import { runTurn, type TurnParts } from '../turns/turn.ts';
 
@@ -85,7 +85,7 @@ export class Runner {
 	}
 
 	/** The answer that a run is writing, newer than what is stored; null when it is not running here. */
-	live(runId: string): { message: Message; seq: number } | null {
+	live(runId: string): LiveAnswer | null {
 		return this.#active.get(runId)?.log.snapshot ?? null;
 	}
 
