@@ -1,10 +1,24 @@
 /** The installer put together: every change through one queue, and the library, the lock file and the records in step after each (FEATURES E4–E9, E20, E28). */
+import { randomUUID } from 'node:crypto';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { relative } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
-import type { CustomSkill, InstallConfirm, InstallSource, SkillVersions } from '../../shared/install.ts';
+import type {
+	CustomSkill,
+	InstallConfirm,
+	InstallSource,
+	OutdatedSkill,
+	SkillOrigin,
+	SkillVersions
+} from '../../shared/install.ts';
+import { SYSTEM } from '../skills/registry/visibility.ts';
+import { skillIdOf } from '../skills/run/execution-host.ts';
+import type { InstallRecord } from '../store/skills/installs.ts';
 import type { Fetch, Installer, InstallOutcome, InstallSubject } from './catalog-installer.ts';
 import { placeStaged } from './confirming.ts';
 import {
 	inLibrary,
+	installationsOf,
 	type InstallContext,
 	installedOf,
 	type InstallModes,
@@ -12,15 +26,13 @@ import {
 	ownedRoots,
 	removeQuietly
 } from './install-context.ts';
-import { writeLockFile } from './lock-file.ts';
 import { recoverInstalls } from './placing.ts';
 import type { SourceFetcher } from './sources/source.ts';
 import { fetchCustom } from './sources/upload.ts';
 import { diskError } from './staging-folder.ts';
 import { createStagedInstalls, stageInstall } from './staging.ts';
 import { moveToTrash, purgeExpired, purgeFromTrash, restoreFromTrash, trashedOf } from './trash.ts';
-import { askSources, updateSourceOf } from './updates.ts';
-import { deleteOldest, rollBack, useVersion, versionsOf } from './versions.ts';
+import { deleteOldest, rollBack, useVersion, versionInUse, versionsOf } from './versions.ts';
 
 /** The registry has been given the root of everybody's installed skills, and `ownedRoots`. */
 export interface InstallerOptions extends Pick<InstallContext, 'store' | 'registry' | 'log'> {
@@ -215,4 +227,140 @@ function createInstallQueue(): InstallQueue {
 			await last;
 		}
 	};
+}
+
+// skills-lock.json: what everybody's skills in use came from, as the `skills` command line writes it for a project (FEATURES E28).
+
+interface LockEntry {
+	source: string;
+	ref?: string;
+	sourceType: string;
+	skillPath?: string;
+	computedHash: string;
+}
+
+/** Made anew from the records; appears whole. A lock that cannot be written is logged: the next change writes it. */
+async function writeLockFile(context: InstallContext): Promise<void> {
+	const { places, log } = context;
+	const temporary = `${places.lockFile}.${randomUUID()}`;
+	try {
+		const text = `${JSON.stringify({ version: 1, skills: await entriesOf(context) }, null, 2)}\n`;
+		await writeFile(temporary, text);
+		await rename(temporary, places.lockFile);
+	} catch (error) {
+		log.error({ error: String(error) }, 'skills-lock.json could not be written.');
+		await rm(temporary, { force: true });
+	}
+}
+
+async function entriesOf(context: InstallContext): Promise<Record<string, LockEntry>> {
+	const rows = (await context.store.skillInstalls.list()).filter(
+		({ owner, state }) => owner === SYSTEM && state === 'active'
+	);
+	const names = [...new Set(rows.map(({ name }) => name))].sort();
+	const entries = names.flatMap((name): [string, LockEntry][] => {
+		const versions = rows.filter((row) => row.name === name);
+		const [newest] = versions;
+		if (!newest) return [];
+		const used = versionInUse(context, newest.skillId);
+		return [[name, entryOf(versions.find(({ version }) => version === used) ?? newest, context)]];
+	});
+	return Object.fromEntries(entries);
+}
+
+function entryOf({ origin, computedHash, dir }: InstallRecord, { places }: InstallContext): LockEntry {
+	const path = origin.path ? { skillPath: `${origin.path}/SKILL.md` } : {};
+	const repository = repositoryOf(origin);
+	if (repository !== null) {
+		const ref = origin.commit === null ? {} : { ref: origin.commit };
+		return { source: repository, ...ref, sourceType: 'github', ...path, computedHash };
+	}
+	if (origin.source?.type === 'well-known') {
+		return { source: origin.source.url, sourceType: 'well-known', ...path, computedHash };
+	}
+	// What was uploaded is nowhere but here.
+	const folder = relative(places.lockFile, dir)
+		.replaceAll('\\', '/')
+		.replace(/^\.\.\//, './');
+	return { source: folder, sourceType: 'local', computedHash };
+}
+
+/** `owner/repository`; null for what is none of GitHub's. */
+function repositoryOf({ source }: SkillOrigin): string | null {
+	if (source?.type === 'skillssh') return source.source;
+	const address = source?.type === 'github' ? source.repository : source?.type === 'skillsmp' ? source.sourceUrl : null;
+	if (address === null) return null;
+	const [, owner, repository] = /^(?:https?:\/\/[^/]+\/)?([^/]+)\/([^/#?]+)/.exec(address) ?? [];
+	return owner && repository ? `${owner}/${repository.replace(/\.git$/, '')}` : null;
+}
+
+// Asks the sources of installed skills whether there is something new (FEATURES E28).
+
+const AT_ONCE = 4;
+
+/** One for each installed skill, by its id; a source that fails fails for its own. */
+async function askSources(
+	context: InstallContext,
+	sources: Pick<SourceFetcher, 'revisionOf'>,
+	signal: AbortSignal
+): Promise<OutdatedSkill[]> {
+	const active = (await context.store.skillInstalls.list()).filter(({ state }) => state === 'active');
+	const skillIds = [...new Set(active.map(({ skillId }) => skillId))].sort();
+	const rows = skillIds.flatMap((skillId) => {
+		const [newest, ...others] = active.filter((row) => row.skillId === skillId);
+		const used = versionInUse(context, skillId);
+		return newest ? [[newest, ...others].find(({ version }) => version === used) ?? newest] : [];
+	});
+	const answers: OutdatedSkill[] = [];
+	const waiting = [...rows.entries()];
+	const work = async () => {
+		for (let next = waiting.shift(); next; next = waiting.shift()) {
+			const [index, row] = next;
+			signal.throwIfAborted();
+			const { skillId, name, version } = row;
+			answers[index] = { skillId, name, version, ...(await stateOf(row, { sources, signal, log: context.log })) };
+		}
+	};
+	await Promise.all(Array.from({ length: AT_ONCE }, work));
+	return answers;
+}
+
+async function stateOf(
+	{ skillId, origin }: InstallRecord,
+	{
+		sources,
+		signal,
+		log
+	}: Pick<InstallContext, 'log'> & { sources: Pick<SourceFetcher, 'revisionOf'>; signal: AbortSignal }
+): Promise<Pick<OutdatedSkill, 'state' | 'message'>> {
+	if (origin.source === null) return { state: 'unknown', message: 'It was uploaded: there is no source to ask.' };
+	try {
+		const revision = await sources.revisionOf(origin, signal);
+		if (revision === null || origin.revision === null) {
+			return { state: 'unknown', message: 'Its source does not tell what is new.' };
+		}
+		if (revision === origin.revision) return { state: 'current', message: 'It is as its source has it.' };
+		return { state: 'outdated', message: 'Its source has changed since it was installed.' };
+	} catch (error) {
+		signal.throwIfAborted();
+		if (error instanceof AppError) return { state: 'unknown', message: error.message };
+		log.error({ skillId, error: String(error) }, 'A source could not be asked.');
+		return { state: 'unknown', message: 'Its source could not be asked.' };
+	}
+}
+
+/** Where an installed version comes from, to fetch it again. @throws AppError `conflict` where that cannot be */
+async function updateSourceOf(
+	context: InstallContext,
+	skill: InstallSubject
+): Promise<{ source: InstallSource; row: InstallRecord }> {
+	const rows = await installationsOf(context, skillIdOf(skill));
+	const row = rows.find(({ state, version }) => state === 'active' && version === skill.version);
+	if (!row) throw new AppError('conflict', `“${skill.name}” was not installed here, so there is no source to ask.`);
+	if (row.origin.source === null) {
+		throw new AppError('conflict', `“${skill.name}” was uploaded: there is no source to fetch it from.`, {
+			hint: 'Upload the new version.'
+		});
+	}
+	return { source: row.origin.source, row };
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { mcpToolOf } from '../../shared/mcp-servers.ts';
-import { toolName } from './tool-name.ts';
+import { toolName } from './listing.ts';
 
 test('E36: a tool is called by its server and its own name', () => {
 	expect(toolName('github', 'create_issue')).toBe('mcp__github__create_issue');

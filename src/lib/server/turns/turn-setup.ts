@@ -1,9 +1,10 @@
 /** What every turn begins with, in a conversation or without one: the skills that it is told of, and the tools that it may call. */
-import type { SkillOffer } from '../../shared/events.ts';
+import { MAX_OFFERED, type OfferedSkill, type SkillOffer } from '../../shared/events.ts';
 import { alwaysStub, type HistoryMessage, unloadedStub, withoutSkills } from '../agent/history.ts';
 import type { FunctionTool, Model } from '../agent/model.ts';
 import type { Toolbox } from '../agent/tool.ts';
-import { tellCatalog } from '../skills/prompt.ts';
+import type { ExplainedSkill } from '../skills/find/skill-index.ts';
+import { type Catalog, estimateTokens, tellCatalog } from '../skills/prompt.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
 import type { SkillSnapshot } from '../skills/registry/registry.ts';
 import { ownerOf, viewOf } from '../skills/registry/visibility.ts';
@@ -13,9 +14,8 @@ import type { ConversationSkillState } from '../store/chat/queue.ts';
 import type { ApprovalPolicy } from '../trust/approval-policy.ts';
 import type { SkillModes } from '../trust/skill-modes.ts';
 import { contextLimitOf } from './context-budget.ts';
-import { type AlwaysSkill, alwaysSkills, CATALOG_TOKENS, renderAlways } from './instructions.ts';
+import { type AlwaysSection, type AlwaysSkill, alwaysSkills, CATALOG_TOKENS, renderAlways } from './instructions.ts';
 import type { SkillPolicy } from './run-request.ts';
-import { offerOf, skillsToExplain } from './skill-offer.ts';
 import { type BuiltinTools, createSkillToolbox } from './toolbox.ts';
 
 export interface TurnSetupParts {
@@ -200,4 +200,52 @@ async function roomFor(
 	if (total <= FREE_TOKENS) return total;
 	const { tokens, isGuess } = await contextLimitOf(model, { cap, signal, patienceMs: null });
 	return isGuess ? UNKNOWN_TOKENS : Math.floor(tokens * SHARE);
+}
+
+// Why a run offers what it does: the best skills, how each was told, and where its points come from; pure (FEATURES F2).
+
+export interface OfferParts {
+	/** All that the model may use in this run, by name. */
+	usable: readonly Skill[];
+	/** Those that fit the question, best first. */
+	ranked: readonly Skill[];
+	always: readonly AlwaysSkill[];
+}
+
+/** The skills that the run keeps why of: first those that are always there, then the best, then by name. */
+function skillsToExplain({ usable, ranked, always }: OfferParts): Skill[] {
+	const first = new Set([...always.map(({ skill }) => skill), ...ranked]);
+	for (const skill of usable) {
+		if (first.size >= MAX_OFFERED) break;
+		first.add(skill);
+	}
+	return [...first].slice(0, MAX_OFFERED);
+}
+
+/** `explained`: of `skillsToExplain`, in that order. */
+function offerOf(
+	{ usable, always }: OfferParts,
+	{
+		catalog,
+		section,
+		explained
+	}: { catalog: Catalog; section: AlwaysSection; explained: readonly ExplainedSkill<Skill>[] }
+): SkillOffer {
+	const reasons = new Map(always.map((each) => [each.skill, each]));
+	const inFull = new Set(section.inFull);
+	const skills = explained.map(({ skill, points, signals }): OfferedSkill => {
+		const told = catalog.told.get(skill);
+		const reason = reasons.get(skill);
+		const instructions = reason && inFull.has(reason) ? reason.tokens : 0;
+		return {
+			name: skill.name,
+			description: skill.description,
+			told: instructions > 0 ? 'full' : (told?.told ?? (reason ? 'name' : 'omitted')),
+			tokens: (told?.tokens ?? 0) + instructions,
+			...(reason ? { always: reason.why } : {}),
+			points,
+			signals
+		};
+	});
+	return { skills, total: usable.length, tokens: estimateTokens(catalog.text) + estimateTokens(section.text) };
 }
