@@ -11,19 +11,8 @@ export async function addRegistry(db: Kysely<unknown>): Promise<void> {
 		return made;
 	};
 	await texts('skill_installs', [
-		'id',
-		'owner',
-		'skill_id',
-		'name',
-		'version',
-		'state',
-		'dir',
-		'origin',
-		'digest',
-		'files',
-		'computed_hash',
-		'installed_at',
-		'changed_at'
+		...['id', 'owner', 'skill_id', 'name', 'version', 'state', 'dir', 'origin', 'digest', 'files', 'computed_hash'],
+		...['installed_at', 'changed_at']
 	])
 		.addCheckConstraint('skill_installs_states', sql`state in ('placing', 'active', 'kept', 'trashed')`)
 		.execute();
