@@ -4,6 +4,7 @@ import '../../../app.css';
 import { createFakeRegistry } from '../../../../tests/support/fake-registry.ts';
 import { SAMPLE_DIGEST, sampleDetail } from '../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../request.ts';
+import type { TrashedSkill } from '../../shared/install.ts';
 import type { SkillDetail } from '../../shared/skills.ts';
 import SkillPage from './SkillPage.svelte';
 
@@ -225,6 +226,29 @@ test('E4: a skill that is removed can be brought back right there', async () => 
 	await screen.getByTestId('undo-removal').click();
 	await expect.element(screen.getByTestId('trust')).toBeVisible();
 	expect(onchange).toHaveBeenCalledTimes(2);
+});
+
+test('E4: a list that hears of a removal before its answer is here takes nothing away', async () => {
+	const { screen, client } = await setup(detailOf(), '#removal');
+	await screen.rerender({ revision: 'a' });
+	await expect.element(screen.getByTestId('remove-skill')).toBeVisible();
+	const answer = Promise.withResolvers<TrashedSkill>();
+	client.removeSkill.mockReturnValueOnce(answer.promise);
+	await screen.getByTestId('remove-skill').click();
+	client.getSkill.mockRejectedValue(new ApiError('not_found', 'There is no such skill.'));
+	const reads = client.getSkill.mock.calls.length;
+	await screen.rerender({ revision: 'b' });
+	await expect.poll(() => client.getSkill.mock.calls.length).toBe(reads + 1);
+	answer.resolve({
+		id: 't1',
+		skillId: 'installed/demo',
+		name: 'demo',
+		version: '1.0.0',
+		path: '/data/skills/demo',
+		removedAt: '2026-01-01T00:00:00.000Z',
+		expiresAt: '2026-01-31T00:00:00.000Z'
+	});
+	await expect.element(screen.getByTestId('undo-bar')).toMatchTextContent(/demo is in the trash/);
 });
 
 test('F1: what the doctor says stays when there is nothing left to put right', async () => {
