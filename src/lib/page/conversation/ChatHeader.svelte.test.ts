@@ -92,6 +92,7 @@ describe('the title', () => {
 test('the menu does with the open conversation what the list does', async () => {
 	const screen = await setup();
 	await screen.getByTestId('chat-menu').click();
+	await expect.element(screen.getByRole('menu')).toBeVisible();
 	const items = screen
 		.getByRole('menuitem')
 		.elements()

@@ -50,7 +50,7 @@ describe('F14: the footer of an answer', () => {
 		const screen = await render(UsageFooter, { message, actions: all, models });
 		(screen.getByTestId('retry-with').element() as HTMLElement).focus();
 		await userEvent.keyboard('{Enter}');
-		await expect.element(screen.getByRole('searchbox', { name: 'Find a model' })).toHaveFocus();
+		await expect.element(screen.getByRole('combobox', { name: 'Find a model' })).toHaveFocus();
 		await expect.element(screen.getByText('The one')).not.toBeInTheDocument();
 		await userEvent.keyboard('model 17');
 		expect(screen.getByTestId('retry-model').elements()).toHaveLength(1);
@@ -66,7 +66,7 @@ describe('F14: the footer of an answer', () => {
 		expect(all.loadModels).toHaveBeenCalledOnce();
 		await expect.element(screen.getByText('Reading the models…')).toBeVisible();
 		await screen.rerender({ models: models.slice(0, 2) });
-		await screen.getByRole('button', { name: 'Model 1 a/m1' }).click();
+		await screen.getByRole('option', { name: 'Model 1 a/m1' }).click();
 		expect(all.retryWith).toHaveBeenCalledExactlyOnceWith('a/m1');
 	});
 

@@ -10,6 +10,7 @@ import {
 import { sampleSummary } from '../../../../tests/support/sample-skills.ts';
 import '../../../app.css';
 import { ChatApp } from '../app/app.svelte.ts';
+import DeleteDialog from '../ui/DeleteDialog.svelte';
 import Overlays from './Overlays.svelte';
 
 let server: FakeConversations;
@@ -211,10 +212,11 @@ describe('shortcuts', () => {
 
 	test('none is heard while a question is open', async () => {
 		await setup();
-		const dialog = document.body.appendChild(document.createElement('dialog'));
-		dialog.showModal();
+		const question = { title: 'Delete it?', description: 'For good.', ondelete: async () => {}, onclose: () => {} };
+		const dialog = await render(DeleteDialog, question);
+		await expect.element(dialog.getByRole('dialog', { name: 'Delete it?' })).toBeVisible();
 		await userEvent.keyboard('{Control>}k{/Control}');
+		await userEvent.keyboard('?');
 		expect(app.overlay).toBeNull();
-		dialog.remove();
 	});
 });

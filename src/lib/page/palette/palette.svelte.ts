@@ -34,11 +34,7 @@ export class Palette {
 	readonly search: ConversationSearch;
 	readonly #groups: (search: ConversationSearch) => PaletteGroup[];
 	#query = $state('');
-	#index = $state(0);
 	readonly groups = $derived.by(() => this.#rank());
-	readonly items = $derived(this.groups.flatMap(({ items }) => items));
-	/** The one that Enter chooses. */
-	readonly active = $derived(this.items[Math.min(this.#index, this.items.length - 1)] ?? null);
 
 	/** `groups`: asked again when something in it changes; with what the server has found. */
 	constructor(client: Pick<ConversationsClient, 'search'>, groups: (search: ConversationSearch) => PaletteGroup[]) {
@@ -52,25 +48,7 @@ export class Palette {
 
 	set query(query: string) {
 		this.#query = query;
-		this.#index = 0;
 		this.search.query = query;
-	}
-
-	/** Round the ends. */
-	move(by: 1 | -1): void {
-		const count = this.items.length;
-		if (count > 0) this.#index = (Math.min(this.#index, count - 1) + by + count) % count;
-	}
-
-	moveTo(id: string): void {
-		this.#index = Math.max(
-			0,
-			this.items.findIndex((item) => item.id === id)
-		);
-	}
-
-	moveToEnd(end: 'first' | 'last'): void {
-		this.#index = end === 'first' ? 0 : Math.max(0, this.items.length - 1);
 	}
 
 	dispose(): void {

@@ -136,6 +136,7 @@ describe('the menu of a conversation', () => {
 	test('saves it as a file, in either form', async () => {
 		const screen = await setup([sampleConversation('a')]);
 		await screen.getByTestId('conversation-menu').click();
+		await expect.element(screen.getByTestId('conversation-export-json')).toBeVisible();
 		const links = ['markdown', 'json'].map((format) => screen.getByTestId(`conversation-export-${format}`).element());
 		expect(links.map((link) => [link.getAttribute('href'), link.hasAttribute('download')])).toEqual([
 			['/api/conversations/a/export?format=markdown', true],

@@ -1,0 +1,31 @@
+/** What a button opens over the page: its props, and how its keys stay in it. */
+import { tick } from 'svelte';
+
+/** What `Popup.svelte` gives to what it has opened. */
+export interface Opened {
+	id: string;
+	/** The button. */
+	anchor: HTMLElement;
+	/** Pressed before there was anything that could hear them. */
+	held: readonly KeyboardEvent[];
+	close: () => void;
+}
+
+/**
+ * For `{@attach}`. bits-ui hears keys on the document; on the window, the page does: there Escape would stop the run, and
+ * letters are shortcuts. A dialog leaves those to the page, which looks whether one is open.
+ */
+export function keepKeys(element: HTMLElement): () => void {
+	const isDialog = element.ariaModal === 'true';
+	let isGone = false;
+	const keep = (event: KeyboardEvent): void => {
+		const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+		if (event.key === 'Escape' || (isPlain && !isDialog)) event.stopPropagation();
+	};
+	// Behind the listeners of bits-ui, which hear nothing of what was kept, and still there for the key that closes it.
+	void tick().then(() => isGone || document.addEventListener('keydown', keep));
+	return () => {
+		isGone = true;
+		setTimeout(() => document.removeEventListener('keydown', keep));
+	};
+}
