@@ -59,6 +59,22 @@ describe('F14: the footer of an answer', () => {
 		await expect.element(screen.getByTestId('retry-model')).not.toBeInTheDocument();
 	});
 
+	test('what is written before the list of models is there is in its field; a press beside it takes the focus', async () => {
+		const screen = await render(UsageFooter, { message, actions: actions(), models });
+		const button = screen.getByTestId('retry-with').element() as HTMLElement;
+		button.click();
+		for (const key of ['m', '1', '7'])
+			button.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+		await expect.element(screen.getByTestId('retry-search')).toHaveValue('m17');
+		expect(screen.getByTestId('retry-model').elements()).toHaveLength(1);
+		const field = document.body.appendChild(document.createElement('textarea'));
+		field.style.cssText = 'position: fixed; right: 0; bottom: 0';
+		await userEvent.click(field);
+		await expect.element(screen.getByTestId('retry-search')).not.toBeInTheDocument();
+		expect(document.activeElement).toBe(field);
+		field.remove();
+	});
+
 	test('reads the models when they are asked for', async () => {
 		const all = { ...actions(), loadModels: vi.fn() };
 		const screen = await render(UsageFooter, { message, actions: all });
