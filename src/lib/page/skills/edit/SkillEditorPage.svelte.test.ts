@@ -147,7 +147,7 @@ describe('F1: the editor of a skill', () => {
 		await expect.poll(() => client.files.get('notes.md')).toBe('');
 		await expect.element(code).toHaveValue('');
 		await screen.getByTestId('remove-file').click();
-		await screen.getByTestId('confirm-delete').click();
+		await page.getByTestId('confirm-delete').click();
 		await expect.poll(() => client.files.has('notes.md')).toBe(false);
 		await expect.element(code).toHaveValue('one\ntwo\n');
 	});
