@@ -6,13 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MANAGER } from '../../src/lib/server/access/caller.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
-import {
-	fromSkillId,
-	type SkillDetail,
-	type SkillList,
-	type SkillSummary,
-	toSkillId
-} from '../../src/lib/shared/skills.ts';
+import type { SkillDetail, SkillList, SkillSummary } from '../../src/lib/shared/skills.ts';
+import { fromSkillId, toSkillId } from '../../src/lib/shared/names.ts';
 import * as list from '../../src/routes/api/skills/+server.ts';
 import * as one from '../../src/routes/api/skills/[...id]/+server.ts';
 import * as executions from '../../src/routes/api/skills/executions/+server.ts';

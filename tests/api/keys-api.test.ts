@@ -6,7 +6,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { workspaceOf } from '../../src/lib/server/builtins/file-tools.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
-import type { ApiKey, ApiKeyList, ApiScope, NewApiKey } from '../../src/lib/shared/settings.ts';
+import type { ApiKey, ApiKeyList, NewApiKey } from '../../src/lib/shared/settings.ts';
+import type { ApiScope } from '../../src/lib/shared/names.ts';
 import type { SkillExecutionList } from '../../src/lib/shared/try-out.ts';
 import * as chat from '../../src/routes/api/chat/+server.ts';
 import * as conversations from '../../src/routes/api/conversations/+server.ts';

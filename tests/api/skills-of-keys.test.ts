@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ownerOf } from '../../src/lib/server/skills/registry/visibility.ts';
-import { API_SCOPES } from '../../src/lib/shared/settings.ts';
+import { API_SCOPES } from '../../src/lib/shared/names.ts';
 import { installConfirm } from '../../src/lib/shared/install.ts';
 import type { SkillList, SkillSummary } from '../../src/lib/shared/skills.ts';
 import * as card from '../../src/routes/.well-known/agent-card.json/+server.ts';

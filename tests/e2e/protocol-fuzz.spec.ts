@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ApiScope } from '../../src/lib/shared/settings.ts';
+import type { ApiScope } from '../../src/lib/shared/names.ts';
 import type { SkillExecutionList } from '../../src/lib/shared/try-out.ts';
 import type { App } from '../support/app-process.ts';
 import { processesWith } from '../support/processes.ts';

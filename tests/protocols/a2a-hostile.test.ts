@@ -1,7 +1,7 @@
 /** What comes to A2A from clients that make mistakes, or mean harm: an error of the protocol, and never more (FEATURES E16). */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ApiScope } from '../../src/lib/shared/settings.ts';
+import type { ApiScope } from '../../src/lib/shared/names.ts';
 import { a2aClient, all, filePart, says, sendTask, textOfArtifact } from '../support/a2a-client.ts';
 import { startA2ARig, type A2ARig } from '../support/a2a-rig.ts';
 

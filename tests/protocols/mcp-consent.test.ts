@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client, ElicitRequest, ElicitResult } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ApiScope } from '../../src/lib/shared/settings.ts';
+import type { ApiScope } from '../../src/lib/shared/names.ts';
 import { gate } from '../support/gate.ts';
 import { MODERN, openMcpRig, type McpRig } from '../support/mcp-rig.ts';
 

@@ -1,7 +1,7 @@
 /** `POST /v1/responses` and what is around it: every response and event is checked against the document. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ApiScope } from '../../src/lib/shared/settings.ts';
+import type { ApiScope } from '../../src/lib/shared/names.ts';
 import { processesWith } from '../support/processes.ts';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { call, calls, endless, raw, reasoning, response, status, text, type Reply } from '../support/model-server.ts';

@@ -18,7 +18,7 @@ import { openSqliteStore } from '../../src/lib/server/store/sqlite.ts';
 import type { Store } from '../../src/lib/server/store/store.ts';
 import type { RunEvent } from '../../src/lib/shared/events.ts';
 import { emptyAnswer, foldEvent, type Message } from '../../src/lib/shared/message.ts';
-import type { ReasoningEffort } from '../../src/lib/shared/models.ts';
+import type { ReasoningEffort } from '../../src/lib/shared/names.ts';
 import { createTrust } from '../../src/lib/server/trust/trust.ts';
 import { plainProcesses } from './plain-processes.ts';
 import { startModelServer, type Reply } from './model-server.ts';

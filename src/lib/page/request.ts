@@ -1,6 +1,6 @@
 /** Sends files and reports how far it is; `fetch` cannot report the progress of an upload, so XMLHttpRequest. */
 import type { ErrorBody, ErrorCode } from '../shared/errors.ts';
-import { toSkillId } from '../shared/skills.ts';
+import { toSkillId } from '../shared/names.ts';
 
 export interface UploadOptions {
 	signal: AbortSignal;

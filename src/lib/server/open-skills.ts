@@ -3,7 +3,7 @@ import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { isServerTool } from '../shared/skills.ts';
+import { isServerTool } from '../shared/names.ts';
 import { type BuiltinCalls, createBuiltinCalls } from './builtins/builtin-calls.ts';
 import { createBuiltins } from './builtins/builtins.ts';
 import type { Config } from './config.ts';

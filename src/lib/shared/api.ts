@@ -1,8 +1,7 @@
 /** Conversations, runs and files as the REST API has them: requests (schemas) and answers (types). Unknown keys in a request are refused, but for AG-UI’s own. */
 import { z } from 'zod';
-import type { SkillOffer, TokenUsage } from './events.ts';
-import type { Message } from './message.ts';
-import { modelId, type ReasoningEffort, reasoningEffort } from './models.ts';
+import { decision, message, skillOffer, tokenUsage } from './message-schema.ts';
+import { modelId, reasoningEffort } from './models.ts';
 
 /** Ids that clients choose; one may name a folder. */
 export const conversationId = z
@@ -87,91 +86,98 @@ export const conversationPatch = z
 /** A conversation of its own, with everything up to this message. */
 export const conversationFork = z.strictObject({ messageId: conversationId });
 
-export interface ConversationSummary {
-	id: string;
-	title: string;
-	createdAt: string;
-	updatedAt: string;
-	/** The run that is under way, if one is. */
-	activeRunId: string | null;
-	isPinned: boolean;
-	isArchived: boolean;
-	/** An answer has ended, well or not, and nobody has looked since. */
-	isUnread: boolean;
-	/** Its last answer waits for somebody's consent. */
-	isWaiting: boolean;
-	/** Where a search found it, outside its title. */
-	snippet?: Snippet;
-}
-
 /** A piece of text around what was searched for. */
-export interface Snippet {
-	text: string;
+export const snippet = z.object({
+	text: z.string(),
 	/** Of the message that it is of. */
-	messageId: string;
+	messageId: z.string(),
 	/** Where in `text` the words are: `[from, to)`, in UTF-16 units. */
-	matches: [from: number, to: number][];
-}
+	matches: z.array(z.tuple([z.number(), z.number()]))
+});
+export type Snippet = z.infer<typeof snippet>;
+
+export const conversationSummary = z.object({
+	id: z.string(),
+	title: z.string(),
+	createdAt: z.string(),
+	updatedAt: z.string(),
+	/** The run that is under way, if one is. */
+	activeRunId: z.string().nullable(),
+	isPinned: z.boolean(),
+	isArchived: z.boolean(),
+	/** An answer has ended, well or not, and nobody has looked since. */
+	isUnread: z.boolean(),
+	/** Its last answer waits for somebody's consent. */
+	isWaiting: z.boolean(),
+	/** Where a search found it, outside its title. */
+	snippet: snippet.optional()
+});
+export type ConversationSummary = z.infer<typeof conversationSummary>;
+
+/** A message that waits for the end of a run. */
+export const queuedMessage = z.object({
+	id: z.string(),
+	text: z.string(),
+	files: z.array(z.string()),
+	/** ISO 8601. */
+	createdAt: z.string()
+});
+export type QueuedMessage = z.infer<typeof queuedMessage>;
 
 /** A conversation as the page opens it: messages folded so far, and where to follow on. */
-export interface ConversationDetail extends ConversationSummary {
+export const conversationDetail = conversationSummary.extend({
 	/** The newest stretch of the branch that is shown. */
-	messages: Message[];
+	messages: z.array(message),
 	/** Are there earlier ones? */
-	hasEarlier: boolean;
+	hasEarlier: z.boolean(),
 	/** Of each message that has any: the ids of the messages that could stand in its place, itself included, in order. */
-	alternatives: Record<string, string[]>;
+	alternatives: z.record(z.string(), z.array(z.string())),
 	/** Messages that wait for the end of the run, in order. */
-	queue: QueuedMessage[];
+	queue: z.array(queuedMessage),
 	/** What all its runs have used together, in every branch; null when none has said. */
-	usage: TokenUsage | null;
+	usage: tokenUsage.nullable(),
 	/** The last event that `messages` already contains: follow the active run after it. */
-	cursor: number;
+	cursor: z.number(),
 	/** Chosen for this conversation; null for what the settings say. */
-	model: string | null;
-	effort: ReasoningEffort | null;
-}
+	model: z.string().nullable(),
+	effort: reasoningEffort.nullable()
+});
+export type ConversationDetail = z.infer<typeof conversationDetail>;
 
 /** A skill as one conversation has it (FEATURES F7): loaded by the model, or pinned by somebody. */
-export interface ConversationSkill {
-	name: string;
-	description: string;
+export const conversationSkill = z.object({
+	name: z.string(),
+	description: z.string(),
 	/** `pinned`: always with the model; `loaded`: since the model has loaded it. */
-	state: 'pinned' | 'loaded';
+	state: z.enum(['pinned', 'loaded']),
 	/** Estimated tokens of its instructions; 0 for one that is pinned and cannot be used. */
-	tokens: number;
+	tokens: z.number(),
 	/** False where no such skill can be used any more. */
-	isAvailable: boolean;
-}
+	isAvailable: z.boolean()
+});
+export type ConversationSkill = z.infer<typeof conversationSkill>;
 
 /** The skills of a conversation: first those that are pinned, then those that are loaded, in order. */
-export interface ConversationSkillList {
-	data: ConversationSkill[];
+export const conversationSkillList = z.object({
+	data: z.array(conversationSkill),
 	/** Estimated, of all of them together. */
-	tokens: number;
-}
+	tokens: z.number()
+});
+export type ConversationSkillList = z.infer<typeof conversationSkillList>;
 
 /** `PUT /api/conversations/:id/skills/:name`. `loaded`: not pinned any more, its instructions stay as a result in the history. */
 export const conversationSkillPatch = z.strictObject({ state: z.enum(['pinned', 'loaded', 'unloaded']) });
 
 /** A stretch of the conversation before a message. */
-export type MessageList = Pick<ConversationDetail, 'messages' | 'hasEarlier' | 'alternatives'>;
-
-/** A message that waits for the end of a run. */
-export interface QueuedMessage {
-	id: string;
-	text: string;
-	files: string[];
-	/** ISO 8601. */
-	createdAt: string;
-}
+export const messageList = conversationDetail.pick({ messages: true, hasEarlier: true, alternatives: true });
+export type MessageList = z.infer<typeof messageList>;
 
 const messageText = z
 	.string()
 	.max(1_000_000)
 	.refine((text) => text.trim() !== '', 'must not be blank');
 
-export const queuedMessage = z.strictObject({
+export const queuedMessageCreate = z.strictObject({
 	id: conversationId,
 	text: messageText,
 	files: z.array(z.string().min(1).max(1024)).max(100).default([])
@@ -180,10 +186,7 @@ export const queuedMessage = z.strictObject({
 export const queuedMessagePatch = z.strictObject({ text: messageText });
 
 /** The answer to a call that waits for consent. */
-export const approvalDecision = z.strictObject({
-	choice: z.enum(['once', 'script', 'skill', 'deny']),
-	reason: z.string().max(2000).optional()
-});
+export const approvalDecision = decision.extend({ reason: z.string().max(2000).optional() });
 
 /** What a run does when it does not answer a new message; AG-UI's `forwardedProps`. */
 export const forwardedProps = z.looseObject({
@@ -215,62 +218,85 @@ export const forwardedProps = z.looseObject({
 		.optional()
 });
 
-export interface ConversationList {
-	data: ConversationSummary[];
-	total: number;
-	page: number;
-	limit: number;
-}
+export const conversationList = z.object({
+	data: z.array(conversationSummary),
+	total: z.number(),
+	page: z.number(),
+	limit: z.number()
+});
+export type ConversationList = z.infer<typeof conversationList>;
 
-export interface WorkspaceFile {
+export const workspaceFile = z.object({
 	/** Relative to the conversation's workspace, with `/`. */
-	path: string;
-	bytes: number;
-	modifiedAt: string;
-}
+	path: z.string(),
+	bytes: z.number(),
+	modifiedAt: z.string()
+});
+export type WorkspaceFile = z.infer<typeof workspaceFile>;
 
-export interface RunState {
-	id: string;
-	conversationId: string;
+export const runState = z.object({
+	id: z.string(),
+	conversationId: z.string(),
 	/** `waiting`: it ended with a question, and another run goes on once that is answered. */
-	state: 'running' | 'waiting' | 'success' | 'cancelled' | 'failed' | 'interrupted';
-	model: string;
-	lastSeq: number;
-	startedAt: string;
-	finishedAt: string | null;
-}
+	state: z.enum(['running', 'waiting', 'success', 'cancelled', 'failed', 'interrupted']),
+	model: z.string(),
+	lastSeq: z.number(),
+	startedAt: z.string(),
+	finishedAt: z.string().nullable()
+});
+export type RunState = z.infer<typeof runState>;
 
 /** Why a run offered what it did, and what came of it (FEATURES F2). */
-export interface RunOffer {
+export const runOffer = z.object({
 	/** No language model answered: the built-in responder did. */
-	isBuiltIn: boolean;
+	isBuiltIn: z.boolean(),
 	/** null where the run has none: of an older version, or ended before it began. */
-	offer: SkillOffer | null;
+	offer: skillOffer.nullable(),
 	/** Names of the skills that the run loaded, in order. */
-	loaded: string[];
+	loaded: z.array(z.string()),
 	/** What it ran of skills, in order. */
-	ran: { skill: string; script: string; status: 'running' | 'success' | 'error' }[];
-}
+	ran: z.array(
+		z.object({
+			skill: z.string(),
+			script: z.string(),
+			status: z.enum(['running', 'success', 'error'])
+		})
+	)
+});
+export type RunOffer = z.infer<typeof runOffer>;
 
-export interface Health {
-	status: 'ok';
-	version: string;
-	model: { id: string; offline: boolean; baseUrl: string | null };
-	sandbox: {
-		name: string;
-		isolation: { files: boolean; network: boolean; processes: boolean; limits: boolean };
+export const health = z.object({
+	status: z.literal('ok'),
+	version: z.string(),
+	model: z.object({
+		id: z.string(),
+		offline: z.boolean(),
+		baseUrl: z.string().nullable()
+	}),
+	sandbox: z.object({
+		name: z.string(),
+		isolation: z.object({
+			files: z.boolean(),
+			network: z.boolean(),
+			processes: z.boolean(),
+			limits: z.boolean()
+		}),
 		/** Executions under way. */
-		running: number;
+		running: z.number(),
 		/** Scripts and programs that wait for their turn. */
-		waiting: number;
+		waiting: z.number(),
 		/** Of the one that has waited longest; 0 when none waits. */
-		longestWaitMs: number;
-	};
-	database: string;
+		longestWaitMs: z.number()
+	}),
+	database: z.string(),
 	/** True where one has to log in, so that one can log out as well. */
-	login: boolean;
-	skills: { ready: number; broken: number };
-}
+	login: z.boolean(),
+	skills: z.object({
+		ready: z.number(),
+		broken: z.number()
+	})
+});
+export type Health = z.infer<typeof health>;
 
 // Queries that are no part of a larger contract; the description of the API and the routes read the same.
 

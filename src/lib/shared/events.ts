@@ -12,45 +12,37 @@
  * `toolCallId`.
  */
 import type * as agui from '@ag-ui/core';
+import type {
+	ApprovalDecision,
+	ApprovalRequest,
+	ProducedFile,
+	RunCompaction,
+	RunContext,
+	RunRetry,
+	RunUsage,
+	SkillOffer,
+	TokenUsage
+} from './message-schema.ts';
+
+export type {
+	ApprovalDecision,
+	ApprovalRequest,
+	OfferedSkill,
+	ProducedFile,
+	RunCompaction,
+	RunContext,
+	RunUsage,
+	SkillOffer,
+	TokenUsage
+} from './message-schema.ts';
 
 /** AG-UI declares `type` as an enum; on the wire it is that enum's text. */
 type Wire<E extends { type: agui.EventType }> = Omit<E, 'type'> & { type: `${E['type']}` };
 
 type Custom<Name extends string, Value> = { type: 'CUSTOM'; name: Name; value: Value };
 
-/** One skill of the catalog that a run offered to the model, and why it stands where it does (FEATURES F2). */
-export interface OfferedSkill {
-	name: string;
-	description: string;
-	/** How it was told: with its description, by name alone, or not at all because there was no room. */
-	told: 'full' | 'name' | 'omitted';
-	/** Estimated tokens of what was told of it, its instructions included where they are always there. */
-	tokens: number;
-	/** Why it was offered whatever was asked; absent for most. */
-	always?: 'pinned' | 'on';
-	/** Of the ranking against the question; comparable within one run. 0: no word of the question fits. */
-	points: number;
-	/** Where the points come from, most first: words of the question, by the field that they were found in. */
-	signals: { signal: 'name' | 'description' | 'tag' | 'trigger' | 'whole name'; words: string[]; points: number }[];
-}
-
 /** Skills of which a run keeps why they were offered. */
 export const MAX_OFFERED = 50;
-
-/** What a run offered; of many skills the best `MAX_OFFERED`. */
-export interface SkillOffer {
-	skills: OfferedSkill[];
-	/** All that could have been offered. */
-	total: number;
-	/** Estimated tokens of the whole catalog, and of the instructions that are always there. */
-	tokens: number;
-}
-
-/** A file that a script created or changed. `path` is relative to the conversation's workspace, with `/`. */
-export interface ProducedFile {
-	path: string;
-	bytes: number;
-}
 
 export interface SkillLoaded {
 	toolCallId: string;
@@ -98,84 +90,12 @@ export interface SkillFinished {
 	refused?: string[];
 }
 
-/** Figures of one answer so far; tokens as the model's server counted them, cost when it says. */
-export interface RunUsage extends TokenUsage {
-	model: string;
-	/** Of the last model call alone. */
-	lastStep?: TokenUsage;
-	/** From the beginning of the run to its first text; absent while there is none. */
-	firstTextMs?: number;
-}
-
-export interface TokenUsage {
-	inputTokens: number;
-	outputTokens: number;
-	cachedTokens?: number;
-	reasoningTokens?: number;
-	/** USD. */
-	cost?: number;
-}
-
 /** What is said of a run before it begins. */
 export interface RunVerdict {
 	/** What to ask before this runs; null when it may run. */
 	question: ApprovalRequest | null;
 	/** SHA-256 of the files that were looked at, and no others may run; null for a trusted place, whose files run as they are. */
 	digest: string | null;
-}
-
-/** What a call that needs somebody's consent would do; `interruptId` is AG-UI's id of the question. */
-export interface ApprovalRequest {
-	interruptId: string;
-	skill: string;
-	/** Script path relative to the skill's folder, or the name of a tools.json tool. */
-	script: string;
-	args: string[];
-	/** Why it asks, in a sentence. */
-	reason: string;
-	/** Of the skill's files, as they were when it was asked. */
-	digest: string;
-	/** Why nothing of the skill runs unasked, or for good; absent for a trusted one. */
-	trust?: 'untrusted' | 'changed';
-	/** Variables that the skill declares and nobody has set. */
-	missing?: string[];
-	/** `source/name`, where `trust` or `missing` is there: names its page. */
-	skillId?: string;
-}
-
-/** `once`: this call; `script`, `skill`: also every later one, as long as the skill's files stay the same. */
-export interface ApprovalDecision {
-	choice: 'once' | 'script' | 'skill' | 'deny';
-	/** Why not; the model reads it. */
-	reason?: string;
-}
-
-/** Estimated tokens of what the model was sent at the last step. */
-export interface RunContext {
-	/** The model's context length; null where it is not known. */
-	limit: number | null;
-	system: number;
-	/** The catalog of skills in the system prompt. */
-	catalog: number;
-	/** Instructions of skills that were loaded. */
-	skills: number;
-	tools: number;
-	/** Results of other tools. */
-	results: number;
-	/** What people and the model said. */
-	messages: number;
-}
-
-/** How the history was made to fit. */
-export interface RunCompaction {
-	id: string;
-	/** Old results that were left out. */
-	removedResults: number;
-	/** Messages that a summary stands for; 0 when there is none. */
-	summarizedMessages: number;
-	summary: string;
-	tokensBefore: number;
-	tokensAfter: number;
 }
 
 /** Both together; what neither says stays unsaid. */
@@ -197,13 +117,6 @@ function combine(a: TokenUsage, b: TokenUsage, by: (x: number, y: number) => num
 		if (a[key] !== undefined || b[key] !== undefined) usage[key] = by(a[key] ?? 0, b[key] ?? 0);
 	}
 	return usage;
-}
-
-/** The model is asked again after a failure that nothing had been shown of. */
-export interface RunRetry {
-	attempt: number;
-	delayMs: number;
-	message: string;
 }
 
 export type CustomRunEvent =

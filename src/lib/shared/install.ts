@@ -1,6 +1,7 @@
 /** Installing skills: where they come from, what somebody looks at before they are placed, and what is kept of them (FEATURES E4–E9, E20–E28). */
 import { z } from 'zod';
-import type { InstallProvider, SkillDiagnostic, SkillFileChange, SkillFinding, SkillFile } from './skills.ts';
+import { skillDiagnostic, skillFile, skillFileChange, skillFinding } from './skills.ts';
+import { INSTALL_PROVIDERS } from './names.ts';
 
 /** The identity of who installs: an API key's skills are seen by that key alone, `system`’s by everybody (A41). */
 const apiKeyId = z.string().min(1).max(256);
@@ -32,56 +33,73 @@ export const installSource = z.discriminatedUnion('type', [
 export type InstallSource = z.infer<typeof installSource>;
 
 /** What is known of where a skill came from. */
-export interface SkillOrigin {
-	provider: InstallProvider;
+export const skillOrigin = z.object({
+	provider: z.enum(INSTALL_PROVIDERS),
 	/** How to fetch it again; null for what was uploaded. */
-	source: InstallSource | null;
+	source: installSource.nullable(),
 	/** A page for people; null where there is none. */
-	url: string | null;
+	url: z.string().nullable(),
 	/** Of a repository: the commit that was fetched. */
-	commit: string | null;
+	commit: z.string().nullable(),
 	/** The skill's folder inside its source, with `/`; empty for the top. */
-	path: string;
+	path: z.string(),
 	/** What the source itself calls the state of this folder (a git tree's SHA-1, a digest); null where it says none. */
-	revision: string | null;
-}
+	revision: z.string().nullable()
+});
+export type SkillOrigin = z.infer<typeof skillOrigin>;
+
+export const stagedSkill = z.object({
+	/** The skill's folder inside its source; names it when it is confirmed. Empty for the top. */
+	path: z.string(),
+	name: z.string(),
+	/** null for one that is broken. */
+	version: z.string().nullable(),
+	description: z.string(),
+	/** `broken` cannot be installed; `diagnostics` says why. */
+	status: z.enum(['ready', 'broken']),
+	diagnostics: z.array(skillDiagnostic),
+	origin: skillOrigin,
+	/** SHA-256 of all its files. */
+	digest: z.string(),
+	files: z.array(skillFile),
+	scripts: z.array(z.string()),
+	tools: z.array(z.string()),
+	findings: z.array(skillFinding),
+	/** The installed skill of the same name and owner: of the same version, else the one in use. */
+	installed: z
+		.object({
+			skillId: z.string(),
+			version: z.string(),
+			isSameVersion: z.boolean(),
+			isSameOrigin: z.boolean()
+		})
+		.nullable(),
+	/** Against `installed`; null where there is none, or the files are the same. */
+	changes: z.array(skillFileChange).nullable(),
+	/** What others say of it (E25); null where nobody was asked or answered. */
+	audit: z
+		.array(
+			z.object({
+				by: z.string(),
+				risk: z.string()
+			})
+		)
+		.nullable()
+});
+export type StagedSkill = z.infer<typeof stagedSkill>;
 
 /** What was fetched and checked, and waits for somebody to say yes. */
-export interface StagedInstall {
-	id: string;
+export const stagedInstall = z.object({
+	id: z.string(),
 	/** ISO 8601. */
-	createdAt: string;
+	createdAt: z.string(),
 	/** Until then it can be confirmed. ISO 8601. */
-	expiresAt: string;
-	skills: StagedSkill[];
+	expiresAt: z.string(),
+	skills: z.array(stagedSkill),
 	/** What was left out or seems odd, in sentences. */
-	notes: string[];
-}
-
-export interface StagedSkill {
-	/** The skill's folder inside its source; names it when it is confirmed. Empty for the top. */
-	path: string;
-	name: string;
-	/** null for one that is broken. */
-	version: string | null;
-	description: string;
-	/** `broken` cannot be installed; `diagnostics` says why. */
-	status: 'ready' | 'broken';
-	diagnostics: SkillDiagnostic[];
-	origin: SkillOrigin;
-	/** SHA-256 of all its files. */
-	digest: string;
-	files: SkillFile[];
-	scripts: string[];
-	tools: string[];
-	findings: SkillFinding[];
-	/** The installed skill of the same name and owner: of the same version, else the one in use. */
-	installed: { skillId: string; version: string; isSameVersion: boolean; isSameOrigin: boolean } | null;
-	/** Against `installed`; null where there is none, or the files are the same. */
-	changes: SkillFileChange[] | null;
-	/** What others say of it (E25); null where nobody was asked or answered. */
-	audit: { by: string; risk: string }[] | null;
-}
+	notes: z.array(z.string())
+});
+export type StagedInstall = z.infer<typeof stagedInstall>;
 
 /** `POST /api/skills/install/staged/:id`. */
 export const installConfirm = z.strictObject({
@@ -156,63 +174,80 @@ export const skillsshInstall = z.strictObject({
 });
 
 /** A skill of a catalog, whichever it is (E23, E26). */
-export interface CatalogSkill {
+export const catalogSkill = z.object({
 	/** Unique in its catalog. */
-	id: string;
-	name: string;
-	description: string;
-	provider: 'skillsmp' | 'skillssh';
-	author: string | null;
+	id: z.string(),
+	name: z.string(),
+	description: z.string(),
+	provider: z.enum(['skillsmp', 'skillssh']),
+	author: z.string().nullable(),
 	/** Installs or stars, as the catalog counts them. */
-	popularity: { count: number; unit: 'installs' | 'stars' } | null;
+	popularity: z
+		.object({
+			count: z.number(),
+			unit: z.enum(['installs', 'stars'])
+		})
+		.nullable(),
 	/** A page for people. */
-	url: string | null;
+	url: z.string().nullable(),
 	/** What to install it by; null for one that cannot be fetched. */
-	source: InstallSource | null;
-}
+	source: installSource.nullable()
+});
+export type CatalogSkill = z.infer<typeof catalogSkill>;
 
-export interface CatalogPage {
-	skills: CatalogSkill[];
-	total: number;
-	page: number;
-	limit: number;
-}
+export const catalogPage = z.object({
+	skills: z.array(catalogSkill),
+	total: z.number(),
+	page: z.number(),
+	limit: z.number()
+});
+export type CatalogPage = z.infer<typeof catalogPage>;
 
 /** An installed skill, as it is recorded (E28, E29). */
-export interface InstalledSkill {
+export const installedSkill = z.object({
 	/** Of this installation: the same name and version installed anew has another. */
-	id: string;
+	id: z.string(),
 	/** `source/name`. */
-	skillId: string;
-	name: string;
-	version: string;
+	skillId: z.string(),
+	name: z.string(),
+	version: z.string(),
 	/** `system`, or the API key whose it is. */
-	owner: string;
+	owner: z.string(),
 	/** `active`: in the library; `kept`: replaced, can be brought back; `trashed`: removed, can be restored. */
-	state: 'active' | 'kept' | 'trashed';
-	origin: SkillOrigin;
+	state: z.enum(['active', 'kept', 'trashed']),
+	origin: skillOrigin,
 	/** SHA-256 of all its files. */
-	digest: string;
-	files: { path: string; bytes: number; sha256: string }[];
+	digest: z.string(),
+	files: z.array(
+		z.object({
+			path: z.string(),
+			bytes: z.number(),
+			sha256: z.string()
+		})
+	),
 	/** ISO 8601. */
-	installedAt: string;
-}
+	installedAt: z.string()
+});
+export type InstalledSkill = z.infer<typeof installedSkill>;
 
 /** `GET /api/skills/:id/versions`: the newest installation first. */
-export interface SkillVersions {
+export const skillVersions = z.object({
 	/** The version that the bare name means now; null while all are switched off. */
-	current: string | null;
+	current: z.string().nullable(),
 	/** The version that somebody chose; null for the newest that is enabled. */
-	pinned: string | null;
-	versions: {
-		version: string;
-		/** The library's id of this version; null for one that is only kept. */
-		id: string | null;
-		mode: 'on' | 'off' | 'auto';
-		/** null for one that lies in a folder of its own and was not installed here. */
-		installation: InstalledSkill | null;
-	}[];
-}
+	pinned: z.string().nullable(),
+	versions: z.array(
+		z.object({
+			version: z.string(),
+			/** The library's id of this version; null for one that is only kept. */
+			id: z.string().nullable(),
+			mode: z.enum(['on', 'off', 'auto']),
+			/** null for one that lies in a folder of its own and was not installed here. */
+			installation: installedSkill.nullable()
+		})
+	)
+});
+export type SkillVersions = z.infer<typeof skillVersions>;
 
 /** `PUT /api/skills/:id/versions`: use this version or kept installation from now on; null: the newest that is enabled. */
 export const versionSwitch = z.strictObject({
@@ -221,26 +256,28 @@ export const versionSwitch = z.strictObject({
 export type VersionSwitch = z.infer<typeof versionSwitch>;
 
 /** `GET /api/skills/outdated`. */
-export interface OutdatedSkill {
-	skillId: string;
-	name: string;
-	version: string;
+export const outdatedSkill = z.object({
+	skillId: z.string(),
+	name: z.string(),
+	version: z.string(),
 	/** `unknown`: the source did not answer, or cannot be asked. */
-	state: 'current' | 'outdated' | 'unknown';
+	state: z.enum(['current', 'outdated', 'unknown']),
 	/** Why it is unknown, or what there is. */
-	message: string;
-}
+	message: z.string()
+});
+export type OutdatedSkill = z.infer<typeof outdatedSkill>;
 
 /** Something that was removed and can be restored (E4). */
-export interface TrashedSkill {
-	id: string;
-	skillId: string;
-	name: string;
-	version: string | null;
+export const trashedSkill = z.object({
+	id: z.string(),
+	skillId: z.string(),
+	name: z.string(),
+	version: z.string().nullable(),
 	/** Where it lay. */
-	path: string;
+	path: z.string(),
 	/** ISO 8601. */
-	removedAt: string;
+	removedAt: z.string(),
 	/** It is kept until then. ISO 8601. */
-	expiresAt: string;
-}
+	expiresAt: z.string()
+});
+export type TrashedSkill = z.infer<typeof trashedSkill>;

@@ -62,63 +62,61 @@ export type McpServerPut = z.infer<typeof mcpServerPut>;
 export type McpTransportPut = McpServerPut['transport'];
 
 /** Of variables and headers the names alone. */
-export type McpTransport =
-	| { type: 'stdio'; command: string; args: string[]; env: string[]; cwd?: string }
-	| { type: 'http'; url: string; headers: string[] };
+export const mcpTransport = z.discriminatedUnion('type', [
+	z.object({
+		type: z.literal('stdio'),
+		command: z.string(),
+		args: z.array(z.string()),
+		env: z.array(z.string()),
+		cwd: z.string().optional()
+	}),
+	z.object({
+		type: z.literal('http'),
+		url: z.string(),
+		headers: z.array(z.string())
+	})
+]);
+export type McpTransport = z.infer<typeof mcpTransport>;
+
+export const mcpToolInfo = z.object({
+	/** `mcp__server__tool`. */
+	name: z.string(),
+	/** The server's own word. */
+	tool: z.string(),
+	description: z.string()
+});
+export type McpToolInfo = z.infer<typeof mcpToolInfo>;
 
 /** How it stands now. */
-export interface McpServerStatus {
+export const mcpServerStatus = z.object({
 	/** `waiting`: the last try failed, and there will be another. */
-	state: 'off' | 'connecting' | 'connected' | 'waiting';
+	state: z.enum(['off', 'connecting', 'connected', 'waiting']),
 	/** What it calls itself, with its version; null before it was reached. */
-	software: string | null;
+	software: z.string().nullable(),
 	/** As the model is told of them; those known from before while it is not connected. */
-	tools: McpToolInfo[];
+	tools: z.array(mcpToolInfo),
 	/** Why it is not connected, in a sentence. */
-	error: string | null;
+	error: z.string().nullable(),
 	/** What of it is not used, in a sentence. */
-	note: string | null;
-}
+	note: z.string().nullable()
+});
+export type McpServerStatus = z.infer<typeof mcpServerStatus>;
 
-export interface McpToolInfo {
-	/** `mcp__server__tool`. */
-	name: string;
-	/** The server's own word. */
-	tool: string;
-	description: string;
-}
-
-export interface McpServer {
-	name: string;
-	transport: McpTransport;
-	isEnabled: boolean;
-	approval: 'ask' | 'auto';
-	status: McpServerStatus;
+export const mcpServer = z.object({
+	name: z.string(),
+	transport: mcpTransport,
+	isEnabled: z.boolean(),
+	approval: z.enum(['ask', 'auto']),
+	status: mcpServerStatus,
 	/** ISO 8601. */
-	updatedAt: string;
-}
+	updatedAt: z.string()
+});
+export type McpServer = z.infer<typeof mcpServer>;
 
-export interface McpServerList {
-	data: McpServer[];
-}
-
-/** What executions and questions call a server’s tools by: `mcp/server`. No skill has such a name. */
-const SUBJECT = 'mcp/';
-
-export function mcpSubject(server: string): string {
-	return `${SUBJECT}${server}`;
-}
-
-/** The server of `mcp/server`; null for any other name. */
-export function mcpServerOf(subject: string): string | null {
-	return subject.startsWith(SUBJECT) ? subject.slice(SUBJECT.length) : null;
-}
-
-/** `mcp__server__tool` in its two parts; null for any other name. */
-export function mcpToolOf(name: string): { server: string; tool: string } | null {
-	const [, server, tool] = /^mcp__([a-z0-9_-]+?)__(.+)$/s.exec(name) ?? [];
-	return server === undefined || tool === undefined ? null : { server, tool };
-}
+export const mcpServerList = z.object({
+	data: z.array(mcpServer)
+});
+export type McpServerList = z.infer<typeof mcpServerList>;
 
 function isServerAddress(value: string): boolean {
 	const url = URL.parse(value);

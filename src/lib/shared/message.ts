@@ -1,116 +1,22 @@
 /** What a conversation is made of, and how the events of a run become a message. Server and page use this same fold. */
-import type {
-	ApprovalDecision,
-	ApprovalRequest,
-	ProducedFile,
-	RunCompaction,
-	RunContext,
-	RunEvent,
-	RunUsage
-} from './events.ts';
+import type { RunEvent } from './events.ts';
+import type { Execution, Message, Part, ToolPart } from './message-schema.ts';
 
-export interface TextPart {
-	type: 'text';
-	id: string;
-	/** Markdown in an answer, plain text in a question. */
-	text: string;
-}
+export type {
+	Approval,
+	CompactionPart,
+	Execution,
+	Message,
+	Part,
+	ReasoningPart,
+	TextPart,
+	ToolPart
+} from './message-schema.ts';
 
-export interface ReasoningPart {
-	type: 'reasoning';
-	id: string;
-	text: string;
-	done: boolean;
-}
-
-export type ToolStatus = 'preparing' | 'waiting' | 'running' | 'done' | 'failed' | 'cancelled' | 'interrupted';
-
-/** A run of a skill's script or tools.json tool inside a tool call. */
-export interface Execution {
-	skill: string;
-	script: string;
-	tool?: string;
-	args: string[];
-	sandbox: string;
-	/** Live output in the order it came; neighbours of one stream are one chunk. */
-	output: { stream: 'stdout' | 'stderr'; text: string }[];
-	/** Absent while it runs; null when a signal ended it. */
-	exitCode?: number | null;
-	durationMs?: number;
-	truncated?: boolean;
-	files: ProducedFile[];
-	error?: string;
-	message?: string;
-	executionId?: string;
-	/** Connections that were refused, `host:port`. */
-	refused?: string[];
-}
-
-/** One step of the timeline: a call that the model made, and what came of it. */
-export interface ToolPart {
-	type: 'tool';
-	/** The tool call's id. */
-	id: string;
-	name: string;
-	/** What the call is about, in the words of a model that writes its calls as text. */
-	headline?: string;
-	/** JSON text, complete once the status has left `preparing`. */
-	arguments: string;
-	status: ToolStatus;
-	/** What the model read. */
-	result?: string;
-	loaded?: { skill: string; description: string; path: string; tokens: number };
-	execution?: Execution;
-	/** Of a call under way: how long that had been when the conversation was read, by the server's clock. */
-	elapsedMs?: number;
-	/**
-	 * What is to be allowed, while the status is `waiting`; afterwards what was decided. One that waits without it is a
-	 * call of the caller's own tool, which waits for its result.
-	 */
-	approval?: Approval;
-}
-
-/** A call that runs only when somebody allows it. */
-export interface Approval extends ApprovalRequest {
-	/** Absent while nobody has decided. */
-	decision?: ApprovalDecision;
-}
-
-/** The beginning of the conversation was made shorter for the model; people still see all of it. */
-export interface CompactionPart extends RunCompaction {
-	type: 'compaction';
-}
-
-export type Part = TextPart | ReasoningPart | ToolPart | CompactionPart;
-
-/** `waiting`: for somebody to allow or deny a call. */
-export type MessageStatus = 'running' | 'waiting' | 'complete' | 'cancelled' | 'interrupted' | 'failed';
-
-export interface Message {
-	id: string;
-	role: 'user' | 'assistant';
-	/** The message that it follows; null for a first one. */
-	parentId: string | null;
-	status: MessageStatus;
-	parts: Part[];
-	/** Workspace paths that came with a user's message. */
-	files: string[];
-	/** The run that writes, or wrote, an assistant's message. */
-	runId: string | null;
-	error: { code: string; message: string } | null;
-	usage: RunUsage | null;
-	/** Why an answer that is `complete` is no more than that: it can be continued. */
-	limit: ReachedLimit | null;
-	/** What the model was last sent, by part; null before the first step and for a user's message. */
-	context: RunContext | null;
-	/** The wait before the model is asked again, while there is one. */
-	retry: { attempt: number; delayMs: number; message: string } | null;
-	/** ISO 8601. */
-	createdAt: string;
-}
-
-/** What ended an answer that might have gone on: model calls, cost or time of one run, or the length that the model's server allows. */
-export type ReachedLimit = 'steps' | 'cost' | 'time' | 'length';
+export type ToolStatus = ToolPart['status'];
+export type MessageStatus = Message['status'];
+/** What ended an answer that might have gone on. */
+export type ReachedLimit = NonNullable<Message['limit']>;
 
 /** A new, empty answer for a run. */
 export function emptyAnswer(id: string, runId: string, createdAt: string, parentId: string | null = null): Message {

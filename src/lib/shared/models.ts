@@ -1,35 +1,6 @@
 /** Models, and the account that pays for them (FEATURES F9, F11; MODEL-WIRE "Figures"). */
 import { z } from 'zod';
-
-// What names of models, keys and efforts may look like: for the page too, which has no use for whole schemas.
-
-/** How long a model thinks before it answers: `reasoning.effort` of the Responses API, from least to most. */
-export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
-export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
-
-/** Letters, digits and signs without spaces: what a header can carry, and a model be called. */
-const PRINTABLE = /^[!-~]+$/;
-export const MAX_MODEL_ID = 256;
-const MAX_API_KEY = 512;
-
-/** Id of the built-in responder, wherever an answer says what gave it. */
-export const BUILT_IN_MODEL = 'offline';
-
-export function isReasoningEffort(value: unknown): value is ReasoningEffort {
-	return REASONING_EFFORTS.some((effort) => effort === value);
-}
-
-/** `text` trimmed, if a model could be called so; else null. */
-export function asModelId(text: string): string | null {
-	const id = text.trim();
-	return PRINTABLE.test(id) && id.length <= MAX_MODEL_ID ? id : null;
-}
-
-/** `text` trimmed, if it could be a key; else null. */
-export function asApiKey(text: string): string | null {
-	const key = text.trim();
-	return PRINTABLE.test(key) && key.length <= MAX_API_KEY ? key : null;
-}
+import { MAX_API_KEY, MAX_MODEL_ID, PRINTABLE, REASONING_EFFORTS } from './names.ts';
 
 /** As its server names it, e.g. `openrouter/auto`. */
 export const modelId = z
@@ -42,31 +13,38 @@ export const modelId = z
 export const reasoningEffort = z.enum(REASONING_EFFORTS);
 
 /** A model that the server offers; null wherever it does not say. */
-export interface ModelInfo {
-	id: string;
+export const modelInfo = z.object({
+	id: z.string(),
 	/** For people; its id where it has no other. */
-	name: string;
+	name: z.string(),
 	/** In a sentence or two; empty where nothing is said. */
-	description: string;
-	contextTokens: number | null;
+	description: z.string(),
+	contextTokens: z.number().nullable(),
 	/** USD for a million tokens. */
-	price: { input: number; output: number } | null;
-	takesTools: boolean | null;
-	takesImages: boolean | null;
+	price: z
+		.object({
+			input: z.number(),
+			output: z.number()
+		})
+		.nullable(),
+	takesTools: z.boolean().nullable(),
+	takesImages: z.boolean().nullable(),
 	/** Can be told how long to think. */
-	reasons: boolean | null;
+	reasons: z.boolean().nullable(),
 	/** ISO 8601. */
-	createdAt: string | null;
-}
+	createdAt: z.string().nullable()
+});
+export type ModelInfo = z.infer<typeof modelInfo>;
 
 /** `GET /api/models`: in the order of the server. */
-export interface ModelList {
-	data: ModelInfo[];
+export const modelList = z.object({
+	data: z.array(modelInfo),
 	/** Whose models they are; null for the built-in responder. */
-	baseUrl: string | null;
+	baseUrl: z.string().nullable(),
 	/** Why there are none, or why they may be old ones; null when all is well. */
-	problem: string | null;
-}
+	problem: z.string().nullable()
+});
+export type ModelList = z.infer<typeof modelList>;
 
 /** `http` or `https`, without user, password, query or fragment; what comes before `/responses`. */
 export const modelBaseUrl = z
@@ -78,11 +56,6 @@ export const modelBaseUrl = z
 		return username === '' && password === '' && search === '' && hash === '';
 	}, 'must hold no user, password, query or fragment')
 	.transform((text) => text.replace(/\/+$/, ''));
-
-/** OpenRouter's address, and what is built like it: `https://…/api/v1`. There is `/key`, `/credits`, and a sign-in. */
-export function isOpenRouter(baseUrl: string): boolean {
-	return /\/api\/v1\/?$/.test(new URL(baseUrl).pathname);
-}
 
 /** Printable characters: what a header can carry. */
 export const modelApiKey = z
@@ -96,37 +69,45 @@ export const modelApiKey = z
 export const keyCheck = z.strictObject({ apiKey: modelApiKey.optional(), baseUrl: modelBaseUrl.optional() });
 
 /** What a key is good for. Every figure in USD, null where the server does not say or there is no limit. */
-export interface KeyStatus {
-	isValid: boolean;
+export const keyStatus = z.object({
+	isValid: z.boolean(),
 	/** A sentence: what is wrong and what to do, or that it works. */
-	message: string;
+	message: z.string(),
 	/** As its owner has named it. */
-	label: string | null;
-	limit: number | null;
-	remaining: number | null;
-	used: number | null;
+	label: z.string().nullable(),
+	limit: z.number().nullable(),
+	remaining: z.number().nullable(),
+	used: z.number().nullable(),
 	/** Of the whole account; null where the key may not ask. */
-	credits: { total: number; used: number } | null;
+	credits: z
+		.object({
+			total: z.number(),
+			used: z.number()
+		})
+		.nullable(),
 	/** How many models it may use; null where that is not known. */
-	models: number | null;
-}
+	models: z.number().nullable()
+});
+export type KeyStatus = z.infer<typeof keyStatus>;
 
 /** `GET /api/models/local`: a server for models that was found on this machine (F11). */
-export interface LocalServer {
+export const localServer = z.object({
 	/** E.g. `Ollama`. */
-	name: string;
-	baseUrl: string;
+	name: z.string(),
+	baseUrl: z.string(),
 	/** Ids of its models. */
-	models: string[];
-}
-
-/** Where the browser goes to sign in (OAuth PKCE). */
-export interface SignInStart {
-	url: string;
-}
+	models: z.array(z.string())
+});
+export type LocalServer = z.infer<typeof localServer>;
 
 /** `POST /api/account/sign-in`: the address of the page that it comes back to, on this server. */
 export const signInStart = z.strictObject({ returnTo: z.url({ protocol: /^https?$/ }).max(2048) });
+
+/** Where the browser goes to sign in (OAuth PKCE). */
+export const signInStarted = z.object({
+	url: z.string()
+});
+export type SignInStart = z.infer<typeof signInStarted>;
 
 /** `POST /api/account/sign-in/complete`: what came back in that address. */
 export const signInComplete = z.strictObject({

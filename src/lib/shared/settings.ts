@@ -1,6 +1,7 @@
 /** What can be changed while the server runs (FEATURES E1, E11, B8). */
 import { z } from 'zod';
-import { modelApiKey, modelBaseUrl, modelId, type ReasoningEffort, reasoningEffort } from './models.ts';
+import { modelApiKey, modelBaseUrl, modelId, reasoningEffort } from './models.ts';
+import { API_SCOPES, type ApiScope, type ReasoningEffort } from './names.ts';
 
 /** The catalog whose install endpoint is accepted (E1). */
 export const skillsProvider = z.enum(['skillsmp', 'skillssh', 'github']);
@@ -32,45 +33,43 @@ export const settingsPatch = z
 	.refine((patch) => Object.values(patch).some((value) => value !== undefined), 'must name something to change');
 export type SettingsPatch = z.infer<typeof settingsPatch>;
 
-export interface Settings {
-	/** In effect: SKILLS_ENABLED=false cannot be overruled here. */
-	skillsEnabled: boolean;
-	/** False where SKILLS_ENABLED=false keeps it off. */
-	canEnableSkills: boolean;
-	skillsProvider: z.infer<typeof skillsProvider>;
-	hasSkillsmpApiKey: boolean;
-	autoMaxSkills: number;
-	autoMinScore: number;
-	/** What answers now. */
-	model: ModelSettings;
-	/** In effect, for one answer; `maxCostUsd` null for any. */
-	limits: { maxSteps: number; maxCostUsd: number | null; maxDurationMs: number };
-}
-
-export interface ModelSettings {
+export const modelSettings = z.object({
 	/** Asked for when a conversation has chosen nothing else. */
-	id: string;
-	effort: ReasoningEffort | null;
-	baseUrl: string;
+	id: z.string(),
+	effort: reasoningEffort.nullable(),
+	baseUrl: z.string(),
 	/** What the operator has set, so that one can go back to it. */
-	defaultBaseUrl: string;
+	defaultBaseUrl: z.string(),
 	/** True while the built-in responder answers, because there is no key. */
-	isOffline: boolean;
+	isOffline: z.boolean(),
 	/** Where the key is from; null without one. */
-	keyFrom: 'settings' | 'environment' | null;
+	keyFrom: z.enum(['settings', 'environment']).nullable(),
 	/** One can sign in to this server instead of pasting a key. */
-	canSignIn: boolean;
-}
+	canSignIn: z.boolean()
+});
+export type ModelSettings = z.infer<typeof modelSettings>;
+
+export const settings = z.object({
+	/** In effect: SKILLS_ENABLED=false cannot be overruled here. */
+	skillsEnabled: z.boolean(),
+	/** False where SKILLS_ENABLED=false keeps it off. */
+	canEnableSkills: z.boolean(),
+	skillsProvider: skillsProvider,
+	hasSkillsmpApiKey: z.boolean(),
+	autoMaxSkills: z.number(),
+	autoMinScore: z.number(),
+	/** What answers now. */
+	model: modelSettings,
+	/** In effect, for one answer; `maxCostUsd` null for any. */
+	limits: z.object({
+		maxSteps: z.number(),
+		maxCostUsd: z.number().nullable(),
+		maxDurationMs: z.number()
+	})
+});
+export type Settings = z.infer<typeof settings>;
 
 // Keys with which other programs use this server, as the REST API has them (FEATURES F12, E18).
-
-/**
- * What a key may do: look; switch skills; run skills and ask the agent; allow its own runs what somebody would be asked
- * about.
- */
-export const API_SCOPES = ['read', 'write', 'execute', 'approve'] as const;
-
-export type ApiScope = (typeof API_SCOPES)[number];
 
 const scopes = z
 	.array(z.enum(API_SCOPES))
@@ -89,25 +88,28 @@ export const apiKeyCreate = z.strictObject({
 export const apiKeyPatch = z.strictObject({ name: z.string().trim().min(1).max(100) });
 
 /** Everything of a key but itself, which nobody can be told again. */
-export interface ApiKey {
+export const apiKey = z.object({
 	/** What executions, workspaces and skills are kept under: `key_…`. */
-	id: string;
-	name: string;
+	id: z.string(),
+	name: z.string(),
 	/** Its first characters, to tell keys apart. */
-	prefix: string;
-	scopes: ApiScope[];
+	prefix: z.string(),
+	scopes: z.array(z.enum(API_SCOPES)),
 	/** ISO 8601. */
-	createdAt: string;
+	createdAt: z.string(),
 	/** To the minute; null for a key that was never used. */
-	lastUsedAt: string | null;
-	revokedAt: string | null;
-}
+	lastUsedAt: z.string().nullable(),
+	revokedAt: z.string().nullable()
+});
+export type ApiKey = z.infer<typeof apiKey>;
 
 /** The answer to its making: the only time that the key itself is sent. */
-export interface NewApiKey extends ApiKey {
-	key: string;
-}
+export const newApiKey = apiKey.extend({
+	key: z.string()
+});
+export type NewApiKey = z.infer<typeof newApiKey>;
 
-export interface ApiKeyList {
-	data: ApiKey[];
-}
+export const apiKeyList = z.object({
+	data: z.array(apiKey)
+});
+export type ApiKeyList = z.infer<typeof apiKeyList>;

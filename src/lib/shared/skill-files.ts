@@ -1,5 +1,6 @@
 /** Making, editing and handing on skills, as the REST API has it: one file, a check of a text, a new skill (FEATURES F1, F8). */
 import { z } from 'zod';
+import { skillDiagnostic } from './skills.ts';
 import {
 	MAX_SKILL_DESCRIPTION,
 	MAX_SKILL_FILE_BYTES,
@@ -7,9 +8,8 @@ import {
 	MAX_SKILL_NAME,
 	SKILL_FILE_PATH,
 	SKILL_NAME,
-	SKILL_TEMPLATES,
-	type SkillDiagnostic
-} from './skills.ts';
+	SKILL_TEMPLATES
+} from './names.ts';
 
 /** Of a file inside a skill's folder, with `/`. */
 const skillFilePath = z
@@ -35,19 +35,20 @@ export const skillFileWrite = z.strictObject({
 export type SkillFileWrite = z.infer<typeof skillFileWrite>;
 
 /** One text file of a skill. */
-export interface SkillFileText {
-	path: string;
-	text: string;
-	bytes: number;
+export const skillFileText = z.object({
+	path: z.string(),
+	text: z.string(),
+	bytes: z.number(),
 	/** SHA-256, to be sent back with what is written. */
-	digest: string;
+	digest: z.string(),
 	/** May it be run by its mode? It keeps that. */
-	isExecutable: boolean;
+	isExecutable: z.boolean(),
 	/** May this server write it? */
-	isWritable: boolean;
+	isWritable: z.boolean(),
 	/** The id of its skill: a SKILL.md that names another names the skill anew. */
-	skill: string;
-}
+	skill: z.string()
+});
+export type SkillFileText = z.infer<typeof skillFileText>;
 
 /** `POST /api/skills/:id/check`: a text as somebody is writing it. */
 export const skillCheckRequest = z.strictObject({
@@ -55,17 +56,22 @@ export const skillCheckRequest = z.strictObject({
 });
 
 /** What a text would be as the SKILL.md of this folder; nothing is written. */
-export interface SkillCheck {
-	status: 'ready' | 'broken';
-	name: string;
-	description: string;
+export const skillCheck = z.object({
+	status: z.enum(['ready', 'broken']),
+	name: z.string(),
+	description: z.string(),
 	/** By the strict rules; `fixId` names one of `fixes`. */
-	issues: (SkillDiagnostic & { fixId: string | null })[];
+	issues: z.array(
+		skillDiagnostic.extend({
+			fixId: z.string().nullable()
+		})
+	),
 	/** The whole text with one fix applied, by the fix's name. */
-	fixes: Record<string, string>;
+	fixes: z.record(z.string(), z.string()),
 	/** Roughly, of the instructions that the model reads when it loads the skill. */
-	tokens: number;
-}
+	tokens: z.number()
+});
+export type SkillCheck = z.infer<typeof skillCheck>;
 
 /** `POST /api/skills`: a folder with a skill that works as it is. */
 export const newSkill = z.strictObject({

@@ -12,7 +12,7 @@ export const caseExpectation = z.strictObject({
 export type CaseExpectation = z.infer<typeof caseExpectation>;
 
 /** `POST /api/skills/:id/cases`. */
-export const skillCase = z
+export const skillCaseCreate = z
 	.strictObject({
 		title: z.string().trim().min(1).max(200),
 		script: z.string().min(1).max(1024).optional(),
@@ -23,32 +23,80 @@ export const skillCase = z
 	})
 	.refine(({ script, tool }) => (script === undefined) !== (tool === undefined), 'must name a script or a tool');
 
-export interface SkillCase {
-	id: string;
+export const skillCase = z.object({
+	id: z.string(),
 	/** `source/name`. */
-	skillId: string;
-	title: string;
-	script: string | null;
-	args: string[];
-	tool: string | null;
-	input: Record<string, unknown> | null;
-	expect: CaseExpectation;
+	skillId: z.string(),
+	title: z.string(),
+	script: z.string().nullable(),
+	args: z.array(z.string()),
+	tool: z.string().nullable(),
+	input: z.record(z.string(), z.unknown()).nullable(),
+	expect: caseExpectation,
 	/** ISO 8601. */
-	createdAt: string;
+	createdAt: z.string(),
 	/** Of the last run; null before the first. */
-	lastRun: { isPassed: boolean; failures: string[]; executionId: string; at: string } | null;
-}
+	lastRun: z
+		.object({
+			isPassed: z.boolean(),
+			failures: z.array(z.string()),
+			executionId: z.string(),
+			at: z.string()
+		})
+		.nullable()
+});
+export type SkillCase = z.infer<typeof skillCase>;
 
 /** `POST /api/skills/:id/cases/:case/run`; `approve` as for an execution. */
 export const caseStart = z.strictObject({ approve: z.string().max(64).optional() });
 
+// Executions of scripts and tools as the REST API has them (FEATURES E10–E13, E29).
+/** One execution of a script or tool (FEATURES E13). */
+export const skillExecution = z.object({
+	id: z.string(),
+	skillId: z.string(),
+	skill: z.string(),
+	version: z.string(),
+	tool: z.string().nullable(),
+	script: z.string().nullable(),
+	argv: z.array(z.string()),
+	input: z.string().nullable(),
+	digest: z.string(),
+	sandbox: z.string(),
+	limits: z.record(z.string(), z.number()),
+	status: z.enum(['pending', 'running', 'success', 'error', 'timeout']),
+	errorType: z.string().nullable(),
+	errorMessage: z.string().nullable(),
+	exitCode: z.number().nullable(),
+	stdoutBytes: z.number().nullable(),
+	stderrBytes: z.number().nullable(),
+	output: z.string().nullable(),
+	durationMs: z.number().nullable(),
+	files: z.array(
+		z.object({
+			path: z.string(),
+			bytes: z.number()
+		})
+	),
+	refused: z.array(z.string()),
+	conversationId: z.string().nullable(),
+	runId: z.string().nullable(),
+	toolCallId: z.string().nullable(),
+	apiKeyId: z.string().nullable(),
+	sessionId: z.string().nullable(),
+	createdAt: z.string(),
+	finishedAt: z.string().nullable()
+});
+export type SkillExecution = z.infer<typeof skillExecution>;
+
 /** What comes of it. */
-export interface CaseRun {
-	isPassed: boolean;
+export const caseRun = z.object({
+	isPassed: z.boolean(),
 	/** A sentence for each expectation that did not hold. */
-	failures: string[];
-	execution: SkillExecution;
-}
+	failures: z.array(z.string()),
+	execution: skillExecution
+});
+export type CaseRun = z.infer<typeof caseRun>;
 
 /** `POST /api/skills/:id/evals`: all prompts of `evals/evals.json`, or those of these ids. */
 export const evalStart = z.strictObject({
@@ -61,91 +109,81 @@ export const evalStart = z.strictObject({
 });
 
 /** One answer to one prompt. */
-export interface EvalAnswer {
-	status: 'success' | 'failed' | 'cancelled';
+export const evalAnswer = z.object({
+	status: z.enum(['success', 'failed', 'cancelled']),
 	/** What the model said, at most 20,000 characters. */
-	text: string;
+	text: z.string(),
 	/** Names of the skills that were loaded, in order. */
-	loaded: string[];
+	loaded: z.array(z.string()),
 	/** `tool: what it was asked`, in order. */
-	calls: string[];
-	durationMs: number;
+	calls: z.array(z.string()),
+	durationMs: z.number(),
 	/** Of all its model calls; null when none has said. */
-	tokens: number | null;
-	error: string | null;
+	tokens: z.number().nullable(),
+	error: z.string().nullable(),
 	/** One for each expectation; `isMet` is null where only a person can tell. */
-	expectations: { text: string; isMet: boolean | null; reason: string }[];
-}
+	expectations: z.array(
+		z.object({
+			text: z.string(),
+			isMet: z.boolean().nullable(),
+			reason: z.string()
+		})
+	)
+});
+export type EvalAnswer = z.infer<typeof evalAnswer>;
 
-export interface EvalResult {
+export const evalResult = z.object({
 	/** Of the entry in evals.json. */
-	id: string;
-	prompt: string;
-	expected: string | null;
+	id: z.string(),
+	prompt: z.string(),
+	expected: z.string().nullable(),
 	/** One a round. */
-	withSkill: EvalAnswer[];
-	withoutSkill: EvalAnswer[];
-}
+	withSkill: z.array(evalAnswer),
+	withoutSkill: z.array(evalAnswer)
+});
+export type EvalResult = z.infer<typeof evalResult>;
 
 /** A run of a skill's evals; `GET /api/skills/:id/evals` lists the newest first. */
-export interface EvalRun {
-	id: string;
-	skillId: string;
-	version: string;
-	model: string;
-	state: 'running' | 'done' | 'failed' | 'cancelled';
+export const evalRun = z.object({
+	id: z.string(),
+	skillId: z.string(),
+	version: z.string(),
+	model: z.string(),
+	state: z.enum(['running', 'done', 'failed', 'cancelled']),
 	/** How many answers there are, and will be. */
-	progress: { done: number; total: number };
-	results: EvalResult[];
+	progress: z.object({
+		done: z.number(),
+		total: z.number()
+	}),
+	results: z.array(evalResult),
 	/** Expectations that were met of those that could be told, with and without; null while there are none. */
-	passRate: { withSkill: number | null; withoutSkill: number | null };
-	error: string | null;
-	startedAt: string;
-	finishedAt: string | null;
-}
+	passRate: z.object({
+		withSkill: z.number().nullable(),
+		withoutSkill: z.number().nullable()
+	}),
+	error: z.string().nullable(),
+	startedAt: z.string(),
+	finishedAt: z.string().nullable()
+});
+export type EvalRun = z.infer<typeof evalRun>;
 
 /** `GET /api/skills/:id/evals`. */
-export interface SkillEvals {
+export const skillEvals = z.object({
 	/** What evals.json holds. */
-	cases: { id: string; prompt: string; expected: string | null; files: string[]; expectations: string[] }[];
+	cases: z.array(
+		z.object({
+			id: z.string(),
+			prompt: z.string(),
+			expected: z.string().nullable(),
+			files: z.array(z.string()),
+			expectations: z.array(z.string())
+		})
+	),
 	/** Why evals.json cannot be used; null where it can, or where there is none. */
-	problem: string | null;
-	runs: EvalRun[];
-}
-
-// Executions of scripts and tools as the REST API has them (FEATURES E10–E13, E29).
-
-/** One execution of a script or tool (FEATURES E13). */
-export interface SkillExecution {
-	id: string;
-	skillId: string;
-	skill: string;
-	version: string;
-	tool: string | null;
-	script: string | null;
-	argv: string[];
-	input: string | null;
-	digest: string;
-	sandbox: string;
-	limits: Record<string, number>;
-	status: 'pending' | 'running' | 'success' | 'error' | 'timeout';
-	errorType: string | null;
-	errorMessage: string | null;
-	exitCode: number | null;
-	stdoutBytes: number | null;
-	stderrBytes: number | null;
-	output: string | null;
-	durationMs: number | null;
-	files: { path: string; bytes: number }[];
-	refused: string[];
-	conversationId: string | null;
-	runId: string | null;
-	toolCallId: string | null;
-	apiKeyId: string | null;
-	sessionId: string | null;
-	createdAt: string;
-	finishedAt: string | null;
-}
+	problem: z.string().nullable(),
+	runs: z.array(evalRun)
+});
+export type SkillEvals = z.infer<typeof skillEvals>;
 
 /**
  * `POST /api/skills/executions`: a script with arguments, or a tool with its input; a built-in skill is its one tool, and
@@ -186,10 +224,11 @@ export type ExecutionQuery = z.infer<typeof executionQuery>;
 /** The query of `GET /api/skills/executions/export` (E29). */
 export const executionExportQuery = executionQuery.extend({ format: z.enum(['csv', 'json']).default('json') });
 
-export interface SkillExecutionList {
-	data: SkillExecution[];
-	total: number;
-	page: number;
-	limit: number;
-	totalPages: number;
-}
+export const skillExecutionList = z.object({
+	data: z.array(skillExecution),
+	total: z.number(),
+	page: z.number(),
+	limit: z.number(),
+	totalPages: z.number()
+});
+export type SkillExecutionList = z.infer<typeof skillExecutionList>;

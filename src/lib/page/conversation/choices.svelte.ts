@@ -1,6 +1,6 @@
 /** The messages that wait for the end of a run (F14). They are the server's: every tab shows the same ones. */
 import type { QueuedMessage } from '../../shared/api.ts';
-import { isReasoningEffort, type ReasoningEffort } from '../../shared/models.ts';
+import { isReasoningEffort, type ReasoningEffort } from '../../shared/names.ts';
 import type { SkillSummary } from '../../shared/skills.ts';
 import { newId, timestamp } from '../text/format.ts';
 import { readStored, writeStored } from '../ui/clipboard.ts';

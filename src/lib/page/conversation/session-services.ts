@@ -1,5 +1,5 @@
 /** What a session asks of the server besides its `Client`: the skills of its conversation, and to change what is said of it. */
-import type { ReasoningEffort } from '../../shared/models.ts';
+import type { ReasoningEffort } from '../../shared/names.ts';
 import { request } from '../request.ts';
 import { createSkillsClient, type SkillsClient } from '../server.ts';
 

@@ -1,7 +1,7 @@
 /** What a model's context is filled with, and what an answer has used. Pure. */
 import type { RunContext, RunUsage } from '../../shared/events.ts';
 import type { Part } from '../../shared/message.ts';
-import { BUILT_IN_MODEL } from '../../shared/models.ts';
+import { BUILT_IN_MODEL } from '../../shared/names.ts';
 import { formatCost, formatCount, formatDuration } from '../text/format.ts';
 import { markHidden } from '../../shared/characters.ts';
 

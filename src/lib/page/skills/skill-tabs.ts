@@ -1,5 +1,5 @@
 /** What is said of a name and a description while they are typed, and what a template makes. Pure. */
-import { MAX_SKILL_DESCRIPTION, MAX_SKILL_NAME, SKILL_NAME, type SkillTemplate } from '../../shared/skills.ts';
+import { MAX_SKILL_DESCRIPTION, MAX_SKILL_NAME, SKILL_NAME, type SkillTemplate } from '../../shared/names.ts';
 
 export interface Advice {
 	message: string;

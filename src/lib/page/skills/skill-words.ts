@@ -1,6 +1,7 @@
 /** What the trust in a skill means, in words, and where it is looked at. Pure. */
 import type { Health } from '../../shared/api.ts';
-import { type SkillFinding, type SkillProvider, toSkillId, type TrustState } from '../../shared/skills.ts';
+import type { SkillFinding, SkillProvider, TrustState } from '../../shared/skills.ts';
+import { toSkillId } from '../../shared/names.ts';
 
 export const TRUST_WORDS: Record<TrustState, string> = {
 	builtin: 'Built in',

@@ -1,9 +1,8 @@
 /** How a tool call reads in the timeline: its label, the skill it is about, its command, its result. Pure. */
 import { markHidden } from '../../shared/characters.ts';
 import type { ApprovalDecision } from '../../shared/events.ts';
-import { mcpServerOf, mcpToolOf } from '../../shared/mcp-servers.ts';
+import { mcpServerOf, mcpToolOf, builtinNameOf } from '../../shared/names.ts';
 import type { Execution, ToolPart, ToolStatus } from '../../shared/message.ts';
-import { builtinNameOf } from '../../shared/skills.ts';
 import { cleanText } from '../text/clean-text.ts';
 import { parseObject, PartialArguments, printWord } from './step-arguments.ts';
 

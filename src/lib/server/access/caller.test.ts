@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { API_SCOPES, type ApiScope } from '../../shared/settings.ts';
+import { API_SCOPES, type ApiScope } from '../../shared/names.ts';
 import { checkRoute, checkScope, isOwn, isProgramRoute, MANAGER, type Caller } from './caller.ts';
 
 /** What a key needs for what; whatever else there is in the server is not for keys. */

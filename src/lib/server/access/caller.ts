@@ -2,7 +2,8 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
-import { API_SCOPES, type ApiKey, type apiKeyCreate, type ApiScope, type NewApiKey } from '../../shared/settings.ts';
+import type { ApiKey, apiKeyCreate, NewApiKey } from '../../shared/settings.ts';
+import { API_SCOPES, type ApiScope } from '../../shared/names.ts';
 import type { ApiKeys as StoredKeys } from '../store/access.ts';
 
 export interface Caller {

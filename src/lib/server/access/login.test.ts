@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { API_SCOPES } from '../../shared/settings.ts';
+import { API_SCOPES } from '../../shared/names.ts';
 import { createApiKeys as createStoredKeys, createLoginSessions, type LoginSessions } from '../store/access.ts';
 import { migrate } from '../store/migrations.ts';
 import type { Database } from '../store/schema.ts';

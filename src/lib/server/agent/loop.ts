@@ -1,7 +1,7 @@
 /** The agent: asks the model, runs the tools it calls, asks again, until there is an answer (DESIGN §4). */
 import type { Interrupt, RunEvent, RunUsage } from '../../shared/events.ts';
 import type { ReachedLimit } from '../../shared/message.ts';
-import type { ReasoningEffort } from '../../shared/models.ts';
+import type { ReasoningEffort } from '../../shared/names.ts';
 import { type Answer, readAnswer } from './answer.ts';
 import { parseArguments, REPEAT_LIMIT, RepeatGuard, resultEvent, runCalls } from './calls.ts';
 import type { FunctionTool, Model, ModelOptions, ModelUsage, ResponseItem, ToolChoice } from './model.ts';

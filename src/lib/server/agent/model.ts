@@ -1,6 +1,6 @@
 /** What the agent asks of a model: one request, one stream of events. Items are Responses API items, wire names kept. */
 
-import type { ReasoningEffort } from '../../shared/models.ts';
+import type { ReasoningEffort } from '../../shared/names.ts';
 
 /** An item of the Responses API (`message`, `reasoning`, `function_call`, `function_call_output`, …), kept verbatim. */
 export type ResponseItem = { type: string } & Record<string, unknown>;

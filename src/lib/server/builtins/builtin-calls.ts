@@ -1,6 +1,6 @@
 /** The one way into a built-in skill, whoever calls: enabled, mode, check, record, events (SECURITY `gate`; FEATURES E11, E13). */
 import { randomUUID } from 'node:crypto';
-import { builtinNameOf } from '../../shared/skills.ts';
+import { builtinNameOf } from '../../shared/names.ts';
 import type { ExecutionCaller, ExecutionRecorder } from '../skills/run/execution-host.ts';
 import type { SkillEvent } from '../skills/types.ts';
 import { failedBuiltin, type Builtin, type BuiltinOutcome } from './builtin.ts';

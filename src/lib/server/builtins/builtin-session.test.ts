@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { builtinNameOf, BUILTIN_NAMES } from '../../shared/skills.ts';
+import { builtinNameOf, BUILTIN_NAMES } from '../../shared/names.ts';
 import { createSafeFetch } from '../network/safe-fetch.ts';
 import { createProcessSandbox } from '../sandbox/process.ts';
 import { DEFAULT_LIMITS } from '../sandbox/sandbox.ts';

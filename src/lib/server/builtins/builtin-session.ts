@@ -1,6 +1,6 @@
 /** The built-in skills of one conversation: what is offered now, and what comes of a call. */
 import { createHash, randomUUID } from 'node:crypto';
-import { builtinNameOf } from '../../shared/skills.ts';
+import { builtinNameOf } from '../../shared/names.ts';
 import type { ApprovalRequest } from '../../shared/events.ts';
 import type { Approval } from '../../shared/message.ts';
 import type { ToolDefinition } from '../skills/types.ts';

@@ -1,5 +1,5 @@
 /** Takes what people decide about calls that wait for it, and goes on once nothing is open (AG-UI `resume`, F14). */
-import { isBuiltinCall } from '../../shared/skills.ts';
+import { isBuiltinCall } from '../../shared/names.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { ApprovalDecision } from '../../shared/events.ts';
 import type { Store } from '../store/store.ts';

@@ -2,13 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { ConversationSummary } from '../../shared/api.ts';
-import {
-	conversationFile,
-	type FileMessage,
-	fileMessage,
-	MAX_FILE_MESSAGES,
-	MAX_FILE_PARTS
-} from '../../shared/conversation-file.ts';
+import { conversationFile, type FileMessage, MAX_FILE_MESSAGES } from '../../shared/conversation-file.ts';
+import { fileMessage, MAX_FILE_PARTS } from '../../shared/message-schema.ts';
 import { AppError } from '../../shared/errors.ts';
 import { endMessage, type Message } from '../../shared/message.ts';
 import type { Store } from '../store/store.ts';

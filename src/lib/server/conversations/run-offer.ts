@@ -1,9 +1,9 @@
 /** Why a run offered what it did, and what came of it: read from the run's own events (FEATURES F2). */
-import { z } from 'zod';
 import type { RunOffer } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { RunEvent, SkillOffer } from '../../shared/events.ts';
-import { BUILT_IN_MODEL } from '../../shared/models.ts';
+import { skillOffer } from '../../shared/message-schema.ts';
+import { BUILT_IN_MODEL } from '../../shared/names.ts';
 import type { Runner } from '../runs/runner.ts';
 
 /** As far as the run has come. @throws AppError not_found */
@@ -43,7 +43,8 @@ function createReader() {
 			if (event.type !== 'CUSTOM') return;
 			switch (event.name) {
 				case 'skill.catalog':
-					offer = offerSchema.safeParse(event.value).data ?? null;
+					// Runs of older versions kept names and descriptions alone.
+					offer = skillOffer.safeParse(event.value).data ?? null;
 					return;
 				case 'skill.loaded':
 					loaded.add(event.value.skill);
@@ -72,26 +73,3 @@ function createReader() {
 		})
 	};
 }
-
-/** Runs of older versions kept names and descriptions alone. */
-const offerSchema: z.ZodType<SkillOffer> = z.object({
-	skills: z.array(
-		z.object({
-			name: z.string(),
-			description: z.string(),
-			told: z.enum(['full', 'name', 'omitted']),
-			tokens: z.number(),
-			always: z.enum(['pinned', 'on']).optional(),
-			points: z.number(),
-			signals: z.array(
-				z.object({
-					signal: z.enum(['name', 'description', 'tag', 'trigger', 'whole name']),
-					words: z.array(z.string()),
-					points: z.number()
-				})
-			)
-		})
-	),
-	total: z.number(),
-	tokens: z.number()
-}) as z.ZodType<SkillOffer>;

@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { RunEvent } from '../../shared/events.ts';
-import type { ReasoningEffort } from '../../shared/models.ts';
+import type { ReasoningEffort } from '../../shared/names.ts';
 import type { EvalAnswer } from '../../shared/try-out.ts';
 import { runAgent, type AgentLimits } from '../agent/loop.ts';
 import type { Model } from '../agent/model.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
-import type { ReasoningEffort } from '../../shared/models.ts';
+import type { ReasoningEffort } from '../../shared/names.ts';
 import type { EvalRun, evalStart, SkillEvals } from '../../shared/try-out.ts';
 import type { AgentLimits } from '../agent/loop.ts';
 import type { Model } from '../agent/model.ts';

@@ -1,7 +1,7 @@
 /** The tools of all MCP servers as one conversation has them: what is offered, asked and recorded, and what comes of a call (FEATURES E36, D42). */
 import { createHash, randomUUID } from 'node:crypto';
 import type { ApprovalRequest } from '../../shared/events.ts';
-import { mcpSubject } from '../../shared/mcp-servers.ts';
+import { mcpSubject } from '../../shared/names.ts';
 import type { Approval } from '../../shared/message.ts';
 import type { ExecutionCaller, ExecutionRecorder } from '../skills/run/execution-host.ts';
 import type { SkillErrorType, SkillEvent, ToolDefinition } from '../skills/types.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mcpToolOf } from '../../shared/mcp-servers.ts';
+import { mcpToolOf } from '../../shared/names.ts';
 import { toolName } from './listing.ts';
 
 test('E36: a tool is called by its server and its own name', () => {

@@ -1,5 +1,6 @@
 /** What a model's server says of its models: one list for those who choose, and for how much a request may hold (FEATURES F7, F11). */
-import { isOpenRouter, type ModelInfo } from '../../shared/models.ts';
+import type { ModelInfo } from '../../shared/models.ts';
+import { isOpenRouter } from '../../shared/names.ts';
 import { fetchText } from './fetch-text.ts';
 import { askOpenRouter, StatusError } from './openrouter.ts';
 import { parseJson } from '../../shared/json.ts';

@@ -1,7 +1,8 @@
 /** Signing in at OpenRouter instead of pasting a key: OAuth with PKCE, the verifier kept here (FEATURES F9). */
 import { createHash, randomBytes } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
-import { isOpenRouter, type KeyStatus, type LocalServer } from '../../shared/models.ts';
+import type { KeyStatus, LocalServer } from '../../shared/models.ts';
+import { isOpenRouter } from '../../shared/names.ts';
 import { asArray, asNumber, asObject, asText, isObject, parseJson } from '../../shared/json.ts';
 import { createModelCatalog } from './catalog.ts';
 import { readModelList, toModelInfos } from './model-list.ts';

@@ -1,16 +1,8 @@
 /** Which model answers: the one of the server that is set now, or the built-in responder (FEATURES F9, F11). */
 import type { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
-import {
-	isOpenRouter,
-	type keyCheck,
-	type KeyStatus,
-	type LocalServer,
-	type ModelList,
-	type ReasoningEffort,
-	type signInComplete,
-	type SignInStart
-} from '../../shared/models.ts';
+import type { keyCheck, KeyStatus, LocalServer, ModelList, signInComplete, SignInStart } from '../../shared/models.ts';
+import { isOpenRouter, type ReasoningEffort } from '../../shared/names.ts';
 import type { Settings } from '../../shared/settings.ts';
 import type { Model, ModelSource } from '../agent/model.ts';
 import { createModelCatalog, type ModelCatalog } from './catalog.ts';

@@ -1,5 +1,5 @@
 /** Decides what the built-in responder does next: call something, or say something. Pure. */
-import { builtinNameOf } from '../../shared/skills.ts';
+import { builtinNameOf } from '../../shared/names.ts';
 import type { FunctionTool, ModelRequest } from '../agent/model.ts';
 import { scoreSkill, tokenize } from '../skills/find/scores.ts';
 import { createSkillIndex } from '../skills/find/skill-index.ts';

@@ -1,5 +1,5 @@
 /** The built-in responder: drives skills by their words and documented commands, with no key and no network (FEATURES F9). */
-import { BUILT_IN_MODEL } from '../../shared/models.ts';
+import { BUILT_IN_MODEL } from '../../shared/names.ts';
 import type { Model, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
 import { decide, type Decision } from './decide.ts';
 import { shapeText } from './markdown.ts';

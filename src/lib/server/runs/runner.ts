@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
 import type { RunEvent } from '../../shared/events.ts';
 import { emptyAnswer, type Message } from '../../shared/message.ts';
-import type { ReasoningEffort } from '../../shared/models.ts';
+import type { ReasoningEffort } from '../../shared/names.ts';
 import type { AgentLimits } from '../agent/loop.ts';
 import type { Model, ModelSource } from '../agent/model.ts';
 import type { Log } from '../log.ts';

@@ -1,6 +1,6 @@
 /** What can be changed while the server runs: in effect at once, and kept over restarts (FEATURES E1, E11, B8, F9, F11). */
 import { AppError } from '../../shared/errors.ts';
-import { isOpenRouter } from '../../shared/models.ts';
+import { isOpenRouter } from '../../shared/names.ts';
 import { type ModelSettings, type Settings, settingsPatch, type SettingsPatch } from '../../shared/settings.ts';
 import type { Store } from '../store/store.ts';
 

@@ -15,7 +15,7 @@ import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
 import { createTrust, type Trust } from '../trust/trust.ts';
-import { API_SCOPES } from '../../shared/settings.ts';
+import { API_SCOPES } from '../../shared/names.ts';
 import { builtinQuestion } from '../builtins/builtin-session.ts';
 import { allowedIn, runAdHoc, type AdHocParts } from './ad-hoc.ts';
 import { createApprovalPolicy, type ApprovalMode } from '../trust/approval-policy.ts';

@@ -2,7 +2,7 @@
 import { AppError, type ErrorCode } from '../../shared/errors.ts';
 import type { ApprovalRequest } from '../../shared/events.ts';
 import type { AdHocExecution, SkillExecution } from '../../shared/try-out.ts';
-import { fromSkillId } from '../../shared/skills.ts';
+import { fromSkillId } from '../../shared/names.ts';
 import type { ExecutionCaller } from '../skills/run/execution-host.ts';
 import { ownerOf } from '../skills/registry/visibility.ts';
 import type { SkillOperation } from '../skills/call/operations.ts';

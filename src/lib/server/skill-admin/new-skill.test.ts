@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { SKILL_TEMPLATES } from '../../shared/skills.ts';
+import { SKILL_TEMPLATES } from '../../shared/names.ts';
 import { diagnose } from '../skills/doctor/doctor.ts';
 import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts';
 import { createSkill, type NewSkillParts } from './new-skill.ts';

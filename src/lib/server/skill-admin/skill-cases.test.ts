@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { plainProcesses } from '../../../../tests/support/plain-processes.ts';
-import { skillCase } from '../../shared/try-out.ts';
+import { skillCaseCreate } from '../../shared/try-out.ts';
 import { createLog } from '../log.ts';
 import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
@@ -80,7 +80,7 @@ async function put(path: string, text: string): Promise<void> {
 }
 
 /** As the door takes it: the body is checked first. */
-const create = (id: string, body: object) => cases.create(id, skillCase.parse({ title: 'A case', ...body }));
+const create = (id: string, body: object) => cases.create(id, skillCaseCreate.parse({ title: 'A case', ...body }));
 const MANAGER: Asker = { apiKeyId: null, scopes: [] };
 const runCase = (id: string, caseId: string, approve?: string) =>
 	cases.run(id, caseId, { allow: allowedIn(approve, MANAGER), signal: new AbortController().signal });
@@ -95,7 +95,7 @@ describe('F6: what can be no case', () => {
 		['an unknown key', { script: 'x', owner: 'me' }],
 		['an unknown expectation', { script: 'x', expect: { stdout: 'a' } }]
 	])('%s is no request at all', (_, body) => {
-		expect(skillCase.safeParse({ title: 'A case', ...body }).success).toBe(false);
+		expect(skillCaseCreate.safeParse({ title: 'A case', ...body }).success).toBe(false);
 	});
 
 	test.each([

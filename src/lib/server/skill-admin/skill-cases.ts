@@ -1,7 +1,7 @@
 /** Runs by hand that are kept with what they should come to, to be run again (FEATURES F6). */
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
-import type { CaseExpectation, CaseRun, SkillCase, skillCase } from '../../shared/try-out.ts';
+import type { CaseExpectation, CaseRun, SkillCase, skillCaseCreate } from '../../shared/try-out.ts';
 import type { z } from 'zod';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import { resolveScript } from '../skills/read/files.ts';
@@ -15,7 +15,7 @@ export interface Cases {
 	/** The oldest comes first. @throws AppError `not_found` */
 	list(id: string): Promise<SkillCase[]>;
 	/** @throws AppError `invalid_input` when the skill has no such script or tool */
-	create(id: string, entry: z.infer<typeof skillCase>): Promise<SkillCase>;
+	create(id: string, entry: z.infer<typeof skillCaseCreate>): Promise<SkillCase>;
 	/** Runs it as anybody who asks would, of the version that `id` means. @throws AppError when nothing was run */
 	run(id: string, caseId: string, how: Pick<AdHocWatch, 'allow'> & { signal: AbortSignal }): Promise<CaseRun>;
 	/** @throws AppError `not_found` */

@@ -2,15 +2,8 @@
 import { relative, sep } from 'node:path';
 import type { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
-import {
-	fromSkillId,
-	isServerTool,
-	type SkillDetail,
-	type SkillNeeds,
-	type skillPatch,
-	type SkillSummary,
-	toSkillId
-} from '../../shared/skills.ts';
+import type { SkillDetail, SkillNeeds, skillPatch, SkillSummary } from '../../shared/skills.ts';
+import { fromSkillId, isServerTool, toSkillId } from '../../shared/names.ts';
 import { findSkill, parseReference } from '../skills/registry/references.ts';
 import type { SkillRegistry, SkillSnapshot } from '../skills/registry/registry.ts';
 import { ownerOf, viewOf } from '../skills/registry/visibility.ts';

@@ -19,7 +19,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
 import type { SkillFileText, SkillFileWrite } from '../../shared/skill-files.ts';
-import { MAX_SKILL_FILE_BYTES } from '../../shared/skills.ts';
+import { MAX_SKILL_FILE_BYTES } from '../../shared/names.ts';
 import { holdFolder, type HeldFolder } from '../safe-path.ts';
 import type { SkillRegistry } from '../skills/registry/registry.ts';
 import type { BrokenSkill, Skill } from '../skills/types.ts';

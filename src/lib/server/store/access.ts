@@ -2,7 +2,8 @@
 import type { Kysely, Selectable } from 'kysely';
 import { z } from 'zod';
 import type { McpServer } from '../../shared/mcp-servers.ts';
-import type { ApiKey, ApiScope } from '../../shared/settings.ts';
+import type { ApiKey } from '../../shared/settings.ts';
+import type { ApiScope } from '../../shared/names.ts';
 import type { ApiKeysTable, Database } from './schema.ts';
 
 /** Times are ISO texts in UTC. */

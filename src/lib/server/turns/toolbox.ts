@@ -1,9 +1,7 @@
 /** The skills of a conversation, and the caller's own tools, as the loop's toolbox. */
 import type { ApprovalRequest, CustomRunEvent, RunVerdict } from '../../shared/events.ts';
-import { mcpServerOf } from '../../shared/mcp-servers.ts';
+import { mcpServerOf, type ApiScope, toSkillId } from '../../shared/names.ts';
 import type { Approval } from '../../shared/message.ts';
-import type { ApiScope } from '../../shared/settings.ts';
-import { toSkillId } from '../../shared/skills.ts';
 import type { FunctionTool } from '../agent/model.ts';
 import { failure, type Toolbox } from '../agent/tool.ts';
 import type { PlannedRun, SkillSession } from '../skills/call/session.ts';

@@ -1,7 +1,7 @@
 /** One run's work, from the request to the events of the agent: prompt, skills, tools, history (DESIGN §4). */
 import type { RunEvent } from '../../shared/events.ts';
 import { handedCalls, type Message, messageText } from '../../shared/message.ts';
-import type { ReasoningEffort } from '../../shared/models.ts';
+import type { ReasoningEffort } from '../../shared/names.ts';
 import { GO_ON, heldCalls, loadedSkills, seenDigests, toInput, unsaidItems } from '../agent/history.ts';
 import { runAgent, type AgentLimits } from '../agent/loop.ts';
 import type { Model, ResponseItem } from '../agent/model.ts';

@@ -2,7 +2,7 @@
 import { open, rm } from 'node:fs/promises';
 import { AppError } from '../../../shared/errors.ts';
 import type { CustomSkill, SkillOrigin } from '../../../shared/install.ts';
-import type { InstallProvider } from '../../../shared/skills.ts';
+import type { InstallProvider } from '../../../shared/names.ts';
 import { skillFiles } from '../../skills/make/templates.ts';
 import { parseManifest } from '../../skills/read/manifest.ts';
 import { noteOf, readZip } from '../archive/archive-zip.ts';

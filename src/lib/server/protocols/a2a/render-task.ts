@@ -10,7 +10,7 @@ import {
 } from '@a2a-js/sdk';
 import { AppError } from '../../../shared/errors.ts';
 import { type Approval, type Message, type MessageStatus, messageText } from '../../../shared/message.ts';
-import { isBuiltinCall } from '../../../shared/skills.ts';
+import { isBuiltinCall } from '../../../shared/names.ts';
 import { contentType, type Workspaces } from '../../workspaces.ts';
 import type { TaskSource } from './task-source.ts';
 

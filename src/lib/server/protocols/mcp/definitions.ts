@@ -1,7 +1,7 @@
 /** The tools of the MCP server and who may call them (FEATURES E15). */
 import { ProtocolError, ProtocolErrorCode, type Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { ApiScope } from '../../../shared/settings.ts';
+import type { ApiScope } from '../../../shared/names.ts';
 import type { SkillSession } from '../../skills/call/session.ts';
 import { LOAD_SKILL, READ_SKILL_FILE, USE_SKILL } from '../../skills/call/tools.ts';
 import { BUILT_IN_TOOLS } from '../../skills/read/tool-names.ts';

@@ -10,7 +10,7 @@ import {
 	type Transport
 } from '@modelcontextprotocol/server';
 import { serveStdio, type StdioServerHandle } from '@modelcontextprotocol/server/stdio';
-import { API_SCOPES } from '../../../shared/settings.ts';
+import { API_SCOPES } from '../../../shared/names.ts';
 import { createQuestions } from './consent.ts';
 import { createTurns } from '../../skills/turns.ts';
 import { readMessages, rpcError } from './messages.ts';

@@ -1,5 +1,5 @@
 /** What must be asked about is asked through the client, or refused with where to allow it (FEATURES C16, F3). */
-import { toSkillId } from '../../../shared/skills.ts';
+import { toSkillId } from '../../../shared/names.ts';
 import type { ApprovalRequest } from '../../../shared/events.ts';
 import { hintFor, mayAnswer, runsUnasked, typeOf } from '../../turns/toolbox.ts';
 import { requireConsent, type Consent } from './consent.ts';

@@ -1,7 +1,7 @@
 /** `POST /v1/responses/compact`: a conversation as the words of its user and a sealed summary, to go on from (FEATURES F7, F12). */
 import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
-import { BUILT_IN_MODEL, MAX_MODEL_ID } from '../../../shared/models.ts';
+import { BUILT_IN_MODEL, MAX_MODEL_ID } from '../../../shared/names.ts';
 import {
 	createSizeOf,
 	isSummaryItem,

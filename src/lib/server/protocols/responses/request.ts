@@ -1,7 +1,7 @@
 /** What may be asked of `POST /v1/responses`: `CreateResponseBody` of Open Responses, checked (FEATURES F12). */
 import { z } from 'zod';
 import { isNestedDeeperThan, MAX_NESTING } from '../../../shared/errors.ts';
-import { MAX_MODEL_ID, REASONING_EFFORTS } from '../../../shared/models.ts';
+import { MAX_MODEL_ID, REASONING_EFFORTS } from '../../../shared/names.ts';
 import { failure, type Toolbox } from '../../agent/tool.ts';
 import { ApiError } from './errors.ts';
 

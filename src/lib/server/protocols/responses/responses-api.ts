@@ -1,6 +1,7 @@
 /** The Responses API of this server: answers, what was stored of them, and the models there are (FEATURES F12). */
 import { AppError } from '../../../shared/errors.ts';
-import { BUILT_IN_MODEL, type ModelList } from '../../../shared/models.ts';
+import type { ModelList } from '../../../shared/models.ts';
+import { BUILT_IN_MODEL } from '../../../shared/names.ts';
 import type { Asker } from '../../turns/toolbox.ts';
 import { compact, type CompactResource } from './compact.ts';
 import { createConnectionResponses, type ConnectionResponses } from './connection-responses.ts';

@@ -3,7 +3,7 @@ import { seenDigests } from '../../agent/history.ts';
 import { runAgent, type AgentLimits } from '../../agent/loop.ts';
 import type { FunctionTool, Model, ModelOptions, ResponseItem, ToolChoice } from '../../agent/model.ts';
 import { startTimeLimit, type TimeLimit } from '../../agent/time-limit.ts';
-import type { ReasoningEffort } from '../../../shared/models.ts';
+import type { ReasoningEffort } from '../../../shared/names.ts';
 import { createContextBudget } from '../../turns/context-budget.ts';
 import { instructionsOf } from '../../turns/instructions.ts';
 import type { SkillPolicy } from '../../turns/run-request.ts';

@@ -4,7 +4,7 @@ import { sql, type UpdateObject } from 'kysely';
 import type { ConversationSummary } from '../../../shared/api.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { TokenUsage } from '../../../shared/events.ts';
-import type { ReasoningEffort } from '../../../shared/models.ts';
+import type { ReasoningEffort } from '../../../shared/names.ts';
 import { cleanText } from '../errors.ts';
 import { readUsage } from './runs.ts';
 import type { Database } from '../schema.ts';

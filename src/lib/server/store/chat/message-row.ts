@@ -2,6 +2,7 @@
 import type { Insertable, Selectable } from 'kysely';
 import { z } from 'zod';
 import type { Message } from '../../../shared/message.ts';
+import { storedMessage } from '../../../shared/message-schema.ts';
 import type { MessagesTable } from '../schema.ts';
 import { parseJson } from '../../../shared/json.ts';
 
@@ -18,92 +19,14 @@ export const MESSAGE_COLUMNS = [
 	'created_at'
 ] as const satisfies Columns[];
 
-// Loose: what a newer version wrote into a message survives an older one.
-const error = z.looseObject({ code: z.string(), message: z.string() });
-const execution = z.looseObject({
-	skill: z.string(),
-	script: z.string(),
-	tool: z.string().optional(),
-	args: z.array(z.string()),
-	sandbox: z.string(),
-	output: z.array(z.object({ stream: z.enum(['stdout', 'stderr']), text: z.string() })),
-	exitCode: z.number().nullable().optional(),
-	durationMs: z.number().optional(),
-	truncated: z.boolean().optional(),
-	files: z.array(z.looseObject({ path: z.string(), bytes: z.number() })),
-	error: z.string().optional(),
-	message: z.string().optional()
-});
-const approval = z.looseObject({
-	interruptId: z.string(),
-	skill: z.string(),
-	script: z.string(),
-	args: z.array(z.string()),
-	reason: z.string(),
-	digest: z.string(),
-	trust: z.enum(['untrusted', 'changed']).optional(),
-	missing: z.array(z.string()).optional(),
-	skillId: z.string().optional(),
-	decision: z
-		.looseObject({ choice: z.enum(['once', 'script', 'skill', 'deny']), reason: z.string().optional() })
-		.optional()
-});
-const part = z.discriminatedUnion('type', [
-	z.looseObject({ type: z.literal('text'), id: z.string(), text: z.string() }),
-	z.looseObject({ type: z.literal('reasoning'), id: z.string(), text: z.string(), done: z.boolean() }),
-	z.looseObject({
-		type: z.literal('tool'),
-		id: z.string(),
-		name: z.string(),
-		arguments: z.string(),
-		status: z.enum(['preparing', 'waiting', 'running', 'done', 'failed', 'cancelled', 'interrupted']),
-		result: z.string().optional(),
-		loaded: z
-			.looseObject({ skill: z.string(), description: z.string(), path: z.string(), tokens: z.number() })
-			.optional(),
-		execution: execution.optional(),
-		approval: approval.optional()
-	}),
-	z.looseObject({
-		type: z.literal('compaction'),
-		id: z.string(),
-		removedResults: z.number(),
-		summarizedMessages: z.number(),
-		summary: z.string(),
-		tokensBefore: z.number(),
-		tokensAfter: z.number()
-	})
-]);
-const usage = z.looseObject({
-	model: z.string(),
-	inputTokens: z.number(),
-	outputTokens: z.number(),
-	cachedTokens: z.number().optional(),
-	reasoningTokens: z.number().optional(),
-	cost: z.number().optional()
-});
-const context = z.looseObject({
-	limit: z.number().nullable(),
-	system: z.number(),
-	catalog: z.number(),
-	skills: z.number(),
-	tools: z.number(),
-	results: z.number(),
-	messages: z.number()
-});
-const body: z.ZodType<Pick<Message, 'parts' | 'files' | 'error' | 'usage' | 'limit' | 'context' | 'retry'>> = z.object({
-	parts: z.array(part),
-	files: z.array(z.string()),
-	error: error.nullable(),
-	usage: usage.nullable(),
-	// Absent in what was written before they came.
-	limit: z.enum(['steps', 'cost', 'time', 'length']).nullable().default(null),
-	context: context.nullable().default(null),
-	retry: z.looseObject({ attempt: z.number(), delayMs: z.number(), message: z.string() }).nullable()
-});
+const body: z.ZodType<Pick<Message, 'parts' | 'files' | 'error' | 'usage' | 'limit' | 'context' | 'retry'>> =
+	storedMessage
+		.pick({ parts: true, files: true, error: true, usage: true, retry: true })
+		// Absent in what was written before they came.
+		.extend({ limit: storedMessage.shape.limit.default(null), context: storedMessage.shape.context.default(null) });
 const head: z.ZodType<Pick<Message, 'role' | 'status'>> = z.object({
-	role: z.enum(['user', 'assistant']),
-	status: z.enum(['running', 'waiting', 'complete', 'cancelled', 'interrupted', 'failed'])
+	role: storedMessage.shape.role,
+	status: storedMessage.shape.status
 });
 
 export function messageToRow(message: Message): Pick<Insertable<MessagesTable>, Columns> {

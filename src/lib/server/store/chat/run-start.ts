@@ -2,7 +2,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import { AppError } from '../../../shared/errors.ts';
 import { endMessage, type Message } from '../../../shared/message.ts';
-import { isReasoningEffort, type ReasoningEffort } from '../../../shared/models.ts';
+import { isReasoningEffort, type ReasoningEffort } from '../../../shared/names.ts';
 import { titleColumns, wasDeleted } from './conversations.ts';
 import { headOf } from './branches.ts';
 import { requireHanded, settleHanded, type CallResult } from './handed-calls.ts';

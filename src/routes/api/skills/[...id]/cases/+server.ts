@@ -1,6 +1,6 @@
 import { json } from '@sveltejs/kit';
 import type { RequestHandler } from './$types';
-import { skillCase, type SkillCase } from '$lib/shared/try-out.ts';
+import { skillCaseCreate, type SkillCase } from '$lib/shared/try-out.ts';
 import { api, readJson } from '$lib/server/http.ts';
 
 export const GET: RequestHandler = api(async ({ params, locals }) => {
@@ -8,6 +8,6 @@ export const GET: RequestHandler = api(async ({ params, locals }) => {
 });
 
 export const POST: RequestHandler = api(async ({ params, request, locals }) => {
-	const entry = await readJson(request, skillCase);
+	const entry = await readJson(request, skillCaseCreate);
 	return json((await locals.app.cases.create(params.id, entry)) satisfies SkillCase, { status: 201 });
 });
