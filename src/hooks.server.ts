@@ -4,7 +4,7 @@ import { AppError } from '$lib/shared/errors.ts';
 import { createApp, type App } from '$lib/server/app.ts';
 import { loadConfig } from '$lib/server/config.ts';
 import { DataFolderInUse } from '$lib/server/data-folder.ts';
-import { checkRoute, isProgramRoute, MANAGER } from '$lib/server/access/caller.ts';
+import { checkCaller, isProgramRoute, MANAGER } from '$lib/server/access/caller.ts';
 import { enter, securityHeaders } from '$lib/server/access/door.ts';
 import { errorResponseFor } from '$lib/server/http.ts';
 import { upgrade } from '$lib/server/upgrade.ts';
@@ -80,7 +80,8 @@ async function admit(event: RequestEvent): Promise<void> {
 		const session = event.cookies.get(login.cookie.name);
 		const proof = { authorization: headers.get('authorization'), session, client: event.locals.client };
 		event.locals.caller = await login.check(proof);
-		checkRoute(event.locals.caller, event.route.id, method);
+		// What an endpoint asks for, it checks itself; pages are for whoever manages the server.
+		if (!isProgramRoute(event.route.id ?? '')) checkCaller(event.locals.caller, undefined);
 	}
 	if (isProgramRoute(event.url.pathname) && event.route.id === null) {
 		throw new AppError('not_found', `There is no ${event.url.pathname}.`);

@@ -28,6 +28,7 @@ import * as restore from '../../src/routes/api/conversations/[id]/restore/+serve
 import * as upload from '../../src/routes/api/conversations/import/+server.ts';
 import * as run from '../../src/routes/api/runs/[id]/+server.ts';
 import * as runEvents from '../../src/routes/api/runs/[id]/events/+server.ts';
+import { checkedAnswer } from '../support/checked-answer.ts';
 import { eventually } from '../support/eventually.ts';
 
 let root: string;
@@ -59,7 +60,7 @@ async function ask<Answer>(
 	const url = new URL(`http://localhost/?${query}`);
 	const request = new Request(url, text === undefined ? {} : { method: 'POST', body: text });
 	const { status, headers, ...response } = await answerOf(
-		await handler({ url, request, params, locals: { app, caller: MANAGER } } as never)
+		await checkedAnswer(handler, await handler({ url, request, params, locals: { app, caller: MANAGER } } as never))
 	);
 	return {
 		status,
@@ -182,8 +183,9 @@ test('F14: who follows a conversation hears at once, and of a new title, of its 
 	const id = await create('Plans');
 	const controller = new AbortController();
 	const open = async () => {
-		const request = new Request('http://localhost/', { signal: controller.signal });
-		const response = await changes.GET({ request, params: { id }, locals: { app, caller: MANAGER } } as never);
+		const url = new URL('http://localhost/');
+		const request = new Request(url, { signal: controller.signal });
+		const response = await changes.GET({ url, request, params: { id }, locals: { app, caller: MANAGER } } as never);
 		const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
 		/** What the next event says. */
 		return async (): Promise<unknown> => {

@@ -11,6 +11,7 @@ import { fromSkillId, toSkillId } from '../../src/lib/shared/names.ts';
 import * as list from '../../src/routes/api/skills/+server.ts';
 import * as one from '../../src/routes/api/skills/[...id]/+server.ts';
 import * as executions from '../../src/routes/api/skills/executions/+server.ts';
+import { checkedAnswer } from '../support/checked-answer.ts';
 
 /** Paths, references, what other systems refuse, what is not to be seen, and what is too long to be called. */
 const NAMES = [
@@ -62,7 +63,8 @@ async function put(folder: string, text: string): Promise<void> {
 async function send<Answer>(handler: (event: never) => Response | Promise<Response>, id = '', body?: unknown) {
 	const url = new URL('http://localhost/?limit=200&source=skills');
 	const request = new Request(url, body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) });
-	const response = await handler({ url, request, params: { id }, locals: { app, caller: MANAGER } } as never);
+	const event = { url, request, params: { id }, locals: { app, caller: MANAGER } };
+	const response = await checkedAnswer(handler, await handler(event as never));
 	return { status: response.status, body: (await response.json()) as Answer };
 }
 

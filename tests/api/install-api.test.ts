@@ -38,6 +38,7 @@ import {
 	type PlayedSkillsmp,
 	type PlayedSkillssh
 } from '../support/catalog-servers.ts';
+import { checkedAnswer } from '../support/checked-answer.ts';
 import { zipOf } from '../support/zip-writer.ts';
 
 let root: string;
@@ -111,7 +112,8 @@ async function send<Answer = Failed>(handler: (event: never) => Response | Promi
 	const headers = new Headers(type === undefined ? [] : [['content-type', type]]);
 	const made = body === undefined ? {} : { method: 'POST', body, headers, duplex: 'half' };
 	const request = new Request(url, { ...made, ...(signal ? { signal } : {}) });
-	const response = await handler({ url, request, params: { id }, locals: { app, caller: MANAGER } } as never);
+	const event = { url, request, params: { id }, locals: { app, caller: MANAGER } };
+	const response = await checkedAnswer(handler, await handler(event as never));
 	const text = await response.text();
 	return { status: response.status, body: (text === '' ? null : JSON.parse(text)) as Answer };
 }

@@ -3,13 +3,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { checkRoute } from '../../src/lib/server/access/caller.ts';
+import type { Endpoint } from '../../src/lib/server/endpoint.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import type { McpServer, McpServerList } from '../../src/lib/shared/mcp-servers.ts';
 import * as all from '../../src/routes/api/mcp-servers/+server.ts';
 import * as one from '../../src/routes/api/mcp-servers/[name]/+server.ts';
 import * as again from '../../src/routes/api/mcp-servers/[name]/reconnect/+server.ts';
+import { MANAGER } from '../../src/lib/server/access/caller.ts';
+import { checkedAnswer } from '../support/checked-answer.ts';
 import { startFixtureHttp, type FixtureHttpServer } from '../support/mcp-fixture.ts';
 
 let root: string;
@@ -28,13 +30,14 @@ afterEach(async () => {
 });
 
 async function ask(handler: unknown, name = '', body?: unknown): Promise<{ status: number; body: unknown }> {
-	const request = new Request('http://localhost/api/mcp-servers', {
+	const url = new URL('http://localhost/api/mcp-servers');
+	const request = new Request(url, {
 		...(body === undefined
 			? {}
 			: { method: 'PUT', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
 	});
-	const event = { request, params: { name }, locals: { app } };
-	const response = await (handler as (given: typeof event) => Promise<Response>)(event);
+	const event = { url, request, params: { name }, locals: { app, caller: MANAGER } };
+	const response = await checkedAnswer(handler, await (handler as (given: typeof event) => Promise<Response>)(event));
 	const text = await response.text();
 	return { status: response.status, body: text === '' ? null : JSON.parse(text) };
 }
@@ -85,10 +88,8 @@ test.each([
 });
 
 test('SECURITY MCP servers: an API key changes and sees none of them', () => {
-	const caller = { apiKeyId: 'key_1', scopes: ['read', 'write', 'execute'] as const };
-	for (const route of ['/api/mcp-servers', '/api/mcp-servers/[name]', '/api/mcp-servers/[name]/reconnect']) {
-		for (const method of ['GET', 'PUT', 'POST', 'DELETE']) {
-			expect(() => checkRoute(caller, route, method)).toThrow('An API key is not enough');
-		}
-	}
+	const methods: Endpoint[] = [all.GET, one.GET, one.PUT, one.DELETE, again.POST].map(
+		(each) => each as unknown as Endpoint
+	);
+	expect(methods.map(({ spec }) => spec.scope)).toEqual(methods.map(() => undefined));
 });

@@ -14,6 +14,8 @@ import * as models from '../../src/routes/api/models/+server.ts';
 import * as check from '../../src/routes/api/models/check/+server.ts';
 import * as local from '../../src/routes/api/models/local/+server.ts';
 import * as settings from '../../src/routes/api/settings/+server.ts';
+import { MANAGER } from '../../src/lib/server/access/caller.ts';
+import { checkedAnswer } from '../support/checked-answer.ts';
 import { startOpenRouter, type OpenRouterServer } from '../support/openrouter-server.ts';
 
 const KEY = 'sk-or-v1-0123456789abcdef';
@@ -57,7 +59,8 @@ async function send<Answer>(handler: (event: never) => Response | Promise<Respon
 	const headers = { host: '127.0.0.1:3000', 'content-type': 'application/json' };
 	const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
 	const request = new Request('http://127.0.0.1:3000/', { ...init, headers });
-	const response = await handler({ url: new URL(request.url), request, params: {}, locals: { app } } as never);
+	const event = { url: new URL(request.url), request, params: {}, locals: { app, caller: MANAGER } };
+	const response = await checkedAnswer(handler, await handler(event as never));
 	const text = await response.text();
 	answers.push(text, JSON.stringify([...response.headers]));
 	return { status: response.status, body: JSON.parse(text) as Answer & { error?: { code: string; message: string } } };

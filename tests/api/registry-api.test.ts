@@ -17,6 +17,7 @@ import * as download from '../../src/routes/api/skills/executions/export/+server
 import * as reload from '../../src/routes/api/skills/reload/+server.ts';
 import * as score from '../../src/routes/api/skills/score/+server.ts';
 import * as settings from '../../src/routes/api/settings/+server.ts';
+import { checkedAnswer } from '../support/checked-answer.ts';
 
 let root: string;
 let app: App;
@@ -61,7 +62,8 @@ async function send<Answer>(
 ) {
 	const url = new URL(`http://localhost/?${query}`);
 	const request = new Request(url, text === undefined ? {} : { method: 'POST', body: text });
-	const response = await handler({ url, request, params: { id }, locals: { app, caller: MANAGER } } as never);
+	const event = { url, request, params: { id }, locals: { app, caller: MANAGER } };
+	const response = await checkedAnswer(handler, await handler(event as never));
 	const answer = await response.text();
 	return { status: response.status, text: answer, body: parsed(answer) as Answer & { error?: { message: string } } };
 }

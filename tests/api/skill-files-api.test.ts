@@ -16,6 +16,7 @@ import * as download from '../../src/routes/api/skills/[...id]/export/+server.ts
 import * as file from '../../src/routes/api/skills/[...id]/file/+server.ts';
 import * as staging from '../../src/routes/api/skills/install/staged/+server.ts';
 import * as staged from '../../src/routes/api/skills/install/staged/[id]/+server.ts';
+import { checkedAnswer } from '../support/checked-answer.ts';
 
 let root: string;
 let app: App;
@@ -47,7 +48,8 @@ interface Asked {
 async function answer(handler: (event: never) => Response | Promise<Response>, { query = '', id = '', body }: Asked) {
 	const url = new URL(`http://localhost/?${query}`);
 	const request = new Request(url, body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) });
-	return handler({ url, request, params: { id }, locals: { app, caller: MANAGER } } as never);
+	const event = { url, request, params: { id }, locals: { app, caller: MANAGER } };
+	return checkedAnswer(handler, await handler(event as never));
 }
 
 async function send<Answer = { error: { code: string; message: string } }>(

@@ -8,6 +8,7 @@ import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
 import type { SkillNeeds } from '../../src/lib/shared/skills.ts';
 import { GET, PUT } from '../../src/routes/api/skills/[...id]/secrets/+server.ts';
+import { checkedAnswer } from '../support/checked-answer.ts';
 
 let root: string;
 let app: App;
@@ -27,9 +28,10 @@ afterAll(async () => {
 });
 
 async function send(handler: typeof PUT | typeof GET, id: string, body?: string) {
-	const request = new Request('http://localhost/', body === undefined ? {} : { method: 'PUT', body });
-	const event = { params: { id }, request, locals: { app, client: '', caller: MANAGER } };
-	const response = await handler(event as unknown as Parameters<typeof PUT>[0] & Parameters<typeof GET>[0]);
+	const url = new URL('http://localhost/');
+	const request = new Request(url, body === undefined ? {} : { method: 'PUT', body });
+	const event = { url, params: { id }, request, locals: { app, client: '', caller: MANAGER } };
+	const response = await checkedAnswer(handler, await handler(event as never));
 	return { status: response.status, text: await response.text() };
 }
 

@@ -1,6 +1,7 @@
 /** Sends requests through the server's own hooks to its routes, without a build: what is refused is refused as in the app. */
 import { vi } from 'vitest';
 import type { App } from '../../src/lib/server/app.ts';
+import { checkedAnswer } from './checked-answer.ts';
 import { handle } from '../../src/hooks.server.ts';
 
 type Handler = (event: never) => Response | Promise<Response>;
@@ -48,7 +49,8 @@ export function hookRoutes(app: App, routes: HookedRoutes): Send {
 		};
 		const resolve = async (): Promise<Response> => {
 			const handler = routes[route]?.[method] as Handler | undefined;
-			return handler?.(event as never) ?? new Response('There is no such route.', { status: 404 });
+			if (!handler) return new Response('There is no such route.', { status: 404 });
+			return checkedAnswer(handler, await handler(event as never));
 		};
 		return handle({ event, resolve } as never);
 	};

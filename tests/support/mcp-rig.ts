@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { pipeline } from 'node:stream/promises';
 import { Client, StreamableHTTPClientTransport, type ClientOptions } from '@modelcontextprotocol/client';
-import { checkRoute } from '../../src/lib/server/access/caller.ts';
+import { checkScope } from '../../src/lib/server/access/caller.ts';
 import { checkDoor } from '../../src/lib/server/access/door.ts';
 import { createApp, type App } from '../../src/lib/server/app.ts';
 import { loadConfig } from '../../src/lib/server/config.ts';
@@ -106,6 +106,6 @@ async function admit(app: App, request: Request): Promise<Response> {
 	checkDoor({ method, route: '/mcp', headers }, app.config);
 	const proof = { authorization: headers.get('authorization'), session: undefined, client: '127.0.0.1' };
 	const caller = await app.login.check(proof);
-	checkRoute(caller, '/mcp', method);
+	checkScope(caller, 'read');
 	return app.mcp.handle(request, caller);
 }

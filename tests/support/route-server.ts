@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { getRequest, setResponse } from '@sveltejs/kit/node';
 import { MANAGER, type Caller } from '../../src/lib/server/access/caller.ts';
 import type { App } from '../../src/lib/server/app.ts';
+import { checkedAnswer } from './checked-answer.ts';
 import { lingerAfter } from '../../src/lib/server/linger.ts';
 
 type Handler = (event: never) => Response | Promise<Response>;
@@ -35,7 +36,7 @@ export async function serveRoutes(
 				Object.entries(found.groups ?? {}).map(([name, value]) => [name, decodeURIComponent(value)])
 			);
 			const locals = { app, caller: await callerOf(request) };
-			return handler({ request, url, params, locals, platform: { req } } as never);
+			return checkedAnswer(handler, await handler({ request, url, params, locals, platform: { req } } as never));
 		}
 		return new Response('There is no such route.', { status: 404 });
 	};

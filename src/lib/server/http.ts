@@ -168,37 +168,13 @@ export async function* runEventFrames(batches: AsyncIterable<{ seq: number; data
 	}
 }
 
-/** A route handler whose errors become the API's JSON; what nobody expected is logged. */
-export function api<Event>(handler: (event: Event) => Promise<Response>): (event: Event) => Promise<Response> {
-	return async (event) => {
-		try {
-			return await handler(event);
-		} catch (error) {
-			logUnexpected(error);
-			return errorResponse(error);
-		}
-	};
-}
-
-/** A handler of the Responses API, whose errors are that API's. */
-export function responsesApi<Event>(handler: (event: Event) => Promise<Response>): (event: Event) => Promise<Response> {
-	return async (event) => {
-		try {
-			return await handler(event);
-		} catch (error) {
-			logUnexpected(error);
-			return errorResponseFor('/v1', error);
-		}
-	};
-}
-
 /** SSE as the Responses API has it: each event by its name, and `[DONE]` at the end. */
 export async function* responseEventFrames(events: AsyncIterable<{ type: string }>): AsyncGenerator<string> {
 	for await (const event of events) yield `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 	yield 'data: [DONE]\n\n';
 }
 
-function logUnexpected(error: unknown): void {
+export function logUnexpected(error: unknown): void {
 	if (error instanceof AppError || error instanceof ApiError) return;
 	process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
 }

@@ -2,7 +2,7 @@
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AppError } from '../shared/errors.ts';
-import { checkRoute, type Caller } from './access/caller.ts';
+import { checkScope, type Caller } from './access/caller.ts';
 import { enter, securityHeaders } from './access/door.ts';
 import type { App } from './app.ts';
 import { ApiError, toApiError } from './protocols/responses/errors.ts';
@@ -41,7 +41,7 @@ async function admit({ config, login }: App, request: IncomingMessage): Promise<
 	const session = cookieOf(headers.get('cookie') ?? '', login.cookie.name);
 	const caller = await login.check({ authorization: headers.get('authorization'), session, client });
 	if (path !== ROUTE) throw new AppError('not_found', `There is no WebSocket at ${path.slice(0, 200)}.`);
-	checkRoute(caller, ROUTE, 'POST');
+	checkScope(caller, 'execute');
 	// An older one tells where it comes from in a header of another name.
 	if (headers.get('sec-websocket-version') !== '13') {
 		throw new ApiError(426, 'This server speaks version 13 of WebSockets.', { code: 'invalid_value' });

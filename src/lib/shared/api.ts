@@ -234,6 +234,8 @@ export const workspaceFile = z.object({
 });
 export type WorkspaceFile = z.infer<typeof workspaceFile>;
 
+export const workspaceFileList = z.object({ data: z.array(workspaceFile) });
+
 export const runState = z.object({
 	id: z.string(),
 	conversationId: z.string(),
@@ -245,6 +247,12 @@ export const runState = z.object({
 	finishedAt: z.string().nullable()
 });
 export type RunState = z.infer<typeof runState>;
+
+/** `POST /api/chat`: the run that was started. */
+export const runNamed = z.object({ threadId: z.string(), runId: z.string() });
+
+/** The run that goes on with what was sent; null while it waits. */
+export const runStarted = z.object({ runId: z.string().nullable() });
 
 /** Why a run offered what it did, and what came of it (FEATURES F2). */
 export const runOffer = z.object({
@@ -302,30 +310,39 @@ export type Health = z.infer<typeof health>;
 
 /** Of every list that has pages. The page is a whole number from 1, `limit` at most 200. */
 export const pageQuery = z.object({
-	page: z.coerce.number().int().min(1).max(1_000_000).default(1),
-	limit: z.coerce.number().int().min(1).max(200).default(50)
+	page: z.coerce.number().int().min(1).max(1_000_000).default(1).describe('From 1.'),
+	limit: z.coerce.number().int().min(1).max(200).default(50).describe('How many, at most 200.')
 });
 
 /** `GET /api/conversations`. Any text is a query; of a very long one the beginning is looked for. */
 export const conversationQuery = z.object({
-	q: z.string().max(100_000).optional(),
-	archived: z.enum(['true', 'false']).optional()
+	q: z.string().max(100_000).optional().describe('Words to look for.'),
+	archived: z
+		.enum(['true', 'false'])
+		.optional()
+		.describe('`true`: those that are archived, in place of those that are not.')
 });
 
 /** `GET /api/conversations/:id/export`. */
-export const conversationExportQuery = z.object({ format: z.enum(['json', 'markdown']).default('json') });
+export const conversationExportQuery = z.object({
+	format: z.enum(['json', 'markdown']).default('json').describe('What the file is.')
+});
 
 /** `GET /api/conversations/:id/messages`: those before this one. */
-export const earlierQuery = z.object({ before: z.string('must be the id of a message').max(256) });
+export const earlierQuery = z.object({
+	before: z.string('must be the id of a message').max(256).describe('Id of a message.')
+});
 
 /** `GET /api/runs/:id/events`: a number that is none of this run starts over. */
-export const eventsQuery = z.object({ after: z.string().max(32).optional() });
+export const eventsQuery = z.object({
+	after: z.string().max(32).optional().describe('Number of the last event that is known.')
+});
 
 /** `POST /api/session`. */
 export const credentials = z.strictObject({ token: z.string().min(1).max(1000) });
 
 /** `GET /api/skills/marketplace` and `/skillssh`. Other sites are asked for less at once. */
 export const catalogQuery = pageQuery.extend({
-	q: z.string().max(200).optional(),
-	limit: z.coerce.number().int().min(1).max(200).default(20)
+	q: z.string().max(200).optional().describe('Words to look for.'),
+	limit: z.coerce.number().int().min(1).max(200).default(20).describe('How many, at most 200.')
 });

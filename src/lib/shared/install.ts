@@ -281,3 +281,15 @@ export const trashedSkill = z.object({
 	expiresAt: z.string()
 });
 export type TrashedSkill = z.infer<typeof trashedSkill>;
+
+export const outdatedSkillList = z.object({ data: z.array(outdatedSkill) });
+export const trashedSkillList = z.object({ data: z.array(trashedSkill) });
+export const restoredSkill = trashedSkill.pick({ skillId: true, name: true, version: true });
+
+/** What came of an installation. */
+export const installOutcome = z.object({
+	installed: z.array(installedSkill),
+	/** `name@version` of what was left out: it is installed already, with these files or by wish. */
+	skipped: z.array(z.string())
+});
+export type InstallOutcome = z.infer<typeof installOutcome>;

@@ -114,3 +114,5 @@ export const signInComplete = z.strictObject({
 	code: z.string().min(1).max(2048),
 	state: z.string().min(1).max(256)
 });
+
+export const localServerList = z.object({ data: z.array(localServer) });

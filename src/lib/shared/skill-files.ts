@@ -19,7 +19,9 @@ const skillFilePath = z
 	.regex(SKILL_FILE_PATH, 'is not a file name that works on every system');
 
 /** The query of `GET` and `DELETE /api/skills/:id/file`. */
-export const skillFileQuery = z.object({ path: skillFilePath });
+export const skillFileQuery = z.object({
+	path: skillFilePath.describe('Of a file, relative to the skill’s folder, with slashes.')
+});
 
 /** `PUT /api/skills/:id/file`: the whole text of one file. */
 export const skillFileWrite = z.strictObject({

@@ -62,13 +62,11 @@ export type SkillSummary = z.infer<typeof skillSummary>;
 
 /** The query of `GET /api/skills` (E2). */
 export const skillQuery = z.object({
-	q: z.string().max(1000).optional(),
-	mode: z.enum(['on', 'off', 'auto']).optional(),
-	/** A provider, or the label of a folder. */
-	source: z.string().max(256).optional(),
-	status: z.enum(['ready', 'broken']).optional(),
-	/** Only what this key sees: its own and the system's. */
-	apiKeyId: z.string().min(1).max(256).optional()
+	q: z.string().max(1000).optional().describe('Words to look for.'),
+	mode: z.enum(['on', 'off', 'auto']).optional().describe('Only those of this mode.'),
+	source: z.string().max(256).optional().describe('A provider, or the label of a folder.'),
+	status: z.enum(['ready', 'broken']).optional().describe('Only those of this status.'),
+	apiKeyId: z.string().min(1).max(256).optional().describe('What this key sees: its own and the system’s.')
 });
 
 export type SkillQuery = z.infer<typeof skillQuery>;
@@ -287,3 +285,6 @@ export const diagnosisFix = z.strictObject({
 });
 
 export type DiagnosisFix = z.infer<typeof diagnosisFix>;
+
+/** Changes whenever the library does. */
+export const skillRevision = z.object({ revision: z.string() });

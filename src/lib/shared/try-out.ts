@@ -207,22 +207,51 @@ export const adHocExecution = z
 
 export type AdHocExecution = z.infer<typeof adHocExecution>;
 
+/** What a script or tool did, or what a built-in skill answers, and its record. */
+export const adHocResult = z.object({
+	execution: skillExecution,
+	result: z.object({
+		success: z.boolean(),
+		stdout: z.string().optional(),
+		stderr: z.string().optional(),
+		/** -1 when the process was ended by a signal or never started. */
+		exitCode: z.number().optional(),
+		/** A type of FEATURES D13, e.g. `ExecutionTimeout`. */
+		error: z.string().optional(),
+		/** What happened, in a sentence, when `error` is set. */
+		message: z.string().optional(),
+		hint: z.string().optional(),
+		durationMs: z.number().optional(),
+		truncated: z.boolean().optional(),
+		files: z.array(z.object({ path: z.string(), bytes: z.number() })).optional(),
+		/** The value that a handler or a built-in skill returned. */
+		value: z.unknown().optional(),
+		/** Connections that were refused, `host:port`. */
+		refused: z.array(z.string()).optional(),
+		/** Where up to 1 MB of each stream is kept for a while when one was cut. */
+		outputId: z.string().optional()
+	})
+});
+
 /** The query of `GET /api/skills/executions` and of its export (E10, E29). */
 export const executionQuery = z.object({
-	/** `source/name`, or a name. */
-	skill: z.string().min(1).max(256).optional(),
-	status: z.enum(['pending', 'running', 'success', 'error', 'timeout']).optional(),
-	apiKeyId: z.string().min(1).max(256).optional(),
-	conversationId: z.string().min(1).max(128).optional(),
-	/** From this time on, and before that one. ISO 8601. */
-	since: z.iso.datetime({ offset: true }).optional(),
-	until: z.iso.datetime({ offset: true }).optional()
+	skill: z.string().min(1).max(256).optional().describe('`source/name`, or a name.'),
+	status: z
+		.enum(['pending', 'running', 'success', 'error', 'timeout'])
+		.optional()
+		.describe('Only those of this status.'),
+	apiKeyId: z.string().min(1).max(256).optional().describe('Those of this key.'),
+	conversationId: z.string().min(1).max(128).optional().describe('Only those of this conversation.'),
+	since: z.iso.datetime({ offset: true }).optional().describe('From this time on.'),
+	until: z.iso.datetime({ offset: true }).optional().describe('Before this time.')
 });
 
 export type ExecutionQuery = z.infer<typeof executionQuery>;
 
 /** The query of `GET /api/skills/executions/export` (E29). */
-export const executionExportQuery = executionQuery.extend({ format: z.enum(['csv', 'json']).default('json') });
+export const executionExportQuery = executionQuery.extend({
+	format: z.enum(['csv', 'json']).default('json').describe('What the file is.')
+});
 
 export const skillExecutionList = z.object({
 	data: z.array(skillExecution),
@@ -232,3 +261,5 @@ export const skillExecutionList = z.object({
 	totalPages: z.number()
 });
 export type SkillExecutionList = z.infer<typeof skillExecutionList>;
+
+export const skillCaseList = z.object({ data: z.array(skillCase) });

@@ -1,6 +1,7 @@
-import type { RequestHandler } from './$types';
+import { door } from '$lib/server/endpoint.ts';
 
-const answer: RequestHandler = ({ request, locals }) => locals.app.mcp.handle(request, locals.caller);
+/** Each of its tools has a scope of its own. */
+const answer = door('MCP', 'read', ({ app, caller, request }) => app.mcp.handle(request, caller));
 
 export const GET = answer;
 export const POST = answer;

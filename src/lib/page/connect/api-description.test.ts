@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { createOpenApiDocument } from '../../server/api/document.ts';
+import { EVERY_ENDPOINT } from '../../../../tests/support/endpoints.ts';
+import { createOpenApiDocument } from '../../server/openapi.ts';
 import { curlOf, exampleOf, operationsByTag, typeOf, type ApiDescription } from './api-description.ts';
 
 const SERVER = 'http://127.0.0.1:3000';
-const description = JSON.parse(JSON.stringify(createOpenApiDocument('1', SERVER))) as ApiDescription;
+const description = JSON.parse(JSON.stringify(createOpenApiDocument(EVERY_ENDPOINT, '1', SERVER))) as ApiDescription;
 const groups = operationsByTag(description);
 
 test('every operation is shown, under its tag, once', () => {

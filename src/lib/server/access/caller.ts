@@ -14,42 +14,18 @@ export interface Caller {
 
 export const MANAGER: Caller = { apiKeyId: null, scopes: API_SCOPES };
 
-/** What programs may do over REST, by Kit's route ids; everything else is for whoever manages the server. */
-const OPEN: Record<string, Partial<Record<string, ApiScope>>> = {
-	'/api/health': { GET: 'read' },
-	'/api/agent/capabilities': { GET: 'read' },
-	'/api/skills': { GET: 'read' },
-	'/api/skills/executions': { GET: 'read', POST: 'execute' },
-	'/api/chat': { POST: 'execute' },
-	'/api/runs/[id]': { GET: 'read', DELETE: 'execute' },
-	'/api/runs/[id]/events': { GET: 'read' },
-	'/api/conversations/[id]/files': { GET: 'read' },
-	'/api/conversations/[id]/files/[...path]': { GET: 'read', PUT: 'execute', DELETE: 'execute' },
-	'/v1/models': { GET: 'read' },
-	'/v1/models/[...id]': { GET: 'read' },
-	'/v1/responses': { POST: 'execute' },
-	'/v1/responses/compact': { POST: 'execute' },
-	'/v1/responses/[id]': { GET: 'read', DELETE: 'execute' },
-	'/a2a': { POST: 'execute' },
-	// Each of its tools has a scope of its own.
-	'/mcp': { GET: 'read', POST: 'read', DELETE: 'read' }
-};
-
 /** Routes of protocols: what is wrong is answered in their words, and no page leads there. */
 export function isProgramRoute(route: string): boolean {
 	return /^\/(api|v1|mcp|a2a|\.well-known)(\/|$)/.test(route);
 }
 
-/** @throws AppError `forbidden` */
-export function checkRoute({ apiKeyId, scopes }: Caller, route: string | null, method: string): void {
-	if (apiKeyId === null) return;
-	const scope = OPEN[route ?? '']?.[method === 'HEAD' ? 'GET' : method];
-	if (scope === undefined) {
-		throw new AppError('forbidden', 'An API key is not enough for this.', {
-			hint: 'Only whoever manages the server may do it: on its pages, or with ADMIN_TOKEN.'
-		});
-	}
-	checkScope({ apiKeyId, scopes }, scope);
+/** May they do what asks for this scope, or, without one, what is for whoever manages the server? @throws AppError `forbidden` */
+export function checkCaller(caller: Caller, scope: ApiScope | undefined): void {
+	if (caller.apiKeyId === null) return;
+	if (scope !== undefined) return checkScope(caller, scope);
+	throw new AppError('forbidden', 'An API key is not enough for this.', {
+		hint: 'Only whoever manages the server may do it: on its pages, or with ADMIN_TOKEN.'
+	});
 }
 
 /** @throws AppError `forbidden` */

@@ -1,6 +1,7 @@
 /** Installs skills and keeps them: fetch, check, stage, show, confirm, place; versions, updates and trash (FEATURES E4–E9, E20, E22, E28). */
 import type {
 	CustomSkill,
+	InstallOutcome,
 	InstallConfirm,
 	InstalledSkill,
 	InstallSource,
@@ -16,13 +17,6 @@ import type { StagingFolder } from './staging-folder.ts';
 
 /** Which skill: a version of it, as the library has it. */
 export type InstallSubject = Pick<Skill, 'source' | 'name' | 'version'>;
-
-/** What came of an installation. */
-export interface InstallOutcome {
-	installed: InstalledSkill[];
-	/** `name@version` of what was left out: it is installed already, with these files or by wish. */
-	skipped: string[];
-}
 
 /** Writes what was uploaded into the folder: `fetchZip`, `fetchFolder` and `fetchInline` bound to their bodies. */
 export type Fetch = (into: StagingFolder, signal: AbortSignal) => Promise<FetchedSkills>;

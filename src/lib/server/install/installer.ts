@@ -6,6 +6,7 @@ import { AppError } from '../../shared/errors.ts';
 import type {
 	CustomSkill,
 	InstallConfirm,
+	InstallOutcome,
 	InstallSource,
 	OutdatedSkill,
 	SkillOrigin,
@@ -14,7 +15,7 @@ import type {
 import { SYSTEM } from '../skills/registry/visibility.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { InstallRecord } from '../store/skills/installs.ts';
-import type { Fetch, Installer, InstallOutcome, InstallSubject } from './catalog-installer.ts';
+import type { Fetch, Installer, InstallSubject } from './catalog-installer.ts';
 import { placeStaged } from './confirming.ts';
 import {
 	inLibrary,

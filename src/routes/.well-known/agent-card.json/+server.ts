@@ -1,13 +1,12 @@
+import { door } from '$lib/server/endpoint.ts';
 import { json } from '@sveltejs/kit';
 import { version as release } from '$app/environment';
-import type { RequestHandler } from './$types';
 import { AppError } from '$lib/shared/errors.ts';
 import { ownOrigin } from '$lib/server/access/door.ts';
-import { api } from '$lib/server/http.ts';
 
 /** How to come in is for everybody; which skills there are is for those who may. */
-export const GET: RequestHandler = api(async ({ request, cookies, locals }) => {
-	const { a2a, config, login } = locals.app;
+export const GET = door('A2A', undefined, async ({ app, request, cookies, locals }) => {
+	const { a2a, config, login } = app;
 	const { headers } = request;
 	const authorization = headers.get('authorization');
 	const session = cookies.get(login.cookie.name);

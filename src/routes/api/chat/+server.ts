@@ -1,31 +1,46 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { runAgentInput } from '$lib/shared/api.ts';
+import { runAgentInput, runNamed } from '$lib/shared/api.ts';
+import { endpoint, events } from '$lib/server/endpoint.ts';
 import { toAnswers, toProps, toRunRequest } from '$lib/server/conversations/agui-input.ts';
 import { resumeRun } from '$lib/server/conversations/agui-resume.ts';
 import { withSnapshots } from '$lib/server/protocols/agui/output.ts';
-import { api, eventStream, readJson, runEventFrames } from '$lib/server/http.ts';
+import { eventStream, runEventFrames } from '$lib/server/http.ts';
 
-export const POST: RequestHandler = api(async ({ request, locals }) => {
-	const { runner } = locals.app;
-	const input = await readJson(request, runAgentInput);
-	const { threadId, runId, state } = input;
-	const { apiKeyId } = locals.caller;
-	const { snapshots, cancelOnDisconnect } = toProps(input);
-	const answers = toAnswers(input);
-	if (answers) await resumeRun(locals.app, locals.caller, input, answers);
-	else await runner.start({ ...toRunRequest(input), ...(apiKeyId === null ? {} : { apiKeyId }) });
-	if (!request.headers.get('accept')?.includes('text/event-stream')) {
-		return json({ threadId, runId }, { status: 202 });
+export const POST = endpoint({
+	id: 'chat',
+	tag: 'Chat',
+	summary: 'Asks, or answers what was asked (AG-UI `RunAgentInput`)',
+	description:
+		'The newest user message is asked; tool messages at the end are results of the caller’s own `tools`, and the answer ' +
+		'goes on with them; with `resume`, questions that ended a run are answered. System and developer messages and ' +
+		'`context` are told to the model. `forwardedProps.snapshots` adds STATE_SNAPSHOT and MESSAGES_SNAPSHOT, ' +
+		'`forwardedProps.cancelOnDisconnect` ends the run with the connection. ' +
+		'With `accept: text/event-stream` the events of the run follow, else its ids are answered at once.',
+	scope: 'execute',
+	body: runAgentInput,
+	status: 202,
+	answer: [events('The events of the run (AG-UI 1.0).'), runNamed.describe('The run that was started.')],
+	errors: ['not_found', 'conflict'],
+	handler: async ({ app, caller, request, body }) => {
+		const { runner } = app;
+		const input = await body();
+		const { threadId, runId, state } = input;
+		const { apiKeyId } = caller;
+		const { snapshots, cancelOnDisconnect } = toProps(input);
+		const answers = toAnswers(input);
+		if (answers) await resumeRun(app, caller, input, answers);
+		else await runner.start({ ...toRunRequest(input), ...(apiKeyId === null ? {} : { apiKeyId }) });
+		if (!request.headers.get('accept')?.includes('text/event-stream')) {
+			return { threadId, runId };
+		}
+		return eventStream((signal) => {
+			// A run that has ended is not running any more: then there is nothing to stop.
+			if (cancelOnDisconnect) signal.addEventListener('abort', () => void runner.stop(runId), { once: true });
+			return (async function* () {
+				const batches = await runner.follow(runId, 0, signal);
+				if (!batches) return;
+				const whole = snapshots ? withSnapshots(app, threadId, { batches, state }) : batches;
+				yield* runEventFrames(whole);
+			})();
+		});
 	}
-	return eventStream((signal) => {
-		// A run that has ended is not running any more: then there is nothing to stop.
-		if (cancelOnDisconnect) signal.addEventListener('abort', () => void runner.stop(runId), { once: true });
-		return (async function* () {
-			const batches = await runner.follow(runId, 0, signal);
-			if (!batches) return;
-			const whole = snapshots ? withSnapshots(locals.app, threadId, { batches, state }) : batches;
-			yield* runEventFrames(whole);
-		})();
-	});
 });

@@ -1,21 +1,42 @@
+import {
+	conversationQuery,
+	pageQuery,
+	conversationList,
+	conversationCreate,
+	conversationSummary
+} from '$lib/shared/api.ts';
+import { endpoint } from '$lib/server/endpoint.ts';
 import { randomUUID } from 'node:crypto';
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { conversationCreate, type ConversationList, conversationQuery, pageQuery } from '$lib/shared/api.ts';
 import { UNTITLED } from '$lib/server/runs/runner.ts';
-import { api, readJson, readQuery } from '$lib/server/http.ts';
 
-export const GET: RequestHandler = api(async ({ url, locals }) => {
-	const { page, limit } = readQuery(url, pageQuery);
-	const { q: query, archived } = readQuery(url, conversationQuery);
-	const asked = { page, limit, isArchived: archived === 'true', ...(query ? { query } : {}) };
-	const found = await locals.app.store.conversations.list(asked);
-	return json({ ...found, page, limit } satisfies ConversationList);
+export const GET = endpoint({
+	id: 'listConversations',
+	tag: 'Conversations',
+	summary: 'Lists conversations, pinned ones first, then the latest',
+	description:
+		'With `q`: those whose title has it, or one of whose messages has all its words, the last of them perhaps only ' +
+		'begun. Where a message was found there is a `snippet` of the newest one, with its id. Deleted ones are not listed.',
+	query: conversationQuery.extend(pageQuery.shape),
+	answer: conversationList.describe('A page of them.'),
+	handler: async ({ app, query }) => {
+		const { page, limit, q, archived } = query;
+		const asked = { page, limit, isArchived: archived === 'true', ...(q ? { query: q } : {}) };
+		const found = await app.store.conversations.list(asked);
+		return { ...found, page, limit };
+	}
 });
 
-export const POST: RequestHandler = api(async ({ request, locals }) => {
-	const { title } = await readJson(request, conversationCreate);
-	const createdAt = new Date().toISOString();
-	const conversation = { id: randomUUID(), title: title ?? UNTITLED, createdAt };
-	return json(await locals.app.store.conversations.create(conversation), { status: 201 });
+export const POST = endpoint({
+	id: 'createConversation',
+	tag: 'Conversations',
+	summary: 'Begins a conversation',
+	body: conversationCreate,
+	status: 201,
+	answer: conversationSummary.describe('The conversation.'),
+	handler: async ({ app, body }) => {
+		const { title } = await body();
+		const createdAt = new Date().toISOString();
+		const conversation = { id: randomUUID(), title: title ?? UNTITLED, createdAt };
+		return app.store.conversations.create(conversation);
+	}
 });

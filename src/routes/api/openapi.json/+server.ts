@@ -1,9 +1,19 @@
+import { z } from 'zod';
 import { version } from '$app/environment';
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { api } from '$lib/server/http.ts';
-import { createOpenApiDocument } from '$lib/server/api/document.ts';
+import { endpoint } from '$lib/server/endpoint.ts';
+import { createOpenApiDocument, endpointsOf } from '$lib/server/openapi.ts';
 
-export const GET: RequestHandler = api(async ({ url }) => {
-	return json(createOpenApiDocument(version, url.origin));
+const ROUTES = import.meta.glob<Record<string, unknown>>('../**/+server.ts');
+
+export const GET = endpoint({
+	id: 'getOpenApi',
+	tag: 'Server',
+	summary: 'This description',
+	answer: z.looseObject({ openapi: z.string() }).describe('OpenAPI 3.1.'),
+	handler: async ({ url }) => {
+		const modules = await Promise.all(
+			Object.entries(ROUTES).map(async ([file, load]) => [file, await load()] as const)
+		);
+		return createOpenApiDocument(endpointsOf('/api/openapi.json', modules), version, url.origin);
+	}
 });

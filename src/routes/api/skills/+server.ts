@@ -1,36 +1,52 @@
+import { skillQuery, skillList, skillDetail } from '$lib/shared/skills.ts';
 import { pageQuery } from '$lib/shared/api.ts';
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
 import { newSkill } from '$lib/shared/skill-files.ts';
-import { skillQuery, type SkillDetail, type SkillList } from '$lib/shared/skills.ts';
-import { api, readJson, readQuery } from '$lib/server/http.ts';
+import { endpoint } from '$lib/server/endpoint.ts';
 import { createSkill } from '$lib/server/skill-admin/new-skill.ts';
 import { describeSkill } from '$lib/server/skill-admin/skill-details.ts';
 
-export const GET: RequestHandler = api(async ({ url, locals }) => {
-	const { lister, settings, revisions } = locals.app;
-	const revision = revisions.current();
-	const { page, limit } = readQuery(url, pageQuery);
-	const { data, total } = await lister.list(readQuery(url, skillQuery), { page, limit }, locals.caller.apiKeyId);
-	const totalPages = Math.max(1, Math.ceil(total / limit));
-	const provider = settings.current().skillsProvider;
-	const list: SkillList = {
-		data,
-		skills: data,
-		total,
-		page,
-		limit,
-		totalPages,
-		provider,
-		popularDefaults: [],
-		revision,
-		catalog: lister.catalog(revision)
-	};
-	return json(list);
+export const GET = endpoint({
+	id: 'listSkills',
+	tag: 'Skills',
+	summary: 'Lists and searches skills',
+	description: 'Every word of `q` must be in the name, the description or the tags.',
+	scope: 'read',
+	query: skillQuery.extend(pageQuery.shape),
+	answer: skillList.describe('A page of them.'),
+	handler: async ({ app, caller, query }) => {
+		const { lister, settings, revisions } = app;
+		const revision = revisions.current();
+		const { page, limit, ...wanted } = query;
+		const { data, total } = await lister.list(wanted, { page, limit }, caller.apiKeyId);
+		const totalPages = Math.max(1, Math.ceil(total / limit));
+		const provider = settings.current().skillsProvider;
+		return {
+			data,
+			skills: data,
+			total,
+			page,
+			limit,
+			totalPages,
+			provider,
+			popularDefaults: [],
+			revision,
+			catalog: lister.catalog(revision)
+		};
+	}
 });
 
-export const POST: RequestHandler = api(async ({ request, locals }) => {
-	const wanted = await readJson(request, newSkill);
-	await createSkill(locals.app, wanted);
-	return json((await describeSkill(locals.app, wanted.name)) satisfies SkillDetail, { status: 201 });
+export const POST = endpoint({
+	id: 'createSkill',
+	tag: 'Skills',
+	summary: 'Makes a skill from a template',
+	description: 'In the first configured folder of skills that can be written.',
+	body: newSkill,
+	status: 201,
+	answer: skillDetail.describe('The skill, which is in the library.'),
+	errors: ['conflict'],
+	handler: async ({ app, body }) => {
+		const wanted = await body();
+		await createSkill(app, wanted);
+		return describeSkill(app, wanted.name);
+	}
 });

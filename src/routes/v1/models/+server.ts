@@ -1,7 +1,6 @@
+import { door } from '$lib/server/endpoint.ts';
 import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { responsesApi } from '$lib/server/http.ts';
 
-export const GET: RequestHandler = responsesApi(async ({ request, locals }) => {
-	return json(await locals.app.responses.models(request.signal));
+export const GET = door('Responses API', 'read', async ({ app, request }) => {
+	return json(await app.responses.models(request.signal));
 });

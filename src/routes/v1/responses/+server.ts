@@ -1,17 +1,17 @@
+import { door } from '$lib/server/endpoint.ts';
 import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { eventStream, readAnyJson, responseEventFrames, responsesApi, whileConnected } from '$lib/server/http.ts';
+import { eventStream, readAnyJson, responseEventFrames, whileConnected } from '$lib/server/http.ts';
 import { collect } from '$lib/server/protocols/responses/responses-api.ts';
 
 /** Files come inside the body, a third larger than they are. */
 const MAX_BYTES = 48 * 1024 * 1024;
 
-export const POST: RequestHandler = responsesApi(async (event) => {
-	const { request, locals } = event;
+export const POST = door('Responses API', 'execute', async (event) => {
+	const { app, caller, request } = event;
 	const gone = new AbortController();
 	const body = await readAnyJson(request, { maxBytes: MAX_BYTES });
 	request.signal.addEventListener('abort', () => gone.abort(request.signal.reason), { once: true });
-	const { streams, events } = await locals.app.responses.respond(body, locals.caller, gone.signal);
+	const { streams, events } = await app.responses.respond(body, caller, gone.signal);
 	if (!streams) {
 		const whole = await whileConnected(event, (left) => {
 			left.addEventListener('abort', () => gone.abort(left.reason), { once: true });

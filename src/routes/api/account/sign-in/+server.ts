@@ -1,11 +1,19 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { signInStart, type SignInStart } from '$lib/shared/models.ts';
+import { signInStart, signInStarted } from '$lib/shared/models.ts';
+import { endpoint } from '$lib/server/endpoint.ts';
 import { ownOrigin } from '$lib/server/access/door.ts';
-import { api, readJson } from '$lib/server/http.ts';
 
-export const POST: RequestHandler = api(async ({ request, locals }) => {
-	const { returnTo } = await readJson(request, signInStart);
-	const { models, config } = locals.app;
-	return json(models.startSignIn(returnTo, ownOrigin(request.headers, config)) satisfies SignInStart);
+export const POST = endpoint({
+	id: 'startSignIn',
+	tag: 'Models',
+	summary: 'Begins to sign in at OpenRouter (OAuth PKCE)',
+	body: signInStart,
+	answer: signInStarted.describe(
+		'Where the browser goes. It comes back to `returnTo` with `code` and `state` in the query.'
+	),
+	errors: ['conflict'],
+	handler: async ({ app, request, body }) => {
+		const { returnTo } = await body();
+		const { models, config } = app;
+		return models.startSignIn(returnTo, ownOrigin(request.headers, config));
+	}
 });

@@ -1,18 +1,35 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { conversationPatch } from '$lib/shared/api.ts';
+import { conversationDetail, conversationPatch, conversationSummary } from '$lib/shared/api.ts';
+import { endpoint, OF_CONVERSATION } from '$lib/server/endpoint.ts';
 import { changeConversation, readConversation } from '$lib/server/conversations/conversations.ts';
-import { api, readJson } from '$lib/server/http.ts';
 
-export const GET: RequestHandler = api(async ({ params, locals }) => {
-	return json(await readConversation(locals.app, params.id));
+export const GET = endpoint({
+	id: 'getConversation',
+	tag: 'Conversations',
+	summary: 'A conversation with its newest messages',
+	params: OF_CONVERSATION,
+	answer: conversationDetail.describe('The conversation.'),
+	handler: ({ app, params }) => readConversation(app, params.id)
 });
 
-export const PATCH: RequestHandler = api(async ({ params, request, locals }) => {
-	return json(await changeConversation(locals.app, params.id, await readJson(request, conversationPatch)));
+export const PATCH = endpoint({
+	id: 'changeConversation',
+	tag: 'Conversations',
+	summary: 'Renames, pins, archives it, and more',
+	description: 'Only renaming makes it newer. `show` shows another branch; `isUnread: false` says that it was seen.',
+	params: OF_CONVERSATION,
+	body: conversationPatch,
+	answer: conversationSummary.describe('The conversation.'),
+	errors: ['conflict'],
+	handler: async ({ app, params, body }) => changeConversation(app, params.id, await body())
 });
 
-export const DELETE: RequestHandler = api(async ({ params, locals }) => {
-	await locals.app.conversationTrash.remove(params.id);
-	return new Response(null, { status: 204 });
+export const DELETE = endpoint({
+	id: 'deleteConversation',
+	tag: 'Conversations',
+	summary: 'Deletes it with its files; for ten minutes it can be restored',
+	params: OF_CONVERSATION,
+	answer: null,
+	handler: async ({ app, params }) => {
+		await app.conversationTrash.remove(params.id);
+	}
 });

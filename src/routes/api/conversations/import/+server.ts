@@ -1,11 +1,20 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { MAX_FILE_BYTES } from '$lib/shared/conversation-file.ts';
+import { conversationFile, MAX_FILE_BYTES } from '$lib/shared/conversation-file.ts';
+import { conversationSummary } from '$lib/shared/api.ts';
+import { endpoint } from '$lib/server/endpoint.ts';
 import { importConversation } from '$lib/server/conversations/import.ts';
-import { api, readAnyJson } from '$lib/server/http.ts';
+import { readAnyJson } from '$lib/server/http.ts';
 
-export const POST: RequestHandler = api(async ({ request, locals }) => {
-	const problem = 'This is not a conversation that can be imported: choose a file that was exported as JSON.';
-	const body = await readAnyJson(request, { maxBytes: MAX_FILE_BYTES, problem });
-	return json(await importConversation(locals.app.store, body), { status: 201 });
+export const POST = endpoint({
+	id: 'importConversation',
+	tag: 'Conversations',
+	summary: 'Makes a conversation of an exported file',
+	description: 'At most 20 MB. Its messages get new ids, and nothing in it is run.',
+	body: conversationFile,
+	status: 201,
+	answer: conversationSummary.describe('The new conversation.'),
+	handler: async ({ app, request }) => {
+		const problem = 'This is not a conversation that can be imported: choose a file that was exported as JSON.';
+		const body = await readAnyJson(request, { maxBytes: MAX_FILE_BYTES, problem });
+		return importConversation(app.store, body);
+	}
 });

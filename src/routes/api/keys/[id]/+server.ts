@@ -1,14 +1,25 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { apiKeyPatch, type ApiKey } from '$lib/shared/settings.ts';
-import { api, readJson } from '$lib/server/http.ts';
+import { apiKeyPatch, apiKey } from '$lib/shared/settings.ts';
+import { endpoint } from '$lib/server/endpoint.ts';
 
-export const PATCH: RequestHandler = api(async ({ params, request, locals }) => {
-	const { name } = await readJson(request, apiKeyPatch);
-	return json((await locals.app.apiKeys.rename(params.id, name)) satisfies ApiKey);
+export const PATCH = endpoint({
+	id: 'renameApiKey',
+	tag: 'API keys',
+	summary: 'Renames a key',
+	params: { id: 'Of a key.' },
+	body: apiKeyPatch,
+	answer: apiKey.describe('The key, without itself.'),
+	handler: async ({ app, params, body }) => {
+		const { name } = await body();
+		return app.apiKeys.rename(params.id, name);
+	}
 });
 
 /** Revokes it: it stays in the list, with what was made with it. */
-export const DELETE: RequestHandler = api(async ({ params, locals }) => {
-	return json((await locals.app.apiKeys.revoke(params.id)) satisfies ApiKey);
+export const DELETE = endpoint({
+	id: 'revokeApiKey',
+	tag: 'API keys',
+	summary: 'Revokes a key; what was made with it stays',
+	params: { id: 'Of a key.' },
+	answer: apiKey.describe('The key, without itself.'),
+	handler: ({ app, params }) => app.apiKeys.revoke(params.id)
 });

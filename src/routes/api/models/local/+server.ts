@@ -1,9 +1,10 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import type { LocalServer } from '$lib/shared/models.ts';
-import { api } from '$lib/server/http.ts';
+import { localServerList } from '$lib/shared/models.ts';
+import { endpoint } from '$lib/server/endpoint.ts';
 
-export const GET: RequestHandler = api(async ({ request, locals }) => {
-	const data = await locals.app.models.findLocal(request.signal);
-	return json({ data } satisfies { data: LocalServer[] });
+export const GET = endpoint({
+	id: 'findLocalModelServers',
+	tag: 'Models',
+	summary: 'Servers for models on this machine, at their usual ports',
+	answer: localServerList.describe('Those that answer, with their models.'),
+	handler: async ({ app, request }) => ({ data: await app.models.findLocal(request.signal) })
 });

@@ -1,20 +1,33 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import type { RunState } from '$lib/shared/api.ts';
-import { api } from '$lib/server/http.ts';
+import { runState } from '$lib/shared/api.ts';
+import { endpoint } from '$lib/server/endpoint.ts';
 import { requireOwnRun } from '$lib/server/runs/conversation-changes.ts';
 
-export const GET: RequestHandler = api(async ({ params, locals }) => {
-	const run = await requireOwnRun(locals.app, locals.caller.apiKeyId, params.id);
-	const { id, conversationId, state, model, lastSeq, startedAt, finishedAt } = run;
-	return json({ id, conversationId, state, model, lastSeq, startedAt, finishedAt } satisfies RunState);
+export const GET = endpoint({
+	id: 'getRun',
+	tag: 'Chat',
+	summary: 'What became of a run',
+	scope: 'read',
+	params: { id: 'Of a run.' },
+	answer: runState.describe('Its state.'),
+	handler: async ({ app, caller, params }) => {
+		const run = await requireOwnRun(app, caller.apiKeyId, params.id);
+		const { id, conversationId, state, model, lastSeq, startedAt, finishedAt } = run;
+		return { id, conversationId, state, model, lastSeq, startedAt, finishedAt };
+	}
 });
 
-export const DELETE: RequestHandler = api(async ({ params, locals }) => {
-	// One that is being stored at this moment is stopped as well: it is known afterwards.
-	if (locals.caller.apiKeyId !== null || !(await locals.app.runner.stop(params.id))) {
-		await requireOwnRun(locals.app, locals.caller.apiKeyId, params.id);
-		await locals.app.runner.stop(params.id);
+export const DELETE = endpoint({
+	id: 'stopRun',
+	tag: 'Chat',
+	summary: 'Ends a run',
+	scope: 'execute',
+	params: { id: 'Of a run.' },
+	answer: null,
+	handler: async ({ app, caller, params }) => {
+		// One that is being stored at this moment is stopped as well: it is known afterwards.
+		if (caller.apiKeyId !== null || !(await app.runner.stop(params.id))) {
+			await requireOwnRun(app, caller.apiKeyId, params.id);
+			await app.runner.stop(params.id);
+		}
 	}
-	return new Response(null, { status: 204 });
 });

@@ -1,16 +1,30 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { installBody } from '$lib/shared/install.ts';
-import { api, readJson } from '$lib/server/http.ts';
+import { z } from 'zod';
+import { customSkill, installBody, installOutcome, installRequest } from '$lib/shared/install.ts';
+import { endpoint } from '$lib/server/endpoint.ts';
+import { readJson } from '$lib/server/http.ts';
 
-export const POST: RequestHandler = api(async ({ request, locals }) => {
-	const asked = await readJson(request, installBody);
-	const { installer } = locals.app;
-	if ('source' in asked) {
-		const { source, ...choice } = asked;
-		return json(await installer.install(source, choice, request.signal), { status: 201 });
+export const POST = endpoint({
+	id: 'installSkills',
+	tag: 'Install',
+	summary: 'Installs skills in one go',
+	description: 'From a source, or one tool made of a schema and the name of a native handler.',
+	// Read as whichever of both it is, so that what is wrong is told of that one.
+	body: z.union([customSkill, installRequest]),
+	status: 201,
+	answer: installOutcome
+		.extend({ id: z.string(), name: z.string(), version: z.string() })
+		.partial({ id: true, name: true, version: true })
+		.describe('What was installed, and what was left out.'),
+	errors: ['not_found', 'conflict'],
+	handler: async ({ app, request }) => {
+		const asked = await readJson(request, installBody);
+		const { installer } = app;
+		if ('source' in asked) {
+			const { source, ...choice } = asked;
+			return installer.install(source, choice, request.signal);
+		}
+		const made = await installer.installCustom(asked);
+		const { id, name, version } = made;
+		return { id, name, version, installed: [made], skipped: [] };
 	}
-	const made = await installer.installCustom(asked);
-	const { id, name, version } = made;
-	return json({ id, name, version, installed: [made], skipped: [] }, { status: 201 });
 });

@@ -1,10 +1,16 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import type { CatalogPage } from '$lib/shared/install.ts';
 import { catalogQuery } from '$lib/shared/api.ts';
-import { api, readQuery } from '$lib/server/http.ts';
+import { catalogPage } from '$lib/shared/install.ts';
+import { endpoint } from '$lib/server/endpoint.ts';
 
-export const GET: RequestHandler = api(async ({ url, request, locals }) => {
-	const { q = '', ...page } = readQuery(url, catalogQuery);
-	return json((await locals.app.catalogs.searchSkillsmp({ q, ...page }, request.signal)) satisfies CatalogPage);
+export const GET = endpoint({
+	id: 'searchMarketplace',
+	tag: 'Install',
+	summary: 'Searches SkillsMP',
+	query: catalogQuery,
+	answer: catalogPage.describe('A page of its skills.'),
+	errors: ['unavailable', 'conflict'],
+	handler: async ({ app, query, request }) => {
+		const { q = '', ...page } = query;
+		return app.catalogs.searchSkillsmp({ q, ...page }, request.signal);
+	}
 });

@@ -1,7 +1,11 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { api } from '$lib/server/http.ts';
+import { outdatedSkillList } from '$lib/shared/install.ts';
+import { endpoint } from '$lib/server/endpoint.ts';
 
-export const GET: RequestHandler = api(async ({ request, locals }) => {
-	return json({ data: await locals.app.installer.outdated(request.signal) });
+export const GET = endpoint({
+	id: 'listOutdated',
+	tag: 'Versions',
+	summary: 'Which installed skills have changed where they came from',
+	answer: outdatedSkillList.describe('All that can be asked.'),
+	errors: ['unavailable'],
+	handler: async ({ app, request }) => ({ data: await app.installer.outdated(request.signal) })
 });

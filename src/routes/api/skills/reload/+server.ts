@@ -1,8 +1,13 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { api } from '$lib/server/http.ts';
+import { skillRevision } from '$lib/shared/skills.ts';
+import { endpoint } from '$lib/server/endpoint.ts';
 
-export const POST: RequestHandler = api(async ({ locals }) => {
-	await locals.app.skills.registry.reload();
-	return json({ revision: locals.app.revisions.current() });
+export const POST = endpoint({
+	id: 'reloadSkills',
+	tag: 'Skills',
+	summary: 'Reads all folders of skills again',
+	answer: skillRevision.describe('The revision.'),
+	handler: async ({ app }) => {
+		await app.skills.registry.reload();
+		return { revision: app.revisions.current() };
+	}
 });

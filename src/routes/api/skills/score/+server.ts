@@ -1,10 +1,15 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { scoreRequest, type SkillScoreList } from '$lib/shared/skills.ts';
-import { api, readJson } from '$lib/server/http.ts';
+import { scoreRequest, skillScoreList } from '$lib/shared/skills.ts';
+import { endpoint } from '$lib/server/endpoint.ts';
 import { scoreSkills } from '$lib/server/skill-admin/skill-scores.ts';
 
-export const POST: RequestHandler = api(async ({ request, locals }) => {
-	const asked = await readJson(request, scoreRequest);
-	return json((await scoreSkills(locals.app, asked)) satisfies SkillScoreList);
+export const POST = endpoint({
+	id: 'scoreSkills',
+	tag: 'Skills',
+	summary: 'Why each skill is or is not picked for a text',
+	body: scoreRequest,
+	answer: skillScoreList.describe('Points by signal, best first.'),
+	handler: async ({ app, body }) => {
+		const asked = await body();
+		return scoreSkills(app, asked);
+	}
 });

@@ -1,14 +1,20 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import type { CatalogPage } from '$lib/shared/install.ts';
 import { catalogQuery } from '$lib/shared/api.ts';
-import { api, readQuery } from '$lib/server/http.ts';
+import { catalogPage } from '$lib/shared/install.ts';
+import { endpoint } from '$lib/server/endpoint.ts';
 
 /** As many as skills.sh gives. */
 const MAX_FOUND = 100;
 
-export const GET: RequestHandler = api(async ({ url, request, locals }) => {
-	const { q = '', limit: asked } = readQuery(url, catalogQuery);
-	const limit = Math.min(asked, MAX_FOUND);
-	return json((await locals.app.catalogs.searchSkillssh({ q, limit }, request.signal)) satisfies CatalogPage);
+export const GET = endpoint({
+	id: 'searchSkillsSh',
+	tag: 'Install',
+	summary: 'Searches skills.sh',
+	query: catalogQuery.omit({ page: true }),
+	answer: catalogPage.describe('Its best skills.'),
+	errors: ['unavailable', 'conflict'],
+	handler: async ({ app, query, request }) => {
+		const { q = '', limit: asked } = query;
+		const limit = Math.min(asked, MAX_FOUND);
+		return app.catalogs.searchSkillssh({ q, limit }, request.signal);
+	}
 });

@@ -1,7 +1,10 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { api } from '$lib/server/http.ts';
+import { trashedSkillList } from '$lib/shared/install.ts';
+import { endpoint } from '$lib/server/endpoint.ts';
 
-export const GET: RequestHandler = api(async ({ locals }) => {
-	return json({ data: await locals.app.installer.trash() });
+export const GET = endpoint({
+	id: 'listTrash',
+	tag: 'Trash',
+	summary: 'What was removed and can be restored',
+	answer: trashedSkillList.describe('All of it.'),
+	handler: async ({ app }) => ({ data: await app.installer.trash() })
 });

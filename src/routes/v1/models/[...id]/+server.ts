@@ -1,8 +1,7 @@
+import { door } from '$lib/server/endpoint.ts';
 import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { responsesApi } from '$lib/server/http.ts';
 
 /** Ids of models hold slashes. */
-export const GET: RequestHandler = responsesApi(async ({ params, request, locals }) => {
-	return json(await locals.app.responses.model(params.id, request.signal));
+export const GET = door<'id'>('Responses API', 'read', async ({ app, params, request }) => {
+	return json(await app.responses.model(params.id, request.signal));
 });

@@ -1,12 +1,11 @@
+import { door } from '$lib/server/endpoint.ts';
 import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { responsesApi } from '$lib/server/http.ts';
 
-export const GET: RequestHandler = responsesApi(async ({ params, url, locals }) => {
+export const GET = door<'id'>('Responses API', 'read', async ({ app, caller, params, url }) => {
 	const shows = [...url.searchParams.getAll('include'), ...url.searchParams.getAll('include[]')];
-	return json(await locals.app.responses.retrieve(params.id, locals.caller, shows));
+	return json(await app.responses.retrieve(params.id, caller, shows));
 });
 
-export const DELETE: RequestHandler = responsesApi(async ({ params, locals }) => {
-	return json(await locals.app.responses.remove(params.id, locals.caller));
+export const DELETE = door<'id'>('Responses API', 'execute', async ({ app, caller, params }) => {
+	return json(await app.responses.remove(params.id, caller));
 });

@@ -1,12 +1,12 @@
+import { door } from '$lib/server/endpoint.ts';
 import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { readAnyJson, responsesApi, whileConnected } from '$lib/server/http.ts';
+import { readAnyJson, whileConnected } from '$lib/server/http.ts';
 
 /** Files come inside the body, a third larger than they are. */
 const MAX_BYTES = 48 * 1024 * 1024;
 
-export const POST: RequestHandler = responsesApi(async (event) => {
-	const { app, caller } = event.locals;
+export const POST = door('Responses API', 'execute', async (event) => {
+	const { app, caller } = event;
 	const body = await readAnyJson(event.request, { maxBytes: MAX_BYTES });
 	return json(await whileConnected(event, (signal) => app.responses.compact(body, caller, signal)));
 });

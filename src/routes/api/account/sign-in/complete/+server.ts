@@ -1,10 +1,16 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
 import { signInComplete } from '$lib/shared/models.ts';
-import type { Settings } from '$lib/shared/settings.ts';
-import { api, readJson } from '$lib/server/http.ts';
+import { settings } from '$lib/shared/settings.ts';
+import { endpoint } from '$lib/server/endpoint.ts';
 
-export const POST: RequestHandler = api(async ({ request, locals }) => {
-	const answer = await readJson(request, signInComplete);
-	return json((await locals.app.models.completeSignIn(answer, request.signal)) satisfies Settings);
+export const POST = endpoint({
+	id: 'completeSignIn',
+	tag: 'Models',
+	summary: 'Stores the key that signing in has given',
+	body: signInComplete,
+	answer: settings.describe('The settings in effect; the key is not shown.'),
+	errors: ['conflict'],
+	handler: async ({ app, request, body }) => {
+		const answer = await body();
+		return app.models.completeSignIn(answer, request.signal);
+	}
 });

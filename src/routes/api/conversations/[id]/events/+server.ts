@@ -1,20 +1,28 @@
-import type { RequestHandler } from './$types';
-import { api, eventStream } from '$lib/server/http.ts';
+import { endpoint, OF_CONVERSATION, events } from '$lib/server/endpoint.ts';
+import { eventStream } from '$lib/server/http.ts';
 
 /**
  * Says at once, and whenever something in the conversation has changed, whether it is deleted, no more: whoever hears it
  * reads it again. A deleted one is followed too, for it may be restored.
  */
-export const GET: RequestHandler = api(async ({ params: { id }, locals }) => {
-	const { changes, store } = locals.app;
-	return eventStream(async function* (signal) {
-		const changed = changes.follow(id, signal);
-		for (;;) {
-			// Listened for before it is read, so that nothing changes unheard between the two.
-			const next = changed.next();
-			const isDeleted = await store.conversations.isDeleted(id);
-			yield `event: change\ndata: ${JSON.stringify({ isDeleted })}\n\n`;
-			if ((await next).done) return;
-		}
-	});
+export const GET = endpoint({
+	id: 'followConversation',
+	tag: 'Conversations',
+	summary: 'Says when something in it changes',
+	description: 'A deleted conversation can be followed too: it may be restored.',
+	params: OF_CONVERSATION,
+	answer: events('An event `change` at once and for each change, with `isDeleted`.'),
+	handler: ({ app, params: { id } }) => {
+		const { changes, store } = app;
+		return eventStream(async function* (signal) {
+			const changed = changes.follow(id, signal);
+			for (;;) {
+				// Listened for before it is read, so that nothing changes unheard between the two.
+				const next = changed.next();
+				const isDeleted = await store.conversations.isDeleted(id);
+				yield `event: change\ndata: ${JSON.stringify({ isDeleted })}\n\n`;
+				if ((await next).done) return;
+			}
+		});
+	}
 });

@@ -1,10 +1,21 @@
-import type { RequestHandler } from './$types';
 import { conversationExportQuery } from '$lib/shared/api.ts';
+import { endpoint, OF_CONVERSATION, content } from '$lib/server/endpoint.ts';
 import { exportConversation } from '$lib/server/conversations/export.ts';
-import { api, downloadStream, readQuery } from '$lib/server/http.ts';
+import { downloadStream } from '$lib/server/http.ts';
 
-export const GET: RequestHandler = api(async ({ params, url, locals }) => {
-	const { format } = readQuery(url, conversationExportQuery);
-	const { pieces, ...file } = await exportConversation(locals.app, params.id, format);
-	return downloadStream(pieces, file);
+export const GET = endpoint({
+	id: 'exportConversation',
+	tag: 'Conversations',
+	summary: 'A conversation as a file',
+	params: OF_CONVERSATION,
+	query: conversationExportQuery,
+	answer: [
+		content('application/json', 'With all branches; an import takes it.'),
+		content('text/markdown', 'The branch that is shown, to be read.')
+	],
+	handler: async ({ app, params, query }) => {
+		const { format } = query;
+		const { pieces, ...file } = await exportConversation(app, params.id, format);
+		return downloadStream(pieces, file);
+	}
 });

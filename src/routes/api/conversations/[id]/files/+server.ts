@@ -1,13 +1,21 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
+import { workspaceFileList } from '$lib/shared/api.ts';
+import { endpoint, OF_CONVERSATION } from '$lib/server/endpoint.ts';
 import { checkConversationId } from '$lib/server/conversations/agui-input.ts';
 import { refuseDeleted } from '$lib/server/conversations/conversations.ts';
 import { requireOwnConversation } from '$lib/server/runs/conversation-changes.ts';
-import { api } from '$lib/server/http.ts';
 
-export const GET: RequestHandler = api(async ({ params, locals }) => {
-	const id = checkConversationId(params.id);
-	await requireOwnConversation(locals.app, locals.caller.apiKeyId, id);
-	await refuseDeleted(locals.app, id);
-	return json({ data: await locals.app.workspaces.list(id) });
+export const GET = endpoint({
+	id: 'listFiles',
+	tag: 'Files',
+	summary: 'Files of a conversation',
+	scope: 'read',
+	params: OF_CONVERSATION,
+	answer: workspaceFileList.describe('All of them.'),
+	errors: ['invalid_input'],
+	handler: async ({ app, caller, params }) => {
+		const id = checkConversationId(params.id);
+		await requireOwnConversation(app, caller.apiKeyId, id);
+		await refuseDeleted(app, id);
+		return { data: await app.workspaces.list(id) };
+	}
 });

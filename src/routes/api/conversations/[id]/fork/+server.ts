@@ -1,10 +1,18 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { conversationFork } from '$lib/shared/api.ts';
+import { conversationFork, conversationSummary } from '$lib/shared/api.ts';
+import { endpoint, OF_CONVERSATION } from '$lib/server/endpoint.ts';
 import { forkConversation } from '$lib/server/conversations/conversations.ts';
-import { api, readJson } from '$lib/server/http.ts';
 
-export const POST: RequestHandler = api(async ({ params, request, locals }) => {
-	const { messageId } = await readJson(request, conversationFork);
-	return json(await forkConversation(locals.app, params.id, messageId), { status: 201 });
+export const POST = endpoint({
+	id: 'forkConversation',
+	tag: 'Conversations',
+	summary: 'Copies everything up to a message into a conversation of its own',
+	params: OF_CONVERSATION,
+	body: conversationFork,
+	status: 201,
+	answer: conversationSummary.describe('The new conversation.'),
+	errors: ['conflict'],
+	handler: async ({ app, params, body }) => {
+		const { messageId } = await body();
+		return forkConversation(app, params.id, messageId);
+	}
 });

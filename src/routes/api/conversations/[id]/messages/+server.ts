@@ -1,10 +1,16 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { earlierQuery } from '$lib/shared/api.ts';
+import { earlierQuery, messageList } from '$lib/shared/api.ts';
+import { endpoint, OF_CONVERSATION } from '$lib/server/endpoint.ts';
 import { readEarlier } from '$lib/server/conversations/conversations.ts';
-import { api, readQuery } from '$lib/server/http.ts';
 
-export const GET: RequestHandler = api(async ({ params, url, locals }) => {
-	const { before } = readQuery(url, earlierQuery);
-	return json(await readEarlier(locals.app, params.id, before));
+export const GET = endpoint({
+	id: 'listMessages',
+	tag: 'Conversations',
+	summary: 'Messages before one',
+	params: OF_CONVERSATION,
+	query: earlierQuery,
+	answer: messageList.describe('A stretch of the branch.'),
+	handler: async ({ app, params, query }) => {
+		const { before } = query;
+		return readEarlier(app, params.id, before);
+	}
 });

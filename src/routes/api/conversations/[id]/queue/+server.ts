@@ -1,10 +1,18 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { queuedMessageCreate } from '$lib/shared/api.ts';
+import { queuedMessageCreate, runStarted } from '$lib/shared/api.ts';
+import { endpoint, OF_CONVERSATION } from '$lib/server/endpoint.ts';
 import { checkedMessage } from '$lib/server/conversations/agui-input.ts';
-import { api, readJson } from '$lib/server/http.ts';
 
-export const POST: RequestHandler = api(async ({ params, request, locals }) => {
-	const message = checkedMessage(await readJson(request, queuedMessageCreate));
-	return json({ runId: await locals.app.outbox.enqueue(params.id, message) }, { status: 202 });
+export const POST = endpoint({
+	id: 'queueMessage',
+	tag: 'Conversations',
+	summary: 'Asks after the run that is under way',
+	params: OF_CONVERSATION,
+	body: queuedMessageCreate,
+	status: 202,
+	answer: runStarted.describe('The run that was started, or null.'),
+	errors: ['conflict'],
+	handler: async ({ app, params, body }) => {
+		const message = checkedMessage(await body());
+		return { runId: await app.outbox.enqueue(params.id, message) };
+	}
 });

@@ -1,7 +1,11 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { api } from '$lib/server/http.ts';
+import { conversationSummary } from '$lib/shared/api.ts';
+import { endpoint, OF_CONVERSATION } from '$lib/server/endpoint.ts';
 
-export const POST: RequestHandler = api(async ({ params, locals }) => {
-	return json(await locals.app.conversationTrash.restore(params.id));
+export const POST = endpoint({
+	id: 'restoreConversation',
+	tag: 'Conversations',
+	summary: 'Brings back what was deleted',
+	params: OF_CONVERSATION,
+	answer: conversationSummary.describe('The conversation.'),
+	handler: ({ app, params }) => app.conversationTrash.restore(params.id)
 });

@@ -1,17 +1,27 @@
-import type { RequestHandler } from './$types';
-import { api, eventStream, runEventFrames } from '$lib/server/http.ts';
+import { eventsQuery } from '$lib/shared/api.ts';
+import { endpoint, events } from '$lib/server/endpoint.ts';
+import { eventStream, runEventFrames } from '$lib/server/http.ts';
 import { requireOwnRun } from '$lib/server/runs/conversation-changes.ts';
 
-export const GET: RequestHandler = api(async ({ params, request, url, locals }) => {
-	const { runner } = locals.app;
-	const run = await requireOwnRun(locals.app, locals.caller.apiKeyId, params.id);
-	const given = Number(request.headers.get('last-event-id') ?? url.searchParams.get('after') ?? 0);
-	// A cursor that cannot be of this run starts over: showing twice is mended by the fold, a gap is not. Nobody asks on
-	// after the end of a run: a cursor there is of an event that a crash took, whose number the end has now.
-	const last = runner.live(params.id)?.seq ?? run.lastSeq - 1;
-	const after = Number.isInteger(given) && given >= 0 && given <= last ? given : 0;
-	return eventStream(async function* (signal) {
-		const batches = await runner.follow(params.id, after, signal);
-		if (batches) yield* runEventFrames(batches);
-	});
+export const GET = endpoint({
+	id: 'followRun',
+	tag: 'Chat',
+	summary: 'Follows a run from any event on',
+	scope: 'read',
+	params: { id: 'Of a run.' },
+	query: eventsQuery,
+	answer: events('Events after `after`, or after the header `last-event-id`.'),
+	handler: async ({ app, caller, params, query, request }) => {
+		const { runner } = app;
+		const run = await requireOwnRun(app, caller.apiKeyId, params.id);
+		const given = Number(request.headers.get('last-event-id') ?? query.after ?? 0);
+		// A cursor that cannot be of this run starts over: showing twice is mended by the fold, a gap is not. Nobody asks on
+		// after the end of a run: a cursor there is of an event that a crash took, whose number the end has now.
+		const last = runner.live(params.id)?.seq ?? run.lastSeq - 1;
+		const after = Number.isInteger(given) && given >= 0 && given <= last ? given : 0;
+		return eventStream(async function* (signal) {
+			const batches = await runner.follow(params.id, after, signal);
+			if (batches) yield* runEventFrames(batches);
+		});
+	}
 });

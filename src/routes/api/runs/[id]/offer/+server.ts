@@ -1,8 +1,12 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { api } from '$lib/server/http.ts';
+import { runOffer } from '$lib/shared/api.ts';
+import { endpoint } from '$lib/server/endpoint.ts';
 import { readRunOffer } from '$lib/server/conversations/run-offer.ts';
 
-export const GET: RequestHandler = api(async ({ params, request, locals }) => {
-	return json(await readRunOffer(locals.app.runner, params.id, request.signal));
+export const GET = endpoint({
+	id: 'getRunOffer',
+	tag: 'Chat',
+	summary: 'Why a run offered the skills that it did, and which it loaded and ran',
+	params: { id: 'Of a run.' },
+	answer: runOffer.describe('What it offered, or null where it kept nothing of that; what it loaded and ran.'),
+	handler: ({ app, params, request }) => readRunOffer(app.runner, params.id, request.signal)
 });

@@ -1,13 +1,27 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { evalStart, type EvalRun, type SkillEvals } from '$lib/shared/try-out.ts';
-import { api, readJson } from '$lib/server/http.ts';
+import { skillEvals, evalStart, evalRun } from '$lib/shared/try-out.ts';
+import { endpoint, OF_SKILL } from '$lib/server/endpoint.ts';
 
-export const GET: RequestHandler = api(async ({ params, locals }) => {
-	return json((await locals.app.evals.list(params.id)) satisfies SkillEvals);
+export const GET = endpoint({
+	id: 'listEvals',
+	tag: 'Cases and evals',
+	summary: 'Its evals, and the runs of them',
+	params: OF_SKILL,
+	answer: skillEvals.describe('Both.'),
+	errors: ['invalid_input'],
+	handler: ({ app, params }) => app.evals.list(params.id)
 });
 
-export const POST: RequestHandler = api(async ({ params, request, locals }) => {
-	const options = await readJson(request, evalStart);
-	return json((await locals.app.evals.start(params.id, options)) satisfies EvalRun, { status: 202 });
+export const POST = endpoint({
+	id: 'startEvals',
+	tag: 'Cases and evals',
+	summary: 'Asks its prompts with and without the skill',
+	params: OF_SKILL,
+	body: evalStart,
+	status: 202,
+	answer: evalRun.describe('The run.'),
+	errors: ['conflict'],
+	handler: async ({ app, params, body }) => {
+		const options = await body();
+		return app.evals.start(params.id, options);
+	}
 });

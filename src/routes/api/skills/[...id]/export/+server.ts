@@ -1,13 +1,21 @@
-import type { RequestHandler } from './$types';
+import { endpoint, OF_SKILL, content } from '$lib/server/endpoint.ts';
 import { AppError } from '$lib/shared/errors.ts';
 import { exportSkill, folderNameOf } from '$lib/server/install/export-skill.ts';
-import { api, downloadStream } from '$lib/server/http.ts';
+import { downloadStream } from '$lib/server/http.ts';
 import { findBuiltin, requireListed } from '$lib/server/skill-admin/skill-details.ts';
 
-export const GET: RequestHandler = api(async ({ params, locals }) => {
-	const builtin = findBuiltin(locals.app.builtins.builtins, params.id);
-	if (builtin) throw new AppError('invalid_input', `“${builtin.name}” is part of this server: it has no files.`);
-	const skill = requireListed(locals.app, locals.caller.apiKeyId, params.id);
-	const pieces = await exportSkill(skill);
-	return downloadStream(pieces, { name: `${folderNameOf(skill.name)}.zip`, type: 'application/zip' });
+export const GET = endpoint({
+	id: 'exportSkill',
+	tag: 'Skills',
+	summary: 'Downloads it as a zip archive that can be installed',
+	params: OF_SKILL,
+	answer: content('application/zip', 'One folder with its files.'),
+	errors: ['invalid_input', 'too_large', 'conflict'],
+	handler: async ({ app, caller, params }) => {
+		const builtin = findBuiltin(app.builtins.builtins, params.id);
+		if (builtin) throw new AppError('invalid_input', `“${builtin.name}” is part of this server: it has no files.`);
+		const skill = requireListed(app, caller.apiKeyId, params.id);
+		const pieces = await exportSkill(skill);
+		return downloadStream(pieces, { name: `${folderNameOf(skill.name)}.zip`, type: 'application/zip' });
+	}
 });

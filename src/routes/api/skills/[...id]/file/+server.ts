@@ -1,20 +1,45 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { skillFileQuery, skillFileWrite, type SkillFileText } from '$lib/shared/skill-files.ts';
-import { api, readJson, readQuery } from '$lib/server/http.ts';
+import { skillFileQuery, skillFileText, skillFileWrite } from '$lib/shared/skill-files.ts';
+import { endpoint, OF_SKILL } from '$lib/server/endpoint.ts';
 import { readSkillFile, removeSkillFile, writeSkillFile } from '$lib/server/skill-admin/skill-editor.ts';
 
-export const GET: RequestHandler = api(async ({ params, url, locals }) => {
-	const { path } = readQuery(url, skillFileQuery);
-	return json((await readSkillFile(locals.app, params.id, path)) satisfies SkillFileText);
+export const GET = endpoint({
+	id: 'readSkillFile',
+	tag: 'Skills',
+	summary: 'The text of one of its files',
+	params: OF_SKILL,
+	query: skillFileQuery,
+	answer: skillFileText.describe('The text, and its SHA-256.'),
+	errors: ['too_large', 'conflict'],
+	handler: async ({ app, params, query }) => {
+		const { path } = query;
+		return readSkillFile(app, params.id, path);
+	}
 });
 
-export const PUT: RequestHandler = api(async ({ params, request, locals }) => {
-	const wanted = await readJson(request, skillFileWrite);
-	return json((await writeSkillFile(locals.app, params.id, wanted)) satisfies SkillFileText);
+export const PUT = endpoint({
+	id: 'writeSkillFile',
+	tag: 'Skills',
+	summary: 'Writes one of its files',
+	description: '`digest` is that of the file as it was read; another file than that is a conflict.',
+	params: OF_SKILL,
+	body: skillFileWrite,
+	answer: skillFileText.describe('The file as it is now.'),
+	errors: ['conflict'],
+	handler: async ({ app, params, body }) => {
+		const wanted = await body();
+		return writeSkillFile(app, params.id, wanted);
+	}
 });
 
-export const DELETE: RequestHandler = api(async ({ params, url, locals }) => {
-	await removeSkillFile(locals.app, params.id, readQuery(url, skillFileQuery).path);
-	return new Response(null, { status: 204 });
+export const DELETE = endpoint({
+	id: 'removeSkillFile',
+	tag: 'Skills',
+	summary: 'Removes one of its files, for good',
+	params: OF_SKILL,
+	query: skillFileQuery,
+	answer: null,
+	errors: ['conflict'],
+	handler: async ({ app, params, query }) => {
+		await removeSkillFile(app, params.id, query.path);
+	}
 });

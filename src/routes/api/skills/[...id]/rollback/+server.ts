@@ -1,12 +1,18 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import type { SkillVersions } from '$lib/shared/install.ts';
-import { api } from '$lib/server/http.ts';
+import { skillVersions } from '$lib/shared/install.ts';
+import { endpoint, OF_SKILL } from '$lib/server/endpoint.ts';
 import { requireSkill } from '$lib/server/skill-admin/skill-details.ts';
 
-export const POST: RequestHandler = api(async ({ params, locals }) => {
-	const skill = requireSkill(locals.app, locals.caller.apiKeyId, params.id);
-	const versions: SkillVersions = await locals.app.installer.rollback(skill);
-	locals.app.revisions.note();
-	return json(versions);
+export const POST = endpoint({
+	id: 'rollBack',
+	tag: 'Versions',
+	summary: 'Goes back to the installation before',
+	params: OF_SKILL,
+	answer: skillVersions.describe('Its versions as they are now.'),
+	errors: ['invalid_input', 'conflict'],
+	handler: async ({ app, caller, params }) => {
+		const skill = requireSkill(app, caller.apiKeyId, params.id);
+		const versions = await app.installer.rollback(skill);
+		app.revisions.note();
+		return versions;
+	}
 });

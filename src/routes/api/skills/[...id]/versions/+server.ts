@@ -1,18 +1,33 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { versionSwitch, type SkillVersions } from '$lib/shared/install.ts';
-import { api, readJson } from '$lib/server/http.ts';
+import { skillVersions, versionSwitch } from '$lib/shared/install.ts';
+import { endpoint, OF_SKILL } from '$lib/server/endpoint.ts';
 import { requireSkill } from '$lib/server/skill-admin/skill-details.ts';
 
-export const GET: RequestHandler = api(async ({ params, locals }) => {
-	const skill = requireSkill(locals.app, locals.caller.apiKeyId, params.id);
-	return json((await locals.app.installer.versions(skill)) satisfies SkillVersions);
+export const GET = endpoint({
+	id: 'listVersions',
+	tag: 'Versions',
+	summary: 'Its versions, and which one is in use',
+	params: OF_SKILL,
+	answer: skillVersions.describe('The newest first.'),
+	errors: ['invalid_input'],
+	handler: async ({ app, caller, params }) => {
+		const skill = requireSkill(app, caller.apiKeyId, params.id);
+		return app.installer.versions(skill);
+	}
 });
 
-export const PUT: RequestHandler = api(async ({ params, request, locals }) => {
-	const { use } = await readJson(request, versionSwitch);
-	const skill = requireSkill(locals.app, locals.caller.apiKeyId, params.id);
-	const versions: SkillVersions = await locals.app.installer.use(skill, use);
-	locals.app.revisions.note();
-	return json(versions);
+export const PUT = endpoint({
+	id: 'useVersion',
+	tag: 'Versions',
+	summary: 'Uses another version from now on',
+	params: OF_SKILL,
+	body: versionSwitch,
+	answer: skillVersions.describe('Its versions as they are now.'),
+	errors: ['conflict'],
+	handler: async ({ app, caller, params, body }) => {
+		const { use } = await body();
+		const skill = requireSkill(app, caller.apiKeyId, params.id);
+		const versions = await app.installer.use(skill, use);
+		app.revisions.note();
+		return versions;
+	}
 });

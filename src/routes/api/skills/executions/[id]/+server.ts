@@ -1,16 +1,28 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
+import { skillExecution } from '$lib/shared/try-out.ts';
+import { endpoint } from '$lib/server/endpoint.ts';
 import { AppError } from '$lib/shared/errors.ts';
-import { api } from '$lib/server/http.ts';
 
-export const GET: RequestHandler = api(async ({ params, locals }) => {
-	const execution = await locals.app.store.skillExecutions.get(params.id);
-	if (!execution) throw new AppError('not_found', 'There is no such execution.');
-	return json(execution);
+export const GET = endpoint({
+	id: 'getExecution',
+	tag: 'Executions',
+	summary: 'One execution',
+	params: { id: 'Of an execution.' },
+	answer: skillExecution.describe('Its record.'),
+	handler: async ({ app, params }) => {
+		const execution = await app.store.skillExecutions.get(params.id);
+		if (!execution) throw new AppError('not_found', 'There is no such execution.');
+		return execution;
+	}
 });
 
 /** Ends it; what it was asked by hears of it as of any end. */
-export const DELETE: RequestHandler = api(async ({ params, locals }) => {
-	if (!locals.app.sandbox.kill(params.id)) throw new AppError('not_found', 'This execution is not running.');
-	return new Response(null, { status: 204 });
+export const DELETE = endpoint({
+	id: 'stopExecution',
+	tag: 'Executions',
+	summary: 'Ends one that is running',
+	params: { id: 'Of an execution.' },
+	answer: null,
+	handler: ({ app, params }) => {
+		if (!app.sandbox.kill(params.id)) throw new AppError('not_found', 'This execution is not running.');
+	}
 });

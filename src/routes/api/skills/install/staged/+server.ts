@@ -1,21 +1,37 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { stageRequest, type StagedInstall } from '$lib/shared/install.ts';
+import { stageRequest, stagedInstall } from '$lib/shared/install.ts';
+import { endpoint } from '$lib/server/endpoint.ts';
 import type { Fetch } from '$lib/server/install/catalog-installer.ts';
 import { fetchFolder, fetchZip, readForm, readUpload } from '$lib/server/install/sources/upload.ts';
-import { api, readJson } from '$lib/server/http.ts';
 
-export const POST: RequestHandler = api(async ({ request, locals }) => {
-	const { installer } = locals.app;
-	const { signal, body } = request;
-	const type = request.headers.get('content-type') ?? '';
-	if (/^application\/zip\b/i.test(type) || /^multipart\/form-data\b/i.test(type)) {
-		const fetch: Fetch = /^multipart/i.test(type)
-			? (into) => fetchFolder(readForm(body, type), into, signal)
-			: (into) => fetchZip(readUpload(body), into, signal);
-		return json((await installer.stage(fetch, { signal })) satisfies StagedInstall, { status: 201 });
+const FILE = { type: 'string', contentMediaType: 'application/octet-stream' };
+
+export const POST = endpoint({
+	id: 'stageInstall',
+	tag: 'Install',
+	summary: 'Fetches or takes skills, checks them, and places nothing',
+	body: stageRequest,
+	otherBodies: {
+		'application/zip': { description: 'A zip archive.', schema: FILE },
+		'multipart/form-data': {
+			description: 'The files of a folder; the name of each is its relative path.',
+			schema: { type: 'object', properties: { files: { type: 'array', items: FILE } }, required: ['files'] }
+		}
+	},
+	status: 201,
+	answer: stagedInstall.describe('Files, scripts, findings, and the difference to what is installed.'),
+	errors: ['not_found', 'conflict'],
+	handler: async ({ app, request, body }) => {
+		const { installer } = app;
+		const { signal } = request;
+		const type = request.headers.get('content-type') ?? '';
+		if (/^application\/zip\b/i.test(type) || /^multipart\/form-data\b/i.test(type)) {
+			const fetch: Fetch = /^multipart/i.test(type)
+				? (into) => fetchFolder(readForm(request.body, type), into, signal)
+				: (into) => fetchZip(readUpload(request.body), into, signal);
+			return installer.stage(fetch, { signal });
+		}
+		const { source, apiKeyId } = await body();
+		const options = { signal, ...(apiKeyId === undefined ? {} : { apiKeyId }) };
+		return installer.stage(source, options);
 	}
-	const { source, apiKeyId } = await readJson(request, stageRequest);
-	const options = { signal, ...(apiKeyId === undefined ? {} : { apiKeyId }) };
-	return json((await installer.stage(source, options)) satisfies StagedInstall, { status: 201 });
 });

@@ -1,13 +1,20 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { marketplaceInstall } from '$lib/shared/install.ts';
+import { marketplaceInstall, installOutcome } from '$lib/shared/install.ts';
+import { endpoint } from '$lib/server/endpoint.ts';
 import { choiceFor, marketplaceSource, requireProvider } from '$lib/server/install/sources/sources.ts';
-import { api, readJson } from '$lib/server/http.ts';
 
-export const POST: RequestHandler = api(async ({ request, locals }) => {
-	const asked = await readJson(request, marketplaceInstall);
-	const { installer, settings } = locals.app;
-	requireProvider('skillsmp', settings.current().skillsProvider);
-	const made = await installer.install(marketplaceSource(asked), choiceFor(asked.apiKeyId), request.signal);
-	return json(made, { status: 201 });
+export const POST = endpoint({
+	id: 'installFromMarketplace',
+	tag: 'Install',
+	summary: 'Installs a skill of SkillsMP, while it is the active provider',
+	body: marketplaceInstall,
+	status: 201,
+	answer: installOutcome.describe('What was installed.'),
+	errors: ['not_found', 'conflict'],
+	handler: async ({ app, request, body }) => {
+		const asked = await body();
+		const { installer, settings } = app;
+		requireProvider('skillsmp', settings.current().skillsProvider);
+		const made = await installer.install(marketplaceSource(asked), choiceFor(asked.apiKeyId), request.signal);
+		return made;
+	}
 });

@@ -1,13 +1,20 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { skillsshInstall } from '$lib/shared/install.ts';
+import { skillsshInstall, installOutcome } from '$lib/shared/install.ts';
+import { endpoint } from '$lib/server/endpoint.ts';
 import { choiceFor, requireProvider } from '$lib/server/install/sources/sources.ts';
-import { api, readJson } from '$lib/server/http.ts';
 
-export const POST: RequestHandler = api(async ({ request, locals }) => {
-	const { source, skillId, apiKeyId } = await readJson(request, skillsshInstall);
-	const { installer, settings } = locals.app;
-	requireProvider('skillssh', settings.current().skillsProvider);
-	const made = await installer.install({ type: 'skillssh', source, skillId }, choiceFor(apiKeyId), request.signal);
-	return json(made, { status: 201 });
+export const POST = endpoint({
+	id: 'installFromSkillsSh',
+	tag: 'Install',
+	summary: 'Installs a skill of skills.sh, while it is the active provider',
+	body: skillsshInstall,
+	status: 201,
+	answer: installOutcome.describe('What was installed.'),
+	errors: ['not_found', 'conflict'],
+	handler: async ({ app, request, body }) => {
+		const { source, skillId, apiKeyId } = await body();
+		const { installer, settings } = app;
+		requireProvider('skillssh', settings.current().skillsProvider);
+		const made = await installer.install({ type: 'skillssh', source, skillId }, choiceFor(apiKeyId), request.signal);
+		return made;
+	}
 });

@@ -1,13 +1,21 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { approvalDecision } from '$lib/shared/api.ts';
+import { approvalDecision, runStarted } from '$lib/shared/api.ts';
+import { endpoint, OF_CONVERSATION } from '$lib/server/endpoint.ts';
 import { withoutUndefined } from '$lib/server/conversations/agui-input.ts';
 import { decide } from '$lib/server/conversations/consent.ts';
-import { api, readJson } from '$lib/server/http.ts';
 
-export const POST: RequestHandler = api(async ({ params, request, locals }) => {
-	const decision = withoutUndefined(await readJson(request, approvalDecision));
-	const { id: conversationId, interrupt: interruptId } = params;
-	const runId = await decide(locals.app, { by: locals.caller, conversationId, interruptId, decision });
-	return json({ runId }, { status: 202 });
+export const POST = endpoint({
+	id: 'decide',
+	tag: 'Conversations',
+	summary: 'Answers a question whether a script may run',
+	params: { ...OF_CONVERSATION, interrupt: 'Of a question.' },
+	body: approvalDecision,
+	status: 202,
+	answer: runStarted.describe('The run that goes on, or null while other questions are open.'),
+	errors: ['conflict'],
+	handler: async ({ app, caller, params, body }) => {
+		const decision = withoutUndefined(await body());
+		const { id: conversationId, interrupt: interruptId } = params;
+		const runId = await decide(app, { by: caller, conversationId, interruptId, decision });
+		return { runId };
+	}
 });

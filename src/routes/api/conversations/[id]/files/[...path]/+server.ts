@@ -1,45 +1,75 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
+import { workspaceFile } from '$lib/shared/api.ts';
+import { endpoint, OF_CONVERSATION, content } from '$lib/server/endpoint.ts';
 import { checkConversationId } from '$lib/server/conversations/agui-input.ts';
 import { refuseDeleted } from '$lib/server/conversations/conversations.ts';
 import { requireOwnConversation } from '$lib/server/runs/conversation-changes.ts';
 import { UNTITLED } from '$lib/server/runs/runner.ts';
 import { AppError } from '$lib/shared/errors.ts';
-import { api } from '$lib/server/http.ts';
 import { fileHeaders } from '$lib/server/workspaces.ts';
 
-export const PUT: RequestHandler = api(async ({ params, request, locals }) => {
-	const { store, workspaces } = locals.app;
-	const id = checkConversationId(params.id);
-	const { apiKeyId } = locals.caller;
-	const isNew = !(await store.conversations.get(id)) && !(await store.conversations.isDeleted(id));
-	if (!isNew) await requireOwnConversation(locals.app, apiKeyId, id);
-	await refuseDeleted(locals.app, id);
-	// Kit drops the body of a request that names no type; an empty file in its place would be a loss in silence.
-	if (request.body === null && Number(request.headers.get('content-length') ?? 0) > 0)
-		throw new AppError('unsupported_media_type', 'Send the file with a content-type header.');
-	const file = await workspaces.write(id, params.path, request.body);
-	if (isNew) {
-		const createdAt = new Date().toISOString();
-		await store.conversations.create({ id, title: UNTITLED, createdAt, ...(apiKeyId === null ? {} : { apiKeyId }) });
+const OF_FILE = { ...OF_CONVERSATION, path: 'Relative to the workspace; slashes may stand as they are.' };
+const BYTES = { type: 'string', contentMediaType: 'application/octet-stream' };
+
+export const PUT = endpoint({
+	id: 'putFile',
+	tag: 'Files',
+	summary: 'Writes a file',
+	scope: 'execute',
+	params: OF_FILE,
+	otherBodies: { 'application/octet-stream': { description: 'The file, of any type.', schema: BYTES } },
+	status: 201,
+	answer: workspaceFile.describe('What was written.'),
+	errors: ['conflict'],
+	handler: async ({ app, caller, params, request }) => {
+		const { store, workspaces } = app;
+		const id = checkConversationId(params.id);
+		const { apiKeyId } = caller;
+		const isNew = !(await store.conversations.get(id)) && !(await store.conversations.isDeleted(id));
+		if (!isNew) await requireOwnConversation(app, apiKeyId, id);
+		await refuseDeleted(app, id);
+		// Kit drops the body of a request that names no type; an empty file in its place would be a loss in silence.
+		if (request.body === null && Number(request.headers.get('content-length') ?? 0) > 0)
+			throw new AppError('unsupported_media_type', 'Send the file with a content-type header.');
+		const file = await workspaces.write(id, params.path, request.body);
+		if (isNew) {
+			const createdAt = new Date().toISOString();
+			await store.conversations.create({ id, title: UNTITLED, createdAt, ...(apiKeyId === null ? {} : { apiKeyId }) });
+		}
+		return file;
 	}
-	return json(file, { status: 201 });
 });
 
-export const GET: RequestHandler = api(async ({ params, url, locals }) => {
-	const id = checkConversationId(params.id);
-	await requireOwnConversation(locals.app, locals.caller.apiKeyId, id);
-	await refuseDeleted(locals.app, id);
-	const { file, bytes } = await locals.app.workspaces.read(id, params.path);
-	return new Response(file.readableWebStream({ autoClose: true }) as ReadableStream<Uint8Array>, {
-		headers: fileHeaders(params.path, bytes, url.searchParams.has('view'))
-	});
+export const GET = endpoint({
+	id: 'getFile',
+	tag: 'Files',
+	summary: 'Reads a file',
+	scope: 'read',
+	params: OF_FILE,
+	answer: content('application/octet-stream', 'The file.'),
+	errors: ['invalid_input'],
+	handler: async ({ app, caller, params, url }) => {
+		const id = checkConversationId(params.id);
+		await requireOwnConversation(app, caller.apiKeyId, id);
+		await refuseDeleted(app, id);
+		const { file, bytes } = await app.workspaces.read(id, params.path);
+		return new Response(file.readableWebStream({ autoClose: true }) as ReadableStream<Uint8Array>, {
+			headers: fileHeaders(params.path, bytes, url.searchParams.has('view'))
+		});
+	}
 });
 
-export const DELETE: RequestHandler = api(async ({ params, locals }) => {
-	const id = checkConversationId(params.id);
-	await requireOwnConversation(locals.app, locals.caller.apiKeyId, id);
-	await refuseDeleted(locals.app, id);
-	await locals.app.workspaces.remove(id, params.path);
-	return new Response(null, { status: 204 });
+export const DELETE = endpoint({
+	id: 'deleteFile',
+	tag: 'Files',
+	summary: 'Deletes a file',
+	scope: 'execute',
+	params: OF_FILE,
+	answer: null,
+	errors: ['invalid_input'],
+	handler: async ({ app, caller, params }) => {
+		const id = checkConversationId(params.id);
+		await requireOwnConversation(app, caller.apiKeyId, id);
+		await refuseDeleted(app, id);
+		await app.workspaces.remove(id, params.path);
+	}
 });

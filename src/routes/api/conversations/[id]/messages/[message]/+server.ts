@@ -1,8 +1,14 @@
-import type { RequestHandler } from './$types';
+import { endpoint, OF_CONVERSATION } from '$lib/server/endpoint.ts';
 import { removeMessage } from '$lib/server/conversations/conversations.ts';
-import { api } from '$lib/server/http.ts';
 
-export const DELETE: RequestHandler = api(async ({ params, locals }) => {
-	await removeMessage(locals.app, params.id, params.message);
-	return new Response(null, { status: 204 });
+export const DELETE = endpoint({
+	id: 'deleteMessage',
+	tag: 'Conversations',
+	summary: 'Deletes a message and what follows it',
+	params: { ...OF_CONVERSATION, message: 'Of a message.' },
+	answer: null,
+	errors: ['conflict'],
+	handler: async ({ app, params }) => {
+		await removeMessage(app, params.id, params.message);
+	}
 });

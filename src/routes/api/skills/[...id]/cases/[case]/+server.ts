@@ -1,7 +1,13 @@
-import type { RequestHandler } from './$types';
-import { api } from '$lib/server/http.ts';
+import { endpoint, OF_SKILL } from '$lib/server/endpoint.ts';
 
-export const DELETE: RequestHandler = api(async ({ params, locals }) => {
-	await locals.app.cases.remove(params.id, params.case);
-	return new Response(null, { status: 204 });
+export const DELETE = endpoint({
+	id: 'deleteCase',
+	tag: 'Cases and evals',
+	summary: 'Deletes a case',
+	params: { ...OF_SKILL, case: 'Of a case.' },
+	answer: null,
+	errors: ['invalid_input'],
+	handler: async ({ app, params }) => {
+		await app.cases.remove(params.id, params.case);
+	}
 });

@@ -1,12 +1,22 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import type { EvalRun } from '$lib/shared/try-out.ts';
-import { api } from '$lib/server/http.ts';
+import { evalRun } from '$lib/shared/try-out.ts';
+import { endpoint, OF_SKILL } from '$lib/server/endpoint.ts';
 
-export const GET: RequestHandler = api(async ({ params, locals }) => {
-	return json((await locals.app.evals.get(params.id, params.run)) satisfies EvalRun);
+export const GET = endpoint({
+	id: 'getEvals',
+	tag: 'Cases and evals',
+	summary: 'A run of its evals',
+	params: { ...OF_SKILL, run: 'Of a run of evals.' },
+	answer: evalRun.describe('The run, with its answers so far.'),
+	errors: ['invalid_input'],
+	handler: ({ app, params }) => app.evals.get(params.id, params.run)
 });
 
-export const DELETE: RequestHandler = api(async ({ params, locals }) => {
-	return json((await locals.app.evals.cancel(params.id, params.run)) satisfies EvalRun);
+export const DELETE = endpoint({
+	id: 'cancelEvals',
+	tag: 'Cases and evals',
+	summary: 'Ends a run of its evals',
+	params: { ...OF_SKILL, run: 'Of a run of evals.' },
+	answer: evalRun.describe('The run.'),
+	errors: ['invalid_input'],
+	handler: ({ app, params }) => app.evals.cancel(params.id, params.run)
 });

@@ -1,9 +1,17 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
+import { runStarted } from '$lib/shared/api.ts';
+import { endpoint, OF_CONVERSATION } from '$lib/server/endpoint.ts';
 import { refuseDeleted } from '$lib/server/conversations/conversations.ts';
-import { api } from '$lib/server/http.ts';
 
-export const POST: RequestHandler = api(async ({ params, locals }) => {
-	await refuseDeleted(locals.app, params.id);
-	return json({ runId: await locals.app.outbox.sendNow(params.id, params.message) }, { status: 202 });
+export const POST = endpoint({
+	id: 'sendQueuedMessage',
+	tag: 'Conversations',
+	summary: 'Asks it now, in place of what is under way',
+	params: { ...OF_CONVERSATION, message: 'Of a message.' },
+	status: 202,
+	answer: runStarted.describe('The run that was started, or null.'),
+	errors: ['conflict'],
+	handler: async ({ app, params }) => {
+		await refuseDeleted(app, params.id);
+		return { runId: await app.outbox.sendNow(params.id, params.message) };
+	}
 });

@@ -1,11 +1,18 @@
-import { json } from '@sveltejs/kit';
-import type { RequestHandler } from './$types';
-import { caseStart, type CaseRun } from '$lib/shared/try-out.ts';
-import { api, readJson } from '$lib/server/http.ts';
+import { caseStart, caseRun } from '$lib/shared/try-out.ts';
+import { endpoint, OF_SKILL } from '$lib/server/endpoint.ts';
 import { allowedIn } from '$lib/server/skill-admin/ad-hoc.ts';
 
-export const POST: RequestHandler = api(async ({ params, request, locals }) => {
-	const { approve } = await readJson(request, caseStart);
-	const how = { allow: allowedIn(approve, locals.caller), signal: request.signal };
-	return json((await locals.app.cases.run(params.id, params.case, how)) satisfies CaseRun);
+export const POST = endpoint({
+	id: 'runCase',
+	tag: 'Cases and evals',
+	summary: 'Runs a case and checks what it expects',
+	params: { ...OF_SKILL, case: 'Of a case.' },
+	body: caseStart,
+	answer: caseRun.describe('What held and what did not.'),
+	errors: ['invalid_input', 'conflict'],
+	handler: async ({ app, caller, params, request, body }) => {
+		const { approve } = await body();
+		const how = { allow: allowedIn(approve, caller), signal: request.signal };
+		return app.cases.run(params.id, params.case, how);
+	}
 });

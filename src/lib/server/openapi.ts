@@ -1,0 +1,237 @@
+/** The description of the whole API as OpenAPI 3.1, from the endpoints themselves (DESIGN §5). */
+import { z } from 'zod';
+import * as chat from '../shared/api.ts';
+import { type ErrorCode, STATUS_BY_CODE } from '../shared/errors.ts';
+import * as install from '../shared/install.ts';
+import * as mcpServers from '../shared/mcp-servers.ts';
+import * as messages from '../shared/message-schema.ts';
+import * as models from '../shared/models.ts';
+import * as settings from '../shared/settings.ts';
+import * as skillFiles from '../shared/skill-files.ts';
+import * as skills from '../shared/skills.ts';
+import * as tryOut from '../shared/try-out.ts';
+import { type Described, type Endpoint, type Spec, TAGS } from './endpoint.ts';
+
+export type OpenApiDocument = {
+	openapi: '3.1.0';
+	info: { title: string; version: string; description: string };
+	servers: { url: string }[];
+	tags: { name: string }[];
+	security: Record<string, never[]>[];
+	/** By path, then by method. */
+	paths: Record<string, Record<string, Record<string, unknown>>>;
+	components: Record<string, Record<string, unknown>>;
+};
+
+/** An endpoint where it is. */
+export interface Placed {
+	/** With the parameters of the route in braces: `/api/runs/{id}`. */
+	path: string;
+	method: string;
+	spec: Spec;
+}
+
+/** Those of these routes: files named from the folder of `route`, as a glob names them, and what they export. */
+export function endpointsOf(
+	route: string,
+	modules: readonly (readonly [file: string, module: Record<string, unknown>])[]
+): Placed[] {
+	return modules.flatMap(([file, module]) => {
+		const path = new URL(file, `http://server${route}/`).pathname.replace(/\/%2Bserver.ts$|\/\+server.ts$/, '');
+		return Object.entries(module).flatMap(([method, value]) => {
+			const spec = (value as Partial<Endpoint>).spec;
+			return spec ? [{ path: decodeURI(path).replaceAll(/\[(?:\.\.\.)?(\w+)\]/g, '{$1}'), method, spec }] : [];
+		});
+	});
+}
+
+const DESCRIPTION =
+	'Errors are `{"error": {"code", "message", "hint"?, "details"?}}`; of what was wrong, `message` begins with the name ' +
+	'of the field. A server with ADMIN_TOKEN wants it as a bearer token, or the cookie of a browser that has logged in. ' +
+	'Programs send an API key in its place, and see what was made with it. ' +
+	'Bodies are JSON of at most 10 MB and 100 levels; unknown keys are refused.';
+
+const MEANINGS: Record<ErrorCode, string> = {
+	invalid_input: 'Something in the request is not right.',
+	unauthorized: 'The token or API key is missing, wrong or revoked.',
+	forbidden:
+		'Not allowed: another site, a host that is not served, files that nobody has trusted, or more than an API key may.',
+	not_found: 'There is nothing of this name.',
+	method_not_allowed: 'The address has no such method; `allow` says which it has.',
+	conflict: 'Not as things are now.',
+	too_large: 'Larger than what is taken.',
+	unsupported_media_type: 'A body of another type is wanted.',
+	rate_limited: 'Too many wrong tokens or keys; `retry-after` says how long to wait.',
+	internal: 'A mistake in the server.',
+	storage_full: 'The disk is full.',
+	unavailable: 'Switched off, or not there for a moment.'
+};
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** Schemas that have a name are said once, under it. */
+const NAMED = z.registry<{ id: string }>();
+for (const module of [chat, install, mcpServers, messages, models, settings, skillFiles, skills, tryOut]) {
+	for (const [name, schema] of Object.entries(module)) {
+		if (schema instanceof z.ZodObject) NAMED.add(schema, { id: name.charAt(0).toUpperCase() + name.slice(1) });
+	}
+}
+
+/** `url` is the address that the server was asked by. */
+export function createOpenApiDocument(endpoints: readonly Placed[], version: string, url: string): OpenApiDocument {
+	const described = endpoints.flatMap(({ spec, ...place }) => ('id' in spec ? [{ ...place, spec }] : []));
+	described.sort(
+		(a, b) =>
+			TAGS.indexOf(a.spec.tag) - TAGS.indexOf(b.spec.tag) ||
+			(a.path < b.path ? -1 : a.path > b.path ? 1 : METHODS.indexOf(a.method) - METHODS.indexOf(b.method))
+	);
+	const paths: OpenApiDocument['paths'] = {};
+	const schemas: Record<string, unknown> = { Error: errorSchema() };
+	for (const { path, method, spec } of described) {
+		paths[path] = { ...paths[path], [method.toLowerCase()]: describe({ path, method, spec }, schemas) };
+	}
+	return {
+		openapi: '3.1.0',
+		info: { title: 'openrouter-skills', version, description: DESCRIPTION },
+		servers: [{ url }],
+		tags: TAGS.map((name) => ({ name })),
+		security: [{ token: [] }, { session: [] }, {}],
+		paths,
+		components: {
+			securitySchemes: {
+				token: { type: 'http', scheme: 'bearer' },
+				session: { type: 'apiKey', in: 'cookie', name: 'openrouter-skills-session' }
+			},
+			schemas,
+			responses: Object.fromEntries(
+				Object.entries(MEANINGS).map(([code, description]) => {
+					const schema = { $ref: '#/components/schemas/Error' };
+					return [code, { description, content: { 'application/json': { schema } } }];
+				})
+			)
+		}
+	};
+}
+
+interface DescribedEndpoint {
+	path: string;
+	method: string;
+	spec: Spec & Described;
+}
+
+function describe(endpoint: DescribedEndpoint, schemas: Record<string, unknown>): Record<string, unknown> {
+	const { id, tag, summary, description } = endpoint.spec;
+	const parameters = parametersOf(endpoint);
+	const body = bodyOf(endpoint);
+	return {
+		operationId: id,
+		tags: [tag],
+		summary,
+		...(description === undefined ? {} : { description }),
+		...(parameters.length === 0 ? {} : { parameters }),
+		...(body === null ? {} : { requestBody: body }),
+		responses: {
+			...answersOf(endpoint, schemas),
+			...Object.fromEntries(
+				errorsOf(endpoint)
+					.sort((a, b) => STATUS_BY_CODE[a] - STATUS_BY_CODE[b])
+					.map((code) => [String(STATUS_BY_CODE[code]), { $ref: `#/components/responses/${code}` }])
+			)
+		}
+	};
+}
+
+/** What an endpoint with such parts can answer when it fails. */
+export function errorsOf({ path, method, spec }: DescribedEndpoint): ErrorCode[] {
+	const { query, body, otherBodies, errors = [] } = spec;
+	const codes = new Set<ErrorCode>(['unauthorized', 'forbidden', 'rate_limited', 'internal', ...errors]);
+	if (query ?? body ?? otherBodies) codes.add('invalid_input');
+	if (body ?? otherBodies) for (const code of ['too_large', 'unsupported_media_type'] as const) codes.add(code);
+	if (path.includes('{')) codes.add('not_found');
+	if (method !== 'GET') for (const code of ['storage_full', 'unavailable'] as const) codes.add(code);
+	return [...codes];
+}
+
+/** By status; what may be answered in several types has one description for them all. */
+function answersOf({ spec }: DescribedEndpoint, schemas: Record<string, unknown>): Record<string, unknown> {
+	const responses: Record<string, { description: string; content?: Record<string, unknown> }> = {};
+	for (const answer of [spec.answer].flat()) {
+		const isJson = answer instanceof z.ZodType;
+		const status = answer === null ? 204 : isJson ? (spec.status ?? 200) : 200;
+		const description = answer?.description ?? 'Done.';
+		const before = responses[status];
+		const content = answer && {
+			...before?.content,
+			[isJson ? 'application/json' : answer.type]: isJson ? { schema: answeredSchema(answer, schemas) } : {}
+		};
+		responses[status] = {
+			description: before ? `${before.description} ${description}` : description,
+			...(content && { content })
+		};
+	}
+	return responses;
+}
+
+/** What is answered; named schemas inside it go to `schemas`. */
+function answeredSchema(schema: z.ZodType, schemas: Record<string, unknown>): unknown {
+	const {
+		$schema: _dialect,
+		$defs = {},
+		description: _said,
+		...rest
+	} = z.toJSONSchema(schema, {
+		metadata: NAMED,
+		unrepresentable: 'any'
+	});
+	const moved = (value: unknown): unknown =>
+		JSON.parse(JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/'));
+	for (const [name, definition] of Object.entries($defs)) {
+		const { id: _id, ...named } = definition as Record<string, unknown>;
+		schemas[name] = moved(named);
+	}
+	const { id, ...inner } = rest as Record<string, unknown>;
+	if (typeof id !== 'string') return moved(inner);
+	schemas[id] = moved(inner);
+	return { $ref: `#/components/schemas/${id}` };
+}
+
+function bodyOf({ spec: { body, otherBodies = {} } }: DescribedEndpoint): Record<string, unknown> | null {
+	const content: Record<string, unknown> = body ? { 'application/json': { schema: askedSchema(body) } } : {};
+	for (const [type, { schema, description }] of Object.entries(otherBodies)) {
+		content[type] = { schema: { ...schema, description } };
+	}
+	return Object.keys(content).length === 0 ? null : { required: true, content };
+}
+
+/** What a client may send: before defaults are filled in. */
+function askedSchema(schema: z.ZodType): Record<string, unknown> {
+	const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+	return rest;
+}
+
+function errorSchema(): Record<string, unknown> {
+	const text = { type: 'string' };
+	const code = { type: 'string', enum: Object.keys(STATUS_BY_CODE) };
+	const error = {
+		type: 'object',
+		properties: { code, message: text, hint: text, details: {} },
+		required: ['code', 'message']
+	};
+	return { type: 'object', properties: { error }, required: ['error'] };
+}
+
+function parametersOf({ path, spec: { params = {}, query } }: DescribedEndpoint): Record<string, unknown>[] {
+	const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+		name,
+		in: 'path',
+		required: true,
+		description: params[name],
+		schema: { type: 'string', minLength: 1 }
+	}));
+	const { properties = {}, required = [] } = query ? z.toJSONSchema(query, { io: 'input' }) : {};
+	const inQuery = Object.entries(properties).map(([name, property]) => {
+		const { description, ...schema } = property as { description?: string };
+		return { name, in: 'query', required: required.includes(name), description, schema };
+	});
+	return [...inPath, ...inQuery];
+}

@@ -1,0 +1,112 @@
+/** Who may use which endpoint: each says it itself, and here stands what it should be (FEATURES F12, E18). */
+import { globSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { MANAGER, type Caller } from '../../src/lib/server/access/caller.ts';
+import { AppError } from '../../src/lib/shared/errors.ts';
+import { API_SCOPES, type ApiScope } from '../../src/lib/shared/names.ts';
+import { EVERY_ENDPOINT, endpointAt, ROUTE_MODULES } from '../support/endpoints.ts';
+
+/** What a key needs for what; whatever else there is in the server is not for keys. */
+const OPEN: readonly [scope: ApiScope, method: string, route: string][] = [
+	['read', 'GET', '/api/health'],
+	['read', 'GET', '/api/agent/capabilities'],
+	['read', 'GET', '/api/skills'],
+	['read', 'GET', '/api/skills/executions'],
+	['execute', 'POST', '/api/skills/executions'],
+	['execute', 'POST', '/api/chat'],
+	['read', 'GET', '/api/runs/[id]'],
+	['execute', 'DELETE', '/api/runs/[id]'],
+	['read', 'GET', '/api/runs/[id]/events'],
+	['read', 'GET', '/api/conversations/[id]/files'],
+	['read', 'GET', '/api/conversations/[id]/files/[...path]'],
+	['execute', 'PUT', '/api/conversations/[id]/files/[...path]'],
+	['execute', 'DELETE', '/api/conversations/[id]/files/[...path]'],
+	['read', 'GET', '/v1/models'],
+	['read', 'GET', '/v1/models/[...id]'],
+	['execute', 'POST', '/v1/responses'],
+	['execute', 'POST', '/v1/responses/compact'],
+	['read', 'GET', '/v1/responses/[id]'],
+	['execute', 'DELETE', '/v1/responses/[id]'],
+	['execute', 'POST', '/a2a'],
+	['read', 'GET', '/mcp'],
+	['read', 'POST', '/mcp'],
+	['read', 'DELETE', '/mcp']
+];
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+const callerWith = (...scopes: ApiScope[]): Caller => ({ apiKeyId: 'key_1', scopes });
+
+/** An app that says when it is reached: then the caller was let in. */
+const app = new Proxy(
+	{},
+	{
+		get() {
+			throw new AppError('conflict', 'The handler was reached.');
+		}
+	}
+);
+
+/** `may` when the handler is reached, or its body is read; else `forbidden`. */
+async function outcome(caller: Caller, route: string, method: string): Promise<'may' | 'forbidden' | 'no endpoint'> {
+	const handler = endpointAt(route, method);
+	if (!handler) return 'no endpoint';
+	const url = new URL(`http://127.0.0.1${route.replaceAll(/\[(?:\.\.\.)?\w+\]/g, 'x')}`);
+	const request = new Request(url, { method });
+	const cookies = { get: () => undefined };
+	const params = { id: 'x', name: 'x', path: 'x', case: 'x', run: 'x', message: 'x', interrupt: 'x' };
+	const event = { url, request, params, cookies, locals: { app, caller }, route: { id: route } };
+	return (await handler(event as never)).status === 403 ? 'forbidden' : 'may';
+}
+
+describe('F12: what a key may do', () => {
+	test.each(OPEN)('F12: with “%s”, and with no other scope, a key may %s %s', async (needed, method, route) => {
+		for (const scope of API_SCOPES) {
+			expect(await outcome(callerWith(scope), route, method), scope).toBe(scope === needed ? 'may' : 'forbidden');
+		}
+		expect(await outcome(callerWith(...API_SCOPES), route, method)).toBe('may');
+		expect(await outcome(callerWith(), route, method)).toBe('forbidden');
+		expect(await outcome(MANAGER, route, method)).toBe('may');
+	});
+
+	test('F12: of all endpoints there are, a key with every scope may use these alone', async () => {
+		const may: string[] = [];
+		for (const route of Object.keys(ROUTE_MODULES)) {
+			for (const method of METHODS) {
+				if ((await outcome(callerWith(...API_SCOPES), route, method)) === 'may') may.push(`${method} ${route}`);
+			}
+		}
+		const open = OPEN.map(([, method, route]) => `${method} ${route}`);
+		// How to come in is for everybody.
+		expect(may.sort()).toEqual(open.sort());
+	});
+
+	test('F12: no key makes, lists, renames or revokes keys, or changes and sees MCP servers, whatever its scopes', async () => {
+		for (const [route, methods] of [
+			['/api/keys', ['GET', 'POST']],
+			['/api/keys/[id]', ['PATCH', 'DELETE']],
+			['/api/mcp-servers', ['GET']],
+			['/api/mcp-servers/[name]', ['GET', 'PUT', 'DELETE']],
+			['/api/mcp-servers/[name]/reconnect', ['POST']]
+		] as const) {
+			for (const method of methods) {
+				expect(await outcome(callerWith(...API_SCOPES), route, method)).toBe('forbidden');
+				expect(await outcome(MANAGER, route, method)).toBe('may');
+			}
+		}
+	});
+});
+
+test('DESIGN §5: every method of a route for programs is an endpoint, which says who may and what it answers', () => {
+	const files = globSync('**/+server.ts', { cwd: join(import.meta.dirname, '../../src/routes') });
+	const routes = files.map((file) => `/${dirname(file)}`).filter((route) => !route.startsWith('/frames/'));
+	expect(routes.length).toBeGreaterThan(60);
+	const missing = routes.flatMap((route) =>
+		Object.keys(ROUTE_MODULES[route] ?? {})
+			.filter((name) => !endpointAt(route, name))
+			.map((name) => `${name} ${route}`)
+	);
+	expect(missing).toEqual([]);
+	expect(new Set(EVERY_ENDPOINT.map(({ path }) => path)).size).toBe(routes.length);
+});
