@@ -1,5 +1,5 @@
 /** Who may use which endpoint: each says it itself, and here stands what it should be (FEATURES F12, E18). */
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { MANAGER, type Caller } from '../../src/lib/server/access/caller.ts';
@@ -109,4 +109,8 @@ test('DESIGN §5: every method of a route for programs is an endpoint, which say
 	);
 	expect(missing).toEqual([]);
 	expect(new Set(EVERY_ENDPOINT.map(({ path }) => path)).size).toBe(routes.length);
+	const known = readFileSync(join(import.meta.dirname, '../../src/lib/page/endpoints.ts'), 'utf8').matchAll(
+		/^\t'(.*)': typeof/gm
+	);
+	expect([...known].map(([, route]) => route)).toEqual(routes.filter((route) => route.startsWith('/api/')).toSorted());
 });

@@ -1,6 +1,6 @@
 /** Models, settings and the account, played in the page: what was asked is written down, what is not set is missing. */
 import { vi, type Mock } from 'vitest';
-import type { AccountClient } from '../../src/lib/page/server.ts';
+import type { AccountClient } from '../../src/lib/page/models/account.svelte.ts';
 import { ApiError } from '../../src/lib/page/request.ts';
 import type { ModelInfo } from '../../src/lib/shared/models.ts';
 import type { ModelSettings, Settings } from '../../src/lib/shared/settings.ts';

@@ -101,6 +101,8 @@ export function createFakeClient(): FakeClient {
 		};
 	};
 	const client: FakeClient = {
+		// What is not played below is not asked for here.
+		...({} as Client),
 		sources: [],
 		started: [],
 		stopped: [],
@@ -137,7 +139,7 @@ export function createFakeClient(): FakeClient {
 		sendQueued: (_id, messageId) => record({ runId: null }, 'sendQueued', messageId),
 		decide: (_id, interruptId, decision) => record({ runId: null }, 'decide', interruptId, decision),
 		startRun: async (input) => {
-			client.started.push(input);
+			client.started.push(input as RunAgentInput);
 			const failure = client.startFailures.shift();
 			if (failure) throw failure;
 			return { threadId: input.threadId, runId: input.runId };

@@ -1,6 +1,7 @@
 /** Conversations in the page: what the server does with them, played on a list that the test can see and change. */
 import { ApiError } from '../../src/lib/page/request.ts';
-import type { ConversationPatch, ConversationsClient } from '../../src/lib/page/server.ts';
+import type { ConversationPatch } from '../../src/lib/page/server.ts';
+import type { ConversationsClient } from '../../src/lib/page/sidebar/conversations.svelte.ts';
 import type { ConversationSummary } from '../../src/lib/shared/api.ts';
 
 export interface FakeConversations extends ConversationsClient {
@@ -42,7 +43,7 @@ export function createFakeConversations(all: ConversationSummary[] = []): FakeCo
 		failures: [],
 		gate: null,
 		searches: [],
-		search: async ({ q = '', page = 1, limit = 50, archived = false }, signal) => {
+		searchConversations: async ({ q = '', page = 1, limit = 50, archived = false }, signal) => {
 			if (q !== '') {
 				fake.searches.push(q);
 				await fake.gate;
@@ -56,28 +57,28 @@ export function createFakeConversations(all: ConversationSummary[] = []): FakeCo
 			const data = matching.slice((page - 1) * limit, page * limit);
 			return { data: q === '' ? data.map((one) => ({ ...one })) : data, total: matching.length, page, limit };
 		},
-		patch: async (id, patch: ConversationPatch) => {
+		changeConversation: async (id, patch: ConversationPatch) => {
 			fake.calls.push(['patch', id, patch]);
 			fail();
 			const changed = { ...find(fake.all, id), ...(patch as Partial<ConversationSummary>) };
 			fake.all = fake.all.map((conversation) => (conversation.id === id ? changed : conversation));
 			return changed;
 		},
-		remove: async (id) => {
+		removeConversation: async (id) => {
 			fake.calls.push(['remove', id]);
 			fail();
 			fake.deleted.push(find(fake.all, id));
 			fake.all = fake.all.filter((conversation) => conversation.id !== id);
 		},
-		restore: async (id) => {
+		restoreConversation: async (id) => {
 			fake.calls.push(['restore', id]);
 			fail();
 			const back = find(fake.deleted, id);
 			fake.all = [...fake.all, back];
 			return back;
 		},
-		exportUrl: (id, format) => `/api/conversations/${id}/export?format=${format}`,
-		importFile: async (file) => {
+		conversationExportUrl: (id, format) => `/api/conversations/${id}/export?format=${format}`,
+		importConversation: async (file) => {
 			fake.calls.push(['import', await file.text()]);
 			fail();
 			const imported = sampleConversation('imported', { title: 'From a file' });

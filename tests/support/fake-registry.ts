@@ -1,39 +1,44 @@
 /** The part of the server's API that manages skills, played in the page: what was asked is written down, what is not set is missing. */
-import { vi, type Mock } from 'vitest';
+import { vi } from 'vitest';
 import { ApiError } from '../../src/lib/page/request.ts';
-import type { RegistryClient } from '../../src/lib/page/server.ts';
+import type { Client } from '../../src/lib/page/server.ts';
 
-export type FakeRegistry = { [Name in keyof RegistryClient]: Mock<RegistryClient[Name]> };
+export type FakeRegistry = ReturnType<typeof createFakeRegistry>;
 
 /** Lists are empty; anything else rejects with `not_found` until the test says what it answers. */
-export function createFakeRegistry(): FakeRegistry {
+export function createFakeRegistry() {
 	const missing = (): Promise<never> => Promise.reject(new ApiError('not_found', 'There is no such thing.'));
 	const done = (): Promise<void> => Promise.resolve();
 	return {
-		stage: vi.fn(missing),
-		stageZip: vi.fn(missing),
-		stageFolder: vi.fn(missing),
-		getStaged: vi.fn(missing),
-		confirmStaged: vi.fn(missing),
-		discardStaged: vi.fn(done),
-		searchCatalog: vi.fn(async (_catalog, _q, page) => ({ skills: [], total: 0, page, limit: 20 })),
-		getVersions: vi.fn(async () => ({ current: null, pinned: null, versions: [] })),
-		useVersion: vi.fn(missing),
-		rollBack: vi.fn(missing),
-		stageUpdate: vi.fn(missing),
-		listOutdated: vi.fn(async () => []),
-		removeSkill: vi.fn(missing),
-		listTrash: vi.fn(async () => []),
-		restoreSkill: vi.fn(missing),
-		deleteTrashed: vi.fn(done),
-		listCases: vi.fn(async () => []),
-		addCase: vi.fn(missing),
-		runCase: vi.fn(missing),
-		removeCase: vi.fn(done),
-		getEvals: vi.fn(async () => ({ cases: [], problem: null, runs: [] })),
-		startEvals: vi.fn(missing),
-		getEvalRun: vi.fn(missing),
-		cancelEvals: vi.fn(done),
-		scoreSkills: vi.fn(missing)
+		stage: vi.fn<Client['stage']>(missing),
+		stageZip: vi.fn<Client['stageZip']>(missing),
+		stageFolder: vi.fn<Client['stageFolder']>(missing),
+		getStaged: vi.fn<Client['getStaged']>(missing),
+		confirmStaged: vi.fn<Client['confirmStaged']>(missing),
+		discardStaged: vi.fn<Client['discardStaged']>(done),
+		searchCatalog: vi.fn<Client['searchCatalog']>(async (_catalog, _q, page) => ({
+			skills: [],
+			total: 0,
+			page,
+			limit: 20
+		})),
+		getVersions: vi.fn<Client['getVersions']>(async () => ({ current: null, pinned: null, versions: [] })),
+		useVersion: vi.fn<Client['useVersion']>(missing),
+		rollBack: vi.fn<Client['rollBack']>(missing),
+		stageUpdate: vi.fn<Client['stageUpdate']>(missing),
+		listOutdated: vi.fn<Client['listOutdated']>(async () => []),
+		removeSkill: vi.fn<Client['removeSkill']>(missing),
+		listTrash: vi.fn<Client['listTrash']>(async () => []),
+		restoreSkill: vi.fn<Client['restoreSkill']>(missing),
+		deleteTrashed: vi.fn<Client['deleteTrashed']>(done),
+		listCases: vi.fn<Client['listCases']>(async () => []),
+		addCase: vi.fn<Client['addCase']>(missing),
+		runCase: vi.fn<Client['runCase']>(missing),
+		removeCase: vi.fn<Client['removeCase']>(done),
+		getEvals: vi.fn<Client['getEvals']>(async () => ({ cases: [], problem: null, runs: [] })),
+		startEvals: vi.fn<Client['startEvals']>(missing),
+		getEvalRun: vi.fn<Client['getEvalRun']>(missing),
+		cancelEvals: vi.fn<Client['cancelEvals']>(missing),
+		scoreSkills: vi.fn<Client['scoreSkills']>(missing)
 	};
 }

@@ -20,8 +20,8 @@ export function createFakeServices(): FakeServices {
 		skillList: [],
 		skillChanges: [],
 		skills: {
-			listSkills: async () => ({ data: services.skillList, tokens: 0 }),
-			setSkill: async (_id, name, state) => {
+			listConversationSkills: async () => ({ data: services.skillList, tokens: 0 }),
+			setConversationSkill: async (_id, name, state) => {
 				services.skillChanges.push([name, state]);
 				return { data: services.skillList, tokens: 0 };
 			}

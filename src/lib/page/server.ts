@@ -1,157 +1,39 @@
-/** The server's API as the page sees it (DESIGN §5): every call resolves to the answer or throws an `ApiError`. */
-import type { z } from 'zod';
-import type {
-	ConversationDetail,
-	ConversationList,
-	conversationPatch,
-	ConversationSkillList,
-	ConversationSummary,
-	Health,
-	MessageList,
-	QueuedMessage,
-	RunAgentInput,
-	RunOffer,
-	RunState,
-	WorkspaceFile
-} from '../shared/api.ts';
-import type { ApprovalDecision } from '../shared/events.ts';
-import type {
-	CatalogPage,
-	CatalogSkill,
-	InstallConfirm,
-	InstalledSkill,
-	InstallSource,
-	OutdatedSkill,
-	SkillVersions,
-	StagedInstall,
-	TrashedSkill,
-	VersionSwitch
-} from '../shared/install.ts';
-import type { McpServer, McpServerList, mcpServerPut } from '../shared/mcp-servers.ts';
-import type { keyCheck, KeyStatus, LocalServer, ModelList, signInComplete, SignInStart } from '../shared/models.ts';
-import type { ApiKey, apiKeyCreate, ApiKeyList, NewApiKey, Settings, SettingsPatch } from '../shared/settings.ts';
-import type { NewSkill, SkillCheck, SkillFileText, SkillFileWrite } from '../shared/skill-files.ts';
-import type {
-	DiagnosisFix,
-	SkillDetail,
-	SkillDiagnosis,
-	SkillList,
-	SkillNeeds,
-	SkillPatch,
-	SkillScoreList
-} from '../shared/skills.ts';
-import type {
-	AdHocExecution,
-	CaseExpectation,
-	CaseRun,
-	EvalRun,
-	SkillCase,
-	SkillEvals,
-	SkillExecution,
-	SkillExecutionList
-} from '../shared/try-out.ts';
+/** The server's API as the page sees it (DESIGN §5): every call resolves to the answer or throws an `ApiError`; when its signal fires, its reason. */
+import type { CatalogSkill, VersionSwitch } from '../shared/install.ts';
+import { toSkillId } from '../shared/names.ts';
+import type { AnswerOf, BodyOf, Method, QueryOf, Route, Sent } from './endpoints.ts';
 import type { ExecutionQuery } from './executions/execution-query.ts';
 import { fileUrl } from './files/files.ts';
-import { queryOf, request, skillUrl, upload, type UploadOptions } from './request.ts';
+import { queryOf, request, upload, type UploadOptions } from './request.ts';
 
-/** What the page needs of the server; tests bring their own. */
-export interface Client {
-	getConversation: (id: string) => Promise<ConversationDetail>;
-	/** Says that something in the conversation has changed, as `change` events; the caller closes the source. */
-	conversationEvents: (id: string) => EventSource;
-	/** The messages before this one. */
-	listEarlier: (id: string, before: string) => Promise<MessageList>;
-	/** Removes a message and all that follows it. */
-	deleteMessage: (id: string, messageId: string) => Promise<void>;
-	/** Shows the branch that the message is in. */
-	showMessage: (id: string, messageId: string) => Promise<ConversationSummary>;
-	/** A conversation of its own with everything up to the message. */
-	forkConversation: (id: string, messageId: string) => Promise<ConversationSummary>;
-	/** Sends a message after the run that is under way, or at once: then the run is named. The same id again is the same message. */
-	enqueue: (id: string, message: Pick<QueuedMessage, 'id' | 'text' | 'files'>) => Promise<{ runId: string | null }>;
-	editQueued: (id: string, messageId: string, text: string) => Promise<void>;
-	removeQueued: (id: string, messageId: string) => Promise<void>;
-	/** Before all others, and as soon as the run's step is over. */
-	sendQueued: (id: string, messageId: string) => Promise<{ runId: string | null }>;
-	/** Allows or denies a call that waits; a run is named when the answer goes on with it. */
-	decide: (id: string, interruptId: string, decision: ApprovalDecision) => Promise<{ runId: string | null }>;
-	/** Starts a run. The same input twice is the same run, so it may be sent again after `unreachable`. */
-	startRun: (input: RunAgentInput) => Promise<{ threadId: string; runId: string }>;
-	getRun: (id: string) => Promise<RunState>;
-	/** Resolves when the server has taken note; the run's own last event tells when it has ended. */
-	stopRun: (id: string) => Promise<void>;
-	/** Events with a `seq` over `after`; the caller closes the source. */
-	runEvents: (id: string, after: number) => EventSource;
-	listFiles: (conversationId: string) => Promise<WorkspaceFile[]>;
-	uploadFile: (conversationId: string, path: string, file: Blob, options: UploadOptions) => Promise<WorkspaceFile>;
-	listSkills: (page: number, limit: number) => Promise<SkillList>;
-	/** `id` is a name or `source/name`. */
-	getSkill: (id: string) => Promise<SkillDetail>;
-	changeSkill: (id: string, patch: SkillPatch) => Promise<SkillDetail>;
-	/** What is wrong with a skill, ready or broken, and what can be done about it. */
-	getDiagnosis: (id: string) => Promise<SkillDiagnosis>;
-	/** Writes fixes, all there are without `fixes`, to the file that `digest` is of; its id may be another afterwards. */
-	fixSkill: (id: string, patch: DiagnosisFix) => Promise<SkillDiagnosis>;
-	skillEvents: () => EventSource;
-	/** Stores variables for a skill's scripts, by `source/name`; null removes one. They never come back. */
-	saveSecrets: (skillId: string, secrets: Record<string, string | null>) => Promise<SkillNeeds>;
-	/** Newest first; what is empty is any. */
-	listExecutions: (query: ExecutionQuery & { page: number; limit: number }) => Promise<SkillExecutionList>;
-	/** Runs a script or tool now, and waits for its end. */
-	runExecution: (wanted: AdHocExecution) => Promise<{ execution: SkillExecution }>;
-	endExecution: (id: string) => Promise<void>;
-	getHealth: () => Promise<Health>;
-}
-
-export function createClient(): Client {
-	const of = (id: string, ...rest: string[]): string =>
-		['/api/conversations', ...[id, ...rest].map(encodeURIComponent)].join('/');
-	return {
-		getConversation: (id) => request(of(id)),
-		conversationEvents: (id) => openEvents(of(id, 'events')),
-		listEarlier: (id, before) => request(`${of(id, 'messages')}?before=${encodeURIComponent(before)}`),
-		deleteMessage: (id, messageId) => request(of(id, 'messages', messageId), 'DELETE'),
-		showMessage: (id, messageId) => request(of(id), 'PATCH', { show: messageId }),
-		forkConversation: (id, messageId) => request(of(id, 'fork'), 'POST', { messageId }),
-		enqueue: (id, message) => request(of(id, 'queue'), 'POST', message),
-		editQueued: (id, messageId, text) => request(of(id, 'queue', messageId), 'PATCH', { text }),
-		removeQueued: (id, messageId) => request(of(id, 'queue', messageId), 'DELETE'),
-		sendQueued: (id, messageId) => request(of(id, 'queue', messageId, 'send'), 'POST', {}),
-		decide: (id, interruptId, decision) => request(of(id, 'approvals', interruptId), 'POST', decision),
-		startRun: (input) => request('/api/chat', 'POST', input),
-		getRun: (id) => request(`/api/runs/${encodeURIComponent(id)}`),
-		stopRun: (id) => request(`/api/runs/${encodeURIComponent(id)}`, 'DELETE'),
-		runEvents: (id, after) => openEvents(`/api/runs/${encodeURIComponent(id)}/events?after=${after}`),
-		listFiles: async (id) => {
-			const answer = await request<WorkspaceFile[] | { data: WorkspaceFile[] }>(of(id, 'files'));
-			return Array.isArray(answer) ? answer : answer.data;
-		},
-		uploadFile: (id, path, file, options) =>
-			upload({ method: 'PUT', url: fileUrl(id, path), body: file, contentType: 'application/octet-stream' }, options),
-		listSkills: (page, limit) => request(`/api/skills?page=${page}&limit=${limit}`),
-		getSkill: (id) => request(skillUrl(id)),
-		changeSkill: (id, patch) => request(skillUrl(id), 'PUT', patch),
-		getDiagnosis: (id) => request(`${skillUrl(id)}/diagnostics`),
-		fixSkill: (id, patch) => request(`${skillUrl(id)}/diagnostics`, 'POST', patch),
-		skillEvents: () => openEvents('/api/skills/events'),
-		saveSecrets: (skillId, secrets) => request(`${skillUrl(skillId)}/secrets`, 'PUT', secrets),
-		listExecutions: (query) => request(`/api/skills/executions${queryOf({ ...query })}`),
-		runExecution: (wanted) => request('/api/skills/executions', 'POST', wanted),
-		endExecution: (id) => request(`/api/skills/executions/${encodeURIComponent(id)}`, 'DELETE'),
-		getHealth: () => request('/api/health')
+/** Asks an endpoint; what it takes and what it answers is what its `+server.ts` says. */
+export function call<const R extends Route, const M extends Method<R>>(
+	method: M,
+	route: R,
+	sent: Sent<R, M>
+): Promise<AnswerOf<R, M>> {
+	const {
+		params,
+		query,
+		body,
+		signal = null
+	} = sent as Partial<Record<'query' | 'params', Record<string, string>>> & {
+		body?: unknown;
+		signal?: AbortSignal;
 	};
+	return request(addressOf(route, params) + queryOf({ ...query }), method, body, signal);
 }
 
-/** An EventSource does not tell that one has to log in; any other request does, and goes to the login page. */
-function openEvents(path: string): EventSource {
-	const source = new EventSource(path);
-	source.addEventListener('error', () => {
-		if (source.readyState === EventSource.CLOSED) request('/api/health').catch(() => undefined);
+/** The slashes of a parameter that takes the rest of a path stay slashes. */
+function addressOf(route: Route, params: Record<string, string> = {}): string {
+	return route.replaceAll(/\[(\.\.\.)?(\w+)\]/g, (_whole, rest: string | undefined, name: string) => {
+		const value = params[name] ?? '';
+		return rest ? value.split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value);
 	});
-	return source;
 }
 
-// The part of the server's API that manages skills (DESIGN §5): installing, versions, trash, cases, evals, scores.
+/** A name, or `source/name`, with `@range` or without; of a broken skill `source/folder`. */
+const ofSkill = (id: string): { id: string } => ({ id: toSkillId(id) });
 
 /** A file of a folder that is uploaded. */
 export interface FolderFile {
@@ -160,95 +42,9 @@ export interface FolderFile {
 	file: File;
 }
 
-export interface NewCase {
-	title: string;
-	script?: string;
-	args?: string[];
-	tool?: string;
-	input?: Record<string, unknown>;
-	expect: CaseExpectation;
-}
-
-/** Every call resolves to the answer or throws an `ApiError`. Ids of skills are names or `source/name`, with `@range` or without. */
-export interface RegistryClient {
-	/** Fetches and checks, and places nothing. */
-	stage: (source: InstallSource, signal: AbortSignal) => Promise<StagedInstall>;
-	stageZip: (file: Blob, options: UploadOptions) => Promise<StagedInstall>;
-	stageFolder: (files: readonly FolderFile[], options: UploadOptions) => Promise<StagedInstall>;
-	getStaged: (id: string) => Promise<StagedInstall>;
-	confirmStaged: (id: string, confirm: InstallConfirm) => Promise<{ installed: InstalledSkill[]; skipped: string[] }>;
-	discardStaged: (id: string) => Promise<void>;
-	searchCatalog: (catalog: CatalogSkill['provider'], q: string, page: number) => Promise<CatalogPage>;
-	getVersions: (id: string) => Promise<SkillVersions>;
-	useVersion: (id: string, use: VersionSwitch['use']) => Promise<SkillVersions>;
-	rollBack: (id: string) => Promise<SkillVersions>;
-	/** Fetches it anew from where it came, and places nothing. */
-	stageUpdate: (id: string) => Promise<StagedInstall>;
-	listOutdated: () => Promise<OutdatedSkill[]>;
-	removeSkill: (id: string) => Promise<TrashedSkill>;
-	listTrash: () => Promise<TrashedSkill[]>;
-	restoreSkill: (trashId: string) => Promise<{ skillId: string; name: string; version: string | null }>;
-	/** For good. */
-	deleteTrashed: (trashId: string) => Promise<void>;
-	listCases: (id: string) => Promise<SkillCase[]>;
-	addCase: (id: string, added: NewCase) => Promise<SkillCase>;
-	/** `approve`: digest of what may run though it would be asked about. */
-	runCase: (id: string, caseId: string, approve?: string) => Promise<CaseRun>;
-	removeCase: (id: string, caseId: string) => Promise<void>;
-	getEvals: (id: string) => Promise<SkillEvals>;
-	startEvals: (id: string, rounds: number) => Promise<EvalRun>;
-	getEvalRun: (id: string, runId: string) => Promise<EvalRun>;
-	cancelEvals: (id: string, runId: string) => Promise<void>;
-	scoreSkills: (text: string) => Promise<SkillScoreList>;
-}
-
-const STAGED = '/api/skills/install/staged';
-const CATALOGS = { skillsmp: '/api/skills/marketplace', skillssh: '/api/skills/skillssh' } as const;
-const CATALOG_PAGE = 20;
-
-export function createRegistryClient(): RegistryClient {
-	const staged = (id: string): string => `${STAGED}/${encodeURIComponent(id)}`;
-	const trash = (id: string): string => `/api/skills/trash/${encodeURIComponent(id)}`;
-	const under = (id: string, ...rest: string[]): string => [skillUrl(id), ...rest.map(encodeURIComponent)].join('/');
-	return {
-		stage: (source, signal) => request(STAGED, 'POST', { source }, signal),
-		stageZip: (file, options) =>
-			upload({ method: 'POST', url: STAGED, body: file, contentType: 'application/zip' }, options),
-		stageFolder: (files, options) => {
-			const body = new FormData();
-			for (const { path, file } of files) body.append('files', file, path);
-			return upload({ method: 'POST', url: STAGED, body, contentType: null }, options);
-		},
-		getStaged: (id) => request(staged(id)),
-		confirmStaged: (id, confirm) => request(staged(id), 'POST', confirm),
-		discardStaged: (id) => request(staged(id), 'DELETE'),
-		searchCatalog: (catalog, q, page) =>
-			// skills.sh knows no pages.
-			request(CATALOGS[catalog] + queryOf({ q, page: catalog === 'skillsmp' ? page : undefined, limit: CATALOG_PAGE })),
-		getVersions: (id) => request(under(id, 'versions')),
-		useVersion: (id, use) => request(under(id, 'versions'), 'PUT', { use }),
-		rollBack: (id) => request(under(id, 'rollback'), 'POST', {}),
-		stageUpdate: (id) => request(under(id, 'update'), 'POST', {}),
-		listOutdated: async () => (await request<{ data: OutdatedSkill[] }>('/api/skills/outdated')).data,
-		removeSkill: (id) => request(skillUrl(id), 'DELETE'),
-		listTrash: async () => (await request<{ data: TrashedSkill[] }>('/api/skills/trash')).data,
-		restoreSkill: (trashId) => request(trash(trashId), 'POST', {}),
-		deleteTrashed: (trashId) => request(trash(trashId), 'DELETE'),
-		listCases: async (id) => (await request<{ data: SkillCase[] }>(under(id, 'cases'))).data,
-		addCase: (id, added) => request(under(id, 'cases'), 'POST', added),
-		runCase: (id, caseId, approve) => request(under(id, 'cases', caseId, 'run'), 'POST', { approve }),
-		removeCase: (id, caseId) => request(under(id, 'cases', caseId), 'DELETE'),
-		getEvals: (id) => request(under(id, 'evals')),
-		startEvals: (id, rounds) => request(under(id, 'evals'), 'POST', { rounds }),
-		getEvalRun: (id, runId) => request(under(id, 'evals', runId)),
-		cancelEvals: (id, runId) => request(under(id, 'evals', runId), 'DELETE'),
-		scoreSkills: (text) => request('/api/skills/score', 'POST', { text })
-	};
-}
-
-// The part of the server's API for what people do with conversations: search, marks, deletion with a way back, files of them.
-
-export type ConversationPatch = z.input<typeof conversationPatch>;
+export type ConversationPatch = BodyOf<'/api/conversations/[id]', 'PATCH'>;
+export type McpServerInput = BodyOf<'/api/mcp-servers/[name]', 'PUT'>;
+export type NewCase = BodyOf<'/api/skills/[...id]/cases', 'POST'>;
 
 export interface ConversationSearch {
 	/** Any text; empty for all. */
@@ -260,165 +56,219 @@ export interface ConversationSearch {
 	archived?: boolean;
 }
 
-/** Every call resolves to the answer or throws an `ApiError`. */
-export interface ConversationsClient {
-	/** What is found outside of a title has a `snippet`. A search that is not wanted any more ends with its signal. */
-	search: (search: ConversationSearch, signal?: AbortSignal) => Promise<ConversationList>;
-	patch: (id: string, patch: ConversationPatch) => Promise<ConversationSummary>;
-	/** It can be restored for ten minutes. */
-	remove: (id: string) => Promise<void>;
-	/** `not_found` when it is gone for good. */
-	restore: (id: string) => Promise<ConversationSummary>;
-	/** Address of a file to be saved. */
-	exportUrl: (id: string, format: 'json' | 'markdown') => string;
-	/** A conversation of its own from a file that was exported as JSON. */
-	importFile: (file: Blob, options: UploadOptions) => Promise<ConversationSummary>;
-}
+const STAGED = '/api/skills/install/staged';
+const CATALOG_PAGE = 20;
 
-const CONVERSATIONS = '/api/conversations';
+/** What the page needs of the server; tests bring their own. */
+export type Client = ReturnType<typeof createClient>;
 
-export function createConversationsClient(): ConversationsClient {
-	const one = (id: string): string => `${CONVERSATIONS}/${encodeURIComponent(id)}`;
+export function createClient() {
 	return {
-		search: ({ q, page, limit, archived }, signal) =>
-			request(
-				CONVERSATIONS + queryOf({ q, page, limit, archived: archived ? 'true' : undefined }),
-				...(['GET', undefined, signal] as const)
+		// One conversation.
+		getConversation: (id: string) => call('GET', '/api/conversations/[id]', { params: { id } }),
+		/** Says that something in the conversation has changed, as `change` events; the caller closes the source. */
+		conversationEvents: (id: string) => openEvents(addressOf('/api/conversations/[id]/events', { id })),
+		/** The messages before this one. */
+		listEarlier: (id: string, before: string) =>
+			call('GET', '/api/conversations/[id]/messages', { params: { id }, query: { before } }),
+		/** Removes a message and all that follows it. */
+		deleteMessage: (id: string, message: string) =>
+			call('DELETE', '/api/conversations/[id]/messages/[message]', { params: { id, message } }),
+		/** Shows the branch that the message is in. */
+		showMessage: (id: string, messageId: string) =>
+			call('PATCH', '/api/conversations/[id]', { params: { id }, body: { show: messageId } }),
+		/** A conversation of its own with everything up to the message. */
+		forkConversation: (id: string, messageId: string) =>
+			call('POST', '/api/conversations/[id]/fork', { params: { id }, body: { messageId } }),
+		/** Sends a message after the run that is under way, or at once: then the run is named. The same id again is the same message. */
+		enqueue: (id: string, body: BodyOf<'/api/conversations/[id]/queue', 'POST'>) =>
+			call('POST', '/api/conversations/[id]/queue', { params: { id }, body }),
+		editQueued: (id: string, message: string, text: string) =>
+			call('PATCH', '/api/conversations/[id]/queue/[message]', { params: { id, message }, body: { text } }),
+		removeQueued: (id: string, message: string) =>
+			call('DELETE', '/api/conversations/[id]/queue/[message]', { params: { id, message } }),
+		/** Before all others, and as soon as the run's step is over. */
+		sendQueued: (id: string, message: string) =>
+			call('POST', '/api/conversations/[id]/queue/[message]/send', { params: { id, message } }),
+		/** Allows or denies a call that waits; a run is named when the answer goes on with it. */
+		decide: (id: string, interrupt: string, body: BodyOf<'/api/conversations/[id]/approvals/[interrupt]', 'POST'>) =>
+			call('POST', '/api/conversations/[id]/approvals/[interrupt]', { params: { id, interrupt }, body }),
+		listFiles: async (id: string) => (await call('GET', '/api/conversations/[id]/files', { params: { id } })).data,
+		uploadFile: (id: string, path: string, file: Blob, options: UploadOptions) =>
+			upload<AnswerOf<'/api/conversations/[id]/files/[...path]', 'PUT'>>(
+				{ method: 'PUT', url: fileUrl(id, path), body: file, contentType: 'application/octet-stream' },
+				options
 			),
-		patch: (id, patch) => request(one(id), 'PATCH', patch),
-		remove: (id) => request(one(id), 'DELETE'),
-		restore: (id) => request(`${one(id)}/restore`, 'POST', {}),
-		exportUrl: (id, format) => `${one(id)}/export${queryOf({ format })}`,
-		importFile: (file, options) =>
-			upload({ method: 'POST', url: `${CONVERSATIONS}/import`, body: file, contentType: 'application/json' }, options)
+		listConversationSkills: (id: string, signal: AbortSignal) =>
+			call('GET', '/api/conversations/[id]/skills', { params: { id }, signal }),
+		setConversationSkill: (
+			id: string,
+			name: string,
+			state: BodyOf<'/api/conversations/[id]/skills/[...name]', 'PUT'>['state'],
+			signal: AbortSignal
+		) => call('PUT', '/api/conversations/[id]/skills/[...name]', { params: { id, name }, body: { state }, signal }),
+
+		// All conversations.
+		/** What is found outside of a title has a `snippet`. A search that is not wanted any more ends with its signal. */
+		searchConversations: ({ archived, ...search }: ConversationSearch, signal?: AbortSignal) =>
+			call('GET', '/api/conversations', { query: { ...search, ...(archived && { archived: 'true' }) }, signal }),
+		changeConversation: (id: string, body: ConversationPatch) =>
+			call('PATCH', '/api/conversations/[id]', { params: { id }, body }),
+		/** It can be restored for ten minutes. */
+		removeConversation: (id: string) => call('DELETE', '/api/conversations/[id]', { params: { id } }),
+		/** `not_found` when it is gone for good. */
+		restoreConversation: (id: string) => call('POST', '/api/conversations/[id]/restore', { params: { id } }),
+		/** Address of a file to be saved. */
+		conversationExportUrl: (id: string, format: 'json' | 'markdown') =>
+			addressOf('/api/conversations/[id]/export', { id }) + queryOf({ format }),
+		/** A conversation of its own from a file that was exported as JSON. */
+		importConversation: (file: Blob, options: UploadOptions) =>
+			upload<AnswerOf<'/api/conversations/import', 'POST'>>(
+				{ method: 'POST', url: '/api/conversations/import', body: file, contentType: 'application/json' },
+				options
+			),
+
+		// Runs.
+		/** The same input twice is the same run, so it may be sent again after `unreachable`. */
+		startRun: (body: BodyOf<'/api/chat', 'POST'>) => call('POST', '/api/chat', { body }),
+		getRun: (id: string) => call('GET', '/api/runs/[id]', { params: { id } }),
+		/** Resolves when the server has taken note; the run's own last event tells when it has ended. */
+		stopRun: (id: string) => call('DELETE', '/api/runs/[id]', { params: { id } }),
+		/** Events with a `seq` over `after`; the caller closes the source. */
+		runEvents: (id: string, after: number) =>
+			openEvents(`${addressOf('/api/runs/[id]/events', { id })}?after=${after}`),
+		getOffer: (id: string, signal: AbortSignal) => call('GET', '/api/runs/[id]/offer', { params: { id }, signal }),
+
+		// Skills.
+		listSkills: (page: number, limit: number) => call('GET', '/api/skills', { query: { page, limit } }),
+		getSkill: (id: string) => call('GET', '/api/skills/[...id]', { params: ofSkill(id) }),
+		changeSkill: (id: string, body: BodyOf<'/api/skills/[...id]', 'PUT'>) =>
+			call('PUT', '/api/skills/[...id]', { params: ofSkill(id), body }),
+		/** What is wrong with a skill, ready or broken, and what can be done about it. */
+		getDiagnosis: (id: string) => call('GET', '/api/skills/[...id]/diagnostics', { params: ofSkill(id) }),
+		/** Writes fixes, all there are without `fixes`, to the file that `digest` is of; its id may be another afterwards. */
+		fixSkill: (id: string, body: BodyOf<'/api/skills/[...id]/diagnostics', 'POST'>) =>
+			call('POST', '/api/skills/[...id]/diagnostics', { params: ofSkill(id), body }),
+		skillEvents: () => openEvents('/api/skills/events'),
+		/** Stores variables for a skill's scripts, by `source/name`; null removes one. They never come back. */
+		saveSecrets: (id: string, body: BodyOf<'/api/skills/[...id]/secrets', 'PUT'>) =>
+			call('PUT', '/api/skills/[...id]/secrets', { params: ofSkill(id), body }),
+		scoreSkills: (text: string) => call('POST', '/api/skills/score', { body: { text } }),
+		createSkill: (body: BodyOf<'/api/skills', 'POST'>) => call('POST', '/api/skills', { body }),
+		readFile: (id: string, path: string) =>
+			call('GET', '/api/skills/[...id]/file', { params: ofSkill(id), query: { path } }),
+		/** Throws `conflict` when the file is not as it was read. */
+		writeFile: (id: string, body: BodyOf<'/api/skills/[...id]/file', 'PUT'>) =>
+			call('PUT', '/api/skills/[...id]/file', { params: ofSkill(id), body }),
+		removeFile: (id: string, path: string) =>
+			call('DELETE', '/api/skills/[...id]/file', { params: ofSkill(id), query: { path } }),
+		/** What the text would be as the SKILL.md; nothing is written. */
+		checkText: (id: string, text: string, signal: AbortSignal) =>
+			call('POST', '/api/skills/[...id]/check', { params: ofSkill(id), body: { text }, signal }),
+
+		// Executions.
+		/** Newest first; what is empty is any. */
+		listExecutions: (query: ExecutionQuery & { page: number; limit: number }) =>
+			call('GET', '/api/skills/executions', { query: query as QueryOf<'/api/skills/executions', 'GET'> }),
+		getExecution: (id: string) => call('GET', '/api/skills/executions/[id]', { params: { id } }),
+		/** Runs a script or tool now, and waits for its end. */
+		runExecution: (
+			body: BodyOf<'/api/skills/executions', 'POST'>
+		): Promise<Pick<AnswerOf<'/api/skills/executions', 'POST'>, 'execution'>> =>
+			call('POST', '/api/skills/executions', { body }),
+		endExecution: (id: string) => call('DELETE', '/api/skills/executions/[id]', { params: { id } }),
+
+		// Cases and evals.
+		listCases: async (id: string) => (await call('GET', '/api/skills/[...id]/cases', { params: ofSkill(id) })).data,
+		addCase: (id: string, body: NewCase) => call('POST', '/api/skills/[...id]/cases', { params: ofSkill(id), body }),
+		/** `approve`: digest of what may run though it would be asked about. */
+		runCase: (id: string, caseId: string, approve?: string) =>
+			call('POST', '/api/skills/[...id]/cases/[case]/run', {
+				params: { ...ofSkill(id), case: caseId },
+				body: { approve }
+			}),
+		removeCase: (id: string, caseId: string) =>
+			call('DELETE', '/api/skills/[...id]/cases/[case]', { params: { ...ofSkill(id), case: caseId } }),
+		getEvals: (id: string) => call('GET', '/api/skills/[...id]/evals', { params: ofSkill(id) }),
+		startEvals: (id: string, rounds: number) =>
+			call('POST', '/api/skills/[...id]/evals', { params: ofSkill(id), body: { rounds } }),
+		getEvalRun: (id: string, run: string) =>
+			call('GET', '/api/skills/[...id]/evals/[run]', { params: { ...ofSkill(id), run } }),
+		cancelEvals: (id: string, run: string) =>
+			call('DELETE', '/api/skills/[...id]/evals/[run]', { params: { ...ofSkill(id), run } }),
+
+		// Installing, versions, trash.
+		/** Fetches and checks, and places nothing. */
+		stage: (source: BodyOf<'/api/skills/install/staged', 'POST'>['source'], signal: AbortSignal) =>
+			call('POST', STAGED, { body: { source }, signal }),
+		stageZip: (file: Blob, options: UploadOptions) =>
+			upload<AnswerOf<typeof STAGED, 'POST'>>(
+				{ method: 'POST', url: STAGED, body: file, contentType: 'application/zip' },
+				options
+			),
+		stageFolder: (files: readonly FolderFile[], options: UploadOptions) => {
+			const body = new FormData();
+			for (const { path, file } of files) body.append('files', file, path);
+			return upload<AnswerOf<typeof STAGED, 'POST'>>({ method: 'POST', url: STAGED, body, contentType: null }, options);
+		},
+		getStaged: (id: string) => call('GET', `${STAGED}/[id]`, { params: { id } }),
+		confirmStaged: (id: string, body: BodyOf<`${typeof STAGED}/[id]`, 'POST'>) =>
+			call('POST', `${STAGED}/[id]`, { params: { id }, body }),
+		discardStaged: (id: string) => call('DELETE', `${STAGED}/[id]`, { params: { id } }),
+		/** skills.sh knows no pages. */
+		searchCatalog: (catalog: CatalogSkill['provider'], q: string, page: number) =>
+			catalog === 'skillsmp'
+				? call('GET', '/api/skills/marketplace', { query: { q, page, limit: CATALOG_PAGE } })
+				: call('GET', '/api/skills/skillssh', { query: { q, limit: CATALOG_PAGE } }),
+		getVersions: (id: string) => call('GET', '/api/skills/[...id]/versions', { params: ofSkill(id) }),
+		useVersion: (id: string, use: VersionSwitch['use']) =>
+			call('PUT', '/api/skills/[...id]/versions', { params: ofSkill(id), body: { use } }),
+		rollBack: (id: string) => call('POST', '/api/skills/[...id]/rollback', { params: ofSkill(id) }),
+		/** Fetches it anew from where it came, and places nothing. */
+		stageUpdate: (id: string) => call('POST', '/api/skills/[...id]/update', { params: ofSkill(id) }),
+		listOutdated: async () => (await call('GET', '/api/skills/outdated', {})).data,
+		removeSkill: (id: string) => call('DELETE', '/api/skills/[...id]', { params: ofSkill(id) }),
+		listTrash: async () => (await call('GET', '/api/skills/trash', {})).data,
+		restoreSkill: (id: string) => call('POST', '/api/skills/trash/[id]', { params: { id } }),
+		/** For good. */
+		deleteTrashed: (id: string) => call('DELETE', '/api/skills/trash/[id]', { params: { id } }),
+
+		// The server: settings, models and the account that pays for them (FEATURES F9, F11), keys (F12), MCP servers (E36).
+		getHealth: () => call('GET', '/api/health', {}),
+		getSettings: () => call('GET', '/api/settings', {}),
+		changeSettings: (body: BodyOf<'/api/settings', 'PUT'>) => call('PUT', '/api/settings', { body }),
+		/** In the order of the server that is set. Never fails for that server: `problem` says what is wrong with it. */
+		listModels: (signal?: AbortSignal) => call('GET', '/api/models', { signal }),
+		/** Does the key work there? What is left out is what the server has; nothing is stored. */
+		checkKey: (body: BodyOf<'/api/models/check', 'POST'>, signal?: AbortSignal) =>
+			call('POST', '/api/models/check', { body, signal }),
+		/** Servers for models on the machine that the server runs on. */
+		findLocalServers: async (signal?: AbortSignal) => (await call('GET', '/api/models/local', { signal })).data,
+		/** The address to send the browser to; it comes back to `returnTo`, with `code` and `state` in the query. */
+		startSignIn: (returnTo: string) => call('POST', '/api/account/sign-in', { body: { returnTo } }),
+		/** Stores the key; once for each sign-in. */
+		completeSignIn: (body: BodyOf<'/api/account/sign-in/complete', 'POST'>) =>
+			call('POST', '/api/account/sign-in/complete', { body }),
+		/** The newest first, revoked ones included. */
+		listKeys: async () => (await call('GET', '/api/keys', {})).data,
+		/** The only time that the key itself is told. */
+		createKey: (body: BodyOf<'/api/keys', 'POST'>) => call('POST', '/api/keys', { body }),
+		renameKey: (id: string, name: string) => call('PATCH', '/api/keys/[id]', { params: { id }, body: { name } }),
+		/** What was made with it stays. */
+		revokeKey: (id: string) => call('DELETE', '/api/keys/[id]', { params: { id } }),
+		listMcpServers: async () => (await call('GET', '/api/mcp-servers', {})).data,
+		putMcpServer: (name: string, body: McpServerInput) =>
+			call('PUT', '/api/mcp-servers/[name]', { params: { name }, body }),
+		removeMcpServer: (name: string) => call('DELETE', '/api/mcp-servers/[name]', { params: { name } }),
+		reconnectMcpServer: (name: string) => call('POST', '/api/mcp-servers/[name]/reconnect', { params: { name } })
 	};
 }
 
-// The part of the server's API that is about models and the account that pays for them (FEATURES F9, F11); settings too.
-
-/** Every call resolves to the answer or throws an `ApiError`. */
-export interface AccountClient {
-	getSettings: () => Promise<Settings>;
-	changeSettings: (patch: SettingsPatch) => Promise<Settings>;
-	/** In the order of the server that is set. Never fails for that server: `problem` says what is wrong with it. */
-	listModels: (signal?: AbortSignal) => Promise<ModelList>;
-	/** Does the key work there? What is left out is what the server has; nothing is stored. */
-	checkKey: (check: z.input<typeof keyCheck>, signal?: AbortSignal) => Promise<KeyStatus>;
-	/** Servers for models on the machine that the server runs on. */
-	findLocalServers: (signal?: AbortSignal) => Promise<LocalServer[]>;
-	/** The address to send the browser to; it comes back to `returnTo`, with `code` and `state` in the query. */
-	startSignIn: (returnTo: string) => Promise<SignInStart>;
-	/** Stores the key; once for each sign-in. */
-	completeSignIn: (answer: z.input<typeof signInComplete>) => Promise<Settings>;
-}
-
-export function createAccountClient(): AccountClient {
-	return {
-		getSettings: () => request('/api/settings'),
-		changeSettings: (patch) => request('/api/settings', 'PUT', patch),
-		listModels: (signal) => request('/api/models', 'GET', undefined, signal),
-		checkKey: (check, signal) => request('/api/models/check', 'POST', check, signal),
-		findLocalServers: async (signal) =>
-			(await request<{ data: LocalServer[] }>('/api/models/local', 'GET', undefined, signal)).data,
-		startSignIn: (returnTo) => request('/api/account/sign-in', 'POST', { returnTo }),
-		completeSignIn: (answer) => request('/api/account/sign-in/complete', 'POST', answer)
-	};
-}
-
-// The part of the server's API that makes, edits, checks and hands on skills (FEATURES F1, F8).
-
-/** Every call resolves to the answer or throws an `ApiError`. Ids are names, `source/name`, or of a broken skill `source/folder`. */
-export interface SkillFilesClient {
-	createSkill: (wanted: NewSkill) => Promise<SkillDetail>;
-	readFile: (id: string, path: string) => Promise<SkillFileText>;
-	/** Throws `conflict` when the file is not as it was read. */
-	writeFile: (id: string, wanted: SkillFileWrite) => Promise<SkillFileText>;
-	removeFile: (id: string, path: string) => Promise<void>;
-	/** What the text would be as the SKILL.md; nothing is written. */
-	checkText: (id: string, text: string, signal: AbortSignal) => Promise<SkillCheck>;
-}
-
-export function createSkillFilesClient(): SkillFilesClient {
-	const file = (id: string, path?: string): string =>
-		`${skillUrl(id)}/file${path === undefined ? '' : queryOf({ path })}`;
-	return {
-		createSkill: (wanted) => request('/api/skills', 'POST', wanted),
-		readFile: (id, path) => request(file(id, path)),
-		writeFile: (id, wanted) => request(file(id), 'PUT', wanted),
-		removeFile: (id, path) => request(file(id, path), 'DELETE'),
-		checkText: (id, text, signal) => request(`${skillUrl(id)}/check`, 'POST', { text }, signal)
-	};
-}
-
-/** Address of the skill as a zip archive. */
-export function exportUrl(id: string): string {
-	return `${skillUrl(id)}/export`;
-}
-
-// The part of the server's API about the skills of one conversation, and why a run offered them (FEATURES F7, F2).
-
-/** Every call resolves to the answer or throws an `ApiError`; when the signal fires, its reason. */
-export interface SkillsClient {
-	listSkills: (conversationId: string, signal: AbortSignal) => Promise<ConversationSkillList>;
-	setSkill: (
-		conversationId: string,
-		name: string,
-		state: 'pinned' | 'loaded' | 'unloaded',
-		signal: AbortSignal
-	) => Promise<ConversationSkillList>;
-	getOffer: (runId: string, signal: AbortSignal) => Promise<RunOffer>;
-}
-
-export function createSkillsClient(): SkillsClient {
-	const skills = (id: string): string => `/api/conversations/${encodeURIComponent(id)}/skills`;
-	return {
-		listSkills: (id, signal) => request(skills(id), 'GET', undefined, signal),
-		setSkill: (id, name, state, signal) =>
-			request(`${skills(id)}/${encodeURIComponent(name)}`, 'PUT', { state }, signal),
-		getOffer: (runId, signal) => request(`/api/runs/${encodeURIComponent(runId)}/offer`, 'GET', undefined, signal)
-	};
-}
-
-// The part of the server's API that is about keys for other programs (FEATURES F12).
-
-/** Every call resolves to the answer or throws an `ApiError`. */
-export interface KeysClient {
-	/** The newest first, revoked ones included. */
-	listKeys: () => Promise<ApiKey[]>;
-	/** The only time that the key itself is told. */
-	createKey: (wanted: z.input<typeof apiKeyCreate>) => Promise<NewApiKey>;
-	renameKey: (id: string, name: string) => Promise<ApiKey>;
-	/** What was made with it stays. */
-	revokeKey: (id: string) => Promise<ApiKey>;
-}
-
-export function createKeysClient(): KeysClient {
-	return {
-		listKeys: async () => (await request<ApiKeyList>('/api/keys')).data,
-		createKey: (wanted) => request('/api/keys', 'POST', wanted),
-		renameKey: (id, name) => request(`/api/keys/${encodeURIComponent(id)}`, 'PATCH', { name }),
-		revokeKey: (id) => request(`/api/keys/${encodeURIComponent(id)}`, 'DELETE')
-	};
-}
-
-// The part of the server's API that is about MCP servers (FEATURES E36).
-
-export type McpServerInput = z.input<typeof mcpServerPut>;
-
-/** Every call resolves to the answer or throws an `ApiError`. */
-export interface McpServersClient {
-	list: () => Promise<McpServer[]>;
-	put: (name: string, server: McpServerInput) => Promise<McpServer>;
-	remove: (name: string) => Promise<void>;
-	reconnect: (name: string) => Promise<McpServer>;
-}
-
-export function createMcpServersClient(): McpServersClient {
-	const url = (name: string) => `/api/mcp-servers/${encodeURIComponent(name)}`;
-	return {
-		list: async () => (await request<McpServerList>('/api/mcp-servers')).data,
-		put: (name, server) => request(url(name), 'PUT', server),
-		remove: (name) => request(url(name), 'DELETE'),
-		reconnect: (name) => request(`${url(name)}/reconnect`, 'POST')
-	};
+/** An EventSource does not tell that one has to log in; any other request does, and goes to the login page. */
+function openEvents(path: string): EventSource {
+	const source = new EventSource(path);
+	source.addEventListener('error', () => {
+		if (source.readyState === EventSource.CLOSED) request('/api/health').catch(() => undefined);
+	});
+	return source;
 }

@@ -142,7 +142,7 @@ function describe(endpoint: DescribedEndpoint, schemas: Record<string, unknown>)
 }
 
 /** What an endpoint with such parts can answer when it fails. */
-export function errorsOf({ path, method, spec }: DescribedEndpoint): ErrorCode[] {
+function errorsOf({ path, method, spec }: DescribedEndpoint): ErrorCode[] {
 	const { query, body, otherBodies, errors = [] } = spec;
 	const codes = new Set<ErrorCode>(['unauthorized', 'forbidden', 'rate_limited', 'internal', ...errors]);
 	if (query ?? body ?? otherBodies) codes.add('invalid_input');

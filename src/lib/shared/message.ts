@@ -2,16 +2,7 @@
 import type { RunEvent } from './events.ts';
 import type { Execution, Message, Part, ToolPart } from './message-schema.ts';
 
-export type {
-	Approval,
-	CompactionPart,
-	Execution,
-	Message,
-	Part,
-	ReasoningPart,
-	TextPart,
-	ToolPart
-} from './message-schema.ts';
+export type { Approval, CompactionPart, Execution, Message, Part, ReasoningPart, ToolPart } from './message-schema.ts';
 
 export type ToolStatus = ToolPart['status'];
 export type MessageStatus = Message['status'];

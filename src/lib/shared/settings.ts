@@ -1,7 +1,7 @@
 /** What can be changed while the server runs (FEATURES E1, E11, B8). */
 import { z } from 'zod';
 import { modelApiKey, modelBaseUrl, modelId, reasoningEffort } from './models.ts';
-import { API_SCOPES, type ApiScope, type ReasoningEffort } from './names.ts';
+import { API_SCOPES } from './names.ts';
 
 /** The catalog whose install endpoint is accepted (E1). */
 export const skillsProvider = z.enum(['skillsmp', 'skillssh', 'github']);

@@ -3,18 +3,12 @@ import { createContext } from 'svelte';
 import type { Health } from '../../shared/api.ts';
 import { createSessionServices, type SessionServices } from '../conversation/session-services.ts';
 import { ChatSession } from '../conversation/session.svelte.ts';
-import { Account } from '../models/account.svelte.ts';
+import { Account, type AccountClient } from '../models/account.svelte.ts';
 import { ApiError, asApiError } from '../request.ts';
-import {
-	type AccountClient,
-	type Client,
-	type ConversationsClient,
-	createAccountClient,
-	createConversationsClient
-} from '../server.ts';
+import { type Client, createClient } from '../server.ts';
 import { ConversationActions, shownTitle } from '../sidebar/conversation-actions.ts';
 import { ConversationSearch, SidebarState } from '../sidebar/conversation-list.svelte.ts';
-import { Conversations } from '../sidebar/conversations.svelte.ts';
+import { Conversations, type ConversationsClient } from '../sidebar/conversations.svelte.ts';
 import { Library } from '../skills/library/library.svelte.ts';
 import { newId } from '../text/format.ts';
 import { readStored, writeStored } from '../ui/clipboard.ts';
@@ -58,12 +52,12 @@ export class ChatApp {
 	/** Runs that have ended, and nobody was told yet. */
 	#ended: string[] = [];
 
-	constructor(client: Client, accountClient: AccountClient = createAccountClient(), parts: AppParts = {}) {
+	constructor(client: Client, accountClient: AccountClient = createClient(), parts: AppParts = {}) {
 		this.#client = client;
 		this.#services = this.#servicesOf(parts.services ?? createSessionServices());
 		this.go = parts.go ?? ((path) => location.assign(path));
 		this.account = new Account(accountClient, () => void this.refreshHealth());
-		const conversationsClient = parts.conversations ?? createConversationsClient();
+		const conversationsClient = parts.conversations ?? createClient();
 		this.conversations = new Conversations(conversationsClient, {
 			isShown: (id) => this.shownId === id,
 			onended: (id) => {

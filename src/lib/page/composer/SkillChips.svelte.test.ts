@@ -14,11 +14,14 @@ const skill = (name: string, more: Partial<ConversationSkill> = {}): Conversatio
 
 async function setup(data: ConversationSkill[], phase: SkillsHost['phase'] = 'ready') {
 	const client = {
-		listSkills: vi.fn(async (_id: string, _signal: AbortSignal): Promise<ConversationSkillList> => ({
+		listConversationSkills: vi.fn(async (_id: string, _signal: AbortSignal): Promise<ConversationSkillList> => ({
 			data,
 			tokens: 0
 		})),
-		setSkill: vi.fn(async (_id: string, _name: string, _state: string, _signal: AbortSignal) => ({ data, tokens: 0 }))
+		setConversationSkill: vi.fn(async (_id: string, _name: string, _state: string, _signal: AbortSignal) => ({
+			data,
+			tokens: 0
+		}))
 	};
 	const skills = new ConversationSkills({ id: 'c', phase }, client);
 	await skills.refresh();
@@ -49,12 +52,12 @@ test('F7: chips say what is pinned and what is loaded, what it costs, and lead t
 test('F7: a skill is pinned, unpinned and unloaded from its chip; a refusal is said', async () => {
 	const { client, screen } = await setup([skill('pdf', { state: 'pinned' }), skill('csv')]);
 	await choose(screen, 'csv', 'Pin: always with the model');
-	expect(client.setSkill).toHaveBeenLastCalledWith('c', 'csv', 'pinned', expect.any(AbortSignal));
+	expect(client.setConversationSkill).toHaveBeenLastCalledWith('c', 'csv', 'pinned', expect.any(AbortSignal));
 	await choose(screen, 'pdf', 'Unpin');
-	expect(client.setSkill).toHaveBeenLastCalledWith('c', 'pdf', 'loaded', expect.any(AbortSignal));
-	client.setSkill.mockRejectedValueOnce(new ApiError('conflict', 'Not now.'));
+	expect(client.setConversationSkill).toHaveBeenLastCalledWith('c', 'pdf', 'loaded', expect.any(AbortSignal));
+	client.setConversationSkill.mockRejectedValueOnce(new ApiError('conflict', 'Not now.'));
 	await choose(screen, 'csv', 'Unload: take its instructions away');
-	expect(client.setSkill).toHaveBeenLastCalledWith('c', 'csv', 'unloaded', expect.any(AbortSignal));
+	expect(client.setConversationSkill).toHaveBeenLastCalledWith('c', 'csv', 'unloaded', expect.any(AbortSignal));
 	await expect.element(screen.getByRole('alert')).toHaveTextContent('Not now.');
 	await expect.element(screen.getByTestId('skill-chip').nth(1)).toHaveAttribute('data-name', 'csv');
 });

@@ -5,7 +5,7 @@ import '../../../app.css';
 import { ApiError } from '../request.ts';
 import { CLIENTS } from './connect-snippets.ts';
 import { Connect } from './connect.svelte.ts';
-import type { KeysClient } from '../server.ts';
+import type { Client } from '../server.ts';
 import type { ApiKey } from '../../shared/settings.ts';
 import ConnectPage from './ConnectPage.svelte';
 
@@ -22,18 +22,18 @@ const keyOf = (id: string, more: Partial<ApiKey> = {}): ApiKey => ({
 function createFakeKeys(keys: ApiKey[] = []) {
 	const known = new Map(keys.map((key) => [key.id, key]));
 	return {
-		listKeys: vi.fn<KeysClient['listKeys']>(async () => [...known.values()].reverse()),
-		createKey: vi.fn<KeysClient['createKey']>(async ({ name, scopes = [] }) => {
+		listKeys: vi.fn<Client['listKeys']>(async () => [...known.values()].reverse()),
+		createKey: vi.fn<Client['createKey']>(async ({ name, scopes = [] }) => {
 			const made = keyOf(`key_${known.size + 1}`, { name, scopes });
 			known.set(made.id, made);
 			return { ...made, key: SECRET };
 		}),
-		renameKey: vi.fn<KeysClient['renameKey']>(async (id, name) => {
+		renameKey: vi.fn<Client['renameKey']>(async (id, name) => {
 			const renamed = keyOf(id, { ...known.get(id), name });
 			known.set(id, renamed);
 			return renamed;
 		}),
-		revokeKey: vi.fn<KeysClient['revokeKey']>(async (id) => {
+		revokeKey: vi.fn<Client['revokeKey']>(async (id) => {
 			const revoked = keyOf(id, { ...known.get(id), revokedAt: '2026-11-21T10:00:00.000Z' });
 			known.set(id, revoked);
 			return revoked;

@@ -1,8 +1,10 @@
 /** The page Connect: the keys of other programs, and the new one, which is known until one leaves the page (FEATURES F12). */
 import type { ApiKey, NewApiKey } from '../../shared/settings.ts';
 import type { ApiScope } from '../../shared/names.ts';
-import type { KeysClient } from '../server.ts';
+import type { Client } from '../server.ts';
 import { Reading } from '../ui/reading.svelte.ts';
+
+type KeysClient = Pick<Client, 'listKeys' | 'createKey' | 'renameKey' | 'revokeKey'>;
 
 export class Connect {
 	readonly #client: KeysClient;

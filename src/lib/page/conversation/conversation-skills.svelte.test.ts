@@ -14,8 +14,8 @@ const listOf = (...data: ConversationSkill[]): ConversationSkillList => ({
 function setup(phase: SkillsHost['phase'] = 'ready', first: ConversationSkillList = listOf()) {
 	const host = { id: 'c', phase };
 	const client = {
-		listSkills: vi.fn(async (_id: string, _signal: AbortSignal) => first),
-		setSkill: vi.fn(async (_id: string, _name: string, _state: string, _signal: AbortSignal) => first)
+		listConversationSkills: vi.fn(async (_id: string, _signal: AbortSignal) => first),
+		setConversationSkill: vi.fn(async (_id: string, _name: string, _state: string, _signal: AbortSignal) => first)
 	};
 	return { host, client, skills: new ConversationSkills(host, client) };
 }
@@ -33,7 +33,7 @@ describe('F7: the skills of a conversation on its page', () => {
 		await skills.unpin('csv');
 		await skills.unload('ghost');
 		expect(skills.pins).toEqual(['pdf']);
-		expect(client.listSkills).not.toHaveBeenCalled();
+		expect(client.listConversationSkills).not.toHaveBeenCalled();
 	});
 
 	test('take no more than a message may carry, and say so', async () => {
@@ -52,13 +52,13 @@ describe('F7: the skills of a conversation on its page', () => {
 		const { pins } = skills;
 		await skills.pinByName('csv');
 		host.phase = 'ready';
-		client.setSkill.mockResolvedValue(listOf(skill('pdf', 'pinned'), skill('csv', 'pinned')));
-		client.listSkills.mockResolvedValue(listOf(skill('pdf', 'pinned'), skill('csv', 'pinned')));
+		client.setConversationSkill.mockResolvedValue(listOf(skill('pdf', 'pinned'), skill('csv', 'pinned')));
+		client.listConversationSkills.mockResolvedValue(listOf(skill('pdf', 'pinned'), skill('csv', 'pinned')));
 		const sent = skills.sent(pins);
 		expect(names(skills).toSorted()).toEqual(['csv pinned', 'pdf pinned']);
 		await sent;
 		expect(skills.pins).toEqual([]);
-		expect(client.setSkill).toHaveBeenCalledExactlyOnceWith('c', 'csv', 'pinned', expect.any(AbortSignal));
+		expect(client.setConversationSkill).toHaveBeenCalledExactlyOnceWith('c', 'csv', 'pinned', expect.any(AbortSignal));
 		expect(names(skills)).toEqual(['pdf pinned', 'csv pinned']);
 	});
 
@@ -67,7 +67,7 @@ describe('F7: the skills of a conversation on its page', () => {
 		const { client, skills } = setup('ready', before);
 		await skills.refresh();
 		const { promise, reject } = Promise.withResolvers<ConversationSkillList>();
-		client.setSkill.mockReturnValueOnce(promise);
+		client.setConversationSkill.mockReturnValueOnce(promise);
 		const pinning = skills.pin(skill('pdf', 'loaded'));
 		expect(names(skills)).toEqual(['csv pinned', 'pdf pinned']);
 		reject(new ApiError('conflict', 'Too many.'));
@@ -75,9 +75,9 @@ describe('F7: the skills of a conversation on its page', () => {
 		expect(names(skills)).toEqual(['csv pinned', 'pdf loaded']);
 		expect(skills.error?.message).toBe('Too many.');
 
-		client.setSkill.mockResolvedValueOnce(listOf(skill('csv', 'loaded'), skill('pdf', 'loaded')));
+		client.setConversationSkill.mockResolvedValueOnce(listOf(skill('csv', 'loaded'), skill('pdf', 'loaded')));
 		await skills.unpin('csv');
-		expect(client.setSkill).toHaveBeenLastCalledWith('c', 'csv', 'loaded', expect.any(AbortSignal));
+		expect(client.setConversationSkill).toHaveBeenLastCalledWith('c', 'csv', 'loaded', expect.any(AbortSignal));
 		expect(names(skills)).toEqual(['csv loaded', 'pdf loaded']);
 		expect(skills.error).toBe(null);
 	});
@@ -86,13 +86,13 @@ describe('F7: the skills of a conversation on its page', () => {
 		const { client, skills } = setup('ready', listOf(skill('pdf', 'loaded'), skill('csv', 'loaded')));
 		await skills.refresh();
 		const read = Promise.withResolvers<ConversationSkillList>();
-		client.listSkills.mockReturnValueOnce(read.promise);
+		client.listConversationSkills.mockReturnValueOnce(read.promise);
 		const reading = skills.refresh();
 		const [first, second] = [
 			Promise.withResolvers<ConversationSkillList>(),
 			Promise.withResolvers<ConversationSkillList>()
 		];
-		client.setSkill.mockReturnValueOnce(first.promise).mockReturnValueOnce(second.promise);
+		client.setConversationSkill.mockReturnValueOnce(first.promise).mockReturnValueOnce(second.promise);
 		const changes = [skills.unload('pdf'), skills.unload('csv')];
 		first.resolve(listOf(skill('csv', 'loaded')));
 		read.resolve(listOf(skill('pdf', 'loaded'), skill('csv', 'loaded')));
@@ -106,17 +106,17 @@ describe('F7: the skills of a conversation on its page', () => {
 	test('stay as they were where they cannot be read, and are left alone after the end', async () => {
 		const { client, skills } = setup('ready', listOf(skill('pdf', 'loaded')));
 		await skills.refresh();
-		client.listSkills.mockRejectedValueOnce(new ApiError('unreachable', 'No.'));
+		client.listConversationSkills.mockRejectedValueOnce(new ApiError('unreachable', 'No.'));
 		await skills.refresh();
 		expect(names(skills)).toEqual(['pdf loaded']);
 		expect(skills.error).toBe(null);
-		client.setSkill.mockImplementationOnce(async (_id, _name, _state, signal) => {
+		client.setConversationSkill.mockImplementationOnce(async (_id, _name, _state, signal) => {
 			skills.dispose();
 			throw signal.reason;
 		});
 		await skills.unload('pdf');
 		expect(skills.error).toBe(null);
 		await skills.refresh();
-		expect(client.listSkills).toHaveBeenCalledTimes(2);
+		expect(client.listConversationSkills).toHaveBeenCalledTimes(2);
 	});
 });

@@ -2,7 +2,7 @@
 import type { ConversationSkill, ConversationSkillList } from '../../shared/api.ts';
 import { ApiError, asApiError } from '../request.ts';
 import { createSingleRead } from '../ui/reading.svelte.ts';
-import type { SkillsClient } from '../server.ts';
+import type { Client } from '../server.ts';
 
 /** Whose skills they are; `new`: the server knows no message of it yet. */
 export interface SkillsHost {
@@ -15,7 +15,7 @@ const MOST_PENDING = 20;
 
 export class ConversationSkills {
 	readonly #host: SkillsHost;
-	readonly #client: Pick<SkillsClient, 'listSkills' | 'setSkill'>;
+	readonly #client: Pick<Client, 'listConversationSkills' | 'setConversationSkill'>;
 	readonly #controller = new AbortController();
 	/** As the server has them, and what was changed here a moment ago. */
 	#known = $state.raw<readonly ConversationSkill[]>([]);
@@ -26,7 +26,7 @@ export class ConversationSkills {
 	/** Changes with each change that is made here: what was read before is too old then. */
 	#version = 0;
 
-	constructor(host: SkillsHost, client: Pick<SkillsClient, 'listSkills' | 'setSkill'>) {
+	constructor(host: SkillsHost, client: Pick<Client, 'listConversationSkills' | 'setConversationSkill'>) {
 		this.#host = host;
 		this.#client = client;
 	}
@@ -110,7 +110,7 @@ export class ConversationSkills {
 		const { signal } = this.#controller;
 		if (this.#host.phase === 'new' || signal.aborted) return;
 		const version = this.#version;
-		const list = await this.#client.listSkills(this.#host.id, signal).catch(asApiError);
+		const list = await this.#client.listConversationSkills(this.#host.id, signal).catch(asApiError);
 		// After a failure what is shown is what was known last; a change that was made meanwhile brings its own list.
 		if (!(list instanceof ApiError) && version === this.#version) this.#known = list.data;
 	}
@@ -126,7 +126,7 @@ export class ConversationSkills {
 		this.#known = expected;
 		let list: ConversationSkillList | null = null;
 		try {
-			list = await this.#client.setSkill(this.#host.id, name, state, signal);
+			list = await this.#client.setConversationSkill(this.#host.id, name, state, signal);
 		} catch (error) {
 			if (signal.aborted) return;
 			this.error = asApiError(error);

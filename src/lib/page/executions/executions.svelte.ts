@@ -9,7 +9,7 @@ import {
 	type ToolStatus
 } from '../../shared/message.ts';
 import type { SkillExecution, SkillExecutionList } from '../../shared/try-out.ts';
-import { type ApiError, asApiError, request } from '../request.ts';
+import { type ApiError, asApiError } from '../request.ts';
 import type { Client } from '../server.ts';
 import { formatBytes } from '../text/format.ts';
 import { EVERY_EXECUTION, type ExecutionQuery } from './execution-query.ts';
@@ -157,14 +157,7 @@ export class Executions {
 
 // One execution as a page shows it: read anew while it runs, with the step that it was in a conversation.
 
-interface ExecutionWatchClient extends Pick<Client, 'runEvents' | 'endExecution'> {
-	/** Throws `not_found`. */
-	getExecution: (id: string) => Promise<SkillExecution>;
-}
-
-export function getExecution(id: string): Promise<SkillExecution> {
-	return request(`/api/skills/executions/${encodeURIComponent(id)}`);
-}
+type ExecutionWatchClient = Pick<Client, 'getExecution' | 'runEvents' | 'endExecution'>;
 
 export class ExecutionWatch {
 	readonly #client: ExecutionWatchClient;

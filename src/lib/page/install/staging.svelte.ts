@@ -2,10 +2,10 @@
 import type { InstallSource, StagedInstall } from '../../shared/install.ts';
 import { ApiError, type UploadOptions } from '../request.ts';
 import { skillFiles } from '../composer/attachment.svelte.ts';
-import type { FolderFile, RegistryClient } from '../server.ts';
+import type { FolderFile, Client } from '../server.ts';
 import { Task } from '../ui/reading.svelte.ts';
 
-export type StagingClient = Pick<RegistryClient, 'stage' | 'stageZip' | 'stageFolder'>;
+export type StagingClient = Pick<Client, 'stage' | 'stageZip' | 'stageFolder'>;
 
 export class Staging {
 	readonly task = new Task();

@@ -1,8 +1,14 @@
 /** What answers: the settings of the model, the models that there are, and the key that pays for them (FEATURES F9, F11). */
 import type { KeyStatus, LocalServer, ModelList } from '../../shared/models.ts';
 import type { Settings, SettingsPatch } from '../../shared/settings.ts';
-import type { AccountClient } from '../server.ts';
+import type { Client } from '../server.ts';
 import { Reading } from '../ui/reading.svelte.ts';
+
+/** What it asks of the server. */
+export type AccountClient = Pick<
+	Client,
+	'getSettings' | 'changeSettings' | 'listModels' | 'checkKey' | 'findLocalServers' | 'startSignIn' | 'completeSignIn'
+>;
 
 export class Account {
 	readonly #client: AccountClient;

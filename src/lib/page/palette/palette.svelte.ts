@@ -1,6 +1,6 @@
 /** The command palette: everything one can go to or do, ranked by what is typed. */
 import type { LucideIcon } from '@lucide/svelte';
-import type { ConversationsClient } from '../server.ts';
+import type { Client } from '../server.ts';
 import { ConversationSearch } from '../sidebar/conversation-list.svelte.ts';
 import { fuzzyScore, rankBy } from '../text/fuzzy.ts';
 
@@ -37,7 +37,7 @@ export class Palette {
 	readonly groups = $derived.by(() => this.#rank());
 
 	/** `groups`: asked again when something in it changes; with what the server has found. */
-	constructor(client: Pick<ConversationsClient, 'search'>, groups: (search: ConversationSearch) => PaletteGroup[]) {
+	constructor(client: Pick<Client, 'searchConversations'>, groups: (search: ConversationSearch) => PaletteGroup[]) {
 		this.search = new ConversationSearch(client, FOUND);
 		this.#groups = groups;
 	}

@@ -18,15 +18,15 @@ const server = (more: Partial<McpServer> = {}): McpServer => ({
 
 async function setup(...servers: McpServer[]) {
 	const client = {
-		list: vi.fn(async () => servers),
+		listMcpServers: vi.fn(async () => servers),
 		// It is asked again every few seconds, and remembers.
-		put: vi.fn(async (name: string) => {
+		putMcpServer: vi.fn(async (name: string) => {
 			const put = server({ name, status: { ...CONNECTED, state: 'connecting', tools: [] } });
 			servers = [...servers.filter((each) => each.name !== name), put];
 			return put;
 		}),
-		remove: vi.fn(async () => undefined),
-		reconnect: vi.fn(async () => servers[0]!)
+		removeMcpServer: vi.fn(async () => undefined),
+		reconnectMcpServer: vi.fn(async () => servers[0]!)
 	};
 	return { client, screen: await render(McpServersSection, { client }) };
 }
@@ -59,7 +59,7 @@ test('E36: a program is added with its arguments and a variable that is not show
 	await screen.getByTestId('mcp-value-name').fill('TOKEN');
 	await screen.getByTestId('mcp-value').fill('very-secret');
 	await screen.getByTestId('mcp-save').click();
-	expect(client.put).toHaveBeenCalledExactlyOnceWith('files', {
+	expect(client.putMcpServer).toHaveBeenCalledExactlyOnceWith('files', {
 		transport: { type: 'stdio', command: 'npx', args: ['-y', '@x/files'], env: { TOKEN: 'very-secret' } },
 		...{ isEnabled: true, approval: 'ask' }
 	});
@@ -74,12 +74,12 @@ test('E36: a change keeps what is stored; one that is refused stays typed and sa
 	await screen.getByTestId('mcp-edit').click();
 	await screen.getByTestId('mcp-url').fill('https://example.org/other');
 	await screen.getByTestId('mcp-asks').click();
-	client.put.mockRejectedValueOnce(new ApiError('invalid_input', 'Too odd.'));
+	client.putMcpServer.mockRejectedValueOnce(new ApiError('invalid_input', 'Too odd.'));
 	await screen.getByTestId('mcp-save').click();
 	await expect.element(screen.getByTestId('mcp-error')).toMatchTextContent(/Too odd/);
 	await expect.element(screen.getByTestId('mcp-url')).toHaveValue('https://example.org/other');
 	await screen.getByTestId('mcp-save').click();
-	expect(client.put).toHaveBeenLastCalledWith('demo', {
+	expect(client.putMcpServer).toHaveBeenLastCalledWith('demo', {
 		transport: { type: 'http', url: 'https://example.org/other', headers: { Authorization: null } },
 		...{ isEnabled: true, approval: 'auto' }
 	});
@@ -89,15 +89,15 @@ test('E36: a change keeps what is stored; one that is refused stays typed and sa
 test('E36: a server is switched off, tried again, and removed when that is confirmed', async () => {
 	const { screen, client } = await setup(server());
 	await screen.getByTestId('mcp-reconnect').click();
-	expect(client.reconnect).toHaveBeenCalledWith('demo');
-	client.put.mockRejectedValueOnce(new ApiError('unavailable', 'Not now.'));
+	expect(client.reconnectMcpServer).toHaveBeenCalledWith('demo');
+	client.putMcpServer.mockRejectedValueOnce(new ApiError('unavailable', 'Not now.'));
 	await screen.getByTestId('mcp-enabled').click();
-	expect(client.put).toHaveBeenLastCalledWith('demo', expect.objectContaining({ isEnabled: false }));
+	expect(client.putMcpServer).toHaveBeenLastCalledWith('demo', expect.objectContaining({ isEnabled: false }));
 	await expect.element(screen.getByTestId('mcp-enabled')).toBeChecked();
 	await screen.getByTestId('mcp-remove').click();
-	expect(client.remove).not.toHaveBeenCalled();
+	expect(client.removeMcpServer).not.toHaveBeenCalled();
 	await screen.getByTestId('confirm-delete').click();
-	expect(client.remove).toHaveBeenCalledWith('demo');
+	expect(client.removeMcpServer).toHaveBeenCalledWith('demo');
 	await expect.element(screen.getByTestId('mcp-none')).toBeVisible();
 });
 
@@ -109,7 +109,7 @@ test('E36: pasted configuration adds its servers; what is none says so', async (
 	await expect.element(screen.getByTestId('mcp-json-error')).toMatchTextContent(/neither/);
 	await screen.getByTestId('mcp-json').fill('{"mcpServers": {"Web": {"url": "https://example.org/mcp"}}}');
 	await screen.getByTestId('mcp-json-add').click();
-	expect(client.put).toHaveBeenCalledExactlyOnceWith('web', expect.objectContaining({ approval: 'ask' }));
+	expect(client.putMcpServer).toHaveBeenCalledExactlyOnceWith('web', expect.objectContaining({ approval: 'ask' }));
 	await expect.element(screen.getByTestId('mcp-json')).toHaveValue('');
 });
 

@@ -1,6 +1,6 @@
 /** What is typed about an MCP server, and what the API takes. Pure. */
 import { type McpServer, mcpServerPut } from '../../shared/mcp-servers.ts';
-import type { McpServerInput, McpServersClient } from '../server.ts';
+import type { McpServerInput, Client } from '../server.ts';
 import { Reading, Task } from '../ui/reading.svelte.ts';
 
 /** A variable or a header. */
@@ -132,6 +132,12 @@ function withoutUndefined(values: Record<string, unknown>): Record<string, unkno
 const SOON_MS = 1_000;
 const LATER_MS = 5_000;
 
+/** What it asks of the server. */
+export type McpServersClient = Pick<
+	Client,
+	'listMcpServers' | 'putMcpServer' | 'removeMcpServer' | 'reconnectMcpServer'
+>;
+
 export class McpServers {
 	readonly #client: McpServersClient;
 	readonly list: Reading<McpServer[]>;
@@ -139,7 +145,7 @@ export class McpServers {
 
 	constructor(client: McpServersClient) {
 		this.#client = client;
-		this.list = new Reading(() => client.list());
+		this.list = new Reading(() => client.listMcpServers());
 	}
 
 	/** Follows how they stand; returns the function that ends it. */
@@ -167,7 +173,7 @@ export class McpServers {
 	/** One after the other, until one is refused. */
 	async saveAll(servers: { name: string; input: McpServerInput }[]): Promise<boolean> {
 		const done = await this.task.run(async () => {
-			for (const { name, input } of servers) this.#show(await this.#client.put(name, input));
+			for (const { name, input } of servers) this.#show(await this.#client.putMcpServer(name, input));
 			return true;
 		});
 		return done ?? false;
@@ -178,12 +184,12 @@ export class McpServers {
 	}
 
 	async reconnect(name: string): Promise<void> {
-		await this.task.run(async () => this.#show(await this.#client.reconnect(name)));
+		await this.task.run(async () => this.#show(await this.#client.reconnectMcpServer(name)));
 	}
 
 	/** Rejects with an `ApiError`. */
 	async remove(name: string): Promise<void> {
-		await this.#client.remove(name);
+		await this.#client.removeMcpServer(name);
 		this.list.set((this.list.value ?? []).filter((server) => server.name !== name));
 	}
 

@@ -91,7 +91,7 @@ export class ConversationActions {
 
 	/** Address of a file to be saved. */
 	exportUrl(id: string, format: 'json' | 'markdown'): string {
-		return this.#host.conversations.client.exportUrl(id, format);
+		return this.#host.conversations.client.conversationExportUrl(id, format);
 	}
 
 	async copyMarkdown(id: string): Promise<void> {

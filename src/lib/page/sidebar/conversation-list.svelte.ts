@@ -1,7 +1,7 @@
 /** A list of conversations that is read page by page, and changed here before the server has said so. */
 import type { ConversationList as Page, ConversationSummary } from '../../shared/api.ts';
 import { type ApiError, asApiError } from '../request.ts';
-import type { ConversationsClient } from '../server.ts';
+import type { Client } from '../server.ts';
 import { readStored, writeStored } from '../ui/clipboard.ts';
 import { readPages } from '../ui/reading.svelte.ts';
 
@@ -91,7 +91,7 @@ export class ConversationList {
 const LIMIT = 30;
 
 export class ConversationSearch {
-	readonly #client: Pick<ConversationsClient, 'search'>;
+	readonly #client: Pick<Client, 'searchConversations'>;
 	readonly #limit: number;
 	#query = $state('');
 	#abort: AbortController | null = null;
@@ -104,7 +104,7 @@ export class ConversationSearch {
 	isBusy = $state(false);
 	error = $state.raw<ApiError | null>(null);
 
-	constructor(client: Pick<ConversationsClient, 'search'>, limit = LIMIT) {
+	constructor(client: Pick<Client, 'searchConversations'>, limit = LIMIT) {
 		this.#client = client;
 		this.#limit = limit;
 	}
@@ -141,7 +141,7 @@ export class ConversationSearch {
 		}
 		const abort = (this.#abort = new AbortController());
 		try {
-			const { data, total } = await this.#client.search(
+			const { data, total } = await this.#client.searchConversations(
 				{ q, page: 1, limit: this.#limit, archived: this.isArchived },
 				abort.signal
 			);

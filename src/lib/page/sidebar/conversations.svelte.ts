@@ -2,7 +2,7 @@
 import type { ConversationSummary } from '../../shared/api.ts';
 import { type ApiError, asApiError, type UploadOptions } from '../request.ts';
 import { ConversationList } from './conversation-list.svelte.ts';
-import type { ConversationPatch, ConversationsClient } from '../server.ts';
+import type { ConversationPatch, Client } from '../server.ts';
 import { timestamp } from '../text/format.ts';
 import type { SessionListener } from '../conversation/session.svelte.ts';
 
@@ -18,6 +18,17 @@ export interface ConversationsHost {
 	onchange: () => void;
 }
 
+/** What it asks of the server. */
+export type ConversationsClient = Pick<
+	Client,
+	| 'searchConversations'
+	| 'changeConversation'
+	| 'removeConversation'
+	| 'restoreConversation'
+	| 'conversationExportUrl'
+	| 'importConversation'
+>;
+
 export class Conversations implements SessionListener {
 	readonly client: ConversationsClient;
 	readonly active: ConversationList;
@@ -30,8 +41,8 @@ export class Conversations implements SessionListener {
 	constructor(client: ConversationsClient, host: ConversationsHost) {
 		this.client = client;
 		this.#host = host;
-		this.active = new ConversationList((page, limit) => client.search({ page, limit }));
-		this.archived = new ConversationList((page, limit) => client.search({ page, limit, archived: true }));
+		this.active = new ConversationList((page, limit) => client.searchConversations({ page, limit }));
+		this.archived = new ConversationList((page, limit) => client.searchConversations({ page, limit, archived: true }));
 	}
 
 	// Getters, not $derived: what is derived in a page ends with it.
@@ -89,7 +100,7 @@ export class Conversations implements SessionListener {
 	async archive(id: string, isArchived: boolean): Promise<void> {
 		const from = isArchived ? this.active : this.archived;
 		try {
-			await from.takeOut(id, () => this.client.patch(id, { isArchived }));
+			await from.takeOut(id, () => this.client.changeConversation(id, { isArchived }));
 			this.#host.onchange();
 		} catch (error) {
 			throw asApiError(error);
@@ -102,7 +113,7 @@ export class Conversations implements SessionListener {
 	async remove(id: string): Promise<void> {
 		const list = this.archived.find(id) ? this.archived : this.active;
 		try {
-			await list.takeOut(id, () => this.client.remove(id));
+			await list.takeOut(id, () => this.client.removeConversation(id));
 			this.#host.onchange();
 		} catch (error) {
 			await this.refresh();
@@ -113,7 +124,7 @@ export class Conversations implements SessionListener {
 	/** Rejects with an `ApiError`. */
 	async restore(id: string): Promise<void> {
 		try {
-			await this.client.restore(id);
+			await this.client.restoreConversation(id);
 			this.#host.onchange();
 		} catch (error) {
 			throw asApiError(error);
@@ -125,7 +136,7 @@ export class Conversations implements SessionListener {
 	/** A new conversation from a file. Rejects with an `ApiError`. */
 	async importFile(file: Blob, options: UploadOptions): Promise<ConversationSummary> {
 		try {
-			const conversation = await this.client.importFile(file, options);
+			const conversation = await this.client.importConversation(file, options);
 			this.#host.onchange();
 			await this.refresh();
 			return conversation;
@@ -185,7 +196,7 @@ export class Conversations implements SessionListener {
 		const before = this.find(id);
 		this.#change(id, patch);
 		try {
-			await this.client.patch(id, patch);
+			await this.client.changeConversation(id, patch);
 			this.#host.onchange();
 		} catch (error) {
 			if (before) this.#change(id, before);

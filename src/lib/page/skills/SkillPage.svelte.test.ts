@@ -4,6 +4,7 @@ import '../../../app.css';
 import { createFakeRegistry } from '../../../../tests/support/fake-registry.ts';
 import { SAMPLE_DIGEST, sampleDetail } from '../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../request.ts';
+import type { Client } from '../server.ts';
 import type { TrashedSkill } from '../../shared/install.ts';
 import type { SkillDetail } from '../../shared/skills.ts';
 import SkillPage from './SkillPage.svelte';
@@ -29,6 +30,8 @@ function detailOf(more: Partial<SkillDetail> = {}): SkillDetail {
 
 function clientOf(detail: SkillDetail = detailOf()) {
 	return {
+		// What is not played below is not asked for here.
+		...({} as Client),
 		...createFakeRegistry(),
 		...{ getDiagnosis: vi.fn(), fixSkill: vi.fn() },
 		readFile: vi.fn(),

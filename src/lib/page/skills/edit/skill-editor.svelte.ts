@@ -2,10 +2,10 @@
 import type { SkillCheck, SkillFileText } from '../../../shared/skill-files.ts';
 import type { SkillFile } from '../../../shared/skills.ts';
 import { type ApiError, asApiError } from '../../request.ts';
-import type { SkillFilesClient } from '../../server.ts';
+import type { Client } from '../../server.ts';
 import { readStored, writeStored } from '../../ui/clipboard.ts';
 
-type EditorClient = Pick<SkillFilesClient, 'readFile' | 'writeFile' | 'checkText'>;
+type EditorClient = Pick<Client, 'readFile' | 'writeFile' | 'checkText'>;
 
 /** After the last key. */
 const CHECK_MS = 300;

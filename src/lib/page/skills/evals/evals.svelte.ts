@@ -1,10 +1,10 @@
 /** The evals of a skill as its page shows them: what there is to ask, the runs so far, and one that is followed to its end. */
 import type { EvalRun, SkillEvals } from '../../../shared/try-out.ts';
 import { asApiError, type ApiError } from '../../request.ts';
-import type { RegistryClient } from '../../server.ts';
+import type { Client } from '../../server.ts';
 import { Task } from '../../ui/reading.svelte.ts';
 
-export type EvalClient = Pick<RegistryClient, 'getEvals' | 'startEvals' | 'getEvalRun' | 'cancelEvals'>;
+export type EvalClient = Pick<Client, 'getEvals' | 'startEvals' | 'getEvalRun' | 'cancelEvals'>;
 
 /** While one runs. */
 const REFRESH_MS = 1500;

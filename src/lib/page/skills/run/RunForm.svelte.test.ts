@@ -4,7 +4,7 @@ import { userEvent } from 'vitest/browser';
 import '../../../../app.css';
 import { sampleDetail, sampleExecution } from '../../../../../tests/support/sample-skills.ts';
 import { ApiError } from '../../request.ts';
-import type { RegistryClient } from '../../server.ts';
+import type { Client } from '../../server.ts';
 import type { RunPreset } from './scripts.ts';
 import type { SkillDetail } from '../../../shared/skills.ts';
 import type { SkillCase } from '../../../shared/try-out.ts';
@@ -25,7 +25,7 @@ async function setup(
 	preset: RunPreset | null = null
 ) {
 	const runExecution = vi.fn(async (_wanted: unknown) => ({ execution }));
-	const addCase = vi.fn<RegistryClient['addCase']>();
+	const addCase = vi.fn<Client['addCase']>();
 	const client = { runExecution, addCase };
 	const screen = await render(RunForm, { client, skill: detail, oncase, preset });
 	return { screen, runExecution, addCase, client };
