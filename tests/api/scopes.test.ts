@@ -109,7 +109,7 @@ test('DESIGN §5: every method of a route for programs is an endpoint, which say
 	);
 	expect(missing).toEqual([]);
 	expect(new Set(EVERY_ENDPOINT.map(({ path }) => path)).size).toBe(routes.length);
-	const known = readFileSync(join(import.meta.dirname, '../../src/lib/page/endpoints.ts'), 'utf8').matchAll(
+	const known = readFileSync(join(import.meta.dirname, '../../src/routes/endpoints.ts'), 'utf8').matchAll(
 		/^\t'(.*)': typeof/gm
 	);
 	expect([...known].map(([, route]) => route)).toEqual(routes.filter((route) => route.startsWith('/api/')).toSorted());

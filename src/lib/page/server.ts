@@ -1,7 +1,7 @@
 /** The server's API as the page sees it (DESIGN §5): every call resolves to the answer or throws an `ApiError`; when its signal fires, its reason. */
 import type { CatalogSkill, VersionSwitch } from '../shared/install.ts';
 import { toSkillId } from '../shared/names.ts';
-import type { AnswerOf, BodyOf, Method, QueryOf, Route, Sent } from './endpoints.ts';
+import type { AnswerOf, BodyOf, Method, QueryOf, Route, Sent } from '../../routes/endpoints.ts';
 import type { ExecutionQuery } from './executions/execution-query.ts';
 import { fileUrl } from './files/files.ts';
 import { queryOf, request, upload, type UploadOptions } from './request.ts';
