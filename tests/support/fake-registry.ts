@@ -3,8 +3,6 @@ import { vi } from 'vitest';
 import { ApiError } from '../../src/lib/page/request.ts';
 import type { Client } from '../../src/lib/page/server.ts';
 
-export type FakeRegistry = ReturnType<typeof createFakeRegistry>;
-
 /** Lists are empty; anything else rejects with `not_found` until the test says what it answers. */
 export function createFakeRegistry() {
 	const missing = (): Promise<never> => Promise.reject(new ApiError('not_found', 'There is no such thing.'));

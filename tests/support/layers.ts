@@ -93,7 +93,6 @@ const LAYERS: Layer[] = [
 		]
 	},
 	{ path: 'lib/server/mcp-servers/', imports: [SHARED, REDACT, SKILLS, STORE, TRUST] },
-	{ path: 'lib/server/api/', imports: [SHARED] },
 	{
 		path: 'lib/server/protocols/',
 		imports: [
@@ -137,6 +136,8 @@ const LAYERS: Layer[] = [
 	{ path: 'lib/server/backup.ts', imports: [SHARED, LOG, SAFE_PATH, 'lib/server/data-folder.ts'] },
 	{ path: 'lib/server/config.ts', imports: [SHARED, SANDBOX] },
 	{ path: 'lib/server/http.ts', imports: [SHARED, 'lib/server/'], kit: true },
+	{ path: 'lib/server/endpoint.ts', imports: [SHARED, 'lib/server/'], kit: true },
+	{ path: 'lib/server/openapi.ts', imports: [SHARED, 'lib/server/endpoint.ts'] },
 	{ path: 'lib/server/linger.ts', imports: [] },
 	{ path: 'lib/server/upgrade.ts', imports: [SHARED, 'lib/server/'] },
 	{ path: 'lib/server/app.ts', imports: [SHARED, 'lib/server/'] },

@@ -7,7 +7,7 @@ import { fileUrl } from './files/files.ts';
 import { queryOf, request, upload, type UploadOptions } from './request.ts';
 
 /** Asks an endpoint; what it takes and what it answers is what its `+server.ts` says. */
-export function call<const R extends Route, const M extends Method<R>>(
+function call<const R extends Route, const M extends Method<R>>(
 	method: M,
 	route: R,
 	sent: Sent<R, M>
