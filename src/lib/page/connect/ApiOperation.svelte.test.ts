@@ -23,7 +23,10 @@ const operation: ListedOperation = {
 		}
 	},
 	responses: {
-		200: { description: 'The thing.', content: { 'application/json': {} } },
+		200: {
+			description: 'The thing.',
+			content: { 'application/json': { schema: { $ref: '#/components/schemas/Thing' } } }
+		},
 		404: { $ref: '#/components/responses/not_found' }
 	}
 };
@@ -43,6 +46,8 @@ test('E2: an operation shows its parameters, body, answers and an example, with 
 	await getByText('Body: application/json').click();
 	expect(container.querySelector('details')?.open).toBe(true);
 	expect(container.querySelector('details pre')?.textContent).toContain('"required": [');
+	await getByText('Answer: application/json').click();
+	await expect.element(getByRole('link', { name: 'Thing', exact: true })).toHaveAttribute('href', '#schema-Thing');
 });
 
 test('a narrow window scrolls the example, not the page', async () => {

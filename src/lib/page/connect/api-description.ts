@@ -4,6 +4,8 @@ export interface ApiDescription {
 	servers: { url: string }[];
 	tags: { name: string }[];
 	paths: Record<string, Record<string, ApiOperation>>;
+	/** What answers are made of, by name. */
+	components: { schemas: Record<string, JsonSchema> };
 }
 
 export interface ApiOperation {
@@ -13,7 +15,7 @@ export interface ApiOperation {
 	description?: string;
 	parameters?: ApiParameter[];
 	requestBody?: { content: Record<string, { schema: JsonSchema }> };
-	responses: Record<string, { description?: string; $ref?: string; content?: Record<string, unknown> }>;
+	responses: Record<string, { description?: string; $ref?: string; content?: Record<string, { schema?: JsonSchema }> }>;
 }
 
 interface ApiParameter {
@@ -24,7 +26,7 @@ interface ApiParameter {
 	schema: JsonSchema;
 }
 
-type JsonSchema = Record<string, unknown>;
+export type JsonSchema = Record<string, unknown>;
 
 export interface ListedOperation extends ApiOperation {
 	/** Upper case. */
