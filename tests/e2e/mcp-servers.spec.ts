@@ -71,3 +71,18 @@ test('E36: an address is pasted, works over a restart, is switched off, and is r
 		await remote.stop();
 	}
 });
+
+test('E36: one that could not be reached is tried again at once when somebody says so', async ({ page, app }) => {
+	const remote = await startFixtureHttp();
+	await remote.stop();
+	await page.goto(`${app.url}/settings#mcp-servers`);
+	await page.getByTestId('mcp-paste').click();
+	await page.getByTestId('mcp-json').fill(JSON.stringify({ mcpServers: { gone: { url: remote.url } } }));
+	await page.getByTestId('mcp-json-add').click();
+	const server = page.locator('[data-testid=mcp-server][data-name=gone]');
+	await expect(server).toHaveAttribute('data-state', 'waiting');
+	const asked = page.waitForResponse((response) => response.url().endsWith('/api/mcp-servers/gone/reconnect'));
+	await server.getByTestId('mcp-reconnect').click();
+	expect((await asked).status()).toBe(200);
+	await expect(server).toHaveAttribute('data-state', 'waiting');
+});

@@ -12,16 +12,13 @@ function call<const R extends Route, const M extends Method<R>>(
 	route: R,
 	sent: Sent<R, M>
 ): Promise<AnswerOf<R, M>> {
-	const {
-		params,
-		query,
-		body,
-		signal = null
-	} = sent as Partial<Record<'query' | 'params', Record<string, string>>> & {
+	const { params, query, body, signal } = sent as Partial<Record<'query' | 'params', Record<string, string>>> & {
 		body?: unknown;
 		signal?: AbortSignal;
 	};
-	return request(addressOf(route, params) + queryOf({ ...query }), method, body, signal);
+	// The server takes a POST as JSON alone, which no form of another site can send; one that says nothing says {}.
+	const json = body ?? (method === 'POST' ? {} : undefined);
+	return request(addressOf(route, params) + queryOf({ ...query }), method, json, signal ?? null);
 }
 
 /** The slashes of a parameter that takes the rest of a path stay slashes. */

@@ -204,6 +204,17 @@ describe('the keyboard', () => {
 		]);
 	});
 
+	test.each(['a', 'b', 'c'])('stays on “%s” when the list comes in another order', async (id) => {
+		const screen = await setup(['a', 'b', 'c'].map((each) => sampleConversation(each)));
+		const focused = (): string | null => document.activeElement?.getAttribute('href') ?? null;
+		screen.container.querySelector<HTMLElement>(`[href="/c/${id}"]`)?.focus();
+		for (const moved of ['c', 'b', 'a']) {
+			app.conversations.active.put(sampleConversation(moved));
+			await expect.poll(() => rows(screen)[0]).toBe(moved);
+			await expect.poll(focused).toBe(`/c/${id}`);
+		}
+	});
+
 	test('a menu has its own keys, and gives the focus back', async () => {
 		const screen = await setup([sampleConversation('a')]);
 		const button = screen.getByTestId('conversation-menu');
