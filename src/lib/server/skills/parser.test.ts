@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { mutatedSkills } from './mutated-skills.suite.ts';
 import { parseAllowedTools, parseSkill, parseSkillFile } from './parser.ts';
+import { textIssues } from './read/skill-loader.ts';
 import { SkillLoadError, type SkillIssue } from './types.ts';
 
 /** Catches a parser that hangs, not a machine that is busy. */
@@ -233,12 +234,25 @@ describe('a SKILL.md', () => {
 			{ field: 'allowed-tools', line: 4 }
 		]);
 	});
-	test('A13: numbers, switches and nothing are text in metadata; what is nested is kept apart, and a violation', () => {
+	test('A13: numbers, switches and nothing are text in metadata; what is nested is kept apart, with a warning in both modes', () => {
 		const text = skill('name: demo\ndescription: d\nmetadata:\n  n: 1.0\n  b: true\n  e:\n  x: [y]');
-		const { spec } = lenient(text);
-		expect({ ...spec.metadata }).toEqual({ n: '1.0', b: 'true', e: '' });
-		expect(spec.extra).toMatchObject({ 'metadata.x': ['y'] });
-		expect(issuesOf(text)).toMatchObject([{ field: 'metadata', severity: 'error', line: 8 }]);
+		for (const mode of ['lenient', 'strict'] as const) {
+			const { spec, warnings } = parseSkill(text, PATH, { mode });
+			expect({ ...spec.metadata }).toEqual({ n: '1.0', b: 'true', e: '' });
+			expect(spec.extra).toMatchObject({ 'metadata.x': ['y'] });
+			expect(warnings).toMatchObject([{ field: 'metadata', severity: 'warning', line: 8 }]);
+		}
+	});
+	test('A18, A16: what is read is no unexpected field for the app: requires, beside env', () => {
+		const text = skill('name: demo\ndescription: d\nenv: [A_KEY]\nrequires: {bins: [jq]}\nmodel: any');
+		expect(lenient(text).warnings.map(({ field }) => field)).toEqual(['model']);
+	});
+	test('A13: metadata of another client, as public skills have it, is a warning for the validator', () => {
+		const text = skill(
+			'name: demo\ndescription: d\nmetadata: {"openclaw": {"emoji": "🦞", "requires": {"bins": ["jq"]}}}'
+		);
+		expect(textIssues(text, PATH)).toMatchObject([{ field: 'metadata', severity: 'warning', line: 4 }]);
+		expect(parseSkillFile(text, PATH).extra).toMatchObject({ 'metadata.openclaw': { emoji: '🦞' } });
 	});
 	test.each([
 		['CRLF', 'name: demo\r\ndescription: d', 'd'],

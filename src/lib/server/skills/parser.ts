@@ -59,7 +59,7 @@ export function parseSkill(
 		extra[key] = value;
 		if (isStrict || !KNOWN_EXTRA.has(key)) note(key, 'is an unexpected field, not one of the standard');
 	}
-	const metadata = readMetadata(data, extra, violate);
+	const metadata = readMetadata(data, extra, { violate, note });
 	const allowedTools = readAllowedTools(data, !isStrict, violate);
 
 	if (isStrict && violations.length > 0) {
@@ -104,6 +104,7 @@ const KNOWN_EXTRA = new Set([
 	'allowed_tools',
 	'tools',
 	'env',
+	'requires',
 	'cwd',
 	'when_to_use',
 	'when-to-use',
@@ -113,7 +114,7 @@ const KNOWN_EXTRA = new Set([
 function readMetadata(
 	data: Record<string, unknown>,
 	extra: Record<string, unknown>,
-	violate: Violate
+	{ violate, note }: Record<'violate' | 'note', Violate>
 ): Record<string, string> {
 	const metadata = Object.create(null) as Record<string, string>;
 	if (data.metadata === undefined || data.metadata === '') return metadata;
@@ -125,7 +126,8 @@ function readMetadata(
 		if (typeof value === 'string') {
 			metadata[key] = value;
 		} else {
-			violate('metadata', `“${shown(key)}” is not text; it is kept apart`, { at: `metadata.${key}` });
+			// Many public skills keep another client's settings here, and the reference validator lets them (A13).
+			note('metadata', `“${shown(key)}” is not text; it is kept apart`, { at: `metadata.${key}` });
 			extra[`metadata.${key}`] = value;
 		}
 	}

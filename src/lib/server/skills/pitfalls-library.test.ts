@@ -63,8 +63,8 @@ test('A5, A13: a skill with a fault in its metadata is in the library, with the 
 	expect(broken).toEqual([]);
 	expect(ready[0]?.metadata.note).toBe('Use when: it rains');
 	expect(ready[0]?.issues.map(({ field, severity, line }) => [field, severity, line])).toEqual([
-		['_', 'warning', 5],
-		['metadata', 'warning', 6]
+		['metadata', 'warning', 6],
+		['_', 'warning', 5]
 	]);
 });
 
