@@ -35,9 +35,11 @@ const manifest = {
 	engines: { node: '>=20.12' },
 	exports: { '.': { types: './server/skills/index.d.ts', default: './server/skills/index.js' } },
 	bin: { 'openrouter-skills': './server/cli/main.js' },
-	files: ['server', 'shared', 'README.md', 'LICENSE'],
+	files: ['server', 'shared', 'README.md', 'skills.md', 'LICENSE'],
 	dependencies
 };
 await writeFile(`${dist}/package.json`, `${JSON.stringify(manifest, null, '\t')}\n`);
 await copyFile(`${root}docs/library.md`, `${dist}/README.md`);
+const skillsPage = await readFile(`${root}docs/skills.md`, 'utf8');
+await writeFile(`${dist}/skills.md`, skillsPage.replaceAll('](library.md', '](README.md'));
 await copyFile(`${root}LICENSE`, `${dist}/LICENSE`);

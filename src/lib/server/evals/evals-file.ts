@@ -21,7 +21,8 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_PROBLEMS = 5;
 
 const text = (max: number) => z.string().min(1).max(max);
-const entry = z.looseObject({
+/** One of its `evals`. */
+export const evalEntry = z.looseObject({
 	id: z.union([text(200), z.number()]).optional(),
 	prompt: text(100_000).optional(),
 	/** The same, as Anthropic's guide to skills writes it. */
@@ -32,7 +33,7 @@ const entry = z.looseObject({
 	assertions: z.array(z.unknown()).max(50).nullish(),
 	expected_behavior: z.array(z.unknown()).max(50).nullish()
 });
-const file = z.looseObject({ evals: z.array(entry).max(200) });
+const file = z.looseObject({ evals: z.array(evalEntry).max(200) });
 
 /** `problem` says why the file cannot be used; null where it can, or there is none. Never throws for what a skill can do. */
 export async function readEvals(
@@ -67,7 +68,7 @@ export async function readEvals(
 	return problems.length > 0 ? nothing(sentences(problems)) : { cases, problem: null };
 }
 
-function readCase(given: z.infer<typeof entry>, index: number, name: string, problems: string[]): EvalCase[] {
+function readCase(given: z.infer<typeof evalEntry>, index: number, name: string, problems: string[]): EvalCase[] {
 	const { id = index + 1, prompt = given.query, expected_output: expected, files } = given;
 	const at = `evals.${index}`;
 	if (prompt === undefined) {

@@ -2,7 +2,7 @@
 import { runInNewContext } from 'node:vm';
 
 /** What code can look for; a name is of a tool, a script or a skill. */
-const CHECKS = ['contains', 'notContains', 'regex', 'file', 'toolCalled', 'skillLoaded'] as const;
+export const CHECKS = ['contains', 'notContains', 'regex', 'file', 'toolCalled', 'skillLoaded'] as const;
 
 export interface Expectation {
 	/** As people read it. */

@@ -15,7 +15,15 @@ export interface ParseOptions {
 	skipParentDirCheck?: boolean;
 }
 
-const SPEC_KEYS = new Set(['name', 'description', 'license', 'compatibility', 'metadata', 'allowed-tools']);
+/** The fields of the standard. */
+export const SPEC_KEYS: ReadonlySet<string> = new Set([
+	'name',
+	'description',
+	'license',
+	'compatibility',
+	'metadata',
+	'allowed-tools'
+]);
 
 /**
  * Parses the text of a SKILL.md (S3).
@@ -91,7 +99,7 @@ export function parseSkillFile(contents: string, filepath: string): SkillSpec {
 }
 
 /** Fields of other clients that we read (A10, A17) or that are common in the wild. */
-const KNOWN_EXTRA = new Set([
+export const KNOWN_EXTRA: ReadonlySet<string> = new Set([
 	'version',
 	'author',
 	'skill',

@@ -13,14 +13,16 @@ const MAX_TOOLS = 64;
 /** Nothing else goes on in the server meanwhile. */
 const MAX_CHECK_MS = 1000;
 
-const parameter = z.looseObject({
+/** A parameter of a tool; its other words are JSON Schema's. */
+export const toolParameter = z.looseObject({
 	type: z.enum(['string', 'number', 'integer', 'boolean', 'object', 'array']),
 	description: z.string().optional(),
 	enum: z.array(z.unknown()).optional(),
 	optional: z.boolean().optional()
 });
 
-const entry = z.looseObject({
+/** An entry of the file. */
+export const toolEntry = z.looseObject({
 	name: z
 		.string()
 		.regex(/^[a-z][a-z0-9_]*$/, 'must be lower-case letters, digits and underscores')
@@ -29,7 +31,7 @@ const entry = z.looseObject({
 	script: z.string().min(1).optional(),
 	handler: z.string().min(1).max(256).optional(),
 	idempotent: z.boolean().optional(),
-	parameters: z.record(z.string(), parameter).default({})
+	parameters: z.record(z.string(), toolParameter).default({})
 });
 
 /**
@@ -53,7 +55,7 @@ export function parseManifest(
 	const tools: SkillTool[] = [];
 	const issues: SkillIssue[] = [];
 	entries.slice(0, MAX_TOOLS).forEach((value: unknown, index) => {
-		const parsed = entry.safeParse(value);
+		const parsed = toolEntry.safeParse(value);
 		if (!parsed.success) {
 			const first = parsed.error.issues[0];
 			const path = [index, ...(first?.path ?? [])].join('.');
@@ -84,7 +86,7 @@ export function parseManifest(
 	return { tools, issues: issues.map((issue) => ({ ...issue, line: lineOfField(issue.field, lines) })) };
 }
 
-function toTool({ name, description, script, handler, idempotent, parameters }: z.infer<typeof entry>): SkillTool {
+function toTool({ name, description, script, handler, idempotent, parameters }: z.infer<typeof toolEntry>): SkillTool {
 	const properties: Record<string, unknown> = {};
 	const required: string[] = [];
 	for (const [key, schema] of Object.entries(parameters)) {
