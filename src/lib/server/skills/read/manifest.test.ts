@@ -70,6 +70,15 @@ describe('reading', () => {
 		expect(tools.map(({ name }) => name)).toEqual(['first', 'last']);
 		expect(issues).toMatchObject([{ field: `tools.json[1${field ? `.${field}` : ''}]`, severity: 'warning' }]);
 	});
+	test('D16: parameters that are a JSON Schema as other formats have it are reported with what to write', () => {
+		const parameters = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
+		expect(parse(entry('x', { parameters })).issues).toMatchObject([
+			{ field: 'tools.json[0.parameters]', message: expect.stringContaining('leave “type”') as string }
+		]);
+		expect(toolWith({ type: { type: 'string' }, properties: { type: 'object' } }).inputSchema).toMatchObject({
+			required: ['type', 'properties']
+		});
+	});
 	test.each([
 		['a pattern that is none', { type: 'string', pattern: '(' }],
 		['a reference that leads nowhere', { type: 'string', $ref: '#/nowhere' }],

@@ -58,8 +58,14 @@ export function parseManifest(
 		const parsed = toolEntry.safeParse(value);
 		if (!parsed.success) {
 			const first = parsed.error.issues[0];
-			const path = [index, ...(first?.path ?? [])].join('.');
-			issues.push(bad(`[${path}]`, first?.message ?? 'is not a tool'));
+			const path = first?.path ?? [];
+			// The commonest mistake, and what the schema says of it helps nobody.
+			if (path[0] === 'parameters' && isWholeSchema(value)) {
+				const message = 'holds the parameters by their names alone: leave “type”, “properties” and “required” out';
+				issues.push(bad(`[${index}.parameters]`, message));
+			} else {
+				issues.push(bad(`[${[index, ...path].join('.')}]`, first?.message ?? 'is not a tool'));
+			}
 		} else if (tools.some((tool) => tool.name === parsed.data.name)) {
 			issues.push(bad(`[${index}.name]`, `“${parsed.data.name}” stands twice; the first is used`));
 		} else {
@@ -84,6 +90,11 @@ export function parseManifest(
 	if (issues.length === 0) return { tools, issues };
 	const lines = linesOfEntries(json);
 	return { tools, issues: issues.map((issue) => ({ ...issue, line: lineOfField(issue.field, lines) })) };
+}
+
+/** Are its parameters a JSON Schema of an object, as most other formats have it? */
+function isWholeSchema(value: unknown): boolean {
+	return isObject(value) && isObject(value.parameters) && value.parameters.type === 'object';
 }
 
 function toTool({ name, description, script, handler, idempotent, parameters }: z.infer<typeof toolEntry>): SkillTool {
