@@ -8,7 +8,7 @@ export default defineConfig({
 	fullyParallel: false,
 	forbidOnly: Boolean(process.env.CI),
 	retries: 0,
-	workers: 3,
+	workers: 4,
 	// For real processes and pages on a machine that is busy with others.
 	timeout: 90_000,
 	expect: { timeout: 20_000 },

@@ -102,7 +102,7 @@ export function createOpenApiDocument(endpoints: readonly Placed[], version: str
 				token: { type: 'http', scheme: 'bearer' },
 				session: { type: 'apiKey', in: 'cookie', name: 'openrouter-skills-session' }
 			},
-			schemas,
+			schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))),
 			responses: Object.fromEntries(
 				Object.entries(MEANINGS).map(([code, description]) => {
 					const schema = { $ref: '#/components/schemas/Error' };
