@@ -10,7 +10,9 @@ import {
 import { sampleSummary } from '../../../../tests/support/sample-skills.ts';
 import '../../../app.css';
 import { ChatApp } from '../app/app.svelte.ts';
+import RotateCw from '@lucide/svelte/icons/rotate-cw';
 import DeleteDialog from '../ui/DeleteDialog.svelte';
+import Menu from '../ui/Menu.svelte';
 import Overlays from './Overlays.svelte';
 
 let server: FakeConversations;
@@ -53,6 +55,43 @@ const active = (screen: Screen): string | undefined =>
 		?.textContent.trim();
 
 describe('the command palette', () => {
+	test('closes the menu that is open, hears the keys, and gives the focus back to the menu’s button', async () => {
+		const screen = await setup();
+		const run = (): void => void done.push('menu');
+		const menu = await render(Menu, {
+			label: 'More',
+			testid: 'more',
+			items: () => [{ id: 'again', label: 'Again', icon: RotateCw, run }]
+		});
+		await menu.getByTestId('more').click();
+		await expect.element(menu.getByTestId('again')).toBeVisible();
+		await open(screen);
+		await expect.element(menu.getByTestId('again')).not.toBeInTheDocument();
+		await userEvent.keyboard('{Escape}');
+		await expect.element(screen.getByTestId('palette-input')).not.toBeInTheDocument();
+		await expect.element(menu.getByTestId('more')).toHaveFocus();
+		expect(done).toEqual([]);
+	});
+
+	test('a question closes the menu that is open as well', async () => {
+		const menu = await render(Menu, {
+			label: 'More',
+			testid: 'more',
+			items: () => [{ id: 'again', label: 'Again', icon: RotateCw, run: () => {} }]
+		});
+		await menu.getByTestId('more').click();
+		await expect.element(menu.getByTestId('again')).toBeVisible();
+		const question = await render(DeleteDialog, {
+			title: 'Delete it?',
+			description: 'It is gone.',
+			ondelete: async () => {},
+			onclose: () => {}
+		});
+		await expect.element(question.getByRole('dialog', { name: 'Delete it?' })).toBeVisible();
+		await expect.element(menu.getByTestId('again')).not.toBeInTheDocument();
+		await question.unmount();
+	});
+
 	test('is loaded and opened by Ctrl+K, also from a text field, and closed the same way', async () => {
 		const screen = await setup();
 		const field = document.body.appendChild(document.createElement('textarea'));

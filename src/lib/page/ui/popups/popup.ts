@@ -11,6 +11,19 @@ export interface Opened {
 	close: () => void;
 }
 
+const opened = new Set<() => void>();
+
+/** `close` is called when something comes over the whole page; returns the function that ends that. */
+export function closeWithOthers(close: () => void): () => void {
+	opened.add(close);
+	return () => opened.delete(close);
+}
+
+/** Closes all menus and popovers that are open. */
+export function closePopups(): void {
+	for (const close of opened) close();
+}
+
 /**
  * For `{@attach}`. bits-ui hears keys on the document; on the window, the page does: there Escape would stop the run, and
  * letters are shortcuts. A dialog leaves those to the page, which looks whether one is open.
