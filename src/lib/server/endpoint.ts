@@ -141,7 +141,7 @@ export function endpoint<
 				caller,
 				params: event.params as Record<Name, string>,
 				query: (query && readQuery(event.url, query)) as z.output<Query>,
-				body: () => readJson(event.request, body as Body, maxBytes === undefined ? {} : { maxBytes })
+				body: () => readJson(event.request, body as Body, { maxBytes })
 			});
 			if (returned instanceof Response) return returned;
 			return returned === undefined ? new Response(null, { status: 204 }) : json(returned, { status });

@@ -200,7 +200,7 @@ function openBuiltins(
 		fetch: createSafeFetch(),
 		operatorFetch: createSafeFetch({ isAllowed: () => true }),
 		openNetwork: network.openPublic,
-		...(box.sandboxOfImage ? { sandboxOfImage: box.sandboxOfImage } : {})
+		sandboxOfImage: box.sandboxOfImage
 	});
 	return createBuiltinCalls({
 		builtins,
@@ -262,12 +262,9 @@ async function openSandbox({ dataDir, execution }: Config, log: Log): Promise<Op
 			sandbox,
 			host,
 			notes,
-			...(runtime
-				? {
-						sandboxOfImage: (image: string) =>
-							createContainer({ ...images, one: normalizeImage(image, allowedImages(images)) })
-					}
-				: {}),
+			sandboxOfImage: runtime
+				? (image: string) => createContainer({ ...images, one: normalizeImage(image, allowedImages(images)) })
+				: undefined,
 			async close() {
 				await sandbox.close();
 				await host.close();

@@ -45,8 +45,8 @@ export class AppError extends Error {
 			error: {
 				code: this.code,
 				message: this.message,
-				...(this.hint === undefined ? {} : { hint: this.hint }),
-				...(this.details === undefined ? {} : { details: this.details })
+				hint: this.hint,
+				details: this.details
 			}
 		};
 	}

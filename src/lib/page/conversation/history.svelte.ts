@@ -43,9 +43,7 @@ export class History {
 		const earlier = this.#host.entries.slice(0, Math.max(0, this.#host.entries.indexOf(entry)));
 		const question = earlier.findLast(({ message }) => message.role === 'user')?.message;
 		const questionId = question?.id ?? entry.message.parentId;
-		return (
-			questionId !== null && this.#host.startRun(null, { retry: questionId, ...(model === undefined ? {} : { model }) })
-		);
+		return questionId !== null && this.#host.startRun(null, { retry: questionId, model });
 	}
 
 	/** Goes on with an answer that ended early. */

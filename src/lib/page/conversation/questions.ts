@@ -32,7 +32,7 @@ export function runInput(
 		messages: question ? [messageOf(id, question)] : [],
 		tools: [],
 		context: [],
-		...(props ? { forwardedProps: props } : {})
+		forwardedProps: props ?? undefined
 	});
 	if (unconfirmed) {
 		const same = create(unconfirmed.runId, unconfirmed.messages[0]?.id ?? newId());
@@ -42,7 +42,7 @@ export function runInput(
 }
 
 function messageOf(id: string, { text, files }: RunQuestion): RunAgentInput['messages'][number] {
-	return { id, role: 'user', content: text, ...(files.length > 0 ? { metadata: { files } } : {}) };
+	return { id, role: 'user', content: text, metadata: files.length > 0 ? { files } : undefined };
 }
 
 /** The message as the list shows it before the server has stored it. */

@@ -75,12 +75,12 @@ export function asStep(execution: SkillExecution): { execution: Execution; statu
 			sandbox,
 			files,
 			refused,
-			...(tool === null ? {} : { tool }),
+			tool: tool ?? undefined,
 			output: output === null || output === '' ? [] : [{ stream: 'stdout', text: output }],
-			...(isOver ? { exitCode } : {}),
-			...(durationMs === null ? {} : { durationMs }),
-			...(execution.errorType === null ? {} : { error: execution.errorType }),
-			...(execution.errorMessage === null ? {} : { message: execution.errorMessage }),
+			exitCode: isOver ? exitCode : undefined,
+			durationMs: durationMs ?? undefined,
+			error: execution.errorType ?? undefined,
+			message: execution.errorMessage ?? undefined,
 			executionId: execution.id
 		}
 	};

@@ -56,7 +56,7 @@ export function inputOf(form: McpForm, isEnabled: boolean): McpServerInput {
 	const args = form.args.split('\n').filter((line) => line !== '');
 	const cwd = form.cwd.trim();
 	return {
-		transport: { type: 'stdio', command: form.command.trim(), args, env: values, ...(cwd === '' ? {} : { cwd }) },
+		transport: { type: 'stdio', command: form.command.trim(), args, env: values, cwd: cwd || undefined },
 		isEnabled,
 		approval
 	};

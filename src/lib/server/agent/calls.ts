@@ -124,7 +124,7 @@ export function resultEvent(callId: string, { output, isError }: ToolResult): Ru
 		toolCallId: callId,
 		role: 'tool',
 		content: output,
-		...(isError ? { metadata: { isError: true } } : {})
+		metadata: isError ? { isError: true } : undefined
 	};
 }
 

@@ -206,7 +206,7 @@ export async function* writeSummary(
 		tools: [],
 		toolChoice: 'none' as const,
 		sessionId,
-		...(options ? { options } : {})
+		options
 	};
 	const summary: Summary = { text: '', usage: null, problem: null, code: null };
 	for await (const event of model.stream(request, signal)) {

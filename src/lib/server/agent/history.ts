@@ -145,7 +145,7 @@ export function withoutSkills(history: readonly HistoryMessage[], instead: Inste
 			const stub = stubs.get(part);
 			if (stub === undefined || part.type !== 'tool') return part;
 			const { loaded: _loaded, result, ...rest } = part;
-			return { ...rest, ...(result === undefined ? {} : { result: stub }) };
+			return { ...rest, result: result === undefined ? undefined : stub };
 		});
 		return { ...entry, items: changed, message: { ...message, parts } };
 	});

@@ -71,7 +71,7 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 	const usage: RunUsage = { ...NOTHING, ...run.spent, model: model.id };
 	const spentBefore = usage.cost ?? 0;
 	const finished = (outcome: Outcome, limit?: ReachedLimit): RunEvent => {
-		return { type: 'RUN_FINISHED', threadId, runId, outcome, ...(limit ? { result: { limit } } : {}) };
+		return { type: 'RUN_FINISHED', threadId, runId, outcome, result: limit && { limit } };
 	};
 	/** What was shown stays; that the time is over is no failure. */
 	const ended = () => (time.isOver ? finished({ type: 'success' }, 'time') : finished({ type: 'cancelled' }));
@@ -102,8 +102,8 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 			tools,
 			toolChoice: isLast ? ('none' as const) : toolChoiceOf(run, step),
 			sessionId: threadId,
-			...(run.effort ? { effort: run.effort } : {}),
-			...(run.options ? { options: run.options } : {})
+			effort: run.effort ?? undefined,
+			options: run.options
 		};
 		const answer = yield* timeFirstText(readAnswer(model.stream(request, signal), `${runId}_${step}`), usage, time);
 		addUsage(usage, answer.usage);

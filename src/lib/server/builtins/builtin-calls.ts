@@ -93,20 +93,20 @@ export function createBuiltinCalls(options: BuiltinCallOptions): BuiltinCalls {
 			exitCode,
 			durationMs: Math.round(performance.now() - startedAt),
 			files,
-			...(message ? { message } : {})
+			message
 		};
 		onEvent?.({
 			type: 'finished',
 			skill: name,
 			truncated: isTruncated(outcome.value),
 			...end,
-			...(error ? { error } : {}),
-			...(refused.length > 0 ? { refused } : {})
+			error,
+			refused: refused.length > 0 ? refused : undefined
 		});
 		await recorded;
 		await recorder?.finished(executionId, {
 			status: outcome.ok ? 'success' : error === 'ExecutionTimeout' ? 'timeout' : 'error',
-			...(error ? { errorType: error } : {}),
+			errorType: error,
 			...end,
 			stdoutBytes: outcome.stdoutBytes ?? 0,
 			stderrBytes: outcome.stderrBytes ?? 0,

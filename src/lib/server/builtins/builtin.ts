@@ -93,7 +93,7 @@ export function defineBuiltin(definition: BuiltinDefinition): Builtin {
 }
 
 export function failedBuiltin(error: SkillErrorType, message: string, hint?: string): BuiltinOutcome {
-	return { ok: false, value: null, error, message, ...(hint === undefined ? {} : { hint }), sandbox: 'direct' };
+	return { ok: false, value: null, error, message, hint, sandbox: 'direct' };
 }
 
 function outcomeOf(error: unknown, signal: AbortSignal): BuiltinOutcome {

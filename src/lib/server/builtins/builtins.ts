@@ -79,7 +79,7 @@ export function createBuiltins(options: BuiltinsOptions): readonly Builtin[] {
 		createFileRead(files),
 		createFileWrite({ ...files, rooms }),
 		createHttpRequest({ fetch, maxBytes: settings.maxHttpBytes }),
-		createWebSearch({ provider, ...(options.now ? { now: options.now } : {}) }),
+		createWebSearch({ provider, now: options.now }),
 		createEvalCode(programs),
 		createExecuteCommand(programs),
 		createBrowser({

@@ -63,10 +63,7 @@ export function createHttpRequest({ fetch, maxBytes }: HttpRequestOptions): Buil
 				throw new SkillError('InvalidArgs', `A ${method} request has no body.`, 'Use POST, PUT or PATCH.');
 			}
 			const sent = checkHeaders(headers);
-			const content = body === undefined ? {} : { body };
-			const response = await fetch(url, { method, headers: sent, ...content, timeoutMs, maxBytes, signal }).catch(
-				asOutcome
-			);
+			const response = await fetch(url, { method, headers: sent, body, timeoutMs, maxBytes, signal }).catch(asOutcome);
 			const { status, statusText, truncated, finalUrl } = response;
 			const { 'set-cookie': _cookies, ...received } = response.headers;
 			return {

@@ -165,11 +165,11 @@ function programOutcome(run: SandboxedRun, facts: ProgramFacts): BuiltinOutcome 
 			language,
 			sandbox,
 			files,
-			...(run.refused.length > 0 ? { refused: run.refused } : {})
+			refused: run.refused.length > 0 ? run.refused : undefined
 		},
-		...(error ? { error } : {}),
-		...(message ? { message } : {}),
-		...(own ? { hint: own } : {}),
+		error,
+		message,
+		hint: own,
 		exitCode: run.exitCode,
 		files,
 		sandbox,

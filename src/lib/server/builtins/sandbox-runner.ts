@@ -83,9 +83,9 @@ export function createSandboxRunner(options: SandboxRunnerOptions): SandboxRunne
 							timeoutMs: call.timeoutMs,
 							maxOutputBytes: call.maxOutputBytes,
 							signal: context.signal,
-							...(call.input === undefined ? {} : { input: call.input }),
-							...(network ? { proxySocket: network.socket } : {}),
-							...(context.onOutput ? { onOutput: context.onOutput } : {})
+							input: call.input,
+							proxySocket: network?.socket,
+							onOutput: context.onOutput
 						});
 						return { ...result, refused: network?.refused() ?? [] };
 					} finally {

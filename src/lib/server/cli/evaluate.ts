@@ -95,7 +95,7 @@ async function evaluateSkill(evaluation: Evaluation): Promise<EvalReport> {
 }
 
 function modelOf({ isOffline, model: id, baseUrl, apiKey }: Config) {
-	return isOffline ? createOfflineModel() : createResponsesModel({ id, baseUrl, ...(apiKey ? { apiKey } : {}) });
+	return isOffline ? createOfflineModel() : createResponsesModel({ id, baseUrl, apiKey: apiKey || undefined });
 }
 
 function skillIn({ registry }: SkillsProvider, folder: string): Skill {

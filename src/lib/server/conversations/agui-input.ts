@@ -14,7 +14,6 @@ import type { ApprovalDecision } from '../../shared/events.ts';
 import type { FunctionTool } from '../agent/model.ts';
 import { safeSegments } from '../safe-path.ts';
 import type { CallResult } from '../store/chat/handed-calls.ts';
-import type { ModelChoice } from '../store/chat/run-start.ts';
 import type { NewMessage, RunRequest, SkillPolicy } from '../turns/run-request.ts';
 import { isObject } from '../../shared/json.ts';
 
@@ -41,8 +40,8 @@ export function toRunRequest(input: RunAgentInput): RunRequest {
 		...setup,
 		kind: 'ask',
 		message,
-		...(after === undefined ? {} : { after }),
-		...(before.length === 0 ? {} : { results: before })
+		after,
+		results: before.length === 0 ? undefined : before
 	};
 }
 
@@ -54,9 +53,9 @@ export function toRunSetup(input: RunAgentInput): RunSetup {
 		runId: input.runId,
 		conversationId: input.threadId,
 		tools: toTools(input.tools),
-		...(instructions === '' ? {} : { instructions }),
-		...(skills ? { policy: toPolicy(skills) } : {}),
-		...(model === undefined && effort === undefined ? {} : { choice: toChoice({ model, effort }) }),
+		instructions: instructions || undefined,
+		policy: skills ? toPolicy(skills) : undefined,
+		...(model === undefined && effort === undefined ? {} : { choice: { model, effort } }),
 		...(pins ? { pins } : {})
 	};
 }
@@ -101,17 +100,13 @@ export function checkConversationId(id: string): string {
 	throw new AppError('invalid_input', 'id: must be 1 to 128 letters, digits, hyphens or underscores');
 }
 
-function toChoice({ model, effort }: Pick<z.infer<typeof forwardedProps>, 'model' | 'effort'>): ModelChoice {
-	return { ...(model === undefined ? {} : { model }), ...(effort === undefined ? {} : { effort }) };
-}
-
 function toPolicy({
 	allowed,
 	customSkillExecutionEnabled,
 	builtinToolNames
 }: NonNullable<z.infer<typeof forwardedProps>['skills']>): SkillPolicy {
 	const skills = customSkillExecutionEnabled === false ? [] : allowed;
-	return { ...(skills ? { allowed: skills } : {}), ...(builtinToolNames ? { builtins: builtinToolNames } : {}) };
+	return { allowed: skills, builtins: builtinToolNames };
 }
 
 const EMPTY_PARAMETERS = { type: 'object', properties: {} };

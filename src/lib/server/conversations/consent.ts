@@ -76,9 +76,8 @@ export async function decide(
 	// One id for all who may come to start it.
 	const id = runId ?? `resume-${ids[0]}`;
 	const apiKeyId = await store.conversations.apiKeyOf(conversationId);
-	const owner = apiKeyId === null ? {} : { apiKeyId };
 	const task = { kind: 'resume' as const, runId: id, conversationId, messageId: answer.id };
-	await runner.start({ tools: [], ...resumed, ...owner, ...task });
+	await runner.start({ tools: [], ...resumed, apiKeyId: apiKeyId ?? undefined, ...task });
 	return id;
 }
 

@@ -84,7 +84,7 @@ function runQuestion(
 		seen: [],
 		dialect: 'full',
 		owner: offered?.owner,
-		...(modeOf ? { modeOf } : {})
+		modeOf
 	});
 	const catalog = renderCatalog(library, { budgetTokens: CATALOG_TOKENS, hasGuidance: true });
 	const caller = { sessionId };

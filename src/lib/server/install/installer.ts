@@ -273,8 +273,7 @@ function entryOf({ origin, computedHash, dir }: InstallRecord, { places }: Insta
 	const path = origin.path ? { skillPath: `${origin.path}/SKILL.md` } : {};
 	const repository = repositoryOf(origin);
 	if (repository !== null) {
-		const ref = origin.commit === null ? {} : { ref: origin.commit };
-		return { source: repository, ...ref, sourceType: 'github', ...path, computedHash };
+		return { source: repository, ref: origin.commit ?? undefined, sourceType: 'github', ...path, computedHash };
 	}
 	if (origin.source?.type === 'well-known') {
 		return { source: origin.source.url, sourceType: 'well-known', ...path, computedHash };

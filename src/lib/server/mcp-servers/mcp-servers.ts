@@ -79,7 +79,7 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 			if (values === null) throw new ServerError(UNREADABLE);
 			return openServer(targetOf(transport, values, join(dataDir, 'mcp', name)), events, signal);
 		};
-		const connection = isEnabled ? createConnection({ name, open, ...(delayMs ? { delayMs } : {}) }) : null;
+		const connection = isEnabled ? createConnection({ name, open, delayMs }) : null;
 		entries.set(name, { stored, values, connection });
 	};
 	const drop = (name: string) => {
@@ -172,7 +172,7 @@ function withoutSecrets(transport: McpTransportPut): McpTransport {
 		return { type: 'http', url: transport.url, headers: Object.keys(transport.headers) };
 	}
 	const { command, args, env, cwd } = transport;
-	return { type: 'stdio', command, args, env: Object.keys(env), ...(cwd === undefined ? {} : { cwd }) };
+	return { type: 'stdio', command, args, env: Object.keys(env), cwd };
 }
 
 function targetOf(transport: McpTransport, values: Values, folder: string): Target {

@@ -135,13 +135,13 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 			exitCode: null,
 			durationMs: Math.round(performance.now() - began),
 			files: [],
-			...(message === undefined ? {} : { message })
+			message
 		};
-		onEvent?.({ type: 'finished', skill: subject.skill, truncated, ...end, ...(error ? { error } : {}) });
+		onEvent?.({ type: 'finished', skill: subject.skill, truncated, ...end, error });
 		await recorded;
 		await recorder.finished(id, {
 			status: error === undefined ? 'success' : error === 'ExecutionTimeout' ? 'timeout' : 'error',
-			...(error ? { errorType: error } : {}),
+			errorType: error,
 			...end,
 			stdoutBytes: Buffer.byteLength(output),
 			stderrBytes: 0,

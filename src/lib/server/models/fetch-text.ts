@@ -40,7 +40,7 @@ export async function fetchText(request: TextRequest): Promise<TextAnswer> {
 				method,
 				headers: { ...headers, accept: 'application/json', 'accept-encoding': 'gzip' },
 				redirect: 'manual',
-				...(body === undefined ? {} : { body })
+				body
 			},
 			{ fetch, signal: controller.signal, idleTimeoutMs: timeoutMs, maxBytes }
 		);

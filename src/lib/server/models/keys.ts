@@ -198,7 +198,7 @@ function senderTo({ baseUrl, apiKey, fetch, signal, timeoutMs = TIMEOUT_MS }: Ke
 		if (new URL(url).origin !== origin) throw new Error('This is another server than the one that is set');
 		const headers = headersFor(apiKey);
 		const sent = { url, method, headers, fetch, timeoutMs, maxBytes: MAX_ANSWER_BYTES, signal };
-		return fetchText({ ...sent, ...(body === undefined ? {} : { body }) });
+		return fetchText({ ...sent, body });
 	};
 }
 

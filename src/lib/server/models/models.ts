@@ -79,7 +79,7 @@ export function createModels(options: ModelsOptions): Models {
 		const { byId, baseUrl, apiKey, catalog } = server();
 		const known = byId.get(id);
 		if (known) return known;
-		const model = createResponsesModel({ id, baseUrl, fetch, catalog, ...(apiKey === null ? {} : { apiKey }) });
+		const model = createResponsesModel({ id, baseUrl, fetch, catalog, apiKey: apiKey ?? undefined });
 		if (byId.size >= MAX_MODELS) byId.clear();
 		byId.set(id, model);
 		return model;

@@ -108,7 +108,7 @@ export async function endOrphan(store: Store, run: RunRecord): Promise<void> {
 		// Nobody measured how long it took, and the clock may have been set back since.
 		finishedAt: now < startedAt ? startedAt : now,
 		events: [{ seq: lastSeq + 1, data: JSON.stringify(INTERRUPTED) }],
-		...(message ? { message: { conversationId, message: foldEvent(message, INTERRUPTED) } } : {}),
-		...(message?.usage ? { used: usageSince(before, message.usage) } : {})
+		message: message ? { conversationId, message: foldEvent(message, INTERRUPTED) } : undefined,
+		used: message?.usage ? usageSince(before, message.usage) : undefined
 	});
 }

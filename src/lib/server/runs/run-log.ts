@@ -167,12 +167,12 @@ export class RunLog implements UnsavedEvents {
 		const waiting = this.#window.filter((stored) => stored.seq > this.#storedSeq);
 		await this.#store.runs.finish(this.runId, {
 			state: stateOf(event),
-			...(message.error ? { errorCode: message.error.code } : {}),
+			errorCode: message.error?.code,
 			// How long it took is measured: the clock on the wall may have been set since.
 			finishedAt: new Date(Date.parse(this.#startedAt) + performance.now() - this.#bornAt).toISOString(),
 			events: [...waiting, { seq: this.#lastSeq + 1, data: JSON.stringify(event) }],
 			message: { conversationId: this.conversationId, message },
-			...(message.usage ? { used: usageSince(this.#usedBefore, message.usage) } : {})
+			used: message.usage ? usageSince(this.#usedBefore, message.usage) : undefined
 		});
 	}
 

@@ -172,12 +172,12 @@ export class Runner {
 			conversation: {
 				id: request.conversationId,
 				title: request.kind === 'ask' ? titleOf(request.message.text) : UNTITLED,
-				...(request.kind === 'ask' ? { placeholder: UNTITLED } : {}),
-				...(request.apiKeyId === undefined ? {} : { apiKeyId: request.apiKeyId })
+				placeholder: request.kind === 'ask' ? UNTITLED : undefined,
+				apiKeyId: request.apiKeyId
 			},
 			place: placeOf(request, now),
-			...(request.choice ? { choice: request.choice } : {}),
-			...(request.pins ? { pins: request.pins } : {}),
+			choice: request.choice,
+			pins: request.pins,
 			now
 		};
 		const result = await store.runs.start(start);
@@ -289,7 +289,7 @@ function placeOf(request: RunRequest, now: string): RunPlace {
 		case 'ask': {
 			const { message, after, results = [] } = request;
 			const question = questionOf(message, now);
-			return { kind: 'question', question, answer: answer(), results, ...(after === undefined ? {} : { after }) };
+			return { kind: 'question', question, answer: answer(), results, after };
 		}
 		case 'retry':
 			return { kind: 'answer', questionId: request.questionId, answer: answer() };

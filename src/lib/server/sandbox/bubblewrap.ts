@@ -80,8 +80,8 @@ export function createBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
 		name: 'bubblewrap',
 		isolation: { files: true, network: true, processes: true, limits: true },
 		launcher: options.launcher,
-		...(options.limits ? { limits: options.limits } : {}),
-		locate: (folders) => ({ ...(folders.skill === undefined ? {} : { skill: SKILL }), workspace: WORKSPACE }),
+		limits: options.limits,
+		locate: (folders) => ({ skill: folders.skill === undefined ? undefined : SKILL, workspace: WORKSPACE }),
 		toLaunch: (program, { limits }) => toLaunch(program, limits, host),
 		onEnd: (_execution, { exitCode, stdout, stderr }) => {
 			// They speak only when the program was not reached: to the caller it was never started.
@@ -115,7 +115,7 @@ async function toLaunch(program: SandboxProgram, limits: SandboxLimits, host: Ho
 		hidden: hidden.filter((path) => isSystem(path, host)),
 		runtime,
 		...shown,
-		...(proxySocket === undefined ? {} : { proxySocket }),
+		proxySocket,
 		cwd: program.cwd,
 		env: program.env,
 		limits,
@@ -163,7 +163,7 @@ async function shownFolders(
 	const workspace = await realpath(folders.workspace);
 	const skill = folders.skill === undefined ? undefined : await realpath(folders.skill);
 	for (const path of [workspace, skill]) if (path !== undefined) refuseExposing(path, hidden);
-	return { workspace, ...(skill === undefined ? {} : { skill }) };
+	return { workspace, skill };
 }
 
 /** A program's own files: at their own path and at their real one, as far as the system's mounts do not show them. */

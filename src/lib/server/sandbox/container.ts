@@ -48,7 +48,7 @@ export function createContainerSandbox(options: ContainerSandboxOptions): Sandbo
 		name: 'container',
 		isolation: { files: true, network: true, processes: true, limits: true },
 		launcher,
-		...(limits ? { limits } : {}),
+		limits,
 		owner,
 		programs: { node: 'node', python: 'python3', shell: 'sh' },
 		locate,
@@ -69,9 +69,9 @@ export function createContainerSandbox(options: ContainerSandboxOptions): Sandbo
 					workspace: program.folders?.workspace,
 					maxFiles: execution.limits.workspaceFiles
 				}),
-				...(program.folders ? { folders: program.folders } : {}),
+				folders: program.folders,
 				runtime: program.runtime ?? [],
-				...(proxySocket ? { proxyFolder: posix.dirname(proxySocket) } : {}),
+				proxyFolder: proxySocket ? posix.dirname(proxySocket) : undefined,
 				hasInput: execution.stdin !== 'closed',
 				environment,
 				cwd: program.cwd,
@@ -120,7 +120,7 @@ export function createContainerSandbox(options: ContainerSandboxOptions): Sandbo
 }
 
 function locate({ skill }: SandboxFolders): SandboxFolders {
-	return { workspace: IN_CONTAINER.workspace, ...(skill === undefined ? {} : { skill: IN_CONTAINER.skill }) };
+	return { workspace: IN_CONTAINER.workspace, skill: skill === undefined ? undefined : IN_CONTAINER.skill };
 }
 
 /** The program, behind the way to its proxy where it has one. */

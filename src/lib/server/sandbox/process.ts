@@ -93,7 +93,7 @@ export function createProcessSandbox(options: ProcessSandboxOptions = {}): Sandb
 			// What left the group on purpose still has the environment that it was given.
 			await endMarked((found) => found === marker);
 		},
-		...(options.launcher ? {} : { onClose: () => launcher.close() })
+		onClose: options.launcher ? undefined : () => launcher.close()
 	});
 }
 

@@ -115,7 +115,7 @@ export function createSandboxBase(options: SandboxBaseOptions): Sandbox {
 		get isolation() {
 			return typeof options.isolation === 'function' ? options.isolation() : options.isolation;
 		},
-		...(options.programs ? { programs: options.programs } : {}),
+		programs: options.programs,
 		locate: options.locate ?? ((folders) => folders),
 		run(command) {
 			const execution = executionOf(
@@ -230,11 +230,11 @@ function limitsOf(command: SandboxCommand, { limits }: Execution): LaunchLimits 
 	return {
 		timeoutMs,
 		maxOutputBytes,
-		...(maxKeptBytes === undefined ? {} : { maxKeptBytes }),
-		...(redact?.length ? { redact } : {}),
-		...(folders
-			? { watch: { dir: folders.workspace, maxBytes: limits.workspaceBytes, maxFiles: limits.workspaceFiles } }
-			: {})
+		maxKeptBytes,
+		redact: redact?.length ? redact : undefined,
+		watch: folders
+			? { dir: folders.workspace, maxBytes: limits.workspaceBytes, maxFiles: limits.workspaceFiles }
+			: undefined
 	};
 }
 

@@ -115,7 +115,7 @@ export async function runAdHoc(
 	const context: AdHocContext = {
 		cwd: parts.workspaceOf(apiKeyId, sessionId),
 		signal,
-		caller: { ...(apiKeyId ? { apiKeyId } : {}), ...(sessionId ? { sessionId } : {}) },
+		caller: { apiKeyId, sessionId },
 		onEvent: (event) => {
 			if (event.type === 'started') executionId = event.executionId;
 			watch.onEvent?.(event);
@@ -223,10 +223,10 @@ function planOf(session: SkillSession, operation: SkillOperation): PlannedRun | 
 	} catch (error) {
 		if (!(error instanceof SkillError)) throw error;
 		const { type, message, hint } = error;
-		throw asAppError({ error: type, message, ...(hint ? { hint } : {}) });
+		throw asAppError({ error: type, message, hint });
 	}
 }
 
 function asAppError({ error = 'ExecutionFailed', message = 'It could not be run.', hint }: Failure): AppError {
-	return new AppError(CODES[error] ?? 'conflict', message, { ...(hint ? { hint } : {}), details: { error } });
+	return new AppError(CODES[error] ?? 'conflict', message, { hint, details: { error } });
 }

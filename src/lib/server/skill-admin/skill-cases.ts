@@ -61,7 +61,7 @@ export function createCases({ store, adHoc, modes }: CasesParts): Cases {
 				skillName: `${skillIdOf(skill)}@${skill.version}`,
 				...(script === null ? {} : { script, args }),
 				...(tool === null ? {} : { tool, input: input ?? {} }),
-				...(skill.owner === undefined ? {} : { owner: skill.owner })
+				owner: skill.owner
 			};
 			const ran = await runAdHoc(adHoc, asked, signal, { allow });
 			const failures = failuresOf(ran, expect);
@@ -91,7 +91,7 @@ async function requirePart(skill: Skill, script: string | undefined, tool: strin
 		if (!(error instanceof SkillError)) throw error;
 		const { message, hint } = error;
 		throw new AppError('invalid_input', `script: ${message}`, {
-			...(hint ? { hint } : {}),
+			hint,
 			details: { field: 'script' }
 		});
 	});

@@ -209,13 +209,9 @@ function lookUp(parts: LookupParts, apiKeyId: string | null, id: string): Skill 
 	try {
 		return findSkill(library, id) ?? findSkill(all, id);
 	} catch (error) {
-		if (error instanceof SkillError) throw new AppError('invalid_input', error.message, hintOf(error));
+		if (error instanceof SkillError) throw new AppError('invalid_input', error.message, { hint: error.hint });
 		throw error;
 	}
-}
-
-function hintOf({ hint }: SkillError): { hint?: string } {
-	return hint === undefined ? {} : { hint };
 }
 
 // The skills that this server brings itself, as the library shows them (FEATURES D27–D31, B6).

@@ -28,8 +28,8 @@ export async function scoreSkills(
 	const score = createScorer(text);
 	const scoreAuto = createAutoScorer({
 		messages: [text],
-		...(provider === undefined ? {} : { provider }),
-		...(backgroundReason === undefined ? {} : { backgroundReason })
+		provider,
+		backgroundReason
 	});
 	const pace = createPace();
 	const scored = [];
@@ -70,5 +70,5 @@ function candidates({ skills, modes }: ScoreParts, owner: string | undefined): S
 function asScored(skill: Skill, { usage }: ScoreParts): ScoredSkill {
 	const { name, description, tags } = skill;
 	const { lastUsedAt } = usage.of(skillIdOf(skill));
-	return { name, description, tags, ...(lastUsedAt === null ? {} : { lastUsedAt: Date.parse(lastUsedAt) }) };
+	return { name, description, tags, lastUsedAt: lastUsedAt === null ? undefined : Date.parse(lastUsedAt) };
 }

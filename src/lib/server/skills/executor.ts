@@ -153,7 +153,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
 			host: process.env,
 			offered,
 			inherit: inheritEnv,
-			...(found ? { path: [...new Set([...found.folders, ...path.split(delimiter)])].join(delimiter) } : {})
+			path: found ? [...new Set([...found.folders, ...path.split(delimiter)])].join(delimiter) : undefined
 		});
 		return {
 			skill,
@@ -236,8 +236,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
 						file: program.file,
 						argv: [...program.args, call.scriptPath, ...argv],
 						runtime: addRuntime(call, program),
-						...(input === undefined ? {} : { input }),
-						...(isWarm ? { warm } : {})
+						input,
+						warm: isWarm ? warm : undefined
 					},
 					context,
 					parts

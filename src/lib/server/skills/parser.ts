@@ -43,7 +43,7 @@ export function parseSkill(
 	const report = (to: SkillIssue[]): Violate => {
 		return (field, message, { severity = 'warning', fix, at } = {}) => {
 			const line = lines.get(at ?? field) ?? lines.get(field) ?? top;
-			to.push({ field, message, severity, line, ...(fix === undefined ? {} : { fix }) });
+			to.push({ field, message, severity, line, fix });
 		};
 	};
 	const note = report(notes);
@@ -80,10 +80,10 @@ export function parseSkill(
 		spec: {
 			name,
 			description,
-			...(license ? { license } : {}),
-			...(compatibility ? { compatibility } : {}),
+			license,
+			compatibility,
 			metadata,
-			...(allowedTools ? { allowedTools } : {}),
+			allowedTools,
 			body: front.body,
 			path: filepath,
 			dir: dirname(filepath),

@@ -157,9 +157,9 @@ export async function createSkillsProvider(
 	const defined = (options.skills ?? []).map(toSkill);
 	const handlers = createNativeHandlers({ ...options.handlers, ...handlersOf(options.skills ?? []) });
 	const registry = await createRegistry(roots, {
-		...(defined.length > 0 ? { defined } : {}),
-		...(include ? { include } : {}),
-		...(exclude ? { exclude } : {}),
+		defined,
+		include,
+		exclude,
 		watch: watch ?? false,
 		isReserved: isTaken
 	});
@@ -174,12 +174,12 @@ export async function createSkillsProvider(
 		inheritEnv: options.inheritEnv ?? false,
 		// Interpreters are this machine's, and a sandbox would hide where they are.
 		hostSandbox: sandbox.isolation.files ? createProcessSandbox() : sandbox,
-		...(options.limits ? { limits: options.limits } : {}),
-		...(options.host ? { host: options.host } : {}),
+		limits: options.limits,
+		host: options.host,
 		handlers,
 		copies: createSkillCopies(options.copies),
 		turns,
-		...(options.isEnabled ? { isEnabled: options.isEnabled } : {})
+		isEnabled: options.isEnabled
 	});
 	const { dialect = 'openrouter', defineTools } = options;
 	const [first] = roots;
@@ -208,8 +208,7 @@ export async function createSkillsProvider(
 
 	const promptFor = (some: readonly Skill[]): string => {
 		const format = CATALOG_OF[dialect];
-		const budget = options.promptBudget === undefined ? {} : { budgetTokens: options.promptBudget };
-		return format ? renderCatalog(some, { format, ...budget }) : '';
+		return format ? renderCatalog(some, { format, budgetTokens: options.promptBudget }) : '';
 	};
 
 	return {

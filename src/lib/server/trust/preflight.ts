@@ -184,7 +184,7 @@ export function createPreflight({
 					.map(({ name, isDeclared, isOptional }) => {
 						const by = setBy(name, isDeclared);
 						const problem = stored.find((variable) => variable.name === name)?.problem;
-						return { name, isDeclared, isOptional, isSet: by !== null, setBy: by, ...(problem ? { problem } : {}) };
+						return { name, isDeclared, isOptional, isSet: by !== null, setBy: by, problem: problem ?? undefined };
 					})
 			};
 		},

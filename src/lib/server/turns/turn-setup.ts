@@ -113,7 +113,7 @@ export function equipTurn(
 		caller,
 		approvals,
 		callerTools: tools,
-		...(builtins ? { builtins } : {})
+		builtins
 	});
 }
 
@@ -242,7 +242,7 @@ function offerOf(
 			description: skill.description,
 			told: instructions > 0 ? 'full' : (told?.told ?? (reason ? 'name' : 'omitted')),
 			tokens: (told?.tokens ?? 0) + instructions,
-			...(reason ? { always: reason.why } : {}),
+			always: reason?.why,
 			points,
 			signals
 		};

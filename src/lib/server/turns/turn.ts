@@ -87,7 +87,7 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 		loaded: loadedSkills(history),
 		seen: seenDigests(input),
 		cwd: workspaces.path(conversationId),
-		caller: { conversationId, runId, ...(request.apiKeyId === undefined ? {} : { apiKeyId: request.apiKeyId }) }
+		caller: { conversationId, runId, apiKeyId: request.apiKeyId }
 	});
 	if (request.kind === 'continue') {
 		// What was shown of an unfinished answer is no item of the model's server; later turns are to know it too.

@@ -28,7 +28,7 @@ export const POST = endpoint({
 		const { snapshots, cancelOnDisconnect } = toProps(input);
 		const answers = toAnswers(input);
 		if (answers) await resumeRun(app, caller, input, answers);
-		else await runner.start({ ...toRunRequest(input), ...(apiKeyId === null ? {} : { apiKeyId }) });
+		else await runner.start({ ...toRunRequest(input), apiKeyId: apiKeyId ?? undefined });
 		if (!request.headers.get('accept')?.includes('text/event-stream')) {
 			return { threadId, runId };
 		}

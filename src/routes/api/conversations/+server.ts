@@ -20,7 +20,7 @@ export const GET = endpoint({
 	answer: conversationList.describe('A page of them.'),
 	handler: async ({ app, query }) => {
 		const { page, limit, q, archived } = query;
-		const asked = { page, limit, isArchived: archived === 'true', ...(q ? { query: q } : {}) };
+		const asked = { page, limit, isArchived: archived === 'true', query: q || undefined };
 		const found = await app.store.conversations.list(asked);
 		return { ...found, page, limit };
 	}

@@ -76,7 +76,7 @@ export function createGithub({ outbound, apiUrl, rawUrl, token }: GithubOptions)
 
 	/** A place that was given by its branch and path, so that it is told apart from nothing anew. */
 	function sourceOf({ repository, ref }: GithubPlace, path: string): GithubSource {
-		return { type: 'github', repository, ...(ref === 'HEAD' ? {} : { ref }), ...(path === '' ? {} : { path }) };
+		return { type: 'github', repository, ref: ref === 'HEAD' ? undefined : ref, path: path || undefined };
 	}
 
 	async function take(

@@ -196,7 +196,7 @@ function rateLimit({ headers }: Answer, service: string): AppError {
 	const key = service === 'GitHub' ? ' With GITHUB_TOKEN set, GitHub allows more.' : '';
 	return new AppError('unavailable', `${service} takes no more requests for now; it does ${when}.`, {
 		hint: `Try again then.${key}`,
-		details: { status: 429, ...(until ? { retryAt: until.toISOString() } : {}) }
+		details: { status: 429, retryAt: until?.toISOString() }
 	});
 }
 

@@ -155,7 +155,7 @@ function customFiles({ name, version, description, schema, handlerCode }: Custom
 	const tool = /^[a-z]/.test(name) ? name.replaceAll('-', '_') : `tool_${name.replaceAll('-', '_')}`.slice(0, 64);
 	const { input, output } = schema;
 	const manifest = JSON.stringify(
-		[{ name: tool, description, handler: handlerCode, parameters: parametersOf(input), ...(output ? { output } : {}) }],
+		[{ name: tool, description, handler: handlerCode, parameters: parametersOf(input), output }],
 		null,
 		'\t'
 	);

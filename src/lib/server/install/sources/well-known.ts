@@ -33,7 +33,7 @@ export function createWellKnown({ outbound }: { outbound: Outbound }): WellKnown
 			const wanted = name === null ? 'skills that can be used' : `skill ${quoteEntry(name)}`;
 			const known = index.skills.slice(0, 10).map((skill) => skill.name);
 			const hint = known.length > 0 ? `It publishes ${known.join(', ')}.` : index.notes.join(' ');
-			throw new AppError('not_found', `${service} publishes no ${wanted}.`, hint === '' ? {} : { hint });
+			throw new AppError('not_found', `${service} publishes no ${wanted}.`, { hint: hint || undefined });
 		}
 		if (skills.length > MAX_SKILLS) {
 			throw new AppError(

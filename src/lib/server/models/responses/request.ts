@@ -62,11 +62,11 @@ export function requestBody(model: string, url: URL, request: ModelRequest): str
 		...others,
 		model,
 		stream: true,
-		...(takesSessionId(url) && sessionId !== '' ? { session_id: sessionId.slice(0, MAX_SESSION_ID) } : {}),
+		session_id: takesSessionId(url) && sessionId !== '' ? sessionId.slice(0, MAX_SESSION_ID) : undefined,
 		instructions: withoutHidden(instructions),
 		input: sanitiseInput(input).map(withoutHiddenText),
 		include: ['reasoning.encrypted_content', ...(Array.isArray(include) ? include : [])],
-		...(effort || reasoning ? { reasoning: { ...(effort ? { effort } : {}), ...asObject(reasoning) } } : {}),
+		reasoning: effort || reasoning ? { effort, ...asObject(reasoning) } : undefined,
 		...(tools.length > 0
 			? {
 					tools: withoutHiddenIn(tools).map((tool) => ({ ...tool, strict: tool.strict ?? null })),

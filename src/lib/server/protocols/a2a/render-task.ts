@@ -81,7 +81,7 @@ function questionParts(open: readonly Approval[], { mayAnswer }: TaskSource): Pa
 		script,
 		args,
 		reason,
-		...(missing ? { missing } : {}),
+		missing,
 		choices: !mayAnswer ? ['deny'] : trust || isBuiltinCall({ skill, script }) ? ['once', 'deny'] : CHOICES
 	}));
 	const reasons = open.map(({ reason }) => reason).join('\n');

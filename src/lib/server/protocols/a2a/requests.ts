@@ -159,7 +159,7 @@ export function readCall(text: string): RpcCall | RpcError {
 }
 
 export function rpcError(id: RpcId, code: number, message: string, data?: unknown): RpcError {
-	return { jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } };
+	return { jsonrpc: '2.0', id, error: { code, message, data } };
 }
 
 /** Of a call that is wrong in another way. */

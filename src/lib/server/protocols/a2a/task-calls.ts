@@ -63,7 +63,7 @@ async function begin(parts: CallParts, asker: Asker, sent: Message): Promise<Tas
 	const { apiKeyId } = asker;
 	const { message, files } = readIncoming(sent);
 	const conversationId = checkConversationId(sent.contextId || randomUUID());
-	const owner = apiKeyId === null ? {} : { apiKeyId };
+	const owner = { apiKeyId: apiKeyId ?? undefined };
 	const existing = await parts.store.conversations.get(conversationId);
 	if (existing) await requireOwnContext(parts, apiKeyId, conversationId);
 	if (existing && existing.activeRunId !== null) {

@@ -63,7 +63,7 @@ function toAguiMessages(messages: readonly Message[]): agui.Message[] {
 
 function toUserMessage({ id, parts, files }: Message): agui.Message {
 	const content = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
-	return { id, role: 'user', content, ...(files.length > 0 ? { metadata: { files } } : {}) };
+	return { id, role: 'user', content, metadata: files.length > 0 ? { files } : undefined };
 }
 
 /** A part is a message in AG-UI; a call that has its result is two. */

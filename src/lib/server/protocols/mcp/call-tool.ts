@@ -37,7 +37,7 @@ export async function callTool(
 		return {
 			content: [text(JSON.stringify(answer))],
 			structuredContent: answer,
-			...(failed(answer) ? { isError: true } : {})
+			isError: failed(answer) || undefined
 		};
 	} catch (error) {
 		if (error instanceof ProtocolError) throw error;
@@ -84,7 +84,7 @@ async function callSkillTool(
 	if (refusal) return failure(refusal);
 	const apiKeyId = caller.apiKeyId ?? undefined;
 	const cwd = context.adHoc.workspaceOf(apiKeyId, sessionId);
-	const callerOfRun = { sessionId, ...(apiKeyId === undefined ? {} : { apiKeyId }) };
+	const callerOfRun = { sessionId, apiKeyId };
 	return context.turns.run({ caller: clientOf(caller, sessionId), lane: run?.skill.name ?? null, signal }, async () => {
 		const within = { cwd, signal, onEvent, caller: callerOfRun };
 		return toResult(await session.call(name, args, digest === null ? within : { ...within, allowed: digest }));
@@ -111,8 +111,8 @@ function toResult({ ok, output, result }: ToolOutcome): CallToolResult {
 	const data = value === undefined ? { ...result } : value;
 	return {
 		content: [text(isPlainText ? value : output)],
-		...(isObject(data) ? { structuredContent: data } : {}),
-		...(ok ? {} : { isError: true })
+		structuredContent: isObject(data) ? data : undefined,
+		isError: !ok || undefined
 	};
 }
 

@@ -38,7 +38,7 @@ async function listSkills(
 	peer: McpPeer
 ): Promise<Answer> {
 	const q = [query, name].filter(Boolean).join(' ');
-	const asked = { ...(q === '' ? {} : { q }), ...(apiKeyId === undefined ? {} : { apiKeyId }) };
+	const asked = { q: q || undefined, apiKeyId };
 	if (enabled === undefined) {
 		const { data, total } = await lister.list(asked, { page, limit }, peer.caller.apiKeyId);
 		return { skills: data.map(briefly), total, page };
@@ -81,11 +81,7 @@ async function executeSkill(
 	}
 	const apiKeyId = peer.caller.apiKeyId ?? wanted.apiKeyId;
 	const sessionId = wanted.sessionId ?? peer.sessionId;
-	const asked = {
-		...wanted,
-		sessionId,
-		...(apiKeyId === undefined ? {} : { apiKeyId })
-	};
+	const asked = { ...wanted, sessionId, apiKeyId };
 	return context.turns.run({ caller: clientOf(peer.caller, peer.sessionId), lane: skillName, signal }, async () => {
 		const { execution, result } = await runAdHoc(context.adHoc, asked, signal, {
 			onEvent,
@@ -106,11 +102,7 @@ async function listExecutions(
 	{ caller }: McpPeer
 ): Promise<Answer> {
 	const whose = caller.apiKeyId ?? apiKeyId;
-	const filter = {
-		...(skill === undefined ? {} : { skill }),
-		...(status === undefined ? {} : { status }),
-		...(whose === undefined ? {} : { apiKeyId: whose })
-	};
+	const filter = { skill, status, apiKeyId: whose };
 	const { data, total } = await store.skillExecutions.list(filter, { page, limit });
 	return { executions: data.map(toRecord), total, page };
 }

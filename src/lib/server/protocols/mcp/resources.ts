@@ -46,7 +46,7 @@ function describe({ skill, path }: SkillFile): Resource {
 		uri: skillUri(skill.name, path),
 		name: `${skill.name}/${path}`,
 		...(isMain ? { title: skill.name, description: skill.description } : {}),
-		...(mimeType === null ? {} : { mimeType }),
+		mimeType: mimeType ?? undefined,
 		annotations: { audience: ['assistant'], priority: isMain ? 0.9 : 0.3 }
 	};
 }

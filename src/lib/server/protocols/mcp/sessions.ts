@@ -213,7 +213,7 @@ async function openSession({ apiKeyId, now, graceMs, ...parts }: SessionParts): 
 			for (const each of ids) underWay.add(each);
 			const response = await transport.handleRequest(request, {
 				authInfo,
-				...(body === undefined ? {} : { parsedBody: body })
+				parsedBody: body
 			});
 			if (!response.ok) for (const each of ids) underWay.delete(each);
 			for (const { method, params } of messages) {

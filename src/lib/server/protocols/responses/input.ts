@@ -89,7 +89,7 @@ async function readItem(item: InputItem, param: string, context: RoomyContext): 
 					? [{ type: textType, text: content }]
 					: await readParts(content, `${param}.content`, context);
 			const phase = role === 'assistant' ? item.phase : undefined;
-			return { items: [{ type, role, content: parts, ...(phase ? { phase } : {}) }] };
+			return { items: [{ type, role, content: parts, phase: phase ?? undefined }] };
 		}
 		default:
 			return item satisfies never;

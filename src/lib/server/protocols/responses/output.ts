@@ -155,7 +155,7 @@ export class Output {
 		const { text, logprobs } = part;
 		yield { type: 'response.output_text.done', ...at(open), content_index: 0, text, logprobs };
 		yield { type: 'response.content_part.done', ...at(open), content_index: 0, part };
-		Object.assign(open.item, { status, content: [part] }, phase === undefined ? {} : { phase });
+		Object.assign(open.item, { status, content: [part], phase });
 		yield done(open);
 	}
 
@@ -180,7 +180,7 @@ export class Output {
 		const part = { type: 'summary_text' as const, text: open.text };
 		yield { type: 'response.reasoning_summary_text.done', ...at(open), summary_index: 0, text: open.text };
 		yield { type: 'response.reasoning_summary_part.done', ...at(open), summary_index: 0, part };
-		Object.assign(open.item, { summary: [part] }, sealed === undefined ? {} : { encrypted_content: sealed });
+		Object.assign(open.item, { summary: [part], encrypted_content: sealed });
 		yield done(open);
 	}
 
@@ -309,7 +309,7 @@ export class Output {
 		open.item.encrypted_content = seal({
 			items: [...hidden],
 			model: this.#options.model,
-			...(typeof before === 'string' ? { before } : {})
+			before: typeof before === 'string' ? before : undefined
 		});
 		yield done(open);
 	}

@@ -96,7 +96,7 @@ async function prepare(parts: RespondParts, request: ResponseRequest, asker: Ask
 				name,
 				description: description ?? '',
 				parameters: parameters ?? { type: 'object', properties: {} },
-				...(typeof strict === 'boolean' ? { strict } : {})
+				strict: typeof strict === 'boolean' ? strict : undefined
 			})),
 			instructions: request.instructions ?? null,
 			options: optionsOf(request),
@@ -271,8 +271,8 @@ function optionsOf(request: ResponseRequest): ModelOptions {
 	const others = (include ?? []).filter((name) => name !== 'reasoning.encrypted_content');
 	return {
 		...pick(request, PASSED_ON),
-		...(reasoning?.summary ? { reasoning: { summary: reasoning.summary } } : {}),
-		...(others.length > 0 ? { include: others } : {})
+		reasoning: reasoning?.summary ? { summary: reasoning.summary } : undefined,
+		include: others.length > 0 ? others : undefined
 	};
 }
 

@@ -82,7 +82,7 @@ async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLim
 		loaded: loadedIn(input),
 		seen: seenDigests(input),
 		cwd: workspaces.path(folder),
-		caller: { runId: responseId, sessionId, ...(apiKeyId === undefined ? {} : { apiKeyId }) }
+		caller: { runId: responseId, sessionId, apiKeyId }
 	});
 	const toolbox = withCallLimit(withOnly(unattended(equipped, turn.asker), turn.only), turn.maxToolCalls);
 	const budget = createContextBudget({

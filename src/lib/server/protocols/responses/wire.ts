@@ -108,7 +108,7 @@ export function newResource(request: ResponseRequest, { id, model, createdAt }: 
 		tool_choice: choice ?? 'auto',
 		truncation: request.truncation ?? 'disabled',
 		parallel_tool_calls: request.parallel_tool_calls ?? true,
-		text: { format: formatOf(text?.format), ...(text?.verbosity ? { verbosity: text.verbosity } : {}) },
+		text: { format: formatOf(text?.format), verbosity: text?.verbosity ?? undefined },
 		top_p: request.top_p ?? 1,
 		presence_penalty: request.presence_penalty ?? 0,
 		frequency_penalty: request.frequency_penalty ?? 0,
@@ -135,7 +135,7 @@ export function usageOf(usage: RunUsage | null): Record<string, unknown> | null 
 		total_tokens: usage.inputTokens + usage.outputTokens,
 		input_tokens_details: { cached_tokens: usage.cachedTokens ?? 0 },
 		output_tokens_details: { reasoning_tokens: usage.reasoningTokens ?? 0 },
-		...(usage.cost === undefined ? {} : { cost: usage.cost })
+		cost: usage.cost
 	};
 }
 

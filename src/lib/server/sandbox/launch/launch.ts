@@ -102,7 +102,7 @@ function createLaunched(spec: LaunchSpec, stdin: LaunchStdin, pipes: PipePool, e
 			const { child } = started;
 			child.on('error', ({ message }) =>
 				// With a process id it did start, and is one that may not be signalled: it cannot be waited for.
-				leave({ ...NEVER_RAN, ...(child.pid === undefined ? { spawnError: message } : {}) })
+				leave({ ...NEVER_RAN, spawnError: child.pid === undefined ? message : undefined })
 			);
 			child.once('exit', (exitCode, signal) => leave({ exitCode, signal }));
 			if (child.pid !== undefined) events.onSpawn?.(spec, child.pid);

@@ -42,7 +42,7 @@ export async function perform(operation: SkillOperation, context: PerformContext
 			const skill = requireSkill(context, operation.skill);
 			if (operation.path === null) return { kind: 'files', skill };
 			const { path, offset = 0, limit } = operation;
-			const range = { offset, ...(limit === undefined ? {} : { limit }) };
+			const range = { offset, limit };
 			const page = isOutputName(path)
 				? readNamedOutput(executor.readOutput, path, range)
 				: await readSkillFile(skill.dir, path, range);

@@ -280,7 +280,7 @@ function toFailure(error: unknown, reader: Dialect): ToolOutcome {
 		exitCode: -1,
 		error: type,
 		message,
-		...(hint ? { hint } : {}),
+		hint,
 		durationMs: 0,
 		truncated: false,
 		files: []

@@ -52,7 +52,7 @@ export function toGeminiTools(tools: readonly ToolDefinition[]): GeminiTool[] {
 	const functionDeclarations = tools.map(({ name, description, parameters }) => {
 		const schema = toGeminiSchema(parameters);
 		const takesNothing = Object.keys(asRecord(schema.properties) ?? {}).length === 0;
-		return { name, description, ...(takesNothing ? {} : { parameters: schema }) };
+		return { name, description, parameters: takesNothing ? undefined : schema };
 	});
 	return [{ functionDeclarations }];
 }
@@ -91,7 +91,7 @@ export function toToolResult(call: ExtractedCall, output: string, isError = fals
 		case 'chat':
 			return { role: 'tool', tool_call_id: call.id, content: output };
 		case 'anthropic':
-			return { type: 'tool_result', tool_use_id: call.id, content: output, ...(isError ? { is_error: true } : {}) };
+			return { type: 'tool_result', tool_use_id: call.id, content: output, is_error: isError || undefined };
 		case 'gemini':
 			return {
 				functionResponse: { id: call.id, name: call.name, response: { [isError ? 'error' : 'output']: output } }

@@ -106,7 +106,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 		modeOf,
 		owner,
 		reserved,
-		...(loaded ? { loaded } : {})
+		loaded
 	});
 
 	/** By name on the wire, without those that the host has itself. */
@@ -250,9 +250,9 @@ async function runCall(call: ExtractedCall, tool: GatewayTool | string, context:
 	if (typeof tool === 'string') {
 		const { ok, output } = await session.call(tool, call.arguments, {
 			cwd,
-			...(signal ? { signal } : {}),
-			...(caller ? { caller } : {}),
-			...(onEvent ? { onEvent } : {})
+			signal,
+			caller,
+			onEvent
 		});
 		return { call, name, output, isError: !ok };
 	}

@@ -109,7 +109,7 @@ function keyLines(lines: readonly string[], top: number): Map<string, number> {
 }
 
 function whole(message: string, line: number, fix?: string): SkillIssue {
-	return { field: '_', severity: 'error', message, line, ...(fix ? { fix } : {}) };
+	return { field: '_', severity: 'error', message, line, fix };
 }
 
 interface Parsed {

@@ -195,7 +195,7 @@ export function readFacts(spec: SkillSpec): { facts: SkillFacts; issues: SkillIs
 	return {
 		facts: {
 			version,
-			...(typeof author === 'string' && author.trim() ? { author: author.trim() } : {}),
+			author: typeof author === 'string' && author.trim() ? author.trim() : undefined,
 			tags: readList(value(TAGS), /[\s,]+/),
 			triggers: readList(value(TRIGGERS), /,/)
 		},

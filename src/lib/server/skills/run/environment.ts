@@ -22,7 +22,7 @@ const STYLES = ['positional', 'named', 'env', 'json'] as const satisfies ArgStyl
  * @throws SkillError InvalidArgs, with the fault named
  */
 export function readScriptArguments(args: unknown, style?: unknown): ScriptInput {
-	if (args === undefined || args === null) return { argv: [], env: {}, ...(style === 'json' ? { input: '{}' } : {}) };
+	if (args === undefined || args === null) return { argv: [], env: {}, input: style === 'json' ? '{}' : undefined };
 	if (Array.isArray(args))
 		return { argv: args.map((value: unknown, index) => textOf(value, `args[${index}]`)), env: {} };
 	if (typeof args !== 'object') throw new SkillError('InvalidArgs', '“args” must be a list of texts, or an object.');

@@ -53,7 +53,7 @@ export async function carryOut(
 	const began = performance.now();
 	let recorded = record(id, call, context, recorder);
 	const started = { type: 'started', skill: skill.name, script, args, sandbox } as const;
-	context.onEvent?.({ ...started, ...(tool ? { tool } : {}), executionId: id });
+	context.onEvent?.({ ...started, tool, executionId: id });
 	const isRunning = () => {
 		recorded = recorded.then(() => recorder?.running(id));
 	};
@@ -66,21 +66,21 @@ export async function carryOut(
 		exitCode: result.exitCode < 0 ? null : result.exitCode,
 		durationMs: result.durationMs,
 		files: result.files,
-		...(result.message ? { message: result.message } : {})
+		message: result.message
 	};
 	context.onEvent?.({
 		type: 'finished',
 		skill: skill.name,
 		truncated,
 		...end,
-		...(error ? { error } : {}),
-		...(refused.length > 0 ? { refused } : {})
+		error,
+		refused: refused.length > 0 ? refused : undefined
 	});
 	await recorded;
 	await recorder?.finished(id, {
 		status: result.success ? 'success' : error === 'ExecutionTimeout' ? 'timeout' : 'error',
 		...end,
-		...(error ? { errorType: error } : {}),
+		errorType: error,
 		stdoutBytes: streams?.stdoutBytes ?? 0,
 		stderrBytes: streams?.stderrBytes ?? 0,
 		output: shownOutput(result),
@@ -102,10 +102,10 @@ async function record(
 		skillId: skillIdOf(skill),
 		skill: skill.name,
 		version: skill.version,
-		...(tool ? { tool } : {}),
+		tool,
 		script,
 		argv: args,
-		...(toolInput === undefined ? {} : { input: JSON.stringify(toolInput) }),
+		input: toolInput === undefined ? undefined : JSON.stringify(toolInput),
 		digest: await digest,
 		sandbox,
 		limits,
@@ -123,7 +123,7 @@ function failed(error: unknown, durationMs: number): Outcome {
 		exitCode: -1,
 		error: known?.type ?? 'ExecutionFailed',
 		message: error instanceof Error ? error.message : String(error),
-		...(known?.hint ? { hint: known.hint } : {}),
+		hint: known?.hint,
 		durationMs: Math.round(durationMs),
 		truncated: false,
 		files: []

@@ -74,13 +74,12 @@ export async function execute(
 		try {
 			const before = await listWorkspace(context.cwd);
 			isRunning();
-			const proxySocket = network ? { proxySocket: network.socket } : {};
-			const how = { limits, timeoutMs, redact: secrets, ...proxySocket };
+			const how = { limits, timeoutMs, redact: secrets, proxySocket: network?.socket };
 			const run = await runCommand(id, given, context, parts, how);
 			const files = changedFiles(before, await listWorkspace(context.cwd));
 			const refused = network?.refused() ?? [];
 			const result = resultOf(call, run, files, timeoutMs, parts);
-			return { ...result, ...(refused.length > 0 ? { refused } : {}), streams: run };
+			return { ...result, refused: refused.length > 0 ? refused : undefined, streams: run };
 		} finally {
 			await network?.close();
 		}
@@ -115,8 +114,8 @@ async function runCommand(
 		maxOutputBytes,
 		maxKeptBytes: MAX_KEPT_BYTES,
 		...limits,
-		...(input === undefined ? {} : { input }),
-		...(signal ? { signal } : {}),
+		input,
+		signal,
 		onOutput: (stream, text) => {
 			// A harness writes nothing but its answer, which is shown when it is there.
 			if (stream === 'stderr' || call.answer !== 'harness') onEvent?.({ type: 'output', stream, text });

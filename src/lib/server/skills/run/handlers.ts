@@ -105,7 +105,7 @@ async function answerOf(
 		stop.signal.addEventListener('abort', () => reject(stop.signal.reason as SkillError), { once: true });
 	});
 	const { apiKeyId, sessionId } = caller;
-	const own = { ...(apiKeyId ? { apiKeyId } : {}), ...(sessionId ? { sessionId } : {}), cwd, signal: stop.signal };
+	const own = { apiKeyId, sessionId, cwd, signal: stop.signal };
 	try {
 		stop.signal.throwIfAborted();
 		const value = await Promise.race([handler(args, own), ended]);

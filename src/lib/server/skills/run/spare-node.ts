@@ -74,9 +74,9 @@ export function createSpareNodes(
 		warm,
 		async run(call, cold) {
 			const program = {
-				...(call.folders ? { folders: call.folders } : {}),
-				...(call.runtime ? { runtime: call.runtime } : {}),
-				...(call.limits ? { limits: call.limits } : {})
+				folders: call.folders,
+				runtime: call.runtime,
+				limits: call.limits
 			};
 			// What waits has no way out: it was started without one.
 			const ready = call.proxySocket ? null : take(keyOf(program));

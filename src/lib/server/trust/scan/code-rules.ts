@@ -24,7 +24,7 @@ const DECODE =
 /** `first => then` */
 function split(source: string, flags: string): Pick<Rule, 'pattern' | 'then'> {
 	const [first = '', then] = source.split(' => ');
-	return { pattern: new RegExp(first, flags), ...(then === undefined ? {} : { then: new RegExp(then, flags) }) };
+	return { pattern: new RegExp(first, flags), then: then === undefined ? undefined : new RegExp(then, flags) };
 }
 
 const rule = (
@@ -38,7 +38,7 @@ const rule = (
 	kind,
 	message,
 	...split(source, more.flags ?? 'i'),
-	...(more.in ? { in: more.in } : {})
+	in: more.in
 });
 
 const PIPES: Rule[] = [

@@ -14,8 +14,7 @@ export const GET = endpoint({
 	answer: skillExecutionList.describe('A page of them.'),
 	handler: async ({ app, caller, query }) => {
 		const { page, limit, ...asked } = query;
-		const { apiKeyId } = caller;
-		const filter = toFilter({ ...asked, ...(apiKeyId === null ? {} : { apiKeyId }) });
+		const filter = toFilter({ ...asked, apiKeyId: caller.apiKeyId ?? asked.apiKeyId });
 		const found = await app.store.skillExecutions.list(filter, { page, limit });
 		const totalPages = Math.max(1, Math.ceil(found.total / limit));
 		return { ...found, page, limit, totalPages };

@@ -170,7 +170,7 @@ export function readEnvelope(value: unknown): ToolEnvelope | null {
 	return {
 		name,
 		args,
-		...(typeof headline === 'string' && headline !== '' ? { headline } : {}),
+		headline: typeof headline === 'string' && headline !== '' ? headline : undefined,
 		thoughts: texts.filter((thought) => typeof thought === 'string')
 	};
 }

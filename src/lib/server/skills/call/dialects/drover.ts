@@ -20,12 +20,7 @@ export const drover: Dialect = {
 		const resource = args.resource;
 		const path = typeof resource === 'string' && resource !== '' ? resource : null;
 		const offset = numberArgument(args, 'offset');
-		return {
-			kind: 'read',
-			skill: nameIn(args),
-			path,
-			...(offset === undefined ? {} : { offset })
-		} satisfies SkillOperation;
+		return { kind: 'read', skill: nameIn(args), path, offset } satisfies SkillOperation;
 	},
 	render,
 	renderFailure: ({ message, hint }) => [message, hint].filter(Boolean).join(' ')

@@ -62,13 +62,7 @@ function read(name: string, args: CallArguments, skills: readonly Skill[]): Skil
 		case READ_SKILL_FILE.name: {
 			const [offset, limit] = [numberArgument(args, 'offset'), numberArgument(args, 'limit')];
 			const path = typeof args.path === 'string' && args.path !== '' ? args.path : null;
-			return {
-				kind: 'read',
-				skill: skill(),
-				path,
-				...(offset === undefined ? {} : { offset }),
-				...(limit === undefined ? {} : { limit })
-			};
+			return { kind: 'read', skill: skill(), path, offset, limit };
 		}
 		case USE_SKILL.name: {
 			const wanted = skill();
@@ -88,7 +82,7 @@ function read(name: string, args: CallArguments, skills: readonly Skill[]): Skil
 				script,
 				args: args.args,
 				argStyle: args.arg_style,
-				...(timeoutMs === undefined ? {} : { timeoutMs })
+				timeoutMs
 			};
 		}
 		default:

@@ -31,7 +31,7 @@ export const POST = endpoint({
 			return installer.stage(fetch, { signal });
 		}
 		const { source, apiKeyId } = await body();
-		const options = { signal, ...(apiKeyId === undefined ? {} : { apiKeyId }) };
+		const options = { signal, apiKeyId };
 		return installer.stage(source, options);
 	}
 });

@@ -33,7 +33,7 @@ export const PUT = endpoint({
 		const file = await workspaces.write(id, params.path, request.body);
 		if (isNew) {
 			const createdAt = new Date().toISOString();
-			await store.conversations.create({ id, title: UNTITLED, createdAt, ...(apiKeyId === null ? {} : { apiKeyId }) });
+			await store.conversations.create({ id, title: UNTITLED, createdAt, apiKeyId: apiKeyId ?? undefined });
 		}
 		return file;
 	}
