@@ -52,7 +52,14 @@ const LAYERS: Layer[] = [
 	},
 	{
 		path: 'lib/server/models/',
-		imports: [SHARED, LOG, AGENT, 'lib/server/offline/offline.ts', 'lib/server/skills/call/dialects/agent-zero.ts']
+		imports: [
+			SHARED,
+			LOG,
+			AGENT,
+			'lib/server/offline/offline.ts',
+			'lib/server/settings/settings.ts',
+			'lib/server/skills/call/dialects/agent-zero.ts'
+		]
 	},
 	{
 		path: STORE,

@@ -42,7 +42,7 @@ import type { SkillRoot } from './skills/types.ts';
 import type { Store } from './store/store.ts';
 import { type ApprovalPolicy, createApprovalPolicy } from './trust/approval-policy.ts';
 import { createLookup, createPreflight, type Preflight } from './trust/preflight.ts';
-import { openSkillModes, type SkillModes } from './trust/skill-modes.ts';
+import { openSkillModes, type StoredSkillModes } from './trust/skill-modes.ts';
 import { createTrust, type Trust } from './trust/trust.ts';
 import { createVault, keyFor, loadSecretsKey, type Vault } from './trust/vault.ts';
 import type { WorkspaceRooms } from './workspace-rooms.ts';
@@ -54,7 +54,7 @@ export interface SkillParts {
 	sandbox: Sandbox;
 	trust: Trust;
 	approvals: ApprovalPolicy;
-	modes: SkillModes;
+	modes: StoredSkillModes;
 	revisions: SkillRevisions;
 	vault: Vault;
 	/** A key of 32 bytes that is this server's own, and good for this purpose alone. */

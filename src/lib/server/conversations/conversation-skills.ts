@@ -9,13 +9,13 @@ import type { Store } from '../store/store.ts';
 import { tokensOf } from '../turns/instructions.ts';
 import type { ConversationChanges } from '../runs/conversation-changes.ts';
 import type { Runner } from '../runs/runner.ts';
-import type { SkillModes } from '../trust/skill-modes.ts';
+import type { StoredSkillModes } from '../trust/skill-modes.ts';
 
 interface Parts {
 	store: Pick<Store, 'conversations' | 'conversationSkills' | 'messages'>;
 	runner: Pick<Runner, 'live'>;
 	skills: { registry: Pick<SkillsProvider['registry'], 'snapshot'> };
-	modes: Pick<SkillModes, 'modeOf' | 'pinOf'>;
+	modes: Pick<StoredSkillModes, 'modeOf' | 'pinOf'>;
 	changes: Pick<ConversationChanges, 'announce'>;
 }
 

@@ -10,7 +10,7 @@ import { removeFolder } from '../foreign-folders.ts';
 import type { Log } from '../log.ts';
 import type { ApprovalPolicy } from '../trust/approval-policy.ts';
 import { requireSkill } from '../skill-admin/skill-details.ts';
-import type { SkillModes } from '../trust/skill-modes.ts';
+import type { StoredSkillModes } from '../trust/skill-modes.ts';
 import { hintFor } from '../turns/toolbox.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { SkillsProvider } from '../skills/provider.ts';
@@ -52,7 +52,7 @@ export interface EvalsParts {
 	/** Asked once for each run of evals: what answers its first prompt answers its last. */
 	agent: () => EvalAgent;
 	skills: SkillsProvider;
-	modes: Pick<SkillModes, 'modeOf' | 'pinOf'>;
+	modes: Pick<StoredSkillModes, 'modeOf' | 'pinOf'>;
 	approvals: Pick<ApprovalPolicy, 'isTrusted' | 'request'>;
 	/** False while nothing of skills is executed (E11). */
 	isEnabled: () => boolean;

@@ -7,7 +7,7 @@ import {
 	type OpenRouterServer,
 	type Played
 } from '../../../../tests/support/openrouter-server.ts';
-import { createModels, type ModelsOptions, type RunningSettings } from './models.ts';
+import { createModels, type ModelsOptions } from './models.ts';
 
 const KEY = 'sk-or-v1-0123456789abcdef';
 const MINUTE = 60_000;
@@ -30,7 +30,7 @@ function createHub(
 ) {
 	const set = { baseUrl: server.baseUrl, apiKey, isOffline: false, model: 'acme/large' };
 	const stored: { key: string; baseUrl: string }[] = [];
-	const settings: RunningSettings = {
+	const settings: ModelsOptions['settings'] = {
 		current: () => ({
 			model: {
 				...{ id: set.model, effort: 'high', baseUrl: set.baseUrl, defaultBaseUrl: set.baseUrl },

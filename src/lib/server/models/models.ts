@@ -5,6 +5,7 @@ import type { keyCheck, KeyStatus, LocalServer, ModelList, signInComplete, SignI
 import { isOpenRouter, type ReasoningEffort } from '../../shared/names.ts';
 import type { Settings } from '../../shared/settings.ts';
 import type { Model, ModelSource } from '../agent/model.ts';
+import type { RunningSettings } from '../settings/settings.ts';
 import { createModelCatalog, type ModelCatalog } from './catalog.ts';
 import { checkKey, createSignIns, findLocalServers } from './keys.ts';
 import { createOfflineModel } from '../offline/offline.ts';
@@ -12,17 +13,8 @@ import { createResponsesModel } from './responses/responses.ts';
 import { requestHeaders, siblingUrl } from './responses/request.ts';
 import { problemOf } from './responses/faults.ts';
 
-/** What is set, and may be set anew at any moment. */
-export interface RunningSettings {
-	current(): Pick<Settings, 'model'>;
-	/** The one key that may be sent to this base URL; null for none. */
-	modelKeyFor(baseUrl: string): string | null;
-	/** Stores a key for the base URL, as long as that is the one that is set. @throws AppError `conflict` when it is not */
-	setModelKey(apiKey: string, baseUrl: string, now: string): Promise<Settings>;
-}
-
 export interface ModelsOptions {
-	settings: RunningSettings;
+	settings: Pick<RunningSettings, 'modelKeyFor' | 'setModelKey'> & { current(): Pick<Settings, 'model'> };
 	/** Where servers on this machine are looked for (F11). */
 	ports: readonly number[];
 	fetch?: typeof fetch;

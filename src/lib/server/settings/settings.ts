@@ -13,7 +13,7 @@ export interface RunningSettings {
 	skillsmpApiKey(): string | null;
 	/** The one key that may be sent to this base URL: one belongs to the host that it was entered for. */
 	modelKeyFor(baseUrl: string): string | null;
-	/** Stores a key for the base URL. @throws AppError `conflict` when another one is set by now, `invalid_input` */
+	/** Stores a key for the base URL, as long as that is the one that is set. @throws AppError `conflict` when it is not, `invalid_input` */
 	setModelKey(apiKey: string, baseUrl: string, now: string): Promise<Settings>;
 }
 

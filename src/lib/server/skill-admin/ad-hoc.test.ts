@@ -20,7 +20,7 @@ import { builtinQuestion } from '../builtins/builtin-session.ts';
 import { allowedIn, runAdHoc, type AdHocParts } from './ad-hoc.ts';
 import { createApprovalPolicy, type ApprovalMode } from '../trust/approval-policy.ts';
 import { createExecutionRecorder } from './executions.ts';
-import { openSkillModes, type SkillModes } from '../trust/skill-modes.ts';
+import { openSkillModes, type StoredSkillModes } from '../trust/skill-modes.ts';
 import type { Asker } from '../turns/toolbox.ts';
 
 const NOW = '2026-01-01T00:00:00.000Z';
@@ -29,7 +29,7 @@ let folder: string;
 let store: Store;
 let skills: SkillsProvider;
 let builtins: BuiltinCalls;
-let modes: SkillModes;
+let modes: StoredSkillModes;
 let trust: Trust;
 let parts: AdHocParts;
 let isEnabled: boolean;

@@ -12,13 +12,13 @@ import { SkillError, type SkillErrorType, type SkillEvent, type SkillExecutionRe
 import type { Store } from '../store/store.ts';
 import type { ApprovalPolicy } from '../trust/approval-policy.ts';
 import { requireSkill, type LookupParts } from './skill-details.ts';
-import type { SkillModes } from '../trust/skill-modes.ts';
+import type { StoredSkillModes } from '../trust/skill-modes.ts';
 import { hintFor, mayAnswer, runsUnasked, type Asker, typeOf } from '../turns/toolbox.ts';
 
 export interface AdHocParts {
 	skills: SkillsProvider;
 	store: Pick<Store, 'skillExecutions'>;
-	modes: Pick<SkillModes, 'modeOf' | 'pinOf'>;
+	modes: Pick<StoredSkillModes, 'modeOf' | 'pinOf'>;
 	approvals: Pick<ApprovalPolicy, 'request'>;
 	/** False while nothing of skills is executed (E11). */
 	isEnabled(): boolean;

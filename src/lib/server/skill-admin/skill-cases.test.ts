@@ -13,13 +13,13 @@ import { allowedIn } from './ad-hoc.ts';
 import { createApprovalPolicy, type ApprovalMode } from '../trust/approval-policy.ts';
 import { createExecutionRecorder } from './executions.ts';
 import { createCases, type Cases } from './skill-cases.ts';
-import { openSkillModes, type SkillModes } from '../trust/skill-modes.ts';
+import { openSkillModes, type StoredSkillModes } from '../trust/skill-modes.ts';
 import type { Asker } from '../turns/toolbox.ts';
 
 let folder: string;
 let store: Store;
 let skills: SkillsProvider;
-let modes: SkillModes;
+let modes: StoredSkillModes;
 let cases: Cases;
 let isEnabled: boolean;
 let mode: ApprovalMode;

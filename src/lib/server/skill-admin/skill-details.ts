@@ -9,7 +9,7 @@ import type { SkillRegistry, SkillSnapshot } from '../skills/registry/registry.t
 import { ownerOf, viewOf } from '../skills/registry/visibility.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import { type BrokenSkill, type Skill, SkillError } from '../skills/types.ts';
-import type { ModeSubject, SkillModes } from '../trust/skill-modes.ts';
+import type { ModeSubject, StoredSkillModes } from '../trust/skill-modes.ts';
 import { isOwned, type SkillUsageCounts } from './skill-counts.ts';
 import { summaryOf, type SummaryParts } from './skill-summaries.ts';
 
@@ -23,7 +23,7 @@ export interface SkillDetailParts extends Pick<SummaryParts, 'installs' | 'usage
 		trust(skill: Skill, digest: string, now: string): Promise<void>;
 		revoke(skill: Skill): Promise<void>;
 	};
-	modes: SkillModes;
+	modes: StoredSkillModes;
 	preflight: { needsOf(skill: Skill): Promise<SkillNeeds> };
 	network: {
 		declared(skill: Skill): string[];
@@ -111,7 +111,7 @@ export async function changeSkill(
 }
 
 async function changeMode(
-	modes: SkillModes,
+	modes: StoredSkillModes,
 	subject: ModeSubject,
 	{ mode, enabled }: Pick<z.infer<typeof skillPatch>, 'mode' | 'enabled'>
 ): Promise<void> {
@@ -123,7 +123,7 @@ async function changeMode(
 
 export interface LookupParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot'> };
-	modes: Pick<SkillModes, 'modeOf' | 'pinOf'>;
+	modes: Pick<StoredSkillModes, 'modeOf' | 'pinOf'>;
 }
 
 /**
@@ -228,7 +228,7 @@ export interface BuiltinSkill {
 }
 
 export interface BuiltinParts {
-	modes: Pick<SkillModes, 'modeOf'>;
+	modes: Pick<StoredSkillModes, 'modeOf'>;
 	usage: Pick<SkillUsageCounts, 'of'>;
 }
 

@@ -14,7 +14,7 @@ import { createTrust } from '../trust/trust.ts';
 import { createExecutionRecorder } from './executions.ts';
 import { type InstallIndex, openInstallIndex, openSkillUsage, type SkillUsageCounts } from './skill-counts.ts';
 import { createSkillLister, type SkillLister } from './skill-list.ts';
-import { openSkillModes, type SkillModes } from '../trust/skill-modes.ts';
+import { openSkillModes, type StoredSkillModes } from '../trust/skill-modes.ts';
 
 const NOW = '2026-01-01T00:00:00.000Z';
 const TEAM_A = ownerOf('team-a') ?? '';
@@ -23,7 +23,7 @@ const BUILTINS = [{ name: 'file_read', description: 'Reads a file.', parameters:
 let folder: string;
 let store: Store;
 let skills: SkillsProvider;
-let modes: SkillModes;
+let modes: StoredSkillModes;
 let installs: InstallIndex;
 let usage: SkillUsageCounts;
 let lister: SkillLister;

@@ -16,13 +16,13 @@ import {
 	summariseBuiltin
 } from './skill-details.ts';
 import { CATALOG_TOKENS } from '../turns/instructions.ts';
-import type { SkillModes } from '../trust/skill-modes.ts';
+import type { StoredSkillModes } from '../trust/skill-modes.ts';
 import { modeOf, summariseSkills, type SummaryParts } from './skill-summaries.ts';
 
 export interface SkillListParts extends SummaryParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot'> };
 	builtins: { builtins: readonly BuiltinSkill[] };
-	modes: Pick<SkillModes, 'modeOf' | 'pinOf'>;
+	modes: Pick<StoredSkillModes, 'modeOf' | 'pinOf'>;
 }
 
 export interface SkillLister {

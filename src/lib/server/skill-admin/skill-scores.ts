@@ -9,12 +9,12 @@ import type { SkillRegistry } from '../skills/registry/registry.ts';
 import { createScorer } from '../skills/find/scores.ts';
 import { createPace } from '../skills/read/lean.ts';
 import type { Skill } from '../skills/types.ts';
-import type { SkillModes } from '../trust/skill-modes.ts';
+import type { StoredSkillModes } from '../trust/skill-modes.ts';
 import type { SkillUsageCounts } from './skill-counts.ts';
 
 export interface ScoreParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot'> };
-	modes: Pick<SkillModes, 'modeOf' | 'pinOf'>;
+	modes: Pick<StoredSkillModes, 'modeOf' | 'pinOf'>;
 	usage: Pick<SkillUsageCounts, 'of'>;
 	settings: { current(): Pick<Settings, 'autoMaxSkills' | 'autoMinScore'> };
 }

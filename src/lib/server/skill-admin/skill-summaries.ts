@@ -3,11 +3,11 @@ import type { SkillSummary, TrustState } from '../../shared/skills.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { BrokenSkill, Skill } from '../skills/types.ts';
 import type { InstallIndex, SkillUsageCounts } from './skill-counts.ts';
-import type { SkillModes } from '../trust/skill-modes.ts';
+import type { StoredSkillModes } from '../trust/skill-modes.ts';
 
 export interface SummaryParts {
 	trust: { statesOf(skills: readonly (Skill | BrokenSkill)[]): Promise<TrustState[]> };
-	modes: Pick<SkillModes, 'modeOf'>;
+	modes: Pick<StoredSkillModes, 'modeOf'>;
 	installs: Pick<InstallIndex, 'providerOf' | 'ownerOf'>;
 	usage: Pick<SkillUsageCounts, 'of'>;
 }

@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts';
 /** A version of a skill, or a built-in one by its id `builtin/name`. */
 export type ModeSubject = Pick<Skill, 'source' | 'name' | 'version'> | `builtin/${string}`;
 
-export interface SkillModes {
+export interface StoredSkillModes {
 	/** `auto` for those nobody has set. */
 	modeOf(subject: ModeSubject): SkillMode;
 	/**
@@ -29,7 +29,7 @@ export interface SkillModes {
 export async function openSkillModes(
 	store: Pick<Store, 'skillSettings' | 'skillPins'>,
 	{ isInstalled = () => false }: { isInstalled?: (source: string) => boolean } = {}
-): Promise<SkillModes> {
+): Promise<StoredSkillModes> {
 	const settings = new Map((await store.skillSettings.list()).map((setting) => [setting.skillId, setting]));
 	const pins = await store.skillPins.list();
 	/** Names of which a version has a mode of its own: the others are asked for by name alone. */

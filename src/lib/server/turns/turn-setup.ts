@@ -12,7 +12,7 @@ import type { ExecutionCaller } from '../skills/run/execution-host.ts';
 import type { Skill } from '../skills/types.ts';
 import type { ConversationSkillState } from '../store/chat/queue.ts';
 import type { ApprovalPolicy } from '../trust/approval-policy.ts';
-import type { SkillModes } from '../trust/skill-modes.ts';
+import type { StoredSkillModes } from '../trust/skill-modes.ts';
 import { contextLimitOf } from './context-budget.ts';
 import { type AlwaysSection, type AlwaysSkill, alwaysSkills, CATALOG_TOKENS, renderAlways } from './instructions.ts';
 import type { SkillPolicy } from './run-request.ts';
@@ -21,7 +21,7 @@ import { type BuiltinTools, createSkillToolbox } from './toolbox.ts';
 export interface TurnSetupParts {
 	skills: SkillsProvider;
 	approvals: ApprovalPolicy;
-	modes: Pick<SkillModes, 'modeOf' | 'pinOf'>;
+	modes: Pick<StoredSkillModes, 'modeOf' | 'pinOf'>;
 	/** The skills that the server brings itself, for one question; `used` are those that the conversation has used. */
 	builtins?: (offer: {
 		question: string;
@@ -121,7 +121,7 @@ export function equipTurn(
 
 export interface TurnSkillsOptions {
 	skills: Pick<SkillsProvider, 'rank' | 'explain'>;
-	modes: Pick<SkillModes, 'modeOf' | 'pinOf'>;
+	modes: Pick<StoredSkillModes, 'modeOf' | 'pinOf'>;
 	snapshot: SkillSnapshot;
 	/** Only these, by name; all without it. */
 	allowed: readonly string[] | undefined;

@@ -4,11 +4,11 @@ import { duplicateInterfacesForLegacy } from '@a2a-js/sdk/compat/v0_3';
 import { withoutHiddenIn } from '../../../shared/characters.ts';
 import type { SkillRegistry } from '../../skills/registry/registry.ts';
 import { ownerOf, viewOf } from '../../skills/registry/visibility.ts';
-import type { SkillModes } from '../../trust/skill-modes.ts';
+import type { StoredSkillModes } from '../../trust/skill-modes.ts';
 
 export interface CardParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot'> };
-	modes: Pick<SkillModes, 'modeOf' | 'pinOf'>;
+	modes: Pick<StoredSkillModes, 'modeOf' | 'pinOf'>;
 	/** Are any skills offered at all? */
 	isEnabled(): boolean;
 }

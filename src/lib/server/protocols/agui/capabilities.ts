@@ -1,7 +1,7 @@
 /** What this agent can do, in AG-UI's words; only what works is said (FEATURES F13). */
 import type { AgentCapabilities } from '../../../shared/events.ts';
 import type { FunctionTool } from '../../agent/model.ts';
-import type { SkillModes } from '../../trust/skill-modes.ts';
+import type { StoredSkillModes } from '../../trust/skill-modes.ts';
 import { ownerOf, viewOf } from '../../skills/registry/visibility.ts';
 import type { SkillsProvider } from '../../skills/provider.ts';
 
@@ -21,7 +21,7 @@ const MAX_SKILLS = 200;
 
 /** The skills that a new conversation of this caller can use, and the tools that it begins with. */
 export function offeredSkills(
-	parts: { skills: SkillsProvider; modes: Pick<SkillModes, 'modeOf' | 'pinOf'> },
+	parts: { skills: SkillsProvider; modes: Pick<StoredSkillModes, 'modeOf' | 'pinOf'> },
 	apiKeyId: string | null
 ): Pick<AgentFacts, 'tools' | 'skills'> {
 	const { modeOf, pinOf } = parts.modes;

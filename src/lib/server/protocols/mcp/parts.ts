@@ -3,7 +3,7 @@ import type { Log } from '../../log.ts';
 import type { AdHocParts } from '../../skill-admin/ad-hoc.ts';
 import type { ApprovalPolicy } from '../../trust/approval-policy.ts';
 import type { SkillLister } from '../../skill-admin/skill-list.ts';
-import type { SkillModes } from '../../trust/skill-modes.ts';
+import type { StoredSkillModes } from '../../trust/skill-modes.ts';
 import type { SkillRevisions } from '../../skill-admin/skill-counts.ts';
 import type { Asker } from '../../turns/toolbox.ts';
 import type { SkillsProvider } from '../../skills/provider.ts';
@@ -13,7 +13,7 @@ import type { Turns } from '../../skills/turns.ts';
 
 export interface McpParts {
 	skills: Pick<SkillsProvider, 'registry' | 'createSession'>;
-	modes: SkillModes;
+	modes: StoredSkillModes;
 	approvals: ApprovalPolicy;
 	adHoc: AdHocParts;
 	lister: Pick<SkillLister, 'list'>;
