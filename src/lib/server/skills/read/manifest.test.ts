@@ -88,6 +88,20 @@ describe('reading', () => {
 		expect(tools.map(({ name }) => name)).toEqual(['last']);
 		expect(issues).toMatchObject([{ field: 'tools.json[0.parameters]', severity: 'warning' }]);
 	});
+	test('D15: a field that is none is reported, with the fields that there are, and the tool is used', () => {
+		const { tools, issues } = parseManifest(
+			JSON.stringify([{ name: 'add', description: 'Adds.', script: 'a.py', parametres: { a: { type: 'number' } } }])
+		);
+		expect(tools.map(({ name }) => name)).toEqual(['add']);
+		expect(issues).toEqual([
+			expect.objectContaining({
+				field: 'tools.json[0.parametres]',
+				severity: 'warning',
+				message: 'is not read: the fields of a tool are name, description, script, handler, idempotent, parameters'
+			})
+		]);
+	});
+
 	test('D16: a schema nested too deep to be read is reported likewise', () => {
 		const deep = `${'{"type":"object","properties":{"a":'.repeat(20_000)}{}${'}}'.repeat(20_000)}`;
 		const { tools, issues } = parseManifest(

@@ -73,6 +73,11 @@ export function parseManifest(
 				const tool = toTool(parsed.data);
 				toValidator(tool); // a schema that cannot be checked is better said once, here, than at every call
 				tools.push(tool);
+				for (const key of Object.keys(parsed.data)) {
+					if (key in toolEntry.shape) continue;
+					const fields = Object.keys(toolEntry.shape).join(', ');
+					issues.push(bad(`[${index}.${key}]`, `is not read: the fields of a tool are ${fields}`));
+				}
 				const wrong = tool.script === undefined ? null : scriptFault(tool.script);
 				if (wrong !== null) issues.push(bad(`[${index}.script]`, wrong));
 				if (isReserved(tool.name)) {
