@@ -67,6 +67,14 @@ describe('arguments', () => {
 		expect(await shown('env')).toEqual({ argv: [], env });
 		expect((await shown('json')).env).toEqual(env);
 	});
+	test('D6: `parseArgs()` finds the same arguments in a Node that was started before, as in a new one', async () => {
+		await open({
+			'parse.mjs':
+				"import { parseArgs } from 'node:util'; console.log(parseArgs({ allowPositionals: true }).positionals);"
+		});
+		for (let round = 0; round < 3; round += 1)
+			expect(await use('parse.mjs', { args: ['a', 'b c'] })).toMatchObject({ stdout: "[ 'a', 'b c' ]\n", stderr: '' });
+	});
 	test.each(['Positional', 'shell', '', 0, {}])('D3: the style %j is InvalidArgs, and nothing runs', async (style) => {
 		await open({ 'touch.sh': 'touch made' });
 		expect(await use('touch.sh', { args: { a: 1 }, arg_style: style })).toMatchObject({ error: 'InvalidArgs' });

@@ -133,13 +133,18 @@ export const ACKNOWLEDGED = '\x06';
  */
 const NODE_HARNESS = `
 const { writeSync } = require('node:fs');
-const { runMain } = require('node:module');
+const { runMain, syncBuiltinESMExports } = require('node:module');
 const { Readable } = require('node:stream');
+const util = require('node:util');
 const { pathToFileURL } = require('node:url');
 // Nothing of how this was started is to be seen by what runs in it.
 for (const name of ['require', 'module', 'exports', '__filename', '__dirname']) delete globalThis[name];
 delete process._eval;
 process.execArgv.length = 0;
+// It would take the script's path for an argument: from Node 22 on it asks how the process was started.
+const { parseArgs } = util;
+util.parseArgs = (config = {}) => parseArgs({ ...config, args: config.args ?? process.argv.slice(2) });
+syncBuiltinESMExports();
 // That nothing around a skill says what its modules are is no news to a script.
 const { emitWarning } = process;
 process.emitWarning = (warning, ...more) =>
