@@ -5,6 +5,7 @@ import { benchFollowers } from './followers.ts';
 import { benchInstalling } from './installing.ts';
 import { benchLibrary } from './library.ts';
 import { runCases } from './measure.ts';
+import { benchPhrasings } from './phrasings.ts';
 import { benchRanking } from './ranking.ts';
 import { benchRegistry } from './registry.ts';
 import { benchRelay } from './relay.ts';
@@ -25,6 +26,7 @@ const benches = [
 	benchSandboxes,
 	benchLibrary,
 	benchRanking,
+	benchPhrasings,
 	benchRegistry,
 	benchInstalling,
 	benchStart

@@ -1,117 +1,149 @@
-/** What the built-in responder says when it has run nothing. */
+/** What the built-in responder says: what it asks, what it has run and how that went, what there is. */
 import { asArray, asObject, asText, isObject, parseJson } from '../../shared/json.ts';
+import { tokenize } from '../skills/find/scores.ts';
+import { type CatalogSkill, type FinishedCall, LOAD_SKILL, type LoadedSkill, USE_SKILL } from './history.ts';
 import { fenced, inlineCode, renderOutput, renderValue } from './markdown.ts';
+import type { Ask } from './plan.ts';
 import { type Slot, wantedExtensions } from './slots.ts';
-import { type CatalogSkill, type FinishedCall, LOAD_SKILL, type LoadedSkill, USE_SKILL } from './turn.ts';
 
-/** Closes each answer, once. */
-export const SIGNATURE = '*From the built-in responder, which is not a language model.*';
-const HOW_TO_GET_A_MODEL =
-	'Add a key in the settings, or set `OPENROUTER_API_KEY` (in the environment or in `.env`), to have a language model answer.';
+/** Closes each answer. */
+const SIGNATURE = '*Demo mode: no AI model is connected.*';
+/** Closes each question; by it the next message is known to be the answer. */
+export const ASKED = '*Nothing has run yet. Demo mode: no AI model is connected.*';
+const CONNECT = 'Connect a model in Settings, or set `OPENROUTER_API_KEY`, for real answers.';
 const MAX_LISTED = 40;
+const MAX_ERROR_LINES = 12;
+const MAX_SHOWN_CALL = 300;
+
+/** One question, and the form of the command. */
+export function askText(ask: Ask): string {
+	const lines = (items: readonly string[]) => items.map((item, index) => `${index + 1}. ${item}`).join('\n');
+	switch (ask.about) {
+		case 'skill':
+			return [
+				`Which skill should I use?`,
+				lines(ask.skills.map((name) => `**${name}**`)),
+				'Reply with its number or name.',
+				ASKED
+			].join('\n\n');
+		case 'action':
+			return [
+				'Which of these do you want?',
+				lines(ask.actions.map(({ form }) => inlineCode(form))),
+				'Reply with its number.',
+				ASKED
+			].join('\n\n');
+		case 'left': {
+			const pieces = ask.left
+				.slice(0, 5)
+				.map((piece) => `“${piece}”`)
+				.join(', ');
+			return [
+				`What should I do with ${pieces}? I can't tell where it belongs.`,
+				inlineCode(ask.action.form),
+				'Say which part of the command it is, or reply “ignore it”.',
+				ASKED
+			].join('\n\n');
+		}
+		case 'value': {
+			const { slot, guess, action } = ask;
+			const sure = guess === null ? '' : ` Is it “${guess.slice(0, 100)}”?`;
+			return [`${questionFor(slot)}${sure}`, inlineCode(action.form), ASKED].join('\n\n');
+		}
+		default:
+			return ask satisfies never;
+	}
+}
+
+function questionFor(slot: Slot): string {
+	const name = `**${(slot.flag ?? slot.name).replace(/^-+/, '').replaceAll(/[_\s]+/g, ' ')}**`;
+	if (slot.choices.length > 0) return `Which ${name}: ${slot.choices.slice(0, 20).map(inlineCode).join(', ')}?`;
+	const [extension] = wantedExtensions(slot);
+	if (slot.kind === 'file')
+		return `Which file${extension === undefined ? '' : ` (such as .${extension})`}? Attach it or name it for ${name}.`;
+	if (slot.kind === 'text') return `What is the text for ${name}?`;
+	if (slot.kind === 'number') return `What number is the ${name}?`;
+	if (slot.kind === 'date') return `What date is the ${name}, as in 2025-03-31?`;
+	return `What is the ${name}?`;
+}
 
 /** For a message that fits nothing. */
-export function describeOffer(skills: readonly CatalogSkill[]): string {
-	const start =
-		'I am the built-in responder. I am not a language model: I match your message with the words of the skills, run what their instructions document, and show the result.';
-	if (skills.length === 0) {
-		return [
-			start,
-			'No skill is available yet. Drop a folder with a `SKILL.md` into `skills/`.',
-			HOW_TO_GET_A_MODEL,
-			SIGNATURE
-		].join('\n\n');
-	}
+export function offerText(skills: readonly CatalogSkill[]): string {
+	const about = 'Demo mode: no AI model is connected. I match your words with the skills and run their commands.';
+	if (skills.length === 0)
+		return [about, 'There are no skills yet. Add a folder with a `SKILL.md` to `skills/`.', CONNECT].join('\n\n');
 	const listed = skills.slice(0, MAX_LISTED).map(({ name, description }) => {
-		const sentence = firstSentence(description);
+		const sentence = (/^[^]{1,300}?[.!?](?=\s|$)/.exec(description)?.[0] ?? description.slice(0, 200))
+			.replace(/\s+/g, ' ')
+			.trim();
 		return sentence === '' ? `- **${name}**` : `- **${name}** – ${sentence}`;
 	});
 	if (skills.length > MAX_LISTED) listed.push(`- … and ${skills.length - MAX_LISTED} more`);
+	return [about, 'No skill clearly fits your message. You can ask for:', listed.join('\n'), CONNECT].join('\n\n');
+}
+
+/** A skill without anything to run: the sections that speak of what was asked, or its outline. */
+export function instructionsText({ name, body }: LoadedSkill, asked: string): string {
+	const sections = sectionsOf(body);
+	const words = new Set(tokenize(asked));
+	const points = sections.map(
+		({ title, text }) =>
+			new Set(tokenize(`${title} ${text}`).filter((word) => words.has(word))).size +
+			new Set(tokenize(title).filter((word) => words.has(word))).size
+	);
+	const best = Math.max(0, ...points);
+	const fitting = best > 1 ? sections.filter((_, index) => points[index] === best).slice(0, 2) : [];
+	const outline = sections.slice(0, MAX_LISTED).map(({ level, title }) => `${'  '.repeat(level)}- ${title}`);
+	const shown = fitting.map(({ title, text }) => `**${title}**\n\n${text.slice(0, 2_000)}`);
 	return [
-		start,
-		'Nothing in your message fits one of them clearly enough. These are the skills:',
-		listed.join('\n'),
-		HOW_TO_GET_A_MODEL,
-		SIGNATURE
+		`The skill **${name}** has instructions only, nothing to run.`,
+		...(shown.length > 0 ? ['It says:', ...shown] : []),
+		...(outline.length > 0 ? [`Its instructions cover:\n\n${outline.join('\n')}`] : []),
+		CONNECT,
+		ASKED.replace(' yet', '')
 	].join('\n\n');
 }
 
-/** For a skill without a command or a tool: only a language model can follow it. */
-export function explainInstructionsOnly({ name, body }: LoadedSkill): string {
-	const headings = headingsOf(body);
-	const outline = headings.length > 0 ? [`Its instructions cover:\n\n${headings.join('\n')}`] : [];
-	const start = `The skill **${name}** fits, but it holds instructions for a language model and documents no command that I could run by myself.`;
-	return [start, ...outline, HOW_TO_GET_A_MODEL, SIGNATURE].join('\n\n');
-}
-
-/** For a command or tool that lacks something. */
-export function explainMissing(of: string, slots: readonly Slot[]): string {
-	const lines = slots.map((slot) => `- **${slot.name}**: ${adviceFor(slot)}`);
-	return [`\`${of}\` fits, but your message does not say all it needs:`, lines.join('\n'), SIGNATURE].join('\n\n');
-}
-
-function adviceFor(slot: Slot): string {
-	if (slot.choices.length > 0)
-		return `name one of ${slot.choices.map((choice) => `\`${choice}\``).join(', ')} and ask again.`;
-	const assignment = `\`${slot.flag ?? slot.name.toLowerCase()}=…\``;
-	switch (slot.kind) {
-		case 'file': {
-			const [extension] = wantedExtensions(slot);
-			return `drop a file${extension === undefined ? '' : ` (such as .${extension})`} on the composer, or name one, and ask again.`;
-		}
-		case 'text':
-			return 'put the text in quotes or after a colon and ask again.';
-		case 'number':
-			return `say the number, as in ${assignment}, and ask again.`;
-		case 'place':
-			return 'name the place, as in "… in Lisbon", and ask again.';
-		case 'url':
-		case 'email':
-		case 'date':
-		case 'folder':
-		case 'output':
-		case 'id':
-		case 'column':
-		case 'word':
-			return `say it in your message, as in ${assignment}, and ask again.`;
-		default:
-			return slot.kind satisfies never;
-	}
-}
-
-function headingsOf(body: string): string[] {
-	const headings: string[] = [];
+function sectionsOf(body: string): { level: number; title: string; text: string }[] {
+	const sections: { level: number; title: string; text: string }[] = [];
 	let fence: string | null = null;
 	for (const line of body.split('\n')) {
 		const mark = /^\s*(`{3,}|~{3,})/.exec(line)?.[1];
 		if (mark !== undefined) fence = fence === null ? mark : mark.startsWith(fence) ? null : fence;
 		const [, marks, title] = (fence === null ? /^(#{1,6})\s+(\S.*)$/.exec(line) : null) ?? [];
+		const last = sections.at(-1);
 		if (marks !== undefined && title !== undefined)
-			headings.push(`${'  '.repeat(Math.max(0, marks.length - 2))}- ${title.trim()}`);
+			sections.push({ level: Math.max(0, marks.length - 2), title: title.trim(), text: '' });
+		else if (last) last.text = `${last.text}\n${line}`.trim();
 	}
-	const first = headings.length > 1 && /^# /m.test(body.slice(0, 2_000)) ? headings.slice(1) : headings;
-	return first.slice(0, MAX_LISTED);
+	return sections.length > 1 && /^# /m.test(body.slice(0, 2_000)) ? sections.slice(1) : sections;
 }
 
-function firstSentence(description: string): string {
-	const sentence = /^[^]{1,300}?[.!?](?=\s|$)/.exec(description)?.[0] ?? description.slice(0, 200);
-	return sentence.replace(/\s+/g, ' ').trim();
-}
+// What the calls of a turn answered: results, files, failures.
 
-// Reports what the calls of a turn answered: results, files, failures.
-
-const MAX_ERROR_LINES = 12;
-
-/** Each call in turn, then the line that says who wrote this. */
-export function reportCalls(calls: readonly FinishedCall[]): string {
+/** Each call in turn, then what was run. */
+export function reportText(calls: readonly FinishedCall[]): string {
 	const reports = calls.map((call) => {
 		const text = reportCall(call);
 		return calls.length > 1 && !hasFailed(call) ? `${inlineCode(nameOf(call))}:\n\n${text}` : text;
 	});
-	return [...reports, SIGNATURE].join('\n\n');
+	const ran = calls.filter(({ name }) => name !== LOAD_SKILL).map((call) => inlineCode(shownCall(call)));
+	return [...reports, ...(ran.length > 0 ? [`Ran ${ran.join(', then ')}`] : []), SIGNATURE].join('\n\n');
 }
 
-export function hasFailed(call: FinishedCall): boolean {
+/** The command as one would type it. */
+function shownCall(call: FinishedCall): string {
+	const { script, args } = asObject(parseJson(call.arguments));
+	const quote = (text: string) => (/^[\w@%+=:,./#-]+$/.test(text) ? text : `"${text.replaceAll(/["\\]/g, '\\$&')}"`);
+	const parts =
+		call.name === USE_SKILL
+			? [asText(script) ?? '', ...asArray(args).map((each) => quote(String(each)))]
+			: [call.name, call.arguments];
+	const text = parts.join(' ').replaceAll(/\s+/g, ' ');
+	return text.length > MAX_SHOWN_CALL ? `${text.slice(0, MAX_SHOWN_CALL)}…` : text;
+}
+
+function hasFailed(call: FinishedCall): boolean {
 	const result = parseJson(call.output);
 	if (!isObject(result)) return false;
 	if (call.name === USE_SKILL || call.name === LOAD_SKILL)
@@ -125,12 +157,14 @@ function reportCall(call: FinishedCall): string {
 	if (hasFailed(call)) return reportFailure(call);
 	if (call.name !== USE_SKILL) return renderValue(call.output);
 	const result = asObject(parseJson(call.output));
-	const output = asText(result.stdout) ?? '';
-	const warnings = asText(result.stderr) ?? '';
+	const output = asText(result.stdout)?.trim() ? asText(result.stdout) : undefined;
+	const warnings = asText(result.stderr)?.trim() ? asText(result.stderr) : undefined;
 	const parts = [
-		output.trim() === '' ? null : renderOutput(output),
-		output.trim() === '' && warnings.trim() !== '' ? fenced(lastLines(warnings)) : null,
-		output.trim() === '' && warnings.trim() === '' ? `${inlineCode(nameOf(call))} ran and printed nothing.` : null,
+		output === undefined
+			? warnings === undefined
+				? `${inlineCode(nameOf(call))} ran and printed nothing.`
+				: fenced(lastLines(warnings))
+			: renderOutput(output),
 		result.truncated === true ? 'The output was longer than is shown here.' : null,
 		reportFiles(result.files)
 	];
@@ -141,14 +175,11 @@ function reportFailure(call: FinishedCall): string {
 	const result = asObject(parseJson(call.output));
 	const error = asText(result.error);
 	const message = asText(result.message);
-	const hint = asText(result.hint);
 	const exitCode =
 		typeof result.exitCode === 'number' && result.exitCode > 0 ? ` with exit code ${result.exitCode}` : '';
 	const type = asText(result.type) ?? (message === undefined ? undefined : error);
-	const what =
-		call.name === LOAD_SKILL
-			? `The skill ${inlineCode(nameOf(call))} could not be loaded`
-			: `${inlineCode(nameOf(call))} failed${exitCode}`;
+	const name = inlineCode(nameOf(call));
+	const what = call.name === LOAD_SKILL ? `The skill ${name} could not be loaded` : `${name} failed${exitCode}`;
 	const output = asText(result.stdout)?.trim();
 	const errors = asText(result.stderr)?.trim();
 	const parts = [
@@ -157,17 +188,15 @@ function reportFailure(call: FinishedCall): string {
 		output ? renderOutput(output) : undefined,
 		errors ? fenced(lastLines(errors)) : undefined,
 		reportFiles(result.files) ?? undefined,
-		hint === undefined ? adviceAfter(type) : `**What to do**: ${hint}`
+		`**What to do**: ${asText(result.hint) ?? adviceAfter(type)}`
 	];
 	return parts.filter((part) => part !== undefined).join('\n\n');
 }
 
 function adviceAfter(type: string | undefined): string {
-	if (type === 'ExecutionTimeout')
-		return '**What to do**: ask again with less to work on, or raise `SKILLS_TIMEOUT_MS`.';
-	if (type === 'ApprovalDenied')
-		return '**What to do**: nothing was run. Ask again and allow it if you did not mean to refuse.';
-	return '**What to do**: change what it complains about, and ask again.';
+	if (type === 'ExecutionTimeout') return 'Ask again with less to work on, or raise `SKILLS_TIMEOUT_MS`.';
+	if (type === 'ApprovalDenied') return 'Nothing ran. Ask again and allow it if you want it to run.';
+	return 'Change what it complains about and ask again.';
 }
 
 function reportFiles(files: unknown): string | null {

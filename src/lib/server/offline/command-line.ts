@@ -1,26 +1,30 @@
-/** Reads one documented command line: literal words, placeholders, optional groups. */
-import { makeSlot, type Slot } from './slots.ts';
-import { namedSlot, readLiteral, readQuoted, type TemplatePart } from './tool-call.ts';
+/** Reads one documented command line: literal words, placeholders, values that are shown as examples, optional groups. */
+import { isDomain, isFileName, makeSlot, type Slot, type SlotOptions } from './slots.ts';
 
+/** Literal text, or a placeholder within an argument. */
+export type Part = string | Slot;
 /** One argument is its parts joined. */
-export type TemplateArgument = TemplatePart[];
+export type Argument = Part[];
 
-/** Arguments that stand or fall together; one that is not optional has one argument, or a flag and its value. */
-export interface TemplateGroup {
+/** Arguments that stand or fall together: one, or a flag and its value. */
+export interface Group {
+	/** `--days` in `--days NUMBER`, `--days=NUMBER` and `--days`; null for a positional argument. */
+	flag: string | null;
 	isOptional: boolean;
-	arguments: TemplateArgument[];
+	arguments: Argument[];
 }
 
 export interface CommandLine {
-	/** The words before the first argument: environment, interpreter, script. */
-	groups: TemplateGroup[];
+	groups: Group[];
 	/** What a trailing comment says. */
 	comment: string;
 	/** Does it say "and any options" (`[OPTIONS]`)? */
 	takesOptions: boolean;
 }
 
-const OPTIONS_MARK = /^(options?|flags?|args|arguments|opts)$/i;
+const OPTIONS_MARK = /^-*(options?|flags?|args|arguments|opts)$/i;
+const FLAG = /^--?[A-Za-z][\w-]*$/;
+const FIXED_CAPITALS = new Set('GET POST PUT PATCH DELETE HEAD UTF-8 ASCII UTF8 OK'.split(' '));
 
 /** `text` is the line after the script's name. Never throws: what makes no sense is taken literally. */
 export function readCommandLine(text: string): CommandLine {
@@ -29,8 +33,14 @@ export function readCommandLine(text: string): CommandLine {
 	return { groups: joinFlags(groups), comment: reader.comment, takesOptions: reader.takesOptions };
 }
 
-export function slotsOf(groups: readonly TemplateGroup[]): Slot[] {
+export function slotsOf(groups: readonly Group[]): Slot[] {
 	return groups.flatMap((group) => group.arguments.flat().filter((part): part is Slot => typeof part !== 'string'));
+}
+
+function flagOf(argument: Argument | undefined): string | null {
+	const [part] = argument ?? [];
+	const flag = typeof part === 'string' ? part.replace(/=$/, '') : '';
+	return FLAG.test(flag) && (argument?.length === 1 || part !== flag) ? flag : null;
 }
 
 class LineReader {
@@ -44,14 +54,13 @@ class LineReader {
 	}
 
 	/** Until the closing bracket, or the end of the command. */
-	readGroups(close: string | null, depth: number): TemplateGroup[] {
-		const groups: TemplateGroup[] = [];
+	readGroups(close: string | null, depth: number): Group[] {
+		const groups: Group[] = [];
 		while (this.#at < this.#text.length) {
 			const rest = this.#text.slice(this.#at, this.#at + 200);
 			const character = rest.charAt(0);
-			if (/\s/.test(character)) {
-				this.#at += 1;
-			} else if (character === close) {
+			if (/\s/.test(character)) this.#at += 1;
+			else if (character === close) {
 				this.#at += 1;
 				return groups;
 			} else if (character === '[' && depth < 4) {
@@ -61,29 +70,31 @@ class LineReader {
 				this.comment = this.#text.slice(this.#at);
 				this.#at = this.#text.length;
 			} else if (/^(?:[|;]|&&|\d?>)/.test(rest)) {
-				if (close !== null && isShortFlag(groups)) groups.length = 0;
+				const isShort =
+					close !== null && groups.length === 1 && /^-[A-Za-z]$/.test(flagOf(groups[0]?.arguments[0]) ?? '');
+				if (isShort) groups.length = 0;
 				this.#skipAlternative(close, rest, groups.length === 0);
 			} else if (/^(?:\.{3}|…)(?=[\s\]]|$)/.test(rest)) {
 				this.#at += character === '.' ? 3 : 1;
-				repeatLast(groups);
+				const part = groups.at(-1)?.arguments.at(-1)?.at(-1);
+				if (part !== undefined && typeof part !== 'string') part.isRepeated = true;
 			} else {
-				groups.push({ isOptional: false, arguments: [this.#readArgument(close)] });
+				const argument = this.#readArgument(close);
+				groups.push({ flag: flagOf(argument), isOptional: false, arguments: [argument] });
 			}
 		}
 		return groups;
 	}
 
-	#asOptional(inner: TemplateGroup[]): TemplateGroup[] {
-		const words = inner.flatMap((group) => group.arguments.map((argument) => argument.map(partName).join('')));
-		if (words.length === 1 && OPTIONS_MARK.test((words[0] ?? '').replace(/^-+/, ''))) {
+	#asOptional(inner: Group[]): Group[] {
+		const words = inner.flatMap((group) => group.arguments.map((argument) => argument.map(nameOf).join('')));
+		if (words.length === 1 && OPTIONS_MARK.test(words[0] ?? '')) {
 			this.takesOptions = true;
 			return [];
 		}
 		const own = inner.filter((group) => !group.isOptional).flatMap((group) => group.arguments);
-		return [
-			...(own.length > 0 ? [{ isOptional: true, arguments: own }] : []),
-			...inner.filter((group) => group.isOptional)
-		];
+		const groups = own.length > 0 ? [{ flag: flagOf(own[0]), isOptional: true, arguments: own }] : [];
+		return [...groups, ...inner.filter((group) => group.isOptional)];
 	}
 
 	/** Of `[-n | --limit NUMBER]` the long way is taken, else the first. At the top a pipe or a second command ends it. */
@@ -92,8 +103,8 @@ class LineReader {
 		this.#at = end >= 0 && isFirst ? this.#at + 1 : end >= 0 ? end : this.#text.length;
 	}
 
-	#readArgument(close: string | null): TemplateArgument {
-		const parts: TemplateArgument = [];
+	#readArgument(close: string | null): Argument {
+		const parts: Part[] = [];
 		let literal = '';
 		const endLiteral = () => {
 			if (literal !== '') parts.push(...readLiteral(literal, parts.length === 0));
@@ -122,153 +133,112 @@ class LineReader {
 			}
 		}
 		endLiteral();
-		const flag = typeof parts[0] === 'string' ? /^(--?[A-Za-z][\w-]*)=$/.exec(parts[0])?.[1] : undefined;
-		return flag === undefined ? parts : parts.map((part) => (typeof part === 'string' ? part : withFlag(part, flag)));
+		const flag = flagOf(parts);
+		return flag === null ? parts : parts.map((part) => (typeof part === 'string' ? part : withFlag(part, flag)));
 	}
 }
 
-function isShortFlag(groups: readonly TemplateGroup[]): boolean {
-	return groups.length === 1 && /^-[A-Za-z]$/.test(flagOf(groups[0]?.arguments[0]) ?? '');
-}
-
-function partName(part: TemplatePart): string {
+function nameOf(part: Part): string {
 	return typeof part === 'string' ? part : part.name;
 }
 
-function repeatLast(groups: TemplateGroup[]): void {
-	const part = groups.at(-1)?.arguments.at(-1)?.at(-1);
-	if (part !== undefined && typeof part !== 'string') part.isRepeated = true;
-}
-
-/** A flag that stands before a placeholder takes it as its value. */
-function joinFlags(groups: readonly TemplateGroup[]): TemplateGroup[] {
-	const joined: TemplateGroup[] = [];
+/** A flag that stands before a placeholder, or before what looks like no flag itself, takes it as its value. */
+function joinFlags(groups: readonly Group[]): Group[] {
+	const joined: Group[] = [];
 	for (const group of groups) {
 		const last = joined.at(-1);
-		const flag = last && !last.isOptional && !group.isOptional ? flagOf(last.arguments.at(-1)) : null;
-		if (last && flag !== null && flagOf(group.arguments[0]) === null) {
+		const isBare = last?.arguments.length === 1 && last.arguments[0]?.length === 1 && !last.isOptional;
+		if (
+			last &&
+			isBare &&
+			!group.isOptional &&
+			flagOf(last.arguments[0]) !== null &&
+			flagOf(group.arguments[0]) === null
+		)
 			last.arguments.push(...group.arguments);
-		} else {
-			joined.push({ ...group, arguments: [...group.arguments] });
-		}
+		else joined.push({ ...group, arguments: [...group.arguments] });
 	}
-	return joined.map((group) => ({
-		...group,
-		arguments: group.arguments.map((argument, index) => bindArgument(group, argument, index))
-	}));
-}
-
-function bindArgument(group: TemplateGroup, argument: TemplateArgument, index: number): TemplateArgument {
-	const flag = flagOf(group.arguments[index - 1]);
-	return argument.map((part) => {
-		if (typeof part === 'string') return part;
-		const slot = flag !== null && part.flag === null ? withFlag(part, flag) : part;
-		const isShownNumber = slot.flag !== null && slot.example !== null && slot.kind === 'number';
-		return { ...slot, isRequired: !group.isOptional, fallback: isShownNumber ? slot.example : slot.fallback };
+	return joined.map((group) => {
+		const bound = group.arguments.map((argument, index) => {
+			const flag = flagOf(group.arguments[index - 1]);
+			return argument.map((part) => {
+				if (typeof part === 'string') return part;
+				const slot = flag !== null && part.flag === null ? withFlag(part, flag) : part;
+				return { ...slot, isRequired: !group.isOptional };
+			});
+		});
+		return { ...group, arguments: bound };
 	});
 }
 
-function withFlag(slot: Slot, flag: string): Slot {
-	const { choices, isRequired, isRepeated, example, fallback } = slot;
-	const isFileLike = slot.kind === 'file' || slot.kind === 'output';
-	const isOutput = isFileLike && /^--?o(ut(put|file)?)?$/.test(flag);
-	const kind = isOutput ? 'output' : slot.kind === 'word' ? undefined : slot.kind;
-	const shown = isOutput && example !== null ? (example.split('/').at(-1) ?? null) : fallback;
-	return makeSlot(slot.name, { choices, isRequired, isRepeated, example, fallback: shown, flag, kind });
+function withFlag({ name, choices, isRequired, isRepeated, example }: Slot, flag: string): Slot {
+	return makeSlot(name, { choices, isRequired, isRepeated, example, flag });
 }
 
-function flagOf(argument: TemplateArgument | undefined): string | null {
-	const [part] = argument ?? [];
-	return argument?.length === 1 && typeof part === 'string' && /^--?[A-Za-z][\w-]*$/.test(part) ? part : null;
+/** A placeholder by its written name: `city`, `a|b`. */
+function namedSlot(name: string, options: SlotOptions = {}): Slot {
+	const choices = name.includes('|') ? name.split('|').map((choice) => choice.trim()) : [];
+	return makeSlot(name, { ...options, choices: choices.filter((choice) => choice !== '') });
 }
 
-// Finds the code in Markdown: the lines of fenced and indented blocks, and spans within prose, with what is said about them.
-
-export interface CodeLine {
-	code: string;
-	/** Prose that tells what the line is for: headings, the paragraph or comment before it, the sentence around it. */
-	context: string;
-	isInline: boolean;
-}
-
-const MAX_CODE_LINES = 2_000;
-const MAX_CONTEXT = 600;
-
-export function findCodeLines(markdown: string): CodeLine[] {
-	const found: CodeLine[] = [];
-	const headings: string[] = [];
-	let paragraph = '';
-	let isParagraphOver = false;
-	let fence: string | null = null;
-	let comment = '';
-	let continued = '';
-
-	const addCode = (line: string) => {
-		const code = `${continued} ${line.trim()}`.trim();
-		if (code.endsWith('\\')) {
-			continued = code.slice(0, -1).trim();
-			return;
-		}
-		continued = '';
-		const remark = /^(?:#|\/\/|rem\s)\s*(.*)$/i.exec(code)?.[1];
-		if (remark !== undefined) comment = remark;
-		else if (code !== '') {
-			found.push({ code, context: clip([...headings.slice(-2), paragraph, comment].join('\n')), isInline: false });
-			comment = '';
-		}
-	};
-
-	for (const line of markdown.split(/\r?\n/)) {
-		if (found.length >= MAX_CODE_LINES) break;
-		const mark = /^\s*(`{3,}|~{3,})/.exec(line)?.[1];
-		if (fence !== null) {
-			const isClosed: boolean | undefined = mark?.startsWith(fence) && line.trim() === mark;
-			if (isClosed) {
-				if (continued !== '') addCode('');
-				comment = '';
-			} else {
-				addCode(line);
-			}
-			fence = isClosed ? null : fence;
-			isParagraphOver = true;
-			continue;
-		}
-		const heading = /^(#{1,6})\s+(.*)$/.exec(line);
-		if (mark !== undefined) {
-			fence = mark;
-		} else if (heading) {
-			headings.splice((heading[1]?.length ?? 1) - 1);
-			headings.push(heading[2] ?? '');
-			paragraph = '';
-		} else if (line.trim() === '') {
-			isParagraphOver = true;
-		} else {
-			if (/^(?: {4}|\t)/.test(line)) addCode(line);
-			else {
-				paragraph = clip(isParagraphOver ? line : `${paragraph} ${line}`);
-				isParagraphOver = false;
-			}
-			for (const code of codeSpans(line)) {
-				found.push({
-					code,
-					context: clip([...headings.slice(-2), line.replace(`\`${code}\``, ' ')].join('\n')),
-					isInline: true
-				});
-			}
-		}
+/** An unquoted piece of an argument: `--channel=CHANNEL_ID`, `WxH`, `a|b`, `800`, `data.csv`, `send`. */
+function readLiteral(literal: string, isWhole: boolean): Part[] {
+	const [, flag, value] = (isWhole ? /^(--?[A-Za-z][\w-]*=)(.+)$/.exec(literal) : null) ?? [];
+	if (flag !== undefined && value !== undefined) return [flag, ...readLiteral(value, false)];
+	if (literal.startsWith('-') && !/^-?\d/.test(literal)) {
+		const ways = literal.split('|');
+		return [ways.find((way) => way.startsWith('--')) ?? ways[0] ?? literal];
 	}
-	return found;
+	const word = literal.replace(/(?:\.{3}|…)$/, '');
+	const product = /^([A-Z]{1,12})x([A-Z]{1,12})$/.exec(word);
+	if (product?.[1] !== undefined && product[2] !== undefined) return [makeSlot(product[1]), 'x', makeSlot(product[2])];
+	if (isPlaceholder(word)) {
+		// `USD` may be a code that is shown, or the name of what is to be given.
+		const isCode = word.length === 3 && makeSlot(word).kind === 'name';
+		return [makeSlot(word, { isRepeated: word !== literal, example: isCode ? word : null })];
+	}
+	if (/^[\w.-]+(\|[\w.-]+)+$/.test(word)) return [namedSlot(word)];
+	return [exampleSlot(word) ?? literal];
 }
 
-/** Contents of the spans between single backticks in one line. */
-export function codeSpans(line: string): string[] {
-	return line
-		.slice(0, 4_000)
-		.split('`')
-		.filter((piece, index, pieces) => index % 2 === 1 && index < pieces.length - 1 && piece.trim() !== '')
-		.map((piece) => piece.trim());
+/** A literal that only shows what could stand there; null when it is meant as it stands. */
+function exampleSlot(word: string): Slot | null {
+	if (/^https?:\/\//i.test(word) || isDomain(word)) return makeSlot('URL', { example: word });
+	if (/^[+-]?\d+([.,]\d+)?$/.test(word)) return makeSlot('NUMBER', { example: word });
+	if (/^path\/to\//.test(word) || (/\.[A-Za-z]\w*$/.test(word) && isFileName(word))) {
+		const slot = makeSlot('VALUE', { example: word });
+		return { ...slot, name: slot.kind.toUpperCase() };
+	}
+	return /\d/.test(word) && /^[\w#.:/@+-]+$/.test(word) ? makeSlot('VALUE', { example: word }) : null;
 }
 
-function clip(text: string): string {
-	return text.slice(-MAX_CONTEXT);
+/** A quoted argument: prose shows a text; placeholders in it, also within JSON, are filled in place. */
+function readQuoted(content: string): Part[] {
+	if (isPlaceholder(content)) return [makeSlot(content)];
+	const whole = /^<([^<>]{1,60})>$|^\$?\{([\w .-]{1,40})\}$|^\$([A-Z_]{2,30})$/.exec(content);
+	const name = whole?.[1] ?? whole?.[2] ?? whole?.[3];
+	if (name !== undefined) return [namedSlot(name)];
+	if (/^[{[]["\s]/.test(content.trim())) return readJsonText(content);
+	if (/\{[\w .-]{1,40}\}/.test(content)) {
+		const pieces = content.split(/(\{[\w .-]{1,40}\})/).filter((piece) => piece !== '');
+		return pieces.map((piece) => (/^\{.+\}$/.test(piece) ? makeSlot(piece.slice(1, -1)) : piece));
+	}
+	if (isFileName(content) || /^https?:\/\/|^\d+$/.test(content)) return [exampleSlot(content) ?? content];
+	return /[\p{L}\p{N}]/u.test(content) ? [makeSlot('TEXT', { example: content })] : [content];
+}
+
+/** `{"text": "TEXT", "n": N}`: only values are placeholders. */
+function readJsonText(content: string): Part[] {
+	const pieces = content.split(/("(?:<[^<>"]{1,60}>|[A-Z][A-Z0-9_]{1,40})"|:\s*[A-Z][A-Z0-9_]{0,40}\b)/);
+	return pieces.flatMap((piece, index): Part[] => {
+		if (index % 2 === 0) return piece === '' ? [] : [piece];
+		if (piece.startsWith('"')) return ['"', makeSlot(piece.replace(/["<>]/g, '')), '"'];
+		return [':', makeSlot(piece.replace(/^:\s*/, ''))];
+	});
+}
+
+/** Capitals alone, such as `FILE` or `CHANNEL_ID`; one letter alone is one too. */
+function isPlaceholder(word: string): boolean {
+	if (word.length > 60 || FIXED_CAPITALS.has(word) || !/^[A-Z][A-Z0-9]*(?:[_-][A-Z0-9]+)*$/.test(word)) return false;
+	return word.length === 1 || /[A-Z][^A-Z]*[A-Z]/.test(word);
 }

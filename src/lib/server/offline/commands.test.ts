@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { findCommands } from './commands.ts';
-import type { TemplatePart } from './tool-call.ts';
+import { findCommands } from './actions.ts';
+import type { Part } from './command-line.ts';
 
 const FILES = [
 	'scripts/run.py',
@@ -22,7 +22,7 @@ function commandsIn(body: string, files = FILES): string[] {
 	});
 }
 
-function partText(part: TemplatePart): string {
+function partText(part: Part): string {
 	return typeof part === 'string' ? part : `<${part.choices.join('|') || part.name}${part.isRepeated ? '…' : ''}>`;
 }
 

@@ -1,212 +1,181 @@
-/** Decides what the built-in responder does next: call something, or say something. Pure. */
+/** Decides what the built-in responder does next: call something, ask something, or tell how it went. Pure. */
 import { builtinNameOf } from '../../shared/names.ts';
 import type { FunctionTool, ModelRequest } from '../agent/model.ts';
-import { scoreSkill, tokenize } from '../skills/find/scores.ts';
+import { isStopWord, scoreSkill } from '../skills/find/scores.ts';
 import { createSkillIndex } from '../skills/find/skill-index.ts';
-import { describeOffer, explainInstructionsOnly, explainMissing, hasFailed, reportCalls } from './answers.ts';
-import { isTimeWord, PREPOSITIONS } from './phrases.ts';
-import { MAX_RUNS, type Plan, planCalls, type PlannedCall, planTool } from './plan.ts';
-import { framingOf, framingWords, type Question, readQuestion, type Word } from './question.ts';
+import { actionsOf, type PlannedCall, toolAction } from './actions.ts';
+import { ASKED, askText, instructionsText, offerText, reportText } from './answers.ts';
+import type { FinderName } from './fill.ts';
+import { type History, LOAD_SKILL, readHistory, readSkillContent, toolNamesOf, USE_SKILL } from './history.ts';
+import { framing, isFiller, mentions, type Message, readMessage, namesOfUnit } from './message.ts';
+import { type Plan, planActions, settle, type Settled, settledNothing } from './plan.ts';
 import { extensionOf, isFileName } from './slots.ts';
-import {
-	type CatalogSkill,
-	type FinishedCall,
-	LOAD_SKILL,
-	readCatalog,
-	readSkillContent,
-	readSkillContents,
-	readTurn,
-	readWorkspaceFiles,
-	skillOf,
-	toolNamesOf,
-	type Turn,
-	USE_SKILL,
-	withoutSkillContents
-} from './turn.ts';
 
 export type Decision = { kind: 'call'; call: PlannedCall } | { kind: 'say'; text: string };
 
 /** Tools that serve skills themselves: no message asks for them by their words. */
 const SKILL_TOOLS = new Set([LOAD_SKILL, USE_SKILL, 'list_skills', 'search_skills', 'read_skill_file']);
-
-export function decide(given: ModelRequest): Decision {
-	const turn = readTurn(given.input, readSkillContents(given.instructions));
-	const request = { ...given, instructions: withoutSkillContents(given.instructions) };
-	const runs = turn.calls.filter((call) => readSkillContent(call.output) === null);
-	const last = runs.at(-1);
-	const canCall = request.toolChoice !== 'none' && runs.length < MAX_RUNS && !(last && hasFailed(last));
-	const next = canCall && turn.text !== null ? nextStep(request, turn, runs) : null;
-	if (next?.kind === 'call' && !wasMade(next.call, turn.calls)) return next;
-	if (runs.length > 0) return { kind: 'say', text: reportCalls(runs) };
-	if (next?.kind === 'say') return next;
-	return { kind: 'say', text: describeOffer(readCatalog(request.instructions, request.tools)) };
-}
-
-/** Null when nothing fits, or all is done. */
-function nextStep(request: ModelRequest, turn: Turn, runs: readonly FinishedCall[]): Decision | null {
-	const question = readQuestion(turn.text ?? '', {
-		attachedFiles: turn.attachedFiles,
-		earlierFiles: turn.earlierFiles,
-		workspaceFiles: readWorkspaceFiles(request.instructions)
-	});
-	const skillTools = new Set([...turn.loadedSkills.values()].flatMap(toolNamesOf));
-	const isMeant = (name: string) => builtinNameOf(name) === null || question.text.includes(name);
-	const callerTools = request.tools.filter(
-		({ name }) => !SKILL_TOOLS.has(name) && !skillTools.has(name) && isMeant(name)
-	);
-	const skills = readCatalog(request.instructions, request.tools);
-	const previousSkill = skills.find(({ name }) => name === turn.previousSkill)?.name ?? null;
-	const offer = { skills, tools: callerTools, previousSkill };
-	// What was begun is gone on with: a message is not judged anew at each step.
-	const begun = begunWith(
-		turn,
-		callerTools.map(({ name }) => name)
-	);
-	if (begun?.kind === 'tool') return null;
-	const choices: Choice[] = begun ? [begun] : (wantedTool(request) ?? chooseFor(question, offer));
-	let refusal: Decision | null = null;
-	for (const choice of choices) {
-		const step =
-			choice.kind === 'tool'
-				? stepOf(planTool(choice.tool, question), 0)
-				: skillStep(choice.name, request, turn, question, runs.length);
-		if (step?.kind !== 'say') return step;
-		refusal ??= step;
-	}
-	return refusal;
-}
-
-/** The very tool that is to be called, where the request names one. */
-function wantedTool({ toolChoice, tools }: ModelRequest): Choice[] | null {
-	if (typeof toolChoice !== 'object') return null;
-	const tool = tools.find(({ name }) => name === toolChoice.name && !SKILL_TOOLS.has(name));
-	return tool ? [{ kind: 'tool', tool }] : null;
-}
-
-function begunWith(turn: Turn, callerTools: readonly string[]): Choice | { kind: 'tool' } | null {
-	const [first] = turn.calls;
-	if (!first) return null;
-	const skill = skillOf(first, turn.loadedSkills);
-	return skill === null || callerTools.includes(first.name) ? { kind: 'tool' } : { kind: 'skill', name: skill };
-}
-
-function skillStep(
-	name: string,
-	request: ModelRequest,
-	turn: Turn,
-	question: Question,
-	runCount: number
-): Decision | null {
-	const skill = turn.loadedSkills.get(name);
-	if (!skill) {
-		const canLoad = request.tools.some((tool) => tool.name === LOAD_SKILL);
-		return canLoad ? { kind: 'call', call: { name: LOAD_SKILL, arguments: JSON.stringify({ skill: name }) } } : null;
-	}
-	const plan = planCalls(question, skill, request.tools);
-	if (plan.kind === 'nothing') return { kind: 'say', text: explainInstructionsOnly(skill) };
-	return stepOf(plan, runCount);
-}
-
-function stepOf(plan: Plan, done: number): Decision | null {
-	if (plan.kind === 'missing') return { kind: 'say', text: explainMissing(plan.of, plan.slots) };
-	const call = plan.kind === 'calls' ? plan.calls[done] : undefined;
-	return call ? { kind: 'call', call } : null;
-}
-
-function wasMade(call: PlannedCall, calls: readonly FinishedCall[]): boolean {
-	return calls.some((made) => made.name === call.name && made.arguments === call.arguments);
-}
-
-// Chooses the skill, or the caller's own tool, that fits a message.
-
-export type Choice = { kind: 'skill'; name: string } | { kind: 'tool'; tool: FunctionTool };
-
-const PLACING = new Set(['in', 'at', 'for', 'near', 'to', 'into']);
-
-export interface Offer {
-	skills: readonly CatalogSkill[];
-	/** Tools that belong to no skill. */
-	tools: readonly FunctionTool[];
-	previousSkill: string | null;
-}
-
 /** Fewer points are chance (FEATURES B8). */
 const MIN_POINTS = 3;
-const MAX_RANKED = 20;
+/** Of so many skills that fit the commands are compared, if they fit this share as well as the best one. */
+const MAX_COMPARED = 3;
+const NEAR = 0.35;
+/** From this share on two skills fit as well as each other. */
+const ALIKE = 0.85;
+/** So many messages can be about one question. */
+const MAX_THREAD = 8;
 
-interface Offered {
+interface Scene {
+	request: ModelRequest;
+	history: History;
+	/** Tools that belong to no skill, and that the message may mean. */
+	tools: FunctionTool[];
+	without: ReadonlySet<FinderName>;
+}
+
+interface Choice {
 	name: string;
-	description: string;
+	points: number;
+	tool: FunctionTool | null;
+	/** Does more than one word speak of it? With less it runs what fits without a question, or does nothing. */
+	isTold: boolean;
+}
+
+interface Looked {
 	choice: Choice;
+	step: Step;
 }
 
-/** Best first, at most one tool and one skill; empty when nothing fits. */
-function chooseFor(question: Question, { skills, tools, previousSkill }: Offer): Choice[] {
-	const files = [...question.attachedFiles, ...question.words.map(({ text }) => text).filter(isFileName)];
-	const extensions = files.map(extensionOf).join(' ');
-	const index = createSkillIndex<Offered>([
-		// Of equals the caller's own tool is meant: it was sent along with this very request.
-		...tools.map((tool) => ({
-			name: tool.name,
-			description: tool.description,
-			choice: { kind: 'tool' as const, tool }
-		})),
-		...skills.map((skill) => ({ ...skill, choice: { kind: 'skill' as const, name: skill.name } }))
-	]);
-	for (const query of [`${framingOf(question)} ${extensions}`, `${question.text} ${extensions}`]) {
-		const fitting = index
-			.rank(query, MAX_RANKED)
-			.map(({ skill }) => skill)
-			.filter((offered) => scoreSkill(query, offered).score >= MIN_POINTS);
-		const best = (kind: Choice['kind']) => fitting.find(({ choice }) => choice.kind === kind);
-		const [skill, tool] = [best('skill'), best('tool')];
-		const choices = fitting.filter((offered) => offered === skill || offered === tool);
-		if (choices.length > 0) return choices.map(({ choice }) => choice);
+type Step = { kind: 'load' | 'outline'; skill: string } | Plan;
+
+export function decide(request: ModelRequest, without: ReadonlySet<FinderName> = new Set()): Decision {
+	const history = readHistory(request);
+	const { calls, turns, skills } = history;
+	const runs = calls.filter((call) => readSkillContent(call.output) === null);
+	if (runs.length > 0) return { kind: 'say', text: reportText(runs) };
+	const step = request.toolChoice === 'none' || turns.length === 0 ? null : nextStep(request, history, without);
+	const isMade =
+		step?.kind === 'call' &&
+		calls.some((made) => made.name === step.call.name && made.arguments === step.call.arguments);
+	if (isMade) return { kind: 'say', text: reportText(calls) };
+	if (step?.kind === 'call') return { kind: 'call', call: step.call };
+	if (step?.kind === 'load')
+		return { kind: 'call', call: { name: LOAD_SKILL, arguments: JSON.stringify({ skill: step.skill }) } };
+	if (step?.kind === 'ask') return { kind: 'say', text: askText(step.ask) };
+	const skill = step?.kind === 'outline' ? history.loaded.get(step.skill) : undefined;
+	return { kind: 'say', text: skill ? instructionsText(skill, turns.at(-1)?.text ?? '') : offerText(skills) };
+}
+
+/** Takes up the question that was asked last, if this message answers it; else the message stands for itself. */
+function nextStep(request: ModelRequest, history: History, without: ReadonlySet<FinderName>): Step | null {
+	const { turns, loaded } = history;
+	const skillTools = new Set([...loaded.values()].flatMap(toolNamesOf));
+	const isMeant = (name: string) => builtinNameOf(name) === null || turns.at(-1)?.text.includes(name) === true;
+	const tools = request.tools.filter(({ name }) => !SKILL_TOOLS.has(name) && !skillTools.has(name) && isMeant(name));
+	const scene: Scene = { request, history, tools, without };
+	let start = turns.length - 1;
+	while (start > Math.max(0, turns.length - MAX_THREAD) && turns[start - 1]?.reply.includes(ASKED)) start -= 1;
+	for (; start < turns.length; start += 1) {
+		const step = follow(scene, start);
+		if (step !== 'other') return step;
 	}
-	const name = onlyFit(question, extensions, skills) ?? (isFollowUp(question) ? previousSkill : null);
-	return name === null ? [] : [{ kind: 'skill', name }];
+	return null;
 }
 
-/**
- * A short question may share one word with one skill (`Will it rain in Berlin?`). That is enough when it is all the
- * question is about, names, numbers, times and files aside, and no other skill has as much. So is a file of a sort that
- * the skill speaks of, and one more word.
- */
-function onlyFit(question: Question, extensions: string, skills: readonly CatalogSkill[]): string | null {
-	const topics = framingWords(question)
-		.filter((_, index, words) => !isPlaced(index, words) && !/^\d/.test(words[index - 1]?.text ?? ''))
-		.filter(
-			(word, index) =>
-				!(index > 0 && /^\p{Lu}/u.test(word.text)) &&
-				!/\d/.test(word.text) &&
-				!isTimeWord(word) &&
-				!isFileName(word.text)
-		)
-		.flatMap((word) => tokenize(word.text));
-	const query = [...framingWords(question).map(({ text }) => text), extensions].join(' ');
-	const scored = skills
-		.map((skill) => ({ skill, score: scoreSkill(query, skill).score }))
-		.filter(({ score }) => score > 0)
-		.sort((a, b) => b.score - a.score);
-	const [first, second] = scored;
-	if (!first || first.score === second?.score || (topics.length === 0 && extensions.trim() === '')) return null;
-	const words = new Set(tokenize(`${first.skill.name} ${first.skill.description}`));
-	const takesFile = first.score >= 2 && tokenize(extensions).some((extension) => words.has(extension));
-	return takesFile || topics.every((topic) => words.has(topic)) ? first.skill.name : null;
-}
-
-/** `in paris`, `for two days`, `dist to out`: what stands beside such a word tells where and how long, not what. */
-function isPlaced(index: number, words: readonly Word[]): boolean {
-	for (const word of words.slice(Math.max(0, index - 4), index).reverse()) {
-		if (word.endsClause || (PREPOSITIONS.has(word.lower) && !PLACING.has(word.lower))) return false;
-		if (PLACING.has(word.lower)) return true;
+/** From a message on, each one after it being the answer to what was asked; `other` where one is not. */
+function follow(scene: Scene, start: number): Step | null | 'other' {
+	const { turns, workspace } = scene.history;
+	const named = (text: string) => mentions(readMessage(text, { attached: [], earlier: [], workspace }));
+	const earlier = turns
+		.slice(0, start)
+		.toReversed()
+		.flatMap(({ text, attached }) => [...attached, ...named(text).map(({ value }) => value)]);
+	const [first, ...answers] = turns.slice(start);
+	let message = readMessage(first?.text ?? '', { attached: first?.attached ?? [], earlier, workspace });
+	let settled = settledNothing();
+	let step = stepFor(scene, message, settled);
+	for (const { text, attached } of answers) {
+		if (step?.kind !== 'ask') return 'other';
+		const isFile = text === '' && attached.length > 0;
+		const next = isFile
+			? settled
+			: settle(step.ask, readMessage(text, { ...message, attached }), settled, scene.without);
+		if (!next) return 'other';
+		message = { ...message, attached: [...message.attached, ...attached] };
+		settled = next;
+		step = stepFor(scene, message, settled);
 	}
-	return index > 0 && !words[index]?.endsClause && /^(to|into)$/.test(words[index + 1]?.lower ?? '');
+	return step;
 }
 
-function isFollowUp(question: Question): boolean {
-	return (
-		/^\W*(and|now|also|then|again|same|what about|how about|but)\b/i.test(question.text.slice(0, 40)) &&
-		question.words.length <= 20
+function stepFor(scene: Scene, message: Message, settled: Settled): Step | null {
+	const { history, request, without } = scene;
+	const steps: Looked[] = [];
+	for (const choice of choose(scene, message, settled)) {
+		const { name, tool, points } = choice;
+		// Another one is looked at where the better one has no answer, or is hardly better.
+		if (steps.some((before) => isClean(before) && points < ALIKE * before.choice.points)) break;
+		const skill = history.loaded.get(name);
+		if (!tool && !skill && request.tools.some((each) => each.name === LOAD_SKILL)) return { kind: 'load', skill: name };
+		const about = history.skills.find((each) => each.name === name)?.description ?? '';
+		const actions = tool ? [toolAction(tool)] : skill ? actionsOf(skill, about, request.tools) : [];
+		const plan = planActions(actions, message, settled, without);
+		steps.push({ choice, step: plan.kind === 'nothing' && skill ? { kind: 'outline', skill: name } : plan });
+	}
+	const [first] = steps;
+	const clean = steps.filter(
+		(each) =>
+			isClean(each) || (each === first && each.step.kind === 'call' && (each.step.isPlain || each.choice.isTold))
 	);
+	const [best, second] = clean;
+	if (first?.step.kind === 'outline' && first.choice.points > (best?.choice.points ?? 0)) return first.step;
+	if (best && second && !best.choice.tool && second.choice.points > ALIKE * best.choice.points)
+		return { kind: 'ask', ask: { about: 'skill', skills: clean.map(({ choice }) => choice.name) }, points: 0 };
+	const told = steps.filter(({ choice, step }) => choice.isTold || (step.kind === 'ask' && step.points >= 2));
+	const apt = told.find(({ step }) => step.kind !== 'ask' || step.points >= 0) ?? told[0];
+	return best?.step ?? apt?.step ?? null;
+}
+
+/** Does it run something, and explain all that was said? */
+function isClean({ step }: Looked): boolean {
+	return step.kind === 'call' && step.strange === 0;
+}
+
+/** Best first; none where nothing fits. */
+function choose({ history, request, tools }: Scene, message: Message, settled: Settled): Choice[] {
+	const { skills, previousSkill } = history;
+	const { toolChoice } = request;
+	const certain = (name: string, tool: FunctionTool | null) => [{ name, tool, points: Infinity, isTold: true }];
+	const wanted = typeof toolChoice === 'object' ? tools.find(({ name }) => name === toolChoice.name) : undefined;
+	if (wanted) return certain(wanted.name, wanted);
+	const named = skills.find(({ name }) => settled.chosen.has(name));
+	if (named) return certain(named.name, null);
+	// Of equals the caller's own tool is meant: it was sent along with this very request.
+	const offers = [...tools.map((tool) => ({ ...tool, tool })), ...skills.map((skill) => ({ ...skill, tool: null }))];
+	const index = createSkillIndex(offers);
+	const extensions = [...message.attached, ...mentions(message).map(({ value }) => value)].map(extensionOf);
+	const units = message.numbers.flatMap(({ unit = '' }) => namesOfUnit(unit));
+	const topics = framing(message).filter(
+		(word, at) => !isFiller(word, at === 0) && !/^\p{Lu}|\d/u.test(word.text) && !isFileName(word.text)
+	);
+	const forms = message.typed.map(({ form, value }) => (form === 'code' ? (value.split(/\W/, 1)[0] ?? '') : form));
+	const asked = framing(message).map(({ text }) => text);
+	for (const query of [
+		[...asked, ...extensions, ...forms, ...units],
+		[message.text, ...extensions]
+	].map((list) => list.join(' '))) {
+		const ranked = index.rank(query, MAX_COMPARED).map(({ skill, score, words: found }) => {
+			const words = found.filter((word) => !isStopWord(word));
+			const isTold =
+				scoreSkill(query, skill).score >= MIN_POINTS || words.length > 1 || 2 * words.length > topics.length;
+			return { name: skill.name, points: score, tool: skill.tool, isTold };
+		});
+		if (ranked.length > 0) return ranked.filter(({ points }) => points >= NEAR * (ranked[0]?.points ?? 0));
+	}
+	// What was begun is gone on with, also where it is in no list.
+	const begun = history.calls.flatMap((call) => readSkillContent(call.output)?.name ?? []).at(-1);
+	if (begun !== undefined) return certain(begun, null);
+	const isFollowUp = /^\W*(and|now|also|then|again|same|what about|how about|but)\b/i.test(message.text.slice(0, 40));
+	const previous = isFollowUp && message.words.length <= 20 ? skills.find(({ name }) => name === previousSkill) : null;
+	return previous ? certain(previous.name, null) : [];
 }

@@ -1,226 +1,424 @@
-/** Finds files, folders and outputs for the placeholders that ask for one. */
-import { tokenize } from '../skills/find/scores.ts';
-import {
-	type FillContext,
-	type Filling,
-	type Found,
-	hasValue,
-	isFree,
-	isOpen,
-	isPath,
-	type Source
-} from './filling.ts';
-import {
-	afterOwnWords,
-	afterPreposition,
-	afterTextNoun,
-	besideFolder,
-	fallback,
-	leftNumber,
-	namedColumn
-} from './left-values.ts';
-import type { Question, Span } from './question.ts';
-import { assigned, chosen, labelled, patterned } from './said-values.ts';
-import { extensionOf, kindOfWords, type Slot, slotWords, wantedExtensions } from './slots.ts';
-import { afterColon, calledName, describedAs, paired, placed, quoted, shaped } from './told-values.ts';
+/** Fills the slots of an action from the pieces of a message: surest signs first, and with an account of what is left. */
+import { stem } from '../skills/find/scores.ts';
+import type { Action } from './actions.ts';
+import { framing, isFiller, isUnit, type Message, namesOfUnit, overlaps, type Piece, piecesOf } from './message.ts';
+import type { Span, Word } from './message.ts';
+import { extensionOf, isFileName, type Slot, wantedExtensions } from './slots.ts';
 
-interface Candidate {
-	path: string;
+export interface Value {
+	/** One text; several for a slot that is repeated. */
+	texts: string[];
+	/** Where in the message; empty when it comes from elsewhere. */
 	spans: Span[];
+	/** Did the message say so, rather than leave it to a guess? */
+	isSure: boolean;
+	/** Does its form or a sign beside it tell what it is? Then there may be talk around it. */
+	isPlain: boolean;
 }
-
-const OUTPUT_PREPOSITIONS = new Set(['to', 'as', 'into', 'in']);
-
-/** Files that the message names or brings along. */
-function namedFile(slot: Slot, filling: Filling): Found | null {
-	if (slot.kind === 'output') return namedOutput(slot, filling);
-	if (!takesFile(slot)) return null;
-	const named = mentions(filling).filter(({ path }) => !hasValue(path, filling));
-	const attached = filling.question.attachedFiles
-		.filter((path) => !hasValue(path, filling) && !named.some((mention) => mention.path === path))
-		.map((path) => ({ path, spans: [] }));
-	const fitting = fit([...named, ...attached], slot);
-	// A file of another sort is better than none if the user named it; the script will say what is wrong with it.
-	return asFound(fitting.length > 0 ? fitting : named.length > 0 ? named : attached, slot, true);
-}
-
-/** Files that are there already, when the message names none: the only one, or the one it seems to speak of. */
-function impliedFile(slot: Slot, filling: Filling): Found | null {
-	if (!takesFile(slot) || !slot.isRequired) return null;
-	const { question } = filling;
-	const all = [...new Set([...question.earlierFiles, ...question.workspaceFiles])].filter(
-		(path) => !hasValue(path, filling)
-	);
-	const fitting = fit(
-		all.map((path) => ({ path, spans: [] })),
-		slot
-	);
-	const asked = new Set(tokenize(question.text.slice(0, 2_000)));
-	const spokenOf = fitting.filter(({ path }) => {
-		const words = tokenize(withoutExtension(path));
-		return words.length > 0 && words.every((word) => asked.has(word));
-	});
-	const earlier = fitting.filter(({ path }) => question.earlierFiles.includes(path));
-	// `analyze_csv.py FILE` wants the one CSV among what other runs have left there.
-	const ofItsSort = fitting.filter(({ path }) => filling.ownWords.has(extensionOf(path)));
-	const only = [ofItsSort, fitting].find(({ length }) => length === 1) ?? [];
-	const choice = [spokenOf, earlier].find(({ length }) => length > 0) ?? only;
-	return asFound(choice, slot, spokenOf.length > 0);
-}
-
-/** `photo-resize.png` for an output that nobody named. */
-function derivedOutput(slot: Slot, filling: Filling): Found | null {
-	if (slot.kind !== 'output' || !slot.isRequired) return null;
-	const input = [...filling.found].find(([other]) => other.kind === 'file')?.[1].value;
-	if (input === undefined) return null;
-	const shown = slot.example === null ? '' : extensionOf(slot.example);
-	const format = filling.question.words.find((word) =>
-		/^(csv|tsv|json|xml|yaml|html|md|txt|png|jpe?g|webp|gif|svg|pdf|xlsx)$/.test(word.lower)
-	);
-	const extension = format?.lower ?? (shown === '' ? extensionOf(input) : shown);
-	const stem = withoutExtension(input);
-	const name = extension === extensionOf(input) ? `${stem}-out` : stem;
-	return { value: extension === '' ? name : `${name}.${extension}`, spans: [], isSure: false };
-}
-
-/** Known and unknown paths in the message, in their order. */
-export function mentions(filling: Filling): Candidate[] {
-	const { question } = filling;
-	const quoted = question.quotes
-		.filter(({ value }) => allFiles(question).some((path) => isSameFile(path, value)))
-		.map((quote) => ({ path: knownPath(quote.value, question), spans: [quote] }));
-	const words = question.words
-		.filter((word) => isPath(word, question) || allFiles(question).some((path) => isSameFile(path, word.text)))
-		.filter(
-			(word) => !quoted.some(({ spans }) => spans.some((span) => span.start <= word.start && word.end <= span.end))
-		)
-		.map((word) => ({ path: knownPath(word.text, question), spans: [{ start: word.start, end: word.end }] }));
-	return [...quoted, ...words]
-		.filter(({ spans }) => spans.every((span) => isFree(span, filling)))
-		.sort((a, b) => startOf(a) - startOf(b));
-}
-
-function takesFile(slot: Slot): boolean {
-	if (slot.kind !== 'file' && !(slot.kind === 'folder' && slot.flag === null)) return false;
-	return isOpen(slot) || kindOfWords(slotWords(slot.flag ?? '')) === 'file' || /^-[fi]$/.test(slot.flag ?? '');
-}
-
-/** `save it as out.svg`, `convert a.csv to b.json`: the path after such a word, or the one that does not exist yet. */
-function namedOutput(slot: Slot, filling: Filling): Found | null {
-	const { question } = filling;
-	const candidates = mentions(filling).filter(({ path }) => !hasValue(path, filling));
-	const announced = candidates.filter(({ spans: [span] }) => {
-		const index = question.words.findIndex((word) => word.start >= (span?.start ?? 0));
-		return OUTPUT_PREPOSITIONS.has(question.words[index - 1]?.lower ?? '');
-	});
-	const isNew = ({ path }: Candidate) => !allFiles(question).includes(path);
-	const choice =
-		announced.filter(isNew).at(-1) ?? (candidates.length > 1 ? candidates.filter(isNew).at(-1) : undefined);
-	return asFound(choice ? [choice] : [], { ...slot, isRepeated: false }, true);
-}
-
-function asFound(candidates: readonly Candidate[], slot: Slot, isSure: boolean): Found | null {
-	const [first] = candidates;
-	if (!first) return null;
-	const all = slot.isRepeated ? candidates : [first];
-	return { value: first.path, values: all.map(({ path }) => path), spans: all.flatMap(({ spans }) => spans), isSure };
-}
-
-function fit(candidates: readonly Candidate[], slot: Slot): Candidate[] {
-	const wanted = wantedExtensions(slot);
-	return wanted.length === 0 ? [...candidates] : candidates.filter(({ path }) => wanted.includes(extensionOf(path)));
-}
-
-function allFiles(question: Question): string[] {
-	return [...question.attachedFiles, ...question.workspaceFiles, ...question.earlierFiles];
-}
-
-function knownPath(text: string, question: Question): string {
-	return (
-		allFiles(question).find((path) => path === text) ??
-		allFiles(question).find((path) => isSameFile(path, text)) ??
-		text
-	);
-}
-
-function isSameFile(path: string, text: string): boolean {
-	const [whole, asked] = [path.toLowerCase(), text.toLowerCase()];
-	return whole === asked || (asked.includes('.') && whole.endsWith(`/${asked}`));
-}
-
-function withoutExtension(path: string): string {
-	return (path.split('/').at(-1) ?? path).replace(/\.[A-Za-z0-9]{1,6}$/, '');
-}
-
-function startOf({ spans }: Candidate): number {
-	return spans[0]?.start ?? 0;
-}
-
-// Fills placeholders from a message: surest signs first, and no piece of the message is used twice.
-
-/** In the order of trust. Each is tried for all placeholders before the next. */
-const SOURCES: readonly Source[] = [
-	assigned,
-	chosen,
-	patterned,
-	namedFile,
-	calledName,
-	labelled,
-	paired,
-	quoted,
-	afterColon,
-	describedAs,
-	shaped,
-	placed,
-	leftNumber,
-	impliedFile,
-	afterTextNoun,
-	afterOwnWords,
-	besideFolder,
-	afterPreposition,
-	derivedOutput,
-	namedColumn,
-	fallback
-];
-/** A placeholder with a list of values takes no others; one that is known by an example, what looks like that. */
-const CHOICE_SOURCES: ReadonlySet<Source> = new Set([assigned, chosen, fallback]);
-const SHAPE_SOURCES: ReadonlySet<Source> = new Set([assigned, shaped, fallback]);
 
 export interface Filled {
-	found: ReadonlyMap<Slot, Found>;
-	/** Required, and the message has nothing for them. */
+	values: Map<Slot, Value>;
+	/** Required, and the message has nothing certain for them. */
 	missing: Slot[];
-	/** Everything in the message that went into a value. */
-	taken: Filling['taken'];
+	/** What was said and would go nowhere: it must be asked about. */
+	left: string[];
+	/** Words that nothing in the skill speaks of. */
+	strange: string[];
+	/** So many of them may be mere talk. */
+	talk: number;
 }
 
-export function fillSlots(slots: readonly Slot[], context: FillContext, taken: Filling['taken'] = []): Filled {
-	const filling: Filling = { ...context, slots, found: new Map(), taken: [...taken] };
-	const ordered = [...slots.filter((slot) => slot.isRequired), ...slots.filter((slot) => !slot.isRequired)];
-	for (const source of SOURCES) {
-		for (const slot of ordered) {
-			if (filling.found.has(slot) || !mayUse(slot, source)) continue;
-			const found = sameName(slot, filling) ?? source(slot, filling);
-			if (!found || found.value === '') continue;
-			filling.found.set(slot, found);
-			filling.taken.push(...found.spans);
-		}
+interface Filling {
+	action: Action;
+	message: Message;
+	places: Place[];
+	values: Map<Slot, Value>;
+	taken: Span[];
+	/** Was there a question, so that what is left of the message has lost its place? */
+	isAnswered: boolean;
+}
+
+/** A piece, and the words around it. */
+export interface Place extends Piece {
+	own: Word | undefined;
+	/** The word before it, articles aside. */
+	direct: Word | undefined;
+	/** The same, small words aside. */
+	before: Word | undefined;
+	after: Word | undefined;
+	/** A number with a unit beside it, or that unit. */
+	isMeasure: boolean;
+}
+
+/** In the order of trust. */
+const FINDERS = { switches, cued, lone, implied, colon };
+export type FinderName = keyof typeof FINDERS;
+export const FINDER_NAMES = Object.keys(FINDERS) as FinderName[];
+
+const setOf = (words: string) => new Set(words.split(' '));
+const stemsOf = (words: string) => new Set(words.split(' ').map(stem));
+const JOINERS = setOf('is are was were be of = at by with for the a an about says said reads set exactly to costs');
+const PREPOSITIONS = setOf(
+	'in into to for of at from on onto by per with about near around as via using than over under between and vs against'
+);
+const DETERMINERS = setOf('the a an my our your this that these those its his her their some any');
+const TO = setOf('to into -> → =>');
+const BESIDE = setOf('with against vs versus');
+/** They change what is asked: they are used, or asked about. */
+const RESTRICTING =
+	/^(no|not|never|without|except|excluding|exclude|ignoring|ignore|skip|skipping|only|unless|instead|half|double|twice|extra|\p{L}{2,5}n['’]t|dont)$/u;
+const PERCENT = stemsOf('percent percentage rate');
+const MONEY = stemsOf('amount price cost bill sum money principal loan salary budget payment pay total income fee');
+const COUNT = stemsOf(
+	'n k count number people days hours minutes seconds weeks months years top limit times length digits rows lines port'
+);
+/** Which forms of pieces a kind of slot takes by themselves, and which only where a word beside them says so. */
+const TAKES: Partial<Record<Slot['kind'], [alone: string, told: string]>> = {
+	output: ['', 'file quote'],
+	folder: ['file', 'name word quote'],
+	text: ['quote', 'code name'],
+	name: ['quote code name unit span', 'word number file time']
+};
+/** From so many points on a value is meant. */
+const TOLD = 3;
+const MAX_PIECES = 150;
+
+export function fillAction(
+	action: Action,
+	message: Message,
+	given: ReadonlyMap<Slot, Value>,
+	without: ReadonlySet<FinderName>,
+	places = placesOf(message)
+): Filled {
+	const filling: Filling = { action, message, places, values: new Map(), taken: [], isAnswered: given.size > 0 };
+	for (const [slot, value] of given) put(slot, value, filling);
+	for (const [name, find] of Object.entries(FINDERS)) if (!without.has(name as FinderName)) find(filling);
+	const missing = action.slots.filter((slot) => slot.isRequired && filling.values.get(slot)?.isSure !== true);
+	return { values: filling.values, missing, ...account(filling) };
+}
+
+function put(slot: Slot, value: Partial<Value> & { texts: string[] }, filling: Filling): void {
+	if (value.texts.length === 0 || value.texts.includes('')) return;
+	const texts = value.texts.map((text) => spelled(text, slot, filling.action));
+	const whole = { spans: [], isSure: true, isPlain: true, ...value, texts };
+	filling.values.set(slot, whole);
+	filling.taken.push(...whole.spans);
+}
+
+/** `miles` as `mi`, where the skill writes it so; itself where it is written in no way, or in several. */
+function spelled(text: string, slot: Slot, action: Action): string {
+	const [only, ...others] = spellings(text, slot, action);
+	return only !== undefined && others.length === 0 ? only : text;
+}
+
+function spellings(text: string, slot: Slot, { literals }: Action): string[] {
+	const known = slot.choices.length > 0 ? slot.choices : slot.kind === 'name' ? [...literals] : [];
+	const same = known.filter((word) => word.toLowerCase() === text.toLowerCase());
+	const units = namesOfUnit(text);
+	const alike = known.filter((word) => units.includes(word.toLowerCase()));
+	return [...new Set(same.length === 0 || alike.length > 1 ? alike : same)];
+}
+
+/** Slots without a value, required ones first. */
+function open({ action, values }: Filling, ...kinds: Slot['kind'][]): Slot[] {
+	const slots = action.slots.filter((slot) => !values.has(slot) && (kinds.length === 0 || kinds.includes(slot.kind)));
+	return slots.toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired));
+}
+
+function isFree(span: Span, { taken }: Filling): boolean {
+	return !taken.some((other) => overlaps(other, span));
+}
+
+function isUsed(text: string, { values }: Filling): boolean {
+	return [...values.values()].some(({ texts }) => texts.includes(text));
+}
+
+function isLabel(word: Word | undefined, labels: readonly string[]): boolean {
+	return word !== undefined && !word.isQuoted && labels.some((label) => isAlike(word.stem, label));
+}
+
+/** `lang` and `language` are the same label, `pay` and `payment` too. */
+export function isAlike(a: string, b: string): boolean {
+	const [short, long] = a.length < b.length ? [a, b] : [b, a];
+	if (a === b || short.length < 3 || !long.startsWith(short)) return a === b;
+	return (short.length >= 4 && long.length >= short.length + 3) || /^(ment|er|ing)$/.test(long.slice(short.length));
+}
+
+function isKnown(word: Word, { own, prose, subject, slots }: Action): boolean {
+	const isNamed = own.has(word.stem) || prose.has(word.stem) || subject.has(word.stem);
+	return isNamed || slots.some(({ labels, hints }) => isLabel(word, labels) || hints.includes(word.stem));
+}
+
+/** A word that could be (part of) a value. */
+function isOpenWord(word: Word | undefined, filling: Filling): word is Word {
+	if (word === undefined || word.isQuoted || isFiller(word) || PREPOSITIONS.has(word.lower)) return false;
+	return isFree(word, filling) && !isKnown(word, filling.action);
+}
+
+/** The same for every action that a message is tried with. */
+export function placesOf(message: Message): Place[] {
+	const { words, text } = message;
+	const pieces = piecesOf(message).slice(0, MAX_PIECES);
+	return pieces.map((piece) => {
+		const first = words.findIndex((word) => overlaps(word, piece));
+		const last = words[words.findLastIndex((word) => overlaps(word, piece))];
+		const stops = (word: Word | undefined) => word === undefined || word.endsClause || word.hasComma;
+		let at = first - 1;
+		while (DETERMINERS.has(words[at]?.lower ?? '') && !stops(words[at])) at -= 1;
+		const direct = stops(words[at]) ? undefined : words[at];
+		while (JOINERS.has(words[at]?.lower ?? '') && at > first - 5 && !stops(words[at])) at -= 1;
+		const before = stops(words[at]) && text.charAt(words[at]?.end ?? 0) !== ':' ? undefined : words[at];
+		const after = last && !stops(last) ? words[words.indexOf(last) + 1] : undefined;
+		const isBeside = (other: Piece) => (piece.form === 'number' ? other.start - piece.end : piece.start - other.end);
+		const partner = piece.form === 'number' ? 'unit' : piece.form === 'unit' ? 'number' : null;
+		const isMeasure = pieces.some(
+			(other) => other.form === partner && [0, 1].includes(Math.max(0, isBeside(other))) && isBeside(other) > -4
+		);
+		return { ...piece, own: words[first], direct, before, after, isMeasure };
+	});
+}
+
+// Finders.
+
+/** A switch is on where its own words are said, and not denied. */
+function switches(filling: Filling): void {
+	const { words } = filling.message;
+	for (const slot of open(filling, 'switch')) {
+		const flag = words.find((word) => word.text === slot.flag);
+		const labels = slot.labels.filter((label) => !/^(no|without|is|has|use|with|includ|enabl)$/.test(label));
+		const isSaid = (label: string) => (word: Word, at: number) =>
+			!word.isQuoted && (word.stem === label || stem(`${word.stem}${words[at + 1]?.stem ?? ''}`) === label);
+		const said = labels.flatMap((label) => words.find(isSaid(label)) ?? []);
+		const from = Math.max(0, Math.min(...said.map((word) => words.indexOf(word))));
+		const denial = words
+			.slice(Math.max(0, from - 2), from)
+			.filter(({ lower }) => /^(no|not|without|never|don['’]?t)$/.test(lower));
+		const isMeant = labels.join('').length > 2 && said.length === labels.length;
+		const isRight = /^-*(no|without)-/.test(slot.flag ?? '') === denial.length > 0;
+		if (flag ?? (isMeant && isRight))
+			put(slot, { texts: ['true'], spans: flag ? [flag] : [...said, ...denial] }, filling);
 	}
+}
+
+/** What a word or sign beside a piece says it is: the surest first, as long as it has no rival. */
+function cued(filling: Filling): void {
+	const slots = open(filling).filter(({ isRepeated }) => !isRepeated);
+	const all = filling.places.flatMap((place) =>
+		slots.map((slot) => ({ place, slot, points: closeness(place, slot, filling) }))
+	);
+	let pairs = all.filter(({ points }) => points >= TOLD).sort((a, b) => b.points - a.points);
+	while (pairs[0]) {
+		const { slot, place, points } = pairs[0];
+		const top = pairs.filter((pair) => pair.points === points);
+		const rivals = top.filter(
+			(pair) =>
+				(pair.slot === slot) !== (pair.place === place) && overlaps(pair.place, place) === (pair.place === place)
+		);
+		const isSame = rivals.every((pair) => pair.slot === slot && pair.place.value === place.value);
+		const said = [place, ...rivals.map((pair) => pair.place)];
+		if (isSame) {
+			const isPlain = place.form !== 'word' || slot.choices.length > 0;
+			put(slot, { texts: [place.value], spans: said, isPlain }, filling);
+		}
+		pairs = pairs.filter(
+			(pair) => !said.includes(pair.place) && !filling.values.has(pair.slot) && isFree(pair.place, filling)
+		);
+	}
+}
+
+/** Null for never; else what the form alone is worth. */
+function takes(slot: Slot, { form, value }: Piece, { action }: Filling): number | null {
+	if (/^char/i.test(slot.name) && value.length > 1) return null;
+	if (slot.choices.length > 0)
+		return /^(word|name|unit|code)$/.test(form) && slot.choices.some((choice) => isChoice(value, choice)) ? TOLD : null;
+	const [alone, told] = TAKES[slot.kind] ?? [slot.kind, ''];
+	if (alone.split(' ').includes(form)) {
+		const wanted = slot.kind === 'file' ? wantedExtensions(slot) : [];
+		if (wanted.length > 0) return Number(wanted.includes(extensionOf(value)));
+		// `+90d` is a value where the skill shows one, and a unit where it writes units.
+		if (form === 'span') return [...action.literals].some((word) => /^[+-]\d+[dwmy]$/.test(word)) ? 1 : null;
+		const ways = form === 'unit' ? spellings(value, slot, action).length : 1;
+		return ways > 1 ? null : ways;
+	}
+	if (!told.split(' ').includes(form)) return null;
+	return Number(form === 'number' && /(^|_|-)(id|no|nr|number|key|issue|ticket)$/i.test(slot.name));
+}
+
+function isChoice(value: string, choice: string): boolean {
+	const plain = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+	const isSame = plain(value) === plain(choice) || stem(value.toLowerCase()) === stem(choice.toLowerCase());
+	return isSame || namesOfUnit(value).includes(choice.toLowerCase());
+}
+
+/** Below 0 the piece cannot be meant for the slot. */
+function closeness(place: Place, slot: Slot, filling: Filling): number {
+	const { form, own, direct, before, after, isMeasure } = place;
+	const { action } = filling;
+	const { labels, hints, side } = slot;
+	const base = takes(slot, place, filling);
+	const isWord = form === 'word' && slot.choices.length === 0;
+	if (
+		base === null ||
+		(form === 'word' && own && (PREPOSITIONS.has(own.lower) || action.slots.some((each) => isLabel(own, each.labels))))
+	)
+		return -1;
+	if (isWord && own && (action.own.has(own.stem) || isFiller(own))) return -1;
+	let points = base;
+	const isHint = (word: Word | undefined) =>
+		word !== undefined && !isFiller(word) && hints.includes(word.stem) && !action.own.has(word.stem);
+	if (isLabel(before, labels)) points += 5;
+	else if (isLabel(after, labels) && form !== 'word') points += form === 'number' ? 5.5 : 3.5;
+	else if (form === 'number') points += 2 * (Number(isHint(before)) + Number(isHint(after)));
+	const [said, next] = [direct?.lower ?? '', after?.lower ?? ''];
+	const flag = slot.flag?.split('-').at(-1) ?? '';
+	const isFlag =
+		said === flag ||
+		(flag === 'by' && said === 'per') ||
+		(flag === 'to' && TO.has(said)) ||
+		(flag === 'to' && said === 'in');
+	if (PREPOSITIONS.has(flag) && isFlag) points += 4;
+	if (side === 'target' && (TO.has(said) || (slot.flag === null && BESIDE.has(said)))) points += 4;
+	else if (slot.kind === 'output' && /^(as|in)$/.test(said)) points += 4;
+	else if (side === 'target' && said === 'in' && slot.flag === null) points += 2;
+	if (side === 'source' && /^(from|between)$/.test(said)) points += 4;
+	if (side === 'source' && (TO.has(next) || BESIDE.has(next) || (form === 'unit' && isMeasure))) points += 3;
+	if (form === 'number' && slot.kind === 'number')
+		return numberPoints(place, slot, points + (isMeasured(place, slot, action) ? 3 : 0));
+	return isWord && points < TOLD ? -1 : points;
+}
+
+/** What is measured is the value that a command cannot do without, where the command takes units. */
+function isMeasured({ isMeasure }: Place, { isRequired }: Slot, { slots, literals }: Action): boolean {
+	return isMeasure && isRequired && slots.some(({ kind }) => kind === 'name') && [...literals].some(isUnit);
+}
+
+/** A sign tells, a fraction counts nothing. */
+function numberPoints({ unit = '', value }: Piece, { labels, hints }: Slot, points: number): number {
+	const has = (set: ReadonlySet<string>) => [...labels, ...hints].some((word) => set.has(word));
+	const isPercent = has(PERCENT);
+	const isMoney = /^[$€£¥]$/.test(unit);
+	const isCount = !isPercent && labels.some((label) => COUNT.has(label)) && !labels.some((label) => MONEY.has(label));
+	if ((unit === '%' && !isPercent) || (isMoney && (isCount || !has(MONEY)))) return -1;
+	// A count is whole, and a large one has its unit beside it.
+	if (isCount && (!/^[+-]?\d+(\.0+)?$/.test(value) || (points < TOLD && Number(value) > 1000))) return -1;
+	const isUnitOf = (label: string) => isAlike(stem(unit), label) || (unit.length === 1 && label.startsWith(unit));
+	return points - 1 + (unit === '%' ? 4 : isMoney ? 3 : unit !== '' && labels.some(isUnitOf) ? 5 : 0);
+}
+
+/** Pieces that can only be for the slots that are left, because there are as many. */
+function lone(filling: Filling): void {
+	for (const kind of ['date', 'time', 'url', 'email', 'number', 'file', 'folder', 'text', 'name'] as const) {
+		const slots = open(filling, kind).filter(({ choices }) => choices.length === 0);
+		const fits = (place: Place) => (slot: Slot) =>
+			(takes(slot, place, filling) ?? -1) > 0 && closeness(place, slot, filling) >= 0;
+		const free = filling.places.filter((place) => isFree(place, filling) && slots.some(fits(place)));
+		const told = kind === 'name' || kind === 'text' ? free.filter(({ form }) => form !== 'name') : [];
+		const usable: Piece[] = told.length > 0 ? told : free.length > 0 || kind !== 'name' ? free : phrases(filling);
+		const required = slots.filter(({ isRequired }) => isRequired);
+		// Numbers have no order: any of several slots may be meant.
+		const isNumber = kind === 'number';
+		const rivals = isNumber
+			? slots.filter((slot) => free.some((place) => fits(place)(slot) || closeness(place, slot, filling) >= 0))
+			: required.length > 0
+				? required
+				: slots.filter(({ flag }) => flag === null);
+		const isProduct = isNumber && usable.every(({ word }) => word === usable[0]?.word);
+		const isRow = kind === 'file' || kind === 'date' || (!isNumber && usable.every(({ form }) => form === 'quote'));
+		const isOrdered = isProduct || isRow || rivals.every(({ name }) => /first|second|[_-]?[ab]$|\d$/i.test(name));
+		const [slot] = rivals;
+		if (slot?.isRepeated) put(slot, { texts: usable.map(({ value }) => value), spans: usable }, filling);
+		else if (rivals.length === usable.length && (rivals.length === 1 || isOrdered))
+			for (const [index, each] of rivals.entries()) putLone(each, usable[index] as Piece, filling);
+	}
+}
+
+function putLone(slot: Slot, piece: Piece, filling: Filling): void {
+	const { message } = filling;
+	const next = message.words.find(({ start }) => start >= piece.end);
+	const isBeside = next !== undefined && message.text.slice(piece.end, next.start).trim() === '';
+	// `for 5 friends` is no number of days.
+	if (slot.kind === 'number' && !slot.isRequired && isBeside && isOpenWord(next, filling)) return;
+	const isPlain = piece.form !== 'name' && piece.form !== 'word';
+	put(
+		slot,
+		{ texts: [piece.value], spans: [piece], isPlain, isSure: slot.kind !== 'name' || !filling.isAnswered },
+		filling
+	);
+}
+
+/** Lower-case words after a preposition that nothing in the skill speaks of. */
+function phrases(filling: Filling): Piece[] {
+	const { words, text } = filling.message;
+	const isName = (word: Word | undefined) => isOpenWord(word, filling) && !/^\d/.test(word.text);
+	return words.flatMap((word, index): Piece[] => {
+		if (!isName(word) || !PREPOSITIONS.has(words[index - 1]?.lower ?? '')) return [];
+		let end = index;
+		while (end < index + 3 && isName(words[end + 1]) && !words[end]?.endsClause && !words[end]?.hasComma) end += 1;
+		const span = { start: word.start, end: words[end]?.end ?? word.end };
+		return [{ ...span, value: text.slice(span.start, span.end), form: 'word' }];
+	});
+}
+
+/** The file that came along, the one before, the only one of its sort, or the one whose name is said without its ending. */
+function implied(filling: Filling): void {
+	const { attached, earlier, workspace } = filling.message;
+	const said = framing(filling.message).map((word) => word.stem);
+	for (const slot of open(filling, 'file')) {
+		const wanted = wantedExtensions(slot);
+		const isNew = (path: string) => !isUsed(path, filling) && !filling.places.some(({ value }) => value === path);
+		const fits = (path: string) => isNew(path) && (wanted.length === 0 || wanted.includes(extensionOf(path)));
+		const isSaid = (path: string) =>
+			said.includes(stem((path.split('/').at(-1) ?? '').replace(/\.\w+$/, '').toLowerCase()));
+		const others = slot.isRequired ? [...new Set([...earlier, ...workspace])].filter(fits) : [];
+		const before = others.filter((path) => earlier.includes(path));
+		const lists = [attached.filter(fits), attached.filter(isNew), others.filter(isSaid), before, others];
+		const list = lists.find(({ length }) => length > 0) ?? [];
+		if (list.length === 1 || slot.isRepeated) put(slot, { texts: list }, filling);
+	}
+}
+
+/** The text after the colon; a short one does for a name, too. */
+function colon(filling: Filling): void {
+	const { payload } = filling.message;
+	if (!payload || !isFree(payload, filling)) return;
+	const isShort = payload.value.length <= 80 && !payload.value.includes('\n');
+	const fits = ({ kind, choices, isRequired, flag }: Slot) =>
+		choices.length === 0 && (isRequired || flag === null) && (kind === 'text' ? !isFileName(payload.value) : isShort);
+	const slot = open(filling, 'text', 'name').find(fits);
+	if (slot) put(slot, { texts: [payload.value], spans: [payload] }, filling);
+}
+
+/** What was said and is not used. */
+function account(filling: Filling): Pick<Filled, 'left' | 'strange' | 'talk'> {
+	const { message, action, values, places } = filling;
+	const { payload, attached, text } = message;
+	const isLost = (span: Span) => isFree(span, filling);
+	const isHard = ({ form }: Piece) => /^(number|date|time|url|email|file|quote|code)$/.test(form);
+	const lost = places.filter((place) => isHard(place) && isLost(place) && !isUsed(place.value, filling));
+	const spans = lost.filter((span, index) => !lost.slice(0, index).some((other) => overlaps(other, span)));
+	const words = framing(message).filter((word) => isLost(word) && !spans.some((span) => overlaps(span, word)));
+	const strange = words.filter((word, index) => !isFiller(word, index === 0) && isOpenWord(word, filling));
+	const telling = words.filter((word) => {
+		// `10 business days`: the word between a value and what it counts is part of what is meant.
+		const next = message.words[message.words.indexOf(word) + 1];
+		const isAfter = ({ form, end }: Piece) => form === 'number' && word.start - end === 1;
+		const isInside = strange.includes(word) && next && isKnown(next, action) && places.some(isAfter);
+		const isOption = (slot: Slot) =>
+			!values.has(slot) && !slot.isRequired && slot.kind !== 'switch' && slot.labels.includes(word.stem);
+		const isNamed = action.own.has(word.stem) || action.prose.has(word.stem) || action.subject.has(word.stem);
+		return (
+			RESTRICTING.test(word.lower) || /\d/.test(word.text) || isInside || (!isNamed && action.slots.some(isOption))
+		);
+	});
+	const isText =
+		payload && isLost(payload) && message.words.every((word) => word.start < payload.start || isLost(word));
+	const unread = isText && !places.some((place) => overlaps(place, payload)) ? [payload] : [];
+	const left = [...spans, ...unread, ...telling].map(({ start, end }) => text.slice(start, Math.min(end, start + 60)));
+	const files = attached.some((path) => isUsed(path, filling)) ? [] : attached;
+	const found = [...values].filter(([{ kind }]) => kind !== 'file' && kind !== 'switch').map(([, value]) => value);
 	return {
-		found: filling.found,
-		missing: ordered.filter((slot) => slot.isRequired && !filling.found.has(slot)),
-		taken: filling.taken
+		left: [...new Set([...left, ...files.filter((path) => !lost.some(({ value }) => value === path))])],
+		strange: strange.map((word) => word.text),
+		talk: found.some(({ isPlain }) => !isPlain) ? 0 : 1 + 3 * found.length
 	};
-}
-
-function mayUse(slot: Slot, source: Source): boolean {
-	if (slot.choices.length > 0) return CHOICE_SOURCES.has(source);
-	return slot.kind === 'word' && slot.example !== null && slot.fallback !== null ? SHAPE_SOURCES.has(source) : true;
-}
-
-/** A placeholder that is written twice has one value. */
-function sameName(slot: Slot, filling: Filling): Found | null {
-	if (slot.example !== null) return null;
-	const twin = [...filling.found].find(([other]) => other.name === slot.name && other.flag === slot.flag);
-	return twin ? { ...twin[1], spans: [] } : null;
 }

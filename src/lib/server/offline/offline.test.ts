@@ -250,7 +250,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		['data-analysis', 'Summarize sales.csv, please', 'scripts/analyze_csv.py', 'sales.csv'],
 		[
 			'data-analysis',
-			'mean price per product in sales.csv',
+			'mean per product in sales.csv',
 			'scripts/analyze_csv.py',
 			'sales.csv',
 			'--group-by',
@@ -259,8 +259,6 @@ describe('F9: a skill that it has never seen is run as its instructions document
 			'mean'
 		],
 		['weather', 'weather in New York', 'scripts/weather.mjs', 'New York'],
-		['weather', "What's the weather in New York tomorrow?", 'scripts/weather.mjs', 'New York'],
-		['weather', 'Will it rain in san francisco this weekend?', 'scripts/weather.mjs', 'san francisco'],
 		[
 			'weather',
 			'5 day forecast for Paris, Texas in imperial units',
@@ -273,7 +271,6 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		],
 		['weather', 'Weather for Rio de Janeiro, --days 2', 'scripts/weather.mjs', 'Rio de Janeiro', '--days', '2'],
 		['count-words', 'count the words in notes.txt', 'scripts/count.py', '--file', 'notes.txt'],
-		['slugify', 'slugify Hello World', 'scripts/slugify.mjs', 'Hello World'],
 		['slugify', 'make a slug from "My First Post"', 'scripts/slugify.mjs', 'My First Post'],
 		[
 			'image-tool',
@@ -303,7 +300,6 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		['json-tools', 'validate data.json', 'scripts/validate.js', 'data.json'],
 		['word-frequency', 'top 5 most frequent words in notes.txt', 'scripts/freq.py', 'notes.txt', '--top', '5'],
 		['dice', 'roll 3d8', 'scripts/roll.py', '3d8'],
-		['dice', 'roll the dice', 'scripts/roll.py', '2d6'],
 		['unit-tests', 'run the unit tests', 'scripts/run-tests.sh'],
 		[
 			'unit-tests',
@@ -323,9 +319,6 @@ describe('F9: a skill that it has never seen is run as its instructions document
 			'3'
 		],
 		['translate', 'translate "good morning" to French', 'scripts/translate.py', 'good morning', '--to', 'French'],
-		['translate', 'Translate hello world into German', 'scripts/translate.py', 'hello world', '--to', 'German'],
-		['calculator', 'calculate 2 + 3 * 4', 'scripts/calc.py', '2 + 3 * 4'],
-		['csv-to-json', 'convert sales.csv to json', 'scripts/csv_to_json.py', 'sales.csv', 'sales.json'],
 		['csv-to-json', 'convert sales.csv to out/all.json', 'scripts/csv_to_json.py', 'sales.csv', 'out/all.json'],
 		['site-check', 'check the website https://example.org/a?b=c', 'scripts/check.mjs', 'https://example.org/a?b=c'],
 		['todo', 'add "Call mum" to my to-do list, due 2025-05-01', 'todo.py', 'add', 'Call mum', '--due', '2025-05-01'],
@@ -348,10 +341,8 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		['echo', 'echo json "he said 5\' 2\\"" count 3', 'echo.js', '{"text": "he said 5\' 2\\\\", "count":3}'],
 		['copy', 'ship dist to out', 'scripts/ship.sh', 'dist', 'out'],
 		['copy', 'ship the folder ./build to /srv/www, clean', 'scripts/ship.sh', './build', '/srv/www', '--clean'],
-		['copy', 'verify the folder out', 'scripts/verify.mjs', 'out'],
 		['chat', 'list the channels of the chat server', 'chat.mjs', 'channels', 'list'],
-		['chat', 'send "Hello team" to #general in the chat', 'chat.mjs', 'send', 'Hello team', '--channel=#general'],
-		['chat', 'Post the message hello to the dev channel of our chat', 'chat.mjs', 'send', 'hello', '--channel=dev']
+		['chat', 'send "Hello team" to #general in the chat', 'chat.mjs', 'send', 'Hello team', '--channel=#general']
 	])('%s: %s', async (skill, message, ...call) => {
 		const setting = {
 			skills: { [skill]: SKILLS[skill]! },
@@ -361,16 +352,63 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		expect({ loaded, calls }).toEqual({ loaded: [skill], calls: [call] });
 	});
 
-	test('the name and the purpose of something new are found by how one says them', async () => {
-		const skills = {
-			'robot-maker': {
-				description: 'Make a new robot from a name and a description.',
-				body: 'Make a robot:\n\n```\nmake.py NAME --description "TEXT"\n```\n',
-				files: ['make.py']
-			}
-		};
-		const { calls } = await talk({ skills }, 'Make a new robot called tidy-up that sweeps the floor');
-		expect(calls).toEqual([expect.arrayContaining(['make.py', 'tidy-up', '--description', 'sweeps the floor'])]);
+	// Each of these was run with a guess before.
+	test.each([
+		['data-analysis', 'mean price per product in sales.csv', '“price”'],
+		['weather', "What's the weather in New York tomorrow?", '“tomorrow”'],
+		['slugify', 'slugify Hello World', 'What is the text for **TEXT**?'],
+		['dice', 'roll the dice', 'What is the **VALUE**?'],
+		['translate', 'Translate hello world into German', 'What is the text for **TEXT**?'],
+		['calculator', 'calculate 2 + 3 * 4', 'What is the text for **EXPRESSION**?'],
+		['csv-to-json', 'convert sales.csv to json', 'What is the **OUTPUT**?'],
+		['copy', 'verify the folder out', 'What is the **TARGET**?'],
+		['chat', 'Post the message hello to the dev channel of our chat', '“hello dev”'],
+		['weather', 'weather in Paris, 20 % cheaper', '“20 %”'],
+		['weather', 'weather in Paris without rain', '“without”'],
+		['hasher', 'md5 checksum of a.txt and b.txt', '“b.txt”']
+	])('%s: %s – it asks, with the form of the command, and runs nothing', async (skill, message, question) => {
+		const { calls, texts } = await talk({ skills: { [skill]: SKILLS[skill]! }, workspace: ['sales.csv'] }, message);
+		expect(calls).toEqual([]);
+		expect(texts[0]).toContain(question);
+		expect(texts[0]).toMatch(/\?[^]*`[^`]+\.\w+[^`]*`[^]*\*Nothing has run yet\./);
+	});
+
+	test('the next message answers what was asked, and the slot is filled with it', async () => {
+		const answered = async (skill: string, ...messages: string[]) =>
+			(await talk({ skills: { [skill]: SKILLS[skill]! } }, ...messages)).calls;
+		expect(await answered('slugify', 'slugify it', 'Hello World')).toEqual([['scripts/slugify.mjs', 'Hello World']]);
+		expect(await answered('calculator', 'calculate 2 + 3', '2 + 3 * 4')).toEqual([['scripts/calc.py', '2 + 3 * 4']]);
+		expect(await answered('weather', 'how is the weather?', 'in Rome', 'thanks')).toEqual([
+			['scripts/weather.mjs', 'Rome']
+		]);
+		expect(await answered('weather', 'weather in Rome, 5', 'days')).toEqual([
+			['scripts/weather.mjs', 'Rome', '--days', '5']
+		]);
+		expect(await answered('weather', 'weather in Rome tomorrow', 'ignore it')).toEqual([
+			['scripts/weather.mjs', 'Rome']
+		]);
+	});
+
+	test('what is no answer is a request of its own', async () => {
+		const skills = { slugify: SKILLS.slugify!, weather: SKILLS.weather! };
+		const { calls } = await talk({ skills }, 'make a slug', 'What is the weather and forecast in Rome?');
+		expect(calls).toEqual([['scripts/weather.mjs', 'Rome']]);
+	});
+
+	test('of two commands or skills that fit alike it asks which, and takes the number or a word for it', async () => {
+		const lamp = (name: string) => ({
+			description: `Switch a lamp of the ${name}.`,
+			body: '```\nlamp.py on ROOM\nlamp.py off ROOM\n```',
+			files: ['lamp.py']
+		});
+		const commands = await talk({ skills: { lamps: lamp('house') } }, 'switch a lamp in the Kitchen', 'off');
+		expect(commands.texts[0]).toMatch(/Which of these[^]*1\. `lamp.py on ROOM`\n2\. `lamp.py off ROOM`/);
+		expect(commands.calls).toEqual([['lamp.py', 'off', 'Kitchen']]);
+		const skills = { 'lamps-a': lamp('house'), 'lamps-b': lamp('house') };
+		const both = await talk({ skills }, 'switch on a lamp in the Kitchen', '2');
+		expect(both.texts[0]).toContain('Which skill should I use?');
+		expect(both.calls).toEqual([['lamp.py', 'on', 'Kitchen']]);
+		expect(both.loaded).toEqual(['lamps-a', 'lamps-b']);
 	});
 
 	test('among many skills the one that fits is loaded', async () => {
@@ -525,20 +563,17 @@ describe('F9: files', () => {
 	test('without any file it says what to do', async () => {
 		const { calls, texts } = await talk({ skills }, 'summarise a csv by region');
 		expect(calls).toEqual([]);
-		expect(texts[0]).toContain('**FILE**: drop a file');
+		expect(texts[0]).toContain('Which file?');
 	});
 });
 
 describe('F9: several steps', () => {
 	const skills = { copy: SKILLS.copy! };
 
-	test('a second command that the message asks for runs after the first', async () => {
+	test('of a message that asks for two commands none runs by chance: it asks', async () => {
 		const { calls, texts } = await talk({ skills }, 'ship dist to out and verify it');
-		expect(calls).toEqual([
-			['scripts/ship.sh', 'dist', 'out'],
-			['scripts/verify.mjs', 'out']
-		]);
-		expect(texts[0]).toMatch(/ship\.sh[^]+verify\.mjs/);
+		expect(calls).toEqual([]);
+		expect(texts[0]).toContain('Nothing has run yet');
 	});
 
 	test('after a failure nothing more runs, and the reason is told', async () => {
@@ -550,7 +585,7 @@ describe('F9: several steps', () => {
 			stderr: 'refused: top-level folder\n',
 			hint: 'Name another target.'
 		});
-		const { calls, texts } = await talk({ skills, answer }, 'ship dist to out and verify it');
+		const { calls, texts } = await talk({ skills, answer }, 'ship dist to out');
 		expect(calls).toHaveLength(1);
 		expect(texts[0]).toContain('`scripts/ship.sh` failed with exit code 2');
 		expect(texts[0]).toContain('refused: top-level folder');
@@ -558,7 +593,7 @@ describe('F9: several steps', () => {
 	});
 
 	test('a question about a state does not change it', async () => {
-		expect((await talk({ skills }, 'verify that the shipped folder out is complete')).calls).toEqual([
+		expect((await talk({ skills }, 'verify that the shipped folder "out" is complete')).calls).toEqual([
 			['scripts/verify.mjs', 'out']
 		]);
 		expect((await talk({ skills }, 'ship dist')).calls).toEqual([]);
@@ -571,18 +606,18 @@ describe('F9: it says what it is', () => {
 		async (message) => {
 			const { calls, texts } = await talk({ skills: SKILLS }, message);
 			expect(calls).toEqual([]);
-			expect(texts[0]).toContain('not a language model');
+			expect(texts[0]).toContain('no AI model is connected');
 			expect(texts[0]).toContain('- **dice** – Roll dice.');
 		}
 	);
 
 	test('with no skills it says where to put one', async () => {
-		expect((await talk({}, 'hello')).texts[0]).toContain('into `skills/`');
+		expect((await talk({}, 'hello')).texts[0]).toContain('to `skills/`');
 	});
 
 	test('an answer is signed once', async () => {
 		const { texts } = await talk({ skills: { dice: SKILLS.dice! } }, 'roll 3d8');
-		expect(texts[0]).toBe('done\n\n*From the built-in responder, which is not a language model.*');
+		expect(texts[0]).toBe('done\n\nRan `scripts/roll.py 3d8`\n\n*Demo mode: no AI model is connected.*');
 	});
 
 	test('a skill of instructions alone is outlined, with the way to a model', async () => {

@@ -2,18 +2,29 @@
 import { BUILT_IN_MODEL } from '../../shared/names.ts';
 import type { Model, ModelEvent, ModelRequest, ResponseItem } from '../agent/model.ts';
 import { decide, type Decision } from './decide.ts';
+import type { FinderName } from './fill.ts';
 import { shapeText } from './markdown.ts';
 
 /**
  * A model that is no language model, and says so in each answer. Deterministic and without state: equal requests get
  * equal answers. Text comes a line at a time.
  */
-export function createOfflineModel(): Model {
-	return { id: BUILT_IN_MODEL, stream };
+export function createOfflineModel(options: OfflineOptions = {}): Model {
+	const without = new Set(options.without);
+	return { id: BUILT_IN_MODEL, stream: (request, signal) => stream(request, signal, without) };
 }
 
-async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void> {
-	for (const event of respond(request)) {
+export interface OfflineOptions {
+	/** Ways to find values that are not used: to measure what each is worth. */
+	without?: readonly FinderName[];
+}
+
+async function* stream(
+	request: ModelRequest,
+	signal: AbortSignal,
+	without: ReadonlySet<FinderName>
+): AsyncGenerator<ModelEvent, void> {
+	for (const event of respond(request, without)) {
 		if (signal.aborted) {
 			yield { type: 'failed', error: { code: 'aborted', message: 'The answer was stopped.' }, items: [] };
 			return;
@@ -24,12 +35,12 @@ async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerat
 	}
 }
 
-function respond(request: ModelRequest): ModelEvent[] {
+function respond(request: ModelRequest, without: ReadonlySet<FinderName>): ModelEvent[] {
 	try {
-		return eventsOf(decide(request), request);
+		return eventsOf(decide(request, without), request);
 	} catch (error) {
 		const reason = error instanceof Error ? error.message : String(error);
-		const message = `The built-in responder could not work on this request: ${reason}`;
+		const message = `Demo mode couldn't read this request: ${reason}`;
 		return [{ type: 'failed', error: { code: 'provider_error', message }, items: [] }];
 	}
 }

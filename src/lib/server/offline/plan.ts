@@ -1,205 +1,277 @@
-/** Decides which of a skill's tools and documented commands a message asks for, and with which arguments. */
-import type { FunctionTool } from '../agent/model.ts';
-import { tokenize, tokenizeName } from '../skills/find/scores.ts';
-import { type LoadedSkill, ownTools, USE_SKILL } from './turn.ts';
-import { type Command, fillCommand, findCommands, isUsed } from './commands.ts';
-import { slotsOf } from './command-line.ts';
-import { type Filled, mentions } from './fill.ts';
-import type { FillContext } from './filling.ts';
-import { framingOf, framingWords, type Question, type Word } from './question.ts';
-import { type Slot, slotWords } from './slots.ts';
-import { fillTool } from './tool-call.ts';
+/** Decides which of the actions at hand a message asks for, with which values, or what must be asked first. */
+import type { Action, PlannedCall } from './actions.ts';
+import { fillAction, type Filled, type FinderName, isAlike, type Place, placesOf, type Value } from './fill.ts';
+import { framing, isFiller, type Message, overlaps, type Word } from './message.ts';
+import type { Slot } from './slots.ts';
 
-export interface PlannedCall {
-	name: string;
-	/** JSON. */
-	arguments: string;
-}
+/** What is asked before anything runs. */
+export type Ask =
+	| { about: 'value'; action: Action; slot: Slot; guess: string | null }
+	/** Something was said that would not be used. */
+	| { about: 'left'; action: Action; left: string[] }
+	| { about: 'action'; actions: Action[] }
+	| { about: 'skill'; skills: string[] };
 
 export type Plan =
-	| { kind: 'calls'; calls: PlannedCall[] }
-	/** What the best one lacks; `of` names it. */
-	| { kind: 'missing'; of: string; slots: Slot[] }
-	/** The skill has nothing to run. */
+	| { kind: 'call'; call: PlannedCall; strange: number; isPlain: boolean }
+	| { kind: 'ask'; ask: Ask; points: number }
+	/** There is nothing to run. */
 	| { kind: 'nothing' };
 
+/** What answers to earlier questions have settled. */
+export interface Settled {
+	/** By the action's label and the slot's name. */
+	values: Map<string, Value>;
+	/** Label or form of the action, or name of the skill. */
+	chosen: Set<string>;
+	/** Left over on purpose; '' for all. */
+	ignored: Set<string>;
+}
+
 interface Candidate {
-	label: string;
-	call: PlannedCall;
-	ownWords: string[];
-	missing: Slot[];
-	isSure: boolean;
-	/** Does the message use a word of its own name? */
-	isTold: boolean;
-	/** How well its words fit the message, less what it would leave unused. */
-	fit: number;
-	/** With how well the message fills it. */
-	score: number;
+	action: Action;
+	filled: Filled;
+	/** Words of its own name that were said. */
+	named: number;
+	points: number;
+	isComplete: boolean;
+	/** Was it chosen in an answer? */
+	isChosen: boolean;
 }
 
-/** A turn runs no more than this. */
-export const MAX_RUNS = 4;
+/** By so many points the better one must lead; by twice as many where it was not called by its name. */
+const LEAD = 1;
+const MAX_OFFERED = 7;
 
-export function planCalls(asked: Question, skill: LoadedSkill, tools: readonly FunctionTool[]): Plan {
-	const commands = tools.some(({ name }) => name === USE_SKILL) ? findCommands(skill) : [];
-	const question = withoutAddress(asked, commands);
-	const skillWords = tokenizeName(skill.name);
-	const candidates = [
-		...ownTools(skill, tools).map((tool) => toolCandidate(tool, question, skillWords)),
-		...commands.map((command) => commandCandidate(command, skill, question, skillWords))
+export function settledNothing(): Settled {
+	return { values: new Map(), chosen: new Set(), ignored: new Set() };
+}
+
+function keyOf(action: Action, slot: Slot): string {
+	return `${action.label} ${slot.flag ?? slot.name}`;
+}
+
+export function planActions(
+	given: readonly Action[],
+	message: Message,
+	settled: Settled,
+	without: ReadonlySet<FinderName>
+): Plan {
+	const wanted = given.filter(({ label, form }) => settled.chosen.has(label) || settled.chosen.has(form));
+	const actions = wanted.length > 0 ? wanted : given;
+	const asked = withoutAddress(message, actions);
+	// What all are called says nothing of one.
+	const isCommon = (word: string) => actions.length > 1 && actions.every(({ own }) => own.has(word));
+	const places = placesOf(asked);
+	const rated = actions.map((action) => rate(action, asked, { settled, without, isCommon, places }));
+	const candidates = rated.sort((a, b) => b.points - a.points);
+	const [top] = candidates;
+	if (!top) return { kind: 'nothing' };
+	const [best, second] = candidates.filter(({ isComplete }) => isComplete);
+	if (!best) return ask(candidates);
+	const { action, filled, named, points, isChosen } = best;
+	const others = isChosen ? [] : candidates.filter((each) => each !== best);
+	const [only, onlyBest] = [
+		(each: Candidate) => onlyIn(each, best, asked),
+		(each: Candidate) => onlyIn(best, each, asked)
 	];
-	const usable = best(candidates.filter(({ missing }) => missing.length === 0));
-	const wanting = best(candidates.filter(({ missing }) => missing.length > 0));
-	// The message names that one, and fills another by chance: better ask than do something else.
-	const isOther =
-		usable &&
-		wanting &&
-		(wanting.fit >= usable.fit + 3 || (wanting.isTold && !usable.isTold && wanting.fit > usable.fit));
-	if (usable && !isOther) return { kind: 'calls', calls: [...inOrder(usable, candidates, question)] };
-	return wanting ? { kind: 'missing', of: wanting.label, slots: wanting.missing } : { kind: 'nothing' };
-}
-
-/** A tool alone, such as one that the caller of the API supplied. */
-export function planTool(tool: FunctionTool, question: Question): Plan {
-	const { call, missing } = toolCandidate(tool, question, []);
-	return missing.length > 0 ? { kind: 'missing', of: tool.name, slots: missing } : { kind: 'calls', calls: [call] };
-}
-
-/** In `todo: list my tasks` the colon only ends the address: what follows begins with the name of a command. */
-function withoutAddress(question: Question, commands: readonly Command[]): Question {
-	const { payload } = question;
-	const first = payload && question.words.find((word) => word.start >= payload.start && !word.isQuoted);
-	const framing = new Set(framingWords(question).map((word) => word.stem));
-	const isCommand = first && commands.some(({ ownWords }) => ownWords.includes(first.stem) && !framing.has(first.stem));
-	return isCommand ? { ...question, payload: null } : question;
-}
-
-function toolCandidate(tool: FunctionTool, question: Question, skillWords: readonly string[]): Candidate {
-	const ownWords = tokenizeName(tool.name);
-	const context = contextOf(question, [...ownWords, ...skillWords], tool.description);
-	const filled = fillTool(tool, context);
-	const candidate = {
-		label: tool.name,
-		call: { name: tool.name, arguments: JSON.stringify(filled.arguments) },
-		ownWords
-	};
-	// Its arguments have types and descriptions, so it is preferred to a command of the same words.
-	return { ...candidate, ...rate(filled, context, { ownWords, extra: 1 }) };
-}
-
-function commandCandidate(
-	command: Command,
-	skill: LoadedSkill,
-	question: Question,
-	skillWords: readonly string[]
-): Candidate {
-	const slots = slotsOf(command.groups).flatMap(({ flag, words }) => [...slotWords(flag ?? ''), ...words]);
-	const context = contextOf(question, [...command.ownWords, ...skillWords], `${command.context} ${slots.join(' ')}`);
-	const filled = fillCommand(command, context);
-	const asked = new Set(framingWords(question).map((word) => word.stem));
-	const unasked = command.ownWords.filter((word) => !asked.has(word)).length;
-	const candidate = {
-		label: command.script,
-		call: {
-			name: USE_SKILL,
-			arguments: JSON.stringify({ skill: skill.name, script: command.script, args: filled.args })
-		},
-		ownWords: command.ownWords
-	};
-	const extra = 2 * filled.switches - unasked / 2 - (command.isExample ? 1 : 0);
-	return { ...candidate, ...rate(filled, context, { ownWords: command.ownWords, extra }) };
-}
-
-function contextOf(question: Question, ownWords: readonly string[], prose: string): FillContext {
-	return { question, ownWords: new Set(ownWords), vocabulary: new Set(tokenize(prose)) };
-}
-
-function rate(
-	filled: Filled,
-	context: FillContext,
-	{ ownWords, extra }: { ownWords: readonly string[]; extra: number }
-): Pick<Candidate, 'missing' | 'isSure' | 'isTold' | 'fit' | 'score'> {
-	const told = new Set(
-		framingWords(context.question)
-			.filter(tellsToDo)
-			.map((word) => word.stem)
+	// What is called by its name and lacks something is asked about, rather than that another is run by chance.
+	const isRival = (each: Candidate) =>
+		!each.isComplete && each.filled.left.length === 0 && each.named >= Math.max(1, named);
+	const rivals = others.filter((each) => isRival(each) && only(each) >= onlyBest(each));
+	const clear = rivals.filter((each) => only(each) > onlyBest(each));
+	if (clear.length > 0) return ask(clear);
+	if (rivals.length > 0) return ask(named > 0 ? [...rivals, best] : rivals);
+	if (others.includes(top) && top.points - points >= 4) return ask(candidates);
+	const lead = named > (second?.named ?? 0) ? LEAD : 2 * LEAD;
+	const call = action.call(valuesOf(filled));
+	const isOther = (each: Candidate) => each.action.isTool === action.isTool;
+	const isTie = (each: Candidate) =>
+		each.isComplete &&
+		points - each.points < lead &&
+		each.action.call(valuesOf(each.filled)).arguments !== call.arguments;
+	const isMeant = (each: Candidate) => each.filled.left.length === 0 && only(each) >= Math.max(1, onlyBest(each));
+	const alike = others.filter(
+		(each) => (isOther(each) && (isTie(each) || isMeant(each))) || asksAlso(each, best, asked)
 	);
-	const subjects = new Set(tokenize(framingOf(context.question)));
-	const own = ownWords.filter((word) => told.has(word));
-	const around = [...new Set([...context.vocabulary, ...ownWords])].filter(
-		(word) => subjects.has(word) && !own.includes(word)
-	);
-	const fit = 3 * own.length + around.length - 3 * unusedPieces(filled, context);
-	let values = 0;
-	for (const [slot, { isSure }] of filled.found) {
-		if (isSure) values += 2;
-		else if (slot.choices.length > 0) values -= 1;
-	}
+	if (alike.length > 0)
+		return {
+			kind: 'ask',
+			ask: { about: 'action', actions: [best, ...alike].map((each) => each.action).slice(0, MAX_OFFERED) },
+			points
+		};
+	return { kind: 'call', call, strange: filled.strange.length, isPlain: filled.talk > 1 };
+}
+
+function ask(candidates: readonly Candidate[]): Plan {
+	const [{ action, filled, points, named, isChosen }] = candidates as [Candidate];
+	const alike = candidates.filter((each) => points - each.points < LEAD && each.named === named);
+	const forms = new Set(alike.map((each) => each.action.form));
+	if (!isChosen && forms.size > 1 && forms.size <= MAX_OFFERED)
+		return { kind: 'ask', ask: { about: 'action', actions: alike.map((each) => each.action) }, points };
+	const [slot] = filled.missing;
+	if (!slot) return { kind: 'ask', ask: { about: 'left', action, left: filled.left }, points };
 	return {
-		missing: filled.missing,
-		isSure: [...filled.found].every(([slot, { isSure }]) => isSure || !slot.isRequired),
-		isTold: own.length > 0,
-		fit,
-		score: fit + values + extra
+		kind: 'ask',
+		ask: { about: 'value', action, slot, guess: filled.values.get(slot)?.texts[0] ?? null },
+		points
 	};
 }
 
-/** Texts and files in the message that would go nowhere: a sign that another command is meant. */
-function unusedPieces({ found, taken }: Filled, context: FillContext): number {
-	const { question } = context;
-	const used = new Set([...found.values()].flatMap(({ value, values }) => [value, ...(values ?? [])]));
-	const named = mentions({ ...context, slots: [], found: new Map(), taken: [] }).filter(
-		({ path, spans }) => !used.has(path) && !spans.some((span) => isUsed(span, taken))
-	);
-	const quotes = question.quotes.filter((quote) => !isUsed(quote, taken) && !used.has(quote.value));
-	const payload = question.payload && !isUsed(question.payload, taken) ? 1 : 0;
-	const attached = question.attachedFiles.length > 0 && !question.attachedFiles.some((path) => used.has(path)) ? 1 : 0;
-	return payload + attached + Math.min(2, named.length) + Math.min(2, quotes.length);
+interface Rating {
+	settled: Settled;
+	without: ReadonlySet<FinderName>;
+	isCommon: (word: string) => boolean;
+	places: Place[];
 }
 
-function best(candidates: readonly Candidate[]): Candidate | undefined {
-	return candidates.reduce<Candidate | undefined>(
-		(top, candidate) => (top === undefined || candidate.score > top.score ? candidate : top),
-		undefined
-	);
-}
-
-/** The chosen call, and others that the message asks for in so many words (`… and verify it`), as it orders them. */
-function inOrder(chosen: Candidate, candidates: readonly Candidate[], question: Question): PlannedCall[] {
-	const steps = [{ candidate: chosen, position: positionOf(chosen, [], question) }];
-	for (const candidate of [...candidates].sort((a, b) => b.score - a.score)) {
-		const others = steps.flatMap((step) => step.candidate.ownWords);
-		const position = positionOf(candidate, others, question);
-		if (candidate.missing.length > 0 || !candidate.isSure || position === Infinity || steps.length >= MAX_RUNS)
-			continue;
-		steps.push({ candidate, position });
-		if (steps.length === 2)
-			steps[0] = { candidate: chosen, position: positionOf(chosen, candidate.ownWords, question, true) };
-	}
-	const calls = steps.sort((a, b) => a.position - b.position).map(({ candidate }) => candidate.call);
-	return calls.filter(
-		(call, index) =>
-			calls.findIndex((other) => other.arguments === call.arguments && other.name === call.name) === index
-	);
-}
-
-/** Where the message tells to do it: the place of a word of its own, at the beginning of a request unless `anywhere`. */
-function positionOf(candidate: Candidate, others: readonly string[], question: Question, anywhere = false): number {
-	const own = new Set(candidate.ownWords.filter((word) => !others.includes(word)));
-	const words = framingWords(question);
-	const index = words.findIndex((word, place) => {
-		const before = words[place - 1];
-		const begins =
-			before === undefined ||
-			before.endsClause ||
-			before.hasComma ||
-			/^(and|then|also|please|afterwards|finally|first)$/.test(before.lower);
-		return own.has(word.stem) && tellsToDo(word) && (anywhere || begins);
+function rate(action: Action, message: Message, { settled, without, isCommon, places }: Rating): Candidate {
+	const { own, prose, slots, isTool, label, form } = action;
+	const given = slots.flatMap((slot): [Slot, Value][] => {
+		const value = settled.values.get(keyOf(action, slot));
+		return value ? [[slot, value]] : [];
 	});
-	return index < 0 ? Infinity : index;
+	const filled = fillAction(action, message, new Map(given), without, places);
+	const isTold = (piece: string) => given.some(([, { texts }]) => texts.some((text) => text.includes(piece)));
+	const left = filled.left.filter((piece) => !settled.ignored.has(piece) && !isTold(piece));
+	if (left.length === 0 && filled.strange.length > filled.talk && !settled.ignored.has(''))
+		left.push(filled.strange.slice(0, 12).join(' '));
+	const stems = framing(message)
+		.filter(tellsToDo)
+		.map((word) => word.stem);
+	const count = (words: Iterable<string>) => [...new Set(words)].filter((word) => stems.includes(word)).length;
+	const named = [...own].filter((word) => !isCommon(word) && stems.some((said) => isAlike(said, word))).length;
+	const about = [...prose].filter((word) => !own.has(word));
+	const hints = slots
+		.flatMap(({ labels, hints: each }) => [...labels, ...each])
+		.filter((word) => !own.has(word) && !prose.has(word));
+	const values = [...filled.values.values()].filter(({ isSure }) => isSure).length;
+	const words = 3 * named + count([...own].filter(isCommon)) + count(about) + 0.3 * count(hints);
+	return {
+		action,
+		filled: { ...filled, left },
+		named,
+		points: words + 0.5 * Number(isTool) + 0.25 * values - 3 * left.length - filled.missing.length,
+		isComplete: filled.missing.length === 0 && left.length === 0,
+		isChosen: settled.chosen.has(label) || settled.chosen.has(form)
+	};
+}
+
+function valuesOf({ values }: Filled): Map<Slot, string[]> {
+	return new Map([...values].map(([slot, { texts }]) => [slot, texts]));
+}
+
+/** How many words that were said speak of one action, and not of the other. */
+function onlyIn(one: Candidate, other: Candidate, message: Message): number {
+	const knows = ({ action: { own, prose, slots }, filled }: Candidate, word: Word) =>
+		[...own].some((each) => isAlike(each, word.stem)) ||
+		prose.has(word.stem) ||
+		slots.some(({ labels, hints }) => labels.includes(word.stem) || hints.includes(word.stem)) ||
+		[...filled.values.values()].some(({ spans }) => spans.some((span) => overlaps(span, word)));
+	return framing(message).filter((word) => !isFiller(word) && knows(one, word) && !knows(other, word)).length;
+}
+
+/** `… and verify it`: a second command is asked for, and one message runs one. */
+function asksAlso({ action }: Candidate, best: Candidate, message: Message): boolean {
+	const words = framing(message);
+	const begins = (before: Word | undefined) =>
+		before !== undefined && (before.hasComma || /^(and|then|also)$/.test(before.lower));
+	const isOwn = (word: Word) => action.own.has(word.stem) && !best.action.own.has(word.stem) && tellsToDo(word);
+	return words.some((word, at) => isOwn(word) && begins(words[at - 1]));
 }
 
 /** `deployed` tells about a state, `deploy` tells to do it. */
 function tellsToDo(word: Word): boolean {
 	return word.stem === word.lower || !word.lower.endsWith('ed');
+}
+
+/** Where the colon only ends an address (`todo: list my tasks`, `For our demo: …`), what follows is no text to work on. */
+function withoutAddress(message: Message, actions: readonly Action[]): Message {
+	const { payload, words } = message;
+	const said = framing(message);
+	const first = payload && words.find((word) => word.start >= payload.start && !word.isQuoted);
+	const isCommand =
+		first && actions.some(({ own }) => own.has(first.stem) && said.every(({ stem }) => stem !== first.stem));
+	const isAbout = ({ own, subject, prose }: Action) =>
+		said.some((word) => !isFiller(word) && [own, subject, prose].some((set) => set.has(word.stem)));
+	return isCommand || !actions.some(isAbout) ? { ...message, payload: null } : message;
+}
+
+// Answers to what was asked.
+
+/** What the answer settles; null where it is no answer, but a request of its own. */
+export function settle(
+	asked: Ask,
+	answer: Message,
+	settled: Settled,
+	without: ReadonlySet<FinderName>
+): Settled | null {
+	const next: Settled = {
+		values: new Map(settled.values),
+		chosen: new Set(settled.chosen),
+		ignored: new Set(settled.ignored)
+	};
+	if (asked.about === 'skill' || asked.about === 'action') {
+		const name = pick(asked.about === 'skill' ? asked.skills : asked.actions.map(({ form }) => form), answer);
+		return name === null ? null : { ...next, chosen: next.chosen.add(name) };
+	}
+	const { action } = asked;
+	next.chosen.add(action.label);
+	if (asked.about === 'left' && isLetGo(answer)) {
+		for (const piece of [...asked.left, '']) next.ignored.add(piece);
+		return next;
+	}
+	const open = action.slots.filter((slot) => !settled.values.has(keyOf(action, slot)));
+	const named = open.filter(({ flag, labels }) =>
+		answer.words.some((word) => word.text.split('=', 1)[0] === flag || labels.includes(word.stem))
+	);
+	const slot = asked.about === 'value' ? asked.slot : named.length === 1 ? named[0] : undefined;
+	if (!slot) return null;
+	const isAsked = (each: Slot) => keyOf(action, each) === keyOf(action, slot);
+	const read = (slots: readonly Slot[]) => {
+		const wanted = slots.map((each) => ({ ...each, isRequired: isAsked(each) }));
+		return fillAction({ ...action, slots: wanted }, answer, new Map(), without);
+	};
+	// What the answer says by a label or a sign, of this slot or of others; else it is read for this slot alone.
+	const all = read(open);
+	const told = [...all.values].filter(([each, { isSure, isPlain }]) => isSure && (isPlain || isAsked(each)));
+	const alone = told.length > 0 && all.left.length === 0 ? null : read([slot]);
+	const texts = new Map((alone ? [...alone.values] : told).map(([each, value]) => [each, value.texts]));
+	const isRefused = alone !== null && alone.left.length > 0 && texts.size > 0;
+	if (texts.size === 0 && asked.about === 'left') {
+		const [lost = ''] = asked.left;
+		texts.set(slot, [lost]);
+		next.ignored.add(lost);
+	} else if (texts.size === 0 && isWhole(slot, answer))
+		texts.set(slot, [answer.text.replace(/^["“'](.+)["”']$/s, '$1')]);
+	const isOther = [...texts].some(
+		([{ choices }, values]) => choices.length > 0 && !values.every((each) => choices.includes(each))
+	);
+	if (texts.size === 0 || isOther || isRefused) return null;
+	for (const [each, values] of texts)
+		next.values.set(keyOf(action, each), { texts: values, spans: [], isSure: true, isPlain: true });
+	return next;
+}
+
+function isLetGo({ text, words }: Message): boolean {
+	const way = /^\W*(yes|ok|okay|go|run|do it|ignore|without|skip|drop|no|none|nothing|never ?mind|leave)\b/i;
+	return words.length <= 8 && way.test(text);
+}
+
+/** Is all that the answer says the value? */
+function isWhole({ kind }: Slot, { text, words }: Message): boolean {
+	return text !== '' && !text.endsWith('?') && (kind === 'text' || (kind === 'name' && words.length <= 4));
+}
+
+/** By its number, or by the words that only one of them has. */
+function pick(names: readonly string[], answer: Message): string | null {
+	const number = /^\W*(\d)\W*$/.exec(answer.text)?.[1];
+	if (number !== undefined) return names[Number(number) - 1] ?? null;
+	const telling = answer.words.filter((word) => !isFiller(word));
+	const said = (telling.length > 0 ? telling : answer.words).map(({ lower }) => lower);
+	const wordsIn = (name: string) => name.toLowerCase().split(/[^\p{L}\p{N}]+/u);
+	const hits = names.map((name) => said.filter((word) => wordsIn(name).includes(word)).length);
+	const most = Math.max(...hits);
+	const at = hits.indexOf(most);
+	return most > 0 && hits.lastIndexOf(most) === at && answer.words.length <= 8 ? (names[at] ?? null) : null;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { reportCalls, SIGNATURE } from './answers.ts';
-import type { FinishedCall } from './turn.ts';
+import { reportText } from './answers.ts';
+import type { FinishedCall } from './history.ts';
 
 function scriptCall(result: Record<string, unknown>): FinishedCall {
 	const output = JSON.stringify({
@@ -20,12 +20,12 @@ function toolCall(value: unknown): FinishedCall {
 	return { name: 'count', arguments: '{}', output: JSON.stringify(value) };
 }
 
-/** The report without its last line. */
+/** The report without its last lines: the command that ran, and who says so. */
 function report(...calls: FinishedCall[]): string {
-	const text = reportCalls(calls);
-	expect(text.split(SIGNATURE)).toHaveLength(2);
-	expect(text.endsWith(SIGNATURE)).toBe(true);
-	return text.slice(0, -SIGNATURE.length).trim();
+	const [, text, ran] =
+		/^([^]*)\n\nRan ([^\n]*)\n\n\*Demo mode: no AI model is connected\.\*$/.exec(reportText(calls)) ?? [];
+	expect(ran?.split(', then ')).toHaveLength(calls.length);
+	return text ?? '';
 }
 
 test.each([
@@ -98,7 +98,7 @@ test('a failed tool and a skill that cannot be loaded give their reason and hint
 		message: 'There is no skill “y”.',
 		hint: 'Available skills: x'
 	});
-	const text = report({ name: 'load_skill', arguments: '{"skill":"y"}', output });
+	const text = reportText([{ name: 'load_skill', arguments: '{"skill":"y"}', output }]);
 	expect(text).toContain('The skill `y` could not be loaded (SkillNotFound).');
 	expect(text).toContain('Available skills: x');
 });
@@ -107,4 +107,13 @@ test('several runs are told apart by their names', () => {
 	expect(report(scriptCall({ stdout: 'One.' }), toolCall('Two.'))).toBe(
 		'`scripts/run.py`:\n\nOne.\n\n`count`:\n\nTwo.'
 	);
+});
+
+test('F9: the command that ran is told as one would type it, and no longer than fits', () => {
+	const run = (args: string[]) => ({
+		...scriptCall({ stdout: 'Done.' }),
+		arguments: JSON.stringify({ script: 'run.py', args })
+	});
+	expect(reportText([run(['a b', '--days', '3', 'say "x"'])])).toContain('Ran `run.py "a b" --days 3 "say \\"x\\""`');
+	expect(reportText([run(['x'.repeat(5000)])]).length).toBeLessThan(500);
 });

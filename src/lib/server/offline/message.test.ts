@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { framingOf, readQuestion } from './question.ts';
+import { framing, readMessage } from './message.ts';
 
-const NO_FILES = { attachedFiles: [], earlierFiles: [], workspaceFiles: [] };
-const read = (text: string) => readQuestion(text, NO_FILES);
+const NO_FILES = { attached: [], earlier: [], workspace: [] };
+const read = (text: string) => readMessage(text, NO_FILES);
 
 test.each([
 	['Count: a b c', 'a b c'],
@@ -26,18 +26,22 @@ test('quoted pieces of all sorts are found, apostrophes are none', () => {
 });
 
 test('numbers are read with their units, thousands, products and small words', () => {
-	const { numbers } = read('5-day $1,500 20% 800x600 three -2.5 3d8 v2 2024-01-31');
+	const { numbers } = read('5-day $1,500 20% 800x600 three -2.5 3d8 v2 2024-01-31, 95 000 at 3,8 % and 1.200 €');
 	expect(numbers.map(({ value, unit }) => `${value}${unit}`)).toEqual([
 		'5day',
-		'1500',
+		'1500$',
 		'20%',
 		'800',
 		'600',
 		'3',
-		'-2.5'
+		'-2.5',
+		'95000',
+		'3.8%',
+		'1200€'
 	]);
 });
 
 test('the framing is the message without its payload and quoted pieces', () => {
-	expect(framingOf(read('Please post "the weather" to chat: hello weather'))).toBe('Please post to chat');
+	const words = framing(read('Please post "the weather" to chat: hello weather'));
+	expect(words.map((word) => word.text)).toEqual(['Please', 'post', 'to', 'chat']);
 });
