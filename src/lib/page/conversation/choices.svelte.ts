@@ -4,8 +4,7 @@ import { isReasoningEffort, type ReasoningEffort } from '../../shared/names.ts';
 import type { SkillSummary } from '../../shared/skills.ts';
 import { newId, timestamp } from '../text/format.ts';
 import { readStored, writeStored } from '../ui/clipboard.ts';
-import type { SessionHost } from './session-host.ts';
-import type { SessionServices } from './session-services.ts';
+import type { SessionHost, SessionServices } from './session-services.ts';
 
 export class MessageQueue {
 	readonly #host: SessionHost;

@@ -4,7 +4,7 @@ import { emptyAnswer, type Message } from '../../shared/message.ts';
 import { type ApiError, asApiError } from '../request.ts';
 import { newId, timestamp } from '../text/format.ts';
 import { MessageEntry } from './message-entry.svelte.ts';
-import type { SessionHost } from './session-host.ts';
+import type { SessionHost } from './session-services.ts';
 
 export class History {
 	readonly #host: SessionHost;

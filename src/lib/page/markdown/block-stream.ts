@@ -6,8 +6,7 @@ import type { Token, Tokens } from 'marked';
 import { cleanText } from '../text/clean-text.ts';
 import { convertBlock, languageOf, type Node } from './convert.ts';
 import { lex, type PieceCache } from './lexer.ts';
-import { type OpenBlock, OpenFence, OpenList, OpenTable } from './open-block.ts';
-import { share } from './share.ts';
+import { type OpenBlock, OpenFence, OpenList, OpenTable, share } from './open-block.ts';
 
 /** One block; the same object as long as it shows the same. */
 export interface Block {

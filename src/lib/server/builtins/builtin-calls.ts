@@ -4,7 +4,7 @@ import { builtinNameOf } from '../../shared/names.ts';
 import type { ExecutionCaller, ExecutionRecorder } from '../skills/run/execution-host.ts';
 import type { SkillEvent } from '../skills/types.ts';
 import { failedBuiltin, type Builtin, type BuiltinOutcome } from './builtin.ts';
-import { builtinId, type BuiltinMode } from './offered.ts';
+import { pickAutoSkills } from '../skills/find/omniroute-score.ts';
 
 export interface BuiltinCallOptions {
 	builtins: readonly Builtin[];
@@ -139,4 +139,38 @@ function render({ ok, value, error, message, hint }: BuiltinOutcome): string {
 
 function isTruncated(value: unknown): boolean {
 	return typeof value === 'object' && value !== null && 'truncated' in value && value.truncated === true;
+}
+
+// Which built-in skills are offered for a question (FEATURES B7, B8; modes as for other skills).
+
+export type BuiltinMode = 'on' | 'off' | 'auto';
+
+export interface OfferOptions {
+	/** The user's words. */
+	question: string;
+	/** By skill id, `builtin/name`. */
+	modeOf(skillId: `builtin/${string}`): BuiltinMode;
+	/** Names of those that were called earlier in the conversation. */
+	used: ReadonlySet<string>;
+	/** Of those that are `auto`: how many at most, with how many points at least (B8). */
+	limits?: { maxSkills: number; minScore: number };
+}
+
+function builtinId(name: string): `builtin/${string}` {
+	return `builtin/${name}`;
+}
+
+/** `on` always, `off` never, `auto` when it fits the question or was used before; none that is not available. In their order. */
+export function pickBuiltins(
+	builtins: readonly Builtin[],
+	{ question, modeOf, used, limits }: OfferOptions
+): readonly Builtin[] {
+	const available = builtins.filter(({ name, unavailable }) => {
+		return modeOf(builtinId(name)) !== 'off' && unavailable() === null;
+	});
+	const automatic = available.filter(({ name }) => modeOf(builtinId(name)) === 'auto');
+	const fitting = new Set(pickAutoSkills(automatic, { messages: [question] }, limits).map(({ skill }) => skill));
+	return available.filter((builtin) => {
+		return !automatic.includes(builtin) || used.has(builtin.name) || fitting.has(builtin);
+	});
 }

@@ -8,10 +8,9 @@ import { createProcessSandbox } from '../sandbox/process.ts';
 import { DEFAULT_LIMITS } from '../sandbox/sandbox.ts';
 import type { ExecutionEnd, ExecutionStart } from '../skills/run/execution-host.ts';
 import type { SkillEvent } from '../skills/types.ts';
-import { createBuiltinCalls } from './builtin-calls.ts';
+import { createBuiltinCalls, type BuiltinMode } from './builtin-calls.ts';
 import { createBuiltinSession } from './builtin-session.ts';
 import { createBuiltins } from './builtins.ts';
-import type { BuiltinMode } from './offered.ts';
 
 let cwd: string;
 beforeAll(async () => {

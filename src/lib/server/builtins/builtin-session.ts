@@ -5,8 +5,7 @@ import type { ApprovalRequest } from '../../shared/events.ts';
 import type { Approval } from '../../shared/message.ts';
 import type { ToolDefinition } from '../skills/types.ts';
 import type { Builtin } from './builtin.ts';
-import type { BuiltinCallContext, BuiltinCalls } from './builtin-calls.ts';
-import { pickBuiltins, type OfferOptions } from './offered.ts';
+import { type BuiltinCallContext, type BuiltinCalls, pickBuiltins, type OfferOptions } from './builtin-calls.ts';
 
 export interface BuiltinSession {
 	/** Tools to offer. */

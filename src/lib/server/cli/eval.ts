@@ -1,7 +1,6 @@
 /** `openrouter-skills eval <skill folder>`: its evals with and without it, side by side (FEATURES F16). */
-import { findSkill } from '../skills/cli/read.ts';
+import { findSkill, UsageError } from '../skills/cli/read.ts';
 import type { CliCommand } from '../skills/cli/run-cli.ts';
-import { UsageError } from '../skills/cli/usage-error.ts';
 import type { EvalCommandOptions } from './evaluate.ts';
 import { renderEvals, type EvalReport } from './render-evals.ts';
 

@@ -4,7 +4,7 @@ import { createTwoFilesPatch } from 'diff';
 import { AppError, type ErrorCode } from '../../shared/errors.ts';
 import type { SkillCheck } from '../../shared/skill-files.ts';
 import type { DiagnosisFix, SkillDiagnosis } from '../../shared/skills.ts';
-import { DoctorError } from '../skills/doctor/doctor-error.ts';
+import { DoctorError } from '../skills/doctor/skill-file.ts';
 import { applyFixes, diagnose, type Diagnosis } from '../skills/doctor/doctor.ts';
 import { checkText } from '../skills/doctor/mend.ts';
 import { lineDiff } from '../skills/doctor/words.ts';
@@ -19,7 +19,8 @@ import {
 	type LookupParts,
 	requireListed
 } from './skill-details.ts';
-import { folderGone, requireInRoot } from './skill-place.ts';
+import { realpath } from 'node:fs/promises';
+import { isInside } from '../skills/read/files.ts';
 
 export interface DiagnosisParts extends LookupParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot' | 'reload'> };
@@ -139,4 +140,26 @@ export function checkSkillText(
 	const builtin = findBuiltin(parts.builtins.builtins, id);
 	if (builtin) throw new AppError('invalid_input', `“${builtin.name}” is part of this server: it has no SKILL.md.`);
 	return checkText(text, requireListed(parts, null, id).dir);
+}
+
+// Is the folder of a skill one that may be written?
+
+/**
+ * A folder that is a link may lead anywhere; what lies elsewhere is not ours to write. `verb` is what was meant: “Fix”.
+ * @throws AppError `conflict`
+ */
+export async function requireInRoot({ name, dir, root }: Skill | BrokenSkill, verb: string): Promise<void> {
+	try {
+		const [real, realRoot] = await Promise.all([realpath(dir), realpath(root)]);
+		if (real !== realRoot && isInside(realRoot, real)) return;
+	} catch (error) {
+		throw folderGone(name, dir, error);
+	}
+	throw new AppError('conflict', `“${name}” lies outside ${root}, behind a link. ${verb} it where it is.`);
+}
+
+export function folderGone(name: string, dir: string, cause: unknown): AppError {
+	return new AppError('conflict', `The folder of “${name}”, ${dir}, cannot be found any more. Reload the skills.`, {
+		cause
+	});
 }

@@ -24,8 +24,7 @@ import { holdFolder, type HeldFolder } from '../safe-path.ts';
 import type { SkillRegistry } from '../skills/registry/registry.ts';
 import type { BrokenSkill, Skill } from '../skills/types.ts';
 import { type BuiltinSkill, findBuiltin, type LookupParts, requireListed } from './skill-details.ts';
-import { idIn } from './skill-diagnosis.ts';
-import { folderGone, requireInRoot } from './skill-place.ts';
+import { idIn, folderGone, requireInRoot } from './skill-diagnosis.ts';
 
 export interface SkillEditorParts extends LookupParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot' | 'reload'> };

@@ -13,11 +13,13 @@ import {
 	idOf,
 	isSeenBy,
 	rivalsFor,
-	summariseBuiltin
+	summariseBuiltin,
+	modeOf,
+	summariseSkills,
+	type SummaryParts
 } from './skill-details.ts';
 import { CATALOG_TOKENS } from '../turns/instructions.ts';
 import type { StoredSkillModes } from '../trust/skill-modes.ts';
-import { modeOf, summariseSkills, type SummaryParts } from './skill-summaries.ts';
 
 export interface SkillListParts extends SummaryParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot'> };

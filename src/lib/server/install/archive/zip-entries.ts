@@ -1,8 +1,7 @@
 /** Entries of a zip archive as its central directory lists them; each is checked before anything is unpacked (SECURITY, archives; APPNOTE 4.3.12). */
 import { crc32 } from 'node:zlib';
 import { createEntryNames, refusal } from '../staging-folder.ts';
-import { safeNumber, type ZipDirectory } from './zip-directory.ts';
-import { damaged } from './zip.ts';
+import { safeNumber, type ZipDirectory, damaged } from './zip-directory.ts';
 
 export interface ZipEntry {
 	/** With `/`; of a folder without the last one. */

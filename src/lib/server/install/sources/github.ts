@@ -2,8 +2,16 @@
 import type { InstallSource, SkillOrigin } from '../../../shared/install.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { quoteEntry, type StagingFolder } from '../staging-folder.ts';
-import { checkRef, folderOf, parseGithubAddress, type GithubPlace } from './github-address.ts';
-import { createGithubApi, createGithubFiles, type GithubCommit, type TreeEntry } from './github-api.ts';
+import {
+	checkRef,
+	folderOf,
+	parseGithubAddress,
+	type GithubPlace,
+	createGithubApi,
+	createGithubFiles,
+	type GithubCommit,
+	type TreeEntry
+} from './github-api.ts';
 import { findNamed } from './sources.ts';
 import type { Outbound } from './outbound.ts';
 import { allSkillFoldersIn, skillFoldersIn } from '../install-context.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
 import type { CatalogPage, InstallSource, SkillOrigin, StagedSkill } from '../../../shared/install.ts';
 import type { StagingFolder } from '../staging-folder.ts';
-import { isRepositoryName } from './github-address.ts';
+import { isRepositoryName } from './github-api.ts';
 import type { Github } from './github.ts';
 import { fetchJson, type Outbound, type OutboundRequest } from './outbound.ts';
 import type { FetchedSkills } from './source.ts';

@@ -16,9 +16,8 @@ import { TooManyCalls } from '../../skills/turns.ts';
 import { SkillError, type SkillEvent } from '../../skills/types.ts';
 import { askFor, ConsentNeeded } from './consent.ts';
 import { hasScope, lackOf, ownToolOf, scopeOf, viewFor } from './definitions.ts';
-import { callOwnTool, type OwnCall } from './own-tools.ts';
+import { callOwnTool, type OwnCall, refusalOf } from './own-tools.ts';
 import { clientOf, type McpContext } from './parts.ts';
-import { refusalOf } from './refusals.ts';
 import { findNamed } from './resources.ts';
 import { isObject } from '../../../shared/json.ts';
 

@@ -9,7 +9,10 @@ import type { ModeSubject } from '../../trust/skill-modes.ts';
 import type { SkillEvent } from '../../skills/types.ts';
 import { skillsEnableInput, skillsExecuteInput, skillsExecutionsInput, skillsListInput } from './definitions.ts';
 import { clientOf, type McpContext, type McpPeer } from './parts.ts';
-import { refusalOf, type Asking } from './refusals.ts';
+import { toSkillId } from '../../../shared/names.ts';
+import type { ApprovalRequest } from '../../../shared/events.ts';
+import { hintFor, mayAnswer, runsUnasked, typeOf } from '../../turns/toolbox.ts';
+import { requireConsent, type Consent } from './consent.ts';
 
 export interface OwnCall extends Asking {
 	signal: AbortSignal;
@@ -117,4 +120,41 @@ function parse<Schema extends z.ZodType>(schema: Schema, args: unknown): z.infer
 	if (parsed.success) return parsed.data;
 	const [issue] = parsed.error.issues;
 	throw new AppError('invalid_input', `${issue?.path.join('.') || 'arguments'}: ${issue?.message ?? 'is not right'}`);
+}
+
+// What must be asked about is asked through the client, or refused with where to allow it (FEATURES C16, F3).
+
+export interface Refusal {
+	/** Its type (D13). */
+	error: string;
+	message: string;
+	hint: string;
+}
+
+/** Who would have to be asked. */
+export interface Asking {
+	peer: McpPeer;
+	consent: Consent;
+}
+
+/** null where it needs no asking, or was allowed. @throws ConsentNeeded; SkillError `ApprovalDenied` */
+export function refusalOf(
+	question: ApprovalRequest | null,
+	{ questions }: Pick<McpContext, 'questions'>,
+	{ peer, consent }: Asking
+): Refusal | null {
+	if (question === null) return null;
+	const { caller, sessionId } = peer;
+	const { skill, script, args, digest, reason, trust } = question;
+	// What the client says that its user has answered is said with the key.
+	if (consent.canAsk && mayAnswer(caller)) {
+		const subject = [clientOf(caller, sessionId), skill, script, args, digest];
+		const page = `/skills/${encodeURIComponent(toSkillId(skill))}`;
+		const where = trust ? ` What it contains is shown on its page, ${page}, where it can be trusted for good.` : '';
+		requireConsent(consent, questions, { reason: reason + where, args, subject });
+		return null;
+	}
+	return runsUnasked(caller, question)
+		? null
+		: { error: typeOf(question), message: reason, hint: hintFor(question, caller) };
 }

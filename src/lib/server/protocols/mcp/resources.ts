@@ -12,10 +12,10 @@ import { AppError } from '../../../shared/errors.ts';
 import { findSkill } from '../../skills/registry/references.ts';
 import { SkillError, type Skill } from '../../skills/types.ts';
 import { mimeTypeOf } from '../refusals.ts';
-import { pageOf } from './paging.ts';
-import { parseSkillUri, skillUri, URI_TEMPLATE } from './skill-uri.ts';
-import { isText, MAX_FILE_BYTES, readSkillBytes } from './skill-bytes.ts';
-import type { CallerView } from './definitions.ts';
+import { pageOf, type CallerView } from './definitions.ts';
+import { isUtf8 } from 'node:buffer';
+import { openInside } from '../../safe-path.ts';
+import { isLeftOut } from '../../skills/read/files.ts';
 
 const PAGE = 100;
 
@@ -92,6 +92,58 @@ export function findNamed(library: CallerView['library'], name: string): Skill |
 		return findSkill(library, name) ?? null;
 	} catch (error) {
 		if (error instanceof SkillError) return null;
+		throw error;
+	}
+}
+
+// The bytes of one file of a skill; never of one that lies elsewhere (FEATURES C6, C9).
+
+/** More would be no message that a client takes: a larger file is read in pieces, with `read_skill_file`. */
+const MAX_FILE_BYTES = 4 * 1024 * 1024;
+
+function isText(bytes: Buffer): boolean {
+	return !bytes.includes(0) && isUtf8(bytes);
+}
+
+/**
+ * Through no link, and nothing that a listing leaves out.
+ * @returns null for a file that is too large @throws AppError not_found | invalid_input
+ */
+export async function readSkillBytes(dir: string, path: string): Promise<Buffer | null> {
+	if (path.split('/').some(isLeftOut)) throw new Error('hidden files are no part of a skill');
+	const { file, bytes } = await openInside(dir, path);
+	try {
+		if (bytes > MAX_FILE_BYTES) return null;
+		const buffer = Buffer.alloc(bytes);
+		const { bytesRead } = await file.read(buffer, 0, bytes, 0);
+		return buffer.subarray(0, bytesRead);
+	} finally {
+		await file.close();
+	}
+}
+
+/** `skill://name/path`: how a file of a skill is named (FEATURES E15); pure. */
+export interface SkillUri {
+	/** A name, `source/name` or `name@range`. */
+	skill: string;
+	/** From the skill’s folder, with `/`. */
+	path: string;
+}
+
+export const URI_TEMPLATE = 'skill://{skill}/{+path}';
+
+export function skillUri(skill: string, path: string): string {
+	return `skill://${encodeURIComponent(skill)}/${path.split('/').map(encodeURIComponent).join('/')}`;
+}
+
+/** null for what is no such address. */
+export function parseSkillUri(uri: string): SkillUri | null {
+	const [, skill, path] = /^skill:\/\/([^/?#]{1,600})\/([^?#]{1,3000})$/.exec(uri) ?? [];
+	if (skill === undefined || path === undefined) return null;
+	try {
+		return { skill: decodeURIComponent(skill), path: path.split('/').map(decodeURIComponent).join('/') };
+	} catch (error) {
+		if (error instanceof URIError) return null;
 		throw error;
 	}
 }

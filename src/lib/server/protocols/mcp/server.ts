@@ -17,12 +17,18 @@ import { renderCatalog, renderLoadedSkill } from '../../skills/prompt.ts';
 import type { Skill } from '../../skills/types.ts';
 import { callTool, reportProgress } from './call-tool.ts';
 import { readConsent } from './consent.ts';
-import { type CallerView, listTools, outputSchemaOf, requireScope, viewFor } from './definitions.ts';
-import { pageOf } from './paging.ts';
+import { type CallerView, listTools, outputSchemaOf, requireScope, viewFor, pageOf } from './definitions.ts';
 import type { McpContext, McpPeer } from './parts.ts';
-import { findNamed, listResources, listTemplates, readResource } from './resources.ts';
-import { readSkillBytes } from './skill-bytes.ts';
-import { parseSkillUri, skillUri, URI_TEMPLATE } from './skill-uri.ts';
+import {
+	findNamed,
+	listResources,
+	listTemplates,
+	readResource,
+	readSkillBytes,
+	parseSkillUri,
+	skillUri,
+	URI_TEMPLATE
+} from './resources.ts';
 
 const EXTENSION = 'io.modelcontextprotocol/skills';
 /** Of the catalog in the instructions, which many clients send with each request to their model. */

@@ -8,7 +8,6 @@ import { createSkillIndex } from '../find/skill-index.ts';
 import { estimateTokens } from '../prompt.ts';
 import { scanRoots } from '../read/scanner.ts';
 import type { BrokenSkill, Skill } from '../types.ts';
-import { UsageError } from './usage-error.ts';
 
 /** For people and for programs. */
 export interface Shown {
@@ -158,4 +157,9 @@ function linesOf({ path, issues, fixed, keptAs, failure }: Treated): string[] {
 
 function count(number: number, noun: string): string {
 	return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+/** The command was called in a way that cannot be: exit code 2. */
+export class UsageError extends Error {
+	override readonly name = 'UsageError';
 }

@@ -5,8 +5,7 @@ import { parseArgs } from 'node:util';
 import { strictIssues } from '../doctor/mend.ts';
 import { skillFiles } from '../make/templates.ts';
 import { SkillError } from '../types.ts';
-import { doctor, findSkill, listSkills, readSkills, searchSkills, type Shown, showSkill } from './read.ts';
-import { UsageError } from './usage-error.ts';
+import { doctor, findSkill, listSkills, readSkills, searchSkills, type Shown, showSkill, UsageError } from './read.ts';
 
 /** What a command printed, and the code to end with: 0 done, 1 something is wrong with the skills, 2 a wrong call. */
 export interface CliResult {

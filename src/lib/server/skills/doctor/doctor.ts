@@ -1,7 +1,6 @@
 /** The Skill Doctor: says all that is wrong with a skill's folder, and mends what can be mended (FEATURES F1, A5, A6, A23). */
 import { basename, dirname, join, resolve } from 'node:path';
-import { changed, digestOf, replaceFile } from './skill-file.ts';
-import { DoctorError } from './doctor-error.ts';
+import { changed, digestOf, replaceFile, DoctorError } from './skill-file.ts';
 import { FIXES, fixIdOf } from './fixes.ts';
 import { createMender, mendAll, strictIssues, withTextIssues } from './mend.ts';
 import { readEntries, skillFileOf } from '../read/folder-walk.ts';

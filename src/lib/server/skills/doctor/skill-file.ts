@@ -13,7 +13,6 @@ import {
 	writeFileSync
 } from 'node:fs';
 import { join } from 'node:path';
-import { DoctorError } from './doctor-error.ts';
 
 /** The file as it is, and what it becomes. */
 interface Replacement {
@@ -109,5 +108,19 @@ export function explained(error: unknown, path: string): unknown {
 			return changed(path);
 		default:
 			return error;
+	}
+}
+
+/**
+ * Why nothing was written: `changed` since it was looked at, behind a `link`, `missing`, no such fix (`unfixable`), a
+ * folder that may not be written (`read_only`), a disk that is `full`.
+ */
+export class DoctorError extends Error {
+	override readonly name = 'DoctorError';
+	readonly code: 'changed' | 'link' | 'missing' | 'unfixable' | 'read_only' | 'full';
+
+	constructor(code: DoctorError['code'], message: string, options: { cause?: unknown } = {}) {
+		super(message, options);
+		this.code = code;
 	}
 }
