@@ -81,7 +81,7 @@ async function admit(event: RequestEvent): Promise<void> {
 		const proof = { authorization: headers.get('authorization'), session, client: event.locals.client };
 		event.locals.caller = await login.check(proof);
 		// What an endpoint asks for, it checks itself; pages are for whoever manages the server.
-		if (!isProgramRoute(event.route.id ?? '')) checkCaller(event.locals.caller, undefined);
+		if (event.isDataRequest || !isProgramRoute(event.route.id ?? '')) checkCaller(event.locals.caller, undefined);
 	}
 	if (isProgramRoute(event.url.pathname) && event.route.id === null) {
 		throw new AppError('not_found', `There is no ${event.url.pathname}.`);

@@ -2,6 +2,8 @@
 import { expect, test } from 'vitest';
 import { createOpenApiDocument } from '../../src/lib/server/openapi.ts';
 import { skillPatch, skillQuery } from '../../src/lib/shared/skills.ts';
+import { MANAGER } from '../../src/lib/server/access/caller.ts';
+import * as openapi from '../../src/routes/api/openapi.json/+server.ts';
 import { EVERY_ENDPOINT } from '../support/endpoints.ts';
 
 const document = createOpenApiDocument(EVERY_ENDPOINT, '1.2.3', 'http://127.0.0.1:3000');
@@ -42,6 +44,26 @@ test('DESIGN §5: every answer is described: JSON with its schema, a stream or a
 		})
 	);
 	expect(without).toEqual([]);
+});
+
+test('E2: the server answers the same document, which describes the call that it is asked with as well', async () => {
+	const url = new URL('http://127.0.0.1:3000/api/openapi.json');
+	const answer = await openapi.GET({
+		url,
+		request: new Request(url),
+		params: {},
+		locals: { caller: MANAGER }
+	} as never);
+	const served = (await answer.json()) as typeof document;
+	expect(served.paths).toEqual(document.paths);
+	expect(served.paths['/api/openapi.json']).toBeDefined();
+});
+
+test('answers may hold more than is described, bodies may not', () => {
+	for (const [at, value] of walk(document.components.schemas))
+		expect(value, at).not.toHaveProperty('additionalProperties', false);
+	const asked = JSON.stringify(described.map(({ operation }) => operation.requestBody));
+	expect(asked).toContain('"additionalProperties":false');
 });
 
 test('schemas that have a name are said once, and each is used', () => {

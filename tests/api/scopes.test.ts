@@ -1,8 +1,8 @@
 /** Who may use which endpoint: each says it itself, and here stands what it should be (FEATURES F12, E18). */
-import { globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { MANAGER, type Caller } from '../../src/lib/server/access/caller.ts';
+import { isProgramRoute, MANAGER, type Caller } from '../../src/lib/server/access/caller.ts';
 import { AppError } from '../../src/lib/shared/errors.ts';
 import { API_SCOPES, type ApiScope } from '../../src/lib/shared/names.ts';
 import { EVERY_ENDPOINT, endpointAt, ROUTE_MODULES } from '../support/endpoints.ts';
@@ -99,8 +99,10 @@ describe('F12: what a key may do', () => {
 });
 
 test('DESIGN §5: every method of a route for programs is an endpoint, which says who may and what it answers', () => {
-	const files = globSync('**/+server.ts', { cwd: join(import.meta.dirname, '../../src/routes') });
+	const all = readdirSync(join(import.meta.dirname, '../../src/routes'), { recursive: true, encoding: 'utf8' });
+	const files = all.filter((file) => basename(file) === '+server.ts');
 	const routes = files.map((file) => `/${dirname(file)}`).filter((route) => !route.startsWith('/frames/'));
+	expect(routes).toContain('/.well-known/agent-card.json');
 	expect(routes.length).toBeGreaterThan(60);
 	const missing = routes.flatMap((route) =>
 		Object.keys(ROUTE_MODULES[route] ?? {})
@@ -108,6 +110,9 @@ test('DESIGN §5: every method of a route for programs is an endpoint, which say
 			.map((name) => `${name} ${route}`)
 	);
 	expect(missing).toEqual([]);
+	// A page there would be open to every key.
+	const pages = all.filter((file) => basename(file).startsWith('+page') && isProgramRoute(`/${file}`));
+	expect(pages).toEqual([]);
 	expect(new Set(EVERY_ENDPOINT.map(({ path }) => path)).size).toBe(routes.length);
 	const known = readFileSync(join(import.meta.dirname, '../../src/routes/endpoints.ts'), 'utf8').matchAll(
 		/^\t'(.*)': typeof/gm

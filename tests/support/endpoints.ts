@@ -2,7 +2,10 @@
 import type { Endpoint } from '../../src/lib/server/endpoint.ts';
 import { endpointsOf } from '../../src/lib/server/openapi.ts';
 
-const ROUTES = import.meta.glob<Record<string, unknown>>('../../src/routes/**/+server.ts', { eager: true });
+const ROUTES = import.meta.glob<Record<string, unknown>>('../../src/routes/**/+server.ts', {
+	eager: true,
+	exhaustive: true
+});
 
 /** What each `+server.ts` exports, by Kit's route id. */
 export const ROUTE_MODULES: Readonly<Record<string, Record<string, unknown>>> = Object.fromEntries(

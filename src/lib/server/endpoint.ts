@@ -147,7 +147,7 @@ export function endpoint<
 			return returned === undefined ? new Response(null, { status: 204 }) : json(returned, { status });
 		} catch (error) {
 			logUnexpected(error);
-			return errorResponseFor(event.url.pathname, error);
+			return errorResponseFor(event.route?.id ?? event.url.pathname, error);
 		}
 	};
 	return Object.assign(answer, { spec });

@@ -181,7 +181,11 @@ function answeredSchema(schema: z.ZodType, schemas: Record<string, unknown>): un
 		...rest
 	} = z.toJSONSchema(schema, {
 		metadata: NAMED,
-		unrepresentable: 'any'
+		unrepresentable: 'any',
+		// A newer server may answer more; what clients are made of this goes on working.
+		override: ({ jsonSchema }) => {
+			if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+		}
 	});
 	const moved = (value: unknown): unknown =>
 		JSON.parse(JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/'));

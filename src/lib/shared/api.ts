@@ -335,7 +335,7 @@ export const earlierQuery = z.object({
 
 /** `GET /api/runs/:id/events`: a number that is none of this run starts over. */
 export const eventsQuery = z.object({
-	after: z.string().max(32).optional().describe('Number of the last event that is known.')
+	after: z.string().optional().describe('Number of the last event that is known.')
 });
 
 /** `POST /api/session`. */

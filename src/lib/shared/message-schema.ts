@@ -25,15 +25,26 @@ interface Manner {
 	object: typeof z.object;
 	list: <Item extends z.ZodType>(item: Item, most: number) => z.ZodArray<Item>;
 	count: z.ZodNumber;
+	/** A program's exit code. */
+	exit: z.ZodNumber;
 	id: z.ZodString;
+	/** What is known only while a call is under way, and is in no file and no row. */
+	live: { elapsedMs: z.ZodOptional<z.ZodNumber> };
 }
 
 export const MAX_FILE_PARTS = 5_000;
 
 /** The whole of a message, in one manner. */
-function messageSchemas({ object, list, count, id }: Manner) {
+function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 	const text = z.string();
-	const tokens = tokenUsage.shape;
+	const tokens = {
+		inputTokens: count,
+		outputTokens: count,
+		cachedTokens: count.optional(),
+		reasoningTokens: count.optional(),
+		/** USD. */
+		cost: count.optional()
+	};
 
 	const approval = object({
 		/** AG-UI's id of the question. */
@@ -65,7 +76,7 @@ function messageSchemas({ object, list, count, id }: Manner) {
 		/** Live output in the order it came; neighbours of one stream are one chunk. */
 		output: list(object({ stream: z.enum(['stdout', 'stderr']), text }), 100_000),
 		/** Absent while it runs; null when a signal ended it. */
-		exitCode: z.number().int().nullable().optional(),
+		exitCode: exit.nullable().optional(),
 		durationMs: count.optional(),
 		truncated: z.boolean().optional(),
 		/** `path` is relative to the conversation's workspace, with `/`. */
@@ -98,8 +109,7 @@ function messageSchemas({ object, list, count, id }: Manner) {
 		result: text.optional(),
 		loaded: object({ skill: text, description: text, path: text, tokens: count }).optional(),
 		execution: execution.optional(),
-		/** Of a call under way: how long that had been when the conversation was read, by the server's clock. */
-		elapsedMs: count.optional(),
+		...live,
 		/**
 		 * What is to be allowed, while the status is `waiting`; afterwards what was decided. One that waits without it is a
 		 * call of the caller's own tool, which waits for its result.
@@ -186,7 +196,10 @@ const answered = messageSchemas({
 	object: z.object,
 	list: (item) => z.array(item),
 	count: z.number(),
-	id: z.string()
+	exit: z.number(),
+	id: z.string(),
+	// How long the call had been under way when the conversation was read, by the server's clock.
+	live: { elapsedMs: z.number().optional() }
 });
 export const message = answered.message;
 
@@ -195,7 +208,9 @@ export const fileMessage = messageSchemas({
 	object: z.strictObject as unknown as typeof z.object,
 	list: (item, most) => z.array(item).max(most),
 	count: z.number().min(0),
-	id: z.string().min(1).max(256)
+	exit: z.number().int(),
+	id: z.string().min(1).max(256),
+	live: {} as Manner['live']
 })
 	.message.omit({ runId: true })
 	.extend({ createdAt: z.iso.datetime() });
@@ -205,7 +220,9 @@ export const storedMessage = messageSchemas({
 	object: z.looseObject as unknown as typeof z.object,
 	list: (item) => z.array(item),
 	count: z.number(),
-	id: z.string()
+	exit: z.number(),
+	id: z.string(),
+	live: {} as Manner['live']
 }).message;
 
 type Answered = { [Name in keyof typeof answered]: z.infer<(typeof answered)[Name]> };

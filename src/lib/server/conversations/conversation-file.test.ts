@@ -143,6 +143,8 @@ const file = (change: object = {}): Record<string, unknown> => ({
 });
 const message = (change: object) => file({ messages: [{ ...said('a'), ...change }] });
 const textPart = { type: 'text', id: 't', text: 'x' };
+const toolPart = { type: 'tool', id: 'c', name: 'use_skill', arguments: '{}', status: 'done' };
+const ran = { skill: 's', script: 'a.sh', args: [], sandbox: 'process', output: [], files: [] };
 
 test.each<[string, unknown]>([
 	['nothing', null],
@@ -172,6 +174,14 @@ test.each<[string, unknown]>([
 	['a part that is not known', message({ parts: [{ type: 'html', html: '<b>' }] })],
 	['a part with more', message({ parts: [{ ...textPart, onclick: 'x' }] })],
 	['usage that is no number', message({ usage: { model: 'm', inputTokens: '1', outputTokens: 1 } })],
+	['tokens below zero', message({ usage: { model: 'm', inputTokens: -1, outputTokens: 1 } })],
+	['a cost below zero', message({ usage: { model: 'm', inputTokens: 1, outputTokens: 1, cost: -3 } })],
+	[
+		'tokens below zero in the last step',
+		message({ usage: { model: 'm', inputTokens: 1, outputTokens: 1, lastStep: { inputTokens: 1, outputTokens: -1 } } })
+	],
+	['a time of a call under way', message({ parts: [{ ...toolPart, elapsedMs: 5 }] })],
+	['an exit code that is no whole number', message({ parts: [{ ...toolPart, execution: { ...ran, exitCode: 0.5 } }] })],
 	[
 		'nesting',
 		message({ parts: [{ ...textPart, text: JSON.parse('['.repeat(50_000) + ']'.repeat(50_000)) as unknown }] })

@@ -91,7 +91,7 @@ export function toToolResult(call: ExtractedCall, output: string, isError = fals
 		case 'chat':
 			return { role: 'tool', tool_call_id: call.id, content: output };
 		case 'anthropic':
-			return { type: 'tool_result', tool_use_id: call.id, content: output, is_error: isError || undefined };
+			return { type: 'tool_result', tool_use_id: call.id, content: output, ...(isError && { is_error: true }) };
 		case 'gemini':
 			return {
 				functionResponse: { id: call.id, name: call.name, response: { [isError ? 'error' : 'output']: output } }

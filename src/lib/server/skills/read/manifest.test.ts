@@ -97,7 +97,8 @@ describe('reading', () => {
 			expect.objectContaining({
 				field: 'tools.json[0.parametres]',
 				severity: 'warning',
-				message: 'is not read: the fields of a tool are name, description, script, handler, idempotent, parameters'
+				message:
+					'is not read: the fields of a tool are name, description, script, handler, idempotent, parameters, output'
 			})
 		]);
 	});

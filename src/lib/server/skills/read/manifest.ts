@@ -31,7 +31,9 @@ export const toolEntry = z.looseObject({
 	script: z.string().min(1).optional(),
 	handler: z.string().min(1).max(256).optional(),
 	idempotent: z.boolean().optional(),
-	parameters: z.record(z.string(), toolParameter).default({})
+	parameters: z.record(z.string(), toolParameter).default({}),
+	/** JSON Schema of what it returns, for people: nothing is held against it. */
+	output: z.record(z.string(), z.unknown()).optional()
 });
 
 /**

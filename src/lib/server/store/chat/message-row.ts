@@ -20,10 +20,13 @@ export const MESSAGE_COLUMNS = [
 ] as const satisfies Columns[];
 
 const body: z.ZodType<Pick<Message, 'parts' | 'files' | 'error' | 'usage' | 'limit' | 'context' | 'retry'>> =
-	storedMessage
-		.pick({ parts: true, files: true, error: true, usage: true, retry: true })
+	// The columns have the rest: what a body says of them besides is not heard.
+	z.object({
+		...storedMessage.pick({ parts: true, files: true, error: true, usage: true, retry: true }).shape,
 		// Absent in what was written before they came.
-		.extend({ limit: storedMessage.shape.limit.default(null), context: storedMessage.shape.context.default(null) });
+		limit: storedMessage.shape.limit.default(null),
+		context: storedMessage.shape.context.default(null)
+	});
 const head: z.ZodType<Pick<Message, 'role' | 'status'>> = z.object({
 	role: storedMessage.shape.role,
 	status: storedMessage.shape.status

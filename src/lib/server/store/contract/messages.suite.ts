@@ -77,6 +77,15 @@ export function testMessages(bench: () => Bench): void {
 			]);
 		});
 
+		test('what a row’s columns say is not said by its body, and what a newer version wrote into it is not answered', async () => {
+			await store.messages.append('c1', question('m1'));
+			const { parts, files, error, usage, retry } = question('m1');
+			const foreign = { id: 'other', runId: 'run', role: 'assistant', createdAt: 'never', mood: 'fine' };
+			const body = JSON.stringify({ parts, files, error, usage, retry, ...foreign });
+			await db.updateTable('messages').set({ body }).where('id', '=', 'm1').execute();
+			expect(await store.messages.list('c1')).toEqual([question('m1')]);
+		});
+
 		test.each([
 			['is cut short', { body: '{"parts":[{"ty' }],
 			[
