@@ -87,6 +87,26 @@ describe('the title', () => {
 		await userEvent.keyboard('{Escape}');
 		await expect.element(screen.getByTestId('chat-title')).toHaveTextContent('Plans⟨U+202E⟩');
 	});
+
+	test('takes no focus from whoever writes somewhere else when it is saved', async () => {
+		const screen = await setup();
+		const saved = Promise.withResolvers<void>();
+		const { changeConversation } = server;
+		server.changeConversation = async (...change) => {
+			await saved.promise;
+			return changeConversation(...change);
+		};
+		await screen.getByTestId('rename-title').click();
+		await screen.getByTestId('rename-input').fill('Better plans');
+		await userEvent.keyboard('{Enter}');
+		const elsewhere = document.body.appendChild(document.createElement('textarea'));
+		elsewhere.focus();
+		saved.resolve();
+		await expect.element(screen.getByTestId('rename-input')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('rename-title')).toBeVisible();
+		expect(document.activeElement).toBe(elsewhere);
+		elsewhere.remove();
+	});
 });
 
 test('the menu does with the open conversation what the list does', async () => {
