@@ -7,9 +7,9 @@ const USAGE = `Usage: discord.mjs channels list [--guild=GUILD_ID]
        discord.mjs messages list --channel=CHANNEL_ID [--limit=NUMBER]
        discord.mjs guilds list
 
-A channel is an ID or the name of exactly one channel (--channel=#dev).
+--channel takes an ID or a name that only one channel has (--channel=#dev).
 Environment: DISCORD_BOT_TOKEN, DISCORD_GUILD_ID (optional), DISCORD_API_URL (optional).
-Without a token nothing is sent; the request that would have been sent is printed.
+Without a token, nothing is sent: the script prints the request it would have sent.
 Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not configured, 4 unreachable or asked to wait.`;
 
 const OPTIONS = ['--guild', '--channel', '--limit'];
@@ -51,7 +51,7 @@ async function main(args) {
 	}
 	const name = args[0] === 'send' ? 'send' : args.slice(0, 2).join(' ');
 	const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-	if (!command) throw new Failure(2, `There is no command "${name}".\n\n${USAGE}`);
+	if (!command) throw new Failure(2, `Unknown command "${name}".\n\n${USAGE}`);
 	const { words, options } = readArguments(args.slice(name.split(' ').length));
 	await command(options, words);
 }
@@ -93,7 +93,7 @@ async function listChannels(options, words) {
 	const guild = await resolveGuild(options);
 	const channels = await call('GET', `/guilds/${guild}/channels`);
 	if (channels.length === 0) {
-		print('The bot sees no channels on this server. Check that it has the right "View Channels".');
+		print('The bot sees no channels on this server. Give it the permission "View Channels".');
 		return;
 	}
 	const byId = new Map(channels.map((channel) => [channel.id, channel]));
@@ -107,7 +107,7 @@ async function listChannels(options, words) {
 
 async function createChannel(options, words) {
 	const name = onlyWord(words, 'Which name? discord.mjs channels create NAME').replace(/^#/, '').trim();
-	if (name.length < 1 || name.length > 100) throw new Failure(2, 'The name of a channel has 1 to 100 characters.');
+	if (name.length < 1 || name.length > 100) throw new Failure(2, 'A channel name has 1 to 100 characters.');
 	const guild = await resolveGuild(options);
 	const made = await call('POST', `/guilds/${guild}/channels`, { name, type: 0 });
 	print(`Created #${made.name} with the ID ${made.id}.`);
@@ -117,10 +117,10 @@ async function listMessages(options, words) {
 	noWords(words);
 	const limit = Number(options.limit ?? 20);
 	if (!Number.isInteger(limit) || limit < 1 || limit > 100)
-		throw new Failure(2, '--limit is a whole number from 1 to 100.');
+		throw new Failure(2, '--limit must be a whole number from 1 to 100.');
 	const channel = await resolveChannel(options);
 	const messages = await call('GET', `/channels/${channel.id}/messages?limit=${limit}`);
-	if (messages.length === 0) print('There are no messages in this channel.');
+	if (messages.length === 0) print('This channel has no messages.');
 	// Discord answers newest first; people read oldest first.
 	for (const message of messages.toReversed()) {
 		const extra = message.attachments?.length ? ` [${message.attachments.length} attachments]` : '';
@@ -142,7 +142,7 @@ async function resolveGuild(options) {
 		if (SNOWFLAKE.test(given)) return given;
 		throw new Failure(
 			2,
-			`"${given}" is not the ID of a server; it is a number of 15 to 21 digits (discord.mjs guilds list).`
+			`"${given}" isn't a server ID. IDs have 15 to 21 digits; discord.mjs guilds list shows them.`
 		);
 	}
 	if (!botToken()) return '<ID of the server>';
@@ -153,7 +153,7 @@ async function resolveGuild(options) {
 		3,
 		guilds.length === 0
 			? 'The bot is not a member of any server yet. Invite it from the developer portal.'
-			: `Which server? Give --guild=GUILD_ID or set DISCORD_GUILD_ID. There are: ${known}.`
+			: `Which server? Give --guild=GUILD_ID or set DISCORD_GUILD_ID. Available: ${known}.`
 	);
 }
 
@@ -172,17 +172,17 @@ async function resolveChannel(options) {
 	if (found.length > 1) {
 		throw new Failure(
 			1,
-			`${found.length} channels are called #${wanted}: give an ID (${found.map(({ id }) => id).join(', ')}).`
+			`${found.length} channels are called #${wanted}. Use an ID (${found.map(({ id }) => id).join(', ')}).`
 		);
 	}
 	const names = writable.map((channel) => `#${channel.name}`).join(', ');
-	throw new Failure(1, `There is no channel #${wanted}. There are: ${names || 'none that the bot can see'}.`);
+	throw new Failure(1, `There's no channel #${wanted}. Available: ${names || 'none that the bot can see'}.`);
 }
 
 /** One call of the REST API; waits once when Discord asks for a short pause. */
 async function call(method, path, body, mayWait = true) {
 	const base = (process.env.DISCORD_API_URL || 'https://discord.com/api/v10').replace(/\/+$/, '');
-	if (!URL.canParse(base)) throw new Failure(3, 'DISCORD_API_URL is not an address.');
+	if (!URL.canParse(base)) throw new Failure(3, "DISCORD_API_URL isn't a valid address.");
 	const host = new URL(base).host;
 	const request = `${method} ${base}${path}${body ? ` ${JSON.stringify(body)}` : ''}`;
 	const token = botToken();
@@ -219,7 +219,7 @@ async function call(method, path, body, mayWait = true) {
 			return call(method, path, body, false);
 		}
 		const wait = Number.isFinite(seconds) ? `in ${Math.ceil(seconds)} seconds` : 'later';
-		throw new Failure(4, `Discord asks to slow down. Try again ${wait}.`);
+		throw new Failure(4, `Discord is limiting requests. Try again ${wait}.`);
 	}
 	throw refused(response.status, answer, host);
 }
@@ -251,20 +251,20 @@ function botToken() {
 function refused(status, answer, host) {
 	const words = typeof answer?.message === 'string' ? ` Discord says: ${answer.message}.` : '';
 	if (status === 401)
-		return new Failure(3, `Discord does not accept DISCORD_BOT_TOKEN (401). Make a new token for the bot.${words}`);
+		return new Failure(3, `Discord rejected DISCORD_BOT_TOKEN (401). Create a new token for the bot.${words}`);
 	if (status === 403)
 		return new Failure(
 			1,
-			`The bot is not allowed to do this (403). Check its rights on the server and in the channel.${words}`
+			`The bot isn't allowed to do this (403). Check its permissions on the server and in the channel.${words}`
 		);
 	if (status === 404)
 		return new Failure(
 			1,
-			`Discord does not know this channel or server (404). Check the ID with "channels list".${words}`
+			`Discord doesn't know this channel or server (404). Check the ID with "channels list".${words}`
 		);
 	if (status >= 500) return new Failure(4, `${host} has a problem (${status}). Try again later.${words}`);
 	if (status < 300)
-		return new Failure(4, `${host} answered with something that is not JSON. Is DISCORD_API_URL right?`);
+		return new Failure(4, `${host} didn't answer with JSON. Check DISCORD_API_URL.`);
 	return new Failure(1, `Discord refused the request (${status}).${words}`);
 }
 
@@ -273,7 +273,7 @@ function onlyWord(words, question) {
 	if (words.length === 0) throw new Failure(2, question);
 	throw new Failure(
 		2,
-		`Too many arguments: "${words.slice(1).join('", "')}". Text with spaces has to be one argument.`
+		`Too many arguments: "${words.slice(1).join('", "')}". Put text with spaces in quotes.`
 	);
 }
 
@@ -300,6 +300,6 @@ try {
 	await main(process.argv.slice(2));
 } catch (error) {
 	const known = error instanceof Failure;
-	console.error(withoutToken(known ? error.message : `Discord's answer could not be used: ${error.message}`));
+	console.error(withoutToken(known ? error.message : `Couldn't use Discord's answer: ${error.message}`));
 	process.exitCode = known ? error.exitCode : 1;
 }

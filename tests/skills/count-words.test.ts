@@ -35,8 +35,8 @@ describe('count-words', () => {
 	});
 
 	it('D23: rejects what is not a text', async () => {
-		await expect(count(42)).rejects.toThrow('"text" must be a string, but it is number.');
-		await expect(count(undefined)).rejects.toThrow('"text" must be a string, but it is missing.');
+		await expect(count(42)).rejects.toThrow('"text" must be a string, not number.');
+		await expect(count(undefined)).rejects.toThrow('"text" must be a string, not missing.');
 	});
 
 	it('counts a file of the workspace', async () => {
@@ -57,7 +57,7 @@ describe('count-words', () => {
 		await writeFile(join(cwd, 'image.png'), Buffer.from([0x89, 0x50, 0xff, 0xfe]));
 		const missing = await runSkill(SCRIPT, ['--file', 'nope.txt'], { cwd });
 		expect(missing).toMatchObject({ exitCode: 1, stdout: '' });
-		expect(missing.stderr).toContain('Cannot count the words of nope.txt: there is no such file.');
+		expect(missing.stderr).toContain("Couldn't count the words in nope.txt: file not found.");
 		expect(await runSkill(SCRIPT, ['--file', 'image.png'], { cwd })).toMatchObject({ exitCode: 1, stdout: '' });
 	});
 });

@@ -85,10 +85,10 @@ describe('data-analysis: groups', () => {
 	it('finds a column without regard to case and forgives a misspelling, which it says', async () => {
 		const upper = await analyzeSales('--group-by', 'REGION', '--value', 'Revenue');
 		expect(row(upper.stdout, 'South')[3]).toBe('4072.35');
-		expect(upper.stdout).not.toContain('was taken for it');
+		expect(upper.stdout).not.toContain('was used');
 		const misspelt = await analyzeSales('--group-by', 'regoin', '--value', 'revenue');
 		expect(row(misspelt.stdout, 'South')[3]).toBe('4072.35');
-		expect(misspelt.stdout).toContain('There is no column "regoin"; "region" was taken for it.');
+		expect(misspelt.stdout).toContain('There is no column "regoin", so "region" was used.');
 	});
 
 	it('ends with code 2 and the list of columns for an unknown one', async () => {
@@ -197,7 +197,7 @@ describe('data-analysis: columns', () => {
 describe('data-analysis: files that cannot be analysed', () => {
 	it.each([
 		['an empty file', '', 'data.csv is empty (0 bytes)'],
-		['blanks', ' \n\n', 'data.csv holds nothing but blanks.'],
+		['blanks', ' \n\n', 'data.csv contains only blanks.'],
 		['a binary file', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 1]), 'data.csv is a binary file, not CSV text.'],
 		['an Excel workbook', Buffer.from('PK\x03\x04....'), 'an Excel workbook (.xlsx), not CSV text']
 	])('ends with code 1 for %s', async (_, content, message) => {
@@ -271,7 +271,7 @@ describe('data-analysis: the chart', () => {
 	it('stays in the workspace', async () => {
 		const { stderr, exitCode } = await analyzeSales('--chart', '../outside.svg');
 		expect(exitCode).toBe(2);
-		expect(stderr).toContain('The chart must lie in the working directory');
+		expect(stderr).toContain('The chart must be in the working directory');
 	});
 });
 

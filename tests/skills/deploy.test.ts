@@ -37,7 +37,7 @@ describe('deploy', () => {
 		);
 		expect(await readdir(join(cwd, 'out'))).toEqual(['the site']);
 		expect(await runSkill(VERIFY, ['out/the site'], { cwd })).toEqual({
-			stdout: 'out/the site is as deployed: 2 files, all checksums agree.\n',
+			stdout: 'out/the site is unchanged: 2 files, all checksums match.\n',
 			stderr: '',
 			exitCode: 0
 		});
@@ -63,7 +63,7 @@ describe('deploy', () => {
 		const cwd = await workspace({ ...BUILD, 'photos/a.jpg': 'jpg' });
 		const { exitCode, stderr } = await runSkill(DEPLOY, ['my build', 'photos', '--clean'], { cwd });
 		expect(exitCode).toBe(2);
-		expect(stderr).toContain('--clean would delete what is in');
+		expect(stderr).toContain('--clean would delete files in');
 		expect(await readdir(join(cwd, 'photos'))).toEqual(['a.jpg']);
 	});
 
@@ -79,7 +79,7 @@ describe('deploy', () => {
 		await runSkill(DEPLOY, ['one', 'site'], { cwd });
 		const { exitCode, stderr } = await runSkill(DEPLOY, ['two', 'site'], { cwd });
 		expect(exitCode).toBe(1);
-		expect(stderr).toContain('Not deployed: the files could not be copied.');
+		expect(stderr).toContain("Not deployed: the files couldn't be copied.");
 		expect(await readFile(join(cwd, 'site/name'), 'utf8')).toBe('a file');
 		expect((await readdir(cwd)).toSorted()).toEqual(['one', 'site', 'two']);
 		expect(await runSkill(VERIFY, ['site'], { cwd })).toMatchObject({ exitCode: 0 });
@@ -94,18 +94,18 @@ describe('deploy', () => {
 
 	it.each([
 		['/', 'the target is / itself'],
-		['/tmp', 'at the top of the file system'],
+		['/tmp', 'is a top-level folder'],
 		['.', 'the working directory'],
 		['..', ''],
 		['my build', 'the same folder'],
-		['my build/inside', 'lies in the source'],
-		['my build/assets/../../my build/x', 'lies in the source'],
-		['around', 'lies in the target'],
+		['my build/inside', 'is inside the source'],
+		['my build/assets/../../my build/x', 'is inside the source'],
+		['around', 'is inside the target'],
 		['link', 'is a symbolic link'],
 		['link/', 'is a symbolic link'],
 		['file', 'is a file'],
-		['file/below', 'does not lead to a folder'],
-		['missing/../../elsewhere', 'does not lead to a folder']
+		['file/below', "isn't a folder"],
+		['missing/../../elsewhere', "isn't a folder"]
 	])('refuses the target %s with code 2 and changes nothing', async (target, message) => {
 		const cwd = await workspace({ ...BUILD, file: 'text', 'around/build/a': 'a', 'real/a': 'a' });
 		await symlink('real', join(cwd, 'link'));
@@ -136,10 +136,10 @@ describe('deploy', () => {
 	});
 
 	it.each([
-		['/etc/hostname', 'leads to an absolute path'],
-		['../../secret', 'leads out of the source'],
-		['nothing-there', 'leads nowhere'],
-		['assets', 'does not lead to a file']
+		['/etc/hostname', 'points to an absolute path'],
+		['../../secret', 'points outside the source'],
+		['nothing-there', 'is broken'],
+		['assets', "doesn't point to a file"]
 	])('refuses a build with a link to %s', async (leads, message) => {
 		const cwd = await workspace({ 'work/build/assets/a': 'a', secret: 'secret' });
 		await symlink(leads, join(cwd, 'work/build/link'));
@@ -153,9 +153,9 @@ describe('deploy', () => {
 		const cwd = await workspace({ file: 'x', 'odd/a\nb': 'x' });
 		await mkdir(join(cwd, 'empty'));
 		for (const [source, message] of [
-			['nope', 'there is no folder nope'],
+			['nope', "the folder nope doesn't exist"],
 			['file', 'is not a folder'],
-			['empty', 'holds no files'],
+			['empty', 'has no files'],
 			['odd', 'a line break or a backslash']
 		] as const) {
 			const { exitCode, stderr } = await runSkill(DEPLOY, [source, 'site'], { cwd });
@@ -186,7 +186,7 @@ describe('deploy: verify', () => {
 		const { stdout, stderr, exitCode } = await runSkill(VERIFY, ['site'], { cwd });
 		expect(exitCode).toBe(1);
 		expect(stdout).toBe('changed: index.html\nextra: new/shell.php\nmissing: assets/a b.css\n');
-		expect(stderr).toBe('site is not as deployed: 3 differences.\n');
+		expect(stderr).toBe('site has changed: 3 differences.\n');
 	});
 
 	it('does not accept the right content behind a link that leads outside', async () => {
@@ -215,6 +215,6 @@ describe('deploy: verify', () => {
 		await writeFile(join(cwd, 'site/MANIFEST.sha256'), '');
 		expect((await runSkill(VERIFY, ['site'], { cwd })).stderr).toContain('is empty, so nothing can be verified');
 		const missing = await runSkill(VERIFY, ['nope'], { cwd });
-		expect(missing).toMatchObject({ exitCode: 1, stderr: 'The folder nope cannot be opened (ENOENT).\n' });
+		expect(missing).toMatchObject({ exitCode: 1, stderr: "Couldn't open the folder nope (ENOENT).\n" });
 	});
 });

@@ -81,7 +81,7 @@ describe('discord', () => {
 		expect(found.stdout).toBe('Sent to #dev as message 777000000000000001.\n');
 		const missing = await discord(['send', 'Hi', '--channel=#nope']);
 		expect(missing).toMatchObject({ exitCode: 1, stdout: '' });
-		expect(missing.stderr).toBe('There is no channel #nope. There are: #general, #dev.\n');
+		expect(missing.stderr).toBe("There's no channel #nope. Available: #general, #dev.\n");
 	});
 
 	it('reads messages oldest first, creates a channel, lists servers', async () => {
@@ -120,13 +120,13 @@ describe('discord', () => {
 		];
 		const { exitCode, stderr } = await discord(['channels', 'list'], () => ({ json: guilds }));
 		expect(exitCode).toBe(3);
-		expect(stderr).toContain('There are: 900000000000000001 (A), 900000000000000002 (B).');
+		expect(stderr).toContain('Available: 900000000000000001 (A), 900000000000000002 (B).');
 	});
 
 	it.each([
-		[401, 3, 'does not accept DISCORD_BOT_TOKEN (401)'],
-		[403, 1, 'The bot is not allowed to do this (403). Check its rights'],
-		[404, 1, 'does not know this channel or server (404)'],
+		[401, 3, 'rejected DISCORD_BOT_TOKEN (401)'],
+		[403, 1, "The bot isn't allowed to do this (403). Check its permissions"],
+		[404, 1, "doesn't know this channel or server (404)"],
 		[400, 1, 'Discord refused the request (400). Discord says: echo'],
 		[502, 4, 'has a problem (502). Try again later.']
 	])('explains status %i and ends with code %i', async (status, code, message) => {
@@ -154,7 +154,7 @@ describe('discord', () => {
 			status: 429,
 			json: { retry_after: 61.2 }
 		}));
-		expect(long).toMatchObject({ exitCode: 4, stderr: 'Discord asks to slow down. Try again in 62 seconds.\n' });
+		expect(long).toMatchObject({ exitCode: 4, stderr: 'Discord is limiting requests. Try again in 62 seconds.\n' });
 		expect(long.requests).toHaveLength(1);
 		const again = await discord(['send', 'Hi', `--channel=${DEV}`], () => ({
 			status: 429,
@@ -182,10 +182,10 @@ describe('discord', () => {
 		[['send', '', `--channel=${DEV}`], 'The message is empty.'],
 		[['send', 'x'.repeat(2001), `--channel=${DEV}`], 'The message has 2001 characters; Discord allows 2000.'],
 		[['send', 'Hi'], 'Which channel?'],
-		[['send', 'Hi', 'there', `--channel=${DEV}`], 'Text with spaces has to be one argument.'],
-		[['channels', 'list', '--guild=12'], '"12" is not the ID of a server'],
-		[['channels', 'delete'], 'There is no command "channels delete".'],
-		[['constructor'], 'There is no command "constructor".']
+		[['send', 'Hi', 'there', `--channel=${DEV}`], 'Put text with spaces in quotes.'],
+		[['channels', 'list', '--guild=12'], '"12" isn\'t a server ID'],
+		[['channels', 'delete'], 'Unknown command "channels delete".'],
+		[['constructor'], 'Unknown command "constructor".']
 	])('ends with code 2 for %j and sends nothing', async (args, message) => {
 		const { exitCode, stderr, requests } = await discord(args);
 		expect(exitCode).toBe(2);

@@ -103,7 +103,7 @@ describe('skill-creator', () => {
 		await writeFile(join(cwd, 'taken'), 'mine');
 		const again = await runSkill(SCRIPT, ['taken', '--description', 'x'], { cwd });
 		expect(again).toMatchObject({ exitCode: 1, stdout: '' });
-		expect(again.stderr).toBe('taken exists already; nothing was changed. Choose another name.\n');
+		expect(again.stderr).toBe('taken already exists. Nothing was changed; choose another name.\n');
 		expect(await readFile(join(cwd, 'taken'), 'utf8')).toBe('mine');
 		expect(await readdir(cwd)).toEqual(['taken']);
 	});
@@ -114,18 +114,18 @@ describe('skill-creator', () => {
 		expect(await readdir(other)).toEqual(['x']);
 		expect(await create('x', '--description', 'x', '--into', 'nope')).toMatchObject({
 			exitCode: 1,
-			stderr: 'There is no folder nope.\n'
+			stderr: "The folder nope doesn't exist.\n"
 		});
 	});
 
 	it.each([
-		['My Skill!', 'Take "my-skill".'],
-		['a--b', 'Take "a-b".'],
+		['My Skill!', 'Try "my-skill".'],
+		['a--b', 'Try "a-b".'],
 		['-a', ''],
-		['../evil', 'Take "evil".'],
-		['Ärger', 'Take "arger".'],
+		['../evil', 'Try "evil".'],
+		['Ärger', 'Try "arger".'],
 		['a'.repeat(65), 'at most 64 characters'],
-		['', 'cannot be the name of a skill']
+		['', "can't be a skill name"]
 	])('A6: refuses the name "%s" with code 2', async (name, message) => {
 		const { exitCode, stderr, cwd } = await create('--description', 'x', '--', name);
 		expect(exitCode).toBe(2);
@@ -135,10 +135,10 @@ describe('skill-creator', () => {
 
 	it.each([
 		[['x', '--description', ' \n '], 'The description is empty.'],
-		[['x', '--description', 'é'.repeat(1025)], 'The description has 1025 characters; at most 1024 are allowed.'],
-		[['x', '--description', 'x', '--script', 'cobol'], '--script is python, node or bash, not "cobol".'],
-		[['x', '--description', 'x', '--tool', 'Read-It'], '"Read-It" cannot be the name of a tool'],
-		[['x', '--description', 'x', '--tool', 'read', '--script', 'bash'], 'written in node or python']
+		[['x', '--description', 'é'.repeat(1025)], 'The description has 1025 characters; the maximum is 1024.'],
+		[['x', '--description', 'x', '--script', 'cobol'], '--script must be python, node or bash, not "cobol".'],
+		[['x', '--description', 'x', '--tool', 'Read-It'], '"Read-It" can\'t be a tool name'],
+		[['x', '--description', 'x', '--tool', 'read', '--script', 'bash'], 'A tool needs node or python']
 	])('A9, D15: refuses what is not valid with code 2: %#', async (args, message) => {
 		const { exitCode, stderr, cwd } = await create(...args);
 		expect(exitCode).toBe(2);

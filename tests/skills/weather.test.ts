@@ -51,7 +51,7 @@ describe('weather', () => {
 		);
 		expect(stdout).toContain('| Sun 2025-06-01 | light rain | 13 °C | 22.1 °C | 3.2 mm | 80 % | 20.5 km/h |');
 		expect(stdout).toContain('| Mon 2025-06-02 | clear sky | 14.5 °C | 25 °C | 0 mm | – | 15 km/h |');
-		expect(stdout).toContain('Other places of that name: Paris, Texas, United States.');
+		expect(stdout).toContain('Other places with that name: Paris, Texas, United States.');
 		expect(requests.map(({ pathname }) => pathname)).toEqual(['/v1/search', '/v1/forecast']);
 		expect(requests[0]?.searchParams.get('name')).toBe('Paris');
 		expect(Object.fromEntries(requests[1]?.searchParams ?? [])).toMatchObject({
@@ -79,18 +79,18 @@ describe('weather', () => {
 	it('ends with code 1 and a hint for a place that does not exist', async () => {
 		const unknown = await ask(['Xyzzy'], { generationtime_ms: 1 });
 		expect(unknown).toMatchObject({ exitCode: 1, stdout: '' });
-		expect(unknown.stderr).toContain('There is no place called "Xyzzy". Check the spelling');
+		expect(unknown.stderr).toContain('Couldn\'t find a place called "Xyzzy". Check the spelling');
 		const elsewhere = await ask(['Paris, Spain']);
 		expect(elsewhere.exitCode).toBe(1);
 		expect(elsewhere.stderr).toContain(
-			'There is no "Paris" in Spain. Places of that name: Paris, Île-de-France, France; Paris, Texas'
+			'Couldn\'t find "Paris" in Spain. Places with that name: Paris, Île-de-France, France; Paris, Texas'
 		);
 	});
 
 	it.each([
-		[['Paris', '--days', '17'], '--days is a whole number from 1 to 16, not "17".'],
+		[['Paris', '--days', '17'], '--days must be a whole number from 1 to 16, not "17".'],
 		[['Paris', '--days', 'two'], 'not "two"'],
-		[['Paris', '--units', 'constructor'], '--units is metric or imperial, not "constructor".'],
+		[['Paris', '--units', 'constructor'], '--units must be metric or imperial, not "constructor".'],
 		[['Paris', '--colour'], '--colour']
 	])('ends with code 2 for %j and asks nobody', async (args, message) => {
 		const { exitCode, stderr, requests } = await ask(args);
@@ -117,7 +117,7 @@ describe('weather', () => {
 		const portal = await startServer(() => ({ text: '<html>Please sign in</html>' }));
 		const signIn = await askAt(portal.url);
 		expect(signIn.exitCode).toBe(4);
-		expect(signIn.stderr).toContain('answered with something that is not JSON');
+		expect(signIn.stderr).toContain("didn't answer with JSON");
 		expect(await ask(['Paris'], { results: PLACES }, { error: true })).toMatchObject({ exitCode: 4 });
 	});
 

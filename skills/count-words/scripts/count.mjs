@@ -23,7 +23,7 @@ async function main(args) {
 		console.log(JSON.stringify(await countWords({ text }), null, 2));
 		return 0;
 	} catch (error) {
-		console.error(`Cannot count the words of ${fromFile ? args[1] : 'the text'}: ${reasonOf(error)}.`);
+		console.error(`Couldn't count the words in ${fromFile ? args[1] : 'the text'}: ${reasonOf(error)}.`);
 		return 1;
 	}
 }
@@ -33,8 +33,8 @@ function readText(path) {
 }
 
 function reasonOf(error) {
-	if (error.code === 'ENOENT') return 'there is no such file';
-	return error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'it is not a UTF-8 text' : error.message;
+	if (error.code === 'ENOENT') return 'file not found';
+	return error.code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'not a UTF-8 text file' : error.message;
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -7,7 +7,7 @@ const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 
 /** The tool `count_words`. `args.text` is the text; throws a TypeError when it is not a string. */
 export default async function countWords({ text }) {
-	if (typeof text !== 'string') throw new TypeError(`"text" must be a string, but it is ${describe(text)}.`);
+	if (typeof text !== 'string') throw new TypeError(`"text" must be a string, not ${describe(text)}.`);
 	const { characters, spaces } = countCharacters(text);
 	return {
 		words: countWordsOf(text),

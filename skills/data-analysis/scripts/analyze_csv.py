@@ -57,7 +57,7 @@ def main(arguments):
         other = ' Choose another number with --value.' if wanted is None and len(numbers) > 1 else ''
         print('Chart: {} ({}).{}\n'.format(chart, what, other))
     else:
-        notes.append('There is a header but not a single row of data, so there is no chart.')
+        notes.append('There\'s a header but not a single row of data, so there\'s no chart.')
     print('**{}**: {} {}, {} {}, divided by {}, {}.\n'.format(
         table.name, analysis.rows, 'row' if analysis.rows == 1 else 'rows', len(table.columns),
         'column' if len(table.columns) == 1 else 'columns', table.delimiter_name(), encoding_name(table.encoding)))
@@ -125,9 +125,9 @@ def chart_path(options, table, by):
     here = os.path.realpath('.')
     real = os.path.realpath(path)
     if os.path.commonpath([here, real]) != here:
-        raise UsageError('The chart must lie in the working directory, but {} does not.'.format(path))
+        raise UsageError('The chart must be in the working directory, but {} isn\'t.'.format(path))
     if os.path.exists(real) and os.path.samefile(real, options.file):
-        raise UsageError('The chart cannot replace the file that is analysed ({}).'.format(path))
+        raise UsageError('The chart can\'t replace the analyzed file ({}).'.format(path))
     return path
 
 

@@ -13,7 +13,7 @@ usage() {
 Usage: deploy.sh SOURCE TARGET [--clean]
 
 Copies the folder SOURCE to the folder TARGET and writes TARGET/MANIFEST.sha256.
-  --clean   remove what is only in TARGET (which must have been deployed before)
+  --clean   delete files that are only in TARGET (which must have been deployed before)
 Exit codes: 0 deployed, 1 failed (the old state is kept), 2 wrong usage or refused target.
 END
 }
@@ -75,23 +75,23 @@ check_target() {
 	local home
 	case $target in
 	'' | /*/*) ;;
-	*) refuse "$target is a folder at the top of the file system." ;;
+	*) refuse "$target is a top-level folder." ;;
 	esac
 	[ -n "$target" ] || refuse 'the target is / itself.'
 	home=$(cd -P -- "${HOME:-/}" 2>/dev/null && pwd -P) || home=/
 	if is_within "$target" "$home"; then refuse "$target is the home folder, or a folder around it."; fi
 	if is_within "$target" "$(pwd -P)"; then refuse "$target is the working directory, or a folder around it."; fi
 	if [ "$source" = "$target" ]; then refuse "the source and the target are the same folder."; fi
-	if is_within "$source" "$target"; then refuse "the target $target lies in the source."; fi
-	if is_within "$target" "$source"; then refuse "the source $source lies in the target."; fi
+	if is_within "$source" "$target"; then refuse "the target $target is inside the source."; fi
+	if is_within "$target" "$source"; then refuse "the source $source is inside the target."; fi
 }
 
 # Every entry of the source must be a folder, a file, or a link to a file inside the source.
 check_source() {
 	local link found
-	[ -n "$(find "$source" ! -type d -print | head -n 1)" ] || fail "$source holds no files."
+	[ -n "$(find "$source" ! -type d -print | head -n 1)" ] || fail "$source has no files."
 	found=$(find "$source" ! -type f ! -type d ! -type l -print | head -n 1)
-	[ -z "$found" ] || fail "$found is neither a file nor a folder nor a link."
+	[ -z "$found" ] || fail "$found isn't a file, folder or link."
 	found=$(find "$source" \( -name '*
 *' -o -name '*\\*' \) -print | head -n 1)
 	[ -z "$found" ] || fail 'a file name contains a line break or a backslash.'
@@ -107,13 +107,13 @@ check_link() {
 	local link=$1 leads folder
 	leads=$(readlink -- "$link")
 	case $leads in
-	/*) fail "the link $link leads to an absolute path ($leads)." ;;
+	/*) fail "the link $link points to an absolute path ($leads)." ;;
 	esac
-	[ -e "$link" ] || fail "the link $link leads nowhere ($leads)."
-	[ -f "$link" ] || fail "the link $link does not lead to a file ($leads)."
+	[ -e "$link" ] || fail "the link $link is broken ($leads)."
+	[ -f "$link" ] || fail "the link $link doesn't point to a file ($leads)."
 	folder=$(dirname -- "$(dirname -- "$link")/$leads")
 	folder=$(cd -P -- "$folder" && pwd -P)
-	is_within "$source" "$folder" || fail "the link $link leads out of the source ($leads)."
+	is_within "$source" "$folder" || fail "the link $link points outside the source ($leads)."
 }
 
 # Names are sorted, so that the same build gives the same manifest.
@@ -156,7 +156,7 @@ fi
 
 source=${words[0]}
 case $source in -*) source=./$source ;; esac
-[ -e "$source" ] || fail "there is no folder $source."
+[ -e "$source" ] || fail "the folder $source doesn't exist."
 [ -d "$source" ] || fail "$source is not a folder."
 source=$(cd -P -- "$source" && pwd -P)
 [ "$source" != / ] || refuse 'the source is / itself.'
@@ -166,12 +166,12 @@ case $given in -*) given=./$given ;; esac
 while [ "$given" != / ] && [ "${given%/}" != "$given" ]; do given=${given%/}; done
 if [ -L "$given" ]; then refuse "$given is a symbolic link; name the folder itself."; fi
 if [ -e "$given" ] && [ ! -d "$given" ]; then refuse "$given is a file."; fi
-target=$(absolute "$given") || refuse "$given does not lead to a folder."
+target=$(absolute "$given") || refuse "$given isn't a folder."
 
 check_target
 check_source
 if [ $clean = yes ] && [ -d "$target" ] && [ ! -f "$target/$manifest" ] && [ -n "$(ls -A -- "$target")" ]; then
-	refuse "--clean would delete what is in $target, and that was not deployed by this script (it has no $manifest)."
+	refuse "--clean would delete files in $target that this script didn't deploy (there's no $manifest)."
 fi
 
 parent=$(dirname -- "$target")
@@ -180,8 +180,8 @@ staging=$(mktemp -d "$parent/.deploy-XXXXXX")
 chmod 755 "$staging"
 if [ $clean = no ] && [ -d "$target" ]; then cp -RPp -- "$target/." "$staging/"; fi
 # A file replaced by a folder of the same name, or the reverse, makes cp fail: then nothing has been changed yet.
-cp -RPp -- "$source/." "$staging/" || fail 'the files could not be copied.'
-(write_manifest "$staging") || fail 'the checksums could not be written.'
+cp -RPp -- "$source/." "$staging/" || fail "the files couldn't be copied."
+(write_manifest "$staging") || fail "the checksums couldn't be written."
 count=$(wc -l <"$staging/$manifest" | tr -d ' ')
 
 if [ -d "$target" ]; then

@@ -10,7 +10,7 @@ const MANIFEST = 'MANIFEST.sha256';
 const USAGE = `Usage: verify.mjs TARGET
 
 Checks every file of the folder TARGET against TARGET/${MANIFEST}.
-Exit codes: 0 all the same, 1 different or not deployed, 2 wrong usage.`;
+Exit codes: 0 unchanged, 1 changed or not deployed, 2 wrong usage.`;
 
 class Failure extends Error {}
 
@@ -25,7 +25,7 @@ async function main(args) {
 	}
 	const [target] = args;
 	const root = await realpath(target).catch((error) => {
-		throw new Failure(`The folder ${target} cannot be opened (${error.code}).`);
+		throw new Failure(`Couldn't open the folder ${target} (${error.code}).`);
 	});
 	const expected = parseManifest(await readManifest(root, target));
 	const differences = [];
@@ -38,11 +38,11 @@ async function main(args) {
 		if (!expected.has(name) && name !== MANIFEST) differences.push(`extra: ${name}`);
 	}
 	if (differences.length === 0) {
-		console.log(`${target} is as deployed: ${expected.size} files, all checksums agree.`);
+		console.log(`${target} is unchanged: ${expected.size} files, all checksums match.`);
 		return 0;
 	}
 	for (const difference of differences.sort()) console.log(difference);
-	console.error(`${target} is not as deployed: ${differences.length} differences.`);
+	console.error(`${target} has changed: ${differences.length} differences.`);
 	return 1;
 }
 
@@ -52,8 +52,8 @@ async function readManifest(root, target) {
 	} catch (error) {
 		throw new Failure(
 			error.code === 'ENOENT'
-				? `${target} has no ${MANIFEST}: it was not deployed by deploy.sh, or the list was deleted.`
-				: `${target}/${MANIFEST} cannot be read (${error.code}).`
+				? `${target} has no ${MANIFEST}: deploy.sh didn't deploy it, or the list was deleted.`
+				: `${target}/${MANIFEST} can't be read (${error.code}).`
 		);
 	}
 }
@@ -105,6 +105,6 @@ async function namesIn(root, folder = '') {
 try {
 	process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-	console.error(error instanceof Failure ? error.message : `Cannot verify: ${error.message}`);
+	console.error(error instanceof Failure ? error.message : `Couldn't verify: ${error.message}`);
 	process.exitCode = 1;
 }

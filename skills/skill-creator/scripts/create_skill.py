@@ -61,8 +61,8 @@ def checked_name(name):
         return name
     plain = unicodedata.normalize('NFKD', name).encode('ascii', 'ignore').decode().lower()
     better = '-'.join(re.findall('[a-z0-9]+', plain))[:LONGEST_NAME].strip('-')
-    raise UsageError('"{}" cannot be the name of a skill: it has lower-case letters, digits and single hyphens between them, and at '
-                     'most {} characters.{}'.format(name, LONGEST_NAME, ' Take "{}".'.format(better) if better else ''))
+    raise UsageError('"{}" can\'t be a skill name. Use lower-case letters, digits and single hyphens, at most {} characters.{}'.format(
+                         name, LONGEST_NAME, ' Try "{}".'.format(better) if better else ''))
 
 
 def checked_description(text):
@@ -71,7 +71,7 @@ def checked_description(text):
     if not text:
         raise UsageError('The description is empty. Say what the skill does and when to use it.')
     if len(text) > LONGEST_DESCRIPTION:
-        raise UsageError('The description has {} characters; at most {} are allowed.'.format(len(text), LONGEST_DESCRIPTION))
+        raise UsageError('The description has {} characters; the maximum is {}.'.format(len(text), LONGEST_DESCRIPTION))
     return text
 
 
@@ -80,17 +80,17 @@ def checked_language(language):
         return None
     if language.lower() in LANGUAGES:
         return LANGUAGES[language.lower()]
-    raise UsageError('--script is python, node or bash, not "{}".'.format(language))
+    raise UsageError('--script must be python, node or bash, not "{}".'.format(language))
 
 
 def checked_tool(tool, language):
     if tool is None:
         return None
     if not TOOL_NAME.fullmatch(tool) or len(tool) > LONGEST_NAME:
-        raise UsageError('"{}" cannot be the name of a tool: it begins with a lower-case letter and has only lower-case letters, digits '
-                         'and underscores, at most {}.'.format(tool, LONGEST_NAME))
+        raise UsageError('"{}" can\'t be a tool name. Start with a lower-case letter and use only lower-case letters, digits and '
+                         'underscores, at most {} characters.'.format(tool, LONGEST_NAME))
     if language == 'bash':
-        raise UsageError('The handler of a tool is written in node or python; leave --script bash out or change it.')
+        raise UsageError('A tool needs node or python: change --script bash or leave it out.')
     return tool
 
 
@@ -113,9 +113,9 @@ def files_of(name, description, language, tool):
 def create(folder, files, into):
     """All or nothing: the files are written beside the place, then moved there in one step."""
     if not os.path.isdir(into):
-        raise CreationError('There is no folder {}.'.format(into))
+        raise CreationError('The folder {} doesn\'t exist.'.format(into))
     if os.path.lexists(folder):
-        raise CreationError('{} exists already; nothing was changed. Choose another name.'.format(folder))
+        raise CreationError('{} already exists. Nothing was changed; choose another name.'.format(folder))
     staging = tempfile.mkdtemp(prefix='.new-skill-', dir=into)
     try:
         for path, (text, executable) in files.items():

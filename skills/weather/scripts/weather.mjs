@@ -74,7 +74,7 @@ async function main(args) {
 		...units.parameters
 	});
 	if (!forecast.current || !Array.isArray(forecast.daily?.time)) {
-		throw new Failure(4, 'The weather service answered without a forecast. Try again later.');
+		throw new Failure(4, 'The weather service sent no forecast. Try again later.');
 	}
 	console.log(render(places, forecast, units));
 }
@@ -103,7 +103,7 @@ function readArguments(args) {
 	const city = positionals.join(' ').trim();
 	if (!city) throw new Failure(2, `Which city? ${USAGE}`);
 	const units = UNITS.get(values.units.toLowerCase());
-	if (!units) throw new Failure(2, `--units is metric or imperial, not "${values.units}".`);
+	if (!units) throw new Failure(2, `--units must be metric or imperial, not "${values.units}".`);
 	return {
 		city,
 		units,
@@ -115,7 +115,7 @@ function readArguments(args) {
 function wholeNumber(option, text, least, most) {
 	const number = Number(text);
 	if (Number.isInteger(number) && number >= least && number <= most) return number;
-	throw new Failure(2, `${option} is a whole number from ${least} to ${most}, not "${text}".`);
+	throw new Failure(2, `${option} must be a whole number from ${least} to ${most}, not "${text}".`);
 }
 
 /** The places that fit, best first; "Paris, Texas" keeps only those in Texas. */
@@ -129,12 +129,12 @@ async function findPlaces(city, timeoutMs) {
 	);
 	const found = Array.isArray(answer.results) ? answer.results : [];
 	if (found.length === 0) {
-		throw new Failure(1, `There is no place called "${name}". Check the spelling, or name a larger town nearby.`);
+		throw new Failure(1, `Couldn't find a place called "${name}". Check the spelling or try a larger town nearby.`);
 	}
 	const fitting = found.filter((place) => within.every((part) => part === '' || liesIn(place, part)));
 	if (fitting.length === 0) {
 		const known = found.slice(0, 5).map(fullName).join('; ');
-		throw new Failure(1, `There is no "${name}" in ${within.join(', ')}. Places of that name: ${known}.`);
+		throw new Failure(1, `Couldn't find "${name}" in ${within.join(', ')}. Places with that name: ${known}.`);
 	}
 	return fitting;
 }
@@ -152,7 +152,7 @@ function fullName(place) {
 
 function baseUrl(variable, standard) {
 	const url = process.env[variable] || standard;
-	if (!URL.canParse(url)) throw new Failure(3, `${variable} is not an address: "${url}".`);
+	if (!URL.canParse(url)) throw new Failure(3, `${variable} isn't a valid address: "${url}".`);
 	return url.replace(/\/+$/, '');
 }
 
@@ -185,7 +185,7 @@ function reasonIn(text) {
 function unreachable(url, error, timeoutMs) {
 	if (error.name === 'TimeoutError')
 		return `${url.host} didn't answer within ${timeoutMs / 1000} seconds. Try again later.`;
-	if (error instanceof SyntaxError) return `${url.host} answered with something that is not JSON. Try again later.`;
+	if (error instanceof SyntaxError) return `${url.host} didn't answer with JSON. Try again later.`;
 	const code = error.cause?.code ?? error.code;
 	const detail = code ? ` (${code})` : '';
 	return (
@@ -223,7 +223,7 @@ function render(places, forecast, units) {
 	}
 	lines.push('', 'Source: Open-Meteo.com');
 	const twins = others.filter((other) => other.name === place.name).slice(0, 3);
-	if (twins.length > 0) lines.push('', `Other places of that name: ${twins.map(fullName).join('; ')}.`);
+	if (twins.length > 0) lines.push('', `Other places with that name: ${twins.map(fullName).join('; ')}.`);
 	return lines.join('\n');
 }
 
@@ -248,6 +248,6 @@ function weekday(day) {
 try {
 	await main(process.argv.slice(2));
 } catch (error) {
-	console.error(error instanceof Failure ? error.message : `The weather cannot be shown: ${error.message}`);
+	console.error(error instanceof Failure ? error.message : `Couldn't get the weather: ${error.message}`);
 	process.exitCode = error instanceof Failure ? error.exitCode : 1;
 }

@@ -65,7 +65,7 @@ class Analysis:
             yield '{} longer than the header; their extra cells were left out ({}).'.format(
                 rows_are(self._long), lines_of(self._long))
         if self._unclosed:
-            yield 'A quotation mark is never closed, so the end of the file was read as one cell and the figures lack its rows.'
+            yield 'A quotation mark is never closed: the end of the file was read as one cell, and its rows are missing from the figures.'
         if self._tall:
             yield 'A field spans more than {} lines ({}); a quotation mark may never be closed.'.format(
                 LONG_FIELD_LINES, lines_of(self._tall))

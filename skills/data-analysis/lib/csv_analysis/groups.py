@@ -62,7 +62,7 @@ class Groups:
             cells = self.cells.get(key)
             if cells is None:
                 if len(self.cells) == MOST_GROUPS:
-                    raise DataError('There are more than {} groups by {}; choose a column with fewer different values.'.format(
+                    raise DataError('There are more than {} groups by {}; choose a column with fewer values.'.format(
                         MOST_GROUPS, self.title()))
                 cells = self.cells[key] = [Cell() for _ in self.columns]
                 self.rows[key] = 0

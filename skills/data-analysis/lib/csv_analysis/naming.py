@@ -17,7 +17,7 @@ def find_column(wanted, names, file_name):
     near = near or difflib.get_close_matches(target, plain, 2, 0.8)
     if len(target) > 2 and len(near) == 1 and plain.count(near[0]) == 1:
         index = plain.index(near[0])
-        return index, 'There is no column "{}"; "{}" was taken for it.'.format(wanted, names[index])
+        return index, 'There is no column "{}", so "{}" was used.'.format(wanted, names[index])
     raise UsageError('There is no column "{}" in {}. Its columns are: {}.'.format(wanted, file_name, ', '.join(names)))
 
 

@@ -37,11 +37,11 @@ class Table:
             with self._open() as file:
                 sample = file.read(SAMPLE_CHARACTERS)
         except LookupError:
-            raise DataError('There is no encoding called "{}".'.format(encoding))
+            raise DataError('Unknown encoding "{}".'.format(encoding))
         except UnicodeError as error:
             raise self._wrong_encoding(error)
         if not sample.strip():
-            raise DataError('{} holds nothing but blanks.'.format(self.name))
+            raise DataError('{} contains only blanks.'.format(self.name))
         self._skip_lines = 1 if sample[:4].lower() == 'sep=' else 0
         if self._skip_lines and not delimiter:
             delimiter = sample[4:5]
@@ -51,7 +51,7 @@ class Table:
         self.delimiter = delimiter or find_delimiter(lines)
         rows = sample_rows(lines, self.delimiter)
         if not rows:
-            raise DataError('{} holds no rows.'.format(self.name))
+            raise DataError('{} has no rows.'.format(self.name))
         self.decimal_comma = uses_decimal_comma(rows, self.delimiter)
         self.header = has_header(rows) if header is None else header
         self.columns = column_names(rows[0]) if self.header else ['column%d' % n for n in range(1, len(rows[0]) + 1)]
@@ -105,7 +105,7 @@ def check_file(path):
     if not stat.S_ISREG(facts.st_mode):
         raise DataError('{} is not a file.{}'.format(path, hint_of_files(path)))
     if facts.st_size == 0:
-        raise DataError('{} is empty (0 bytes), so there is nothing to analyse.'.format(name))
+        raise DataError('{} is empty (0 bytes), so there\'s nothing to analyze.'.format(name))
     return facts.st_size
 
 
