@@ -39,7 +39,7 @@ export async function benchFirstText(): Promise<Row> {
 		const health = () => timed(async () => (await fetch(`${app.url}/api/health`)).text());
 		const times = await medians(30, [() => firstText(app.url), health]);
 		return rowOfTimes(
-			'request to the first text event, built-in responder (30 runs)',
+			'request to the first text event, Demo mode (30 runs)',
 			'a request of /api/health',
 			times
 		);

@@ -57,9 +57,9 @@ export function renderFeatures(rows: FeatureRows, tests: readonly NamedTest[]): 
 	});
 	return `# Features and their tests
 
-Made by \`npm run features\` from the titles of the tests; a test fails when this page does not say what the tests say. Of each row the two tests that prove it best; all of them are in \`test-results/features.md\` after a run. A dash: no test names the row yet.
+Written by \`npm run features\` from the titles of the tests; a test fails if it's stale. Each row shows the two tests that prove it best; after a run, \`test-results/features.md\` has all of them. A dash means that no test names the row yet.
 
-| row | capability | tests |
+| row | feature | tests |
 |---|---|---|
 ${lines.join('\n')}
 `;
