@@ -120,7 +120,7 @@ const LAYERS: Layer[] = [
 	},
 	// A whole server, without its pages.
 	{ path: 'lib/server/cli/serve-mcp.ts', imports: ['lib/server/'] },
-	{ path: 'lib/server/cli/backup.ts', imports: [LOG, 'lib/server/backup.ts', 'lib/server/config.ts'] },
+	{ path: 'lib/server/cli/backup.ts', imports: [LOG, 'lib/server/backup/', 'lib/server/config.ts'] },
 	{
 		path: 'lib/server/cli/',
 		imports: [
@@ -140,7 +140,7 @@ const LAYERS: Layer[] = [
 	{ path: ROOMS, imports: [SHARED, FOREIGN_FOLDERS] },
 	{ path: WORKSPACES, imports: [SHARED, FOREIGN_FOLDERS, SAFE_PATH, ROOMS] },
 	{ path: 'lib/server/data-folder.ts', imports: [LOG] },
-	{ path: 'lib/server/backup.ts', imports: [SHARED, LOG, SAFE_PATH, 'lib/server/data-folder.ts'] },
+	{ path: 'lib/server/backup/', imports: [SHARED, LOG, SAFE_PATH, ROOMS, 'lib/server/data-folder.ts'] },
 	{ path: 'lib/server/config.ts', imports: [SHARED, SANDBOX] },
 	{ path: 'lib/server/http.ts', imports: [SHARED, 'lib/server/'], kit: true },
 	{ path: 'lib/server/endpoint.ts', imports: [SHARED, 'lib/server/'], kit: true },

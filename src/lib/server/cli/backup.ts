@@ -1,7 +1,9 @@
 /** `npm run backup -- FILE` and `npm run restore -- FILE`: the data folder in one file, and back again. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { backUp, restore, type LeftOut } from '../backup.ts';
+import { backUp } from '../backup/back-up.ts';
+import type { LeftOut } from '../backup/format.ts';
+import { restore } from '../backup/restore.ts';
 import { loadConfig } from '../config.ts';
 import { createLog } from '../log.ts';
 

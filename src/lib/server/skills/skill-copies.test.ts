@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { eventually } from '../../../../tests/support/eventually.ts';
 import { readFolder } from '../trust/folder.ts';
-import { createSkillCopies, digestOfFolder, type SkillCopies, type SkillCopiesOptions } from './skill-copies.ts';
+import { digestOfFolder } from './read/skill-tree.ts';
+import { createSkillCopies, type SkillCopies, type SkillCopiesOptions } from './skill-copies.ts';
 
 const HOUR = 60 * 60_000;
 

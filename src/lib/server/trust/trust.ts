@@ -7,7 +7,7 @@ import type { SkillDetail, SkillFile, SkillFileChange, TrustState } from '../../
 import { compareNames, isInside } from '../skills/read/files.ts';
 import { createPace } from '../skills/read/lean.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
-import { digestOfFolder } from '../skills/skill-copies.ts';
+import { digestOfFolder } from '../skills/read/skill-tree.ts';
 import type { Skill } from '../skills/types.ts';
 import type { TrustedFile, TrustedSkills } from '../store/skills/choices.ts';
 import { type FolderContent, marksOf, readFolder } from './folder.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ExecutionHost, ExecutionStart } from '../run/execution-host.ts';
 import { createSkillsProvider, type SkillsProvider } from '../provider.ts';
-import { digestOfFolder } from '../skill-copies.ts';
+import { digestOfFolder } from '../read/skill-tree.ts';
 
 const BODY = [
 	'Today is !`echo monday`, said the clock.',

@@ -25,11 +25,12 @@ import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { lacks } from '../../../tests/support/sandbox-packages.ts';
-import { runOnDisk } from '../../../tests/support/small-disk.ts';
-import { backUp, restore } from './backup.ts';
-import { openDataFolder } from './data-folder.ts';
-import { openSqliteStore } from './store/sqlite.ts';
+import { lacks } from '../../../../tests/support/sandbox-packages.ts';
+import { runOnDisk } from '../../../../tests/support/small-disk.ts';
+import { openDataFolder } from '../data-folder.ts';
+import { openSqliteStore } from '../store/sqlite.ts';
+import { backUp } from './back-up.ts';
+import { restore } from './restore.ts';
 
 const log = { info: () => undefined, error: () => undefined };
 const umask = process.umask();
@@ -229,7 +230,7 @@ test('F14: one bit that is another anywhere in a backup: it is refused before an
 }, 120_000);
 
 test('F14: the backup of an older version is restored, and it is said that nobody can tell whether all is there', async () => {
-	const old = gunzipSync(await readFile(join(import.meta.dirname, '../../../tests/fixtures/backups/1.backup.gz')));
+	const old = gunzipSync(await readFile(join(import.meta.dirname, '../../../../tests/fixtures/backups/1.backup.gz')));
 	await writeFile(file, old);
 	const target = join(root, 'restored');
 	expect(restore(file, target, log)).toMatchObject({ files: 5, bytes: 2_508_203, isSealed: false });
@@ -439,7 +440,8 @@ async function onDisk(bytes: number, call: string): Promise<unknown> {
 	const place = (name: string) => JSON.stringify(join(dir, name));
 	const program = `
 		import { cpSync, readdirSync } from 'node:fs';
-		import { backUp, restore } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, 'backup.ts')))};
+		import { backUp } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, 'back-up.ts')))};
+		import { restore } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, 'restore.ts')))};
 		const [data, file, target] = [${place('data')}, ${place('file')}, ${place('target')}];
 		cpSync(${JSON.stringify(dataDir)}, data, { recursive: true });
 		const log = { info() {}, error() {} };
@@ -481,7 +483,7 @@ describe('F14: what was cut off is done again', () => {
 			await undo();
 		}
 	}
-	const program = join(import.meta.dirname, 'cli/backup.ts');
+	const program = join(import.meta.dirname, '../cli/backup.ts');
 	const start = (command: string, folder: string) =>
 		spawn(process.execPath, [program, command, file], {
 			env: { PATH: process.env.PATH, DATA_DIR: folder },
