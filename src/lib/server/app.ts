@@ -5,7 +5,7 @@ import type { Settings } from '../shared/settings.ts';
 import { createApiKeys, type ApiKeys } from './access/caller.ts';
 import { createLogin, type Login } from './access/login.ts';
 import type { AgentLimits } from './agent/loop.ts';
-import { builtinQuestion, createBuiltinSession } from './builtins/builtin-session.ts';
+import { builtinQuestion, createBuiltinSession } from './builtins/builtin-calls.ts';
 import { workspaceOf } from './builtins/file-tools.ts';
 import type { Config } from './config.ts';
 import { openDataFolder, type DataFolder } from './data-folder.ts';

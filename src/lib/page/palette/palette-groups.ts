@@ -24,7 +24,18 @@ import { conversationAddress } from '../messages/message-groups.ts';
 import { type PaletteGroup, type PaletteItem, SHORTCUTS } from './palette.svelte.ts';
 import type { Theme } from '../app/theme.svelte.ts';
 import type { ConversationSummary } from '../../shared/api.ts';
-import type { OverlayProps } from './overlay.ts';
+
+/** Of what lies over the page, and is loaded when it is wanted. */
+export interface OverlayProps {
+	app: ChatApp;
+	/** Shows the search in conversations. */
+	onsearch: () => void;
+	/** Asks for a file to import. */
+	onimport: () => void;
+	onclose: () => void;
+	/** What was typed before it was there. */
+	typed: string;
+}
 
 const groups = {
 	actions: 'Actions',
@@ -33,8 +44,6 @@ const groups = {
 	pages: 'Pages',
 	skills: 'Skills'
 };
-const themeText = (name: string) => `Theme: ${name}`;
-const themes = { system: 'as the system', light: 'light', dark: 'dark' };
 
 /** Conversations that are shown before anything is typed. */
 const RECENT = 6;
@@ -128,7 +137,7 @@ function actions({ app, onsearch, onimport }: Omit<OverlayProps, 'onclose' | 'ty
 		{ id: 'import', label: 'Import a conversation', icon: Upload, isQuiet: true, run: onimport },
 		...THEMES.map((theme) => ({
 			id: `theme-${theme}`,
-			label: themeText(themes[theme]),
+			label: `Theme: ${theme === 'system' ? 'as the system' : theme}`,
 			icon: SunMoon,
 			isQuiet: true,
 			run: () => void (app.theme.current = theme)

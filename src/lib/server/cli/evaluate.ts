@@ -12,7 +12,7 @@ import { createOfflineModel } from '../offline/offline.ts';
 import { createResponsesModel } from '../models/responses/responses.ts';
 import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts';
 import type { Skill } from '../skills/types.ts';
-import type { EvalReport } from './render-evals.ts';
+import type { EvalResult, EvalRun } from '../../shared/try-out.ts';
 
 export interface EvalCommandOptions {
 	/** The same settings as the server's: OPENROUTER_API_KEY, OPENROUTER_BASE_URL, OPENROUTER_MODEL, AGENT_…, SKILLS_… */
@@ -25,6 +25,16 @@ export interface EvalCommandOptions {
 export interface Wanted {
 	folder: string;
 	rounds: number;
+}
+
+export interface EvalReport {
+	skill: string;
+	version: string;
+	model: string;
+	isOffline: boolean;
+	rounds: number;
+	passRate: EvalRun['passRate'];
+	results: EvalResult[];
 }
 
 /** @throws Error with a sentence for a setting, a skill or evals that cannot be used */

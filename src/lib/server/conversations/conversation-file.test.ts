@@ -9,8 +9,7 @@ import { RECORDED_RUN } from '../../../../tests/support/recorded-run.ts';
 import { at, fullAnswer, question } from '../store/contract/fixtures.suite.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { Store } from '../store/store.ts';
-import { exportConversation, type ExportFormat, fileNameOf } from './export.ts';
-import { importConversation } from './import.ts';
+import { exportConversation, type ExportFormat, fileNameOf, importConversation } from './conversation-file.ts';
 
 let root: string;
 let store: Store;

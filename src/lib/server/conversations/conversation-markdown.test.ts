@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { emptyAnswer, type Message } from '../../shared/message.ts';
 import { fullAnswer } from '../store/contract/fixtures.suite.ts';
-import { markdownOf } from './export.ts';
+import { markdownOf } from './conversation-file.ts';
 
 const answer = (change: Partial<Message>): Message => ({
 	...emptyAnswer('m', 'r', '2026-01-01T00:00:00.000Z'),

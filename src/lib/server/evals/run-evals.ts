@@ -1,10 +1,23 @@
 /** All of a skill's evals, with the skill and without; needs no store and no server (FEATURES F16). */
+import { mkdir, mkdtemp, open } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import type { EvalAnswer, EvalResult, EvalRun } from '../../shared/try-out.ts';
 import type { Skill } from '../skills/types.ts';
-import { answer, type AnswerParts, type Answered } from './answer.ts';
 import type { EvalCase } from './evals-file.ts';
-import { look } from './expectations.ts';
+import { look, type Observed } from './expectations.ts';
 import type { Judge } from './judge.ts';
+import type { RunEvent } from '../../shared/events.ts';
+import type { ReasoningEffort } from '../../shared/names.ts';
+import { runAgent, type AgentLimits } from '../agent/loop.ts';
+import type { Model } from '../agent/model.ts';
+import { startTimeLimit, type TimeLimit } from '../agent/time-limit.ts';
+import { removeFolder } from '../foreign-folders.ts';
+import { CATALOG_TOKENS, instructionsOf } from '../turns/instructions.ts';
+import { createSkillToolbox, type SkillToolboxOptions } from '../turns/toolbox.ts';
+import { openInside } from '../safe-path.ts';
+import { renderCatalog } from '../skills/prompt.ts';
+import type { SkillsProvider } from '../skills/provider.ts';
+import type { SkillMode } from '../skills/registry/visibility.ts';
 
 export interface EvalPlan {
 	skill: Skill;
@@ -89,4 +102,191 @@ async function tell(
 	const sentences = asked.expectations.filter(({ check }) => check === null).map(({ text }) => text);
 	const judged = await judge.judge(sentences, { asked, seen, calls }, signal);
 	return seenByCode.flatMap((verdict) => verdict ?? judged.shift() ?? []);
+}
+
+// One answer to one prompt, as a chat would give it: with one skill or with none, in a folder of its own (FEATURES F16).
+
+interface AnswerParts {
+	model: Model;
+	skills: Pick<SkillsProvider, 'createSession'>;
+	/** Asked before each run of a script: what needs asking fails the answer, for nobody is there. */
+	approvals: SkillToolboxOptions['approvals'];
+	/** `auto` without it. */
+	modeOf?: (skill: Skill) => SkillMode;
+	/** null leaves it to the model. */
+	effort: ReasoningEffort | null;
+	limits: AgentLimits;
+	/** Absolute path of the folder for working directories; each is removed after its answer. */
+	folder: string;
+}
+
+interface Question {
+	asked: EvalCase;
+	/** Whose evals these are: where the files lie. */
+	skill: Skill;
+	/** null: answered without any skill. */
+	offered: Skill | null;
+	/** For the record of executions, and the model's server. */
+	sessionId: string;
+}
+
+/** An answer before anybody has looked at it. */
+interface Answered {
+	answer: Omit<EvalAnswer, 'expectations'>;
+	seen: Observed;
+}
+
+const MAX_TEXT = 20_000;
+const MAX_CALLS = 200;
+const MAX_CALL_LENGTH = 500;
+const MAX_FILE_BYTES = 10 * 1024 * 1024;
+
+/** Never throws: what goes wrong is the answer's `error`. */
+async function answer(parts: AnswerParts, question: Question, signal: AbortSignal): Promise<Answered> {
+	const notes = createNotes();
+	const time = startTimeLimit(parts.limits.maxDurationMs, signal);
+	let cwd: string | null = null;
+	try {
+		await mkdir(parts.folder, { recursive: true });
+		cwd = await mkdtemp(join(parts.folder, 'answer-'));
+		const files = await copyFiles(question, cwd);
+		for await (const event of runQuestion(parts, question, { cwd, files, time })) notes.add(event);
+	} catch (error) {
+		notes.fail(error instanceof Error ? error.message : String(error));
+	}
+	// What cannot be removed now goes with the folder, when the next server starts.
+	if (cwd !== null) await removeFolder(cwd).catch(() => undefined);
+	time.clear();
+	return notes.answered(Math.round(time.elapsedMs()));
+}
+
+function runQuestion(
+	{ model, effort, skills, approvals, modeOf, limits }: AnswerParts,
+	{ asked, offered, sessionId }: Question,
+	{ cwd, files, time }: { cwd: string; files: { path: string; bytes: number }[]; time: TimeLimit }
+): AsyncGenerator<RunEvent> {
+	// The expectations are no reading for whoever is to meet them.
+	const library = offered ? [{ ...offered, files: offered.files.filter((path) => !path.startsWith('evals/')) }] : [];
+	const session = skills.createSession({
+		snapshot: { skills: library, shadowed: [], broken: [], revision: '' },
+		seen: [],
+		dialect: 'full',
+		owner: offered?.owner,
+		modeOf
+	});
+	const catalog = renderCatalog(library, { budgetTokens: CATALOG_TOKENS, hasGuidance: true });
+	const caller = { sessionId };
+	return runAgent({
+		model,
+		effort,
+		instructions: instructionsOf(catalog, files),
+		input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: asked.prompt }] }],
+		held: [],
+		toolbox: createSkillToolbox({ session, callerTools: [], cwd, caller, approvals }),
+		threadId: sessionId,
+		runId: sessionId,
+		limits,
+		time,
+		spent: null,
+		async *fit(input) {
+			yield* [];
+			return input;
+		},
+		isAskedToYield: () => false,
+		record: () => undefined
+	});
+}
+
+/** @throws Error with a sentence for a file that is not there, is no regular one or is too large */
+async function copyFiles({ asked, skill }: Question, cwd: string): Promise<{ path: string; bytes: number }[]> {
+	const copied: { path: string; bytes: number }[] = [];
+	for (const path of asked.files) {
+		const { file, bytes } = await openInside(skill.dir, path.replace(/^(\.\/)+/, '')).catch((cause: unknown) => {
+			throw new Error(`The file “${path}” of this eval cannot be read.`, { cause });
+		});
+		try {
+			if (bytes > MAX_FILE_BYTES) throw new Error(`The file “${path}” of this eval is larger than 10 MB.`);
+			const copy = await open(join(cwd, basename(path)), 'wx');
+			await copy.writeFile(file.createReadStream({ autoClose: false })).finally(() => copy.close());
+		} finally {
+			await file.close();
+		}
+		copied.push({ path: basename(path), bytes });
+	}
+	return copied;
+}
+
+/** Gathers from a run's events what there is to say of its answer. */
+function createNotes() {
+	const texts: string[] = [];
+	const loaded: string[] = [];
+	const called = new Set<string>();
+	const calls = new Map<string, { name: string; args: string }>();
+	const files: string[] = [];
+	let tokens: number | null = null;
+	let status: EvalAnswer['status'] = 'success';
+	let error: string | null = null;
+
+	const fail = (message: string) => {
+		status = 'failed';
+		error = message;
+	};
+	const finish = ({ outcome, result }: Extract<RunEvent, { type: 'RUN_FINISHED' }>) => {
+		if (outcome?.type === 'cancelled') status = 'cancelled';
+		if (outcome?.type === 'interrupt') fail(outcome.interrupts[0]?.message ?? 'Somebody would have to allow a call.');
+		if (result?.limit) error = `It was ended by a limit: ${result.limit}.`;
+	};
+	return {
+		fail,
+		add(event: RunEvent) {
+			switch (event.type) {
+				case 'TEXT_MESSAGE_START':
+					texts.push('');
+					break;
+				case 'TEXT_MESSAGE_CONTENT':
+					texts.push(`${texts.pop() ?? ''}${event.delta}`);
+					break;
+				case 'TOOL_CALL_START':
+					called.add(event.toolCallName);
+					calls.set(event.toolCallId, { name: event.toolCallName, args: '' });
+					break;
+				case 'TOOL_CALL_ARGS': {
+					const call = calls.get(event.toolCallId);
+					if (call) call.args += event.delta;
+					break;
+				}
+				case 'RUN_ERROR':
+					fail(event.message);
+					break;
+				case 'RUN_FINISHED':
+					finish(event);
+					break;
+				case 'CUSTOM':
+					if (event.name === 'skill.loaded') loaded.push(event.value.skill);
+					if (event.name === 'skill.started') {
+						for (const name of [event.value.script, event.value.tool]) if (name) called.add(name);
+					}
+					if (event.name === 'skill.finished') files.push(...event.value.files.map(({ path }) => path));
+					if (event.name === 'run.usage') tokens = event.value.inputTokens + event.value.outputTokens;
+					break;
+				default:
+			}
+		},
+		answered(durationMs: number): Answered {
+			const text = texts.join('\n\n');
+			const made = [...calls.values()].map(({ name, args }) => `${name}: ${args}`.slice(0, MAX_CALL_LENGTH));
+			return {
+				answer: {
+					status,
+					text: text.slice(0, MAX_TEXT),
+					loaded,
+					calls: made.slice(0, MAX_CALLS),
+					durationMs,
+					tokens,
+					error
+				},
+				seen: { text, loaded, called, files: [...new Set(files)] }
+			};
+		}
+	};
 }

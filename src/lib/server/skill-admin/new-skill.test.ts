@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SKILL_TEMPLATES } from '../../shared/names.ts';
 import { diagnose } from '../skills/doctor/doctor.ts';
 import { createSkillsProvider, type SkillsProvider } from '../skills/provider.ts';
-import { createSkill, type NewSkillParts } from './new-skill.ts';
+import { createSkill, type NewSkillParts } from './skill-editor.ts';
 
 let folder: string;
 let first: string;

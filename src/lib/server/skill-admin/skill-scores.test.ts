@@ -4,7 +4,7 @@ import { scoreAutoSkill } from '../skills/find/omniroute-score.ts';
 import { ownerOf, type SkillMode } from '../skills/registry/visibility.ts';
 import { scoreSkill } from '../skills/find/scores.ts';
 import type { Skill } from '../skills/types.ts';
-import { scoreSkills, type ScoreParts } from './skill-scores.ts';
+import { scoreSkills, type ScoreParts } from './skill-list.ts';
 
 function skill(name: string, description: string, more: Partial<Skill> = {}): Skill {
 	return {

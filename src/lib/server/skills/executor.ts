@@ -4,8 +4,7 @@ import { mkdir, readFile, realpath } from 'node:fs/promises';
 import { basename, delimiter, dirname, extname, join, relative } from 'node:path';
 import { DEFAULT_LIMITS, type Sandbox, type SandboxLimits } from '../sandbox/sandbox.ts';
 import { buildEnvironment, limitsOf, MAX_TIMEOUT_MS, type ScriptInput } from './run/environment.ts';
-import type { AllowedFiles, ExecutionHost } from './run/execution-host.ts';
-import type { ExecutionContext } from './run/execution-context.ts';
+import type { AllowedFiles, ExecutionHost, ExecutionContext } from './run/execution-host.ts';
 import { execute, type Invocation } from './run/execution.ts';
 import {
 	createNativeHandlers,
@@ -23,7 +22,7 @@ import { createSpareNodes } from './run/spare-node.ts';
 import { createTurns, type Turns } from './turns.ts';
 import { SkillError, type Skill, type SkillExecutionResult, type SkillTool } from './types.ts';
 
-export type { ExecutionContext } from './run/execution-context.ts';
+export type { ExecutionContext } from './run/execution-host.ts';
 
 export interface ExecutorOptions {
 	sandbox: Sandbox;

@@ -2,7 +2,7 @@ import { runAgentInput, runNamed } from '$lib/shared/api.ts';
 import { endpoint, events } from '$lib/server/endpoint.ts';
 import { toAnswers, toProps, toRunRequest } from '$lib/server/conversations/agui-input.ts';
 import { resumeRun } from '$lib/server/conversations/consent.ts';
-import { withSnapshots } from '$lib/server/protocols/agui/output.ts';
+import { withSnapshots } from '$lib/server/protocols/agui/agui.ts';
 import { eventStream, runEventFrames } from '$lib/server/http.ts';
 
 export const POST = endpoint({

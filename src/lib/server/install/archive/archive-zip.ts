@@ -11,8 +11,19 @@ import {
 	type StagingFolder,
 	tooLarge
 } from '../staging-folder.ts';
-import { slicesOf, type Slices, findDirectory, safeNumber } from './zip-directory.ts';
-import { readEntries, STORED, type ZipEntry, HAS_DESCRIPTOR, MAX_32, readExtraFields, ZIP64 } from './zip-entries.ts';
+import {
+	slicesOf,
+	type Slices,
+	findDirectory,
+	safeNumber,
+	readEntries,
+	STORED,
+	type ZipEntry,
+	HAS_DESCRIPTOR,
+	MAX_32,
+	readExtraFields,
+	ZIP64
+} from './zip-directory.ts';
 
 /** No text is packed as tightly; a bomb is. */
 const MAX_RATIO = 200;

@@ -1,7 +1,8 @@
-/** Finds the central directory of a zip archive, and refuses each archive that could be read in two ways (SECURITY, archives; APPNOTE 4.3). */
+/** Finds and reads the central directory of a zip archive, and refuses each archive that could be read in two ways (SECURITY, archives; APPNOTE 4.3). */
 import type { FileHandle } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
 import { AppError } from '../../../shared/errors.ts';
-import { onDisk } from '../staging-folder.ts';
+import { onDisk, createEntryNames, refusal } from '../staging-folder.ts';
 
 export interface ZipDirectory {
 	offset: number;
@@ -18,7 +19,7 @@ const LOCATOR_64 = 0x07064b50;
 const LOCATOR_64_BYTES = 20;
 const MAX_COMMENT = 0xffff;
 const MAX_16 = 0xffff;
-const MAX_32 = 0xffffffff;
+export const MAX_32 = 0xffffffff;
 /** Far more than a skill has, so that a repository's `.git/` does not matter. */
 const MAX_ENTRIES = 20_000;
 const MAX_DIRECTORY_BYTES = 8 * 1024 * 1024;
@@ -139,6 +140,187 @@ export async function slicesOf(file: FileHandle): Promise<Slices> {
 // How an archive is refused that is wrong as a whole, not in one entry.
 
 /** `problem` goes on after “The zip archive is refused: ”. */
-export function damaged(problem: string): AppError {
+function damaged(problem: string): AppError {
 	return new AppError('invalid_input', `The zip archive is refused: ${problem}.`);
+}
+
+// Entries of a zip archive as its central directory lists them; each is checked before anything is unpacked (SECURITY, archives; APPNOTE 4.3.12).
+
+export interface ZipEntry {
+	/** With `/`; of a folder without the last one. */
+	path: string;
+	kind: 'file' | 'folder';
+	rawName: Buffer;
+	flags: number;
+	method: typeof STORED | typeof DEFLATED;
+	crc: number;
+	packedBytes: number;
+	/** As the archive says: more is refused, but nothing is believed. */
+	bytes: number;
+	/** Of its local header. */
+	offset: number;
+	/** null where the archive was made on a system without such permissions. */
+	isExecutable: boolean | null;
+}
+
+export const STORED = 0;
+const DEFLATED = 8;
+export const ZIP64 = 1;
+/** Sizes and checksum stand after the data. */
+export const HAS_DESCRIPTOR = 1 << 3;
+const HEADER = 0x02014b50;
+const HEADER_BYTES = 46;
+/** Encrypted, strongly encrypted, masked. */
+const ENCRYPTED = (1 << 0) | (1 << 6) | (1 << 13);
+const PATCHED = 1 << 5;
+const UTF8 = 1 << 11;
+const UNIX = 3;
+const MACOS = 19;
+const DOS_FOLDER = 0x10;
+const FILE_TYPE = 0xf000;
+const REGULAR = 0x8000;
+const FOLDER = 0x4000;
+const SPECIAL: Record<number, string> = {
+	0xa000: 'a link',
+	0xc000: 'a socket',
+	0x6000: 'a device',
+	0x2000: 'a device',
+	0x1000: 'a named pipe'
+};
+
+/** @throws AppError `invalid_input` with the entry named */
+export function readEntries({ bytes, count, offset: end }: ZipDirectory): ZipEntry[] {
+	const names = createEntryNames();
+	const entries: ZipEntry[] = [];
+	let at = 0;
+	const wrongCount = () =>
+		damaged(`it says that it has ${count} entries, and has ${entries.length < count ? 'fewer' : 'more'}`);
+	while (at < bytes.length) {
+		if (entries.length === count) throw wrongCount();
+		if (at + HEADER_BYTES > bytes.length || bytes.readUInt32LE(at) !== HEADER) {
+			throw damaged('its list of files is damaged');
+		}
+		const length =
+			HEADER_BYTES + bytes.readUInt16LE(at + 28) + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32);
+		if (at + length > bytes.length) throw damaged('its list of files is damaged');
+		const entry = readEntry(bytes.subarray(at, at + length));
+		if (entry.offset >= end) throw refusal(entry.path, 'its data is not where the data of files is');
+		names.take(entry.path, entry.kind);
+		entries.push(entry);
+		at += length;
+	}
+	if (entries.length < count) throw wrongCount();
+	return entries;
+}
+
+function readEntry(header: Buffer): ZipEntry {
+	const flags = header.readUInt16LE(8);
+	const host = header.readUInt8(5);
+	const nameEnd = HEADER_BYTES + header.readUInt16LE(28);
+	const rawName = header.subarray(HEADER_BYTES, nameEnd);
+	const name = decodeName(rawName, { isUtf8: (flags & UTF8) !== 0, host });
+	const extra = readExtraFields(header.subarray(nameEnd, nameEnd + header.readUInt16LE(30)), rawName, name);
+	if (flags & ENCRYPTED) throw refusal(name, 'it is encrypted');
+	if (flags & PATCHED) throw refusal(name, 'it is a patch of another file');
+	const method = header.readUInt16LE(10);
+	if (method !== STORED && method !== DEFLATED) {
+		throw refusal(name, `it is packed by a method other than “stored” and “deflate” (${method})`);
+	}
+	const attributes = header.readUInt32LE(38);
+	const kind = kindOf(name, attributes);
+	const { bytes, packedBytes, offset } = sizesOf(header, extra.get(ZIP64), name);
+	if (kind === 'folder' && bytes > 0) throw refusal(name, 'it is a folder with a content');
+	if (method === STORED && bytes !== packedBytes) throw refusal(name, 'it says two sizes for the same data');
+	return {
+		path: kind === 'folder' ? name.slice(0, -1) : name,
+		kind,
+		rawName,
+		flags,
+		method,
+		crc: header.readUInt32LE(16),
+		packedBytes,
+		bytes,
+		offset,
+		isExecutable: host === UNIX || host === MACOS ? ((attributes >>> 16) & 0o100) !== 0 : null
+	};
+}
+
+/** By the name and, whatever system it was made on, by the mode of Unix: some unpacker would make a link of it. */
+function kindOf(name: string, attributes: number): ZipEntry['kind'] {
+	const type = (attributes >>> 16) & FILE_TYPE;
+	const kind = name.endsWith('/') ? 'folder' : 'file';
+	if (type !== 0 && type !== REGULAR && type !== FOLDER) {
+		throw refusal(name, `it is ${SPECIAL[type] ?? 'neither a file nor a folder'}`);
+	}
+	const saysFolder = type === FOLDER || (type === 0 && (attributes & DOS_FOLDER) !== 0);
+	const saysFile = type === REGULAR;
+	if (kind === 'folder' ? saysFile : saysFolder) throw refusal(name, 'it says to be a file and a folder at once');
+	return kind;
+}
+
+function sizesOf(header: Buffer, zip64: Buffer | undefined, name: string) {
+	let at = 0;
+	const take = (small: number): number => {
+		if (small !== MAX_32) return small;
+		if (!zip64 || at + 8 > zip64.length) throw refusal(name, 'its zip64 sizes are missing');
+		at += 8;
+		return safeNumber(zip64, at - 8);
+	};
+	const bytes = take(header.readUInt32LE(24));
+	const packedBytes = take(header.readUInt32LE(20));
+	const offset = take(header.readUInt32LE(42));
+	if (header.readUInt16LE(34) !== 0) throw refusal(name, 'it lies in another part of the archive');
+	return { bytes, packedBytes, offset };
+}
+
+// Names and extra fields of zip entries: one reading or none (SECURITY, archives; APPNOTE 4.5, Info-ZIP 0x7075).
+
+const UNICODE_PATH = 0x7075;
+
+/**
+ * The name as text. `zip` on Linux and the Finder write UTF-8 without saying so; of other systems only ASCII is believed.
+ * @throws AppError `invalid_input` with the entry named
+ */
+function decodeName(raw: Buffer, { isUtf8, host }: { isUtf8: boolean; host: number }): string {
+	if (raw.every((byte) => byte < 0x80)) return raw.toString('latin1');
+	const text = isUtf8 || host === UNIX || host === MACOS ? utf8Of(raw) : null;
+	if (text === null) {
+		throw refusal(raw.toString('latin1'), 'its name is in an encoding other than UTF-8; pack it with UTF-8 names');
+	}
+	return text;
+}
+
+/**
+ * Extra fields by their id.
+ * @throws AppError `invalid_input` with the entry named, where they are damaged, one stands twice, or one has another name
+ */
+export function readExtraFields(extra: Buffer, rawName: Buffer, name: string): ReadonlyMap<number, Buffer> {
+	const fields = new Map<number, Buffer>();
+	let at = 0;
+	while (at + 4 <= extra.length) {
+		const id = extra.readUInt16LE(at);
+		const end = at + 4 + extra.readUInt16LE(at + 2);
+		if (end > extra.length) throw refusal(name, 'its extra fields are damaged');
+		// Some packers pad with zeros.
+		if (fields.has(id) && id !== 0) throw refusal(name, 'an extra field stands there twice');
+		fields.set(id, extra.subarray(at + 4, end));
+		at = end;
+	}
+	if (extra.subarray(at).some((byte) => byte !== 0)) throw refusal(name, 'its extra fields are damaged');
+	const other = fields.get(UNICODE_PATH);
+	if (other && !isSameName(other, rawName, name)) throw refusal(name, 'an extra field gives it another name');
+	return fields;
+}
+
+function isSameName(field: Buffer, rawName: Buffer, name: string): boolean {
+	return field.length >= 5 && field.readUInt32LE(1) === crc32(rawName) && utf8Of(field.subarray(5)) === name;
+}
+
+function utf8Of(bytes: Buffer): string | null {
+	try {
+		return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+	} catch {
+		// Not UTF-8: what the caller asks.
+		return null;
+	}
 }

@@ -72,8 +72,8 @@ function freeName(dir: string, now: Date): string {
 	}
 }
 
-/** Never over something that is there; on the disk before anything depends on it. */
-function writeNew(path: string, bytes: Buffer, mode: number): void {
+/** Never over something that is there; on the disk before anything depends on it, with this mode whatever the umask says. */
+export function writeNew(path: string, bytes: Buffer, mode: number): void {
 	const file = openSync(path, 'wx', 0o600);
 	try {
 		writeFileSync(file, bytes);

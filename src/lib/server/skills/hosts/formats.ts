@@ -1,10 +1,7 @@
 /** Which of the four APIs a request is for: by its shape, never by the name of its model (FEATURES B12, D39). */
-import type { ToolFormat } from './adapters.ts';
-import { anthropic, chat, type Json, listOf, recordsIn, responses, type WireFormat } from './wire.ts';
-import { gemini } from './wire-gemini.ts';
+import { type ToolFormat, extractToolCalls, toGeminiTools, toToolResult } from './adapters.ts';
+import { anthropic, chat, type Json, listOf, recordsIn, responses, type WireFormat, namesIn } from './wire.ts';
 import { asRecord } from '../../../shared/json.ts';
-
-export const FORMATS: Readonly<Record<ToolFormat, WireFormat>> = { responses, chat, anthropic, gemini };
 
 /** @throws Error when the body is of none of them, or of two alike */
 export function formatOf(body: Json): ToolFormat {
@@ -38,3 +35,116 @@ function isChat(body: Json): boolean {
 		)
 	);
 }
+
+// Gemini `generateContent`, as it is on the wire and as the official client takes it (settings under `config`).
+
+const gemini: WireFormat = {
+	toolNames: (body) =>
+		recordsIn(settingsOf(body).tools).flatMap((entry) => namesIn(declarationsOf(entry).map(({ name }) => name))),
+	withTools(body, tools) {
+		// One entry declares all functions: some models take no second one.
+		const given = listOf(settingsOf(body).tools);
+		const declared = given.findIndex((entry) => declarationsOf(entry).length > 0);
+		const functionDeclarations = toGeminiTools(tools).flatMap((entry) => entry.functionDeclarations as Json[]);
+		if (declared === -1) return withSettings(body, { tools: [{ functionDeclarations }, ...given] });
+		const { functionDeclarations: _own, function_declarations: _same, ...rest } = asRecord(given[declared]) ?? {};
+		const merged = { ...rest, functionDeclarations: [...functionDeclarations, ...declarationsOf(given[declared])] };
+		return withSettings(body, { tools: given.map((entry, index) => (index === declared ? merged : entry)) });
+	},
+	withPrompt(body, text) {
+		const { system_instruction: snake, systemInstruction: camel, ...rest } = settingsOf(body);
+		const given = camel ?? snake;
+		const own = asRecord(given)?.parts === undefined ? partsOf(given) : listOf(asRecord(given)?.parts);
+		const systemInstruction = {
+			...(asRecord(given)?.role ? { role: asRecord(given)?.role } : {}),
+			parts: [...own, { text }]
+		};
+		return replaceSettings(body, { ...rest, systemInstruction });
+	},
+	withoutForcedCall(body) {
+		const config = asRecord(toolConfigOf(body)?.functionCallingConfig ?? toolConfigOf(body)?.function_calling_config);
+		return config?.mode === 'ANY' || config?.mode === 'any' ? withCallingMode(body, 'AUTO') : body;
+	},
+	withoutCalls: (body) => withCallingMode(body, 'NONE'),
+	turnOf(response) {
+		// Of several candidates the conversation goes on with the first.
+		const candidate = recordsIn(asRecord(response)?.candidates)[0];
+		const content = asRecord(candidate?.content);
+		const isCutOff = candidate?.finishReason === 'MAX_TOKENS';
+		if (!content) return { items: [], calls: [], hasOtherCalls: false, isCutOff };
+		const calls = extractToolCalls({ candidates: [{ content }] });
+		const parts = listOf(content.parts).map(repeatable);
+		return { items: [{ ...content, parts }], calls, hasOtherCalls: false, isCutOff };
+	},
+	results(results, { items }) {
+		const calls = items.flatMap(({ parts }) => recordsIn(recordsIn(parts).map((part) => part.functionCall)));
+		const ids = new Set(calls.map(({ id }) => id));
+		const parts = results.map(({ call, output, isError }) => {
+			const part = toToolResult(call, output, isError);
+			if (ids.has(call.id)) return part;
+			// The call came without an id, and goes back without one.
+			const { id: _made, ...functionResponse } = asRecord(part.functionResponse) ?? {};
+			return { functionResponse };
+		});
+		return parts.length > 0 ? [{ role: 'user', parts }] : [];
+	},
+	append: (body, items) => ({ ...body, contents: [...contentsOf(body), ...items] })
+};
+
+/** The official client's own form: its settings stand under `config`, and the model in the body. */
+function isClientForm(body: Json): boolean {
+	if (asRecord(body.config)) return true;
+	const wireKeys = ['tools', 'systemInstruction', 'system_instruction', 'generationConfig', 'toolConfig'];
+	return typeof body.model === 'string' && !wireKeys.some((key) => key in body);
+}
+
+function settingsOf(body: Json): Json {
+	return isClientForm(body) ? (asRecord(body.config) ?? {}) : body;
+}
+
+function replaceSettings(body: Json, settings: Json): Json {
+	return isClientForm(body) ? { ...body, config: settings } : settings;
+}
+
+function withSettings(body: Json, settings: Json): Json {
+	return replaceSettings(body, { ...settingsOf(body), ...settings });
+}
+
+function toolConfigOf(body: Json): Json | null {
+	const { toolConfig, tool_config: snake } = settingsOf(body);
+	return asRecord(toolConfig ?? snake);
+}
+
+function withCallingMode(body: Json, mode: string): Json {
+	const { tool_config: _snake, toolConfig: _camel, ...rest } = settingsOf(body);
+	const { functionCallingConfig: _own, function_calling_config: _same, ...more } = toolConfigOf(body) ?? {};
+	return replaceSettings(body, { ...rest, toolConfig: { ...more, functionCallingConfig: { mode } } });
+}
+
+function declarationsOf(entry: unknown): Json[] {
+	const record = asRecord(entry);
+	return recordsIn(record?.functionDeclarations ?? record?.function_declarations);
+}
+
+/** The client also takes a text, a part, or a list of them, which is what the user said. */
+function contentsOf({ contents }: Json): unknown[] {
+	const isContent = (value: unknown) => Array.isArray(asRecord(value)?.parts);
+	if (isContent(contents)) return [contents];
+	if (Array.isArray(contents) && contents.some(isContent)) return contents as unknown[];
+	const parts = partsOf(contents);
+	return parts.length > 0 ? [{ role: 'user', parts }] : [];
+}
+
+function partsOf(value: unknown): unknown[] {
+	const list = Array.isArray(value) ? (value as unknown[]) : value === undefined || value === null ? [] : [value];
+	return list.map((part) => (typeof part === 'string' ? { text: part } : part));
+}
+
+/** A part as the vendor takes it back: arguments must be an object, whatever the model made of them. */
+function repeatable(part: unknown): unknown {
+	const call = asRecord(asRecord(part)?.functionCall);
+	if (!call || call.args === undefined || asRecord(call.args)) return part;
+	return { ...asRecord(part), functionCall: { ...call, args: {} } };
+}
+
+export const FORMATS: Readonly<Record<ToolFormat, WireFormat>> = { responses, chat, anthropic, gemini };

@@ -3,12 +3,11 @@ import { OUTPUT_TRUNCATED } from '../../sandbox/sandbox.ts';
 import type { SessionOptions, SkillSession } from '../call/session.ts';
 import type { SkillsProvider } from '../provider.ts';
 import { viewOf } from '../registry/visibility.ts';
-import type { ExecutionContext } from '../run/execution-context.ts';
-import type { ExecutionCaller } from '../run/execution-host.ts';
+import type { ExecutionContext, ExecutionCaller } from '../run/execution-host.ts';
 import type { SkillEvent, ToolDefinition } from '../types.ts';
 import { createToolNames, type ExtractedCall, type ToolFormat } from './adapters.ts';
 import { formatOf, FORMATS } from './formats.ts';
-import { type CallResult, type Json, type ModelTurn, type WireFormat } from './wire.ts';
+import type { CallResult, Json, ModelTurn, WireFormat } from './wire.ts';
 import { asRecord } from '../../../shared/json.ts';
 
 /** What one caller may use, beside what a session can be told (D42). */

@@ -1,6 +1,6 @@
 /** What a host decides about executions, and learns of them; the library alone has none of it (FEATURES F3, F4, D35, E13). */
 import type { SandboxLimits } from '../../sandbox/sandbox.ts';
-import type { Skill, SkillErrorType } from '../types.ts';
+import type { Skill, SkillErrorType, SkillEvent } from '../types.ts';
 
 export interface ExecutionHost {
 	/** SHA-256 of the skill's files, for the record of a native handler; null where it cannot be told. */
@@ -88,4 +88,17 @@ export interface ExecutionRecorder {
 /** The id by which trust, secrets, grants and executions name a skill: it stays the same over versions and reloads. */
 export function skillIdOf({ source, name }: Pick<Skill, 'source' | 'name'>): string {
 	return `${source}/${name}`;
+}
+
+export interface ExecutionContext {
+	/** Absolute working directory; made when it is not there. */
+	cwd: string;
+	signal?: AbortSignal;
+	onEvent?: (event: SkillEvent) => void;
+	/** Instead of the skill's or the host's limit, up to 300,000 (D10). */
+	timeoutMs?: number;
+	/** Digest of the skill's files that may run, and no others; without it those that are there. */
+	allowed?: string;
+	/** Who asked, for the record. */
+	caller?: ExecutionCaller;
 }

@@ -2,8 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { createRedaction, distinct, type Redaction } from '../../sandbox/output/redact.ts';
 import type { SandboxResult } from '../../sandbox/sandbox.ts';
-import { skillIdOf, type ExecutionHost, type ExecutionRecorder, type ExecutionStart } from './execution-host.ts';
-import type { ExecutionContext } from './execution-context.ts';
+import {
+	skillIdOf,
+	type ExecutionHost,
+	type ExecutionRecorder,
+	type ExecutionStart,
+	type ExecutionContext
+} from './execution-host.ts';
 import { MAX_SHOWN, type OutputStore } from './execution-result.ts';
 import { SkillError, type Skill, type SkillExecutionResult } from '../types.ts';
 

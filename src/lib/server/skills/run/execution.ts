@@ -1,7 +1,6 @@
 /** One execution of a process: limits, secrets, network, what came of it (FEATURES D10–D14, F3). */
 import type { Sandbox, SandboxCommand, SandboxFolders, SandboxLimits, SandboxResult } from '../../sandbox/sandbox.ts';
-import type { ExecutionContext } from './execution-context.ts';
-import type { ExecutionHost } from './execution-host.ts';
+import type { ExecutionContext, ExecutionHost } from './execution-host.ts';
 import { carryOut, storedSecrets } from './execution-record.ts';
 import { explain, type OutputStore, readHarness, readProgram } from './execution-result.ts';
 import { limitsOf, timeoutOf } from './environment.ts';

@@ -2,8 +2,7 @@
 import { callerKey, type Turns } from '../turns.ts';
 import { type Skill, SkillError, type SkillExecutionResult, type SkillTool } from '../types.ts';
 import { timeoutOf } from './environment.ts';
-import type { ExecutionContext } from './execution-context.ts';
-import type { ExecutionHost } from './execution-host.ts';
+import type { ExecutionContext, ExecutionHost } from './execution-host.ts';
 import { carryOut, storedSecrets } from './execution-record.ts';
 
 export interface NativeContext {

@@ -1,7 +1,7 @@
 import { AgentCapabilitiesSchema } from '@ag-ui/core/schemas';
 import { endpoint } from '$lib/server/endpoint.ts';
 import { version } from '$app/environment';
-import { describeAgent, offeredSkills } from '$lib/server/protocols/agui/capabilities.ts';
+import { describeAgent, offeredSkills } from '$lib/server/protocols/agui/agui.ts';
 
 export const GET = endpoint({
 	id: 'getAgentCapabilities',

@@ -1,7 +1,7 @@
 import { conversationFile, MAX_FILE_BYTES } from '$lib/shared/conversation-file.ts';
 import { conversationSummary } from '$lib/shared/api.ts';
 import { endpoint } from '$lib/server/endpoint.ts';
-import { importConversation } from '$lib/server/conversations/import.ts';
+import { importConversation } from '$lib/server/conversations/conversation-file.ts';
 import { readAnyJson } from '$lib/server/http.ts';
 
 export const POST = endpoint({

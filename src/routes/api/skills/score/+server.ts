@@ -1,6 +1,6 @@
 import { scoreRequest, skillScoreList } from '$lib/shared/skills.ts';
 import { endpoint } from '$lib/server/endpoint.ts';
-import { scoreSkills } from '$lib/server/skill-admin/skill-scores.ts';
+import { scoreSkills } from '$lib/server/skill-admin/skill-list.ts';
 
 export const POST = endpoint({
 	id: 'scoreSkills',

@@ -1,6 +1,6 @@
 import { conversationExportQuery } from '$lib/shared/api.ts';
 import { endpoint, OF_CONVERSATION, content } from '$lib/server/endpoint.ts';
-import { exportConversation } from '$lib/server/conversations/export.ts';
+import { exportConversation } from '$lib/server/conversations/conversation-file.ts';
 import { downloadStream } from '$lib/server/http.ts';
 
 export const GET = endpoint({

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { faultOf, readErrorDetail } from './errors.ts';
-import { excerpt } from './faults.ts';
+import { faultOf, readErrorDetail, excerpt } from './faults.ts';
 
 const context = { model: 'acme/large', host: 'models.example', hasKey: true };
 const read = (payload: unknown, http?: { status?: number; retryAfter?: string }) =>
