@@ -122,7 +122,7 @@ const FLOWS: readonly Flow[] = [
 			inSession(turn, async (call) => {
 				const { content } = await call('load_skill', { skill: 'count-words' });
 				const text = content?.[0]?.text ?? '';
-				require(text.includes('Never estimate these numbers yourself'), 'no instructions', text);
+				require(text.includes('Never estimate these numbers'), 'no instructions', text);
 			})
 	},
 	{
