@@ -38,11 +38,7 @@ export async function benchFirstText(): Promise<Row> {
 	try {
 		const health = () => timed(async () => (await fetch(`${app.url}/api/health`)).text());
 		const times = await medians(30, [() => firstText(app.url), health]);
-		return rowOfTimes(
-			'request to the first text event, Demo mode (30 runs)',
-			'a request of /api/health',
-			times
-		);
+		return rowOfTimes('request to the first text event, Demo mode (30 runs)', 'a request of /api/health', times);
 	} finally {
 		await app.stop();
 	}
