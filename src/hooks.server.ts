@@ -53,7 +53,7 @@ export const handle: Handle = async ({ event, resolve }) => {
 	if (!app) throw new Error('the app was not created');
 	event.locals.app = app;
 	const response = await admit(event).then(
-		async () => asJson(event, await resolve(event)),
+		async () => asJson(event, await resolve(event, { preload: ({ type }) => type !== 'asset' })),
 		(error: unknown) => refusal(event, error)
 	);
 	// Whoever stands between must not keep what only this client may see.

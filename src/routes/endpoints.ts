@@ -13,6 +13,7 @@ export interface Endpoints {
 	'/api/conversations/[id]': typeof import('./api/conversations/[id]/+server.ts');
 	'/api/conversations/[id]/approvals/[interrupt]': typeof import('./api/conversations/[id]/approvals/[interrupt]/+server.ts');
 	'/api/conversations/[id]/events': typeof import('./api/conversations/[id]/events/+server.ts');
+	'/api/conversations/[id]/example': typeof import('./api/conversations/[id]/example/+server.ts');
 	'/api/conversations/[id]/export': typeof import('./api/conversations/[id]/export/+server.ts');
 	'/api/conversations/[id]/files': typeof import('./api/conversations/[id]/files/+server.ts');
 	'/api/conversations/[id]/files/[...path]': typeof import('./api/conversations/[id]/files/[...path]/+server.ts');

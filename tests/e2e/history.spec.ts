@@ -66,7 +66,8 @@ test('F14: another answer stands beside the first; a deleted one leaves the othe
 	await expect(answers(page).getByTestId('branch-position')).toHaveText('2 / 2');
 	await answers(page).getByTestId('branch-previous').click();
 	await expect(answers(page)).toContainText('The first answer.');
-	await answers(page).getByTestId('delete-message').click();
+	await answers(page).getByTestId('answer-menu').click();
+	await page.getByRole('menuitem', { name: 'Delete' }).click();
 	await expect(page.getByTestId('delete-dialog')).toContainText('cannot be undone');
 	await page.getByTestId('confirm-delete').click();
 	await expect(answers(page)).toContainText('Another answer.');

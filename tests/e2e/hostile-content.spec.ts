@@ -193,7 +193,7 @@ test('SECURITY What people see: formulas and diagrams lead nowhere, load nothing
 		expect(await frame.evaluate(() => ['pwned' in window, window.origin])).toEqual([false, 'null']);
 		expect(frame.url()).toBe(`${app.url}/frames/diagram`);
 	}
-	await expect(page.locator('[data-testid=diagram][data-phase=drawn]')).not.toHaveCount(0);
+	await expect(page.locator('[data-testid=diagram][data-phase=drawn]')).not.toHaveCount(0, { timeout: 60_000 });
 	await expectHarmless(page, '[data-testid=messages]');
 	// However large a formula says that it is, it does not cover the page.
 	await expect(page.getByTestId('composer-input')).toBeInViewport();

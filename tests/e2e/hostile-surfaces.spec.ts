@@ -111,10 +111,14 @@ test('SECURITY What people see: a conversation that somebody sends as a file doe
 	const answer = page.locator('[data-testid=message][data-role=assistant]');
 	await expect(answer).toBeVisible();
 	for (const fold of await answer.getByTestId('step-fold').all()) await fold.click();
-	for (const name of ['step-toggle', 'compaction-toggle', 'error-detail', 'figures-toggle', 'show-all']) {
+	for (const name of ['step-toggle', 'compaction-toggle', 'error-detail', 'show-all']) {
 		for (const toggle of await answer.getByTestId(name).all()) {
 			if ((await toggle.getAttribute('aria-expanded')) !== 'true') await toggle.click();
 		}
+	}
+	for (const menu of await answer.getByTestId('answer-menu').all()) {
+		await menu.click();
+		await page.getByTestId('figures-toggle').click();
 	}
 	await answer.getByTestId('reasoning').first().getByRole('button').first().click();
 	await expect(answer.getByTestId('step-body').first()).toBeVisible();

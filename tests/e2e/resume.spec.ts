@@ -217,7 +217,7 @@ test('F14: nor where the reload was asked for a moment before the address was th
 	await page.goto(app.url);
 	for (const again of [false, true]) {
 		if (again) await page.reload();
-		await expect(page.getByTestId('suggestion').first()).toBeVisible();
+		await expect(page.getByTestId('example').first()).toBeVisible();
 		await expect(questions(page)).toHaveCount(0);
 		expect(new URL(page.url()).pathname).toBe('/');
 	}

@@ -238,12 +238,14 @@ test('F2, UI 6: a thought has a window; an answer tells what it cost, why these 
 
 	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
 	await expect(page.getByTestId('usage')).toContainText(/in · .*out/);
+	await page.getByTestId('answer-menu').click();
 	await page.getByTestId('figures-toggle').click();
 	const figures = page.getByTestId('answer-figures');
 	await expect(figures).toContainText('test/model');
 	await expect(figures).toContainText('of them cached');
 	await expect(figures).toContainText(/First text after\s*[\d.]+ s/);
 	await expect(figures).toContainText('0.01');
+	await page.getByTestId('answer-menu').click();
 	await page.getByTestId('why-toggle').click();
 	await expect(figures).toHaveCount(0);
 	const row = page.locator('[data-testid=why-row][data-name=walrus-friend]');

@@ -10,7 +10,7 @@ export function sampleSummary(more: Partial<SkillSummary> = {}): SkillSummary {
 	return {
 		...{ id: 'demo', name: 'demo', description: 'Says things.', status: 'ready', path: '/data/skills/demo/SKILL.md' },
 		...{ scripts: ['scripts/x.sh'], tools: [], diagnostics: [], trust: 'untrusted', mode: 'auto', version: '1.0.0' },
-		...{ source: 'installed', provider: 'local', owner: 'system' },
+		...{ source: 'installed', provider: 'local', owner: 'system', icon: null, example: null },
 		usage: { executions: 0, failures: 0, lastUsedAt: null },
 		...more
 	};

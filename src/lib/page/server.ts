@@ -96,6 +96,9 @@ export function createClient() {
 				{ method: 'PUT', url: fileUrl(id, path), body: file, contentType: 'application/octet-stream' },
 				options
 			),
+		/** Puts the files of a skill's example into the workspace; its message is sent with them. */
+		putExample: (id: string, skill: string) =>
+			call('POST', '/api/conversations/[id]/example', { params: { id }, body: { skill } }),
 		listConversationSkills: (id: string, signal: AbortSignal) =>
 			call('GET', '/api/conversations/[id]/skills', { params: { id }, signal }),
 		setConversationSkill: (

@@ -234,6 +234,10 @@ export const workspaceFile = z.object({
 });
 export type WorkspaceFile = z.infer<typeof workspaceFile>;
 
+/** A skill by its id. */
+export const exampleRequest = z.strictObject({ skill: z.string().min(1).max(500) });
+export const exampleFiles = z.object({ prompt: z.string(), files: z.array(workspaceFile) });
+
 export const workspaceFileList = z.object({ data: z.array(workspaceFile) });
 
 export const runState = z.object({

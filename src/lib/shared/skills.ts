@@ -44,6 +44,10 @@ export const skillSummary = z.object({
 	path: z.string(),
 	scripts: z.array(z.string()),
 	tools: z.array(z.string()),
+	/** One emoji (`metadata.icon`); null: an icon is chosen by what it is about. */
+	icon: z.string().nullable(),
+	/** A message that shows what it does, ready to send (`metadata.example`), and the files in `examples/` that go with it. */
+	example: z.object({ prompt: z.string(), files: z.array(z.string()) }).nullable(),
 	diagnostics: z.array(skillDiagnostic),
 	/** May its scripts run without being asked about? */
 	trust: trustState,

@@ -5,7 +5,7 @@ import { createSessionServices, type SessionServices } from '../conversation/ses
 import { ChatSession } from '../conversation/session.svelte.ts';
 import { Account, type AccountClient } from '../models/account.svelte.ts';
 import { ApiError, asApiError } from '../request.ts';
-import { type Client, createClient } from '../server.ts';
+import { type Client, createClient, type FolderFile } from '../server.ts';
 import { ConversationActions, shownTitle } from '../sidebar/conversation-actions.ts';
 import { ConversationSearch, SidebarState } from '../sidebar/conversation-list.svelte.ts';
 import { Conversations, type ConversationsClient } from '../sidebar/conversations.svelte.ts';
@@ -48,6 +48,8 @@ export class ChatApp {
 	shownId = $state<string | null>(null);
 	/** What lies over the page. */
 	overlay = $state<'palette' | 'shortcuts' | null>(null);
+	/** Was dropped somewhere, and waits for the page that installs. */
+	#dropped: readonly FolderFile[] | null = null;
 	#channel: BroadcastChannel | null = null;
 	/** Runs that have ended, and nobody was told yet. */
 	#ended: string[] = [];
@@ -95,6 +97,18 @@ export class ChatApp {
 			this.conversations.dispose();
 			this.session?.dispose();
 		};
+	}
+
+	/** Goes on to check a skill that was dropped. */
+	install(files: readonly FolderFile[]): void {
+		this.#dropped = files;
+		void this.go('/skills/install');
+	}
+
+	takeDropped(): readonly FolderFile[] | null {
+		const files = this.#dropped;
+		this.#dropped = null;
+		return files;
 	}
 
 	/** This conversation is on the page now, or none. */

@@ -1,11 +1,12 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
-import { userEvent } from 'vitest/browser';
+import { page, userEvent } from 'vitest/browser';
 import { createFakeClient, type FakeClient } from '../../../../tests/support/fake-client.ts';
 import { sampleSummary } from '../../../../tests/support/sample-skills.ts';
 import { createFakeServices, type FakeServices } from '../../../../tests/support/fake-services.ts';
 import '../../../app.css';
 import { ApiError } from '../request.ts';
+import type { FolderFile } from '../server.ts';
 import { ChatSession } from '../conversation/session.svelte.ts';
 import { emptyAnswer, type Message } from '../../shared/message.ts';
 import Composer from './Composer.svelte';
@@ -283,6 +284,37 @@ describe('files', () => {
 		const input = screen.getByTestId('composer-input').element();
 		input.dispatchEvent(new ClipboardEvent('paste', { clipboardData: pasted, bubbles: true, cancelable: true }));
 		await expect.poll(() => client.uploads.map(({ path }) => path)).toEqual(['dropped.csv', 'pasted.csv']);
+	});
+});
+
+describe('a skill that is dropped', () => {
+	const drop = (...files: File[]): void => {
+		const data = new DataTransfer();
+		for (const file of files) data.items.add(file);
+		document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+	};
+	const zip = () => new File(['x'], 'walrus.zip', { type: 'application/zip' });
+
+	test('is installed when somebody says so', async () => {
+		const oninstall = vi.fn<(files: FolderFile[]) => void>();
+		const screen = await render(Composer, { session, oninstall });
+		drop(zip());
+		await expect.element(page.getByTestId('dropped-skill')).toMatchTextContent('“walrus.zip” looks like a skill.');
+		await page.getByTestId('install-dropped').click();
+		expect(oninstall.mock.calls.map(([files]) => files.map(({ path }) => path))).toEqual([['walrus.zip']]);
+		await expect.element(page.getByTestId('dropped-skill')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('attachment')).not.toBeInTheDocument();
+	});
+
+	test('or attached, as any other file', async () => {
+		const oninstall = vi.fn<(files: FolderFile[]) => void>();
+		await render(Composer, { session, oninstall });
+		drop(zip());
+		await page.getByTestId('attach-dropped').click();
+		await expect.poll(() => client.uploads.map(({ path }) => path)).toEqual(['walrus.zip']);
+		drop(new File(['a'], 'plain.csv', { type: 'text/csv' }));
+		await expect.poll(() => client.uploads.map(({ path }) => path)).toEqual(['walrus.zip', 'plain.csv']);
+		expect(oninstall).not.toHaveBeenCalled();
 	});
 });
 

@@ -20,6 +20,14 @@ export function isArchive({ name, type }: File): boolean {
 	return /\.(zip|skill)$/i.test(name) || type === 'application/zip';
 }
 
+/** Looks like a skill: an archive, or a folder with a SKILL.md. What it is called, or null for other files. */
+export function skillIn(files: readonly FolderFile[]): string | null {
+	const [first] = files;
+	if (files.length === 1 && first && isArchive(first.file)) return first.file.name;
+	const found = files.find(({ path }) => /^[^/]+(\/[^/]+){0,2}\/SKILL\.md$/i.test(path));
+	return found?.path.split('/')[0] ?? null;
+}
+
 /** Everything in what was dropped, folders with all that is in them. Must be called while the event is handled. */
 export async function droppedFiles(data: DataTransfer): Promise<FolderFile[]> {
 	const entries = [...data.items].map((item) => item.webkitGetAsEntry());

@@ -10,12 +10,16 @@ import { sampleList, sampleSummary } from '../../../../tests/support/sample-skil
 import '../../../app.css';
 import { ChatApp } from '../app/app.svelte.ts';
 import { ChatSession } from './session.svelte.ts';
+import { ApiError } from '../request.ts';
 import { startWith } from './start-with.ts';
 import type { Health } from '../../shared/api.ts';
 import type { RunEvent } from '../../shared/events.ts';
 
 const skills = [
-	sampleSummary({ id: 'data-analysis', name: 'data-analysis', description: 'Analyses tables. More.' }),
+	sampleSummary({
+		...{ id: 'data-analysis', name: 'data-analysis', description: 'Analyses tables. More.', trust: 'trusted' },
+		example: { prompt: 'Chart revenue by region', files: ['sales.csv'] }
+	}),
 	sampleSummary({ id: 'count-words', name: 'count-words', description: 'Counts the words of a text.' }),
 	sampleSummary({ id: 'weather', name: 'weather', description: 'Tells the weather of a place.' }),
 	sampleSummary({ id: 'deploy', name: 'deploy', description: 'Puts a site on the web.' }),
@@ -61,26 +65,51 @@ async function command(written: string): Promise<void> {
 }
 
 describe('before the first message', () => {
-	test('there are suggestions of skills that can be used; they go while something is written', async () => {
+	test('one click on an example sends it with its files; the examples go while something is written', async () => {
+		client.putExample = async () => ({
+			prompt: 'Chart revenue by region',
+			files: [{ path: 'sales.csv', bytes: 5, modifiedAt: '2026-01-01T00:00:00.000Z' }]
+		});
 		const { screen, input } = await setup();
-		await expect.element(screen.getByTestId('suggestion').first()).toMatchTextContent('data-analysis Analyses tables.');
-		expect(screen.getByTestId('suggestion').elements()).toHaveLength(4);
+		const example = screen.getByTestId('example');
+		await expect.element(example.first()).toMatchTextContent('Chart revenue by region with sales.csv');
+		expect(example.elements()).toHaveLength(1);
 		const top = input.element().getBoundingClientRect().top;
 		await input.fill('x');
-		await expect.element(screen.getByTestId('suggestion')).not.toBeInTheDocument();
+		await expect.element(example).not.toBeInTheDocument();
 		expect(input.element().getBoundingClientRect().top).toBe(top);
 		await input.fill('');
-		await screen.getByTestId('suggestion').nth(1).click();
-		await expect.element(input).toHaveValue('Use the count-words skill to ');
+		await example.click();
+		await expect.poll(() => client.started).toHaveLength(1);
+		expect(JSON.stringify(client.started[0])).toContain('Chart revenue by region');
+		expect(JSON.stringify(client.started[0])).toContain('sales.csv');
+		await expect.element(input).toHaveValue('');
 	});
 
-	test('it is said that the built-in responder is no language model, and writing is possible all the same', async () => {
+	test('an example that cannot be had says why, and nothing is sent', async () => {
+		client.putExample = () => Promise.reject(new ApiError('storage_full', 'The disk is full.'));
+		const { screen } = await setup();
+		await screen.getByTestId('example').click();
+		await expect.element(screen.getByTestId('send-error')).toMatchTextContent('The disk is full.');
+		expect(client.started).toEqual([]);
+		await expect.element(screen.getByTestId('example')).toBeEnabled();
+	});
+
+	test('demo mode is said once, with the ways out of it; who has read it closes it for good', async () => {
 		app.health = health(true);
 		const { screen, input } = await setup();
-		await expect.element(screen.getByTestId('no-model')).toMatchTextContent(/^No language model is connected/);
-		await expect.element(screen.getByTestId('no-model').getByRole('link')).toHaveAttribute('href', '/settings#account');
+		await expect.element(screen.getByTestId('demo-banner')).toMatchTextContent(/^Demo mode\. Simple rules answer/);
+		await screen.getByTestId('connect-a-model').click();
+		await expect.element(screen.getByTestId('connect-model')).toBeVisible();
+		await screen.getByTestId('connect-model').getByRole('button', { name: 'Close' }).click();
 		await input.fill('hello');
 		await expect.element(screen.getByTestId('send')).toBeEnabled();
+		await screen.getByRole('button', { name: 'Dismiss' }).click();
+		await expect.element(screen.getByTestId('demo-banner')).not.toBeInTheDocument();
+		await screen.unmount();
+		const again = await setup();
+		await expect.element(again.input).toBeVisible();
+		await expect.element(again.screen.getByTestId('demo-banner')).not.toBeInTheDocument();
 	});
 
 	test('the box is in the middle, and at the bottom after it', async () => {

@@ -2,9 +2,13 @@
 import type { QueuedMessage } from '../../shared/api.ts';
 import { isReasoningEffort, type ReasoningEffort } from '../../shared/names.ts';
 import type { SkillSummary } from '../../shared/skills.ts';
+import { KIND_ORDER, kindOf } from '../skills/skill-words.ts';
 import { newId, timestamp } from '../text/format.ts';
 import { readStored, writeStored } from '../ui/clipboard.ts';
 import type { SessionHost, SessionServices } from './session-services.ts';
+
+/** A skill that brings an example. */
+export type SkillExample = SkillSummary & { example: NonNullable<SkillSummary['example']> };
 
 export class MessageQueue {
 	readonly #host: SessionHost;
@@ -141,53 +145,17 @@ export class Choices {
 	}
 }
 
-// First things to ask, made from what the installed skills say of themselves. Pure.
+// First things to ask: the examples that skills bring. Pure.
 
-export type SuggestionIcon =
-	'data' | 'document' | 'text' | 'weather' | 'message' | 'web' | 'picture' | 'code' | 'skill';
-
-export interface Suggestion {
-	skill: string;
-	icon: SuggestionIcon;
-	/** What the skill does: its description's first sentence. */
-	summary: string;
-	/** The beginning of a message, for the user to finish. */
-	draft: string;
-}
-
-/** The first that fits the skill's name, or else its description. */
-const ICONS: [SuggestionIcon, RegExp][] = [
-	['data', /\b(data|csv|excel|xlsx|spreadsheets?|charts?|sql|statistics)\b/i],
-	['weather', /\b(weather|forecasts?)\b/i],
-	['message', /\b(discord|slack|e?mails?|messages?|chat)\b/i],
-	['picture', /\b(images?|pictures?|photos?|svg|diagrams?)\b/i],
-	['document', /\b(pdfs?|docx?|documents?|slides|pptx|reports?)\b/i],
-	['code', /\b(code|deploy|git|skills?|tests?|build|scripts?)\b/i],
-	['web', /\b(web|http|urls?|sites?|search|browser)\b/i],
-	['text', /\b(words?|texts?|writing|translate|summar\w+)\b/i]
-];
-
-export function suggestionsFrom(skills: readonly SkillSummary[], count: number): Suggestion[] {
-	// A skill with something to run shows more of what the app does.
-	const canRun = (skill: SkillSummary): number => (skill.scripts.length + skill.tools.length > 0 ? 0 : 1);
+/** Of skills that run without a question, at most `count`. */
+export function examplesFrom(skills: readonly SkillSummary[], count: number): SkillExample[] {
 	return skills
-		.filter(({ status, mode }) => status === 'ready' && mode !== 'off')
-		.toSorted((one, other) => canRun(one) - canRun(other))
+		.filter(
+			({ status, mode, trust }) => status === 'ready' && mode !== 'off' && (trust === 'trusted' || trust === 'builtin')
+		)
+		.flatMap((skill) => (skill.example ? [{ ...skill, example: skill.example }] : []))
+		.map((skill) => ({ skill, place: KIND_ORDER.indexOf(kindOf(skill.name, skill.description)) }))
+		.toSorted((one, other) => one.place - other.place)
 		.slice(0, count)
-		.map(({ name, description }) => ({
-			skill: name,
-			icon: iconOf(name, description),
-			summary: firstSentence(description),
-			draft: `Use the ${name} skill to `
-		}));
-}
-
-function iconOf(name: string, description: string): SuggestionIcon {
-	const fits = (words: string): SuggestionIcon | undefined => ICONS.find(([, pattern]) => pattern.test(words))?.[0];
-	return fits(name) ?? fits(firstSentence(description)) ?? 'skill';
-}
-
-function firstSentence(text: string): string {
-	const sentence = text.trim().match(/^.+?[.!?](?=\s|$)/s)?.[0] ?? text.trim();
-	return sentence.length > 110 ? `${sentence.slice(0, 110).trimEnd()}…` : sentence;
+		.map(({ skill }) => skill);
 }

@@ -155,6 +155,15 @@ export class ChatSession {
 		else this.draft.restore(question);
 	}
 
+	/** Puts a skill's example into the box, its message and its files. False when that failed: `actionError` says why. */
+	async takeExample(skillId: string): Promise<boolean> {
+		return this.attempt(async () => {
+			const { prompt, files } = await this.client.putExample(this.id, skillId);
+			for (const { path, bytes } of files) this.draft.mention(path, bytes);
+			this.draft.text = prompt;
+		});
+	}
+
 	async stop(): Promise<void> {
 		this.actionError = null;
 		await this.run.stop().catch((error: unknown) => (this.actionError = asApiError(error)));

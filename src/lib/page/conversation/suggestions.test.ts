@@ -1,33 +1,39 @@
 import { expect, test } from 'vitest';
 import { sampleSummary } from '../../../../tests/support/sample-skills.ts';
 import type { SkillSummary } from '../../shared/skills.ts';
-import { suggestionsFrom } from './choices.svelte.ts';
+import { kindOf } from '../skills/skill-words.ts';
+import { examplesFrom } from './choices.svelte.ts';
 
 function skill(name: string, change: Partial<SkillSummary> = {}): SkillSummary {
-	return sampleSummary({ id: name, name, description: `Does ${name}. Use when asked.`, trust: 'trusted', ...change });
+	const example = { prompt: `Show me ${name}`, files: [] };
+	return sampleSummary({ id: name, name, description: `Does ${name}.`, trust: 'trusted', example, ...change });
 }
 
-test('suggestions are made of ready skills, those with something to run first', () => {
-	const skills = [skill('reads', { scripts: [] }), skill('broken', { status: 'broken' }), skill('runs')];
-	expect(suggestionsFrom(skills, 4)).toEqual([
-		{ skill: 'runs', icon: 'skill', summary: 'Does runs.', draft: 'Use the runs skill to ' },
-		{ skill: 'reads', icon: 'skill', summary: 'Does reads.', draft: 'Use the reads skill to ' }
+const namesFrom = (...skills: SkillSummary[]) => examplesFrom(skills, 4).map(({ name }) => name);
+
+test('examples are those that skills bring; what shows a result at once comes first', () => {
+	expect(namesFrom(skill('reads'), skill('count-words'), skill('csv-charts'))).toEqual([
+		...['csv-charts', 'count-words', 'reads']
 	]);
+	expect(namesFrom(skill('plain', { example: null }))).toEqual([]);
+	expect(examplesFrom([skill('a'), skill('b'), skill('c')], 2)).toHaveLength(2);
 });
 
-test('a skill that is off is not suggested', () => {
-	expect(suggestionsFrom([skill('quiet', { mode: 'off' })], 4)).toEqual([]);
+test.each<[string, Partial<SkillSummary>]>([
+	['is off', { mode: 'off' }],
+	['is broken', { status: 'broken' }],
+	['nobody trusts', { trust: 'untrusted' }],
+	['has changed since it was trusted', { trust: 'changed' }]
+])('a skill that %s stands nowhere: one click would run it', (_, change) => {
+	expect(namesFrom(skill('quiet', change))).toEqual([]);
 });
 
 test.each([
 	['data-analysis', 'Looks at files.', 'data'],
 	['count-words', 'Counts.', 'text'],
-	['helper', 'Fills PDF forms.', 'document'],
+	['code-review', 'Reviews.', 'review'],
+	['helper', 'Fills PDF forms. It also reads CSV.', 'document'],
 	['something', 'Does it.', 'skill']
-])('%s has the icon that its name, or else its description, fits', (name, description, icon) => {
-	expect(suggestionsFrom([skill(name, { description })], 1)[0]?.icon).toBe(icon);
-});
-
-test('a description without an end is cut', () => {
-	expect(suggestionsFrom([skill('x', { description: 'a'.repeat(200) })], 1)[0]?.summary).toHaveLength(111);
+])('the icon of %s is by its name, or else by the first sentence of its description', (name, description, kind) => {
+	expect(kindOf(name, description)).toBe(kind);
 });

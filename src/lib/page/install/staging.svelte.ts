@@ -1,7 +1,7 @@
 /** Fetching a skill to look at before it is installed: from one source at a time, with its progress, until it is staged. */
 import type { InstallSource, StagedInstall } from '../../shared/install.ts';
 import { ApiError, type UploadOptions } from '../request.ts';
-import { skillFiles } from '../composer/attachment.svelte.ts';
+import { isArchive, skillFiles } from '../composer/attachment.svelte.ts';
 import type { FolderFile, Client } from '../server.ts';
 import { Task } from '../ui/reading.svelte.ts';
 
@@ -24,6 +24,14 @@ export class Staging {
 
 	source(source: InstallSource, what: string): Promise<void> {
 		return this.#run(what, null, ({ signal }) => this.#client.stage(source, signal));
+	}
+
+	/** A zip file, or a folder's files; nothing for none. */
+	files(files: readonly FolderFile[]): void {
+		const [first] = files;
+		if (!first) return;
+		if (files.length === 1 && isArchive(first.file)) void this.zip(first.file);
+		else void this.folder(files);
 	}
 
 	zip(file: File): Promise<void> {

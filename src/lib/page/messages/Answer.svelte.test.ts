@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
+import { page, userEvent } from 'vitest/browser';
 import { RECORDED_ANSWER, RECORDED_RUN } from '../../../../tests/support/recorded-run.ts';
 import type { RunEvent } from '../../shared/events.ts';
 import { emptyAnswer, foldEvent, type Message } from '../../shared/message.ts';
@@ -147,11 +148,15 @@ describe('the footer', () => {
 		const screen = await render(Answer, { message: fold(RECORDED_RUN), ...props, actions });
 		await screen.getByTestId('retry').click();
 		await screen.getByTestId('fork').click();
-		await screen.getByTestId('delete-message').click();
+		await screen.getByTestId('answer-menu').click();
+		await page.getByTestId('delete-message').click();
 		for (const action of [actions.retry, actions.fork, actions.remove]) expect(action).toHaveBeenCalledOnce();
 		await screen.rerender({ actions: { ...actions, isLocked: true } });
 		await expect.element(screen.getByTestId('retry')).toBeDisabled();
-		await expect.element(screen.getByTestId('delete-message')).toBeDisabled();
+		await screen.getByTestId('answer-menu').click();
+		await expect.element(page.getByTestId('why-toggle')).toBeVisible();
+		await expect.element(page.getByTestId('delete-message')).not.toBeInTheDocument();
+		await userEvent.keyboard('{Escape}');
 		await expect.element(screen.getByTestId('fork')).toBeEnabled();
 	});
 

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
-import { userEvent } from 'vitest/browser';
+import { page, userEvent } from 'vitest/browser';
 import '../../../app.css';
 import type { MessageActions } from './message-groups.ts';
 import { emptyAnswer, type Message } from '../../shared/message.ts';
@@ -39,7 +39,8 @@ describe('F14: the footer of an answer', () => {
 		const run = { startedAt: '2026-01-01T00:00:00.000Z', finishedAt: '2026-01-01T00:00:12.400Z' };
 		const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => Response.json(run));
 		const screen = await render(UsageFooter, { message, actions: actions() });
-		await screen.getByRole('button', { name: 'Figures of this answer' }).click();
+		await screen.getByTestId('answer-menu').click();
+		await page.getByTestId('figures-toggle').click();
 		await expect.element(screen.getByTestId('answer-figures')).toMatchTextContent(/Cost \$0\.0042\s*In all 12\.4 s/);
 		expect(fetched).toHaveBeenCalledExactlyOnceWith('/api/runs/run%201', expect.anything());
 		fetched.mockRestore();
@@ -92,11 +93,16 @@ describe('F14: the footer of an answer', () => {
 	});
 
 	test('F2: tells why these skills, when somebody asks', async () => {
+		const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(() => new Promise(() => undefined));
 		const screen = await render(UsageFooter, { message, actions: actions() });
 		await expect.element(screen.getByTestId('why')).not.toBeInTheDocument();
-		await screen.getByRole('button', { name: 'Why these skills?' }).click();
+		await screen.getByTestId('answer-menu').click();
+		await page.getByRole('menuitem', { name: 'Why these skills?' }).click();
 		await expect.element(screen.getByTestId('why')).toBeInTheDocument();
-		await expect.element(screen.getByTestId('why-toggle')).toHaveAttribute('aria-expanded', 'true');
+		await screen.getByTestId('answer-menu').click();
+		await page.getByRole('menuitem', { name: 'Hide why these skills' }).click();
+		await expect.element(screen.getByTestId('why')).not.toBeInTheDocument();
+		fetched.mockRestore();
 	});
 
 	test('copies the text as it was written', async () => {

@@ -36,8 +36,8 @@ test('F14: the figures of an answer are a line, and a table with what else is kn
 	expect(usageRows(usage, [], null).map(([name]) => name)).not.toContain('In all');
 });
 
-test('F12: the built-in responder is called by its name, not by its id', () => {
+test('F12: demo mode is called by its name, not by its id', () => {
 	const usage = { model: 'offline', inputTokens: 3, outputTokens: 4 };
-	expect(printUsage(usage)).toBe('Built-in responder · 3 in · 4 out');
-	expect(usageRows(usage, [], null)[0]).toEqual(['Model', 'Built-in responder']);
+	expect(printUsage(usage)).toBe('Demo mode · 3 in · 4 out');
+	expect(usageRows(usage, [], null)[0]).toEqual(['Model', 'Demo mode']);
 });

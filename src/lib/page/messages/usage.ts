@@ -69,5 +69,5 @@ export function usageRows(usage: RunUsage, parts: readonly Part[], totalMs: numb
 }
 
 function shownModel(id: string): string {
-	return id === BUILT_IN_MODEL ? 'Built-in responder' : markHidden(id);
+	return id === BUILT_IN_MODEL ? 'Demo mode' : markHidden(id);
 }

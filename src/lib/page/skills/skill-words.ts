@@ -66,3 +66,30 @@ export const PROVIDER_WORDS: Record<SkillProvider, string> = {
 	local: 'a folder of skills',
 	builtin: 'this server'
 };
+
+// What a skill is about, for its icon. Pure.
+
+/** The first that fits the skill's name, or else the first sentence of its description. */
+const KINDS = [
+	['data', /\b(data|csv|excel|xlsx|spreadsheets?|charts?|sql|statistics)\b/i],
+	['weather', /\b(weather|forecasts?)\b/i],
+	['message', /\b(discord|slack|e?mails?|messages?|chat)\b/i],
+	['picture', /\b(images?|pictures?|photos?|svg|diagrams?)\b/i],
+	['document', /\b(pdfs?|docx?|documents?|slides|pptx|reports?)\b/i],
+	['review', /\b(reviews?|diffs?|tests?|lint)\b/i],
+	['deploy', /\b(deploy|ship|release|publish)\b/i],
+	['make', /\b(creat(e|or)|scaffold|template)\b/i],
+	['code', /\b(code|git|skills?|build|scripts?)\b/i],
+	['web', /\b(web|http|urls?|sites?|search|browser)\b/i],
+	['text', /\b(words?|texts?|writing|translate|summar\w+)\b/i]
+] as const;
+
+export type SkillKind = (typeof KINDS)[number][0] | 'skill';
+/** Of a list of examples, those come first whose result one sees at once. */
+export const KIND_ORDER: readonly SkillKind[] = [...KINDS.map(([kind]) => kind), 'skill'];
+
+export function kindOf(name: string, description: string): SkillKind {
+	const [first = ''] = description.trim().match(/^.+?[.!?](?=\s|$)/s) ?? [description];
+	const fits = (words: string) => KINDS.find(([, pattern]) => pattern.test(words))?.[0];
+	return fits(name.replaceAll('-', ' ')) ?? fits(first) ?? 'skill';
+}

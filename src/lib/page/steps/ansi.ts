@@ -17,6 +17,8 @@ export interface Block {
 	runs: Run[];
 	/** Characters. */
 	length: number;
+	/** Line breaks, so that its height is nearly known before it is painted. */
+	lines: number;
 	isClosed: boolean;
 }
 
@@ -52,7 +54,7 @@ const WRITTEN = new RegExp(`[^${HIDDEN_CLASS}\\n\\ud800-\\udfff\\u{10000}-\\u{10
 
 export class AnsiScreen {
 	#blocks: Block[] = [];
-	#open: Block = { id: 0, runs: [], length: 0, isClosed: false };
+	#open: Block = { id: 0, runs: [], length: 0, lines: 0, isClosed: false };
 	/** The line that is being written, as far as it can still be written over. */
 	#cells: Cell[] = [];
 	/** Of all cells. */
@@ -258,6 +260,7 @@ export class AnsiScreen {
 
 	#endLine(stream: Stream, style: AnsiStyle): void {
 		this.#commitCells();
+		this.#open.lines++;
 		this.#commit({
 			text: '\n',
 			stream,
@@ -282,7 +285,7 @@ export class AnsiScreen {
 		if (this.#open.length < BLOCK_LENGTH) return;
 		this.#open.isClosed = true;
 		this.#blocks.push(this.#open);
-		this.#open = { id: this.#open.id + 1, runs: [], length: 0, isClosed: false };
+		this.#open = { id: this.#open.id + 1, runs: [], length: 0, lines: 0, isClosed: false };
 	}
 }
 

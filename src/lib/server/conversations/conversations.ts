@@ -6,9 +6,9 @@ import { AppError } from '../../shared/errors.ts';
 import type { Message, Part } from '../../shared/message.ts';
 import type { Store } from '../store/store.ts';
 import { waitingIds } from '../trust/approval-policy.ts';
-import type { ConversationChanges } from '../runs/conversation-changes.ts';
+import { requireOwnConversation, type ConversationChanges } from '../runs/conversation-changes.ts';
 import type { LiveAnswer } from '../runs/run-log.ts';
-import type { Runner } from '../runs/runner.ts';
+import { type Runner, UNTITLED } from '../runs/runner.ts';
 import type { Workspaces } from '../workspaces.ts';
 
 interface Parts {
@@ -105,6 +105,26 @@ export async function changeConversation(
 export async function refuseDeleted({ store }: Pick<Parts, 'store'>, id: string): Promise<void> {
 	if (!(await store.conversations.isDeleted(id))) return;
 	throw new AppError('not_found', 'This conversation was deleted.', { hint: 'Restore it to go on with it.' });
+}
+
+/**
+ * Puts something into a conversation's workspace; a conversation that the server doesn't know yet is made by it.
+ * @throws AppError `not_found` for one that is deleted or that another key began, and as `work`
+ */
+export async function putInto<Result>(
+	{ store }: Pick<Parts, 'store'>,
+	{ id, apiKeyId }: { id: string; apiKeyId: string | null },
+	work: () => Promise<Result>
+): Promise<Result> {
+	const isNew = !(await store.conversations.get(id)) && !(await store.conversations.isDeleted(id));
+	if (!isNew) await requireOwnConversation({ store }, apiKeyId, id);
+	await refuseDeleted({ store }, id);
+	const result = await work();
+	if (isNew) {
+		const createdAt = new Date().toISOString();
+		await store.conversations.create({ id, title: UNTITLED, createdAt, apiKeyId: apiKeyId ?? undefined });
+	}
+	return result;
 }
 
 /** Removes a message and all that follows it. @throws AppError not_found | conflict while a run is under way */

@@ -163,6 +163,7 @@ describe('D27: the skills of this server', () => {
 		expect(await page(2, 7)).toEqual([]);
 		expect(await list('READS a')).toEqual([
 			{
+				...{ icon: null, example: null },
 				...{ id: 'builtin/file_read', name: 'file_read', description: 'Reads a file.', status: 'ready', path: '' },
 				...{ scripts: [], tools: ['file_read'], diagnostics: [], trust: 'builtin', mode: 'auto', version: '1.0.0' },
 				...{ source: 'builtin', provider: 'builtin', owner: 'system' },

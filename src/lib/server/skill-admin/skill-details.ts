@@ -1,6 +1,7 @@
 /** Everything of one skill that somebody needs to decide about it, and the deciding (FEATURES E30, F3, F4, D35). */
 import { relative, sep } from 'node:path';
 import type { z } from 'zod';
+import type { WorkspaceFile } from '../../shared/api.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { SkillDetail, SkillNeeds, skillPatch, SkillSummary, TrustState } from '../../shared/skills.ts';
 import { fromSkillId, isServerTool, toSkillId } from '../../shared/names.ts';
@@ -9,6 +10,7 @@ import type { SkillRegistry, SkillSnapshot } from '../skills/registry/registry.t
 import { ownerOf, viewOf } from '../skills/registry/visibility.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import { type BrokenSkill, type Skill, SkillError } from '../skills/types.ts';
+import { openInside } from '../safe-path.ts';
 import type { ModeSubject, StoredSkillModes } from '../trust/skill-modes.ts';
 import { isOwned, type SkillUsageCounts, type InstallIndex } from './skill-counts.ts';
 
@@ -254,6 +256,8 @@ export function summariseBuiltin(
 		path: '',
 		scripts: [],
 		tools: [name],
+		icon: null,
+		example: null,
 		diagnostics: reason === null ? [] : [{ severity: 'warning', field: '_', message: reason }],
 		trust: 'builtin',
 		mode: modes.modeOf(id),
@@ -330,9 +334,64 @@ function summaryOf(
 		source,
 		scripts: isReady ? [...skill.scripts] : [],
 		tools: isReady ? skill.tools.map((tool) => tool.name) : [],
+		icon: isReady ? iconOf(skill) : null,
+		example: isReady ? exampleOf(skill) : null,
 		diagnostics: [...issues],
 		provider: installs.providerOf(skillId, version),
 		owner: installs.ownerOf(source),
 		usage: usage.of(skillId)
 	};
+}
+
+/** `metadata.icon`, if it is one emoji and nothing else. */
+function iconOf({ metadata }: Skill): string | null {
+	const icon = metadata.icon?.trim() ?? '';
+	const isEmoji = icon.length <= 32 && /^\p{Extended_Pictographic}/u.test(icon);
+	return isEmoji && [...new Intl.Segmenter().segment(icon)].length === 1 ? icon : null;
+}
+
+// A message that a skill brings to show what it does, and the files that go with it (`metadata.example`, `examples/`).
+
+const EXAMPLES = 'examples/';
+/** Of more, these are the first. */
+const MAX_EXAMPLE_FILES = 5;
+
+function exampleOf({ example, files }: Skill): SkillSummary['example'] {
+	if (example === undefined) return null;
+	const found = files.filter((path) => path.startsWith(EXAMPLES) && !path.slice(EXAMPLES.length).includes('/'));
+	return { prompt: example, files: found.slice(0, MAX_EXAMPLE_FILES).map((path) => path.slice(EXAMPLES.length)) };
+}
+
+interface Workspace {
+	list(conversationId: string): Promise<WorkspaceFile[]>;
+	write(conversationId: string, path: string, body: ReadableStream<Uint8Array>): Promise<WorkspaceFile>;
+}
+
+/**
+ * Puts the files of a skill's example into a conversation's workspace; what is there already stays as it is.
+ * @throws AppError `not_found` for a skill without an example, and as `write`
+ */
+export async function copyExample(
+	parts: LookupParts & { workspaces: Workspace },
+	id: string,
+	conversationId: string
+): Promise<{ prompt: string; files: WorkspaceFile[] }> {
+	const skill = requireSkill(parts, null, id);
+	const example = exampleOf(skill);
+	if (!example) throw new AppError('not_found', `“${skill.name}” has no example.`);
+	const there = new Map((await parts.workspaces.list(conversationId)).map((file) => [file.path, file]));
+	const files: WorkspaceFile[] = [];
+	for (const name of example.files) {
+		files.push(there.get(name) ?? (await copyFile(skill.dir, name)));
+	}
+	return { prompt: example.prompt, files };
+
+	async function copyFile(dir: string, name: string): Promise<WorkspaceFile> {
+		const { file } = await openInside(dir, EXAMPLES + name);
+		try {
+			return await parts.workspaces.write(conversationId, name, file.readableWebStream() as ReadableStream<Uint8Array>);
+		} finally {
+			await file.close();
+		}
+	}
 }

@@ -62,6 +62,8 @@ export interface Skill extends SkillSpec {
 	/** `MAJOR.MINOR.PATCH`; 1.0.0 when the skill states none (A38). */
 	version: string;
 	author?: string;
+	/** A message that shows what it does, for people to send as it is; the files in `examples/` go with it. */
+	example?: string;
 	tags: readonly string[];
 	/** Phrases that ask for it (A17). */
 	triggers: readonly string[];

@@ -13,7 +13,7 @@ import {
 	type SkillRoot,
 	type SkillSpec
 } from '../types.ts';
-import { shown } from './fields.ts';
+import { lengthOf, shown } from './fields.ts';
 import { listTree, resolveScript, scriptsOf } from './files.ts';
 import { readFolderName } from './folder-walk.ts';
 import { readFrontMatter } from './front-matter.ts';
@@ -82,7 +82,7 @@ export async function loadSkill(
 		}
 		return {
 			...optional({ license: spec.license, compatibility: spec.compatibility, allowedTools: spec.allowedTools }),
-			...optional({ author: facts.author, owner }),
+			...optional({ author: facts.author, example: facts.example, owner }),
 			name: apart(spec.name),
 			description: apart(spec.description),
 			metadata: leanRecord(spec.metadata),
@@ -168,11 +168,12 @@ function firstParagraph(body: string): string {
 	);
 }
 
-// What a skill says of itself beyond the standard: version, author, tags, triggers; pure (FEATURES A17, A38).
+// What a skill says of itself beyond the standard: version, author, tags, triggers, an example; pure (FEATURES A17, A38).
 
 export interface SkillFacts {
 	version: string;
 	author?: string;
+	example?: string;
 	tags: string[];
 	triggers: string[];
 }
@@ -180,6 +181,7 @@ export interface SkillFacts {
 const TAGS = ['tags', 'tag'];
 const TRIGGERS = ['triggers', 'trigger_patterns', 'trigger', 'activation'];
 const DEFAULT_VERSION = '1.0.0';
+const MAX_EXAMPLE_CHARS = 500;
 
 /** Reads the front matter's own keys before `metadata`; what cannot be read is a warning and its default. */
 export function readFacts(spec: SkillSpec): { facts: SkillFacts; issues: SkillIssue[] } {
@@ -192,10 +194,17 @@ export function readFacts(spec: SkillSpec): { facts: SkillFacts; issues: SkillIs
 	};
 	const author = value(['author']);
 	const { version, issues } = readVersion(value(['version']), readFolderName(spec.dir).version);
+	const example = spec.metadata.example?.trim();
+	const isTooLong = example !== undefined && lengthOf(example) > MAX_EXAMPLE_CHARS;
+	if (isTooLong) {
+		const message = `example is longer than ${MAX_EXAMPLE_CHARS} characters, so it isn’t offered`;
+		issues.push({ field: 'metadata.example', severity: 'warning', message });
+	}
 	return {
 		facts: {
 			version,
 			author: typeof author === 'string' && author.trim() ? author.trim() : undefined,
+			example: isTooLong ? undefined : example || undefined,
 			tags: readList(value(TAGS), /[\s,]+/),
 			triggers: readList(value(TRIGGERS), /,/)
 		},

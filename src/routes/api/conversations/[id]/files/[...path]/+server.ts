@@ -1,9 +1,8 @@
 import { workspaceFile } from '$lib/shared/api.ts';
 import { endpoint, OF_CONVERSATION, content } from '$lib/server/endpoint.ts';
 import { checkConversationId } from '$lib/server/conversations/agui-input.ts';
-import { refuseDeleted } from '$lib/server/conversations/conversations.ts';
+import { putInto, refuseDeleted } from '$lib/server/conversations/conversations.ts';
 import { requireOwnConversation } from '$lib/server/runs/conversation-changes.ts';
-import { UNTITLED } from '$lib/server/runs/runner.ts';
 import { AppError } from '$lib/shared/errors.ts';
 import { fileHeaders } from '$lib/server/workspaces.ts';
 
@@ -21,21 +20,11 @@ export const PUT = endpoint({
 	answer: workspaceFile.describe('What was written.'),
 	errors: ['conflict'],
 	handler: async ({ app, caller, params, request }) => {
-		const { store, workspaces } = app;
 		const id = checkConversationId(params.id);
-		const { apiKeyId } = caller;
-		const isNew = !(await store.conversations.get(id)) && !(await store.conversations.isDeleted(id));
-		if (!isNew) await requireOwnConversation(app, apiKeyId, id);
-		await refuseDeleted(app, id);
 		// Kit drops the body of a request that names no type; an empty file in its place would be a loss in silence.
 		if (request.body === null && Number(request.headers.get('content-length') ?? 0) > 0)
 			throw new AppError('unsupported_media_type', 'Send the file with a content-type header.');
-		const file = await workspaces.write(id, params.path, request.body);
-		if (isNew) {
-			const createdAt = new Date().toISOString();
-			await store.conversations.create({ id, title: UNTITLED, createdAt, apiKeyId: apiKeyId ?? undefined });
-		}
-		return file;
+		return putInto(app, { id, apiKeyId: caller.apiKeyId }, () => app.workspaces.write(id, params.path, request.body));
 	}
 });
 

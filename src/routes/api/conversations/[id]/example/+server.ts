@@ -1,0 +1,21 @@
+import { exampleFiles, exampleRequest } from '$lib/shared/api.ts';
+import { endpoint, OF_CONVERSATION } from '$lib/server/endpoint.ts';
+import { checkConversationId } from '$lib/server/conversations/agui-input.ts';
+import { putInto } from '$lib/server/conversations/conversations.ts';
+import { copyExample } from '$lib/server/skill-admin/skill-details.ts';
+
+export const POST = endpoint({
+	id: 'putExample',
+	tag: 'Files',
+	summary: 'Copies the files of a skill’s example',
+	description: 'They are ready to go with the example’s message. Files that are there already stay as they are.',
+	params: OF_CONVERSATION,
+	body: exampleRequest,
+	answer: exampleFiles.describe('The message, and the files that go with it.'),
+	errors: ['invalid_input', 'not_found', 'too_large', 'storage_full'],
+	handler: async ({ app, params, body }) => {
+		const id = checkConversationId(params.id);
+		const { skill } = await body();
+		return putInto(app, { id, apiKeyId: null }, () => copyExample(app, skill, id));
+	}
+});
