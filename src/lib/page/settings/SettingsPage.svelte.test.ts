@@ -233,3 +233,13 @@ test('B16: the limits of an answer are checked here and saved together', async (
 	await screen.getByTestId('save-answer-limits').click();
 	expect(client.changeSettings).toHaveBeenLastCalledWith({ maxSteps: 25, maxCostUsd: 0.5, maxDurationMs: 600_000 });
 });
+
+test('F11: an address and limits that somebody types stay while another setting is saved', async () => {
+	const { screen } = await setup();
+	await screen.getByTestId('base-url').fill('http://127.0.0.1:11434/v1');
+	await screen.getByTestId('max-steps').fill('7');
+	await screen.getByTestId('provider-github').click();
+	await expect.element(screen.getByTestId('settings-status')).toHaveTextContent('Saved.');
+	await expect.element(screen.getByTestId('base-url')).toHaveValue('http://127.0.0.1:11434/v1');
+	await expect.element(screen.getByTestId('max-steps')).toHaveValue('7');
+});
