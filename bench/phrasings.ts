@@ -1,4 +1,4 @@
-/** How well the built-in responder understands what people write: real skills, real scripts, the real loop. */
+/** How well demo mode understands what people write: real skills, real scripts, the real loop. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,6 @@ import { runAgent } from '../src/lib/server/agent/loop.ts';
 import type { Model, ResponseItem } from '../src/lib/server/agent/model.ts';
 import { startTimeLimit } from '../src/lib/server/agent/time-limit.ts';
 import { createOfflineModel } from '../src/lib/server/offline/offline.ts';
-import { FINDER_NAMES } from '../src/lib/server/offline/fill.ts';
 import { instructionsOf } from '../src/lib/server/turns/instructions.ts';
 import { createSkillToolbox } from '../src/lib/server/turns/toolbox.ts';
 import { renderCatalog } from '../src/lib/server/skills/prompt.ts';
@@ -178,7 +177,7 @@ export function countVerdicts(judged: readonly Judged[]): Record<Verdict, number
 	return { right: count('right'), asked: count('asked'), wrong: count('wrong') };
 }
 
-/** Three figures for each table, and what each way to find values is worth over the first. */
+/** Three figures for each table. */
 export async function benchPhrasings(): Promise<Row[]> {
 	const row = (name: string, judged: readonly Judged[]): Row => {
 		const { right, asked, wrong } = countVerdicts(judged);
@@ -194,9 +193,5 @@ export async function benchPhrasings(): Promise<Row[]> {
 	const rows: Row[] = [];
 	for (const name of Object.keys(TABLES) as TableName[])
 		rows.push(row(`phrasings of \`${name}\``, await judgeTable(name)));
-	for (const finder of FINDER_NAMES) {
-		const judged = await judgeTable('table.json', createOfflineModel({ without: [finder] }));
-		rows.push(row(`the same of \`table.json\` without the finder \`${finder}\``, judged));
-	}
 	return rows;
 }

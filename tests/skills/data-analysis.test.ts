@@ -55,6 +55,23 @@ describe('data-analysis: groups', () => {
 		expect(stdout).toContain('Chart: sales-by-region.svg (Revenue by region). Choose another number with --value.');
 	});
 
+	it('groups by columns that hold the names of months, in the order of the year', async () => {
+		const content = 'month,revenue\nMarch,30\nJan,10\nSept.,5\nFeb,20\nJan,5\n';
+		for (const options of [[], ['--period', 'month']]) {
+			const { stdout, exitCode } = await analyze(content, '--group-by', 'month', '--value', 'revenue', ...options);
+			expect(exitCode).toBe(0);
+			const months = [...stdout.matchAll(/^\| (\w+\.?) \| \d+ \| \d/gm)].map(([, name]) => name);
+			expect(months.slice(0, 4)).toEqual(['Jan', 'Feb', 'March', 'Sept.']);
+			expect(stdout).toContain('Chart: data-by-month.svg (Revenue by month).');
+		}
+	});
+
+	it('takes the months of the only column of dates where no column is called month, and says so', async () => {
+		const { stdout } = await analyzeSales('--group-by', 'month', '--value', 'revenue');
+		expect(row(stdout, '2025-01')[0]).toBe('2025-01');
+		expect(stdout).toContain('There is no column "month"; the dates in "date" were grouped by month.');
+	});
+
 	it('groups dates by month in their own order', async () => {
 		const { stdout, cwd } = await analyzeSales('--group-by', 'date', '--period', 'month', '--value', 'revenue');
 		expect(

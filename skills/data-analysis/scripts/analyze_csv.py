@@ -32,6 +32,7 @@ def main(arguments):
         print('Reading {} ({}) …\n'.format(options.file, bytes_text(os.path.getsize(options.file))), flush=True)
     table = Table(options.file, options.encoding, options.delimiter, False if options.no_header else None)
     notes = []
+    read_period(options, table, notes)
     by = find_group_columns(options.group_by, table, notes)
     wanted = None
     if options.value:
@@ -87,6 +88,14 @@ def parse(arguments):
         if len(options.delimiter) != 1 or options.delimiter in '"\r\n':
             parser.error('--delimiter must be one character')
     return options
+
+
+def read_period(options, table, notes):
+    """`--group-by month` means the months of the dates, where there is one column of dates and none called month."""
+    period = options.group_by[0].lower() if options.group_by and not options.period else None
+    if period in PERIODS and len(table.dates) == 1 and period not in map(simplify, table.columns):
+        notes.append('There is no column "{}"; the dates in "{}" were grouped by {}.'.format(period, table.dates[0], period))
+        options.period, options.group_by = period, table.dates
 
 
 def find_group_columns(wanted, table, notes):

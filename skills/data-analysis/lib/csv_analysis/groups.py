@@ -4,7 +4,7 @@ from collections import defaultdict
 from decimal import Decimal
 
 from .errors import DataError, UsageError
-from .values import is_missing, parse_date
+from .values import is_missing, month_number, parse_date
 
 MOST_GROUPS = 50_000
 MISSING_KEY = '(missing)'
@@ -82,6 +82,8 @@ class Groups:
         if not self.period:
             return text
         day = parse_date(text)
+        if day is None and self.period == 'month' and month_number(text):
+            return text
         if day is None:
             raise UsageError('--period needs dates such as 2025-01-31, but the column "{}" holds "{}".'.format(
                 self.columns[index].name, text))
@@ -93,15 +95,17 @@ class Groups:
 
     def title(self):
         name = ', '.join(self.columns[index].name for index in self.by)
-        return '{} ({})'.format(name, self.period) if self.period else name
+        return '{} ({})'.format(name, self.period) if self.period and self.period != name.lower() else name
 
     @property
     def in_order(self):
-        """Dates and numbers keep their own order; names are ordered by size."""
-        return self.period is not None or self.columns[self.by[0]].type in ('date', 'integer', 'number')
+        """Dates, numbers and the names of months keep their own order; other names are ordered by size."""
+        first = [key[0] for key in self.cells if key[0] != MISSING_KEY]
+        return (self.period is not None or self.columns[self.by[0]].type in ('date', 'integer', 'number')
+                or (len(first) > 0 and all(month_number(name) for name in first)))
 
     def ordered(self, value=None, measure='sum'):
-        """Keys: dates and numbers ascending, others by `measure` of the column at index `value`, largest first."""
+        """Keys: dates, numbers and months ascending, others by `measure` of the column at index `value`, largest first."""
         if self.in_order:
             return sorted(self.cells, key=lambda key: tuple(natural(part) for part in key))
 
@@ -115,13 +119,14 @@ class Groups:
 
 
 def natural(text):
-    """Sorts days, then numbers, then words, and what is missing last."""
+    """Sorts days, then numbers, then months, then words, and what is missing last."""
     if text == MISSING_KEY:
-        return (3, 0, '')
+        return (4, 0, '')
     day = parse_date(text)
     if day:
         return (0, day.toordinal(), text)
     try:
         return (1, float(text.replace(',', '')), text)
     except ValueError:
-        return (2, 0, text)
+        month = month_number(text)
+        return (2, month, text) if month else (3, 0, text)

@@ -55,6 +55,9 @@ class Table:
         self.decimal_comma = uses_decimal_comma(rows, self.delimiter)
         self.header = has_header(rows) if header is None else header
         self.columns = column_names(rows[0]) if self.header else ['column%d' % n for n in range(1, len(rows[0]) + 1)]
+        first = rows[1] if self.header and len(rows) > 1 else rows[0]
+        #: Names of the columns whose first cell is a date.
+        self.dates = [name for name, cell in zip(self.columns, first) if parse_date(cell.strip())]
 
     def _open(self):
         # Strict: with an encoding that does not fit, wrong text must not be counted as data.

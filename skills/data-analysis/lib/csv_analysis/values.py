@@ -21,6 +21,8 @@ UNITS = '$€£¥%'
 
 ISO_DATE = re.compile(r'(\d{4})-(\d{2})-(\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?', re.ASCII)
 POINT_DATE = re.compile(r'(\d{1,2})\.(\d{1,2})\.(\d{4})', re.ASCII)
+MONTHS = ('january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october', 'november',
+          'december')
 
 
 def is_missing(text):
@@ -42,6 +44,13 @@ def parse_number(text, decimal_comma=False):
     if not decimal_comma and POINT_GROUPED.fullmatch(bare):
         return Decimal(bare.replace(',', ''))
     return None
+
+
+def month_number(text):
+    """1 to 12 for the name of a month (January, Jan, Jan.), or None."""
+    name = text.rstrip('.').lower()
+    found = [number for number, month in enumerate(MONTHS, 1) if len(name) >= 3 and month.startswith(name)]
+    return found[0] if found else 9 if name == 'sept' else None
 
 
 def parse_date(text):

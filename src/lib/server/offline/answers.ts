@@ -1,10 +1,10 @@
-/** What the built-in responder says: what it asks, what it has run and how that went, what there is. */
-import { asArray, asObject, asText, isObject, parseJson } from '../../shared/json.ts';
+/** What demo mode says: what it asks, what it has run and how that went, what there is. */
+import { asArray, asObject, asText, parseJson } from '../../shared/json.ts';
 import { tokenize } from '../skills/find/scores.ts';
 import { type CatalogSkill, type FinishedCall, LOAD_SKILL, type LoadedSkill, USE_SKILL } from './history.ts';
 import { fenced, inlineCode, renderOutput, renderValue } from './markdown.ts';
 import type { Ask } from './plan.ts';
-import { type Slot, wantedExtensions } from './slots.ts';
+import { type Slot, slotWords, wantedExtensions } from './slots.ts';
 
 /** Closes each answer. */
 const SIGNATURE = '*Demo mode: no AI model is connected.*';
@@ -17,54 +17,65 @@ const MAX_SHOWN_CALL = 300;
 
 /** One question, and the form of the command. */
 export function askText(ask: Ask): string {
-	const lines = (items: readonly string[]) => items.map((item, index) => `${index + 1}. ${item}`).join('\n');
+	const said = (...lines: string[]) => [...lines, ASKED].join('\n\n');
+	const list = (items: readonly string[]) => items.map((item, index) => `${index + 1}. ${item}`).join('\n');
 	switch (ask.about) {
 		case 'skill':
-			return [
-				`Which skill should I use?`,
-				lines(ask.skills.map((name) => `**${name}**`)),
-				'Reply with its number or name.',
-				ASKED
-			].join('\n\n');
+			return said(
+				'Which skill should I use?',
+				list(ask.skills.map((name) => `**${name}**`)),
+				'Reply with its number or name.'
+			);
 		case 'action':
-			return [
+			return said(
 				'Which of these do you want?',
-				lines(ask.actions.map(({ form }) => inlineCode(form))),
-				'Reply with its number.',
-				ASKED
-			].join('\n\n');
+				list(ask.actions.map(({ form }) => inlineCode(form))),
+				'Reply with its number.'
+			);
 		case 'left': {
-			const pieces = ask.left
-				.slice(0, 5)
-				.map((piece) => `“${piece}”`)
-				.join(', ');
-			return [
-				`What should I do with ${pieces}? I can't tell where it belongs.`,
+			const pieces = ask.left.slice(0, 5).map((piece) => `“${piece}”`);
+			const question = `What should I do with ${pieces.join(', ')}? I can't tell where it belongs.`;
+			return said(
+				question,
 				inlineCode(ask.action.form),
-				'Say which part of the command it is, or reply “ignore it”.',
-				ASKED
-			].join('\n\n');
+				'Tell me which part of the command it is, or reply “ignore it”.'
+			);
 		}
 		case 'value': {
 			const { slot, guess, action } = ask;
 			const sure = guess === null ? '' : ` Is it “${guess.slice(0, 100)}”?`;
-			return [`${questionFor(slot)}${sure}`, inlineCode(action.form), ASKED].join('\n\n');
+			return said(`${questionFor(slot)}${sure}`, inlineCode(action.form));
 		}
 		default:
 			return ask satisfies never;
 	}
 }
 
-function questionFor(slot: Slot): string {
-	const name = `**${(slot.flag ?? slot.name).replace(/^-+/, '').replaceAll(/[_\s]+/g, ' ')}**`;
-	if (slot.choices.length > 0) return `Which ${name}: ${slot.choices.slice(0, 20).map(inlineCode).join(', ')}?`;
-	const [extension] = wantedExtensions(slot);
-	if (slot.kind === 'file')
-		return `Which file${extension === undefined ? '' : ` (such as .${extension})`}? Attach it or name it for ${name}.`;
-	if (slot.kind === 'text') return `What is the text for ${name}?`;
-	if (slot.kind === 'number') return `What number is the ${name}?`;
-	if (slot.kind === 'date') return `What date is the ${name}, as in 2025-03-31?`;
-	return `What is the ${name}?`;
+function questionFor({ name, flag, choices, kind, ...slot }: Slot): string {
+	const words = slotWords(flag ?? name).join(' ');
+	// The name of a value that is called by what it is, or by one letter, tells nothing more.
+	const isPlain = words.length < 2 || /^(text|string|value|number|file|input|path|url|date|output)$/.test(words);
+	const purpose = isPlain || words === kind ? '' : ` for **${words}**`;
+	if (choices.length > 0) {
+		const shown = choices.slice(0, 20).map(inlineCode);
+		const last = shown.length > 1 ? ` or ${shown.pop()}` : '';
+		return `Which ${name.includes('|') ? 'one' : `**${words}**`}: ${shown.join(', ')}${last}?`;
+	}
+	const [extension] = wantedExtensions({ name, flag, choices, kind, ...slot });
+	if (kind === 'file')
+		return `Which ${extension === undefined ? '' : `.${extension} `}file should I use${purpose}? Attach it or type its name.`;
+	if (kind === 'output') return `What should I call the new file${purpose}?`;
+	if (kind === 'date') return `Which date should I use${purpose}? Type it like 2025-03-31.`;
+	const what = /^(text|number|time)$/.test(kind)
+		? kind
+		: kind === 'url'
+			? 'web address'
+			: kind === 'email'
+				? 'email address'
+				: '';
+	return what === '' && purpose === ''
+		? 'What value should I use?'
+		: `What ${what === '' ? '' : `${what} `}should I use${purpose}?`;
 }
 
 /** For a message that fits nothing. */
@@ -73,10 +84,8 @@ export function offerText(skills: readonly CatalogSkill[]): string {
 	if (skills.length === 0)
 		return [about, 'There are no skills yet. Add a folder with a `SKILL.md` to `skills/`.', CONNECT].join('\n\n');
 	const listed = skills.slice(0, MAX_LISTED).map(({ name, description }) => {
-		const sentence = (/^[^]{1,300}?[.!?](?=\s|$)/.exec(description)?.[0] ?? description.slice(0, 200))
-			.replace(/\s+/g, ' ')
-			.trim();
-		return sentence === '' ? `- **${name}**` : `- **${name}** – ${sentence}`;
+		const sentence = /^[^]{1,300}?[.!?](?=\s|$)/.exec(description)?.[0] ?? description.slice(0, 200);
+		return `- **${name}**${sentence === '' ? '' : ` – ${sentence.replace(/\s+/g, ' ').trim()}`}`;
 	});
 	if (skills.length > MAX_LISTED) listed.push(`- … and ${skills.length - MAX_LISTED} more`);
 	return [about, 'No skill clearly fits your message. You can ask for:', listed.join('\n'), CONNECT].join('\n\n');
@@ -86,19 +95,15 @@ export function offerText(skills: readonly CatalogSkill[]): string {
 export function instructionsText({ name, body }: LoadedSkill, asked: string): string {
 	const sections = sectionsOf(body);
 	const words = new Set(tokenize(asked));
-	const points = sections.map(
-		({ title, text }) =>
-			new Set(tokenize(`${title} ${text}`).filter((word) => words.has(word))).size +
-			new Set(tokenize(title).filter((word) => words.has(word))).size
-	);
-	const best = Math.max(0, ...points);
-	const fitting = best > 1 ? sections.filter((_, index) => points[index] === best).slice(0, 2) : [];
+	const count = (text: string) => new Set(tokenize(text).filter((word) => words.has(word))).size;
+	const points = sections.map(({ title, text }) => count(`${title} ${text}`) + count(title));
+	const best = Math.max(2, ...points);
+	const shown = sections.filter((_, index) => points[index] === best).slice(0, 2);
 	const outline = sections.slice(0, MAX_LISTED).map(({ level, title }) => `${'  '.repeat(level)}- ${title}`);
-	const shown = fitting.map(({ title, text }) => `**${title}**\n\n${text.slice(0, 2_000)}`);
 	return [
+		...shown.map(({ title, text }) => `**${title}**\n\n${text.slice(0, 2_000)}`),
 		`The skill **${name}** has instructions only, nothing to run.`,
-		...(shown.length > 0 ? ['It says:', ...shown] : []),
-		...(outline.length > 0 ? [`Its instructions cover:\n\n${outline.join('\n')}`] : []),
+		...(outline.length > 0 ? [`It covers:\n\n${outline.join('\n')}`] : []),
 		CONNECT,
 		ASKED.replace(' yet', '')
 	].join('\n\n');
@@ -110,10 +115,9 @@ function sectionsOf(body: string): { level: number; title: string; text: string 
 	for (const line of body.split('\n')) {
 		const mark = /^\s*(`{3,}|~{3,})/.exec(line)?.[1];
 		if (mark !== undefined) fence = fence === null ? mark : mark.startsWith(fence) ? null : fence;
-		const [, marks, title] = (fence === null ? /^(#{1,6})\s+(\S.*)$/.exec(line) : null) ?? [];
+		const [, marks, title = ''] = (fence === null && /^(#{1,6})\s+(\S.*)$/.exec(line)) || [];
 		const last = sections.at(-1);
-		if (marks !== undefined && title !== undefined)
-			sections.push({ level: Math.max(0, marks.length - 2), title: title.trim(), text: '' });
+		if (marks !== undefined) sections.push({ level: Math.max(0, marks.length - 2), title: title.trim(), text: '' });
 		else if (last) last.text = `${last.text}\n${line}`.trim();
 	}
 	return sections.length > 1 && /^# /m.test(body.slice(0, 2_000)) ? sections.slice(1) : sections;
@@ -121,7 +125,7 @@ function sectionsOf(body: string): { level: number; title: string; text: string 
 
 // What the calls of a turn answered: results, files, failures.
 
-/** Each call in turn, then what was run. */
+/** Each result in turn, then what was run. */
 export function reportText(calls: readonly FinishedCall[]): string {
 	const reports = calls.map((call) => {
 		const text = reportCall(call);
@@ -135,19 +139,15 @@ export function reportText(calls: readonly FinishedCall[]): string {
 function shownCall(call: FinishedCall): string {
 	const { script, args } = asObject(parseJson(call.arguments));
 	const quote = (text: string) => (/^[\w@%+=:,./#-]+$/.test(text) ? text : `"${text.replaceAll(/["\\]/g, '\\$&')}"`);
-	const parts =
-		call.name === USE_SKILL
-			? [asText(script) ?? '', ...asArray(args).map((each) => quote(String(each)))]
-			: [call.name, call.arguments];
+	const isScript = call.name === USE_SKILL;
+	const parts = isScript ? [script, ...asArray(args).map((each) => quote(String(each)))] : [call.name, call.arguments];
 	const text = parts.join(' ').replaceAll(/\s+/g, ' ');
 	return text.length > MAX_SHOWN_CALL ? `${text.slice(0, MAX_SHOWN_CALL)}…` : text;
 }
 
-function hasFailed(call: FinishedCall): boolean {
-	const result = parseJson(call.output);
-	if (!isObject(result)) return false;
-	if (call.name === USE_SKILL || call.name === LOAD_SKILL)
-		return result.ok === false || asText(result.error) !== undefined;
+function hasFailed({ name, output }: FinishedCall): boolean {
+	const result = asObject(parseJson(output));
+	if (name === USE_SKILL || name === LOAD_SKILL) return result.ok === false || asText(result.error) !== undefined;
 	// A tool's own result may well have a member named so; a failure has little else.
 	const failureKeys = ['ok', 'error', 'type', 'message', 'hint', 'stdout', 'stderr', 'exitCode'];
 	return asText(result.error) !== undefined && Object.keys(result).every((key) => failureKeys.includes(key));
@@ -156,57 +156,49 @@ function hasFailed(call: FinishedCall): boolean {
 function reportCall(call: FinishedCall): string {
 	if (hasFailed(call)) return reportFailure(call);
 	if (call.name !== USE_SKILL) return renderValue(call.output);
-	const result = asObject(parseJson(call.output));
-	const output = asText(result.stdout)?.trim() ? asText(result.stdout) : undefined;
-	const warnings = asText(result.stderr)?.trim() ? asText(result.stderr) : undefined;
-	const parts = [
-		output === undefined
-			? warnings === undefined
-				? `${inlineCode(nameOf(call))} ran and printed nothing.`
-				: fenced(lastLines(warnings))
-			: renderOutput(output),
-		result.truncated === true ? 'The output was longer than is shown here.' : null,
-		reportFiles(result.files)
-	];
-	return parts.filter((part) => part !== null).join('\n\n');
+	const { stdout, stderr, truncated, files } = asObject(parseJson(call.output));
+	const printed = [asText(stdout)].map((text) => (text?.trim() ? renderOutput(text) : ''))[0];
+	const warnings = asText(stderr)?.trim() ?? '';
+	const nothing =
+		warnings === '' ? `${inlineCode(nameOf(call))} ran and printed nothing.` : fenced(lastLines(warnings));
+	const cut = truncated === true ? 'The output was longer than is shown here.' : '';
+	return [printed || nothing, cut, reportFiles(files)].filter((part) => part !== '').join('\n\n');
 }
 
 function reportFailure(call: FinishedCall): string {
 	const result = asObject(parseJson(call.output));
-	const error = asText(result.error);
-	const message = asText(result.message);
-	const exitCode =
-		typeof result.exitCode === 'number' && result.exitCode > 0 ? ` with exit code ${result.exitCode}` : '';
+	const { exitCode } = result;
+	const [error, message] = [asText(result.error), asText(result.message)];
 	const type = asText(result.type) ?? (message === undefined ? undefined : error);
 	const name = inlineCode(nameOf(call));
-	const what = call.name === LOAD_SKILL ? `The skill ${name} could not be loaded` : `${name} failed${exitCode}`;
-	const output = asText(result.stdout)?.trim();
-	const errors = asText(result.stderr)?.trim();
-	const parts = [
+	const code = typeof exitCode === 'number' && exitCode > 0 ? ` with exit code ${exitCode}` : '';
+	const what = call.name === LOAD_SKILL ? `The skill ${name} could not be loaded` : `${name} failed${code}`;
+	const [output, errors] = [asText(result.stdout)?.trim(), asText(result.stderr)?.trim()];
+	return [
 		`${what}${type === undefined ? '' : ` (${type})`}.`,
-		message ?? (error === type ? undefined : error),
-		output ? renderOutput(output) : undefined,
-		errors ? fenced(lastLines(errors)) : undefined,
-		reportFiles(result.files) ?? undefined,
+		message ?? (error === type ? '' : error),
+		output && renderOutput(output),
+		errors && fenced(lastLines(errors)),
+		reportFiles(result.files),
 		`**What to do**: ${asText(result.hint) ?? adviceAfter(type)}`
-	];
-	return parts.filter((part) => part !== undefined).join('\n\n');
+	]
+		.filter(Boolean)
+		.join('\n\n');
 }
 
 function adviceAfter(type: string | undefined): string {
 	if (type === 'ExecutionTimeout') return 'Ask again with less to work on, or raise `SKILLS_TIMEOUT_MS`.';
 	if (type === 'ApprovalDenied') return 'Nothing ran. Ask again and allow it if you want it to run.';
-	return 'Change what it complains about and ask again.';
+	return 'Fix what the message says and ask again.';
 }
 
-function reportFiles(files: unknown): string | null {
-	const lines = asArray(files).flatMap((file) => {
-		const { path, bytes } = asObject(file);
-		return typeof path === 'string'
-			? `- ${inlineCode(path)}${typeof bytes === 'number' ? ` (${bytes} bytes)` : ''}`
-			: [];
-	});
-	return lines.length > 0 ? `${lines.length === 1 ? 'File' : 'Files'} written:\n\n${lines.join('\n')}` : null;
+function reportFiles(files: unknown): string {
+	const lines = asArray(files)
+		.map(asObject)
+		.flatMap(({ path, bytes }) =>
+			typeof path === 'string' ? `- ${inlineCode(path)}${typeof bytes === 'number' ? ` (${bytes} bytes)` : ''}` : []
+		);
+	return lines.length > 0 ? `${lines.length === 1 ? 'File' : 'Files'} written:\n\n${lines.join('\n')}` : '';
 }
 
 /** The script of a run, the skill of a load, else the tool. */
@@ -217,5 +209,5 @@ function nameOf(call: FinishedCall): string {
 
 function lastLines(text: string): string {
 	const lines = text.trimEnd().split('\n');
-	return lines.length > MAX_ERROR_LINES ? ['…', ...lines.slice(-MAX_ERROR_LINES)].join('\n') : lines.join('\n');
+	return [...(lines.length > MAX_ERROR_LINES ? ['…'] : []), ...lines.slice(-MAX_ERROR_LINES)].join('\n');
 }

@@ -25,16 +25,57 @@ export interface CommandLine {
 const OPTIONS_MARK = /^-*(options?|flags?|args|arguments|opts)$/i;
 const FLAG = /^--?[A-Za-z][\w-]*$/;
 const FIXED_CAPITALS = new Set('GET POST PUT PATCH DELETE HEAD UTF-8 ASCII UTF8 OK'.split(' '));
+const SPECIAL = /("(?:[^"\\]|\\.)*"|'[^']*'|<[^<>\s][^<>]{0,60}>(?:\.{3})?|\$?\{[\w .|-]{1,40}\}|\$[A-Z_]{2,30}\b)/;
+/** A bracket, a comment, dots, the end of the command, or an argument. */
+const TOKEN = new RegExp(
+	`([[\\]])|((?:#\\s|#$|//\\s|\\(|→|=>|[–—]\\s).*)|(\\.{3}|…)(?=[\\s\\]]|$)|([|;]|&&|\\d?>)|((?:${SPECIAL.source}|[^\\s\\]])+)`,
+	'y'
+);
 
 /** `text` is the line after the script's name. Never throws: what makes no sense is taken literally. */
 export function readCommandLine(text: string): CommandLine {
-	const reader = new LineReader(text.slice(0, 2_000));
-	const groups = reader.readGroups(null, 0);
-	return { groups: joinFlags(groups), comment: reader.comment, takesOptions: reader.takesOptions };
+	const line: CommandLine = { groups: [], comment: '', takesOptions: false };
+	/** Groups that are open, the outermost first. */
+	const open: Group[][] = [line.groups];
+	const end = Math.min(text.length, 2_000);
+	for (let at = 0; at < end; at = TOKEN.lastIndex) {
+		TOKEN.lastIndex = at + (/^\s*/.exec(text.slice(at))?.[0].length ?? 0);
+		const [, bracket, comment, dots, stop, argument] = TOKEN.exec(text) ?? [];
+		const groups = open.at(-1) ?? [];
+		if (bracket === '[' && open.length < 5) open.push([]);
+		else if (bracket === ']' && open.length > 1) closeGroup(open, line);
+		else if (dots !== undefined) {
+			const part = groups.at(-1)?.arguments.at(-1)?.at(-1);
+			if (typeof part === 'object') part.isRepeated = true;
+		} else if (argument !== undefined) {
+			const read = readArgument(argument);
+			groups.push({ flag: flagOf(read), isOptional: false, arguments: [read] });
+		} else if (stop === '|' && open.length > 1) {
+			// Of `[-n | --limit NUMBER]` the long way is taken, else the first.
+			const isShort = /^-[A-Za-z]$/.test(groups[0]?.flag ?? '');
+			if (isShort) groups.length = 0;
+			else TOKEN.lastIndex = text.indexOf(']', at);
+		} else {
+			line.comment = comment ?? '';
+			break;
+		}
+		if (TOKEN.lastIndex <= at) break;
+	}
+	while (open.length > 1) closeGroup(open, line);
+	return { ...line, groups: joinFlags(line.groups) };
+}
+
+function closeGroup(open: Group[][], line: CommandLine): void {
+	const inner = open.pop() ?? [];
+	const own = inner.filter((group) => !group.isOptional).flatMap((group) => group.arguments);
+	const words = own.map((argument) => argument.map((part) => (typeof part === 'string' ? part : part.name)).join(''));
+	if (words.length === 1 && OPTIONS_MARK.test(words[0] ?? '')) line.takesOptions = true;
+	else if (own.length > 0) open.at(-1)?.push({ flag: flagOf(own[0]), isOptional: true, arguments: own });
+	open.at(-1)?.push(...inner.filter((group) => group.isOptional));
 }
 
 export function slotsOf(groups: readonly Group[]): Slot[] {
-	return groups.flatMap((group) => group.arguments.flat().filter((part): part is Slot => typeof part !== 'string'));
+	return groups.flatMap((group) => group.arguments.flat().filter((part) => typeof part !== 'string'));
 }
 
 function flagOf(argument: Argument | undefined): string | null {
@@ -43,103 +84,17 @@ function flagOf(argument: Argument | undefined): string | null {
 	return FLAG.test(flag) && (argument?.length === 1 || part !== flag) ? flag : null;
 }
 
-class LineReader {
-	comment = '';
-	takesOptions = false;
-	readonly #text: string;
-	#at = 0;
-
-	constructor(text: string) {
-		this.#text = text;
-	}
-
-	/** Until the closing bracket, or the end of the command. */
-	readGroups(close: string | null, depth: number): Group[] {
-		const groups: Group[] = [];
-		while (this.#at < this.#text.length) {
-			const rest = this.#text.slice(this.#at, this.#at + 200);
-			const character = rest.charAt(0);
-			if (/\s/.test(character)) this.#at += 1;
-			else if (character === close) {
-				this.#at += 1;
-				return groups;
-			} else if (character === '[' && depth < 4) {
-				this.#at += 1;
-				groups.push(...this.#asOptional(this.readGroups(']', depth + 1)));
-			} else if (/^(?:#\s|#$|\/\/\s|\(|→|=>|[–—]\s)/.test(rest)) {
-				this.comment = this.#text.slice(this.#at);
-				this.#at = this.#text.length;
-			} else if (/^(?:[|;]|&&|\d?>)/.test(rest)) {
-				const isShort =
-					close !== null && groups.length === 1 && /^-[A-Za-z]$/.test(flagOf(groups[0]?.arguments[0]) ?? '');
-				if (isShort) groups.length = 0;
-				this.#skipAlternative(close, rest, groups.length === 0);
-			} else if (/^(?:\.{3}|…)(?=[\s\]]|$)/.test(rest)) {
-				this.#at += character === '.' ? 3 : 1;
-				const part = groups.at(-1)?.arguments.at(-1)?.at(-1);
-				if (part !== undefined && typeof part !== 'string') part.isRepeated = true;
-			} else {
-				const argument = this.#readArgument(close);
-				groups.push({ flag: flagOf(argument), isOptional: false, arguments: [argument] });
-			}
-		}
-		return groups;
-	}
-
-	#asOptional(inner: Group[]): Group[] {
-		const words = inner.flatMap((group) => group.arguments.map((argument) => argument.map(nameOf).join('')));
-		if (words.length === 1 && OPTIONS_MARK.test(words[0] ?? '')) {
-			this.takesOptions = true;
-			return [];
-		}
-		const own = inner.filter((group) => !group.isOptional).flatMap((group) => group.arguments);
-		const groups = own.length > 0 ? [{ flag: flagOf(own[0]), isOptional: true, arguments: own }] : [];
-		return [...groups, ...inner.filter((group) => group.isOptional)];
-	}
-
-	/** Of `[-n | --limit NUMBER]` the long way is taken, else the first. At the top a pipe or a second command ends it. */
-	#skipAlternative(close: string | null, rest: string, isFirst: boolean): void {
-		const end = close !== null && rest.startsWith('|') ? this.#text.indexOf(close, this.#at) : -1;
-		this.#at = end >= 0 && isFirst ? this.#at + 1 : end >= 0 ? end : this.#text.length;
-	}
-
-	#readArgument(close: string | null): Argument {
-		const parts: Part[] = [];
-		let literal = '';
-		const endLiteral = () => {
-			if (literal !== '') parts.push(...readLiteral(literal, parts.length === 0));
-			literal = '';
-		};
-		while (this.#at < this.#text.length) {
-			const rest = this.#text.slice(this.#at, this.#at + 2_000);
-			const character = rest.charAt(0);
-			if (/\s/.test(character) || character === close) break;
-			const quoted = /^"((?:[^"\\]|\\.)*)"|^'([^']*)'/.exec(rest);
-			const named =
-				/^<([^<>\s][^<>]{0,60})>(?:\.{3})?/.exec(rest) ??
-				/^\$?\{([\w .|-]{1,40})\}/.exec(rest) ??
-				/^\$([A-Z_]{2,30})\b/.exec(rest);
-			if (quoted) {
-				endLiteral();
-				parts.push(...readQuoted(quoted[1]?.replace(/\\(.)/g, '$1') ?? quoted[2] ?? ''));
-				this.#at += quoted[0].length;
-			} else if (named?.[1] !== undefined) {
-				endLiteral();
-				parts.push(namedSlot(named[1], { isRepeated: named[0].endsWith('...') }));
-				this.#at += named[0].length;
-			} else {
-				literal += character;
-				this.#at += 1;
-			}
-		}
-		endLiteral();
-		const flag = flagOf(parts);
-		return flag === null ? parts : parts.map((part) => (typeof part === 'string' ? part : withFlag(part, flag)));
-	}
-}
-
-function nameOf(part: Part): string {
-	return typeof part === 'string' ? part : part.name;
+function readArgument(argument: string): Argument {
+	const pieces = argument.split(SPECIAL);
+	const parts = pieces.flatMap((piece, index) => {
+		if (piece === '') return [];
+		if (index % 2 === 0) return readLiteral(piece, index === 0);
+		if (/^["']/.test(piece))
+			return readQuoted(piece.slice(1, -1).replace(/\\(.)/g, piece.startsWith('"') ? '$1' : '$&'));
+		return [namedSlot(piece.replaceAll(/[<>${}]|\.{3}$/g, ''), { isRepeated: piece.endsWith('...') })];
+	});
+	const flag = flagOf(parts);
+	return flag === null ? parts : parts.map((part) => withFlag(part, flag));
 }
 
 /** A flag that stands before a placeholder, or before what looks like no flag itself, takes it as its value. */
@@ -147,32 +102,29 @@ function joinFlags(groups: readonly Group[]): Group[] {
 	const joined: Group[] = [];
 	for (const group of groups) {
 		const last = joined.at(-1);
-		const isBare = last?.arguments.length === 1 && last.arguments[0]?.length === 1 && !last.isOptional;
-		if (
-			last &&
-			isBare &&
-			!group.isOptional &&
-			flagOf(last.arguments[0]) !== null &&
-			flagOf(group.arguments[0]) === null
-		)
+		const isBare = last?.flag != null && last.arguments.length === 1 && last.arguments[0]?.length === 1;
+		if (last && isBare && !last.isOptional && !group.isOptional && group.flag === null)
 			last.arguments.push(...group.arguments);
 		else joined.push({ ...group, arguments: [...group.arguments] });
 	}
-	return joined.map((group) => {
-		const bound = group.arguments.map((argument, index) => {
-			const flag = flagOf(group.arguments[index - 1]);
-			return argument.map((part) => {
-				if (typeof part === 'string') return part;
-				const slot = flag !== null && part.flag === null ? withFlag(part, flag) : part;
-				return { ...slot, isRequired: !group.isOptional };
-			});
-		});
-		return { ...group, arguments: bound };
+	return joined.map(({ flag, isOptional, arguments: list }) => {
+		const bound = list.map((argument) => argument.map((part) => (flag === null ? part : withFlag(part, flag))));
+		return {
+			flag,
+			isOptional,
+			arguments: bound.map((argument) => argument.map((part) => withNeed(part, !isOptional)))
+		};
 	});
 }
 
-function withFlag({ name, choices, isRequired, isRepeated, example }: Slot, flag: string): Slot {
-	return makeSlot(name, { choices, isRequired, isRepeated, example, flag });
+function withFlag(part: Part, flag: string): Part {
+	return typeof part === 'string' || part.flag !== null
+		? part
+		: makeSlot(part.name, { ...part, kind: undefined, flag });
+}
+
+function withNeed(part: Part, isRequired: boolean): Part {
+	return typeof part === 'string' ? part : { ...part, isRequired };
 }
 
 /** A placeholder by its written name: `city`, `a|b`. */
@@ -185,13 +137,13 @@ function namedSlot(name: string, options: SlotOptions = {}): Slot {
 function readLiteral(literal: string, isWhole: boolean): Part[] {
 	const [, flag, value] = (isWhole ? /^(--?[A-Za-z][\w-]*=)(.+)$/.exec(literal) : null) ?? [];
 	if (flag !== undefined && value !== undefined) return [flag, ...readLiteral(value, false)];
-	if (literal.startsWith('-') && !/^-?\d/.test(literal)) {
+	if (/^-(?!\d)/.test(literal)) {
 		const ways = literal.split('|');
 		return [ways.find((way) => way.startsWith('--')) ?? ways[0] ?? literal];
 	}
 	const word = literal.replace(/(?:\.{3}|…)$/, '');
-	const product = /^([A-Z]{1,12})x([A-Z]{1,12})$/.exec(word);
-	if (product?.[1] !== undefined && product[2] !== undefined) return [makeSlot(product[1]), 'x', makeSlot(product[2])];
+	const [, width, height] = /^([A-Z]{1,12})x([A-Z]{1,12})$/.exec(word) ?? [];
+	if (width !== undefined && height !== undefined) return [makeSlot(width), 'x', makeSlot(height)];
 	if (isPlaceholder(word)) {
 		// `USD` may be a code that is shown, or the name of what is to be given.
 		const isCode = word.length === 3 && makeSlot(word).kind === 'name';
@@ -215,9 +167,8 @@ function exampleSlot(word: string): Slot | null {
 /** A quoted argument: prose shows a text; placeholders in it, also within JSON, are filled in place. */
 function readQuoted(content: string): Part[] {
 	if (isPlaceholder(content)) return [makeSlot(content)];
-	const whole = /^<([^<>]{1,60})>$|^\$?\{([\w .-]{1,40})\}$|^\$([A-Z_]{2,30})$/.exec(content);
-	const name = whole?.[1] ?? whole?.[2] ?? whole?.[3];
-	if (name !== undefined) return [namedSlot(name)];
+	if (/^<[^<>]{1,60}>$|^\$?\{[\w .-]{1,40}\}$|^\$[A-Z_]{2,30}$/.test(content))
+		return [namedSlot(content.replaceAll(/[<>${}]/g, ''))];
 	if (/^[{[]["\s]/.test(content.trim())) return readJsonText(content);
 	if (/\{[\w .-]{1,40}\}/.test(content)) {
 		const pieces = content.split(/(\{[\w .-]{1,40}\})/).filter((piece) => piece !== '');

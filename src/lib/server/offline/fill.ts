@@ -3,7 +3,7 @@ import { stem } from '../skills/find/scores.ts';
 import type { Action } from './actions.ts';
 import { framing, isFiller, isUnit, type Message, namesOfUnit, overlaps, type Piece, piecesOf } from './message.ts';
 import type { Span, Word } from './message.ts';
-import { extensionOf, isFileName, type Slot, wantedExtensions } from './slots.ts';
+import { extensionOf, type Slot, slotWords, wantedExtensions } from './slots.ts';
 
 export interface Value {
 	/** One text; several for a slot that is repeated. */
@@ -41,29 +41,24 @@ interface Filling {
 /** A piece, and the words around it. */
 export interface Place extends Piece {
 	own: Word | undefined;
-	/** The word before it, articles aside. */
 	direct: Word | undefined;
-	/** The same, small words aside. */
+	/** The word before it, small words aside. */
 	before: Word | undefined;
 	after: Word | undefined;
-	/** A number with a unit beside it, or that unit. */
+	/** A number with a unit beside it, or that unit; the place after a time, as in `9:00 in Tokyo`. */
 	isMeasure: boolean;
 }
 
 /** In the order of trust. */
-const FINDERS = { switches, cued, lone, implied, colon };
-export type FinderName = keyof typeof FINDERS;
-export const FINDER_NAMES = Object.keys(FINDERS) as FinderName[];
+const FINDERS = [switches, cued, lone, implied, colon];
 
 const setOf = (words: string) => new Set(words.split(' '));
 const stemsOf = (words: string) => new Set(words.split(' ').map(stem));
-const JOINERS = setOf('is are was were be of = at by with for the a an about says said reads set exactly to costs');
+const SMALL = setOf('is are was were be of = at by with for the a an about my our this that set to');
 const PREPOSITIONS = setOf(
 	'in into to for of at from on onto by per with about near around as via using than over under between and vs against'
 );
-const DETERMINERS = setOf('the a an my our your this that these those its his her their some any');
 const TO = setOf('to into -> → =>');
-const BESIDE = setOf('with against vs versus');
 /** They change what is asked: they are used, or asked about. */
 const RESTRICTING =
 	/^(no|not|never|without|except|excluding|exclude|ignoring|ignore|skip|skipping|only|unless|instead|half|double|twice|extra|\p{L}{2,5}n['’]t|dont)$/u;
@@ -72,10 +67,12 @@ const MONEY = stemsOf('amount price cost bill sum money principal loan salary bu
 const COUNT = stemsOf(
 	'n k count number people days hours minutes seconds weeks months years top limit times length digits rows lines port'
 );
+const MEASURES = ['mean average avg', 'sum total', 'max maximum highest largest', 'min minimum lowest smallest'].map(
+	(group) => group.split(' ').map(stem).join(' ')
+);
 /** Which forms of pieces a kind of slot takes by themselves, and which only where a word beside them says so. */
 const TAKES: Partial<Record<Slot['kind'], [alone: string, told: string]>> = {
 	output: ['', 'file quote'],
-	folder: ['file', 'name word quote'],
 	text: ['quote', 'code name'],
 	name: ['quote code name unit span', 'word number file time']
 };
@@ -87,41 +84,40 @@ export function fillAction(
 	action: Action,
 	message: Message,
 	given: ReadonlyMap<Slot, Value>,
-	without: ReadonlySet<FinderName>,
 	places = placesOf(message)
 ): Filled {
 	const filling: Filling = { action, message, places, values: new Map(), taken: [], isAnswered: given.size > 0 };
 	for (const [slot, value] of given) put(slot, value, filling);
-	for (const [name, find] of Object.entries(FINDERS)) if (!without.has(name as FinderName)) find(filling);
+	for (const find of FINDERS) find(filling);
 	const missing = action.slots.filter((slot) => slot.isRequired && filling.values.get(slot)?.isSure !== true);
 	return { values: filling.values, missing, ...account(filling) };
 }
 
-function put(slot: Slot, value: Partial<Value> & { texts: string[] }, filling: Filling): void {
+function put(slot: Slot, value: Partial<Value> & { texts: string[] }, { action, values, taken }: Filling): void {
 	if (value.texts.length === 0 || value.texts.includes('')) return;
-	const texts = value.texts.map((text) => spelled(text, slot, filling.action));
-	const whole = { spans: [], isSure: true, isPlain: true, ...value, texts };
-	filling.values.set(slot, whole);
-	filling.taken.push(...whole.spans);
-}
-
-/** `miles` as `mi`, where the skill writes it so; itself where it is written in no way, or in several. */
-function spelled(text: string, slot: Slot, action: Action): string {
-	const [only, ...others] = spellings(text, slot, action);
-	return only !== undefined && others.length === 0 ? only : text;
+	// `miles` as `mi`, where the skill writes it so; itself where it is written in no way, or in several.
+	const spelled = (text: string) => {
+		const [only, ...others] = spellings(text, slot, action);
+		return only !== undefined && others.length === 0 ? only : text;
+	};
+	const whole = { spans: [], isSure: true, isPlain: true, ...value, texts: value.texts.map(spelled) };
+	values.set(slot, whole);
+	taken.push(...whole.spans);
 }
 
 function spellings(text: string, slot: Slot, { literals }: Action): string[] {
 	const known = slot.choices.length > 0 ? slot.choices : slot.kind === 'name' ? [...literals] : [];
 	const same = known.filter((word) => word.toLowerCase() === text.toLowerCase());
 	const units = namesOfUnit(text);
-	const alike = known.filter((word) => units.includes(word.toLowerCase()));
+	const alike = known.filter((word) =>
+		slot.choices.length > 0 ? isChoice(text, word) : units.includes(word.toLowerCase())
+	);
 	return [...new Set(same.length === 0 || alike.length > 1 ? alike : same)];
 }
 
 /** Slots without a value, required ones first. */
-function open({ action, values }: Filling, ...kinds: Slot['kind'][]): Slot[] {
-	const slots = action.slots.filter((slot) => !values.has(slot) && (kinds.length === 0 || kinds.includes(slot.kind)));
+function open({ action, values }: Filling, kind?: Slot['kind']): Slot[] {
+	const slots = action.slots.filter((slot) => !values.has(slot) && (kind === undefined || kind === slot.kind));
 	return slots.toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired));
 }
 
@@ -137,11 +133,10 @@ function isLabel(word: Word | undefined, labels: readonly string[]): boolean {
 	return word !== undefined && !word.isQuoted && labels.some((label) => isAlike(word.stem, label));
 }
 
-/** `lang` and `language` are the same label, `pay` and `payment` too. */
+/** `pay` and `payment` are the same label. */
 export function isAlike(a: string, b: string): boolean {
 	const [short, long] = a.length < b.length ? [a, b] : [b, a];
-	if (a === b || short.length < 3 || !long.startsWith(short)) return a === b;
-	return (short.length >= 4 && long.length >= short.length + 3) || /^(ment|er|ing)$/.test(long.slice(short.length));
+	return a === b || (short.length > 2 && long.startsWith(short) && /^(ment|er|ing)$/.test(long.slice(short.length)));
 }
 
 function isKnown(word: Word, { own, prose, subject, slots }: Action): boolean {
@@ -157,23 +152,19 @@ function isOpenWord(word: Word | undefined, filling: Filling): word is Word {
 
 /** The same for every action that a message is tried with. */
 export function placesOf(message: Message): Place[] {
-	const { words, text } = message;
+	const { words } = message;
 	const pieces = piecesOf(message).slice(0, MAX_PIECES);
 	return pieces.map((piece) => {
 		const first = words.findIndex((word) => overlaps(word, piece));
-		const last = words[words.findLastIndex((word) => overlaps(word, piece))];
-		const stops = (word: Word | undefined) => word === undefined || word.endsClause || word.hasComma;
+		const last = words.findLastIndex((word) => overlaps(word, piece));
+		const isBreak = (word: Word | undefined) => word === undefined || word.endsClause || word.hasComma;
 		let at = first - 1;
-		while (DETERMINERS.has(words[at]?.lower ?? '') && !stops(words[at])) at -= 1;
-		const direct = stops(words[at]) ? undefined : words[at];
-		while (JOINERS.has(words[at]?.lower ?? '') && at > first - 5 && !stops(words[at])) at -= 1;
-		const before = stops(words[at]) && text.charAt(words[at]?.end ?? 0) !== ':' ? undefined : words[at];
-		const after = last && !stops(last) ? words[words.indexOf(last) + 1] : undefined;
-		const isBeside = (other: Piece) => (piece.form === 'number' ? other.start - piece.end : piece.start - other.end);
-		const partner = piece.form === 'number' ? 'unit' : piece.form === 'unit' ? 'number' : null;
-		const isMeasure = pieces.some(
-			(other) => other.form === partner && [0, 1].includes(Math.max(0, isBeside(other))) && isBeside(other) > -4
-		);
+		while (SMALL.has(words[at]?.lower ?? '') && !isBreak(words[at])) at -= 1;
+		const [direct, before] = [words[first - 1], words[at]].map((word) => (isBreak(word) ? undefined : word));
+		const after = isBreak(words[last]) ? undefined : words[last + 1];
+		const [partner, most] = { number: ['unit', 2], unit: ['number', 2], name: ['time', 5] }[piece.form as 'name'] ?? [];
+		const gap = (other: Piece) => (piece.form === 'number' ? other.start - piece.end : piece.start - other.end);
+		const isMeasure = pieces.some((other) => other.form === partner && gap(other) > -4 && gap(other) < Number(most));
 		return { ...piece, own: words[first], direct, before, after, isMeasure };
 	});
 }
@@ -185,16 +176,17 @@ function switches(filling: Filling): void {
 	const { words } = filling.message;
 	for (const slot of open(filling, 'switch')) {
 		const flag = words.find((word) => word.text === slot.flag);
-		const labels = slot.labels.filter((label) => !/^(no|without|is|has|use|with|includ|enabl)$/.test(label));
-		const isSaid = (label: string) => (word: Word, at: number) =>
-			!word.isQuoted && (word.stem === label || stem(`${word.stem}${words[at + 1]?.stem ?? ''}`) === label);
-		const said = labels.flatMap((label) => words.find(isSaid(label)) ?? []);
+		const said = slot.labels.flatMap((label) => {
+			const isSaid = (word: Word, at: number) =>
+				!word.isQuoted && (word.stem === label || stem(`${word.stem}${words[at + 1]?.stem ?? ''}`) === label);
+			return words.find(isSaid) ?? [];
+		});
 		const from = Math.max(0, Math.min(...said.map((word) => words.indexOf(word))));
 		const denial = words
 			.slice(Math.max(0, from - 2), from)
 			.filter(({ lower }) => /^(no|not|without|never|don['’]?t)$/.test(lower));
-		const isMeant = labels.join('').length > 2 && said.length === labels.length;
-		const isRight = /^-*(no|without)-/.test(slot.flag ?? '') === denial.length > 0;
+		const isMeant = slot.labels.join('').length > 2 && said.length === slot.labels.length;
+		const isRight = slot.labels.some((label) => /^(no|without)$/.test(label)) || denial.length === 0;
 		if (flag ?? (isMeant && isRight))
 			put(slot, { texts: ['true'], spans: flag ? [flag] : [...said, ...denial] }, filling);
 	}
@@ -207,16 +199,12 @@ function cued(filling: Filling): void {
 		slots.map((slot) => ({ place, slot, points: closeness(place, slot, filling) }))
 	);
 	let pairs = all.filter(({ points }) => points >= TOLD).sort((a, b) => b.points - a.points);
-	while (pairs[0]) {
-		const { slot, place, points } = pairs[0];
-		const top = pairs.filter((pair) => pair.points === points);
-		const rivals = top.filter(
-			(pair) =>
-				(pair.slot === slot) !== (pair.place === place) && overlaps(pair.place, place) === (pair.place === place)
-		);
-		const isSame = rivals.every((pair) => pair.slot === slot && pair.place.value === place.value);
+	for (let [best] = pairs; best; [best] = pairs) {
+		const { slot, place, points } = best;
+		const top = pairs.filter((pair) => pair.points === points && (pair.slot === slot) !== (pair.place === place));
+		const rivals = top.filter((pair) => overlaps(pair.place, place) === (pair.place === place));
 		const said = [place, ...rivals.map((pair) => pair.place)];
-		if (isSame) {
+		if (rivals.length === 0) {
 			const isPlain = place.form !== 'word' || slot.choices.length > 0;
 			put(slot, { texts: [place.value], spans: said, isPlain }, filling);
 		}
@@ -228,15 +216,10 @@ function cued(filling: Filling): void {
 
 /** Null for never; else what the form alone is worth. */
 function takes(slot: Slot, { form, value }: Piece, { action }: Filling): number | null {
-	if (/^char/i.test(slot.name) && value.length > 1) return null;
 	if (slot.choices.length > 0)
 		return /^(word|name|unit|code)$/.test(form) && slot.choices.some((choice) => isChoice(value, choice)) ? TOLD : null;
 	const [alone, told] = TAKES[slot.kind] ?? [slot.kind, ''];
 	if (alone.split(' ').includes(form)) {
-		const wanted = slot.kind === 'file' ? wantedExtensions(slot) : [];
-		if (wanted.length > 0) return Number(wanted.includes(extensionOf(value)));
-		// `+90d` is a value where the skill shows one, and a unit where it writes units.
-		if (form === 'span') return [...action.literals].some((word) => /^[+-]\d+[dwmy]$/.test(word)) ? 1 : null;
 		const ways = form === 'unit' ? spellings(value, slot, action).length : 1;
 		return ways > 1 ? null : ways;
 	}
@@ -245,60 +228,50 @@ function takes(slot: Slot, { form, value }: Piece, { action }: Filling): number 
 }
 
 function isChoice(value: string, choice: string): boolean {
-	const plain = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
-	const isSame = plain(value) === plain(choice) || stem(value.toLowerCase()) === stem(choice.toLowerCase());
-	return isSame || namesOfUnit(value).includes(choice.toLowerCase());
+	const plain = (text: string) => stem(text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, ''));
+	const isSame = (group: string) => [value, choice].every((word) => group.split(' ').includes(plain(word)));
+	return plain(value) === plain(choice) || namesOfUnit(value).includes(choice.toLowerCase()) || MEASURES.some(isSame);
 }
 
 /** Below 0 the piece cannot be meant for the slot. */
 function closeness(place: Place, slot: Slot, filling: Filling): number {
 	const { form, own, direct, before, after, isMeasure } = place;
-	const { action } = filling;
-	const { labels, hints, side } = slot;
+	const { labels, side, isRequired } = slot;
+	const { slots, literals, own: names } = filling.action;
 	const base = takes(slot, place, filling);
 	const isWord = form === 'word' && slot.choices.length === 0;
-	if (
-		base === null ||
-		(form === 'word' && own && (PREPOSITIONS.has(own.lower) || action.slots.some((each) => isLabel(own, each.labels))))
-	)
+	if (base === null || (form === 'word' && PREPOSITIONS.has(own?.lower ?? ''))) return -1;
+	if (isWord && own && (names.has(own.stem) || isFiller(own) || slots.some((each) => isLabel(own, each.labels))))
 		return -1;
-	if (isWord && own && (action.own.has(own.stem) || isFiller(own))) return -1;
 	let points = base;
-	const isHint = (word: Word | undefined) =>
-		word !== undefined && !isFiller(word) && hints.includes(word.stem) && !action.own.has(word.stem);
 	if (isLabel(before, labels)) points += 5;
 	else if (isLabel(after, labels) && form !== 'word') points += form === 'number' ? 5.5 : 3.5;
-	else if (form === 'number') points += 2 * (Number(isHint(before)) + Number(isHint(after)));
 	const [said, next] = [direct?.lower ?? '', after?.lower ?? ''];
 	const flag = slot.flag?.split('-').at(-1) ?? '';
-	const isFlag =
-		said === flag ||
-		(flag === 'by' && said === 'per') ||
-		(flag === 'to' && TO.has(said)) ||
-		(flag === 'to' && said === 'in');
-	if (PREPOSITIONS.has(flag) && isFlag) points += 4;
-	if (side === 'target' && (TO.has(said) || (slot.flag === null && BESIDE.has(said)))) points += 4;
-	else if (slot.kind === 'output' && /^(as|in)$/.test(said)) points += 4;
-	else if (side === 'target' && said === 'in' && slot.flag === null) points += 2;
+	if (PREPOSITIONS.has(flag) && (said === flag || (flag === 'by' && said === 'per'))) points += 4;
+	// `revenue by region`: of two columns it is the one that is not grouped by.
+	const isGrouped = (each: Slot) =>
+		/-by$/.test(each.flag ?? '') && slotWords(each.name).at(-1) === slotWords(slot.name).at(-1);
+	const isMeant = said === 'of' || isOpenWord(own, filling);
+	if (isWord && !isRequired && isMeant && /^(by|per)$/.test(next) && flag !== 'by' && slots.some(isGrouped))
+		points += 4;
+	if (side === 'target' && TO.has(said)) points += 4;
 	if (side === 'source' && /^(from|between)$/.test(said)) points += 4;
-	if (side === 'source' && (TO.has(next) || BESIDE.has(next) || (form === 'unit' && isMeasure))) points += 3;
-	if (form === 'number' && slot.kind === 'number')
-		return numberPoints(place, slot, points + (isMeasured(place, slot, action) ? 3 : 0));
+	if (side === 'source' && (TO.has(next) || (form !== 'number' && isMeasure))) points += 3;
+	if (form === 'number' && slot.kind === 'number') {
+		// What is measured is the value that a command cannot do without, where the command takes units.
+		const isValue = isMeasure && isRequired && slots.some(({ kind }) => kind === 'name') && [...literals].some(isUnit);
+		return numberPoints(place, slot, points + (isValue ? 3 : 0));
+	}
 	return isWord && points < TOLD ? -1 : points;
-}
-
-/** What is measured is the value that a command cannot do without, where the command takes units. */
-function isMeasured({ isMeasure }: Place, { isRequired }: Slot, { slots, literals }: Action): boolean {
-	return isMeasure && isRequired && slots.some(({ kind }) => kind === 'name') && [...literals].some(isUnit);
 }
 
 /** A sign tells, a fraction counts nothing. */
 function numberPoints({ unit = '', value }: Piece, { labels, hints }: Slot, points: number): number {
-	const has = (set: ReadonlySet<string>) => [...labels, ...hints].some((word) => set.has(word));
-	const isPercent = has(PERCENT);
+	const isPercent = [...labels, ...hints].some((word) => PERCENT.has(word));
 	const isMoney = /^[$€£¥]$/.test(unit);
 	const isCount = !isPercent && labels.some((label) => COUNT.has(label)) && !labels.some((label) => MONEY.has(label));
-	if ((unit === '%' && !isPercent) || (isMoney && (isCount || !has(MONEY)))) return -1;
+	if ((unit === '%' && !isPercent) || (isMoney && (isCount || isPercent))) return -1;
 	// A count is whole, and a large one has its unit beside it.
 	if (isCount && (!/^[+-]?\d+(\.0+)?$/.test(value) || (points < TOLD && Number(value) > 1000))) return -1;
 	const isUnitOf = (label: string) => isAlike(stem(unit), label) || (unit.length === 1 && label.startsWith(unit));
@@ -307,71 +280,64 @@ function numberPoints({ unit = '', value }: Piece, { labels, hints }: Slot, poin
 
 /** Pieces that can only be for the slots that are left, because there are as many. */
 function lone(filling: Filling): void {
-	for (const kind of ['date', 'time', 'url', 'email', 'number', 'file', 'folder', 'text', 'name'] as const) {
+	for (const kind of ['date', 'time', 'url', 'email', 'number', 'file', 'text', 'name'] as const) {
 		const slots = open(filling, kind).filter(({ choices }) => choices.length === 0);
 		const fits = (place: Place) => (slot: Slot) =>
 			(takes(slot, place, filling) ?? -1) > 0 && closeness(place, slot, filling) >= 0;
 		const free = filling.places.filter((place) => isFree(place, filling) && slots.some(fits(place)));
-		const told = kind === 'name' || kind === 'text' ? free.filter(({ form }) => form !== 'name') : [];
-		const usable: Piece[] = told.length > 0 ? told : free.length > 0 || kind !== 'name' ? free : phrases(filling);
+		const usable: Piece[] = free.length > 0 || kind !== 'name' ? free : phrases(filling);
 		const required = slots.filter(({ isRequired }) => isRequired);
 		// Numbers have no order: any of several slots may be meant.
 		const isNumber = kind === 'number';
-		const rivals = isNumber
-			? slots.filter((slot) => free.some((place) => fits(place)(slot) || closeness(place, slot, filling) >= 0))
-			: required.length > 0
-				? required
-				: slots.filter(({ flag }) => flag === null);
+		const positional = required.length > 0 ? required : slots.filter(({ flag }) => flag === null);
+		const rivals = isNumber ? slots.filter((slot) => free.some((place) => fits(place)(slot))) : positional;
 		const isProduct = isNumber && usable.every(({ word }) => word === usable[0]?.word);
-		const isRow = kind === 'file' || kind === 'date' || (!isNumber && usable.every(({ form }) => form === 'quote'));
-		const isOrdered = isProduct || isRow || rivals.every(({ name }) => /first|second|[_-]?[ab]$|\d$/i.test(name));
 		const [slot] = rivals;
 		if (slot?.isRepeated) put(slot, { texts: usable.map(({ value }) => value), spans: usable }, filling);
-		else if (rivals.length === usable.length && (rivals.length === 1 || isOrdered))
+		else if (
+			rivals.length === usable.length &&
+			(rivals.length === 1 || isProduct || kind === 'file' || kind === 'date')
+		)
 			for (const [index, each] of rivals.entries()) putLone(each, usable[index] as Piece, filling);
 	}
 }
 
 function putLone(slot: Slot, piece: Piece, filling: Filling): void {
-	const { message } = filling;
-	const next = message.words.find(({ start }) => start >= piece.end);
-	const isBeside = next !== undefined && message.text.slice(piece.end, next.start).trim() === '';
+	const { words, text } = filling.message;
+	const next = words.find(({ start }) => start >= piece.end);
+	const isBeside = next !== undefined && text.slice(piece.end, next.start).trim() === '';
 	// `for 5 friends` is no number of days.
 	if (slot.kind === 'number' && !slot.isRequired && isBeside && isOpenWord(next, filling)) return;
+	const isSure = slot.kind !== 'name' || !filling.isAnswered;
 	const isPlain = piece.form !== 'name' && piece.form !== 'word';
-	put(
-		slot,
-		{ texts: [piece.value], spans: [piece], isPlain, isSure: slot.kind !== 'name' || !filling.isAnswered },
-		filling
-	);
+	put(slot, { texts: [piece.value], spans: [piece], isPlain, isSure }, filling);
 }
 
-/** Lower-case words after a preposition that nothing in the skill speaks of. */
+/** Lower-case words after a preposition that nothing in the skill speaks of: `weather in rio de janeiro`. */
 function phrases(filling: Filling): Piece[] {
 	const { words, text } = filling.message;
-	const isName = (word: Word | undefined) => isOpenWord(word, filling) && !/^\d/.test(word.text);
 	return words.flatMap((word, index): Piece[] => {
-		if (!isName(word) || !PREPOSITIONS.has(words[index - 1]?.lower ?? '')) return [];
+		if (!isOpenWord(word, filling) || !PREPOSITIONS.has(words[index - 1]?.lower ?? '')) return [];
 		let end = index;
-		while (end < index + 3 && isName(words[end + 1]) && !words[end]?.endsClause && !words[end]?.hasComma) end += 1;
+		while (end < index + 3 && isOpenWord(words[end + 1], filling) && !words[end]?.endsClause && !words[end]?.hasComma)
+			end += 1;
 		const span = { start: word.start, end: words[end]?.end ?? word.end };
 		return [{ ...span, value: text.slice(span.start, span.end), form: 'word' }];
 	});
 }
 
-/** The file that came along, the one before, the only one of its sort, or the one whose name is said without its ending. */
+/** The file that came along, the one before, or the only one of its sort. */
 function implied(filling: Filling): void {
 	const { attached, earlier, workspace } = filling.message;
-	const said = framing(filling.message).map((word) => word.stem);
-	for (const slot of open(filling, 'file')) {
+	// An option may be a file to write: what came along is for it only where nothing else takes a file.
+	const hasOwn = filling.action.slots.some(({ kind, isRequired }) => kind === 'file' && isRequired);
+	for (const slot of open(filling, 'file').filter(({ isRequired }) => isRequired || !hasOwn)) {
 		const wanted = wantedExtensions(slot);
 		const isNew = (path: string) => !isUsed(path, filling) && !filling.places.some(({ value }) => value === path);
 		const fits = (path: string) => isNew(path) && (wanted.length === 0 || wanted.includes(extensionOf(path)));
-		const isSaid = (path: string) =>
-			said.includes(stem((path.split('/').at(-1) ?? '').replace(/\.\w+$/, '').toLowerCase()));
 		const others = slot.isRequired ? [...new Set([...earlier, ...workspace])].filter(fits) : [];
 		const before = others.filter((path) => earlier.includes(path));
-		const lists = [attached.filter(fits), attached.filter(isNew), others.filter(isSaid), before, others];
+		const lists = [attached.filter(fits), attached.filter(isNew), before, others];
 		const list = lists.find(({ length }) => length > 0) ?? [];
 		if (list.length === 1 || slot.isRepeated) put(slot, { texts: list }, filling);
 	}
@@ -383,8 +349,8 @@ function colon(filling: Filling): void {
 	if (!payload || !isFree(payload, filling)) return;
 	const isShort = payload.value.length <= 80 && !payload.value.includes('\n');
 	const fits = ({ kind, choices, isRequired, flag }: Slot) =>
-		choices.length === 0 && (isRequired || flag === null) && (kind === 'text' ? !isFileName(payload.value) : isShort);
-	const slot = open(filling, 'text', 'name').find(fits);
+		choices.length === 0 && (isRequired || flag === null) && (kind === 'text' || (kind === 'name' && isShort));
+	const slot = open(filling).find(fits);
 	if (slot) put(slot, { texts: [payload.value], spans: [payload] }, filling);
 }
 
@@ -394,21 +360,19 @@ function account(filling: Filling): Pick<Filled, 'left' | 'strange' | 'talk'> {
 	const { payload, attached, text } = message;
 	const isLost = (span: Span) => isFree(span, filling);
 	const isHard = ({ form }: Piece) => /^(number|date|time|url|email|file|quote|code)$/.test(form);
-	const lost = places.filter((place) => isHard(place) && isLost(place) && !isUsed(place.value, filling));
+	// What is said twice is used once.
+	const isTwice = ({ value }: Piece) => places.some((other) => other.value === value && !isLost(other));
+	const lost = places.filter(
+		(place) => isHard(place) && isLost(place) && !isTwice(place) && !isUsed(place.value, filling)
+	);
 	const spans = lost.filter((span, index) => !lost.slice(0, index).some((other) => overlaps(other, span)));
 	const words = framing(message).filter((word) => isLost(word) && !spans.some((span) => overlaps(span, word)));
 	const strange = words.filter((word, index) => !isFiller(word, index === 0) && isOpenWord(word, filling));
 	const telling = words.filter((word) => {
-		// `10 business days`: the word between a value and what it counts is part of what is meant.
-		const next = message.words[message.words.indexOf(word) + 1];
-		const isAfter = ({ form, end }: Piece) => form === 'number' && word.start - end === 1;
-		const isInside = strange.includes(word) && next && isKnown(next, action) && places.some(isAfter);
 		const isOption = (slot: Slot) =>
 			!values.has(slot) && !slot.isRequired && slot.kind !== 'switch' && slot.labels.includes(word.stem);
 		const isNamed = action.own.has(word.stem) || action.prose.has(word.stem) || action.subject.has(word.stem);
-		return (
-			RESTRICTING.test(word.lower) || /\d/.test(word.text) || isInside || (!isNamed && action.slots.some(isOption))
-		);
+		return RESTRICTING.test(word.lower) || (!isNamed && action.slots.some(isOption));
 	});
 	const isText =
 		payload && isLost(payload) && message.words.every((word) => word.start < payload.start || isLost(word));

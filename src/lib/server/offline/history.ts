@@ -1,7 +1,7 @@
 /** Reads a request: what was said, what was called since, which skills are on offer and which are loaded. */
 import { GO_ON } from '../agent/history.ts';
 import type { FunctionTool, ModelRequest } from '../agent/model.ts';
-import { asArray, asObject, parseJson } from '../../shared/json.ts';
+import { asArray, asObject, asText, type JsonObject, parseJson } from '../../shared/json.ts';
 
 export const LOAD_SKILL = 'load_skill';
 export const USE_SKILL = 'use_skill';
@@ -61,8 +61,9 @@ export function readHistory({ instructions, input, tools }: ModelRequest): Histo
 	const items = asArray(input).map(asObject);
 	const lastAsked = items.findLastIndex(isQuestion);
 	const broken = items.findLastIndex(isGoOn);
-	const outputs = new Map<unknown, string>();
-	for (const item of items) if (item.type === 'function_call_output') outputs.set(item.call_id, textOf(item.output));
+	const outputs = new Map(
+		items.flatMap((item) => (item.type === 'function_call_output' ? [[item.call_id, textOf(item.output)]] : []))
+	);
 	// The instructions of pinned skills stand in the system prompt; their headings are none of its own.
 	const pinned = (instructions.match(BLOCKS) ?? []).flatMap((block) => readSkillContent(block) ?? []);
 	const prompt = instructions.replace(BLOCKS, '');
@@ -75,7 +76,7 @@ export function readHistory({ instructions, input, tools }: ModelRequest): Histo
 		workspace: section(prompt, 'working directory').flatMap(readFileLine)
 	};
 	for (const [index, item] of items.entries()) {
-		if (isQuestion(item)) history.turns.push(readMessage(item.content));
+		if (isQuestion(item)) history.turns.push(readTurn(item.content));
 		const turn = history.turns.at(-1);
 		if (item.type === 'message' && item.role === 'assistant' && turn) turn.reply = textOf(item.content);
 		const output = outputs.get(item.call_id);
@@ -91,12 +92,10 @@ export function readHistory({ instructions, input, tools }: ModelRequest): Histo
 }
 
 /** The skill that a call belongs to, as far as the loaded ones tell. */
-function skillOf(call: FinishedCall, loaded: ReadonlyMap<string, LoadedSkill>): string | null {
-	if (call.name === LOAD_SKILL || call.name === USE_SKILL) {
-		const { skill } = asObject(parseJson(call.arguments));
-		return readSkillContent(call.output)?.name ?? (typeof skill === 'string' ? skill : null);
-	}
-	return [...loaded.values()].find((skill) => toolNamesOf(skill).includes(call.name))?.name ?? null;
+function skillOf(call: FinishedCall, loaded: ReadonlyMap<string, LoadedSkill>): string | undefined {
+	const { skill } = asObject(parseJson(call.arguments));
+	const owner = [...loaded.values()].find((each) => toolNamesOf(each).includes(call.name))?.name;
+	return call.name === LOAD_SKILL || call.name === USE_SKILL ? asText(skill) : owner;
 }
 
 /** The names that the skill's tools may be called by; the longer one is used where another skill has the short one (D17). */
@@ -106,79 +105,72 @@ export function toolNamesOf({ name, toolNames }: LoadedSkill): string[] {
 
 /** Null for any other output, such as an error. */
 export function readSkillContent(output: string): LoadedSkill | null {
-	const text = output.trimStart();
-	const openEnd = text.startsWith('<skill_content ') ? text.indexOf('>') : -1;
-	const name = /\bname="([^"<>]+)"/.exec(text.slice(0, Math.max(0, openEnd)))?.[1];
+	const [open = '', name] = /^\s*<skill_content [^>]*\bname="([^"<>]+)"[^>]*>/.exec(output.slice(0, 2_000)) ?? [];
 	if (name === undefined) return null;
 	// From the end: the instructions themselves may quote such tags.
-	const [files, tools, end] = ['<skill_files', '<skill_tools', '</skill_content>'].map((tag) => text.lastIndexOf(tag));
-	const ends = [files, tools, end].filter((index) => index !== undefined && index > openEnd) as number[];
-	const fileList = element(text, files ?? -1, '</skill_files>');
+	const [files, tools, end] = ['<skill_files', '<skill_tools', '</skill_content>'].map((tag) =>
+		output.lastIndexOf(tag)
+	);
+	const ends = [files, tools, end].flatMap((index) => (index !== undefined && index >= open.length ? index : []));
+	const [opening, ...paths] = linesFrom(output, files);
 	return {
 		name,
-		body: text.slice(openEnd + 1, ends.length > 0 ? Math.min(...ends) : undefined).slice(0, MAX_BODY),
-		folder: /\bdir="([^"<>]*)"/.exec(fileList.attributes)?.[1] ?? '',
-		files: fileList.lines,
-		toolNames: element(text, tools ?? -1, '</skill_tools>').lines.map((line) => line.split(':', 1)[0]?.trim() ?? '')
+		body: output.slice(open.length, Math.min(Infinity, ...ends)).slice(0, MAX_BODY),
+		folder: /\bdir="([^"<>]*)"/.exec(opening ?? '')?.[1] ?? '',
+		files: paths,
+		toolNames: linesFrom(output, tools)
+			.slice(1)
+			.map((line) => line.split(':', 1)[0]?.trim() ?? '')
 	};
 }
 
-function element(text: string, start: number, close: string): { attributes: string; lines: string[] } {
-	const contentAt = start < 0 ? -1 : text.indexOf('>', start);
-	if (contentAt < 0) return { attributes: '', lines: [] };
-	const end = text.indexOf(close, contentAt);
-	const lines = text.slice(contentAt + 1, end < 0 ? undefined : end).split('\n');
-	return {
-		attributes: text.slice(start, contentAt),
-		lines: lines.map((line) => line.trim()).filter((line) => line !== '')
-	};
+/** The lines of an element, its opening tag first. */
+function linesFrom(text: string, start = -1): string[] {
+	const lines = start < 0 ? [] : text.slice(start).split('\n');
+	const end = lines.findIndex((line) => line.includes('</skill_'));
+	return lines
+		.slice(0, end < 0 ? undefined : end)
+		.map((line) => line.trim())
+		.filter((line) => line !== '');
 }
 
-function isQuestion(item: Record<string, unknown>): boolean {
+function isQuestion(item: JsonObject): boolean {
 	return item.role === 'user' && (item.type === 'message' || item.type === undefined) && !isGoOn(item);
 }
 
 /** Asks for more of an answer that was stopped: what the person asked is the message before. */
-function isGoOn({ role, content }: Record<string, unknown>): boolean {
+function isGoOn({ role, content }: JsonObject): boolean {
 	return role === 'user' && JSON.stringify(content) === GO_ON_CONTENT;
 }
 
 function wasStopped({ output }: FinishedCall): boolean {
-	return ['cancelled', 'interrupted'].includes(String(asObject(parseJson(output)).error).toLowerCase());
+	return /^(cancelled|interrupted)$/i.test(String(asObject(parseJson(output)).error));
 }
 
 /** The files are listed in a part of their own, or at the end of the only one. */
-function readMessage(content: unknown): Turn {
+function readTurn(content: unknown): Turn {
 	const parts = typeof content === 'string' ? [content] : asArray(content).map((part) => asObject(part).text);
-	const texts: string[] = [];
-	const attached: string[] = [];
-	for (const part of parts.filter((part) => typeof part === 'string')) {
-		const match = /^Attached files:[ \t]*$/m.exec(part);
-		texts.push(match ? part.slice(0, match.index) : part);
-		if (match) attached.push(...part.slice(match.index).split('\n').flatMap(readFileLine));
-	}
+	const split = parts.map((part) => (typeof part === 'string' ? part : '').split(/^Attached files:[ \t]*$/m));
+	const texts = split.flatMap(([text = ''], index) => (parts[index] === undefined ? [] : text));
+	const attached = split.flatMap(([, ...lists]) => lists.flatMap((list) => list.split('\n').flatMap(readFileLine)));
 	return { text: texts.join('\n').trim(), attached, reply: '' };
 }
 
+/** Some clients write every output as JSON, a text as well. */
 function textOf(output: unknown): string {
-	if (typeof output === 'string') {
-		// Some clients write every output as JSON, a text as well.
-		const value = output.startsWith('"') && output.endsWith('"') ? parseJson(output) : output;
-		return typeof value === 'string' ? value : output;
-	}
-	const texts = asArray(output).map((part) => asObject(part).text);
-	return texts.length > 0 ? texts.filter((text) => typeof text === 'string').join('\n') : JSON.stringify(output ?? '');
+	const value = typeof output === 'string' && output.startsWith('"') ? (parseJson(output) ?? output) : output;
+	if (typeof value === 'string') return value;
+	const texts = asArray(value).map((part) => asObject(part).text);
+	return texts.length > 0 ? texts.filter((text) => typeof text === 'string').join('\n') : JSON.stringify(value ?? '');
 }
 
 function readCatalog(prompt: string, tools: readonly FunctionTool[]): CatalogSkill[] {
 	const skills = new Map<string, string>();
-	let name: string | undefined;
+	let name = '';
 	for (const line of section(prompt, 'available skills')) {
 		const heading = /^### +(\S+)\s*$/.exec(line)?.[1];
-		if (heading !== undefined) {
-			name = skills.has(heading) ? undefined : heading;
-			if (name !== undefined) skills.set(name, '');
-		} else if (name !== undefined) skills.set(name, `${skills.get(name) ?? ''} ${line}`.trim());
+		if (heading !== undefined) name = skills.has(heading) ? '' : heading;
+		if (name !== '') skills.set(name, `${skills.get(name) ?? ''} ${heading === undefined ? line : ''}`.trim());
 	}
 	const loader = asObject(tools.find((tool) => tool.name === LOAD_SKILL)?.parameters);
 	for (const known of asArray(asObject(asObject(loader.properties).skill).enum))
@@ -189,16 +181,13 @@ function readCatalog(prompt: string, tools: readonly FunctionTool[]): CatalogSki
 function section(prompt: string, title: string): string[] {
 	const lines = prompt.split(/\r?\n/);
 	const isHeading = (line: string) => /^##? /.test(line);
-	const start = lines.findIndex((line) => isHeading(line) && line.slice(2).trim().toLowerCase() === title);
-	if (start < 0) return [];
-	const length = lines.slice(start + 1).findIndex(isHeading);
-	return lines.slice(start + 1, length < 0 ? undefined : start + 1 + length);
+	const start = lines.findIndex((line) => isHeading(line) && line.slice(2).trim().toLowerCase() === title) + 1;
+	const length = lines.slice(start).findIndex(isHeading);
+	return start === 0 ? [] : lines.slice(start, length < 0 ? undefined : start + length);
 }
 
 /** The path in `- sales.csv (1234 bytes)`. */
 function readFileLine(line: string): string[] {
-	if (!line.startsWith('- ')) return [];
-	const size = line.lastIndexOf(' (');
-	const path = (size > 1 && line.trimEnd().endsWith(')') ? line.slice(2, size) : line.slice(2)).trim();
+	const path = /^- (.+?)(?: \([^()]*\)\s*)?$/.exec(line)?.[1]?.trim() ?? '';
 	return path === '' ? [] : [path.replaceAll('`', '')];
 }

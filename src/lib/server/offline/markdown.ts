@@ -1,179 +1,147 @@
-/** Shows what a program printed as Markdown: prose and Markdown as they are, JSON as a list or a table, the rest as code. */
+/** Shows what a program printed as Markdown, and gives an answer the form that a caller asked for. */
 import type { ModelOptions } from '../agent/model.ts';
 import { asArray, asNumber, asObject, asText, isObject, type JsonObject, parseJson } from '../../shared/json.ts';
 
-/** A number as the program wrote it: `1.50` stays, and so does an integer that no double can hold. */
-interface WrittenNumber {
-	written: string;
-}
-
 const MAX_ROWS = 50;
-const MAX_LIST_DEPTH = 2;
+const MAX_COLUMNS = 10;
+const MAX_DEPTH = 2;
 const IS_MARKDOWN =
 	/^(?:#{1,6} \S|[-*+] \S|\d{1,4}[.)] \S|> |```|~~~|\|[^\n]*\|[ \t]*$)|\*\*[^\s*][^*\n]{0,200}\*\*|\[[^\]\n]{1,200}\]\(/m;
+/** A line that only tells that something goes on, and a last sentence on how to call the program otherwise. */
+const PROGRESS = /^(?:[^\n]{0,200}(?:…|\.{3})[ \t]*\n+)+(?=\S)/;
+const HINT = /(?<=[.!?)]) [^.!?\n]{0,200} --[a-z][\w-]*[^.!?\n]{0,100}[.!]$/gm;
 
 /** Of a tool: any JSON, or a text that is none. */
 export function renderValue(output: string): string {
-	const value = parseWritten(output);
-	if (value === undefined) return output.trim() === '' ? 'Done.' : renderOutput(output);
-	if (typeof value === 'string') return value.trim() === '' ? 'Done.' : renderOutput(value);
-	return value === null ? 'Done: there is no result to show.' : renderJson(value);
+	const value = parseWritten(output) ?? output;
+	const text = typeof value === 'string' ? value : output;
+	if (text.trim() === '') return 'Done.';
+	if (text === 'null') return 'Done: there is no result to show.';
+	return typeof value === 'string' ? renderOutput(value) : renderJson(value);
 }
 
-/** Of a script: what it printed. */
+/** Of a script: the answer in what it printed, without its progress and its advice for the command line. */
 export function renderOutput(output: string): string {
-	const text = output.trimEnd();
+	const text = output.trimEnd().replace(PROGRESS, '').replace(HINT, '');
 	const value = /^\s*[[{]/.test(text) ? parseWritten(text) : undefined;
 	if (typeof value === 'object' && value !== null) return renderJson(value);
-	if (IS_MARKDOWN.test(text.slice(0, 20_000))) return text;
-	if (!text.trim().includes('\n')) {
-		const line = text.trim();
-		if (line.length > 2_000) return fenced(line);
-		return /[`*_<>[\]\\|~$]/.test(line) ? inlineCode(line) : line;
-	}
-	return isProse(text) ? text : fenced(text);
+	if (IS_MARKDOWN.test(text.slice(0, 20_000)) || isProse(text)) return text;
+	const line = text.trim();
+	if (line.includes('\n') || line.length > 2_000) return fenced(text);
+	return /[`*_<>[\]\\|~$]/.test(line) ? inlineCode(line) : line;
 }
 
 /** In a fence longer than any inside. */
 export function fenced(text: string): string {
-	const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-	const fence = '`'.repeat(longest + 1);
+	const fence = '`'.repeat(Math.max(3, longestRun(text) + 1));
 	return `${fence}text\n${text}\n${fence}`;
 }
 
 export function inlineCode(text: string): string {
-	const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+	const longest = longestRun(text);
 	const mark = '`'.repeat(longest + 1);
 	return longest === 0 ? `${mark}${text}${mark}` : `${mark} ${text} ${mark}`;
+}
+
+function longestRun(text: string): number {
+	return Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
 }
 
 /** Paragraphs, each on one line: nothing is lost when a reader joins lines. */
 function isProse(text: string): boolean {
 	return text
-		.trim()
 		.split(/\n{2,}/)
-		.every(
-			(paragraph) => !paragraph.includes('\n') && /^\S.*[.!?:]$/.test(paragraph) && !/ {2}|\t|[`*_<>]/.test(paragraph)
-		);
+		.every((paragraph) => /^\S[^\n]*[.!?:]$/.test(paragraph) && !/ {2}|[\t`*_<>]/.test(paragraph));
 }
 
 function renderJson(value: unknown, depth = 0): string {
-	if (Array.isArray(value)) return renderList(value, depth);
-	if (!isObject(value) || isWritten(value)) return scalar(value);
-	const entries = Object.entries(value);
-	if (entries.length === 0) return 'Nothing: the result is empty.';
-	const [only] = entries;
-	if (entries.length === 1 && depth === 0 && only && isScalar(only[1]) && !isLong(only[1]))
-		return `**${escapeText(only[0])}**: ${scalar(only[1])}`;
-	return entries
-		.map(([key, item]) => `${'  '.repeat(depth)}- **${escapeText(key)}**:${member(item, depth)}`)
-		.join('\n');
+	const indent = '  '.repeat(depth);
+	if (isScalar(value)) return scalar(value);
+	if (!Array.isArray(value)) {
+		const entries = Object.entries(value as object);
+		const list = entries.map(([key, item]) => `**${escapeText(key)}**:${member(item, depth)}`);
+		const isOne = depth === 0 && list.length === 1 && isScalar(entries[0]?.[1]);
+		return isOne
+			? String(list[0])
+			: list.map((line) => `${indent}- ${line}`).join('\n') || 'Nothing: the result is empty.';
+	}
+	if (value.length === 0) return 'Nothing: the list is empty.';
+	const rows = value.slice(0, MAX_ROWS);
+	const more = value.length > MAX_ROWS ? `\n\n… and ${value.length - MAX_ROWS} more` : '';
+	return (
+		(depth === 0 && isTable(rows) ? renderTable(rows) : rows.map((row) => `${indent}- ${inLine(row)}`).join('\n')) +
+		more
+	);
 }
 
 /** What stands after the key of a list entry. */
 function member(value: unknown, depth: number): string {
-	if (isLong(value) && typeof value === 'string') return `\n\n${indented(fenced(value), depth + 1)}\n`;
-	if (isScalar(value)) return ` ${scalar(value)}`;
-	if (isEmpty(value)) return ' –';
-	if (Array.isArray(value) && value.every((item) => isScalar(item) && !isLong(item)))
-		return ` ${value.map(scalar).join(', ')}`;
-	return depth < MAX_LIST_DEPTH && !isTable(value)
-		? `\n${renderJson(value, depth + 1)}`
-		: ` ${inlineCode(JSON.stringify(value, showWritten))}`;
+	if (typeof value === 'string' && value.includes('\n'))
+		return `\n\n${fenced(value).replace(/^/gm, '  '.repeat(depth + 1))}\n`;
+	if (Array.isArray(value) && value.every(isScalar)) return ` ${value.map(scalar).join(', ') || '–'}`;
+	return isScalar(value) || depth === MAX_DEPTH || isTable(value)
+		? ` ${inLine(value)}`
+		: `\n${renderJson(value, depth + 1)}`;
 }
 
-function renderList(items: readonly unknown[], depth: number): string {
-	if (items.length === 0) return 'Nothing: the list is empty.';
-	const more = items.length > MAX_ROWS ? [`… and ${items.length - MAX_ROWS} more`] : [];
-	if (depth === 0 && isTable(items))
-		return [renderTable(items.slice(0, MAX_ROWS) as Record<string, unknown>[]), ...more].join('\n\n');
-	const lines = items.slice(0, MAX_ROWS).map((item) => {
-		const text = isScalar(item) ? scalar(item) : inlineCode(JSON.stringify(item, showWritten));
-		return `${'  '.repeat(depth)}- ${text.replaceAll('\n', ' ')}`;
-	});
-	return [...lines, ...more.map((text) => `${'  '.repeat(depth)}- ${text}`)].join('\n');
-}
-
-function renderTable(rows: readonly Record<string, unknown>[]): string {
+function renderTable(rows: readonly JsonObject[]): string {
 	const columns = [...new Set(rows.flatMap(Object.keys))];
 	const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-	const cell = (value: unknown) =>
-		(value === undefined
-			? ''
-			: isScalar(value)
-				? scalar(value)
-				: JSON.stringify(value, showWritten).replaceAll('|', '\\|')
-		).replaceAll('\n', ' ');
 	return [
 		line(columns.map(escapeText)),
-		line(columns.map((column) => (rows.every((row) => isWritten(row[column])) ? '---:' : '---'))),
-		...rows.map((row) => line(columns.map((column) => cell(row[column]))))
+		line(columns.map((column) => (rows.every((row) => row[column] instanceof WrittenNumber) ? '---:' : '---'))),
+		...rows.map((row) => line(columns.map((column) => (column in row ? inLine(row[column]) : ''))))
 	].join('\n');
 }
 
 /** Objects of a handful of plain members. */
-function isTable(value: unknown): boolean {
-	if (!Array.isArray(value) || value.length === 0) return false;
-	const columns = new Set<string>();
-	const isFlat = value.every((row) => {
-		if (!isObject(row) || isWritten(row)) return false;
-		for (const key of Object.keys(row)) columns.add(key);
-		return Object.values(row).every((item) => isScalar(item) && !isLong(item));
-	});
-	return isFlat && columns.size > 0 && columns.size <= 10;
+function isTable(value: unknown): value is JsonObject[] {
+	const isRow = (row: unknown) => isObject(row) && !isScalar(row) && Object.values(row).every(isScalar);
+	if (!Array.isArray(value) || value.length === 0 || !value.every(isRow)) return false;
+	return new Set(value.flatMap(Object.keys)).size <= MAX_COLUMNS;
+}
+
+function inLine(value: unknown): string {
+	return (isScalar(value) ? scalar(value) : inlineCode(JSON.stringify(value)).replaceAll('|', '\\|')).replaceAll(
+		'\n',
+		' '
+	);
 }
 
 function scalar(value: unknown): string {
-	if (isWritten(value)) return value.written;
-	if (typeof value === 'string') return value === '' ? '–' : escapeText(value);
-	return value === null ? '–' : String(value);
+	return value === null || value === '' ? '–' : typeof value === 'string' ? escapeText(value) : String(value);
 }
 
 function isScalar(value: unknown): boolean {
-	return typeof value !== 'object' || value === null || isWritten(value);
-}
-
-function isLong(value: unknown): boolean {
-	return typeof value === 'string' && (value.includes('\n') || value.length > 400);
-}
-
-function isEmpty(value: unknown): boolean {
-	return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
-}
-
-function indented(text: string, depth: number): string {
-	return text.replace(/^/gm, '  '.repeat(depth));
+	return typeof value !== 'object' || value === null || value instanceof WrittenNumber;
 }
 
 function escapeText(text: string): string {
 	return text.replace(/[\\`*_[\]<>|~]/g, '\\$&');
 }
 
-function isWritten(value: unknown): value is WrittenNumber {
-	return value instanceof NumberText;
-}
-
-class NumberText implements WrittenNumber {
+/** A number as the program wrote it: `1.50` stays, and so does an integer that no double can hold. */
+class WrittenNumber extends Number {
 	readonly written: string;
-	constructor(written: string) {
+	constructor(value: number, written = String(value)) {
+		super(value);
 		this.written = written;
 	}
-}
-
-function showWritten(_key: string, value: unknown): unknown {
-	return isWritten(value) ? Number(value.written) : value;
+	override toString(): string {
+		return this.written;
+	}
 }
 
 /** JSON with its numbers as they are written; undefined where the text is none. */
 function parseWritten(text: string): unknown {
 	if (parseJson(text) === undefined) return undefined;
-	return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
-		// The text of a value is known from Node 21 on.
-		typeof value === 'number' ? new NumberText(context?.source ?? String(value)) : value
-	) as unknown;
+	// The text of a value is known from Node 21 on.
+	const keep = (_key: string, value: unknown, context?: { source?: string }) =>
+		typeof value === 'number' ? new WrittenNumber(value, context?.source) : value;
+	return JSON.parse(text, keep) as unknown;
 }
 
-// Gives an answer the form that the caller asked for: JSON by a schema, no longer than so many tokens. Pure.
+// The form that a caller asked for: JSON by a schema, no longer than so many tokens.
 
 export interface ShapedText {
 	text: string;
@@ -181,89 +149,69 @@ export interface ShapedText {
 	incompleteReason: string | null;
 }
 
-/** As everywhere in the built-in responder, four characters are about a token. */
+/** As everywhere in demo mode, four characters are about a token. */
 const CHARACTERS_A_TOKEN = 4;
 const MAX_SHAPE_DEPTH = 12;
 
 export function shapeText(text: string, options: ModelOptions = {}): ShapedText {
 	const format = asObject(asObject(options.text).format);
-	const shaped = format.type === 'json_object' || format.type === 'json_schema' ? asJson(text, format) : text;
+	const schema = format.type === 'json_schema' ? asObject(format.schema) : {};
+	const value = Object.keys(schema).length > 0 ? valueFor(schema, { text, root: schema }) : { answer: text };
+	const shaped = format.type === 'json_object' || format.type === 'json_schema' ? JSON.stringify(value) : text;
 	const most = (asNumber(options.max_output_tokens) ?? Infinity) * CHARACTERS_A_TOKEN;
 	if (shaped.length <= most) return { text: shaped, incompleteReason: null };
 	return { text: shaped.slice(0, most).toWellFormed(), incompleteReason: 'max_output_tokens' };
 }
 
-function asJson(text: string, format: JsonObject): string {
-	const schema = format.type === 'json_schema' ? asObject(format.schema) : {};
-	const hasForm = Object.keys(schema).length > 0;
-	return JSON.stringify(
-		hasForm ? valueFor(schema, { text, root: schema, key: '' }, MAX_SHAPE_DEPTH) : { answer: text }
-	);
-}
-
-interface Context {
-	text: string;
-	/** Where references lead. */
-	root: JsonObject;
-	/** Name of the property that the value is for; '' for none. */
-	key: string;
-}
-
-/** A value that the schema allows; figures are those that the text tells beside the property's name. */
-function valueFor(given: unknown, context: Context, depth: number): unknown {
-	const schema = resolve(asObject(given), context.root);
+/** A value that the schema allows; a figure is the one that the text tells beside the property's name. */
+function valueFor(
+	given: unknown,
+	told: { text: string; root: JsonObject },
+	key = '',
+	depth = MAX_SHAPE_DEPTH
+): unknown {
+	const { text, root } = told;
+	const schema = resolve(asObject(given), root);
+	const [branch] = [schema.anyOf, schema.oneOf, schema.allOf].flatMap(asArray);
+	const choices = 'const' in schema ? [schema.const] : asArray(schema.enum);
 	if (depth <= 0) return null;
-	if ('const' in schema) return schema.const;
-	const choices = asArray(schema.enum);
-	if (choices.length > 0) {
-		const told = choices.find((choice) => typeof choice === 'string' && choice !== '' && context.text.includes(choice));
-		return told ?? choices[0];
-	}
-	const [branch] = [...asArray(schema.anyOf), ...asArray(schema.oneOf), ...asArray(schema.allOf)];
-	if (branch !== undefined) return valueFor(branch, context, depth - 1);
-	switch (typeOf(schema)) {
-		case 'object':
-			return objectFor(schema, context, depth);
+	if (choices.length > 0) return choices.find((choice) => text.includes(String(choice) || '\0')) ?? choices[0];
+	if (branch !== undefined) return valueFor(branch, told, key, depth - 1);
+	const properties = asObject(schema.properties);
+	const type = [schema.type].flat().find((each) => each !== 'null') ?? (schema.properties ? 'object' : 'string');
+	const number = type === 'number' || type === 'integer' ? numberBeside(key, text) : null;
+	switch (type) {
+		case 'object': {
+			const keys = Array.isArray(schema.required) ? schema.required.map(String) : Object.keys(properties);
+			return Object.fromEntries(keys.map((name) => [name, valueFor(properties[name], told, name, depth - 1)]));
+		}
 		case 'array': {
 			const length = Math.min(asNumber(schema.minItems) ?? 0, 10);
-			return Array.from({ length }, () => valueFor(schema.items, context, depth - 1));
+			return Array.from({ length }, () => valueFor(schema.items, told, '', depth - 1));
 		}
-		case 'integer':
 		case 'number':
-			return numberFor(schema, context);
+			return number ?? asNumber(schema.minimum) ?? 0;
+		case 'integer':
+			return Math.trunc(number ?? asNumber(schema.minimum) ?? 0);
 		case 'boolean':
 			return false;
 		case 'null':
 			return null;
 		default:
-			return context.text.slice(0, asNumber(schema.maxLength) ?? undefined);
+			return text.slice(0, asNumber(schema.maxLength) ?? undefined);
 	}
 }
 
-function objectFor(schema: JsonObject, context: Context, depth: number): JsonObject {
-	const properties = asObject(schema.properties);
-	const required = asArray(schema.required).filter((key) => typeof key === 'string');
-	const keys = required.length > 0 ? required : Object.keys(properties);
-	return Object.fromEntries(keys.map((key) => [key, valueFor(properties[key], { ...context, key }, depth - 1)]));
-}
-
-function numberFor(schema: JsonObject, { text, key }: Context): number {
-	const label = key.replaceAll(/[^\p{L}\p{N}]+/gu, ' ').trim();
-	const at = label === '' ? -1 : text.toLowerCase().indexOf(label.toLowerCase());
-	const told = at < 0 ? null : /^[^\p{L}\d]{1,12}?(-?\d+(?:\.\d+)?)/u.exec(text.slice(at + label.length));
-	const value = told ? Number(told[1]) : (asNumber(schema.minimum) ?? 0);
-	return typeOf(schema) === 'integer' ? Math.trunc(value) : value;
-}
-
-function typeOf(schema: JsonObject): string {
-	const types = Array.isArray(schema.type) ? schema.type : [schema.type];
-	const type = types.find((each) => typeof each === 'string' && each !== 'null');
-	return asText(type) ?? (schema.properties ? 'object' : 'string');
+function numberBeside(key: string, text: string): number | null {
+	const label = key.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, ' ');
+	const at = label === '' ? -1 : text.toLowerCase().indexOf(label);
+	const figure = at < 0 ? null : /^[^\p{L}\d]{1,12}?(-?\d+(?:\.\d+)?)/u.exec(text.slice(at + label.length));
+	return figure && Number(figure[1]);
 }
 
 /** Follows one reference inside the document. */
 function resolve(schema: JsonObject, root: JsonObject): JsonObject {
 	const path = asText(schema.$ref)?.match(/^#\/(.+)$/)?.[1];
-	if (path === undefined) return schema;
+	if (path === undefined) return schema.$ref === '#' ? root : schema;
 	return path.split('/').reduce<JsonObject>((value, key) => asObject(value[key.replaceAll('~1', '/')]), root);
 }

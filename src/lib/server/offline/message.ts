@@ -53,36 +53,38 @@ const MAX_FILES = 300;
 const MARKS = new Map(
 	['""', '“”', '„“', '«»', '‘’', '「」', "''", '``'].map((pair) => [pair.charAt(0), pair.charAt(1)])
 );
-const SMALL =
+const NUMERALS =
 	'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(
 		' '
 	);
 const TENS = 'twenty thirty forty fifty sixty seventy eighty ninety'.split(' ');
 const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
-const MONTH = '(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}';
+const MONTH = `(${MONTHS.join('|')})[a-z]{0,6}`;
 const DAY = '(\\d{1,2})(?:st|nd|rd|th)?';
-const DAY_FIRST = new RegExp(`\\b${DAY} (?:of )?${MONTH},? (\\d{4})\\b`, 'gi');
-const MONTH_FIRST = new RegExp(`\\b${MONTH} ${DAY},? (\\d{4})\\b`, 'gi');
 const FORMS: [Form, RegExp, ((all: string, ...parts: string[]) => string)?][] = [
-	['url', /\b(?:https?|ftp):\/\/[^\s"'<>]+/gi, (all) => all.replace(/[.,;:!?)]+$/, '')],
+	['url', /\b(?:https?|ftp):\/\/[^\s"'<>]+(?<![.,;:!?)])/gi],
 	['email', /[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64})+/g],
 	['date', /\b\d{4}-\d{1,2}-\d{1,2}\b/g],
-	['date', DAY_FIRST, (_, day, month, year) => isoDate(year, month, day)],
-	['date', MONTH_FIRST, (_, month, day, year) => isoDate(year, month, day)],
+	[
+		'date',
+		new RegExp(`\\b${DAY} (?:of )?${MONTH},? (\\d{4})\\b`, 'gi'),
+		(_, day, month, year) => isoDate(year, month, day)
+	],
+	['date', new RegExp(`\\b${MONTH} ${DAY},? (\\d{4})\\b`, 'gi'), (_, month, day, year) => isoDate(year, month, day)],
 	['time', /\b([01]?\d|2[0-3]):([0-5]\d)(?: ?([ap])m\b)?/gi, (_, hour, minute, half) => clock(hour, minute, half)],
 	['time', /\b(1[0-2]|0?[1-9]) ?([ap])m\b/gi, (_, hour, half) => clock(hour, '00', half)],
 	['code', /\b[a-z]{2,8}\([^()\n]{1,60}\)/g],
 	['code', /(?<![\w&])[#@][\w-]{2,60}/g]
 ];
-const CURRENCY: Record<string, string> = Object.fromEntries(
+const SIGNS = new Map(
 	'$ $|dollar $|dollars $|usd $|€ €|euro €|euros €|£ £|pounds £|¥ ¥|% %|percent %|pct %'
 		.split('|')
-		.map((pair) => pair.split(' '))
-) as Record<string, string>;
+		.map((pair) => pair.split(' ') as [string, string])
+);
 /** Words that ask, and say nothing about a subject; beside the stop-words of the search. */
 const FILLER = new Set(
 	(
-		'am pm whats thats im pls plz thx ppl u ur pm find calculate compute work check please come came look see run do take put set turn new old last latest current recent right best same ' +
+		'am pm whats thats im pls plz thx ppl u ur find calculate compute work check please come came look see run do take put set turn new old last latest current recent right best same ' +
 		'today now currently tonight here time good great quick quickly simple exactly total result answer way back going got want trying try able ' +
 		'would could since hi hey my our version whole entire full following given called named long big high far tall'
 	).split(' ')
@@ -121,21 +123,22 @@ export function overlaps(a: Span, b: Span): boolean {
 /** Does the word only hold a sentence together? Then it is no value. */
 export function isFiller({ lower }: Word, isStart = false): boolean {
 	if (SAYABLE.has(lower)) return isStart;
-	return (
-		isStopWord(lower) ||
-		FILLER.has(lower) ||
-		!/[\p{L}\p{N}]/u.test(lower) ||
-		/^(\p{L}{1,7})['’](s|re|m|d|ll|ve)$/u.test(lower)
-	);
+	const isContraction = /^\p{L}{1,7}['’](s|re|m|d|ll|ve)$/u.test(lower);
+	return isStopWord(lower) || FILLER.has(lower) || isContraction || !/[\p{L}\p{N}]/u.test(lower);
 }
 
 /** They begin where words are looked for, and may be long. */
 function findQuotes(text: string): Piece[] {
 	const quotes: Piece[] = [];
+	const isLetter = (index: number) => /[\p{L}\p{N}]/u.test(text.charAt(index));
 	for (let start = 0; start < Math.min(text.length, MAX_READ); start += 1) {
 		const close = MARKS.get(text.charAt(start));
-		if (close === undefined || isLetter(text, start - 1)) continue;
-		const end = closingMark(text, start + 1, close);
+		if (close === undefined || isLetter(start - 1)) continue;
+		const isApostrophe = close === "'" || close === '’';
+		const scope = text.slice(0, start + (isApostrophe ? 500 : MAX_QUOTE));
+		let end = scope.indexOf(close, start + 1);
+		// An apostrophe with a letter after it closes nothing.
+		while (end >= 0 && isApostrophe && isLetter(end + 1)) end = scope.indexOf(close, end + 1);
 		if (end <= start + 1) continue;
 		quotes.push({ start, end: end + 1, value: text.slice(start + 1, end), form: 'quote' });
 		start = end;
@@ -143,39 +146,25 @@ function findQuotes(text: string): Piece[] {
 	return quotes;
 }
 
-/** An apostrophe with a letter after it closes nothing. */
-function closingMark(text: string, from: number, close: string): number {
-	const isApostrophe = close === "'" || close === '’';
-	const scope = text.slice(from, from + (isApostrophe ? 500 : MAX_QUOTE));
-	let index = scope.indexOf(close);
-	while (index >= 0 && isApostrophe && isLetter(scope, index + 1)) index = scope.indexOf(close, index + 1);
-	return index < 0 ? -1 : from + index;
-}
-
-function isLetter(text: string, index: number): boolean {
-	return /[\p{L}\p{N}]/u.test(text.charAt(index));
-}
-
 function findWords(text: string, quotes: readonly Piece[]): Word[] {
 	return [...text.matchAll(/\S+/g)].flatMap(({ 0: run, index }) => {
-		const lead = /^[([{<"'“„«‘「`¿¡*_]*/.exec(run)?.[0].length ?? 0;
-		let end = run.length;
-		while (end > lead && /[)\]}>"'”“»’」`?!.,;:*_…。、？！：]/.test(run.charAt(end - 1))) end -= 1;
 		const isArrow = /^(?:[-=]>|→)$/.test(run);
+		const lead = isArrow ? 0 : (/^[([{<"'“„«‘「`¿¡*_]*/.exec(run)?.[0].length ?? 0);
+		let end = run.length;
+		while (!isArrow && end > lead && /[)\]}>"'”“»’」`?!.,;:*_…。、？！：]/.test(run.charAt(end - 1))) end -= 1;
 		const tail = run.slice(end);
-		const bare = isArrow ? run : run.slice(lead, end).replace(/['’]s$/, '');
+		const bare = run.slice(lead, end).replace(/['’]s$/, '');
 		if (bare === '') return [];
-		const start = index + (isArrow ? 0 : lead);
-		const span = { start, end: start + bare.length };
+		const span = { start: index + lead, end: index + lead + bare.length };
 		// A flag is the word that it is made of.
 		const lower = bare.toLowerCase().replace(/^-+(?=\p{L})/u, '');
+		const isLineEnd = /^[ \t]*(\n|$)/.test(text.slice(index + run.length, index + run.length + 9));
 		return {
 			...span,
 			text: bare,
 			lower,
 			stem: stem(lower),
-			endsClause:
-				/[?!.;:…。？！：)]/.test(tail) || /^[ \t]*(\n|$)/.test(text.slice(index + run.length, index + run.length + 9)),
+			endsClause: isLineEnd || /[?!.;:…。？！：)]/.test(tail),
 			hasComma: /[,、]/.test(tail),
 			isQuoted: quotes.some((quote) => overlaps(quote, span))
 		};
@@ -188,8 +177,7 @@ function findTyped(text: string): Piece[] {
 	for (const [form, pattern, valueOf] of FORMS) {
 		for (const match of text.matchAll(pattern)) {
 			const [all, ...parts] = match;
-			const value = valueOf?.(all, ...parts) ?? all;
-			const piece = { form, value, start: match.index, end: match.index + (form === 'url' ? value : match[0]).length };
+			const piece = { form, value: valueOf?.(all, ...parts) ?? all, start: match.index, end: match.index + all.length };
 			if (!found.some((other) => overlaps(other, piece))) found.push(piece);
 		}
 	}
@@ -217,15 +205,15 @@ function findNumbers(word: Word, index: number, words: readonly Word[]): Piece[]
 		return [piece(width, word.start, middle), piece(height, middle + 1, word.end)];
 	}
 	const [, sign = '', digits, ending = ''] = /^([$€£¥#]?)([+-]?\d[\d.,]*)-?([\p{L}°%€$]{0,12})$/u.exec(word.text) ?? [];
-	const spelled = TENS.includes(word.lower) ? 20 + 10 * TENS.indexOf(word.lower) : SMALL.indexOf(word.lower);
+	const spelled = TENS.includes(word.lower) ? 20 + 10 * TENS.indexOf(word.lower) : NUMERALS.indexOf(word.lower);
 	if (digits === undefined && spelled < 2) return [];
 	const second = words[index + 1];
-	const isTwo = second !== undefined && digits !== undefined && !word.hasComma && isThousands(second, word);
+	const isTwo = second !== undefined && digits !== undefined && isThousands(second, word);
 	const last = isTwo ? second : word;
 	// In `20 %` the sign is a word of its own.
 	const next = last.endsClause || last.hasComma ? undefined : words[index + (isTwo ? 2 : 1)];
 	const own = sign.replace('#', '') || ending.toLowerCase();
-	const unit = CURRENCY[own] ?? (own === '' ? (CURRENCY[next?.lower ?? ''] ?? '') : own);
+	const unit = SIGNS.get(own === '' ? (next?.lower ?? '') : own) ?? own;
 	const end = unit === '%' && own === '' && next ? next.end : last.end;
 	if (digits === undefined) return [piece(String(spelled), word.start, end, unit)];
 	if (ending === 'k') return [piece(String(Number(decimal(digits, '')) * 1000), word.start, end, sign)];
@@ -236,8 +224,7 @@ function findNumbers(word: Word, index: number, words: readonly Word[]): Piece[]
 function decimal(digits: string, unit: string): string {
 	const text = digits.replace(/[.,]+$/, '').replace(/^\+/, '');
 	if (/^-?\d{1,3}(,\d{3})+(\.\d+)?$/.test(text)) return text.replaceAll(',', '');
-	const isMoney = unit !== '' && '$€£¥'.includes(unit);
-	const isPointed = /^-?\d{1,3}(\.\d{3})+(,\d+)?$/.test(text) && (isMoney || /,|\..*\./.test(text));
+	const isPointed = /^-?\d{1,3}(\.\d{3})+(,\d+)?$/.test(text) && (/^[$€£¥]$/.test(unit) || /,|\..*\./.test(text));
 	return (isPointed ? text.replaceAll('.', '') : text).replace(/,(?=\d{1,2}$)/, '.');
 }
 
@@ -249,20 +236,17 @@ function isThousands(word: Word, before: Word | undefined): boolean {
 
 /** After the first colon that ends a word, or after the first line. */
 function findPayload(text: string, quotes: readonly Piece[]): Message['payload'] {
-	for (const { index, 0: mark } of text.slice(0, MAX_READ).matchAll(/:(?=\s)|：/g)) {
+	for (const { index, 0: mark } of text.slice(0, MAX_READ).matchAll(/:(?=\s)|：|\n/g)) {
+		const isFirst = mark === '\n' ? !/:(?=\s)|：/.test(text.slice(0, MAX_READ)) : true;
 		const isInQuote = quotes.some((quote) => quote.start <= index && index < quote.end);
-		if (!isInQuote && text.slice(0, index).trim() !== '') return pieceFrom(text, index + mark.length);
+		const [rest, before] = [text.slice(index + 1), text.slice(0, index)];
+		const value = rest.trim();
+		if (!isFirst || (isInQuote && mark !== '\n') || before.trim() === '') continue;
+		if (value === '') return null;
+		const start = index + 1 + rest.indexOf(value);
+		return { start, end: start + value.length, value: withoutFrame(value) };
 	}
-	const line = /\n/.exec(text.trimEnd());
-	return line && text.slice(0, line.index).trim() !== '' ? pieceFrom(text, line.index) : null;
-}
-
-function pieceFrom(text: string, from: number): Message['payload'] {
-	const rest = text.slice(from);
-	const value = rest.trim();
-	if (value === '') return null;
-	const start = from + rest.indexOf(value);
-	return { start, end: start + value.length, value: withoutFrame(value) };
+	return null;
 }
 
 /** Text that is quoted as a whole, or stands in a fence of its own, is meant without that. */
@@ -285,60 +269,43 @@ const UNITS = (
 	.split('|')
 	.map((group) => group.split(' '));
 const NAME_LINKS = new Set('de la le les los las del da do dos di du des der den van von of the upon sur'.split(' '));
+const WAYS = new Map(
+	'after + later + from + since + before - ago - earlier -'
+		.match(/\w+ [+-]/g)
+		?.map((pair) => pair.split(' ') as [string, string])
+);
 
 /** All that can be a value, in its order; a longer piece before those inside it. */
 export function piecesOf(message: Message): Piece[] {
-	const { words, quotes, typed, numbers, payload } = message;
+	const { text, words, quotes, typed, numbers, payload } = message;
 	// A text to work on is not taken apart.
-	const outer = quotes.filter(({ start }) => start < (payload?.start ?? Infinity));
-	const found: Piece[] = [...mentions(message), ...outer, ...typed, ...numbers];
-	const isIn = (span: Span) => found.some((piece) => piece.form !== 'number' && overlaps(piece, span));
 	const end = payload?.start ?? Infinity;
-	for (const number of numbers) {
-		const [unit, way] = words.slice((number.word ?? 0) + 1);
-		const [, letter] = /^(d|w|m|y)(?:ay|eek|onth|ear)s?$/.exec(unit?.lower ?? '') ?? [];
-		const sign = /^(after|later|from|since)$/.test(way?.lower ?? '')
-			? '+'
-			: /^(before|ago|earlier)$/.test(way?.lower ?? '')
-				? '-'
-				: undefined;
-		if (letter !== undefined && way && sign !== undefined && !unit?.endsClause)
-			found.push({ start: number.start, end: way.end, value: `${sign}${number.value}${letter}`, form: 'span' });
-		const [, attached] = /^[\d.,+-]+-?(\p{L}[\p{L}/°]*)$/u.exec(words[number.word ?? -1]?.text ?? '') ?? [];
-		if (attached !== undefined && isUnit(attached))
-			found.push({
-				start: number.end - attached.length,
-				end: number.end,
-				value: attached,
-				form: 'unit',
-				word: number.word ?? 0
-			});
+	const found: Piece[] = [...mentions(message), ...quotes.filter(({ start }) => start < end), ...typed, ...numbers];
+	for (const { start, end, value, word = -1 } of numbers) {
+		const [own, unit, way] = words.slice(word);
+		// `90 days after` is +90d.
+		const [, letter] = /^(d|w|m|y)(?:ay|eek|onth|ear)s?$/.exec(unit?.endsClause === false ? unit.lower : '') ?? [];
+		const sign = WAYS.get(way?.lower ?? '');
+		if (letter !== undefined && way && sign !== undefined)
+			found.push({ start, end: way.end, value: `${sign}${value}${letter}`, form: 'span' });
+		const [, ending] = /^[\d.,+-]+-?(\p{L}[\p{L}/°]*)$/u.exec(own?.text ?? '') ?? [];
+		if (ending !== undefined && isUnit(ending))
+			found.push({ start: end - ending.length, end, value: ending, form: 'unit', word });
 	}
+	const isIn = (span: Span) => found.some((piece) => piece.form !== 'number' && overlaps(piece, span));
 	for (let index = 0; index < words.length; index += 1) {
-		const word = words[index];
-		if (
-			!word ||
-			word.isQuoted ||
-			isIn(word) ||
-			numbers.some((number) => number.word === index && number.end >= word.end)
-		)
-			continue;
+		const word = words[index] as Word;
+		if (word.start >= end) break;
+		const isNumber = numbers.some((number) => number.word === index && number.end >= word.end);
+		if (word.isQuoted || isNumber || isIn(word)) continue;
 		const run = nameRun(words, index);
 		const last = run.at(-1);
-		const isCode = /^(?=.*\d)(?=.*\p{L})[\w.:-]{3,200}$/u.test(word.text);
-		const isInPayload = word.start >= end;
-		if (isCode && !isInPayload) found.push({ start: word.start, end: word.end, value: word.text, form: 'code' });
-		else if (last && !isInPayload && !run.some(isIn))
-			found.push({ start: word.start, end: last.end, value: message.text.slice(word.start, last.end), form: 'name' });
-		else if (!isInPayload)
-			found.push({
-				start: word.start,
-				end: word.end,
-				value: word.text,
-				form: isUnit(word.text) && !isFiller(word) ? 'unit' : 'word',
-				word: index
-			});
-		if (last && !isCode) index += run.length - 1;
+		const span = { start: word.start, end: word.end, value: word.text, word: index };
+		if (/^(?=.*\d)(?=.*\p{L})[\w.:-]{3,200}$/u.test(word.text)) found.push({ ...span, form: 'code' });
+		else if (last && !run.some(isIn)) {
+			found.push({ ...span, end: last.end, value: text.slice(word.start, last.end), form: 'name' });
+			index += run.length - 1;
+		} else found.push({ ...span, form: isUnit(word.text) && !isFiller(word) ? 'unit' : 'word' });
 	}
 	return found.sort((a, b) => a.start - b.start || b.end - a.end);
 }
@@ -356,37 +323,24 @@ export function namesOfUnit(text: string): string[] {
 /** A name from a place on: capitalised words, the small ones between them, `Paris, Texas`; none where a sentence begins. */
 function nameRun(words: readonly Word[], index: number): Word[] {
 	const before = words[index - 1];
-	const isStart = before === undefined || (before.endsClause && !/^(to|from|in)$/.test(before.lower));
 	const run: Word[] = [];
 	for (const word of words.slice(index, index + 8)) {
-		const isCapital =
-			/^\p{Lu}/u.test(word.text) && !/\d/.test(word.text) && !(isStart && run.length === 0 && isFiller(word));
+		const isCapital = /^\p{Lu}\P{N}*$/u.test(word.text);
 		if (word.isQuoted || (!isCapital && !(run.length > 0 && NAME_LINKS.has(word.lower)))) break;
 		run.push(word);
 		if (word.endsClause) break;
 	}
 	while (run.length > 0 && !/^\p{Lu}/u.test(run.at(-1)?.text ?? '')) run.pop();
-	return isStart && run.length < Math.max(2, 0) ? [] : run;
+	return (before === undefined || before.endsClause) && run.length < 2 ? [] : run;
 }
 
 /** Known and unknown paths in the message, in their order. */
-export function mentions({ text, words, quotes, attached, workspace, earlier }: Message): Piece[] {
+export function mentions({ words, quotes, attached, workspace, earlier }: Message): Piece[] {
 	const known = [...attached, ...workspace, ...earlier];
-	const asKnown = (said: string) => {
-		const asked = said.toLowerCase();
-		return (
-			known.find((path) => path === said) ??
-			known.find(
-				(path) => path.toLowerCase() === asked || (asked.includes('.') && path.toLowerCase().endsWith(`/${asked}`))
-			)
-		);
-	};
-	const candidates = [
-		...quotes.filter(({ value }) => value.length < 300),
-		...words.filter((word) => !word.isQuoted).map(({ start, end }) => ({ start, end, value: text.slice(start, end) }))
-	];
-	const files = candidates.filter(({ value }) => asKnown(value) !== undefined || isFileName(value));
-	return files
-		.map(({ start, end, value }) => ({ start, end, value: asKnown(value) ?? value, form: 'file' as const }))
-		.sort((a, b) => a.start - b.start);
+	const bare = words.filter((word) => !word.isQuoted).map(({ start, end, text }) => ({ start, end, value: text }));
+	const files = [...quotes.filter(({ value }) => value.length < 300), ...bare].flatMap(({ start, end, value }) => {
+		const path = known.find((each) => each.toLowerCase() === value.toLowerCase());
+		return path !== undefined || isFileName(value) ? { start, end, value: path ?? value, form: 'file' as const } : [];
+	});
+	return files.sort((a, b) => a.start - b.start);
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { GO_ON } from '../agent/history.ts';
@@ -259,6 +260,7 @@ describe('F9: a skill that it has never seen is run as its instructions document
 			'mean'
 		],
 		['weather', 'weather in New York', 'scripts/weather.mjs', 'New York'],
+		['weather', 'weather in berlin', 'scripts/weather.mjs', 'berlin'],
 		[
 			'weather',
 			'5 day forecast for Paris, Texas in imperial units',
@@ -356,15 +358,17 @@ describe('F9: a skill that it has never seen is run as its instructions document
 	test.each([
 		['data-analysis', 'mean price per product in sales.csv', '“price”'],
 		['weather', "What's the weather in New York tomorrow?", '“tomorrow”'],
-		['slugify', 'slugify Hello World', 'What is the text for **TEXT**?'],
-		['dice', 'roll the dice', 'What is the **VALUE**?'],
-		['translate', 'Translate hello world into German', 'What is the text for **TEXT**?'],
-		['calculator', 'calculate 2 + 3 * 4', 'What is the text for **EXPRESSION**?'],
-		['csv-to-json', 'convert sales.csv to json', 'What is the **OUTPUT**?'],
-		['copy', 'verify the folder out', 'What is the **TARGET**?'],
+		['slugify', 'slugify Hello World', 'What text should I use?'],
+		['dice', 'roll the dice', 'What value should I use?'],
+		['translate', 'Translate hello world into German', 'What text should I use?'],
+		['calculator', 'calculate 2 + 3 * 4', 'What text should I use for **expression**?'],
+		['csv-to-json', 'convert sales.csv to json', 'What should I call the new file?'],
+		['copy', 'verify the folder out', 'What should I use for **target**?'],
 		['chat', 'Post the message hello to the dev channel of our chat', '“hello dev”'],
 		['weather', 'weather in Paris, 20 % cheaper', '“20 %”'],
 		['weather', 'weather in Paris without rain', '“without”'],
+		['weather', 'weather in Rome for 5 friends', '“5”'],
+		['password-generator', 'generate a password without symbols', '“without”'],
 		['hasher', 'md5 checksum of a.txt and b.txt', '“b.txt”']
 	])('%s: %s – it asks, with the form of the command, and runs nothing', async (skill, message, question) => {
 		const { calls, texts } = await talk({ skills: { [skill]: SKILLS[skill]! }, workspace: ['sales.csv'] }, message);
@@ -560,10 +564,22 @@ describe('F9: files', () => {
 		expect(calls[1]).toEqual(['scripts/analyze_csv.py', 'sales.csv', '--group-by', 'product']);
 	});
 
+	test.each([
+		['Summarise this file and draw a bar chart of revenue by month', '--group-by', 'month', '--value', 'revenue'],
+		['bar chart of the mean price per product', '--group-by', 'product', '--value', 'price', '--measure', 'mean'],
+		['Summarise this file']
+	])('the bundled data analysis is asked in plain words: %s', async (text, ...options) => {
+		const skill = readFileSync('skills/data-analysis/SKILL.md', 'utf8');
+		const [, description = '', body = ''] = /^description: (.*)$[^]*?^---$([^]*)/m.exec(skill) ?? [];
+		const bundled = { 'data-analysis': { description, body, files: ['scripts/analyze_csv.py'] } };
+		const { calls } = await talk({ skills: bundled }, { text, attached: ['shop.csv'] });
+		expect(calls).toEqual([['scripts/analyze_csv.py', 'shop.csv', ...options]]);
+	});
+
 	test('without any file it says what to do', async () => {
 		const { calls, texts } = await talk({ skills }, 'summarise a csv by region');
 		expect(calls).toEqual([]);
-		expect(texts[0]).toContain('Which file?');
+		expect(texts[0]).toContain('Which file should I use?');
 	});
 });
 

@@ -1,7 +1,7 @@
 /** Decides which of the actions at hand a message asks for, with which values, or what must be asked first. */
 import type { Action, PlannedCall } from './actions.ts';
-import { fillAction, type Filled, type FinderName, isAlike, type Place, placesOf, type Value } from './fill.ts';
-import { framing, isFiller, type Message, overlaps, type Word } from './message.ts';
+import { fillAction, type Filled, isAlike, type Place, placesOf, type Value } from './fill.ts';
+import { framing, isFiller, type Message, type Word } from './message.ts';
 import type { Slot } from './slots.ts';
 
 /** What is asked before anything runs. */
@@ -13,7 +13,7 @@ export type Ask =
 	| { about: 'skill'; skills: string[] };
 
 export type Plan =
-	| { kind: 'call'; call: PlannedCall; strange: number; isPlain: boolean }
+	| { kind: 'call'; call: PlannedCall; strange: number }
 	| { kind: 'ask'; ask: Ask; points: number }
 	/** There is nothing to run. */
 	| { kind: 'nothing' };
@@ -21,11 +21,11 @@ export type Plan =
 /** What answers to earlier questions have settled. */
 export interface Settled {
 	/** By the action's label and the slot's name. */
-	values: Map<string, Value>;
+	values: ReadonlyMap<string, Value>;
 	/** Label or form of the action, or name of the skill. */
-	chosen: Set<string>;
+	chosen: ReadonlySet<string>;
 	/** Left over on purpose; '' for all. */
-	ignored: Set<string>;
+	ignored: ReadonlySet<string>;
 }
 
 interface Candidate {
@@ -35,125 +35,96 @@ interface Candidate {
 	named: number;
 	points: number;
 	isComplete: boolean;
-	/** Was it chosen in an answer? */
-	isChosen: boolean;
 }
 
-/** By so many points the better one must lead; by twice as many where it was not called by its name. */
-const LEAD = 1;
+/** By so many points the better one must lead. */
+const LEAD = 2;
 const MAX_OFFERED = 7;
 
-export function settledNothing(): Settled {
-	return { values: new Map(), chosen: new Set(), ignored: new Set() };
-}
+export const SETTLED_NOTHING: Settled = { values: new Map(), chosen: new Set(), ignored: new Set() };
 
 function keyOf(action: Action, slot: Slot): string {
 	return `${action.label} ${slot.flag ?? slot.name}`;
 }
 
-export function planActions(
-	given: readonly Action[],
-	message: Message,
-	settled: Settled,
-	without: ReadonlySet<FinderName>
-): Plan {
+export function planActions(given: readonly Action[], message: Message, settled: Settled): Plan {
 	const wanted = given.filter(({ label, form }) => settled.chosen.has(label) || settled.chosen.has(form));
 	const actions = wanted.length > 0 ? wanted : given;
-	const asked = withoutAddress(message, actions);
+	const said = withoutAddress(message, actions);
 	// What all are called says nothing of one.
 	const isCommon = (word: string) => actions.length > 1 && actions.every(({ own }) => own.has(word));
-	const places = placesOf(asked);
-	const rated = actions.map((action) => rate(action, asked, { settled, without, isCommon, places }));
+	const places = placesOf(said);
+	const rated = actions.map((action) => rate(action, said, { settled, isCommon, places }));
 	const candidates = rated.sort((a, b) => b.points - a.points);
-	const [top] = candidates;
-	if (!top) return { kind: 'nothing' };
-	const [best, second] = candidates.filter(({ isComplete }) => isComplete);
-	if (!best) return ask(candidates);
-	const { action, filled, named, points, isChosen } = best;
-	const others = isChosen ? [] : candidates.filter((each) => each !== best);
-	const [only, onlyBest] = [
-		(each: Candidate) => onlyIn(each, best, asked),
-		(each: Candidate) => onlyIn(best, each, asked)
-	];
+	const best = candidates.find(({ isComplete }) => isComplete);
+	if (!best) return candidates.length > 0 ? ask(candidates) : { kind: 'nothing' };
+	const { action, filled, named, points } = best;
+	const others = wanted.length > 0 ? [] : candidates.filter((each) => each !== best);
+	const more = (each: Candidate) => onlyIn(each, best, said) - onlyIn(best, each, said);
 	// What is called by its name and lacks something is asked about, rather than that another is run by chance.
-	const isRival = (each: Candidate) =>
-		!each.isComplete && each.filled.left.length === 0 && each.named >= Math.max(1, named);
-	const rivals = others.filter((each) => isRival(each) && only(each) >= onlyBest(each));
-	const clear = rivals.filter((each) => only(each) > onlyBest(each));
-	if (clear.length > 0) return ask(clear);
-	if (rivals.length > 0) return ask(named > 0 ? [...rivals, best] : rivals);
-	if (others.includes(top) && top.points - points >= 4) return ask(candidates);
-	const lead = named > (second?.named ?? 0) ? LEAD : 2 * LEAD;
+	const rivals = others.filter(
+		(each) => !each.isComplete && each.filled.left.length === 0 && each.named >= Math.max(1, named)
+	);
+	const clear = rivals.filter((each) => more(each) > 0);
+	if (rivals.length > 0) return ask(clear.length > 0 ? clear : [...rivals, best]);
 	const call = action.call(valuesOf(filled));
-	const isOther = (each: Candidate) => each.action.isTool === action.isTool;
 	const isTie = (each: Candidate) =>
 		each.isComplete &&
-		points - each.points < lead &&
+		points - each.points < LEAD &&
 		each.action.call(valuesOf(each.filled)).arguments !== call.arguments;
-	const isMeant = (each: Candidate) => each.filled.left.length === 0 && only(each) >= Math.max(1, onlyBest(each));
-	const alike = others.filter(
-		(each) => (isOther(each) && (isTie(each) || isMeant(each))) || asksAlso(each, best, asked)
-	);
-	if (alike.length > 0)
-		return {
-			kind: 'ask',
-			ask: { about: 'action', actions: [best, ...alike].map((each) => each.action).slice(0, MAX_OFFERED) },
-			points
-		};
-	return { kind: 'call', call, strange: filled.strange.length, isPlain: filled.talk > 1 };
+	const isMeant = (each: Candidate) =>
+		each.filled.left.length === 0 &&
+		onlyIn(each, best, said) > 0 &&
+		more(each) >= 0 &&
+		each.action.isTool === action.isTool;
+	const alike = others.filter((each) => isTie(each) || isMeant(each) || asksAlso(each, best, said));
+	if (alike.length === 0) return { kind: 'call', call, strange: filled.strange.length };
+	return { kind: 'ask', ask: { about: 'action', actions: offered([best, ...alike]) }, points };
+}
+
+function offered(candidates: readonly Candidate[]): Action[] {
+	return candidates.map(({ action }) => action).slice(0, MAX_OFFERED);
 }
 
 function ask(candidates: readonly Candidate[]): Plan {
-	const [{ action, filled, points, named, isChosen }] = candidates as [Candidate];
-	const alike = candidates.filter((each) => points - each.points < LEAD && each.named === named);
-	const forms = new Set(alike.map((each) => each.action.form));
-	if (!isChosen && forms.size > 1 && forms.size <= MAX_OFFERED)
-		return { kind: 'ask', ask: { about: 'action', actions: alike.map((each) => each.action) }, points };
+	const [{ action, filled, points }] = candidates as [Candidate];
+	const actions = offered(candidates.filter((each) => points - each.points < LEAD / 2));
 	const [slot] = filled.missing;
-	if (!slot) return { kind: 'ask', ask: { about: 'left', action, left: filled.left }, points };
-	return {
-		kind: 'ask',
-		ask: { about: 'value', action, slot, guess: filled.values.get(slot)?.texts[0] ?? null },
-		points
-	};
+	const guess = (slot && filled.values.get(slot)?.texts[0]) ?? null;
+	if (new Set(actions.map(({ form }) => form)).size > 1)
+		return { kind: 'ask', ask: { about: 'action', actions }, points };
+	if (slot) return { kind: 'ask', ask: { about: 'value', action, slot, guess }, points };
+	return { kind: 'ask', ask: { about: 'left', action, left: filled.left }, points };
 }
 
 interface Rating {
 	settled: Settled;
-	without: ReadonlySet<FinderName>;
 	isCommon: (word: string) => boolean;
 	places: Place[];
 }
 
-function rate(action: Action, message: Message, { settled, without, isCommon, places }: Rating): Candidate {
-	const { own, prose, slots, isTool, label, form } = action;
-	const given = slots.flatMap((slot): [Slot, Value][] => {
-		const value = settled.values.get(keyOf(action, slot));
-		return value ? [[slot, value]] : [];
-	});
-	const filled = fillAction(action, message, new Map(given), without, places);
-	const isTold = (piece: string) => given.some(([, { texts }]) => texts.some((text) => text.includes(piece)));
-	const left = filled.left.filter((piece) => !settled.ignored.has(piece) && !isTold(piece));
+function rate(action: Action, message: Message, { settled, isCommon, places }: Rating): Candidate {
+	const { own, prose, slots } = action;
+	const given = new Map(
+		slots.flatMap((slot): [Slot, Value][] => {
+			const value = settled.values.get(keyOf(action, slot));
+			return value ? [[slot, value]] : [];
+		})
+	);
+	const filled = fillAction(action, message, given, places);
+	const told = [...given.values()].flatMap(({ texts }) => texts);
+	const left = filled.left.filter((piece) => !settled.ignored.has(piece) && !told.some((text) => text.includes(piece)));
 	if (left.length === 0 && filled.strange.length > filled.talk && !settled.ignored.has(''))
 		left.push(filled.strange.slice(0, 12).join(' '));
-	const stems = framing(message)
-		.filter(tellsToDo)
-		.map((word) => word.stem);
-	const count = (words: Iterable<string>) => [...new Set(words)].filter((word) => stems.includes(word)).length;
+	const stems = framing(message).map((word) => word.stem);
 	const named = [...own].filter((word) => !isCommon(word) && stems.some((said) => isAlike(said, word))).length;
-	const about = [...prose].filter((word) => !own.has(word));
-	const hints = slots
-		.flatMap(({ labels, hints: each }) => [...labels, ...each])
-		.filter((word) => !own.has(word) && !prose.has(word));
-	const values = [...filled.values.values()].filter(({ isSure }) => isSure).length;
-	const words = 3 * named + count([...own].filter(isCommon)) + count(about) + 0.3 * count(hints);
+	const about = [...prose].filter((word) => !own.has(word) && stems.includes(word)).length;
 	return {
 		action,
 		filled: { ...filled, left },
 		named,
-		points: words + 0.5 * Number(isTool) + 0.25 * values - 3 * left.length - filled.missing.length,
-		isComplete: filled.missing.length === 0 && left.length === 0,
-		isChosen: settled.chosen.has(label) || settled.chosen.has(form)
+		points: 3 * named + about - 3 * left.length - filled.missing.length,
+		isComplete: filled.missing.length === 0 && left.length === 0
 	};
 }
 
@@ -163,11 +134,10 @@ function valuesOf({ values }: Filled): Map<Slot, string[]> {
 
 /** How many words that were said speak of one action, and not of the other. */
 function onlyIn(one: Candidate, other: Candidate, message: Message): number {
-	const knows = ({ action: { own, prose, slots }, filled }: Candidate, word: Word) =>
-		[...own].some((each) => isAlike(each, word.stem)) ||
+	const knows = ({ action: { own, prose, slots } }: Candidate, word: Word) =>
+		own.has(word.stem) ||
 		prose.has(word.stem) ||
-		slots.some(({ labels, hints }) => labels.includes(word.stem) || hints.includes(word.stem)) ||
-		[...filled.values.values()].some(({ spans }) => spans.some((span) => overlaps(span, word)));
+		slots.some(({ labels, hints }) => labels.includes(word.stem) || hints.includes(word.stem));
 	return framing(message).filter((word) => !isFiller(word) && knows(one, word) && !knows(other, word)).length;
 }
 
@@ -176,13 +146,8 @@ function asksAlso({ action }: Candidate, best: Candidate, message: Message): boo
 	const words = framing(message);
 	const begins = (before: Word | undefined) =>
 		before !== undefined && (before.hasComma || /^(and|then|also)$/.test(before.lower));
-	const isOwn = (word: Word) => action.own.has(word.stem) && !best.action.own.has(word.stem) && tellsToDo(word);
+	const isOwn = (word: Word) => action.own.has(word.stem) && !best.action.own.has(word.stem);
 	return words.some((word, at) => isOwn(word) && begins(words[at - 1]));
-}
-
-/** `deployed` tells about a state, `deploy` tells to do it. */
-function tellsToDo(word: Word): boolean {
-	return word.stem === word.lower || !word.lower.endsWith('ed');
 }
 
 /** Where the colon only ends an address (`todo: list my tasks`, `For our demo: …`), what follows is no text to work on. */
@@ -200,57 +165,35 @@ function withoutAddress(message: Message, actions: readonly Action[]): Message {
 // Answers to what was asked.
 
 /** What the answer settles; null where it is no answer, but a request of its own. */
-export function settle(
-	asked: Ask,
-	answer: Message,
-	settled: Settled,
-	without: ReadonlySet<FinderName>
-): Settled | null {
-	const next: Settled = {
-		values: new Map(settled.values),
-		chosen: new Set(settled.chosen),
-		ignored: new Set(settled.ignored)
-	};
+export function settle(asked: Ask, answer: Message, settled: Settled): Settled | null {
+	const choosing = (name: string) => ({ ...settled, chosen: new Set([...settled.chosen, name]) });
 	if (asked.about === 'skill' || asked.about === 'action') {
 		const name = pick(asked.about === 'skill' ? asked.skills : asked.actions.map(({ form }) => form), answer);
-		return name === null ? null : { ...next, chosen: next.chosen.add(name) };
+		return name === null ? null : choosing(name);
 	}
 	const { action } = asked;
-	next.chosen.add(action.label);
-	if (asked.about === 'left' && isLetGo(answer)) {
-		for (const piece of [...asked.left, '']) next.ignored.add(piece);
-		return next;
-	}
+	const next = choosing(action.label);
+	const ignoring = (pieces: string[]) => new Set([...settled.ignored, ...pieces]);
+	if (asked.about === 'left' && isLetGo(answer)) return { ...next, ignored: ignoring([...asked.left, '']) };
 	const open = action.slots.filter((slot) => !settled.values.has(keyOf(action, slot)));
 	const named = open.filter(({ flag, labels }) =>
 		answer.words.some((word) => word.text.split('=', 1)[0] === flag || labels.includes(word.stem))
 	);
 	const slot = asked.about === 'value' ? asked.slot : named.length === 1 ? named[0] : undefined;
 	if (!slot) return null;
-	const isAsked = (each: Slot) => keyOf(action, each) === keyOf(action, slot);
-	const read = (slots: readonly Slot[]) => {
-		const wanted = slots.map((each) => ({ ...each, isRequired: isAsked(each) }));
-		return fillAction({ ...action, slots: wanted }, answer, new Map(), without);
-	};
-	// What the answer says by a label or a sign, of this slot or of others; else it is read for this slot alone.
-	const all = read(open);
-	const told = [...all.values].filter(([each, { isSure, isPlain }]) => isSure && (isPlain || isAsked(each)));
-	const alone = told.length > 0 && all.left.length === 0 ? null : read([slot]);
-	const texts = new Map((alone ? [...alone.values] : told).map(([each, value]) => [each, value.texts]));
-	const isRefused = alone !== null && alone.left.length > 0 && texts.size > 0;
-	if (texts.size === 0 && asked.about === 'left') {
-		const [lost = ''] = asked.left;
-		texts.set(slot, [lost]);
-		next.ignored.add(lost);
-	} else if (texts.size === 0 && isWhole(slot, answer))
-		texts.set(slot, [answer.text.replace(/^["“'](.+)["”']$/s, '$1')]);
-	const isOther = [...texts].some(
-		([{ choices }, values]) => choices.length > 0 && !values.every((each) => choices.includes(each))
-	);
-	if (texts.size === 0 || isOther || isRefused) return null;
-	for (const [each, values] of texts)
-		next.values.set(keyOf(action, each), { texts: values, spans: [], isSure: true, isPlain: true });
-	return next;
+	const wanted = { ...slot, isRequired: true };
+	const read = fillAction({ ...action, slots: [wanted] }, answer, new Map());
+	const isWhole =
+		answer.text !== '' && !answer.text.endsWith('?') && answer.words.length <= (slot.kind === 'text' ? Infinity : 4);
+	let texts = read.values.get(wanted)?.texts;
+	if (texts && read.left.length > 0) return null;
+	if (!texts && asked.about === 'left') texts = asked.left.slice(0, 1);
+	else if (!texts && isWhole && slot.choices.length === 0 && /^(text|name)$/.test(slot.kind))
+		texts = [answer.text.replace(/^["“'](.+)["”']$/s, '$1')];
+	if (!texts) return null;
+	const value = { texts, spans: [], isSure: true, isPlain: true };
+	const ignored = asked.about === 'left' ? ignoring(texts) : settled.ignored;
+	return { ...next, ignored, values: new Map([...settled.values, [keyOf(action, slot), value]]) };
 }
 
 function isLetGo({ text, words }: Message): boolean {
@@ -258,19 +201,12 @@ function isLetGo({ text, words }: Message): boolean {
 	return words.length <= 8 && way.test(text);
 }
 
-/** Is all that the answer says the value? */
-function isWhole({ kind }: Slot, { text, words }: Message): boolean {
-	return text !== '' && !text.endsWith('?') && (kind === 'text' || (kind === 'name' && words.length <= 4));
-}
-
 /** By its number, or by the words that only one of them has. */
 function pick(names: readonly string[], answer: Message): string | null {
 	const number = /^\W*(\d)\W*$/.exec(answer.text)?.[1];
 	if (number !== undefined) return names[Number(number) - 1] ?? null;
-	const telling = answer.words.filter((word) => !isFiller(word));
-	const said = (telling.length > 0 ? telling : answer.words).map(({ lower }) => lower);
 	const wordsIn = (name: string) => name.toLowerCase().split(/[^\p{L}\p{N}]+/u);
-	const hits = names.map((name) => said.filter((word) => wordsIn(name).includes(word)).length);
+	const hits = names.map((name) => answer.words.filter(({ lower }) => wordsIn(name).includes(lower)).length);
 	const most = Math.max(...hits);
 	const at = hits.indexOf(most);
 	return most > 0 && hits.lastIndexOf(most) === at && answer.words.length <= 8 ? (names[at] ?? null) : null;

@@ -40,6 +40,22 @@ test.each([
 	expect(report(scriptCall({ stdout }))).toBe(shown);
 });
 
+test('what a script prints on the way, and how else it could be called, is no part of the answer', () => {
+	const stdout = [
+		'Reading sales.csv (932 bytes) …',
+		'',
+		'## Revenue by region',
+		'',
+		'Chart: sales.svg (Revenue by region). Choose another number with --value.',
+		'',
+		'Use `--all` to see more.'
+	].join('\n');
+	expect(report(scriptCall({ stdout }))).toBe(
+		'## Revenue by region\n\nChart: sales.svg (Revenue by region).\n\nUse `--all` to see more.'
+	);
+	expect(report(scriptCall({ stdout: 'Waiting …' }))).toBe('Waiting …');
+});
+
 test.each<[unknown, string]>([
 	[{ words: 4 }, '**words**: 4'],
 	['dlrow olleh', 'dlrow olleh'],

@@ -3,7 +3,7 @@ import { stem, tokenize } from '../skills/find/scores.ts';
 
 /** `name`: a word or a short phrase; `text`: any text; `switch`: said or not said. */
 export type SlotKind =
-	'file' | 'output' | 'folder' | 'number' | 'url' | 'email' | 'date' | 'time' | 'text' | 'name' | 'switch' | 'object';
+	'file' | 'output' | 'number' | 'url' | 'email' | 'date' | 'time' | 'text' | 'name' | 'switch' | 'object';
 
 export interface Slot {
 	/** As the instructions write it. */
@@ -26,41 +26,24 @@ export interface Slot {
 	example: string | null;
 }
 
-const EXTENSIONS: Record<string, string> = {
-	csv: 'csv tsv',
-	tsv: 'tsv csv',
-	table: 'csv tsv xlsx',
-	spreadsheet: 'xlsx csv ods tsv xls',
-	xlsx: 'xlsx xls',
-	json: 'json jsonl geojson',
-	yaml: 'yaml yml',
-	xml: 'xml',
-	html: 'html htm',
-	markdown: 'md markdown',
-	md: 'md markdown',
-	pdf: 'pdf',
-	image: 'png jpg jpeg gif webp svg bmp tiff',
-	picture: 'png jpg jpeg gif webp svg bmp tiff',
-	photo: 'jpg jpeg png webp heic',
-	png: 'png',
-	svg: 'svg',
-	audio: 'mp3 wav ogg flac m4a',
-	video: 'mp4 mov webm mkv',
-	log: 'log txt',
-	txt: 'txt md',
-	archive: 'zip tar gz tgz',
-	zip: 'zip',
-	document: 'pdf docx md txt odt',
-	docx: 'docx'
-};
+/** Endings that are as good as each other; the words of a group call for its files. */
+const EXTENSIONS = [
+	'csv tsv table spreadsheet xlsx',
+	'json jsonl geojson',
+	'yaml yml',
+	'html htm',
+	'md markdown txt log',
+	'png jpg jpeg gif webp svg image picture photo',
+	'pdf',
+	'zip'
+].map((group) => group.split(' '));
 
 const KINDS: [SlotKind, string][] = [
 	['output', 'output out outfile'],
 	[
 		'file',
-		`file files filename filepath path paths input infile data dataset doc ${Object.keys(EXTENSIONS).join(' ')}`
+		`file files filename filepath path paths input infile data dataset doc document ${EXTENSIONS.flat().join(' ')}`
 	],
-	['folder', 'dir directory folder root workspace'],
 	[
 		'number',
 		'n k m x y w h num number count int integer limit size width height amount days hours minutes seconds weeks months years day hour minute second ' +
@@ -76,10 +59,7 @@ const KINDS: [SlotKind, string][] = [
 		'text message query string content sentence prompt body title phrase expression formula words comment note description question pattern keyword ' +
 			'keywords expr search msg paragraph word letters regex topic equation summary task s q str code snippet'
 	],
-	[
-		'name',
-		'city place location country user username id key channel column columns field name tag branch language unit'
-	]
+	['name', 'column columns id key name unit']
 ];
 const KIND_BY_WORD = new Map(KINDS.flatMap(([kind, words]) => words.split(' ').map((word) => [word, kind] as const)));
 const SOURCE = new Set('source src from origin old before a first left base start min'.split(' '));
@@ -91,8 +71,6 @@ const VAGUE = new Set(
 );
 const EXAMPLE_FILE = /^(?:[\w.~-]*\/)*[\w.~-]*[\w-]\.[a-z][a-z0-9]{0,5}$/i;
 const DOMAIN_ENDINGS = new Set('com org net io dev edu gov eu de uk fr app ai'.split(' '));
-export const ISO_DATE = /^\d{4}-\d{1,2}-\d{1,2}$/;
-const CLOCK = /^\d{1,2}:\d{2}$/;
 
 export type SlotOptions = Partial<Omit<Slot, 'name' | 'labels' | 'side' | 'kind' | 'hints'>> & {
 	/** Overrules what the name says. */
@@ -102,14 +80,12 @@ export type SlotOptions = Partial<Omit<Slot, 'name' | 'labels' | 'side' | 'kind'
 };
 
 export function makeSlot(name: string, options: SlotOptions = {}): Slot {
-	const { flag = null, example = null, about = '' } = options;
+	const { flag = null, example = null, about = '', choices = [], isRequired = true, isRepeated = false } = options;
 	const words = [...slotWords(flag ?? ''), ...(name.includes('|') ? [] : slotWords(name))];
 	const telling = words.filter((word) => !VAGUE.has(word));
 	const has = (set: ReadonlySet<string>) => words.some((word) => set.has(word));
 	const kind =
-		options.kind ??
-		(options.choices?.length ? 'name' : kindOf(slotWords(name), slotWords(flag ?? ''), example)) ??
-		'name';
+		options.kind ?? (choices.length > 0 ? 'name' : kindOf(slotWords(name), slotWords(flag ?? ''), example)) ?? 'name';
 	return {
 		name,
 		labels: [...new Set((telling.length > 0 ? telling : words.filter((word) => word.length > 2)).map(stem))],
@@ -117,65 +93,48 @@ export function makeSlot(name: string, options: SlotOptions = {}): Slot {
 		kind,
 		side: kind === 'output' || has(TARGET) ? 'target' : has(SOURCE) ? 'source' : null,
 		flag,
-		choices: options.choices ?? [],
-		isRequired: options.isRequired ?? true,
-		isRepeated: options.isRepeated ?? false,
+		choices,
+		isRequired,
+		isRepeated,
 		example
 	};
 }
 
-/** An example tells most, then the name, then the flag; an output is one wherever that is said. */
+/** An example tells most, then the name, then the flag. */
 function kindOf(words: readonly string[], flag: readonly string[], example: string | null): SlotKind | null {
-	const byFlag = kindOfWords(flag);
-	const byName = kindOfWords(words);
+	const told = kindOfWords(words) ?? kindOfWords(flag);
 	const shown = example === null ? null : kindOfValue(example);
-	if (byFlag === 'output' && (shown ?? byName ?? 'file') === 'file') return 'output';
-	const told = byName ?? byFlag;
 	// What is shown is no number, so none is wanted.
 	return shown ?? (example !== null && told === 'number' ? 'name' : told);
 }
 
 /** The last word that tells decides, as in `NUMBER_COLUMN`. */
 export function kindOfWords(words: readonly string[]): SlotKind | null {
-	const kinds = words.flatMap((word) => KIND_BY_WORD.get(word) ?? []);
-	return kinds.includes('output') ? 'output' : (kinds.at(-1) ?? null);
+	return words.flatMap((word) => KIND_BY_WORD.get(word) ?? []).at(-1) ?? null;
 }
 
 function kindOfValue(value: string): SlotKind | null {
 	if (/^[+-]?\d+([.,]\d+)?$/.test(value)) return 'number';
-	if (ISO_DATE.test(value)) return 'date';
-	if (CLOCK.test(value)) return 'time';
+	if (/^\d{4}-\d{1,2}-\d{1,2}$/.test(value)) return 'date';
+	if (/^\d{1,2}:\d{2}$/.test(value)) return 'time';
 	if (/^https?:\/\//i.test(value) || isDomain(value)) return 'url';
 	if (/^[^\s@]+@[^\s@]+\.[a-z]{2,}$/i.test(value)) return 'email';
-	if (isFileName(value))
-		return /(^|\/)(out|output|result|dest|new)[\w-]*\.\w+$/i.test(value)
-			? 'output'
-			: value.endsWith('/')
-				? 'folder'
-				: 'file';
-	return null;
+	if (!isFileName(value)) return null;
+	return /(^|\/)(out|output|result|dest|new)[\w-]*\.\w+$/i.test(value) ? 'output' : 'file';
 }
 
 /** `CHANNEL_ID`, `channelId`, `--channel-id` → `channel`, `id`. */
 export function slotWords(name: string): string[] {
-	return name
-		.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
-		.toLowerCase()
-		.replace(/\d+$/, '')
-		.split(/[^\p{L}\p{N}]+/u)
-		.filter((word) => word !== '');
+	const apart = name.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2').toLowerCase();
+	return apart.replace(/\d+$/, '').match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
 /** Extensions that the slot's name or example calls for, best first; empty when any will do. */
-export function wantedExtensions({ name, flag, example, hints }: Slot): string[] {
-	const shown = example !== null && isFileName(example) ? extensionOf(example) : '';
-	const named = [...slotWords(name), ...slotWords(flag ?? ''), ...hints].flatMap(extensionsOf);
-	const alike = Object.values(EXTENSIONS).filter((group) => group.split(' ').includes(shown));
-	return shown === '' ? named : [shown, ...named, ...alike.join(' ').split(' ')];
-}
-
-function extensionsOf(word: string): string[] {
-	return Object.hasOwn(EXTENSIONS, word) ? (EXTENSIONS[word] ?? '').split(' ') : [];
+export function wantedExtensions({ name, flag, example }: Slot): string[] {
+	const shown = example === null ? '' : extensionOf(example);
+	const words = [shown, ...slotWords(name), ...slotWords(flag ?? '')];
+	const groups = EXTENSIONS.filter((group) => group.some((word) => words.includes(word))).flat();
+	return shown === '' ? groups : [shown, ...groups];
 }
 
 export function extensionOf(path: string): string {
@@ -184,10 +143,9 @@ export function extensionOf(path: string): string {
 
 /** Does the word look like the name of a file or a path, rather than like prose or a web address? */
 export function isFileName(word: string): boolean {
-	if (/^[a-z][a-z0-9+.-]*:\/\//i.test(word) || /^(\p{L}{1,3}\/\p{L}{1,3}|\d+\/\d+|and\/or|yes\/no)$/iu.test(word))
-		return false;
-	if (/^(\.{0,2}\/|~\/)./.test(word) || /^[\w.-]+\/$/.test(word)) return true;
-	if (/^[\w.~-]+(\/[\w.~-]+)+$/.test(word)) return /[a-z]/i.test(word);
+	if (/^[a-z][a-z0-9+.-]*:\/\//i.test(word)) return false;
+	if (/^(\.{0,2}\/|~\/)./.test(word)) return true;
+	if (/^[\w.~-]+(\/[\w.~-]+)+$/.test(word)) return /[a-z]/i.test(word) && !/^\w{1,3}\/\w{1,3}$/.test(word);
 	return EXAMPLE_FILE.test(word) && !isDomain(word) && !/^([a-z]\.)+[a-z]$/i.test(word);
 }
 
