@@ -1,4 +1,4 @@
-/** A run in the words of A2A: its state, its question to the client, and what was said; pure. */
+/** A run in the words of A2A: its state, its question to the client, what was said, and all of that as it happens. */
 import {
 	type Artifact,
 	type Message as A2AMessage,
@@ -6,13 +6,16 @@ import {
 	Role,
 	type Task,
 	TaskState,
-	type TaskStatus
+	type TaskStatus,
+	type StreamResponse
 } from '@a2a-js/sdk';
 import { AppError } from '../../../shared/errors.ts';
 import { type Approval, type Message, type MessageStatus, messageText } from '../../../shared/message.ts';
 import { isBuiltinCall } from '../../../shared/names.ts';
 import { contentType, type Workspaces } from '../../workspaces.ts';
 import type { TaskSource } from './task-source.ts';
+import type { RunEvent } from '../../../shared/events.ts';
+import type { Runner } from '../../runs/runner.ts';
 
 const STATES: Record<MessageStatus, TaskState> = {
 	running: TaskState.TASK_STATE_WORKING,
@@ -30,7 +33,7 @@ const ADVICE =
 const ADVICE_WITHOUT_SCOPE =
 	'Whoever manages the server can allow it in the app: this API key lacks the scope “approve”. Answer “deny” to go on without it.';
 
-export function statusOf(source: TaskSource): TaskStatus {
+function statusOf(source: TaskSource): TaskStatus {
 	const { answer, run } = source;
 	return {
 		state: STATES[answer.status],
@@ -53,7 +56,7 @@ export function toTask(source: TaskSource, artifacts: Artifact[], historyLength?
 }
 
 /** An agent's note on what goes on, which is in no history. */
-export function noteOf(source: TaskSource, id: string, text: string): A2AMessage {
+function noteOf(source: TaskSource, id: string, text: string): A2AMessage {
 	return messageOf(source, { id, role: 'agent', parts: [textPart(text)] });
 }
 
@@ -120,14 +123,14 @@ function approvalsOf(answer: Message): { approval: Approval; isOpen: boolean }[]
 /** Larger files are told by their address. */
 const MAX_INLINE_BYTES = 1024 * 1024;
 /** Of all files of one task together. */
-export const MAX_INLINE_TOTAL = 8 * 1024 * 1024;
+const MAX_INLINE_TOTAL = 8 * 1024 * 1024;
 const MAX_FILES = 100;
 
 /** Between two texts of one answer, where the model called a tool. */
-export const TEXT_BREAK = '\n\n';
+const TEXT_BREAK = '\n\n';
 const ANSWER = 'answer';
 
-export function answerArtifact(text: string): Artifact {
+function answerArtifact(text: string): Artifact {
 	return artifactOf(ANSWER, 'Answer', [textPart(text, 'text/markdown')]);
 }
 
@@ -152,7 +155,7 @@ export interface InlineBudget {
 }
 
 /** A file as it is now; null for one that is gone. */
-export async function fileArtifact(
+async function fileArtifact(
 	{ workspaces, contextId, origin }: FileSource,
 	path: string,
 	budget: InlineBudget
@@ -238,4 +241,113 @@ function messageOf(
 
 function artifactOf(artifactId: string, name: string, parts: Part[]): Artifact {
 	return { artifactId, name, parts, description: '', metadata: undefined, extensions: [] };
+}
+
+// What a client of a task is streamed: first the task as it is, then what its run does, then its end or its question.
+
+interface EventParts {
+	runner: Pick<Runner, 'follow'>;
+	files: FileSource;
+	/** The task as it is now. */
+	read(): Promise<TaskSource>;
+	/** The client has gone. */
+	signal: AbortSignal;
+}
+
+export async function* taskEvents(
+	parts: EventParts,
+	begin: TaskSource,
+	historyLength?: number
+): AsyncGenerator<StreamResponse, void, undefined> {
+	const { runner, files, read, signal } = parts;
+	const task = toTask(begin, await artifactsOf(files, begin.answer), historyLength);
+	yield { payload: { $case: 'task', value: task } };
+	let source = begin;
+	if (source.answer.status !== 'running') return;
+	const teller = createTeller(files, begin);
+	// Somebody may have decided at once about what a run stopped for: then another goes on with it.
+	while (source.answer.status === 'running') {
+		const batches = await runner.follow(source.run.id, source.seq, signal);
+		if (!batches) return;
+		for await (const batch of batches) {
+			yield* teller.tell(
+				batch.map(({ seq, data }) => ({ seq, event: JSON.parse(data) as RunEvent })),
+				source
+			);
+		}
+		if (signal.aborted) return;
+		const before = source;
+		source = await read();
+		if (source.run.id === before.run.id && source.answer.status === 'running') return;
+	}
+	const { taskId, contextId } = source;
+	yield {
+		payload: { $case: 'statusUpdate', value: { taskId, contextId, status: statusOf(source), metadata: undefined } }
+	};
+}
+
+/** Tells events in order; keeps which text it is in. */
+function createTeller(files: FileSource, { taskId, contextId, answer }: TaskSource) {
+	let hasText = messageText(answer) !== '';
+	let textId = answer.parts.findLast((part) => part.type === 'text' && part.text !== '')?.id;
+	const budget = { bytes: MAX_INLINE_TOTAL };
+
+	const update = (artifact: Artifact, append: boolean): StreamResponse => ({
+		payload: {
+			$case: 'artifactUpdate',
+			value: { taskId, contextId, artifact, append, lastChunk: !append, metadata: undefined }
+		}
+	});
+	const text = (said: string): StreamResponse => {
+		const response = update(answerArtifact(said), hasText);
+		if (response.payload?.$case === 'artifactUpdate') response.payload.value.lastChunk = false;
+		hasText = true;
+		return response;
+	};
+	const note = (source: TaskSource, id: string, said: string): StreamResponse => ({
+		payload: {
+			$case: 'statusUpdate',
+			value: {
+				taskId,
+				contextId,
+				metadata: undefined,
+				status: {
+					state: TaskState.TASK_STATE_WORKING,
+					message: noteOf(source, id, said),
+					timestamp: new Date().toISOString()
+				}
+			}
+		}
+	});
+
+	return {
+		async *tell(events: { seq: number; event: RunEvent }[], source: TaskSource): AsyncGenerator<StreamResponse> {
+			// Adjacent pieces of text are one update.
+			let said = '';
+			for (const { seq, event } of events) {
+				if (event.type === 'TEXT_MESSAGE_CONTENT') {
+					if (event.delta === '') continue;
+					if (event.messageId !== textId && (hasText || said !== '')) said += TEXT_BREAK;
+					textId = event.messageId;
+					said += event.delta;
+					continue;
+				}
+				if (event.type !== 'CUSTOM') continue;
+				if (said !== '') yield text(said);
+				said = '';
+				const id = `${source.run.id}-${seq}`;
+				if (event.name === 'skill.loaded') yield note(source, id, `Read the skill “${event.value.skill}”.`);
+				if (event.name === 'skill.started') {
+					yield note(source, id, `Running ${event.value.tool ?? event.value.script} of “${event.value.skill}”.`);
+				}
+				if (event.name === 'skill.finished') {
+					for (const { path } of event.value.files) {
+						const artifact = await fileArtifact(files, path, budget);
+						if (artifact) yield update(artifact, false);
+					}
+				}
+			}
+			if (said !== '') yield text(said);
+		}
+	};
 }
