@@ -2,19 +2,25 @@
 
 /** Where a wrong line would hurt most, and whose tests need no processes: a mutant takes about a second. */
 const FILES = {
-	access: ['api-keys', 'doors', 'failure-limit', 'login'],
-	agent: ['calls', 'compaction', 'without-skills'],
-	network: ['address-guard', 'addresses', 'domains'],
-	runs: ['allowed-beforehand', 'approval-policy', 'consent'],
-	skills: ['declared-variables', 'environment', 'front-matter', 'limits', 'manifest', 'safe-read', 'script-arguments'],
-	trust: ['folder', 'trust']
+	access: ['access/caller', 'access/door', 'access/login'],
+	agent: ['agent/calls', 'agent/compaction', 'agent/history'],
+	network: ['network/addresses', 'network/network-access'],
+	runs: ['trust/approval-policy', 'conversations/consent'],
+	skills: [
+		'skills/needs/variables',
+		'skills/read/front-matter',
+		'skills/read/manifest',
+		'skills/read/safe-read',
+		'skills/run/environment'
+	],
+	trust: ['trust/folder', 'trust/trust']
 };
 
 const room = process.env.ROOM;
 const rooms = Object.entries(FILES).filter(([name]) => !room || name === room);
 
 export default {
-	mutate: rooms.flatMap(([name, files]) => files.map((file) => `src/lib/server/${name}/${file}.ts`)),
+	mutate: rooms.flatMap(([, files]) => files.map((file) => `src/lib/server/${file}.ts`)),
 	testRunner: 'vitest',
 	plugins: ['@stryker-mutator/vitest-runner'],
 	vitest: { configFile: 'bench/mutation.vitest.ts', related: true },

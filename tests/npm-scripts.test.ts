@@ -3,6 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
+import mutation from '../bench/mutation.vitest.ts';
+import stryker from '../bench/stryker.config.js';
 import { TEST_PACKAGES } from './support/sandbox-packages.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -39,4 +41,11 @@ test('CI runs on Linux, macOS and Windows, with files and scripts that are there
 test('.ci/run installs all that tests need of a machine', () => {
 	const install = /apt-get install .*/.exec(readFileSync(join(root, '.ci/run'), 'utf8'))?.[0].split(' ');
 	expect(install).toEqual(expect.arrayContaining([...TEST_PACKAGES, 'chromium']));
+});
+
+test('npm run test:mutation breaks files that are there, and asks tests that are there', () => {
+	const tests = mutation.test?.include ?? [];
+	const files = [...stryker.mutate, ...tests];
+	expect(tests.length).toBeGreaterThan(10);
+	for (const file of files) expect(existsSync(join(root, file.replace('/*.test.ts', ''))), file).toBe(true);
 });
