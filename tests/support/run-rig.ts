@@ -6,7 +6,7 @@ import { createLog } from '../../src/lib/server/log.ts';
 import { createResponsesModel } from '../../src/lib/server/models/responses/responses.ts';
 import { createApprovalPolicy, type ApprovalMode } from '../../src/lib/server/trust/approval-policy.ts';
 import { createConversationChanges } from '../../src/lib/server/runs/conversation-changes.ts';
-import { createOutbox } from '../../src/lib/server/conversations/outbox.ts';
+import { createOutbox } from '../../src/lib/server/conversations/conversations.ts';
 import { Runner } from '../../src/lib/server/runs/runner.ts';
 import type { AgentLimits } from '../../src/lib/server/agent/loop.ts';
 import type { RunRequest } from '../../src/lib/server/turns/run-request.ts';

@@ -24,7 +24,7 @@ import type { AdHocParts } from './skill-admin/ad-hoc.ts';
 import { createConversationChanges, type ConversationChanges } from './runs/conversation-changes.ts';
 import { openConversationTrash, type ConversationTrash } from './conversations/conversation-trash.ts';
 import { joinTools } from './turns/toolbox.ts';
-import { createOutbox, type Outbox } from './conversations/outbox.ts';
+import { createOutbox, type Outbox } from './conversations/conversations.ts';
 import { Runner } from './runs/runner.ts';
 import type { TurnSetupParts } from './turns/turn-setup.ts';
 import { createCases, type Cases } from './skill-admin/skill-cases.ts';

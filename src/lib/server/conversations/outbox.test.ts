@@ -2,8 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { call, gate, raw, text, type Reply } from '../../../../tests/support/model-server.ts';
 import { createRunRig, type RunRig } from '../../../../tests/support/run-rig.ts';
 import type { Message } from '../../shared/message.ts';
-import { readConversation } from './conversations.ts';
-import { createOutbox } from './outbox.ts';
+import { readConversation, createOutbox } from './conversations.ts';
 import { eventually } from '../../../../tests/support/eventually.ts';
 
 let rig: RunRig;

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { call, hang, text, type Reply } from '../../../../tests/support/model-server.ts';
 import { createRunRig, type RigOptions, type RunRig } from '../../../../tests/support/run-rig.ts';
 import { MAX_OFFERED, type SkillOffer } from '../../shared/events.ts';
-import { readRunOffer } from './run-offer.ts';
+import { readRunOffer } from './conversation-skills.ts';
 
 let rig: RunRig;
 afterEach(() => rig.close());

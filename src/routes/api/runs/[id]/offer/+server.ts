@@ -1,6 +1,6 @@
 import { runOffer } from '$lib/shared/api.ts';
 import { endpoint } from '$lib/server/endpoint.ts';
-import { readRunOffer } from '$lib/server/conversations/run-offer.ts';
+import { readRunOffer } from '$lib/server/conversations/conversation-skills.ts';
 
 export const GET = endpoint({
 	id: 'getRunOffer',
