@@ -90,6 +90,7 @@ test.describe.configure({ mode: 'serial' });
 
 test('UI 2: a key is tested, stored and used, and never comes back', async ({ page, app, played }) => {
 	await page.goto(`${app.url}/settings#account`);
+	await page.getByTestId('connect').click();
 	await page.getByTestId('model-key').fill('sk-or-v1-wrong-wrong-wrong');
 	await page.getByTestId('test-key').click();
 	await expect(page.getByTestId('key-status')).toHaveAttribute('data-valid', 'false');
@@ -99,6 +100,7 @@ test('UI 2: a key is tested, stored and used, and never comes back', async ({ pa
 	await page.getByTestId('save-model-key').click();
 	await expect(page.getByTestId('remove-model-key')).toBeVisible();
 	await page.reload();
+	await page.getByTestId('connect').click();
 	await expect(page.getByTestId('remove-model-key')).toBeVisible();
 	expect(await page.content()).not.toContain(KEY);
 
@@ -140,8 +142,10 @@ test('F11: a server of this machine answers when it is chosen, and the key does 
 	played
 }) => {
 	await page.goto(`${app.url}/settings#account`);
+	await page.getByTestId('connect').click();
 	await page.getByTestId('local-server').click();
 	await expect(page.getByTestId('base-url')).toHaveValue(/127\.0\.0\.1/);
+	await page.getByTestId('connect').click();
 	await expect(page.getByTestId('remove-model-key')).toHaveCount(0);
 	await page.goto(app.url);
 	played.model.push(text('From home.'));
@@ -151,12 +155,13 @@ test('F11: a server of this machine answers when it is chosen, and the key does 
 	expect(last?.body).toMatchObject({ model: 'qwen3:8b' });
 	expect(last?.headers.authorization).toBeUndefined();
 	await page.goto(`${app.url}/settings#account`);
-	await page.getByTestId('reset-base-url').click();
+	await page.getByTestId('reset-modelBaseUrl').click();
 	await expect(page.getByTestId('base-url')).toHaveValue(played.openRouter.baseUrl);
 });
 
 test('UI 2: one signs in instead of pasting a key; the code is of use once', async ({ page, app, played }) => {
 	await page.goto(`${app.url}/settings#account`);
+	await page.getByTestId('connect').click();
 	let address = '';
 	// OpenRouter asks its user, and sends the browser back with a code.
 	await page.route(
@@ -176,6 +181,7 @@ test('UI 2: one signs in instead of pasting a key; the code is of use once', asy
 	await page.goto(address);
 	await expect(page.getByTestId('sign-in-error')).toContainText('not open any more');
 	await page.goto(`${app.url}/settings#account`);
+	await page.getByTestId('connect').click();
 	await page.getByTestId('test-key').click();
 	await expect(page.getByTestId('key-status')).toHaveAttribute('data-valid', 'true');
 });

@@ -81,6 +81,26 @@ for (const { theme, width, height } of LOOKS) {
 	});
 }
 
+for (const [path, ready] of [
+	['/settings', '[data-testid=mcp-none]'],
+	['/settings#mcp-servers', '[data-testid=mcp-none]']
+] as const) {
+	test(`PERF: nothing on ${path} moves while it loads`, async ({ page }) => {
+		await page.addInitScript(() => {
+			const shifts = { sum: 0 };
+			Object.assign(window, { shifts });
+			new PerformanceObserver((list) => {
+				for (const entry of list.getEntries()) shifts.sum += (entry as unknown as { value: number }).value;
+			}).observe({ type: 'layout-shift', buffered: true });
+		});
+		await page.goto(path);
+		await expect(page.locator(ready)).toBeVisible();
+		await expect(page.getByTestId('base-url')).toBeEnabled();
+		await page.waitForLoadState('networkidle');
+		expect(await page.evaluate(() => (window as unknown as { shifts: { sum: number } }).shifts.sum)).toBeLessThan(0.02);
+	});
+}
+
 test('PERF: the first page needs less than 150 KB of compressed scripts', async ({ page }) => {
 	const scripts: Request[] = [];
 	page.on('requestfinished', (request) => {

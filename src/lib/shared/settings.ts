@@ -6,26 +6,26 @@ import { API_SCOPES } from './names.ts';
 /** The catalog whose install endpoint is accepted (E1). */
 export const skillsProvider = z.enum(['skillsmp', 'skillssh', 'github']);
 
-/** `PUT /api/settings`; what is left out stays as it is. */
+/** `PUT /api/settings`; what is left out stays as it is, and null goes back to the default. */
 export const settingsPatch = z
 	.strictObject({
 		/** The master switch: false, and nothing of a skill is executed. */
-		skillsEnabled: z.boolean().optional(),
-		skillsProvider: skillsProvider.optional(),
+		skillsEnabled: z.boolean().nullable().optional(),
+		skillsProvider: skillsProvider.nullable().optional(),
 		/** Goes in and never comes out; null removes it. */
 		skillsmpApiKey: z.string().trim().min(8).max(512).nullable().optional(),
 		/** Most skills that the OmniRoute scorer picks, and the fewest points for one. */
-		autoMaxSkills: z.number().int().min(0).max(50).optional(),
-		autoMinScore: z.number().int().min(0).max(1000).optional(),
-		/** Where models are asked; null for what the operator has set. Another one removes the key: that is for its host alone. */
+		autoMaxSkills: z.number().int().min(0).max(50).nullable().optional(),
+		autoMinScore: z.number().int().min(0).max(1000).nullable().optional(),
+		/** Where models are asked. Another one removes the key: that is for its host alone. */
 		modelBaseUrl: modelBaseUrl.nullable().optional(),
 		/** Goes in and never comes out; null removes it. */
 		modelApiKey: modelApiKey.nullable().optional(),
-		/** What answers when a conversation has chosen nothing else; null for what the operator has set. */
+		/** Default model for new chats. */
 		model: modelId.nullable().optional(),
 		/** null leaves it to the model. */
 		effort: reasoningEffort.nullable().optional(),
-		/** Of one answer: model calls, USD (null for any), milliseconds; null for what the operator has set. */
+		/** Per reply: model calls, USD, milliseconds. */
 		maxSteps: z.number().int().min(1).max(100).nullable().optional(),
 		maxCostUsd: z.number().positive().max(1000).nullable().optional(),
 		maxDurationMs: z.number().int().min(1000).max(86_400_000).nullable().optional()
@@ -62,6 +62,16 @@ export const settings = z.object({
 	model: modelSettings,
 	/** In effect, for one answer; `maxCostUsd` null for any. */
 	limits: z.object({
+		maxSteps: z.number(),
+		maxCostUsd: z.number().nullable(),
+		maxDurationMs: z.number()
+	}),
+	/** What the operator has set, so that one can go back to it; `maxCostUsd` null for no limit. */
+	defaults: z.object({
+		skillsProvider: skillsProvider,
+		autoMaxSkills: z.number(),
+		autoMinScore: z.number(),
+		model: z.string(),
 		maxSteps: z.number(),
 		maxCostUsd: z.number().nullable(),
 		maxDurationMs: z.number()

@@ -1,8 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { userEvent } from 'vitest/browser';
 import { render } from 'vitest-browser-svelte';
 import '../../../app.css';
 import { createFakeAccount, modelOf, modelSettingsOf, settingsOf } from '../../../../tests/support/fake-account.ts';
+import { ThemeChoice } from '../app/theme.svelte.ts';
 import { Account } from '../models/account.svelte.ts';
 import { ApiError } from '../request.ts';
 import type { Settings } from '../../shared/settings.ts';
@@ -16,8 +17,14 @@ async function setup(
 	prepare?.(client);
 	let changes = 0;
 	const account = new Account(client, () => changes++);
-	const screen = await render(SettingsPage, { account });
-	return { screen, client, account, changes: () => changes };
+	const onshortcuts = vi.fn();
+	const screen = await render(SettingsPage, { account, theme: new ThemeChoice(), login: false, onshortcuts });
+	await expect.element(screen.getByTestId('base-url')).toBeEnabled();
+	const connect = async (): Promise<void> => {
+		await screen.getByTestId('connect').click();
+		await expect.element(screen.getByTestId('connect-model')).toBeVisible();
+	};
+	return { screen, client, account, connect, onshortcuts, changes: () => changes };
 }
 
 describe('E11: the master switch', () => {
@@ -26,7 +33,7 @@ describe('E11: the master switch', () => {
 		const toggle = screen.getByTestId('skills-enabled');
 		await toggle.click();
 		expect(client.changeSettings).toHaveBeenCalledExactlyOnceWith({ skillsEnabled: false });
-		await expect.element(screen.getByTestId('settings-status')).toHaveTextContent('Saved.');
+		await expect.element(screen.getByTestId('settings-status')).toHaveTextContent('Saved');
 		await expect.element(toggle).not.toBeChecked();
 		client.changeSettings.mockRejectedValueOnce(new ApiError('unavailable', 'The database is busy.'));
 		await toggle.click();
@@ -44,13 +51,13 @@ describe('E11: the master switch', () => {
 describe('E1: the catalogs', () => {
 	test('the active one is chosen; one that is refused is not shown as chosen', async () => {
 		const { screen, client } = await setup();
-		await screen.getByTestId('provider-github').click();
+		const provider = screen.getByTestId('skills-provider');
+		await provider.selectOptions('github');
 		expect(client.changeSettings).toHaveBeenLastCalledWith({ skillsProvider: 'github' });
 		client.changeSettings.mockRejectedValueOnce(new ApiError('unavailable', 'Not now.'));
-		await screen.getByTestId('provider-skillsmp').click();
-		await expect.element(screen.getByTestId('settings-error')).toBeVisible();
-		await expect.element(screen.getByTestId('provider-skillsmp')).not.toBeChecked();
-		await expect.element(screen.getByTestId('provider-github')).toBeChecked();
+		await provider.selectOptions('skillsmp');
+		await expect.element(screen.getByTestId('settings-error')).toMatchTextContent(/Not now/);
+		await expect.element(provider).toHaveValue('github');
 	});
 
 	test('the key goes in and never comes out; it stays typed when it is refused, and can be removed', async () => {
@@ -63,28 +70,64 @@ describe('E1: the catalogs', () => {
 		await screen.getByTestId('save-key').click();
 		await expect.element(field).toHaveValue('sk_live_skillsmp_1');
 		await screen.getByTestId('save-key').click();
-		await expect.element(screen.getByTestId('key-about')).toMatchTextContent(/A key is stored/);
+		await expect.element(screen.getByTestId('key-about')).toMatchTextContent(/^Saved/);
 		await expect.element(field).toHaveValue('');
 		expect(document.body.innerHTML).not.toContain('sk_live_skillsmp_1');
 		await screen.getByTestId('remove-key').click();
 		expect(client.changeSettings).toHaveBeenLastCalledWith({ skillsmpApiKey: null });
-		await expect.element(screen.getByTestId('key-about')).toMatchTextContent(/Without a key/);
+		await expect.element(screen.getByTestId('key-about')).toMatchTextContent(/^Needed to search/);
 	});
 });
 
 test('B8: limits are whole numbers in range, and stay typed while something else is saved', async () => {
 	const { screen, client } = await setup();
-	await screen.getByTestId('auto-max').fill('51');
-	await expect
-		.element(screen.getByRole('alert'))
-		.toHaveTextContent('The most skills must be a whole number from 0 to 50.');
-	await expect.element(screen.getByTestId('save-limits')).toBeDisabled();
-	await screen.getByTestId('auto-max').fill('7');
-	await screen.getByTestId('provider-github').click();
-	await expect.element(screen.getByTestId('settings-status')).toHaveTextContent('Saved.');
-	await expect.element(screen.getByTestId('auto-max')).toHaveValue('7');
-	await screen.getByTestId('save-limits').click();
-	expect(client.changeSettings).toHaveBeenLastCalledWith({ autoMaxSkills: 7, autoMinScore: 3 });
+	const most = screen.getByTestId('auto-max');
+	await most.fill('51');
+	await expect.element(screen.getByRole('alert')).toHaveTextContent('Enter a whole number from 0 to 50.');
+	await screen.getByTestId('skills-provider').selectOptions('github');
+	await expect.element(screen.getByTestId('settings-status')).toHaveTextContent('Saved');
+	await expect.element(most).toHaveValue('51');
+	expect(client.changeSettings).toHaveBeenCalledExactlyOnceWith({ skillsProvider: 'github' });
+	await most.fill('7');
+	await userEvent.keyboard('{Enter}');
+	await expect.poll(() => client.changeSettings.mock.lastCall).toEqual([{ autoMaxSkills: 7 }]);
+});
+
+describe('UI 10: each setting by itself', () => {
+	test('is saved when it is changed, and one that is left as it was is not', async () => {
+		const { screen, client } = await setup();
+		await screen.getByTestId('auto-max').click();
+		await screen.getByTestId('auto-min').fill('8');
+		await screen.getByTestId('auto-max').click();
+		await expect.poll(() => client.changeSettings.mock.calls).toEqual([[{ autoMinScore: 8 }]]);
+	});
+
+	test('can be reset where it differs from the default, and nowhere else', async () => {
+		const { screen, client } = await setup(settingsOf({ model: modelSettingsOf({ id: 'acme/large' }) }));
+		await expect.element(screen.getByTestId('reset-model')).toBeVisible();
+		expect(screen.getByRole('button', { name: /^Reset/ }).elements()).toHaveLength(1);
+		await screen.getByTestId('reset-model').click();
+		expect(client.changeSettings).toHaveBeenLastCalledWith({ model: null });
+	});
+
+	test('two that are changed at once are both saved, and the refusal of one stays beside it', async () => {
+		const { screen, client } = await setup();
+		client.changeSettings.mockRejectedValueOnce(new ApiError('invalid_input', 'Too odd.'));
+		await screen.getByTestId('auto-max').fill('7');
+		// Leaving the field saves it.
+		await screen.getByTestId('skills-enabled').click();
+		await expect
+			.poll(() => client.changeSettings.mock.calls)
+			.toEqual([[{ autoMaxSkills: 7 }], [{ skillsEnabled: false }]]);
+		await expect.element(screen.getByTestId('settings-error')).toMatchTextContent(/Too odd/);
+		await expect.element(screen.getByTestId('auto-max')).toHaveValue('7');
+	});
+
+	test('the shortcuts are in their own dialog', async () => {
+		const { screen, onshortcuts } = await setup();
+		await screen.getByTestId('show-shortcuts').click();
+		expect(onshortcuts).toHaveBeenCalledOnce();
+	});
 });
 
 describe('F11: the server of the model', () => {
@@ -104,16 +147,17 @@ describe('F11: the server of the model', () => {
 	test('goes back to the operator’s', async () => {
 		const model = modelSettingsOf({ baseUrl: 'http://127.0.0.1:1234/v1' });
 		const { screen, client } = await setup(settingsOf({ model }));
-		await screen.getByTestId('reset-base-url').click();
+		await screen.getByTestId('reset-modelBaseUrl').click();
 		expect(client.changeSettings).toHaveBeenLastCalledWith({ modelBaseUrl: null });
 	});
 
 	test('on this machine is offered with its models, and answers when it is chosen', async () => {
-		const { screen, client, changes } = await setup(settingsOf(), (fake) =>
+		const { connect, screen, client, changes } = await setup(settingsOf(), (fake) =>
 			fake.findLocalServers.mockResolvedValue([
 				{ name: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', models: ['qwen3', 'llama4'] }
 			])
 		);
+		await connect();
 		await screen.getByTestId('local-server').click();
 		expect(client.changeSettings).toHaveBeenLastCalledWith({
 			modelBaseUrl: 'http://127.0.0.1:11434/v1',
@@ -131,7 +175,8 @@ describe('UI 2: the key', () => {
 	};
 
 	test('is tested before it is stored, and tells what is left', async () => {
-		const { screen, client } = await setup();
+		const { connect, screen, client } = await setup();
+		await connect();
 		client.checkKey.mockResolvedValue(STATUS);
 		await expect.element(screen.getByTestId('test-key')).toBeDisabled();
 		await screen.getByTestId('model-key').fill(KEY);
@@ -145,7 +190,8 @@ describe('UI 2: the key', () => {
 	});
 
 	test('that does not work says so and stays typed', async () => {
-		const { screen, client } = await setup();
+		const { connect, screen, client } = await setup();
+		await connect();
 		client.checkKey.mockResolvedValue({
 			...{ isValid: false, message: 'OpenRouter does not know this key.', label: null, limit: null },
 			...{ remaining: null, used: null, credits: null, models: null }
@@ -157,20 +203,23 @@ describe('UI 2: the key', () => {
 	});
 
 	test('with characters that no header carries is refused here', async () => {
-		const { screen } = await setup();
+		const { connect, screen } = await setup();
+		await connect();
 		await screen.getByTestId('model-key').fill('sk or ümlaut');
 		await expect.element(screen.getByTestId('save-model-key')).toBeDisabled();
 		await expect.element(screen.getByTestId('test-key')).toBeDisabled();
 	});
 
 	test('is removed', async () => {
-		const { screen, client } = await setup(settingsOf({ model: modelSettingsOf({ keyFrom: 'settings' }) }));
+		const { connect, screen, client } = await setup(settingsOf({ model: modelSettingsOf({ keyFrom: 'settings' }) }));
+		await connect();
 		await screen.getByTestId('remove-model-key').click();
 		expect(client.changeSettings).toHaveBeenLastCalledWith({ modelApiKey: null });
 	});
 
 	test('is not needed where one can sign in: a failure of that is said', async () => {
-		const { screen, client } = await setup();
+		const { connect, screen, client } = await setup();
+		await connect();
 		client.startSignIn.mockRejectedValue(new ApiError('unreachable', 'OpenRouter cannot be reached.'));
 		await screen.getByTestId('sign-in').click();
 		await expect.element(screen.getByTestId('key-error')).toMatchTextContent(/cannot be reached/);
@@ -191,7 +240,7 @@ describe('F11: the model of new conversations', () => {
 		await search.fill('two');
 		await expect
 			.element(screen.getByTestId('model-option').first())
-			.toMatchTextContent(/128k context.*uses skills in its text/);
+			.toMatchTextContent(/128k context.*uses skills through text/);
 		await userEvent.keyboard('{Enter}');
 		expect(client.changeSettings).toHaveBeenLastCalledWith({ model: 'b/two' });
 	});
@@ -213,7 +262,7 @@ describe('F11: the model of new conversations', () => {
 		);
 		await screen.getByTestId('choose-model').click();
 		await expect.poll(() => screen.getByTestId('model-option').elements().length).toBe(60);
-		await expect.element(screen.getByText('340 more: write a part of the name.')).toBeVisible();
+		await expect.element(screen.getByText('340 more. Type to search.')).toBeVisible();
 	});
 
 	test('thinks as long as it is told', async () => {
@@ -223,23 +272,26 @@ describe('F11: the model of new conversations', () => {
 	});
 });
 
-test('B16: the limits of an answer are checked here and saved together', async () => {
+test('B16: the limits of a reply are checked here, and each is saved in the unit of the server', async () => {
 	const { screen, client } = await setup();
 	await screen.getByTestId('max-steps').fill('0');
-	await expect.element(screen.getByTestId('save-answer-limits')).toBeDisabled();
+	await userEvent.keyboard('{Enter}');
+	await expect.element(screen.getByRole('alert')).toHaveTextContent('Enter a whole number from 1 to 100.');
 	await screen.getByTestId('max-steps').fill('25');
 	await screen.getByTestId('max-cost').fill('0.5');
 	await screen.getByTestId('max-minutes').fill('10');
-	await screen.getByTestId('save-answer-limits').click();
-	expect(client.changeSettings).toHaveBeenLastCalledWith({ maxSteps: 25, maxCostUsd: 0.5, maxDurationMs: 600_000 });
+	await userEvent.keyboard('{Enter}');
+	await expect
+		.poll(() => client.changeSettings.mock.calls)
+		.toEqual([[{ maxSteps: 25 }], [{ maxCostUsd: 0.5 }], [{ maxDurationMs: 600_000 }]]);
 });
 
 test('F11: an address and limits that somebody types stay while another setting is saved', async () => {
 	const { screen } = await setup();
 	await screen.getByTestId('base-url').fill('http://127.0.0.1:11434/v1');
-	await screen.getByTestId('max-steps').fill('7');
-	await screen.getByTestId('provider-github').click();
-	await expect.element(screen.getByTestId('settings-status')).toHaveTextContent('Saved.');
+	await screen.getByTestId('max-steps').fill('700');
+	await screen.getByTestId('skills-provider').selectOptions('github');
+	await expect.element(screen.getByTestId('settings-status')).toHaveTextContent('Saved');
 	await expect.element(screen.getByTestId('base-url')).toHaveValue('http://127.0.0.1:11434/v1');
-	await expect.element(screen.getByTestId('max-steps')).toHaveValue('7');
+	await expect.element(screen.getByTestId('max-steps')).toHaveValue('700');
 });

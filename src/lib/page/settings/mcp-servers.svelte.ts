@@ -77,7 +77,7 @@ export function readPasted(json: string): { name: string; input: McpServerInput 
 	const entries = Object.entries(servers ?? {});
 	if (entries.length === 0)
 		throw new Error(
-			'That is no configuration of MCP servers. One looks like {"mcpServers": {"files": {"command": "npx", "args": []}}}.'
+			'This isn’t an MCP configuration. It looks like {"mcpServers": {"files": {"command": "npx", "args": []}}}.'
 		);
 	return entries.map(([given, about]) => {
 		const { command, args, env, cwd, url, serverUrl, headers, disabled } = recordOf(about) ?? {};
@@ -88,7 +88,7 @@ export function readPasted(json: string): { name: string; input: McpServerInput 
 				: address !== undefined
 					? { type: 'http', url: address, headers }
 					: null;
-		if (!transport) throw new Error(`“${given}” has neither a “command” nor a “url”.`);
+		if (!transport) throw new Error(`“${given}” needs a “command” or a “url”.`);
 		const input = { transport: withoutUndefined(transport), isEnabled: disabled !== true };
 		const checked = mcpServerPut.safeParse(input);
 		if (!checked.success) {
@@ -105,7 +105,7 @@ function nameOf(given: string): string {
 		.replaceAll(/[^a-z0-9_-]+/g, '-')
 		.replaceAll(/^-+|-+$/g, '')
 		.slice(0, 32);
-	if (name === '') throw new Error(`“${given}” cannot be made a name of a–z, 0–9, - and _.`);
+	if (name === '') throw new Error(`“${given}” isn’t a valid name. Use letters, digits, - and _.`);
 	return name;
 }
 
@@ -126,7 +126,7 @@ function withoutUndefined(values: Record<string, unknown>): Record<string, unkno
 	return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-// The MCP servers on the settings page: what they are, how they stand, and what is changed (FEATURES E36).
+// The MCP servers in the settings: the list, how each one is doing, and changes to it (FEATURES E36).
 
 /** How often one looks how they stand: while something is under way, and else. */
 const SOON_MS = 1_000;

@@ -39,12 +39,12 @@ test('E36: pasted configuration is read in the shapes that other programs have',
 });
 
 test.each([
-	['', 'no configuration'],
-	['[]', 'no configuration'],
-	['{"mcpServers": {}}', 'no configuration'],
-	['{"mcpServers": {"a": {}}}', '“a” has neither'],
-	['{"mcpServers": {"a": 1}}', '“a” has neither'],
+	['', 'isn’t an MCP configuration'],
+	['[]', 'isn’t an MCP configuration'],
+	['{"mcpServers": {}}', 'isn’t an MCP configuration'],
+	['{"mcpServers": {"a": {}}}', '“a” needs'],
+	['{"mcpServers": {"a": 1}}', '“a” needs'],
 	['{"a": {"url": "ftp://x"}}', 'a: url must begin with http'],
 	['{"a": {"command": "x", "args": "y"}}', 'a: args'],
-	['{"ü": {"command": "x"}}', 'cannot be made a name']
+	['{"ü": {"command": "x"}}', 'isn’t a valid name']
 ])('E36: %s is refused in words', (json, words) => expect(() => readPasted(json)).toThrow(words));

@@ -66,6 +66,15 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 			maxSteps: chosen.maxSteps ?? defaults.limits.maxSteps,
 			maxCostUsd: chosen.maxCostUsd ?? defaults.limits.maxCostUsd,
 			maxDurationMs: chosen.maxDurationMs ?? defaults.limits.maxDurationMs
+		},
+		defaults: {
+			skillsProvider: defaults.provider,
+			autoMaxSkills: defaults.autoMaxSkills,
+			autoMinScore: defaults.autoMinScore,
+			model: defaults.model.id,
+			maxSteps: defaults.limits.maxSteps,
+			maxCostUsd: defaults.limits.maxCostUsd,
+			maxDurationMs: defaults.limits.maxDurationMs
 		}
 	});
 

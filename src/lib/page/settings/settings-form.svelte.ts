@@ -1,0 +1,72 @@
+/** The settings while they are changed: each is saved as soon as it is, in the order of the changes (FEATURES E1, E11, B8, F11). */
+import type { Settings, SettingsPatch } from '../../shared/settings.ts';
+import type { Account } from '../models/account.svelte.ts';
+import { type ApiError, asApiError } from '../request.ts';
+
+export type SettingName = keyof SettingsPatch;
+
+export class SettingsForm {
+	readonly #account: Account;
+	#last: Promise<unknown> = Promise.resolve();
+	/** How the last change stands, in a word. */
+	said = $state('');
+	#failed = $state.raw<{ name: SettingName; error: ApiError } | null>(null);
+
+	constructor(account: Account) {
+		this.#account = account;
+	}
+
+	/** What is in effect; undefined before the server has answered, and for keys. */
+	valueOf(name: SettingName): string | number | boolean | null | undefined {
+		const settings = this.#account.settings.value;
+		return settings ? valuesOf(settings)[name] : undefined;
+	}
+
+	/** Is it something else than the default? */
+	isChanged(name: SettingName): boolean {
+		const settings = this.#account.settings.value;
+		if (!settings) return false;
+		const defaults = { ...settings.defaults, modelBaseUrl: settings.model.defaultBaseUrl, effort: null };
+		return name in defaults && valuesOf(settings)[name] !== defaults[name as keyof typeof defaults];
+	}
+
+	errorOf(name: SettingName): ApiError | null {
+		return this.#failed?.name === name ? this.#failed.error : null;
+	}
+
+	/** Resolves to whether it was saved; else `errorOf` says why. */
+	save(patch: SettingsPatch): Promise<boolean> {
+		this.said = 'Saving…';
+		const saved = this.#last.then(() => this.#change(patch));
+		this.#last = saved;
+		return saved;
+	}
+
+	reset(name: SettingName): Promise<boolean> {
+		return this.save({ [name]: null });
+	}
+
+	async #change(patch: SettingsPatch): Promise<boolean> {
+		const [name] = Object.keys(patch) as SettingName[];
+		if (this.#failed?.name === name) this.#failed = null;
+		try {
+			await this.#account.change(patch);
+			this.said = 'Saved';
+			return true;
+		} catch (error) {
+			if (name) this.#failed = { name, error: asApiError(error) };
+			this.said = 'Not saved';
+			return false;
+		}
+	}
+}
+
+function valuesOf({
+	model,
+	limits,
+	...rest
+}: Settings): Partial<Record<SettingName, string | number | boolean | null>> {
+	const { skillsEnabled, skillsProvider, autoMaxSkills, autoMinScore } = rest;
+	const ofSkills = { skillsEnabled, skillsProvider, autoMaxSkills, autoMinScore };
+	return { ...ofSkills, ...limits, model: model.id, modelBaseUrl: model.baseUrl, effort: model.effort };
+}
