@@ -37,7 +37,11 @@ export interface Judged {
 	answer: string;
 }
 
-export const TABLES = { 'table.json': ['skills'], 'held-apart.json': ['skills', 'skills-held-apart'] } as const;
+export const TABLES = {
+	'table.json': ['skills'],
+	'near-misses.json': ['skills'],
+	'held-apart.json': ['skills', 'skills-held-apart']
+} as const;
 export type TableName = keyof typeof TABLES;
 
 /** Every case of a table, judged. */
@@ -177,7 +181,7 @@ export function countVerdicts(judged: readonly Judged[]): Record<Verdict, number
 	return { right: count('right'), asked: count('asked'), wrong: count('wrong') };
 }
 
-/** Three figures for each table. */
+/** Three figures for each table; near misses only guard. */
 export async function benchPhrasings(): Promise<Row[]> {
 	const row = (name: string, judged: readonly Judged[]): Row => {
 		const { right, asked, wrong } = countVerdicts(judged);
@@ -191,7 +195,7 @@ export async function benchPhrasings(): Promise<Row[]> {
 		};
 	};
 	const rows: Row[] = [];
-	for (const name of Object.keys(TABLES) as TableName[])
+	for (const name of ['table.json', 'held-apart.json'] as const)
 		rows.push(row(`phrasings of \`${name}\``, await judgeTable(name)));
 	return rows;
 }

@@ -41,6 +41,7 @@ const read = (name: string): Phrasing[] =>
 	z.array(phrasing).parse(JSON.parse(readFileSync(join(folder, name), 'utf8')));
 const table = read('table.json');
 const heldApart = read('held-apart.json');
+const nearMisses = read('near-misses.json');
 const skills = readdirSync(join(folder, 'skills'));
 const heldApartSkills = readdirSync(join(folder, 'skills-held-apart'));
 const skillsOf = (cases: Phrasing[]) => new Set(cases.flatMap(({ skill }) => skill ?? []));
@@ -51,8 +52,14 @@ describe('the phrasings of the built-in responder', () => {
 		expect([...skillsOf(table)].sort()).toEqual(skills);
 		expect(skills.length).toBeGreaterThanOrEqual(12);
 		expect(heldApart.length / table.length).toBeGreaterThan(0.4);
-		const all = [...table, ...heldApart].map(({ says }) => JSON.stringify(says));
+		const all = [...table, ...nearMisses, ...heldApart].map(({ says }) => JSON.stringify(says));
 		expect(new Set(all).size).toBe(all.length);
+	});
+
+	test('a near miss is to be asked about, or fits no skill', () => {
+		expect(nearMisses.length).toBeGreaterThanOrEqual(60);
+		expect(nearMisses.filter(({ skill, right }) => right !== (skill === null ? 'nothing' : 'ask'))).toEqual([]);
+		expect([...skillsOf(nearMisses)].filter((name) => !skills.includes(name))).toEqual([]);
 	});
 
 	test('no skill that is held apart is in the table, and each has its cases', () => {

@@ -19,36 +19,24 @@ const MAX_SHOWN_CALL = 300;
 export function askText(ask: Ask): string {
 	const said = (...lines: string[]) => [...lines, ASKED].join('\n\n');
 	const list = (items: readonly string[]) => items.map((item, index) => `${index + 1}. ${item}`).join('\n');
-	switch (ask.about) {
-		case 'skill':
-			return said(
-				'Which skill should I use?',
-				list(ask.skills.map((name) => `**${name}**`)),
-				'Reply with its number or name.'
-			);
-		case 'action':
-			return said(
-				'Which of these do you want?',
-				list(ask.actions.map(({ form }) => inlineCode(form))),
-				'Reply with its number.'
-			);
-		case 'left': {
-			const pieces = ask.left.slice(0, 5).map((piece) => `“${piece}”`);
-			const question = `What should I do with ${pieces.join(', ')}? I can't tell where it belongs.`;
-			return said(
-				question,
-				inlineCode(ask.action.form),
-				'Tell me which part of the command it is, or reply “ignore it”.'
-			);
-		}
-		case 'value': {
-			const { slot, guess, action } = ask;
-			const sure = guess === null ? '' : ` Is it “${guess.slice(0, 100)}”?`;
-			return said(`${questionFor(slot)}${sure}`, inlineCode(action.form));
-		}
-		default:
-			return ask satisfies never;
+	if (ask.about === 'skill')
+		return said(
+			'Which skill should I use?',
+			list(ask.skills.map((name) => `**${name}**`)),
+			'Reply with its number or name.'
+		);
+	if (ask.about === 'action') {
+		const forms = ask.actions.map(({ form }) => inlineCode(form));
+		return said('Which of these do you want?', list(forms), 'Reply with its number.');
 	}
+	const form = inlineCode(ask.action.form);
+	if (ask.about === 'value') {
+		const sure = ask.guess === null ? '' : ` Is it “${ask.guess.slice(0, 100)}”?`;
+		return said(`${questionFor(ask.slot)}${sure}`, form);
+	}
+	const pieces = ask.left.slice(0, 5).map((piece) => `“${piece}”`);
+	const question = `What should I do with ${pieces.join(', ')}? I can't tell where it belongs.`;
+	return said(question, form, 'Tell me which part of the command it is, or reply “ignore it”.');
 }
 
 function questionFor({ name, flag, choices, kind, ...slot }: Slot): string {

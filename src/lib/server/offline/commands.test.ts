@@ -53,7 +53,7 @@ test.each([
 	['run.py WxH', 'scripts/run.py <W>x<H>'],
 	['run.py send "Your message"', 'scripts/run.py send <TEXT>'],
 	['run.py --method GET', 'scripts/run.py --method GET'],
-	[`run.py '{"text": "TEXT", "n": N}'`, 'scripts/run.py {"text": "<TEXT>", "n":<N>}'],
+	[`run.py '{"text": "TEXT", "n": N}'`, 'scripts/run.py {"text": "<TEXT>", "n": <N>}'],
 	['run.py FILE \\\n  --days N', 'scripts/run.py <FILE> --days <N>'],
 	['bin/go NAME', 'bin/go <NAME>']
 ])('a fenced line %j is a command', (code, command) => {

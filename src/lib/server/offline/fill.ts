@@ -62,6 +62,8 @@ const TO = setOf('to into -> → =>');
 /** They change what is asked: they are used, or asked about. */
 const RESTRICTING =
 	/^(no|not|never|without|except|excluding|exclude|ignoring|ignore|skip|skipping|only|unless|instead|half|double|twice|extra|\p{L}{2,5}n['’]t|dont)$/u;
+/** A part of a sentence that begins so tells what is, and asks for nothing. */
+const TELLERS = /^(i|my|we|our|the|it|its|he|she|his|her|they|their|this|that|there|and|so|but|because)$/;
 const PERCENT = stemsOf('percent percentage rate');
 const MONEY = stemsOf('amount price cost bill sum money principal loan salary budget payment pay total income fee');
 const COUNT = stemsOf(
@@ -75,6 +77,12 @@ const TAKES: Partial<Record<Slot['kind'], [alone: string, told: string]>> = {
 	output: ['', 'file quote'],
 	text: ['quote', 'code name'],
 	name: ['quote code name unit span', 'word number file time']
+};
+/** What stands beside a piece when it is a measure, and how near: `5 km`, `9:00 in Tokyo`. */
+const PARTNERS: Partial<Record<Piece['form'], [Piece['form'], number]>> = {
+	number: ['unit', 2],
+	unit: ['number', 2],
+	name: ['time', 5]
 };
 /** From so many points on a value is meant. */
 const TOLD = 3;
@@ -139,15 +147,19 @@ export function isAlike(a: string, b: string): boolean {
 	return a === b || (short.length > 2 && long.startsWith(short) && /^(ment|er|ing)$/.test(long.slice(short.length)));
 }
 
-function isKnown(word: Word, { own, prose, subject, slots }: Action): boolean {
-	const isNamed = own.has(word.stem) || prose.has(word.stem) || subject.has(word.stem);
-	return isNamed || slots.some(({ labels, hints }) => isLabel(word, labels) || hints.includes(word.stem));
+/** Does the skill speak of it? `e-mail` is known where `mail` is. */
+function isNamed({ lower, stem: whole }: Word, { label, own, prose, subject }: Action): boolean {
+	const parts = [whole, stem(lower.replaceAll('-', '')), ...lower.split('-').map(stem)];
+	const isIn = (part: string) => prose.has(part) || subject.has(part) || [...own].some((each) => isAlike(each, part));
+	return lower === label || parts.some(isIn);
 }
 
 /** A word that could be (part of) a value. */
 function isOpenWord(word: Word | undefined, filling: Filling): word is Word {
 	if (word === undefined || word.isQuoted || isFiller(word) || PREPOSITIONS.has(word.lower)) return false;
-	return isFree(word, filling) && !isKnown(word, filling.action);
+	const { action } = filling;
+	const isTold = ({ labels, hints }: Slot) => isLabel(word, labels) || hints.includes(word.stem);
+	return isFree(word, filling) && !isNamed(word, action) && !action.slots.some(isTold);
 }
 
 /** The same for every action that a message is tried with. */
@@ -162,9 +174,9 @@ export function placesOf(message: Message): Place[] {
 		while (SMALL.has(words[at]?.lower ?? '') && !isBreak(words[at])) at -= 1;
 		const [direct, before] = [words[first - 1], words[at]].map((word) => (isBreak(word) ? undefined : word));
 		const after = isBreak(words[last]) ? undefined : words[last + 1];
-		const [partner, most] = { number: ['unit', 2], unit: ['number', 2], name: ['time', 5] }[piece.form as 'name'] ?? [];
+		const [partner, most = 0] = PARTNERS[piece.form] ?? [];
 		const gap = (other: Piece) => (piece.form === 'number' ? other.start - piece.end : piece.start - other.end);
-		const isMeasure = pieces.some((other) => other.form === partner && gap(other) > -4 && gap(other) < Number(most));
+		const isMeasure = pieces.some((other) => other.form === partner && gap(other) > -4 && gap(other) < most);
 		return { ...piece, own: words[first], direct, before, after, isMeasure };
 	});
 }
@@ -220,6 +232,8 @@ function takes(slot: Slot, { form, value }: Piece, { action }: Filling): number 
 		return /^(word|name|unit|code)$/.test(form) && slot.choices.some((choice) => isChoice(value, choice)) ? TOLD : null;
 	const [alone, told] = TAKES[slot.kind] ?? [slot.kind, ''];
 	if (alone.split(' ').includes(form)) {
+		const wanted = slot.kind === 'file' ? wantedExtensions(slot) : [];
+		if (wanted.length > 0) return Number(wanted.includes(extensionOf(value)));
 		const ways = form === 'unit' ? spellings(value, slot, action).length : 1;
 		return ways > 1 ? null : ways;
 	}
@@ -284,7 +298,10 @@ function lone(filling: Filling): void {
 		const slots = open(filling, kind).filter(({ choices }) => choices.length === 0);
 		const fits = (place: Place) => (slot: Slot) =>
 			(takes(slot, place, filling) ?? -1) > 0 && closeness(place, slot, filling) >= 0;
-		const free = filling.places.filter((place) => isFree(place, filling) && slots.some(fits(place)));
+		const apt = filling.places.filter((place) => isFree(place, filling) && slots.some(fits(place)));
+		// A sign or quotation marks tell more than a capital: `to #dev on Discord`.
+		const told = apt.filter(({ form }) => form !== 'name');
+		const free = told.length > 0 ? told : apt;
 		const usable: Piece[] = free.length > 0 || kind !== 'name' ? free : phrases(filling);
 		const required = slots.filter(({ isRequired }) => isRequired);
 		// Numbers have no order: any of several slots may be meant.
@@ -317,7 +334,8 @@ function putLone(slot: Slot, piece: Piece, filling: Filling): void {
 function phrases(filling: Filling): Piece[] {
 	const { words, text } = filling.message;
 	return words.flatMap((word, index): Piece[] => {
-		if (!isOpenWord(word, filling) || !PREPOSITIONS.has(words[index - 1]?.lower ?? '')) return [];
+		const isPlace = /^(in|for|at|from|of|to|near|around|about)$/.test(words[index - 1]?.lower ?? '');
+		if (!isPlace || !isOpenWord(word, filling) || /^\d/.test(word.text)) return [];
 		let end = index;
 		while (end < index + 3 && isOpenWord(words[end + 1], filling) && !words[end]?.endsClause && !words[end]?.hasComma)
 			end += 1;
@@ -365,24 +383,52 @@ function account(filling: Filling): Pick<Filled, 'left' | 'strange' | 'talk'> {
 	const lost = places.filter(
 		(place) => isHard(place) && isLost(place) && !isTwice(place) && !isUsed(place.value, filling)
 	);
-	const spans = lost.filter((span, index) => !lost.slice(0, index).some((other) => overlaps(other, span)));
-	const words = framing(message).filter((word) => isLost(word) && !spans.some((span) => overlaps(span, word)));
-	const strange = words.filter((word, index) => !isFiller(word, index === 0) && isOpenWord(word, filling));
+	const words = framing(message).filter((word) => isLost(word) && !lost.some((span) => overlaps(span, word)));
+	const isMoney = ({ text }: Word) => namesOfUnit(text).some((name) => /[$€£¥]/.test(name));
+	const strange = words.filter((word, at) => !isFiller(word, at === 0) && !isMoney(word) && isOpenWord(word, filling));
+	const named = new Set(words.map((word) => word.stem).filter((said) => action.own.has(said))).size;
+	const near = nearTo((word) => !isLost(word) || (values.size === 0 && isNamed(word, action)), message);
 	const telling = words.filter((word) => {
 		const isOption = (slot: Slot) =>
 			!values.has(slot) && !slot.isRequired && slot.kind !== 'switch' && slot.labels.includes(word.stem);
-		const isNamed = action.own.has(word.stem) || action.prose.has(word.stem) || action.subject.has(word.stem);
-		return RESTRICTING.test(word.lower) || (!isNamed && action.slots.some(isOption));
+		// `to French and Spanish`: there is more of what was taken.
+		const at = message.words.indexOf(word);
+		const [value, link] = message.words.slice(Math.max(0, at - 2), at);
+		const [next] = message.words.slice(at + 1);
+		const isMore =
+			value &&
+			!isLost(value) &&
+			/^(and|or)$/.test(link?.lower ?? '') &&
+			!(next && !isLost(next)) &&
+			!action.own.has(word.stem);
+		const isUnused = !isNamed(word, action) && action.slots.some(isOption);
+		return RESTRICTING.test(word.lower) || isUnused || (isMore && !isFiller(word));
 	});
-	const isText =
-		payload && isLost(payload) && message.words.every((word) => word.start < payload.start || isLost(word));
-	const unread = isText && !places.some((place) => overlaps(place, payload)) ? [payload] : [];
-	const left = [...spans, ...unread, ...telling].map(({ start, end }) => text.slice(start, Math.min(end, start + 60)));
+	const unread = payload && isLost(payload) && !places.some((place) => overlaps(place, payload)) ? [payload] : [];
+	const left = [...lost, ...unread, ...telling].map(({ start, end }) => text.slice(start, Math.min(end, start + 60)));
 	const files = attached.some((path) => isUsed(path, filling)) ? [] : attached;
 	const found = [...values].filter(([{ kind }]) => kind !== 'file' && kind !== 'switch').map(([, value]) => value);
 	return {
-		left: [...new Set([...left, ...files.filter((path) => !lost.some(({ value }) => value === path))])],
+		left: [...new Set([...left, ...files])],
 		strange: strange.map((word) => word.text),
-		talk: found.some(({ isPlain }) => !isPlain) ? 0 : 1 + 3 * found.length
+		talk:
+			found.some(({ isPlain }) => !isPlain) ||
+			strange.filter((word) => near.has(word)).length > Number(named > 1 && values.size > 0)
+				? 0
+				: 1 + 3 * found.length
 	};
+}
+
+/** The words of the parts of sentences that hold a value: they say what is wanted. Not those that only tell: `My aunt weighs 11 stone`. */
+function nearTo(isUsed: (word: Word) => boolean, { words }: Message): Set<Word> {
+	const near = new Set<Word>();
+	for (let start = 0; start < words.length;) {
+		const length = words.slice(start).findIndex((word) => word.endsClause || word.hasComma) + 1;
+		const part = words.slice(start, length === 0 ? undefined : start + length);
+		const [first, second] = part.map(({ lower }) => lower);
+		const isTold = TELLERS.test(first ?? '') && !/^(need|want|would|like|must|should)$/.test(second ?? '');
+		if (!isTold && part.some(isUsed)) for (const word of part) near.add(word);
+		start += part.length;
+	}
+	return near;
 }

@@ -32,10 +32,7 @@ export interface LoadedSkill {
 	toolNames: string[];
 }
 
-export interface CatalogSkill {
-	name: string;
-	description: string;
-}
+export type CatalogSkill = Pick<LoadedSkill, 'name'> & { description: string };
 
 export interface History {
 	/** Oldest first; empty when nobody has asked anything. */

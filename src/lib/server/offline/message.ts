@@ -86,11 +86,11 @@ const FILLER = new Set(
 	(
 		'am pm whats thats im pls plz thx ppl u ur find calculate compute work check please come came look see run do take put set turn new old last latest current recent right best same ' +
 		'today now currently tonight here time good great quick quickly simple exactly total result answer way back going got want trying try able ' +
-		'would could since hi hey my our version whole entire full following given called named long big high far tall'
+		'would could since hi hey my our version whole entire full following given called named long big high far tall many much often number value values attached thanks dear help good complete correct ready'
 	).split(' ')
 );
 /** Greetings are no subject, and yet are texts that people give. */
-const SAYABLE = new Set('hello hi hey hallo good morning evening bye cheers greetings out up down'.split(' '));
+const SAYABLE = new Set('hello hi hey hallo morning evening bye cheers greetings out up down'.split(' '));
 
 export function readMessage(given: string, files: Pick<Message, 'attached' | 'earlier' | 'workspace'>): Message {
 	const text = given.replaceAll('\r\n', '\n');

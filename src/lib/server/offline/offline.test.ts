@@ -340,9 +340,17 @@ describe('F9: a skill that it has never seen is run as its instructions document
 			'See you'
 		],
 		['pdf-merge', 'merge a.pdf and b.pdf into all.pdf', 'scripts/merge.py', 'all.pdf', 'a.pdf', 'b.pdf'],
-		['echo', 'echo json "he said 5\' 2\\"" count 3', 'echo.js', '{"text": "he said 5\' 2\\\\", "count":3}'],
+		['echo', 'echo json "he said 5\' 2\\"" count 3', 'echo.js', '{"text": "he said 5\' 2\\\\", "count": 3}'],
 		['copy', 'ship dist to out', 'scripts/ship.sh', 'dist', 'out'],
 		['copy', 'ship the folder ./build to /srv/www, clean', 'scripts/ship.sh', './build', '/srv/www', '--clean'],
+		[
+			'chat',
+			'Send the message "Hello team" to #general in our chat on Discord',
+			'chat.mjs',
+			'send',
+			'Hello team',
+			'--channel=#general'
+		],
 		['chat', 'list the channels of the chat server', 'chat.mjs', 'channels', 'list'],
 		['chat', 'send "Hello team" to #general in the chat', 'chat.mjs', 'send', 'Hello team', '--channel=#general']
 	])('%s: %s', async (skill, message, ...call) => {
@@ -368,6 +376,11 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		['weather', 'weather in Paris, 20 % cheaper', '“20 %”'],
 		['weather', 'weather in Paris without rain', '“without”'],
 		['weather', 'weather in Rome for 5 friends', '“5”'],
+		['currency', 'exchange 20 USD to EUR and GBP', '“GBP”'],
+		['data-analysis', 'summarise sales.csv by region and month', '“month”'],
+		['csv-to-json', 'convert out.json to sales.csv', '?'],
+		['unit-tests', 'run the unit tests on Windows', '“Windows”'],
+		['todo', 'list my overdue tasks in todo', '“overdue”'],
 		['password-generator', 'generate a password without symbols', '“without”'],
 		['hasher', 'md5 checksum of a.txt and b.txt', '“b.txt”']
 	])('%s: %s – it asks, with the form of the command, and runs nothing', async (skill, message, question) => {

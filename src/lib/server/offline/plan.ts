@@ -51,10 +51,8 @@ export function planActions(given: readonly Action[], message: Message, settled:
 	const wanted = given.filter(({ label, form }) => settled.chosen.has(label) || settled.chosen.has(form));
 	const actions = wanted.length > 0 ? wanted : given;
 	const said = withoutAddress(message, actions);
-	// What all are called says nothing of one.
-	const isCommon = (word: string) => actions.length > 1 && actions.every(({ own }) => own.has(word));
 	const places = placesOf(said);
-	const rated = actions.map((action) => rate(action, said, { settled, isCommon, places }));
+	const rated = actions.map((action) => rate(action, said, settled, places, actions));
 	const candidates = rated.sort((a, b) => b.points - a.points);
 	const best = candidates.find(({ isComplete }) => isComplete);
 	if (!best) return candidates.length > 0 ? ask(candidates) : { kind: 'nothing' };
@@ -97,13 +95,7 @@ function ask(candidates: readonly Candidate[]): Plan {
 	return { kind: 'ask', ask: { about: 'left', action, left: filled.left }, points };
 }
 
-interface Rating {
-	settled: Settled;
-	isCommon: (word: string) => boolean;
-	places: Place[];
-}
-
-function rate(action: Action, message: Message, { settled, isCommon, places }: Rating): Candidate {
+function rate(action: Action, message: Message, settled: Settled, places: Place[], all: readonly Action[]): Candidate {
 	const { own, prose, slots } = action;
 	const given = new Map(
 		slots.flatMap((slot): [Slot, Value][] => {
@@ -116,6 +108,8 @@ function rate(action: Action, message: Message, { settled, isCommon, places }: R
 	const left = filled.left.filter((piece) => !settled.ignored.has(piece) && !told.some((text) => text.includes(piece)));
 	if (left.length === 0 && filled.strange.length > filled.talk && !settled.ignored.has(''))
 		left.push(filled.strange.slice(0, 12).join(' '));
+	// What all are called says nothing of one.
+	const isCommon = (word: string) => all.length > 1 && all.every((each) => each.own.has(word));
 	const stems = framing(message).map((word) => word.stem);
 	const named = [...own].filter((word) => !isCommon(word) && stems.some((said) => isAlike(said, word))).length;
 	const about = [...prose].filter((word) => !own.has(word) && stems.includes(word)).length;

@@ -42,7 +42,7 @@ const KINDS: [SlotKind, string][] = [
 	['output', 'output out outfile'],
 	[
 		'file',
-		`file files filename filepath path paths input infile data dataset doc document ${EXTENSIONS.flat().join(' ')}`
+		`dir directory folder file files filename filepath path paths input infile data dataset doc document ${EXTENSIONS.flat().join(' ')}`
 	],
 	[
 		'number',
