@@ -20,7 +20,7 @@ test.beforeEach(async ({ page }) => {
 
 /** What the button copies. */
 async function copy(page: Page, client: string, snippet: string): Promise<string> {
-	await page.getByTestId(`tab-${client}`).click();
+	await page.getByTestId(`client-${client}`).click();
 	const block = page.getByTestId(`panel-${client}`).getByTestId(`snippet-${snippet}`);
 	await block.getByRole('button', { name: /^Copy:/ }).click();
 	await expect(block.getByRole('button', { name: 'Copied' })).toBeVisible();
@@ -28,6 +28,7 @@ async function copy(page: Page, client: string, snippet: string): Promise<string
 }
 
 async function makeKey(page: Page, name: string): Promise<string> {
+	await page.getByTestId('another-key').click();
 	await page.getByTestId('key-name').fill(name);
 	await page.getByTestId('create-key').click();
 	const key = await page.getByTestId('fresh-key-text').textContent();
@@ -48,11 +49,11 @@ test('F12: a key is made, opens the server for a program, is listed with its las
 
 	await page.reload();
 	const row = page.getByTestId('key-row').filter({ hasText: 'Editor' });
-	await expect(row).toContainText('last used');
+	await expect(row).toContainText('Last used');
 	expect(await page.content()).not.toContain(key);
-	await row.getByRole('button', { name: 'Revoke Editor' }).click();
+	await row.getByRole('button', { name: 'Delete Editor' }).click();
 	await page.getByTestId('confirm-delete').click();
-	await expect(page.getByTestId('revoked-keys')).toContainText('1 revoked key');
+	await expect(page.getByTestId('revoked-keys')).toContainText('1 deleted key');
 	for (const path of ['/v1/models', '/api/skills']) expect((await call(path)).status, path).toBe(401);
 });
 
@@ -61,22 +62,22 @@ test('F12, F13, E16: the settings that are copied work as they stand: curl, and 
 }, testInfo) => {
 	test.slow();
 	await makeKey(page, 'Programs');
-	const { stdout: listed } = await run('sh', ['-c', await copy(page, 'rest', 'list')]);
+	const { stdout: listed } = await run('sh', ['-c', await copy(page, 'curl', 'list')]);
 	expect((JSON.parse(listed) as { total: number }).total).toBeGreaterThan(5);
-	const { stdout: counted } = await run('sh', ['-c', await copy(page, 'rest', 'run')]);
+	const { stdout: counted } = await run('sh', ['-c', await copy(page, 'curl', 'run')]);
 	expect(JSON.parse(counted)).toMatchObject({ execution: { status: 'success' } });
 	expect(counted).toMatch(/words[\\":\s]+4/);
-	const { stdout: answered } = await run('sh', ['-c', await copy(page, 'responses', 'curl')]);
+	const { stdout: answered } = await run('sh', ['-c', await copy(page, 'curl', 'ask')]);
 	expect(answered).toMatch(/\b4\b/);
 
 	// Below the project, whose packages they import.
 	await mkdir(testInfo.outputDir, { recursive: true });
 	const programs = [
-		['responses', 'js'],
-		['responses', 'ai'],
-		['responses', 'openrouter-sdk'],
-		['responses', 'openrouter-agent'],
-		['agui', 'js'],
+		['openai', 'js'],
+		['ai-sdk', 'js'],
+		['openrouter', 'sdk'],
+		['openrouter', 'agent'],
+		['ag-ui', 'js'],
 		['a2a', 'js']
 	] as const;
 	for (const [client, snippet] of programs) {
@@ -87,17 +88,18 @@ test('F12, F13, E16: the settings that are copied work as they stand: curl, and 
 	}
 });
 
-test('F12: it is reached from the sidebar and the palette, and its tabs by keyboard and address', async ({ page }) => {
+test('F12: it is reached from the sidebar and the palette, and its programs by keyboard and address', async ({
+	page
+}) => {
 	await page.goto('/');
 	await page.getByTestId('connect-link').click();
 	await expect(page.getByTestId('connect-page')).toBeVisible();
-	await page.getByTestId('tab-responses').focus();
-	await page.keyboard.press('ArrowRight');
-	await page.keyboard.press('ArrowRight');
+	await page.getByTestId('client-claude-code').focus();
+	await page.keyboard.press('Tab');
 	await page.keyboard.press('Enter');
-	await expect(page).toHaveURL('/connect#mcp');
+	await expect(page).toHaveURL('/connect#codex');
 	await page.reload();
-	await expect(page.getByTestId('snippet-claude-code')).toContainText(`${new URL(page.url()).origin}/mcp`);
+	await expect(page.getByTestId('snippet-codex')).toContainText(`${new URL(page.url()).origin}/mcp`);
 
 	await page.goto('/');
 	await expect(page.getByTestId('composer-input')).toBeVisible();

@@ -21,7 +21,7 @@ const PAGES = [
 	['/skills/updates', '[data-testid=updates-page]'],
 	['/skills/executions', '[data-testid=executions-page]'],
 	['/settings', '[data-testid=settings-page] [data-testid=base-url]'],
-	['/connect', '[data-testid=connect-page] [data-testid=snippet-js]'],
+	['/connect', '[data-testid=connect-page] [data-testid=snippet-claude-code]'],
 	['/account/callback', '[data-testid=sign-in-error]'],
 	['/docs/api', '[data-testid=api-page]'],
 	['/c/there-is-none', '[data-testid=load-error]'],

@@ -54,6 +54,7 @@ async function setup(
 		...{ connect, origin: ORIGIN, model: 'openrouter/auto', needsKey, hash, onclient }
 	});
 	const make = async (name: string): Promise<void> => {
+		await screen.getByTestId('another-key').click();
 		await screen.getByTestId('key-name').fill(name);
 		await screen.getByTestId('create-key').click();
 		await expect.element(screen.getByTestId('fresh-key')).toBeVisible();
@@ -62,25 +63,37 @@ async function setup(
 }
 
 const shownCode = (): string =>
-	[...document.querySelectorAll('[data-state=active] [data-testid=code-block]')].map((each) => each.textContent).join();
+	[...document.querySelectorAll('[data-testid=code-block]')].map((each) => each.textContent).join();
 
 test('F12: each client has its settings, with the address of this server and a place for the key', async () => {
 	const { screen, onclient } = await setup();
-	for (const [index, client] of CLIENTS.entries()) {
-		// The first is shown already.
-		if (index > 0) await screen.getByTestId(`tab-${client}`).click();
+	for (const client of CLIENTS) {
+		await screen.getByTestId(`client-${client}`).click();
 		await expect.element(screen.getByTestId(`panel-${client}`)).toBeVisible();
-		if (index > 0) expect(onclient).toHaveBeenLastCalledWith(client);
-		await expect.poll(shownCode).toContain(client === 'library' ? 'openrouter-skills' : ORIGIN);
-		if (client !== 'library') expect(document.body.textContent).toContain('<your key>');
+		expect(onclient).toHaveBeenLastCalledWith(client);
+		const needsServer = client !== 'library' && client !== 'claude';
+		await expect.poll(shownCode).toContain(needsServer ? ORIGIN : 'openrouter-skills');
+		if (needsServer) expect(document.body.textContent).toContain('<your key>');
 	}
+});
+
+test('F12: a key is made for the program that is shown, with one click', async () => {
+	const { screen, client } = await setup({ hash: '#codex' }, (fake) =>
+		fake.createKey.mockRejectedValueOnce(new ApiError('unavailable', 'The database is busy.'))
+	);
+	await screen.getByTestId('create-client-key').click();
+	await expect.element(screen.getByTestId('client-key-error')).toMatchTextContent(/The database is busy/);
+	await screen.getByTestId('create-client-key').click();
+	expect(client.createKey).toHaveBeenLastCalledWith({ name: 'Codex', scopes: ['read', 'execute'] });
+	await expect.poll(shownCode).toContain(`Bearer ${SECRET}`);
+	await expect.element(screen.getByText('Key “Codex” created')).toBeVisible();
 });
 
 test('F12: the address says which client is shown; any other text means the first', async () => {
 	const { screen } = await setup({ hash: '#mcp' });
 	await expect.element(screen.getByTestId('snippet-claude-code')).toMatchTextContent(/claude mcp add/);
 	const other = await setup({ hash: '#nonsense' });
-	await expect.element(other.screen.getByTestId('snippet-python').last()).toBeVisible();
+	await expect.element(other.screen.getByTestId('snippet-claude-code').last()).toBeVisible();
 });
 
 test('F12: a new key is shown once and stands in every setting, until it is revoked', async () => {
@@ -88,22 +101,31 @@ test('F12: a new key is shown once and stands in every setting, until it is revo
 	await make('Editor');
 	expect(client.createKey).toHaveBeenCalledExactlyOnceWith({ name: 'Editor', scopes: ['read', 'execute'] });
 	await expect.element(screen.getByTestId('fresh-key-text')).toHaveTextContent(SECRET);
-	await expect.element(screen.getByText('The key for “Editor”')).toHaveFocus();
-	for (const each of ['responses', 'agui', 'mcp', 'a2a', 'rest']) {
-		await screen.getByTestId(`tab-${each}`).click();
+	await expect.element(screen.getByTestId('fresh-key-title')).toHaveFocus();
+	for (const each of ['openai', 'ag-ui', 'cursor', 'a2a', 'curl']) {
+		await screen.getByTestId(`client-${each}`).click();
 		await expect.poll(shownCode, { message: each }).toContain(SECRET);
 	}
 	await expect
 		.element(screen.getByTestId('key-row'))
-		.toMatchTextContent(/Editor.*ors_abcdef….*read, execute.*never used/);
+		.toMatchTextContent(/Editor.*ors_abcdef….*read, execute.*Never used/);
 
-	await screen.getByRole('button', { name: 'Revoke Editor' }).click();
-	await expect.element(screen.getByRole('dialog')).toMatchTextContent(/refused at once.*What they made stays/);
+	await screen.getByRole('button', { name: 'Delete Editor' }).click();
+	await expect
+		.element(screen.getByRole('dialog'))
+		.toMatchTextContent(/lose access at once.*Their chats and files stay/);
 	await screen.getByTestId('confirm-delete').click();
-	await expect.element(screen.getByTestId('revoked-keys')).toMatchTextContent(/1 revoked key/);
+	await expect.element(screen.getByTestId('revoked-keys')).toMatchTextContent(/1 deleted key/);
 	expect(client.revokeKey).toHaveBeenCalledExactlyOnceWith('key_1');
 	expect(document.body.innerHTML).not.toContain(SECRET);
 	await expect.poll(shownCode).toContain('<your key>');
+});
+
+test('F12: a new key is shown where the program that is shown needs none', async () => {
+	const { screen, make } = await setup({ hash: '#library' });
+	expect(screen.getByTestId('new-key').elements()).toHaveLength(0);
+	await make('Editor');
+	await expect.element(screen.getByTestId('fresh-key-text')).toHaveTextContent(SECRET);
 });
 
 test('F12: a page that is opened again knows no key, however it was made', async () => {
@@ -117,6 +139,7 @@ test('F12: a page that is opened again knows no key, however it was made', async
 
 test('F12: a key needs a name and a scope, and has those that were chosen', async () => {
 	const { screen, client } = await setup();
+	await screen.getByTestId('another-key').click();
 	const create = screen.getByTestId('create-key');
 	await screen.getByTestId('key-name').fill('   ');
 	await expect.element(create).toBeDisabled();
@@ -139,13 +162,14 @@ test('F12: a key that cannot be made, listed or revoked says why, and what was t
 		client.revokeKey.mockRejectedValueOnce(new ApiError('not_found', 'There is no such API key.'));
 	});
 	await expect.element(screen.getByTestId('keys-error')).toMatchTextContent(/The database is busy/);
-	await screen.getByRole('button', { name: 'Try again' }).click();
+	await screen.getByRole('button', { name: 'Retry' }).click();
 	await expect.element(screen.getByTestId('key-row')).toBeVisible();
+	await screen.getByTestId('another-key').click();
 	await screen.getByTestId('key-name').fill('Editor');
 	await screen.getByTestId('create-key').click();
 	await expect.element(screen.getByTestId('key-error')).toMatchTextContent(/Not this name/);
 	await expect.element(screen.getByTestId('key-name')).toHaveValue('Editor');
-	await screen.getByRole('button', { name: 'Revoke for a' }).click();
+	await screen.getByRole('button', { name: 'Delete for a' }).click();
 	await screen.getByTestId('confirm-delete').click();
 	await expect.element(screen.getByRole('dialog')).toMatchTextContent(/There is no such API key/);
 });
@@ -163,14 +187,16 @@ test('F12: a key is given another name where it stands; what is refused says why
 	await userEvent.keyboard('{Enter}');
 	await expect.element(screen.getByTestId('key-row')).toMatchTextContent(/^Office/);
 	await expect.element(screen.getByRole('button', { name: 'Rename Office' })).toHaveFocus();
-	await expect.element(screen.getByText('The key for “Office”')).toBeVisible();
+	await expect.element(screen.getByText('Key “Office” created')).toBeVisible();
 	expect(client.renameKey).toHaveBeenLastCalledWith('key_1', 'Office');
 });
 
 test('F12: where nobody must log in it says that no key is needed, and what one is good for all the same', async () => {
 	const open = await setup({ needsKey: false });
-	await expect.element(open.screen.getByTestId('key-needed')).toMatchTextContent(/need no key.*workspace.*of its own/);
+	await expect
+		.element(open.screen.getByTestId('key-needed'))
+		.toMatchTextContent(/No key needed.*own chats, files and runs/);
 	await open.screen.unmount();
 	const closed = await setup({ needsKey: true });
-	await expect.element(closed.screen.getByTestId('key-needed')).toMatchTextContent(/^Every program needs a key/);
+	await expect.element(closed.screen.getByTestId('key-needed')).toMatchTextContent(/needs an API key/);
 });

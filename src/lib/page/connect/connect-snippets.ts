@@ -1,15 +1,52 @@
 /** Settings and programs that connect a client with this server, ready to be copied. Pure: the same place and key give the same text. */
 
-export const CLIENTS = ['responses', 'agui', 'mcp', 'a2a', 'rest', 'library'] as const;
+export const CLIENTS = [
+	...(['claude-code', 'codex', 'opencode', 'cursor', 'gemini', 'vscode', 'claude', 'open-webui'] as const),
+	...(['openai', 'ai-sdk', 'langchain', 'openrouter'] as const),
+	...(['curl', 'ag-ui', 'a2a', 'library'] as const)
+] as const;
 export type ConnectClient = (typeof CLIENTS)[number];
 
-export const CLIENT_NAMES: Record<ConnectClient, string> = {
-	responses: 'Responses API',
-	agui: 'AG-UI',
-	mcp: 'MCP',
-	a2a: 'A2A',
-	rest: 'REST',
-	library: 'Library'
+const MCP = 'Adds your skills as tools, prompts and resources.';
+const RESPONSES = 'Asks the agent, which uses your skills. Your own tools come back to your program.';
+
+export const ABOUT: Record<ConnectClient, { name: string; about: string }> = {
+	'claude-code': { name: 'Claude Code', about: MCP },
+	codex: { name: 'Codex', about: MCP },
+	opencode: { name: 'opencode', about: MCP },
+	cursor: { name: 'Cursor', about: MCP },
+	gemini: { name: 'Gemini CLI', about: MCP },
+	vscode: { name: 'VS Code', about: MCP },
+	claude: { name: 'Claude Desktop', about: MCP },
+	'open-webui': { name: 'Open WebUI', about: MCP },
+	openai: { name: 'OpenAI SDK', about: RESPONSES },
+	'ai-sdk': { name: 'AI SDK', about: RESPONSES },
+	langchain: { name: 'LangChain', about: RESPONSES },
+	openrouter: { name: 'OpenRouter SDK', about: RESPONSES },
+	curl: { name: 'curl', about: 'Skills, runs and files as JSON over HTTP.' },
+	'ag-ui': {
+		name: 'AG-UI',
+		about: 'The agent for chat interfaces: text, steps and approvals as events.'
+	},
+	a2a: { name: 'A2A', about: 'The agent for other agents: send it a task, get files back.' },
+	library: {
+		name: 'Node.js library',
+		about: 'Your skills inside your own program, without this server.'
+	}
+};
+
+export const GROUPS: readonly { title: string; clients: readonly ConnectClient[] }[] = [
+	{ title: 'Apps, over MCP', clients: CLIENTS.slice(0, 8) },
+	{ title: 'Code, over the Responses API', clients: CLIENTS.slice(8, 12) },
+	{ title: 'More ways', clients: CLIENTS.slice(12) }
+];
+
+/** Names that older links have. */
+const FORMER: Record<string, ConnectClient> = {
+	responses: 'openai',
+	agui: 'ag-ui',
+	mcp: 'claude-code',
+	rest: 'curl'
 };
 
 export interface Snippet {
@@ -40,22 +77,102 @@ export function snippetsOf(client: ConnectClient, place: Place): Snippet[] {
 	return SNIPPETS[client](place);
 }
 
-/** The one that an address asks for, as in `#mcp`. */
+/** The one that an address asks for, as in `#codex`. */
 export function clientOf(hash: string): ConnectClient | null {
-	return CLIENTS.find((client) => `#${client}` === hash) ?? null;
+	const former = Object.entries(FORMER).find(([name]) => `#${name}` === hash);
+	return CLIENTS.find((client) => `#${client}` === hash) ?? former?.[1] ?? null;
 }
 
 const SNIPPETS: Record<ConnectClient, (place: Place) => Snippet[]> = {
-	responses: ({ origin, key, model }) => [
+	'claude-code': ({ origin, key }) => [
 		{
-			id: 'env',
-			title: 'Environment',
+			id: 'claude-code',
+			title: 'Run this once',
 			language: 'bash',
-			text: `export OPENAI_BASE_URL="${origin}/v1"\nexport OPENAI_API_KEY="${key}"`
-		},
+			text: `claude mcp add --transport http skills "${origin}/mcp" \\\n  --header "Authorization: Bearer ${key}"`
+		}
+	],
+
+	codex: ({ origin, key }) => [
+		{
+			id: 'codex',
+			title: '~/.codex/config.toml',
+			language: 'toml',
+			text: `[mcp_servers.skills]\nurl = "${origin}/mcp"\nhttp_headers = { Authorization = "Bearer ${key}" }`
+		}
+	],
+
+	opencode: (place) => {
+		const server = { type: 'remote', ...remoteOf(place) };
+		return [
+			{
+				id: 'opencode',
+				title: 'opencode.json',
+				language: 'json',
+				text: pretty({ mcp: { servers: { skills: server } } })
+			},
+			{
+				id: 'opencode-1',
+				title: 'opencode.json, version 1',
+				language: 'json',
+				text: pretty({ mcp: { skills: server } })
+			}
+		];
+	},
+
+	cursor: (place) => [
+		{
+			id: 'cursor',
+			title: '.cursor/mcp.json',
+			note: 'The same works in most programs that have “mcpServers”.',
+			language: 'json',
+			text: pretty({ mcpServers: { skills: remoteOf(place) } })
+		}
+	],
+
+	gemini: ({ origin, key }) => [
+		{
+			id: 'gemini',
+			title: 'Run this once',
+			language: 'bash',
+			text: `gemini mcp add --transport http --header "Authorization: Bearer ${key}" \\\n  skills "${origin}/mcp"`
+		}
+	],
+
+	vscode: (place) => [
+		{
+			id: 'vscode',
+			title: '.vscode/mcp.json',
+			language: 'json',
+			text: pretty({ servers: { skills: { type: 'http', ...remoteOf(place) } } })
+		}
+	],
+
+	claude: () => [
+		{
+			id: 'stdio',
+			title: 'claude_desktop_config.json',
+			note: `Replace ${FOLDER} with the folder of this software. No key needed.`,
+			language: 'json',
+			text: pretty({
+				mcpServers: { skills: { command: 'npm', args: ['--silent', '--prefix', FOLDER, 'run', 'mcp'] } }
+			})
+		}
+	],
+
+	'open-webui': ({ origin, key }) => [
+		{
+			id: 'open-webui',
+			title: 'Admin settings → External tools → Add server',
+			language: 'text',
+			text: `Type: MCP (Streamable HTTP)\nURL: ${origin}/mcp\nAuth: Bearer\nKey: ${key}`
+		}
+	],
+
+	openai: ({ origin, key, model }) => [
 		{
 			id: 'js',
-			title: 'openai for JavaScript',
+			title: 'JavaScript',
 			language: 'javascript',
 			text: `import OpenAI from 'openai';
 
@@ -70,37 +187,8 @@ const response = await client.responses.create({
 console.log(response.output_text);`
 		},
 		{
-			id: 'ai',
-			title: 'AI SDK',
-			language: 'javascript',
-			text: `import { createOpenAI } from '@ai-sdk/openai';
-import { generateText } from 'ai';
-
-const server = createOpenAI({
-  baseURL: '${origin}/v1',
-  apiKey: '${key}'
-});
-const { text } = await generateText({
-  model: server.responses('${model}'),
-  prompt: '${QUESTION}'
-});
-console.log(text);`
-		},
-		{
-			id: 'openrouter-sdk',
-			title: 'OpenRouter SDK',
-			language: 'javascript',
-			text: openRouter('@openrouter/sdk', { origin, key, model })
-		},
-		{
-			id: 'openrouter-agent',
-			title: 'OpenRouter Agent SDK',
-			language: 'javascript',
-			text: openRouter('@openrouter/agent', { origin, key, model })
-		},
-		{
 			id: 'python',
-			title: 'openai for Python',
+			title: 'Python',
 			language: 'python',
 			text: `from openai import OpenAI
 
@@ -115,14 +203,92 @@ response = client.responses.create(
 print(response.output_text)`
 		},
 		{
-			id: 'curl',
-			title: 'curl',
+			id: 'env',
+			title: 'Any program with an OpenAI base URL',
+			note: 'It has to use the Responses API.',
+			language: 'bash',
+			text: `export OPENAI_BASE_URL="${origin}/v1"\nexport OPENAI_API_KEY="${key}"`
+		}
+	],
+
+	'ai-sdk': ({ origin, key, model }) => [
+		{
+			id: 'js',
+			title: 'JavaScript',
+			language: 'javascript',
+			text: `import { createOpenAI } from '@ai-sdk/openai';
+import { generateText } from 'ai';
+
+const server = createOpenAI({
+  baseURL: '${origin}/v1',
+  apiKey: '${key}'
+});
+const { text } = await generateText({
+  model: server.responses('${model}'),
+  prompt: '${QUESTION}'
+});
+console.log(text);`
+		}
+	],
+
+	langchain: ({ origin, key, model }) => [
+		{
+			id: 'js',
+			title: 'JavaScript',
+			language: 'javascript',
+			text: `import { ChatOpenAI } from '@langchain/openai';
+
+const model = new ChatOpenAI({
+  model: '${model}',
+  apiKey: '${key}',
+  useResponsesApi: true,
+  configuration: { baseURL: '${origin}/v1' }
+});
+const answer = await model.invoke('${QUESTION}');
+console.log(answer.text);`
+		},
+		{
+			id: 'python',
+			title: 'Python',
+			language: 'python',
+			text: `from langchain_openai import ChatOpenAI
+
+model = ChatOpenAI(
+    model="${model}",
+    base_url="${origin}/v1",
+    api_key="${key}",
+    use_responses_api=True,
+)
+print(model.invoke("${QUESTION}").text)`
+		}
+	],
+
+	openrouter: (place) => [
+		{ id: 'sdk', title: '@openrouter/sdk', language: 'javascript', text: openRouter('@openrouter/sdk', place) },
+		{ id: 'agent', title: '@openrouter/agent', language: 'javascript', text: openRouter('@openrouter/agent', place) }
+	],
+
+	curl: ({ origin, key, model }) => [
+		{ id: 'list', title: 'List skills', language: 'bash', text: curl(key, `${origin}/api/skills`) },
+		{
+			id: 'run',
+			title: 'Run a script',
+			language: 'bash',
+			text: curl(key, `${origin}/api/skills/executions`, {
+				skillName: 'count-words',
+				script: 'scripts/count.mjs',
+				args: ['the quick brown fox']
+			})
+		},
+		{
+			id: 'ask',
+			title: 'Ask the agent',
 			language: 'bash',
 			text: curl(key, `${origin}/v1/responses`, { model, input: QUESTION })
 		}
 	],
 
-	agui: ({ origin, key }) => [
+	'ag-ui': ({ origin, key }) => [
 		{
 			id: 'js',
 			title: 'JavaScript',
@@ -138,40 +304,6 @@ const { newMessages } = await agent.runAgent();
 console.log(newMessages.findLast(({ role }) => role === 'assistant')?.content);`
 		}
 	],
-
-	mcp: ({ origin, key }) => {
-		const server = { url: `${origin}/mcp`, headers: { Authorization: `Bearer ${key}` } };
-		const command = { command: 'npm', args: ['--silent', '--prefix', FOLDER, 'run', 'mcp'] };
-		return [
-			{
-				id: 'claude-code',
-				title: 'Claude Code',
-				language: 'bash',
-				text: `claude mcp add --transport http skills "${origin}/mcp" \\\n  --header "Authorization: Bearer ${key}"`
-			},
-			{
-				id: 'cursor',
-				title: 'Cursor, and others with “mcpServers”',
-				note: '.cursor/mcp.json',
-				language: 'json',
-				text: pretty({ mcpServers: { skills: server } })
-			},
-			{
-				id: 'vscode',
-				title: 'VS Code',
-				note: '.vscode/mcp.json',
-				language: 'json',
-				text: pretty({ servers: { skills: { type: 'http', ...server } } })
-			},
-			{
-				id: 'stdio',
-				title: 'Claude Desktop, and others that start a program',
-				note: 'claude_desktop_config.json; with the folder of this software. It needs no key.',
-				language: 'json',
-				text: pretty({ mcpServers: { skills: command } })
-			}
-		];
-	},
 
 	a2a: ({ origin, key }) => [
 		{ id: 'card', title: 'Agent card', language: 'text', text: `${origin}/.well-known/agent-card.json` },
@@ -213,20 +345,6 @@ console.log(answer.parts.map(({ content }) => content.value).join(''));`
 		}
 	],
 
-	rest: ({ origin, key }) => [
-		{ id: 'list', title: 'Which skills are there?', language: 'bash', text: curl(key, `${origin}/api/skills`) },
-		{
-			id: 'run',
-			title: 'Run a script',
-			language: 'bash',
-			text: curl(key, `${origin}/api/skills/executions`, {
-				skillName: 'count-words',
-				script: 'scripts/count.mjs',
-				args: ['the quick brown fox']
-			})
-		}
-	],
-
 	library: () => [
 		{
 			id: 'install',
@@ -236,7 +354,7 @@ console.log(answer.parts.map(({ content }) => content.value).join(''));`
 		},
 		{
 			id: 'js',
-			title: 'Use',
+			title: 'Use it',
 			language: 'javascript',
 			text: `import { createSkillsProvider } from 'openrouter-skills';
 
@@ -252,6 +370,10 @@ await skills.close();`
 		}
 	]
 };
+
+function remoteOf({ origin, key }: Place): { url: string; headers: Record<string, string> } {
+	return { url: `${origin}/mcp`, headers: { Authorization: `Bearer ${key}` } };
+}
 
 function openRouter(name: string, { origin, key, model }: Place): string {
 	return `import { OpenRouter } from '${name}';
