@@ -244,7 +244,7 @@ function takes(slot: Slot, { form, value }: Piece, { action }: Filling): number 
 function isChoice(value: string, choice: string): boolean {
 	const plain = (text: string) => stem(text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, ''));
 	const isSame = (group: string) => [value, choice].every((word) => group.split(' ').includes(plain(word)));
-	return plain(value) === plain(choice) || namesOfUnit(value).includes(choice.toLowerCase()) || MEASURES.some(isSame);
+	return plain(value) === plain(choice) || MEASURES.some(isSame);
 }
 
 /** Below 0 the piece cannot be meant for the slot. */

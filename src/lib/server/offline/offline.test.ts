@@ -376,6 +376,8 @@ describe('F9: a skill that it has never seen is run as its instructions document
 		['weather', 'weather in Paris, 20 % cheaper', '“20 %”'],
 		['weather', 'weather in Paris without rain', '“without”'],
 		['weather', 'weather in Rome for 5 friends', '“5”'],
+		['weather', 'weather in Rome with other units', '“units”'],
+		['dice', 'roll 3d8: the red ones', '“the red ones”'],
 		['currency', 'exchange 20 USD to EUR and GBP', '“GBP”'],
 		['data-analysis', 'summarise sales.csv by region and month', '“month”'],
 		['csv-to-json', 'convert out.json to sales.csv', '?'],
@@ -567,6 +569,15 @@ describe('F9: files', () => {
 		expect(calls).toEqual([['scripts/analyze_csv.py', 'mine.csv', '--group-by', 'region']]);
 	});
 
+	test('an attached file that nothing takes is asked about', async () => {
+		const both = { skills: { ...skills, dice: SKILLS.dice! } };
+		for (const text of ['roll 3d8', 'summarise sales.csv by region']) {
+			const { calls, texts } = await talk(both, { text, attached: ['mine.csv'] });
+			expect(calls).toEqual([]);
+			expect(texts[0]).toContain('“mine.csv”');
+		}
+	});
+
 	test('a follow-up question goes on with the same skill and file', async () => {
 		const { calls, loaded } = await talk(
 			{ skills, workspace: ['sales.csv', 'other.csv'] },
@@ -580,6 +591,7 @@ describe('F9: files', () => {
 	test.each([
 		['Summarise this file and draw a bar chart of revenue by month', '--group-by', 'month', '--value', 'revenue'],
 		['bar chart of the mean price per product', '--group-by', 'product', '--value', 'price', '--measure', 'mean'],
+		['average revenue per quarter', '--group-by', 'quarter', '--measure', 'mean'],
 		['Summarise this file']
 	])('the bundled data analysis is asked in plain words: %s', async (text, ...options) => {
 		const skill = readFileSync('skills/data-analysis/SKILL.md', 'utf8');

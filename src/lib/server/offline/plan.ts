@@ -75,7 +75,7 @@ export function planActions(given: readonly Action[], message: Message, settled:
 		onlyIn(each, best, said) > 0 &&
 		more(each) >= 0 &&
 		each.action.isTool === action.isTool;
-	const alike = others.filter((each) => isTie(each) || isMeant(each) || asksAlso(each, best, said));
+	const alike = others.filter((each) => isTie(each) || isMeant(each));
 	if (alike.length === 0) return { kind: 'call', call, strange: filled.strange.length };
 	return { kind: 'ask', ask: { about: 'action', actions: offered([best, ...alike]) }, points };
 }
@@ -133,15 +133,6 @@ function onlyIn(one: Candidate, other: Candidate, message: Message): number {
 		prose.has(word.stem) ||
 		slots.some(({ labels, hints }) => labels.includes(word.stem) || hints.includes(word.stem));
 	return framing(message).filter((word) => !isFiller(word) && knows(one, word) && !knows(other, word)).length;
-}
-
-/** `… and verify it`: a second command is asked for, and one message runs one. */
-function asksAlso({ action }: Candidate, best: Candidate, message: Message): boolean {
-	const words = framing(message);
-	const begins = (before: Word | undefined) =>
-		before !== undefined && (before.hasComma || /^(and|then|also)$/.test(before.lower));
-	const isOwn = (word: Word) => action.own.has(word.stem) && !best.action.own.has(word.stem);
-	return words.some((word, at) => isOwn(word) && begins(words[at - 1]));
 }
 
 /** Where the colon only ends an address (`todo: list my tasks`, `For our demo: …`), what follows is no text to work on. */
