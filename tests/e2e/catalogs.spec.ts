@@ -56,7 +56,7 @@ async function installWhatIsShown(page: Page, name: string, ...says: string[]): 
 	await expect(staged).toContainText(name);
 	for (const text of says) await expect(staged).toContainText(text);
 	await page.getByRole('button', { name: 'Install', exact: true }).click();
-	await expect(page.getByText('Installed, and switched off.')).toBeVisible();
+	await expect(page.getByText(/^Installed\. Turn it on/)).toBeVisible();
 	await page.goto('/skills');
 	await expect(page.locator(`[data-testid=skill-row][data-name=${name}]`)).toContainText('Off');
 }
@@ -88,10 +88,10 @@ test('E6, E7, E26: and one that SkillsMP finds', async ({ page }) => {
 test('E27: and those of a site; a site that has none says so', async ({ page, played }) => {
 	await page.goto('/skills/install');
 	await page.getByTestId('source-site').click();
-	await page.getByLabel('Address of the site').fill('http://127.0.0.1:9');
+	await page.getByLabel('Website address').fill('http://127.0.0.1:9');
 	await page.getByTestId('site-form').getByRole('button').click();
 	await expect(page.getByTestId('staging-error')).toBeVisible();
-	await page.getByLabel('Address of the site').fill(played.site);
+	await page.getByLabel('Website address').fill(played.site);
 	await page.getByTestId('site-form').getByRole('button').click();
 	await installWhatIsShown(page, 'notes');
 });
@@ -99,7 +99,7 @@ test('E27: and those of a site; a site that has none says so', async ({ page, pl
 test('E7: and the text of a SKILL.md', async ({ page }) => {
 	await page.goto('/skills/install');
 	await page.getByTestId('source-text').click();
-	await page.getByLabel('The text of a SKILL.md').fill(skillMd('pasted'));
+	await page.getByLabel('SKILL.md').fill(skillMd('pasted'));
 	await page.getByTestId('text-form').getByRole('button').click();
 	await installWhatIsShown(page, 'pasted');
 });

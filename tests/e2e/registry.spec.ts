@@ -66,10 +66,9 @@ test('E20, E30, F6, E4: a zip is looked at, installed, trusted, run, kept as a c
 
 	await expect(page.getByTestId('skill-name')).toHaveText('sayer');
 	await expect(page.getByTestId('trust')).toHaveAttribute('data-state', 'untrusted');
-	await expect(page.getByTestId('mode-off')).toBeChecked();
-	await page.getByTestId('mode-auto').check();
-	await expect(page.getByTestId('mode-auto')).toBeEnabled();
+	await expect(page.getByTestId('skill-mode')).toHaveValue('off');
 	await page.getByTestId('give-trust').click();
+	await expect(page.getByTestId('skill-mode')).toHaveValue('auto');
 	await expect(page.getByTestId('trust')).toHaveAttribute('data-state', 'trusted');
 
 	await page.getByTestId('tab-run').click();
@@ -94,15 +93,16 @@ test('E20, E30, F6, E4: a zip is looked at, installed, trusted, run, kept as a c
 	await page.goto(`${app.url}/skills`);
 	await expect(row(page, 'count-words')).toBeVisible();
 	await expect(row(page, 'sayer')).toHaveCount(0);
+	await page.getByTestId('skills-menu').click();
 	await page.getByTestId('trash-link').click();
 	await page.getByRole('button', { name: 'Restore sayer' }).click();
 	await page.goto(`${app.url}/skills`);
-	await page.getByTestId('filter-installed').click();
+	await page.getByTestId('skill-filter').selectOption('installed');
 	await expect(row(page, 'sayer')).toBeVisible();
-	await row(page, 'sayer').getByTestId('skill-switch').uncheck();
-	await expect(row(page, 'sayer').getByTestId('mode-chip')).toHaveText('Off');
-	await row(page, 'sayer').getByTestId('skill-switch').check();
-	await expect(row(page, 'sayer').getByTestId('mode-chip')).toHaveText('Auto');
+	await row(page, 'sayer').getByTestId('row-mode').selectOption('off');
+	await page.reload();
+	await page.getByTestId('skill-filter').selectOption('installed');
+	await expect(row(page, 'sayer').getByTestId('row-mode')).toHaveValue('off');
 });
 
 test('E28, A40: a skill of a repository is installed, updated after a look at the difference, and rolled back', async ({
@@ -112,6 +112,7 @@ test('E28, A40: a skill of a repository is installed, updated after a look at th
 }) => {
 	await stageFromGithub(page, app.url);
 	await expect(page.getByTestId('origin')).toContainText(github.commitOf('acme/tools').slice(0, 12));
+	await page.getByText('Options').click();
 	await page.getByTestId('enable-at-once').check();
 	await page.getByTestId('confirm-install').click();
 	await page.getByTestId('installed-link').click();
@@ -134,6 +135,7 @@ test('E28, A40: a skill of a repository is installed, updated after a look at th
 	await expect(page.locator('[data-testid=skill-change][data-path="scripts/say.mjs"]')).toContainText(
 		'+console.log("second"'
 	);
+	await page.getByText('Options').click();
 	await page.getByTestId('enable-at-once').check();
 	await page.getByTestId('confirm-install').click();
 	await expect(page.getByTestId('install-result')).toBeVisible();
@@ -154,13 +156,13 @@ test('E20: what has waited too long or was discarded says so; the same again ask
 	await page.getByTestId('discard-install').click();
 	await expect(page.getByTestId('install-page')).toBeVisible();
 	await page.goto(address);
-	await expect(page.getByTestId('staged-error')).toContainText('no longer here');
+	await expect(page.getByTestId('staged-error')).toContainText('This download is gone');
 	await page.getByRole('link', { name: 'Install skills' }).click();
 	await page.getByTestId('source-text').click();
 	for (const text of [skillMd('pasted', '1.0.0', 'One.'), skillMd('pasted', '1.0.0', 'Two.')]) {
 		await page.goto(`${app.url}/skills/install`);
 		await page.getByTestId('source-text').click();
-		await page.getByLabel('The text of a SKILL.md').fill(text);
+		await page.getByLabel('SKILL.md').fill(text);
 		await page.getByTestId('text-form').getByRole('button').click();
 		await expect(page.getByTestId('staged-skill')).toBeVisible();
 		if (text.includes('Two')) await page.getByTestId('conflict-overwrite').check();
@@ -196,7 +198,7 @@ test('E11: switched off in the settings nothing runs, and the page says why; swi
 	await expect(page.getByTestId('run-error')).toContainText(/switched off/i);
 	await page.goto(`${app.url}/skills`);
 	await expect(row(page, 'count-words')).toBeVisible();
-	await page.getByTestId('skills-page').getByTestId('settings-link').click();
+	await page.getByTestId('settings-link').click();
 	await page.getByTestId('skills-enabled').check();
 	await expect(page.getByTestId('settings-status')).toHaveText('Saved.');
 	await page.goto(`${app.url}/skills/count-words#run`);

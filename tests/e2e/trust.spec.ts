@@ -87,8 +87,8 @@ test('F4: the list marks what is not trusted; files that change between look and
 	await page.emulateMedia({ colorScheme: 'dark' });
 	await page.goto(`${app.url}/skills`);
 	const row = page.locator('[data-testid=skill-row][data-name=shifty]');
-	await expect(row.getByTestId('trust-chip')).toHaveText('Not trusted');
-	await expect(page.locator('[data-testid=skill-row][data-name=count-words]').getByTestId('trust-chip')).toHaveCount(0);
+	await expect(row.getByTestId('row-note')).toHaveText('Not trusted');
+	await expect(page.locator('[data-testid=skill-row][data-name=count-words]').getByTestId('row-note')).toHaveCount(0);
 	await row.getByTestId('skill-link').click();
 	await expect(page.getByTestId('trust')).toBeVisible();
 	const overflow = await besideScreen(page);

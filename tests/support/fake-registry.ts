@@ -12,6 +12,7 @@ export function createFakeRegistry() {
 		stageZip: vi.fn<Client['stageZip']>(missing),
 		stageFolder: vi.fn<Client['stageFolder']>(missing),
 		getStaged: vi.fn<Client['getStaged']>(missing),
+		changeSkill: vi.fn<Client['changeSkill']>(missing),
 		confirmStaged: vi.fn<Client['confirmStaged']>(missing),
 		discardStaged: vi.fn<Client['discardStaged']>(done),
 		searchCatalog: vi.fn<Client['searchCatalog']>(async (_catalog, _q, page) => ({

@@ -21,7 +21,13 @@ export function sampleDetail(more: Partial<SkillDetail> = {}): SkillDetail {
 		...sampleSummary(),
 		version: '1.0.0',
 		...{ skillId: 'installed/demo', isTrustedByPlace: false, digest: SAMPLE_DIGEST, files: [], findings: [] },
-		...{ changes: null, network: { declared: [], granted: [] }, allowedTools: null, inputSchemas: {} },
+		...{
+			changes: null,
+			network: { declared: [], granted: [] },
+			allowedTools: null,
+			toolDescriptions: {},
+			inputSchemas: {}
+		},
 		needs: { binaries: [], pythonModules: [], variables: [] },
 		...more
 	};
@@ -54,7 +60,7 @@ export function sampleStagedSkill(more: Partial<StagedSkill> = {}): StagedSkill 
 	return {
 		...{ path: 'demo', name: 'demo', version: '1.0.0', description: 'Says things.', status: 'ready', diagnostics: [] },
 		...{ origin: sampleOrigin(), digest: SAMPLE_DIGEST, files: [], scripts: [], tools: [], findings: [] },
-		...{ installed: null, changes: null, audit: null },
+		...{ toolDescriptions: {}, inputSchemas: {}, installed: null, changes: null, audit: null },
 		...more
 	};
 }

@@ -1,6 +1,6 @@
 /** Installing skills: where they come from, what somebody looks at before they are placed, and what is kept of them (FEATURES E4–E9, E20–E28). */
 import { z } from 'zod';
-import { skillDiagnostic, skillFile, skillFileChange, skillFinding } from './skills.ts';
+import { toolFacts, skillDiagnostic, skillFile, skillFileChange, skillFinding } from './skills.ts';
 import { INSTALL_PROVIDERS } from './names.ts';
 
 /** The identity of who installs: an API key's skills are seen by that key alone, `system`’s by everybody (A41). */
@@ -64,6 +64,7 @@ export const stagedSkill = z.object({
 	files: z.array(skillFile),
 	scripts: z.array(z.string()),
 	tools: z.array(z.string()),
+	...toolFacts,
 	findings: z.array(skillFinding),
 	/** The installed skill of the same name and owner: of the same version, else the one in use. */
 	installed: z

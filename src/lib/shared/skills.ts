@@ -136,6 +136,13 @@ export const skillNeeds = z.object({
 });
 export type SkillNeeds = z.infer<typeof skillNeeds>;
 
+/** What its tools do and take, by their names: known before anybody trusts them. */
+export const toolFacts = {
+	toolDescriptions: z.record(z.string(), z.string()),
+	/** JSON Schemas. */
+	inputSchemas: z.record(z.string(), z.record(z.string(), z.unknown()))
+};
+
 /** Everything of one skill that somebody needs to decide about it. */
 export const skillDetail = skillSummary.extend({
 	/** `source/name`: names it in executions, secrets and grants. */
@@ -157,8 +164,7 @@ export const skillDetail = skillSummary.extend({
 	}),
 	/** The raw `allowed-tools`. */
 	allowedTools: z.string().nullable(),
-	/** Of each tool, the JSON Schema of its input. */
-	inputSchemas: z.record(z.string(), z.record(z.string(), z.unknown()))
+	...toolFacts
 });
 export type SkillDetail = z.infer<typeof skillDetail>;
 

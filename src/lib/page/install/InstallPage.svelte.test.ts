@@ -36,11 +36,11 @@ describe('E20: uploads', () => {
 				})
 		);
 		choose('zip-input', [fileOf('demo.zip')]);
-		await expect.element(screen.getByTestId('staging-status')).toMatchTextContent(/Sending \(0 %\)\s*demo\.zip/);
+		await expect.element(screen.getByTestId('staging-status')).toMatchTextContent(/Uploading \(0%\)\s*demo\.zip/);
 		options?.onprogress(0.5);
 		await expect.element(screen.getByRole('progressbar')).toHaveAttribute('value', '50');
 		options?.onprogress(1);
-		await expect.element(screen.getByTestId('staging-status')).toMatchTextContent(/Fetching and checking\s*demo\.zip/);
+		await expect.element(screen.getByTestId('staging-status')).toMatchTextContent(/Checking\s*demo\.zip/);
 		await screen.getByTestId('cancel-staging').click();
 		await expect.element(screen.getByRole('progressbar')).not.toBeInTheDocument();
 		await expect.element(screen.getByTestId('staging-error')).not.toBeInTheDocument();
@@ -98,11 +98,11 @@ describe('E20: sources that the server fetches', () => {
 	test('a site by its address, with the scheme or without', async () => {
 		const { screen, client } = await setup();
 		await screen.getByTestId('source-site').click();
-		await screen.getByLabelText('Address of the site').fill('example.com');
+		await screen.getByLabelText('Website address').fill('example.com');
 		await screen.getByTestId('site-form').getByRole('button').click();
 		expect(client.stage.mock.lastCall?.[0]).toEqual({ type: 'well-known', url: 'https://example.com' });
-		await screen.getByLabelText('Address of the site').fill('http://localhost:8080/x');
-		await screen.getByLabelText('Only the skill with this name').fill('demo');
+		await screen.getByLabelText('Website address').fill('http://localhost:8080/x');
+		await screen.getByLabelText('Skill name').fill('demo');
 		await screen.getByTestId('site-form').getByRole('button').click();
 		const url = 'http://localhost:8080/x';
 		expect(client.stage.mock.lastCall?.[0]).toEqual({ type: 'well-known', url, name: 'demo' });
@@ -112,7 +112,7 @@ describe('E20: sources that the server fetches', () => {
 		const { screen, client } = await setup();
 		await screen.getByTestId('source-text').click();
 		await expect.element(screen.getByTestId('text-form').getByRole('button')).toBeDisabled();
-		await screen.getByLabelText('The text of a SKILL.md').fill('---\nname: x\n---\n text ');
+		await screen.getByLabelText('SKILL.md').fill('---\nname: x\n---\n text ');
 		await screen.getByTestId('text-form').getByRole('button').click();
 		expect(client.stage.mock.lastCall?.[0]).toEqual({ type: 'inline', text: '---\nname: x\n---\n text ' });
 	});

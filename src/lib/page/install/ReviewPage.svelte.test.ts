@@ -3,6 +3,7 @@ import { render } from 'vitest-browser-svelte';
 import '../../../app.css';
 import { createFakeRegistry } from '../../../../tests/support/fake-registry.ts';
 import {
+	sampleDetail,
 	sampleInstalled,
 	sampleOrigin,
 	sampleStaged,
@@ -52,7 +53,8 @@ describe('E20: what was fetched, before it is installed', () => {
 		await expect.element(screen.getByTestId('staged-note')).toHaveTextContent('A link was left out: a⟨U+202E⟩b');
 		await expect.element(skill.getByTestId('audit')).toHaveTextContent('Socket: low');
 		await expect.element(skill.getByTestId('finding')).toMatchTextContent(/Runs what it downloads/);
-		await expect.element(skill.getByText('Dangerous places: 1.')).toBeVisible();
+		await expect.element(skill.getByTestId('verdict')).toHaveTextContent('1 risk: runs what it downloads.');
+		await expect.element(screen.getByTestId('confirm-install')).not.toHaveClass('primary');
 		await skill.getByTestId('skill-file').getByText('scripts/x.sh').click();
 		await expect.element(skill.getByText('<b>x</b>')).toBeVisible();
 		expect(skill.element().querySelector('a')).toBeNull();
@@ -67,8 +69,35 @@ describe('E20: what was fetched, before it is installed', () => {
 		await expect
 			.element(screen.getByTestId('installed-link'))
 			.toHaveAttribute('href', '/skills/installed/demo%401.0.0');
-		await expect.element(screen.getByTestId('install-result')).toMatchTextContent(/Installed, and switched off\./);
+		await expect.element(screen.getByTestId('install-result')).toMatchTextContent(/^Installed\. Turn it on/);
 		expect(oninstalled).toHaveBeenCalledOnce();
+	});
+
+	test('F4: is trusted and turned on in one step, then tried; what is refused is said', async () => {
+		const { screen, client } = await setup();
+		await screen.getByTestId('confirm-install').click();
+		await expect.element(screen.getByTestId('try-installed')).not.toBeInTheDocument();
+		client.changeSkill.mockRejectedValueOnce(new ApiError('conflict', 'The files have changed since you looked.'));
+		await screen.getByTestId('trust-installed').click();
+		await expect.element(screen.getByTestId('trust-error')).toMatchTextContent(/have changed since/);
+		client.changeSkill.mockResolvedValueOnce(sampleDetail());
+		await screen.getByTestId('trust-installed').click();
+		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo@1.0.0', {
+			...{ enabled: true, trust: { digest: sampleInstalled().digest, isTrusted: true } }
+		});
+		await expect.element(screen.getByTestId('try-installed')).toHaveAttribute('href', '/?skill=demo');
+	});
+
+	test('shows what its tools take before anybody trusts them', async () => {
+		const properties = { text: { type: 'string', description: 'What to count' }, limit: { type: 'integer' } };
+		const tool = sampleStagedSkill({
+			...{ tools: ['count'], toolDescriptions: { count: 'Counts words.' } },
+			inputSchemas: { count: { type: 'object', properties, required: ['text'] } }
+		});
+		const { screen } = await setup(sampleStaged({ skills: [tool] }));
+		await expect
+			.element(screen.getByTestId('ability'))
+			.toMatchTextContent(/count Counts words\. text What to count string, required\s*limit integer/);
 	});
 
 	test('is installed in part; what is broken cannot be chosen and says why', async () => {
@@ -87,9 +116,9 @@ describe('E20: what was fetched, before it is installed', () => {
 		await expect.element(screen.getByRole('checkbox', { name: 'Install torn' })).toBeDisabled();
 		await expect.element(screen.getByTestId('diagnostic')).toMatchTextContent(/Is missing/);
 		await screen.getByRole('checkbox', { name: 'Install demo' }).click();
+		await screen.getByText('Options').click();
 		await screen.getByTestId('enable-at-once').click();
-		await screen.getByText('Whose it is').click();
-		await screen.getByLabelText('API key').fill(' key-7 ');
+		await screen.getByLabelText('Owner').fill(' key-7 ');
 		await screen.getByTestId('confirm-install').click();
 		expect(client.confirmStaged).toHaveBeenCalledExactlyOnceWith('s1', {
 			...{ paths: ['other'], conflict: 'fail', apiKeyId: 'key-7', enabled: true }
@@ -117,10 +146,11 @@ describe('E20: what was fetched, before it is installed', () => {
 
 	test('that came beside another one meanwhile asks then, and keeps what was said before', async () => {
 		const { screen, client } = await setup();
+		await screen.getByText('Options').click();
 		await screen.getByTestId('enable-at-once').click();
-		client.confirmStaged.mockRejectedValueOnce(new ApiError('conflict', '“demo” 1.0.0 is installed already.'));
+		client.confirmStaged.mockRejectedValueOnce(new ApiError('conflict', '“demo” 1.0.0 is already installed.'));
 		await screen.getByTestId('confirm-install').click();
-		await expect.element(screen.getByTestId('confirm-error')).toMatchTextContent(/is installed already/);
+		await expect.element(screen.getByTestId('confirm-error')).toMatchTextContent(/is already installed/);
 		await screen.getByTestId('conflict-rename').click();
 		await screen.getByTestId('confirm-install').click();
 		expect(client.confirmStaged.mock.calls[1]?.[1]).toMatchObject({ conflict: 'rename', enabled: true });
@@ -141,7 +171,7 @@ describe('E20: what was fetched, before it is installed', () => {
 	test('that has waited too long says so and leads back', async () => {
 		const client = createFakeRegistry();
 		const screen = await render(ReviewPage, { client, id: 's1', ondiscarded: vi.fn() });
-		await expect.element(screen.getByTestId('staged-error')).toMatchTextContent(/no longer here/);
+		await expect.element(screen.getByTestId('staged-error')).toMatchTextContent(/This download is gone/);
 		await expect
 			.element(screen.getByRole('link', { name: 'Install skills' }))
 			.toHaveAttribute('href', '/skills/install');

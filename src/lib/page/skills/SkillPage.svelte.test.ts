@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
+import { page } from 'vitest/browser';
 import '../../../app.css';
 import { createFakeRegistry } from '../../../../tests/support/fake-registry.ts';
 import { SAMPLE_DIGEST, sampleDetail } from '../../../../tests/support/sample-skills.ts';
@@ -53,18 +54,23 @@ describe('F4: the page of a skill', () => {
 	test('says what its row in the list says, when it is switched there', async () => {
 		const { screen, client } = await setup(detailOf({ mode: 'auto' }));
 		await screen.rerender({ revision: 'a' });
-		await expect.element(screen.getByTestId('mode-auto')).toBeChecked();
+		await expect.element(screen.getByTestId('skill-mode')).toHaveValue('auto');
 		client.getSkill.mockImplementation(async () => detailOf({ mode: 'off' }));
 		await screen.rerender({ revision: 'b' });
-		await expect.element(screen.getByTestId('mode-off')).toBeChecked();
+		await expect.element(screen.getByTestId('skill-mode')).toHaveValue('off');
 	});
 
 	test('that is not trusted says what that means, what was found and where, and what is in it', async () => {
 		const { screen } = await setup();
 		await expect.element(screen.getByTestId('trust')).toHaveAttribute('data-state', 'untrusted');
 		await expect.element(screen.getByText(/Its scripts ask before each run/)).toBeVisible();
-		await expect.element(screen.getByText('Dangerous places were found in it: 1. See below.')).toBeVisible();
-		await expect.element(screen.getByTestId('tab-trust')).toHaveTextContent('Findings 1');
+		await expect
+			.element(screen.getByTestId('verdict'))
+			.toHaveTextContent('Security check: 1 risk: runs what it downloads.');
+		// With a risk, looking comes first.
+		await expect.element(screen.getByTestId('look-at-findings')).toHaveClass('primary');
+		await expect.element(screen.getByTestId('give-trust')).not.toHaveClass('primary');
+		await expect.element(screen.getByTestId('tab-trust')).toHaveTextContent('Security 1');
 		await screen.getByTestId('look-at-findings').click();
 		await expect.element(screen.getByTestId('finding').first()).toBeVisible();
 		const [first] = screen.getByTestId('finding').elements();
@@ -98,6 +104,7 @@ describe('F4: the page of a skill', () => {
 		client.getSkill.mockResolvedValue(detailOf({ digest: 'b'.repeat(64) }));
 		await screen.getByTestId('give-trust').click();
 		await expect.element(screen.getByTestId('skill-change-error')).toMatchTextContent(/changed since you looked/);
+		await screen.getByText('Details').click();
 		await expect.element(screen.getByText('b'.repeat(64))).toBeVisible();
 		expect(onchange).not.toHaveBeenCalled();
 	});
@@ -121,7 +128,7 @@ describe('F4: the page of a skill', () => {
 
 	test('cannot be trusted when it cannot be looked at as a whole', async () => {
 		const { screen } = await setup(detailOf({ digest: '' }));
-		await expect.element(screen.getByText(/cannot be looked at as a whole/)).toBeVisible();
+		await expect.element(screen.getByText(/too large to be checked as a whole/)).toBeVisible();
 		await expect.element(screen.getByTestId('give-trust')).not.toBeInTheDocument();
 	});
 
@@ -134,7 +141,7 @@ describe('F4: the page of a skill', () => {
 		});
 		await screen.getByRole('checkbox', { name: 'example.org' }).click();
 		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo@1.0.0', { network: [] });
-		await screen.getByTestId('mode-off').click();
+		await screen.getByTestId('skill-mode').selectOptions('off');
 		expect(client.changeSkill).toHaveBeenLastCalledWith('installed/demo@1.0.0', { mode: 'off' });
 	});
 
@@ -142,7 +149,7 @@ describe('F4: the page of a skill', () => {
 		const client = clientOf();
 		client.getSkill.mockRejectedValueOnce(new ApiError('not_found', 'There is no skill “demo”.'));
 		const screen = await render(SkillPage, { client, id: 'demo' });
-		await expect.element(screen.getByTestId('skill-load-error')).toMatchTextContent(/There is no such skill/);
+		await expect.element(screen.getByTestId('skill-load-error')).toMatchTextContent(/This skill doesn’t exist/);
 		client.getSkill.mockRejectedValueOnce(new ApiError('unavailable', 'The database is busy.'));
 		await screen.rerender({ client, id: 'other' });
 		await expect.element(screen.getByTestId('skill-load-error')).toMatchTextContent(/The database is busy/);
@@ -174,7 +181,7 @@ describe('F4: the page of a skill', () => {
 
 test('F4: a skill that is trusted for where it lies says so, and offers no trust to withdraw', async () => {
 	const { screen } = await setup(detailOf({ trust: 'trusted', isTrustedByPlace: true }));
-	await expect.element(screen.getByTestId('trust')).toMatchTextContent(/In a folder that this server was given/);
+	await expect.element(screen.getByTestId('trust')).toMatchTextContent(/in one of your skills folders/);
 	await expect.element(screen.getByTestId('withdraw-trust')).not.toBeInTheDocument();
 	await expect.element(screen.getByTestId('give-trust')).not.toBeInTheDocument();
 });
@@ -204,7 +211,7 @@ test('D27: a skill of the server says what it is, why it cannot be used and its 
 		.toHaveTextContent('Not available: No browser is installed.');
 	const headings = screen.getByRole('heading', { level: 2 }).elements();
 	expect(headings.map(({ textContent }) => textContent.trim())).toEqual(['browser']);
-	await screen.getByTestId('mode-off').click();
+	await screen.getByTestId('skill-mode').selectOptions('off');
 	expect(client.changeSkill).toHaveBeenLastCalledWith('builtin/browser', { mode: 'off' });
 });
 
@@ -263,14 +270,14 @@ test('F1: what the doctor says stays when there is nothing left to put right', a
 	const screen = await render(SkillPage, { client, id: 'demo', hash: '#doctor' });
 	await expect.element(screen.getByTestId('doctor')).toBeVisible();
 	client.changeSkill.mockResolvedValue(detailOf());
-	await screen.getByTestId('mode-on').click();
-	await expect.element(screen.getByTestId('mode-auto')).toBeEnabled();
+	await screen.getByTestId('skill-mode').selectOptions('on');
+	await expect.element(screen.getByTestId('skill-mode')).toBeEnabled();
 	await expect.element(screen.getByTestId('doctor')).toBeVisible();
 });
 
 describe('the parts of a skill', () => {
-	test('begin with its instructions, read or as their source; markup in them is text', async () => {
-		const { screen } = await setup();
+	test('are its instructions, read or as their source; markup in them is text', async () => {
+		const { screen } = await setup(detailOf(), '#instructions');
 		await expect.element(screen.getByTestId('markdown')).toMatchTextContent(/How\s*Say it\. <script>x<\/script>/);
 		expect(screen.getByTestId('markdown').element().textContent).not.toContain('name: demo');
 		await screen.getByRole('button', { name: 'Source' }).click();
@@ -291,11 +298,16 @@ describe('the parts of a skill', () => {
 		await expect.element(screen.getByTestId('file-viewer')).toHaveAttribute('data-path', 'SKILL.md');
 	});
 
-	test('offer to talk with it, to edit it and to hand it on', async () => {
+	test('offer to try it, to edit it and to hand it on; its example is tried where it has one', async () => {
 		const { screen } = await setup();
 		await expect.element(screen.getByTestId('chat-with-skill')).toHaveAttribute('href', '/?skill=demo');
 		const reference = 'installed/demo%401.0.0';
 		await expect.element(screen.getByTestId('edit-skill')).toHaveAttribute('href', `/skills/edit/${reference}`);
-		await expect.element(screen.getByTestId('export-skill')).toHaveAttribute('href', `/api/skills/${reference}/export`);
+		await screen.getByTestId('skill-menu').click();
+		await expect.element(page.getByTestId('export-skill')).toHaveAttribute('href', `/api/skills/${reference}/export`);
+		await screen.unmount();
+		const example = { prompt: 'Show me', files: [] };
+		const { screen: other } = await setup(detailOf({ example }));
+		await expect.element(other.getByTestId('chat-with-skill')).toHaveAttribute('href', '/?example=demo');
 	});
 });

@@ -59,7 +59,7 @@ function toolOf(name: string): string {
 
 // The parts of a skill's page, and which of them an address asks for. Pure.
 
-const SKILL_TABS = ['problems', 'instructions', 'files', 'run', 'trust', 'needs', 'evals', 'versions'] as const;
+const SKILL_TABS = ['problems', 'overview', 'instructions', 'files', 'run', 'trust', 'evals', 'versions'] as const;
 export type SkillTab = (typeof SKILL_TABS)[number];
 
 /** Addresses from before there were tabs, and of parts of a tab. */
@@ -68,8 +68,9 @@ const ALIASES = new Map<string, SkillTab>([
 	['cases', 'run'],
 	['findings', 'trust'],
 	['changes', 'trust'],
-	['secrets', 'needs'],
-	['network', 'needs'],
+	['needs', 'overview'],
+	['secrets', 'overview'],
+	['network', 'overview'],
 	['removal', 'versions']
 ]);
 

@@ -11,18 +11,26 @@ export const TRUST_WORDS: Record<TrustState, string> = {
 };
 
 export const TRUST_MEANING: Record<TrustState, string> = {
-	builtin: 'It is part of this server.',
-	trusted: 'Its scripts run as the settings of this server say.',
-	changed:
-		'Its files have changed since it was trusted. Its scripts ask before each run until you look at the changes.',
-	untrusted: 'Nobody has looked at its files. Its scripts ask before each run, and can be allowed once only.'
+	builtin: 'Part of this server.',
+	trusted: 'Its scripts can run without asking.',
+	changed: 'Its files changed after you trusted it. Scripts ask before each run until you review the changes.',
+	untrusted: 'Its scripts ask before each run until you trust it.'
 };
 
 export const SEVERITY_WORDS: Record<SkillFinding['severity'], string> = {
-	danger: 'Dangerous',
-	warning: 'Look closely',
+	danger: 'Risks',
+	warning: 'Worth a look',
 	info: 'Good to know'
 };
+
+/** The security check in a few words. */
+export function verdictOf(findings: readonly SkillFinding[]): string {
+	const risks = findings.filter(({ severity }) => severity === 'danger');
+	if (risks.length === 0) return findings.length === 0 ? 'No risks found' : 'No serious risks found';
+	const [first] = risks;
+	const what = first ? first.message.replace(/\.$/, '') : '';
+	return `${risks.length} ${risks.length === 1 ? 'risk' : 'risks'}: ${what.charAt(0).toLowerCase()}${what.slice(1)}`;
+}
 
 /** Address of a skill's page; the slash of `source/name` stays one. */
 export function skillPage(id: string): string {
@@ -48,8 +56,8 @@ function pathOf(id: string): string {
 export function describeSandbox({ name, isolation }: Pick<Health['sandbox'], 'name' | 'isolation'>): string {
 	const where = name === 'process' ? 'as plain processes' : `in ${name}`;
 	return isolation.files
-		? `Scripts run ${where}: no access to other files, ${isolation.network ? 'no network but the hosts that you allow' : 'but the network is open'}.`
-		: `Scripts run ${where}: the files of this machine are NOT isolated.`;
+		? `Scripts run ${where}. They can't read other files${isolation.network ? ', and reach only hosts you allow' : ', but can use the network'}.`
+		: `Scripts run ${where} and can read files on this computer.`;
 }
 
 // Where skills come from, in words that go on after “from”. Pure.
@@ -58,12 +66,12 @@ export const PROVIDER_WORDS: Record<SkillProvider, string> = {
 	github: 'GitHub',
 	skillssh: 'skills.sh',
 	skillsmp: 'SkillsMP',
-	'well-known': 'a web site',
+	'well-known': 'a website',
 	zip: 'a zip file',
 	folder: 'a folder',
 	inline: 'text',
 	custom: 'a handler',
-	local: 'a folder of skills',
+	local: 'a skills folder',
 	builtin: 'this server'
 };
 

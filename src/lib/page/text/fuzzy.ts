@@ -60,8 +60,8 @@ function isStart(text: string, at: number): boolean {
 
 export const SKILL_FILTERS = [
 	['all', 'All'],
-	['on', 'On'],
-	['auto', 'Auto'],
+	['on', 'Always'],
+	['auto', 'Automatic'],
 	['off', 'Off'],
 	['broken', 'Broken'],
 	['installed', 'Installed'],

@@ -9,7 +9,7 @@ import { readEntries } from '../skills/read/folder-walk.ts';
 import { readFrontMatter } from '../skills/read/front-matter.ts';
 import { readSkillText } from '../skills/read/safe-read.ts';
 import { loadSkill } from '../skills/read/skill-loader.ts';
-import type { BrokenSkill, Skill } from '../skills/types.ts';
+import { type BrokenSkill, type Skill, toolFactsOf } from '../skills/types.ts';
 import type { TrustedFile } from '../store/skills/choices.ts';
 import { readFolder } from '../trust/folder.ts';
 import { scanFiles } from '../trust/scan/scan.ts';
@@ -21,7 +21,18 @@ import { onDisk } from './staging-folder.ts';
 const MAX_VERSION_CHARS = 64;
 const NAME = /^(?=.{1,64}$)[a-z0-9]+(-[a-z0-9]+)*$/;
 
-type Facts = 'name' | 'version' | 'description' | 'status' | 'diagnostics' | 'digest' | 'files' | 'scripts' | 'tools';
+type Facts =
+	| 'name'
+	| 'version'
+	| 'description'
+	| 'status'
+	| 'diagnostics'
+	| 'digest'
+	| 'files'
+	| 'scripts'
+	| 'tools'
+	| 'toolDescriptions'
+	| 'inputSchemas';
 
 export interface Inspection extends FolderHash {
 	shown: Pick<StagedSkill, Facts | 'findings'>;
@@ -52,6 +63,7 @@ export async function inspectSkill(dir: string, { scans = true } = {}): Promise<
 			files: hashes.files.map(({ path, bytes }) => ({ path, bytes, text: texts.get(path) ?? null })),
 			scripts: [...(ready?.scripts ?? [])],
 			tools: ready?.tools.map(({ name }) => name) ?? [],
+			...toolFactsOf(ready ?? { tools: [] }),
 			findings: scans ? await scanFiles(content) : []
 		}
 	};

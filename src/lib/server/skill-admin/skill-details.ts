@@ -9,7 +9,7 @@ import { findSkill, parseReference } from '../skills/registry/references.ts';
 import type { SkillRegistry, SkillSnapshot } from '../skills/registry/registry.ts';
 import { ownerOf, viewOf } from '../skills/registry/visibility.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
-import { type BrokenSkill, type Skill, SkillError } from '../skills/types.ts';
+import { type BrokenSkill, type Skill, SkillError, toolFactsOf } from '../skills/types.ts';
 import { openInside } from '../safe-path.ts';
 import type { ModeSubject, StoredSkillModes } from '../trust/skill-modes.ts';
 import { isOwned, type SkillUsageCounts, type InstallIndex } from './skill-counts.ts';
@@ -56,7 +56,7 @@ export async function describeSkill(parts: SkillDetailParts, id: string): Promis
 		needs,
 		network: { declared, granted: granted.filter((domain) => declared.includes(domain)) },
 		allowedTools: skill.allowedTools ?? null,
-		inputSchemas: Object.fromEntries(skill.tools.map(({ name, inputSchema }) => [name, inputSchema]))
+		...toolFactsOf(skill)
 	};
 }
 
@@ -71,6 +71,7 @@ async function describeBroken(parts: SkillDetailParts, skill: BrokenSkill): Prom
 		needs: { binaries: [], pythonModules: [], variables: [] },
 		network: { declared: [], granted: [] },
 		allowedTools: null,
+		toolDescriptions: {},
 		inputSchemas: {}
 	};
 }
@@ -284,6 +285,7 @@ function describeBuiltin(builtin: BuiltinSkill, parts: BuiltinParts): SkillDetai
 		needs: { binaries: [], pythonModules: [], variables: [] },
 		network: { declared: [], granted: [] },
 		allowedTools: null,
+		toolDescriptions: { [builtin.name]: builtin.description },
 		inputSchemas: { [builtin.name]: builtin.parameters }
 	};
 }

@@ -50,6 +50,17 @@ export interface SkillTool {
 	inputSchema: Record<string, unknown>;
 }
 
+/** What the tools of a skill do and take, by their names. */
+export function toolFactsOf({ tools }: { tools: readonly SkillTool[] }): {
+	toolDescriptions: Record<string, string>;
+	inputSchemas: Record<string, Record<string, unknown>>;
+} {
+	return {
+		toolDescriptions: Object.fromEntries(tools.map(({ name, description }) => [name, description])),
+		inputSchemas: Object.fromEntries(tools.map(({ name, inputSchema }) => [name, inputSchema]))
+	};
+}
+
 /** A skill that the model may use. */
 export interface Skill extends SkillSpec {
 	status: 'ready';

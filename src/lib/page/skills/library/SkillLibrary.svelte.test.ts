@@ -44,28 +44,38 @@ describe('E17: the list of skills', () => {
 		await expect.element(screen.getByTestId('diagnostic')).toMatchTextContent(/SKILL\.md:3 is not valid YAML/);
 		await expect.element(screen.getByTestId('fix-link')).toHaveAttribute('href', '/skills/mine/torn#doctor');
 		await expect.element(screen.getByRole('link', { name: 'pdf' })).toHaveAttribute('aria-current', 'page');
-		await expect.element(screen.getByTestId('catalog-budget')).toMatchTextContent(/catalog 1\.2k tokens of 2\.0k/);
+		await expect.element(screen.getByTestId('catalog-budget')).toMatchTextContent(/1\.2k of 2\.0k tokens/);
 	});
 
 	test('is searched and narrowed', async () => {
 		const { screen } = await setup();
 		await screen.getByTestId('skill-search').fill('forms');
 		await expect.poll(() => screen.getByTestId('skill-row').elements()).toHaveLength(1);
-		await screen.getByTestId('filter-broken').click();
-		await expect.element(screen.getByTestId('no-skills')).toHaveTextContent('No skill matches.');
+		await screen.getByTestId('skill-filter').selectOptions('broken');
+		await expect.element(screen.getByTestId('no-skills')).toHaveTextContent('No skills match.');
 	});
 
-	test('B6: switches a skill off, and chooses its mode; what is refused is taken back and said', async () => {
+	test('B6: chooses when a skill is offered; what is refused is taken back and said', async () => {
 		const { screen, changeSkill, listSkills } = await setup();
-		await screen.getByTestId('skill-switch').click();
-		expect(changeSkill).toHaveBeenLastCalledWith('pdf', { enabled: false });
+		const mode = screen.getByTestId('row-mode');
+		await mode.selectOptions('off');
+		expect(changeSkill).toHaveBeenLastCalledWith('pdf', { mode: 'off' });
 		expect(listSkills).toHaveBeenCalledTimes(2);
-		await screen.getByTestId('row-mode').selectOptions('on');
-		expect(changeSkill).toHaveBeenLastCalledWith('pdf', { mode: 'on' });
 		changeSkill.mockRejectedValueOnce(new ApiError('unavailable', 'The database is busy.'));
-		await screen.getByTestId('skill-switch').click();
+		await mode.selectOptions('on');
 		await expect.element(screen.getByTestId('row-error')).toMatchTextContent(/The database is busy/);
-		await expect.element(screen.getByTestId('skill-switch')).toBeChecked();
+		await expect.element(mode).toHaveValue('auto');
+	});
+
+	test('says in a word what one should know of a skill: that nobody trusts it, or whose or where from it is', async () => {
+		const { screen } = await setup([
+			sampleSummary({ id: 'new', name: 'new', trust: 'untrusted', provider: 'github' }),
+			sampleSummary({ id: 'hub', name: 'hub', trust: 'trusted', provider: 'github' }),
+			sampleSummary({ id: 'own', name: 'own', trust: 'trusted', owner: 'key-7' }),
+			sampleSummary({ id: 'mine', name: 'mine', trust: 'trusted' })
+		]);
+		const notes = screen.getByTestId('row-note').elements();
+		expect(notes.map(({ textContent }) => textContent.trim())).toEqual(['Not trusted', 'GitHub', 'Key key-7']);
 	});
 });
 
