@@ -108,3 +108,24 @@ test('F12: it is reached from the sidebar and the palette, and its programs by k
 	await page.keyboard.press('Enter');
 	await expect(page.getByTestId('connect-page')).toBeVisible();
 });
+
+test('UI 11: the first request of the API page runs as it is copied, and an endpoint answers on the page', async ({
+	page
+}) => {
+	await page.goto('/docs/api');
+	await page.getByTestId('create-client-key').click();
+	await expect(page.getByTestId('fresh-key')).toBeVisible();
+	await page.getByRole('button', { name: 'Copy your first request' }).click();
+	const { stdout } = await run('sh', ['-c', await page.evaluate(() => navigator.clipboard.readText())]);
+	expect((JSON.parse(stdout) as { data: unknown[] }).data).toHaveLength(3);
+
+	await page.getByTestId('find-endpoint').fill('get /api/health');
+	await page.getByText('/api/health', { exact: true }).click();
+	await page.getByTestId('send').click();
+	await expect(page.getByTestId('reply')).toContainText('"status": "ok"');
+	// A link to an endpoint opens it.
+	await page.goto('/connect');
+	await page.goto('/docs/api#listSkills');
+	await expect(page.locator('#listSkills')).toHaveAttribute('open', '');
+	await expect(page.locator('#listSkills')).toBeInViewport();
+});

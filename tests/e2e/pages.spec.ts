@@ -23,15 +23,14 @@ const PAGES = [
 	['/settings', '[data-testid=settings-page] [data-testid=base-url]'],
 	['/connect', '[data-testid=connect-page] [data-testid=snippet-claude-code]'],
 	['/account/callback', '[data-testid=sign-in-error]'],
-	['/docs/api', '[data-testid=api-page]'],
+	['/docs/api', '[data-testid=api-page] [data-testid=operation]'],
+	['/docs/api#changeSettings', '[data-testid=api-page] [data-testid=send]'],
 	['/c/there-is-none', '[data-testid=load-error]'],
 	['/nowhere', 'h1']
 ] as const;
 
 for (const [path, ready] of PAGES) {
 	test(`UI 8: ${path} is accessible and fits, light and wide, dark and narrow`, async ({ page }) => {
-		// The page of the whole API is long.
-		if (path === '/docs/api') test.slow();
 		const problems = watch(page);
 		await page.goto(path);
 		for (const { theme, width, height } of LOOKS) {

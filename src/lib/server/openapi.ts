@@ -46,25 +46,24 @@ export function endpointsOf(
 }
 
 const DESCRIPTION =
-	'Errors are `{"error": {"code", "message", "hint"?, "details"?}}`; of what was wrong, `message` begins with the name ' +
-	'of the field. A server with ADMIN_TOKEN wants it as a bearer token, or the cookie of a browser that has logged in. ' +
-	'Programs send an API key in its place, and see what was made with it. ' +
-	'Bodies are JSON of at most 10 MB and 100 levels; unknown keys are refused.';
+	'Send an API key as `Authorization: Bearer ors_…`, and a program sees only what it made itself. ' +
+	'The ADMIN_TOKEN of a server works the same way and may do everything, as may a browser that has logged in. ' +
+	'Errors are `{"error": {"code", "message", "hint"?, "details"?}}`; if a field is wrong, `message` starts with its name. ' +
+	'Bodies are JSON of at most 10 MB and 100 levels; unknown fields are refused.';
 
 const MEANINGS: Record<ErrorCode, string> = {
-	invalid_input: 'Something in the request is not right.',
-	unauthorized: 'The token or API key is missing, wrong or revoked.',
-	forbidden:
-		'Not allowed: another site, a host that is not served, files that nobody has trusted, or more than an API key may.',
-	not_found: 'There is nothing of this name.',
-	method_not_allowed: 'The address has no such method; `allow` says which it has.',
-	conflict: 'Not as things are now.',
-	too_large: 'Larger than what is taken.',
-	unsupported_media_type: 'A body of another type is wanted.',
+	invalid_input: 'Something in the request is wrong.',
+	unauthorized: 'The token or API key is missing, wrong or deleted.',
+	forbidden: 'Not allowed: another site, an unknown host, files nobody trusts, or more than this API key may do.',
+	not_found: 'Not found.',
+	method_not_allowed: 'This address has no such method; `allow` lists the ones it has.',
+	conflict: 'Not possible in the current state.',
+	too_large: 'The body is too large.',
+	unsupported_media_type: 'The body has the wrong type.',
 	rate_limited: 'Too many wrong tokens or keys; `retry-after` says how long to wait.',
-	internal: 'A mistake in the server.',
+	internal: 'Something went wrong on the server.',
 	storage_full: 'The disk is full.',
-	unavailable: 'Switched off, or not there for a moment.'
+	unavailable: 'Turned off, or not available right now.'
 };
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];

@@ -3,7 +3,16 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { EVERY_ENDPOINT } from '../../../../tests/support/endpoints.ts';
 import { createOpenApiDocument } from '../../server/openapi.ts';
-import { curlOf, exampleOf, operationsByTag, typeOf, type ApiDescription } from './api-description.ts';
+import {
+	curlOf,
+	exampleOf,
+	leastOf,
+	missingOf,
+	operationsByTag,
+	pathOf,
+	typeOf,
+	type ApiDescription
+} from './api-description.ts';
 
 const SERVER = 'http://127.0.0.1:3000';
 const description = JSON.parse(JSON.stringify(createOpenApiDocument(EVERY_ENDPOINT, '1', SERVER))) as ApiDescription;
@@ -55,4 +64,44 @@ test.each([
 test('a quote in an example ends no argument', () => {
 	const operation = { ...groups[0]?.operations[0], method: 'GET', path: "/api/it's", parameters: [] };
 	expect(curlOf(operation as never, SERVER)).toBe(String.raw`curl 'http://127.0.0.1:3000/api/it'\''s'`);
+});
+
+test('every answer that is JSON has an example that ends, with no name of a schema left in it', () => {
+	const { schemas } = description.components;
+	let count = 0;
+	for (const { responses } of groups.flatMap(({ operations }) => operations)) {
+		for (const { content } of Object.values(responses)) {
+			const schema = content?.['application/json']?.schema;
+			if (!schema) continue;
+			count++;
+			const text = JSON.stringify(exampleOf(schema, { schemas, isWhole: true }));
+			expect(text.length).toBeGreaterThan(1);
+			expect(text.length).toBeLessThan(20_000);
+			expect(text).not.toContain('$ref');
+		}
+	}
+	expect(count).toBeGreaterThan(50);
+});
+
+test('what is typed goes into the address: values in the path with their slashes, empty ones of the query left out', () => {
+	const text = { type: 'string' };
+	const parameters = [
+		{ name: 'id', in: 'path', required: true, schema: text },
+		{ name: 'q', in: 'query', required: false, schema: text },
+		{ name: 'page', in: 'query', required: false, schema: text }
+	] as const;
+	const operation = {
+		...groups[0]!.operations[0]!,
+		method: 'GET',
+		path: '/api/skills/{id}',
+		parameters: [...parameters]
+	};
+	const least = leastOf(operation);
+	expect(missingOf(operation, least)).toEqual(['id']);
+	const filled = { ...least, parameters: { id: 'a b/c', q: 'x&y', page: ' ' } };
+	expect(missingOf(operation, filled)).toEqual([]);
+	expect(pathOf(operation, filled)).toBe('/api/skills/a%20b/c?q=x%26y');
+	expect(curlOf(operation, SERVER, filled, 'ors_1')).toBe(
+		`curl '${SERVER}/api/skills/a%20b/c?q=x%26y' \\\n  -H 'authorization: Bearer ors_1'`
+	);
 });

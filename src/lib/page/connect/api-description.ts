@@ -1,11 +1,12 @@
 /** The server's description of its API (OpenAPI 3.1) as the page shows it. Pure. */
 
 export interface ApiDescription {
+	info: { description: string };
 	servers: { url: string }[];
 	tags: { name: string }[];
 	paths: Record<string, Record<string, ApiOperation>>;
 	/** What answers are made of, by name. */
-	components: { schemas: Record<string, JsonSchema> };
+	components: { schemas: Record<string, JsonSchema>; responses: Record<string, { description: string }> };
 }
 
 export interface ApiOperation {
@@ -42,44 +43,125 @@ export function operationsByTag({ tags, paths }: ApiDescription): { tag: string;
 	return tags.map(({ name }) => ({ tag: name, operations: all.filter((operation) => operation.tags.includes(name)) }));
 }
 
-/** The least that one has to send, as a line for a POSIX shell. */
-export function curlOf({ method, path, parameters = [], requestBody }: ListedOperation, server: string): string {
-	const query = parameters.filter((parameter) => parameter.in === 'query' && parameter.required);
-	const search = query.map(({ name, schema }) => `${name}=${encodeURIComponent(String(exampleOf(schema)))}`).join('&');
-	const url = `${server}${path.replace(/[{}]/g, '')}${search && `?${search}`}`;
+/** What is to be sent: values of parameters by their name (empty ones are left out), and a body. */
+export interface Filled {
+	parameters: Record<string, string>;
+	/** Null for none, and for one that is a file. */
+	body: string | null;
+}
+
+/** The least that one has to send. */
+export function leastOf({ method, parameters = [], requestBody }: ListedOperation): Filled {
+	const required = parameters.filter((parameter) => parameter.in === 'query' && parameter.required);
 	const schema = requestBody?.content['application/json']?.schema;
-	const [otherType] = Object.keys(requestBody?.content ?? {});
-	const parts = [`curl ${method === 'GET' ? '' : `-X ${method} `}${quoted(url)}`];
-	if (schema) {
-		parts.push(`-H 'content-type: application/json'`, `-d ${quoted(JSON.stringify(exampleOf(schema)))}`);
-	} else if (otherType !== undefined) {
-		parts.push(`-H ${quoted(`content-type: ${otherType}`)}`, `--data-binary @file`);
-	} else if (method !== 'GET' && method !== 'DELETE') {
-		parts.push(`-H 'content-type: application/json'`, `-d '{}'`);
-	}
+	const hasBody = schema !== undefined || (!requestBody && method !== 'GET' && method !== 'DELETE');
+	return {
+		parameters: Object.fromEntries(required.map(({ name, schema: asked }) => [name, String(exampleOf(asked))])),
+		body: hasBody ? JSON.stringify(schema ? exampleOf(schema) : {}, null, 2) : null
+	};
+}
+
+/** The type of a body that is a file; null where it is none. */
+export function fileTypeOf({ requestBody }: ListedOperation): string | null {
+	const types = Object.keys(requestBody?.content ?? {});
+	return types.includes('application/json') ? null : (types[0] ?? null);
+}
+
+/** Names in the path that have no value yet. */
+export function missingOf({ parameters = [] }: ListedOperation, filled: Filled): string[] {
+	const needed = parameters.filter(({ required, name }) => required && !filled.parameters[name]?.trim());
+	return needed.map(({ name }) => name);
+}
+
+/** Path and query; what has no value in the path stands there by its name. */
+export function pathOf({ path, parameters = [] }: ListedOperation, filled: Filled): string {
+	const query = parameters.filter((parameter) => parameter.in === 'query' && filled.parameters[parameter.name]?.trim());
+	const search = query
+		.map(({ name }) => `${name}=${encodeURIComponent(filled.parameters[name]?.trim() ?? '')}`)
+		.join('&');
+	const place = path.replaceAll(/\{(\w+)\}/g, (_braces, name: string) =>
+		// An id may have a slash, and names folders.
+		encodeURIComponent(filled.parameters[name]?.trim() || name).replaceAll('%2F', '/')
+	);
+	return `${place}${search && `?${search}`}`;
+}
+
+/** As a line for a POSIX shell. */
+export function curlOf(operation: ListedOperation, server: string, filled = leastOf(operation), key = ''): string {
+	const { method } = operation;
+	const fileType = fileTypeOf(operation);
+	const parts = [`curl ${method === 'GET' ? '' : `-X ${method} `}${quoted(server + pathOf(operation, filled))}`];
+	if (key) parts.push(`-H ${quoted(`authorization: Bearer ${key}`)}`);
+	if (filled.body !== null) parts.push(`-H 'content-type: application/json'`, `-d ${quoted(oneLine(filled.body))}`);
+	else if (fileType !== null) parts.push(`-H ${quoted(`content-type: ${fileType}`)}`, `--data-binary @file`);
 	return parts.join(' \\\n  ');
 }
 
-/** Something that fits a schema, with what is required and no more. */
-export function exampleOf(schema: JsonSchema): unknown {
+function oneLine(json: string): string {
+	try {
+		return JSON.stringify(JSON.parse(json));
+	} catch {
+		// Somebody is typing.
+		return json;
+	}
+}
+
+export interface ExampleOptions {
+	/** What `$ref` names. */
+	schemas?: Record<string, JsonSchema>;
+	/** With what is optional, and one of each list: as an answer has it. */
+	isWhole?: boolean;
+}
+
+/** Something that fits a schema: with what is required and no more, or the whole of it. */
+export function exampleOf(schema: JsonSchema, options: ExampleOptions = {}): unknown {
+	return exampleAt(schema, options, []);
+}
+
+/** `within`: names of schemas that this one stands in, so that one that holds itself comes to an end. */
+function exampleAt(schema: JsonSchema, options: ExampleOptions, within: readonly string[], called = ''): unknown {
+	const name = typeof schema.$ref === 'string' ? (schema.$ref.split('/').at(-1) ?? '') : '';
+	if (name) {
+		const named = options.schemas?.[name];
+		return named && !within.includes(name) ? exampleAt(named, options, [...within, name], called) : {};
+	}
 	if ('const' in schema) return schema.const;
 	if ('default' in schema) return schema.default;
 	if (Array.isArray(schema.enum)) return schema.enum[0];
 	const [choice] = [schema.anyOf, schema.oneOf].flatMap((list) => (Array.isArray(list) ? (list as JsonSchema[]) : []));
-	if (choice) return exampleOf(choice);
+	if (choice) return exampleAt(choice, options, within, called);
 	const type = Array.isArray(schema.type) ? (schema.type[0] as unknown) : schema.type;
 	if (type === 'object') {
 		const properties = (schema.properties ?? {}) as Record<string, JsonSchema>;
-		const required = (schema.required ?? []) as string[];
-		return Object.fromEntries(required.map((name) => [name, exampleOf(properties[name] ?? {})]));
+		const names = options.isWhole ? Object.keys(properties) : ((schema.required ?? []) as string[]);
+		return Object.fromEntries(names.map((each) => [each, exampleAt(properties[each] ?? {}, options, within, each)]));
 	}
-	if (type === 'array') return [];
+	if (type === 'array') {
+		const items = options.isWhole && within.length < 6 ? schema.items : undefined;
+		const item = items ? exampleAt(items as JsonSchema, options, within, called.replace(/s$/, '')) : undefined;
+		// One that holds itself is not written out again.
+		return item === undefined || isEmpty(item) ? [] : [item];
+	}
 	if (type === 'number' || type === 'integer') {
 		return schema.minimum ?? (typeof schema.exclusiveMinimum === 'number' ? schema.exclusiveMinimum + 1 : 0);
 	}
 	if (type === 'boolean') return true;
-	return type === 'null' ? null : textOf(schema);
+	if (type === 'null') return null;
+	return options.isWhole ? (KNOWN[called] ?? textOf(schema)) : textOf(schema);
 }
+
+function isEmpty(value: unknown): boolean {
+	return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+}
+
+/** Texts of answers, by the name of the field. */
+const KNOWN: Record<string, string> = {
+	...{ id: 'count-words', name: 'count-words', skill: 'count-words', skillName: 'count-words', tag: 'text' },
+	...{ description: 'Counts words, lines and characters.', title: 'Count the words', text: 'the quick brown fox' },
+	...{ version: '1.0.0', source: 'skills', path: 'report.pdf', script: 'scripts/count.mjs', model: 'openrouter/auto' },
+	...{ message: 'Done.', createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-01-01T00:00:00Z' },
+	...{ startedAt: '2026-01-01T00:00:00Z', finishedAt: '2026-01-01T00:00:01Z', url: 'https://example.com' }
+};
 
 /** What the patterns of this API ask for. */
 const TEXTS = ['0'.repeat(64), 'owner/repository', '1.0.0', 'name', 'NAME', '2026-01-01T00:00:00Z'];
