@@ -165,6 +165,6 @@ export function door<Name extends string = never>(
 // Parameters of paths that many endpoints share.
 
 export const OF_SKILL = {
-	id: 'A name, `name@range`, `source/name` or `source/name@range`; of one that is broken `source/folder`. The slash may stand as it is.'
+	id: '`name`, `name@range`, `source/name` or `source/name@range`; for a broken skill `source/folder`. Slashes need no escaping.'
 };
-export const OF_CONVERSATION = { id: 'Of a conversation: 1 to 128 letters, digits, hyphens or underscores.' };
+export const OF_CONVERSATION = { id: 'ID of the conversation: 1 to 128 letters, digits, - or _.' };

@@ -315,31 +315,28 @@ export type Health = z.infer<typeof health>;
 /** Of every list that has pages. The page is a whole number from 1, `limit` at most 200. */
 export const pageQuery = z.object({
 	page: z.coerce.number().int().min(1).max(1_000_000).default(1).describe('From 1.'),
-	limit: z.coerce.number().int().min(1).max(200).default(50).describe('How many, at most 200.')
+	limit: z.coerce.number().int().min(1).max(200).default(50).describe('Items per page, up to 200.')
 });
 
 /** `GET /api/conversations`. Any text is a query; of a very long one the beginning is looked for. */
 export const conversationQuery = z.object({
-	q: z.string().max(100_000).optional().describe('Words to look for.'),
-	archived: z
-		.enum(['true', 'false'])
-		.optional()
-		.describe('`true`: those that are archived, in place of those that are not.')
+	q: z.string().max(100_000).optional().describe('Words to search for.'),
+	archived: z.enum(['true', 'false']).optional().describe('`true` lists archived conversations instead.')
 });
 
 /** `GET /api/conversations/:id/export`. */
 export const conversationExportQuery = z.object({
-	format: z.enum(['json', 'markdown']).default('json').describe('What the file is.')
+	format: z.enum(['json', 'markdown']).default('json').describe('File format.')
 });
 
 /** `GET /api/conversations/:id/messages`: those before this one. */
 export const earlierQuery = z.object({
-	before: z.string('must be the id of a message').max(256).describe('Id of a message.')
+	before: z.string('must be the id of a message').max(256).describe('ID of a message.')
 });
 
 /** `GET /api/runs/:id/events`: a number that is none of this run starts over. */
 export const eventsQuery = z.object({
-	after: z.string().optional().describe('Number of the last event that is known.')
+	after: z.string().optional().describe('Number of the last event you have.')
 });
 
 /** `POST /api/session`. */
@@ -347,6 +344,6 @@ export const credentials = z.strictObject({ token: z.string().min(1).max(1000) }
 
 /** `GET /api/skills/marketplace` and `/skillssh`. Other sites are asked for less at once. */
 export const catalogQuery = pageQuery.extend({
-	q: z.string().max(200).optional().describe('Words to look for.'),
-	limit: z.coerce.number().int().min(1).max(200).default(20).describe('How many, at most 200.')
+	q: z.string().max(200).optional().describe('Words to search for.'),
+	limit: z.coerce.number().int().min(1).max(200).default(20).describe('Items per page, up to 200.')
 });

@@ -20,7 +20,7 @@ const skillFilePath = z
 
 /** The query of `GET` and `DELETE /api/skills/:id/file`. */
 export const skillFileQuery = z.object({
-	path: skillFilePath.describe('Of a file, relative to the skill’s folder, with slashes.')
+	path: skillFilePath.describe('Path inside the skill’s folder.')
 });
 
 /** `PUT /api/skills/:id/file`: the whole text of one file. */

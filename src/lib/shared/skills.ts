@@ -66,11 +66,16 @@ export type SkillSummary = z.infer<typeof skillSummary>;
 
 /** The query of `GET /api/skills` (E2). */
 export const skillQuery = z.object({
-	q: z.string().max(1000).optional().describe('Words to look for.'),
-	mode: z.enum(['on', 'off', 'auto']).optional().describe('Only those of this mode.'),
-	source: z.string().max(256).optional().describe('A provider, or the label of a folder.'),
-	status: z.enum(['ready', 'broken']).optional().describe('Only those of this status.'),
-	apiKeyId: z.string().min(1).max(256).optional().describe('What this key sees: its own and the system’s.')
+	q: z.string().max(1000).optional().describe('Words to search for.'),
+	mode: z.enum(['on', 'off', 'auto']).optional().describe('Only skills with this mode.'),
+	source: z.string().max(256).optional().describe('A provider, or a folder’s label.'),
+	status: z.enum(['ready', 'broken']).optional().describe('Only skills with this status.'),
+	apiKeyId: z
+		.string()
+		.min(1)
+		.max(256)
+		.optional()
+		.describe('Only what this API key sees: its own skills and the system’s.')
 });
 
 export type SkillQuery = z.infer<typeof skillQuery>;

@@ -235,14 +235,14 @@ export const adHocResult = z.object({
 
 /** The query of `GET /api/skills/executions` and of its export (E10, E29). */
 export const executionQuery = z.object({
-	skill: z.string().min(1).max(256).optional().describe('`source/name`, or a name.'),
+	skill: z.string().min(1).max(256).optional().describe('`name` or `source/name`.'),
 	status: z
 		.enum(['pending', 'running', 'success', 'error', 'timeout'])
 		.optional()
-		.describe('Only those of this status.'),
-	apiKeyId: z.string().min(1).max(256).optional().describe('Those of this key.'),
-	conversationId: z.string().min(1).max(128).optional().describe('Only those of this conversation.'),
-	since: z.iso.datetime({ offset: true }).optional().describe('From this time on.'),
+		.describe('Only skills with this status.'),
+	apiKeyId: z.string().min(1).max(256).optional().describe('Only executions of this API key.'),
+	conversationId: z.string().min(1).max(128).optional().describe('Only executions of this conversation.'),
+	since: z.iso.datetime({ offset: true }).optional().describe('At or after this time.'),
 	until: z.iso.datetime({ offset: true }).optional().describe('Before this time.')
 });
 
@@ -250,7 +250,7 @@ export type ExecutionQuery = z.infer<typeof executionQuery>;
 
 /** The query of `GET /api/skills/executions/export` (E29). */
 export const executionExportQuery = executionQuery.extend({
-	format: z.enum(['csv', 'json']).default('json').describe('What the file is.')
+	format: z.enum(['csv', 'json']).default('json').describe('File format.')
 });
 
 export const skillExecutionList = z.object({

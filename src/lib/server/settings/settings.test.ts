@@ -73,6 +73,23 @@ test('E1, B8: what is changed counts at once, and after a restart; the rest stay
 	expect((await settings.change({ skillsEnabled: true }, NOW)).skillsEnabled).toBe(true);
 });
 
+test('E1, B8: null goes back to the operator’s for every setting, now and after a restart', async () => {
+	const settings = await open();
+	const before = settings.current();
+	const chosen = { skillsEnabled: false, skillsProvider: 'github', autoMaxSkills: 1, autoMinScore: 9 } as const;
+	expect(await settings.change(chosen, NOW)).toMatchObject(chosen);
+	expect(before.defaults).toMatchObject({
+		skillsProvider: 'skillssh',
+		autoMaxSkills: 5,
+		autoMinScore: 3,
+		maxSteps: 10
+	});
+	expect(settings.current().defaults).toEqual(before.defaults);
+	const none = { skillsEnabled: null, skillsProvider: null, autoMaxSkills: null, autoMinScore: null };
+	expect(await settings.change(none, NOW)).toEqual(before);
+	expect((await open()).current()).toEqual(before);
+});
+
 test('E1: of many changes at once the last one holds, in memory as on disk', async () => {
 	const settings = await open();
 	await Promise.all(Array.from({ length: 20 }, (_, index) => settings.change({ autoMaxSkills: index }, NOW)));

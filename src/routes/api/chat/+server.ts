@@ -8,17 +8,17 @@ import { eventStream, runEventFrames } from '$lib/server/http.ts';
 export const POST = endpoint({
 	id: 'chat',
 	tag: 'Chat',
-	summary: 'Asks, or answers what was asked (AG-UI `RunAgentInput`)',
+	summary: 'Send a message, or answer a question (AG-UI `RunAgentInput`)',
 	description:
-		'The newest user message is asked; tool messages at the end are results of the caller’s own `tools`, and the answer ' +
-		'goes on with them; with `resume`, questions that ended a run are answered. System and developer messages and ' +
-		'`context` are told to the model. `forwardedProps.snapshots` adds STATE_SNAPSHOT and MESSAGES_SNAPSHOT, ' +
+		'Sends the newest user message. Tool messages at the end are results of your own `tools`, and the reply continues ' +
+		'with them. `resume` answers questions that ended a run. The model also gets system and developer messages and ' +
+		'`context`. `forwardedProps.snapshots` adds STATE_SNAPSHOT and MESSAGES_SNAPSHOT; ' +
 		'`forwardedProps.cancelOnDisconnect` ends the run with the connection. ' +
-		'With `accept: text/event-stream` the events of the run follow, else its ids are answered at once.',
+		'With `accept: text/event-stream` you get the run’s events, otherwise its IDs at once.',
 	scope: 'execute',
 	body: runAgentInput,
 	status: 202,
-	answer: [events('The events of the run (AG-UI 1.0).'), runNamed.describe('The run that was started.')],
+	answer: [events('The run’s events (AG-UI 1.0).'), runNamed.describe('The started run.')],
 	errors: ['not_found', 'conflict'],
 	handler: async ({ app, caller, request, body }) => {
 		const { runner } = app;

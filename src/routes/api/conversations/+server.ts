@@ -12,12 +12,12 @@ import { UNTITLED } from '$lib/server/runs/runner.ts';
 export const GET = endpoint({
 	id: 'listConversations',
 	tag: 'Conversations',
-	summary: 'Lists conversations, pinned ones first, then the latest',
+	summary: 'List conversations, pinned and newest first',
 	description:
-		'With `q`: those whose title has it, or one of whose messages has all its words, the last of them perhaps only ' +
-		'begun. Where a message was found there is a `snippet` of the newest one, with its id. Deleted ones are not listed.',
+		'`q` finds conversations with it in the title, or with a message that has all its words (the last one may be ' +
+		'unfinished). A `snippet` shows the newest message found, with its ID. Deleted conversations aren’t listed.',
 	query: conversationQuery.extend(pageQuery.shape),
-	answer: conversationList.describe('A page of them.'),
+	answer: conversationList.describe('One page.'),
 	handler: async ({ app, query }) => {
 		const { page, limit, q, archived } = query;
 		const asked = { page, limit, isArchived: archived === 'true', query: q || undefined };
@@ -29,7 +29,7 @@ export const GET = endpoint({
 export const POST = endpoint({
 	id: 'createConversation',
 	tag: 'Conversations',
-	summary: 'Begins a conversation',
+	summary: 'Create a conversation',
 	body: conversationCreate,
 	status: 201,
 	answer: conversationSummary.describe('The conversation.'),

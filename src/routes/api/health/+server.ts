@@ -7,9 +7,9 @@ import { ownerOf, viewOf } from '$lib/server/skills/registry/visibility.ts';
 export const GET = endpoint({
 	id: 'getHealth',
 	tag: 'Server',
-	summary: 'What runs here, and how skills are kept apart from the machine',
+	summary: 'Get status, version and sandbox',
 	scope: 'read',
-	answer: health.describe('Version, model, sandbox, database, counts.'),
+	answer: health.describe('Version, model, sandbox, database and counts.'),
 	handler: ({ app, caller }) => {
 		const { login, models, sandbox, skills } = app;
 		const { apiKeyId } = caller;

@@ -4,7 +4,7 @@ import { endpoint } from '$lib/server/endpoint.ts';
 export const GET = endpoint({
 	id: 'listMcpServers',
 	tag: 'MCP servers',
-	summary: 'Servers whose tools the agent may use, and how each stands now',
-	answer: mcpServerList.describe('By name. Of variables and headers the names alone.'),
+	summary: 'List MCP servers and their status',
+	answer: mcpServerList.describe('Servers by name. Values of variables and headers are left out.'),
 	handler: ({ app }) => ({ data: app.mcpServers.list() })
 });

@@ -4,8 +4,8 @@ import { endpoint } from '$lib/server/endpoint.ts';
 export const GET = endpoint({
 	id: 'listModels',
 	tag: 'Models',
-	summary: 'Models of the server that is set',
-	description: 'A list of some minutes ago is answered with; `problem` says why there is none, or only an old one.',
-	answer: modelList.describe('In the order of that server.'),
+	summary: 'List models',
+	description: 'The list may be a few minutes old. `problem` says why it’s missing or old.',
+	answer: modelList.describe('Models in the server’s order.'),
 	handler: ({ app, request }) => app.models.list(request.signal)
 });

@@ -8,7 +8,7 @@ const ROUTES = import.meta.glob<Record<string, unknown>>('../**/+server.ts');
 export const GET = endpoint({
 	id: 'getOpenApi',
 	tag: 'Server',
-	summary: 'This description',
+	summary: 'Get this description',
 	answer: z.looseObject({ openapi: z.string() }).describe('OpenAPI 3.1.'),
 	handler: async ({ url }): Promise<OpenApiDocument> => {
 		const others = Object.entries(ROUTES).map(async ([file, load]) => [file, await load()] as const);

@@ -8,7 +8,7 @@ const MAX_BYTES = 16 * 1024;
 export const POST = endpoint({
 	id: 'logIn',
 	tag: 'Server',
-	summary: 'Logs a browser in',
+	summary: 'Log in a browser',
 	body: credentials,
 	maxBytes: MAX_BYTES,
 	answer: null,
@@ -24,7 +24,7 @@ export const POST = endpoint({
 export const DELETE = endpoint({
 	id: 'logOut',
 	tag: 'Server',
-	summary: 'Logs a browser out',
+	summary: 'Log out a browser',
 	answer: null,
 	handler: async ({ app, cookies }) => {
 		const { login } = app;

@@ -4,15 +4,16 @@ import { endpoint } from '$lib/server/endpoint.ts';
 export const GET = endpoint({
 	id: 'getSettings',
 	tag: 'Server',
-	summary: 'What can be changed while the server runs',
-	answer: settings.describe('Settings; keys are said to be there, never shown.'),
+	summary: 'Get settings',
+	answer: settings.describe('The settings. Keys are never shown.'),
 	handler: ({ app }) => app.settings.current()
 });
 
 export const PUT = endpoint({
 	id: 'changeSettings',
 	tag: 'Server',
-	summary: 'Changes settings; what is left out stays as it is',
+	summary: 'Change settings; fields left out stay the same',
+	description: 'null resets a setting to its default.',
 	body: settingsPatch,
 	answer: settings.describe('The settings in effect.'),
 	errors: ['conflict'],

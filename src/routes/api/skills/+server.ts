@@ -8,11 +8,11 @@ import { describeSkill } from '$lib/server/skill-admin/skill-details.ts';
 export const GET = endpoint({
 	id: 'listSkills',
 	tag: 'Skills',
-	summary: 'Lists and searches skills',
-	description: 'Every word of `q` must be in the name, the description or the tags.',
+	summary: 'List and search skills',
+	description: 'Finds skills with every word of `q` in the name, description or tags.',
 	scope: 'read',
 	query: skillQuery.extend(pageQuery.shape),
-	answer: skillList.describe('A page of them.'),
+	answer: skillList.describe('One page.'),
 	handler: async ({ app, caller, query }) => {
 		const { lister, settings, revisions } = app;
 		const revision = revisions.current();
@@ -38,11 +38,11 @@ export const GET = endpoint({
 export const POST = endpoint({
 	id: 'createSkill',
 	tag: 'Skills',
-	summary: 'Makes a skill from a template',
-	description: 'In the first configured folder of skills that can be written.',
+	summary: 'Create a skill from a template',
+	description: 'It’s created in the first skill folder that can be written.',
 	body: newSkill,
 	status: 201,
-	answer: skillDetail.describe('The skill, which is in the library.'),
+	answer: skillDetail.describe('The new skill.'),
 	errors: ['conflict'],
 	handler: async ({ app, body }) => {
 		const wanted = await body();

@@ -5,11 +5,9 @@ import { ownOrigin } from '$lib/server/access/door.ts';
 export const POST = endpoint({
 	id: 'startSignIn',
 	tag: 'Models',
-	summary: 'Begins to sign in at OpenRouter (OAuth PKCE)',
+	summary: 'Start signing in to OpenRouter (OAuth PKCE)',
 	body: signInStart,
-	answer: signInStarted.describe(
-		'Where the browser goes. It comes back to `returnTo` with `code` and `state` in the query.'
-	),
+	answer: signInStarted.describe('The address to open. OpenRouter returns to `returnTo` with `code` and `state`.'),
 	errors: ['conflict'],
 	handler: async ({ app, request, body }) => {
 		const { returnTo } = await body();

@@ -6,7 +6,7 @@ import { describeAgent, offeredSkills } from '$lib/server/protocols/agui/agui.ts
 export const GET = endpoint({
 	id: 'getAgentCapabilities',
 	tag: 'Chat',
-	summary: 'What the agent can do (AG-UI `AgentCapabilities`)',
+	summary: 'Get what the agent can do (AG-UI `AgentCapabilities`)',
 	scope: 'read',
 	answer: AgentCapabilitiesSchema.describe('Transport, tools, state, limits, skills.'),
 	handler: ({ app, caller }) => {

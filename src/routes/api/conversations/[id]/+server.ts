@@ -5,7 +5,7 @@ import { changeConversation, readConversation } from '$lib/server/conversations/
 export const GET = endpoint({
 	id: 'getConversation',
 	tag: 'Conversations',
-	summary: 'A conversation with its newest messages',
+	summary: 'Get a conversation with its newest messages',
 	params: OF_CONVERSATION,
 	answer: conversationDetail.describe('The conversation.'),
 	handler: ({ app, params }) => readConversation(app, params.id)
@@ -14,8 +14,8 @@ export const GET = endpoint({
 export const PATCH = endpoint({
 	id: 'changeConversation',
 	tag: 'Conversations',
-	summary: 'Renames, pins, archives it, and more',
-	description: 'Only renaming makes it newer. `show` shows another branch; `isUnread: false` says that it was seen.',
+	summary: 'Rename, pin or archive a conversation',
+	description: '`show` switches to another branch. `isUnread: false` marks it as read. Only renaming changes its date.',
 	params: OF_CONVERSATION,
 	body: conversationPatch,
 	answer: conversationSummary.describe('The conversation.'),
@@ -26,7 +26,7 @@ export const PATCH = endpoint({
 export const DELETE = endpoint({
 	id: 'deleteConversation',
 	tag: 'Conversations',
-	summary: 'Deletes it with its files; for ten minutes it can be restored',
+	summary: 'Delete a conversation; it can be restored for 10 minutes',
 	params: OF_CONVERSATION,
 	answer: null,
 	handler: async ({ app, params }) => {

@@ -7,8 +7,8 @@ import { readAnyJson } from '$lib/server/http.ts';
 export const POST = endpoint({
 	id: 'importConversation',
 	tag: 'Conversations',
-	summary: 'Makes a conversation of an exported file',
-	description: 'At most 20 MB. Its messages get new ids, and nothing in it is run.',
+	summary: 'Import a conversation',
+	description: 'Up to 20 MB. Messages get new IDs, and nothing runs.',
 	body: conversationFile,
 	status: 201,
 	answer: conversationSummary.describe('The new conversation.'),

@@ -4,10 +4,10 @@ import { endpoint } from '$lib/server/endpoint.ts';
 export const PATCH = endpoint({
 	id: 'renameApiKey',
 	tag: 'API keys',
-	summary: 'Renames a key',
-	params: { id: 'Of a key.' },
+	summary: 'Rename an API key',
+	params: { id: 'ID of the key.' },
 	body: apiKeyPatch,
-	answer: apiKey.describe('The key, without itself.'),
+	answer: apiKey.describe('The key without its secret.'),
 	handler: async ({ app, params, body }) => {
 		const { name } = await body();
 		return app.apiKeys.rename(params.id, name);
@@ -18,8 +18,8 @@ export const PATCH = endpoint({
 export const DELETE = endpoint({
 	id: 'revokeApiKey',
 	tag: 'API keys',
-	summary: 'Revokes a key; what was made with it stays',
-	params: { id: 'Of a key.' },
-	answer: apiKey.describe('The key, without itself.'),
+	summary: 'Delete an API key; its chats and files stay',
+	params: { id: 'ID of the key.' },
+	answer: apiKey.describe('The key without its secret.'),
 	handler: ({ app, params }) => app.apiKeys.revoke(params.id)
 });

@@ -4,7 +4,7 @@ import { endpoint } from '$lib/server/endpoint.ts';
 export const GET = endpoint({
 	id: 'findLocalModelServers',
 	tag: 'Models',
-	summary: 'Servers for models on this machine, at their usual ports',
-	answer: localServerList.describe('Those that answer, with their models.'),
+	summary: 'Find model servers on this computer',
+	answer: localServerList.describe('Servers that answered, with their models.'),
 	handler: async ({ app, request }) => ({ data: await app.models.findLocal(request.signal) })
 });

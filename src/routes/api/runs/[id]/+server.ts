@@ -5,10 +5,10 @@ import { requireOwnRun } from '$lib/server/runs/conversation-changes.ts';
 export const GET = endpoint({
 	id: 'getRun',
 	tag: 'Chat',
-	summary: 'What became of a run',
+	summary: 'Get a run',
 	scope: 'read',
-	params: { id: 'Of a run.' },
-	answer: runState.describe('Its state.'),
+	params: { id: 'ID of the run.' },
+	answer: runState.describe('The run.'),
 	handler: async ({ app, caller, params }) => {
 		const run = await requireOwnRun(app, caller.apiKeyId, params.id);
 		const { id, conversationId, state, model, lastSeq, startedAt, finishedAt } = run;
@@ -19,9 +19,9 @@ export const GET = endpoint({
 export const DELETE = endpoint({
 	id: 'stopRun',
 	tag: 'Chat',
-	summary: 'Ends a run',
+	summary: 'Stop a run',
 	scope: 'execute',
-	params: { id: 'Of a run.' },
+	params: { id: 'ID of the run.' },
 	answer: null,
 	handler: async ({ app, caller, params }) => {
 		// One that is being stored at this moment is stopped as well: it is known afterwards.

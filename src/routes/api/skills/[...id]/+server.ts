@@ -6,9 +6,9 @@ import { changeSkill, describeSkill, requireListed } from '$lib/server/skill-adm
 export const GET = endpoint({
 	id: 'getSkill',
 	tag: 'Skills',
-	summary: 'Everything of one skill',
+	summary: 'Get a skill',
 	params: OF_SKILL,
-	answer: skillDetail.describe('Files, findings, needs, and the schemas of its tools.'),
+	answer: skillDetail.describe('The skill with files, security findings, requirements and tool schemas.'),
 	errors: ['invalid_input'],
 	handler: ({ app, params }) => describeSkill(app, params.id)
 });
@@ -16,11 +16,11 @@ export const GET = endpoint({
 export const PUT = endpoint({
 	id: 'changeSkill',
 	tag: 'Skills',
-	summary: 'Changes its mode, trust or network',
-	description: '`enabled` brings back the mode before; where both are named, `mode` wins.',
+	summary: 'Change mode, trust or network access',
+	description: '`enabled` restores the previous mode. If both are given, `mode` wins.',
 	params: OF_SKILL,
 	body: skillPatch,
-	answer: skillDetail.describe('The skill as it is now.'),
+	answer: skillDetail.describe('The changed skill.'),
 	errors: ['conflict'],
 	handler: async ({ app, params, body }) => {
 		const patch = await body();
@@ -34,9 +34,9 @@ export const PUT = endpoint({
 export const DELETE = endpoint({
 	id: 'deleteSkill',
 	tag: 'Skills',
-	summary: 'Moves it to the trash',
+	summary: 'Move a skill to the trash',
 	params: OF_SKILL,
-	answer: trashedSkill.describe('What can be restored.'),
+	answer: trashedSkill.describe('The trashed skill.'),
 	errors: ['invalid_input', 'conflict'],
 	handler: ({ app, caller, params }) => app.installer.remove(requireListed(app, caller.apiKeyId, params.id))
 });

@@ -4,7 +4,7 @@ import { eventStream } from '$lib/server/http.ts';
 export const GET = endpoint({
 	id: 'followSkills',
 	tag: 'Skills',
-	summary: 'Says when the library changes',
-	answer: events('The revision, now and after each change.'),
+	summary: 'Follow changes to the skills',
+	answer: events('The revision, at once and after each change.'),
 	handler: ({ app }) => eventStream((signal) => app.revisions.follow(signal))
 });

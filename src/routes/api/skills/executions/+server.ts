@@ -8,10 +8,10 @@ import { toFilter } from '$lib/server/skill-admin/executions.ts';
 export const GET = endpoint({
 	id: 'listExecutions',
 	tag: 'Executions',
-	summary: 'Lists what ran, the newest first',
+	summary: 'List executions, newest first',
 	scope: 'read',
 	query: executionQuery.extend(pageQuery.shape),
-	answer: skillExecutionList.describe('A page of them.'),
+	answer: skillExecutionList.describe('One page.'),
 	handler: async ({ app, caller, query }) => {
 		const { page, limit, ...asked } = query;
 		const filter = toFilter({ ...asked, apiKeyId: caller.apiKeyId ?? asked.apiKeyId });
@@ -22,19 +22,19 @@ export const GET = endpoint({
 });
 
 const APPROVE =
-	'What somebody would be asked about in a chat is refused with 403 and `details: {error, digest}`. Whoever manages the ' +
-	'server allows it this once by sending the same body with `approve`: that digest. A key runs it only with the scope ' +
-	'`approve`, and nobody what is not trusted.';
+	'What needs approval is refused with 403 and `details: {error, digest}`. To allow it once, send the same body with ' +
+	'`approve` set to that digest; only the server’s admin can. An API key needs the scope `approve` instead. ' +
+	'Untrusted skills never run.';
 
 export const POST = endpoint({
 	id: 'execute',
 	tag: 'Executions',
-	summary: 'Runs a script, a tool or a built-in skill, without a model',
-	description: `With an \`input\` alone the one tool or the one script of the skill is meant. ${APPROVE}`,
+	summary: 'Run a script, a tool or a built-in skill without a model',
+	description: `Without a tool or script, \`input\` goes to the skill’s only one. ${APPROVE}`,
 	scope: 'execute',
 	body: adHocExecution,
 	status: 201,
-	answer: adHocResult.describe('What it did, and its record.'),
+	answer: adHocResult.describe('The result and the execution.'),
 	errors: ['not_found', 'conflict'],
 	handler: async (event) => {
 		const { app, caller, body } = event;

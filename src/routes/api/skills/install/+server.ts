@@ -6,15 +6,15 @@ import { readJson } from '$lib/server/http.ts';
 export const POST = endpoint({
 	id: 'installSkills',
 	tag: 'Install',
-	summary: 'Installs skills in one go',
-	description: 'From a source, or one tool made of a schema and the name of a native handler.',
+	summary: 'Install skills in one step',
+	description: 'From a source, or as one tool made of a schema and a native handler’s name.',
 	// Read as whichever of both it is, so that what is wrong is told of that one.
 	body: z.union([customSkill, installRequest]),
 	status: 201,
 	answer: installOutcome
 		.extend({ id: z.string(), name: z.string(), version: z.string() })
 		.partial({ id: true, name: true, version: true })
-		.describe('What was installed, and what was left out.'),
+		.describe('What was installed, and what was skipped.'),
 	errors: ['not_found', 'conflict'],
 	handler: async ({ app, request }) => {
 		const asked = await readJson(request, installBody);

@@ -5,9 +5,9 @@ import { endpoint } from '$lib/server/endpoint.ts';
 export const GET = endpoint({
 	id: 'searchMarketplace',
 	tag: 'Install',
-	summary: 'Searches SkillsMP',
+	summary: 'Search SkillsMP',
 	query: catalogQuery,
-	answer: catalogPage.describe('A page of its skills.'),
+	answer: catalogPage.describe('One page.'),
 	errors: ['unavailable', 'conflict'],
 	handler: async ({ app, query, request }) => {
 		const { q = '', ...page } = query;

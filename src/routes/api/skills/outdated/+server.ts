@@ -4,8 +4,8 @@ import { endpoint } from '$lib/server/endpoint.ts';
 export const GET = endpoint({
 	id: 'listOutdated',
 	tag: 'Versions',
-	summary: 'Which installed skills have changed where they came from',
-	answer: outdatedSkillList.describe('All that can be asked.'),
+	summary: 'Check installed skills for updates',
+	answer: outdatedSkillList.describe('Installed skills, each current, outdated or unknown.'),
 	errors: ['unavailable'],
 	handler: async ({ app, request }) => ({ data: await app.installer.outdated(request.signal) })
 });

@@ -4,7 +4,7 @@ import { endpoint } from '$lib/server/endpoint.ts';
 export const POST = endpoint({
 	id: 'reloadSkills',
 	tag: 'Skills',
-	summary: 'Reads all folders of skills again',
+	summary: 'Reload all skill folders',
 	answer: skillRevision.describe('The revision.'),
 	handler: async ({ app }) => {
 		await app.skills.registry.reload();

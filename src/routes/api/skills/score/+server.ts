@@ -5,9 +5,9 @@ import { scoreSkills } from '$lib/server/skill-admin/skill-list.ts';
 export const POST = endpoint({
 	id: 'scoreSkills',
 	tag: 'Skills',
-	summary: 'Why each skill is or is not picked for a text',
+	summary: 'Explain which skills a text would pick',
 	body: scoreRequest,
-	answer: skillScoreList.describe('Points by signal, best first.'),
+	answer: skillScoreList.describe('Scores by signal, best first.'),
 	handler: async ({ app, body }) => {
 		const asked = await body();
 		return scoreSkills(app, asked);

@@ -8,9 +8,9 @@ const MAX_FOUND = 100;
 export const GET = endpoint({
 	id: 'searchSkillsSh',
 	tag: 'Install',
-	summary: 'Searches skills.sh',
+	summary: 'Search skills.sh',
 	query: catalogQuery.omit({ page: true }),
-	answer: catalogPage.describe('Its best skills.'),
+	answer: catalogPage.describe('The best matches.'),
 	errors: ['unavailable', 'conflict'],
 	handler: async ({ app, query, request }) => {
 		const { q = '', limit: asked } = query;

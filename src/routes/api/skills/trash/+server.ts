@@ -4,7 +4,7 @@ import { endpoint } from '$lib/server/endpoint.ts';
 export const GET = endpoint({
 	id: 'listTrash',
 	tag: 'Trash',
-	summary: 'What was removed and can be restored',
-	answer: trashedSkillList.describe('All of it.'),
+	summary: 'List the trash',
+	answer: trashedSkillList.describe('Everything in the trash.'),
 	handler: async ({ app }) => ({ data: await app.installer.trash() })
 });

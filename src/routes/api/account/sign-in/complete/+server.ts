@@ -5,9 +5,9 @@ import { endpoint } from '$lib/server/endpoint.ts';
 export const POST = endpoint({
 	id: 'completeSignIn',
 	tag: 'Models',
-	summary: 'Stores the key that signing in has given',
+	summary: 'Save the key from signing in',
 	body: signInComplete,
-	answer: settings.describe('The settings in effect; the key is not shown.'),
+	answer: settings.describe('The settings in effect.'),
 	errors: ['conflict'],
 	handler: async ({ app, request, body }) => {
 		const answer = await body();

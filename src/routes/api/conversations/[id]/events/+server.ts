@@ -8,10 +8,10 @@ import { eventStream } from '$lib/server/http.ts';
 export const GET = endpoint({
 	id: 'followConversation',
 	tag: 'Conversations',
-	summary: 'Says when something in it changes',
-	description: 'A deleted conversation can be followed too: it may be restored.',
+	summary: 'Follow changes to a conversation',
+	description: 'Works for deleted conversations, too: they may be restored.',
 	params: OF_CONVERSATION,
-	answer: events('An event `change` at once and for each change, with `isDeleted`.'),
+	answer: events('A `change` event at once and after each change, with `isDeleted`.'),
 	handler: ({ app, params: { id } }) => {
 		const { changes, store } = app;
 		return eventStream(async function* (signal) {

@@ -7,11 +7,11 @@ import { copyExample } from '$lib/server/skill-admin/skill-details.ts';
 export const POST = endpoint({
 	id: 'putExample',
 	tag: 'Files',
-	summary: 'Copies the files of a skill’s example',
-	description: 'They are ready to go with the example’s message. Files that are there already stay as they are.',
+	summary: 'Copy the files of a skill’s example',
+	description: 'They’re ready to send with the example’s message. Existing files stay.',
 	params: OF_CONVERSATION,
 	body: exampleRequest,
-	answer: exampleFiles.describe('The message, and the files that go with it.'),
+	answer: exampleFiles.describe('The message and its files.'),
 	errors: ['invalid_input', 'not_found', 'too_large', 'storage_full'],
 	handler: async ({ app, params, body }) => {
 		const id = checkConversationId(params.id);

@@ -6,7 +6,7 @@ import { downloadStream } from '$lib/server/http.ts';
 export const GET = endpoint({
 	id: 'exportConversation',
 	tag: 'Conversations',
-	summary: 'A conversation as a file',
+	summary: 'Download a conversation',
 	params: OF_CONVERSATION,
 	query: conversationExportQuery,
 	answer: [

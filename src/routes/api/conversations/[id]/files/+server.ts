@@ -7,10 +7,10 @@ import { requireOwnConversation } from '$lib/server/runs/conversation-changes.ts
 export const GET = endpoint({
 	id: 'listFiles',
 	tag: 'Files',
-	summary: 'Files of a conversation',
+	summary: 'List files',
 	scope: 'read',
 	params: OF_CONVERSATION,
-	answer: workspaceFileList.describe('All of them.'),
+	answer: workspaceFileList.describe('All test cases.'),
 	errors: ['invalid_input'],
 	handler: async ({ app, caller, params }) => {
 		const id = checkConversationId(params.id);

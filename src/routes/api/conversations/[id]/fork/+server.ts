@@ -5,7 +5,7 @@ import { forkConversation } from '$lib/server/conversations/conversations.ts';
 export const POST = endpoint({
 	id: 'forkConversation',
 	tag: 'Conversations',
-	summary: 'Copies everything up to a message into a conversation of its own',
+	summary: 'Copy a conversation up to a message',
 	params: OF_CONVERSATION,
 	body: conversationFork,
 	status: 201,

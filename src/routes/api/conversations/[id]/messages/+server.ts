@@ -5,10 +5,10 @@ import { readEarlier } from '$lib/server/conversations/conversations.ts';
 export const GET = endpoint({
 	id: 'listMessages',
 	tag: 'Conversations',
-	summary: 'Messages before one',
+	summary: 'List earlier messages',
 	params: OF_CONVERSATION,
 	query: earlierQuery,
-	answer: messageList.describe('A stretch of the branch.'),
+	answer: messageList.describe('The messages.'),
 	handler: async ({ app, params, query }) => {
 		const { before } = query;
 		return readEarlier(app, params.id, before);

@@ -5,11 +5,11 @@ import { checkedMessage } from '$lib/server/conversations/agui-input.ts';
 export const POST = endpoint({
 	id: 'queueMessage',
 	tag: 'Conversations',
-	summary: 'Asks after the run that is under way',
+	summary: 'Queue a message',
 	params: OF_CONVERSATION,
 	body: queuedMessageCreate,
 	status: 202,
-	answer: runStarted.describe('The run that was started, or null.'),
+	answer: runStarted.describe('The started run, or null.'),
 	errors: ['conflict'],
 	handler: async ({ app, params, body }) => {
 		const message = checkedMessage(await body());

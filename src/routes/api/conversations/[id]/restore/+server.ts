@@ -4,7 +4,7 @@ import { endpoint, OF_CONVERSATION } from '$lib/server/endpoint.ts';
 export const POST = endpoint({
 	id: 'restoreConversation',
 	tag: 'Conversations',
-	summary: 'Brings back what was deleted',
+	summary: 'Restore a conversation',
 	params: OF_CONVERSATION,
 	answer: conversationSummary.describe('The conversation.'),
 	handler: ({ app, params }) => app.conversationTrash.restore(params.id)

@@ -5,8 +5,8 @@ import { listConversationSkills } from '$lib/server/conversations/conversation-s
 export const GET = endpoint({
 	id: 'listConversationSkills',
 	tag: 'Conversations',
-	summary: 'Its skills: those that are pinned, then those that are loaded',
+	summary: 'List the skills of a conversation',
 	params: OF_CONVERSATION,
-	answer: conversationSkillList.describe('All of them, with their tokens.'),
+	answer: conversationSkillList.describe('The skills with their token counts.'),
 	handler: ({ app, params }) => listConversationSkills(app, params.id)
 });

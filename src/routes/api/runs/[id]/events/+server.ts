@@ -6,11 +6,11 @@ import { requireOwnRun } from '$lib/server/runs/conversation-changes.ts';
 export const GET = endpoint({
 	id: 'followRun',
 	tag: 'Chat',
-	summary: 'Follows a run from any event on',
+	summary: 'Follow a run from any event',
 	scope: 'read',
-	params: { id: 'Of a run.' },
+	params: { id: 'ID of the run.' },
 	query: eventsQuery,
-	answer: events('Events after `after`, or after the header `last-event-id`.'),
+	answer: events('Events after `after` or the header `last-event-id`.'),
 	handler: async ({ app, caller, params, query, request }) => {
 		const { runner } = app;
 		const run = await requireOwnRun(app, caller.apiKeyId, params.id);

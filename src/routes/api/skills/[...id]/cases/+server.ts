@@ -4,9 +4,9 @@ import { endpoint, OF_SKILL } from '$lib/server/endpoint.ts';
 export const GET = endpoint({
 	id: 'listCases',
 	tag: 'Cases and evals',
-	summary: 'Runs by hand that were kept',
+	summary: 'List test cases',
 	params: OF_SKILL,
-	answer: skillCaseList.describe('All of them.'),
+	answer: skillCaseList.describe('All test cases.'),
 	errors: ['invalid_input'],
 	handler: async ({ app, params }) => ({ data: await app.cases.list(params.id) })
 });
@@ -14,11 +14,11 @@ export const GET = endpoint({
 export const POST = endpoint({
 	id: 'createCase',
 	tag: 'Cases and evals',
-	summary: 'Keeps a run by hand',
+	summary: 'Create a test case',
 	params: OF_SKILL,
 	body: skillCaseCreate,
 	status: 201,
-	answer: skillCase.describe('The case.'),
+	answer: skillCase.describe('The test case.'),
 	errors: ['conflict'],
 	handler: async ({ app, params, body }) => app.cases.create(params.id, await body())
 });

@@ -5,11 +5,11 @@ import { checkSkillText } from '$lib/server/skill-admin/skill-diagnosis.ts';
 export const POST = endpoint({
 	id: 'checkSkill',
 	tag: 'Skills',
-	summary: 'What a text would be as its SKILL.md',
-	description: 'Nothing is written.',
+	summary: 'Check a draft of SKILL.md',
+	description: 'Nothing is saved.',
 	params: OF_SKILL,
 	body: skillCheckRequest,
-	answer: skillCheck.describe('Issues, and the text with each fix applied.'),
+	answer: skillCheck.describe('Problems, and the text with each fix.'),
 	handler: async ({ app, params, body }) => {
 		const { text } = await body();
 		return checkSkillText(app, params.id, text);

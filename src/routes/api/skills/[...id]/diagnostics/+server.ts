@@ -5,9 +5,9 @@ import { diagnoseSkill, fixSkill } from '$lib/server/skill-admin/skill-diagnosis
 export const GET = endpoint({
 	id: 'diagnoseSkill',
 	tag: 'Skills',
-	summary: 'What is wrong with its SKILL.md, and what can be fixed',
+	summary: 'List problems in SKILL.md, and their fixes',
 	params: OF_SKILL,
-	answer: skillDiagnosis.describe('Issues, and the file with all fixes applied.'),
+	answer: skillDiagnosis.describe('Problems, and the file with all fixes.'),
 	errors: ['invalid_input'],
 	handler: ({ app, params }) => diagnoseSkill(app, params.id)
 });
@@ -15,10 +15,10 @@ export const GET = endpoint({
 export const POST = endpoint({
 	id: 'fixSkill',
 	tag: 'Skills',
-	summary: 'Applies fixes; the old file is kept beside it',
+	summary: 'Fix problems in SKILL.md; the old file is kept',
 	params: OF_SKILL,
 	body: diagnosisFix,
-	answer: skillDiagnosis.describe('What is left.'),
+	answer: skillDiagnosis.describe('The remaining problems.'),
 	errors: ['conflict'],
 	handler: async ({ app, params, body }) => {
 		const wanted = await body();

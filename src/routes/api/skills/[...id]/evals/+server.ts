@@ -4,9 +4,9 @@ import { endpoint, OF_SKILL } from '$lib/server/endpoint.ts';
 export const GET = endpoint({
 	id: 'listEvals',
 	tag: 'Cases and evals',
-	summary: 'Its evals, and the runs of them',
+	summary: 'List evals and their runs',
 	params: OF_SKILL,
-	answer: skillEvals.describe('Both.'),
+	answer: skillEvals.describe('Evals and runs.'),
 	errors: ['invalid_input'],
 	handler: ({ app, params }) => app.evals.list(params.id)
 });
@@ -14,7 +14,7 @@ export const GET = endpoint({
 export const POST = endpoint({
 	id: 'startEvals',
 	tag: 'Cases and evals',
-	summary: 'Asks its prompts with and without the skill',
+	summary: 'Run evals, with and without the skill',
 	params: OF_SKILL,
 	body: evalStart,
 	status: 202,

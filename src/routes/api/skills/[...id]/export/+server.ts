@@ -7,9 +7,9 @@ import { findBuiltin, requireListed } from '$lib/server/skill-admin/skill-detail
 export const GET = endpoint({
 	id: 'exportSkill',
 	tag: 'Skills',
-	summary: 'Downloads it as a zip archive that can be installed',
+	summary: 'Download a skill as a zip',
 	params: OF_SKILL,
-	answer: content('application/zip', 'One folder with its files.'),
+	answer: content('application/zip', 'A zip with one folder.'),
 	errors: ['invalid_input', 'too_large', 'conflict'],
 	handler: async ({ app, caller, params }) => {
 		const builtin = findBuiltin(app.builtins.builtins, params.id);

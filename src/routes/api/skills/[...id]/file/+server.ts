@@ -5,10 +5,10 @@ import { readSkillFile, removeSkillFile, writeSkillFile } from '$lib/server/skil
 export const GET = endpoint({
 	id: 'readSkillFile',
 	tag: 'Skills',
-	summary: 'The text of one of its files',
+	summary: 'Read a file of a skill',
 	params: OF_SKILL,
 	query: skillFileQuery,
-	answer: skillFileText.describe('The text, and its SHA-256.'),
+	answer: skillFileText.describe('The text and its SHA-256.'),
 	errors: ['too_large', 'conflict'],
 	handler: async ({ app, params, query }) => {
 		const { path } = query;
@@ -19,11 +19,11 @@ export const GET = endpoint({
 export const PUT = endpoint({
 	id: 'writeSkillFile',
 	tag: 'Skills',
-	summary: 'Writes one of its files',
-	description: '`digest` is that of the file as it was read; another file than that is a conflict.',
+	summary: 'Write a file of a skill',
+	description: '`digest` is the SHA-256 of the file you read. If the file has changed since, that’s a conflict.',
 	params: OF_SKILL,
 	body: skillFileWrite,
-	answer: skillFileText.describe('The file as it is now.'),
+	answer: skillFileText.describe('The written file.'),
 	errors: ['conflict'],
 	handler: async ({ app, params, body }) => {
 		const wanted = await body();
@@ -34,7 +34,7 @@ export const PUT = endpoint({
 export const DELETE = endpoint({
 	id: 'removeSkillFile',
 	tag: 'Skills',
-	summary: 'Removes one of its files, for good',
+	summary: 'Delete a file of a skill for good',
 	params: OF_SKILL,
 	query: skillFileQuery,
 	answer: null,

@@ -5,9 +5,9 @@ import { requireSkill } from '$lib/server/skill-admin/skill-details.ts';
 export const POST = endpoint({
 	id: 'rollBack',
 	tag: 'Versions',
-	summary: 'Goes back to the installation before',
+	summary: 'Roll back to the previous installation',
 	params: OF_SKILL,
-	answer: skillVersions.describe('Its versions as they are now.'),
+	answer: skillVersions.describe('The versions.'),
 	errors: ['invalid_input', 'conflict'],
 	handler: async ({ app, caller, params }) => {
 		const skill = requireSkill(app, caller.apiKeyId, params.id);

@@ -7,7 +7,7 @@ import { skillIdOf } from '$lib/server/skills/run/execution-host.ts';
 export const GET = endpoint({
 	id: 'getSecrets',
 	tag: 'Skills',
-	summary: 'Which variables it needs, and which are set',
+	summary: 'List the variables a skill needs, and which are set',
 	params: OF_SKILL,
 	answer: skillNeeds.describe('Names, never values.'),
 	errors: ['invalid_input'],
@@ -21,7 +21,7 @@ export const GET = endpoint({
 export const PUT = endpoint({
 	id: 'changeSecrets',
 	tag: 'Skills',
-	summary: 'Stores or removes variables',
+	summary: 'Set or remove variables',
 	params: OF_SKILL,
 	body: secretsPatch,
 	answer: skillNeeds.describe('Names, never values.'),

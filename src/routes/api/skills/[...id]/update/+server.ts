@@ -5,10 +5,10 @@ import { requireSkill } from '$lib/server/skill-admin/skill-details.ts';
 export const POST = endpoint({
 	id: 'stageUpdate',
 	tag: 'Versions',
-	summary: 'Fetches it anew from where it came, and places nothing',
+	summary: 'Fetch an update without installing',
 	params: OF_SKILL,
 	status: 201,
-	answer: stagedInstall.describe('What was staged.'),
+	answer: stagedInstall.describe('The staged update.'),
 	errors: ['invalid_input', 'conflict', 'too_large'],
 	handler: async ({ app, caller, params, request }) => {
 		const skill = requireSkill(app, caller.apiKeyId, params.id);

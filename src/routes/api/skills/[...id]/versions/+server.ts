@@ -5,9 +5,9 @@ import { requireSkill } from '$lib/server/skill-admin/skill-details.ts';
 export const GET = endpoint({
 	id: 'listVersions',
 	tag: 'Versions',
-	summary: 'Its versions, and which one is in use',
+	summary: 'List versions',
 	params: OF_SKILL,
-	answer: skillVersions.describe('The newest first.'),
+	answer: skillVersions.describe('Versions, newest first.'),
 	errors: ['invalid_input'],
 	handler: async ({ app, caller, params }) => {
 		const skill = requireSkill(app, caller.apiKeyId, params.id);
@@ -18,10 +18,10 @@ export const GET = endpoint({
 export const PUT = endpoint({
 	id: 'useVersion',
 	tag: 'Versions',
-	summary: 'Uses another version from now on',
+	summary: 'Switch to another version',
 	params: OF_SKILL,
 	body: versionSwitch,
-	answer: skillVersions.describe('Its versions as they are now.'),
+	answer: skillVersions.describe('The versions.'),
 	errors: ['conflict'],
 	handler: async ({ app, caller, params, body }) => {
 		const { use } = await body();

@@ -5,9 +5,9 @@ import { AppError } from '$lib/shared/errors.ts';
 export const GET = endpoint({
 	id: 'getExecution',
 	tag: 'Executions',
-	summary: 'One execution',
-	params: { id: 'Of an execution.' },
-	answer: skillExecution.describe('Its record.'),
+	summary: 'Get an execution',
+	params: { id: 'ID of the execution.' },
+	answer: skillExecution.describe('The execution.'),
 	handler: async ({ app, params }) => {
 		const execution = await app.store.skillExecutions.get(params.id);
 		if (!execution) throw new AppError('not_found', 'There is no such execution.');
@@ -19,8 +19,8 @@ export const GET = endpoint({
 export const DELETE = endpoint({
 	id: 'stopExecution',
 	tag: 'Executions',
-	summary: 'Ends one that is running',
-	params: { id: 'Of an execution.' },
+	summary: 'Stop an execution',
+	params: { id: 'ID of the execution.' },
 	answer: null,
 	handler: ({ app, params }) => {
 		if (!app.sandbox.kill(params.id)) throw new AppError('not_found', 'This execution is not running.');

@@ -8,11 +8,11 @@ const TYPES = { csv: 'text/csv; charset=utf-8; header=present', json: 'applicati
 export const GET = endpoint({
 	id: 'exportExecutions',
 	tag: 'Executions',
-	summary: 'Downloads what ran, of any number',
+	summary: 'Download executions',
 	query: executionExportQuery,
 	answer: [
-		content('application/json', 'An array.'),
-		content('text/csv', "RFC 4180; cells that a spreadsheet would run begin with `'`.")
+		content('application/json', 'A JSON array.'),
+		content('text/csv', "CSV. Cells that a spreadsheet would run start with `'`.")
 	],
 	handler: ({ app, query }) => {
 		const { format, ...asked } = query;

@@ -8,17 +8,17 @@ const FILE = { type: 'string', contentMediaType: 'application/octet-stream' };
 export const POST = endpoint({
 	id: 'stageInstall',
 	tag: 'Install',
-	summary: 'Fetches or takes skills, checks them, and places nothing',
+	summary: 'Fetch and check skills without installing',
 	body: stageRequest,
 	otherBodies: {
 		'application/zip': { description: 'A zip archive.', schema: FILE },
 		'multipart/form-data': {
-			description: 'The files of a folder; the name of each is its relative path.',
+			description: 'The files of a folder, each named by its relative path.',
 			schema: { type: 'object', properties: { files: { type: 'array', items: FILE } }, required: ['files'] }
 		}
 	},
 	status: 201,
-	answer: stagedInstall.describe('Files, scripts, findings, and the difference to what is installed.'),
+	answer: stagedInstall.describe('Files, scripts, security findings, and differences from the installed version.'),
 	errors: ['not_found', 'conflict'],
 	handler: async ({ app, request, body }) => {
 		const { installer } = app;

@@ -5,10 +5,10 @@ import { choiceFor, marketplaceSource, requireProvider } from '$lib/server/insta
 export const POST = endpoint({
 	id: 'installFromMarketplace',
 	tag: 'Install',
-	summary: 'Installs a skill of SkillsMP, while it is the active provider',
+	summary: 'Install from SkillsMP, if it is the chosen catalog',
 	body: marketplaceInstall,
 	status: 201,
-	answer: installOutcome.describe('What was installed.'),
+	answer: installOutcome.describe('The installed skill.'),
 	errors: ['not_found', 'conflict'],
 	handler: async ({ app, request, body }) => {
 		const asked = await body();

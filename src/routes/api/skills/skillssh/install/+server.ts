@@ -5,10 +5,10 @@ import { choiceFor, requireProvider } from '$lib/server/install/sources/sources.
 export const POST = endpoint({
 	id: 'installFromSkillsSh',
 	tag: 'Install',
-	summary: 'Installs a skill of skills.sh, while it is the active provider',
+	summary: 'Install from skills.sh, if it is the chosen catalog',
 	body: skillsshInstall,
 	status: 201,
-	answer: installOutcome.describe('What was installed.'),
+	answer: installOutcome.describe('The installed skill.'),
 	errors: ['not_found', 'conflict'],
 	handler: async ({ app, request, body }) => {
 		const { source, skillId, apiKeyId } = await body();

@@ -4,9 +4,9 @@ import { endpoint } from '$lib/server/endpoint.ts';
 export const POST = endpoint({
 	id: 'restoreSkill',
 	tag: 'Trash',
-	summary: 'Restores it',
-	params: { id: 'Of what was removed.' },
-	answer: restoredSkill.describe('Where it is.'),
+	summary: 'Restore a skill',
+	params: { id: 'ID of the trashed skill.' },
+	answer: restoredSkill.describe('Where the skill is now.'),
 	errors: ['conflict'],
 	handler: ({ app, params }) => app.installer.restore(params.id)
 });
@@ -14,8 +14,8 @@ export const POST = endpoint({
 export const DELETE = endpoint({
 	id: 'deleteTrashed',
 	tag: 'Trash',
-	summary: 'Removes it for good',
-	params: { id: 'Of what was removed.' },
+	summary: 'Delete a skill for good',
+	params: { id: 'ID of the trashed skill.' },
 	answer: null,
 	handler: async ({ app, params }) => {
 		await app.installer.purge(params.id);

@@ -6,11 +6,11 @@ import { decide } from '$lib/server/conversations/consent.ts';
 export const POST = endpoint({
 	id: 'decide',
 	tag: 'Conversations',
-	summary: 'Answers a question whether a script may run',
-	params: { ...OF_CONVERSATION, interrupt: 'Of a question.' },
+	summary: 'Answer an approval question',
+	params: { ...OF_CONVERSATION, interrupt: 'ID of the question.' },
 	body: approvalDecision,
 	status: 202,
-	answer: runStarted.describe('The run that goes on, or null while other questions are open.'),
+	answer: runStarted.describe('The continued run, or null while other questions are open.'),
 	errors: ['conflict'],
 	handler: async ({ app, caller, params, body }) => {
 		const decision = withoutUndefined(await body());

@@ -6,18 +6,18 @@ import { requireOwnConversation } from '$lib/server/runs/conversation-changes.ts
 import { AppError } from '$lib/shared/errors.ts';
 import { fileHeaders } from '$lib/server/workspaces.ts';
 
-const OF_FILE = { ...OF_CONVERSATION, path: 'Relative to the workspace; slashes may stand as they are.' };
+const OF_FILE = { ...OF_CONVERSATION, path: 'Path inside the workspace. Slashes need no escaping.' };
 const BYTES = { type: 'string', contentMediaType: 'application/octet-stream' };
 
 export const PUT = endpoint({
 	id: 'putFile',
 	tag: 'Files',
-	summary: 'Writes a file',
+	summary: 'Write a file',
 	scope: 'execute',
 	params: OF_FILE,
 	otherBodies: { 'application/octet-stream': { description: 'The file, of any type.', schema: BYTES } },
 	status: 201,
-	answer: workspaceFile.describe('What was written.'),
+	answer: workspaceFile.describe('The written file.'),
 	errors: ['conflict'],
 	handler: async ({ app, caller, params, request }) => {
 		const id = checkConversationId(params.id);
@@ -31,7 +31,7 @@ export const PUT = endpoint({
 export const GET = endpoint({
 	id: 'getFile',
 	tag: 'Files',
-	summary: 'Reads a file',
+	summary: 'Read a file',
 	scope: 'read',
 	params: OF_FILE,
 	answer: content('application/octet-stream', 'The file.'),
@@ -50,7 +50,7 @@ export const GET = endpoint({
 export const DELETE = endpoint({
 	id: 'deleteFile',
 	tag: 'Files',
-	summary: 'Deletes a file',
+	summary: 'Delete a file',
 	scope: 'execute',
 	params: OF_FILE,
 	answer: null,

@@ -4,8 +4,8 @@ import { removeMessage } from '$lib/server/conversations/conversations.ts';
 export const DELETE = endpoint({
 	id: 'deleteMessage',
 	tag: 'Conversations',
-	summary: 'Deletes a message and what follows it',
-	params: { ...OF_CONVERSATION, message: 'Of a message.' },
+	summary: 'Delete a message and everything after it',
+	params: { ...OF_CONVERSATION, message: 'ID of the message.' },
 	answer: null,
 	errors: ['conflict'],
 	handler: async ({ app, params }) => {

@@ -8,8 +8,8 @@ const gone = () => new AppError('not_found', 'This message does not wait any mor
 export const PATCH = endpoint({
 	id: 'changeQueuedMessage',
 	tag: 'Conversations',
-	summary: 'Edits a message that waits',
-	params: { ...OF_CONVERSATION, message: 'Of a message.' },
+	summary: 'Edit a queued message',
+	params: { ...OF_CONVERSATION, message: 'ID of the message.' },
 	body: queuedMessagePatch,
 	answer: null,
 	handler: async ({ app, params, body }) => {
@@ -24,8 +24,8 @@ export const PATCH = endpoint({
 export const DELETE = endpoint({
 	id: 'deleteQueuedMessage',
 	tag: 'Conversations',
-	summary: 'Takes back a message that waits',
-	params: { ...OF_CONVERSATION, message: 'Of a message.' },
+	summary: 'Delete a queued message',
+	params: { ...OF_CONVERSATION, message: 'ID of the message.' },
 	answer: null,
 	handler: async ({ app, params }) => {
 		const { store, changes } = app;

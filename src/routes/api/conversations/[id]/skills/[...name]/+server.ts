@@ -5,13 +5,13 @@ import { setConversationSkill } from '$lib/server/conversations/conversation-ski
 export const PUT = endpoint({
 	id: 'setConversationSkill',
 	tag: 'Conversations',
-	summary: 'Pins a skill, unpins it, or takes it away from the model',
+	summary: 'Pin, unpin or unload a skill',
 	description:
-		'`pinned`: its instructions are always with the model. `loaded`: not pinned any more; what the model has loaded ' +
-		'stays. `unloaded`: what was loaded of it so far is not with the model any more. It counts from the next answer on.',
-	params: { ...OF_CONVERSATION, name: 'Of a skill.' },
+		'`pinned`: the model always has its instructions. `loaded`: no longer pinned, but what the model has loaded stays. ' +
+		'`unloaded`: the model no longer has what it loaded. Takes effect with the next reply.',
+	params: { ...OF_CONVERSATION, name: 'Name of the skill.' },
 	body: conversationSkillPatch,
-	answer: conversationSkillList.describe('All skills of the conversation.'),
+	answer: conversationSkillList.describe('The skills of the conversation.'),
 	errors: ['conflict'],
 	handler: async ({ app, params, body }) => {
 		const { state } = await body();

@@ -3,8 +3,8 @@ import { endpoint, OF_SKILL } from '$lib/server/endpoint.ts';
 export const DELETE = endpoint({
 	id: 'deleteCase',
 	tag: 'Cases and evals',
-	summary: 'Deletes a case',
-	params: { ...OF_SKILL, case: 'Of a case.' },
+	summary: 'Delete a test case',
+	params: { ...OF_SKILL, case: 'ID of the test case.' },
 	answer: null,
 	errors: ['invalid_input'],
 	handler: async ({ app, params }) => {

@@ -4,9 +4,9 @@ import { endpoint, OF_SKILL } from '$lib/server/endpoint.ts';
 export const GET = endpoint({
 	id: 'getEvals',
 	tag: 'Cases and evals',
-	summary: 'A run of its evals',
-	params: { ...OF_SKILL, run: 'Of a run of evals.' },
-	answer: evalRun.describe('The run, with its answers so far.'),
+	summary: 'Get a run of evals',
+	params: { ...OF_SKILL, run: 'ID of the run.' },
+	answer: evalRun.describe('The run with its answers so far.'),
 	errors: ['invalid_input'],
 	handler: ({ app, params }) => app.evals.get(params.id, params.run)
 });
@@ -14,8 +14,8 @@ export const GET = endpoint({
 export const DELETE = endpoint({
 	id: 'cancelEvals',
 	tag: 'Cases and evals',
-	summary: 'Ends a run of its evals',
-	params: { ...OF_SKILL, run: 'Of a run of evals.' },
+	summary: 'Stop a run of evals',
+	params: { ...OF_SKILL, run: 'ID of the run.' },
 	answer: evalRun.describe('The run.'),
 	errors: ['invalid_input'],
 	handler: ({ app, params }) => app.evals.cancel(params.id, params.run)

@@ -4,20 +4,20 @@ import { endpoint } from '$lib/server/endpoint.ts';
 export const GET = endpoint({
 	id: 'getStaged',
 	tag: 'Install',
-	summary: 'What waits for a yes',
-	params: { id: 'Of what was staged.' },
-	answer: stagedInstall.describe('The same as when it was staged.'),
+	summary: 'Get staged skills',
+	params: { id: 'ID of the staged skills.' },
+	answer: stagedInstall.describe('The staged skills.'),
 	handler: ({ app, params }) => app.installer.staged(params.id)
 });
 
 export const POST = endpoint({
 	id: 'confirmStaged',
 	tag: 'Install',
-	summary: 'Places what was staged',
-	params: { id: 'Of what was staged.' },
+	summary: 'Install staged skills',
+	params: { id: 'ID of the staged skills.' },
 	body: installConfirm,
 	status: 201,
-	answer: installOutcome.describe('What was installed, and what was left out.'),
+	answer: installOutcome.describe('What was installed, and what was skipped.'),
 	errors: ['conflict'],
 	handler: async ({ app, params, body }) => {
 		const choice = await body();
@@ -28,8 +28,8 @@ export const POST = endpoint({
 export const DELETE = endpoint({
 	id: 'discardStaged',
 	tag: 'Install',
-	summary: 'Throws away what was staged',
-	params: { id: 'Of what was staged.' },
+	summary: 'Discard staged skills',
+	params: { id: 'ID of the staged skills.' },
 	answer: null,
 	handler: async ({ app, params }) => {
 		await app.installer.discard(params.id);

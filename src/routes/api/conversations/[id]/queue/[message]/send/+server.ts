@@ -5,10 +5,10 @@ import { refuseDeleted } from '$lib/server/conversations/conversations.ts';
 export const POST = endpoint({
 	id: 'sendQueuedMessage',
 	tag: 'Conversations',
-	summary: 'Asks it now, in place of what is under way',
-	params: { ...OF_CONVERSATION, message: 'Of a message.' },
+	summary: 'Send a queued message now',
+	params: { ...OF_CONVERSATION, message: 'ID of the message.' },
 	status: 202,
-	answer: runStarted.describe('The run that was started, or null.'),
+	answer: runStarted.describe('The started run, or null.'),
 	errors: ['conflict'],
 	handler: async ({ app, params }) => {
 		await refuseDeleted(app, params.id);

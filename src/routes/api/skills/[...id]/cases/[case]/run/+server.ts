@@ -5,10 +5,10 @@ import { allowedIn } from '$lib/server/skill-admin/ad-hoc.ts';
 export const POST = endpoint({
 	id: 'runCase',
 	tag: 'Cases and evals',
-	summary: 'Runs a case and checks what it expects',
-	params: { ...OF_SKILL, case: 'Of a case.' },
+	summary: 'Run a test case and check the result',
+	params: { ...OF_SKILL, case: 'ID of the test case.' },
 	body: caseStart,
-	answer: caseRun.describe('What held and what did not.'),
+	answer: caseRun.describe('Which checks passed and which failed.'),
 	errors: ['invalid_input', 'conflict'],
 	handler: async ({ app, caller, params, request, body }) => {
 		const { approve } = await body();
