@@ -96,8 +96,8 @@ test('a reload shows the same conversation', async ({ page, app }) => {
 	await page.keyboard.press('Enter');
 	const answer = page.locator('[data-testid=message][data-role=assistant]');
 	await expect(answer).toHaveAttribute('data-status', 'complete');
-	// The last of its figures, and the address that the reload asks for.
-	await expect(answer.getByTestId('context-gauge')).toBeVisible();
+	// What stands last under it, and the address that the reload asks for.
+	await expect(answer.getByTestId('answer-menu')).toBeVisible();
 	await expect(page).toHaveURL(/\/c\//);
 	const before = await answer.innerText();
 	await page.reload();

@@ -1,5 +1,5 @@
 /** Skills that are made and edited on the page (F1, F8): a template, problems as one types, conflicts, what is not saved, a zip and back. */
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
 import type { SkillSummary } from '../../src/lib/shared/skills.ts';
@@ -98,6 +98,12 @@ test('F1, F8: a problem is shown at its line, put right by one click and saved; 
 	await expect(page.getByTestId('save-file')).toBeDisabled();
 });
 
+/** At once, as editors save: nobody reads half of it. */
+async function replaceFile(file: string, text: string): Promise<void> {
+	await writeFile(`${file}.part`, text);
+	await rename(`${file}.part`, file);
+}
+
 test('F8: a file that somebody else has changed meanwhile is not written over before both were seen', async ({
 	page,
 	app
@@ -105,7 +111,7 @@ test('F8: a file that somebody else has changed meanwhile is not written over be
 	await make(page, 'shared-one', 'instructions');
 	const file = join(app.skillsDir, 'shared-one/SKILL.md');
 	await code(page).fill(skillMd('shared-one', 'Written here.'));
-	await writeFile(file, skillMd('shared-one', 'Written elsewhere.'));
+	await replaceFile(file, skillMd('shared-one', 'Written elsewhere.'));
 	await page.getByTestId('save-file').click();
 	const conflict = page.getByTestId('editor-conflict');
 	await expect(conflict).toContainText('Written here.');
@@ -116,7 +122,7 @@ test('F8: a file that somebody else has changed meanwhile is not written over be
 	await expect(code(page)).toHaveValue(/Written elsewhere\./);
 
 	await code(page).fill(skillMd('shared-one', 'Written here again.'));
-	await writeFile(file, skillMd('shared-one', 'Written elsewhere again.'));
+	await replaceFile(file, skillMd('shared-one', 'Written elsewhere again.'));
 	await page.getByTestId('save-file').click();
 	await page.getByTestId('keep-mine').click();
 	await expect(page.getByTestId('editor-status')).toHaveText('Saved.');

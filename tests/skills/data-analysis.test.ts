@@ -44,15 +44,23 @@ describe('data-analysis: groups', () => {
 		expect(row(stdout, '**All**')).toEqual(['**All**', '24', '23', '13273.05', '577.09', '188.8', '1791', '100 %']);
 	});
 
-	it('shows the sums of every number column first when none is named', async () => {
+	it('shows one table, of the most likely number, when none is named', async () => {
 		const { stdout } = await analyzeSales('--group-by', 'region');
+		expect(stdout.match(/^## .* by region$/gm)).toHaveLength(1);
+		expect(stdout).not.toContain('## Numbers');
+		expect(row(stdout, 'South').slice(0, 4)).toEqual(['South', '6', '6', '4072.35']);
+		expect(stdout).toContain('Chart: sales-by-region.svg (Revenue by region).');
+	});
+
+	it('with --details shows the sums of every number column first, then each, and the statistics', async () => {
+		const { stdout } = await analyzeSales('--group-by', 'region', '--details');
 		expect(row(stdout, 'South')).toEqual(['South', '6', '201', '4072.35']);
 		expect(row(stdout, 'East')).toEqual(['East', '6', '297', '2222.6']);
 		expect(row(stdout, 'North')).toEqual(['North', '6', '252', '3786.7']);
 		expect(row(stdout, 'West')).toEqual(['West', '6', '107', '3191.4']);
 		expect(stdout.indexOf('## Sums by region')).toBeLessThan(stdout.indexOf('## revenue by region'));
 		expect(stdout.indexOf('## revenue by region')).toBeLessThan(stdout.indexOf('## units by region'));
-		expect(stdout).toContain('Chart: sales-by-region.svg (Revenue by region). Choose another number with --value.');
+		expect(stdout.indexOf('## units by region')).toBeLessThan(stdout.indexOf('## Numbers'));
 	});
 
 	it('groups by columns that hold the names of months, in the order of the year', async () => {

@@ -22,7 +22,7 @@ const ORDER = ['blocker', 'should fix', 'nit'];
 
 const [file] = process.argv.slice(2);
 if (!file || file === '--help' || file === '-h') {
-	console.log(USAGE);
+	(file ? console.log : console.error)(USAGE);
 	process.exit(file ? 0 : 2);
 }
 

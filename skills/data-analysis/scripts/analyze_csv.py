@@ -52,20 +52,22 @@ def main(arguments):
         numbers = [wanted] if analysis.columns[wanted].is_number else []
     value = wanted if wanted is not None else likely_value(analysis.columns, numbers)
     if analysis.groups and analysis.rows:
-        print(group_report(analysis.groups, numbers, value, options.measure, analysis.rows), end='\n\n')
+        shown = numbers if options.details or value is None else [value]
+        print(group_report(analysis.groups, shown, value, options.measure, analysis.rows), end='\n\n')
     if analysis.rows:
         what = draw(chart, table, analysis, value, options.measure)
-        other = ' Choose another number with --value.' if wanted is None and len(numbers) > 1 else ''
-        print('Chart: {} ({}).{}\n'.format(chart, what, other))
+        print('Chart: {} ({}).\n'.format(chart, what))
     else:
         notes.append('There\'s a header but not a single row of data, so there\'s no chart.')
     print('**{}**: {} {}, {} {}, divided by {}, {}.\n'.format(
         table.name, analysis.rows, 'row' if analysis.rows == 1 else 'rows', len(table.columns),
         'column' if len(table.columns) == 1 else 'columns', table.delimiter_name(), encoding_name(table.encoding)))
-    print(column_report(analysis.columns))
-    statistics = number_report(analysis.columns)
-    if statistics:
-        print('\n' + statistics)
+    # Whoever asked for groups has them above.
+    if options.details or not analysis.groups:
+        print(column_report(analysis.columns))
+        statistics = number_report(analysis.columns)
+        if statistics:
+            print('\n' + statistics)
     if notes:
         print('\n## Notes\n\n' + '\n'.join('- ' + note for note in notes))
 
@@ -78,6 +80,7 @@ def parse(arguments):
     parser.add_argument('--measure', metavar='NAME', default='sum', type=lambda name: SYNONYMS.get(name.lower(), name.lower()),
                         choices=MEASURES, help='sum (the default), mean, count, min or max')
     parser.add_argument('--period', metavar='NAME', choices=PERIODS, help='day, month, quarter or year of a date column')
+    parser.add_argument('--details', action='store_true', help='with --group-by: every number by group, every column, statistics')
     parser.add_argument('--chart', metavar='FILE', help='name of the SVG file')
     parser.add_argument('--delimiter', metavar='CHAR', help='what stands between the cells')
     parser.add_argument('--encoding', metavar='NAME', help='such as utf-8 or latin-1')

@@ -6,10 +6,8 @@ import { fenced, inlineCode, renderOutput, renderValue } from './markdown.ts';
 import type { Ask } from './plan.ts';
 import { type Slot, slotWords, wantedExtensions } from './slots.ts';
 
-/** Closes each answer. */
-const SIGNATURE = '*Demo mode: no AI model is connected.*';
 /** Closes each question; by it the next message is known to be the answer. */
-export const ASKED = '*Nothing has run yet. Demo mode: no AI model is connected.*';
+export const ASKED = '*Nothing has run yet.*';
 const CONNECT = 'Connect a model in Settings, or set `OPENROUTER_API_KEY`, for real answers.';
 const MAX_LISTED = 40;
 const MAX_ERROR_LINES = 12;
@@ -120,7 +118,7 @@ export function reportText(calls: readonly FinishedCall[]): string {
 		return calls.length > 1 && !hasFailed(call) ? `${inlineCode(nameOf(call))}:\n\n${text}` : text;
 	});
 	const ran = calls.filter(({ name }) => name !== LOAD_SKILL).map((call) => inlineCode(shownCall(call)));
-	return [...reports, ...(ran.length > 0 ? [`Ran ${ran.join(', then ')}`] : []), SIGNATURE].join('\n\n');
+	return [...reports, ...(ran.length > 0 ? [`Ran ${ran.join(', then ')}`] : [])].join('\n\n');
 }
 
 /** The command as one would type it. */
@@ -150,7 +148,7 @@ function reportCall(call: FinishedCall): string {
 	const nothing =
 		warnings === '' ? `${inlineCode(nameOf(call))} ran and printed nothing.` : fenced(lastLines(warnings));
 	const cut = truncated === true ? 'The output was longer than is shown here.' : '';
-	return [printed || nothing, cut, reportFiles(files)].filter((part) => part !== '').join('\n\n');
+	return [printed || nothing, cut, reportFiles(files, printed)].filter((part) => part !== '').join('\n\n');
 }
 
 function reportFailure(call: FinishedCall): string {
@@ -167,7 +165,7 @@ function reportFailure(call: FinishedCall): string {
 		message ?? (error === type ? '' : error),
 		output && renderOutput(output),
 		errors && fenced(lastLines(errors)),
-		reportFiles(result.files),
+		reportFiles(result.files, ''),
 		`**What to do**: ${asText(result.hint) ?? adviceAfter(type)}`
 	]
 		.filter(Boolean)
@@ -180,11 +178,12 @@ function adviceAfter(type: string | undefined): string {
 	return 'Fix what the message says and ask again.';
 }
 
-function reportFiles(files: unknown): string {
+/** Those that the text doesn't name already. */
+function reportFiles(files: unknown, text: string): string {
 	const lines = asArray(files)
 		.map(asObject)
 		.flatMap(({ path, bytes }) =>
-			typeof path === 'string' ? `- ${inlineCode(path)}${typeof bytes === 'number' ? ` (${bytes} bytes)` : ''}` : []
+			typeof path === 'string' && !text.includes(path) ? `- ${inlineCode(path)}${typeof bytes === 'number' ? ` (${bytes} bytes)` : ''}` : []
 		);
 	return lines.length > 0 ? `${lines.length === 1 ? 'File' : 'Files'} written:\n\n${lines.join('\n')}` : '';
 }

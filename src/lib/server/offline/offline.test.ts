@@ -658,7 +658,7 @@ describe('F9: it says what it is', () => {
 
 	test('an answer is signed once', async () => {
 		const { texts } = await talk({ skills: { dice: SKILLS.dice! } }, 'roll 3d8');
-		expect(texts[0]).toBe('done\n\nRan `scripts/roll.py 3d8`\n\n*Demo mode: no AI model is connected.*');
+		expect(texts[0]).toBe('done\n\nRan `scripts/roll.py 3d8`');
 	});
 
 	test('a skill of instructions alone is outlined, with the way to a model', async () => {
