@@ -29,8 +29,8 @@ test('UI 10: one click on an example gives a chart that a script drew, with ever
 	await expect(answer).toHaveAttribute('data-status', 'complete');
 	await expect(page.locator('[data-testid=message][data-role=user]')).toContainText('sample-sales.csv');
 	const chart = answer.locator('[data-testid=file-card][data-path$=".svg"] img').first();
-	await chart.scrollIntoViewIfNeeded();
 	await expect.poll(() => chart.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBeGreaterThan(0);
+	await expect(chart).toBeInViewport();
 	await answer.getByTestId('step-fold').click();
 	await expect(answer.locator('[data-testid=step][data-tool=use_skill]')).toHaveAttribute('data-status', 'done');
 });

@@ -1,4 +1,7 @@
-/** Keeps a scrolling region at its end while it grows, until the reader scrolls up; brings a new question to its top. */
+/**
+ * Keeps a scrolling region at its end while it grows, until the reader scrolls up. A new question is brought near the top
+ * and stays there: an answer that is longer than the screen is read from its beginning, and a button leads to its end.
+ */
 import { untrack } from 'svelte';
 
 /** Scrolling up by less is taken for a trembling finger. */
@@ -14,6 +17,8 @@ export class StickToBottom {
 	#viewport: HTMLElement | null = null;
 	#lastTop = 0;
 	#question: HTMLElement | null = null;
+	/** The question stays in sight, until the reader goes to the end. */
+	#isHeld = false;
 	#spacer: HTMLElement | null = null;
 	isPinned = $state(true);
 	/** Far enough from the end for a button that leads back. */
@@ -50,6 +55,11 @@ export class StickToBottom {
 
 	/** Goes to the end, and stays there. */
 	scrollToEnd(): void {
+		this.#isHeld = false;
+		this.#pin();
+	}
+
+	#pin(): void {
 		// An effect that calls this must not run again because the reader scrolls up.
 		untrack(() => {
 			this.isPinned = true;
@@ -61,8 +71,9 @@ export class StickToBottom {
 	/** Brings a question near the top; the room below it is the answer's, so that nothing moves until that is full. */
 	scrollToQuestion(question: HTMLElement): void {
 		this.#question = question;
+		this.#isHeld = true;
 		this.#makeRoom();
-		this.scrollToEnd();
+		this.#pin();
 	}
 
 	/** Brings a message to the top, at once. */
@@ -89,8 +100,14 @@ export class StickToBottom {
 		if (!this.#viewport) return;
 		const top = this.#viewport.scrollTop;
 		const distance = this.#distance();
+		const moved = top - this.#lastTop;
 		// Content that shrinks moves the region as well, but leaves it at its end.
-		if (top < this.#lastTop - DRIFT_PX + ROUNDING_PX && distance > DRIFT_PX - ROUNDING_PX) this.isPinned = false;
+		const isUp = moved < -DRIFT_PX + ROUNDING_PX && distance > DRIFT_PX - ROUNDING_PX;
+		// Whoever moves away from the question is led by it no longer.
+		if (this.#isHeld && (isUp || moved > DRIFT_PX)) {
+			this.#isHeld = false;
+			this.isPinned = distance < NEAR_PX;
+		} else if (isUp) this.isPinned = false;
 		else if (top >= this.#lastTop && distance < NEAR_PX) this.isPinned = true;
 		this.#lastTop = top;
 		this.#measure();
@@ -106,12 +123,20 @@ export class StickToBottom {
 
 	#jump(): void {
 		if (!this.#viewport) return;
-		this.#viewport.scrollTop = this.#viewport.scrollHeight;
+		const { scrollTop, scrollHeight } = this.#viewport;
+		this.#viewport.scrollTop = Math.min(scrollHeight, this.#isHeld ? scrollTop + this.#overQuestion() : scrollHeight);
 		this.#lastTop = this.#viewport.scrollTop;
 	}
 
+	/** How far the region may go until the question stands near its top. */
+	#overQuestion(): number {
+		if (!this.#viewport || !this.#question?.isConnected) return Infinity;
+		const top = this.#question.getBoundingClientRect().top - this.#viewport.getBoundingClientRect().top;
+		return top - QUESTION_TOP_PX;
+	}
+
 	#measure(): void {
-		this.isFar = !this.isPinned && this.#distance() > (this.isFar ? NEAR_PX : FAR_PX);
+		this.isFar = (!this.isPinned || this.#isHeld) && this.#distance() > (this.isFar ? NEAR_PX : FAR_PX);
 	}
 
 	#distance(): number {
