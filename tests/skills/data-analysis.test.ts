@@ -58,9 +58,9 @@ describe('data-analysis: groups', () => {
 		expect(row(stdout, 'East')).toEqual(['East', '6', '297', '2222.6']);
 		expect(row(stdout, 'North')).toEqual(['North', '6', '252', '3786.7']);
 		expect(row(stdout, 'West')).toEqual(['West', '6', '107', '3191.4']);
-		expect(stdout.indexOf('## Sums by region')).toBeLessThan(stdout.indexOf('## revenue by region'));
-		expect(stdout.indexOf('## revenue by region')).toBeLessThan(stdout.indexOf('## units by region'));
-		expect(stdout.indexOf('## units by region')).toBeLessThan(stdout.indexOf('## Numbers'));
+		expect(stdout.indexOf('## Sums by region')).toBeLessThan(stdout.indexOf('## Revenue by region'));
+		expect(stdout.indexOf('## Revenue by region')).toBeLessThan(stdout.indexOf('## Units by region'));
+		expect(stdout.indexOf('## Units by region')).toBeLessThan(stdout.indexOf('## Numbers'));
 	});
 
 	it('groups by columns that hold the names of months, in the order of the year', async () => {

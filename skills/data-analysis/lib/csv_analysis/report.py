@@ -50,7 +50,9 @@ def group_report(groups, values, first, measure, total_rows):
             rows.append(row + [share(found.sum, column.sum)] if one_sign else row)
         total = ['**All**', total_rows, column.numbers, plain(column.sum), plain(column.mean(), column.places),
                  plain(column.min), plain(column.max)] + (['100 %'] if one_sign else [])
-        parts.append('{}## {} by {}\n'.format('\n' if parts else '', cell(column.name), cell(groups.title())))
+        name = cell(column.name)
+        title = name[:1].upper() + name[1:]
+        parts.append('{}## {} by {}\n'.format('\n' if parts else '', title, cell(groups.title())))
         headers = [groups.title(), 'rows', 'count', 'sum', 'mean', 'min', 'max'] + (['share of sum'] if one_sign else [])
         parts.append(limited(headers, rows, total))
     return '\n'.join(parts)
