@@ -79,6 +79,8 @@ interface Handled<Name extends string, Query extends z.ZodType, Body extends z.Z
 	params?: Record<Name, string>;
 	query?: Query;
 	body?: Body;
+	/** A body as somebody would send it, where the least that is needed says too little. */
+	example?: NoInfer<z.input<Body>>;
 	/** Of the body; 10 MB without it. */
 	maxBytes?: number;
 	/** Of a JSON answer; 200 without it. */

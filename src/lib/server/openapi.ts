@@ -198,8 +198,10 @@ function answeredSchema(schema: z.ZodType, schemas: Record<string, unknown>): un
 	return { $ref: `#/components/schemas/${id}` };
 }
 
-function bodyOf({ spec: { body, otherBodies = {} } }: DescribedEndpoint): Record<string, unknown> | null {
-	const content: Record<string, unknown> = body ? { 'application/json': { schema: askedSchema(body) } } : {};
+function bodyOf({ spec: { body, example, otherBodies = {} } }: DescribedEndpoint): Record<string, unknown> | null {
+	const content: Record<string, unknown> = body
+		? { 'application/json': { schema: askedSchema(body), ...(example !== undefined && { example }) } }
+		: {};
 	for (const [type, { schema, description }] of Object.entries(otherBodies)) {
 		content[type] = { schema: { ...schema, description } };
 	}

@@ -83,6 +83,18 @@ test('every answer that is JSON has an example that ends, with no name of a sche
 	expect(count).toBeGreaterThan(50);
 });
 
+test('every example of a body is one that its endpoint takes', () => {
+	const bodies = EVERY_ENDPOINT.flatMap(({ spec }) =>
+		'id' in spec && spec.body ? [{ id: spec.id, body: spec.body }] : []
+	);
+	expect(bodies.length).toBeGreaterThan(30);
+	for (const { id, body } of bodies) {
+		const operation = groups.flatMap(({ operations }) => operations).find(({ operationId }) => operationId === id);
+		const example: unknown = JSON.parse(leastOf(operation!).body ?? '');
+		expect(body.safeParse(example).error, id).toBeUndefined();
+	}
+});
+
 test('what is typed goes into the address: values in the path with their slashes, empty ones of the query left out', () => {
 	const text = { type: 'string' };
 	const parameters = [

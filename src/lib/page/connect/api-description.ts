@@ -15,7 +15,7 @@ export interface ApiOperation {
 	summary: string;
 	description?: string;
 	parameters?: ApiParameter[];
-	requestBody?: { content: Record<string, { schema: JsonSchema }> };
+	requestBody?: { content: Record<string, { schema: JsonSchema; example?: unknown }> };
 	responses: Record<string, { description?: string; $ref?: string; content?: Record<string, { schema?: JsonSchema }> }>;
 }
 
@@ -53,11 +53,11 @@ export interface Filled {
 /** The least that one has to send. */
 export function leastOf({ method, parameters = [], requestBody }: ListedOperation): Filled {
 	const required = parameters.filter((parameter) => parameter.in === 'query' && parameter.required);
-	const schema = requestBody?.content['application/json']?.schema;
-	const hasBody = schema !== undefined || (!requestBody && method !== 'GET' && method !== 'DELETE');
+	const json = requestBody?.content['application/json'];
+	const hasBody = json !== undefined || (!requestBody && method !== 'GET' && method !== 'DELETE');
 	return {
 		parameters: Object.fromEntries(required.map(({ name, schema: asked }) => [name, String(exampleOf(asked))])),
-		body: hasBody ? JSON.stringify(schema ? exampleOf(schema) : {}, null, 2) : null
+		body: hasBody ? JSON.stringify(json ? (json.example ?? exampleOf(json.schema)) : {}, null, 2) : null
 	};
 }
 
@@ -164,7 +164,7 @@ const KNOWN: Record<string, string> = {
 };
 
 /** What the patterns of this API ask for. */
-const TEXTS = ['0'.repeat(64), 'owner/repository', '1.0.0', 'name', 'NAME', '2026-01-01T00:00:00Z'];
+const TEXTS = ['name', 'owner/repository', '1.0.0', 'NAME', '0'.repeat(64), '2026-01-01T00:00:00Z'];
 
 function textOf({ pattern, minLength, format }: JsonSchema): string {
 	if (format === 'uri') return 'http://127.0.0.1:8000/v1';

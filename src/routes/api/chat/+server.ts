@@ -17,6 +17,11 @@ export const POST = endpoint({
 		'With `accept: text/event-stream` you get the run’s events, otherwise its IDs at once.',
 	scope: 'execute',
 	body: runAgentInput,
+	example: {
+		threadId: 'my-chat',
+		runId: 'run-1',
+		messages: [{ id: 'message-1', role: 'user', content: 'Count the words of “the quick brown fox”' }]
+	},
 	status: 202,
 	answer: [events('The run’s events (AG-UI 1.0).'), runNamed.describe('The started run.')],
 	errors: ['not_found', 'conflict'],

@@ -31,6 +31,7 @@ export const POST = endpoint({
 	tag: 'Conversations',
 	summary: 'Create a conversation',
 	body: conversationCreate,
+	example: { title: 'Word counts' },
 	status: 201,
 	answer: conversationSummary.describe('The conversation.'),
 	handler: async ({ app, body }) => {

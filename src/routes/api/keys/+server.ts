@@ -15,6 +15,7 @@ export const POST = endpoint({
 	summary: 'Create an API key',
 	description: 'The key is only in this answer. The server keeps a hash.',
 	body: apiKeyCreate,
+	example: { name: 'Editor', scopes: ['read', 'execute'] },
 	status: 201,
 	answer: newApiKey.describe('The new key.'),
 	handler: async ({ app, body }) => {

@@ -15,6 +15,7 @@ export const PUT = endpoint({
 	summary: 'Change settings; fields left out stay the same',
 	description: 'null resets a setting to its default.',
 	body: settingsPatch,
+	example: { maxSteps: 20 },
 	answer: settings.describe('The settings in effect.'),
 	errors: ['conflict'],
 	handler: async ({ app, body }) => {

@@ -41,6 +41,7 @@ export const POST = endpoint({
 	summary: 'Create a skill from a template',
 	description: 'It’s created in the first skill folder that can be written.',
 	body: newSkill,
+	example: { name: 'my-skill', description: 'Says hello. Use when somebody greets.', template: 'script' },
 	status: 201,
 	answer: skillDetail.describe('The new skill.'),
 	errors: ['conflict'],

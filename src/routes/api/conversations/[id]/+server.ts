@@ -18,6 +18,7 @@ export const PATCH = endpoint({
 	description: '`show` switches to another branch. `isUnread: false` marks it as read. Only renaming changes its date.',
 	params: OF_CONVERSATION,
 	body: conversationPatch,
+	example: { title: 'Word counts' },
 	answer: conversationSummary.describe('The conversation.'),
 	errors: ['conflict'],
 	handler: async ({ app, params, body }) => changeConversation(app, params.id, await body())

@@ -7,6 +7,7 @@ export const PATCH = endpoint({
 	summary: 'Rename an API key',
 	params: { id: 'ID of the key.' },
 	body: apiKeyPatch,
+	example: { name: 'Editor' },
 	answer: apiKey.describe('The key without its secret.'),
 	handler: async ({ app, params, body }) => {
 		const { name } = await body();

@@ -18,6 +18,7 @@ export const PUT = endpoint({
 		'A program runs on the server’s computer, outside the sandbox. A value of null keeps the saved one, as long as the program or the origin stays the same.',
 	params: { name: 'Name of the server: 1 to 32 of a–z, 0–9, - and _.' },
 	body: mcpServerPut,
+	example: { transport: { type: 'stdio', command: 'npx', args: ['-y', '@modelcontextprotocol/server-everything'] } },
 	answer: mcpServer.describe('The server. It connects in the background.'),
 	errors: ['conflict'],
 	handler: async ({ app, params, body }) => {

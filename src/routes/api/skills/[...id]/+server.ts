@@ -20,6 +20,7 @@ export const PUT = endpoint({
 	description: '`enabled` restores the previous mode. If both are given, `mode` wins.',
 	params: OF_SKILL,
 	body: skillPatch,
+	example: { mode: 'auto' },
 	answer: skillDetail.describe('The changed skill.'),
 	errors: ['conflict'],
 	handler: async ({ app, params, body }) => {

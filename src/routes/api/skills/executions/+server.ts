@@ -33,6 +33,7 @@ export const POST = endpoint({
 	description: `Without a tool or script, \`input\` goes to the skill’s only one. ${APPROVE}`,
 	scope: 'execute',
 	body: adHocExecution,
+	example: { skillName: 'count-words', script: 'scripts/count.mjs', args: ['the quick brown fox'] },
 	status: 201,
 	answer: adHocResult.describe('The result and the execution.'),
 	errors: ['not_found', 'conflict'],

@@ -10,6 +10,7 @@ export const POST = endpoint({
 	description: 'From a source, or as one tool made of a schema and a native handler’s name.',
 	// Read as whichever of both it is, so that what is wrong is told of that one.
 	body: z.union([customSkill, installRequest]),
+	example: { source: { type: 'github', repository: 'anthropics/skills' } },
 	status: 201,
 	answer: installOutcome
 		.extend({ id: z.string(), name: z.string(), version: z.string() })

@@ -7,6 +7,7 @@ export const POST = endpoint({
 	tag: 'Skills',
 	summary: 'Explain which skills a text would pick',
 	body: scoreRequest,
+	example: { text: 'Count the words of “the quick brown fox”' },
 	answer: skillScoreList.describe('Scores by signal, best first.'),
 	handler: async ({ app, body }) => {
 		const asked = await body();

@@ -11,6 +11,7 @@ export const POST = endpoint({
 	description: 'They’re ready to send with the example’s message. Existing files stay.',
 	params: OF_CONVERSATION,
 	body: exampleRequest,
+	example: { skill: 'count-words' },
 	answer: exampleFiles.describe('The message and its files.'),
 	errors: ['invalid_input', 'not_found', 'too_large', 'storage_full'],
 	handler: async ({ app, params, body }) => {

@@ -8,6 +8,7 @@ export const POST = endpoint({
 	summary: 'Queue a message',
 	params: OF_CONVERSATION,
 	body: queuedMessageCreate,
+	example: { id: 'message-2', text: 'Count the words of “the quick brown fox”' },
 	status: 202,
 	answer: runStarted.describe('The started run, or null.'),
 	errors: ['conflict'],

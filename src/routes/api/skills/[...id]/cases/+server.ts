@@ -17,6 +17,7 @@ export const POST = endpoint({
 	summary: 'Create a test case',
 	params: OF_SKILL,
 	body: skillCaseCreate,
+	example: { title: 'Four words', script: 'scripts/count.mjs', args: ['the quick brown fox'] },
 	status: 201,
 	answer: skillCase.describe('The test case.'),
 	errors: ['conflict'],

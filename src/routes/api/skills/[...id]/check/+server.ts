@@ -9,6 +9,7 @@ export const POST = endpoint({
 	description: 'Nothing is saved.',
 	params: OF_SKILL,
 	body: skillCheckRequest,
+	example: { text: '---\nname: my-skill\ndescription: Says hello.\n---\n\nSay hello.' },
 	answer: skillCheck.describe('Problems, and the text with each fix.'),
 	handler: async ({ app, params, body }) => {
 		const { text } = await body();

@@ -21,6 +21,7 @@ export const PUT = endpoint({
 	summary: 'Switch to another version',
 	params: OF_SKILL,
 	body: versionSwitch,
+	example: { use: { version: '1.0.0' } },
 	answer: skillVersions.describe('The versions.'),
 	errors: ['conflict'],
 	handler: async ({ app, caller, params, body }) => {

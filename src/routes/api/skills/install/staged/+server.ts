@@ -10,6 +10,7 @@ export const POST = endpoint({
 	tag: 'Install',
 	summary: 'Fetch and check skills without installing',
 	body: stageRequest,
+	example: { source: { type: 'github', repository: 'anthropics/skills' } },
 	otherBodies: {
 		'application/zip': { description: 'A zip archive.', schema: FILE },
 		'multipart/form-data': {

@@ -7,6 +7,7 @@ export const POST = endpoint({
 	tag: 'Install',
 	summary: 'Install from SkillsMP, if it is the chosen catalog',
 	body: marketplaceInstall,
+	example: { name: 'pdf', sourceUrl: 'https://github.com/anthropics/skills/tree/main/skills/pdf' },
 	status: 201,
 	answer: installOutcome.describe('The installed skill.'),
 	errors: ['not_found', 'conflict'],

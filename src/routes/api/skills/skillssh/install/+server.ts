@@ -7,6 +7,7 @@ export const POST = endpoint({
 	tag: 'Install',
 	summary: 'Install from skills.sh, if it is the chosen catalog',
 	body: skillsshInstall,
+	example: { name: 'pdf', source: 'anthropics/skills', skillId: 'pdf' },
 	status: 201,
 	answer: installOutcome.describe('The installed skill.'),
 	errors: ['not_found', 'conflict'],

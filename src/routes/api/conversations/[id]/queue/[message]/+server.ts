@@ -11,6 +11,7 @@ export const PATCH = endpoint({
 	summary: 'Edit a queued message',
 	params: { ...OF_CONVERSATION, message: 'ID of the message.' },
 	body: queuedMessagePatch,
+	example: { text: 'Count the words of “the quick brown fox”' },
 	answer: null,
 	handler: async ({ app, params, body }) => {
 		const { store, changes } = app;
