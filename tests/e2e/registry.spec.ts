@@ -192,7 +192,7 @@ test('E11: switched off in the settings nothing runs, and the page says why; swi
 }) => {
 	await page.goto(`${app.url}/settings`);
 	await page.getByTestId('skills-enabled').uncheck();
-	await expect(page.getByTestId('settings-status')).toHaveText('Saved.');
+	await expect(page.getByTestId('settings-status')).toHaveText('Saved');
 	await page.goto(`${app.url}/skills/count-words#run`);
 	await page.getByTestId('run-button').click();
 	await expect(page.getByTestId('run-error')).toContainText(/switched off/i);
@@ -200,7 +200,7 @@ test('E11: switched off in the settings nothing runs, and the page says why; swi
 	await expect(row(page, 'count-words')).toBeVisible();
 	await page.getByTestId('settings-link').click();
 	await page.getByTestId('skills-enabled').check();
-	await expect(page.getByTestId('settings-status')).toHaveText('Saved.');
+	await expect(page.getByTestId('settings-status')).toHaveText('Saved');
 	await page.goto(`${app.url}/skills/count-words#run`);
 	await page.getByTestId('run-button').click();
 	await expect(page.getByTestId('execution')).toBeVisible();
