@@ -32,7 +32,7 @@ test('F14: a call waits in every tab and over a restart; the first answer counts
 	await ask(page, 'say it');
 	await expect(page.getByTestId('approval-command')).toHaveText('$ scripts/say.sh hello "two words"');
 	await expect(answers(page)).toHaveAttribute('data-status', 'waiting');
-	await expect(page.getByTestId('approval-alert')).toContainText('waits for your approval');
+	await expect(page.getByTestId('approval-alert')).toContainText('Waiting for your approval');
 	await expect(page).toHaveTitle(/^\(!\)/);
 	await page.waitForURL(/\/c\//);
 
@@ -49,7 +49,7 @@ test('F14: a call waits in every tab and over a restart; the first answer counts
 		await expect(tab.locator('[data-testid=step][data-tool=use_skill]')).toHaveAttribute('data-status', 'done');
 		await expect(answers(tab)).toHaveCount(1);
 	}
-	await expect(page.getByTestId('approval-decision')).toContainText('Answered elsewhere');
+	await expect(page.getByTestId('approval-decision')).toContainText('Answered in another tab');
 	expect(lastRequest(model.requests)).toContain('said: hello two words');
 });
 
@@ -93,7 +93,7 @@ test('F14: two calls at once are decided one by one, by keyboard', async ({ page
 	await cards.first().focus();
 	await page.keyboard.press('Tab');
 	await page.keyboard.press('Enter');
-	await expect(page.getByTestId('approval-decision')).toContainText('waiting for the other decisions');
+	await expect(page.getByTestId('approval-decision')).toContainText('waiting for your other answers');
 	await expect(cards).toHaveCount(1);
 	model.push(text('Said both.'));
 	await cards.first().focus();
@@ -112,5 +112,5 @@ test('F14: who writes something else does not make the call', async ({ page, app
 	model.push(text('Something else, then.'));
 	await ask(page, 'leave it');
 	await expect(answers(page).last()).toContainText('Something else, then.');
-	await expect(page.getByTestId('approval-decision')).toHaveText('Nobody decided; it was not run.');
+	await expect(page.getByTestId('approval-decision')).toHaveText('Nobody answered, so it didn’t run.');
 });

@@ -81,7 +81,7 @@ test('F7: each command of the box does what it says, and nothing of it is sent',
 	await box(page).fill('a thought that goes\n');
 	await run('clear');
 	await expect(box(page)).toHaveValue('');
-	await page.getByTestId('toast').filter({ hasText: 'draft was removed' }).getByTestId('toast-action').click();
+	await page.getByTestId('toast').filter({ hasText: 'Draft cleared' }).getByTestId('toast-action').click();
 	await expect(box(page)).toHaveValue(/a thought that goes/);
 	await box(page).fill('');
 

@@ -52,7 +52,7 @@ test('F14: words of an answer are found with what stands around them; cleared, t
 	await expect(page.getByTestId('search-status')).toHaveText('1 conversation');
 
 	await search.fill('zeppelin');
-	await expect(page.getByTestId('search-status')).toHaveText('Nothing found.');
+	await expect(page.getByTestId('search-status')).toHaveText('No results.');
 	await page.getByTestId('clear-search').click();
 	await expect(search).toBeFocused();
 	await expect(links(page)).toHaveText([/A recipe/, /An animal fact/]);
@@ -341,7 +341,7 @@ test('UI 7: the palette opens a conversation by its words, Ctrl+B hides the side
 	await page.getByTestId('messages').focus();
 	await page.keyboard.press('?');
 	await expect(page.getByTestId('shortcuts-dialog')).toBeVisible();
-	for (const name of ['Command palette', 'Search conversations', 'Show or hide the sidebar', 'Rename it', 'New line']) {
+	for (const name of ['Command palette', 'Search conversations', 'Toggle sidebar', 'Rename conversation', 'New line']) {
 		await expect(page.getByTestId('shortcut-list')).toContainText(name);
 	}
 	await page.getByTestId('close-shortcuts').click();
@@ -364,7 +364,7 @@ test.describe('in the light', () => {
 		await expect(page.getByTestId('composer-input')).toBeVisible();
 		expect(await first()).toBe('none');
 		// As the system, light, dark.
-		for (const name of ['as the system', 'light']) await page.getByRole('button', { name: `Theme: ${name}` }).click();
+		for (const name of ['system', 'light']) await page.getByRole('button', { name: `Theme: ${name}` }).click();
 		await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
 		await page.reload();
 		await expect(page.getByRole('button', { name: 'Theme: dark' })).toBeVisible();

@@ -64,7 +64,7 @@ test('E13: a script that ran in a chat is on the page of executions, with what i
 	await expect(detail.getByTestId('execution-output')).toContainText('2');
 	await expect(detail).toContainText('skills/count-words');
 	await expect(detail).toContainText(await sandboxOf(app));
-	await page.getByRole('link', { name: 'Open the conversation' }).click();
+	await page.getByRole('link', { name: 'Open conversation' }).click();
 	await expect(page).toHaveURL(conversation);
 	await expect(answers(page)).toContainText('Counted.');
 });
@@ -80,7 +80,7 @@ test('F6: a script and a tool run by hand from the page of the skill, whose exec
 	await page.getByTestId('run-what').selectOption({ label: 'scripts/count.mjs' });
 	await page.getByTestId('run-text').fill('three short words');
 	await page.getByTestId('run-button').press('Enter');
-	await expect(page.getByTestId('run-status')).toHaveText('Ended with exit code 0.');
+	await expect(page.getByTestId('run-status')).toHaveText('Finished with exit code 0.');
 	await expect(page.getByTestId('execution-output')).toContainText('3');
 
 	await page.getByTestId('run-what').selectOption({ label: 'count_words (tool)' });
@@ -88,14 +88,14 @@ test('F6: a script and a tool run by hand from the page of the skill, whose exec
 	await expect(page.getByTestId('run-text')).toHaveValue('{\n  "text": ""\n}');
 	await page.getByTestId('run-text').fill('{"text": ');
 	await page.getByTestId('run-button').click();
-	await expect(page.getByTestId('run-error')).toContainText('The input is no JSON');
+	await expect(page.getByTestId('run-error')).toContainText('The input isn’t valid JSON');
 	await page.getByTestId('run-text').fill('{"text": "one two three four"}');
 	await page.getByTestId('run-button').click();
 	await expect(page.getByTestId('execution-output')).toContainText('"words"');
 
 	await page.getByTestId('tab-overview').click();
 	await page.getByTestId('skill-executions-link').click();
-	await expect(page.getByRole('button', { name: /Only count-words/ })).toBeVisible();
+	await expect(page.getByRole('button', { name: /Skill: count-words/ })).toBeVisible();
 	await expect(rows(page).first()).toContainText('count_words');
 	const { data } = await read<SkillExecutionList>(app, '/api/skills/executions?skill=count-words');
 	expect(data[0]).toMatchObject({ tool: 'count_words', input: '{"text":"one two three four"}', conversationId: null });
@@ -198,5 +198,32 @@ test('UI: the pages fit into 390 px, in the dark', async ({ page, app }) => {
 		await page.waitForLoadState('networkidle');
 		const overflow = await besideScreen(page);
 		expect(overflow, path).toBeLessThanOrEqual(0);
+	}
+});
+
+test('UI: the list of runs comes without moving what is there already', async ({ page, app }) => {
+	for (let run = 0; run < 3; run++) {
+		const { status } = await execute(app, {
+			skillName: 'count-words',
+			script: 'scripts/count.mjs',
+			args: ['two words']
+		});
+		expect(status).toBe(201);
+	}
+	await page.addInitScript(() => {
+		const moved = window as unknown as { moved: number };
+		moved.moved = 0;
+		new PerformanceObserver((list) => {
+			for (const entry of list.getEntries()) moved.moved += (entry as unknown as { value: number }).value;
+		}).observe({ type: 'layout-shift', buffered: true });
+	});
+	for (const width of [1280, 390]) {
+		await page.setViewportSize({ width, height: 800 });
+		for (const path of ['/skills/executions', '/skills/executions?skill=count-words']) {
+			await page.goto(`${app.url}${path}`);
+			await expect(rows(page).nth(2)).toBeVisible();
+			await page.evaluate(() => new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted))));
+			expect(await page.evaluate('moved'), `${path} at ${width} px`).toBeLessThanOrEqual(0.02);
+		}
 	}
 });

@@ -68,7 +68,7 @@ test('F14: another answer stands beside the first; a deleted one leaves the othe
 	await expect(answers(page)).toContainText('The first answer.');
 	await answers(page).getByTestId('answer-menu').click();
 	await page.getByRole('menuitem', { name: 'Delete' }).click();
-	await expect(page.getByTestId('delete-dialog')).toContainText('cannot be undone');
+	await expect(page.getByTestId('delete-dialog')).toContainText('can’t be undone');
 	await page.getByTestId('confirm-delete').click();
 	await expect(answers(page)).toContainText('Another answer.');
 	await expect(page.getByTestId('branches')).toHaveCount(0);

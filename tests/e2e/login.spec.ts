@@ -43,7 +43,7 @@ test.describe('E19: with ADMIN_TOKEN', () => {
 		await page.goto('/skills?from=here');
 		await expect(page).toHaveURL('/login?next=%2Fskills%3Ffrom%3Dhere');
 		await expect(tokenField(page)).toBeFocused();
-		await expect(page.getByText('The value of ADMIN_TOKEN')).toBeVisible();
+		await expect(page.getByText('Your ADMIN_TOKEN')).toBeVisible();
 
 		await logIn(page, 'not-the-token-of-this-test');
 		await expect(page.getByTestId('login-error')).toContainText('This is not the token of this server.');
@@ -137,7 +137,7 @@ test.describe('E19: with ADMIN_TOKEN', () => {
 		await logIn(page, 'wrong');
 		await expect(page.getByTestId('login-error')).toBeVisible();
 		expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-		expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe('rgb(19, 20, 23)');
+		expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe('rgb(20, 21, 19)');
 		for (const control of [tokenField(page), page.getByRole('button', { name: 'Log in' })]) {
 			expect((await control.boundingBox())?.height).toBeGreaterThanOrEqual(44);
 		}

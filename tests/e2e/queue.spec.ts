@@ -85,7 +85,7 @@ test('F14: after a stop the messages stay where they are until somebody sends th
 	await page.keyboard.press('Escape');
 	await expect(answers(page)).toHaveAttribute('data-status', 'cancelled');
 	await page.reload();
-	await expect(page.getByTestId('queue')).toContainText('1 message waits until you send it.');
+	await expect(page.getByTestId('queue')).toContainText('1 message queued until you send it');
 	model.push(text('The second answer.'));
 	await page.getByTestId('queue-send').click();
 	await expect(answers(page).last()).toContainText('The second answer.');

@@ -76,8 +76,8 @@ test('E20, E30, F6, E4: a zip is looked at, installed, trusted, run, kept as a c
 	await page.getByTestId('run-button').click();
 	await expect(page.getByTestId('execution-output').first()).toContainText('said one two');
 	await page.getByTestId('keep-case').click();
-	await page.getByLabel('What it shows').fill('Says both');
-	await page.getByLabel('What it prints contains').fill('said one two');
+	await page.getByLabel('Title').fill('Says both');
+	await page.getByLabel('Expected output').fill('said one two');
 	await page.getByTestId('save-case').click();
 	await expect(page.getByTestId('skill-case')).toContainText('Says both');
 	await page.getByTestId('run-all-cases').click();
@@ -130,7 +130,7 @@ test('E28, A40: a skill of a repository is installed, updated after a look at th
 		}
 	};
 	await page.goto(`${app.url}/skills/updates`);
-	await page.getByRole('button', { name: 'Fetch the update of echoer and look at it' }).click();
+	await page.getByRole('button', { name: 'Review update of echoer' }).click();
 	await expect(page.getByTestId('installed-already')).toContainText('Version 1.0.0 is installed');
 	await expect(page.locator('[data-testid=skill-change][data-path="scripts/say.mjs"]')).toContainText(
 		'+console.log("second"'
@@ -144,7 +144,7 @@ test('E28, A40: a skill of a repository is installed, updated after a look at th
 	await expect(version(page, '1.1.0').getByTestId('current-version')).toBeVisible();
 	await page.getByTestId('roll-back').click();
 	await expect(version(page, '1.0.0').getByTestId('current-version')).toBeVisible();
-	await expect(page.getByTestId('versions-status')).toHaveText('In use: 1.0.0.');
+	await expect(page.getByTestId('versions-status')).toHaveText('Now using 1.0.0.');
 });
 
 test('E20: what has waited too long or was discarded says so; the same again asks what shall become of it', async ({
@@ -226,7 +226,7 @@ test('E10, E29: executions are narrowed by skill and time, and written out as a 
 	const download = page.waitForEvent('download');
 	await page.getByTestId('export-csv').click();
 	expect((await download).suggestedFilename()).toMatch(/\.csv$/);
-	await page.getByLabel('Until').fill('2020-01-02T00:00');
+	await page.getByLabel('To', { exact: true }).fill('2020-01-02T00:00');
 	await page.getByTestId('apply-filters').click();
 	await expect(page.getByTestId('execution')).toHaveCount(0);
 });

@@ -88,6 +88,7 @@ test('the palette goes anywhere by keyboard', async ({ page }) => {
 	await page.keyboard.type('executions');
 	await page.keyboard.press('Enter');
 	await expect(page).toHaveURL(/\/skills\/executions$/);
+	await expect(page.getByRole('main')).toBeFocused();
 	await page.keyboard.press('Control+/');
 	await expect(page.getByTestId('shortcuts-dialog')).toBeVisible();
 	await page.keyboard.press('Escape');
@@ -162,7 +163,7 @@ test('while the server is away a page says so, and opens by itself when it is ba
 		)
 		.toBe('down');
 	await page.reload();
-	await expect(page.getByRole('heading', { name: 'The server is not reachable.' })).toBeVisible();
+	await expect(page.getByRole('heading', { name: 'Can’t reach the server' })).toBeVisible();
 	await app.restart();
 	await expect(page.getByTestId('sidebar')).toBeVisible({ timeout: 60_000 });
 	await expect(page).toHaveURL(/\/skills$/);

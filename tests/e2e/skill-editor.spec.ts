@@ -29,17 +29,17 @@ test('F8: a skill is made from a template; a bad name and a long description are
 	await page.getByTestId('new-skill-link').click();
 	const create = page.getByTestId('create-skill');
 	await page.getByTestId('new-skill-name').fill('My Greeter!');
-	await expect(page.getByTestId('name-advice')).toContainText('Only lower-case letters');
+	await expect(page.getByTestId('name-advice')).toContainText('only lowercase letters');
 	await expect(create).toBeDisabled();
 	await page.getByTestId('use-suggestion').click();
 	await expect(page.getByTestId('new-skill-name')).toHaveValue('my-greeter');
-	await expect(page.getByTestId('name-advice')).toHaveText('A good name.');
+	await expect(page.getByTestId('name-advice')).toHaveText('Looks good');
 	await page.getByTestId('new-skill-name').fill('count-words');
 	await expect(page.getByTestId('name-advice')).toContainText('already');
 	await page.getByTestId('new-skill-name').fill('my-greeter');
 
 	await page.getByTestId('new-skill-description').fill('word '.repeat(210));
-	await expect(page.getByTestId('description-advice')).toContainText('too long');
+	await expect(page.getByTestId('description-advice')).toContainText('Too long');
 	await expect(create).toBeDisabled();
 	await page.getByTestId('new-skill-description').fill(described);
 	await page.getByTestId('template-script').check();
@@ -47,7 +47,7 @@ test('F8: a skill is made from a template; a bad name and a long description are
 	await create.click();
 
 	await expect(page).toHaveURL(/\/skills\/edit\/my-greeter$/);
-	await expect(page.getByTestId('editor-check')).toContainText('Nothing is wrong');
+	await expect(page.getByTestId('editor-check')).toContainText('No problems found');
 	expect(await readFile(join(app.skillsDir, 'my-greeter/SKILL.md'), 'utf8')).toContain(described);
 	await page.goto('/skills');
 	await expect(row(page, 'my-greeter')).toHaveAttribute('data-status', 'ready');
@@ -61,7 +61,7 @@ test('F1, F8: a problem is shown at its line, put right by one click and saved; 
 	const file = join(app.skillsDir, 'unsaved-one/SKILL.md');
 	const before = await readFile(file, 'utf8');
 	await code(page).fill(skillMd('Wrong_Name', 'Say hello.'));
-	await expect(page.getByTestId('editor-status')).toContainText('Not saved yet');
+	await expect(page.getByTestId('editor-status')).toContainText('Unsaved changes');
 	const issue = page.getByTestId('editor-issue').filter({ hasText: 'name' }).first();
 	await expect(issue).toBeVisible();
 	await expect(page.getByTestId('line-mark').first()).toHaveAttribute('data-line', '2');
@@ -73,9 +73,9 @@ test('F1, F8: a problem is shown at its line, put right by one click and saved; 
 
 	await issue.getByTestId('issue-fix').click();
 	await expect(code(page)).toHaveValue(/name: unsaved-one/);
-	await expect(page.getByTestId('editor-check')).toContainText('Nothing is wrong');
+	await expect(page.getByTestId('editor-check')).toContainText('No problems found');
 	await code(page).press('Control+s');
-	await expect(page.getByTestId('editor-status')).toHaveText('Saved.');
+	await expect(page.getByTestId('editor-status')).toHaveText('Saved');
 	expect(await readFile(file, 'utf8')).toContain('Say hello.');
 	await page.reload();
 	await expect(code(page)).toHaveValue(/Say hello\./);
@@ -125,7 +125,7 @@ test('F8: a file that somebody else has changed meanwhile is not written over be
 	await replaceFile(file, skillMd('shared-one', 'Written elsewhere again.'));
 	await page.getByTestId('save-file').click();
 	await page.getByTestId('keep-mine').click();
-	await expect(page.getByTestId('editor-status')).toHaveText('Saved.');
+	await expect(page.getByTestId('editor-status')).toHaveText('Saved');
 	await expect(conflict).toHaveCount(0);
 	expect(await readFile(file, 'utf8')).toContain('Written here again.');
 });
@@ -135,7 +135,7 @@ test('F8: a skill is saved as a zip, and installed again from it as it was', asy
 	const folder = join(app.skillsDir, 'traveller');
 	await code(page).fill(skillMd('traveller', 'Says where it has been.'));
 	await page.getByTestId('save-file').click();
-	await expect(page.getByTestId('editor-status')).toHaveText('Saved.');
+	await expect(page.getByTestId('editor-status')).toHaveText('Saved');
 	await page.goto('/skills/traveller');
 	await page.getByTestId('skill-menu').click();
 	const [download] = await Promise.all([page.waitForEvent('download'), page.getByTestId('export-skill').click()]);

@@ -242,8 +242,8 @@ test('F2, UI 6: a thought has a window; an answer tells what it cost, why these 
 	await page.getByTestId('figures-toggle').click();
 	const figures = page.getByTestId('answer-figures');
 	await expect(figures).toContainText('test/model');
-	await expect(figures).toContainText('of them cached');
-	await expect(figures).toContainText(/First text after\s*[\d.]+ s/);
+	await expect(figures).toContainText('Cached');
+	await expect(figures).toContainText(/Time to first text\s*[\d.]+ s/);
 	await expect(figures).toContainText('0.01');
 	await page.getByTestId('answer-menu').click();
 	await page.getByTestId('why-toggle').click();
@@ -342,4 +342,19 @@ test('F14: while the stream is broken the page says so; what came meanwhile is t
 	await expect(answers(page)).toContainText('Said in the dark.');
 	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
 	await expect(page.getByTestId('connection-banner')).toHaveCount(0);
+});
+
+test.describe('on a touch screen', () => {
+	test.use({ hasTouch: true });
+
+	test('UI: a link in an answer says which host it leads to', async ({ page, app, model }) => {
+		await page.goto(app.url);
+		model.push(text('See [the docs](https://example.com/a).'));
+		// Enter makes a new line there.
+		await page.getByTestId('composer-input').fill('where');
+		await page.getByTestId('send').tap();
+		const link = answers(page).getByRole('link');
+		await expect(link).toBeVisible();
+		expect(await link.evaluate((element) => getComputedStyle(element, '::after').content)).toContain('example.com');
+	});
 });

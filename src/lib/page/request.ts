@@ -36,7 +36,7 @@ export function upload<Answer>(
 			else reject(errorFromBody(request.status, request.responseText));
 		};
 		request.onerror = () => reject(unreachable());
-		request.ontimeout = () => reject(new ApiError('unavailable', 'The upload took too long.'));
+		request.ontimeout = () => reject(new ApiError('unavailable', 'The upload timed out. Try again.'));
 		request.onabort = () => reject(signal.reason);
 		request.onloadend = () => signal.removeEventListener('abort', abort);
 		request.open(method, url);
@@ -117,8 +117,8 @@ export class ApiError extends Error {
 }
 
 export function unreachable(cause?: unknown): ApiError {
-	return new ApiError('unreachable', 'The server did not answer.', {
-		hint: 'Check that it is still running, then try again.',
+	return new ApiError('unreachable', 'Can’t reach the server.', {
+		hint: 'Check that it’s running, then try again.',
 		cause
 	});
 }
@@ -126,7 +126,7 @@ export function unreachable(cause?: unknown): ApiError {
 /** Reads the body of a failed request; anything that is not ours (a proxy's page, say) becomes a sentence with the status. */
 export function errorFromBody(status: number, text: string): ApiError {
 	const error = parseError(text);
-	if (!error) return new ApiError('internal', `The server answered with status ${status}.`);
+	if (!error) return new ApiError('internal', `The server returned an error (${status}). Try again.`);
 	const { code, message, hint, details } = error;
 	return new ApiError(code, message, hint === undefined ? { details } : { hint, details });
 }
@@ -178,7 +178,7 @@ export async function request<Answer>(
 	try {
 		return JSON.parse(text) as Answer;
 	} catch (error) {
-		throw new ApiError('internal', `The server's answer to ${path} is no JSON.`, { cause: error });
+		throw new ApiError('internal', `The server's answer to ${path} isn't JSON.`, { cause: error });
 	}
 }
 

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { HIDDEN_CLASS, markHidden, markHiddenInText, plainLine, withoutHidden, withoutHiddenIn } from './characters.ts';
+import {
+	findHidden,
+	HIDDEN_CLASS,
+	markHidden,
+	markHiddenInText,
+	plainLine,
+	withoutHidden,
+	withoutHiddenIn
+} from './characters.ts';
 
 test.each([
 	['report\u202Efdp.exe', 'report⟨U+202E⟩fdp.exe'],
@@ -96,4 +104,9 @@ test('plain data loses them everywhere but in keys; a line is one line', () => {
 		b: { c: 'd' }
 	});
 	expect(plainLine(' a\u2028\tb\u200b\n')).toBe('a b');
+});
+
+test('all that is marked in a text is found, and nothing that belongs to what is seen', () => {
+	expect(findHidden('a\u202eb\u{e0041}\tc\r\nd 👩‍💻')).toEqual(['\u202e', '\u{e0041}']);
+	expect(findHidden('plain')).toEqual([]);
 });

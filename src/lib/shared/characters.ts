@@ -100,6 +100,13 @@ export function markHiddenInText(text: string, breaks = withLineBreaks): string 
 	return ANY.test(text) ? replaceHidden(breaks(text), markOf) : text;
 }
 
+/** Those that markHiddenInText would mark, in their order. */
+export function findHidden(text: string): string[] {
+	const found: string[] = [];
+	if (ANY.test(text)) replaceHidden(withLineBreaks(text), (character) => (found.push(character), character));
+	return found;
+}
+
 /** What a terminal would obey is left out: colours, titles, links. */
 export function withoutSequences(text: string): string {
 	return text.replace(SEQUENCES, '');

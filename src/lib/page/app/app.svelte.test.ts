@@ -55,7 +55,7 @@ describe('an answer that ends where nobody looks', () => {
 	test('and waits for consent says that', async () => {
 		server.all = [sampleConversation('a', { title: 'Plans', isUnread: true, isWaiting: true })];
 		await app.conversations.refresh();
-		await expect.poll(notices).toEqual(['“Plans” waits for your approval']);
+		await expect.poll(notices).toEqual(['“Plans” needs your approval']);
 	});
 
 	test('but was seen in another tab is no news', async () => {
@@ -105,4 +105,11 @@ describe('a new conversation', () => {
 		expect(other.session?.phase).toBe('new');
 		stop();
 	});
+});
+
+test('parts of the page that did not load are told once, with the way out', () => {
+	for (let part = 0; part < 4; part++) app.tellMissingPart();
+	expect(app.toasts.list).toMatchObject([
+		{ text: 'Part of the page didn’t load.', isError: true, action: { label: 'Reload' } }
+	]);
 });

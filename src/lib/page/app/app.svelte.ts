@@ -179,6 +179,13 @@ export class ChatApp {
 		});
 	}
 
+	/** Some of the page's code did not come. However much is missing, it is said once. */
+	tellMissingPart(): void {
+		const text = 'Part of the page didn’t load.';
+		if (this.toasts.list.some((toast) => toast.text === text)) return;
+		this.toasts.show({ text, isError: true, action: { label: 'Reload', run: () => location.reload() } });
+	}
+
 	async refreshHealth(): Promise<void> {
 		const health = await this.#client.getHealth().catch((error: unknown) => asApiError(error));
 		if (!(health instanceof ApiError)) this.health = health;
@@ -200,7 +207,7 @@ export class ChatApp {
 			if (!conversation?.isUnread || id === this.shownId) continue;
 			const title = shownTitle(conversation);
 			this.toasts.show({
-				text: conversation.isWaiting ? `“${title}” waits for your approval` : `“${title}” is ready`,
+				text: conversation.isWaiting ? `“${title}” needs your approval` : `“${title}” is ready`,
 				action: { label: 'Open', run: () => this.go(`/c/${id}`) }
 			});
 		}

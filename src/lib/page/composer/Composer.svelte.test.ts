@@ -129,7 +129,7 @@ describe('while a run is under way', () => {
 	test('F14: Enter puts the message into the queue, and the answer can be stopped', async () => {
 		const screen = await setup();
 		await screen.getByTestId('composer-input').fill('second');
-		await expect.element(screen.getByTestId('composer-note')).toMatchTextContent(/^Enter puts this in the queue/);
+		await expect.element(screen.getByTestId('composer-note')).toMatchTextContent(/^Enter sends after the answer/);
 		await userEvent.keyboard('{Enter}');
 		await expect.element(screen.getByTestId('queued-message')).toMatchTextContent(/^second/);
 		await expect.element(screen.getByTestId('composer-input')).toHaveValue('');
@@ -139,7 +139,7 @@ describe('while a run is under way', () => {
 		expect(client.stopped).toEqual([client.started[0]?.runId]);
 		client.sources[0]?.send([{ type: 'RUN_FINISHED', threadId: 't', runId: 'r', outcome: { type: 'cancelled' } }]);
 		await expect.element(screen.getByTestId('send')).toBeVisible();
-		await expect.element(screen.getByTestId('queue')).toMatchTextContent(/^1 message waits until you send it\. second/);
+		await expect.element(screen.getByTestId('queue')).toMatchTextContent(/^1 message queued until you send it second/);
 	});
 
 	test('F14: Ctrl+Enter sends it after the step that is under way', async () => {
@@ -156,7 +156,7 @@ describe('while a run is under way', () => {
 		await expect
 			.element(screen.getByTestId('queue'))
 			.toMatchTextContent(
-				/^2 messages wait for the end of the answer\. “Send now” interrupts after this step\. 1\. and then/
+				/^2 messages queued until the answer ends · “Send now” interrupts after this step 1\. and then/
 			);
 		await expect.element(screen.getByTestId('queued-message').last()).toMatchTextContent(/^2\. other/);
 	});
@@ -357,8 +357,8 @@ describe('F7: names', () => {
 	test('an at sign where there are no files says so, and opens the choice of files', async () => {
 		const { screen, input, option } = await setup();
 		await input.fill('look at @');
-		await expect.element(option).toMatchTextContent('No files yet. Attach one with +');
-		await expect.element(screen.getByTestId('match-count')).toMatchTextContent('No files yet. Attach one with +');
+		await expect.element(option).toMatchTextContent('No files yet Attach one with +');
+		await expect.element(screen.getByTestId('match-count')).toMatchTextContent('No files yet Attach one with +');
 		let opened = 0;
 		screen
 			.getByTestId('file-input')
@@ -501,4 +501,16 @@ test('what was chosen for a new conversation goes with its first message, and wi
 	await expect.poll(() => client.started[0]?.forwardedProps).toEqual({ model: 'test/large', effort: 'high' });
 	expect(services.changes).toEqual([]);
 	expect(new ChatSession('next', client, listener, services).choices.model).toBe('test/large');
+});
+
+test('characters that nobody sees in what was pasted are marked before it is sent, and can be taken out', async () => {
+	const screen = await render(Composer, { session });
+	const input = screen.getByTestId('composer-input');
+	await input.fill('Read\u202e this\u{e0041}\u{e0041}, größe 👩‍💻');
+	const note = screen.getByTestId('hidden-characters');
+	await expect.element(note.getByRole('status')).toHaveTextContent('3 hidden characters: ⟨U+202E⟩ ⟨U+E0041⟩');
+	await screen.getByRole('button', { name: 'Remove hidden characters' }).click();
+	await expect.element(input).toHaveValue('Read this, größe 👩‍💻');
+	await expect.element(input).toHaveFocus();
+	await expect.element(note).not.toBeInTheDocument();
 });

@@ -29,7 +29,7 @@ async function setup(data: ConversationSkill[], phase: SkillsHost['phase'] = 're
 	return { client, skills, screen };
 }
 const choose = async (screen: Awaited<ReturnType<typeof setup>>['screen'], name: string, item: string) => {
-	await screen.getByRole('button', { name: `What to do with ${name}` }).click();
+	await screen.getByRole('button', { name: `Options for ${name}` }).click();
 	await screen.getByRole('menuitem', { name: item }).click();
 };
 
@@ -42,21 +42,19 @@ test('F7: chips say what is pinned and what is loaded, what it costs, and lead t
 	const chips = screen.getByTestId('skill-chip');
 	await expect.element(chips.nth(0)).toMatchTextContent(/^\s*Pinned\s*pdf\s*1\.2k\s*$/);
 	await expect.element(chips.nth(1)).toMatchTextContent(/^\s*Loaded\s*csv\s*90\s*$/);
-	await expect.element(chips.nth(2)).toMatchTextContent(/gone\s*cannot be used/);
+	await expect.element(chips.nth(2)).toMatchTextContent(/gone\s*unavailable/);
 	await expect.element(screen.getByTestId('skill-chips-total')).toHaveTextContent('1.3k tokens');
-	await expect
-		.element(screen.getByRole('link', { name: 'csv: open the page of this skill' }))
-		.toHaveAttribute('href', '/skills/csv');
+	await expect.element(screen.getByRole('link', { name: 'Open csv' })).toHaveAttribute('href', '/skills/csv');
 });
 
 test('F7: a skill is pinned, unpinned and unloaded from its chip; a refusal is said', async () => {
 	const { client, screen } = await setup([skill('pdf', { state: 'pinned' }), skill('csv')]);
-	await choose(screen, 'csv', 'Pin: always with the model');
+	await choose(screen, 'csv', 'Pin skill');
 	expect(client.setConversationSkill).toHaveBeenLastCalledWith('c', 'csv', 'pinned', expect.any(AbortSignal));
-	await choose(screen, 'pdf', 'Unpin');
+	await choose(screen, 'pdf', 'Unpin skill');
 	expect(client.setConversationSkill).toHaveBeenLastCalledWith('c', 'pdf', 'loaded', expect.any(AbortSignal));
 	client.setConversationSkill.mockRejectedValueOnce(new ApiError('conflict', 'Not now.'));
-	await choose(screen, 'csv', 'Unload: take its instructions away');
+	await choose(screen, 'csv', 'Unload skill');
 	expect(client.setConversationSkill).toHaveBeenLastCalledWith('c', 'csv', 'unloaded', expect.any(AbortSignal));
 	await expect.element(screen.getByRole('alert')).toHaveTextContent('Not now.');
 	await expect.element(screen.getByTestId('skill-chip').nth(1)).toHaveAttribute('data-name', 'csv');
@@ -68,7 +66,7 @@ test('F7: before the first message a chip waits for it, and can be taken back by
 	await skills.pinByName('pdf');
 	await expect.element(screen.getByTestId('skill-chip')).toHaveAttribute('data-state', 'pending');
 	await expect.element(screen.getByTestId('skill-chips-total')).not.toBeInTheDocument();
-	(screen.getByRole('button', { name: 'What to do with pdf' }).element() as HTMLElement).focus();
+	(screen.getByRole('button', { name: 'Options for pdf' }).element() as HTMLElement).focus();
 	await userEvent.keyboard('{ArrowDown}');
 	await expect.element(screen.getByRole('menuitem')).toHaveFocus();
 	await userEvent.keyboard('{Enter}');
@@ -84,7 +82,7 @@ test('F7: many chips fold, and no name can forge or break the line', async () =>
 	]);
 	await expect.element(screen.getByTestId('skill-chip').nth(5)).toBeVisible();
 	expect(screen.getByTestId('skill-chip').elements()).toHaveLength(6);
-	const list = screen.getByRole('list', { name: 'Skills of this conversation' }).element();
+	const list = screen.getByRole('list', { name: 'Skills in this conversation' }).element();
 	expect(document.documentElement.scrollWidth).toBeLessThanOrEqual(390);
 	expect(list.getBoundingClientRect().height).toBeLessThan(64);
 	for (const code of [0x202e, 0x1b]) expect(list.textContent).not.toContain(String.fromCodePoint(code));

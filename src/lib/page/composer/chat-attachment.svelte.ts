@@ -31,7 +31,7 @@ export class Attachment {
 		this.pastedText = pastedText;
 		if (bytes > MAX_FILE_BYTES) {
 			this.state = 'failed';
-			this.error = new ApiError('too_large', 'A file may have at most 200 MB.');
+			this.error = new ApiError('too_large', 'This file is over 200 MB. Choose a smaller one.');
 		}
 	}
 

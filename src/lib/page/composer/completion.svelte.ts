@@ -114,7 +114,7 @@ export interface CompletionSources {
 const ATTACH: Completion = {
 	kind: 'attach',
 	key: '@',
-	label: 'No files yet.',
+	label: 'No files yet',
 	name: '',
 	description: 'Attach one with +',
 	obstacle: null
@@ -191,25 +191,25 @@ export interface CommandHost {
 export function composerCommands({ app, session, pickModel, rename }: CommandHost): ComposerCommand[] {
 	const save = (format: 'json' | 'markdown') => () => saveFile(app.actions.exportUrl(session.id, format));
 	const stored: ComposerCommand[] = [
-		{ name: 'rename', description: 'Give this chat another title', run: rename },
-		{ name: 'export', description: 'Save this chat as Markdown', run: save('markdown') },
-		{ name: 'export-json', description: 'Save this chat as JSON', run: save('json') }
+		{ name: 'rename', description: 'Rename this chat', run: rename },
+		{ name: 'export', description: 'Export this chat as Markdown', run: save('markdown') },
+		{ name: 'export-json', description: 'Export this chat as JSON', run: save('json') }
 	];
 	return [
 		...(session.isRunning ? [{ name: 'stop', description: 'Stop the answer', run: () => void session.stop() }] : []),
-		{ name: 'new', description: 'Begin a new chat', run: () => void app.go('/') },
-		...(pickModel ? [{ name: 'model', description: 'Choose the model that answers', run: pickModel }] : []),
-		{ name: 'skills', description: 'Look at the skills', run: () => void app.go('/skills') },
+		{ name: 'new', description: 'Start a new chat', run: () => void app.go('/') },
+		...(pickModel ? [{ name: 'model', description: 'Choose a model', run: pickModel }] : []),
+		{ name: 'skills', description: 'Browse skills', run: () => void app.go('/skills') },
 		...(session.phase === 'ready' ? stored : []),
-		{ name: 'clear', description: 'Empty the box', run: () => clear(app, session) },
-		{ name: 'help', description: 'Show all keyboard shortcuts', run: () => (app.overlay = 'shortcuts') }
+		{ name: 'clear', description: 'Clear your message', run: () => clear(app, session) },
+		{ name: 'help', description: 'Show keyboard shortcuts', run: () => (app.overlay = 'shortcuts') }
 	];
 }
 
 function clear(app: Pick<ChatApp, 'toasts'>, { draft }: ChatSession): void {
 	if (draft.isEmpty) return;
 	const removed = draft.clear();
-	app.toasts.show({ text: 'The draft was removed.', action: { label: 'Undo', run: () => draft.restore(removed) } });
+	app.toasts.show({ text: 'Draft cleared', action: { label: 'Undo', run: () => draft.restore(removed) } });
 }
 
 function saveFile(url: string): void {

@@ -122,7 +122,7 @@ test('a file that is too large is not sent, and says so', async () => {
 	draft.attach([{ path: 'big.bin', file: fileOf(MAX_FILE_BYTES + 1) }], []);
 	const [attachment] = draft.attachments;
 	expect(attachment).toMatchObject({ state: 'failed', canRetry: false });
-	expect(attachment?.error?.message).toBe('A file may have at most 200 MB.');
+	expect(attachment?.error?.message).toBe('This file is over 200 MB. Choose a smaller one.');
 	expect(client.uploads).toEqual([]);
 });
 
@@ -133,7 +133,7 @@ test('of more files than a message takes the first ones are attached, and it is 
 		[]
 	);
 	expect(draft.attachments).toHaveLength(100);
-	expect(draft.problem).toMatch(/^A message takes at most 100 files/);
+	expect(draft.problem).toMatch(/up to 100 files/);
 });
 
 test('a file of a folder keeps its place in it, under names that fit everywhere', () => {

@@ -76,7 +76,7 @@ export class Draft {
 	attach(files: readonly FolderFile[], taken: Iterable<string>, pastedText: string | null = null): void {
 		const chosen = files.slice(0, Math.max(0, MAX_FILES - this.attachments.length));
 		this.problem =
-			chosen.length < files.length ? `A message takes at most ${MAX_FILES} files: the others were left out.` : null;
+			chosen.length < files.length ? `You can attach up to ${MAX_FILES} files. The rest weren’t added.` : null;
 		const names = chosen.map(({ path }) => path.split('/').map(safeName).join('/'));
 		const paths = uniqueNames(names, [...taken, ...this.attachments.map(({ path }) => path)]);
 		this.#sentAs = null;

@@ -14,6 +14,7 @@ import { ApiError } from '../request.ts';
 import { startWith } from './start-with.ts';
 import type { Health } from '../../shared/api.ts';
 import type { RunEvent } from '../../shared/events.ts';
+import { emptyAnswer, type Message, type Part } from '../../shared/message.ts';
 
 const skills = [
 	sampleSummary({
@@ -130,7 +131,9 @@ describe('before the first message', () => {
 		await startWith(app, session, new URLSearchParams('skill=weather&skill=quiet&q=of+Rome'));
 		expect(session.skills.pins).toEqual(['weather']);
 		expect(session.draft.text).toBe('mine\n\nof Rome');
-		expect(app.toasts.list.map(({ text }) => text)).toEqual(['There is no skill named “quiet” that can be used.']);
+		expect(app.toasts.list.map(({ text }) => text)).toEqual([
+			'Skill “quiet” isn’t available. It may be off or removed.'
+		]);
 		expect(client.started).toEqual([]);
 	});
 });
@@ -224,4 +227,50 @@ describe('Escape', () => {
 		expect(client.stopped).toHaveLength(1);
 		await expect.element(screen.getByTestId('stop-note')).not.toBeInTheDocument();
 	});
+});
+
+describe('what waits for the reader, and what went wrong', () => {
+	const time = '2026-01-01T00:00:00.000Z';
+	const call = { type: 'tool', name: 'use_skill', arguments: '{}' } as const;
+	const script = { skill: 'demo', script: 'x.sh', args: [] };
+	const approvalOf = (id: string) => ({ ...script, interruptId: id, reason: 'It wants to run.', digest: 'd' });
+	const load = async (parts: Part[], status: Message['status']) => {
+		const question: Message = { ...emptyAnswer('q', '', '', null), role: 'user', runId: null, status: 'complete' };
+		client.conversation = {
+			...{ id: 'c', title: 'Stored', createdAt: time, updatedAt: time, activeRunId: null, cursor: 0 },
+			...{ messages: [question, { ...emptyAnswer('a', 'r', time, 'q'), status, parts }], hasEarlier: false },
+			...{ alternatives: {}, queue: [], usage: null, model: null, effort: null },
+			...{ isPinned: false, isArchived: false, isUnread: false, isWaiting: status === 'waiting' }
+		};
+		await session.load();
+		return setup();
+	};
+
+	test.each([
+		[true, 0],
+		[false, 1]
+	])('the model is asked to fix a step only where there is one (demo mode: %s)', async (isDemo, count) => {
+		app.health = health(isDemo);
+		const execution = { ...script, sandbox: 'process', output: [], files: [], exitCode: 1, durationMs: 5 };
+		const { screen } = await load([{ ...call, id: 't', status: 'failed', result: 'no', execution }], 'complete');
+		await expect.element(screen.getByTestId('step-help')).toBeVisible();
+		expect(screen.getByTestId('ask-to-fix').elements()).toHaveLength(count);
+	});
+
+	test.each(['approve-once', 'deny'])(
+		'after %s the focus goes to the next question, then to the box',
+		async (choice) => {
+			const { screen, input } = await load(
+				['one', 'two'].map((id) => ({ ...call, id, status: 'waiting', approval: approvalOf(id) })),
+				'waiting'
+			);
+			await expect.poll(() => screen.getByTestId('approval').elements()).toHaveLength(2);
+			await screen.getByTestId(choice).first().click();
+			await expect.poll(() => screen.getByTestId('approval').elements()).toHaveLength(1);
+			await expect.element(screen.getByTestId('approval')).toHaveFocus();
+			await screen.getByTestId(choice).click();
+			await expect.element(screen.getByTestId('approval')).not.toBeInTheDocument();
+			await expect.element(input).toHaveFocus();
+		}
+	);
 });

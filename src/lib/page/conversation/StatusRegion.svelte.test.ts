@@ -41,7 +41,7 @@ test('F14: a call that waits for consent is announced at once, with what it woul
 	client.sources[0]?.send(ASKED);
 	await expect
 		.element(screen.getByRole('alert'))
-		.toHaveTextContent('The answer waits for your approval. “demo” wants to run say.sh.');
+		.toHaveTextContent('Waiting for your approval. “demo” wants to run say.sh.');
 	await expect.element(screen.getByTestId('status')).toHaveTextContent('');
 });
 
@@ -50,7 +50,7 @@ test('it is announced also where the page changed its address in the meantime', 
 	await session.send();
 	client.sources[0]?.send(ASKED);
 	const screen = await render(StatusRegion, { session });
-	await expect.element(screen.getByRole('alert')).toMatchTextContent(/waits for your approval/);
+	await expect.element(screen.getByRole('alert')).toMatchTextContent(/Waiting for your approval/);
 });
 
 test('what was there when the page was opened is not announced', async () => {

@@ -40,7 +40,7 @@ describe('F7: the skills of a conversation on its page', () => {
 		const { skills } = setup('new');
 		for (let index = 0; index <= 20; index += 1) await skills.pinByName(`skill-${index}`);
 		expect(skills.pins).toHaveLength(20);
-		expect(skills.error?.message).toMatch(/At most 20/);
+		expect(skills.error?.message).toMatch(/up to 20 skills/);
 		await skills.unpin('skill-0');
 		await skills.pinByName('pdf');
 		expect(skills.error).toBe(null);

@@ -65,7 +65,7 @@ export class ConversationSkills {
 		if (this.#host.phase === 'new') {
 			const isFull = this.#pending.length >= MOST_PENDING;
 			this.error = isFull
-				? new ApiError('invalid_input', `At most ${MOST_PENDING} skills can be pinned before the first message.`)
+				? new ApiError('invalid_input', `You can pin up to ${MOST_PENDING} skills before the first message.`)
 				: null;
 			if (!isFull) this.#pending = [...this.#pending, pinned];
 			return;

@@ -29,6 +29,7 @@ export async function startWith(
 	for (const name of names) {
 		const skill = app.library.ready.find((ready) => ready.name === name && ready.mode !== 'off');
 		if (skill) await session.skills.pinByName(name, { description: skill.description });
-		else app.toasts.show({ text: `There is no skill named “${cleanText(name)}” that can be used.`, isError: true });
+		else
+			app.toasts.show({ text: `Skill “${cleanText(name)}” isn’t available. It may be off or removed.`, isError: true });
 	}
 }

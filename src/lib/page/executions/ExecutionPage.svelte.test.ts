@@ -84,7 +84,7 @@ describe('E13: the page of an execution', () => {
 		await expect.element(screen.getByTestId('execution-replay')).toBeVisible();
 		client.getExecution.mockRejectedValue(new ApiError('not_found', 'x'));
 		const missing = await render(ExecutionPage, { watch: new ExecutionWatch({ ...client, runEvents: vi.fn() }, 'e2') });
-		await expect.element(missing.getByText('There is no such execution.')).toBeVisible();
+		await expect.element(missing.getByText('Run not found.')).toBeVisible();
 	});
 });
 
@@ -105,7 +105,7 @@ describe('E10: the table of executions', () => {
 		});
 		const [failed, running] = screen.getByTestId('execution').elements();
 		expect(failed?.textContent.replace(/\s+/g, ' ')).toMatch(
-			/Error.*scripts\/x\.sh.*ExecutionFailed.*demo.*1\.5 s.*3.*Conversation/
+			/Failed.*scripts\/x\.sh.*ExecutionFailed.*demo.*1\.5 s.*3.*Conversation/
 		);
 		expect(running).toHaveAttribute('data-status', 'running');
 		const links = screen.getByTestId('execution-link').elements();

@@ -18,10 +18,10 @@ describe('E13: an execution', () => {
 		const screen = await render(ExecutionRow, { execution });
 		const row = screen.getByTestId('execution');
 		await expect.element(row).toHaveAttribute('data-status', 'success');
-		for (const words of ['Success', 'demo', 'scripts/say.sh', '1.5 s'])
+		for (const words of ['Succeeded', 'demo', 'scripts/say.sh', '1.5 s'])
 			await expect.element(row.getByText(words, { exact: true })).toBeVisible();
 		await expect.element(screen.getByTestId('execution-output')).not.toBeVisible();
-		await row.getByText('Success', { exact: true }).click();
+		await row.getByText('Succeeded', { exact: true }).click();
 		// As text, without what would turn it round.
 		await expect.element(screen.getByTestId('execution-output')).toHaveTextContent('<b>said</b>⟨U+202E⟩ it');
 		await expect.element(row.getByText('scripts/say.sh "two words" 7')).toBeVisible();
@@ -36,7 +36,7 @@ describe('E13: an execution', () => {
 			'made.txt (3 B)'
 		])
 			expect(facts).toContain(fact);
-		const link = row.getByRole('link', { name: 'Open the conversation' });
+		const link = row.getByRole('link', { name: 'Open conversation' });
 		await expect.element(link).toHaveAttribute('href', '/c/c%201');
 		await expect.element(screen.getByTestId('end-execution')).not.toBeInTheDocument();
 	});
@@ -54,7 +54,7 @@ describe('E13: an execution', () => {
 			'ExecutionTimeout',
 			'It was ended after 30 s.',
 			'evil.example:443',
-			'key key-1, session session-1'
+			'API key key-1, session session-1'
 		])
 			await expect.element(screen.getByText(words, { exact: true })).toBeVisible();
 		await expect.element(screen.getByText('add "{\\"a\\":1}"')).toBeVisible();

@@ -17,8 +17,8 @@ import { EVERY_EXECUTION, type ExecutionQuery } from './execution-query.ts';
 export const EXECUTION_WORDS: Record<SkillExecution['status'], string> = {
 	pending: 'Waiting',
 	running: 'Running',
-	success: 'Success',
-	error: 'Error',
+	success: 'Succeeded',
+	error: 'Failed',
 	timeout: 'Timed out'
 };
 
@@ -50,16 +50,16 @@ export function factsOf(execution: SkillExecution): [name: string, value: string
 				.map(([name, value]) => `${name} ${value}`)
 				.join(', ')
 		],
-		['Asked by', callerOf(execution)],
-		['Files made', files.map(({ path, bytes }) => `${path} (${formatBytes(bytes)})`).join(', ')],
-		['Refused', refused.join(', ')]
+		['Requested by', callerOf(execution)],
+		['Files created', files.map(({ path, bytes }) => `${path} (${formatBytes(bytes)})`).join(', ')],
+		['Blocked hosts', refused.join(', ')]
 	];
 	return facts.filter(([, value]) => value !== '');
 }
 
 function callerOf({ conversationId, apiKeyId, sessionId }: SkillExecution): string {
-	const callers = [apiKeyId && `key ${apiKeyId}`, sessionId && `session ${sessionId}`];
-	return callers.filter(Boolean).join(', ') || (conversationId ? '' : 'the API');
+	const callers = [apiKeyId && `API key ${apiKeyId}`, sessionId && `session ${sessionId}`];
+	return callers.filter(Boolean).join(', ') || (conversationId ? '' : 'API');
 }
 
 /** As the timeline of a conversation has it; both streams are one here. */

@@ -104,7 +104,7 @@ describe('a file that is another by now', () => {
 		serve(null);
 		const screen = await show('a.txt', 5);
 		await screen.getByTestId('file-card').hover();
-		await expect.element(screen.getByTestId('file-state')).toHaveTextContent('This file is not there any more.');
+		await expect.element(screen.getByTestId('file-state')).toHaveTextContent('This file no longer exists.');
 		await expect.element(screen.getByRole('link')).not.toBeInTheDocument();
 	});
 
@@ -112,7 +112,7 @@ describe('a file that is another by now', () => {
 		serve('longer than before');
 		const screen = await show('a.txt', 5);
 		await screen.getByRole('button', { name: 'Preview a.txt' }).click();
-		await expect.element(screen.getByTestId('file-state')).toHaveTextContent('Changed since: it has 18 B now.');
+		await expect.element(screen.getByTestId('file-state')).toHaveTextContent('Changed since then: now 18 B.');
 		await expect.element(screen.getByTestId('file-text')).toHaveTextContent('longer than before');
 	});
 });

@@ -171,7 +171,7 @@ export async function readStart(url: string, maxBytes: number): Promise<FileStar
 	});
 	if (response.status === 401) goToLogin();
 	if (!response.ok) throw errorFromBody(response.status, await response.text());
-	if (!response.body) throw new ApiError('internal', 'The file came without content.');
+	if (!response.body) throw new ApiError('internal', 'The server sent no content for this file. Try again.');
 	const whole = sizeOf(response);
 	const decoder = new TextDecoder();
 	const reader = response.body.getReader();

@@ -24,7 +24,7 @@ test('a diagram is drawn in a frame without an origin, and its source can be sho
 
 test('what cannot be drawn stays as its source, with a sentence', async () => {
 	const screen = await render(DiagramBlock, { text: 'graph TD\n  A[[[', ...urls() });
-	await expect.element(screen.getByText('This could not be drawn; here is its source.')).toBeVisible();
+	await expect.element(screen.getByText('Couldn’t draw this diagram. Here’s its source.')).toBeVisible();
 	expect(screen.container.querySelector('pre')?.textContent).toContain('A[[[');
 });
 

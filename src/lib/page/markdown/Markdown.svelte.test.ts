@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { render } from 'vitest-browser-svelte';
-import { page } from 'vitest/browser';
+import { page, userEvent } from 'vitest/browser';
 import '../../../app.css';
 import Markdown from './Markdown.svelte';
 
@@ -141,4 +141,71 @@ test('the columns of a table that grows long keep their widths, and it ends with
 	await screen.rerender({ text: `${text}| 120 | ${'long '.repeat(20)} |\n`, isGrowing: false });
 	expect(table.querySelectorAll('tbody tr')).toHaveLength(121);
 	expect(widthsOf()).toEqual(before);
+});
+
+test('headings follow each other without a gap below the message’s own, however the text counts them', async () => {
+	const text = '## First\n\n#### Deep\n\n### Higher\n\n# Top\n\n## Under\n\n> # Quoted\n\nEnd.';
+	const screen = await render(Markdown, { text });
+	const headings = [...screen.container.querySelectorAll('h1, h2, h3, h4, h5, h6')];
+	expect(headings.map(({ tagName, textContent }) => `${tagName} ${textContent}`)).toEqual([
+		'H3 First',
+		'H4 Deep',
+		'H4 Higher',
+		'H3 Top',
+		'H4 Under'
+	]);
+});
+
+test('a link shows where it leads when it has the focus, and the text stays where it is', async () => {
+	const screen = await render(Markdown, { text: 'See [the docs](https://example.com/a?b=1).\n\nMore.' });
+	const more = screen.getByText('More.').element();
+	const top = more.getBoundingClientRect().top;
+	await userEvent.tab();
+	await expect.element(screen.getByRole('link')).toHaveFocus();
+	await expect.element(screen.getByTestId('link-target')).toHaveTextContent('https://example.com/a?b=1');
+	expect(more.getBoundingClientRect().top).toBe(top);
+	await userEvent.tab();
+	await expect.element(screen.getByTestId('link-target')).not.toBeInTheDocument();
+});
+
+test('a link says its host for those who touch it, unless its words are the address', async () => {
+	const text =
+		'[docs](https://example.com/a) [example.org](https://example.org/) <https://example.net/x> [https://good.example](https://u@evil.example/)';
+	const screen = await render(Markdown, { text });
+	const links = [...screen.container.querySelectorAll('a')];
+	expect(links.map((link) => link.dataset['host'])).toEqual(['example.com', undefined, undefined, 'evil.example']);
+});
+
+test('a letter with a tower of marks stays in its line; letters as people write them are as they were', async () => {
+	const tower = `a${'\u0301\u0316'.repeat(30)}`;
+	const screen = await render(Markdown, { text: `Z${tower}b ${'Việt ก็ é'.normalize('NFD')} \`${tower}\`` });
+	const stacked = [...screen.container.querySelectorAll('.stacked')];
+	expect(stacked.map(({ textContent }) => textContent)).toEqual([tower, tower]);
+	for (const each of stacked) {
+		expect(getComputedStyle(each).overflow).toBe('clip');
+		const { height } = each.getBoundingClientRect();
+		expect(height).toBeLessThanOrEqual(Number.parseFloat(getComputedStyle(each).lineHeight) + 0.5);
+	}
+	expect(screen.getByTestId('markdown').element().textContent).toContain(`Z${tower}b`);
+});
+
+test('a task has its box in place of the bullet', async () => {
+	const screen = await render(Markdown, { text: '- [x] done\n- [ ] open\n- plain' });
+	const styles = [...screen.container.querySelectorAll('li')].map((item) => getComputedStyle(item).listStyleType);
+	expect(styles).toEqual(['none', 'none', 'disc']);
+});
+
+test('rows of a table with many columns stay low on a narrow page', async () => {
+	await page.viewport(390, 800);
+	const cells = ['North and south', 'Widgets with handles', '2026-01-01', 'in progress', '', 'a b c d e f g h'];
+	const row = (list: string[]) => `| ${list.join(' | ')} |`;
+	const text = [row(cells.map((_, index) => `C${index}`)), row(cells.map(() => '-')), row(cells), row(cells)].join(
+		'\n'
+	);
+	const screen = await render(Markdown, { text });
+	const lineHeight = Number.parseFloat(getComputedStyle(screen.container.querySelector('td')!).lineHeight);
+	for (const line of screen.container.querySelectorAll('tbody tr')) {
+		expect(line.getBoundingClientRect().height).toBeLessThan(2 * lineHeight);
+	}
+	expect(document.documentElement.scrollWidth).toBeLessThanOrEqual(390);
 });

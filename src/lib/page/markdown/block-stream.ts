@@ -183,6 +183,20 @@ function isSettled({ type, raw }: Token, next: Token | undefined): boolean {
 	return (type === 'heading' || type === 'hr') && raw.endsWith('\n');
 }
 
+/** The page has the first level, a message the second. */
+const FIRST_LEVEL = 3;
+
+/** Notes at which level each heading is shown: one below the heading it belongs to, however the text counts. */
+export function noteLevels(blocks: readonly Block[], levels: WeakMap<Node, number>): void {
+	const above: number[] = [];
+	for (const { node } of blocks) {
+		if (node.type !== 'heading') continue;
+		while ((above.at(-1) ?? 0) >= node.level) above.pop();
+		levels.set(node, Math.min(6, FIRST_LEVEL + above.length));
+		above.push(node.level);
+	}
+}
+
 /** A long list in groups, so that whatever shows it need not look at each of its parts when one is added at the end. */
 export class Groups<Part> {
 	readonly #size: number;

@@ -1,6 +1,6 @@
 /** Turns marked's tokens into our nodes: references decoded, addresses checked, raw HTML as text. */
 import type { MarkedToken, Token, Tokens } from 'marked';
-import { cleanText } from '../text/clean-text.ts';
+import { cleanText, stackedParts } from '../text/clean-text.ts';
 import type { MathToken, PieceToken } from './lexer.ts';
 
 /** Null for what is not shown: blank lines, and definitions of references. */
@@ -94,9 +94,9 @@ function convertSpan(token: Token): Inline {
 			// The one tag that tables need, as it has no markdown of its own.
 			return /^<br\s*\/?>$/i.test(span.raw) ? { type: 'break' } : { type: 'text', text: cleanText(span.raw) };
 		case 'text':
-			return span.tokens ? { type: 'text', text: cleanText(span.raw) } : textNode(span.text);
+			return span.tokens ? plainNode(cleanText(span.raw)) : textNode(span.text);
 		default:
-			return { type: 'text', text: cleanText(token.raw) };
+			return plainNode(cleanText(token.raw));
 	}
 }
 
@@ -119,7 +119,16 @@ function linkNode(link: Tokens.Link): Inline {
 }
 
 function textNode(text: string): Inline {
-	return { type: 'text', text: cleanText(decodeEntities(text)) };
+	return plainNode(cleanText(decodeEntities(text)));
+}
+
+function plainNode(text: string): Inline {
+	const parts = stackedParts(text);
+	if (parts.length === 1 && parts[0]?.isStacked === false) return { type: 'text', text };
+	return {
+		type: 'piece',
+		children: parts.map((part) => ({ type: part.isStacked ? 'stacked' : 'text', text: part.text }))
+	};
 }
 
 /** The first word after the fence, for the block's label only. */
@@ -186,6 +195,8 @@ function decodeEntities(text: string): string {
 export type Inline =
 	| { type: 'text'; text: string }
 	| { type: 'code'; text: string }
+	/** A letter with so many marks that they would cover the lines around it. */
+	| { type: 'stacked'; text: string }
 	/** TeX, checked by nobody yet. */
 	| { type: 'math'; source: string; isDisplay: boolean }
 	/** A part of a very long paragraph. */

@@ -65,7 +65,7 @@ describe('while nothing comes', () => {
 		const screen = await render(Answer, { message: fold([{ type: 'CUSTOM', name: 'run.retry', value }]), ...props });
 		await expect
 			.element(screen.getByTestId('retry-notice'))
-			.toHaveTextContent("The model's server is busy. Trying again in 3 s (attempt 1).");
+			.toHaveTextContent("The model's server is busy. Retrying in 3 s (attempt 1).");
 	});
 
 	test('it names the model after a while', async () => {
@@ -115,10 +115,10 @@ describe('an end before the end', () => {
 });
 
 test.each([
-	['steps', /limit of steps/],
-	['cost', /may cost/],
-	['time', /limit of time/],
-	['length', /writes at once/]
+	['steps', /step limit/],
+	['cost', /cost limit/],
+	['time', /time limit/],
+	['length', /output limit/]
 ] as const)('F7: an answer that ended at the limit of %s says so, and can be continued', async (limit, words) => {
 	const end: RunEvent = { type: 'RUN_FINISHED', threadId: 't', runId: 'r', result: { limit } };
 	const actions = fakeActions();
@@ -189,7 +189,7 @@ describe('the footer', () => {
 		await expect.element(gauge).toHaveAccessibleName('Context: 6.5k / 10k');
 		await gauge.click();
 		await expect.element(screen.getByTestId('context-parts')).toMatchTextContent(/Messages 1,500.*6,500 \(65 %\)/);
-		await expect.element(screen.getByTestId('context-parts')).not.toMatchTextContent(/Instructions of skills/);
+		await expect.element(screen.getByTestId('context-parts')).not.toMatchTextContent(/Skill instructions/);
 		await expect.element(screen.getByTestId('conversation-totals')).toMatchTextContent(/4,321.*765.*\$0\.5000/);
 		await expect.element(gauge).toHaveAttribute('aria-expanded', 'true');
 	});
@@ -202,7 +202,7 @@ test('F7: a summary of what came before is a line that opens', async () => {
 	};
 	const screen = await render(Answer, { message: fold([{ type: 'CUSTOM', name: 'run.compaction', value }]), ...props });
 	await expect.element(screen.getByText('They counted words.')).not.toBeInTheDocument();
-	await screen.getByRole('button', { name: 'Earlier messages were summarised for the model' }).click();
+	await screen.getByRole('button', { name: 'Earlier messages summarized to save context' }).click();
 	await expect.element(screen.getByText('They counted words.')).toBeVisible();
 	await expect
 		.element(screen.getByTestId('compaction-body'))

@@ -41,7 +41,9 @@ describe('F14: the footer of an answer', () => {
 		const screen = await render(UsageFooter, { message, actions: actions() });
 		await screen.getByTestId('answer-menu').click();
 		await page.getByTestId('figures-toggle').click();
-		await expect.element(screen.getByTestId('answer-figures')).toMatchTextContent(/Cost \$0\.0042\s*In all 12\.4 s/);
+		await expect
+			.element(screen.getByTestId('answer-figures'))
+			.toMatchTextContent(/Cost \$0\.0042\s*Total time 12\.4 s/);
 		expect(fetched).toHaveBeenCalledExactlyOnceWith('/api/runs/run%201', expect.anything());
 		fetched.mockRestore();
 	});
@@ -51,7 +53,7 @@ describe('F14: the footer of an answer', () => {
 		const screen = await render(UsageFooter, { message, actions: all, models });
 		(screen.getByTestId('retry-with').element() as HTMLElement).focus();
 		await userEvent.keyboard('{Enter}');
-		await expect.element(screen.getByRole('combobox', { name: 'Find a model' })).toHaveFocus();
+		await expect.element(screen.getByRole('combobox', { name: 'Search models' })).toHaveFocus();
 		await expect.element(screen.getByText('The one')).not.toBeInTheDocument();
 		await userEvent.keyboard('model 17');
 		expect(screen.getByTestId('retry-model').elements()).toHaveLength(1);
@@ -81,7 +83,7 @@ describe('F14: the footer of an answer', () => {
 		const screen = await render(UsageFooter, { message, actions: all });
 		await screen.getByTestId('retry-with').click();
 		expect(all.loadModels).toHaveBeenCalledOnce();
-		await expect.element(screen.getByText('Reading the models…')).toBeVisible();
+		await expect.element(screen.getByText('Loading models…')).toBeVisible();
 		await screen.rerender({ models: models.slice(0, 2) });
 		await screen.getByRole('option', { name: 'Model 1 a/m1' }).click();
 		expect(all.retryWith).toHaveBeenCalledExactlyOnceWith('a/m1');
@@ -100,7 +102,7 @@ describe('F14: the footer of an answer', () => {
 		await page.getByRole('menuitem', { name: 'Why these skills?' }).click();
 		await expect.element(screen.getByTestId('why')).toBeInTheDocument();
 		await screen.getByTestId('answer-menu').click();
-		await page.getByRole('menuitem', { name: 'Hide why these skills' }).click();
+		await page.getByRole('menuitem', { name: 'Hide skill details' }).click();
 		await expect.element(screen.getByTestId('why')).not.toBeInTheDocument();
 		fetched.mockRestore();
 	});

@@ -54,26 +54,26 @@ test('F2: each offered skill says how it was told, what it took, and where its p
 	const { client, screen } = await setup(OFFER);
 	await expect
 		.element(screen.getByTestId('why-summary'))
-		.toHaveTextContent(
-			'303 skills could be offered; telling the model of them took about 2.4k tokens. The best 4 are listed.'
-		);
+		.toHaveTextContent('303 skills available; listing them took about 2.4k tokens. Showing the best 4.');
 	expect(client.getOffer).toHaveBeenCalledExactlyOnceWith('r1', expect.any(AbortSignal));
-	await expect.element(screen.getByTestId('why-points')).toMatchTextContent(/rare words count more/);
+	await expect
+		.element(screen.getByTestId('why-points'))
+		.toMatchTextContent(/how well a skill’s words match your question/);
 	expect(names(screen)).toEqual(['tides', 'fill-pdf', 'csv']);
 	const [tides, pdf, csv] = [0, 1, 2].map((index) => screen.getByTestId('why-row').nth(index));
-	await expect.element(tides!).toMatchTextContent(/tides\s*pinned\s*with its description · 400 tokens/);
-	await expect.element(tides!).toMatchTextContent(/0 points\s*no word of the question/);
+	await expect.element(tides!).toMatchTextContent(/tides\s*pinned\s*full description · 400 tokens/);
+	await expect.element(tides!).toMatchTextContent(/0 points\s*no matching words/);
 	await expect
 		.element(pdf!)
 		.toMatchTextContent(
-			/7\.13 points\s*name: fill, pdf \(4\.5\) · its whole name: fill, pdf \(2\) · description: form \(0\.63\)/
+			/7\.13 points\s*name: fill, pdf \(4\.5\) · full name: fill, pdf \(2\) · description: form \(0\.63\)/
 		);
 	await expect
 		.element(pdf!)
 		.toMatchTextContent(
-			/loaded\s*with its description · 30 tokens\s*scripts\/fill\.py\s*ran\s*scripts\/check\.py\s*failed/
+			/loaded\s*full description · 30 tokens\s*scripts\/fill\.py\s*ran\s*scripts\/check\.py\s*failed/
 		);
-	await expect.element(csv!).toMatchTextContent(/by name · 2 tokens/);
+	await expect.element(csv!).toMatchTextContent(/name only · 2 tokens/);
 	await expect.element(pdf!.getByRole('link')).toHaveAttribute('href', '/skills/fill-pdf');
 });
 
@@ -82,11 +82,11 @@ test('F2: one can look at those that were loaded, and those that the model was n
 	await expect.element(screen.getByTestId('why-summary')).toBeVisible();
 	await screen.getByText(/^\s*Loaded\s*\d/).click();
 	expect(names(screen)).toEqual(['fill-pdf', 'far']);
-	await expect.element(screen.getByTestId('why-row').nth(1)).toMatchTextContent(/was not among those listed here/);
+	await expect.element(screen.getByTestId('why-row').nth(1)).toMatchTextContent(/not in this list/);
 	await userEvent.keyboard('{ArrowRight}');
-	await expect.element(screen.getByRole('radio', { name: /Not told\s*1/ })).toBeChecked();
+	await expect.element(screen.getByRole('radio', { name: /Left out\s*1/ })).toBeChecked();
 	expect(names(screen)).toEqual(['zebra']);
-	await expect.element(screen.getByTestId('why-row')).toMatchTextContent(/not told: no room/);
+	await expect.element(screen.getByTestId('why-row')).toMatchTextContent(/left out: no room/);
 });
 
 test('F2: what there is not is said in a sentence', async () => {
@@ -98,29 +98,29 @@ test('F2: what there is not is said in a sentence', async () => {
 	});
 	await expect
 		.element(screen.getByTestId('why-points'))
-		.toHaveTextContent('No word of the question fits any of these skills.');
+		.toHaveTextContent('No words in your question match these skills.');
 	await screen.getByText(/^\s*Loaded\s*\d/).click();
 	await expect.element(screen.getByTestId('why-empty')).toHaveTextContent('No skill was loaded or run.');
-	await screen.getByText(/^\s*Not told\s*\d/).click();
-	await expect.element(screen.getByTestId('why-empty')).toHaveTextContent('The model was told of all these skills.');
+	await screen.getByText(/^\s*Left out\s*\d/).click();
+	await expect.element(screen.getByTestId('why-empty')).toHaveTextContent('No skills were left out.');
 	await screen.unmount();
 
 	const old = (await setup({ ...OFFER, offer: null, loaded: [], ran: [] })).screen;
-	await expect.element(old.getByTestId('why-summary')).toMatchTextContent(/^Nothing was kept/);
+	await expect.element(old.getByTestId('why-summary')).toMatchTextContent(/^No skill details were saved/);
 	await expect.element(old.getByRole('radio')).not.toBeInTheDocument();
 	await old.unmount();
 
 	const none = (await setup({ isBuiltIn: true, offer: { skills: [], total: 0, tokens: 0 }, loaded: [], ran: [] }))
 		.screen;
-	await expect.element(none.getByTestId('why-summary')).toHaveTextContent('There was no skill to offer.');
-	await expect.element(none.getByTestId('why-built-in')).toMatchTextContent(/no language model/);
+	await expect.element(none.getByTestId('why-summary')).toHaveTextContent('No skills were available.');
+	await expect.element(none.getByTestId('why-built-in')).toMatchTextContent(/Demo mode/);
 });
 
 test('F2: it says that it reads, that it could not, and tries again', async () => {
 	const { promise, reject } = Promise.withResolvers<RunOffer>();
 	const client = { getOffer: vi.fn((_runId: string, _signal: AbortSignal) => promise) };
 	const screen = await render(WhySkills, { runId: 'r1', client });
-	await expect.element(screen.getByRole('status')).toHaveTextContent('Reading what was offered…');
+	await expect.element(screen.getByRole('status')).toHaveTextContent('Loading skill details…');
 	reject(new ApiError('not_found', 'There is no such run.'));
 	await expect.element(screen.getByTestId('why-error')).toMatchTextContent(/There is no such run/);
 	client.getOffer.mockResolvedValueOnce(OFFER);

@@ -32,7 +32,7 @@ export interface MessageActions {
 	decide: (interruptId: string, decision: ApprovalDecision) => Promise<void>;
 	/** May the focus move to a question that comes up? */
 	mayFocus: () => boolean;
-	/** Puts a text where one writes to the model, to be looked at and sent. */
+	/** Puts a text where one writes to the model, to be looked at and sent; absent without a model. */
 	ask?: ((text: string) => void) | undefined;
 	/** Opens the choice of the model. */
 	switchModel?: (() => void) | undefined;

@@ -25,15 +25,15 @@ test('F14: the figures of an answer are a line, and a table with what else is kn
 	expect(printUsage(null)).toBe('');
 	expect(usageRows({ model: 'm', inputTokens: 1, outputTokens: 2 }, [], 2500)).toEqual([
 		['Model', 'm'],
-		['Tokens in', '1'],
-		['Tokens out', '2'],
-		['In all', '2.5 s']
+		['Input tokens', '1'],
+		['Output tokens', '2'],
+		['Total time', '2.5 s']
 	]);
 	expect(usageRows({ model: 'm', inputTokens: 1, outputTokens: 2, firstTextMs: 840 }, [], null).at(-1)).toEqual([
-		'First text after',
+		'Time to first text',
 		'0.8 s'
 	]);
-	expect(usageRows(usage, [], null).map(([name]) => name)).not.toContain('In all');
+	expect(usageRows(usage, [], null).map(([name]) => name)).not.toContain('Total time');
 });
 
 test('F12: demo mode is called by its name, not by its id', () => {

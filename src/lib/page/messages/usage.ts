@@ -7,9 +7,9 @@ import { markHidden } from '../../shared/characters.ts';
 
 const partsText = {
 	messages: 'Messages',
-	skills: 'Instructions of skills',
-	results: 'Results of tools',
-	catalog: 'List of skills',
+	skills: 'Skill instructions',
+	results: 'Tool results',
+	catalog: 'Skill list',
 	tools: 'Tools',
 	system: 'System prompt'
 };
@@ -53,18 +53,16 @@ export function usageRows(usage: RunUsage, parts: readonly Part[], totalMs: numb
 	);
 	return [
 		['Model', shownModel(usage.model)],
-		['Tokens in', formatCount(usage.inputTokens)],
-		...(usage.cachedTokens ? [['of them cached', formatCount(usage.cachedTokens)] satisfies [string, string]] : []),
-		['Tokens out', formatCount(usage.outputTokens)],
-		...(usage.reasoningTokens
-			? [['of them reasoning', formatCount(usage.reasoningTokens)] satisfies [string, string]]
-			: []),
+		['Input tokens', formatCount(usage.inputTokens)],
+		...(usage.cachedTokens ? [['Cached', formatCount(usage.cachedTokens)] satisfies [string, string]] : []),
+		['Output tokens', formatCount(usage.outputTokens)],
+		...(usage.reasoningTokens ? [['Reasoning', formatCount(usage.reasoningTokens)] satisfies [string, string]] : []),
 		...(usage.cost === undefined ? [] : [['Cost', formatCost(usage.cost)] satisfies [string, string]]),
-		...(scriptsMs > 0 ? [['Running scripts', formatDuration(scriptsMs)] satisfies [string, string]] : []),
+		...(scriptsMs > 0 ? [['Script time', formatDuration(scriptsMs)] satisfies [string, string]] : []),
 		...(usage.firstTextMs === undefined
 			? []
-			: [['First text after', formatDuration(usage.firstTextMs)] satisfies [string, string]]),
-		...(totalMs === null ? [] : [['In all', formatDuration(totalMs)] satisfies [string, string]])
+			: [['Time to first text', formatDuration(usage.firstTextMs)] satisfies [string, string]]),
+		...(totalMs === null ? [] : [['Total time', formatDuration(totalMs)] satisfies [string, string]])
 	];
 }
 

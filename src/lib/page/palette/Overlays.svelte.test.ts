@@ -178,7 +178,7 @@ describe('the command palette', () => {
 		const screen = await setup();
 		await open(screen);
 		await screen.getByTestId('palette-input').fill('xyzzy');
-		await expect.element(screen.getByTestId('palette-status')).toHaveTextContent('Nothing matches.');
+		await expect.element(screen.getByTestId('palette-status')).toHaveTextContent('No results.');
 		await userEvent.keyboard('{Enter}');
 		expect(done).toEqual([]);
 	});
@@ -196,10 +196,10 @@ describe('the command palette', () => {
 
 	test.each([
 		['dark', 'Theme: dark', () => document.documentElement.dataset.theme, 'dark'],
-		['hide the sidebar', 'Show or hide', () => String(app.sidebar.isHidden || app.sidebar.isDrawerOpen), 'true'],
-		['import', 'Import a conversation', () => done.join(), 'import'],
+		['hide', 'Toggle sidebar', () => String(app.sidebar.isHidden || app.sidebar.isDrawerOpen), 'true'],
+		['import', 'Import conversation', () => done.join(), 'import'],
 		['search conv', 'Search conversations', () => done.join(), 'search'],
-		['executions', 'Executions', () => done.join(), '/skills/executions']
+		['runs', 'Runs', () => done.join(), '/skills/executions']
 	])('%s does "%s"', async (typed, label, result, expected) => {
 		const screen = await setup();
 		await open(screen);
@@ -258,4 +258,20 @@ describe('shortcuts', () => {
 		await userEvent.keyboard('?');
 		expect(app.overlay).toBeNull();
 	});
+});
+
+test('after an action of the palette the focus is where one writes, if nothing had it before', async () => {
+	const screen = await setup();
+	const input = document.createElement('textarea');
+	input.dataset['testid'] = 'composer-input';
+	document.body.append(input);
+	try {
+		expect(document.activeElement).toBe(document.body);
+		await open(screen);
+		await userEvent.keyboard('theme: dark{Enter}');
+		await expect.poll(() => app.theme.current).toBe('dark');
+		await expect.poll(() => document.activeElement).toBe(input);
+	} finally {
+		input.remove();
+	}
 });

@@ -72,7 +72,7 @@ export function paletteGroups({ app, onsearch, onimport }: OverlayProps, search:
 					hint: cleanText(one.snippet.text),
 					run: () => {
 						app.seek(one.id, one.snippet?.messageId);
-						void app.go(conversationAddress(one.id, one.snippet?.messageId));
+						return app.go(conversationAddress(one.id, one.snippet?.messageId));
 					}
 				})
 			}))
@@ -86,7 +86,7 @@ function conversation(app: ChatApp, summary: ConversationSummary): PaletteItem {
 		id: `conversation-${id}`,
 		label: shownTitle(summary),
 		icon: MessageSquare,
-		run: () => void app.go(`/c/${id}`)
+		run: () => app.go(`/c/${id}`)
 	};
 }
 
@@ -103,15 +103,16 @@ function actions({ app, onsearch, onimport }: Omit<OverlayProps, 'onclose' | 'ty
 			label: 'New chat',
 			icon: MessageSquarePlus,
 			...keysOf('newChat'),
-			run: () => void app.go('/')
+			run: () => app.go('/')
 		},
 		...(session?.isRunning && session.id === shownId
-			? [{ id: 'stop', label: 'Stop the answer', icon: CircleStop, run: () => void session.stop() }]
+			? [{ id: 'stop', label: 'Stop answer', icon: CircleStop, run: () => session.stop() }]
 			: []),
 		{ id: 'search', label: 'Search conversations', icon: Search, ...keysOf('search'), run: onsearch },
 		{
 			id: 'sidebar',
-			label: 'Show or hide the sidebar',
+			label: 'Toggle sidebar',
+			words: 'show hide',
 			icon: PanelLeft,
 			...keysOf('sidebar'),
 			run: () => app.sidebar.toggle()
@@ -121,23 +122,23 @@ function actions({ app, onsearch, onimport }: Omit<OverlayProps, 'onclose' | 'ty
 			: [
 					{
 						id: 'export-markdown',
-						label: 'Export this conversation as Markdown',
+						label: 'Export conversation as Markdown',
 						icon: FileText,
 						isQuiet: true,
 						run: save('markdown')
 					},
 					{
 						id: 'export-json',
-						label: 'Export this conversation as JSON',
+						label: 'Export conversation as JSON',
 						icon: Braces,
 						isQuiet: true,
 						run: save('json')
 					}
 				]),
-		{ id: 'import', label: 'Import a conversation', icon: Upload, isQuiet: true, run: onimport },
+		{ id: 'import', label: 'Import conversation', icon: Upload, isQuiet: true, run: onimport },
 		...THEMES.map((theme) => ({
 			id: `theme-${theme}`,
-			label: `Theme: ${theme === 'system' ? 'as the system' : theme}`,
+			label: `Theme: ${theme}`,
 			icon: SunMoon,
 			isQuiet: true,
 			run: () => void (app.theme.current = theme)
@@ -157,12 +158,12 @@ function pages(app: ChatApp): PaletteItem[] {
 		id: `page-${path}`,
 		label,
 		icon,
-		run: () => void app.go(path)
+		run: () => app.go(path)
 	});
 	return [
 		page('/skills', 'Skills', Puzzle),
 		page('/skills/install', 'Install skills', Download),
-		page('/skills/executions', 'Executions', Activity),
+		{ ...page('/skills/executions', 'Runs', Activity), words: 'executions' },
 		page('/connect', 'Connect other programs', Plug),
 		page('/settings', 'Settings', Settings),
 		{ ...page('/docs/api', 'API reference', Code), isQuiet: true }
@@ -180,7 +181,7 @@ function skills(app: ChatApp): PaletteItem[] {
 				hint,
 				icon: MessageSquarePlus,
 				isQuiet: true,
-				run: () => void app.go(`/?skill=${encodeURIComponent(name)}`)
+				run: () => app.go(`/?skill=${encodeURIComponent(name)}`)
 			},
 			{
 				id: `skill-${id}`,
@@ -188,7 +189,7 @@ function skills(app: ChatApp): PaletteItem[] {
 				hint,
 				icon: Puzzle,
 				isQuiet: true,
-				run: () => void app.go(skillPage(id))
+				run: () => app.go(skillPage(id))
 			}
 		];
 	});

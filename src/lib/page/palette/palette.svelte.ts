@@ -15,8 +15,8 @@ export interface PaletteItem {
 	keys?: Keys;
 	/** Only when something is typed: there are many of them. */
 	isQuiet?: boolean;
-	/** The palette is closed before it begins. */
-	run: () => void;
+	/** The palette is closed before it begins. Resolves when another page is shown. */
+	run: () => unknown;
 }
 
 export interface PaletteGroup {
@@ -87,7 +87,7 @@ export interface Shortcut {
 
 export const SHORTCUT_GROUPS = [
 	['anywhere', 'Anywhere'],
-	['list', 'In the list of conversations'],
+	['list', 'In the conversation list'],
 	['composer', 'In the message box']
 ] as const;
 
@@ -95,37 +95,37 @@ export const SHORTCUTS = [
 	{ id: 'palette', label: 'Command palette', group: 'anywhere', keys: [['Mod', 'K']] },
 	{ id: 'newChat', label: 'New chat', group: 'anywhere', keys: [['Mod', 'Shift', 'O']] },
 	{ id: 'search', label: 'Search conversations', group: 'anywhere', keys: [['Mod', 'Shift', 'F']] },
-	{ id: 'sidebar', label: 'Show or hide the sidebar', group: 'anywhere', keys: [['Mod', 'B']] },
+	{ id: 'sidebar', label: 'Toggle sidebar', group: 'anywhere', keys: [['Mod', 'B']] },
 	{ id: 'shortcuts', label: 'Keyboard shortcuts', group: 'anywhere', keys: [['Mod', '/'], ['?']] },
-	{ id: 'close', label: 'Close what is open; stop the answer', group: 'anywhere', keys: [['Escape']] },
-	{ id: 'move', label: 'Up and down the list', group: 'list', keys: [['ArrowUp'], ['ArrowDown']] },
-	{ id: 'ends', label: 'First and last of the list', group: 'list', keys: [['Home'], ['End']] },
-	{ id: 'open', label: 'Open the conversation', group: 'list', keys: [['Enter']] },
-	{ id: 'rename', label: 'Rename it', group: 'list', keys: [['F2']] },
-	{ id: 'remove', label: 'Delete it', group: 'list', keys: [['Delete']] },
-	{ id: 'send', label: 'Send', group: 'composer', keys: [['Enter']] },
+	{ id: 'close', label: 'Close dialog or stop answer', group: 'anywhere', keys: [['Escape']] },
+	{ id: 'move', label: 'Move up or down', group: 'list', keys: [['ArrowUp'], ['ArrowDown']] },
+	{ id: 'ends', label: 'First or last conversation', group: 'list', keys: [['Home'], ['End']] },
+	{ id: 'open', label: 'Open conversation', group: 'list', keys: [['Enter']] },
+	{ id: 'rename', label: 'Rename conversation', group: 'list', keys: [['F2']] },
+	{ id: 'remove', label: 'Delete conversation', group: 'list', keys: [['Delete']] },
+	{ id: 'send', label: 'Send message', group: 'composer', keys: [['Enter']] },
 	{ id: 'newLine', label: 'New line', group: 'composer', keys: [['Shift', 'Enter']] },
 	{
 		id: 'sendNext',
-		label: 'Send, and while an answer is being written: right after its step',
+		label: 'Send message (during an answer: after this step)',
 		group: 'composer',
 		keys: [['Mod', 'Enter']]
 	},
-	{ id: 'edit', label: 'Edit your last message, when the box is empty', group: 'composer', keys: [['ArrowUp']] },
+	{ id: 'edit', label: 'Edit last message (empty box)', group: 'composer', keys: [['ArrowUp']] },
 	{
 		id: 'removeLast',
-		label: 'Take away the last file or skill, when the box is empty',
+		label: 'Remove last file or skill (empty box)',
 		group: 'composer',
 		keys: [['Backspace']]
 	},
 	{
 		id: 'commands',
-		label: 'Choose a command or a skill, at the beginning of a line',
+		label: 'Insert command or skill (start of line)',
 		group: 'composer',
 		keys: [['/']]
 	},
-	{ id: 'skills', label: 'Choose a skill', group: 'composer', keys: [['$']] },
-	{ id: 'files', label: 'Choose a file of this conversation', group: 'composer', keys: [['@']] }
+	{ id: 'skills', label: 'Add skill', group: 'composer', keys: [['$']] },
+	{ id: 'files', label: 'Add file from this conversation', group: 'composer', keys: [['@']] }
 ] as const satisfies readonly Shortcut[];
 
 /** Those that are listened to on the whole page. */

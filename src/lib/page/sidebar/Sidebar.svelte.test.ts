@@ -1,3 +1,4 @@
+import { createRawSnippet } from 'svelte';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import { userEvent } from 'vitest/browser';
@@ -12,6 +13,7 @@ import { ApiError } from '../request.ts';
 import { ChatApp } from '../app/app.svelte.ts';
 import type { ConversationSummary } from '../../shared/api.ts';
 import Sidebar from './Sidebar.svelte';
+import SidebarFrame from './SidebarFrame.svelte';
 
 const DAY_MS = 86_400_000;
 const broken = new ApiError('unavailable', 'The server is busy.', { hint: 'Wait a moment.' });
@@ -81,7 +83,7 @@ describe('F14: the list of conversations', () => {
 		expect(text[2]).toMatch(/^safe⟨U\+202E⟩gpj\s+Draft\s+\(new answer\)$/);
 		expect(text[3]).toBe('Title of c');
 		await expect.element(screen.getByRole('link', { name: 'Title of c' })).toHaveAttribute('aria-current', 'page');
-		await expect.element(screen.getByTestId('waiting-mark')).toHaveTextContent('(waits for your approval)');
+		await expect.element(screen.getByTestId('waiting-mark')).toHaveTextContent('(needs your approval)');
 	});
 
 	test('grows by a button', async () => {
@@ -93,7 +95,7 @@ describe('F14: the list of conversations', () => {
 
 	test('says when there is nothing, and when it could not be read', async () => {
 		const screen = await setup([]);
-		await expect.element(screen.getByTestId('no-conversations')).toHaveTextContent('None yet.');
+		await expect.element(screen.getByTestId('no-conversations')).toHaveTextContent('No conversations yet');
 	});
 });
 
@@ -128,7 +130,7 @@ describe('the menu of a conversation', () => {
 		await expect.element(screen.getByRole('heading', { name: 'Archived' })).toBeVisible();
 		await expect.poll(() => rows(screen)).toEqual(['a']);
 		await choose(screen, 'a', 'conversation-archive');
-		await expect.element(screen.getByTestId('no-conversations')).toHaveTextContent('Nothing is archived.');
+		await expect.element(screen.getByTestId('no-conversations')).toHaveTextContent('No archived conversations');
 		await screen.getByTestId('leave-archive').click();
 		expect(rows(screen).sort()).toEqual(['a', 'b']);
 	});
@@ -292,7 +294,7 @@ describe('the search', () => {
 	test('says that nothing was found', async () => {
 		const screen = await setup(found);
 		await screen.getByTestId('conversation-search').fill('zebra');
-		await expect.element(screen.getByTestId('search-status')).toHaveTextContent('Nothing found.');
+		await expect.element(screen.getByTestId('search-status')).toHaveTextContent('No results.');
 	});
 
 	test('says why it failed, and tries again', async () => {
@@ -303,4 +305,23 @@ describe('the search', () => {
 		await screen.getByRole('button', { name: 'Try again' }).click();
 		await expect.element(screen.getByTestId('search-status')).toHaveTextContent('2 conversations');
 	});
+});
+
+test('the first stop of the keyboard leads past the sidebar, to the page', async () => {
+	const { sidebar } = new ChatApp(createFakeClient());
+	const snippet = (html: string) => createRawSnippet(() => ({ render: () => html }));
+	const screen = await render(SidebarFrame, {
+		...{ sidebar, path: '/' },
+		side: snippet('<button>New chat</button>'),
+		children: snippet('<button>First of the page</button>')
+	});
+	await userEvent.tab();
+	const link = screen.getByRole('link', { name: 'Skip to content' });
+	await expect.element(link).toHaveFocus();
+	await expect.element(link).toBeVisible();
+	await userEvent.keyboard('{Enter}');
+	await expect.element(screen.getByRole('main')).toHaveFocus();
+	await userEvent.tab();
+	await expect.element(screen.getByRole('button', { name: 'First of the page' })).toHaveFocus();
+	expect(location.hash).toBe('');
 });

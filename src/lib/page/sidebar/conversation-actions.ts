@@ -101,7 +101,7 @@ export class ConversationActions {
 			if (!response.ok) throw new Error(`${response.status}`);
 			const isCopied = await copyText(await response.text());
 			toasts.show(
-				isCopied ? { text: 'Copied as Markdown' } : { text: 'The browser did not allow to copy.', isError: true }
+				isCopied ? { text: 'Copied as Markdown' } : { text: 'Couldn’t copy: the browser blocked it.', isError: true }
 			);
 		});
 	}

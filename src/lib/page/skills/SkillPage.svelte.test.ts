@@ -80,7 +80,7 @@ describe('F4: the page of a skill', () => {
 		// As text, without what would turn it round.
 		await expect.element(screen.getByTestId('file-text')).toHaveTextContent('<b>echo</b> ⟨U+202E⟩hi');
 		await screen.getByRole('button', { name: /logo\.png/ }).click();
-		await expect.element(screen.getByText(/no text, or too long to be shown/)).toBeVisible();
+		await expect.element(screen.getByText(/too large or not text/)).toBeVisible();
 	});
 
 	test('trusts the files that were looked at', async () => {

@@ -14,9 +14,9 @@ const FEW_CHARACTERS = 40;
 export function adviseOnName(name: string, taken: ReadonlySet<string>): Advice | null {
 	if (name === '') return null;
 	if (!SKILL_NAME.test(name) || name.length > MAX_SKILL_NAME)
-		return { message: 'Only lower-case letters, digits and single hyphens between them.', isWrong: true };
-	if (taken.has(name)) return { message: 'There is a skill of this name already.', isWrong: true };
-	return { message: 'A good name.', isWrong: false };
+		return { message: 'Use only lowercase letters, digits and single hyphens.', isWrong: true };
+	if (taken.has(name)) return { message: 'A skill with this name already exists.', isWrong: true };
+	return { message: 'Looks good', isWrong: false };
 }
 
 /** The nearest name that may be; empty where there is none. */
@@ -32,12 +32,12 @@ export function adviseOnDescription(description: string): Advice | null {
 	const given = description.trim();
 	if (given === '') return null;
 	if (given.length > MAX_SKILL_DESCRIPTION)
-		return { message: 'It is too long: the model reads at most 1,024 characters.', isWrong: true };
+		return { message: 'Too long: the limit is 1,024 characters.', isWrong: true };
 	if (given.length < FEW_CHARACTERS)
-		return { message: 'Say more: this is all that the model goes by when it chooses a skill.', isWrong: false };
+		return { message: 'Say more: the model chooses skills by this text alone.', isWrong: false };
 	if (!/\b(?:when|whenever|if|for)\b/i.test(given))
-		return { message: 'Say when to use it, such as “Use when somebody asks about…”.', isWrong: false };
-	return { message: 'It says what and when.', isWrong: false };
+		return { message: 'Say when to use it: “Use when someone asks about…”', isWrong: false };
+	return { message: 'Says what it does and when to use it', isWrong: false };
 }
 
 /** Paths, relative to the folder of skills. */

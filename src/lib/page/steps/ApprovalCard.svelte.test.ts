@@ -35,8 +35,8 @@ describe('E30: the card of a call that has to be allowed', () => {
 	});
 
 	test.each([
-		['untrusted', /Nobody has trusted this skill/, 'Look at it and trust it'],
-		['changed', /its files are others now/, 'Look at the changes and trust it']
+		['untrusted', /This skill isn’t trusted/, 'Review skill'],
+		['changed', /files have changed since/, 'Review changes']
 	] as const)('of one that is %s offers once or not, and the way to its page', async (trust, words, link) => {
 		const { screen } = await setup({ trust, skillId: 'skills-2/demo' });
 		await expect.element(screen.getByText(words)).toBeVisible();
@@ -52,19 +52,19 @@ describe('E30: the card of a call that has to be allowed', () => {
 		await expect.element(screen.getByTestId('approve-more')).not.toBeInTheDocument();
 		await screen.unmount();
 		const other = await setup({ skill: 'browser', script: 'scripts/x.sh' });
-		await expect.element(other.screen.getByText('Show the script')).toBeVisible();
+		await expect.element(other.screen.getByText('Show script')).toBeVisible();
 		await other.screen.getByTestId('approve-more').click();
 		await expect.element(other.screen.getByTestId('approve-skill')).toBeVisible();
 	});
 
 	test('of an MCP server speaks of a tool, not of a script', async () => {
 		const { screen } = await setup({ skill: 'mcp/sums', script: 'add' });
-		await expect.element(screen.getByText('Show the script')).not.toBeInTheDocument();
+		await expect.element(screen.getByText('Show script')).not.toBeInTheDocument();
 		await screen.getByTestId('approve-more').click();
 		await expect.element(screen.getByTestId('approve-skill')).not.toBeInTheDocument();
-		await expect.element(screen.getByTestId('approve-script')).toHaveTextContent('Always for this tool');
+		await expect.element(screen.getByTestId('approve-script')).toHaveTextContent('Always allow this tool');
 		await screen.getByTestId('approve-script').click();
-		await expect.element(screen.getByTestId('approval-decision')).toMatchTextContent(/^Allowed, always for this tool/);
+		await expect.element(screen.getByTestId('approval-decision')).toMatchTextContent(/^Always allowed for this tool/);
 	});
 
 	test('shows the text of the script when it is asked for, and asks the server only then', async () => {
@@ -73,18 +73,18 @@ describe('E30: the card of a call that has to be allowed', () => {
 			{ path: 'scripts/x.sh', bytes: 9, text: '<i>echo</i> hi' }
 		]);
 		expect(client.getSkill).not.toHaveBeenCalled();
-		await screen.getByText('Show the script').click();
+		await screen.getByText('Show script').click();
 		await expect.element(screen.getByTestId('script-text')).toHaveTextContent('<i>echo</i> hi');
 		expect(client.getSkill).toHaveBeenCalledExactlyOnceWith('skills/demo');
 	});
 
 	test('says when the script cannot be shown, and why', async () => {
 		const { screen } = await setup({}, [{ path: 'x.sh', bytes: 9, text: null }]);
-		await screen.getByText('Show the script').click();
-		await expect.element(screen.getByText(/Its text cannot be shown here/)).toBeVisible();
+		await screen.getByText('Show script').click();
+		await expect.element(screen.getByText(/Can’t show this script here/)).toBeVisible();
 		const { screen: second, client } = await setup();
 		client.getSkill.mockRejectedValue(new ApiError('not_found', 'There is no skill “demo”.'));
-		await second.getByText('Show the script').last().click();
+		await second.getByText('Show script').last().click();
 		await expect.element(second.getByText('There is no skill “demo”.')).toBeVisible();
 	});
 });
@@ -94,7 +94,7 @@ test('F3: the card asks for variables that are missing, and stores them for this
 	await screen.getByLabelText('A_TOKEN', { exact: true }).fill('secret');
 	await screen.getByRole('button', { name: /store|save/i }).click();
 	expect(client.saveSecrets).toHaveBeenCalledExactlyOnceWith('skills/demo', { A_TOKEN: 'secret' });
-	await expect.element(screen.getByText(/Stored\. The script is given it/)).toBeVisible();
+	await expect.element(screen.getByText(/Saved\. The script gets it/)).toBeVisible();
 });
 
 test('F14: by keyboard the other ways to allow it are in a menu, and Escape leaves it as it was', async () => {
@@ -116,7 +116,9 @@ test('F14: a question that somebody else answers says so', async () => {
 	const screen = await render(ApprovalCard, { approval, isOpen: true });
 	await expect.element(screen.getByTestId('approval')).toBeVisible();
 	await screen.rerender({ approval: { ...approval, decision: { choice: 'once' } }, isOpen: false });
-	await expect.element(screen.getByTestId('approval-decision')).toMatchTextContent(/Allowed once.*Answered elsewhere/);
+	await expect
+		.element(screen.getByTestId('approval-decision'))
+		.toMatchTextContent(/Allowed once.*Answered in another tab/);
 });
 
 test('a question that was answered before the page was opened is only told', async () => {

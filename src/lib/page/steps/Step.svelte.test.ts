@@ -133,7 +133,7 @@ describe('F14: a call that is being written', () => {
 test('an interrupted call says that it is not run again by itself', async () => {
 	const screen = await render(Step, { part: part({ status: 'interrupted' }), conversationId: 'c' });
 	await screen.getByTestId('step-toggle').click();
-	await expect.element(screen.getByText(/Continue does not run it again\.$/)).toBeVisible();
+	await expect.element(screen.getByText(/Continue won’t run it again\.$/)).toBeVisible();
 });
 
 describe('F14: what can be done about a failure', () => {
@@ -228,7 +228,7 @@ describe('the terminal', () => {
 		};
 		const screen = await render(Step, { part: part({ status: 'failed', execution: failed }), conversationId: 'c' });
 		await expect.element(screen.getByTestId('step-error')).toHaveTextContent('ExecutionTimeout Ended after 30 s.');
-		await expect.element(screen.getByTestId('exit-badge')).toHaveTextContent('killed: 30.0 s timeout · 19 B');
+		await expect.element(screen.getByTestId('exit-badge')).toHaveTextContent('timed out after 30.0 s · 19 B');
 	});
 });
 
@@ -281,19 +281,19 @@ describe('F14: a call that has to be allowed', () => {
 
 	test('says what would run, of which skill, and why', async () => {
 		const { screen } = await setup();
-		const card = screen.getByRole('group', { name: 'May this run?' });
+		const card = screen.getByRole('group', { name: 'Allow this script to run?' });
 		await expect.element(card).toMatchTextContent(/“deploy” wants to run scripts\/deploy\.sh\./);
 		await expect
 			.element(screen.getByTestId('approval-command'))
 			.toHaveTextContent('$ scripts/deploy.sh --to "two words"');
-		await expect.element(card).toMatchTextContent(/From the skill deploy/);
+		await expect.element(card).toMatchTextContent(/From skill deploy/);
 		await expect.element(screen.getByText('Needs approval', { exact: true })).toBeVisible();
 	});
 
 	test.each([
 		['approve-once', { choice: 'once' }, 'Allowed once'],
-		['approve-script', { choice: 'script' }, 'Allowed, always for this script'],
-		['approve-skill', { choice: 'skill' }, 'Allowed, always for this skill'],
+		['approve-script', { choice: 'script' }, 'Always allowed for this script'],
+		['approve-skill', { choice: 'skill' }, 'Always allowed for this skill'],
 		['deny', { choice: 'deny' }, 'Denied']
 	] as const)('is decided by a click on %s, and shows what was decided', async (testid, decision, words) => {
 		const { screen, ondecide } = await setup();
@@ -303,7 +303,7 @@ describe('F14: a call that has to be allowed', () => {
 		await expect.element(screen.getByTestId('approval')).not.toBeInTheDocument();
 		await expect
 			.element(screen.getByTestId('approval-decision'))
-			.toHaveTextContent(`${words} – waiting for the other decisions.`);
+			.toHaveTextContent(`${words} – waiting for your other answers.`);
 		await screen.rerender({ part: part({ status: 'running', approval: { ...approval, decision } }) });
 		await expect.element(screen.getByTestId('approval-decision')).toMatchTextContent(words);
 	});
@@ -345,7 +345,9 @@ describe('F14: a call that has to be allowed', () => {
 
 	test('that nobody decided about says so', async () => {
 		const screen = await render(Step, { part: part({ status: 'cancelled', approval }), conversationId: 'c' });
-		await expect.element(screen.getByTestId('approval-decision')).toHaveTextContent('Nobody decided; it was not run.');
+		await expect
+			.element(screen.getByTestId('approval-decision'))
+			.toHaveTextContent('Nobody answered, so it didn’t run.');
 	});
 });
 
@@ -357,8 +359,8 @@ describe('D35: connections that were refused', () => {
 		await screen.getByTestId('step-toggle').click();
 		await expect
 			.element(screen.getByTestId('refused'))
-			.toMatchTextContent(/Refused connections: evil\.example:443, other\.example:80\./);
-		const link = screen.getByRole('link', { name: 'What count-words may reach' });
+			.toMatchTextContent(/Blocked connections: evil\.example:443, other\.example:80\./);
+		const link = screen.getByRole('link', { name: 'Network access of count-words' });
 		await expect.element(link).toHaveAttribute('href', '/skills/count-words');
 	});
 

@@ -60,10 +60,10 @@ describe('while it grows', () => {
 		await eventually(() => expect(atEnd(region)).toBe(true));
 		expect(region.querySelector('pre span')).toBe(first);
 		region.scrollTop = 10;
-		await expect.element(screen.getByRole('button', { name: 'To the end' })).toBeVisible();
+		await expect.element(screen.getByRole('button', { name: 'Scroll to end' })).toBeVisible();
 		await screen.rerender(props({ output: [out(lines(2200))] }));
 		expect(region.scrollTop).toBe(10);
-		await screen.getByRole('button', { name: 'To the end' }).click();
+		await screen.getByRole('button', { name: 'Scroll to end' }).click();
 		expect(atEnd(region)).toBe(true);
 	});
 
@@ -87,7 +87,7 @@ test('it says where it ran, and that a limit was met', async () => {
 	};
 	const screen = await render(Terminal, props({ output: [out('x')], ...end }));
 	await expect.element(screen.getByText('bubblewrap')).toBeVisible();
-	await expect.element(screen.getByTestId('exit-badge')).toHaveTextContent('killed: 30.0 s timeout · 1 B');
+	await expect.element(screen.getByTestId('exit-badge')).toHaveTextContent('timed out after 30.0 s · 1 B');
 	await expect.element(screen.getByText('Output truncated')).toBeVisible();
 });
 

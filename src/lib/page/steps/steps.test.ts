@@ -42,17 +42,17 @@ describe('the label of a step', () => {
 		[part({ name: 'use_skill', status: 'cancelled', arguments: '{"skill":"sums","script":"x.js"}' }), 'Run x.js'],
 		[part({ name: 'use_skill', status: 'running', arguments: '{"skill":"sums"}' }), 'Running a script'],
 		[part({ name: 'read_skill_file', arguments: '{"skill":"pdf","path":"REFERENCE.md"}' }), 'Read pdf/REFERENCE.md'],
-		[part({ name: 'read_skill_file', arguments: '{"skill":"pdf"}' }), 'Read the files of pdf'],
+		[part({ name: 'read_skill_file', arguments: '{"skill":"pdf"}' }), 'Read files in pdf'],
 		[part({ name: 'search_skills', arguments: '{"query":"pdf form"}' }), 'Searched skills for “pdf form”'],
-		[part({ name: 'list_skills', arguments: '{}', status: 'running' }), 'Listing the skills'],
+		[part({ name: 'list_skills', arguments: '{}', status: 'running' }), 'Listing skills'],
 		[part({ name: 'file_write', arguments: '{"path":"out.pdf","content":"x"}' }), 'Wrote out.pdf'],
 		[part({ name: 'omniroute_file_read', arguments: '{"path":"a/b.txt"}', status: 'failed' }), 'Read a/b.txt'],
-		[part({ name: 'http_request', arguments: '{"url":"https://example.org/x?y"}' }), 'Asked example.org'],
+		[part({ name: 'http_request', arguments: '{"url":"https://example.org/x?y"}' }), 'Requested example.org'],
 		[part({ name: 'web_search', arguments: '{"query":"news"}' }), 'Searched the web for “news”'],
 		[part({ name: 'eval_code', arguments: '{"language":"python","code":"1"}' }), 'Ran python code'],
 		[part({ name: 'execute_command', arguments: '{"command":"ls\\n-la"}' }), 'Ran ls -la'],
 		[part({ name: 'browser', arguments: '{"action":"open","url":"https://example.org/"}' }), 'Opened example.org'],
-		[part({ name: 'browser', arguments: '{"action":"screenshot","path":"a.png"}' }), 'Took the screenshot a.png'],
+		[part({ name: 'browser', arguments: '{"action":"screenshot","path":"a.png"}' }), 'Took screenshot a.png'],
 		[part({ name: 'browser', arguments: '{}' }), 'Ran the browser'],
 		[part({ name: 'list_things', arguments: '{"path":"a"}' }), 'Ran list_things'],
 		[part({ name: 'list_things', arguments: '{"_intent":"See what there is"}' }), 'See what there is'],
@@ -111,7 +111,7 @@ test('a JSON result is indented, other text is kept, and both have a limit', () 
 });
 
 test('F13: a call of a program’s own tool waits for that program, and needs nobody’s approval', () => {
-	expect(statusWord(part({ name: 'read_clock', status: 'waiting' }))).toBe('Waits for the program that asked');
+	expect(statusWord(part({ name: 'read_clock', status: 'waiting' }))).toBe('Waiting for the client');
 	const approval = { interruptId: 'i', skill: 's', script: 'x', args: [], reason: 'Because.', digest: 'd' };
 	expect(statusWord(part({ status: 'waiting', approval }))).toBe('Needs approval');
 });

@@ -15,24 +15,24 @@ const labels: Record<string, Tensed> = {
 	load_skill: said('Loading skill {}', 'Loaded skill {}', 'Load skill {}'),
 	read_skill_file: said('Reading {}', 'Read {}', 'Read {}'),
 	search_skills: said('Searching skills for {}', 'Searched skills for {}', 'Search skills for {}'),
-	list_skills: said('Listing the skills', 'Listed the skills', 'List the skills'),
+	list_skills: said('Listing skills', 'Listed skills', 'List skills'),
 	file_read: said('Reading {}', 'Read {}', 'Read {}'),
 	file_write: said('Writing {}', 'Wrote {}', 'Write {}'),
-	http_request: said('Asking {}', 'Asked {}', 'Ask {}'),
+	http_request: said('Requesting {}', 'Requested {}', 'Request {}'),
 	web_search: said('Searching the web for {}', 'Searched the web for {}', 'Search the web for {}'),
 	eval_code: said('Running {}', 'Ran {}', 'Run {}'),
 	execute_command: said('Running {}', 'Ran {}', 'Run {}'),
 	browser_open: said('Opening {}', 'Opened {}', 'Open {}'),
-	browser_text: said('Reading the page {}', 'Read the page {}', 'Read the page {}'),
+	browser_text: said('Reading page {}', 'Read page {}', 'Read page {}'),
 	browser_click: said('Clicking {}', 'Clicked {}', 'Click {}'),
 	browser_type: said('Typing into {}', 'Typed into {}', 'Type into {}'),
-	browser_screenshot: said('Taking the screenshot {}', 'Took the screenshot {}', 'Take the screenshot {}'),
-	browser_close: said('Closing the page', 'Closed the page', 'Close the page')
+	browser_screenshot: said('Taking screenshot {}', 'Took screenshot {}', 'Take screenshot {}'),
+	browser_close: said('Closing page', 'Closed page', 'Close page')
 };
 const statusText = {
 	preparing: 'Preparing',
 	waiting: 'Needs approval',
-	handed: 'Waits for the program that asked',
+	handed: 'Waiting for the client',
 	running: 'Running',
 	done: 'Done',
 	failed: 'Failed',
@@ -110,7 +110,7 @@ function subjectOf(key: string, values: Values, skill: string | null): string {
 		case 'load_skill':
 			return skill ?? '';
 		case 'read_skill_file':
-			return path && skill ? `${skill}/${path}` : (path ?? (skill ? `the files of ${skill}` : ''));
+			return path && skill ? `${skill}/${path}` : (path ?? (skill ? `files in ${skill}` : ''));
 		case 'http_request':
 		case 'browser_open':
 			return hostOf(textOf(values, ['url']) ?? '');
@@ -216,13 +216,13 @@ export function isUnderWay(status: ToolStatus): boolean {
 
 const allowedText = {
 	once: 'Allowed once',
-	script: 'Allowed, always for this script',
-	skill: 'Allowed, always for this skill'
+	script: 'Always allowed for this script',
+	skill: 'Always allowed for this skill'
 };
 
 /** `skill` is whose call it was; a server of MCP has tools, not scripts. */
 export function printDecision({ choice, reason }: ApprovalDecision, skill: string): string {
-	if (choice === 'script' && mcpServerOf(skill) !== null) return 'Allowed, always for this tool';
+	if (choice === 'script' && mcpServerOf(skill) !== null) return 'Always allowed for this tool';
 	if (choice !== 'deny') return allowedText[choice];
 	return reason ? `Denied: ${cleanText(reason)}` : 'Denied';
 }

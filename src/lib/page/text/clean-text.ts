@@ -41,6 +41,23 @@ export function findWords(text: string, query: string): [from: number, to: numbe
 	});
 }
 
+// Letters with so many marks above and below that they cover what is around them: each is clipped to its line.
+
+/** A letter of any script in use has fewer. */
+const STACK = /(.?[\p{Mn}\p{Me}]{5,})/su;
+
+export interface StackedPart {
+	text: string;
+	isStacked: boolean;
+}
+
+/** At least one part, as the text has them. */
+export function stackedParts(text: string): StackedPart[] {
+	if (!STACK.test(text)) return [{ text, isStacked: false }];
+	const parts = text.split(STACK).map((part, index) => ({ text: part, isStacked: index % 2 === 1 }));
+	return parts.filter((part) => part.text !== '');
+}
+
 // Makes foreign text fit to be shown: no colours or titles of a terminal, and marks for what is not seen.
 
 /** Line breaks and tabs stay; a lone carriage return becomes a line break. */

@@ -65,7 +65,7 @@ export const SKILL_FILTERS = [
 	['off', 'Off'],
 	['broken', 'Broken'],
 	['installed', 'Installed'],
-	['builtin', 'Built in']
+	['builtin', 'Built-in']
 ] as const;
 export type SkillFilter = (typeof SKILL_FILTERS)[number][0];
 

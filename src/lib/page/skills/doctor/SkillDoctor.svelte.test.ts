@@ -69,9 +69,9 @@ describe('F1: the Skill Doctor', () => {
 			.toMatchTextContent('name is no name demo/SKILL.md:2 Fix');
 		const issues = screen.getByTestId('doctor-issue').elements();
 		expect(issues.map((issue) => issue.querySelector('button') !== null)).toEqual([true, true, false, false]);
-		expect(issues[2]?.textContent).toContain('By hand, perhaps: description: …');
+		expect(issues[2]?.textContent).toContain('Fix by hand: description: …');
 		expect(issues[3]?.textContent).toContain('demo/tools.json:7');
-		expect(issues[3]?.textContent).toContain('This has to be put right by hand.');
+		expect(issues[3]?.textContent).toContain('Fix this by hand.');
 		expect(issues[3]?.textContent).not.toContain(TURNED);
 	});
 
@@ -84,7 +84,7 @@ describe('F1: the Skill Doctor', () => {
 		await userEvent.keyboard('{Enter}');
 		await expect
 			.element(screen.getByTestId('doctor-done'))
-			.toMatchTextContent(`Fixed. The old text is kept beside it, in ${KEPT}.`);
+			.toMatchTextContent(`Fixed. The old version is saved as ${KEPT}.`);
 		expect(fixSkill).toHaveBeenCalledExactlyOnceWith('Demo', { digest: sick.digest, fixes: ['name'] });
 		expect(onfixed).toHaveBeenCalledExactlyOnceWith(left);
 		expect(screen.getByTestId('doctor-issue').elements()).toHaveLength(2);
@@ -102,7 +102,7 @@ describe('F1: the Skill Doctor', () => {
 	test('a renaming says so; cancelled, nothing is written', async () => {
 		const { screen, fixSkill } = await setup();
 		await screen.getByRole('button', { name: 'Fix: The file is named skill.md' }).click();
-		await expect.element(screen.getByTestId('doctor-proposal')).toMatchTextContent(/will be called SKILL\.md/);
+		await expect.element(screen.getByTestId('doctor-proposal')).toMatchTextContent(/renames the file to SKILL\.md/);
 		await screen.getByRole('button', { name: 'Cancel' }).click();
 		await expect.element(screen.getByTestId('doctor-proposal')).not.toBeInTheDocument();
 		expect(fixSkill).not.toHaveBeenCalled();
@@ -128,7 +128,7 @@ describe('F1: the Skill Doctor', () => {
 		await screen.getByTestId('doctor-write').click();
 		await expect
 			.element(screen.getByTestId('doctor-done'))
-			.toMatchTextContent(`Fixed. The old text is kept beside it, in ${KEPT}.`);
+			.toMatchTextContent(`Fixed. The old version is saved as ${KEPT}.`);
 	});
 
 	test('one that is right has nothing to fix; one that cannot be read can be tried again', async () => {

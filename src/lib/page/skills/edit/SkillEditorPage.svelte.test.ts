@@ -64,9 +64,11 @@ describe('F1: the editor of a skill', () => {
 		const { screen, client, code } = await setup();
 		await expect.element(screen.getByTestId('save-file')).toBeDisabled();
 		await code.fill('one\nthree\n');
-		await expect.element(screen.getByTestId('editor-status')).toHaveTextContent('Not saved yet: kept in this browser.');
+		await expect
+			.element(screen.getByTestId('editor-status'))
+			.toHaveTextContent('Unsaved changes, kept in this browser');
 		await userEvent.keyboard('{Control>}s{/Control}');
-		await expect.element(screen.getByTestId('editor-status')).toHaveTextContent('Saved.');
+		await expect.element(screen.getByTestId('editor-status')).toHaveTextContent('Saved');
 		expect(client.writeFile).toHaveBeenCalledExactlyOnceWith('demo', {
 			path: 'SKILL.md',
 			text: 'one\nthree\n',
@@ -83,7 +85,7 @@ describe('F1: the editor of a skill', () => {
 		const check: SkillCheck = { ...RIGHT, status: 'broken', issues: [issue], fixes: { name: 'one\nfixed\n' } };
 		client.checkText.mockResolvedValueOnce(RIGHT).mockResolvedValueOnce(check);
 		const { screen, code } = await setup(client);
-		await expect.element(screen.getByTestId('editor-check')).toMatchTextContent(/Nothing is wrong/);
+		await expect.element(screen.getByTestId('editor-check')).toMatchTextContent(/No problems found/);
 		await code.fill('one\nwrong\n');
 		await expect.element(screen.getByTestId('editor-check')).toHaveTextContent('1 error, 0 warnings');
 		expect(client.checkText).toHaveBeenLastCalledWith('demo', 'one\nwrong\n', expect.any(AbortSignal));
@@ -112,7 +114,7 @@ describe('F1: the editor of a skill', () => {
 		await screen.getByTestId('keep-mine').click();
 		await expect.poll(() => client.files.get('SKILL.md')).toBe('mine again');
 		await expect.element(screen.getByTestId('editor-conflict')).not.toBeInTheDocument();
-		await expect.element(screen.getByTestId('editor-status')).toHaveTextContent('Saved.');
+		await expect.element(screen.getByTestId('editor-status')).toHaveTextContent('Saved');
 	});
 
 	test('keeps what was typed and not saved, for the next time', async () => {
@@ -140,10 +142,10 @@ describe('F1: the editor of a skill', () => {
 		const { screen, client, code } = await setup();
 		await expect.element(screen.getByTestId('remove-file')).not.toBeInTheDocument();
 		await screen.getByTestId('new-file').first().click();
-		await screen.getByLabelText('Path of the new file').first().fill('../x');
-		await expect.element(screen.getByRole('alert').first()).toMatchTextContent(/no path that works/);
-		await screen.getByLabelText('Path of the new file').first().fill('notes.md');
-		await screen.getByRole('button', { name: 'Create' }).first().click();
+		await screen.getByLabelText('File path').first().fill('../x');
+		await expect.element(screen.getByRole('alert').first()).toMatchTextContent(/path doesn’t work/);
+		await screen.getByLabelText('File path').first().fill('notes.md');
+		await screen.getByRole('button', { name: 'Create file' }).first().click();
 		await expect.poll(() => client.files.get('notes.md')).toBe('');
 		await expect.element(code).toHaveValue('');
 		await screen.getByTestId('remove-file').click();

@@ -107,7 +107,7 @@ describe('F8: while a new skill is described', () => {
 		expect(adviseOnDescription('Reads invoices.')?.message).toMatch(/Say more/);
 		expect(adviseOnDescription('Reads invoices in PDF files and lists all sums.')?.message).toMatch(/when to use it/);
 		const good = 'Reads invoices in PDF files. Use when somebody asks about bills.';
-		expect(adviseOnDescription(good)).toEqual({ message: 'It says what and when.', isWrong: false });
+		expect(adviseOnDescription(good)).toEqual({ message: 'Says what it does and when to use it', isWrong: false });
 	});
 
 	test('what a template makes is said before', () => {

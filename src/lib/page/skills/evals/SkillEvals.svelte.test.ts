@@ -59,7 +59,7 @@ describe('F16: the evals of a skill', () => {
 	test('are asked in rounds, with what that costs said before, and followed to their end', async () => {
 		const { screen, client } = await setup({});
 		await screen.getByLabelText('Rounds').selectOptions('3');
-		await expect.element(screen.getByText(/Asks the model 6 times/)).toBeVisible();
+		await expect.element(screen.getByText(/Sends 6 prompts to the model/)).toBeVisible();
 		client.startEvals.mockResolvedValueOnce(runOf());
 		client.getEvalRun.mockResolvedValue(done);
 		await screen.getByTestId('start-evals').click();
@@ -80,7 +80,7 @@ describe('F16: the evals of a skill', () => {
 		await expect.element(answers.nth(0).getByLabelText('Met', { exact: true })).toBeInTheDocument();
 		await expect.element(answers.nth(0)).toMatchTextContent(/900 tokens, loaded demo/);
 		await expect.element(answers.nth(1).getByLabelText('Not met')).toBeInTheDocument();
-		await answers.nth(1).getByText('What it said').click();
+		await answers.nth(1).getByText('Show answer').click();
 		await expect.element(answers.nth(1).getByText('⟨U+202E⟩Three', { exact: true })).toBeVisible();
 		await expect.element(answers.nth(2).getByLabelText('For you to judge')).toBeInTheDocument();
 	});

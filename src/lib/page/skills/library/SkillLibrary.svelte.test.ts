@@ -99,7 +99,7 @@ test('F8: a new skill is described with advice, and made', async () => {
 	const oncreated = vi.fn();
 	const screen = await render(NewSkillForm, { client: { createSkill }, taken: new Set(['pdf']), oncreated });
 	await screen.getByTestId('new-skill-name').fill('pdf');
-	await expect.element(screen.getByTestId('name-advice')).toHaveTextContent('There is a skill of this name already.');
+	await expect.element(screen.getByTestId('name-advice')).toHaveTextContent('A skill with this name already exists.');
 	await screen.getByTestId('new-skill-name').fill('Invoice Reader');
 	await screen.getByTestId('use-suggestion').click();
 	await expect.element(screen.getByTestId('new-skill-name')).toHaveValue('invoice-reader');

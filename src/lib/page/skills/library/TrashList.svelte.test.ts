@@ -24,9 +24,9 @@ test('E4: what was removed is restored, and leads to its page', async () => {
 	client.restoreSkill.mockResolvedValue({ skillId: 'installed/demo', name: 'demo', version: '1.0.0' });
 	await screen.getByRole('button', { name: 'Restore demo' }).click();
 	expect(client.restoreSkill).toHaveBeenCalledExactlyOnceWith('t1');
-	await expect.element(screen.getByTestId('trash-status')).toMatchTextContent(/demo is back/);
+	await expect.element(screen.getByTestId('trash-status')).toMatchTextContent(/Restored demo/);
 	await expect
-		.element(screen.getByRole('link', { name: 'look at it' }))
+		.element(screen.getByRole('link', { name: 'Open skill' }))
 		.toHaveAttribute('href', '/skills/installed/demo');
 	await expect.element(screen.getByTestId('trashed-skill')).not.toBeInTheDocument();
 	expect(onchange).toHaveBeenCalledOnce();
@@ -44,9 +44,9 @@ test('E4: what cannot be restored stays, and says why', async () => {
 
 test('E4: it goes for good only after a second word', async () => {
 	const { screen, client } = await setup();
-	await screen.getByRole('button', { name: 'Delete demo for good' }).click();
+	await screen.getByRole('button', { name: 'Delete demo forever' }).click();
 	expect(client.deleteTrashed).not.toHaveBeenCalled();
 	await screen.getByTestId('confirm-delete').click();
 	expect(client.deleteTrashed).toHaveBeenCalledExactlyOnceWith('t1');
-	await expect.element(screen.getByTestId('trash-status')).toMatchTextContent(/The trash is empty/);
+	await expect.element(screen.getByTestId('trash-status')).toMatchTextContent(/Trash is empty/);
 });

@@ -40,7 +40,7 @@ describe('F6: running by hand', () => {
 			'lib/deep/part.sh',
 			'add (tool)'
 		]);
-		await screen.getByLabelText('Arguments, one a line').click();
+		await screen.getByLabelText('Arguments, one per line').click();
 		await userEvent.keyboard('two words{Enter}{Enter}7{Enter}');
 		await userEvent.tab();
 		await userEvent.keyboard('{Enter}');
@@ -50,7 +50,7 @@ describe('F6: running by hand', () => {
 			args: ['two words', '7'],
 			sessionId: expect.stringMatching(/^[0-9a-f-]{36}$/)
 		});
-		await expect.element(screen.getByTestId('run-status')).toMatchTextContent('Ended with exit code 0.');
+		await expect.element(screen.getByTestId('run-status')).toMatchTextContent('Finished with exit code 0.');
 		await expect.element(screen.getByTestId('execution-output')).toHaveTextContent('said');
 		await expect.element(screen.getByText('made.txt (3 B)')).toBeVisible();
 		await expect.element(screen.getByText('1.5 s')).toBeVisible();
@@ -63,7 +63,7 @@ describe('F6: running by hand', () => {
 		await screen.getByTestId('run-button').click();
 		await expect.element(screen.getByTestId('run-question')).toHaveTextContent('“demo” wants to run it. Allow once');
 		await screen.getByTestId('allow-once').click();
-		await expect.element(screen.getByTestId('run-status')).toMatchTextContent('Ended with exit code 0.');
+		await expect.element(screen.getByTestId('run-status')).toMatchTextContent('Finished with exit code 0.');
 		const [first, second] = runExecution.mock.calls.map(([wanted]) => wanted as object);
 		expect(second).toEqual({ ...first, approve: 'd1' });
 		await expect.element(screen.getByTestId('run-question')).not.toBeInTheDocument();
@@ -90,9 +90,9 @@ describe('F6: running by hand', () => {
 		const { screen, runExecution } = await setup();
 		await screen.getByTestId('run-what').selectOptions('add (tool)');
 		await screen.getByTestId('toggle-json').click();
-		await screen.getByLabelText('Input, as JSON').fill('{"a": 1}');
+		await screen.getByLabelText('Input (JSON)').fill('{"a": 1}');
 		await screen.getByTestId('run-button').click();
-		await expect.element(screen.getByTestId('run-status')).toMatchTextContent('Ended with exit code 0.');
+		await expect.element(screen.getByTestId('run-status')).toMatchTextContent('Finished with exit code 0.');
 		await screen.getByTestId('run-button').click();
 		const [one, other] = runExecution.mock.calls.map(([wanted]) => wanted);
 		expect(one).toEqual({ skillName: 'demo', tool: 'add', input: { a: 1 }, sessionId: expect.any(String) });
@@ -100,7 +100,7 @@ describe('F6: running by hand', () => {
 	});
 
 	test.each([
-		['{"a": ', /The input is no JSON/],
+		['{"a": ', /The input isn’t valid JSON/],
 		['[1]', /must be a JSON object/],
 		['null', /must be a JSON object/]
 	])('of input that is no object, %s, is not begun, and says why', async (input, message) => {
@@ -130,9 +130,7 @@ describe('F6: running by hand', () => {
 		runExecution.mockReturnValueOnce(new Promise((resolve) => (end = () => resolve({ execution }))));
 		await screen.getByTestId('run-button').click();
 		await expect.element(screen.getByTestId('run-button')).toBeDisabled();
-		await expect
-			.element(screen.getByRole('link', { name: 'Executions' }))
-			.toHaveAttribute('href', '/skills/executions');
+		await expect.element(screen.getByRole('link', { name: 'Runs' })).toHaveAttribute('href', '/skills/executions');
 		end();
 		await expect.element(screen.getByTestId('run-button')).toBeEnabled();
 		expect(runExecution).toHaveBeenCalledOnce();
@@ -145,24 +143,24 @@ describe('F6: running by hand', () => {
 		await screen.rerender({ client, skill: again() });
 		await expect.element(screen.getByTestId('run-text')).toHaveValue('typed');
 		await screen.getByTestId('run-what').selectOptions('add (tool)');
-		await screen.getByLabelText('a needed').fill('7');
+		await screen.getByLabelText('a required').fill('7');
 		await screen.rerender({ client, skill: again() });
-		await expect.element(screen.getByLabelText('a needed')).toHaveValue('7');
+		await expect.element(screen.getByLabelText('a required')).toHaveValue('7');
 		await screen.getByTestId('run-what').selectOptions('scripts/say.sh');
 		await expect.element(screen.getByTestId('run-text')).toHaveValue('typed');
 		await screen.getByTestId('run-what').selectOptions('add (tool)');
-		await expect.element(screen.getByLabelText('a needed')).toHaveValue('7');
+		await expect.element(screen.getByLabelText('a required')).toHaveValue('7');
 	});
 
 	test('a tool has a field for each property; one that is wrong says so beside it, and nothing runs', async () => {
 		const { screen, runExecution } = await setup({ ...skill, scripts: [] });
-		await screen.getByLabelText('a needed').fill('many');
+		await screen.getByLabelText('a required').fill('many');
 		await screen.getByTestId('run-button').click();
-		await expect.element(screen.getByTestId('run-error')).toMatchTextContent('Look again at a.');
-		await expect.element(screen.getByTestId('field-problem')).toHaveTextContent('Must be a number, such as 1.5.');
-		const field = screen.getByLabelText('a needed');
+		await expect.element(screen.getByTestId('run-error')).toMatchTextContent('Check a.');
+		await expect.element(screen.getByTestId('field-problem')).toHaveTextContent('Enter a number, such as 1.5.');
+		const field = screen.getByLabelText('a required');
 		await expect.element(field).toHaveAttribute('aria-invalid', 'true');
-		await expect.element(field).toHaveAccessibleDescription('Must be a number, such as 1.5.');
+		await expect.element(field).toHaveAccessibleDescription('Enter a number, such as 1.5.');
 		expect(runExecution).not.toHaveBeenCalled();
 		await field.fill('2.5');
 		await screen.getByTestId('run-button').click();
@@ -177,14 +175,14 @@ describe('F6: running by hand', () => {
 		await screen.getByTestId('run-button').click();
 		await expect.element(screen.getByTestId('execution')).toBeVisible();
 		await screen.getByTestId('keep-case').click();
-		await screen.getByLabelText('What it shows').fill('Says it');
+		await screen.getByLabelText('Title').fill('Says it');
 		await expect.element(screen.getByLabelText('Expected exit code')).toHaveValue('0');
-		await expect.element(screen.getByLabelText('Files that it makes, one a line')).toHaveValue('made.txt');
-		await screen.getByLabelText('What it prints contains each of these lines').fill('said\n\nmore');
+		await expect.element(screen.getByLabelText('Files created, one per line')).toHaveValue('made.txt');
+		await screen.getByLabelText('Expected output, one text per line').fill('said\n\nmore');
 		addCase.mockRejectedValueOnce(new ApiError('conflict', 'There is such a case.'));
 		await screen.getByTestId('save-case').click();
 		await expect.element(screen.getByTestId('case-error')).toMatchTextContent(/There is such a case/);
-		await expect.element(screen.getByLabelText('What it shows')).toHaveValue('Says it');
+		await expect.element(screen.getByLabelText('Title')).toHaveValue('Says it');
 		addCase.mockResolvedValueOnce({ id: 'c1' } as SkillCase);
 		await screen.getByTestId('save-case').click();
 		await expect.element(screen.getByTestId('case-form')).not.toBeInTheDocument();
@@ -195,7 +193,7 @@ describe('F6: running by hand', () => {
 			expect: { exitCode: 0, contains: ['said', 'more'], files: ['made.txt'] }
 		});
 		expect(oncase).toHaveBeenCalledOnce();
-		await expect.element(screen.getByTestId('run-status')).toMatchTextContent(/Saved as a case/);
+		await expect.element(screen.getByTestId('run-status')).toMatchTextContent(/Case saved/);
 	});
 
 	test('fits into 390 pixels', async () => {

@@ -38,9 +38,9 @@ describe('F6: the cases of a skill', () => {
 		await expect.element(rows.nth(0)).toMatchTextContent(/scripts\/x\.sh "two words".*exit code 0, prints “said”/s);
 		await expect.element(rows.nth(0).getByTestId('case-result')).toHaveTextContent('Failed');
 		await expect.element(rows.nth(0).getByTestId('case-failure')).toHaveTextContent('It did not print “said”.');
-		await expect.element(rows.nth(1).getByTestId('case-result')).toHaveTextContent('Never run');
+		await expect.element(rows.nth(1).getByTestId('case-result')).toHaveTextContent('Not run');
 		await expect.element(rows.nth(1).getByRole('heading')).toHaveTextContent('Ev⟨U+202E⟩il');
-		await expect.element(screen.getByTestId('cases-status')).toMatchTextContent('0 of 2 passed when last run.');
+		await expect.element(screen.getByTestId('cases-status')).toMatchTextContent('0 of 2 passed in the last run');
 	});
 
 	test('are run one after the other; one that fails does not keep the next from running', async () => {

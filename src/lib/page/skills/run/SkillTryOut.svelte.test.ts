@@ -23,7 +23,7 @@ describe('F6: a run that an address names', () => {
 	});
 
 	test('and that is forgotten leaves the form empty', async () => {
-		const screen = await setup(() => Promise.reject(new ApiError('not_found', 'There is no such execution.')));
+		const screen = await setup(() => Promise.reject(new ApiError('not_found', 'Run not found.')));
 		await expect.element(screen.getByTestId('run-text')).toHaveValue('');
 	});
 });

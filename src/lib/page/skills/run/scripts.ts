@@ -58,7 +58,7 @@ export function readInput(text: string): Record<string, unknown> {
 	try {
 		value = text.trim() === '' ? {} : JSON.parse(text);
 	} catch (error) {
-		throw new Error(`The input is no JSON: ${error instanceof Error ? error.message : String(error)}`, {
+		throw new Error(`The input isn’t valid JSON: ${error instanceof Error ? error.message : String(error)}`, {
 			cause: error
 		});
 	}

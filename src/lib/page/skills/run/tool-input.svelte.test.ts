@@ -47,15 +47,15 @@ describe('F6: the input of a tool from its schema', () => {
 	test('says of each field what is wrong with it', () => {
 		const input = new ToolInput(schema);
 		type(input, { share: 'half', tags: '["a"' });
-		expect(() => input.read()).toThrow('Look again at times, share, tags.');
+		expect(() => input.read()).toThrow('Check times, share, tags.');
 		expect(problemsOf(input)).toEqual([
-			['times', 'Needed, and empty.'],
-			['share', 'Must be a number, such as 1.5.'],
-			['tags', expect.stringMatching(/^Is no JSON: /)]
+			['times', 'This field is required.'],
+			['share', 'Enter a number, such as 1.5.'],
+			['tags', expect.stringMatching(/^Not valid JSON: /)]
 		]);
 		type(input, { times: '1.5' });
 		expect(() => input.read()).toThrow();
-		expect(problemsOf(input)[0]).toEqual(['times', 'Must be a whole number.']);
+		expect(problemsOf(input)[0]).toEqual(['times', 'Enter a whole number.']);
 	});
 
 	test('leaves out what was left empty, and keeps types', () => {
@@ -95,7 +95,7 @@ describe('F6: the input of a tool from its schema', () => {
 			input.text = text;
 			input.showFields();
 			expect([input.isJson, input.text]).toEqual([true, text]);
-			expect(input.problem).toMatch(/no JSON|must be a JSON object/);
+			expect(input.problem).toMatch(/valid JSON|must be a JSON object/);
 		}
 	});
 

@@ -62,7 +62,7 @@ function draftOf({ kind, choices }: Field, value: unknown): string {
 /** The value, or in a sentence why it is none; both undefined for a field that is left out. */
 export function valueOf(field: Field, draft: string): { value?: unknown; problem?: string } {
 	if (field.kind === 'text') return draft === '' && !field.isRequired ? {} : { value: draft };
-	if (draft.trim() === '') return field.isRequired ? { problem: 'Needed, and empty.' } : {};
+	if (draft.trim() === '') return field.isRequired ? { problem: 'This field is required.' } : {};
 	if (field.kind === 'choice') return { value: field.choices[Number(draft)] };
 	if (field.kind === 'boolean') return { value: draft === 'true' };
 	return field.kind === 'number' ? numberOf(field, draft) : jsonOf(draft);
@@ -70,15 +70,15 @@ export function valueOf(field: Field, draft: string): { value?: unknown; problem
 
 function numberOf({ isInteger }: Field, draft: string): { value?: number; problem?: string } {
 	const value = Number(draft);
-	if (!Number.isFinite(value)) return { problem: 'Must be a number, such as 1.5.' };
-	return isInteger && !Number.isInteger(value) ? { problem: 'Must be a whole number.' } : { value };
+	if (!Number.isFinite(value)) return { problem: 'Enter a number, such as 1.5.' };
+	return isInteger && !Number.isInteger(value) ? { problem: 'Enter a whole number.' } : { value };
 }
 
 function jsonOf(draft: string): { value?: unknown; problem?: string } {
 	try {
 		return { value: JSON.parse(draft) as unknown };
 	} catch (error) {
-		return { problem: `Is no JSON: ${error instanceof Error ? error.message : String(error)}` };
+		return { problem: `Not valid JSON: ${error instanceof Error ? error.message : String(error)}` };
 	}
 }
 
@@ -120,7 +120,7 @@ export class ToolInput {
 		const read = this.#readFields();
 		this.problems = read.map(({ problem }) => problem);
 		const wrong = this.fields.filter((_, index) => this.problems[index] !== undefined);
-		if (wrong.length > 0) throw new Error(`Look again at ${wrong.map(({ name }) => name).join(', ')}.`);
+		if (wrong.length > 0) throw new Error(`Check ${wrong.map(({ name }) => name).join(', ')}.`);
 		return this.#inputOf(read.map(({ value }) => value));
 	}
 

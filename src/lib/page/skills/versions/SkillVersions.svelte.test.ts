@@ -48,20 +48,20 @@ describe('A40: the versions of a skill', () => {
 		await expect
 			.element(rows.nth(1).getByRole('link', { name: '1.0.0', exact: true }))
 			.toHaveAttribute('href', '/skills/installed/demo%401.0.0');
-		await expect.element(rows.nth(2)).toMatchTextContent(/Kept/);
+		await expect.element(rows.nth(2)).toMatchTextContent(/Previous/);
 	});
 
 	test('are switched by version, brought back by installation, and left to the newest again', async () => {
 		const { screen, client, rows, onchange } = await setup();
 		client.useVersion.mockResolvedValueOnce(versionsOf({ current: '1.0.0', pinned: '1.0.0' }));
 		await rows.nth(1).getByRole('button', { name: 'Use version 1.0.0' }).click();
-		await expect.element(screen.getByTestId('versions-status')).toHaveTextContent('In use: 1.0.0.');
+		await expect.element(screen.getByTestId('versions-status')).toHaveTextContent('Now using 1.0.0.');
 		expect(client.useVersion).toHaveBeenLastCalledWith('installed/demo', { version: '1.0.0' });
 		expect(onchange).toHaveBeenCalledOnce();
 		client.useVersion.mockResolvedValue(versionsOf());
 		await screen.getByTestId('use-newest').click();
 		expect(client.useVersion).toHaveBeenLastCalledWith('installed/demo', null);
-		await rows.nth(2).getByRole('button', { name: 'Use version 1.0.0' }).click();
+		await rows.nth(2).getByRole('button', { name: 'Restore version 1.0.0' }).click();
 		expect(client.useVersion).toHaveBeenLastCalledWith('installed/demo', { installationId: 'i0' });
 	});
 
@@ -91,7 +91,7 @@ describe('A40: the versions of a skill', () => {
 		]);
 		await screen.getByTestId('check-update').click();
 		await expect.element(screen.getByTestId('versions-status')).toHaveTextContent('There is a newer commit.');
-		await expect.element(screen.getByTestId('fetch-update')).toHaveTextContent('Look at the update');
+		await expect.element(screen.getByTestId('fetch-update')).toHaveTextContent('Review update');
 		client.stageUpdate.mockResolvedValueOnce(sampleStaged({ id: 'u1' }));
 		await screen.getByTestId('fetch-update').click();
 		expect(onstaged).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ id: 'u1' }));
@@ -101,7 +101,7 @@ describe('A40: the versions of a skill', () => {
 		const { screen, rows } = await setup(
 			versionsOf({ versions: [{ version: '1.0.0', id: 'demo', mode: 'on', installation: null }], current: '1.0.0' })
 		);
-		await expect.element(rows).toMatchTextContent(/was not installed here/);
+		await expect.element(rows).toMatchTextContent(/not installed here/);
 		await expect.element(screen.getByTestId('roll-back')).not.toBeInTheDocument();
 		await expect.element(screen.getByTestId('check-update')).not.toBeInTheDocument();
 	});

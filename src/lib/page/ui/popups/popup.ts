@@ -24,6 +24,15 @@ export function closePopups(): void {
 	for (const close of opened) close();
 }
 
+/** Brings the focus to where one goes on: to the question that waits, else to where one writes, else to the page. */
+export function goOn(): void {
+	const find = (selector: string) => document.querySelector<HTMLElement>(selector);
+	const box = find('[data-testid=composer-input]');
+	// On a touch screen the box would bring up the keyboard.
+	const place = matchMedia('(pointer: coarse)').matches ? box?.closest('form') : box;
+	(find('[data-testid=approval]') ?? place ?? find('main'))?.focus({ preventScroll: true });
+}
+
 /**
  * For `{@attach}`. bits-ui hears keys on the document; on the window, the page does: there Escape would stop the run, and
  * letters are shortcuts. A dialog leaves those to the page, which looks whether one is open.
