@@ -45,7 +45,7 @@ for (const name of ['ORIGIN', 'HOST_HEADER', 'PORT_HEADER', 'ADDRESS_HEADER'])
 	Reflect.deleteProperty(process.env, name);
 const [{ handler }] = await Promise.all([import(new URL('build/handler.js', import.meta.url).href), loadAll()]).catch(
 	(error) => {
-		console.error(`The app could not start: ${error.message}`);
+		console.error(`Couldn’t start the app: ${error.message}`);
 		process.exit(1);
 	}
 );
@@ -109,7 +109,7 @@ async function answer(
 		console.error(error);
 		if (response.headersSent) return response.destroy();
 		response.statusCode = 500;
-		response.end('Something went wrong in the server.');
+		response.end('Something went wrong on the server.');
 	}
 }
 
@@ -135,12 +135,15 @@ const doors = [
 await open().catch((/** @type {NodeJS.ErrnoException} */ error) => {
 	const port = process.env.PORT || 3000;
 	const isTaken = error.code === 'EADDRINUSE';
-	console.error(isTaken ? `Port ${port} is in use. Set PORT to another one, or stop what uses it.` : error.message);
+	console.error(
+		isTaken
+			? `Port ${port} is already in use. Set PORT to another port, or stop the program that uses it.`
+			: error.message
+	);
 	process.exit(1);
 });
 // One that cannot take a connection for the moment goes on listening.
-for (const door of doors)
-	door.on('error', (error) => console.error(`A connection could not be taken: ${error.message}`));
+for (const door of doors) door.on('error', (error) => console.error(`Couldn’t accept a connection: ${error.message}`));
 await announce();
 
 async function open() {
@@ -168,11 +171,9 @@ async function announce() {
 	const health = await fetch(`${url}/api/health`, { headers: credentials }).then((response) => response.json());
 	const { model, sandbox, skills } = health;
 	console.log(`Listening on ${url}`);
+	console.log(`Model: ${model.offline ? 'Demo mode (no AI model; set OPENROUTER_API_KEY to connect one)' : model.id}`);
 	console.log(
-		`Model: ${model.offline ? 'built-in responder (no language model; set OPENROUTER_API_KEY for one)' : model.id}`
-	);
-	console.log(
-		`Scripts run in: ${sandbox.name}${sandbox.isolation.files ? '' : ' (the files of this machine are NOT kept from them)'}`
+		`Scripts run in: ${sandbox.name}${sandbox.isolation.files ? '' : ' (scripts can read files on this computer)'}`
 	);
 	console.log(`Skills: ${skills.ready} ready${skills.broken ? `, ${skills.broken} broken` : ''}`);
 	// Now, and not at an end that may be a crash.
@@ -199,7 +200,7 @@ async function stop(/** @type {string} */ signal) {
 	// Requests are answered meanwhile: pages see their runs end, and new runs are refused with a reason.
 	const work = emitShutdown(signal);
 	for (const result of await Promise.allSettled(work)) {
-		if (result.status === 'rejected') console.error(`Not everything could be ended cleanly: ${result.reason}`);
+		if (result.status === 'rejected') console.error(`Not everything stopped cleanly: ${result.reason}`);
 	}
 	for (const door of doors) door.close();
 	// The last events are still on their way to open pages.
@@ -224,7 +225,7 @@ function orExit(load) {
 	try {
 		return load();
 	} catch (error) {
-		console.error(`The app could not start: ${/** @type {Error} */ (error).message}`);
+		console.error(`Couldn’t start the app: ${/** @type {Error} */ (error).message}`);
 		process.exit(1);
 	}
 }

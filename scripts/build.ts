@@ -26,10 +26,10 @@ export interface BuildOptions {
 /** Ends the process when the app cannot be built. */
 export async function buildIfStale(): Promise<void> {
 	const announced = (): Promise<void> => {
-		console.log('Building the app; this takes about half a minute and happens after an update only …');
+		console.log('Building the app. This takes about 30 seconds, and only after an update …');
 		return build();
 	};
-	const onwait = (): void => console.log('Waiting for the app to be built by another process …');
+	const onwait = (): void => console.log('Another process is building the app. Waiting …');
 	await buildOnce({ isStale, build: announced, lock: LOCK, onwait }).catch((error: Error) => {
 		console.error(error.message);
 		process.exit(1);

@@ -9,7 +9,7 @@ import { root, runTool } from './run-tool.ts';
 const cache = join(root, 'node_modules/.cache');
 const files = changedFiles();
 if (files.length === 0) {
-	console.log('Nothing has changed since the last commit.');
+	console.log('No changes since the last commit.');
 } else {
 	const isPassed = process.argv[2] === 'test' ? await testChanged() : await checkChanged();
 	if (!isPassed) process.exitCode = 1;
@@ -43,7 +43,7 @@ async function checkChanged(): Promise<boolean> {
 async function testChanged(): Promise<boolean> {
 	const tests = await nearTests();
 	if (tests.length === 0) {
-		console.log('No unit test is near what changed.');
+		console.log('No unit tests for these changes.');
 		return true;
 	}
 	const { exitCode } = await runTool('vitest', ['run', '--project=node', '--project=browser', ...tests], {

@@ -32,7 +32,7 @@ export const init: ServerInit = async () => {
 	await kept.openrouterSkills.catch((error: unknown) => {
 		if (!dev || !(error instanceof DataFolderInUse)) throw error;
 		// The development server would go on, and answer every request with an error that says nothing.
-		process.stderr.write(`The app could not start: ${error.message}\n`);
+		process.stderr.write(`Couldn’t start the app: ${error.message}\n`);
 		process.exit(1);
 	});
 };
@@ -50,7 +50,7 @@ function shutDown(reason: string, waitFor?: (work: Promise<void>) => void): void
 
 export const handle: Handle = async ({ event, resolve }) => {
 	const app = await kept.openrouterSkills;
-	if (!app) throw new Error('the app was not created');
+	if (!app) throw new Error('couldn’t start the app');
 	event.locals.app = app;
 	const response = await admit(event).then(
 		async () => asJson(event, await resolve(event, { preload: ({ type }) => type !== 'asset' })),
@@ -84,14 +84,14 @@ async function admit(event: RequestEvent): Promise<void> {
 		if (event.isDataRequest || !isProgramRoute(event.route.id ?? '')) checkCaller(event.locals.caller, undefined);
 	}
 	if (isProgramRoute(event.url.pathname) && event.route.id === null) {
-		throw new AppError('not_found', `There is no ${event.url.pathname}.`);
+		throw new AppError('not_found', `Not found: ${event.url.pathname}`);
 	}
 }
 
 /** Kit says by itself, as plain text, that a route has no such method. */
 function asJson({ request, route }: RequestEvent, response: Response): Response {
 	if (response.status !== 405 || !isProgramRoute(route.id ?? '')) return response;
-	const error = new AppError('method_not_allowed', `There is no ${request.method} here.`);
+	const error = new AppError('method_not_allowed', `${request.method} isn’t supported here.`);
 	const answer = errorResponseFor(route.id ?? '', error);
 	answer.headers.set('allow', response.headers.get('allow') ?? '');
 	return answer;
@@ -114,5 +114,5 @@ function logError(path: string, error: unknown): void {
 
 export const handleError: HandleServerError = ({ error, event, status }) => {
 	if (status >= 500) logError(event.url.pathname, error);
-	return { message: status === 404 ? 'There is no such page.' : 'Something went wrong in the server.' };
+	return { message: status === 404 ? 'Page not found' : 'Something went wrong on the server.' };
 };

@@ -246,7 +246,7 @@ test('a file that is too large, or no JSON, is refused with a sentence', async (
 	expect(large).toMatchObject({ status: 413, body: { error: { message: 'The body is larger than 20 MB.' } } });
 	expect(await ask(upload.POST, { text: 'PK\u0003\u0004' })).toMatchObject({
 		status: 400,
-		body: { error: { message: expect.stringContaining('choose a file that was exported as JSON') as string } }
+		body: { error: { message: expect.stringContaining('Choose a file that was exported as JSON') as string } }
 	});
 	const deep = `{"messages":${'['.repeat(500_000)}${']'.repeat(500_000)}}`;
 	expect((await ask(upload.POST, { text: deep })).status).toBe(400);

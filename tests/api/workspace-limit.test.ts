@@ -64,7 +64,7 @@ test('D33: uploads that come to more than SKILLS_WORKSPACE_MB are 413 with what 
 	const refused = await upload('b.bin', 600 * KB);
 	expect(refused).toEqual({
 		status: 413,
-		body: { error: { code: 'too_large', message: 'A workspace holds at most 1 MB of files.', hint: HINT } }
+		body: { error: { code: 'too_large', message: 'The files of a conversation may total 1 MB.', hint: HINT } }
 	});
 	const listed = await fetch(`${server.url}/api/conversations/c1/files`);
 	expect(await listed.json()).toMatchObject({ data: [{ path: 'a.bin', bytes: 600 * KB }] });
@@ -79,7 +79,7 @@ test('D33: uploads that come to more than SKILLS_WORKSPACE_MB are 413 with what 
 test('D33: so is one file too many', async () => {
 	await start({ SKILLS_WORKSPACE_FILES: '10' });
 	for (const name of 'abcdefghij') expect(await upload(name, 1)).toMatchObject({ status: 201 });
-	const refusal = { code: 'too_large', message: 'A workspace holds at most 10 files.', hint: HINT };
+	const refusal = { code: 'too_large', message: 'A conversation may have 10 files.', hint: HINT };
 	expect(await upload('k', 1)).toEqual({ status: 413, body: { error: refusal } });
 	expect(await upload('b', 2)).toMatchObject({ status: 201 });
 });
@@ -87,7 +87,7 @@ test('D33: so is one file too many', async () => {
 test('D33, D27: file_write has the same limit, whether it writes anew, in a file’s place or at its end', async () => {
 	await start({ SKILLS_WORKSPACE_MB: '1', SKILLS_WORKSPACE_FILES: '10' });
 	const refused = (message: string) => ({ success: false, error: 'OutputTooLarge', message, hint: HINT });
-	const full = refused('A workspace holds at most 1 MB of files.');
+	const full = refused('The files of a conversation may total 1 MB.');
 	expect(await write('a.txt', 600 * KB)).toMatchObject({ success: true });
 	expect(await write('b.txt', 600 * KB)).toMatchObject(full);
 	expect(await write('a.txt', 900 * KB)).toMatchObject({ success: true });
@@ -96,5 +96,5 @@ test('D33, D27: file_write has the same limit, whether it writes anew, in a file
 	expect(await write('a.txt', MB)).toMatchObject({ success: true });
 	expect(await write('a.txt', 1)).toMatchObject({ success: true });
 	for (const path of 'bcdefghij') expect(await write(path, 1)).toMatchObject({ success: true });
-	expect(await write('k', 1)).toMatchObject(refused('A workspace holds at most 10 files.'));
+	expect(await write('k', 1)).toMatchObject(refused('A conversation may have 10 files.'));
 });

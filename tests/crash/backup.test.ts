@@ -123,7 +123,7 @@ test('F14: chats, files, installed skills and secrets of a server under load are
 		}
 		expect(await npmRun('backup', 'second.backup', app.dataDir)).toMatchObject({
 			code: 1,
-			stderr: expect.stringContaining('exists already, and is not replaced') as string
+			stderr: expect.stringContaining('already exists. Choose another name, or delete it') as string
 		});
 		// The server is told of by name, and nothing of its own is touched.
 		expect(await npmRun('restore', 'second.backup', app.dataDir)).toMatchObject({

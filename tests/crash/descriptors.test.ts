@@ -117,11 +117,11 @@ describe.runIf(process.platform === 'linux')('npm run mcp', () => {
 		let free = 0;
 		while (used.has(free)) free += 1;
 		limit(pid, free);
-		expect(await browse()).toContain('Playwright cannot be loaded');
+		expect(await browse()).toContain('Couldn’t load Playwright');
 		await say();
 		for (const name of ['skills_list', 'skills_executions']) await call(name);
 		limit(pid, 1024);
-		expect(await browse()).toContain('There is no Chromium');
+		expect(await browse()).toContain('Chromium isn’t installed on this computer');
 		expect(await say()).toContain('said');
 		for (const name of ['skills_list', 'skills_executions']) expect(await call(name)).not.toContain('"isError":true');
 	});
@@ -136,7 +136,7 @@ describe.runIf(process.platform === 'linux')('npm run mcp', () => {
 			};`;
 		await writeFile(join(folder, 'fault.cjs'), fault);
 		await start('--require', join(folder, 'fault.cjs'));
-		expect(await browse()).toContain('Playwright cannot be loaded: EMFILE');
-		expect(await browse()).toContain('There is no Chromium');
+		expect(await browse()).toContain('Couldn’t load Playwright: EMFILE');
+		expect(await browse()).toContain('Chromium isn’t installed on this computer');
 	});
 });

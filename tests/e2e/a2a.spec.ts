@@ -65,6 +65,6 @@ test.describe('with ADMIN_TOKEN', () => {
 		const task = await sendTask(own, says(COUNT_WORDS));
 		isCompleted(task);
 		const other = await a2aClient(app.url, '1.0', await keyFor('two'));
-		await expect(other.getTask({ tenant: '', id: task.id })).rejects.toThrow('no such task');
+		await expect(other.getTask({ tenant: '', id: task.id })).rejects.toThrow('Task not found');
 	});
 });

@@ -82,7 +82,7 @@ test('a folder copied into skills/ is listed and usable at once; a broken one is
 	await expect(page.locator('[data-testid=skill-row][data-name=shout-text]')).toBeVisible();
 	const broken = page.locator('[data-testid=skill-row][data-name=half-done]');
 	await expect(broken).toHaveAttribute('data-status', 'broken');
-	await expect(broken).toContainText('no closing line');
+	await expect(broken).toContainText('no closing ---');
 
 	await page.goto(app.url);
 	await page.getByTestId('composer-input').fill('Shout: hello there');

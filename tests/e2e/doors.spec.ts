@@ -129,7 +129,7 @@ test('E19: on an address that others reach, the server refuses to start without 
 	const PORT = String((taken.address() as AddressInfo).port);
 	// Had it tried to listen, it would have told that the port is in use.
 	await expect(startApp({ env: { HOST: '0.0.0.0', PORT } })).rejects.toThrow(
-		/could not start: HOST is “0\.0\.0\.0”.*ADMIN_TOKEN/
+		/Couldn’t start the app: HOST is “0\.0\.0\.0”.*ADMIN_TOKEN/
 	);
 	taken.close();
 });

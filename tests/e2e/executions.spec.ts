@@ -137,7 +137,7 @@ test('B6: the skills of the server stand below those of folders and count for th
 	await page.reload();
 	await expect(page.getByTestId('skill-mode')).toHaveValue('off');
 	await page.getByTestId('run-button').click();
-	await expect(page.getByTestId('run-error')).toContainText('“file_write” is switched off');
+	await expect(page.getByTestId('run-error')).toContainText('“file_write” is off');
 	await page.goto(`${app.url}/skills`);
 	await expect(row(page, 'file_write').getByTestId('row-mode')).toHaveValue('off');
 	const refused = await execute(app, { skillName: 'file_write', input: { path: 'a', content: 'b' } });
@@ -155,8 +155,8 @@ test('E10: what runs can be ended from the page of executions', async ({ page, a
 	await rows(other).getByTestId('end-execution').click();
 	await expect(rows(other)).toHaveAttribute('data-status', 'error');
 	await rows(other).getByTestId('execution-link').click();
-	await expect(other.getByTestId('execution')).toContainText('was ended by the operator');
-	await expect(page.getByTestId('execution')).toContainText('was ended by the operator');
+	await expect(other.getByTestId('execution')).toContainText('was stopped by whoever runs the server');
+	await expect(page.getByTestId('execution')).toContainText('was stopped by whoever runs the server');
 	await expect(page.getByTestId('execution-output')).toContainText('begun');
 	const [ended] = (await read<SkillExecutionList>(app, '/api/skills/executions?skill=sleeper')).data;
 	const again = await fetch(`${app.url}/api/skills/executions/${ended?.id}`, { method: 'DELETE' });

@@ -46,7 +46,7 @@ test.describe('E19: with ADMIN_TOKEN', () => {
 		await expect(page.getByText('Your ADMIN_TOKEN')).toBeVisible();
 
 		await logIn(page, 'not-the-token-of-this-test');
-		await expect(page.getByTestId('login-error')).toContainText('This is not the token of this server.');
+		await expect(page.getByTestId('login-error')).toContainText('Wrong token.');
 		await expect(tokenField(page)).toBeFocused();
 		expect((await context.cookies()).map(({ name }) => name)).toEqual([]);
 

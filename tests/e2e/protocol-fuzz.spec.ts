@@ -222,7 +222,7 @@ test('E15, E16, F12, F13: what is wrong is named by the code that its protocol h
 		['an unknown method', 'a2a', { body: rpc({ method: 'constructor' }) }, 200, { id: 7, error: { code: -32_601 } }],
 		['no params', 'a2a', { body: rpc({ method: 'GetTask' }) }, 200, { id: 7, error: { code: -32_602 } }],
 		[
-			'no such task',
+			'Task not found',
 			'a2a',
 			{ body: rpc({ method: 'GetTask', params: { id: 'x' } }) },
 			200,

@@ -35,7 +35,7 @@ test('F4: a call of a skill that nobody trusts waits; looked at and trusted it r
 	const folder = await install(page, app, 'newcomer', 'echo "said: $*"\n');
 	model.push(say('newcomer', 'one'));
 	await ask(page, 'say one');
-	await expect(page.getByTestId('approval')).toContainText('Nobody has looked at this skill and trusted it');
+	await expect(page.getByTestId('approval')).toContainText('You haven’t trusted this skill yet');
 	await expect(page.getByTestId('approve-more')).toHaveCount(0);
 	await page.getByTestId('approval-script').locator('summary').click();
 	await expect(page.getByTestId('script-text')).toHaveText('echo "said: $*"\n');
@@ -95,7 +95,7 @@ test('F4: the list marks what is not trusted; files that change between look and
 	expect(overflow).toBeLessThanOrEqual(0);
 	await writeFile(join(folder, '.hidden.sh'), 'rm -rf ~\n');
 	await page.getByTestId('give-trust').click();
-	await expect(page.getByTestId('skill-change-error')).toContainText('have changed since you looked at them');
+	await expect(page.getByTestId('skill-change-error')).toContainText('changed since you checked them');
 	await expect(page.getByTestId('trust')).toHaveAttribute('data-state', 'untrusted');
 	await page.getByTestId('tab-files').click();
 	await expect(page.locator('[data-path=".hidden.sh"]')).toBeVisible();

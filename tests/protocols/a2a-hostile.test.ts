@@ -151,10 +151,10 @@ describe('with keys', () => {
 		const task = await sendTask(own, says('hello there'));
 		expect(await own.getTask({ tenant: '', id: task.id })).toEqual(task);
 		const { id, contextId } = task;
-		await expect(other.getTask({ tenant: '', id })).rejects.toThrow('no such task');
-		await expect(other.cancelTask({ tenant: '', id, metadata: undefined })).rejects.toThrow('no such task');
-		await expect(all(other.resubscribeTask({ tenant: '', id }))).rejects.toThrow('no such task');
-		await expect(other.sendMessage(says('x', { taskId: id }))).rejects.toThrow('no such task');
+		await expect(other.getTask({ tenant: '', id })).rejects.toThrow('Task not found');
+		await expect(other.cancelTask({ tenant: '', id, metadata: undefined })).rejects.toThrow('Task not found');
+		await expect(all(other.resubscribeTask({ tenant: '', id }))).rejects.toThrow('Task not found');
+		await expect(other.sendMessage(says('x', { taskId: id }))).rejects.toThrow('Task not found');
 		const parts = [filePart('planted.txt', 'x')];
 		await expect(other.sendMessage(says('x', { contextId, parts }))).rejects.toThrow('contextId');
 		expect(await rig.app.workspaces.list(contextId)).toEqual([]);

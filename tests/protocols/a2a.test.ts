@@ -125,7 +125,7 @@ describe.each(VERSIONS)('with the client of A2A %s', (version) => {
 		expect(stateOf(cancelled)).toBe('TASK_STATE_CANCELED');
 		expect(processesWith(`sleep ${nap}`)).toEqual([]);
 		await expect(client.cancelTask({ ...GET, id: begun.id, metadata: undefined })).rejects.toThrow('is over');
-		await expect(client.sendMessage(says('more', { taskId: begun.id }))).rejects.toThrow('This task is over');
+		await expect(client.sendMessage(says('more', { taskId: begun.id }))).rejects.toThrow('This task is done');
 	});
 
 	test('E16: files of a message are in the workspace before the model is asked', async () => {
@@ -161,9 +161,13 @@ describe.each(VERSIONS)('with the client of A2A %s', (version) => {
 	});
 
 	test.each([
-		['a file by address', { parts: [part({ $case: 'url', value: 'http://127.0.0.1:1/x' })] }, 'are not fetched'],
-		['a path that leaves the workspace', { parts: [filePart('../x', 'x')] }, 'not a file name'],
-		['a task that is not there', { taskId: 'no-such-task' }, 'no such task'],
+		[
+			'a file by address',
+			{ parts: [part({ $case: 'url', value: 'http://127.0.0.1:1/x' })] },
+			'Files can’t be sent as an address. Send the file’s bytes in the message'
+		],
+		['a path that leaves the workspace', { parts: [filePart('../x', 'x')] }, 'isn’t a valid file name'],
+		['a task that is not there', { taskId: 'no-such-task' }, 'Task not found'],
 		['a context that can be no id', { contextId: '../../x' }, 'id:'],
 		['two files of one name', { parts: [filePart('x', '1'), filePart('x', '2')] }, 'same name']
 	])('E16: a message with %s is refused in A2A’s words', async (_, more, expected) => {

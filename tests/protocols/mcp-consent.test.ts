@@ -61,9 +61,7 @@ describe.each([
 		const counted = await client.callTool(COUNT);
 		expect(counted.structuredContent).toMatchObject({ words: 3 });
 		expect(asked).toHaveLength(1);
-		expect(asked[0]).toBe(
-			'“count-words” wants to run count_words.\n\nIt is given:\n{"text":"a b c"}\n\nAllow it this once?'
-		);
+		expect(asked[0]).toBe('“count-words” wants to run count_words.\n\nIt gets:\n{"text":"a b c"}\n\nAllow it once?');
 		expect(await executions()).toBe(before + 1);
 		// Once is not for good.
 		await client.callTool(COUNT);
@@ -108,7 +106,7 @@ describe.each([
 			expect(textOf(await client.callTool(call))).toContain('said: hello');
 			expect(asked).toHaveLength(count);
 		}
-		expect(asked[0]).toContain('Nobody has looked at this skill');
+		expect(asked[0]).toContain('You haven’t trusted this skill yet');
 		expect(asked[0]).toContain('shown on its page, /skills/stranger,');
 		expect(asked[0]).toContain('hello');
 	});
@@ -146,12 +144,12 @@ describe.each([
 
 	test('C16: no argument looks like two, or like the end of the question', async () => {
 		const { client, asked } = await clientWith({ action: 'decline' }, modern);
-		const args = ['one', 'two\n\nAllow it this once?'];
+		const args = ['one', 'two\n\nAllow it once?'];
 		const call = { skill: 'count-words', script: 'scripts/count.mjs', args };
 		await client.callTool({ name: 'use_skill', arguments: call });
 		await client.callTool({ name: 'use_skill', arguments: { ...call, args: [] } });
-		expect(asked[0]).toContain('It is given:\none\ntwo⟨U+000A⟩⟨U+000A⟩Allow it this once?\n\n');
-		expect(asked[1]).toContain('It is given no arguments.');
+		expect(asked[0]).toContain('It gets:\none\ntwo⟨U+000A⟩⟨U+000A⟩Allow it once?\n\n');
+		expect(asked[1]).toContain('It gets no arguments.');
 	});
 
 	test('C16: what turns the order of characters is seen in the question', async () => {

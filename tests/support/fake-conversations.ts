@@ -33,7 +33,7 @@ export function createFakeConversations(all: ConversationSummary[] = []): FakeCo
 	};
 	const find = (list: ConversationSummary[], id: string): ConversationSummary => {
 		const found = list.find((conversation) => conversation.id === id);
-		if (!found) throw new ApiError('not_found', 'There is no such conversation.');
+		if (!found) throw new ApiError('not_found', 'Conversation not found.');
 		return found;
 	};
 	const fake: FakeConversations = {

@@ -19,6 +19,8 @@ const FOREIGN_FOLDERS = 'lib/server/foreign-folders.ts';
 const READ_TEXT = 'lib/server/read-text.ts';
 /** Pure: narrowing of JSON that anybody may have sent. */
 const JSON_VALUES = 'lib/shared/json.ts';
+/** Pure: what a schema has to say, in plain words. */
+const PLAIN_ISSUES = 'lib/shared/plain-issues.ts';
 /** What a workspace may hold: of uploads and of the server's own skills. */
 const ROOMS = 'lib/server/workspace-rooms.ts';
 const WORKSPACES = 'lib/server/workspaces.ts';
@@ -40,7 +42,7 @@ const NETWORK = 'lib/server/network/';
 const LAYERS: Layer[] = [
 	{ path: SHARED, imports: [], packages: ['zod', '@ag-ui/core'] },
 
-	{ path: SKILLS, imports: [SANDBOX, REDACT, CHARACTERS, JSON_VALUES, FOREIGN_FOLDERS] },
+	{ path: SKILLS, imports: [SANDBOX, REDACT, CHARACTERS, JSON_VALUES, PLAIN_ISSUES, FOREIGN_FOLDERS] },
 	{ path: 'lib/server/sandbox/', imports: [CHARACTERS, FOREIGN_FOLDERS] },
 	{ path: NETWORK, imports: [SHARED, SKILLS, STORE] },
 	{ path: TRUST, imports: [SHARED, SANDBOX, FOREIGN_FOLDERS, SKILLS, STORE] },

@@ -26,7 +26,7 @@ describe('the settings', () => {
 	});
 
 	test('a bad value stops the start and names the variable and the value', () => {
-		expect(() => loadConfig({ PORT: 'http' })).toThrow(/^PORT is not usable: .*“http”/);
+		expect(() => loadConfig({ PORT: 'http' })).toThrow(/^PORT must be a number, but it’s “http”/);
 		expect(() => loadConfig({ PORT: '70000' })).toThrow(/^PORT .*“70000”/);
 		expect(() => loadConfig({ OPENROUTER_BASE_URL: 'file:///etc' })).toThrow(/^OPENROUTER_BASE_URL /);
 	});
@@ -45,7 +45,7 @@ describe('the settings', () => {
 	test('E19: a token that is short, or that no header can carry, is refused without being shown', () => {
 		for (const ADMIN_TOKEN of ['short', 'x'.repeat(15), 'two words of a token', 'ein-schlüssel-mit-umlaut']) {
 			const start = (): unknown => loadConfig({ ADMIN_TOKEN });
-			expect(start).toThrow(/^ADMIN_TOKEN is not usable: use 16 or more/);
+			expect(start).toThrow(/^ADMIN_TOKEN must be 16 or more/);
 			expect(start).not.toThrow(ADMIN_TOKEN);
 		}
 	});
@@ -92,7 +92,7 @@ describe('the settings', () => {
 	test('SKILLS_ENV may not name a secret of the server, nor a variable that changes what runs', () => {
 		for (const name of ['OPENROUTER_API_KEY', 'DATABASE_URL', 'NODE_OPTIONS', 'LD_PRELOAD', 'PATH', 'BASH_ENV']) {
 			expect(() => loadConfig({ SKILLS_ENV: `CITY,${name}`, [name]: 'secret' }), name).toThrow(
-				`SKILLS_ENV may not name ${name}`
+				`SKILLS_ENV can’t include ${name}`
 			);
 		}
 	});

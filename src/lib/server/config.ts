@@ -4,6 +4,7 @@ import nodePath, { delimiter, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { isLoopback } from '../shared/errors.ts';
 import type { SandboxLimits } from './sandbox/sandbox.ts';
+import { inPlainWords } from '../shared/plain-issues.ts';
 
 const MB = 1024 * 1024;
 
@@ -20,140 +21,167 @@ const schema = z.object({
 	OPENROUTER_API_KEY: z
 		.string()
 		.optional()
-		.describe('Key for the model server; without one the built-in responder answers.'),
+		.describe('API key for the model server. Without a key the app runs in Demo mode.'),
 	OPENROUTER_BASE_URL: z
 		.url({ protocol: /^https?$/ })
 		.default('https://openrouter.ai/api/v1')
-		.describe('Any server that speaks the Responses API.'),
-	OPENROUTER_MODEL: z.string().default('openrouter/auto').describe('Model to ask for.'),
+		.describe('Address of a server that speaks the Responses API.'),
+	OPENROUTER_MODEL: z.string().default('openrouter/auto').describe('Default model for new chats.'),
 	MODEL_PORTS: z
 		.string()
 		.default('11434,1234,8080')
 		.transform((text) => text.split(/[\s,]+/).filter(Boolean))
-		.pipe(z.array(z.coerce.number<string>('must be numbers, separated by commas').int().min(1).max(65535)).max(20))
-		.describe(
-			'Ports of this machine where servers for models are looked for, to be offered: Ollama, LM Studio, llama.cpp.'
-		),
-	HOST: z.string().default('127.0.0.1').describe('Address to listen on; any but loopback needs ADMIN_TOKEN.'),
-	PORT: count(3000, 0, 65535).describe('Port to listen on; 0 takes a free one.'),
+		.pipe(z.array(z.coerce.number<string>('must be numbers separated by commas').int().min(1).max(65535)).max(20))
+		.describe('Ports on this computer to check for local models: Ollama, LM Studio, llama.cpp.'),
+	HOST: z
+		.string()
+		.default('127.0.0.1')
+		.describe('Address to listen on. Anything but 127.0.0.1 (this computer only) needs ADMIN_TOKEN.'),
+	PORT: count(3000, 0, 65535).describe('Port to listen on. 0 picks a free one.'),
 	ADMIN_TOKEN: z
 		.string()
-		.regex(/^[!-~]{16,}$/, 'use 16 or more letters, digits and signs without spaces')
+		.regex(/^[!-~]{16,}$/, 'must be 16 or more characters (letters, digits and signs) without spaces')
 		.optional()
-		.describe('Who knows it may use the server: a login page for browsers, a bearer token for programs.'),
+		.describe('Password for the whole app: browsers log in with it, programs send it as a bearer token.'),
 	PUBLIC_ORIGIN: z
 		.url({ protocol: /^https?$/ })
 		.optional()
-		.describe('Address by which browsers reach the server, behind a proxy say.'),
+		.describe('Public address of the app, if it runs behind a proxy.'),
 	TRUST_PROXY: z
 		.stringbool()
 		.default(false)
-		.describe('A proxy in front tells the client’s address in X-Forwarded-For.'),
+		.describe('true: trust the client address that your proxy sends in X-Forwarded-For.'),
 	SECRETS_KEY: z
 		.string()
 		.min(16)
 		.optional()
-		.describe('Key that secrets of skills are encrypted with; without it one is made in DATA_DIR.'),
-	DATA_DIR: z.string().default('./data').describe('Database, uploads and results.'),
-	SKILLS_DIRS: z
-		.string()
-		.optional()
-		.describe(`Folders of skills, highest priority first, separated by “${delimiter}”.`),
-	SKILLS_TIMEOUT_MS: count(30_000, 100, 300_000).describe('Longest that a script may run.'),
-	SKILLS_MAX_RETRIES: count(3, 0, 10).describe('How often a tool that is marked as idempotent is tried again.'),
-	SKILLS_MAX_OUTPUT_BYTES: count(20_480, 256, 1_048_576).describe('Bytes kept of stdout and of stderr.'),
+		.describe('Key that encrypts saved secrets. Without it, one is created in DATA_DIR.'),
+	DATA_DIR: z.string().default('./data').describe('Folder for the database, uploads and results.'),
+	SKILLS_DIRS: z.string().optional().describe(`Skill folders, highest priority first, separated by “${delimiter}”.`),
+	SKILLS_TIMEOUT_MS: count(30_000, 100, 300_000).describe('Time limit per script, in milliseconds.'),
+	SKILLS_MAX_RETRIES: count(3, 0, 10).describe('Retries for a failed tool that tools.json marks as idempotent.'),
+	SKILLS_MAX_OUTPUT_BYTES: count(20_480, 256, 1_048_576).describe(
+		'Output that the model sees per stream (stdout, stderr), in bytes.'
+	),
 	SKILLS_ENV: z
 		.string()
 		.default('')
-		.describe('Names of variables that skills may receive which declare them in metadata.env.'),
+		.describe('Names of environment variables that skills may receive if they declare them in metadata.env.'),
 	SKILLS_APPROVAL: z
 		.enum(['ask', 'auto'])
 		.default('auto')
-		.describe('“ask”: scripts run when you have allowed them; “auto”: they run.'),
-	SKILLS_ENABLED: z.stringbool().default(true).describe('“false”: nothing of a skill is executed.'),
+		.describe('ask: every script needs your approval. auto: scripts of trusted skills just run.'),
+	SKILLS_ENABLED: z.stringbool().default(true).describe('false: no script or tool runs. Skills can still be read.'),
 	SKILLS_TRUST_LOCAL: z
 		.enum(['trust', 'ask'])
 		.default('trust')
-		.describe('“ask”: skills in folders of SKILLS_DIRS must be looked at and trusted as well.'),
+		.describe('ask: skills in SKILLS_DIRS also need your trust before they run.'),
 	SKILLS_INLINE_COMMANDS: z
 		.stringbool()
 		.default(false)
-		.describe('“true”: commands in the instructions of trusted skills (!`command`) run when the skill is loaded.'),
+		.describe('true: commands inside the instructions of trusted skills (!`command`) run when the skill is loaded.'),
 	SKILLS_SANDBOX: z
 		.enum(['auto', 'process', 'bubblewrap', 'container'])
 		.default('auto')
-		.describe('What keeps scripts apart from this machine; “auto” takes bubblewrap where it works, else process.'),
+		.describe(
+			'How scripts are isolated: process (none), bubblewrap, container, or auto (bubblewrap if it works, else process).'
+		),
 	SKILLS_SANDBOX_RUNTIME: z
 		.enum(['auto', 'docker', 'podman'])
 		.default('auto')
-		.describe('Program that runs the containers of SKILLS_SANDBOX=container.'),
-	SKILLS_SANDBOX_IMAGE: z.string().optional().describe('One image for scripts of every language, instead of one each.'),
+		.describe('Container program: docker, podman or auto.'),
+	SKILLS_SANDBOX_IMAGE: z
+		.string()
+		.optional()
+		.describe('One container image for all scripts, instead of one per language.'),
 	SKILLS_ALLOWED_SANDBOX_IMAGES: z
 		.string()
 		.default('')
-		.describe('Images that may be used beside alpine:3.20, node:22-alpine and python:3.12-alpine.'),
+		.describe('Container images to allow besides alpine:3.20, node:22-alpine and python:3.12-alpine.'),
 	SKILLS_SANDBOX_NETWORK_ENABLED: z
 		.stringbool()
 		.optional()
-		.describe(
-			'“false”: no script has a network, whatever was granted; “true”: eval_code and execute_command may ask for it.'
-		),
+		.describe('false: no network for any script. true: eval_code and execute_command may ask for network access too.'),
 	SKILLS_SANDBOX_TIMEOUT_MS: count(10_000, 100, 60_000).describe(
-		'Longest that eval_code and execute_command may take.'
+		'Time limit for eval_code and execute_command, in milliseconds.'
 	),
-	SKILLS_MAX_SANDBOX_OUTPUT_CHARS: count(100_000, 256, 1_048_576).describe('Of their output.'),
-	SKILLS_MAX_FILE_BYTES: count(1_048_576, 1, 104_857_600).describe('Largest file of file_read and file_write.'),
-	SKILLS_MAX_HTTP_RESPONSE_BYTES: count(256_000, 1, 104_857_600).describe('Most that http_request reads.'),
+	SKILLS_MAX_SANDBOX_OUTPUT_CHARS: count(100_000, 256, 1_048_576).describe(
+		'Output that is kept of them, in characters.'
+	),
+	SKILLS_MAX_FILE_BYTES: count(1_048_576, 1, 104_857_600).describe(
+		'Largest file for file_read and file_write, in bytes.'
+	),
+	SKILLS_MAX_HTTP_RESPONSE_BYTES: count(256_000, 1, 104_857_600).describe(
+		'Largest response that http_request reads, in bytes.'
+	),
 	SKILLS_SEARCH_URL: z
 		.url({ protocol: /^https?$/ })
 		.optional()
-		.describe('Address of a SearXNG server or one that answers like it; without it web_search says that it has none.'),
-	SKILLS_BROWSER_ENABLED: z.stringbool().default(false).describe('Offers the skill “browser”.'),
-	SKILLS_MAX_MEMORY_MB: count(512, 16, 65_536).describe('Most memory of a script.'),
-	SKILLS_MAX_PROCESSES: count(64, 8, 10_000).describe('Most processes and threads of a script.'),
-	SKILLS_MAX_FILE_MB: count(64, 1, 10_240).describe('Largest file that a script may write.'),
-	SKILLS_MAX_OPEN_FILES: count(256, 16, 65_536).describe('Most files that a process of a script may have open.'),
-	SKILLS_MAX_CPU_SECONDS: count(60, 1, 3600).describe('Most processor time of a process of a script.'),
-	SKILLS_WORKSPACE_MB: count(1024, 1, 1_048_576).describe('Most that the files of a conversation may take.'),
-	SKILLS_WORKSPACE_FILES: count(20_000, 10, 10_000_000).describe('Most files of a conversation.'),
-	SKILLS_MAX_SCRIPTS: count(16, 1, 1000).describe('Most scripts that run at once; the others wait for their turn.'),
-	SKILLS_COPIES_MB: count(2048, 16, 1_048_576).describe('Most that the copies may take that scripts run from.'),
+		.describe('Address of a SearXNG server (or a compatible one) for web_search.'),
+	SKILLS_BROWSER_ENABLED: z.stringbool().default(false).describe('true: offer the browser tool. It needs Chromium.'),
+	SKILLS_MAX_MEMORY_MB: count(512, 16, 65_536).describe(
+		'Memory per process (in a container: for all processes), in MB.'
+	),
+	SKILLS_MAX_PROCESSES: count(64, 8, 10_000).describe('Processes and threads per script.'),
+	SKILLS_MAX_FILE_MB: count(64, 1, 10_240).describe('Size of a file that a script writes, in MB.'),
+	SKILLS_MAX_OPEN_FILES: count(256, 16, 65_536).describe('Open files per process.'),
+	SKILLS_MAX_CPU_SECONDS: count(60, 1, 3600).describe('CPU time per process, in seconds.'),
+	SKILLS_WORKSPACE_MB: count(1024, 1, 1_048_576).describe('Disk space per conversation, in MB.'),
+	SKILLS_WORKSPACE_FILES: count(20_000, 10, 10_000_000).describe('Number of files per conversation.'),
+	SKILLS_MAX_SCRIPTS: count(16, 1, 1000).describe(
+		'Scripts that run at the same time, for everyone together. The rest wait in line.'
+	),
+	SKILLS_COPIES_MB: count(2048, 16, 1_048_576).describe(
+		'Disk space for the read-only copies that scripts run from, in MB.'
+	),
 	SKILLS_PROVIDER: z
 		.enum(['skillsmp', 'skillssh', 'github'])
 		.default('skillssh')
-		.describe('Catalog whose install endpoint is accepted, until the settings say another.'),
-	SKILLSMP_API_KEY: z.string().optional().describe('Key for skillsmp.com; without it its catalog cannot be searched.'),
-	GITHUB_TOKEN: z.string().optional().describe('For more requests to GitHub an hour, and private repositories.'),
-	GITHUB_API_URL: baseUrl('https://api.github.com').describe('API of GitHub, or of a GitHub Enterprise server.'),
-	GITHUB_RAW_URL: baseUrl('https://raw.githubusercontent.com').describe('Where files of repositories are read.'),
-	SKILLSSH_URL: baseUrl('https://skills.sh').describe('The skills.sh catalog.'),
-	SKILLSSH_AUDIT_URL: baseUrl('https://add-skill.vercel.sh').describe('What others say of skills of skills.sh.'),
-	SKILLSMP_URL: baseUrl('https://skillsmp.com').describe('The SkillsMP catalog.'),
+		.describe('Catalog that the install API uses until the settings choose another.'),
+	SKILLSMP_API_KEY: z
+		.string()
+		.optional()
+		.describe('API key for the SkillsMP catalog. Without it, that catalog can’t be searched.'),
+	GITHUB_TOKEN: z
+		.string()
+		.optional()
+		.describe('GitHub token, for more requests per hour and for private repositories.'),
+	GITHUB_API_URL: baseUrl('https://api.github.com').describe('Address of the API of GitHub or GitHub Enterprise.'),
+	GITHUB_RAW_URL: baseUrl('https://raw.githubusercontent.com').describe(
+		'Address where files of repositories are read.'
+	),
+	SKILLSSH_URL: baseUrl('https://skills.sh').describe('Address of the skills.sh catalog.'),
+	SKILLSSH_AUDIT_URL: baseUrl('https://add-skill.vercel.sh').describe('Address of the security audits of skills.sh.'),
+	SKILLSMP_URL: baseUrl('https://skillsmp.com').describe('Address of the SkillsMP catalog.'),
 	SKILLS_INSTALL_HOSTS: z
 		.string()
 		.default('')
-		.describe(
-			'Hosts (`name:port`) inside your network that skills may be installed from, besides the public internet.'
-		),
+		.describe('Hosts (`name:port`) in your own network that skills may be installed from.'),
 	SKILLS_HANDLERS: z
 		.string()
 		.default('')
-		.describe(`Modules whose exports are native handlers of skills, separated by “${delimiter}”.`),
-	SKILLS_AUTO_MAX: count(5, 0, 50).describe('Most skills that the OmniRoute scorer picks.'),
-	SKILLS_AUTO_MIN_SCORE: count(3, 0, 1000).describe('Fewest points for a skill to be picked.'),
-	AGENT_MAX_STEPS: count(10, 1, 100).describe('Model calls in one turn before it must answer.'),
-	AGENT_MAX_COST_USD: z.coerce.number().positive().optional().describe('Most that one turn may cost, in USD.'),
-	AGENT_TIMEOUT_MS: count(1_800_000, 1000, 86_400_000).describe('Longest that one turn may take.'),
-	AGENT_TOOL_TIMEOUT_MS: count(330_000, 1000, 3_600_000).describe('Longest that one tool call may take.'),
+		.describe(
+			`JavaScript modules whose exported functions handle tools in the server itself, separated by “${delimiter}”.`
+		),
+	SKILLS_AUTO_MAX: count(5, 0, 50).describe('Automatic skill selection: maximum skills.'),
+	SKILLS_AUTO_MIN_SCORE: count(3, 0, 1000).describe('Automatic skill selection: minimum score.'),
+	AGENT_MAX_STEPS: count(10, 1, 100).describe('Model calls per reply.'),
+	AGENT_MAX_COST_USD: z.coerce
+		.number()
+		.positive()
+		.optional()
+		.describe('Cost per reply in US dollars. No limit by default.'),
+	AGENT_TIMEOUT_MS: count(1_800_000, 1000, 86_400_000).describe('Time per reply, in milliseconds.'),
+	AGENT_TOOL_TIMEOUT_MS: count(330_000, 1000, 3_600_000).describe('Time per tool call, in milliseconds.'),
 	AGENT_CONTEXT_TOKENS: z.coerce
 		.number()
 		.int()
 		.min(4000)
 		.max(10_000_000)
 		.optional()
-		.describe('Most tokens that the model is sent; without it what its server says, or 128,000.'),
+		.describe('Tokens sent to the model. Default: what the model server reports, or 128,000.'),
 	SHUTDOWN_TIMEOUT_MS: count(10_000, 0, 600_000).describe(
-		'How long a server that is told to stop lets turns go on before it interrupts them.'
+		'How long running chats may finish when the server stops, in milliseconds.'
 	)
 });
 
@@ -168,7 +196,7 @@ export interface Config {
 	apiKey: string | null;
 	baseUrl: string;
 	model: string;
-	/** True when no key is set and the base URL is OpenRouter's: the built-in responder answers. */
+	/** True when no key is set and the base URL is OpenRouter's: Demo mode answers. */
 	isOffline: boolean;
 	/** Where servers for models on this machine are looked for (F11); never this server's own port. */
 	modelPorts: number[];
@@ -262,12 +290,12 @@ export function loadConfig(environment: Record<string, string | undefined>, path
 			return value ? [[name, value]] : [];
 		})
 	);
-	const parsed = schema.safeParse(given);
+	const parsed = schema.safeParse(given, { error: inPlainWords });
 	if (!parsed.success) {
 		const [first] = parsed.error.issues;
 		const name = String(first?.path[0]);
-		const shown = SECRET_SETTINGS.has(name) ? '' : ` (got “${given[name]}”)`;
-		throw new Error(`${name} is not usable: ${first?.message}${shown}. See .env.example.`);
+		const shown = SECRET_SETTINGS.has(name) ? '' : `, but it’s “${given[name]}”`;
+		throw new Error(`${name} ${first?.message}${shown}. See .env.example.`);
 	}
 	const values = parsed.data;
 	refuseOpenServer(values);
@@ -310,8 +338,8 @@ function refuseOpenServer({ HOST, PUBLIC_ORIGIN, ADMIN_TOKEN }: z.infer<typeof s
 	const [name, value] = isLoopback(HOST) ? ['PUBLIC_ORIGIN', PUBLIC_ORIGIN] : ['HOST', HOST];
 	if (name === 'PUBLIC_ORIGIN' && (!publicHost || isLoopback(publicHost))) return;
 	throw new Error(
-		`${name} is “${value}”, so others can reach this server, and it has no ADMIN_TOKEN: set ADMIN_TOKEN to a long ` +
-			`secret (openssl rand -hex 32 makes one), or leave ${name} out.`
+		`${name} is “${value}”, so other computers can reach this server, but ADMIN_TOKEN isn’t set. Set it to a long ` +
+			`secret (openssl rand -hex 32 creates one), or remove ${name}.`
 	);
 }
 
@@ -406,7 +434,7 @@ function foldersOf(
 function pickVariables(names: string, environment: Record<string, string | undefined>): Record<string, string> {
 	const picked: Record<string, string> = {};
 	for (const name of names.split(/[\s,]+/).filter(Boolean)) {
-		if (NEVER_FOR_SKILLS.test(name)) throw new Error(`SKILLS_ENV may not name ${name}: it is not for skills.`);
+		if (NEVER_FOR_SKILLS.test(name)) throw new Error(`SKILLS_ENV can’t include ${name}: skills may not have it.`);
 		const value = environment[name];
 		if (value !== undefined) picked[name] = value;
 	}

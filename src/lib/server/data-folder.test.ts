@@ -46,7 +46,7 @@ describe('F14: one server for each data folder', () => {
 		const open = () => openDataFolder(dir, log);
 		expect(open).toThrow(DataFolderInUse);
 		expect(open).toThrow(`process ${other.pid} (`);
-		expect(open).toThrow('at http://127.0.0.1:4321. Stop that one first, or choose another folder with DATA_DIR.');
+		expect(open).toThrow('at http://127.0.0.1:4321. Stop that server first, or choose another folder with DATA_DIR.');
 		expect(await readdir(dir)).toEqual(before);
 	});
 
@@ -71,7 +71,7 @@ describe('F14: one server for each data folder', () => {
 		const second = openDataFolder(dir, log);
 		first.close();
 		first.tellAddress('http://127.0.0.1:1');
-		expect(() => openDataFolder(dir, log)).toThrow(/\([^)]+\)\. Stop that one first/);
+		expect(() => openDataFolder(dir, log)).toThrow(/\([^)]+\)\. Stop that server first/);
 		second.close();
 	});
 });

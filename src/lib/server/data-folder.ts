@@ -52,7 +52,7 @@ export function openDataFolder(dir: string, log: Log): DataFolder {
 			renameSync(`${file}.new`, file);
 		} catch (error) {
 			// The lock holds all the same; a full disk has others to tell of it.
-			log.error({ error: String(error) }, 'a second server could not be told who has the data folder');
+			log.error({ error: String(error) }, 'couldn’t tell a second server who uses the data folder');
 		}
 	};
 	let isTold = false;
@@ -91,12 +91,12 @@ function lock(dir: string): () => void {
 }
 
 function describe(dir: string, holder: Holder | null): string {
-	const advice = 'Stop that one first, or choose another folder with DATA_DIR.';
-	if (!holder) return `Another server uses the data folder ${dir}. ${advice}`;
+	const advice = 'Stop that server first, or choose another folder with DATA_DIR.';
+	if (!holder) return `Another server is using the data folder ${dir}. ${advice}`;
 	const { pid, host, program, address } = holder;
 	const where = host === hostname() ? '' : ` on ${host}`;
 	const at = address === null ? '' : ` at ${address}`;
-	return `Another server uses the data folder ${dir}: process ${pid}${where} (${program})${at}. ${advice}`;
+	return `Another server is using the data folder ${dir}: process ${pid}${where} (${program})${at}. ${advice}`;
 }
 
 /** null where it has not said who it is, yet. */
@@ -112,5 +112,5 @@ function readHolder(dir: string): Holder | null {
 function warnOfOpenFolder(dir: string, log: Log): void {
 	if (process.platform === 'win32' || (statSync(dir).mode & 0o077) === 0) return;
 	const quoted = `'${dir.replaceAll("'", String.raw`'\''`)}'`;
-	log.error({}, `Other users of this computer can look into the data folder. To close it: chmod -R go-rwx ${quoted}`);
+	log.error({}, `Other users of this computer can read the data folder. To close it: chmod -R go-rwx ${quoted}`);
 }

@@ -109,7 +109,7 @@ test('SECURITY The server: a body that is nested so deep that it could not be wr
 	for (const levels of [102, 5000, 200_000]) {
 		await expect(read(levels)).rejects.toMatchObject({
 			code: 'invalid_input',
-			message: 'The body is nested deeper than 100 levels.'
+			message: 'The body is nested more than 100 levels deep.'
 		});
 	}
 });

@@ -4,6 +4,7 @@ import { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { json } from '@sveltejs/kit';
 import type { z } from 'zod';
 import { AppError, isNestedDeeperThan, MAX_NESTING } from '../shared/errors.ts';
+import { inPlainWords, sentenceOf } from '../shared/plain-issues.ts';
 import { rpcRefusal } from './protocols/refusals.ts';
 import { ApiError, toApiError } from './protocols/responses/errors.ts';
 import { readText } from './read-text.ts';
@@ -25,7 +26,7 @@ export async function readJson<Schema extends z.ZodType>(
 /** Reads a JSON body that the caller checks; `problem` is what is said of one that is none. @throws AppError too_large | invalid_input */
 export async function readAnyJson(
 	request: Request,
-	{ maxBytes = MAX_JSON_BYTES, problem = 'The body is not valid JSON.' } = {}
+	{ maxBytes = MAX_JSON_BYTES, problem = 'The body isn’t valid JSON.' } = {}
 ): Promise<unknown> {
 	const text = await readText(request, maxBytes);
 	let body: unknown;
@@ -36,16 +37,15 @@ export async function readAnyJson(
 		throw new AppError('invalid_input', problem);
 	}
 	if (!isNestedDeeperThan(MAX_NESTING, body)) return body;
-	throw new AppError('invalid_input', `The body is nested deeper than ${MAX_NESTING} levels.`);
+	throw new AppError('invalid_input', `The body is nested more than ${MAX_NESTING} levels deep.`);
 }
 
 /** Checks a value. @throws AppError invalid_input with the field named */
 function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
-	const parsed = schema.safeParse(value);
+	const parsed = schema.safeParse(value, { error: inPlainWords });
 	if (parsed.success) return parsed.data;
-	const issue = parsed.error.issues[0];
-	const field = issue?.path.join('.') || 'body';
-	throw new AppError('invalid_input', `${field}: ${issue?.message ?? 'is not right'}`, { details: { field } });
+	const { field, sentence } = sentenceOf(parsed.error.issues[0], 'body');
+	throw new AppError('invalid_input', sentence, { details: { field } });
 }
 
 /** Checks a query; what is empty is left out. @throws AppError invalid_input with the field named */
@@ -62,7 +62,7 @@ export function errorResponse(error: unknown): Response {
 }
 
 function toAppError(error: unknown): AppError {
-	return error instanceof AppError ? error : new AppError('internal', 'Something went wrong in the server.');
+	return error instanceof AppError ? error : new AppError('internal', 'Something went wrong on the server.');
 }
 
 /** Any error in the words of the protocol that the route, or the path, belongs to. */

@@ -69,7 +69,7 @@ test.each([
 				const { status, body, error } = await sendBeforeReading(server.url, sent);
 				expect({ error, status }).toEqual({ error: null, status: 413 });
 				expect(JSON.parse(body)).toMatchObject({
-					error: { code: 'too_large', hint: expect.stringMatching(/^(Send|Delete|Leave out) /) }
+					error: { code: 'too_large', hint: expect.stringMatching(/^(Send|Delete|Remove) /) }
 				});
 			}
 		}

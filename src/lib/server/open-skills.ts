@@ -81,7 +81,7 @@ export async function openSkills(
 	{ log, rooms }: { log: Log; rooms: WorkspaceRooms }
 ): Promise<SkillParts & { close(): Promise<void> }> {
 	const { dataDir, execution, approvalMode, skillsEnv } = config;
-	await store.skillExecutions.endUnfinished('The server was stopped while this ran.', new Date().toISOString());
+	await store.skillExecutions.endUnfinished('The server stopped while this was running.', new Date().toISOString());
 	const usage = await openSkillUsage(store);
 	const recorder = createExecutionRecorder(store, log, usage);
 	const installs = await openInstallIndex(store);
@@ -232,7 +232,7 @@ async function openSandbox({ dataDir, execution }: Config, log: Log): Promise<Op
 	const startId = randomUUID();
 	const owner = ownerOf(dataDir, startId);
 	const swept = await sweepLeftovers({ dataDir, startId });
-	if (swept > 0) log.info({ processes: swept }, 'processes of an earlier start were ended');
+	if (swept > 0) log.info({ processes: swept }, 'stopped processes of an earlier start');
 	const launcher = createSpawner({
 		entry: resolve(RUNNER),
 		log: (sentence) => log.error({}, sentence)
@@ -242,7 +242,7 @@ async function openSandbox({ dataDir, execution }: Config, log: Log): Promise<Op
 	const host = createProcessSandbox({ launcher, owner });
 	let runtime: ContainerRuntime | null = null;
 	const createContainer = (from: ContainerImages): Sandbox => {
-		if (!runtime) throw new Error('There is no container runtime.');
+		if (!runtime) throw new Error('No container program found.');
 		return createContainerSandbox({ launcher, runtime, images: from, limits, owner });
 	};
 	try {
@@ -252,7 +252,7 @@ async function openSandbox({ dataDir, execution }: Config, log: Log): Promise<Op
 			createBubblewrap: () => createBubblewrapSandbox({ launcher, limits, hidden: [dataDir, process.cwd()] }),
 			createContainer: async () => {
 				const found = await findContainerRuntime(execution.containerRuntime, { launcher, host: process.env });
-				if (!found.runtime) throw new Error(found.reasons.join(' ') || 'neither docker nor podman is there');
+				if (!found.runtime) throw new Error(found.reasons.join(' ') || 'docker and podman aren’t installed');
 				await sweepContainers(launcher, found.runtime, { dataDir, startId });
 				runtime = found.runtime;
 				return createContainer(images);
@@ -292,14 +292,14 @@ export async function loadHandlers(modules: readonly string[]): Promise<Record<s
 		const load = () => import(/* @vite-ignore */ pathToFileURL(path).href);
 		const loaded = await blamed.run(warnOf(`The module ${path}`), load).catch((cause: unknown) => {
 			const reason = cause instanceof Error ? cause.message : String(cause);
-			throw new Error(`SKILLS_HANDLERS is not usable: ${path} cannot be loaded: ${reason}`, { cause });
+			throw new Error(`SKILLS_HANDLERS can’t be used: couldn’t load ${path}: ${reason}`, { cause });
 		});
 		const { default: main, ...named } = loaded as Record<string, unknown>;
 		const found = Object.entries({ ...(isObject(main) ? main : {}), ...named }).filter(isHandler);
-		if (found.length === 0) throw new Error(`SKILLS_HANDLERS is not usable: ${path} exports no function.`);
+		if (found.length === 0) throw new Error(`SKILLS_HANDLERS can’t be used: ${path} exports no function.`);
 		for (const [name, handler] of found) {
 			if (Object.hasOwn(handlers, name)) {
-				throw new Error(`SKILLS_HANDLERS is not usable: two modules export a handler “${name}”.`);
+				throw new Error(`SKILLS_HANDLERS can’t be used: two modules export a handler “${name}”.`);
 			}
 			handlers[name] = answerable(name, handler);
 		}

@@ -29,7 +29,7 @@ export function createTextReader(maxUnfinished: number): ReadText {
 	const giveUp = (reading: Reading): void => {
 		forget(reading);
 		reading.chunks = [];
-		const hint = 'Send it again, without a pause.';
+		const hint = 'Send it again without pausing.';
 		reading.givenUp.reject(new AppError('unavailable', 'Too many requests are being sent at once.', { hint }));
 	};
 
@@ -52,7 +52,7 @@ export function createTextReader(maxUnfinished: number): ReadText {
 			return Buffer.concat(reading.chunks).toString('utf8');
 		} catch (error) {
 			if (error instanceof AppError) throw error;
-			throw new AppError('invalid_input', 'The body broke off before its end.', { cause: error });
+			throw new AppError('invalid_input', 'The body ended too early.', { cause: error });
 		} finally {
 			forget(reading);
 			body?.releaseLock();

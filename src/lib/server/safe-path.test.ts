@@ -36,7 +36,9 @@ test.each([
 	'a\\b',
 	'a\0b',
 	'a\nb'
-])('safePath: “%s” is no path of a workspace', (path) => expect(() => safeSegments(path)).toThrow('not a file name'));
+])('safePath: “%s” is no path of a workspace', (path) =>
+	expect(() => safeSegments(path)).toThrow('isn’t a valid file name')
+);
 
 test.each([
 	'C:x',
@@ -55,7 +57,7 @@ test.each([
 	'\\\\?\\C:\\x',
 	'sub\\..\\..\\x'
 ])('safePath on Windows: “%s” is no path of a workspace', (path) => {
-	expect(() => safeSegments(path, 'win32')).toThrow('not a file name');
+	expect(() => safeSegments(path, 'win32')).toThrow('isn’t a valid file name');
 });
 test('safePath: what only Windows does not allow is a name elsewhere', () => {
 	for (const path of ['12:00.txt', 'aux.py', 'what?', 'end.']) expect(safeSegments(path, 'linux')).toEqual([path]);

@@ -20,10 +20,10 @@ const WINDOWS_CHARACTER = /[<>:"|?*]/;
 
 /** Why Windows would not take a name, or would take it for another; null where it takes it as it is. */
 export function problemOnWindows(segment: string): string | null {
-	if (WINDOWS_CHARACTER.test(segment)) return 'its name has one of < > : " | ? *, which Windows does not allow';
-	if (/[. ]$/.test(segment)) return 'a name ends in a dot or a space, which Windows does not allow';
+	if (WINDOWS_CHARACTER.test(segment)) return 'its name has one of < > : " | ? *, which Windows doesn’t allow';
+	if (/[. ]$/.test(segment)) return 'its name ends with a dot or space, which Windows doesn’t allow';
 	// What looks like the name of one may be made into it by a system that normalises names.
-	if (WINDOWS_DEVICE.test(segment.normalize('NFKC'))) return 'its name is that of a device on Windows';
+	if (WINDOWS_DEVICE.test(segment.normalize('NFKC'))) return 'its name is reserved on Windows';
 	return null;
 }
 
@@ -38,7 +38,7 @@ export function safeSegments(path: string, platform: NodeJS.Platform = process.p
 		/[\p{Cc}\p{Cs}\\]/u.test(segment) ||
 		(platform === 'win32' && problemOnWindows(segment) !== null);
 	if (path.length > 1024 || segments.length > 8 || isAbsolute(path) || segments.some(isBad)) {
-		throw new AppError('invalid_input', `“${path.slice(0, 100)}” is not a file name that can be used here.`);
+		throw new AppError('invalid_input', `“${path.slice(0, 100)}” isn’t a valid file name.`);
 	}
 	return segments;
 }
@@ -76,8 +76,7 @@ export async function holdFolder(root: string, path: string, { make = false } = 
 
 /** Opens a regular file below `root` for reading; checked on the descriptor, so that a link planted meanwhile is refused. */
 export async function openInside(root: string, path: string): Promise<{ file: FileHandle; bytes: number }> {
-	const missing = (cause?: unknown) =>
-		new AppError('not_found', `There is no file “${path}” in this conversation.`, { cause });
+	const missing = (cause?: unknown) => new AppError('not_found', `This conversation has no file “${path}”.`, { cause });
 	const orMissing = (error: unknown) => {
 		throw error instanceof AppError ? error : missing(error);
 	};
@@ -95,7 +94,7 @@ export async function openInside(root: string, path: string): Promise<{ file: Fi
 function enter(path: string, isRoot = false): Promise<OpenFolder> {
 	return openFolder(path, { mayBeLink: isRoot }).catch((error: NodeJS.ErrnoException) => {
 		if (error.code !== 'ENOTDIR') throw error;
-		throw new AppError('invalid_input', 'A part of the path is not a folder.', { cause: error });
+		throw new AppError('invalid_input', 'Part of the path isn’t a folder.', { cause: error });
 	});
 }
 

@@ -40,14 +40,14 @@ async function admit({ config, login }: App, request: IncomingMessage): Promise<
 	);
 	const session = cookieOf(headers.get('cookie') ?? '', login.cookie.name);
 	const caller = await login.check({ authorization: headers.get('authorization'), session, client });
-	if (path !== ROUTE) throw new AppError('not_found', `There is no WebSocket at ${path.slice(0, 200)}.`);
+	if (path !== ROUTE) throw new AppError('not_found', `There’s no WebSocket at ${path.slice(0, 200)}.`);
 	checkScope(caller, 'execute');
 	// An older one tells where it comes from in a header of another name.
 	if (headers.get('sec-websocket-version') !== '13') {
-		throw new ApiError(426, 'This server speaks version 13 of WebSockets.', { code: 'invalid_value' });
+		throw new ApiError(426, 'This server supports version 13 of WebSockets.', { code: 'invalid_value' });
 	}
 	if (method !== 'GET' || !/^[+/\w]{22}==$/.test(headers.get('sec-websocket-key') ?? '')) {
-		throw new ApiError(400, 'This is no handshake of a WebSocket.', { code: 'invalid_value' });
+		throw new ApiError(400, 'This isn’t a WebSocket handshake.', { code: 'invalid_value' });
 	}
 	return caller;
 }

@@ -42,7 +42,7 @@ interface Room {
 	entries: number;
 }
 
-const HINT = 'Delete what is not needed any more; the limits are SKILLS_WORKSPACE_MB and SKILLS_WORKSPACE_FILES.';
+const HINT = 'Delete files you don’t need, or raise SKILLS_WORKSPACE_MB and SKILLS_WORKSPACE_FILES.';
 
 /** Counts what several writers at once come to: the folder is looked at when the first of them begins. No limits without them. */
 export function createWorkspaceRooms(
@@ -67,10 +67,10 @@ export function createWorkspaceRooms(
 				room.files += files;
 				if (room.bytes - replaced.bytes > workspaceBytes) {
 					const most = Math.floor(workspaceBytes / 1024 / 1024);
-					throw new AppError('too_large', `A workspace holds at most ${most} MB of files.`, { hint: HINT });
+					throw new AppError('too_large', `The files of a conversation may total ${most} MB.`, { hint: HINT });
 				}
 				if (room.files - replaced.files > workspaceFiles) {
-					throw new AppError('too_large', `A workspace holds at most ${workspaceFiles} files.`, { hint: HINT });
+					throw new AppError('too_large', `A conversation may have ${workspaceFiles} files.`, { hint: HINT });
 				}
 			};
 			return {

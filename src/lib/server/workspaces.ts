@@ -66,7 +66,7 @@ export function createWorkspaces(dataDir: string, rooms: WorkspaceRooms = create
 				const code = (error as NodeJS.ErrnoException).code;
 				if (code === 'ENOSPC') throw diskFull(error);
 				if (code === 'EISDIR' || code === 'ENOTEMPTY')
-					throw new AppError('conflict', 'A folder has this name.', { cause: error });
+					throw new AppError('conflict', 'A folder already has this name.', { cause: error });
 				if (code === 'ENOENT') throw deletedMeanwhile(error);
 				throw error;
 			} finally {
@@ -83,7 +83,7 @@ export function createWorkspaces(dataDir: string, rooms: WorkspaceRooms = create
 				await unlink(folder.target).finally(() => folder.close());
 			} catch (error) {
 				if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-				throw new AppError('not_found', 'Somebody else has just deleted this file.', { cause: error });
+				throw new AppError('not_found', 'Someone else just deleted this file.', { cause: error });
 			}
 		},
 		removeAll: (conversationId) => removeFolder(rootOf(conversationId)),
@@ -114,11 +114,11 @@ export function workspaceName(conversationId: string, platform: NodeJS.Platform 
 }
 
 function diskFull(cause: unknown): AppError {
-	return new AppError('storage_full', 'The disk is full; make room and try again.', { cause });
+	return new AppError('storage_full', 'The disk is full. Free some space and try again.', { cause });
 }
 
 function deletedMeanwhile(cause: unknown): AppError {
-	return new AppError('conflict', 'The conversation was deleted meanwhile.', { cause });
+	return new AppError('conflict', 'The conversation was deleted.', { cause });
 }
 
 /** `take` is told of each piece before it is written, and throws for one too many. */
@@ -135,7 +135,7 @@ async function writeStream(
 		for await (const chunk of body?.values({ preventCancel: true }) ?? []) {
 			bytes += chunk.length;
 			if (bytes > MAX_UPLOAD_BYTES) {
-				throw new AppError('too_large', 'A file may have at most 200 MB.', { hint: 'Split it, or compress it first.' });
+				throw new AppError('too_large', 'The limit per file is 200 MB.', { hint: 'Split the file or compress it.' });
 			}
 			take(chunk.length);
 			await file.write(chunk);

@@ -81,7 +81,7 @@ export const conversationPatch = z
 		model: modelId.nullable().optional(),
 		effort: reasoningEffort.nullable().optional()
 	})
-	.refine((patch) => Object.values(patch).some((value) => value !== undefined), 'must name something to change');
+	.refine((patch) => Object.values(patch).some((value) => value !== undefined), 'must have something to change');
 
 /** A conversation of its own, with everything up to this message. */
 export const conversationFork = z.strictObject({ messageId: conversationId });
@@ -260,7 +260,7 @@ export const runStarted = z.object({ runId: z.string().nullable() });
 
 /** Why a run offered what it did, and what came of it (FEATURES F2). */
 export const runOffer = z.object({
-	/** No language model answered: the built-in responder did. */
+	/** No language model answered: Demo mode did. */
 	isBuiltIn: z.boolean(),
 	/** null where the run has none: of an older version, or ended before it began. */
 	offer: skillOffer.nullable(),

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { toolFacts, skillDiagnostic, skillFile, skillFileChange, skillFinding } from './skills.ts';
 import { INSTALL_PROVIDERS } from './names.ts';
+import { inPlainWords } from './plain-issues.ts';
 
 /** The identity of who installs: an API key's skills are seen by that key alone, `system`’s by everybody (A41). */
 const apiKeyId = z.string().min(1).max(256);
@@ -140,7 +141,7 @@ export const installRequest = z.strictObject({
 
 /** `POST /api/skills/install`: whichever of both it is, what is wrong is told of that one. */
 export const installBody = z.record(z.string(), z.unknown()).transform((body, context) => {
-	const parsed = ('source' in body ? installRequest : customSkill).safeParse(body);
+	const parsed = ('source' in body ? installRequest : customSkill).safeParse(body, { error: inPlainWords });
 	if (parsed.success) return parsed.data;
 	for (const { path, message } of parsed.error.issues) context.addIssue({ code: 'custom', path, message });
 	return z.NEVER;

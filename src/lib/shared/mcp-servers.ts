@@ -2,20 +2,20 @@
 import { z } from 'zod';
 
 /** Lower-case letters, digits, `-` and `_`, at most 32. */
-export const mcpServerName = z.string().regex(/^[a-z0-9_-]{1,32}$/, 'may hold a–z, 0–9, - and _, at most 32');
+export const mcpServerName = z.string().regex(/^[a-z0-9_-]{1,32}$/, 'must be at most 32 characters: a–z, 0–9, - and _');
 
 const text = (most: number) =>
 	z
 		.string()
 		.max(most)
-		.refine((value) => !value.includes('\0') && value.isWellFormed(), 'is no valid text');
+		.refine((value) => !value.includes('\0') && value.isWellFormed(), 'isn’t valid text');
 
 /** null keeps what is stored. Values are never sent back. */
 const secretValue = text(16_384).nullable();
 
 const variables = z
-	.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'is no name of a variable'), secretValue)
-	.refine((given) => Object.keys(given).length <= 64, 'are more than 64');
+	.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'isn’t a valid variable name'), secretValue)
+	.refine((given) => Object.keys(given).length <= 64, 'must have at most 64 entries');
 
 /** What a connection is made of, and what the protocol says itself, is ours to write. */
 const OWN_HEADER =
@@ -25,14 +25,17 @@ const headers = z
 	.record(
 		z
 			.string()
-			.regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/, 'is no name of a header')
-			.refine((name) => !OWN_HEADER.test(name), 'is a header that cannot be set'),
+			.regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/, 'isn’t a valid header name')
+			.refine((name) => !OWN_HEADER.test(name), 'can’t be set as a header'),
 		// What a header may carry.
-		secretValue.refine((value) => value === null || /^[\t\x20-\x7e\x80-\xff]*$/.test(value), 'is no value of a header')
+		secretValue.refine(
+			(value) => value === null || /^[\t\x20-\x7e\x80-\xff]*$/.test(value),
+			'isn’t a valid header value'
+		)
 	)
-	.refine((given) => Object.keys(given).length <= 64, 'are more than 64');
+	.refine((given) => Object.keys(given).length <= 64, 'must have at most 64 entries');
 
-const address = text(2048).refine(isServerAddress, 'must begin with http:// or https://, without user or password');
+const address = text(2048).refine(isServerAddress, 'must start with http:// or https://, without user or password');
 
 /** A program on the server's machine, or an address. */
 const transport = z.discriminatedUnion('type', [

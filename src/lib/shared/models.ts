@@ -39,7 +39,7 @@ export type ModelInfo = z.infer<typeof modelInfo>;
 /** `GET /api/models`: in the order of the server. */
 export const modelList = z.object({
 	data: z.array(modelInfo),
-	/** Whose models they are; null for the built-in responder. */
+	/** Whose models they are; null for Demo mode. */
 	baseUrl: z.string().nullable(),
 	/** Why there are none, or why they may be old ones; null when all is well. */
 	problem: z.string().nullable()

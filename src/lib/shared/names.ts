@@ -119,7 +119,7 @@ export const PRINTABLE = /^[!-~]+$/;
 export const MAX_MODEL_ID = 256;
 export const MAX_API_KEY = 512;
 
-/** Id of the built-in responder, wherever an answer says what gave it. */
+/** Id of Demo mode, wherever an answer says what gave it. */
 export const BUILT_IN_MODEL = 'offline';
 
 export function isReasoningEffort(value: unknown): value is ReasoningEffort {

@@ -30,7 +30,7 @@ export const settingsPatch = z
 		maxCostUsd: z.number().positive().max(1000).nullable().optional(),
 		maxDurationMs: z.number().int().min(1000).max(86_400_000).nullable().optional()
 	})
-	.refine((patch) => Object.values(patch).some((value) => value !== undefined), 'must name something to change');
+	.refine((patch) => Object.values(patch).some((value) => value !== undefined), 'must have something to change');
 export type SettingsPatch = z.infer<typeof settingsPatch>;
 
 export const modelSettings = z.object({
@@ -40,7 +40,7 @@ export const modelSettings = z.object({
 	baseUrl: z.string(),
 	/** What the operator has set, so that one can go back to it. */
 	defaultBaseUrl: z.string(),
-	/** True while the built-in responder answers, because there is no key. */
+	/** True while Demo mode answers, because there is no key. */
 	isOffline: z.boolean(),
 	/** Where the key is from; null without one. */
 	keyFrom: z.enum(['settings', 'environment']).nullable(),

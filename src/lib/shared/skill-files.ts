@@ -16,7 +16,7 @@ const skillFilePath = z
 	.string()
 	.min(1)
 	.max(MAX_SKILL_FILE_PATH)
-	.regex(SKILL_FILE_PATH, 'is not a file name that works on every system');
+	.regex(SKILL_FILE_PATH, 'isn’t a file name that works on every system');
 
 /** The query of `GET` and `DELETE /api/skills/:id/file`. */
 export const skillFileQuery = z.object({
@@ -80,7 +80,7 @@ export const newSkill = z.strictObject({
 	name: z
 		.string()
 		.max(MAX_SKILL_NAME)
-		.regex(SKILL_NAME, 'has lower-case letters, digits and single hyphens, such as invoice-reader'),
+		.regex(SKILL_NAME, 'must have only lowercase letters, digits and single hyphens, such as invoice-reader'),
 	description: z.string().trim().min(1).max(MAX_SKILL_DESCRIPTION),
 	template: z.enum(SKILL_TEMPLATES)
 });

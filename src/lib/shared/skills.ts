@@ -183,7 +183,7 @@ export const skillPatch = z
 		/** The declared domains that it may reach from now on. */
 		network: z.array(z.string().min(1).max(253)).max(100).optional()
 	})
-	.refine((patch) => Object.values(patch).some((value) => value !== undefined), 'must name something to change');
+	.refine((patch) => Object.values(patch).some((value) => value !== undefined), 'must have something to change');
 
 export type SkillPatch = z.infer<typeof skillPatch>;
 

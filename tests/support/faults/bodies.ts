@@ -3,7 +3,7 @@ import { raw, status } from '../model-replies.ts';
 import { answered, failed, messageItem, says, stream, type Fault } from './fault.ts';
 
 const WORDS = 'Good evening.';
-const NO_RESPONSE = '{host} answered with something that is not a response of the Responses API.';
+const NO_RESPONSE = '{host} sent something that isn’t a response of the Responses API.';
 
 const good = stream(says(WORDS));
 
@@ -49,7 +49,7 @@ export const BODY_FAULTS: Fault[] = [
 		replies: [status(200, { error: { code: 402, message: 'No credits' } })],
 		outcome: failed(
 			'insufficient_credits',
-			'The account at {host} has no credits left for test/model (402). It said: "No credits". Add credits, or choose a free model.',
+			'Your account at {host} has no credits left for test/model (402). It said: "No credits". Add credits, or choose a free model.',
 			{ status: 402 }
 		)
 	},

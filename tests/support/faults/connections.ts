@@ -4,10 +4,10 @@ import { hang, raw, reset, text, type Handler } from '../model-replies.ts';
 import { always, answered, BROKE_OFF, created, delta, failed, finished, NEVER_BEGAN, once, opened } from './fault.ts';
 import { says, stream, TRY_AGAIN, type Fault } from './fault.ts';
 
-const BROKEN = "The connection to {host} broke before the answer's end (ECONNRESET). What arrived was kept. Try again.";
-const CLOSED = "The connection to {host} broke before the answer's end. What arrived was kept. Try again.";
+const BROKEN = 'The connection to {host} broke during the reply (ECONNRESET). What arrived was saved. Try again.';
+const CLOSED = 'The connection to {host} broke during the reply. What arrived was saved. Try again.';
 const SILENT =
-	'{host} sent nothing for 1 second. Try again; if the model is slow to start, wait until it is loaded, or choose another one.';
+	'{host} didn’t respond for 1 second. Try again. If the model is still loading, wait, or choose another one.';
 const SSE = { 'content-type': 'text/event-stream' };
 
 const begun = [created, opened, delta('So '), delta('far')];
@@ -40,17 +40,14 @@ export const CONNECTION_FAULTS: Fault[] = [
 		replies: always(reset()),
 		outcome: failed(
 			'unreachable',
-			'{host} could not be reached (ECONNRESET). Check that the server runs, the base URL and the network.'
+			'Couldn’t connect to {host} (ECONNRESET). Check that the server is running, the base URL and your network.'
 		)
 	},
 	{
 		name: 'a reset before the first delta',
 		does: 'resets the connection after response.created each time',
 		replies: always(reset(created)),
-		outcome: failed(
-			'stream_truncated',
-			`The connection to {host} broke before the answer's end (ECONNRESET). ${TRY_AGAIN}`
-		)
+		outcome: failed('stream_truncated', `The connection to {host} broke during the reply (ECONNRESET). ${TRY_AGAIN}`)
 	},
 	{
 		name: 'a reset before the first delta, once',
@@ -107,7 +104,7 @@ export const CONNECTION_FAULTS: Fault[] = [
 		],
 		outcome: failed(
 			'provider_error',
-			'{host} did not accept the request (400). Choose another model, or check the base URL.',
+			'{host} rejected the request (400). Choose another model, or check the base URL.',
 			{ status: 400 }
 		)
 	},
@@ -184,7 +181,7 @@ export const CONNECTION_FAULTS: Fault[] = [
 		replies: [sent(SSE, zipped)],
 		outcome: failed(
 			'provider_error',
-			'{host} answered with something that is not a response of the Responses API. Check the base URL.'
+			'{host} sent something that isn’t a response of the Responses API. Check the base URL.'
 		)
 	},
 	{

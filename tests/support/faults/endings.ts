@@ -7,13 +7,13 @@ export const ENDING_FAULTS: Fault[] = [
 		name: 'an answer of nothing',
 		does: 'completes without any output',
 		replies: [raw(created, completed)],
-		outcome: failed('empty_response', 'test/model answered with nothing. Try again, or choose another model.')
+		outcome: failed('empty_response', 'test/model sent an empty reply. Try again, or choose another model.')
 	},
 	{
 		name: 'a message of nothing',
 		does: 'completes with a message that holds no text',
 		replies: [raw(created, opened, finished(''), completed)],
-		outcome: failed('empty_response', 'test/model answered with nothing. Try again, or choose another model.')
+		outcome: failed('empty_response', 'test/model sent an empty reply. Try again, or choose another model.')
 	},
 	{
 		name: 'tokens used up before the first word',
@@ -21,7 +21,7 @@ export const ENDING_FAULTS: Fault[] = [
 		replies: [response([], { incomplete: 'max_output_tokens' })],
 		outcome: failed(
 			'empty_response',
-			'test/model answered with nothing (max_output_tokens). Try again, or choose another model.'
+			'test/model sent an empty reply (max_output_tokens). Try again, or choose another model.'
 		)
 	},
 	{

@@ -46,7 +46,7 @@ export const ERROR_FRAME_FAULTS: Fault[] = [
 		'response.failed with an error_type',
 		{ type: 'response.failed', response: { error: { code: 500, message: 'boom' }, error_type: 'rate_limit_exceeded' } },
 		'rate_limited',
-		'{host} takes no more requests for test/model now (500). It said: "boom". Wait a little, or choose another model.',
+		'{host} has reached its request limit for test/model (500). It said: "boom". Wait a moment, or choose another model.',
 		500
 	),
 	afterText(
@@ -76,7 +76,7 @@ export const ERROR_FRAME_FAULTS: Fault[] = [
 		'moderation',
 		{ type: 'error', error: { code: 403, message: 'boom', metadata: { error_type: 'content_policy_violation' } } },
 		'moderation',
-		'{host} refused the request for test/model (403): moderation, or a limit of the key. It said: "boom". Put it in other words, or choose another model.',
+		'{host} refused this request to test/model (403), because of moderation or a limit of your key. It said: "boom". Rephrase it, or choose another model.',
 		403
 	),
 	afterText(
@@ -109,7 +109,7 @@ export const ERROR_FRAME_FAULTS: Fault[] = [
 		replies: [raw(created, { type: 'error', error: { code: 402, message: 'boom' } })],
 		outcome: failed(
 			'insufficient_credits',
-			'The account at {host} has no credits left for test/model (402). It said: "boom". Add credits, or choose a free model.',
+			'Your account at {host} has no credits left for test/model (402). It said: "boom". Add credits, or choose a free model.',
 			{ status: 402 }
 		)
 	}

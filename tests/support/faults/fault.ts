@@ -63,8 +63,8 @@ export function failed(code: string, message: string, more: { shown?: string; st
 }
 
 export const TRY_AGAIN = 'Try again, or choose another model.';
-export const BROKE_OFF = 'The answer broke off before its end. What arrived was kept. Try again.';
-export const NEVER_BEGAN = `{host} ended the answer before it had begun. ${TRY_AGAIN}`;
+export const BROKE_OFF = 'The reply ended too early. What arrived was saved. Try again.';
+export const NEVER_BEGAN = `{host} ended the reply before it started. ${TRY_AGAIN}`;
 export const SERVER_FAILED = 'The server of test/model failed.';
 
 export const created = { type: 'response.created', response: { id: 'resp_1', status: 'in_progress', output: [] } };

@@ -17,7 +17,7 @@ import type { Outcome } from './fault.ts';
 const ARGUMENTS = '{"skill":"demo","script":"say.sh","args":["hi"]}';
 const DEEP = `{"skill":"demo","script":"say.sh","args":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
 const PROTO = '{"__proto__":{"skill":"demo"},"constructor":{"prototype":{"script":"say.sh"}}}';
-const MIDDLE = 'test/model ended in the middle of a call. What arrived was kept. Try again.';
+const MIDDLE = 'test/model stopped in the middle of a call. What arrived was saved. Try again.';
 const HALF = ARGUMENTS.slice(0, 23);
 
 interface CallFields {
@@ -232,7 +232,7 @@ export const ITEM_FAULTS: Fault[] = [
 			...dropped(),
 			...failed(
 				'stream_truncated',
-				'test/model ended in the middle of a call (max_output_tokens). What arrived was kept. Try again.'
+				'test/model stopped in the middle of a call (max_output_tokens). What arrived was saved. Try again.'
 			)
 		}
 	}

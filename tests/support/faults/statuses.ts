@@ -31,9 +31,9 @@ function passing(name: string, does: string, ...replies: ReturnType<typeof statu
 	return { name, does, replies: once(...replies), outcome: answered() };
 }
 
-const TOO_LONG = 'The conversation is longer than test/model can read';
+const TOO_LONG = 'This conversation is too long for test/model';
 const NEW_ONE = 'Start a new conversation, or choose a model with a larger context.';
-const NO_MORE = '{host} takes no more requests for test/model now (429).';
+const NO_MORE = '{host} has reached its request limit for test/model (429).';
 const NGINX = '<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>';
 const html = { 'content-type': 'text/html' };
 
@@ -42,36 +42,36 @@ export const STATUS_FAULTS: Fault[] = [
 		400,
 		'Invalid input',
 		'provider_error',
-		'{host} did not accept the request (400).',
+		'{host} rejected the request (400).',
 		'Choose another model, or check the base URL.'
 	),
 	refused(
 		401,
 		'No auth credentials found',
 		'unauthorized',
-		'{host} wants an API key (401).',
+		'{host} needs an API key (401).',
 		'Add one in the settings, or as OPENROUTER_API_KEY.'
 	),
 	refused(
 		402,
 		'Insufficient credits',
 		'insufficient_credits',
-		'The account at {host} has no credits left for test/model (402).',
+		'Your account at {host} has no credits left for test/model (402).',
 		'Add credits, or choose a free model.'
 	),
 	refused(
 		403,
 		'Flagged',
 		'moderation',
-		'{host} refused the request for test/model (403): moderation, or a limit of the key.',
-		'Put it in other words, or choose another model.'
+		'{host} refused this request to test/model (403), because of moderation or a limit of your key.',
+		'Rephrase it, or choose another model.'
 	),
 	refused(
 		404,
 		'No endpoints found',
 		'model_not_found',
-		'{host} did not find test/model (404).',
-		'Choose another model, or check the base URL: its server must speak the Responses API.'
+		'{host} couldn’t find test/model (404).',
+		'Choose another model, or check that the base URL is a server with the Responses API.'
 	),
 	refused(413, 'Payload too large', 'context_length_exceeded', `${TOO_LONG} (413).`, NEW_ONE),
 	down(408, 'Request timeout'),
@@ -83,7 +83,7 @@ export const STATUS_FAULTS: Fault[] = [
 		name: 'status 429',
 		does: 'answers 429 each time, without Retry-After',
 		replies: always(status(429, body(429, 'Slow down'))),
-		outcome: failed('rate_limited', `${NO_MORE} It said: "Slow down". Wait a little, or choose another model.`, {
+		outcome: failed('rate_limited', `${NO_MORE} It said: "Slow down". Wait a moment, or choose another model.`, {
 			status: 429
 		})
 	},
@@ -110,7 +110,7 @@ export const STATUS_FAULTS: Fault[] = [
 				code: 'rate_limited',
 				status: 429,
 				retryAfterMs: 90_000,
-				message: `${NO_MORE} It asks to wait for 90 seconds. Try again after that, or choose another model.`
+				message: `${NO_MORE} Wait 90 seconds. Then try again, or choose another model.`
 			}
 		}
 	},
@@ -124,8 +124,7 @@ export const STATUS_FAULTS: Fault[] = [
 				code: 'provider_error',
 				status: 503,
 				retryAfterMs: 604_800_000,
-				message:
-					'The server of test/model failed (503). It asks to wait for 7 days. Try again after that, or choose another model.'
+				message: 'The server of test/model failed (503). Wait 7 days. Then try again, or choose another model.'
 			}
 		}
 	},
@@ -161,7 +160,7 @@ export const STATUS_FAULTS: Fault[] = [
 		],
 		outcome: failed(
 			'provider_error',
-			'{host} did not accept the request (400). It said: "Provider returned error: bad schema". Choose another model, or check the base URL.',
+			'{host} rejected the request (400). It said: "Provider returned error: bad schema". Choose another model, or check the base URL.',
 			{ status: 400 }
 		)
 	},
@@ -171,7 +170,7 @@ export const STATUS_FAULTS: Fault[] = [
 		replies: [status(307, '', { location: 'http://elsewhere.test/v1/responses' })],
 		outcome: failed(
 			'provider_error',
-			'{host} sends requests on to http://elsewhere.test/v1/responses. Redirects are not followed, so that the key stays where it belongs: check the base URL.',
+			'{host} redirects to http://elsewhere.test/v1/responses. Redirects aren’t followed, to protect your key. Check the base URL.',
 			{ status: 307 }
 		)
 	},

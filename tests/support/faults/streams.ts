@@ -181,7 +181,7 @@ export const STREAM_FAULTS: Fault[] = [
 		does: 'sends one delta that is longer than any answer',
 		isLarge: true,
 		replies: [raw(created, opened, delta('So far'), `data: {"type":"x","x":"${'z'.repeat(20 * MB)}"}\n\n`, completed)],
-		outcome: failed('provider_error', `{host} sent more than can be read. ${TRY_AGAIN}`, { shown: 'So far' })
+		outcome: failed('provider_error', `{host} sent too much data. ${TRY_AGAIN}`, { shown: 'So far' })
 	},
 	{
 		name: 'an item nested 20,000 deep',

@@ -31,8 +31,8 @@ describe('F12: what a key may do', () => {
 		expect(() => checkScope(callerWith('read'), 'execute')).toThrow(
 			expect.objectContaining({
 				code: 'forbidden',
-				message: 'This API key may not do this: it lacks the scope “execute”.',
-				hint: 'Make a key with this scope on the page Connect.'
+				message: 'This API key can’t do this: it lacks the scope “execute”.',
+				hint: 'Create a key with this scope on the Connect page.'
 			})
 		);
 		expect(outcome(() => checkScope(callerWith('execute'), 'execute'))).toBe('may');

@@ -23,16 +23,16 @@ export function isProgramRoute(route: string): boolean {
 export function checkCaller(caller: Caller, scope: ApiScope | undefined): void {
 	if (caller.apiKeyId === null) return;
 	if (scope !== undefined) return checkScope(caller, scope);
-	throw new AppError('forbidden', 'An API key is not enough for this.', {
-		hint: 'Only whoever manages the server may do it: on its pages, or with ADMIN_TOKEN.'
+	throw new AppError('forbidden', 'API keys can’t do this.', {
+		hint: 'Do it in the app, or with ADMIN_TOKEN.'
 	});
 }
 
 /** @throws AppError `forbidden` */
 export function checkScope({ scopes }: Caller, scope: ApiScope): void {
 	if (scopes.includes(scope)) return;
-	throw new AppError('forbidden', `This API key may not do this: it lacks the scope “${scope}”.`, {
-		hint: 'Make a key with this scope on the page Connect.'
+	throw new AppError('forbidden', `This API key can’t do this: it lacks the scope “${scope}”.`, {
+		hint: 'Create a key with this scope on the Connect page.'
 	});
 }
 
@@ -73,7 +73,7 @@ export function createApiKeys(store: StoredKeys, now: () => number = Date.now): 
 	const hashOf = (token: string): string => hash('sha256', token);
 	const readBack = async (id: string, isThere: boolean): Promise<ApiKey> => {
 		const key = isThere ? await store.get(id) : null;
-		if (!key) throw new AppError('not_found', 'There is no such API key.');
+		if (!key) throw new AppError('not_found', 'API key not found.');
 		return key;
 	};
 	return {

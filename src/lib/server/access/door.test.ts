@@ -93,7 +93,9 @@ describe('SECURITY The server: the door checks the host', () => {
 
 	test('a request without one is refused, and has no origin of this server', () => {
 		const headers = new Headers();
-		expect(() => checkDoor({ method: 'GET', route: '/', headers }, LOCAL)).toThrow('The host “” is not served here.');
+		expect(() => checkDoor({ method: 'GET', route: '/', headers }, LOCAL)).toThrow(
+			'This server doesn’t answer for the host “”.'
+		);
 		expect(ownOrigin(headers, LOCAL)).toBe('http://');
 		expect(ownOrigin(new Headers({ host: 'LocalHost:3000' }), LOCAL)).toBe('http://localhost:3000');
 	});
@@ -102,10 +104,10 @@ describe('SECURITY The server: the door checks the host', () => {
 		const host = `${'a'.repeat(200)}.example`;
 		const headers = new Headers({ host });
 		const open = { method: 'GET', route: '/', headers };
-		const shown = `The host “${host.slice(0, 100)}” is not served here.`;
-		const setting = 'PUBLIC_ORIGIN to the address by which browsers reach it.';
+		const shown = `This server doesn’t answer for the host “${host.slice(0, 100)}”.`;
+		const setting = 'PUBLIC_ORIGIN to its public address.';
 		expect(() => checkDoor(open, LOCAL)).toThrow(
-			expect.objectContaining({ message: shown, hint: `Open it as 127.0.0.1 or localhost, or set ${setting}` })
+			expect.objectContaining({ message: shown, hint: `Open it at 127.0.0.1 or localhost, or set ${setting}` })
 		);
 		expect(() => checkDoor(open, { host: '0.0.0.0', publicOrigin: null })).toThrow(
 			expect.objectContaining({ message: shown, hint: `Set ${setting}` })

@@ -24,17 +24,17 @@ const SKILL_UPLOAD = /^(application\/zip|multipart\/form-data)\s*(;|$)/i;
 const HOST = /^(\[[\da-f:.]+\]|[a-z\d._-]+)(:\d{1,5})?$/i;
 const IP_ADDRESS = /^(\d{1,3}(\.\d{1,3}){3}|\[[\da-f:.]+\])$/i;
 const WILDCARDS: readonly string[] = ['0.0.0.0', '::'];
-const OTHER_SITE = 'Requests from other sites are refused.';
+const OTHER_SITE = 'Requests from other sites aren’t allowed.';
 
 /** @throws AppError `forbidden` or `unsupported_media_type` */
 export function checkDoor(knock: Knock, settings: DoorSettings): void {
 	const { headers } = knock;
 	const host = headers.get('host')?.toLowerCase() ?? '';
 	if (!isServed(host, settings)) {
-		throw new AppError('forbidden', `The host “${host.slice(0, 100)}” is not served here.`, {
+		throw new AppError('forbidden', `This server doesn’t answer for the host “${host.slice(0, 100)}”.`, {
 			hint: isLoopback(settings.host)
-				? 'Open it as 127.0.0.1 or localhost, or set PUBLIC_ORIGIN to the address by which browsers reach it.'
-				: 'Set PUBLIC_ORIGIN to the address by which browsers reach it.'
+				? 'Open it at 127.0.0.1 or localhost, or set PUBLIC_ORIGIN to its public address.'
+				: 'Set PUBLIC_ORIGIN to the app’s public address.'
 		});
 	}
 	const origin = headers.get('origin');
@@ -149,7 +149,7 @@ export function enter(
 	checkDoor(knock, settings);
 	// The development server can be told to listen on an address that the settings know nothing of.
 	if (!isLoginNeeded && !isLoopback(knock.connected.replace(/^::ffff:/, ''))) {
-		throw new AppError('forbidden', 'Without ADMIN_TOKEN this server is for the machine that it runs on.');
+		throw new AppError('forbidden', 'Without ADMIN_TOKEN, this server only answers this computer.');
 	}
 	return clientAddress(knock.connected, knock.headers.get('x-forwarded-for'), settings.trustsProxy);
 }

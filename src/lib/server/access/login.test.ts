@@ -157,11 +157,11 @@ describe('E19: a server with an ADMIN_TOKEN', () => {
 	test('says what was wrong, and what to do', async () => {
 		expect(open(TOKEN).isNeeded).toBe(true);
 		await expect(login.logIn('wrong', '10.0.0.1')).rejects.toMatchObject({
-			message: 'This is not the token of this server.',
-			hint: 'It is the value of ADMIN_TOKEN that the server was started with.'
+			message: 'Wrong token.',
+			hint: 'Enter the ADMIN_TOKEN that the server was started with.'
 		});
 		await expect(login.check({ authorization: null, session: undefined, client: 'x' })).rejects.toMatchObject({
-			message: 'This server wants to know who you are.',
+			message: 'You need to log in.',
 			hint: 'Log in at /login, or send the header “Authorization: Bearer <ADMIN_TOKEN>”.'
 		});
 	});
@@ -227,7 +227,7 @@ describe('F12: keys beside ADMIN_TOKEN', () => {
 				const client = `10.1.${token.length}.1`;
 				await expect(bearer(login, token, client)).rejects.toMatchObject({
 					code: 'unauthorized',
-					message: 'This API key is not known here, or was revoked.'
+					message: 'This API key is unknown or was revoked.'
 				});
 			}
 		}

@@ -66,8 +66,8 @@ export function createLogin(options: LoginOptions): Login {
 
 	const checkToken = (given: string, client: string): void => {
 		if (adminToken === null || !isSameText(given, adminToken)) {
-			const hint = 'It is the value of ADMIN_TOKEN that the server was started with.';
-			throw refuse(client, 'This is not the token of this server.', hint);
+			const hint = 'Enter the ADMIN_TOKEN that the server was started with.';
+			throw refuse(client, 'Wrong token.', hint);
 		}
 		failures.succeed(client);
 	};
@@ -75,8 +75,8 @@ export function createLogin(options: LoginOptions): Login {
 	const checkKey = async (given: string, client: string): Promise<Caller> => {
 		const key = await keys.find(given);
 		if (!key) {
-			const message = 'This API key is not known here, or was revoked.';
-			throw refuse(client, message, 'Make another on the page Connect.');
+			const message = 'This API key is unknown or was revoked.';
+			throw refuse(client, message, 'Create a new one on the Connect page.');
 		}
 		return { apiKeyId: key.id, scopes: key.scopes };
 	};
@@ -98,7 +98,7 @@ export function createLogin(options: LoginOptions): Login {
 				return MANAGER;
 			}
 			if (session && (await sessions.isValid(hashOf(session), isoAfter(0)))) return MANAGER;
-			throw new AppError('unauthorized', 'This server wants to know who you are.', { hint: ADVICE });
+			throw new AppError('unauthorized', 'You need to log in.', { hint: ADVICE });
 		},
 
 		async logIn(token, client) {

@@ -28,11 +28,11 @@ test.each([
 	['that are nothing', 'null', 'The arguments must be a JSON object.'],
 	['that are a number', '7', 'The arguments must be a JSON object.'],
 	['that are a text', '"a"', 'The arguments must be a JSON object.'],
-	['that break off', '{"a"', expect.stringMatching(/^The arguments are not valid JSON: /)],
+	['that break off', '{"a"', expect.stringMatching(/^The arguments aren’t valid JSON: /)],
 	[
 		'that nobody can write again',
 		`{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`,
-		'The arguments are nested deeper than 100 levels.'
+		'The arguments are nested more than 100 levels deep.'
 	]
 ])('arguments %s are read as an object, or as a sentence for the model', (_what, text, expected) => {
 	expect(parseArguments(text)).toEqual(expected);

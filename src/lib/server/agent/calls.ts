@@ -58,7 +58,7 @@ export async function* runCalls(
 		let result = await answer(call);
 		const count = repeats.count(call);
 		if (count >= REPEAT_WARN) {
-			const note = `This exact call was made ${count} times; its answer will not change. Do something else or answer.`;
+			const note = `This exact call was made ${count} times, and its result won’t change. Do something else or answer.`;
 			result = { ...result, output: `${result.output}\n\n${note}` };
 		}
 		results.set(call.callId, result);
@@ -98,10 +98,10 @@ async function withTimeout(
 	const givenUp = new Promise<ToolResult>((resolve) => {
 		const giveUp = () => {
 			if (time.isOver) {
-				const message = `The tool did not answer within ${timeoutMs} ms and was given up.`;
+				const message = `The tool didn’t respond within ${timeoutMs} ms and was stopped.`;
 				return resolve(failure('ExecutionTimeout', message));
 			}
-			const late = failure('Cancelled', 'The run was stopped, and the tool was given up: it did not stop.');
+			const late = failure('Cancelled', 'The run was stopped before the tool finished.');
 			patience = setTimeout(() => resolve(late), STOP_MS);
 		};
 		time.signal.addEventListener('abort', giveUp, { once: true });
@@ -133,11 +133,11 @@ export function parseArguments(text: string): Record<string, unknown> | string {
 	if (text.trim() === '') return {};
 	try {
 		const value: unknown = JSON.parse(text);
-		if (isNestedDeeperThan(MAX_NESTING, value)) return `The arguments are nested deeper than ${MAX_NESTING} levels.`;
+		if (isNestedDeeperThan(MAX_NESTING, value)) return `The arguments are nested more than ${MAX_NESTING} levels deep.`;
 		if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
 		return 'The arguments must be a JSON object.';
 	} catch (error) {
-		return `The arguments are not valid JSON: ${(error as Error).message}`;
+		return `The arguments aren’t valid JSON: ${(error as Error).message}`;
 	}
 }
 

@@ -125,7 +125,7 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 		if (waiting.length > 0) return yield finished({ type: 'interrupt', interrupts: waiting });
 		if (repeats.most >= REPEAT_LIMIT) {
 			const message =
-				'The model made the same call again and again, so the run was ended. Say it differently and try again.';
+				'The model kept making the same call, so the run was stopped. Rephrase your message and try again.';
 			return yield { type: 'RUN_ERROR', code: 'repeated_call', message };
 		}
 		const pendingToolCallIds = answer.calls.filter((call) => !own.includes(call)).map((call) => call.callId);

@@ -95,7 +95,7 @@ export interface Model {
 
 /** Where runs get their models: what is set may change between two of them. */
 export interface ModelSource {
-	/** What answers for this conversation: the model of that id at the server that is set now, or the built-in responder. */
+	/** What answers for this conversation: the model of that id at the server that is set now, or Demo mode. */
 	modelFor(choice: { id?: string | null }): Model;
 	/** What the settings say for those who have chosen nothing. */
 	effort(): ReasoningEffort | null;

@@ -53,5 +53,9 @@ export function failure(type: string, message: string, hint?: string): ToolResul
 /** What the model reads of a call that was not allowed. */
 export function denial({ reason }: ApprovalDecision): ToolResult {
 	const because = reason ? ` They say: ${reason}` : '';
-	return failure('ApprovalDenied', `The user did not allow this call.${because}`, 'Go on without it, or ask the user.');
+	return failure(
+		'ApprovalDenied',
+		`The user didn’t allow this call.${because}`,
+		'Continue without it, or ask the user.'
+	);
 }

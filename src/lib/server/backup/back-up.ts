@@ -58,11 +58,11 @@ const ZEROS = Buffer.alloc(CHUNK_BYTES);
  */
 export function backUp(dataDir: string, file: string): Backup {
 	if (!existsSync(join(dataDir, DATABASE))) {
-		throw new BackupError(`There is no database in ${dataDir}. Name the data folder of the server with DATA_DIR.`);
+		throw new BackupError(`No database found in ${dataDir}. Set DATA_DIR to the server’s data folder.`);
 	}
-	if (!existsSync(dirname(file))) throw new BackupError(`There is no folder ${dirname(file)}. Make it first.`);
+	if (!existsSync(dirname(file))) throw new BackupError(`The folder ${dirname(file)} doesn’t exist. Create it first.`);
 	if (`${realpathSync(dirname(file))}${sep}`.startsWith(`${realpathSync(dataDir)}${sep}`)) {
-		throw new BackupError('A backup cannot lie in the data folder itself. Choose another place.');
+		throw new BackupError('A backup can’t be saved in the data folder. Choose another place.');
 	}
 	refuseExisting(file);
 	const partial = `${file}.partial`;
@@ -73,7 +73,7 @@ export function backUp(dataDir: string, file: string): Backup {
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw explained(error, partial);
 		throw new BackupError(
-			`${partial} exists already: another backup is being written, or one was cut off. If none is, remove it.`,
+			`${partial} already exists: another backup is running or was interrupted. If none is running, delete that file.`,
 			{ cause: error }
 		);
 	}
@@ -87,7 +87,9 @@ export function backUp(dataDir: string, file: string): Backup {
 				return made;
 			}
 			if (attempt === ATTEMPTS) {
-				throw new BackupError('Skills were installed or removed all the time. Try again when that is done.');
+				throw new BackupError(
+					'Skills kept changing during the backup. Try again when no one installs or removes skills.'
+				);
 			}
 			rmSync(partial);
 			closeSync(openSync(partial, 'wx', 0o600));
@@ -101,7 +103,7 @@ export function backUp(dataDir: string, file: string): Backup {
 
 function refuseExisting(file: string): void {
 	if (!existsSync(file)) return;
-	throw new BackupError(`${file} exists already, and is not replaced. Choose another name, or remove it.`);
+	throw new BackupError(`${file} already exists. Choose another name, or delete it.`);
 }
 
 /** null where skills were moved meanwhile, so that database and folders may not say the same. */
@@ -254,7 +256,7 @@ function addFolder(writer: BackupWriter, folder: Buffer, path: Buffer | null, de
 			const facts = depth === 0 ? statSync(here) : lstatSync(here);
 			if (facts.isDirectory()) enterFolder(writer, here, within, depth);
 			else if (facts.isFile()) takeFile(writer, here, within, depth);
-			else writer.leaveOut(within, 'a link, or no file');
+			else writer.leaveOut(within, 'a link, or not a file');
 		} catch (error) {
 			passOver(writer, within, depth, error as NodeJS.ErrnoException);
 		}
@@ -274,13 +276,13 @@ function passOver(writer: BackupWriter, path: Buffer, depth: number, error: Node
 	const isEntry = ['open', 'lstat', 'stat', 'scandir'].includes(syscall) && !OUT_OF_ORDER.has(code);
 	if (depth > 0 && isEntry) return writer.leaveOut(path, `could not be opened: ${code}`);
 	if (code !== 'EACCES' && code !== 'EPERM') throw error;
-	throw new BackupError(`${shown(path)} cannot be read (${code}). Make the backup as the user that runs the server.`, {
+	throw new BackupError(`Couldn’t read ${shown(path)} (${code}). Run the backup as the user that runs the server.`, {
 		cause: error
 	});
 }
 
 function enterFolder(writer: BackupWriter, here: Buffer, path: Buffer, depth: number): void {
-	if (depth >= MAX_DEPTH) return writer.leaveOut(path, `a folder in ${MAX_DEPTH} others`);
+	if (depth >= MAX_DEPTH) return writer.leaveOut(path, `a folder nested more than ${MAX_DEPTH} levels deep`);
 	if (!DESCRIPTORS) {
 		writer.addFolder(path, statSync(here));
 		return addFolder(writer, here, path, depth + 1);
@@ -299,7 +301,7 @@ function takeFile(writer: BackupWriter, here: Buffer, path: Buffer, depth: numbe
 	const file = openSync(here, depth === 0 ? constants.O_RDONLY : NO_LINK);
 	try {
 		if (fstatSync(file).isFile()) writer.addFile(path, file);
-		else writer.leaveOut(path, 'a link, or no file');
+		else writer.leaveOut(path, 'a link, or not a file');
 	} finally {
 		closeSync(file);
 	}

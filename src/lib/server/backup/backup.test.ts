@@ -67,7 +67,7 @@ test('F14: what is restored has every file as it was, of any size, with its mode
 	await writeFile(join(dataDir, 'workspaces/.upload-1'), 'half');
 	for (const made of ['skill-copies', 'staging', 'net', 'evals']) await mkdir(join(dataDir, made));
 	await symlink('/etc/passwd', join(dataDir, 'workspaces/c/link'));
-	const leftOut = { count: 1, named: [{ path: '"workspaces/c/link"', reason: 'a link, or no file' }] };
+	const leftOut = { count: 1, named: [{ path: '"workspaces/c/link"', reason: 'a link, or not a file' }] };
 	expect(backUp(dataDir, file)).toMatchObject({ files: 4, leftOut });
 	const target = join(root, 'elsewhere/data');
 	expect(restore(file, target, log)).toMatchObject({ files: 4 });
@@ -95,24 +95,28 @@ test.skipIf(process.platform === 'win32')('F14: only its owner may read a backup
 describe('F14: nothing is replaced', () => {
 	test('a backup is not written over a file, over another that is under way, or into the data folder', async () => {
 		await writeFile(file, 'mine');
-		expect(() => backUp(dataDir, file)).toThrow('exists already, and is not replaced');
+		expect(() => backUp(dataDir, file)).toThrow('already exists. Choose another name, or delete it');
 		expect(await readFile(file, 'utf8')).toBe('mine');
 		await rm(file);
 		await writeFile(`${file}.partial`, 'theirs');
-		expect(() => backUp(dataDir, file)).toThrow('another backup is being written, or one was cut off');
+		expect(() => backUp(dataDir, file)).toThrow(
+			'already exists: another backup is running or was interrupted. If none is running, delete that file'
+		);
 		expect(await readFile(`${file}.partial`, 'utf8')).toBe('theirs');
-		expect(() => backUp(dataDir, join(dataDir, 'workspaces/b'))).toThrow('cannot lie in the data folder itself');
-		expect(() => backUp(join(root, 'none'), file)).toThrow('There is no database in');
-		expect(() => backUp(dataDir, join(root, 'none/b'))).toThrow('There is no folder');
+		expect(() => backUp(dataDir, join(dataDir, 'workspaces/b'))).toThrow(
+			'A backup can’t be saved in the data folder. Choose another place'
+		);
+		expect(() => backUp(join(root, 'none'), file)).toThrow('No database found in');
+		expect(() => backUp(dataDir, join(root, 'none/b'))).toThrow('doesn’t exist. Create it first');
 	});
 
 	test('a data folder that holds anything, or that a server has, stays as it is', async () => {
 		backUp(dataDir, file);
 		const before = await list(dataDir);
-		expect(() => restore(file, dataDir, log)).toThrow('is not empty, and nothing in it is replaced. Move it away');
+		expect(() => restore(file, dataDir, log)).toThrow('isn’t empty, so nothing was restored. Move it away');
 		expect((await list(dataDir)).filter((name) => name !== 'server.lock')).toEqual(before);
 		const taken = openDataFolder(join(root, 'taken'), log);
-		expect(() => restore(file, join(root, 'taken'), log)).toThrow(`Another server uses the data folder`);
+		expect(() => restore(file, join(root, 'taken'), log)).toThrow('Another server is using the data folder');
 		taken.close();
 	});
 });
@@ -122,12 +126,16 @@ const NOTHING = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b85
 
 describe('F14: what is no whole backup is refused, and nothing of it is left', () => {
 	const CASES: [string, () => unknown, string][] = [
-		['no file', () => rm(file), 'There is no backup'],
-		['another file', () => writeFile(file, 'PK'.repeat(2000)), 'is no backup'],
-		['another database', () => tamper('pragma application_id = 1'), 'is no backup'],
-		['one of a newer version', () => tamper('pragma user_version = 3'), 'of a newer version'],
+		['no file', () => rm(file), 'Backup not found'],
+		['another file', () => writeFile(file, 'PK'.repeat(2000)), 'isn’t a backup'],
+		['another database', () => tamper('pragma application_id = 1'), 'isn’t a backup'],
+		[
+			'one of a newer version',
+			() => tamper('pragma user_version = 3'),
+			'was created by a newer version. Restore it with that version'
+		],
 		['half of one', () => truncate(file, 1_000_000), 'damaged'],
-		['a file that is not what it was', () => tamper("update chunks set bytes = x'00' where id = 3"), 'damaged'],
+		['a file that has changed', () => tamper("update chunks set bytes = x'00' where id = 3"), 'damaged'],
 		['a file without its end', () => tamper('delete from chunks where id = (select max(id) from chunks)'), 'damaged'],
 		['none with a database', () => tamper("delete from files where path = cast('app.sqlite' as blob)"), 'damaged'],
 		['one that lacks a file', () => tamper("delete from files where path = cast('secrets.key' as blob)"), 'damaged'],
@@ -137,7 +145,11 @@ describe('F14: what is no whole backup is refused, and nothing of it is left', (
 			() => tamper(`insert into files select null, x'7a', 0, 384, 0, null, 0, 0, '${NOTHING}'`),
 			'damaged'
 		],
-		['one with more parts than files', () => tamper("insert into chunks (bytes) values (x'00')"), 'parts of no file'],
+		[
+			'one with more parts than files',
+			() => tamper("insert into chunks (bytes) values (x'00')"),
+			'it contains parts that belong to no file'
+		],
 		['another mode', () => tamper('update files set mode = 511 where id = 2'), 'damaged'],
 		['another time', () => tamper('update files set modified_ms = modified_ms + 1 where id = 2'), 'damaged'],
 		[
@@ -158,12 +170,12 @@ describe('F14: what is no whole backup is refused, and nothing of it is left', (
 				tamper(`alter table files rename to others; create view files as with recursive n (id) as (select 1 union all
 					select id + 1 from n) select id, cast('d' || id as blob) as path, 1 as is_folder, 448 as mode, 0 as modified_ms,
 					null as first_chunk, 0 as chunks, 0 as bytes, null as sha256 from n`),
-			'its tables are not those of a backup'
+			'its tables aren’t those of a backup'
 		],
 		[
 			'one with a trigger',
 			() => tamper('create trigger t after insert on chunks begin delete from files; end'),
-			'its tables are not those of a backup'
+			'its tables aren’t those of a backup'
 		],
 		...['../out', '/tmp/out', 'a/../../out', '', 'a//b', './a', 'server.lock'].map((path): (typeof CASES)[number] => [
 			`a path like ${JSON.stringify(path)}`,
@@ -253,7 +265,7 @@ test('F14: the backup of an older version is restored, and it is said that nobod
 	expect(restored.prepare('select path from skill_trash').get()).toEqual({ path: join(target, 'skills/a') });
 	restored.close();
 	tamper('alter table chunks rename to others; create view chunks as select * from others');
-	expect(() => restore(file, join(root, 'again'), log)).toThrow('its tables are not those of a backup');
+	expect(() => restore(file, join(root, 'again'), log)).toThrow('its tables aren’t those of a backup');
 });
 
 describe.skipIf(process.platform !== 'linux')(
@@ -306,7 +318,7 @@ describe.skipIf(process.platform !== 'linux')(
 		test('folders in more than 64 others are left out, and named on one short line', () => {
 			nest(80, '\u001b[31m');
 			const { leftOut } = backUp(dataDir, file);
-			expect(leftOut).toMatchObject({ count: 1, named: [{ reason: 'a folder in 64 others' }] });
+			expect(leftOut).toMatchObject({ count: 1, named: [{ reason: 'a folder nested more than 64 levels deep' }] });
 			expect(leftOut.named[0]?.path).toMatch(/^"workspaces\/c\/⟨U\+001B⟩\[31m\P{Cc}{1,2000} … \P{Cc}+"$/u);
 			expect(restore(file, target(), log)).toMatchObject({ files: 4, leftOut: { count: 0 } });
 		});
@@ -367,7 +379,7 @@ describe.skipIf(process.platform !== 'linux')(
 					expect(await onDisk(50_000_000, call(`/${path}`))).toEqual({ message, left: ['data', 'file'] });
 				}
 				expect(await onDisk(50_000_000, call('/secrets.key'))).toMatchObject({
-					message: expect.stringContaining('Make the backup as the user that runs the server') as string
+					message: expect.stringContaining('Run the backup as the user that runs the server') as string
 				});
 			},
 			60_000
@@ -533,7 +545,7 @@ describe('F14: what was cut off is done again', () => {
 		expect(await readdir(root)).not.toContain('today.backup');
 		const { code, said } = await finish('backup', dataDir);
 		expect(code).toBe(1);
-		expect(said).toContain(`${file}.partial exists already: another backup is being written, or one was cut off`);
+		expect(said).toContain(`${file}.partial already exists: another backup is running or was interrupted`);
 		await rm(`${file}.partial`);
 		expect(await finish('backup', dataDir)).toEqual({ code: 0, said: '' });
 		expect(await readdir(root)).toEqual(['data', 'today.backup']);

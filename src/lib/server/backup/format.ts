@@ -117,7 +117,7 @@ export function placesOfSkills(database: DatabaseSync): { table: string; column:
 }
 
 export function damaged(what: string): BackupError {
-	return new BackupError(`The backup is damaged: ${what}. Nothing was restored; take another one.`);
+	return new BackupError(`The backup is damaged: ${what}. Nothing was restored. Use another one.`);
 }
 
 /** Of SQLite: https://sqlite.org/rescode.html */
@@ -131,15 +131,17 @@ export function explained(error: unknown, place: string): unknown {
 	const { code, message } = error as NodeJS.ErrnoException;
 	const kind = kindOf(error);
 	if (code === 'ENOSPC' || code === 'EDQUOT' || kind === FULL) {
-		return new BackupError(`The disk is full: ${place} was not written. Make room and try again.`, { cause: error });
+		return new BackupError(`The disk is full, so ${place} wasn’t written. Free some space and try again.`, {
+			cause: error
+		});
 	}
 	if (kind === CORRUPT || kind === NOT_A_DATABASE) return damaged(message);
 	if (code === 'ENOTEMPTY' || code === 'EEXIST') {
-		return new BackupError(`Somebody else has just put files into ${place}. Nothing was restored.`, { cause: error });
+		return new BackupError(`Someone else just put files into ${place}. Nothing was restored.`, { cause: error });
 	}
 	if (code === 'EBUSY' || code === 'EXDEV') {
-		const advice = 'Choose a folder inside of it with DATA_DIR.';
-		return new BackupError(`${place} is a disk of its own, or in use, and cannot be replaced. ${advice}`, {
+		const advice = 'Choose a folder inside it with DATA_DIR.';
+		return new BackupError(`${place} is in use or a disk of its own, so it can’t be replaced. ${advice}`, {
 			cause: error
 		});
 	}

@@ -73,7 +73,7 @@ export function restore(file: string, dataDir: string, log: Log): Restored {
 			const place = realpathSync(dataDir);
 			if (readdirSync(place).some((name) => !name.startsWith('server.'))) {
 				throw new BackupError(
-					`The data folder ${dataDir} is not empty, and nothing in it is replaced. Move it away first, or choose ` +
+					`The data folder ${dataDir} isn’t empty, so nothing was restored. Move it away, or choose ` +
 						'another folder with DATA_DIR.'
 				);
 			}
@@ -122,16 +122,17 @@ function isUnused(dataDir: string): boolean {
 }
 
 function openBackup(file: string): { backup: DatabaseSync; format: Format } {
-	if (!existsSync(file)) throw new BackupError(`There is no backup ${file}. Check its name.`);
+	if (!existsSync(file)) throw new BackupError(`Backup not found: ${file}. Check its name.`);
 	let backup: DatabaseSync | undefined;
 	try {
 		// Nothing is made beside it, and a journal that lies there is none of its own.
 		backup = new DatabaseSync(new URL(`${pathToFileURL(file).href}?immutable=1`), { readOnly: true });
 		const { application_id: id } = backup.prepare('pragma application_id').get() ?? {};
 		const { user_version: format } = backup.prepare('pragma user_version').get() ?? {};
-		if (id !== APPLICATION_ID) throw new BackupError(`${file} is no backup. Name a file that npm run backup has made.`);
+		if (id !== APPLICATION_ID)
+			throw new BackupError(`${file} isn’t a backup. Choose a file that npm run backup created.`);
 		if (format !== 1 && format !== 2) {
-			throw new BackupError(`${file} is the backup of a newer version. Restore it with that version.`);
+			throw new BackupError(`${file} was created by a newer version. Restore it with that version.`);
 		}
 		return { backup, format };
 	} catch (error) {
@@ -139,7 +140,7 @@ function openBackup(file: string): { backup: DatabaseSync; format: Format } {
 		if (error instanceof BackupError) throw error;
 		if (isCorrupt(error)) throw explained(error, file);
 		const reason = error instanceof Error ? error.message : String(error);
-		throw new BackupError(`${file} is no backup (${reason}). Name a file that npm run backup has made.`, {
+		throw new BackupError(`${file} isn’t a backup (${reason}). Choose a file that npm run backup created.`, {
 			cause: error
 		});
 	}
@@ -150,7 +151,7 @@ function openBackup(file: string): { backup: DatabaseSync; format: Format } {
  * of the file alone, whatever is in it: there are but tables, and each chunk is read for one file.
  */
 function check(backup: DatabaseSync, format: Format): void {
-	if (schemaOf(backup) !== schemaOf(TABLES[format])) throw damaged('its tables are not those of a backup');
+	if (schemaOf(backup) !== schemaOf(TABLES[format])) throw damaged('its tables aren’t those of a backup');
 	// The first of its problems is enough.
 	const { integrity_check: state } = backup.prepare('pragma integrity_check(1)').get() ?? {};
 	if (state !== 'ok') throw damaged(String(state));
@@ -163,19 +164,19 @@ function check(backup: DatabaseSync, format: Format): void {
 		chunks += row.chunks;
 		hasDatabase ||= depth === 0 && !row.is_folder && isNamed(row.path, DATABASE);
 		for (const { at, piece } of piecesOf(row, readChunk)) {
-			if (at + piece.length > row.bytes) throw damaged(`${shown(row.path)} is not what it was`);
+			if (at + piece.length > row.bytes) throw damaged(`${shown(row.path)} has changed`);
 		}
 	}
-	if (!hasDatabase) throw damaged('it holds no database');
+	if (!hasDatabase) throw damaged('it contains no database');
 	const { count } = backup.prepare('select count(*) as count from chunks').get() ?? {};
-	if (count !== chunks) throw damaged('it holds parts of no file');
+	if (count !== chunks) throw damaged('it contains parts that belong to no file');
 	const ends = backup.prepare('select * from backup').all();
 	const { made_at: madeAt, data_dir: dataDir, rows, sha256 } = ends[0] ?? {};
 	if (ends.length !== 1 || typeof madeAt !== 'string' || typeof dataDir !== 'string') {
-		throw damaged('it does not say when and where it was made');
+		throw damaged('it doesn’t say when and where it was created');
 	}
 	if (format > 1 && (rows !== seal.rows || sha256 !== seal.digest(madeAt, dataDir))) {
-		throw damaged('its files are not those that it was made of');
+		throw damaged('its files aren’t the ones it was created from');
 	}
 }
 
@@ -206,7 +207,7 @@ function* rowsOf(backup: DatabaseSync): Generator<{ row: FileRow; name: Buffer; 
 	let nextChunk = 1;
 	for (const row of rows as Iterable<FileRow>) {
 		if (!isWellFormed(row) || (row.chunks > 0 && row.first_chunk !== nextChunk)) {
-			throw damaged(`${shown(row.path)} cannot be read`);
+			throw damaged(`couldn’t read ${shown(row.path)}`);
 		}
 		nextChunk += row.chunks;
 		const path = Buffer.from(row.path);
@@ -214,8 +215,8 @@ function* rowsOf(backup: DatabaseSync): Generator<{ row: FileRow; name: Buffer; 
 		const name = path.subarray(folders.length > 0 ? (folders.at(-1)?.length ?? 0) + 1 : 0);
 		const text = name.toString('latin1');
 		const isBad = ['', '.', '..'].includes(text) || /[/\0]/.test(text) || folders.length > MAX_DEPTH;
-		if (isBad) throw damaged(`${shown(path)} cannot be the name of a file`);
-		if (folders.length === 0 && MADE_AGAIN.test(text)) throw damaged(`it holds ${shown(path)}`);
+		if (isBad) throw damaged(`${shown(path)} isn’t a valid file name`);
+		if (folders.length === 0 && MADE_AGAIN.test(text)) throw damaged(`it contains ${shown(path)}`);
 		yield { row, name, depth: folders.length };
 		if (row.is_folder) folders.push(path);
 	}
@@ -244,12 +245,12 @@ function* piecesOf(row: FileRow, readChunk: StatementSync): Generator<{ at: numb
 	let at = 0;
 	for (let number = 0; number < row.chunks; number++) {
 		const piece = readChunk.get((row.first_chunk ?? 0) + number)?.bytes;
-		if (!(piece instanceof Uint8Array)) throw damaged(`a part of ${shown(row.path)} is missing`);
+		if (!(piece instanceof Uint8Array)) throw damaged(`part of ${shown(row.path)} is missing`);
 		hash.update(piece.length > 0 ? piece : holeAt(at));
 		if (piece.length > 0) yield { at, piece };
 		at += piece.length || Math.min(CHUNK_BYTES, row.bytes - at);
 	}
-	if (at !== row.bytes || hash.digest('hex') !== row.sha256) throw damaged(`${shown(row.path)} is not what it was`);
+	if (at !== row.bytes || hash.digest('hex') !== row.sha256) throw damaged(`${shown(row.path)} has changed`);
 }
 
 /** A folder that is being filled; null for one that could not be made. */

@@ -188,7 +188,7 @@ describe('D31: a page in a real Chromium', { timeout: 60_000 }, () => {
 		]) {
 			const outcome = await call({ action: 'open', url: `http://${host}/` });
 			expect(outcome, host).toMatchObject({ ok: false, error: 'InvalidArgs' });
-			expect(outcome.message).toContain('not on the public internet');
+			expect(outcome.message).toContain('isn’t on the public internet');
 		}
 		expect(asked).toHaveLength(before);
 	});

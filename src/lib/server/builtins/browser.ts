@@ -27,7 +27,7 @@ export interface BrowserOptions {
 type Arguments = { action: string } & Partial<Record<'url' | 'selector' | 'text' | 'path', string>>;
 
 const SWITCHED_OFF =
-	'The browser is switched off on this server. The operator can switch it on with SKILLS_BROWSER_ENABLED=true; it needs a Chromium on the machine.';
+	'The browser is off on this server. Whoever runs it can turn it on with SKILLS_BROWSER_ENABLED=true. It needs Chromium.';
 /** Not written out where it is imported: it is no part of the build, and needed only when somebody asks for a page. */
 const PACKAGE = 'playwright-core';
 /** An import that failed, for lack of file descriptors say, would fail until the next start; what is required is tried again. */
@@ -57,8 +57,8 @@ export function createBrowser({
 		const playwright = loadPlaywright();
 		const chromium = await findChromium(ownPath(playwright));
 		if (!chromium) {
-			const hint = 'Install Chromium (“npx playwright install chromium”), or set CHROMIUM_PATH to one that is there.';
-			throw new SkillError('MissingDependency', 'There is no Chromium on this machine.', hint);
+			const hint = 'Install Chromium (“npx playwright install chromium”), or set CHROMIUM_PATH to an installed one.';
+			throw new SkillError('MissingDependency', 'Chromium isn’t installed on this computer.', hint);
 		}
 		count += 1;
 		return openBrowserPage(playwright, chromium, await openNetwork(`browser-${count}`));
@@ -144,7 +144,7 @@ async function act(
 			return read(page, maxChars);
 		case 'screenshot': {
 			const name = checkWorkspacePath(path);
-			if (!/\.png$/i.test(name)) throw new SkillError('InvalidArgs', 'The path must end in “.png”.');
+			if (!/\.png$/i.test(name)) throw new SkillError('InvalidArgs', 'The path must end with “.png”.');
 			const picture = await page.screenshot({ type: 'png' });
 			const { workspace, signal } = context;
 			const bytes = await writeInRoom(workspace, { rooms, path: name, bytes: picture.length }, () =>
@@ -169,10 +169,10 @@ async function read(page: Page, maxChars: number, more: Record<string, unknown> 
 function checkAddress(text: string): void {
 	const url = URL.parse(text);
 	if (!url || !/^https?:$/.test(url.protocol)) {
-		throw new SkillError('InvalidArgs', `“${text.slice(0, 200)}” is no http or https address.`);
+		throw new SkillError('InvalidArgs', `“${text.slice(0, 200)}” isn’t an http or https address.`);
 	}
 	if (url.username || url.password) {
-		throw new SkillError('InvalidArgs', 'An address with a user name or password cannot be opened.');
+		throw new SkillError('InvalidArgs', 'Addresses with a user name or password can’t be opened.');
 	}
 }
 
@@ -183,7 +183,7 @@ function refusalOf(open: BrowserPage, address: string): SkillError | null {
 	const host = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 	const port = url.port || (url.protocol === 'https:' ? '443' : '80');
 	if (!open.refused().includes(`${host}:${port}`)) return null;
-	return new SkillError('InvalidArgs', `${url.host} is not on the public internet, so it may not be reached.`);
+	return new SkillError('InvalidArgs', `${url.host} isn’t on the public internet, so access is blocked.`);
 }
 
 /** The first line of what Playwright says, without colours. */
@@ -197,8 +197,8 @@ function loadPlaywright(): BrowserType {
 		const { chromium } = load(PACKAGE) as { chromium: BrowserType };
 		return chromium;
 	} catch (error) {
-		const hint = 'The operator can install it with “npm install playwright-core”.';
-		throw new SkillError('MissingDependency', `Playwright cannot be loaded: ${sentenceOf(error)}`, hint);
+		const hint = 'Whoever runs the server can install it with “npm install playwright-core”.';
+		throw new SkillError('MissingDependency', `Couldn’t load Playwright: ${sentenceOf(error)}`, hint);
 	}
 }
 

@@ -50,15 +50,11 @@ export function createBuiltinCalls(options: BuiltinCallOptions): BuiltinCalls {
 	const { builtins, modeOf, recorder, timeoutMs, isEnabled = () => true } = options;
 	const refusal = ({ name }: Builtin): BuiltinOutcome | null => {
 		if (!isEnabled()) {
-			const hint = 'The operator can switch it on with SKILLS_ENABLED=true.';
-			return failedBuiltin('SkillsDisabled', 'The execution of skills is switched off on this server.', hint);
+			const hint = 'Whoever runs the server can turn them on with SKILLS_ENABLED=true.';
+			return failedBuiltin('SkillsDisabled', 'Skills are turned off on this server.', hint);
 		}
 		if (modeOf(builtinId(name)) !== 'off') return null;
-		return failedBuiltin(
-			'SkillDisabled',
-			`The skill “${name}” is switched off.`,
-			'It can be switched on with its mode.'
-		);
+		return failedBuiltin('SkillDisabled', `The skill “${name}” is off.`, 'You can turn it on.');
 	};
 
 	async function execute(builtin: Builtin, args: Record<string, unknown>, context: BuiltinCallContext) {

@@ -58,7 +58,7 @@ describe('D27: what is refused, by both, before anything is touched', () => {
 		['a line break', 'a\nb'],
 		['an escape', 'a\u001Bb'],
 		['the folder itself', '.'],
-		['an empty part', 'a//b'],
+		['part of its path is empty', 'a//b'],
 		['a name that is too long', 'a'.repeat(256)]
 	])('%s', async (_, path) => {
 		expect(await call(fileRead, { path })).toMatchObject({ ok: false, error: 'InvalidArgs' });
@@ -125,7 +125,7 @@ describe('D27, D34: 1 MB', () => {
 		});
 		expect(await call(fileWrite, { path: 'a', content: 'y', append: true })).toMatchObject({
 			ok: false,
-			message: `“a” would have ${MAX_BYTES + 1} bytes; ${MAX_BYTES} are the most.`
+			message: `“a” would have ${MAX_BYTES + 1} bytes, but the limit is ${MAX_BYTES}.`
 		});
 		expect(await call(fileWrite, { path: 'b', content: `${whole}y` })).toMatchObject({ ok: false });
 		await writeFile(join(workspace, 'c'), `${whole}y`);
@@ -149,8 +149,8 @@ describe('D27: encodings and flags', () => {
 		});
 		expect(await call(fileRead, { path: 'a/b.bin' })).toMatchObject({
 			ok: false,
-			message: '“a/b.bin” is not UTF-8 text.',
-			hint: 'Ask for it with encoding “base64”.'
+			message: '“a/b.bin” isn’t UTF-8 text.',
+			hint: 'Read it with encoding “base64”.'
 		});
 		expect(await call(fileWrite, { path: 'c', content: 'not base64!', encoding: 'base64' })).toMatchObject({
 			ok: false
@@ -161,7 +161,7 @@ describe('D27: encodings and flags', () => {
 		await call(fileWrite, { path: 'log', content: 'two\n', append: true });
 		expect(await call(fileWrite, { path: 'log', content: 'three', overwrite: false })).toMatchObject({
 			ok: false,
-			message: 'There is a file “log” already.'
+			message: 'The file “log” already exists.'
 		});
 		expect(await readFile(join(workspace, 'log'), 'utf8')).toBe('one\ntwo\n');
 		expect(await call(fileWrite, { path: 'new', content: '', append: true, overwrite: false })).toMatchObject({

@@ -41,7 +41,7 @@ export function createFileRead({ hybrid, runner, maxBytes, timeoutMs }: FileTool
 			const path = checkWorkspacePath(asked as string);
 			const outcome = (content: Buffer, sandbox: string): BuiltinOutcome => {
 				if (encoding === 'utf8' && !isUtf8(content)) {
-					throw new SkillError('InvalidArgs', `“${path}” is not UTF-8 text.`, 'Ask for it with encoding “base64”.');
+					throw new SkillError('InvalidArgs', `“${path}” isn’t UTF-8 text.`, 'Read it with encoding “base64”.');
 				}
 				const text = content.toString(encoding as 'utf8' | 'base64');
 				return { ok: true, value: { path, encoding, bytes: content.length, content: text }, sandbox };
@@ -115,7 +115,7 @@ export function createFileWrite({ hybrid, runner, rooms, maxBytes, timeoutMs }: 
 function decode(text: string, encoding: 'utf8' | 'base64'): Buffer {
 	const content = Buffer.from(text, encoding);
 	if (encoding === 'base64' && content.toString('base64') !== text) {
-		throw new SkillError('InvalidArgs', 'The content is not base64.');
+		throw new SkillError('InvalidArgs', 'The content isn’t base64.');
 	}
 	return content;
 }
@@ -154,8 +154,8 @@ export async function writeWhole(workspace: string, content: Buffer, options: Wr
 	const staging = join(folder.path, stagingName());
 	try {
 		const entry = await lstat(folder.target).catch(() => null);
-		if (entry && !entry.isFile()) throw new SkillError('InvalidArgs', `“${path}” is not a regular file.`);
-		if (entry && !append && !overwrite) throw new SkillError('InvalidArgs', `There is a file “${path}” already.`);
+		if (entry && !entry.isFile()) throw new SkillError('InvalidArgs', `“${path}” isn’t a regular file.`);
+		if (entry && !append && !overwrite) throw new SkillError('InvalidArgs', `The file “${path}” already exists.`);
 		const before = append && entry ? await readWhole(workspace, path, maxBytes) : Buffer.alloc(0);
 		const whole = Buffer.concat([before, content]);
 		if (whole.length > maxBytes)
@@ -216,7 +216,7 @@ function refuse(error: unknown): never {
 }
 
 function tooLong(what: string, bytes: number, maxBytes: number): string {
-	return `${what} ${bytes} bytes; ${maxBytes} are the most.`;
+	return `${what} ${bytes} bytes, but the limit is ${maxBytes}.`;
 }
 
 // Which files of a workspace the built-in skills may touch, and where an API key's workspace is (FEATURES D27, E18).
@@ -228,10 +228,10 @@ export function checkWorkspacePath(path: string): string {
 	try {
 		const forbidden = safeSegments(path).find((segment) => FORBIDDEN.has(plain(segment)));
 		if (forbidden === undefined) return path;
-		throw new SkillError('InvalidArgs', `“${forbidden}” may not be a part of the path.`, 'Choose another name.');
+		throw new SkillError('InvalidArgs', `The path can’t contain “${forbidden}”.`, 'Choose another name.');
 	} catch (error) {
 		if (!(error instanceof AppError)) throw error;
-		const hint = 'Paths are relative to the working directory, with “/”, and without “..”.';
+		const hint = 'Use a path relative to the working directory, with “/” and without “..”.';
 		throw new SkillError('InvalidArgs', error.message, hint);
 	}
 }

@@ -95,7 +95,7 @@ describe('D28: what is refused before anything is sent', () => {
 	])('an address that is not public: %s', async (url) => {
 		const outcome = await call({ url }, guarded);
 		expect(outcome).toMatchObject({ ok: false, error: 'InvalidArgs' });
-		expect(outcome.message).toContain('not on the public internet');
+		expect(outcome.message).toContain('isn’t on the public internet');
 	});
 });
 

@@ -51,7 +51,7 @@ export function createHttpRequest({ fetch, maxBytes }: HttpRequestOptions): Buil
 			headers: {
 				type: 'object',
 				additionalProperties: HEADER_VALUE,
-				description: 'None that log in: cookies and authorization are refused.'
+				description: 'Cookies and authorization aren’t allowed.'
 			},
 			body: { type: 'string', description: 'Text to send.' },
 			timeoutMs: { type: 'integer', minimum: 1, maximum: MAX_TIMEOUT_MS, description: 'Default: 10000.' }
@@ -60,7 +60,7 @@ export function createHttpRequest({ fetch, maxBytes }: HttpRequestOptions): Buil
 		async run(args, { signal }) {
 			const { url, method = 'GET', headers = {}, body, timeoutMs = DEFAULT_TIMEOUT_MS } = args as unknown as Arguments;
 			if (body !== undefined && (method === 'GET' || method === 'HEAD')) {
-				throw new SkillError('InvalidArgs', `A ${method} request has no body.`, 'Use POST, PUT or PATCH.');
+				throw new SkillError('InvalidArgs', `A ${method} request can’t have a body.`, 'Use POST, PUT or PATCH.');
 			}
 			const sent = checkHeaders(headers);
 			const response = await fetch(url, { method, headers: sent, body, timeoutMs, maxBytes, signal }).catch(asOutcome);
@@ -96,11 +96,11 @@ function checkHeaders(headers: Record<string, string | string[]>): Record<string
 	const sent = Object.entries(headers).map(([name, value]) => {
 		const text = Array.isArray(value) ? value.join(', ') : value;
 		if (BLOCKED.has(name.trim().toLowerCase()) || /^(proxy|sec)-/i.test(name.trim())) {
-			const hint = 'Leave it out; requests that need a login are for a skill with a secret of its own.';
-			throw new SkillError('InvalidArgs', `The header “${name}” may not be set.`, hint);
+			const hint = 'Leave it out. For sites that need a login, use a skill with its own secret.';
+			throw new SkillError('InvalidArgs', `The header “${name}” can’t be set.`, hint);
 		}
 		if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || /[^\t\x20-\x7e\x80-\xff]/.test(text)) {
-			throw new SkillError('InvalidArgs', `“${name.slice(0, 100)}” is no header that can be sent.`);
+			throw new SkillError('InvalidArgs', `“${name.slice(0, 100)}” isn’t a valid header.`);
 		}
 		return [name, text] as const;
 	});

@@ -42,7 +42,7 @@ export function createHybridExecutor({
 			if (mode === 'sandbox' || (mode === 'hybrid' && !isTrusted)) {
 				if (sandboxed) return sandboxed(signal);
 				const hint = 'Install bubblewrap, or set SKILLS_SANDBOX to a backend that isolates files.';
-				throw new SkillError('SkillDisabled', 'This may only run in a sandbox, and there is none.', hint);
+				throw new SkillError('SkillDisabled', 'This only runs in a sandbox, and there’s none.', hint);
 			}
 			const limit = AbortSignal.timeout(maxDirectDurationMs);
 			const either = AbortSignal.any([signal, limit]);
@@ -52,7 +52,7 @@ export function createHybridExecutor({
 				const isTooMuch = (limit.aborted && !signal.aborted) || isMemoryError(error);
 				if (isTooMuch && mode === 'hybrid' && autoUpgrade && isRepeatable && sandboxed) return sandboxed(signal);
 				if (!limit.aborted || signal.aborted) throw error;
-				throw new SkillError('ExecutionTimeout', `It was broken off after ${maxDirectDurationMs / 1000} s.`);
+				throw new SkillError('ExecutionTimeout', `It was stopped after ${maxDirectDurationMs / 1000} s.`);
 			}
 		}
 	};
@@ -154,7 +154,7 @@ export async function runFileProgram(
 		{ ...context, onOutput: () => undefined }
 	);
 	const failed = (message: string) => new SkillError('ExecutionFailed', message);
-	if (run.ended === 'timeout') throw new SkillError('ExecutionTimeout', 'It took too long in the sandbox as well.');
+	if (run.ended === 'timeout') throw new SkillError('ExecutionTimeout', 'It also took too long in the sandbox.');
 	if (run.ended !== 'exit' || run.exitCode !== 0) throw failed(run.spawnError ?? (run.stderr || 'It failed.'));
 	const answer = JSON.parse(run.stdout) as FileAnswer & { error?: SkillError['type']; message?: string };
 	if (answer.error) throw new SkillError(answer.error, answer.message ?? 'It failed.');

@@ -122,8 +122,8 @@ function shellOf({ programs }: Sandbox): Program {
 function imageSandbox(image: string | undefined, { sandboxOfImage }: ProgramOptions): Sandbox | undefined {
 	if (image === undefined) return undefined;
 	if (!sandboxOfImage) {
-		const hint = 'Leave “image” out; it is for SKILLS_SANDBOX=container.';
-		throw new SkillError('InvalidArgs', 'Commands do not run in containers on this server.', hint);
+		const hint = 'Leave out “image”: it needs SKILLS_SANDBOX=container.';
+		throw new SkillError('InvalidArgs', 'Commands don’t run in containers on this server.', hint);
 	}
 	try {
 		return sandboxOfImage(image);
@@ -148,7 +148,7 @@ function programOutcome(run: SandboxedRun, facts: ProgramFacts): BuiltinOutcome 
 	const { what, language, timeoutMs, sandbox, files } = facts;
 	const { error, message, hint } = explain(run, what, timeoutMs);
 	const success = run.ended === 'exit' && run.exitCode === 0;
-	const own = error === 'ExecutionTimeout' ? 'Give it less to do, or ask for more with timeoutMs.' : hint;
+	const own = error === 'ExecutionTimeout' ? 'Give it less to do, or request more time with timeoutMs.' : hint;
 	return {
 		ok: success,
 		value: {

@@ -51,8 +51,8 @@ export function createSandboxRunner(options: SandboxRunnerOptions): SandboxRunne
 		if (!networkEnabled) return null;
 		if (options.network === true && options.openNetwork) return options.openNetwork(executionId);
 		const hint =
-			'The operator can allow it with SKILLS_SANDBOX_NETWORK_ENABLED=true; http_request needs no such leave.';
-		throw new SkillError('SkillDisabled', 'Programs have no network on this server.', hint);
+			'Whoever runs the server can allow it with SKILLS_SANDBOX_NETWORK_ENABLED=true. http_request works without it.';
+		throw new SkillError('SkillDisabled', 'Programs have no network access on this server.', hint);
 	};
 	return {
 		sandbox: usual,
@@ -94,14 +94,14 @@ export function createSandboxRunner(options: SandboxRunnerOptions): SandboxRunne
 				})
 				.catch((error: unknown) => {
 					if (!context.signal.aborted || error instanceof SkillError) throw error;
-					throw new SkillError('Cancelled', 'The program was stopped while it waited for its turn.');
+					throw new SkillError('Cancelled', 'The program was stopped before it started.');
 				});
 		}
 	};
 }
 
 function noSandbox({ name }: Sandbox): string {
-	return `This runs only where files are isolated, and the sandbox here (“${name}”) does not do that. Install bubblewrap, or set SKILLS_SANDBOX=container where docker or podman is installed, and start the server again.`;
+	return `This needs a sandbox that isolates files, which “${name}” doesn’t. Install bubblewrap, or set SKILLS_SANDBOX=container if docker or podman is installed, then restart the server.`;
 }
 
 function environmentOf(home: string, folders: readonly string[]): Record<string, string> {

@@ -15,7 +15,7 @@ export interface WebSearchOptions {
 }
 
 const NO_PROVIDER =
-	'No web search is configured on this server. The operator can set SKILLS_SEARCH_URL to the address of a SearXNG server, or one that answers like it.';
+	'Web search isn’t set up on this server. Whoever runs it can set SKILLS_SEARCH_URL to the address of a SearXNG server (or a compatible one).';
 const DEFAULT_COUNT = 8;
 
 export function createWebSearch({ provider, now }: WebSearchOptions): Builtin {
@@ -83,9 +83,9 @@ export function createSearxngProvider(url: string, fetch: SafeFetch): SearchProv
 			const headers = { accept: 'application/json' };
 			const options = { headers, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, signal };
 			const { status, body } = await fetch(address.href, options).catch(asOutcome);
-			if (status !== 200) throw unusable(`answered with status ${status}`);
+			if (status !== 200) throw unusable(`responded with status ${status}`);
 			const parsed = answer.safeParse(parseJson(body.toString('utf8')));
-			if (!parsed.success) throw unusable('did not answer with results in JSON');
+			if (!parsed.success) throw unusable('didn’t send results as JSON');
 			return parsed.data.results.slice(0, MAX_RESULTS).flatMap((each) => {
 				const found = result.safeParse(each);
 				if (!found.success) return [];
@@ -96,7 +96,7 @@ export function createSearxngProvider(url: string, fetch: SafeFetch): SearchProv
 	};
 
 	function unusable(what: string): SkillError {
-		const hint = 'The operator can check SKILLS_SEARCH_URL; SearXNG must have the format “json” switched on.';
+		const hint = 'Check SKILLS_SEARCH_URL. SearXNG must have the format “json” turned on.';
 		return new SkillError('ExecutionFailed', `The search server ${base.host} ${what}.`, hint);
 	}
 }

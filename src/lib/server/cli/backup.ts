@@ -29,14 +29,13 @@ try {
 	const [{ dataDir }, file] = [loadConfig(process.env), resolve(startedIn, name)];
 	if (command === 'backup') {
 		const { files, bytes, leftOut } = backUp(dataDir, file);
-		tell(`Backed up ${dataDir} to ${file}: ${files} files, ${bytes} bytes. It holds secrets; keep it closed.`);
+		tell(`Backed up ${dataDir} to ${file}: ${files} files, ${bytes} bytes. It contains secrets, so keep it private.`);
 		warnOf(leftOut, 'Not in the backup');
 	} else {
 		const { files, bytes, leftOut, isSealed } = restore(file, dataDir, createLog());
-		tell(`Restored ${file} to ${dataDir}: ${files} files, ${bytes} bytes. Start the server as usual.`);
+		tell(`Restored ${file} to ${dataDir}: ${files} files, ${bytes} bytes. You can start the server now.`);
 		warnOf(leftOut, 'Not restored');
-		if (!isSealed)
-			warn('An older version made this backup. It can be damaged in ways that are not noticed: look at the files.');
+		if (!isSealed) warn('This backup is from an older version, so damage may go unnoticed. Check your files.');
 	}
 } catch (error) {
 	process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

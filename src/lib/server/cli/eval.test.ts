@@ -55,7 +55,7 @@ const serve = (count: number, choose: (body: Record<string, unknown>) => Reply) 
 describe('F16: npx openrouter-skills eval: what cannot be evaluated', () => {
 	test.each([
 		['no folder', [], /“eval” needs a folder/],
-		['a folder that is not there', ['/no/such/folder'], /There is no folder/],
+		['a folder that is not there', ['/no/such/folder'], /Folder not found/],
 		['no rounds', ['DIR/demo', '--rounds', '0'], /--rounds must be a whole number from 1 to 10/],
 		['rounds that are none', ['DIR/demo', '--rounds', 'many'], /--rounds must be/],
 		['an option that is none', ['DIR/demo', '--model', 'x'], /Unknown option/]
@@ -75,7 +75,7 @@ describe('F16: npx openrouter-skills eval: what cannot be evaluated', () => {
 		await put('demo/evals/evals.json', '{');
 		expect(await run([join(dir, 'demo')])).toMatchObject({
 			exitCode: 1,
-			stderr: expect.stringContaining('not valid JSON')
+			stderr: expect.stringContaining('isn’t valid JSON')
 		});
 		await rm(join(dir, 'demo/evals'), { recursive: true });
 		expect(await run([join(dir, 'demo')])).toMatchObject({
@@ -113,8 +113,8 @@ describe('F16: npx openrouter-skills eval: with and without, side by side', () =
 		expect(stdout).toMatch(/^demo 1\.2\.3, answered by test\/model, 1 round$/m);
 		expect(stdout).toMatch(/^ +1\/1 +0\/1 +contains: forty-two$/m);
 		expect(stdout).toMatch(/^ +1\/1 +1\/1 +It is kind\.$/m);
-		expect(stdout).toMatch(/^ +100 % +50 % +of the expectations that could be told$/m);
-		expect(told).toEqual(['1 of 2 answers', '2 of 2 answers']);
+		expect(stdout).toMatch(/^ +100 % +50 % +of the expectations that could be checked$/m);
+		expect(told).toEqual(['1 of 2 replies', '2 of 2 replies']);
 		expect(server.requests.every(({ headers }) => headers.authorization === 'Bearer k')).toBe(true);
 		const after = (await readdir(tmpdir())).filter((name) => name.startsWith('openrouter-skills-eval-'));
 		expect(after.filter((name) => !before.includes(name))).toEqual([]);
@@ -135,16 +135,18 @@ describe('F16: npx openrouter-skills eval: with and without, side by side', () =
 		await putEvals([{ id: 'say', prompt: 'Say it.', files: ['ghost.txt'] }]);
 		const { exitCode, stdout } = await run([join(dir, 'demo')]);
 		expect(exitCode).toBe(1);
-		expect(stdout).toContain('with: The file “ghost.txt” of this eval cannot be read.');
+		expect(stdout).toContain('with: Couldn’t read the file “ghost.txt” of this eval.');
 		expect(stdout).toMatch(/^ +\? +\? +of the expectations/m);
 	});
 
 	test('F9: the evals of the bundled skill count-words hold with the built-in responder, and it says who answered', async () => {
 		const { exitCode, stdout } = await run([BUNDLED], {});
 		expect({ exitCode, stdout }).toMatchObject({ exitCode: 0 });
-		expect(stdout).toContain('answered by the built-in responder, which is no language model');
-		expect(stdout).toMatch(/^ +100 % +0 % +of the expectations that could be told$/m);
-		expect(told[0]).toMatch(/OPENROUTER_API_KEY is not set/);
+		expect(stdout).toContain('answered by Demo mode (no AI model)');
+		expect(stdout).toMatch(/^ +100 % +0 % +of the expectations that could be checked$/m);
+		expect(told[0]).toMatch(
+			/OPENROUTER_API_KEY isn’t set, so this runs in Demo mode, without an AI model to answer or judge/
+		);
 	});
 
 	test('F9: what the built-in responder cannot judge is not told, and no failure', async () => {

@@ -9,7 +9,7 @@ const MAX_ROUNDS = 10;
 /** Ends with 1 when an expectation of an answer with the skill is not met, or such an answer failed. */
 export function evalCommand(options: EvalCommandOptions): CliCommand {
 	return {
-		usage: 'eval <dir> [--rounds n]         asks the model the prompts of evals/evals.json, with the skill and without',
+		usage: 'eval <dir> [--rounds n]         run evals/evals.json with and without the skill',
 		options: ['rounds'],
 		async run(dir, values) {
 			const rounds = readRounds(values['rounds']);
@@ -48,13 +48,13 @@ const COLUMN = 9;
 const MAX_PROMPT = 70;
 
 function renderEvals({ skill, version, model, isOffline, rounds, passRate, results }: EvalReport): string {
-	const answered = isOffline ? 'the built-in responder, which is no language model' : model;
+	const answered = isOffline ? 'Demo mode (no AI model)' : model;
 	return [
 		`${skill} ${version}, answered by ${answered}, ${rounds} round${rounds === 1 ? '' : 's'}`,
 		'',
 		`${cell('with')}${cell('without')}`,
 		...results.flatMap(rowsOf),
-		`${cell(percent(passRate.withSkill))}${cell(percent(passRate.withoutSkill))}of the expectations that could be told`
+		`${cell(percent(passRate.withSkill))}${cell(percent(passRate.withoutSkill))}of the expectations that could be checked`
 	].join('\n');
 }
 

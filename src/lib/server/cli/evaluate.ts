@@ -72,13 +72,11 @@ async function evaluateSkill(evaluation: Evaluation): Promise<EvalReport> {
 	const { config, skills, skill, rounds, workspaces, tell } = evaluation;
 	const { cases, problem } = await readEvals(skill);
 	if (problem !== null) throw new Error(problem);
-	if (cases.length === 0) throw new Error(`“${skill.name}” has no evals: write evals/evals.json in ${skill.dir}.`);
+	if (cases.length === 0) throw new Error(`“${skill.name}” has no evals. Create evals/evals.json in ${skill.dir}.`);
 	const { isOffline, limits } = config;
 	const model = modelOf(config);
 	if (isOffline) {
-		tell(
-			'OPENROUTER_API_KEY is not set: the built-in responder answers, which is no language model and judges nothing.'
-		);
+		tell('OPENROUTER_API_KEY isn’t set, so this runs in Demo mode, without an AI model to answer or judge.');
 	}
 	const total = answersOf({ cases, rounds });
 	const results = await runEvals(
@@ -96,7 +94,7 @@ async function evaluateSkill(evaluation: Evaluation): Promise<EvalReport> {
 		{
 			signal: new AbortController().signal,
 			async onAnswer({ done }) {
-				tell(`${done} of ${total} answers`);
+				tell(`${done} of ${total} replies`);
 			}
 		}
 	);
@@ -111,6 +109,6 @@ function modelOf({ isOffline, model: id, baseUrl, apiKey }: Config) {
 function skillIn({ registry }: SkillsProvider, folder: string): Skill {
 	const { skills, shadowed } = registry.snapshot();
 	const skill = [...skills, ...shadowed].find(({ dir }) => dir === folder);
-	if (!skill) throw new Error(`The skill in ${folder} cannot be loaded.`);
+	if (!skill) throw new Error(`Couldn’t load the skill in ${folder}.`);
 	return skill;
 }

@@ -18,7 +18,7 @@ const input = process.stdin.pipe(new PassThrough());
 try {
 	await start();
 } catch (error) {
-	process.stderr.write(`The app could not start: ${error instanceof Error ? error.message : String(error)}\n`);
+	process.stderr.write(`Couldn’t start the app: ${error instanceof Error ? error.message : String(error)}\n`);
 	process.exit(1);
 }
 

@@ -16,6 +16,7 @@ import { safeSegments } from '../safe-path.ts';
 import type { CallResult } from '../store/chat/handed-calls.ts';
 import type { NewMessage, RunRequest, SkillPolicy } from '../turns/run-request.ts';
 import { isObject } from '../../shared/json.ts';
+import { inPlainWords, sentenceOf } from '../../shared/plain-issues.ts';
 
 /** Answers to the questions that ended a run, by their ids. */
 export type Answers = ReadonlyMap<string, ApprovalDecision>;
@@ -62,11 +63,11 @@ export function toRunSetup(input: RunAgentInput): RunSetup {
 
 /** What this server takes from `forwardedProps`; what is no object says nothing to it. @throws AppError invalid_input */
 export function toProps(input: RunAgentInput): z.infer<typeof forwardedProps> {
-	const props = forwardedProps.safeParse(isObject(input.forwardedProps) ? input.forwardedProps : {});
+	const props = forwardedProps.safeParse(isObject(input.forwardedProps) ? input.forwardedProps : {}, {
+		error: inPlainWords
+	});
 	if (props.success) return props.data;
-	const issue = props.error.issues[0];
-	const field = ['forwardedProps', ...(issue?.path ?? [])].join('.');
-	throw new AppError('invalid_input', `${field}: ${issue?.message ?? ''}`);
+	throw new AppError('invalid_input', sentenceOf(props.error.issues[0], '', ['forwardedProps']).sentence);
 }
 
 /** What AG-UI's `resume` says; null when the input answers no question. @throws AppError invalid_input */
@@ -75,10 +76,10 @@ export function toAnswers({ resume }: RunAgentInput): Answers | null {
 	return new Map(
 		resume.map(({ interruptId, status, payload }, index) => {
 			if (status === 'cancelled') return [interruptId, { choice: 'deny' }];
-			const parsed = approvalDecision.safeParse(payload);
+			const parsed = approvalDecision.safeParse(payload, { error: inPlainWords });
 			if (parsed.success) return [interruptId, withoutUndefined(parsed.data)];
-			const message = parsed.error.issues[0]?.message ?? '';
-			throw new AppError('invalid_input', `resume.${index}.payload: ${message}; see the question’s responseSchema`);
+			const { sentence } = sentenceOf(parsed.error.issues[0], '', ['resume', index, 'payload']);
+			throw new AppError('invalid_input', sentence, { hint: 'See the question’s responseSchema.' });
 		})
 	);
 }
@@ -134,20 +135,20 @@ const MAX_RESULT = 1_000_000;
 /** A new message of which the files can be in a workspace. @throws AppError invalid_input */
 export function checkedMessage({ id, text, files }: NewMessage): NewMessage {
 	const readable = text.replaceAll('\0', '');
-	if (readable.trim() === '') throw new AppError('invalid_input', 'messages: the message is empty; write something.');
+	if (readable.trim() === '') throw new AppError('invalid_input', 'The message is empty. Write something.');
 	for (const file of files) safeSegments(file);
 	return { id, text: readable, files };
 }
 
 /** The last message. @throws AppError invalid_input when it is not a user's, or says nothing */
 function newestQuestion({ messages }: RunAgentInput): NewMessage {
-	if (messages.length === 0) throw new AppError('invalid_input', 'messages: must hold a message');
-	const parsed = userMessage.safeParse(messages.at(-1));
+	if (messages.length === 0) throw new AppError('invalid_input', 'messages must have at least one message.');
+	const parsed = userMessage.safeParse(messages.at(-1), { error: inPlainWords });
 	if (!parsed.success) {
-		const issue = parsed.error.issues[0];
-		const field = ['messages', messages.length - 1, ...(issue?.path ?? [])].join('.');
-		const rule = 'the last message must be a user’s, or the result of a tool';
-		throw new AppError('invalid_input', `${field}: ${rule}: ${issue?.message ?? ''}`);
+		const { sentence } = sentenceOf(parsed.error.issues[0], '', ['messages', messages.length - 1]);
+		throw new AppError('invalid_input', sentence, {
+			hint: 'The last message must be from the user, or the result of a tool.'
+		});
 	}
 	const { content, metadata } = parsed.data;
 	const id = toMessageId(messages.at(-1)?.id ?? '');
@@ -184,25 +185,24 @@ function spokenInstructions({ messages, context }: RunAgentInput): string {
 	if (text.length <= MAX_INSTRUCTIONS) return text;
 	throw new AppError(
 		'too_large',
-		`messages, context: instructions and context are longer than ${MAX_INSTRUCTIONS} characters together.`,
+		`The instructions and context are longer than ${MAX_INSTRUCTIONS} characters in total.`,
 		{ hint: 'Shorten them, or send parts of them as messages.' }
 	);
 }
 
 function toResult(message: AguiMessage, index: number): CallResult {
-	const parsed = toolMessage.safeParse(message);
+	const parsed = toolMessage.safeParse(message, { error: inPlainWords });
 	if (!parsed.success) {
-		const issue = parsed.error.issues[0];
-		const field = ['messages', index, ...(issue?.path ?? [])].join('.');
-		throw new AppError('invalid_input', `${field}: ${issue?.message ?? 'is not right'}`, { details: { field } });
+		const { field, sentence } = sentenceOf(parsed.error.issues[0], '', ['messages', index]);
+		throw new AppError('invalid_input', sentence, { details: { field } });
 	}
 	const { toolCallId, content, error } = parsed.data;
 	const text = contentText(content).replaceAll('\0', '');
 	// What an application says of a failure may be all that it says.
 	const output = error === undefined ? text : [`Error: ${error.replaceAll('\0', '')}`, text].filter(Boolean).join('\n');
 	if (output.length > MAX_RESULT) {
-		throw new AppError('too_large', `messages.${index}.content: is longer than ${MAX_RESULT} characters.`, {
-			hint: 'Send the part of the result that matters.'
+		throw new AppError('too_large', `messages.${index}.content is longer than ${MAX_RESULT} characters.`, {
+			hint: 'Send only the part that matters.'
 		});
 	}
 	return { toolCallId, output, isError: error !== undefined };

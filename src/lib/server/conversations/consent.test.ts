@@ -125,7 +125,7 @@ describe('C16: a script that somebody must allow', () => {
 		for (const choice of ['script', 'skill'] as const) {
 			await expect(decide(choice)).rejects.toMatchObject({
 				code: 'invalid_input',
-				message: '“http_request” is asked about each time, so it can be allowed once only.'
+				message: '“http_request” always asks, so you can only allow it once.'
 			});
 		}
 		expect(await rig.store.approvals.isGranted({ ...asking, script: '' })).toBe(false);
@@ -139,7 +139,7 @@ describe('C16: a script that somebody must allow', () => {
 		await writeFile(join(rig.root, 'skills/demo/scripts/say.sh'), 'rm -rf ~\n');
 		await decide('once');
 		expect(await files()).toEqual([]);
-		expect(await questions()).toMatchObject([{ reason: 'The files of “demo” changed since this was allowed.' }]);
+		expect(await questions()).toMatchObject([{ reason: 'The files of “demo” changed after you allowed this.' }]);
 	});
 
 	test('of several calls, those that need no consent run at once; the answer goes on when all are decided', async () => {
@@ -301,7 +301,7 @@ describe('E30: a skill that nobody has trusted', () => {
 		expect(question).toMatchObject({
 			trust: 'untrusted',
 			skillId: 'skills/demo',
-			reason: '“demo” wants to run say.sh. Nobody has looked at this skill and trusted it.'
+			reason: '“demo” wants to run say.sh. You haven’t trusted this skill yet.'
 		});
 		await decide('once');
 		expect(await files()).toEqual(['made-a.txt']);
@@ -339,7 +339,7 @@ describe('E30: a skill that nobody has trusted', () => {
 		await writeFile(join(rig.root, 'skills/demo/.hidden'), 'x');
 		await rig.run('again');
 		expect(await questions()).toMatchObject([
-			{ trust: 'changed', reason: '“demo” wants to run say.sh. Its files have changed since it was trusted.' }
+			{ trust: 'changed', reason: '“demo” wants to run say.sh. Its files changed since you trusted it.' }
 		]);
 		await decide('deny');
 		expect(await files()).toEqual(['made-a.txt']);
@@ -379,7 +379,7 @@ describe('E30: a skill that nobody has trusted', () => {
 		await writeFile(join(rig.root, 'skills/demo/.env'), 'x');
 		await decide('once');
 		expect(await files()).toEqual([]);
-		expect(await questions()).toMatchObject([{ reason: 'The files of “demo” changed since this was allowed.' }]);
+		expect(await questions()).toMatchObject([{ reason: 'The files of “demo” changed after you allowed this.' }]);
 	});
 });
 
@@ -421,7 +421,7 @@ describe('F3: a trusted skill that lacks variables which it declares', () => {
 		const [question] = await questions();
 		expect(question).toMatchObject({ missing: ['A_TOKEN', 'B_TOKEN'], skillId: 'skills/demo' });
 		expect(question).not.toHaveProperty('trust');
-		expect(question?.reason).toBe('“demo” wants to run say.sh, and needs A_TOKEN, B_TOKEN, which are not set.');
+		expect(question?.reason).toBe('“demo” wants to run say.sh, but A_TOKEN, B_TOKEN are not set.');
 		await decide('once');
 		expect(await files()).toEqual(['made-a.txt']);
 	});

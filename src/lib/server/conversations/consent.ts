@@ -46,18 +46,15 @@ export async function decide(
 	const answer = (await store.messages.list(conversationId)).findLast((message) => message.status === 'waiting');
 	const part = answer?.parts.find((each) => each.type === 'tool' && each.approval?.interruptId === interruptId);
 	if (!answer || part?.type !== 'tool' || !part.approval) {
-		throw new AppError('not_found', 'Nothing waits for this decision any more.');
+		throw new AppError('not_found', 'This question is no longer open.');
 	}
 	const isLasting = decision.choice === 'script' || decision.choice === 'skill';
 	if (isLasting && isBuiltinCall(part.approval)) {
-		throw new AppError(
-			'invalid_input',
-			`“${part.approval.skill}” is asked about each time, so it can be allowed once only.`
-		);
+		throw new AppError('invalid_input', `“${part.approval.skill}” always asks, so you can only allow it once.`);
 	}
 	if (isLasting && part.approval.trust) {
-		throw new AppError('invalid_input', `“${part.approval.skill}” is not trusted, so it can be allowed once only.`, {
-			hint: 'Look at the skill and trust it, to be asked no more.'
+		throw new AppError('invalid_input', `“${part.approval.skill}” isn’t trusted, so you can only allow it once.`, {
+			hint: 'To stop being asked, check the skill and trust it.'
 		});
 	}
 	const now = new Date().toISOString();
@@ -71,7 +68,7 @@ export async function decide(
 	const ids = waitingIds(answer);
 	const decided = await store.approvals.decisions(conversationId, ids);
 	if (ids.some((id) => !decided.has(id))) {
-		if (!isFirst) throw new AppError('conflict', 'This was decided already.');
+		if (!isFirst) throw new AppError('conflict', 'You’ve already answered this.');
 		return null;
 	}
 	// One id for all who may come to start it.
@@ -90,12 +87,12 @@ export async function decide(
 export function checkMayDecide(by: Asker, { choice }: ApprovalDecision): void {
 	if (choice === 'deny') return;
 	if (!mayAnswer(by)) {
-		throw new AppError('forbidden', 'This API key may not allow a call: it lacks the scope “approve”.', {
-			hint: 'Whoever manages the server can answer in the app, or make a key with this scope on the page Connect.'
+		throw new AppError('forbidden', 'This API key can’t approve calls: it lacks the scope “approve”.', {
+			hint: 'Answer in the app, or create a key with this scope on the Connect page.'
 		});
 	}
 	if (by.apiKeyId === null || choice === 'once') return;
-	throw new AppError('forbidden', 'A program may allow a call once only; for good, whoever manages the server may.');
+	throw new AppError('forbidden', 'Programs can only allow a call once. To always allow it, use the app.');
 }
 
 // Answers the questions that ended a run, as AG-UI's `resume` has them, and goes on (FEATURES F13, F14).
@@ -119,7 +116,7 @@ export async function resumeRun(parts: Parts, by: Asker, input: RunAgentInput, a
 		started = await decide(parts, { by, conversationId, interruptId, decision, runId, resumed });
 	}
 	if (started === null) {
-		throw new AppError('conflict', 'Other questions of this run are still open; answer all of them.');
+		throw new AppError('conflict', 'This run has other open questions. Answer all of them.');
 	}
 }
 
@@ -129,8 +126,8 @@ async function requireDecided({ store }: Parts, conversationId: string, answers:
 	for (const [id, { choice, reason }] of answers) {
 		const before = decided.get(id);
 		if (before?.choice === choice && before.reason === reason) continue;
-		throw new AppError('conflict', 'This run was started with another request.', {
-			hint: 'Choose a new run id for what is answered now.'
+		throw new AppError('conflict', 'This run was started with a different request.', {
+			hint: 'Use a new run id for your answers.'
 		});
 	}
 }

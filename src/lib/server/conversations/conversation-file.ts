@@ -15,6 +15,7 @@ import { type Message, type Part, type ToolPart, endMessage } from '../../shared
 import type { Runner } from '../runs/runner.ts';
 import type { Store } from '../store/store.ts';
 import { fileMessage, MAX_FILE_PARTS } from '../../shared/message-schema.ts';
+import { inPlainWords, sentenceOf } from '../../shared/plain-issues.ts';
 
 export type ExportFormat = 'json' | 'markdown';
 
@@ -38,7 +39,7 @@ const KINDS = {
 /** JSON has every branch, Markdown the one that is shown. @throws AppError not_found */
 export async function exportConversation(parts: Parts, id: string, format: ExportFormat): Promise<ExportedFile> {
 	const conversation = await parts.store.conversations.get(id);
-	if (!conversation) throw new AppError('not_found', 'There is no such conversation.');
+	if (!conversation) throw new AppError('not_found', 'Conversation not found.');
 	const { extension, type } = KINDS[format];
 	const write = format === 'json' ? writeJson : writeMarkdown;
 	return { name: `${fileNameOf(conversation.title)}.${extension}`, type, pieces: write(parts, conversation) };
@@ -151,11 +152,11 @@ function labelOf({ name, loaded, execution }: ToolPart): string {
 }
 
 function endOf({ status, error }: Message): string {
-	if (error) return `*This answer ended early: ${oneLine(error.message)}*`;
-	if (status === 'cancelled') return '*This answer was stopped.*';
-	if (status === 'interrupted') return '*This answer was interrupted.*';
-	if (status === 'waiting') return '*This answer waits for consent.*';
-	return status === 'running' ? '*This answer is being written.*' : '';
+	if (error) return `*This reply ended early: ${oneLine(error.message)}*`;
+	if (status === 'cancelled') return '*You stopped this reply.*';
+	if (status === 'interrupted') return '*This reply was interrupted.*';
+	if (status === 'waiting') return '*This reply is waiting for approval.*';
+	return status === 'running' ? '*This reply is still being written.*' : '';
 }
 
 /** In a fence that is longer than any inside. */
@@ -211,7 +212,7 @@ export async function importConversation(store: Store, body: unknown, now = new 
 		throw error;
 	}
 	const conversation = await store.conversations.get(id);
-	if (!conversation) throw new AppError('not_found', 'The conversation was deleted while it was imported.');
+	if (!conversation) throw new AppError('not_found', 'The conversation was deleted during the import.');
 	return conversation;
 }
 
@@ -219,9 +220,7 @@ export async function importConversation(store: Store, body: unknown, now = new 
 function readConversationFile(body: unknown, now: Date): Imported {
 	const file = check(envelope, body, []);
 	if (file.messages.length > MAX_FILE_MESSAGES) {
-		throw refusal(
-			`A conversation may have at most ${MAX_FILE_MESSAGES} messages; this file has ${file.messages.length}.`
-		);
+		throw refusal(`it has ${file.messages.length} messages, but the limit is ${MAX_FILE_MESSAGES}.`);
 	}
 	const ids = new Map<string, string>();
 	const messages = file.messages.map((given, index) => {
@@ -229,16 +228,16 @@ function readConversationFile(body: unknown, now: Date): Imported {
 		const message = check(fileMessage, given, ['messages', index]) as FileMessage;
 		const parentId = message.parentId === null ? null : ids.get(message.parentId);
 		if (parentId === undefined) {
-			throw refusal(`messages.${index}.parentId: no message before this one has the id ${quote(message.parentId)}`);
+			throw refusal(`messages.${index}.parentId: no earlier message has the id ${quote(message.parentId)}.`);
 		}
-		if (ids.has(message.id)) throw refusal(`messages.${index}.id: ${quote(message.id)} is there twice`);
+		if (ids.has(message.id)) throw refusal(`messages.${index}.id: ${quote(message.id)} is used twice.`);
 		const id = randomUUID();
 		ids.set(message.id, id);
 		return ended({ ...message, id, parentId, runId: null, createdAt: timeOf(message.createdAt, now) });
 	});
 	const head = file.head === null ? null : ids.get(file.head);
-	if (head === undefined) throw refusal(`head: no message has the id ${quote(file.head)}`);
-	if (head === null && messages.length > 0) throw refusal('head: must be the id of a message');
+	if (head === undefined) throw refusal(`head: no message has the id ${quote(file.head)}.`);
+	if (head === null && messages.length > 0) throw refusal('head must be the id of a message.');
 	return { title: file.title, createdAt: timeOf(file.createdAt, now), head, messages };
 }
 
@@ -254,7 +253,7 @@ function ended(message: Message): Message {
 function requireFewParts(message: unknown, index: number): void {
 	const parts = typeof message === 'object' && message !== null && 'parts' in message ? message.parts : null;
 	if (Array.isArray(parts) && parts.length > MAX_FILE_PARTS) {
-		throw refusal(`messages.${index}.parts: a message may have at most ${MAX_FILE_PARTS} parts`);
+		throw refusal(`messages.${index}.parts has more than ${MAX_FILE_PARTS} parts.`);
 	}
 }
 
@@ -264,15 +263,13 @@ function timeOf(time: string, now: Date): string {
 }
 
 function check<Schema extends z.ZodType>(schema: Schema, value: unknown, at: readonly (string | number)[]) {
-	const parsed = schema.safeParse(value);
+	const parsed = schema.safeParse(value, { error: inPlainWords });
 	if (parsed.success) return parsed.data;
-	const issue = parsed.error.issues[0];
-	const field = [...at, ...(issue?.path ?? [])].join('.') || 'file';
-	throw refusal(`${field}: ${issue?.message ?? 'is not right'}`);
+	throw refusal(sentenceOf(parsed.error.issues[0], 'the file', at).sentence);
 }
 
 function refusal(reason: string): AppError {
-	return new AppError('invalid_input', `This is not a conversation that can be imported: ${reason}`, {
+	return new AppError('invalid_input', `Couldn’t import this conversation: ${reason}`, {
 		hint: 'Choose a file that was exported as JSON.'
 	});
 }

@@ -36,11 +36,11 @@ test('a result that has fences is in a longer one, and a name with backticks in 
 });
 
 test.each([
-	[{ status: 'cancelled' }, 'was stopped'],
+	[{ status: 'cancelled' }, 'You stopped this reply'],
 	[{ status: 'interrupted' }, 'was interrupted'],
 	[{ status: 'failed', error: { code: 'x', message: 'No\nroute.' } }, 'ended early: No route.'],
-	[{ status: 'waiting' }, 'waits for consent'],
-	[{ status: 'running' }, 'is being written']
+	[{ status: 'waiting' }, 'is waiting for approval'],
+	[{ status: 'running' }, 'is still being written']
 ] satisfies [Partial<Message>, string][])('an answer says how it ended: %o', (change, words) => {
 	expect(markdownOf(answer(change))).toContain(words);
 });

@@ -52,7 +52,7 @@ describe('F7: a pinned skill', () => {
 		expect(prompt(1).indexOf('## Available Skills')).toBeLessThan(prompt(1).indexOf('<skill_content'));
 		expect(prompt(3)).toBe(prompt(1));
 		expect(toolNames(1)).toContain('fill_pdf');
-		expect(outputs(3)).toEqual([expect.stringContaining('The skill pdf is loaded already'), '{"filled":"name"}']);
+		expect(outputs(3)).toEqual([expect.stringContaining('The skill pdf is already loaded'), '{"filled":"name"}']);
 		const [first] = contexts(events);
 		expect(first!.skills).toBeGreaterThanOrEqual(Math.ceil(section.length / 4));
 		const { skills, system, catalog } = first!;

@@ -82,11 +82,11 @@ export async function setConversationSkill(
 			const { skills, modes } = parts;
 			const usable = viewOf(skills.registry.snapshot(), modes).library.skills;
 			if (!usable.some((skill) => skill.name === name)) {
-				throw new AppError('not_found', `There is no skill “${name.slice(0, 200)}” that can be used.`);
+				throw new AppError('not_found', `The skill “${name.slice(0, 200)}” isn’t available.`);
 			}
 			const others = before.data.filter((skill) => skill.state === 'pinned' && skill.name !== name);
 			if (others.length >= MAX_PINNED) {
-				throw new AppError('conflict', `No more than ${MAX_PINNED} skills can be pinned; unpin another one first.`);
+				throw new AppError('conflict', `You can pin up to ${MAX_PINNED} skills. Unpin one first.`);
 			}
 			await set('pinned');
 			break;
@@ -125,7 +125,7 @@ function loadedIn(messages: readonly Message[], states: readonly ConversationSki
 }
 
 function noConversation(): AppError {
-	return new AppError('not_found', 'There is no such conversation.');
+	return new AppError('not_found', 'Conversation not found.');
 }
 
 // Why a run offered what it did, and what came of it: read from the run's own events (FEATURES F2).
@@ -137,7 +137,7 @@ export async function readRunOffer(
 	signal: AbortSignal
 ): Promise<RunOffer> {
 	const run = await runner.get(runId);
-	if (!run) throw new AppError('not_found', 'There is no such run.');
+	if (!run) throw new AppError('not_found', 'Run not found.');
 	const live = runner.live(runId);
 	const batches = (await runner.follow(runId, 0, signal)) ?? [];
 	const read = createReader();

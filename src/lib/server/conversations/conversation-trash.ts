@@ -44,7 +44,7 @@ export function openConversationTrash(parts: Parts): ConversationTrash {
 			await workspaces.removeAll(id);
 			await conversations.remove(id);
 		} catch (error) {
-			log.error({ conversationId: id, error: String(error) }, 'a deleted conversation could not be removed for good');
+			log.error({ conversationId: id, error: String(error) }, 'couldn’t permanently delete a conversation');
 		}
 	};
 	const purgeNow = async (): Promise<void> => {
@@ -55,7 +55,7 @@ export function openConversationTrash(parts: Parts): ConversationTrash {
 				await removeForGood(id);
 			}
 		} catch (error) {
-			log.error({ error: String(error) }, 'deleted conversations could not be removed for good');
+			log.error({ error: String(error) }, 'couldn’t permanently delete old conversations');
 		}
 	};
 	const purge = (): Promise<void> => (purging = purging.then(() => (isClosed ? undefined : purgeNow())));
@@ -67,7 +67,7 @@ export function openConversationTrash(parts: Parts): ConversationTrash {
 	return {
 		async remove(id) {
 			const run = await conversations.markDeleted(id, new Date(now()).toISOString());
-			if (!run) throw new AppError('not_found', 'There is no such conversation.');
+			if (!run) throw new AppError('not_found', 'Conversation not found.');
 			// Before its run ends: who hears of that end would read what is gone.
 			changes.announce(id);
 			if (run.activeRunId !== null) await runner.stop(run.activeRunId);
@@ -76,7 +76,7 @@ export function openConversationTrash(parts: Parts): ConversationTrash {
 		async restore(id) {
 			const conversation = (await conversations.restore(id)) ? await conversations.get(id) : null;
 			if (!conversation) {
-				throw new AppError('not_found', 'There is no such conversation (any more); it cannot be restored.');
+				throw new AppError('not_found', 'This conversation can’t be restored. It may have been deleted permanently.');
 			}
 			changes.announce(id);
 			return conversation;

@@ -32,7 +32,7 @@ export async function readConversation({ store, runner }: Parts, id: string): Pr
 	const usage = await store.conversations.usage(id);
 	const choice = await store.runs.choiceOf(id);
 	const conversation = await store.conversations.get(id);
-	if (!conversation) throw new AppError('not_found', 'There is no such conversation.');
+	if (!conversation) throw new AppError('not_found', 'Conversation not found.');
 	// Memory is ahead of the database: message and cursor are taken together, after the reads.
 	const live = conversation.activeRunId === null ? null : runner.live(conversation.activeRunId);
 	// A run that began between the reads is in the second one.
@@ -98,7 +98,7 @@ export async function changeConversation(
 	if (title !== undefined) await conversations.rename(id, title, now);
 	await conversations.change(id, marks, now);
 	const conversation = await conversations.get(id);
-	if (!conversation) throw new AppError('not_found', 'There is no such conversation.');
+	if (!conversation) throw new AppError('not_found', 'Conversation not found.');
 	parts.changes.announce(id);
 	return conversation;
 }
@@ -106,7 +106,7 @@ export async function changeConversation(
 /** For what may be there without its conversation, files say. @throws AppError `not_found` for one that was deleted */
 export async function refuseDeleted({ store }: Pick<Parts, 'store'>, id: string): Promise<void> {
 	if (!(await store.conversations.isDeleted(id))) return;
-	throw new AppError('not_found', 'This conversation was deleted.', { hint: 'Restore it to go on with it.' });
+	throw new AppError('not_found', 'This conversation was deleted.', { hint: 'Restore it to continue.' });
 }
 
 /**
@@ -132,14 +132,14 @@ export async function putInto<Result>(
 /** Removes a message and all that follows it. @throws AppError not_found | conflict while a run is under way */
 export async function removeMessage(parts: Parts, id: string, messageId: string): Promise<void> {
 	await requireIdle(parts, id);
-	if (!(await parts.store.messages.remove(id, messageId))) throw new AppError('not_found', 'There is no such message.');
+	if (!(await parts.store.messages.remove(id, messageId))) throw new AppError('not_found', 'Message not found.');
 	parts.changes.announce(id);
 }
 
 /** Shows the branch that a message is in. @throws AppError not_found | conflict while a run is under way */
 export async function showBranch(parts: Parts, id: string, messageId: string): Promise<void> {
 	await requireIdle(parts, id);
-	if (!(await parts.store.messages.show(id, messageId))) throw new AppError('not_found', 'There is no such message.');
+	if (!(await parts.store.messages.show(id, messageId))) throw new AppError('not_found', 'Message not found.');
 	parts.changes.announce(id);
 }
 
@@ -151,9 +151,9 @@ export async function forkConversation(
 ): Promise<ConversationSummary> {
 	const conversation = await store.conversations.get(id);
 	const message = await store.messages.get(id, messageId);
-	if (!conversation || !message) throw new AppError('not_found', 'There is no such message.');
+	if (!conversation || !message) throw new AppError('not_found', 'Message not found.');
 	if (message.status === 'running' || message.status === 'waiting') {
-		throw new AppError('conflict', 'This answer is not finished; fork from an earlier message.');
+		throw new AppError('conflict', 'This reply isn’t finished. Fork from an earlier message.');
 	}
 	const fork = await store.conversations.create({
 		id: randomUUID(),
@@ -174,9 +174,9 @@ export async function forkConversation(
 
 async function requireIdle({ store }: Parts, id: string): Promise<void> {
 	const conversation = await store.conversations.get(id);
-	if (!conversation) throw new AppError('not_found', 'There is no such conversation.');
+	if (!conversation) throw new AppError('not_found', 'Conversation not found.');
 	if (conversation.activeRunId === null) return;
-	throw new AppError('conflict', 'An answer is being written; stop it or wait for its end.');
+	throw new AppError('conflict', 'A reply is being written. Stop it or wait until it’s done.');
 }
 
 // Messages that wait for the end of a run, and how they are sent (F14).
@@ -224,7 +224,7 @@ export function createOutbox({ store, runner, changes }: Omit<Parts, 'workspaces
 
 		async sendNow(conversationId, messageId) {
 			const isWaiting = await store.queue.moveToFront(conversationId, messageId);
-			if (!isWaiting) throw new AppError('not_found', 'This message does not wait any more.');
+			if (!isWaiting) throw new AppError('not_found', 'This message is no longer waiting.');
 			changes.announce(conversationId);
 			runner.askToYield(conversationId);
 			return sendNext(conversationId);

@@ -22,14 +22,14 @@ const prompt = 'Do it.';
 
 describe('F16: an evals.json that cannot be used is said with where and why, and never half used', () => {
 	test.each([
-		['no JSON', '{"evals": [', /is not valid JSON/],
-		['text', '"text"', /the file: /],
-		['null', 'null', /the file: /],
-		['no list', { skill_name: 'demo' }, /evals: /],
-		['an entry that is none', { evals: ['do it'] }, /evals\.0: /],
-		['no prompt', { evals: [{ id: 1 }] }, /evals\.0\.prompt: is missing/],
-		['an empty prompt', { evals: [{ prompt: '' }] }, /evals\.0\.prompt: /],
-		['an id that is none', { evals: [{ id: {}, prompt }] }, /evals\.0\.id: /],
+		['no JSON', '{"evals": [', /isn’t valid JSON/],
+		['text', '"text"', /the file /],
+		['null', 'null', /the file /],
+		['no list', { skill_name: 'demo' }, /evals /],
+		['an entry that is none', { evals: ['do it'] }, /evals\.0 /],
+		['no prompt', { evals: [{ id: 1 }] }, /evals\.0\.prompt is missing/],
+		['an empty prompt', { evals: [{ prompt: '' }] }, /evals\.0\.prompt /],
+		['an id that is none', { evals: [{ id: {}, prompt }] }, /evals\.0\.id /],
 		[
 			'two of one id',
 			{
@@ -38,16 +38,16 @@ describe('F16: an evals.json that cannot be used is said with where and why, and
 					{ id: '1', prompt }
 				]
 			},
-			/two of its evals have the id “1”/
+			/Two of its evals have the id “1”/
 		],
 		['an expectation that is none', { evals: [{ prompt, expectations: [7] }] }, /evals\.0\.expectations\.0: must be/],
 		['an empty expectation', { evals: [{ prompt, assertions: [' '] }] }, /assertions\.0: must not be empty/],
 		['an unknown check', { evals: [{ prompt, expectations: [{ sounds: 'nice' }] }] }, /one of these keys: contains/],
 		['two checks at once', { evals: [{ prompt, expectations: [{ contains: 'a', file: 'b' }] }] }, /one of these keys/],
-		['a check of no text', { evals: [{ prompt, expectations: [{ contains: 3 }] }] }, /contains: must be a text/],
+		['a check of no text', { evals: [{ prompt, expectations: [{ contains: 3 }] }] }, /contains must be text/],
 		['a broken regular expression', { evals: [{ prompt, expectations: ['regex: (['] }] }, /Invalid regular expression/],
 		['two files of one name', { evals: [{ prompt, files: ['a/x.csv', 'b/x.csv'] }] }, /two have the same name/],
-		['too many', { evals: Array.from({ length: 201 }, () => ({ prompt })) }, /evals: /],
+		['too many', { evals: Array.from({ length: 201 }, () => ({ prompt })) }, /evals /],
 		['a file of more than 1 MB', `[${' '.repeat(1024 * 1024)}]`, /larger than 1 MB/],
 		['binary', '[\0]', /binary/]
 	])('%s', async (_, content, problem) => {
@@ -60,17 +60,17 @@ describe('F16: an evals.json that cannot be used is said with where and why, and
 		expect(await readEvals({ dir, name: 'demo' })).toEqual({ cases: [], problem: null });
 		await writeFile(join(folder, 'outside.json'), '[]');
 		await symlink(join(folder, 'outside.json'), join(dir, 'evals/evals.json'));
-		expect((await readEvals({ dir, name: 'demo' })).problem).toMatch(/link that leaves/);
+		expect((await readEvals({ dir, name: 'demo' })).problem).toMatch(/a link to a file outside the skill/);
 	});
 
 	test.skipIf(process.platform === 'win32')('a folder of this name is no file', async () => {
 		await mkdir(join(dir, 'evals/evals.json'));
-		expect((await readEvals({ dir, name: 'demo' })).problem).toMatch(/not a regular file|cannot be opened/);
+		expect((await readEvals({ dir, name: 'demo' })).problem).toMatch(/isn’t a regular file|can’t be opened/);
 	});
 
 	test('of many problems the first few are said', async () => {
 		const { problem } = await read({ evals: Array.from({ length: 9 }, () => ({})) });
-		expect(problem).toMatch(/evals\.4\.prompt: is missing\. And 4 more\.$/);
+		expect(problem).toMatch(/evals\.4\.prompt is missing\. And 4 more\.$/);
 	});
 });
 

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { readSkillFile } from '../skills/read/files.ts';
 import { SkillError, type Skill } from '../skills/types.ts';
 import { readExpectation, type Expectation } from './expectations.ts';
+import { inPlainWords, sentenceOf } from '../../shared/plain-issues.ts';
 
 /** One prompt, with what is expected of its answer. */
 export interface EvalCase {
@@ -53,18 +54,18 @@ export async function readEvals(
 	try {
 		value = JSON.parse(content);
 	} catch (error) {
-		return nothing(`${PATH} is not valid JSON: ${(error as Error).message}`);
+		return nothing(`${PATH} isn’t valid JSON: ${(error as Error).message}`);
 	}
-	const parsed = file.safeParse(Array.isArray(value) ? { evals: value } : value);
+	const parsed = file.safeParse(Array.isArray(value) ? { evals: value } : value, { error: inPlainWords });
 	if (!parsed.success) {
-		const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the file'}: ${message}.`);
+		const issues = parsed.error.issues.map((issue) => sentenceOf(issue, 'the file').sentence);
 		return nothing(sentences(issues));
 	}
 	const problems: string[] = [];
 	const cases = parsed.data.evals.flatMap((each, index) => readCase(each, index, skill.name, problems));
 	const ids = cases.map(({ id }) => id);
 	const twice = ids.find((id, index) => ids.indexOf(id) !== index);
-	if (twice !== undefined) problems.push(`two of its evals have the id “${twice}”.`);
+	if (twice !== undefined) problems.push(`Two of its evals have the id “${twice}”.`);
 	return problems.length > 0 ? nothing(sentences(problems)) : { cases, problem: null };
 }
 
@@ -72,7 +73,7 @@ function readCase(given: z.infer<typeof evalEntry>, index: number, name: string,
 	const { id = index + 1, prompt = given.query, expected_output: expected, files } = given;
 	const at = `evals.${index}`;
 	if (prompt === undefined) {
-		problems.push(`${at}.prompt: is missing.`);
+		problems.push(`${at}.prompt is missing.`);
 		return [];
 	}
 	const names = (files ?? []).map((path) => basename(path));
@@ -92,5 +93,5 @@ function readCase(given: z.infer<typeof evalEntry>, index: number, name: string,
 
 function sentences(problems: readonly string[]): string {
 	const more = problems.length > MAX_PROBLEMS ? ` And ${problems.length - MAX_PROBLEMS} more.` : '';
-	return `${PATH} cannot be used: ${problems.slice(0, MAX_PROBLEMS).join(' ')}${more}`;
+	return `${PATH} can’t be used: ${problems.slice(0, MAX_PROBLEMS).join(' ')}${more}`;
 }

@@ -142,9 +142,9 @@ describe('F16: what cannot be evaluated is refused, and leaves no run', () => {
 		await put('local/demo/evals/evals.json', '{');
 		await expect(start('demo')).rejects.toMatchObject({
 			code: 'conflict',
-			message: expect.stringContaining('not valid JSON')
+			message: expect.stringContaining('isn’t valid JSON')
 		});
-		expect(await evals.list('demo')).toMatchObject({ cases: [], problem: expect.stringContaining('not valid JSON') });
+		expect(await evals.list('demo')).toMatchObject({ cases: [], problem: expect.stringContaining('isn’t valid JSON') });
 	});
 
 	test('more than 400 answers', async () => {
@@ -198,8 +198,8 @@ describe('F16: with and without the skill, side by side', () => {
 				durationMs: expect.any(Number),
 				tokens: expect.any(Number),
 				expectations: [
-					{ text: 'contains: forty-two', isMet: true, reason: 'The answer has this text.' },
-					{ text: 'file: made.txt', isMet: true, reason: 'It was made.' },
+					{ text: 'contains: forty-two', isMet: true, reason: 'The reply contains this text.' },
+					{ text: 'file: made.txt', isMet: true, reason: 'It was created.' },
 					{ text: 'skillLoaded: demo', isMet: true, reason: 'It was loaded.' },
 					{ text: 'toolCalled: scripts/say.sh', isMet: true, reason: 'It was called.' },
 					{ text: 'It is kind.', isMet: true, reason: 'seen' }
@@ -260,9 +260,9 @@ describe('F16: with and without the skill, side by side', () => {
 		serve(3, ({ isWith, isJudge }) => (isJudge || !isWith ? endless(': alive\n\n') : text('yes')));
 		const run = await finished('demo');
 		expect(run.results[0]?.withSkill).toMatchObject([
-			{ expectations: [{ isMet: null, reason: expect.stringContaining('within 1 s') }] }
+			{ expectations: [{ isMet: null, reason: expect.stringContaining('longer than 1 s') }] }
 		]);
-		expect(run.results[0]?.withoutSkill).toMatchObject([{ error: 'It was ended by a limit: time.' }]);
+		expect(run.results[0]?.withoutSkill).toMatchObject([{ error: 'It reached a limit: time.' }]);
 	});
 
 	test('a run of which no answer came has failed, with the reason', async () => {
@@ -282,8 +282,8 @@ describe('F16: with and without the skill, side by side', () => {
 		server.assertDone();
 		expect(run.state).toBe('done');
 		expect(run.results.map(({ withSkill }) => [withSkill[0]?.status, withSkill[0]?.error])).toEqual([
-			['failed', 'The file “evals/files/ghost.txt” of this eval cannot be read.'],
-			['failed', 'The file “../other/SKILL.md” of this eval cannot be read.'],
+			['failed', 'Couldn’t read the file “evals/files/ghost.txt” of this eval.'],
+			['failed', 'Couldn’t read the file “../other/SKILL.md” of this eval.'],
 			['success', null]
 		]);
 	});
@@ -313,7 +313,7 @@ describe('F16: with and without the skill, side by side', () => {
 		}
 		expect(run.results[0]?.withSkill[0]).toMatchObject({
 			status: 'failed',
-			error: expect.stringContaining('have changed since it was trusted')
+			error: expect.stringContaining('changed since you trusted it')
 		});
 		expect((await store.skillExecutions.list({}, { page: 1, limit: 1 })).total).toBe(0);
 	});
@@ -328,7 +328,7 @@ describe('F16: with and without the skill, side by side', () => {
 		answers(2);
 		expect((await finished('demo')).results[0]?.withSkill[0]).toMatchObject({
 			status: 'failed',
-			error: expect.stringMatching(/“demo” wants to run scripts\/say\.sh.* for good in the chat/)
+			error: expect.stringMatching(/“demo” wants to run scripts\/say\.sh.*Always allow it in the chat/)
 		});
 		expect((await store.skillExecutions.list({}, { page: 1, limit: 1 })).total).toBe(0);
 		const skill = skills.registry.snapshot().skills.find(({ name }) => name === 'demo');
@@ -349,7 +349,7 @@ describe('F16: with and without the skill, side by side', () => {
 		expect(run.passRate).toEqual({ withSkill: 1, withoutSkill: 1 });
 		expect(run.results[0]?.withSkill[0]?.expectations[0]).toMatchObject({
 			isMet: null,
-			reason: expect.stringContaining('built-in responder')
+			reason: expect.stringContaining('Demo mode')
 		});
 	});
 });
@@ -404,7 +404,7 @@ describe('F16: a run is followed, stopped and kept', () => {
 		const run = await start('demo');
 		await server.received(2);
 		await evals.close();
-		const stopped = { state: 'failed', error: 'The server was stopped before it was done.' };
+		const stopped = { state: 'failed', error: 'The server stopped before this finished.' };
 		expect(await store.evalRuns.get(run.id)).toMatchObject(stopped);
 		await expect(start('demo')).rejects.toMatchObject({ code: 'unavailable' });
 

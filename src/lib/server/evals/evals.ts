@@ -42,7 +42,7 @@ export interface Evals {
 export interface EvalAgent {
 	model: Model;
 	effort: ReasoningEffort | null;
-	/** The model is the built-in responder, which cannot judge. */
+	/** The model is Demo mode, which cannot judge. */
 	isOffline: boolean;
 	limits: AgentLimits;
 }
@@ -64,7 +64,7 @@ export interface EvalsParts {
 /** As many as are kept. */
 const MAX_LISTED = 20;
 const MAX_ANSWERS = 400;
-const STOPPED = 'The server was stopped before it was done.';
+const STOPPED = 'The server stopped before this finished.';
 
 interface Active {
 	run: EvalRun;
@@ -111,13 +111,14 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 			});
 			Object.assign(run, endOf(run, signal));
 		} catch (error) {
-			log.error({ evalRun: run.id, error: String(error) }, 'A run of evals failed.');
-			const message = error instanceof AppError ? error.message : 'Something went wrong in the server.';
+			log.error({ evalRun: run.id, error: String(error) }, 'evals failed');
+			const message =
+				error instanceof AppError ? error.message : 'Something went wrong on the server. See its log for details.';
 			Object.assign(run, { state: 'failed', error: message });
 		}
 		run.finishedAt = now();
 		await store.evalRuns.put(run).catch((error: unknown) => {
-			log.error({ evalRun: run.id, error: String(error) }, 'The end of a run of evals could not be stored.');
+			log.error({ evalRun: run.id, error: String(error) }, 'couldn’t save the end of evals');
 		});
 		active.delete(run.id);
 	};
@@ -126,19 +127,19 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 		const skill = skillOf(id);
 		const run = active.get(runId)?.run ?? (await store.evalRuns.get(runId));
 		if (run?.skillId === skillIdOf(skill)) return run;
-		throw new AppError('not_found', `“${skill.name}” has no run of evals of this id.`);
+		throw new AppError('not_found', `“${skill.name}” has no eval run with this id.`);
 	};
 
 	const begin = async (skill: Skill, { ids, rounds }: z.infer<typeof evalStart>): Promise<EvalRun> => {
 		await requireAllowed(parts, skill);
 		const { cases, problem } = await readEvals(skill);
-		const hint = 'Write evals/evals.json in the skill’s folder: prompts, and what is expected of the answers.';
+		const hint = 'Add evals/evals.json to the skill’s folder, with prompts and what you expect of the replies.';
 		if (problem !== null) throw new AppError('conflict', problem, { hint });
 		if (cases.length === 0) throw new AppError('conflict', `“${skill.name}” has no evals.`, { hint });
 		const chosen = choose(cases, ids);
 		const total = answersOf({ cases: chosen, rounds });
 		if (total > MAX_ANSWERS) {
-			throw new AppError('invalid_input', `rounds: these are ${total} answers, and ${MAX_ANSWERS} are the most.`);
+			throw new AppError('invalid_input', `rounds: this would be ${total} replies, but the limit is ${MAX_ANSWERS}.`);
 		}
 		const runId = randomUUID();
 		const agent = parts.agent();
@@ -158,7 +159,7 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 		await store.evalRuns.put(run);
 		await store.evalRuns.removeOlder(run.skillId, MAX_LISTED);
 		// The next start ends it.
-		if (isClosed) throw new AppError('unavailable', 'The server is being stopped.');
+		if (isClosed) throw new AppError('unavailable', 'The server is stopping. Try again in a moment.');
 		const controller = new AbortController();
 		const plan = { skill, cases: chosen, rounds, sessionId: `eval-${runId}` };
 		active.set(runId, { run, controller, ended: perform(run, agent, plan, controller) });
@@ -185,8 +186,8 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 			const skillId = skillIdOf(skill);
 			const isRunning = [...active.values()].some(({ run }) => run.skillId === skillId);
 			if (isRunning || starting.has(skillId)) {
-				throw new AppError('conflict', `The evals of “${skill.name}” are running already.`, {
-					hint: 'Wait for the end of that run, or cancel it.'
+				throw new AppError('conflict', `The evals of “${skill.name}” are already running.`, {
+					hint: 'Wait until they’re done, or cancel them.'
 				});
 			}
 			starting.add(skillId);
@@ -214,13 +215,13 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 
 /** The same that is asked of a run by hand. @throws AppError */
 async function requireAllowed({ isEnabled, modes, approvals }: EvalsParts, skill: Skill): Promise<void> {
-	if (!isEnabled()) throw new AppError('unavailable', 'The execution of skills is switched off on this server.');
+	if (!isEnabled()) throw new AppError('unavailable', 'Skills are turned off on this server.');
 	if (modes.modeOf(skill) === 'off') {
-		throw new AppError('conflict', `“${skill.name}” is switched off.`, { hint: 'Switch it on first.' });
+		throw new AppError('conflict', `“${skill.name}” is off.`, { hint: 'Turn it on first.' });
 	}
 	if (await approvals.isTrusted(skill)) return;
-	throw new AppError('forbidden', `Nobody has trusted the files of “${skill.name}” yet.`, {
-		hint: 'Look at what it contains on its page, and trust it there.'
+	throw new AppError('forbidden', `“${skill.name}” isn’t trusted yet.`, {
+		hint: 'Check what it contains on its page, and trust it there.'
 	});
 }
 
@@ -228,8 +229,8 @@ function choose(cases: EvalCase[], ids: readonly (string | number)[] | undefined
 	if (!ids) return cases;
 	const wanted = new Set(ids.map(String));
 	const unknown = [...wanted].find((id) => !cases.some((each) => each.id === id));
-	if (unknown !== undefined) throw new AppError('invalid_input', `ids: there is no eval “${unknown}”.`);
-	if (wanted.size === 0) throw new AppError('invalid_input', 'ids: must name at least one eval');
+	if (unknown !== undefined) throw new AppError('invalid_input', `ids: no eval named “${unknown}”.`);
+	if (wanted.size === 0) throw new AppError('invalid_input', 'ids must have at least one eval.');
 	return cases.filter(({ id }) => wanted.has(id));
 }
 

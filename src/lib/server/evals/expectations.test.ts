@@ -34,9 +34,9 @@ describe('F16: what code can tell needs no model', () => {
 
 	test('each says why', () => {
 		const reasonOf = (given: string) => look(readExpectation(given, 'x'), seen)?.reason;
-		expect(reasonOf('notContains: 42')).toBe('The answer has this text.');
-		expect(reasonOf('notContains: 43')).toBe('The answer does not have this text.');
-		expect(reasonOf('file: x')).toBe('It was not made. Files: out/report.md.');
+		expect(reasonOf('notContains: 42')).toBe('The reply contains this text.');
+		expect(reasonOf('notContains: 43')).toBe('The reply doesn’t contain this text.');
+		expect(reasonOf('file: x')).toBe('It wasn’t created. Files: out/report.md.');
 	});
 
 	test('a regular expression that never ends is given up, and nothing is told', () => {

@@ -38,7 +38,7 @@ const REGEX_TIMEOUT_MS = 250;
 export function readExpectation(given: unknown, name: string): Expectation {
 	if (typeof given === 'string') return readText(given);
 	if (typeof given !== 'object' || given === null)
-		throw new Error('must be a text, or an object that says what to look for.');
+		throw new Error('must be text, or an object that says what to check.');
 	const entry = given as Record<string, unknown>;
 	const kinds = CHECKS.filter((kind) => entry[kind] !== undefined);
 	const said = [entry.text, entry.description].find((text) => typeof text === 'string');
@@ -46,7 +46,7 @@ export function readExpectation(given: unknown, name: string): Expectation {
 	const [kind] = kinds;
 	if (kind === undefined || kinds.length > 1) throw new Error(`must have one of these keys: ${CHECKS.join(', ')}.`);
 	const value = kind === 'skillLoaded' && entry[kind] === true ? name : entry[kind];
-	if (typeof value !== 'string' || value === '') throw new Error(`${kind}: must be a text.`);
+	if (typeof value !== 'string' || value === '') throw new Error(`${kind} must be text.`);
 	return { ...checked(kind, value), ...(said ? { text: said } : {}) };
 }
 
@@ -72,20 +72,20 @@ export function look({ text, check }: Expectation, seen: Observed): Verdict | nu
 	};
 	switch (kind) {
 		case 'contains':
-			return told(seen.text.includes(value), 'The answer has this text.', 'The answer does not have this text.');
+			return told(seen.text.includes(value), 'The reply contains this text.', 'The reply doesn’t contain this text.');
 		case 'notContains':
-			return told(!seen.text.includes(value), 'The answer has this text.', 'The answer does not have this text.');
+			return told(!seen.text.includes(value), 'The reply contains this text.', 'The reply doesn’t contain this text.');
 		case 'regex': {
 			const isMet = matches(value, seen.text);
 			if (isMet === null) return { text, isMet, reason: 'The regular expression took too long.' };
-			return told(isMet, 'The answer matches.', 'The answer does not match.');
+			return told(isMet, 'The reply matches.', 'The reply doesn’t match.');
 		}
 		case 'file':
-			return told(seen.files.includes(value), 'It was made.', `It was not made. ${listed('Files', seen.files)}`);
+			return told(seen.files.includes(value), 'It was created.', `It wasn’t created. ${listed('Files', seen.files)}`);
 		case 'toolCalled':
-			return told(seen.called.has(value), 'It was called.', `It was not called. ${listed('Calls', [...seen.called])}`);
+			return told(seen.called.has(value), 'It was called.', `It wasn’t called. ${listed('Calls', [...seen.called])}`);
 		case 'skillLoaded':
-			return told(seen.loaded.includes(value), 'It was loaded.', `It was not loaded. ${listed('Skills', seen.loaded)}`);
+			return told(seen.loaded.includes(value), 'It was loaded.', `It wasn’t loaded. ${listed('Skills', seen.loaded)}`);
 		default:
 			return kind satisfies never;
 	}

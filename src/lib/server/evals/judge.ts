@@ -32,17 +32,15 @@ export function createJudge(model: Model | null, { maxDurationMs }: Pick<AgentLi
 			if (texts.length === 0) return [];
 			const untold = (reason: string) => texts.map((text) => ({ text, isMet: null, reason }));
 			if (!model)
-				return untold(
-					'The built-in responder is no language model: it cannot judge this. Add a key in the settings, or set OPENROUTER_API_KEY.'
-				);
+				return untold('Demo mode can’t judge this. Add an API key in the settings, or set OPENROUTER_API_KEY.');
 			const time = startTimeLimit(maxDurationMs, signal);
 			const { said, problem } = await ask(model, questionOf(texts, of), time.signal);
 			time.clear();
-			if (problem !== null && time.isOver) return untold(`It could not be judged within ${maxDurationMs / 1000} s.`);
-			if (problem !== null) return untold(`It could not be judged: ${problem}`);
+			if (problem !== null && time.isOver) return untold(`Judging took longer than ${maxDurationMs / 1000} s.`);
+			if (problem !== null) return untold(`Couldn’t judge this: ${problem}`);
 			const verdicts = readVerdicts(said);
 			return texts.map((text, index): Verdict => {
-				return { text, ...(verdicts[index] ?? { isMet: null, reason: 'The judge has not said.' }) };
+				return { text, ...(verdicts[index] ?? { isMet: null, reason: 'The judge didn’t say.' }) };
 			});
 		}
 	};

@@ -95,7 +95,7 @@ async function tell(
 	signal: AbortSignal
 ): Promise<EvalAnswer['expectations']> {
 	if (status !== 'success') {
-		const reason = `There is no whole answer: ${error ?? 'it was stopped.'}`;
+		const reason = `No complete reply: ${error ?? 'it was stopped.'}`;
 		return asked.expectations.map(({ text }) => ({ text, isMet: null, reason }));
 	}
 	const seenByCode = asked.expectations.map((expectation) => look(expectation, seen));
@@ -202,7 +202,7 @@ async function copyFiles({ asked, skill }: Question, cwd: string): Promise<{ pat
 	const copied: { path: string; bytes: number }[] = [];
 	for (const path of asked.files) {
 		const { file, bytes } = await openInside(skill.dir, path.replace(/^(\.\/)+/, '')).catch((cause: unknown) => {
-			throw new Error(`The file “${path}” of this eval cannot be read.`, { cause });
+			throw new Error(`Couldn’t read the file “${path}” of this eval.`, { cause });
 		});
 		try {
 			if (bytes > MAX_FILE_BYTES) throw new Error(`The file “${path}” of this eval is larger than 10 MB.`);
@@ -233,8 +233,8 @@ function createNotes() {
 	};
 	const finish = ({ outcome, result }: Extract<RunEvent, { type: 'RUN_FINISHED' }>) => {
 		if (outcome?.type === 'cancelled') status = 'cancelled';
-		if (outcome?.type === 'interrupt') fail(outcome.interrupts[0]?.message ?? 'Somebody would have to allow a call.');
-		if (result?.limit) error = `It was ended by a limit: ${result.limit}.`;
+		if (outcome?.type === 'interrupt') fail(outcome.interrupts[0]?.message ?? 'It needs approval for a call.');
+		if (result?.limit) error = `It reached a limit: ${result.limit}.`;
 	};
 	return {
 		fail,

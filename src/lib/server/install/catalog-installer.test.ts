@@ -19,7 +19,7 @@ describe('what is refused', () => {
 		['no name', '---\ndescription: d\n---\nx', 'name is missing'],
 		['a name that leads elsewhere', '---\nname: ../../etc\ndescription: d\n---\nx', 'name must be'],
 		['an absolute name', '---\nname: /tmp/x\ndescription: d\n---\nx', 'name must be'],
-		['letters beyond ASCII', '---\nname: größe\ndescription: d\n---\nx', 'name must be'],
+		['has non-ASCII letters, which some clients reject', '---\nname: größe\ndescription: d\n---\nx', 'name must be'],
 		['65 characters', `---\nname: ${'a'.repeat(65)}\ndescription: d\n---\nx`, 'name must be'],
 		['no description', '---\nname: pdf\n---\nx', 'description is missing'],
 		['no front matter', 'just text', 'exactly ---'],
@@ -56,7 +56,7 @@ describe('what is refused', () => {
 		const wrong = rig.installer.confirm(staged.id, { ...CHOICE, paths: ['../pdf'] });
 		await expect(wrong).rejects.toMatchObject({ code: 'invalid_input' });
 		await expect(rig.installer.confirm('none', CHOICE)).rejects.toMatchObject({ code: 'not_found' });
-		expect(() => rig.installer.staged('none')).toThrow('no such staged installation');
+		expect(() => rig.installer.staged('none')).toThrow('This installation has expired or doesn’t exist');
 		await expect(rig.installer.discard('none')).rejects.toMatchObject({ code: 'not_found' });
 		// What was refused can be confirmed in another way.
 		expect((await rig.installer.confirm(staged.id, CHOICE)).installed).toHaveLength(1);
@@ -148,7 +148,9 @@ describe('staging', () => {
 			'removed gone.md'
 		]);
 		expect(skills[0]?.changes?.[0]?.diff).toContain('+New.');
-		expect(notes.join()).toContain('installed from elsewhere');
+		expect(notes.join()).toContain(
+			'is installed from another source. This may be a different skill with the same name'
+		);
 	});
 });
 
@@ -278,7 +280,9 @@ describe('placing', () => {
 		expect(await left()).toEqual(['TOKEN', 'example.org']);
 
 		const foreign = skillOf('pdf', { folder: 'skills/pdf', version: '9.0.0' });
-		expect((await rig.stage(foreign, githubOrigin('evil/skills'))).notes.join()).toContain('are removed');
+		expect((await rig.stage(foreign, githubOrigin('evil/skills'))).notes.join()).toContain(
+			'will be removed, because they were given to a different skill'
+		);
 		expect(await left()).toEqual(['TOKEN', 'example.org']);
 		await rig.put(foreign, {}, githubOrigin('evil/skills'));
 		expect(await left()).toEqual([]);

@@ -44,12 +44,12 @@ export async function placeStaged(
 function chosenOf({ shown }: Staged, paths: readonly string[] | undefined): StagedSkill[] {
 	const chosen = shown.skills.filter((skill) => (paths ? paths.includes(skill.path) : skill.status === 'ready'));
 	const unknown = paths?.find((path) => !chosen.some((skill) => skill.path === path));
-	if (unknown !== undefined) throw refused(`paths: there is no staged skill at “${unknown.slice(0, 200)}”`);
+	if (unknown !== undefined) throw refused(`paths: no staged skill at “${unknown.slice(0, 200)}”`);
 	const broken = (paths ? chosen : shown.skills).find(({ status }) => status === 'broken');
 	if (broken && (paths || chosen.length === 0)) {
 		const issue = broken.diagnostics.find(({ severity }) => severity === 'error');
-		const reason = issue ? `${issue.field === '_' ? '' : `${issue.field} `}${issue.message}` : 'it is broken';
-		throw refused(`“${broken.name}” cannot be installed: ${reason}`);
+		const reason = issue ? `${issue.field === '_' ? '' : `${issue.field} `}${issue.message}` : 'it’s broken';
+		throw refused(`Couldn’t install “${broken.name}”: ${reason}`);
 	}
 	return chosen;
 }
@@ -65,7 +65,7 @@ async function addTo(plan: Plan, skill: StagedSkill, around: Surroundings): Prom
 	const { context, staged, choice } = around;
 	const inspection = staged.inspections.get(skill.path);
 	const version = skill.version;
-	if (!inspection || version === null) throw refused(`“${skill.name}” cannot be installed`);
+	if (!inspection || version === null) throw refused(`“${skill.name}” can’t be installed`);
 	const { source } = context.places.rootOf(choice.apiKeyId);
 	const skillId = `${source}/${skill.name}`;
 	const identity = `${skill.name}@${version}`;
@@ -167,9 +167,9 @@ function refused(message: string): AppError {
 }
 
 function identityExists(identities: readonly string[]): AppError {
-	const [is, other] = identities.length === 1 ? ['is', 'another name'] : ['are', 'other names'];
-	return new AppError('conflict', `${identities.map((one) => `“${one}”`).join(', ')} ${is} installed already.`, {
-		hint: `Set conflict to skip, overwrite, or rename for ${other}.`,
+	const other = identities.length === 1 ? 'another name' : 'other names';
+	return new AppError('conflict', `Already installed: ${identities.map((one) => `“${one}”`).join(', ')}.`, {
+		hint: `Set conflict to skip, overwrite, or rename with ${other}.`,
 		details: { identities }
 	});
 }
@@ -216,7 +216,7 @@ async function renameSkill(dir: string, name: string): Promise<{ inspection: Ins
 }
 
 function refusal(name: string): AppError {
-	return new AppError('invalid_input', `The name in its SKILL.md cannot be replaced by “${name}”.`, {
-		hint: 'Rename the skill at its source, or choose “overwrite”.'
+	return new AppError('invalid_input', `Couldn’t rename this skill to “${name}” in its SKILL.md.`, {
+		hint: 'Rename it at its source, or choose “overwrite”.'
 	});
 }

@@ -100,7 +100,7 @@ describe('F8: an exported skill', () => {
 		await put('assets/aux.txt', 'x');
 		await expect(exportSkill({ name: 'demo', dir })).rejects.toMatchObject({
 			code: 'invalid_input',
-			message: expect.stringContaining('device on Windows') as unknown
+			message: expect.stringContaining('its name is reserved on Windows') as unknown
 		});
 	});
 

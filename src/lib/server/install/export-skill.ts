@@ -68,7 +68,7 @@ async function listEntries(dir: string, name: string, limits: InstallLimits): Pr
 			bytes += size;
 			if (size > limits.fileBytes) throw tooLarge(`${quoteEntry(path)} is larger than ${megabytes(limits.fileBytes)}.`);
 			if (bytes > limits.unpackedBytes) {
-				throw tooLarge(`The files of “${name}” are more than ${megabytes(limits.unpackedBytes)} together.`);
+				throw tooLarge(`The files of “${name}” total more than ${megabytes(limits.unpackedBytes)}.`);
 			}
 			entries.push({ path, bytes: size, isExecutable: (mode & 0o111) !== 0 });
 			if (entries.length > limits.files) throw tooLarge(`“${name}” has more than ${limits.files} files.`);
@@ -140,7 +140,7 @@ async function withFile<T>(
 		}
 	} catch (error) {
 		if (error instanceof AppError) throw error;
-		throw new AppError('conflict', `${quoteEntry(path)} cannot be read (${codeOf(error)}).`, { cause: error });
+		throw new AppError('conflict', `Couldn’t read ${quoteEntry(path)} (${codeOf(error)}).`, { cause: error });
 	} finally {
 		await folder?.close();
 	}
@@ -151,7 +151,7 @@ async function readSorted(folder: string, name: string): Promise<Dirent[]> {
 		const entries = await readdir(folder, { withFileTypes: true });
 		return entries.sort((a, b) => compareNames(a.name, b.name));
 	} catch (error) {
-		throw new AppError('conflict', `A folder of “${name}” cannot be read (${codeOf(error)}).`, { cause: error });
+		throw new AppError('conflict', `Couldn’t read a folder of “${name}” (${codeOf(error)}).`, { cause: error });
 	}
 }
 

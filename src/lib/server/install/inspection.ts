@@ -79,7 +79,7 @@ async function read(dir: string): Promise<{ skill: Skill | BrokenSkill; diagnost
 	const entries = readEntries(dir);
 	const file = ['SKILL.md', 'skill.md'].flatMap((name) => entries.find((entry) => entry.name === name) ?? [])[0];
 	if (!file) {
-		const issue = { severity: 'error' as const, field: '_', message: 'There is no SKILL.md.' };
+		const issue = { severity: 'error' as const, field: '_', message: 'has no SKILL.md' };
 		const place = { path: dir, dir, root: root.path, source: root.source };
 		return {
 			skill: { ...place, status: 'broken', name: '', description: '', issues: [issue] },
@@ -106,11 +106,11 @@ function statedName(path: string): string | null {
 
 function refusalsOf({ name, version }: Skill, stated: string | null): SkillDiagnostic[] {
 	const refuse = (field: string, message: string): SkillDiagnostic => ({ severity: 'error', field, message });
-	if (stated === null) return [refuse('name', 'is missing: what is installed has a name of its own')];
+	if (stated === null) return [refuse('name', 'is missing. Installed skills need a name')];
 	const refusals: SkillDiagnostic[] = [];
 	// A name that the library did not take stands for another one here: the folder's, which is ours.
 	if (!isInstallableName(name) || name !== stated.normalize('NFKC').trim()) {
-		refusals.push(refuse('name', 'must be 1 to 64 lower-case letters a–z, digits and single hyphens to be installed'));
+		refusals.push(refuse('name', 'must be 1 to 64 lowercase letters a–z, digits and single hyphens'));
 	}
 	if (version.length > MAX_VERSION_CHARS) {
 		refusals.push(refuse('version', `is longer than ${MAX_VERSION_CHARS} characters`));
@@ -162,8 +162,8 @@ export async function findSkillFolders(dir: string): Promise<string[]> {
 	const paths = files.map(({ parentPath, name }) => relative(dir, join(parentPath, name)).split(sep).join('/'));
 	const folders = skillFoldersIn(paths);
 	if (folders.length === 0) {
-		throw new AppError('invalid_input', 'What was fetched has no SKILL.md, so there is no skill in it.', {
-			hint: 'A skill is a folder with a file SKILL.md in it.'
+		throw new AppError('invalid_input', 'No skill found: there’s no SKILL.md.', {
+			hint: 'Choose a folder that has a SKILL.md.'
 		});
 	}
 	return folders;

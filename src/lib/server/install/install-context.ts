@@ -78,7 +78,7 @@ export async function hasSecrets({ store }: InstallContext, skillId: string): Pr
 /** Nobody waits for it, and what is left is removed at the next start. */
 export async function removeQuietly(dir: string, { log }: Pick<InstallContext, 'log'>): Promise<void> {
 	await rm(dir, { recursive: true, force: true, maxRetries: 3 }).catch((error: unknown) => {
-		log.error({ error: String(error) }, 'A folder could not be removed.');
+		log.error({ error: String(error) }, 'couldn’t remove a folder');
 	});
 }
 

@@ -94,7 +94,7 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 			await settle(records.map(({ owner }) => owner));
 			for (const skillId of new Set(records.map((record) => record.skillId))) {
 				await deleteOldest(context, skillId).catch((error: unknown) => {
-					log.error({ skillId, error: String(error) }, 'Old installations could not be removed.');
+					log.error({ skillId, error: String(error) }, 'couldn’t remove old versions of skills');
 				});
 			}
 			await settle();
@@ -201,7 +201,7 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 }
 
 function identityTaken({ name, version }: CustomSkill): AppError {
-	return new AppError('conflict', `“${name}@${version}” is installed already.`, {
+	return new AppError('conflict', `“${name}@${version}” is already installed.`, {
 		hint: 'Choose another version, or send replace: true.',
 		details: { identities: [`${name}@${version}`] }
 	});
@@ -249,7 +249,7 @@ async function writeLockFile(context: InstallContext): Promise<void> {
 		await writeFile(temporary, text);
 		await rename(temporary, places.lockFile);
 	} catch (error) {
-		log.error({ error: String(error) }, 'skills-lock.json could not be written.');
+		log.error({ error: String(error) }, 'couldn’t write skills-lock.json');
 		await rm(temporary, { force: true });
 	}
 }
@@ -333,19 +333,20 @@ async function stateOf(
 		log
 	}: Pick<InstallContext, 'log'> & { sources: Pick<SourceFetcher, 'revisionOf'>; signal: AbortSignal }
 ): Promise<Pick<OutdatedSkill, 'state' | 'message'>> {
-	if (origin.source === null) return { state: 'unknown', message: 'It was uploaded: there is no source to ask.' };
+	if (origin.source === null)
+		return { state: 'unknown', message: 'This skill was uploaded, so there’s no source to check.' };
 	try {
 		const revision = await sources.revisionOf(origin, signal);
 		if (revision === null || origin.revision === null) {
-			return { state: 'unknown', message: 'Its source does not tell what is new.' };
+			return { state: 'unknown', message: 'Its source doesn’t say what changed.' };
 		}
-		if (revision === origin.revision) return { state: 'current', message: 'It is as its source has it.' };
-		return { state: 'outdated', message: 'Its source has changed since it was installed.' };
+		if (revision === origin.revision) return { state: 'current', message: 'Up to date' };
+		return { state: 'outdated', message: 'Its source has a newer version.' };
 	} catch (error) {
 		signal.throwIfAborted();
 		if (error instanceof AppError) return { state: 'unknown', message: error.message };
-		log.error({ skillId, error: String(error) }, 'A source could not be asked.');
-		return { state: 'unknown', message: 'Its source could not be asked.' };
+		log.error({ skillId, error: String(error) }, 'couldn’t check a source for updates');
+		return { state: 'unknown', message: 'Couldn’t check its source for updates.' };
 	}
 }
 
@@ -356,10 +357,10 @@ async function updateSourceOf(
 ): Promise<{ source: InstallSource; row: InstallRecord }> {
 	const rows = await installationsOf(context, skillIdOf(skill));
 	const row = rows.find(({ state, version }) => state === 'active' && version === skill.version);
-	if (!row) throw new AppError('conflict', `“${skill.name}” was not installed here, so there is no source to ask.`);
+	if (!row) throw new AppError('conflict', `“${skill.name}” wasn’t installed here, so it can’t be updated.`);
 	if (row.origin.source === null) {
-		throw new AppError('conflict', `“${skill.name}” was uploaded: there is no source to fetch it from.`, {
-			hint: 'Upload the new version.'
+		throw new AppError('conflict', `“${skill.name}” was uploaded, so it can’t be updated from a source.`, {
+			hint: 'Upload the new version instead.'
 		});
 	}
 	return { source: row.origin.source, row };

@@ -35,10 +35,7 @@ export async function placeAll(context: InstallContext, placements: readonly Pla
 	} catch (error) {
 		for (const step of undo.reverse()) {
 			await step().catch((failure: unknown) => {
-				context.log.error(
-					{ error: String(failure) },
-					'An installation could not be taken back; the next start does it.'
-				);
+				context.log.error({ error: String(failure) }, 'couldn’t undo an installation; the next start will');
 			});
 		}
 		throw diskError(error);
@@ -63,7 +60,7 @@ async function moveIn(context: InstallContext, placement: Placement, undo: Undo[
 		await rename(replaced.dir, places.keptAt(replaced.id));
 		undo.push(() => rename(places.keptAt(replaced.id), replaced.dir));
 	} else if (await isThere(record.dir)) {
-		throw new AppError('conflict', `There is a folder ${record.dir} that was not installed here.`, {
+		throw new AppError('conflict', `The folder ${record.dir} is in the way. It wasn’t installed here.`, {
 			hint: 'Remove it, then try again.'
 		});
 	}

@@ -21,7 +21,7 @@ test('E20: files without a SKILL.md are refused', async () => {
 	await write('README.md', 'skills/a/readme.md');
 	await expect(findSkillFolders(dir)).rejects.toMatchObject({
 		code: 'invalid_input',
-		message: expect.stringContaining('has no SKILL.md') as string
+		message: expect.stringContaining('there’s no SKILL.md') as string
 	});
 });
 

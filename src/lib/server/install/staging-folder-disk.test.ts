@@ -32,7 +32,7 @@ const program = () => `
 test.skipIf(lacks('bubblewrap'))('E20: a disk that is full is storage_full, and nothing stays on it', async () => {
 	expect(JSON.parse(await runOnDisk({ dir, bytes: 1024 * 1024 }, program()))).toEqual({
 		code: 'storage_full',
-		message: 'The disk is full; make room and try again.',
+		message: 'The disk is full. Free some space and try again.',
 		left: []
 	});
 });
@@ -40,7 +40,7 @@ test.skipIf(lacks('bubblewrap'))('E20: a disk that is full is storage_full, and 
 test.skipIf(lacks('bubblewrap'))('E20: a disk that cannot be written is unavailable', async () => {
 	expect(JSON.parse(await runOnDisk({ dir, bytes: 'read-only' }, program()))).toEqual({
 		code: 'unavailable',
-		message: 'The data folder cannot be written (EROFS); check its permissions and try again.',
+		message: 'Can’t write to the data folder (EROFS). Check its permissions and try again.',
 		left: []
 	});
 	expect(await readdir(dir)).toEqual([]);

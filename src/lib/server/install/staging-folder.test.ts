@@ -30,7 +30,7 @@ describe('SECURITY Archives: what a staging folder refuses', () => {
 	});
 	test('a second file of the same name, and a twin of it', async () => {
 		await folder.add('a', Buffer.from('1'));
-		await expect(folder.add('a', Buffer.from('2'))).rejects.toThrow('“a” is refused: it stands there twice');
+		await expect(folder.add('a', Buffer.from('2'))).rejects.toThrow('“a” was refused: it appears twice');
 		await expect(folder.add('A', Buffer.from('2'))).rejects.toThrow('“A” is refused');
 		await expect(folder.add('a/b', Buffer.from('2'))).rejects.toThrow('“a/b” is refused');
 		expect(await readFile(join(folder.dir, 'a'), 'utf8')).toBe('1');

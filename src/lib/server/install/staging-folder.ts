@@ -69,9 +69,7 @@ export async function createStagingFolder(
 	function count(path: string, fileBytes: number, more: number): void {
 		counted.bytes += more;
 		if (fileBytes > limits.fileBytes) {
-			throw tooLarge(
-				`${quoteEntry(path)} is larger than ${megabytes(limits.fileBytes)}, the most that one file may be.`
-			);
+			throw tooLarge(`${quoteEntry(path)} is larger than ${megabytes(limits.fileBytes)}, the limit per file.`);
 		}
 		if (counted.bytes > limits.unpackedBytes) {
 			throw tooLarge(`With ${quoteEntry(path)} the files are more than ${megabytes(limits.unpackedBytes)} together.`);
@@ -131,14 +129,14 @@ function orTwin(path: string) {
 	return (error: unknown): never => {
 		const cause = error instanceof AppError ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;
 		if (cause?.code !== 'EEXIST') throw error;
-		throw new AppError('invalid_input', `The entry ${quoteEntry(path)} is refused: another has its name here.`, {
+		throw new AppError('invalid_input', `The entry ${quoteEntry(path)} was refused: another entry has the same name.`, {
 			cause: error
 		});
 	};
 }
 
 export function tooLarge(message: string): AppError {
-	return new AppError('too_large', message, { hint: 'Leave out files that the skill does not need.' });
+	return new AppError('too_large', message, { hint: 'Remove files that the skill doesn’t need.' });
 }
 
 /** A limit as people read it. */
@@ -192,10 +190,10 @@ export function createEntryNames(): EntryNames {
 		const key = `${keyAbove}/${foldName(path.slice(slash + 1))}`;
 		const other = taken.get(key);
 		if (other && other.path !== path) {
-			throw refusal(entry, `it differs from ${quoteEntry(other.path)} in case or Unicode form only`);
+			throw refusal(entry, `it differs from ${quoteEntry(other.path)} only in case or Unicode form`);
 		}
-		if (other && other.kind !== kind) throw refusal(entry, `${quoteEntry(path)} is a file and a folder at once`);
-		if (other && kind === 'file') throw refusal(entry, 'it stands there twice');
+		if (other && other.kind !== kind) throw refusal(entry, `${quoteEntry(path)} is both a file and a folder`);
+		if (other && kind === 'file') throw refusal(entry, 'it appears twice');
 		taken.set(key, { path, kind });
 		if (kind === 'folder') folders.set(path, key);
 		return key;
@@ -223,26 +221,27 @@ export function quoteEntry(path: string): string {
 
 /** `problem` goes on after “is refused: ”. */
 export function refusal(path: string, problem: string): AppError {
-	return new AppError('invalid_input', `The entry ${quoteEntry(path)} is refused: ${problem}.`);
+	return new AppError('invalid_input', `The entry ${quoteEntry(path)} was refused: ${problem}.`);
 }
 
 function problemOfPath(path: string, segments: string[]): string | null {
 	if (path === '') return 'its name is empty';
 	if (path.length > MAX_PATH_CHARS) return `its path is longer than ${MAX_PATH_CHARS} characters`;
 	if (path.startsWith('/')) return 'its path is absolute';
-	if (/^[A-Za-z]:/.test(path)) return 'its path begins with the letter of a drive';
-	if (path.includes('\\')) return 'its path has a backslash';
-	if (segments.length > MAX_LEVELS) return `it lies deeper than ${MAX_LEVELS} levels`;
+	if (/^[A-Za-z]:/.test(path)) return 'its path starts with a drive letter';
+	if (path.includes('\\')) return 'its path contains a backslash';
+	if (segments.length > MAX_LEVELS) return `it’s nested more than ${MAX_LEVELS} levels deep`;
 	return null;
 }
 
 function problemOfSegment(segment: string): string | null {
 	// What looks like dots may be made into dots by a system that normalises names.
 	const plain = segment.normalize('NFKC');
-	if (segment === '') return 'its path has an empty part';
-	if (plain.split(/[/\\]/).some((part) => part === '.' || part === '..')) return 'its path leads out of the folder';
-	if (markHidden(segment) !== segment || !segment.isWellFormed()) return 'its name has control or invisible characters';
-	if (Buffer.byteLength(segment) > MAX_SEGMENT_BYTES) return `a name is longer than ${MAX_SEGMENT_BYTES} bytes`;
+	if (segment === '') return 'part of its path is empty';
+	if (plain.split(/[/\\]/).some((part) => part === '.' || part === '..')) return 'its path leads outside the folder';
+	if (markHidden(segment) !== segment || !segment.isWellFormed())
+		return 'its name contains control or invisible characters';
+	if (Buffer.byteLength(segment) > MAX_SEGMENT_BYTES) return `its name is longer than ${MAX_SEGMENT_BYTES} bytes`;
 	return problemOnWindows(segment);
 }
 
@@ -265,11 +264,11 @@ export function diskError(error: unknown): unknown {
 	const { code, syscall } = (error ?? {}) as NodeJS.ErrnoException;
 	if (typeof code !== 'string' || typeof syscall !== 'string') return error;
 	const fail = (kind: 'storage_full' | 'unavailable', message: string) => new AppError(kind, message, { cause: error });
-	if (FULL.has(code)) return fail('storage_full', 'The disk is full; make room and try again.');
+	if (FULL.has(code)) return fail('storage_full', 'The disk is full. Free some space and try again.');
 	if (READ_ONLY.has(code)) {
-		return fail('unavailable', `The data folder cannot be written (${code}); check its permissions and try again.`);
+		return fail('unavailable', `Can’t write to the data folder (${code}). Check its permissions and try again.`);
 	}
-	return fail('unavailable', `The data folder does not work as it should (${code}); check the disk and try again.`);
+	return fail('unavailable', `The data folder isn’t working (${code}). Check the disk and try again.`);
 }
 
 /** The result of a file operation, its errors as `diskError` has them. */

@@ -39,7 +39,7 @@ export async function stageInstall(
 		const fetched = await fetch(folder, signal);
 		const found = await foldersOf(fetched, folder);
 		const notes = [...fetched.notes];
-		if (found.length > MAX_SKILLS) notes.push(`There are ${found.length} skills; the first ${MAX_SKILLS} are shown.`);
+		if (found.length > MAX_SKILLS) notes.push(`Found ${found.length} skills. Showing the first ${MAX_SKILLS}.`);
 		const inspections = new Map<string, Inspection>();
 		const skills: StagedSkill[] = [];
 		let room = MAX_TEXT;
@@ -56,7 +56,7 @@ export async function stageInstall(
 			notes.push(...(await warningsFor(context, owner, shown)));
 		}
 		if (skills.length === 0) {
-			throw new AppError('invalid_input', 'There is no skill in it: a skill is a folder with a SKILL.md.');
+			throw new AppError('invalid_input', 'No skill found. A skill is a folder with a SKILL.md.');
 		}
 		const id = randomUUID();
 		return await stagedInstalls.add(id, (times) => {
@@ -64,7 +64,7 @@ export async function stageInstall(
 		});
 	} catch (error) {
 		await folder.remove().catch((failure: unknown) => {
-			context.log.error({ error: String(failure) }, 'A staging folder could not be removed; the next start does it.');
+			context.log.error({ error: String(failure) }, 'couldn’t remove a staging folder; the next start will');
 		});
 		throw diskError(error);
 	}
@@ -124,13 +124,17 @@ async function warningsFor(context: InstallContext, owner: string, skill: Staged
 	const skillId = `${source}/${name}`;
 	const notes: string[] = [];
 	if (installed && !installed.isSameOrigin) {
-		notes.push(`“${name}” is installed from elsewhere: this is another skill of the same name, or an upload.`);
+		notes.push(`“${name}” is installed from another source. This may be a different skill with the same name.`);
 	}
 	if (!installed?.isSameOrigin && (await hasSecrets(context, skillId))) {
-		notes.push(`Secrets and network grants of “${name}” were given to another skill of this name: they are removed.`);
+		notes.push(
+			`Secrets and network access of the installed “${name}” will be removed, because they were given to a different skill.`
+		);
 	}
 	if (!installed && inLibrary(context, skillId).some((other) => other.version === version)) {
-		notes.push(`“${name}” ${version ?? ''} lies in the folder of installed skills already, put there by hand.`);
+		notes.push(
+			`“${name}” ${version ?? ''} is already in the folder of installed skills. Someone put it there by hand.`
+		);
 	}
 	return notes;
 }
@@ -199,8 +203,8 @@ export function createStagedInstalls(options: {
 	const get = (id: string): Staged => {
 		const staged = kept.get(id);
 		if (!staged || isOver(staged)) {
-			throw new AppError('not_found', 'There is no such staged installation, or its time is over.', {
-				hint: 'Stage it again.'
+			throw new AppError('not_found', 'This installation has expired or doesn’t exist.', {
+				hint: 'Start it again.'
 			});
 		}
 		return staged;

@@ -61,7 +61,7 @@ export async function restoreFromTrash(context: InstallContext, id: string): Pro
 	const row = await installOf(context, record);
 	const isTaken = row !== null && (await isActive(context, row));
 	if (isTaken || (await isThere(record.path))) {
-		throw new AppError('conflict', `Something else stands at ${record.path} now.`, { hint: 'Remove it first.' });
+		throw new AppError('conflict', `Something else is already at ${record.path}.`, { hint: 'Remove it first.' });
 	}
 	try {
 		await moveFolder(record.stored, record.path);
@@ -96,7 +96,7 @@ export async function purgeExpired(context: InstallContext): Promise<void> {
 	for (const { id, removedAt } of await context.store.skillTrash.list()) {
 		if (Date.parse(removedAt) + KEPT_MS > context.now()) continue;
 		await purgeFromTrash(context, id).catch((error: unknown) => {
-			context.log.error({ trashId: id, error: String(error) }, 'a removed skill could not be removed for good');
+			context.log.error({ trashId: id, error: String(error) }, 'couldn’t permanently delete a removed skill');
 		});
 	}
 }
@@ -122,14 +122,14 @@ async function forget(context: InstallContext, record: TrashRecord, row: Install
 
 /** Only a folder of its own, below its root and reached through no link: what is moved is what was looked at. */
 async function checkRemovable({ name, dir, root }: Skill | BrokenSkill): Promise<void> {
-	const refuse = (reason: string) => new AppError('conflict', `“${name}” cannot be removed here: ${reason}.`);
-	if (dir === root) throw refuse('it is a whole folder of skills');
+	const refuse = (reason: string) => new AppError('conflict', `“${name}” can’t be removed here: ${reason}.`);
+	if (dir === root) throw refuse('its folder holds other skills too');
 	const entry = await lstat(dir).catch((error: NodeJS.ErrnoException) => {
 		if (error.code !== 'ENOENT') throw diskError(error);
-		throw new AppError('not_found', `The folder of “${name}” is not there any more.`);
+		throw new AppError('not_found', `The folder of “${name}” no longer exists.`);
 	});
-	if (entry.isSymbolicLink()) throw refuse('its folder is a link; remove the link itself');
-	if (!entry.isDirectory()) throw refuse('it is no folder');
+	if (entry.isSymbolicLink()) throw refuse('its folder is a link. Remove the link itself');
+	if (!entry.isDirectory()) throw refuse('it isn’t a folder');
 	const between = relative(root, dir);
 	if (between.startsWith('..') || (await realpath(dir)) !== join(await realpath(root), between)) {
 		throw refuse('a link leads to its folder');
@@ -157,7 +157,7 @@ async function moveFolder(from: string, to: string): Promise<void> {
 
 async function requireTrashed({ store }: InstallContext, id: string): Promise<TrashRecord> {
 	const record = await store.skillTrash.get(id);
-	if (!record) throw new AppError('not_found', 'There is nothing of this id in the trash.');
+	if (!record) throw new AppError('not_found', 'The trash has nothing with this id.');
 	return record;
 }
 

@@ -57,7 +57,7 @@ export async function useVersion(
 	const listed = 'version' in wanted && inLibrary(context, skillId).find(({ version }) => version === wanted.version);
 	const row = rows.find((each) => isWanted(each) && each.state === 'active') ?? rows.find(isWanted);
 	const version = row?.version ?? (listed ? listed.version : null);
-	if (version === null) throw new AppError('not_found', `There is no such version of “${skill.name}”.`);
+	if (version === null) throw new AppError('not_found', `“${skill.name}” has no such version.`);
 	if (row?.state === 'kept') await swapIn(context, row, rows);
 	await modes.setEnabled({ source: skill.source, name: skill.name, version }, true);
 	await modes.setPin(skillId, version);
@@ -70,7 +70,7 @@ export async function rollBack(context: InstallContext, skill: InstallSubject): 
 	const used = versionInUse(context, skillId);
 	const at = rows.findIndex(({ state, version }) => state === 'active' && (used === null || version === used));
 	const before = at < 0 ? undefined : rows[at + 1];
-	if (!before) throw new AppError('conflict', `There is no installation of “${skill.name}” before the one in use.`);
+	if (!before) throw new AppError('conflict', `“${skill.name}” has no earlier version to go back to.`);
 	await useVersion(context, skill, { installationId: before.id });
 }
 

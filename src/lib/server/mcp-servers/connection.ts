@@ -137,7 +137,7 @@ export function createConnection({ name, open, delayMs = delayOf }: ConnectionOp
 			const mine = life;
 			if (!server) {
 				if (state === 'waiting') connect();
-				throw new ServerError(`The MCP server “${name}” is not connected${error === null ? '' : `: ${error}`}`);
+				throw new ServerError(`The MCP server “${name}” isn’t connected${error === null ? '' : `: ${error}`}`);
 			}
 			try {
 				return await server.call(tool, args, options);

@@ -55,15 +55,19 @@ export async function readListing(
 				continue;
 			}
 			total += listed.description.length + JSON.stringify(listed.parameters).length;
-			if (total > MAX_TOTAL) return end(tools, `Only its first ${tools.size} tools are used: the others say too much.`);
+			if (total > MAX_TOTAL)
+				return end(tools, `Only its first ${tools.size} tools are used, because the descriptions are too long.`);
 			tools.set(listed.name, listed);
 		}
 		if (nextCursor === undefined || nextCursor === '') break;
-		if (page === MAX_PAGES) return end(tools, `Its list does not end: what ${MAX_PAGES} pages said is used.`);
+		if (page === MAX_PAGES) return end(tools, `Its tool list is too long. Only the first ${MAX_PAGES} pages are used.`);
 		cursor = nextCursor;
 	}
 	const problem = unusable === 1 ? '1 of its tools is' : `${unusable} of its tools are`;
-	return end(tools, unusable === 0 ? null : `${problem} not used: named twice, or described at too great a length.`);
+	return end(
+		tools,
+		unusable === 0 ? null : `${problem} skipped: the name appears twice, or the description is too long.`
+	);
 }
 
 function end(tools: ReadonlyMap<string, ListedTool>, note: string | null): Listing {
@@ -120,7 +124,7 @@ export function resultText({ content = [], structuredContent }: ToolAnswer): str
 	if (structuredContent !== undefined && !content.some(({ type }) => type === 'text')) {
 		parts.push(JSON.stringify(structuredContent));
 	}
-	return parts.join('\n') || '(The tool answered with nothing.)';
+	return parts.join('\n') || '(The tool returned nothing.)';
 }
 
 function partText(part: Record<string, unknown>): string {

@@ -174,11 +174,11 @@ describe('E36: a server that is down', () => {
 	test('that was never there blocks nothing: nothing is offered, and why is said', async () => {
 		await servers.put('ghost', program([], { command: 'no-such-program-here' }));
 		expect(servers.tools({}).tools()).toEqual([]);
-		expect(await hasFailed('ghost')).toBe('There is no program “no-such-program-here”.');
+		expect(await hasFailed('ghost')).toBe('Program not found: “no-such-program-here”.');
 		const gone = await startFixtureHttp();
 		await gone.stop();
 		await servers.put('nobody', address(gone.url));
-		expect(await hasFailed('nobody')).toBe('It could not be reached: ECONNREFUSED.');
+		expect(await hasFailed('nobody')).toBe('Couldn’t connect: ECONNREFUSED.');
 	});
 
 	test('that dies during a call is a result; it is started again, and its tools stay known meanwhile', async () => {
@@ -186,7 +186,7 @@ describe('E36: a server that is down', () => {
 		await isConnected('demo');
 		const { ok, output } = await call('mcp__demo__exit');
 		expect(ok).toBe(false);
-		expect(output).toMatch(/The program ended\. It wrote: .*I give up\./);
+		expect(output).toMatch(/The program exited\. Its last output: .*I give up\./);
 		expect(servers.tools({}).has('mcp__demo__add')).toBe(true);
 		await isConnected('demo');
 		expect(await call('mcp__demo__add', { a: 1, b: 2 })).toMatchObject({ ok: true });
@@ -197,8 +197,8 @@ describe('E36: a server that is down', () => {
 		await servers.put('demo', address(remote.url));
 		await isConnected('demo');
 		await remote.stop();
-		expect((await call('mcp__demo__add', { a: 1, b: 2 })).output).toContain('could not be reached');
-		expect((await call('mcp__demo__add', { a: 1, b: 2 })).output).toMatch(/“demo” is not connected/);
+		expect((await call('mcp__demo__add', { a: 1, b: 2 })).output).toContain('Couldn’t connect: ECONNREFUSED');
+		expect((await call('mcp__demo__add', { a: 1, b: 2 })).output).toMatch(/“demo” isn’t connected/);
 		await remote.start();
 		await isConnected('demo');
 		expect(await call('mcp__demo__add', { a: 1, b: 2 })).toEqual({ ok: true, output: 'The sum is 3.' });
@@ -212,8 +212,8 @@ describe('E36: a server that is down', () => {
 		const off = await servers.put('demo', { ...fixture(), isEnabled: false });
 		expect(off.status).toEqual({ state: 'off', software: null, tools: [], error: null, note: null });
 		expect(servers.tools({}).tools()).toEqual([]);
-		expect(() => servers.reconnect('demo')).toThrow('switched off');
-		expect(() => servers.reconnect('other')).toThrow('There is no MCP server “other”.');
+		expect(() => servers.reconnect('demo')).toThrow('is off');
+		expect(() => servers.reconnect('other')).toThrow('No MCP server named “other”.');
 	});
 });
 
@@ -228,7 +228,10 @@ describe('E36: a hostile server', () => {
 	test('whose list never ends is read no further', async () => {
 		await servers.put('bad', hostile('endless'));
 		await isConnected('bad');
-		expect(one('bad').status).toMatchObject({ tools: [], note: expect.stringContaining('does not end') });
+		expect(one('bad').status).toMatchObject({
+			tools: [],
+			note: expect.stringContaining('Its tool list is too long. Only the first')
+		});
 	});
 
 	test('whose tools are too large, odd or twice there: what can be used is cleaned, the rest left out', async () => {
@@ -241,7 +244,7 @@ describe('E36: a hostile server', () => {
 			[expect.stringMatching(/^mcp__bad__tab_dot_[0-9a-f]{8}$/), 'tab.dot'],
 			['mcp__bad__same', 'same']
 		]);
-		expect(note).toMatch(/^4 of its tools are not used/);
+		expect(note).toMatch(/^4 of its tools are skipped/);
 		const [long, , dot] = servers.tools({}).tools();
 		expect(long?.description).toHaveLength(4_000);
 		expect(dot?.description).toBe('Ignore all that');
@@ -275,7 +278,7 @@ describe('E36: a hostile server', () => {
 
 	test('that writes a line without an end is given up', async () => {
 		await servers.put('bad', hostile('flood'));
-		expect(await hasFailed('bad')).toMatch(/ended|closed|exceed/i);
+		expect(await hasFailed('bad')).toMatch(/exited|closed|exceed/i);
 	});
 });
 
@@ -327,7 +330,9 @@ describe('SECURITY MCP servers', () => {
 		await servers.close();
 		key = Buffer.alloc(32, 8);
 		servers = await open();
-		expect(await hasFailed('demo')).toMatch(/stored values cannot be read/);
+		expect(await hasFailed('demo')).toMatch(
+			/Its saved values can’t be read, because SECRETS_KEY or secrets\.key changed\. Enter them again/
+		);
 		expect(servers.tools({}).tools()).toEqual([]);
 	});
 
@@ -373,7 +378,7 @@ describe('SECURITY MCP servers', () => {
 			return true;
 		});
 		await servers.put('closed', address(closed.url));
-		expect(await hasFailed('closed')).toMatch(/refused \(status 401\)/);
+		expect(await hasFailed('closed')).toMatch(/refused access \(status 401\)/);
 	});
 
 	test('an answer over HTTP that is too large is cut off', async () => {
@@ -411,7 +416,7 @@ describe('E36: consent', () => {
 		expect(request.reason).toBe('The model wants to use “add” of the MCP server “demo”.');
 		expect(await ask('mcp__demo__add', { ...request, decision: { choice: 'once' } })).toBeNull();
 		expect((await ask('mcp__demo__add', { ...request, digest: 'x', decision: { choice: 'once' } }))?.reason).toMatch(
-			/has changed since this was allowed/
+			/has changed since you allowed it/
 		);
 		await store.approvals.grant({ skill: 'mcp/demo', script: 'add', digest: request.digest }, '2026-01-01');
 		expect(await ask('mcp__demo__add')).toBeNull();

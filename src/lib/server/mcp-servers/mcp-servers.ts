@@ -91,7 +91,7 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 	};
 	const entryOf = (name: string): Entry => {
 		const entry = entries.get(name);
-		if (!entry) throw new AppError('not_found', `There is no MCP server “${name}”.`);
+		if (!entry) throw new AppError('not_found', `No MCP server named “${name}”.`);
 		return entry;
 	};
 	const serverTools = (): ServerTools[] =>
@@ -109,11 +109,11 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 			inTurn(async () => {
 				const checked = mcpServerName.safeParse(name);
 				if (!checked.success) {
-					throw new AppError('invalid_input', 'name: may hold a–z, 0–9, - and _, at most 32 of them.');
+					throw new AppError('invalid_input', 'name must be at most 32 characters: a–z, 0–9, - and _.');
 				}
 				const before = entries.get(name);
 				if (!before && entries.size >= MAX_SERVERS) {
-					throw new AppError('conflict', `There are ${MAX_SERVERS} MCP servers: remove one first.`);
+					throw new AppError('conflict', `You’ve reached the limit of ${MAX_SERVERS} MCP servers. Remove one first.`);
 				}
 				const isSamePlace = before !== undefined && placeOf(before.stored.transport) === placeOf(transport);
 				const values = mergeValues(valuesOf(transport), isSamePlace ? before.values : null);
@@ -133,7 +133,7 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 			}),
 		reconnect(name) {
 			const entry = entryOf(name);
-			if (!entry.connection) throw new AppError('conflict', `The MCP server “${name}” is switched off.`);
+			if (!entry.connection) throw new AppError('conflict', `The MCP server “${name}” is off.`);
 			entry.connection.reconnect();
 			return toServer(entry);
 		},
@@ -146,7 +146,7 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 	};
 }
 
-const UNREADABLE = 'Its stored values cannot be read: SECRETS_KEY or secrets.key have changed. Write them again.';
+const UNREADABLE = 'Its saved values can’t be read, because SECRETS_KEY or secrets.key changed. Enter them again.';
 
 function sorted(entries: ReadonlyMap<string, Entry>): Entry[] {
 	return [...entries.values()].sort((a, b) => (a.stored.name < b.stored.name ? -1 : 1));
@@ -238,7 +238,7 @@ function mergeValues(given: Record<string, string | null>, kept: Values | null):
 	const entries = Object.entries(given).map(([name, value]) => {
 		const whole = value ?? (kept && Object.hasOwn(kept, name) ? kept[name] : undefined);
 		if (whole === undefined) {
-			throw new AppError('invalid_input', `${name}: nothing is stored for it here, so its value is needed.`, {
+			throw new AppError('invalid_input', `${name} needs a value: none is saved for this server.`, {
 				details: { field: name }
 			});
 		}
@@ -246,7 +246,7 @@ function mergeValues(given: Record<string, string | null>, kept: Values | null):
 	});
 	const values = Object.fromEntries(entries) as Values;
 	if (Buffer.byteLength(JSON.stringify(values)) > MAX_BYTES) {
-		throw new AppError('invalid_input', 'transport: its values together are longer than 60 KB.');
+		throw new AppError('invalid_input', 'transport is too long: its values may total 60 KB.');
 	}
 	return values;
 }

@@ -97,13 +97,13 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 			const about = { skill: mcpSubject(found.server.name), script: found.tool.shown, digest };
 			if (await approvals.isGranted(about)) return null;
 			const what = `“${found.tool.shown}” of the MCP server “${found.server.name}”`;
-			const reason = isAllowed ? `${what} has changed since this was allowed.` : `The model wants to use ${what}.`;
+			const reason = isAllowed ? `${what} has changed since you allowed it.` : `The model wants to use ${what}.`;
 			return { interruptId: randomUUID(), ...about, args: [JSON.stringify(args)], reason };
 		},
 		async call(name, args, context) {
 			const found = find(name);
-			if (!found) return failed('UnknownTool', `There is no tool “${name}” any more.`);
-			if (!isEnabled()) return failed('SkillsDisabled', 'The execution of skills is switched off on this server.');
+			if (!found) return failed('UnknownTool', `The tool “${name}” is no longer available.`);
+			if (!isEnabled()) return failed('SkillsDisabled', 'Skills are turned off on this server.');
 			return record(found, args, context);
 		}
 	};
@@ -175,7 +175,7 @@ function whyOf(reason: unknown, { shown }: ListedTool, signal: AbortSignal): [Sk
 	// Somebody's Stop is an AbortError; what takes too long is told so by the loop.
 	const isStopped = signal.reason instanceof DOMException && signal.reason.name === 'AbortError';
 	if (isStopped) return ['Cancelled', `${shown} was stopped.`];
-	return ['ExecutionTimeout', `${shown} did not answer in time.`];
+	return ['ExecutionTimeout', `${shown} didn’t respond in time.`];
 }
 
 function failed(error: SkillErrorType, message: string): { ok: false; output: string } {

@@ -159,21 +159,21 @@ function withoutSecrets(tool: ToolPage['tools'][number], { text, value }: Redact
 function reasonOf(error: unknown, target: Target, said: string, { text }: Redaction): string {
 	const message = plainLine(text(sentenceOf(error, target)), MAX_REASON);
 	const lastWords = plainLine(text(said).trimEnd().split('\n').slice(-3).join(' '), MAX_REASON);
-	return lastWords === '' ? message : `${message} It wrote: ${lastWords}`;
+	return lastWords === '' ? message : `${message} Its last output: ${lastWords}`;
 }
 
 function sentenceOf(error: unknown, target: Target): string {
 	if (!(error instanceof Error)) return String(error);
 	const { code, status } = error as Error & { code?: unknown; status?: unknown };
-	if (code === 'ENOENT' && target.type === 'stdio') return `There is no program “${target.command}”.`;
-	if (code === 'EACCES' && target.type === 'stdio') return `“${target.command}” may not be started.`;
+	if (code === 'ENOENT' && target.type === 'stdio') return `Program not found: “${target.command}”.`;
+	if (code === 'EACCES' && target.type === 'stdio') return `No permission to start “${target.command}”.`;
 	if (code === 'CONNECTION_CLOSED')
-		return target.type === 'stdio' ? 'The program ended.' : 'The connection was closed.';
-	if (code === 'REQUEST_TIMEOUT') return 'It did not answer in time.';
+		return target.type === 'stdio' ? 'The program exited.' : 'The connection was closed.';
+	if (code === 'REQUEST_TIMEOUT') return 'It didn’t respond in time.';
 	if (status === 401 || status === 403)
-		return `It refused (status ${status}): it wants another header, “Authorization” say.`;
+		return `It refused access (status ${status}). Add a header such as “Authorization”.`;
 	const inner = innermost(error) as NodeJS.ErrnoException;
-	if (error.message.includes('fetch failed')) return `It could not be reached: ${inner.code ?? inner.message}.`;
+	if (error.message.includes('fetch failed')) return `Couldn’t connect: ${inner.code ?? inner.message}.`;
 	return error.message || error.name;
 }
 
@@ -187,7 +187,7 @@ function innermost(error: Error): Error {
 async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
 	let onAbort = () => {};
 	const aborted = new Promise<never>((_, reject) => {
-		onAbort = () => reject(new Error('The try was stopped.'));
+		onAbort = () => reject(new Error('The attempt was stopped.'));
 		signal.addEventListener('abort', onAbort, { once: true });
 		if (signal.aborted) onAbort();
 	});
@@ -220,7 +220,7 @@ function createGuardedFetch(address: string, maxBytes = MAX_BYTES): Fetch {
 	const { origin } = new URL(address);
 	return async (url, init = {}) => {
 		const target = new URL(url);
-		if (target.origin !== origin) throw new Error(`It led to ${target.origin}, which is not where it was said to be.`);
+		if (target.origin !== origin) throw new Error(`It redirected to ${target.origin}, which isn’t allowed.`);
 		// Where a redirect leads is decided by whoever asked, never followed on the way.
 		const response = await fetch(target, { ...init, redirect: 'manual' });
 		if (!response.body) return response;
@@ -236,7 +236,7 @@ function bounded(maxBytes: number, isStream: boolean): TransformStream<Uint8Arra
 		transform(chunk, controller) {
 			const end = isStream ? endOfEvent(chunk) : -1;
 			bytes = end < 0 ? bytes + chunk.length : chunk.length - end;
-			if (bytes > maxBytes) controller.error(new Error(`Its answer is larger than ${maxBytes} bytes.`));
+			if (bytes > maxBytes) controller.error(new Error(`Its response is larger than ${maxBytes} bytes.`));
 			else controller.enqueue(chunk);
 		}
 	});

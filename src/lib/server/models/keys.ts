@@ -31,7 +31,7 @@ interface Open {
 const OPEN_MS = 10 * 60_000;
 const MAX_OPEN = 20;
 const EXCHANGE_TIMEOUT_MS = 15_000;
-const AGAIN = 'Start the sign-in again from the settings.';
+const AGAIN = 'Start signing in again from the settings.';
 
 export function createSignIns({
 	fetch,
@@ -68,7 +68,7 @@ export function createSignIns({
 			const started = open.get(state);
 			open.delete(state);
 			if (!started) {
-				throw new AppError('invalid_input', 'This sign-in is not open any more: it was used, or began too long ago.', {
+				throw new AppError('invalid_input', 'This sign-in has expired or was already used.', {
 					hint: AGAIN
 				});
 			}
@@ -96,13 +96,13 @@ async function exchange(options: {
 			plain: { url: siblingUrl(baseUrl, 'auth/keys').href, method: 'POST', body },
 			read: (json) => asText(asObject(json).key) ?? ''
 		});
-		if (!/^[!-~]{1,512}$/.test(key)) throw new Error('The answer holds no key');
+		if (!/^[!-~]{1,512}$/.test(key)) throw new Error('The response contains no key');
 		return key;
 	} catch (error) {
 		signal?.throwIfAborted();
 		const { host } = new URL(baseUrl);
 		if (error instanceof StatusError && error.status >= 400 && error.status < 500 && error.status !== 429) {
-			throw new AppError('invalid_input', `${host} did not accept the sign-in’s code (${error.status}).`, {
+			throw new AppError('invalid_input', `${host} rejected the sign-in code (${error.status}).`, {
 				hint: AGAIN
 			});
 		}
@@ -144,7 +144,7 @@ async function checkAtOpenRouter(check: KeyToCheck): Promise<KeyStatus> {
 	const { baseUrl, apiKey } = check;
 	const { host } = new URL(baseUrl);
 	if (apiKey === null) {
-		return { isValid: false, message: `There is no key for ${host}: paste one, or sign in.`, ...NOTHING };
+		return { isValid: false, message: `No API key for ${host}. Paste one, or sign in.`, ...NOTHING };
 	}
 	const send = senderTo(check);
 	const plain = (path: string): SdkRequest => ({
@@ -178,8 +178,8 @@ async function checkAtOpenRouter(check: KeyToCheck): Promise<KeyStatus> {
 }
 
 function messageOf(host: string, remaining: number | null): string {
-	if (remaining === null || remaining > 0) return `The key works at ${host}.`;
-	return `The key works at ${host}, and its limit is used up: raise it there, or choose a free model.`;
+	if (remaining === null || remaining > 0) return `The key works with ${host}.`;
+	return `The key works with ${host}, but has reached its limit. Raise the limit there, or choose a free model.`;
 }
 
 /** Other servers have no such thing as `/key`: can their list be read with it? */
@@ -195,7 +195,7 @@ async function checkByList({ baseUrl, apiKey, fetch, signal, timeoutMs = TIMEOUT
 function senderTo({ baseUrl, apiKey, fetch, signal, timeoutMs = TIMEOUT_MS }: KeyToCheck): Send {
 	const { origin } = new URL(baseUrl);
 	return async ({ url, method, body }: SdkRequest): Promise<TextAnswer> => {
-		if (new URL(url).origin !== origin) throw new Error('This is another server than the one that is set');
+		if (new URL(url).origin !== origin) throw new Error('This server isn’t the one in the settings');
 		const headers = headersFor(apiKey);
 		const sent = { url, method, headers, fetch, timeoutMs, maxBytes: MAX_ANSWER_BYTES, signal };
 		return fetchText({ ...sent, body });
@@ -208,7 +208,7 @@ function headersFor(apiKey: string | null): Record<string, string> {
 
 function readKey(json: unknown): { label: unknown; limit: unknown; remaining: unknown; used: unknown } {
 	const { data } = asObject(json);
-	if (!isObject(data)) throw new Error('The answer says nothing of a key');
+	if (!isObject(data)) throw new Error('The response says nothing about a key');
 	return { label: data.label, limit: data.limit, remaining: data.limit_remaining, used: data.usage };
 }
 

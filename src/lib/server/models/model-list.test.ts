@@ -29,7 +29,7 @@ describe('F11: the list of a server', () => {
 	});
 
 	test.each([null, 'text', 7, {}, { data: {} }, { data: 'x' }, { object: 'list' }])('is none: %j', (value) => {
-		expect(() => readModelList(value)).toThrow('no list of models');
+		expect(() => readModelList(value)).toThrow('isn’t a list of models');
 	});
 
 	test('leaves unknown what a server says nothing of', () => {

@@ -36,7 +36,7 @@ export function readModelList(value: unknown): ModelFacts[] {
 	// Ollama says `null` where it has none.
 	const isEmpty = object === 'list' && data === null;
 	const entries = [value, data, models].find(Array.isArray) ?? (isEmpty ? [] : undefined);
-	if (!entries) throw new Error('The answer is no list of models');
+	if (!entries) throw new Error('The response isn’t a list of models');
 	return entries.filter(isObject).slice(0, MAX_MODELS).map(factsOf);
 }
 

@@ -67,7 +67,11 @@ describe('F11: which model answers', () => {
 		set.isOffline = true;
 		expect(models.modelFor({ id: 'acme/large' }).id).toBe('offline');
 		expect(models.current()).toEqual({ id: 'offline', offline: true, baseUrl: null });
-		expect(await models.list()).toEqual({ data: [], baseUrl: null, problem: expect.stringContaining('add a key') });
+		expect(await models.list()).toEqual({
+			data: [],
+			baseUrl: null,
+			problem: expect.stringContaining('Add an API key')
+		});
 		set.isOffline = false;
 		expect(models.current()).toEqual({ id: 'acme/large', offline: false, baseUrl: set.baseUrl });
 	});
@@ -121,17 +125,13 @@ describe('F11: the list of models', () => {
 	});
 
 	test.each<[string, Played, RegExp]>([
-		[
-			'a wrong key',
-			{ status: 401, json: { error: { message: `Bad key ${KEY}` } } },
-			/did not accept the API key \(401\)/
-		],
+		['a wrong key', { status: 401, json: { error: { message: `Bad key ${KEY}` } } }, /rejected the API key \(401\)/],
 		['an account without credit', { status: 402, json: {} }, /no credits left \(402\)/],
 		['a key that may not', { status: 403, json: {} }, /\(403\)/],
 		['no such address', { status: 404, json: {} }, /Check the base URL/],
 		['a redirect', { status: 302, json: {} }, /\(302\)/],
-		['something else', { json: { hello: KEY } }, /something else/],
-		['a reset', (_request, response) => void response.destroy(), /could not be reached/]
+		['something else', { json: { hello: KEY } }, /unexpected response/],
+		['a reset', (_request, response) => void response.destroy(), /Couldn’t connect to/]
 	])('says what is wrong: %s', async (_name, played, problem) => {
 		const server = await startServer();
 		server.answers['/models'] = played;
@@ -191,10 +191,10 @@ describe('F9: what a key is good for', () => {
 	});
 
 	test.each<[number, RegExp]>([
-		[401, /did not accept the API key/],
+		[401, /rejected the API key/],
 		[402, /Add credits/],
-		[403, /does not let this key/],
-		[429, /Wait a little/],
+		[403, /doesn’t let this key do that \(403\)\. Check the key’s limits there, or create a new key/],
+		[429, /Wait a moment/],
 		[500, /failed \(500\)/]
 	])('is nothing after %i, and the sentence says what to do', async (status, message) => {
 		const server = await startServer();
@@ -215,7 +215,7 @@ describe('F9: what a key is good for', () => {
 		set.apiKey = null;
 		expect(await models.check({})).toMatchObject({
 			isValid: false,
-			message: expect.stringContaining('wants an API key')
+			message: expect.stringContaining('needs an API key')
 		});
 	});
 
@@ -224,7 +224,7 @@ describe('F9: what a key is good for', () => {
 		const { models } = createHub(own);
 		expect(await models.check({ baseUrl: other.baseUrl })).toMatchObject({
 			isValid: false,
-			message: expect.stringContaining('no key')
+			message: expect.stringContaining('No API key')
 		});
 		const plain = `${other.origin}/v1`;
 		expect(await models.check({ baseUrl: plain })).toMatchObject({ isValid: false });
@@ -284,7 +284,11 @@ describe('F9: signing in at OpenRouter', () => {
 		const server = await startServer();
 		let now = 0;
 		const { models, stored } = createHub(server, { now: () => now });
-		const refused = { code: 'invalid_input', message: expect.stringContaining('not open'), hint: expect.any(String) };
+		const refused = {
+			code: 'invalid_input',
+			message: expect.stringContaining('expired or was already used'),
+			hint: expect.any(String)
+		};
 		const used = start(models);
 		server.allow('code-1', used.challenge, KEY);
 		await models.completeSignIn({ code: 'code-1', state: used.state });
@@ -306,7 +310,9 @@ describe('F9: signing in at OpenRouter', () => {
 		const [first, second] = all;
 		if (!first || !second) throw new Error('there are none');
 		for (const { challenge, state } of [first, second]) server.allow(state, challenge, KEY);
-		await expect(models.completeSignIn({ code: first.state, state: first.state })).rejects.toThrow('not open');
+		await expect(models.completeSignIn({ code: first.state, state: first.state })).rejects.toThrow(
+			'expired or was already used'
+		);
 		await models.completeSignIn({ code: second.state, state: second.state });
 		expect(stored).toHaveLength(1);
 	});
@@ -316,7 +322,7 @@ describe('F9: signing in at OpenRouter', () => {
 		const { models, stored } = createHub(server);
 		await expect(models.completeSignIn({ code: 'wrong', state: start(models).state })).rejects.toMatchObject({
 			code: 'invalid_input',
-			message: expect.stringContaining('did not accept the sign-in’s code')
+			message: expect.stringContaining('rejected the sign-in code (')
 		});
 		server.answers['/auth/keys'] = { status: 502, json: {} };
 		await expect(models.completeSignIn({ code: 'any', state: start(models).state })).rejects.toMatchObject({
@@ -334,12 +340,12 @@ describe('F9: signing in at OpenRouter', () => {
 		'SECURITY Outbound requests: a sign-in comes back to this server alone, not to %s',
 		async (returnTo) => {
 			const { models } = createHub(await startServer());
-			expect(() => models.startSignIn(returnTo, ORIGIN)).toThrow('returnTo: must be an address of this server');
+			expect(() => models.startSignIn(returnTo, ORIGIN)).toThrow('returnTo must be an address of this server');
 		}
 	);
 
 	test('is not offered for a server that is not built like it', async () => {
 		const { models } = createHub(await startServer('/v1'));
-		expect(() => models.startSignIn(`${ORIGIN}/`, ORIGIN)).toThrow('One cannot sign in');
+		expect(() => models.startSignIn(`${ORIGIN}/`, ORIGIN)).toThrow('has no sign-in');
 	});
 });

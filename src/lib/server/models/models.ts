@@ -1,4 +1,4 @@
-/** Which model answers: the one of the server that is set now, or the built-in responder (FEATURES F9, F11). */
+/** Which model answers: the one of the server that is set now, or Demo mode (FEATURES F9, F11). */
 import type { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
 import type { keyCheck, KeyStatus, LocalServer, ModelList, signInComplete, SignInStart } from '../../shared/models.ts';
@@ -48,7 +48,7 @@ interface ServerModels {
 const MAX_MODELS = 200;
 const LIST_TIMEOUT_MS = 5000;
 
-const NO_SERVER = 'No model’s server is set up: add a key, or choose a server on this machine.';
+const NO_SERVER = 'No model connected. Add an API key, or choose a model on this computer.';
 
 export function createModels(options: ModelsOptions): Models {
 	const { settings, ports, fetch = globalThis.fetch, now = () => performance.now() } = options;
@@ -114,11 +114,11 @@ export function createModels(options: ModelsOptions): Models {
 			const { baseUrl } = settings.current().model;
 			const url = new URL(returnTo);
 			if (url.origin !== origin || url.username !== '' || url.password !== '') {
-				throw new AppError('invalid_input', `returnTo: must be an address of this server, ${origin}`);
+				throw new AppError('invalid_input', `returnTo must be an address of this server, ${origin}.`);
 			}
 			if (!isOpenRouter(baseUrl)) {
-				throw new AppError('conflict', `One cannot sign in to ${new URL(baseUrl).host}.`, {
-					hint: 'Paste a key for it, if it needs one.'
+				throw new AppError('conflict', `${new URL(baseUrl).host} has no sign-in.`, {
+					hint: 'Paste an API key for it, if it needs one.'
 				});
 			}
 			return { url: signIns.start(baseUrl, url) };

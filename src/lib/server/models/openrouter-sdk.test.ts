@@ -18,7 +18,7 @@ test('SECURITY Outbound requests: the SDK sends no key of the environment to the
 			'callback_url'
 		);
 		const state = new URL(callback ?? '').searchParams.get('state') ?? '';
-		await expect(signIns.complete('code', state)).rejects.toThrow('did not accept');
+		await expect(signIns.complete('code', state)).rejects.toThrow('rejected');
 		expect(server.requests.map(({ method, authorization }) => [method, authorization])).toEqual([
 			['GET', undefined],
 			['POST', undefined]

@@ -9,7 +9,7 @@ export class StatusError extends Error {
 	readonly status: number;
 
 	constructor(status: number) {
-		super(`The server answered with ${status}`);
+		super(`The server responded with ${status}`);
 		this.status = status;
 	}
 }

@@ -31,7 +31,7 @@ interface Block {
 function block(text: string): Block {
 	const [address = '', bits] = text.split('/');
 	const bytes = bytesOf(address);
-	if (!bytes) throw new Error(`“${text}” is no block of addresses.`);
+	if (!bytes) throw new Error(`“${text}” isn’t an address range.`);
 	return { bytes, bits: Number(bits) };
 }
 
@@ -147,13 +147,13 @@ export function createAddressGuard({
 	isAllowed = isGlobalUnicast
 }: AddressGuardOptions = {}): AddressGuard {
 	const refuse = (host: string) =>
-		new NetworkError('blocked-address', `${host} is not on the public internet, so it may not be reached.`);
+		new NetworkError('blocked-address', `${host} isn’t on the public internet, so access is blocked.`);
 
 	async function addressesOf(host: string): Promise<string[]> {
 		const addresses = await resolve(host).catch((cause: unknown) => {
-			throw new NetworkError('unreachable', `No address is known for ${host}.`, { cause });
+			throw new NetworkError('unreachable', `Couldn’t find the address of ${host}.`, { cause });
 		});
-		if (addresses.length === 0) throw new NetworkError('unreachable', `No address is known for ${host}.`);
+		if (addresses.length === 0) throw new NetworkError('unreachable', `Couldn’t find the address of ${host}.`);
 		// All of them: the socket may try any, and a name with one private address is no public name.
 		if (!addresses.every((address) => isIP(address) > 0 && isAllowed(address))) throw refuse(host);
 		return addresses;

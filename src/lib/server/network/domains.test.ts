@@ -58,7 +58,7 @@ describe('D35: the domains that a skill declares', () => {
 	])('%j is refused with a sentence that names it', (text) => {
 		const { domain, problem } = parseDomain(text);
 		expect(domain).toBeUndefined();
-		expect(problem).toContain(`“${text.slice(0, 100)}” cannot be granted: `);
+		expect(problem).toContain(`Can’t grant “${text.slice(0, 100)}”: `);
 	});
 
 	test.each([
@@ -78,20 +78,20 @@ describe('D35: the domains that a skill declares', () => {
 	});
 
 	test.each([
-		['https://example.org', 'name the host alone, without scheme and path'],
-		['user@example.org', 'name the host alone, without a user'],
-		['*', 'name the domains, not all of them'],
-		['[::1]', 'name a host, not an address'],
-		['fd00:ec2::254', 'name a host, not an address'],
-		['10.0.0.1:80', 'name a host, not an address'],
-		['0x7f.1', 'name a host, not an address'],
-		['a.12', 'it is no name of a host'],
-		['example.org:65536', 'a port is a number from 1 to 65535'],
-		['example.org?x', 'it is no name of a host'],
-		['*.org', 'name at least two parts after the star'],
-		['org', 'a host has at least two parts']
+		['https://example.org', 'enter only the host, without scheme and path'],
+		['user@example.org', 'enter only the host, without a user name'],
+		['*', 'name the domains one by one'],
+		['[::1]', 'enter a host name, not an IP address'],
+		['fd00:ec2::254', 'enter a host name, not an IP address'],
+		['10.0.0.1:80', 'enter a host name, not an IP address'],
+		['0x7f.1', 'enter a host name, not an IP address'],
+		['a.12', 'it isn’t a host name'],
+		['example.org:65536', 'a port must be a number from 1 to 65535'],
+		['example.org?x', 'it isn’t a host name'],
+		['*.org', 'add at least two parts after the star'],
+		['org', 'a host name has at least two parts']
 	])('the sentence about %j says why: %s', (text, reason) => {
-		expect(parseDomain(text)).toEqual({ problem: `“${text}” cannot be granted: ${reason}.` });
+		expect(parseDomain(text)).toEqual({ problem: `Can’t grant “${text}”: ${reason}.` });
 	});
 
 	test('the first and the last port, the longest name and labels with digits can be granted', () => {
@@ -115,7 +115,7 @@ describe('D35: the domains that a skill declares', () => {
 
 	test('more than a hundred are cut, and said so', () => {
 		const { domains, problems } = parseDomains(Array.from({ length: 200 }, (_, i) => `h${i}.example`));
-		expect([domains.length, problems]).toEqual([100, ['Only the first 100 domains count.']]);
+		expect([domains.length, problems]).toEqual([100, ['Only the first 100 domains are used.']]);
 	});
 
 	test('whatever is kept is kept again in the same form', () => {

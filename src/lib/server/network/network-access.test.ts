@@ -96,7 +96,7 @@ describe('D35: declarations and grants', () => {
 		const access = accessOf();
 		expect(access.declared(skill('a.example, *.B.example localhost'))).toEqual(['a.example', '*.b.example']);
 		expect(access.problems(skill('a.example, localhost'))).toEqual([
-			'“localhost” cannot be granted: a host has at least two parts.'
+			'Can’t grant “localhost”: a host name has at least two parts.'
 		]);
 		expect(access.declared(skillOf('x', { extra: { 'metadata.network': ['a.example', 7] } }))).toEqual(['a.example']);
 		expect(access.declared(skillOf('x'))).toEqual([]);

@@ -127,7 +127,7 @@ export function parseDomains(value: unknown): DeclaredDomains {
 		const { domain, problem } = parseDomain(String(entry));
 		if (problem !== undefined) problems.push(problem);
 		else if (domains.size < MAX_DOMAINS) domains.add(domain);
-		else return { domains: [...domains], problems: [...problems, `Only the first ${MAX_DOMAINS} domains count.`] };
+		else return { domains: [...domains], problems: [...problems, `Only the first ${MAX_DOMAINS} domains are used.`] };
 	}
 	return { domains: [...domains], problems };
 }
@@ -145,20 +145,20 @@ type Parsed = { domain: string; problem?: undefined } | { domain?: undefined; pr
 /** One domain in the form that is kept: `example.org`, `*.example.org`, `example.org:8443`; lower case, in Punycode. */
 export function parseDomain(text: string): Parsed {
 	const shown = `“${text.slice(0, 100)}”`;
-	const problem = (reason: string): Parsed => ({ problem: `${shown} cannot be granted: ${reason}.` });
-	if (text.includes('/')) return problem('name the host alone, without scheme and path');
-	if (text.includes('@')) return problem('name the host alone, without a user');
+	const problem = (reason: string): Parsed => ({ problem: `Can’t grant ${shown}: ${reason}.` });
+	if (text.includes('/')) return problem('enter only the host, without scheme and path');
+	if (text.includes('@')) return problem('enter only the host, without a user name');
 	const { star, rest, port } = /^(?<star>\*\.)?(?<rest>.*?)(?<port>:.*)?$/s.exec(text)?.groups ?? {};
-	if (rest === '*') return problem('name the domains, not all of them');
-	if (rest?.startsWith('[') || isIP(text) || isIP(rest ?? '')) return problem('name a host, not an address');
-	if (port && !isPort(port.slice(1))) return problem('a port is a number from 1 to 65535');
+	if (rest === '*') return problem('name the domains one by one');
+	if (rest?.startsWith('[') || isIP(text) || isIP(rest ?? '')) return problem('enter a host name, not an IP address');
+	if (port && !isPort(port.slice(1))) return problem('a port must be a number from 1 to 65535');
 	// `domainToASCII` decodes what is percent-encoded, and stops at “?”. Of what ends in a number it leaves an address, or nothing.
-	if (/[^\w.\-\u0080-\u{10ffff}]/u.test(rest ?? '')) return problem('it is no name of a host');
+	if (/[^\w.\-\u0080-\u{10ffff}]/u.test(rest ?? '')) return problem('it isn’t a host name');
 	const name = domainToASCII(rest ?? '').replace(/\.$/, '');
-	if (isIP(name)) return problem('name a host, not an address');
-	if (!isName(name)) return problem('it is no name of a host');
+	if (isIP(name)) return problem('enter a host name, not an IP address');
+	if (!isName(name)) return problem('it isn’t a host name');
 	if (!name.includes('.'))
-		return problem(star ? 'name at least two parts after the star' : 'a host has at least two parts');
+		return problem(star ? 'add at least two parts after the star' : 'a host name has at least two parts');
 	return { domain: `${star ?? ''}${name}${port ? `:${Number(port.slice(1))}` : ''}` };
 }
 

@@ -74,7 +74,7 @@ function endOf(socket: Socket): Promise<void> {
 async function ask(text: string | Buffer): Promise<string> {
 	const socket = dial();
 	let received = '';
-	socket.on('data', (chunk) => (received += chunk.toString('latin1')));
+	socket.on('data', (chunk) => (received += chunk.toString()));
 	socket.write(text);
 	await endOf(socket);
 	socket.destroy();
@@ -109,7 +109,7 @@ describe('D35: the proxy refuses, says why, and remembers', () => {
 			await ask(`CONNECT ${host.toUpperCase()}.:${port} HTTP/1.1\r\n\r\n`)
 		]) {
 			expect(answer).toContain('HTTP/1.1 403 Forbidden');
-			expect(answer).toContain(`This skill may not reach ${host} at port ${port}: nobody has granted it.`);
+			expect(answer).toContain(`This skill has no access to ${host} at port ${port}.`);
 		}
 		expect(proxy.refused()).toEqual([`${host}:${port}`]);
 	});
@@ -124,7 +124,7 @@ describe('D35: the proxy refuses, says why, and remembers', () => {
 			`[::1]:${port}`,
 			`[::ffff:127.0.0.1]:${port}`
 		]) {
-			expect(await get(`http://${target}/`)).toContain('is not on the public internet, so it may not be reached.');
+			expect(await get(`http://${target}/`)).toContain('isn’t on the public internet, so access is blocked');
 			expect(await ask(`CONNECT ${target} HTTP/1.1\r\n\r\n`)).toContain('HTTP/1.1 403 Forbidden');
 		}
 		expect(proxy.refused()).toEqual([
@@ -159,10 +159,12 @@ describe('D35: the proxy refuses, says why, and remembers', () => {
 	test('what nobody refused but nobody answers either is no refusal', async () => {
 		await open();
 		expect(await get('http://granted.example:1/')).toContain('502 Bad Gateway');
-		expect(await ask('CONNECT granted.example:1 HTTP/1.1\r\n\r\n')).toContain('could not be reached: ECONNREFUSED');
+		expect(await ask('CONNECT granted.example:1 HTTP/1.1\r\n\r\n')).toContain(
+			'Couldn’t connect to granted.example: ECONNREFUSED'
+		);
 		await proxy.close();
 		await open({ resolve: () => Promise.reject(new Error('ENOTFOUND')) });
-		expect(await get('http://granted.example/')).toContain('No address is known for granted.example.');
+		expect(await get('http://granted.example/')).toContain('Couldn’t find the address of granted.example.');
 		expect(proxy.refused()).toEqual([]);
 	});
 });

@@ -54,7 +54,7 @@ export async function openProxy({ socketPath, allows, limits, ...addresses }: Pr
 		sockets.add(socket);
 		socket.on('close', () => sockets.delete(socket));
 		socket.on('error', () => socket.destroy());
-		socket.setTimeout(idleMs, () => socket.destroy(new Error('nothing came for too long')));
+		socket.setTimeout(idleMs, () => socket.destroy(new Error('no data for too long')));
 		return socket;
 	}
 
@@ -62,7 +62,7 @@ export async function openProxy({ socketPath, allows, limits, ...addresses }: Pr
 	function refusalOf(target: Target): [number, string] | null {
 		if (!allows(target.host, target.port)) {
 			remember(target);
-			return [403, `This skill may not reach ${target.host} at port ${target.port}: nobody has granted it.`];
+			return [403, `This skill has no access to ${target.host} at port ${target.port}.`];
 		}
 		try {
 			guard.check(target.host);
@@ -83,7 +83,7 @@ export async function openProxy({ socketPath, allows, limits, ...addresses }: Pr
 			return [403, error.message];
 		}
 		if (error instanceof NetworkError) return [502, error.message];
-		return [502, `${target.host} could not be reached: ${(error as NodeJS.ErrnoException).code ?? error.message}.`];
+		return [502, `Couldn’t connect to ${target.host}: ${(error as NodeJS.ErrnoException).code ?? error.message}.`];
 	}
 
 	const server = createServer({
@@ -97,7 +97,7 @@ export async function openProxy({ socketPath, allows, limits, ...addresses }: Pr
 	server.maxConnections = connections;
 	server.on('connection', own);
 	server.on('clientError', (_, socket) => {
-		if (socket.writable) socket.end(answer(400, 'That is no request to a proxy.'));
+		if (socket.writable) socket.end(answer(400, 'This isn’t a proxy request.'));
 		else socket.destroy();
 	});
 	server.on('connect', (request: IncomingMessage, near: Socket, head: Buffer) => {
@@ -109,7 +109,7 @@ export async function openProxy({ socketPath, allows, limits, ...addresses }: Pr
 	});
 	server.on('request', (request, response) => {
 		const target = targetOfUrl(request.url ?? '');
-		if (!target) return reply(response, 400, 'A proxy takes CONNECT, and addresses that begin with http://.');
+		if (!target) return reply(response, 400, 'This proxy takes CONNECT, and addresses that start with http://.');
 		const refusal = refusalOf(target);
 		if (refusal) return reply(response, ...refusal);
 		try {
@@ -158,7 +158,7 @@ export async function openProxy({ socketPath, allows, limits, ...addresses }: Pr
 		outgoing.on('error', fail);
 		outgoing.on('upgrade', (_, socket) => {
 			socket.destroy();
-			fail(new Error('it changed to a protocol that nobody asked for'));
+			fail(new Error('it switched to an unexpected protocol'));
 		});
 		outgoing.on('response', (incoming) => {
 			incoming.on('error', () => response.destroy());

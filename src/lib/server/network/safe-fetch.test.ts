@@ -170,7 +170,7 @@ describe('SECURITY: outbound requests', () => {
 		const { resolve } = resolver(addresses);
 		await expect(createSafeFetch({ resolve })('http://a.example/')).rejects.toMatchObject({
 			code: 'blocked-address',
-			message: 'a.example is not on the public internet, so it may not be reached.'
+			message: 'a.example isn’t on the public internet, so access is blocked.'
 		});
 	});
 

@@ -51,10 +51,10 @@ export function createSafeFetch(options: AddressGuardOptions = {}): SafeFetch {
 		const url = parseUrl(text);
 		guard.check(url.hostname);
 		const own = Object.keys(headers).find((name) => OWN_HEADERS.test(name));
-		if (own) throw new NetworkError('bad-request', `The header “${own}” may not be set.`);
+		if (own) throw new NetworkError('bad-request', `The header “${own}” can’t be set.`);
 		const stop = new AbortController();
 		const timer = setTimeout(
-			() => stop.abort(new NetworkError('timeout', `${url.host} took too long to answer.`)),
+			() => stop.abort(new NetworkError('timeout', `${url.host} took too long to respond.`)),
 			Math.min(timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMER_MS)
 		);
 		const onAbort = () => stop.abort(new NetworkError('aborted', `The request to ${url.host} was stopped.`));
@@ -84,12 +84,12 @@ export function createSafeFetch(options: AddressGuardOptions = {}): SafeFetch {
 
 function parseUrl(text: string): URL {
 	const url = URL.parse(text);
-	if (!url) throw new NetworkError('bad-url', `“${text.slice(0, 200)}” is not the address of a page.`);
+	if (!url) throw new NetworkError('bad-url', `“${text.slice(0, 200)}” isn’t a web address.`);
 	if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-		throw new NetworkError('bad-url', `Only http and https can be asked for, not “${url.protocol}”.`);
+		throw new NetworkError('bad-url', `Only http and https work, not “${url.protocol}”.`);
 	}
 	if (url.username || url.password) {
-		throw new NetworkError('bad-url', `An address with a user name or password cannot be asked for.`);
+		throw new NetworkError('bad-url', `Addresses with a user name or password aren’t allowed.`);
 	}
 	url.hash = '';
 	return url;
@@ -116,7 +116,7 @@ function send(url: URL, { method, headers, body, signal, lookup }: Sending): Pro
 		outgoing.on('error', reject);
 		outgoing.on('upgrade', (_, socket) => {
 			socket.destroy();
-			reject(new NetworkError('bad-response', `${url.host} answered with a protocol that nobody asked for.`));
+			reject(new NetworkError('bad-response', `${url.host} responded with an unexpected protocol.`));
 		});
 		outgoing.end(body);
 	});
@@ -132,11 +132,11 @@ function asNetworkError(error: unknown, { host }: URL): NetworkError {
 	if (error instanceof NetworkError) return error;
 	const { code = '', message = '' } = error as NodeJS.ErrnoException;
 	if (code.startsWith('HPE_'))
-		return new NetworkError('bad-response', `${host} did not answer in HTTP.`, { cause: error });
+		return new NetworkError('bad-response', `${host} didn’t respond in HTTP.`, { cause: error });
 	if (code.startsWith('ERR_INVALID_') || code === 'ERR_UNESCAPED_CHARACTERS') {
-		return new NetworkError('bad-request', `The request cannot be sent: ${message}.`, { cause: error });
+		return new NetworkError('bad-request', `Couldn’t send the request: ${message}.`, { cause: error });
 	}
-	return new NetworkError('unreachable', `${host} could not be reached: ${code || message}.`, { cause: error });
+	return new NetworkError('unreachable', `Couldn’t connect to ${host}: ${code || message}.`, { cause: error });
 }
 
 // The body of a response, unpacked, up to a cap that counts what comes out.
@@ -195,5 +195,5 @@ function isPackingError(error: unknown): boolean {
 }
 
 function badPacking(cause: unknown): NetworkError {
-	return new NetworkError('bad-response', 'The answer is not packed as it says.', { cause });
+	return new NetworkError('bad-response', 'The response couldn’t be decompressed.', { cause });
 }

@@ -52,7 +52,7 @@ interface Parts {
 /** `apiKeyId` is null for whoever manages the server, and may see all. @throws AppError `not_found` */
 export async function requireOwnConversation(parts: Parts, apiKeyId: string | null, id: string): Promise<void> {
 	if (apiKeyId === null || (await parts.store.conversations.apiKeyOf(id)) === apiKeyId) return;
-	throw new AppError('not_found', 'There is no such conversation.');
+	throw new AppError('not_found', 'Conversation not found.');
 }
 
 /** @throws AppError `not_found` */
@@ -60,6 +60,6 @@ export async function requireOwnRun(parts: Parts, apiKeyId: string | null, id: s
 	const run = await parts.store.runs.get(id);
 	const isOwn =
 		run && (apiKeyId === null || (await parts.store.conversations.apiKeyOf(run.conversationId)) === apiKeyId);
-	if (!run || !isOwn) throw new AppError('not_found', 'There is no such run.');
+	if (!run || !isOwn) throw new AppError('not_found', 'Run not found.');
 	return run;
 }

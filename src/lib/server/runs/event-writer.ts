@@ -84,7 +84,7 @@ export class EventWriter {
 export const INTERRUPTED: RunEvent = {
 	type: 'RUN_ERROR',
 	code: 'interrupted',
-	message: 'The server was stopped while this answer was written. What was shown is kept.'
+	message: 'The server stopped while this reply was being written. What you see was saved.'
 };
 
 const PAGE = { limit: 1000, maxBytes: 1024 * 1024 };

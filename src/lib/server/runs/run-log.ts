@@ -251,7 +251,7 @@ function toRunError(error: unknown): RunEvent {
 	return {
 		type: 'RUN_ERROR',
 		code: known?.code ?? 'internal',
-		message: known?.message ?? 'The answer could not be stored, so it was ended; the log of the server says more.'
+		message: known?.message ?? 'The reply couldn’t be saved, so it was stopped. See the server log for details.'
 	};
 }
 

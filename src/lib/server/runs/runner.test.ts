@@ -575,7 +575,7 @@ describe('when the server ends', () => {
 });
 
 describe('a full disk', () => {
-	const full = () => Promise.reject(new AppError('storage_full', 'The disk is full; make room and try again.'));
+	const full = () => Promise.reject(new AppError('storage_full', 'The disk is full. Free some space and try again.'));
 
 	test('while an answer is written: the run ends with that error, and the next message works once there is room', async () => {
 		let isFull = false;

@@ -65,7 +65,7 @@ export class Runner {
 	 * not, `unavailable` when shutting down.
 	 */
 	async start(request: RunRequest): Promise<{ runId: string; conversationId: string }> {
-		if (this.#isClosing) throw new AppError('unavailable', 'The server is stopping; try again in a moment.');
+		if (this.#isClosing) throw new AppError('unavailable', 'The server is stopping. Try again in a moment.');
 		const { runId, conversationId } = request;
 		const starting = this.#start(request);
 		this.#starting.set(runId, starting);
@@ -145,9 +145,9 @@ export class Runner {
 			case 'duplicate_message':
 				throw new AppError('conflict', 'This message was already sent in another run.');
 			case 'no_message':
-				throw new AppError('not_found', 'The message that this goes on from is not there, or is being written.');
+				throw new AppError('not_found', 'The message to continue from is missing or still being written.');
 			case 'busy':
-				throw new AppError('conflict', 'An answer is still being written; stop it or wait for its end.');
+				throw new AppError('conflict', 'A reply is still being written. Stop it or wait until it’s done.');
 			case 'exists':
 				return requireSame(started.run, request);
 			case 'started':
@@ -196,7 +196,7 @@ export class Runner {
 		const { store, log } = this.#options;
 		const controller = new AbortController();
 		const onLost = (error: unknown) => {
-			log.error({ runId: request.runId, error: String(error) }, 'run log could not be written');
+			log.error({ runId: request.runId, error: String(error) }, 'couldn’t write the run log');
 			controller.abort(error);
 		};
 		const { runId, conversationId } = request;
@@ -213,7 +213,7 @@ export class Runner {
 		this.#active.set(runId, active);
 		active.task = this.#execute(request, responder, answer, active)
 			.catch((error: unknown) => {
-				log.error({ runId, error: String(error) }, 'run could not be ended in the database');
+				log.error({ runId, error: String(error) }, 'couldn’t end the run in the database');
 				return null;
 			})
 			.then(async (last) => {
@@ -232,7 +232,7 @@ export class Runner {
 		let last: RunEvent = {
 			type: 'RUN_ERROR',
 			code: 'internal',
-			message: 'The run ended without an answer; try again.'
+			message: 'The run ended without a reply. Try again.'
 		};
 		try {
 			const turn = {
@@ -250,7 +250,11 @@ export class Runner {
 			}
 		} catch (error) {
 			this.#options.log.error({ runId: request.runId, error: String(error) }, 'run failed');
-			last = { type: 'RUN_ERROR', code: 'internal', message: 'Something went wrong in the server; its log says more.' };
+			last = {
+				type: 'RUN_ERROR',
+				code: 'internal',
+				message: 'Something went wrong on the server. See its log for details.'
+			};
 		}
 		if (this.#isClosing && signal.aborted) last = INTERRUPTED;
 		await runLog.end(last);
@@ -271,10 +275,11 @@ export class Runner {
 
 /** @throws AppError `conflict` for a run id that was used for something else */
 function requireSame({ conversationId, task }: RunRecord, request: RunRequest): void {
-	const hint = 'Choose a new run id for what is asked now.';
-	if (conversationId !== request.conversationId) throw new AppError('conflict', 'This run id is taken.', { hint });
+	const hint = 'Use a new run id for this request.';
+	if (conversationId !== request.conversationId)
+		throw new AppError('conflict', 'This run id is already used.', { hint });
 	if (task === null || task === digestOfTask(request)) return;
-	throw new AppError('conflict', 'This run was started with another request.', { hint });
+	throw new AppError('conflict', 'This run was started with a different request.', { hint });
 }
 
 /** What is left out stays as it is; null takes back what was chosen. */

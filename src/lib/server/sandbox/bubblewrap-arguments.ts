@@ -234,9 +234,9 @@ export function systemFiles({ uid, gid }: { uid: number; gid: number }): SystemF
  */
 export function refuseExposing(path: string, hidden: readonly string[]): void {
 	const shown = [...PROTECTED, homedir(), ...hidden].find((protectedPath) => isWithin(protectedPath, path));
-	if (path === '/') throw new Error('The whole file system cannot be shown to a script.');
-	if (shown === path || dirname(path) === '/home') throw new Error(`${path} cannot be shown to a script as a whole.`);
-	if (shown) throw new Error(`${path} cannot be shown to a script: it holds ${shown}.`);
+	if (path === '/') throw new Error('The root folder can’t be shared with a script.');
+	if (shown === path || dirname(path) === '/home') throw new Error(`${path} can’t be shared with a script as a whole.`);
+	if (shown) throw new Error(`${path} can’t be shared with a script: it contains ${shown}.`);
 }
 
 /** Is a path a folder, or in it? Both absolute and without `.`, `..` and a slash at the end. */

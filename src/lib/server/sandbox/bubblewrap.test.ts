@@ -37,7 +37,7 @@ describe.skipIf(lacks('bubblewrap'))('what is refused before anything starts', (
 		symlinkSync('/', join(rig.dir, 'root'));
 		const guarded = createBubblewrapRig({ hidden: [data, join(rig.dir, 'not-yet-there')] });
 		for (const path of [data, rig.dir, join(rig.dir, 'link'), join(rig.dir, 'root')]) {
-			const shown = /cannot be shown to a script/;
+			const shown = /can’t be shared with a script/;
 			const failed = { ended: 'spawn-failed', spawnError: expect.stringMatching(shown) as string };
 			expect(await guarded.run('echo started', { runtime: [path] })).toMatchObject(failed);
 			expect(await guarded.run('echo started', { folders: { workspace: path } })).toMatchObject(failed);

@@ -146,7 +146,7 @@ async function toLaunch(program: SandboxProgram, limits: SandboxLimits, host: Ho
 function refuseNul({ file, args, env, cwd, folders, runtime, proxySocket }: SandboxProgram): void {
 	const texts = [file, ...args, ...Object.entries(env).flat(), cwd, ...(runtime ?? []), proxySocket ?? ''];
 	if ([...texts, folders?.skill ?? '', folders?.workspace ?? ''].some((text) => text.includes('\0')))
-		throw new Error('An argument, variable or path holds a NUL character.');
+		throw new Error('An argument, variable or path contains a NUL character.');
 }
 
 function userOf(folders: SandboxFolders | undefined): { uid: number; gid: number } {
@@ -194,9 +194,7 @@ async function prepareForUser(
 	limits: SandboxLimits
 ): Promise<void> {
 	if (skill !== undefined && ((await stat(skill)).mode & 0o005) !== 0o005)
-		throw new Error(
-			`The folder ${skill} is closed to the user that scripts run as. Open it to all: chmod -R o+rX ${skill}`
-		);
+		throw new Error(`The user that runs scripts can’t read ${skill}. Make it readable: chmod -R o+rX ${skill}`);
 	if (workspace !== undefined) await giveWorkspace(workspace, uid, 2 * limits.workspaceFiles);
 }
 
@@ -220,7 +218,7 @@ function data(content: string | Buffer): LaunchFd {
 function find(name: string, packageName: string): string {
 	const path = findProgram(name);
 	if (path) return path;
-	throw new Error(`The program ${name} is not installed (package ${packageName})`);
+	throw new Error(`${name} isn’t installed (package ${packageName})`);
 }
 
 function findProgram(name: string): string | null {

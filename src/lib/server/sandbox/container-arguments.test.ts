@@ -78,7 +78,9 @@ describe('D32: the flags', () => {
 	test.each(['/a,dst=/etc', '/a"b', '/a\nb'])(
 		'a folder that would be read as further options is refused: %j',
 		(path) => {
-			expect(() => runArguments({ ...plan, folders: { workspace: path } })).toThrow('A container cannot have a folder');
+			expect(() => runArguments({ ...plan, folders: { workspace: path } })).toThrow(
+				'Containers can’t use a folder with a comma, quote or line break in its name'
+			);
 			expect(() => runArguments({ ...plan, folders: { workspace: '/w', skill: path } })).toThrow('cannot');
 		}
 	);
@@ -148,7 +150,7 @@ describe('D30: variables', () => {
 	test.each(['A B', 'A=B', '#A', 'A\nB', ''])(
 		'a name that a file or a flag would read otherwise is refused: %j',
 		(name) => {
-			expect(() => containerEnvironment({ [name]: 'x' })).toThrow('cannot have a variable named');
+			expect(() => containerEnvironment({ [name]: 'x' })).toThrow('Containers can’t have a variable named');
 		}
 	);
 });

@@ -127,7 +127,7 @@ const ENV_FILE = '/dev/fd/3';
 function mount(source: string, target: string, mode?: 'readonly'): string[] {
 	// The clients read the option as comma-separated values, and not all of them know quotes.
 	if (/[,"\r\n]/.test(source))
-		throw new Error(`A container cannot have a folder with a comma, quote or line break in its name: ${source}`);
+		throw new Error(`Containers can’t use a folder with a comma, quote or line break in its name: ${source}`);
 	return ['--mount', ['type=bind', `src=${source}`, `dst=${target}`, ...(mode ? [mode] : [])].join(',')];
 }
 
@@ -151,10 +151,10 @@ export function containerEnvironment(env: Readonly<Record<string, string>>): Con
 	for (const [name, value] of Object.entries(env)) {
 		if (OF_THE_HOST.test(name)) continue;
 		if (!/^[^\s=#][^\s=]*$/.test(name) || value.includes('\0'))
-			throw new Error(`A container cannot have a variable named ${JSON.stringify(name)}.`);
+			throw new Error(`Containers can’t have a variable named ${JSON.stringify(name)}.`);
 		if (!OF_THE_CLIENT.test(name)) environment.passed[name] = value;
 		else if (!/[\r\n]/.test(value) && value.length < 16_000) environment.file += `${name}=${value}\n`;
-		else throw new Error(`The variable ${name} has a value that cannot be given to a container: it must be one line.`);
+		else throw new Error(`The value of ${name} can’t be passed to a container: it must be one line.`);
 	}
 	return environment;
 }
@@ -195,7 +195,7 @@ export function normalizeImage(image: string, allowed: readonly string[]): strin
 	const wanted = canonical(image);
 	if (allowed.map(canonical).includes(wanted)) return wanted;
 	throw new Error(
-		`The image ${JSON.stringify(image)} is not allowed here. Allowed: ${allowed.join(', ')}. SKILLS_ALLOWED_SANDBOX_IMAGES adds more.`
+		`The image ${JSON.stringify(image)} isn’t allowed. Allowed: ${allowed.join(', ')}. Add more with SKILLS_ALLOWED_SANDBOX_IMAGES.`
 	);
 }
 

@@ -22,7 +22,7 @@ test.each([
 	[127, 'docker: Error response from daemon: failed to create task: exec: "ruby": executable file not found in $PATH']
 ])('D13: so is a program that the image lacks: %i, %j', (exitCode, words) => {
 	expect(containerFailure(result(exitCode, words), start)).toBe(
-		`The program is not in the image node:22-alpine: ${words}`
+		`The image node:22-alpine doesn’t have this program: ${words}`
 	);
 	expect(containerFailure(result(exitCode, words), { ...start, isForwarded: true })).toContain('has no Node.js');
 });

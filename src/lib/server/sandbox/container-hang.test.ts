@@ -17,7 +17,7 @@ const rest = () => {
 	vi.advanceTimersByTime(1);
 	return new Promise<void>((resolve) => void real(resolve, 10));
 };
-const HANGS = 'docker did not answer within 5 s. It seems to hang: restart it, or choose the other';
+const HANGS = 'docker didn’t respond within 5 s. It seems to hang: restart it, or choose the other';
 
 let folder: string;
 let launcher: Launcher;
@@ -123,7 +123,7 @@ test('D33: a runtime that answers, and never starts the container, is told as su
 	await pass(5000, 'run');
 	await asked('run', 'container');
 	await over(result, 100);
-	expect((await result).spawnError).toMatch(/^docker did not start the container within 12 s\. It seems to hang/);
+	expect((await result).spawnError).toMatch(/^docker didn’t start the container within 12 s\. It seems to hang/);
 });
 
 test('D33: a script that says nothing for long is asked about once, and runs on', async () => {
@@ -169,7 +169,7 @@ test('D33: a container that cannot be removed because the runtime hangs is not t
 });
 
 test.each([
-	['ps', 'Containers that were left cannot be listed'],
+	['ps', 'Couldn’t list old containers'],
 	['rm', 'The container abc cannot be removed']
 ])('D33: a runtime that hangs at %s while it is swept ends the sweep, with what to do', async (verb, words) => {
 	await install([verb]);

@@ -16,7 +16,7 @@ describe('D34: an image that is not on the list is refused', () => {
 		'NODE:22-alpine'
 	])('%j', (image) => {
 		expect(() => normalizeImage(image, allowedImages(defaults))).toThrow(
-			/is not allowed here\. Allowed: node:22-alpine, python:3\.12-alpine, alpine:3\.20\. SKILLS_ALLOWED_SANDBOX_IMAGES/
+			/isn’t allowed\. Allowed: node:22-alpine, python:3\.12-alpine, alpine:3\.20\. Add more with SKILLS_ALLOWED_SANDBOX_IMAGES/
 		);
 	});
 });

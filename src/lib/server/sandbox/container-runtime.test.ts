@@ -56,7 +56,7 @@ describe('D34: the runtime', () => {
 		const host = { PATH: `.::${folder}` };
 		expect(await findContainerRuntime('auto', { launcher, host })).toEqual({
 			runtime: null,
-			reasons: ['docker cannot be used: It is not on the PATH.', 'podman cannot be used: It is not on the PATH.']
+			reasons: ['docker cannot be used: It isn’t on the PATH.', 'podman cannot be used: It isn’t on the PATH.']
 		});
 	});
 	test('a docker that answers is taken, with what it says of its rights', async () => {
@@ -78,7 +78,7 @@ describe('D34: the runtime', () => {
 		await program('podman', '[ "$1" = --version ] && echo "podman version 5.4.1" || echo false');
 		const host = { PATH: `${folder}:/usr/bin:/bin` };
 		const hung =
-			'docker cannot be used: It did not answer within 5 s. It seems to hang: restart it, or choose the other';
+			'docker cannot be used: It didn’t respond within 5 s. It seems to hang: restart it, or choose the other';
 		const found = await findContainerRuntime('auto', { launcher, host });
 		expect(found.runtime).toMatchObject({ file: join(folder, 'podman'), kind: 'podman' });
 		expect(found.reasons).toEqual([`${hung} with SKILLS_SANDBOX_RUNTIME.`]);

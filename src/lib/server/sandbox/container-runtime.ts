@@ -47,7 +47,7 @@ const CLIENT_VARIABLES = [
 	'CONTAINERS_CONF',
 	'CONTAINERS_STORAGE_CONF'
 ];
-export const RESTART = 'It seems to hang: restart it, or choose the other with SKILLS_SANDBOX_RUNTIME.';
+export const RESTART = 'It may be stuck: restart it, or choose another one with SKILLS_SANDBOX_RUNTIME.';
 
 /**
  * The first runtime that answers: one without its daemon is passed over, which its mere presence would not show. All are
@@ -62,13 +62,13 @@ export async function findContainerRuntime(
 	const names = choice === 'auto' ? ['docker', 'podman'] : [choice];
 	const asked = names.map(async (name) => {
 		const file = await findOnPath(name, env.PATH ?? '');
-		return file ? probe(launcher, file, env) : 'It is not on the PATH.';
+		return file ? probe(launcher, file, env) : 'It isn’t on the PATH.';
 	});
 	const reasons: string[] = [];
 	for (const [index, answer] of asked.entries()) {
 		const found = await answer;
 		if (typeof found !== 'string') return { runtime: found, reasons };
-		reasons.push(`${names[index]} cannot be used: ${found}`);
+		reasons.push(`${names[index]} can’t be used: ${found}`);
 	}
 	return { runtime: null, reasons };
 }
@@ -120,14 +120,14 @@ export async function removeContainers(
 ): Promise<number> {
 	const format = ['--format', '{{.ID}} {{.Labels}}'];
 	const listed = await askRuntime(launcher, runtime, ['ps', '--all', '--filter', filter, ...format]);
-	if (!listed.isDone) throw new Error(`Containers that were left cannot be listed: ${listed.message}`);
+	if (!listed.isDone) throw new Error(`Couldn’t list old containers: ${listed.message}`);
 	const ids = listed.stdout.split('\n').flatMap((line) => {
 		const [id = ''] = line.split(' ');
 		return id && isLeftover(ownerIn(line)) ? [id] : [];
 	});
 	for (const id of ids) {
 		const removed = await askRuntime(launcher, runtime, removal(runtime, id));
-		if (!removed.isDone) throw new Error(`The container ${id} cannot be removed: ${removed.message}`);
+		if (!removed.isDone) throw new Error(`Couldn’t remove the container ${id}: ${removed.message}`);
 	}
 	return ids.length;
 }
@@ -144,7 +144,7 @@ export function removal({ kind }: ContainerRuntime, name: string): string[] {
 	return kind === 'podman' ? ['rm', '-f', '-t', '0', name] : ['rm', '-f', name];
 }
 
-const silent = (who: string) => `${who} did not answer within ${COMMAND_MS / 1000} s. ${RESTART}`;
+const silent = (who: string) => `${who} didn’t respond within ${COMMAND_MS / 1000} s. ${RESTART}`;
 
 /** Runs the client for an answer. One that gives none in time, whatever it was asked, is `isSilent`. */
 export async function askRuntime(

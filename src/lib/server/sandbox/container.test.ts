@@ -104,7 +104,7 @@ describe.skipIf(lacks('containers'))('refusals', () => {
 	test('D13: a program that the image lacks, a folder that is not there or cannot be mounted, are results', async () => {
 		expect(await run('', { file: 'no-such-program' })).toMatchObject({
 			ended: 'spawn-failed',
-			spawnError: expect.stringContaining('The program is not in the image') as string
+			spawnError: expect.stringContaining('doesn’t have this program') as string
 		});
 		for (const workspace of [join(base, 'gone'), join(base, 'a,readonly')])
 			expect(await run('true', { folders: { workspace } })).toMatchObject({ ended: 'spawn-failed', exitCode: null });
@@ -122,7 +122,9 @@ describe.skipIf(lacks('containers'))('refusals', () => {
 			const proxySocket = join(base, 'proxy.sock');
 			const result = await run('true', { proxySocket }, make({ images: { one: image, allowed: [] } }));
 			expect(result).toMatchObject({ ended: 'spawn-failed', image });
-			expect(result.spawnError).toContain('has no Node.js, without which a container has no way to the network');
+			expect(result.spawnError).toContain(
+				'has no Node.js, which network access needs. Choose an image with it in SKILLS_SANDBOX_IMAGE'
+			);
 		} finally {
 			execFileSync(runtime.file, ['rmi', image], { stdio: 'ignore' });
 		}

@@ -165,7 +165,7 @@ function watchStart(
 					problem = message;
 					launched.end('killed');
 				} else if (NOT_STARTED.test(stdout)) {
-					waited = `${runtime.kind} did not start the container within ${limits.timeoutMs / 1000} s. ${RESTART}`;
+					waited = `${runtime.kind} didn’t start the container within ${limits.timeoutMs / 1000} s. ${RESTART}`;
 					timer = setTimeout(() => void ask(), COMMAND_MS);
 				} else settle();
 			};
@@ -224,12 +224,12 @@ export function containerFailure(result: LaunchResult, { runtime, image, isForwa
 	const words = result.stderr.trim();
 	if (result.exitCode === 125 && NO_IMAGE.test(words)) {
 		const name = runtime.kind === 'podman' ? fullImageName(image) : image;
-		return `The image ${image} is not on this machine. It is not fetched during a call; get it with: ${runtime.kind} pull ${name}`;
+		return `The image ${image} isn’t on this computer. Download it with: ${runtime.kind} pull ${name}`;
 	}
 	const isMissing = NO_PROGRAM.test(words) || (result.exitCode === 127 && CLIENT.test(words));
 	if (isMissing && isForwarded)
-		return `The image ${image} has no Node.js, without which a container has no way to the network. Name an image with it in SKILLS_SANDBOX_IMAGE.`;
-	if (isMissing) return `The program is not in the image ${image}: ${words}`;
+		return `The image ${image} has no Node.js, which network access needs. Choose an image with it in SKILLS_SANDBOX_IMAGE.`;
+	if (isMissing) return `The image ${image} doesn’t have this program: ${words}`;
 	const isClient = result.exitCode === 125 || result.exitCode === 126;
 	return isClient && CLIENT.test(words) ? words : null;
 }

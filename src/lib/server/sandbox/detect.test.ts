@@ -56,7 +56,7 @@ describe('SANDBOX Backends: SKILLS_SANDBOX', () => {
 			throw new Error('There is neither docker nor podman.');
 		};
 		await expect(detect({ wanted: 'container', createContainer })).rejects.toThrow(
-			'SKILLS_SANDBOX=container does not work here: There is neither docker nor podman. Repair that'
+			'SKILLS_SANDBOX=container doesn’t work here: There is neither docker nor podman. Fix that'
 		);
 	});
 	test('“auto” tries by running: a bubblewrap that is there but does not sandbox is not taken, and that is said', async () => {
@@ -64,7 +64,7 @@ describe('SANDBOX Backends: SKILLS_SANDBOX', () => {
 			const { sandbox, notes } = await detect({ createBubblewrap });
 			expect(sandbox.name).toBe('process');
 			expect(notes).toHaveLength(1);
-			expect(notes[0]).toMatch(/^Scripts are not kept from this machine's files: .*bubblewrap/);
+			expect(notes[0]).toMatch(/^Scripts can read files on this computer, because bubblewrap/);
 		}
 	});
 	test.skipIf(lacks('bubblewrap'))(
@@ -88,7 +88,9 @@ describe('SANDBOX Backends: SKILLS_SANDBOX', () => {
 		const createProcess = () => {
 			throw new Error('No processes.');
 		};
-		await expect(detect({ createBubblewrap: missing, createProcess })).rejects.toThrow('finds nothing that works');
+		await expect(detect({ createBubblewrap: missing, createProcess })).rejects.toThrow(
+			'No sandbox works here. bubblewrap'
+		);
 	});
 	test('SANDBOX pitfall 6: a server that is process 1 is told to start with --init', async () => {
 		expect((await detect({ wanted: 'process', pid: 1 })).notes).toEqual([expect.stringContaining('--init')]);
@@ -116,8 +118,12 @@ describe('SANDBOX pitfall 9: the reason why bubblewrap does not work, in words',
 		['bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted', { restrictsByAppArmor: true }, /AppArmor/],
 		[refused, { hasUserNamespaces: false }, /unprivileged_userns_clone=1/],
 		[refused, { isContainer: true }, /seccomp=unconfined/],
-		[refused, { isContainer: true, isRoot: true }, /another user than root/],
-		[refused, {}, /the kernel refuses/],
+		[
+			refused,
+			{ isContainer: true, isRoot: true },
+			/run the server in it as a user other than root, with --security-opt seccomp=unconfined --security-opt systempaths=unconfined/
+		],
+		[refused, {}, /the kernel blocks namespaces for bubblewrap/],
 		['spawn /usr/bin/bwrap ENOENT', {}, /ENOENT/],
 		['', {}, /without a word/]
 	])('%s, on %j', (said, facts, words) => {

@@ -43,16 +43,14 @@ export async function detectSandbox(options: DetectOptions): Promise<DetectedSan
 	if ('sandbox' in first) return { sandbox: first.sandbox, notes: [...notes, ...filterNotes(first.sandbox)] };
 	if (wanted !== 'auto')
 		throw new Error(
-			`SKILLS_SANDBOX=${wanted} does not work here: ${first.reason}. Repair that, or set SKILLS_SANDBOX=auto.`
+			`SKILLS_SANDBOX=${wanted} doesn’t work here: ${first.reason}. Fix that, or set SKILLS_SANDBOX=auto.`
 		);
 
 	const fallback = await attempt(options.createProcess, options.tempDir);
 	if (!('sandbox' in fallback))
-		throw new Error(
-			`SKILLS_SANDBOX=auto finds nothing that works. bubblewrap: ${first.reason}. process: ${fallback.reason}.`
-		);
+		throw new Error(`No sandbox works here. bubblewrap: ${first.reason}. process: ${fallback.reason}.`);
 	notes.push(
-		`Scripts are not kept from this machine's files: bubblewrap does not work here. ${capitalised(first.reason)}.`
+		`Scripts can read files on this computer, because bubblewrap doesn’t work here. ${capitalised(first.reason)}.`
 	);
 	return { sandbox: fallback.sandbox, notes };
 }
@@ -89,7 +87,9 @@ function reasonOf(result: SandboxResult, name: SandboxName): string {
 	const said = withoutFullStop((result.spawnError ?? result.stderr).trim());
 	if (name === 'bubblewrap') return bubblewrapReason(said, readHost());
 	if (said) return said;
-	return result.ended === 'exit' ? `a shell in it ended with ${result.exitCode}` : `a shell in it did not end in time`;
+	return result.ended === 'exit'
+		? `a test command failed with ${result.exitCode}`
+		: `a test command didn’t finish in time`;
 }
 
 /** What of this machine decides whether bubblewrap may make namespaces. */
@@ -107,18 +107,18 @@ export function bubblewrapReason(said: string, host: NamespaceHost): string {
 	const quoted = said ? ` (“${said}”)` : '';
 	if (/unknown option/i.test(said)) return `bubblewrap 0.8 or newer is needed${quoted}`;
 	if (/mount proc/i.test(said))
-		return `this container does not let bubblewrap mount /proc${quoted}: start it with --security-opt systempaths=unconfined`;
+		return `this container doesn’t let bubblewrap mount /proc${quoted}: start it with --security-opt systempaths=unconfined`;
 	const isRefused = /namespace|uid map|gid map|not permitted|permission denied|loopback|RTM_NEWADDR/i.test(said);
-	if (!isRefused) return said || 'bubblewrap ended without a word';
+	if (!isRefused) return said || 'bubblewrap failed without a message';
 	if (!host.isRoot && host.restrictsByAppArmor)
-		return `AppArmor refuses user namespaces to bubblewrap, as on Ubuntu 24.04${quoted}: add a profile for bwrap with “userns,”, or set kernel.apparmor_restrict_unprivileged_userns=0`;
+		return `AppArmor blocks user namespaces for bubblewrap, as on Ubuntu 24.04${quoted}: add a profile for bwrap with “userns,”, or set kernel.apparmor_restrict_unprivileged_userns=0`;
 	if (!host.isRoot && !host.hasUserNamespaces)
-		return `user namespaces are switched off${quoted}: set kernel.unprivileged_userns_clone=1 and user.max_user_namespaces above 0`;
+		return `user namespaces are turned off${quoted}: set kernel.unprivileged_userns_clone=1 and user.max_user_namespaces above 0`;
 	if (host.isContainer)
 		return host.isRoot
-			? `this container may make no namespaces${quoted}: run the server in it as another user than root, with --security-opt seccomp=unconfined --security-opt systempaths=unconfined`
-			: `this container may make no namespaces${quoted}: start it with --security-opt seccomp=unconfined --security-opt systempaths=unconfined`;
-	return `the kernel refuses namespaces to bubblewrap${quoted}`;
+			? `this container can’t create namespaces${quoted}: run the server in it as a user other than root, with --security-opt seccomp=unconfined --security-opt systempaths=unconfined`
+			: `this container can’t create namespaces${quoted}: start it with --security-opt seccomp=unconfined --security-opt systempaths=unconfined`;
+	return `the kernel blocks namespaces for bubblewrap${quoted}`;
 }
 
 function readHost(): NamespaceHost {
@@ -140,13 +140,13 @@ function readSetting(name: string): string | null {
 function reaperNotes(pid: number): string[] {
 	if (pid !== 1) return [];
 	return [
-		'The server is process 1 of its container, and ended scripts stay as zombies: start the container with --init.'
+		'The server is process 1 of its container, so finished scripts stay as zombies. Start the container with --init.'
 	];
 }
 
 function filterNotes(sandbox: Sandbox): string[] {
 	if (sandbox.name !== 'bubblewrap' || process.arch === 'x64') return [];
-	return [`The filter of system calls is for x64; on ${process.arch} bubblewrap works without one.`];
+	return [`The system call filter only works on x64. On ${process.arch}, bubblewrap runs without one.`];
 }
 
 function withoutFullStop(text: string): string {

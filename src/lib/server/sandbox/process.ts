@@ -84,7 +84,7 @@ export function createProcessSandbox(options: ProcessSandboxOptions = {}): Sandb
 		async toLaunch(program, execution) {
 			await Promise.all([ready(), checkProgram(program)]);
 			const spec = commandLine(program, execution, way, found, isRoot);
-			if (!spec) throw new Error('The programs that limit a process are gone.');
+			if (!spec) throw new Error('The programs that limit a script are missing.');
 			return spec;
 		},
 		async onEnd({ marker }, { ended, exitCode }) {
@@ -133,7 +133,7 @@ function commandLine(
 /** What a program around it would report as an exit code. */
 async function checkProgram({ file, args, cwd }: SandboxProgram): Promise<void> {
 	if ([file, cwd, ...args].some((text) => text.includes('\0')))
-		throw new Error('An argument has a NUL character in it.');
+		throw new Error('An argument contains a NUL character.');
 	if (!(await stat(cwd)).isDirectory()) throw new Error(`ENOTDIR: not a directory, '${cwd}'`);
 	await access(file, fs.X_OK);
 }

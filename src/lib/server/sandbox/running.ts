@@ -84,7 +84,7 @@ export function createSandboxBase(options: SandboxBaseOptions): Sandbox {
 		const { id } = command;
 		const key = id ?? execution.id;
 		if (isClosed) return failed('The sandbox is closed.');
-		if (running.has(key)) return failed(`An execution with the id ${key} is running already.`);
+		if (running.has(key)) return failed(`A script with the id ${key} is already running.`);
 		if (command.signal?.aborted) return { ...failed(''), ended: 'aborted', spawnError: undefined };
 		const run = createRun();
 		running.set(key, run);

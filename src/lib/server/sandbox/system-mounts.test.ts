@@ -16,7 +16,7 @@ describe('SANDBOX: what of the system is shown', () => {
 	test.each(['/', '/home', '/home/somebody', '/root', homedir(), '/etc', '/var', '/srv', '/data', '/data/skills'])(
 		'the whole of %s is refused',
 		(path) => {
-			expect(() => refuseExposing(path, ['/data/skills'])).toThrow('cannot be shown to a script');
+			expect(() => refuseExposing(path, ['/data/skills'])).toThrow('can’t be shared with a script');
 		}
 	);
 	test.each(['/data/skills/x', '/home/somebody/.nvm/versions/node', '/database', '/opt/node', '/srv/app/node_modules'])(

@@ -86,8 +86,8 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 
 	const apply = async ({ skillsmpApiKey, modelApiKey, ...patch }: SettingsPatch, now: string): Promise<Settings> => {
 		if (patch.skillsEnabled === true && !defaults.isEnabled) {
-			throw new AppError('conflict', 'SKILLS_ENABLED=false keeps the skills off.', {
-				hint: 'Start the server without it.'
+			throw new AppError('conflict', 'SKILLS_ENABLED=false keeps skills off.', {
+				hint: 'Restart the server without it.'
 			});
 		}
 		// First what may be refused.
@@ -121,8 +121,8 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 			inTurn(async () => {
 				const { model } = read();
 				if (model.baseUrl === baseUrl) return apply({ modelApiKey }, now);
-				throw new AppError('conflict', 'The key is for another server than the one that is set by now.', {
-					hint: `Models are asked at ${originOf(model.baseUrl)}: sign in there, or set the base URL back.`
+				throw new AppError('conflict', 'This key is for another server than the current one.', {
+					hint: `The current server is ${originOf(model.baseUrl)}. Sign in there, or change the base URL back.`
 				});
 			})
 	};

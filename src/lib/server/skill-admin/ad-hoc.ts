@@ -127,15 +127,15 @@ export async function runAdHoc(
 		: await performOperation(parts, asked, context, watch);
 	if (executionId === null) throw asAppError(failure);
 	const execution = await parts.store.skillExecutions.get(executionId);
-	if (!execution) throw new AppError('unavailable', 'It ran, but its record could not be written.');
+	if (!execution) throw new AppError('unavailable', 'It ran, but couldn’t be recorded.');
 	return { execution, result };
 }
 
 /** Before anything else: what is switched off tells nothing of what it would have run. @throws AppError `unavailable` */
 export function requireEnabled({ isEnabled }: Pick<AdHocParts, 'isEnabled'>): void {
 	if (isEnabled()) return;
-	throw new AppError('unavailable', 'The execution of skills is switched off on this server.', {
-		hint: 'Whoever manages the server can switch it on under Settings.',
+	throw new AppError('unavailable', 'Skills are turned off on this server.', {
+		hint: 'Whoever runs the server can turn them on in Settings.',
 		details: { error: 'SkillsDisabled' }
 	});
 }
@@ -146,7 +146,7 @@ type Outcome = Pick<AdHocResult, 'result'> & { failure: Failure };
 function builtinFor({ findBuiltin }: AdHocParts, skillName: string): AdHocBuiltin | null {
 	if (!skillName.startsWith('builtin/')) return findBuiltin(skillName);
 	const builtin = findBuiltin(skillName.slice('builtin/'.length));
-	if (!builtin) throw new AppError('not_found', `There is no skill “${skillName}”.`);
+	if (!builtin) throw new AppError('not_found', `Skill not found: “${skillName}”.`);
 	return builtin;
 }
 
@@ -157,7 +157,7 @@ async function callBuiltin(
 	{ allow }: AdHocWatch
 ): Promise<Outcome> {
 	if (script !== undefined || args !== undefined) {
-		throw new AppError('invalid_input', `“${builtin.name}” has no scripts: it takes an “input”.`);
+		throw new AppError('invalid_input', `“${builtin.name}” has no scripts. It takes an “input”.`);
 	}
 	if (tool !== undefined && tool !== builtin.name) {
 		throw new AppError('not_found', `“${builtin.name}” has no tool “${tool}”.`);
@@ -194,7 +194,7 @@ async function performOperation(
 	const { question, digest } = plan ? await approvals.request(plan, null) : { question: null, digest: null };
 	if (question) allow(question);
 	const { result } = await session.perform(operation, digest === null ? context : { ...context, allowed: digest });
-	if (typeof result === 'string') throw new AppError('invalid_input', 'This call runs nothing.');
+	if (typeof result === 'string') throw new AppError('invalid_input', 'Nothing to run in this call.');
 	return { result, failure: result };
 }
 
@@ -211,7 +211,7 @@ function withOnlyPart(
 	if (onlyTool && tools.length === 1) return { tool: onlyTool.name, input };
 	if (onlyScript && tools.length === 0 && scripts.length === 1) return { script: onlyScript, args: args ?? input };
 	const names = tools.map((each) => each.name).join(', ') || 'none';
-	throw new AppError('invalid_input', `“${name}” needs a script or a tool to be named.`, {
+	throw new AppError('invalid_input', `Choose a script or tool of “${name}”.`, {
 		hint: `Its tools: ${names}. Its scripts: ${scripts.join(', ') || 'none'}.`
 	});
 }
@@ -227,6 +227,6 @@ function planOf(session: SkillSession, operation: SkillOperation): PlannedRun | 
 	}
 }
 
-function asAppError({ error = 'ExecutionFailed', message = 'It could not be run.', hint }: Failure): AppError {
+function asAppError({ error = 'ExecutionFailed', message = 'It couldn’t be run.', hint }: Failure): AppError {
 	return new AppError(CODES[error] ?? 'conflict', message, { hint, details: { error } });
 }

@@ -97,9 +97,7 @@ export function createExecutionRecorder(
 	const underWay = new Map<string, { skillId: string; startedAt: string }>();
 	const now = () => new Date().toISOString();
 	const write = async (id: string, work: Promise<void>): Promise<void> => {
-		await work.catch((error: unknown) =>
-			log.error({ execution: id, error: String(error) }, 'an execution could not be recorded')
-		);
+		await work.catch((error: unknown) => log.error({ execution: id, error: String(error) }, 'couldn’t record a run'));
 	};
 	return {
 		started(execution) {

@@ -145,9 +145,9 @@ describe('F6: a case is kept and run again', () => {
 		expect({ isPassed, failures }).toEqual({
 			isPassed: false,
 			failures: [
-				'The exit code should be 0, and was 3.',
-				'Its output should contain “fine”, and does not.',
-				'It should make or change the file “out.txt”, and did not.'
+				'The exit code should be 0, but was 3.',
+				'Its output should contain “fine”, but doesn’t.',
+				'It should create or change the file “out.txt”, but didn’t.'
 			]
 		});
 		expect((await cases.list('demo'))[0]?.lastRun).toMatchObject({ isPassed: false, failures });
@@ -157,7 +157,7 @@ describe('F6: a case is kept and run again', () => {
 		const plain = await create('demo', { script: 'scripts/fail.sh' });
 		const failing = await create('demo', { script: 'scripts/fail.sh', expect: { exitCode: 3 } });
 		expect((await runCase('demo', plain.id)).failures).toEqual([
-			expect.stringMatching(/^It should succeed, and did not: /)
+			expect.stringMatching(/^It should succeed, but didn’t: /)
 		]);
 		expect((await runCase('demo', failing.id)).isPassed).toBe(true);
 	});

@@ -36,7 +36,7 @@ export function createCases({ store, adHoc, modes }: CasesParts): Cases {
 	const requireCase = async (skill: Skill, caseId: string): Promise<SkillCase> => {
 		const found = await store.skillCases.get(caseId);
 		if (found?.skillId === skillIdOf(skill)) return found;
-		throw new AppError('not_found', `“${skill.name}” has no case of this id.`);
+		throw new AppError('not_found', `“${skill.name}” has no case with this id.`);
 	};
 	return {
 		list: async (id) => store.skillCases.list(skillIdOf(skillOf(id))),
@@ -46,7 +46,7 @@ export function createCases({ store, adHoc, modes }: CasesParts): Cases {
 			const skillId = skillIdOf(skill);
 			await requirePart(skill, script, tool);
 			if ((await store.skillCases.list(skillId)).length >= MAX_CASES) {
-				throw new AppError('conflict', `“${skill.name}” has ${MAX_CASES} cases already. Remove one first.`);
+				throw new AppError('conflict', `“${skill.name}” already has ${MAX_CASES} cases. Delete one first.`);
 			}
 			const what = { script: script ?? null, args: args ?? [], tool: tool ?? null, input: input ?? null };
 			const entry = { id: randomUUID(), skillId, title, ...what, expect, createdAt: new Date().toISOString() };
@@ -102,19 +102,19 @@ function failuresOf({ execution, result }: AdHocResult, { exitCode, contains, fi
 	const { status, errorMessage } = execution;
 	const failures: string[] = [];
 	if (exitCode === undefined && status !== 'success') {
-		failures.push(`It should succeed, and did not: ${errorMessage ?? status}`);
+		failures.push(`It should succeed, but didn’t: ${errorMessage ?? status}`);
 	}
 	if (exitCode !== undefined && execution.exitCode !== exitCode) {
 		const ended = execution.exitCode === null ? `had none (${errorMessage ?? status})` : `was ${execution.exitCode}`;
-		failures.push(`The exit code should be ${exitCode}, and ${ended}.`);
+		failures.push(`The exit code should be ${exitCode}, but ${ended}.`);
 	}
 	const said = saidIn(result);
 	for (const text of contains ?? []) {
-		if (!said.some((part) => part.includes(text))) failures.push(`Its output should contain “${text}”, and does not.`);
+		if (!said.some((part) => part.includes(text))) failures.push(`Its output should contain “${text}”, but doesn’t.`);
 	}
 	const made = new Set(execution.files.map(({ path }) => path));
 	for (const path of files ?? []) {
-		if (!made.has(path)) failures.push(`It should make or change the file “${path}”, and did not.`);
+		if (!made.has(path)) failures.push(`It should create or change the file “${path}”, but didn’t.`);
 	}
 	return failures;
 }

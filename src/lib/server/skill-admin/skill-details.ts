@@ -91,7 +91,7 @@ export async function changeSkill(
 	const builtin = findBuiltin(parts.builtins.builtins, id);
 	if (builtin) {
 		if (trust !== undefined || network !== undefined) {
-			throw new AppError('invalid_input', `“${builtin.name}” is part of this server: only its mode can be changed.`);
+			throw new AppError('invalid_input', `“${builtin.name}” is built in, so you can only change its mode.`);
 		}
 		await changeMode(parts.modes, `builtin/${builtin.name}`, patch);
 		return describeBuiltin(builtin, parts);
@@ -100,10 +100,7 @@ export async function changeSkill(
 	const skillId = skillIdOf(skill);
 	const foreign = network?.find((domain) => !parts.network.declared(skill).includes(domain));
 	if (foreign !== undefined) {
-		throw new AppError(
-			'invalid_input',
-			`network: “${skill.name}” does not ask for ${foreign}, so it cannot be granted.`
-		);
+		throw new AppError('invalid_input', `network: “${skill.name}” doesn’t request ${foreign}, so it can’t be granted.`);
 	}
 	if (trust?.isTrusted === true) await parts.trust.trust(skill, trust.digest, now);
 	if (trust?.isTrusted === false) await parts.trust.revoke(skill);
@@ -138,9 +135,9 @@ export function requireSkill(parts: LookupParts, apiKeyId: string | null, id: st
 	const found = lookUp(parts, apiKeyId, fromSkillId(id));
 	if (found) return found;
 	const broken = findBroken(parts, apiKeyId, id) ?? findFolder(parts, apiKeyId, id);
-	if (!broken) throw new AppError('not_found', `There is no skill “${id.slice(0, 200)}”.`);
-	throw new AppError('conflict', `“${broken.name}” is broken, so it can be read and not used.`, {
-		hint: 'Its diagnostics say what is wrong. Repair it on its page.'
+	if (!broken) throw new AppError('not_found', `Skill not found: “${id.slice(0, 200)}”.`);
+	throw new AppError('conflict', `“${broken.name}” is broken, so it can’t be used.`, {
+		hint: 'Fix the problems listed on its page.'
 	});
 }
 

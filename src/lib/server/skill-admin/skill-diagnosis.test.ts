@@ -142,7 +142,7 @@ describe('F1: fixing', () => {
 		const { digest, id } = await diagnoseSkill(parts, 'Linked');
 		await expect(fixSkill(parts, id, { digest })).rejects.toMatchObject({
 			code: 'conflict',
-			message: expect.stringContaining('Fix it where it is') as unknown
+			message: expect.stringContaining('Fix it there') as unknown
 		});
 		expect(await read('elsewhere/linked/SKILL.md')).toBe(before);
 		await rm(join(root, 'odd/SKILL.md'));

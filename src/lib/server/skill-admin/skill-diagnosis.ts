@@ -86,7 +86,7 @@ async function describe(parts: DiagnosisParts, skill: Skill | BrokenSkill): Prom
 }
 
 function unreadable({ message }: Error): SkillDiagnosis['issues'][number] {
-	return { field: '_', severity: 'error', message: `cannot be read: ${message}`, fixId: null, diff: null };
+	return { field: '_', severity: 'error', message: `can’t be read: ${message}`, fixId: null, diff: null };
 }
 
 function toAnswer({ issues, fixed, ...diagnosis }: Diagnosis, id: string): SkillDiagnosis {
@@ -138,7 +138,7 @@ export function checkSkillText(
 	text: string
 ): SkillCheck {
 	const builtin = findBuiltin(parts.builtins.builtins, id);
-	if (builtin) throw new AppError('invalid_input', `“${builtin.name}” is part of this server: it has no SKILL.md.`);
+	if (builtin) throw new AppError('invalid_input', `“${builtin.name}” is built in and has no SKILL.md.`);
 	return checkText(text, requireListed(parts, null, id).dir);
 }
 
@@ -155,11 +155,11 @@ export async function requireInRoot({ name, dir, root }: Skill | BrokenSkill, ve
 	} catch (error) {
 		throw folderGone(name, dir, error);
 	}
-	throw new AppError('conflict', `“${name}” lies outside ${root}, behind a link. ${verb} it where it is.`);
+	throw new AppError('conflict', `“${name}” is behind a link to a folder outside ${root}. ${verb} it there.`);
 }
 
 export function folderGone(name: string, dir: string, cause: unknown): AppError {
-	return new AppError('conflict', `The folder of “${name}”, ${dir}, cannot be found any more. Reload the skills.`, {
+	return new AppError('conflict', `The folder of “${name}” is gone: ${dir}. Reload the skills.`, {
 		cause
 	});
 }

@@ -87,7 +87,7 @@ describe('F1: a file of a skill', () => {
 		await put('skills/good/SKILL.md', `${SKILL}More\n`);
 		const wanted = { path: 'SKILL.md', text: 'mine', digest };
 		await expect(writeSkillFile(parts, 'good', wanted)).rejects.toMatchObject({
-			...failsAs('conflict', 'has changed since'),
+			...failsAs('conflict', 'changed after you opened it'),
 			details: { digest: hash('sha256', `${SKILL}More\n`) }
 		});
 		await expect(writeSkillFile(parts, 'good', { ...wanted, digest: null })).rejects.toMatchObject(
@@ -130,7 +130,7 @@ describe('F1: a file of a skill', () => {
 	test('that is no text, or larger than 2 MB, is neither read nor replaced', async () => {
 		await put('skills/good/picture.png', Buffer.from([0x89, 0x50, 0, 1]));
 		await expect(readSkillFile(parts, 'good', 'picture.png')).rejects.toMatchObject(
-			failsAs('invalid_input', 'no text')
+			failsAs('invalid_input', 'isn’t text')
 		);
 		const large = 'ä'.repeat(1024 * 1024 + 1);
 		const wanted = { path: 'large.md', text: large, digest: null };
@@ -165,7 +165,7 @@ describe('SECURITY: outside of the skill', () => {
 		const { digest, isWritable } = await readSkillFile(parts, 'linked', 'SKILL.md');
 		expect(isWritable).toBe(false);
 		const wanted = writeSkillFile(parts, 'linked', { path: 'SKILL.md', text: 'x', digest });
-		await expect(wanted).rejects.toMatchObject(failsAs('conflict', 'Edit it where it is'));
+		await expect(wanted).rejects.toMatchObject(failsAs('conflict', 'Edit it there'));
 		await expect(removeSkillFile(parts, 'linked', 'x.md')).rejects.toMatchObject(failsAs('conflict'));
 		expect(await read('elsewhere/linked/SKILL.md')).toContain('name: linked');
 	});

@@ -66,9 +66,9 @@ export async function writeSkillFile(
 	await requireInRoot(skill, 'Edit');
 	const bytes = Buffer.from(text);
 	if (bytes.length > MAX_SKILL_FILE_BYTES) {
-		throw new AppError('too_large', 'A file of a skill has 2 MB at most.', { hint: 'Split it into smaller files.' });
+		throw new AppError('too_large', 'Files of a skill can be up to 2 MB.', { hint: 'Split it into smaller files.' });
 	}
-	if (text.includes('\0')) throw new AppError('invalid_input', 'text: a file with zero bytes is no text.');
+	if (text.includes('\0')) throw new AppError('invalid_input', 'text isn’t valid: it contains zero bytes.');
 	const folder = await hold(skill, path, digest === null).catch((error: unknown) => {
 		throw explained(error, path);
 	});
@@ -87,7 +87,7 @@ export async function writeSkillFile(
 export async function removeSkillFile(parts: SkillEditorParts, id: string, path: string): Promise<void> {
 	const skill = requireFolder(parts, id);
 	if (/^skill\.md$/i.test(path)) {
-		throw new AppError('invalid_input', 'Without its SKILL.md it is no skill. Remove the skill as a whole instead.');
+		throw new AppError('invalid_input', 'A skill needs its SKILL.md. Remove the whole skill instead.');
 	}
 	await requireInRoot(skill, 'Edit');
 	const folder = await hold(skill, path);
@@ -111,7 +111,7 @@ function replace(
 	const before = readText(folder.target, path);
 	const was = before && digestOf(before.bytes);
 	if (was !== digest) {
-		const what = was === null ? 'is gone' : digest === null ? 'is there already' : 'has changed since it was read';
+		const what = was === null ? 'no longer exists' : digest === null ? 'already exists' : 'changed after you opened it';
 		throw new AppError('conflict', `“${path}” ${what}. Nothing was written.`, { details: { digest: was } });
 	}
 	const isScript = bytes.subarray(0, 2).toString() === '#!';
@@ -136,18 +136,18 @@ function readText(target: string, path: string): ReadFile | null {
 	} catch (error) {
 		if (isMissing(error)) return null;
 		if ((error as NodeJS.ErrnoException).code !== 'ELOOP') throw error;
-		throw new AppError('conflict', `“${path}” is a link, and links are not followed here.`, { cause: error });
+		throw new AppError('conflict', `“${path}” is a link. Links can’t be edited here.`, { cause: error });
 	}
 	try {
 		const entry = fstatSync(file);
-		if (!entry.isFile()) throw new AppError('invalid_input', `“${path}” is not a regular file.`);
+		if (!entry.isFile()) throw new AppError('invalid_input', `“${path}” isn’t a regular file.`);
 		if (entry.size > MAX_SKILL_FILE_BYTES) {
 			throw new AppError('too_large', `“${path}” is larger than 2 MB.`, {
 				hint: 'Open it in the skill’s folder instead.'
 			});
 		}
 		const bytes = readFileSync(file);
-		if (bytes.includes(0) || !isUtf8(bytes)) throw new AppError('invalid_input', `“${path}” is no text.`);
+		if (bytes.includes(0) || !isUtf8(bytes)) throw new AppError('invalid_input', `“${path}” isn’t text.`);
 		return { bytes, mode: entry.mode & 0o777 };
 	} finally {
 		closeSync(file);
@@ -156,7 +156,7 @@ function readText(target: string, path: string): ReadFile | null {
 
 function requireFolder(parts: SkillEditorParts, id: string): Skill | BrokenSkill {
 	const builtin = findBuiltin(parts.builtins.builtins, id);
-	if (builtin) throw new AppError('invalid_input', `“${builtin.name}” is part of this server: it has no files.`);
+	if (builtin) throw new AppError('invalid_input', `“${builtin.name}” is built in and has no files.`);
 	return requireListed(parts, null, id);
 }
 
@@ -213,12 +213,12 @@ function explained(error: unknown, path: string): unknown {
 		case 'EPERM':
 			return new AppError(
 				'unavailable',
-				`“${path}” cannot be written: its folder or disk is read-only. Nothing was changed.`,
-				{ cause: error, hint: 'Allow writing there, or change the skill where it comes from.' }
+				`Couldn’t write “${path}”: its folder or disk is read-only. Nothing was changed.`,
+				{ cause: error, hint: 'Make it writable, or change the skill at its source.' }
 			);
 		case 'ENOSPC':
 		case 'EDQUOT':
-			return new AppError('storage_full', `There is no room left for “${path}”. Nothing was changed.`, {
+			return new AppError('storage_full', `The disk is full, so “${path}” wasn’t changed.`, {
 				cause: error
 			});
 		case 'EISDIR':
@@ -259,9 +259,9 @@ export async function createSkill(parts: NewSkillParts, wanted: NewSkill): Promi
 			refusals.push(error);
 		}
 	}
-	throw new AppError('unavailable', `None of the folders of skills can be written: ${skillsDirs.join(', ')}.`, {
+	throw new AppError('unavailable', `None of the skill folders is writable: ${skillsDirs.join(', ')}.`, {
 		cause: refusals[0],
-		hint: 'Allow writing in one of them, or name another in SKILLS_DIRS.'
+		hint: 'Make one of them writable, or add another to SKILLS_DIRS.'
 	});
 }
 
@@ -298,7 +298,7 @@ async function exists(path: string): Promise<boolean> {
 }
 
 function taken(name: string): AppError {
-	return new AppError('conflict', `There is a skill “${name}” already.`, { hint: 'Choose another name.' });
+	return new AppError('conflict', `A skill named “${name}” already exists.`, { hint: 'Choose another name.' });
 }
 
 function isReadOnly(error: unknown): boolean {
@@ -310,5 +310,5 @@ function whyNotMade(error: unknown, name: string): unknown {
 	// Somebody was quicker.
 	if (code === 'ENOTEMPTY' || code === 'EEXIST') return taken(name);
 	if (code !== 'ENOSPC' && code !== 'EDQUOT') return error;
-	return new AppError('storage_full', 'There is no room left for a new skill.', { cause: error });
+	return new AppError('storage_full', 'The disk is full, so the skill wasn’t created.', { cause: error });
 }

@@ -241,7 +241,7 @@ describe('handlers in JavaScript', () => {
 	test.each([0, 5])('D20: a handler that calls process.exit(%i) has not answered', async (code) => {
 		const result = await call('a.js', `export default () => { console.log("bye"); process.exit(${code}); }`);
 		expect(result).toMatchObject({ success: false, error: 'ExecutionFailed', exitCode: code, stderr: 'bye\n' });
-		expect(result.message).toContain('without an answer');
+		expect(result.message).toContain('without a result');
 		expect(result).not.toHaveProperty('value');
 		expect(events.at(-1)).toMatchObject({ type: 'finished', error: 'ExecutionFailed' });
 	});
@@ -339,7 +339,7 @@ describe('handlers in Python', () => {
 		['a circular answer', 'a = []; a.append(a); return a', 'ircular'],
 		['what JSON cannot say', 'return {1, 2}', 'JSON serializable'],
 		['a number that JSON has not', 'return float("nan")', 'JSON compliant'],
-		['os._exit', 'import os; os._exit(0)', 'without an answer']
+		['os._exit', 'import os; os._exit(0)', 'without a result']
 	])('D23: %s is ExecutionFailed with its message', async (_name, body, message) => {
 		const result = await call('a.py', `def handler(args):\n    ${body}\n`);
 		expect(result).toMatchObject({

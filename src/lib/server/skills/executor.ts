@@ -117,8 +117,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
 		if (!options.isEnabled || options.isEnabled()) return;
 		throw new SkillError(
 			'SkillsDisabled',
-			'The execution of skills is switched off on this server.',
-			'The operator can switch it on.'
+			'Skills are turned off on this server.',
+			'Whoever runs the server can turn them on.'
 		);
 	};
 	/** The skill's files stay as they were looked at for as long as they are used. @throws SkillError of `SkillCopies.take` */
@@ -279,7 +279,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
 
 function within(value: number, what: string, least: number, most: number): number {
 	if (Number.isInteger(value) && value >= least && value <= most) return value;
-	throw new RangeError(`${what} is a whole number from ${least} to ${most}; it was ${value}.`);
+	throw new RangeError(`${what} must be a whole number from ${least} to ${most}, not ${value}.`);
 }
 
 /** Why a script cannot be run is told of the skill itself: what leads out of its folder is not in a copy. */

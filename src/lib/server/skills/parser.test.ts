@@ -47,8 +47,8 @@ describe('a SKILL.md', () => {
 		const mended = lenient(skill('name: &n demo\ndescription: *n\nsummary: Use when: it rains')).spec;
 		expect(mended).toMatchObject({ description: 'demo', extra: { summary: 'Use when: it rains' } });
 		const list = skill('name: demo\ntags: &a [x]\nsummary: *a');
-		expect(() => lenient(list)).toThrow('a YAML alias may stand for a text, not for a list or a map');
-		expect(issuesOf(list)).toMatchObject([{ severity: 'error', line: 4, fix: 'write the value out' }]);
+		expect(() => lenient(list)).toThrow('uses a YAML alias for a list or a map. Only text is allowed');
+		expect(issuesOf(list)).toMatchObject([{ severity: 'error', line: 4, fix: 'write the value instead' }]);
 		// No anchor is there: it is emphasis that somebody did not quote.
 		expect(lenient(skill('name: demo\ndescription: *very* good')).spec.description).toBe('*very* good');
 	});
@@ -150,7 +150,12 @@ describe('a SKILL.md', () => {
 		const { spec, warnings } = parseSkill(text, PATH);
 		expect({ ...spec.extra }).toEqual({ model: 'x', tags: 'a', version: '1.0' });
 		expect(warnings).toMatchObject([
-			{ field: 'model', severity: 'warning', line: 4, message: expect.stringContaining('unexpected field') as string },
+			{
+				field: 'model',
+				severity: 'warning',
+				line: 4,
+				message: expect.stringContaining('isn’t a standard field') as string
+			},
 			{ field: 'tags', severity: 'warning', line: 5 },
 			{ field: 'version', severity: 'warning', line: 6 }
 		]);
@@ -204,7 +209,7 @@ describe('a SKILL.md', () => {
 	test('A6: a name beyond ASCII is less portable, in both modes no more than a warning', () => {
 		const { warnings } = parseSkill(skill('name: 技能\ndescription: d'), '/skills/技能/SKILL.md');
 		expect(warnings).toMatchObject([
-			{ field: 'name', severity: 'warning', line: 2, message: expect.stringContaining('portable') as string }
+			{ field: 'name', severity: 'warning', line: 2, message: expect.stringContaining('non-ASCII letters') as string }
 		]);
 		expect(parseSkill(skill('name: demo\ndescription: d'), PATH).warnings).toEqual([]);
 	});

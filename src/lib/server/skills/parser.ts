@@ -53,7 +53,7 @@ export function parseSkill(
 	const folder = readFolderName(dirname(filepath)).name;
 	const name = readName(data, folder, options.skipParentDirCheck ?? false, violate);
 	if (/[^\0-\x7f]/.test(name)) {
-		note('name', 'has letters beyond ASCII: less portable, some clients refuse it');
+		note('name', 'has non-ASCII letters, which some clients reject');
 	}
 	const description = readDescription(data, violate);
 	const license = readText(data, 'license', violate);
@@ -65,7 +65,7 @@ export function parseSkill(
 	for (const [key, value] of Object.entries(data)) {
 		if (SPEC_KEYS.has(key)) continue;
 		extra[key] = value;
-		if (isStrict || !KNOWN_EXTRA.has(key)) note(key, 'is an unexpected field, not one of the standard');
+		if (isStrict || !KNOWN_EXTRA.has(key)) note(key, 'isn’t a standard field');
 	}
 	const metadata = readMetadata(data, extra, { violate, note });
 	const allowedTools = readAllowedTools(data, !isStrict, violate);
@@ -127,7 +127,7 @@ function readMetadata(
 	const metadata = Object.create(null) as Record<string, string>;
 	if (data.metadata === undefined || data.metadata === '') return metadata;
 	if (typeof data.metadata !== 'object' || data.metadata === null || Array.isArray(data.metadata)) {
-		violate('metadata', 'must be a map of text to text');
+		violate('metadata', 'must map text to text');
 		return metadata;
 	}
 	for (const [key, value] of Object.entries(data.metadata)) {
@@ -135,7 +135,7 @@ function readMetadata(
 			metadata[key] = value;
 		} else {
 			// Many public skills keep another client's settings here, and the reference validator lets them (A13).
-			note('metadata', `“${shown(key)}” is not text; it is kept apart`, { at: `metadata.${key}` });
+			note('metadata', `“${shown(key)}” isn’t text, so it isn’t part of the metadata`, { at: `metadata.${key}` });
 			extra[`metadata.${key}`] = value;
 		}
 	}

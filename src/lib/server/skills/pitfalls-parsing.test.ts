@@ -113,7 +113,9 @@ describe('the YAML', () => {
 	});
 	test('A4: a merge key merges nothing', () => {
 		expect(lenient(demo('<<: {license: MIT}')).spec.license).toBeUndefined();
-		expect(() => lenient(demo('base: &base {license: MIT}\n<<: *base'))).toThrow('a YAML alias may stand for a text');
+		expect(() => lenient(demo('base: &base {license: MIT}\n<<: *base'))).toThrow(
+			'uses a YAML alias for a list or a map. Only text is allowed'
+		);
 	});
 	test.each([
 		['at the top', 'license: MIT\nlicense: GPL', 5],
@@ -183,9 +185,9 @@ describe('the fields', () => {
 	test('A7: only when asked may the folder be called otherwise; all else is checked as ever', () => {
 		const parse = (name: string, skipParentDirCheck: boolean) =>
 			parseSkill(skill(`name: ${name}\ndescription: d`), PATH, { skipParentDirCheck });
-		expect(() => parse('other', false)).toThrow('differs from the folder');
+		expect(() => parse('other', false)).toThrow('doesn’t match the folder “');
 		expect(parse('other', true).spec.name).toBe('other');
-		expect(() => parse('Other', true)).toThrow('may hold');
+		expect(() => parse('Other', true)).toThrow('must have only lowercase');
 	});
 	test.each([500, 501, 1024])('A9: a description of %i characters is right in strict mode', (length) => {
 		const { spec, warnings } = parseSkill(skill(`name: demo\ndescription: ${'d'.repeat(length)}`), PATH);

@@ -109,14 +109,16 @@ describe.each<[string, string, (path: string, offset?: number) => Record<string,
 	});
 	test('C6, C7: a NUL in the first 4 KB is refused, not decoded; a later one is only a character, which no model is sent', async () => {
 		const refused = await read(tool, argumentsOf('assets/logo.png'));
-		expect(refused).toContain('it is a binary file');
+		expect(refused).toContain('it’s a binary file');
 		expect(refused).not.toContain('PNG');
 		expect(await read(tool, argumentsOf('assets/late.bin'))).toHaveLength(5000);
 	});
 	test('C9: a link that leaves the folder is refused, with a hint', async () => {
 		const refused = await read(tool, argumentsOf('references/out.md'));
-		expect(refused).toContain('it is a link that leaves the skill’s folder');
-		expect(refused).toContain('name one by its path from there');
+		expect(refused).toContain('it’s a link to a file outside the skill');
+		expect(refused).toContain(
+			'Only text files of the skill can be read. Use a path from its folder, e.g. references/forms.md'
+		);
 		expect(refused).not.toContain('SECRET');
 	});
 });

@@ -141,7 +141,7 @@ describe('D8: the room that copies take', () => {
 		await put('demo/a', '0123456789');
 		await put('other/a', 'abcdefghij');
 		const first = await copies.take(skill());
-		const full = { type: 'ExecutionFailed', message: expect.stringContaining('no room') as string };
+		const full = { type: 'ExecutionFailed', message: expect.stringContaining('too large') as string };
 		time = HOUR;
 		await expect(copies.take(skill('other'))).rejects.toMatchObject(full);
 		first.release();

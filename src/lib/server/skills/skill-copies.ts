@@ -164,7 +164,7 @@ export function createSkillCopies({
 		}
 	};
 	const makeWithRoom = async (skill: CopiedSkill, source: string, allowed: string | undefined): Promise<SkillCopy> => {
-		if (isClosed) throw new SkillError('ExecutionFailed', 'The library of skills is closed.');
+		if (isClosed) throw new SkillError('ExecutionFailed', 'The skill library is closed.');
 		try {
 			return await make(skill, source, allowed);
 		} catch (error) {
@@ -255,8 +255,8 @@ async function folderOf({ dir }: CopiedSkill): Promise<string> {
 export function changedSince({ name }: Pick<Skill, 'name'>): SkillError {
 	return new SkillError(
 		'NotTrusted',
-		`The files of “${name}” changed after they were looked at, so nothing of it was run.`,
-		'Call it again: its files are looked at anew.'
+		`The files of “${name}” just changed, so nothing was run.`,
+		'Try again to use the new files.'
 	);
 }
 
@@ -267,10 +267,10 @@ function asSkillError(error: unknown, { name }: CopiedSkill, maxBytes: number): 
 		const size = `${Math.round(maxBytes / 1024 ** 2)} MB`;
 		return new SkillError(
 			'ExecutionFailed',
-			`“${name}” cannot be run: its folder has more than ${MAX_ENTRIES} files, or there is no room for it in the ${size} that copies of skills may take.`,
-			'Remove what its scripts do not need, or ask the operator to raise SKILLS_COPIES_MB.'
+			`Can’t run “${name}”: its folder has more than ${MAX_ENTRIES} files, or is too large for the ${size} kept for copies of skills.`,
+			'Delete files that its scripts don’t need, or raise SKILLS_COPIES_MB.'
 		);
 	}
 	const hint = code === 'ENOSPC' ? 'Free some disk space and try again.' : undefined;
-	return new SkillError('ExecutionFailed', `The files of “${name}” could not be copied to run them: ${message}`, hint);
+	return new SkillError('ExecutionFailed', `Couldn’t copy the files of “${name}” to run them: ${message}`, hint);
 }

@@ -49,7 +49,7 @@ const PER_CALLER = 256;
 
 export class TooManyCalls extends SkillError {
 	constructor(most: number) {
-		const message = `More than ${most} calls run or wait already.`;
+		const message = `More than ${most} calls are running or waiting.`;
 		super('ExecutionFailed', `${message} Wait for their results first.`);
 	}
 }

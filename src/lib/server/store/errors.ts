@@ -21,14 +21,14 @@ export function toStorageError(error: unknown): unknown {
 	if (isFull(error)) {
 		return new AppError(
 			'storage_full',
-			'The database cannot be written: its disk is full. Free some space, then try again.',
+			'The database can’t be written because its disk is full. Free some space and try again.',
 			{
 				cause: error
 			}
 		);
 	}
 	if (isUnavailable(error)) {
-		return new AppError('unavailable', `The database cannot be used at the moment (${error.message}). Try again.`, {
+		return new AppError('unavailable', `The database is unavailable (${error.message}). Try again.`, {
 			cause: error
 		});
 	}

@@ -34,13 +34,13 @@ export async function migrate(db: Kysely<Database>): Promise<void> {
 	const unknown = (await appliedMigrations(db)).filter((name) => !Object.hasOwn(MIGRATIONS, name));
 	if (unknown.length > 0) {
 		throw new Error(
-			`The database was written by a newer version of this server (it has the migration ${unknown.join(', ')}). ` +
+			`The database was written by a newer version of this app (it has the migration ${unknown.join(', ')}). ` +
 				'Start that version or a later one, or choose another database with DATA_DIR or DATABASE_URL.'
 		);
 	}
 	const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
 	const { error } = await migrator.migrateToLatest();
-	if (error) throw new Error(`The database cannot be brought up to date: ${reasonOf(error)}`, { cause: error });
+	if (error) throw new Error(`Couldn’t update the database: ${reasonOf(error)}`, { cause: error });
 }
 
 async function appliedMigrations(db: Kysely<Database>): Promise<string[]> {

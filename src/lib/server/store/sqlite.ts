@@ -63,7 +63,7 @@ function openFile(path: string, busyTimeoutMs: number): DatabaseSync {
 		database?.close();
 		const reason = error instanceof Error ? error.message : String(error);
 		throw new Error(
-			`The database ${path} cannot be opened: ${reason}. Check the file and its folder, or choose another folder with DATA_DIR.`,
+			`Couldn’t open the database ${path}: ${reason}. Check the file and its folder, or choose another folder with DATA_DIR.`,
 			{ cause: error }
 		);
 	}

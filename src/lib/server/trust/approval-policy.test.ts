@@ -86,29 +86,21 @@ describe('C16: what somebody is asked about, and why', () => {
 		[
 			'an untrusted one, whoever is asked',
 			{ mode: 'auto', state: 'untrusted' },
-			`${asks}. Nobody has looked at this skill and trusted it.`
+			`${asks}. You haven’t trusted this skill yet.`
 		],
 		[
 			'one that cannot be looked at',
 			{ mode: 'auto', state: 'untrusted', digest: null, problem: 'It has too many files.' },
 			`${asks}. It has too many files.`
 		],
-		[
-			'one that has changed',
-			{ mode: 'auto', state: 'changed' },
-			`${asks}. Its files have changed since it was trusted.`
-		],
-		['one that lacks a variable', { mode: 'auto', missing: ['A'] }, `${asks}, and needs A, which is not set.`],
-		['one that lacks two', { mode: 'auto', missing: ['A', 'B'] }, `${asks}, and needs A, B, which are not set.`],
-		[
-			'a wish of a skill that lacks one',
-			{ missing: ['A'], allowedTools: 'Bash' },
-			`${asks}, and needs A, which is not set.`
-		],
+		['one that has changed', { mode: 'auto', state: 'changed' }, `${asks}. Its files changed since you trusted it.`],
+		['one that lacks a variable', { mode: 'auto', missing: ['A'] }, `${asks}, but A is not set.`],
+		['one that lacks two', { mode: 'auto', missing: ['A', 'B'] }, `${asks}, but A, B are not set.`],
+		['a wish of a skill that lacks one', { missing: ['A'], allowedTools: 'Bash' }, `${asks}, but A is not set.`],
 		[
 			'a wish of an untrusted skill',
 			{ state: 'untrusted', allowedTools: 'Bash' },
-			`${asks}. Nobody has looked at this skill and trusted it.`
+			`${asks}. You haven’t trusted this skill yet.`
 		],
 		['a wish for another script', { allowedTools: 'Bash(other.sh:*)' }, `${asks}.`],
 		['what was denied', { earlier: answered('deny', 'now') }, `${asks}.`],
@@ -120,7 +112,7 @@ describe('C16: what somebody is asked about, and why', () => {
 		[
 			'what was allowed of other files',
 			{ earlier: answered('once', 'before') },
-			'The files of “demo” changed since this was allowed.'
+			'The files of “demo” changed after you allowed this.'
 		]
 	])('%s', async (_what, situation, reason) => {
 		const { question } = await ask(situation);

@@ -52,7 +52,7 @@ export function createApprovalPolicy(options: ApprovalPolicyOptions): ApprovalPo
 				if (missing.length === 0 && isAllowedBeforehand(allowedTools, wished)) return allowed;
 			}
 			const reason = isAllowed
-				? `The files of “${skill.name}” changed since this was allowed.`
+				? `The files of “${skill.name}” changed after you allowed this.`
 				: reasonFor(skill.name, script, { state, problem, missing });
 			const question = {
 				interruptId: randomUUID(),
@@ -83,12 +83,11 @@ function reasonFor(
 	{ state, problem, missing }: { state: TrustState; problem: string | null; missing: readonly string[] }
 ): string {
 	if (state === 'untrusted' && problem !== null) return `“${skill}” wants to run ${script}. ${problem}`;
-	if (state === 'untrusted')
-		return `“${skill}” wants to run ${script}. Nobody has looked at this skill and trusted it.`;
-	if (state === 'changed') return `“${skill}” wants to run ${script}. Its files have changed since it was trusted.`;
+	if (state === 'untrusted') return `“${skill}” wants to run ${script}. You haven’t trusted this skill yet.`;
+	if (state === 'changed') return `“${skill}” wants to run ${script}. Its files changed since you trusted it.`;
 	if (missing.length === 0) return `“${skill}” wants to run ${script}.`;
 	const verb = missing.length === 1 ? 'is' : 'are';
-	return `“${skill}” wants to run ${script}, and needs ${missing.join(', ')}, which ${verb} not set.`;
+	return `“${skill}” wants to run ${script}, but ${missing.join(', ')} ${verb} not set.`;
 }
 
 /** The ids of the questions that an answer waits with. */

@@ -101,7 +101,7 @@ describe('F4: a folder that cannot be looked at as a whole has no digest, and sa
 		for (let count = 0; count < 2000; count += 1) writeFileSync(join(folder, `${count}`), '');
 		const { digest, problem, files } = await readFolder(folder);
 		expect(digest).toBeNull();
-		expect(problem).toBe('The folder has more than 2000 files and folders: too many to be looked at.');
+		expect(problem).toBe('The folder has more than 2000 files and folders, too many to check.');
 		expect(files.length).toBeLessThanOrEqual(2000);
 		expect(files.map(({ path }) => path)).toEqual(files.map(({ path }) => path).toSorted());
 	});
@@ -163,7 +163,7 @@ describe('F4: a folder that cannot be looked at as a whole has no digest, and sa
 		writeFileSync(Buffer.concat([Buffer.from(`${folder}/x`), Buffer.from([0xff])]), 'hidden');
 		const { digest, problem } = await readFolder(folder);
 		expect(digest).toBeNull();
-		expect(problem).toMatch(/^The file “x\ufffd” cannot be read: ENOENT\.$/);
+		expect(problem).toMatch(/^Couldn’t read the file “x\ufffd”: ENOENT\.$/);
 	});
 
 	test('a folder that is gone', async () => {
@@ -171,7 +171,7 @@ describe('F4: a folder that cannot be looked at as a whole has no digest, and sa
 		expect(await readFolder(folder)).toEqual({
 			digest: null,
 			files: [],
-			problem: 'The folder “.” cannot be read: ENOENT.'
+			problem: 'Couldn’t read the folder “.”: ENOENT.'
 		});
 	});
 });
@@ -223,5 +223,5 @@ test('F4: a file that grows while it is read gives no digest of what it was', as
 	// Its files say that they have no bytes, and have some when they are read: as if they grew meanwhile.
 	const { digest: none, problem } = await readFolder('/proc/sys/kernel/random');
 	expect(none).toBeNull();
-	expect(problem).toMatch(/^The file “\w+” cannot be read: it was changed while it was read\.$/);
+	expect(problem).toMatch(/^Couldn’t read the file “\w+”: it changed while it was being read\.$/);
 });

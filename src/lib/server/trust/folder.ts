@@ -46,10 +46,10 @@ export async function readFolder(dir: string): Promise<FolderContent> {
 	const fail = (problem: string): FolderContent => ({ digest: null, files: files.sort(byPath), problem });
 	for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
 		const entries = await readdir(join(dir, folder), { withFileTypes: true }).catch((error: Error) => error);
-		if (entries instanceof Error) return fail(`The folder “${folder || '.'}” cannot be read: ${codeOf(entries)}.`);
+		if (entries instanceof Error) return fail(`Couldn’t read the folder “${folder || '.'}”: ${codeOf(entries)}.`);
 		for (const entry of entries) {
 			if (files.length + folders.length >= MAX_ENTRIES) {
-				return fail(`The folder has more than ${MAX_ENTRIES} files and folders: too many to be looked at.`);
+				return fail(`The folder has more than ${MAX_ENTRIES} files and folders, too many to check.`);
 			}
 			const path = folder ? `${folder}/${entry.name}` : entry.name;
 			if (entry.isDirectory()) {
@@ -58,7 +58,7 @@ export async function readFolder(dir: string): Promise<FolderContent> {
 				continue;
 			}
 			const file = await readEntry(join(dir, path), path, MAX_BYTES - bytes).catch((error: Error) => error);
-			if (file instanceof Error) return fail(`The file “${path}” cannot be read: ${codeOf(file)}.`);
+			if (file instanceof Error) return fail(`Couldn’t read the file “${path}”: ${codeOf(file)}.`);
 			bytes += file.bytes;
 			if (file.text !== null && file.text.length > Math.min(room, MAX_TEXT)) {
 				// A slice would keep all of the text in memory.
@@ -66,7 +66,7 @@ export async function readFolder(dir: string): Promise<FolderContent> {
 				file.isCut = true;
 			}
 			room -= file.text?.length ?? 0;
-			if (bytes > MAX_BYTES) return fail('The folder has more than 200 MB of files: too much to be looked at.');
+			if (bytes > MAX_BYTES) return fail('The folder has more than 200 MB of files, too much to check.');
 			files.push(file);
 		}
 	}
@@ -95,7 +95,7 @@ async function readEntry(path: string, name: string, room: number): Promise<Fold
 	const file = await open(path, FLAGS);
 	try {
 		const stats = await file.stat();
-		if (!stats.isFile()) throw new Error('it was changed while it was read');
+		if (!stats.isFile()) throw new Error('it changed while it was being read');
 		const tooLarge = {
 			path: name,
 			kind: 'file' as const,
@@ -113,7 +113,7 @@ async function readEntry(path: string, name: string, room: number): Promise<Fold
 			const { bytesRead } = await file.read(buffer, length, buffer.length - length, length);
 			if (bytesRead === 0) break;
 			length += bytesRead;
-			if (length === buffer.length) throw new Error('it was changed while it was read');
+			if (length === buffer.length) throw new Error('it changed while it was being read');
 		}
 		const content = buffer.subarray(0, length);
 		const isText = !content.includes(0) && isUtf8(content);

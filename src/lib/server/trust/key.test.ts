@@ -15,12 +15,12 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 const KEY = `${'0f'.repeat(32)}\n`;
 
 test.each<[string, () => Promise<unknown>, RegExp]>([
-	['readable by the group', () => writeFile(path, KEY, { mode: 0o640 }), /other users.*chmod 600/],
-	['readable by all', () => writeFile(path, KEY).then(() => chmod(path, 0o644)), /other users.*chmod 600/],
-	['a folder', () => mkdir(path, { mode: 0o700 }), /is not a file/],
-	['empty', () => writeFile(path, '', { mode: 0o600 }), /holds no key/],
-	['a key with a NUL at its end', () => writeFile(path, `${KEY}\0more`, { mode: 0o600 }), /holds no key/],
-	['too short a key', () => writeFile(path, '0f0f\n', { mode: 0o600 }), /holds no key/]
+	['readable by the group', () => writeFile(path, KEY, { mode: 0o640 }), /Other users.*chmod 600/],
+	['readable by all', () => writeFile(path, KEY).then(() => chmod(path, 0o644)), /Other users.*chmod 600/],
+	['a folder', () => mkdir(path, { mode: 0o700 }), /isn’t a file/],
+	['empty', () => writeFile(path, '', { mode: 0o600 }), /has no key in it/],
+	['a key with a NUL at its end', () => writeFile(path, `${KEY}\0more`, { mode: 0o600 }), /has no key in it/],
+	['too short a key', () => writeFile(path, '0f0f\n', { mode: 0o600 }), /has no key in it/]
 ])('F3: a key file that is %s is refused with a sentence', async (_name, make, sentence) => {
 	await make();
 	await expect(loadSecretsKey(folder, null)).rejects.toThrow(sentence);

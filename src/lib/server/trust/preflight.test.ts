@@ -113,7 +113,7 @@ test('F3: needs are declared or found, there or not; no value is in them', async
 			{ name: 'F_KEY', isDeclared: true, isOptional: true, isSet: false, setBy: null },
 			{
 				...{ name: 'D_KEY', isDeclared: false, isOptional: false, isSet: false, setBy: null },
-				problem: expect.stringMatching(/^D_KEY was stored with another key/) as string
+				problem: expect.stringMatching(/^D_KEY was saved with another key/) as string
 			},
 			{ name: 'EXTRA_KEY', isDeclared: false, isOptional: false, isSet: true, setBy: 'secret' }
 		]

@@ -155,13 +155,13 @@ export function createTrust(options: TrustOptions): Trust {
 			if (await isTrustedByPlace(skill)) return;
 			const content = await readFolder(skill.dir);
 			if (content.digest === null) {
-				throw new AppError('too_large', content.problem ?? 'The folder cannot be read.', {
-					hint: 'Remove what the skill does not need, then look at its files again.'
+				throw new AppError('too_large', content.problem ?? 'Couldn’t read the folder.', {
+					hint: 'Delete files that the skill doesn’t need, then check it again.'
 				});
 			}
 			if (content.digest !== digest) {
-				throw new AppError('conflict', `The files of “${skill.name}” have changed since you looked at them.`, {
-					hint: 'Look at them again.'
+				throw new AppError('conflict', `The files of “${skill.name}” changed since you checked them.`, {
+					hint: 'Check them again.'
 				});
 			}
 			const { version = '' } = skill;
@@ -170,8 +170,8 @@ export function createTrust(options: TrustOptions): Trust {
 
 		async revoke(skill) {
 			if (await isTrustedByPlace(skill)) {
-				throw new AppError('conflict', `“${skill.name}” lies in a configured folder of skills, which is trusted.`, {
-					hint: 'Set SKILLS_TRUST_LOCAL=ask to be asked about such skills as well, or switch the skill off.'
+				throw new AppError('conflict', `“${skill.name}” is in one of your skill folders, so it’s already trusted.`, {
+					hint: 'Set SKILLS_TRUST_LOCAL=ask to be asked about such skills too, or turn the skill off.'
 				});
 			}
 			const { digest } = await readFolder(skill.dir);

@@ -31,7 +31,9 @@ describe('F3: is refused', () => {
 		...['PYTHONPATH', 'BASH_ENV', 'BASH_FUNC_ls', 'ENV', 'IFS', 'PS4', 'PERL5OPT', 'RUBYOPT', 'GIT_SSH_COMMAND'],
 		...['https_proxy', 'NO_PROXY', 'SKILL_DIR', '__proto__', 'JAVA_TOOL_OPTIONS', 'npm_config_registry']
 	])('%s: it decides how a program starts', async (name) => {
-		await expect(vault.set('local/demo', name, 'value', NOW)).rejects.toThrow(/cannot be given to a skill/);
+		await expect(vault.set('local/demo', name, 'value', NOW)).rejects.toThrow(
+			/controls how programs start, so skills can’t have it/
+		);
 		expect(await vault.list('local/demo')).toEqual([]);
 	});
 
@@ -43,7 +45,7 @@ describe('F3: is refused', () => {
 		['no value', ''],
 		['a NUL character', `${SECRET}\0`],
 		['more than 64 KB', SECRET.repeat(3000)],
-		['no valid text', `${SECRET}\ud800`]
+		['isn’t valid text', `${SECRET}\ud800`]
 	])('a value that has %s; the message does not hold it', async (_name, value) => {
 		const error: unknown = await vault.set('local/demo', 'API_KEY', value, NOW).catch((reason: unknown) => reason);
 		expect(error).toBeInstanceOf(AppError);
@@ -87,7 +89,7 @@ describe('F3: counts as not set, with a sentence, and stops nothing:', () => {
 	const isNotSet = async (reader: Vault, skillId: string) => {
 		expect(await reader.valuesOf(skillId)).toEqual({});
 		const [stored] = await reader.list(skillId);
-		expect(stored?.problem).toMatch(/API_KEY was stored with another key .* set it again/);
+		expect(stored?.problem).toMatch(/API_KEY was saved with another key .* Enter it again/);
 	};
 	beforeEach(() => vault.set('local/demo', 'API_KEY', SECRET, NOW));
 

@@ -75,7 +75,7 @@ export function createVault({ store, key }: { store: Secrets; key: Buffer }): Va
 				name: row.name,
 				problem:
 					decrypt(skillId, row) === null
-						? `${row.name} was stored with another key (SECRETS_KEY or secrets.key have changed): set it again.`
+						? `${row.name} was saved with another key (SECRETS_KEY or secrets.key changed). Enter it again.`
 						: null
 			}));
 		},
@@ -89,12 +89,12 @@ function checkVariable(name: string, value: string): void {
 	const refuse = (reason: string) => {
 		throw new AppError('invalid_input', reason, { details: { field: name.slice(0, 128) } });
 	};
-	if (!isVariableName(name)) refuse('A variable has a name of letters, digits and underscores.');
-	if (isReservedVariable(name)) refuse(`${name} decides how programs start: it cannot be given to a skill.`);
+	if (!isVariableName(name)) refuse('Variable names may have letters, digits and underscores.');
+	if (isReservedVariable(name)) refuse(`${name} controls how programs start, so skills can’t have it.`);
 	if (value === '') refuse(`${name} has no value.`);
 	if (Buffer.byteLength(value) > MAX_VALUE_BYTES) refuse(`The value of ${name} is longer than 64 KB.`);
-	if (value.includes('\0')) refuse(`The value of ${name} has a NUL character: no program can be given it.`);
-	if (!value.isWellFormed()) refuse(`The value of ${name} is no valid text.`);
+	if (value.includes('\0')) refuse(`The value of ${name} contains a NUL character, which programs can’t receive.`);
+	if (!value.isWellFormed()) refuse(`The value of ${name} isn’t valid text.`);
 }
 
 function isRefused(name: string): boolean {
@@ -145,19 +145,19 @@ export function keyFor(key: Buffer, purpose: string): Buffer {
 async function readKey(path: string): Promise<Buffer | null> {
 	const file = await open(path, READ).catch((error: NodeJS.ErrnoException) => {
 		if (error.code === 'ENOENT') return null;
-		if (error.code === 'ELOOP') throw new Error(`${path} is a link: put the key itself there.`, { cause: error });
-		throw new Error(`${path} cannot be read (${error.code ?? error.message}).`, { cause: error });
+		if (error.code === 'ELOOP') throw new Error(`${path} is a link. Put the key itself there.`, { cause: error });
+		throw new Error(`Couldn’t read ${path} (${error.code ?? error.message}).`, { cause: error });
 	});
 	if (!file) return null;
 	try {
 		const entry = await file.stat();
-		if (!entry.isFile()) throw new Error(`${path} is not a file.`);
+		if (!entry.isFile()) throw new Error(`${path} isn’t a file.`);
 		if (process.platform !== 'win32' && (entry.mode & 0o077) !== 0) {
-			throw new Error(`${path} can be read by other users of this machine: run chmod 600 on it.`);
+			throw new Error(`Other users of this computer can read ${path}. Run chmod 600 on it.`);
 		}
 		const text = (await file.read(Buffer.alloc(256), 0, 256, 0)).buffer.toString('latin1').replaceAll('\0', '');
 		if (!/^[0-9a-f]{64}\n?$/.test(text)) {
-			throw new Error(`${path} holds no key. If no secrets of skills are stored, remove it: a new one will be made.`);
+			throw new Error(`${path} has no key in it. If no secrets are saved, delete it and a new one will be created.`);
 		}
 		return Buffer.from(text.trim(), 'hex');
 	} finally {
@@ -182,7 +182,7 @@ async function makeKey(dataDir: string, path: string): Promise<Buffer> {
 		await unlink(draft);
 	}
 	const key = await readKey(path);
-	if (!key) throw new Error(`${path} was removed while it was made.`);
+	if (!key) throw new Error(`${path} was deleted while it was being created.`);
 	return key;
 }
 

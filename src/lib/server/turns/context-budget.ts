@@ -74,8 +74,8 @@ export function createContextBudget(options: ContextBudgetOptions): ContextBudge
 		});
 		spend(usage);
 		if (problem !== null) {
-			const sentence = `The first ${messages} messages were left out: they did not fit any more.`;
-			return { item: summaryItem(sentence), text: `${sentence} A summary could not be written. ${problem}` };
+			const sentence = `The first ${messages} messages were left out because they no longer fit.`;
+			return { item: summaryItem(sentence), text: `${sentence} Couldn’t write a summary. ${problem}` };
 		}
 		const summary = shortenedTo(tokens, text, sizeOf);
 		await compactions.put(conversationId, { messageId, summary }, new Date().toISOString());

@@ -129,7 +129,7 @@ export function unattended(toolbox: Toolbox, asker: Asker): Toolbox {
 			const request = await toolbox.approval(name, args, null);
 			if (!request || runsUnasked(asker, request)) return toolbox.call(name, args, context);
 			const { reason } = request;
-			return failure(typeOf(request), `${reason} Nobody is here to allow it.`, hintFor(request, asker));
+			return failure(typeOf(request), `${reason} No one is here to allow it.`, hintFor(request, asker));
 		}
 	};
 }
@@ -143,15 +143,15 @@ export function typeOf({ trust, missing }: ApprovalRequest): 'NotTrusted' | 'Mis
 export function hintFor({ trust, missing, skill }: ApprovalRequest, { apiKeyId }: Pick<Asker, 'apiKeyId'>): string {
 	const page = `/skills/${encodeURIComponent(toSkillId(skill))}`;
 	if (trust !== undefined) {
-		return `Whoever manages the server can look at what the skill contains, and trust it, on its page, ${page}.`;
+		return `Check what the skill contains and trust it on its page, ${page}.`;
 	}
-	const orByKey = apiKeyId === null ? '' : ' A key with the scope “approve” runs it without being asked.';
+	const orByKey = apiKeyId === null ? '' : ' A key with the scope “approve” runs it without asking.';
 	if (missing !== undefined) {
-		return `Whoever manages the server can set the variables on the skill’s page, ${page}.${orByKey}`;
+		return `Set the variables on the skill’s page, ${page}.${orByKey}`;
 	}
 	const where =
-		mcpServerOf(skill) === null ? 'start the server with SKILLS_APPROVAL=auto' : 'have its MCP server not ask';
-	return `Whoever manages the server can allow it for good in the chat, or ${where}.${orByKey}`;
+		mcpServerOf(skill) === null ? 'start the server with SKILLS_APPROVAL=auto' : 'turn off asking for its MCP server';
+	return `Always allow it in the chat, or ${where}.${orByKey}`;
 }
 
 // Several sources of tools as one: the server's own skills, and those of MCP servers (FEATURES E36).

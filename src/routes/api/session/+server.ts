@@ -16,7 +16,7 @@ export const POST = endpoint({
 	handler: async ({ app, cookies, locals, body }) => {
 		const { login } = app;
 		const { token } = await body();
-		if (!login.isNeeded) throw new AppError('conflict', 'This server has no ADMIN_TOKEN: nobody needs to log in.');
+		if (!login.isNeeded) throw new AppError('conflict', 'This server has no ADMIN_TOKEN, so you don’t need to log in.');
 		cookies.set(login.cookie.name, await login.logIn(token, locals.client), login.cookie.options);
 	}
 });

@@ -64,7 +64,7 @@ describe('SECURITY Archives: refused with the entry named, nothing left on disk'
 			{ name: 'SKILL.md', content: 'good' },
 			{ name: 'a', content: 'x', local: { name: 'b' } }
 		]);
-		await expect(unpack(archive)).rejects.toThrow('different names');
+		await expect(unpack(archive)).rejects.toThrow('don’t match (names)');
 		expect(await unpacked()).toEqual({});
 	});
 
@@ -165,6 +165,6 @@ describe('E20: what good archives may have', () => {
 			])
 		);
 		expect(await unpacked()).toEqual({ 'a/SKILL.md': 's' });
-		expect(notes).toEqual(['Left out 1502 files such as “a/.DS_Store”: no part of a skill.']);
+		expect(notes).toEqual(['Skipped 1502 files such as “a/.DS_Store”, which aren’t part of a skill.']);
 	});
 });

@@ -45,7 +45,7 @@ export async function readZip(path: string, into: StagingFolder, signal: AbortSi
 	try {
 		const slices = await slicesOf(file);
 		if (slices.size > into.limits.packedBytes) {
-			throw tooLarge(`The zip archive is larger than ${megabytes(into.limits.packedBytes)}.`);
+			throw tooLarge(`The zip file is larger than ${megabytes(into.limits.packedBytes)}.`);
 		}
 		const directory = await findDirectory(slices);
 		const entries = readEntries(directory);
@@ -71,7 +71,7 @@ export function noteOf(leftOut: readonly string[]): string[] {
 	const [first] = leftOut;
 	if (first === undefined) return [];
 	const files = leftOut.length === 1 ? quoteEntry(first) : `${leftOut.length} files such as ${quoteEntry(first)}`;
-	return [`Left out ${files}: no part of a skill.`];
+	return [`Skipped ${files}, which aren’t part of a skill.`];
 }
 
 /** Counts and sizes as the archive says them; what is unpacked is held against them. */
@@ -83,14 +83,15 @@ function checkSizes(entries: readonly ZipEntry[], packedBytes: number, limits: I
 		if (entry.kind === 'file') files += 1;
 		bytes += entry.bytes;
 		if (files > limits.files) throw refuse(`with it there are more than ${limits.files} files`);
-		if (entry.bytes > limits.fileBytes) throw refuse(`it is larger than ${megabytes(limits.fileBytes)}`);
+		if (entry.bytes > limits.fileBytes) throw refuse(`it’s larger than ${megabytes(limits.fileBytes)}`);
 		if (bytes > limits.unpackedBytes)
 			throw refuse(`with it the files are more than ${megabytes(limits.unpackedBytes)}`);
 		if (bytes > limits.fileBytes && bytes > packedBytes * MAX_RATIO) {
 			throw refuse(`with it the files are more than ${MAX_RATIO} times as large as the archive`);
 		}
 		// Deflate grows what it cannot pack by five bytes in 65,535 at most; the rest would be nothing, at length.
-		if (entry.packedBytes > entry.bytes * 1.001 + 1024) throw refusal(entry.path, 'it is larger packed than unpacked');
+		if (entry.packedBytes > entry.bytes * 1.001 + 1024)
+			throw refusal(entry.path, 'it’s larger compressed than uncompressed');
 	}
 }
 
@@ -98,8 +99,8 @@ function checkSizes(entries: readonly ZipEntry[], packedBytes: number, limits: I
 async function unpack(file: Slices, entry: ZipEntry, at: number): Promise<Buffer> {
 	const packed = await file.read(at, entry.packedBytes);
 	const content = entry.method === STORED ? packed : await inflate(packed, entry);
-	if (content.length !== entry.bytes) throw refusal(entry.path, 'it unpacks to less than the archive says');
-	if (crc32(content) !== entry.crc) throw refusal(entry.path, 'its checksum is wrong');
+	if (content.length !== entry.bytes) throw refusal(entry.path, 'it’s smaller than the archive says');
+	if (crc32(content) !== entry.crc) throw refusal(entry.path, 'its checksum doesn’t match');
 	return content;
 }
 
@@ -113,9 +114,9 @@ async function inflate(packed: Buffer, entry: ZipEntry): Promise<Buffer> {
 		if (engine.bytesWritten === packed.length) return buffer;
 	} catch (error) {
 		const isMore = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
-		throw refusal(entry.path, isMore ? 'it unpacks to more than the archive says' : 'its data is damaged');
+		throw refusal(entry.path, isMore ? 'it’s larger than the archive says' : 'its data is damaged');
 	}
-	throw refusal(entry.path, 'other data follows its own');
+	throw refusal(entry.path, 'extra data follows it');
 }
 
 function inflateLarge(packed: Buffer, options: ZlibOptions): Promise<Unpacked> {
@@ -148,16 +149,16 @@ async function checkLayout(file: Slices, entries: readonly ZipEntry[], end: numb
 	let expected = 0;
 	for (const [index, entry] of sorted.entries()) {
 		const next = sorted[index + 1]?.offset ?? end;
-		if (entry.offset !== expected) throw refusal(entry.path, 'other data lies before it, or it overlaps another entry');
+		if (entry.offset !== expected) throw refusal(entry.path, 'extra data lies before it, or it overlaps another entry');
 		const start = await checkLocal(file, entry);
 		const rest = next - start - entry.packedBytes;
-		if (rest < 0) throw refusal(entry.path, 'it overlaps what follows it');
+		if (rest < 0) throw refusal(entry.path, 'it overlaps the next entry');
 		if (entry.flags & HAS_DESCRIPTOR) await checkDescriptor(file, entry, { at: next - rest, length: rest });
-		else if (rest > 0) throw refusal(entry.path, 'other data follows it');
+		else if (rest > 0) throw refusal(entry.path, 'extra data follows it');
 		dataAt.set(entry, start);
 		expected = next;
 	}
-	if (sorted.length === 0 && end !== 0) throw refusal('', 'other data lies before the list of files');
+	if (sorted.length === 0 && end !== 0) throw refusal('', 'extra data lies before the list of files');
 	return dataAt;
 }
 
@@ -167,7 +168,7 @@ async function checkLocal(file: Slices, entry: ZipEntry): Promise<number> {
 	const atLeast = HEADER_BYTES + rawName.length;
 	let header = await file.read(offset, Math.min(Math.max(file.size - offset, 0), atLeast + READ_AHEAD));
 	if (header.length < atLeast || header.readUInt32LE(0) !== HEADER) throw refusal(path, 'it has no header');
-	const differs = (what: string) => refusal(path, `its header and the list of files say different ${what}`);
+	const differs = (what: string) => refusal(path, `its header and the list of files don’t match (${what})`);
 	if (header.readUInt16LE(26) !== rawName.length) throw differs('names');
 	if (!header.subarray(HEADER_BYTES, atLeast).equals(rawName)) throw differs('names');
 	if (((header.readUInt16LE(6) ^ entry.flags) & MATTERING) !== 0) throw differs('flags');
@@ -199,7 +200,7 @@ async function checkDescriptor(
 ): Promise<void> {
 	const hasSignature = length === 16 || length === 24;
 	const isLarge = length === 20 || length === 24;
-	if (!hasSignature && !isLarge && length !== 12) throw refusal(entry.path, 'other data follows it');
+	if (!hasSignature && !isLarge && length !== 12) throw refusal(entry.path, 'extra data follows it');
 	const all = await file.read(at, length);
 	const bytes = hasSignature ? all.subarray(4) : all;
 	const isSame =
@@ -207,5 +208,5 @@ async function checkDescriptor(
 		bytes.readUInt32LE(0) === entry.crc &&
 		(isLarge ? safeNumber(bytes, 4) : bytes.readUInt32LE(4)) === entry.packedBytes &&
 		(isLarge ? safeNumber(bytes, 12) : bytes.readUInt32LE(8)) === entry.bytes;
-	if (!isSame) throw refusal(entry.path, 'what stands after its data and the list of files say different sizes');
+	if (!isSame) throw refusal(entry.path, 'the sizes after its data and in the list of files don’t match');
 }

@@ -39,11 +39,11 @@ export async function findDirectory(file: Slices): Promise<ZipDirectory> {
 	const end = endOf(await file.read(position, END_BYTES));
 	const end64 = await findEnd64(file, position, end);
 	const { disk, directoryDisk, countHere, count, size, offset } = end64?.end ?? end;
-	if (disk !== 0 || directoryDisk !== 0 || countHere !== count) throw damaged('it is a part of several');
-	if (count > MAX_ENTRIES) throw damaged(`it says that it has more than ${MAX_ENTRIES} entries`);
+	if (disk !== 0 || directoryDisk !== 0 || countHere !== count) throw damaged('it’s part of a multi-part archive');
+	if (count > MAX_ENTRIES) throw damaged(`it lists more than ${MAX_ENTRIES} files`);
 	if (size > MAX_DIRECTORY_BYTES) throw damaged('its list of files is too large');
 	if (offset + size !== (end64?.position ?? position)) {
-		throw damaged('there is other data before it, or its list of files is not where it should be');
+		throw damaged('it has extra data before its files, or its list of files is misplaced');
 	}
 	return { offset, bytes: await file.read(offset, size), count };
 }
@@ -56,9 +56,9 @@ async function findEnd(file: Slices): Promise<number> {
 		if (tail.readUInt32LE(at) !== END) continue;
 		// The last one counts, and only where its comment ends with the file; what is found before lies in some entry's data.
 		if (at + END_BYTES + tail.readUInt16LE(at + 20) === length) return file.size - length + at;
-		throw damaged('there is other data after its end, or it has several ends');
+		throw damaged('it has extra data at the end, or several ends');
 	}
-	throw damaged('it has no end; it is cut off, or no zip archive at all');
+	throw damaged('it isn’t a zip file, or it’s incomplete');
 }
 
 function endOf(bytes: Buffer): End {
@@ -78,11 +78,11 @@ async function findEnd64(file: Slices, endAt: number, end: End): Promise<{ posit
 	const locator = locatorAt >= 0 ? await file.read(locatorAt, LOCATOR_64_BYTES) : null;
 	if (locator?.readUInt32LE(0) !== LOCATOR_64) return null;
 	const position = safeNumber(locator, 8);
-	if (locator.readUInt32LE(4) !== 0 || locator.readUInt32LE(16) > 1) throw damaged('it is a part of several');
-	if (position + END_64_BYTES !== locatorAt) throw damaged('its zip64 end is not where it should be');
+	if (locator.readUInt32LE(4) !== 0 || locator.readUInt32LE(16) > 1) throw damaged('it’s part of a multi-part archive');
+	if (position + END_64_BYTES !== locatorAt) throw damaged('its zip64 end is misplaced');
 	const bytes = await file.read(position, END_64_BYTES);
 	if (bytes.readUInt32LE(0) !== END_64 || safeNumber(bytes, 4) !== END_64_BYTES - 12) {
-		throw damaged('its zip64 end is not one');
+		throw damaged('its zip64 end is damaged');
 	}
 	const end64: End = {
 		disk: bytes.readUInt32LE(16),
@@ -100,14 +100,14 @@ async function findEnd64(file: Slices, endAt: number, end: End): Promise<{ posit
 		isSame(end.count, end64.count, MAX_16) &&
 		isSame(end.size, end64.size, MAX_32) &&
 		isSame(end.offset, end64.offset, MAX_32);
-	if (!agrees) throw damaged('its two ends say different things');
+	if (!agrees) throw damaged('its two ends don’t match');
 	return { position, end: end64 };
 }
 
 /** A number of eight bytes. @throws AppError for one that no file is as long as */
 export function safeNumber(bytes: Buffer, at: number): number {
 	const value = bytes.readBigUInt64LE(at);
-	if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw damaged('a number in it is larger than any file');
+	if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw damaged('one of its numbers is too large');
 	return Number(value);
 }
 
@@ -124,12 +124,12 @@ export async function slicesOf(file: FileHandle): Promise<Slices> {
 	return {
 		size,
 		async read(offset, length) {
-			if (offset < 0 || length < 0 || offset + length > size) throw damaged('it ends too early');
+			if (offset < 0 || length < 0 || offset + length > size) throw damaged('it’s incomplete');
 			const bytes = Buffer.allocUnsafe(length);
 			let filled = 0;
 			while (filled < length) {
 				const { bytesRead } = await onDisk(file.read(bytes, filled, length - filled, offset + filled));
-				if (bytesRead === 0) throw damaged('it ends too early');
+				if (bytesRead === 0) throw damaged('it’s incomplete');
 				filled += bytesRead;
 			}
 			return bytes;
@@ -141,7 +141,7 @@ export async function slicesOf(file: FileHandle): Promise<Slices> {
 
 /** `problem` goes on after “The zip archive is refused: ”. */
 function damaged(problem: string): AppError {
-	return new AppError('invalid_input', `The zip archive is refused: ${problem}.`);
+	return new AppError('invalid_input', `Couldn’t open the zip file: ${problem}.`);
 }
 
 // Entries of a zip archive as its central directory lists them; each is checked before anything is unpacked (SECURITY, archives; APPNOTE 4.3.12).
@@ -194,7 +194,7 @@ export function readEntries({ bytes, count, offset: end }: ZipDirectory): ZipEnt
 	const entries: ZipEntry[] = [];
 	let at = 0;
 	const wrongCount = () =>
-		damaged(`it says that it has ${count} entries, and has ${entries.length < count ? 'fewer' : 'more'}`);
+		damaged(`it should have ${count} entries, but has ${entries.length < count ? 'fewer' : 'more'}`);
 	while (at < bytes.length) {
 		if (entries.length === count) throw wrongCount();
 		if (at + HEADER_BYTES > bytes.length || bytes.readUInt32LE(at) !== HEADER) {
@@ -204,7 +204,7 @@ export function readEntries({ bytes, count, offset: end }: ZipDirectory): ZipEnt
 			HEADER_BYTES + bytes.readUInt16LE(at + 28) + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32);
 		if (at + length > bytes.length) throw damaged('its list of files is damaged');
 		const entry = readEntry(bytes.subarray(at, at + length));
-		if (entry.offset >= end) throw refusal(entry.path, 'its data is not where the data of files is');
+		if (entry.offset >= end) throw refusal(entry.path, 'its data is misplaced');
 		names.take(entry.path, entry.kind);
 		entries.push(entry);
 		at += length;
@@ -220,17 +220,17 @@ function readEntry(header: Buffer): ZipEntry {
 	const rawName = header.subarray(HEADER_BYTES, nameEnd);
 	const name = decodeName(rawName, { isUtf8: (flags & UTF8) !== 0, host });
 	const extra = readExtraFields(header.subarray(nameEnd, nameEnd + header.readUInt16LE(30)), rawName, name);
-	if (flags & ENCRYPTED) throw refusal(name, 'it is encrypted');
-	if (flags & PATCHED) throw refusal(name, 'it is a patch of another file');
+	if (flags & ENCRYPTED) throw refusal(name, 'it’s encrypted');
+	if (flags & PATCHED) throw refusal(name, 'it’s a patch of another file');
 	const method = header.readUInt16LE(10);
 	if (method !== STORED && method !== DEFLATED) {
-		throw refusal(name, `it is packed by a method other than “stored” and “deflate” (${method})`);
+		throw refusal(name, `it uses an unsupported compression method (${method})`);
 	}
 	const attributes = header.readUInt32LE(38);
 	const kind = kindOf(name, attributes);
 	const { bytes, packedBytes, offset } = sizesOf(header, extra.get(ZIP64), name);
-	if (kind === 'folder' && bytes > 0) throw refusal(name, 'it is a folder with a content');
-	if (method === STORED && bytes !== packedBytes) throw refusal(name, 'it says two sizes for the same data');
+	if (kind === 'folder' && bytes > 0) throw refusal(name, 'it’s a folder with content');
+	if (method === STORED && bytes !== packedBytes) throw refusal(name, 'it has two sizes for the same data');
 	return {
 		path: kind === 'folder' ? name.slice(0, -1) : name,
 		kind,
@@ -250,11 +250,11 @@ function kindOf(name: string, attributes: number): ZipEntry['kind'] {
 	const type = (attributes >>> 16) & FILE_TYPE;
 	const kind = name.endsWith('/') ? 'folder' : 'file';
 	if (type !== 0 && type !== REGULAR && type !== FOLDER) {
-		throw refusal(name, `it is ${SPECIAL[type] ?? 'neither a file nor a folder'}`);
+		throw refusal(name, `it’s ${SPECIAL[type] ?? 'neither a file nor a folder'}`);
 	}
 	const saysFolder = type === FOLDER || (type === 0 && (attributes & DOS_FOLDER) !== 0);
 	const saysFile = type === REGULAR;
-	if (kind === 'folder' ? saysFile : saysFolder) throw refusal(name, 'it says to be a file and a folder at once');
+	if (kind === 'folder' ? saysFile : saysFolder) throw refusal(name, 'it’s both a file and a folder');
 	return kind;
 }
 
@@ -269,7 +269,7 @@ function sizesOf(header: Buffer, zip64: Buffer | undefined, name: string) {
 	const bytes = take(header.readUInt32LE(24));
 	const packedBytes = take(header.readUInt32LE(20));
 	const offset = take(header.readUInt32LE(42));
-	if (header.readUInt16LE(34) !== 0) throw refusal(name, 'it lies in another part of the archive');
+	if (header.readUInt16LE(34) !== 0) throw refusal(name, 'it’s in another part of the archive');
 	return { bytes, packedBytes, offset };
 }
 
@@ -285,7 +285,7 @@ function decodeName(raw: Buffer, { isUtf8, host }: { isUtf8: boolean; host: numb
 	if (raw.every((byte) => byte < 0x80)) return raw.toString('latin1');
 	const text = isUtf8 || host === UNIX || host === MACOS ? utf8Of(raw) : null;
 	if (text === null) {
-		throw refusal(raw.toString('latin1'), 'its name is in an encoding other than UTF-8; pack it with UTF-8 names');
+		throw refusal(raw.toString('latin1'), 'its name isn’t UTF-8. Create the zip with UTF-8 names');
 	}
 	return text;
 }
@@ -302,7 +302,7 @@ export function readExtraFields(extra: Buffer, rawName: Buffer, name: string): R
 		const end = at + 4 + extra.readUInt16LE(at + 2);
 		if (end > extra.length) throw refusal(name, 'its extra fields are damaged');
 		// Some packers pad with zeros.
-		if (fields.has(id) && id !== 0) throw refusal(name, 'an extra field stands there twice');
+		if (fields.has(id) && id !== 0) throw refusal(name, 'it has an extra field twice');
 		fields.set(id, extra.subarray(at + 4, end));
 		at = end;
 	}

@@ -58,7 +58,7 @@ export function createGithubApi(options: { outbound: Outbound; apiUrl: string; t
 	const request = (what: string, signal: AbortSignal): OutboundRequest => ({
 		service: 'GitHub',
 		what,
-		hintIfMissing: token ? undefined : 'Is it spelled so? A private repository needs GITHUB_TOKEN.',
+		hintIfMissing: token ? undefined : 'Check the spelling. Private repositories need GITHUB_TOKEN.',
 		headers: { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' },
 		bearer: { token, baseUrl: apiUrl },
 		maxBytes: MAX_LISTING_BYTES,
@@ -78,8 +78,8 @@ export function createGithubApi(options: { outbound: Outbound; apiUrl: string; t
 		const left = [{ sha, before }];
 		for (let requests = 0, folder = left.pop(); folder; requests += 2, folder = left.pop()) {
 			if (requests >= MAX_REQUESTS) {
-				throw new AppError('too_large', `${repository} has more files than can be looked through.`, {
-					hint: 'Name the folder of the skill as well (path).'
+				throw new AppError('too_large', `${repository} has too many files to search.`, {
+					hint: 'Enter the folder of the skill too (path).'
 				});
 			}
 			const whole = await list(repository, folder.sha, folder.before, true, signal);
@@ -154,14 +154,14 @@ export function createGithubApi(options: { outbound: Outbound; apiUrl: string; t
 }
 
 function noFolder(folder: string, repository: string): AppError {
-	return new AppError('not_found', `There is no folder ${quoteEntry(folder)} in ${repository}.`);
+	return new AppError('not_found', `${repository} has no folder ${quoteEntry(folder)}.`);
 }
 
 /** Git has no such names; whoever sends them means something else. */
 function checkTreePath(path: string): string {
 	const isBad = path.split('/').some((segment) => segment === '' || segment === '.' || segment === '..');
 	if (!isBad) return path;
-	throw new AppError('invalid_input', `The entry ${quoteEntry(path)} is refused: no repository can hold it.`);
+	throw new AppError('invalid_input', `The entry ${quoteEntry(path)} was refused: no repository can have it.`);
 }
 
 // Downloads whole folders of a commit into a staging folder; each file is checked against the SHA-1 that git knows it by (FEATURES E9).
@@ -209,8 +209,8 @@ export function createGithubFiles(options: { outbound: Outbound; api: GithubApi;
 			}
 		);
 		if (blobSha(content) !== entry.sha) {
-			throw new AppError('unavailable', `The ${what} did not come as it is in the commit; nothing was kept.`, {
-				hint: 'Try again; if it stays so, something between this server and GitHub changes files.'
+			throw new AppError('unavailable', `The download of ${what} doesn’t match the commit, so nothing was saved.`, {
+				hint: 'Try again. If it keeps failing, something between this server and GitHub changes files.'
 			});
 		}
 		return content;
@@ -228,7 +228,7 @@ export function createGithubFiles(options: { outbound: Outbound; api: GithubApi;
 				const odd = inside.find(({ type, mode }) => type !== 'blob' || !/^100(644|755|664)$/.test(mode));
 				if (odd) {
 					refusal = refusalOf(odd);
-					notes.push(`${quoteEntry(folder)} was left out. ${refusal.message}`);
+					notes.push(`Skipped ${quoteEntry(folder)}. ${refusal.message}`);
 					continue;
 				}
 				taken.push(folder);
@@ -236,14 +236,12 @@ export function createGithubFiles(options: { outbound: Outbound; api: GithubApi;
 			}
 			if (refusal && taken.length === 0) throw refusal;
 			const wanted = files.filter(({ path }) => !isLeftOut(path));
-			notes.push(...files.filter(({ path }) => isLeftOut(path)).map(({ path }) => `${quoteEntry(path)} was left out.`));
+			notes.push(...files.filter(({ path }) => isLeftOut(path)).map(({ path }) => `Skipped ${quoteEntry(path)}.`));
 			checkSizes(wanted, into);
 			await inParallel(wanted, AT_ONCE, signal, async (entry, either) => {
 				const content = await read(commit, entry, into.limits.fileBytes, either);
 				if (content.subarray(0, LARGE_FILE_POINTER.length).toString('latin1') === LARGE_FILE_POINTER) {
-					notes.push(
-						`${quoteEntry(entry.path)} is only a pointer: its content is kept in Git LFS and was not fetched.`
-					);
+					notes.push(`${quoteEntry(entry.path)} is only a pointer: its content is in Git LFS and wasn’t downloaded.`);
 				}
 				await into.add(entry.path, content, { isExecutable: entry.mode === '100755' });
 			});
@@ -258,8 +256,8 @@ function blobSha(content: Uint8Array): string {
 }
 
 function refusalOf({ path, mode, type }: TreeEntry): AppError {
-	const kind = type === 'commit' ? 'a submodule' : mode === '120000' ? 'a link' : 'no regular file';
-	return new AppError('invalid_input', `The entry ${quoteEntry(path)} is refused: it is ${kind}.`);
+	const kind = type === 'commit' ? 'a submodule' : mode === '120000' ? 'a link' : 'not a regular file';
+	return new AppError('invalid_input', `The entry ${quoteEntry(path)} was refused: it’s ${kind}.`);
 }
 
 /** By what the listing says, so that what is too large is not downloaded first; the staging folder counts what comes. */
@@ -267,23 +265,19 @@ function checkSizes(files: readonly TreeEntry[], { limits }: StagingFolder): voi
 	const large = files.find(({ size }) => size > limits.fileBytes);
 	if (large) {
 		throw new AppError('too_large', `${quoteEntry(large.path)} is larger than ${limits.fileBytes} bytes.`, {
-			hint: 'Download the skill, leave that file out, and upload the rest.'
+			hint: 'Download the skill, remove that file, and upload the rest.'
 		});
 	}
 	if (files.length > limits.files) {
-		throw new AppError('too_large', `There are ${files.length} files; at most ${limits.files} are installed at once.`, {
-			hint: 'Name the folder of one skill (path).'
+		throw new AppError('too_large', `Found ${files.length} files, but only ${limits.files} can be installed at once.`, {
+			hint: 'Enter the folder of one skill (path).'
 		});
 	}
 	const bytes = files.reduce((sum, { size }) => sum + size, 0);
 	if (bytes > limits.packedBytes) {
-		throw new AppError(
-			'too_large',
-			`The files are ${bytes} bytes together; at most ${limits.packedBytes} are fetched.`,
-			{
-				hint: 'Name the folder of one skill (path).'
-			}
-		);
+		throw new AppError('too_large', `The files total ${bytes} bytes, but the limit is ${limits.packedBytes}.`, {
+			hint: 'Enter the folder of one skill (path).'
+		});
 	}
 }
 
@@ -320,15 +314,15 @@ export function parseGithubAddress(text: string, web: string): GithubAddress {
 	const isAddress = /^https?:\/\//i.test(plain) || plain.toLowerCase().startsWith(`${host}/`);
 	const url = isAddress ? URL.parse(/^https?:/i.test(plain) ? plain : `https://${plain}`) : null;
 	if (isAddress && url?.host !== host && url?.host !== `www.${host}`) {
-		throw refuse(text, `Only addresses on ${host} are read; give owner/repository or such an address.`);
+		throw refuse(text, `Only addresses on ${host} work here. Enter owner/repository or such an address.`);
 	}
 	const [owner = '', name = '', kind, ...rest] = url ? segmentsOf(url.pathname, text) : plain.split('/');
 	const repository = `${owner}/${name.replace(/\.git$/, '')}`;
 	if (!REPOSITORY.test(repository) || (!url && kind !== undefined)) {
-		throw refuse(text, 'Give owner/repository, or the address of a repository or of a folder in it.');
+		throw refuse(text, 'Enter owner/repository, or the address of a repository or a folder in it.');
 	}
 	if (kind !== undefined && kind !== 'tree' && kind !== 'blob') {
-		throw refuse(text, 'Give the address of the repository, of a folder in it or of its SKILL.md.');
+		throw refuse(text, 'Enter the address of the repository, of a folder in it, or of its SKILL.md.');
 	}
 	return { repository, rest };
 }
@@ -336,14 +330,14 @@ export function parseGithubAddress(text: string, web: string): GithubAddress {
 /** @throws AppError `invalid_input` for what can be no branch, tag or commit */
 export function checkRef(ref: string): string {
 	if (REF.test(ref)) return ref;
-	throw new AppError('invalid_input', `“${ref.slice(0, 100)}” cannot be the name of a branch, tag or commit.`);
+	throw new AppError('invalid_input', `“${ref.slice(0, 100)}” isn’t a valid branch, tag or commit.`);
 }
 
 /** A folder for a path to its SKILL.md; without slashes around it. @throws AppError `invalid_input` */
 export function folderOf(path: string): string {
 	const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.');
 	if (segments.includes('..')) {
-		throw new AppError('invalid_input', `“${path.slice(0, 100)}” is not a folder of a repository.`);
+		throw new AppError('invalid_input', `“${path.slice(0, 100)}” isn’t a valid folder.`);
 	}
 	if (/^skill\.md$/i.test(segments.at(-1) ?? '')) segments.pop();
 	return segments.join('/');
@@ -353,10 +347,10 @@ function segmentsOf(pathname: string, text: string): string[] {
 	try {
 		return pathname.split('/').filter(Boolean).map(decodeURIComponent);
 	} catch {
-		throw refuse(text, 'It has a “%” that means nothing.');
+		throw refuse(text, 'The address has a stray “%”.');
 	}
 }
 
 function refuse(text: string, hint: string): AppError {
-	return new AppError('invalid_input', `“${text.slice(0, 200)}” is not a repository on GitHub.`, { hint });
+	return new AppError('invalid_input', `“${text.slice(0, 200)}” isn’t a GitHub repository.`, { hint });
 }

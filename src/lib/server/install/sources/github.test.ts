@@ -70,7 +70,7 @@ describe('E9: what is fetched of a repository', () => {
 			'skills/a/data/ü #1%.bin': Buffer.from([0, 255, 10, 13]).toString(),
 			'skills/b/SKILL.md': skillText('b')
 		});
-		expect(fetched.notes).toEqual(['Left out, as they lie beside the skills: “template”.']);
+		expect(fetched.notes).toEqual(['Skipped files outside the skills: “template”.']);
 	});
 
 	it('E9, E28: each says where it came from: commit, tree, address, and how to fetch it alone again', async () => {
@@ -196,7 +196,7 @@ describe('E9: what is fetched of a repository', () => {
 			'model.bin': 'version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n'
 		};
 		expect((await fetch()).notes).toEqual([
-			'“model.bin” is only a pointer: its content is kept in Git LFS and was not fetched.'
+			'“model.bin” is only a pointer: its content is in Git LFS and wasn’t downloaded.'
 		]);
 	});
 });
@@ -239,12 +239,12 @@ describe('E9: what is refused', () => {
 		const fetched = await fetch();
 		expect(fetched.folders).toEqual(['skills/a']);
 		expect(fetched.notes).toEqual([
-			'“skills/b” was left out. The entry “skills/b/etc” is refused: it is a link.',
-			'“skills/c” was left out. The entry “skills/c/vendor” is refused: it is a submodule.'
+			'Skipped “skills/b”. The entry “skills/b/etc” was refused: it’s a link.',
+			'Skipped “skills/c”. The entry “skills/c/vendor” was refused: it’s a submodule.'
 		]);
 		await expect(fetch({ path: 'skills/b' })).rejects.toMatchObject({
 			code: 'invalid_input',
-			message: 'The entry “skills/b/etc” is refused: it is a link.'
+			message: 'The entry “skills/b/etc” was refused: it’s a link.'
 		});
 	});
 
@@ -272,7 +272,7 @@ describe('E9: what is refused', () => {
 		played.corrupt.add('skills/a/scripts/run.sh');
 		await expect(fetch()).rejects.toMatchObject({
 			code: 'unavailable',
-			message: 'The file “skills/a/scripts/run.sh” did not come as it is in the commit; nothing was kept.'
+			message: 'The download of file “skills/a/scripts/run.sh” doesn’t match the commit, so nothing was saved.'
 		});
 	});
 
@@ -301,7 +301,7 @@ describe('E9: what is refused', () => {
 		played.repos['acme/skills']!.branches.trunk = Object.fromEntries(
 			Array.from({ length: 101 }, (_, index) => [`skills/s${index}/SKILL.md`, skillText(`s${index}`)])
 		);
-		await expect(fetch()).rejects.toMatchObject({ code: 'too_large', hint: 'Name a folder (path).' });
+		await expect(fetch()).rejects.toMatchObject({ code: 'too_large', hint: 'Choose a folder (path).' });
 	});
 });
 
@@ -309,10 +309,15 @@ describe('E9: when GitHub fails', () => {
 	it.each([
 		['a rate limit', rateLimited(new Date('2031-01-01T00:00:00Z')), 'unavailable', '2031-01-01T00:00:00.000Z'],
 		['status 500', failing(500), 'unavailable', '500'],
-		['a web page', htmlPage(), 'unavailable', 'something that is not'],
-		['a key that is refused', failing(401), 'forbidden', 'does not show'],
+		['a web page', htmlPage(), 'unavailable', 'sent something other than'],
+		['a key that is refused', failing(401), 'forbidden', 'denied access to'],
 		['an empty repository', failing(409), 'not_found', 'has no'],
-		['something else', json({ sha: '../..', commit: { tree: { sha: 'x' } } }), 'unavailable', 'something that is not']
+		[
+			'something else',
+			json({ sha: '../..', commit: { tree: { sha: 'x' } } }),
+			'unavailable',
+			'sent something other than'
+		]
 	])('E9: %s is told for what it is, whichever request it meets', async (_, reply, code, message) => {
 		for (const path of ['/repos/acme/skills/commits', '/repos/acme/skills/git/trees']) {
 			played.api.intercept = (request) => (request.path.startsWith(path) ? reply : undefined);
@@ -334,7 +339,7 @@ describe('E9: when GitHub fails', () => {
 
 	it('E9: a file that fails among many ends the whole', async () => {
 		played.raw.intercept = ({ path }) => (path.includes('run.sh') ? failing(503) : undefined);
-		await expect(fetch()).rejects.toMatchObject({ code: 'unavailable', message: 'GitHub answered with status 503.' });
+		await expect(fetch()).rejects.toMatchObject({ code: 'unavailable', message: 'GitHub responded with status 503.' });
 	});
 });
 

@@ -117,9 +117,9 @@ export function createGithub({ outbound, apiUrl, rawUrl, token }: GithubOptions)
 		if (found.length > MAX_SKILLS) {
 			throw new AppError(
 				'too_large',
-				`${checkout.repository} holds ${found.length} skills; at most ${MAX_SKILLS} are installed at once.`,
+				`${checkout.repository} has ${found.length} skills, but only ${MAX_SKILLS} can be installed at once.`,
 				{
-					hint: 'Name a folder (path).'
+					hint: 'Choose a folder (path).'
 				}
 			);
 		}
@@ -128,7 +128,7 @@ export function createGithub({ outbound, apiUrl, rawUrl, token }: GithubOptions)
 			others.length === 0
 				? []
 				: [
-						`Left out, as they lie beside the skills: ${others.slice(0, 5).map(quoteEntry).join(', ')}${others.length > 5 ? ' and others' : ''}.`
+						`Skipped files outside the skills: ${others.slice(0, 5).map(quoteEntry).join(', ')}${others.length > 5 ? ' and others' : ''}.`
 					];
 		return take(
 			checkout,
@@ -179,8 +179,5 @@ function pathsOf({ entries }: Checkout): string[] {
 
 function noSkill({ repository, ref, path }: Checkout): AppError {
 	const where = `${path === '' ? '' : `${quoteEntry(path)} of `}${repository}`;
-	return new AppError(
-		'not_found',
-		`There is no SKILL.md in ${where}${ref === 'HEAD' ? '' : ` at ${quoteEntry(ref)}`}.`
-	);
+	return new AppError('not_found', `No SKILL.md found in ${where}${ref === 'HEAD' ? '' : ` at ${quoteEntry(ref)}`}.`);
 }

@@ -93,7 +93,7 @@ describe('createOutbound', () => {
 		expect([body.toString(), url]).toEqual(['at 5', `${server.url}/5`]);
 		expect(await errorOf(redirectTo('/again'))).toMatchObject({
 			code: 'unavailable',
-			message: 'GitHub leads from one address to the next without an end.'
+			message: 'GitHub redirects too many times.'
 		});
 	});
 
@@ -126,7 +126,7 @@ describe('createOutbound', () => {
 		expect((await outbound(`${secure.url}/along`, request())).body.toString()).toBe('as it was signed');
 		await expect(outbound(`${secure.url}/down`, request())).rejects.toMatchObject({
 			code: 'unavailable',
-			message: 'GitHub leads to an address that is not followed.'
+			message: 'GitHub redirects to an address that isn’t followed.'
 		});
 		expect(plain.requests).toEqual([]);
 	});
@@ -135,24 +135,24 @@ describe('createOutbound', () => {
 		const until = new Date('2031-05-06T07:08:09Z');
 		expect(await errorOf(rateLimited(until))).toMatchObject({
 			code: 'unavailable',
-			message: 'GitHub takes no more requests for now; it does again from 2031-05-06T07:08:09.000Z.',
-			hint: 'Try again then. With GITHUB_TOKEN set, GitHub allows more.'
+			message: 'GitHub has reached its request limit. Try again at 2031-05-06T07:08:09.000Z.',
+			hint: 'Set GITHUB_TOKEN to get a higher limit.'
 		});
 		const date = { status: 429, headers: { 'retry-after': 'Tue, 06 May 2031 07:08:09 GMT' } };
 		expect((await errorOf(date)).message).toContain('2031-05-06T07:08:09.000Z');
 		for (const after of ['soon', '-1e300', '1e300']) {
 			const { code, message } = await errorOf({ status: 429, headers: { 'retry-after': after } });
-			expect([code, message]).toEqual(['unavailable', 'GitHub takes no more requests for now; it does again later.']);
+			expect([code, message]).toEqual(['unavailable', 'GitHub has reached its request limit. Try again later.']);
 		}
 	});
 
 	it.each([
 		[404, 'not_found', 'GitHub has no repository acme/skills.'],
-		[401, 'forbidden', 'GitHub does not show repository acme/skills to us.'],
-		[403, 'forbidden', 'GitHub does not show repository acme/skills to us.'],
-		[500, 'unavailable', 'GitHub answered with status 500.'],
-		[302, 'unavailable', 'GitHub answered with status 302.'],
-		[204, 'unavailable', 'GitHub answered with status 204.']
+		[401, 'forbidden', 'GitHub denied access to repository acme/skills.'],
+		[403, 'forbidden', 'GitHub denied access to repository acme/skills.'],
+		[500, 'unavailable', 'GitHub responded with status 500.'],
+		[302, 'unavailable', 'GitHub responded with status 302.'],
+		[204, 'unavailable', 'GitHub responded with status 204.']
 	])('E9: status %i is %s', async (status, code, message) => {
 		expect(await errorOf(failing(status))).toMatchObject({ code, message });
 	});
@@ -160,7 +160,7 @@ describe('createOutbound', () => {
 	it('E9: a server that never answers is left after its time, or when nobody waits any more', async () => {
 		expect(await errorOf('hang', { timeoutMs: 50 })).toMatchObject({
 			code: 'unavailable',
-			message: expect.stringContaining('took too long to answer') as string
+			message: expect.stringContaining('took too long to respond') as string
 		});
 		const server = await play('hang');
 		const stop = new AbortController();
@@ -198,7 +198,7 @@ describe('fetchJson', () => {
 		const outbound = createOutbound({ hosts: [server.host] });
 		await expect(fetchJson(outbound, server.url, shape, request())).rejects.toMatchObject({
 			code: 'unavailable',
-			message: 'GitHub answered with something that is not repository acme/skills.',
+			message: 'GitHub sent something other than repository acme/skills.',
 			hint: expect.stringContaining(hint) as string
 		});
 	});

@@ -85,13 +85,13 @@ export function createOutbound({ hosts, resolve }: OutboundOptions): Outbound {
 			if (!REDIRECTS.has(response.status) || !location) return checked(response, request, url);
 			const next = URL.parse(location, url.href);
 			if (!next || (url.protocol === 'https:' && next.protocol !== 'https:')) {
-				throw new AppError('unavailable', `${request.service} leads to an address that is not followed.`, {
-					hint: `${url.host} answered with a redirect to “${location.slice(0, 200)}”.`
+				throw new AppError('unavailable', `${request.service} redirects to an address that isn’t followed.`, {
+					hint: `${url.host} redirected to “${location.slice(0, 200)}”.`
 				});
 			}
 			url = parseUrl(next.href);
 		}
-		throw new AppError('unavailable', `${request.service} leads from one address to the next without an end.`);
+		throw new AppError('unavailable', `${request.service} redirects too many times.`);
 	};
 }
 
@@ -109,10 +109,10 @@ export async function fetchJson<Shape extends z.ZodType>(
 	const { body } = await outbound(url, { ...request, headers: accept });
 	const parsed = shape.safeParse(parseJson(body.toString()));
 	if (parsed.success) return parsed.data;
-	throw new AppError('unavailable', `${request.service} answered with something that is not ${request.what}.`, {
+	throw new AppError('unavailable', `${request.service} sent something other than ${request.what}.`, {
 		hint: /^\s*</.test(body.toString('utf8', 0, 100))
-			? `${new URL(url).host} sent a web page; is the address right?`
-			: 'Try again later; if it stays so, its interface has changed.',
+			? `${new URL(url).host} sent a web page. Check the address.`
+			: 'Try again later. If it keeps failing, its API may have changed.',
 		cause: parsed.error
 	});
 }
@@ -125,16 +125,16 @@ function hostOf({ hostname, port, protocol }: URL): string {
 function parseUrl(text: string): URL {
 	const url = URL.parse(text);
 	if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return url;
-	throw new AppError('invalid_input', `“${text.slice(0, 200)}” is not an address that skills can be fetched from.`, {
-		hint: 'It must begin with https:// and hold no user name.'
+	throw new AppError('invalid_input', `Skills can’t be installed from “${text.slice(0, 200)}”.`, {
+		hint: 'Use an address that starts with https:// and has no user name.'
 	});
 }
 
 function checked(response: SafeResponse, request: OutboundRequest, url: URL): OutboundResponse {
 	if (response.status !== 200) throw refusalOf(response, request, url);
 	if (response.truncated) {
-		throw new AppError('too_large', `The answer of ${request.service} is larger than what is taken: ${request.what}.`, {
-			hint: 'Ask for less: a narrower search, or one folder (path) of a repository.'
+		throw new AppError('too_large', `The response of ${request.service} is too large: ${request.what}.`, {
+			hint: 'Narrow the search, or choose one folder (path) of the repository.'
 		});
 	}
 	return { headers: response.headers, body: response.body, url: url.href };
@@ -148,12 +148,12 @@ function asAppError(error: NetworkError, service: string, { host }: URL): AppErr
 	if (error.code === 'blocked-address') {
 		return new AppError('forbidden', error.message, {
 			...options,
-			hint: 'Servers of your own network are named in SKILLS_INSTALL_HOSTS.'
+			hint: 'To allow servers in your own network, list them in SKILLS_INSTALL_HOSTS.'
 		});
 	}
-	return new AppError('unavailable', `${service} did not answer: ${error.message}`, {
+	return new AppError('unavailable', `${service} didn’t respond: ${error.message}`, {
 		...options,
-		hint: `Check that ${host} can be reached from this server, and try again.`
+		hint: `Check that this server can reach ${host}, then try again.`
 	});
 }
 
@@ -174,13 +174,13 @@ function refusalOf(
 		return new AppError('not_found', `${service} has no ${what}.`, { hint: hintIfMissing, details: { status } });
 	}
 	if (status === 401 || status === 403) {
-		return new AppError('forbidden', `${service} does not show ${what} to us.`, {
-			hint: `It answered with status ${status}. Is a key set for ${url.host}, and may it see this?`,
+		return new AppError('forbidden', `${service} denied access to ${what}.`, {
+			hint: `${url.host} responded with status ${status}. Check that its key is set and allows this.`,
 			details: { status }
 		});
 	}
-	return new AppError('unavailable', `${service} answered with status ${status}.`, {
-		hint: status >= 500 ? 'Try again later.' : 'Try again; if it stays so, its interface has changed.',
+	return new AppError('unavailable', `${service} responded with status ${status}.`, {
+		hint: status >= 500 ? 'Try again later.' : 'Try again. If it keeps failing, its API may have changed.',
 		details: { status }
 	});
 }
@@ -192,10 +192,10 @@ function isRateLimit({ status, headers }: Answer): boolean {
 
 function rateLimit({ headers }: Answer, service: string): AppError {
 	const until = resetOf(headers);
-	const when = until ? `again from ${until.toISOString()}` : 'again later';
-	const key = service === 'GitHub' ? ' With GITHUB_TOKEN set, GitHub allows more.' : '';
-	return new AppError('unavailable', `${service} takes no more requests for now; it does ${when}.`, {
-		hint: `Try again then.${key}`,
+	const when = until ? `at ${until.toISOString()}` : 'later';
+	const hint = service === 'GitHub' ? 'Set GITHUB_TOKEN to get a higher limit.' : undefined;
+	return new AppError('unavailable', `${service} has reached its request limit. Try again ${when}.`, {
+		hint,
 		details: { status: 429, retryAt: until?.toISOString() }
 	});
 }

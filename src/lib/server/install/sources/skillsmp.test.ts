@@ -90,7 +90,7 @@ describe('searchSkillsmp', () => {
 		await expect(search('seo')).rejects.toMatchObject({
 			name: 'AppError',
 			code: 'invalid_input',
-			hint: 'Set it in the settings, or as SKILLSMP_API_KEY; skillsmp.com gives it out.'
+			hint: 'Get one at skillsmp.com and add it in the settings, or as SKILLSMP_API_KEY.'
 		});
 		expect(skillsmp.requests).toEqual([]);
 	});
@@ -104,7 +104,7 @@ describe('searchSkillsmp', () => {
 	it('E6: a key that is not accepted is told, not shown', async () => {
 		key = 'sk_live_skillsmp_wrong';
 		const error: unknown = await search('seo').catch((thrown: unknown) => thrown);
-		expect(error).toMatchObject({ code: 'forbidden', message: 'SkillsMP does not accept the API key.' });
+		expect(error).toMatchObject({ code: 'forbidden', message: 'SkillsMP rejected the API key.' });
 		expect(JSON.stringify(error)).not.toContain('wrong');
 	});
 

@@ -66,8 +66,8 @@ export function createSkillsmp({ outbound, github, url, apiKey }: SkillsmpOption
 			// Nothing was asked for: without a key there is nothing to show, and nothing is wrong.
 			if (!token && q.trim() === '') return { skills: [], total: 0, page, limit };
 			if (!token) {
-				throw new AppError('invalid_input', 'SkillsMP needs an API key to be searched.', {
-					hint: 'Set it in the settings, or as SKILLSMP_API_KEY; skillsmp.com gives it out.'
+				throw new AppError('invalid_input', 'Searching SkillsMP needs an API key.', {
+					hint: 'Get one at skillsmp.com and add it in the settings, or as SKILLSMP_API_KEY.'
 				});
 			}
 			const query = new URLSearchParams({ q, page: String(page), limit: String(limit) });
@@ -114,8 +114,8 @@ export function createSkillsmp({ outbound, github, url, apiKey }: SkillsmpOption
 		const status = error instanceof AppError ? (error.details as { status?: number } | undefined)?.status : undefined;
 		if (q.trim() === '' && status === 400) return { skills: [], pagination: undefined };
 		if (status === 401) {
-			throw new AppError('forbidden', 'SkillsMP does not accept the API key.', {
-				hint: 'Set another in the settings, or as SKILLSMP_API_KEY.',
+			throw new AppError('forbidden', 'SkillsMP rejected the API key.', {
+				hint: 'Enter another one in the settings, or as SKILLSMP_API_KEY.',
 				cause: error
 			});
 		}

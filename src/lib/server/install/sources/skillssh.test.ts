@@ -149,9 +149,7 @@ describe('a skill of skills.sh', () => {
 		files({ 'a/pdf/SKILL.md': skillText('pdf'), 'skills/pdf/SKILL.md': skillText('pdf') });
 		const { folders, notes } = await fetch('pdf');
 		expect(folders).toEqual(['skills/pdf']);
-		expect(notes).toEqual([
-			'Several skills of acme/skills are called “pdf”: “skills/pdf”, “a/pdf”. The first was taken.'
-		]);
+		expect(notes).toEqual(['acme/skills has several skills named “pdf”: “skills/pdf”, “a/pdf”. Using the first one.']);
 	});
 
 	it('E9: of two folders of one name the one whose front matter agrees is taken', async () => {
@@ -199,8 +197,8 @@ describe('the copy that skills.sh keeps', () => {
 			'*pdf-tools/scripts/run.sh': '#!/bin/sh\n'
 		});
 		expect(fetched.notes).toEqual([
-			'This is the copy that skills.sh keeps; of which commit it is, is not known. ' +
-				'GitHub takes no more requests for now; it does again from 2031-01-01T00:00:00.000Z.'
+			'This is the copy that skills.sh keeps, which may not be the latest. ' +
+				'GitHub has reached its request limit. Try again at 2031-01-01T00:00:00.000Z.'
 		]);
 		const origin = fetched.originOf('pdf-tools');
 		expect(origin).toMatchObject<Partial<SkillOrigin>>({ provider: 'skillssh', commit: null, revision: null });
@@ -224,7 +222,7 @@ describe('the copy that skills.sh keeps', () => {
 		skillssh.intercept = () => reply;
 		await expect(fetch('pdf-tools')).rejects.toMatchObject({
 			code: 'unavailable',
-			message: 'GitHub answered with status 503.'
+			message: 'GitHub responded with status 503.'
 		});
 	});
 

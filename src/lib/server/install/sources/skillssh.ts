@@ -73,7 +73,7 @@ export function createSkillssh({ outbound, github, url, auditUrl }: SkillsshOpti
 		}
 		return {
 			folders: [slug],
-			notes: [`This is the copy that skills.sh keeps; of which commit it is, is not known. ${reason.message}`],
+			notes: [`This is the copy that skills.sh keeps, which may not be the latest. ${reason.message}`],
 			originOf: (path) => ({
 				provider: 'skillssh',
 				source: { type: 'skillssh', source, skillId },

@@ -20,7 +20,7 @@ export async function findNamed(
 	read: (folder: string) => Promise<string>
 ): Promise<{ folder: string; notes: string[] }> {
 	const slug = slugOf(name);
-	if (slug === '') throw new AppError('invalid_input', `${quoteEntry(name)} cannot be the name of a skill.`);
+	if (slug === '') throw new AppError('invalid_input', `${quoteEntry(name)} isn’t a valid skill name.`);
 	const all = allSkillFoldersIn(paths);
 	const usual = skillFoldersIn(paths);
 	// Those in the usual places first.
@@ -38,15 +38,15 @@ export async function findNamed(
 	const [folder] = found;
 	if (folder === undefined) {
 		const known = ordered.slice(0, 10).map((each) => quoteEntry(lastName(each)));
-		throw new AppError('not_found', `There is no skill ${quoteEntry(name)} in ${repository}.`, {
-			hint: known.length === 0 ? 'It has no SKILL.md at all.' : `There are ${known.join(', ')}.`
+		throw new AppError('not_found', `${repository} has no skill ${quoteEntry(name)}.`, {
+			hint: known.length === 0 ? 'It has no SKILL.md at all.' : `Available: ${known.join(', ')}.`
 		});
 	}
 	const notes =
 		found.length === 1
 			? []
 			: [
-					`Several skills of ${repository} are called ${quoteEntry(name)}: ${found.slice(0, 5).map(quoteEntry).join(', ')}. The first was taken.`
+					`${repository} has several skills named ${quoteEntry(name)}: ${found.slice(0, 5).map(quoteEntry).join(', ')}. Using the first one.`
 				];
 	return { folder, notes };
 }
@@ -71,7 +71,7 @@ function nameIn(text: string): string {
 /** @throws AppError `conflict` while another catalog is the active one */
 export function requireProvider(wanted: 'skillsmp' | 'skillssh', active: string): void {
 	if (wanted === active) return;
-	throw new AppError('conflict', `The active provider of skills is ${active}, not ${wanted}.`, {
+	throw new AppError('conflict', `The active skill catalog is ${active}, not ${wanted}.`, {
 		hint: `Set skillsProvider to ${wanted} in the settings.`
 	});
 }
@@ -93,6 +93,6 @@ export function marketplaceSource(asked: {
 		await into.add('SKILL.md', Buffer.from(skillMdContent));
 		const url = /^https?:\/\//.test(sourceUrl) ? sourceUrl : null;
 		const origin = { provider: 'skillsmp' as const, source: null, url, commit: null, path: '', revision: null };
-		return { folders: [''], originOf: () => origin, notes: ['Only the text of its SKILL.md was given.'] };
+		return { folders: [''], originOf: () => origin, notes: ['Only the SKILL.md was included, without other files.'] };
 	};
 }

@@ -70,7 +70,7 @@ describe('E20: an uploaded archive', () => {
 		]);
 		const fetched = await fetchZip(streamed(bytes), folder, signal);
 		expect(fetched.folders).toBeNull();
-		expect(fetched.notes).toEqual(['Left out “a/.DS_Store”: no part of a skill.']);
+		expect(fetched.notes).toEqual(['Skipped “a/.DS_Store”, which aren’t part of a skill.']);
 		expect(fetched.originOf('a')).toEqual({
 			provider: 'zip',
 			source: null,
@@ -98,7 +98,7 @@ describe('E20: an uploaded folder', () => {
 			yield { path: 'a/scripts/run', content: streamed(Buffer.from('#!/bin/sh\n'), 1) };
 		}
 		const { notes, originOf } = await fetchFolder(all(), folder, signal);
-		expect(notes).toEqual(['Left out “a/.git/config”: no part of a skill.']);
+		expect(notes).toEqual(['Skipped “a/.git/config”, which aren’t part of a skill.']);
 		expect(originOf('a')).toMatchObject({ provider: 'folder', source: null, path: 'a' });
 		expect(await readFile(join(folder.dir, 'a/SKILL.md'), 'utf8')).toBe('text');
 		expect((await stat(join(folder.dir, 'a/scripts/run'))).mode & 0o777).toBe(0o700);

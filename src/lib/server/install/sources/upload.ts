@@ -44,11 +44,11 @@ export async function* readForm(
 	const form = await new Response(whole, { headers: { 'content-type': contentType } })
 		.formData()
 		.catch((cause: unknown) => {
-			throw new AppError('invalid_input', 'The body is no multipart/form-data that can be read.', { cause });
+			throw new AppError('invalid_input', 'The body isn’t valid multipart/form-data.', { cause });
 		});
 	for (const [field, file] of form) {
 		if (typeof file === 'string') {
-			throw new AppError('invalid_input', `${field.slice(0, 100)}: must be a file, with its relative path as its name`);
+			throw new AppError('invalid_input', `${field.slice(0, 100)} must be a file whose name is its relative path.`);
 		}
 		yield { path: file.name, content: new Uint8Array(await file.arrayBuffer()) };
 	}
@@ -58,13 +58,13 @@ export async function* readForm(
 function refuseManyParts(body: Buffer, contentType: string): void {
 	const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType) ?? [];
 	const boundary = quoted ?? plain;
-	if (boundary === undefined) throw new AppError('invalid_input', 'The content-type names no boundary.');
+	if (boundary === undefined) throw new AppError('invalid_input', 'The content-type has no boundary.');
 	let parts = 0;
 	for (let at = body.indexOf(`--${boundary}`); at >= 0; at = body.indexOf(`--${boundary}`, at + 1)) {
 		parts += 1;
 		// The last one is the end.
 		if (parts > INSTALL_LIMITS.files + 1) {
-			throw tooLarge(`There are more than ${INSTALL_LIMITS.files} files.`);
+			throw tooLarge(`The upload has more than ${INSTALL_LIMITS.files} files.`);
 		}
 	}
 }
@@ -148,7 +148,7 @@ export function fetchCustom(skill: CustomSkill): Fetch {
 
 function customFiles({ name, version, description, schema, handlerCode }: CustomSkill): Record<string, string> {
 	if (!isInstallableName(name)) {
-		throw refused('name', 'must be 1 to 64 lower-case letters, digits and single hyphens, such as reverse-text');
+		throw refused('name', 'must be 1 to 64 lowercase letters, digits and single hyphens, such as reverse-text');
 	}
 	if (description.trim() === '') throw refused('description', 'must not be blank');
 	if (handlerCode.trim() === '') throw refused('handlerCode', 'must be the name of a handler');
@@ -178,7 +178,7 @@ function parametersOf(input: Record<string, unknown>): Record<string, unknown> {
 		throw refused('schema.input.properties', 'must be an object');
 	}
 	if (!Array.isArray(required) || !required.every((key) => typeof key === 'string' && Object.hasOwn(properties, key))) {
-		throw refused('schema.input.required', 'must list names of properties');
+		throw refused('schema.input.required', 'must be a list of property names');
 	}
 	return Object.fromEntries(
 		Object.entries(properties).map(([key, schema]: [string, unknown]) => {

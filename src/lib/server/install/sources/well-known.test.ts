@@ -108,22 +108,22 @@ describe('E27: an index of version 0.2.0', () => {
 		site.skills = skills;
 		await expect(fetch()).rejects.toMatchObject({
 			code: 'unavailable',
-			message: expect.stringContaining('is not what its index says (SHA-256)') as string
+			message: expect.stringContaining('lists (SHA-256)') as string
 		});
 		expect(await rig.files()).toEqual({});
 	});
 
 	it.each([
-		['no digest', entryOf({ digest: undefined }), 'digest is missing or wrong'],
-		['a digest of another kind', entryOf({ digest: `md5:${'a'.repeat(32)}` }), 'digest is missing or wrong'],
-		['a digest cut short', entryOf({ digest: 'sha256:abc' }), 'digest is missing or wrong'],
-		['an unknown type', entryOf({ type: 'folder' }), 'type is missing or wrong'],
-		['a name that leads elsewhere', entryOf({ name: '../../evil' }), '“../../evil” is no name of a skill'],
-		['a name that is absolute', entryOf({ name: '/etc' }), '“/etc” is no name of a skill'],
-		['a name with invisible characters', entryOf({ name: 'a\u202e' }), '“a⟨U+202E⟩” is no name of a skill'],
-		['a name too long', entryOf({ name: 'a'.repeat(65) }), 'is no name of a skill'],
-		['an address that is none', entryOf({ url: 'file:///etc/passwd' }), 'is no address of a file'],
-		['nothing', null, 'is missing or wrong']
+		['no digest', entryOf({ digest: undefined }), 'digest is missing'],
+		['a digest of another kind', entryOf({ digest: `md5:${'a'.repeat(32)}` }), 'digest must be in the right format'],
+		['a digest cut short', entryOf({ digest: 'sha256:abc' }), 'digest must be in the right format'],
+		['an unknown type', entryOf({ type: 'folder' }), 'type must be one of'],
+		['a name that leads elsewhere', entryOf({ name: '../../evil' }), '“../../evil” isn’t a valid skill name'],
+		['a name that is absolute', entryOf({ name: '/etc' }), '“/etc” isn’t a valid skill name'],
+		['a name with invisible characters', entryOf({ name: 'a\u202e' }), '“a⟨U+202E⟩” isn’t a valid skill name'],
+		['a name too long', entryOf({ name: 'a'.repeat(65) }), 'isn’t a valid skill name'],
+		['an address that is none', entryOf({ url: 'file:///etc/passwd' }), 'isn’t the address of a file'],
+		['nothing', null, 'it must be an object']
 	])('E27: an entry with %s is left out and named; the others are fetched', async (_, entry, note) => {
 		site.index = { skills: [entry, entryOf({ name: 'good' })] };
 		const fetched = await fetch();
@@ -137,14 +137,14 @@ describe('E27: an index of version 0.2.0', () => {
 		site.index = { skills: [entryOf({}), entryOf({ digest: sha256('x') })] };
 		expect(await fetch()).toMatchObject({
 			folders: ['seo'],
-			notes: ['Entry 2 of the index was left out: seo stands twice.']
+			notes: ['Skipped entry 2 of the index: seo appears twice.']
 		});
 	});
 
 	it('E27: of ten thousand skills none is fetched unless it is named', async () => {
 		const many = Array.from({ length: 10_000 }, (_, index) => entryOf({ name: `s${index}` }));
 		site.index = { skills: many };
-		await expect(fetch()).rejects.toMatchObject({ code: 'too_large', hint: 'Name the one to install.' });
+		await expect(fetch()).rejects.toMatchObject({ code: 'too_large', hint: 'Choose the one to install.' });
 		expect((await fetch({ name: 's9999' })).folders).toEqual(['s9999']);
 	});
 
@@ -155,7 +155,7 @@ describe('E27: an index of version 0.2.0', () => {
 		site.skills = { pdf: { archive, file: 'pdf.tar.gz' } };
 		await expect(fetch()).rejects.toMatchObject({
 			code: 'invalid_input',
-			message: 'The archive of pdf is no zip archive; only those are unpacked (no tar).'
+			message: 'The archive of pdf isn’t a zip file, the only supported format.'
 		});
 	});
 
@@ -186,9 +186,7 @@ describe('E27: an index of version 0.1.0', () => {
 	it('E27: every file is fetched, and it is said that nothing vouches for them', async () => {
 		const fetched = await fetch();
 		expect(await rig.files()).toEqual({ 'old/SKILL.md': skillText('old'), '*old/scripts/a b.sh': '#!/bin/sh\n' });
-		expect(fetched.notes).toEqual([
-			`${site.host} says no SHA-256 of its files, so that a change on the way would not be noticed.`
-		]);
+		expect(fetched.notes).toEqual([`${site.host} lists no checksums, so changes to its files can’t be detected.`]);
 		expect(fetched.originOf('old')).toMatchObject({ path: 'old', revision: null });
 		expect(await sources.revisionOf(fetched.originOf('old'), rig.signal)).toBe(null);
 	});
@@ -225,7 +223,7 @@ describe('E27: a site that fails', () => {
 		['answers with status 500', failing(500), 'unavailable'],
 		['refuses for now', rateLimited(new Date('2031-01-01T00:00:00Z')), 'unavailable'],
 		['says that we may not', failing(403), 'forbidden'],
-		['has a format that is not known', json({ $schema: 'https://example.com/3.0', skills: [] }), 'unavailable'],
+		['has an unknown format', json({ $schema: 'https://example.com/3.0', skills: [] }), 'unavailable'],
 		['leads to a private address', redirectTo('http://127.0.0.1:9/'), 'forbidden'],
 		['leads to a file', redirectTo('file:///etc/passwd'), 'invalid_input']
 	])('E27: %s', async (_, reply, code) => {

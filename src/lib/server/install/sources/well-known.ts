@@ -7,6 +7,7 @@ import { quoteEntry, type StagingFolder } from '../staging-folder.ts';
 import { fetchJson, inParallel, type Outbound } from './outbound.ts';
 import type { FetchedSkills } from './source.ts';
 import { fetchZip } from './upload.ts';
+import { inPlainWords } from '../../../shared/plain-issues.ts';
 
 type WellKnownSource = Extract<InstallSource, { type: 'well-known' }>;
 
@@ -30,17 +31,17 @@ export function createWellKnown({ outbound }: { outbound: Outbound }): WellKnown
 		const name = source.name ?? named;
 		const skills = name === null ? index.skills : index.skills.filter((skill) => skill.name === name);
 		if (skills.length === 0) {
-			const wanted = name === null ? 'skills that can be used' : `skill ${quoteEntry(name)}`;
+			const wanted = name === null ? 'usable skills' : `skill ${quoteEntry(name)}`;
 			const known = index.skills.slice(0, 10).map((skill) => skill.name);
-			const hint = known.length > 0 ? `It publishes ${known.join(', ')}.` : index.notes.join(' ');
-			throw new AppError('not_found', `${service} publishes no ${wanted}.`, { hint: hint || undefined });
+			const hint = known.length > 0 ? `Available: ${known.join(', ')}.` : index.notes.join(' ');
+			throw new AppError('not_found', `${service} has no ${wanted}.`, { hint: hint || undefined });
 		}
 		if (skills.length > MAX_SKILLS) {
 			throw new AppError(
 				'too_large',
-				`${service} publishes ${skills.length} skills; at most ${MAX_SKILLS} are installed at once.`,
+				`${service} has ${skills.length} skills, but only ${MAX_SKILLS} can be installed at once.`,
 				{
-					hint: 'Name the one to install.'
+					hint: 'Choose the one to install.'
 				}
 			);
 		}
@@ -52,19 +53,20 @@ export function createWellKnown({ outbound }: { outbound: Outbound }): WellKnown
 		const maxBytes = skill.type === 'archive' ? into.limits.packedBytes : into.limits.fileBytes;
 		const { body } = await outbound(url, { service, what: `skill ${name} at ${url}`, maxBytes, signal });
 		if (`sha256:${createHash('sha256').update(body).digest('hex')}` !== digest) {
-			throw new AppError('unavailable', `What ${service} sent for ${name} is not what its index says (SHA-256).`, {
-				hint: 'Nothing of it was kept. Try again; if it stays so, tell whoever runs the site.'
-			});
+			throw new AppError(
+				'unavailable',
+				`The download of ${name} doesn’t match the checksum that ${service} lists (SHA-256).`,
+				{
+					hint: 'Nothing was saved. Try again, or tell the site’s owner.'
+				}
+			);
 		}
 		if (skill.type === 'skill-md') {
 			await into.add(`${name}/SKILL.md`, body);
 			return [];
 		}
 		if (body.toString('latin1', 0, ZIP.length) !== ZIP) {
-			throw new AppError(
-				'invalid_input',
-				`The archive of ${name} is no zip archive; only those are unpacked (no tar).`
-			);
+			throw new AppError('invalid_input', `The archive of ${name} isn’t a zip file, the only supported format.`);
 		}
 		return (await fetchZip(oneChunk(body), insideOf(into, name), signal)).notes;
 	}
@@ -75,7 +77,7 @@ export function createWellKnown({ outbound }: { outbound: Outbound }): WellKnown
 			if (path.split('/').some((segment) => segment === '..' || segment === '.' || segment === '')) {
 				throw new AppError(
 					'invalid_input',
-					`The entry ${quoteEntry(path)} is refused: its path leads out of the folder.`
+					`The entry ${quoteEntry(path)} was refused: its path leads outside the folder.`
 				);
 			}
 			const url = skill.url + path.split('/').map(encodeURIComponent).join('/');
@@ -93,7 +95,7 @@ export function createWellKnown({ outbound }: { outbound: Outbound }): WellKnown
 				else await fetchListed(skill, service, into, signal);
 			}
 			if (skills.some(({ type }) => type === 'files')) {
-				notes.push(`${service} says no SHA-256 of its files, so that a change on the way would not be noticed.`);
+				notes.push(`${service} lists no checksums, so changes to its files can’t be detected.`);
 			}
 			return {
 				folders: skills.map(({ name }) => name),
@@ -125,7 +127,7 @@ const revisionOf = (skill: DigestedSkill | ListedSkill | undefined) =>
 function siteOf(text: string): { base: URL; name: string | null } {
 	const base = URL.parse(text.includes('://') ? text : `https://${text}`);
 	if (!base || !/^https?:$/.test(base.protocol))
-		throw new AppError('invalid_input', `“${text.slice(0, 200)}” is not the address of a site.`);
+		throw new AppError('invalid_input', `“${text.slice(0, 200)}” isn’t the address of a site.`);
 	const [, top, name] = /^(.*)\/\.well-known\/(?:agent-skills|skills)(?:\/([^/]*))?/.exec(base.pathname) ?? [];
 	if (top !== undefined) base.pathname = top;
 	base.search = '';
@@ -220,7 +222,7 @@ async function findIndex(
 	}
 	throw (
 		problem ??
-		new AppError('not_found', `${service} publishes no skills.`, {
+		new AppError('not_found', `${service} offers no skills.`, {
 			hint: 'It has no /.well-known/agent-skills/index.json.'
 		})
 	);
@@ -238,44 +240,40 @@ function readIndex(
 	service: string
 ): WellKnownIndex {
 	if ($schema !== undefined && !SCHEMA.test($schema)) {
-		throw new AppError(
-			'unavailable',
-			`The index of ${service} has a format that is not known here: ${quoteEntry($schema)}.`,
-			{
-				hint: 'Version 0.2.0 is read, and 0.1.0 without a “$schema”.'
-			}
-		);
+		throw new AppError('unavailable', `The index of ${service} has an unknown format: ${quoteEntry($schema)}.`, {
+			hint: 'Supported are version 0.2.0, and 0.1.0 without a “$schema”.'
+		});
 	}
 	const skills = new Map<string, DigestedSkill | ListedSkill>();
 	const notes: string[] = [];
 	for (const [index, entry] of entries.entries()) {
 		const skill = readEntry(entry, url);
-		if (typeof skill === 'string') notes.push(`Entry ${index + 1} of the index was left out: ${skill}.`);
+		if (typeof skill === 'string') notes.push(`Skipped entry ${index + 1} of the index: ${skill}.`);
 		else if (skills.has(skill.name))
-			notes.push(`Entry ${index + 1} of the index was left out: ${skill.name} stands twice.`);
+			notes.push(`Skipped entry ${index + 1} of the index: ${skill.name} appears twice.`);
 		else skills.set(skill.name, skill);
 	}
 	const shown = notes.slice(0, 5);
-	if (notes.length > 5) shown.push(`${notes.length - 5} more entries were left out.`);
+	if (notes.length > 5) shown.push(`Skipped ${notes.length - 5} more entries.`);
 	return { skills: [...skills.values()], notes: shown };
 }
 
 /** A string says why it cannot be used. */
 function readEntry(entry: unknown, index: string): DigestedSkill | ListedSkill | string {
-	const old = listed.safeParse(entry);
-	const skill = digested.safeParse(entry);
+	const old = listed.safeParse(entry, { error: inPlainWords });
+	const skill = digested.safeParse(entry, { error: inPlainWords });
 	const name = (skill.data ?? old.data)?.name;
 	if (name === undefined) return problemOf(skill.error ?? old.error);
-	if (!NAME.test(name)) return `${quoteEntry(name)} is no name of a skill`;
+	if (!NAME.test(name)) return `${quoteEntry(name)} isn’t a valid skill name`;
 	if (!skill.success) {
 		return { name, type: 'files', url: new URL(`${name}/`, index).href, files: old.data?.files ?? [] };
 	}
 	const url = URL.parse(skill.data.url, index);
-	if (!url || !/^https?:$/.test(url.protocol)) return `${quoteEntry(skill.data.url)} is no address of a file`;
+	if (!url || !/^https?:$/.test(url.protocol)) return `${quoteEntry(skill.data.url)} isn’t the address of a file`;
 	return { ...skill.data, url: url.href };
 }
 
 function problemOf(error: z.ZodError | undefined): string {
 	const [issue] = error?.issues ?? [];
-	return issue ? `${issue.path.join('.') || 'it'} is missing or wrong` : 'it cannot be read';
+	return issue ? `${issue.path.join('.') || 'it'} ${issue.message}` : 'it can’t be read';
 }

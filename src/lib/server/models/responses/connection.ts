@@ -38,7 +38,7 @@ export class BodyTooLargeError extends Error {
 	readonly maxBytes: number;
 
 	constructor(maxBytes: number) {
-		super(`The answer is longer than ${maxBytes} bytes`);
+		super(`The reply is larger than ${maxBytes} bytes`);
 		this.maxBytes = maxBytes;
 	}
 }
@@ -177,7 +177,7 @@ export class FrameTooLargeError extends Error {
 	readonly maxCharacters: number;
 
 	constructor(maxCharacters: number) {
-		super(`A single event of the stream is longer than ${maxCharacters} characters`);
+		super(`An event of the stream is longer than ${maxCharacters} characters`);
 		this.maxCharacters = maxCharacters;
 	}
 }

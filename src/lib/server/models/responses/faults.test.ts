@@ -93,7 +93,7 @@ describe('the errors of model servers', () => {
 
 	test('without a key the advice is to enter one', () => {
 		const { error } = faultOf(readErrorDetail(undefined), { ...context, hasKey: false }, { status: 401 });
-		expect(error.message).toContain('wants an API key');
+		expect(error.message).toContain('needs an API key');
 	});
 
 	test('payloads of any shape are a provider_error, never a throw', () => {

@@ -38,7 +38,7 @@ export function makeFault(code: ModelErrorCode, context: ErrorContext, facts: Fa
 	const [usualSummary, usualAdvice] = sentences(code, context, facts.status);
 	const summary = facts.summary ?? usualSummary;
 	const said = facts.said ? `It said: "${excerpt(facts.said)}".` : '';
-	const others = facts.otherModels?.length ? `These can answer now: ${excerpt(facts.otherModels.join(', '))}.` : '';
+	const others = facts.otherModels?.length ? `Available now: ${excerpt(facts.otherModels.join(', '))}.` : '';
 	const { asked, advice } = waitOf(code, facts, usualAdvice);
 	const message = [summary, said, asked, advice, others].filter((part) => part !== '').join(' ');
 	const error: ModelError = { code, message };
@@ -51,9 +51,9 @@ export function makeFault(code: ModelErrorCode, context: ErrorContext, facts: Fa
 function waitOf(code: ModelErrorCode, facts: FaultFacts, usual: string): { asked: string; advice: string } {
 	const { retryAfterMs = 0, advice = usual } = facts;
 	if (retryAfterMs <= MAX_RETRY_DELAY_MS) return { asked: '', advice };
-	const asked = `It asks to wait for ${durationInWords(retryAfterMs)}.`;
+	const asked = `Wait ${durationInWords(retryAfterMs)}.`;
 	const isPassing = code === 'rate_limited' || code === 'provider_error';
-	return { asked, advice: isPassing ? 'Try again after that, or choose another model.' : advice };
+	return { asked, advice: isPassing ? 'Then try again, or choose another model.' : advice };
 }
 
 /** Rounded up, in the largest unit of which there are at least two. */
@@ -83,41 +83,41 @@ function sentences(code: ModelErrorCode, context: ErrorContext, status?: number)
 	switch (code) {
 		case 'unauthorized':
 			return context.hasKey
-				? [`${host} did not accept the API key${by}.`, 'Check the key in the settings, or OPENROUTER_API_KEY.']
-				: [`${host} wants an API key${by}.`, 'Add one in the settings, or as OPENROUTER_API_KEY.'];
+				? [`${host} rejected the API key${by}.`, 'Check the key in the settings, or OPENROUTER_API_KEY.']
+				: [`${host} needs an API key${by}.`, 'Add one in the settings, or as OPENROUTER_API_KEY.'];
 		case 'insufficient_credits':
-			return [`The account at ${host} has no credits left for ${model}${by}.`, 'Add credits, or choose a free model.'];
+			return [`Your account at ${host} has no credits left for ${model}${by}.`, 'Add credits, or choose a free model.'];
 		case 'moderation':
 			return [
-				`${host} refused the request for ${model}${by}: moderation, or a limit of the key.`,
-				'Put it in other words, or choose another model.'
+				`${host} refused this request to ${model}${by}, because of moderation or a limit of your key.`,
+				'Rephrase it, or choose another model.'
 			];
 		case 'model_not_found':
 			return [
-				`${host} did not find ${model}${by}.`,
-				'Choose another model, or check the base URL: its server must speak the Responses API.'
+				`${host} couldn’t find ${model}${by}.`,
+				'Choose another model, or check that the base URL is a server with the Responses API.'
 			];
 		case 'context_length_exceeded':
 			return [
-				`The conversation is longer than ${model} can read${by}.`,
+				`This conversation is too long for ${model}${by}.`,
 				'Start a new conversation, or choose a model with a larger context.'
 			];
 		case 'rate_limited':
-			return [`${host} takes no more requests for ${model} now${by}.`, 'Wait a little, or choose another model.'];
+			return [`${host} has reached its request limit for ${model}${by}.`, 'Wait a moment, or choose another model.'];
 		case 'provider_error':
 			return status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 409
-				? [`${host} did not accept the request${by}.`, 'Choose another model, or check the base URL.']
+				? [`${host} rejected the request${by}.`, 'Choose another model, or check the base URL.']
 				: [`The server of ${model} failed${by}.`, 'Try again, or choose another model.'];
 		case 'timeout':
-			return [`${host} sent nothing for too long.`, 'Try again, or choose another model.'];
+			return [`${host} stopped responding.`, 'Try again, or choose another model.'];
 		case 'unreachable':
-			return [`${host} could not be reached.`, 'Check that the server runs, the base URL and the network.'];
+			return [`Couldn’t connect to ${host}.`, 'Check that the server is running, the base URL and your network.'];
 		case 'stream_truncated':
-			return ['The answer broke off before its end.', 'What arrived was kept. Try again.'];
+			return ['The reply ended too early.', 'What arrived was saved. Try again.'];
 		case 'empty_response':
-			return [`${model} answered with nothing.`, 'Try again, or choose another model.'];
+			return [`${model} sent an empty reply.`, 'Try again, or choose another model.'];
 		case 'aborted':
-			return ['The answer was stopped.', 'Send a message to go on.'];
+			return ['The reply was stopped.', 'Send a message to continue.'];
 		default:
 			return code satisfies never;
 	}
@@ -154,22 +154,22 @@ export function networkFault(error: unknown, context: NetworkContext): Fault {
 	if (error instanceof Interruption || code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') {
 		const seconds = Math.ceil(context.idleTimeoutMs / 1000);
 		return makeFault('timeout', context, {
-			summary: `${context.host} sent nothing for ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`,
-			advice: 'Try again; if the model is slow to start, wait until it is loaded, or choose another one.'
+			summary: `${context.host} didn’t respond for ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`,
+			advice: 'Try again. If the model is still loading, wait, or choose another one.'
 		});
 	}
 	if (error instanceof FrameTooLargeError || error instanceof BodyTooLargeError) {
-		return makeFault('provider_error', context, { summary: `${context.host} sent more than can be read.` });
+		return makeFault('provider_error', context, { summary: `${context.host} sent too much data.` });
 	}
 	if (context.hasAnswered) {
 		return makeFault('stream_truncated', context, {
-			summary: `The connection to ${context.host} broke before the answer's end${inBrackets(code)}.`,
+			summary: `The connection to ${context.host} broke during the reply${inBrackets(code)}.`,
 			advice: context.hasShown ? undefined : 'Try again, or choose another model.',
 			isRetryable: true
 		});
 	}
 	return makeFault('unreachable', context, {
-		summary: `${context.host} could not be reached${inBrackets(code)}.`,
+		summary: `Couldn’t connect to ${context.host}${inBrackets(code)}.`,
 		isRetryable: code !== undefined && PASSING.has(code)
 	});
 }
@@ -200,7 +200,7 @@ export function problemOf(error: unknown, { baseUrl, hasKey, timeoutMs }: Proble
 	const context: ErrorContext = { model: 'any model', host: URL.parse(baseUrl)?.host ?? 'The server', hasKey };
 	if (error instanceof StatusError) return statusProblem(error.status, context);
 	if (!isOfNetwork(error)) {
-		return `${context.host} answered with something else than was asked for. Check the base URL: its server must speak the Responses API.`;
+		return `${context.host} sent an unexpected response. Check that the base URL is a server with the Responses API.`;
 	}
 	const facts = { ...context, idleTimeoutMs: timeoutMs, hasAnswered: false, hasShown: false };
 	return networkFault(error, facts).error.message;
@@ -212,19 +212,19 @@ function statusProblem(status: number, context: ErrorContext): string {
 		case 401:
 			return makeFault('unauthorized', context, { status }).error.message;
 		case 402:
-			return `The account at ${host} has no credits left (402). Add credits there, or choose a free model.`;
+			return `Your account at ${host} has no credits left (402). Add credits there, or choose a free model.`;
 		case 403:
 			return hasKey
-				? `${host} does not let this key ask that (403). Look at the key’s limits there, or make a new one.`
-				: `${host} refuses to answer without a key (403).`;
+				? `${host} doesn’t let this key do that (403). Check the key’s limits there, or create a new key.`
+				: `${host} needs an API key (403).`;
 		case 404:
 			return `${host} has no list of models at this address (404). Check the base URL.`;
 		case 429:
-			return `${host} takes no more requests now (429). Wait a little, and try again.`;
+			return `${host} has reached its request limit (429). Wait a moment and try again.`;
 		default:
 			return status >= 500
 				? `${host} failed (${status}). Try again in a moment.`
-				: `${host} did not accept the request (${status}). Check the base URL.`;
+				: `${host} rejected the request (${status}). Check the base URL.`;
 	}
 }
 

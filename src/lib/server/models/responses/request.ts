@@ -20,10 +20,10 @@ export interface RequestOptions {
 export function responsesUrl(baseUrl: string): URL {
 	const url = URL.parse(baseUrl);
 	if (url && (url.username !== '' || url.password !== '')) {
-		throw new Error(`The base URL of the model's server must not hold a user or a password (host ${url.host})`);
+		throw new Error(`The address of the model server can’t include a user or password (host ${url.host})`);
 	}
 	if (!url || !/^https?:$/.test(url.protocol)) {
-		throw new Error(`The base URL of the model's server must be an http or https address, not "${baseUrl}"`);
+		throw new Error(`The address of the model server must start with http:// or https://, not be "${baseUrl}"`);
 	}
 	url.pathname = `${url.pathname.replace(/\/+$/, '')}/responses`;
 	url.hash = '';

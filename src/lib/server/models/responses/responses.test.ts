@@ -132,7 +132,7 @@ describe('the request', () => {
 	test.each(['', 'openrouter.ai', 'ftp://x/v1', 'http://user:secret@x/v1'])(
 		'a base URL like "%s" is refused early',
 		(baseUrl) => {
-			expect(() => createResponsesModel({ id: 'x', baseUrl })).toThrow(/base URL/);
+			expect(() => createResponsesModel({ id: 'x', baseUrl })).toThrow(/address of the model server/);
 			expect(() => createResponsesModel({ id: 'x', baseUrl })).not.toThrow(/secret/);
 		}
 	);

@@ -57,10 +57,10 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 
 	async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
 		if (apiKey !== undefined && !isHeaderText(apiKey)) {
-			const summary = 'The API key holds characters that no key has.';
+			const summary = 'The API key contains characters that keys don’t have.';
 			const { error } = makeFault('unauthorized', context, {
 				summary,
-				advice: 'Copy it again, in the settings or into OPENROUTER_API_KEY.'
+				advice: 'Copy it again into the settings or OPENROUTER_API_KEY.'
 			});
 			return yield { type: 'failed', error, items: [] };
 		}
@@ -248,13 +248,13 @@ function endingFault(reader: ResponseReader, head: string, context: ErrorContext
 /** A call whose arguments never became whole is not run, so the turn cannot go on as if it had been. */
 function openCallFault(reason: string | null, context: ErrorContext): Fault {
 	const why = reason === null ? '' : ` (${excerpt(reason)})`;
-	return makeFault('stream_truncated', context, { summary: `${context.model} ended in the middle of a call${why}.` });
+	return makeFault('stream_truncated', context, { summary: `${context.model} stopped in the middle of a call${why}.` });
 }
 
 /** Nothing was shown, so asking again repeats nothing. */
 function unbegunFault(context: ErrorContext): Fault {
 	return makeFault('stream_truncated', context, {
-		summary: `${context.host} ended the answer before it had begun.`,
+		summary: `${context.host} ended the reply before it started.`,
 		advice: 'Try again, or choose another model.',
 		isRetryable: true
 	});
@@ -263,7 +263,7 @@ function unbegunFault(context: ErrorContext): Fault {
 function foreignFault(head: string, context: ErrorContext): Fault {
 	const isText = !/[\0\ufffd]/.test(head);
 	return makeFault('provider_error', context, {
-		summary: `${context.host} answered with something that is not a response of the Responses API.`,
+		summary: `${context.host} sent something that isn’t a response of the Responses API.`,
 		said: isText ? head : undefined,
 		advice: 'Check the base URL.'
 	});
@@ -273,7 +273,7 @@ function emptyFault(reason: string | null, context: ErrorContext): Fault {
 	if (reason === 'content_filter') return makeFault('moderation', context);
 	if (reason === null) return makeFault('empty_response', context);
 	return makeFault('empty_response', context, {
-		summary: `${context.model} answered with nothing (${excerpt(reason)}).`
+		summary: `${context.model} sent an empty reply (${excerpt(reason)}).`
 	});
 }
 
@@ -290,8 +290,8 @@ async function statusFault(connection: Connection, context: ErrorContext): Promi
 		const target = headers.get('location');
 		return makeFault('provider_error', context, {
 			status: status || undefined,
-			summary: `${context.host} sends requests on to ${target ? excerpt(target, 200) : 'another address'}.`,
-			advice: 'Redirects are not followed, so that the key stays where it belongs: check the base URL.'
+			summary: `${context.host} redirects to ${target ? excerpt(target, 200) : 'another address'}.`,
+			advice: 'Redirects aren’t followed, to protect your key. Check the base URL.'
 		});
 	}
 	const text = await readErrorText(connection);

@@ -161,7 +161,7 @@ describe('an abort after garbage collections, in a process of its own', () => {
 		child.stdin.end('abort\n');
 		expect(JSON.parse(String((await lines.next()).value))).toMatchObject({
 			type: 'failed',
-			error: { code: 'aborted', message: 'The answer was stopped. Send a message to go on.' }
+			error: { code: 'aborted', message: 'The reply was stopped. Send a message to continue.' }
 		});
 		await request.closed;
 		expect(request.isAborted).toBe(true);

@@ -59,7 +59,7 @@ export function createA2A(parts: A2AParts): A2A {
 			if ('error' in call) return { json: call };
 			const { id, version } = call;
 			if (caller.version !== null && !VERSIONS.test(caller.version)) {
-				const message = 'This version of A2A is not spoken here: 1.0 and 0.3 are.';
+				const message = 'This server speaks A2A 1.0 and 0.3, not this version.';
 				return { json: rpcError(id, A2A_ERROR_CODE.VERSION_NOT_SUPPORTED, message) };
 			}
 			const handler = createHandler(parts, caller, version);
@@ -172,10 +172,10 @@ function createHandler(
 				const source = await readTask(parts, asker, id);
 				// 0.3 says nothing of it: who comes a moment too late is told how the task has ended.
 				if (version === '0.3' || !isOver(source)) return source;
-				throw new UnsupportedOperationError('This task is over: GetTask says how.');
+				throw new UnsupportedOperationError('This task is done. Use GetTask to read it.');
 			}),
 		async listTasks() {
-			throw new UnsupportedOperationError('Tasks are not listed here: ask for one by its id.');
+			throw new UnsupportedOperationError('Tasks can’t be listed. Request one by its id.');
 		},
 		createTaskPushNotificationConfig: noPush,
 		getTaskPushNotificationConfig: noPush,
@@ -191,7 +191,7 @@ function isOver({ answer: { status } }: TaskSource): boolean {
 /** The schema of the call has made sure of it. */
 function required(message: Message | undefined): Message {
 	if (message) return message;
-	throw new UnsupportedOperationError('There is no message.');
+	throw new UnsupportedOperationError('The message is missing.');
 }
 
 // What went wrong in A2A's words: its error classes, which the SDK numbers (A2A §5.4).
@@ -201,7 +201,7 @@ function toA2AError(error: unknown, log: Log): A2AError {
 	if (error instanceof A2AError) return error;
 	if (!(error instanceof AppError)) {
 		log.error({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }, 'A2A call failed');
-		return new A2AError('Something went wrong in the server; its log says more.');
+		return new A2AError('Something went wrong on the server. See its log for details.');
 	}
 	const message = error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
 	switch (error.code) {
@@ -243,14 +243,13 @@ type Reader = { apiKeyId: string | null } | null;
 const MAX_SKILLS = 500;
 const INPUT = ['text/plain', 'application/json', 'text/csv', 'application/octet-stream'];
 const OUTPUT = ['text/markdown', 'text/plain', 'application/octet-stream'];
-const BEARER = 'An API key of this server (page Connect), or its ADMIN_TOKEN.';
+const BEARER = 'An API key of this server (from the Connect page), or its ADMIN_TOKEN.';
 
 function agentCard(parts: CardParts, reader: Reader, { origin, release }: AgentFacts): AgentCard {
 	const here = { url: `${origin}/a2a`, protocolBinding: 'JSONRPC', tenant: '', protocolVersion: '1.0' };
 	return {
 		name: 'openrouter-skills',
-		description:
-			'An agent that answers questions and works on files with Agent Skills, whose scripts run in a sandbox.',
+		description: 'An agent that answers questions and works on files with Agent Skills. Scripts run in a sandbox.',
 		version: release,
 		supportedInterfaces: duplicateInterfacesForLegacy([here], ['JSONRPC']),
 		provider: undefined,
@@ -296,7 +295,7 @@ const GENERAL: AgentSkill = {
 	name: 'Answer',
 	tags: ['chat', 'files', 'skills'],
 	examples: [],
-	description: 'Answers a message, works on the files that come with it, and loads and runs the skills that fit.',
+	description: 'Answers a message, works on the files sent with it, and uses the skills that fit.',
 	inputModes: [],
 	outputModes: [],
 	securityRequirements: []

@@ -31,7 +31,7 @@ const CHOICES = ['once', 'script', 'skill', 'deny'] as const;
 const ADVICE =
 	'Answer with a message to this task: “allow” or “deny”, or a data part {"choice": "once" | "deny", "interruptId"?, "reason"?}.';
 const ADVICE_WITHOUT_SCOPE =
-	'Whoever manages the server can allow it in the app: this API key lacks the scope “approve”. Answer “deny” to go on without it.';
+	'Whoever runs the server can allow it in the app: this API key lacks the scope “approve”. Answer “deny” to continue without it.';
 
 function statusOf(source: TaskSource): TaskStatus {
 	const { answer, run } = source;

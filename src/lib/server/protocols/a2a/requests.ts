@@ -7,6 +7,7 @@ import { AppError, isNestedDeeperThan, MAX_NESTING } from '../../../shared/error
 import { checkedMessage } from '../../conversations/agui-input.ts';
 import type { NewMessage } from '../../turns/run-request.ts';
 import { endingOf } from '../refusals.ts';
+import { inPlainWords, sentenceOf } from '../../../shared/plain-issues.ts';
 
 export type RpcId = string | number | null;
 
@@ -132,25 +133,25 @@ export function readCall(text: string): RpcCall | RpcError {
 	try {
 		json = JSON.parse(text);
 	} catch {
-		return rpcError(null, A2A_ERROR_CODE.PARSE_ERROR, 'The body is not JSON.');
+		return rpcError(null, A2A_ERROR_CODE.PARSE_ERROR, 'The body isn’t JSON.');
 	}
 	if (isNestedDeeperThan(MAX_NESTING, json)) {
 		return rpcError(
 			idOf(json),
 			A2A_ERROR_CODE.INVALID_REQUEST,
-			`The body is nested deeper than ${MAX_NESTING} levels.`
+			`The body is nested more than ${MAX_NESTING} levels deep.`
 		);
 	}
 	const sent = envelope.safeParse(json);
 	if (!sent.success) {
-		const message = Array.isArray(json) ? 'Batches are not taken: send one call.' : describe(sent.error);
+		const message = Array.isArray(json) ? 'Batches aren’t supported. Send one call at a time.' : describe(sent.error);
 		return rpcError(idOf(json), A2A_ERROR_CODE.INVALID_REQUEST, message);
 	}
 	const { id, method, params } = sent.data;
 	const known = METHODS.get(method);
-	if (!known) return rpcError(id, A2A_ERROR_CODE.METHOD_NOT_FOUND, `There is no method “${method.slice(0, 100)}”.`);
+	if (!known) return rpcError(id, A2A_ERROR_CODE.METHOD_NOT_FOUND, `Unknown method “${method.slice(0, 100)}”.`);
 	if (known.params === PUSH) {
-		const message = 'Push notifications are not supported: follow the task as a stream.';
+		const message = 'Push notifications aren’t supported. Follow the task as a stream.';
 		return rpcError(id, A2A_ERROR_CODE.PUSH_NOTIFICATION_NOT_SUPPORTED, message);
 	}
 	const checked = safely(known.params, params);
@@ -172,18 +173,17 @@ function safely(
 	value: unknown
 ): { success: true; data: unknown } | { success: false; problem: string } {
 	try {
-		const { success, data, error } = schema.safeParse(value);
+		const { success, data, error } = schema.safeParse(value, { error: inPlainWords });
 		return success ? { success, data } : { success, problem: `params.${describe(error)}` };
 	} catch (error) {
 		if (!(error instanceof RangeError)) throw error;
-		return { success: false, problem: 'params: nested too deep' };
+		return { success: false, problem: 'params: nested too deeply' };
 	}
 }
 
 /** The field named first, without what it holds. */
 function describe(error: z.ZodError): string {
-	const issue = error.issues[0];
-	return `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'is not right'}`.slice(0, 500);
+	return sentenceOf(error.issues[0], 'body').sentence.slice(0, 500);
 }
 
 // A client's message → what a run is asked, and the files that come with it.
@@ -198,13 +198,13 @@ const PLAIN_ID = /^[A-Za-z0-9_-]{1,128}$/;
 
 /** @throws AppError invalid_input, or an error of A2A, for what cannot be asked */
 export function readIncoming(message: Message): { message: NewMessage; files: IncomingFile[] } {
-	if (message.role !== Role.ROLE_USER) throw new RequestMalformedError('message.role must be the user’s.');
+	if (message.role !== Role.ROLE_USER) throw new RequestMalformedError('message.role must be the user.');
 	const files = message.parts.flatMap(fileOf);
 	const paths = files.map(({ path }) => path);
 	if (new Set(paths).size < paths.length) throw new RequestMalformedError('Two file parts have the same name.');
 	const text = message.parts.flatMap(wordsOf).join('\n\n');
 	if (text.trim() === '') {
-		throw new RequestMalformedError('The message says nothing: add a text part that says what to do.');
+		throw new RequestMalformedError('The message is empty. Add a text part that says what to do.');
 	}
 	return { message: checkedMessage({ id: storedId(message.messageId), text, files: paths }), files };
 }
@@ -224,15 +224,13 @@ function asJson(value: unknown): string {
 	try {
 		return JSON.stringify(value) ?? 'null';
 	} catch (error) {
-		throw new AppError('invalid_input', 'A data part is nested too deep.', { cause: error });
+		throw new AppError('invalid_input', 'A data part is nested too deeply.', { cause: error });
 	}
 }
 
 function fileOf({ content, filename, mediaType }: Part, index: number): IncomingFile[] {
 	if (content?.$case === 'url') {
-		throw new ContentTypeNotSupportedError(
-			'Files by address are not fetched here: send the bytes of the file in the message.'
-		);
+		throw new ContentTypeNotSupportedError('Files can’t be sent as an address. Send the file’s bytes in the message.');
 	}
 	if (content?.$case !== 'raw') return [];
 	return [{ path: filename === '' ? `file-${index + 1}${endingOf(mediaType)}` : filename, bytes: content.value }];

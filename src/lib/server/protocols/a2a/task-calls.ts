@@ -30,16 +30,16 @@ export async function send(parts: CallParts, asker: Asker, message: Message): Pr
 	if (message.taskId === '') return begin(parts, asker, message);
 	const task = await readTask(parts, asker, message.taskId);
 	if (message.contextId !== '' && message.contextId !== task.contextId) {
-		throw new RequestMalformedError('message.contextId is not that of the task.');
+		throw new RequestMalformedError('message.contextId doesn’t match the task.');
 	}
 	switch (task.answer.status) {
 		case 'waiting':
 			return answer(parts, asker, task, message);
 		case 'running':
-			throw new UnsupportedOperationError('This task is being worked on: wait for its end, or cancel it.');
+			throw new UnsupportedOperationError('This task is still running. Wait until it’s done, or cancel it.');
 		default:
 			throw new UnsupportedOperationError(
-				'This task is over: send the message with its contextId and without its taskId, to begin another.'
+				'This task is done. To start another one, send the message with its contextId and without its taskId.'
 			);
 	}
 }
@@ -54,7 +54,7 @@ export async function cancel(parts: CallParts, asker: Asker, id: string): Promis
 			: status === 'waiting' && (await letGo(parts, asker, task));
 	const now = await readTask(parts, asker, id);
 	if (!isStopped || now.answer.status !== 'cancelled') {
-		throw new TaskNotCancelableError('This task is over, so it cannot be cancelled.');
+		throw new TaskNotCancelableError('This task is done, so it can’t be cancelled.');
 	}
 	return now;
 }
@@ -68,7 +68,7 @@ async function begin(parts: CallParts, asker: Asker, sent: Message): Promise<Tas
 	if (existing) await requireOwnContext(parts, apiKeyId, conversationId);
 	if (existing && existing.activeRunId !== null) {
 		throw new UnsupportedOperationError(
-			'Another task of this context is being worked on: wait for its end, or cancel it.'
+			'Another task of this context is still running. Wait until it’s done, or cancel it.'
 		);
 	}
 	// Before any file is there, so that nobody else can make it theirs meanwhile.
@@ -97,7 +97,10 @@ async function removeEmpty({ store, workspaces }: CallParts, conversationId: str
 async function requireOwnContext(parts: CallParts, apiKeyId: string | null, id: string): Promise<void> {
 	await requireOwnConversation(parts, apiKeyId, id).catch((error: unknown) => {
 		if (!(error instanceof AppError)) throw error;
-		throw new RequestMalformedError({ message: 'message.contextId cannot be used: choose another.', cause: error });
+		throw new RequestMalformedError({
+			message: 'This message.contextId can’t be used. Choose another one.',
+			cause: error
+		});
 	});
 }
 
@@ -163,7 +166,7 @@ function readDecisions(message: Message, open: readonly string[]): Map<string, A
 		const parsed = approvalDecision.safeParse(rest);
 		if (!named.success || !parsed.success) throw notUnderstood();
 		if (interruptId !== undefined && !open.includes(interruptId)) {
-			throw new RequestMalformedError('This task does not wait for a decision with that interruptId.');
+			throw new RequestMalformedError('This task isn’t waiting for a decision with that interruptId.');
 		}
 		for (const id of interruptId === undefined ? open : [interruptId]) {
 			decisions.set(id, withoutUndefined(parsed.data));
@@ -181,6 +184,6 @@ function wordDecision(text: string): ApprovalDecision {
 
 function notUnderstood(): Error {
 	return new RequestMalformedError(
-		'This task waits for consent: answer “allow” or “deny”, or send a data part {"choice": "once" | "deny"}.'
+		'This task is waiting for approval. Answer “allow” or “deny”, or send a data part {"choice": "once" | "deny"}.'
 	);
 }

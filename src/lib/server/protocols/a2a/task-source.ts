@@ -60,5 +60,5 @@ export async function readTask(parts: Parts, asker: Asker, taskId: string): Prom
 }
 
 function noTask(): AppError {
-	return new AppError('not_found', 'There is no such task.');
+	return new AppError('not_found', 'Task not found.');
 }

@@ -62,7 +62,7 @@ export function describeAgent(facts: AgentFacts): AgentCapabilities {
 		identity: {
 			name: 'openrouter-skills',
 			type: 'openrouter-skills',
-			description: 'An agent that works with Agent Skills: it loads their instructions and runs their scripts.',
+			description: 'An agent that uses Agent Skills: it loads their instructions and runs their scripts.',
 			version
 		},
 		transport: { streaming: true, websocket: false, httpBinary: false, pushNotifications: false, resumable: true },

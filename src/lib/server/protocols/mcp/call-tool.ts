@@ -38,6 +38,7 @@ import type { ModeSubject } from '../../trust/skill-modes.ts';
 import { toSkillId } from '../../../shared/names.ts';
 import type { ApprovalRequest } from '../../../shared/events.ts';
 import { hintFor, mayAnswer, runsUnasked, typeOf } from '../../turns/toolbox.ts';
+import { inPlainWords, sentenceOf } from '../../../shared/plain-issues.ts';
 
 /** Answers with a question where somebody must be asked first. @throws ProtocolError for a tool that is not there; nothing else */
 export async function callTool(
@@ -68,7 +69,7 @@ export async function callTool(
 		}
 		if (call.signal.aborted) return failure({ error: 'Cancelled', message: 'The call was cancelled.' });
 		context.log.error({ tool: name.slice(0, 100), error: String(error) }, 'an MCP tool failed');
-		return failure({ error: 'internal', message: 'Something went wrong in the server.' });
+		return failure({ error: 'internal', message: 'Something went wrong on the server. See its log for details.' });
 	}
 }
 
@@ -90,7 +91,7 @@ async function callSkillTool(
 	const { caller, sessionId } = peer;
 	const { session, library } = viewFor(context, caller);
 	if (!session.has(name)) {
-		throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool “${name.slice(0, 100)}”.`);
+		throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool “${name.slice(0, 100)}”.`);
 	}
 	const run: PlannedRun | null = session.plan(name, args);
 	const scope = run === null ? 'read' : 'execute';
@@ -115,8 +116,8 @@ function instructionsOnly(library: SkillSnapshot, args: Record<string, unknown>)
 	if (skill) return { content: [text(renderLoadedSkill(skill, numberArgument(args, 'offset')))] };
 	return failure({
 		error: 'SkillNotFound',
-		message: 'There is no such skill.',
-		hint: 'skills_list names all of them.'
+		message: 'Skill not found.',
+		hint: 'skills_list shows all skills.'
 	});
 }
 
@@ -290,10 +291,9 @@ function toRecord({ output: _output, input: _input, limits: _limits, ...record }
 }
 
 function parse<Schema extends z.ZodType>(schema: Schema, args: unknown): z.infer<Schema> {
-	const parsed = schema.safeParse(args);
+	const parsed = schema.safeParse(args, { error: inPlainWords });
 	if (parsed.success) return parsed.data;
-	const [issue] = parsed.error.issues;
-	throw new AppError('invalid_input', `${issue?.path.join('.') || 'arguments'}: ${issue?.message ?? 'is not right'}`);
+	throw new AppError('invalid_input', sentenceOf(parsed.error.issues[0], 'arguments').sentence);
 }
 
 // What must be asked about is asked through the client, or refused with where to allow it (FEATURES C16, F3).
@@ -324,7 +324,7 @@ function refusalOf(
 	if (consent.canAsk && mayAnswer(caller)) {
 		const subject = [clientOf(caller, sessionId), skill, script, args, digest];
 		const page = `/skills/${encodeURIComponent(toSkillId(skill))}`;
-		const where = trust ? ` What it contains is shown on its page, ${page}, where it can be trusted for good.` : '';
+		const where = trust ? ` Check what it contains and trust it on its page, ${page}.` : '';
 		requireConsent(consent, questions, { reason: reason + where, args, subject });
 		return null;
 	}

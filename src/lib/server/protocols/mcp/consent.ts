@@ -92,7 +92,7 @@ export function requireConsent(
 	const key = createHash('sha256').update(JSON.stringify(subject)).digest('base64url');
 	if (answer !== null && questions.settle(answer.questionId, key)) {
 		if (answer.isAllowed) return;
-		throw new SkillError('ApprovalDenied', 'The user did not allow this call.', 'Go on without it, or ask the user.');
+		throw new SkillError('ApprovalDenied', 'The user didn’t allow this call.', 'Continue without it, or ask the user.');
 	}
 	throw new ConsentNeeded(questions.open(key), questionOf(reason, args));
 }
@@ -101,8 +101,8 @@ export function requireConsent(
 function questionOf(reason: string, args: readonly string[]): string {
 	const words = args.map(markHidden).join('\n');
 	const shown = words.length > MAX_ARGUMENTS ? `${words.slice(0, MAX_ARGUMENTS)}… (${words.length} characters)` : words;
-	const lines = words === '' ? 'It is given no arguments.' : `It is given:\n${shown}`;
-	return `${markHidden(reason)}\n\n${lines}\n\nAllow it this once?`;
+	const lines = words === '' ? 'It gets no arguments.' : `It gets:\n${shown}`;
+	return `${markHidden(reason)}\n\n${lines}\n\nAllow it once?`;
 }
 
 export function askFor({ questionId, message }: ConsentNeeded): InputRequiredResult {

@@ -15,31 +15,31 @@ const id = z.string().min(1).max(256);
 
 /** As OmniRoute’s tools had them, with our own words beside. */
 export const skillsListInput = z.strictObject({
-	query: z.string().max(1000).optional().describe('Words that the name, description or tags must have'),
+	query: z.string().max(1000).optional().describe('Words to find in the name, description or tags'),
 	name: z.string().max(256).optional().describe('The same'),
-	enabled: z.boolean().optional().describe('true: only those that are on or offered; false: only those switched off'),
-	apiKeyId: id.optional().describe('Skills that this key sees; a key always sees its own'),
+	enabled: z.boolean().optional().describe('true: only skills that are on or offered; false: only skills that are off'),
+	apiKeyId: id.optional().describe('Skills that this key can see; a key always sees its own'),
 	page: z.number().int().min(1).default(1),
 	limit: z.number().int().min(1).max(100).default(50)
 });
 
 export const skillsEnableInput = z.strictObject({
-	skillId: id.describe('Id or name of the skill, as skills_list gives it'),
-	enabled: z.boolean().default(true).describe('false switches it off'),
+	skillId: id.describe('ID or name of the skill, from skills_list'),
+	enabled: z.boolean().default(true).describe('false turns it off'),
 	apiKeyId: id.optional()
 });
 
 export const skillsExecuteInput = z.strictObject({
 	skillName: id.describe('Name of the skill'),
-	script: z.string().min(1).max(1024).optional().describe('Script of the skill, e.g. scripts/run.py'),
+	script: z.string().min(1).max(1024).optional().describe('Script to run, e.g. scripts/run.py'),
 	args: z
 		.union([z.array(z.union([z.string(), z.number(), z.boolean()])).max(1000), z.record(z.string(), z.unknown())])
 		.optional()
 		.describe('Arguments of the script'),
-	tool: z.string().min(1).max(256).optional().describe('Tool of the skill, instead of a script'),
+	tool: z.string().min(1).max(256).optional().describe('Tool to run instead of a script'),
 	input: z.record(z.string(), z.unknown()).optional().describe('Input of the tool'),
 	apiKeyId: id.optional(),
-	sessionId: id.optional().describe('Keeps the files of a caller without a key apart')
+	sessionId: id.optional().describe('Keeps the files of callers without a key apart')
 });
 
 export const skillsExecutionsInput = z.strictObject({
@@ -70,8 +70,8 @@ const OWN: readonly (Tool & { scope: ApiScope })[] = [
 	},
 	{
 		name: 'skills_enable',
-		title: 'Switch a skill on or off',
-		description: 'Switch a skill on or off for everybody who uses this server. It does not make it trusted.',
+		title: 'Turn a skill on or off',
+		description: 'Turn a skill on or off for everyone who uses this server. This doesn’t make it trusted.',
 		inputSchema: inputOf(skillsEnableInput),
 		outputSchema: answer({ skillId: { type: 'string' }, enabled: { type: 'boolean' }, mode: { type: 'string' } }),
 		annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
@@ -80,8 +80,7 @@ const OWN: readonly (Tool & { scope: ApiScope })[] = [
 	{
 		name: 'skills_execute',
 		title: 'Run a skill',
-		description:
-			'Run a script or a tool of a skill, or a skill of this server itself. Its record comes with the result.',
+		description: 'Run a script or tool of a skill, or a built-in skill. The result includes its record.',
 		inputSchema: inputOf(skillsExecuteInput),
 		outputSchema: answer({ execution: { type: 'object' }, result: { type: 'object' } }),
 		annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
@@ -89,8 +88,8 @@ const OWN: readonly (Tool & { scope: ApiScope })[] = [
 	},
 	{
 		name: 'skills_executions',
-		title: 'Recent executions',
-		description: 'What was run lately, newest first: status, exit code, duration and what went wrong.',
+		title: 'Recent runs',
+		description: 'The latest runs, newest first: status, exit code, duration and errors.',
 		inputSchema: inputOf(skillsExecutionsInput),
 		outputSchema: answer({ executions: list, total: { type: 'integer' }, page: { type: 'integer' } }),
 		annotations: { readOnlyHint: true, openWorldHint: false },
@@ -171,7 +170,7 @@ export function hasScope({ scopes }: McpCaller, scope: ApiScope): boolean {
 }
 
 export function lackOf(scope: ApiScope): string {
-	return `This API key may not do this: it lacks the scope “${scope}”. Make a key with this scope on the page Connect.`;
+	return `This API key can’t do this: it lacks the scope “${scope}”. Create a key with this scope on the Connect page.`;
 }
 
 /** @throws ProtocolError that names the scope */
@@ -203,5 +202,5 @@ function firstAfter<Item>(items: readonly Item[], isAfter: (item: Item) => boole
 function readCursor(cursor: string): string {
 	const text = Buffer.from(cursor, 'base64url');
 	if (cursor.length <= 4096 && text.toString('base64url') === cursor) return text.toString();
-	throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The cursor is none of this server.');
+	throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'This cursor isn’t from this server.');
 }

@@ -93,7 +93,7 @@ export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 					: await modern.fetch(request, { parsedBody: body, authInfo });
 			} catch (error) {
 				parts.log.error({ error: String(error) }, 'an MCP request failed');
-				return rpcError(503, -32_603, 'The request could not be answered now.');
+				return rpcError(503, -32_603, 'The request couldn’t be answered. Try again in a moment.');
 			}
 		},
 		serve(transport, onClosed) {

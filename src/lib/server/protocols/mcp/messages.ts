@@ -34,16 +34,16 @@ export async function readMessages(request: Request): Promise<Messages | Respons
 		if (error instanceof AppError && error.code === 'too_large') {
 			return rpcError(413, REFUSED, 'The body is larger than 4 MiB. Send less in one request.');
 		}
-		return rpcError(400, PARSE_ERROR, 'The body is not valid JSON.');
+		return rpcError(400, PARSE_ERROR, 'The body isn’t valid JSON.');
 	}
 	if (isNestedDeeperThan(MAX_NESTING, body)) {
-		return rpcError(400, INVALID_REQUEST, `The body is nested deeper than ${MAX_NESTING} levels.`);
+		return rpcError(400, INVALID_REQUEST, `The body is nested more than ${MAX_NESTING} levels deep.`);
 	}
 	const messages = Array.isArray(body) ? (body as unknown[]) : [body];
 	const wrong = messages.length === 0 ? [undefined] : messages.filter((message) => !isMessage(message));
 	if (wrong.length === 0) return { body };
 	const id = (wrong[0] as { id?: unknown } | null | undefined)?.id;
-	return rpcError(400, INVALID_REQUEST, 'The body is not a JSON-RPC 2.0 message.', { id });
+	return rpcError(400, INVALID_REQUEST, 'The body isn’t a JSON-RPC 2.0 message.', { id });
 }
 
 function isMessage(value: unknown): boolean {

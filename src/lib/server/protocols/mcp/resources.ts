@@ -58,7 +58,7 @@ export function listTemplates(): ListResourceTemplatesResult {
 				uriTemplate: URI_TEMPLATE,
 				name: 'skill-file',
 				title: 'File of a skill',
-				description: 'A file of a skill by its path from the skill’s folder; SKILL.md has the instructions.'
+				description: 'A file of a skill, by its path in the skill’s folder. SKILL.md has the instructions.'
 			}
 		]
 	};
@@ -77,7 +77,7 @@ export async function readResource({ library }: CallerView, uri: string): Promis
 	if (bytes === null) {
 		throw new ProtocolError(
 			ProtocolErrorCode.InvalidParams,
-			`This file is larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB. Read it in pieces with read_skill_file.`
+			`This file is larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB. Read it in parts with read_skill_file.`
 		);
 	}
 	const type = mimeTypeOf(named.path);
@@ -110,7 +110,7 @@ function isText(bytes: Buffer): boolean {
  * @returns null for a file that is too large @throws AppError not_found | invalid_input
  */
 export async function readSkillBytes(dir: string, path: string): Promise<Buffer | null> {
-	if (path.split('/').some(isLeftOut)) throw new Error('hidden files are no part of a skill');
+	if (path.split('/').some(isLeftOut)) throw new Error('hidden files aren’t part of a skill');
 	const { file, bytes } = await openInside(dir, path);
 	try {
 		if (bytes > MAX_FILE_BYTES) return null;

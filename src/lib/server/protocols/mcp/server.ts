@@ -116,7 +116,7 @@ class SkillsServer extends Server {
 				return withoutHiddenIn(await wrapped(request, handled));
 			} catch (error) {
 				if (!(error instanceof Error) || error instanceof ProtocolError) throw error;
-				const message = `The parameters of ${method} are not right: ${error.message.slice(0, 300)}`;
+				const message = `The parameters of ${method} aren’t valid: ${error.message.slice(0, 300)}`;
 				throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 			}
 		};
@@ -146,7 +146,7 @@ async function listSkillEntries(
 async function getSkillEntry({ library }: CallerView, uri: string): Promise<{ skill: SkillEntry }> {
 	const named = parseSkillUri(uri);
 	const skill = named?.path === 'SKILL.md' ? findNamed(library, named.skill) : null;
-	if (!skill) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no skill at ${uri.slice(0, 200)}.`);
+	if (!skill) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Skill not found: ${uri.slice(0, 200)}.`);
 	return { skill: await entryOf(skill) };
 }
 
@@ -184,7 +184,7 @@ function listPrompts({ library }: CallerView, cursor: string | undefined): ListP
 	const prompts = page.map(({ name, description }) => ({
 		name,
 		description,
-		arguments: [{ name: 'arguments', description: 'What to do with the skill, in your words.', required: false }]
+		arguments: [{ name: 'arguments', description: 'What to do with the skill, in your own words.', required: false }]
 	}));
 	return { prompts, ...more };
 }
@@ -193,7 +193,7 @@ function listPrompts({ library }: CallerView, cursor: string | undefined): ListP
 function getPrompt({ library }: CallerView, name: string, args: Record<string, string> = {}): GetPromptResult {
 	const skill = findNamed(library, name);
 	if (!skill) {
-		throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no skill “${name.slice(0, 100)}”.`);
+		throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Skill not found: “${name.slice(0, 100)}”.`);
 	}
 	const task = args.arguments?.trim() ?? '';
 	const text = `${renderLoadedSkill(skill)}${task === '' ? '' : `\n\n${task}`}`;

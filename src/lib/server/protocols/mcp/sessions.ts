@@ -31,7 +31,7 @@ export interface SessionsOptions {
 	now(): number;
 }
 
-const MISSING = 'There is no such session. Begin with “initialize”.';
+const MISSING = 'Session not found. Start with “initialize”.';
 
 export function createSessions(options: SessionsOptions): McpSessions {
 	const { maxSessions, idleMs, graceMs, now } = options;
@@ -51,7 +51,9 @@ export function createSessions(options: SessionsOptions): McpSessions {
 	};
 	const open = async (request: Request, body: unknown, caller: McpCaller, authInfo: AuthInfo): Promise<Response> => {
 		if (!(await makeRoom())) {
-			return rpcError(503, -32_000, `There are ${maxSessions} sessions already.`, { headers: { 'retry-after': '30' } });
+			return rpcError(503, -32_000, `This server already has ${maxSessions} sessions. Close one first.`, {
+				headers: { 'retry-after': '30' }
+			});
 		}
 		opening += 1;
 		try {
@@ -82,9 +84,9 @@ export function createSessions(options: SessionsOptions): McpSessions {
 			}
 			if (isInitializeRequest(body)) return open(request, body, caller, authInfo);
 			if ((body as { method?: unknown } | null | undefined)?.method === 'initialize') {
-				return rpcError(400, -32_602, 'The parameters of “initialize” are not right.', idOf(body));
+				return rpcError(400, -32_602, 'The parameters of “initialize” aren’t valid.', idOf(body));
 			}
-			return rpcError(400, -32_000, 'The header Mcp-Session-Id is missing.', idOf(body));
+			return rpcError(400, -32_000, 'The Mcp-Session-Id header is missing.', idOf(body));
 		},
 		servers: () => [...sessions.values()].map(({ server }) => server),
 		async sweep() {
@@ -180,7 +182,7 @@ async function openSession({ apiKeyId, now, graceMs, ...parts }: SessionParts): 
 	const abandon = (requestIds: readonly RequestId[]): void => {
 		const timer = setTimeout(() => {
 			graces.delete(timer);
-			for (const requestId of requestIds) cancel(requestId, 'The client has gone.');
+			for (const requestId of requestIds) cancel(requestId, 'The client disconnected.');
 		}, graceMs);
 		graces.add(timer);
 	};
@@ -192,10 +194,10 @@ async function openSession({ apiKeyId, now, graceMs, ...parts }: SessionParts): 
 		const ids = requestsOf(messages);
 		const twice = ids.find((each, index) => underWay.has(each) || ids.indexOf(each) !== index);
 		if (twice !== undefined) {
-			return rpcError(400, INVALID_REQUEST, 'A request with this id is under way.', { id: twice });
+			return rpcError(400, INVALID_REQUEST, 'A request with this id is already running.', { id: twice });
 		}
 		if (underWay.size + ids.length <= MAX_REQUESTS) return null;
-		return rpcError(429, -32_000, `More than ${MAX_REQUESTS} requests are under way.`, { id: ids[0] });
+		return rpcError(429, -32_000, `More than ${MAX_REQUESTS} requests are running.`, { id: ids[0] });
 	};
 
 	return {
@@ -295,7 +297,7 @@ export function createEventStore(limits = { events: MAX_EVENTS, bytes: MAX_BYTES
 		async replayEventsAfter(lastId, { send }) {
 			const start = events.findIndex(({ id }) => id === lastId);
 			const last = events[start];
-			if (!last) throw new Error('The event is not kept any more.');
+			if (!last) throw new Error('This event is no longer available.');
 			// The event that opens a stream is empty: it only gave the client an id.
 			const missed = events.slice(start + 1).filter(({ streamId, message }) => {
 				return streamId === last.streamId && 'jsonrpc' in message;

@@ -209,7 +209,7 @@ function readCompaction(
 	const compaction = open(item.encrypted_content, room);
 	if (compaction !== 'unreadable') return { items: compaction?.items ?? [item] };
 	const place = `${param}.encrypted_content`;
-	throw new ApiError(400, `${place}: cannot be read; it was made by another server or for another key, or changed`, {
+	throw new ApiError(400, `${place} can’t be read: it’s from another server or key, or was changed`, {
 		code: 'invalid_encrypted_content',
 		param: place
 	});
@@ -233,7 +233,7 @@ function unsealed(text: unknown, param: string, { model, room }: RoomyContext): 
 	if (sealed === null) return null;
 	if (sealed === 'damaged') {
 		const place = `${param}.encrypted_content`;
-		throw new ApiError(400, `${place}: is damaged; send it as it was given`, {
+		throw new ApiError(400, `${place} is damaged. Send it exactly as you received it`, {
 			code: 'invalid_encrypted_content',
 			param: place
 		});
@@ -319,7 +319,7 @@ function decode(data: string, param: string): { bytes: Buffer<ArrayBuffer>; medi
 	const packed = payload.replaceAll(/\s+/g, '');
 	if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(packed)) {
 		const place = `${param}.file_data`;
-		throw new ApiError(400, `${place}: must be base64, or a data URL`, { code: 'invalid_value', param: place });
+		throw new ApiError(400, `${place} must be base64, or a data URL`, { code: 'invalid_value', param: place });
 	}
 	return { bytes: Buffer.from(packed, 'base64'), mediaType };
 }

@@ -53,7 +53,7 @@ const CODES: Partial<Record<ErrorCode, string>> = {
 export function toApiError(error: unknown): ApiError {
 	if (error instanceof ApiError) return error;
 	if (!(error instanceof AppError)) {
-		return new ApiError(500, 'Something went wrong in the server; its log says more.', { code: 'server_error' });
+		return new ApiError(500, 'Something went wrong on the server. See its log for details.', { code: 'server_error' });
 	}
 	const { code, status, message, hint, details } = error;
 	const field = (details as { field?: unknown } | undefined)?.field;

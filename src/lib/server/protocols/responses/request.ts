@@ -4,6 +4,7 @@ import { isNestedDeeperThan, MAX_NESTING } from '../../../shared/errors.ts';
 import { MAX_MODEL_ID, REASONING_EFFORTS } from '../../../shared/names.ts';
 import { failure, type Toolbox } from '../../agent/tool.ts';
 import { ApiError } from './errors.ts';
+import { deepest, inPlainWords } from '../../../shared/plain-issues.ts';
 
 const MAX_TEXT = 10_485_760;
 const MAX_IMAGE = 20_971_520;
@@ -16,7 +17,7 @@ const toolName = z
 	.string()
 	.min(1)
 	.max(64)
-	.regex(/^[a-zA-Z0-9_-]+$/, 'must be letters, digits, “_” and “-”');
+	.regex(/^[a-zA-Z0-9_-]+$/, 'must have only letters, digits, “_” and “-”');
 const status = z.string().nullish();
 const id = z.string().nullish();
 
@@ -178,14 +179,14 @@ export function readResponseRequest(body: unknown): ResponseRequest {
 	const given = body as Record<string, unknown>;
 	const other = UNSUPPORTED.find((name) => given[name] !== undefined && given[name] !== null);
 	if (other !== undefined)
-		throw unsupported(other, `“${other}” is not supported; use previous_response_id, or send the items.`);
+		throw unsupported(other, `${other} isn’t supported. Use previous_response_id, or send the items.`);
 	if (request.background) {
-		throw unsupported('background', 'Responses in the background are not supported; use stream: true for long ones.');
+		throw unsupported('background', 'background isn’t supported. Use stream: true for long responses.');
 	}
 	const names = (request.tools ?? []).map(({ name }) => name);
 	const twice = names.find((name, index) => names.indexOf(name) !== index);
 	if (twice !== undefined) {
-		throw new ApiError(400, `tools: there are two tools “${twice}”.`, { code: 'invalid_value', param: 'tools' });
+		throw new ApiError(400, `tools has two tools named “${twice}”.`, { code: 'invalid_value', param: 'tools' });
 	}
 	return request;
 }
@@ -196,37 +197,17 @@ export function checkBody<Schema extends z.ZodType>(schema: Schema, body: unknow
 		throw new ApiError(400, 'The body must be a JSON object.', { code: 'invalid_type' });
 	}
 	if (isNestedDeeperThan(MAX_NESTING, body)) {
-		throw new ApiError(400, `The body is nested deeper than ${MAX_NESTING} levels.`, { code: 'invalid_value' });
+		throw new ApiError(400, `The body is nested more than ${MAX_NESTING} levels deep.`, { code: 'invalid_value' });
 	}
-	const parsed = schema.safeParse(body);
+	const parsed = schema.safeParse(body, { error: inPlainWords });
 	if (parsed.success) return parsed.data;
 	const { path, message: problem } = deepest(parsed.error.issues);
 	const param = path.length > 0 ? paramOf(path) : null;
-	throw new ApiError(400, param === null ? problem : `${param}: ${problem}`, { code: 'invalid_value', param });
+	throw new ApiError(400, `${param ?? 'The body'} ${problem}.`, { code: 'invalid_value', param });
 }
 
 function unsupported(param: string, sentence: string): ApiError {
 	return new ApiError(400, sentence, { code: 'unsupported_parameter', param });
-}
-
-interface Problem {
-	path: PropertyKey[];
-	message: string;
-}
-
-/** Of the alternatives, what is wrong with the one that fits best: that in which the fault lies deepest. */
-function deepest(issues: readonly z.core.$ZodIssue[]): Problem {
-	const [first] = issues;
-	if (!first) return { path: [], message: 'is not right' };
-	const { path, message: problem } = first;
-	if (first.code !== 'invalid_union') return { path, message: problem };
-	const inner = first.errors
-		.filter((branch) => branch.length > 0)
-		.map(deepest)
-		.toSorted((a, b) => b.path.length - a.path.length)[0];
-	if (inner && inner.path.length > 0) return { path: [...path, ...inner.path], message: inner.message };
-	const expected = first.errors.flatMap(([issue]) => (issue?.code === 'invalid_type' ? [issue.expected] : []));
-	return { path, message: expected.length > 0 ? `must be ${expected.join(' or ')}` : problem };
 }
 
 /** `input[0].content` */
@@ -262,11 +243,7 @@ export function withCallLimit(toolbox: Toolbox, most: number | null): Toolbox {
 		async call(name, args, context) {
 			made += 1;
 			if (made <= most) return toolbox.call(name, args, context);
-			return failure(
-				'ToolCallLimit',
-				`Only ${most} tool calls may be made in this response.`,
-				'Answer with what you have.'
-			);
+			return failure('ToolCallLimit', `This response can make only ${most} tool calls.`, 'Answer with what you have.');
 		}
 	};
 }

@@ -186,7 +186,7 @@ async function keep({ store, log }: RespondParts, stored: StoredResponse): Promi
 		await store.responses.removeBefore(new Date(Date.now() - KEPT_DAYS * DAY_MS).toISOString());
 	} catch (error) {
 		// The answer is there; that it cannot be gone on from is told by the next request.
-		log.error({ responseId: stored.id, error: String(error) }, 'response could not be stored');
+		log.error({ responseId: stored.id, error: String(error) }, 'couldn’t save a response');
 	}
 }
 
@@ -202,7 +202,7 @@ function endingOf(last: RunEvent | null): Pick<ResponseResource, 'status' | 'err
 	}
 	const { code, message } = runFailure(
 		last?.type === 'RUN_ERROR' ? last.code : undefined,
-		last?.type === 'RUN_ERROR' ? last.message : 'The turn ended without an answer; try again.'
+		last?.type === 'RUN_ERROR' ? last.message : 'The turn ended without a reply. Try again.'
 	);
 	return { status: 'failed', error: { code: code ?? 'server_error', message }, incomplete_details: null };
 }

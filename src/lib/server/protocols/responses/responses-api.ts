@@ -94,7 +94,7 @@ export function createResponsesApi(parts: ResponsesApiParts): ResponsesApi {
 	}
 
 	const refuseWhenClosing = () => {
-		if (isClosing) throw new AppError('unavailable', 'The server is stopping; try again in a moment.');
+		if (isClosing) throw new AppError('unavailable', 'The server is stopping. Try again in a moment.');
 	};
 
 	const list = async (signal: AbortSignal): Promise<ModelEntry[]> => {
@@ -163,7 +163,7 @@ export async function collect(events: AsyncIterable<ResponseEvent>): Promise<Res
 	for await (const event of events) {
 		if ('response' in event) response = event.response as ResponseResource;
 	}
-	if (!response) throw runFailure('internal', 'The turn ended without an answer; try again.');
+	if (!response) throw runFailure('internal', 'The turn ended without a reply. Try again.');
 	if (response.status === 'failed' && response.output.length === 0) throw failureOf(response);
 	return response;
 }
@@ -305,8 +305,8 @@ async function summarize(
 		const next = await writing.next();
 		if (!next.done) continue;
 		const { text, usage, problem, code } = next.value;
-		if (time.isOver) throw runFailure('timeout', `${request.model.id} did not write the summary in time; try again.`);
-		if (time.signal.aborted) throw new AppError('unavailable', 'The server is stopping; try again in a moment.');
+		if (time.isOver) throw runFailure('timeout', `${request.model.id} didn’t write the summary in time. Try again.`);
+		if (time.signal.aborted) throw new AppError('unavailable', 'The server is stopping. Try again in a moment.');
 		if (problem !== null) throw runFailure(code ?? undefined, problem);
 		return { text, usage: usage ?? { inputTokens: 0, outputTokens: 0 } };
 	}

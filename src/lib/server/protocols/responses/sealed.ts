@@ -68,8 +68,7 @@ export function take(bytes: number, room: Room): void {
 
 export class NoRoom extends ApiError {
 	constructor() {
-		const sentence =
-			'The items that are packed (`encrypted_content`) or referred to come to more than 16 MB; send fewer.';
+		const sentence = 'The packed (`encrypted_content`) or referenced items total more than 16 MB. Send fewer.';
 		super(400, sentence, { code: 'too_large', param: 'input' });
 	}
 }

@@ -61,14 +61,14 @@ function serveConnection(ws: WebSocket, { api, check, socket, limits }: Connecti
 	const refuse = (error: unknown): void => {
 		refused += 1;
 		void send(socketError(error));
-		if (toApiError(error).status === 401) ws.close(POLICY_VIOLATION, 'Not allowed any more');
-		if (refused > limits.maxRefused) ws.close(POLICY_VIOLATION, 'Too many messages that are no requests');
+		if (toApiError(error).status === 401) ws.close(POLICY_VIOLATION, 'No longer allowed');
+		if (refused > limits.maxRefused) ws.close(POLICY_VIOLATION, 'Too many invalid messages');
 	};
 
 	const retire = (): void => {
-		const sentence = 'The connection has reached its limit of 60 minutes: open another, and go on there.';
+		const sentence = 'This connection has reached its limit of 60 minutes. Open another one to continue.';
 		void send(socketError(new ApiError(400, sentence, { code: 'websocket_connection_limit_reached' })));
-		ws.close(NORMAL, 'The connection is old');
+		ws.close(NORMAL, 'The connection is too old');
 	};
 
 	/** Everything up to the last event; that one is for when the next request may come. */
@@ -105,7 +105,7 @@ function serveConnection(ws: WebSocket, { api, check, socket, limits }: Connecti
 	ws.on('message', (data, isBinary) => {
 		if (isBusy) return refuse(new ApiError(409, BUSY, { code: 'response_in_progress' }));
 		if (isOld) return;
-		if (isBinary) return refuse(new ApiError(400, 'Send text: a message is JSON.', { code: 'invalid_type' }));
+		if (isBinary) return refuse(new ApiError(400, 'Send JSON as text.', { code: 'invalid_type' }));
 		isBusy = true;
 		void take(textOf(data));
 	});
@@ -132,7 +132,7 @@ function serveConnection(ws: WebSocket, { api, check, socket, limits }: Connecti
 	});
 }
 
-const BUSY = 'A response is under way on this connection: wait for its last event, or open another connection.';
+const BUSY = 'A response is still running on this connection. Wait for its last event, or open another connection.';
 
 function isLast({ type }: ResponseEvent): boolean {
 	return type === 'response.completed' || type === 'response.incomplete' || type === 'response.failed';
@@ -184,9 +184,9 @@ export function createResponseSockets(
 	return {
 		accept({ request, socket, head }, { apiKeyId, check }) {
 			const ofOne = [...owners.values()].filter((owner) => owner === apiKeyId).length;
-			if (isClosing) throw new AppError('unavailable', 'The server is stopping; try again in a moment.');
+			if (isClosing) throw new AppError('unavailable', 'The server is stopping. Try again in a moment.');
 			if (owners.size >= all.maxConnections || ofOne >= all.maxOfOne) {
-				throw new AppError('unavailable', 'There are too many WebSocket connections; close one, or ask over HTTP.');
+				throw new AppError('unavailable', 'Too many WebSocket connections. Close one, or use HTTP.');
 			}
 			server.handleUpgrade(request, socket, head, (ws) => {
 				owners.set(ws, apiKeyId);
@@ -198,7 +198,7 @@ export function createResponseSockets(
 		async close() {
 			isClosing = true;
 			const closed = [...server.clients].map((ws) => new Promise((resolve) => ws.once('close', resolve)));
-			for (const ws of server.clients) ws.close(GOING_AWAY, 'The server stops');
+			for (const ws of server.clients) ws.close(GOING_AWAY, 'The server is stopping');
 			const timer = setTimeout(() => {
 				for (const ws of server.clients) ws.terminate();
 			}, CLOSING_MS);
@@ -229,20 +229,20 @@ function readMessage(text: string): Record<string, unknown> {
 	}
 	const { type, ...body } = message as Record<string, unknown>;
 	if (type !== 'response.create') {
-		throw new ApiError(400, 'type: must be “response.create”; nothing else is sent here.', {
+		throw new ApiError(400, 'type must be “response.create”.', {
 			code: 'invalid_value',
 			param: 'type'
 		});
 	}
 	const other = NOT_HERE.find((name) => body[name] !== undefined && body[name] !== null);
 	if (other !== undefined) {
-		throw new ApiError(400, `“${other}” is not for WebSockets: leave it out.`, {
+		throw new ApiError(400, `${other} isn’t supported on WebSockets. Leave it out.`, {
 			code: 'unsupported_parameter',
 			param: other
 		});
 	}
 	if (body.generate === false) {
-		throw new ApiError(400, '“generate: false” is not supported: there is nothing here to warm up.', {
+		throw new ApiError(400, '“generate: false” isn’t supported: there’s nothing to warm up.', {
 			code: 'unsupported_parameter',
 			param: 'generate'
 		});
@@ -255,7 +255,7 @@ function parse(text: string): unknown {
 		return JSON.parse(text);
 	} catch {
 		// What the parser says quotes the message, and that may hold a secret.
-		throw new AppError('invalid_input', 'The message is not valid JSON.');
+		throw new AppError('invalid_input', 'The message isn’t valid JSON.');
 	}
 }
 

@@ -47,7 +47,7 @@ test('SANDBOX: a runner that is killed ends what it ran, with a sentence; the ne
 	});
 	const result = await running;
 	expect(result).toMatchObject({ ended: 'spawn-failed', exitCode: null });
-	expect(result.spawnError).toMatch(/^The process that starts scripts has ended/);
+	expect(result.spawnError).toMatch(/^The process that starts scripts ended, so all running scripts were stopped\./);
 	expect(messages).toEqual([expect.stringContaining('SIGKILL')]);
 	await gone(nap);
 	expect(await launcher.launch(shell('echo again'), 'closed').begin(limits, undefined)).toMatchObject({

@@ -99,7 +99,7 @@ function runnerEnvironment(): Record<string, string> {
 	};
 }
 
-const RUNNER_ENDED = 'The process that starts scripts has ended; what it ran was ended with it.';
+const RUNNER_ENDED = 'The process that starts scripts ended, so all running scripts were stopped.';
 
 function startRunner(entry: string, log: (message: string) => void): Runner {
 	const remotes = new Map<number, Remote>();
@@ -124,7 +124,7 @@ function startRunner(entry: string, log: (message: string) => void): Runner {
 		const left = [...remotes.values()];
 		remotes.clear();
 		const ran = left.filter(({ resolve }) => resolve).length;
-		if (ran > 0) log(`The process that starts scripts ended (${why}) while ${ran} ran.`);
+		if (ran > 0) log(`The process that starts scripts ended (${why}) while ${ran} was running.`);
 		// Each of them hears of it, whether or not another could be ended.
 		await Promise.allSettled(left.map(endRemote));
 		for (const remote of left) remote.resolve?.(failed(RUNNER_ENDED));

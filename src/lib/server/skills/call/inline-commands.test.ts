@@ -68,13 +68,13 @@ test('D45: commands of instructions that the files hold no more do not run', asy
 		}
 	};
 	const text = await load(host);
-	expect(text).toContain('[echo monday: The files of “demo” changed after they were looked at');
+	expect(text).toContain('[echo monday: The files of “demo” just changed, so nothing was run.');
 	expect(text).not.toContain('Today is monday,');
 });
 
 test('D45, E11: with execution switched off, nothing runs, and the instructions say why', async () => {
 	const text = await load({ mayRunInline: async () => ({ digest: null }) }, false);
-	expect(text).toContain('[echo monday: The execution of skills is switched off on this server.]');
+	expect(text).toContain('[echo monday: Skills are turned off on this server.]');
 });
 
 test('E11: with execution switched off no script and no tool runs; skills can still be read', async () => {

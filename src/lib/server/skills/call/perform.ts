@@ -115,11 +115,7 @@ function requireSkill({ library, off }: PerformContext, name: string): Skill {
 	const skill = findSkill(library, name);
 	if (skill) return skill;
 	if (findSkill({ ...library, skills: off, shadowed: [] }, name)) {
-		throw new SkillError(
-			'SkillDisabled',
-			`The skill “${shorten(name)}” is switched off.`,
-			'The user can switch it on.'
-		);
+		throw new SkillError('SkillDisabled', `The skill “${shorten(name)}” is off.`, 'The user can turn it on.');
 	}
 	const names = library.skills.map((each) => each.name);
 	const similar = similarNames(names, name.slice(0, 100));
@@ -139,7 +135,7 @@ async function ask(operation: SkillOperation, skill: Skill, { approve }: Perform
 	const answer = (await approve?.(operation, skill)) ?? true;
 	if (answer === true) return;
 	const reason = typeof answer === 'string' && answer !== '' ? `: ${answer}` : '.';
-	throw new SkillError('ApprovalDenied', `The use of “${skill.name}” was not allowed${reason}`);
+	throw new SkillError('ApprovalDenied', `The user didn’t allow “${skill.name}”${reason}`);
 }
 
 /** A name that the model made up may be of any length. */

@@ -56,8 +56,8 @@ describe('load_skill', () => {
 		for (const name of ['demo', 'demo', 'other'])
 			outputs.push((await call(session, 'load_skill', { skill: name })).output);
 		expect(outputs[0]).toContain('How to use demo.');
-		expect(outputs[1]).toContain('loaded already');
-		expect(outputs[2]).toContain('loaded already');
+		expect(outputs[1]).toContain('already loaded');
+		expect(outputs[2]).toContain('already loaded');
 		const changed = open([skill('demo', [], { digest: 'new' })], ['demo'], ['old']);
 		expect((await call(changed, 'load_skill', { skill: 'demo' })).output).toContain('How to use demo.');
 	});
@@ -96,7 +96,7 @@ describe('load_skill', () => {
 		}
 		expect(text).toBe(body);
 		// The beginning was handed out, and is not again; a later piece always is.
-		expect((await call(session, 'load_skill', { skill: 'demo' })).output).toContain('loaded already');
+		expect((await call(session, 'load_skill', { skill: 'demo' })).output).toContain('already loaded');
 	});
 	test('C1: short instructions come whole, and load_skill takes no offset for them', () => {
 		expect(open([skill('demo')]).tools()[0]?.parameters.properties).not.toHaveProperty('offset');
@@ -122,7 +122,7 @@ describe('load_skill', () => {
 		expect(read(outcome)).toEqual({
 			ok: false,
 			error: 'SkillNotFound',
-			message: 'There is no skill “three”.',
+			message: 'Skill not found: “three”.',
 			hint: 'Available skills: one, two'
 		});
 		expect(read(await call(open([]), 'load_skill', { skill: 'x' }))).toMatchObject({

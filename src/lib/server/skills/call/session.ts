@@ -157,7 +157,7 @@ export function createSkillSession({
 	const removeTool = async (args: Record<string, unknown>, made: Workshop): Promise<ToolOutcome> => {
 		const name = textArgument(args, 'name', 'the name of a tool');
 		await made.remove(name);
-		return saying(`The tool ${name} is removed.`);
+		return saying(`The tool ${name} was removed.`);
 	};
 
 	return {
@@ -262,11 +262,11 @@ function toOutcome(result: OperationResult, reader: Dialect): ToolOutcome {
 
 /** What to do about an error that says no more itself (C15). */
 const HINTS: Partial<Record<SkillErrorType, string>> = {
-	InvalidArgs: 'Correct the arguments as the tool\u2019s parameters say, and call it again.',
-	ScriptNotAllowed: 'Name a script by its path inside the skill\u2019s folder.',
-	FileNotFound: 'Leave the path out to see which files there are.',
-	ApprovalDenied: 'Go on without it, or ask the user.',
-	ExecutionFailed: 'Try again, or go on without it and say so.'
+	InvalidArgs: 'Correct the arguments to match the tool’s parameters, then call it again.',
+	ScriptNotAllowed: 'Use the script’s path inside the skill’s folder.',
+	FileNotFound: 'Leave out the path to see which files there are.',
+	ApprovalDenied: 'Continue without it, or ask the user.',
+	ExecutionFailed: 'Try again, or continue without it and say so.'
 };
 
 function toFailure(error: unknown, reader: Dialect): ToolOutcome {

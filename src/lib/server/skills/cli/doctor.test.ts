@@ -25,9 +25,9 @@ test('F1, E21: doctor shows each problem with file and line, and what a fix woul
 	expect(exitCode).toBe(1);
 	const lines = stdout.trimEnd().split('\n');
 	expect(lines[0]).toMatch(
-		new RegExp(`^${path}:1: warning _: begins with a byte order mark.* \\[can be fixed: start\\]$`)
+		new RegExp(`^${path}:1: warning _: starts with a byte order mark.* \\[fix available: start\\]$`)
 	);
-	expect(lines[1]).toMatch(/:3: error _: is not valid YAML.* \[can be fixed: yaml\]$/);
+	expect(lines[1]).toMatch(/:3: error _: isn’t valid YAML.* \[fix available: yaml\]$/);
 	expect(lines.slice(2, 6)).toEqual([
 		'    -<BOM>---',
 		'    +---',
@@ -37,7 +37,7 @@ test('F1, E21: doctor shows each problem with file and line, and what a fix woul
 	expect(stdout).toContain(`${empty}:1: error description: is missing`);
 	expect(lines.slice(-2)).toEqual([
 		'2 skills, 2 errors, 1 warning',
-		'Run it again with --fix to mend 1 file; the old ones are kept.'
+		'Run again with --fix to fix 1 file. The old text is kept.'
 	]);
 	expect(await readFile(join(dir, 'bad/SKILL.md'), 'utf8')).toBe(BAD);
 });
@@ -49,7 +49,7 @@ test('F1: doctor --fix mends one skill by name, or all, keeps the old file, and 
 	expect(one).toMatchObject({ exitCode: 0, stderr: '' });
 	const [kept = ''] = (await readdir(join(dir, 'bad'))).filter((name) => name.endsWith('.old'));
 	expect(one.stdout).toMatch(
-		/bad\/SKILL\.md: fixed; the old text is in \.SKILL\.md\..*\.old\n1 skill, 0 errors, 0 warnings\n$/
+		/bad\/SKILL\.md: fixed, old text kept in \.SKILL\.md\..*\.old\n1 skill, 0 errors, 0 warnings\n$/
 	);
 	expect(await readFile(join(dir, 'bad', kept), 'utf8')).toBe(BAD);
 	expect((await runCli(['validate', dir])).exitCode).toBe(1);
@@ -76,7 +76,7 @@ test('F1: what cannot be written is said beside the others, and exits with 1', a
 });
 
 test('a folder without skills, and a name that none has, are explained', async () => {
-	expect(await runCli(['doctor', dir])).toMatchObject({ exitCode: 1, stdout: `There is no SKILL.md in ${dir}.\n` });
+	expect(await runCli(['doctor', dir])).toMatchObject({ exitCode: 1, stdout: `No SKILL.md found in ${dir}.\n` });
 	expect(await runCli(['doctor', dir, 'ghost'])).toMatchObject({
 		exitCode: 2,
 		stderr: expect.stringContaining('ghost') as unknown

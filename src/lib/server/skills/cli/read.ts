@@ -22,7 +22,7 @@ export async function readSkills(dir: string): Promise<(Skill | BrokenSkill)[]> 
 		(entry) => entry.isDirectory(),
 		() => false
 	);
-	if (!isFolder) throw new UsageError(`There is no folder “${dir}”.`);
+	if (!isFolder) throw new UsageError(`Folder not found: “${dir}”.`);
 	for (const name of ['SKILL.md', 'skill.md']) {
 		const isSkill = await stat(join(folder, name)).then(
 			() => true,
@@ -53,7 +53,7 @@ export async function findSkill(dir: string, name: string | undefined): Promise<
 	if (found) return found;
 	const names = skills.map((skill) => skill.name).join(', ') || '(none)';
 	throw new UsageError(
-		name === undefined ? `Which skill? There are: ${names}` : `There is no skill “${name}”. There are: ${names}`
+		name === undefined ? `Which skill? Available: ${names}` : `No skill named “${name}”. Available: ${names}`
 	);
 }
 
@@ -81,7 +81,7 @@ export async function searchSkills(dir: string, query: string): Promise<Shown> {
 		.map(({ skill }) => ({ skill, ...scoreSkill(query, skill) }));
 	const lines = found.map(({ skill, score }) => `${String(score).padStart(3)}  ${skill.name}  ${skill.description}`);
 	return {
-		text: lines.length > 0 ? lines.join('\n') : `Nothing fits “${query}”.`,
+		text: lines.length > 0 ? lines.join('\n') : `No skills match “${query}”.`,
 		json: found.map(({ skill, score, signals }) => ({ ...summary(skill), score, signals }))
 	};
 }
@@ -112,8 +112,8 @@ export async function doctor(
 	const failures = treated.filter(({ failure }) => failure !== undefined).length;
 	const counts = [count(skills.length, 'skill'), count(errors, 'error'), count(issues.length - errors, 'warning')];
 	const advice =
-		fixable > 0 && !fixes ? `\nRun it again with --fix to mend ${count(fixable, 'file')}; the old ones are kept.` : '';
-	const end = skills.length === 0 ? `There is no SKILL.md in ${dir}.` : counts.join(', ') + advice;
+		fixable > 0 && !fixes ? `\nRun again with --fix to fix ${count(fixable, 'file')}. The old text is kept.` : '';
+	const end = skills.length === 0 ? `No SKILL.md found in ${dir}.` : counts.join(', ') + advice;
 	return {
 		text: [...treated.flatMap(linesOf), end].join('\n'),
 		json: treated.map((diagnosis) => ({
@@ -143,12 +143,12 @@ async function treat(skill: Skill | BrokenSkill, fixes: boolean): Promise<Treate
 function linesOf({ path, issues, fixed, keptAs, failure }: Treated): string[] {
 	const place = relative(process.cwd(), path) || path;
 	const found = issues.map(({ severity, field, message, file, line, fixId }) => {
-		const end = fixId === null ? '' : ` [can be fixed: ${fixId}]`;
+		const end = fixId === null ? '' : ` [fix available: ${fixId}]`;
 		const where = file === undefined ? place : join(dirname(place), file);
 		return `${where}:${line ?? 1}: ${severity} ${field}: ${message}${end}`;
 	});
 	return [
-		...(keptAs ? [`${place}: fixed; the old text is in ${keptAs}`] : []),
+		...(keptAs ? [`${place}: fixed, old text kept in ${keptAs}`] : []),
 		...(failure === undefined ? [] : [`${place}: not fixed: ${failure}`]),
 		...found,
 		...(fixed ? lineDiff(fixed.before, fixed.after).map((line) => `    ${line}`) : [])

@@ -24,7 +24,7 @@ test('E21: validate says each problem with file and line, and exits with 1 when 
 	const { exitCode, stdout } = await runCli(['validate', dir]);
 	expect(exitCode).toBe(1);
 	expect(stdout).toMatch(/bad\/SKILL\.md:2: error name: .*\(write: name: bad-name\)/);
-	expect(stdout).toMatch(/gone\/SKILL\.md:1: error _: .*no closing line/);
+	expect(stdout).toMatch(/gone\/SKILL\.md:1: error _: .*no closing ---/);
 	expect(stdout).not.toContain('good/SKILL.md');
 	expect(stdout).toMatch(/3 skills, \d errors, 0 warnings\n$/);
 	const json = JSON.parse((await runCli(['validate', dir, '--json'])).stdout) as { name: string; issues: unknown[] }[];
@@ -46,7 +46,7 @@ test('E21: a folder without an error is valid, be it of skills or one skill\u201
 	await mkdir(join(dir, 'empty'));
 	expect(await runCli(['validate', join(dir, 'empty')])).toMatchObject({
 		exitCode: 1,
-		stdout: expect.stringContaining('no SKILL.md')
+		stdout: expect.stringContaining('No SKILL.md')
 	});
 });
 
@@ -56,8 +56,8 @@ test('E21: what the app loads with a warning and the standard forbids is an erro
 	await put('late', `\n\n${good('late')}`);
 	const { exitCode, stdout } = await runCli(['validate', dir]);
 	expect(exitCode).toBe(1);
-	expect(stdout).toMatch(/late\/SKILL\.md:1: error _: blank lines before the front matter\n/);
-	expect(stdout).toMatch(/latin\/SKILL\.md:6: error _: is not UTF-8 text.*\n2 skills, 2 errors, 0 warnings\n$/);
+	expect(stdout).toMatch(/late\/SKILL\.md:1: error _: has blank lines before the front matter\n/);
+	expect(stdout).toMatch(/latin\/SKILL\.md:6: error _: isn’t UTF-8 text.*\n2 skills, 2 errors, 0 warnings\n$/);
 	// Neither is said to be broken: both load.
 	expect((await runCli(['list', dir])).stdout).toContain('2 ready');
 });
@@ -76,9 +76,9 @@ test('E21, D15: validate tells the faults of a tools.json by its own lines, and 
 	const { exitCode, stdout } = await runCli(['validate', dir]);
 	expect(exitCode).toBe(1);
 	const lines = stdout.trimEnd().split('\n');
-	expect(lines[0]).toMatch(/broken\/tools\.json:2: error tools\.json: is not valid JSON/);
+	expect(lines[0]).toMatch(/broken\/tools\.json:2: error tools\.json: isn’t valid JSON/);
 	expect(lines[1]).toMatch(
-		/lost\/tools\.json:5: error tools\.json\[0\.script\]: there is no file “scripts\/gone\.mjs” in the skill$/
+		/lost\/tools\.json:5: error tools\.json\[0\.script\]: doesn’t exist: there is no file “scripts\/gone\.mjs” in the skill$/
 	);
 	expect(lines[2]).toMatch(
 		/lost\/tools\.json:10: error tools\.json\[1\.script\]: .*must be a path inside the skill’s folder/
@@ -100,7 +100,7 @@ test('E21: list, show and search', async () => {
 	expect(show.stdout).toContain('Description: Tells the weather.');
 	expect(show.stdout).toContain('Body of weather.');
 	expect((await runCli(['search', dir, 'the', 'weather', 'today'])).stdout).toMatch(/^ {1,2}\d+ {2}weather/);
-	expect((await runCli(['search', dir, 'xyzzy'])).stdout).toContain('Nothing fits');
+	expect((await runCli(['search', dir, 'xyzzy'])).stdout).toContain('No skills match “');
 	expect(JSON.parse((await runCli(['search', dir, 'invoice', '--json'])).stdout)).toMatchObject([{ name: 'invoices' }]);
 });
 
@@ -116,19 +116,19 @@ test('E21: create makes a folder that validates, and never writes over one', asy
 	expect((await runCli(['validate', dir])).exitCode).toBe(0);
 	const before = await readFile(join(dir, 'greet-people/SKILL.md'), 'utf8');
 	const again = await runCli(['create', dir, 'greet-people', '--description', 'Other']);
-	expect(again).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('exists already') });
+	expect(again).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('already exists') });
 	expect(await readFile(join(dir, 'greet-people/SKILL.md'), 'utf8')).toBe(before);
 });
 
 test.each([
 	[[], 'Usage:'],
-	[['fly', '.'], 'There is no command “fly”'],
+	[['fly', '.'], 'Unknown command “fly”'],
 	[['validate'], 'needs a folder'],
-	[['validate', '/no/such/folder'], 'There is no folder'],
+	[['validate', '/no/such/folder'], 'Folder not found'],
 	[['search', '.'], 'needs words'],
-	[['create', '.', '../up', '--description', 'x'], 'cannot name a skill'],
+	[['create', '.', '../up', '--description', 'x'], 'isn’t a valid skill name'],
 	[['create', '.', 'fine'], 'needs --description'],
-	[['show', 'skills', 'ghost'], 'There is no skill “ghost”'],
+	[['show', 'skills', 'ghost'], 'No skill named “ghost”'],
 	[['list', '.', '--colour'], 'Unknown option']
 ])('a wrong call %j is explained, with exit code 2', async (argv, text) => {
 	const { exitCode, stdout, stderr } = await runCli(argv);

@@ -28,18 +28,18 @@ export interface CliCommand {
 
 const usageOf = (extra: Readonly<Record<string, CliCommand>>) => `Usage: openrouter-skills <command> <dir> …
 
-  validate <dir>                  every problem as file:line; exits with 1 when there is an error
-  doctor <dir> [name] [--fix]     every problem, and what can be done about it as a diff; --fix does it, keeping the old file
-  list <dir>                      the skills, those that are broken with the reason
-  show <dir> <name>               one skill: facts, files, instructions
-  search <dir> <words>…           the skills that fit, best first
-  create <dir> <name> --description "…"   a new, valid skill folder
+  validate <dir>                  list every problem as file:line; exit 1 on errors
+  doctor <dir> [name] [--fix]     show problems with a diff of the fix; --fix applies it and keeps the old file
+  list <dir>                      list skills, and why some are broken
+  show <dir> <name>               show one skill: details, files, instructions
+  search <dir> <words>…           find skills, best match first
+  create <dir> <name> --description "…"   create a skill
 ${Object.values(extra)
 	.map(({ usage }) => `  ${usage}\n`)
 	.join('')}
-<dir> is a folder of skills, or (validate, doctor, show) one skill's folder.
+<dir> is a folder of skills, or for validate, doctor and show also the folder of one skill.
 
-Options: --json (all but create), --help`;
+Options: --json (not for create), --help`;
 
 /** Runs one command. Never throws for what a user can do wrong. */
 export async function runCli(
@@ -81,7 +81,7 @@ export async function runCli(
 				return { exitCode: 0, ...out(values.json ? toJson(json) : text) };
 			}
 			case 'search': {
-				if (rest.length === 0) throw new UsageError('“search” needs words to look for.');
+				if (rest.length === 0) throw new UsageError('“search” needs words to search for.');
 				const { text, json } = await searchSkills(dir, rest.join(' '));
 				return { exitCode: 0, ...out(values.json ? toJson(json) : text) };
 			}
@@ -91,7 +91,7 @@ export async function runCli(
 			}
 			default: {
 				const found = Object.hasOwn(extra, command) ? extra[command] : undefined;
-				if (!found) throw new UsageError(`There is no command “${command}”.`);
+				if (!found) throw new UsageError(`Unknown command “${command}”.`);
 				const { text, json, hasErrors } = await found.run(dir, values);
 				return { exitCode: hasErrors ? 1 : 0, ...out(values.json ? toJson(json) : text) };
 			}
@@ -131,7 +131,7 @@ async function createSkill(dir: string, name: string, description: string | unde
 	} catch (error) {
 		if (error instanceof SkillError) throw new UsageError([error.message, error.hint].filter(Boolean).join(' '));
 		if ((error as NodeJS.ErrnoException).code === 'EEXIST')
-			throw new Error(`“${folder}” exists already; nothing was changed.`, { cause: error });
+			throw new Error(`“${folder}” already exists. Nothing was changed.`, { cause: error });
 		throw error;
 	}
 }
@@ -153,7 +153,7 @@ async function validate(dir: string): Promise<Shown & { hasErrors: boolean }> {
 	const errors = all.filter(({ severity }) => severity === 'error').length;
 	const count = `${skills.length} skill${skills.length === 1 ? '' : 's'}, ${errors} error${errors === 1 ? '' : 's'}, ${all.length - errors} warning${all.length - errors === 1 ? '' : 's'}`;
 	return {
-		text: [...lines, skills.length === 0 ? `There is no SKILL.md in ${dir}.` : count].join('\n'),
+		text: [...lines, skills.length === 0 ? `No SKILL.md found in ${dir}.` : count].join('\n'),
 		json: checked.map(({ skill, issues }) => ({ name: skill.name, path: skill.path, issues })),
 		hasErrors: errors > 0 || skills.length === 0
 	};

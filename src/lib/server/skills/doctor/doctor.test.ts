@@ -76,18 +76,18 @@ describe('F1, A23: a diagnosis', () => {
 				line: 7,
 				fixId: null,
 				after: null,
-				message: expect.stringContaining('is not UTF-8') as string
+				message: expect.stringContaining('isn’t UTF-8') as string
 			}
 		]);
 	});
 
 	test.each<[what: string, make: () => Promise<unknown>, message: string]>([
-		['without a SKILL.md', async () => undefined, 'there is no SKILL.md'],
-		['with an empty one', () => put(''), 'the file is empty'],
+		['without a SKILL.md', async () => undefined, 'has no SKILL.md. Add one'],
+		['with an empty one', () => put(''), 'is empty'],
 		['with one that is no text', () => put(Buffer.from([1, 0, 2])), 'binary'],
-		['with one that is a folder', () => mkdir(join(dir, 'SKILL.md')), 'not a regular file'],
+		['with one that is a folder', () => mkdir(join(dir, 'SKILL.md')), 'isn’t a regular file'],
 		['with one that links to nothing', () => symlink('nowhere', join(dir, 'SKILL.md')), 'ENOENT'],
-		['with one that links out of it', () => symlink('/etc/hostname', join(dir, 'SKILL.md')), 'leaves']
+		['with one that links out of it', () => symlink('/etc/hostname', join(dir, 'SKILL.md')), 'outside the skill']
 	])('of a folder %s says so, and that a person has to write', async (_what, make, message) => {
 		await make();
 		const diagnosis = await diagnose(dir);
@@ -239,7 +239,7 @@ describe('F1: nothing is written', () => {
 			await applyFixes(${JSON.stringify(dir)}, { digest: '${digest}' }).catch((error) => console.log(error.code, error.message));`;
 		const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 		const child = await run(process.execPath, ['--input-type=module', '-e', program], { ...user, cwd: '/' });
-		expect(child.stdout).toMatch(/^read_only .*SKILL\.md cannot be written.*Nothing was changed\./);
+		expect(child.stdout).toMatch(/^read_only Couldn’t write .*SKILL\.md.*read-only\./);
 		expect(await readdir(dir)).toEqual(['SKILL.md']);
 	});
 

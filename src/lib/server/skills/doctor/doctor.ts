@@ -59,24 +59,21 @@ export async function applyFixes(dir: string, { digest, fixes }: FixRequest): Pr
 	const folder = resolve(dir);
 	const { diagnosis, file } = await examine(folder);
 	if (!file) {
-		throw new DoctorError('missing', `There is no SKILL.md in ${folder} that can be read, so there is nothing to fix.`);
+		throw new DoctorError('missing', `Nothing to fix: there’s no readable SKILL.md in ${folder}.`);
 	}
 	if (diagnosis.digest !== digest) throw changed(diagnosis.path);
 	if (file.isLink) {
-		throw new DoctorError(
-			'link',
-			`${diagnosis.path} is a link, and what it leads to is not written. Fix that file where it is.`
-		);
+		throw new DoctorError('link', `${diagnosis.path} is a link to a file elsewhere. Fix that file where it is.`);
 	}
 	const unknown = fixes?.find((fix) => fix !== RENAME && !Object.hasOwn(FIXES, fix));
-	if (unknown !== undefined) throw new DoctorError('unfixable', `There is no fix “${unknown.slice(0, 100)}”.`);
+	if (unknown !== undefined) throw new DoctorError('unfixable', `Unknown fix “${unknown.slice(0, 100)}”.`);
 	const renames = file.name !== 'SKILL.md' && (fixes?.includes(RENAME) ?? true);
 	const after = mendAll(file.text, folder, fixes && new Set(fixes));
 	if (after === file.text && !renames) {
 		if (!fixes) return diagnosis;
 		const known = new Set(diagnosis.issues.flatMap(({ fixId }) => (fixId === null ? [] : [fixId])));
-		const there = known.size > 0 ? `These are there: ${[...known].join(', ')}.` : 'None is there.';
-		throw new DoctorError('unfixable', `${diagnosis.path} has no use for the fix ${fixes.join(', ')}. ${there}`);
+		const there = known.size > 0 ? `Available fixes: ${[...known].join(', ')}.` : 'No fixes are available.';
+		throw new DoctorError('unfixable', `${diagnosis.path} doesn’t need the fix ${fixes.join(', ')}. ${there}`);
 	}
 	const keptAs = replaceFile({ dir: folder, name: file.name, before: file.bytes, after, renames });
 	return { ...(await diagnose(folder)), keptAs };
@@ -127,7 +124,7 @@ function isName({ field, message }: SkillIssue): boolean {
 }
 
 function withoutFile(dir: string): Diagnosis {
-	const message = 'there is no SKILL.md in the folder; write one';
+	const message = 'has no SKILL.md. Add one';
 	const issue: DiagnosedIssue = { field: '_', severity: 'error', message, line: 1, fixId: null, after: null };
 	const path = join(dir, 'SKILL.md');
 	return { name: basename(dir), status: 'broken', path, issues: [issue], fixed: null, digest: '' };

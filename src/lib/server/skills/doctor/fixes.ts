@@ -28,9 +28,9 @@ type Fix = (text: string, dir: string) => string | null;
 const FILE_FIXES: [part: string, fixId: string][] = [
 	['blank lines before', 'start'],
 	['byte order mark', 'start'],
-	['must begin with a line', 'opening'],
-	['no closing line', 'closing'],
-	['is not valid YAML', 'yaml']
+	['must start with a line', 'opening'],
+	['no closing ---', 'closing'],
+	['isn’t valid YAML', 'yaml']
 ];
 /** Of issues of a field, whatever is said. */
 const FIELD_FIXES = new Set([

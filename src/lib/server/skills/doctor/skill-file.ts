@@ -59,7 +59,7 @@ export function replaceFile({ dir, name, before, after, renames }: Replacement, 
 }
 
 export function changed(path: string): DoctorError {
-	return new DoctorError('changed', `${path} has changed since it was looked at. Look at it again, then fix it.`);
+	return new DoctorError('changed', `${path} changed after you checked it. Check it again, then apply the fix.`);
 }
 
 /** `.SKILL.md.20260131T235959.old`; the second of one second has a number. */
@@ -92,18 +92,14 @@ export function explained(error: unknown, path: string): unknown {
 		case 'EPERM':
 			return new DoctorError(
 				'read_only',
-				`${path} cannot be written: its folder or disk is read-only. Nothing was changed. Allow writing there, or fix the skill where it comes from.`,
+				`Couldn’t write ${path}: its folder or disk is read-only. Make it writable, or fix the skill at its source.`,
 				{ cause: error }
 			);
 		case 'ENOSPC':
 		case 'EDQUOT':
-			return new DoctorError(
-				'full',
-				`There is no room left for ${path}. Nothing was changed. Free some, then fix it.`,
-				{
-					cause: error
-				}
-			);
+			return new DoctorError('full', `The disk is full, so ${path} wasn’t changed. Free some space and try again.`, {
+				cause: error
+			});
 		case 'ENOENT':
 			return changed(path);
 		default:

@@ -142,7 +142,7 @@ function textCall(format: ToolFormat, id: unknown, name: unknown, text: unknown)
 	} catch (error) {
 		return {
 			...valueCall(format, id, name, {}),
-			problem: `The arguments are not valid JSON: ${(error as Error).message}`
+			problem: `The arguments aren’t valid JSON: ${(error as Error).message}`
 		};
 	}
 }

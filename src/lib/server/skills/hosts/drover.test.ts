@@ -94,11 +94,11 @@ test('C2: skill_load gives long instructions in pieces, and says how to read on'
 test('B14: what is not allowed is denied with the list; what is allowed but not there says that', async () => {
 	const tool = skillLoadTool({ registry: createSkillRegistry([pdf, plain]), allowed: ['pdf', 'ghost'] });
 	expect(await tool.execute({ name: 'plain' })).toEqual({
-		content: 'The skill “plain” is not allowed here. Allowed skills: pdf, ghost',
+		content: 'The skill “plain” isn’t allowed here. Allowed skills: pdf, ghost',
 		isError: true
 	});
 	expect(await tool.execute({ name: 'ghost' })).toMatchObject({
-		content: expect.stringContaining('allowed, but not registered') as string,
+		content: expect.stringContaining('is allowed but wasn’t found') as string,
 		isError: true
 	});
 	expect(await tool.execute({} as { name: string })).toMatchObject({ isError: true });

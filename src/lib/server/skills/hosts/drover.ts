@@ -166,7 +166,7 @@ function find(registry: SpecRegistry, allowed: readonly string[], name: unknown)
 	if (typeof name !== 'string' || !allowed.includes(name)) {
 		throw new SkillError(
 			'SkillNotFound',
-			`The skill “${String(name).slice(0, 100)}” is not allowed here.`,
+			`The skill “${String(name).slice(0, 100)}” isn’t allowed here.`,
 			`Allowed skills: ${names}`
 		);
 	}
@@ -174,8 +174,8 @@ function find(registry: SpecRegistry, allowed: readonly string[], name: unknown)
 	if (skill) return skill;
 	throw new SkillError(
 		'SkillNotFound',
-		`The skill “${name}” is allowed, but not registered.`,
-		'Its folder may be missing or broken.'
+		`The skill “${name}” is allowed but wasn’t found.`,
+		'Check that its folder exists and that its SKILL.md is valid.'
 	);
 }
 

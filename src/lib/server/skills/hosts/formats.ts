@@ -8,12 +8,14 @@ export function formatOf(body: Json): ToolFormat {
 	if ('contents' in body) return 'gemini';
 	if (!Array.isArray(body.messages)) {
 		if ('input' in body || 'previous_response_id' in body) return 'responses';
-		throw new Error(`A request body has messages, input or contents; this one has: ${Object.keys(body).join(', ')}`);
+		throw new Error(
+			`The request body needs messages, input or contents. This one has: ${Object.keys(body).join(', ')}`
+		);
 	}
 	if (isAnthropic(body)) return 'anthropic';
 	// Anthropic's requests must say how much the model may write; Chat's may.
 	if (!('max_tokens' in body) || isChat(body)) return 'chat';
-	throw new Error('This body can be one of Chat Completions or of Anthropic Messages: say which with `format`.');
+	throw new Error('This body could be Chat Completions or Anthropic Messages. Choose one with `format`.');
 }
 
 function isAnthropic(body: Json): boolean {

@@ -62,7 +62,7 @@ describe('formats', () => {
 	test('D39: a body that may be of two formats is not guessed at', () => {
 		expect(() => gateway().inject({ max_tokens: 5, messages })).toThrow('`format`');
 		expect(gateway({ format: 'anthropic' }).inject({ max_tokens: 5, messages }).body).toHaveProperty('system');
-		expect(() => gateway().inject({ prompt: 'Hi' })).toThrow('this one has: prompt');
+		expect(() => gateway().inject({ prompt: 'Hi' })).toThrow('This one has: prompt');
 		expect(() => gateway().inject([])).toThrow('must be an object');
 	});
 });

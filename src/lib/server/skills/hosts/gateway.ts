@@ -121,7 +121,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 	return {
 		inject(given) {
 			const host = asRecord(given);
-			if (!host) throw new Error('A request body must be an object.');
+			if (!host) throw new Error('The request body must be an object.');
 			const format = options.format ?? formatOf(host);
 			const wire = FORMATS[format];
 			const hostNames = wire.toolNames(host);
@@ -182,7 +182,7 @@ function turnWith(executed: ExecutedCall[], turn: ModelTurn, wire: WireFormat, h
 function markCutOff(turn: ModelTurn): ModelTurn {
 	const last = turn.calls.at(-1);
 	if (!turn.isCutOff || !last) return turn;
-	const problem = last.problem ?? 'The answer was cut off before this call was complete.';
+	const problem = last.problem ?? 'The reply was cut off before this call was complete.';
 	return { ...turn, calls: [...turn.calls.slice(0, -1), { ...last, problem }] };
 }
 
@@ -245,7 +245,7 @@ async function runCall(call: ExtractedCall, tool: GatewayTool | string, context:
 		return { call, name, output: JSON.stringify({ ok: false, error, message }), isError: true };
 	};
 	if (call.problem !== undefined) return failed('InvalidArgs', call.problem);
-	if (signal?.aborted) return failed('Cancelled', 'The request was stopped before this call began.');
+	if (signal?.aborted) return failed('Cancelled', 'The request was stopped before this call started.');
 	if (typeof tool === 'string') {
 		const { ok, output } = await session.call(tool, call.arguments, {
 			cwd,

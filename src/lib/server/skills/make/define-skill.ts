@@ -28,11 +28,12 @@ const SOURCE = 'defined';
 export function defineSkill(definition: SkillDefinition): SkillDefinition {
 	const { name, version = '1.0.0', description, schema, handler } = definition;
 	const refuse = (reason: string) => {
-		throw new SkillError('InvalidManifest', `The skill “${String(name).slice(0, 64)}” cannot be defined: ${reason}.`);
+		throw new SkillError('InvalidManifest', `Couldn’t define the skill “${String(name).slice(0, 64)}”: ${reason}.`);
 	};
-	if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || name.length > 64) refuse('its name must be words of a-z and 0-9');
-	if (valid(version) === null) refuse(`“${version}” is not a version of three numbers`);
-	if (description.trim() === '' || description.length > 1024) refuse('its description must have 1 to 1024 characters');
+	if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || name.length > 64)
+		refuse('its name must use a-z, 0-9 and single hyphens');
+	if (valid(version) === null) refuse(`“${version}” isn’t a version such as 1.0.0`);
+	if (description.trim() === '' || description.length > 1024) refuse('its description must have 1 to 1,024 characters');
 	if (schema.input.type !== 'object') refuse('schema.input must be the JSON Schema of an object');
 	if (typeof handler !== 'function') refuse('its handler must be a function');
 	return definition;

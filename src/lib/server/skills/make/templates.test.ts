@@ -48,9 +48,9 @@ test('D25: a module that has a default export already stays as it is', () => {
 test('D25: names that cannot be are refused with what can', () => {
 	const make = (name: string) => () => toolFiles({ name, description: 'x', parameters: {}, code: 'return 1' });
 	for (const name of ['', 'Fetch', '1a', 'a-b', '../x', 'a'.repeat(65)])
-		expect(make(name), name).toThrow('cannot name a tool');
+		expect(make(name), name).toThrow('isn’t a valid tool name');
 	for (const name of ['', 'A', '-a', 'a--b', 'a_b', '../x', 'a/b']) {
-		expect(() => skillFiles({ name, description: 'x' }), name).toThrow('cannot name a skill');
+		expect(() => skillFiles({ name, description: 'x' }), name).toThrow('isn’t a valid skill name');
 	}
 	expect(() => skillFiles({ name: 'a', description: ' ' })).toThrow('1 to 1,024');
 	expect(skillNameOf('_a__b_')).toBe('a-b');

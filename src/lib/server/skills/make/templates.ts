@@ -37,15 +37,15 @@ export function skillFiles({ name, description, body, generator }: NewSkill): Sk
 	if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || name.length > 64) {
 		throw new SkillError(
 			'InvalidArgs',
-			`“${name}” cannot name a skill.`,
-			'A name has 1 to 64 lower-case letters, digits and single hyphens, such as invoice-reader.'
+			`“${name}” isn’t a valid skill name.`,
+			'Use 1 to 64 lowercase letters, digits and single hyphens, such as invoice-reader.'
 		);
 	}
 	const line = description.replace(/\s+/g, ' ').trim();
 	if (line === '' || [...line].length > 1024) {
 		throw new SkillError(
 			'InvalidArgs',
-			'A description has 1 to 1,024 characters.',
+			'The description must have 1 to 1,024 characters.',
 			'Say what the skill does and when to use it.'
 		);
 	}
@@ -66,15 +66,15 @@ export function toolFiles({ name, description, parameters, code }: NewTool): Ski
 	if (!/^[a-z][a-z0-9_]{0,63}$/.test(name)) {
 		throw new SkillError(
 			'InvalidArgs',
-			`“${name}” cannot name a tool.`,
-			'A name begins with a lower-case letter; letters, digits and underscores follow, 64 at most.'
+			`“${name}” isn’t a valid tool name.`,
+			'Start with a lowercase letter, then use letters, digits and underscores, at most 64.'
 		);
 	}
 	if (code.trim() === '')
 		throw new SkillError(
 			'InvalidArgs',
 			'The code is empty.',
-			'Give the body of the handler, e.g. return args.a + args.b;'
+			'Write the body of the function, e.g. return args.a + args.b;'
 		);
 	const script = `scripts/${name}.js`;
 	const body = `Call the tool \`${name}\` and answer with its result.`;
@@ -118,7 +118,7 @@ export function templateFiles({ name, description, template }: TemplateOptions):
 	}
 	const tool = toolNameOf(name);
 	const script = `scripts/${tool}.mjs`;
-	const parameters = { text: { type: 'string', description: 'What to work on', required: true } };
+	const parameters = { text: { type: 'string', description: 'The text to process', required: true } };
 	const manifest = [{ name: tool, description: description.replace(/\s+/g, ' ').trim(), script, parameters }];
 	return {
 		...skillFiles({ name, description, body: `Call the tool \`${tool}\` with the text, and answer with its result.` }),

@@ -95,7 +95,7 @@ test('D26: built-in tools and the skills of others are protected', async () => {
 	await expect(workshop.remove('load_skill')).rejects.toThrow('is a built-in tool');
 	await mkdir(join(dir, 'shout-text'));
 	await writeFile(join(dir, 'shout-text/SKILL.md'), '---\nname: shout-text\ndescription: By hand.\n---\n');
-	await expect(workshop.define(shout())).rejects.toThrow('There is a skill “shout-text” already');
+	await expect(workshop.define(shout())).rejects.toThrow('A skill named “shout-text” already exists');
 	await expect(workshop.remove('shout_text')).rejects.toMatchObject({ type: 'UnknownTool' });
 	for (const name of ['../up', 'ghost', '', '__proto__']) {
 		await expect(workshop.remove(name)).rejects.toMatchObject({ type: 'UnknownTool' });
@@ -103,11 +103,11 @@ test('D26: built-in tools and the skills of others are protected', async () => {
 });
 
 test.each([
-	[{ parameters: '{' }, 'not valid JSON'],
+	[{ parameters: '{' }, 'isn’t valid JSON'],
 	[{ parameters: '[]' }, 'must be a JSON object'],
-	[{ parameters: '{"a":{"type":"date"}}' }, '“parameters” are not right'],
+	[{ parameters: '{"a":{"type":"date"}}' }, 'parameters” is wrong'],
 	[{ code: '' }, 'The code is empty'],
-	[{ name: 'Shout' }, 'cannot name a tool'],
+	[{ name: 'Shout' }, 'isn’t a valid tool name'],
 	[{ description: 5 }, '“description” must be a text']
 ])('D25: %j is refused before anyone is asked', async (more, message) => {
 	await expect(workshop.define(shout(more))).rejects.toThrow(message);

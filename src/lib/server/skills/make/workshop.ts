@@ -52,7 +52,7 @@ export interface Workshop {
 export const DEFINE: ToolDefinition = {
 	type: 'function',
 	name: DEFINE_TOOL,
-	description: 'Define a new tool for yourself. It can be called from the next step on. The user sees it first.',
+	description: 'Define a new tool for yourself. You can call it from the next step on. The user sees it first.',
 	parameters: {
 		type: 'object',
 		properties: {
@@ -101,15 +101,18 @@ export function createWorkshop({ dir, approve, isReserved, reload }: WorkshopOpt
 	const preview = async (args: CallArguments): Promise<ToolPreview> => {
 		const tool = readTool(args);
 		if (isReserved(tool.name))
-			throw new SkillError('InvalidArgs', `“${tool.name}” is a built-in tool; choose another name.`);
+			throw new SkillError('InvalidArgs', `“${tool.name}” is a built-in tool. Choose another name.`);
 		const files = toolFiles(tool);
 		const faults = parseManifest(files['tools.json'] ?? '').issues;
 		if (faults[0])
-			throw new SkillError('InvalidArgs', `“parameters” are not right: ${faults[0].field} ${faults[0].message}`);
+			throw new SkillError('InvalidArgs', `“parameters” is wrong: ${faults[0].field} ${faults[0].message}`);
 		const folder = join(dir, skillNameOf(tool.name));
 		const before = await readFiles(folder, Object.keys(files));
 		if (before && !(await isDefined(folder))) {
-			throw new SkillError('InvalidArgs', `There is a skill “${skillNameOf(tool.name)}” already; choose another name.`);
+			throw new SkillError(
+				'InvalidArgs',
+				`A skill named “${skillNameOf(tool.name)}” already exists. Choose another name.`
+			);
 		}
 		const persistent = args.persistent === 'true' || args.persistent === true;
 		return { tool: tool.name, skill: skillNameOf(tool.name), persistent, files, before };
@@ -125,8 +128,8 @@ export function createWorkshop({ dir, approve, isReserved, reload }: WorkshopOpt
 			if (!(await approve(plan))) {
 				throw new SkillError(
 					'ApprovalDenied',
-					`The tool “${plan.tool}” was not approved.`,
-					'Do it another way, or ask the user why.'
+					`The user didn’t approve the tool “${plan.tool}”.`,
+					'Try another way, or ask the user why.'
 				);
 			}
 			passingDir ??= await mkdtemp(join(tmpdir(), 'skill-tools-'));
@@ -149,7 +152,7 @@ export function createWorkshop({ dir, approve, isReserved, reload }: WorkshopOpt
 			return plan;
 		},
 		async remove(name) {
-			if (isReserved(name)) throw new SkillError('InvalidArgs', `“${name}” is a built-in tool and cannot be removed.`);
+			if (isReserved(name)) throw new SkillError('InvalidArgs', `“${name}” is a built-in tool and can’t be removed.`);
 			const place = /^[a-z][a-z0-9_]*$/.test(name) ? await locate(name) : null;
 			if (!place) throw new SkillError('UnknownTool', `No tool “${name.slice(0, 100)}” was defined with define_tool.`);
 			const trashed = await toTrash(place.root, place.folder);
@@ -182,9 +185,9 @@ function readTool(args: CallArguments): NewTool {
 	try {
 		if (typeof given === 'string') parameters = JSON.parse(given === '' ? '{}' : given);
 	} catch (error) {
-		throw new SkillError('InvalidArgs', `“parameters” are not valid JSON: ${(error as Error).message}`);
+		throw new SkillError('InvalidArgs', `“parameters” isn’t valid JSON: ${(error as Error).message}`);
 	}
-	if (!isObject(parameters)) throw new SkillError('InvalidArgs', '“parameters” must be a JSON object of definitions.');
+	if (!isObject(parameters)) throw new SkillError('InvalidArgs', '“parameters” must be a JSON object.');
 	return { name, description, parameters, code };
 }
 

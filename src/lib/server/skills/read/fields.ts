@@ -40,14 +40,14 @@ export function readName(
 	const given = [data.name, data.skill].find((value) => typeof value === 'string' && value.trim() !== '');
 	if (typeof given !== 'string') {
 		const fault = typeof data.name === 'object' ? 'must be text' : 'is missing';
-		violate('name', `${fault}; the folder\u2019s name is used`, { fix: lineOf('name', folder) });
+		violate('name', `${fault}, so the folder’s name is used`, { fix: lineOf('name', folder) });
 		return usableName(folder);
 	}
-	if (given !== data.name) violate('name', 'is missing; “skill” is used', { fix: lineOf('name', given) });
+	if (given !== data.name) violate('name', 'is missing, so “skill” is used', { fix: lineOf('name', given) });
 	const name = given.normalize('NFKC').trim();
 	if (!isUsable(name)) {
 		const standIn = usableName(folder);
-		const message = `“${shown(name)}” cannot be a name; the folder\u2019s name “${standIn}” is used`;
+		const message = `“${shown(name)}” isn’t a valid name, so the folder’s name “${standIn}” is used`;
 		violate('name', message, { fix: lineOf('name', standIn) });
 		return standIn;
 	}
@@ -58,12 +58,12 @@ export function readName(
 			.replace(/[^\p{L}\p{N}]+/gu, '-')
 			.slice(0, 64)
 			.replace(/^-+|-+$/g, '');
-		violate('name', `“${shown(name)}” may hold lower-case letters, digits and single hyphens only`, {
+		violate('name', `“${shown(name)}” must have only lowercase letters, digits and single hyphens`, {
 			fix: lineOf('name', fix || folder)
 		});
 	}
 	if (!skipParentDirCheck && name !== folder.normalize('NFKC')) {
-		violate('name', `“${shown(name)}” differs from the folder “${shown(folder)}”`, { fix: lineOf('name', folder) });
+		violate('name', `“${shown(name)}” doesn’t match the folder “${shown(folder)}”`, { fix: lineOf('name', folder) });
 	}
 	return name.replaceAll(/\s+/g, '-');
 }
@@ -83,17 +83,17 @@ export function readDescription(data: Record<string, unknown>, violate: Violate)
 	const given = oneLine(data.description);
 	if (given) {
 		const length = lengthOf(given);
-		if (length > 1024) violate('description', `has ${length} characters; 1,024 is the most`);
+		if (length > 1024) violate('description', `has ${length} characters, but the limit is 1,024`);
 		return given;
 	}
 	for (const key of ['when_to_use', 'when-to-use', 'summary']) {
 		const fallback = oneLine(data[key]);
 		if (!fallback) continue;
-		violate('description', `is missing; “${key}” is used`, { fix: lineOf('description', fallback) });
+		violate('description', `is missing, so “${key}” is used`, { fix: lineOf('description', fallback) });
 		return fallback;
 	}
 	const fault = typeof data.description === 'object' ? 'must be text' : 'is missing';
-	violate('description', `${fault}: the model would not know when to use the skill`, {
+	violate('description', `${fault}, so the model won’t know when to use the skill`, {
 		severity: 'error',
 		fix: 'description: …'
 	});
@@ -126,6 +126,6 @@ function printable(text: string): string {
 export function readText(data: Record<string, unknown>, key: string, violate: Violate): string | undefined {
 	if (!(key in data)) return undefined;
 	const value = oneLine(data[key]);
-	if (!value) violate(key, 'must be text that is not blank');
+	if (!value) violate(key, 'must not be blank');
 	return value || undefined;
 }

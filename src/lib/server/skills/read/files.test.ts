@@ -69,12 +69,12 @@ describe('resolveScript', () => {
 		expect(await failure('x.py')).toMatchObject({ type: 'ScriptNotFound', hint: 'Its scripts: a/x.py, b/x.py' });
 	});
 	test('D13: a missing script names those there are, or that there are none', async () => {
-		expect((await failure('x.py')).hint).toBe('The skill has no scripts; follow its instructions.');
+		expect((await failure('x.py')).hint).toBe('This skill has no scripts. Follow its instructions.');
 		put('scripts/go.sh', 'note.txt', 'run.py');
 		for (const requested of ['x.py', 'scripts/x.py', 'run.py/x', 'scripts\\go.sh', 'RUN.PYX']) {
 			expect(await failure(requested)).toMatchObject({
 				type: 'ScriptNotFound',
-				message: `There is no script “${requested}” in this skill.`,
+				message: `“${requested}” isn’t a script of this skill.`,
 				hint: 'Its scripts: run.py, scripts/go.sh'
 			});
 		}
@@ -116,7 +116,7 @@ describe('resolveScript', () => {
 		for (const requested of ['out.sh', 'scripts/sh', 'sh', 'up/other.sh', 'up', 'beside/x.sh']) {
 			expect(await failure(requested)).toMatchObject({
 				type: 'ScriptNotAllowed',
-				message: expect.stringContaining('is a link that leaves the skill’s folder') as string
+				message: expect.stringContaining('a link to a file outside the skill') as string
 			});
 		}
 	});
@@ -137,8 +137,8 @@ describe('resolveScript', () => {
 		put('lib/a.py');
 		symlinkSync('lib', at('folder.sh'));
 		symlinkSync('self.sh', at('self.sh'));
-		expect((await failure('pipe.sh')).message).toContain('it is not a regular file');
-		expect((await failure('folder.sh')).message).toContain('it is not a regular file');
+		expect((await failure('pipe.sh')).message).toContain('it isn’t a regular file');
+		expect((await failure('folder.sh')).message).toContain('it isn’t a regular file');
 		expect((await failure('self.sh')).type).toBe('ScriptNotAllowed');
 		expect((await failure('x'.repeat(5000))).type).toBe('ScriptNotAllowed');
 	});

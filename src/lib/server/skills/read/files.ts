@@ -128,8 +128,8 @@ export async function resolveScript(dir: string, requested: string): Promise<{ p
 	const scripts = scriptsOf(files);
 	throw new SkillError(
 		'ScriptNotFound',
-		`There is no script “${requested}” in this skill.`,
-		scripts.length > 0 ? `Its scripts: ${scripts.join(', ')}` : 'The skill has no scripts; follow its instructions.'
+		`“${requested}” isn’t a script of this skill.`,
+		scripts.length > 0 ? `Its scripts: ${scripts.join(', ')}` : 'This skill has no scripts. Follow its instructions.'
 	);
 }
 
@@ -141,8 +141,8 @@ async function realFile(root: string, candidate: string, requested: string): Pro
 		if (isMissing(error)) return null;
 		throw mayNotBeRun(requested, (error as Error).message);
 	}
-	if (!isInside(root, path)) throw mayNotBeRun(requested, 'it is a link that leaves the skill\u2019s folder');
-	if (!(await stat(path)).isFile()) throw mayNotBeRun(requested, 'it is not a regular file');
+	if (!isInside(root, path)) throw mayNotBeRun(requested, 'it’s a link to a file outside the skill');
+	if (!(await stat(path)).isFile()) throw mayNotBeRun(requested, 'it isn’t a regular file');
 	return path;
 }
 
@@ -154,8 +154,8 @@ function isMissing(error: unknown): boolean {
 function mayNotBeRun(script: string, reason: string): SkillError {
 	return new SkillError(
 		'ScriptNotAllowed',
-		`“${script.replaceAll('\0', '\\0')}” may not be run: ${reason}.`,
-		'Name a script by its path from the skill’s folder, e.g. scripts/run.py.'
+		`Can’t run “${script.replaceAll('\0', '\\0')}”: ${reason}.`,
+		'Use the script’s path from the skill’s folder, e.g. scripts/run.py.'
 	);
 }
 
@@ -203,12 +203,12 @@ export async function readSkillFile(
 	});
 	const path = await insidePath(root, requested);
 	const file = await open(path, FLAGS).catch(() => {
-		throw mayNotBeRead(requested, 'it cannot be opened');
+		throw mayNotBeRead(requested, 'it can’t be opened');
 	});
 	try {
 		const { size } = await checked(file, root, path, requested);
 		const head = await readAt(file, 0, Math.min(size, SNIFFED_BYTES));
-		if (head.includes(0)) throw mayNotBeRead(requested, 'it is a binary file');
+		if (head.includes(0)) throw mayNotBeRead(requested, 'it’s a binary file');
 		const bytes = await readAt(file, Math.min(offset, size), Math.min(limit, MAX_LIMIT, Math.max(0, size - offset)));
 		const end = Math.min(offset, size) + bytes.length;
 		const isLast = end >= size;
@@ -234,19 +234,20 @@ async function insidePath(root: string, requested: string): Promise<string> {
 		const more = truncated || files.length > MAX_FILES_SHOWN ? ', …' : '';
 		throw new SkillError(
 			'FileNotFound',
-			`There is no file “${requested.slice(0, 200)}” in this skill.`,
+			`This skill has no file “${requested.slice(0, 200)}”.`,
 			`Its files: ${files.slice(0, MAX_FILES_SHOWN).join(', ')}${more}`
 		);
 	}
-	if (!isInside(root, path)) throw mayNotBeRead(requested, 'it is a link that leaves the skill\u2019s folder');
+	if (!isInside(root, path)) throw mayNotBeRead(requested, 'it’s a link to a file outside the skill');
 	return path;
 }
 
 /** What was opened must lie inside: a link may have been swapped in since the path was checked. */
 async function checked(file: FileHandle, root: string, path: string, requested: string): Promise<{ size: number }> {
 	const opened = await file.stat();
-	if (!opened.isFile()) throw mayNotBeRead(requested, 'it is not a regular file');
-	if (!(await liesInside(file, opened, root, path))) throw mayNotBeRead(requested, 'it was changed while it was read');
+	if (!opened.isFile()) throw mayNotBeRead(requested, 'it isn’t a regular file');
+	if (!(await liesInside(file, opened, root, path)))
+		throw mayNotBeRead(requested, 'it changed while it was being read');
 	return opened;
 }
 
@@ -288,7 +289,7 @@ function undecoded(bytes: Buffer): number {
 function mayNotBeRead(path: string, reason: string): SkillError {
 	return new SkillError(
 		'ScriptNotAllowed',
-		`“${path.slice(0, 200).replaceAll('\0', '\\0')}” may not be read: ${reason}.`,
-		'Only text files inside the skill’s folder are read; name one by its path from there, e.g. references/forms.md.'
+		`Can’t read “${path.slice(0, 200).replaceAll('\0', '\\0')}”: ${reason}.`,
+		'Only text files of the skill can be read. Use a path from its folder, e.g. references/forms.md.'
 	);
 }

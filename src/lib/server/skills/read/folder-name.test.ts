@@ -24,7 +24,7 @@ describe('A6, A38: a folder that bears a version', () => {
 		expect(read('weather@1.2.0', 'name: weather\ndescription: Tells it.').warnings).toEqual([]);
 		const path = '/skills/weather@1.2.0/SKILL.md';
 		expect(parseSkill(text('name: weather\ndescription: Tells it.'), path).spec.name).toBe('weather');
-		expect(() => parseSkill(text('name: other\ndescription: Tells it.'), path)).toThrow('“other” differs');
+		expect(() => parseSkill(text('name: other\ndescription: Tells it.'), path)).toThrow('“other” doesn’t match');
 	});
 
 	test('gives its name to a skill without one, and its version', () => {

@@ -68,7 +68,7 @@ export async function walkRoot<Found extends object>(
 				const isSkill = !('below' in content);
 				if (isSkill ? (skills += 1) > MAX_SKILLS : (folders += 1) > MAX_FOLDERS) {
 					const message = isSkill ? 'has more than 10,000 skills' : 'has more than 2,000 folders without a SKILL.md';
-					visitor.failed(root, `${message}; the rest was not read`);
+					visitor.failed(root, `${message}, so the rest wasn’t read`);
 					return;
 				}
 				if (isSkill) visitor.found(content);

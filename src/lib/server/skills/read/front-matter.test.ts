@@ -32,11 +32,11 @@ describe('the fence', () => {
 		['\n\n ---\nname: x\n---\n', 'line 3'],
 		['x\n---\nname: x\n---\n', 'line 1'],
 		['---js\n{}\n---\n', 'line 1'],
-		['---\nname: x\n----\n', 'no closing line'],
-		['---\nname: x\n ---\n', 'no closing line'],
-		['---\nname: x\u2028---\n', 'no closing line'],
-		['---', 'no closing line'],
-		['\uFEFF', 'the file is empty']
+		['---\nname: x\n----\n', 'no closing ---'],
+		['---\nname: x\n ---\n', 'no closing ---'],
+		['---\nname: x\u2028---\n', 'no closing ---'],
+		['---', 'no closing ---'],
+		['\uFEFF', 'is empty']
 	])('A3: %j has none', (contents, message) => {
 		expect(() => read(contents)).toThrow(message);
 	});
@@ -107,11 +107,11 @@ describe('the YAML', () => {
 		['name: demo\n\tdescription: x', 'a tab'],
 		['name: a: b\n  - item', 'an item']
 	])('A5: %j is not mended by taking %s for text', (yaml) => {
-		expect(() => read(skill(yaml))).toThrow('not valid YAML');
+		expect(() => read(skill(yaml))).toThrow('isn’t valid YAML');
 	});
 	test.each([
-		['a: 1\na: 2', 'keep one of the two'],
-		['name: demo\n\tdescription: x', 'put spaces in place of the tab'],
+		['a: 1\na: 2', 'keep one of them'],
+		['name: demo\n\tdescription: x', 'replace the tab with spaces'],
 		['a: "open', 'put the value in quotes']
 	])('A23: the fix of %j fits the fault', (yaml, fix) => {
 		expect(readFrontMatter(skill(yaml))).toMatchObject({ field: '_', severity: 'error', fix });
@@ -124,8 +124,8 @@ describe('the YAML', () => {
 	test.each([
 		['a: "open', 'line 2'],
 		['name: demo\n\tdescription: x', 'line 3'],
-		['- a', 'must be a map'],
-		['just text', 'must be a map'],
+		['- a', 'isn’t a list of “key: value” lines'],
+		['just text', 'isn’t a list of “key: value” lines'],
 		['a: 1\na: 2', 'line 3']
 	])('A5: %j stays broken, with its line', (yaml, message) => {
 		expect(() => read(skill(yaml))).toThrow(message);
@@ -139,7 +139,7 @@ describe('the YAML', () => {
 	});
 	test('A4: aliases that would grow a hundred thousandfold, and one that has no end, are refused', () => {
 		const rows = Array.from({ length: 6 }, (_, row) => `k${row + 1}: &k${row + 1} [${`*k${row},`.repeat(9)} x]`);
-		expect(() => read(skill(`k0: &k0 [lol, lol]\n${rows.join('\n')}\nname: demo`))).toThrow('line 3: the front matter');
+		expect(() => read(skill(`k0: &k0 [lol, lol]\n${rows.join('\n')}\nname: demo`))).toThrow('line 3: has more than');
 		expect(() => read(skill('a: &a [*a]\nname: demo'))).toThrow('line 2: a YAML alias');
 		const texts = Array.from({ length: 16 }, (_, index) => `k${index}: *k`);
 		expect(read(skill(`k: &k text\n${texts.join('\n')}`)).data.k15).toBe('text');

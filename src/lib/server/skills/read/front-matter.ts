@@ -29,24 +29,24 @@ export function readFrontMatter(contents: string): FrontMatter | SkillIssue {
 	const warnings: SkillIssue[] = [];
 	const text = contents.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
 	const first = text.search(/\S/);
-	if (first < 0) return whole('the file is empty', 1);
+	if (first < 0) return whole('is empty', 1);
 	const start = text.lastIndexOf('\n', first) + 1;
 	/** Line of the opening fence. */
 	const top = text.slice(0, start).split('\n').length;
 	if (top > 1) {
-		warnings.push({ field: '_', severity: 'warning', line: 1, message: 'blank lines before the front matter' });
+		warnings.push({ field: '_', severity: 'warning', line: 1, message: 'has blank lines before the front matter' });
 	}
 	// gray-matter takes the word after the fence as a language, and `js` runs: only a bare fence reaches it.
 	const open = /^---[ \t]*(?=\n|$)/.exec(text.slice(start));
-	if (!open) return whole('the file must begin with a line that is exactly ---', top, '---');
+	if (!open) return whole('must start with a line that is exactly ---', top, '---');
 	const rest = text.slice(start + open[0].length);
 	const close = /\n---[ \t]*(?:\n|$)/.exec(rest);
-	if (!close) return whole('the front matter has no closing line ---', top, '---');
+	if (!close) return whole('has no closing --- after the front matter', top, '---');
 	const yaml = rest.slice(1, close.index);
-	if (yaml.length > MAX_FRONT_MATTER) return whole('the front matter is longer than 64 KiB', top);
+	if (yaml.length > MAX_FRONT_MATTER) return whole('has front matter longer than 64 KiB', top);
 	// gray-matter's search for comments takes the square of this many steps: 65,000 blank lines held a server for 7 s.
 	if (yaml.split(/[\n\u2028\u2029]/).length > MAX_LINES) {
-		return whole(`the front matter has more than ${MAX_LINES} lines`, top);
+		return whole(`has more than ${MAX_LINES} lines of front matter`, top);
 	}
 	const body = withoutBlankLines(rest.slice(close.index + close[0].length));
 	const lines = yaml.split('\n');
@@ -56,14 +56,15 @@ export function readFrontMatter(contents: string): FrontMatter | SkillIssue {
 	let repair: SkillIssue | null = null;
 	if (!data && parsed.isRefused) {
 		const at = lines.findIndex((line) => /(?:^|[\s,[{])\*\S/.test(line)) + 1;
-		return whole(parsed.reason ?? '', top + at, 'write the value out');
+		return whole(parsed.reason ?? '', top + at, 'write the value instead');
 	}
 	if (!data) {
 		// A5: the common fault is an unquoted ": " in a value; quoting plain values mends it.
 		const mended = quotePlainValues(lines);
 		data = parseYaml(mended.join('\n')).data;
 		const at = parsed.line ?? 1;
-		if (!data) return whole(`the front matter is not valid YAML: ${parsed.reason}`, top + at, fixFor(parsed.reason));
+		if (!data)
+			return whole(`has front matter that isn’t valid YAML: ${parsed.reason}`, top + at, fixFor(parsed.reason));
 		// A value over several lines is mended where it begins; its fault may show on a line below.
 		const isMended = (line: string, index: number) => line !== '' && line !== lines[index];
 		const before = mended.slice(0, at).findLastIndex(isMended);
@@ -73,7 +74,7 @@ export function readFrontMatter(contents: string): FrontMatter | SkillIssue {
 			severity: 'warning',
 			line: top + mendedAt + 1,
 			fix: (mended[mendedAt] ?? '').trim(),
-			message: `is not valid YAML (${parsed.reason}); it reads with the value in quotes`
+			message: `isn’t valid YAML (${parsed.reason}), but works with the value in quotes`
 		};
 		warnings.push(repair);
 	}
@@ -139,7 +140,7 @@ function parseYaml(yaml: string): Parsed {
 }
 
 function refuse(): never {
-	throw new Error('only YAML front matter is read');
+	throw new Error('has front matter that isn’t YAML');
 }
 
 // Every engine that gray-matter knows, under each of its names, is replaced.
@@ -159,7 +160,7 @@ function parseFailsafe(yaml: string): Record<string, unknown> {
 	const value = loadYaml(yaml);
 	refuseShared(value, new Set());
 	if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-		throw new Error('the front matter must be a map of keys to values');
+		throw new Error('has front matter that isn’t a list of “key: value” lines');
 	}
 	return value as Record<string, unknown>;
 }
@@ -169,14 +170,14 @@ function loadYaml(yaml: string): unknown {
 		return load(yaml, { schema: FAILSAFE_SCHEMA, maxAliases: MAX_ALIASES });
 	} catch (error) {
 		if (!(error instanceof YAMLException) || !error.reason.startsWith('aliases exceeded')) throw error;
-		throw new RefusedAlias(`the front matter has more than ${MAX_ALIASES} YAML aliases`, { cause: error });
+		throw new RefusedAlias(`has more than ${MAX_ALIASES} YAML aliases`, { cause: error });
 	}
 }
 
 /** An alias of YAML stands for a text and no more: a map or a list that occurs twice may grow without end as JSON. */
 function refuseShared(value: unknown, seen: Set<object>): void {
 	if (typeof value !== 'object' || value === null) return;
-	if (seen.has(value)) throw new RefusedAlias('a YAML alias may stand for a text, not for a list or a map');
+	if (seen.has(value)) throw new RefusedAlias('uses a YAML alias for a list or a map. Only text is allowed');
 	seen.add(value);
 	for (const inner of Object.values(value)) refuseShared(inner, seen);
 }
@@ -184,8 +185,8 @@ function refuseShared(value: unknown, seen: Set<object>): void {
 class RefusedAlias extends Error {}
 
 function fixFor(reason = ''): string {
-	if (reason.includes('duplicated')) return 'keep one of the two';
-	if (reason.includes('tab')) return 'put spaces in place of the tab';
+	if (reason.includes('duplicated')) return 'keep one of them';
+	if (reason.includes('tab')) return 'replace the tab with spaces';
 	if (reason.includes('map of keys')) return 'name: …';
 	return 'put the value in quotes';
 }

@@ -5,6 +5,7 @@ import type { SkillIssue, SkillTool } from '../types.ts';
 import { lineOf, type Violate } from './fields.ts';
 import { isBuiltInTool, type IsReserved } from './tool-names.ts';
 import { isObject } from '../../../shared/json.ts';
+import { inPlainWords } from '../../../shared/plain-issues.ts';
 
 /** The file, from the skill's folder. */
 export const TOOLS_FILE = 'tools.json';
@@ -25,7 +26,7 @@ export const toolParameter = z.looseObject({
 export const toolEntry = z.looseObject({
 	name: z
 		.string()
-		.regex(/^[a-z][a-z0-9_]*$/, 'must be lower-case letters, digits and underscores')
+		.regex(/^[a-z][a-z0-9_]*$/, 'must have only lowercase letters, digits and underscores')
 		.max(64),
 	description: z.string().trim().min(1),
 	script: z.string().min(1).optional(),
@@ -50,26 +51,26 @@ export function parseManifest(
 	try {
 		entries = JSON.parse(json);
 	} catch (error) {
-		const issue = bad('', `is not valid JSON: ${(error as Error).message}`);
+		const issue = bad('', `isn’t valid JSON: ${(error as Error).message}`);
 		return { tools: [], issues: [{ ...issue, line: faultyLine(json) }] };
 	}
 	if (!Array.isArray(entries)) return { tools: [], issues: [bad('', 'must be an array, even for one tool')] };
 	const tools: SkillTool[] = [];
 	const issues: SkillIssue[] = [];
 	entries.slice(0, MAX_TOOLS).forEach((value: unknown, index) => {
-		const parsed = toolEntry.safeParse(value);
+		const parsed = toolEntry.safeParse(value, { error: inPlainWords });
 		if (!parsed.success) {
 			const first = parsed.error.issues[0];
 			const path = first?.path ?? [];
 			// The commonest mistake, and what the schema says of it helps nobody.
 			if (path[0] === 'parameters' && isWholeSchema(value)) {
-				const message = 'holds the parameters by their names alone: leave “type”, “properties” and “required” out';
+				const message = 'must list the parameters by name, without “type”, “properties” and “required”';
 				issues.push(bad(`[${index}.parameters]`, message));
 			} else {
-				issues.push(bad(`[${[index, ...path].join('.')}]`, first?.message ?? 'is not a tool'));
+				issues.push(bad(`[${[index, ...path].join('.')}]`, first?.message ?? 'isn’t a tool'));
 			}
 		} else if (tools.some((tool) => tool.name === parsed.data.name)) {
-			issues.push(bad(`[${index}.name]`, `“${parsed.data.name}” stands twice; the first is used`));
+			issues.push(bad(`[${index}.name]`, `“${parsed.data.name}” appears twice, so only the first is used`));
 		} else {
 			try {
 				const tool = toTool(parsed.data);
@@ -78,21 +79,21 @@ export function parseManifest(
 				for (const key of Object.keys(parsed.data)) {
 					if (key in toolEntry.shape) continue;
 					const fields = Object.keys(toolEntry.shape).join(', ');
-					issues.push(bad(`[${index}.${key}]`, `is not read: the fields of a tool are ${fields}`));
+					issues.push(bad(`[${index}.${key}]`, `is ignored. The fields of a tool are ${fields}`));
 				}
 				const wrong = tool.script === undefined ? null : scriptFault(tool.script);
 				if (wrong !== null) issues.push(bad(`[${index}.script]`, wrong));
 				if (isReserved(tool.name)) {
-					const message = `“${tool.name}” is a built-in tool\u2019s name: this one is called with its skill\u2019s name in front. Rename it`;
+					const message = `“${tool.name}” is a built-in tool, so this one is called with its skill’s name in front. Rename it`;
 					issues.push(bad(`[${index}.name]`, message));
 				}
 			} catch (error) {
-				issues.push(bad(`[${index}.parameters]`, `cannot be checked: ${(error as Error).message}`));
+				issues.push(bad(`[${index}.parameters]`, `can’t be used: ${(error as Error).message}`));
 			}
 		}
 	});
 	if (entries.length > MAX_TOOLS) {
-		issues.push(bad(`[${MAX_TOOLS}]`, `only the first ${MAX_TOOLS} of ${entries.length} tools are used`));
+		issues.push(bad(`[${MAX_TOOLS}]`, `has ${entries.length} tools, but only the first ${MAX_TOOLS} are used`));
 	}
 	if (issues.length === 0) return { tools, issues };
 	const lines = linesOfEntries(json);
@@ -138,14 +139,14 @@ function withoutOptional(schema: unknown): unknown {
 export function checkArguments(tool: SkillTool, args: Record<string, unknown>): string | null {
 	// Without a prototype, what every object inherits (`constructor`) is not taken for an argument.
 	const own: unknown = Object.setPrototypeOf({ ...args }, null);
-	const check = () => toValidator(tool).safeParse(own);
+	const check = () => toValidator(tool).safeParse(own, { error: inPlainWords });
 	// The watch over the time needs file descriptors of its own, and ends the process where there are none.
 	const result = /"pattern/.test(JSON.stringify(tool.inputSchema)) ? inTime(check) : check();
-	if (result === null) return `a pattern of ${TOOLS_FILE} takes too long to try on these arguments; send shorter ones`;
+	if (result === null) return `A pattern in ${TOOLS_FILE} takes too long to check these arguments. Send shorter ones`;
 	if (result.success) return null;
 	return result.error.issues
 		.slice(0, 5)
-		.map((issue) => `${issue.path.join('.') || tool.name}: ${issue.message}`)
+		.map((issue) => `${issue.path.join('.') || tool.name} ${issue.message}`)
 		.join('; ');
 }
 
@@ -275,7 +276,7 @@ export function readAllowedTools(
 		for (const alias of ALIASES) {
 			const wish = asText(map[alias]);
 			if (wish) {
-				violate(own, `is missing; “${prefix}${alias}” is used`, { fix: lineOf(own, wish), at: prefix + alias });
+				violate(own, `is missing, so “${prefix}${alias}” is used`, { fix: lineOf(own, wish), at: prefix + alias });
 				return wish;
 			}
 			if (wish === undefined && !prefix && alias in map) violate(alias, 'must be text or a list of texts');

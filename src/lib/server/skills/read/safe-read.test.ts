@@ -15,9 +15,9 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 test.each<[string, () => void, string]>([
-	['a folder', () => mkdirSync(path), 'is not a regular file'],
-	['a FIFO that nobody writes to', () => execFileSync('mkfifo', [path]), 'is not a regular file'],
-	['a device', () => (path = '/dev/zero'), 'is not a regular file'],
+	['a folder', () => mkdirSync(path), 'isn’t a regular file'],
+	['a FIFO that nobody writes to', () => execFileSync('mkfifo', [path]), 'isn’t a regular file'],
+	['a device', () => (path = '/dev/zero'), 'isn’t a regular file'],
 	['one byte more than 2 MiB', () => writeFileSync(path, 'x'.repeat(2 * 1024 * 1024 + 1)), 'is larger than 2 MiB'],
 	['a binary file', () => writeFileSync(path, 'a\0b'), 'is a binary file']
 ])('A24: %s is refused at once, by what it is, and stays open nowhere', (_what, make, message) => {
@@ -41,7 +41,7 @@ test('A24: a link is followed within its folder, and refused when it leaves it',
 	symlinkSync('out', join(skill, 'in-to-out'));
 	expect(readSafely(join(skill, 'in'), true).toString()).toBe('inside');
 	for (const name of ['out', 'in-to-out']) {
-		expect(() => readSkillText(join(skill, name), true), name).toThrow('is a link that leaves the skill’s folder');
+		expect(() => readSkillText(join(skill, name), true), name).toThrow('is a link to a file outside the skill');
 	}
 });
 
@@ -67,12 +67,12 @@ test('A24: a byte that is no UTF-8 is shown in a SKILL.md, with the line of the 
 				field: '_',
 				severity: 'warning',
 				line: 4,
-				message: 'is not UTF-8 text; bytes that cannot be read are shown as \uFFFD',
+				message: 'isn’t UTF-8 text, so unreadable bytes are shown as \uFFFD',
 				fix: 'save the file as UTF-8'
 			}
 		]
 	});
-	expect(() => readSafely(path, false)).toThrow('is not UTF-8 text');
+	expect(() => readSafely(path, false)).toThrow('isn’t UTF-8 text');
 	writeFileSync(path, Buffer.from([0xff]));
 	expect(readSkillText(path, false).issues).toMatchObject([{ line: 1 }]);
 	writeFileSync(path, 'all of it\n');

@@ -70,7 +70,7 @@ const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NO
  */
 export function readSafely(path: string, isLink: boolean): Buffer {
 	const bytes = readBytes(path, isLink);
-	if (!isUtf8(bytes)) throw new Error('is not UTF-8 text');
+	if (!isUtf8(bytes)) throw new Error('isn’t UTF-8 text');
 	return bytes;
 }
 
@@ -90,7 +90,7 @@ function notUtf8(bytes: Buffer): SkillIssue {
 		line += 1;
 		start = end + 1;
 	}
-	const message = 'is not UTF-8 text; bytes that cannot be read are shown as \uFFFD';
+	const message = 'isn’t UTF-8 text, so unreadable bytes are shown as \uFFFD';
 	return { field: '_', severity: 'warning', line, message, fix: 'save the file as UTF-8' };
 }
 
@@ -98,7 +98,7 @@ function readBytes(path: string, isLink: boolean): Buffer {
 	const file = openSync(isLink ? linkedFile(path) : path, FLAGS);
 	try {
 		const entry = fstatSync(file);
-		if (!entry.isFile()) throw new Error('is not a regular file');
+		if (!entry.isFile()) throw new Error('isn’t a regular file');
 		if (entry.size > MAX_BYTES) throw new Error(`is larger than 2 MiB (${entry.size} bytes)`);
 		const buffer = Buffer.allocUnsafe(entry.size);
 		const bytes = buffer.subarray(0, readSync(file, buffer, 0, entry.size, 0));
@@ -112,7 +112,7 @@ function readBytes(path: string, isLink: boolean): Buffer {
 function linkedFile(path: string): string {
 	const target = realpathSync.native(path);
 	if (!isInside(realpathSync.native(dirname(path)), target)) {
-		throw new Error('is a link that leaves the skill\u2019s folder');
+		throw new Error('is a link to a file outside the skill');
 	}
 	return target;
 }

@@ -44,7 +44,7 @@ test('A24, A19: a spec has its absolute paths and trimmed body, and nothing of t
 test('A20, A24: a byte that is no UTF-8 is an error in strict mode, and an issue with its line in lenient mode', async () => {
 	mkdirSync(at('root/demo'), { recursive: true });
 	writeFileSync(at('root/demo/SKILL.md'), Buffer.from(text('demo', 'Déjà vu'), 'latin1'));
-	await expect(scanSkillDirs([at('root')])).rejects.toThrow('is not UTF-8 text');
+	await expect(scanSkillDirs([at('root')])).rejects.toThrow('isn’t UTF-8 text');
 	const issues: SkillIssue[] = [];
 	const specs = await scanSkillDirs([at('root')], {
 		mode: 'lenient',
@@ -105,7 +105,7 @@ test('A24, A20: strict throws with every violation of the file, lenient tells of
 	const onIssue = (path: string, issues: readonly SkillIssue[]) => heard.push([path, issues]);
 	expect(await names([at('root')], { mode: 'lenient', onIssue })).toContain('good');
 	expect(heard.map(([path]) => path)).toEqual([at('root/bad/SKILL.md'), at('root/none/SKILL.md')]);
-	expect(heard[1]?.[1]).toMatchObject([{ field: '_', message: 'the file is empty' }]);
+	expect(heard[1]?.[1]).toMatchObject([{ field: '_', message: 'is empty' }]);
 });
 
 test('A24: links are followed once and never round; one to elsewhere and a FIFO are no skills', async () => {
@@ -118,11 +118,11 @@ test('A24: links are followed once and never round; one to elsewhere and a FIFO 
 	symlinkSync(at('secret.md'), at('root/leak/SKILL.md'));
 	mkdirSync(at('root/pipe'));
 	execFileSync('mkfifo', [at('root/pipe/SKILL.md')]);
-	await expect(scanSkillDirs([at('root')])).rejects.toThrow('leaves the skill');
+	await expect(scanSkillDirs([at('root')])).rejects.toThrow('a link to a file outside the skill');
 	const heard: string[] = [];
 	const onIssue = (_: string, issues: readonly SkillIssue[]) => heard.push(issues[0]?.message ?? '');
 	expect(await names([at('root')], { mode: 'lenient', onIssue })).toEqual(['away', 'near']);
-	expect(heard).toEqual(['is a link that leaves the skill’s folder', 'is not a regular file']);
+	expect(heard).toEqual(['is a link to a file outside the skill', 'isn’t a regular file']);
 });
 
 test('A24: more than 2,000 folders without a skill are too much', async () => {

@@ -136,7 +136,9 @@ describe('links', () => {
 			const scanner = createScanner([at(root)]);
 			for (let round = 0; round < 2; round += 1) {
 				const outside = (await scanner.scan()).filter(({ issues }) =>
-					issues.some(({ message }) => message.includes('leads out of its folder of skills'))
+					issues.some(({ message }) =>
+						message.includes('is a link to a folder outside its skill folder, so it isn’t trusted automatically')
+					)
 				);
 				expect(outside.map(({ name }) => name).sort(), `${root} ${round}`).toEqual(['away', 'deep']);
 			}
@@ -167,8 +169,8 @@ describe('links', () => {
 		const { names, broken } = await scan();
 		expect(names.sort()).toEqual(['inside', 'inside-2']);
 		expect(broken.map(({ name, issues }) => [name, issues[0]?.message])).toEqual([
-			['inside-', 'is a link that leaves the skill’s folder'],
-			['outside', 'is a link that leaves the skill’s folder']
+			['inside-', 'is a link to a file outside the skill'],
+			['outside', 'is a link to a file outside the skill']
 		]);
 	});
 	test('A24: links inside a skill are not listed, so a listing never leaves it', async () => {
@@ -181,19 +183,19 @@ describe('links', () => {
 
 describe('bad input is listed as broken, and the others load', () => {
 	const cases: [what: string, message: string, make: (path: string) => void][] = [
-		['empty', 'the file is empty', (path) => put({ [path]: '' })],
-		['of blank lines', 'the file is empty', (path) => put({ [path]: '\r\n \n\t\n' })],
+		['empty', 'is empty', (path) => put({ [path]: '' })],
+		['of blank lines', 'is empty', (path) => put({ [path]: '\r\n \n\t\n' })],
 		['binary', 'is a binary file', (path) => put({ [path]: Buffer.from([0x2d, 0x2d, 0x2d, 0, 1]) })],
 		['in UTF-16', 'is a binary file', (path) => put({ [path]: Buffer.from('\uFEFF---\n', 'utf16le') })],
-		['half-written', 'has no closing line ---', (path) => put({ [path]: '---\nname: bad\ndescr' })],
-		['plain text', 'must begin with a line that is exactly ---', (path) => put({ [path]: '# Bad\n' })],
+		['half-written', 'has no closing ---', (path) => put({ [path]: '---\nname: bad\ndescr' })],
+		['plain text', 'must start with a line that is exactly ---', (path) => put({ [path]: '# Bad\n' })],
 		['of 5 MB', 'is larger than 2 MiB', (path) => put({ [path]: text('bad', 'x'.repeat(5_000_000)) })],
-		['without a description', 'is missing: the model', (path) => put({ [path]: '---\nname: bad\n---\n' })],
-		['a folder', 'is not a regular file', (path) => mkdirSync(at(path))],
-		['a FIFO', 'is not a regular file', (path) => execFileSync('mkfifo', [at(path)])],
-		['a link to a FIFO in the folder', 'is not a regular file', linkedFifo],
-		['a link to a device', 'is a link that leaves', (path) => link('/dev/zero', path)],
-		['a link to a secret', 'is a link that leaves', (path) => link('/etc/passwd', path)],
+		['without a description', 'so the model won’t know', (path) => put({ [path]: '---\nname: bad\n---\n' })],
+		['a folder', 'isn’t a regular file', (path) => mkdirSync(at(path))],
+		['a FIFO', 'isn’t a regular file', (path) => execFileSync('mkfifo', [at(path)])],
+		['a link to a FIFO in the folder', 'isn’t a regular file', linkedFifo],
+		['a link to a device', 'a link to a file outside the skill', (path) => link('/dev/zero', path)],
+		['a link to a secret', 'a link to a file outside the skill', (path) => link('/etc/passwd', path)],
 		['a link to nothing', 'ENOENT', (path) => link('nothing', path)],
 		// Unlike a mode of 000, this cannot be read by root either.
 		['a link to itself', 'ELOOP', (path) => link('SKILL.md', path)]
@@ -217,7 +219,7 @@ describe('bad input is listed as broken, and the others load', () => {
 		const [demo] = (await scan()).ready;
 		expect(demo?.body).toBe('One\nD\uFFFDj\uFFFD vu\nThree');
 		expect(demo?.issues).toMatchObject([
-			{ field: '_', severity: 'warning', line: 6, message: expect.stringContaining('is not UTF-8 text') as string }
+			{ field: '_', severity: 'warning', line: 6, message: expect.stringContaining('isn’t UTF-8 text') as string }
 		]);
 		put({ 'demo/SKILL.md': text('demo', 'One\nDéjà vu') });
 		expect((await scan()).ready[0]?.issues).toEqual([]);

@@ -47,7 +47,7 @@ export interface SkillReader {
 const OUTSIDE: SkillIssue = {
 	field: '_',
 	severity: 'warning',
-	message: 'is reached by a link that leads out of its folder of skills, so it is not trusted for lying there'
+	message: 'is a link to a folder outside its skill folder, so it isn’t trusted automatically'
 };
 
 /** Never throws: what is wrong is an issue. */
@@ -77,7 +77,7 @@ export async function loadSkill(
 		const manifest = await readManifest({ dir, entries, isReserved }, reader);
 		const { facts, issues: doubts } = readFacts(spec);
 		if (isReserved?.(spec.name)) {
-			const message = `“${spec.name}” is a built-in name: call this one ${source}/${spec.name}, or rename it`;
+			const message = `“${spec.name}” is a built-in name. Use this skill as ${source}/${spec.name}, or rename it`;
 			issues.push({ field: 'name', severity: 'warning', message });
 		}
 		return {
@@ -148,7 +148,7 @@ async function scriptFault(dir: string, script: string): Promise<string | null> 
 		return null;
 	} catch (error) {
 		const isMissing = error instanceof SkillError && error.type === 'ScriptNotFound';
-		return isMissing ? `there is no file “${shown(script)}” in the skill` : (error as Error).message;
+		return isMissing ? `doesn’t exist: there is no file “${shown(script)}” in the skill` : (error as Error).message;
 	}
 }
 
@@ -218,7 +218,7 @@ function readVersion(given: unknown, ofFolder = DEFAULT_VERSION): { version: str
 	const exact = valid(text);
 	if (exact) return { version: exact, issues: [] };
 	const version = coerce(text)?.version ?? DEFAULT_VERSION;
-	const message = `“${text.slice(0, 50)}” is not a version of three numbers; ${version} is used`;
+	const message = `“${text.slice(0, 50)}” isn’t a full version number. ${version} is used`;
 	return { version, issues: [{ field: 'version', severity: 'warning', message, fix: `version: ${version}` }] };
 }
 
@@ -240,7 +240,7 @@ function readList(value: unknown, separator: RegExp): string[] {
 export function textIssues(text: string, path: string): SkillIssue[] {
 	const issues: SkillIssue[] = [];
 	if (text.startsWith('\uFEFF')) {
-		const message = 'begins with a byte order mark, which some clients take for text before the front matter';
+		const message = 'starts with a byte order mark, which some clients can’t read';
 		issues.push({ field: '_', severity: 'warning', message, line: 1 });
 	}
 	try {

@@ -107,8 +107,8 @@ test('A5: whatever is valid, in whichever style, reads the same beside a value t
 });
 
 test('A5: a line that is not further in than the key above is no part of its value, and stays a fault', () => {
-	expect(() => read('m:\n  a: one: two\n  three')).toThrow('not valid YAML');
-	expect(() => read('m:\n  a: one: two\n three')).toThrow('not valid YAML');
+	expect(() => read('m:\n  a: one: two\n  three')).toThrow('isn’t valid YAML');
+	expect(() => read('m:\n  a: one: two\n three')).toThrow('isn’t valid YAML');
 });
 
 test('A5: as many lines come back as went in, and mending what is mended changes nothing', () => {

@@ -50,7 +50,7 @@ describe('finding', () => {
 		expect(findSkill(versions, reference)).toBe(expected);
 	});
 	test('A39: what is no range is said to be none', () => {
-		expect(() => findSkill(versions, 'fetch@new')).toThrow('“new” is not a range');
+		expect(() => findSkill(versions, 'fetch@new')).toThrow('“new” isn’t a version range');
 	});
 	test('A28: the loser of a clash is found as source/name', () => {
 		expect(findSkill(versions, 'claude/fetch')).toBe(other);

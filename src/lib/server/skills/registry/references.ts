@@ -80,8 +80,8 @@ function newestIn(skills: readonly Skill[], given: string): Skill | undefined {
 	if (validRange(range) === null) {
 		throw new SkillError(
 			'InvalidArgs',
-			`“${given.slice(0, 50)}” is not a range of versions.`,
-			'Write 1.2.0, ^1.2, ~1.2, >=1 <3, or latest.'
+			`“${given.slice(0, 50)}” isn’t a version range.`,
+			'Use 1.2.0, ^1.2, ~1.2, >=1 <3 or latest.'
 		);
 	}
 	const versions = skills.map((skill) => skill.version);

@@ -45,7 +45,7 @@ describe('the merge', () => {
 		expect(shadowed.map(({ dir }) => dir)).toEqual([at('b/demo')]);
 		expect(shadowed[0]?.issues.at(-1)).toMatchObject({
 			severity: 'warning',
-			message: expect.stringContaining('“demo” is already defined in a/demo, which comes first') as string
+			message: expect.stringContaining('“demo” is already defined in a/demo, which has priority') as string
 		});
 		expect((await open({}, 'b', 'a')).snapshot().skills[0]?.body).toBe('Second');
 	});

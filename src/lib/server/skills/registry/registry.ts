@@ -253,14 +253,14 @@ function inOrder(named: Skill[]): Skill[] {
 function besides(other: Skill, first: Skill): Skill {
 	if (other.owner !== first.owner) return other;
 	if (other.root === first.root && other.version !== first.version) return other;
-	const message = `“${other.name}” is already defined in ${placeOf(first)}, which comes first; this one is ${other.source}/${other.name}`;
+	const message = `“${other.name}” is already defined in ${placeOf(first)}, which has priority. Use this one as ${other.source}/${other.name}`;
 	return { ...other, issues: [...other.issues, { field: 'name', severity: 'warning', message }] };
 }
 
 /** Nothing that anybody could write means this one: another of its root has its name and version. */
 function withoutReference(skill: Skill, twin: Skill): BrokenSkill {
 	const { name, description, path, dir, root, source } = skill;
-	const message = `and the version are those of ${placeOf(twin)}; give this one another name or version`;
+	const message = `and version are the same as those of ${placeOf(twin)}. Change one of them`;
 	const issues = [...skill.issues, { field: 'name', severity: 'error' as const, message }];
 	return { status: 'broken', name, description, path, dir, root, source, issues };
 }

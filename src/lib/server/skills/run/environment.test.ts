@@ -54,12 +54,12 @@ test('D4: SKILL_ARG_<KEY> is set in every style', () => {
 });
 
 test('D3: an unknown style, and what cannot be an argument, are refused by name', () => {
-	expect(() => readScriptArguments({ a: 1 }, 'shell')).toThrow('one of positional, named, env, json; it was "shell"');
+	expect(() => readScriptArguments({ a: 1 }, 'shell')).toThrow('one of positional, named, env, json, not "shell"');
 	expect(() => readScriptArguments('a b')).toThrow('“args” must be a list');
-	expect(() => readScriptArguments(['a', { b: 1 }])).toThrow('“args[1]” must be a text');
-	expect(() => readScriptArguments(['a\0b'])).toThrow('“args[0]” holds a NUL');
-	expect(() => readScriptArguments({ 'a b': 1 }, 'named')).toThrow('cannot be the name of an option');
-	expect(() => readScriptArguments({ '-x': 1 }, 'named')).toThrow('cannot be the name of an option');
+	expect(() => readScriptArguments(['a', { b: 1 }])).toThrow('“args[1]” must be text');
+	expect(() => readScriptArguments(['a\0b'])).toThrow('“args[0]” contains a NUL');
+	expect(() => readScriptArguments({ 'a b': 1 }, 'named')).toThrow('isn’t a valid option name');
+	expect(() => readScriptArguments({ '-x': 1 }, 'named')).toThrow('isn’t a valid option name');
 });
 
 test('D3: what is refused is InvalidArgs, so that the model knows whose fault it is', () => {

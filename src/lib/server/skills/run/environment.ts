@@ -25,7 +25,8 @@ export function readScriptArguments(args: unknown, style?: unknown): ScriptInput
 	if (args === undefined || args === null) return { argv: [], env: {}, input: style === 'json' ? '{}' : undefined };
 	if (Array.isArray(args))
 		return { argv: args.map((value: unknown, index) => textOf(value, `args[${index}]`)), env: {} };
-	if (typeof args !== 'object') throw new SkillError('InvalidArgs', '“args” must be a list of texts, or an object.');
+	if (typeof args !== 'object')
+		throw new SkillError('InvalidArgs', '“args” must be a list of text values, or an object.');
 	const chosen = readStyle(style);
 	const entries = Object.entries(args).filter(([, value]) => value !== null && value !== undefined);
 	const values = entries.map(([key, value]): [string, string] => [key, textOf(value, `args.${key}`, true)]);
@@ -46,16 +47,13 @@ function readStyle(style: unknown): ArgStyle {
 	if (style === undefined || style === null) return 'positional';
 	const known = STYLES.find((each) => each === style);
 	if (known) return known;
-	throw new SkillError(
-		'InvalidArgs',
-		`“arg_style” must be one of ${STYLES.join(', ')}; it was ${JSON.stringify(style)}.`
-	);
+	throw new SkillError('InvalidArgs', `“arg_style” must be one of ${STYLES.join(', ')}, not ${JSON.stringify(style)}.`);
 }
 
 /** `--key value`; a list repeats the key. */
 function namedArguments(key: string, value: unknown): string[] {
 	if (!/^[A-Za-z0-9_][\w.-]*$/.test(key)) {
-		throw new SkillError('InvalidArgs', `“${key.slice(0, 50)}” cannot be the name of an option.`);
+		throw new SkillError('InvalidArgs', `“${key.slice(0, 50)}” isn’t a valid option name.`);
 	}
 	const values: unknown[] = Array.isArray(value) ? value : [value];
 	return values.flatMap((each) => [`--${key}`, textOf(each, `args.${key}`, true)]);
@@ -69,10 +67,10 @@ function variableOf(key: string): string {
 function textOf(value: unknown, field: string, allowsObjects = false): string {
 	const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 	if (!isPlain && !(allowsObjects && typeof value === 'object')) {
-		throw new SkillError('InvalidArgs', `“${field}” must be a text.`, 'Give each argument as one item of the list.');
+		throw new SkillError('InvalidArgs', `“${field}” must be text.`, 'Pass each argument as one item of the list.');
 	}
 	const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-	if (text.includes('\0')) throw new SkillError('InvalidArgs', `“${field}” holds a NUL character.`);
+	if (text.includes('\0')) throw new SkillError('InvalidArgs', `“${field}” contains a NUL character.`);
 	return text;
 }
 

@@ -165,8 +165,8 @@ export async function storedSecrets({ secretsOf }: ExecutionHost, skill: Skill):
 		const reason = error instanceof Error ? error.message : String(error);
 		throw new SkillError(
 			'ExecutionFailed',
-			`The variables of “${skill.name}” could not be read, so nothing was run: ${reason}`,
-			'Try again, or look at the settings of the skill.'
+			`Couldn’t read the variables of “${skill.name}”, so nothing was run: ${reason}`,
+			'Try again, or check the skill’s settings.'
 		);
 	}
 }

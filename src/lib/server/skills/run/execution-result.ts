@@ -14,23 +14,23 @@ export function explain(
 		case 'timeout':
 			return {
 				error: 'ExecutionTimeout',
-				message: `${script} was ended after ${timeoutMs / 1000} s.`,
-				hint: 'Ask it for less, or raise SKILLS_TIMEOUT_MS. Scripts get no input: one that asks a question waits for ever.'
+				message: `${script} ran for ${timeoutMs / 1000} s and was stopped.`,
+				hint: 'Give it less to do, or raise SKILLS_TIMEOUT_MS. Scripts can’t ask questions: they get no input.'
 			};
 		case 'aborted':
 			return { error: 'Cancelled', message: `${script} was stopped.` };
 		case 'killed':
-			return { error: 'Cancelled', message: `${script} was ended by the operator.` };
+			return { error: 'Cancelled', message: `${script} was stopped by whoever runs the server.` };
 		case 'quota':
 			return {
 				error: 'OutputTooLarge',
-				message: `${script} was ended: its working folder grew over what it may hold, or has folders nested more than 64 deep.`,
-				hint: 'Write less or fewer files, or remove some; the limits are SKILLS_WORKSPACE_MB and SKILLS_WORKSPACE_FILES.'
+				message: `${script} was stopped: its working folder has too many files, too much data, or folders nested more than 64 deep.`,
+				hint: 'Write less, or delete files. The limits are SKILLS_WORKSPACE_MB and SKILLS_WORKSPACE_FILES.'
 			};
 		case 'spawn-failed':
 			return {
 				error: 'ExecutionFailed',
-				message: `${script} could not be started: ${run.spawnError ?? 'unknown reason'}`
+				message: `Couldn’t start ${script}: ${run.spawnError ?? 'unknown reason'}`
 			};
 		case 'exit':
 			if (run.exitCode === 0) return {};
@@ -66,13 +66,13 @@ export function readHarness(
 			message: String(answer.error || 'The handler failed.')
 		};
 	if (run.kept?.stdout.truncated) return tooLarge(read);
-	const message = `The handler ended the process without an answer (exit code ${run.exitCode}).`;
+	const message = `The handler exited without a result (exit code ${run.exitCode}).`;
 	return {
 		...read,
 		success: false,
 		error: 'ExecutionFailed',
 		message,
-		hint: 'It must return its answer, not print it.'
+		hint: 'Return the result instead of printing it.'
 	};
 }
 
@@ -86,8 +86,14 @@ export function readProgram(result: SkillExecutionResult, run: SandboxResult): S
 }
 
 function tooLarge(result: SkillExecutionResult): SkillExecutionResult {
-	const message = 'The tool\u2019s answer is larger than 1 MB.';
-	return { ...result, success: false, error: 'OutputTooLarge', message, hint: 'Ask it for less, or for a file.' };
+	const message = 'The tool’s result is larger than 1 MB.';
+	return {
+		...result,
+		success: false,
+		error: 'OutputTooLarge',
+		message,
+		hint: 'Request less, or have it write a file.'
+	};
 }
 
 /**
@@ -203,12 +209,12 @@ export function isOutputName(name: string): boolean {
 export function readNamedOutput(read: OutputStore['read'], name: string, range: OutputRange): FilePage {
 	const [id = '', stream = 'stdout'] = name.slice(PREFIX.length).split(':');
 	if (stream !== 'stdout' && stream !== 'stderr') {
-		throw new SkillError('InvalidArgs', 'An output has two streams, stdout and stderr.');
+		throw new SkillError('InvalidArgs', 'Only stdout and stderr can be read.');
 	}
 	const limit = Math.min(range.limit ?? MAX_SHOWN, MAX_SHOWN);
 	const page = read(id, { ...range, stream, limit });
 	if (page) return page;
-	const message = `The output “${id.slice(0, 100)}” is not kept any more.`;
+	const message = `The output “${id.slice(0, 100)}” is no longer kept.`;
 	throw new SkillError('FileNotFound', message, 'Run the script again.');
 }
 
@@ -221,7 +227,7 @@ export function howToReadOn(
 	const cuts = [cutOf(stdout, ''), cutOf(stderr, ':stderr')].filter((cut) => cut !== null);
 	const [first = { offset: 0, suffix: '' }, second] = cuts;
 	const also = second ? ` Likewise “${PREFIX}${outputId}${second.suffix}” from ${second.offset}.` : '';
-	return `To read what was left out, call use_skill with script “${PREFIX}${outputId}${first.suffix}” and args ["${first.offset}"]: the byte to begin at.${also}`;
+	return `To read the rest, call use_skill with script “${PREFIX}${outputId}${first.suffix}” and args ["${first.offset}"], the byte to start at.${also}`;
 }
 
 function cutOf(text: string, suffix: string): { offset: number; suffix: string } | null {

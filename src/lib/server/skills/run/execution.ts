@@ -88,7 +88,7 @@ export async function execute(
 			.run(turn, () => atItsTurn(id, isRunning))
 			.catch((error: unknown) => {
 				if (!context.signal?.aborted || error instanceof SkillError) throw error;
-				throw new SkillError('Cancelled', `${call.script} was stopped while it waited for its turn.`);
+				throw new SkillError('Cancelled', `${call.script} was stopped before it started.`);
 			})
 	);
 }

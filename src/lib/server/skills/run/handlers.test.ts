@@ -125,7 +125,7 @@ test('D38, D10: the time limit of a handler is the skill’s, else the host’s,
 	provider.registerHandler('wait', () => new Promise(() => undefined));
 	expect((await call(provider, { text: '' })).result).toMatchObject({
 		error: 'ExecutionTimeout',
-		message: 'The handler took longer than 150 ms.'
+		message: 'The handler ran for 150 ms and was stopped.'
 	});
 });
 
@@ -178,11 +178,11 @@ test('E13: what is recorded of a long answer is not cut within a character, and 
 	provider.registerHandler('long', () => `${'a'.repeat(19_998)}🧪`);
 	await call(provider, { text: 'x' });
 	provider.registerHandler('long', () => {
-		throw new Error('There is no stored-value here.');
+		throw new Error('stored-value isn’t supported here.');
 	});
 	const { result } = await call(provider, { text: 'the stored-value' });
 	expect(ends[0]?.output.isWellFormed()).toBe(true);
 	expect(ends[0]?.output).toHaveLength(19_999);
-	expect(ends[1]?.message).toBe('There is no [redacted] here.');
-	expect(result.message).toBe('There is no [redacted] here.');
+	expect(ends[1]?.message).toBe('[redacted] isn’t supported here.');
+	expect(result.message).toBe('[redacted] isn’t supported here.');
 });

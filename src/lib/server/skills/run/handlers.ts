@@ -54,11 +54,12 @@ export async function runNative(
 	const name = tool.handler ?? '';
 	const handler = handlers.get(name);
 	if (!handler) {
-		const known = handlers.names.length > 0 ? `There are: ${handlers.names.join(', ')}.` : 'There are none.';
+		const known =
+			handlers.names.length > 0 ? `Available: ${handlers.names.join(', ')}.` : 'No handlers are registered.';
 		throw new SkillError(
 			'HandlerNotFound',
-			`No handler “${name.slice(0, 100)}” is registered on this server.`,
-			`${known} The operator registers handlers with SKILLS_HANDLERS.`
+			`There is no handler “${name.slice(0, 100)}” on this server.`,
+			`${known} Handlers are set with SKILLS_HANDLERS.`
 		);
 	}
 	const limits = { timeoutMs: timeoutOf(skill, context.timeoutMs, timeoutMs) };
@@ -94,7 +95,7 @@ async function answerOf(
 ): Promise<unknown> {
 	const stop = new AbortController();
 	const timer = setTimeout(
-		() => stop.abort(new SkillError('ExecutionTimeout', `The handler took longer than ${timeoutMs} ms.`)),
+		() => stop.abort(new SkillError('ExecutionTimeout', `The handler ran for ${timeoutMs} ms and was stopped.`)),
 		timeoutMs
 	);
 	const onAbort = () => stop.abort(new SkillError('Cancelled', 'The call was stopped.'));

@@ -67,7 +67,7 @@ test('D13: a missing interpreter is MissingDependency, until it is installed', a
 	for (const name of ['a.sh', 'a.py']) {
 		await expect(interpreters.resolve(await put(name, ''))).rejects.toMatchObject({
 			type: 'MissingDependency',
-			message: expect.stringContaining('is not installed') as string,
+			message: expect.stringContaining('isn’t installed') as string,
 			hint: expect.stringContaining('Install') as string
 		});
 	}
@@ -155,7 +155,7 @@ test('D5: a .ts script says which Node it needs where this one runs no TypeScrip
 	});
 	await expect(old.resolve(path)).rejects.toMatchObject({
 		type: 'MissingDependency',
-		message: `Node ${process.versions.node} cannot run the TypeScript of this script.`,
+		message: `Node ${process.versions.node} can’t run this TypeScript script.`,
 		hint: expect.stringContaining('22.18') as string
 	});
 	expect(await old.resolve(await put('a.js', ''))).toMatchObject({ file: process.execPath });

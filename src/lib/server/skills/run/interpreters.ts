@@ -81,8 +81,8 @@ export function createInterpreters({
 					if (runsTypeScript) return node;
 					throw new SkillError(
 						'MissingDependency',
-						`Node ${process.versions.node} cannot run the TypeScript of this script.`,
-						'Start this server with Node 22.18 or newer, or make the script a .js file.'
+						`Node ${process.versions.node} can’t run this TypeScript script.`,
+						'Start the server with Node 22.18 or newer, or use a .js file.'
 					);
 				case '.sh':
 				case '.bash':
@@ -128,8 +128,8 @@ async function byShebang(
 	if (!named || !(await isExecutable(scriptPath))) {
 		throw new SkillError(
 			'UnsupportedScriptType',
-			'This kind of file cannot be run.',
-			'Scripts end in .py, .js, .mjs, .cjs, .ts, .sh or .bash, or are executable and start with #!.'
+			'This type of file can’t be run.',
+			'Use .py, .js, .mjs, .cjs, .ts, .sh or .bash, or an executable file that starts with #!.'
 		);
 	}
 	const { program, args } = named;
@@ -218,7 +218,7 @@ async function findPython(host: Pick<Sandbox, 'run'>, path: string): Promise<Pro
 function missing(name: string): SkillError {
 	return new SkillError(
 		'MissingDependency',
-		`“${name}” is not installed on this machine.`,
-		`Install ${name} and ask again.`
+		`“${name}” isn’t installed on this computer.`,
+		`Install ${name} and try again.`
 	);
 }

@@ -102,13 +102,13 @@ describe('through the provider', () => {
 			const page: string = await ask('use_skill', { skill: 'demo', script, args: [offset] });
 			expect(Buffer.byteLength(page)).toBeLessThan(20_600);
 			whole += page.replace(/\n\n\[bytes [^\]]*\]$/, '');
-			offset = /go on with offset (\d+)\]$/.exec(page)?.[1];
+			offset = /continue with offset (\d+)\]$/.exec(page)?.[1];
 		}
 		const all = Array.from({ length: 20_000 }, (_, index) => `line ${String(index + 1).padStart(5, '0')}\n`).join('');
 		const [head = ''] = (shown.stdout ?? '').split('\n[output truncated]\n');
 		expect(head + whole).toBe(all);
 		const piece = await ask('read_skill_file', { skill: 'demo', path: script, offset: 11 * 9999, limit: 10 });
-		expect(piece).toBe('line 10000\n\n[bytes 109989 to 109999 of 220000; go on with offset 109999]');
+		expect(piece).toBe('line 10000\n\n[bytes 109989 to 109999 of 220000; continue with offset 109999]');
 	});
 	test('D11: where both streams were cut the model is told of both', async () => {
 		const ask = openSession();

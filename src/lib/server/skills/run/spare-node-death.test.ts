@@ -173,7 +173,7 @@ test('D20: one that takes its call in the moment in which it is given up is not 
 	await call();
 	expect(await call()).toMatchObject({
 		ended: 'spawn-failed',
-		spawnError: expect.stringContaining('call it again'),
+		spawnError: expect.stringContaining('Try again'),
 		stdout: ''
 	});
 	expect(ran).toEqual(['cold', 'spare']);

@@ -111,7 +111,7 @@ describe('the spare Node', () => {
 test('D10: a call may have a limit of its own', async () => {
 	await put('sleep.sh', 'sleep 30');
 	const result = await use('sleep.sh', { timeout_ms: 200 });
-	expect(result).toMatchObject({ error: 'ExecutionTimeout', message: 'sleep.sh was ended after 0.2 s.' });
+	expect(result).toMatchObject({ error: 'ExecutionTimeout', message: 'sleep.sh ran for 0.2 s and was stopped.' });
 });
 
 test('D7: scripts run in the workspace, or where their skill wishes', async () => {

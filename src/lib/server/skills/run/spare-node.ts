@@ -99,7 +99,7 @@ export function createSpareNodes(
 /** It had its call in the moment in which it was given up: what has run of it nobody knows, so it is not begun again. */
 const ENDED_AS_STUCK = {
 	ended: 'spawn-failed',
-	spawnError: 'the process that waited for it did not take it in time; call it again'
+	spawnError: 'the script process didn’t start in time. Try again'
 } as const satisfies Partial<SandboxResult>;
 
 /** Null when the process ended by itself, or was stuck, without having taken the call. */

@@ -98,7 +98,7 @@ export function createConversations(db: Kysely<Database>): Conversations {
 			if (numInsertedOrUpdatedRows === 0n) {
 				throw (await isDeleted(db, id))
 					? wasDeleted()
-					: new AppError('conflict', `The conversation ${id} exists already. Choose another id.`);
+					: new AppError('conflict', `The conversation ${id} already exists. Choose another id.`);
 			}
 			return {
 				id,
@@ -212,7 +212,7 @@ export async function isDeleted(db: Kysely<Database>, id: string): Promise<boole
 
 /** Its id is taken, so that neither a new conversation nor a new message can have it, and the way out is to restore it. */
 export function wasDeleted(): AppError {
-	return new AppError('conflict', 'This conversation was deleted. Restore it to go on with it, or begin a new one.');
+	return new AppError('conflict', 'This conversation was deleted. Restore it to continue, or start a new one.');
 }
 
 /** Of a title that somebody gave: as it is shown, and as it is searched. */

@@ -27,15 +27,15 @@ export function requireHanded(message: Message, results: readonly CallResult[]):
 	if (unknown) {
 		throw new AppError(
 			'invalid_input',
-			`toolCallId: the last answer made no call “${unknown.toolCallId.slice(0, 200)}”.`
+			`toolCallId: the last reply made no call “${unknown.toolCallId.slice(0, 200)}”.`
 		);
 	}
 	if (message.status === 'waiting') {
-		throw new AppError('conflict', 'The last answer waits for consent too; answer its questions with `resume`.');
+		throw new AppError('conflict', 'The last reply is also waiting for approval. Answer its questions with `resume`.');
 	}
 	const waiting = new Set(handedCalls(message).map(({ id }) => id));
 	if (!results.some(({ toolCallId }) => waiting.has(toolCallId))) {
-		throw new AppError('conflict', 'None of these calls waits for a result any more.');
+		throw new AppError('conflict', 'None of these calls is waiting for a result.');
 	}
 }
 

@@ -57,7 +57,7 @@ export function messageFromRow(row: Pick<Selectable<MessagesTable>, Columns>): M
 		status: 'failed',
 		parts: [],
 		files: [],
-		error: { code: 'damaged', message: 'This message is damaged in the database and cannot be shown.' },
+		error: { code: 'damaged', message: 'This message is damaged and can’t be shown.' },
 		usage: null,
 		limit: null,
 		context: null,

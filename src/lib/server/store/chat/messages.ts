@@ -66,12 +66,12 @@ export function createMessages(db: Kysely<Database>): Messages {
 		append: (conversationId, message, extras = {}) =>
 			db.transaction().execute(async (transaction) => {
 				if (!(await lockConversation(transaction, conversationId))) {
-					throw new AppError('not_found', `There is no conversation ${conversationId}.`);
+					throw new AppError('not_found', `Conversation not found: ${conversationId}.`);
 				}
 				const parentId = await headOf(transaction, conversationId);
 				const placed = { message: { ...message, parentId }, ...extras };
 				if (!(await insertMessages(transaction, conversationId, [placed]))) {
-					throw new AppError('conflict', `The conversation ${conversationId} has a message ${message.id} already.`);
+					throw new AppError('conflict', `The conversation ${conversationId} already has a message ${message.id}.`);
 				}
 			}),
 

@@ -146,7 +146,7 @@ export function createQueue(db: Kysely<Database>): Queue {
 					.where('id', '=', conversationId)
 					.where('deleted_at', 'is', null)
 					.executeTakeFirst();
-				if (!conversation) throw new AppError('not_found', 'There is no such conversation.');
+				if (!conversation) throw new AppError('not_found', 'Conversation not found.');
 				if (await isKnown(transaction, conversationId, { id, text, files })) return;
 				const { count, last } = await transaction
 					.selectFrom('queued_messages')
@@ -154,7 +154,7 @@ export function createQueue(db: Kysely<Database>): Queue {
 					.where('conversation_id', '=', conversationId)
 					.executeTakeFirstOrThrow();
 				if (Number(count) >= MAX_QUEUED) {
-					throw new AppError('conflict', `${MAX_QUEUED} messages wait already; send or remove one first.`);
+					throw new AppError('conflict', `${MAX_QUEUED} messages are already waiting. Send or remove one first.`);
 				}
 				await transaction
 					.insertInto('queued_messages')
@@ -219,7 +219,7 @@ async function isKnown(
 	const known = waiting ?? (sent && { text: messageText(sent), files: JSON.stringify(sent.files) });
 	if (!known) return false;
 	if (known.text === text && known.files === JSON.stringify(files)) return true;
-	throw new AppError('conflict', 'Another message has this id; send it under a new one.');
+	throw new AppError('conflict', 'Another message has this id. Send it with a new one.');
 }
 
 // What people decided about calls that had to be allowed, and what they allowed for good.

@@ -128,7 +128,10 @@ async function insertRun(transaction: Transaction<Database>, start: RunStart): P
 	if (!inserted) {
 		const other = await findRun(transaction, run.id);
 		if (other) throw new Refusal({ outcome: 'exists', run: other });
-		throw new AppError('unavailable', `The run ${run.id} was started and deleted elsewhere at this moment. Try again.`);
+		throw new AppError(
+			'unavailable',
+			`The run ${run.id} was started and deleted elsewhere at the same time. Try again.`
+		);
 	}
 	await keepChoice(transaction, conversation.id, start.choice ?? {});
 	await pinSkills(transaction, conversation.id, start.pins ?? [], now);

@@ -42,43 +42,43 @@ const rule = (
 });
 
 const PIPES: Rule[] = [
-	['Runs what it downloads.', `${FETCH} => \\|\\s{0,10}${AS}${PIPED}`],
+	['Runs what it downloads', `${FETCH} => \\|\\s{0,10}${AS}${PIPED}`],
 	[
-		'Runs what it downloads.',
+		'Runs what it downloads',
 		`(?:${SHELL}|\\bsource|(?:^|\\s)\\.)\\s{1,10}(?:-\\S{1,20}\\s{1,4}){0,4}<\\(\\s{0,10}${AS}${FETCH}`
 	],
 	[
-		'Runs what it downloads.',
+		'Runs what it downloads',
 		`(?:${SHELL}\\s{1,10}-\\w{0,6}c|\\beval|\\bexec)\\s{0,10}["']?(?:\\$\\(|\`)\\s{0,10}${AS}${FETCH}`
 	],
 	[
-		'Runs what it downloads.',
+		'Runs what it downloads',
 		`${FETCH} => (?:&&|;)\\s{0,10}${AS}(?:chmod\\s{1,4}(?:\\+x|[0-7]{3,4}|[ugoa]{1,3}\\+x)|${SHELL}\\s|\\.\\/|\\/tmp\\/)`
 	],
 	[
-		'Runs what it downloads.',
+		'Runs what it downloads',
 		'\\b(?:iwr|irm|invoke-webrequest|invoke-restmethod|curl|wget)\\b => \\|\\s{0,10}(?:iex|invoke-expression)\\b'
 	],
 	[
-		'Runs what it downloads.',
+		'Runs what it downloads',
 		'\\b(?:iex|invoke-expression)\\b => (?:downloadstring|\\biwr\\b|\\birm\\b|invoke-webrequest|invoke-restmethod|net\\.webclient)'
 	],
 	[
-		'Runs what it downloads.',
+		'Runs what it downloads',
 		'\\b(?:exec|eval|Function|runInThisContext|runInNewContext)\\s{0,4}\\( => (?:urlopen|urllib|requests\\.|httpx\\.|\\bfetch\\(|https?\\.get|axios)'
 	],
-	['Runs what it downloads.', '\\b(?:mshta|regsvr32|rundll32|bitsadmin|certutil|msiexec)\\b => https?:\\/\\/'],
+	['Runs what it downloads', '\\b(?:mshta|regsvr32|rundll32|bitsadmin|certutil|msiexec)\\b => https?:\\/\\/'],
 	[
-		'Runs what it decodes.',
+		'Runs encoded text as code',
 		`\\b(?:base64|base32|xxd|openssl|uudecode|gunzip|zcat|rev|tr|gpg|hexdump|python3?\\s-c)\\b => \\|\\s{0,10}${AS}(?:\\/\\S{0,40}\\/)?(?:ba|z|da|k)?sh(?:\\s|$|["'\`)])`
 	],
-	['Runs what it decodes.', `\\bbase64\\s{1,4}(?:-d|-D|--decode)\\b => \\|\\s{0,10}${AS}${PIPED}`],
+	['Runs encoded text as code', `\\bbase64\\s{1,4}(?:-d|-D|--decode)\\b => \\|\\s{0,10}${AS}${PIPED}`],
 	[
-		'Runs what it decodes.',
+		'Runs encoded text as code',
 		`(?:${SHELL}\\s{1,10}-\\w{0,6}c|\\beval|\\bexec)\\s{0,10}["']?(?:\\$\\(|\`) => (?:base64|xxd|openssl|\\brev\\b)`
 	],
-	['Runs what it decodes.', `(?:${SHELL}|\\bsource)\\s{1,10}<\\( => (?:base64|xxd|openssl)`],
-	['Runs what it decodes.', `${SHELL}\\s{0,10}<<<\\s{0,10}["']?(?:\\$\\(|\`) => (?:base64|xxd|curl|wget)`]
+	['Runs encoded text as code', `(?:${SHELL}|\\bsource)\\s{1,10}<\\( => (?:base64|xxd|openssl)`],
+	['Runs encoded text as code', `${SHELL}\\s{0,10}<<<\\s{0,10}["']?(?:\\$\\(|\`) => (?:base64|xxd|curl|wget)`]
 ].map(([message = '', source = '']) => rule('danger', 'pipe-to-shell', message, source));
 
 const REVERSE_SHELLS: Rule[] = [
@@ -89,78 +89,78 @@ const REVERSE_SHELLS: Rule[] = [
 	'\\bmkfifo\\b => \\b(?:nc|ncat|netcat|openssl)\\b',
 	'\\bos\\.dup2\\s{0,4}\\([^\\n]{0,60}fileno',
 	'\\bpty\\.spawn\\s{0,4}\\('
-].map((source) => rule('danger', 'reverse-shell', 'Lets somebody elsewhere type commands.', source));
+].map((source) => rule('danger', 'reverse-shell', 'Lets someone else run commands here (reverse shell)', source));
 
 const OBFUSCATION: Rule[] = [
 	rule(
 		'danger',
 		'obfuscation',
-		'Runs code that is hidden in the text.',
+		'Runs code hidden in text',
 		`\\b(?:eval|exec|Function|execScript|setTimeout|vm\\.\\w{1,20}|assert)\\s{0,4}\\(\\s{0,4}(?:await\\s{1,4})?(?:(?:new\\s{1,4})?\\w{1,20}\\s{0,4}\\(\\s{0,4}){0,3}(?:__import__\\s{0,4}\\(\\s{0,4}['"]\\w{1,20}['"]\\s{0,4}\\)\\.\\w{1,20}\\s{0,4}\\(|${DECODE}\\s{0,4}\\()`
 	),
 	rule(
 		'danger',
 		'obfuscation',
-		'Runs code that is hidden in the text.',
+		'Runs code hidden in text',
 		'\\b(?:eval|exec)\\s{0,4}\\( => \\.(?:b64decode|decompress|fromhex|unhexlify)\\s{0,4}\\('
 	),
 	rule(
 		'danger',
 		'obfuscation',
-		'Runs code that is hidden in the text.',
+		'Runs code hidden in text',
 		'\\b(?:powershell|pwsh)(?:\\.exe)?\\b => \\s-e(?:nc|ncodedcommand|c)?\\s{1,4}[A-Za-z0-9+\\/=]{16}'
 	),
-	rule('danger', 'obfuscation', 'Hides the words of a command.', '\\$\\{?IFS\\b', { flags: '' }),
+	rule('danger', 'obfuscation', 'Disguises a command', '\\$\\{?IFS\\b', { flags: '' }),
 	rule(
 		'danger',
 		'obfuscation',
-		'Hides the words of a command.',
+		'Disguises a command',
 		'__import__\\s{0,4}\\(\\s{0,4}[\'"](?:os|subprocess|socket|ctypes|pty)[\'"]'
 	),
 	rule(
 		'danger',
 		'obfuscation',
-		'Hides the words of a command.',
+		'Disguises a command',
 		'\\bgetattr\\s{0,4}\\(\\s{0,4}(?:__builtins__|os|subprocess|__import__)\\b'
 	),
 	rule(
 		'danger',
 		'obfuscation',
-		'Text is built of numbers.',
+		'Builds text from numbers',
 		'fromCharCode\\s{0,4}\\((?:\\s{0,4}(?:0x[0-9a-f]{1,4}|\\d{1,5})\\s{0,4},){4}'
 	),
 	rule(
 		'danger',
 		'obfuscation',
-		'Text is built of numbers.',
+		'Builds text from numbers',
 		'(?:\\bchr\\s{0,2}\\(\\s{0,2}(?:0x)?[0-9a-f]{1,4}\\s{0,2}\\)\\s{0,3}[+.]\\s{0,3}){3}'
 	),
 	rule(
 		'danger',
 		'obfuscation',
-		'Text is built of numbers.',
+		'Builds text from numbers',
 		'\\b(?:map|join)\\b[^\\n]{0,40}\\bchr\\b[^\\n]{0,40}\\[(?:\\s{0,4}\\d{1,3}\\s{0,4},){6}'
 	),
 	rule(
 		'danger',
 		'obfuscation',
-		'A name is put together so that it cannot be searched for.',
+		'Disguises a name',
 		'\\[\\s{0,4}([\'"`])[a-z_]{1,16}\\1\\s{0,4}\\+\\s{0,4}[\'"`][a-z_]{1,16}[\'"`]\\s{0,4}\\]\\s{0,4}(?:\\(|\\.|\\[)'
 	),
 	rule(
 		'warning',
 		'obfuscation',
-		'Text is written in numbers.',
+		'Writes text as numbers',
 		'(?:\\\\x[0-9a-f]{2}){8}|(?:\\\\u00[0-9a-f]{2}){8}|(?:\\\\[0-3][0-7]{2}){8}'
 	),
-	rule('warning', 'obfuscation', 'A long block that cannot be read.', '[A-Za-z0-9+\\/]{240}'),
-	rule('warning', 'obfuscation', 'A long block that cannot be read.', '(?:[0-9a-f]{2}[\\s:,]?){130}'),
-	rule('warning', 'obfuscation', 'Names as a program makes them to hide what code does.', '\\b_0x[0-9a-f]{4,8}\\b'),
-	rule('warning', 'obfuscation', 'Code without letters.', '[\\[\\]()!+]{40}', { in: 'code' }),
+	rule('warning', 'obfuscation', 'Long unreadable block', '[A-Za-z0-9+\\/]{240}'),
+	rule('warning', 'obfuscation', 'Long unreadable block', '(?:[0-9a-f]{2}[\\s:,]?){130}'),
+	rule('warning', 'obfuscation', 'Meaningless names, as in code that hides its purpose', '\\b_0x[0-9a-f]{4,8}\\b'),
+	rule('warning', 'obfuscation', 'Code without letters', '[\\[\\]()!+]{40}', { in: 'code' }),
 	rule(
 		'warning',
 		'dynamic-code',
-		'Runs text as code.',
+		'Runs text as code',
 		'(?<![.\\w])(?:eval|exec)\\s{0,4}\\(|\\bnew\\s{1,4}Function\\s{0,4}\\(',
 		{ in: 'code', flags: '' }
 	)
@@ -170,132 +170,132 @@ const CREDENTIALS: Rule[] = [
 	rule(
 		'danger',
 		'credential-path',
-		'Names a file of keys or passwords.',
+		'Uses a file of keys or passwords',
 		`${HOME}["']?[\\/\\\\]["']?\\.(?:ssh|aws|gnupg|kube|docker|azure|netrc|pypirc|git-credentials|password-store|config[\\/\\\\](?:gcloud|gh|op|rclone))\\b`
 	),
 	rule(
 		'danger',
 		'credential-path',
-		'Names a file of keys or passwords.',
+		'Uses a file of keys or passwords',
 		'\\.ssh[\\/\\\\]|\\.aws[\\/\\\\](?:credentials|config)|\\bid_(?:rsa|dsa|ecdsa|ed25519)\\b|\\.netrc\\b|\\.git-credentials\\b|\\.kube[\\/\\\\]config|\\.docker[\\/\\\\]config\\.json|\\.pypirc\\b|\\.pgpass\\b|\\.gnupg\\b|\\bgcloud[\\/\\\\](?:credentials|application_default)|\\.npmrc\\b'
 	),
 	rule(
 		'danger',
 		'credential-path',
-		'Names a file of keys or passwords.',
+		'Uses a file of keys or passwords',
 		'[\'"]\\.(?:ssh|aws|gnupg|kube|azure|password-store)[\'"]'
 	),
 	rule(
 		'danger',
 		'credential-path',
-		'Names a file of keys or passwords.',
+		'Uses a file of keys or passwords',
 		'\\/etc\\/(?:g?shadow|sudoers|ssl\\/private|krb5\\.keytab)\\b'
 	),
 	rule(
 		'danger',
 		'credential-path',
-		'Names where a browser or the system keeps passwords.',
+		'Uses saved passwords of the browser or system',
 		'\\bLogin Data\\b|\\bkey[34]\\.db\\b|\\blogins\\.json\\b|\\bcookies\\.sqlite\\b|\\bLocal State\\b|Keychains[\\/\\\\]|login\\.keychain|find-(?:generic|internet)-password|dump-keychain|\\bsecret-tool\\s{1,4}(?:lookup|search)|User Data[\\/\\\\]Default|\\.mozilla[\\/\\\\]firefox|google-chrome[\\/\\\\]Default|\\bntds\\.dit\\b|\\bwallet\\.dat\\b|Exodus[\\/\\\\]exodus\\.wallet|\\bmimikatz\\b'
 	),
 	rule(
 		'danger',
 		'credential-path',
-		'Reads the variables of another process.',
+		'Reads another program’s environment variables',
 		'\\/proc\\/(?:self|\\d{1,7}|\\*|\\$\\w{1,20}|\\{\\w{0,20}\\})\\/(?:environ|mem)\\b'
 	),
 	rule(
 		'danger',
 		'credential-path',
-		'Asks the cloud for the keys of this machine.',
+		'Requests cloud keys of this computer',
 		'169\\.254\\.169\\.254|metadata\\.google\\.internal|fd00:ec2::254|100\\.100\\.100\\.200'
 	),
-	rule('warning', 'credential-path', 'Names a list of the users of this machine.', '\\/etc\\/passwd\\b'),
+	rule('warning', 'credential-path', 'Reads the list of users on this computer', '\\/etc\\/passwd\\b'),
 	rule(
 		'warning',
 		'credential-path',
-		'Names a file of secrets.',
+		'Uses a file of secrets',
 		'(?:^|[\\s\'"`\\/=(<@])\\.env(?:\\.(?:local|production|prod|development))?(?=$|[\\s\'"`);,|&>])'
 	)
 ];
 
 const DESTRUCTION: Rule[] = [
 	[
-		'Deletes what is not its own.',
+		'Deletes files that aren’t its own',
 		`\\brm\\s{1,4}(?:-{1,2}[\\w-]{1,24}\\s{1,4}){1,5}(?:--\\s{1,4})?["']?(?:\\/\\*?|~\\/?\\*?|\\$\\{?HOME\\}?["']?\\/?\\*?|\\/(?:etc|usr|var|home|bin|boot|lib|root|opt|srv|Users)\\b\\/?\\*?)["']?(?:\\s|$|[;&|)"'\`])`
 	],
-	['Deletes what is not its own.', '--no-preserve-root\\b'],
+	['Deletes files that aren’t its own', '--no-preserve-root\\b'],
 	[
-		'Overwrites a disk.',
+		'Overwrites a disk',
 		'\\bmkfs(?:\\.\\w{1,10})?\\s|\\bdd\\b[^\\n]{0,99}\\bof=\\/dev\\/(?!null|stdout|stderr|fd)|>\\s{0,4}\\/dev\\/(?:sd|nvme|hd|vd|xvd|mmcblk|disk)|\\bwipefs\\b|\\bshred\\s[^\\n]{0,100}\\/dev\\/'
 	],
 	[
-		'Starts processes without end.',
+		'Starts processes without end',
 		':\\s{0,2}\\(\\s{0,2}\\)\\s{0,2}\\{\\s{0,2}:\\s{0,2}\\|\\s{0,2}:\\s{0,2}&\\s{0,2}\\}'
 	],
 	[
-		'Opens everything to everybody.',
+		'Makes files writable for everyone',
 		'\\bchmod\\s{1,4}(?:-\\w{1,6}\\s{1,4}){0,3}(?:0?777|a\\+rwx)\\s{1,4}(?:\\/|~)(?:\\s|$|\\w{1,8}$)|\\bchmod\\s{1,4}(?:-\\w{1,6}\\s{1,4}){0,3}(?:u\\+s|g\\+s|[ug]{1,2}\\+s|[2467]7[0-7]{2})\\b'
 	],
-	['Deletes what is not its own.', '\\bfind\\s{1,4}(?:\\/|~|\\$HOME)\\s => (?:-delete\\b|-exec\\s{1,4}rm\\b)'],
+	['Deletes files that aren’t its own', '\\bfind\\s{1,4}(?:\\/|~|\\$HOME)\\s => (?:-delete\\b|-exec\\s{1,4}rm\\b)'],
 	[
-		'Deletes what is not its own.',
+		'Deletes files that aren’t its own',
 		'\\b(?:rmtree|rmSync|rm|rimraf|removeSync)\\s{0,4}\\(\\s{0,4}(?:[\'"](?:\\/|~|[A-Z]:\\\\{1,2})[\'"]|os\\.path\\.expanduser|Path\\.home\\(\\)|(?:os\\.)?homedir\\(\\))'
 	],
 	[
-		'Deletes what is not its own.',
+		'Deletes files that aren’t its own',
 		'\\b(?:del|rd|rmdir)\\s{1,4}(?:\\/[sfq]\\s{1,4}){1,3}["\']?[a-z]:\\\\|\\bformat\\s{1,4}[a-z]:(?:\\s|$)|\\bRemove-Item\\b[^\\n]{0,100}-Recurse[^\\n]{0,100}[A-Z]:\\\\|\\bvssadmin\\s{1,4}delete\\b'
 	],
-	['Deletes what is not its own.', '\\bkill\\s{1,4}-(?:9|KILL)\\s{1,4}-1\\b']
+	['Deletes files that aren’t its own', '\\bkill\\s{1,4}-(?:9|KILL)\\s{1,4}-1\\b']
 ].map(([message = '', source = '']) => rule('danger', 'destructive-command', message, source));
 
 const PERSISTENCE: Rule[] = [
-	['\\bcrontab\\s{1,4}(?:-(?![lhV]\\b)|\\/|\\w|<)|\\|\\s{0,4}crontab\\b', 'Plans to run again later.'],
+	['\\bcrontab\\s{1,4}(?:-(?![lhV]\\b)|\\/|\\w|<)|\\|\\s{0,4}crontab\\b', 'Schedules itself to run later'],
 	[
 		'\\/etc\\/(?:cron|systemd\\/|init\\.d|rc\\.local|profile|ld\\.so\\.preload|launchd)|\\/var\\/spool\\/cron|\\.config\\/(?:systemd|autostart)\\b|Library[\\/\\\\]Launch(?:Agents|Daemons)|\\blaunchctl\\s{1,4}(?:load|bootstrap|submit|enable)|\\bsystemctl\\s{1,4}(?:--\\w{1,10}\\s{1,4}){0,3}(?:enable|link)\\b|\\bschtasks\\b[^\\n]{0,40}\\/create|CurrentVersion\\\\{1,2}Run\\b|\\bupdate-rc\\.d\\b',
-		'Plans to run again later.'
+		'Schedules itself to run later'
 	],
 	[
 		'\\.(?:bashrc|zshrc|bash_profile|bash_login|zprofile|zshenv|xinitrc|kshrc)\\b|(?:~|HOME\\}?|home\\(\\))["\']?\\s{0,2}[\\/,]\\s{0,2}["\']?\\.profile\\b|\\bconfig\\.fish\\b',
-		'Names a file that runs whenever somebody logs in.'
+		'Changes what runs at login'
 	],
-	['\\bauthorized_keys\\b', 'Names the file of who may log in.'],
+	['\\bauthorized_keys\\b', 'Changes who may log in'],
 	[
 		'\\bLD_PRELOAD\\b|\\bDYLD_INSERT_LIBRARIES\\b|\\b(?:site|user)customize\\.py\\b|\\bPROMPT_COMMAND\\b',
-		'Changes how other programs start.'
+		'Changes how other programs start'
 	],
-	['\\.git[\\/\\\\]hooks\\b|\\bcore\\.hooksPath\\b', 'Changes what git runs.']
+	['\\.git[\\/\\\\]hooks\\b|\\bcore\\.hooksPath\\b', 'Changes what git runs']
 ].map(([source = '', message = '']) => rule('danger', 'persistence', message, source));
 
 const DUMPS: Rule[] = [
 	rule(
 		'danger',
 		'environment-dump',
-		'Sends the environment, with its secrets, elsewhere.',
+		'Sends environment variables elsewhere',
 		'\\b(?:printenv|env|export\\s{1,4}-p|declare\\s{1,4}-x|set)\\b[^\\n]{0,60}\\| => \\b(?:curl|wget|nc|ncat|netcat|socat|telnet|base64|xxd|openssl|http|mail|sendmail)\\b'
 	),
 	rule(
 		'danger',
 		'environment-dump',
-		'Sends the environment, with its secrets, elsewhere.',
+		'Sends environment variables elsewhere',
 		'\\b(?:curl|wget|http|nc|ncat)\\b => (?:\\$\\(|`)\\s{0,4}(?:printenv|env|set|export\\s-p)\\b'
 	),
 	rule(
 		'danger',
 		'environment-dump',
-		'Sends the environment, with its secrets, elsewhere.',
+		'Sends environment variables elsewhere',
 		'(?:requests\\.\\w{1,10}|urlopen|httpx\\.\\w{1,10}|\\bfetch|axios(?:\\.\\w{1,10})?|https?\\.request|urlencode|sendall|\\.post|\\.send)\\s{0,4}\\( => (?:os\\.environ(?!\\s{0,4}(?:\\[|\\.get\\b))|process\\.env(?!\\s{0,4}(?:\\.|\\[|\\?)))'
 	),
 	rule(
 		'warning',
 		'environment-dump',
-		'Reads the whole environment, with its secrets.',
+		'Reads all environment variables',
 		'(?:^|[;&|(`]|\\$\\()\\s{0,8}(?:printenv|env|export\\s{1,4}-p|declare\\s{1,4}-x|compgen\\s{1,4}-v)\\s{0,8}(?:$|[|>;)`])',
 		{ in: 'code' }
 	),
 	rule(
 		'warning',
 		'environment-dump',
-		'Reads the whole environment, with its secrets.',
+		'Reads all environment variables',
 		'\\b(?:dumps|dict|str|print|repr|list|stringify|log|entries|keys|values|write)\\s{0,4}\\(\\s{0,4}(?:dict\\(\\s{0,4})?(?:os\\.environ|process\\.env)(?:\\.items\\(\\)|\\.copy\\(\\))?\\s{0,4}[),]'
 	)
 ];
@@ -304,56 +304,56 @@ const NETWORK: Rule[] = [
 	rule(
 		'danger',
 		'exfiltration',
-		'Sends files or results elsewhere.',
+		'Sends files or results elsewhere',
 		'\\b(?:tar|zip|cat|gzip|gpg|find|ls|base64|cut|grep|history|whoami|hostname|id|uname)\\b => \\|\\s{0,10}(?:curl\\b[^\\n]{0,200}(?:-d|--data\\S{0,12}|-T|-F|--upload-file)|nc\\b|ncat\\b|netcat\\b|socat\\b|telnet\\b)'
 	),
 	rule(
 		'danger',
 		'exfiltration',
-		'Sends what it finds in the name of a host.',
+		'Sends data through host names',
 		'\\b(?:dig|nslookup|host|ping|curl|wget)\\b => (?:\\$\\([^)\\n]{1,200}\\)|`[^`\\n]{1,200}`|\\$\\{?\\w{1,40}\\}?)\\.[a-z0-9-]{1,60}\\.[a-z]{2,12}\\b'
 	),
 	rule(
 		'danger',
 		'exfiltration',
-		'An address that takes what anybody sends.',
+		'Uses a service that collects data for anyone',
 		'\\b(?:webhook\\.site|requestbin|pipedream\\.net|burpcollaborator|interact\\.sh|oast\\.(?:fun|pro|live|site|online|me)|beeceptor\\.com|requestcatcher\\.com|hookbin\\.com|dnslog\\.cn|ngrok(?:-free)?\\.(?:io|app|dev)|transfer\\.sh|file\\.io|0x0\\.st|termbin\\.com|trycloudflare\\.com|canarytokens)\\b'
 	),
 	rule(
 		'warning',
 		'exfiltration',
-		'An address that takes what anybody sends.',
+		'Uses a service that collects data for anyone',
 		'pastebin\\.com|paste\\.ee|discord(?:app)?\\.com\\/api\\/webhooks|api\\.telegram\\.org\\/bot|hooks\\.slack\\.com'
 	),
 	rule(
 		'danger',
 		'network',
-		'An address in a form that hides it.',
+		'Disguises an address',
 		'\\bhttps?:\\/\\/(?:[^\\s\\/@]{1,80}@)?(?:0x[0-9a-f]{6,8}|\\d{8,10}|0[0-7]{1,3}\\.0[0-7]{1,3}\\.\\S{1,10})(?=[:\\/?#\\s\'"]|$)'
 	),
 	rule(
 		'warning',
 		'network',
-		'An address without a name.',
+		'Uses an IP address instead of a name',
 		'\\b(?:https?|ftp|wss?|tcp):\\/\\/(?!127\\.|0\\.0\\.0\\.0)\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}\\b'
 	),
 	rule(
 		'warning',
 		'network',
-		'An address without a name.',
+		'Uses an IP address instead of a name',
 		'(?:connect|create_connection|createConnection|ssh|scp|nc|curl|wget|ping|telnet)\\b[^\\n]{0,60}[\\s\'"(@](?!127\\.|0\\.0\\.0\\.0)\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}\\b'
 	),
 	rule(
 		'warning',
 		'network',
-		'A tool that opens connections or looks for machines.',
+		'Uses a tool for connections or network scans',
 		'(?:^|[\\s;&|(\'"`])(?:nc|ncat|netcat|socat|nmap|masscan|telnet|ngrok|cloudflared|hping3|tcpdump|chisel|frpc|proxychains4?|scp|sftp|rsync|ssh)\\s{1,4}[-\\w.$"\'@]',
 		{ in: 'code', flags: '' }
 	),
 	rule(
 		'info',
 		'network',
-		'Goes to the network.',
+		'Uses the network',
 		'(?:^|[\\s;&|(\'"`])(?:curl|wget)\\s|\\b(?:requests\\.(?:get|post|put|request)|urlopen|httpx\\.|aiohttp\\.|fetch\\(|axios|https?\\.(?:get|request)\\(|socket\\.socket|net\\.connect)',
 		{ in: 'code' }
 	)
@@ -363,53 +363,53 @@ const POWERS: Rule[] = [
 	rule(
 		'warning',
 		'package-install',
-		'Installs packages when it runs.',
+		'Installs packages when it runs',
 		'\\b(?:pip[\\d.]{0,4}|pipx|uv\\s{1,4}(?:pip|tool)|conda|mamba|npm|pnpm|yarn|bun|gem|cargo|go|apt|apt-get|apk|brew|dnf|yum|pacman|zypper|snap|choco|winget|composer|luarocks|cpan|cpanm|deno)\\s{1,4}(?:-{1,2}\\S{1,24}\\s{1,4}){0,5}(?:install|i|add|get|ci|-S[yu]{0,3})\\s{1,4}[-\\w@.~"\'$/]',
 		{ in: 'code' }
 	),
 	rule(
 		'info',
 		'package-install',
-		'Tells how to install packages.',
+		'Tells you to install packages',
 		'\\b(?:pip[\\d.]{0,4}|pipx|uv\\s{1,4}pip|conda|npm|pnpm|yarn|gem|cargo|apt|apt-get|apk|brew|dnf|yum|pacman)\\s{1,4}(?:-{1,2}\\S{1,24}\\s{1,4}){0,5}(?:install|i|add)\\s{1,4}[-\\w@.~"\'$/]',
 		{ in: 'prose' }
 	),
 	rule(
 		'warning',
 		'package-install',
-		'Installs packages when it runs.',
+		'Installs packages when it runs',
 		'[\'"]pip[\\d.]{0,4}[\'"]\\s{0,4},\\s{0,4}[\'"]install[\'"]|[\'"]npm[\'"]\\s{0,4},\\s{0,4}\\[?\\s{0,4}[\'"](?:install|i|ci|add)[\'"]|\\bpip\\.main\\s{0,4}\\(|\\bensurepip\\b|\\b(?:npx|uvx|pnpm\\s{1,4}dlx|bunx)\\s{1,4}(?:-y\\s{1,4}|--yes\\s{1,4})?[@\\w]',
 		{ in: 'code' }
 	),
 	rule(
 		'warning',
 		'privilege',
-		'Asks for more rights than it was given.',
+		'Requests administrator rights',
 		'(?:^|[\\s;&|(\'"`])(?:sudo|doas|pkexec|runas|su\\s{1,4}-)\\s|\\bsetuid\\s{0,4}\\(\\s{0,4}0',
 		{ in: 'code' }
 	),
 	rule(
 		'danger',
 		'privilege',
-		'Goes round the walls of a container.',
+		'Breaks out of a container',
 		'\\bdocker\\.sock\\b|--privileged\\b|\\bnsenter\\b|\\bunshare\\s{1,4}-|\\/proc\\/sys\\/kernel\\/core_pattern|\\/proc\\/1\\/root|--pid[= ]host'
 	),
 	rule(
 		'warning',
 		'agent-configuration',
-		'Names the configuration of an agent or editor.',
+		'Uses settings of an agent or editor',
 		'\\.claude[\\/\\\\](?:settings|hooks|commands|agents)|\\.cursor[\\/\\\\]|\\.vscode[\\/\\\\](?:settings|tasks)|\\bmcp(?:_config|_servers|\\.json)\\b|claude_desktop_config|\\.codex[\\/\\\\]|copilot-instructions'
 	),
 	rule(
 		'warning',
 		'covers-tracks',
-		'Hides that it ran.',
+		'Hides that it ran',
 		'\\bhistory\\s{1,4}-c\\b|HISTFILE=|unset\\s{1,4}HIST|\\.(?:bash|zsh)_history\\b|\\bHISTSIZE=0|\\bset\\s{1,4}\\+o\\s{1,4}history'
 	),
 	rule(
 		'info',
 		'runs-commands',
-		'Starts other programs.',
+		'Runs other programs',
 		'\\bsubprocess\\.|\\bos\\.(?:system|popen|exec[lv]|spawn)|\\bchild_process\\b|\\bDeno\\.(?:Command|run)\\b|\\bBun\\.spawn\\b|\\bctypes\\.',
 		{ in: 'code' }
 	)

@@ -10,16 +10,12 @@ const BLANK = '\\u2800';
 
 /** Characters that are to be seen are left out, so that the index of what remains is that in the line. */
 const KINDS: readonly (readonly [SkillFinding['severity'], string, RegExp])[] = [
-	['danger', 'Tag characters: text that people do not see.', HIDDEN_KINDS.tags],
-	[
-		'danger',
-		'Characters that turn the direction of text: it is read in another order than it is run.',
-		HIDDEN_KINDS.directions
-	],
-	['danger', 'A row of variation selectors: data that people do not see.', HIDDEN_KINDS.selectors],
+	['danger', 'Invisible text (tag characters)', HIDDEN_KINDS.tags],
+	['danger', 'Text shown in a different order than it runs', HIDDEN_KINDS.directions],
+	['danger', 'Invisible data (variation selectors)', HIDDEN_KINDS.selectors],
 	// eslint-disable-next-line no-control-regex -- control characters are what this is about
-	['danger', 'Control characters that change what a terminal shows.', /[\u001b\u0008\u009b\u009d]/u],
-	['warning', 'Characters that people do not see.', new RegExp(`${HIDDEN_KINDS.others.source}|${BLANK}`, 'u')]
+	['danger', 'Characters that change what a terminal shows', /[\u001b\u0008\u009b\u009d]/u],
+	['warning', 'Invisible characters', new RegExp(`${HIDDEN_KINDS.others.source}|${BLANK}`, 'u')]
 ];
 
 /** Cyrillic, Greek and other letters that look like Latin ones. */
@@ -49,7 +45,7 @@ export function remarksOn(line: string, isName = false): Remark[] {
 		remarks.push({
 			severity,
 			kind: 'homoglyph',
-			message: 'Letters of another alphabet that look like Latin ones.',
+			message: 'Look-alike letters from another alphabet',
 			index
 		});
 		break;
@@ -116,91 +112,91 @@ const BEFORE =
 
 export const PROSE_RULES: readonly Rule[] = [
 	danger(
-		'Tells the model to forget what it was told.',
+		'Tells the model to ignore its instructions',
 		`\\b(?:ignore|disregard|forget|override|overrule|bypass|discard|drop|skip|neglect)\\b.{0,30}\\b${BEFORE}\\b.{0,30}\\b${RULES}\\b`
 	),
 	danger(
-		'Tells the model to forget what it was told.',
+		'Tells the model to ignore its instructions',
 		`\\b(?:ignore|disregard|forget|override|discard)\\b (?:all|any|every|everything|your|the|these|those)(?: of)?(?: your| the)? (?:${RULES}|you(?: have been| were|'ve been) told|training)\\b`
 	),
 	danger(
-		'Tells the model to forget what it was told.',
+		'Tells the model to ignore its instructions',
 		'\\bforget (?:everything|all)\\b.{0,20}\\b(?:above|before|told|said|know|learned|previous)'
 	),
 	danger(
-		'Tells the model to keep something from people.',
+		'Tells the model to hide something from you',
 		`\\b(?:do not|don[’']?t|never|must not|should not|shouldn[’']?t|mustn[’']?t|avoid|without|refrain from)\\b (?:ever )?(?:tell|telling|inform|informing|notify|notifying|alert|alerting|warn|warning|mention|mentioning|reveal|revealing|disclos(?:e|ing)|let|letting|(?<=without )asking)\\b.{0,40}\\b${USER}\\b`
 	),
 	danger(
-		'Tells the model to keep something from people.',
+		'Tells the model to hide something from you',
 		`\\b(?:hide|conceal|keep|withhold)\\b.{0,40}\\b(?:from|secret|hidden)\\b.{0,10}\\b${USER}\\b`
 	),
 	danger(
-		'Tells the model to keep something from people.',
+		'Tells the model to hide something from you',
 		`\\b${USER} (?:(?:must|should|may|need|can|does|do|will|shall)(?:n[’']?t| not| never)|cannot|never) (?:to )?(?:ever )?(?:know|see|notice|find out|learn|be (?:told|informed|aware|notified|asked))\\b`
 	),
 	danger(
-		'Tells the model to keep something from people.',
+		'Tells the model to hide something from you',
 		`\\b(?:silently|secretly|covertly|quietly|in secret|behind the scenes)\\b.{0,40}\\b(?:run|execute|send|upload|post|copy|read|add|include|append|install|forward|transmit|collect|call|write|delete)\\b`
 	),
 	danger(
-		'Tells the model to keep something from people.',
+		'Tells the model to hide something from you',
 		`\\b(?:without|before) (?:the )?(?:user|human|operator)(?:[’']?s)? (?:knowledge|consent|knowing|noticing|permission|approval|awareness)\\b`
 	),
 	danger(
-		'Tells the model to go round what keeps people safe.',
+		'Tells the model to bypass safety checks',
 		'\\b(?:bypass|circumvent|evade|disable|turn off|get around|work around|skip|avoid)\\b.{0,30}\\b(?:approval|approvals|sandbox|safety|security|guardrails?|confirmation|restrictions?|permission|permissions|filters?|safeguards?|consent|content policy|moderation)\\b'
 	),
 	danger(
-		'Tells the model to go round what keeps people safe.',
+		'Tells the model to bypass safety checks',
 		'\\b(?:auto|automatically|always|blindly)[ -]?(?:approve|accept|confirm|allow|say yes)\\b'
 	),
 	danger(
-		'Gives the model another role.',
+		'Gives the model a new role',
 		'\\byou are (?:now|no longer)\\b.{0,40}\\b(?:unrestricted|jailbroken|dan|developer mode|god mode|evil|root|admin(?:istrator)?|bound|limited|restricted|an? (?:different|new|other))\\b|\\b(?:developer|dan|god|jailbreak|sudo|debug|admin) mode (?:is )?(?:now )?(?:enabled|activated|on)\\b|\\benter (?:developer|dan|god|jailbreak|admin) mode\\b|\\bdo anything now\\b|\\bpretend (?:that )?you (?:are|have) (?:no|not|without|un)\\w*'
 	),
 	danger(
-		'Gives the model orders in the name of the system.',
+		'Gives the model orders as if from the system',
 		'(?:^|\\s)(?:new|updated|important|urgent|real|actual|hidden|secret|system|override|priority|admin(?:istrator)?) (?:system )?(?:instructions?|prompt|message|directive|override|command)s?\\s?[:\\]]'
 	),
 	danger(
-		'Gives the model orders in the name of the system.',
+		'Gives the model orders as if from the system',
 		'<\\/?(?:system|important|assistant|instructions?|admin|sys|prompt|available[_ ]skills|skill|skills|tool[_ ]result|function[_ ]results?|user)(?:[-_ ]?(?:message|prompt|reminder|instructions?))?>|<\\|(?:im[_ ]start|im[_ ]end|system|endoftext|start[_ ]header[_ ]id|eot[_ ]id)\\|>|\\[\\/?INST\\]|<<\\/?SYS>>|^#{1,4} ?(?:system|assistant|human|user) ?:'
 	),
 	danger(
-		'Asks for what the model was told.',
+		'Asks for the model’s instructions',
 		'\\b(?:reveal|print|repeat|output|show|leak|dump|disclose|recite|reproduce|expose|send|include|display|return|translate)\\b.{0,40}\\b(?:system|developer|hidden|initial|original) (?:prompt|instructions?|message)s?\\b'
 	),
 	danger(
-		'Tells the model to send secrets elsewhere.',
+		'Tells the model to send secrets elsewhere',
 		'\\b(?:send|post|upload|transmit|forward|exfiltrate|email|submit|leak|report|append|include|attach|put|add|pass|embed)\\b.{0,60}\\b(?:api[ _-]?keys?|passwords?|passphrases?|tokens?|secrets?|credentials?|private keys?|ssh keys?|cookies?|environment variables?|env vars?|chat history|conversation(?: history)?|session (?:history|transcript)|seed phrases?|\\.env)\\b.{0,60}\\b(?:to|at|in|as|into|with)\\b.{0,30}(?:https?:|url|endpoint|server|webhook|address|query|request|email|parameter|header|image|link|[\\w.-]{1,60}\\.(?:com|net|org|io|dev|site|xyz|ru|cn)\\b)'
 	),
-	danger('Tells the model to send secrets elsewhere.', '\\bexfiltrat'),
+	danger('Tells the model to send secrets elsewhere', '\\bexfiltrat'),
 	danger(
-		'Tells the model to send secrets elsewhere.',
+		'Tells the model to send secrets elsewhere',
 		"\\b(?:read|open|cat|collect|gather|find|copy|extract|steal|harvest|grab)\\b.{0,40}\\b(?:(?:users?|their|his|her|all|any|stored|saved) (?:[’']s? )?)?(?:api[ _-]?keys?|passwords|private keys?|ssh keys?|credentials|cookies|seed phrases?|wallets?)\\b.{0,80}\\b(?:send|post|upload|transmit|forward|include|append|encode|base64)\\b"
 	),
 	danger(
-		'An image whose address carries what the model fills in.',
+		'Image address that can leak what the model knows',
 		'!\\[[^\\]]{0,100}\\]\\(\\s?https?:\\/\\/[^)\\s]{1,300}[?&=\\/][^)\\s]{0,100}(?:\\{|\\$|<|%7b|\\[)'
 	),
 	danger(
-		'Tells the model to obey this text above all.',
+		'Tells the model to follow this text above all',
 		'\\b(?:this|these|the following|skill) (?:instructions?|rules?|text|file|document|skill)?\\s?(?:take|takes|has|have|overrides?|supersedes?)\\b.{0,20}\\b(?:precedence|priority|all|any|every)\\b.{0,30}\\b(?:other|user|system|previous|instructions?|rules?|everything)\\b'
 	),
 	danger(
-		'Tells the model to forget what it was told.',
+		'Tells the model to ignore its instructions',
 		'\\bignor(?:iere|ez|a|e|are)\\b.{0,30}\\b(?:vorherigen|bisherigen|obigen|précédentes?|antérieures?|anteriores|previas|precedenti)\\b|(?:忽略|无视|忘记).{0,12}(?:指令|指示|提示|规则)|игнориру.{0,30}инструкци|(?:以前|前|上記)の.{0,10}指示.{0,6}無視'
 	),
 	{
 		severity: 'warning',
 		kind: 'hidden-text',
-		message: 'Text that people do not see and the model reads.',
+		message: 'Text that only the model sees',
 		pattern:
 			/display\s{0,3}:\s{0,3}none|visibility\s{0,3}:\s{0,3}hidden|font-size\s{0,3}:\s{0,3}0|opacity\s{0,3}:\s{0,3}0(?![.\d])|color\s{0,3}:\s{0,3}(?:white|#fff(?:fff)?|transparent)\b/i,
 		in: 'prose'
 	},
-	{ severity: 'info', kind: 'prompt-injection', message: 'Speaks of the system prompt.', pattern: /\bsystem prompt\b/i }
+	{ severity: 'info', kind: 'prompt-injection', message: 'Mentions the system prompt', pattern: /\bsystem prompt\b/i }
 ];
 
 /** What a comment that people do not see may not say to the model. */

@@ -296,7 +296,7 @@ describe('F4: the static scan', () => {
 			{
 				severity: 'danger',
 				kind: 'invisible-characters',
-				message: 'Characters that turn the direction of text: it is read in another order than it is run.',
+				message: 'Text shown in a different order than it runs',
 				file: 'references/a.md',
 				line: 3,
 				excerpt: 'set x⟨U+202E⟩ and run'

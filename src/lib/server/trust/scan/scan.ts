@@ -40,7 +40,7 @@ export async function scanFiles({ files, problem }: Scanned): Promise<SkillFindi
 		const text = file.text.slice(0, room);
 		room -= text.length;
 		if (file.isCut || text.length < file.text.length) {
-			const message = 'Not all of it was looked at: the skill holds too much text.';
+			const message = 'Only partly checked: the skill has too much text';
 			findings.push(aboutFile('warning', 'not-scanned', message, file.path));
 		}
 		const counts = new Map<string, number>();
@@ -62,17 +62,17 @@ function lookAtFile({ path, kind, text, isProgram }: Scanned['files'][number]): 
 	const found = remarksOn(path, true).map(({ severity, kind: what, message }) =>
 		aboutFile(severity, what, message, path)
 	);
-	if (kind === 'special') found.push(aboutFile('danger', 'special-file', 'Neither a file nor a folder.', path));
+	if (kind === 'special') found.push(aboutFile('danger', 'special-file', 'Not a file or folder', path));
 	if (kind === 'link') {
 		const target = text ?? '';
 		const leaves = posix.isAbsolute(target) || posix.join(posix.dirname(path), target).startsWith('..');
-		const message = leaves ? 'A link to what lies outside the skill, which may change.' : 'A link.';
+		const message = leaves ? 'Link to a file outside the skill, which may change' : 'A link.';
 		found.push({
 			...aboutFile(leaves ? 'danger' : 'info', 'link', message, path),
 			excerpt: excerptOf(`→ ${target}`, 0)
 		});
 	}
-	if (isProgram) found.push(aboutFile('warning', 'program', 'A program that nobody can read.', path));
+	if (isProgram) found.push(aboutFile('warning', 'program', 'Compiled program that can’t be checked', path));
 	return found;
 }
 
@@ -153,7 +153,7 @@ function* orderIn(comment: string, at: { file: string; line: number }): Generato
 		const words = plain(text.replace(/\s/g, ' '));
 		const order = HIDDEN_ORDERS.exec(words);
 		if (!order) continue;
-		const message = 'A comment that people do not see speaks to the model.';
+		const message = 'Hidden comment that addresses the model';
 		yield { severity: 'warning', kind: 'hidden-text', message, ...at, excerpt: excerptOf(words, order.index) };
 		return;
 	}

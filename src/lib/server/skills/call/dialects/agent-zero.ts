@@ -35,7 +35,7 @@ const SKILLS_TOOL: ToolDefinition = {
 			arg_style: {
 				type: 'string',
 				enum: ['positional', 'named', 'env'],
-				description: 'How the script receives them: values in order, --key value pairs, or SKILL_ARG_* variables alone'
+				description: 'How the script gets them: values in order, --key value pairs, or only as SKILL_ARG_* variables'
 			},
 			query: { type: 'string', description: 'Words to look for (search)' }
 		},
@@ -75,8 +75,8 @@ function readMethod(method: unknown, args: CallArguments): SkillOperation {
 		default:
 			throw new SkillError(
 				'InvalidArgs',
-				`“method” must be one of ${METHODS.join(', ')}; it was ${JSON.stringify(method ?? null).slice(0, 100)}.`,
-				'Use "list" to see the skills that there are.'
+				`“method” must be one of ${METHODS.join(', ')}, not ${JSON.stringify(method ?? null).slice(0, 100)}.`,
+				'Use "list" to see the available skills.'
 			);
 	}
 }
@@ -104,7 +104,7 @@ function render(result: OperationResult): string {
 		case 'read': {
 			const { text, nextOffset, totalBytes } = result.page;
 			if (nextOffset === null) return text;
-			return `${text}\n\n[${nextOffset} of ${totalBytes} bytes; go on with offset ${nextOffset}]`;
+			return `${text}\n\n[${nextOffset} of ${totalBytes} bytes; continue with offset ${nextOffset}]`;
 		}
 		case 'run':
 		case 'tool':
@@ -144,7 +144,7 @@ function fileLines({ files, hasMoreFiles }: Skill): string[] {
 function renderRun({ success, message, hint, exitCode, stdout, stderr, value }: SkillExecutionResult): string {
 	const output = value === undefined ? stdout : JSON.stringify(value);
 	if (success)
-		return [output, stderr && `stderr:\n${stderr}`].filter(Boolean).join('\n') || 'The script ended without output.';
+		return [output, stderr && `stderr:\n${stderr}`].filter(Boolean).join('\n') || 'The script finished without output.';
 	const streams = [stdout && `stdout:\n${stdout}`, stderr && `stderr:\n${stderr}`];
 	return [`Script failed: ${message ?? 'unknown reason'} (exit code ${exitCode})`, hint, ...streams]
 		.filter(Boolean)

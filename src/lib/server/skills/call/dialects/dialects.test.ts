@@ -63,7 +63,7 @@ describe('OpenRouter Skills (S0)', () => {
 	test('C4, C5, C6: list, search and read, with what they found', async () => {
 		expect(await call('list_skills')).toContain('- pdf-editing v1.2.0 [skills] by Ada: Edit PDF forms.');
 		expect(await call('search_skills', { query: 'pdf forms' })).toMatch(/^- pdf-editing .*\(score \d/);
-		expect(await call('search_skills', { query: 'xyzzy' })).toContain('No skill fits');
+		expect(await call('search_skills', { query: 'xyzzy' })).toContain('No skill matches “');
 		expect(await call('read_skill_file', { skill: 'pdf-editing' })).toContain('- references/forms.md');
 		expect(await call('read_skill_file', { skill: 'pdf-editing', path: 'references/forms.md' })).toBe(
 			'How to fill a form.'
@@ -74,7 +74,7 @@ describe('OpenRouter Skills (S0)', () => {
 			offset: 4,
 			limit: 2
 		});
-		expect(page).toBe('to\n\n[bytes 4 to 6 of 19; go on with offset 6]');
+		expect(page).toBe('to\n\n[bytes 4 to 6 of 19; continue with offset 6]');
 	});
 	test('D2: use_skill takes an object as well, in each style', async () => {
 		const use = async (more: object) =>
@@ -119,7 +119,7 @@ describe('OpenRouter Skills (S0)', () => {
 	test('C15: every failure has a type, a message and a hint', async () => {
 		expect(await call('load_skill', { skill: 'pdf-edit' })).toMatchObject({
 			error: 'SkillNotFound',
-			message: 'There is no skill “pdf-edit”.',
+			message: 'Skill not found: “pdf-edit”.',
 			hint: expect.stringMatching(/^Did you mean pdf-editing\? Available skills: count-words, pdf-editing$/) as string
 		});
 	});
@@ -132,7 +132,7 @@ describe('drover (S3)', () => {
 			/^See references\/forms\.md\.\n\n---\nThis skill ships 2 scripts, 1 reference\. Call skill_resource/
 		);
 		expect(await read('skill_load', { name: 'count-words' })).toBe('Call count_words.');
-		expect(await read('skill_load', { name: 'ghost' })).toContain('There is no skill “ghost”.');
+		expect(await read('skill_load', { name: 'ghost' })).toContain('Skill not found: “ghost”.');
 		expect(await read('skill_load', {})).toContain('“name” must be the name of a skill');
 	});
 	test('C7: skill_resource lists and reads', async () => {
@@ -261,7 +261,7 @@ describe('Skill Tools (S4)', () => {
 		);
 		expect(await readFile(join(folder, 'skills/add-two/tools.json'), 'utf8')).toContain('add_two');
 		expect(await call('add_two', { a: 1 })).toMatchObject({ value: 2 });
-		expect(await call('remove_tool', { name: 'add_two' })).toContain('is removed');
+		expect(await call('remove_tool', { name: 'add_two' })).toContain('was removed');
 		expect(await call('add_two', { a: 1 })).toMatchObject({ error: 'UnknownTool' });
 		expect(await call('remove_tool', { name: 'load_skill' })).toMatchObject({ error: 'InvalidArgs' });
 	});

@@ -98,13 +98,13 @@ function render(result: OperationResult): string {
 			const lines = result.found.map(({ skill, score }) => `${lineOf(skill)} (score ${score})`);
 			return lines.length > 0
 				? lines.join('\n')
-				: `No skill fits “${result.query.slice(0, 200)}”. list_skills names them all.`;
+				: `No skill matches “${result.query.slice(0, 200)}”. list_skills shows all of them.`;
 		}
 		case 'load':
 			return result.isKnown ? knownSkill(result.skill) : renderLoadedSkill(result.skill, result.offset);
 		case 'files':
 			return [
-				`Files of ${result.skill.name}, to be read with read_skill_file:`,
+				`Files of ${result.skill.name}, readable with read_skill_file:`,
 				...result.skill.files.map((file) => `- ${file}`),
 				...(result.skill.hasMoreFiles ? [MORE_FILES] : [])
 			].join('\n');
@@ -113,7 +113,7 @@ function render(result: OperationResult): string {
 			const more =
 				nextOffset === null
 					? ''
-					: `\n\n[bytes ${offset} to ${nextOffset} of ${totalBytes}; go on with offset ${nextOffset}]`;
+					: `\n\n[bytes ${offset} to ${nextOffset} of ${totalBytes}; continue with offset ${nextOffset}]`;
 			return text + more;
 		}
 		case 'run':
@@ -125,7 +125,7 @@ function render(result: OperationResult): string {
 
 /** Instructions cost as much the second time as the first, and say the same (B18). */
 function knownSkill({ name, digest }: Skill): string {
-	return `The skill ${name} is loaded already: its instructions (digest ${digest}) are above, and have not changed.`;
+	return `The skill ${name} is already loaded: its instructions (digest ${digest}) are above and have not changed.`;
 }
 
 function renderRun(result: SkillExecutionResult): string {

@@ -11,7 +11,7 @@ export const GET = endpoint({
 	query: conversationExportQuery,
 	answer: [
 		content('application/json', 'With all branches; an import takes it.'),
-		content('text/markdown', 'The branch that is shown, to be read.')
+		content('text/markdown', 'The visible branch, for reading.')
 	],
 	handler: async ({ app, params, query }) => {
 		const { format } = query;

@@ -13,7 +13,7 @@ export const GET = endpoint({
 	errors: ['invalid_input', 'too_large', 'conflict'],
 	handler: async ({ app, caller, params }) => {
 		const builtin = findBuiltin(app.builtins.builtins, params.id);
-		if (builtin) throw new AppError('invalid_input', `“${builtin.name}” is part of this server: it has no files.`);
+		if (builtin) throw new AppError('invalid_input', `“${builtin.name}” is built in and has no files.`);
 		const skill = requireListed(app, caller.apiKeyId, params.id);
 		const pieces = await exportSkill(skill);
 		return downloadStream(pieces, { name: `${folderNameOf(skill.name)}.zip`, type: 'application/zip' });

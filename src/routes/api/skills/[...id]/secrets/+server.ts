@@ -9,7 +9,7 @@ export const GET = endpoint({
 	tag: 'Skills',
 	summary: 'List the variables a skill needs, and which are set',
 	params: OF_SKILL,
-	answer: skillNeeds.describe('Names, never values.'),
+	answer: skillNeeds.describe('Names only, never values.'),
 	errors: ['invalid_input'],
 	handler: async ({ app, caller, params }) => {
 		const skill = requireSkill(app, caller.apiKeyId, params.id);
@@ -24,7 +24,7 @@ export const PUT = endpoint({
 	summary: 'Set or remove variables',
 	params: OF_SKILL,
 	body: secretsPatch,
-	answer: skillNeeds.describe('Names, never values.'),
+	answer: skillNeeds.describe('Names only, never values.'),
 	handler: async ({ app, caller, params, body }) => {
 		const { preflight, vault } = app;
 		const skill = requireSkill(app, caller.apiKeyId, params.id);

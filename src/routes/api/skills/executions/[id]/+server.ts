@@ -10,7 +10,7 @@ export const GET = endpoint({
 	answer: skillExecution.describe('The execution.'),
 	handler: async ({ app, params }) => {
 		const execution = await app.store.skillExecutions.get(params.id);
-		if (!execution) throw new AppError('not_found', 'There is no such execution.');
+		if (!execution) throw new AppError('not_found', 'Run not found.');
 		return execution;
 	}
 });
@@ -23,6 +23,6 @@ export const DELETE = endpoint({
 	params: { id: 'ID of the execution.' },
 	answer: null,
 	handler: ({ app, params }) => {
-		if (!app.sandbox.kill(params.id)) throw new AppError('not_found', 'This execution is not running.');
+		if (!app.sandbox.kill(params.id)) throw new AppError('not_found', 'This script isn’t running.');
 	}
 });

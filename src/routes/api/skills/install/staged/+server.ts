@@ -12,7 +12,7 @@ export const POST = endpoint({
 	body: stageRequest,
 	example: { source: { type: 'github', repository: 'anthropics/skills' } },
 	otherBodies: {
-		'application/zip': { description: 'A zip archive.', schema: FILE },
+		'application/zip': { description: 'A zip file.', schema: FILE },
 		'multipart/form-data': {
 			description: 'The files of a folder, each named by its relative path.',
 			schema: { type: 'object', properties: { files: { type: 'array', items: FILE } }, required: ['files'] }

@@ -3,7 +3,7 @@ import { endpoint, OF_CONVERSATION } from '$lib/server/endpoint.ts';
 import { AppError } from '$lib/shared/errors.ts';
 import { refuseDeleted } from '$lib/server/conversations/conversations.ts';
 
-const gone = () => new AppError('not_found', 'This message does not wait any more.');
+const gone = () => new AppError('not_found', 'This message is no longer waiting.');
 
 export const PATCH = endpoint({
 	id: 'changeQueuedMessage',
