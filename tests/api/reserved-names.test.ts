@@ -104,5 +104,5 @@ test('D17: each such name is a diagnostic of the skill, in the app as well', asy
 	expect(evil?.diagnostics.map(({ field, severity }) => [field, severity])).toEqual(
 		NAMES.map((_name, index) => [`tools.json[${index}.name]`, 'warning'])
 	);
-	expect(evil?.diagnostics[0]?.message).toContain('“file_read” is a built-in tool’s name');
+	expect(evil?.diagnostics[0]?.message).toContain('“file_read” is a built-in tool');
 });

@@ -68,7 +68,7 @@ test('a second server and a development server are refused, and what runs in the
 	for (const args of [['server.js'], ['node_modules/vite/bin/vite.js', 'dev']]) {
 		const { code, said } = await startSecond(args, dataDir);
 		expect(said).toContain(`Couldn’t start the app: Another server is using the data folder ${dataDir}: process`);
-		expect(said).toContain(`process ${app.pid()} (server.js) at ${url}. Stop that one first, or choose another`);
+		expect(said).toContain(`process ${app.pid()} (server.js) at ${url}. Stop that server first, or choose another`);
 		expect(code).toBe(1);
 	}
 	// Neither was the script ended, nor its record closed.
@@ -89,7 +89,7 @@ test('E15: beside a server npm run mcp works; a server beside npm run mcp is ref
 	const { client, pid } = await connectStdio(dataDir);
 	const { code, said } = await startSecond(['server.js'], dataDir);
 	expect(said).toContain(
-		`Another server is using the data folder ${dataDir}: process ${pid} (mcp.ts). Stop that one first`
+		`Another server is using the data folder ${dataDir}: process ${pid} (mcp.ts). Stop that server first`
 	);
 	expect(code).toBe(1);
 	expect((await client.listPrompts()).prompts.map(({ name }) => name)).toContain('patient');

@@ -86,7 +86,7 @@ test('F4: a linked folder that really lies elsewhere asks until somebody trusts 
 	const detail = await detailOf('linked');
 	expect(detail).toMatchObject({ trust: 'untrusted', isTrustedByPlace: false });
 	const told = JSON.stringify(detail.diagnostics);
-	expect(told).toContain('leads out of its folder of skills');
+	expect(told).toContain('is a link to a folder outside its skill folder');
 	// Where on this machine it leads is for nobody who may only list skills.
 	expect(told).not.toContain(root);
 	expect(JSON.stringify((await detailOf('own')).diagnostics)).not.toContain('leads out');

@@ -105,7 +105,7 @@ describe('SECURITY The server: the door checks the host', () => {
 		const headers = new Headers({ host });
 		const open = { method: 'GET', route: '/', headers };
 		const shown = `This server doesn’t answer for the host “${host.slice(0, 100)}”.`;
-		const setting = 'PUBLIC_ORIGIN to its public address.';
+		const setting = 'PUBLIC_ORIGIN to the app’s public address.';
 		expect(() => checkDoor(open, LOCAL)).toThrow(
 			expect.objectContaining({ message: shown, hint: `Open it at 127.0.0.1 or localhost, or set ${setting}` })
 		);

@@ -33,7 +33,7 @@ export function checkDoor(knock: Knock, settings: DoorSettings): void {
 	if (!isServed(host, settings)) {
 		throw new AppError('forbidden', `This server doesn’t answer for the host “${host.slice(0, 100)}”.`, {
 			hint: isLoopback(settings.host)
-				? 'Open it at 127.0.0.1 or localhost, or set PUBLIC_ORIGIN to its public address.'
+				? 'Open it at 127.0.0.1 or localhost, or set PUBLIC_ORIGIN to the app’s public address.'
 				: 'Set PUBLIC_ORIGIN to the app’s public address.'
 		});
 	}

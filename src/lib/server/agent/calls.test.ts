@@ -99,8 +99,8 @@ test('a call that is made a third time with the same arguments is told so; one w
 	}
 	expect(outputs.slice(0, 3)).toEqual(['ok', 'ok', 'ok']);
 	expect(outputs.slice(3)).toEqual([
-		expect.stringMatching(/^ok\n\nThis exact call was made 3 times; /),
-		expect.stringMatching(/^ok\n\nThis exact call was made 4 times; /)
+		expect.stringMatching(/^ok\n\nThis exact call was made 3 times, /),
+		expect.stringMatching(/^ok\n\nThis exact call was made 4 times, /)
 	]);
 	expect(results.get('c')).toEqual({ output: outputs[3], isError: false });
 	expect(repeats.most).toBe(4);

@@ -31,8 +31,8 @@ describe('SECURITY Archives: what a staging folder refuses', () => {
 	test('a second file of the same name, and a twin of it', async () => {
 		await folder.add('a', Buffer.from('1'));
 		await expect(folder.add('a', Buffer.from('2'))).rejects.toThrow('“a” was refused: it appears twice');
-		await expect(folder.add('A', Buffer.from('2'))).rejects.toThrow('“A” is refused');
-		await expect(folder.add('a/b', Buffer.from('2'))).rejects.toThrow('“a/b” is refused');
+		await expect(folder.add('A', Buffer.from('2'))).rejects.toThrow('“A” was refused');
+		await expect(folder.add('a/b', Buffer.from('2'))).rejects.toThrow('“a/b” was refused');
 		expect(await readFile(join(folder.dir, 'a'), 'utf8')).toBe('1');
 	});
 	test('a link that somebody planted', async () => {

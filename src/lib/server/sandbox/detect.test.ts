@@ -125,7 +125,7 @@ describe('SANDBOX pitfall 9: the reason why bubblewrap does not work, in words',
 		],
 		[refused, {}, /the kernel blocks namespaces for bubblewrap/],
 		['spawn /usr/bin/bwrap ENOENT', {}, /ENOENT/],
-		['', {}, /without a word/]
+		['', {}, /without a message/]
 	])('%s, on %j', (said, facts, words) => {
 		expect(bubblewrapReason(said, { ...host, ...facts })).toMatch(words);
 	});

@@ -91,10 +91,10 @@ describe('F1: a file of a skill', () => {
 			details: { digest: hash('sha256', `${SKILL}More\n`) }
 		});
 		await expect(writeSkillFile(parts, 'good', { ...wanted, digest: null })).rejects.toMatchObject(
-			failsAs('conflict', 'is there already')
+			failsAs('conflict', 'already exists')
 		);
 		await expect(writeSkillFile(parts, 'good', { ...wanted, path: 'gone.md' })).rejects.toMatchObject(
-			failsAs('conflict', 'is gone')
+			failsAs('conflict', 'no longer exists')
 		);
 		expect(await read('skills/good/SKILL.md')).toBe(`${SKILL}More\n`);
 		expect(await leftovers()).toEqual([]);

@@ -108,7 +108,7 @@ test.each([
 	[{ parameters: '{"a":{"type":"date"}}' }, 'parameters” is wrong'],
 	[{ code: '' }, 'The code is empty'],
 	[{ name: 'Shout' }, 'isn’t a valid tool name'],
-	[{ description: 5 }, '“description” must be a text']
+	[{ description: 5 }, '“description” must be text']
 ])('D25: %j is refused before anyone is asked', async (more, message) => {
 	await expect(workshop.define(shout(more))).rejects.toThrow(message);
 	expect(previews).toEqual([]);
