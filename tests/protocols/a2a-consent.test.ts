@@ -107,14 +107,14 @@ describe.each(['1.0', '0.3'] as const)('with the client of A2A %s', (version) =>
 	test('E16: what is no answer is refused, and the task still waits; cancelling it lets go of the question', async () => {
 		model.push(call('use_skill', say('four')));
 		const task = await sendTask(client, says('say four'));
-		await expect(client.sendMessage(says('maybe', { taskId: task.id }))).rejects.toThrow('waits for consent');
+		await expect(client.sendMessage(says('maybe', { taskId: task.id }))).rejects.toThrow('is waiting for approval');
 		const wrong = part({ $case: 'data', value: { choice: 'once', interruptId: 'another' } });
 		await expect(client.sendMessage(says('', { taskId: task.id, parts: [wrong] }))).rejects.toThrow('interruptId');
 		await expect(client.sendMessage(says('allow', { taskId: task.id, contextId: 'x' }))).rejects.toThrow('contextId');
 		questionsOf(await client.getTask({ tenant: '', id: task.id }));
 		const ended = await client.cancelTask({ tenant: '', id: task.id, metadata: undefined });
 		expect(ended.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
-		await expect(client.sendMessage(says('allow', { taskId: task.id }))).rejects.toThrow('is over');
+		await expect(client.sendMessage(says('allow', { taskId: task.id }))).rejects.toThrow('is done');
 	});
 });
 
@@ -148,6 +148,6 @@ test('E16: a program with a key that may answer allows once, and nothing for goo
 	model.push(call('use_skill', say('five')), text('Done.'));
 	const task = await sendTask(client, says('say five'));
 	const decide = (choice: string) => says('', { taskId: task.id, parts: [part({ $case: 'data', value: { choice } })] });
-	await expect(client.sendMessage(decide('skill'))).rejects.toThrow('once only');
+	await expect(client.sendMessage(decide('skill'))).rejects.toThrow('only allow a call once');
 	expect((await sendTask(client, decide('once'))).status?.state).toBe(COMPLETED);
 });

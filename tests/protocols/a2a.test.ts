@@ -124,7 +124,7 @@ describe.each(VERSIONS)('with the client of A2A %s', (version) => {
 		const cancelled = await client.cancelTask({ ...GET, id: begun.id, metadata: undefined });
 		expect(stateOf(cancelled)).toBe('TASK_STATE_CANCELED');
 		expect(processesWith(`sleep ${nap}`)).toEqual([]);
-		await expect(client.cancelTask({ ...GET, id: begun.id, metadata: undefined })).rejects.toThrow('is over');
+		await expect(client.cancelTask({ ...GET, id: begun.id, metadata: undefined })).rejects.toThrow('is done');
 		await expect(client.sendMessage(says('more', { taskId: begun.id }))).rejects.toThrow('This task is done');
 	});
 

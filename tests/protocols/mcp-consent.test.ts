@@ -107,7 +107,7 @@ describe.each([
 			expect(asked).toHaveLength(count);
 		}
 		expect(asked[0]).toContain('You haven’t trusted this skill yet');
-		expect(asked[0]).toContain('shown on its page, /skills/stranger,');
+		expect(asked[0]).toContain('trust it on its page, /skills/stranger.');
 		expect(asked[0]).toContain('hello');
 	});
 

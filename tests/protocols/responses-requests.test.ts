@@ -180,7 +180,7 @@ describe('F12: the schema of a request', () => {
 
 	test('the sentence says what may stand there', () => {
 		expect(errorOf(() => readResponseRequest({ input: 5 }))).toMatchObject({
-			message: 'input: must be string or array'
+			message: 'input must be text or a list.'
 		});
 	});
 

@@ -81,7 +81,7 @@ describe('D32: the flags', () => {
 			expect(() => runArguments({ ...plan, folders: { workspace: path } })).toThrow(
 				'Containers can’t use a folder with a comma, quote or line break in its name'
 			);
-			expect(() => runArguments({ ...plan, folders: { workspace: '/w', skill: path } })).toThrow('cannot');
+			expect(() => runArguments({ ...plan, folders: { workspace: '/w', skill: path } })).toThrow('can’t');
 		}
 	);
 	test('every system limit is set, the hard one too, and none above the server’s own', () => {

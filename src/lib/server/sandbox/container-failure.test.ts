@@ -11,7 +11,7 @@ test.each([
 	`docker: Error response from daemon: No such image: node:22-alpine\n\nRun 'docker run --help' for more information`,
 	'Error: node:22-alpine: image not known'
 ])('D34: an image that is not there is recognised in what the clients say: %j', (words) => {
-	expect(containerFailure(result(125, words), start)).toMatch(/is not on this machine.*docker pull node:22-alpine$/);
+	expect(containerFailure(result(125, words), start)).toMatch(/isn’t on this computer.*docker pull node:22-alpine$/);
 	expect(containerFailure(result(125, words), { ...start, runtime: { kind: 'podman' } })).toMatch(
 		/podman pull docker\.io\/library\/node:22-alpine$/
 	);

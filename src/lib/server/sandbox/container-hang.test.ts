@@ -17,7 +17,7 @@ const rest = () => {
 	vi.advanceTimersByTime(1);
 	return new Promise<void>((resolve) => void real(resolve, 10));
 };
-const HANGS = 'docker didn’t respond within 5 s. It seems to hang: restart it, or choose the other';
+const HANGS = 'docker didn’t respond within 5 s. It may be stuck: restart it, or choose another one';
 
 let folder: string;
 let launcher: Launcher;
@@ -123,7 +123,7 @@ test('D33: a runtime that answers, and never starts the container, is told as su
 	await pass(5000, 'run');
 	await asked('run', 'container');
 	await over(result, 100);
-	expect((await result).spawnError).toMatch(/^docker didn’t start the container within 12 s\. It seems to hang/);
+	expect((await result).spawnError).toMatch(/^docker didn’t start the container within 12 s\. It may be stuck/);
 });
 
 test('D33: a script that says nothing for long is asked about once, and runs on', async () => {
@@ -170,7 +170,7 @@ test('D33: a container that cannot be removed because the runtime hangs is not t
 
 test.each([
 	['ps', 'Couldn’t list old containers'],
-	['rm', 'The container abc cannot be removed']
+	['rm', 'Couldn’t remove the container abc']
 ])('D33: a runtime that hangs at %s while it is swept ends the sweep, with what to do', async (verb, words) => {
 	await install([verb]);
 	const swept = sweepContainers(launcher, runtime, { dataDir: folder, startId: 'now' });

@@ -38,7 +38,7 @@ test.each([
 test('D34: an image without a tag is its latest, also behind a registry with a port', () => {
 	const allowed = ['registry.example:5000/sandbox'];
 	expect(normalizeImage('registry.example:5000/sandbox:latest', allowed)).toBe('registry.example:5000/sandbox:latest');
-	expect(() => normalizeImage('registry.example:5000/sandbox:2', allowed)).toThrow('not allowed');
+	expect(() => normalizeImage('registry.example:5000/sandbox:2', allowed)).toThrow('isn’t allowed');
 });
 
 test.each([

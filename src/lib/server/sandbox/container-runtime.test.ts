@@ -41,7 +41,7 @@ describe('D34: the runtime', () => {
 			});
 			expect(runtime).toMatchObject({ kind: 'podman', isRootless: process.getuid?.() !== 0 });
 			expect(runtime?.file).toMatch(/^\/.*\/podman$/);
-			expect(reasons).toEqual(['docker cannot be used: Cannot connect to the Docker daemon']);
+			expect(reasons).toEqual(['docker can’t be used: Cannot connect to the Docker daemon']);
 		}
 	);
 	test('one that was asked for by name is not replaced by the other', async () => {
@@ -49,14 +49,14 @@ describe('D34: the runtime', () => {
 		const host = { ...process.env, PATH: `${folder}:${path}` };
 		expect(await findContainerRuntime('docker', { launcher, host })).toEqual({
 			runtime: null,
-			reasons: ['docker cannot be used: Cannot connect to the Docker daemon']
+			reasons: ['docker can’t be used: Cannot connect to the Docker daemon']
 		});
 	});
 	test('where there is none, both reasons are told; a relative PATH and folders of that name count for nothing', async () => {
 		const host = { PATH: `.::${folder}` };
 		expect(await findContainerRuntime('auto', { launcher, host })).toEqual({
 			runtime: null,
-			reasons: ['docker cannot be used: It isn’t on the PATH.', 'podman cannot be used: It isn’t on the PATH.']
+			reasons: ['docker can’t be used: It isn’t on the PATH.', 'podman can’t be used: It isn’t on the PATH.']
 		});
 	});
 	test('a docker that answers is taken, with what it says of its rights', async () => {
@@ -78,7 +78,7 @@ describe('D34: the runtime', () => {
 		await program('podman', '[ "$1" = --version ] && echo "podman version 5.4.1" || echo false');
 		const host = { PATH: `${folder}:/usr/bin:/bin` };
 		const hung =
-			'docker cannot be used: It didn’t respond within 5 s. It seems to hang: restart it, or choose the other';
+			'docker can’t be used: It didn’t respond within 5 s. It may be stuck: restart it, or choose another one';
 		const found = await findContainerRuntime('auto', { launcher, host });
 		expect(found.runtime).toMatchObject({ file: join(folder, 'podman'), kind: 'podman' });
 		expect(found.reasons).toEqual([`${hung} with SKILLS_SANDBOX_RUNTIME.`]);
@@ -132,7 +132,7 @@ describe.skipIf(lacks('containers'))('D33: sweeping', () => {
 		await program('podman', 'echo broken >&2; exit 1');
 		const broken = { ...runtime, file: join(folder, 'podman') };
 		await expect(sweepContainers(launcher, broken, { dataDir: folder, startId: 'x' })).rejects.toThrow(
-			'cannot be listed: broken'
+			'Couldn’t list old containers: broken'
 		);
 	});
 });

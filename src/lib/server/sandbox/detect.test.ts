@@ -47,7 +47,7 @@ const broken = () => createBubblewrapSandbox({ launcher, bwrap: '/bin/true' });
 
 describe('SANDBOX Backends: SKILLS_SANDBOX', () => {
 	test('a backend asked for by name that does not work stops the start, with reason and remedy, and nothing takes its place', async () => {
-		const words = /SKILLS_SANDBOX=bubblewrap does not work here: .*no-bwrap.*SKILLS_SANDBOX=auto/;
+		const words = /SKILLS_SANDBOX=bubblewrap doesn’t work here: .*no-bwrap.*SKILLS_SANDBOX=auto/;
 		await expect(detect({ wanted: 'bubblewrap', createBubblewrap: missing })).rejects.toThrow(words);
 		await expect(detect({ wanted: 'bubblewrap', createBubblewrap: broken })).rejects.toThrow(
 			'SKILLS_SANDBOX=bubblewrap'
