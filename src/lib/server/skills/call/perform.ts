@@ -122,7 +122,7 @@ function requireSkill({ library, off }: PerformContext, name: string): Skill {
 	const guess = similar.length > 0 ? `Did you mean ${similar.join(' or ')}? ` : '';
 	const listed = `Available skills: ${names.slice(0, MAX_NAMES_SHOWN).join(', ')}${names.length > MAX_NAMES_SHOWN ? ', …' : ''}`;
 	const hint = names.length === 0 ? 'No skills are installed.' : guess + listed;
-	throw new SkillError('SkillNotFound', `There is no skill “${shorten(name)}”.`, hint);
+	throw new SkillError('SkillNotFound', `Skill not found: “${shorten(name)}”.`, hint);
 }
 
 async function activate(operation: SkillOperation & { skill: string }, context: PerformContext): Promise<Skill> {

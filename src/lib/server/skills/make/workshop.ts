@@ -178,7 +178,7 @@ export function createWorkshop({ dir, approve, isReserved, reload }: WorkshopOpt
 
 function readTool(args: CallArguments): NewTool {
 	const name = textArgument(args, 'name', 'the name of the new tool');
-	const description = textArgument(args, 'description', 'a text');
+	const description = textArgument(args, 'description', 'text');
 	const code = textArgument(args, 'code', 'the body of the handler');
 	const given = args.parameters ?? '{}';
 	let parameters: unknown = given;

@@ -140,7 +140,7 @@ describe('the YAML', () => {
 	test('A4: aliases that would grow a hundred thousandfold, and one that has no end, are refused', () => {
 		const rows = Array.from({ length: 6 }, (_, row) => `k${row + 1}: &k${row + 1} [${`*k${row},`.repeat(9)} x]`);
 		expect(() => read(skill(`k0: &k0 [lol, lol]\n${rows.join('\n')}\nname: demo`))).toThrow('line 3: has more than');
-		expect(() => read(skill('a: &a [*a]\nname: demo'))).toThrow('line 2: a YAML alias');
+		expect(() => read(skill('a: &a [*a]\nname: demo'))).toThrow('line 2: uses a YAML alias');
 		const texts = Array.from({ length: 16 }, (_, index) => `k${index}: *k`);
 		expect(read(skill(`k: &k text\n${texts.join('\n')}`)).data.k15).toBe('text');
 	});
