@@ -148,7 +148,7 @@ function reportCall(call: FinishedCall): string {
 	const nothing =
 		warnings === '' ? `${inlineCode(nameOf(call))} ran and printed nothing.` : fenced(lastLines(warnings));
 	const cut = truncated === true ? 'The output was longer than is shown here.' : '';
-	return [printed || nothing, cut, reportFiles(files, printed)].filter((part) => part !== '').join('\n\n');
+	return [printed || nothing, cut, reportFiles(files, printed ?? '')].filter((part) => part !== '').join('\n\n');
 }
 
 function reportFailure(call: FinishedCall): string {
@@ -183,7 +183,9 @@ function reportFiles(files: unknown, text: string): string {
 	const lines = asArray(files)
 		.map(asObject)
 		.flatMap(({ path, bytes }) =>
-			typeof path === 'string' && !text.includes(path) ? `- ${inlineCode(path)}${typeof bytes === 'number' ? ` (${bytes} bytes)` : ''}` : []
+			typeof path === 'string' && !text.includes(path)
+				? `- ${inlineCode(path)}${typeof bytes === 'number' ? ` (${bytes} bytes)` : ''}`
+				: []
 		);
 	return lines.length > 0 ? `${lines.length === 1 ? 'File' : 'Files'} written:\n\n${lines.join('\n')}` : '';
 }

@@ -22,8 +22,7 @@ function toolCall(value: unknown): FinishedCall {
 
 /** The report without its last lines: the command that ran, and who says so. */
 function report(...calls: FinishedCall[]): string {
-	const [, text, ran] =
-		/^([^]*)\n\nRan ([^\n]*)$/.exec(reportText(calls)) ?? [];
+	const [, text, ran] = /^([^]*)\n\nRan ([^\n]*)$/.exec(reportText(calls)) ?? [];
 	expect(ran?.split(', then ')).toHaveLength(calls.length);
 	return text ?? '';
 }
