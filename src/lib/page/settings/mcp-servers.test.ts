@@ -44,7 +44,7 @@ test.each([
 	['{"mcpServers": {}}', 'isn’t an MCP configuration'],
 	['{"mcpServers": {"a": {}}}', '“a” needs'],
 	['{"mcpServers": {"a": 1}}', '“a” needs'],
-	['{"a": {"url": "ftp://x"}}', 'a: url must begin with http'],
+	['{"a": {"url": "ftp://x"}}', 'a: url must start with http'],
 	['{"a": {"command": "x", "args": "y"}}', 'a: args'],
 	['{"ü": {"command": "x"}}', 'isn’t a valid name']
 ])('E36: %s is refused in words', (json, words) => expect(() => readPasted(json)).toThrow(words));

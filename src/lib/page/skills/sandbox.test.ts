@@ -7,17 +7,17 @@ test.each([
 	[
 		'bubblewrap',
 		isolated,
-		'Scripts run in bubblewrap: no access to other files, no network but the hosts that you allow.'
+		'Scripts run in bubblewrap. They can’t read other files, and reach only hosts you allow.'
 	],
 	[
 		'container',
 		{ ...isolated, network: false },
-		'Scripts run in container: no access to other files, but the network is open.'
+		'Scripts run in container. They can’t read other files, but can use the network.'
 	],
 	[
 		'process',
 		{ ...isolated, files: false, network: false },
-		'Scripts run as plain processes: the files of this machine are NOT isolated.'
+		'Scripts run as plain processes and can read files on this computer.'
 	]
 ])('D32: %s says what it keeps scripts from, and what it does not', (name, isolation, sentence) => {
 	expect(describeSandbox({ name, isolation })).toBe(sentence);

@@ -97,7 +97,7 @@ describe.skipIf(lacks('containers'))('refusals', () => {
 	test('D34: an image that is not on this machine is a result that says how to get it, and is not fetched', async () => {
 		const result = await run('true', {}, make({ images: { one: 'localhost/not-there:1', allowed: [] } }));
 		expect(result).toMatchObject({ ended: 'spawn-failed', exitCode: null, image: 'localhost/not-there:1' });
-		expect(result.spawnError).toMatch(/not on this machine\. .*get it with: podman pull localhost\/not-there:1$/);
+		expect(result.spawnError).toMatch(/isn’t on this computer\. Download it with: podman pull localhost\/not-there:1$/);
 		const one = await run('true', {}, make({ images: { one: null, allowed: [] } }));
 		expect(one.spawnError).toContain('podman pull docker.io/library/alpine:3.20');
 	});

@@ -106,7 +106,7 @@ describe.skipIf(process.platform !== 'linux').each(NAMESPACES)('D35: without a n
 			expect(granted.stdout.trim()).toBe(`hello from granted.example:${port}/path`);
 
 			const other = await run(get(`http://other.example:${port}/`), { prefix });
-			expect(other.stdout + other.stderr).toMatch(/403|This skill may not reach other\.example/);
+			expect(other.stdout + other.stderr).toMatch(/403|This skill has no access to other\.example/);
 			expect(proxy.refused()).toEqual([`other.example:${port}`]);
 
 			const around = await run(['/usr/bin/env', 'no_proxy=*', 'NO_PROXY=*', ...get(`http://127.0.0.1:${port}/`)], {

@@ -154,7 +154,7 @@ describe('a SQLite file', () => {
 		file.prepare('insert into kysely_migration values (?, ?)').run('999_future', at(1));
 		const applied = file.prepare('select * from kysely_migration').all();
 		await expect(openSqliteStore(path)).rejects.toThrow(
-			/newer version of this server \(it has the migration 999_future\)\. Start that version/
+			/newer version of this app \(it has the migration 999_future\)\. Start that version/
 		);
 		expect(file.prepare('select * from kysely_migration').all()).toEqual(applied);
 		file.close();
@@ -164,7 +164,7 @@ describe('a SQLite file', () => {
 		const text = join(folder, 'notes.txt');
 		await writeFile(text, 'not a database, '.repeat(1000));
 		await expect(openSqliteStore(text)).rejects.toThrow(
-			`The database ${text} cannot be opened: file is not a database`
+			`Couldn’t open the database ${text}: file is not a database. Check the file`
 		);
 	});
 

@@ -50,8 +50,8 @@ test('paths become a tree: the SKILL.md, then folders, then files, each by name'
 test('addresses name tabs, also those of parts of them; others name none', () => {
 	expect(['#files', '#secrets', '#network', '#doctor', '#removal', '#', '', '#toString'].map(tabOf)).toEqual([
 		'files',
-		'needs',
-		'needs',
+		'overview',
+		'overview',
 		'problems',
 		'versions',
 		null,
