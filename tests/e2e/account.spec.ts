@@ -179,7 +179,7 @@ test('UI 2: one signs in instead of pasting a key; the code is of use once', asy
 	await expect(page.getByTestId('signed-in')).toBeVisible();
 	expect(page.url()).toBe(`${app.url}/account/callback`);
 	await page.goto(address);
-	await expect(page.getByTestId('sign-in-error')).toContainText('not open any more');
+	await expect(page.getByTestId('sign-in-error')).toContainText('This sign-in has expired or was already used.');
 	await page.goto(`${app.url}/settings#account`);
 	await page.getByTestId('connect').click();
 	await page.getByTestId('test-key').click();

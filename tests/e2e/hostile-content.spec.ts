@@ -152,6 +152,8 @@ test('SECURITY What people see: nor what a skill says of itself, in lists, on it
 	for (const number of [0, 4, 8]) {
 		await page.goto(`${app.url}/skills/said-${number}`);
 		await expect(page.getByTestId('skill-name')).toContainText(`said-${number}`);
+		await expectHarmless(page, '[data-testid=skill-page]');
+		await page.getByTestId('tab-instructions').click();
 		await expect(page.getByTestId('panel-instructions').getByTestId('markdown')).toBeVisible();
 		await expectHarmless(page, '[data-testid=skill-page]');
 		await page.getByTestId('tab-files').click();

@@ -195,7 +195,7 @@ test('E11: switched off in the settings nothing runs, and the page says why; swi
 	await expect(page.getByTestId('settings-status')).toHaveText('Saved');
 	await page.goto(`${app.url}/skills/count-words#run`);
 	await page.getByTestId('run-button').click();
-	await expect(page.getByTestId('run-error')).toContainText(/switched off/i);
+	await expect(page.getByTestId('run-error')).toContainText('Skills are turned off on this server.');
 	await page.goto(`${app.url}/skills`);
 	await expect(row(page, 'count-words')).toBeVisible();
 	await page.getByTestId('settings-link').click();

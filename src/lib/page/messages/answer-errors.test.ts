@@ -28,6 +28,8 @@ test('a wait that was asked for is known', () => {
 	expect(waitOf('Full. It asks to wait for 45 seconds. Try again after that.')).toBe(45_000);
 	expect(waitOf('Full. It asks to wait for 2 minutes.')).toBe(120_000);
 	expect(waitOf('Full. It asks to wait for 3 days.')).toBeNull();
+	expect(waitOf('Full. Wait 2 minutes. Then try again.')).toBe(120_000);
+	expect(waitOf('Full. Wait a moment, or choose another model.')).toBeNull();
 	expect(waitOf('Full.')).toBeNull();
 });
 

@@ -43,10 +43,11 @@ export function splitDetail(message: string): ErrorWords {
 	return { message: [before, after].filter((words) => words !== '').join(' '), detail };
 }
 
-const UNIT_MS: Record<string, number> = { seconds: 1000, minutes: 60_000 };
+const UNIT_MS: Record<string, number> = { second: 1000, minute: 60_000 };
 
 /** How long the model's server asks to wait, where it says so and that can be waited for. */
 export function waitOf(message: string): number | null {
-	const [, count, unit] = /asks to wait for (\d+) (seconds|minutes)\b/.exec(message) ?? [];
+	// The first way is that of answers from before.
+	const [, count, unit] = /\b(?:asks to wait for|Wait) (\d+) (second|minute)s?\b/.exec(message) ?? [];
 	return count === undefined || unit === undefined ? null : Number(count) * (UNIT_MS[unit] ?? 0);
 }

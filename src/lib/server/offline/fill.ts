@@ -385,7 +385,11 @@ function account(filling: Filling): Pick<Filled, 'left' | 'strange' | 'talk'> {
 	);
 	const words = framing(message).filter((word) => isLost(word) && !lost.some((span) => overlaps(span, word)));
 	const isMoney = ({ text }: Word) => namesOfUnit(text).some((name) => /[$€£¥]/.test(name));
-	const strange = words.filter((word, at) => !isFiller(word, at === 0) && !isMoney(word) && isOpenWord(word, filling));
+	// Of `look up the parcel` the `up` belongs to the verb.
+	const isParticle = ({ lower }: Word) => /^(up|out|down|off)$/.test(lower);
+	const strange = words.filter(
+		(word, at) => !isFiller(word, at === 0) && !isParticle(word) && !isMoney(word) && isOpenWord(word, filling)
+	);
 	const named = new Set(words.map((word) => word.stem).filter((said) => action.own.has(said))).size;
 	const near = nearTo((word) => !isLost(word) || (values.size === 0 && isNamed(word, action)), message);
 	const telling = words.filter((word) => {

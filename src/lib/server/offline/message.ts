@@ -86,7 +86,7 @@ const FILLER = new Set(
 	(
 		'am pm whats thats im pls plz thx ppl u ur find calculate compute work check please come came look see run do take put set turn new old last latest current recent right best same ' +
 		'today now currently tonight here time good great quick quickly simple exactly total result answer way back going got want trying try able ' +
-		'would could since hi hey my our version whole entire full following given called named long big high far tall many much often number value values attached thanks dear help good complete correct ready'
+		'would could since hi hey my our version whole entire full following given called named labelled labeled titled long big high far tall many much often number value values attached thanks dear help good complete correct ready'
 	).split(' ')
 );
 /** Greetings are no subject, and yet are texts that people give. */
