@@ -34,6 +34,16 @@ async function begin(page: Page, question: string, answer: string): Promise<stri
 	return idOf(page);
 }
 
+/** Chats of earlier tests, whose page was closed before it could say that they are read, would count in the title. */
+async function readAll(page: Page, { url }: { url: string }): Promise<void> {
+	const list = await page.request.get(`${url}/api/conversations?limit=100`);
+	const { data } = (await list.json()) as { data: { id: string; isUnread: boolean }[] };
+	for (const { id } of data.filter(({ isUnread }) => isUnread)) {
+		const answer = await page.request.patch(`${url}/api/conversations/${id}`, { data: { isUnread: false } });
+		expect(answer.ok()).toBe(true);
+	}
+}
+
 test('F14: words of an answer are found with what stands around them; cleared, the list is back', async ({
 	page,
 	app,
@@ -184,6 +194,7 @@ test('F14: what is renamed, deleted or restored in one tab is so in the other, a
 	model,
 	context
 }) => {
+	await readAll(page, app);
 	model.push(text('Both see this.'));
 	await page.goto(app.url);
 	const id = await begin(page, 'two tabs', 'Both see this.');
@@ -199,9 +210,9 @@ test('F14: what is renamed, deleted or restored in one tab is so in the other, a
 	await page.keyboard.type('Renamed here');
 	await page.keyboard.press('Enter');
 	await expect(second.getByTestId('chat-title')).toHaveText('Renamed here');
-	// Before it may stand how many chats of other tests nobody has read.
-	await expect(second).toHaveTitle(/^(\(\d+\) )?Renamed here · /);
+	await expect(second).toHaveTitle(/^Renamed here · /);
 	await expect(rowOf(second, 'Renamed here')).toHaveCount(1);
+	await expect(rowOf(second, 'Renamed here').getByTestId('unread-mark')).toHaveCount(0);
 
 	await second.getByTestId('composer-input').fill('half a thought');
 	await links(page).filter({ hasText: 'Renamed here' }).focus();
@@ -228,6 +239,7 @@ test('F14: who looks elsewhere sees that an answer is written, and hears that it
 	app,
 	model
 }) => {
+	await readAll(page, app);
 	const held = [gate(), gate()] as const;
 	model.push(text('It ', held[0], 'is done.'), text('Shorter ', held[1], 'this time.'));
 	await page.goto(app.url);
