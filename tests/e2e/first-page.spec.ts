@@ -65,6 +65,11 @@ test('UI 10: on any other page a skill is checked at once, and what is no skill 
 	await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
 	await drop(page, 'walrus.zip', WALRUS);
 	await expect(page.locator('[data-testid=staged-skill][data-name=walrus]')).toBeVisible();
+	// On the page that installs, beside its field.
+	await page.goto(`${app.url}/skills/install`);
+	await expect(page.getByTestId('drop-skill')).toBeVisible();
+	await drop(page, 'walrus.zip', WALRUS);
+	await expect(page.locator('[data-testid=staged-skill][data-name=walrus]')).toBeVisible();
 	await page.goto(`${app.url}/settings`);
 	await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
 	await drop(page, 'notes.txt.zip', { 'notes.txt': 'nothing' });

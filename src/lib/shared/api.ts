@@ -260,7 +260,7 @@ export const runStarted = z.object({ runId: z.string().nullable() });
 
 /** Why a run offered what it did, and what came of it (FEATURES F2). */
 export const runOffer = z.object({
-	/** No language model answered: Demo mode did. */
+	/** Demo mode answered, not a model. */
 	isBuiltIn: z.boolean(),
 	/** null where the run has none: of an older version, or ended before it began. */
 	offer: skillOffer.nullable(),

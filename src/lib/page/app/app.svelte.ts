@@ -49,7 +49,7 @@ export class ChatApp {
 	/** What lies over the page. */
 	overlay = $state<'palette' | 'shortcuts' | null>(null);
 	/** Was dropped somewhere, and waits for the page that installs. */
-	#dropped: readonly FolderFile[] | null = null;
+	#dropped = $state.raw<readonly FolderFile[] | null>(null);
 	#channel: BroadcastChannel | null = null;
 	/** Runs that have ended, and nobody was told yet. */
 	#ended: string[] = [];

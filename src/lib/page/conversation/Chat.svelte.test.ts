@@ -87,6 +87,19 @@ describe('before the first message', () => {
 		await expect.element(input).toHaveValue('');
 	});
 
+	test('what is typed while an example is fetched stays, and nothing is sent', async () => {
+		const fetched = Promise.withResolvers<Awaited<ReturnType<FakeClient['putExample']>>>();
+		client.putExample = () => fetched.promise;
+		const { screen, input } = await setup();
+		await screen.getByTestId('example').click();
+		await input.fill('my own words');
+		fetched.resolve({ prompt: 'Chart revenue by region', files: [] });
+		await expect.element(input).toHaveValue('my own words');
+		await input.fill('');
+		await expect.element(screen.getByTestId('example')).toBeEnabled();
+		expect(client.started).toEqual([]);
+	});
+
 	test('an example that cannot be had says why, and nothing is sent', async () => {
 		client.putExample = () => Promise.reject(new ApiError('storage_full', 'The disk is full.'));
 		const { screen } = await setup();

@@ -155,13 +155,18 @@ export class ChatSession {
 		else this.draft.restore(question);
 	}
 
-	/** Puts a skill's example into the box, its message and its files. False when that failed: `actionError` says why. */
+	/** Puts a skill's example into the box, its message and its files. False when that failed, `actionError` says why, or somebody has begun to write. */
 	async takeExample(skillId: string): Promise<boolean> {
-		return this.attempt(async () => {
+		let isTaken = false;
+		await this.attempt(async () => {
 			const { prompt, files } = await this.client.putExample(this.id, skillId);
+			// What was typed meanwhile is somebody's own.
+			if (!this.draft.isEmpty) return;
 			for (const { path, bytes } of files) this.draft.mention(path, bytes);
 			this.draft.text = prompt;
+			isTaken = true;
 		});
+		return isTaken;
 	}
 
 	async stop(): Promise<void> {
