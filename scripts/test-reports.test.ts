@@ -3,11 +3,12 @@ import {
 	addTotals,
 	countPlaywright,
 	countVitest,
+	failedNote,
 	requireAll,
 	skippedNote,
 	slowestNote,
-	timedPlaywright,
-	timedVitest,
+	playwrightResults,
+	vitestResults,
 	totalsLine
 } from './test-reports.ts';
 
@@ -92,11 +93,48 @@ test('the slowest ten are said with their seconds, whatever ran them', () => {
 	};
 	const spec = { title: 'a page', file: 'p.spec.ts', tests: [{ results: [{ duration: 4000 }, { duration: 3000 }] }] };
 	const playwright = { suites: [{ suites: [{ specs: [spec] }] }] };
-	const tests = [...timedVitest(vitest), ...timedPlaywright(playwright)];
+	const tests = [...vitestResults(vitest), ...playwrightResults(playwright)];
 	expect(slowestNote(tests).split('\n').slice(0, 3)).toEqual([
 		'Slowest:',
 		'    7.0 s  p.spec.ts: a page',
 		'    2.5 s  b.test.ts: b waits'
 	]);
 	expect(slowestNote(Array.from({ length: 30 }, () => tests[0]!)).split('\n')).toHaveLength(11);
+});
+
+test('which tests failed is said at the end, each with the first line of its reason', () => {
+	const assertionResults = [
+		{ status: 'passed', fullName: 'a works' },
+		{ status: 'failed', fullName: 'b works', failureMessages: ['\u001b[31mError: no b\u001b[39m\n    at b.ts:1'] }
+	];
+	const report = vitest({
+		testResults: [
+			{ status: 'failed', name: '/project/b.test.ts', assertionResults },
+			{ status: 'failed', name: '/project/c.test.ts', message: 'SyntaxError: no c', assertionResults: [] }
+		]
+	});
+	const spec = (title: string, status: string, ...results: object[]): object => ({
+		title,
+		file: 'p.spec.ts',
+		tests: [{ status, results }]
+	});
+	const failed = { duration: 1, error: { message: 'Error: not seen\n\ncall log' } };
+	const specs = [
+		spec('well', 'expected', { duration: 1 }),
+		spec('late', 'flaky', failed, { duration: 1 }),
+		spec('cut off', 'unexpected', { duration: 1 })
+	];
+	const tests = [...vitestResults(report), ...playwrightResults({ suites: [{ specs }] })];
+	expect(failedNote(tests).split('\n')).toEqual([
+		'Failed:',
+		'  b.test.ts: b works',
+		'    Error: no b',
+		'  c.test.ts: the file',
+		'    SyntaxError: no c',
+		'  p.spec.ts: late',
+		'    Error: not seen',
+		'  p.spec.ts: cut off',
+		'    it gave no reason'
+	]);
+	expect(failedNote(tests.slice(0, 1))).toBe('');
 });

@@ -1,4 +1,6 @@
-/** Counts tests in the JSON reports of Vitest and Playwright. */
+/** Counts tests in the JSON reports of Vitest and Playwright, and says which failed and which were slow. */
+
+import { stripVTControlCharacters } from 'node:util';
 
 export interface Totals {
 	passed: number;
@@ -12,11 +14,14 @@ interface VitestReport {
 	numPendingTests: number;
 	numTodoTests: number;
 	/** One a file. A file that could not be loaded has failed with no test in it. */
-	testResults: {
-		status: string;
-		name: string;
-		assertionResults: { status: string; fullName: string; duration?: number | null }[];
-	}[];
+	testResults: VitestFile[];
+}
+
+interface VitestFile {
+	status: string;
+	name: string;
+	message?: string;
+	assertionResults: { status: string; fullName: string; duration?: number | null; failureMessages?: string[] }[];
 }
 
 interface PlaywrightReport {
@@ -28,10 +33,7 @@ interface PlaywrightReport {
 /** `exitCode` is the runner's: when it is not 0 and no failed test explains it, the run itself counts as one failure. */
 export function countVitest(report: unknown, exitCode: number | null): Totals {
 	const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = report as VitestReport;
-	const brokenFiles = testResults.filter(
-		({ status, assertionResults }) =>
-			status === 'failed' && !assertionResults.some((assertion) => assertion.status === 'failed')
-	);
+	const brokenFiles = testResults.filter(isBroken);
 	return explain(exitCode, {
 		passed: numPassedTests,
 		failed: numFailedTests + brokenFiles.length,
@@ -49,42 +51,81 @@ export function countPlaywright(report: unknown, exitCode: number | null): Total
 	});
 }
 
-export interface TimedTest {
+export interface TestResult {
 	title: string;
 	/** Absolute, or from the folder of the tests. */
 	file: string;
 	ms: number;
+	/** The first line of what went wrong; none of a test that passed. */
+	failure?: string;
 }
 
-export function timedVitest(report: unknown): TimedTest[] {
-	return (report as VitestReport).testResults.flatMap(({ name, assertionResults }) =>
-		assertionResults.map(({ fullName, duration }) => ({ title: fullName, file: name, ms: duration ?? 0 }))
-	);
+export function vitestResults(report: unknown): TestResult[] {
+	return (report as VitestReport).testResults.flatMap((file) => [
+		...file.assertionResults.map(({ status, fullName, duration, failureMessages }) => ({
+			title: fullName,
+			file: file.name,
+			ms: duration ?? 0,
+			...(status === 'failed' && { failure: firstLine(failureMessages?.[0]) })
+		})),
+		...(isBroken(file) ? [{ title: 'the file', file: file.name, ms: 0, failure: firstLine(file.message) }] : [])
+	]);
 }
 
-export function timedPlaywright(report: unknown): TimedTest[] {
-	const timesIn = (suite: PlaywrightSuite): TimedTest[] => [
+function isBroken({ status, assertionResults }: VitestFile): boolean {
+	return status === 'failed' && !assertionResults.some((assertion) => assertion.status === 'failed');
+}
+
+/** A test that passed only when it was repeated has failed, too. */
+export function playwrightResults(report: unknown): TestResult[] {
+	const resultsIn = (suite: PlaywrightSuite): TestResult[] => [
 		...(suite.specs ?? []).map(({ title, file, tests }) => {
 			const results = tests.flatMap((test) => test.results);
-			return { title, file, ms: results.reduce((total, { duration }) => total + duration, 0) };
+			const isFailed = tests.some(({ status }) => status === 'unexpected' || status === 'flaky');
+			return {
+				title,
+				file,
+				ms: results.reduce((total, { duration }) => total + duration, 0),
+				...(isFailed && { failure: firstLine(results.find(({ error }) => error)?.error?.message) })
+			};
 		}),
-		...(suite.suites ?? []).flatMap(timesIn)
+		...(suite.suites ?? []).flatMap(resultsIn)
 	];
-	return ((report as { suites?: PlaywrightSuite[] }).suites ?? []).flatMap(timesIn);
+	return ((report as { suites?: PlaywrightSuite[] }).suites ?? []).flatMap(resultsIn);
 }
 
 interface PlaywrightSuite {
-	specs?: { title: string; file: string; tests: { results: { duration: number }[] }[] }[];
+	specs?: {
+		title: string;
+		file: string;
+		tests: { status?: string; results: { duration: number; error?: { message?: string } }[] }[];
+	}[];
 	suites?: PlaywrightSuite[];
 }
 
+function firstLine(message = 'it gave no reason'): string {
+	return stripVTControlCharacters(message).trim().split('\n', 1)[0] as string;
+}
+
+/** Which tests failed and why, two lines each, so that a long log need not be searched; empty when none did. */
+export function failedNote(tests: readonly TestResult[]): string {
+	const failed = tests.flatMap(({ title, file, failure }) =>
+		failure === undefined ? [] : [`  ${fileName(file)}: ${title}\n    ${failure}`]
+	);
+	return failed.length === 0 ? '' : ['Failed:', ...failed].join('\n');
+}
+
 /** The ten that took longest, a line each. */
-export function slowestNote(tests: readonly TimedTest[]): string {
+export function slowestNote(tests: readonly TestResult[]): string {
 	const slowest = tests.toSorted((a, b) => b.ms - a.ms).slice(0, 10);
 	const lines = slowest.map(({ title, file, ms }) => {
-		return `  ${(ms / 1000).toFixed(1).padStart(5)} s  ${file.split(/[\\/]/).at(-1)}: ${title}`;
+		return `  ${(ms / 1000).toFixed(1).padStart(5)} s  ${fileName(file)}: ${title}`;
 	});
 	return ['Slowest:', ...lines].join('\n');
+}
+
+function fileName(path: string): string {
+	return path.split(/[\\/]/).at(-1) as string;
 }
 
 /** A runner that left no report has crashed. */

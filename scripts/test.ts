@@ -17,13 +17,14 @@ import {
 	countPlaywright,
 	countVitest,
 	CRASHED,
+	failedNote,
+	playwrightResults,
 	requireAll,
 	skippedNote,
 	slowestNote,
-	timedPlaywright,
-	timedVitest,
 	totalsLine,
-	type TimedTest,
+	vitestResults,
+	type TestResult,
 	type Totals
 } from './test-reports.ts';
 
@@ -33,15 +34,17 @@ const PAGES = ['smoke', 'pages', 'shell', 'composer', 'steps', 'diagram', 'hosti
 /** null where CHROMIUM_PATH has decided for one. */
 const secondBrowser = process.env.CHROMIUM_PATH ? null : { path: await findSecondChromium() };
 
-const timed: TimedTest[] = [];
+const results: TestResult[] = [];
 
 await clearReports(root);
 const tested = addTotals([await checks(), await unitTests(), ...(await sandboxAndBuiltTests())]);
 const totals = addTotals([tested, ...(tested.failed === 0 ? [await protocolsPage()] : [])]);
-console.log(`\n${slowestNote(timed)}`);
+console.log(`\n${slowestNote(results)}`);
 const missing = [...missingPackages(), ...(secondBrowser?.path === null ? ['chromium'] : [])];
 const note = skippedNote(totals.skipped, missing);
 if (note) console.log(`\n${note}`);
+const failed = failedNote(results);
+if (failed) console.log(`\n${failed}`);
 const counted = process.env.REQUIRE_ALL === '1' ? requireAll(totals) : totals;
 console.log(totalsLine(counted));
 if (counted.failed > 0) process.exitCode = 1;
@@ -74,7 +77,7 @@ async function vitest(name: string, projects: string[], env: Record<string, stri
 	];
 	const { exitCode } = await runTool('vitest', args, { isShown: true, env });
 	return count(report, (json) => {
-		timed.push(...timedVitest(json));
+		results.push(...vitestResults(json));
 		return countVitest(json, exitCode);
 	});
 }
@@ -124,7 +127,7 @@ async function playwright(args: string[], env: Record<string, string> = {}): Pro
 	await clear(report);
 	const { exitCode } = await runTool('@playwright/test:playwright', ['test', ...args], { isShown: true, env });
 	return count(report, (json) => {
-		timed.push(...timedPlaywright(json));
+		results.push(...playwrightResults(json));
 		return countPlaywright(json, exitCode);
 	});
 }
