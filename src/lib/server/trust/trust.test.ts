@@ -2,6 +2,7 @@ import {
 	mkdirSync,
 	mkdtempSync,
 	rmSync,
+	statSync,
 	symlinkSync,
 	truncateSync,
 	unlinkSync,
@@ -307,10 +308,11 @@ describe('F4: trust by digest', () => {
 			expect(new Set(await trust.statesOf(some))).toEqual(new Set(['trusted']));
 			return vi.mocked(readFolder).mock.calls.length;
 		};
-		// What was written this very moment is read each time.
-		expect([await readsOf([first]), await readsOf([first])]).toEqual([1, 1]);
-		vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000 });
+		vi.useFakeTimers({ toFake: ['Date'], now: statSync(join(first.dir, 'SKILL.md')).mtimeMs });
 		try {
+			// A file written at this very moment is read each time.
+			expect([await readsOf([first]), await readsOf([first])]).toEqual([1, 1]);
+			vi.setSystemTime(Date.now() + 3_600_000);
 			expect([await readsOf([first]), await readsOf([first])]).toEqual([1, 0]);
 			expect(await readsOf(skills)).toBe(1000);
 			expect(await readsOf(skills.slice(1))).toBe(0);
