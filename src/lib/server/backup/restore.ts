@@ -91,7 +91,8 @@ export function restore(file: string, dataDir: string, log: Log): Restored {
 			folder.close();
 			// From here on it is a folder like any other: if a server has started in it, it stays.
 			rmSync(join(place, 'server.lock'), { force: true });
-			rmdirSync(place);
+			// In one step, so that a folder is there at all times; only Windows takes no folder's place, not even an empty one's.
+			if (process.platform === 'win32') rmdirSync(place);
 			renameSync(staging, place);
 			staging = null;
 			return { ...restored, isSealed: format > 1 };
