@@ -61,7 +61,7 @@ describe.each([
 		const counted = await client.callTool(COUNT);
 		expect(counted.structuredContent).toMatchObject({ words: 3 });
 		expect(asked).toHaveLength(1);
-		expect(asked[0]).toBe('“count-words” wants to run count_words.\n\nIt gets:\n{"text":"a b c"}\n\nAllow it once?');
+		expect(asked[0]).toBe('“count-words” wants to run count_words.\n\nArguments:\n{"text":"a b c"}\n\nAllow once?');
 		expect(await executions()).toBe(before + 1);
 		// Once is not for good.
 		await client.callTool(COUNT);
@@ -144,12 +144,12 @@ describe.each([
 
 	test('C16: no argument looks like two, or like the end of the question', async () => {
 		const { client, asked } = await clientWith({ action: 'decline' }, modern);
-		const args = ['one', 'two\n\nAllow it once?'];
+		const args = ['one', 'two\n\nAllow once?'];
 		const call = { skill: 'count-words', script: 'scripts/count.mjs', args };
 		await client.callTool({ name: 'use_skill', arguments: call });
 		await client.callTool({ name: 'use_skill', arguments: { ...call, args: [] } });
-		expect(asked[0]).toContain('It gets:\none\ntwo⟨U+000A⟩⟨U+000A⟩Allow it once?\n\n');
-		expect(asked[1]).toContain('It gets no arguments.');
+		expect(asked[0]).toContain('Arguments:\none\ntwo⟨U+000A⟩⟨U+000A⟩Allow once?\n\n');
+		expect(asked[1]).toContain('No arguments.');
 	});
 
 	test('C16: what turns the order of characters is seen in the question', async () => {

@@ -1,4 +1,4 @@
-/** Media types by the endings of files, and back: of what protocols send and receive. Pure. */
+/** Media types by file extension, and errors before a JSON-RPC call has been read. */
 import type { AppError, ErrorCode } from '../../shared/errors.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -28,31 +28,30 @@ const TYPES: Readonly<Record<string, string>> = {
 	zip: 'application/zip'
 };
 
-/** By its extension; null where that says nothing. */
+/** By file extension; null if unknown. */
 export function mimeTypeOf(path: string): string | null {
 	return TYPES[/\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? ''] ?? null;
 }
 
-/** The ending of a file that has no name yet, with its full stop; empty where the type says nothing. */
+/** The file extension for a media type, with its dot; empty if unknown. */
 export function endingOf(mediaType: string): string {
 	const wanted = mediaType.split(';')[0]?.trim().toLowerCase();
 	const ending = Object.keys(TYPES).find((each) => TYPES[each] === wanted);
 	return ending === undefined ? '' : `.${ending}`;
 }
 
-// What the door refuses on the way to a protocol of JSON-RPC, in the words of JSON-RPC; pure (FEATURES E15, E16).
-
 export interface RpcRefusal {
 	jsonrpc: '2.0';
-	/** The body was not read, so nobody knows its id. */
+	/** The body hasn't been read, so the call's id is unknown. */
 	id: null;
 	error: { code: number; message: string; data: { code: ErrorCode } };
 }
 
-/** Of the numbers that JSON-RPC leaves to servers. */
+/** In the range JSON-RPC reserves for servers. */
 const REFUSED = -32_000;
 const INTERNAL = -32_603;
 
+/** An error of authentication or limits as a JSON-RPC error (FEATURES E15, E16). */
 export function rpcRefusal({ code, message, hint }: AppError): RpcRefusal {
 	const number = code === 'internal' ? INTERNAL : REFUSED;
 	const sentence = hint === undefined ? message : `${message} ${hint}`;

@@ -1,4 +1,4 @@
-/** Agent2Agent over JSON-RPC: a task is a run, its context a conversation, its artifacts are what the run made (FEATURES E16). */
+/** Agent2Agent over JSON-RPC: a task is a run, its context a conversation, its artifacts the run's output (FEATURES E16). */
 import { AgentCard, type Message, type StreamResponse, type Task, type AgentSkill } from '@a2a-js/sdk';
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import {
@@ -16,7 +16,7 @@ import { AppError } from '../../../shared/errors.ts';
 import type { Log } from '../../log.ts';
 import type { Asker } from '../../turns/toolbox.ts';
 import { artifactsOf, toTask, taskEvents } from './render-task.ts';
-import { readCall, type RpcCall, rpcError, type RpcError, type RpcId } from './requests.ts';
+import { readCall, type RpcCall, rpcError, type RpcError } from './requests.ts';
 import { type CallParts, cancel, send } from './task-calls.ts';
 import { readTask, type TaskSource } from './task-source.ts';
 import { withoutHiddenIn } from '../../../shared/characters.ts';
@@ -24,7 +24,7 @@ import type { SkillRegistry } from '../../skills/registry/registry.ts';
 import { ownerOf, viewOf } from '../../skills/registry/visibility.ts';
 import type { StoredSkillModes } from '../../trust/skill-modes.ts';
 
-/** The largest body: files come in base64. */
+/** Maximum request body. Large, because files arrive as base64. */
 export const MAX_A2A_BYTES = 24 * 1024 * 1024;
 
 export interface A2AParts extends CallParts, CardParts {
@@ -32,21 +32,21 @@ export interface A2AParts extends CallParts, CardParts {
 }
 
 export interface A2ACaller extends AgentFacts {
-	/** Whose tasks it sees, and what it may decide about them. */
+	/** Determines which tasks are visible and what the caller may approve. */
 	asker: Asker;
-	/** The header `A2A-Version`. */
+	/** The `A2A-Version` header. */
 	version: string | null;
-	/** It has gone: nothing is streamed any more, and nobody waits. What runs goes on. */
+	/** Aborts when the client disconnects. Ends streaming and waiting; the run continues. */
 	signal: AbortSignal;
 }
 
-/** `frames` are server-sent events. */
+/** `frames` yields server-sent events. */
 export type A2AAnswer = { json: unknown } | { frames: AsyncGenerator<string> };
 
 export interface A2A {
-	/** `readBody` may fail, as for a body that is too large. Never throws: what is wrong is a JSON-RPC error. */
+	/** Never throws: every error, including one from `readBody`, becomes a JSON-RPC error. */
 	answer(readBody: () => Promise<string>, caller: A2ACaller): Promise<A2AAnswer>;
-	/** For the address that everybody knows; without skills for somebody who has not said who they are. */
+	/** The agent card. An anonymous reader sees no skills. */
 	card(reader: Reader, agent: AgentFacts & Pick<A2ACaller, 'version'>): Record<string, unknown>;
 }
 
@@ -55,11 +55,13 @@ const VERSIONS = /^(0\.3|1\.0)(\.\d+)?$/;
 export function createA2A(parts: A2AParts): A2A {
 	return {
 		async answer(readBody, caller) {
-			const call = await readBody().then(readCall, (error: unknown) => unreadable(error, parts.log));
+			const call = await readBody().then(readCall, (error: unknown) =>
+				rpcError(null, A2A_ERROR_CODE.INVALID_REQUEST, toA2AError(error, parts.log).message)
+			);
 			if ('error' in call) return { json: call };
 			const { id, version } = call;
 			if (caller.version !== null && !VERSIONS.test(caller.version)) {
-				const message = 'This server speaks A2A 1.0 and 0.3, not this version.';
+				const message = 'This server supports A2A 1.0 and 0.3 only.';
 				return { json: rpcError(id, A2A_ERROR_CODE.VERSION_NOT_SUPPORTED, message) };
 			}
 			const handler = createHandler(parts, caller, version);
@@ -67,7 +69,11 @@ export function createA2A(parts: A2AParts): A2A {
 				version === '1.0' ? new JsonRpcTransportHandler(handler) : new LegacyJsonRpcTransportHandler(handler);
 			const answered = await transport.handle(call.body, new ServerCallContext({ requestedVersion: version }));
 			if (!(Symbol.asyncIterator in answered)) return { json: answered };
-			return begun(answered, (error) => toRpcError(error, id, parts.log));
+			return toFrames(answered, (error) => ({
+				jsonrpc: '2.0',
+				id,
+				error: toJsonRpcError(toA2AError(error, parts.log))
+			}));
 		},
 
 		card: (reader, { version, ...agent }) =>
@@ -75,8 +81,8 @@ export function createA2A(parts: A2AParts): A2A {
 	};
 }
 
-/** What goes wrong before the first event is an answer, and no stream. */
-async function begun(events: AsyncGenerator<unknown>, toError: (error: unknown) => RpcError): Promise<A2AAnswer> {
+/** An error before the first event becomes a plain JSON response instead of a stream. */
+async function toFrames(events: AsyncGenerator<unknown>, toError: (error: unknown) => RpcError): Promise<A2AAnswer> {
 	let first: IteratorResult<unknown>;
 	try {
 		first = await events.next();
@@ -96,16 +102,7 @@ async function begun(events: AsyncGenerator<unknown>, toError: (error: unknown) 
 	};
 }
 
-function unreadable(error: unknown, log: Log): RpcError {
-	const { message } = toA2AError(error, log);
-	return rpcError(null, A2A_ERROR_CODE.INVALID_REQUEST, message);
-}
-
-function toRpcError(error: unknown, id: RpcId, log: Log): RpcError {
-	return { jsonrpc: '2.0', id, error: toJsonRpcError(toA2AError(error, log)) };
-}
-
-/** What the SDK's transports call, for one request. */
+/** Handles one request for the SDK's transports. */
 function createHandler(
 	parts: A2AParts,
 	{ asker, signal, ...agent }: A2ACaller,
@@ -135,7 +132,7 @@ function createHandler(
 			throw toA2AError(error, log);
 		}
 	};
-	/** Until it ends or asks; or until the client goes. */
+	/** Waits until the task ends, asks a question, or the client disconnects. */
 	const settled = async (source: TaskSource): Promise<TaskSource> => {
 		let latest = source;
 		while (latest.answer.status === 'running' && !signal.aborted) {
@@ -170,8 +167,8 @@ function createHandler(
 		resubscribe: ({ id }) =>
 			events(async () => {
 				const source = await readTask(parts, asker, id);
-				// 0.3 says nothing of it: who comes a moment too late is told how the task has ended.
-				if (version === '0.3' || !isOver(source)) return source;
+				// 0.3 doesn't forbid it: a client that subscribes a moment too late still learns how the task ended.
+				if (version === '0.3' || ['running', 'waiting'].includes(source.answer.status)) return source;
 				throw new UnsupportedOperationError('This task is done. Use GetTask to read it.');
 			}),
 		async listTasks() {
@@ -184,19 +181,13 @@ function createHandler(
 	};
 }
 
-function isOver({ answer: { status } }: TaskSource): boolean {
-	return status !== 'running' && status !== 'waiting';
-}
-
-/** The schema of the call has made sure of it. */
+/** The call's schema requires a message; the SDK's type doesn't know that. */
 function required(message: Message | undefined): Message {
 	if (message) return message;
 	throw new UnsupportedOperationError('The message is missing.');
 }
 
-// What went wrong in A2A's words: its error classes, which the SDK numbers (A2A §5.4).
-
-/** Any error as one that may be told; what nobody expected is logged, and told without its words. */
+/** Converts to one of the SDK's error classes (A2A §5.4). Logs an unexpected error and hides its message from the client. */
 function toA2AError(error: unknown, log: Log): A2AError {
 	if (error instanceof A2AError) return error;
 	if (!(error instanceof AppError)) {
@@ -220,26 +211,26 @@ function toA2AError(error: unknown, log: Log): A2AError {
 	}
 }
 
-// What this agent says of itself: where it is, how to come in, and which skills it has (A2A §4.4; FEATURES E16).
+// The agent card: address, authentication and skills (A2A §4.4; FEATURES E16).
 
 interface CardParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot'> };
 	modes: Pick<StoredSkillModes, 'modeOf' | 'pinOf'>;
-	/** Are any skills offered at all? */
+	/** Whether skills are enabled at all. */
 	isEnabled(): boolean;
 }
 
-/** The agent as one client has reached it. */
 interface AgentFacts {
+	/** As the client reached this server. */
 	origin: string;
-	/** Of this software. */
+	/** Version of this app. */
 	release: string;
 }
 
-/** Who reads the card; null for somebody who has not said who they are. */
+/** null: anonymous. */
 type Reader = { apiKeyId: string | null } | null;
 
-/** Of a library of thousands, the first; the agent finds the others by itself. */
+/** The card lists only this many; the agent can find the rest itself. */
 const MAX_SKILLS = 500;
 const INPUT = ['text/plain', 'application/json', 'text/csv', 'application/octet-stream'];
 const OUTPUT = ['text/markdown', 'text/plain', 'application/octet-stream'];
@@ -270,11 +261,11 @@ function agentCard(parts: CardParts, reader: Reader, { origin, release }: AgentF
 	};
 }
 
-/** The card as JSON. Clients of 0.3 name no version, and read fields of their own beside those of 1.0. */
+/** 0.3 clients send no version and expect their own fields in addition to those of 1.0. */
 function cardJson(card: AgentCard, isOld: boolean): Record<string, unknown> {
 	const json = {
 		...(AgentCard.toJSON(card) as Record<string, unknown>),
-		// ProtoJSON leaves out what is empty; both versions say that these are always there.
+		// ProtoJSON omits empty fields, but both versions require these.
 		skills: card.skills.map(({ id, name, description, tags }) => ({ id, name, description, tags }))
 	};
 	if (!isOld) return json;
@@ -289,27 +280,23 @@ function cardJson(card: AgentCard, isOld: boolean): Record<string, unknown> {
 	};
 }
 
-/** What it can do without any of them. */
+const DEFAULTS = { examples: [], inputModes: [], outputModes: [], securityRequirements: [] };
+
+/** What the agent can do without any skill. */
 const GENERAL: AgentSkill = {
+	...DEFAULTS,
 	id: 'agent',
 	name: 'Answer',
 	tags: ['chat', 'files', 'skills'],
-	examples: [],
-	description: 'Answers a message, works on the files sent with it, and uses the skills that fit.',
-	inputModes: [],
-	outputModes: [],
-	securityRequirements: []
+	description: 'Answers a message, works on the files sent with it, and uses the skills that fit.'
 };
 
 function skillsOf({ skills, modes }: CardParts, apiKeyId: string | null): AgentSkill[] {
 	const owner = ownerOf(apiKeyId ?? undefined);
 	const usable = viewOf(skills.registry.snapshot(), { owner, ...modes }).library.skills;
 	return usable.slice(0, MAX_SKILLS).map(({ name, description, tags }) => ({
-		// Other agents read it.
-		...withoutHiddenIn({ id: `skill:${name}`, name, description, tags: [...tags] }),
-		examples: [],
-		inputModes: [],
-		outputModes: [],
-		securityRequirements: []
+		...DEFAULTS,
+		// Other agents read this: no invisible characters.
+		...withoutHiddenIn({ id: `skill:${name}`, name, description, tags: [...tags] })
 	}));
 }

@@ -1,4 +1,4 @@
-/** A run in the words of A2A: its state, its question to the client, what was said, and all of that as it happens. */
+/** Renders a run as an A2A task: state, open questions, history and artifacts, as a snapshot or as a stream. */
 import {
 	type Artifact,
 	type Message as A2AMessage,
@@ -26,12 +26,11 @@ const STATES: Record<MessageStatus, TaskState> = {
 	failed: TaskState.TASK_STATE_FAILED
 };
 
-/** What may be answered to a question. */
 const CHOICES = ['once', 'script', 'skill', 'deny'] as const;
 const ADVICE =
 	'Answer with a message to this task: “allow” or “deny”, or a data part {"choice": "once" | "deny", "interruptId"?, "reason"?}.';
 const ADVICE_WITHOUT_SCOPE =
-	'Whoever runs the server can allow it in the app: this API key lacks the scope “approve”. Answer “deny” to continue without it.';
+	'This API key lacks the scope “approve”, so only the server’s owner can allow this, in the app. Answer “deny” to continue without it.';
 
 function statusOf(source: TaskSource): TaskStatus {
 	const { answer, run } = source;
@@ -42,7 +41,7 @@ function statusOf(source: TaskSource): TaskStatus {
 	};
 }
 
-/** `historyLength`: the newest messages alone; all of them without it. */
+/** `historyLength`: number of newest messages to include; all if absent. */
 export function toTask(source: TaskSource, artifacts: Artifact[], historyLength?: number): Task {
 	const history = historyOf(source);
 	return {
@@ -55,7 +54,7 @@ export function toTask(source: TaskSource, artifacts: Artifact[], historyLength?
 	};
 }
 
-/** An agent's note on what goes on, which is in no history. */
+/** A progress note from the agent. Not part of the history. */
 function noteOf(source: TaskSource, id: string, text: string): A2AMessage {
 	return messageOf(source, { id, role: 'agent', parts: [textPart(text)] });
 }
@@ -91,7 +90,7 @@ function questionParts(open: readonly Approval[], { mayAnswer }: TaskSource): Pa
 	return [textPart(`${reasons}\n\n${mayAnswer ? ADVICE : ADVICE_WITHOUT_SCOPE}`), dataPart({ interrupts })];
 }
 
-/** The client's message, then each question that was decided and its answer. */
+/** The client's message, then each decided question with its answer. */
 function historyOf(source: TaskSource): A2AMessage[] {
 	const { question, answer } = source;
 	const said = question ? [messageOf(source, { id: question.id, role: 'user', parts: askedParts(question) })] : [];
@@ -118,15 +117,15 @@ function approvalsOf(answer: Message): { approval: Approval; isOpen: boolean }[]
 	});
 }
 
-// What a task has made: the text of the answer, and the files that its scripts wrote.
+// Artifacts: the text of the answer, and the files that scripts wrote.
 
-/** Larger files are told by their address. */
+/** A larger file is sent as a URL. */
 const MAX_INLINE_BYTES = 1024 * 1024;
-/** Of all files of one task together. */
+/** For all files of a task together. */
 const MAX_INLINE_TOTAL = 8 * 1024 * 1024;
 const MAX_FILES = 100;
 
-/** Between two texts of one answer, where the model called a tool. */
+/** Separates the texts before and after a tool call. */
 const TEXT_BREAK = '\n\n';
 const ANSWER = 'answer';
 
@@ -134,7 +133,7 @@ function answerArtifact(text: string): Artifact {
 	return artifactOf(ANSWER, 'Answer', [textPart(text, 'text/markdown')]);
 }
 
-/** Paths that the answer's scripts wrote, each once, in the order of their making. */
+/** Paths the answer's scripts wrote, without duplicates, in the order of writing. */
 function filesOf(answer: Message): string[] {
 	const paths = answer.parts.flatMap((part) =>
 		part.type === 'tool' ? (part.execution?.files ?? []).map(({ path }) => path) : []
@@ -145,20 +144,15 @@ function filesOf(answer: Message): string[] {
 export interface FileSource {
 	workspaces: Pick<Workspaces, 'read'>;
 	contextId: string;
-	/** By which the client has reached this server. */
+	/** As the client reached this server. */
 	origin: string;
 }
 
-/** Bytes that may still go inline. */
-export interface InlineBudget {
-	bytes: number;
-}
-
-/** A file as it is now; null for one that is gone. */
+/** The current file, or null if it's gone. `budget.bytes` may still go inline; the function subtracts what it uses. */
 async function fileArtifact(
 	{ workspaces, contextId, origin }: FileSource,
 	path: string,
-	budget: InlineBudget
+	budget: { bytes: number }
 ): Promise<Artifact | null> {
 	const opened = await workspaces.read(contextId, path).catch((error: unknown) => {
 		if (error instanceof AppError) return null;
@@ -167,16 +161,16 @@ async function fileArtifact(
 	if (!opened) return null;
 	const { file, bytes } = opened;
 	try {
-		const facts = { filename: path, mediaType: contentType(path) };
-		const artifact = (part: ReturnType<typeof urlPart>) => artifactOf(`file:${path}`, path, [part]);
+		const artifact = (content: Part['content']) =>
+			artifactOf(`file:${path}`, path, [{ ...EMPTY, filename: path, mediaType: contentType(path), content }]);
 		if (bytes > MAX_INLINE_BYTES || bytes > budget.bytes) {
 			const encoded = path.split('/').map(encodeURIComponent).join('/');
-			return artifact(urlPart(`${origin}/api/conversations/${contextId}/files/${encoded}`, facts));
+			return artifact({ $case: 'url', value: `${origin}/api/conversations/${contextId}/files/${encoded}` });
 		}
 		const content = Buffer.alloc(bytes);
 		const { bytesRead } = await file.read(content, 0, bytes, 0);
 		budget.bytes -= bytesRead;
-		return artifact(bytesPart(content.subarray(0, bytesRead), facts));
+		return artifact({ $case: 'raw', value: content.subarray(0, bytesRead) });
 	} finally {
 		await file.close();
 	}
@@ -193,38 +187,20 @@ export async function artifactsOf(source: FileSource, answer: Message): Promise<
 	return artifacts;
 }
 
-// Messages, parts and files in A2A's shapes; every field that it wants, in one place.
+// A2A's shapes, with every field they require.
 
-const NOTHING = { metadata: undefined, filename: '', mediaType: '' };
+const EMPTY = { metadata: undefined, filename: '', mediaType: '' };
 
 function textPart(text: string, mediaType = 'text/plain'): Part {
-	return { ...NOTHING, mediaType, content: { $case: 'text', value: text } };
+	return { ...EMPTY, mediaType, content: { $case: 'text', value: text } };
 }
 
 function dataPart(value: Record<string, unknown>): Part {
-	return { ...NOTHING, mediaType: 'application/json', content: { $case: 'data', value } };
-}
-
-export interface FileFacts {
-	filename: string;
-	mediaType: string;
-}
-
-function bytesPart(bytes: Buffer, facts: FileFacts): Part {
-	return { ...NOTHING, ...facts, content: { $case: 'raw', value: bytes } };
-}
-
-function urlPart(url: string, facts: FileFacts): Part {
-	return { ...NOTHING, ...facts, content: { $case: 'url', value: url } };
-}
-
-export interface MessagePlace {
-	taskId: string;
-	contextId: string;
+	return { ...EMPTY, mediaType: 'application/json', content: { $case: 'data', value } };
 }
 
 function messageOf(
-	{ taskId, contextId }: MessagePlace,
+	{ taskId, contextId }: TaskSource,
 	{ id, role, parts }: { id: string; role: 'user' | 'agent'; parts: Part[] }
 ): A2AMessage {
 	return {
@@ -243,17 +219,20 @@ function artifactOf(artifactId: string, name: string, parts: Part[]): Artifact {
 	return { artifactId, name, parts, description: '', metadata: undefined, extensions: [] };
 }
 
-// What a client of a task is streamed: first the task as it is, then what its run does, then its end or its question.
+function statusUpdate({ taskId, contextId }: TaskSource, status: TaskStatus): StreamResponse {
+	return { payload: { $case: 'statusUpdate', value: { taskId, contextId, status, metadata: undefined } } };
+}
 
 interface EventParts {
 	runner: Pick<Runner, 'follow'>;
 	files: FileSource;
-	/** The task as it is now. */
+	/** Reads the current task. */
 	read(): Promise<TaskSource>;
-	/** The client has gone. */
+	/** Aborts when the client disconnects. */
 	signal: AbortSignal;
 }
 
+/** Streams the current task, then its run's updates, then its end or its question. */
 export async function* taskEvents(
 	parts: EventParts,
 	begin: TaskSource,
@@ -264,13 +243,13 @@ export async function* taskEvents(
 	yield { payload: { $case: 'task', value: task } };
 	let source = begin;
 	if (source.answer.status !== 'running') return;
-	const teller = createTeller(files, begin);
-	// Somebody may have decided at once about what a run stopped for: then another goes on with it.
+	const updatesOf = createUpdates(files, begin);
+	// An immediate decision starts another run, which continues the answer.
 	while (source.answer.status === 'running') {
 		const batches = await runner.follow(source.run.id, source.seq, signal);
 		if (!batches) return;
 		for await (const batch of batches) {
-			yield* teller.tell(
+			yield* updatesOf(
 				batch.map(({ seq, data }) => ({ seq, event: JSON.parse(data) as RunEvent })),
 				source
 			);
@@ -280,14 +259,11 @@ export async function* taskEvents(
 		source = await read();
 		if (source.run.id === before.run.id && source.answer.status === 'running') return;
 	}
-	const { taskId, contextId } = source;
-	yield {
-		payload: { $case: 'statusUpdate', value: { taskId, contextId, status: statusOf(source), metadata: undefined } }
-	};
+	yield statusUpdate(source, statusOf(source));
 }
 
-/** Tells events in order; keeps which text it is in. */
-function createTeller(files: FileSource, { taskId, contextId, answer }: TaskSource) {
+/** Converts run events to task updates. Remembers which text part it is in. */
+function createUpdates(files: FileSource, { taskId, contextId, answer }: TaskSource) {
 	let hasText = messageText(answer) !== '';
 	let textId = answer.parts.findLast((part) => part.type === 'text' && part.text !== '')?.id;
 	const budget = { bytes: MAX_INLINE_TOTAL };
@@ -304,50 +280,42 @@ function createTeller(files: FileSource, { taskId, contextId, answer }: TaskSour
 		hasText = true;
 		return response;
 	};
-	const note = (source: TaskSource, id: string, said: string): StreamResponse => ({
-		payload: {
-			$case: 'statusUpdate',
-			value: {
-				taskId,
-				contextId,
-				metadata: undefined,
-				status: {
-					state: TaskState.TASK_STATE_WORKING,
-					message: noteOf(source, id, said),
-					timestamp: new Date().toISOString()
-				}
-			}
-		}
-	});
+	const note = (source: TaskSource, id: string, said: string): StreamResponse =>
+		statusUpdate(source, {
+			state: TaskState.TASK_STATE_WORKING,
+			message: noteOf(source, id, said),
+			timestamp: new Date().toISOString()
+		});
 
-	return {
-		async *tell(events: { seq: number; event: RunEvent }[], source: TaskSource): AsyncGenerator<StreamResponse> {
-			// Adjacent pieces of text are one update.
-			let said = '';
-			for (const { seq, event } of events) {
-				if (event.type === 'TEXT_MESSAGE_CONTENT') {
-					if (event.delta === '') continue;
-					if (event.messageId !== textId && (hasText || said !== '')) said += TEXT_BREAK;
-					textId = event.messageId;
-					said += event.delta;
-					continue;
-				}
-				if (event.type !== 'CUSTOM') continue;
-				if (said !== '') yield text(said);
-				said = '';
-				const id = `${source.run.id}-${seq}`;
-				if (event.name === 'skill.loaded') yield note(source, id, `Read the skill “${event.value.skill}”.`);
-				if (event.name === 'skill.started') {
-					yield note(source, id, `Running ${event.value.tool ?? event.value.script} of “${event.value.skill}”.`);
-				}
-				if (event.name === 'skill.finished') {
-					for (const { path } of event.value.files) {
-						const artifact = await fileArtifact(files, path, budget);
-						if (artifact) yield update(artifact, false);
-					}
+	return async function* (
+		events: { seq: number; event: RunEvent }[],
+		source: TaskSource
+	): AsyncGenerator<StreamResponse> {
+		// Adjacent text deltas become one update.
+		let said = '';
+		for (const { seq, event } of events) {
+			if (event.type === 'TEXT_MESSAGE_CONTENT') {
+				if (event.delta === '') continue;
+				if (event.messageId !== textId && (hasText || said !== '')) said += TEXT_BREAK;
+				textId = event.messageId;
+				said += event.delta;
+				continue;
+			}
+			if (event.type !== 'CUSTOM') continue;
+			if (said !== '') yield text(said);
+			said = '';
+			const id = `${source.run.id}-${seq}`;
+			if (event.name === 'skill.loaded') yield note(source, id, `Read the skill “${event.value.skill}”.`);
+			if (event.name === 'skill.started') {
+				yield note(source, id, `Running ${event.value.tool ?? event.value.script} of “${event.value.skill}”.`);
+			}
+			if (event.name === 'skill.finished') {
+				for (const { path } of event.value.files) {
+					const artifact = await fileArtifact(files, path, budget);
+					if (artifact) yield update(artifact, false);
 				}
 			}
-			if (said !== '') yield text(said);
 		}
+		if (said !== '') yield text(said);
 	};
 }

@@ -1,4 +1,4 @@
-/** The JSON-RPC calls of A2A 1.0 and 0.3, checked before the SDK reads them: method names, and what each is sent. */
+/** Validates the JSON-RPC calls of A2A 1.0 and 0.3 (method and params) before the SDK reads them. */
 import { createHash } from 'node:crypto';
 import { type Message, type Part, Role } from '@a2a-js/sdk';
 import { A2A_ERROR_CODE, ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk/errors';
@@ -17,25 +17,21 @@ export interface RpcError {
 	error: { code: number; message: string; data?: unknown };
 }
 
-/** A call that the SDK's handler for its version understands. */
+/** A valid call, for the SDK's handler of its version. */
 export interface RpcCall {
 	version: '1.0' | '0.3';
 	id: RpcId;
 	body: Record<string, unknown>;
 }
 
-/** Ids and names; what is longer is nobody's. */
+/** An id or a name. */
 const name = z.string().max(1024);
 const parts = <Schema extends z.ZodType>(part: Schema) => z.array(part).min(1).max(100);
 const historyLength = z.int().min(0).optional();
 const bytes = z.string().regex(/^[\w+/-]*={0,2}$/, 'must be base64');
-const sentMessage = {
-	messageId: name.min(1),
-	contextId: name.optional(),
-	taskId: name.optional()
-};
+const sentMessage = { messageId: name.min(1), contextId: name.optional(), taskId: name.optional() };
 
-/** As in ProtoJSON: what a part is, is told by the field that it has. */
+/** As in ProtoJSON: the field that is present tells the kind of part. */
 const part10 = z.union([
 	z.object({ text: z.string() }),
 	z.object({ raw: bytes, filename: name.optional(), mediaType: name.optional() }),
@@ -92,7 +88,7 @@ const list = z.object({
 });
 const nothing = z.object({}).optional();
 
-/** No push notifications: what is sent with them does not matter. */
+/** Push notifications aren't supported, so their params aren't checked. */
 const PUSH = 'push';
 
 const METHODS: ReadonlyMap<string, { version: RpcCall['version']; params: z.ZodType | typeof PUSH }> = new Map([
@@ -127,7 +123,7 @@ const envelope = z.object({
 	params: z.unknown().optional()
 });
 
-/** `text` is a request's body. Never throws. */
+/** Parses a request body. Never throws. */
 export function readCall(text: string): RpcCall | RpcError {
 	let json: unknown;
 	try {
@@ -136,11 +132,8 @@ export function readCall(text: string): RpcCall | RpcError {
 		return rpcError(null, A2A_ERROR_CODE.PARSE_ERROR, 'The body isn’t JSON.');
 	}
 	if (isNestedDeeperThan(MAX_NESTING, json)) {
-		return rpcError(
-			idOf(json),
-			A2A_ERROR_CODE.INVALID_REQUEST,
-			`The body is nested more than ${MAX_NESTING} levels deep.`
-		);
+		const message = `The body is nested more than ${MAX_NESTING} levels deep.`;
+		return rpcError(idOf(json), A2A_ERROR_CODE.INVALID_REQUEST, message);
 	}
 	const sent = envelope.safeParse(json);
 	if (!sent.success) {
@@ -159,11 +152,11 @@ export function readCall(text: string): RpcCall | RpcError {
 	return { version: known.version, id, body: { jsonrpc: '2.0', id, method, params: checked.data } };
 }
 
-export function rpcError(id: RpcId, code: number, message: string, data?: unknown): RpcError {
-	return { jsonrpc: '2.0', id, error: { code, message, data } };
+export function rpcError(id: RpcId, code: number, message: string): RpcError {
+	return { jsonrpc: '2.0', id, error: { code, message } };
 }
 
-/** Of a call that is wrong in another way. */
+/** The id of an invalid call, if it has one. */
 function idOf(json: unknown): RpcId {
 	return z.object({ id: rpcId }).safeParse(json).data?.id ?? null;
 }
@@ -181,22 +174,20 @@ function safely(
 	}
 }
 
-/** The field named first, without what it holds. */
+/** Names the first wrong field, without its value. */
 function describe(error: z.ZodError): string {
 	return sentenceOf(error.issues[0], 'body').sentence.slice(0, 500);
 }
 
-// A client's message → what a run is asked, and the files that come with it.
-
 export interface IncomingFile {
-	/** In the workspace. */
+	/** Relative to the workspace. */
 	path: string;
 	bytes: Buffer;
 }
 
 const PLAIN_ID = /^[A-Za-z0-9_-]{1,128}$/;
 
-/** @throws AppError invalid_input, or an error of A2A, for what cannot be asked */
+/** Splits a client's message into the message for the run and its files. @throws AppError invalid_input | A2AError */
 export function readIncoming(message: Message): { message: NewMessage; files: IncomingFile[] } {
 	if (message.role !== Role.ROLE_USER) throw new RequestMalformedError('message.role must be the user.');
 	const files = message.parts.flatMap(fileOf);
@@ -209,7 +200,7 @@ export function readIncoming(message: Message): { message: NewMessage; files: In
 	return { message: checkedMessage({ id: storedId(message.messageId), text, files: paths }), files };
 }
 
-/** Clients choose any text; the store's ids are plain. */
+/** Clients may send any text as an id; the store accepts plain ids only. */
 function storedId(messageId: string): string {
 	if (PLAIN_ID.test(messageId)) return messageId;
 	return `a2a-${createHash('sha256').update(messageId).digest('hex').slice(0, 32)}`;

@@ -1,4 +1,4 @@
-/** Sends messages to tasks, starts and stops them: the part of A2A that does something. */
+/** Starts and cancels tasks and sends messages to them. */
 import { randomUUID } from 'node:crypto';
 import type { Message } from '@a2a-js/sdk';
 import { RequestMalformedError, TaskNotCancelableError, UnsupportedOperationError } from '@a2a-js/sdk/errors';
@@ -15,7 +15,7 @@ import type { Store } from '../../store/store.ts';
 import { waitingIds } from '../../trust/approval-policy.ts';
 import type { Asker } from '../../turns/toolbox.ts';
 import type { Workspaces } from '../../workspaces.ts';
-import { type IncomingFile, readIncoming } from './requests.ts';
+import { readIncoming } from './requests.ts';
 import { readTask, type TaskSource } from './task-source.ts';
 
 export interface CallParts {
@@ -25,7 +25,7 @@ export interface CallParts {
 	changes: ConversationChanges;
 }
 
-/** Starts a task, or decides about one that waits. @throws AppError | A2AError */
+/** Starts a task, or answers the question of a waiting one. @throws AppError | A2AError */
 export async function send(parts: CallParts, asker: Asker, message: Message): Promise<TaskSource> {
 	if (message.taskId === '') return begin(parts, asker, message);
 	const task = await readTask(parts, asker, message.taskId);
@@ -44,14 +44,14 @@ export async function send(parts: CallParts, asker: Asker, message: Message): Pr
 	}
 }
 
-/** Stops what runs, and lets go of what waits. @throws AppError | A2AError */
+/** Cancels a running or waiting task. @throws AppError | A2AError */
 export async function cancel(parts: CallParts, asker: Asker, id: string): Promise<TaskSource> {
 	const task = await readTask(parts, asker, id);
 	const { status } = task.answer;
 	const isStopped =
 		status === 'running'
 			? await parts.runner.stop(task.run.id)
-			: status === 'waiting' && (await letGo(parts, asker, task));
+			: status === 'waiting' && (await cancelWaiting(parts, asker, task));
 	const now = await readTask(parts, asker, id);
 	if (!isStopped || now.answer.status !== 'cancelled') {
 		throw new TaskNotCancelableError('This task is done, so it can’t be cancelled.');
@@ -71,14 +71,16 @@ async function begin(parts: CallParts, asker: Asker, sent: Message): Promise<Tas
 			'Another task of this context is still running. Wait until it’s done, or cancel it.'
 		);
 	}
-	// Before any file is there, so that nobody else can make it theirs meanwhile.
+	// Before writing files, so that nobody else can claim the context meanwhile.
 	if (!existing) {
 		const createdAt = new Date().toISOString();
 		await parts.store.conversations.create({ id: conversationId, title: UNTITLED, createdAt, ...owner });
 	}
 	const runId = randomUUID();
 	try {
-		await writeFiles(parts, conversationId, files);
+		for (const { path, bytes } of files) {
+			await parts.workspaces.write(conversationId, path, new Blob([new Uint8Array(bytes)]).stream());
+		}
 		await parts.runner.start({ kind: 'ask', runId, conversationId, message, tools: [], ...owner });
 	} catch (error) {
 		if (!existing) await removeEmpty(parts, conversationId);
@@ -87,7 +89,7 @@ async function begin(parts: CallParts, asker: Asker, sent: Message): Promise<Tas
 	return readTask(parts, asker, runId);
 }
 
-/** Nobody knows of a context whose first task did not begin; unless somebody has begun another in it meanwhile. */
+/** Removes a context whose first task failed to start, unless another task started in it meanwhile. */
 async function removeEmpty({ store, workspaces }: CallParts, conversationId: string): Promise<void> {
 	if ((await store.messages.list(conversationId)).length > 0) return;
 	await store.conversations.remove(conversationId);
@@ -97,20 +99,9 @@ async function removeEmpty({ store, workspaces }: CallParts, conversationId: str
 async function requireOwnContext(parts: CallParts, apiKeyId: string | null, id: string): Promise<void> {
 	await requireOwnConversation(parts, apiKeyId, id).catch((error: unknown) => {
 		if (!(error instanceof AppError)) throw error;
-		throw new RequestMalformedError({
-			message: 'This message.contextId can’t be used. Choose another one.',
-			cause: error
-		});
+		const message = 'This message.contextId can’t be used. Choose another one.';
+		throw new RequestMalformedError({ message, cause: error });
 	});
-}
-
-async function writeFiles(
-	{ workspaces }: CallParts,
-	conversationId: string,
-	files: readonly IncomingFile[]
-): Promise<void> {
-	for (const { path, bytes } of files)
-		await workspaces.write(conversationId, path, new Blob([new Uint8Array(bytes)]).stream());
 }
 
 async function answer(parts: CallParts, asker: Asker, task: TaskSource, message: Message): Promise<TaskSource> {
@@ -119,7 +110,7 @@ async function answer(parts: CallParts, asker: Asker, task: TaskSource, message:
 	const decided = await parts.store.approvals.decisions(conversationId, ids);
 	const open = ids.filter((id) => !decided.has(id));
 	const decisions = [...readDecisions(message, open)];
-	// All of them or none.
+	// All or none.
 	for (const [, decision] of decisions) checkMayDecide(asker, decision);
 	for (const [interruptId, decision] of decisions) {
 		await decide(parts, { by: asker, conversationId, interruptId, decision });
@@ -127,8 +118,8 @@ async function answer(parts: CallParts, asker: Asker, task: TaskSource, message:
 	return readTask(parts, asker, taskId);
 }
 
-/** False when somebody else decided first, and it goes on. */
-async function letGo(parts: CallParts, asker: Asker, task: TaskSource): Promise<boolean> {
+/** Denies what the task asks for. False if somebody else decided first and the task continues. */
+async function cancelWaiting(parts: CallParts, asker: Asker, task: TaskSource): Promise<boolean> {
 	const { store, runner, changes } = parts;
 	const { contextId } = task;
 	const now = new Date().toISOString();
@@ -142,16 +133,14 @@ async function letGo(parts: CallParts, asker: Asker, task: TaskSource): Promise<
 	return true;
 }
 
-// What a client answers to a task that waits: “allow” or “deny”, or a choice as data; pure.
-
 const ALLOW = /^(allow|yes|ok|approve|approved|once)[.!]?$/i;
 const DENY = /^(deny|no|refuse|reject|denied)[.!]?$/i;
 
 const choice = z.looseObject({ interruptId: z.string().optional() });
 
 /**
- * A decision for each question that the message answers, of those that are `open`; what names none answers all.
- * @throws A2AError for what is no answer to them
+ * Reads a client's answer: “allow”, “deny”, or a choice as data. An answer without an interruptId applies to all `open` ones.
+ * @throws A2AError if the message isn't an answer
  */
 function readDecisions(message: Message, open: readonly string[]): Map<string, ApprovalDecision> {
 	const decisions = new Map<string, ApprovalDecision>();

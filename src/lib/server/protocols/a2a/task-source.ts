@@ -1,4 +1,4 @@
-/** What a task is made from: a run, the answer that it writes, and the question before it. The store is the truth. */
+/** Reads what a task consists of from the store: a run, its answer, and the question before it. */
 import { conversationId } from '../../../shared/api.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { Message } from '../../../shared/message.ts';
@@ -10,17 +10,17 @@ import type { RunRecord } from '../../store/chat/runs.ts';
 import type { Store } from '../../store/store.ts';
 
 export interface TaskSource {
-	/** Of the run that began the answer; a run that goes on after somebody has decided keeps it. */
+	/** Id of the run that started the answer. Stays the same when another run continues it after a decision. */
 	taskId: string;
 	contextId: string;
 	answer: Message;
-	/** The run that writes the answer, or was the last to do so. */
+	/** The latest run of this answer. */
 	run: RunRecord;
-	/** Last event of that run in `answer`, while it is running. */
+	/** Last event of that run included in `answer`, while it is running. */
 	seq: number;
-	/** null for one that was removed. */
+	/** null if it was deleted. */
 	question: Message | null;
-	/** May whoever reads it allow what it asks about? */
+	/** Whether the reader may allow what the task asks for. */
 	mayAnswer: boolean;
 }
 
@@ -29,7 +29,7 @@ interface Parts {
 	runner: Pick<Runner, 'get' | 'live'>;
 }
 
-/** As it is now. @throws AppError `not_found` for one that is not there or is another key's */
+/** @throws AppError `not_found`, also for another key's task */
 export async function readTask(parts: Parts, asker: Asker, taskId: string): Promise<TaskSource> {
 	const { store, runner } = parts;
 	if (!conversationId.safeParse(taskId).success) throw noTask();
@@ -39,7 +39,7 @@ export async function readTask(parts: Parts, asker: Asker, taskId: string): Prom
 	const { conversationId: contextId, messageId } = first;
 	let answer = await store.messages.get(contextId, messageId);
 	let live = answer?.runId ? runner.live(answer.runId) : null;
-	// It ended between the two looks.
+	// The run ended between the two reads.
 	if (answer?.status === 'running' && !live) {
 		answer = await store.messages.get(contextId, messageId);
 		live = answer?.runId ? runner.live(answer.runId) : null;

@@ -1,4 +1,4 @@
-/** What AG-UI has beside a run's own events: what this agent can do, and snapshots of state and messages (FEATURES F13). */
+/** AG-UI beyond a run's events: the agent's capabilities, and snapshots of state and messages (FEATURES F13). */
 import type * as agui from '@ag-ui/core';
 import { type AgentCapabilities, isTerminal, type RunEvent } from '../../../shared/events.ts';
 import type { FunctionTool } from '../../agent/model.ts';
@@ -12,19 +12,19 @@ import type { Store } from '../../store/store.ts';
 
 export interface AgentFacts {
 	version: string;
-	/** Offered in each conversation; skills add theirs once they are loaded. */
+	/** Available in every conversation; a loaded skill adds its own. */
 	tools: readonly FunctionTool[];
 	skills: readonly { name: string; description: string }[];
-	/** Are scripts kept from the machine's files, network and processes? */
+	/** Whether scripts are isolated from the machine's files, network and processes. */
 	isSandboxed: boolean;
 	maxSteps: number;
 	maxDurationMs: number;
 }
 
-/** More would be a catalog, which `GET /api/skills` is. */
+/** The full list is at `GET /api/skills`. */
 const MAX_SKILLS = 200;
 
-/** The skills that a new conversation of this caller can use, and the tools that it begins with. */
+/** The skills and initial tools of a new conversation of this caller. */
 export function offeredSkills(
 	parts: { skills: SkillsProvider; modes: Pick<StoredSkillModes, 'modeOf' | 'pinOf'> },
 	apiKeyId: string | null
@@ -40,7 +40,7 @@ export function offeredSkills(
 	};
 }
 
-/** Names of the CUSTOM events, for clients that show more than AG-UI has. */
+/** Names of our CUSTOM events, for clients that show more than standard AG-UI. */
 const CUSTOM_EVENTS = [
 	'skill.catalog',
 	'skill.loaded',
@@ -98,19 +98,17 @@ export function describeAgent(facts: AgentFacts): AgentCapabilities {
 	};
 }
 
-// Puts AG-UI's snapshots of state and messages into a run's events, for clients that ask for them (FEATURES F13).
-
 type Parts = Parameters<typeof listConversationSkills>[0] & { store: Pick<Store, 'messages'> };
 
 interface Snapshots {
 	batches: AsyncIterable<StoredEvent[]>;
-	/** As the client gave it: any JSON, or nothing. */
+	/** As the client sent it: any JSON, or undefined. */
 	state: unknown;
 }
 
 /**
- * STATE_SNAPSHOT after the run's start, and before its end once more with MESSAGES_SNAPSHOT. They are in no log: each has
- * the number of the event before it, so that a client that goes on after one misses nothing.
+ * Adds a STATE_SNAPSHOT after the run's start, and both STATE_SNAPSHOT and MESSAGES_SNAPSHOT before its end. Snapshots
+ * aren't in the run log: each has the number of the event before it, so a client that resumes after one misses nothing.
  */
 export async function* withSnapshots(
 	parts: Parts,
@@ -139,15 +137,13 @@ export async function* withSnapshots(
 	}
 }
 
-/** The client's own state with the conversation's skills beside it; a state that is no object has no room for them. */
+/** Adds the conversation's skills to the client's state. A state that isn't an object stays as it is. */
 async function stateOf(parts: Parts, conversationId: string, given: unknown): Promise<unknown> {
 	if (given !== undefined && given !== null && (typeof given !== 'object' || Array.isArray(given))) return given;
 	const { data } = await listConversationSkills(parts, conversationId);
 	const namesOf = (wanted: 'pinned' | 'loaded') => data.flatMap(({ name, state }) => (state === wanted ? [name] : []));
 	return { ...given, skills: { pinned: namesOf('pinned'), loaded: namesOf('loaded') } };
 }
-
-// A conversation's messages in AG-UI's shape, with the ids that its events have (FEATURES F13). Pure.
 
 function toAguiMessages(messages: readonly Message[]): agui.Message[] {
 	return messages.flatMap((message) => {
@@ -160,7 +156,7 @@ function toUserMessage({ id, parts, files }: Message): agui.Message {
 	return { id, role: 'user', content, metadata: files.length > 0 ? { files } : undefined };
 }
 
-/** A part is a message in AG-UI; a call that has its result is two. */
+/** In AG-UI each part is a message; a call with a result is two. Ids match the events'. */
 function toAnswerMessages(part: Part): agui.Message[] {
 	switch (part.type) {
 		case 'text':
@@ -178,7 +174,6 @@ function toAnswerMessages(part: Part): agui.Message[] {
 			return [call, { id: `result_${id}`, role: 'tool', toolCallId: id, content: result }];
 		}
 		case 'compaction':
-			// The model's beginning was shortened: nothing that anybody has said.
 			return [];
 		default:
 			return part satisfies never;

@@ -1,4 +1,4 @@
-/** A tool call, from its name to its result; what goes wrong is a result that the model reads (FEATURES E15, D24). */
+/** Runs a tool call. Errors become results, which the model reads (FEATURES E15, D24). */
 import {
 	type CallToolResult,
 	type InputRequiredResult,
@@ -40,7 +40,7 @@ import type { ApprovalRequest } from '../../../shared/events.ts';
 import { hintFor, mayAnswer, runsUnasked, typeOf } from '../../turns/toolbox.ts';
 import { inPlainWords, sentenceOf } from '../../../shared/plain-issues.ts';
 
-/** Answers with a question where somebody must be asked first. @throws ProtocolError for a tool that is not there; nothing else */
+/** Returns a question if the user must consent first. @throws ProtocolError (only) for an unknown tool */
 export async function callTool(
 	context: McpContext,
 	{ name, arguments: args = {} }: { name: string; arguments?: Record<string, unknown> | undefined },
@@ -52,35 +52,26 @@ export async function callTool(
 		const scope = scopeOf(own);
 		if (!hasScope(call.peer.caller, scope)) return failure({ error: 'forbidden', message: lackOf(scope) });
 		const answer = await callOwnTool(context, own, args, call);
-		return {
-			content: [text(JSON.stringify(answer))],
-			structuredContent: answer,
-			isError: failed(answer) || undefined
-		};
+		// A run that failed is a tool error too, with its record.
+		const isError = (isObject(answer.result) && answer.result.success === false) || undefined;
+		return { content: [text(JSON.stringify(answer))], structuredContent: answer, isError };
 	} catch (error) {
 		if (error instanceof ProtocolError) throw error;
 		if (error instanceof ConsentNeeded) return askFor(error);
 		if (error instanceof TooManyCalls) return failure({ error: 'rate_limited', message: error.message });
-		if (error instanceof SkillError) {
-			return failure({ error: error.type, message: error.message, hint: error.hint });
-		}
-		if (error instanceof AppError) {
-			return failure({ error: typeIn(error), message: error.message, hint: error.hint });
+		if (error instanceof SkillError || error instanceof AppError) {
+			const { message, hint } = error;
+			return failure({ error: error instanceof SkillError ? error.type : typeIn(error), message, hint });
 		}
 		if (call.signal.aborted) return failure({ error: 'Cancelled', message: 'The call was cancelled.' });
-		context.log.error({ tool: name.slice(0, 100), error: String(error) }, 'an MCP tool failed');
+		context.log.error({ tool: name.slice(0, 100), error: String(error) }, 'MCP tool failed');
 		return failure({ error: 'internal', message: 'Something went wrong on the server. See its log for details.' });
 	}
 }
 
-/** Of what did not run, why, as every other way in says it; else what kind of request failed. */
+/** Why a script didn't run, with the same name as everywhere else; otherwise the error code. */
 function typeIn({ code, details }: AppError): string {
 	return isObject(details) && typeof details.error === 'string' ? details.error : code;
-}
-
-/** A run that ended badly is an error of the tool, with its record. */
-function failed({ result }: Record<string, unknown>): boolean {
-	return isObject(result) && result.success === false;
 }
 
 async function callSkillTool(
@@ -109,19 +100,15 @@ async function callSkillTool(
 	});
 }
 
-/** Loading may run commands that stand in the instructions, where the operator allows it: not for a key that may not. */
+/** Loading a skill can run commands in its instructions, if the operator allows that. This doesn't, for keys without “execute”. */
 function instructionsOnly(library: SkillSnapshot, args: Record<string, unknown>): CallToolResult {
 	const name = args.skill;
 	const skill = typeof name === 'string' ? findNamed(library, name) : null;
 	if (skill) return { content: [text(renderLoadedSkill(skill, numberArgument(args, 'offset')))] };
-	return failure({
-		error: 'SkillNotFound',
-		message: 'Skill not found.',
-		hint: 'skills_list shows all skills.'
-	});
+	return failure({ error: 'SkillNotFound', message: 'Skill not found.', hint: 'skills_list shows all skills.' });
 }
 
-/** A text is told as it is, an object also as data. */
+/** Text goes out as it is; an object also as structured content. */
 function toResult({ ok, output, result }: ToolOutcome): CallToolResult {
 	if (typeof result === 'string') return { content: [text(output)] };
 	const { value } = result;
@@ -142,18 +129,16 @@ function text(words: string): { type: 'text'; text: string } {
 	return { type: 'text', text: words };
 }
 
-// Live output of a script as progress, where the client asked for it (FEATURES F15).
-
 export interface ProgressReport {
 	onEvent(event: SkillEvent): void;
-	/** All has been sent that was reported. */
+	/** Waits until everything reported so far has been sent. */
 	flush(): Promise<void>;
 }
 
-/** Characters of output that one notification carries; what comes while one is on its way goes together. */
+/** Characters per notification. Output that arrives while one is being sent goes out together. */
 const MAX_TEXT = 4096;
 
-/** `progress` counts characters of output; a client that gave no token is told nothing. */
+/** Sends script output as progress notifications if the client sent a token; `progress` counts characters (FEATURES F15). */
 export function reportProgress({ mcpReq }: Pick<ServerContext, 'mcpReq'>): ProgressReport {
 	const progressToken = mcpReq._meta?.progressToken;
 	if (progressToken === undefined) return { onEvent: () => undefined, flush: async () => undefined };
@@ -170,7 +155,7 @@ export function reportProgress({ mcpReq }: Pick<ServerContext, 'mcpReq'>): Progr
 		}
 	};
 	const start = (): void => {
-		// The client has gone, or its stream is closed: the call itself learns of it by its signal.
+		// The client disconnected or its stream closed. The call learns of it through its signal.
 		sending ??= send()
 			.catch(() => undefined)
 			.finally(() => (sending = null));
@@ -187,7 +172,7 @@ export function reportProgress({ mcpReq }: Pick<ServerContext, 'mcpReq'>): Progr
 	};
 }
 
-// What the server’s own tools do: list, switch, run, look back (FEATURES E10, E15, B6).
+// The server’s own tools (FEATURES E10, E15, B6).
 
 interface OwnCall extends Asking {
 	signal: AbortSignal;
@@ -196,7 +181,7 @@ interface OwnCall extends Asking {
 
 type Answer = Record<string, unknown>;
 
-/** @throws AppError for what cannot be done */
+/** @throws AppError */
 async function callOwnTool(context: McpContext, name: string, args: unknown, call: OwnCall): Promise<Answer> {
 	switch (name) {
 		case 'skills_list':
@@ -221,14 +206,14 @@ async function listSkills(
 		const { data, total } = await lister.list(asked, { page, limit }, peer.caller.apiKeyId);
 		return { skills: data.map(briefly), total, page };
 	}
-	// The list knows three modes, of which two are “enabled”.
+	// The list filters by mode; two of the three modes count as enabled.
 	const wantedMode = enabled ? asked : { ...asked, mode: 'off' as const };
 	const { data } = await lister.list(wantedMode, { page: 1, limit: 100_000 }, peer.caller.apiKeyId);
 	const wanted = enabled ? data.filter(({ mode, status }) => mode !== 'off' && status === 'ready') : data;
 	return { skills: wanted.slice((page - 1) * limit, page * limit).map(briefly), total: wanted.length, page };
 }
 
-/** Not where on this machine it lies. */
+/** Without its path on this machine. */
 function briefly({ path: _path, usage, ...skill }: SkillSummary): Answer {
 	return { ...skill, enabled: skill.mode !== 'off' && skill.status === 'ready', executions: usage.executions };
 }
@@ -279,13 +264,12 @@ async function listExecutions(
 	{ limit, page, skill, status, apiKeyId }: z.infer<typeof skillsExecutionsInput>,
 	{ caller }: McpPeer
 ): Promise<Answer> {
-	const whose = caller.apiKeyId ?? apiKeyId;
-	const filter = { skill, status, apiKeyId: whose };
+	const filter = { skill, status, apiKeyId: caller.apiKeyId ?? apiKeyId };
 	const { data, total } = await store.skillExecutions.list(filter, { page, limit });
 	return { executions: data.map(toRecord), total, page };
 }
 
-/** Outputs and inputs may be long, and are in the app. */
+/** Leaves out output and input, which can be long; the app shows them. */
 function toRecord({ output: _output, input: _input, limits: _limits, ...record }: SkillExecution): Answer {
 	return record;
 }
@@ -296,22 +280,22 @@ function parse<Schema extends z.ZodType>(schema: Schema, args: unknown): z.infer
 	throw new AppError('invalid_input', sentenceOf(parsed.error.issues[0], 'arguments').sentence);
 }
 
-// What must be asked about is asked through the client, or refused with where to allow it (FEATURES C16, F3).
-
 interface Refusal {
-	/** Its type (D13). */
+	/** Error type (D13). */
 	error: string;
 	message: string;
 	hint: string;
 }
 
-/** Who would have to be asked. */
 interface Asking {
 	peer: McpPeer;
 	consent: Consent;
 }
 
-/** null where it needs no asking, or was allowed. @throws ConsentNeeded; SkillError `ApprovalDenied` */
+/**
+ * Asks for consent through the client if it can ask, else refuses and says where to allow it (FEATURES C16, F3).
+ * @returns null if no consent is needed or it was given @throws ConsentNeeded | SkillError `ApprovalDenied`
+ */
 function refusalOf(
 	question: ApprovalRequest | null,
 	{ questions }: Pick<McpContext, 'questions'>,
@@ -320,7 +304,7 @@ function refusalOf(
 	if (question === null) return null;
 	const { caller, sessionId } = peer;
 	const { skill, script, args, digest, reason, trust } = question;
-	// What the client says that its user has answered is said with the key.
+	// The client reports its user's answer with the authority of its key.
 	if (consent.canAsk && mayAnswer(caller)) {
 		const subject = [clientOf(caller, sessionId), skill, script, args, digest];
 		const page = `/skills/${encodeURIComponent(toSkillId(skill))}`;

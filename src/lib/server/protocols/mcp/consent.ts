@@ -1,4 +1,4 @@
-/** Asks the user of a client for consent, where the client can ask: elicitation (FEATURES C16, E15, E30). */
+/** Asks a client's user for consent through elicitation (FEATURES C16, E15, E30). */
 import { markHidden } from '../../../shared/characters.ts';
 import { createHash, randomUUID } from 'node:crypto';
 import {
@@ -11,23 +11,22 @@ import {
 import { SkillError } from '../../skills/types.ts';
 import { isObject } from '../../../shared/json.ts';
 
-/** What one request has to do with consent. */
 export interface Consent {
-	/** Can its client ask somebody? */
+	/** Whether the client supports elicitation. */
 	canAsk: boolean;
-	/** What somebody answered to the question that it comes back with; null for a request that brings no answer. */
+	/** The user's answer, if this request brings one. */
 	answer: { questionId: string; isAllowed: boolean } | null;
 }
 
-/** The questions that are open, each for one answer. After a restart they are asked again. */
+/** Open questions, each good for one answer. Kept in memory, so after a restart they are asked again. */
 export interface Questions {
-	/** The id of a new question; `subject` is all that is consented to. The oldest goes where too many are open. */
+	/** Returns the id of a new question. `subject` is everything the user consents to. Drops the oldest if too many are open. */
 	open(subject: string): string;
-	/** True once, for the very subject that was asked about. */
+	/** Closes the question. True if it was open and asked about the same subject. */
 	settle(questionId: string, subject: string): boolean;
 }
 
-/** Not a failure: the call comes again with an answer. */
+/** Not a failure: the client repeats the call with an answer. */
 export class ConsentNeeded extends Error {
 	override readonly name = 'ConsentNeeded';
 	readonly questionId: string;
@@ -40,7 +39,7 @@ export class ConsentNeeded extends Error {
 
 const KEY = 'consent';
 const MAX_OPEN = 1000;
-/** Of what is asked: whoever reads it decides in a dialog of the client. */
+/** Characters of arguments shown in the client's dialog. */
 const MAX_ARGUMENTS = 2000;
 
 export function createQuestions(): Questions {
@@ -73,22 +72,19 @@ export function readConsent(server: Pick<Server, 'getClientCapabilities'>, { mcp
 	};
 }
 
-/** Without a mode it is a form; who can only open pages is asked nothing. */
+/** No mode means forms. A client that can only open URLs isn't asked. */
 function canAskBy(capabilities: unknown): boolean {
 	const elicitation = isObject(capabilities) ? capabilities.elicitation : undefined;
 	return isObject(elicitation) && (elicitation.form !== undefined || Object.keys(elicitation).length === 0);
 }
 
-/**
- * Returns when this was allowed, once, by whoever was asked. `subject`: who asks, and for what.
- * @throws ConsentNeeded to have it asked; SkillError `ApprovalDenied`
- */
+/** Returns if the user allowed this call. `subject`: who asks, and for what. @throws ConsentNeeded | SkillError `ApprovalDenied` */
 export function requireConsent(
 	{ answer }: Consent,
 	questions: Questions,
 	{ reason, args, subject }: { reason: string; args: readonly string[]; subject: readonly unknown[] }
 ): void {
-	// Arguments may be long, and questions that nobody answers stay for a while.
+	// Hashed, because arguments can be long and unanswered questions stay in memory.
 	const key = createHash('sha256').update(JSON.stringify(subject)).digest('base64url');
 	if (answer !== null && questions.settle(answer.questionId, key)) {
 		if (answer.isAllowed) return;
@@ -97,16 +93,16 @@ export function requireConsent(
 	throw new ConsentNeeded(questions.open(key), questionOf(reason, args));
 }
 
-/** Each argument on a line of its own: none can look like two, or like what comes after them. */
+/** Puts each argument on its own line with hidden characters marked, so none can pass for two or for the text after it. */
 function questionOf(reason: string, args: readonly string[]): string {
 	const words = args.map(markHidden).join('\n');
 	const shown = words.length > MAX_ARGUMENTS ? `${words.slice(0, MAX_ARGUMENTS)}… (${words.length} characters)` : words;
-	const lines = words === '' ? 'It gets no arguments.' : `It gets:\n${shown}`;
-	return `${markHidden(reason)}\n\n${lines}\n\nAllow it once?`;
+	const lines = words === '' ? 'No arguments.' : `Arguments:\n${shown}`;
+	return `${markHidden(reason)}\n\n${lines}\n\nAllow once?`;
 }
 
 export function askFor({ questionId, message }: ConsentNeeded): InputRequiredResult {
-	// Nothing is to be filled in: accepting is the answer.
+	// An empty form: accepting it is the answer.
 	const requestedSchema = { type: 'object' as const, properties: {} };
 	return inputRequired({
 		requestState: questionId,

@@ -13,10 +13,10 @@ import type { McpCaller, McpParts } from './parts.ts';
 const PAGE = 200;
 const id = z.string().min(1).max(256);
 
-/** As OmniRoute’s tools had them, with our own words beside. */
+/** Compatible with OmniRoute’s tools, plus our own fields. */
 export const skillsListInput = z.strictObject({
 	query: z.string().max(1000).optional().describe('Words to find in the name, description or tags'),
-	name: z.string().max(256).optional().describe('The same'),
+	name: z.string().max(256).optional().describe('Same as query'),
 	enabled: z.boolean().optional().describe('true: only skills that are on or offered; false: only skills that are off'),
 	apiKeyId: id.optional().describe('Skills that this key can see; a key always sees its own'),
 	page: z.number().int().min(1).default(1),
@@ -50,7 +50,7 @@ export const skillsExecutionsInput = z.strictObject({
 	apiKeyId: id.optional()
 });
 
-/** What is answered is said in outline: the fields are those of the REST API. */
+/** In outline only: the fields are those of the REST API. */
 const answer = (properties: Record<string, unknown>): Tool['outputSchema'] => ({
 	type: 'object',
 	properties,
@@ -99,7 +99,7 @@ const OWN: readonly (Tool & { scope: ApiScope })[] = [
 
 const OMNIROUTE = 'omniroute_';
 
-/** The name of one of the server’s own tools, from it or its alias; null for another. */
+/** Resolves the name or alias of one of the server’s own tools; null for others. */
 export function ownToolOf(name: string): string | null {
 	const plain = name.startsWith(OMNIROUTE) ? name.slice(OMNIROUTE.length) : name;
 	return OWN.some((tool) => tool.name === plain) ? plain : null;
@@ -113,7 +113,7 @@ export function outputSchemaOf(name: string): Tool['outputSchema'] {
 	return OWN.find((tool) => tool.name === ownToolOf(name))?.outputSchema;
 }
 
-/** What this caller may call, and nothing twice: aliases are understood, not listed. */
+/** Tools this caller may call. Aliases work but aren't listed. */
 export function listTools(
 	{ session }: CallerView,
 	caller: McpCaller,
@@ -147,15 +147,14 @@ function inputOf(schema: z.ZodType): Tool['inputSchema'] {
 	return z.toJSONSchema(schema, { io: 'input' }) as Tool['inputSchema'];
 }
 
-// The library as one caller sees it: what is offered, and how it is called (FEATURES A41, B6, D17).
-
+/** The library as one caller sees it (FEATURES A41, B6, D17). */
 export interface CallerView {
 	library: SkillSnapshot;
-	/** Every enabled skill counts as loaded: its tools are there to be called. */
+	/** Every enabled skill counts as loaded, so its tools can be called. */
 	session: SkillSession;
 }
 
-/** Made for each request, so that names depend on the library alone and not on what was called before. */
+/** Created per request, so tool names depend only on the library, not on earlier calls. */
 export function viewFor({ skills, modes }: Pick<McpParts, 'skills' | 'modes'>, caller: McpCaller): CallerView {
 	const snapshot = skills.registry.snapshot();
 	const { modeOf, pinOf } = modes;
@@ -173,30 +172,26 @@ export function lackOf(scope: ApiScope): string {
 	return `This API key can’t do this: it lacks the scope “${scope}”. Create a key with this scope on the Connect page.`;
 }
 
-/** @throws ProtocolError that names the scope */
+/** @throws ProtocolError naming the missing scope */
 export function requireScope(caller: McpCaller, scope: ApiScope): void {
 	if (!hasScope(caller, scope)) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, lackOf(scope));
 }
 
-// Pages of a sorted list, by a cursor that says after which entry to go on; pure.
-
-/** `items` sorted by `keyOf`. An entry that is gone since does no harm. @throws ProtocolError for a cursor that is none */
+/**
+ * One page of `items`, which are sorted by `keyOf`. The cursor is the last key seen, so deleted entries don't matter.
+ * @throws ProtocolError for an invalid cursor
+ */
 export function pageOf<Item>(
 	items: readonly Item[],
 	keyOf: (item: Item) => string,
 	{ cursor, size }: { cursor?: string | undefined; size: number }
 ): { page: Item[]; nextCursor?: string } {
 	const after = cursor === undefined ? null : readCursor(cursor);
-	const start = after === null ? 0 : firstAfter(items, (item) => keyOf(item) > after);
-	const page = items.slice(start, start + size);
+	const left = after === null ? items : items.filter((item) => keyOf(item) > after);
+	const page = left.slice(0, size);
 	const last = page.at(-1);
-	if (last === undefined || start + size >= items.length) return { page };
+	if (last === undefined || left.length <= size) return { page };
 	return { page, nextCursor: Buffer.from(keyOf(last)).toString('base64url') };
-}
-
-function firstAfter<Item>(items: readonly Item[], isAfter: (item: Item) => boolean): number {
-	const found = items.findIndex(isAfter);
-	return found === -1 ? items.length : found;
 }
 
 function readCursor(cursor: string): string {

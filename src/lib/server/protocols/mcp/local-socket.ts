@@ -1,4 +1,4 @@
-/** A socket in the data folder by which `npm run mcp` reaches the server that has the folder: two at once would harm each other. */
+/** A socket in the data folder, through which `npm run mcp` reaches the server that uses it: two servers must not share a folder. */
 import { chmod, rm } from 'node:fs/promises';
 import { connect, createServer, type Server as SocketServer, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -6,22 +6,22 @@ import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import type { Mcp } from './mcp.ts';
 
 export interface LocalSocket {
-	/** Calls back once nobody is connected any more; at once where nobody is. */
+	/** Calls back when the last client disconnects; at once if there is none. */
 	whenUnused(done: () => void): void;
 	close(): Promise<void>;
 }
 
 const MAX_CONNECTIONS = 32;
-/** The path of a socket is at most so long. */
+/** The system limits the length of a socket's path. */
 const MAX_PATH = 100;
 
-/** null on systems whose sockets everybody may open, and in folders with a name that is too long. */
+/** null on Windows, where every user may open such a socket, and if the path is too long. */
 function socketPath(dataDir: string): string | null {
 	const path = join(dataDir, 'mcp.sock');
 	return process.platform === 'win32' || path.length > MAX_PATH ? null : path;
 }
 
-/** Connected; null where no server listens, `impossible` where none could. */
+/** null: no server is listening. `impossible`: this system or folder can't have a socket. */
 export async function connectLocal(dataDir: string): Promise<Socket | 'impossible' | null> {
 	const path = socketPath(dataDir);
 	if (path === null) return 'impossible';
@@ -32,7 +32,7 @@ export async function connectLocal(dataDir: string): Promise<Socket | 'impossibl
 	});
 }
 
-/** For this user alone. Null where there can be none. */
+/** Listens for this user only. null if there can't be a socket. */
 export async function listenLocal(mcp: Mcp, dataDir: string): Promise<LocalSocket | null> {
 	const path = socketPath(dataDir);
 	if (path === null) return null;
@@ -51,7 +51,7 @@ export async function listenLocal(mcp: Mcp, dataDir: string): Promise<LocalSocke
 	server.maxConnections = MAX_CONNECTIONS;
 	if (!(await listening(server, path))) return null;
 	await chmod(path, 0o600);
-	// It must not keep a process alive that has nothing else to do.
+	// Don't keep the process alive just for this.
 	server.unref();
 	return {
 		whenUnused(done) {

@@ -1,5 +1,6 @@
-/** The MCP server: 2026-07-28 without sessions, 2025 versions with them, over HTTP, stdio and a local socket (FEATURES E15). */
+/** The MCP server over HTTP, stdio and a local socket. 2025 protocol versions have sessions, 2026-07-28 has none (FEATURES E15). */
 import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
 	CLIENT_INFO_META_KEY,
 	createMcpHandler,
@@ -19,32 +20,32 @@ import { createMcpServer } from './server.ts';
 import { createSessions } from './sessions.ts';
 import { isObject } from '../../../shared/json.ts';
 
-/** Of one client, whatever sessions it names. */
+/** Concurrent calls per client, across its sessions. */
 const MAX_CALLS = 64;
 
 export interface Mcp {
-	/** Answers what came to `/mcp`, once the door has let it in. Never throws. */
+	/** Handles an authorized request to `/mcp`. Never throws. */
 	handle(request: Request, caller: McpCaller): Promise<Response>;
-	/** Serves whoever started this process, or connects as the same user: they manage the server. */
+	/** Serves a local client (stdio or socket) with full rights: it runs as the same user. */
 	serve(transport: Transport, onClosed: () => void): StdioServerHandle;
-	/** Ends all sessions and what runs in them. */
+	/** Ends all sessions and their calls. */
 	close(): Promise<void>;
 }
 
 export interface McpOptions {
 	maxSessions?: number;
-	/** How long a session may be silent. */
+	/** A session ends after this long without activity. */
 	idleMs?: number;
-	/** How long a 2025 client whose connection broke has to come back for its answers. */
+	/** How long a disconnected 2025 client has to reconnect for its results. */
 	graceMs?: number;
-	/** Milliseconds of a clock that is never set back. */
+	/** Monotonic clock, in milliseconds. */
 	now?: () => number;
 }
 
 const LOCAL: McpCaller = { apiKeyId: null, scopes: API_SCOPES };
 const SWEEP_MS = 60_000;
-/** Changes that come together are told once. */
-const GATHER_MS = 50;
+/** Changes within this time cause one notification. */
+const DEBOUNCE_MS = 50;
 
 export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 	const { maxSessions = 500, idleMs = 30 * 60_000, graceMs = 10_000, now = () => performance.now() } = options;
@@ -71,13 +72,14 @@ export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 		},
 		{ legacy: 'reject', maxSubscriptions: maxSessions }
 	);
-	const note = (error: Error) => parts.log.info({ error: error.message.slice(0, 300) }, 'an MCP client was not told');
+	const note = (error: Error) =>
+		parts.log.info({ error: error.message.slice(0, 300) }, 'couldn’t notify an MCP client of a change');
 	const sweeper = setInterval(() => void sessions.sweep(), SWEEP_MS).unref();
-	void tellChanges(parts, closing.signal, async () => {
+	void notifyChanges(parts, closing.signal, async () => {
 		modern.notify.toolsChanged();
 		modern.notify.resourcesChanged();
 		modern.notify.promptsChanged();
-		for (const server of [...sessions.servers(), ...local]) await tellServer(server).catch(note);
+		for (const server of [...sessions.servers(), ...local]) await notify(server).catch(note);
 	}).catch(note);
 
 	return {
@@ -92,7 +94,7 @@ export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 					? await sessions.handle(request, body, caller, authInfo)
 					: await modern.fetch(request, { parsedBody: body, authInfo });
 			} catch (error) {
-				parts.log.error({ error: String(error) }, 'an MCP request failed');
+				parts.log.error({ error: String(error) }, 'MCP request failed');
 				return rpcError(503, -32_603, 'The request couldn’t be answered. Try again in a moment.');
 			}
 		},
@@ -125,29 +127,33 @@ export function createMcp(parts: McpParts, options: McpOptions = {}): Mcp {
 	};
 }
 
-/** Calls back after each change of the library or of what somebody decided about it. */
-async function tellChanges({ revisions }: McpParts, signal: AbortSignal, tell: () => Promise<void>): Promise<void> {
+/** Calls `onChange` after each change of the library or of its settings. */
+async function notifyChanges(
+	{ revisions }: McpParts,
+	signal: AbortSignal,
+	onChange: () => Promise<void>
+): Promise<void> {
 	let isFirst = true;
 	for await (const _revision of revisions.follow(signal)) {
-		if (!isFirst) await tell();
+		if (!isFirst) await onChange();
 		isFirst = false;
-		await new Promise((resolve) => setTimeout(resolve, GATHER_MS).unref());
+		await delay(DEBOUNCE_MS, undefined, { ref: false });
 	}
 }
 
-async function tellServer(server: Server): Promise<void> {
+async function notify(server: Server): Promise<void> {
 	if (!server.transport) return;
 	await server.sendToolListChanged();
 	await server.sendResourceListChanged();
 	await server.sendPromptListChanged();
 }
 
-/** In records, and as the name of a workspace: a session’s id itself is nobody’s business. */
+/** For records and workspace names. Hashed, because a session’s id is secret. */
 function label(kind: string, id: string): string {
 	return `mcp-${kind}-${createHash('sha256').update(id).digest('hex').slice(0, 16)}`;
 }
 
-/** Without sessions the files of one program are kept together. */
+/** Without sessions, calls from the same program share a workspace. */
 function clientName({ mcpReq }: ServerContext): string {
 	const envelope: Readonly<Record<string, unknown>> = { ...mcpReq.envelope };
 	const info = envelope[CLIENT_INFO_META_KEY];

@@ -1,10 +1,8 @@
-/** The body of a POST, read and looked at before anything is made of it; what is wrong with it in JSON-RPC’s words. */
+/** Reads and validates the body of a POST; errors are JSON-RPC responses. */
 import { isJsonContentType } from '@modelcontextprotocol/server';
 import { AppError, isNestedDeeperThan, MAX_NESTING } from '../../../shared/errors.ts';
+import { isObject } from '../../../shared/json.ts';
 import { readText } from '../../read-text.ts';
-
-/** One JSON-RPC message, or several of a batch; looked at in outline only. */
-type Messages = { readonly body: unknown };
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
@@ -22,8 +20,8 @@ export function rpcError(
 	return Response.json({ jsonrpc: '2.0', error: { code, message }, id: isId ? id : null }, { status, headers });
 }
 
-/** The parsed body, or the answer to one that is no JSON-RPC. */
-export async function readMessages(request: Request): Promise<Messages | Response> {
+/** The parsed body (a JSON-RPC message or a batch, checked in outline only), or an error response. */
+export async function readMessages(request: Request): Promise<{ body: unknown } | Response> {
 	if (!isJsonContentType(request.headers.get('content-type'))) {
 		return rpcError(415, REFUSED, 'The content type must be application/json.');
 	}
@@ -47,8 +45,8 @@ export async function readMessages(request: Request): Promise<Messages | Respons
 }
 
 function isMessage(value: unknown): boolean {
-	if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-	const { jsonrpc, id, method, params } = value as Record<string, unknown>;
+	if (!isObject(value)) return false;
+	const { jsonrpc, id, method, params } = value;
 	if (jsonrpc !== '2.0') return false;
 	if (id !== undefined && typeof id !== 'string' && !Number.isSafeInteger(id)) return false;
 	if (method === undefined) return id !== undefined && ('result' in value || 'error' in value);

@@ -1,4 +1,4 @@
-/** What the MCP server is made of, and who it serves (FEATURES E15). */
+/** Types shared by the MCP server's files (FEATURES E15). */
 import type { Log } from '../../log.ts';
 import type { AdHocParts } from '../../skill-admin/ad-hoc.ts';
 import type { ApprovalPolicy } from '../../trust/approval-policy.ts';
@@ -22,24 +22,24 @@ export interface McpParts {
 	log: Log;
 }
 
-/** A program with a key, or whoever manages the server. */
+/** A program with an API key, or the server's owner. */
 export type McpCaller = Asker;
 
-/** One connection, as the handlers of its requests see it. */
+/** Who sent a request, and in which session. */
 export interface McpPeer {
 	caller: McpCaller;
-	/** What executions and the workspace of a caller without a key are kept under. */
+	/** Names the executions and, for a caller without a key, the workspace. */
 	sessionId: string;
 }
 
-/** The parts, and what all connections share. */
+/** The parts, plus state shared by all connections. */
 export interface McpContext extends McpParts {
-	/** Of each client: one skill's scripts run one after the other, and not too many run or wait. */
+	/** Per client: runs one script of a skill at a time, and limits running and waiting calls. */
 	turns: Turns;
 	questions: Questions;
 }
 
-/** Sessions of one key share its workspace, as its conversations do, and do not wait for each other. */
+/** Sessions of one key share its workspace, but don't wait for each other. */
 export function clientOf({ apiKeyId }: Pick<McpCaller, 'apiKeyId'>, sessionId: string): string {
 	return `${apiKeyId ?? ''} ${sessionId}`;
 }

@@ -8,7 +8,6 @@ import {
 	type ReadResourceResult,
 	type Resource
 } from '@modelcontextprotocol/server';
-import { AppError } from '../../../shared/errors.ts';
 import { findSkill } from '../../skills/registry/references.ts';
 import { SkillError, type Skill } from '../../skills/types.ts';
 import { mimeTypeOf } from '../refusals.ts';
@@ -24,7 +23,7 @@ interface SkillFile {
 	path: string;
 }
 
-/** Of the skills that are not switched off: first SKILL.md, then the others by name. */
+/** Files of the enabled skills: per skill first SKILL.md, then the others by name. */
 export function listResources({ library }: CallerView, cursor: string | undefined): ListResourcesResult {
 	const files = library.skills.flatMap((skill) => {
 		const others = skill.files.filter((path) => path !== 'SKILL.md');
@@ -34,7 +33,7 @@ export function listResources({ library }: CallerView, cursor: string | undefine
 	return { resources: page.map(describe), ...more };
 }
 
-/** In the order of the list. */
+/** Sorts like the list. */
 function keyOf({ skill, path }: SkillFile): string {
 	return `${skill.name}\n${path === 'SKILL.md' ? '0' : '1'}${path}`;
 }
@@ -64,14 +63,14 @@ export function listTemplates(): ListResourceTemplatesResult {
 	};
 }
 
-/** @throws ProtocolError that says what is wrong with the address, or that nothing is there */
+/** @throws ProtocolError */
 export async function readResource({ library }: CallerView, uri: string): Promise<ReadResourceResult> {
 	const named = parseSkillUri(uri);
 	const skill = named && findNamed(library, named.skill);
 	if (!skill) throw new ResourceNotFoundError(uri);
 	const bytes = await readSkillBytes(skill.dir, named.path).catch((error: unknown) => {
-		// A folder that is gone, a link, a hidden file: for the client there is nothing.
-		if (error instanceof AppError || error instanceof Error) throw new ResourceNotFoundError(uri);
+		// A missing folder, a link, a hidden file: not found, for the client.
+		if (error instanceof Error) throw new ResourceNotFoundError(uri);
 		throw error;
 	});
 	if (bytes === null) {
@@ -81,12 +80,12 @@ export async function readResource({ library }: CallerView, uri: string): Promis
 		);
 	}
 	const type = mimeTypeOf(named.path);
-	return isText(bytes)
+	return !bytes.includes(0) && isUtf8(bytes)
 		? { contents: [{ uri, mimeType: type ?? 'text/plain', text: bytes.toString('utf8') }] }
 		: { contents: [{ uri, mimeType: type ?? 'application/octet-stream', blob: bytes.toString('base64') }] };
 }
 
-/** A range that is none names nothing. */
+/** null for an unknown skill or an invalid version range. */
 export function findNamed(library: CallerView['library'], name: string): Skill | null {
 	try {
 		return findSkill(library, name) ?? null;
@@ -96,17 +95,11 @@ export function findNamed(library: CallerView['library'], name: string): Skill |
 	}
 }
 
-// The bytes of one file of a skill; never of one that lies elsewhere (FEATURES C6, C9).
-
-/** More would be no message that a client takes: a larger file is read in pieces, with `read_skill_file`. */
+/** Clients can't handle larger messages; a larger file is read in parts, with `read_skill_file`. */
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
-function isText(bytes: Buffer): boolean {
-	return !bytes.includes(0) && isUtf8(bytes);
-}
-
 /**
- * Through no link, and nothing that a listing leaves out.
+ * Reads a file of a skill. Follows no links and reads nothing that listings hide (FEATURES C6, C9).
  * @returns null for a file that is too large @throws AppError not_found | invalid_input
  */
 export async function readSkillBytes(dir: string, path: string): Promise<Buffer | null> {
@@ -122,11 +115,11 @@ export async function readSkillBytes(dir: string, path: string): Promise<Buffer 
 	}
 }
 
-/** `skill://name/path`: how a file of a skill is named (FEATURES E15); pure. */
+/** `skill://name/path` (FEATURES E15). */
 export interface SkillUri {
-	/** A name, `source/name` or `name@range`. */
+	/** `name`, `source/name` or `name@range`. */
 	skill: string;
-	/** From the skill’s folder, with `/`. */
+	/** Relative to the skill’s folder, with `/`. */
 	path: string;
 }
 
@@ -136,7 +129,7 @@ export function skillUri(skill: string, path: string): string {
 	return `skill://${encodeURIComponent(skill)}/${path.split('/').map(encodeURIComponent).join('/')}`;
 }
 
-/** null for what is no such address. */
+/** null if invalid. */
 export function parseSkillUri(uri: string): SkillUri | null {
 	const [, skill, path] = /^skill:\/\/([^/?#]{1,600})\/([^?#]{1,3000})$/.exec(uri) ?? [];
 	if (skill === undefined || path === undefined) return null;

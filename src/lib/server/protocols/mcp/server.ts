@@ -1,4 +1,4 @@
-/** One MCP server instance: for one session of 2025 clients, or one request of 2026 ones (FEATURES E15). */
+/** Creates an MCP server instance: one per session of a 2025 client, one per request of a 2026 client (FEATURES E15). */
 import {
 	type CompleteRequest,
 	type CompleteResult,
@@ -31,17 +31,17 @@ import {
 } from './resources.ts';
 
 const EXTENSION = 'io.modelcontextprotocol/skills';
-/** Of the catalog in the instructions, which many clients send with each request to their model. */
+/** Size of the skill catalog in the instructions, which many clients send with every request to their model. */
 const CATALOG_TOKENS = 2000;
 const GUIDANCE =
 	'This server has skills: folders of instructions, scripts and tools. Call load_skill before using one for the first time, then use_skill or its own tools as the instructions say. skills_list names all of them.';
 
 export interface ServerFor {
-	/** Who asks in this request. */
+	/** Who sent this request. */
 	peerOf(context: ServerContext): McpPeer;
-	/** For the instructions, which are said once. */
+	/** For the instructions, which are sent once. */
 	first: McpPeer;
-	/** Results say how long they may be kept, as 2026-07-28 wants it. */
+	/** Adds cache hints to results, as 2026-07-28 requires. */
 	isModern: boolean;
 }
 
@@ -66,7 +66,7 @@ export function createMcpServer(context: McpContext, { peerOf, first, isModern }
 		requireScope(caller, 'read');
 		return viewFor(context, caller);
 	};
-	const kept = isModern ? { ttlMs: 0, cacheScope: 'private' as const } : {};
+	const cacheHints = isModern ? { ttlMs: 0, cacheScope: 'private' as const } : {};
 
 	server.setRequestHandler('tools/list', ({ params }, handled) => {
 		return listTools(viewOfReader(handled), peerOf(handled).caller, params?.cursor);
@@ -97,22 +97,22 @@ export function createMcpServer(context: McpContext, { peerOf, first, isModern }
 	server.setRequestHandler(
 		'skills/list',
 		{ params: z.looseObject({ cursor: z.string().optional() }).optional() },
-		async (params, handled) => ({ ...(await listSkillEntries(viewOfReader(handled), params?.cursor)), ...kept })
+		async (params, handled) => ({ ...(await listSkillEntries(viewOfReader(handled), params?.cursor)), ...cacheHints })
 	);
 	server.setRequestHandler('skills/get', { params: z.looseObject({ uri: z.string() }) }, async ({ uri }, handled) => ({
 		...(await getSkillEntry(viewOfReader(handled), uri)),
-		...kept
+		...cacheHints
 	}));
 	return server;
 }
 
-/** Answers have no characters that are not seen. Parameters that are not right are the client’s mistake: the library would call it an internal error. */
+/** Removes invisible characters from results, and reports invalid params as such; the SDK would report an internal error. */
 class SkillsServer extends Server {
 	protected override _wrapHandler(...[method, handler]: Wrapping): Wrapping[1] {
 		const wrapped = super._wrapHandler(method, handler);
 		return async (request, handled) => {
 			try {
-				// Whatever is answered is read by a model.
+				// A model reads every result.
 				return withoutHiddenIn(await wrapped(request, handled));
 			} catch (error) {
 				if (!(error instanceof Error) || error instanceof ProtocolError) throw error;
@@ -127,9 +127,9 @@ type Wrapping = Parameters<Server['_wrapHandler']>;
 
 // `skills/list` and `skills/get`: the extension io.modelcontextprotocol/skills (FEATURES E15).
 
-/** Each entry has the digest of every file, so a page reads them all. */
+/** Small, because each entry has the digest of every file, so listing a page reads them all. */
 const SKILLS_PAGE = 20;
-/** Of a skill whose files are told one by one. */
+/** The files of a larger skill aren't listed. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 async function listSkillEntries(
@@ -142,7 +142,7 @@ async function listSkillEntries(
 	return { skills, ...more };
 }
 
-/** @throws ProtocolError for an address that is no skill’s */
+/** @throws ProtocolError if the skill isn't found */
 async function getSkillEntry({ library }: CallerView, uri: string): Promise<{ skill: SkillEntry }> {
 	const named = parseSkillUri(uri);
 	const skill = named?.path === 'SKILL.md' ? findNamed(library, named.skill) : null;
@@ -150,7 +150,7 @@ async function getSkillEntry({ library }: CallerView, uri: string): Promise<{ sk
 	return { skill: await entryOf(skill) };
 }
 
-/** With its files, or `dynamic` where the standard’s rules or limits do not allow to tell them. */
+/** Lists the skill's files, or `dynamic` if the standard’s rules or our limits don't allow it. */
 async function entryOf(skill: Skill): Promise<SkillEntry> {
 	const { name, description } = skill;
 	const dynamic = {
@@ -158,7 +158,7 @@ async function entryOf(skill: Skill): Promise<SkillEntry> {
 		frontmatter: { name, description },
 		resources: 'dynamic' as const
 	};
-	// A list of some of them would say that these are all.
+	// A partial list would look complete.
 	if (skill.hasMoreFiles) return dynamic;
 	try {
 		const files: Record<string, Uint8Array> = {};
@@ -170,12 +170,12 @@ async function entryOf(skill: Skill): Promise<SkillEntry> {
 		}
 		return await skillEntry(name, files);
 	} catch {
-		// Folders that we are lenient with, or that change just now.
+		// A folder that breaks the standard's rules, or changes at this moment.
 		return dynamic;
 	}
 }
 
-// Skills as prompts: what a person picks from a menu (FEATURES E15).
+// Skills as prompts, which a person picks from a menu (FEATURES E15).
 
 const PROMPTS_PAGE = 100;
 
@@ -189,7 +189,7 @@ function listPrompts({ library }: CallerView, cursor: string | undefined): ListP
 	return { prompts, ...more };
 }
 
-/** The instructions as `load_skill` gives them; nothing is run for it. @throws ProtocolError for a skill that is not there */
+/** The instructions as `load_skill` returns them, without running anything. @throws ProtocolError if the skill isn't found */
 function getPrompt({ library }: CallerView, name: string, args: Record<string, string> = {}): GetPromptResult {
 	const skill = findNamed(library, name);
 	if (!skill) {
@@ -200,11 +200,9 @@ function getPrompt({ library }: CallerView, name: string, args: Record<string, s
 	return { description: skill.description, messages: [{ role: 'user', content: { type: 'text', text } }] };
 }
 
-// What a client offers while somebody types a skill’s name or a file’s path.
-
 const MAX_VALUES = 100;
 
-/** Nothing for an argument that may be anything. */
+/** Completes a skill's name or a file's path; nothing for free text. */
 function complete({ library }: CallerView, { ref, argument, context }: CompleteRequest['params']): CompleteResult {
 	const isFile = ref.type === 'ref/resource' && ref.uri === URI_TEMPLATE;
 	if (!isFile) return toResult([]);

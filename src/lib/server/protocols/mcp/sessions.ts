@@ -1,4 +1,4 @@
-/** The sessions of 2025 clients: opened by `initialize`, found by `Mcp-Session-Id`, ended by DELETE or by silence. */
+/** Sessions of 2025 clients: opened by `initialize`, identified by `Mcp-Session-Id`, ended by DELETE or inactivity. */
 import { randomUUID } from 'node:crypto';
 import {
 	type AuthInfo,
@@ -16,9 +16,9 @@ import type { McpCaller } from './parts.ts';
 
 export interface McpSessions {
 	handle(request: Request, body: unknown, caller: McpCaller, authInfo: AuthInfo): Promise<Response>;
-	/** Those that are open. */
+	/** The servers of all open sessions. */
 	servers(): Server[];
-	/** Ends those that nobody has used for long. */
+	/** Closes idle sessions. */
 	sweep(): Promise<void>;
 	close(): Promise<void>;
 }
@@ -38,7 +38,7 @@ export function createSessions(options: SessionsOptions): McpSessions {
 	const sessions = new Map<string, McpSession>();
 	let opening = 0;
 
-	/** Of those in which nothing happens, the one that was used the longest ago makes room. */
+	/** Closes the least recently used idle session if the limit is reached. */
 	const makeRoom = async (): Promise<boolean> => {
 		if (sessions.size + opening < maxSessions) return true;
 		const [oldest] = [...sessions.values()]
@@ -78,7 +78,7 @@ export function createSessions(options: SessionsOptions): McpSessions {
 			const id = request.headers.get('mcp-session-id');
 			if (id !== null) {
 				const session = sessions.get(id);
-				// Whose it is nobody else is told.
+				// Don't reveal another key's session.
 				if (!session || session.apiKeyId !== caller.apiKeyId) return rpcError(404, -32_001, MISSING, idOf(body));
 				return session.handle(request, body, authInfo);
 			}
@@ -104,19 +104,17 @@ function idOf(body: unknown): { id?: unknown } {
 	return id === undefined ? {} : { id };
 }
 
-// One session of a 2025 client: its server, its transport, and what is under way in it.
-
 export interface McpSession {
 	readonly id: string;
-	/** The key that opened it; null for whoever manages the server. */
+	/** The key that opened it; null for the server's owner. */
 	readonly apiKeyId: string | null;
 	readonly server: Server;
-	/** Nothing runs in it and nobody listens. */
+	/** No request is running and no stream is open. */
 	isIdle(): boolean;
-	/** When something last happened in it, in milliseconds of `now`. */
+	/** Last activity, in milliseconds of `now`. */
 	lastUsed(): number;
 	handle(request: Request, body: unknown, authInfo: AuthInfo): Promise<Response>;
-	/** Ends what runs in it. */
+	/** Also ends running requests. */
 	close(): Promise<void>;
 }
 
@@ -125,15 +123,15 @@ export interface SessionParts {
 	createServer(sessionId: string): Server;
 	onClosed(id: string): void;
 	now(): number;
-	/** How long a client whose connection broke has to come back for its answers. */
+	/** How long a disconnected client has to reconnect for its results. */
 	graceMs: number;
 }
 
-/** When a client whose connection broke may come back. */
+/** How long a disconnected client should wait before reconnecting. */
 const RETRY_MS = 1000;
-/** Requests that are under way in one session. */
+/** Concurrent requests per session. */
 const MAX_REQUESTS = 64;
-/** From this version on there are no batches. */
+/** The protocol version that removed batches. */
 const FIRST_WITHOUT_BATCHES = '2025-06-18';
 
 interface Incoming {
@@ -145,7 +143,7 @@ interface Incoming {
 async function openSession({ apiKeyId, now, graceMs, ...parts }: SessionParts): Promise<McpSession> {
 	const id = randomUUID();
 	const underWay = new Set<RequestId>();
-	/** Waits for those who may come back. */
+	/** Timers of disconnected requests. */
 	const graces = new Set<NodeJS.Timeout>();
 	let streams = 0;
 	let lastUsed = now();
@@ -175,10 +173,10 @@ async function openSession({ apiKeyId, now, graceMs, ...parts }: SessionParts): 
 	const cancel = (requestId: RequestId, reason: string): void => {
 		if (!underWay.delete(requestId)) return;
 		transport.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId, reason } });
-		// A cancelled request is not answered, so nothing else would end its stream.
+		// A cancelled request gets no response, so nothing else would end its stream.
 		transport.closeSSEStream(requestId);
 	};
-	/** Disconnecting is not cancelling; never coming back is. */
+	/** A disconnect doesn't cancel; not reconnecting in time does. */
 	const abandon = (requestIds: readonly RequestId[]): void => {
 		const timer = setTimeout(() => {
 			graces.delete(timer);
@@ -189,7 +187,7 @@ async function openSession({ apiKeyId, now, graceMs, ...parts }: SessionParts): 
 	const refusal = (messages: readonly Incoming[]): Response | null => {
 		const version = server.getNegotiatedProtocolVersion();
 		if (messages.length > 1 && version !== undefined && version >= FIRST_WITHOUT_BATCHES) {
-			return rpcError(400, INVALID_REQUEST, `Protocol version ${version} has no batches.`);
+			return rpcError(400, INVALID_REQUEST, `Protocol version ${version} doesn’t support batches.`);
 		}
 		const ids = requestsOf(messages);
 		const twice = ids.find((each, index) => underWay.has(each) || ids.indexOf(each) !== index);
@@ -213,10 +211,7 @@ async function openSession({ apiKeyId, now, graceMs, ...parts }: SessionParts): 
 			if (refused) return refused;
 			const ids = requestsOf(messages);
 			for (const each of ids) underWay.add(each);
-			const response = await transport.handleRequest(request, {
-				authInfo,
-				parsedBody: body
-			});
+			const response = await transport.handleRequest(request, { authInfo, parsedBody: body });
 			if (!response.ok) for (const each of ids) underWay.delete(each);
 			for (const { method, params } of messages) {
 				const cancelled = method === 'notifications/cancelled' ? params?.requestId : undefined;
@@ -246,7 +241,7 @@ function requestsOf(messages: readonly Incoming[]): RequestId[] {
 	return messages.flatMap(({ id, method }) => (id !== undefined && method !== undefined ? [id] : []));
 }
 
-/** The same answer, and a call when it is over: `isBroken` where the client did not wait for its end. */
+/** Calls `onEnd` when the response has been sent, or (`isBroken`) when the client disconnects before that. */
 function watched(response: Response, onEnd: (isBroken: boolean) => void): Response {
 	const reader = (response.body as ReadableStream<Uint8Array>).getReader();
 	const body = new ReadableStream<Uint8Array>({
@@ -264,8 +259,6 @@ function watched(response: Response, onEnd: (isBroken: boolean) => void): Respon
 	return new Response(body, { status: response.status, headers: response.headers });
 }
 
-// The newest messages of one session, so that a client whose connection broke can go on (Streamable HTTP, resumability).
-
 const MAX_EVENTS = 256;
 const MAX_BYTES = 512 * 1024;
 
@@ -276,7 +269,10 @@ interface StoredEvent {
 	bytes: number;
 }
 
-/** Keeps 256 messages of together half a megabyte, and always the newest; an id that it has no more is answered with 400. */
+/**
+ * Keeps a session's newest messages for clients that reconnect (Streamable HTTP, resumability): at most 256 of them and
+ * 512 KB, but always the newest. An id no longer kept gets a 400.
+ */
 export function createEventStore(limits = { events: MAX_EVENTS, bytes: MAX_BYTES }): EventStore {
 	const events: StoredEvent[] = [];
 	let stored = 0;
@@ -298,7 +294,7 @@ export function createEventStore(limits = { events: MAX_EVENTS, bytes: MAX_BYTES
 			const start = events.findIndex(({ id }) => id === lastId);
 			const last = events[start];
 			if (!last) throw new Error('This event is no longer available.');
-			// The event that opens a stream is empty: it only gave the client an id.
+			// The event that opens a stream is empty; it only gives the client an id.
 			const missed = events.slice(start + 1).filter(({ streamId, message }) => {
 				return streamId === last.streamId && 'jsonrpc' in message;
 			});

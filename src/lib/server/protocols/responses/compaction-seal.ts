@@ -1,4 +1,4 @@
-/** The `encrypted_content` of a compaction: this server alone can read it, and only for the key that it was made for. */
+/** Encrypts and decrypts the `encrypted_content` of a compaction. Only this server can read it, and only for the same API key. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import { z } from 'zod';
@@ -6,16 +6,16 @@ import type { ResponseItem } from '../../agent/model.ts';
 import { NoRoom, unpack, type Room } from './sealed.ts';
 
 export interface Compaction {
-	/** What stands for the conversation: its summary, the skills that were loaded, the calls that have no output yet. */
+	/** Replaces the conversation: its summary, loaded skills, and calls without output. */
 	items: ResponseItem[];
-	/** Of the chain that it goes on: its workspace. */
+	/** Session (and workspace) of the chain it continues. */
 	sessionId: string;
 }
 
 export interface CompactionSeal {
-	/** `apiKeyId` is null for whoever manages the server. */
+	/** `apiKeyId` is null for the server's owner. */
 	close(compaction: Compaction, apiKeyId: string | null): string;
-	/** Null for what no server of ours has made; `unreadable` for what another one, or for another key, or was changed. @throws NoRoom */
+	/** null: another product's compaction. `unreadable`: from another server, for another key, or modified. @throws NoRoom */
 	open(sealed: string, apiKeyId: string | null, room: Room): Compaction | 'unreadable' | null;
 }
 
@@ -24,12 +24,9 @@ const CIPHER = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-const schema = z.object({
-	items: z.array(z.looseObject({ type: z.string() })),
-	sessionId: z.string()
-});
+const schema = z.object({ items: z.array(z.looseObject({ type: z.string() })), sessionId: z.string() });
 
-/** `key` is 32 bytes, of this server and for this use alone. */
+/** `key`: 32 bytes, used for nothing else. */
 export function createCompactionSeal(key: Buffer): CompactionSeal {
 	const ownerOf = (apiKeyId: string | null) => Buffer.from(apiKeyId === null ? 'manager' : `key ${apiKeyId}`);
 	return {
@@ -53,7 +50,7 @@ export function createCompactionSeal(key: Buffer): CompactionSeal {
 				return schema.parse(JSON.parse(unpack(packed, room)));
 			} catch (error) {
 				if (error instanceof NoRoom) throw error;
-				// OpenSSL does not say why: it comes to the same for the caller.
+				// OpenSSL doesn't say why, and the caller's options are the same.
 				return 'unreadable';
 			}
 		}

@@ -1,29 +1,28 @@
-/** Responses that one connection remembers and nothing stores: what `store: false` can be gone on from (FEATURES F12). */
+/** Keeps a connection's `store: false` responses in memory, so that later requests can continue from them (FEATURES F12). */
 import type { Responses, StoredResponse } from '../../store/responses.ts';
 
-/** Those of the store, and those of the connection. */
+/** The stored responses plus those held for the connection. */
 export interface ConnectionResponses extends Responses {
-	/** For the connection alone. */
 	hold(response: StoredResponse): void;
-	/** Cannot be gone on from any more; what has gone on from it already can. */
+	/** Removes a response; those that already continue it keep it as part of their chain. */
 	drop(id: string): void;
 }
 
 export interface MemoryLimits {
-	/** Ids that can be gone on from; the oldest go first. */
+	/** Beyond this, the oldest are dropped. */
 	maxResponses: number;
-	/** Characters of all that is held. */
+	/** Total characters held. */
 	maxCharacters: number;
 }
 
 const LIMITS: MemoryLimits = { maxResponses: 64, maxCharacters: 2 * 1024 * 1024 };
-/** As many as the store follows. */
+/** Same as the store's. */
 const MAX_CHAIN = 1000;
 
 interface Held {
 	response: StoredResponse;
 	characters: number;
-	/** The one before, where it is held too: it is needed as long as this one is. */
+	/** The previous response, if held too; kept as long as this one. */
 	before: Held | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What a request goes on from: the chain before it, its session and workspace, and the items that it brings. */
+/** Reads what a request continues from: the chain before it, its session and workspace, and its own items. */
 import { createHash } from 'node:crypto';
 import type { ResponseItem } from '../../agent/model.ts';
 import type { Responses } from '../../store/responses.ts';
@@ -16,20 +16,20 @@ export interface ConversationParts {
 	store: { responses: Responses };
 	workspaces: Workspaces;
 	compactions: CompactionSeal;
-	/** Name of the workspace of a key, or else of a chain. */
+	/** Name of the workspace: one per key, or per chain without a key. */
 	folderOf(apiKeyId: string | null, sessionId: string): string;
 }
 
 export interface Conversation {
-	/** What was said and done before this request. */
+	/** Items before this request. */
 	before: ResponseItem[];
-	/** What this request adds. */
+	/** Items this request adds. */
 	asked: ResponseItem[];
 	sessionId: string;
 	folder: string;
 }
 
-/** @throws ApiError for a chain that is not there, items that cannot be read, and where there is nothing at all */
+/** @throws ApiError if the previous response doesn't exist, items can't be read, or there is no input at all */
 export async function readConversation(
 	parts: ConversationParts,
 	{ input, previous_response_id: previous }: Pick<ResponseRequest, 'input' | 'previous_response_id'>,
@@ -52,7 +52,7 @@ export async function readConversation(
 		});
 	}
 	const open = (sealed: string, room: Room) => parts.compactions.open(sealed, apiKeyId, room);
-	// A compaction begins a new chain; the files of the one before are still meant.
+	// A compaction starts a new chain but keeps the workspace of the old one.
 	const sessionId = chain[0]?.sessionId ?? compactedSession(input, open) ?? id;
 	const folder = parts.folderOf(apiKeyId, sessionId);
 	const before = chain.flatMap(({ items, body }) => {
@@ -75,7 +75,7 @@ function compactedSession(input: ResponseRequest['input'], open: InputContext['o
 	return compaction === null || compaction === 'unreadable' ? null : compaction.sessionId;
 }
 
-/** `resp_<hex>` gives its items ids with the same hex. */
+/** Ids of a response's items contain the same hex as its own id, `resp_<hex>`. */
 async function findItem(
 	responses: Responses,
 	itemId: string,
@@ -87,11 +87,10 @@ async function findItem(
 	return output.find(({ id }) => id === itemId) ?? null;
 }
 
-// What a reader of the thoughts sees of a skill's call.
-
 const MAX_ARGUMENTS = 300;
 const MAX_RESULT = 600;
 
+/** A skill call, as the reasoning summary shows it. */
 export function callText({ name, arguments: text }: ExecutedCall): string {
 	return `Running ${name} ${shortened(text, MAX_ARGUMENTS)}`;
 }
@@ -105,24 +104,25 @@ function shortened(text: string, most: number): string {
 	return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
 }
 
-// The items of a request → the items that the model is sent: references resolved, thoughts unsealed, files kept.
-
 interface InputContext {
-	/** What answers: reasoning of another model is left out. */
+	/** The model that will answer; reasoning from other models is left out. */
 	model: string;
 	workspaces: Workspaces;
 	folder: string;
-	/** Calls of the chain that the request goes on from. */
+	/** Ids of the calls in the chain before the request. */
 	calls: ReadonlySet<string>;
-	/** An item of a stored response of the same caller. */
+	/** Finds an item of a stored response of the same caller. */
 	find(id: string): Promise<Record<string, unknown> | null>;
-	/** What a compaction of the same caller stands for; null for what no server of ours has made. */
+	/** Opens a compaction of the same caller; see CompactionSeal. */
 	open(sealed: string, room: Room): Compaction | 'unreadable' | null;
 }
 
 type RoomyContext = InputContext & { room: Room };
 
-/** @throws ApiError that names the item */
+/**
+ * Converts a request's items for the model: resolves references, unseals reasoning, saves files to the workspace.
+ * @throws ApiError naming the item
+ */
 async function readInput(input: ResponseRequest['input'], context: InputContext): Promise<ResponseItem[]> {
 	if (typeof input === 'string') return [userText(input)];
 	const items: ResponseItem[] = [];
@@ -149,7 +149,7 @@ function userText(text: string): ResponseItem {
 
 interface ReadItem {
 	items: ResponseItem[];
-	/** The call that they belong before. */
+	/** Id of the call to insert them before. */
 	before?: string | undefined;
 }
 
@@ -166,7 +166,7 @@ async function readItem(item: InputItem, param: string, context: RoomyContext): 
 			return readOwn(found, param, context);
 		}
 		case 'reasoning':
-			return readThought(item, param, context);
+			return readReasoning(item, param, context);
 		case 'compaction':
 			return readCompaction(item, param, context);
 		case 'function_call': {
@@ -181,10 +181,10 @@ async function readItem(item: InputItem, param: string, context: RoomyContext): 
 		case 'message': {
 			const { type, role, content } = item;
 			const textType = role === 'assistant' ? 'output_text' : 'input_text';
-			const parts =
-				typeof content === 'string'
-					? [{ type: textType, text: content }]
-					: await readParts(content, `${param}.content`, context);
+			const isText = typeof content === 'string';
+			const parts = isText
+				? [{ type: textType, text: content }]
+				: await readParts(content, `${param}.content`, context);
 			const phase = role === 'assistant' ? item.phase : undefined;
 			return { items: [{ type, role, content: parts, phase: phase ?? undefined }] };
 		}
@@ -193,14 +193,14 @@ async function readItem(item: InputItem, param: string, context: RoomyContext): 
 	}
 }
 
-/** An item that this server has given. */
+/** Reads an item that this server returned earlier. */
 async function readOwn(item: Record<string, unknown>, param: string, context: RoomyContext): Promise<ReadItem> {
-	if (item.type === 'reasoning') return readThought(item, param, context);
+	if (item.type === 'reasoning') return readReasoning(item, param, context);
 	const { id: _id, status: _status, openrouter_skills: _executed, ...kept } = item;
 	return { items: [kept as ResponseItem] };
 }
 
-/** Of another server's compaction only that server can make something. */
+/** Passes another product's compaction on: only its own server can read it. */
 function readCompaction(
 	item: Extract<InputItem, { type: 'compaction' }>,
 	param: string,
@@ -208,36 +208,27 @@ function readCompaction(
 ): ReadItem {
 	const compaction = open(item.encrypted_content, room);
 	if (compaction !== 'unreadable') return { items: compaction?.items ?? [item] };
-	const place = `${param}.encrypted_content`;
-	throw new ApiError(400, `${place} can’t be read: it’s from another server or key, or was changed`, {
-		code: 'invalid_encrypted_content',
-		param: place
-	});
+	throw invalidContent(param, 'can’t be read: it’s from another server or key, or was changed.');
 }
 
-/** What only its own server can read is of use to that one alone; the rest was for people. */
-async function readThought(item: Record<string, unknown>, param: string, context: RoomyContext): Promise<ReadItem> {
+function invalidContent(item: string, problem: string): ApiError {
+	const param = `${item}.encrypted_content`;
+	return new ApiError(400, `${param} ${problem}`, { code: 'invalid_encrypted_content', param });
+}
+
+/** Keeps the sealed part of a reasoning item; its summary is only for people. */
+async function readReasoning(item: Record<string, unknown>, param: string, context: RoomyContext): Promise<ReadItem> {
 	if (typeof item.encrypted_content === 'string') {
 		return unsealed(item.encrypted_content, param, context) ?? { items: [item as ResponseItem] };
 	}
-	const stored = typeof item.id === 'string' ? await context.find(item.id) : null;
-	return (
-		(typeof stored?.encrypted_content === 'string' && unsealed(stored.encrypted_content, param, context)) || {
-			items: []
-		}
-	);
+	const content = typeof item.id === 'string' ? (await context.find(item.id))?.encrypted_content : null;
+	return (typeof content === 'string' && unsealed(content, param, context)) || { items: [] };
 }
 
-function unsealed(text: unknown, param: string, { model, room }: RoomyContext): ReadItem | null {
-	const sealed = unseal(String(text), room);
+function unsealed(text: string, param: string, { model, room }: RoomyContext): ReadItem | null {
+	const sealed = unseal(text, room);
 	if (sealed === null) return null;
-	if (sealed === 'damaged') {
-		const place = `${param}.encrypted_content`;
-		throw new ApiError(400, `${place} is damaged. Send it exactly as you received it`, {
-			code: 'invalid_encrypted_content',
-			param: place
-		});
-	}
+	if (sealed === 'damaged') throw invalidContent(param, 'is damaged. Send it exactly as you received it.');
 	const isOwn = sealed.model === model;
 	return { items: sealed.items.filter(({ type }) => isOwn || type !== 'reasoning'), before: sealed.before };
 }
@@ -249,7 +240,7 @@ type Part = {
 	file_url?: string | null | undefined;
 } & Record<string, unknown>;
 
-/** Files become files of the workspace, named in a part of their own, as the built-in chat names them. */
+/** Saves files to the workspace and lists them in an extra text part, like the chat does. */
 async function readParts(
 	parts: readonly Part[],
 	param: string,
@@ -275,34 +266,26 @@ function missing(param: string): ApiError {
 	return new ApiError(400, `Missing required parameter: '${param}'.`, { code: 'missing_required_parameter', param });
 }
 
-// Files that come with a request: into the workspace of the call, where scripts find them (FEATURES F5, F12).
+type Folder = Pick<InputContext, 'workspaces' | 'folder'>;
 
-interface GivenFile {
-	filename?: string | null | undefined;
-	/** Base64, or a data URL of it. */
-	file_data?: string | null | undefined;
-}
-
-/** Names it as it is called in the workspace. @throws ApiError when it cannot be kept; `param` names the part */
+/** Saves a file (base64 or data URL) where scripts find it, and returns its name there (FEATURES F5, F12). @throws ApiError */
 async function keepFile(
-	{ workspaces, folder }: { workspaces: Workspaces; folder: string },
-	{ filename, file_data: data }: GivenFile,
+	{ workspaces, folder }: Folder,
+	{ filename, file_data: data }: Part,
 	param: string
 ): Promise<string> {
 	const { bytes, mediaType } = decode(data ?? '', param);
 	const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 8);
 	const wanted = plainName(filename ?? '') || `file-${hash}${endingOf(mediaType)}`;
-	// One key's requests share a folder: a name that means another file already is left to that one.
+	// A key's requests share a workspace, so don't overwrite another file of that name.
 	const name = (await isOther({ workspaces, folder }, wanted, bytes)) ? withMark(wanted, hash) : wanted;
 	try {
 		await workspaces.write(folder, name, new Blob([bytes]).stream());
 		return name;
 	} catch (error) {
 		if (!(error instanceof AppError) || error.status >= 500) throw error;
-		throw new ApiError(400, `${param}.filename: ${error.message}`, {
-			code: 'invalid_value',
-			param: `${param}.filename`
-		});
+		const place = `${param}.filename`;
+		throw new ApiError(400, `${place}: ${error.message}`, { code: 'invalid_value', param: place });
 	}
 }
 
@@ -313,7 +296,7 @@ function decode(data: string, param: string): { bytes: Buffer<ArrayBuffer>; medi
 		try {
 			return { bytes: Buffer.from(decodeURIComponent(payload)), mediaType };
 		} catch {
-			// As no base64 is.
+			// Not valid base64 either: refused below.
 		}
 	}
 	const packed = payload.replaceAll(/\s+/g, '');
@@ -324,7 +307,7 @@ function decode(data: string, param: string): { bytes: Buffer<ArrayBuffer>; medi
 	return { bytes: Buffer.from(packed, 'base64'), mediaType };
 }
 
-/** A name without a path, of characters that every system takes. */
+/** A file name without a path, with characters that every system accepts. */
 function plainName(filename: string): string {
 	const name = filename.split(/[\\/]/).at(-1) ?? '';
 	return plainLine(name.toWellFormed())
@@ -339,11 +322,7 @@ function withMark(name: string, mark: string): string {
 	return dot <= 0 ? `${name}-${mark}` : `${name.slice(0, dot)}-${mark}${name.slice(dot)}`;
 }
 
-async function isOther(
-	{ workspaces, folder }: { workspaces: Workspaces; folder: string },
-	name: string,
-	bytes: Buffer
-): Promise<boolean> {
+async function isOther({ workspaces, folder }: Folder, name: string, bytes: Buffer): Promise<boolean> {
 	try {
 		const { file, bytes: size } = await workspaces.read(folder, name);
 		try {

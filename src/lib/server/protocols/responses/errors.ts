@@ -1,16 +1,16 @@
-/** What goes wrong, in the words of the Responses API: `{error: {message, type, code, param}}` with a status (FEATURES F12). */
+/** Errors of the Responses API: `{error: {message, type, code, param}}` with a status (FEATURES F12). */
 import { AppError, type ErrorCode } from '../../../shared/errors.ts';
 
 export interface ApiErrorBody {
 	error: { message: string; type: string; code: string | null; param: string | null };
 }
 
-/** A request that is refused, or an answer that did not come to be. */
+/** A refused request or a failed response. */
 export class ApiError extends Error {
 	override readonly name = 'ApiError';
 	readonly status: number;
 	readonly code: string | null;
-	/** The parameter that is wrong, as in `input[0].content`; null for none. */
+	/** The wrong parameter, like `input[0].content`. */
 	readonly param: string | null;
 
 	constructor(
@@ -24,22 +24,18 @@ export class ApiError extends Error {
 		this.param = param;
 	}
 
+	/** OpenAI's error types. */
 	get type(): string {
-		return typeOf(this.status);
+		if (this.status === 401) return 'authentication_error';
+		if (this.status === 403) return 'permission_error';
+		if (this.status === 429) return 'rate_limit_error';
+		return this.status < 500 ? 'invalid_request_error' : 'server_error';
 	}
 
 	toBody(): ApiErrorBody {
 		const { message, type, code, param } = this;
 		return { error: { message, type, code, param } };
 	}
-}
-
-/** Names of the types as OpenAI's clients know them. */
-function typeOf(status: number): string {
-	if (status === 401) return 'authentication_error';
-	if (status === 403) return 'permission_error';
-	if (status === 429) return 'rate_limit_error';
-	return status < 500 ? 'invalid_request_error' : 'server_error';
 }
 
 const CODES: Partial<Record<ErrorCode, string>> = {
@@ -49,7 +45,7 @@ const CODES: Partial<Record<ErrorCode, string>> = {
 	internal: 'server_error'
 };
 
-/** Any error as the API's own; what nobody expected says nothing of itself. */
+/** Converts any error to an ApiError. Hides the message of an unexpected one. */
 export function toApiError(error: unknown): ApiError {
 	if (error instanceof ApiError) return error;
 	if (!(error instanceof AppError)) {
@@ -64,7 +60,7 @@ export function toApiError(error: unknown): ApiError {
 	});
 }
 
-/** How an answer that ended in an error is told; what is wrong at the model's server is not the caller's key's fault. */
+/** Status and code by error of a run. `unauthorized` is 502, because it's about the model server's key, not the caller's. */
 const OUTCOMES: Record<string, { status: number; code: string }> = {
 	unauthorized: { status: 502, code: 'upstream_unauthorized' },
 	insufficient_credits: { status: 402, code: 'insufficient_credits' },
@@ -78,11 +74,11 @@ const OUTCOMES: Record<string, { status: number; code: string }> = {
 	interrupted: { status: 503, code: 'interrupted' }
 };
 
-/** A run's error (`RUN_ERROR`). */
+/** Converts a run's error (`RUN_ERROR`). */
 export function runFailure(code: string | undefined, message: string): ApiError {
-	// A failure that was told already bears its own name.
-	const told = Object.values(OUTCOMES).find((each) => each.code === code);
-	const outcome = told ?? OUTCOMES[code ?? 'internal'] ?? { status: 502, code: code ?? 'server_error' };
+	// Accepts an API code as well, so a converted failure can be converted again.
+	const known = Object.values(OUTCOMES).find((each) => each.code === code);
+	const outcome = known ?? OUTCOMES[code ?? 'internal'] ?? { status: 502, code: code ?? 'server_error' };
 	return new ApiError(outcome.status, message, {
 		code: outcome.code,
 		param: outcome.code === 'model_not_found' ? 'model' : null

@@ -1,11 +1,11 @@
 /**
- * The events of a turn → the items and events of a response. One fold for both ways of answering: what a stream has
- * told is what the whole response holds.
+ * Folds the events of a turn into the items and events of a response. Streaming and plain responses share this fold, so
+ * both have the same content.
  *
- * A caller's call is a `function_call`. A skill's call has been run already: a client that saw it as `function_call`
- * would run it again, or stumble over its name. So it is told as `reasoning`, whose summary says what was done and
- * whose `encrypted_content` brings call and result back; who asks for `items` gets `function_call` and
- * `function_call_output`. Both carry `openrouter_skills: {executed: true, …}`.
+ * A call of the caller's tool is a `function_call`. A skill's call has already run: as a `function_call`, a client would
+ * run it again or reject its name. So it becomes a `reasoning` item whose summary says what was done and whose
+ * `encrypted_content` holds call and result. With `calls: 'items'` it becomes `function_call` and
+ * `function_call_output` instead. Both carry `openrouter_skills: {executed: true, …}`.
  */
 import type { RunEvent } from '../../../shared/events.ts';
 import type { ResponseItem } from '../../agent/model.ts';
@@ -22,44 +22,43 @@ import {
 } from './wire.ts';
 import { seal } from './sealed.ts';
 
-/** What a turn tells: its events, and the items of each step as they become final. */
+/** `ITEMS` has the final items of a step. */
 export type TurnEvent = RunEvent | { type: 'ITEMS'; items: ResponseItem[] };
 
 export interface OutputOptions {
-	/** Of the response; the items' ids are made of it. */
+	/** The items' ids contain it. */
 	responseId: string;
 	model: string;
-	/** Is it a call for the caller to run? */
+	/** Whether the tool is the caller's. */
 	isCallers(name: string): boolean;
-	/** How skills' calls are told. */
+	/** How to render skill calls. */
 	calls: 'reasoning' | 'items';
 }
 
-type Open =
-	| { kind: 'text'; item: MessageItem; index: number; text: string }
-	| { kind: 'reasoning'; item: ReasoningItem; index: number; text: string }
-	| { kind: 'call'; item: CallItem; index: number };
+type OpenText = { kind: 'text'; item: MessageItem; index: number; text: string };
+type OpenReasoning = { kind: 'reasoning'; item: ReasoningItem; index: number; text: string };
+type OpenCall = { kind: 'call'; item: CallItem; index: number };
+type Open = OpenText | OpenReasoning | OpenCall;
 
-/** A skill's call, from its beginning to its result. */
+/** A skill's call without a result yet. */
 interface Running {
 	call: ExecutedCall;
-	/** The item that tells of it; null until its arguments are whole. */
-	open: Extract<Open, { kind: 'reasoning' }> | null;
+	/** Its item; null until its arguments are complete. */
+	open: OpenReasoning | null;
 }
 
 export class Output {
 	readonly items: OutputItem[] = [];
 	readonly #options: OutputOptions;
 	readonly #open = new Map<string, Open>();
-	/** Texts and thoughts of this step that have ended, and wait for their final items. */
-	#ended: Exclude<Open, { kind: 'call' }>[] = [];
+	/** Texts and reasoning of this step that wait for their final items. */
+	#ended: (OpenText | OpenReasoning)[] = [];
 	readonly #running = new Map<string, Running>();
 
 	constructor(options: OutputOptions) {
 		this.#options = options;
 	}
 
-	/** What an event comes to; nothing for most that are for people. */
 	*read(event: TurnEvent): Generator<BareEvent> {
 		switch (event.type) {
 			case 'TEXT_MESSAGE_START':
@@ -99,7 +98,7 @@ export class Output {
 		}
 	}
 
-	/** Closes what is still open, as unfinished. */
+	/** Closes open items as incomplete. */
 	*close(): Generator<BareEvent> {
 		yield* this.#finishStep([], 'incomplete');
 		for (const [id, open] of this.#open) {
@@ -137,20 +136,11 @@ export class Output {
 		yield { type: 'response.output_text.delta', ...at(open), content_index: 0, delta, logprobs: [] };
 	}
 
-	*#closeText(
-		open: Extract<Open, { kind: 'text' }>,
-		final: ResponseItem | null,
-		status: ItemStatus = 'completed'
-	): Generator<BareEvent> {
+	*#closeText(open: OpenText, final: ResponseItem | null, status: ItemStatus): Generator<BareEvent> {
 		const { part, phase } = finishedMessage(open.text, final);
 		for (const [index, annotation] of part.annotations.entries()) {
-			yield {
-				type: 'response.output_text.annotation.added',
-				...at(open),
-				content_index: 0,
-				annotation_index: index,
-				annotation
-			};
+			const type = 'response.output_text.annotation.added';
+			yield { type, ...at(open), content_index: 0, annotation_index: index, annotation };
 		}
 		const { text, logprobs } = part;
 		yield { type: 'response.output_text.done', ...at(open), content_index: 0, text, logprobs };
@@ -159,24 +149,24 @@ export class Output {
 		yield done(open);
 	}
 
-	#reasoning(executed?: ExecutedCall): Extract<Open, { kind: 'reasoning' }> {
+	#reasoning(executed?: ExecutedCall): OpenReasoning {
 		const item: ReasoningItem = { type: 'reasoning', id: this.#id('rs'), summary: [] };
 		if (executed) item.openrouter_skills = executed;
 		return { kind: 'reasoning', ...this.#add(item), text: '' };
 	}
 
-	*#beginReasoning(open: Extract<Open, { kind: 'reasoning' }>): Generator<BareEvent> {
+	*#beginReasoning(open: OpenReasoning): Generator<BareEvent> {
 		yield added(open);
 		const part = { type: 'summary_text', text: '' };
 		yield { type: 'response.reasoning_summary_part.added', ...at(open), summary_index: 0, part };
 	}
 
-	*#addReasoning(open: Extract<Open, { kind: 'reasoning' }>, delta: string): Generator<BareEvent> {
+	*#addReasoning(open: OpenReasoning, delta: string): Generator<BareEvent> {
 		open.text += delta;
 		yield { type: 'response.reasoning_summary_text.delta', ...at(open), summary_index: 0, delta };
 	}
 
-	*#closeReasoning(open: Extract<Open, { kind: 'reasoning' }>, sealed?: string): Generator<BareEvent> {
+	*#closeReasoning(open: OpenReasoning, sealed?: string): Generator<BareEvent> {
 		const part = { type: 'summary_text' as const, text: open.text };
 		yield { type: 'response.reasoning_summary_text.done', ...at(open), summary_index: 0, text: open.text };
 		yield { type: 'response.reasoning_summary_part.done', ...at(open), summary_index: 0, part };
@@ -189,17 +179,14 @@ export class Output {
 			this.#running.set(callId, { call: { executed: true, call_id: callId, name, arguments: '' }, open: null });
 			return;
 		}
-		const item: CallItem = {
-			type: 'function_call',
-			id: this.#id('fc'),
-			call_id: callId,
-			name,
-			arguments: '',
-			status: 'in_progress'
-		};
-		const made = this.#add(item);
+		const made = this.#addCall(callId, name);
 		this.#open.set(callId, { kind: 'call', ...made });
 		yield added(made);
+	}
+
+	#addCall(callId: string, name: string): { item: CallItem; index: number } {
+		const id = this.#id('fc');
+		return this.#add({ type: 'function_call', id, call_id: callId, name, arguments: '', status: 'in_progress' });
 	}
 
 	*#addArguments(callId: string, delta: string): Generator<BareEvent> {
@@ -213,39 +200,31 @@ export class Output {
 
 	*#endCall(callId: string): Generator<BareEvent> {
 		const running = this.#running.get(callId);
-		if (running) return yield* this.#tellCall(running);
+		if (running) return yield* this.#startCall(running);
 		const open = this.#open.get(callId);
 		this.#open.delete(callId);
 		if (open?.kind === 'call') yield* this.#closeCall(open, 'completed');
 	}
 
-	*#closeCall(open: Extract<Open, { kind: 'call' }>, status: ItemStatus): Generator<BareEvent> {
+	*#closeCall(open: OpenCall, status: ItemStatus): Generator<BareEvent> {
 		open.item.status = status;
 		yield { type: 'response.function_call_arguments.done', ...at(open), arguments: open.item.arguments };
 		yield done(open);
 	}
 
-	/** A skill's call is whole, and begins to run. */
-	*#tellCall(running: Running): Generator<BareEvent> {
+	/** A skill's call is complete and starts running. */
+	*#startCall(running: Running): Generator<BareEvent> {
 		const { call } = running;
 		if (this.#options.calls === 'reasoning') {
 			running.open = this.#reasoning(call);
 			yield* this.#beginReasoning(running.open);
 			return yield* this.#addReasoning(running.open, callText(call));
 		}
-		const { call_id, name, arguments: text } = call;
-		const item: CallItem = {
-			type: 'function_call',
-			id: this.#id('fc'),
-			call_id,
-			name,
-			arguments: '',
-			status: 'in_progress'
-		};
-		const made = this.#add<CallItem>({ ...item, openrouter_skills: { ...call } });
+		const made = this.#addCall(call.call_id, call.name);
+		made.item.openrouter_skills = { ...call };
 		yield added(made);
-		made.item.arguments = text;
-		yield { type: 'response.function_call_arguments.delta', ...at(made), delta: text };
+		made.item.arguments = call.arguments;
+		yield { type: 'response.function_call_arguments.delta', ...at(made), delta: call.arguments };
 		yield* this.#closeCall({ kind: 'call', ...made }, 'completed');
 	}
 
@@ -271,7 +250,7 @@ export class Output {
 		yield done(made);
 	}
 
-	/** What people are shown of an execution, for the item that tells of it. */
+	/** Adds facts about the execution to its item. */
 	#note(event: Extract<RunEvent, { type: 'CUSTOM' }>): void {
 		if (event.name !== 'skill.started' && event.name !== 'skill.finished' && event.name !== 'skill.loaded') return;
 		const call = this.#running.get(event.value.toolCallId)?.call;
@@ -284,38 +263,31 @@ export class Output {
 		}
 	}
 
-	/** The step's final items say what its deltas do not: citations, phases, and thoughts that only the server can read. */
+	/** Final items have what deltas lack: citations, phases, and reasoning that only the model's server can read. */
 	*#finishStep(items: readonly ResponseItem[], status: ItemStatus = 'completed'): Generator<BareEvent> {
+		const { model } = this.#options;
 		const messages = items.filter(({ type }) => type === 'message');
-		const thoughts = items.filter(({ type }) => type === 'reasoning');
-		const hidden = new Set(thoughts);
+		const hidden = items.filter(({ type }) => type === 'reasoning');
 		for (const open of this.#ended.splice(0)) {
 			if (open.kind === 'text') {
-				yield* this.#closeText(
-					open,
-					takeFirst(messages, (item) => finishedMessage(open.text, item).isSame),
-					status
-				);
-				continue;
+				const final = takeFirst(messages, (item) => finishedMessage(open.text, item).isSame);
+				yield* this.#closeText(open, final, status);
+			} else {
+				const final = hidden.shift();
+				yield* this.#closeReasoning(open, final && seal({ items: [final], model }));
 			}
-			const final = thoughts.shift();
-			if (final) hidden.delete(final);
-			yield* this.#closeReasoning(open, final && seal({ items: [final], model: this.#options.model }));
 		}
-		if (hidden.size === 0) return;
-		const before = items.find(({ type }) => type === 'function_call')?.call_id;
+		if (hidden.length === 0) return;
+		const call = items.find(({ type }) => type === 'function_call')?.call_id;
 		const open = this.#reasoning();
 		yield added(open);
-		open.item.encrypted_content = seal({
-			items: [...hidden],
-			model: this.#options.model,
-			before: typeof before === 'string' ? before : undefined
-		});
+		const before = typeof call === 'string' ? call : undefined;
+		open.item.encrypted_content = seal({ items: hidden, model, before });
 		yield done(open);
 	}
 }
 
-/** Call and result as the model's server takes them. */
+/** Call and result for the model's server. */
 function itemsOf({ call_id, name, arguments: text, output = '' }: ExecutedCall): ResponseItem[] {
 	return [
 		{ type: 'function_call', call_id, name, arguments: text },

@@ -1,4 +1,4 @@
-/** What may be asked of `POST /v1/responses`: `CreateResponseBody` of Open Responses, checked (FEATURES F12). */
+/** Validates `CreateResponseBody` of Open Responses, for `POST /v1/responses` (FEATURES F12). */
 import { z } from 'zod';
 import { isNestedDeeperThan, MAX_NESTING } from '../../../shared/errors.ts';
 import { MAX_MODEL_ID, REASONING_EFFORTS } from '../../../shared/names.ts';
@@ -9,7 +9,6 @@ import { deepest, inPlainWords } from '../../../shared/plain-issues.ts';
 const MAX_TEXT = 10_485_760;
 const MAX_IMAGE = 20_971_520;
 const MAX_FILE = 33_554_432;
-/** What lies in each other deeper than this, no schema and no message needs; writing it would exhaust the stack. */
 
 const longText = z.string().max(MAX_TEXT);
 const callId = z.string().min(1).max(64);
@@ -34,7 +33,7 @@ const inputFile = z.object({
 	file_url: z.string().nullish()
 });
 const inputVideo = z.object({ type: z.literal('input_video'), video_url: z.string() });
-/** Citations come back as they were given. */
+/** Clients send citations back unchanged. */
 const outputText = z.object({
 	type: z.literal('output_text'),
 	text: longText,
@@ -79,7 +78,7 @@ const item = z.discriminatedUnion('type', [
 	})
 ]);
 
-/** Clients leave out the type of a message, or of a reference, as the document of the API allows them in prose. */
+/** The type of a message or a reference is optional, as the API's documentation says in prose. */
 const inputItem = z.preprocess((value) => {
 	if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
 	if ('type' in value && value.type !== null && value.type !== undefined) return value;
@@ -157,7 +156,7 @@ const createResponseBody = z.object({
 	store: z.boolean().nullish(),
 	service_tier: z.enum(['auto', 'default', 'flex', 'priority']).nullish(),
 	top_logprobs: count.min(0).max(20).nullish(),
-	/** Not of the document: what the request may use of the skills (FEATURES B14, D42), and how calls of theirs are told. */
+	/** Our extension: which skills the request may use (FEATURES B14, D42), and how to render their calls. */
 	openrouter_skills: z
 		.strictObject({
 			allowed: z.array(z.string().max(200)).max(1000).optional(),
@@ -170,10 +169,10 @@ const createResponseBody = z.object({
 export type ResponseRequest = z.output<typeof createResponseBody>;
 export type InputItem = Extract<ResponseRequest['input'], unknown[]>[number];
 
-/** Things of other servers that would change what is answered, were they passed over in silence. */
+/** Parameters of other servers. Refused, because ignoring them would change the result. */
 const UNSUPPORTED: readonly string[] = ['conversation', 'prompt'];
 
-/** @throws ApiError that names the parameter */
+/** @throws ApiError naming the parameter */
 export function readResponseRequest(body: unknown): ResponseRequest {
 	const request = checkBody(createResponseBody, body);
 	const given = body as Record<string, unknown>;
@@ -191,7 +190,7 @@ export function readResponseRequest(body: unknown): ResponseRequest {
 	return request;
 }
 
-/** Checks a body. @throws ApiError that names the parameter */
+/** @throws ApiError naming the parameter */
 export function checkBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
 	if (typeof body !== 'object' || body === null || Array.isArray(body)) {
 		throw new ApiError(400, 'The body must be a JSON object.', { code: 'invalid_type' });
@@ -220,9 +219,7 @@ function paramOf(path: readonly PropertyKey[]): string {
 		.slice(0, 200);
 }
 
-// What a caller of the API may say of tools, around a toolbox: only these, and so many calls.
-
-/** `names` are of tools of whatever kind; null for all. */
+/** Restricts a toolbox to tools of these names (of any kind); null: all. */
 export function withOnly(toolbox: Toolbox, names: readonly string[] | null): Toolbox {
 	if (names === null) return toolbox;
 	const allowed = new Set(names);
@@ -233,7 +230,7 @@ export function withOnly(toolbox: Toolbox, names: readonly string[] | null): Too
 	};
 }
 
-/** After `most` calls the tools that run here are gone; those of the caller stay. */
+/** After `most` calls only the caller's tools remain. */
 export function withCallLimit(toolbox: Toolbox, most: number | null): Toolbox {
 	if (most === null) return toolbox;
 	let made = 0;

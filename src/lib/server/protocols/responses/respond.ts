@@ -1,4 +1,4 @@
-/** `POST /v1/responses` from a parsed body to numbered events; what stands around it is in `responses.ts` (FEATURES F12). */
+/** Answers `POST /v1/responses`: from a parsed body to numbered events (FEATURES F12). */
 import { randomBytes } from 'node:crypto';
 import type { RunEvent, RunUsage } from '../../../shared/events.ts';
 import type { AgentLimits } from '../../agent/loop.ts';
@@ -24,23 +24,23 @@ import { runHeadless, type HeadlessParts, type HeadlessTurn } from './turn.ts';
 
 export interface RespondParts extends HeadlessParts, ConversationParts {
 	models: ModelSource;
-	/** Those of a turn that starts now. */
+	/** Current limits. */
 	limits(): AgentLimits;
 	log: Log;
 }
 
-/** How long a response can be gone on from. */
+/** How long a response can be continued from. */
 const KEPT_DAYS = 30;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 export interface Answering {
-	/** Whether the caller wants the events themselves. */
+	/** Whether the caller asked for streaming. */
 	streams: boolean;
-	/** From `response.created` to exactly one terminal event; whoever leaves early ends the turn, and what runs in it. */
+	/** From `response.created` to exactly one terminal event. Leaving early ends the turn and its scripts. */
 	events: AsyncGenerator<ResponseEvent>;
 }
 
-/** `memory`: of the connection, where there is one that remembers. @throws ApiError for a request that cannot be answered */
+/** `memory`: responses held for the connection, if any. @throws ApiError for an invalid request */
 export async function respond(
 	parts: RespondParts,
 	body: unknown,
@@ -62,7 +62,7 @@ export function newResponseId(): string {
 
 interface Prepared {
 	turn: Omit<HeadlessTurn, 'signal'>;
-	/** What this request added. */
+	/** Items this request adds. */
 	asked: ResponseItem[];
 	resource: ResponseResource;
 }
@@ -71,11 +71,8 @@ async function prepare(parts: RespondParts, request: ResponseRequest, asker: Ask
 	const { apiKeyId } = asker;
 	const id = newResponseId();
 	const model = parts.models.modelFor({ id: request.model?.trim() || null });
-	const { before, asked, sessionId, folder } = await readConversation(parts, request, {
-		id,
-		model: model.id,
-		apiKeyId
-	});
+	const target = { id, model: model.id, apiKeyId };
+	const { before, asked, sessionId, folder } = await readConversation(parts, request, target);
 	const { openrouter_skills: policy, reasoning } = request;
 	const { toolChoice, only } = toolChoiceOf(request);
 	return {
@@ -108,17 +105,13 @@ async function prepare(parts: RespondParts, request: ResponseRequest, asker: Ask
 	};
 }
 
-/** The events, numbered; the response is stored before its last event is told. */
+/** Yields numbered events. Stores the response before its last event. */
 async function* answer(
 	parts: RespondParts,
 	request: ResponseRequest,
 	{ turn, asked, resource, asker, memory }: Prepared & { asker: Asker; memory: ConnectionResponses | null },
 	signal: AbortSignal
 ): AsyncGenerator<ResponseEvent> {
-	const controller = new AbortController();
-	const onAbort = () => controller.abort(signal.reason);
-	if (signal.aborted) onAbort();
-	signal.addEventListener('abort', onAbort, { once: true });
 	const showsSeals = request.store === false || (request.include ?? []).includes('reasoning.encrypted_content');
 	let sequence = 0;
 	const number = (event: BareEvent): ResponseEvent => {
@@ -136,48 +129,43 @@ async function* answer(
 	const made: ResponseItem[] = [];
 	let usage: RunUsage | null = null;
 	let last: RunEvent | null = null;
+	for (const type of ['response.created', 'response.in_progress']) yield number({ type, response: { ...resource } });
 	try {
-		for (const type of ['response.created', 'response.in_progress']) yield number({ type, response: { ...resource } });
-		try {
-			for await (const event of runHeadless(parts, { ...turn, signal: controller.signal })) {
-				if (event.type === 'ITEMS') made.push(...event.items);
-				else if (event.type === 'CUSTOM' && event.name === 'run.usage') usage = event.value;
-				else if (event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR') last = event;
-				for (const bare of output.read(event)) yield number(bare);
-			}
-		} catch (error) {
-			parts.log.error({ responseId: turn.responseId, error: String(error) }, 'response failed');
-			const { message } = toApiError(error);
-			last = { type: 'RUN_ERROR', code: 'internal', message };
+		for await (const event of runHeadless(parts, { ...turn, signal })) {
+			if (event.type === 'ITEMS') made.push(...event.items);
+			else if (event.type === 'CUSTOM' && event.name === 'run.usage') usage = event.value;
+			else if (event.type === 'RUN_FINISHED' || event.type === 'RUN_ERROR') last = event;
+			for (const bare of output.read(event)) yield number(bare);
 		}
-		for (const bare of output.close()) yield number(bare);
-		const ended: ResponseResource = {
-			...resource,
-			...endingOf(last),
-			usage: usageOf(usage),
-			completed_at: Math.floor(Date.now() / 1000),
-			output: output.items
-		};
-		if (ended.status !== 'completed') ended.completed_at = null;
-		if (ended.status !== 'cancelled') {
-			const stored: StoredResponse = {
-				id: turn.responseId,
-				apiKeyId: asker.apiKeyId,
-				sessionId: turn.sessionId,
-				body: ended,
-				previousId: request.previous_response_id ?? null,
-				items: [...asked, ...made],
-				createdAt: new Date().toISOString()
-			};
-			if (request.store !== false) await keep(parts, stored);
-			else if (ended.status !== 'failed') memory?.hold(stored);
-		}
-		const response = showsSeals ? ended : withoutSeals(ended);
-		yield number({ type: ended.status === 'cancelled' ? 'response.failed' : `response.${ended.status}`, response });
-	} finally {
-		signal.removeEventListener('abort', onAbort);
-		controller.abort(new Error('nobody listens any more'));
+	} catch (error) {
+		parts.log.error({ responseId: turn.responseId, error: String(error) }, 'response failed');
+		const { message } = toApiError(error);
+		last = { type: 'RUN_ERROR', code: 'internal', message };
 	}
+	for (const bare of output.close()) yield number(bare);
+	const ending = endingOf(last);
+	const ended: ResponseResource = {
+		...resource,
+		...ending,
+		usage: usageOf(usage),
+		completed_at: ending.status === 'completed' ? Math.floor(Date.now() / 1000) : null,
+		output: output.items
+	};
+	if (ended.status !== 'cancelled') {
+		const stored: StoredResponse = {
+			id: turn.responseId,
+			apiKeyId: asker.apiKeyId,
+			sessionId: turn.sessionId,
+			body: ended,
+			previousId: request.previous_response_id ?? null,
+			items: [...asked, ...made],
+			createdAt: new Date().toISOString()
+		};
+		if (request.store !== false) await keep(parts, stored);
+		else if (ended.status !== 'failed') memory?.hold(stored);
+	}
+	const response = showsSeals ? ended : withoutSeals(ended);
+	yield number({ type: ended.status === 'cancelled' ? 'response.failed' : `response.${ended.status}`, response });
 }
 
 async function keep({ store, log }: RespondParts, stored: StoredResponse): Promise<void> {
@@ -185,12 +173,12 @@ async function keep({ store, log }: RespondParts, stored: StoredResponse): Promi
 		await store.responses.put(stored);
 		await store.responses.removeBefore(new Date(Date.now() - KEPT_DAYS * DAY_MS).toISOString());
 	} catch (error) {
-		// The answer is there; that it cannot be gone on from is told by the next request.
+		// The response itself is fine. A request that continues from it will get an error.
 		log.error({ responseId: stored.id, error: String(error) }, 'couldn’t save a response');
 	}
 }
 
-/** Status and what belongs to it, of the run's terminal event. */
+/** Status fields from the run's terminal event. */
 function endingOf(last: RunEvent | null): Pick<ResponseResource, 'status' | 'error' | 'incomplete_details'> {
 	const ending = (status: ResponseStatus, reason?: string) => {
 		return { status, error: null, incomplete_details: reason === undefined ? null : { reason } };
@@ -214,7 +202,7 @@ const REASONS: Record<string, string> = {
 	time: 'max_duration'
 };
 
-/** As it is told to who has not asked for what only servers read. */
+/** Without encrypted reasoning, for callers that didn't ask for it. */
 export function withoutSeals(response: ResponseResource): ResponseResource {
 	return { ...response, output: response.output.map(withoutSeal) };
 }
@@ -225,7 +213,7 @@ function withoutSeal(item: OutputItem): OutputItem {
 	return shown;
 }
 
-/** `allowed_tools` leaves the others out, which every model's server understands. @throws ApiError for a tool that is not there */
+/** Implements `allowed_tools` by removing the other tools, which works with every model server. @throws ApiError for an unknown tool */
 function toolChoiceOf({ tool_choice: choice, tools }: ResponseRequest): {
 	toolChoice: ToolChoice;
 	only: string[] | null;
@@ -241,7 +229,7 @@ function toolChoiceOf({ tool_choice: choice, tools }: ResponseRequest): {
 	});
 }
 
-/** Those of the skills themselves, which are always there. */
+/** Tools that the skill system always provides. */
 const OWN_TOOLS: ReadonlySet<string> = new Set([
 	'load_skill',
 	'use_skill',
@@ -265,7 +253,7 @@ const PASSED_ON = [
 	'metadata'
 ] as const satisfies (keyof ResponseRequest)[];
 
-/** What was said, and nothing else: servers refuse what they do not know. */
+/** Only the options that were set: some servers refuse unknown ones. */
 function optionsOf(request: ResponseRequest): ModelOptions {
 	const { reasoning, include } = request;
 	const others = (include ?? []).filter((name) => name !== 'reasoning.encrypted_content');

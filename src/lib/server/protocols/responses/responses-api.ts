@@ -1,4 +1,4 @@
-/** The Responses API of this server: answers, what was stored of them, and the models there are (FEATURES F12). */
+/** The Responses API: create, read, delete and compact responses, and list models (FEATURES F12). */
 import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
 import type { ModelList } from '../../../shared/models.ts';
@@ -24,36 +24,33 @@ import { readConversation } from './conversation.ts';
 import { checkBody, responseInput } from './request.ts';
 
 export interface ResponsesApiParts extends RespondParts {
-	models: RespondParts['models'] & {
-		current(): { id: string };
-		list(signal?: AbortSignal): Promise<ModelList>;
-	};
+	models: RespondParts['models'] & { current(): { id: string }; list(signal?: AbortSignal): Promise<ModelList> };
 }
 
 /** As `GET /v1/models` lists it. */
 export interface ModelEntry {
 	id: string;
 	object: 'model';
-	/** Seconds; 0 where nobody says. */
+	/** Unix time in seconds; 0 if unknown. */
 	created: number;
 	owned_by: string;
 }
 
 export interface ResponsesApi {
-	/** `memory`: of the connection, where there is one that remembers. @throws ApiError for a request that cannot be answered */
+	/** `memory`: responses held for the connection, if any. @throws ApiError for an invalid request */
 	respond(body: unknown, asker: Asker, signal: AbortSignal, memory?: ConnectionResponses): Promise<Answering>;
-	/** For a connection that remembers what is not stored. */
+	/** Creates the memory for a connection's `store: false` responses. */
 	remember(): ConnectionResponses;
 	/** @throws ApiError */
 	compact(body: unknown, asker: Asker, signal: AbortSignal): Promise<CompactResource>;
-	/** @throws ApiError 404. `shows` are what `include` names. */
+	/** `shows`: the values of `include`. @throws ApiError 404 */
 	retrieve(id: string, asker: Asker, shows: readonly string[]): Promise<ResponseResource>;
 	/** @throws ApiError 404 */
 	remove(id: string, asker: Asker): Promise<{ id: string; object: 'response'; deleted: true }>;
 	models(signal: AbortSignal): Promise<{ object: 'list'; data: ModelEntry[] }>;
 	/** @throws ApiError 404 */
 	model(id: string, signal: AbortSignal): Promise<ModelEntry>;
-	/** Answers nothing any more; what is being answered has `graceMs` to end by itself. */
+	/** Refuses new requests, and aborts running ones after `graceMs`. */
 	close(graceMs?: number): Promise<void>;
 }
 
@@ -63,11 +60,12 @@ export function createResponsesApi(parts: ResponsesApiParts): ResponsesApi {
 	const active = new Set<Promise<void>>();
 	const { responses } = parts.store;
 
-	/** Ends with the server too, and is waited for. */
+	/** Registers work that `close` waits for. Its signal aborts with the client, with the server, and at its end. */
 	const begin = (signal: AbortSignal) => {
+		// By hand: what AbortSignal.any makes can be collected, and then never aborts.
 		const controller = new AbortController();
 		const { promise, resolve } = Promise.withResolvers<void>();
-		const stop = () => controller.abort(new Error('the client has gone, or the server stops'));
+		const stop = () => controller.abort(new Error('the client disconnected, or the server is stopping'));
 		active.add(promise);
 		for (const each of [signal, closing.signal]) {
 			if (each.aborted) stop();
@@ -75,6 +73,7 @@ export function createResponsesApi(parts: ResponsesApiParts): ResponsesApi {
 		}
 		const end = () => {
 			for (const each of [signal, closing.signal]) each.removeEventListener('abort', stop);
+			controller.abort(new Error('the response has ended'));
 			active.delete(promise);
 			resolve();
 		};
@@ -101,7 +100,7 @@ export function createResponsesApi(parts: ResponsesApiParts): ResponsesApi {
 		const { data } = await parts.models.list(signal);
 		const { id } = parts.models.current();
 		const listed = data.map((model) => entryOf(model.id, model.createdAt));
-		// A server that does not list what is set may answer for it all the same.
+		// Add the configured model: a server may answer for models it doesn't list.
 		return listed.some((model) => model.id === id) ? listed : [entryOf(id, null), ...listed];
 	};
 
@@ -157,21 +156,16 @@ export function createResponsesApi(parts: ResponsesApiParts): ResponsesApi {
 	};
 }
 
-/** The whole response. @throws ApiError where it failed before it had come to anything */
+/** Waits for the final response. @throws ApiError if it failed without any output */
 export async function collect(events: AsyncIterable<ResponseEvent>): Promise<ResponseResource> {
 	let response: ResponseResource | null = null;
 	for await (const event of events) {
 		if ('response' in event) response = event.response as ResponseResource;
 	}
 	if (!response) throw runFailure('internal', 'The turn ended without a reply. Try again.');
-	if (response.status === 'failed' && response.output.length === 0) throw failureOf(response);
-	return response;
-}
-
-/** As an error of its own, with the status that belongs to it. */
-function failureOf({ error, id }: ResponseResource): ApiError {
-	const { code = 'server_error', message = `The response ${id} failed.` } = error ?? {};
-	return runFailure(code, message);
+	if (response.status !== 'failed' || response.output.length > 0) return response;
+	const { code = 'server_error', message = `The response ${response.id} failed.` } = response.error ?? {};
+	throw runFailure(code, message);
 }
 
 function entryOf(id: string, createdAt: string | null): ModelEntry {
@@ -185,7 +179,7 @@ function noResponse(id: string): ApiError {
 	return new ApiError(404, `Response with id '${id.slice(0, 100)}' not found.`, { code: 'response_not_found' });
 }
 
-// `POST /v1/responses/compact`: a conversation as the words of its user and a sealed summary, to go on from (FEATURES F7, F12).
+// `POST /v1/responses/compact`: shortens a conversation to its user's messages and an encrypted summary (FEATURES F7, F12).
 
 const MAX_TEXT = 10_485_760;
 
@@ -198,25 +192,25 @@ const compactBody = z.object({
 	prompt_cache_key: z.string().max(64).nullish()
 });
 
-/** `CompactResource` of Open Responses. Nothing is stored: its output is the beginning of a new chain. */
+/** `CompactResource` of Open Responses. Not stored: its output starts a new chain. */
 interface CompactResource {
 	id: string;
 	object: 'response.compaction';
-	/** Seconds. */
+	/** Unix time in seconds. */
 	created_at: number;
-	/** What people and operators said, then the one item that stands for all the rest. */
+	/** Messages of users and operators, then one item for everything else. */
 	output: ResponseItem[];
 	usage: Record<string, unknown>;
 }
 
-/** Of the context: what people said is kept word for word up to this, the newest first. */
+/** Share of the context for messages kept word for word, newest first. */
 const SHARE_OF_MESSAGES = 0.25;
-/** Of the context, and no more than so many tokens. */
+/** Share of the context for the summary, with limits in tokens. */
 const SUMMARY = { share: 1 / 8, min: 200, max: 2000 };
-/** How long the model's server is waited for to say how much it takes. */
+/** How long to wait for the model's context limit. */
 const PATIENCE_MS = 5000;
 
-/** @throws ApiError for what cannot be compacted, and where the model does not write a summary */
+/** @throws ApiError for invalid input, or if the model writes no summary */
 async function compact(
 	parts: RespondParts,
 	body: unknown,
@@ -255,20 +249,16 @@ async function compactWithin(
 	});
 	const sizeOf = createSizeOf();
 	const compaction = { items: [summaryItem(text), ...skillPairs(items, sizeOf), ...waitingCalls(items)], sessionId };
-	const kept = wordsToKeep(items, limit * SHARE_OF_MESSAGES, sizeOf);
+	const kept = messagesToKeep(items, limit * SHARE_OF_MESSAGES, sizeOf);
 	const hex = id.replace(/^resp_/, '');
 	return {
 		id,
 		object: 'response.compaction',
 		created_at: Math.floor(Date.now() / 1000),
 		output: [
-			...kept.map(({ role, content }, index) => ({
-				type: 'message',
-				id: `msg_${hex}_${index}`,
-				status: 'completed',
-				role,
-				content
-			})),
+			...kept.map(({ role, content }, index) => {
+				return { type: 'message', id: `msg_${hex}_${index}`, status: 'completed', role, content };
+			}),
 			{
 				type: 'compaction',
 				id: `cmp_${hex}_${kept.length}`,
@@ -282,7 +272,7 @@ async function compactWithin(
 interface SummaryRequest {
 	model: Model;
 	sessionId: string;
-	/** Tokens that the model takes. */
+	/** Tokens in the model's context. */
 	limit: number;
 	guidance: string | undefined;
 	options: Record<string, unknown>;
@@ -295,7 +285,7 @@ async function summarize(
 ): Promise<{ text: string; usage: ModelUsage }> {
 	const tokens = Math.min(Math.max(Math.floor(limit * SUMMARY.share), SUMMARY.min), SUMMARY.max);
 	const [maxInput, maxOutput] = [inputCharacters(limit), tokens * 4];
-	// It writes nothing of its own: what there is goes along word for word, as far as there is room.
+	// Demo mode can't summarize: keep the transcript, as far as it fits.
 	if (request.model.id === BUILT_IN_MODEL) {
 		const text = transcript(items, maxOutput);
 		return { text, usage: { inputTokens: tokensOf(transcript(items, maxInput)), outputTokens: tokensOf(text) } };
@@ -312,13 +302,13 @@ async function summarize(
 	}
 }
 
-/** An estimate: four characters are about a token. */
+/** Estimate: four characters per token. */
 function tokensOf(text: string): number {
 	return Math.ceil(text.length / 4);
 }
 
-/** What was said by anybody but the model, in its order; the newest is kept however long it is. */
-function wordsToKeep(items: readonly ResponseItem[], room: number, sizeOf: SizeOf): ResponseItem[] {
+/** The newest messages not written by the model, in order, up to `room` tokens; at least one. */
+function messagesToKeep(items: readonly ResponseItem[], room: number, sizeOf: SizeOf): ResponseItem[] {
 	const said = items.filter((item) => item.type === 'message' && item.role !== 'assistant' && !isSummaryItem(item));
 	const kept: ResponseItem[] = [];
 	let tokens = 0;
@@ -330,7 +320,7 @@ function wordsToKeep(items: readonly ResponseItem[], room: number, sizeOf: SizeO
 	return kept;
 }
 
-/** The caller's calls, which it can still bring the output of. */
+/** Calls of the caller's tools without output yet. */
 function waitingCalls(items: readonly ResponseItem[]): ResponseItem[] {
 	const answered = new Set(items.flatMap(({ type, call_id }) => (type === 'function_call_output' ? [call_id] : [])));
 	return items.flatMap(({ type, call_id, name, arguments: text }) =>

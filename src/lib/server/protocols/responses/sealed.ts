@@ -1,25 +1,25 @@
 /**
- * Items of the model's server inside `encrypted_content`: what a client cannot show or would not send back whole, it
- * returns unread. Nothing is secret about them, and nothing is believed: a caller could send such items openly as well.
+ * Packs items of the model's server into `encrypted_content`, which clients send back unread. Without this they would
+ * drop or shorten them. Neither secret nor trusted: a caller could send such items openly as well.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import type { ResponseItem } from '../../agent/model.ts';
 import { ApiError } from './errors.ts';
 
-/** Bytes that the items which a request packs or refers to may still come to, together. */
+/** Bytes left for a request's packed and referenced items. */
 export interface Room {
 	left: number;
 }
 
-/** Of one request: a few bytes may stand for millions, and the same ones may come again and again. */
+/** Per request. Guards against decompression bombs and repeated references. */
 export const MAX_UNSHOWN = 16 * 1024 * 1024;
 
 export interface Sealed {
 	items: ResponseItem[];
-	/** What answered: reasoning of another model is refused by servers. */
+	/** The model that wrote them: servers refuse another model's reasoning. */
 	model: string;
-	/** The call that they stood before, where the output has them after it. */
+	/** Id of the call they came before, if the output has them after it. */
 	before?: string | undefined;
 }
 
@@ -34,7 +34,7 @@ export function seal(sealed: Sealed): string {
 	return PREFIX + deflateRawSync(JSON.stringify(sealed)).toString('base64url');
 }
 
-/** Null for what another server has made; `damaged` for what was ours and can no longer be read. @throws NoRoom */
+/** null: another server's. `damaged`: ours, but unreadable. @throws NoRoom */
 export function unseal(text: string, room: Room): Sealed | 'damaged' | null {
 	if (!text.startsWith(PREFIX)) return null;
 	try {
@@ -42,12 +42,11 @@ export function unseal(text: string, room: Room): Sealed | 'damaged' | null {
 		return schema.safeParse(JSON.parse(json)).data ?? 'damaged';
 	} catch (error) {
 		if (error instanceof NoRoom) throw error;
-		// Cut, changed or made up: the caller is told, whichever it is.
 		return 'damaged';
 	}
 }
 
-/** @throws NoRoom, or what zlib throws for what is damaged */
+/** @throws NoRoom, or zlib's error for damaged data */
 export function unpack(packed: Buffer, room: Room): string {
 	if (room.left < 1) throw new NoRoom();
 	try {

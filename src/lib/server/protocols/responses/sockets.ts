@@ -1,33 +1,32 @@
-/** The WebSockets of `/v1/responses`: how many there are, what they may send, and their end (FEATURES F12). */
+/** WebSockets of `/v1/responses`: one turn at a time, each event a JSON message (FEATURES F12). */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { AppError } from '../../../shared/errors.ts';
+import { isObject, parseJson } from '../../../shared/json.ts';
 import type { Asker } from '../../turns/toolbox.ts';
 import { ApiError, toApiError } from './errors.ts';
 import type { ResponsesApi } from './responses-api.ts';
 import type { ResponseEvent } from './wire.ts';
 
-// One WebSocket of `/v1/responses`: one turn after the other, each event a message of JSON (FEATURES F12).
-
 export interface ConnectionOptions {
 	api: Pick<ResponsesApi, 'respond' | 'remember'>;
-	/** Who asks, as of now: a key may have been revoked since. @throws AppError */
+	/** Checks the caller again, as the key may have been revoked. @throws AppError */
 	check(): Promise<Asker>;
-	/** What the connection lies on. */
+	/** The underlying TCP socket. */
 	socket: Pick<Socket, 'bytesRead'>;
 	limits: ConnectionLimits;
 }
 
 export interface ConnectionLimits {
-	/** Then no turn begins any more; the one under way is told to its end. */
+	/** After this no new turn starts; a running one finishes. */
 	lifetimeMs: number;
-	/** Between two looks whether the client is still there. */
+	/** Interval of the pings that detect a lost client. */
 	heartbeatMs: number;
-	/** What may wait to be taken by the client before the turn waits too, in bytes. */
+	/** Bytes of unsent output after which the turn waits. */
 	maxWaiting: number;
-	/** Messages in a row that are no requests. */
+	/** Invalid messages in a row. */
 	maxRefused: number;
 }
 
@@ -38,11 +37,12 @@ const CONNECTION_LIMITS: ConnectionLimits = {
 	maxRefused: 100
 };
 
-/** Codes of RFC 6455. */
+// Close codes of RFC 6455.
 const POLICY_VIOLATION = 1008;
 const NORMAL = 1000;
+const GOING_AWAY = 1001;
 
-/** Answers until the connection is gone; what is under way then is ended. */
+/** Serves one connection. A running turn ends when it closes. */
 function serveConnection(ws: WebSocket, { api, check, socket, limits }: ConnectionOptions): void {
 	const gone = new AbortController();
 	const memory = api.remember();
@@ -71,7 +71,7 @@ function serveConnection(ws: WebSocket, { api, check, socket, limits }: Connecti
 		ws.close(NORMAL, 'The connection is too old');
 	};
 
-	/** Everything up to the last event; that one is for when the next request may come. */
+	/** Sends all events but the last, which it returns: that one is sent once the next request is allowed. */
 	async function turn(body: Record<string, unknown>): Promise<ResponseEvent | null> {
 		const asker = await check();
 		const { events } = await api.respond(body, asker, gone.signal, memory);
@@ -109,10 +109,10 @@ function serveConnection(ws: WebSocket, { api, check, socket, limits }: Connecti
 		isBusy = true;
 		void take(textOf(data));
 	});
-	// What a client sends that is no WebSocket any more; the connection closes by itself.
+	// A protocol error: the connection closes by itself.
 	ws.on('error', () => undefined);
 	ws.on('ping', () => {
-		// Each is answered: who never reads the answers would fill the memory.
+		// Every ping gets a pong. A client that never reads them would fill the memory.
 		if (ws.bufferedAmount > 2 * limits.maxWaiting) ws.terminate();
 	});
 
@@ -128,7 +128,7 @@ function serveConnection(ws: WebSocket, { api, check, socket, limits }: Connecti
 	ws.on('close', () => {
 		clearInterval(heartbeat);
 		clearTimeout(age);
-		gone.abort(new Error('the client has gone'));
+		gone.abort(new Error('the client disconnected'));
 	});
 }
 
@@ -144,20 +144,20 @@ function textOf(data: RawData): string {
 }
 
 export interface ResponseSockets {
-	/** Takes over a connection that the door has let in; `check` is asked again before each turn. @throws AppError unavailable */
+	/** Accepts an authorized connection. Calls `check` before each turn. @throws AppError unavailable */
 	accept(
 		upgrade: { request: IncomingMessage; socket: Duplex; head: Buffer },
 		who: Pick<Asker, 'apiKeyId'> & { check(): Promise<Asker> }
 	): void;
-	/** Tells all clients to go away, and waits a moment for it; to be called when no turn is under way any more. */
+	/** Closes all connections, within a second. Call it when no turn is running. */
 	close(): Promise<void>;
 }
 
 export interface SocketLimits extends ConnectionLimits {
 	maxConnections: number;
-	/** Of one key. */
+	/** Connections per key. */
 	maxOfOne: number;
-	/** Of one message, in bytes. */
+	/** Bytes per message. */
 	maxMessage: number;
 }
 
@@ -167,8 +167,7 @@ const LIMITS: SocketLimits = {
 	maxOfOne: 256,
 	maxMessage: 10 * 1024 * 1024
 };
-const GOING_AWAY = 1001;
-/** For clients to say good-bye. */
+/** Time for clients to close their side. */
 const CLOSING_MS = 1000;
 
 export function createResponseSockets(
@@ -176,7 +175,7 @@ export function createResponseSockets(
 	limits: Partial<SocketLimits> = {}
 ): ResponseSockets {
 	const all = { ...LIMITS, ...limits };
-	// Without compression: a small message could become a large one.
+	// No compression: a small message could expand to a huge one.
 	const server = new WebSocketServer({ noServer: true, maxPayload: all.maxMessage, perMessageDeflate: false });
 	const owners = new Map<object, string | null>();
 	let isClosing = false;
@@ -209,8 +208,6 @@ export function createResponseSockets(
 	};
 }
 
-// What goes over a WebSocket besides the events of a response: the client's one message, and errors (FEATURES F12).
-
 /** `WebSocketErrorEvent` of Open Responses. */
 export interface SocketError {
 	type: 'error';
@@ -218,23 +215,20 @@ export interface SocketError {
 	error: { type: string; code: string; message: string; param: string | null };
 }
 
-/** Those of HTTP alone; beside them what other servers know and would be misunderstood in silence. */
-const NOT_HERE: readonly string[] = ['stream', 'stream_options', 'background', 'stream_id'];
+/** Parameters for HTTP only, or of other servers; refused rather than ignored. */
+const UNSUPPORTED: readonly string[] = ['stream', 'stream_options', 'background', 'stream_id'];
 
 /** The body of a `response.create`. @throws ApiError */
 function readMessage(text: string): Record<string, unknown> {
-	const message = parse(text);
-	if (typeof message !== 'object' || message === null || Array.isArray(message)) {
-		throw new ApiError(400, 'A message must be a JSON object.', { code: 'invalid_type' });
-	}
-	const { type, ...body } = message as Record<string, unknown>;
+	const message = parseJson(text);
+	// Without the parser's own error: it quotes the message, which could contain a secret.
+	if (message === undefined) throw new AppError('invalid_input', 'The message isn’t valid JSON.');
+	if (!isObject(message)) throw new ApiError(400, 'A message must be a JSON object.', { code: 'invalid_type' });
+	const { type, ...body } = message;
 	if (type !== 'response.create') {
-		throw new ApiError(400, 'type must be “response.create”.', {
-			code: 'invalid_value',
-			param: 'type'
-		});
+		throw new ApiError(400, 'type must be “response.create”.', { code: 'invalid_value', param: 'type' });
 	}
-	const other = NOT_HERE.find((name) => body[name] !== undefined && body[name] !== null);
+	const other = UNSUPPORTED.find((name) => body[name] !== undefined && body[name] !== null);
 	if (other !== undefined) {
 		throw new ApiError(400, `${other} isn’t supported on WebSockets. Leave it out.`, {
 			code: 'unsupported_parameter',
@@ -248,15 +242,6 @@ function readMessage(text: string): Record<string, unknown> {
 		});
 	}
 	return body;
-}
-
-function parse(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		// What the parser says quotes the message, and that may hold a secret.
-		throw new AppError('invalid_input', 'The message isn’t valid JSON.');
-	}
 }
 
 function socketError(error: unknown): SocketError {

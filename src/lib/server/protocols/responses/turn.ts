@@ -1,4 +1,4 @@
-/** One turn without a conversation: prompt, skills and the caller's tools around the items that it sends (FEATURES F12). */
+/** Runs one turn without a stored conversation: the caller's items and tools, with our prompt and skills (FEATURES F12). */
 import { seenDigests } from '../../agent/history.ts';
 import { runAgent, type AgentLimits } from '../../agent/loop.ts';
 import type { FunctionTool, Model, ModelOptions, ResponseItem, ToolChoice } from '../../agent/model.ts';
@@ -19,33 +19,33 @@ export interface HeadlessParts extends TurnSetupParts {
 
 export interface HeadlessTurn {
 	responseId: string;
-	/** Of the chain of responses: servers route by it. */
+	/** Same for all responses of a chain; servers route by it. */
 	sessionId: string;
 	asker: Asker;
-	/** Name of its workspace. */
+	/** Name of the workspace. */
 	folder: string;
 	model: Model;
 	effort: ReasoningEffort | null;
-	/** Everything up to what is to be answered. */
+	/** The whole conversation so far. */
 	input: readonly ResponseItem[];
-	/** The caller's. */
+	/** The caller's tools. */
 	tools: readonly FunctionTool[];
-	/** The caller's; they stand after ours. */
+	/** The caller's instructions; they follow ours. */
 	instructions: string | null;
 	toolChoice: ToolChoice;
-	/** Names of the only tools there are, of whatever kind; all without it. */
+	/** Names of the allowed tools, of any kind; null: all. */
 	only: readonly string[] | null;
 	options: ModelOptions;
 	policy: SkillPolicy | undefined;
-	/** Calls of skills; null for as many as the limits allow. */
+	/** Maximum skill calls; null: no limit of its own. */
 	maxToolCalls: number | null;
-	/** Old results make room where they must. */
+	/** Whether old results may be shortened to fit the context. */
 	truncates: boolean;
 	limits: AgentLimits;
 	signal: AbortSignal;
 }
 
-/** Yields the turn's events; the last of them is its one terminal event. */
+/** Yields the turn's events, ending with exactly one terminal event. */
 export async function* runHeadless(parts: HeadlessParts, turn: HeadlessTurn): AsyncGenerator<TurnEvent> {
 	const time = startTimeLimit(turn.limits.maxDurationMs, turn.signal);
 	try {
@@ -68,9 +68,7 @@ async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLim
 		model,
 		signal,
 		states: [],
-		used: new Set(
-			input.flatMap(({ type, name }) => (type === 'function_call' && typeof name === 'string' ? [name] : []))
-		)
+		used: new Set(input.flatMap(({ type, name }) => (type === 'function_call' ? [String(name)] : [])))
 	});
 	const { catalog, always } = offer.told;
 	const ours = instructionsOf(catalog, await workspaces.list(folder), { always });
@@ -93,7 +91,7 @@ async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLim
 		always,
 		signal,
 		conversationId: sessionId,
-		// Nothing is summarised: a chain is its caller's, who is told when it has become too long.
+		// Never summarized: the chain belongs to the caller, who gets an error when it's too long.
 		compactions: { list: async () => [], put: async () => undefined }
 	});
 	const final: ResponseItem[][] = [];
@@ -121,13 +119,12 @@ async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLim
 	}
 }
 
-/** Sends what it is given. */
-// eslint-disable-next-line require-yield -- nothing happens on the way
+// eslint-disable-next-line require-yield -- sends the input unchanged
 async function* asItIs(input: ResponseItem[]): AsyncGenerator<never, ResponseItem[]> {
 	return input;
 }
 
-/** What the person said last. */
+/** Text of the last user message. */
 function questionOf(input: readonly ResponseItem[]): string {
 	const content = input.findLast(({ type, role }) => type === 'message' && role === 'user')?.content;
 	if (typeof content === 'string') return content;
@@ -135,7 +132,7 @@ function questionOf(input: readonly ResponseItem[]): string {
 	return parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n');
 }
 
-/** Names of the skills whose instructions are in the history. */
+/** Names of skills whose instructions are in the input. */
 function loadedIn(input: readonly ResponseItem[]): string[] {
 	return input.flatMap(({ type, output }) => {
 		const isResult = type === 'function_call_output' && typeof output === 'string';

@@ -1,16 +1,16 @@
-/** The shapes that go to the client: output items and streaming events of Open Responses. */
+/** Output items, events and the response resource of Open Responses. */
 import { z } from 'zod';
 import type { RunUsage } from '../../../shared/events.ts';
 import type { ResponseItem } from '../../agent/model.ts';
 import type { ResponseRequest } from './request.ts';
 
-/** What was run here, on the item that tells of it (an extension of ours). */
+/** Our extension on items: a call that ran on this server. */
 export interface ExecutedCall {
 	executed: true;
 	call_id: string;
 	name: string;
 	arguments: string;
-	/** What the model read; absent until there is a result. */
+	/** What the model read; absent while running. */
 	output?: string;
 	is_error?: boolean;
 	skill?: string;
@@ -61,12 +61,10 @@ export type CallOutputItem = Extended & {
 
 export type OutputItem = MessageItem | ReasoningItem | CallItem | CallOutputItem;
 
-/** An event without its number. */
+/** An event without its sequence number. */
 export type BareEvent = { type: string } & Record<string, unknown>;
 
 export type ResponseEvent = BareEvent & { sequence_number: number };
-
-// A response as it is answered: `ResponseResource` of Open Responses, with every field that it requires.
 
 export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
 
@@ -83,11 +81,11 @@ export type ResponseResource = {
 export interface ResponseFacts {
 	id: string;
 	model: string;
-	/** Seconds. */
+	/** Unix time in seconds. */
 	createdAt: number;
 }
 
-/** What stays the same from the first event to the last. */
+/** A new `ResponseResource`, with every field Open Responses requires. */
 export function newResource(request: ResponseRequest, { id, model, createdAt }: ResponseFacts): ResponseResource {
 	const { reasoning, text, tool_choice: choice } = request;
 	return {
@@ -141,7 +139,7 @@ export function usageOf(usage: RunUsage | null): Record<string, unknown> | null 
 
 type Format = NonNullable<NonNullable<ResponseRequest['text']>['format']>;
 
-/** The document has no room for the schema itself in an answer. */
+/** The specification doesn't return the schema itself. */
 function formatOf(format: Format | null | undefined): Record<string, unknown> {
 	if (format?.type !== 'json_schema') return { type: format?.type ?? 'text' };
 	const { name = 'response', description = null, strict } = format;
@@ -150,13 +148,11 @@ function formatOf(format: Format | null | undefined): Record<string, unknown> {
 
 type Effort = NonNullable<ResponseRequest['reasoning']>['effort'];
 
-/** The document knows neither the least nor the most that models can be told. */
+/** The specification has neither our lowest nor our highest effort. */
 function effortOf(effort: Effort): string | null {
 	if (effort === 'minimal') return 'low';
 	return effort === 'max' ? 'xhigh' : (effort ?? null);
 }
-
-// The final form of a message: its text as it was streamed, with what only the server's own item says of it.
 
 const citation = z.object({
 	type: z.literal('url_citation'),
@@ -187,20 +183,22 @@ export interface FinishedMessage {
 		logprobs: Record<string, unknown>[];
 	};
 	phase: string | undefined;
-	/** Is the item the one that the text is of? */
+	/** Whether the item has the same text. */
 	isSame: boolean;
 }
 
-/** Of a final item of several parts, the citations of the others would point into the wrong text: they are left out. */
+/**
+ * Completes a streamed text with phase, citations and logprobs from its final item. Leaves out citations if the item
+ * has several parts, because their positions would be wrong.
+ */
 export function finishedMessage(text: string, final: ResponseItem | null): FinishedMessage {
 	const plain = { type: 'output_text' as const, text, annotations: [], logprobs: [] };
 	const { data } = finalMessage.safeParse(final);
 	if (!data) return { part: plain, phase: undefined, isSame: false };
 	const whole = data.content.map((part) => part.text ?? part.refusal ?? '').join('');
-	const isSame = whole === text;
+	if (whole !== text) return { part: plain, phase: undefined, isSame: false };
 	const [first] = data.content;
-	if (!isSame || !first || data.content.length > 1)
-		return { part: plain, phase: isSame ? data.phase : undefined, isSame };
+	if (!first || data.content.length > 1) return { part: plain, phase: data.phase, isSame: true };
 	const valid = <Value>(schema: z.ZodType<Value>, values: unknown[] = []) =>
 		values.flatMap((value) => schema.safeParse(value).data ?? []);
 	const part = {
@@ -208,5 +206,5 @@ export function finishedMessage(text: string, final: ResponseItem | null): Finis
 		annotations: valid(citation, first.annotations),
 		logprobs: valid(logprob, first.logprobs)
 	};
-	return { part, phase: data.phase, isSame };
+	return { part, phase: data.phase, isSame: true };
 }
