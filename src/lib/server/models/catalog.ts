@@ -1,4 +1,4 @@
-/** What a model's server says of its models: one list for those who choose, and for how much a request may hold (FEATURES F7, F11). */
+/** Reads and caches a model server's list of models, for the model picker and for context limits (FEATURES F7, F11). */
 import type { ModelInfo } from '../../shared/models.ts';
 import { isOpenRouter } from '../../shared/names.ts';
 import { fetchText } from './fetch-text.ts';
@@ -11,40 +11,40 @@ export interface ModelCatalogOptions {
 	url: URL;
 	headers: Record<string, string>;
 	fetch: typeof fetch;
-	/** Milliseconds for the whole list, 5,000 by default: an answer waits for it. */
+	/** Timeout for the whole list. Default 5,000: a reply waits for it. */
 	timeoutMs?: number;
-	/** Bytes of the list, 8 MiB by default. */
+	/** Maximum bytes of the list. Default 8 MiB. */
 	maxBytes?: number;
-	/** Milliseconds of a clock that is never set back. */
+	/** Monotonic clock, in milliseconds. */
 	now?: () => number;
 }
 
 export interface ModelCatalog {
-	/** Tokens; null where the server does not say, or cannot be asked now. Asks once for all models. Never throws. */
+	/** Context length in tokens; null if the server doesn't say or doesn't respond. Never throws. */
 	contextTokens(modelId: string): Promise<number | null>;
-	/** Whether it can be given tools, by the list that is there; null where none is, or it does not say. Asks nothing. */
+	/** Whether the model supports tools, from the cached list; null if unknown. Sends no request. */
 	takesTools(modelId: string): boolean | null;
 	/**
-	 * In the order of the server. An old list with the error of the last request, where there is one of both.
-	 * Throws when there is no list: the signal's reason, `StatusError`, or what `fetchText` throws.
+	 * Models in the server's order. If refreshing fails, the old list together with the error.
+	 * Throws without any list: the signal's reason, `StatusError`, or what `fetchText` throws.
 	 */
 	list(signal?: AbortSignal): Promise<{ models: ModelInfo[]; error: unknown }>;
 }
 
-/** How long a list counts as new. */
+/** The list is cached this long. */
 const FRESH_MS = 5 * 60_000;
-/** A list that could not be read is asked for again, but not at every turn. */
+/** After a failure, `contextTokens` waits this long before asking again. */
 const RETRY_AFTER_MS = 60_000;
 
 interface Answer {
 	at: number;
 	contexts: ReadonlyMap<string, number>;
 	tools: ReadonlyMap<string, boolean>;
-	/** Made when somebody wants to choose: a run needs no more than `contexts` and `tools`. */
+	/** Built on demand: a run needs only `contexts` and `tools`. */
 	models(): Promise<ModelInfo[]>;
 }
 
-/** A request that is under way, for all who wait for it. */
+/** A running request, shared by its callers. */
 interface Pending {
 	answer: Promise<Answer>;
 	controller: AbortController;
@@ -77,12 +77,12 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
 		const end = () => {
 			if (pending === begun) pending = null;
 		};
-		// Its failure is told to those who wait; there may be none left.
+		// Handles the rejection too: there may be no caller left.
 		begun.answer.then(end, end);
 		return begun;
 	}
 
-	/** The request goes on until nobody waits for it any more. */
+	/** Joins the running request or starts one. Aborts it when the last caller gives up. */
 	async function request(signal?: AbortSignal): Promise<Answer> {
 		signal?.throwIfAborted();
 		const joined = (pending ??= begin());
@@ -101,7 +101,7 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
 	return {
 		async contextTokens(modelId) {
 			const isHopeless = failure !== null && now() - failure.at < RETRY_AFTER_MS;
-			// What it is for is to be kinder than a fixed figure; whether the server works is told when it is asked.
+			// Errors are ignored: callers have a default, and the model request itself will report them.
 			const known = answer ?? (isHopeless ? null : await request().catch(() => null));
 			return known ? ofModel(known.contexts, modelId) : null;
 		},
@@ -120,12 +120,12 @@ export function createModelCatalog(options: ModelCatalogOptions): ModelCatalog {
 	};
 }
 
-/** OpenRouter's variants, `:nitro` or `:online`, are models that the list does not name. */
+/** The list doesn't contain OpenRouter's variants, like `:nitro` or `:online`. */
 function ofModel<Fact>(facts: ReadonlyMap<string, Fact>, modelId: string): Fact | null {
 	return facts.get(modelId) ?? facts.get(modelId.replace(/:[^:/]*$/, '')) ?? null;
 }
 
-/** Throws for what is no list. */
+/** Throws if the text isn't a list of models. */
 function readAnswer(url: URL, text: string, at: number): Answer {
 	const facts = readModelList(parseJson(text));
 	let models: Promise<ModelInfo[]> | null = null;
@@ -137,7 +137,7 @@ function readAnswer(url: URL, text: string, at: number): Answer {
 	};
 }
 
-/** The SDK reads the text that is there: there is no second request. */
+/** Lets the SDK parse the text; sends no second request. */
 async function readWithSdk(url: URL, text: string, facts: ModelFacts[]): Promise<ModelFacts[]> {
 	const baseUrl = new URL('.', url).href;
 	if (!isOpenRouter(baseUrl)) return facts;

@@ -1,4 +1,5 @@
-/** A short answer of a model's server as text: bounded in bytes and in time, and ended by a signal at any moment. */
+/** Fetches a short text from a model's server, with a limit on size and time. */
+import { startTimeLimit } from '../agent/time-limit.ts';
 import { connect, Interruption, type Connection } from './responses/connection.ts';
 
 export interface TextRequest {
@@ -7,9 +8,9 @@ export interface TextRequest {
 	headers: Record<string, string>;
 	body?: string;
 	fetch: typeof fetch;
-	/** Milliseconds for all of it. */
+	/** For the whole request. */
 	timeoutMs: number;
-	/** Bytes of the body, unpacked. */
+	/** Of the decompressed body. */
 	maxBytes: number;
 	signal?: AbortSignal | undefined;
 }
@@ -19,30 +20,21 @@ export interface TextAnswer {
 	text: string;
 }
 
-/** Redirects are not followed: the key is for this host. Throws the signal's reason, `Interruption`, `BodyTooLargeError`, or what `fetch` throws. */
+/**
+ * Doesn't follow redirects, because the key is only for this host.
+ * Throws the signal's reason, `Interruption`, `BodyTooLargeError`, or what `fetch` throws.
+ */
 export async function fetchText(request: TextRequest): Promise<TextAnswer> {
 	const { url, method = 'GET', headers, body, fetch, timeoutMs, maxBytes, signal } = request;
 	signal?.throwIfAborted();
-	// One controller of our own: what `AbortSignal.any` returns can be lost to a garbage collection.
-	const controller = new AbortController();
-	const stop = () => controller.abort();
-	let isLate = false;
-	const timer = setTimeout(() => {
-		isLate = true;
-		stop();
-	}, timeoutMs);
-	signal?.addEventListener('abort', stop, { once: true });
+	const time = startTimeLimit(timeoutMs, signal ?? new AbortController().signal);
+	const all = { ...headers, accept: 'application/json', 'accept-encoding': 'gzip' };
 	let connection: Connection | null = null;
 	try {
 		connection = await connect(
 			url,
-			{
-				method,
-				headers: { ...headers, accept: 'application/json', 'accept-encoding': 'gzip' },
-				redirect: 'manual',
-				body
-			},
-			{ fetch, signal: controller.signal, idleTimeoutMs: timeoutMs, maxBytes }
+			{ method, headers: all, redirect: 'manual', body },
+			{ fetch, signal: time.signal, idleTimeoutMs: timeoutMs, maxBytes }
 		);
 		const text = await readText(connection);
 		connection.finish();
@@ -50,10 +42,9 @@ export async function fetchText(request: TextRequest): Promise<TextAnswer> {
 	} catch (error) {
 		connection?.close();
 		signal?.throwIfAborted();
-		throw isLate ? new Interruption('idle') : error;
+		throw time.isOver ? new Interruption('idle') : error;
 	} finally {
-		clearTimeout(timer);
-		signal?.removeEventListener('abort', stop);
+		time.clear();
 	}
 }
 

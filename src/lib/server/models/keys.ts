@@ -1,4 +1,4 @@
-/** Signing in at OpenRouter instead of pasting a key: OAuth with PKCE, the verifier kept here (FEATURES F9). */
+/** Sign-in at OpenRouter (OAuth with PKCE), checks of API keys, and the search for local model servers (FEATURES F9, F11). */
 import { createHash, randomBytes } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
 import type { KeyStatus, LocalServer } from '../../shared/models.ts';
@@ -13,11 +13,11 @@ import { problemOf } from './responses/faults.ts';
 import { requestHeaders, siblingUrl } from './responses/request.ts';
 
 export interface SignIns {
-	/** The address to go to; it comes back to `returnTo` with `code` and `state` in the query. */
+	/** Returns the URL to visit. It redirects back to `returnTo` with `code` and `state` in the query. */
 	start(baseUrl: string, returnTo: URL): string;
 	/**
-	 * The key, and where it is for. A state counts once.
-	 * @throws AppError `invalid_input` for a state that is not open any more, or a code that is refused; `unavailable`
+	 * Exchanges the code for a key. A state works once.
+	 * @throws AppError `invalid_input` for an expired state or a rejected code; `unavailable`
 	 */
 	complete(code: string, state: string, signal?: AbortSignal): Promise<{ apiKey: string; baseUrl: string }>;
 }
@@ -49,7 +49,7 @@ export function createSignIns({
 	return {
 		start(baseUrl, returnTo) {
 			dropOld();
-			// The oldest goes: whoever began it has begun many since.
+			// At the limit, drop the oldest.
 			for (const state of [...open.keys()].slice(0, Math.max(0, open.size - MAX_OPEN + 1))) open.delete(state);
 			const state = randomBytes(32).toString('base64url');
 			const verifier = randomBytes(32).toString('base64url');
@@ -68,9 +68,7 @@ export function createSignIns({
 			const started = open.get(state);
 			open.delete(state);
 			if (!started) {
-				throw new AppError('invalid_input', 'This sign-in has expired or was already used.', {
-					hint: AGAIN
-				});
+				throw new AppError('invalid_input', 'This sign-in has expired or was already used.', { hint: AGAIN });
 			}
 			const { baseUrl, verifier } = started;
 			return { apiKey: await exchange({ baseUrl, verifier, code, fetch, signal }), baseUrl };
@@ -100,23 +98,20 @@ async function exchange(options: {
 		return key;
 	} catch (error) {
 		signal?.throwIfAborted();
-		const { host } = new URL(baseUrl);
 		if (error instanceof StatusError && error.status >= 400 && error.status < 500 && error.status !== 429) {
-			throw new AppError('invalid_input', `${host} rejected the sign-in code (${error.status}).`, {
-				hint: AGAIN
-			});
+			const message = `${new URL(baseUrl).host} rejected the sign-in code (${error.status}).`;
+			throw new AppError('invalid_input', message, { hint: AGAIN });
 		}
-		throw new AppError('unavailable', problemOf(error, { baseUrl, hasKey: false, timeoutMs: EXCHANGE_TIMEOUT_MS }), {
-			hint: AGAIN
-		});
+		const message = problemOf(error, { baseUrl, hasKey: false, timeoutMs: EXCHANGE_TIMEOUT_MS });
+		throw new AppError('unavailable', message, { hint: AGAIN });
 	}
 }
 
-// Is a key good for a server, and for how much? (FEATURES F9, MODEL-WIRE "Figures")
+// Checks of API keys (FEATURES F9, MODEL-WIRE "Figures")
 
 export interface KeyToCheck {
 	baseUrl: string;
-	/** null asks without one, as servers on one's own machine are asked. */
+	/** null: without a key, as for local servers. */
 	apiKey: string | null;
 	fetch: typeof fetch;
 	timeoutMs?: number;
@@ -128,7 +123,7 @@ const MAX_ANSWER_BYTES = 256 * 1024;
 const MAX_LABEL = 100;
 const NOTHING = { label: null, limit: null, remaining: null, used: null, credits: null, models: null };
 
-/** Throws the signal's reason, and nothing else. */
+/** Throws only the signal's reason. */
 export async function checkKey(check: KeyToCheck): Promise<KeyStatus> {
 	const { baseUrl, apiKey, signal, timeoutMs = TIMEOUT_MS } = check;
 	try {
@@ -147,21 +142,14 @@ async function checkAtOpenRouter(check: KeyToCheck): Promise<KeyStatus> {
 		return { isValid: false, message: `No API key for ${host}. Paste one, or sign in.`, ...NOTHING };
 	}
 	const send = senderTo(check);
-	const plain = (path: string): SdkRequest => ({
-		url: siblingUrl(baseUrl, path).href,
-		method: 'GET',
-		body: undefined
-	});
+	const plain = (path: string): SdkRequest => {
+		return { url: siblingUrl(baseUrl, path).href, method: 'GET', body: undefined };
+	};
 	const [key, credits] = await Promise.all([
 		askOpenRouter({ baseUrl, send, ask: (sdk) => sdk.key(), plain: plain('key'), read: readKey }),
-		// Most keys may not ask.
-		askOpenRouter({
-			baseUrl,
-			send,
-			ask: (sdk) => sdk.credits(),
-			plain: plain('credits'),
-			read: readCredits
-		}).catch(() => null)
+		askOpenRouter({ baseUrl, send, ask: (sdk) => sdk.credits(), plain: plain('credits'), read: readCredits })
+			// Most keys aren't allowed to read credits.
+			.catch(() => null)
 	]);
 	const remaining = asNumber(key.remaining) ?? null;
 	const [total, used] = [asNumber(credits?.total), asNumber(credits?.used)];
@@ -182,23 +170,22 @@ function messageOf(host: string, remaining: number | null): string {
 	return `The key works with ${host}, but has reached its limit. Raise the limit there, or choose a free model.`;
 }
 
-/** Other servers have no such thing as `/key`: can their list be read with it? */
+/** Other servers have no `/key` endpoint, so this tries to list their models with the key. */
 async function checkByList({ baseUrl, apiKey, fetch, signal, timeoutMs = TIMEOUT_MS }: KeyToCheck): Promise<KeyStatus> {
 	const url = siblingUrl(baseUrl, 'models');
 	const { models } = await createModelCatalog({ url, headers: headersFor(apiKey), fetch, timeoutMs }).list(signal);
 	const count = models.length === 1 ? '1 model' : `${models.length} models`;
-	const who = apiKey === null ? 'answers without a key' : 'answers with this key';
+	const who = apiKey === null ? 'works without a key' : 'works with this key';
 	return { isValid: true, message: `${url.host} ${who}: ${count}.`, ...NOTHING, models: models.length };
 }
 
-/** Sends what the SDK asks to the server that was meant, with the key that is for it, and nothing elsewhere. */
+/** Sends the SDK's requests with our fetch and key. Refuses any other origin. */
 function senderTo({ baseUrl, apiKey, fetch, signal, timeoutMs = TIMEOUT_MS }: KeyToCheck): Send {
 	const { origin } = new URL(baseUrl);
 	return async ({ url, method, body }: SdkRequest): Promise<TextAnswer> => {
 		if (new URL(url).origin !== origin) throw new Error('This server isn’t the one in the settings');
 		const headers = headersFor(apiKey);
-		const sent = { url, method, headers, fetch, timeoutMs, maxBytes: MAX_ANSWER_BYTES, signal };
-		return fetchText({ ...sent, body });
+		return fetchText({ url, method, headers, body, fetch, timeoutMs, maxBytes: MAX_ANSWER_BYTES, signal });
 	};
 }
 
@@ -208,7 +195,7 @@ function headersFor(apiKey: string | null): Record<string, string> {
 
 function readKey(json: unknown): { label: unknown; limit: unknown; remaining: unknown; used: unknown } {
 	const { data } = asObject(json);
-	if (!isObject(data)) throw new Error('The response says nothing about a key');
+	if (!isObject(data)) throw new Error('The response has no information about the key');
 	return { label: data.label, limit: data.limit, remaining: data.limit_remaining, used: data.usage };
 }
 
@@ -217,12 +204,12 @@ function readCredits(json: unknown): { total: unknown; used: unknown } {
 	return { total: total_credits, used: total_usage };
 }
 
-// Servers for models on this machine, found where they usually listen (FEATURES F11).
+// The search for model servers on this machine (FEATURES F11)
 
 export interface LocalSearch {
 	ports: readonly number[];
 	fetch: typeof fetch;
-	/** Milliseconds for each; 700 by default. */
+	/** Per port. Default 700. */
 	timeoutMs?: number;
 	signal?: AbortSignal | undefined;
 }
@@ -231,10 +218,10 @@ const LOCAL_TIMEOUT_MS = 700;
 const MAX_LIST_BYTES = 512 * 1024;
 
 const USUAL: Readonly<Record<number, string>> = { 11434: 'Ollama', 1234: 'LM Studio', 8080: 'llama.cpp' };
-/** `owned_by` of a server's own models. */
+/** Server by the `owned_by` of its models. */
 const OWNERS: Readonly<Record<string, string>> = { library: 'Ollama', llamacpp: 'llama.cpp', vllm: 'vLLM' };
 
-/** Those that answer with a list of models, in the order of the ports; no key is sent. Throws the signal's reason. */
+/** Servers that return a list of models, in the order of the ports. Sends no key. Throws the signal's reason. */
 export async function findLocalServers({ ports, ...search }: LocalSearch): Promise<LocalServer[]> {
 	const found = await Promise.all([...new Set(ports)].map((port) => lookAt(port, search)));
 	search.signal?.throwIfAborted();
@@ -251,7 +238,7 @@ async function lookAt(port: number, { fetch, signal, timeoutMs = LOCAL_TIMEOUT_M
 		const models = toModelInfos(readModelList(json)).map(({ id }) => id);
 		return { name: nameOf(port, json), baseUrl, models };
 	} catch {
-		// Nothing listens there, or something else: neither is an error.
+		// No model server there: not an error.
 		return null;
 	}
 }

@@ -1,46 +1,45 @@
-/** Lists of models as servers send them, OpenRouter's and others', made into what people choose from. */
+/** Parses lists of models from OpenRouter and other servers. */
 import { modelId, type ModelInfo } from '../../shared/models.ts';
 import { asArray, asNumber, asObject, asText, isObject } from '../../shared/json.ts';
 
-/** What is said of one model, unchecked. */
+/** A model as the server describes it, unchecked. */
 export interface ModelFacts {
 	id: unknown;
 	name: unknown;
 	description: unknown;
-	/** Wherever its context length is given. */
+	/** Every field that may have the context length. */
 	contexts: unknown[];
-	/** USD a token. */
+	/** USD per token. */
 	price: { input: unknown; output: unknown };
-	/** Names of what it takes: `image`. */
+	/** Input modalities, like `image`. */
 	inputs: unknown;
-	/** Names of what a request may hold: `tools`, `reasoning`. */
+	/** Supported request parameters, like `tools` and `reasoning`. */
 	parameters: unknown;
-	/** Seconds since 1970. */
+	/** Unix time in seconds. */
 	created: unknown;
 }
 
-/** More are no list that anybody reads. */
 const MAX_MODELS = 5000;
 const MAX_NAME = 200;
 const MAX_DESCRIPTION = 2000;
 
-/** Nothing can be asked of a model with less: a server that says so, 0 say, does not know. */
+/** Smaller values (like 0) mean that the server doesn't know. */
 const LEAST_CONTEXT = 256;
 
 /**
- * `{data: [{id}]}` of OpenRouter, OpenAI, Ollama, llama.cpp, vLLM and LM Studio, a bare list, or `{models: [{name}]}`.
- * Throws for what is no list; entries that are no model are left out.
+ * Accepts `{data: [{id}]}` (OpenRouter, OpenAI, Ollama, llama.cpp, vLLM, LM Studio), a bare list, and `{models: [{name}]}`.
+ * Skips entries that aren't objects. Throws for anything else.
  */
 export function readModelList(value: unknown): ModelFacts[] {
 	const { object, data, models } = asObject(value);
-	// Ollama says `null` where it has none.
+	// Ollama sends `null` for an empty list.
 	const isEmpty = object === 'list' && data === null;
 	const entries = [value, data, models].find(Array.isArray) ?? (isEmpty ? [] : undefined);
 	if (!entries) throw new Error('The response isn’t a list of models');
 	return entries.filter(isObject).slice(0, MAX_MODELS).map(factsOf);
 }
 
-/** In the order given, each id once; without those whose id no request could name. */
+/** Keeps the order; skips duplicates and invalid ids. */
 export function toModelInfos(facts: readonly ModelFacts[]): ModelInfo[] {
 	const infos = new Map<string, ModelInfo>();
 	for (const each of facts) {
@@ -50,20 +49,20 @@ export function toModelInfos(facts: readonly ModelFacts[]): ModelInfo[] {
 	return [...infos.values()];
 }
 
-/** Tokens by id; of those that say how many. */
+/** Context length in tokens by id, where known. */
 export function contextsOf(facts: readonly ModelFacts[]): ReadonlyMap<string, number> {
-	const known = facts.flatMap((each): [string, number][] => {
-		const [id, tokens] = [asText(each.id), contextOf(each)];
-		return id && tokens !== null ? [[id, tokens]] : [];
-	});
-	return new Map(known);
+	return byId(facts, contextOf);
 }
 
-/** Whether it takes tools, by id; of those that say it. */
+/** Whether a model supports tools, by id, where known. */
 export function toolsOf(facts: readonly ModelFacts[]): ReadonlyMap<string, boolean> {
-	const known = facts.flatMap((each): [string, boolean][] => {
-		const [id, takes] = [asText(each.id), names(each.parameters, 'tools')];
-		return id && takes !== null ? [[id, takes]] : [];
+	return byId(facts, ({ parameters }) => names(parameters, 'tools'));
+}
+
+function byId<Fact>(facts: readonly ModelFacts[], read: (facts: ModelFacts) => Fact | null): Map<string, Fact> {
+	const known = facts.flatMap((each): [string, Fact][] => {
+		const [id, fact] = [asText(each.id), read(each)];
+		return id && fact !== null ? [[id, fact]] : [];
 	});
 	return new Map(known);
 }
@@ -76,7 +75,7 @@ function factsOf(entry: Record<string, unknown>): ModelFacts {
 		id: id ?? model ?? name,
 		name,
 		description,
-		// OpenRouter, vLLM, Groq, Mistral; where two are given, the smaller one is what a request may really hold.
+		// OpenRouter, vLLM, Groq, Mistral. If there are several, the smallest is the real limit.
 		contexts: [
 			context_length,
 			max_model_len,
@@ -115,7 +114,7 @@ function contextOf({ contexts }: ModelFacts): number | null {
 	return given.length === 0 ? null : Math.floor(Math.min(...given));
 }
 
-/** Null unless both are known: OpenRouter says -1 where the price depends on which model answers. */
+/** null unless both are known. OpenRouter sends -1 if the price depends on the model it picks. */
 function priceOf({ price }: ModelFacts): ModelInfo['price'] {
 	const [input, output] = [price.input, price.output].map(perMillion);
 	return input === undefined || output === undefined ? null : { input, output };
@@ -124,18 +123,18 @@ function priceOf({ price }: ModelFacts): ModelInfo['price'] {
 function perMillion(value: unknown): number | undefined {
 	const usd = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
 	if (typeof usd !== 'number' || !(usd >= 0 && usd < 1)) return undefined;
-	// What is written with decimals is to be read with them: 0.15, not 0.15000000000000002.
+	// Avoids 0.15000000000000002.
 	return Number((usd * 1e6).toPrecision(12));
 }
 
 function names(list: unknown, name: string): boolean | null {
-	// An empty list says nothing: OpenRouter has it where which model answers is open.
+	// Empty means unknown: OpenRouter sends that for models that pick another model.
 	return Array.isArray(list) && list.length > 0 ? asArray(list).includes(name) : null;
 }
 
 function dateOf(seconds: unknown): string | null {
 	const given = asNumber(seconds);
-	// The year 2200: later ones are no seconds.
+	// Beyond the year 2200 it can't be seconds.
 	if (given === undefined || given <= 0 || given > 7_258_118_400) return null;
 	return new Date(given * 1000).toISOString();
 }

@@ -1,4 +1,4 @@
-/** Which model answers: the one of the server that is set now, or Demo mode (FEATURES F9, F11). */
+/** Provides the current model (of the configured server, or Demo mode), its list of models and sign-in (FEATURES F9, F11). */
 import type { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
 import type { keyCheck, KeyStatus, LocalServer, ModelList, signInComplete, SignInStart } from '../../shared/models.ts';
@@ -15,28 +15,31 @@ import { problemOf } from './responses/faults.ts';
 
 export interface ModelsOptions {
 	settings: Pick<RunningSettings, 'modelKeyFor' | 'setModelKey'> & { current(): Pick<Settings, 'model'> };
-	/** Where servers on this machine are looked for (F11). */
+	/** Ports to search for local model servers (F11). */
 	ports: readonly number[];
 	fetch?: typeof fetch;
-	/** Milliseconds of a clock that is never set back. */
+	/** Monotonic clock, in milliseconds. */
 	now?: () => number;
 }
 
 export interface Models extends ModelSource {
-	/** What answers now, for people and `/api/health`. */
+	/** The current default model. */
 	current(): { id: string; offline: boolean; baseUrl: string | null };
-	/** Says what is wrong with the server in `problem`. Throws the signal's reason, and nothing else. */
+	/** Server errors go into `problem`. Throws only the signal's reason. */
 	list(signal?: AbortSignal): Promise<ModelList>;
-	/** Stores nothing. What the server has goes to its own host alone. Throws the signal's reason, and nothing else. */
+	/** Stores nothing. Sends a stored key only to its own host. Throws only the signal's reason. */
 	check(check: z.output<typeof keyCheck>, signal?: AbortSignal): Promise<KeyStatus>;
 	findLocal(signal?: AbortSignal): Promise<LocalServer[]>;
-	/** `origin` is this server's own. @throws AppError `invalid_input` for an address elsewhere, `conflict` for a server without sign-in */
+	/**
+	 * `origin`: this server's own, which `returnTo` must have.
+	 * @throws AppError `invalid_input` for another origin, `conflict` for a model server without sign-in
+	 */
 	startSignIn(returnTo: string, origin: string): SignInStart;
 	/** @throws AppError `invalid_input`, `conflict`, `unavailable` */
 	completeSignIn(answer: z.output<typeof signInComplete>, signal?: AbortSignal): Promise<Settings>;
 }
 
-/** One server with one key, and what was made for it. */
+/** The models of one server, with one key. */
 interface ServerModels {
 	baseUrl: string;
 	apiKey: string | null;
@@ -44,7 +47,7 @@ interface ServerModels {
 	byId: Map<string, Model>;
 }
 
-/** Ids come from requests. */
+/** Bounded, because ids come from requests. */
 const MAX_MODELS = 200;
 const LIST_TIMEOUT_MS = 5000;
 
@@ -56,7 +59,7 @@ export function createModels(options: ModelsOptions): Models {
 	const signIns = createSignIns({ fetch, now });
 	let kept: ServerModels | null = null;
 
-	/** Another server, or another key, begins anew; runs keep the model that they have. */
+	/** Starts over for another server or key. Running turns keep their model. */
 	const server = (): ServerModels => {
 		const { baseUrl } = settings.current().model;
 		const apiKey = settings.modelKeyFor(baseUrl);
@@ -117,9 +120,8 @@ export function createModels(options: ModelsOptions): Models {
 				throw new AppError('invalid_input', `returnTo must be an address of this server, ${origin}.`);
 			}
 			if (!isOpenRouter(baseUrl)) {
-				throw new AppError('conflict', `${new URL(baseUrl).host} has no sign-in.`, {
-					hint: 'Paste an API key for it, if it needs one.'
-				});
+				const hint = 'Paste an API key for it, if it needs one.';
+				throw new AppError('conflict', `${new URL(baseUrl).host} has no sign-in.`, { hint });
 			}
 			return { url: signIns.start(baseUrl, url) };
 		},

@@ -1,4 +1,4 @@
-/** OpenRouter's own SDK for all but the answers of models; slow to load, so it is imported when it is needed (`openrouter.ts`). */
+/** Wraps OpenRouter's SDK, for everything but model replies. Slow to load, so `openrouter.ts` imports it on demand. */
 import { OpenRouterCore } from '@openrouter/sdk/core.js';
 import { apiKeysGetCurrentKeyMetadata } from '@openrouter/sdk/funcs/apiKeysGetCurrentKeyMetadata.js';
 import { creditsGetCredits } from '@openrouter/sdk/funcs/creditsGetCredits.js';
@@ -8,7 +8,7 @@ import { HTTPClient } from '@openrouter/sdk/lib/http.js';
 import type { TextAnswer } from './fetch-text.ts';
 import type { ModelFacts } from './model-list.ts';
 
-/** One request as the SDK makes it, sent in our way. */
+/** A request of the SDK, which we send ourselves. */
 export interface SdkRequest {
 	url: string;
 	method: 'GET' | 'POST';
@@ -21,11 +21,11 @@ export interface OpenRouterSdk {
 	models(): Promise<ModelFacts[]>;
 	key(): Promise<{ label: unknown; limit: unknown; remaining: unknown; used: unknown }>;
 	credits(): Promise<{ total: unknown; used: unknown }>;
-	/** The key that the code stands for. */
+	/** Exchanges a sign-in code for an API key. */
 	exchange(code: string, verifier: string): Promise<string>;
 }
 
-/** Every call throws what the SDK says of an answer that is not as it expects. */
+/** Calls throw the SDK's error for an unexpected response. */
 export function createSdk(baseUrl: string, send: Send): OpenRouterSdk {
 	const httpClient = new HTTPClient({
 		async fetcher(input, init) {
@@ -37,7 +37,7 @@ export function createSdk(baseUrl: string, send: Send): OpenRouterSdk {
 			return new Response(hasBody ? text : null, { status, headers: { 'content-type': 'application/json' } });
 		}
 	});
-	// An empty key, for with none the SDK takes the environment's, whatever the server; `send` has the right one.
+	// An empty key, because without one the SDK uses the environment's for any server. `send` adds the right one.
 	const client = new OpenRouterCore({ apiKey: '', serverURL: baseUrl, httpClient });
 	const options = { retries: { strategy: 'none' as const } };
 	return {

@@ -1,9 +1,9 @@
-/** What OpenRouter is asked beside answers: through its SDK, and read tolerantly where the SDK knows only newer or older shapes. */
+/** Requests to OpenRouter other than replies: through its SDK, or parsed tolerantly where the SDK doesn't know the shape. */
 import { parseJson } from '../../shared/json.ts';
 import type { TextAnswer } from './fetch-text.ts';
 import type { OpenRouterSdk, SdkRequest, Send } from './openrouter-sdk.ts';
 
-/** The server answered, with another status than 200. */
+/** The server responded with a status other than 200. */
 export class StatusError extends Error {
 	override readonly name = 'StatusError';
 	readonly status: number;
@@ -17,11 +17,11 @@ export class StatusError extends Error {
 export interface Asking<Value> {
 	baseUrl: string;
 	send: Send;
-	/** What to ask of the SDK. */
+	/** The request through the SDK. */
 	ask(sdk: OpenRouterSdk): Promise<Value>;
-	/** The same without it. */
+	/** The same request without the SDK. */
 	plain: SdkRequest;
-	/** Reads the answer's JSON; throws for what says nothing of what is wanted. */
+	/** Parses the response. Throws if it lacks the value. */
 	read(json: unknown): Value;
 }
 
@@ -35,14 +35,14 @@ export async function askOpenRouter<Value>({ baseUrl, send, ask, plain, read }: 
 				try {
 					return (sent.answer = await send(request));
 				} catch (error) {
-					// The SDK makes an error of its own of it.
+					// The SDK replaces this with its own error.
 					sent.failure = error;
 					throw error;
 				}
 			})
 		);
 	} catch {
-		// Whatever the SDK makes of it: what was answered is judged here.
+		// Ignore the SDK's error and judge the response itself.
 		if (sent.failure !== undefined) throw sent.failure;
 		const { status, text } = sent.answer ?? (await send(plain));
 		if (status !== 200) throw new StatusError(status);

@@ -1,4 +1,4 @@
-/** Tool calls of models that can make none: told in the instructions, written and read as text (FEATURES C17). */
+/** Tool calls for models without tool support: described in the instructions, and written and parsed as text (FEATURES C17). */
 import { randomUUID } from 'node:crypto';
 import { plainLine } from '../../shared/characters.ts';
 import type { FunctionTool, Model, ModelEvent, ModelRequest, ResponseItem, ToolChoice } from '../agent/model.ts';
@@ -6,11 +6,11 @@ import { readEnvelope, type ToolEnvelope } from '../skills/call/dialects/agent-z
 import { isObject, parseJson } from '../../shared/json.ts';
 import { sanitiseInput } from './responses/input.ts';
 
-/** Ollama, OpenRouter, Groq, vLLM, llama.cpp. */
+/** Error messages of Ollama, OpenRouter, Groq, vLLM and llama.cpp. */
 const REFUSALS =
 	/not support (tools|tool use|tool calling|function calling)|that support tool use|tool calling` is not supported|tool choice requires --enable-auto-tool-choice|tools param requires/i;
 
-/** `takesTools` is false when the list of models says that it takes none; what a server answers counts as well. */
+/** Switches to text calls if `takesTools` returns false or the server rejects tools. */
 export function withTextCalls(model: Model, takesTools: () => boolean | null): Model {
 	let wasRefused = false;
 	async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
@@ -26,7 +26,7 @@ export function withTextCalls(model: Model, takesTools: () => boolean | null): M
 	return { ...model, stream };
 }
 
-/** True when the server takes no tools and has said nothing else: what it said is then left out. */
+/** Returns true, and hides the error, if the server rejected the tools before any content. */
 async function* untilRefused(
 	events: AsyncIterable<ModelEvent>,
 	{ tools }: ModelRequest
@@ -64,7 +64,7 @@ function needOf(choice: ToolChoice): string {
 	return choice === 'required' ? 'Now you must call a tool.' : 'Call one only where you need it.';
 }
 
-/** Calls as the model wrote them, results as what it is told; neighbours of one role are one message, as many servers want it. */
+/** Converts calls and results to messages. Merges adjacent messages of one role, as many servers require. */
 function asTexts(input: readonly ResponseItem[]): ResponseItem[] {
 	const names = new Map<unknown, unknown>();
 	const texts: ResponseItem[] = [];
@@ -100,7 +100,7 @@ function partsOf(message: ResponseItem): unknown[] {
 	return [{ type: role === 'assistant' ? 'output_text' : 'input_text', text: String(content ?? '') }];
 }
 
-/** The model's events with the call that its text holds, if any; what comes after a call is left out. */
+/** Replaces a call in the model's text by call events. Leaves out any text after it. */
 async function* readCalls(events: AsyncIterable<ModelEvent>, request: ModelRequest): AsyncGenerator<ModelEvent> {
 	const mayCall = request.tools.length > 0 && request.toolChoice !== 'none';
 	let open: { key: string; reader: EnvelopeReader } | undefined;
@@ -127,7 +127,7 @@ async function* readCalls(events: AsyncIterable<ModelEvent>, request: ModelReque
 			if (envelope) yield* callEvents((call = callOf(envelope)), envelope);
 		} else if (event.type === 'completed' || event.type === 'failed') {
 			const isHalfCall = event.type === 'failed' && open?.reader.isCallBegun;
-			// Half a call is nothing that anybody would read.
+			// Nobody wants to read half a call.
 			if (open && !call && !isHalfCall) yield* say(open.key, open.reader.rest());
 			yield call ? { ...event, items: withCall(event.items, said.join('').trim(), call) } : event;
 		} else if (!call) yield event;
@@ -150,42 +150,43 @@ function* callEvents(call: ResponseItem, { name, thoughts }: ToolEnvelope): Gene
 	yield { type: 'call.done', callId, name, arguments: args };
 }
 
-/** The items of an answer with a call as it would be had the model made it itself. */
+/** The reply's items, with the call as a regular function call. */
 function withCall(items: readonly ResponseItem[], said: string, call: ResponseItem): ResponseItem[] {
 	const others = items.filter(({ type }) => type !== 'message');
 	return said === '' ? [...others, call] : [...others, messageOf('assistant', said), call];
 }
 
-/** An object on a line of its own, or first in a fence. */
+/** An object on a new line, or at the start of a code fence. */
 const OBJECT = /^\s*(?:(?:`{3,}|~{3,})[^\n`]*\n\s*)?\{\s*"/;
-/** What may become one. */
+/** The possible start of one. */
 const BEGINNING = /^\s*(?:`{1,2}|~{1,2}|(?:(?:`{3,}|~{3,})[^\n`]*\n\s*)?(?:\{\s*)?|(?:`{3,}|~{3,})[^\n`]*)$/;
-/** A fence with its language and the lines around it. */
+/** Characters, including a fence's first line and white space. */
 const MAX_BEGINNING = 1000;
 const MAX_ENVELOPE = 200_000;
 
-/** An object that has no end yet: its own place in the text, that of the next character, and how deep that is. */
+/** The scan of an object without an end yet. */
 interface OpenObject {
 	start: number;
+	/** Next character to read. */
 	at: number;
 	depth: number;
 	isInString: boolean;
 }
 
-/** Gives text on as it comes, but for what may be a call until it is none. Each character is looked at a few times at most. */
+/** Passes text through, but holds back what may be a call. Reads each character only a few times. */
 class EnvelopeReader {
 	envelope: ToolEnvelope | null = null;
 	#held = '';
 	#isFirstLine = true;
 	#object: OpenObject | null = null;
 
-	/** True in the middle of what reads like a call. */
+	/** Whether the held text looks like an unfinished call. */
 	get isCallBegun(): boolean {
 		const text = this.#object ? this.#held.slice(this.#object.start) : '';
 		return /^\{\s*"(thoughts|headline|tool_name|tool_args)"/.test(text);
 	}
 
-	/** Takes more of the text; returns what can be shown of it. Nothing after a call. */
+	/** Adds text and returns what can be shown now; nothing after a call. */
 	read(delta: string): string {
 		this.#held += delta;
 		let shown = '';
@@ -199,12 +200,12 @@ class EnvelopeReader {
 		return shown;
 	}
 
-	/** What is still held back. */
+	/** Text still held back. */
 	rest(): string {
 		return this.#held;
 	}
 
-	/** How much can be shown now; 0 when more has to come. */
+	/** Number of characters that can be shown; 0 if more text is needed. */
 	#readLine(): number {
 		const held = this.#held;
 		const blank = held.length - held.trimStart().length;
@@ -216,7 +217,7 @@ class EnvelopeReader {
 			}
 			if (BEGINNING.test(held)) return held.length > MAX_BEGINNING ? held.length : 0;
 		} else if (blank === held.length) return blank > MAX_BEGINNING ? blank : 0;
-		// White space waits: before a call it is not shown.
+		// Hold back trailing white space: it isn't shown before a call.
 		const end = held.indexOf('\n', blank);
 		return held.slice(0, end < 0 ? held.length : end).trimEnd().length;
 	}
@@ -226,7 +227,7 @@ class EnvelopeReader {
 		for (; object.at < held.length && object.at - object.start < MAX_ENVELOPE; object.at += 1) {
 			const character = held.charAt(object.at);
 			if (object.isInString) {
-				// What a backslash stands before may be still to come.
+				// Skip the escaped character, which may not have arrived yet.
 				if (character === '\\') object.at += 1;
 				else if (character === '"') object.isInString = false;
 			} else if (character === '"') object.isInString = true;

@@ -1,27 +1,27 @@
-/** One request to a model's server whose answer can be stopped at any moment and may not fall silent. */
+/** One request to a model's server, abortable at any moment and with an idle timeout; and the parser for its event stream. */
 import { createParser } from 'eventsource-parser';
 
 export interface ConnectionOptions {
 	fetch: typeof fetch;
 	signal: AbortSignal;
-	/** How long a read may wait for the next byte, or the request for its headers. */
+	/** Maximum wait for the headers and for each next byte. */
 	idleTimeoutMs: number;
-	/** Bytes of body after which the answer is refused. */
+	/** Maximum bytes of the body. */
 	maxBytes: number;
 }
 
 export interface Connection {
 	readonly status: number;
 	readonly headers: Headers;
-	/** The next bytes, null at the end. Throws `Interruption`, `BodyTooLargeError`, or what the network says. */
+	/** The next bytes; null at the end. Throws `Interruption`, `BodyTooLargeError`, or a network error. */
 	read(): Promise<Uint8Array | null>;
-	/** Ends the answer and its socket at once. */
+	/** Closes the socket at once. */
 	close(): void;
-	/** To call after the answer's last event: the socket is kept for the next request if the body ends soon. */
+	/** Call after the last event. Keeps the socket for the next request if the body ends soon. */
 	finish(): void;
 }
 
-/** The caller's signal fired, or nothing was received for too long. */
+/** The signal aborted, or the server was idle for too long. */
 export class Interruption extends Error {
 	override readonly name = 'Interruption';
 	readonly reason: 'aborted' | 'idle';
@@ -32,7 +32,6 @@ export class Interruption extends Error {
 	}
 }
 
-/** The body is longer than `maxBytes`. */
 export class BodyTooLargeError extends Error {
 	override readonly name = 'BodyTooLargeError';
 	readonly maxBytes: number;
@@ -52,13 +51,13 @@ export async function connect(url: string, init: RequestInit, options: Connectio
 	if (signal.aborted) throw new Interruption('aborted');
 
 	const controller = new AbortController();
-	// `Promise.withResolvers` and `Promise.try` are newer than the oldest Node that the command line runs on.
+	// No `Promise.withResolvers` or `Promise.try`: the command line supports older Node versions.
 	let rejectInterrupted: (interruption: Interruption) => void = () => undefined;
 	const interrupted = new Promise<never>((_, reject) => {
 		rejectInterrupted = reject;
 	});
 	interrupted.catch(() => {
-		// Listened to only until the headers are there; afterwards `read` throws the interruption itself.
+		// Only awaited until the headers arrive; afterwards `read` throws the interruption itself.
 	});
 	let interruption: Interruption | null = null;
 	let reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
@@ -67,7 +66,7 @@ export async function connect(url: string, init: RequestInit, options: Connectio
 
 	const onAbort = () => interrupt('aborted');
 	const timer = setTimeout(() => {
-		// A slow reader is not a silent server: only a pending read may time out.
+		// Only a pending read may time out: a slow consumer isn't a silent server.
 		if (isWaiting) interrupt('idle');
 	}, idleTimeoutMs);
 	signal.addEventListener('abort', onAbort, { once: true });
@@ -86,7 +85,7 @@ export async function connect(url: string, init: RequestInit, options: Connectio
 	function close(): void {
 		release();
 		controller.abort();
-		// The signal alone is not enough: `fetch` may lose its hold on it once a garbage collection has run.
+		// The signal isn't enough: `fetch` may lose it in a garbage collection.
 		if (reader) discard(reader);
 	}
 
@@ -117,7 +116,7 @@ export async function connect(url: string, init: RequestInit, options: Connectio
 			while ((await read()) !== null) {
 				if (received > end) return close();
 			}
-			// Aborting what has ended would close a socket that can serve the next request.
+			// No abort here: it would close a reusable socket.
 			release();
 		} finally {
 			clearTimeout(limit);
@@ -135,12 +134,12 @@ export async function connect(url: string, init: RequestInit, options: Connectio
 			read,
 			close,
 			finish: () => {
-				// The answer is complete: how its connection ends matters to nobody, only that it ends.
+				// The response is complete, so errors no longer matter.
 				drain().catch(close);
 			}
 		};
 	} catch (error) {
-		// A `fetch` that does not heed the signal may still answer: nobody will read that.
+		// A `fetch` that ignores the signal may still respond: discard that.
 		pending.then(
 			(late) => late.body && discard(late.body),
 			() => undefined
@@ -152,26 +151,23 @@ export async function connect(url: string, init: RequestInit, options: Connectio
 
 function discard(body: { cancel(): Promise<void> }): void {
 	body.cancel().catch(() => {
-		// Cancelling a broken stream rejects with what broke it, which its reader has been told already.
+		// Rejects with the stream's error, which the reader already has.
 	});
 }
 
-// Turns the bytes of a server-sent event stream into frames, wherever the network cut them.
-
-/** One dispatched event: the `event` field where there was one, and the joined `data` lines. */
+/** A server-sent event: its `event` field, if any, and the joined `data` lines. */
 export interface SseFrame {
 	event: string | undefined;
 	data: string;
 }
 
 export interface SseDecoder {
-	/** The frames that these bytes complete. Throws `FrameTooLargeError`; the decoder is then of no more use. */
+	/** Returns the frames these bytes complete. Throws `FrameTooLargeError`; don't use the decoder after that. */
 	push(bytes: Uint8Array): SseFrame[];
-	/** The frame that was still open when the stream ended: one without its blank line counts as well. */
+	/** Returns the last frame if the stream ended without the blank line after it. */
 	end(): SseFrame[];
 }
 
-/** A line or an event grew over the cap before it ended. */
 export class FrameTooLargeError extends Error {
 	override readonly name = 'FrameTooLargeError';
 	readonly maxCharacters: number;
@@ -182,7 +178,7 @@ export class FrameTooLargeError extends Error {
 	}
 }
 
-/** A decoder for one stream. Comments and unknown fields are skipped; a line without an end is too long whatever it is. */
+/** Decodes one event stream. Skips comments and unknown fields, but limits the length of every line. */
 export function createSseDecoder(maxCharacters = 16 * 1024 * 1024): SseDecoder {
 	const utf8 = new TextDecoder();
 	let frames: SseFrame[] = [];
@@ -190,12 +186,12 @@ export function createSseDecoder(maxCharacters = 16 * 1024 * 1024): SseDecoder {
 	const parser = createParser({
 		maxBufferSize: maxCharacters,
 		onEvent({ event, data }) {
-			// A line that arrives whole in one chunk never passes through the buffer that the parser limits.
+			// The parser's limit doesn't apply to a line that arrives complete in one chunk.
 			if (data.length > maxCharacters) isTooLarge = true;
 			else frames.push({ event, data });
 		},
 		onError(error) {
-			// Fields that the specification does not know are none of our business.
+			// Ignore unknown fields.
 			if (error.type === 'max-buffer-size-exceeded') isTooLarge = true;
 		}
 	});

@@ -1,4 +1,4 @@
-/** Puts the failures of a model into words for people: what happened, and what to do. */
+/** Converts failures of a model server to messages for people: what happened, and what to do. */
 import { plainLine } from '../../../shared/characters.ts';
 import type { ModelError, ModelErrorCode } from '../../agent/model.ts';
 import { StatusError } from '../openrouter.ts';
@@ -6,7 +6,6 @@ import { BodyTooLargeError, FrameTooLargeError, Interruption } from './connectio
 import { MAX_RETRY_DELAY_MS, parseRetryAfterMs } from './retry.ts';
 import { asNumber, asObject, asText, isObject, parseJson, type JsonObject } from '../../../shared/json.ts';
 
-/** Whom the sentences are about. */
 export interface ErrorContext {
 	model: string;
 	/** Host and port; never the whole URL. */
@@ -16,7 +15,7 @@ export interface ErrorContext {
 
 export interface Fault {
 	error: ModelError;
-	/** What happened, without the advice. */
+	/** The message without the advice. */
 	summary: string;
 	isRetryable: boolean;
 }
@@ -24,16 +23,15 @@ export interface Fault {
 export interface FaultFacts {
 	status?: number;
 	retryAfterMs?: number;
-	/** The server's own words. */
+	/** The server's own message. */
 	said?: string;
 	otherModels?: string[];
 	isRetryable?: boolean;
-	/** In place of the usual sentence of the code. */
+	/** Replaces the code's usual sentence. */
 	summary?: string;
 	advice?: string;
 }
 
-/** Puts a fault into words. */
 export function makeFault(code: ModelErrorCode, context: ErrorContext, facts: FaultFacts = {}): Fault {
 	const [usualSummary, usualAdvice] = sentences(code, context, facts.status);
 	const summary = facts.summary ?? usualSummary;
@@ -41,13 +39,11 @@ export function makeFault(code: ModelErrorCode, context: ErrorContext, facts: Fa
 	const others = facts.otherModels?.length ? `Available now: ${excerpt(facts.otherModels.join(', '))}.` : '';
 	const { asked, advice } = waitOf(code, facts, usualAdvice);
 	const message = [summary, said, asked, advice, others].filter((part) => part !== '').join(' ');
-	const error: ModelError = { code, message };
-	if (facts.status !== undefined) error.status = facts.status;
-	if (facts.retryAfterMs !== undefined) error.retryAfterMs = facts.retryAfterMs;
-	return { error, summary, isRetryable: facts.isRetryable ?? false };
+	const { status, retryAfterMs, isRetryable = false } = facts;
+	return { error: { code, message, status, retryAfterMs }, summary, isRetryable };
 }
 
-/** What to say of a wait that was asked for and is longer than we wait ourselves. */
+/** Asks the person to wait if the server wants a longer wait than we do ourselves. */
 function waitOf(code: ModelErrorCode, facts: FaultFacts, usual: string): { asked: string; advice: string } {
 	const { retryAfterMs = 0, advice = usual } = facts;
 	if (retryAfterMs <= MAX_RETRY_DELAY_MS) return { asked: '', advice };
@@ -56,7 +52,7 @@ function waitOf(code: ModelErrorCode, facts: FaultFacts, usual: string): { asked
 	return { asked, advice: isPassing ? 'Then try again, or choose another model.' : advice };
 }
 
-/** Rounded up, in the largest unit of which there are at least two. */
+/** Rounded up, in the largest unit with a value of at least 2. */
 function durationInWords(ms: number): string {
 	const units = [
 		['days', 86_400_000],
@@ -67,7 +63,7 @@ function durationInWords(ms: number): string {
 	return `${Math.ceil(ms / size)} ${name}`;
 }
 
-/** One short line of somebody else's text: markup, control and invisible characters gone. */
+/** Shortens foreign text to one line, without markup, control and invisible characters. */
 export function excerpt(text: string, maxLength = 300): string {
 	const line = text
 		.slice(0, 20_000)
@@ -123,17 +119,15 @@ function sentences(code: ModelErrorCode, context: ErrorContext, status?: number)
 	}
 }
 
-// What it means when a request, or the reading of its answer, throws.
-
 export interface NetworkContext extends ErrorContext {
 	idleTimeoutMs: number;
-	/** Whether the server had begun to answer. */
+	/** Whether the response had started. */
 	hasAnswered: boolean;
-	/** Whether people have seen any of it. */
+	/** Whether any of it was shown. */
 	hasShown: boolean;
 }
 
-/** Broken or refused connections that may work a moment later. */
+/** Connection errors that may go away. */
 const PASSING = new Set([
 	'ECONNREFUSED',
 	'ECONNRESET',
@@ -147,7 +141,7 @@ const PASSING = new Set([
 	'UND_ERR_CONNECT_TIMEOUT'
 ]);
 
-/** Never quotes the error's own text: `fetch` puts header values into it. */
+/** Converts an error thrown by a request. Never quotes its message, in which `fetch` puts header values. */
 export function networkFault(error: unknown, context: NetworkContext): Fault {
 	if (error instanceof Interruption && error.reason === 'aborted') return makeFault('aborted', context);
 	const code = systemCodeOf(error);
@@ -174,7 +168,7 @@ export function networkFault(error: unknown, context: NetworkContext): Fault {
 	});
 }
 
-/** The system's code of an error, or of what caused it. */
+/** The system error code, of the error or one of its causes. */
 function systemCodeOf(error: unknown): string | undefined {
 	for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
 		if ('code' in cause && typeof cause.code === 'string') return cause.code;
@@ -182,12 +176,10 @@ function systemCodeOf(error: unknown): string | undefined {
 	return undefined;
 }
 
-/** Codes of the system can be looked up; those of the HTTP client say nothing to anybody. */
+/** Leaves out the HTTP client's codes, which nobody can look up. */
 function inBrackets(code: string | undefined): string {
 	return code === undefined || code.startsWith('UND_') ? '' : ` (${code})`;
 }
-
-// Why a model's server has not answered what was asked of it beside answers: a sentence, and what to do.
 
 export interface ProblemContext {
 	baseUrl: string;
@@ -195,11 +187,11 @@ export interface ProblemContext {
 	timeoutMs: number;
 }
 
-/** Holds nothing of what the server said, nor of the key. */
+/** Message for a failed request other than a reply (list of models, key, sign-in). Quotes neither the server nor the key. */
 export function problemOf(error: unknown, { baseUrl, hasKey, timeoutMs }: ProblemContext): string {
 	const context: ErrorContext = { model: 'any model', host: URL.parse(baseUrl)?.host ?? 'The server', hasKey };
 	if (error instanceof StatusError) return statusProblem(error.status, context);
-	if (!isOfNetwork(error)) {
+	if (!isNetworkError(error)) {
 		return `${context.host} sent an unexpected response. Check that the base URL is a server with the Responses API.`;
 	}
 	const facts = { ...context, idleTimeoutMs: timeoutMs, hasAnswered: false, hasShown: false };
@@ -228,21 +220,15 @@ function statusProblem(status: number, context: ErrorContext): string {
 	}
 }
 
-/** What `fetch` and our own limits throw. */
-function isOfNetwork(error: unknown): boolean {
-	const name = error instanceof Error ? error.name : '';
-	return name === 'Interruption' || name === 'TypeError' || error instanceof BodyTooLargeError || hasCode(error);
+/** Thrown by `fetch` or by our own limits. */
+function isNetworkError(error: unknown): boolean {
+	if (!(error instanceof Error)) return false;
+	const isKnown = error instanceof BodyTooLargeError || ['Interruption', 'TypeError'].includes(error.name);
+	return isKnown || 'code' in error || error.cause instanceof Error;
 }
 
-function hasCode(error: unknown): boolean {
-	return error instanceof Error && ('code' in error || error.cause instanceof Error);
-}
-
-// Reads the errors of model servers, in all the shapes they have, and tells which of ours each one is.
-
-/** The facts of an error body or frame, whichever of the known shapes it has. */
 interface ErrorDetail {
-	/** `error_type ?? metadata.error_type ?? code ?? type`, where it is a word. */
+	/** `error_type ?? metadata.error_type ?? code ?? type`, if it isn't a number. */
 	kind?: string;
 	status?: number;
 	message?: string;
@@ -281,7 +267,7 @@ const CODE_BY_STATUS = new Map<number, ModelErrorCode>([
 	[429, 'rate_limited']
 ]);
 
-/** Failures of the provider that pass by themselves. */
+/** Temporary failures of the provider. */
 const PASSING_KINDS = new Set([
 	'server',
 	'server_error',
@@ -296,10 +282,10 @@ const PASSING_KINDS = new Set([
 	'timeout'
 ]);
 
-/** Servers that have no code for it say it in words. */
+/** For servers that have no code for it. */
 const TOO_LONG = /context (length|window|size)|maximum context|too many tokens|prompt is too long/i;
 
-/** Reads an error out of any of the shapes of MODEL-WIRE "Errors". */
+/** Parses an error body or event in any of the shapes of MODEL-WIRE "Errors". */
 export function readErrorDetail(payload: unknown): ErrorDetail {
 	const outer = asObject(payload);
 	const response = asObject(outer.response);
@@ -326,7 +312,7 @@ export function readErrorDetail(payload: unknown): ErrorDetail {
 	};
 }
 
-/** The fault that a detail describes; `http` is what the response itself said. */
+/** `http`: the response's own status and header. */
 export function faultOf(
 	detail: ErrorDetail,
 	context: ErrorContext,
@@ -359,7 +345,7 @@ function statusOf(code: unknown): number | undefined {
 	return status !== undefined && Number.isInteger(status) && status >= 400 && status < 600 ? status : undefined;
 }
 
-/** OpenRouter's own message is often only "Provider returned error"; what the provider said is in `raw`. */
+/** OpenRouter's message is often only "Provider returned error"; the provider's own is in `raw`. */
 function messageOf(message: string | undefined, metadata: JsonObject): string | undefined {
 	const raw = typeof metadata.raw === 'string' ? (parseJson(metadata.raw) ?? metadata.raw) : metadata.raw;
 	const inner = asObject(asObject(raw).error);

@@ -1,18 +1,18 @@
-/** Makes a history fit to be sent: one half-saved call must not make a whole conversation unusable (MODEL-WIRE). */
+/** Repairs a history before sending, so that one incomplete call doesn't break a whole conversation (MODEL-WIRE). */
 import type { ResponseItem } from '../../agent/model.ts';
 import { isObject, parseJson } from '../../../shared/json.ts';
 import { isBlankMessage } from './items.ts';
 
-/** What a model reads as the result of a call that never got one. */
+/** The model gets this for a call without a result. */
 export const INTERRUPTED_OUTPUT = JSON.stringify({
 	error: 'interrupted',
 	message: 'The call was interrupted before it had a result. Make it again if it is still needed.'
 });
 
 /**
- * The items in their order, such that every server takes them: arguments are JSON objects, each call has exactly
- * one output, no output is without its call, nothing is there twice, no assistant message is blank. Items that need
- * no change keep their identity; reasoning is never touched. Pure and idempotent.
+ * Returns items that every server accepts, in the same order: arguments are JSON objects, each call has exactly one
+ * output, each output has a call, and there are no duplicates or blank assistant messages. Unchanged items keep their
+ * identity; reasoning is never changed. Pure and idempotent.
  */
 export function sanitiseInput(items: readonly ResponseItem[]): ResponseItem[] {
 	const answered = answeredCalls(items);
@@ -28,7 +28,7 @@ export function sanitiseInput(items: readonly ResponseItem[]): ResponseItem[] {
 	};
 
 	for (const item of items) {
-		// Some servers number their items anew in each response: the same one again, a question later, is another.
+		// Some servers reuse ids in each response, so duplicates only count within a turn.
 		if (item.role === 'user') seen.items.clear();
 		const callId = typeof item.call_id === 'string' ? item.call_id : undefined;
 		if (item.type === 'function_call') {
@@ -51,7 +51,7 @@ export function sanitiseInput(items: readonly ResponseItem[]): ResponseItem[] {
 	return result;
 }
 
-/** Ids of the calls that have an output somewhere after them. */
+/** Ids of calls with an output after them. */
 function answeredCalls(items: readonly ResponseItem[]): Set<unknown> {
 	const called = new Set<unknown>();
 	const answered = new Set<unknown>();
@@ -62,14 +62,14 @@ function answeredCalls(items: readonly ResponseItem[]): Set<unknown> {
 	return answered;
 }
 
-/** Ollama refuses the whole request over one call whose arguments are not JSON. */
+/** Ollama rejects the whole request if the arguments of one call aren't JSON. */
 function withJsonArguments(item: ResponseItem): ResponseItem {
 	if (isObject(item.arguments)) return { ...item, arguments: JSON.stringify(item.arguments) };
 	const isFine = typeof item.arguments === 'string' && isObject(parseJson(item.arguments));
 	return isFine ? item : { ...item, arguments: '{}' };
 }
 
-/** Ids alone do not tell: some servers give every message of a turn the same one. */
+/** Compares whole items, because some servers give all messages of a turn the same id. */
 function isRepeated(item: ResponseItem, seen: Set<string>): boolean {
 	if (typeof item.id !== 'string') return false;
 	const text = JSON.stringify(item);

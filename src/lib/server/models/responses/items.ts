@@ -1,25 +1,22 @@
-/**
- * The output items of one response while they stream: which events belong to which item, although servers name
- * items differently from event to event (MODEL-WIRE "Stream").
- */
+/** Assigns the events of a stream to output items, although servers identify items inconsistently (MODEL-WIRE "Stream"). */
 import type { ModelEvent, ModelUsage, ResponseItem } from '../../agent/model.ts';
 import { asArray, asNumber, asObject, asText, isObject, type JsonObject } from '../../../shared/json.ts';
 
 export interface OpenItem {
 	/** `output_index ?? item_id ?? item.id ?? call_id`; unique within the response. */
 	readonly key: string;
-	/** Place in the output: the server's index, or the order of appearance. */
+	/** Position in the output: the server's index, or order of appearance. */
 	readonly order: number;
 	type: string;
-	/** Every name that an event has used for it. */
+	/** Every id that events have used for it. */
 	readonly names: Set<string>;
 	callId: string | undefined;
 	name: string | undefined;
-	/** What was passed on of its text, reasoning or arguments. */
+	/** Text, reasoning or arguments emitted so far. */
 	shown: string;
-	/** For reasoning, the part that `shown` ends in. */
+	/** For reasoning: the part at the end of `shown`. */
 	part: string | undefined;
-	/** The arguments as `function_call_arguments.done` gave them. */
+	/** The arguments from `function_call_arguments.done`. */
 	finalArguments: string | undefined;
 	isStarted: boolean;
 	/** The finished item. */
@@ -29,13 +26,13 @@ export interface OpenItem {
 export class ItemTable {
 	readonly #items: OpenItem[] = [];
 	readonly #byName = new Map<string, OpenItem>();
-	/** The item found last, and how its event named it. */
+	/** The last item found, with the ids of its event. */
 	#last: { open: OpenItem; outputIndex: unknown; itemId: unknown; callId: unknown } | undefined;
 
-	/** The item that an event is about, new when it is the first one. `type` is what the event says of it. */
+	/** The item of an event; created by the first one. */
 	find(event: JsonObject, type: string, isAdded = false): OpenItem {
 		const last = this.#last;
-		// Nearly every event of a stream is one more delta of the same item: no need to look at its names again.
+		// Fast path: nearly every event is another delta of the same item.
 		if (
 			last?.open.type === type &&
 			last.open.item === undefined &&
@@ -50,18 +47,12 @@ export class ItemTable {
 		const item = asObject(event.item);
 		const id = asText(item.id) ?? asText(event.item_id);
 		const callId = asText(item.call_id) ?? asText(event.call_id);
-		let found: OpenItem | undefined;
-		if (names.length === 0) {
-			found = this.#items.findLast((open) => open.type === type && !open.item);
-		} else {
-			for (const name of names) {
-				const candidate = this.#byName.get(name);
-				if (candidate && !isOther(candidate, type, id, callId, isAdded)) {
-					found = candidate;
-					break;
-				}
-			}
-		}
+		let found =
+			names.length === 0
+				? this.#items.findLast((open) => open.type === type && !open.item)
+				: names
+						.flatMap((name) => this.#byName.get(name) ?? [])
+						.find((open) => !isOther(open, type, id, callId, isAdded));
 		found ??= this.#create(names[0], asNumber(event.output_index), type);
 		found.callId ??= callId;
 		found.name ??= asText(item.name) ?? asText(event.name);
@@ -73,7 +64,7 @@ export class ItemTable {
 		return found;
 	}
 
-	/** Which items the terminal output repeats: those with the same ids, then, of the rest, those that hold the same. */
+	/** Matches the items of the terminal output with known ones: by id, then by content. */
 	findRepeated(output: readonly JsonObject[]): Map<JsonObject, OpenItem> {
 		const found = new Map<JsonObject, OpenItem>();
 		const free = new Set(this.#items);
@@ -89,7 +80,7 @@ export class ItemTable {
 		return found;
 	}
 
-	/** An item that only the terminal output has; it comes after `previous` there. */
+	/** Adds an item that only the terminal output has, after `previous`. */
 	insertAfter(previous: OpenItem | undefined, output: JsonObject): OpenItem {
 		const order = previous ? previous.order : -1;
 		const key = asText(output.id) ?? asText(output.call_id);
@@ -128,7 +119,7 @@ export class ItemTable {
 	}
 }
 
-/** The names that an event gives its item, the most telling first. */
+/** The ids an event has for its item, most reliable first. */
 function namesOf(event: JsonObject): string[] {
 	const names: string[] = [];
 	if (typeof event.output_index === 'number') names.push(`#${event.output_index}`);
@@ -137,12 +128,12 @@ function namesOf(event: JsonObject): string[] {
 	const id = asText(item?.id);
 	if (id) names.push(id);
 	const callId = asText(event.call_id) ?? asText(item?.call_id);
-	// llama.cpp calls the item of call X "fc_X" in every event but the first.
+	// llama.cpp uses "fc_X" for call X in every event but the first.
 	if (callId) names.push(callId, `fc_${callId}`);
 	return names;
 }
 
-/** True when a name that fits must nevertheless mean another item, e.g. where every `output_index` is 0. */
+/** Whether a matching id must still mean another item, e.g. because every `output_index` is 0. */
 function isOther(
 	open: OpenItem,
 	type: string,
@@ -160,13 +151,13 @@ function hasSameId(open: OpenItem, item: JsonObject): boolean {
 	return typeof item.id === 'string' && open.names.has(item.id);
 }
 
-/** Some servers give an item a new id each time they mention it; its type, or what it calls, is all that is left then. */
+/** For servers that give an item a new id in each event: compares the type, or name and arguments of a call. */
 function isAlike({ item: known }: OpenItem, item: JsonObject): boolean {
 	if (item.type !== 'function_call') return true;
 	return known !== undefined && known.name === item.name && known.arguments === item.arguments;
 }
 
-/** The text of a message item, refusals included. */
+/** The text of a message item, including refusals. */
 export function textOf(item: JsonObject): string {
 	if (typeof item.content === 'string') return item.content;
 	return asArray(item.content)
@@ -174,7 +165,7 @@ export function textOf(item: JsonObject): string {
 		.join('');
 }
 
-/** What people may read of a reasoning item: its summary, else its content; parts are paragraphs. */
+/** The readable text of a reasoning item: its summary, otherwise its content. */
 export function reasoningOf(item: JsonObject, kind?: 'summary' | 'content'): string {
 	const read = (parts: unknown) =>
 		asArray(parts)
@@ -185,23 +176,22 @@ export function reasoningOf(item: JsonObject, kind?: 'summary' | 'content'): str
 	return read(item.summary) || read(item.content);
 }
 
-/** True for a message whose content holds no text and nothing else either. */
+/** Whether a message has no text and no other content. */
 export function isBlankMessage(item: JsonObject): boolean {
 	if (item.type !== 'message' || textOf(item).trim() !== '') return false;
 	return asArray(item.content).every((part) => isObject(part) && ('text' in part || 'refusal' in part));
 }
 
-/** The arguments of a call as JSON text, '' when it has none; some servers send an object. */
+/** The arguments of a call as JSON text; '' if none. Some servers send an object. */
 export function argumentsOf(item: JsonObject): string {
 	if (isObject(item.arguments)) return JSON.stringify(item.arguments);
 	return asText(item.arguments) ?? '';
 }
 
-// The events that show something of a turn, and how neighbours among them become one.
-
+/** Events with content of the reply. */
 export type ContentEvent = Exclude<ModelEvent, { type: 'retrying' | 'completed' | 'failed' }>;
 
-/** Appends an event; a delta that continues the last one is added to it instead. Changes only the array and its end. */
+/** Appends an event, or merges it into the last one if both are deltas of the same item. */
 export function appendEvent(events: ContentEvent[], event: ContentEvent): void {
 	const last = events.at(-1);
 	if (last && 'delta' in last && 'delta' in event && last.type === event.type && keyOf(last) === keyOf(event)) {
@@ -215,9 +205,7 @@ function keyOf(event: ContentEvent): string {
 	return 'key' in event ? event.key : event.callId;
 }
 
-// Reads the figures of a response (MODEL-WIRE "Figures").
-
-/** null where a server gives none; figures that are no numbers are left out, or 0 where every answer has one. */
+/** Token counts and cost (MODEL-WIRE "Figures"); null if the server sends none. */
 export function usageOf(value: unknown): ModelUsage | null {
 	if (!isObject(value)) return null;
 	return {

@@ -1,4 +1,4 @@
-/** Folds the events of one Responses stream into ours: deltas as they come, items verbatim, one ending. */
+/** Converts the events of a Responses stream to ours: deltas as they arrive, final items verbatim, one ending. */
 import { isNestedDeeperThan } from '../../../shared/errors.ts';
 import type { ModelUsage, ResponseItem } from '../../agent/model.ts';
 import {
@@ -17,9 +17,9 @@ import type { SseFrame } from './connection.ts';
 
 export type Ending =
 	| { type: 'completed'; usage: ModelUsage | null; incompleteReason: string | null }
-	/** The frame, or the response, in which the server said that it failed. */
+	/** `payload`: the event or response with the error. */
 	| { type: 'failed'; payload: JsonObject }
-	/** A frame that is not JSON, with what it said, or one that is not to be kept. */
+	/** An event that isn't JSON (with its `text`), or is nested too deeply. */
 	| { type: 'malformed'; problem: string; text?: string }
 	/** `[DONE]` without a terminal event. */
 	| { type: 'truncated' };
@@ -35,17 +35,17 @@ export class ResponseReader {
 	#hasShown = false;
 	#frames = 0;
 
-	/** `usedCallIds` are those of the conversation so far: some servers number their calls anew in every answer. */
+	/** `usedCallIds`: ids in the conversation so far, which some servers use again. */
 	constructor(usedCallIds: ReadonlySet<string> = new Set()) {
 		this.#usedCallIds = usedCallIds;
 	}
 
-	/** How the response ended; null while it has not. Nothing after it is read. */
+	/** How the response ended; null before that. Later events are ignored. */
 	get ending(): Ending | null {
 		return this.#ending;
 	}
 
-	/** True once anything was passed on: from then on the request must not be repeated. */
+	/** Whether anything was emitted. If so, the request must not be repeated. */
 	get hasShown(): boolean {
 		return this.#hasShown;
 	}
@@ -54,19 +54,19 @@ export class ResponseReader {
 		return this.#frames;
 	}
 
-	/** The events since the last call; adjacent deltas of one key are one event. */
+	/** Events since the last call, with adjacent deltas merged. */
 	take(): ContentEvent[] {
 		const events = this.#events;
 		this.#events = [];
 		return events;
 	}
 
-	/** True when the response came to nothing that anyone could read or run. */
+	/** Whether the response has nothing to read or run. */
 	get isEmpty(): boolean {
 		return !this.#hasShown && this.items().every(isBlankMessage);
 	}
 
-	/** True while a call that was shown as begun has not become whole. */
+	/** Whether a started call is still incomplete. */
 	get hasOpenCall(): boolean {
 		return this.#table
 			.inOrder()
@@ -78,7 +78,7 @@ export class ResponseReader {
 		return this.#table.inOrder().flatMap((open) => (open.item ? [open.item] : []));
 	}
 
-	/** `isLast`: what was still open when the stream ended may have been cut anywhere. */
+	/** `isLast`: the stream ended in this frame, so it may be cut off. */
 	readFrame(frame: SseFrame, isLast = false): void {
 		if (this.#ending) return;
 		this.#frames += 1;
@@ -96,7 +96,7 @@ export class ResponseReader {
 		} else if (isObject(value)) this.#readEvent(value, asText(value.type) ?? frame.event);
 	}
 
-	/** A whole response at once, as servers answer that know no streaming. False when it is something else. */
+	/** Reads a complete response, from servers that don't stream. False if it's something else. */
 	readResponse(value: unknown): boolean {
 		if (!isObject(value)) return false;
 		if (this.#isTooDeep(value)) return true;
@@ -105,7 +105,7 @@ export class ResponseReader {
 		return this.#ending !== null;
 	}
 
-	/** Items are kept and sent again: one that cannot be written would spoil the conversation. */
+	/** Items are stored and sent again, so one that can't be serialized would break the conversation. */
 	#isTooDeep(value: unknown): boolean {
 		if (!isObject(value) || !(value.item || value.response || value.output)) return false;
 		if (!isNestedDeeperThan(MAX_DEPTH, value)) return false;
@@ -145,7 +145,7 @@ export class ResponseReader {
 				if (event.error) this.#ending = { type: 'failed', payload: event };
 				return;
 			default:
-			// Servers have events of their own, and new ones: what is not known is not needed.
+			// Ignore unknown events.
 		}
 	}
 
@@ -160,7 +160,7 @@ export class ResponseReader {
 		const open = this.#table.find(event, 'reasoning');
 		if (delta === undefined || open.item) return;
 		open.part ??= part;
-		// Some servers send the same thoughts as content and as summary: the kind that came first is shown.
+		// Some servers send the same reasoning as content and as summary: show the kind that came first.
 		if (kindOf(open.part) !== kindOf(part)) return;
 		this.#show(open, open.part === part || open.shown === '' ? delta : `\n\n${delta}`);
 		open.part = part;
@@ -176,7 +176,7 @@ export class ResponseReader {
 	#readArguments(event: JsonObject): void {
 		const open = this.#table.find(event, 'function_call');
 		const delta = asText(event.delta);
-		// Without its beginning a call has no name to show: its arguments come with its end.
+		// A call that hasn't started has no name to show yet; `#finishCall` emits its arguments.
 		if (delta !== undefined && open.isStarted && !open.item) this.#show(open, delta);
 	}
 
@@ -198,7 +198,7 @@ export class ResponseReader {
 		this.#push({ type: 'call.started', callId: this.#unused(open.callId), name: open.name });
 	}
 
-	/** Takes an item's final form, and passes on what of it had not come as deltas. */
+	/** Stores the final item, and emits what deltas left out. */
 	#finish(open: OpenItem, item: ResponseItem): void {
 		if (open.item) return;
 		if (item.type === 'function_call') return this.#finishCall(open, item);
@@ -216,7 +216,7 @@ export class ResponseReader {
 		open.name ??= asText(item.name) ?? '';
 		this.#start(open);
 		this.#showRest(open, text);
-		// Verbatim, unless the item alone could not be replayed.
+		// Verbatim, unless it needs its arguments or another id to be sent again.
 		const ownId = this.#unused(callId);
 		const isWhole = argumentsOf(item) !== '' && item.call_id === ownId;
 		open.item = isWhole ? item : { ...item, call_id: ownId, arguments: text || '{}' };
@@ -224,7 +224,7 @@ export class ResponseReader {
 		this.#push({ type: 'call.done', callId: ownId, name: asText(item.name) ?? open.name, arguments: text || '{}' });
 	}
 
-	/** The id itself, or one like it that no earlier call has. */
+	/** Makes the id unique within the conversation. */
 	#unused(callId: string): string {
 		let unused = callId;
 		for (let number = 2; this.#usedCallIds.has(unused); number++) unused = `${callId}~${number}`;
@@ -259,7 +259,7 @@ export class ResponseReader {
 		}
 	}
 
-	/** Text that was shown belongs to the history, also where a server never sends its finished item. */
+	/** Keeps shown text in the history even if the server never sends its final item. */
 	#keepUnfinishedText(): void {
 		for (const open of this.#table.inOrder()) {
 			if (open.item || open.type !== 'message' || open.shown === '') continue;

@@ -1,10 +1,10 @@
-/** The request of the Responses API that asks a model for its next turn (MODEL-WIRE "Request"). */
+/** Builds a request of the Responses API (MODEL-WIRE "Request"). */
 import { withoutHidden, withoutHiddenIn } from '../../../shared/characters.ts';
 import type { ModelRequest, ResponseItem } from '../../agent/model.ts';
 import { asObject } from '../../../shared/json.ts';
 import { sanitiseInput } from './input.ts';
 
-/** OpenRouter refuses longer ones. */
+/** OpenRouter rejects longer ones. */
 const MAX_SESSION_ID = 256;
 
 export interface RequestOptions {
@@ -13,10 +13,7 @@ export interface RequestOptions {
 	referer: string | undefined;
 }
 
-/**
- * `{base}/responses`, a query of the base kept. Throws a plain `Error` that names the value unless it is an http(s)
- * address without credentials.
- */
+/** `{base}/responses`, keeping the base's query. Throws a plain `Error` unless it's an http(s) URL without credentials. */
 export function responsesUrl(baseUrl: string): URL {
 	const url = URL.parse(baseUrl);
 	if (url && (url.username !== '' || url.password !== '')) {
@@ -30,7 +27,7 @@ export function responsesUrl(baseUrl: string): URL {
 	return url;
 }
 
-/** `{base}/{path}`, a query of the base kept: `models`, `key`. Throws as `responsesUrl` does. */
+/** `{base}/{path}`, keeping the base's query. Throws like `responsesUrl`. */
 export function siblingUrl(baseUrl: string, path: string): URL {
 	const url = responsesUrl(baseUrl);
 	return new URL(`${path}${url.search}`, url);
@@ -39,7 +36,7 @@ export function siblingUrl(baseUrl: string, path: string): URL {
 export function requestHeaders({ apiKey, appTitle, referer }: RequestOptions): Record<string, string> {
 	const headers: Record<string, string> = {
 		accept: 'text/event-stream',
-		// Compressed streams are held back until a block is full.
+		// A compressed stream is delayed until a block is full.
 		'accept-encoding': 'identity',
 		'content-type': 'application/json'
 	};
@@ -49,12 +46,12 @@ export function requestHeaders({ apiKey, appTitle, referer }: RequestOptions): R
 	return headers;
 }
 
-/** True when the text can be a header's value: `fetch` throws, quoting the value, for one that cannot. */
+/** Whether the text is a valid header value. For an invalid one `fetch` throws an error that quotes it. */
 export function isHeaderText(text: string): boolean {
 	return /^[\x20-\x7e]+$/.test(text);
 }
 
-/** The JSON body, history sanitised. */
+/** The JSON body, with a repaired history. */
 export function requestBody(model: string, url: URL, request: ModelRequest): string {
 	const { instructions, input, tools, toolChoice, sessionId, effort, options } = request;
 	const { reasoning, parallel_tool_calls = true, include, ...others } = options ?? {};
@@ -77,22 +74,22 @@ export function requestBody(model: string, url: URL, request: ModelRequest): str
 	});
 }
 
-/** What others say: results, messages. What the model said itself is sent as it came, but for what no server knows. */
+/** Removes invisible characters from results and other people's messages. Sends the model's own items unchanged, without our field. */
 function withoutHiddenText({ headline: _ours, ...item }: ResponseItem): ResponseItem {
 	if (item.type === 'function_call_output') return { ...item, output: withoutHiddenIn(item.output) };
 	const isOurs = item.type === 'message' || item.type === undefined;
 	return isOurs && item.role !== 'assistant' ? { ...item, content: withoutHiddenIn(item.content) } : item;
 }
 
-/** Half a character, as a stopped answer may end in, makes servers refuse the whole request. */
+/** Replaces lone surrogates, which a stopped reply may end in and for which servers reject the request. */
 function toJson(value: object): string {
 	const json = JSON.stringify(value);
-	// Nothing but lone surrogates is escaped like this, or text that looks the same: only these pay twice.
+	// Only lone surrogates (or text that looks like them) are escaped like this, so the slow path is rare.
 	if (!/\\ud[89a-f]/.test(json)) return json;
 	return JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'string' ? inner.toWellFormed() : inner));
 }
 
-/** OpenAI answers 400 to fields that it does not know; every other server ignores them. */
+/** OpenAI rejects unknown fields with 400; other servers ignore them. */
 function takesSessionId(url: URL): boolean {
 	return !/(^|\.)(openai\.com|openai\.azure\.com)$/.test(url.hostname);
 }

@@ -1,4 +1,4 @@
-/** The model client for every server that speaks the Responses API: OpenRouter, OpenAI, Ollama, llama.cpp (FEATURES F11). */
+/** Model client for servers with the Responses API: OpenRouter, OpenAI, Ollama, llama.cpp (FEATURES F11). */
 import type { Model, ModelEvent, ModelRequest, ResponseItem } from '../../agent/model.ts';
 import { createModelCatalog, type ModelCatalog } from '../catalog.ts';
 import { makeFault, type ErrorContext, excerpt, type Fault, networkFault, faultOf, readErrorDetail } from './faults.ts';
@@ -11,22 +11,22 @@ import { asText, parseJson } from '../../../shared/json.ts';
 import { ResponseReader, type Ending } from './reader.ts';
 
 export interface ResponsesModelOptions {
-	/** What the request names, e.g. `openrouter/auto`. */
+	/** Model id for the request, e.g. `openrouter/auto`. */
 	id: string;
 	/** E.g. `https://openrouter.ai/api/v1`; a trailing slash is fine. */
 	baseUrl: string;
-	/** Sent to the host of `baseUrl` only: redirects are not followed. */
+	/** Sent only to the host of `baseUrl`: redirects aren't followed. */
 	apiKey?: string;
 	fetch?: typeof fetch;
-	/** How long the server may send nothing at all; comments count as life. 60,000 by default. */
+	/** Maximum silence of the server; comments count as activity. Default 60,000. */
 	idleTimeoutMs?: number;
-	/** Requests for one turn, 4 at most and by default: a request is repeated only while nothing was shown. */
+	/** Requests per turn, at most 4 (the default). Only repeats while nothing was shown. */
 	maxAttempts?: number;
-	/** Wait before the first repetition, doubled each time. 500 by default. */
+	/** Wait before the first retry, doubled each time. Default 500. */
 	backoffMs?: number;
-	/** What the server says of its models, where somebody has asked already; one of its own without it. */
+	/** A shared list of models; created if absent. */
 	catalog?: Pick<ModelCatalog, 'contextTokens' | 'takesTools'>;
-	/** The app's name and address, as OpenRouter lists them. */
+	/** The app's name and URL for OpenRouter's listing. */
 	appTitle?: string;
 	referer?: string;
 }
@@ -34,7 +34,7 @@ export interface ResponsesModelOptions {
 const MAX_ATTEMPTS = 4;
 const MIN_KEY_LENGTH = 12;
 
-/** A `Model` on a Responses server. Throws a plain `Error` only for a base URL that cannot be one. */
+/** Throws a plain `Error` for an invalid base URL. */
 export function createResponsesModel(options: ResponsesModelOptions): Model {
 	const url = responsesUrl(options.baseUrl);
 	const apiKey = options.apiKey?.trim() || undefined;
@@ -51,17 +51,15 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
 	const { headers, fetch: send } = exchangeOptions;
 	const catalog =
 		options.catalog ?? createModelCatalog({ url: siblingUrl(options.baseUrl, 'models'), headers, fetch: send });
-	/** Servers quote keys in their errors. What is shorter than any key is a local server's dummy, e.g. its own name. */
+	/** Servers quote keys in errors. A very short key is a dummy for a local server, often its name, so it stays. */
 	const isSecret = apiKey !== undefined && apiKey.length >= MIN_KEY_LENGTH;
 	const withoutKey = (text: string) => (isSecret ? text.replaceAll(apiKey, '[key]') : text);
 
 	async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
 		if (apiKey !== undefined && !isHeaderText(apiKey)) {
-			const summary = 'The API key contains characters that keys don’t have.';
-			const { error } = makeFault('unauthorized', context, {
-				summary,
-				advice: 'Copy it again into the settings or OPENROUTER_API_KEY.'
-			});
+			const summary = 'The API key contains invalid characters.';
+			const advice = 'Copy it again into the settings or OPENROUTER_API_KEY.';
+			const { error } = makeFault('unauthorized', context, { summary, advice });
 			return yield { type: 'failed', error, items: [] };
 		}
 		const body = requestBody(options.id, url, request);
@@ -93,8 +91,6 @@ function callIdsOf({ input }: ModelRequest): Set<string> {
 	return new Set(calls.flatMap(({ call_id }) => (typeof call_id === 'string' ? [call_id] : [])));
 }
 
-// One request to a Responses server, and its answer as events.
-
 interface ExchangeOptions {
 	url: URL;
 	headers: Record<string, string>;
@@ -106,7 +102,7 @@ interface ExchangeOptions {
 interface ExchangeRequest {
 	/** JSON. */
 	body: string;
-	/** Ids of the calls that the body's history holds. */
+	/** Ids of calls in the history. */
 	usedCallIds: ReadonlySet<string>;
 }
 
@@ -117,10 +113,10 @@ type ExchangeOutcome =
 const MAX_BODY_BYTES = 256 * 1024 * 1024;
 const MAX_JSON_BYTES = 16 * 1024 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
-/** Bytes kept of an answer that may turn out to be no event stream. */
+/** Bytes kept of the start, for a response that isn't an event stream. */
 const MAX_HEAD_BYTES = 4 * 1024;
 
-/** Yields what can be shown, returns how it ended. Never throws; an end of the caller's interest closes the socket. */
+/** Sends one request. Yields its content and returns how it ended. Never throws. Returning early closes the socket. */
 async function* exchange(
 	{ body, usedCallIds }: ExchangeRequest,
 	options: ExchangeOptions,
@@ -154,7 +150,7 @@ async function* exchange(
 	}
 }
 
-/** Reads until the response has ended or the body has. Returns the body's first bytes as text. */
+/** Reads until the response or the body ends. Returns the start of the body as text. */
 async function* readEvents(
 	connection: Connection,
 	reader: ResponseReader,
@@ -170,7 +166,7 @@ async function* readEvents(
 			head.push(bytes);
 			headBytes += bytes.byteLength;
 		}
-		// An event stream never begins with a bracket. What the header says is not asked: it is wrong too often.
+		// Check the content, because the header is wrong too often: an event stream never starts with a bracket.
 		isStream ??= bytes ? startsLikeStream(bytes) : undefined;
 		if (isStream === false) {
 			const text = await readText(connection, MAX_JSON_BYTES, head);
@@ -192,7 +188,7 @@ function* takeAll(reader: ResponseReader, signal: AbortSignal): Generator<Conten
 	}
 }
 
-/** undefined while there is only white space. */
+/** undefined if there is only white space so far. */
 function startsLikeStream(bytes: Uint8Array): boolean | undefined {
 	const text = Buffer.from(bytes)
 		.toString('latin1')
@@ -200,7 +196,7 @@ function startsLikeStream(bytes: Uint8Array): boolean | undefined {
 	return text === '' ? undefined : !/^[{[<"]/.test(text);
 }
 
-/** The rest of a body, after what was read of it; cut at the cap, or where the connection broke or fell silent. */
+/** Reads the rest of a body, up to `maxBytes` in total. */
 async function readText(connection: Connection, maxBytes: number, parts: Uint8Array[] = []): Promise<string> {
 	let size = parts.reduce((sum, part) => sum + part.byteLength, 0);
 	while (size < maxBytes) {
@@ -245,13 +241,13 @@ function endingFault(reader: ResponseReader, head: string, context: ErrorContext
 	}
 }
 
-/** A call whose arguments never became whole is not run, so the turn cannot go on as if it had been. */
+/** An incomplete call isn't run, so the turn can't continue. */
 function openCallFault(reason: string | null, context: ErrorContext): Fault {
 	const why = reason === null ? '' : ` (${excerpt(reason)})`;
 	return makeFault('stream_truncated', context, { summary: `${context.model} stopped in the middle of a call${why}.` });
 }
 
-/** Nothing was shown, so asking again repeats nothing. */
+/** Retryable, because nothing was shown. */
 function unbegunFault(context: ErrorContext): Fault {
 	return makeFault('stream_truncated', context, {
 		summary: `${context.host} ended the reply before it started.`,
@@ -272,20 +268,19 @@ function foreignFault(head: string, context: ErrorContext): Fault {
 function emptyFault(reason: string | null, context: ErrorContext): Fault {
 	if (reason === 'content_filter') return makeFault('moderation', context);
 	if (reason === null) return makeFault('empty_response', context);
-	return makeFault('empty_response', context, {
-		summary: `${context.model} sent an empty reply (${excerpt(reason)}).`
-	});
+	const summary = `${context.model} sent an empty reply (${excerpt(reason)}).`;
+	return makeFault('empty_response', context, { summary });
 }
 
-/** True for a stream in which nothing was said yet. */
+/** Whether it's an event stream without data so far. */
 function isOnlyComments(head: string): boolean {
 	return head.split(/[\r\n]+/).every((line) => line === '' || /^(:|data|event|id|retry)/.test(line));
 }
 
-/** The fault of an answer whose status is not a success; its body is read up to a cap. */
+/** The error of an unsuccessful response. Reads its body up to a limit. */
 async function statusFault(connection: Connection, context: ErrorContext): Promise<Fault> {
 	const { status, headers } = connection;
-	// A `fetch` of the browser's kind hides the status of a redirect that it does not follow.
+	// A browser-like `fetch` reports status 0 for a redirect it doesn't follow.
 	if (status === 0 || (status >= 300 && status < 400)) {
 		const target = headers.get('location');
 		return makeFault('provider_error', context, {
@@ -301,7 +296,7 @@ async function statusFault(connection: Connection, context: ErrorContext): Promi
 	return faultOf(detail, context, { status, retryAfter: headers.get('retry-after') });
 }
 
-/** The status says enough: a body that breaks off, or falls silent, is no failure of its own. */
+/** Empty if the body can't be read: the status says enough. */
 async function readErrorText(connection: Connection): Promise<string> {
 	try {
 		return await readText(connection, MAX_ERROR_BYTES);
