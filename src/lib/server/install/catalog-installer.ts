@@ -1,4 +1,4 @@
-/** Installs skills and keeps them: fetch, check, stage, show, confirm, place; versions, updates and trash (FEATURES E4–E9, E20, E22, E28). */
+/** The installer’s interface: fetch, check, stage, review, confirm; versions, updates and trash (FEATURES E4–E9, E20, E22, E28). */
 import type {
 	CustomSkill,
 	InstallOutcome,
@@ -15,60 +15,57 @@ import type { BrokenSkill, Skill } from '../skills/types.ts';
 import type { FetchedSkills } from './sources/source.ts';
 import type { StagingFolder } from './staging-folder.ts';
 
-/** Which skill: a version of it, as the library has it. */
+/** One version of a skill in the library. */
 export type InstallSubject = Pick<Skill, 'source' | 'name' | 'version'>;
 
-/** Writes what was uploaded into the folder: `fetchZip`, `fetchFolder` and `fetchInline` bound to their bodies. */
+/** Writes an upload into the folder, such as `fetchZip` bound to its body. */
 export type Fetch = (into: StagingFolder, signal: AbortSignal) => Promise<FetchedSkills>;
 
 export interface StageOptions {
-	/** Whose it is to be; it is compared with what they have. */
+	/** The owner to be; the skill is compared with the ones they have. */
 	apiKeyId?: string;
 	signal: AbortSignal;
 }
 
-/** Everything rejects with an AppError; `storage_full` and `unavailable` where the disk cannot be written, and then nothing has changed. */
+/** Every method rejects with an AppError; with nothing changed for `storage_full` and `unavailable` (the disk can’t be written). */
 export interface Installer {
-	/**
-	 * Fetches and checks; nothing is installed. What a source names is fetched by `sources`.
-	 * @throws AppError as `SourceFetcher.fetch`; `invalid_input` where there is no skill
-	 */
+	/** Fetches and checks without installing. @throws AppError as `SourceFetcher.fetch`; `invalid_input` without a skill */
 	stage(what: InstallSource | Fetch, options: StageOptions): Promise<StagedInstall>;
-	/** @throws AppError `not_found`, also for one that has expired */
+	/** @throws AppError `not_found`, also once expired */
 	staged(id: string): StagedInstall;
 	/** @throws AppError `not_found` */
 	discard(id: string): Promise<void>;
 	/**
-	 * Places what was staged: all that is chosen, or nothing.
-	 * @throws AppError `not_found`, `invalid_input` for a path that is none or broken, `conflict` for an identity that exists
+	 * Installs everything chosen, or nothing.
+	 * @throws AppError `not_found`, `invalid_input` for an unknown path or a broken skill, `conflict` for an existing identity
 	 */
 	confirm(id: string, choice: InstallConfirm): Promise<InstallOutcome>;
 	/** `stage` and `confirm` in one; nothing stays staged. */
 	install(what: InstallSource | Fetch, choice: InstallConfirm, signal: AbortSignal): Promise<InstallOutcome>;
-	/** A tool of a native handler (E5). @throws AppError `invalid_input` with the field named, `conflict` */
+	/** Installs a tool of a native handler (E5). @throws AppError `invalid_input` naming the field, `conflict` */
 	installCustom(skill: CustomSkill): Promise<InstalledSkill>;
 
 	versions(skill: InstallSubject): Promise<SkillVersions>;
-	/** Pins a version, and switches it on; a kept installation is swapped in. @throws AppError `not_found` */
+	/** Pins a version and switches it on; swaps in a kept installation. @throws AppError `not_found` */
 	use(skill: InstallSubject, wanted: VersionSwitch['use']): Promise<SkillVersions>;
-	/** Uses the installation before the one in use. @throws AppError `conflict` where there is none */
+	/** Uses the previous installation. @throws AppError `conflict` if there is none */
 	rollback(skill: InstallSubject): Promise<SkillVersions>;
-	/** Asks the sources of all installed skills. */
+	/** Checks the sources of all installed skills for updates. */
 	outdated(signal: AbortSignal): Promise<OutdatedSkill[]>;
-	/** Fetches the skill again from where it came from. @throws AppError `conflict` where it cannot be, as `stage` */
+	/** Fetches the skill from its source again. @throws AppError as `stage`; `conflict` if it has none */
 	stageUpdate(skill: InstallSubject, signal: AbortSignal): Promise<StagedInstall>;
 
-	/** Into the trash, also what nobody installed. @throws AppError `conflict` for a link, or a root itself */
+	/** Moves any skill to the trash, installed or not. @throws AppError `conflict` for a link, or a root itself */
 	remove(skill: Skill | BrokenSkill): Promise<TrashedSkill>;
-	/** What can be restored, the newest first. */
+	/** Newest first. */
 	trash(): Promise<TrashedSkill[]>;
-	/** Back to where it lay. @throws AppError `not_found`, `conflict` where something stands there now */
+	/** Moves it back. @throws AppError `not_found`, `conflict` if its place is taken */
 	restore(id: string): Promise<Pick<TrashedSkill, 'skillId' | 'name' | 'version'>>;
-	/** Deletes it for good. @throws AppError `not_found` */
+	/** Deletes it permanently. @throws AppError `not_found` */
 	purge(id: string): Promise<void>;
 
-	/** What is installed and in use or kept, the newest first: the origin of a skill in lists. */
+	/** Active and kept installations, newest first. */
 	list(): Promise<InstalledSkill[]>;
-	/** Waits for what is being changed, and removes what is staged. */
+	/** Waits for running changes and deletes what is staged. */
 	close(): Promise<void>;
 }

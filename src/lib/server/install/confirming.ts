@@ -1,4 +1,4 @@
-/** From what is staged to what is placed: which of it, under which name, in place of what (FEATURES E5, E20, A38, A41). */
+/** Confirms a staged install: which skills, under which names, replacing which (FEATURES E5, E20, A38, A41). */
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,16 +10,16 @@ import { type Inspection, inspectSkill } from './inspection.ts';
 import { inLibrary, installationsOf, type InstallContext, timeOf } from './install-context.ts';
 import { isThere, placeAll, type Placement } from './placing.ts';
 import type { Staged } from './staging.ts';
-import { versionInUse } from './versions.ts';
+import { usedInstallation } from './versions.ts';
 
 interface Plan {
 	placements: Placement[];
 	skipped: string[];
-	/** Brings back what was written into the staging folder. */
+	/** Restores the files changed in the staging folder. */
 	undo: (() => Promise<void>)[];
 }
 
-/** All that is chosen is placed, or nothing. @throws AppError as `Installer.confirm` */
+/** Places every chosen skill, or none. @throws AppError as `Installer.confirm` */
 export async function placeStaged(
 	context: InstallContext,
 	staged: Staged,
@@ -60,7 +60,7 @@ interface Surroundings {
 	choice: InstallConfirm;
 }
 
-/** Returns the identity that is in the way, where that is not wanted. */
+/** @returns the identity of an unwanted conflict */
 async function addTo(plan: Plan, skill: StagedSkill, around: Surroundings): Promise<string | null> {
 	const { context, staged, choice } = around;
 	const inspection = staged.inspections.get(skill.path);
@@ -97,7 +97,7 @@ async function addTo(plan: Plan, skill: StagedSkill, around: Surroundings): Prom
 	return null;
 }
 
-/** A row without its folder is that of a skill which somebody removed by hand. */
+/** Forgets a row whose folder was deleted by hand. */
 async function activeOf(context: InstallContext, skillId: string, version: string): Promise<InstallRecord | null> {
 	const rows = await installationsOf(context, skillId);
 	const active = rows.find((row) => row.state === 'active' && row.version === version);
@@ -113,8 +113,7 @@ async function placementOf(
 	const { context, staged, choice, skill, version, replaced } = around;
 	const { source } = context.places.rootOf(choice.apiKeyId);
 	const skillId = `${source}/${shown.name}`;
-	const rows = (await installationsOf(context, skillId)).filter(({ state }) => state === 'active');
-	const used = versionInUse(context, skillId);
+	const active = (await installationsOf(context, skillId)).filter(({ state }) => state === 'active');
 	return {
 		record: {
 			id: randomUUID(),
@@ -133,11 +132,11 @@ async function placementOf(
 		from: join(staged.folder.dir, skill.path),
 		before: null,
 		replaced,
-		usedOrigin: (rows.find((row) => row.version === used) ?? rows[0])?.origin ?? null
+		usedOrigin: usedInstallation(context, active)?.origin ?? null
 	};
 }
 
-/** A skill has its mode before the library can see it: it is never on for a moment. */
+/** Sets the modes before the library sees the skills, so that none is on for a moment. */
 async function withModes(
 	{ modes, places }: InstallContext,
 	placements: readonly Placement[],
@@ -151,7 +150,7 @@ async function withModes(
 			const subject = { source: places.rootOf(owner).source, name, version };
 			const before = modes.modeOf(subject);
 			undo.push(() => (replaced ? modes.setMode(subject, before) : modes.forget(skillId, version)));
-			// Switching on what is new makes it `auto`, whatever was said of another of this name.
+			// A new skill becomes `auto` when switched on, whatever the mode of an earlier one of this name.
 			if (!replaced) await modes.setMode(subject, 'auto');
 			await modes.setEnabled(subject, isEnabled);
 		}
@@ -174,11 +173,11 @@ function identityExists(identities: readonly string[]): AppError {
 	});
 }
 
-// Gives a staged skill another name: the one case in which something installed differs from its source (FEATURES E20).
+// Renames a staged skill: the only case in which an installed skill differs from its source (FEATURES E20).
 
 const MAX_NAME = 64;
 
-/** `pdf` → `pdf-2`, or the first after it that is free. */
+/** `pdf` → `pdf-2`, or the next free one. */
 function freeName(name: string, isTaken: (name: string) => boolean): string {
 	for (let count = 2; ; count += 1) {
 		const suffix = `-${count}`;
@@ -188,8 +187,8 @@ function freeName(name: string, isTaken: (name: string) => boolean): string {
 }
 
 /**
- * Writes the name into the front matter, and looks at the skill again. `undo` brings back the file as it was.
- * @throws AppError `invalid_input` for a name that stands on more than one line
+ * Writes the name into the front matter and inspects the skill again. `undo` restores the file.
+ * @throws AppError `invalid_input` if the name can’t be replaced, such as one on several lines
  */
 async function renameSkill(dir: string, name: string): Promise<{ inspection: Inspection; undo: () => Promise<void> }> {
 	const path = join(dir, 'SKILL.md');
@@ -198,7 +197,7 @@ async function renameSkill(dir: string, name: string): Promise<{ inspection: Ins
 		throw error;
 	});
 	const text = before.toString('latin1');
-	// Bytes that are no text stay as they are.
+	// Latin-1 preserves bytes that aren’t UTF-8.
 	const renamed = text.replace(
 		/^((?:\xef\xbb\xbf)?---[ \t]*\r?\n(?:(?!---).*\r?\n)*?(?:name|skill)[ \t]*:[ \t]*)[^\r\n]*/,
 		`$1${name}`

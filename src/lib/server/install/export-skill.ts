@@ -1,10 +1,10 @@
-/** A skill as a zip archive that can be installed again: one folder, the same bytes for the same files (FEATURES F8). */
-import { constants, type Dirent } from 'node:fs';
-import { open, readdir } from 'node:fs/promises';
+/** Exports a skill as a zip archive that can be installed again; the same files give the same bytes (FEATURES F8). */
+import { constants, type Dirent, type Stats } from 'node:fs';
+import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Zip, ZipDeflate } from 'fflate';
 import { AppError } from '../../shared/errors.ts';
-import { holdFolder, type HeldFolder } from '../safe-path.ts';
+import { holdFolder } from '../safe-path.ts';
 import { compareNames } from '../skills/read/files.ts';
 import type { BrokenSkill, Skill } from '../skills/types.ts';
 import {
@@ -18,9 +18,9 @@ import {
 } from './staging-folder.ts';
 
 const CHUNK = 64 * 1024;
-// A FIFO opened without O_NONBLOCK waits for a writer; Windows has neither flag, nor the things they are for.
+// Without O_NONBLOCK, opening a FIFO waits for a writer. Windows has neither flag.
 const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-/** The earliest that a zip archive can name, for all: when a file was written makes no difference. */
+/** The earliest time in zip format, for every file: modification times must not change the bytes. */
 const TIME = new Date(1980, 0, 1);
 const UNIX = 3;
 
@@ -31,9 +31,9 @@ interface Entry {
 }
 
 /**
- * Pieces of the archive, made as fast as they are taken. All is looked at before the first: what could not be installed
- * again is refused. Links are left out, and what is no part of any skill (`.git/`).
- * @throws AppError `too_large`, `invalid_input` with the entry named, `conflict` where files go away meanwhile
+ * Yields the archive on demand. Checks everything before the first chunk: what couldn’t be installed again is refused.
+ * Skips links and `.git/`.
+ * @throws AppError `too_large`, `invalid_input` naming the entry, `conflict` if files disappear meanwhile
  */
 export async function exportSkill(
 	{ name, dir }: Pick<Skill | BrokenSkill, 'name' | 'dir'>,
@@ -43,7 +43,7 @@ export async function exportSkill(
 	return write(dir, folderNameOf(name), entries);
 }
 
-/** A name that is safe in a header and on every disk; a broken skill may have any. */
+/** A name that is safe in a header and on every disk. A broken skill may have any name. */
 export function folderNameOf(name: string): string {
 	const safe = name
 		.replace(/[^A-Za-z0-9._-]+/g, '-')
@@ -64,7 +64,7 @@ async function listEntries(dir: string, name: string, limits: InstallLimits): Pr
 			if (each.isDirectory()) pending.push(path);
 			if (!each.isFile()) continue;
 			names.take(`${folderNameOf(name)}/${path}`, 'file');
-			const { size, mode } = await withFile(dir, path, (file) => file.stat());
+			const { size, mode } = await statOf(dir, path);
 			bytes += size;
 			if (size > limits.fileBytes) throw tooLarge(`${quoteEntry(path)} is larger than ${megabytes(limits.fileBytes)}.`);
 			if (bytes > limits.unpackedBytes) {
@@ -88,7 +88,7 @@ async function* write(dir: string, top: string, entries: readonly Entry[]): Asyn
 		const packed = new ZipDeflate(`${top}/${path}`, { level: 6 });
 		packed.mtime = TIME;
 		packed.os = UNIX;
-		// The permissions of a regular file stand in the upper half.
+		// File type and permissions are in the upper 16 bits.
 		packed.attrs = ((0o100000 | (isExecutable ? 0o755 : 0o644)) << 16) >>> 0;
 		zip.add(packed);
 		yield* made.splice(0);
@@ -104,46 +104,34 @@ async function* write(dir: string, top: string, entries: readonly Entry[]): Asyn
 	yield* made.splice(0);
 }
 
-/** As many bytes as were counted: one that grows meanwhile would pass the limits. */
+/** Reads no more than `bytes`, so that a growing file can’t exceed the limits. */
 async function* readWhole(dir: string, path: string, bytes: number): AsyncGenerator<Uint8Array> {
-	const folder = await holdFolder(dir, path);
+	const file = await openEntry(dir, path);
 	try {
-		const file = await open(folder.target, READ);
-		try {
-			for (let at = 0; at < bytes;) {
-				const { bytesRead, buffer } = await file.read(new Uint8Array(Math.min(CHUNK, bytes - at)), 0, null, at);
-				if (bytesRead === 0) break;
-				at += bytesRead;
-				yield buffer.subarray(0, bytesRead);
-			}
-		} finally {
-			await file.close();
+		for (let at = 0; at < bytes;) {
+			const { bytesRead, buffer } = await file.read(new Uint8Array(Math.min(CHUNK, bytes - at)), 0, null, at);
+			if (bytesRead === 0) break;
+			at += bytesRead;
+			yield buffer.subarray(0, bytesRead);
 		}
 	} finally {
-		await folder.close();
+		await file.close();
 	}
 }
 
-async function withFile<T>(
-	dir: string,
-	path: string,
-	use: (file: Awaited<ReturnType<typeof open>>) => Promise<T>
-): Promise<T> {
-	let folder: HeldFolder | null = null;
+async function statOf(dir: string, path: string): Promise<Stats> {
 	try {
-		folder = await holdFolder(dir, path);
-		const file = await open(folder.target, READ);
-		try {
-			return await use(file);
-		} finally {
-			await file.close();
-		}
+		const file = await openEntry(dir, path);
+		return await file.stat().finally(() => file.close());
 	} catch (error) {
 		if (error instanceof AppError) throw error;
 		throw new AppError('conflict', `Couldn’t read ${quoteEntry(path)} (${codeOf(error)}).`, { cause: error });
-	} finally {
-		await folder?.close();
 	}
+}
+
+async function openEntry(dir: string, path: string): Promise<FileHandle> {
+	const folder = await holdFolder(dir, path);
+	return open(folder.target, READ).finally(() => folder.close());
 }
 
 async function readSorted(folder: string, name: string): Promise<Dirent[]> {

@@ -1,7 +1,7 @@
-/** What somebody sees of a staged skill before they say yes: read by the library itself, nothing of it is run (FEATURES E20, F1, F4). */
+/** Reads a staged skill for review, with the library’s own loader. Runs nothing (FEATURES E20, F1, F4). */
 import { createHash, hash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
 import type { InstalledSkill, StagedSkill } from '../../shared/install.ts';
 import type { SkillDiagnostic } from '../../shared/skills.ts';
@@ -17,30 +17,20 @@ import { keptFiles } from '../trust/trust.ts';
 import { skillFoldersIn } from './install-context.ts';
 import { onDisk } from './staging-folder.ts';
 
-/** What a version may be to be part of a folder's name. */
+/** The version becomes part of a folder’s name. */
 const MAX_VERSION_CHARS = 64;
 const NAME = /^(?=.{1,64}$)[a-z0-9]+(-[a-z0-9]+)*$/;
 
-type Facts =
-	| 'name'
-	| 'version'
-	| 'description'
-	| 'status'
-	| 'diagnostics'
-	| 'digest'
-	| 'files'
-	| 'scripts'
-	| 'tools'
-	| 'toolDescriptions'
-	| 'inputSchemas';
-
 export interface Inspection extends FolderHash {
-	shown: Pick<StagedSkill, Facts | 'findings'>;
-	/** With the texts, for a difference. */
+	shown: Omit<StagedSkill, 'path' | 'origin' | 'installed' | 'changes' | 'audit'>;
+	/** With the texts, for a diff. */
 	kept: TrustedFile[];
 }
 
-/** `dir` is the skill's folder; without `scans` nobody will look at it, so nothing is searched for. What is wrong with it is a diagnostic, and a name that it does not state is empty. @throws the system's error where it cannot be read */
+/**
+ * Reads the skill in `dir`. Problems become diagnostics; the name is empty if the skill states none. Without `scans`,
+ * no security check is made. @throws the system’s error if the folder can’t be read
+ */
 export async function inspectSkill(dir: string, { scans = true } = {}): Promise<Inspection> {
 	const { skill, diagnostics } = await read(dir);
 	const content = await readFolder(dir);
@@ -58,7 +48,7 @@ export async function inspectSkill(dir: string, { scans = true } = {}): Promise<
 			description: skill.description,
 			status: isBroken ? 'broken' : 'ready',
 			diagnostics,
-			// Of what is too much to be trusted, a digest of the same strength: it only tells installations apart.
+			// A skill too large to be trusted has no digest. This one only tells installations apart.
 			digest: content.digest ?? hash('sha256', JSON.stringify(hashes.files)),
 			files: hashes.files.map(({ path, bytes }) => ({ path, bytes, text: texts.get(path) ?? null })),
 			scripts: [...(ready?.scripts ?? [])],
@@ -69,7 +59,7 @@ export async function inspectSkill(dir: string, { scans = true } = {}): Promise<
 	};
 }
 
-/** A name that can be part of a folder's: checked by itself, wherever it comes from. */
+/** Whether the name is safe as part of a folder’s name. */
 export function isInstallableName(name: string): boolean {
 	return NAME.test(name);
 }
@@ -88,7 +78,7 @@ async function read(dir: string): Promise<{ skill: Skill | BrokenSkill; diagnost
 	}
 	const reader = { readFolder: async (folder: string) => readEntries(folder), beforeFile: () => undefined };
 	const skill = await loadSkill({ path: dir, root, file, entries }, reader);
-	// The folder is ours: that the name differs from it says nothing.
+	// The staging folder has a random name, so a mismatch means nothing.
 	const issues = skill.issues.filter(({ field, message }) => field !== 'name' || !message.includes(' the folder'));
 	if (skill.status === 'broken') return { skill: { ...skill, name: '' }, diagnostics: issues };
 	const stated = statedName(join(dir, file.name));
@@ -96,7 +86,7 @@ async function read(dir: string): Promise<{ skill: Skill | BrokenSkill; diagnost
 	return { skill: stated === null ? { ...skill, name: '' } : skill, diagnostics };
 }
 
-/** The folder's name would be used in its place, and the folder is ours. */
+/** The name in the front matter. The loader would fall back to the folder’s name, which is random here. */
 function statedName(path: string): string | null {
 	const front = readFrontMatter(readSkillText(path, false).text);
 	if ('field' in front) return null;
@@ -108,7 +98,7 @@ function refusalsOf({ name, version }: Skill, stated: string | null): SkillDiagn
 	const refuse = (field: string, message: string): SkillDiagnostic => ({ severity: 'error', field, message });
 	if (stated === null) return [refuse('name', 'is missing. Installed skills need a name')];
 	const refusals: SkillDiagnostic[] = [];
-	// A name that the library did not take stands for another one here: the folder's, which is ours.
+	// The library replaces an invalid name by the folder’s, which is random here.
 	if (!isInstallableName(name) || name !== stated.normalize('NFKC').trim()) {
 		refusals.push(refuse('name', 'must be 1 to 64 lowercase letters a–z, digits and single hyphens'));
 	}
@@ -118,15 +108,15 @@ function refusalsOf({ name, version }: Skill, stated: string | null): SkillDiagn
 	return refusals;
 }
 
-// The files of a skill as they are recorded: SHA-256 of each, and of all as skills-lock.json has it (FEATURES E28).
+// Checksums: SHA-256 of each file, and of all as in skills-lock.json (FEATURES E28).
 
 export interface FolderHash {
 	files: InstalledSkill['files'];
-	/** Over paths and contents, sorted as the `skills` command line sorts them; `.git` and `node_modules` left out. */
+	/** Over paths and contents in the order of the `skills` command line, without `.git` and `node_modules`. */
 	computedHash: string;
 }
 
-/** Of a folder that a StagingFolder has written: regular files and folders only. @throws the system's error */
+/** `dir` holds regular files and folders only. @throws the system’s error */
 export async function hashFolder(dir: string): Promise<FolderHash> {
 	const whole = createHash('sha256');
 	const files: FolderHash['files'] = [];
@@ -140,27 +130,16 @@ export async function hashFolder(dir: string): Promise<FolderHash> {
 }
 
 async function pathsIn(dir: string): Promise<string[]> {
-	const entries = await readdir(dir, { recursive: true, withFileTypes: true });
-	return entries
-		.filter((entry) => entry.isFile())
-		.map((entry) =>
-			join(entry.parentPath, entry.name)
-				.slice(dir.length + 1)
-				.replaceAll('\\', '/')
-		);
+	const files = (await readdir(dir, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+	return files.map(({ parentPath, name }) => relative(dir, join(parentPath, name)).replaceAll('\\', '/'));
 }
 
-// Finds the skills in a folder of files that were fetched or uploaded (FEATURES E20).
-
 /**
- * Folders of skills relative to `dir`, with `/`, sorted; empty for the top. No links are followed.
- * @throws AppError `invalid_input` where there is none, `unavailable`
+ * Finds the skill folders below `dir` (E20): relative, with `/`, sorted; empty for the top. Follows no links.
+ * @throws AppError `invalid_input` if there is none, `unavailable`
  */
 export async function findSkillFolders(dir: string): Promise<string[]> {
-	const entries = await onDisk(readdir(dir, { recursive: true, withFileTypes: true }));
-	const files = entries.filter((entry) => entry.isFile());
-	const paths = files.map(({ parentPath, name }) => relative(dir, join(parentPath, name)).split(sep).join('/'));
-	const folders = skillFoldersIn(paths);
+	const folders = skillFoldersIn(await onDisk(pathsIn(dir)));
 	if (folders.length === 0) {
 		throw new AppError('invalid_input', 'No skill found: there’s no SKILL.md.', {
 			hint: 'Choose a folder that has a SKILL.md.'

@@ -1,4 +1,4 @@
-/** What all parts of the installer work on. */
+/** What all parts of the installer share. */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { InstalledSkill, SkillOrigin } from '../../shared/install.ts';
@@ -10,14 +10,14 @@ import type { Skill, SkillRoot } from '../skills/types.ts';
 import type { InstallRecord } from '../store/skills/installs.ts';
 import type { Store } from '../store/store.ts';
 
-/** The modes of skills, and the versions that bare names mean: as `runs/skill-modes.ts` has them. */
+/** Modes and pinned versions of skills; implemented by `runs/skill-modes.ts`. */
 export interface InstallModes {
 	modeOf(skill: Version): SkillMode;
 	setMode(skill: Version, mode: SkillMode): Promise<void>;
 	setEnabled(skill: Version, isEnabled: boolean): Promise<void>;
 	pinOf(skillId: string): string | null;
 	setPin(skillId: string, version: string | null): Promise<void>;
-	/** Of one version, or of all. */
+	/** One version, or all. */
 	forget(skillId: string, version?: string): Promise<void>;
 }
 
@@ -37,18 +37,18 @@ export function timeOf({ now }: Pick<InstallContext, 'now'>): string {
 	return new Date(now()).toISOString();
 }
 
-/** As people see it; null for one that is just being placed. */
+/** The public form of a record; null while it is being placed. */
 export function installedOf({ dir: _dir, computedHash: _hash, ...rest }: InstallRecord): InstalledSkill | null {
 	return rest.state === 'placing' ? null : { ...rest, state: rest.state };
 }
 
-/** All versions of a skill that the library has, of this source alone. */
+/** All versions of a skill in the library, from this source only. */
 export function inLibrary({ registry }: Pick<InstallContext, 'registry'>, skillId: string): Skill[] {
 	const { skills, shadowed } = registry.snapshot();
 	return [...skills, ...shadowed].filter((skill) => skillIdOf(skill) === skillId);
 }
 
-/** Installations that count as there: in the library, or kept. The newest first. */
+/** Active and kept installations, newest first. */
 export async function installationsOf(
 	{ store }: Pick<InstallContext, 'store'>,
 	skillId: string
@@ -56,7 +56,7 @@ export async function installationsOf(
 	return (await store.skillInstalls.list(skillId)).filter(({ state }) => state === 'active' || state === 'kept');
 }
 
-/** Nothing says that two uploads are of one hand; of what is fetched, the branch does not matter. */
+/** Uploads have no comparable origin. Branches of a repository count as the same. */
 export function isSameOrigin(one: SkillOrigin, other: SkillOrigin): boolean {
 	if (one.source === null || other.source === null) return false;
 	const keyOf = ({ provider, source, path }: SkillOrigin) =>
@@ -64,7 +64,7 @@ export function isSameOrigin(one: SkillOrigin, other: SkillOrigin): boolean {
 	return keyOf(one) === keyOf(other);
 }
 
-/** Whatever was entered or granted for this skill was for another one. */
+/** Deletes secrets and network access that were given to another skill of this id. */
 export async function dropSecrets({ store, now }: InstallContext, skillId: string): Promise<void> {
 	for (const { name } of await store.secrets.list(skillId)) await store.secrets.remove(skillId, name);
 	await store.networkGrants.replace(skillId, [], timeOf({ now }));
@@ -75,28 +75,28 @@ export async function hasSecrets({ store }: InstallContext, skillId: string): Pr
 	return secrets.length + grants.length > 0;
 }
 
-/** Nobody waits for it, and what is left is removed at the next start. */
+/** Logs a failure; the next start deletes the rest. */
 export async function removeQuietly(dir: string, { log }: Pick<InstallContext, 'log'>): Promise<void> {
 	await rm(dir, { recursive: true, force: true, maxRetries: 3 }).catch((error: unknown) => {
 		log.error({ error: String(error) }, 'couldn’t remove a folder');
 	});
 }
 
-// Where installed skills lie in the data folder: one folder a version, in a root of the library for each owner (FEATURES A38, A41).
+// Folders of installed skills in the data folder: one per version, below one library root per owner (FEATURES A38, A41).
 
-/** Label of the root that everybody's installed skills lie in. */
+/** Label of the root shared by everyone. */
 const INSTALLED = 'installed';
 const KEY_FOLDER = /^key\.[0-9a-f]{24}$/;
 
 export interface InstallPlaces {
-	/** What is fetched lies there until it is placed; emptied at the start. */
+	/** Downloads until they are placed. Emptied at startup. */
 	staging: string;
 	lockFile: string;
-	/** The root of this owner's skills; its label is the `source` in their ids. */
+	/** Its label is the `source` in the skills’ ids. */
 	rootOf(owner: string): SkillRoot;
-	/** Of an active installation. Name and version have been checked. */
+	/** Folder of an active installation. Name and version must be checked before. */
 	placeOf(owner: string, name: string, version: string): string;
-	/** Of all that were replaced, of all that were removed; and of one of them. */
+	/** Replaced installations. */
 	kept: string;
 	trash: string;
 	keptAt(installId: string): string;
@@ -121,31 +121,36 @@ export function installPlaces(dataDir: string): InstallPlaces {
 	};
 }
 
-/** The roots of all API keys that have skills; to be given to the library beside the configured ones. */
+/** The roots of all API keys that have skills, for the library. */
 export async function ownedRoots(dataDir: string): Promise<SkillRoot[]> {
-	const names = await readdir(join(dataDir, 'owned')).catch((error: NodeJS.ErrnoException) => {
+	const names = await namesIn(join(dataDir, 'owned'));
+	return names.filter((name) => KEY_FOLDER.test(name)).map((label) => ownedRoot(dataDir, label));
+}
+
+/** Names in a folder; none if it doesn’t exist. */
+export async function namesIn(dir: string): Promise<string[]> {
+	return readdir(dir).catch((error: NodeJS.ErrnoException) => {
 		if (error.code === 'ENOENT') return [];
 		throw error;
 	});
-	return names.filter((name) => KEY_FOLDER.test(name)).map((label) => ownedRoot(dataDir, label));
 }
 
 function ownedRoot(dataDir: string, label: string): SkillRoot {
 	return { path: join(dataDir, 'owned', label), source: label, owner: label, listsCopies: true };
 }
 
-// Which folders of a repository or an archive are skills, told from the names of its files alone (FEATURES E20).
+// Finds skill folders in a repository or an archive by file names only (FEATURES E20).
 
 const SKILL_FILES = ['SKILL.md', 'skill.md'];
-/** Folders that hold copies of what others wrote, or nothing at all. */
+/** Folders of dependencies, caches and version control. */
 const SKIPPED = new Set(['.git', 'node_modules', '__MACOSX', '__pycache__']);
-/** Where skills lie by convention, the surest first. */
+/** Conventional places of skills, in order of preference. */
 const CONVENTIONS = [/^(plugins\/[^/]+\/)?skills\//, /^(plugins\/[^/]+\/)?\.[^/]+\/skills\//];
 
 /**
- * The folders to install, sorted, with `/`; empty for the top. Where there are any in `skills/` or `plugins/<name>/skills/`,
- * those alone (templates and examples lie elsewhere); else those in `.<tool>/skills/`; else all.
- * `paths` are those of files, with `/`; one folder around everything (as archives have it) is looked into.
+ * The folders to install, sorted, with `/`; empty for the top. Prefers `skills/` and `plugins/<name>/skills/` (others
+ * may be templates or examples), then `.<tool>/skills/`, then all.
+ * `paths` are of files, with `/`; a single folder around everything, as in archives, is ignored.
  */
 export function skillFoldersIn(paths: readonly string[]): string[] {
 	const folders = allSkillFoldersIn(paths);
@@ -157,7 +162,7 @@ export function skillFoldersIn(paths: readonly string[]): string[] {
 	return folders;
 }
 
-/** Every folder with a skill file, wherever it lies; what lies inside a skill belongs to it. */
+/** Every folder with a skill file. Folders inside a skill belong to it. */
 export function allSkillFoldersIn(paths: readonly string[]): string[] {
 	const folders = new Set<string>();
 	for (const path of paths) {
@@ -170,7 +175,7 @@ export function allSkillFoldersIn(paths: readonly string[]): string[] {
 	return [...folders].filter((folder) => !ancestorsOf(folder).some((above) => folders.has(above))).sort();
 }
 
-/** Does the file lie in the folder, or below it? */
+/** Whether the file is in the folder or below it. */
 export function isInFolder(path: string, folder: string): boolean {
 	return folder === '' || path.startsWith(`${folder}/`);
 }
@@ -181,7 +186,7 @@ function ancestorsOf(folder: string): string[] {
 	return segments.slice(1).map((_, index) => segments.slice(0, index + 1).join('/'));
 }
 
-/** The one folder that holds everything, with `/` at its end, unless it has a meaning of its own; else nothing. */
+/** The single folder around everything, with a trailing `/`; empty if there is none or its name has a meaning. */
 function commonFolder(paths: readonly string[]): string {
 	const own = paths.filter((path) => !path.startsWith('__MACOSX/'));
 	const [first = ''] = own[0]?.split('/') ?? [];

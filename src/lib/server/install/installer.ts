@@ -1,4 +1,4 @@
-/** The installer put together: every change through one queue, and the library, the lock file and the records in step after each (FEATURES E4–E9, E20, E28). */
+/** The installer: changes run one at a time, each updating library, records and lock file (FEATURES E4–E9, E20, E28). */
 import { randomUUID } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { relative } from 'node:path';
@@ -30,48 +30,50 @@ import {
 import { recoverInstalls } from './placing.ts';
 import type { SourceFetcher } from './sources/source.ts';
 import { fetchCustom } from './sources/upload.ts';
-import { diskError } from './staging-folder.ts';
+import { inParallel } from './sources/outbound.ts';
+import { onDisk } from './staging-folder.ts';
 import { createStagedInstalls, stageInstall } from './staging.ts';
 import { moveToTrash, purgeExpired, purgeFromTrash, restoreFromTrash, trashedOf } from './trash.ts';
-import { deleteOldest, rollBack, useVersion, versionInUse, versionsOf } from './versions.ts';
+import { deleteOldest, rollBack, usedInstallation, useVersion, versionsOf } from './versions.ts';
 
-/** The registry has been given the root of everybody's installed skills, and `ownedRoots`. */
+/** The registry already has the shared root of installed skills, and `ownedRoots`. */
 export interface InstallerOptions extends Pick<InstallContext, 'store' | 'registry' | 'log'> {
 	dataDir: string;
 	modes: InstallModes;
 	sources: SourceFetcher;
 	/** Milliseconds since 1970. */
 	now?: () => number;
-	/** Milliseconds of a clock that is never set back. */
+	/** Monotonic clock, in milliseconds. */
 	uptime?: () => number;
 }
 
-/** Finishes or takes back what a process before this one left half done. */
+/** First finishes or undoes what a crashed process left half done. */
 export async function createInstaller(options: InstallerOptions): Promise<Installer> {
 	const { dataDir, sources, now = Date.now, uptime = () => performance.now(), store, registry, modes, log } = options;
 	const context: InstallContext = { store, registry, modes, log, places: installPlaces(dataDir), now };
 	const { places } = context;
-	const queue = createInstallQueue();
 	const staged = createStagedInstalls({ now, uptime, remove: ({ dir }) => removeQuietly(dir, context) });
 	const knownRoots = new Set<string>();
 
-	const change = <T>(work: () => Promise<T>): Promise<T> =>
-		queue.run(async () => {
-			try {
-				return await work();
-			} catch (error) {
-				throw diskError(error);
-			}
-		});
-	/** What was changed is in the library when whoever changed it is answered. */
-	const settle = async (owners: Iterable<string> = []): Promise<void> => {
+	let lastChange: Promise<unknown> = Promise.resolve();
+	/** Runs changes one at a time: of two at once, neither would know what it replaces. */
+	const change = <T>(work: () => Promise<T>): Promise<T> => {
+		const done = lastChange.then(() => onDisk(work()));
+		lastChange = done.catch(() => undefined);
+		return done;
+	};
+	const addRoots = async (owners: Iterable<string>): Promise<void> => {
 		for (const owner of owners) {
 			const root = places.rootOf(owner);
 			if (root.owner === undefined || knownRoots.has(root.path)) continue;
 			await registry.addRoot(root);
 			knownRoots.add(root.path);
 		}
+	};
+	/** Every change ends with it, so that the library is current when its caller is answered. */
+	const settle = async (): Promise<void> => {
 		await registry.reload();
+		await writeLockFile(context);
 	};
 	const fetchOf = (what: InstallSource | Fetch): Fetch =>
 		typeof what === 'function' ? what : (into, signal) => sources.fetch(what, into, signal);
@@ -81,24 +83,20 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 	const confirm = (id: string, choice: InstallConfirm): Promise<InstallOutcome> =>
 		change(async () => {
 			const taken = staged.take(id);
-			let placed: Awaited<ReturnType<typeof placeStaged>>;
-			try {
-				placed = await placeStaged(context, taken, choice);
-			} catch (error) {
-				// Somebody may choose otherwise.
+			const { records, skipped } = await placeStaged(context, taken, choice).catch((error: unknown) => {
+				// The user may choose differently.
 				staged.putBack(taken);
 				throw error;
-			}
+			});
 			await staged.drop(taken);
-			const { records, skipped } = placed;
-			await settle(records.map(({ owner }) => owner));
+			await addRoots(records.map(({ owner }) => owner));
+			await registry.reload();
 			for (const skillId of new Set(records.map((record) => record.skillId))) {
 				await deleteOldest(context, skillId).catch((error: unknown) => {
 					log.error({ skillId, error: String(error) }, 'couldn’t remove old versions of skills');
 				});
 			}
 			await settle();
-			await writeLockFile(context);
 			return { installed: records.flatMap((record) => installedOf(record) ?? []), skipped };
 		});
 
@@ -113,22 +111,17 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 		}
 	};
 
-	const versions: Installer['versions'] = (skill) => versionsOf(context, skill);
 	const switched = (work: () => Promise<void>, skill: InstallSubject): Promise<SkillVersions> =>
 		change(async () => {
 			await work();
 			await settle();
-			await writeLockFile(context);
 			return versionsOf(context, skill);
 		});
 
-	await queue.run(async () => {
-		for (const { path } of await ownedRoots(dataDir)) knownRoots.add(path);
-		await recoverInstalls(context);
-		await purgeExpired(context);
-		await settle();
-		await writeLockFile(context);
-	});
+	for (const { path } of await ownedRoots(dataDir)) knownRoots.add(path);
+	await recoverInstalls(context);
+	await purgeExpired(context);
+	await settle();
 
 	return {
 		stage,
@@ -146,7 +139,7 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 			const isThere = () => inLibrary(context, skillId).some((other) => other.version === version);
 			if (!replace && isThere()) throw identityTaken(skill);
 			const { installed } = await install(fetch, choice, new AbortController().signal);
-			// Nothing was to be done: it is there as it is.
+			// Nothing was installed if the same content is already there.
 			const rows = await store.skillInstalls.list(skillId);
 			const row = rows.find((each) => each.state === 'active' && each.version === version);
 			const made = installed[0] ?? (replace && row ? installedOf(row) : null);
@@ -154,10 +147,10 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 			return made;
 		},
 
-		versions,
+		versions: (skill) => versionsOf(context, skill),
 		use: (skill, wanted) => switched(() => useVersion(context, skill, wanted), skill),
 		rollback: (skill) => switched(() => rollBack(context, skill), skill),
-		outdated: (signal) => askSources(context, sources, signal),
+		outdated: (signal) => findOutdated(context, sources, signal),
 		async stageUpdate(skill, signal) {
 			const { source, row } = await updateSourceOf(context, skill);
 			return stageInstall(context, staged, {
@@ -172,7 +165,6 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 			change(async () => {
 				const trashed = await moveToTrash(context, skill);
 				await settle();
-				await writeLockFile(context);
 				return trashed;
 			}),
 		trash: () =>
@@ -184,7 +176,6 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 			change(async () => {
 				const { skillId, name, version } = await restoreFromTrash(context, id);
 				await settle();
-				await writeLockFile(context);
 				return { skillId, name, version };
 			}),
 		purge: (id) => change(() => purgeFromTrash(context, id)),
@@ -194,7 +185,7 @@ export async function createInstaller(options: InstallerOptions): Promise<Instal
 			return rows.flatMap((row) => installedOf(row) ?? []).filter(({ state }) => state !== 'trashed');
 		},
 		async close() {
-			await queue.idle();
+			await lastChange;
 			await staged.close();
 		}
 	};
@@ -207,30 +198,7 @@ function identityTaken({ name, version }: CustomSkill): AppError {
 	});
 }
 
-// Changes of disk and database one after the other: of two at once, neither would know what it replaces.
-
-export interface InstallQueue {
-	/** Runs when all before it have ended, however they ended. */
-	run<T>(change: () => Promise<T>): Promise<T>;
-	/** Resolves when nothing is left to be done. */
-	idle(): Promise<void>;
-}
-
-function createInstallQueue(): InstallQueue {
-	let last: Promise<unknown> = Promise.resolve();
-	return {
-		run(change) {
-			const done = last.then(change);
-			last = done.catch(() => undefined);
-			return done;
-		},
-		async idle() {
-			await last;
-		}
-	};
-}
-
-// skills-lock.json: what everybody's skills in use came from, as the `skills` command line writes it for a project (FEATURES E28).
+// skills-lock.json: the sources of shared skills in use, in the format of the `skills` command line (FEATURES E28).
 
 interface LockEntry {
 	source: string;
@@ -240,7 +208,7 @@ interface LockEntry {
 	computedHash: string;
 }
 
-/** Made anew from the records; appears whole. A lock that cannot be written is logged: the next change writes it. */
+/** Rewrites the file atomically from the records. Logs a failure: the next change writes it again. */
 async function writeLockFile(context: InstallContext): Promise<void> {
 	const { places, log } = context;
 	const temporary = `${places.lockFile}.${randomUUID()}`;
@@ -258,15 +226,13 @@ async function entriesOf(context: InstallContext): Promise<Record<string, LockEn
 	const rows = (await context.store.skillInstalls.list()).filter(
 		({ owner, state }) => owner === SYSTEM && state === 'active'
 	);
-	const names = [...new Set(rows.map(({ name }) => name))].sort();
-	const entries = names.flatMap((name): [string, LockEntry][] => {
-		const versions = rows.filter((row) => row.name === name);
-		const [newest] = versions;
-		if (!newest) return [];
-		const used = versionInUse(context, newest.skillId);
-		return [[name, entryOf(versions.find(({ version }) => version === used) ?? newest, context)]];
-	});
-	return Object.fromEntries(entries);
+	const byName = [...Map.groupBy(rows, ({ name }) => name)].sort(([a], [b]) => (a < b ? -1 : 1));
+	return Object.fromEntries(
+		byName.flatMap(([name, versions]) => {
+			const used = usedInstallation(context, versions);
+			return used ? [[name, entryOf(used, context)]] : [];
+		})
+	);
 }
 
 function entryOf({ origin, computedHash, dir }: InstallRecord, { places }: InstallContext): LockEntry {
@@ -278,14 +244,14 @@ function entryOf({ origin, computedHash, dir }: InstallRecord, { places }: Insta
 	if (origin.source?.type === 'well-known') {
 		return { source: origin.source.url, sourceType: 'well-known', ...path, computedHash };
 	}
-	// What was uploaded is nowhere but here.
+	// An upload has no other source.
 	const folder = relative(places.lockFile, dir)
 		.replaceAll('\\', '/')
 		.replace(/^\.\.\//, './');
 	return { source: folder, sourceType: 'local', computedHash };
 }
 
-/** `owner/repository`; null for what is none of GitHub's. */
+/** `owner/repository`; null if it isn’t on GitHub. */
 function repositoryOf({ source }: SkillOrigin): string | null {
 	if (source?.type === 'skillssh') return source.source;
 	const address = source?.type === 'github' ? source.repository : source?.type === 'skillsmp' ? source.sourceUrl : null;
@@ -294,47 +260,37 @@ function repositoryOf({ source }: SkillOrigin): string | null {
 	return owner && repository ? `${owner}/${repository.replace(/\.git$/, '')}` : null;
 }
 
-// Asks the sources of installed skills whether there is something new (FEATURES E28).
+// Checks for updates (FEATURES E28).
 
 const AT_ONCE = 4;
 
-/** One for each installed skill, by its id; a source that fails fails for its own. */
-async function askSources(
+/** One answer per installed skill, sorted by id. A failing source affects only its own skills. */
+async function findOutdated(
 	context: InstallContext,
 	sources: Pick<SourceFetcher, 'revisionOf'>,
 	signal: AbortSignal
 ): Promise<OutdatedSkill[]> {
 	const active = (await context.store.skillInstalls.list()).filter(({ state }) => state === 'active');
-	const skillIds = [...new Set(active.map(({ skillId }) => skillId))].sort();
-	const rows = skillIds.flatMap((skillId) => {
-		const [newest, ...others] = active.filter((row) => row.skillId === skillId);
-		const used = versionInUse(context, skillId);
-		return newest ? [[newest, ...others].find(({ version }) => version === used) ?? newest] : [];
-	});
+	const bySkill = [...Map.groupBy(active, ({ skillId }) => skillId)].sort(([a], [b]) => (a < b ? -1 : 1));
+	const used = bySkill.flatMap(([, rows]) => usedInstallation(context, rows) ?? []);
 	const answers: OutdatedSkill[] = [];
-	const waiting = [...rows.entries()];
-	const work = async () => {
-		for (let next = waiting.shift(); next; next = waiting.shift()) {
-			const [index, row] = next;
-			signal.throwIfAborted();
-			const { skillId, name, version } = row;
-			answers[index] = { skillId, name, version, ...(await stateOf(row, { sources, signal, log: context.log })) };
-		}
-	};
-	await Promise.all(Array.from({ length: AT_ONCE }, work));
+	await inParallel(used.entries(), AT_ONCE, signal, async ([index, row], either) => {
+		either.throwIfAborted();
+		const { skillId, name, version } = row;
+		answers[index] = { skillId, name, version, ...(await stateOf(row, sources, context.log, either)) };
+	});
 	return answers;
 }
 
 async function stateOf(
 	{ skillId, origin }: InstallRecord,
-	{
-		sources,
-		signal,
-		log
-	}: Pick<InstallContext, 'log'> & { sources: Pick<SourceFetcher, 'revisionOf'>; signal: AbortSignal }
+	sources: Pick<SourceFetcher, 'revisionOf'>,
+	log: InstallContext['log'],
+	signal: AbortSignal
 ): Promise<Pick<OutdatedSkill, 'state' | 'message'>> {
-	if (origin.source === null)
+	if (origin.source === null) {
 		return { state: 'unknown', message: 'This skill was uploaded, so there’s no source to check.' };
+	}
 	try {
 		const revision = await sources.revisionOf(origin, signal);
 		if (revision === null || origin.revision === null) {
@@ -350,7 +306,7 @@ async function stateOf(
 	}
 }
 
-/** Where an installed version comes from, to fetch it again. @throws AppError `conflict` where that cannot be */
+/** The source to fetch an update from. @throws AppError `conflict` if there is none */
 async function updateSourceOf(
 	context: InstallContext,
 	skill: InstallSubject

@@ -1,29 +1,29 @@
-/** Puts folders where the library finds them: all of them or none, and whatever fails, what was there before is there again (FEATURES E20; SECURITY, archives). */
-import { lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+/** Moves folders into the library, all or none; any failure restores the previous state (FEATURES E20; SECURITY, archives). */
+import { lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
 import { openSkillFolder } from '../safe-path.ts';
 import type { InstallRecord } from '../store/skills/installs.ts';
 import { hashFolder } from './inspection.ts';
-import { dropSecrets, type InstallContext, isSameOrigin, removeQuietly, timeOf } from './install-context.ts';
+import { dropSecrets, type InstallContext, isSameOrigin, namesIn, removeQuietly, timeOf } from './install-context.ts';
 import { diskError } from './staging-folder.ts';
 
 export interface Placement {
-	/** As it is to be: `dir` is its place. */
+	/** The final record; `dir` is its place in the library. */
 	record: InstallRecord;
-	/** Where it lies now; on the same file system. */
+	/** Where the folder is now, on the same file system. */
 	from: string;
-	/** What it was before; null for a new one. */
+	/** Its previous record; null if new. */
 	before: InstallRecord | null;
-	/** What lies in its place now. */
+	/** The installation at `record.dir` now. */
 	replaced: InstallRecord | null;
-	/** Where the version in use came from; null where there is none. */
+	/** Origin of the version in use; null without one. */
 	usedOrigin: InstallRecord['origin'] | null;
 }
 
 type Undo = () => Promise<unknown>;
 
-/** @throws AppError; then nothing has changed */
+/** @throws AppError with nothing changed */
 export async function placeAll(context: InstallContext, placements: readonly Placement[]): Promise<void> {
 	const undo: Undo[] = [];
 	try {
@@ -42,7 +42,7 @@ export async function placeAll(context: InstallContext, placements: readonly Pla
 	}
 }
 
-/** A row that says what is meant comes before each step, so that a start knows what one before it did not finish. */
+/** Records the intent before each step, so that the next start can finish or undo it. */
 async function moveIn(context: InstallContext, placement: Placement, undo: Undo[]): Promise<void> {
 	const { record, from, before, replaced } = placement;
 	const { store, places } = context;
@@ -66,7 +66,7 @@ async function moveIn(context: InstallContext, placement: Placement, undo: Undo[
 	}
 	await rename(from, record.dir);
 	undo.push(() => rename(record.dir, from));
-	// While it was fetched it was nobody's but ours.
+	// Staging is private to this process.
 	await openSkillFolder(record.dir, dirname(record.dir));
 	await syncFolder(dirname(record.dir));
 }
@@ -79,7 +79,7 @@ async function record({ store, places, now }: InstallContext, placement: Placeme
 		undo.push(() => store.skillInstalls.move(replaced.id, replaced, time));
 	}
 	await store.skillInstalls.move(made.id, { state: 'active', dir: made.dir }, time);
-	// Taken back before the one that it replaced is active again: of one version there is one.
+	// Undone before the replaced one becomes active again: only one row per version may be active.
 	undo.push(() => store.skillInstalls.move(made.id, { state: 'placing', dir: made.dir }, time));
 }
 
@@ -93,16 +93,14 @@ export async function isThere(path: string): Promise<boolean> {
 	);
 }
 
-/** So that a name outlasts a loss of power; Windows cannot, and need not. */
+/** Makes a rename survive a power failure. Windows neither can nor needs to. */
 async function syncFolder(path: string): Promise<void> {
 	if (process.platform === 'win32') return;
 	const folder = await open(path, 'r');
 	await folder.sync().finally(() => folder.close());
 }
 
-// At the start: what a process that died has left half done is finished or taken back, so that records and folders say the same (FEATURES E20, E28).
-
-/** Nothing else changes anything meanwhile. */
+/** At startup, finishes or undoes what a crashed process left, so that records and folders match (FEATURES E20, E28). Nothing else may run. */
 export async function recoverInstalls(context: InstallContext): Promise<void> {
 	const { store, places } = context;
 	await rm(places.staging, { recursive: true, force: true, maxRetries: 3 });
@@ -114,7 +112,7 @@ export async function recoverInstalls(context: InstallContext): Promise<void> {
 	await removeStrays(context);
 }
 
-/** Its folder was renamed into place, or it was not. */
+/** The crash was before or after the rename into place. */
 async function recoverPlacing(context: InstallContext, row: InstallRecord): Promise<void> {
 	const { store, places } = context;
 	const others = (await store.skillInstalls.list(row.skillId)).filter(({ id }) => id !== row.id);
@@ -135,7 +133,7 @@ async function recoverPlacing(context: InstallContext, row: InstallRecord): Prom
 	}
 }
 
-/** One that was put aside for another that never came is put back; one that is nowhere is forgotten. */
+/** Puts back an installation that was moved aside for a new one that never came; forgets a missing one. */
 async function recoverFolder({ store, places }: InstallContext, row: InstallRecord): Promise<void> {
 	if (await isThere(row.dir)) return;
 	if (row.state === 'active' && (await isThere(places.keptAt(row.id)))) {
@@ -155,7 +153,7 @@ async function recoverTrash(context: InstallContext): Promise<void> {
 			}
 			continue;
 		}
-		// It was not removed yet, or it was restored already.
+		// Not moved yet, or already restored.
 		if (row && (await isThere(record.path))) {
 			await store.skillInstalls.move(row.id, { state: 'active', dir: record.path }, timeOf(context));
 		}
@@ -163,7 +161,7 @@ async function recoverTrash(context: InstallContext): Promise<void> {
 	}
 }
 
-/** Replaced installations that no record knows of, and copies that were not finished. */
+/** Deletes replaced installations without a record, and unfinished copies. */
 async function removeStrays(context: InstallContext): Promise<void> {
 	const { store, places } = context;
 	const known = new Set((await store.skillInstalls.list()).map(({ dir }) => dir));
@@ -177,11 +175,4 @@ async function removeStrays(context: InstallContext): Promise<void> {
 
 async function holds(dir: string, { computedHash }: InstallRecord): Promise<boolean> {
 	return (await isThere(dir)) && (await hashFolder(dir)).computedHash === computedHash;
-}
-
-async function namesIn(dir: string): Promise<string[]> {
-	return readdir(dir).catch((error: NodeJS.ErrnoException) => {
-		if (error.code === 'ENOENT') return [];
-		throw error;
-	});
 }

@@ -1,4 +1,4 @@
-/** A folder that files of a source are written into before anybody has looked at them; the one check of names and sizes for every source (FEATURES E20; SECURITY, archives). */
+/** The folder a source is downloaded into before review, with the check of names and sizes shared by every source (FEATURES E20; SECURITY, archives). */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
@@ -7,11 +7,11 @@ import { markHidden } from '../../shared/characters.ts';
 import { AppError } from '../../shared/errors.ts';
 import { problemOnWindows } from '../safe-path.ts';
 
-/** Bytes and counts; over one of them, nothing is installed. */
+/** Nothing is installed if any of these is exceeded. */
 export interface InstallLimits {
-	/** Of an archive, or of all that is downloaded for one install. */
+	/** Size of an archive, or of everything downloaded for one install. */
 	packedBytes: number;
-	/** Of all files together, counted as they are written. */
+	/** Total size of all files, counted as they are written. */
 	unpackedBytes: number;
 	files: number;
 	fileBytes: number;
@@ -28,33 +28,29 @@ export interface StagingFolder {
 	/** Absolute path. */
 	readonly dir: string;
 	readonly limits: Readonly<InstallLimits>;
-	/** How many files have been written, and their bytes. */
+	/** Files written so far. */
 	readonly files: number;
 	readonly bytes: number;
 	/**
-	 * Writes one regular file; folders on the way are made. `path` is relative, with `/`. Several may be written at once.
-	 * Where a source knows nothing of permissions, `by-shebang` makes a file executable that begins with `#!`.
-	 * After an error the folder is good for `remove` alone.
-	 * @throws AppError `invalid_input` with the entry named (traversal, absolute, Windows names, control characters, a
-	 * name that stands twice or differs in case or Unicode form only, a file where a folder is), `too_large`,
-	 * `storage_full`, `unavailable` where the disk cannot be written; and what `content` throws, as it is
+	 * Writes a regular file, and creates its parent folders. `path` is relative, with `/`. Concurrent calls are allowed.
+	 * For sources without permissions, `by-shebang` makes files that start with `#!` executable.
+	 * After an error, only `remove` may be called.
+	 * @throws AppError `invalid_input` naming the entry (see `EntryNames.take`), `too_large`, `storage_full`,
+	 * `unavailable` if the disk can’t be written; errors of `content` unchanged
 	 */
 	add(
 		path: string,
 		content: Uint8Array | AsyncIterable<Uint8Array>,
 		options?: { isExecutable?: boolean | 'by-shebang' }
 	): Promise<void>;
-	/** Removes all of it; may be called twice. */
+	/** Deletes the folder. Idempotent. */
 	remove(): Promise<void>;
 }
 
-// Windows has no such flag, nor the links it is for.
+// Windows has no O_NOFOLLOW.
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 
-/**
- * Makes an empty folder with a name of its own below `parentDir`, which is made where it is missing.
- * @throws AppError `storage_full`, `unavailable`
- */
+/** Creates an empty, uniquely named folder in `parentDir`. @throws AppError `storage_full`, `unavailable` */
 export async function createStagingFolder(
 	parentDir: string,
 	limits: InstallLimits = INSTALL_LIMITS
@@ -65,7 +61,7 @@ export async function createStagingFolder(
 	const madeFolders = new Map<string, Promise<unknown>>();
 	const counted = { files: 0, bytes: 0 };
 
-	/** Counts before anything is written, so that no limit is passed even while several files are written at once. */
+	/** Counts before writing, so that concurrent writes can’t exceed a limit. */
 	function count(path: string, fileBytes: number, more: number): void {
 		counted.bytes += more;
 		if (fileBytes > limits.fileBytes) {
@@ -99,7 +95,11 @@ export async function createStagingFolder(
 				throw tooLarge(`With ${quoteEntry(path)} there are more than ${limits.files} files.`);
 			}
 			if (segments.length > 1) await makeFolder(segments.slice(0, -1));
-			const file = await onDisk(open(join(dir, ...segments), NEW_FILE, 0o600)).catch(orTwin(path));
+			const file = await onDisk(open(join(dir, ...segments), NEW_FILE, 0o600)).catch((error: unknown) => {
+				// This file system takes two different names for the same one.
+				const cause = (error as Error).cause as NodeJS.ErrnoException | undefined;
+				throw cause?.code === 'EEXIST' ? refusal(path, 'another entry has the same name', error) : error;
+			});
 			try {
 				let written = 0;
 				let start = '';
@@ -124,51 +124,36 @@ async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
 	while (offset < chunk.byteLength) offset += (await file.write(chunk, offset)).bytesWritten;
 }
 
-/** Names that differ by a rule of this file system alone. */
-function orTwin(path: string) {
-	return (error: unknown): never => {
-		const cause = error instanceof AppError ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;
-		if (cause?.code !== 'EEXIST') throw error;
-		throw new AppError('invalid_input', `The entry ${quoteEntry(path)} was refused: another entry has the same name.`, {
-			cause: error
-		});
-	};
-}
-
 export function tooLarge(message: string): AppError {
 	return new AppError('too_large', message, { hint: 'Remove files that the skill doesn’t need.' });
 }
 
-/** A limit as people read it. */
 export function megabytes(bytes: number): string {
 	return bytes >= 1024 * 1024 ? `${Math.floor(bytes / (1024 * 1024))} MB` : `${bytes} bytes`;
 }
 
-// The one check of names for every source of skills: what is refused on some system is refused on each (SECURITY, archives; FEATURES E20).
+// Names of entries, checked alike for every source: a name that one system refuses is refused on all (SECURITY, archives; FEATURES E20).
 
 const MAX_PATH_CHARS = 1024;
 const MAX_LEVELS = 12;
-/** What Linux, macOS and Windows allow at least. */
+/** The lowest limit of Linux, macOS and Windows. */
 const MAX_SEGMENT_BYTES = 255;
 const SHOWN_CHARS = 100;
-/** What operating systems and version control leave beside the files of a skill. */
+/** Files of operating systems and version control, lower-case. */
 const LEFT_OUT = new Set(['__macosx', '.ds_store', '.git', 'thumbs.db', 'desktop.ini']);
 
-/** All names of one folder, as they come. */
+/** The names taken so far in one folder. */
 export interface EntryNames {
 	/**
-	 * Takes a path and the folders on its way.
+	 * Takes a path and its parent folders.
 	 * @returns its segments
-	 * @throws AppError `invalid_input`: see `checkEntryName`; a file that stands twice, a name that differs from another
-	 * in case or Unicode form only, a file where a folder is or the other way round
+	 * @throws AppError `invalid_input`: see `checkEntryName`; duplicate files, names that differ only in case or Unicode
+	 * form, a file with the name of a folder
 	 */
 	take(path: string, kind: 'file' | 'folder'): string[];
 }
 
-/**
- * Segments of a relative path with `/` that means the same on every system.
- * @throws AppError `invalid_input` that names the entry and says what is wrong with it
- */
+/** Splits a relative path with `/` that is valid on every system. @throws AppError `invalid_input` with entry and reason */
 export function checkEntryName(path: string): string[] {
 	const segments = path.split('/');
 	const problem = problemOfPath(path, segments) ?? segments.map(problemOfSegment).find((found) => found !== null);
@@ -177,12 +162,12 @@ export function checkEntryName(path: string): string[] {
 }
 
 export function createEntryNames(): EntryNames {
-	/** By what a file system may take the path for. */
+	/** By folded path. */
 	const taken = new Map<string, { path: string; kind: 'file' | 'folder' }>();
-	/** Keys of folders, so that no name is folded twice. */
+	/** Folded paths of folders, so that each name is folded once. */
 	const folders = new Map<string, string>();
 
-	/** @returns the key of the path */
+	/** @returns the folded path */
 	function takeOne(path: string, kind: 'file' | 'folder', entry: string): string {
 		const slash = path.lastIndexOf('/');
 		const above = slash < 0 ? null : path.slice(0, slash);
@@ -208,20 +193,20 @@ export function createEntryNames(): EntryNames {
 	};
 }
 
-/** Is this no part of any skill (`.git/`, `__MACOSX/`, `.DS_Store`), and left out with a note? */
+/** Whether a path belongs to no skill (`.git/`, `__MACOSX/`, `.DS_Store`); such files are skipped with a note. */
 export function isLeftOut(path: string): boolean {
 	return path.split('/').some((segment) => LEFT_OUT.has(segment.toLowerCase()));
 }
 
-/** A name as people may read it: in quotes, cut, with marks for what cannot be seen. */
+/** The name in quotes, shortened, with invisible characters marked. */
 export function quoteEntry(path: string): string {
 	const shown = path.length > SHOWN_CHARS ? `${path.slice(0, SHOWN_CHARS)}…` : path;
 	return `“${markHidden(shown.toWellFormed())}”`;
 }
 
-/** `problem` goes on after “is refused: ”. */
-export function refusal(path: string, problem: string): AppError {
-	return new AppError('invalid_input', `The entry ${quoteEntry(path)} was refused: ${problem}.`);
+/** `problem` continues “was refused: ”. */
+export function refusal(path: string, problem: string, cause?: unknown): AppError {
+	return new AppError('invalid_input', `The entry ${quoteEntry(path)} was refused: ${problem}.`, { cause });
 }
 
 function problemOfPath(path: string, segments: string[]): string | null {
@@ -235,7 +220,7 @@ function problemOfPath(path: string, segments: string[]): string | null {
 }
 
 function problemOfSegment(segment: string): string | null {
-	// What looks like dots may be made into dots by a system that normalises names.
+	// A system that normalises names may turn lookalikes into dots.
 	const plain = segment.normalize('NFKC');
 	if (segment === '') return 'part of its path is empty';
 	if (plain.split(/[/\\]/).some((part) => part === '.' || part === '..')) return 'its path leads outside the folder';
@@ -245,20 +230,17 @@ function problemOfSegment(segment: string): string | null {
 	return problemOnWindows(segment);
 }
 
-/** The same for all names that some file system takes for one; upper case first, since “ß” is “SS” there. */
+/** Equal for all names that some file system treats as one. Upper case first, because “ß” becomes “SS”. */
 function foldName(path: string): string {
 	return path.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
 }
 
-// What a file system says, as errors that a caller can act on.
+// Errors of the file system as AppErrors.
 
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 const READ_ONLY = new Set(['EROFS', 'EACCES', 'EPERM']);
 
-/**
- * An error of a file operation as `storage_full` or `unavailable`; what is no such error (an AppError, a bug) comes back
- * as it is.
- */
+/** Turns an error of a file operation into `storage_full` or `unavailable`; returns other errors unchanged. */
 export function diskError(error: unknown): unknown {
 	if (error instanceof AppError) return error;
 	const { code, syscall } = (error ?? {}) as NodeJS.ErrnoException;
@@ -271,7 +253,7 @@ export function diskError(error: unknown): unknown {
 	return fail('unavailable', `The data folder isn’t working (${code}). Check the disk and try again.`);
 }
 
-/** The result of a file operation, its errors as `diskError` has them. */
+/** Awaits a file operation. @throws its error, by `diskError` */
 export async function onDisk<T>(operation: Promise<T>): Promise<T> {
 	try {
 		return await operation;

@@ -1,4 +1,4 @@
-/** Fetches into a staging folder, and says what is there: skills, files, scripts, what is odd, what is new (FEATURES E20; SECURITY, archives). */
+/** Fetches skills into a staging folder and describes them for review: files, scripts, warnings, changes (FEATURES E20; SECURITY, archives). */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
@@ -11,24 +11,24 @@ import { findSkillFolders, type Inspection, inspectSkill } from './inspection.ts
 import { hasSecrets, inLibrary, installationsOf, type InstallContext, isSameOrigin } from './install-context.ts';
 import type { FetchedSkills } from './sources/source.ts';
 import { createStagingFolder, diskError, type StagingFolder } from './staging-folder.ts';
-import { versionInUse } from './versions.ts';
+import { usedInstallation } from './versions.ts';
 
-/** As many as can be chosen when it is confirmed. */
+/** Also the maximum that can be confirmed at once. */
 const MAX_SKILLS = 100;
-/** Of all texts that are shown together, in characters: they are kept in memory for an hour. */
+/** Characters of all texts shown; they stay in memory for an hour. */
 const MAX_TEXT = 4 * 1024 * 1024;
 
 export interface StageRequest {
 	fetch: Fetch;
 	owner: string;
 	signal: AbortSignal;
-	/** Will somebody look at it? Otherwise it is placed at once, and looked at before it is trusted. */
+	/** Whether the user reviews it now. Otherwise it is installed at once, and reviewed before it is trusted. */
 	isShown?: boolean;
-	/** Which skills of the source; all without it. */
+	/** Default: all skills of the source. */
 	isWanted?: (skill: Pick<StagedSkill, 'name' | 'path'>) => boolean;
 }
 
-/** @throws AppError as `Installer.stage`; then nothing is left on disk */
+/** Leaves nothing on disk after an error. @throws AppError as `Installer.stage` */
 export async function stageInstall(
 	context: InstallContext,
 	stagedInstalls: StagedInstalls,
@@ -48,7 +48,7 @@ export async function stageInstall(
 			const inspection = await inspectSkill(join(folder.dir, path), { scans: isShown });
 			const name = inspection.shown.name || path.split('/').at(-1) || 'SKILL.md';
 			if (!isWanted({ name, path })) continue;
-			const skill = await describe({ ...inspection.shown, path, name }, inspection, { context, owner, fetched });
+			const skill = await describe(inspection, { path, name }, { context, owner, fetched });
 			const { shown, left } = fitted(skill, room);
 			room = left;
 			inspections.set(path, { ...inspection, kept: [] });
@@ -70,29 +70,26 @@ export async function stageInstall(
 	}
 }
 
-/** What lies inside a skill belongs to it. */
+/** Skill folders without those inside another skill. */
 async function foldersOf({ folders }: FetchedSkills, { dir }: StagingFolder): Promise<string[]> {
 	const all = [...new Set(folders ?? (await findSkillFolders(dir)))].sort();
 	return all.filter((path) => !all.some((above) => above !== path && (above === '' || path.startsWith(`${above}/`))));
 }
 
-interface Surroundings {
-	context: InstallContext;
-	owner: string;
-	fetched: FetchedSkills;
-}
-
-type Shown = Inspection['shown'] & Pick<StagedSkill, 'path'>;
-
-async function describe(shown: Shown, { kept }: Inspection, around: Surroundings): Promise<StagedSkill> {
-	const { context, owner, fetched } = around;
-	const { path, name, version, digest } = shown;
+async function describe(
+	{ shown, kept }: Inspection,
+	{ path, name }: Pick<StagedSkill, 'path' | 'name'>,
+	{ context, owner, fetched }: Pick<StageRequest, 'owner'> & { context: InstallContext; fetched: FetchedSkills }
+): Promise<StagedSkill> {
+	const { version, digest } = shown;
 	const origin = fetched.originOf(path);
 	const { source } = context.places.rootOf(owner);
 	const other = await installedLike(context, `${source}/${name}`, version);
 	const content = other && other.digest !== digest ? await readFolder(other.dir) : null;
 	return {
 		...shown,
+		path,
+		name,
 		origin,
 		installed: other && {
 			skillId: other.skillId,
@@ -105,16 +102,14 @@ async function describe(shown: Shown, { kept }: Inspection, around: Surroundings
 	};
 }
 
-/** Of the same version, else the one in use, else the newest. */
+/** The same version, else the one in use, else the newest. */
 async function installedLike(
 	context: InstallContext,
 	skillId: string,
 	version: string | null
 ): Promise<InstallRecord | null> {
 	const rows = (await installationsOf(context, skillId)).filter(({ state }) => state === 'active');
-	const used = versionInUse(context, skillId);
-	const ofVersion = (wanted: string | null) => rows.find((row) => row.version === wanted);
-	return ofVersion(version) ?? ofVersion(used) ?? rows[0] ?? null;
+	return rows.find((row) => row.version === version) ?? usedInstallation(context, rows) ?? null;
 }
 
 async function warningsFor(context: InstallContext, owner: string, skill: StagedSkill): Promise<string[]> {
@@ -139,7 +134,7 @@ async function warningsFor(context: InstallContext, owner: string, skill: Staged
 	return notes;
 }
 
-/** Without the texts that there is no room for. */
+/** Drops texts beyond `room` characters. */
 function fitted(skill: StagedSkill, room: number): { shown: StagedSkill; left: number } {
 	let left = room;
 	const take = (text: string | null) => {
@@ -152,7 +147,7 @@ function fitted(skill: StagedSkill, room: number): { shown: StagedSkill; left: n
 	return { shown: { ...skill, files, changes }, left };
 }
 
-// What was fetched and waits for a yes: kept for an hour, twenty at a time, gone with the process (FEATURES E20).
+// Staged installs waiting for confirmation: in memory, at most 20, for an hour (FEATURES E20).
 
 const LIFETIME_MS = 60 * 60 * 1000;
 const MAX_STAGED = 20;
@@ -160,25 +155,25 @@ const MAX_STAGED = 20;
 export interface Staged {
 	shown: StagedInstall;
 	folder: StagingFolder;
-	/** By the skill's `path`. */
+	/** By `path`. */
 	inspections: ReadonlyMap<string, Inspection>;
-	/** When it is over, in milliseconds of a clock that is never set back. */
+	/** Expiry, in milliseconds of the monotonic clock. */
 	until: number;
 }
 
 export interface StagedInstalls {
-	/** The oldest makes room. */
+	/** Drops the oldest if there are too many. */
 	add(
 		id: string,
 		make: (times: Pick<StagedInstall, 'createdAt' | 'expiresAt'>) => Omit<Staged, 'until'>
 	): Promise<StagedInstall>;
-	/** @throws AppError `not_found`, also for one that has expired */
+	/** @throws AppError `not_found`, also once expired */
 	get(id: string): Staged;
-	/** Nobody else gets it from here on. @throws AppError `not_found` */
+	/** Removes it from the list. @throws AppError `not_found` */
 	take(id: string): Staged;
-	/** What was taken and not used. */
+	/** Undoes `take`. */
 	putBack(staged: Staged): void;
-	/** Removes its folder, where it is still there. */
+	/** Deletes its folder, if still there. */
 	drop(staged: Staged): Promise<void>;
 	close(): Promise<void>;
 }
@@ -186,7 +181,7 @@ export interface StagedInstalls {
 export function createStagedInstalls(options: {
 	/** Milliseconds since 1970. */
 	now(): number;
-	/** Milliseconds of that clock. */
+	/** Monotonic clock, in milliseconds. */
 	uptime(): number;
 	remove(folder: StagingFolder): Promise<void>;
 }): StagedInstalls {

@@ -1,4 +1,4 @@
-/** Removes skills in a way that can be undone for thirty days, whoever put them there (FEATURES E4, E22). */
+/** The trash of skills: removed ones can be restored for 30 days, wherever they came from (FEATURES E4, E22). */
 import { randomUUID } from 'node:crypto';
 import { cp, lstat, mkdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
@@ -7,7 +7,7 @@ import type { TrashedSkill } from '../../shared/install.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { BrokenSkill, Skill } from '../skills/types.ts';
 import type { InstallRecord, TrashRecord } from '../store/skills/installs.ts';
-import { diskError } from './staging-folder.ts';
+import { diskError, onDisk } from './staging-folder.ts';
 import {
 	dropSecrets,
 	inLibrary,
@@ -24,7 +24,7 @@ export function trashedOf({ stored: _stored, installId: _installId, ...rest }: T
 	return { ...rest, expiresAt: new Date(Date.parse(rest.removedAt) + KEPT_MS).toISOString() };
 }
 
-/** @throws AppError `conflict` for a link or a root, `not_found` for what is not there any more */
+/** @throws AppError `conflict` for a link or a root, `not_found` if the folder is gone */
 export async function moveToTrash(context: InstallContext, skill: Skill | BrokenSkill): Promise<TrashedSkill> {
 	const { store, places, modes } = context;
 	await checkRemovable(skill);
@@ -43,55 +43,44 @@ export async function moveToTrash(context: InstallContext, skill: Skill | Broken
 		removedAt: timeOf(context)
 	};
 	await store.skillTrash.add(record);
-	try {
-		await moveFolder(record.path, record.stored);
-	} catch (error) {
+	await onDisk(moveFolder(record.path, record.stored)).catch(async (error: unknown) => {
 		await store.skillTrash.remove(id);
-		throw diskError(error);
-	}
+		throw error;
+	});
 	if (row) await store.skillInstalls.move(row.id, { state: 'trashed', dir: record.stored }, timeOf(context));
 	if (version !== null && modes.pinOf(record.skillId) === version) await modes.setPin(record.skillId, null);
 	return trashedOf(record);
 }
 
-/** @throws AppError `not_found`, `conflict` where something stands there now */
+/** @throws AppError `not_found`, `conflict` if its place is taken */
 export async function restoreFromTrash(context: InstallContext, id: string): Promise<TrashRecord> {
 	const { store } = context;
-	const record = await requireTrashed(context, id);
-	const row = await installOf(context, record);
-	const isTaken = row !== null && (await isActive(context, row));
+	const { record, row } = await findTrashed(context, id);
+	const rows = row === null ? [] : await installationsOf(context, row.skillId);
+	const isTaken = rows.some(({ state, version }) => state === 'active' && version === row?.version);
 	if (isTaken || (await isThere(record.path))) {
 		throw new AppError('conflict', `Something else is already at ${record.path}.`, { hint: 'Remove it first.' });
 	}
-	try {
-		await moveFolder(record.stored, record.path);
-	} catch (error) {
-		throw diskError(error);
-	}
+	await onDisk(moveFolder(record.stored, record.path));
 	if (row) await store.skillInstalls.move(row.id, { state: 'active', dir: record.path }, timeOf(context));
 	await store.skillTrash.remove(id);
 	return record;
 }
 
-/** Nothing is known any more of what is gone for good. @throws AppError `not_found` */
+/** Deletes it and everything recorded about it. @throws AppError `not_found` */
 export async function purgeFromTrash(context: InstallContext, id: string): Promise<void> {
 	const { store, places } = context;
-	const record = await requireTrashed(context, id);
-	const row = await installOf(context, record);
+	const { record, row } = await findTrashed(context, id);
 	const gone = join(places.staging, id);
-	try {
-		await mkdir(places.staging, { recursive: true });
-		if (await isThere(record.stored)) await rename(record.stored, gone);
-	} catch (error) {
-		throw diskError(error);
-	}
+	await onDisk(mkdir(places.staging, { recursive: true }));
+	if (await onDisk(isThere(record.stored))) await onDisk(rename(record.stored, gone));
 	if (row) await store.skillInstalls.remove(row.id);
 	await store.skillTrash.remove(id);
 	await forget(context, record, row);
 	await removeQuietly(gone, context);
 }
 
-/** What cannot be removed now is tried again the next time: it keeps neither the server from starting nor the rest from its list. */
+/** Logs what can’t be deleted now and tries it again next time: it must stop neither startup nor the list. */
 export async function purgeExpired(context: InstallContext): Promise<void> {
 	for (const { id, removedAt } of await context.store.skillTrash.list()) {
 		if (Date.parse(removedAt) + KEPT_MS > context.now()) continue;
@@ -101,7 +90,7 @@ export async function purgeExpired(context: InstallContext): Promise<void> {
 	}
 }
 
-/** As long as another version is there, or could be brought back, what is said of all of them stays. */
+/** Keeps what is recorded for all versions while another one is installed or can be restored. */
 async function forget(context: InstallContext, record: TrashRecord, row: InstallRecord | null): Promise<void> {
 	const { store, modes } = context;
 	const { skillId, version } = record;
@@ -120,7 +109,7 @@ async function forget(context: InstallContext, record: TrashRecord, row: Install
 	}
 }
 
-/** Only a folder of its own, below its root and reached through no link: what is moved is what was looked at. */
+/** Only a folder below its root, not reached through a link, may be moved. */
 async function checkRemovable({ name, dir, root }: Skill | BrokenSkill): Promise<void> {
 	const refuse = (reason: string) => new AppError('conflict', `“${name}” can’t be removed here: ${reason}.`);
 	if (dir === root) throw refuse('its folder holds other skills too');
@@ -136,7 +125,7 @@ async function checkRemovable({ name, dir, root }: Skill | BrokenSkill): Promise
 	}
 }
 
-/** To another file system it is copied: whole under another name first, and then what was copied is removed. */
+/** Across file systems: copies to a temporary name, renames it, then deletes the original. */
 async function moveFolder(from: string, to: string): Promise<void> {
 	await mkdir(dirname(to), { recursive: true });
 	try {
@@ -155,17 +144,11 @@ async function moveFolder(from: string, to: string): Promise<void> {
 	await rm(from, { recursive: true });
 }
 
-async function requireTrashed({ store }: InstallContext, id: string): Promise<TrashRecord> {
+async function findTrashed(
+	{ store }: InstallContext,
+	id: string
+): Promise<{ record: TrashRecord; row: InstallRecord | null }> {
 	const record = await store.skillTrash.get(id);
 	if (!record) throw new AppError('not_found', 'The trash has nothing with this id.');
-	return record;
-}
-
-async function installOf({ store }: InstallContext, { installId }: TrashRecord): Promise<InstallRecord | null> {
-	return installId === null ? null : store.skillInstalls.get(installId);
-}
-
-async function isActive(context: InstallContext, { skillId, version }: InstallRecord): Promise<boolean> {
-	const rows = await installationsOf(context, skillId);
-	return rows.some((row) => row.state === 'active' && row.version === version);
+	return { record, row: record.installId === null ? null : await store.skillInstalls.get(record.installId) };
 }

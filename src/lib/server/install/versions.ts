@@ -1,4 +1,4 @@
-/** Versions side by side: which one a bare name means, switching, rolling back, keeping the last three (FEATURES A38, E28). */
+/** Versions of a skill: which one a bare name means, switching, rollback, and deleting all but the last three (FEATURES A38, E28). */
 import { rename, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compare } from 'semver';
@@ -10,15 +10,24 @@ import { inLibrary, installationsOf, installedOf, removeQuietly, type InstallCon
 import type { InstallSubject } from './catalog-installer.ts';
 import { placeAll } from './placing.ts';
 
-/** Installations of a skill that are there at a time, with the one in use. */
+/** Installations kept per skill, including the one in use. */
 const KEPT = 3;
 
-/** What the bare name means among the versions of this source; null while all are off. */
+/** The version that the bare name means; null while all are off. */
 export function versionInUse(context: Pick<InstallContext, 'registry' | 'modes'>, skillId: string): string | null {
 	const enabled = inLibrary(context, skillId).filter((skill) => context.modes.modeOf(skill) !== 'off');
 	const pinned = context.modes.pinOf(skillId);
 	const versions = enabled.map(({ version }) => version).sort((a, b) => compare(b, a));
 	return versions.find((version) => version === pinned) ?? versions[0] ?? null;
+}
+
+/** The installation in use, else the newest. `rows` are those of one skill, newest first. */
+export function usedInstallation(
+	context: Pick<InstallContext, 'registry' | 'modes'>,
+	rows: readonly InstallRecord[]
+): InstallRecord | undefined {
+	const used = rows[0] && versionInUse(context, rows[0].skillId);
+	return rows.find(({ version }) => version === used) ?? rows[0];
 }
 
 export async function versionsOf(context: InstallContext, skill: InstallSubject): Promise<SkillVersions> {
@@ -63,7 +72,7 @@ export async function useVersion(
 	await modes.setPin(skillId, version);
 }
 
-/** @throws AppError `conflict` where there is nothing before it */
+/** @throws AppError `conflict` without an earlier one */
 export async function rollBack(context: InstallContext, skill: InstallSubject): Promise<void> {
 	const skillId = skillIdOf(skill);
 	const rows = await installationsOf(context, skillId);
@@ -74,10 +83,9 @@ export async function rollBack(context: InstallContext, skill: InstallSubject): 
 	await useVersion(context, skill, { installationId: before.id });
 }
 
-/** A kept installation comes into the library; what stands in its place is kept in turn. */
+/** Moves a kept installation into the library; keeps the one it replaces. */
 async function swapIn(context: InstallContext, row: InstallRecord, rows: readonly InstallRecord[]): Promise<void> {
 	const { places } = context;
-	const used = versionInUse(context, row.skillId);
 	const active = rows.filter(({ state }) => state === 'active');
 	await placeAll(context, [
 		{
@@ -85,27 +93,30 @@ async function swapIn(context: InstallContext, row: InstallRecord, rows: readonl
 			from: row.dir,
 			before: row,
 			replaced: active.find(({ version }) => version === row.version) ?? null,
-			usedOrigin: (active.find(({ version }) => version === used) ?? active[0])?.origin ?? null
+			usedOrigin: usedInstallation(context, active)?.origin ?? null
 		}
 	]);
 }
 
-/** Deletes what is more than the last three, for good: never the newest, nor what is in use or pinned. */
+/** Permanently deletes all but the last three; never the newest, the one in use or a pinned one. */
 export async function deleteOldest(context: InstallContext, skillId: string): Promise<void> {
 	const rows = await installationsOf(context, skillId);
 	const [used, pinned] = [versionInUse(context, skillId), context.modes.pinOf(skillId)];
-	const isNeeded = ({ state, version }: InstallRecord, index: number) =>
-		index === 0 || (state === 'active' && (version === used || version === pinned));
-	const needed = rows.filter(isNeeded);
+	const needed = rows.filter(
+		({ state, version }, index) => index === 0 || (state === 'active' && (version === used || version === pinned))
+	);
 	const others = rows.filter((row) => !needed.includes(row));
 	const kept = [...needed, ...others.slice(0, Math.max(0, KEPT - needed.length))];
 	for (const row of rows.filter((each) => !kept.includes(each))) {
 		await deleteForGood(context, row);
-		if (!kept.some(({ version }) => version === row.version)) await forgetVersion(context, row);
+		const { version, digest } = row;
+		if (kept.some((other) => other.version === version)) continue;
+		await context.modes.forget(skillId, version);
+		await context.store.trustedSkills.remove(skillId, { version, digest });
 	}
 }
 
-/** Its folder disappears at once, and is emptied afterwards. */
+/** Moves the folder away at once, then deletes it. */
 async function deleteForGood(context: InstallContext, { id, dir }: InstallRecord): Promise<void> {
 	const { places, store } = context;
 	const gone = join(places.staging, id);
@@ -115,10 +126,4 @@ async function deleteForGood(context: InstallContext, { id, dir }: InstallRecord
 	});
 	await store.skillInstalls.remove(id);
 	await removeQuietly(gone, context);
-}
-
-async function forgetVersion({ store, modes }: InstallContext, row: InstallRecord): Promise<void> {
-	const { skillId, version, digest } = row;
-	await modes.forget(skillId, version);
-	await store.trustedSkills.remove(skillId, { version, digest });
 }

@@ -1,5 +1,6 @@
-/** Unpacks a zip archive into a staging folder, or refuses it before anything of it is unpacked (FEATURES E20; SECURITY, archives). */
+/** Unpacks a zip archive into a staging folder, after checking all of it (FEATURES E20; SECURITY, archives). */
 import { open } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { crc32, inflateRaw, inflateRawSync, type InflateRaw, type ZlibOptions } from 'node:zlib';
 import {
 	type InstallLimits,
@@ -25,9 +26,9 @@ import {
 	ZIP64
 } from './zip-directory.ts';
 
-/** No text is packed as tightly; a bomb is. */
+/** Only zip bombs compress better. */
 const MAX_RATIO = 200;
-/** Below it, unpacking at once takes less than handing it to another thread. */
+/** Below this many bytes, synchronous decompression is faster. */
 const SMALL = 128 * 1024;
 
 interface Unpacked {
@@ -36,9 +37,8 @@ interface Unpacked {
 }
 
 /**
- * One entry's bytes at most are in memory. What is no part of any skill (`.git/`, `__MACOSX/`) is left out with a note.
- * @param path of the archive
- * @throws AppError `invalid_input` with the entry named, `too_large`; then the folder may hold files, and is to be removed
+ * Unpacks the archive at `path`, one entry in memory at a time; skips `.git/`, `__MACOSX/` and the like with a note.
+ * @throws AppError `invalid_input` naming the entry, `too_large`; the folder may then hold files and must be removed
  */
 export async function readZip(path: string, into: StagingFolder, signal: AbortSignal): Promise<{ notes: string[] }> {
 	const file = await onDisk(open(path, 'r'));
@@ -66,7 +66,7 @@ export async function readZip(path: string, into: StagingFolder, signal: AbortSi
 	}
 }
 
-/** What was left out, as a sentence, where anything was. */
+/** At most one sentence about skipped files. */
 export function noteOf(leftOut: readonly string[]): string[] {
 	const [first] = leftOut;
 	if (first === undefined) return [];
@@ -74,7 +74,7 @@ export function noteOf(leftOut: readonly string[]): string[] {
 	return [`Skipped ${files}, which aren’t part of a skill.`];
 }
 
-/** Counts and sizes as the archive says them; what is unpacked is held against them. */
+/** Checks the counts and sizes the archive claims; unpacking enforces them. */
 function checkSizes(entries: readonly ZipEntry[], packedBytes: number, limits: InstallLimits): void {
 	let files = 0;
 	let bytes = 0;
@@ -84,18 +84,19 @@ function checkSizes(entries: readonly ZipEntry[], packedBytes: number, limits: I
 		bytes += entry.bytes;
 		if (files > limits.files) throw refuse(`with it there are more than ${limits.files} files`);
 		if (entry.bytes > limits.fileBytes) throw refuse(`it’s larger than ${megabytes(limits.fileBytes)}`);
-		if (bytes > limits.unpackedBytes)
+		if (bytes > limits.unpackedBytes) {
 			throw refuse(`with it the files are more than ${megabytes(limits.unpackedBytes)}`);
+		}
 		if (bytes > limits.fileBytes && bytes > packedBytes * MAX_RATIO) {
 			throw refuse(`with it the files are more than ${MAX_RATIO} times as large as the archive`);
 		}
-		// Deflate grows what it cannot pack by five bytes in 65,535 at most; the rest would be nothing, at length.
+		// Deflate grows incompressible data by at most 5 bytes in 65,535.
 		if (entry.packedBytes > entry.bytes * 1.001 + 1024)
 			throw refusal(entry.path, 'it’s larger compressed than uncompressed');
 	}
 }
 
-/** @throws AppError `invalid_input` where it is not what the archive says */
+/** @throws AppError `invalid_input` if size or checksum differ */
 async function unpack(file: Slices, entry: ZipEntry, at: number): Promise<Buffer> {
 	const packed = await file.read(at, entry.packedBytes);
 	const content = entry.method === STORED ? packed : await inflate(packed, entry);
@@ -105,7 +106,7 @@ async function unpack(file: Slices, entry: ZipEntry, at: number): Promise<Buffer
 }
 
 async function inflate(packed: Buffer, entry: ZipEntry): Promise<Buffer> {
-	// One byte more than it says would be refused, so that no more than that is ever made.
+	// Never produces more than the claimed size.
 	const options: ZlibOptions = { maxOutputLength: Math.max(entry.bytes, 1), info: true };
 	try {
 		const { buffer, engine } = await (entry.bytes < SMALL
@@ -119,30 +120,20 @@ async function inflate(packed: Buffer, entry: ZipEntry): Promise<Buffer> {
 	throw refusal(entry.path, 'extra data follows it');
 }
 
-function inflateLarge(packed: Buffer, options: ZlibOptions): Promise<Unpacked> {
-	return new Promise((resolve, reject) => {
-		inflateRaw(packed, options, (error, unpacked) => {
-			if (error) reject(error);
-			else resolve(unpacked as unknown as Unpacked);
-		});
-	});
-}
+// The types of Node don’t know the option `info`.
+const inflateLarge = promisify(inflateRaw) as unknown as (packed: Buffer, options: ZlibOptions) => Promise<Unpacked>;
 
-// Compares the local headers of a zip archive with its directory, and its entries with each other: they fill the file, none overlaps (SECURITY, archives).
+// Compares local headers with the directory: entries must fill the file without overlaps (SECURITY, archives).
 
 const HEADER = 0x04034b50;
 const HEADER_BYTES = 30;
-/** Most extra fields come with the header in one read. */
+/** Enough to read the header with most extra fields at once. */
 const READ_AHEAD = 512;
 const DESCRIPTOR = 0x08074b50;
 /** Flags that change how an entry is read. */
 const MATTERING = 0x2869;
 
-/**
- * Where the data of each entry begins.
- * @param end where the directory begins
- * @throws AppError `invalid_input` with the entry named
- */
+/** Finds the start of each entry’s data. `end` is the start of the directory. @throws AppError `invalid_input` */
 async function checkLayout(file: Slices, entries: readonly ZipEntry[], end: number): Promise<Map<ZipEntry, number>> {
 	const dataAt = new Map<ZipEntry, number>();
 	const sorted = [...entries].sort((a, b) => a.offset - b.offset);
@@ -162,7 +153,7 @@ async function checkLayout(file: Slices, entries: readonly ZipEntry[], end: numb
 	return dataAt;
 }
 
-/** The local header must say what the directory says. @returns where the data begins */
+/** The local header must match the directory. @returns the start of the data */
 async function checkLocal(file: Slices, entry: ZipEntry): Promise<number> {
 	const { offset, rawName, path } = entry;
 	const atLeast = HEADER_BYTES + rawName.length;
@@ -192,7 +183,7 @@ async function checkLocal(file: Slices, entry: ZipEntry): Promise<number> {
 	return offset + dataAt;
 }
 
-/** After the data: checksum and sizes of four or eight bytes, with a signature or without one. */
+/** Checks the data descriptor: checksum and sizes of 4 or 8 bytes, with or without a signature. */
 async function checkDescriptor(
 	file: Slices,
 	entry: ZipEntry,

@@ -1,4 +1,4 @@
-/** Finds and reads the central directory of a zip archive, and refuses each archive that could be read in two ways (SECURITY, archives; APPNOTE 4.3). */
+/** Reads the central directory of a zip archive; refuses archives that could be read in two ways (SECURITY, archives; APPNOTE 4.3). */
 import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { AppError } from '../../../shared/errors.ts';
@@ -7,7 +7,7 @@ import { onDisk, createEntryNames, refusal } from '../staging-folder.ts';
 export interface ZipDirectory {
 	offset: number;
 	bytes: Buffer;
-	/** Entries, as the archive says. */
+	/** Number of entries the archive claims. */
 	count: number;
 }
 
@@ -20,7 +20,7 @@ const LOCATOR_64_BYTES = 20;
 const MAX_COMMENT = 0xffff;
 const MAX_16 = 0xffff;
 export const MAX_32 = 0xffffffff;
-/** Far more than a skill has, so that a repository's `.git/` does not matter. */
+/** High enough for a repository with its `.git/`. */
 const MAX_ENTRIES = 20_000;
 const MAX_DIRECTORY_BYTES = 8 * 1024 * 1024;
 
@@ -48,13 +48,13 @@ export async function findDirectory(file: Slices): Promise<ZipDirectory> {
 	return { offset, bytes: await file.read(offset, size), count };
 }
 
-/** Position of the only end record. */
+/** Position of the end record. */
 async function findEnd(file: Slices): Promise<number> {
 	const length = Math.min(file.size, END_BYTES + MAX_COMMENT);
 	const tail = await file.read(file.size - length, length);
 	for (let at = length - END_BYTES; at >= 0; at--) {
 		if (tail.readUInt32LE(at) !== END) continue;
-		// The last one counts, and only where its comment ends with the file; what is found before lies in some entry's data.
+		// Only the last one counts, and its comment must end with the file. Earlier matches are data of entries.
 		if (at + END_BYTES + tail.readUInt16LE(at + 20) === length) return file.size - length + at;
 		throw damaged('it has extra data at the end, or several ends');
 	}
@@ -72,7 +72,7 @@ function endOf(bytes: Buffer): End {
 	};
 }
 
-/** The larger end record, where there is one; it must agree with the small one. */
+/** The zip64 end record, if any. It must match the small one. */
 async function findEnd64(file: Slices, endAt: number, end: End): Promise<{ position: number; end: End } | null> {
 	const locatorAt = endAt - LOCATOR_64_BYTES;
 	const locator = locatorAt >= 0 ? await file.read(locatorAt, LOCATOR_64_BYTES) : null;
@@ -104,18 +104,17 @@ async function findEnd64(file: Slices, endAt: number, end: End): Promise<{ posit
 	return { position, end: end64 };
 }
 
-/** A number of eight bytes. @throws AppError for one that no file is as long as */
+/** Reads a 64-bit number. @throws AppError if it exceeds any file’s length */
 export function safeNumber(bytes: Buffer, at: number): number {
 	const value = bytes.readBigUInt64LE(at);
 	if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw damaged('one of its numbers is too large');
 	return Number(value);
 }
 
-// Reads a file in slices; nothing of it is kept.
-
+/** Random access to a file. */
 export interface Slices {
 	readonly size: number;
-	/** Exactly these bytes. @throws AppError `invalid_input` where the file ends before */
+	/** Reads exactly `length` bytes. @throws AppError `invalid_input` if the file ends before */
 	read(offset: number, length: number): Promise<Buffer>;
 }
 
@@ -137,17 +136,15 @@ export async function slicesOf(file: FileHandle): Promise<Slices> {
 	};
 }
 
-// How an archive is refused that is wrong as a whole, not in one entry.
-
-/** `problem` goes on after “The zip archive is refused: ”. */
+/** `problem` continues “Couldn’t open the zip file: ”. */
 function damaged(problem: string): AppError {
 	return new AppError('invalid_input', `Couldn’t open the zip file: ${problem}.`);
 }
 
-// Entries of a zip archive as its central directory lists them; each is checked before anything is unpacked (SECURITY, archives; APPNOTE 4.3.12).
+// Entries of the central directory, each checked before anything is unpacked (SECURITY, archives; APPNOTE 4.3.12).
 
 export interface ZipEntry {
-	/** With `/`; of a folder without the last one. */
+	/** With `/`, without a trailing one. */
 	path: string;
 	kind: 'file' | 'folder';
 	rawName: Buffer;
@@ -155,18 +152,18 @@ export interface ZipEntry {
 	method: typeof STORED | typeof DEFLATED;
 	crc: number;
 	packedBytes: number;
-	/** As the archive says: more is refused, but nothing is believed. */
+	/** Unpacked size the archive claims; more is refused. */
 	bytes: number;
-	/** Of its local header. */
+	/** Position of its local header. */
 	offset: number;
-	/** null where the archive was made on a system without such permissions. */
+	/** null if the archive comes from a system without such permissions. */
 	isExecutable: boolean | null;
 }
 
 export const STORED = 0;
 const DEFLATED = 8;
 export const ZIP64 = 1;
-/** Sizes and checksum stand after the data. */
+/** Sizes and checksum follow the data. */
 export const HAS_DESCRIPTOR = 1 << 3;
 const HEADER = 0x02014b50;
 const HEADER_BYTES = 46;
@@ -188,7 +185,7 @@ const SPECIAL: Record<number, string> = {
 	0x1000: 'a named pipe'
 };
 
-/** @throws AppError `invalid_input` with the entry named */
+/** @throws AppError `invalid_input` naming the entry */
 export function readEntries({ bytes, count, offset: end }: ZipDirectory): ZipEntry[] {
 	const names = createEntryNames();
 	const entries: ZipEntry[] = [];
@@ -245,7 +242,7 @@ function readEntry(header: Buffer): ZipEntry {
 	};
 }
 
-/** By the name and, whatever system it was made on, by the mode of Unix: some unpacker would make a link of it. */
+/** Checks the name and the Unix mode, whatever system is claimed: some unpackers would create a link. */
 function kindOf(name: string, attributes: number): ZipEntry['kind'] {
 	const type = (attributes >>> 16) & FILE_TYPE;
 	const kind = name.endsWith('/') ? 'folder' : 'file';
@@ -253,8 +250,7 @@ function kindOf(name: string, attributes: number): ZipEntry['kind'] {
 		throw refusal(name, `it’s ${SPECIAL[type] ?? 'neither a file nor a folder'}`);
 	}
 	const saysFolder = type === FOLDER || (type === 0 && (attributes & DOS_FOLDER) !== 0);
-	const saysFile = type === REGULAR;
-	if (kind === 'folder' ? saysFile : saysFolder) throw refusal(name, 'it’s both a file and a folder');
+	if (kind === 'folder' ? type === REGULAR : saysFolder) throw refusal(name, 'it’s both a file and a folder');
 	return kind;
 }
 
@@ -273,13 +269,13 @@ function sizesOf(header: Buffer, zip64: Buffer | undefined, name: string) {
 	return { bytes, packedBytes, offset };
 }
 
-// Names and extra fields of zip entries: one reading or none (SECURITY, archives; APPNOTE 4.5, Info-ZIP 0x7075).
+// Names and extra fields must have one meaning only (SECURITY, archives; APPNOTE 4.5, Info-ZIP 0x7075).
 
 const UNICODE_PATH = 0x7075;
 
 /**
- * The name as text. `zip` on Linux and the Finder write UTF-8 without saying so; of other systems only ASCII is believed.
- * @throws AppError `invalid_input` with the entry named
+ * Decodes a name. `zip` on Linux and the Finder write UTF-8 without the flag; other systems must use ASCII.
+ * @throws AppError `invalid_input` naming the entry
  */
 function decodeName(raw: Buffer, { isUtf8, host }: { isUtf8: boolean; host: number }): string {
 	if (raw.every((byte) => byte < 0x80)) return raw.toString('latin1');
@@ -290,10 +286,7 @@ function decodeName(raw: Buffer, { isUtf8, host }: { isUtf8: boolean; host: numb
 	return text;
 }
 
-/**
- * Extra fields by their id.
- * @throws AppError `invalid_input` with the entry named, where they are damaged, one stands twice, or one has another name
- */
+/** Extra fields by id. @throws AppError `invalid_input` if damaged, duplicated, or giving another name */
 export function readExtraFields(extra: Buffer, rawName: Buffer, name: string): ReadonlyMap<number, Buffer> {
 	const fields = new Map<number, Buffer>();
 	let at = 0;
@@ -320,7 +313,6 @@ function utf8Of(bytes: Buffer): string | null {
 	try {
 		return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
 	} catch {
-		// Not UTF-8: what the caller asks.
 		return null;
 	}
 }

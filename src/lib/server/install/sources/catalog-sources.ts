@@ -1,4 +1,4 @@
-/** All remote sources and catalogs, put together from the settings (FEATURES E1, E6–E9, E23–E27). */
+/** Creates all remote sources and catalogs from the settings (FEATURES E1, E6–E9, E23–E27). */
 import type { CatalogPage, InstallSource } from '../../../shared/install.ts';
 import { createGithub } from './github.ts';
 import { createOutbound } from './outbound.ts';
@@ -8,7 +8,7 @@ import type { SourceFetcher } from './source.ts';
 import { fetchInline } from './upload.ts';
 import { createWellKnown } from './well-known.ts';
 
-/** Addresses without a slash at their end; `config.catalog` has all of them. */
+/** URLs without a trailing slash, from `config.catalog`. */
 export interface CatalogOptions {
 	githubApiUrl: string;
 	githubRawUrl: string;
@@ -16,18 +16,18 @@ export interface CatalogOptions {
 	skillsshUrl: string;
 	skillsshAuditUrl: string;
 	skillsmpUrl: string;
-	/** `host:port` of servers that may be reached though they are not on the public internet. */
+	/** `host:port` of allowed servers outside the public internet. */
 	hosts: readonly string[];
-	/** The key that is set now, in the settings or in the environment. */
+	/** The current key, from the settings or the environment. */
 	skillsmpKey: () => string | null | Promise<string | null>;
-	/** Every address of a name; without it the system's resolver. */
+	/** All addresses of a host name. Default: the system’s resolver. */
 	resolve?: (host: string) => Promise<string[]>;
 }
 
 export interface Catalogs {
-	/** Without `q` the list with the most stars first (E6). @throws AppError `invalid_input` without a key, `unavailable` */
+	/** Without `q`, sorted by stars (E6). @throws AppError `invalid_input` without a key, `unavailable` */
 	searchSkillsmp(query: { q: string; page: number; limit: number }, signal: AbortSignal): Promise<CatalogPage>;
-	/** Nothing for fewer than two characters (E8). @throws AppError `unavailable` */
+	/** Empty for fewer than 2 characters (E8). @throws AppError `unavailable` */
 	searchSkillssh(query: { q: string; limit: number }, signal: AbortSignal): Promise<CatalogPage>;
 }
 

@@ -1,40 +1,40 @@
-/** The few questions that GitHub's REST API is asked: which commit, what lies in it, and a file by its SHA-1 (FEATURES E9). */
+/** The GitHub REST API: commits, trees, and files by SHA-1 (FEATURES E9). */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
 import { isInFolder } from '../install-context.ts';
-import { isLeftOut, quoteEntry, type StagingFolder } from '../staging-folder.ts';
+import { isLeftOut, quoteEntry, refusal as refusalAt, type StagingFolder } from '../staging-folder.ts';
 import { fetchJson, inParallel, type Outbound, type OutboundRequest } from './outbound.ts';
 
 export interface GithubCommit {
 	repository: string;
 	/** SHA-1. */
 	commit: string;
-	/** SHA-1 of the folder at the top. */
+	/** SHA-1 of the root tree. */
 	tree: string;
 }
 
 /** A file, folder, link (mode 120000) or submodule (type `commit`). */
 export interface TreeEntry {
-	/** From the top of the repository. */
+	/** From the repository’s root. */
 	path: string;
 	mode: string;
 	type: string;
 	sha: string;
-	/** Of a file. */
+	/** Bytes of a file. */
 	size: number;
 }
 
 export interface GithubApi {
-	/** Of a branch, tag or commit; `HEAD` is the default branch. @throws AppError */
+	/** `ref` is a branch, tag or commit; `HEAD` the default branch. @throws AppError */
 	commitOf(repository: string, ref: string, signal: AbortSignal): Promise<GithubCommit>;
 	/**
-	 * A folder (unless it is the top) and all that lies below it, also where GitHub cuts its listing short.
-	 * @throws AppError `not_found` for no such folder; `too_large` for one that takes more than 200 requests
+	 * The folder (unless it is the root) and everything below, also where GitHub truncates its listing.
+	 * @throws AppError `not_found`; `too_large` beyond 200 requests
 	 */
 	listBelow(commit: GithubCommit, folder: string, signal: AbortSignal): Promise<TreeEntry[]>;
 	blob(repository: string, sha: string, maxBytes: number, signal: AbortSignal): Promise<Buffer>;
-	/** Tells branch and path apart: the longest branch or tag that there is. @throws AppError */
+	/** Splits branch and path: the longest existing branch or tag wins. @throws AppError */
 	placeOf(address: GithubAddress, signal: AbortSignal): Promise<GithubPlace>;
 }
 
@@ -72,7 +72,7 @@ export function createGithubApi(options: { outbound: Outbound; apiUrl: string; t
 		return { entries, truncated };
 	}
 
-	/** Folder by folder, as far down as it must be. */
+	/** Lists folder by folder where a listing is truncated. */
 	async function walk(repository: string, sha: string, before: string, signal: AbortSignal): Promise<TreeEntry[]> {
 		const all: TreeEntry[] = [];
 		const left = [{ sha, before }];
@@ -157,21 +157,20 @@ function noFolder(folder: string, repository: string): AppError {
 	return new AppError('not_found', `${repository} has no folder ${quoteEntry(folder)}.`);
 }
 
-/** Git has no such names; whoever sends them means something else. */
+/** Git has no such names, so they are hostile. */
 function checkTreePath(path: string): string {
 	const isBad = path.split('/').some((segment) => segment === '' || segment === '.' || segment === '..');
 	if (!isBad) return path;
-	throw new AppError('invalid_input', `The entry ${quoteEntry(path)} was refused: no repository can have it.`);
+	throw refusalAt(path, 'no repository can have it');
 }
 
-// Downloads whole folders of a commit into a staging folder; each file is checked against the SHA-1 that git knows it by (FEATURES E9).
+// Downloads whole folders of a commit into a staging folder; checks each file against its SHA-1 (FEATURES E9).
 
 export interface GithubFiles {
 	/**
-	 * Writes every file of these folders, under its path in the repository. A folder that holds a link or a submodule is
-	 * left out with a note.
-	 * @returns the folders that were written
-	 * @throws AppError `invalid_input` when all are left out; `too_large` before anything is downloaded; `unavailable`
+	 * Writes every file of these folders at its path in the repository. Skips folders with a link or a submodule.
+	 * @returns the folders written, and notes
+	 * @throws AppError `invalid_input` if all are skipped; `too_large` before any download; `unavailable`
 	 */
 	download(
 		commit: GithubCommit,
@@ -201,7 +200,7 @@ export function createGithubFiles(options: { outbound: Outbound; api: GithubApi;
 		}).then(
 			({ body }) => body,
 			(error: unknown) => {
-				// Private, or renamed since: its API tells, and has the key.
+				// A private or renamed repository: the API has the token and follows renames.
 				if (error instanceof AppError && (error.code === 'not_found' || error.code === 'forbidden')) {
 					return api.blob(repository, entry.sha, maxBytes, signal);
 				}
@@ -250,17 +249,17 @@ export function createGithubFiles(options: { outbound: Outbound; api: GithubApi;
 	};
 }
 
-/** What git calls a file of this content. */
+/** Git’s SHA-1 of a file. */
 function blobSha(content: Uint8Array): string {
 	return createHash('sha1').update(`blob ${content.byteLength}\0`).update(content).digest('hex');
 }
 
 function refusalOf({ path, mode, type }: TreeEntry): AppError {
 	const kind = type === 'commit' ? 'a submodule' : mode === '120000' ? 'a link' : 'not a regular file';
-	return new AppError('invalid_input', `The entry ${quoteEntry(path)} was refused: it’s ${kind}.`);
+	return refusalAt(path, `it’s ${kind}`);
 }
 
-/** By what the listing says, so that what is too large is not downloaded first; the staging folder counts what comes. */
+/** Checks the listed sizes before any download; the staging folder checks the real ones. */
 function checkSizes(files: readonly TreeEntry[], { limits }: StagingFolder): void {
 	const large = files.find(({ size }) => size > limits.fileBytes);
 	if (large) {
@@ -281,33 +280,33 @@ function checkSizes(files: readonly TreeEntry[], { limits }: StagingFolder): voi
 	}
 }
 
-// What people call a place on GitHub: `owner/repo`, or the address of a repository, a folder or a file in their browser (FEATURES E9).
+// Addresses on GitHub: `owner/repo`, or the web address of a repository, folder or file (FEATURES E9).
 
 export interface GithubAddress {
 	/** `owner/repo`. */
 	repository: string;
-	/** What follows `/tree/` or `/blob/`: a branch, tag or commit, perhaps with slashes, and then a path. */
+	/** Segments after `/tree/` or `/blob/`: a ref, possibly with slashes, then a path. */
 	rest: string[];
 }
 
-/** With `HEAD` for the default branch. */
 export interface GithubPlace {
 	repository: string;
+	/** `HEAD` for the default branch. */
 	ref: string;
-	/** A folder; empty for the top. */
+	/** A folder; empty for the root. */
 	path: string;
 }
 
 const REPOSITORY = /^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}$/;
-/** What `git check-ref-format` allows, as far as an address could be led astray by it. */
+/** The rules of `git check-ref-format` that matter in a URL. */
 const REF = /^(?![-/.])(?!.*(\.\.|\/\/|\/\.|@\{))[^\s~^:?*[\\\p{Cc}]{1,256}(?<![/.])$/u;
 
-/** Is it `owner/repo`, and no way to lead elsewhere? */
+/** Whether it is a safe `owner/repo`. */
 export function isRepositoryName(text: string): boolean {
 	return REPOSITORY.test(text);
 }
 
-/** `web` is where people read: `https://github.com`. @throws AppError `invalid_input` */
+/** `web` is the base of web addresses: `https://github.com`. @throws AppError `invalid_input` */
 export function parseGithubAddress(text: string, web: string): GithubAddress {
 	const plain = text.trim();
 	const { host } = new URL(web);
@@ -327,13 +326,13 @@ export function parseGithubAddress(text: string, web: string): GithubAddress {
 	return { repository, rest };
 }
 
-/** @throws AppError `invalid_input` for what can be no branch, tag or commit */
+/** @throws AppError `invalid_input` if it can’t be a branch, tag or commit */
 export function checkRef(ref: string): string {
 	if (REF.test(ref)) return ref;
 	throw new AppError('invalid_input', `“${ref.slice(0, 100)}” isn’t a valid branch, tag or commit.`);
 }
 
-/** A folder for a path to its SKILL.md; without slashes around it. @throws AppError `invalid_input` */
+/** Normalises a path to a folder or its SKILL.md; without slashes at its ends. @throws AppError `invalid_input` */
 export function folderOf(path: string): string {
 	const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.');
 	if (segments.includes('..')) {

@@ -1,4 +1,4 @@
-/** Skills of GitHub repositories: the tree at a commit, every skill folder in it, every file of those (FEATURES E9). */
+/** Skills of GitHub repositories: every skill folder of a commit, with all its files (FEATURES E9). */
 import type { InstallSource, SkillOrigin } from '../../../shared/install.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { quoteEntry, type StagingFolder } from '../staging-folder.ts';
@@ -21,42 +21,42 @@ type GithubSource = Extract<InstallSource, { type: 'github' }>;
 
 export interface GithubOptions {
 	outbound: Outbound;
-	/** Without a slash at its end. */
+	/** Without a trailing slash. */
 	apiUrl: string;
 	rawUrl: string;
-	/** Sent to the API alone. */
+	/** Sent to the API only. */
 	token: string | null;
 }
 
-/** A place in a repository, as it was at a commit. */
+/** A folder of a repository at a commit. */
 export interface Checkout extends GithubPlace, GithubCommit {
-	/** The place itself (unless it is the top) and all that lies below it. */
+	/** The folder itself (unless it is the top) and everything below. */
 	entries: TreeEntry[];
 }
 
 export interface Github {
 	/** @throws AppError */
 	fetch(source: GithubSource, into: StagingFolder, signal: AbortSignal): Promise<FetchedSkills>;
-	/** SHA-1 of the skill's folder at its branch now. @throws AppError `not_found` when it is gone */
+	/** SHA-1 of the skill’s folder on its branch now. @throws AppError `not_found` if it is gone */
 	revisionOf(origin: SkillOrigin, source: GithubSource, signal: AbortSignal): Promise<string | null>;
-	/** Looks, and downloads nothing. @throws AppError */
+	/** Lists without downloading. @throws AppError */
 	open(source: GithubSource, signal: AbortSignal): Promise<Checkout>;
-	/** The one skill of this name, wherever it lies. @throws AppError */
+	/** The skill of this name, in any folder. @throws AppError */
 	fetchNamed(checkout: Checkout, name: string, into: StagingFolder, signal: AbortSignal): Promise<FetchedSkills>;
-	/** All skills of a place that has been looked at. @throws AppError */
+	/** All skills of the checkout. @throws AppError */
 	fetchAll(checkout: Checkout, into: StagingFolder, signal: AbortSignal): Promise<FetchedSkills>;
-	/** Address of a folder for people, which `fetch` takes too. */
+	/** Web address of a folder; `fetch` accepts it too. */
 	addressOf(place: GithubPlace): string;
 }
 
-/** As many as can be confirmed at once. */
+/** Also the maximum that can be confirmed at once. */
 const MAX_SKILLS = 100;
 const MAX_SKILL_FILE_BYTES = 2 * 1024 * 1024;
 
 export function createGithub({ outbound, apiUrl, rawUrl, token }: GithubOptions): Github {
 	const api = createGithubApi({ outbound, apiUrl, token });
 	const files = createGithubFiles({ outbound, api, rawUrl });
-	// An Enterprise server has its API below its pages.
+	// GitHub Enterprise serves its API below its web address.
 	const web = apiUrl.endsWith('/api/v3') ? apiUrl.slice(0, -'/api/v3'.length) : 'https://github.com';
 	const addressOf = ({ repository, ref, path }: GithubPlace) =>
 		[web, repository, 'tree', ...[...ref.split('/'), ...path.split('/').filter(Boolean)].map(encodeURIComponent)].join(
@@ -70,7 +70,7 @@ export function createGithub({ outbound, apiUrl, rawUrl, token }: GithubOptions)
 			const place = await api.placeOf(address, signal);
 			return { ...place, path: folderOf(source.path ?? place.path) };
 		}
-		// An address that names a branch as well: what follows it is the path.
+		// If the address names the branch too, the path follows it.
 		const rest = `${address.rest.join('/')}/`;
 		const below = rest.startsWith(`${ref}/`) ? rest.slice(ref.length + 1) : address.rest.slice(1).join('/');
 		return { repository: address.repository, ref: checkRef(ref), path: folderOf(source.path ?? below) };
@@ -82,7 +82,7 @@ export function createGithub({ outbound, apiUrl, rawUrl, token }: GithubOptions)
 		return { ...place, ...commit, entries: await api.listBelow(commit, place.path, signal) };
 	}
 
-	/** A place that was given by its branch and path, so that it is told apart from nothing anew. */
+	/** With branch and path apart, so that they needn’t be told apart again. */
 	function sourceOf({ repository, ref }: GithubPlace, path: string): GithubSource {
 		return { type: 'github', repository, ref: ref === 'HEAD' ? undefined : ref, path: path || undefined };
 	}
@@ -115,28 +115,14 @@ export function createGithub({ outbound, apiUrl, rawUrl, token }: GithubOptions)
 		const found = skillFoldersIn(paths);
 		if (found.length === 0) throw noSkill(checkout);
 		if (found.length > MAX_SKILLS) {
-			throw new AppError(
-				'too_large',
-				`${checkout.repository} has ${found.length} skills, but only ${MAX_SKILLS} can be installed at once.`,
-				{
-					hint: 'Choose a folder (path).'
-				}
-			);
+			const message = `${checkout.repository} has ${found.length} skills, but only ${MAX_SKILLS} can be installed at once.`;
+			throw new AppError('too_large', message, { hint: 'Choose a folder (path).' });
 		}
 		const others = allSkillFoldersIn(paths).filter((folder) => !found.includes(folder));
-		const notes =
-			others.length === 0
-				? []
-				: [
-						`Skipped files outside the skills: ${others.slice(0, 5).map(quoteEntry).join(', ')}${others.length > 5 ? ' and others' : ''}.`
-					];
-		return take(
-			checkout,
-			found.map((folder) => (before + folder).replace(/\/$/, '')),
-			notes,
-			into,
-			signal
-		);
+		const more = others.length > 5 ? ' and others' : '';
+		const note = `Skipped files outside the skills: ${others.slice(0, 5).map(quoteEntry).join(', ')}${more}.`;
+		const folders = found.map((folder) => (before + folder).replace(/\/$/, ''));
+		return take(checkout, folders, others.length === 0 ? [] : [note], into, signal);
 	}
 
 	return {
@@ -167,7 +153,7 @@ export function createGithub({ outbound, apiUrl, rawUrl, token }: GithubOptions)
 	};
 }
 
-/** SHA-1 that git has for all of the folder's files. */
+/** SHA-1 of the folder’s tree. */
 function revisionIn({ tree, entries }: Pick<Checkout, 'tree' | 'entries'>, folder: string): string | null {
 	if (folder === '') return tree;
 	return entries.find(({ path, type }) => path === folder && type === 'tree')?.sha ?? null;

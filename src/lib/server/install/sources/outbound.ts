@@ -1,4 +1,4 @@
-/** The one way by which catalogs and sources of skills are asked: the public internet, the hosts that the operator named, and nothing else (FEATURES E9, E23–E27; SECURITY, outbound requests). */
+/** HTTP requests of skill catalogs and sources: to the public internet and hosts the operator allows, nothing else (FEATURES E9, E23–E27; SECURITY, outbound requests). */
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import type { z } from 'zod';
@@ -8,41 +8,36 @@ import { createSafeFetch, type SafeResponse } from '../../network/safe-fetch.ts'
 import { parseJson } from '../../../shared/json.ts';
 
 export interface OutboundRequest {
-	/** Who is asked, as it stands in messages: `GitHub`. */
+	/** Name for messages, such as `GitHub`. */
 	service: string;
-	/** What for, as it stands in messages after “no”: `repository acme/skills`. */
+	/** Object for messages, after “no”: `repository acme/skills`. */
 	what: string;
-	/** What to do when there is none. */
 	hintIfMissing?: string;
 	headers?: Readonly<Record<string, string>>;
-	/** Sent to the origin of `baseUrl` and to no other, whatever the address or a redirect says. */
+	/** Sent only to the origin of `baseUrl`, also after redirects. */
 	bearer?: { token: string | null; baseUrl: string };
-	/** Bytes of the answer, unpacked; more is an error. */
+	/** Maximum bytes of the decompressed response. */
 	maxBytes?: number;
-	/** For one answer, each redirect anew. */
+	/** Per response; starts again after a redirect. */
 	timeoutMs?: number;
 	signal: AbortSignal;
 }
 
 export interface OutboundResponse {
-	/** Lower-case names. */
+	/** By lower-case name. */
 	headers: IncomingHttpHeaders;
 	body: Buffer;
-	/** Where it came from in the end. */
+	/** After redirects. */
 	url: string;
 }
 
-/**
- * GET, with up to five redirects followed.
- * @throws AppError `not_found`, `invalid_input` (an address that cannot be asked), `forbidden` (an address or a file that
- * may not be), `too_large`, `unavailable`
- */
+/** GET with up to 5 redirects. @throws AppError `not_found`, `invalid_input` (bad URL), `forbidden`, `too_large`, `unavailable` */
 export type Outbound = (url: string, request: OutboundRequest) => Promise<OutboundResponse>;
 
 export interface OutboundOptions {
-	/** `host:port` of servers that may be reached though they are not on the public internet. */
+	/** `host:port` of allowed servers outside the public internet. */
 	hosts: readonly string[];
-	/** Every address of a name; without it the system's resolver. */
+	/** All addresses of a host name. Default: the system’s resolver. */
 	resolve?: (host: string) => Promise<string[]>;
 }
 
@@ -54,7 +49,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 export function createOutbound({ hosts, resolve }: OutboundOptions): Outbound {
 	const named = new Set(hosts.map((host) => host.toLowerCase()));
 	const publicFetch = createSafeFetch({ resolve });
-	// Which host and port is decided by the address that is asked for; where it lies is the operator's business.
+	// The operator allowed these hosts, so any IP address is accepted.
 	const namedFetch = createSafeFetch({ resolve, isAllowed: (address) => isIP(address) > 0 });
 
 	async function once(url: URL, request: OutboundRequest): Promise<SafeResponse> {
@@ -95,10 +90,7 @@ export function createOutbound({ hosts, resolve }: OutboundOptions): Outbound {
 	};
 }
 
-/**
- * Asks for JSON of this shape; what the shape does not name is left out.
- * @throws AppError as Outbound; `unavailable` for an answer that is something else
- */
+/** GET of JSON; drops unknown keys. @throws AppError as Outbound; `unavailable` for another shape */
 export async function fetchJson<Shape extends z.ZodType>(
 	outbound: Outbound,
 	url: string,
@@ -117,7 +109,7 @@ export async function fetchJson<Shape extends z.ZodType>(
 	});
 }
 
-/** `host:port`, the port always said. */
+/** `host:port`, always with the port. */
 function hostOf({ hostname, port, protocol }: URL): string {
 	return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`.toLowerCase();
 }
@@ -157,11 +149,9 @@ function asAppError(error: NetworkError, service: string, { host }: URL): AppErr
 	});
 }
 
-// What the status of a catalog's answer means for whoever wants to install something.
-
 type Answer = Pick<SafeResponse, 'status' | 'headers' | 'body'>;
 
-/** For an answer that is not 200. */
+/** The error of a status other than 200. */
 function refusalOf(
 	answer: Answer,
 	{ service, what, hintIfMissing }: { service: string; what: string; hintIfMissing?: string },
@@ -169,7 +159,7 @@ function refusalOf(
 ): AppError {
 	const { status } = answer;
 	if (isRateLimit(answer)) return rateLimit(answer, service);
-	// 409 is GitHub's answer for a repository without a commit, 422 for a name that means none.
+	// GitHub answers 409 for a repository without commits and 422 for an unknown ref.
 	if (status === 404 || status === 410 || status === 409 || status === 422) {
 		return new AppError('not_found', `${service} has no ${what}.`, { hint: hintIfMissing, details: { status } });
 	}
@@ -207,13 +197,11 @@ function resetOf(headers: Answer['headers']): Date | null {
 	const seconds = Number(after);
 	const time =
 		after === undefined ? reset * 1000 : Number.isFinite(seconds) ? Date.now() + seconds * 1000 : Date.parse(after);
-	// A date that is none, or beyond what a date can be.
+	// Invalid, or out of the range of dates.
 	return Number.isFinite(time) && time > 0 && time < 8.64e15 ? new Date(time) : null;
 }
 
-// A few at once: the first failure stops the others, and nothing goes on after it is told.
-
-/** Does `work` for each item, `width` at a time. Rejects with what failed first, once all have ended. */
+/** Runs `work` for each item, `width` at a time. A failure aborts the others; rejects with the first one once all have ended. */
 export async function inParallel<Item>(
 	items: Iterable<Item>,
 	width: number,

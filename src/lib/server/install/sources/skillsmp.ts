@@ -1,4 +1,4 @@
-/** SkillsMP: its search, and its skills by way of GitHub (FEATURES E6, E7, E26). */
+/** SkillsMP: search, and skills fetched from GitHub (FEATURES E6, E7, E26). */
 import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
 import type { CatalogPage, CatalogSkill, InstallSource, SkillOrigin } from '../../../shared/install.ts';
@@ -12,14 +12,14 @@ type SkillsmpSource = Extract<InstallSource, { type: 'skillsmp' }>;
 export interface SkillsmpOptions {
 	outbound: Outbound;
 	github: Github;
-	/** Without a slash at its end. */
+	/** Without a trailing slash. */
 	url: string;
-	/** The key that is set now; sent to this host alone. */
+	/** The current key, sent to this host only. */
 	apiKey: () => string | null | Promise<string | null>;
 }
 
 export interface Skillsmp {
-	/** Without `q` the list with the most stars first, empty without a key. @throws AppError `invalid_input` for a question without a key */
+	/** Without `q`, sorted by stars; empty without a key. @throws AppError `invalid_input` for a query without a key */
 	search(query: { q: string; page: number; limit: number }, signal: AbortSignal): Promise<CatalogPage>;
 	/** @throws AppError */
 	fetch(source: SkillsmpSource, into: StagingFolder, signal: AbortSignal): Promise<FetchedSkills>;
@@ -43,7 +43,7 @@ const found = z.object({
 type Found = z.infer<typeof found>;
 
 const count = z.number().int().min(0);
-/** One odd entry takes nothing from the others; the answer of its semantic search wraps each in `skill`. */
+/** Invalid entries become null. Semantic search wraps each entry in `skill`. */
 const list = z.array(
 	z
 		.union([found, z.object({ skill: found }).transform(({ skill }) => skill)])
@@ -51,7 +51,7 @@ const list = z.array(
 		.catch(null)
 );
 const pagination = z.object({ total: count.optional() }).optional().catch(undefined);
-/** `data.skills` as it answers now, `skills` and `data.data` as it does elsewhere. */
+/** `data.skills` is the current format; `skills` and `data.data` are from other versions. */
 const searchShape = z.union([
 	z.object({ data: z.object({ skills: list, pagination }) }).transform(({ data }) => data),
 	z.object({ data: z.object({ data: list, pagination }) }).transform(({ data }) => ({ ...data, skills: data.data })),
@@ -63,7 +63,6 @@ export function createSkillsmp({ outbound, github, url, apiKey }: SkillsmpOption
 	return {
 		async search({ q, page, limit }, signal) {
 			const token = await apiKey();
-			// Nothing was asked for: without a key there is nothing to show, and nothing is wrong.
 			if (!token && q.trim() === '') return { skills: [], total: 0, page, limit };
 			if (!token) {
 				throw new AppError('invalid_input', 'Searching SkillsMP needs an API key.', {
@@ -71,7 +70,6 @@ export function createSkillsmp({ outbound, github, url, apiKey }: SkillsmpOption
 				});
 			}
 			const query = new URLSearchParams({ q, page: String(page), limit: String(limit) });
-			// Without words there is nothing to be close to.
 			if (q.trim() === '') query.set('sortBy', 'stars');
 			const request: OutboundRequest = {
 				service: SERVICE,
@@ -109,7 +107,7 @@ export function createSkillsmp({ outbound, github, url, apiKey }: SkillsmpOption
 			github.revisionOf(origin, { type: 'github', repository: sourceUrl }, signal)
 	};
 
-	/** Some versions of its interface refuse an empty question: then there is nothing to show. */
+	/** Some versions of the API reject an empty query. */
 	function emptyOr(error: unknown, q: string): z.infer<typeof searchShape> {
 		const status = error instanceof AppError ? (error.details as { status?: number } | undefined)?.status : undefined;
 		if (q.trim() === '' && status === 400) return { skills: [], pagination: undefined };
@@ -133,7 +131,7 @@ function asCatalogSkill(skill: Found): CatalogSkill {
 		provider: 'skillsmp',
 		author: author ?? null,
 		popularity: typeof stars === 'number' ? { count: stars, unit: 'stars' } : null,
-		// Shown as a link.
+		// Becomes a link.
 		url: page !== null && /^https?:\/\//.test(page) ? page : null,
 		source: githubUrl ? { type: 'skillsmp', sourceUrl: githubUrl, name } : null
 	};

@@ -1,4 +1,4 @@
-/** skills.sh: its search, its skills by way of GitHub, and what others say of them (FEATURES E8, E9, E23–E25). */
+/** skills.sh: search, skills fetched from GitHub, and security audits (FEATURES E8, E9, E23–E25). */
 import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
 import type { CatalogPage, InstallSource, SkillOrigin, StagedSkill } from '../../../shared/install.ts';
@@ -14,17 +14,17 @@ type SkillsshSource = Extract<InstallSource, { type: 'skillssh' }>;
 export interface SkillsshOptions {
 	outbound: Outbound;
 	github: Github;
-	/** Without a slash at its end. */
+	/** Without a trailing slash. */
 	url: string;
 	auditUrl: string;
 }
 
 export interface Skillssh {
-	/** Nothing for fewer than two characters: it has no list of all. @throws AppError */
+	/** Empty for fewer than 2 characters: skills.sh has no full list. @throws AppError */
 	search(query: { q: string; limit: number }, signal: AbortSignal): Promise<CatalogPage>;
 	/** @throws AppError */
 	fetch(source: SkillsshSource, into: StagingFolder, signal: AbortSignal): Promise<FetchedSkills>;
-	/** Of the skill's folder at the default branch now. @throws AppError */
+	/** The skill’s folder on the default branch. @throws AppError */
 	revisionOf(origin: SkillOrigin, source: SkillsshSource, signal: AbortSignal): Promise<string | null>;
 }
 
@@ -39,7 +39,7 @@ const found = z.object({
 	installs: z.number().catch(0),
 	source: z.string().default('')
 });
-/** One odd entry takes nothing from the others. */
+/** Invalid entries become null. */
 const searchShape = z.object({ skills: z.array(found.nullable().catch(null)), count: z.number().optional() });
 const downloadShape = z.object({
 	files: z
@@ -51,7 +51,7 @@ const downloadShape = z.object({
 export function createSkillssh({ outbound, github, url, auditUrl }: SkillsshOptions): Skillssh {
 	const request = (what: string, signal: AbortSignal): OutboundRequest => ({ service: SERVICE, what, signal });
 
-	/** The copy that skills.sh keeps: text only, and of no known commit. */
+	/** Fetches the copy on skills.sh: text only, of an unknown commit. */
 	async function fetchCopy(
 		{ source, skillId }: SkillsshSource,
 		reason: AppError,
@@ -65,7 +65,7 @@ export function createSkillssh({ outbound, github, url, auditUrl }: SkillsshOpti
 			...request(`copy of ${source}/${slug}`, signal),
 			maxBytes
 		}).catch((error: unknown) => {
-			// Both failed: the first is the one to mend.
+			// Both failed; report the first error.
 			throw error instanceof AppError && error.code !== 'too_large' ? reason : error;
 		});
 		for (const { path, contents } of files) {
@@ -138,14 +138,14 @@ export function createSkillssh({ outbound, github, url, auditUrl }: SkillsshOpti
 			return audit && folder !== undefined ? { ...fetched, audits: new Map([[folder, audit]]) } : fetched;
 		},
 		async revisionOf(origin, { source }, signal) {
-			// Of a copy of an unknown commit nobody can tell.
+			// A copy has no known commit.
 			if (origin.commit === null) return null;
 			return github.revisionOf(origin, { type: 'github', repository: source }, signal);
 		}
 	};
 }
 
-// What those who look through the skills of skills.sh say of one (FEATURES E25).
+// Security audits of skills.sh (FEATURES E25).
 
 const TIMEOUT_MS = 3000;
 const MAX_BYTES = 64 * 1024;
@@ -153,7 +153,7 @@ const NAMES: Readonly<Record<string, string>> = { ath: 'Gen Agent Trust Hub', so
 const finding = z.object({ risk: z.string().max(40).optional(), alerts: z.number().optional() });
 const auditShape = z.record(z.string(), z.record(z.string().max(40), finding.nullable().catch(null)));
 
-/** null where nobody knows it, or does not answer in time: an install never waits for it, nor fails by it. */
+/** null without an audit or an answer in time, so that an install neither waits nor fails. */
 async function fetchAudit(
 	outbound: Outbound,
 	url: string,

@@ -1,4 +1,4 @@
-/** Which folder of a repository a catalog means by a skill's name: by its folder's name, else by its front matter (FEATURES E9). */
+/** Finds the folder of a catalog’s skill in a repository: by folder name, then by front matter (FEATURES E9). */
 import { AppError } from '../../../shared/errors.ts';
 import type { InstallConfirm, InstallSource } from '../../../shared/install.ts';
 import { readFrontMatter } from '../../skills/read/front-matter.ts';
@@ -6,13 +6,10 @@ import type { Fetch } from '../catalog-installer.ts';
 import { allSkillFoldersIn, skillFoldersIn } from '../install-context.ts';
 import { quoteEntry } from '../staging-folder.ts';
 
-/** SKILL.md files that are read in search of a name. */
+/** Maximum SKILL.md files read for one search. */
 const MAX_READ = 60;
 
-/**
- * @param read the text of a folder's SKILL.md
- * @throws AppError `not_found`; `invalid_input` for a name without a letter or digit
- */
+/** `read` returns a folder’s SKILL.md. @throws AppError `not_found`; `invalid_input` for a name without a letter or digit */
 export async function findNamed(
 	name: string,
 	repository: string,
@@ -23,7 +20,7 @@ export async function findNamed(
 	if (slug === '') throw new AppError('invalid_input', `${quoteEntry(name)} isn’t a valid skill name.`);
 	const all = allSkillFoldersIn(paths);
 	const usual = skillFoldersIn(paths);
-	// Those in the usual places first.
+	// Conventional places first.
 	const ordered = [...usual, ...all.filter((folder) => !usual.includes(folder))];
 	const lastName = (folder: string) => folder.split('/').at(-1) || repository.split('/').at(-1) || '';
 	const byFolder = ordered.filter((folder) => slugOf(lastName(folder)) === slug);
@@ -42,16 +39,12 @@ export async function findNamed(
 			hint: known.length === 0 ? 'It has no SKILL.md at all.' : `Available: ${known.join(', ')}.`
 		});
 	}
-	const notes =
-		found.length === 1
-			? []
-			: [
-					`${repository} has several skills named ${quoteEntry(name)}: ${found.slice(0, 5).map(quoteEntry).join(', ')}. Using the first one.`
-				];
-	return { folder, notes };
+	const list = found.slice(0, 5).map(quoteEntry).join(', ');
+	const note = `${repository} has several skills named ${quoteEntry(name)}: ${list}. Using the first one.`;
+	return { folder, notes: found.length === 1 ? [] : [note] };
 }
 
-/** As catalogs make addresses of names: `My Skill_2!` → `my-skill-2`. */
+/** The slug catalogs make of a name: `My Skill_2!` → `my-skill-2`. */
 export function slugOf(name: string): string {
 	return name
 		.toLowerCase()
@@ -66,9 +59,9 @@ function nameIn(text: string): string {
 	return 'data' in matter && typeof matter.data.name === 'string' ? matter.data.name : '';
 }
 
-// What the routes of the two catalogs install, while theirs is the active one (FEATURES E1, E7, E9).
+// Helpers of the two catalogs’ routes (FEATURES E1, E7, E9).
 
-/** @throws AppError `conflict` while another catalog is the active one */
+/** @throws AppError `conflict` while another catalog is active */
 export function requireProvider(wanted: 'skillsmp' | 'skillssh', active: string): void {
 	if (wanted === active) return;
 	throw new AppError('conflict', `The active skill catalog is ${active}, not ${wanted}.`, {
@@ -76,12 +69,12 @@ export function requireProvider(wanted: 'skillsmp' | 'skillssh', active: string)
 	});
 }
 
-/** Lands switched off; an identity that exists is refused. */
+/** Installs switched off; refuses existing identities. */
 export function choiceFor(apiKeyId: string): InstallConfirm {
 	return { apiKeyId, conflict: 'fail', enabled: false };
 }
 
-/** The text of the SKILL.md where that is given, which needs nobody; else the whole folder at its address. */
+/** The SKILL.md if its text is given, which needs no download; else the folder at its address. */
 export function marketplaceSource(asked: {
 	name: string;
 	sourceUrl?: string | undefined;

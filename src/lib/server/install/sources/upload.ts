@@ -1,4 +1,4 @@
-/** The body of an upload: read as it comes, or, of a form, the files that it holds (FEATURES E20). */
+/** Uploads: a zip archive, the files of a form, a SKILL.md, or a custom tool (FEATURES E5, E20, E22). */
 import { open, rm } from 'node:fs/promises';
 import { AppError } from '../../../shared/errors.ts';
 import type { CustomSkill, SkillOrigin } from '../../../shared/install.ts';
@@ -19,15 +19,12 @@ import {
 } from '../staging-folder.ts';
 import type { FetchedSkills } from './source.ts';
 
-/** Whoever stops reading gets to answer all the same: cancelling the body would cut the connection (`linger.ts`). */
+/** Doesn’t cancel the body when reading stops early, which would cut the connection before the answer (`linger.ts`). */
 export async function* readUpload(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
 	if (body) yield* body.values({ preventCancel: true });
 }
 
-/**
- * The files of a form; the name of each is its relative path. As large as an archive may be, and kept in memory.
- * @throws AppError `too_large`, `invalid_input`
- */
+/** The files of a form, named by relative path. In memory, as large as an archive may be. @throws AppError `too_large`, `invalid_input` */
 export async function* readForm(
 	body: ReadableStream<Uint8Array> | null,
 	contentType: string
@@ -54,7 +51,7 @@ export async function* readForm(
 	}
 }
 
-/** The parser keeps everything else waiting while it reads, so what has too many parts is not given to it. */
+/** The form parser blocks the process, so bodies with too many parts are refused before. */
 function refuseManyParts(body: Buffer, contentType: string): void {
 	const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType) ?? [];
 	const boundary = quoted ?? plain;
@@ -62,26 +59,20 @@ function refuseManyParts(body: Buffer, contentType: string): void {
 	let parts = 0;
 	for (let at = body.indexOf(`--${boundary}`); at >= 0; at = body.indexOf(`--${boundary}`, at + 1)) {
 		parts += 1;
-		// The last one is the end.
+		// The last boundary ends the form.
 		if (parts > INSTALL_LIMITS.files + 1) {
 			throw tooLarge(`The upload has more than ${INSTALL_LIMITS.files} files.`);
 		}
 	}
 }
 
-// Skills that somebody uploads: a zip archive, a folder's files, the text of a SKILL.md (FEATURES E20, E22).
-
-/** A file of an uploaded folder. */
 export interface UploadedFile {
-	/** With `/`. */
+	/** Relative, with `/`. */
 	path: string;
 	content: Uint8Array | AsyncIterable<Uint8Array>;
 }
 
-/**
- * The archive lies beside the staging folder while it is unpacked.
- * @throws AppError `invalid_input` with the entry named, `too_large`, `storage_full`, `unavailable`
- */
+/** Stores the archive beside the staging folder meanwhile. @throws AppError `invalid_input` naming the entry, `too_large`, `storage_full`, `unavailable` */
 export async function fetchZip(
 	body: AsyncIterable<Uint8Array>,
 	into: StagingFolder,
@@ -97,10 +88,7 @@ export async function fetchZip(
 	}
 }
 
-/**
- * No permissions come with such files, so scripts are known by `#!`.
- * @throws AppError as `StagingFolder.add`
- */
+/** Such files come without permissions, so `#!` marks scripts. @throws AppError as `StagingFolder.add` */
 export async function fetchFolder(
 	files: AsyncIterable<UploadedFile>,
 	into: StagingFolder,
@@ -124,7 +112,7 @@ export async function fetchInline(text: string, into: StagingFolder): Promise<Fe
 	return { folders: [''], originOf: uploadedAs('inline'), notes: [] };
 }
 
-/** The next file of a stream comes only after this one. */
+/** A stream must be read to its end before the next file. */
 async function drain(content: AsyncIterable<Uint8Array>): Promise<void> {
 	for await (const chunk of content) void chunk;
 }
@@ -133,11 +121,11 @@ function uploadedAs(provider: InstallProvider): FetchedSkills['originOf'] {
 	return (path) => ({ provider, source: null, url: null, commit: null, path, revision: null });
 }
 
-// A skill made of a schema and the name of a native handler, as the OmniRoute document installs it (FEATURES E5, D37).
+// A skill made of a schema and the name of a native handler, as in OmniRoute (FEATURES E5, D37).
 
 const ORIGIN: SkillOrigin = { provider: 'custom', source: null, url: null, commit: null, path: '', revision: null };
 
-/** Writes the folder: the handler's tool in tools.json, and a SKILL.md. @throws AppError `invalid_input` with the field named */
+/** Writes a tools.json with the handler’s tool, and a SKILL.md. @throws AppError `invalid_input` naming the field */
 export function fetchCustom(skill: CustomSkill): Fetch {
 	const files = Object.entries(customFiles(skill));
 	return async (into) => {
@@ -160,8 +148,9 @@ function customFiles({ name, version, description, schema, handlerCode }: Custom
 		'\t'
 	);
 	const [issue] = parseManifest(manifest).issues;
-	if (issue)
+	if (issue) {
 		throw refused('schema.input', `${issue.field.replace(/^tools\.json\[0\.?|\]$/g, '')} ${issue.message}`.trim());
+	}
 	const body = `Call the tool \`${tool}\` and answer with its result.`;
 	const text = skillFiles({ name, description, body })['SKILL.md'] ?? '';
 	return {
@@ -170,7 +159,7 @@ function customFiles({ name, version, description, schema, handlerCode }: Custom
 	};
 }
 
-/** A JSON Schema of an object, as tools.json writes parameters: what is not required is `optional`. */
+/** Converts a JSON Schema of an object to the parameters of tools.json, where `optional` replaces `required`. */
 function parametersOf(input: Record<string, unknown>): Record<string, unknown> {
 	const { type = 'object', properties = {}, required = [] } = input;
 	if (type !== 'object') throw refused('schema.input.type', 'must be “object”');
@@ -194,20 +183,13 @@ function refused(field: string, message: string): AppError {
 	return new AppError('invalid_input', `${field}: ${message}`, { details: { field } });
 }
 
-// Writes the body of a request to a file, up to a limit (FEATURES E20).
-
-/**
- * Nothing is left of it after an error.
- * @param path of a file that is not there yet
- * @returns how many bytes there were
- * @throws AppError `too_large`, `storage_full`, `unavailable`; and what `body` throws, as it is
- */
+/** Writes the body to a new file, and deletes it after an error. @throws AppError `too_large`, `storage_full`, `unavailable`; errors of `body` unchanged */
 async function storeUpload(
 	body: AsyncIterable<Uint8Array>,
 	path: string,
 	maxBytes: number,
 	signal: AbortSignal
-): Promise<number> {
+): Promise<void> {
 	const file = await onDisk(open(path, 'wx', 0o600));
 	let bytes = 0;
 	try {
@@ -223,5 +205,4 @@ async function storeUpload(
 		await rm(path, { force: true });
 		throw error;
 	}
-	return bytes;
 }

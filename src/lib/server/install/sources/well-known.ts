@@ -1,9 +1,10 @@
-/** Skills that a site publishes itself under `/.well-known/agent-skills/` (FEATURES E27). */
+/** Skills that a site publishes under `/.well-known/agent-skills/` (FEATURES E27). */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
 import type { InstallSource, SkillOrigin } from '../../../shared/install.ts';
-import { quoteEntry, type StagingFolder } from '../staging-folder.ts';
+import { quoteEntry, refusal, type StagingFolder } from '../staging-folder.ts';
+import { isInstallableName } from '../inspection.ts';
 import { fetchJson, inParallel, type Outbound } from './outbound.ts';
 import type { FetchedSkills } from './source.ts';
 import { fetchZip } from './upload.ts';
@@ -14,11 +15,11 @@ type WellKnownSource = Extract<InstallSource, { type: 'well-known' }>;
 export interface WellKnown {
 	/** @throws AppError */
 	fetch(source: WellKnownSource, into: StagingFolder, signal: AbortSignal): Promise<FetchedSkills>;
-	/** The digest that the index has for it now; null where it has none. @throws AppError `not_found` when it is gone */
+	/** The current digest in the index; null if it lists none. @throws AppError `not_found` if the skill is gone */
 	revisionOf(origin: SkillOrigin, source: WellKnownSource, signal: AbortSignal): Promise<string | null>;
 }
 
-/** As many as can be confirmed at once. */
+/** Also the maximum that can be confirmed at once. */
 const MAX_SKILLS = 100;
 const AT_ONCE = 6;
 const ZIP = 'PK\x03\x04';
@@ -37,13 +38,8 @@ export function createWellKnown({ outbound }: { outbound: Outbound }): WellKnown
 			throw new AppError('not_found', `${service} has no ${wanted}.`, { hint: hint || undefined });
 		}
 		if (skills.length > MAX_SKILLS) {
-			throw new AppError(
-				'too_large',
-				`${service} has ${skills.length} skills, but only ${MAX_SKILLS} can be installed at once.`,
-				{
-					hint: 'Choose the one to install.'
-				}
-			);
+			const message = `${service} has ${skills.length} skills, but only ${MAX_SKILLS} can be installed at once.`;
+			throw new AppError('too_large', message, { hint: 'Choose the one to install.' });
 		}
 		return { service, skills, notes: name === null ? index.notes : [] };
 	}
@@ -53,13 +49,8 @@ export function createWellKnown({ outbound }: { outbound: Outbound }): WellKnown
 		const maxBytes = skill.type === 'archive' ? into.limits.packedBytes : into.limits.fileBytes;
 		const { body } = await outbound(url, { service, what: `skill ${name} at ${url}`, maxBytes, signal });
 		if (`sha256:${createHash('sha256').update(body).digest('hex')}` !== digest) {
-			throw new AppError(
-				'unavailable',
-				`The download of ${name} doesn’t match the checksum that ${service} lists (SHA-256).`,
-				{
-					hint: 'Nothing was saved. Try again, or tell the site’s owner.'
-				}
-			);
+			const message = `The download of ${name} doesn’t match the checksum that ${service} lists (SHA-256).`;
+			throw new AppError('unavailable', message, { hint: 'Nothing was saved. Try again, or tell the site’s owner.' });
 		}
 		if (skill.type === 'skill-md') {
 			await into.add(`${name}/SKILL.md`, body);
@@ -75,10 +66,7 @@ export function createWellKnown({ outbound }: { outbound: Outbound }): WellKnown
 		await inParallel(skill.files, AT_ONCE, signal, async (path, either) => {
 			const what = `file ${quoteEntry(path)} of ${skill.name}`;
 			if (path.split('/').some((segment) => segment === '..' || segment === '.' || segment === '')) {
-				throw new AppError(
-					'invalid_input',
-					`The entry ${quoteEntry(path)} was refused: its path leads outside the folder.`
-				);
+				throw refusal(path, 'its path leads outside the folder');
 			}
 			const url = skill.url + path.split('/').map(encodeURIComponent).join('/');
 			const { body } = await outbound(url, { service, what, maxBytes: into.limits.fileBytes, signal: either });
@@ -123,11 +111,12 @@ export function createWellKnown({ outbound }: { outbound: Outbound }): WellKnown
 const revisionOf = (skill: DigestedSkill | ListedSkill | undefined) =>
 	skill && skill.type !== 'files' ? skill.digest : null;
 
-/** A site, or a folder of it; an address of its index, or of a skill below that, names the site. @throws AppError */
+/** Accepts a site, a folder of it, its index, or a skill below that. @throws AppError */
 function siteOf(text: string): { base: URL; name: string | null } {
 	const base = URL.parse(text.includes('://') ? text : `https://${text}`);
-	if (!base || !/^https?:$/.test(base.protocol))
+	if (!base || !/^https?:$/.test(base.protocol)) {
 		throw new AppError('invalid_input', `“${text.slice(0, 200)}” isn’t the address of a site.`);
+	}
 	const [, top, name] = /^(.*)\/\.well-known\/(?:agent-skills|skills)(?:\/([^/]*))?/.exec(base.pathname) ?? [];
 	if (top !== undefined) base.pathname = top;
 	base.search = '';
@@ -135,7 +124,7 @@ function siteOf(text: string): { base: URL; name: string | null } {
 	return { base, name: name && name !== 'index.json' ? name : null };
 }
 
-/** The same folder with everything one level down. */
+/** The same staging folder, writing into a subfolder. */
 function insideOf(into: StagingFolder, folder: string): StagingFolder {
 	return {
 		dir: into.dir,
@@ -155,7 +144,7 @@ async function* oneChunk(body: Buffer): AsyncIterable<Uint8Array> {
 	yield body;
 }
 
-// `/.well-known/agent-skills/index.json`: finds it, and reads its two versions (FEATURES E27).
+// Finds and reads `/.well-known/agent-skills/index.json` in its two versions (FEATURES E27).
 
 /** Version 0.2.0: one file or one archive, with its SHA-256. */
 export interface DigestedSkill {
@@ -166,24 +155,22 @@ export interface DigestedSkill {
 	digest: string;
 }
 
-/** Version 0.1.0: files by name, with nothing to hold them against. */
+/** Version 0.1.0: files by name, without checksums. */
 export interface ListedSkill {
 	name: string;
 	type: 'files';
-	/** Of the skill's folder, with `/` at its end. */
+	/** The skill’s folder, with a trailing `/`. */
 	url: string;
 	files: string[];
 }
 
 export interface WellKnownIndex {
 	skills: (DigestedSkill | ListedSkill)[];
-	/** What was left out, in sentences. */
+	/** Sentences about skipped entries. */
 	notes: string[];
 }
 
 const MAX_INDEX_BYTES = 5 * 1024 * 1024;
-/** As the Agent Skills specification has it. */
-const NAME = /^(?=.{1,64}$)[a-z0-9]+(-[a-z0-9]+)*$/;
 const SCHEMA = /^https:\/\/schemas\.agentskills\.io\/discovery\/0\.2\.\d+\//;
 
 const digested = z.object({
@@ -199,8 +186,8 @@ const listed = z.object({
 const indexShape = z.object({ $schema: z.string().optional(), skills: z.array(z.unknown()) });
 
 /**
- * Looks below the address, then at the top of its site; version 0.2.0 before 0.1.0.
- * @throws AppError `not_found` where there is none, `unavailable`, `invalid_input`
+ * Looks below the address, then at the top of the site; for version 0.2.0, then 0.1.0.
+ * @throws AppError `not_found` without an index, `unavailable`, `invalid_input`
  */
 async function findIndex(
 	outbound: Outbound,
@@ -228,7 +215,7 @@ async function findIndex(
 	);
 }
 
-/** Sites answer with status 404, or with their front page, for what they do not have. */
+/** Sites answer with status 404 or their front page if they have no index. */
 function isElsewhere(error: AppError): boolean {
 	const isAnswer = error.details === undefined && error.code === 'unavailable' && error.cause instanceof z.ZodError;
 	return error.code === 'not_found' || isAnswer;
@@ -258,13 +245,13 @@ function readIndex(
 	return { skills: [...skills.values()], notes: shown };
 }
 
-/** A string says why it cannot be used. */
+/** A string is the reason why the entry can’t be used. */
 function readEntry(entry: unknown, index: string): DigestedSkill | ListedSkill | string {
 	const old = listed.safeParse(entry, { error: inPlainWords });
 	const skill = digested.safeParse(entry, { error: inPlainWords });
 	const name = (skill.data ?? old.data)?.name;
 	if (name === undefined) return problemOf(skill.error ?? old.error);
-	if (!NAME.test(name)) return `${quoteEntry(name)} isn’t a valid skill name`;
+	if (!isInstallableName(name)) return `${quoteEntry(name)} isn’t a valid skill name`;
 	if (!skill.success) {
 		return { name, type: 'files', url: new URL(`${name}/`, index).href, files: old.data?.files ?? [] };
 	}
