@@ -1,26 +1,26 @@
-/** The command line of bubblewrap for one program: a pure function of what was found out before. */
+/** Builds bubblewrap’s command line, and knows which parts of the host’s system it shows. */
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname } from 'node:path';
 import { rlimitArguments } from './process.ts';
 import type { SandboxLimits } from './sandbox.ts';
 
-/** Where a program sees its folders, and the way out. */
+/** Paths inside the sandbox. */
 export const SKILL = '/skill';
 export const WORKSPACE = '/workspace';
 export const PROXY_SOCKET = '/run/proxy.sock';
 
-/** Everything is absolute and checked: see `viewOf` of bubblewrap.ts. */
+/** Absolute, checked paths: see `toLaunch` in bubblewrap.ts. */
 export interface BubblewrapView {
-	/** A server that is root needs no user namespace, and must not have one: in it a program would still be uid 0 of the kernel. */
+	/** A root server must not create a user namespace: the program in it would still be uid 0 of the kernel. */
 	isRoot: boolean;
-	/** The user that the program runs as; the server's own where it is not root. */
+	/** The program’s user; the server’s own unless that is root. */
 	uid: number;
 	gid: number;
 	system: readonly SystemMount[];
-	/** Folders of the server that lie within what is shown: covered by empty ones. */
+	/** Folders of the server inside mounted ones: covered by empty folders. */
 	hidden: readonly string[];
-	/** Host paths that are shown at the same path. */
+	/** Host paths mounted at the same path. */
 	runtime: readonly string[];
 	skill?: string;
 	workspace?: string;
@@ -28,23 +28,23 @@ export interface BubblewrapView {
 	cwd: string;
 	env: Record<string, string>;
 	limits: SandboxLimits;
-	/** Numbers of the open descriptors; a file of `files` is read from its own. */
+	/** Open descriptors; each file of `files` is read from its own. */
 	fds: { info: number; seccomp: number | null; files: readonly { path: string; fd: number }[] };
 }
 
-/** Absolute paths of the programs in front of the program. */
+/** Absolute paths of the wrapper programs. */
 export interface BubblewrapTools {
 	setpriv: string;
 	prlimit: string;
-	/** Makes a program that takes too much memory the first to be ended, before the server; null where there is none. */
+	/** Makes the out-of-memory killer choose the program before the server; null if not installed. */
 	choom: string | null;
 }
 
-/** What `--args` reads: options alone, as bubblewrap takes the program from its own arguments. */
+/** Options for `--args`. The program itself is in bubblewrap’s own arguments. */
 export function bubblewrapArguments(view: BubblewrapView): string[] {
 	const { fds, limits } = view;
 	const made = new Set<string>();
-	// bubblewrap makes missing folders above a mount as well, but closed to other users.
+	// bubblewrap would create missing parent folders too, but closed to other users.
 	const above = (path: string) =>
 		foldersAbove(path)
 			.filter((folder) => !made.has(folder) && !isShown(view, folder))
@@ -91,7 +91,7 @@ export function bubblewrapArguments(view: BubblewrapView): string[] {
 		...(view.skill === undefined ? [] : show('--ro-bind', view.skill, SKILL)),
 		...(view.workspace === undefined ? [] : show('--bind', view.workspace, WORKSPACE)),
 		...(view.proxySocket === undefined ? [] : show('--ro-bind', view.proxySocket, PROXY_SOCKET)),
-		// They are in memory and without a size: nothing can be put there.
+		// In memory without a size limit, so read-only.
 		...[...view.hidden, '/'].flatMap((path) => ['--remount-ro', path]),
 		'--chdir',
 		view.cwd,
@@ -99,14 +99,14 @@ export function bubblewrapArguments(view: BubblewrapView): string[] {
 	];
 }
 
-/** Is the folder there already, as part of a mount of the system or as the empty folder that covers one of the server's? */
+/** Whether the folder already exists, in a system mount or as the cover of a server’s folder. */
 function isShown({ system, hidden }: BubblewrapView, folder: string): boolean {
 	if (hidden.includes(folder)) return true;
 	const isCovered = hidden.some((path) => isWithin(folder, path));
 	return !isCovered && system.some(({ kind, path }) => kind === 'bind' && isWithin(folder, path));
 }
 
-/** The program with what sets its user and limits in front of it, to go behind `--`. */
+/** The program behind the wrappers that set its user and limits. */
 export function limitedCommand(
 	program: { file: string; args: readonly string[] },
 	view: Pick<BubblewrapView, 'isRoot' | 'uid' | 'gid' | 'limits' | 'proxySocket'>,
@@ -137,12 +137,12 @@ export function limitedCommand(
 	];
 }
 
-/** Threads of the forwarder's Node, which count as processes. */
+/** The forwarder’s Node threads count as processes. */
 const FORWARDER_THREADS = 16;
 
 /**
- * In a user namespace RLIMIT_NPROC counts this sandbox alone, its first process too. Without one it counts the user, that
- * is the workspace, where several skills may run at once: so it is four times as many for all of them.
+ * In a user namespace, RLIMIT_NPROC counts this sandbox only, including its first process. Without one it counts the
+ * user, which all skills of a workspace share, so it is four times as high.
  */
 function processLimit(
 	{ processes }: SandboxLimits,
@@ -152,23 +152,23 @@ function processLimit(
 	return isRoot ? own * 4 : own;
 }
 
-// What of the host's system a program in bubblewrap sees, read-only, and which folders it must never be shown.
+// The parts of the host’s system that a program sees, read-only, and the folders it must never see.
 
 export type SystemMount =
-	/** Seen at its own path, read-only. */
+	/** Mounted read-only at its own path. */
 	| { kind: 'bind'; path: string }
-	/** A link inside, as the host has it: `/bin` → `usr/bin`. */
+	/** A link as on the host: `/bin` → `usr/bin`. */
 	| { kind: 'link'; path: string; target: string };
 
-/** A file that is made for the sandbox. */
+/** A generated file. */
 export interface SystemFile {
 	path: string;
 	text: string;
 }
 
-/** `/usr/local` is in `/usr`; `/nix/store` holds the programs of NixOS. */
+/** `/nix/store` holds the programs of NixOS. */
 const FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store'];
-/** Of /etc only what programs look for; never the whole, which has passwords, keys and configured secrets. */
+/** Only what programs need: the rest of /etc has passwords, keys and secrets. */
 const ETC = [
 	'alternatives',
 	'crypto-policies',
@@ -189,23 +189,23 @@ const ETC = [
 	'timezone'
 ].map((name) => `/etc/${name}`);
 
-/** Never shown as a whole, nor anything above them. */
+/** Never mounted as a whole, nor any parent. */
 const PROTECTED = ['/etc', '/home', '/root', '/var', '/run', '/tmp', '/proc', '/sys', '/dev', '/boot', '/srv', '/opt'];
 
-/** The parts of the system that this host has, to be looked up once at the start. */
+/** The parts of the system that exist on this host. Called once, at startup. */
 export function systemMounts(): SystemMount[] {
 	return [...FOLDERS, ...ETC].flatMap((path): SystemMount[] => {
 		const entry = lstatSync(path, { throwIfNoEntry: false });
 		if (!entry) return [];
 		if (!entry.isSymbolicLink()) return [{ kind: 'bind', path }];
-		// A link out of what is mounted would dangle inside: then its file stands in its place.
+		// A link to outside the mounts would dangle, so its target is mounted instead.
 		const target = realpathSync(path);
 		const isSeen = FOLDERS.some((folder) => isWithin(target, folder));
 		return isSeen ? [{ kind: 'link', path, target: readlinkSync(path) }] : [{ kind: 'bind', path }];
 	});
 }
 
-/** The user of the sandbox in the files where programs look names up; no name is resolved by the network. */
+/** Files for name lookups: the sandbox’s user, and no DNS. */
 export function systemFiles({ uid, gid }: { uid: number; gid: number }): SystemFile[] {
 	const users = [
 		...(uid === 0 ? [] : ['root:x:0:0:root:/:/usr/sbin/nologin']),
@@ -226,12 +226,7 @@ export function systemFiles({ uid, gid }: { uid: number; gid: number }): SystemF
 	];
 }
 
-/**
- * Refuses a folder whose mount would show what is not for scripts.
- * @param path a real path
- * @param hidden the server's own folders, as real paths
- * @throws Error naming the path
- */
+/** `path` and `hidden`, the server’s own folders, are real paths. @throws Error naming the path if mounting it would expose private folders */
 export function refuseExposing(path: string, hidden: readonly string[]): void {
 	const shown = [...PROTECTED, homedir(), ...hidden].find((protectedPath) => isWithin(protectedPath, path));
 	if (path === '/') throw new Error('The root folder can’t be shared with a script.');
@@ -239,12 +234,12 @@ export function refuseExposing(path: string, hidden: readonly string[]): void {
 	if (shown) throw new Error(`${path} can’t be shared with a script: it contains ${shown}.`);
 }
 
-/** Is a path a folder, or in it? Both absolute and without `.`, `..` and a slash at the end. */
+/** Whether a path is the folder or inside it. Both must be absolute and normalised, without a trailing slash. */
 export function isWithin(path: string, folder: string): boolean {
 	return path === folder || folder === '/' || path.startsWith(`${folder}/`);
 }
 
-/** The folders above a path, from the top, without `/`. */
+/** Parent folders from the top, without `/`. */
 export function foldersAbove(path: string): string[] {
 	const above = dirname(path);
 	return above === '/' || above === '.' ? [] : [...foldersAbove(above), above];

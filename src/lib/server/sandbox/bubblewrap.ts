@@ -1,9 +1,9 @@
 /**
- * The backend that isolates by namespaces: a read-only system, the skill at `/skill`, the workspace at `/workspace`, no
- * network and no other processes (FEATURES D10, D14, D33; SANDBOX, bubblewrap pitfalls).
+ * The bubblewrap backend: a read-only system, the skill at `/skill`, the workspace at `/workspace`, no network and no
+ * other processes (FEATURES D10, D14, D33; SANDBOX, bubblewrap pitfalls).
  *
- * Variables of the program reach bubblewrap by a descriptor, and bubblewrap itself has an empty environment: nothing of the
- * server's, and no secret, is in a process list or in the environment of the first process inside.
+ * The program’s variables reach bubblewrap through a descriptor, and bubblewrap’s own environment is empty, so that no
+ * secret is in a process list or in the environment of the first process inside.
  */
 import { accessSync, constants } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
@@ -30,19 +30,18 @@ import { giveWorkspace, workspaceUid } from './workspace.ts';
 
 export interface BubblewrapOptions {
 	launcher: Launcher;
-	/** The most that any program may have. */
+	/** Maximum for any program. */
 	limits?: SandboxLimits;
-	/** Absolute path of bubblewrap 0.8 or newer; looked for when missing. */
+	/** Absolute path of bubblewrap 0.8 or newer. Default: searched. */
 	bwrap?: string;
-	/** Absolute path of the Node that forwards to a proxy; this process's when missing. */
+	/** Absolute path of the proxy forwarder’s Node. Default: this process’s. */
 	node?: string;
-	/** The server's own folders (the app, its data): covered where they lie in a shown part of the system, and never shown as a whole. */
+	/** The server’s own folders (the app, its data): covered if inside a mounted folder, and never mounted. */
 	hidden?: readonly string[];
-	/** The user that bubblewrap is started as; this process's when missing. */
+	/** The user that starts bubblewrap. Default: this process’s. */
 	user?: { uid: number; gid: number };
 }
 
-/** What is the same for every program. */
 interface Host {
 	bwrap: string;
 	node: string;
@@ -50,17 +49,14 @@ interface Host {
 	system: readonly SystemMount[];
 	hidden: readonly string[];
 	filter: Buffer | null;
-	/** null where the server is root: then each workspace has a user of its own. */
+	/** null if the server is root: then each workspace has its own user. */
 	user: { uid: number; gid: number } | null;
 }
 
-/** Where programs of the system are; a PATH may hold a folder that others write to. */
+/** Used instead of PATH, which may contain folders that others can write to. */
 const PROGRAM_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin'];
 
-/**
- * Programs in bubblewrap; `name` is `bubblewrap`. That it is made says little: `detectSandbox` tries whether it works.
- * @throws Error in words for the operator when a program that it needs is missing
- */
+/** The backend `bubblewrap`; `detectSandbox` tests whether it works. @throws Error for the operator if a tool is missing */
 export function createBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
 	const user = options.user ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
 	const host: Host = {
@@ -84,7 +80,7 @@ export function createBubblewrapSandbox(options: BubblewrapOptions): Sandbox {
 		locate: (folders) => ({ skill: folders.skill === undefined ? undefined : SKILL, workspace: WORKSPACE }),
 		toLaunch: (program, { limits }) => toLaunch(program, limits, host),
 		onEnd: (_execution, { exitCode, stdout, stderr }) => {
-			// They speak only when the program was not reached: to the caller it was never started.
+			// These tools print errors only if they couldn’t start the program.
 			const isOwn = /^(bwrap|choom|setpriv|prlimit): [^\n]+\n$/.test(stderr) && stdout === '';
 			if (!isOwn || ![1, 126, 127].includes(exitCode ?? 0)) return;
 			return { ended: 'spawn-failed', exitCode: null, spawnError: stderr.trim() };
@@ -106,7 +102,7 @@ async function toLaunch(program: SandboxProgram, limits: SandboxLimits, host: Ho
 	if (!host.user && folders) await prepareForUser(shown, user.uid, limits);
 
 	const files = systemFiles(user);
-	// Descriptor 3 is the arguments, 4 the info; from 5 on the filter, where there is one, and the files.
+	// Descriptor 3 holds the arguments, 4 the info, then the filter, if any, and the files.
 	const firstFile = host.filter ? 6 : 5;
 	const view: BubblewrapView = {
 		isRoot: host.user === null,
@@ -142,11 +138,12 @@ async function toLaunch(program: SandboxProgram, limits: SandboxLimits, host: Ho
 	};
 }
 
-/** Arguments are separated by NUL: one in a value would be the way to options of bubblewrap. */
+/** Arguments are separated by NUL, so one in a value could inject options. */
 function refuseNul({ file, args, env, cwd, folders, runtime, proxySocket }: SandboxProgram): void {
 	const texts = [file, ...args, ...Object.entries(env).flat(), cwd, ...(runtime ?? []), proxySocket ?? ''];
-	if ([...texts, folders?.skill ?? '', folders?.workspace ?? ''].some((text) => text.includes('\0')))
+	if ([...texts, folders?.skill ?? '', folders?.workspace ?? ''].some((text) => text.includes('\0'))) {
 		throw new Error('An argument, variable or path contains a NUL character.');
+	}
 }
 
 function userOf(folders: SandboxFolders | undefined): { uid: number; gid: number } {
@@ -154,7 +151,7 @@ function userOf(folders: SandboxFolders | undefined): { uid: number; gid: number
 	return { uid, gid: uid };
 }
 
-/** Real paths of the folders; what does not exist is refused, as is what would show too much. */
+/** Real paths of the folders. @throws Error if one is missing or would expose too much */
 async function shownFolders(
 	folders: SandboxFolders | undefined,
 	hidden: readonly string[]
@@ -166,7 +163,7 @@ async function shownFolders(
 	return { workspace, skill };
 }
 
-/** A program's own files: at their own path and at their real one, as far as the system's mounts do not show them. */
+/** The program’s own files that the system mounts don’t show, at their path and their real path. */
 async function runtimeOf(paths: readonly string[], host: Host, hidden: readonly string[]): Promise<string[]> {
 	const all = new Set<string>();
 	for (const path of paths) {
@@ -179,7 +176,7 @@ async function runtimeOf(paths: readonly string[], host: Host, hidden: readonly 
 			all.add(shown);
 		}
 	}
-	// A folder before what is in it, which it would cover.
+	// Folders before their contents, which they would cover.
 	return [...all].sort();
 }
 
@@ -187,18 +184,19 @@ function isSystem(path: string, { system }: Host): boolean {
 	return system.some((mount) => isWithin(path, mount.path));
 }
 
-/** The user inside owns the workspace, but reads the skill as anybody. */
+/** The inner user owns the workspace, but reads the skill as “other”. */
 async function prepareForUser(
 	{ skill, workspace }: Pick<BubblewrapView, 'skill' | 'workspace'>,
 	uid: number,
 	limits: SandboxLimits
 ): Promise<void> {
-	if (skill !== undefined && ((await stat(skill)).mode & 0o005) !== 0o005)
+	if (skill !== undefined && ((await stat(skill)).mode & 0o005) !== 0o005) {
 		throw new Error(`The user that runs scripts can’t read ${skill}. Make it readable: chmod -R o+rX ${skill}`);
+	}
 	if (workspace !== undefined) await giveWorkspace(workspace, uid, 2 * limits.workspaceFiles);
 }
 
-/** Of those that exist. */
+/** Skips missing paths. */
 async function realPaths(paths: readonly string[]): Promise<string[]> {
 	const found: string[] = [];
 	for (const path of paths) {
@@ -230,7 +228,6 @@ function isExecutable(path: string): boolean {
 		accessSync(path, constants.X_OK);
 		return true;
 	} catch {
-		// It is not there, or not for us: the next folder may have it.
 		return false;
 	}
 }

@@ -1,70 +1,67 @@
-/** The command line of one container: pure, so that every flag can be read and checked (FEATURES D32). */
+/** Builds the command line of a container (FEATURES D32). */
 import { posix } from 'node:path';
 import type { SandboxFolders, SandboxLimits } from './sandbox.ts';
 
 const MB = 1024 * 1024;
 
-/** Where a container finds its folders. */
+/** Paths inside the container. */
 export const IN_CONTAINER = { workspace: '/workspace', skill: '/skill', proxy: '/run/proxy' } as const;
 
-/** By this label containers are found again; its value is whose they are. */
+/** The label that identifies containers; its value is the owner. */
 export const OWNER_LABEL = 'openrouter-skills.owner';
 
 export interface ContainerProfile {
-	/** Thousandths of a processor. */
+	/** Thousandths of a CPU. */
 	cpuLimit: number;
-	/** Never more than these, whatever the host allows. */
+	/** These cap the host’s limits. */
 	memoryBytes?: number;
 	processes?: number;
 	timeoutMs?: number;
 }
 
 export const CONTAINER_PROFILES = {
-	/** The host's limits. A tenth of a processor doubles the time of every start, so it is a whole one. */
+	/** The host’s limits. A tenth of a CPU would double start times, so it is a whole one. */
 	default: { cpuLimit: 1000 },
-	/** The figures of the document that the field goes by. */
 	strict: { cpuLimit: 100, memoryBytes: 256 * MB, processes: 100, timeoutMs: 30_000 }
 } as const satisfies Record<string, ContainerProfile>;
 
-/** Everything that the command line depends on. */
 export interface ContainerPlan {
 	kind: 'docker' | 'podman';
-	/** The runtime has no more rights than this user. */
+	/** Whether the runtime has only this user’s rights. */
 	isRootless: boolean;
 	name: string;
 	owner: string;
 	image: string;
 	profile: ContainerProfile;
 	limits: SandboxLimits;
-	/** `uid:gid`; never root's, unless the runtime is rootless. */
+	/** `uid:gid`; never root, unless the runtime is rootless. */
 	user: string;
 	folders?: SandboxFolders;
-	/** Host paths that are seen read-only where they are. */
+	/** Host paths mounted read-only at the same path. */
 	runtime: readonly string[];
-	/** Host folder of the proxy's socket. */
 	proxyFolder?: string;
 	hasInput: boolean;
 	environment: ContainerEnvironment;
 	cwd: string;
 	file: string;
 	args: readonly string[];
-	/** The most processes of one user that this server may allow; see `MAX_USER_PROCESSES`. */
+	/** This server’s maximum of processes per user; see `MAX_USER_PROCESSES`. */
 	userProcesses: number;
 }
 
 /**
- * Default of podman's own configuration on Debian. The number is of no use as a limit, since it counts a user's
- * processes over all containers; but without one podman asks for more than a server without CAP_SYS_RESOURCE may have.
+ * Podman’s default on Debian. It counts a user’s processes across containers, so it is no useful limit. But without it,
+ * podman asks for more than a server without CAP_SYS_RESOURCE may have.
  */
 export const MAX_USER_PROCESSES = 32_768;
 
-/** Arguments of the client, from `run` to those of the program. @throws Error when a folder cannot be mounted */
+/** The client’s arguments, from `run` to the program’s. @throws Error if a folder can’t be mounted */
 export function runArguments(plan: ContainerPlan): string[] {
 	const { kind, profile, limits, folders, environment } = plan;
 	const memory = Math.min(limits.memoryBytes, profile.memoryBytes ?? Infinity);
 	const processes = Math.min(limits.processes, profile.processes ?? Infinity);
 	const tmpfs = (path: string, more = '') => ['--tmpfs', `${path}:rw,noexec,nosuid,size=64m,mode=1777${more}`];
-	// Where the folder is there already, as docker makes that of --workdir, its own mode wins over the option.
+	// Docker creates the --workdir folder first, and its mode would win over the option.
 	const [uid = '', gid = ''] = plan.user.split(':');
 	const owned = kind === 'docker' ? `,uid=${uid},gid=${gid}` : '';
 	const ulimit = (name: string, value: number) => ['--ulimit', `${name}=${value}:${value}`];
@@ -86,7 +83,7 @@ export function runArguments(plan: ContainerPlan): string[] {
 		...tmpfs('/tmp'),
 		...(folders ? mount(folders.workspace, IN_CONTAINER.workspace) : tmpfs(IN_CONTAINER.workspace, owned)),
 		'--read-only',
-		// podman's own idea of read-only has more, unlimited places to write to.
+		// Podman would add writable folders without a size limit.
 		...(kind === 'podman' ? ['--read-only-tmpfs=false'] : []),
 		'--pull',
 		'never',
@@ -113,7 +110,7 @@ export function runArguments(plan: ContainerPlan): string[] {
 		'--workdir',
 		plan.cwd,
 		...(plan.hasInput ? ['--interactive'] : []),
-		// An image may have an entry point of its own, which would be given the program as an argument.
+		// Replaces the image’s entry point, which would get the program as an argument.
 		`--entrypoint=${plan.file}`,
 		plan.image,
 		...plan.args
@@ -123,35 +120,37 @@ export function runArguments(plan: ContainerPlan): string[] {
 /** The first descriptor after the standard ones. */
 const ENV_FILE = '/dev/fd/3';
 
-/** A folder or file of the host. Not `--volume`, which makes what is not there, and as root. */
+/** Mounts a folder or file of the host. `--volume` would create missing ones as root. */
 function mount(source: string, target: string, mode?: 'readonly'): string[] {
-	// The clients read the option as comma-separated values, and not all of them know quotes.
-	if (/[,"\r\n]/.test(source))
+	// The value is comma-separated, and not all clients support quotes.
+	if (/[,"\r\n]/.test(source)) {
 		throw new Error(`Containers can’t use a folder with a comma, quote or line break in its name: ${source}`);
+	}
 	return ['--mount', ['type=bind', `src=${source}`, `dst=${target}`, ...(mode ? [mode] : [])].join(',')];
 }
 
-/** How the variables of a program reach it without being in any argument list. */
+/** Passes the program’s variables without putting them into an argument list. */
 export interface ContainerEnvironment {
-	/** Set for the client, which is told their names and takes the values from there (FEATURES D30). */
+	/** Set for the client, which gets only their names as arguments (FEATURES D30). */
 	passed: Record<string, string>;
-	/** Lines of an environment file, for names that would change the client itself; empty for none. */
+	/** Lines of an environment file, for names that would affect the client itself. */
 	file: string;
 }
 
-/** Places of the host: the image has its own. */
+/** Paths of the host: the image has its own. */
 const OF_THE_HOST = /^(PATH|TMPDIR|TEMP|TMP|SYSTEMROOT)$/i;
 /** Read by docker, podman, the Go runtime, the dynamic linker, or a shell around them. */
 const OF_THE_CLIENT =
 	/^(_|HOME$|USER$|LOGNAME$|SHELL$|ENV$|BASH|SHELLOPTS$|PS4$|IFS$|DOCKER|MOBY|BUILD|CONTAINER|PODMAN|STORAGE_|REGISTRY_|OCI_|CNI|NETAVARK|XDG_|DBUS_|SYSTEMD_|NOTIFY_|LISTEN_|LD_|DYLD_|GLIBC_|MALLOC_|GO|CGO|SSL_|SSH_|OTEL_|CONMON|TCELL|(https?|all|ftp|no)_proxy$)/i;
 
-/** @throws Error for a value that can go neither way */
+/** @throws Error for a variable that can’t be passed */
 export function containerEnvironment(env: Readonly<Record<string, string>>): ContainerEnvironment {
 	const environment: ContainerEnvironment = { passed: {}, file: '' };
 	for (const [name, value] of Object.entries(env)) {
 		if (OF_THE_HOST.test(name)) continue;
-		if (!/^[^\s=#][^\s=]*$/.test(name) || value.includes('\0'))
+		if (!/^[^\s=#][^\s=]*$/.test(name) || value.includes('\0')) {
 			throw new Error(`Containers can’t have a variable named ${JSON.stringify(name)}.`);
+		}
 		if (!OF_THE_CLIENT.test(name)) environment.passed[name] = value;
 		else if (!/[\r\n]/.test(value) && value.length < 16_000) environment.file += `${name}=${value}\n`;
 		else throw new Error(`The value of ${name} can’t be passed to a container: it must be one line.`);
@@ -159,14 +158,13 @@ export function containerEnvironment(env: Readonly<Record<string, string>>): Con
 	return environment;
 }
 
-/** The socket's path as a container sees it. */
 export function socketInContainer(socket: string): string {
 	return posix.join(IN_CONTAINER.proxy, posix.basename(socket));
 }
 
-// Which images containers may be made of, and which one a program gets (FEATURES D30, D34).
+// Allowed images, and which one a program gets (FEATURES D30, D34).
 
-/** Always allowed; `SKILLS_ALLOWED_SANDBOX_IMAGES` adds to them. */
+/** Always allowed; `SKILLS_ALLOWED_SANDBOX_IMAGES` adds more. */
 const DEFAULT_IMAGES = {
 	node: 'node:22-alpine',
 	python: 'python:3.12-alpine',
@@ -174,23 +172,19 @@ const DEFAULT_IMAGES = {
 } as const;
 
 export interface ContainerImages {
-	/** The image for everything, instead of one for each language; the operator named it, so it is allowed. */
+	/** One image for every language. Always allowed, because the operator named it. */
 	one: string | null;
-	/** Allowed beside the defaults. */
+	/** In addition to the defaults. */
 	allowed: readonly string[];
 }
 
-/** Every image that may be used, in the form in which images are compared. */
+/** All allowed images in canonical form. */
 export function allowedImages({ one, allowed }: ContainerImages): string[] {
 	const all = [...Object.values(DEFAULT_IMAGES), ...allowed, ...(one ? [one] : [])];
 	return [...new Set(all.map(canonical))];
 }
 
-/**
- * The image as it is named to the runtime.
- *
- * @throws Error with the list when it is not one of `allowed`.
- */
+/** The canonical name. @throws Error with the list if it isn’t allowed */
 export function normalizeImage(image: string, allowed: readonly string[]): string {
 	const wanted = canonical(image);
 	if (allowed.map(canonical).includes(wanted)) return wanted;
@@ -199,7 +193,6 @@ export function normalizeImage(image: string, allowed: readonly string[]): strin
 	);
 }
 
-/** The image for a program, by the program's name. */
 export function imageOf(file: string, images: ContainerImages): string {
 	return normalizeImage(images.one ?? byLanguage(posix.basename(file)), allowedImages(images));
 }
@@ -209,7 +202,7 @@ function byLanguage(program: string): string {
 	return /^python[\d.]*$/.test(program) ? DEFAULT_IMAGES.python : DEFAULT_IMAGES.other;
 }
 
-/** `docker.io/library/node` and `node:latest` are the same image. */
+/** `docker.io/library/node` → `node:latest` */
 function canonical(image: string): string {
 	const name = image
 		.trim()
@@ -218,7 +211,7 @@ function canonical(image: string): string {
 	return /[:@][^/]*$/.test(name) ? name : `${name}:latest`;
 }
 
-/** The name with its registry, as podman wants it for fetching. */
+/** The name with its registry, as podman needs it to download. */
 export function fullImageName(image: string): string {
 	const [first = '', ...rest] = image.split('/');
 	if (rest.length === 0) return `docker.io/library/${image}`;

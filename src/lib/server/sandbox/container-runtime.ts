@@ -1,29 +1,28 @@
-/** The program that runs containers: which one answers, and what an earlier server left with it (FEATURES D33, D34). */
-import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
+/** Finds a working container runtime, and removes containers that an earlier server left (FEATURES D33, D34). */
 import { delimiter, isAbsolute, join } from 'node:path';
 import { OWNER_LABEL } from './container-arguments.ts';
 import type { Launcher } from './launch/launcher.ts';
 import { ownerOf } from './workspace.ts';
 import { COMMAND_MS } from './launch/launch.ts';
+import { firstExecutable } from './launch/start-program.ts';
 
 export interface ContainerRuntime {
 	/** Absolute path of the client. */
 	file: string;
 	kind: 'docker' | 'podman';
-	/** It has no more rights than this user. */
+	/** Whether it has only this user’s rights. */
 	isRootless: boolean;
-	/** What the client itself needs of the environment. */
+	/** Variables that the client itself needs. */
 	env: Record<string, string>;
 }
 
 export interface FoundRuntime {
 	runtime: ContainerRuntime | null;
-	/** A sentence for each one that was passed over, with its own words. */
+	/** A sentence for each rejected runtime, with its error. */
 	reasons: string[];
 }
 
-/** Where the client finds its configuration and its server; nothing that it would pass on to a container. */
+/** Locate the client’s configuration and server; none is passed on to containers. */
 const CLIENT_VARIABLES = [
 	'PATH',
 	'HOME',
@@ -49,10 +48,7 @@ const CLIENT_VARIABLES = [
 ];
 export const RESTART = 'It may be stuck: restart it, or choose another one with SKILLS_SANDBOX_RUNTIME.';
 
-/**
- * The first runtime that answers: one without its daemon is passed over, which its mere presence would not show. All are
- * asked at once, and one that says nothing for 5 s is taken to hang.
- */
+/** The first runtime that answers within 5 s, which one without its daemon doesn’t. All are asked concurrently. */
 export async function findContainerRuntime(
 	choice: 'auto' | 'docker' | 'podman',
 	{ launcher, host }: { launcher: Launcher; host: Readonly<Record<string, string | undefined>> }
@@ -61,7 +57,9 @@ export async function findContainerRuntime(
 	for (const name of CLIENT_VARIABLES) if (host[name]) env[name] = host[name];
 	const names = choice === 'auto' ? ['docker', 'podman'] : [choice];
 	const asked = names.map(async (name) => {
-		const file = await findOnPath(name, env.PATH ?? '');
+		const program = process.platform === 'win32' ? `${name}.exe` : name;
+		const folders = (env.PATH ?? '').split(delimiter).filter(isAbsolute);
+		const file = await firstExecutable(folders.map((folder) => join(folder, program)));
 		return file ? probe(launcher, file, env) : 'It isn’t on the PATH.';
 	});
 	const reasons: string[] = [];
@@ -73,7 +71,7 @@ export async function findContainerRuntime(
 	return { runtime: null, reasons };
 }
 
-/** What the client said when it was asked for its server, unless it can be used. */
+/** Returns the error if it can’t be used. */
 async function probe(
 	launcher: Launcher,
 	file: string,
@@ -82,7 +80,7 @@ async function probe(
 	const runtime: ContainerRuntime = { file, kind: 'docker', isRootless: false, env };
 	const version = await askRuntime(launcher, runtime, ['--version']);
 	if (version.isSilent) return silent('It');
-	// Some systems have podman under docker's name.
+	// Some systems install podman as `docker`.
 	if (/podman/i.test(version.stdout)) runtime.kind = 'podman';
 	const format = runtime.kind === 'podman' ? '{{.Host.Security.Rootless}}' : '{{json .SecurityOptions}}';
 	const { isDone, isSilent, stdout, message } = await askRuntime(launcher, runtime, ['info', '--format', format]);
@@ -91,11 +89,7 @@ async function probe(
 	return { ...runtime, isRootless: /true|rootless/.test(stdout) };
 }
 
-/**
- * Removes the containers that an earlier start of a server with this data folder left, running or not, and resolves
- * with their number.
- * @throws Error with the runtime's words when it cannot
- */
+/** Removes containers left by an earlier server with this data folder. @returns their number. @throws Error of the runtime */
 export function sweepContainers(
 	launcher: Launcher,
 	runtime: ContainerRuntime,
@@ -111,7 +105,7 @@ export function sweepContainers(
 	);
 }
 
-/** @param filter as `ps --filter` has it */
+/** `filter` is for `ps --filter`. @throws Error of the runtime */
 export async function removeContainers(
 	launcher: Launcher,
 	runtime: ContainerRuntime,
@@ -132,28 +126,28 @@ export async function removeContainers(
 	return ids.length;
 }
 
-/** docker lists labels as `a=b,c=d`, podman as `map[a:b c:d]`. */
+/** Docker prints labels as `a=b,c=d`, podman as `map[a:b c:d]`. */
 function ownerIn(labels: string): string {
 	const at = labels.indexOf(OWNER_LABEL);
 	return at < 0 ? '' : (/^[=:]([\w-]*)/.exec(labels.slice(at + OWNER_LABEL.length))?.[1] ?? '');
 }
 
-/** Arguments that end a container at once and remove it; one that is not there is no error. */
+/** Arguments that kill and remove a container; a missing one is no error. */
 export function removal({ kind }: ContainerRuntime, name: string): string[] {
-	// podman would ask it first, and wait 10 s.
+	// Podman would send SIGTERM first and wait 10 s.
 	return kind === 'podman' ? ['rm', '-f', '-t', '0', name] : ['rm', '-f', name];
 }
 
 const silent = (who: string) => `${who} didn’t respond within ${COMMAND_MS / 1000} s. ${RESTART}`;
 
-/** Runs the client for an answer. One that gives none in time, whatever it was asked, is `isSilent`. */
+/** Runs the client. `isSilent` if it doesn’t answer in time. */
 export async function askRuntime(
 	launcher: Launcher,
 	{ file, kind, env }: ContainerRuntime,
 	args: string[]
 ): Promise<{ isDone: boolean; isSilent: boolean; stdout: string; message: string }> {
 	const launched = launcher.launch({ file, args, env, cwd: '/', end: { kind: 'group' } }, 'closed');
-	// At once: a client that hangs has nothing to tidy up, and may be deaf.
+	// SIGKILL, because a hanging client may ignore SIGTERM.
 	const timer = setTimeout(() => launched.end('killed'), COMMAND_MS);
 	const result = await launched.begin({ timeoutMs: COMMAND_MS * 2, maxOutputBytes: 100_000 }, undefined);
 	clearTimeout(timer);
@@ -162,18 +156,4 @@ export async function askRuntime(
 	const words = (result.spawnError ?? result.stderr.trim()) || 'It failed.';
 	const message = isSilent ? silent(kind) : words;
 	return { isDone, isSilent, stdout: result.stdout.trim(), message: isDone ? '' : message };
-}
-
-async function findOnPath(name: string, path: string): Promise<string | null> {
-	for (const folder of path.split(delimiter).filter(isAbsolute)) {
-		for (const file of process.platform === 'win32' ? [join(folder, `${name}.exe`)] : [join(folder, name)]) {
-			try {
-				await access(file, constants.X_OK);
-				if ((await stat(file)).isFile()) return file;
-			} catch {
-				// In another folder, or nowhere.
-			}
-		}
-	}
-	return null;
 }

@@ -1,4 +1,4 @@
-/** The backend of containers: docker or podman, with the flags of container-arguments.ts (FEATURES D32, D33). */
+/** The container backend: docker or podman, with the flags of container-arguments.ts (FEATURES D32, D33). */
 import { randomUUID } from 'node:crypto';
 import { lstat, readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
@@ -24,22 +24,21 @@ import { giveWorkspace, workspaceUid } from './workspace.ts';
 
 export interface ContainerSandboxOptions {
 	launcher: Launcher;
-	/** One that answers: see `findContainerRuntime`. */
+	/** From `findContainerRuntime`. */
 	runtime: ContainerRuntime;
 	images: ContainerImages;
-	/** The most that any program may have; `DEFAULT_LIMITS` when missing. */
+	/** Maximum for any program. Default: `DEFAULT_LIMITS`. */
 	limits?: SandboxLimits;
-	/** Whose containers these are: `ownerOf` of leftovers.ts, for `sweepContainers`. */
+	/** Owner for `sweepContainers`: see `ownerOf` in workspace.ts. */
 	owner?: string;
-	/** `default` when missing. */
 	profile?: keyof typeof CONTAINER_PROFILES;
 }
 
-/** Containers; `name` is `container`. Images are never fetched: one that is missing is a result that says how to get it. */
+/** The backend `container`. Never downloads images: the result says how to get a missing one. */
 export function createContainerSandbox(options: ContainerSandboxOptions): Sandbox {
 	const { launcher, runtime, images, limits, owner = 'none' } = options;
 	const profile: ContainerProfile = CONTAINER_PROFILES[options.profile ?? 'default'];
-	// An id that is used again must not meet a container of another sandbox.
+	// Ids may repeat across sandboxes, so names get a random prefix.
 	const prefix = `openrouter-skills-${randomUUID().slice(0, 8)}`;
 	const nameOf = ({ id }: Execution) => `${prefix}-${id}`;
 	const started = new WeakMap<Execution, { image: string; isForwarded: boolean }>();
@@ -65,10 +64,7 @@ export function createContainerSandbox(options: ContainerSandboxOptions): Sandbo
 				image,
 				profile,
 				limits: execution.limits,
-				user: await containerUser(runtime, {
-					workspace: program.folders?.workspace,
-					maxFiles: execution.limits.workspaceFiles
-				}),
+				user: await containerUser(runtime, program.folders?.workspace, execution.limits.workspaceFiles),
 				folders: program.folders,
 				runtime: program.runtime ?? [],
 				proxyFolder: proxySocket ? posix.dirname(proxySocket) : undefined,
@@ -94,7 +90,7 @@ export function createContainerSandbox(options: ContainerSandboxOptions): Sandbo
 		watch: (launched, execution) => watchStart(launched, { launcher, runtime, name: nameOf(execution) }),
 		async onEnd(execution, result) {
 			const { image, isForwarded } = started.get(execution) ?? { image: '', isForwarded: false };
-			// The client may be gone before its container, or have been about to make it.
+			// The client may end before its container, or before creating it.
 			const removed = isEarly(result) ? await askRuntime(launcher, runtime, removal(runtime, nameOf(execution))) : null;
 			const isWanted = result.ended === 'aborted' || result.ended === 'killed';
 			const spawnError =
@@ -105,7 +101,7 @@ export function createContainerSandbox(options: ContainerSandboxOptions): Sandbo
 				...(spawnError ? { ended: 'spawn-failed', exitCode: null, stderr: '', spawnError } : {})
 			};
 		},
-		// One that was ended unused may have come into being after its end.
+		// A container may appear after its client was ended.
 		async onClose() {
 			await removeContainers(launcher, runtime, `name=^${prefix}-`, () => true);
 		}
@@ -123,26 +119,24 @@ function locate({ skill }: SandboxFolders): SandboxFolders {
 	return { workspace: IN_CONTAINER.workspace, skill: skill === undefined ? undefined : IN_CONTAINER.skill };
 }
 
-/** The program, behind the way to its proxy where it has one. */
+/** Wraps the program in the proxy forwarder if it has a proxy. */
 function inContainer({ file, args, env, proxySocket }: SandboxProgram): { file: string; args: string[] } {
 	if (!proxySocket) return { file, args };
-	return wrapWithForwarder(
-		{ file, args, env },
-		{ node: 'node', socket: socketInContainer(proxySocket), passSignals: true }
-	);
+	const socket = socketInContainer(proxySocket);
+	return wrapWithForwarder({ file, args, env }, { node: 'node', socket, passSignals: true });
 }
 
-/** Ended by somebody; not one that was never started. */
+/** Whether a started program was ended from outside. */
 function isEarly({ ended, signal }: LaunchResult): boolean {
 	return ended !== 'spawn-failed' && (ended !== 'exit' || signal !== null);
 }
 
-/** Of a container that never ran. */
+/** Statuses of a container that never ran. */
 const NOT_STARTED = /^(created|configured|initialized|)$/;
 
 /**
- * Nobody can tell a runtime that hangs from a script that says nothing, so one that has said nothing for a while is asked
- * about. A runtime that does not answer is not waited for; one that answers may still be busy.
+ * Tells a hanging runtime from a silent script: after a silence it asks the runtime. If that doesn’t answer, the program
+ * is killed; if the container hasn’t started yet, it asks again later.
  */
 function watchStart(
 	launched: Launched,
@@ -186,39 +180,36 @@ function watchStart(
 	};
 }
 
-/** Who ended it early did so by a signal, of which the client makes an exit code, if it lives to tell. */
+/** The client reports a signal as an exit code. */
 function signalOf(result: LaunchResult): Pick<LaunchResult, 'exitCode' | 'signal'> | null {
 	if (!isEarly(result)) return null;
 	if (result.exitCode === 137) return { exitCode: null, signal: 'SIGKILL' };
 	return result.exitCode === 143 ? { exitCode: null, signal: 'SIGTERM' } : null;
 }
 
-/** The hard limit of this server, which a container cannot be given more than. */
+/** This server’s hard limit, the maximum for a container. */
 async function mostUserProcesses(): Promise<number> {
-	// Only Linux has the file; elsewhere containers run in a machine of their own.
+	// Only Linux has this file; elsewhere containers run in a virtual machine.
 	const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '');
 	return Number(/^Max processes\s+\S+\s+(\d+)/m.exec(limits)?.[1] ?? MAX_USER_PROCESSES);
 }
 
-// Telling a container that never ran its program from a program that failed: clients say both by an exit code.
+// Tells a container that never ran its program from a program that failed; clients report both as exit codes.
 
 export interface ContainerStart {
 	runtime: Pick<ContainerRuntime, 'kind'>;
 	image: string;
-	/** The program was started by Node, for its way to the proxy. */
+	/** Whether Node started the program, as the proxy forwarder. */
 	isForwarded: boolean;
 }
 
-/** What the client says about an image that is not on this machine. */
+/** The client’s error for a missing image. */
 const NO_IMAGE = /image not known|no such image|unable to find image/i;
-/** catatonit and tini, the first processes that podman and docker bring. */
+/** Errors of catatonit and tini, the init processes of podman and docker. */
 const NO_PROGRAM = /^(ERROR \(catatonit:\d+\): failed to exec|\[FATAL tini \(\d+\)\] exec )/m;
 const CLIENT = /^(Error: |docker: |podman: |time=")/m;
 
-/**
- * A sentence when the program was not started; null when it was. A program can write the same and end with the same
- * code; it fools its own user only.
- */
+/** Why the program wasn’t started; null if it was. A program could fake this, but would fool only its own user. */
 export function containerFailure(result: LaunchResult, { runtime, image, isForwarded }: ContainerStart): string | null {
 	if (result.ended !== 'exit') return null;
 	const words = result.stderr.trim();
@@ -227,28 +218,21 @@ export function containerFailure(result: LaunchResult, { runtime, image, isForwa
 		return `The image ${image} isn’t on this computer. Download it with: ${runtime.kind} pull ${name}`;
 	}
 	const isMissing = NO_PROGRAM.test(words) || (result.exitCode === 127 && CLIENT.test(words));
-	if (isMissing && isForwarded)
+	if (isMissing && isForwarded) {
 		return `The image ${image} has no Node.js, which network access needs. Choose an image with it in SKILLS_SANDBOX_IMAGE.`;
+	}
 	if (isMissing) return `The image ${image} doesn’t have this program: ${words}`;
 	const isClient = result.exitCode === 125 || result.exitCode === 126;
 	return isClient && CLIENT.test(words) ? words : null;
 }
 
-// Whom a container's program runs as: the workspace's owner, never the machine's root.
-
-export interface ContainerFolders {
-	/** Absolute real path of the host; a container without one has no owner to go by. */
-	workspace: string | undefined;
-	/** Files of it that are given to the user at most. */
-	maxFiles: number;
-}
-
-/** `uid:gid`. A workspace of root's is given to the user that is its own. */
+/** `uid:gid` of the workspace’s owner, never root: a workspace of root is given to its own user. */
 async function containerUser(
 	{ kind, isRootless }: Pick<ContainerRuntime, 'kind' | 'isRootless'>,
-	{ workspace, maxFiles }: ContainerFolders
+	workspace: string | undefined,
+	maxFiles: number
 ): Promise<string> {
-	// There uid 0 is this server's user under another name, and any other one could not write the workspace.
+	// There, uid 0 is this server's user, and others couldn’t write to the workspace.
 	if (isRootless && kind === 'docker') return '0:0';
 	if (workspace === undefined) return pair(process.getuid?.() || workspaceUid(''), process.getgid?.());
 	const { uid, gid } = await lstat(workspace);
@@ -258,7 +242,7 @@ async function containerUser(
 	return pair(own, own);
 }
 
-/** Root's group is no more to be had than root. */
+/** Never root’s group either. */
 function pair(uid: number, gid: number | undefined): string {
 	return `${uid}:${gid || uid}`;
 }

@@ -1,4 +1,4 @@
-/** Chooses the backend by trying it: what is there but does not work is not taken, and nothing falls back unsaid (SANDBOX, Backends). */
+/** Chooses a backend by testing it; every fallback is reported (SANDBOX, Backends). */
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,24 +12,24 @@ export interface DetectOptions {
 	createProcess: Create;
 	createBubblewrap: Create;
 	createContainer: Create;
-	/** Where the folder for trying is made; the system's when missing. */
+	/** For the test’s folder. Default: the system’s. */
 	tempDir?: string;
-	/** Number of the server's process; this one's when missing. */
+	/** The server’s process id. Default: this process’s. */
 	pid?: number;
 }
 
 export interface DetectedSandbox {
 	sandbox: Sandbox;
-	/** Sentences for the operator: what was not taken and why, what this machine lacks. */
+	/** Sentences for the operator: what was rejected and why, what this computer lacks. */
 	notes: string[];
 }
 
-/** An image may have to be fetched. */
+/** Leaves time to download an image. */
 const PROBE_TIMEOUT_MS = 60_000;
 
 /**
- * The backend that was asked for by name, or for `auto` bubblewrap where it works and processes where it does not.
- * @throws Error naming SKILLS_SANDBOX, the reason and what to do, when the one asked for does not work
+ * Returns the wanted backend; for `auto`, bubblewrap if it works, else processes.
+ * @throws Error naming SKILLS_SANDBOX, the reason and what to do, if the wanted one doesn’t work
  */
 export async function detectSandbox(options: DetectOptions): Promise<DetectedSandbox> {
 	const notes = reaperNotes(options.pid ?? process.pid);
@@ -41,21 +41,23 @@ export async function detectSandbox(options: DetectOptions): Promise<DetectedSan
 	};
 	const first = await attempt(create[wanted === 'auto' ? 'bubblewrap' : wanted], options.tempDir);
 	if ('sandbox' in first) return { sandbox: first.sandbox, notes: [...notes, ...filterNotes(first.sandbox)] };
-	if (wanted !== 'auto')
+	if (wanted !== 'auto') {
 		throw new Error(
 			`SKILLS_SANDBOX=${wanted} doesn’t work here: ${first.reason}. Fix that, or set SKILLS_SANDBOX=auto.`
 		);
+	}
 
 	const fallback = await attempt(options.createProcess, options.tempDir);
-	if (!('sandbox' in fallback))
+	if (!('sandbox' in fallback)) {
 		throw new Error(`No sandbox works here. bubblewrap: ${first.reason}. process: ${fallback.reason}.`);
+	}
 	notes.push(
 		`Scripts can read files on this computer, because bubblewrap doesn’t work here. ${capitalised(first.reason)}.`
 	);
 	return { sandbox: fallback.sandbox, notes };
 }
 
-/** Runs a program of the backend that must end with 42; a backend that fails is closed. */
+/** Runs a command that must exit with 42; closes the backend if it fails. */
 async function attempt(create: Create, tempDir = tmpdir()): Promise<{ sandbox: Sandbox } | { reason: string }> {
 	let sandbox: Sandbox;
 	try {
@@ -92,17 +94,17 @@ function reasonOf(result: SandboxResult, name: SandboxName): string {
 		: `a test command didn’t finish in time`;
 }
 
-/** What of this machine decides whether bubblewrap may make namespaces. */
+/** Facts that decide whether bubblewrap may create namespaces. */
 export interface NamespaceHost {
 	isRoot: boolean;
 	isContainer: boolean;
 	/** Ubuntu 24.04 and newer. */
 	restrictsByAppArmor: boolean;
-	/** Debian's switch, or a limit of none. */
+	/** False by Debian’s switch, or by a limit of 0. */
 	hasUserNamespaces: boolean;
 }
 
-/** The reason in words, with what to do, for what bubblewrap said. Exported for the tests: no machine fails in every way. */
+/** Explains an error of bubblewrap and what to do. Exported for tests: no machine fails in every way. */
 export function bubblewrapReason(said: string, host: NamespaceHost): string {
 	const quoted = said ? ` (“${said}”)` : '';
 	if (/unknown option/i.test(said)) return `bubblewrap 0.8 or newer is needed${quoted}`;

@@ -1,13 +1,12 @@
 /**
- * The way from a network namespace without a network to a proxy on a unix socket (FEATURES D35).
+ * Connects a network namespace without a network to a proxy on a unix socket (FEATURES D35).
  *
- * Programs know proxies as `http://host:port`, so a small Node program listens on 127.0.0.1 inside the namespace, pipes
- * each connection to the socket, and runs the real program as its child with `HTTP_PROXY` and its kin set. The child has
- * its standard streams, its group and its folder; its exit code or signal becomes that of the forwarder. It costs a
- * Node start, so a backend uses it only for a program with a `proxySocket`.
+ * Programs expect proxies as `http://host:port`. So a small Node program listens on 127.0.0.1 inside the namespace, pipes
+ * each connection to the socket, and runs the real program as its child with `HTTP_PROXY` and the like. The child inherits
+ * its standard streams, process group and folder; its exit code or signal becomes the forwarder’s. This costs a start of
+ * Node, so backends use it only for programs with a `proxySocket`.
  */
 
-/** What a process is started with. */
 export interface ForwardedProgram {
 	file: string;
 	args: string[];
@@ -20,8 +19,8 @@ export interface ForwarderOptions {
 	/** Absolute path of the proxy's socket as the process sees it. */
 	socket: string;
 	/**
-	 * Passes SIGTERM, SIGINT and SIGHUP on to the program. For where only the first process is signalled, as `docker kill`
-	 * does; where the group is signalled the program has had it already.
+	 * Passes SIGTERM, SIGINT and SIGHUP on to the program. For `docker kill`, which signals only the first process; where
+	 * the whole group is signalled, the program receives them anyway.
 	 */
 	passSignals?: boolean;
 }
@@ -29,17 +28,16 @@ export interface ForwarderOptions {
 /**
  * Wraps a program so that it finds the proxy of `socket` in its environment.
  *
- * - **process**: `unshare --net` brings a loopback that is *down*, and 127.0.0.1 answers ENETUNREACH. The forwarder raises
- *   it (`ip`, or perl where there is none), for which it must be uid 0 of the user namespace (`--map-root-user`). A
- *   backend that gives up its capabilities before runs the `RAISE_LOOPBACK` commands first. Without a namespace of its
- *   own the program is merely told of the proxy.
- * - **bubblewrap**: `--unshare-net` brings loopback up by itself. Bind the socket's *file* (its folder is 0700, closed to
- *   the user inside; connecting works through a read-only mount too) before the user is given up, give that path, and let
- *   node's file be seen.
- * - **container**: with `--network none` loopback is up. Mount the socket's file, give the image's own node, and
- *   `passSignals` since only the first process is signalled. An image without node cannot have a network.
+ * - **process**: `unshare --net` creates loopback *down*, so 127.0.0.1 answers ENETUNREACH. The forwarder brings it up
+ *   (`ip`, else perl), for which it must be uid 0 of the user namespace (`--map-root-user`). A backend that drops its
+ *   capabilities earlier runs the `RAISE_LOOPBACK` commands first. Without a network namespace, the program only gets the
+ *   variables.
+ * - **bubblewrap**: `--unshare-net` brings loopback up. Bind the socket's *file* before dropping the user (its folder is
+ *   0700; connecting works through a read-only mount too), pass that path, and make node's file visible.
+ * - **container**: with `--network none` loopback is up. Mount the socket's file, pass the image's own node, and set
+ *   `passSignals`, because only the first process is signalled. Network access needs an image with Node.
  *
- * RLIMIT_AS must be the one for Node (4 GB), and NPROC must leave room for its dozen threads, whatever the program is.
+ * RLIMIT_AS must be the one for Node (4 GB), and NPROC must allow its dozen threads, whatever the program is.
  */
 export function wrapWithForwarder(
 	{ file, args, env }: ForwardedProgram,
@@ -49,11 +47,11 @@ export function wrapWithForwarder(
 	return { file: node, args: [...own, socket, passSignals ? 'pass' : 'keep', file, ...args], env };
 }
 
-/** Command lines that bring loopback up in a new network namespace; the first that the machine has will do. */
+/** Commands that bring loopback up in a new network namespace; the first available one is enough. */
 export const RAISE_LOOPBACK: readonly (readonly [string, ...string[]])[] = [
 	['/sbin/ip', 'link', 'set', 'lo', 'up'],
 	['/usr/bin/ip', 'link', 'set', 'lo', 'up'],
-	// SIOCSIFFLAGS with IFF_UP; Debian's base system has perl where it lacks ip.
+	// SIOCSIFFLAGS with IFF_UP. Debian's base system has perl but no ip.
 	[
 		'/usr/bin/perl',
 		'-e',
@@ -61,7 +59,7 @@ export const RAISE_LOOPBACK: readonly (readonly [string, ...string[]])[] = [
 	]
 ];
 
-/** CommonJS, without a backslash or a backtick: it is an argument of `node --eval`. Arguments: socket, pass or keep, file, args. */
+/** CommonJS without backslashes or backticks, for `node --eval`. Arguments: socket, pass or keep, file, args. */
 const FORWARDER = `'use strict';
 const net = require('node:net');
 const { spawn, spawnSync } = require('node:child_process');
@@ -99,7 +97,7 @@ function proxyAt(port) {
 
 function run(proxy, error) {
 	if (error) console.error('The network of this program could not be opened: ' + error.message);
-	// Before it starts: it may be up, and its end be asked for, before spawn has returned.
+	// Before spawn: a signal may arrive before it returns.
 	for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) {
 		process.on(signal, () => mode === 'pass' && child.kill(signal));
 	}
@@ -112,7 +110,7 @@ function run(proxy, error) {
 		if (!signal) process.exit(code);
 		process.removeAllListeners(signal);
 		process.kill(process.pid, signal);
-		// The first process of a namespace is not ended by its own signals.
+		// The first process of a namespace survives its own signals.
 		setTimeout(() => process.exit(128 + signals[signal]), 100);
 	});
 }

@@ -1,7 +1,6 @@
 /**
- * The backend that every machine has: a plain process in a group of its own (FEATURES D10, D11). On Linux, where the
- * system lets it, in namespaces as well: then there is no network, and no process survives the call. Files are not
- * isolated, ever.
+ * The backend without requirements: a plain process in its own process group (FEATURES D10, D11). On Linux it also uses
+ * namespaces if allowed, so that there is no network and no process survives the call. It never isolates files.
  */
 import { constants as fs } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
@@ -10,25 +9,26 @@ import { basename, delimiter, join } from 'node:path';
 import { wrapWithForwarder } from './forwarder.ts';
 import { createLauncher } from './launch/launch.ts';
 import type { Launcher, LaunchSpec } from './launch/launcher.ts';
+import { firstExecutable } from './launch/start-program.ts';
 import { createSandboxBase, type Execution, MARKER } from './running.ts';
 import { DEFAULT_LIMITS, type Sandbox, type SandboxLimits, type SandboxProgram } from './sandbox.ts';
 import { endMarked } from './workspace.ts';
 
 const PROBE_MS = 10_000;
-/** Where system programs are, whatever PATH says. */
+/** Searched before PATH. */
 const SYSTEM_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 
 export interface ProcessSandboxOptions {
 	launcher?: Launcher;
-	/** The most that any program may have. */
+	/** Maximum for any program. */
 	limits?: SandboxLimits;
-	/** See `ownerOf` of leftovers.ts. */
+	/** See `ownerOf` in workspace.ts. */
 	owner?: string;
-	/** What to try, best first; by default everything that the platform could have. */
+	/** Ways to try, best first. Default: all of them. */
 	ways?: readonly ProcessWay[];
 }
 
-/** One way of starting a process: in which namespaces, and whether its resources are limited. */
+/** A way to start a process. */
 export interface ProcessWay {
 	namespaces: Namespaces;
 	hasLimits: boolean;
@@ -42,10 +42,7 @@ const WAYS: readonly ProcessWay[] = [
 	{ namespaces: 'none', hasLimits: false }
 ];
 
-/**
- * Plain processes; `name` is `process`. Which way works is found at the first run, by running; until then `isolation`
- * claims nothing.
- */
+/** The backend `process`. It finds out at the first run which way works; until then `isolation` is all false. */
 export function createProcessSandbox(options: ProcessSandboxOptions = {}): Sandbox {
 	const { launcher = createLauncher(), limits = DEFAULT_LIMITS } = options;
 	const isRoot = process.getuid?.() === 0;
@@ -78,7 +75,7 @@ export function createProcessSandbox(options: ProcessSandboxOptions = {}): Sandb
 			files: false,
 			network: way.namespaces !== 'none',
 			processes: way.namespaces === 'own',
-			// The number of processes of root has no limit, and outside a namespace it is that of the user.
+			// RLIMIT_NPROC doesn’t apply to root, and outside a namespace it counts all of the user’s processes.
 			limits: way.hasLimits && way.namespaces !== 'none' && !isRoot
 		}),
 		async toLaunch(program, execution) {
@@ -88,9 +85,10 @@ export function createProcessSandbox(options: ProcessSandboxOptions = {}): Sandb
 			return spec;
 		},
 		async onEnd({ marker }, { ended, exitCode }) {
-			if (way.namespaces !== 'none')
+			if (way.namespaces !== 'none') {
 				return ended === 'spawn-failed' ? undefined : readShellCode(exitCode, constants.signals);
-			// What left the group on purpose still has the environment that it was given.
+			}
+			// Processes that left the group still have the marker in their environment.
 			await endMarked((found) => found === marker);
 		},
 		onClose: options.launcher ? undefined : () => launcher.close()
@@ -103,7 +101,7 @@ interface Tools {
 	prlimit?: string;
 }
 
-/** The command line of the host; null when a program for it is missing. */
+/** The host’s command line; null if a tool for it is missing. */
 function commandLine(
 	program: SandboxProgram,
 	{ limits, marker }: Execution,
@@ -117,7 +115,7 @@ function commandLine(
 	if (hasLimits) {
 		if (!prlimit) return null;
 		const given = rlimitArguments(program.file, limits, { isNode: socket !== undefined });
-		// Outside a namespace of its own it would count all processes of this user.
+		// Outside a namespace, it would count all of the user’s processes.
 		const own = given.filter((limit) => namespaces !== 'none' || !limit.startsWith('--nproc='));
 		args = [...own, '--', file, ...args];
 		file = prlimit;
@@ -130,7 +128,7 @@ function commandLine(
 	return { file, args, env: { ...env, [MARKER]: marker }, cwd: program.cwd, end: { kind: 'group' } };
 }
 
-/** What a program around it would report as an exit code. */
+/** Checks what a wrapper would otherwise report as an exit code. */
 async function checkProgram({ file, args, cwd }: SandboxProgram): Promise<void> {
 	if ([file, cwd, ...args].some((text) => text.includes('\0')))
 		throw new Error('An argument contains a NUL character.');
@@ -139,43 +137,36 @@ async function checkProgram({ file, args, cwd }: SandboxProgram): Promise<void> 
 }
 
 async function findTools(): Promise<Tools> {
-	const [shell, unshare, prlimit] = await Promise.all(['sh', 'unshare', 'prlimit'].map(findTool));
+	const folders = [
+		...SYSTEM_FOLDERS,
+		...(process.env.PATH ?? '').split(delimiter).filter((path) => path.startsWith('/'))
+	];
+	const [shell, unshare, prlimit] = await Promise.all(
+		['sh', 'unshare', 'prlimit'].map((name) => firstExecutable(folders.map((folder) => join(folder, name))))
+	);
 	return { shell, unshare, prlimit };
 }
 
-async function findTool(name: string): Promise<string | undefined> {
-	for (const folder of [...SYSTEM_FOLDERS, ...(process.env.PATH ?? '').split(delimiter)]) {
-		if (!folder.startsWith('/')) continue;
-		const path = join(folder, name);
-		const isThere = await access(path, fs.X_OK).then(
-			() => true,
-			() => false
-		);
-		if (isThere) return path;
-	}
-	return undefined;
-}
-
-// Namespaces of Linux around a plain process: no network, no view of other processes, and what it starts ends with it,
-// also a daemon (SANDBOX, `process`). Files are as they were.
+// Linux namespaces around a plain process: no network, no access to other processes, and its daemons end with it
+// (SANDBOX, `process`). Files aren’t isolated.
 
 /**
- * The first process inside is not the script itself, for that one ignores signals without a handler. It waits for the
- * script and passes its exit code on; asked to end, it leaves what the script started the time to tidy up.
+ * The first process of a PID namespace ignores signals without a handler, so it isn’t the script. It waits for the script
+ * and passes its exit code on. On SIGTERM it waits for the script’s children to clean up.
  */
 const FIRST = [
 	'for name in $1; do unset "$name"; done; shift',
 	`asked=; trap 'asked=1' TERM`,
-	// Of a program that was killed a shell says “Killed” on its standard error, which the program never did: it is not theirs.
+	// A shell prints “Killed” to stderr for a killed program; descriptor 3 keeps that out of the output.
 	'exec 3>&2 2>/dev/null; (exec "$@" 2>&3 3>&-); code=$?',
 	'if [ "$asked" ]; then while kill -0 -1; do sleep 0.05; done 2>/dev/null; fi',
 	'exit $code'
 ].join('\n');
 
-/** What a shell adds to the environment by itself. */
+/** Variables that a shell sets. */
 const SHELL_VARIABLES = ['PWD', 'OLDPWD', 'SHLVL'];
 
-/** Which namespaces there are: `own` means a /proc of its own as well. */
+/** `own` includes its own /proc. */
 export type Namespaces = 'none' | 'shared-proc' | 'own';
 
 export interface UnshareOptions {
@@ -183,11 +174,11 @@ export interface UnshareOptions {
 	unshare: string;
 	shell: string;
 	namespaces: Exclude<Namespaces, 'none'>;
-	/** Where the caller is not root a user namespace is needed; `root` in it is who may bring its loopback up. */
+	/** Callers other than root need a user namespace; only its `root` may bring loopback up. */
 	user: 'none' | 'same' | 'root';
 }
 
-/** The program that runs `file` in namespaces of its own; the exit code is its own, or 128 and the signal. */
+/** Wraps a program in namespaces. The exit code is the program’s, or 128 plus the signal. */
 function wrapWithUnshare(
 	{ file, args, env }: { file: string; args: string[]; env: Record<string, string> },
 	{ unshare, shell, namespaces, user }: UnshareOptions
@@ -218,7 +209,7 @@ function wrapWithUnshare(
 	};
 }
 
-/** A shell's exit code as what it stands for. */
+/** Decodes a shell’s exit code of 128 plus a signal. */
 function readShellCode(
 	exitCode: number | null,
 	signals: Record<string, number>
@@ -227,21 +218,20 @@ function readShellCode(
 	return signal ? { exitCode: null, signal } : undefined;
 }
 
-// The limits of one process as arguments of `prlimit` (SANDBOX, Limits).
+// Process limits as arguments of `prlimit` (SANDBOX, Limits).
 
 const MB = 1024 * 1024;
 const GB = 1024 * MB;
 /**
- * V8 reserves 512 MB of addresses for code in each isolate, and RLIMIT_DATA counts them, used or not: without this much
- * Node 24 does not start. It is room for the main thread and two workers.
+ * V8 reserves 512 MB of address space for code per isolate, and RLIMIT_DATA counts it, so Node 24 needs this much to
+ * start. Enough for the main thread and two workers.
  */
 const NODE_RESERVATION = 3 * 512 * MB;
 
 /**
- * `--data=… --as=… …`, to go before `--` and the program. RLIMIT_DATA is exact for Python; any other program may be Node
- * or start it (a shell script does), so it has Node's reservation on top. RLIMIT_AS is for what DATA misses: shared memory.
- * @param file the program
- * @param isNode whether Node runs whatever the program is: the forwarder of a proxy does
+ * Returns `--data=… --as=… …`. RLIMIT_DATA is exact for Python. Other programs may be or start Node, so they get its
+ * reservation on top. RLIMIT_AS limits what DATA doesn’t count: shared memory.
+ * @param isNode whether Node runs in any case, as for the proxy forwarder
  */
 export function rlimitArguments(file: string, limits: SandboxLimits, { isNode = false } = {}): string[] {
 	const isPython = !isNode && /^python[\d.]*$/.test(basename(file));

@@ -1,4 +1,4 @@
-/** What every backend shares: which commands run under which id, how they are ended, and what waits to be used (FEATURES D10, D33). */
+/** The base of every backend: running commands by id, how they are ended, and prepared processes (FEATURES D10, D33). */
 import { randomUUID } from 'node:crypto';
 import { createDeferred } from './launch/deferred.ts';
 import type { Launched, Launcher, LaunchLimits, LaunchResult, LaunchSpec, LaunchStdin } from './launch/launcher.ts';
@@ -14,50 +14,46 @@ import {
 	type SandboxResult
 } from './sandbox.ts';
 
-/** The variable by which processes are found again: see `Execution.marker`. */
+/** The environment variable that identifies processes: see `Execution.marker`. */
 export const MARKER = 'SKILLS_EXECUTION';
 
 /** One start of a program. */
 export interface Execution {
-	/** The command's id, or one that was made; letters, digits, hyphens. */
+	/** The command’s id, or a random one: letters, digits, hyphens. */
 	id: string;
-	/** The program's limits within those of the host; none is missing. */
+	/** The program’s limits, capped by the host’s. */
 	limits: SandboxLimits;
-	/** Value of the variable `MARKER`: whose it is and which; a backend gives it to what cannot be ended otherwise. */
+	/** Value of `MARKER`: owner and id. Set by backends that can’t end all processes otherwise. */
 	marker: string;
-	/** What it finds as standard input: nothing, a file, or a pipe on which it waits. */
 	stdin: LaunchStdin;
 }
 
 export interface SandboxBaseOptions {
 	name: SandboxName;
-	/** A function where it is known only later. */
+	/** A function if it is known only later. */
 	isolation: SandboxIsolation | (() => SandboxIsolation);
 	launcher: Launcher;
-	/** The most that any program may have; `DEFAULT_LIMITS` when missing. */
+	/** Maximum for any program. Default: `DEFAULT_LIMITS`. */
 	limits?: SandboxLimits;
-	/** First part of every marker: see `ownerOf` of leftovers.ts. */
+	/** Prefix of every marker: see `ownerOf` in workspace.ts. */
 	owner?: string;
-	/** The command line of the host for a program. What it throws is the result `spawn-failed`. */
+	/** The host’s command line for a program. Its errors become the result `spawn-failed`. */
 	toLaunch(program: SandboxProgram, execution: Execution): LaunchSpec | Promise<LaunchSpec>;
-	/** What is done about each while it runs. */
+	/** Wraps a launched program. */
 	watch?(launched: Launched, execution: Execution): Launched;
-	/** Identity when missing: the process sees its folders where they are. */
+	/** Default: the host’s paths. */
 	locate?: Sandbox['locate'];
 	programs?: Sandbox['programs'];
-	/** After the end of each, before its result is passed on; what it returns is added to the result. Must not throw. */
+	/** Runs after each program; its return value is merged into the result. Must not throw. */
 	onEnd?(
 		execution: Execution,
 		result: LaunchResult
 	): Partial<SandboxResult> | void | Promise<Partial<SandboxResult> | void>;
-	/** When the sandbox is closed and nothing of it runs any more. */
+	/** Runs when the sandbox is closed and nothing runs any more. */
 	onClose?(): Promise<unknown>;
 }
 
-/**
- * A backend, made of how it starts a program: `createSandboxBase({ name: 'bubblewrap', isolation, launcher, toLaunch })`.
- * `run` keeps ids, the signal, limits and results; `prepare` starts a program that waits on standard input.
- */
+/** Creates a backend from the way it starts a program. */
 export function createSandboxBase(options: SandboxBaseOptions): Sandbox {
 	const { launcher, owner = 'none' } = options;
 	const running = new Map<string, Run>();
@@ -75,7 +71,7 @@ export function createSandboxBase(options: SandboxBaseOptions): Sandbox {
 		return options.watch?.(launched, execution) ?? launched;
 	};
 
-	/** Runs what is started, or being started, under the id of the command. */
+	/** Runs a started or starting program under the command’s id. */
 	const use = async (
 		command: SandboxCommand,
 		execution: Execution,
@@ -118,11 +114,8 @@ export function createSandboxBase(options: SandboxBaseOptions): Sandbox {
 		programs: options.programs,
 		locate: options.locate ?? ((folders) => folders),
 		run(command) {
-			const execution = executionOf(
-				command,
-				command.id ?? randomUUID(),
-				command.input === undefined ? 'closed' : 'given'
-			);
+			const stdin = command.input === undefined ? 'closed' : 'given';
+			const execution = executionOf(command, command.id ?? randomUUID(), stdin);
 			return use(command, execution, () => launch(command, execution));
 		},
 		prepare(program) {
@@ -153,7 +146,7 @@ export function createSandboxBase(options: SandboxBaseOptions): Sandbox {
 	};
 }
 
-/** What can be ended before it is even started. */
+/** A command, which can be ended before it has started. */
 interface Run {
 	attach(launched: Launched): void;
 	end(reason: 'aborted' | 'killed'): void;
@@ -171,7 +164,7 @@ function createRun(): Run {
 			if (reason) launched.end(reason);
 		},
 		end(why) {
-			// The first reason stands, but `killed` still shortens the grace of a Stop.
+			// The first reason is reported, but `killed` still cuts the grace period of `aborted` short.
 			reason ??= why;
 			launched?.end(why);
 		},
@@ -191,7 +184,7 @@ function createPrepared(
 		(started) => {
 			launched = started;
 		},
-		// Nothing is lost: the call that finds it dead starts a process of its own, and says why it cannot.
+		// A call that finds it dead starts a new process, and reports the reason if that fails too.
 		() => {
 			isOver = true;
 			onUse();
@@ -217,11 +210,12 @@ function createPrepared(
 	};
 }
 
-/** Each limit of the program, but never more than the host's. */
+/** The program’s limits, capped by the host’s. */
 function within(most: SandboxLimits, wanted: Partial<SandboxLimits> = {}): SandboxLimits {
 	const limits = { ...most };
-	for (const key of Object.keys(most) as (keyof SandboxLimits)[])
+	for (const key of Object.keys(most) as (keyof SandboxLimits)[]) {
 		limits[key] = Math.min(most[key], wanted[key] ?? most[key]);
+	}
 	return limits;
 }
 
@@ -238,7 +232,7 @@ function limitsOf(command: SandboxCommand, { limits }: Execution): LaunchLimits 
 	};
 }
 
-/** The result of what was never started. */
+/** The result of a program that never started. */
 export function failed(spawnError: string): SandboxResult {
 	return {
 		stdout: '',

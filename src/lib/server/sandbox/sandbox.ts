@@ -1,19 +1,19 @@
-/** One process of a skill, started, limited and ended: the interface every backend keeps (FEATURES D10, D11, D14, D33). */
+/** The interface of sandbox backends, which start, limit and end the processes of skills (FEATURES D10, D11, D14, D33). */
 
-/** What a process may use; each is within the host's maximum. */
+/** Limits of a process, capped by the host’s. */
 export interface SandboxLimits {
-	/** Bytes of memory that it may write to (RLIMIT_DATA, or the container's memory). */
+	/** Writable memory in bytes (RLIMIT_DATA, or the container’s memory). */
 	memoryBytes: number;
-	/** Processes and threads at once. */
+	/** Concurrent processes and threads. */
 	processes: number;
-	/** Bytes of one file. */
+	/** Maximum size of a file in bytes. */
 	fileBytes: number;
 	openFiles: number;
-	/** Seconds of processor time. */
+	/** CPU time in seconds. */
 	cpuSeconds: number;
-	/** Bytes of the workspace as a whole, what was there before included; looked at while it runs. */
+	/** Maximum size of the whole workspace in bytes, checked while the process runs. */
 	workspaceBytes: number;
-	/** Files of the workspace. */
+	/** Maximum number of files in the workspace. */
 	workspaceFiles: number;
 }
 
@@ -27,69 +27,69 @@ export const DEFAULT_LIMITS: SandboxLimits = {
 	workspaceFiles: 20_000
 };
 
-/** The folders that a skill's process is to see, by absolute real paths of the host. */
+/** Folders shared with the process, by absolute real paths of the host. */
 export interface SandboxFolders {
-	/** Read-only where the backend can. */
+	/** Read-only, if the backend supports it. */
 	skill?: string;
 	/** Read and write. */
 	workspace: string;
 }
 
-/** A program as it is started, before anybody knows for which call. */
+/** A program, independent of the call it serves. */
 export interface SandboxProgram {
-	/** Absolute path of the program as the process sees it; never looked up, never given to a shell. */
+	/** Absolute path as the process sees it; no PATH lookup, no shell. */
 	file: string;
 	args: string[];
-	/** The whole environment; nothing is inherited. */
+	/** The complete environment; nothing is inherited. */
 	env: Record<string, string>;
-	/** Absolute path of the working directory as the process sees it: see `Sandbox.locate`. */
+	/** Absolute path of the working directory as the process sees it (`Sandbox.locate`). */
 	cwd: string;
-	/** Without them only the system is there, where the backend isolates files. */
+	/** Without them, a backend that isolates files shows only the system. */
 	folders?: SandboxFolders;
-	/** Host folders and files that the program itself is made of (an interpreter and its library); read-only, at the same path. */
+	/** Files and folders of the program itself, such as an interpreter and its library; read-only, at the same path. */
 	runtime?: readonly string[];
 	limits?: Partial<SandboxLimits>;
-	/** Path of the unix socket of a proxy: the only way out. Without it there is no network, where the backend can see to that. */
+	/** Unix socket of the proxy that is the only network access. Without it there is none, if the backend isolates the network. */
 	proxySocket?: string;
 }
 
 export interface SandboxCommand extends SandboxProgram {
-	/** Name for `kill` and `isRunning`; letters, digits, hyphens. One is made where it is missing. */
+	/** Id for `kill` and `isRunning`: letters, digits, hyphens. Default: a random one. */
 	id?: string;
-	/** Text for standard input; without it standard input is closed. */
+	/** Standard input; closed if absent. */
 	input?: string;
 	timeoutMs: number;
-	/** Bytes kept of each stream. */
+	/** Maximum bytes kept per stream. */
 	maxOutputBytes: number;
-	/** Up to so many bytes of each stream come back as `kept`, beside the shorter `stdout` and `stderr`. */
+	/** If set, up to this many bytes per stream are returned as `kept`, beside the shorter `stdout` and `stderr`. */
 	maxKeptBytes?: number;
-	/** Texts that must not come out: each stands as `REDACTED` in the output, also split over chunks or in base64 (F3). */
+	/** Secrets to replace by `REDACTED` in the output, also across chunks or in base64 (F3). */
 	redact?: readonly string[];
 	signal?: AbortSignal;
-	/** Live output, decoded, never cut inside a character; joined, it is the text of the result. */
+	/** Receives output as decoded text. Joined, the texts equal the result’s. */
 	onOutput?: (stream: 'stdout' | 'stderr', text: string) => void;
 }
 
 export interface SandboxResult {
-	/** Head and tail of the stream around `OUTPUT_TRUNCATED` when it was longer than the cap. */
+	/** If longer than the cap: head and tail around `OUTPUT_TRUNCATED`. */
 	stdout: string;
 	stderr: string;
 	stdoutTruncated: boolean;
 	stderrTruncated: boolean;
-	/** Bytes that the process wrote, kept or not. */
+	/** Bytes the process wrote, kept or not. */
 	stdoutBytes: number;
 	stderrBytes: number;
-	/** The streams by the cap `maxKeptBytes`, where that was given. */
+	/** The streams capped by `maxKeptBytes`, if set. */
 	kept?: { stdout: KeptStream; stderr: KeptStream };
-	/** null when a signal ended it or it never started. */
+	/** null if a signal ended it or it never started. */
 	exitCode: number | null;
 	signal: string | null;
 	durationMs: number;
-	/** What ended it early, if anything did: `killed` is `Sandbox.kill`, `quota` the size of the workspace. */
+	/** `killed` is by `Sandbox.kill`; `quota` means that the workspace is too large. */
 	ended: 'exit' | 'timeout' | 'aborted' | 'killed' | 'quota' | 'spawn-failed';
-	/** The system's words when it could not be started. */
+	/** The system’s error message if it couldn’t be started. */
 	spawnError?: string;
-	/** The container's image, where there is one (D12). */
+	/** The container’s image, if any (D12). */
 	image?: string;
 }
 
@@ -98,26 +98,26 @@ export interface KeptStream {
 	truncated: boolean;
 }
 
-/** The marker of S0: stands where output was left out. */
+/** Replaces omitted output (S0). */
 export const OUTPUT_TRUNCATED = '[output truncated]';
-/** Stands where a secret was. */
+/** Replaces a secret. */
 export const REDACTED = '[redacted]';
 
 export type SandboxName = 'process' | 'bubblewrap' | 'container';
 
-/** What a backend keeps a process from, as found by trying; shown wherever the backend is named. */
+/** What a backend isolates, found by testing; shown wherever the backend is named. */
 export interface SandboxIsolation {
-	/** Files of the host that are neither the system's, the skill's nor the workspace's are out of reach. */
+	/** No access to host files except the system, the skill and the workspace. */
 	files: boolean;
-	/** No network but through the proxy. */
+	/** No network except through the proxy. */
 	network: boolean;
-	/** Other processes are out of reach, and daemons end with the call. */
+	/** No access to other processes; daemons end with the call. */
 	processes: boolean;
-	/** The limits hold; without it those of memory and processes may not. */
+	/** All limits hold. If false, those of memory and processes may not. */
 	limits: boolean;
 }
 
-/** Programs that a backend brings itself, instead of the host's. */
+/** Interpreters that a backend provides. */
 export interface SandboxPrograms {
 	node: string;
 	python: string;
@@ -128,30 +128,30 @@ export interface Sandbox {
 	/** Shown on every execution. */
 	readonly name: SandboxName;
 	readonly isolation: SandboxIsolation;
-	/** Where there are some, the host's interpreters are not used. */
+	/** If set, they replace the host’s interpreters. */
 	readonly programs?: SandboxPrograms;
-	/** The paths by which a process sees its folders. */
+	/** Paths of the folders as a process sees them. */
 	locate(folders: SandboxFolders): SandboxFolders;
-	/** Runs one command to its end and leaves none of its processes behind. Never throws. */
+	/** Runs a command to its end and leaves no process behind. Never throws. */
 	run(command: SandboxCommand): Promise<SandboxResult>;
-	/** Starts a program ahead of its use; it waits on standard input. Null where it cannot; a backend may not offer it. */
+	/** Starts a program ahead of time; it waits on standard input. Returns null if it can’t. */
 	prepare?(program: SandboxProgram): PreparedProcess | null;
-	/** Ends what runs under this id at once, `ended: 'killed'`; false when nothing does. */
+	/** Ends a command at once (`ended: 'killed'`). Returns false if none has this id. */
 	kill(id: string): boolean;
-	/** Ends all of them and resolves when they are gone. */
+	/** Ends all commands; resolves when they are gone. */
 	killAll(): Promise<void>;
 	isRunning(id: string): boolean;
-	/** How many commands run; what only waits to be used is not counted. */
+	/** Running commands, without prepared processes. */
 	readonly runningCount: number;
-	/** Ends everything, what waits as well. */
+	/** Ends everything, including prepared processes. */
 	close(): Promise<void>;
 }
 
-/** A process that waits, to be used once. It does not keep the host alive, and ends with it. */
+/** A waiting process, usable once. It doesn’t keep the host alive, and ends with it. */
 export interface PreparedProcess {
 	readonly isAlive: boolean;
-	/** Gives it its input and the limits of time and output, as `run` does for a new one; the program is the one it has. */
+	/** Sends the input and applies the limits of the command, like `Sandbox.run`. */
 	run(command: SandboxCommand & { input: string }): Promise<SandboxResult>;
-	/** Ends it unused. */
+	/** Ends it without use. */
 	discard(): void;
 }

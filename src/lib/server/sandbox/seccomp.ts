@@ -1,8 +1,8 @@
 /**
- * The filter of system calls that bubblewrap loads before it starts a program, as classic BPF (SANDBOX, pitfall 10).
+ * The system call filter that bubblewrap loads before it starts a program, as classic BPF (SANDBOX, pitfall 10).
  *
- * It is a second wall: what it refuses is either refused by the namespaces as well or a part of the kernel that no script
- * needs and exploits like. A refused call answers with an error, so that programs take their other way.
+ * A second line of defence: it refuses calls that namespaces refuse as well, or that no script needs and exploits like.
+ * A refused call returns an error, so that programs can fall back.
  */
 
 const EPERM = 1;
@@ -53,12 +53,12 @@ const REFUSED = {
 	ioperm: 173,
 	settimeofday: 164,
 	clock_settime: 227,
-	// Their memory belongs to the namespace, not to a process: no limit that we set counts it.
+	// Their memory belongs to the namespace, so no process limit counts it.
 	shmget: 29,
 	msgget: 68
 } as const;
 
-/** Answered as an old kernel does, so that libraries fall back: libc from clone3, whose flags a filter cannot read, to clone. */
+/** Answered like an old kernel, so that libraries fall back: libc uses clone instead of clone3, whose flags a filter can’t read. */
 const UNKNOWN = { clone3: 435, io_uring_setup: 425, io_uring_enter: 426, io_uring_register: 427 } as const;
 
 const SOCKET = 41;
@@ -67,38 +67,35 @@ const CLONE = 56;
 const UNSHARE = 272;
 const IOCTL = 16;
 
-/** AF_UNIX, AF_INET, AF_INET6, AF_NETLINK (libc lists interfaces by it). */
+/** AF_UNIX, AF_INET, AF_INET6, AF_NETLINK (used by libc to list interfaces). */
 const FAMILIES = [1, 2, 10, 16];
 /** NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
 const CLONE_NEW = 0x7e020000;
-/** Only of unshare: in the flags of clone these bits are the signal at the end. */
+/** For unshare only: in clone’s flags, these bits are the exit signal. */
 const CLONE_NEWTIME = 0x80;
-/** They put text into the input of a terminal. */
+/** ioctls that inject input into a terminal. */
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 
 const AUDIT_ARCH_X86_64 = 0xc000003e;
-/** In the numbers of the x32 interface, which reaches the same calls by other numbers. */
+/** Set in call numbers of the x32 ABI, which duplicates the calls. */
 const X32_BIT = 0x40000000;
 
 /** Offsets in `struct seccomp_data`. */
 const NUMBER = 0;
 const ARCHITECTURE = 4;
-/** Low 32 bits of an argument: the kernel looks at no more of those that are checked here. */
+/** Low 32 bits of an argument; the kernel ignores the others for the arguments checked here. */
 const argument = (index: number) => 16 + 8 * index;
 
 interface Instruction {
 	code: number;
-	/** Instructions to skip when a comparison holds, and when it does not. */
+	/** Instructions to skip if the comparison is true, or false. */
 	jt: number;
 	jf: number;
 	k: number;
 }
 
-/**
- * The filter for `--seccomp`; null for an architecture where it was not tried: the caller says so.
- * @param architecture as `process.arch` has it
- */
+/** The filter for `--seccomp`; null for untested architectures. `architecture` is a value of `process.arch`. */
 export function seccompFilter(architecture: string = process.arch): Buffer | null {
 	if (architecture !== 'x64') return null;
 	return encode([
@@ -123,17 +120,17 @@ export function seccompFilter(architecture: string = process.arch): Buffer | nul
 
 const ALLOW: Instruction = { code: 0x06, jt: 0, jf: 0, k: 0x7fff0000 };
 const refuse = (errno: number): Instruction => ({ code: 0x06, jt: 0, jf: 0, k: 0x00050000 | errno });
-/** Puts 32 bits of the call's data where comparisons look. */
+/** Loads 32 bits of the call’s data for comparisons. */
 const load = (offset: number): Instruction => ({ code: 0x20, jt: 0, jf: 0, k: offset });
 
 const COMPARISONS = { equal: 0x15, atLeast: 0x35, anyBit: 0x45 };
 
-/** Runs `then` when the comparison holds; otherwise it goes on behind it. */
+/** Runs `then` if the comparison is true, otherwise skips it. */
 function when(comparison: keyof typeof COMPARISONS, k: number, then: Instruction[]): Instruction[] {
 	return [{ code: COMPARISONS[comparison], jt: 0, jf: then.length, k }, ...then];
 }
 
-/** Refuses what equals one of the values. */
+/** Refuses these values. */
 function whenAny(values: readonly number[], errno: number): Instruction[] {
 	const last = values.length - 1;
 	return [
@@ -142,7 +139,7 @@ function whenAny(values: readonly number[], errno: number): Instruction[] {
 	];
 }
 
-/** Refuses what equals none of the values. */
+/** Refuses all other values. */
 function unless(values: readonly number[], errno: number): Instruction[] {
 	return [
 		...values.map((k, index) => ({ code: COMPARISONS.equal, jt: values.length - index, jf: 0, k })),
@@ -150,7 +147,7 @@ function unless(values: readonly number[], errno: number): Instruction[] {
 	];
 }
 
-/** `struct sock_filter` of a little-endian machine, eight bytes each. */
+/** Encodes as `struct sock_filter`: little-endian, 8 bytes each. */
 function encode(instructions: Instruction[]): Buffer {
 	const bytes = Buffer.alloc(instructions.length * 8);
 	for (const [index, { code, jt, jf, k }] of instructions.entries()) {

@@ -1,4 +1,4 @@
-/** Gives a workspace to the user that scripts run as, where the server is root (SANDBOX, pitfalls 2 and 4). */
+/** Changes the owner of workspaces if the server is root, finds leftover processes, and watches folder sizes (SANDBOX, pitfalls 2 and 4). */
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, readFile, stat } from 'node:fs/promises';
@@ -7,36 +7,36 @@ import { MAX_DEPTH, walkFolder } from '../foreign-folders.ts';
 import type { LaunchLimits } from './launch/launcher.ts';
 import { MARKER } from './running.ts';
 
-/** The range that systemd gives to services without a user of their own: no account is in it. */
+/** systemd’s range for dynamic users: no account is in it. */
 const FIRST_UID = 61_184;
 const LAST_UID = 65_519;
 
 const FOLDER = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_DIRECTORY;
-/** A pipe or device that was put in the place of a file does not make the open wait. */
+/** O_NONBLOCK, because a pipe or device may have replaced the file. */
 const FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Gone, a link now, not a folder any more, a socket: a script that runs meanwhile may do that. */
+/** A running script may delete the entry, or replace it by a link, a file or a socket. */
 const CHANGED = new Set(['ENOENT', 'ELOOP', 'ENOTDIR', 'ENXIO']);
 
-/** The user and group of a workspace: always the same, and seldom that of another one. */
+/** The user and group id of a workspace: stable, rarely shared with another. */
 export function workspaceUid(workspace: string): number {
 	const digest = createHash('sha256').update(workspace).digest();
 	return FIRST_UID + (digest.readUInt32BE(0) % (LAST_UID - FIRST_UID + 1));
 }
 
-/** Each level holds a descriptor while it is walked; nobody nests folders as deep but to do harm. */
+/** Each level holds an open descriptor. Deeper nesting is hostile. */
 const MAX_OWNER_DEPTH = 64;
-/** Entries looked at in one go. */
+/** Files handled concurrently. */
 const BATCH = 64;
 
 /**
- * Makes the folder and the folders and files in it belong to `uid`, as far as they do not yet.
+ * Makes `uid` the owner of the folder and everything in it.
  *
- * A script may change the tree while it is walked. So each entry is opened without following a link, by the descriptor of
- * the folder it is in, and what was opened is what gets the owner. Links, pipes and sockets stay as they are; so does a
- * file with a second name, which may be a file of the system that a script without a sandbox has linked here.
+ * A script may change the tree meanwhile. So each entry is opened without following links, through the descriptor of its
+ * folder, and ownership is changed on the open descriptor. Links, pipes and sockets are left alone, and so are files with
+ * several hard links, which may be system files that a script without a sandbox has linked here.
  *
- * @param maxEntries after so many the rest is left as it is, as is what lies deeper than 64 folders
+ * @param maxEntries stops after this many; also skips anything deeper than 64 folders
  */
 export async function giveWorkspace(workspace: string, uid: number, maxEntries: number): Promise<void> {
 	let left = maxEntries;
@@ -46,17 +46,19 @@ export async function giveWorkspace(workspace: string, uid: number, maxEntries: 
 		const entries = (await readdir(here, { withFileTypes: true })).slice(0, left);
 		left -= entries.length;
 		const files = entries.filter((entry) => entry.isFile()).map((entry) => `${here}/${entry.name}`);
-		for (let at = 0; at < files.length; at += BATCH)
+		for (let at = 0; at < files.length; at += BATCH) {
 			await Promise.all(files.slice(at, at + BATCH).map((path) => giveFile(path, uid)));
+		}
 		if (depth === MAX_OWNER_DEPTH) return;
-		for (const entry of entries)
+		for (const entry of entries) {
 			if (entry.isDirectory()) await opened(`${here}/${entry.name}`, FOLDER, (inner) => walk(inner, depth + 1));
+		}
 	};
 	await opened(workspace, FOLDER, (folder) => walk(folder, 0), true);
 }
 
 async function giveFile(path: string, uid: number): Promise<void> {
-	// Most belong to it already; whether this one does is asked again of what is opened.
+	// Skips most files without opening them; the descriptor is checked again below.
 	const seen = await lstat(path).catch(ignoreChanged);
 	if (!seen || seen.uid === uid || seen.nlink > 1) return;
 	await opened(path, FILE, async (file) => {
@@ -85,27 +87,24 @@ async function opened(
 	}
 }
 
-// Processes that outlived their server or left their group, found by a variable of their environment (FEATURES D10, D33).
+// Finds processes that outlived their server or left their group by an environment variable (FEATURES D10, D33).
 
-/** One that starts others while it is ended is looked for again, so many times. */
+/** A process may start others while it is being killed, so the search is repeated. */
 const PASSES = 5;
 
-/** First part of the markers of one start of a server with this data folder; `startId` is letters, digits, hyphens. */
+/** Prefix of the markers of one server start with this data folder. `startId` is letters, digits, hyphens. */
 export function ownerOf(dataDir: string, startId: string): string {
 	return `${folderKey(dataDir)}-${startId}`;
 }
 
-/**
- * Ends what an earlier start of a server with this data folder left running, and says how many processes that were.
- * Only of this user, and only where /proc tells of them (Linux); elsewhere none are found.
- */
+/** Kills processes left by an earlier server with this data folder. Finds only this user’s, on Linux. @returns their number */
 export async function sweepLeftovers(options: { dataDir: string; startId: string }): Promise<number> {
 	const key = folderKey(options.dataDir);
 	const own = ownerOf(options.dataDir, options.startId);
 	return endMarked((marker) => marker.startsWith(`${key}-`) && !marker.startsWith(`${own}.`));
 }
 
-/** Ends every process of this user whose marker is one of those; returns how many there were. */
+/** Kills this user’s processes with such a marker. @returns their number */
 export async function endMarked(isMarked: (marker: string) => boolean): Promise<number> {
 	const ended = new Set<number>();
 	for (let pass = 0; pass < PASSES; pass += 1) {
@@ -132,7 +131,7 @@ async function findMarked(isMarked: (marker: string) => boolean): Promise<number
 				.find((line) => line.startsWith(`${MARKER}=`));
 			if (entry && isMarked(entry.slice(MARKER.length + 1))) found.push(pid);
 		} catch {
-			// It has ended meanwhile, or is not ours to look into.
+			// It has ended meanwhile, or isn’t readable.
 			continue;
 		}
 	}
@@ -151,15 +150,15 @@ function folderKey(dataDir: string): string {
 	return createHash('sha256').update(resolve(dataDir)).digest('hex').slice(0, 16);
 }
 
-// The size of a folder while a program works in it (FEATURES D33): a bounded walk that follows no link.
+// Watches the size of a folder while a program runs in it (FEATURES D33), without following links.
 
 const EVERY_MS = 500;
-/** Looking may take this part of the time: a slow walk is made less often. */
+/** Waits at least this many times the duration of the last check. */
 const SHARE = 10;
 
 /**
- * Calls `onOver` once when the folder holds more than it may, or folders nested too deep to be looked at; stop it with
- * the function that is returned. It never ends what runs for a look that failed: it looks again.
+ * Calls `onOver` once if the folder exceeds its limits or is nested too deep. A failed check is repeated.
+ * @returns a function that stops it
  */
 export function watchFolder(limits: NonNullable<LaunchLimits['watch']>, onOver: () => void): () => void {
 	let isStopped = false;
@@ -178,7 +177,7 @@ export function watchFolder(limits: NonNullable<LaunchLimits['watch']>, onOver: 
 	};
 }
 
-/** True as soon as it has seen too much; what disappears while it looks, or is closed to this user, is not counted. */
+/** Stops as soon as a limit is exceeded. Doesn’t count unreadable files, or files that disappear meanwhile. */
 async function isOverfull(
 	{ dir, maxBytes, maxFiles }: NonNullable<LaunchLimits['watch']>,
 	isStopped: () => boolean
@@ -197,7 +196,7 @@ async function isOverfull(
 	return false;
 }
 
-/** What it takes up on the disk, so that a file with holes counts for what is in it. */
+/** Size on disk, because of sparse files. */
 function sizeOf(at: Buffer): Promise<number> {
 	return lstat(at).then(
 		({ blocks }) => blocks * 512,

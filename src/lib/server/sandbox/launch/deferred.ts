@@ -1,4 +1,4 @@
-/** A promise that is settled from outside; `Promise.withResolvers` is newer than the oldest Node that the library runs on. */
+/** Replaces `Promise.withResolvers`, which the oldest supported Node lacks. */
 export interface Deferred<Value> {
 	readonly promise: Promise<Value>;
 	resolve(value: Value): void;

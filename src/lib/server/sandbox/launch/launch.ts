@@ -1,4 +1,4 @@
-/** Starting programs in the process that calls it: own group, no shell, real pipes, an end that leaves nothing (FEATURES D10, D11). */
+/** Starts programs from the calling process: own group, no shell, real pipes, complete end (FEATURES D10, D11). */
 import { spawn } from 'node:child_process';
 import { createCollector } from '../output/collector.ts';
 import { watchFolder } from '../workspace.ts';
@@ -14,21 +14,21 @@ import {
 	startProgram
 } from './start-program.ts';
 
-/** Between SIGTERM and SIGKILL. */
+/** From SIGTERM to SIGKILL. */
 const GRACE_MS = 2000;
-/** How long output is still read after the process ended: a daemon that holds the pipe must not hang the call. */
+/** Time to read output after the process ended, limited because a daemon may hold the pipe open. */
 const DRAIN_MS = 200;
-/** A timer set for longer fires at once. */
+/** Longer timers fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export interface LauncherEvents {
-	/** The program runs, as the leader of the group `pid`. */
+	/** The program runs as the leader of group `pid`. */
 	onSpawn?(spec: LaunchSpec, pid: number): void;
-	/** It has ended, whether or not anybody used it. */
+	/** The program has ended, used or not. */
 	onExit?(spec: LaunchSpec): void;
 }
 
-/** What starts programs itself; `spawner.ts` has the same interface and leaves it to a small process. */
+/** Starts programs itself; `createSpawner` leaves that to a small process. */
 export function createLauncher(events: LauncherEvents = {}): Launcher {
 	const pipes = createPipePool();
 	const open = new Set<OpenLaunch>();
@@ -52,7 +52,7 @@ export function createLauncher(events: LauncherEvents = {}): Launcher {
 }
 
 interface OpenLaunch extends Launched {
-	/** It has ended, or never starts. */
+	/** Resolves when it has ended or will never start. */
 	readonly gone: Promise<void>;
 }
 
@@ -72,7 +72,7 @@ function createLaunched(spec: LaunchSpec, stdin: LaunchStdin, pipes: PipePool, e
 	let ended: Ended = 'exit';
 	let graceEndsAt = 0;
 	let grace: NodeJS.Timeout | undefined;
-	/** While output is read of a program that has ended: ends what it left, and the reading. */
+	/** While output of an ended program is read: kills its children and stops reading. */
 	let cutShort: (() => void) | null = null;
 
 	const leave = (outcome: Outcome) => {
@@ -80,12 +80,12 @@ function createLaunched(spec: LaunchSpec, stdin: LaunchStdin, pipes: PipePool, e
 		isOver = true;
 		exited.resolve(outcome);
 		events.onExit?.(spec);
-		// Where nobody used it nothing is read, so nothing is waited for.
+		// Nothing to read if it was never used.
 		if (!hasBegun) finish();
 	};
 	const finish = () => {
 		if (started) {
-			// Whatever the script left in its group goes with it.
+			// Kills whatever the script left in its group.
 			if (started.child.pid !== undefined) signalGroup(started.child.pid, 'SIGKILL');
 			closeStreams(started);
 		}
@@ -101,7 +101,7 @@ function createLaunched(spec: LaunchSpec, stdin: LaunchStdin, pipes: PipePool, e
 			started = startProgram(spec, input, taken);
 			const { child } = started;
 			child.on('error', ({ message }) =>
-				// With a process id it did start, and is one that may not be signalled: it cannot be waited for.
+				// With a pid it did start, but can’t be signalled, so it isn’t waited for.
 				leave({ ...NEVER_RAN, spawnError: child.pid === undefined ? message : undefined })
 			);
 			child.once('exit', (exitCode, signal) => leave({ exitCode, signal }));
@@ -131,7 +131,7 @@ function createLaunched(spec: LaunchSpec, stdin: LaunchStdin, pipes: PipePool, e
 		grace = setTimeout(kill, GRACE_MS);
 	};
 
-	/** Asked to end, what the script started has the rest of the grace, though the script itself is gone. */
+	/** After SIGTERM, the script’s children have the rest of the grace period. */
 	const drain = async (program: StartedProgram) => {
 		const cut = createDeferred<void>();
 		cutShort = () => {
@@ -180,19 +180,19 @@ function createLaunched(spec: LaunchSpec, stdin: LaunchStdin, pipes: PipePool, e
 	};
 }
 
-/** That one cannot be ended is no reason to end the process that ends all the others. */
+/** A program that can’t be ended must not crash the server. */
 function settled(ending: Promise<void>): Promise<void> {
 	return ending.catch(() => undefined);
 }
 
-// How a started program is asked to end, and ended: by signals to its group, or by commands of the host.
+// Ends programs, by signals to their group or by commands of the host.
 
-/** Namespaces are made within some milliseconds, on a busy machine within many. */
+/** Creating namespaces takes milliseconds, more on a busy machine. */
 const INNER_MS = 1000;
-/** A command to a container runtime that has nothing to wait for answers within this time; else the runtime hangs. */
+/** A container runtime that takes longer for a simple command hangs. */
 export const COMMAND_MS = 5_000;
 
-/** Sends to the whole group; that it is gone already is what was wanted. */
+/** Signals the whole group, if it still exists. */
 export function signalGroup(pid: number, signal: NodeJS.Signals): void {
 	signalProcess(process.platform === 'win32' ? pid : -pid, signal);
 }
@@ -206,17 +206,15 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
 	}
 }
 
-/** Asks it to end. */
 async function askToEnd(end: LaunchEnd, started: StartedProgram): Promise<void> {
 	const { child } = started;
 	if (child.pid === undefined) return;
 	if (end.kind === 'commands') return runCommand(end.term, end.env);
 	const inner = end.kind === 'inner' ? await innerOf(started) : null;
-	// Before there is a first inside there is nobody who could tidy up.
+	// Without an inner process, nothing needs to clean up.
 	signalGroup(inner ?? child.pid, 'SIGTERM');
 }
 
-/** Ends it at once. */
 async function endNow(end: LaunchEnd, started: StartedProgram): Promise<void> {
 	const { child } = started;
 	if (child.pid === undefined) return;
@@ -229,19 +227,19 @@ async function endNow(end: LaunchEnd, started: StartedProgram): Promise<void> {
 }
 
 /**
- * The first process inside, once it is there. It makes a session of its own and dies with the one outside only from some
- * moment of its beginning on: an outside that is ended before leaves it behind, so it is waited for, and ended first.
+ * The first inner process, once it exists. Early in its life it doesn’t die with the outer one yet, and it has its own
+ * session, so it is awaited and ended first.
  */
 async function innerOf({ child, innerPid }: StartedProgram): Promise<number | null> {
 	let timer: NodeJS.Timeout | undefined;
 	const patience = new Promise<null>((resolve) => (timer = setTimeout(resolve, INNER_MS, null)));
 	const pid = await Promise.race([innerPid, patience]);
 	clearTimeout(timer);
-	// With the one outside it has gone too, and its number may be another's.
+	// If the outer process has ended, so has the inner one, and its pid may be reused.
 	return child.exitCode === null && child.signalCode === null ? pid : null;
 }
 
-/** Runs one of those commands; that it fails (the container is gone) changes nothing. One that hangs is given up, with what it started. */
+/** Runs a command and ignores its failure, as the container may be gone. Kills it with its children if it hangs. */
 export function runCommand([file, ...args]: string[], env: Record<string, string> = {}): Promise<void> {
 	return new Promise((resolve) => {
 		if (!file) return resolve();

@@ -1,32 +1,31 @@
-/** Starting one process with real pipes, limits of time and output, and an end that leaves nothing: what backends build on. */
+/** The interface for starting processes, with real pipes, limits of time and output, and a complete end. */
 import type { SandboxResult } from '../sandbox.ts';
 
-/** A command line of the host, with what surrounds it. Plain data: it crosses to the runner process as JSON. */
+/** A command line of the host. Plain data, because it is sent to the runner process. */
 export interface LaunchSpec {
 	/** Absolute path. */
 	file: string;
 	args: string[];
-	/** The whole environment of that program. */
+	/** The complete environment. */
 	env: Record<string, string>;
 	cwd: string;
-	/** What the program finds at file descriptors 3, 4, …, in order. */
+	/** File descriptors 3, 4, …, in order. */
 	fds?: LaunchFd[];
-	/** How it is asked to end before it is ended: see `LaunchEnd`. */
 	end: LaunchEnd;
 }
 
 export type LaunchFd =
-	/** Readable: these bytes. They are in no argument list, so no other user of the machine sees them. */
+	/** Readable bytes, which unlike arguments no other user of the computer can see. */
 	| { kind: 'data'; base64: string }
-	/** Writable: bubblewrap says there (`--info-fd`) which process is the first inside. */
+	/** Writable: bubblewrap reports its first inner process there (`--info-fd`). */
 	| { kind: 'info' };
 
 export type LaunchEnd =
-	/** SIGTERM, then SIGKILL, to the group of the program. */
+	/** SIGTERM, then SIGKILL, to the program’s group. */
 	| { kind: 'group' }
-	/** SIGTERM to the group of the process that the info descriptor names; SIGKILL to the program's own group. */
+	/** SIGTERM to the group of the process reported by the info descriptor; SIGKILL to the program’s own group. */
 	| { kind: 'inner' }
-	/** Command lines of the host that do it, with this environment (a container's client cannot be signalled to the same effect). */
+	/** Runs these host commands, because signals to a container’s client don’t have the same effect. */
 	| { kind: 'commands'; term: string[]; kill: string[]; env?: Record<string, string> };
 
 export interface LaunchLimits {
@@ -34,7 +33,7 @@ export interface LaunchLimits {
 	maxOutputBytes: number;
 	maxKeptBytes?: number;
 	redact?: readonly string[];
-	/** A folder whose size is looked at while the program runs. */
+	/** A folder whose size is limited while the program runs. */
 	watch?: { dir: string; maxBytes: number; maxFiles: number };
 }
 
@@ -42,13 +41,13 @@ export type LaunchResult = Omit<SandboxResult, 'image'>;
 
 export interface Launched {
 	readonly isAlive: boolean;
-	/** Starts the clock: from here the limits count. `input` goes to standard input, which is closed after it. */
+	/** Starts the clock of the limits. Writes `input` to standard input and closes it. */
 	begin(
 		limits: LaunchLimits,
 		input: string | undefined,
 		onOutput?: (stream: 'stdout' | 'stderr', text: string) => void
 	): Promise<LaunchResult>;
-	/** Asks it to end, and ends it 2 s later; `killed` ends it at once. Before `begin` it is ended at once. */
+	/** Sends SIGTERM, and SIGKILL 2 s later. `killed`, or a call before `begin`, ends it at once. */
 	end(reason: 'aborted' | 'killed'): void;
 }
 
@@ -56,11 +55,10 @@ export type LaunchStdin = 'closed' | 'given' | 'open';
 
 export interface Launcher {
 	/**
-	 * Starts a program. `open`: it waits on standard input until `begin`, which may be much later; `given`: it is started
-	 * by `begin`, whose input it finds as a file, so that `/dev/stdin` can be opened again. Never throws: what fails is
-	 * the result of `begin`.
+	 * Starts a program. `open`: it waits on standard input until `begin`. `given`: `begin` starts it with its input as a
+	 * file, so that `/dev/stdin` can be reopened. Never throws: errors are the result of `begin`.
 	 */
 	launch(spec: LaunchSpec, stdin: LaunchStdin): Launched;
-	/** Ends every program that runs, and resolves when they are gone. What begins afterwards is `killed` and never runs. */
+	/** Ends all programs; resolves when they are gone. Later ones are `killed` without running. */
 	close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * The program of the small process that starts scripts for the server: its `spawn` is quick, because it is small. It
- * lives as long as its channel to the server; whatever it started ends with it, also when the server is killed.
+ * The small process that starts scripts for the server, because its `spawn` is quick. It ends with its channel to the
+ * server, and everything it started ends with it, even if the server is killed.
  */
 import { failed } from '../running.ts';
 import { createLauncher } from './launch.ts';
@@ -12,7 +12,7 @@ function serve(): void {
 	const programs = new Map<number, Launched>();
 	const begun = new Set<number>();
 	const numbers = new WeakMap<LaunchSpec, number>();
-	// That the channel closes meanwhile is told by `disconnect`.
+	// `disconnect` reports a closed channel.
 	const send = (message: FromRunner) => void (process.connected && process.send?.(message, () => undefined));
 	const launcher = createLauncher({
 		onSpawn: (spec, pid) => send({ type: 'spawned', n: numbers.get(spec) ?? 0, pid }),
@@ -29,14 +29,14 @@ function serve(): void {
 		const program = programs.get(n);
 		if (message.type === 'end') {
 			program?.end(message.reason);
-			// Ended before it was used, it is never used.
+			// Ended before its use.
 			if (!begun.has(n)) programs.delete(n);
 			return;
 		}
 		begun.add(n);
 		void program
 			?.begin(message.limits, message.input, (stream, text) => send({ type: 'output', n, stream, text }))
-			// What goes wrong with one program is a result of that one: unhandled it would end all the others.
+			// Unhandled, an error of one program would end all the others.
 			.catch((error: unknown) => failed(String(error)))
 			.then((result) => {
 				programs.delete(n);
@@ -45,22 +45,20 @@ function serve(): void {
 			});
 	};
 
-	// Ctrl+C reaches the whole group; the server decides what becomes of the scripts.
+	// Ctrl+C reaches the whole group, but the server decides what happens to scripts.
 	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 	process.on('message', receive);
 	process.on('disconnect', () => void launcher.close().finally(() => process.exit()));
 }
 
-// What the server and the small process that starts its scripts say to each other; plain data both ways.
-
-/** `n` numbers the programs of one runner. */
+/** Messages between server and runner, as plain data. `n` numbers the programs of a runner. */
 export type ToRunner =
 	| { type: 'launch'; n: number; spec: LaunchSpec; stdin: LaunchStdin }
 	| { type: 'begin'; n: number; limits: LaunchLimits; input?: string }
 	| { type: 'end'; n: number; reason: 'aborted' | 'killed' };
 
 export type FromRunner =
-	/** It runs, as the leader of the group `pid`. */
+	/** It runs as the leader of group `pid`. */
 	| { type: 'spawned'; n: number; pid: number }
 	| { type: 'exited'; n: number }
 	| { type: 'output'; n: number; stream: 'stdout' | 'stderr'; text: string }

@@ -1,6 +1,6 @@
 /**
- * Programs started by a small process instead of the server, whose own `spawn` would hold up its event loop for longer
- * the more memory it has (SANDBOX: 0.02 ms against up to 113 ms).
+ * Starts programs from a small process instead of the server, whose own `spawn` would block its event loop the longer the
+ * more memory it has (SANDBOX: 0.02 ms against up to 113 ms).
  */
 import { fork } from 'node:child_process';
 import nodeModule from 'node:module';
@@ -12,20 +12,20 @@ import { failed } from '../running.ts';
 import { runCommand, signalGroup } from './launch.ts';
 
 export interface SpawnerOptions {
-	/** Path of the runner's program. */
+	/** Path of `runner.ts`. */
 	entry: string;
 	log?: (message: string) => void;
 }
 
-/** A program as the server knows it. */
+/** The server’s view of a program. */
 interface Remote {
 	spec: LaunchSpec;
 	pid: number | null;
 	isOver: boolean;
-	/** Nobody will begin it. */
+	/** It will never begin. */
 	isDiscarded: boolean;
 	onOutput?: (stream: 'stdout' | 'stderr', text: string) => void;
-	/** Missing until it begins. */
+	/** Undefined until it begins. */
 	resolve?: (result: LaunchResult) => void;
 }
 
@@ -36,11 +36,11 @@ interface Runner {
 	send(message: ToRunner): void;
 	/** Keeps the host alive while a program runs. */
 	hold(): void;
-	/** Ends it and all it started. */
+	/** Ends the runner and everything it started. */
 	close(): Promise<void>;
 }
 
-/** Like `createLauncher`; the runner is started with the first program, and again after it ended. */
+/** Like `createLauncher`. Starts the runner with the first program, and again if it ended. */
 export function createSpawner({ entry, log = () => undefined }: SpawnerOptions): Launcher {
 	let runner: Runner | null = null;
 	let count = 0;
@@ -52,7 +52,7 @@ export function createSpawner({ entry, log = () => undefined }: SpawnerOptions):
 			const remote: Remote = { spec, pid: null, isOver: false, isDiscarded: false };
 			let own: Runner | null = null;
 			let reason: 'aborted' | 'killed' | null = null;
-			// What only begins later is started only then: a runner that ended meanwhile is no loss.
+			// Others start with `begin`, so the end of a runner before doesn’t matter.
 			const start = () => {
 				if (!runner?.isAlive) runner = startRunner(entry, log);
 				own = runner;
@@ -91,7 +91,7 @@ export function createSpawner({ entry, log = () => undefined }: SpawnerOptions):
 
 function runnerEnvironment(): Record<string, string> {
 	const { TMPDIR } = process.env;
-	// The folder has one of its own for each version of Node; older ones, where the library runs too, know of none.
+	// The folder has a subfolder per Node version. Older versions of Node have no compile cache.
 	const compiled = (nodeModule as Partial<typeof nodeModule>).getCompileCacheDir?.();
 	return {
 		...(TMPDIR ? { TMPDIR } : {}),
@@ -109,7 +109,6 @@ function startRunner(entry: string, log: (message: string) => void): Runner {
 		execPath: process.execPath,
 		execArgv: [],
 		serialization: 'advanced',
-		// What it starts has an environment of its own; it needs folders for its files only.
 		env: runnerEnvironment(),
 		stdio: ['ignore', 'ignore', 'inherit', 'ipc']
 	});
@@ -125,7 +124,7 @@ function startRunner(entry: string, log: (message: string) => void): Runner {
 		remotes.clear();
 		const ran = left.filter(({ resolve }) => resolve).length;
 		if (ran > 0) log(`The process that starts scripts ended (${why}) while ${ran} was running.`);
-		// Each of them hears of it, whether or not another could be ended.
+		// Settled, so that every caller gets a result even if one can’t be ended.
 		await Promise.allSettled(left.map(endRemote));
 		for (const remote of left) remote.resolve?.(failed(RUNNER_ENDED));
 		gone.resolve();
@@ -179,7 +178,7 @@ function startRunner(entry: string, log: (message: string) => void): Runner {
 	};
 }
 
-/** Resolves with the result of what runs; what only waits ends with the runner. */
+/** Resolves with the program’s result; at once if it only waits, because it ends with the runner. */
 function ended(remote: Remote, end: () => void): Promise<void> {
 	return new Promise((done) => {
 		const { resolve } = remote;
@@ -192,7 +191,7 @@ function ended(remote: Remote, end: () => void): Promise<void> {
 	});
 }
 
-/** What the runner can no longer end. */
+/** Ends a program that the runner no longer can. */
 async function endRemote({ spec, pid }: Remote): Promise<void> {
 	if (pid !== null) signalGroup(pid, 'SIGKILL');
 	if (spec.end.kind === 'commands') await runCommand(spec.end.kill, spec.end.env);

@@ -1,10 +1,10 @@
 /**
- * Real pipes for a program's output. Node's own are socket pairs, which cannot be opened again: `echo x > /dev/stderr`
- * fails with ENXIO. A FIFO without a name is as good as a pipe.
+ * Spawns programs with real pipes for their output. Node’s are socket pairs, which can’t be reopened: `echo x > /dev/stderr`
+ * fails with ENXIO. A deleted FIFO is as good as a pipe.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { closeSync, constants, fchmodSync, mkdtempSync, openSync, rmdirSync, unlinkSync, writeSync } from 'node:fs';
-import { access, mkdtemp, rm } from 'node:fs/promises';
+import { access, mkdtemp, rm, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { finished, type Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import type { LaunchFd, LaunchSpec } from './launcher.ts';
 
-/** Both ends, as file descriptors; who takes a pipe closes them, together with `close` or one by one. */
+/** File descriptors of both ends. Whoever takes a pipe must close them. */
 export interface Pipe {
 	read: number;
 	write: number;
@@ -20,12 +20,12 @@ export interface Pipe {
 }
 
 export interface PipePool {
-	/** So many new pipes; null where the system has none to give. */
+	/** null if the system can’t create any. */
 	take(count: number): Promise<Pipe[] | null>;
 	close(): void;
 }
 
-/** Made by one `mkfifo`; enough for eight programs. */
+/** Created by one `mkfifo`; enough for 8 programs. */
 const BATCH = 16;
 const PROGRAMS = ['/usr/bin/mkfifo', '/bin/mkfifo'];
 
@@ -41,7 +41,7 @@ export function createPipePool(): PipePool {
 			else free.push(...made);
 			return !isClosed;
 		} catch {
-			// No program, no handles left, no room: plain pipes are what remains.
+			// No mkfifo, no descriptors or no space left: callers use Node’s pipes.
 			return false;
 		} finally {
 			making = null;
@@ -51,7 +51,7 @@ export function createPipePool(): PipePool {
 		async take(count) {
 			while (free.length < count) if (!(await (making ??= make()))) return null;
 			const taken = free.splice(0, count);
-			// The next ones are made while these are in use, so that nobody has to wait for them.
+			// Creates the next ones ahead of time.
 			if (free.length < BATCH / 2) making ??= make();
 			return taken;
 		},
@@ -62,13 +62,14 @@ export function createPipePool(): PipePool {
 	};
 }
 
-/** In a folder that only this user may enter; the names are gone before anything is written. */
+/** Uses a private folder, and deletes the names before anything is written. */
 async function makePipes(count: number): Promise<Pipe[]> {
-	const program = await firstThere(PROGRAMS);
+	const program = await firstExecutable(PROGRAMS);
+	if (program === undefined) throw new Error('There is no mkfifo.');
 	const folder = await mkdtemp(join(tmpdir(), 'pipes-'));
 	try {
 		const paths = Array.from({ length: count }, (_, index) => join(folder, String(index)));
-		// A script that runs as another user may open its own output again.
+		// A script that runs as another user may reopen its own output.
 		await promisify(execFile)(program, ['-m', '666', ...paths], { env: {} });
 		return openAll(paths);
 	} finally {
@@ -110,44 +111,44 @@ function closeAll(pipes: Pipe[]): void {
 	for (const pipe of pipes) pipe.close();
 }
 
-async function firstThere(paths: string[]): Promise<string> {
+/** The first of these paths that is an executable file. */
+export async function firstExecutable(paths: readonly string[]): Promise<string | undefined> {
 	for (const path of paths) {
-		const isThere = await access(path, constants.X_OK).then(
-			() => true,
-			() => false
-		);
-		if (isThere) return path;
+		try {
+			await access(path, constants.X_OK);
+			if ((await stat(path)).isFile()) return path;
+		} catch {
+			continue;
+		}
 	}
-	throw new Error('There is no mkfifo.');
+	return undefined;
 }
 
-// One spawn: what a program finds at its descriptors, and our ends of them.
-
-/** Of one read; what a pipe holds. */
+/** The capacity of a pipe. */
 const READ_BYTES = 64 * 1024;
 
-/** A program that was started, or could not be: `child` says so with an `error` event. */
+/** A program, whose `child` emits `error` if it couldn’t be started. */
 export interface StartedProgram {
 	child: ChildProcess;
 	stdout: ProgramOutput;
 	stderr: ProgramOutput;
-	/** The process that the info descriptor names; null where there is none, or it ended before it said. Never rejects. */
+	/** The process reported by the info descriptor; null without one, or if it ended before. Never rejects. */
 	innerPid: Promise<number | null>;
 }
 
 export interface ProgramOutput {
 	stream: Readable;
-	/** Begins to read. What a chunk holds is written over by the next. */
+	/** Starts reading. Chunks share one buffer. */
 	read(onChunk: (chunk: Buffer) => void): void;
 }
 
-/** `null` is a closed input, `pipe` one that is written later. Throws where the system refuses at once. */
+/** `stdin`: null is closed, `pipe` is written later. Throws if the system refuses at once. */
 export function startProgram(
 	spec: LaunchSpec,
 	stdin: null | 'pipe' | { text: string },
 	pipes: Pipe[] | null
 ): StartedProgram {
-	// Ours only until the program has them.
+	// Closed once the program has them.
 	const theirs = (pipes ?? []).map(({ write }) => write);
 	try {
 		const give = (bytes: Buffer | string) => {
@@ -166,7 +167,7 @@ export function startProgram(
 			windowsHide: true,
 			stdio: [input, out, err, ...more]
 		});
-		// A script that ends without reading its input breaks the pipe; its exit code tells the story.
+		// A script may end without reading its input.
 		child.stdin?.on('error', () => child.stdin?.destroy());
 		const [stdout, stderr] = pipes
 			? pipes.map(({ read }) => readFrom(read))
@@ -181,7 +182,7 @@ export function startProgram(
 	}
 }
 
-/** A program that merely waits must not keep the host alive. */
+/** A waiting program must not keep the host alive. */
 export function keepHost({ child, stdout, stderr }: StartedProgram, doesKeep: boolean): void {
 	const handles = [
 		child,
@@ -190,12 +191,13 @@ export function keepHost({ child, stdout, stderr }: StartedProgram, doesKeep: bo
 		...child.stdio.slice(3),
 		child.stdin
 	] as (Partial<NodeJS.RefCounted> | null)[];
-	for (const handle of handles)
+	for (const handle of handles) {
 		if (doesKeep) handle?.ref?.();
 		else handle?.unref?.();
+	}
 }
 
-/** Resolves when both streams have ended, but after `ms` at the latest. */
+/** Resolves when both streams have ended, or after `ms`. */
 export function drained({ stdout, stderr }: StartedProgram, ms: number): Promise<void> {
 	return new Promise((resolve) => {
 		const timer = setTimeout(resolve, ms);
@@ -211,7 +213,7 @@ export function closeStreams({ child, stdout, stderr }: StartedProgram): void {
 	for (const stream of [stdout.stream, stderr.stream, ...child.stdio]) stream?.destroy();
 }
 
-/** Into one buffer: each read into one of its own would leave 64 KB for the collector, a hundred megabytes of a gigabyte. */
+/** Reads into one buffer: a new one per read would cost 64 KB each until collected, 100 MB for 1 GB of output. */
 function readFrom(fd: number): ProgramOutput {
 	let take = (_chunk: Buffer): void => undefined;
 	const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
@@ -254,11 +256,9 @@ function readInnerPid(child: ChildProcess, fds: LaunchFd[]): Promise<number | nu
 	});
 }
 
-// Bytes for a program to read, as an open file without a name (SECURITY: nothing secret in an argument list).
-
 /**
- * A file descriptor for reading, at the start of the bytes; who asks for it closes it. Unlike a pipe it can be opened
- * again (`/dev/stdin`), also by a program that runs as another user.
+ * Opens a deleted file with these bytes for reading, so that no secret is in an argument list (SECURITY). Unlike a pipe it
+ * can be reopened (`/dev/stdin`), also by another user. The caller closes it.
  */
 function openData(bytes: Buffer | string): number {
 	const folder = mkdtempSync(join(tmpdir(), 'data-'));

@@ -1,29 +1,29 @@
-/** One stream of a process, capped while it streams: head and tail are kept, what lies between is dropped (FEATURES D11). */
+/** Collects the output of a process: counted, redacted, capped to its head and tail, and streamed (FEATURES D11, F3). */
 import { StringDecoder } from 'node:string_decoder';
 import type { LaunchLimits, LaunchResult } from '../launch/launcher.ts';
 import { OUTPUT_TRUNCATED } from '../sandbox.ts';
 import { createRedactor } from './redact.ts';
 
-/** Output is passed on at once, then at most this often, so that a script writing bytes makes no flood of events. */
+/** Minimum time between two events, so that a script writing single bytes doesn’t flood the page. */
 const FLUSH_MS = 30;
 
 export interface CappedOutput {
-	/** The chunk may be written over afterwards: nothing of it is kept but copies. */
+	/** Copies what it keeps: the chunk may be reused. */
 	push(chunk: Buffer): void;
-	/** Passes on what waits and returns the whole: cut at characters, with the marker where bytes were left out. */
+	/** Flushes, and returns the text, cut at characters, with a marker for omitted bytes. */
 	end(): { text: string; truncated: boolean };
 }
 
 /**
- * Keeps at most `maxBytes`, three quarters of them from the start. `onText` sees the head as it comes and the rest at
- * the end: what it was given, joined, is the text of the result.
+ * Keeps at most `maxBytes`, three quarters of them from the start. `onText` receives the head as it comes and the rest at
+ * the end; joined, its texts equal the result’s.
  */
 export function createCappedOutput(maxBytes: number, onText?: (text: string) => void): CappedOutput {
 	const headLimit = maxBytes - Math.floor(maxBytes / 4);
 	const tailLimit = maxBytes - headLimit;
 	const decoder = new StringDecoder('utf8');
 	const text: string[] = [];
-	// The last bytes behind the head, in a ring: of a gigabyte that is passed over no byte is allocated.
+	// A ring buffer of the last bytes, so that skipped output takes no memory.
 	let ring = Buffer.alloc(0);
 	let headBytes = 0;
 	let total = 0;
@@ -58,7 +58,7 @@ export function createCappedOutput(maxBytes: number, onText?: (text: string) => 
 			const rest = chunk.subarray(Math.max(first.length, chunk.length - tailLimit));
 			const at = (total - headBytes - rest.length) % Math.max(1, tailLimit);
 			rest.copy(ring, at);
-			// What goes over the end of the ring goes to its beginning.
+			// Wraps around.
 			if (at + rest.length > tailLimit) rest.copy(ring, 0, tailLimit - at);
 		},
 		end() {
@@ -70,7 +70,7 @@ export function createCappedOutput(maxBytes: number, onText?: (text: string) => 
 					? ring.subarray(0, behind)
 					: Buffer.concat([ring.subarray(oldest), ring.subarray(0, oldest)]);
 			const truncated = total > maxBytes;
-			// A character that the cut went through is left out on both sides of it.
+			// Drops a character that was cut, on both sides.
 			const rest = truncated ? `\n${OUTPUT_TRUNCATED}\n${cutStart(kept)}` : decoder.write(kept) + decoder.end();
 			waiting += rest;
 			flush();
@@ -79,14 +79,12 @@ export function createCappedOutput(maxBytes: number, onText?: (text: string) => 
 	};
 }
 
-/** The text of a buffer that may begin inside a character: its remains are left out. */
+/** Decodes a buffer that may begin inside a character. */
 function cutStart(bytes: Buffer): string {
 	let start = 0;
 	while (start < 4 && start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
 	return bytes.toString('utf8', start);
 }
-
-// The output of one process while it comes: counted, rid of secrets, capped, passed on (FEATURES D11, F3).
 
 type Stream = 'stdout' | 'stderr';
 

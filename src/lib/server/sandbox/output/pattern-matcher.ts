@@ -1,9 +1,9 @@
-/** Finds many patterns in a stream of bytes in one pass (Aho and Corasick), passing over line breaks. */
+/** Finds many patterns in a byte stream in one pass (Aho–Corasick), ignoring line breaks. */
 
 export interface PatternMatcher {
-	/** Reads on; says up to where in the stream no pattern can begin that is not found yet. */
+	/** Reads a chunk. @returns the offset before which no unfinished match can begin */
 	scan(chunk: Buffer): number;
-	/** Takes the next place that was found and begins before `until`; places that overlap are one. */
+	/** Removes and returns the next match that begins before `until`. Overlapping matches are merged. */
 	next(until: number): Match | null;
 }
 
@@ -14,29 +14,29 @@ export interface Match {
 }
 
 const ROOT = 0;
-/** Bytes of every pattern that are enough to pass over what is none. */
+/** Maximum bytes per pattern used for skipping. */
 const MAX_WINDOW = 32;
 
 /**
- * Patterns have 4 bytes or more, and no line breaks; more than `maxBreaks` of them in a row end a match. Linear in the
- * stream, and where nothing matches not every byte of it is looked at.
+ * Patterns must have at least 4 bytes and no line breaks. More than `maxBreaks` line breaks in a row end a match. Takes
+ * linear time, and skips bytes where nothing matches.
  */
 export function createPatternMatcher(patterns: readonly Buffer[], maxBreaks: number): PatternMatcher {
 	const trie = buildTrie(patterns);
 	const { childOf, depth, fail, longest, rest } = trie;
-	const root = rootTable(trie);
+	const root = Int32Array.from({ length: 256 }, (_, byte) => childOf(ROOT, byte));
 	const skip = createSkip(patterns, root);
-	/** Offsets of the last bytes that belong to the match under way, in a ring. */
+	/** Ring buffer with the offsets of the current match’s last bytes. */
 	const ring = new Float64Array(2 ** Math.ceil(Math.log2(depth.reduce((most, each) => Math.max(most, each), 0) + 1)));
 	const mask = ring.length - 1;
 	const found: Match[] = [];
 	let offset = 0;
 	let node = ROOT;
-	/** Bytes that were put into the ring. */
+	/** Offsets put into the ring. */
 	let count = 0;
 	let breaks = 0;
 
-	/** Where the last `length` bytes of the match begin. */
+	/** Start of the match’s last `length` bytes. */
 	const startOf = (length: number): number => ring[(count - length) & mask] ?? 0;
 
 	const add = (start: number, end: number) => {
@@ -89,8 +89,8 @@ export function createPatternMatcher(patterns: readonly Buffer[], maxBreaks: num
 }
 
 /**
- * The next place where a match may begin, the chunk's end if none. Three bytes in a row that are at no beginning of a pattern rule out every place
- * from which a match would cover them (as Wu and Manber do).
+ * Finds the next possible start of a match, else the chunk’s end (Wu–Manber): three bytes that occur in no pattern’s
+ * window rule out every start whose window covers them.
  */
 function createSkip(patterns: readonly Buffer[], root: Int32Array): (chunk: Buffer, index: number) => number {
 	const window = patterns.reduce((least, pattern) => Math.min(least, pattern.length), MAX_WINDOW);
@@ -109,7 +109,7 @@ function createSkip(patterns: readonly Buffer[], root: Int32Array): (chunk: Buff
 			const first = chunk[index + window - 3] ?? 0;
 			const second = chunk[index + window - 2] ?? 0;
 			const third = chunk[index + window - 1] ?? 0;
-			// Over a line break a match goes on.
+			// A match may span a line break.
 			const isBroken = first === 10 || second === 10 || third === 10 || first === 13 || second === 13 || third === 13;
 			if (!isBroken && isPossible[hash(first, second, third)] === 0) index += window - 2;
 			else if (root[chunk[index] ?? 0] === ROOT) index += 1;
@@ -120,17 +120,16 @@ function createSkip(patterns: readonly Buffer[], root: Int32Array): (chunk: Buff
 	};
 }
 
-/** Nodes by number, the root 0. */
+/** Nodes are numbers; the root is 0. */
 interface Trie {
-	/** The root when there is none. */
+	/** The root if there is none. */
 	childOf(node: number, byte: number): number;
-	/** Length of what leads to the node. */
 	depth: Int32Array;
-	/** The node of the longest other beginning of a pattern that what was read ends with. */
+	/** The node of the longest proper suffix that is also a prefix of a pattern. */
 	fail: Int32Array;
-	/** Length of the longest pattern that ends at the node; 0 for none. */
+	/** Length of the longest pattern ending at the node; 0 for none. */
 	longest: Int32Array;
-	/** The node itself if a longer pattern may come, else the nearest by `fail` of which that is true. */
+	/** The node itself if it has children, else the nearest such node along `fail`. */
 	rest: Int32Array;
 }
 
@@ -164,7 +163,7 @@ function buildTrie(patterns: readonly Buffer[]): Trie {
 		longest[node] = pattern.length;
 	}
 
-	// By depth, so that what a node falls back to is complete before it.
+	// Breadth-first, so that fail targets are complete before their users.
 	const queue = [ROOT];
 	for (const node of queue) {
 		for (let child = firstChild[node] ?? ROOT; child !== ROOT; child = sibling[child] ?? ROOT) {
@@ -181,8 +180,4 @@ function buildTrie(patterns: readonly Buffer[]): Trie {
 		}
 	}
 	return { childOf, depth, fail, longest, rest };
-}
-
-function rootTable({ childOf }: Trie): Int32Array {
-	return Int32Array.from({ length: 256 }, (_, byte) => childOf(ROOT, byte));
 }

@@ -1,20 +1,17 @@
-/** The ways in which a secret is commonly written: what the redactor looks for (FEATURES F3). */
+/** Redacts secrets, in all the ways they are commonly written (FEATURES F3). */
 import { withoutHidden } from '../../../shared/characters.ts';
 import { REDACTED } from '../sandbox.ts';
 import { createPatternMatcher, type Match } from './pattern-matcher.ts';
 
-/** A shorter text is too likely to stand somewhere by chance. */
+/** Shorter texts occur by chance. */
 const MIN_SECRET = 4;
-/** A line of a secret is one by itself from here, and so is a secret in lower case: a shorter one is a word. */
+/** Lines of a secret, and its lower-case form, are redacted from this length on: shorter ones may be words. */
 const MIN_LINE = 8;
-/** A longer secret is looked for in pieces, so that little has to be held back; the overlap joins them in base64. */
+/** Longer secrets are searched in pieces, so that little output is held back; the overlap joins pieces in base64. */
 const MAX_PIECE = 96;
 const OVERLAP = 3;
 
-/**
- * Every pattern for these secrets, without line breaks: those are passed over wherever they stand. Secrets of fewer than
- * 4 characters have none.
- */
+/** All patterns of these secrets, without line breaks, which the matcher ignores. Secrets under 4 characters have none. */
 function patternsOf(secrets: readonly string[]): Buffer[] {
 	const patterns = new Set<string>();
 	for (const secret of secrets) {
@@ -33,7 +30,7 @@ function withoutBreaks(text: string): string {
 }
 
 function piecesOf(secret: string): Set<string> {
-	// As bytes it can be written in no other way.
+	// The only form that can be encoded as bytes.
 	const text = secret.toWellFormed();
 	const lines = text.split(/[\r\n]+/).filter((line) => line.length >= MIN_LINE);
 	const pieces = new Set<string>();
@@ -49,11 +46,11 @@ function piecesOf(secret: string): Set<string> {
 	return pieces;
 }
 
-/** As it is, as a host, as JSON, in an address and for a shell. */
+/** Plain, and as host name, JSON, URL and shell word. */
 function textsOf(text: string): string[] {
 	const json = JSON.stringify(text).slice(1, -1);
 	const ascii = escaped(json, (code) => `\\u${code.toString(16).padStart(4, '0')}`);
-	// As Python's `ascii` has it.
+	// Like Python's `ascii`.
 	const python = escaped(text, (code) =>
 		code < 0x100 ? `\\x${code.toString(16)}` : `\\u${code.toString(16).padStart(4, '0')}`
 	);
@@ -68,13 +65,13 @@ function textsOf(text: string): string[] {
 	];
 	return [
 		text,
-		// As programs write it that were given it for the name of a host.
+		// Host names are written in lower case.
 		...(text.length >= MIN_LINE ? [text.toLowerCase()] : []),
 		json,
 		ascii,
 		escaped(json, (code) => `\\u${code.toString(16).toUpperCase().padStart(4, '0')}`),
 		python,
-		// JSON inside of JSON.
+		// JSON inside JSON.
 		JSON.stringify(json).slice(1, -1),
 		JSON.stringify(ascii).slice(1, -1),
 		json.replaceAll('/', '\\/'),
@@ -91,7 +88,7 @@ function textsOf(text: string): string[] {
 	];
 }
 
-/** What is not ASCII, each unit of UTF-16 by itself. */
+/** Escapes each non-ASCII UTF-16 unit. */
 function escaped(text: string, escape: (code: number) => string): string {
 	return text.replaceAll(/[^\0-\x7f]/g, (unit) => escape(unit.charCodeAt(0)));
 }
@@ -103,7 +100,7 @@ function percentEncoded(text: string, kept: RegExp): string {
 	}).join('');
 }
 
-/** Hexadecimal, and what of its base64 is the same whatever stands before and after it. */
+/** Hexadecimal, and the part of its base64 that doesn’t depend on surrounding bytes. */
 function encodingsOf(text: string): string[] {
 	const bytes = Buffer.from(text);
 	const hex = bytes.toString('hex');
@@ -117,38 +114,36 @@ function encodingsOf(text: string): string[] {
 	return [hex, hex.toUpperCase(), ...base64, ...url];
 }
 
-// Takes secrets out of what a process says: a stream, however it is cut into chunks, a text, a value (FEATURES F3, D48).
+// Redacts streams, texts and values (FEATURES F3, D48).
 
 const MARK = Buffer.from(REDACTED);
-/** From here a secret is found though it be spread over the parts of a list, a path or a host: shorter ones stand there by chance. */
+/** Minimum length of secrets spread over the parts of a list, path or host: shorter ones occur by chance. */
 const MIN_SPREAD = 8;
 const BREAK = 10;
 const RETURN = 13;
 
 export interface Redactor {
-	/** What can be passed on so far: all but a tail that may be the beginning of a secret. It may share the chunk's memory, and counts until the next. */
+	/** Returns all output except a tail that may begin a secret. It may share the chunk’s memory and is valid until the next call. */
 	push(chunk: Buffer): Buffer;
-	/** The rest. */
 	end(): Buffer;
 }
 
-/** What is already a mark stays one, so nothing changes when it is done twice. */
+/** Idempotent: existing marks are kept. */
 export interface Redaction {
 	text(text: string): string;
-	/** A name of a host, with a port or without: hosts are the same in upper and lower case. */
+	/** A host name with or without a port, ignoring case. */
 	host(name: string): string;
-	/** A path of a file, also where folders divide the secret. */
+	/** A file path, also if folders split the secret. */
 	path(path: string): string;
-	/** Plain data: every text and number in it, keys as well, and a list's texts also as one. What has none comes back as it is. */
+	/** Plain data: all strings, numbers and keys, and the strings of a list joined. */
 	value<T>(value: T): T;
 }
 
 /**
- * Puts `REDACTED` in place of each secret: as it is, in base64 (also inside of longer base64), hexadecimal, percent
- * encoding, as JSON or quoted for a shell, with line breaks anywhere in it, and each of its lines from 8 characters. A
- * secret of fewer than 4 characters is not looked for: too much would be taken for it. One that is written in yet
- * another way (backwards, encrypted, one character a line with words between, with hidden characters) is not found: this
- * helps against accidents, not against a script that wants to give it away.
+ * Replaces each secret by `REDACTED`: plain, in base64 (also inside longer base64), hexadecimal, percent encoding, JSON or
+ * shell quoting, with line breaks anywhere, and each of its lines from 8 characters on. Ignores secrets under 4 characters,
+ * which would match too much. Doesn’t find other forms (reversed, encrypted, spread out, with hidden characters): it
+ * prevents accidents, not a script that wants to leak.
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
 	const patterns = patternsOf(secrets);
@@ -156,9 +151,9 @@ export function createRedactor(secrets: readonly string[]): Redactor {
 
 	const matcher = createPatternMatcher(patterns, maxBreaks(secrets));
 	let held: Buffer = Buffer.alloc(0);
-	/** Where `held` begins in the stream; everything before has been passed on. */
+	/** Stream offset of `held`. */
 	let done = 0;
-	/** Was the last that was passed on a mark? Secrets that touch share one. */
+	/** Whether the output ends with a mark. Adjacent secrets share one. */
 	let isMarked = false;
 
 	const release = (data: Buffer, until: number): Buffer => {
@@ -177,7 +172,7 @@ export function createRedactor(secrets: readonly string[]): Redactor {
 			done = Math.max(done, found.end);
 		}
 		pass(until);
-		// A copy: the pool that a chunk is a slice of must not stay alive for it.
+		// A copy, so that the chunk’s memory pool can be freed.
 		held = Buffer.from(data.subarray(done - start));
 		return out.length === 1 && out[0] ? out[0] : Buffer.concat(out);
 	};
@@ -191,7 +186,7 @@ export function createRedactor(secrets: readonly string[]): Redactor {
 	};
 }
 
-/** The same for what is no stream, and with hidden characters in it as well. */
+/** Redacts whole values, and also finds secrets with hidden characters in them. */
 export function createRedaction(secrets: readonly string[]): Redaction {
 	const patterns = patternsOf(secrets);
 	if (patterns.length === 0) {
@@ -200,7 +195,7 @@ export function createRedaction(secrets: readonly string[]): Redaction {
 	}
 	const breaks = maxBreaks(secrets);
 	const find = createFinder(patterns, breaks);
-	/** Finds what this character divides as well. */
+	/** Also finds secrets split by this character. */
 	const createDividedFinder = (divider: string, written: (pattern: Buffer) => Buffer) => {
 		const undivided = patternsOf(secrets.map((secret) => secret.replaceAll(divider, '')));
 		const long = undivided.filter(({ length }) => length >= MIN_SPREAD);
@@ -218,7 +213,7 @@ export function createRedaction(secrets: readonly string[]): Redaction {
 	const findInPath = once(() => createDividedFinder('/', (bytes) => bytes));
 
 	const text = alsoUnseen(outsideMarks((part) => mark(part, find(Buffer.from(part)))));
-	/** Of texts in a row, what they are together as well. */
+	/** Redacts each text, and secrets spread over several. */
 	const texts = (row: readonly string[]): string[] => {
 		const single = row.map(text);
 		const whole = Buffer.from(single.join('\n'));
@@ -253,7 +248,7 @@ export function createRedaction(secrets: readonly string[]): Redaction {
 	};
 }
 
-/** Each text once: what is the same without its secrets is counted. */
+/** Numbers texts that are equal after redaction. */
 export function distinct(texts: readonly string[]): string[] {
 	const seen = new Set<string>();
 	return texts.map((text) => {
@@ -264,7 +259,7 @@ export function distinct(texts: readonly string[]): string[] {
 	});
 }
 
-/** Models are sent texts without hidden characters: what these divide must not be put together by that. */
+/** Hidden characters are removed before a model sees a text, which must not reassemble a secret. */
 function alsoUnseen(redact: (text: string) => string): (text: string) => string {
 	return (text) => {
 		const marked = redact(text);
@@ -278,7 +273,7 @@ function outsideMarks(work: (part: string) => string): (text: string) => string 
 	return (text) => text.split(REDACTED).map(work).join(REDACTED);
 }
 
-/** Only the patterns that a text can have are compiled for it: for most there are none, and a long secret has thousands. */
+/** Compiles only patterns whose start occurs in the text: usually none, while a long secret has thousands. */
 function createFinder(patterns: readonly Buffer[], maxBreaks: number): (bytes: Uint8Array) => Match[] {
 	const byStart = new Map<number, Buffer[]>();
 	for (const pattern of patterns) {
@@ -303,7 +298,7 @@ function createFinder(patterns: readonly Buffer[], maxBreaks: number): (bytes: U
 	};
 }
 
-/** A text with marks in place of these bytes of it; places that touch share one. */
+/** Replaces these bytes by marks; adjacent ones share one. */
 function mark(text: string, places: readonly Match[]): string {
 	if (places.length === 0) return text;
 	const bytes = Buffer.from(text);
@@ -316,7 +311,7 @@ function mark(text: string, places: readonly Match[]): string {
 	return Buffer.concat([...out, bytes.subarray(done)]).toString('utf8');
 }
 
-/** ASCII only, so that no byte moves. */
+/** ASCII only, so that offsets stay the same. */
 function toLowerCase(bytes: Buffer): Buffer {
 	return Buffer.from(bytes.map((byte) => (byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte)));
 }
@@ -326,7 +321,7 @@ function once<T>(make: () => T): () => T {
 	return () => (made ??= { value: make() }).value;
 }
 
-/** A line break of Windows is two; a secret may have empty lines. */
+/** Windows line breaks count as 2; a secret may have empty lines. */
 function maxBreaks(secrets: readonly string[]): number {
 	const runs = secrets.flatMap((secret) => secret.match(/[\r\n]+/g) ?? []);
 	return Math.max(2, ...runs.map((run) => run.length));
