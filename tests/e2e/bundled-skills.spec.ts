@@ -76,7 +76,7 @@ test('E33: the README has a line for each bundled skill', async () => {
 });
 
 test('E33, F9: each of them does without a key what its line in the README says', async ({ page, app }) => {
-	// Seven answers, and Python draws a chart.
+	// Seven answers.
 	test.slow();
 	for (const { skill, phrase } of lines) {
 		await test.step(skill, async () => {

@@ -101,7 +101,7 @@ async function callTools(client: Client): Promise<Answers> {
 	const file = { path: SALES.name, content: SALES.text };
 	await call('skills_execute', { skillName: 'file_write', input: file });
 	const args = [SALES.name, '--group-by', 'region', '--value', 'revenue'];
-	const summary = await call('use_skill', { skill: 'data-analysis', script: 'scripts/analyze_csv.py', args });
+	const summary = await call('use_skill', { skill: 'data-analysis', script: 'scripts/analyze_csv.mjs', args });
 	return { counted, summary: (summary as { stdout: string }).stdout };
 }
 

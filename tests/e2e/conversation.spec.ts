@@ -21,7 +21,7 @@ test('the words of a sentence are counted by a skill, step by step', async ({ pa
 });
 
 test('a dropped sales.csv is summarised by region, with its chart shown and downloadable', async ({ page, app }) => {
-	// Python draws the chart, which takes its time on a machine that does other things as well.
+	// A script draws the chart, which takes its time on a machine that does other things as well.
 	test.slow();
 	await page.goto(app.url);
 	const csv = await readFile(new URL('../fixtures/sales.csv', import.meta.url), 'utf8');
@@ -42,7 +42,7 @@ test('a dropped sales.csv is summarised by region, with its chart shown and down
 	await expect(page.locator('[data-testid=step][data-tool=load_skill]')).toContainText('data-analysis');
 	const step = page.locator('[data-testid=step][data-tool=use_skill]');
 	await expect(step).toHaveAttribute('data-status', 'done');
-	await expect(step).toContainText('scripts/analyze_csv.py');
+	await expect(step).toContainText('scripts/analyze_csv.mjs');
 	const text = answer.getByTestId('markdown').last();
 	for (const sum of ['4072.35', '3786.7', '3191.4', '2222.6', '30.7 %']) {
 		await expect(text).toContainText(sum);

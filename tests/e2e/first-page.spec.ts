@@ -1,7 +1,29 @@
 /** The first success: one click on a bare machine, and a skill dropped anywhere (UI 10). */
+import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { strToU8, zipSync } from 'fflate';
 import { expect, test } from './app.ts';
+
+/** The programs of this machine but for every Python. */
+const bareTest = test.extend({
+	// Playwright reads the fixtures that this one needs from the pattern: none.
+	// eslint-disable-next-line no-empty-pattern
+	appOptions: async ({}, use) => {
+		const folder = await mkdtemp(join(tmpdir(), 'bare-machine-'));
+		const linked = new Set<string>();
+		for (const path of (process.env.PATH ?? '').split(delimiter)) {
+			const names = await readdir(path).catch(() => []);
+			for (const name of names.filter((each) => !/^(python|uvx?$)/.test(each) && !linked.has(each))) {
+				linked.add(name);
+				await symlink(join(path, name), join(folder, name));
+			}
+		}
+		await use({ env: { PATH: folder } });
+		await rm(folder, { recursive: true });
+	}
+});
 
 const answerOf = (page: Page) => page.locator('[data-testid=message][data-role=assistant]');
 
@@ -22,7 +44,7 @@ const WALRUS = {
 	'walrus/SKILL.md': '---\nname: walrus\ndescription: Greets walruses. Use when a walrus comes.\n---\nSay hello.'
 };
 
-test('UI 10: one click on an example gives a chart that a script drew, with every step', async ({ page, app }) => {
+bareTest('UI 10: one click on an example gives a chart that a script drew, with every step', async ({ page, app }) => {
 	await page.goto(app.url);
 	await page.getByTestId('example').filter({ hasText: 'Chart revenue by region' }).click();
 	const answer = answerOf(page);
@@ -35,7 +57,10 @@ test('UI 10: one click on an example gives a chart that a script drew, with ever
 	await expect(answer.locator('[data-testid=step][data-tool=use_skill]')).toHaveAttribute('data-status', 'done');
 });
 
-test('UI 10: every example of the first page runs a script to its end, without a model', async ({ page, app }) => {
+bareTest('UI 10: every example of the first page runs a script to its end, without a model and without Python', async ({
+	page,
+	app
+}) => {
 	test.slow();
 	await page.goto(app.url);
 	await expect(page.getByTestId('example')).toHaveCount(4);

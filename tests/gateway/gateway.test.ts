@@ -82,7 +82,7 @@ describe.each(VENDORS)('%s', (vendor) => {
 		const args = ['sales.csv', '--group-by', 'region', '--value', 'revenue'];
 		const { server, host } = await play(vendor, [
 			{ calls: [load('data-analysis')] },
-			{ calls: [{ name: 'use_skill', args: { skill: 'data-analysis', script: 'scripts/analyze_csv.py', args } }] },
+			{ calls: [{ name: 'use_skill', args: { skill: 'data-analysis', script: 'scripts/analyze_csv.mjs', args } }] },
 			{ text: (results) => (JSON.parse(lastOf(results)) as { stdout: string }).stdout }
 		]);
 		const { response } = await runGateway(host.send, host.body('Summarise sales.csv by region'), options());

@@ -49,7 +49,7 @@ test.each([
 	const args = ['sales.csv', '--group-by', 'region', '--value', 'revenue'];
 	const summary = await client.callTool({
 		name: 'use_skill',
-		arguments: { skill: 'data-analysis', script: 'scripts/analyze_csv.py', args }
+		arguments: { skill: 'data-analysis', script: 'scripts/analyze_csv.mjs', args }
 	});
 	expect((summary.structuredContent as { stdout: string }).stdout).toMatch(/\| North \| 6 \| 6 \| 3[,]?786\.7/);
 	await client.close();

@@ -86,7 +86,7 @@ describe.each([
 		const args = ['sales.csv', '--group-by', 'region', '--value', 'revenue'];
 		const done = await client.callTool({
 			name: 'skills_execute',
-			arguments: { skillName: 'data-analysis', script: 'scripts/analyze_csv.py', args }
+			arguments: { skillName: 'data-analysis', script: 'scripts/analyze_csv.mjs', args }
 		});
 		const { execution, result } = dataOf<{ execution: { status: string }; result: { stdout: string } }>(done);
 		expect(execution.status).toBe('success');

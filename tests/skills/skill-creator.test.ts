@@ -4,7 +4,7 @@ import { FAILSAFE_SCHEMA, load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { run, runHandler, runSkill, temporaryFolder } from './run-skill.ts';
 
-const SCRIPT = 'skill-creator/scripts/create_skill.py';
+const SCRIPT = 'skill-creator/scripts/create_skill.mjs';
 
 async function create(...args: string[]) {
 	const cwd = await temporaryFolder();

@@ -139,8 +139,8 @@ const SKILLS: Record<string, TestSkill> = {
 	},
 	'data-analysis': {
 		description: 'Summarise a CSV file: totals and averages, such as revenue by region or sales per month.',
-		body: 'Group by a column:\n\n```\nscripts/analyze_csv.py FILE [--group-by COLUMN]\n```\n\n| `--measure NAME` | `sum`, `mean` or `count` |\n',
-		files: ['scripts/analyze_csv.py']
+		body: 'Group by a column:\n\n```\nscripts/analyze_csv.mjs FILE [--group-by COLUMN]\n```\n\n| `--measure NAME` | `sum`, `mean` or `count` |\n',
+		files: ['scripts/analyze_csv.mjs']
 	},
 	weather: {
 		description: 'The weather and the forecast for any city, with rain and temperature.',
@@ -247,12 +247,12 @@ const SKILLS: Record<string, TestSkill> = {
 
 describe('F9: a skill that it has never seen is run as its instructions document', () => {
 	test.each<[skill: string, message: string, ...call: string[]]>([
-		['data-analysis', 'summarise sales.csv by region', 'scripts/analyze_csv.py', 'sales.csv', '--group-by', 'region'],
-		['data-analysis', 'Summarize sales.csv, please', 'scripts/analyze_csv.py', 'sales.csv'],
+		['data-analysis', 'summarise sales.csv by region', 'scripts/analyze_csv.mjs', 'sales.csv', '--group-by', 'region'],
+		['data-analysis', 'Summarize sales.csv, please', 'scripts/analyze_csv.mjs', 'sales.csv'],
 		[
 			'data-analysis',
 			'mean per product in sales.csv',
-			'scripts/analyze_csv.py',
+			'scripts/analyze_csv.mjs',
 			'sales.csv',
 			'--group-by',
 			'product',
@@ -566,7 +566,7 @@ describe('F9: files', () => {
 	test('an attached file is the one that is meant, whatever else is there', async () => {
 		const setting = { skills, workspace: ['a.csv', 'b.csv', 'mine.csv'] };
 		const { calls } = await talk(setting, { text: 'summarise this by region', attached: ['mine.csv'] });
-		expect(calls).toEqual([['scripts/analyze_csv.py', 'mine.csv', '--group-by', 'region']]);
+		expect(calls).toEqual([['scripts/analyze_csv.mjs', 'mine.csv', '--group-by', 'region']]);
 	});
 
 	test('an attached file that nothing takes is asked about', async () => {
@@ -585,7 +585,7 @@ describe('F9: files', () => {
 			'and by product?'
 		);
 		expect(loaded).toEqual(['data-analysis']);
-		expect(calls[1]).toEqual(['scripts/analyze_csv.py', 'sales.csv', '--group-by', 'product']);
+		expect(calls[1]).toEqual(['scripts/analyze_csv.mjs', 'sales.csv', '--group-by', 'product']);
 	});
 
 	test.each([
@@ -596,9 +596,9 @@ describe('F9: files', () => {
 	])('the bundled data analysis is asked in plain words: %s', async (text, ...options) => {
 		const skill = readFileSync('skills/data-analysis/SKILL.md', 'utf8');
 		const [, description = '', body = ''] = /^description: (.*)$[^]*?^---$([^]*)/m.exec(skill) ?? [];
-		const bundled = { 'data-analysis': { description, body, files: ['scripts/analyze_csv.py'] } };
+		const bundled = { 'data-analysis': { description, body, files: ['scripts/analyze_csv.mjs'] } };
 		const { calls } = await talk({ skills: bundled }, { text, attached: ['shop.csv'] });
-		expect(calls).toEqual([['scripts/analyze_csv.py', 'shop.csv', ...options]]);
+		expect(calls).toEqual([['scripts/analyze_csv.mjs', 'shop.csv', ...options]]);
 	});
 
 	test('without any file it says what to do', async () => {

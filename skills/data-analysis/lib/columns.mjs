@@ -1,0 +1,163 @@
+/** One column summed up while its cells go by: type, missing cells, values, statistics. */
+
+import { add, compare, decimal, divide, multiply, subtract, toNumber, ZERO } from './decimal.mjs';
+import { isMissing, parseDate, parseNumber } from './values.mjs';
+
+export const MOST_QUANTILE_VALUES = 200_000;
+const MOST_DIFFERENT_VALUES = 10_000;
+/** After so many filled cells of which fewer than half are numbers, a column is text and no longer parsed. */
+const ENOUGH_TO_JUDGE = 20_000;
+
+/** How many numbers, their sum, the smallest and the largest. */
+export class Sum {
+	count = 0;
+	sum = ZERO;
+	min = null;
+	max = null;
+
+	add(number) {
+		this.count += 1;
+		this.sum = add(this.sum, number);
+		if (this.min === null || compare(number, this.min) < 0) this.min = number;
+		if (this.max === null || compare(number, this.max) > 0) this.max = number;
+	}
+
+	/** sum, mean, count, min or max; null when there is no value to take it from. */
+	measure(name) {
+		if (name === 'count') return decimal(this.count);
+		if (this.count === 0) return null;
+		return name === 'mean' ? divide(this.sum, decimal(this.count)) : this[name];
+	}
+}
+
+export class Column {
+	filled = 0;
+	missing = 0;
+	numbers = new Sum();
+	counts = new Map();
+	hasMoreValues = false;
+	/** The first value that is no number. */
+	odd = null;
+	firstDate = null;
+	lastDate = null;
+	#dates = 0;
+	#booleans = 0;
+	#squares = ZERO;
+	#decimals = 0;
+	#values = [];
+	#random = randomNumbers();
+	#numberOf;
+	#dateOf = remembered(parseDate);
+
+	constructor(name, decimalComma) {
+		this.name = name;
+		this.#numberOf = remembered((text) => parseNumber(text, decimalComma));
+	}
+
+	/** Takes a trimmed cell; returns its number, or null. */
+	add(text) {
+		if (isMissing(text)) {
+			this.missing += 1;
+			return null;
+		}
+		const isText = this.filled > ENOUGH_TO_JUDGE && this.numbers.count * 2 < this.filled;
+		const number = isText ? null : this.#numberOf(text);
+		this.filled += 1;
+		const times = this.counts.get(text);
+		if (times !== undefined) this.counts.set(text, times + 1);
+		else if (this.counts.size < MOST_DIFFERENT_VALUES) this.counts.set(text, 1);
+		else this.hasMoreValues = true;
+		if (number) this.#addNumber(number);
+		else this.#addOther(text);
+		return number;
+	}
+
+	#addNumber(number) {
+		this.numbers.add(number);
+		this.#squares = add(this.#squares, multiply(number, number));
+		this.#decimals = Math.max(this.#decimals, number.scale);
+		const { count } = this.numbers;
+		const place = count <= MOST_QUANTILE_VALUES ? count - 1 : Math.floor(this.#random() * count);
+		if (place < MOST_QUANTILE_VALUES) this.#values[place] = toNumber(number);
+	}
+
+	#addOther(text) {
+		this.odd ??= text;
+		if (/^(true|false|yes|no)$/i.test(text)) this.#booleans += 1;
+		const day = this.#dateOf(text);
+		if (!day) return;
+		this.#dates += 1;
+		if (this.firstDate === null || day < this.firstDate) this.firstDate = day;
+		if (this.lastDate === null || day > this.lastDate) this.lastDate = day;
+	}
+
+	get type() {
+		if (this.filled === 0) return 'empty';
+		if (this.isNumber) return this.hasDecimals ? 'number' : 'integer';
+		if (this.#dates === this.filled) return 'date';
+		return this.#booleans === this.filled ? 'yes/no' : 'text';
+	}
+
+	/** At least nine in ten filled cells are numbers; the others are reported, not added. */
+	get isNumber() {
+		return this.numbers.count > 0 && this.numbers.count * 10 >= this.filled * 9;
+	}
+
+	get hasDecimals() {
+		return this.#decimals > 0;
+	}
+
+	/** Digits after the point for what has to be rounded: means, quantiles, deviations. */
+	get places() {
+		return Math.max(2, this.#decimals);
+	}
+
+	get isSampled() {
+		return this.numbers.count > MOST_QUANTILE_VALUES;
+	}
+
+	sortedValues() {
+		return Float64Array.from(this.#values).sort();
+	}
+
+	/** Standard deviation of a sample, or null below two values. */
+	deviation() {
+		const { count, sum } = this.numbers;
+		if (count < 2) return null;
+		const spread = subtract(this.#squares, divide(multiply(sum, sum), decimal(count)));
+		return decimal(Math.sqrt(Math.max(0, toNumber(divide(spread, decimal(count - 1))))));
+	}
+}
+
+/** Between the two nearest values, in proportion (as spreadsheets do); `ordered` is sorted and not empty. */
+export function quantile(ordered, share) {
+	const place = (ordered.length - 1) * share;
+	const low = Math.floor(place);
+	const below = decimal(ordered[low]);
+	const above = decimal(ordered[Math.min(low + 1, ordered.length - 1)]);
+	return add(below, multiply(subtract(above, below), decimal(place - low)));
+}
+
+/** `parse` with a bounded memory, since most columns repeat their values. */
+function remembered(parse) {
+	const known = new Map();
+	return (text) => {
+		let value = known.get(text);
+		if (value === undefined) {
+			value = parse(text);
+			if (known.size < MOST_DIFFERENT_VALUES) known.set(text, value);
+		}
+		return value;
+	};
+}
+
+/** The same numbers from 0 to 1 each time (mulberry32), so that a file is always summed up the same way. */
+function randomNumbers() {
+	let state = 0;
+	return () => {
+		state = (state + 0x6d2b79f5) | 0;
+		let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+		mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+		return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+	};
+}

@@ -1,0 +1,99 @@
+/** Numbers summed up by the values of one or more columns. */
+
+import { Sum } from './columns.mjs';
+import { compare, decimal } from './decimal.mjs';
+import { DataError, UsageError } from './errors.mjs';
+import { isMissing, monthNumber, parseDate } from './values.mjs';
+
+const MOST_GROUPS = 50_000;
+const MISSING_KEY = '(missing)';
+export const PERIODS = ['day', 'month', 'quarter', 'year'];
+
+export class Groups {
+	#by;
+	#period;
+	#columns;
+	#all = new Map();
+
+	/** `by` are column indexes; `period` makes days into months, quarters or years. */
+	constructor(by, columns, period) {
+		this.#by = by;
+		this.#columns = columns;
+		this.#period = period;
+	}
+
+	/** Takes a row: for each column its trimmed cell, and its number or null. */
+	add(cells, numbers) {
+		const keys = this.#by.map((index) => this.#keyOf(cells[index], index));
+		const id = keys.join('\0');
+		let group = this.#all.get(id);
+		if (!group) {
+			if (this.#all.size === MOST_GROUPS)
+				throw new DataError(
+					`There are more than ${MOST_GROUPS} groups by ${this.title}; choose a column with fewer values.`
+				);
+			group = { keys, label: keys.join(' · '), rows: 0, sums: this.#columns.map(() => new Sum()) };
+			this.#all.set(id, group);
+		}
+		group.rows += 1;
+		for (const [index, number] of numbers.entries()) if (number) group.sums[index].add(number);
+	}
+
+	#keyOf(text, index) {
+		if (isMissing(text)) return MISSING_KEY;
+		if (!this.#period) return text;
+		const day = parseDate(text);
+		if (!day && this.#period === 'month' && monthNumber(text)) return text;
+		if (!day)
+			throw new UsageError(
+				`--period needs dates such as 2025-01-31, but the column "${this.#columns[index].name}" holds "${text}".`
+			);
+		const [year, month] = day.split('-');
+		if (this.#period === 'quarter') return `${year}-Q${Math.ceil(month / 3)}`;
+		return { year, month: `${year}-${month}`, day }[this.#period];
+	}
+
+	get title() {
+		const name = this.#by.map((index) => this.#columns[index].name).join(', ');
+		return this.#period && this.#period !== name.toLowerCase() ? `${name} (${this.#period})` : name;
+	}
+
+	/** Dates, numbers and the names of months keep their own order; other names are ordered by size. */
+	get isInOrder() {
+		if (this.#period || ['date', 'integer', 'number'].includes(this.#columns[this.#by[0]].type)) return true;
+		const names = [...this.#all.values()].map(({ keys }) => keys[0]).filter((name) => name !== MISSING_KEY);
+		return names.length > 0 && names.every(monthNumber);
+	}
+
+	/** Dates, numbers and months ascending, others by `measure` of the column at index `value` (or by rows), largest first. */
+	ordered(value, measure = 'sum') {
+		const inOrder = this.isInOrder;
+		const entries = [...this.#all.values()].map((group) => ({
+			group,
+			order: group.keys.flatMap((key) => (inOrder ? natural(key) : [key])),
+			size: value === null ? decimal(group.rows) : group.sums[value].measure(measure)
+		}));
+		entries.sort((one, other) => (inOrder ? 0 : compareSizes(other.size, one.size)) || inTurn(one.order, other.order));
+		return entries.map(({ group }) => group);
+	}
+}
+
+function compareSizes(one, other) {
+	return one && other ? compare(one, other) : Number(Boolean(one)) - Number(Boolean(other));
+}
+
+function inTurn(one, other) {
+	const index = one.findIndex((part, place) => part !== other[place]);
+	return index < 0 ? 0 : one[index] < other[index] ? -1 : 1;
+}
+
+/** Sorts days, then numbers, then months, then words, and what is missing last. */
+function natural(text) {
+	if (text === MISSING_KEY) return [4, 0, ''];
+	const day = parseDate(text);
+	if (day) return [0, day, text];
+	const number = Number(text.replaceAll(',', ''));
+	if (!Number.isNaN(number)) return [1, number, text];
+	const month = monthNumber(text);
+	return month ? [2, month, text] : [3, 0, text];
+}

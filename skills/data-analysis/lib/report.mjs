@@ -1,0 +1,126 @@
+/** What was found, as Markdown. */
+
+import { quantile } from './columns.mjs';
+import { compare, decimal, divide, multiply, plain, ZERO } from './decimal.mjs';
+
+const MOST_ROWS = 60;
+const LONGEST_CELL = 60;
+const QUANTILES = { '25 %': 0.25, median: 0.5, '75 %': 0.75 };
+
+/** `numeric` says per column whether it is aligned to the right. */
+function markdownTable(headers, rows, numeric) {
+	const line = (cells) => `| ${cells.map(cell).join(' | ')} |`;
+	const rule = `|${numeric.map((isRight) => (isRight ? '---:' : '---')).join('|')}|`;
+	return [line(headers), rule, ...rows.map(line)].join('\n');
+}
+
+function cell(value) {
+	const text = String(value).replace(/\p{C}/gu, ' ').trim().replace(/\s+/g, ' ');
+	return shortened(text, LONGEST_CELL).replace(/[\\|]/g, '\\$&');
+}
+
+function shortened(text, most) {
+	const characters = [...text];
+	return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
+}
+
+/** A table by group for each number column of `values` (indexes), `first` leading; when there are several, a table of all sums before. */
+export function groupReport({ groups, columns, rows: total }, values, first, measure) {
+	const { title } = groups;
+	if (values.length === 0) {
+		const rows = groups
+			.ordered(null)
+			.map(({ label, rows }) => [label, rows, share(decimal(rows), decimal(total))]);
+		return section(`Rows by ${cell(title)}`, [title, 'rows', 'share'], rows, [total, '100 %']);
+	}
+	const parts = [];
+	if (values.length > 1) {
+		const rows = groups.ordered(first).map(({ label, rows, sums }) => {
+			return [label, rows, ...values.map((value) => (sums[value].count > 0 ? plain(sums[value].sum) : '–'))];
+		});
+		const headers = [title, 'rows', ...values.map((value) => columns[value].name)];
+		const all = [total, ...values.map((value) => plain(columns[value].numbers.sum))];
+		parts.push(section(`Sums by ${cell(title)}`, headers, rows, all));
+	}
+	for (const value of [first, ...values.filter((index) => index !== first)]) {
+		const { name, numbers, places } = columns[value];
+		const hasShares = numbers.min && compare(numbers.min, ZERO) >= 0 && compare(numbers.sum, ZERO) > 0;
+		const rows = groups.ordered(value, measure).map(({ label, rows, sums }) => {
+			const found = sums[value];
+			return [label, rows, ...numbersOf(found, places), ...(hasShares ? [share(found.sum, numbers.sum)] : [])];
+		});
+		const headers = [title, 'rows', 'count', 'sum', 'mean', 'min', 'max', ...(hasShares ? ['share of sum'] : [])];
+		const all = [total, ...numbersOf(numbers, places), ...(hasShares ? ['100 %'] : [])];
+		parts.push(section(`${capitalized(cell(name))} by ${cell(title)}`, headers, rows, all));
+	}
+	return parts.join('\n\n');
+}
+
+function section(heading, headers, rows, total) {
+	const shown = [...rows.slice(0, MOST_ROWS), ['**All**', ...total]];
+	const table = markdownTable(headers, shown, headers.map((_, index) => index > 0));
+	const leftOut = rows.length - MOST_ROWS;
+	const rest = leftOut > 0 ? `\n\n${leftOut} more groups are not shown; **All** includes them.` : '';
+	return `## ${heading}\n\n${table}${rest}`;
+}
+
+function numbersOf(found, places) {
+	if (found.count === 0) return [0, '–', '–', '–', '–'];
+	return [found.count, plain(found.sum), plain(found.measure('mean'), places), plain(found.min), plain(found.max)];
+}
+
+function share(part, whole) {
+	return whole.units === 0n ? '–' : `${plain(divide(multiply(part, decimal(100)), whole), 1)} %`;
+}
+
+export function capitalized(text) {
+	return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+export function columnReport(columns) {
+	const rows = columns.map((column) => [
+		column.name,
+		column.type,
+		column.filled,
+		column.missing,
+		`${column.counts.size}${column.hasMoreValues ? '+' : ''}`,
+		contents(column)
+	]);
+	const headers = ['column', 'type', 'filled', 'missing', 'different', 'contents'];
+	return `## Columns\n\n${markdownTable(headers, rows, [false, false, true, true, true, false])}`;
+}
+
+function contents(column) {
+	if (column.isNumber) return `${plain(column.numbers.min)} to ${plain(column.numbers.max)}`;
+	if (column.type === 'date') return `${column.firstDate} to ${column.lastDate}`;
+	const top = [...column.counts].sort(([one, times], [other, otherTimes]) => otherTimes - times || (one < other ? -1 : 1));
+	return top
+		.slice(0, 3)
+		.map(([text, times]) => `${shortened(text, 16)} (${times})`)
+		.join(', ');
+}
+
+/** The statistics of every number column; '' when there is none. */
+export function numberReport(columns) {
+	const rows = columns
+		.filter(({ isNumber }) => isNumber)
+		.map((column) => {
+			const { numbers, places } = column;
+			const ordered = column.sortedValues();
+			const deviation = column.deviation();
+			const mark = column.isSampled ? '≈' : '';
+			return [
+				column.name,
+				numbers.count,
+				plain(numbers.sum),
+				plain(numbers.measure('mean'), places),
+				deviation ? plain(deviation, places) : '–',
+				plain(numbers.min),
+				...Object.values(QUANTILES).map((part) => mark + plain(quantile(ordered, part), places)),
+				plain(numbers.max)
+			];
+		});
+	if (rows.length === 0) return '';
+	const headers = ['column', 'count', 'sum', 'mean', 'std. deviation', 'min', ...Object.keys(QUANTILES), 'max'];
+	return `## Numbers\n\n${markdownTable(headers, rows, headers.map((_, index) => index > 0))}`;
+}

@@ -1,0 +1,230 @@
+#!/usr/bin/env node
+/** Analyzes a CSV file: a table by group, every column, statistics, and a bar chart as SVG. */
+
+import { existsSync, mkdirSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, isAbsolute, parse as parsePath, relative, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { analyze } from '../lib/analysis.mjs';
+import { chartOf } from '../lib/chart.mjs';
+import { DataError, UsageError } from '../lib/errors.mjs';
+import { PERIODS } from '../lib/groups.mjs';
+import { columnReport, groupReport, numberReport } from '../lib/report.mjs';
+import { openTable } from '../lib/table.mjs';
+
+const USAGE = `Usage: analyze_csv.mjs FILE [--group-by COLUMN] [--value COLUMN] [--measure NAME] [--period NAME]
+                       [--details] [--chart FILE] [--delimiter CHAR] [--encoding NAME] [--no-header]
+
+Analyzes a CSV or TSV file: a table by group, every column, statistics, and a bar chart as SVG.
+
+  --group-by COLUMN  one line for each value of this column; several with commas
+  --value COLUMN     the number column to add up and draw
+  --measure NAME     sum (the default), mean, count, min or max
+  --period NAME      day, month, quarter or year of a date column
+  --details          with --group-by: every number by group, every column, statistics
+  --chart FILE       name of the SVG file
+  --delimiter CHAR   what stands between the cells
+  --encoding NAME    such as utf-8 or latin-1
+  --no-header        the first row is data`;
+
+const MEASURES = ['sum', 'mean', 'count', 'min', 'max'];
+const SYNONYMS = { total: 'sum', average: 'mean', avg: 'mean', minimum: 'min', maximum: 'max' };
+const DELIMITERS = { '\\t': '\t', tab: '\t', comma: ',', semicolon: ';' };
+const LIKELY_VALUES = ['revenue', 'sales', 'amount', 'total', 'turnover', 'income', 'value', 'price', 'cost'];
+
+function main(args) {
+	const options = readOptions(args);
+	if (!options) return console.log(USAGE);
+	const size = statSync(options.file, { throwIfNoEntry: false });
+	if (size?.isFile()) console.log(`Reading ${options.file} (${bytesText(size.size)}) …\n`);
+	const table = openTable(options.file, options);
+	const notes = [];
+	const { groupBy, period } = readPeriod(options, table, notes);
+	const by = groupColumns(groupBy, table, notes);
+	const wanted = options.value ? columnIndex(options.value, table, notes) : null;
+	if (period && by.length === 0) throw new UsageError('--period needs --group-by with a column of dates.');
+	const chartPath = checkedChartPath(options, table, by, period);
+	const analysis = analyze(table, by, period);
+	const { columns, groups, rows } = analysis;
+	notes.push(...analysis.notes);
+	let numbers = columns.flatMap(({ isNumber }, index) => (isNumber && !by.includes(index) ? [index] : []));
+	if (wanted !== null) {
+		if (!columns[wanted].isNumber && rows > 0) {
+			const names = numbers.map((index) => columns[index].name).join(', ');
+			const hint = names ? `These do: ${names}.` : 'No column does.';
+			throw new UsageError(`The column "${columns[wanted].name}" does not hold numbers. ${hint}`);
+		}
+		numbers = columns[wanted].isNumber ? [wanted] : [];
+	}
+	const value = wanted ?? likelyValue(columns, numbers);
+	if (groups && rows > 0) {
+		const shown = options.details || value === null ? numbers : [value];
+		console.log(`${groupReport(analysis, shown, value, options.measure)}\n`);
+	}
+	if (rows > 0) {
+		const { title, svg } = chartOf(analysis, value, options.measure, table.name);
+		writeChart(chartPath, svg);
+		console.log(`Chart: ${chartPath} (${title}).\n`);
+	} else notes.push("There's a header but not a single row of data, so there's no chart.");
+	const counts = `${countOf(rows, 'row')}, ${countOf(columns.length, 'column')}`;
+	console.log(`**${table.name}**: ${counts}, divided by ${table.delimiterName}, ${table.encodingName}.\n`);
+	// Whoever asked for groups has them above.
+	if (options.details || !groups) {
+		const statistics = numberReport(columns);
+		console.log(columnReport(columns) + (statistics && `\n\n${statistics}`));
+	}
+	if (notes.length > 0) console.log(`\n## Notes\n\n${notes.map((note) => `- ${note}`).join('\n')}`);
+}
+
+/** null when help is asked for. */
+function readOptions(args) {
+	const text = { type: 'string' };
+	const flag = { type: 'boolean' };
+	let read;
+	try {
+		read = parseArgs({
+			args,
+			allowPositionals: true,
+			options: {
+				'group-by': { ...text, multiple: true, default: [] },
+				value: text,
+				measure: { ...text, default: 'sum' },
+				period: text,
+				details: flag,
+				chart: text,
+				delimiter: text,
+				encoding: text,
+				'no-header': flag,
+				help: { ...flag, short: 'h' }
+			}
+		});
+	} catch (error) {
+		throw new UsageError(`${error.message}\n\n${USAGE}`);
+	}
+	const { values, positionals } = read;
+	if (values.help) return null;
+	if (positionals.length !== 1) throw new UsageError(USAGE);
+	const delimiter = values.delimiter && (DELIMITERS[values.delimiter] ?? values.delimiter);
+	if (delimiter && (delimiter.length !== 1 || '"\r\n'.includes(delimiter)))
+		throw new UsageError('--delimiter must be one character.');
+	const measure = SYNONYMS[values.measure.toLowerCase()] ?? values.measure.toLowerCase();
+	checkChoice('--measure', measure, MEASURES);
+	if (values.period) checkChoice('--period', values.period, PERIODS);
+	return {
+		...values,
+		file: positionals[0],
+		groupBy: values['group-by'],
+		measure,
+		delimiter,
+		header: values['no-header'] ? false : undefined
+	};
+}
+
+function checkChoice(option, value, choices) {
+	if (choices.includes(value)) return;
+	throw new UsageError(`${option} must be ${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}, not "${value}".`);
+}
+
+/** `--group-by month` means the months of the dates, where there is one column of dates and none called month. */
+function readPeriod({ groupBy, period }, table, notes) {
+	const word = period ? undefined : groupBy[0]?.toLowerCase();
+	if (!PERIODS.includes(word) || table.dates.length !== 1 || table.columns.map(simplify).includes(word))
+		return { groupBy, period };
+	notes.push(`There is no column "${word}"; the dates in "${table.dates[0]}" were grouped by ${word}.`);
+	return { groupBy: table.dates, period: word };
+}
+
+/** Indexes of the columns to group by; a name is tried whole before it is divided at its commas. */
+function groupColumns(wanted, table, notes) {
+	const names = wanted.flatMap((name) => (table.columns.includes(name) ? [name] : name.split(',')));
+	return [...new Set(names.map((name) => columnIndex(name.trim(), table, notes)))];
+}
+
+/** Exact, then without regard to case and punctuation, then a near miss, which is noted. */
+function columnIndex(wanted, { columns, name: fileName }, notes) {
+	if (columns.includes(wanted)) return columns.indexOf(wanted);
+	const plain = columns.map(simplify);
+	const target = simplify(wanted);
+	const same = plain.flatMap((name, index) => (target && name === target ? [index] : []));
+	if (same.length === 1) return same[0];
+	const matches = (isNear) => plain.flatMap((name, index) => (isNear(name) ? [index] : []));
+	let near = target.length > 2 ? matches((name) => name.length > 2 && (name.startsWith(target) || target.startsWith(name))) : [];
+	if (near.length === 0 && target.length > 2) near = matches((name) => likeness(name, target) >= 0.8);
+	if (near.length !== 1)
+		throw new UsageError(`There is no column "${wanted}" in ${fileName}. Its columns are: ${columns.join(', ')}.`);
+	notes.push(`There is no column "${wanted}", so "${columns[near[0]]}" was used.`);
+	return near[0];
+}
+
+function simplify(name) {
+	return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+/** The share of letters that two names have in common, in the same order: 0 to 1. */
+function likeness(one, other) {
+	let row = new Array(other.length + 1).fill(0);
+	for (const letter of one) {
+		const next = [0];
+		for (let index = 0; index < other.length; index += 1)
+			next.push(letter === other[index] ? row[index] + 1 : Math.max(row[index + 1], next[index]));
+		row = next;
+	}
+	return (2 * row.at(-1)) / (one.length + other.length);
+}
+
+/** The number column that a reader most likely means: by its name, else the first that has decimals, else the first. */
+function likelyValue(columns, numbers) {
+	for (const word of LIKELY_VALUES) {
+		const named = numbers.find((index) => simplify(columns[index].name).includes(word));
+		if (named !== undefined) return named;
+	}
+	return numbers.find((index) => columns[index].hasDecimals) ?? numbers[0] ?? null;
+}
+
+/** A path inside the working directory that doesn't replace the analyzed file. */
+function checkedChartPath(options, table, by, period) {
+	const base = slug(parsePath(table.name).name) || 'data';
+	let path = options.chart ?? `${base}-summary.svg`;
+	if (!options.chart && by.length > 0) {
+		const names = period ? [period] : by.map((index) => slug(table.columns[index]) || 'group');
+		path = `${base}-by-${names.join('-')}.svg`;
+	}
+	if (!/\.svg$/i.test(path)) path += '.svg';
+	let folder = dirname(resolve(path));
+	while (!existsSync(folder)) folder = dirname(folder);
+	const place = relative(realpathSync('.'), realpathSync(folder));
+	if (/^\.\.(?:$|[/\\])/.test(place) || isAbsolute(place))
+		throw new UsageError(`The chart must be in the working directory, but ${path} isn't.`);
+	if (existsSync(path) && realpathSync(path) === realpathSync(options.file))
+		throw new UsageError(`The chart can't replace the analyzed file (${path}).`);
+	return path;
+}
+
+/** Beside the place, then moved there: a link is replaced, never written through. */
+function writeChart(path, svg) {
+	mkdirSync(dirname(path), { recursive: true });
+	const draft = `${path}.${process.pid}.part`;
+	writeFileSync(draft, svg, { flag: 'wx' });
+	renameSync(draft, path);
+}
+
+function slug(text) {
+	const words = text.normalize('NFKD').replace(/[^\0-\x7f]/g, '').toLowerCase().match(/[a-z0-9]+/g) ?? [];
+	return words.join('-').slice(0, 60).replace(/-$/, '');
+}
+
+function bytesText(size) {
+	const [limit, unit] = [[1024 ** 3, 'GB'], [1024 ** 2, 'MB'], [1024, 'KB']].find(([least]) => size >= least) ?? [];
+	return limit ? `${(size / limit).toFixed(1)} ${unit}` : `${size} bytes`;
+}
+
+function countOf(count, noun) {
+	return `${count} ${count === 1 ? noun : `${noun}s`}`;
+}
+
+try {
+	main(process.argv.slice(2));
+} catch (error) {
+	if (!(error instanceof UsageError || error instanceof DataError || error.syscall)) throw error;
+	console.error(error.message);
+	process.exitCode = error instanceof UsageError ? 2 : 1;
+}
