@@ -78,6 +78,9 @@ const TAKES: Partial<Record<Slot['kind'], [alone: string, told: string]>> = {
 	text: ['quote', 'code name'],
 	name: ['quote code name unit span', 'word number file time']
 };
+/** A skill that speaks so answers a question for a number, and a command that is called so does. */
+const COUNTING = [...stemsOf('count number total many much often sum amount statistics stats calculate compute')];
+const SHOWING = [...stemsOf('list ls show status report summary find search get check')];
 /** What stands beside a piece when it is a measure, and how near: `5 km`, `9:00 in Tokyo`. */
 const PARTNERS: Partial<Record<Piece['form'], [Piece['form'], number]>> = {
 	number: ['unit', 2],
@@ -409,9 +412,12 @@ function account(filling: Filling): Pick<Filled, 'left' | 'strange' | 'talk'> {
 		return RESTRICTING.test(word.lower) || isUnused || (isMore && !isFiller(word));
 	});
 	const unread = payload && isLost(payload) && !places.some((place) => overlaps(place, payload)) ? [payload] : [];
-	const left = [...lost, ...unread, ...telling].map(({ start, end }) => text.slice(start, Math.min(end, start + 60)));
-	const files = attached.some((path) => isUsed(path, filling)) ? [] : attached;
 	const found = [...values].filter(([{ kind }]) => kind !== 'file' && kind !== 'switch').map(([, value]) => value);
+	const uncounted = found.length === 0 ? amountAsked(filling) : [];
+	const left = [...lost, ...unread, ...telling, ...uncounted].map(({ start, end }) =>
+		text.slice(start, Math.min(end, start + 60))
+	);
+	const files = attached.some((path) => isUsed(path, filling)) ? [] : attached;
 	return {
 		left: [...new Set([...left, ...files])],
 		strange: strange.map((word) => word.text),
@@ -421,6 +427,18 @@ function account(filling: Filling): Pick<Filled, 'left' | 'strange' | 'talk'> {
 				? 0
 				: 1 + 3 * found.length
 	};
+}
+
+/** `how many tests do we have`: what runs the tests doesn't answer it. Empty where nothing of the kind is asked, or the action counts. */
+function amountAsked({ message, action: { own, prose, subject } }: Filling): Span[] {
+	const words = framing(message);
+	const ways = /^(how (many|much|often)|number of|(do|does) (we|i|you|they)|(is|are) there)$/;
+	const at = words.findIndex(({ lower }, index) => ways.test(`${lower} ${words[index + 1]?.lower}`));
+	const isCounting = [own, prose, subject].some((set) => COUNTING.some((word) => set.has(word)));
+	if (at < 0 || isCounting || SHOWING.some((word) => own.has(word))) return [];
+	const length = words.slice(at + 2).findIndex((word) => isFiller(word) || word.endsClause);
+	const last = words[length < 0 ? words.length - 1 : at + 1 + length] as Word;
+	return [{ start: (words[at] as Word).start, end: last.end }];
 }
 
 /** The words of the parts of sentences that hold a value: they say what is wanted. Not those that only tell: `My aunt weighs 11 stone`. */

@@ -601,6 +601,28 @@ describe('F9: files', () => {
 		expect(calls).toEqual([['scripts/analyze_csv.mjs', 'shop.csv', ...options]]);
 	});
 
+	test.each([
+		'how many unit tests do we have',
+		'How many tests are there?',
+		'what is the number of unit tests',
+		'do we have unit tests?',
+		'are there any tests for the parser'
+	])('F9: what runs something is no answer to a question for a number: %s', async (text) => {
+		const tests: TestSkill = {
+			description:
+				'Runs the unit tests of this project and reports which fail. Use when the user asks to test something.',
+			body: '# Tests\n\n```\nscripts/run_tests.sh [--watch]\n```\n',
+			files: ['scripts/run_tests.sh']
+		};
+		const asked = await talk({ skills: { tests } }, text);
+		expect(asked.calls).toEqual([]);
+		expect(asked.texts[0]).toContain('Nothing has run yet.');
+		expect((await talk({ skills: { tests } }, text, 'ignore it')).calls).toEqual([['scripts/run_tests.sh']]);
+		expect((await talk({ skills: { tests } }, 'run the unit tests')).calls).toEqual([['scripts/run_tests.sh']]);
+		const counted = { ...tests, description: `${tests.description} Counts them, too.` };
+		expect((await talk({ skills: { tests: counted } }, 'how many unit tests do we have')).calls).toHaveLength(1);
+	});
+
 	test('without any file it says what to do', async () => {
 		const { calls, texts } = await talk({ skills }, 'summarise a csv by region');
 		expect(calls).toEqual([]);
