@@ -126,6 +126,18 @@ describe('before the first message', () => {
 		await expect.element(again.screen.getByTestId('demo-banner')).not.toBeInTheDocument();
 	});
 
+	test('the menu of models leads to the same dialog, and back', async () => {
+		app.health = health(true);
+		const { screen } = await setup();
+		const chip = screen.getByTestId('model-chip');
+		await chip.click();
+		await screen.getByTestId('add-key').click();
+		await expect.element(screen.getByTestId('model-panel')).not.toBeInTheDocument();
+		await screen.getByTestId('connect-model').getByRole('button', { name: 'Close' }).click();
+		await expect.element(screen.getByTestId('connect-model')).not.toBeInTheDocument();
+		await expect.element(chip).toHaveFocus();
+	});
+
 	test('the box is in the middle, and at the bottom after it', async () => {
 		const { screen, input } = await setup();
 		const middle = screen.getByTestId('composer').element().getBoundingClientRect();
