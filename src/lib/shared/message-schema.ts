@@ -165,7 +165,8 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		files: list(text, 1000),
 		/** The run that writes, or wrote, an assistant's message. */
 		runId: z.string().nullable(),
-		error: object({ code: text, message: text }).nullable(),
+		/** `retryAfterMs`: how long the model's server asks to wait, where it says so. */
+		error: object({ code: text, message: text, retryAfterMs: count.optional() }).nullable(),
 		usage: usage.nullable(),
 		/** What ended an answer that might have gone on: model calls, cost or time of one run, or the length that the model's server allows. */
 		limit: z.enum(['steps', 'cost', 'time', 'length']).nullable(),

@@ -73,7 +73,8 @@ export function foldEvent(message: Message, event: RunEvent): Message {
 		case 'RUN_ERROR':
 			return endMessage(message, event.code === 'interrupted' ? 'interrupted' : 'failed', {
 				code: event.code ?? 'internal',
-				message: event.message
+				message: event.message,
+				...(typeof event.metadata?.retryAfterMs === 'number' && { retryAfterMs: event.metadata.retryAfterMs })
 			});
 		case 'CUSTOM':
 			return foldCustom(message, event);

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import '../../../app.css';
-import { emptyAnswer, type Message } from '../../shared/message.ts';
+import { emptyAnswer, foldEvent, type Message } from '../../shared/message.ts';
 import Answer from './Answer.svelte';
 import type { MessageActions } from './message-groups.ts';
 
@@ -12,6 +12,13 @@ const answer = (change: Partial<Message>): Message => ({
 	...change
 });
 const failed = (code: string, message: string): Message => answer({ error: { code, message } });
+const fullFor = (rest: { metadata?: Record<string, unknown> }): Message =>
+	foldEvent(answer({ status: 'running' }), {
+		type: 'RUN_ERROR',
+		code: 'rate_limited',
+		message: 'Full. Wait 50 seconds.',
+		...rest
+	});
 const actions = () => {
 	const all = { isLocked: false, retry: vi.fn(), continue: vi.fn(), switchModel: vi.fn() };
 	return all as typeof all & MessageActions;
@@ -58,7 +65,7 @@ describe('F14: an answer that failed offers what helps, by its code', () => {
 
 	test('a wait that was asked for is counted down before it is tried again', async () => {
 		const all = actions();
-		const message = failed('rate_limited', 'Full. It asks to wait for 2 seconds. Try again after that.');
+		const message = fullFor({ metadata: { retryAfterMs: 2_000 } });
 		const screen = await render(Answer, { ...props, message, actions: all });
 		await expect.element(screen.getByRole('button', { name: /^Retry in [12] s$/ })).toBeDisabled();
 		await screen.getByRole('button', { name: 'Retry', exact: true }).click();
@@ -66,9 +73,19 @@ describe('F14: an answer that failed offers what helps, by its code', () => {
 	});
 
 	test('a wait that is over by now is not', async () => {
-		const message = { ...failed('rate_limited', 'It asks to wait for 50 seconds.'), createdAt: '2026-01-01T00:00:00Z' };
+		const message = { ...fullFor({ metadata: { retryAfterMs: 50_000 } }), createdAt: '2026-01-01T00:00:00Z' };
 		const screen = await render(Answer, { ...props, message, actions: actions() });
 		await expect.element(screen.getByRole('button', { name: 'Retry', exact: true })).toBeEnabled();
+	});
+
+	test.each([
+		['of days is not counted', { metadata: { retryAfterMs: 3 * 86_400_000 } }],
+		['that an older version kept in its sentence alone is not', {}],
+		['that is no number is not', { metadata: { retryAfterMs: 'soon' } }]
+	])('a wait %s', async (_, rest) => {
+		const screen = await render(Answer, { ...props, message: fullFor(rest), actions: actions() });
+		await expect.element(screen.getByRole('button', { name: 'Retry', exact: true })).toBeEnabled();
+		await expect.element(screen.getByText('Full. Wait 50 seconds.')).toBeVisible();
 	});
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { actionsFor, creditsPage, splitDetail, waitOf } from './answer-errors.ts';
+import { actionsFor, creditsPage, splitDetail } from './answer-errors.ts';
 
 test.each([
 	['unauthorized', 'settings'],
@@ -22,15 +22,6 @@ test("the server's own words are details", () => {
 		detail: 'Slow "down".'
 	});
 	expect(splitDetail('It failed.')).toEqual({ message: 'It failed.', detail: null });
-});
-
-test('a wait that was asked for is known', () => {
-	expect(waitOf('Full. It asks to wait for 45 seconds. Try again after that.')).toBe(45_000);
-	expect(waitOf('Full. It asks to wait for 2 minutes.')).toBe(120_000);
-	expect(waitOf('Full. It asks to wait for 3 days.')).toBeNull();
-	expect(waitOf('Full. Wait 2 minutes. Then try again.')).toBe(120_000);
-	expect(waitOf('Full. Wait a moment, or choose another model.')).toBeNull();
-	expect(waitOf('Full.')).toBeNull();
 });
 
 test('credits are bought where the account is', () => {

@@ -42,12 +42,3 @@ export function splitDetail(message: string): ErrorWords {
 	const [, before = '', detail = '', after = ''] = found;
 	return { message: [before, after].filter((words) => words !== '').join(' '), detail };
 }
-
-const UNIT_MS: Record<string, number> = { second: 1000, minute: 60_000 };
-
-/** How long the model's server asks to wait, where it says so and that can be waited for. */
-export function waitOf(message: string): number | null {
-	// The first way is that of answers from before.
-	const [, count, unit] = /\b(?:asks to wait for|Wait) (\d+) (second|minute)s?\b/.exec(message) ?? [];
-	return count === undefined || unit === undefined ? null : Number(count) * (UNIT_MS[unit] ?? 0);
-}

@@ -3,7 +3,16 @@ import type { Interrupt, RunEvent, RunUsage } from '../../shared/events.ts';
 import type { ReachedLimit } from '../../shared/message.ts';
 import type { ReasoningEffort } from '../../shared/names.ts';
 import { parseArguments, REPEAT_LIMIT, RepeatGuard, resultEvent, runCalls } from './calls.ts';
-import type { FunctionTool, Model, ModelOptions, ModelUsage, ResponseItem, ToolChoice, ModelEvent } from './model.ts';
+import type {
+	FunctionTool,
+	Model,
+	ModelError,
+	ModelEvent,
+	ModelOptions,
+	ModelUsage,
+	ResponseItem,
+	ToolChoice
+} from './model.ts';
 import type { TimeLimit } from './time-limit.ts';
 import { denial, type HeldCall, type PendingCall, type Toolbox, type ToolResult } from './tool.ts';
 import { unrecorded } from './history.ts';
@@ -114,7 +123,7 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 
 		const isWhole = !answer.error && answer.calls.length === 0;
 		if (signal.aborted && !(time.isOver && isWhole)) return yield ended();
-		if (answer.error) return yield { type: 'RUN_ERROR', ...answer.error };
+		if (answer.error) return yield errorEvent(answer.error);
 		if (isWhole) return yield finished({ type: 'success' }, answer.isCut ? 'length' : undefined);
 		if (isLast) return yield finished({ type: 'success' }, 'steps');
 
@@ -224,7 +233,12 @@ export interface Answer {
 	isCut: boolean;
 	/** What was shown, and is in no item because the answer broke off. */
 	unsaid: ResponseItem[];
-	error: { code: string; message: string } | null;
+	error: ModelError | null;
+}
+
+function errorEvent({ code, message, retryAfterMs }: ModelError): RunEvent {
+	const event: RunEvent = { type: 'RUN_ERROR', code, message };
+	return retryAfterMs === undefined ? event : { ...event, metadata: { retryAfterMs } };
 }
 
 /** Turns one answer of the model into events; what was opened is closed, however it ends. */
@@ -298,7 +312,7 @@ async function* readAnswer(stream: AsyncIterable<ModelEvent>, prefix: string): A
 			case 'failed':
 				answer.items = event.items;
 				answer.unsaid = open?.kind === 'text' ? unrecorded(said, event.items) : [];
-				answer.error = { code: event.error.code, message: event.error.message };
+				answer.error = event.error;
 				break;
 			default:
 				event satisfies never;
