@@ -57,22 +57,22 @@ bareTest('UI 10: one click on an example gives a chart that a script drew, with 
 	await expect(answer.locator('[data-testid=step][data-tool=use_skill]')).toHaveAttribute('data-status', 'done');
 });
 
-bareTest('UI 10: every example of the first page runs a script to its end, without a model and without Python', async ({
-	page,
-	app
-}) => {
-	test.slow();
-	await page.goto(app.url);
-	await expect(page.getByTestId('example')).toHaveCount(4);
-	for (let index = 0; index < 4; index++) {
+bareTest(
+	'UI 10: every example of the first page runs a script to its end, without a model and without Python',
+	async ({ page, app }) => {
+		test.slow();
 		await page.goto(app.url);
-		await page.getByTestId('example').nth(index).click();
-		await expect(answerOf(page)).toHaveAttribute('data-status', 'complete');
-		await answerOf(page).getByTestId('step-fold').click();
-		const ran = answerOf(page).locator('[data-testid=step]:not([data-tool=load_skill])');
-		await expect(ran.first()).toHaveAttribute('data-status', 'done');
+		await expect(page.getByTestId('example')).toHaveCount(4);
+		for (let index = 0; index < 4; index++) {
+			await page.goto(app.url);
+			await page.getByTestId('example').nth(index).click();
+			await expect(answerOf(page)).toHaveAttribute('data-status', 'complete');
+			await answerOf(page).getByTestId('step-fold').click();
+			const ran = answerOf(page).locator('[data-testid=step]:not([data-tool=load_skill])');
+			await expect(ran.first()).toHaveAttribute('data-status', 'done');
+		}
 	}
-});
+);
 
 test('UI 10: a skill that is dropped on the chat is checked and installed, if somebody says so', async ({
 	page,
