@@ -1,12 +1,13 @@
-/** Keys of other programs: their hashes, never themselves. */
+/** API keys (only their hashes), MCP servers, encrypted secrets, logins and settings. */
 import type { Kysely, Selectable } from 'kysely';
 import { z } from 'zod';
 import type { McpServer } from '../../shared/mcp-servers.ts';
 import type { ApiKey } from '../../shared/settings.ts';
 import type { ApiScope } from '../../shared/names.ts';
+import { hasEffect } from './has-effect.ts';
 import type { ApiKeysTable, Database } from './schema.ts';
 
-/** Times are ISO texts in UTC. */
+/** Times are ISO 8601 in UTC. */
 export interface ApiKeys {
 	create(key: {
 		id: string;
@@ -16,14 +17,14 @@ export interface ApiKeys {
 		hash: string;
 		createdAt: string;
 	}): Promise<void>;
-	/** The newest first, revoked ones included. */
+	/** Newest first, including revoked keys. */
 	list(): Promise<ApiKey[]>;
 	get(id: string): Promise<ApiKey | null>;
-	/** One that may still be used. */
+	/** null for a revoked key. */
 	findByHash(hash: string): Promise<ApiKey | null>;
-	/** False when there is none. */
+	/** False if not found. */
 	rename(id: string, name: string): Promise<boolean>;
-	/** False when there is none; one that was revoked before keeps its time. */
+	/** False if not found. A key that is already revoked keeps its time. */
 	revoke(id: string, now: string): Promise<boolean>;
 	touch(id: string, now: string): Promise<void>;
 }
@@ -53,23 +54,15 @@ export function createApiKeys(db: Kysely<Database>): ApiKeys {
 			return row ? toKey(row) : null;
 		},
 
-		async rename(id, name) {
-			const { numUpdatedRows } = await db
-				.updateTable('api_keys')
-				.set({ name })
-				.where('id', '=', id)
-				.executeTakeFirstOrThrow();
-			return numUpdatedRows > 0n;
-		},
+		rename: (id, name) => hasEffect(db.updateTable('api_keys').set({ name }).where('id', '=', id)),
 
-		async revoke(id, now) {
-			const { numUpdatedRows } = await db
-				.updateTable('api_keys')
-				.set(({ fn, val }) => ({ revoked_at: fn.coalesce('revoked_at', val(now)) }))
-				.where('id', '=', id)
-				.executeTakeFirstOrThrow();
-			return numUpdatedRows > 0n;
-		},
+		revoke: (id, now) =>
+			hasEffect(
+				db
+					.updateTable('api_keys')
+					.set(({ fn, val }) => ({ revoked_at: fn.coalesce('revoked_at', val(now)) }))
+					.where('id', '=', id)
+			),
 
 		async touch(id, now) {
 			await db.updateTable('api_keys').set({ last_used_at: now }).where('id', '=', id).execute();
@@ -89,16 +82,15 @@ function toKey(row: Selectable<ApiKeysTable>): ApiKey {
 	};
 }
 
-// MCP servers as somebody has described them (FEATURES E36); their secrets are in the vault.
-
+/** Configuration of an MCP server (FEATURES E36); its secrets are in the vault. */
 export type StoredMcpServer = Omit<McpServer, 'status'>;
 
 export interface McpServers {
-	/** In place of the one of that name, if there is one. */
+	/** Adds the server, or replaces the one with its name. */
 	put(server: StoredMcpServer): Promise<void>;
-	/** False when there was none. */
+	/** False if not found. */
 	remove(name: string): Promise<boolean>;
-	/** By name. */
+	/** Sorted by name. */
 	list(): Promise<StoredMcpServer[]>;
 }
 
@@ -131,10 +123,7 @@ export function createMcpServers(db: Kysely<Database>): McpServers {
 				.execute();
 		},
 
-		async remove(name) {
-			const { numDeletedRows } = await db.deleteFrom('mcp_servers').where('name', '=', name).executeTakeFirstOrThrow();
-			return numDeletedRows > 0n;
-		},
+		remove: (name) => hasEffect(db.deleteFrom('mcp_servers').where('name', '=', name)),
 
 		async list() {
 			const rows = await db.selectFrom('mcp_servers').selectAll().orderBy('name').execute();
@@ -148,9 +137,7 @@ export function createMcpServers(db: Kysely<Database>): McpServers {
 	};
 }
 
-// Variables of skills, as the vault encrypted them: nothing here can read one (FEATURES F3).
-
-/** The three parts are base64. */
+/** A skill's variable, encrypted by the vault (FEATURES F3). The three parts are base64. */
 export interface EncryptedSecret {
 	name: string;
 	iv: string;
@@ -159,11 +146,11 @@ export interface EncryptedSecret {
 }
 
 export interface Secrets {
-	/** In place of the one of that name, if there is one. */
+	/** Adds the secret, or replaces the one with its name. */
 	put(skillId: string, secret: EncryptedSecret, now: string): Promise<void>;
-	/** False when there was none. */
+	/** False if not found. */
 	remove(skillId: string, name: string): Promise<boolean>;
-	/** By name. */
+	/** Sorted by name. */
 	list(skillId: string): Promise<EncryptedSecret[]>;
 }
 
@@ -178,14 +165,8 @@ export function createSecrets(db: Kysely<Database>): Secrets {
 				.execute();
 		},
 
-		async remove(skillId, name) {
-			const { numDeletedRows } = await db
-				.deleteFrom('secrets')
-				.where('skill_id', '=', skillId)
-				.where('name', '=', name)
-				.executeTakeFirstOrThrow();
-			return numDeletedRows > 0n;
-		},
+		remove: (skillId, name) =>
+			hasEffect(db.deleteFrom('secrets').where('skill_id', '=', skillId).where('name', '=', name)),
 
 		list: (skillId) =>
 			db
@@ -197,14 +178,11 @@ export function createSecrets(db: Kysely<Database>): Secrets {
 	};
 }
 
-// Browsers that have logged in, until they log out or their time is over.
-
-/** Times are ISO texts in UTC. */
+/** Logged-in browsers. Times are ISO 8601 in UTC. */
 export interface LoginSessions {
-	/** Also removes those whose time is over. */
+	/** Also removes expired sessions. */
 	create(session: { tokenHash: string; createdAt: string; expiresAt: string }): Promise<void>;
 	isValid(tokenHash: string, now: string): Promise<boolean>;
-	/** One that does not exist is removed already. */
 	remove(tokenHash: string): Promise<void>;
 }
 
@@ -234,11 +212,10 @@ export function createLoginSessions(db: Kysely<Database>): LoginSessions {
 	};
 }
 
-// What somebody changed while the server ran, by name; values are JSON.
-
+/** Settings changed while the server ran, by name. */
 export interface StoredSettings {
 	list(): Promise<Map<string, unknown>>;
-	/** All of them or, where one fails, none; undefined removes one. */
+	/** Sets all or none; undefined removes a setting. */
 	set(values: Readonly<Record<string, unknown>>, now: string): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Brings a database to the newest schema, whichever of the two databases it is. A migration that was released never changes. */
+/** Migrates a database (SQLite or Postgres) to the newest schema. Released migrations never change. */
 import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
@@ -13,7 +13,7 @@ import { addRunTasks } from './migrations/007-run-tasks.ts';
 import { mendEarlyDatabases } from './migrations/008-early-databases.ts';
 import type { Database } from './schema.ts';
 
-/** Names sort in the order of their application. */
+/** Applied in the order of their names. */
 const MIGRATIONS: Record<string, Migration> = {
 	'001_conversations': { up: createConversations },
 	'002_branches': { up: addBranches },
@@ -26,9 +26,9 @@ const MIGRATIONS: Record<string, Migration> = {
 };
 
 /**
- * Applies what is missing; does nothing on a database that is up to date.
+ * Applies missing migrations.
  *
- * @throws {Error} when a newer version has written the database, or a migration fails.
+ * @throws {Error} if a newer version has written the database, or a migration fails.
  */
 export async function migrate(db: Kysely<Database>): Promise<void> {
 	const unknown = (await appliedMigrations(db)).filter((name) => !Object.hasOwn(MIGRATIONS, name));
@@ -40,7 +40,8 @@ export async function migrate(db: Kysely<Database>): Promise<void> {
 	}
 	const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
 	const { error } = await migrator.migrateToLatest();
-	if (error) throw new Error(`Couldn’t update the database: ${reasonOf(error)}`, { cause: error });
+	const reason = error instanceof Error ? error.message : String(error);
+	if (error) throw new Error(`Couldn’t update the database: ${reason}`, { cause: error });
 }
 
 async function appliedMigrations(db: Kysely<Database>): Promise<string[]> {
@@ -48,8 +49,4 @@ async function appliedMigrations(db: Kysely<Database>): Promise<string[]> {
 	if (!tables.some((table) => table.name === DEFAULT_MIGRATION_TABLE)) return [];
 	const { rows } = await sql<{ name: string }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)}`.execute(db);
 	return rows.map((row) => row.name);
-}
-
-function reasonOf(error: unknown): string {
-	return error instanceof Error ? error.message : String(error);
 }

@@ -1,45 +1,46 @@
-/** Responses that their callers may go on from: `previous_response_id` (FEATURES F12). */
+/** Stored responses, for `previous_response_id` (FEATURES F12). */
 import type { Kysely, Selectable } from 'kysely';
+import { hasEffect } from './has-effect.ts';
 import type { Database, ResponsesTable } from './schema.ts';
 
 export interface StoredResponse {
 	id: string;
-	/** Who alone may see it; null for who has no key. */
+	/** The owner's key; null without a key. */
 	apiKeyId: string | null;
 	previousId: string | null;
-	/** Of the whole chain. */
+	/** Same for the whole chain. */
 	sessionId: string;
-	/** Of this turn: what was asked, what the model's server gave, the results. */
+	/** Items of this turn: input, then the model server's output and the results. */
 	items: unknown[];
-	/** As it was answered. */
+	/** The response as it was sent. */
 	body: Record<string, unknown>;
-	/** ISO text in UTC. */
+	/** ISO 8601 in UTC. */
 	createdAt: string;
 }
 
-/** Each asks for its owner: an id is not a permission. */
+/** Every method checks the owner: an id is not a permission. */
 export interface Responses {
 	put(response: StoredResponse): Promise<void>;
 	get(id: string, apiKeyId: string | null): Promise<StoredResponse | null>;
-	/** From the first of its chain to this one; null where one of them is not there, or of somebody else. */
+	/** From the first response of the chain to this one; null if one is missing or somebody else's. */
 	chain(id: string, apiKeyId: string | null): Promise<StoredResponse[] | null>;
-	/** False when there is none. */
+	/** False if not found. */
 	remove(id: string, apiKeyId: string | null): Promise<boolean>;
-	/** Forgets what was made before this time. */
+	/** Removes responses created before this time. */
 	removeBefore(time: string): Promise<void>;
 }
 
-/** More turns than anybody sends to a model at once. */
+/** Maximum responses in a chain. */
 const MAX_CHAIN = 1000;
 
 export function createResponses(db: Kysely<Database>): Responses {
-	const own = (apiKeyId: string | null) =>
-		db
+	const get = async (id: string, apiKeyId: string | null): Promise<StoredResponse | null> => {
+		const row = await db
 			.selectFrom('responses')
 			.selectAll()
-			.where('api_key_id', apiKeyId === null ? 'is' : '=', apiKeyId);
-	const get = async (id: string, apiKeyId: string | null): Promise<StoredResponse | null> => {
-		const row = await own(apiKeyId).where('id', '=', id).executeTakeFirst();
+			.where('id', '=', id)
+			.where('api_key_id', apiKeyId === null ? 'is' : '=', apiKeyId)
+			.executeTakeFirst();
 		return row ? toResponse(row) : null;
 	};
 	return {
@@ -71,14 +72,13 @@ export function createResponses(db: Kysely<Database>): Responses {
 			return links.reverse();
 		},
 
-		async remove(id, apiKeyId) {
-			const { numDeletedRows } = await db
-				.deleteFrom('responses')
-				.where('id', '=', id)
-				.where('api_key_id', apiKeyId === null ? 'is' : '=', apiKeyId)
-				.executeTakeFirst();
-			return numDeletedRows > 0n;
-		},
+		remove: (id, apiKeyId) =>
+			hasEffect(
+				db
+					.deleteFrom('responses')
+					.where('id', '=', id)
+					.where('api_key_id', apiKeyId === null ? 'is' : '=', apiKeyId)
+			),
 
 		async removeBefore(time) {
 			await db.deleteFrom('responses').where('created_at', '<', time).execute();

@@ -1,39 +1,38 @@
-/** The tables, as Kysely types. Times are ISO 8601 text from the caller; JSON is text, so that both databases keep it byte for byte. */
+/** The tables as Kysely types. Times are ISO 8601 text. JSON is text, so both databases keep it byte for byte. */
 import type { Generated } from 'kysely';
 import type { RunState } from '../../shared/api.ts';
 
 export interface ConversationsTable {
 	id: string;
 	title: string;
-	/** The title as search-words.ts folds it; searches look there. */
+	/** The title, folded for the search (search-words.ts). */
 	folded_title: Generated<string>;
-	/** The last message of the branch that is shown; null before the first message. */
+	/** Last message of the shown branch; null if empty. */
 	head_id: Generated<string | null>;
-	/** JSON of a TokenUsage: what all its runs have used; null when none has said. */
+	/** JSON of a TokenUsage, total of all runs; null if unknown. */
 	usage: Generated<string | null>;
 	created_at: string;
 	updated_at: string;
-	/** Since when it stands before the others; null for most. */
 	pinned_at: Generated<string | null>;
 	archived_at: Generated<string | null>;
-	/** It counts as gone since then, and can be brought back for a while; null while it is there. */
+	/** Can be restored for a while after this time; null if not deleted. */
 	deleted_at: Generated<string | null>;
-	/** 1: an answer ended and nobody has looked since. */
+	/** 1: an answer ended and nobody has seen it. */
 	is_unread: Generated<number>;
-	/** Asked for its answers; null for what the settings say. */
+	/** null: the default from the settings. */
 	model: Generated<string | null>;
-	/** A ReasoningEffort; null for what the settings say. */
+	/** A ReasoningEffort; null: the default from the settings. */
 	effort: Generated<string | null>;
-	/** The key of the program that began it; null for one of this page. */
+	/** The key of the program that created it; null for the app. */
 	api_key_id: Generated<string | null>;
 }
 
-/** Skills of which somebody has said something in one conversation (FEATURES F7). */
+/** Pinned and unloaded skills of a conversation (FEATURES F7). */
 export interface ConversationSkillsTable {
 	conversation_id: string;
-	/** Its name. */
+	/** The skill's name. */
 	skill: string;
-	/** `pinned`: its instructions are always with the model; `unloaded`: those loaded before `changed_at` are not any more. */
+	/** `pinned`: the model always gets its instructions; `unloaded`: it no longer gets those loaded before `changed_at`. */
 	state: 'pinned' | 'unloaded';
 	changed_at: string;
 }
@@ -41,15 +40,15 @@ export interface ConversationSkillsTable {
 export interface MessagesTable {
 	id: string;
 	conversation_id: string;
-	/** The message that it follows; null for a first one. Messages of one parent are each other’s alternatives. */
+	/** The previous message; null for the first. Messages with the same parent are alternatives. */
 	parent_id: string | null;
-	/** In the order of their making within the conversation, from 1; gaps mean nothing. */
+	/** Order of creation within the conversation, from 1, possibly with gaps. */
 	position: number;
 	role: string;
 	status: string;
-	/** JSON: what message-row.ts says. */
+	/** JSON; see message-row.ts. */
 	body: string;
-	/** JSON array of Responses API items that the model is shown again; null where the parts say all. */
+	/** JSON array of Responses API items to send to the model again; null if the parts are enough. */
 	items: string | null;
 	model: string | null;
 	run_id: string | null;
@@ -63,9 +62,9 @@ export interface RunsTable {
 	message_id: string;
 	state: RunState['state'];
 	model: string;
-	/** Which start of the server owns the run. */
+	/** The server start that owns the run. */
 	boot_id: string;
-	/** Digest of what it was asked; null for a run of an older version. */
+	/** Digest of the request; null for runs of older versions. */
 	task: Generated<string | null>;
 	started_at: string;
 	finished_at: string | null;
@@ -85,7 +84,7 @@ export interface RunEventsTable {
 export interface QueuedMessagesTable {
 	id: string;
 	conversation_id: string;
-	/** Order, from 1; gaps mean nothing. */
+	/** Order, possibly with gaps. */
 	position: number;
 	text: string;
 	/** JSON array of workspace paths. */
@@ -93,16 +92,16 @@ export interface QueuedMessagesTable {
 	created_at: string;
 }
 
-/** What people answered to the questions that ended a run (AG-UI interrupts). */
+/** Answers to questions that interrupted a run (AG-UI interrupts). */
 export interface DecisionsTable {
 	interrupt_id: string;
 	conversation_id: string;
-	/** JSON: what approvals.ts says. */
+	/** JSON of an ApprovalDecision. */
 	body: string;
 	created_at: string;
 }
 
-/** Scripts that need no more asking, as long as the skill's files are the same. */
+/** Scripts that may run without asking while the skill's files are the same. */
 export interface GrantsTable {
 	skill: string;
 	/** Empty for every script of the skill. */
@@ -111,38 +110,38 @@ export interface GrantsTable {
 	created_at: string;
 }
 
-/** What stands for the beginning of a branch when the model is asked. */
+/** Summaries that replace the beginning of a branch for the model. */
 export interface CompactionsTable {
 	conversation_id: string;
-	/** The last message that the summary covers. */
+	/** The last message the summary covers. */
 	message_id: string;
 	summary: string;
 	created_at: string;
 }
 
-/** Mode of a skill that somebody chose; those without a row have the default. */
+/** Modes of skills; a skill without a row has the default. */
 export interface SkillSettingsTable {
-	/** A name, `source/name@version`, or `builtin/name`: what skill-modes.ts says. */
+	/** A name, `source/name@version`, or `builtin/name`; see skill-modes.ts. */
 	skill_id: string;
 	mode: 'on' | 'off' | 'auto';
-	/** The mode that switching it on again brings back; null while it is on. */
+	/** The mode to return to when turned on again; null while on. */
 	mode_before: string | null;
 	updated_at: string;
 }
 
-/** The files of a version of a skill as somebody saw and trusted them, the last time. */
+/** Trusted versions of skills, with their files at that time. */
 export interface TrustedVersionsTable {
 	skill_id: string;
-	/** Empty for what was trusted before versions were noted. */
+	/** Empty if trusted before versions were recorded. */
 	version: string;
 	/** SHA-256 of the files. */
 	digest: string;
-	/** JSON: what trust.ts says, with the texts, so that a change can be shown as a difference. */
+	/** JSON of TrustedFile[], including texts, to show a diff later. */
 	files: string;
 	trusted_at: string;
 }
 
-/** What was installed, and where from. */
+/** Installed skills. */
 export interface SkillInstallsTable {
 	id: string;
 	/** `system`, or an API key's id. */
@@ -151,7 +150,7 @@ export interface SkillInstallsTable {
 	skill_id: string;
 	name: string;
 	version: string;
-	/** `placing`: between the record and the folder; a start of the server decides which of both there is. */
+	/** `placing`: recorded, but the folder isn't in place yet; the next server start cleans up. */
 	state: 'placing' | 'active' | 'kept' | 'trashed';
 	/** Absolute path of its folder. */
 	dir: string;
@@ -160,34 +159,35 @@ export interface SkillInstallsTable {
 	digest: string;
 	/** JSON array of `{path, bytes, sha256}`. */
 	files: string;
-	/** SHA-256 over sorted paths and contents, as skills-lock.json has it. */
+	/** SHA-256 over sorted paths and contents, as in skills-lock.json. */
 	computed_hash: string;
 	installed_at: string;
 	changed_at: string;
 }
 
-/** What was removed and can be restored. */
+/** Removed skills that can be restored. */
 export interface SkillTrashTable {
 	id: string;
 	skill_id: string;
 	name: string;
 	version: string | null;
-	/** Where it lay, and where it lies now: absolute paths. */
+	/** Original absolute path. */
 	path: string;
+	/** Current absolute path. */
 	stored: string;
-	/** The installation that it was; null for a folder that nobody installed. */
+	/** The former installation; null if it wasn't installed. */
 	install_id: string | null;
 	removed_at: string;
 }
 
-/** The version that a bare name means. */
+/** Versions chosen for skills' names. */
 export interface SkillPinsTable {
 	skill_id: string;
 	version: string;
 	updated_at: string;
 }
 
-/** How often a skill ran: counted as executions end, so that no list counts them. */
+/** How often each skill ran, counted when executions end. */
 export interface SkillUsageTable {
 	skill_id: string;
 	executions: number;
@@ -195,20 +195,20 @@ export interface SkillUsageTable {
 	last_used_at: string | null;
 }
 
-/** What can be changed while the server runs; a value is JSON. */
+/** Settings changed while the server ran; values are JSON. */
 export interface SettingsTable {
 	key: string;
 	value: string;
 	updated_at: string;
 }
 
-/** Runs by hand that are kept to be run again. */
+/** Saved test runs. */
 export interface SkillCasesTable {
 	id: string;
 	skill_id: string;
 	/** JSON: title, script, args, tool, input, expect. */
 	body: string;
-	/** JSON of the last run; null before it. */
+	/** JSON of the last run. */
 	last_run: string | null;
 	created_at: string;
 }
@@ -223,7 +223,7 @@ export interface EvalRunsTable {
 	started_at: string;
 }
 
-/** Domains that a skill may reach. */
+/** Domains a skill may access. */
 export interface NetworkGrantsTable {
 	skill_id: string;
 	/** `example.org`, or `*.example.org`. */
@@ -231,7 +231,7 @@ export interface NetworkGrantsTable {
 	created_at: string;
 }
 
-/** Variables of skills, encrypted (AES-256-GCM); the three parts in base64. */
+/** Variables of skills, encrypted with AES-256-GCM; the three parts are base64. */
 export interface SecretsTable {
 	skill_id: string;
 	name: string;
@@ -249,7 +249,7 @@ export interface SkillExecutionsTable {
 	version: string;
 	tool: string | null;
 	script: string | null;
-	/** JSON array of texts. */
+	/** JSON array of strings. */
 	argv: string;
 	/** JSON of a tool's arguments. */
 	input: string | null;
@@ -278,15 +278,14 @@ export interface SkillExecutionsTable {
 	finished_at: string | null;
 }
 
-/** Browsers that have logged in. */
+/** Logged-in browsers. */
 export interface LoginSessionsTable {
-	/** SHA-256 of the cookie's value, in hexadecimal. */
+	/** SHA-256 of the cookie's value, in hex. */
 	token_hash: string;
 	created_at: string;
 	expires_at: string;
 }
 
-/** Keys of other programs. */
 export interface ApiKeysTable {
 	id: string;
 	name: string;
@@ -294,24 +293,24 @@ export interface ApiKeysTable {
 	prefix: string;
 	/** Separated by spaces. */
 	scopes: string;
-	/** SHA-256 of the key, in hexadecimal. */
+	/** SHA-256 of the key, in hex. */
 	hash: string;
 	created_at: string;
 	last_used_at: Generated<string | null>;
 	revoked_at: Generated<string | null>;
 }
 
-/** Responses that their callers may go on from (`previous_response_id`). */
+/** Stored responses, for `previous_response_id`. */
 export interface ResponsesTable {
 	id: string;
-	/** Who alone may go on from it; null for who has no key. */
+	/** The owner's key; null without a key. */
 	api_key_id: string | null;
 	previous_id: string | null;
-	/** Of the whole chain: its workspace. */
+	/** Same for the whole chain; names its workspace. */
 	session_id: string;
-	/** JSON array of this turn's items: what was asked, then what the model's server gave, verbatim, and the results. */
+	/** JSON array of this turn's items: input, then the model server's output (verbatim) and the results. */
 	items: string;
-	/** JSON of the response as it was answered. */
+	/** JSON of the response as it was sent. */
 	body: string;
 	created_at: string;
 }
@@ -319,14 +318,14 @@ export interface ResponsesTable {
 /** MCP servers whose tools the agent may use (FEATURES E36). */
 export interface McpServersTable {
 	name: string;
-	/** JSON: how it is reached; secrets are elsewhere. */
+	/** JSON of its transport and approval, without secrets. */
 	config: string;
 	is_enabled: Generated<number>;
 	created_at: string;
 	updated_at: string;
 }
 
-/** Messages that are in the index of words (search.ts); what else the table has is each database's own. */
+/** Messages in the search index (search.ts). Other columns depend on the database. */
 export interface SearchEntriesTable {
 	conversation_id: string;
 	message_id: string;

@@ -1,13 +1,11 @@
-/** The store in one SQLite file, through Node's own `node:sqlite`: no server, durable at every commit. */
+/** The store in a SQLite file, through Node's `node:sqlite`. */
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
 	CompiledQuery,
 	type DatabaseConnection,
-	type DatabaseIntrospector,
-	type Dialect,
 	type Driver,
 	Kysely,
 	type QueryResult,
@@ -21,14 +19,14 @@ import type { Database } from './schema.ts';
 import { createStore, type Store } from './store.ts';
 
 export interface SqliteOptions {
-	/** How long a statement waits for another process that is writing; the process does not wait. 5,000 without it. */
+	/** How long a query waits for another process that is writing, without blocking this one. Default 5,000. */
 	busyTimeoutMs?: number;
 }
 
 /**
- * Opens the file, creating it and its folder (for its owner only) where they do not exist, and migrates it.
+ * Opens and migrates the file. Creates it and its folder (private to the user) if needed.
  *
- * @throws {Error} naming the file, when it cannot be opened, is no database, or is a newer version's.
+ * @throws {Error} naming the file, if it can't be opened, isn't a database, or was written by a newer version.
  */
 export async function openSqliteStore(path: string, options: SqliteOptions = {}): Promise<Store> {
 	const db = openSqlite(path, options);
@@ -41,10 +39,17 @@ export async function openSqliteStore(path: string, options: SqliteOptions = {})
 	return createStore(db);
 }
 
-/** The database as it is, not migrated. */
+/** Opens the database without migrating it. */
 export function openSqlite(path: string, { busyTimeoutMs = 5000 }: SqliteOptions = {}): Kysely<Database> {
 	const database = openFile(path, busyTimeoutMs);
-	return new Kysely<Database>({ dialect: new NodeSqliteDialect(database, { busyTimeoutMs }) });
+	return new Kysely<Database>({
+		dialect: {
+			createDriver: () => createDriver(database, busyTimeoutMs),
+			createAdapter: () => new NodeSqliteAdapter(),
+			createQueryCompiler: () => new SqliteQueryCompiler(),
+			createIntrospector: (any) => new SqliteIntrospector(any)
+		}
+	});
 }
 
 function openFile(path: string, busyTimeoutMs: number): DatabaseSync {
@@ -52,9 +57,9 @@ function openFile(path: string, busyTimeoutMs: number): DatabaseSync {
 	try {
 		mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
 		database = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
-		// From here on nobody waits inside of SQLite: that would stop the whole process.
+		// From here on SQLite must not wait itself: that would block the process.
 		database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma busy_timeout = 0;');
-		// SQLite's own knows ASCII only: a search for "über" would not find "Über".
+		// SQLite's own handles only ASCII: a search for "über" wouldn't find "Über".
 		database.function('lower', { deterministic: true }, (text) =>
 			typeof text === 'string' ? text.toLowerCase() : text
 		);
@@ -69,147 +74,91 @@ function openFile(path: string, busyTimeoutMs: number): DatabaseSync {
 	}
 }
 
-// Kysely's SQLite dialect over `node:sqlite`, whose statements it does not know, and whose waits would stop the whole process.
+// Kysely's SQLite dialect expects another library's statements, and its waits would block the process.
 
-/** A store's own statements are a few dozen; inserts of many rows differ by their number of rows. */
+/** The store has a few dozen statements; inserts differ by their number of rows. */
 const MAX_CACHED_STATEMENTS = 200;
-/** Before a statement is tried again that found another process writing; doubled each time, up to the most. */
+/** Wait before retrying while another process writes; doubles up to `most`. */
 const RETRY_MS = { first: 2, most: 50 };
 
-/** Kysely owns the database from here: destroying the one closes the other. The database must not wait by itself. */
-class NodeSqliteDialect implements Dialect {
-	readonly #database: DatabaseSync;
-	readonly #busyTimeoutMs: number;
-
-	/** `busyTimeoutMs`: how long a query goes on trying while another process holds the database, from when it was asked. */
-	constructor(database: DatabaseSync, { busyTimeoutMs }: { busyTimeoutMs: number }) {
-		this.#database = database;
-		this.#busyTimeoutMs = busyTimeoutMs;
-	}
-
-	createDriver(): NodeSqliteDriver {
-		return new NodeSqliteDriver(this.#database, this.#busyTimeoutMs);
-	}
-
-	createAdapter(): NodeSqliteAdapter {
-		return new NodeSqliteAdapter();
-	}
-
-	createQueryCompiler(): SqliteQueryCompiler {
-		return new SqliteQueryCompiler();
-	}
-
-	createIntrospector(db: Kysely<unknown>): DatabaseIntrospector {
-		return new SqliteIntrospector(db);
-	}
-}
-
 class NodeSqliteAdapter extends SqliteAdapter {
-	/** SQLite does roll back DDL: a migration that fails, or a process that dies in it, leaves nothing. */
+	/** SQLite rolls back DDL, so a failed migration leaves nothing behind. */
 	override get supportsTransactionalDdl(): boolean {
 		return true;
 	}
 
-	/** There is one, and the driver says whose turn it is: whoever waits for another process lets others pass. */
+	/** There is only one connection, but the driver shares it: a query that waits for another process lets others run. */
 	override get supportsMultipleConnections(): boolean {
 		return true;
 	}
 }
 
-class NodeSqliteDriver implements Driver {
-	readonly #database: DatabaseSync;
-	readonly #busyTimeoutMs: number;
-	readonly #statements: StatementCache;
-	readonly #turns = new Turns();
+/** Takes ownership of the database. */
+function createDriver(database: DatabaseSync, busyTimeoutMs: number): Driver {
+	const turns = new Turns();
+	const prepared = createStatementCache(database);
 
-	constructor(database: DatabaseSync, busyTimeoutMs: number) {
-		this.#database = database;
-		this.#busyTimeoutMs = busyTimeoutMs;
-		this.#statements = new StatementCache(database);
-	}
-
-	async init(): Promise<void> {
-		// It is open.
-	}
-
-	async acquireConnection(): Promise<DatabaseConnection> {
-		// From now, and not from its turn: of many who wait in a row none waits longer than this.
-		const triesUntil = performance.now() + this.#busyTimeoutMs;
-		await this.#turns.take();
-		return new SqliteTurn(this.#database, this.#statements, { turns: this.#turns, triesUntil });
-	}
-
-	/** All our transactions write: one that reads first, then finds another process writing, could only fail. */
-	async beginTransaction(connection: DatabaseConnection): Promise<void> {
-		await connection.executeQuery(CompiledQuery.raw('begin immediate'));
-	}
-
-	async commitTransaction(connection: DatabaseConnection): Promise<void> {
-		await connection.executeQuery(CompiledQuery.raw('commit'));
-	}
-
-	/** A full disk makes SQLite roll back by itself; a second rollback would fail, and hide the reason. */
-	async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-		if (this.#database.isTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'));
-	}
-
-	async releaseConnection(): Promise<void> {
-		this.#turns.give();
-	}
-
-	async destroy(): Promise<void> {
-		this.#database.close();
-	}
-}
-
-/** The one connection, for one query or one transaction. */
-class SqliteTurn implements DatabaseConnection {
-	readonly #database: DatabaseSync;
-	readonly #statements: StatementCache;
-	readonly #turns: Turns;
-	readonly #triesUntil: number;
-
-	constructor(
-		database: DatabaseSync,
-		statements: StatementCache,
-		{ turns, triesUntil }: { turns: Turns; triesUntil: number }
-	) {
-		this.#database = database;
-		this.#statements = statements;
-		this.#turns = turns;
-		this.#triesUntil = triesUntil;
-	}
-
-	async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-		for (let waitMs = RETRY_MS.first; ; waitMs = Math.min(waitMs * 2, RETRY_MS.most)) {
-			try {
-				return this.#execute(sql, parameters);
-			} catch (error) {
-				// A statement that finds the database locked has done nothing yet.
-				if (!isBusy(error) || performance.now() >= this.#triesUntil) throw error;
-			}
-			// Whoever only reads is not kept waiting by a lock that concerns writers.
-			const isFree = !this.#database.isTransaction;
-			if (isFree) this.#turns.give();
-			await delay(waitMs);
-			if (isFree) await this.#turns.take();
-		}
-	}
-
-	#execute<Row>(sql: string, parameters: readonly unknown[]): QueryResult<Row> {
-		const statement = this.#statements.get(sql);
-		if (statement.reader) return { rows: statement.all(parameters) as Row[] };
-		const { changes, lastInsertRowid } = statement.run(parameters);
+	const execute = <Row>({ sql, parameters }: CompiledQuery): QueryResult<Row> => {
+		const { statement, hasRows } = prepared(sql);
+		const values = parameters as SQLInputValue[];
+		if (hasRows) return { rows: statement.all(...values) as Row[] };
+		const { changes, lastInsertRowid } = statement.run(...values);
 		return { insertId: BigInt(lastInsertRowid), numAffectedRows: BigInt(changes), rows: [] };
-	}
+	};
 
-	/** Nothing here reads so much that it must come in pieces. */
-	async *streamQuery<Row>(query: CompiledQuery): AsyncGenerator<QueryResult<Row>> {
-		yield await this.executeQuery<Row>(query);
-	}
+	return {
+		async init() {
+			// Already open.
+		},
+
+		async acquireConnection(): Promise<DatabaseConnection> {
+			// Counts from now rather than from its turn, so no query in a long queue waits longer.
+			const triesUntil = performance.now() + busyTimeoutMs;
+			await turns.take();
+			const executeQuery = async <Row>(query: CompiledQuery): Promise<QueryResult<Row>> => {
+				for (let waitMs = RETRY_MS.first; ; waitMs = Math.min(waitMs * 2, RETRY_MS.most)) {
+					try {
+						return execute(query);
+					} catch (error) {
+						// A statement that finds the database locked has changed nothing.
+						if (!isBusy(error) || performance.now() >= triesUntil) throw error;
+					}
+					// Let readers pass: the lock concerns only writers.
+					const isFree = !database.isTransaction;
+					if (isFree) turns.give();
+					await delay(waitMs);
+					if (isFree) await turns.take();
+				}
+			};
+			return {
+				executeQuery,
+				async *streamQuery<Row>(query: CompiledQuery) {
+					yield await executeQuery<Row>(query);
+				}
+			};
+		},
+
+		/** `immediate`, because all our transactions write: one that reads first couldn't wait for another writer. */
+		async beginTransaction(connection) {
+			await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+		},
+
+		async commitTransaction(connection) {
+			await connection.executeQuery(CompiledQuery.raw('commit'));
+		},
+
+		/** On a full disk SQLite has already rolled back; a second rollback would fail and hide the reason. */
+		async rollbackTransaction(connection) {
+			if (database.isTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'));
+		},
+
+		releaseConnection: async () => turns.give(),
+
+		destroy: async () => database.close()
+	};
 }
 
-/** One at a time, in the order in which they came. */
+/** A lock that is granted in order of arrival. */
 class Turns {
 	#isTaken = false;
 	readonly #waiting: (() => void)[] = [];
@@ -226,37 +175,15 @@ class Turns {
 	}
 }
 
-class StatementCache {
-	readonly #database: DatabaseSync;
-	readonly #statements = new Map<string, Statement>();
-
-	constructor(database: DatabaseSync) {
-		this.#database = database;
-	}
-
-	get(sql: string): Statement {
-		const cached = this.#statements.get(sql);
+function createStatementCache(database: DatabaseSync) {
+	const statements = new Map<string, { statement: StatementSync; hasRows: boolean }>();
+	return (sql: string) => {
+		const cached = statements.get(sql);
 		if (cached) return cached;
-		if (this.#statements.size >= MAX_CACHED_STATEMENTS) this.#statements.clear();
-		const prepared = prepare(this.#database, sql);
-		this.#statements.set(sql, prepared);
+		if (statements.size >= MAX_CACHED_STATEMENTS) statements.clear();
+		const statement = database.prepare(sql);
+		const prepared = { statement, hasRows: statement.columns().length > 0 };
+		statements.set(sql, prepared);
 		return prepared;
-	}
-}
-
-interface Statement {
-	/** It gives rows. */
-	reader: boolean;
-	all(parameters: readonly unknown[]): unknown[];
-	run(parameters: readonly unknown[]): { changes: number | bigint; lastInsertRowid: number | bigint };
-}
-
-function prepare(database: DatabaseSync, sql: string): Statement {
-	const statement = database.prepare(sql);
-	const values = (parameters: readonly unknown[]) => parameters as SQLInputValue[];
-	return {
-		reader: statement.columns().length > 0,
-		all: (parameters) => statement.all(...values(parameters)),
-		run: (parameters) => statement.run(...values(parameters))
 	};
 }

@@ -1,4 +1,4 @@
-/** The server's memory: one object per aggregate, over any database that Kysely speaks to. */
+/** The server's storage: one object per aggregate, on any database that Kysely supports. */
 import type { Kysely } from 'kysely';
 import {
 	type ApiKeys,
@@ -42,14 +42,13 @@ import { createSkillExecutions, type SkillExecutions } from './skills/skill-exec
 import { createSkillInstalls, createSkillTrash, type SkillInstalls, type SkillTrash } from './skills/installs.ts';
 import { withStorageErrors } from './errors.ts';
 
-/** Every method rejects with an AppError `storage_full` or `unavailable` when the database says so. */
+/** Methods reject with an AppError `storage_full` or `unavailable` for such database errors. */
 export interface Store {
 	apiKeys: ApiKeys;
 	conversations: Conversations;
 	conversationSkills: ConversationSkills;
 	messages: Messages;
 	runs: Runs;
-	/** Those that callers of the API may go on from. */
 	responses: Responses;
 	queue: Queue;
 	approvals: Approvals;
@@ -67,11 +66,10 @@ export interface Store {
 	networkGrants: NetworkGrants;
 	secrets: Secrets;
 	mcpServers: McpServers;
-	/** Ends the connection; nothing can be asked afterwards. */
 	close(): Promise<void>;
 }
 
-/** The database has been migrated. The store owns it from here: `close` closes it. */
+/** Takes ownership of a migrated database: `close` closes it. */
 export function createStore(db: Kysely<Database>): Store {
 	return {
 		apiKeys: withStorageErrors(createApiKeys(db)),

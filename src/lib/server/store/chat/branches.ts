@@ -1,16 +1,15 @@
-/** A conversation is a tree of messages, and one of its branches is shown: ways along it. */
+/** Queries on a conversation's tree of messages, one branch of which is shown. */
 import { sql, type Kysely } from 'kysely';
 import type { Database } from '../schema.ts';
 
-/** A stretch of a branch. */
+/** Part of a branch. */
 export interface BranchPage {
-	/** Ids from the oldest to the newest. */
+	/** Oldest first. */
 	ids: string[];
-	/** Is there more before the first of them? */
 	hasEarlier: boolean;
 }
 
-/** The last message of the branch that is shown; null in an empty conversation. */
+/** The last message of the shown branch; null in an empty conversation. */
 export async function headOf(db: Kysely<Database>, conversationId: string): Promise<string | null> {
 	const row = await db
 		.selectFrom('conversations')
@@ -20,7 +19,7 @@ export async function headOf(db: Kysely<Database>, conversationId: string): Prom
 	return row?.head_id ?? null;
 }
 
-/** The message `lastId` and those it follows, at most `limit`. The cost grows with `limit`, not with the conversation. */
+/** The message `lastId` and its ancestors, at most `limit`. The cost depends on `limit`, not on the conversation. */
 export async function pathTo(
 	db: Kysely<Database>,
 	conversationId: string,
@@ -40,7 +39,7 @@ export async function pathTo(
 	return { ids: ids.reverse(), hasEarlier: rows.length > limit };
 }
 
-/** The newest message that comes after `messageId`, along the newest branch from there; itself when nothing does. */
+/** Follows the newest branch from `messageId` to its end. */
 export async function leafOf(db: Kysely<Database>, conversationId: string, messageId: string): Promise<string> {
 	const rows = await db
 		.selectFrom('messages')
@@ -55,7 +54,7 @@ export async function leafOf(db: Kysely<Database>, conversationId: string, messa
 	return leaf;
 }
 
-/** For each of the messages that has alternatives, all of them in the order of their making, itself included. */
+/** For each message with alternatives: the ids of all of them, itself included, oldest first. */
 export async function alternativesOf(
 	db: Kysely<Database>,
 	conversationId: string,

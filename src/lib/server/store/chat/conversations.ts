@@ -1,4 +1,4 @@
-/** Conversations: their titles, their order in the list, what people make of them, and which of them a run is working on. */
+/** Conversations: the list and its search, titles, marks, and deletion. */
 import type { Kysely } from 'kysely';
 import { sql, type UpdateObject } from 'kysely';
 import type { ConversationSummary } from '../../../shared/api.ts';
@@ -7,64 +7,64 @@ import type { TokenUsage } from '../../../shared/events.ts';
 import type { ReasoningEffort } from '../../../shared/names.ts';
 import { cleanText } from '../errors.ts';
 import { readUsage } from './runs.ts';
+import { hasEffect } from '../has-effect.ts';
 import type { Database } from '../schema.ts';
 import { findSnippets, matches, searchOf } from './search.ts';
 import { foldText, readQuery } from './search-words.ts';
 
-/** One page of the list; `page` counts from 1. */
 export interface ConversationQuery {
+	/** From 1. */
 	page: number;
 	limit: number;
-	/** Any text: a part of the title, or words of one message, the last of them perhaps only begun. */
+	/** Finds a part of the title, or words of one message, the last of which may be incomplete. */
 	query?: string;
-	/** Those that are archived, in place of those that are not. */
+	/** Default false: only conversations that aren't archived. */
 	isArchived?: boolean;
 }
 
-/** What is left out stays as it is. None of it makes a conversation newer. */
+/** Fields left out don't change. None of them changes `updated_at`. */
 export interface ConversationMarks {
 	isPinned?: boolean | undefined;
 	isArchived?: boolean | undefined;
 	isUnread?: boolean | undefined;
-	/** What answers in it; null for what the settings say. */
+	/** null: the default from the settings. */
 	model?: string | null | undefined;
 	effort?: ReasoningEffort | null | undefined;
 }
 
-/** One that is deleted counts as not there for all but `create`, `restore` and what is for the purge. */
+/** A deleted conversation counts as not found, except for `create`, `restore` and the purge. */
 export interface Conversations {
-	/** The key that began it; null for none, and for a conversation that is not there. */
+	/** The key that created it; null without one, or if not found. */
 	apiKeyOf(id: string): Promise<string | null>;
-	/** @throws {AppError} `conflict` when the id is taken, also by one that is deleted. */
+	/** @throws {AppError} `conflict` if the id is taken, also by a deleted conversation. */
 	create(conversation: {
 		id: string;
 		title: string;
 		createdAt: string;
 		apiKeyId?: string;
 	}): Promise<ConversationSummary>;
-	/** null when there is none. */
 	get(id: string): Promise<ConversationSummary | null>;
-	/** What all runs of it have used together, in every branch; null when none has said. */
+	/** Total usage of its runs, in every branch; null if unknown. */
 	usage(id: string): Promise<TokenUsage | null>;
-	/** Pinned ones first, the newest pin before the others, then the newest update; `total` counts all that match, not the page. */
+	/** Pinned first (newest pin first), then by last update. `total` counts all matches. */
 	list(query: ConversationQuery): Promise<{ data: ConversationSummary[]; total: number }>;
-	/** False when there is no such conversation; so are `touch`, `change` and `restore`. */
+	/** False if not found, like `touch`, `change` and `restore`. */
 	rename(id: string, title: string, updatedAt: string): Promise<boolean>;
 	touch(id: string, updatedAt: string): Promise<boolean>;
-	/** `now` (ISO 8601) is since when it is pinned or archived, where it was not before. */
+	/** `now` (ISO 8601) becomes the time of a new pin or archiving. */
 	change(id: string, changes: ConversationMarks, now: string): Promise<boolean>;
-	/** From here on no run starts in it. Returns the run that is under way, if any; null when there is no such conversation. */
+	/** Prevents new runs. Returns the active run, if any; null if not found. */
 	markDeleted(id: string, now: string): Promise<{ activeRunId: string | null } | null>;
-	/** True also when it was not deleted. */
+	/** Also true if it wasn't deleted. */
 	restore(id: string): Promise<boolean>;
 	isDeleted(id: string): Promise<boolean>;
-	/** Ids of what was deleted at `until` or before; from here on they cannot be restored. */
+	/** Claims those deleted at `until` or before for the purge, and returns their ids. They can't be restored any more. */
 	claimDeleted(until: string): Promise<string[]>;
-	/** For good, with its messages, runs and run events. False when there is none; one that is not deleted goes as well. */
+	/** Deletes permanently, with messages, runs and run events, even if not marked as deleted. False if not found. */
 	remove(id: string): Promise<boolean>;
 }
 
-/** Stands in `deleted_at` while the files of a conversation are being removed: earlier than every time. */
+/** Value of `deleted_at` while the files are being removed; sorts before every time. */
 const CLAIMED = '0';
 
 export function createConversations(db: Kysely<Database>): Conversations {
@@ -72,7 +72,7 @@ export function createConversations(db: Kysely<Database>): Conversations {
 	const summaries = () =>
 		db
 			.selectFrom('conversations')
-			// At most one run of a conversation is running, so the join adds no rows.
+			// At most one run is running, so the join adds no rows.
 			.leftJoin('runs', (join) =>
 				join.onRef('runs.conversation_id', '=', 'conversations.id').on('runs.state', '=', 'running')
 			)
@@ -131,7 +131,7 @@ export function createConversations(db: Kysely<Database>): Conversations {
 				summaries()
 					.where('conversations.archived_at', archived, null)
 					.$if(found !== null, (all) => all.where(found ?? sql<boolean>`true`))
-					// Pinned ones first, in both databases alike: they order nulls differently.
+					// The databases sort nulls differently.
 					.orderBy(sql`coalesce(conversations.pinned_at, '')`, 'desc')
 					.orderBy('conversations.updated_at', 'desc')
 					.orderBy('conversations.id', 'desc')
@@ -156,35 +156,35 @@ export function createConversations(db: Kysely<Database>): Conversations {
 		touch: (id, updatedAt) => update(db, id, { updated_at: updatedAt }),
 
 		change: (id, { isPinned, isArchived, isUnread, model, effort }, now) => {
+			// Kysely leaves out columns that are undefined.
 			const since = (column: 'pinned_at' | 'archived_at', is: boolean | undefined) =>
-				is === undefined ? {} : { [column]: is ? sql<string>`coalesce(${sql.ref(column)}, ${now})` : null };
+				is ? sql<string>`coalesce(${sql.ref(column)}, ${now})` : is === undefined ? undefined : null;
 			return update(db, id, {
-				...since('pinned_at', isPinned),
-				...since('archived_at', isArchived),
-				...(isUnread === undefined ? {} : { is_unread: isUnread ? 1 : 0 }),
-				...(model === undefined ? {} : { model }),
-				...(effort === undefined ? {} : { effort })
+				pinned_at: since('pinned_at', isPinned),
+				archived_at: since('archived_at', isArchived),
+				is_unread: isUnread === undefined ? undefined : Number(isUnread),
+				model,
+				effort
 			});
 		},
 
 		markDeleted: (id, now) =>
 			db.transaction().execute(async (transaction) => {
-				// The update locks the conversation: a run that starts at this moment is seen, or sees that it is deleted.
+				// The update locks the conversation, so a run that starts right now is either found below or refused.
 				if (!(await update(transaction, id, { deleted_at: now }))) return null;
 				const runs = transaction.selectFrom('runs').select('id').where('conversation_id', '=', id);
 				const run = await runs.where('state', '=', 'running').executeTakeFirst();
 				return { activeRunId: run?.id ?? null };
 			}),
 
-		async restore(id) {
-			const { numUpdatedRows } = await db
-				.updateTable('conversations')
-				.set({ deleted_at: null })
-				.where('id', '=', id)
-				.where(({ eb, or }) => or([eb('deleted_at', 'is', null), eb('deleted_at', '!=', CLAIMED)]))
-				.executeTakeFirstOrThrow();
-			return numUpdatedRows > 0n;
-		},
+		restore: (id) =>
+			hasEffect(
+				db
+					.updateTable('conversations')
+					.set({ deleted_at: null })
+					.where('id', '=', id)
+					.where(({ eb, or }) => or([eb('deleted_at', 'is', null), eb('deleted_at', '!=', CLAIMED)]))
+			),
 
 		isDeleted: (id) => isDeleted(db, id),
 
@@ -198,10 +198,7 @@ export function createConversations(db: Kysely<Database>): Conversations {
 			return rows.map(({ id }) => id);
 		},
 
-		async remove(id) {
-			const { numDeletedRows } = await db.deleteFrom('conversations').where('id', '=', id).executeTakeFirstOrThrow();
-			return numDeletedRows > 0n;
-		}
+		remove: (id) => hasEffect(db.deleteFrom('conversations').where('id', '=', id))
 	};
 }
 
@@ -210,12 +207,12 @@ export async function isDeleted(db: Kysely<Database>, id: string): Promise<boole
 	return (row?.deleted_at ?? null) !== null;
 }
 
-/** Its id is taken, so that neither a new conversation nor a new message can have it, and the way out is to restore it. */
+/** The id of a deleted conversation stays taken. */
 export function wasDeleted(): AppError {
 	return new AppError('conflict', 'This conversation was deleted. Restore it to continue, or start a new one.');
 }
 
-/** Of a title that somebody gave: as it is shown, and as it is searched. */
+/** A title as shown, and as searched. */
 export function titleColumns(title: string): { title: string; folded_title: string } {
 	const clean = cleanText(title);
 	return { title: clean, folded_title: foldText(clean) };
@@ -241,7 +238,7 @@ interface SummaryRow {
 	pinnedAt: string | null;
 	archivedAt: string | null;
 	unread: number;
-	/** Of the last message that is shown. */
+	/** Status of the last shown message. */
 	headStatus: string | null;
 	activeRunId: string | null;
 }
@@ -256,12 +253,12 @@ async function update(
 	id: string,
 	changes: UpdateObject<Database, 'conversations'>
 ): Promise<boolean> {
-	const { numUpdatedRows } = await db
-		.updateTable('conversations')
-		// An update of nothing is no statement.
-		.set({ ...changes, id })
-		.where('id', '=', id)
-		.where('deleted_at', 'is', null)
-		.executeTakeFirstOrThrow();
-	return numUpdatedRows > 0n;
+	return hasEffect(
+		db
+			.updateTable('conversations')
+			// `id` so that the statement is never empty.
+			.set({ ...changes, id })
+			.where('id', '=', id)
+			.where('deleted_at', 'is', null)
+	);
 }

@@ -1,11 +1,10 @@
-/** Calls of a caller's own tools that a run handed back, and the results that the caller brings (FEATURES F13, D41). */
+/** Calls of the caller's own tools, and the results the caller sends back (FEATURES F13, D41). */
 import type { Transaction } from 'kysely';
 import { AppError } from '../../../shared/errors.ts';
 import { handedCalls, type Message, type Part } from '../../../shared/message.ts';
 import { appendItems, updateMessage } from './messages.ts';
 import type { Database } from '../schema.ts';
 
-/** What a call of the caller's own tool came to. */
 export interface CallResult {
 	toolCallId: string;
 	/** What the model reads. */
@@ -13,22 +12,20 @@ export interface CallResult {
 	isError: boolean;
 }
 
-/** What the model reads of a call that the caller said nothing about. */
+/** The model gets this for a call without a result. */
 const NO_RESULT = JSON.stringify({
 	ok: false,
 	error: 'NoResult',
 	message: 'The program that offers this tool gave no result for this call.'
 });
 
-/** @throws AppError `invalid_input` for a call that was never made, `conflict` when none of them waits */
+/** @throws AppError `invalid_input` for an unknown call, `conflict` if none of them is waiting */
 export function requireHanded(message: Message, results: readonly CallResult[]): void {
 	const made = new Set(message.parts.flatMap((part) => (part.type === 'tool' ? [part.id] : [])));
 	const unknown = results.find(({ toolCallId }) => !made.has(toolCallId));
 	if (unknown) {
-		throw new AppError(
-			'invalid_input',
-			`toolCallId: the last reply made no call “${unknown.toolCallId.slice(0, 200)}”.`
-		);
+		const sentence = `toolCallId: the last reply made no call “${unknown.toolCallId.slice(0, 200)}”.`;
+		throw new AppError('invalid_input', sentence);
 	}
 	if (message.status === 'waiting') {
 		throw new AppError('conflict', 'The last reply is also waiting for approval. Answer its questions with `resume`.');
@@ -40,8 +37,8 @@ export function requireHanded(message: Message, results: readonly CallResult[]):
 }
 
 /**
- * Stores the results of handed calls with their answer, for people and for the model; what is said of other calls is
- * ignored. Calls without one go on waiting, or end without it.
+ * Stores results of waiting calls in their message, for people and for the model. Ignores results of other calls.
+ * `rest`: whether calls without a result keep waiting or end.
  */
 export async function settleHanded(
 	transaction: Transaction<Database>,
@@ -49,7 +46,7 @@ export async function settleHanded(
 	message: Message,
 	{ results, rest }: { results: readonly CallResult[]; rest: 'wait' | 'end' }
 ): Promise<Message> {
-	// Of two results of one call the first counts.
+	// If a call has two results, the first counts.
 	const given = new Map([...results].reverse().map((result) => [result.toolCallId, result]));
 	const settled = handedCalls(message).filter(({ id }) => rest === 'end' || given.has(id));
 	if (settled.length === 0) return message;

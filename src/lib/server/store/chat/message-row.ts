@@ -1,4 +1,4 @@
-/** A message as its row, and back: what is not a column of its own is JSON in `body`, checked when it is read. */
+/** Converts messages to rows and back. Fields without a column are JSON in `body`, validated when read. */
 import type { Insertable, Selectable } from 'kysely';
 import { z } from 'zod';
 import type { Message } from '../../../shared/message.ts';
@@ -8,7 +8,7 @@ import { parseJson } from '../../../shared/json.ts';
 
 type Columns = 'id' | 'parent_id' | 'role' | 'status' | 'body' | 'run_id' | 'created_at';
 
-/** The columns that make a Message. */
+/** The columns of a Message. */
 export const MESSAGE_COLUMNS = [
 	'id',
 	'parent_id',
@@ -20,10 +20,10 @@ export const MESSAGE_COLUMNS = [
 ] as const satisfies Columns[];
 
 const body: z.ZodType<Pick<Message, 'parts' | 'files' | 'error' | 'usage' | 'limit' | 'context' | 'retry'>> =
-	// The columns have the rest: what a body says of them besides is not heard.
+	// Ignores fields that have a column.
 	z.object({
 		...storedMessage.pick({ parts: true, files: true, error: true, usage: true, retry: true }).shape,
-		// Absent in what was written before they came.
+		// Missing in older messages.
 		limit: storedMessage.shape.limit.default(null),
 		context: storedMessage.shape.context.default(null)
 	});
@@ -45,7 +45,7 @@ export function messageToRow(message: Message): Pick<Insertable<MessagesTable>, 
 	};
 }
 
-/** Never throws: a row that cannot be read is a failed, empty message whose error has the code `damaged`. */
+/** Never throws: an unreadable row becomes a failed, empty message with the error code `damaged`. */
 export function messageFromRow(row: Pick<Selectable<MessagesTable>, Columns>): Message {
 	const common = { id: row.id, parentId: row.parent_id, runId: row.run_id, createdAt: row.created_at };
 	const columns = head.safeParse(row);
@@ -65,7 +65,7 @@ export function messageFromRow(row: Pick<Selectable<MessagesTable>, Columns>): M
 	};
 }
 
-/** The items to show the model again; null when there are none or they cannot be read: then the parts have to do. */
+/** The items to send to the model again; null if there are none or they can't be read. */
 export function itemsFromRow(items: string | null): unknown[] | null {
 	const parsed = items === null ? null : parseJson(items);
 	return Array.isArray(parsed) ? parsed : null;

@@ -1,20 +1,21 @@
-/** The messages of a conversation, in order, with what the model is shown of them again. */
+/** The messages of a conversation, with the items that are sent to the model again. */
 import type { Insertable, Kysely, Transaction } from 'kysely';
 import { AppError } from '../../../shared/errors.ts';
 import type { Message } from '../../../shared/message.ts';
 import { alternativesOf, headOf, leafOf, pathTo } from './branches.ts';
 import { itemsFromRow, MESSAGE_COLUMNS, messageFromRow, messageToRow } from './message-row.ts';
+import { hasEffect } from '../has-effect.ts';
 import type { Database, MessagesTable } from '../schema.ts';
 import { indexMessages } from './search.ts';
 
-/** A message, and the Responses API items that it is replayed as; null where the message itself says all. */
 export interface ModelMessage {
 	message: Message;
+	/** Responses API items to send to the model; null if the message itself is enough. */
 	items: unknown[] | null;
 	model: string | null;
 }
 
-/** What a message's row keeps besides the message. */
+/** Stored with a message. */
 export interface MessageExtras {
 	items?: unknown[];
 	model?: string;
@@ -22,42 +23,40 @@ export interface MessageExtras {
 
 export interface Messages {
 	/**
-	 * Adds a message after the last one that is shown.
+	 * Adds a message to the shown branch.
 	 *
-	 * @throws {AppError} `not_found` without the conversation, `conflict` when it has a message of this id.
+	 * @throws {AppError} `not_found` without the conversation, `conflict` if the id is taken.
 	 */
 	append(conversationId: string, message: Message, extras?: MessageExtras): Promise<void>;
-	/** The branch that is shown, in order. A damaged message is a failed one with the error code `damaged`. */
+	/** The shown branch, in order. A damaged message has the error code `damaged`. */
 	list(conversationId: string): Promise<Message[]>;
-	/** The last `limit` messages of the branch that is shown, or the last before the message `before`. */
+	/** The last `limit` messages of the shown branch, or the last ones before the message `before`. */
 	page(conversationId: string, range: { before?: string; limit: number }): Promise<MessagePage>;
-	/** null when there is none. */
 	get(conversationId: string, id: string): Promise<Message | null>;
-	/** Ids of all messages in the order of their making, or of the branch that is shown. */
+	/** Ids of all messages (oldest first), or of the shown branch. */
 	ids(conversationId: string, which: 'all' | 'shown'): Promise<string[]>;
-	/** These messages, in this order; those that are not there are left out. */
+	/** Reads messages in this order; skips missing ones. */
 	read(conversationId: string, ids: readonly string[]): Promise<Message[]>;
-	/** The branch that ends in `lastId`, or the one that is shown. */
+	/** The branch that ends in `lastId`; default: the shown branch. */
 	listForModel(conversationId: string, lastId?: string): Promise<ModelMessage[]>;
-	/** Shows the branch that the message is in, to its newest end. False when there is no such message. */
+	/** Shows the newest branch through this message. False if not found. */
 	show(conversationId: string, id: string): Promise<boolean>;
-	/** Removes the message and all that follows it, in every branch. False when there is no such message. */
+	/** Removes the message and everything after it, in every branch. False if not found. */
 	remove(conversationId: string, id: string): Promise<boolean>;
-	/** Puts messages, parents first, into a conversation that is empty, and shows the branch that ends in `headId`. */
+	/** Adds messages, parents first, to an empty conversation, and shows the branch that ends in `headId`. */
 	fill(conversationId: string, messages: readonly Message[], headId: string | null): Promise<void>;
-	/** Copies the branch that ends in `lastId` into another conversation, which is empty. */
+	/** Copies the branch that ends in `lastId` to another, empty conversation. */
 	copy(conversationId: string, lastId: string, toConversationId: string): Promise<void>;
-	/** Replaces a message's parts, status and all else that changes; role, time, place and items stay. False when there is no such message. */
+	/** Updates status, run and content; keeps role, time, position and items. False if not found. */
 	update(conversationId: string, message: Message): Promise<boolean>;
-	/** Adds items after those that are there; one caller at a time for a message. False when there is no such message. */
+	/** Appends items; not safe for concurrent calls on one message. False if not found. */
 	appendItems(conversationId: string, messageId: string, items: unknown[]): Promise<boolean>;
 }
 
-/** A stretch of the branch that is shown. */
 export interface MessagePage {
 	messages: Message[];
 	hasEarlier: boolean;
-	/** Of each message that has any: the ids of the messages that could stand in its place, itself included. */
+	/** For each message with alternatives: the ids of all of them, itself included. */
 	alternatives: Record<string, string[]>;
 }
 
@@ -162,7 +161,7 @@ export function createMessages(db: Kysely<Database>): Messages {
 			db.transaction().execute(async (transaction) => {
 				const { ids } = await pathTo(transaction, conversationId, lastId);
 				const rows = await readRows(transaction, conversationId, ids);
-				// The runs stay where they ran: an answer that is copied is nobody's any more.
+				// Runs aren't copied.
 				const copied = { conversation_id: toConversationId, run_id: null };
 				await insertRows(
 					transaction,
@@ -180,7 +179,7 @@ export function createMessages(db: Kysely<Database>): Messages {
 	};
 }
 
-/** False when there is no such message. */
+/** False if not found. */
 export async function appendItems(
 	transaction: Transaction<Database>,
 	conversationId: string,
@@ -206,7 +205,7 @@ export async function appendItems(
 const ROWS_PER_READ = 1000;
 const ROW_COLUMNS = [...MESSAGE_COLUMNS, 'items', 'model'] as const;
 
-/** The rows of these messages, in this order; those that are not there are left out. */
+/** Reads rows in this order; skips missing ones. */
 async function readRows(db: Kysely<Database>, conversationId: string, ids: readonly string[]) {
 	const read = (some: readonly string[]) =>
 		db
@@ -222,7 +221,6 @@ async function readRows(db: Kysely<Database>, conversationId: string, ids: reado
 	return ids.flatMap((id) => rows.get(id) ?? []);
 }
 
-/** null when there is none. */
 export async function findMessage(db: Kysely<Database>, conversationId: string, id: string): Promise<Message | null> {
 	const [row] = await readRows(db, conversationId, [id]);
 	return row ? messageFromRow(row) : null;
@@ -248,14 +246,14 @@ async function lastUnder(
 	return row?.id ?? null;
 }
 
-/** Makes the message the end of the branch that is shown. */
+/** Shows the branch that ends in this message. */
 export async function setHead(db: Kysely<Database>, conversationId: string, id: string | null): Promise<void> {
 	await db.updateTable('conversations').set({ head_id: id }).where('id', '=', conversationId).execute();
 }
 
 /**
- * Adds messages where their parents say, and shows the last of them. False, with nothing written, when one of the ids is
- * taken. The caller holds the conversation's lock.
+ * Adds messages below their parents, and shows the last one. Returns false and writes nothing if an id is taken.
+ * The caller holds the conversation's lock.
  */
 export async function insertMessages(
 	transaction: Transaction<Database>,
@@ -283,21 +281,16 @@ export async function insertMessages(
 	return true;
 }
 
-/** False when there is no such message. */
+/** False if not found. */
 export async function updateMessage(db: Kysely<Database>, conversationId: string, message: Message): Promise<boolean> {
 	const { status, body, run_id } = messageToRow(message);
-	const { numUpdatedRows } = await db
-		.updateTable('messages')
-		.set({ status, body, run_id })
-		.where('conversation_id', '=', conversationId)
-		.where('id', '=', message.id)
-		.executeTakeFirstOrThrow();
-	if (numUpdatedRows === 0n) return false;
+	const query = db.updateTable('messages').set({ status, body, run_id }).where('conversation_id', '=', conversationId);
+	if (!(await hasEffect(query.where('id', '=', message.id)))) return false;
 	await indexMessages(db, conversationId, [message]);
 	return true;
 }
 
-/** No statement has more values than a database takes. */
+/** In batches, because databases limit the values of a statement. */
 async function insertRows(db: Kysely<Database>, rows: readonly Insertable<MessagesTable>[]): Promise<void> {
 	for (let start = 0; start < rows.length; start += ROWS_PER_READ) {
 		await db
@@ -307,12 +300,12 @@ async function insertRows(db: Kysely<Database>, rows: readonly Insertable<Messag
 	}
 }
 
-/** Makes other writers of the conversation wait for this transaction: an update that changes nothing locks the row in Postgres. */
+/** Locks the conversation for this transaction: in Postgres, an update locks the row even if it changes nothing. */
 async function lockConversation(transaction: Transaction<Database>, id: string): Promise<boolean> {
-	const { numUpdatedRows } = await transaction
-		.updateTable('conversations')
-		.set(({ ref }) => ({ updated_at: ref('updated_at') }))
-		.where('id', '=', id)
-		.executeTakeFirstOrThrow();
-	return numUpdatedRows > 0n;
+	return hasEffect(
+		transaction
+			.updateTable('conversations')
+			.set(({ ref }) => ({ updated_at: ref('updated_at') }))
+			.where('id', '=', id)
+	);
 }

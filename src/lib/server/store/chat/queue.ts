@@ -1,28 +1,29 @@
-/** What somebody has said of a skill in one conversation: pinned, or unloaded (FEATURES F7). */
+/** Stored for a conversation: pinned and unloaded skills (FEATURES F7), queued messages, approvals and summaries. */
 import type { Kysely, Transaction } from 'kysely';
 import { z } from 'zod';
 import type { QueuedMessage } from '../../../shared/api.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { ApprovalDecision } from '../../../shared/events.ts';
 import { messageText } from '../../../shared/message.ts';
+import { hasEffect } from '../has-effect.ts';
 import type { ConversationSkillsTable, Database } from '../schema.ts';
 import { findMessage } from './messages.ts';
 
-/** Of a skill by its name; ISO 8601 since when. */
 export interface ConversationSkillState {
+	/** The skill's name. */
 	skill: string;
 	state: ConversationSkillsTable['state'];
+	/** ISO 8601. */
 	changedAt: string;
 }
 
 export interface ConversationSkills {
-	/** In the order in which it was said; empty as well for a conversation that is not there. */
+	/** Oldest change first; empty if the conversation isn't found. */
 	list(conversationId: string): Promise<ConversationSkillState[]>;
-	/** The last word counts. False, with nothing written, when there is no such conversation, or it counts as deleted. */
+	/** Replaces an earlier state. Returns false and writes nothing if the conversation isn't found or is deleted. */
 	set(conversationId: string, skill: string, state: ConversationSkillState['state'], now: string): Promise<boolean>;
-	/** Nothing is said of the skill any more. */
 	remove(conversationId: string, skill: string): Promise<void>;
-	/** To another conversation, which has said nothing of these skills. */
+	/** Copies all states to a conversation without any. */
 	copy(conversationId: string, toConversationId: string): Promise<void>;
 }
 
@@ -61,20 +62,16 @@ export function createConversationSkills(db: Kysely<Database>): ConversationSkil
 	};
 }
 
-/** `set` on a connection or inside a transaction. A skill that is pinned already keeps its place. */
+/** An already pinned skill keeps its position. */
 async function setConversationSkill(
 	db: Kysely<Database>,
-	{
-		conversationId,
-		skill,
-		state,
-		now
-	}: Omit<ConversationSkillState, 'changedAt'> & { conversationId: string; now: string }
+	change: Omit<ConversationSkillState, 'changedAt'> & { conversationId: string; now: string }
 ): Promise<boolean> {
+	const { conversationId, skill, state, now } = change;
 	const written = await db
 		.insertInto('conversation_skills')
 		.columns(['conversation_id', 'skill', 'state', 'changed_at'])
-		// In one statement with the look at the conversation, which may go at any moment.
+		// Checks the conversation in the same statement, because it can be deleted at any moment.
 		.expression((from) =>
 			from
 				.selectFrom('conversations')
@@ -98,7 +95,7 @@ async function setConversationSkill(
 	return written !== undefined;
 }
 
-/** Pins all of them, for the transaction that starts a run. */
+/** Pins skills within the transaction that starts a run. */
 export async function pinSkills(
 	db: Kysely<Database>,
 	conversationId: string,
@@ -108,20 +105,19 @@ export async function pinSkills(
 	for (const skill of new Set(skills)) await setConversationSkill(db, { conversationId, skill, state: 'pinned', now });
 }
 
-// Messages that wait for the end of a run: in order, and kept over a restart.
-
+/** Messages that wait for the end of a run. They survive a restart. */
 export interface Queue {
-	/** First the one that is sent next. */
+	/** The next one to send first. */
 	list(conversationId: string): Promise<QueuedMessage[]>;
 	/**
-	 * At the end; the same message again changes nothing, and one that was sent meanwhile does not wait again.
-	 * @throws {AppError} `not_found` without the conversation, `conflict` when it is full, or when the id is that of another message.
+	 * Adds a message at the end. Does nothing if the same message is already queued or was sent.
+	 * @throws {AppError} `not_found` without the conversation, `conflict` if the queue is full or another message has the id.
 	 */
 	add(conversationId: string, message: QueuedMessage): Promise<void>;
-	/** False when there is no such message (any more); so is `remove`. */
+	/** False if not found, like `remove`. */
 	edit(conversationId: string, id: string, text: string): Promise<boolean>;
 	remove(conversationId: string, id: string): Promise<boolean>;
-	/** Makes it the one that is sent next. False when there is no such message. */
+	/** Moves the message to the front. False if not found. */
 	moveToFront(conversationId: string, id: string): Promise<boolean>;
 }
 
@@ -169,41 +165,34 @@ export function createQueue(db: Kysely<Database>): Queue {
 					.execute();
 			}),
 
-		async edit(conversationId, id, text) {
-			const { numUpdatedRows } = await db
-				.updateTable('queued_messages')
-				.set({ text })
-				.where('conversation_id', '=', conversationId)
-				.where('id', '=', id)
-				.executeTakeFirstOrThrow();
-			return numUpdatedRows > 0n;
-		},
+		edit: (conversationId, id, text) =>
+			hasEffect(
+				db
+					.updateTable('queued_messages')
+					.set({ text })
+					.where('conversation_id', '=', conversationId)
+					.where('id', '=', id)
+			),
 
-		async remove(conversationId, id) {
-			const { numDeletedRows } = await db
-				.deleteFrom('queued_messages')
-				.where('conversation_id', '=', conversationId)
-				.where('id', '=', id)
-				.executeTakeFirstOrThrow();
-			return numDeletedRows > 0n;
-		},
+		remove: (conversationId, id) =>
+			hasEffect(db.deleteFrom('queued_messages').where('conversation_id', '=', conversationId).where('id', '=', id)),
 
 		async moveToFront(conversationId, id) {
 			const first = await of(conversationId)
 				.select(({ fn }) => fn.min('position').as('position'))
 				.executeTakeFirstOrThrow();
-			const { numUpdatedRows } = await db
-				.updateTable('queued_messages')
-				.set({ position: (first.position ?? 0) - 1 })
-				.where('conversation_id', '=', conversationId)
-				.where('id', '=', id)
-				.executeTakeFirstOrThrow();
-			return numUpdatedRows > 0n;
+			return hasEffect(
+				db
+					.updateTable('queued_messages')
+					.set({ position: (first.position ?? 0) - 1 })
+					.where('conversation_id', '=', conversationId)
+					.where('id', '=', id)
+			);
 		}
 	};
 }
 
-/** Does this very message wait already, or was it sent? @throws {AppError} `conflict` when another has its id */
+/** Whether the same message is already queued or sent. @throws {AppError} `conflict` if another message has its id */
 async function isKnown(
 	transaction: Transaction<Database>,
 	conversationId: string,
@@ -222,19 +211,19 @@ async function isKnown(
 	throw new AppError('conflict', 'Another message has this id. Send it with a new one.');
 }
 
-// What people decided about calls that had to be allowed, and what they allowed for good.
-
-/** A script, or every script (`script` is empty), of a skill whose files have this digest. */
+/** Permission to run a script without asking. */
 export interface Grant {
 	skill: string;
+	/** Empty: every script of the skill. */
 	script: string;
+	/** Of the skill's files. */
 	digest: string;
 }
 
 export interface Approvals {
-	/** The first decision counts: true for the one that did. */
+	/** Stores the first decision only; true if this was it. */
 	decide(conversationId: string, interruptId: string, decision: ApprovalDecision, now: string): Promise<boolean>;
-	/** By the ids of the questions; those that nobody has answered are left out. */
+	/** Decisions by question id; questions without one are left out. */
 	decisions(conversationId: string, interruptIds: readonly string[]): Promise<Map<string, ApprovalDecision>>;
 	grant(grant: Grant, now: string): Promise<void>;
 	isGranted(grant: Grant): Promise<boolean>;
@@ -293,16 +282,15 @@ export function createApprovals(db: Kysely<Database>): Approvals {
 	};
 }
 
-// Summaries that stand for the beginning of a branch when the model is asked.
-
+/** A summary that replaces the beginning of a branch for the model. */
 export interface Compaction {
-	/** The last message that the summary covers. */
+	/** The last message it covers. */
 	messageId: string;
 	summary: string;
 }
 
 export interface Compactions {
-	/** Replaces one for the same message. */
+	/** Replaces an earlier one for the same message. */
 	put(conversationId: string, compaction: Compaction, now: string): Promise<void>;
 	list(conversationId: string): Promise<Compaction[]>;
 }

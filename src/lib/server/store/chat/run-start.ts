@@ -1,4 +1,4 @@
-/** Starts a run: conversation, question, empty answer and run appear together, or nothing does. */
+/** Starts a run: writes conversation, question, empty answer and run in one transaction. */
 import type { Kysely, Transaction } from 'kysely';
 import { AppError } from '../../../shared/errors.ts';
 import { endMessage, type Message } from '../../../shared/message.ts';
@@ -12,41 +12,40 @@ import { findRun, RUN_COLUMNS, type RunRecord } from './runs.ts';
 import type { Database } from '../schema.ts';
 
 export interface RunStart {
-	/** `task`: digest of what it is asked. */
+	/** `task`: digest of the request. */
 	run: { id: string; model: string; bootId: string; task: string };
-	/** Created when it does not exist; one that exists keeps its title, unless that is `placeholder`. */
+	/** Created if needed. An existing conversation keeps its title, unless that is `placeholder`. */
 	conversation: { id: string; title: string; placeholder?: string; apiKeyId?: string };
 	place: RunPlace;
-	/** Kept for the runs that follow in the conversation. */
+	/** Stored for the conversation's next runs. */
 	choice?: ModelChoice;
-	/** Names of skills that are pinned in the conversation from now on. */
+	/** Names of skills to pin in the conversation. */
 	pins?: readonly string[];
-	/** ISO 8601: when the run starts; the conversation counts as updated then. */
+	/** ISO 8601: start of the run, and last update of the conversation. */
 	now: string;
 }
 
-/** What answers in a conversation: what is left out stays as it is, null leaves it to the settings. */
+/** A conversation's model settings. undefined: no change; null: the default from the settings. */
 export interface ModelChoice {
 	model?: string | null;
 	effort?: ReasoningEffort | null;
 }
 
-/**
- * Where a run writes: an answer to a new question, another answer to an old one, or more of an answer that has ended.
- * A question follows `after`, or the end of what is shown.
- */
+/** Where a run writes. */
 export type RunPlace =
+	/** An answer to a new question, which follows `after` or the end of the shown branch. */
 	| { kind: 'question'; question: Message; answer: Message; after?: string | null; results?: readonly CallResult[] }
+	/** Another answer to an existing question. */
 	| { kind: 'answer'; questionId: string; answer: Message }
-	/** `waiting`: one that waited for consent; `ended`: any other. */
+	/** Continues an answer that waits for approval (`waiting`) or has ended in another way (`ended`). */
 	| { kind: 'more'; messageId: string; from: 'waiting' | 'ended'; results?: readonly CallResult[] }
-	/** More of the answer at the end of what is shown: its calls that were handed to the caller have results now. */
+	/** Continues the last shown answer with results of the caller's own tools. */
 	| { kind: 'handed'; results: readonly CallResult[] };
 
 /**
- * `exists`: the run id is known, `run` is that run (look at its `conversationId`). `busy`: `run` is the one that is under way in the
- * conversation. `duplicate_message`: the conversation has a message with one of the two ids. `no_message`: it has none where the run
- * was to write, or is another key's. Only `started` has written anything; `answer` is then the message as it is before the run's first event.
+ * `started`: `answer` is the message before the run's first event. The others wrote nothing.
+ * `exists`: `run` has the same id, maybe in another conversation. `busy`: `run` is active in the conversation.
+ * `duplicate_message`: a message id is taken. `no_message`: the target message doesn't exist, or belongs to another key.
  */
 export type RunStartResult =
 	| { outcome: 'started'; run: RunRecord; answer: Message }
@@ -62,7 +61,7 @@ export async function startRun(db: Kysely<Database>, start: RunStart): Promise<R
 	}
 }
 
-/** Thrown inside the transaction, to take back the conversation's upsert. */
+/** Thrown inside the transaction to roll it back. */
 class Refusal extends Error {
 	readonly result: RunStartResult;
 
@@ -74,7 +73,7 @@ class Refusal extends Error {
 
 async function insertRun(transaction: Transaction<Database>, start: RunStart): Promise<RunStartResult> {
 	const { run, conversation, place, now } = start;
-	// First of all, because it locks the conversation: of two starts at once, the second looks after the first is done.
+	// First, because it locks the conversation: of two concurrent starts, the second continues after the first is done.
 	const { deleted_at, api_key_id } = await transaction
 		.insertInto('conversations')
 		.values({
@@ -121,31 +120,29 @@ async function insertRun(transaction: Transaction<Database>, start: RunStart): P
 			task: run.task,
 			started_at: now
 		})
-		// The lock is one conversation's: the same run id may be started in another one at this moment.
+		// The lock covers one conversation; the same run id may start in another one right now.
 		.onConflict((conflict) => conflict.column('id').doNothing())
 		.returning(RUN_COLUMNS)
 		.executeTakeFirst();
 	if (!inserted) {
 		const other = await findRun(transaction, run.id);
 		if (other) throw new Refusal({ outcome: 'exists', run: other });
-		throw new AppError(
-			'unavailable',
-			`The run ${run.id} was started and deleted elsewhere at the same time. Try again.`
-		);
+		const message = `The run ${run.id} was started and deleted elsewhere at the same time. Try again.`;
+		throw new AppError('unavailable', message);
 	}
 	await keepChoice(transaction, conversation.id, start.choice ?? {});
 	await pinSkills(transaction, conversation.id, start.pins ?? [], now);
 	return { outcome: 'started', run: { ...inserted }, answer };
 }
 
-/** What the conversation has chosen; nulls for one that is not there. */
+/** The conversation's model settings; nulls if not found. */
 export async function choiceOf(db: Kysely<Database>, conversationId: string): Promise<Required<ModelChoice>> {
 	const row = await db
 		.selectFrom('conversations')
 		.select(['model', 'effort'])
 		.where('id', '=', conversationId)
 		.executeTakeFirst();
-	// What a newer version has stored and this one does not know counts as not chosen.
+	// A value of a newer version counts as not chosen.
 	const effort = row?.effort;
 	return { model: row?.model ?? null, effort: isReasoningEffort(effort) ? effort : null };
 }
@@ -155,12 +152,11 @@ async function keepChoice(
 	conversationId: string,
 	{ model, effort }: ModelChoice
 ): Promise<void> {
-	const changes = { ...(model === undefined ? {} : { model }), ...(effort === undefined ? {} : { effort }) };
-	if (Object.keys(changes).length === 0) return;
-	await transaction.updateTable('conversations').set(changes).where('id', '=', conversationId).execute();
+	if (model === undefined && effort === undefined) return;
+	await transaction.updateTable('conversations').set({ model, effort }).where('id', '=', conversationId).execute();
 }
 
-/** The message that the run writes, stored as running. */
+/** Stores the message that the run writes, as running. */
 async function placeAnswer(
 	transaction: Transaction<Database>,
 	conversationId: string,
@@ -199,7 +195,7 @@ async function placeAnswer(
 
 const NO_MESSAGE: RunStartResult = { outcome: 'no_message', run: null };
 
-/** An answer that has ended is written on. */
+/** Continues an answer that has ended. */
 async function reopen(
 	transaction: Transaction<Database>,
 	conversationId: string,
@@ -214,7 +210,7 @@ async function reopen(
 	return writeOn(transaction, conversationId, settled, runId);
 }
 
-/** The caller's results are stored together with the start of the run that goes on with them. */
+/** Stores the caller's results and continues the last answer. */
 async function takeResults(
 	transaction: Transaction<Database>,
 	conversationId: string,
@@ -241,7 +237,7 @@ async function writeOn(
 	return answer;
 }
 
-/** Who asks something else does not answer what was asked: the calls that waited for it are not made. */
+/** A new question instead of an answer cancels the calls that wait for one. */
 async function endWaiting(
 	transaction: Transaction<Database>,
 	conversationId: string,

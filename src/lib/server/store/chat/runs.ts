@@ -1,4 +1,4 @@
-/** The numbered events of a run: written in order, without gaps, only while the run is running. */
+/** Runs and their numbered events: written in order, without gaps, only while the run is running. */
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { z } from 'zod';
 import type { RunState } from '../../../shared/api.ts';
@@ -13,54 +13,50 @@ export interface StoredEvent {
 	data: string;
 }
 
-/** The run's answer as all its events make it. */
+/** The run's answer, folded from all its events. */
 export interface FoldedMessage {
 	conversationId: string;
 	message: Message;
 }
 
-/** Which events of a run are read at once. */
 export interface EventRange {
-	/** The number of the last one that is known. */
+	/** Number of the last known event. */
 	after: number;
-	/** Events, at most. */
+	/** Maximum number of events. */
 	limit: number;
-	/** Bytes of their JSON, at most; but always one event. */
+	/** Maximum bytes of JSON, but at least one event. */
 	maxBytes?: number;
 }
 
-/** What ends a run. */
 export type RunEnd = Required<Pick<RunsTable, 'state' | 'error_code' | 'finished_at'>>;
 
-/** What one run has to write. */
+/** New events of a run. */
 export interface RunAdvance {
 	runId: string;
 	events: readonly StoredEvent[];
 }
 
-/** What a run leaves besides its events. */
 export interface RunResult {
 	message?: FoldedMessage | undefined;
-	/** What it has used. */
 	used?: TokenUsage | undefined;
 }
 
-/** Rows of one statement: any number of events is written in few statements, of which there are only these. */
+/** Row counts of the prepared inserts: few statements are enough for any number of events. */
 const ROWS = [128, 16, 4, 1] as const;
 
 export interface RunEventWriter {
 	/**
-	 * Writes events of several runs and each run's last number, together: a commit costs as much for one as for all.
-	 * Returns the runs of which nothing was written because they are not running.
+	 * Writes events of several runs in one transaction, because one commit costs as much as many.
+	 * Skips runs that aren't running, and returns their ids.
 	 *
-	 * @throws {Error} when the events of one do not follow those that are stored; then nothing is written.
+	 * @throws {Error} if events don't follow the stored ones; then nothing is written.
 	 */
 	advanceAll(advances: readonly RunAdvance[]): Promise<ReadonlySet<string>>;
-	/** Writes the last events, the message that all events make, and the end, together. False, with nothing written, when the run is not running. */
+	/** Writes the last events, the folded message and the end in one transaction. Returns false and writes nothing if the run isn't running. */
 	end(advance: RunAdvance, end: RunEnd, result: RunResult): Promise<boolean>;
 }
 
-/** The statements are compiled once: they are what the server does most. */
+/** Compiles its statements once, because they run the most. */
 export function createRunEventWriter(db: Kysely<Database>): RunEventWriter {
 	const advance = db
 		.updateTable('runs')
@@ -74,7 +70,7 @@ export function createRunEventWriter(db: Kysely<Database>): RunEventWriter {
 		return { count, query: db.insertInto('run_events').values(rows).compile() };
 	});
 
-	/** The run's last number after the events; null when it is not running. The condition is the guard: an ended run takes nothing. */
+	/** False if the run isn't running. */
 	const advanceOne = async (transaction: Transaction<Database>, { runId, events }: RunAdvance): Promise<boolean> => {
 		const parameters = [events.length, runId, 'running'];
 		const { rows } = await transaction.executeQuery<{ last_seq: number }>({ ...advance, parameters });
@@ -101,7 +97,7 @@ export function createRunEventWriter(db: Kysely<Database>): RunEventWriter {
 
 		end: (last, end, { message: folded, used }) =>
 			db.transaction().execute(async (transaction) => {
-				// Of two writers that end a run, the second one finds it ended.
+				// False if another writer has ended the run.
 				if (!(await advanceOne(transaction, last))) return false;
 				await transaction.updateTable('runs').set(end).where('id', '=', last.runId).execute();
 				if (end.state !== 'cancelled') await markUnread(transaction, last.runId);
@@ -112,7 +108,6 @@ export function createRunEventWriter(db: Kysely<Database>): RunEventWriter {
 	};
 }
 
-/** Events of the range, in order. */
 export async function readRunEvents(
 	db: Kysely<Database>,
 	runId: string,
@@ -125,7 +120,7 @@ export async function readRunEvents(
 		.orderBy('seq')
 		.limit(limit);
 	if (maxBytes === Infinity) return events.select(['seq', 'data']).execute();
-	// Weighed before they are read: an event can be a few bytes or many thousands.
+	// Read the sizes first: an event can have a few bytes or many thousands.
 	const weighed = await events.select(['seq', sql<number>`octet_length(data)`.as('bytes')]).execute();
 	let bytes = 0;
 	const heavy = weighed.findIndex((event) => (bytes += event.bytes) > maxBytes);
@@ -134,7 +129,7 @@ export async function readRunEvents(
 	return last ? events.select(['seq', 'data']).where('seq', '<=', last.seq).execute() : [];
 }
 
-/** Somebody who stopped the run has looked; of every other end nobody may know. */
+/** Not for cancelled runs: whoever stopped one has seen it. */
 async function markUnread(transaction: Transaction<Database>, runId: string): Promise<void> {
 	await transaction
 		.updateTable('conversations')
@@ -143,7 +138,7 @@ async function markUnread(transaction: Transaction<Database>, runId: string): Pr
 		.execute();
 }
 
-/** Adds to what the conversation of the run has used. */
+/** Adds to the conversation's total usage. */
 async function addUsage(transaction: Transaction<Database>, runId: string, used: TokenUsage): Promise<void> {
 	const conversation = await transaction
 		.selectFrom('conversations')
@@ -156,7 +151,7 @@ async function addUsage(transaction: Transaction<Database>, runId: string, used:
 	await transaction.updateTable('conversations').set({ usage }).where('id', '=', conversation.id).execute();
 }
 
-/** What a column says; nothing where it cannot be read. */
+/** Zero if the column is empty or can't be read. */
 export function readUsage(column: string | null): TokenUsage {
 	const parsed = tokenUsage.safeParse(column === null ? null : JSON.parse(column));
 	return parsed.success ? parsed.data : { inputTokens: 0, outputTokens: 0 };
@@ -171,7 +166,7 @@ const tokenUsage = z.object({
 	cost: figure
 }) as z.ZodType<TokenUsage>;
 
-/** Thrown inside the transaction, so nothing of the batch stays. */
+/** Throws inside the transaction, which rolls the batch back. */
 function requireSuccession(runId: string, lastSeq: number, events: readonly StoredEvent[]): void {
 	events.forEach(({ seq }, index) => {
 		const expected = lastSeq + 1 + index;
@@ -179,19 +174,17 @@ function requireSuccession(runId: string, lastSeq: number, events: readonly Stor
 	});
 }
 
-// A run as the rest of the server sees its row.
-
 export interface RunRecord extends RunState {
 	/** The assistant's message that the run writes. */
 	messageId: string;
-	/** Which start of the server owns the run. */
+	/** The server start that owns the run. */
 	bootId: string;
 	errorCode: string | null;
-	/** Digest of what it was asked; null for a run of an older version. */
+	/** Digest of the request; null for runs of older versions. */
 	task: string | null;
 }
 
-/** The columns that make a RunRecord. */
+/** The columns of a RunRecord. */
 export const RUN_COLUMNS = [
 	'id',
 	'conversation_id as conversationId',
@@ -206,7 +199,6 @@ export const RUN_COLUMNS = [
 	'task'
 ] as const;
 
-/** null when there is none. */
 export async function findRun(db: Kysely<Database>, id: string): Promise<RunRecord | null> {
 	const row = await db.selectFrom('runs').select(RUN_COLUMNS).where('id', '=', id).executeTakeFirst();
 	return row ? { ...row } : null;

@@ -1,32 +1,31 @@
-/** What a text is found by: its words without case and accents, the same in both databases. */
+/** Words for the full-text search, without case and accents, the same in both databases. */
 import type { Snippet } from '../../../shared/api.ts';
 
-/** What somebody looks for. */
 export interface SearchQuery {
-	/** The whole text, folded; for titles. Empty: everything is found. */
+	/** The whole folded text, for titles. Empty: finds everything. */
 	folded: string;
-	/** All of them have to be in one text. */
+	/** All must occur in one text. */
 	words: string[];
-	/** The last one may be only the beginning of a word. */
+	/** The last word, which may be incomplete. */
 	prefix: string | null;
 }
 
-/** Scripts without spaces between words: each sign is one. */
+/** In scripts without spaces, each character is a word. */
 const WORD = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}\p{M}]+/gu;
 const MAX_WORD = 64;
 const MAX_QUERY = 1000;
 const MAX_QUERY_WORDS = 32;
-/** Bytes of the words of one text: Postgres keeps less than 1 MB of them. */
+/** Bytes of words per text; Postgres allows less than 1 MB. */
 const MAX_INDEXED = 512 * 1024;
 const SNIPPET = 120;
 const BEFORE_MATCH = 40;
 
-/** Without case, accents, and the differences between forms of one sign. */
+/** Removes case, accents, and variants of the same character. */
 export function foldText(text: string): string {
 	return text.toLowerCase().normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 }
 
-/** Each word once. */
+/** The words of a text, without duplicates. */
 export function indexedWords(text: string): string[] {
 	const words = new Set<string>();
 	let bytes = 0;
@@ -41,16 +40,16 @@ export function indexedWords(text: string): string[] {
 	return [...words];
 }
 
-/** Any text is a query; one that has no word, an emoji say, is looked for in titles only. */
+/** Accepts any text. A query without words (like an emoji) searches titles only. */
 export function readQuery(text: string): SearchQuery {
 	const sought = text.replaceAll('\0', '').toWellFormed().trim().slice(0, MAX_QUERY).toWellFormed();
 	const all = [...sought.matchAll(WORD)].flatMap(([word]) => foldWord(word)).slice(0, MAX_QUERY_WORDS);
-	// After a space or a comma the last word is whole, but nobody stops to think of that while typing.
+	// Even after a space or comma: people expect results while typing.
 	const prefix = all.pop() ?? null;
 	return { folded: foldText(sought), words: [...new Set(all)].filter((word) => word !== prefix), prefix };
 }
 
-/** About 120 characters around the first place where one of the words is; null where none is. */
+/** About 120 characters around the first match; null if there is none. */
 export function findSnippet(text: string, query: SearchQuery): Omit<Snippet, 'messageId'> | null {
 	const plain = plainText(text);
 	const first = nextMatch(plain, query, 0);
@@ -83,12 +82,12 @@ function nextMatch(text: string, { words, prefix }: SearchQuery, from: number): 
 	return null;
 }
 
-/** Mostly one; none where a word is of marks alone, several where one sign stands for words. */
+/** Usually one word; none for combining marks only, several if one character stands for several words. */
 function foldWord(word: string): string[] {
 	return [...foldText(word).matchAll(WORD)].map(([part]) => part.slice(0, MAX_WORD).replace(/[\ud800-\udbff]$/, ''));
 }
 
-/** On one line, without the commonest signs of Markdown. */
+/** One line, without common Markdown characters. */
 function plainText(text: string): string {
 	return text
 		.toWellFormed()
@@ -97,7 +96,7 @@ function plainText(text: string): string {
 		.trim();
 }
 
-/** The beginning of a word near `at`, before `limit`; never between the halves of a sign. */
+/** The start of a word near `at`, before `limit`; never inside a surrogate pair. */
 function wordStart(text: string, at: number, limit: number): number {
 	const space = text.indexOf(' ', at);
 	if (space >= 0 && space < limit) return space + 1;

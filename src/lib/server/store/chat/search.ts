@@ -1,4 +1,4 @@
-/** Which conversations a query finds, and where in them. */
+/** Full-text search: finds conversations and snippets, and maintains the index in SQLite and Postgres. */
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
 import type { Snippet } from '../../../shared/api.ts';
 import { type Message, messageText } from '../../../shared/message.ts';
@@ -6,7 +6,7 @@ import type { Database } from '../schema.ts';
 import { MESSAGE_COLUMNS, messageFromRow } from './message-row.ts';
 import { findSnippet, indexedWords, type SearchQuery } from './search-words.ts';
 
-/** True for rows of `conversations` whose title has the query as it is, or one of whose messages has all its words. */
+/** Condition on `conversations`: the title contains the query, or one message contains all its words. */
 export function matches(search: Search, query: SearchQuery): RawBuilder<boolean> {
 	const pattern = `%${query.folded.replaceAll(/[!%_]/g, '!$&')}%`;
 	const inTitle = sql<boolean>`conversations.folded_title like cast(${pattern} as text) escape '!'`;
@@ -15,7 +15,7 @@ export function matches(search: Search, query: SearchQuery): RawBuilder<boolean>
 		select search_entries.conversation_id from search_entries where ${search.has(query)}))`;
 }
 
-/** Of each conversation that has a message with all words: a piece of the newest one. At most one message each is read. */
+/** A snippet of the newest matching message of each conversation. */
 export async function findSnippets(
 	db: Kysely<Database>,
 	search: Search,
@@ -47,18 +47,17 @@ export async function findSnippets(
 	return snippets;
 }
 
-// The index of words in SQLite: FTS5, without a copy of the text.
-
+/** An FTS5 index without a copy of the text. */
 const sqliteSearch: Search = {
 	async createTables(db) {
-		// FTS5 knows rows by number, and those of `messages` are SQLite's own, which may change.
+		// FTS5 needs stable row numbers, and SQLite may change those of `messages`.
 		await sql`create table search_entries (
 			id integer primary key autoincrement,
 			conversation_id text not null,
 			message_id text not null,
 			unique (conversation_id, message_id),
 			foreign key (conversation_id, message_id) references messages (conversation_id, id) on delete cascade)`.execute(db);
-		// The words come folded, the same for both databases, so the tokenizer has to part them at spaces only.
+		// The words are already folded, so the tokenizer only has to split at spaces.
 		await sql`create virtual table search_words using fts5(words,
 			content = '', contentless_delete = 1, detail = none, prefix = '1 2 3',
 			tokenize = 'ascii')`.execute(db);
@@ -78,21 +77,19 @@ const sqliteSearch: Search = {
 	},
 
 	has({ words, prefix }) {
-		// Letters and digits only; the quotes keep NEAR, AND and OR from being more than words.
+		// Letters and digits only. The quotes make NEAR, AND and OR plain words.
 		const terms = [...words.map((word) => `"${word}"`), ...(prefix === null ? [] : [`"${prefix}"*`])];
 		return sql<boolean>`search_entries.id in (
 			select rowid from search_words where search_words match ${terms.join(' AND ')})`;
 	}
 };
 
-// The index of what was said: which messages have all words of a query. Written with the messages, in their transaction.
-
-/** The one that fits the database, whether it is a connection or a transaction. */
+/** Accepts a connection or a transaction. */
 export function searchOf(db: Kysely<Database>): Search {
 	return db.getExecutor().adapter instanceof PostgresAdapter ? postgresSearch : sqliteSearch;
 }
 
-/** Indexes messages that are final: an answer that is being written would be indexed for every token. */
+/** Indexes messages, in the transaction that writes them. Skips running ones, which change with every token. */
 export async function indexMessages(
 	db: Kysely<Database>,
 	conversationId: string,
@@ -105,8 +102,7 @@ export async function indexMessages(
 	}
 }
 
-// The index of words in Postgres: a tsvector that is made of the words as they are, with a GIN index.
-
+/** A tsvector of the folded words, with a GIN index. */
 const postgresSearch: Search = {
 	async createTables(db) {
 		await sql`create table search_entries (
@@ -133,13 +129,11 @@ const postgresSearch: Search = {
 	}
 };
 
-// What the index of words is asked in either database.
-
-/** One row of `search_entries` for each message that says something; it goes with its message. */
+/** The word index of a database. Each message with text has a row in `search_entries`. */
 export interface Search {
 	createTables(db: Kysely<Database>): Promise<void>;
-	/** In place of what there was for the message; no words remove it. */
+	/** Replaces the message's words; without words, removes its entry. */
 	put(db: Kysely<Database>, conversationId: string, messageId: string, words: readonly string[]): Promise<void>;
-	/** True for rows of `search_entries` that have all words; the query has at least one. */
+	/** Condition on `search_entries`: contains all words. The query must have a word. */
 	has(query: SearchQuery): RawBuilder<boolean>;
 }

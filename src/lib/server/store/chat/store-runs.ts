@@ -1,4 +1,4 @@
-/** Runs and their event logs: at most one running run in a conversation, and each run ends once. */
+/** Runs and their event logs: at most one running run per conversation, and each run ends once. */
 import type { Kysely } from 'kysely';
 import type { TokenUsage } from '../../../shared/events.ts';
 import { isDeleted } from './conversations.ts';
@@ -16,40 +16,38 @@ import {
 import { choiceOf, type ModelChoice, type RunStart, type RunStartResult, startRun } from './run-start.ts';
 import type { Database } from '../schema.ts';
 
-/** How a run ended, with what is to be written together with its end. */
+/** How a run ended, and everything written with its end. */
 export interface RunFinish {
 	state: Exclude<RunRecord['state'], 'running'>;
 	errorCode?: string;
 	/** ISO 8601. */
 	finishedAt: string;
-	/** The last events, the terminal one included. */
+	/** The last events, including the terminal one. */
 	events: StoredEvent[];
 	message?: FoldedMessage;
-	/** What this run has used. */
 	used?: TokenUsage;
 }
 
 export interface Runs {
-	/** In one transaction, and the same run once however often it is called. */
+	/** Runs in one transaction. Idempotent for the same run. */
 	start(start: RunStart): Promise<RunStartResult>;
-	/** What is to answer in a conversation; nulls where nothing was chosen, or for one that is not there. */
+	/** The conversation's model settings; nulls if not chosen or not found. */
 	choiceOf(conversationId: string): Promise<Required<ModelChoice>>;
-	/** null when there is none, or its conversation is deleted. */
+	/** null if not found or its conversation is deleted. */
 	get(id: string): Promise<RunRecord | null>;
 	/**
-	 * False, with nothing written, when the run has ended or is gone: its conversation was deleted, or another process
-	 * has closed it.
+	 * Returns false and writes nothing if the run has ended or is gone (its conversation was deleted).
 	 *
-	 * @throws {Error} when the events do not follow those that are stored.
+	 * @throws {Error} if the events don't follow the stored ones.
 	 */
 	appendEvents(runId: string, events: StoredEvent[]): Promise<boolean>;
-	/** The same for several runs at once; returns those that have ended or are gone. */
+	/** The same for several runs; returns the ids of those that have ended or are gone. */
 	appendAll(advances: readonly RunAdvance[]): Promise<ReadonlySet<string>>;
-	/** Like `appendEvents`, and ends the run, with its message. True for the one call that did. */
+	/** Appends events, stores the message and ends the run. True for the one call that did. */
 	finish(runId: string, finish: RunFinish): Promise<boolean>;
-	/** In order; none when there are no more. */
+	/** In order; empty if there are no more. */
 	readEvents(runId: string, range: EventRange): Promise<StoredEvent[]>;
-	/** Runs that are `running` though another start of the server owned them: it died, or still lives elsewhere. */
+	/** Running runs of other server starts, which crashed or run elsewhere. */
 	listRunning(bootId: string): Promise<RunRecord[]>;
 }
 

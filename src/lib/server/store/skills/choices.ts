@@ -1,19 +1,20 @@
-/** Skills whose files somebody looked at and trusted: the digest that trust is bound to, and the files as they were (FEATURES F4). */
+/** What people decided about skills: trust (FEATURES F4), modes, network access, and versions. */
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
+import { hasEffect } from '../has-effect.ts';
 import type { Database, SkillSettingsTable } from '../schema.ts';
 
-/** A file, or a link, of a skill at the time that it was trusted. */
+/** A file or link of a skill at the time it was trusted. */
 export interface TrustedFile {
 	/** Relative to the skill's folder, with `/`. */
 	path: string;
-	/** SHA-256 of its bytes (of a link: of the path that it leads to), in hexadecimal. */
+	/** SHA-256 of its bytes (of a link: of its target path), in hex. */
 	sha256: string;
-	/** null for what is no text, or too long to be shown. */
+	/** null if binary, or too long to show. */
 	text: string | null;
 }
 
-/** One version of a skill, as it was trusted. */
+/** A trusted version of a skill. */
 export interface TrustedSkill {
 	version: string;
 	/** SHA-256 of all files. */
@@ -24,15 +25,15 @@ export interface TrustedSkill {
 }
 
 export interface TrustedSkills {
-	/** Digests of the versions that are trusted; `skillId` is `source/name`. */
+	/** Digests of the trusted versions. `skillId`: `source/name`. */
 	digestsOf(skillId: string): Promise<string[]>;
-	/** The digests of all, by the ids of the skills. */
+	/** Digests of all trusted versions, by skill id. */
 	digests(): Promise<Map<string, string[]>>;
-	/** Of this version where it was trusted, else what was trusted last; null where nothing was. */
+	/** This version if trusted, otherwise the version trusted last; null if none is. */
 	get(skillId: string, version: string): Promise<TrustedSkill | null>;
-	/** Replaces what was trusted of this version before. */
+	/** Replaces an earlier record of this version. */
 	put(skillId: string, skill: TrustedSkill): Promise<void>;
-	/** What was trusted of a version, or as these files; all of the skill without either. False when there was none. */
+	/** Removes trust in a version and in files with this digest; without `which`, in all versions. False if there was none. */
 	remove(skillId: string, which?: { version: string; digest: string }): Promise<boolean>;
 }
 
@@ -93,25 +94,22 @@ export function createTrustedSkills(db: Kysely<Database>): TrustedSkills {
 				const { version, digest } = which;
 				query = query.where(({ or, eb }) => or([eb('version', '=', version), eb('digest', '=', digest)]));
 			}
-			const { numDeletedRows } = await query.executeTakeFirstOrThrow();
-			return numDeletedRows > 0n;
+			return hasEffect(query);
 		}
 	};
 }
 
-// The modes of skills that somebody chose (FEATURES B6, E3).
-
+/** A skill's mode (FEATURES B6, E3). */
 export interface SkillSetting {
 	skillId: string;
 	mode: SkillSettingsTable['mode'];
-	/** The mode that switching it on again brings back. */
+	/** The mode to return to when turned on again. */
 	modeBefore: SkillSettingsTable['mode'] | null;
 }
 
 export interface SkillSettings {
 	list(): Promise<SkillSetting[]>;
 	set(setting: SkillSetting, now: string): Promise<void>;
-	/** Does nothing where there is none. */
 	remove(skillId: string): Promise<void>;
 }
 
@@ -139,12 +137,11 @@ export function createSkillSettings(db: Kysely<Database>): SkillSettings {
 	};
 }
 
-// The domains that people let a skill reach (FEATURES D35).
-
+/** Domains a skill may access (FEATURES D35). */
 export interface NetworkGrants {
-	/** Sorted; none is a skill that may reach nothing. */
+	/** Sorted. */
 	list(skillId: string): Promise<string[]>;
-	/** These, and no longer the others; what was granted before keeps its time. */
+	/** Replaces the list; existing domains keep their time. */
 	replace(skillId: string, domains: readonly string[], now: string): Promise<void>;
 }
 
@@ -172,12 +169,11 @@ export function createNetworkGrants(db: Kysely<Database>): NetworkGrants {
 	};
 }
 
-// Which version of a skill its bare name means, where somebody chose one (FEATURES A38).
-
+/** Versions chosen for skills' names (FEATURES A38). */
 export interface SkillPins {
 	/** Versions by `source/name`. */
 	list(): Promise<Map<string, string>>;
-	/** null: the newest that is enabled. */
+	/** null: the newest enabled version. */
 	set(skillId: string, version: string | null, now: string): Promise<void>;
 }
 

@@ -1,26 +1,25 @@
-/** What was installed, where from, and what became of it (FEATURES E5–E9, E28, E29). */
+/** Installed skills and their trash (FEATURES E4–E9, E28, E29). */
 import type { Kysely, Selectable } from 'kysely';
 import type { InstalledSkill, SkillOrigin } from '../../../shared/install.ts';
+import { hasEffect } from '../has-effect.ts';
 import type { Database, SkillInstallsTable, SkillTrashTable } from '../schema.ts';
 
-/** An installation, with where it lies; `placing` is between the record and the folder. */
 export interface InstallRecord extends Omit<InstalledSkill, 'state'> {
+	/** `placing`: recorded, but the folder isn't in place yet. */
 	state: InstalledSkill['state'] | 'placing';
 	/** Absolute path of its folder. */
 	dir: string;
-	/** SHA-256 over sorted paths and contents, as skills-lock.json has it (E28). */
+	/** SHA-256 over sorted paths and contents, as in skills-lock.json (E28). */
 	computedHash: string;
 }
 
 export interface SkillInstalls {
-	/** @throws an error of the database when the id is taken, or this version is active already */
+	/** @throws a database error if the id is taken or this version is already active */
 	add(record: InstallRecord, now: string): Promise<void>;
-	/** What it is now, and where it lies. */
 	move(id: string, change: Pick<InstallRecord, 'state' | 'dir'>, now: string): Promise<void>;
 	get(id: string): Promise<InstallRecord | null>;
-	/** All of a skill, or all there are; the newest installation first. */
+	/** Installations of a skill (default: of all), newest first. */
 	list(skillId?: string): Promise<InstallRecord[]>;
-	/** Does nothing for one that does not exist. */
 	remove(id: string): Promise<void>;
 }
 
@@ -85,18 +84,18 @@ function toInstallRecord(row: Selectable<SkillInstallsTable>): InstallRecord {
 	};
 }
 
-// Skills that were removed and can be restored (FEATURES E4).
-
+/** A removed skill that can be restored (FEATURES E4). */
 export interface TrashRecord {
 	id: string;
 	/** `source/name`. */
 	skillId: string;
 	name: string;
 	version: string | null;
-	/** Where it lay, and where it lies now: absolute paths. */
+	/** Original absolute path. */
 	path: string;
+	/** Current absolute path. */
 	stored: string;
-	/** The installation that it was; null for a folder that nobody installed. */
+	/** The former installation; null if it wasn't installed. */
 	installId: string | null;
 	/** ISO 8601. */
 	removedAt: string;
@@ -105,9 +104,9 @@ export interface TrashRecord {
 export interface SkillTrash {
 	add(record: TrashRecord): Promise<void>;
 	get(id: string): Promise<TrashRecord | null>;
-	/** What was removed last comes first. */
+	/** Last removed first. */
 	list(): Promise<TrashRecord[]>;
-	/** False when there was none. */
+	/** False if not found. */
 	remove(id: string): Promise<boolean>;
 }
 
@@ -131,23 +130,12 @@ export function createSkillTrash(db: Kysely<Database>): SkillTrash {
 			return rows.map(toTrashRecord);
 		},
 
-		async remove(id) {
-			const { numDeletedRows } = await db.deleteFrom('skill_trash').where('id', '=', id).executeTakeFirstOrThrow();
-			return numDeletedRows > 0n;
-		}
+		remove: (id) => hasEffect(db.deleteFrom('skill_trash').where('id', '=', id))
 	};
 }
 
 function toTrashRecord(row: Selectable<SkillTrashTable>): TrashRecord {
 	const { id, name, version, path, stored } = row;
-	return {
-		id,
-		skillId: row.skill_id,
-		name,
-		version,
-		path,
-		stored,
-		installId: row.install_id,
-		removedAt: row.removed_at
-	};
+	const { skill_id: skillId, install_id: installId, removed_at: removedAt } = row;
+	return { id, skillId, name, version, path, stored, installId, removedAt };
 }

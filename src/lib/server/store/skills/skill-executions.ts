@@ -1,4 +1,4 @@
-/** Every run of a script or tool: who asked, what ran, what came of it (FEATURES E10, E12, E13). */
+/** Every run of a script or tool, with caller and result (FEATURES E10, E12, E13). */
 import type { Kysely, Selectable, SelectQueryBuilder, Transaction } from 'kysely';
 import type { SkillExecution } from '../../../shared/try-out.ts';
 import type { SkillUsage } from '../../../shared/skills.ts';
@@ -11,24 +11,25 @@ export interface ExecutionFilter {
 	status?: SkillExecution['status'];
 	apiKeyId?: string;
 	conversationId?: string;
-	/** From this time on, and before that one: ISO 8601 in UTC, as they are stored. */
+	/** Inclusive; ISO 8601 in UTC. */
 	since?: string;
+	/** Exclusive; ISO 8601 in UTC. */
 	until?: string;
 }
 
 export interface SkillExecutions {
-	/** A row that is `pending` until the process runs. */
+	/** Adds a `pending` execution. */
 	start(execution: ExecutionStart, now: string): Promise<void>;
 	setRunning(id: string): Promise<void>;
-	/** Does nothing to one that has ended. */
+	/** Does nothing if it has already ended. */
 	finish(id: string, end: ExecutionEnd, now: string): Promise<void>;
 	get(id: string): Promise<SkillExecution | null>;
-	/** Newest first. `page` from 1. */
+	/** Newest first. `page` counts from 1. */
 	list(
 		filter: ExecutionFilter,
 		page: { page: number; limit: number }
 	): Promise<{ data: SkillExecution[]; total: number }>;
-	/** The newest after those that a page before ended with; for exports of any length. */
+	/** The next executions, newest first, after the last one of the previous page; for exports of any length. */
 	after(
 		filter: ExecutionFilter,
 		last: { createdAt: string; id: string } | null,
@@ -36,7 +37,7 @@ export interface SkillExecutions {
 	): Promise<SkillExecution[]>;
 	/** How often each skill ran, by `source/name`. */
 	usage(): Promise<Map<string, SkillUsage>>;
-	/** Ends the rows that an earlier server left unfinished, as errors, which count as failures; says how many. */
+	/** Ends executions left unfinished by an earlier server start as errors. Returns their number. */
 	endUnfinished(message: string, now: string): Promise<number>;
 }
 
@@ -172,7 +173,7 @@ async function count(
 			conflict.column('skill_id').doUpdateSet((eb) => ({
 				executions: eb('skill_usage.executions', '+', 1),
 				failures: eb('skill_usage.failures', '+', failures),
-				// One that began before another may end after it.
+				// Executions can end in another order than they started.
 				last_used_at: eb
 					.case()
 					.when('skill_usage.last_used_at', '>', created_at)

@@ -1,17 +1,18 @@
-/** Runs of skills' evals, as far as they have come (FEATURES F16). */
+/** Eval runs (FEATURES F16) and saved test runs of skills (FEATURES F6). */
 import type { Kysely, Selectable } from 'kysely';
 import type { EvalRun, SkillCase } from '../../../shared/try-out.ts';
+import { hasEffect } from '../has-effect.ts';
 import type { Database, SkillCasesTable } from '../schema.ts';
 
 export interface EvalRuns {
-	/** Adds the run, or what it has become. */
+	/** Adds or updates the run. */
 	put(run: EvalRun): Promise<void>;
 	get(id: string): Promise<EvalRun | null>;
-	/** `skillId` is `source/name`; the newest comes first, at most `limit`. */
+	/** Newest first. `skillId`: `source/name`. */
 	list(skillId: string, limit: number): Promise<EvalRun[]>;
-	/** Leaves the newest `kept` of a skill. */
+	/** Keeps only the newest `kept` runs of a skill. */
 	removeOlder(skillId: string, kept: number): Promise<void>;
-	/** Ends those that an earlier server left running; says how many. */
+	/** Ends runs left running by an earlier server start. Returns their number. */
 	endUnfinished(error: string, now: string): Promise<number>;
 }
 
@@ -65,15 +66,13 @@ export function createEvalRuns(db: Kysely<Database>): EvalRuns {
 	};
 }
 
-// Runs by hand that are kept to be run again (FEATURES F6).
-
 export interface SkillCases {
 	add(entry: Omit<SkillCase, 'lastRun'>): Promise<void>;
 	get(id: string): Promise<SkillCase | null>;
-	/** `skillId` is `source/name`; the oldest comes first. */
+	/** Oldest first. `skillId`: `source/name`. */
 	list(skillId: string): Promise<SkillCase[]>;
 	setLastRun(id: string, lastRun: NonNullable<SkillCase['lastRun']>): Promise<void>;
-	/** False when there was none. */
+	/** False if not found. */
 	remove(id: string): Promise<boolean>;
 }
 
@@ -110,10 +109,7 @@ export function createSkillCases(db: Kysely<Database>): SkillCases {
 				.execute();
 		},
 
-		async remove(id) {
-			const { numDeletedRows } = await db.deleteFrom('skill_cases').where('id', '=', id).executeTakeFirstOrThrow();
-			return numDeletedRows > 0n;
-		}
+		remove: (id) => hasEffect(db.deleteFrom('skill_cases').where('id', '=', id))
 	};
 }
 
