@@ -1,4 +1,4 @@
-/** Runs one script, tool or built-in skill because somebody asked for it, without a model (FEATURES E10, E11, F6). */
+/** Runs a script, tool or built-in skill on request, without a model (FEATURES E10, E11, F6). */
 import { AppError, type ErrorCode } from '../../shared/errors.ts';
 import type { ApprovalRequest } from '../../shared/events.ts';
 import type { AdHocExecution, SkillExecution } from '../../shared/try-out.ts';
@@ -20,18 +20,18 @@ export interface AdHocParts {
 	store: Pick<Store, 'skillExecutions'>;
 	modes: Pick<StoredSkillModes, 'modeOf' | 'pinOf'>;
 	approvals: Pick<ApprovalPolicy, 'request'>;
-	/** False while nothing of skills is executed (E11). */
+	/** False while skills are turned off (E11). */
 	isEnabled(): boolean;
-	/** By its name or another that models know it by. */
+	/** By name or alias. */
 	findBuiltin(name: string): AdHocBuiltin | null;
-	/** The folder of an API key, or of a session. */
+	/** The workspace of an API key or a session. */
 	workspaceOf(apiKeyId: string | undefined, sessionId: string | undefined): string;
 }
 
-/** A skill of this server, ready to be called. */
+/** A built-in skill. */
 export interface AdHocBuiltin {
 	name: string;
-	/** What to ask before it runs; null when it may. */
+	/** The approval it needs; null for none. */
 	question(input: Record<string, unknown>): ApprovalRequest | null;
 	/** Never throws. */
 	call(
@@ -41,7 +41,7 @@ export interface AdHocBuiltin {
 }
 
 interface AdHocContext {
-	/** Absolute path of the workspace. */
+	/** Absolute path. */
 	cwd: string;
 	signal: AbortSignal;
 	caller: ExecutionCaller;
@@ -56,11 +56,11 @@ interface Failure {
 
 export interface AdHocResult {
 	execution: SkillExecution;
-	/** What a script or tool did; of a built-in skill, what it answers. */
+	/** The result of a script or tool, or the value of a built-in skill. */
 	result: SkillExecutionResult | ({ success: boolean; value: unknown } & Failure);
 }
 
-/** What a failure before anything ran is to the caller; a script that fails is an answer. */
+/** Codes of failures before anything ran. A script that fails is a result. */
 const CODES: Partial<Record<SkillErrorType, ErrorCode>> = {
 	SkillsDisabled: 'unavailable',
 	SkillDisabled: 'conflict',
@@ -75,18 +75,18 @@ const CODES: Partial<Record<SkillErrorType, ErrorCode>> = {
 	MissingDependency: 'conflict'
 };
 
-/** `owner` is whose skills are meant beside the system's, where no key says it. */
+/** `owner` selects whose skills to use beside the system’s, if no key does. */
 export type AskedExecution = Omit<AdHocExecution, 'approve'> & { owner?: string };
 
 export interface AdHocWatch {
 	onEvent?: (event: SkillEvent) => void;
-	/** Returns when what somebody would be asked is allowed. Throws to say why it is not. */
+	/** Returns if the approval is given. @throws Error with the reason if not */
 	allow(question: ApprovalRequest): void;
 }
 
 /**
- * For a request that nobody can be asked about: what whoever may answer has allowed in it, by the digest of what runs, and
- * what a key was made to run unasked. Never what nobody has looked at.
+ * For requests without a user to ask: allows what the key may run unasked, and what the operator approved by digest in
+ * the request itself. Never allows a skill that hasn’t been reviewed.
  */
 export function allowedIn(approve: string | undefined, asker: Asker): AdHocWatch['allow'] {
 	return (question) => {
@@ -102,7 +102,7 @@ export function allowedIn(approve: string | undefined, asker: Asker): AdHocWatch
 	};
 }
 
-/** Whoever asks for a run has not allowed it by that: others may have told a program what to ask for. @throws AppError when nothing was run */
+/** A request doesn’t imply approval: someone else may have told the program what to run. @throws AppError if nothing ran */
 export async function runAdHoc(
 	parts: AdHocParts,
 	asked: AskedExecution,
@@ -131,7 +131,7 @@ export async function runAdHoc(
 	return { execution, result };
 }
 
-/** Before anything else: what is switched off tells nothing of what it would have run. @throws AppError `unavailable` */
+/** Checked first, so that a server with skills turned off reveals nothing about them. @throws AppError `unavailable` */
 export function requireEnabled({ isEnabled }: Pick<AdHocParts, 'isEnabled'>): void {
 	if (isEnabled()) return;
 	throw new AppError('unavailable', 'Skills are turned off on this server.', {
@@ -142,7 +142,7 @@ export function requireEnabled({ isEnabled }: Pick<AdHocParts, 'isEnabled'>): vo
 
 type Outcome = Pick<AdHocResult, 'result'> & { failure: Failure };
 
-/** A bare name of one is no folder's skill, which is `source/name` then (D17). @throws AppError `not_found` */
+/** A built-in skill’s bare name wins over a folder’s skill, which is then `source/name` (D17). @throws AppError `not_found` */
 function builtinFor({ findBuiltin }: AdHocParts, skillName: string): AdHocBuiltin | null {
 	if (!skillName.startsWith('builtin/')) return findBuiltin(skillName);
 	const builtin = findBuiltin(skillName.slice('builtin/'.length));
@@ -198,7 +198,7 @@ async function performOperation(
 	return { result, failure: result };
 }
 
-/** As OmniRoute asks, with an input alone: of a skill that has one tool, or one script, that is meant. @throws AppError */
+/** OmniRoute sends only an input: then the skill’s only tool or script is meant. @throws AppError */
 function withOnlyPart(
 	parts: LookupParts,
 	asked: AskedExecution
@@ -216,7 +216,7 @@ function withOnlyPart(
 	});
 }
 
-/** What would be run; null for what is not there or switched off. @throws AppError for arguments that no script can be given */
+/** The planned run; null if it doesn’t exist or is off. @throws AppError for invalid arguments */
 function planOf(session: SkillSession, operation: SkillOperation): PlannedRun | null {
 	try {
 		return session.planOperation(operation);

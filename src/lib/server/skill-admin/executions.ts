@@ -1,4 +1,4 @@
-/** The history of executions as a file of any length: CSV (RFC 4180) or JSON, in slices of the table (FEATURES E29). */
+/** Records executions, and exports them as CSV (RFC 4180) or JSON of any length (FEATURES E13, E29). */
 import type { ExecutionQuery, SkillExecution } from '../../shared/try-out.ts';
 import type { Log } from '../log.ts';
 import type { ExecutionRecorder } from '../skills/run/execution-host.ts';
@@ -6,7 +6,7 @@ import type { ExecutionFilter, SkillExecutions } from '../store/skills/skill-exe
 import type { Store } from '../store/store.ts';
 import type { SkillUsageCounts } from './skill-counts.ts';
 
-/** Rows that are in memory at once. */
+/** Rows in memory at once. */
 const SLICE = 200;
 
 const COLUMNS = [
@@ -25,45 +25,38 @@ const COLUMNS = [
 	...(['apiKeyId', 'sessionId'] as const)
 ] satisfies (keyof SkillExecution)[];
 
-/** A spreadsheet takes text that begins like this for a formula, and runs it. */
+/** Spreadsheets would run such text as a formula. */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 
-/** What is stored is in UTC. */
+/** Stored times are in UTC. */
 export function toFilter({ since, until, ...query }: ExecutionQuery): ExecutionFilter {
 	const inUtc = (time: string | undefined) => (time === undefined ? undefined : new Date(time).toISOString());
 	const filter = { ...query, since: inUtc(since), until: inUtc(until) };
 	return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
 }
 
-/** Newest first. Ends early when whoever reads it stops. */
+/** Newest first. */
 export async function* exportExecutions(
 	executions: Pick<SkillExecutions, 'after'>,
 	filter: ExecutionFilter,
 	format: 'csv' | 'json'
 ): AsyncGenerator<string> {
-	const write = format === 'csv' ? createCsvWriter() : createJsonWriter();
-	yield write.head;
+	const isCsv = format === 'csv';
+	yield isCsv ? `${COLUMNS.join(',')}\r\n` : '[';
 	let last: SkillExecution | null = null;
 	do {
+		const start: string = last ? ',\n' : '\n';
 		const rows: SkillExecution[] = await executions.after(filter, last, SLICE);
-		if (rows.length > 0) yield rows.map(write.row).join('');
+		if (rows.length > 0) {
+			yield isCsv ? rows.map(csvRow).join('') : start + rows.map((row) => JSON.stringify(row)).join(',\n');
+		}
 		last = rows.length < SLICE ? null : (rows.at(-1) ?? null);
 	} while (last);
-	yield write.foot;
+	if (!isCsv) yield '\n]\n';
 }
 
-interface Writer {
-	head: string;
-	row(this: void, execution: SkillExecution): string;
-	foot: string;
-}
-
-function createCsvWriter(): Writer {
-	return {
-		head: `${COLUMNS.join(',')}\r\n`,
-		row: (execution) => `${COLUMNS.map((column) => cellOf(execution[column])).join(',')}\r\n`,
-		foot: ''
-	};
+function csvRow(execution: SkillExecution): string {
+	return `${COLUMNS.map((column) => cellOf(execution[column])).join(',')}\r\n`;
 }
 
 function cellOf(value: SkillExecution[keyof SkillExecution]): string {
@@ -74,21 +67,7 @@ function cellOf(value: SkillExecution[keyof SkillExecution]): string {
 	return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-function createJsonWriter(): Writer {
-	let isFirst = true;
-	return {
-		head: '[',
-		row(execution) {
-			const start = isFirst ? '\n' : ',\n';
-			isFirst = false;
-			return start + JSON.stringify(execution);
-		},
-		foot: '\n]\n'
-	};
-}
-
-// Writes executions down and counts them (FEATURES E13, E29). A record that cannot be written is logged, and spoils no execution.
-
+/** Also counts executions. Logs a record that can’t be written: it must not fail the execution. */
 export function createExecutionRecorder(
 	{ skillExecutions }: Pick<Store, 'skillExecutions'>,
 	log: Log,

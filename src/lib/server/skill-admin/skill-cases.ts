@@ -1,4 +1,4 @@
-/** Runs by hand that are kept with what they should come to, to be run again (FEATURES F6). */
+/** Test cases of a skill: saved runs with expected results (FEATURES F6). */
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
 import type { CaseExpectation, CaseRun, SkillCase, skillCaseCreate } from '../../shared/try-out.ts';
@@ -10,13 +10,13 @@ import type { Store } from '../store/store.ts';
 import { runAdHoc, type AdHocParts, type AdHocResult, type AdHocWatch } from './ad-hoc.ts';
 import { requireSkill, type LookupParts } from './skill-details.ts';
 
-/** `id` is a skill's, in all the ways that the API takes. */
+/** `id` is any skill id that the API accepts. */
 export interface Cases {
-	/** The oldest comes first. @throws AppError `not_found` */
+	/** Oldest first. @throws AppError `not_found` */
 	list(id: string): Promise<SkillCase[]>;
-	/** @throws AppError `invalid_input` when the skill has no such script or tool */
+	/** @throws AppError `invalid_input` if the skill has no such script or tool */
 	create(id: string, entry: z.infer<typeof skillCaseCreate>): Promise<SkillCase>;
-	/** Runs it as anybody who asks would, of the version that `id` means. @throws AppError when nothing was run */
+	/** Runs it like any request, in the version that `id` means. @throws AppError if nothing ran */
 	run(id: string, caseId: string, how: Pick<AdHocWatch, 'allow'> & { signal: AbortSignal }): Promise<CaseRun>;
 	/** @throws AppError `not_found` */
 	remove(id: string, caseId: string): Promise<void>;
@@ -28,7 +28,7 @@ export interface CasesParts {
 	modes: LookupParts['modes'];
 }
 
-/** Of one skill. */
+/** Per skill. */
 const MAX_CASES = 200;
 
 export function createCases({ store, adHoc, modes }: CasesParts): Cases {
@@ -90,14 +90,11 @@ async function requirePart(skill: Skill, script: string | undefined, tool: strin
 	await resolveScript(skill.dir, script).catch((error: unknown) => {
 		if (!(error instanceof SkillError)) throw error;
 		const { message, hint } = error;
-		throw new AppError('invalid_input', `script: ${message}`, {
-			hint,
-			details: { field: 'script' }
-		});
+		throw new AppError('invalid_input', `script: ${message}`, { hint, details: { field: 'script' } });
 	});
 }
 
-/** A sentence for each thing that is not as it should be; without an exit code to expect, it must succeed. */
+/** One sentence per unmet expectation. Without an expected exit code, the run must succeed. */
 function failuresOf({ execution, result }: AdHocResult, { exitCode, contains, files }: CaseExpectation): string[] {
 	const { status, errorMessage } = execution;
 	const failures: string[] = [];
@@ -119,7 +116,7 @@ function failuresOf({ execution, result }: AdHocResult, { exitCode, contains, fi
 	return failures;
 }
 
-/** What it printed, and the value it returned: text as it is, anything else as JSON. */
+/** Its output and returned value, as text or JSON. */
 function saidIn(result: AdHocResult['result']): string[] {
 	const { value } = result;
 	const returned = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');

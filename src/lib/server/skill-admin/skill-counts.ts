@@ -1,4 +1,4 @@
-/** Where installed skills came from and whose they are, in memory: lists ask for thousands (FEATURES A41, E2). */
+/** Facts about skills kept in memory for long lists: origin and owner, usage, and revisions (FEATURES A33, A41, B8, E2, E3). */
 import type { SkillProvider, SkillUsage } from '../../shared/skills.ts';
 import type { SkillRegistry } from '../skills/registry/registry.ts';
 import { SYSTEM } from '../skills/registry/visibility.ts';
@@ -6,27 +6,27 @@ import type { InstallRecord, SkillInstalls } from '../store/skills/installs.ts';
 import type { Store } from '../store/store.ts';
 
 export interface InstallIndex {
-	/** `skillId` is `source/name`; null for the version of one that is broken. `local` for what nobody installed. */
+	/** `skillId` is `source/name`; `version` is null if broken. `local` if not installed. */
 	providerOf(skillId: string, version: string | null): SkillProvider;
-	/** Who alone sees the skills of a folder, by its label: an API key, or `system`. */
+	/** Owner of a folder, by its label: an API key, or `system`. */
 	ownerOf(source: string): string;
-	/** The store's, for whoever installs: what is written there is known here when the write is done. */
+	/** The store’s records for the installer; writes update this index. */
 	records: SkillInstalls;
 }
 
-/** Does a folder of this label belong to a key, whose name it does not say? */
+/** Whether a folder of this label belongs to an API key. */
 export function isOwned(source: string): boolean {
 	return /^key\.[0-9a-f]{24}$/.test(source);
 }
 
 export async function openInstallIndex({ skillInstalls }: Pick<Store, 'skillInstalls'>): Promise<InstallIndex> {
-	/** Of each skill, the active ones. */
+	/** Active installations by skill. */
 	const installs = new Map<string, InstallRecord[]>();
 	const owners = new Map<string, string>();
 	const keep = (record: InstallRecord) => {
 		owners.set(sourceOf(record.skillId), record.owner);
 		if (record.state !== 'active') return;
-		// The lists of files are long, and nobody asks for them here.
+		// File lists are long and not needed here.
 		installs.set(record.skillId, [...(installs.get(record.skillId) ?? []), { ...record, files: [] }]);
 	};
 	const refresh = async (skillId: string): Promise<void> => {
@@ -40,7 +40,7 @@ export async function openInstallIndex({ skillInstalls }: Pick<Store, 'skillInst
 			const active = installs.get(skillId) ?? [];
 			return (active.find((record) => record.version === version) ?? active[0])?.origin.provider ?? 'local';
 		},
-		// A folder of a key that is not known any more is not everybody's.
+		// The folder of an unknown key stays private.
 		ownerOf: (source) => owners.get(source) ?? (isOwned(source) ? source : SYSTEM),
 		records: {
 			...skillInstalls,
@@ -66,14 +66,13 @@ function sourceOf(skillId: string): string {
 	return skillId.slice(0, skillId.lastIndexOf('/'));
 }
 
-// Tells pages when the library of skills has changed, or what somebody decided about one (FEATURES A33, E3).
-
+/** Tells pages when the library, or a decision about a skill, has changed. */
 export interface SkillRevisions {
-	/** Differs whenever the list would. */
+	/** Changes whenever the list does. */
 	current(): string;
-	/** Somebody has changed a mode, a pin, or whom they trust. */
+	/** Call after a change of mode, pin or trust. */
 	note(): void;
-	/** SSE frames: the revision at once, then each newer one; a slow reader sees only the newest. */
+	/** SSE frames: the current revision, then newer ones. A slow reader gets only the newest. */
 	follow(signal: AbortSignal): AsyncGenerator<string>;
 }
 
@@ -113,12 +112,11 @@ export function createSkillRevisions(registry: Pick<SkillRegistry, 'snapshot' | 
 	};
 }
 
-// How often each skill ran, counted in memory as executions end: a list asks for thousands (FEATURES B8, E2).
-
+/** Counts the executions of each skill as they end. */
 export interface SkillUsageCounts {
-	/** Of all versions of `source/name`, or of `builtin/name`. */
+	/** All versions of `source/name`, or `builtin/name`. */
 	of(skillId: string): SkillUsage;
-	/** One more that has ended. `startedAt` is ISO 8601. */
+	/** Counts an ended execution. `startedAt` is ISO 8601. */
 	count(skillId: string, execution: { startedAt: string; hasFailed: boolean }): void;
 }
 

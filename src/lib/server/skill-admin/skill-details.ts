@@ -1,4 +1,4 @@
-/** Everything of one skill that somebody needs to decide about it, and the deciding (FEATURES E30, F3, F4, D35). */
+/** Describes a skill for review, and changes its mode, trust and network access (FEATURES E30, F3, F4, D35). */
 import { relative, sep } from 'node:path';
 import type { z } from 'zod';
 import type { WorkspaceFile } from '../../shared/api.ts';
@@ -60,7 +60,7 @@ export async function describeSkill(parts: SkillDetailParts, id: string): Promis
 	};
 }
 
-/** Its files and what is wrong with it: nothing of it can run, so it needs and may do nothing. */
+/** A broken skill can’t run, so it has no requirements. */
 async function describeBroken(parts: SkillDetailParts, skill: BrokenSkill): Promise<SkillDetail> {
 	return {
 		...summaryOf(skill, brokenIdOf(skill), parts),
@@ -77,9 +77,9 @@ async function describeBroken(parts: SkillDetailParts, skill: BrokenSkill): Prom
 }
 
 /**
- * All of it or, where something is refused, nothing of what comes after it: what may be refused comes first.
- * @throws AppError `not_found`, `conflict` for files that have changed since, `invalid_input` for a domain that is not
- * declared, and for anything but the mode of a built-in skill
+ * Checks before it changes anything.
+ * @throws AppError `not_found`, `conflict` if the files have changed, `invalid_input` for an undeclared domain, and for
+ * anything but the mode of a built-in skill
  */
 export async function changeSkill(
 	parts: SkillDetailParts,
@@ -118,7 +118,7 @@ async function changeMode(
 	if (enabled !== undefined) await modes.setEnabled(subject, enabled);
 }
 
-// The skill that an id of the API means (FEATURES A28, A37–A39).
+// Looks skills up by the ids of the API (FEATURES A28, A37–A39).
 
 export interface LookupParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot'> };
@@ -126,10 +126,10 @@ export interface LookupParts {
 }
 
 /**
- * `name` is the version in use, or where all are switched off the newest; `name@range`, `source/name` and
- * `source/name@range` work as in every tool. Written exactly: what is changed must not be one that is only written alike.
- * `apiKeyId` is whose skills count beside the system's, its own first; null for whoever manages the server, and sees all.
- * @throws AppError `not_found`, `invalid_input` for a range that is none
+ * `name` means the version in use, or the newest if all are off; `name@range`, `source/name` and `source/name@range` work
+ * too. Names must match exactly, so that a change can’t hit a similar name. An API key sees its own skills first, then
+ * the system’s; null is the operator, who sees all.
+ * @throws AppError `not_found`, `invalid_input` for an invalid range, `conflict` for a broken skill
  */
 export function requireSkill(parts: LookupParts, apiKeyId: string | null, id: string): Skill {
 	const found = lookUp(parts, apiKeyId, fromSkillId(id));
@@ -141,7 +141,7 @@ export function requireSkill(parts: LookupParts, apiKeyId: string | null, id: st
 	});
 }
 
-/** The same, and of those that are broken `source/folder`. @throws AppError as `requireSkill` */
+/** Also finds broken skills, by `source/folder`. @throws AppError as `requireSkill` */
 export function requireListed(parts: LookupParts, apiKeyId: string | null, id: string): Skill | BrokenSkill {
 	return (
 		findBroken(parts, apiKeyId, id) ??
@@ -155,20 +155,17 @@ function findBroken({ skills }: LookupParts, apiKeyId: string | null, id: string
 	return skills.registry.snapshot().broken.find((skill) => brokenIdOf(skill) === wanted && isSeenBy(apiKeyId, skill));
 }
 
-/** By its folder as somebody may write it, where no id is written so. */
+/** By its folder in plain form, which isn’t an id. */
 function findFolder({ skills }: LookupParts, apiKeyId: string | null, id: string): BrokenSkill | undefined {
 	return skills.registry.snapshot().broken.find((skill) => folderOf(skill) === id && isSeenBy(apiKeyId, skill));
 }
 
-/** Is it one that this key sees? Whoever manages the server (null) sees all. */
+/** Whether this API key sees the skill. null is the operator, who sees all. */
 export function isSeenBy(apiKeyId: string | null, { source }: Pick<Skill, 'source'>): boolean {
 	return apiKeyId === null || !isOwned(source) || source === ownerOf(apiKeyId);
 }
 
-/**
- * The id of a skill that is broken: its folder below its root. A `~` in it is written `~~`, and an `@`, which stands
- * before a version in the id of one that is not broken, `~:`, which is in no name: no other skill has this id.
- */
+/** The id of a broken skill: its folder below its root, with `~` as `~~` and `@` as `~:`, so that it can’t equal another id. */
 export function brokenIdOf(skill: Pick<BrokenSkill, 'source' | 'root' | 'dir'>): string {
 	return toSkillId(folderOf(skill).replace(/[~@]/g, (sign) => (sign === '@' ? '~:' : '~~')));
 }
@@ -177,17 +174,17 @@ function folderOf({ source, root, dir }: Pick<BrokenSkill, 'source' | 'root' | '
 	return `${source}/${relative(root, dir).split(sep).join('/') || '.'}`;
 }
 
-/** The id that the list gives a skill: its name where that means it and no skill of the server, else with source and version. */
+/** The id in lists: the name if that means this skill, else with source and version. */
 export function idOf(skill: Skill, isFirst: boolean): string {
 	return toSkillId(isFirst && !isServerTool(skill.name) ? skill.name : `${skillIdOf(skill)}@${skill.version}`);
 }
 
-/** Is it the one that its name means, for whoever manages the server? */
+/** Whether the name alone means this skill, for the operator. */
 export function isFirst(parts: LookupParts, skill: Skill): boolean {
 	return lookUp(parts, null, skill.name) === skill;
 }
 
-/** Of skills of one name, those of this caller in its order: as `viewOf` has them, and all of them. */
+/** Skills of one name that the caller sees: those in its library (`viewOf`), and all. */
 export function rivalsFor(
 	{ modes }: Pick<LookupParts, 'modes'>,
 	apiKeyId: string | null,
@@ -195,7 +192,7 @@ export function rivalsFor(
 ): { library: SkillSnapshot; all: SkillSnapshot } {
 	const seen = named.filter((skill) => isSeenBy(apiKeyId, skill));
 	const all = { skills: seen.slice(0, 1), shadowed: seen.slice(1), broken: [], revision: '' };
-	// Whose it is does not matter to whoever manages it.
+	// The operator may use any owner’s skill.
 	const owner = apiKeyId === null ? seen[0]?.owner : ownerOf(apiKeyId);
 	return { library: viewOf(all, { owner, ...modes }).library, all };
 }
@@ -213,16 +210,15 @@ function lookUp(parts: LookupParts, apiKeyId: string | null, id: string): Skill 
 	}
 }
 
-// The skills that this server brings itself, as the library shows them (FEATURES D27–D31, B6).
+// Built-in skills in the library (FEATURES D27–D31, B6).
 
-/** What there is to show of one. */
 export interface BuiltinSkill {
-	/** Name of its one tool as well. */
+	/** Also the name of its tool. */
 	name: string;
 	description: string;
-	/** JSON Schema of its tool's input. */
+	/** JSON Schema of the tool’s input. */
 	parameters: Record<string, unknown>;
-	/** Why it is not offered, in a sentence; null when it is. */
+	/** Why it isn’t offered, as a sentence; null if it is. */
 	unavailable(): string | null;
 }
 
@@ -231,11 +227,11 @@ export interface BuiltinParts {
 	usage: Pick<SkillUsageCounts, 'of'>;
 }
 
-/** Source and provider of all of them. */
+/** Their source and provider. */
 export const BUILTIN = 'builtin';
 const VERSION = '1.0.0';
 
-/** By its id, `builtin/name`, as it is written. */
+/** By its id, `builtin/name`. */
 export function findBuiltin(builtins: readonly BuiltinSkill[], id: string): BuiltinSkill | null {
 	return builtins.find(({ name }) => id === `${BUILTIN}/${name}`) ?? null;
 }
@@ -267,7 +263,6 @@ export function summariseBuiltin(
 	};
 }
 
-/** It has no files, and needs and may do nothing that somebody could decide about. */
 function describeBuiltin(builtin: BuiltinSkill, parts: BuiltinParts): SkillDetail {
 	const summary = summariseBuiltin(builtin, parts);
 	return {
@@ -287,7 +282,7 @@ function describeBuiltin(builtin: BuiltinSkill, parts: BuiltinParts): SkillDetai
 	};
 }
 
-// A skill as the API lists it: with its diagnostics, where it came from, whose it is and how often it ran (FEATURES E2).
+// Summaries for lists (FEATURES E2).
 
 export interface SummaryParts {
 	trust: { statesOf(skills: readonly (Skill | BrokenSkill)[]): Promise<TrustState[]> };
@@ -296,7 +291,7 @@ export interface SummaryParts {
 	usage: Pick<SkillUsageCounts, 'of'>;
 }
 
-/** In their order. Whether files are trusted costs more than the rest: ask for what is shown, not for all. */
+/** Keeps the order. Trust is expensive to check, so pass only what is shown. */
 export async function summariseSkills(
 	listed: readonly { id: string; skill: Skill | BrokenSkill }[],
 	parts: SummaryParts
@@ -309,7 +304,7 @@ export async function summariseSkills(
 	}));
 }
 
-/** A broken one has no mode that somebody chose: it is never offered. */
+/** A broken skill is never offered, so it has no chosen mode. */
 export function modeOf(skill: Skill | BrokenSkill, { modes }: Pick<SummaryParts, 'modes'>): SkillSummary['mode'] {
 	return skill.status === 'ready' ? modes.modeOf(skill) : 'auto';
 }
@@ -342,17 +337,16 @@ function summaryOf(
 	};
 }
 
-/** `metadata.icon`, if it is one emoji and nothing else. */
+/** `metadata.icon`, if it is a single emoji. */
 function iconOf({ metadata }: Skill): string | null {
 	const icon = metadata.icon?.trim() ?? '';
 	const isEmoji = icon.length <= 32 && /^\p{Extended_Pictographic}/u.test(icon);
 	return isEmoji && [...new Intl.Segmenter().segment(icon)].length === 1 ? icon : null;
 }
 
-// A message that a skill brings to show what it does, and the files that go with it (`metadata.example`, `examples/`).
+// Examples: a message and its files (`metadata.example`, `examples/`).
 
 const EXAMPLES = 'examples/';
-/** Of more, these are the first. */
 const MAX_EXAMPLE_FILES = 5;
 
 function exampleOf({ example, files }: Skill): SkillSummary['example'] {
@@ -366,10 +360,7 @@ interface Workspace {
 	write(conversationId: string, path: string, body: ReadableStream<Uint8Array>): Promise<WorkspaceFile>;
 }
 
-/**
- * Puts the files of a skill's example into a conversation's workspace; what is there already stays as it is.
- * @throws AppError `not_found` for a skill without an example, and as `write`
- */
+/** Copies the example’s files into a conversation’s workspace, without overwriting. @throws AppError `not_found`; as `write` */
 export async function copyExample(
 	parts: LookupParts & { workspaces: Workspace },
 	id: string,

@@ -1,4 +1,4 @@
-/** What is wrong with a skill of the library, ready or broken, and mending it in place (FEATURES F1). */
+/** Diagnoses a skill, ready or broken, and fixes its SKILL.md in place (FEATURES F1). */
 import { basename } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
 import { AppError, type ErrorCode } from '../../shared/errors.ts';
@@ -26,7 +26,7 @@ export interface DiagnosisParts extends LookupParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot' | 'reload'> };
 }
 
-/** Looking for the fewest differences takes the square of their number; then all that lies between is shown as replaced. */
+/** The diff takes quadratic time; beyond this many edits, everything between is shown as replaced. */
 const MAX_EDITS = 400;
 
 const CODES = {
@@ -38,15 +38,15 @@ const CODES = {
 	full: 'storage_full'
 } as const satisfies Record<DoctorError['code'], ErrorCode>;
 
-/** Of the files as they are now. @throws AppError `not_found` */
+/** Reads the current files. @throws AppError `not_found` */
 export async function diagnoseSkill(parts: DiagnosisParts, id: string): Promise<SkillDiagnosis> {
 	return describe(parts, requireListed(parts, null, id));
 }
 
 /**
- * Writes fixes, reads the library again, and says what is wrong still: under the id that the skill has now.
- * @throws AppError `not_found`; `conflict` when the file has changed since, or lies behind a link; `invalid_input` for a
- * fix that there is not; `unavailable` where it may not be written; `storage_full`. Then nothing is changed.
+ * Applies fixes, reloads the library and diagnoses the skill again, under its new id. Changes nothing after an error.
+ * @throws AppError `not_found`; `conflict` if the file has changed or is behind a link; `invalid_input` for an unknown fix;
+ * `unavailable` if it isn’t writable; `storage_full`
  */
 export async function fixSkill(
 	parts: DiagnosisParts,
@@ -55,16 +55,17 @@ export async function fixSkill(
 ): Promise<SkillDiagnosis> {
 	const skill = requireListed(parts, null, id);
 	await requireInRoot(skill, 'Fix');
-	let diagnosis: Diagnosis;
-	try {
-		diagnosis = await applyFixes(skill.dir, { digest, fixes });
-	} catch (error) {
+	const diagnosis = await applyFixes(skill.dir, { digest, fixes }).catch((error: unknown) => {
 		throw asAppError(error, skill);
-	}
+	});
+	return toAnswer(diagnosis, await reloadedId(parts, skill));
+}
+
+/** Reloads the library. @returns the skill’s new id */
+export async function reloadedId(parts: DiagnosisParts, skill: Skill | BrokenSkill): Promise<string> {
 	await parts.skills.registry.reload();
 	const { skills, shadowed, broken } = parts.skills.registry.snapshot();
-	const now = [...skills, ...shadowed, ...broken].find(({ dir }) => dir === skill.dir) ?? skill;
-	return toAnswer(diagnosis, idIn(parts, now));
+	return idIn(parts, [...skills, ...shadowed, ...broken].find(({ dir }) => dir === skill.dir) ?? skill);
 }
 
 async function describe(parts: DiagnosisParts, skill: Skill | BrokenSkill): Promise<SkillDiagnosis> {
@@ -74,12 +75,12 @@ async function describe(parts: DiagnosisParts, skill: Skill | BrokenSkill): Prom
 		const issues = skill.issues.map((issue) => ({ ...issue, fixId: null, diff: null }));
 		return { id, name, status, path, issues, fixed: null, digest: '' };
 	};
-	// A folder that cannot be looked through is listed for its own sake.
+	// An unreadable folder is listed itself.
 	if (skill.path === skill.dir) return asListed();
 	try {
 		return toAnswer(await diagnose(skill.dir), id);
 	} catch (error) {
-		// It went away, or may no longer be read: the library will say so the next time it is read.
+		// It has disappeared or is no longer readable; the next reload will report that.
 		if ((error as NodeJS.ErrnoException).code === undefined) throw error;
 		return { ...asListed(), issues: [unreadable(error as Error)] };
 	}
@@ -91,7 +92,7 @@ function unreadable({ message }: Error): SkillDiagnosis['issues'][number] {
 
 function toAnswer({ issues, fixed, ...diagnosis }: Diagnosis, id: string): SkillDiagnosis {
 	const name = basename(diagnosis.path);
-	// Each fix is that of several issues, perhaps.
+	// Several issues may share a fix.
 	const diffs = new Map<string, string | null>();
 	const diffFrom = (before: string, after: string) => {
 		const known = diffs.get(after);
@@ -110,7 +111,7 @@ function toAnswer({ issues, fixed, ...diagnosis }: Diagnosis, id: string): Skill
 	};
 }
 
-/** Null where nothing is different. */
+/** null if equal. */
 function diffOf(name: string, before: string, after: string): string | null {
 	if (before === after) return null;
 	const options = { context: 3, maxEditLength: MAX_EDITS };
@@ -119,7 +120,7 @@ function diffOf(name: string, before: string, after: string): string | null {
 	return [`--- ${name}`, '+++ SKILL.md', '@@ @@', ...lineDiff(before, after), ''].join('\n');
 }
 
-/** The id that the list gives it. */
+/** The id in lists. */
 export function idIn(parts: LookupParts, skill: Skill | BrokenSkill): string {
 	return skill.status === 'broken' ? brokenIdOf(skill) : idOf(skill, isFirst(parts, skill));
 }
@@ -129,9 +130,7 @@ function asAppError(error: unknown, { name, dir }: Skill | BrokenSkill): unknown
 	return (error as NodeJS.ErrnoException).code === 'ENOENT' ? folderGone(name, dir, error) : error;
 }
 
-// What a text would be as the SKILL.md of a skill of the library; nothing is written (FEATURES F1).
-
-/** @throws AppError `not_found`; `invalid_input` for a built-in skill */
+/** Checks a text as the SKILL.md of a skill, without writing (F1). @throws AppError `not_found`; `invalid_input` for a built-in skill */
 export function checkSkillText(
 	parts: LookupParts & { builtins: { builtins: readonly BuiltinSkill[] } },
 	id: string,
@@ -142,12 +141,7 @@ export function checkSkillText(
 	return checkText(text, requireListed(parts, null, id).dir);
 }
 
-// Is the folder of a skill one that may be written?
-
-/**
- * A folder that is a link may lead anywhere; what lies elsewhere is not ours to write. `verb` is what was meant: “Fix”.
- * @throws AppError `conflict`
- */
+/** Refuses to write to a skill outside its root, behind a link. `verb` is for the message: “Fix”. @throws AppError `conflict` */
 export async function requireInRoot({ name, dir, root }: Skill | BrokenSkill, verb: string): Promise<void> {
 	try {
 		const [real, realRoot] = await Promise.all([realpath(dir), realpath(root)]);
@@ -159,7 +153,5 @@ export async function requireInRoot({ name, dir, root }: Skill | BrokenSkill, ve
 }
 
 export function folderGone(name: string, dir: string, cause: unknown): AppError {
-	return new AppError('conflict', `The folder of “${name}” is gone: ${dir}. Reload the skills.`, {
-		cause
-	});
+	return new AppError('conflict', `The folder of “${name}” is gone: ${dir}. Reload the skills.`, { cause });
 }

@@ -1,4 +1,4 @@
-/** Reading, writing and removing one text file of a skill in place, whole or not at all and never what changed meanwhile; and making a skill. */
+/** Reads, writes and removes text files of a skill, atomically and without overwriting concurrent changes; creates skills. */
 import { isUtf8 } from 'node:buffer';
 import { hash, randomUUID } from 'node:crypto';
 import {
@@ -21,7 +21,7 @@ import { holdFolder, type HeldFolder, openSkillFolder } from '../safe-path.ts';
 import type { SkillRegistry } from '../skills/registry/registry.ts';
 import type { BrokenSkill, Skill } from '../skills/types.ts';
 import { type BuiltinSkill, findBuiltin, type LookupParts, requireListed } from './skill-details.ts';
-import { idIn, folderGone, requireInRoot } from './skill-diagnosis.ts';
+import { idIn, folderGone, reloadedId, requireInRoot } from './skill-diagnosis.ts';
 import { writeNew } from '../skills/doctor/skill-file.ts';
 import { templateFiles } from '../skills/make/templates.ts';
 
@@ -30,7 +30,7 @@ export interface SkillEditorParts extends LookupParts {
 	builtins: { builtins: readonly BuiltinSkill[] };
 }
 
-// A FIFO opened without O_NONBLOCK waits for a writer; Windows has neither flag, nor the things they are for.
+// Without O_NONBLOCK, opening a FIFO waits for a writer. Windows has neither flag.
 const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 interface ReadFile {
@@ -38,7 +38,7 @@ interface ReadFile {
 	mode: number;
 }
 
-/** @throws AppError `not_found`; `invalid_input` for what is no text or a built-in skill; `too_large` */
+/** @throws AppError `not_found`; `invalid_input` if it isn’t text, or for a built-in skill; `too_large` */
 export async function readSkillFile(parts: SkillEditorParts, id: string, path: string): Promise<SkillFileText> {
 	const skill = requireFolder(parts, id);
 	const folder = await hold(skill, path);
@@ -52,9 +52,9 @@ export async function readSkillFile(parts: SkillEditorParts, id: string, path: s
 }
 
 /**
- * The file keeps its mode; a new one that begins with `#!` can be run. The library is read again before it is answered.
- * @throws AppError `conflict` when the file is not as it was read, or lies behind a link; `invalid_input` for a built-in
- * skill; `too_large`; `unavailable` where it may not be written; `storage_full`. Then nothing is changed.
+ * Keeps the file’s mode; new files that begin with `#!` are executable. Reloads the library. Changes nothing after an error.
+ * @throws AppError `conflict` if the file has changed or is behind a link; `invalid_input` for a built-in skill;
+ * `too_large`; `unavailable` if it isn’t writable; `storage_full`
  */
 export async function writeSkillFile(
 	parts: SkillEditorParts,
@@ -80,7 +80,7 @@ export async function writeSkillFile(
 	} finally {
 		await folder.close();
 	}
-	return { ...describe(path, file), isWritable: true, skill: await reloaded(parts, skill) };
+	return { ...describe(path, file), isWritable: true, skill: await reloadedId(parts, skill) };
 }
 
 /** @throws AppError as `writeSkillFile`; `invalid_input` for the SKILL.md, `not_found` */
@@ -92,7 +92,7 @@ export async function removeSkillFile(parts: SkillEditorParts, id: string, path:
 	await requireInRoot(skill, 'Edit');
 	const folder = await hold(skill, path);
 	try {
-		// A link itself may go; what it leads to stays.
+		// Removes a link itself, not its target.
 		if (lstatSync(folder.target).isDirectory()) throw new AppError('invalid_input', `“${path}” is a folder.`);
 		rmSync(folder.target);
 	} catch (error) {
@@ -100,10 +100,10 @@ export async function removeSkillFile(parts: SkillEditorParts, id: string, path:
 	} finally {
 		await folder.close();
 	}
-	await reloaded(parts, skill);
+	await reloadedId(parts, skill);
 }
 
-/** In one go, so that of two that write one file at the same time in one process the second sees that it has changed. */
+/** Synchronous, so that the second of two concurrent writes notices the first. */
 function replace(
 	folder: HeldFolder,
 	{ path, bytes, digest }: { path: string; bytes: Buffer; digest: string | null }
@@ -115,7 +115,7 @@ function replace(
 		throw new AppError('conflict', `“${path}” ${what}. Nothing was written.`, { details: { digest: was } });
 	}
 	const isScript = bytes.subarray(0, 2).toString() === '#!';
-	// A new one is as open as the folder that it is in.
+	// A new file gets the permissions of its folder.
 	const mode = before?.mode ?? (isScript ? 0o755 : 0o644) & (0o700 | statSync(folder.path).mode);
 	const staging = join(folder.path, `.${randomUUID()}.tmp`);
 	try {
@@ -128,7 +128,7 @@ function replace(
 	return { bytes, mode };
 }
 
-/** Null where nothing is. @throws AppError for a link, a folder, what is no text */
+/** null if missing. @throws AppError for a link, a folder, or content other than text */
 function readText(target: string, path: string): ReadFile | null {
 	let file: number;
 	try {
@@ -142,9 +142,8 @@ function readText(target: string, path: string): ReadFile | null {
 		const entry = fstatSync(file);
 		if (!entry.isFile()) throw new AppError('invalid_input', `“${path}” isn’t a regular file.`);
 		if (entry.size > MAX_SKILL_FILE_BYTES) {
-			throw new AppError('too_large', `“${path}” is larger than 2 MB.`, {
-				hint: 'Open it in the skill’s folder instead.'
-			});
+			const hint = 'Open it in the skill’s folder instead.';
+			throw new AppError('too_large', `“${path}” is larger than 2 MB.`, { hint });
 		}
 		const bytes = readFileSync(file);
 		if (bytes.includes(0) || !isUtf8(bytes)) throw new AppError('invalid_input', `“${path}” isn’t text.`);
@@ -177,15 +176,8 @@ async function isWritable(skill: Skill | BrokenSkill, folder: HeldFolder): Promi
 		await access(folder.path, constants.W_OK);
 		return true;
 	} catch {
-		return false; // why is said when somebody tries
+		return false; // writing reports the reason
 	}
-}
-
-async function reloaded(parts: SkillEditorParts, skill: Skill | BrokenSkill): Promise<string> {
-	await parts.skills.registry.reload();
-	const { skills, shadowed, broken } = parts.skills.registry.snapshot();
-	const now = [...skills, ...shadowed, ...broken].find(({ dir }) => dir === skill.dir) ?? skill;
-	return idIn(parts, now);
 }
 
 function describe(path: string, { bytes, mode }: ReadFile): Omit<SkillFileText, 'isWritable' | 'skill'> {
@@ -205,7 +197,7 @@ function missing({ name }: Skill | BrokenSkill, path: string, cause: unknown): A
 	return new AppError('not_found', `“${name}” has no file “${path}”.`, { cause });
 }
 
-/** What the system's error means for who asked; any other is handed back. */
+/** Turns errors of the file system into AppErrors; returns others unchanged. */
 function explained(error: unknown, path: string): unknown {
 	switch ((error as NodeJS.ErrnoException).code) {
 		case 'EROFS':
@@ -218,9 +210,7 @@ function explained(error: unknown, path: string): unknown {
 			);
 		case 'ENOSPC':
 		case 'EDQUOT':
-			return new AppError('storage_full', `The disk is full, so “${path}” wasn’t changed.`, {
-				cause: error
-			});
+			return new AppError('storage_full', `The disk is full, so “${path}” wasn’t changed.`, { cause: error });
 		case 'EISDIR':
 			return new AppError('invalid_input', `“${path}” is a folder.`, { cause: error });
 		default:
@@ -228,18 +218,15 @@ function explained(error: unknown, path: string): unknown {
 	}
 }
 
-// Makes a skill from a template in the first folder of skills that can be written (FEATURES F8).
+// Creates a skill from a template in the first writable skills folder (FEATURES F8).
 
 export interface NewSkillParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot' | 'reload'> };
-	/** The configured folders of skills, the first one first. */
+	/** The configured folders of skills, in order. */
 	config: { skillsDirs: readonly string[] };
 }
 
-/**
- * The whole folder appears at once, and is in the library when this resolves.
- * @throws AppError `conflict` for a name that is taken, `unavailable` where no folder can be written, `storage_full`
- */
+/** Creates the folder atomically, and reloads the library. @throws AppError `conflict` for a taken name, `unavailable` without a writable folder, `storage_full` */
 export async function createSkill(parts: NewSkillParts, wanted: NewSkill): Promise<void> {
 	const { skillsDirs } = parts.config;
 	const { skills, shadowed, broken } = parts.skills.registry.snapshot();
@@ -265,7 +252,7 @@ export async function createSkill(parts: NewSkillParts, wanted: NewSkill): Promi
 	});
 }
 
-/** Its name begins with a dot until all is there: such folders are no skills. */
+/** Until complete, the folder’s name starts with a dot, so that it isn’t read as a skill. */
 async function place(root: string, name: string, files: Record<string, string>): Promise<void> {
 	const folder = join(root, name);
 	const staging = join(root, `.new-${randomUUID()}`);
@@ -307,7 +294,7 @@ function isReadOnly(error: unknown): boolean {
 
 function whyNotMade(error: unknown, name: string): unknown {
 	const { code } = error as NodeJS.ErrnoException;
-	// Somebody was quicker.
+	// Created concurrently.
 	if (code === 'ENOTEMPTY' || code === 'EEXIST') return taken(name);
 	if (code !== 'ENOSPC' && code !== 'EDQUOT') return error;
 	return new AppError('storage_full', 'The disk is full, so the skill wasn’t created.', { cause: error });

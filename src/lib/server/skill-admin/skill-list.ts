@@ -1,4 +1,4 @@
-/** The library as the API lists it: usable skills, then shadowed, broken and built-in ones, of any number; or by their points for a text (FEATURES E2). */
+/** Lists skills for the API: usable, shadowed, broken, then built-in ones; and scores them for a text (FEATURES E2). */
 import type { z } from 'zod';
 import type { CatalogSize, SkillQuery, SkillSummary, scoreRequest, SkillScoreList } from '../../shared/skills.ts';
 import { estimateTokens, renderCatalog } from '../skills/prompt.ts';
@@ -34,11 +34,11 @@ export interface SkillListParts extends SummaryParts {
 
 export interface SkillLister {
 	/**
-	 * What fits `query`, in a stable order: of all of it, page `page` (from 1) of `limit`. `apiKeyId` is who asks: a key is
-	 * told of its own skills and the system's, and of no place on this machine; null for whoever manages the server.
+	 * Matches of `query` in a stable order, in pages from 1. An API key sees its own skills and the system’s, without
+	 * paths; null is the operator.
 	 */
 	list(query: SkillQuery, page: { page: number; limit: number }, apiKeyId: string | null): Promise<SkillPage>;
-	/** What telling the model of all of it costs; counted once for each revision. */
+	/** Token count of the catalog in the prompt, cached by revision. */
 	catalog(revision: string): CatalogSize;
 }
 
@@ -49,16 +49,16 @@ interface SkillPage {
 
 type Listed = Skill | BrokenSkill | BuiltinSkill;
 
-/** Nothing of it is made anew while the library stays as it is. */
+/** Cached until the library changes. */
 interface ReadLibrary {
 	snapshot: SkillSnapshot;
 	all: Listed[];
-	/** By name, where several skills have it: which of them the name means changes without the library. */
+	/** Skills that share a name; which one the name means can change without the library. */
 	rivals: Map<string, Skill[]>;
 }
 
 export function createSkillLister(parts: SkillListParts): SkillLister {
-	/** What the words of a query are looked for in; made when it is needed first. */
+	/** Searchable texts, created on demand. */
 	const texts = new WeakMap<Listed, string>();
 	let read: ReadLibrary | null = null;
 	let counted: { revision: string; size: CatalogSize } | null = null;
@@ -108,7 +108,7 @@ function readLibrary(snapshot: SkillSnapshot, builtins: readonly BuiltinSkill[])
 	return { snapshot, all: [...snapshot.skills, ...snapshot.shadowed, ...snapshot.broken, ...builtins], rivals };
 }
 
-/** null where everything is wanted. */
+/** null if everything matches. */
 function testFor(
 	query: SkillQuery,
 	parts: SkillListParts,
@@ -123,9 +123,7 @@ function testFor(
 			isBuiltin(listed) ? parts.modes.modeOf(`${BUILTIN}/${listed.name}`) === mode : modeOf(listed, parts) === mode
 		);
 	}
-	if (source !== undefined) {
-		tests.push((listed) => placeOf(listed) === source || providerOf(listed, parts) === source);
-	}
+	if (source !== undefined) tests.push((listed) => placeOf(listed) === source || providerOf(listed, parts) === source);
 	if (apiKeyId !== undefined) tests.push((listed) => isSeenBy(apiKeyId, { source: placeOf(listed) }));
 	if (words.length > 0) tests.push((listed) => words.every((word) => textOf(listed).includes(word)));
 	return tests.length === 0 ? null : (listed) => tests.every((test) => test(listed));
@@ -164,12 +162,11 @@ async function summarise(
 	const folders = shown.flatMap((listed) =>
 		isBuiltin(listed) ? [] : [{ id: idIn(listed, rivals, parts, apiKeyId), skill: listed }]
 	);
-	// They come last.
 	const builtins = shown.filter(isBuiltin).map((builtin) => summariseBuiltin(builtin, parts));
 	return [...(await summariseSkills(folders, parts)), ...builtins];
 }
 
-/** Its name where that means it (as `requireSkill` has it), else with source and version. */
+/** The name if that means this skill (like `requireSkill`), else with source and version. */
 function idIn(
 	skill: Skill | BrokenSkill,
 	rivals: ReadLibrary['rivals'],
@@ -181,7 +178,7 @@ function idIn(
 	return idOf(skill, (library.skills[0] ?? all.skills[0]) === skill);
 }
 
-/** Where its files lie is for nobody but whoever manages the server; what the system says of a file quotes its path. */
+/** Only the operator may see paths, which error messages of the system quote. */
 function withoutPlaces(summary: SkillSummary): SkillSummary {
 	const diagnostics = summary.diagnostics.map((each) => ({
 		...each,
@@ -190,7 +187,7 @@ function withoutPlaces(summary: SkillSummary): SkillSummary {
 	return { ...summary, path: '', diagnostics };
 }
 
-// Why each skill is or is not picked for a text: its points by both scorers, signal by signal (FEATURES B7, B8, F2).
+// Explains which skills are selected for a text: scores of both scorers, by signal (FEATURES B7, B8, F2).
 
 export interface ScoreParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot'> };
@@ -199,18 +196,14 @@ export interface ScoreParts {
 	settings: { current(): Pick<Settings, 'autoMaxSkills' | 'autoMinScore'> };
 }
 
-/** Of each name the version in use; those that are switched off as well. Equals: the one that was used last, then by name. */
+/** Scores the version in use of each name, also if off. Ties: most recently used first, then by name. */
 export async function scoreSkills(
 	parts: ScoreParts,
 	{ text, apiKeyId, provider, backgroundReason, limit }: z.infer<typeof scoreRequest>
 ): Promise<SkillScoreList> {
 	const { autoMaxSkills, autoMinScore } = parts.settings.current();
 	const score = createScorer(text);
-	const scoreAuto = createAutoScorer({
-		messages: [text],
-		provider,
-		backgroundReason
-	});
+	const scoreAuto = createAutoScorer({ messages: [text], provider, backgroundReason });
 	const pace = createPace();
 	const scored = [];
 	for (const skill of candidates(parts, ownerOf(apiKeyId))) {
