@@ -1,4 +1,4 @@
-/** One page of a Chromium of its own, whose only way out is a guarded proxy (FEATURES D31). */
+/** Opens a page in its own Chromium, whose only network access is a guarded proxy (FEATURES D31). */
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -10,17 +10,14 @@ import type { NetworkSession } from '../skills/run/execution-host.ts';
 
 export interface BrowserPage {
 	page: Page;
-	/** Connections that were refused so far: `host:port`. */
+	/** Refused connections so far: `host:port`. */
 	refused(): string[];
 	readonly isOpen: boolean;
-	/** Ends the browser, its proxy and all that it wrote. */
+	/** Closes the browser and its proxy, and deletes its files. */
 	close(): Promise<void>;
 }
 
-/**
- * Nothing looks names up but the proxy, which connects to the address that it checked; media streams have no way
- * around it; and no host of this machine is excepted from it.
- */
+/** Only the proxy resolves names, so that it connects to the address it checked. WebRTC and local hosts can’t bypass it. */
 const ARGUMENTS = [
 	'--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
 	'--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
@@ -34,7 +31,7 @@ const ARGUMENTS = [
 const ACTION_TIMEOUT_MS = 15_000;
 const START_TIMEOUT_MS = 30_000;
 
-/** @throws Error when Chromium cannot be started */
+/** @throws Error if Chromium can’t be started */
 export async function openBrowserPage(
 	playwright: BrowserType,
 	chromium: Chromium,
@@ -51,10 +48,10 @@ export async function openBrowserPage(
 		const browser = await playwright.launch({
 			executablePath: chromium.executablePath,
 			args: [...new Set([...(chromium.args ?? []), ...ARGUMENTS])],
-			// None of the server's own variables.
+			// Without the server’s own variables.
 			env: { PATH: process.env.PATH ?? '', HOME: home, LANG: 'C.UTF-8', ...chromium.env },
 			proxy: { server: `http://127.0.0.1:${relay.port}`, bypass: '<-loopback>' },
-			// Chromium refuses its own sandbox to root.
+			// Chromium’s sandbox doesn’t work as root.
 			chromiumSandbox: process.platform !== 'linux' || process.getuid?.() !== 0,
 			handleSIGHUP: false,
 			handleSIGINT: false,
@@ -63,9 +60,8 @@ export async function openBrowserPage(
 		});
 		const closed = new Promise<void>((resolve) => browser.once('disconnected', () => resolve()));
 		void closed.then(cleanUp);
-		const page = await preparePage(
-			await browser.newContext({ acceptDownloads: false, serviceWorkers: 'block', permissions: [] })
-		);
+		const context = await browser.newContext({ acceptDownloads: false, serviceWorkers: 'block', permissions: [] });
+		const page = await preparePage(context);
 		return {
 			page,
 			refused: () => network.refused(),
@@ -90,17 +86,17 @@ async function preparePage(context: BrowserContext): Promise<Page> {
 		return isWeb ? route.continue() : route.abort('blockedbyclient');
 	});
 	const page = await context.newPage();
-	// One page a conversation: what a site opens besides is closed.
+	// One page per conversation: popups are closed.
 	context.on('page', (other) => void other.close());
 	return page;
 }
 
-// The pages that conversations have open: one each, a few at once, none for longer than it is used (FEATURES D31).
+// Open pages: one per conversation, a few at once, closed when idle (FEATURES D31).
 
 export interface BrowserPages {
-	/** The page of this conversation; null when it has none. */
+	/** The conversation’s page; null without one. */
 	get(key: string): BrowserPage | null;
-	/** Its page, opened when it has none. */
+	/** The conversation’s page, opened if needed. */
 	open(key: string): Promise<BrowserPage>;
 	close(key: string): Promise<void>;
 	closeAll(): Promise<void>;
@@ -115,7 +111,7 @@ interface Entry {
 }
 
 export function createBrowserPages(start: () => Promise<BrowserPage>, idleMs = IDLE_MS): BrowserPages {
-	/** The longest unused first. */
+	/** Least recently used first. */
 	const entries = new Map<string, Entry>();
 	const opening = new Map<string, Promise<BrowserPage>>();
 	let lastStart: Promise<unknown> = Promise.resolve();
@@ -144,7 +140,7 @@ export function createBrowserPages(start: () => Promise<BrowserPage>, idleMs = I
 		return null;
 	}
 
-	/** One after the other: of several at once each would find room for itself. */
+	/** One at a time, so that concurrent starts can’t exceed the maximum. */
 	function startFor(key: string): Promise<BrowserPage> {
 		const started = lastStart.then(async () => {
 			const [oldest] = entries.keys();
@@ -172,15 +168,16 @@ export function createBrowserPages(start: () => Promise<BrowserPage>, idleMs = I
 	};
 }
 
-// A port of this machine that leads to a unix socket, for a program that knows no such sockets.
+// Forwards a local port to a unix socket, for programs without support for those.
 
 export interface LoopbackRelay {
 	port: number;
-	/** Ends every connection. */
+
+	/** Ends all connections. */
 	close(): Promise<void>;
 }
 
-/** @throws Error when there is no free port */
+/** @throws Error without a free port */
 async function openLoopbackRelay(socketPath: string): Promise<LoopbackRelay> {
 	const sockets = new Set<Socket>();
 	const own = (socket: Socket) => {
@@ -209,13 +206,13 @@ async function openLoopbackRelay(socketPath: string): Promise<LoopbackRelay> {
 	};
 }
 
-// Which Chromium the skill `browser` runs: the operator's, Playwright's own, or the system's (FEATURES D31).
+// Finds a Chromium: the operator’s, Playwright’s, or the system’s (FEATURES D31).
 
 export interface Chromium {
 	/** Absolute path. */
 	executablePath: string;
 	args?: readonly string[];
-	/** Beside PATH, HOME and LANG. */
+	/** In addition to PATH, HOME and LANG. */
 	env?: Readonly<Record<string, string>>;
 }
 
@@ -227,7 +224,7 @@ const ELSEWHERE = [
 	'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe'
 ];
 
-/** @param own where Playwright would have its own; null when none of them is there, or what CHROMIUM_PATH names is not */
+/** `own` is the path of Playwright’s. Returns null if none exists, or if CHROMIUM_PATH names a missing file. */
 export function findChromium(
 	environment: Readonly<Record<string, string | undefined>>,
 	own: string | null

@@ -1,4 +1,4 @@
-/** The skill `browser`: opens a page, reads it, clicks, types and takes pictures; off unless it is switched on (FEATURES D31). */
+/** The skill `browser`: opens a page, reads it, clicks, types and takes screenshots. Off by default (FEATURES D31). */
 import { createRequire } from 'node:module';
 import { stripVTControlCharacters } from 'node:util';
 import type { BrowserType, Page } from 'playwright-core';
@@ -12,15 +12,15 @@ import type { WorkspaceRooms } from '../workspace-rooms.ts';
 
 export interface BrowserOptions {
 	isEnabled: boolean;
-	/** @param own where Playwright would have its own */
+	/** `own` is the path of Playwright’s. */
 	findChromium(own: string | null): Chromium | null | Promise<Chromium | null>;
-	/** The guarded way out to public addresses; closed with the page. */
+	/** Opens the guarded proxy to public addresses; closed with the page. */
 	openNetwork(id: string): Promise<NetworkSession>;
-	/** When a call may use the browser, beside the scripts of skills; at once without it. */
+	/** Queue shared with the scripts of skills. Default: no waiting. */
 	turns?: Turns | undefined;
-	/** What a workspace may hold. */
+	/** Size limits of workspaces. */
 	rooms: WorkspaceRooms;
-	/** Of a page's text. */
+	/** Maximum length of a page’s text. */
 	maxChars: number;
 }
 
@@ -28,13 +28,13 @@ type Arguments = { action: string } & Partial<Record<'url' | 'selector' | 'text'
 
 const SWITCHED_OFF =
 	'The browser is off on this server. Whoever runs it can turn it on with SKILLS_BROWSER_ENABLED=true. It needs Chromium.';
-/** Not written out where it is imported: it is no part of the build, and needed only when somebody asks for a page. */
+/** A variable, so that the bundler leaves it out; loaded when first needed. */
 const PACKAGE = 'playwright-core';
-/** An import that failed, for lack of file descriptors say, would fail until the next start; what is required is tried again. */
+/** A failed `import` is cached until the next start; `require` tries again. */
 const load = createRequire(import.meta.url);
 const MAX_PICTURE_BYTES = 20 * 1024 * 1024;
 const OPEN_TIMEOUT_MS = 30_000;
-/** What each action cannot do without. */
+/** Required arguments by action. */
 const NEEDED: Record<string, readonly (keyof Arguments)[]> = {
 	open: ['url'],
 	text: [],
@@ -72,10 +72,10 @@ export function createBrowser({
 		asksFirst: true,
 		sandbox: 'direct',
 		properties: {
-			action: { type: 'string', enum: Object.keys(NEEDED), description: 'What to do; begin with “open”.' },
+			action: { type: 'string', enum: Object.keys(NEEDED), description: 'What to do. Start with “open”.' },
 			url: { type: 'string', maxLength: 8192, description: 'For “open”: http or https.' },
 			selector: { type: 'string', maxLength: 2000, description: 'For “click” and “type”.' },
-			text: { type: 'string', maxLength: 100_000, description: 'For “type”: what the field is to hold.' },
+			text: { type: 'string', maxLength: 100_000, description: 'For “type”: the text to enter.' },
 			path: { type: 'string', description: 'For “screenshot”: a .png in the working directory.' }
 		},
 		required: ['action'],
@@ -103,8 +103,8 @@ export function createBrowser({
 
 	async function use(asked: Arguments, context: BuiltinContext): Promise<BuiltinOutcome> {
 		const open = asked.action === 'open' ? await pages.open(context.workspace) : pages.get(context.workspace);
-		if (!open) throw new SkillError('InvalidArgs', 'No page is open.', 'Begin with the action “open”.');
-		// What is stopped while a page opens has none to close yet.
+		if (!open) throw new SkillError('InvalidArgs', 'No page is open.', 'Start with the action “open”.');
+		// If stopped while the page was opening, there was nothing to close yet.
 		if (context.signal.aborted) await pages.close(context.workspace);
 		context.signal.throwIfAborted();
 		const before = open.refused().length;
@@ -165,7 +165,7 @@ async function read(page: Page, maxChars: number, more: Record<string, unknown> 
 	return { ok: true, value: { ...facts, ...shown }, sandbox: 'direct' };
 }
 
-/** @throws SkillError for anything but a page of the web */
+/** @throws SkillError unless it is a web address */
 function checkAddress(text: string): void {
 	const url = URL.parse(text);
 	if (!url || !/^https?:$/.test(url.protocol)) {
@@ -176,7 +176,7 @@ function checkAddress(text: string): void {
 	}
 }
 
-/** The proxy answers for who may not be reached: its page is not the one that was asked for. */
+/** For a refused host the proxy answers itself, so its page must not be shown as the site’s. */
 function refusalOf(open: BrowserPage, address: string): SkillError | null {
 	const url = URL.parse(address);
 	if (!url) return null;
@@ -186,7 +186,7 @@ function refusalOf(open: BrowserPage, address: string): SkillError | null {
 	return new SkillError('InvalidArgs', `${url.host} isn’t on the public internet, so access is blocked.`);
 }
 
-/** The first line of what Playwright says, without colours. */
+/** The first line of Playwright’s error, without colours. */
 function sentenceOf(error: unknown): string {
 	const text = error instanceof Error ? error.message : String(error);
 	return stripVTControlCharacters(text.split('\n')[0] ?? '').slice(0, 500);
@@ -206,7 +206,7 @@ function ownPath(playwright: BrowserType): string | null {
 	try {
 		return playwright.executablePath();
 	} catch {
-		// Unknown to Playwright on this system: there may be another.
+		// Playwright has none for this system.
 		return null;
 	}
 }

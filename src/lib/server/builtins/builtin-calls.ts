@@ -1,5 +1,5 @@
-/** The one way into a built-in skill, whoever calls: enabled, mode, check, record, events (SECURITY `gate`; FEATURES E11, E13). */
-import { randomUUID, createHash } from 'node:crypto';
+/** Calls built-in skills: checks whether they are on, records executions and emits events (SECURITY `gate`; FEATURES E11, E13). */
+import { hash, randomUUID } from 'node:crypto';
 import { builtinNameOf } from '../../shared/names.ts';
 import type { ExecutionCaller, ExecutionRecorder } from '../skills/run/execution-host.ts';
 import type { SkillEvent, ToolDefinition } from '../skills/types.ts';
@@ -12,7 +12,7 @@ export interface BuiltinCallOptions {
 	builtins: readonly Builtin[];
 	/** By skill id, `builtin/name`. */
 	modeOf(skillId: `builtin/${string}`): BuiltinMode;
-	/** False: nothing is executed (E11). */
+	/** False while skills are turned off (E11). */
 	isEnabled?: () => boolean;
 	recorder?: ExecutionRecorder;
 	/** Shown with each execution. */
@@ -20,29 +20,28 @@ export interface BuiltinCallOptions {
 }
 
 export interface BuiltinCallContext {
-	/** Absolute path of the workspace. */
 	cwd: string;
 	signal: AbortSignal;
 	onEvent?: ((event: SkillEvent) => void) | undefined;
-	/** Who asked, for the record. */
+	/** For the record. */
 	caller?: ExecutionCaller;
 }
 
 export interface BuiltinCalls {
 	readonly builtins: readonly Builtin[];
-	/** By its name or another that models know it by. */
+	/** By name or alias. */
 	find(name: string): Builtin | null;
-	/** Never throws. `output` is what the model reads. */
+	/** Never throws. `output` is for the model. */
 	call(
 		builtin: Builtin,
 		args: Record<string, unknown>,
 		context: BuiltinCallContext
 	): Promise<{ ok: boolean; output: string; outcome: BuiltinOutcome }>;
-	/** Ends what the built-in skills keep between calls. */
+	/** Closes all built-in skills. */
 	close(): Promise<void>;
 }
 
-/** Of what is recorded. */
+/** Characters of recorded output. */
 const MAX_RECORDED = 20_000;
 const VERSION = '1.0.0';
 
@@ -87,12 +86,7 @@ export function createBuiltinCalls(options: BuiltinCallOptions): BuiltinCalls {
 		});
 		const output = render(outcome);
 		const { error, message, exitCode = null, files = [], refused = [] } = outcome;
-		const end = {
-			exitCode,
-			durationMs: Math.round(performance.now() - startedAt),
-			files,
-			message
-		};
+		const end = { exitCode, durationMs: Math.round(performance.now() - startedAt), files, message };
 		onEvent?.({
 			type: 'finished',
 			skill: name,
@@ -139,18 +133,18 @@ function isTruncated(value: unknown): boolean {
 	return typeof value === 'object' && value !== null && 'truncated' in value && value.truncated === true;
 }
 
-// Which built-in skills are offered for a question (FEATURES B7, B8; modes as for other skills).
+// Selects the built-in skills to offer for a question (FEATURES B7, B8).
 
 export type BuiltinMode = 'on' | 'off' | 'auto';
 
 export interface OfferOptions {
-	/** The user's words. */
+	/** The user’s message. */
 	question: string;
 	/** By skill id, `builtin/name`. */
 	modeOf(skillId: `builtin/${string}`): BuiltinMode;
-	/** Names of those that were called earlier in the conversation. */
+	/** Names called earlier in the conversation. */
 	used: ReadonlySet<string>;
-	/** Of those that are `auto`: how many at most, with how many points at least (B8). */
+	/** For `auto`: maximum number and minimum score (B8). */
 	limits?: { maxSkills: number; minScore: number };
 }
 
@@ -158,30 +152,28 @@ function builtinId(name: string): `builtin/${string}` {
 	return `builtin/${name}`;
 }
 
-/** `on` always, `off` never, `auto` when it fits the question or was used before; none that is not available. In their order. */
+/** Of the available ones: `on` always, `auto` if it fits the question or was used before. Keeps the order. */
 function pickBuiltins(
 	builtins: readonly Builtin[],
 	{ question, modeOf, used, limits }: OfferOptions
 ): readonly Builtin[] {
-	const available = builtins.filter(({ name, unavailable }) => {
-		return modeOf(builtinId(name)) !== 'off' && unavailable() === null;
-	});
+	const available = builtins.filter(
+		({ name, unavailable }) => modeOf(builtinId(name)) !== 'off' && unavailable() === null
+	);
 	const automatic = available.filter(({ name }) => modeOf(builtinId(name)) === 'auto');
 	const fitting = new Set(pickAutoSkills(automatic, { messages: [question] }, limits).map(({ skill }) => skill));
-	return available.filter((builtin) => {
-		return !automatic.includes(builtin) || used.has(builtin.name) || fitting.has(builtin);
-	});
+	return available.filter((builtin) => !automatic.includes(builtin) || used.has(builtin.name) || fitting.has(builtin));
 }
 
-// The built-in skills of one conversation: what is offered now, and what comes of a call.
+// The built-in skills of a conversation.
 
 interface BuiltinSession {
 	/** Tools to offer. */
 	tools(): ToolDefinition[];
-	/** Is it one of theirs, offered or not, by any name that models know it by? */
+	/** Whether the name or alias is a built-in skill, offered or not. */
 	has(name: string): boolean;
 	lane(name: string): string | null;
-	/** What to ask before it runs; null when it may. `earlier` counts for the very same arguments. */
+	/** The approval it needs; null for none. `earlier` is valid for identical arguments only. */
 	approval(name: string, args: Record<string, unknown>, earlier: Approval | null): ApprovalRequest | null;
 	/** Never throws. */
 	call(
@@ -192,9 +184,9 @@ interface BuiltinSession {
 }
 
 interface BuiltinSessionOptions extends OfferOptions {
-	/** `ask`: what reaches out of the workspace, or was written by a model, runs when somebody has allowed it. */
+	/** `ask`: skills that reach outside the workspace or run a model’s code need approval. */
 	approvals: 'ask' | 'auto';
-	/** Only these are there, by any name that models know them by; all without it (D42). */
+	/** Only these, by name or alias (D42). Default: all. */
 	only?: readonly string[] | undefined;
 }
 
@@ -209,13 +201,12 @@ export function createBuiltinSession(
 	};
 	const used = new Set([...offer.used].map((name) => builtinNameOf(name) ?? name));
 	return {
-		tools: () =>
-			pickBuiltins(
-				calls.builtins.filter(({ name }) => find(name) !== null),
-				{ ...offer, used }
-			).map(({ name, description, parameters }) => {
+		tools() {
+			const known = calls.builtins.filter(({ name }) => find(name) !== null);
+			return pickBuiltins(known, { ...offer, used }).map(({ name, description, parameters }) => {
 				return { type: 'function', name, description, parameters };
-			}),
+			});
+		},
 		has: (name) => find(name) !== null,
 		lane: (name) => find(name)?.lane ?? null,
 		approval(name, args, earlier) {
@@ -234,7 +225,7 @@ export function createBuiltinSession(
 	};
 }
 
-/** Its digest is of the very arguments. */
+/** The digest covers the arguments. */
 export function builtinQuestion({ name }: Pick<Builtin, 'name'>, args: Record<string, unknown>): ApprovalRequest {
 	const input = JSON.stringify(args);
 	return {
@@ -243,8 +234,6 @@ export function builtinQuestion({ name }: Pick<Builtin, 'name'>, args: Record<st
 		script: name,
 		args: [input],
 		reason: `The built-in skill “${name}” wants to run.`,
-		digest: createHash('sha256')
-			.update(JSON.stringify([name, input]))
-			.digest('hex')
+		digest: hash('sha256', JSON.stringify([name, input]))
 	};
 }

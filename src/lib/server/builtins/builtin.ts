@@ -1,75 +1,74 @@
-/** A skill that this server brings itself: one tool, offered by its mode like any other skill (FEATURES D27–D31). */
+/** Defines built-in skills: one tool each, offered by mode like other skills (FEATURES D27–D31). */
 import type { ExecutionCaller } from '../skills/run/execution-host.ts';
 import { checkArguments } from '../skills/read/manifest.ts';
 import { SkillError, type SkillErrorType } from '../skills/types.ts';
 
 export interface BuiltinContext {
-	/** Absolute folder of the conversation, or of an API key: see `workspaceOf`. It need not exist. */
+	/** Absolute folder of the conversation or API key: see `workspaceOf`. May not exist yet. */
 	workspace: string;
 	signal: AbortSignal;
-	/** Who asked. */
 	caller?: ExecutionCaller;
-	/** Id of the execution: letters, digits, hyphens. */
+	/** Letters, digits, hyphens. */
 	executionId: string;
-	/** Live output of a program. */
+	/** Receives a program’s output. */
 	onOutput?: (stream: 'stdout' | 'stderr', text: string) => void;
 }
 
 export interface BuiltinOutcome {
 	ok: boolean;
-	/** What the model reads, as JSON; null where there is nothing but the message. */
+	/** For the model, as JSON; null if there is only the message. */
 	value: unknown;
 	error?: SkillErrorType;
-	/** What happened, in a sentence, when `error` is set. */
+	/** A sentence, if `error` is set. */
 	message?: string;
 	/** What to do about it. */
 	hint?: string;
 	exitCode?: number | null;
 	/** Files written in the workspace. */
 	files?: { path: string; bytes: number }[];
-	/** Name of the backend; `direct` for what ran in the server itself. */
+	/** Name of the backend, or `direct` if it ran in the server. */
 	sandbox: string;
-	/** Connections that were refused: `host:port`. */
+	/** Refused connections: `host:port`. */
 	refused?: string[];
 	stdoutBytes?: number;
 	stderrBytes?: number;
 }
 
 export interface Builtin {
-	/** Name of its one tool; `builtin/name` is its skill id. */
+	/** Name of its tool; `builtin/name` is its skill id. */
 	name: string;
 	description: string;
-	/** JSON Schema of an object that allows no other keys. */
+	/** JSON Schema of an object without additional keys. */
 	parameters: Record<string, unknown>;
-	/** Phrases that ask for it, for the scorer of `auto` (B8). */
+	/** Phrases for automatic selection (B8). */
 	tags: readonly string[];
-	/** Calls with the same lane must not run at the same time; null runs beside anything. */
+	/** Calls of the same lane run one at a time; null for no limit. */
 	lane: string | null;
-	/** Whether it reaches out of the workspace or runs what a model wrote: asked about first, where scripts are. */
+	/** Needs approval if scripts do: it reaches outside the workspace or runs a model’s code. */
 	asksFirst: boolean;
-	/** Where it runs as a rule: name of the backend, or `direct`. */
+	/** Usual backend, or `direct`. */
 	sandbox: string;
-	/** Why it is not offered, and what to do about that; null when it is. A call of one that is not offered gets this. */
+	/** Why it isn’t offered, and what to do; null if it is. Calls fail with it. */
 	unavailable(): string | null;
-	/** Never throws; arguments that do not fit the schema are an outcome. */
+	/** Never throws; invalid arguments are an outcome. */
 	run(args: Record<string, unknown>, context: BuiltinContext): Promise<BuiltinOutcome>;
-	/** Ends what it keeps between calls. */
+	/** Frees what it keeps between calls. */
 	close?(): Promise<void>;
 }
 
-/** Of those that change files of the workspace. */
+/** The lane of skills that change workspace files. */
 export const WORKSPACE_LANE = 'builtin:workspace';
 
 export interface BuiltinDefinition extends Omit<Builtin, 'parameters' | 'unavailable' | 'run'> {
 	properties: Record<string, Record<string, unknown>>;
 	required: readonly string[];
-	/** Always available without it. */
+	/** Default: always available. */
 	unavailable?: () => string | null;
 	/** Called with checked arguments only; may throw a `SkillError`. */
 	run(args: Record<string, unknown>, context: BuiltinContext): Promise<BuiltinOutcome>;
 }
 
-/** Puts the checks around a definition that every call passes. */
+/** Adds the common checks to a definition. */
 export function defineBuiltin(definition: BuiltinDefinition): Builtin {
 	const { properties, required, unavailable = () => null, ...rest } = definition;
 	const parameters = { type: 'object', properties, required, additionalProperties: false };

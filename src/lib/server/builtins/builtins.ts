@@ -1,4 +1,4 @@
-/** All skills that this server brings itself, in the order in which they are offered (FEATURES D27–D31, D36). */
+/** Creates all built-in skills, in the order in which they are offered (FEATURES D27–D31, D36). */
 import type { SafeFetch } from '../network/safe-fetch.ts';
 import type { Sandbox, SandboxLimits } from '../sandbox/sandbox.ts';
 import type { NetworkSession } from '../skills/run/execution-host.ts';
@@ -17,14 +17,14 @@ import { createWorkspaceRooms, type WorkspaceRooms } from '../workspace-rooms.ts
 
 export interface BuiltinsOptions {
 	sandbox: Sandbox;
-	/** Runs programs of this machine as they are, to find interpreters; the sandbox where it hides nothing. */
+	/** Runs host programs to find interpreters. Default: `sandbox`. */
 	hostSandbox?: Pick<Sandbox, 'run'>;
 	limits: SandboxLimits;
-	/** What a workspace may hold; anything without it. */
+	/** Size limits of workspaces. Default: none. */
 	rooms?: WorkspaceRooms;
-	/** When a program may run, beside the scripts of skills; each at once without it. */
+	/** Queue shared with the scripts of skills. Default: no waiting. */
 	turns?: Turns;
-	/** The operator's settings, as `config.execution.builtins` has them. */
+	/** From `config.execution.builtins`. */
 	settings: {
 		timeoutMs: number;
 		maxOutputChars: number;
@@ -33,43 +33,31 @@ export interface BuiltinsOptions {
 		searchUrl: string | null;
 		hasBrowser: boolean;
 	};
-	/** The operator's gate for programs: true lets a call ask for a network (D35). */
+	/** true lets programs request network access (D35). */
 	network: boolean | null;
-	/** Reaches public addresses alone. */
+	/** For public addresses only. */
 	fetch: SafeFetch;
-	/** Reaches any address; used for the operator's own search server and nothing else. */
+	/** For any address; used only for the operator’s search server. */
 	operatorFetch: SafeFetch;
-	/** Opens a guarded proxy to public addresses, under an id of its own: letters, digits, hyphens. */
+	/** Opens a guarded proxy to public addresses. `id`: letters, digits, hyphens. */
 	openNetwork(id: string): Promise<NetworkSession>;
-	/** The backend for an image that a call names; without it there are no containers. @throws Error for one that is not allowed */
+	/** The backend for a container image named by a call. @throws Error if the image isn’t allowed */
 	sandboxOfImage?: (image: string) => Sandbox;
-	/** Instead of the one of SKILLS_SEARCH_URL. */
+	/** Default: SKILLS_SEARCH_URL. */
 	searchProvider?: SearchProvider;
-	/** Instead of the one that is installed. */
+	/** Default: the installed one. */
 	findChromium?: (own: string | null) => Chromium | null | Promise<Chromium | null>;
 	hybrid?: HybridOptions;
-	/** Milliseconds. */
+	/** Monotonic clock, in milliseconds. */
 	now?: () => number;
 }
 
 export function createBuiltins(options: BuiltinsOptions): readonly Builtin[] {
-	const {
-		sandbox,
-		settings,
-		limits,
-		network,
-		fetch,
-		openNetwork,
-		sandboxOfImage,
-		rooms = createWorkspaceRooms()
-	} = options;
+	const { sandbox, settings, limits, network, fetch, openNetwork, sandboxOfImage, turns } = options;
+	const { rooms = createWorkspaceRooms(), hostSandbox: host = sandbox } = options;
 	const { timeoutMs, maxOutputChars, searchUrl } = settings;
-	const interpreters = createInterpreters({
-		host: options.hostSandbox ?? sandbox,
-		sandbox,
-		path: process.env.PATH ?? ''
-	});
-	const runner = createSandboxRunner({ sandbox, interpreters, limits, network, openNetwork, turns: options.turns });
+	const interpreters = createInterpreters({ host, sandbox, path: process.env.PATH ?? '' });
+	const runner = createSandboxRunner({ sandbox, interpreters, limits, network, openNetwork, turns });
 	const files = { hybrid: createHybridExecutor(options.hybrid), runner, maxBytes: settings.maxFileBytes, timeoutMs };
 	const programs = { runner, timeoutMs, maxOutputChars, sandboxOfImage };
 	const configured = searchUrl === null ? null : createSearxngProvider(searchUrl, options.operatorFetch);
@@ -86,7 +74,7 @@ export function createBuiltins(options: BuiltinsOptions): readonly Builtin[] {
 			isEnabled: settings.hasBrowser,
 			findChromium,
 			openNetwork,
-			turns: options.turns,
+			turns,
 			rooms,
 			maxChars: maxOutputChars
 		})

@@ -1,6 +1,6 @@
-/** The skills `file_read` and `file_write`: files of a workspace, and no others (FEATURES D27). */
+/** The skills `file_read` and `file_write`, for workspace files only (FEATURES D27). */
 import { isUtf8 } from 'node:buffer';
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { lstat, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError, type ErrorCode } from '../../shared/errors.ts';
@@ -15,12 +15,11 @@ export interface FileToolOptions {
 	hybrid: HybridExecutor;
 	runner: SandboxRunner;
 	maxBytes: number;
-	/** For the sandboxed way. */
+	/** In the sandbox. */
 	timeoutMs: number;
 }
 
 export interface FileWriteOptions extends FileToolOptions {
-	/** What a workspace may hold. */
 	rooms: WorkspaceRooms;
 }
 
@@ -68,16 +67,16 @@ export function createFileRead({ hybrid, runner, maxBytes, timeoutMs }: FileTool
 export function createFileWrite({ hybrid, runner, rooms, maxBytes, timeoutMs }: FileWriteOptions): Builtin {
 	return defineBuiltin({
 		name: 'file_write',
-		description: `Write a file of the working directory, at most ${maxBytes} bytes; folders on the way are made.`,
+		description: `Write a file of the working directory, at most ${maxBytes} bytes. Creates missing folders.`,
 		tags: ['write file', 'save file', 'create file', 'save as', 'append to'],
 		lane: WORKSPACE_LANE,
 		asksFirst: false,
 		sandbox: 'direct',
 		properties: {
 			path: PATH,
-			content: { type: 'string', description: 'All of it; base64 where the encoding says so.' },
+			content: { type: 'string', description: 'The whole content, in the given encoding.' },
 			encoding: ENCODING,
-			append: { type: 'boolean', description: 'Add to the end of what is there. Default: false.' },
+			append: { type: 'boolean', description: 'Append to an existing file. Default: false.' },
 			overwrite: { type: 'boolean', description: 'false: an existing file is an error. Default: true.' }
 		},
 		required: ['path', 'content'],
@@ -120,7 +119,7 @@ function decode(text: string, encoding: 'utf8' | 'base64'): Buffer {
 	return content;
 }
 
-// Reading and writing one whole file of a workspace, through no link (FEATURES D27).
+// Reads and writes whole workspace files without following links (FEATURES D27).
 
 const TYPES: Partial<Record<ErrorCode, SkillErrorType>> = { not_found: 'FileNotFound', too_large: 'OutputTooLarge' };
 
@@ -129,7 +128,7 @@ export async function readWhole(workspace: string, path: string, maxBytes: numbe
 	const { file, bytes } = await openInside(workspace, path).catch(refuse);
 	try {
 		if (bytes > maxBytes) throw new SkillError('OutputTooLarge', tooLong(`“${path}” has`, bytes, maxBytes));
-		// It may grow meanwhile: no more is read than is allowed.
+		// The file may grow meanwhile.
 		const buffer = Buffer.alloc(bytes);
 		const { bytesRead } = await file.read(buffer, 0, bytes, 0);
 		return buffer.subarray(0, bytesRead);
@@ -146,7 +145,7 @@ export interface WriteOptions {
 	signal: AbortSignal;
 }
 
-/** Beside it first, then in its place: what is there is whole at any moment. Resolves with the bytes of the file. */
+/** Writes atomically, through a temporary file. @returns the file’s size in bytes */
 export async function writeWhole(workspace: string, content: Buffer, options: WriteOptions): Promise<number> {
 	const { path, maxBytes, append = false, overwrite = true, signal } = options;
 	signal.throwIfAborted();
@@ -158,8 +157,9 @@ export async function writeWhole(workspace: string, content: Buffer, options: Wr
 		if (entry && !append && !overwrite) throw new SkillError('InvalidArgs', `The file “${path}” already exists.`);
 		const before = append && entry ? await readWhole(workspace, path, maxBytes) : Buffer.alloc(0);
 		const whole = Buffer.concat([before, content]);
-		if (whole.length > maxBytes)
+		if (whole.length > maxBytes) {
 			throw new SkillError('InvalidArgs', tooLong(`“${path}” would have`, whole.length, maxBytes));
+		}
 		signal.throwIfAborted();
 		const file = await open(staging, 'wx');
 		try {
@@ -184,7 +184,7 @@ export interface RoomOptions {
 	append?: boolean;
 }
 
-/** Writes so many bytes, in whatever way, where the workspace has room for them. @throws SkillError OutputTooLarge */
+/** Calls `write` if the workspace has room for the bytes. @throws SkillError OutputTooLarge */
 export async function writeInRoom<Result>(
 	workspace: string,
 	{ rooms, path, bytes, append = false }: RoomOptions,
@@ -205,7 +205,7 @@ export async function writeInRoom<Result>(
 	}
 }
 
-/** Hidden, and never the name of what is written. */
+/** A hidden, unique name. */
 function stagingName(): string {
 	return `.write-${randomUUID()}`;
 }
@@ -219,11 +219,11 @@ function tooLong(what: string, bytes: number, maxBytes: number): string {
 	return `${what} ${bytes} bytes, but the limit is ${maxBytes}.`;
 }
 
-// Which files of a workspace the built-in skills may touch, and where an API key's workspace is (FEATURES D27, E18).
+// Paths that built-in skills may use, and the workspaces of API keys (FEATURES D27, E18).
 
 const FORBIDDEN: ReadonlySet<string> = new Set(['.env', '.git', '.ssh', '.omniroute', '.codex', 'secrets']);
 
-/** A relative path of a workspace, as it came. @throws SkillError InvalidArgs that says why it is refused */
+/** Returns a relative workspace path unchanged. @throws SkillError InvalidArgs if it isn’t allowed */
 export function checkWorkspacePath(path: string): string {
 	try {
 		const forbidden = safeSegments(path).find((segment) => FORBIDDEN.has(plain(segment)));
@@ -236,7 +236,7 @@ export function checkWorkspacePath(path: string): string {
 	}
 }
 
-/** As a file system may read it that ignores case, invisible characters, and dots and spaces at the end. */
+/** Normalised like file systems that ignore case, invisible characters, and trailing dots and spaces. */
 function plain(segment: string): string {
 	const visible = segment.normalize('NFKC').replace(/\p{Default_Ignorable_Code_Point}/gu, '');
 	return visible
@@ -246,11 +246,11 @@ function plain(segment: string): string {
 }
 
 /**
- * The folder of an API key, of which the name tells nothing; who has none gets one a session (E18). Beside those of
- * conversations, none of whose ids has a full stop in it; not in `skills/`, where what a script writes would be a skill.
+ * The workspace of an API key, or of a session without one (E18). Its name is a hash, and can’t equal a conversation’s id,
+ * which has no full stop.
  */
 export function workspaceOf(dataDir: string, owner: { apiKeyId: string } | { sessionId: string }): string {
-	const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 24);
+	const digest = (text: string) => hash('sha256', text).slice(0, 24);
 	const name = 'apiKeyId' in owner ? `key.${digest(owner.apiKeyId)}` : `session.${digest(owner.sessionId)}`;
 	return join(dataDir, 'workspaces', name);
 }

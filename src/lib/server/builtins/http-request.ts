@@ -1,4 +1,4 @@
-/** The skill `http_request`: one request to a public address, with nothing of ours in it (FEATURES D28). */
+/** The skill `http_request`: one request to a public address, without credentials (FEATURES D28). */
 import { isUtf8 } from 'node:buffer';
 import { NetworkError } from '../network/addresses.ts';
 import type { SafeFetch } from '../network/safe-fetch.ts';
@@ -7,7 +7,7 @@ import { type Builtin, defineBuiltin } from './builtin.ts';
 
 export interface HttpRequestOptions {
 	fetch: SafeFetch;
-	/** Bytes of a body that are kept. */
+	/** Maximum bytes of the response’s body. */
 	maxBytes: number;
 }
 
@@ -15,7 +15,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const DEFAULT_TIMEOUT_MS = 10_000;
 const MAX_TIMEOUT_MS = 60_000;
 
-/** Those that carry somebody's identity, and those that say where a request goes and how long it is. */
+/** Headers with credentials, and those that control the connection. */
 const BLOCKED: ReadonlySet<string> = new Set([
 	'host',
 	'connection',
@@ -40,7 +40,7 @@ export function createHttpRequest({ fetch, maxBytes }: HttpRequestOptions): Buil
 	return defineBuiltin({
 		name: 'http_request',
 		description:
-			'Send one HTTP request to a public address and read the answer. Redirects are not followed: the answer says where to.',
+			'Send one HTTP request to a public address and read the response. Redirects are not followed; the response has their location.',
 		tags: ['http://', 'https://', 'rest api', 'web api', 'endpoint', 'curl'],
 		lane: null,
 		asksFirst: true,
@@ -91,7 +91,7 @@ interface Arguments {
 	timeoutMs?: number;
 }
 
-/** @throws SkillError for a header that may not be sent */
+/** @throws SkillError for a forbidden or invalid header */
 function checkHeaders(headers: Record<string, string | string[]>): Record<string, string> {
 	const sent = Object.entries(headers).map(([name, value]) => {
 		const text = Array.isArray(value) ? value.join(', ') : value;
@@ -107,7 +107,7 @@ function checkHeaders(headers: Record<string, string | string[]>): Record<string
 	return Object.fromEntries(sent);
 }
 
-/** @throws SkillError that says what to do, where something can be done */
+/** Turns a NetworkError into a SkillError. @throws SkillError; other errors unchanged */
 export function asOutcome(error: unknown): never {
 	if (!(error instanceof NetworkError)) throw error;
 	const type: SkillErrorType =
@@ -119,7 +119,7 @@ export function asOutcome(error: unknown): never {
 	throw new SkillError(type, error.message);
 }
 
-// The body of an answer as a model can read it: text by its charset, anything else as base64 (FEATURES D28).
+// Response bodies for models: text by its charset, else base64 (FEATURES D28).
 
 export interface ReadableBody {
 	body: string;
@@ -129,7 +129,7 @@ export interface ReadableBody {
 const TEXT_TYPES =
 	/^(text\/|application\/(json|xml|javascript|ecmascript|yaml|x-yaml|toml|sql|graphql|x-ndjson|x-www-form-urlencoded)$)|[+](json|xml|yaml)$/;
 
-/** `truncated`: the last character may be cut; it is left out. */
+/** If `truncated`, drops a character that was cut. */
 function readableBody(body: Buffer, contentType: string | undefined, truncated: boolean): ReadableBody {
 	const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
 	const charset = parameters.map((each) => /^\s*charset\s*=\s*"?([^"\s]+)/.exec(each)?.[1]).find(Boolean);
@@ -140,7 +140,7 @@ function readableBody(body: Buffer, contentType: string | undefined, truncated: 
 	return { body: decoder.decode(body, { stream: truncated }), encoding: 'utf8' };
 }
 
-/** UTF-8 for a charset that nobody knows: what is not, stands there as replacement characters. */
+/** Falls back to UTF-8 with replacement characters for an unknown charset. */
 function decoderOf(charset: string): TextDecoder {
 	try {
 		return new TextDecoder(charset);

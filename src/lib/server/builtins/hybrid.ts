@@ -1,4 +1,4 @@
-/** Chooses for each call whether it runs in the server itself or in a sandbox (FEATURES D36). */
+/** Runs a call in the server itself or in a sandbox (FEATURES D36). */
 import { SkillError } from '../skills/types.ts';
 import type { BuiltinContext, BuiltinOutcome } from './builtin.ts';
 import type { SandboxRunner } from './sandbox-runner.ts';
@@ -6,28 +6,28 @@ import type { SandboxRunner } from './sandbox-runner.ts';
 export type ExecutionMode = 'direct' | 'sandbox' | 'hybrid';
 
 export interface HybridOptions {
-	/** `hybrid`: what is trusted runs directly, all else in the sandbox. */
+	/** Default `hybrid`: trusted code runs directly, other code in the sandbox. */
 	mode?: ExecutionMode;
-	/** Whether what ran into its time or out of memory directly is tried again in the sandbox; true. */
+	/** Whether to retry in the sandbox after a timeout or lack of memory. Default: true. */
 	autoUpgrade?: boolean;
-	/** Longest that something may run directly; 5000. */
+	/** Time limit of direct runs. Default: 5000. */
 	maxDirectDurationMs?: number;
 }
 
-/** One call in its two ways. */
+/** A call that can run either way. */
 export interface HybridCall {
-	/** Is it code of this server? */
+	/** Whether it is the server’s own code. */
 	isTrusted: boolean;
-	/** May it be begun a second time, after it was broken off? */
+	/** Whether it may be repeated after an abort. */
 	isRepeatable: boolean;
-	/** Does nothing more that can be seen once the signal has fired. */
+	/** Must have no effect after the signal has fired. */
 	direct(signal: AbortSignal): Promise<BuiltinOutcome>;
-	/** null where there is no sandbox for it. */
+	/** null without a sandbox. */
 	sandboxed: ((signal: AbortSignal) => Promise<BuiltinOutcome>) | null;
 }
 
 export interface HybridExecutor {
-	/** @throws whatever the chosen way throws; SkillError when there is no way */
+	/** @throws errors of the call; SkillError without a way to run it */
 	execute(call: HybridCall, signal: AbortSignal): Promise<BuiltinOutcome>;
 }
 
@@ -66,7 +66,7 @@ function rejectWhen(signal: AbortSignal): Promise<never> {
 	});
 }
 
-/** What Node says when it gets no memory for something. */
+/** Node’s errors for lack of memory. */
 function isMemoryError(error: unknown): boolean {
 	if (!(error instanceof Error)) return false;
 	const { code } = error as NodeJS.ErrnoException;
@@ -74,9 +74,9 @@ function isMemoryError(error: unknown): boolean {
 	return isRefused || (error instanceof RangeError && /allocation failed|invalid array length/i.test(error.message));
 }
 
-// The files skills' sandboxed way: the same work as a short Node program inside the sandbox (FEATURES D36).
+// File operations in the sandbox, as a short Node program (FEATURES D36).
 
-/** What the program is asked on its standard input; contents are base64. */
+/** Sent to the program’s standard input; `content` is base64. */
 type FileCall =
 	| { kind: 'read'; path: string; maxBytes: number }
 	| {
@@ -91,11 +91,11 @@ type FileCall =
 
 interface FileAnswer {
 	bytes: number;
-	/** Base64 of what was read. */
+	/** The file, in base64. */
 	content?: string;
 }
 
-/** Walks by lstat, follows no link: whatever the workspace holds, the sandbox shows nothing else. */
+/** Follows no links. */
 const PROGRAM = `
 const fs = require('node:fs'), { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
 const call = JSON.parse(fs.readFileSync(0, 'utf8'));
@@ -105,8 +105,8 @@ const segments = call.path.split('/');
 const read = () => {
 	const fd = fs.openSync(call.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 	const entry = fs.fstatSync(fd);
-	if (!entry.isFile()) fail('InvalidArgs', 'It is not a regular file.');
-	if (entry.size > call.maxBytes) fail('OutputTooLarge', 'It has ' + entry.size + ' bytes; ' + call.maxBytes + ' are the most.');
+	if (!entry.isFile()) fail('InvalidArgs', 'This is not a regular file.');
+	if (entry.size > call.maxBytes) fail('OutputTooLarge', 'The file has ' + entry.size + ' bytes, but the limit is ' + call.maxBytes + '.');
 	return fs.readFileSync(fd);
 };
 try {
@@ -114,19 +114,19 @@ try {
 		const folder = segments.slice(0, index).join('/');
 		const entry = fs.lstatSync(folder, { throwIfNoEntry: false });
 		if (!entry && call.kind === 'write') fs.mkdirSync(folder);
-		else if (!entry) fail('FileNotFound', 'There is no such file.');
-		else if (!entry.isDirectory()) fail('InvalidArgs', 'A part of the path is not a folder.');
+		else if (!entry) fail('FileNotFound', 'File not found.');
+		else if (!entry.isDirectory()) fail('InvalidArgs', 'Part of the path is not a folder.');
 	}
 	const entry = fs.lstatSync(call.path, { throwIfNoEntry: false });
-	if (entry && !entry.isFile()) fail('InvalidArgs', 'It is not a regular file.');
+	if (entry && !entry.isFile()) fail('InvalidArgs', 'This is not a regular file.');
 	if (call.kind === 'read') {
-		if (!entry) fail('FileNotFound', 'There is no such file.');
+		if (!entry) fail('FileNotFound', 'File not found.');
 		const content = read();
 		answer({ bytes: content.length, content: content.toString('base64') });
 	} else {
-		if (entry && !call.append && !call.overwrite) fail('InvalidArgs', 'There is a file of this name.');
+		if (entry && !call.append && !call.overwrite) fail('InvalidArgs', 'The file already exists.');
 		const content = Buffer.concat([call.append && entry ? read() : Buffer.alloc(0), Buffer.from(call.content, 'base64')]);
-		if (content.length > call.maxBytes) fail('InvalidArgs', 'It would have ' + content.length + ' bytes; ' + call.maxBytes + ' are the most.');
+		if (content.length > call.maxBytes) fail('InvalidArgs', 'The file would have ' + content.length + ' bytes, but the limit is ' + call.maxBytes + '.');
 		fs.writeFileSync(call.staging, content, { flag: 'wx' });
 		fs.renameSync(call.staging, call.path);
 		answer({ bytes: content.length });
@@ -136,7 +136,7 @@ try {
 }
 `;
 
-/** @throws SkillError with what the program says went wrong */
+/** @throws SkillError of the program */
 export async function runFileProgram(
 	runner: SandboxRunner,
 	call: FileCall,
@@ -148,7 +148,7 @@ export async function runFileProgram(
 			args: [`--eval=${PROGRAM}`],
 			input: JSON.stringify(call),
 			timeoutMs,
-			// Base64 takes four bytes for three.
+			// Base64 takes 4 bytes for 3.
 			maxOutputBytes: Math.ceil(call.maxBytes / 3) * 4 + 1024
 		},
 		{ ...context, onOutput: () => undefined }

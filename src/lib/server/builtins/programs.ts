@@ -1,4 +1,4 @@
-/** The skills `eval_code` and `execute_command`: programs of a model, only in a sandbox that isolates files (FEATURES D30). */
+/** The skills `eval_code` and `execute_command`, which run a model’s code only in a sandbox that isolates files (FEATURES D30). */
 import { existsSync } from 'node:fs';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { explain } from '../skills/run/execution-result.ts';
@@ -12,26 +12,26 @@ export interface ProgramOptions {
 	runner: SandboxRunner;
 	timeoutMs: number;
 	maxOutputChars: number;
-	/** The backend for an image that a call names; without it there are no containers. @throws Error for an image that is not allowed */
+	/** The backend for a container image named by a call. @throws Error if the image isn’t allowed */
 	sandboxOfImage?: ((image: string) => Sandbox) | undefined;
 }
 
-/** Linux allows 128 KiB for one argument. */
+/** Linux limits one argument to 128 KiB. */
 const MAX_TEXT = 100_000;
 
 const SHARED = {
 	networkEnabled: {
 		type: 'boolean',
-		description: 'Ask for the internet; only where the operator allows it. Default: false.'
+		description: 'Request internet access, if the operator allows it. Default: false.'
 	},
-	timeoutMs: { type: 'integer', minimum: 100, maximum: 60_000, description: 'Ended after so many milliseconds.' }
+	timeoutMs: { type: 'integer', minimum: 100, maximum: 60_000, description: 'Time limit in milliseconds.' }
 };
 
 export function createEvalCode(options: ProgramOptions): Builtin {
 	return defineBuiltin({
 		name: 'eval_code',
 		description:
-			'Run a short Node.js or Python program in a sandbox and read what it prints. Files of the working directory are in its working directory. Print what you want to know.',
+			'Run a short Node.js or Python program in a sandbox and read its output. Files of the working directory are in its working directory. Print the results you need.',
 		tags: ['run code', 'python', 'javascript', 'node.js', 'evaluate', 'code snippet'],
 		lane: WORKSPACE_LANE,
 		asksFirst: true,
@@ -39,7 +39,7 @@ export function createEvalCode(options: ProgramOptions): Builtin {
 		properties: {
 			language: { type: 'string', enum: ['node', 'javascript', 'python'], description: 'Language of the code.' },
 			code: { type: 'string', minLength: 1, maxLength: MAX_TEXT, description: 'The whole program.' },
-			input: { type: 'string', maxLength: 1_048_576, description: 'Text for its standard input.' },
+			input: { type: 'string', maxLength: 1_048_576, description: 'Text for standard input.' },
 			...SHARED
 		},
 		required: ['language', 'code'],
@@ -48,13 +48,10 @@ export function createEvalCode(options: ProgramOptions): Builtin {
 			const { code, input } = args as { code: string; input?: string };
 			const isPython = args.language === 'python';
 			const program = (interpreters: Interpreters) => (isPython ? interpreters.python() : interpreters.node());
-			// Joined to its option, code that begins with a hyphen is none.
+			// Joined, so that code starting with a hyphen isn’t an option.
 			const argv = isPython ? ['-c', code] : [`--eval=${code}`];
-			return execute(
-				{ what: 'The code', language: isPython ? 'python' : 'node', args, program, argv, input },
-				options,
-				context
-			);
+			const call = { what: 'The code', language: isPython ? 'python' : 'node', args, program, argv, input };
+			return execute(call, options, context);
 		}
 	});
 }
@@ -63,14 +60,14 @@ export function createExecuteCommand(options: ProgramOptions): Builtin {
 	return defineBuiltin({
 		name: 'execute_command',
 		description:
-			'Run a shell command in a sandbox and read what it prints. Files of the working directory are in its working directory.',
+			'Run a shell command in a sandbox and read its output. Files of the working directory are in its working directory.',
 		tags: ['shell', 'terminal', 'bash', 'command line', 'run command'],
 		lane: WORKSPACE_LANE,
 		asksFirst: true,
 		sandbox: options.runner.sandbox.name,
 		properties: {
 			command: { type: 'string', minLength: 1, maxLength: MAX_TEXT, description: 'A command line for the shell.' },
-			image: { type: 'string', description: 'Container image, where the sandbox is a container.' },
+			image: { type: 'string', description: 'Container image, if the sandbox is a container.' },
 			...SHARED
 		},
 		required: ['command'],
@@ -102,7 +99,7 @@ async function execute(call: Call, { runner, timeoutMs, maxOutputChars }: Progra
 			input,
 			sandbox,
 			timeoutMs: limitMs,
-			// A character is a byte or more: never longer than asked for.
+			// A character takes at least one byte.
 			maxOutputBytes: maxOutputChars,
 			networkEnabled: args.networkEnabled as boolean | undefined
 		},
@@ -118,7 +115,7 @@ function shellOf({ programs }: Sandbox): Program {
 	return { file, args: [], runtime: [] };
 }
 
-/** @throws SkillError for an image that is not allowed, or where there are no containers */
+/** @throws SkillError if the image isn’t allowed, or without containers */
 function imageSandbox(image: string | undefined, { sandboxOfImage }: ProgramOptions): Sandbox | undefined {
 	if (image === undefined) return undefined;
 	if (!sandboxOfImage) {
@@ -132,10 +129,10 @@ function imageSandbox(image: string | undefined, { sandboxOfImage }: ProgramOpti
 	}
 }
 
-// From the end of a program to the outcome of a call, in the shape that OmniRoute documents, and more (FEATURES D12, D33).
+// Results of programs, in OmniRoute’s format and more (FEATURES D12, D33).
 
 export interface ProgramFacts {
-	/** What ran, in a sentence's place: `The code`. */
+	/** Subject for messages: `The code`. */
 	what: string;
 	language: string;
 	timeoutMs: number;

@@ -1,4 +1,4 @@
-/** Programs of the built-in skills in a sandbox: nothing but the system and the workspace around them (FEATURES D30, D32). */
+/** Runs programs of built-in skills in a sandbox that shows only the system and the workspace (FEATURES D30, D32). */
 import { mkdir, realpath } from 'node:fs/promises';
 import { delimiter } from 'node:path';
 import type { Sandbox, SandboxLimits, SandboxResult } from '../sandbox/sandbox.ts';
@@ -12,23 +12,23 @@ export interface SandboxRunnerOptions {
 	sandbox: Sandbox;
 	interpreters: Interpreters;
 	limits: SandboxLimits;
-	/** When a program may run; each at once without it. */
+	/** Queue shared with the scripts of skills. Default: no waiting. */
 	turns?: Turns | undefined;
-	/** The operator's gate: true lets a call ask for a network (D35). */
+	/** true lets calls request network access (D35). */
 	network: boolean | null;
-	/** The guarded way out to public addresses, for one execution; without it there is none. */
+	/** Opens a guarded proxy to public addresses. Default: no network. */
 	openNetwork?: ((executionId: string) => Promise<NetworkSession>) | undefined;
 }
 
 export interface SandboxedProgram {
 	program(interpreters: Interpreters): Program | Promise<Program>;
-	/** Behind the program's own. */
+	/** After the program’s own. */
 	args: string[];
 	input?: string | undefined;
 	timeoutMs: number;
 	maxOutputBytes: number;
 	networkEnabled?: boolean | undefined;
-	/** Another backend than the usual one: an image that the call names. */
+	/** Replaces the usual backend, for a container image. */
 	sandbox?: Sandbox | undefined;
 }
 
@@ -38,9 +38,9 @@ export interface SandboxedRun extends SandboxResult {
 
 export interface SandboxRunner {
 	readonly sandbox: Sandbox;
-	/** Why programs may not run here, and what to do about it; null when they may. */
+	/** Why programs can’t run here, and what to do; null if they can. */
 	reason(): string | null;
-	/** @throws SkillError | SkillError when it is not started at all */
+	/** @throws SkillError if it isn’t started */
 	run(program: SandboxedProgram, context: BuiltinContext): Promise<SandboxedRun>;
 }
 

@@ -1,4 +1,4 @@
-/** The skill `web_search`: whichever provider the operator has chosen, and a cache (FEATURES D29). */
+/** The skill `web_search`: the operator’s provider, with a cache (FEATURES D29). */
 import { z } from 'zod';
 import { plainLine } from '../../shared/characters.ts';
 import type { SafeFetch } from '../network/safe-fetch.ts';
@@ -8,9 +8,9 @@ import { asOutcome } from './http-request.ts';
 import { parseJson } from '../../shared/json.ts';
 
 export interface WebSearchOptions {
-	/** null where none is configured. */
+	/** null if not configured. */
 	provider: SearchProvider | null;
-	/** Milliseconds; the clock of the cache. */
+	/** The cache’s monotonic clock, in milliseconds. */
 	now?: () => number;
 }
 
@@ -22,14 +22,14 @@ export function createWebSearch({ provider, now }: WebSearchOptions): Builtin {
 	const cache = createSearchCache<SearchResult[]>(now);
 	return defineBuiltin({
 		name: 'web_search',
-		description: 'Search the web and read titles, addresses and snippets of what is found.',
+		description: 'Search the web and read titles, addresses and snippets of the results.',
 		tags: ['web search', 'search the web', 'internet', 'online', 'latest news', 'look up'],
 		lane: null,
 		asksFirst: false,
 		sandbox: 'direct',
 		properties: {
 			query: { type: 'string', minLength: 1, maxLength: 1000, description: 'What to search for.' },
-			count: { type: 'integer', minimum: 1, maximum: 20, description: 'Most results; default: 8.' }
+			count: { type: 'integer', minimum: 1, maximum: 20, description: 'Maximum results. Default: 8.' }
 		},
 		required: ['query'],
 		unavailable: () => (provider ? null : NO_PROVIDER),
@@ -45,7 +45,7 @@ export function createWebSearch({ provider, now }: WebSearchOptions): Builtin {
 	});
 }
 
-// Who searches the web for `web_search`; a server that answers as SearXNG does is one (FEATURES D29).
+// Search providers; any server compatible with SearXNG works (FEATURES D29).
 
 export interface SearchResult {
 	title: string;
@@ -70,7 +70,7 @@ const answer = z.object({
 });
 const result = z.object({ title: z.string(), url: z.url({ protocol: /^https?$/ }), content: z.string().nullish() });
 
-/** `url` is the operator's own: `fetch` may reach private addresses, and is used for nothing else. */
+/** `fetch` may reach private addresses, because the operator sets `url`. */
 export function createSearxngProvider(url: string, fetch: SafeFetch): SearchProvider {
 	const base = new URL(url);
 	if (base.pathname === '/') base.pathname = '/search';
@@ -101,12 +101,12 @@ export function createSearxngProvider(url: string, fetch: SafeFetch): SearchProv
 	}
 }
 
-/** One line without what cannot be seen, and no longer than a result needs. */
+/** One visible line of limited length. */
 function plain(text: string): string {
 	return plainLine(text).slice(0, 1000);
 }
 
-// The answers to the latest searches, for a while (FEATURES D29).
+// Cache of recent searches (FEATURES D29).
 
 export interface SearchCache<Value> {
 	get(key: string): Value | undefined;
@@ -116,7 +116,7 @@ export interface SearchCache<Value> {
 const MAX_AGE_MS = 15 * 60 * 1000;
 const MAX_ENTRIES = 100;
 
-/** @param now milliseconds of a clock that is never set back; of what grows too much, the longest unused goes first */
+/** Drops the least recently used entry first. `now` is a monotonic clock in milliseconds. */
 function createSearchCache<Value>(now: () => number = () => performance.now()): SearchCache<Value> {
 	const entries = new Map<string, { value: Value; at: number }>();
 	return {
@@ -124,7 +124,7 @@ function createSearchCache<Value>(now: () => number = () => performance.now()): 
 			const entry = entries.get(key);
 			entries.delete(key);
 			if (!entry || now() - entry.at >= MAX_AGE_MS) return undefined;
-			entries.set(key, entry); // last in order: just used
+			entries.set(key, entry); // moves it to the end
 			return entry.value;
 		},
 		set(key, value) {
