@@ -1,33 +1,32 @@
-/** Keeps one MCP server connected: opened in the background, opened again with back-off, its tools known at any moment (FEATURES E36). */
+/** Keeps an MCP server connected in the background, reconnects with back-off, and caches its tools (FEATURES E36). */
 import { type Listing, readListing, type ToolAnswer } from './listing.ts';
 import { ServerError, type CallOptions, type OpenServer, type ServerEvents } from './open-server.ts';
 
 export interface Connection {
-	/** As it is known now; nothing is waited for. */
+	/** The current state, without waiting. */
 	state(): 'connecting' | 'connected' | 'waiting';
-	/** Those of the last time that it was connected. */
+	/** The latest known tools. */
 	listing(): Listing;
 	software(): string | null;
-	/** Why it is not connected. */
+	/** Why it isn’t connected. */
 	error(): string | null;
-	/** Tries at once, whether it is connected or not. */
+	/** Connects again at once. */
 	reconnect(): void;
-	/** @throws ServerError; a server that is down is not waited for, and tried again at once */
+	/** Fails at once if not connected, and then reconnects. @throws ServerError */
 	call(tool: string, args: Record<string, unknown>, options: CallOptions): Promise<ToolAnswer>;
 	/** Never rejects. */
 	close(): Promise<void>;
 }
 
 export interface ConnectionOptions {
-	/** Of the server. */
 	name: string;
 	open(events: ServerEvents, signal: AbortSignal): Promise<OpenServer>;
-	/** How long to wait after so many failures in a row, in milliseconds. */
+	/** Wait in milliseconds after a number of consecutive failures. */
 	delayMs?: (failures: number) => number;
 }
 
 const LONGEST_DELAY_MS = 300_000;
-/** One that ends sooner has failed again, though it could be connected. */
+/** A connection that ends sooner counts as another failure. */
 const STABLE_MS = 60_000;
 
 export function createConnection({ name, open, delayMs = delayOf }: ConnectionOptions): Connection {
@@ -40,11 +39,11 @@ export function createConnection({ name, open, delayMs = delayOf }: ConnectionOp
 	let connectedAt: number | null = null;
 	let timer: NodeJS.Timeout | undefined;
 	let isClosed = false;
-	/** Of the try, or of the connection, that counts: what comes of an earlier one is of no interest. */
+	/** Belongs to the current attempt or connection; events of earlier ones are ignored. */
 	let life = new AbortController();
-	/** Tries that are under way, and what is still to be ended. */
+	/** Running attempts, and connections being closed. */
 	const ending = new Set<Promise<void>>();
-	/** The list is being read; `again`: it has changed since. */
+	/** Whether the list is being read; `again` if it has changed meanwhile. */
 	let reading: 'no' | 'yes' | 'again' = 'no';
 
 	const end = (old: OpenServer | null) => {
@@ -73,7 +72,7 @@ export function createConnection({ name, open, delayMs = delayOf }: ConnectionOp
 	const read = async (from: OpenServer, mine: AbortController) => {
 		listing = await readListing(name, (cursor) => from.readPage(cursor, mine.signal));
 	};
-	/** Changes that come while the list is read are read together. */
+	/** Changes during a read cause a single further read. */
 	const refresh = async (mine: AbortController) => {
 		if (reading !== 'no' || !server) {
 			reading = reading === 'no' ? 'no' : 'again';
@@ -85,7 +84,7 @@ export function createConnection({ name, open, delayMs = delayOf }: ConnectionOp
 				await read(server, mine);
 			} while ((reading as string) === 'again' && life === mine);
 		} catch (reason) {
-			// The tools stay as they were known.
+			// Keeps the known tools.
 			if (!isAnswer(reason)) lose(mine, sentenceOf(reason));
 		} finally {
 			reading = 'no';
@@ -98,12 +97,9 @@ export function createConnection({ name, open, delayMs = delayOf }: ConnectionOp
 		const mine = new AbortController();
 		life = mine;
 		state = 'connecting';
-		const events: ServerEvents = {
-			onClosed: (reason) => lose(mine, reason),
-			onToolsChanged: () => void refresh(mine)
-		};
 		const attempt = async () => {
-			const opened = await open(events, mine.signal);
+			const onClosed = (reason: string) => lose(mine, reason);
+			const opened = await open({ onClosed, onToolsChanged: () => void refresh(mine) }, mine.signal);
 			try {
 				if (life === mine) await read(opened, mine);
 			} catch (reason) {
@@ -142,7 +138,7 @@ export function createConnection({ name, open, delayMs = delayOf }: ConnectionOp
 			try {
 				return await server.call(tool, args, options);
 			} catch (reason) {
-				// Over HTTP nothing else tells that a server has gone, or has forgotten the session.
+				// Over HTTP, only a failed call shows that the server or its session is gone.
 				if (!isAnswer(reason) && !options.signal.aborted) lose(mine, sentenceOf(reason));
 				throw reason;
 			}
@@ -150,7 +146,7 @@ export function createConnection({ name, open, delayMs = delayOf }: ConnectionOp
 		async close() {
 			isClosed = true;
 			leave();
-			// A try that ends now may leave something to be ended.
+			// A finishing attempt may add a connection to close.
 			while (ending.size > 0) await Promise.all(ending);
 		}
 	};

@@ -1,28 +1,28 @@
-/** The tools of one server as the agent has them: counted, bounded and cleaned, whatever the server says of itself (FEATURES E36). */
-import { createHash } from 'node:crypto';
+/** Reads a server’s tools and results: limited and cleaned, because the server is untrusted (FEATURES E36). */
+import { hash } from 'node:crypto';
 import { withoutHidden } from '../../shared/characters.ts';
 
 export interface ListedTool {
-	/** Among all tools. */
+	/** Unique among all tools. */
 	name: string;
-	/** The server's own name for it. */
+	/** The server’s own name. */
 	tool: string;
-	/** The same as one line for people. */
+	/** The server’s name, safe to show. */
 	shown: string;
 	description: string;
 	/** JSON Schema. */
 	parameters: Record<string, unknown>;
-	/** Of all that the server says of it: one that changes is another tool. */
+	/** Digest of the whole definition: a changed tool needs approval again. */
 	digest: string;
 }
 
 export interface Listing {
 	tools: ListedTool[];
-	/** What was left out, in a sentence. */
+	/** A sentence about skipped tools. */
 	note: string | null;
 }
 
-/** One page, as the protocol has it. */
+/** A page of the protocol. */
 export interface ToolPage {
 	tools: readonly { name: string; description?: string | undefined; inputSchema: Record<string, unknown> }[];
 	nextCursor?: string | undefined;
@@ -33,7 +33,7 @@ const MAX_PAGES = 32;
 const MAX_NAME = 256;
 const MAX_DESCRIPTION = 4_000;
 const MAX_SCHEMA = 32_000;
-/** Of all its tools together: each request to the model has them. */
+/** Total characters of all tools, which every request to the model contains. */
 const MAX_TOTAL = 400_000;
 const MAX_DEPTH = 32;
 
@@ -55,19 +55,18 @@ export async function readListing(
 				continue;
 			}
 			total += listed.description.length + JSON.stringify(listed.parameters).length;
-			if (total > MAX_TOTAL)
+			if (total > MAX_TOTAL) {
 				return end(tools, `Only its first ${tools.size} tools are used, because the descriptions are too long.`);
+			}
 			tools.set(listed.name, listed);
 		}
 		if (nextCursor === undefined || nextCursor === '') break;
 		if (page === MAX_PAGES) return end(tools, `Its tool list is too long. Only the first ${MAX_PAGES} pages are used.`);
 		cursor = nextCursor;
 	}
+	if (unusable === 0) return end(tools, null);
 	const problem = unusable === 1 ? '1 of its tools is' : `${unusable} of its tools are`;
-	return end(
-		tools,
-		unusable === 0 ? null : `${problem} skipped: the name appears twice, or the description is too long.`
-	);
+	return end(tools, `${problem} skipped: the name appears twice, or the description is too long.`);
 }
 
 function end(tools: ReadonlyMap<string, ListedTool>, note: string | null): Listing {
@@ -88,15 +87,13 @@ function toListed(
 		shown,
 		description: plainText(description, MAX_DESCRIPTION),
 		parameters: parameters as Record<string, unknown>,
-		digest: createHash('sha256')
-			.update(JSON.stringify([server, name, description, inputSchema]))
-			.digest('hex')
+		digest: hash('sha256', JSON.stringify([server, name, description, inputSchema]))
 	};
 }
 
 const TOO_DEEP = Symbol('too deep');
 
-/** Texts of a schema are read by the model as the description is. */
+/** Models read the texts of a schema too. */
 function cleaned(value: unknown, depth: number): unknown {
 	if (depth > MAX_DEPTH) return TOO_DEEP;
 	if (typeof value === 'string') return plainText(value, MAX_DESCRIPTION);
@@ -109,16 +106,14 @@ function cleaned(value: unknown, depth: number): unknown {
 	return entries.some(([, item]) => item === TOO_DEEP) ? TOO_DEEP : Object.fromEntries(entries);
 }
 
-// What a tool of an MCP server answered, as text that the model reads (FEATURES E36); pure.
-
-/** A result as the protocol has it, with what of it is used. */
+/** The used part of a result of the protocol. */
 export interface ToolAnswer {
 	content?: readonly Record<string, unknown>[] | undefined;
 	structuredContent?: unknown;
 	isError?: boolean | undefined;
 }
 
-/** Texts as they are; of images, sounds and files what they are; what is data alone as JSON. */
+/** Converts a result to text for the model: text unchanged, a description of media and files, pure data as JSON. */
 export function resultText({ content = [], structuredContent }: ToolAnswer): string {
 	const parts = content.map(partText);
 	if (structuredContent !== undefined && !content.some(({ type }) => type === 'text')) {
@@ -149,7 +144,7 @@ function resourceText(resource: unknown): string {
 	return `[resource ${word(uri)}: ${word(mimeType)}, ${sizeOf(blob)}; not shown]`;
 }
 
-/** NUL is kept by no database. */
+/** Databases can’t store NUL. */
 function textOf(text: unknown): string {
 	return typeof text === 'string' ? text.replaceAll('\0', '').toWellFormed() : '';
 }
@@ -158,15 +153,15 @@ function word(value: unknown): string {
 	return typeof value === 'string' && value !== '' ? plainLine(value, 500) : 'unknown';
 }
 
-/** Of what is in base64. */
+/** Decoded size of base64. */
 function sizeOf(data: unknown): string {
 	const bytes = typeof data === 'string' ? Math.floor((data.length * 3) / 4) : 0;
 	return bytes < 1024 ? `${bytes} bytes` : `${Math.round(bytes / 1024)} KB`;
 }
 
-// Makes text of a foreign program fit to be shown and sent on: no controls, no bidi, no tags, no more than there is room for.
+// Cleans foreign text: no control, bidi or tag characters, limited length.
 
-/** Line breaks and tabs stay; `most` is in UTF-16 units. */
+/** Keeps line breaks and tabs. `most` is in UTF-16 units. */
 export function plainText(text: string, most: number): string {
 	const plain = withoutHidden(text.slice(0, most * 2))
 		.replaceAll('\r\n', '\n')
@@ -179,39 +174,30 @@ export function plainLine(text: string, most: number): string {
 	return plainText(withoutHidden(text.slice(0, most * 4)).replaceAll(/\s+/g, ' '), most);
 }
 
-/** At most `maxBytes` of UTF-8, its beginning and its end, with a line between them that says so. */
+/** Keeps head and tail of at most `maxBytes` of UTF-8, with a line between about what was omitted. */
 export function boundedText(text: string, maxBytes: number): { text: string; truncated: boolean } {
 	const bytes = Buffer.from(text);
 	if (bytes.length <= maxBytes) return { text, truncated: false };
 	const half = Math.max(1, Math.floor(maxBytes / 2));
 	const left = bytes.length - 2 * half;
-	// A character that is cut in two at an edge is left out.
-	const head = bytes
-		.subarray(0, half)
-		.toString()
-		.replace(/\ufffd+$/, '');
-	const tail = bytes
-		.subarray(bytes.length - half)
-		.toString()
-		.replace(/^\ufffd+/, '');
+	// Drops a character that was cut.
+	const head = bytes.toString('utf8', 0, half).replace(/\ufffd+$/, '');
+	const tail = bytes.toString('utf8', bytes.length - half).replace(/^\ufffd+/, '');
 	return { text: `${head}\n… ${left} bytes left out …\n${tail}`, truncated: true };
 }
 
-// What a server's tool is called among all tools: `mcp__server__tool`, and no other tool is called the same (FEATURES E36); pure.
+// Unique names of tools: `mcp__server__tool` (FEATURES E36).
 
-/** The most that models' servers take. */
+/** Maximum of model servers. */
 const MAX_LENGTH = 64;
 const DIGEST_LENGTH = 8;
 
-/**
- * As it is where the name can be read back: servers end at the first `__` behind the prefix. Any other has a digest of both
- * names at its end, the same each time.
- */
+/** A name that can’t be split at the first `__` after the prefix, or isn’t valid, ends with a digest of both names. */
 export function toolName(server: string, tool: string): string {
 	const plain = `mcp__${server}__${tool}`;
 	const isClear = !server.includes('__') && !server.endsWith('_');
 	if (isClear && plain.length <= MAX_LENGTH && /^[A-Za-z0-9_-]+$/.test(tool)) return plain;
-	const digest = createHash('sha256').update(`${server}\0${tool}`).digest('hex').slice(0, DIGEST_LENGTH);
+	const digest = hash('sha256', `${server}\0${tool}`).slice(0, DIGEST_LENGTH);
 	const readable = plain.replaceAll(/[^A-Za-z0-9_-]+/g, '_').slice(0, MAX_LENGTH - DIGEST_LENGTH - 1);
 	return `${readable}_${digest}`;
 }

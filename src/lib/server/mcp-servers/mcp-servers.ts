@@ -1,5 +1,5 @@
-/** The MCP servers of the app: stored, kept connected, and offered to the agent (FEATURES E36). */
-import { createHash } from 'node:crypto';
+/** The app’s MCP servers: stored, kept connected and offered to the agent (FEATURES E36). */
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { AppError } from '../../shared/errors.ts';
 import {
@@ -23,26 +23,26 @@ export interface McpServersOptions extends Pick<
 > {
 	store: Pick<Store, 'mcpServers' | 'approvals'>;
 	vault: Vault;
-	/** A folder in it is each program's own. */
+	/** Each program has its own folder in it. */
 	dataDir: string;
-	/** How long to wait after so many failures in a row, in milliseconds. */
+	/** Wait in milliseconds after a number of consecutive failures. */
 	delayMs?: (failures: number) => number;
 }
 
 export interface McpServers {
-	/** By name, as they stand now. */
+	/** Sorted by name. */
 	list(): McpServer[];
 	/** @throws AppError not_found */
 	get(name: string): McpServer;
-	/** In place of the one of that name. @throws AppError invalid_input */
+	/** Creates or replaces a server. @throws AppError invalid_input */
 	put(name: string, server: McpServerPut): Promise<McpServer>;
 	/** @throws AppError not_found */
 	remove(name: string): Promise<void>;
-	/** Begins another try. @throws AppError not_found; conflict when it is switched off */
+	/** Connects again. @throws AppError not_found; conflict if it is off */
 	reconnect(name: string): McpServer;
-	/** What one conversation may call: what is known at each moment, never waited for. */
+	/** The tools of a conversation, without waiting for servers. */
 	tools(offer: { only?: readonly string[] | undefined }): McpTools;
-	/** Ends the connections, and the programs behind them. */
+	/** Ends all connections and programs. */
 	close(): Promise<void>;
 }
 
@@ -51,20 +51,20 @@ const OFF: McpServerStatus = { state: 'off', software: null, tools: [], error: n
 
 interface Entry {
 	stored: StoredMcpServer;
-	/** Null where they cannot be read. */
+	/** null if unreadable. */
 	values: Values | null;
-	/** Null while it is switched off. */
+	/** null while off. */
 	connection: Connection | null;
 }
 
-/** Reads what is stored, and begins to connect; no server is waited for. */
+/** Starts to connect the stored servers, without waiting for them. */
 export async function openMcpServers(options: McpServersOptions): Promise<McpServers> {
 	const { store, vault, dataDir, delayMs } = options;
 	const secrets = createServerValues(vault);
 	const entries = new Map<string, Entry>();
-	/** Connections of entries that are no more. */
+	/** Connections being closed. */
 	const ending = new Set<Promise<void>>();
-	/** Changes are made one after the other. */
+	/** Changes run one at a time. */
 	let last: Promise<unknown> = Promise.resolve();
 	const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
 		const done = last.then(work, work);
@@ -182,19 +182,19 @@ function targetOf(transport: McpTransport, values: Values, folder: string): Targ
 }
 
 function digestOf(transport: McpTransport): string {
-	return createHash('sha256').update(JSON.stringify(transport)).digest('hex');
+	return hash('sha256', JSON.stringify(transport));
 }
 
-// The secrets of MCP servers in the vault: variables of a program, headers of an address (FEATURES E36, F3).
+// Secrets of MCP servers in the vault: environment variables or headers (FEATURES E36, F3).
 
-/** All of a server's values together, as JSON: header names are no names of variables. */
+/** One JSON entry for all values, because header names aren’t valid variable names. */
 const VALUES = 'VALUES';
 const MAX_BYTES = 60_000;
 
 export type Values = Readonly<Record<string, string>>;
 
 export interface ServerValues {
-	/** Null where they cannot be read: they were encrypted with another key. */
+	/** null if encrypted with another key. */
 	read(server: string): Promise<Values | null>;
 	write(server: string, values: Values, now: string): Promise<void>;
 	remove(server: string): Promise<void>;
@@ -217,7 +217,7 @@ function createServerValues(vault: Vault): ServerValues {
 	};
 }
 
-/** No skill's id is without a slash: no skill is given these. */
+/** Ids of skills contain a slash, so no skill gets these values. */
 function idOf(server: string): string {
 	return `mcp-server:${server}`;
 }
@@ -226,21 +226,18 @@ function valuesOf(transport: McpTransportPut): Record<string, string | null> {
 	return transport.type === 'stdio' ? transport.env : transport.headers;
 }
 
-/** Where values go: what was stored for one goes to no other. */
+/** Stored values are reused only for the same destination. */
 function placeOf(transport: McpTransport | McpTransportPut): string {
 	return transport.type === 'http' ? new URL(transport.url).origin : `program ${transport.command}`;
 }
 
-/**
- * What is given, and for null what is stored. @throws AppError invalid_input; no value is in its message
- */
+/** Replaces null by the stored value. @throws AppError invalid_input, without values in its message */
 function mergeValues(given: Record<string, string | null>, kept: Values | null): Values {
 	const entries = Object.entries(given).map(([name, value]) => {
 		const whole = value ?? (kept && Object.hasOwn(kept, name) ? kept[name] : undefined);
 		if (whole === undefined) {
-			throw new AppError('invalid_input', `${name} needs a value: none is saved for this server.`, {
-				details: { field: name }
-			});
+			const details = { field: name };
+			throw new AppError('invalid_input', `${name} needs a value: none is saved for this server.`, { details });
 		}
 		return [name, whole];
 	});

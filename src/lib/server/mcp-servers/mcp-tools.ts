@@ -1,5 +1,5 @@
-/** The tools of all MCP servers as one conversation has them: what is offered, asked and recorded, and what comes of a call (FEATURES E36, D42). */
-import { createHash, randomUUID } from 'node:crypto';
+/** The MCP tools of a conversation: offered, approved, called and recorded (FEATURES E36, D42). */
+import { hash, randomUUID } from 'node:crypto';
 import type { ApprovalRequest } from '../../shared/events.ts';
 import { mcpSubject } from '../../shared/names.ts';
 import type { Approval } from '../../shared/message.ts';
@@ -13,23 +13,23 @@ import { createRedaction } from '../sandbox/output/redact.ts';
 export interface ServerTools {
 	name: string;
 	approval: 'ask' | 'auto';
-	/** Of how it is reached: another program is asked about anew. */
+	/** Digest of the transport: a changed one needs approval again. */
 	digest: string;
-	/** Its secrets: none comes back in a result. */
+	/** Its secrets, redacted from records. */
 	values: readonly string[];
 	connection: Pick<Connection, 'listing' | 'software' | 'call'>;
 }
 
 export interface McpToolsOptions {
-	/** Those that are switched on, as they are known now. */
+	/** Enabled servers. */
 	servers(): readonly ServerTools[];
-	/** Only these, by the name of a tool (`mcp__server__tool`) or of a server (`mcp/server`); all without it (D42). */
+	/** Only these tools (`mcp__server__tool`) and servers (`mcp/server`) (D42). Default: all. */
 	only?: readonly string[] | undefined;
-	/** False: nothing is executed (E11). */
+	/** False while skills are turned off (E11). */
 	isEnabled(): boolean;
 	approvals: Pick<Approvals, 'isGranted'>;
 	recorder: ExecutionRecorder;
-	/** Of what a tool answers. */
+	/** Maximum bytes of a result. */
 	maxOutputBytes: number;
 	/** Shown with each execution. */
 	timeoutMs(): number;
@@ -39,7 +39,7 @@ export interface McpTools {
 	tools(): ToolDefinition[];
 	has(name: string): boolean;
 	lane(name: string): null;
-	/** What to ask before it runs; null when it may. What was allowed counts as long as the tool is described the same. */
+	/** The approval it needs; null for none. An earlier one is valid while the tool’s definition is unchanged. */
 	approval(name: string, args: Record<string, unknown>, earlier: Approval | null): Promise<ApprovalRequest | null>;
 	/** Never throws. */
 	call(name: string, args: Record<string, unknown>, context: CallContext): Promise<{ ok: boolean; output: string }>;
@@ -48,7 +48,7 @@ export interface McpTools {
 interface CallContext {
 	signal: AbortSignal;
 	onEvent?: ((event: SkillEvent) => void) | undefined;
-	/** Who asked, for the record. */
+	/** For the record. */
 	caller?: ExecutionCaller;
 }
 
@@ -64,7 +64,7 @@ interface Outcome {
 	truncated: boolean;
 }
 
-/** Of what is recorded. */
+/** Characters of recorded output. */
 const MAX_RECORDED = 20_000;
 const MAX_PROGRESS = 500;
 
@@ -131,12 +131,7 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 			.then(() => recorder.running(id));
 		const outcome = await ask({ server, tool }, args, context);
 		const { error, message, output, truncated } = outcome;
-		const end = {
-			exitCode: null,
-			durationMs: Math.round(performance.now() - began),
-			files: [],
-			message
-		};
+		const end = { exitCode: null, durationMs: Math.round(performance.now() - began), files: [], message };
 		onEvent?.({ type: 'finished', skill: subject.skill, truncated, ...end, error });
 		await recorded;
 		await recorder.finished(id, {
@@ -172,7 +167,7 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 
 function whyOf(reason: unknown, { shown }: ListedTool, signal: AbortSignal): [SkillErrorType, string] {
 	if (!signal.aborted) return ['ExecutionFailed', reason instanceof Error ? reason.message : String(reason)];
-	// Somebody's Stop is an AbortError; what takes too long is told so by the loop.
+	// The user’s Stop is an AbortError; timeouts have other reasons.
 	const isStopped = signal.reason instanceof DOMException && signal.reason.name === 'AbortError';
 	if (isStopped) return ['Cancelled', `${shown} was stopped.`];
 	return ['ExecutionTimeout', `${shown} didn’t respond in time.`];
@@ -183,5 +178,5 @@ function failed(error: SkillErrorType, message: string): { ok: false; output: st
 }
 
 function digestOf({ server, tool }: Found): string {
-	return createHash('sha256').update(`${server.digest}\0${tool.digest}`).digest('hex');
+	return hash('sha256', `${server.digest}\0${tool.digest}`);
 }

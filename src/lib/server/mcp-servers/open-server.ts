@@ -1,14 +1,14 @@
-/** One connection to an MCP server, with the protocol's own client (FEATURES E36). What is foreign stays behind this interface. */
+/** Opens a connection to an MCP server with the official client (FEATURES E36). Hides the client’s types. */
 import { createRedaction, type Redaction } from '../sandbox/output/redact.ts';
 import type { Program } from './stdio-transport.ts';
 import { plainLine, type ToolAnswer, type ToolPage } from './listing.ts';
 
-/** How a server is reached, with its secrets. */
+/** Address or program of a server, with its secrets. */
 export type Target =
 	({ type: 'stdio' } & Program) | { type: 'http'; url: string; headers: Readonly<Record<string, string>> };
 
 export interface OpenServer {
-	/** What it calls itself. */
+	/** Its own name and version. */
 	software: string | null;
 	readPage(cursor: string | undefined, signal: AbortSignal): Promise<ToolPage>;
 	call(tool: string, args: Record<string, unknown>, options: CallOptions): Promise<ToolAnswer>;
@@ -22,21 +22,21 @@ export interface CallOptions {
 }
 
 export interface ServerEvents {
-	/** The connection has ended by itself. */
+	/** The connection ended unexpectedly. */
 	onClosed(reason: string): void;
 	onToolsChanged(): void;
 }
 
-/** A program may have to be fetched before it starts. */
+/** Leaves time to download a program. */
 const CONNECT_TIMEOUT_MS = 60_000;
-/** One that says nothing to the newest version's question is asked as those before it. */
+/** Older servers may not answer the newest version’s probe. */
 const PROBE_TIMEOUT_MS = 5_000;
 const LIST_TIMEOUT_MS = 30_000;
 const CLOSE_TIMEOUT_MS = 2_000;
-/** Who calls ends a call; the longest that a timer takes. */
+/** The maximum of a timer, because the caller limits calls. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 const MAX_REASON = 500;
-/** It answered, though not as the protocol has it. */
+/** Errors of a server that answered, but against the protocol. */
 const ANSWERS: ReadonlySet<string> = new Set([
 	'INVALID_RESULT',
 	'UNSUPPORTED_RESULT_TYPE',
@@ -44,12 +44,9 @@ const ANSWERS: ReadonlySet<string> = new Set([
 	'CAPABILITY_NOT_SUPPORTED'
 ]);
 
-/**
- * A server is told its secrets, and may say them again: nothing of what it says leaves here with one.
- * @throws ServerError that says why it cannot be reached
- */
+/** Redacts the server’s secrets from everything it sends. @throws ServerError with the reason */
 export async function openServer(target: Target, events: ServerEvents, signal: AbortSignal): Promise<OpenServer> {
-	// Loaded when there is a server: most have none.
+	// Loaded on demand: most installations have no MCP server.
 	const { Client, StreamableHTTPClientTransport, ProtocolError, SdkError } =
 		await import('@modelcontextprotocol/client');
 	const { transport, said, end } = await openTransport(target);
@@ -61,7 +58,7 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 	const client = new Client(
 		{ name: 'openrouter-skills', version: '1.0.0' },
 		{
-			// It may ask nothing of us: no model, no questions to people, no folders.
+			// No sampling, elicitation or roots.
 			capabilities: {},
 			versionNegotiation: { mode: 'auto', probe: { timeoutMs: PROBE_TIMEOUT_MS } },
 			listChanged: { tools: { autoRefresh: false, onChanged: () => events.onToolsChanged() } }
@@ -77,12 +74,12 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 	try {
 		await unlessAborted(connecting, signal);
 	} catch (error) {
-		// The library asks for the version to the end: what comes of it then is ended as well.
+		// The client finishes its version negotiation even when aborted, so close it again afterwards.
 		if (signal.aborted) void connecting.catch(() => undefined).then(close);
 		await close();
 		throw why(error);
 	}
-	// Lines that are no messages, streams that broke: a call that suffers from it fails by itself.
+	// Invalid lines and broken streams: affected calls fail themselves.
 	client.onerror = () => undefined;
 	client.onclose = () => {
 		if (isOpen) events.onClosed(why(new SdkError('CONNECTION_CLOSED' as never, 'The connection was closed.')).message);
@@ -108,10 +105,10 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 					{
 						signal: within,
 						timeout: NO_TIMEOUT_MS,
-						onprogress: ({ progress, total, message }) =>
-							onProgress(
-								redaction.text(message ?? (total === undefined ? String(progress) : `${progress} of ${total}`))
-							)
+						onprogress: ({ progress, total, message }) => {
+							const count = total === undefined ? String(progress) : `${progress} of ${total}`;
+							onProgress(redaction.text(message ?? count));
+						}
 					}
 				);
 				return redaction.value(answer);
@@ -132,13 +129,13 @@ export async function openServer(target: Target, events: ServerEvents, signal: A
 			requestInit: { headers: { ...at.headers } },
 			fetch: createGuardedFetch(at.url)
 		});
-		// A session that is told of its end is kept by nobody.
+		// Lets the server free the session.
 		const end = () => settled(http.terminateSession(), CLOSE_TIMEOUT_MS);
 		return { transport: http, said: () => '', end };
 	}
 }
 
-/** Why a server cannot be used. `isAnswer`: it said so itself, and the connection holds. */
+/** Why a server can’t be used. `isAnswer` if the server itself answered so, and the connection is fine. */
 export class ServerError extends Error {
 	override readonly name = 'ServerError';
 	readonly isAnswer: boolean;
@@ -149,13 +146,13 @@ export class ServerError extends Error {
 	}
 }
 
-/** Under another name a tool could not be called: one with a secret in its name is left out. */
+/** Drops a tool with a secret in its name, because it couldn’t be called by a redacted one. */
 function withoutSecrets(tool: ToolPage['tools'][number], { text, value }: Redaction): ToolPage['tools'] {
 	if (text(tool.name) !== tool.name) return [];
 	return [{ ...tool, description: value(tool.description), inputSchema: value(tool.inputSchema) }];
 }
 
-/** A sentence, without the server's secrets: they are taken out before anything is cut. */
+/** A sentence without the server’s secrets, which are redacted before shortening. */
 function reasonOf(error: unknown, target: Target, said: string, { text }: Redaction): string {
 	const message = plainLine(text(sentenceOf(error, target)), MAX_REASON);
 	const lastWords = plainLine(text(said).trimEnd().split('\n').slice(-3).join(' '), MAX_REASON);
@@ -170,14 +167,15 @@ function sentenceOf(error: unknown, target: Target): string {
 	if (code === 'CONNECTION_CLOSED')
 		return target.type === 'stdio' ? 'The program exited.' : 'The connection was closed.';
 	if (code === 'REQUEST_TIMEOUT') return 'It didn’t respond in time.';
-	if (status === 401 || status === 403)
+	if (status === 401 || status === 403) {
 		return `It refused access (status ${status}). Add a header such as “Authorization”.`;
+	}
 	const inner = innermost(error) as NodeJS.ErrnoException;
 	if (error.message.includes('fetch failed')) return `Couldn’t connect: ${inner.code ?? inner.message}.`;
 	return error.message || error.name;
 }
 
-/** Where it began: the library has its own reasons around it. */
+/** The root cause, which the client wraps. */
 function innermost(error: Error): Error {
 	const { cause, data } = error as Error & { data?: unknown };
 	const next = cause ?? (data as { cause?: unknown } | undefined)?.cause;
@@ -198,30 +196,28 @@ async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<
 	}
 }
 
-/** Waits for it, not for ever; how it ends is of no interest any more. */
+/** Waits for it, at most `timeoutMs`, and ignores its errors. */
 async function settled(work: Promise<unknown>, timeoutMs: number): Promise<void> {
 	let timer: NodeJS.Timeout | undefined;
-	const late = new Promise((resolve) => {
-		timer = setTimeout(resolve, timeoutMs);
-	});
+	const late = new Promise((resolve) => (timer = setTimeout(resolve, timeoutMs)));
 	await Promise.race([work.catch(() => undefined), late]);
 	clearTimeout(timer);
 }
 
-// `fetch` for one MCP server: to its own origin alone, with a bound on what comes back (SECURITY, MCP servers).
+// `fetch` for an MCP server: only to its own origin, with limited responses (SECURITY, MCP servers).
 
-/** Of a whole answer, or of one event of a stream. */
+/** Size of a response, or of one event of a stream. */
 const MAX_BYTES = 10 * 1024 * 1024;
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** @param address of the server: any host, this machine’s own too, because whoever manages the app has named it */
+/** `address` may be any host, because the operator set it. */
 function createGuardedFetch(address: string, maxBytes = MAX_BYTES): Fetch {
 	const { origin } = new URL(address);
 	return async (url, init = {}) => {
 		const target = new URL(url);
 		if (target.origin !== origin) throw new Error(`It redirected to ${target.origin}, which isn’t allowed.`);
-		// Where a redirect leads is decided by whoever asked, never followed on the way.
+		// The client decides about redirects.
 		const response = await fetch(target, { ...init, redirect: 'manual' });
 		if (!response.body) return response;
 		const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
@@ -229,7 +225,7 @@ function createGuardedFetch(address: string, maxBytes = MAX_BYTES): Fetch {
 	};
 }
 
-/** Fails when there is more than `maxBytes`; of a stream of events, more without a line that is empty. */
+/** Fails beyond `maxBytes`; in an event stream, per event. */
 function bounded(maxBytes: number, isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
 	let bytes = 0;
 	return new TransformStream({
@@ -242,7 +238,7 @@ function bounded(maxBytes: number, isStream: boolean): TransformStream<Uint8Arra
 	});
 }
 
-/** Behind the last empty line of the chunk; -1 without one. A break that is cut in two only counts for the next event. */
+/** Index of the last empty line; -1 without one. Ignores one split between chunks, which then counts for the next event. */
 function endOfEvent(chunk: Uint8Array): number {
 	const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
 	return Math.max(text.lastIndexOf('\n\n'), text.lastIndexOf('\r\n\r\n'), text.lastIndexOf('\r\r'));

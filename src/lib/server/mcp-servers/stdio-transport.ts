@@ -1,22 +1,22 @@
-/** Starts the program of an MCP server; with the sandbox the only place where processes begin. It is not sandboxed (SECURITY, MCP servers). */
+/** Starts the program of an MCP server, without a sandbox (SECURITY, MCP servers). Only this and the sandbox start processes. */
 import { mkdir } from 'node:fs/promises';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 export interface Program {
 	command: string;
 	args: readonly string[];
-	/** All that it is given beside PATH, HOME and a few words about the user. */
+	/** In addition to PATH, HOME and a few others. */
 	env: Readonly<Record<string, string>>;
-	/** Absolute; made if it is not there. */
+	/** Absolute; created if missing. */
 	cwd: string;
 }
 
-/** So much of the end of what it writes beside the protocol is kept, to say why it failed. */
+/** Characters of stderr kept to explain failures. */
 const KEPT = 2_000;
 
 export interface ProgramTransport {
 	transport: StdioClientTransport;
-	/** The last of what it wrote to stderr. */
+	/** The end of its stderr. */
 	said(): string;
 }
 
@@ -25,7 +25,7 @@ export async function openStdioTransport({ command, args, env, cwd }: Program): 
 	const transport = new StdioClientTransport({
 		command,
 		args: [...args],
-		// Nothing of the server's own environment but these: no key of the app is among them.
+		// Without the server’s other variables, which include keys.
 		env: { ...getDefaultEnvironment(), ...env },
 		cwd,
 		stderr: 'pipe'
