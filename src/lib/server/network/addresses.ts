@@ -1,13 +1,11 @@
-/** Which addresses of the internet a server may connect to for somebody else (SECURITY, outbound requests). */
+/** Checks that an address is on the public internet (SECURITY, outbound requests). */
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 
 /**
- * Is this the address of one machine of the public internet? The bytes decide, not the spelling. What is not known to be
- * public is not: private, loopback, link-local, shared, reserved, documentation, multicast and every way of writing an
- * IPv4 address inside an IPv6 one.
- *
- * @param address 4 or 16 bytes, or their text as `node:net` knows it; anything else is not one
+ * Whether this is a unicast address of the public internet, judged by its bytes. Refuses private, loopback, link-local,
+ * shared, reserved, documentation and multicast addresses, and every form of an IPv4 address inside an IPv6 one.
+ * @param address 4 or 16 bytes, or their text for `node:net`; anything else is refused
  */
 export function isGlobalUnicast(address: Uint8Array | string): boolean {
 	const bytes = typeof address === 'string' ? bytesOf(address) : address;
@@ -18,7 +16,7 @@ export function isGlobalUnicast(address: Uint8Array | string): boolean {
 	return false;
 }
 
-/** The bytes of an IPv4 address in four decimal parts, or of an IPv6 address without a zone; null for anything else. */
+/** Parses a dotted IPv4 address, or an IPv6 address without a zone; null for anything else. */
 export function bytesOf(text: string): Uint8Array | null {
 	return text.includes(':') ? ipv6Of(text) : ipv4Of(text);
 }
@@ -42,7 +40,7 @@ const IPV4_NOT_GLOBAL = [
 	'127.0.0.0/8',
 	'169.254.0.0/16',
 	'172.16.0.0/12',
-	// IETF protocols, with the DS-Lite and NAT64 discovery addresses.
+	// IETF protocols, including DS-Lite and NAT64 discovery.
 	'192.0.0.0/24',
 	'192.0.2.0/24',
 	// AS112, then the former 6to4 relays.
@@ -54,23 +52,23 @@ const IPV4_NOT_GLOBAL = [
 	'198.18.0.0/15',
 	'198.51.100.0/24',
 	'203.0.113.0/24',
-	// Answered by the platform's own services on Azure: a metadata address in public space.
+	// Azure’s metadata service, in public address space.
 	'168.63.129.16/32',
 	'224.0.0.0/4',
 	'240.0.0.0/4'
 ].map(block);
 
-/** All that was ever given out; the rest (mapped, compatible, NAT64, ULA, link-local, site-local, multicast …) lies outside. */
+/** All allocated space. Mapped, compatible, NAT64, ULA, link-local, site-local and multicast addresses are outside. */
 const IPV6_GLOBAL = block('2000::/3');
 
 const IPV6_NOT_GLOBAL = [
-	// IETF protocols: Teredo, benchmarking, ORCHID and its second version, drones, AS112.
+	// IETF protocols: Teredo, benchmarking, ORCHID, ORCHIDv2, drones, AS112.
 	'2001::/23',
 	'2001:db8::/32',
-	// 6to4: an IPv4 address in an IPv6 one.
+	// 6to4, which embeds IPv4 addresses.
 	'2002::/16',
 	'2620:4f:8000::/48',
-	// The 6bone, given back.
+	// The former 6bone.
 	'3ffe::/16',
 	'3fff::/20'
 ].map(block);
@@ -95,7 +93,6 @@ function ipv6Of(text: string): Uint8Array | null {
 	return Uint8Array.from(groups.flatMap((group) => [group >> 8, group & 0xff]));
 }
 
-/** Eight numbers of 16 bits. */
 function groupsOf(text: string): number[] | null {
 	const halves = text.split('::');
 	if (halves.length > 2) return null;
@@ -106,7 +103,7 @@ function groupsOf(text: string): number[] | null {
 	return missing > 0 ? [...head, ...Array<number>(missing).fill(0), ...tail] : null;
 }
 
-/** `isLast`: an IPv4 address may stand for the last two groups. */
+/** `isLast`: the last two groups may be an IPv4 address. */
 function partsOf(text: string, isLast: boolean): number[] | null {
 	if (text === '') return [];
 	const parts = text.split(':');
@@ -125,23 +122,23 @@ function partsOf(text: string, isLast: boolean): number[] | null {
 	return groups;
 }
 
-// One look-up, checked, and the connection goes to what was checked: so that a name which changes its address gains nothing.
+// Resolves a name once and connects to the checked addresses, which prevents DNS rebinding.
 
 export interface AddressGuardOptions {
-	/** Every address of a name; without it the system's resolver. Rejects when there is none. */
+	/** All addresses of a host name; rejects if there is none. Default: the system’s resolver. */
 	resolve?: (host: string) => Promise<string[]>;
-	/** May this address be connected to? Without it global unicast alone. */
+	/** Default: `isGlobalUnicast`. */
 	isAllowed?: (address: string) => boolean;
 }
 
 export interface AddressGuard {
-	/** For hosts that are addresses: a socket does not look those up. @throws NetworkError `blocked-address` */
+	/** Checks a host that is an address, which sockets don’t look up. @throws NetworkError `blocked-address` */
 	check(host: string): void;
-	/** For `net.connect` and what is built on it; it fails with a NetworkError `blocked-address` or `unreachable`. */
+	/** For `net.connect`; fails with a NetworkError `blocked-address` or `unreachable`. */
 	lookup: LookupFunction;
 }
 
-/** One for each connection or many: it keeps nothing. */
+/** Stateless. */
 export function createAddressGuard({
 	resolve = resolveAll,
 	isAllowed = isGlobalUnicast
@@ -154,7 +151,7 @@ export function createAddressGuard({
 			throw new NetworkError('unreachable', `Couldn’t find the address of ${host}.`, { cause });
 		});
 		if (addresses.length === 0) throw new NetworkError('unreachable', `Couldn’t find the address of ${host}.`);
-		// All of them: the socket may try any, and a name with one private address is no public name.
+		// All of them, because the socket may try any.
 		if (!addresses.every((address) => isIP(address) > 0 && isAllowed(address))) throw refuse(host);
 		return addresses;
 	}
@@ -162,7 +159,7 @@ export function createAddressGuard({
 	return {
 		check(host) {
 			const bare = host.replace(/^\[(.*)\]$/, '$1');
-			// “%” begins a zone: an interface of this machine.
+			// “%” starts a zone, which is a local interface.
 			if (bare.includes('%') || (isIP(bare) > 0 && !isAllowed(bare))) throw refuse(host);
 		},
 		lookup(host, options, callback) {
@@ -184,22 +181,21 @@ async function resolveAll(host: string): Promise<string[]> {
 	return answers.map(({ address }) => address);
 }
 
-/** Why a request was not made, or came to nothing. */
 export type NetworkErrorCode =
-	/** Not an address that may be asked: scheme, user name, spelling. */
+	/** Wrong scheme, a user name, or invalid. */
 	| 'bad-url'
-	/** A header or method that may not be sent. */
+	/** A header or method that isn’t allowed. */
 	| 'bad-request'
-	/** The host, or one of its addresses, is not on the public internet. */
+	/** The host or one of its addresses isn’t public. */
 	| 'blocked-address'
-	/** No such host, or nobody answers there. */
+	/** Unknown host, or no connection. */
 	| 'unreachable'
-	/** What came back is not HTTP, or is not packed as it says. */
+	/** The response isn’t HTTP, or can’t be decompressed. */
 	| 'bad-response'
 	| 'timeout'
 	| 'aborted';
 
-/** Its message is one sentence for people and models. */
+/** Its message is a sentence for people and models. */
 export class NetworkError extends Error {
 	readonly code: NetworkErrorCode;
 

@@ -1,4 +1,4 @@
-/** Which hosts a skill wants to reach, which of them somebody granted, and the way out for one execution (FEATURES D35). */
+/** Network access of skills: requested domains, granted ones, and a proxy for each execution (FEATURES D35). */
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,54 +9,51 @@ import { type NetworkSession, skillIdOf } from '../skills/run/execution-host.ts'
 import type { Skill } from '../skills/types.ts';
 import type { NetworkGrants } from '../store/skills/choices.ts';
 import type { AddressGuardOptions } from './addresses.ts';
-import { openProxy } from './proxy.ts';
+import { openProxy, type ProxyOptions } from './proxy.ts';
 
 export interface NetworkAccessOptions extends AddressGuardOptions {
 	grants: NetworkGrants;
-	/** The proxies' sockets live there, in `net/`. */
+	/** For the proxies’ sockets, in `net/`. */
 	dataDir: string;
-	/** `false`: no skill has a network, whatever was granted. */
+	/** `false`: no network for skills, whatever was granted. */
 	isEnabled: boolean | null;
 }
 
 export interface NetworkAccess {
-	/** Null for a skill that has nothing declared which is granted. */
+	/** null without a granted domain. */
 	openNetwork(skill: Skill, executionId: string): Promise<NetworkSession | null>;
-	/** A way to every public address, for one execution of a built-in skill. */
+	/** Access to all public addresses, for an execution of a built-in skill. */
 	openPublic(executionId: string): Promise<NetworkSession>;
 	declared(skill: Skill): string[];
-	/** Sentences about what a skill declares in a way that cannot be granted. */
+	/** Sentences about invalid declarations. */
 	problems(skill: Skill): string[];
-	/** What a skill was granted, also what it no longer declares. */
+	/** Granted domains, also those no longer declared. */
 	granted(skillId: string): Promise<string[]>;
-	/** These and no others. @throws AppError `invalid_input` for what is no domain */
+	/** Replaces the granted domains. @throws AppError `invalid_input` for an invalid domain */
 	grant(skillId: string, domains: readonly string[], now: string): Promise<void>;
 }
 
-/** The longest path of a unix socket on Linux, less one; macOS has 104. */
+/** The maximum of macOS is 104 with the final NUL; Linux has 108. */
 const MAX_SOCKET_PATH = 103;
 
 export function createNetworkAccess({ grants, dataDir, isEnabled, ...guard }: NetworkAccessOptions): NetworkAccess {
 	const folder = join(dataDir, 'net');
 	let swept: Promise<void> | undefined;
-	/** What a server that was killed has left there. */
+	/** Deletes leftovers of a killed server. */
 	const sweep = () => (swept ??= rm(folder, { recursive: true, force: true }));
 
-	const open = async (
-		executionId: string,
-		allows: (host: string, port: number) => boolean
-	): Promise<NetworkSession> => {
+	const open = async (executionId: string, allows: ProxyOptions['allows']): Promise<NetworkSession> => {
 		await sweep();
 		const path = join(folder, executionId, 'proxy.sock');
 		const isTooLong = Buffer.byteLength(path) > MAX_SOCKET_PATH;
 		const own = isTooLong ? await mkdtemp(join(tmpdir(), 'net-')) : dirname(path);
 		if (!isTooLong) {
-			// No other user of this machine comes past the outer folder.
+			// Closed to other users.
 			await mkdir(folder, { recursive: true, mode: 0o700 });
 			await mkdir(own, { mode: 0o711 });
 		}
 		const proxy = await openProxy({ ...guard, socketPath: join(own, 'proxy.sock'), allows });
-		// A container is shown the folder, and its user is another one.
+		// Containers mount this folder and run as another user.
 		await chmod(own, 0o711);
 		return {
 			socket: proxy.socket,
@@ -88,36 +85,33 @@ export function createNetworkAccess({ grants, dataDir, isEnabled, ...guard }: Ne
 			const parsed = domains.map(parseDomain);
 			const bad = parsed.find(({ problem }) => problem !== undefined);
 			if (bad?.problem !== undefined) throw new AppError('invalid_input', bad.problem);
-			await grants.replace(
-				skillId,
-				parsed.flatMap(({ domain }) => domain ?? []),
-				now
-			);
+			const names = parsed.flatMap(({ domain }) => domain ?? []);
+			await grants.replace(skillId, names, now);
 		}
 	};
 	return access;
 }
 
-/** `metadata.network`: a text, or where a skill has it so a list (a key `metadata.network` of its own counts too). */
+/** `metadata.network`, as text or list; a top-level key `metadata.network` works too. */
 function declarationOf({ metadata, extra }: Skill): DeclaredDomains {
 	return parseDomains(metadata.network ?? extra['metadata.network']);
 }
 
-// The domains that a skill wants to reach, as its SKILL.md names them (FEATURES D35).
+// Domains requested in a SKILL.md (FEATURES D35).
 
 export interface DeclaredDomains {
-	/** As `matches` reads them; each once, in order, at most 100. */
+	/** For `matches`: unique, in order, at most 100. */
 	domains: string[];
-	/** A sentence for each entry that cannot be used. */
+	/** One sentence per invalid entry. */
 	problems: string[];
 }
 
-/** Ports of a domain that names none. */
+/** For domains without a port. */
 const DEFAULT_PORTS: readonly number[] = [80, 443];
 const MAX_DOMAINS = 100;
 const MAX_DOMAIN_CHARS = 253;
 
-/** @param value a text of entries separated by spaces or commas, or a list of them; anything else declares nothing */
+/** `value` is text with spaces or commas, or a list; anything else is ignored. */
 export function parseDomains(value: unknown): DeclaredDomains {
 	const entries = typeof value === 'string' ? value.split(/[\s,]+/) : Array.isArray(value) ? (value as unknown[]) : [];
 	const domains = new Set<string>();
@@ -132,7 +126,7 @@ export function parseDomains(value: unknown): DeclaredDomains {
 	return { domains: [...domains], problems };
 }
 
-/** May `host` (as a client wrote it) be reached at `port` by one who was granted `domain`? */
+/** Whether a granted `domain` allows `host` at `port`. */
 export function matches(domain: string, host: string, port: number): boolean {
 	const [name = '', granted] = domain.split(':');
 	if (granted === undefined ? !DEFAULT_PORTS.includes(port) : Number(granted) !== port) return false;
@@ -142,7 +136,7 @@ export function matches(domain: string, host: string, port: number): boolean {
 
 type Parsed = { domain: string; problem?: undefined } | { domain?: undefined; problem: string };
 
-/** One domain in the form that is kept: `example.org`, `*.example.org`, `example.org:8443`; lower case, in Punycode. */
+/** Normalises a domain to lower case and Punycode: `example.org`, `*.example.org`, `example.org:8443`. */
 export function parseDomain(text: string): Parsed {
 	const shown = `“${text.slice(0, 100)}”`;
 	const problem = (reason: string): Parsed => ({ problem: `Can’t grant ${shown}: ${reason}.` });
@@ -152,13 +146,14 @@ export function parseDomain(text: string): Parsed {
 	if (rest === '*') return problem('name the domains one by one');
 	if (rest?.startsWith('[') || isIP(text) || isIP(rest ?? '')) return problem('enter a host name, not an IP address');
 	if (port && !isPort(port.slice(1))) return problem('a port must be a number from 1 to 65535');
-	// `domainToASCII` decodes what is percent-encoded, and stops at “?”. Of what ends in a number it leaves an address, or nothing.
+	// `domainToASCII` decodes percent encoding, stops at “?”, and may turn a name that ends in a number into an address.
 	if (/[^\w.\-\u0080-\u{10ffff}]/u.test(rest ?? '')) return problem('it isn’t a host name');
 	const name = domainToASCII(rest ?? '').replace(/\.$/, '');
 	if (isIP(name)) return problem('enter a host name, not an IP address');
 	if (!isName(name)) return problem('it isn’t a host name');
-	if (!name.includes('.'))
+	if (!name.includes('.')) {
 		return problem(star ? 'add at least two parts after the star' : 'a host name has at least two parts');
+	}
 	return { domain: `${star ?? ''}${name}${port ? `:${Number(port.slice(1))}` : ''}` };
 }
 

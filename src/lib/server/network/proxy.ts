@@ -1,4 +1,4 @@
-/** The way out of one execution: an HTTP proxy on a unix socket that reaches the hosts it is told, and no others (FEATURES D35). */
+/** An HTTP proxy on a unix socket for one execution, which only reaches allowed hosts (FEATURES D35). */
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import {
 	createServer,
@@ -13,43 +13,43 @@ import type { Duplex } from 'node:stream';
 import { type AddressGuardOptions, createAddressGuard, NetworkError } from './addresses.ts';
 
 export interface ProxyLimits {
-	/** At once. */
+	/** Concurrent. */
 	connections: number;
-	/** How long a connection may be silent, in both directions. */
+	/** Maximum silence of a connection. */
 	idleMs: number;
-	/** From the first byte of a request to the end of its headers. */
+	/** Time to receive the headers. */
 	headersMs: number;
 }
 
 const DEFAULT_PROXY_LIMITS: ProxyLimits = { connections: 64, idleMs: 60_000, headersMs: 10_000 };
 
 export interface ProxyOptions extends AddressGuardOptions {
-	/** Made anew, for everybody, in a folder for its owner alone: whoever is shown the file may use it. At most 107 bytes. */
+	/** Created with access for everyone, in a private folder. At most 107 bytes. */
 	socketPath: string;
-	/** May this host (lower case, without brackets or a last dot) be reached at this port? */
+	/** `host` is lower case, without brackets or a trailing dot. */
 	allows: (host: string, port: number) => boolean;
 	limits?: Partial<ProxyLimits>;
 }
 
 export interface Proxy {
 	socket: string;
-	/** What was refused: `host:port`, in order, each once, at most 100. */
+	/** Refused targets as `host:port`: unique, in order, at most 100. */
 	refused(): string[];
-	/** Ends every connection and takes the socket away. */
+	/** Ends all connections and deletes the socket. */
 	close(): Promise<void>;
 }
 
 const MAX_REFUSED = 100;
 const MAX_HEADER_BYTES = 16 * 1024;
 
-/** `CONNECT host:port`, and `GET http://host/path`. @throws Error when there can be no socket at that path */
+/** Supports `CONNECT host:port` and `GET http://host/path`. @throws Error if the socket can’t be created */
 export async function openProxy({ socketPath, allows, limits, ...addresses }: ProxyOptions): Promise<Proxy> {
 	const { connections, idleMs, headersMs } = { ...DEFAULT_PROXY_LIMITS, ...limits };
 	const guard = createAddressGuard(addresses);
 	const sockets = new Set<Duplex>();
 	const refused = new Set<string>();
 
-	/** Ends with the proxy, and by itself when nothing happens on it. */
+	/** Closes the socket with the proxy, or when idle. */
 	function own<T extends Socket>(socket: T): T {
 		sockets.add(socket);
 		socket.on('close', () => sockets.delete(socket));
@@ -58,7 +58,7 @@ export async function openProxy({ socketPath, allows, limits, ...addresses }: Pr
 		return socket;
 	}
 
-	/** Status and sentence where the target may not be reached at all. */
+	/** Status and sentence for a forbidden target. */
 	function refusalOf(target: Target): [number, string] | null {
 		if (!allows(target.host, target.port)) {
 			remember(target);
@@ -76,7 +76,7 @@ export async function openProxy({ socketPath, allows, limits, ...addresses }: Pr
 		if (refused.size < MAX_REFUSED) refused.add(`${host}:${port}`);
 	}
 
-	/** Status and sentence for a connection that was not made. */
+	/** Status and sentence for a failed connection. */
 	function failureOf(error: Error, target: Target): [number, string] {
 		if (error instanceof NetworkError && error.code === 'blocked-address') {
 			remember(target);
@@ -92,7 +92,7 @@ export async function openProxy({ socketPath, allows, limits, ...addresses }: Pr
 		connectionsCheckingInterval: headersMs,
 		requestTimeout: 0
 	});
-	// The server sets it anew for each request of a connection.
+	// Applied again to each request of a connection.
 	server.timeout = idleMs;
 	server.maxConnections = connections;
 	server.on('connection', own);
@@ -115,7 +115,7 @@ export async function openProxy({ socketPath, allows, limits, ...addresses }: Pr
 		try {
 			forward(request, response, target);
 		} catch (error) {
-			// Node refuses to send some of what it reads.
+			// Node can’t send some headers that it can read.
 			reply(response, ...failureOf(error as Error, target));
 		}
 	});
@@ -146,7 +146,7 @@ export async function openProxy({ socketPath, allows, limits, ...addresses }: Pr
 			method: request.method,
 			headers: {
 				...endToEnd(request.headers),
-				// The host that was granted is the host that is asked for.
+				// Always the allowed host.
 				host: target.url.host,
 				...(request.headers['transfer-encoding'] ? { 'transfer-encoding': 'chunked' } : {})
 			},
@@ -165,7 +165,7 @@ export async function openProxy({ socketPath, allows, limits, ...addresses }: Pr
 			try {
 				response.writeHead(incoming.statusCode ?? 502, incoming.statusMessage, endToEnd(incoming.headers));
 			} catch (error) {
-				// What came may be read but not written, such as a reason with control characters.
+				// Node can’t write some responses that it can read, such as a reason with control characters.
 				outgoing.destroy();
 				return fail(error as Error);
 			}
@@ -182,7 +182,7 @@ export async function openProxy({ socketPath, allows, limits, ...addresses }: Pr
 		server.once('error', reject);
 		server.listen(socketPath, resolve);
 	});
-	// One that could not be accepted, for want of handles, is lost; the others go on.
+	// A connection that can’t be accepted, for lack of descriptors, must not end the others.
 	server.on('error', () => {});
 	await chmod(socketPath, 0o666);
 
@@ -198,10 +198,8 @@ export async function openProxy({ socketPath, allows, limits, ...addresses }: Pr
 	};
 }
 
-// What a proxy reads from a request and writes to its client.
-
 export interface Target {
-	/** Lower case, without brackets and last dot. */
+	/** Lower case, without brackets or a trailing dot. */
 	host: string;
 	port: number;
 }
@@ -210,19 +208,19 @@ export interface UrlTarget extends Target {
 	url: URL;
 }
 
-/** About one connection, not about what is asked for. */
+/** Hop-by-hop headers. */
 const HOP_HEADERS = ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect'];
 
-/** Of `host:port`, as CONNECT names it. */
+/** From `host:port` of CONNECT. */
 function targetOfAuthority(authority: string): Target | null {
 	const { host, port } = /^(?<host>[^\s/?#@\\]+):(?<port>\d{1,5})$/.exec(authority)?.groups ?? {};
 	const url = host ? URL.parse(`http://${host}/`) : null;
-	// A port within the host would be a second one.
+	// Refuses a second port in the host.
 	if (!url || url.port || Number(port) < 1 || Number(port) > 65_535) return null;
 	return { host: bareHost(url), port: Number(port) };
 }
 
-/** Of an address that begins with `http://`, as plain requests name it. */
+/** From the `http://` URL of a plain request. */
 function targetOfUrl(text: string): UrlTarget | null {
 	const url = /^http:\/\//i.test(text) ? URL.parse(text) : null;
 	if (!url || url.username || url.password) return null;
@@ -233,7 +231,7 @@ function bareHost({ hostname }: URL): string {
 	return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 }
 
-/** Without the headers that are about one connection. */
+/** Drops hop-by-hop headers. */
 function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
 	const named = headers.connection?.toLowerCase().split(/\s*,\s*/) ?? [];
 	return Object.fromEntries(
@@ -245,7 +243,7 @@ function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
 
 const REASONS: Readonly<Record<number, string>> = { 400: 'Bad Request', 403: 'Forbidden', 502: 'Bad Gateway' };
 
-/** A whole response, for a bare socket. */
+/** A complete response for a raw socket. */
 function answer(status: number, sentence: string): string {
 	const body = `${sentence}\n`;
 	return [

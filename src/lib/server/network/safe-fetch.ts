@@ -1,4 +1,4 @@
-/** One HTTP request to the public internet and nowhere else, capped in every direction (FEATURES D28; SECURITY, outbound requests). */
+/** HTTP requests to the public internet only, with limits (FEATURES D28; SECURITY, outbound requests). */
 import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { pipeline, type Transform } from 'node:stream';
@@ -7,44 +7,44 @@ import { type AddressGuardOptions, createAddressGuard, NetworkError } from './ad
 
 export interface SafeFetchOptions {
 	method?: string;
-	/** None of those that a connection is made of: `host`, `connection`, `content-length`, … */
+	/** Without connection headers: `host`, `connection`, `content-length`, … */
 	headers?: Readonly<Record<string, string>>;
 	body?: string | Uint8Array;
-	/** For all of it, from the look-up to the last byte. */
+	/** For the whole request, from DNS lookup to the last byte. */
 	timeoutMs?: number;
-	/** Bytes of the body that are kept, counted as they are unpacked. */
+	/** Maximum bytes of the decompressed body. */
 	maxBytes?: number;
 	signal?: AbortSignal;
-	/** The only way there is: a redirect is returned as it came. */
+	/** Redirects are returned, never followed. */
 	redirect?: 'manual';
 }
 
 export interface SafeResponse {
 	status: number;
 	statusText: string;
-	/** Lower-case names; without `content-encoding` and `content-length` when the body was unpacked. */
+	/** By lower-case name; without `content-encoding` and `content-length` if the body was decompressed. */
 	headers: IncomingHttpHeaders;
-	/** Unpacked. */
+	/** Decompressed. */
 	body: Buffer;
-	/** There was more. */
+	/** Whether the body was longer. */
 	truncated: boolean;
-	/** The address as it was understood, without its fragment. */
+	/** The normalised URL without its fragment. */
 	finalUrl: string;
 }
 
-/** @throws NetworkError, and nothing else */
+/** @throws NetworkError only */
 export type SafeFetch = (url: string, options?: SafeFetchOptions) => Promise<SafeResponse>;
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const DEFAULT_MAX_BYTES = 256_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** A timer set for longer fires at once. */
+/** Longer timers fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
-/** Those that say where a request goes and how long it is are ours to write. */
+/** Headers that control the connection. */
 const OWN_HEADERS =
 	/^(host|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|proxy-.*)$/i;
 
-/** No redirect is followed, no proxy of the environment used, no connection kept. */
+/** Follows no redirects, ignores proxy variables and keeps no connections. */
 export function createSafeFetch(options: AddressGuardOptions = {}): SafeFetch {
 	const guard = createAddressGuard(options);
 	return async (text, { method = 'GET', headers = {}, body, timeoutMs, maxBytes, signal } = {}) => {
@@ -76,7 +76,7 @@ export function createSafeFetch(options: AddressGuardOptions = {}): SafeFetch {
 		} finally {
 			clearTimeout(timer);
 			signal?.removeEventListener('abort', onAbort);
-			// Whatever became of it, its socket goes.
+			// Closes the socket in any case.
 			stop.abort();
 		}
 	};
@@ -108,7 +108,7 @@ function send(url: URL, { method, headers, body, signal, lookup }: Sending): Pro
 			headers: { 'accept-encoding': 'gzip, deflate, br', ...headers },
 			lookup,
 			signal,
-			// One of its own: no connection is shared, no proxy of the environment asked.
+			// No shared connections, no proxy from the environment.
 			agent: false,
 			maxHeaderSize: MAX_HEADER_BYTES
 		});
@@ -131,15 +131,14 @@ function withoutPacking({ ...headers }: IncomingHttpHeaders): IncomingHttpHeader
 function asNetworkError(error: unknown, { host }: URL): NetworkError {
 	if (error instanceof NetworkError) return error;
 	const { code = '', message = '' } = error as NodeJS.ErrnoException;
-	if (code.startsWith('HPE_'))
+	if (code.startsWith('HPE_')) {
 		return new NetworkError('bad-response', `${host} didn’t respond in HTTP.`, { cause: error });
+	}
 	if (code.startsWith('ERR_INVALID_') || code === 'ERR_UNESCAPED_CHARACTERS') {
 		return new NetworkError('bad-request', `Couldn’t send the request: ${message}.`, { cause: error });
 	}
 	return new NetworkError('unreachable', `Couldn’t connect to ${host}: ${code || message}.`, { cause: error });
 }
-
-// The body of a response, unpacked, up to a cap that counts what comes out.
 
 const UNPACKERS: Readonly<Record<string, () => Transform>> = {
 	gzip: createGunzip,
@@ -148,7 +147,7 @@ const UNPACKERS: Readonly<Record<string, () => Transform>> = {
 	br: createBrotliDecompress
 };
 
-/** Packed bytes that may come beyond the cap without giving anything: a stream of nothing must end too. */
+/** Extra compressed bytes allowed, to end a stream that decompresses to nothing. */
 const SLACK_BYTES = 64 * 1024;
 
 export interface ReadBody {
@@ -157,7 +156,7 @@ export interface ReadBody {
 	isUnpacked: boolean;
 }
 
-/** Stops reading at the cap. @throws NetworkError `bad-response`, or whatever ended the response. */
+/** Decompresses the body and stops at `maxBytes`. @throws NetworkError `bad-response`; errors of the response */
 export async function readBody(response: IncomingMessage, maxBytes: number): Promise<ReadBody> {
 	const unpack = UNPACKERS[response.headers['content-encoding']?.trim().toLowerCase() ?? ''];
 	const chunks: Buffer[] = [];
@@ -182,14 +181,14 @@ export async function readBody(response: IncomingMessage, maxBytes: number): Pro
 			break;
 		}
 	} catch (error) {
-		// No body at all is no bad one: HEAD says how a body would be packed.
+		// HEAD names the encoding of a body it doesn’t send.
 		const isEmpty = packedBytes === 0 && response.complete;
 		if (!truncated && !isEmpty) throw isPackingError(error) ? badPacking(error) : error;
 	}
 	return { body: Buffer.concat(chunks).subarray(0, maxBytes), truncated, isUnpacked: unpack !== undefined };
 }
 
-/** By the codes of zlib and of Brotli. */
+/** Error codes of zlib and Brotli. */
 function isPackingError(error: unknown): boolean {
 	return /^(Z_|ERR__)/.test((error as NodeJS.ErrnoException).code ?? '');
 }
