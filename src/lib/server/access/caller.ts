@@ -1,4 +1,4 @@
-/** Who asks, once the door is passed: whoever manages the server, or a program with a key of its own (FEATURES E18, F12); pure. */
+/** Callers: the operator, or a program with an API key; and the keys themselves (FEATURES E18, F12). */
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
@@ -7,25 +7,23 @@ import { API_SCOPES, type ApiScope } from '../../shared/names.ts';
 import type { ApiKeys as StoredKeys } from '../store/access.ts';
 
 export interface Caller {
-	/** What is kept under its key, and of what alone it may see; null for whoever manages the server. */
+	/** Owner of what it creates and sees; null for the operator. */
 	apiKeyId: string | null;
 	scopes: readonly ApiScope[];
 }
 
 export const MANAGER: Caller = { apiKeyId: null, scopes: API_SCOPES };
 
-/** Routes of protocols: what is wrong is answered in their words, and no page leads there. */
+/** Routes for programs, which answer errors in their protocol. No page links there. */
 export function isProgramRoute(route: string): boolean {
 	return /^\/(api|v1|mcp|a2a|\.well-known)(\/|$)/.test(route);
 }
 
-/** May they do what asks for this scope, or, without one, what is for whoever manages the server? @throws AppError `forbidden` */
+/** Without a scope, only the operator is allowed. @throws AppError `forbidden` */
 export function checkCaller(caller: Caller, scope: ApiScope | undefined): void {
 	if (caller.apiKeyId === null) return;
 	if (scope !== undefined) return checkScope(caller, scope);
-	throw new AppError('forbidden', 'API keys can’t do this.', {
-		hint: 'Do it in the app, or with ADMIN_TOKEN.'
-	});
+	throw new AppError('forbidden', 'API keys can’t do this.', { hint: 'Do it in the app, or with ADMIN_TOKEN.' });
 }
 
 /** @throws AppError `forbidden` */
@@ -36,32 +34,32 @@ export function checkScope({ scopes }: Caller, scope: ApiScope): void {
 	});
 }
 
-/** Is what was made under `owner` this caller’s to see? */
+/** Whether the caller may see what `owner` created. */
 export function isOwn(caller: Caller, owner: string | null): boolean {
 	return caller.apiKeyId === null || caller.apiKeyId === owner;
 }
 
-// Keys of other programs: made, renamed, revoked, and recognised (FEATURES F12; hashed at rest).
+// API keys, stored as hashes (FEATURES F12).
 
 export interface ApiKeys {
-	/** The only time that the key itself is told. */
+	/** Only this returns the key itself. */
 	create(wanted: z.output<typeof apiKeyCreate>): Promise<NewApiKey>;
 	list(): Promise<ApiKey[]>;
 	/** @throws AppError `not_found` */
 	rename(id: string, name: string): Promise<ApiKey>;
-	/** It is of no use from the next request on; what was made with it stays. @throws AppError `not_found` */
+	/** Takes effect with the next request; keeps what the key has created. @throws AppError `not_found` */
 	revoke(id: string): Promise<ApiKey>;
-	/** The key, when it may still be used, and notes that it was. */
+	/** Returns a valid key, and records its use. */
 	find(token: string): Promise<ApiKey | null>;
 }
 
-/** So that a key can be told from an ADMIN_TOKEN, and found in places where it should not be. */
+/** Distinguishes keys from an ADMIN_TOKEN, and helps secret scanners. */
 const PREFIX = 'ors_';
 const SHOWN = 10;
-/** Its last use is known to the minute: not every request of a stream of them writes. */
+/** The last use is recorded at most once a minute. */
 const TOUCH_MS = 60_000;
 
-/** Does it look like one of these keys, valid or not? */
+/** Whether it looks like an API key, valid or not. */
 export function isApiKey(token: string): boolean {
 	return token.startsWith(PREFIX);
 }
@@ -69,7 +67,7 @@ export function isApiKey(token: string): boolean {
 /** `now` is milliseconds since 1970. */
 export function createApiKeys(store: StoredKeys, now: () => number = Date.now): ApiKeys {
 	const isoNow = (): string => new Date(now()).toISOString();
-	// A key is 32 random bytes: it needs no slow hash.
+	// 32 random bytes need no slow hash.
 	const hashOf = (token: string): string => hash('sha256', token);
 	const readBack = async (id: string, isThere: boolean): Promise<ApiKey> => {
 		const key = isThere ? await store.get(id) : null;

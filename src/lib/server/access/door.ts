@@ -1,24 +1,24 @@
-/** Who may talk to the server at all: known hosts, our own origin, JSON writes; pure (SECURITY, *The server*). */
+/** Checks every request before its caller: known host, own origin, JSON body (SECURITY, *The server*). */
 import { AppError, isLoopback } from '../../shared/errors.ts';
 import { isProgramRoute } from './caller.ts';
 import { clientAddress } from './login.ts';
 
 export interface DoorSettings {
-	/** The address that the server listens on. */
+	/** The address the server listens on. */
 	host: string;
-	/** How browsers reach it, where that is another address. */
+	/** The public address, if different. */
 	publicOrigin: string | null;
 }
 
 export interface Knock {
 	method: string;
-	/** Kit's id, as in `/api/runs/[id]`; null where no route answers. Unlike the path, it cannot be spelled in other ways. */
+	/** Kit’s route id, as in `/api/runs/[id]`; null without a route. Unlike the path, it has only one spelling. */
 	route: string | null;
 	headers: Headers;
 }
 
 const UPLOAD_ROUTE = '/api/conversations/[id]/files/[...path]';
-/** Takes skills as an archive, or as the files of a folder. */
+/** Accepts an archive, or the files of a folder. */
 const STAGE_ROUTE = '/api/skills/install/staged';
 const SKILL_UPLOAD = /^(application\/zip|multipart\/form-data)\s*(;|$)/i;
 const HOST = /^(\[[\da-f:.]+\]|[a-z\d._-]+)(:\d{1,5})?$/i;
@@ -47,10 +47,7 @@ export function checkDoor(knock: Knock, settings: DoorSettings): void {
 	}
 }
 
-/**
- * A page of another site can make a name of its own point here (DNS rebinding), so names must be known; an address in
- * figures cannot be made to point anywhere else.
- */
+/** Host names must be known, because other sites can point theirs here (DNS rebinding). IP addresses are safe. */
 function isServed(host: string, { host: listening, publicOrigin }: DoorSettings): boolean {
 	const name = HOST.exec(host)?.[1];
 	if (name === undefined) return false;
@@ -60,31 +57,31 @@ function isServed(host: string, { host: listening, publicOrigin }: DoorSettings)
 	return name.replace(/^\[(.*)\]$/, '$1') === listening.toLowerCase();
 }
 
-/** The origin by which the client has reached this server, once the door has let it in. */
+/** The origin the client used, valid after `checkDoor`. */
 export function ownOrigin(headers: Headers, { publicOrigin }: Pick<DoorSettings, 'publicOrigin'>): string {
 	const host = headers.get('host')?.toLowerCase() ?? '';
 	return publicOrigin !== null && isHostOf(publicOrigin, host) ? publicOrigin : `http://${host}`;
 }
 
-/** Some proxies name the port that every browser leaves out. */
+/** Some proxies include the default port. */
 function isHostOf(origin: string, host: string): boolean {
 	const url = new URL(origin);
 	return host === url.host || host === `${url.hostname}:${url.protocol === 'https:' ? 443 : 80}`;
 }
 
-/** Programs and old browsers do not say where a request comes from; another port of this host is `same-site`. */
+/** Programs and old browsers send no such header; another port of this host is `same-site`. */
 function isFromHere(headers: Headers): boolean {
 	const site = headers.get('sec-fetch-site');
 	return site === null || site === 'same-origin' || site === 'none';
 }
 
-/** A link of another site may open a page in a tab of its own, and nothing else. */
+/** Other sites may only link to a page, as a top-level navigation. */
 function isLinkToPage({ method, route, headers }: Knock): boolean {
 	if (method !== 'GET' || isProgramRoute(route ?? '')) return false;
 	return headers.get('sec-fetch-mode') === 'navigate' && headers.get('sec-fetch-dest') === 'document';
 }
 
-/** A form of another site can send no JSON, and a script of one only when it has asked first. */
+/** Forms of other sites can’t send JSON, and scripts need a CORS preflight. */
 function mustBeJson({ method, route, headers }: Knock): boolean {
 	if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return false;
 	if (method === 'PUT' && route === UPLOAD_ROUTE) return false;
@@ -93,11 +90,11 @@ function mustBeJson({ method, route, headers }: Knock): boolean {
 	return headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) !== 0;
 }
 
-// Headers of every response, whoever makes it; a response's own header of the same name is kept.
+// Default headers of every response.
 
 /**
- * Pages and workspace files bring a policy of their own; the one here is for what should never be looked at as a page.
- * `publicOrigin` decides on HSTS: a name that is also served without TLS must not be locked out.
+ * The policy is for responses that aren’t pages; pages and workspace files have their own. HSTS only with an https
+ * `publicOrigin`, because it would lock out a host that is also served without TLS.
  */
 export function securityHeaders(publicOrigin: string | null): [name: string, value: string][] {
 	return [
@@ -134,20 +131,18 @@ const NO_DEVICES = [
 
 const NOT_A_PAGE = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-// The doors that every request passes before anybody asks who sends it, whatever it becomes (SECURITY, *The server*).
-
 export interface Entrance extends DoorSettings {
 	trustsProxy: boolean;
 }
 
-/** Returns the address that wrong tokens are counted by. @throws AppError forbidden | unsupported_media_type */
+/** @returns the client address for counting wrong tokens. @throws AppError forbidden | unsupported_media_type */
 export function enter(
 	knock: Knock & { /** Address of the connection. */ connected: string },
 	settings: Entrance,
 	{ isLoginNeeded }: { isLoginNeeded: boolean }
 ): string {
 	checkDoor(knock, settings);
-	// The development server can be told to listen on an address that the settings know nothing of.
+	// The development server may listen on an address that isn’t in the settings.
 	if (!isLoginNeeded && !isLoopback(knock.connected.replace(/^::ffff:/, ''))) {
 		throw new AppError('forbidden', 'Without ADMIN_TOKEN, this server only answers this computer.');
 	}

@@ -1,10 +1,10 @@
-/** Who may use a server that has an ADMIN_TOKEN: browsers that have logged in, programs that send the token (E19). */
+/** Login for servers with an ADMIN_TOKEN: sessions for browsers, bearer tokens for programs (E19). */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
 import type { LoginSessions } from '../store/access.ts';
 import { type ApiKeys, type Caller, isApiKey, MANAGER } from './caller.ts';
 
-/** Who asks: the headers that can prove something, and the address that failures are counted by. */
+/** Credentials of a request, and the client address for counting failures. */
 export interface Proof {
 	authorization: string | null;
 	/** Value of the session cookie. */
@@ -13,15 +13,15 @@ export interface Proof {
 }
 
 export interface Login {
-	/** False: whoever comes through the door may do everything. */
+	/** False if everyone may do everything. */
 	isNeeded: boolean;
 	cookie: {
 		name: string;
 		options: { path: '/'; httpOnly: true; sameSite: 'strict'; secure: boolean; maxAge: number };
 	};
-	/** Whose request it is: a key's, where one is sent, even if nobody needs to log in. @throws AppError unauthorized | rate_limited */
+	/** An API key takes precedence, even if no login is needed. @throws AppError unauthorized | rate_limited */
 	check(proof: Proof): Promise<Caller>;
-	/** Returns the value of a new session's cookie. @throws AppError unauthorized | rate_limited */
+	/** @returns the new session cookie’s value. @throws AppError unauthorized | rate_limited */
 	logIn(token: string, client: string): Promise<string>;
 	logOut(session: string | undefined): Promise<void>;
 }
@@ -33,7 +33,7 @@ export interface LoginOptions {
 	keys: Pick<ApiKeys, 'find'>;
 	/** Milliseconds since 1970. */
 	now?: () => number;
-	/** Milliseconds of a clock that is never set back. */
+	/** Monotonic clock, in milliseconds. */
 	uptime?: () => number;
 }
 
@@ -46,13 +46,13 @@ export function createLogin(options: LoginOptions): Login {
 	const failures = createFailureLimit({ ...FAILURES, now: uptime });
 	const isHttps = publicOrigin?.startsWith('https:') ?? false;
 	const isoAfter = (seconds: number): string => new Date(now() + seconds * 1000).toISOString();
-	// Keyed with the token, so that another token ends all sessions.
+	// Keyed with the token, so that changing it ends all sessions.
 	const hashOf = (session: string): string =>
 		createHmac('sha256', adminToken ?? '')
 			.update(session)
 			.digest('hex');
 
-	/** Of what was looked at and is wrong: a flood of it keeps nobody out who has the right one. */
+	/** Only for wrong credentials, so that an attack can’t lock out a valid client. */
 	const refuse = (client: string, message: string, hint: string): AppError => {
 		const wait = failures.waitSeconds(client);
 		if (wait > 0) {
@@ -66,25 +66,21 @@ export function createLogin(options: LoginOptions): Login {
 
 	const checkToken = (given: string, client: string): void => {
 		if (adminToken === null || !isSameText(given, adminToken)) {
-			const hint = 'Enter the ADMIN_TOKEN that the server was started with.';
-			throw refuse(client, 'Wrong token.', hint);
+			throw refuse(client, 'Wrong token.', 'Enter the ADMIN_TOKEN that the server was started with.');
 		}
 		failures.succeed(client);
 	};
 
 	const checkKey = async (given: string, client: string): Promise<Caller> => {
 		const key = await keys.find(given);
-		if (!key) {
-			const message = 'This API key is unknown or was revoked.';
-			throw refuse(client, message, 'Create a new one on the Connect page.');
-		}
+		if (!key) throw refuse(client, 'This API key is unknown or was revoked.', 'Create a new one on the Connect page.');
 		return { apiKeyId: key.id, scopes: key.scopes };
 	};
 
 	return {
 		isNeeded: adminToken !== null,
 		cookie: {
-			// Browsers take the prefix only from a server with TLS, and then let no other host of the domain set it.
+			// Browsers accept this prefix only over TLS, and then no other host of the domain can set the cookie.
 			name: `${isHttps ? '__Host-' : ''}openrouter-skills-session`,
 			options: { path: '/', httpOnly: true, sameSite: 'strict', secure: isHttps, maxAge: SESSION_SECONDS }
 		},
@@ -104,11 +100,8 @@ export function createLogin(options: LoginOptions): Login {
 		async logIn(token, client) {
 			checkToken(token, client);
 			const session = randomBytes(32).toString('base64url');
-			await sessions.create({
-				tokenHash: hashOf(session),
-				createdAt: isoAfter(0),
-				expiresAt: isoAfter(SESSION_SECONDS)
-			});
+			const [createdAt, expiresAt] = [isoAfter(0), isoAfter(SESSION_SECONDS)];
+			await sessions.create({ tokenHash: hashOf(session), createdAt, expiresAt });
 			return session;
 		},
 
@@ -118,37 +111,34 @@ export function createLogin(options: LoginOptions): Login {
 	};
 }
 
-/** Takes the same time wherever they differ, and whatever their lengths are. */
+/** Compares in constant time, whatever the lengths. */
 function isSameText(a: string, b: string): boolean {
 	const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 	return timingSafeEqual(digest(a), digest(b));
 }
 
-/**
- * The address that failures are counted by: of the connection, or, behind a proxy of ours, the one that this proxy saw. It
- * appends it, so it is the last; what stands before it was sent by the client.
- */
+/** The client’s address. A trusted proxy appends the one it saw, so only the last entry of the header counts. */
 export function clientAddress(connected: string, forwardedFor: string | null, trustsProxy: boolean): string {
 	const last = trustsProxy ? forwardedFor?.split(',').at(-1)?.trim() : undefined;
 	return (last || connected).slice(0, 100);
 }
 
-// Counts wrong tokens, by client and in all: whoever sends too many is told to wait. The right one is let in at any time.
+// Counts wrong tokens per client and in total. A correct one is accepted at any time.
 
 export interface FailureLimit {
-	/** Whole seconds until the client may try again; 0 when it may now. */
+	/** Whole seconds until the client may try again; 0 for now. */
 	waitSeconds(client: string): number;
 	fail(client: string): void;
-	/** Forgets what the client has done wrong. */
+	/** Clears the client’s failures. */
 	succeed(client: string): void;
 }
 
 export interface FailureLimitOptions {
 	perClient: number;
-	/** Counted over all clients; as no more are taken, this bounds the memory as well. */
+	/** Maximum over all clients, which also limits memory. */
 	inAll: number;
 	windowMs: number;
-	/** Milliseconds of a clock that is never set back. */
+	/** Monotonic clock, in milliseconds. */
 	now: () => number;
 }
 
