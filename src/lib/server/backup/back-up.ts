@@ -1,4 +1,4 @@
-/** Makes a backup: what a data folder holds that cannot be made again, in one SQLite file, while a server goes on. */
+/** Creates a backup of a data folder as one SQLite file, while the server runs. */
 import { createHash } from 'node:crypto';
 import {
 	closeSync,
@@ -41,20 +41,20 @@ import {
 } from './format.ts';
 
 const FORMAT: Format = 2;
-/** As often a backup begins anew when skills were installed or removed meanwhile. */
+/** Retries if skills are installed or removed meanwhile. */
 const ATTEMPTS = 5;
-// Windows has neither flag, nor the things they are for.
+// Windows has neither flag.
 const NO_LINK = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-/** It is not the file that is at fault, and none of the others could be read either. */
+/** Errors of the system, not of one file. */
 const OUT_OF_ORDER = new Set(['EIO', 'EMFILE', 'ENFILE', 'ENOMEM']);
-/** The times that JavaScript knows, in milliseconds. */
+/** Range of dates in JavaScript, in milliseconds. */
 const MAX_TIME = 8.64e15;
 const ZEROS = Buffer.alloc(CHUNK_BYTES);
 
 /**
- * Writes the backup of a data folder to a new file, which is there whole or not at all. The database is that of one moment;
- * files are read after it, so that each one it names is there, but for what is deleted meanwhile.
- * @throws {BackupError}
+ * Writes the backup to a new file, atomically. The database is a snapshot; files are read after it, so that all files it
+ * names are included, except those deleted meanwhile.
+ * @throws BackupError
  */
 export function backUp(dataDir: string, file: string): Backup {
 	if (!existsSync(join(dataDir, DATABASE))) {
@@ -68,14 +68,12 @@ export function backUp(dataDir: string, file: string): Backup {
 	const partial = `${file}.partial`;
 	const snapshot = `${partial}-database`;
 	try {
-		// Secrets are in it: nobody else may read it at any moment.
+		// It contains secrets.
 		closeSync(openSync(partial, 'wx', 0o600));
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw explained(error, partial);
-		throw new BackupError(
-			`${partial} already exists: another backup is running or was interrupted. If none is running, delete that file.`,
-			{ cause: error }
-		);
+		const message = `${partial} already exists: another backup is running or was interrupted.`;
+		throw new BackupError(`${message} If none is running, delete that file.`, { cause: error });
 	}
 	try {
 		for (let attempt = 1; ; attempt++) {
@@ -106,7 +104,7 @@ function refuseExisting(file: string): void {
 	throw new BackupError(`${file} already exists. Choose another name, or delete it.`);
 }
 
-/** null where skills were moved meanwhile, so that database and folders may not say the same. */
+/** null if skills were moved meanwhile, so that database and folders may not match. */
 function writeBackup(dataDir: string, { partial, snapshot }: { partial: string; snapshot: string }): Backup | null {
 	rmSync(snapshot, { force: true });
 	closeSync(openSync(snapshot, 'wx', 0o600));
@@ -115,7 +113,7 @@ function writeBackup(dataDir: string, { partial, snapshot }: { partial: string; 
 	try {
 		live.prepare('vacuum into ?').run(snapshot);
 		const installed = readInstalled(snapshot);
-		// What is half written is thrown away: no journal is needed, and it is made durable as a whole.
+		// An incomplete backup is discarded, so no journal is needed; the file is synced at the end.
 		backup.exec(`pragma journal_mode = off; pragma synchronous = off; pragma application_id = ${APPLICATION_ID};
 			pragma user_version = ${FORMAT}; begin; ${TABLES[FORMAT]}`);
 		const writer = new BackupWriter(backup);
@@ -136,7 +134,7 @@ function writeBackup(dataDir: string, { partial, snapshot }: { partial: string; 
 	}
 }
 
-/** Where the database says that installed and removed skills lie. */
+/** Folders of installed and removed skills in the database. */
 function readInstalled(path: string): string {
 	const database = new DatabaseSync(path, { readOnly: true });
 	try {
@@ -169,19 +167,11 @@ class BackupWriter {
 	}
 
 	addFolder(path: Buffer, { mode, mtimeMs }: Stats): void {
-		this.#add({
-			path,
-			is_folder: 1,
-			mode: mode & 0o777,
-			modified_ms: timeOf(mtimeMs),
-			first_chunk: null,
-			chunks: 0,
-			bytes: 0,
-			sha256: null
-		});
+		const facts = { mode: mode & 0o777, modified_ms: timeOf(mtimeMs) };
+		this.#add({ path, is_folder: 1, ...facts, first_chunk: null, chunks: 0, bytes: 0, sha256: null });
 	}
 
-	/** As much as there is now: who goes on writing does not keep the backup from ending. */
+	/** Reads only the current size, so that a growing file can’t prevent the end. */
 	addFile(path: Buffer, descriptor: number): void {
 		const { mode, mtimeMs, size } = fstatSync(descriptor);
 		const hash = createHash('sha256');
@@ -191,7 +181,7 @@ class BackupWriter {
 			const read = readSync(descriptor, this.#buffer, 0, Math.min(CHUNK_BYTES, size - bytes), null);
 			if (read === 0) break;
 			const piece = this.#buffer.subarray(0, read);
-			// A file of holes takes no room, so it may say to be larger than any disk.
+			// A sparse file may be larger than any disk.
 			const isHole = (read === CHUNK_BYTES || bytes + read === size) && piece.equals(ZEROS.subarray(0, read));
 			const { lastInsertRowid } = this.#addChunk.run(isHole ? ZEROS.subarray(0, 0) : piece);
 			firstChunk ??= Number(lastInsertRowid);
@@ -199,16 +189,9 @@ class BackupWriter {
 			bytes += read;
 			chunks++;
 		}
-		this.#add({
-			path,
-			is_folder: 0,
-			mode: mode & 0o777,
-			modified_ms: timeOf(mtimeMs),
-			first_chunk: firstChunk,
-			chunks,
-			bytes,
-			sha256: hash.digest('hex')
-		});
+		const facts = { mode: mode & 0o777, modified_ms: timeOf(mtimeMs) };
+		const sha256 = hash.digest('hex');
+		this.#add({ path, is_folder: 0, ...facts, first_chunk: firstChunk, chunks, bytes, sha256 });
 		this.made.files++;
 		this.made.bytes += bytes;
 	}
@@ -217,7 +200,7 @@ class BackupWriter {
 		leaveOut(this.made.leftOut, path, reason);
 	}
 
-	/** Without it there is no backup. */
+	/** Writes the seal that completes the backup. */
 	end(dataDir: string): void {
 		const madeAt = new Date().toISOString();
 		const digest = this.#seal.digest(madeAt, dataDir);
@@ -225,16 +208,8 @@ class BackupWriter {
 	}
 
 	#add(row: FileRow): void {
-		this.#addRow.run(
-			row.path,
-			row.is_folder,
-			row.mode,
-			row.modified_ms,
-			row.first_chunk,
-			row.chunks,
-			row.bytes,
-			row.sha256
-		);
+		const { path, is_folder, mode, modified_ms, first_chunk, chunks, bytes, sha256 } = row;
+		this.#addRow.run(path, is_folder, mode, modified_ms, first_chunk, chunks, bytes, sha256);
 		this.#seal.add(row);
 	}
 }
@@ -242,8 +217,8 @@ class BackupWriter {
 const timeOf = (mtimeMs: number): number => Math.max(-MAX_TIME, Math.min(MAX_TIME, Math.trunc(mtimeMs)));
 
 /**
- * All below `folder`, which was opened without following a link, but for what the operator has put beside: the first level.
- * Names are bytes: on Linux they need be no text.
+ * Adds everything in `folder`. Below the first level, which belongs to the operator, no links are followed. Names are
+ * bytes, because on Linux they may not be text.
  */
 function addFolder(writer: BackupWriter, folder: Buffer, path: Buffer | null, depth: number): void {
 	for (const name of namesIn(folder)) {
@@ -252,7 +227,7 @@ function addFolder(writer: BackupWriter, folder: Buffer, path: Buffer | null, de
 		if (text.startsWith(UPLOADING)) continue;
 		const [here, within] = [inside(folder, name), path === null ? name : inside(path, name, '/')];
 		try {
-			// A folder of the first level may lie on another disk; below it a link is anybody's.
+			// The operator may link a first-level folder to another disk; deeper links may come from scripts.
 			const facts = depth === 0 ? statSync(here) : lstatSync(here);
 			if (facts.isDirectory()) enterFolder(writer, here, within, depth);
 			else if (facts.isFile()) takeFile(writer, here, within, depth);
@@ -263,13 +238,13 @@ function addFolder(writer: BackupWriter, folder: Buffer, path: Buffer | null, de
 	}
 }
 
-/** While somebody renames files a system may list one twice. */
+/** Systems may list a file twice while it is being renamed. */
 function namesIn(folder: Buffer): Buffer[] {
 	const names = readdirSync(folder, { encoding: 'buffer' }).sort((a, b) => Buffer.compare(a, b));
 	return names.filter((name, index) => index === 0 || !names[index - 1]?.equals(name));
 }
 
-/** A script may make what its server cannot read, or hold it (a lease); nothing that it does may stop a backup. */
+/** Scripts may create unreadable or locked files, which must not stop a backup. */
 function passOver(writer: BackupWriter, path: Buffer, depth: number, error: NodeJS.ErrnoException): void {
 	const { code = '', syscall = '' } = error;
 	if (code === 'ENOENT') return;

@@ -1,29 +1,29 @@
-/** What a backup is: a SQLite file with these tables, a seal over all its rows, and the words for what is wrong with one. */
+/** The format of backups: a SQLite file with these tables and a seal over all rows; and its errors. */
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { sep } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { markHidden } from '../../shared/characters.ts';
 
-/** “orsk”: by it a backup is known among SQLite files. */
+/** “orsk”: identifies backups among SQLite files. */
 export const APPLICATION_ID = 0x6f72736b;
-/** Told apart by `user_version`. */
+/** Stored as `user_version`. */
 export type Format = 1 | 2;
-/** What is held in memory of a file, however large it is. */
+/** Bytes of a file in memory at once. */
 export const CHUNK_BYTES = 1024 * 1024;
-/** Each level holds a descriptor while it is walked; nobody nests folders as deep but to do harm. */
+/** Each level holds an open descriptor. Deeper nesting is hostile. */
 export const MAX_DEPTH = 64;
 export const DATABASE = 'app.sqlite';
-/** In the data folder, and made anew by every server: locks, sockets, copies, what is on its way, runs of evals. */
+/** Recreated by every server: locks, sockets, copies, staging, runs of evals. */
 export const MADE_AGAIN = /^(server\..+|mcp\.sock|net|skill-copies|staging|evals|app\.sqlite-.+|secrets\.key\..+)$/;
-/** Linux names what a descriptor is open on, so that a script that puts a link in the place of a folder leads nowhere. */
+/** On Linux, paths through open descriptors, so that a script can’t replace a folder by a link. */
 export const DESCRIPTORS = process.platform === 'linux' ? '/proc/self/fd' : null;
-/** As many of those left out are named; a script may make any number of them. */
+/** Maximum names listed; a script may create any number. */
 const NAMED = 100;
 
 /**
- * Nothing else may be in a backup, so a change of them is a new format. An empty chunk stands for zeros: a megabyte of
- * them, or what is left of the file. The row of `backup` is written last, and says how many rows `files` has.
+ * The exact schema of a backup; a change is a new format. An empty chunk means zeros: 1 MB, or the rest of the file. The
+ * row of `backup` is written last and counts the rows of `files`.
  */
 export const TABLES: Record<Format, string> = {
 	1: `create table backup (made_at text not null, data_dir text not null);
@@ -38,22 +38,22 @@ export const TABLES: Record<Format, string> = {
 		create table chunks (id integer primary key, bytes blob not null);`
 };
 
-/** What cannot be backed up or restored: what happened, and what to do. */
+/** Its message says what happened and what to do. */
 export class BackupError extends Error {
 	override name = 'BackupError';
 }
 
 export interface Backup {
 	files: number;
-	/** Of the files' contents. */
+	/** Total size of the files. */
 	bytes: number;
 	leftOut: LeftOut;
 }
 
-/** Below the folders of the data folder itself: what is no file, cannot be read, or has no place where it is restored. */
+/** Skipped entries: not a file, unreadable, or impossible on this system. */
 export interface LeftOut {
 	count: number;
-	/** The first of them: a path in the data folder as it can be shown, in quotes, and why. */
+	/** The first ones: quoted path and reason. */
 	named: { path: string; reason: string }[];
 }
 
@@ -65,11 +65,11 @@ export interface FileRow {
 	first_chunk: number | null;
 	chunks: number;
 	bytes: number;
-	/** Of what is stored of it. */
+	/** Digest of the stored content. */
 	sha256: string | null;
 }
 
-/** Takes all rows in their order, so that none can be missing, more, or another than it was. */
+/** Digest of all rows in order, which detects missing, added and changed ones. */
 export class Seal {
 	readonly #hash = createHash('sha256');
 	rows = 0;
@@ -80,13 +80,12 @@ export class Seal {
 		this.rows++;
 	}
 
-	/** Of these rows, and of what else is known of the backup. */
 	digest(madeAt: string, dataDir: string): string {
 		return this.#hash.update(JSON.stringify([madeAt, dataDir, this.rows])).digest('hex');
 	}
 }
 
-/** In the digest of a file, in the place of zeros that are not stored. */
+/** Replaces zeros that aren’t stored in a file’s digest. */
 export const holeAt = (position: number): string => `zeros from ${position}\n`;
 
 export function leaveOut(leftOut: LeftOut, path: Uint8Array, reason: string): void {
@@ -94,7 +93,7 @@ export function leaveOut(leftOut: LeftOut, path: Uint8Array, reason: string): vo
 	if (leftOut.named.length < NAMED) leftOut.named.push({ path: shown(path), reason });
 }
 
-/** A path that scripts may have made, for a terminal: on one line, in quotes, with `\xff` for what is no UTF-8. */
+/** A path made safe for a terminal: one line, quoted, with `\xff` for bytes that aren’t UTF-8. */
 export function shown(path: Uint8Array): string {
 	const bytes = Buffer.from(path.buffer, path.byteOffset, path.byteLength);
 	const escaped = (character: string) => `\\x${character.charCodeAt(0).toString(16)}`;
@@ -105,7 +104,7 @@ export function shown(path: Uint8Array): string {
 export const inside = (folder: Buffer, name: Uint8Array, between = sep): Buffer =>
 	Buffer.concat([folder, Buffer.from(between), name]);
 
-/** Columns that hold absolute paths, those of them that this database has. */
+/** Columns with absolute paths that exist in this database. */
 export function placesOfSkills(database: DatabaseSync): { table: string; column: string }[] {
 	const columns = [
 		{ table: 'skill_installs', column: 'dir' },
@@ -120,30 +119,27 @@ export function damaged(what: string): BackupError {
 	return new BackupError(`The backup is damaged: ${what}. Nothing was restored. Use another one.`);
 }
 
-/** Of SQLite: https://sqlite.org/rescode.html */
+/** Result codes of SQLite: https://sqlite.org/rescode.html */
 const [CORRUPT, FULL, NOT_A_DATABASE] = [11, 13, 26];
 
 const kindOf = (error: unknown): number => ((error as { errcode?: number }).errcode ?? 0) & 0xff;
 
 export const isCorrupt = (error: unknown): boolean => kindOf(error) === CORRUPT;
 
-export function explained(error: unknown, place: string): unknown {
-	const { code, message } = error as NodeJS.ErrnoException;
-	const kind = kindOf(error);
+/** Turns errors of disk and database into a BackupError; returns others unchanged. */
+export function explained(cause: unknown, place: string): unknown {
+	const { code, message } = cause as NodeJS.ErrnoException;
+	const kind = kindOf(cause);
 	if (code === 'ENOSPC' || code === 'EDQUOT' || kind === FULL) {
-		return new BackupError(`The disk is full, so ${place} wasn’t written. Free some space and try again.`, {
-			cause: error
-		});
+		return new BackupError(`The disk is full, so ${place} wasn’t written. Free some space and try again.`, { cause });
 	}
 	if (kind === CORRUPT || kind === NOT_A_DATABASE) return damaged(message);
 	if (code === 'ENOTEMPTY' || code === 'EEXIST') {
-		return new BackupError(`Someone else just put files into ${place}. Nothing was restored.`, { cause: error });
+		return new BackupError(`Someone else just put files into ${place}. Nothing was restored.`, { cause });
 	}
 	if (code === 'EBUSY' || code === 'EXDEV') {
 		const advice = 'Choose a folder inside it with DATA_DIR.';
-		return new BackupError(`${place} is in use or a disk of its own, so it can’t be replaced. ${advice}`, {
-			cause: error
-		});
+		return new BackupError(`${place} is in use or a disk of its own, so it can’t be replaced. ${advice}`, { cause });
 	}
-	return error;
+	return cause;
 }

@@ -1,4 +1,4 @@
-/** Makes a data folder of a backup: one that is whole, or none. */
+/** Restores a backup to a data folder, completely or not at all. */
 import { isUtf8 } from 'node:buffer';
 import { createHash, randomBytes } from 'node:crypto';
 import {
@@ -47,22 +47,18 @@ import {
 	type Format
 } from './format.ts';
 
-/** Behind the name of a data folder: the one that is to take its place. */
+/** Suffix of the temporary folder that replaces the data folder. */
 const RESTORING = '.restore-';
-/** What a system says to a name that it does not take: too long, no text, the same as another one for it. */
+/** Errors for names that a system refuses: too long, not text, or equal to another one. */
 const NOT_TAKEN = new Set(['ENAMETOOLONG', 'EILSEQ', 'EINVAL', 'EEXIST']);
 const SLASH = '/'.charCodeAt(0);
 
 export interface Restored extends Backup {
-	/** False for a backup of an older version, which has no record of its end: a row that is missing is not noticed. */
+	/** False for backups of older versions, in which missing rows can’t be detected. */
 	isSealed: boolean;
 }
 
-/**
- * Makes a data folder of a backup. The folder must be empty or not be there; it is there whole or not at all, and no
- * server can use it meanwhile.
- * @throws {BackupError} DataFolderInUse
- */
+/** Restores to an empty or missing folder, atomically, and locks it meanwhile. @throws BackupError, DataFolderInUse */
 export function restore(file: string, dataDir: string, log: Log): Restored {
 	const { backup, format } = openBackup(file);
 	let staging: string | null = null;
@@ -72,16 +68,14 @@ export function restore(file: string, dataDir: string, log: Log): Restored {
 		try {
 			const place = realpathSync(dataDir);
 			if (readdirSync(place).some((name) => !name.startsWith('server.'))) {
-				throw new BackupError(
-					`The data folder ${dataDir} isn’t empty, so nothing was restored. Move it away, or choose ` +
-						'another folder with DATA_DIR.'
-				);
+				const advice = 'Move it away, or choose another folder with DATA_DIR.';
+				throw new BackupError(`The data folder ${dataDir} isn’t empty, so nothing was restored. ${advice}`);
 			}
 			removeCutOff(place);
 			try {
 				check(backup, format);
 			} catch (error) {
-				// Whatever SQLite makes of a page that is another one: an unknown column, a format of tomorrow.
+				// SQLite’s errors for altered pages, such as an unknown column or format.
 				throw error instanceof BackupError ? error : damaged(String(error));
 			}
 			staging = `${place}${RESTORING}${randomBytes(6).toString('hex')}`;
@@ -89,9 +83,9 @@ export function restore(file: string, dataDir: string, log: Log): Restored {
 			const restored = writeFolder(backup, staging);
 			moveSkills(backup, join(staging, DATABASE), dataDir);
 			folder.close();
-			// From here on it is a folder like any other: if a server has started in it, it stays.
+			// No longer locked: if a server starts in it now, it stays.
 			rmSync(join(place, 'server.lock'), { force: true });
-			// In one step, so that a folder is there at all times; only Windows takes no folder's place, not even an empty one's.
+			// In one step, so that a folder always exists. Windows can’t replace even an empty folder.
 			if (process.platform === 'win32') rmdirSync(place);
 			renameSync(staging, place);
 			staging = null;
@@ -109,7 +103,7 @@ export function restore(file: string, dataDir: string, log: Log): Restored {
 	}
 }
 
-/** What a restore that was ended on its way has left: who holds the folder's lock is alone in restoring it. */
+/** Deletes leftovers of interrupted restores, which is safe while holding the folder’s lock. */
 function removeCutOff(place: string): void {
 	const start = `${basename(place)}${RESTORING}`;
 	for (const name of readdirSync(dirname(place))) {
@@ -126,12 +120,13 @@ function openBackup(file: string): { backup: DatabaseSync; format: Format } {
 	if (!existsSync(file)) throw new BackupError(`Backup not found: ${file}. Check its name.`);
 	let backup: DatabaseSync | undefined;
 	try {
-		// Nothing is made beside it, and a journal that lies there is none of its own.
+		// Immutable: creates no files beside it and ignores a journal there.
 		backup = new DatabaseSync(new URL(`${pathToFileURL(file).href}?immutable=1`), { readOnly: true });
 		const { application_id: id } = backup.prepare('pragma application_id').get() ?? {};
 		const { user_version: format } = backup.prepare('pragma user_version').get() ?? {};
-		if (id !== APPLICATION_ID)
+		if (id !== APPLICATION_ID) {
 			throw new BackupError(`${file} isn’t a backup. Choose a file that npm run backup created.`);
+		}
 		if (format !== 1 && format !== 2) {
 			throw new BackupError(`${file} was created by a newer version. Restore it with that version.`);
 		}
@@ -148,12 +143,12 @@ function openBackup(file: string): { backup: DatabaseSync; format: Format } {
 }
 
 /**
- * Reads all of a backup, so that nothing is written of one that is not whole. The time that it takes grows with the size
- * of the file alone, whatever is in it: there are but tables, and each chunk is read for one file.
+ * Checks the whole backup before anything is written. Takes time linear in the file’s size whatever it contains: only
+ * tables are allowed, and each chunk belongs to one file.
  */
 function check(backup: DatabaseSync, format: Format): void {
 	if (schemaOf(backup) !== schemaOf(TABLES[format])) throw damaged('its tables aren’t those of a backup');
-	// The first of its problems is enough.
+	// Stops at the first problem.
 	const { integrity_check: state } = backup.prepare('pragma integrity_check(1)').get() ?? {};
 	if (state !== 'ok') throw damaged(String(state));
 	const seal = new Seal();
@@ -181,7 +176,7 @@ function check(backup: DatabaseSync, format: Format): void {
 	}
 }
 
-/** Views, triggers and what else could stand for a table are in it. */
+/** Includes views, triggers and anything else that could replace a table. */
 function schemaOf(tables: DatabaseSync | string): string {
 	if (typeof tables === 'string') {
 		const made = new DatabaseSync(':memory:');
@@ -196,7 +191,7 @@ function schemaOf(tables: DatabaseSync | string): string {
 
 const isNamed = (path: Uint8Array, name: string): boolean => Buffer.from(name).equals(path);
 
-/** All rows, each with its name in the folder that it lies in, which comes before it, and in how many folders it lies. */
+/** All rows with their name and depth. A folder’s row comes before its contents. */
 function* rowsOf(backup: DatabaseSync): Generator<{ row: FileRow; name: Buffer; depth: number }> {
 	const rows: Iterable<unknown> = backup
 		.prepare(
@@ -239,7 +234,7 @@ const prepareChunks = (backup: DatabaseSync): StatementSync =>
 			from chunks where id = ?`
 	);
 
-/** What a file holds and where in it, but for zeros; and whether it is what it was. */
+/** Yields a file’s content except zeros, and checks its digest. */
 function* piecesOf(row: FileRow, readChunk: StatementSync): Generator<{ at: number; piece: Uint8Array }> {
 	if (row.is_folder) return;
 	const hash = createHash('sha256');
@@ -254,13 +249,13 @@ function* piecesOf(row: FileRow, readChunk: StatementSync): Generator<{ at: numb
 	if (at !== row.bytes || hash.digest('hex') !== row.sha256) throw damaged(`${shown(row.path)} has changed`);
 }
 
-/** A folder that is being filled; null for one that could not be made. */
+/** A folder being filled; null if it couldn’t be created. */
 type Held = { path: Buffer; close(): void } | null;
 
 function writeFolder(backup: DatabaseSync, staging: string): Backup {
 	const restored: Backup = { files: 0, bytes: 0, leftOut: { count: 0, named: [] } };
 	const readChunk = prepareChunks(backup);
-	// Step by step: paths may be longer than the system takes them.
+	// Folder by folder, because whole paths may be too long for the system.
 	const held: Held[] = [hold(Buffer.from(toNamespacedPath(staging)))];
 	try {
 		for (const { row, name, depth } of rowsOf(backup)) {
@@ -288,7 +283,7 @@ function writeFolder(backup: DatabaseSync, staging: string): Backup {
 	return restored;
 }
 
-/** Linux takes any bytes for a name; elsewhere a backup of Linux may have some that nobody can make. */
+/** Linux allows any bytes in names; Windows can’t create all of them. */
 function isName(name: Buffer): boolean {
 	if (process.platform !== 'win32') return true;
 	const text = name.toString();
@@ -306,7 +301,7 @@ function ifTaken<T>(depth: number, make: () => T): T | null {
 
 function makeFolder(place: Buffer, mode: number): Held {
 	mkdirSync(place, 0o700);
-	// Its owner has to fill it, and may do so for good.
+	// The owner must be able to fill it.
 	chmodSync(place, (mode & 0o777) | 0o700);
 	return hold(place);
 }
@@ -328,9 +323,9 @@ function writeFile(
 				done += writeSync(file, piece, done, piece.length - done, at + done);
 			}
 		}
-		// Zeros at the end are not written.
+		// Adds zeros at the end.
 		ftruncateSync(file, row.bytes);
-		// Database and keys are the server's own; Windows, where a backup may come from, does not know modes.
+		// Database and keys are private; a backup from Windows has no modes.
 		fchmodSync(file, depth > 0 ? row.mode & 0o777 : 0o600);
 		futimesSync(file, row.modified_ms / 1000, row.modified_ms / 1000);
 	} finally {
@@ -338,7 +333,7 @@ function writeFile(
 	}
 }
 
-/** The database has absolute paths of installed skills: they begin with the new folder now. */
+/** Moves absolute paths of skills in the database to the new folder. */
 function moveSkills(backup: DatabaseSync, path: string, dataDir: string): void {
 	const before = String(backup.prepare('select data_dir from backup').get()?.data_dir);
 	if (before === dataDir) return;
