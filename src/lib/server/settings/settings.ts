@@ -1,25 +1,25 @@
-/** What can be changed while the server runs: in effect at once, and kept over restarts (FEATURES E1, E11, B8, F9, F11). */
+/** Settings that take effect at once and survive restarts (FEATURES E1, E11, B8, F9, F11). */
 import { AppError } from '../../shared/errors.ts';
 import { isOpenRouter } from '../../shared/names.ts';
 import { type ModelSettings, type Settings, settingsPatch, type SettingsPatch } from '../../shared/settings.ts';
 import type { Store } from '../store/store.ts';
 
 export interface RunningSettings {
-	/** Kept in memory: may be asked in every call. */
+	/** From memory, so cheap. */
 	current(): Settings;
-	/** Is stored before it counts. @throws AppError `conflict` for what the operator has ruled out, `invalid_input` */
+	/** Stores the change, then applies it. @throws AppError `conflict` if the operator has ruled it out, `invalid_input` */
 	change(patch: SettingsPatch, now: string): Promise<Settings>;
-	/** What was stored, else the operator's; for requests to SkillsMP and nothing else. */
+	/** The stored key, else the operator’s. Only for SkillsMP. */
 	skillsmpApiKey(): string | null;
-	/** The one key that may be sent to this base URL: one belongs to the host that it was entered for. */
+	/** The key for this base URL; a key may only be sent to the host it was entered for. */
 	modelKeyFor(baseUrl: string): string | null;
-	/** Stores a key for the base URL, as long as that is the one that is set. @throws AppError `conflict` when it is not, `invalid_input` */
+	/** Stores a key for the current base URL. @throws AppError `conflict` for another base URL, `invalid_input` */
 	setModelKey(apiKey: string, baseUrl: string, now: string): Promise<Settings>;
 }
 
 export interface SettingsParts {
 	store: Pick<Store, 'settings'>;
-	/** What the operator has set: holds as long as nobody has chosen otherwise. */
+	/** The operator’s configuration, used until changed. */
 	defaults: {
 		isEnabled: boolean;
 		provider: Settings['skillsProvider'];
@@ -29,7 +29,6 @@ export interface SettingsParts {
 		model: ModelDefaults;
 		limits: Settings['limits'];
 	};
-	/** Encrypts. */
 	vault: {
 		set(skillId: string, name: string, value: string, now: string): Promise<void>;
 		remove(skillId: string, name: string): Promise<boolean>;
@@ -41,7 +40,7 @@ type Chosen = Omit<SettingsPatch, 'skillsmpApiKey' | 'modelApiKey'>;
 
 const KEYS: readonly string[] = ['skillsmpApiKey', 'modelApiKey'];
 
-/** No skill has an id without a slash, so none is ever given these values. */
+/** Ids of skills contain a slash, so no skill gets these values. */
 const SKILLSMP = 'settings:skillsmp';
 const API_KEY = 'SKILLSMP_API_KEY';
 const MODEL = 'settings:model';
@@ -51,7 +50,7 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 	let chosen = readChosen(await store.settings.list());
 	let storedKey = (await vault.valuesOf(SKILLSMP))[API_KEY] ?? null;
 	let modelKey = storedModelKey.read((await vault.valuesOf(MODEL))[MODEL_KEY]);
-	/** One change after the other: what is in memory is what was stored last. */
+	/** Changes run one at a time, so that memory and store agree. */
 	let changes: Promise<unknown> = Promise.resolve();
 
 	const read = (): Settings => ({
@@ -86,16 +85,15 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 
 	const apply = async ({ skillsmpApiKey, modelApiKey, ...patch }: SettingsPatch, now: string): Promise<Settings> => {
 		if (patch.skillsEnabled === true && !defaults.isEnabled) {
-			throw new AppError('conflict', 'SKILLS_ENABLED=false keeps skills off.', {
-				hint: 'Restart the server without it.'
-			});
+			const hint = 'Restart the server without it.';
+			throw new AppError('conflict', 'SKILLS_ENABLED=false keeps skills off.', { hint });
 		}
-		// First what may be refused.
+		// What may fail comes first.
 		if (typeof skillsmpApiKey === 'string') await vault.set(SKILLSMP, API_KEY, skillsmpApiKey, now);
 		if (skillsmpApiKey === null) await vault.remove(SKILLSMP, API_KEY);
 		if (skillsmpApiKey !== undefined) storedKey = skillsmpApiKey;
 		const origin = originOf(modelBaseUrlOf({ ...chosen, ...patch }, defaults.model));
-		// Before the address is another one: at no moment is a key there for a host that it was not entered for.
+		// Before the address changes, so that a key never belongs to another host.
 		if (typeof modelApiKey === 'string') await keepModelKey({ key: modelApiKey, origin }, now);
 		else if (modelApiKey === null || modelKey?.origin !== origin) await keepModelKey(null, now);
 		await store.settings.set(patch, now);
@@ -128,41 +126,40 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 	};
 }
 
-/** What an older or newer version has stored and this one does not know counts as not set. */
+/** Ignores settings of other versions. */
 function readChosen(stored: ReadonlyMap<string, unknown>): Chosen {
 	const values = [...stored].filter(([key, value]) => settingsPatch.safeParse({ [key]: value }).success);
 	return Object.fromEntries(values.filter(([key]) => !KEYS.includes(key)));
 }
 
-// What of the settings decides which model answers, and with which key (FEATURES F9, F11; SECURITY, *Outbound requests*).
+// The model’s address and key (FEATURES F9, F11; SECURITY, *Outbound requests*).
 
-/** What the operator has set. */
+/** The operator’s configuration. */
 export interface ModelDefaults {
 	id: string;
 	baseUrl: string;
-	/** Goes to `baseUrl` and nowhere else. */
+	/** Only sent to `baseUrl`. */
 	apiKey: string | null;
-	/** Neither a key nor a base URL was given. */
+	/** Neither a key nor a base URL is configured. */
 	isOffline: boolean;
 }
 
-/** A key that was entered, and the origin that it was entered for. */
+/** A key with the origin it was entered for. */
 export interface StoredModelKey {
 	key: string;
 	origin: string;
 }
 
-/** Where it is written down, both are one value: none is ever without the other. */
+/** Stored as one value, so that a key always has its origin. */
 const storedModelKey = {
 	write: ({ key, origin }: StoredModelKey): string => `${origin} ${key}`,
-	/** null for what is no such value. */
+	/** null if invalid. */
 	read(text: string | undefined): StoredModelKey | null {
 		const [origin, key, ...rest] = text?.split(' ') ?? [];
 		return origin && key && rest.length === 0 ? { key, origin } : null;
 	}
 };
 
-/** Where models are asked. */
 function modelBaseUrlOf(chosen: SettingsPatch, defaults: ModelDefaults): string {
 	return chosen.modelBaseUrl ?? defaults.baseUrl;
 }
@@ -171,7 +168,7 @@ function originOf(baseUrl: string): string {
 	return new URL(baseUrl).origin;
 }
 
-/** The one key that may be sent to a base URL: the one entered for its origin, else the operator's at the operator's address. */
+/** The key for a base URL: the one entered for its origin, else the operator’s for the operator’s address. */
 function modelKeyFor(
 	baseUrl: string,
 	stored: StoredModelKey | null,
@@ -188,7 +185,7 @@ const OPENROUTER = 'https://openrouter.ai/api/v1';
 function modelSettingsOf(chosen: SettingsPatch, stored: StoredModelKey | null, defaults: ModelDefaults): ModelSettings {
 	const baseUrl = modelBaseUrlOf(chosen, defaults);
 	const key = modelKeyFor(baseUrl, stored, defaults);
-	// An operator who names OpenRouter wants to be told that the key is missing.
+	// An operator who configures OpenRouter without a key should get an error, not demo mode.
 	const isNamed = withoutSlash(defaults.baseUrl) === OPENROUTER && defaults.apiKey === null && !defaults.isOffline;
 	return {
 		id: chosen.model ?? defaults.id,
