@@ -59,7 +59,7 @@ test('F14: words of an answer are found with what stands around them; cleared, t
 	await expect(page.getByTestId('search-result')).toContainText('An animal fact');
 	await expect(page.getByTestId('snippet')).toContainText('Otters hold hands');
 	await expect(page.getByTestId('snippet').locator('mark')).toHaveText(['hands', 'sleep']);
-	await expect(page.getByTestId('search-status')).toHaveText('1 conversation');
+	await expect(page.getByTestId('search-status')).toHaveText('1 chat');
 
 	await search.fill('zeppelin');
 	await expect(page.getByTestId('search-status')).toHaveText('No results.');
@@ -354,7 +354,7 @@ test('UI 7: the palette opens a conversation by its words, Ctrl+B hides the side
 	await page.getByTestId('messages').focus();
 	await page.keyboard.press('?');
 	await expect(page.getByTestId('shortcuts-dialog')).toBeVisible();
-	for (const name of ['Command palette', 'Search conversations', 'Toggle sidebar', 'Rename conversation', 'New line']) {
+	for (const name of ['Command palette', 'Search chats', 'Toggle sidebar', 'Rename chat', 'New line']) {
 		await expect(page.getByTestId('shortcut-list')).toContainText(name);
 	}
 	await page.getByTestId('close-shortcuts').click();

@@ -64,7 +64,7 @@ test('E13: a script that ran in a chat is on the page of executions, with what i
 	await expect(detail.getByTestId('execution-output')).toContainText('2');
 	await expect(detail).toContainText('skills/count-words');
 	await expect(detail).toContainText(await sandboxOf(app));
-	await page.getByRole('link', { name: 'Open conversation' }).click();
+	await page.getByRole('link', { name: 'Open chat' }).click();
 	await expect(page).toHaveURL(conversation);
 	await expect(answers(page)).toContainText('Counted.');
 });

@@ -12,7 +12,7 @@ const skill = (name: string, more: Partial<ConversationSkill> = {}): Conversatio
 	...more
 });
 
-async function setup(data: ConversationSkill[], phase: SkillsHost['phase'] = 'ready') {
+async function setup(data: ConversationSkill[], { showsTokens = true, phase = 'ready' as SkillsHost['phase'] } = {}) {
 	const client = {
 		listConversationSkills: vi.fn(async (_id: string, _signal: AbortSignal): Promise<ConversationSkillList> => ({
 			data,
@@ -25,7 +25,7 @@ async function setup(data: ConversationSkill[], phase: SkillsHost['phase'] = 're
 	};
 	const skills = new ConversationSkills({ id: 'c', phase }, client);
 	await skills.refresh();
-	const screen = await render(SkillChips, { skills });
+	const screen = await render(SkillChips, { skills, showsTokens });
 	return { client, skills, screen };
 }
 const choose = async (screen: Awaited<ReturnType<typeof setup>>['screen'], name: string, item: string) => {
@@ -40,11 +40,22 @@ test('F7: chips say what is pinned and what is loaded, what it costs, and lead t
 		skill('gone', { state: 'pinned', tokens: 0, isAvailable: false })
 	]);
 	const chips = screen.getByTestId('skill-chip');
-	await expect.element(chips.nth(0)).toMatchTextContent(/^\s*Pinned\s*pdf\s*1\.2k\s*$/);
-	await expect.element(chips.nth(1)).toMatchTextContent(/^\s*Loaded\s*csv\s*90\s*$/);
+	await expect.element(chips.nth(0)).toMatchTextContent(/^\s*Pinned\s*pdf\s*1\.2k tokens\s*$/);
+	await expect.element(chips.nth(1)).toMatchTextContent(/^\s*Loaded\s*csv\s*90 tokens\s*$/);
 	await expect.element(chips.nth(2)).toMatchTextContent(/gone\s*unavailable/);
 	await expect.element(screen.getByTestId('skill-chips-total')).toHaveTextContent('1.3k tokens');
 	await expect.element(screen.getByRole('link', { name: 'Open csv' })).toHaveAttribute('href', '/skills/csv');
+});
+
+test('UI 10.3: demo mode uses no tokens, and shows none; one skill needs no total', async () => {
+	const chip = { name: 'csv', tokens: 90 };
+	const demo = await setup([skill('pdf'), skill('csv', chip)], { showsTokens: false });
+	await expect.element(demo.screen.getByTestId('skill-chip').nth(1)).toMatchTextContent(/csv\s*$/);
+	await expect.element(demo.screen.getByTestId('skill-chips-total')).not.toBeInTheDocument();
+	await demo.screen.unmount();
+	const one = await setup([skill('csv', chip)]);
+	await expect.element(one.screen.getByTestId('skill-chip')).toMatchTextContent(/90 tokens/);
+	await expect.element(one.screen.getByTestId('skill-chips-total')).not.toBeInTheDocument();
 });
 
 test('F7: a skill is pinned, unpinned and unloaded from its chip; a refusal is said', async () => {
@@ -61,7 +72,7 @@ test('F7: a skill is pinned, unpinned and unloaded from its chip; a refusal is s
 });
 
 test('F7: before the first message a chip waits for it, and can be taken back by keyboard', async () => {
-	const { skills, screen } = await setup([], 'new');
+	const { skills, screen } = await setup([], { phase: 'new' });
 	await expect.element(screen.getByTestId('skill-chips')).not.toBeInTheDocument();
 	await skills.pinByName('pdf');
 	await expect.element(screen.getByTestId('skill-chip')).toHaveAttribute('data-state', 'pending');
@@ -82,7 +93,7 @@ test('F7: many chips fold, and no name can forge or break the line', async () =>
 	]);
 	await expect.element(screen.getByTestId('skill-chip').nth(5)).toBeVisible();
 	expect(screen.getByTestId('skill-chip').elements()).toHaveLength(6);
-	const list = screen.getByRole('list', { name: 'Skills in this conversation' }).element();
+	const list = screen.getByRole('list', { name: 'Skills in this chat' }).element();
 	expect(document.documentElement.scrollWidth).toBeLessThanOrEqual(390);
 	expect(list.getBoundingClientRect().height).toBeLessThan(64);
 	for (const code of [0x202e, 0x1b]) expect(list.textContent).not.toContain(String.fromCodePoint(code));

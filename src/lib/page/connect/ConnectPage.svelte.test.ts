@@ -196,6 +196,8 @@ test('F12: where nobody must log in it says that no key is needed, and what one 
 	await expect
 		.element(open.screen.getByTestId('key-needed'))
 		.toMatchTextContent(/No key needed.*own chats, files and runs/);
+	// The settings work as they are copied.
+	expect(document.body.textContent).not.toContain('<your key>');
 	await open.screen.unmount();
 	const closed = await setup({ needsKey: true });
 	await expect

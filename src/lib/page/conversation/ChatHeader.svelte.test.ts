@@ -136,5 +136,5 @@ test('the ring says how full the context is, and what the conversation has cost'
 	await expect.element(screen.getByRole('button', { name: 'Context: 700 / 1.0k' })).toBeInTheDocument();
 	await screen.getByTestId('context-ring').click();
 	await expect.element(screen.getByTestId('context-panel')).toMatchTextContent(/70 % of context used/);
-	await expect.element(screen.getByTestId('context-panel')).toMatchTextContent(/Conversation cost: \$0\.25/);
+	await expect.element(screen.getByTestId('context-panel')).toMatchTextContent(/Chat cost: \$0\.25/);
 });

@@ -105,12 +105,12 @@ describe('E10: the table of executions', () => {
 		});
 		const [failed, running] = screen.getByTestId('execution').elements();
 		expect(failed?.textContent.replace(/\s+/g, ' ')).toMatch(
-			/Failed.*scripts\/x\.sh.*ExecutionFailed.*demo.*1\.5 s.*3.*Conversation/
+			/Failed.*scripts\/x\.sh.*ExecutionFailed.*demo.*1\.5 s.*3.*Chat/
 		);
 		expect(running).toHaveAttribute('data-status', 'running');
 		const links = screen.getByTestId('execution-link').elements();
 		expect(links[0]).toHaveAttribute('href', '/skills/executions/e%201');
-		expect(screen.getByRole('link', { name: 'Conversation' }).element()).toHaveAttribute('href', '/c/c1');
+		expect(screen.getByRole('link', { name: 'Chat' }).element()).toHaveAttribute('href', '/c/c1');
 		expect(screen.getByTestId('end-execution').elements()).toHaveLength(1);
 	});
 

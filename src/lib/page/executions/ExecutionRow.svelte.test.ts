@@ -36,7 +36,7 @@ describe('E13: an execution', () => {
 			'made.txt (3 B)'
 		])
 			expect(facts).toContain(fact);
-		const link = row.getByRole('link', { name: 'Open conversation' });
+		const link = row.getByRole('link', { name: 'Open chat' });
 		await expect.element(link).toHaveAttribute('href', '/c/c%201');
 		await expect.element(screen.getByTestId('end-execution')).not.toBeInTheDocument();
 	});

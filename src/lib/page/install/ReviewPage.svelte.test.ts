@@ -100,6 +100,12 @@ describe('E20: what was fetched, before it is installed', () => {
 			.toMatchTextContent(/count Counts words\. text What to count string, required\s*limit integer/);
 	});
 
+	test('names the scripts that are called, not what they import', async () => {
+		const staged = sampleStagedSkill({ scripts: ['lib/table.mjs', 'scripts/chart.mjs'] });
+		const { screen } = await setup(sampleStaged({ skills: [staged] }));
+		await expect.element(screen.getByTestId('ability')).toMatchTextContent(/^\s*Scripts\s*scripts\/chart\.mjs\s*$/);
+	});
+
 	test('is installed in part; what is broken cannot be chosen and says why', async () => {
 		const broken = sampleStagedSkill({ path: 'torn', name: 'torn', version: null, status: 'broken' });
 		const problem = { severity: 'error', field: 'description', message: 'Is missing.' } as const;

@@ -130,7 +130,7 @@ describe('the command palette', () => {
 			.getByRole('group')
 			.elements()
 			.map((group) => group.firstElementChild?.textContent);
-		expect(groups).toEqual(['Actions', 'Conversations', 'Pages']);
+		expect(groups).toEqual(['Actions', 'Chats', 'Pages']);
 		expect(active(screen)).toMatch(/^New chat/);
 	});
 
@@ -197,8 +197,8 @@ describe('the command palette', () => {
 	test.each([
 		['dark', 'Theme: dark', () => document.documentElement.dataset.theme, 'dark'],
 		['hide', 'Toggle sidebar', () => String(app.sidebar.isHidden || app.sidebar.isDrawerOpen), 'true'],
-		['import', 'Import conversation', () => done.join(), 'import'],
-		['search conv', 'Search conversations', () => done.join(), 'search'],
+		['import', 'Import chat', () => done.join(), 'import'],
+		['search cha', 'Search chats', () => done.join(), 'search'],
 		['runs', 'Runs', () => done.join(), '/skills/executions']
 	])('%s does "%s"', async (typed, label, result, expected) => {
 		const screen = await setup();
@@ -226,7 +226,7 @@ describe('shortcuts', () => {
 		const screen = await setup();
 		await userEvent.keyboard('?');
 		await expect.element(screen.getByRole('heading', { name: 'Keyboard shortcuts' })).toBeVisible();
-		await expect.element(screen.getByText('Search conversations')).toBeVisible();
+		await expect.element(screen.getByText('Search chats')).toBeVisible();
 		await screen.getByTestId('close-shortcuts').click();
 		await expect.element(screen.getByTestId('shortcuts-dialog')).not.toBeInTheDocument();
 		const field = document.body.appendChild(document.createElement('textarea'));

@@ -39,8 +39,8 @@ export interface OverlayProps {
 
 const groups = {
 	actions: 'Actions',
-	conversations: 'Conversations',
-	found: 'Found in conversations',
+	conversations: 'Chats',
+	found: 'Found in chats',
 	pages: 'Pages',
 	skills: 'Skills'
 };
@@ -108,7 +108,7 @@ function actions({ app, onsearch, onimport }: Omit<OverlayProps, 'onclose' | 'ty
 		...(session?.isRunning && session.id === shownId
 			? [{ id: 'stop', label: 'Stop answer', icon: CircleStop, run: () => session.stop() }]
 			: []),
-		{ id: 'search', label: 'Search conversations', icon: Search, ...keysOf('search'), run: onsearch },
+		{ id: 'search', label: 'Search chats', icon: Search, ...keysOf('search'), run: onsearch },
 		{
 			id: 'sidebar',
 			label: 'Toggle sidebar',
@@ -122,20 +122,20 @@ function actions({ app, onsearch, onimport }: Omit<OverlayProps, 'onclose' | 'ty
 			: [
 					{
 						id: 'export-markdown',
-						label: 'Export conversation as Markdown',
+						label: 'Export chat as Markdown',
 						icon: FileText,
 						isQuiet: true,
 						run: save('markdown')
 					},
 					{
 						id: 'export-json',
-						label: 'Export conversation as JSON',
+						label: 'Export chat as JSON',
 						icon: Braces,
 						isQuiet: true,
 						run: save('json')
 					}
 				]),
-		{ id: 'import', label: 'Import conversation', icon: Upload, isQuiet: true, run: onimport },
+		{ id: 'import', label: 'Import chat', icon: Upload, isQuiet: true, run: onimport },
 		...THEMES.map((theme) => ({
 			id: `theme-${theme}`,
 			label: `Theme: ${theme}`,

@@ -87,22 +87,22 @@ export interface Shortcut {
 
 export const SHORTCUT_GROUPS = [
 	['anywhere', 'Anywhere'],
-	['list', 'In the conversation list'],
+	['list', 'In the list of chats'],
 	['composer', 'In the message box']
 ] as const;
 
 export const SHORTCUTS = [
 	{ id: 'palette', label: 'Command palette', group: 'anywhere', keys: [['Mod', 'K']] },
 	{ id: 'newChat', label: 'New chat', group: 'anywhere', keys: [['Mod', 'Shift', 'O']] },
-	{ id: 'search', label: 'Search conversations', group: 'anywhere', keys: [['Mod', 'Shift', 'F']] },
+	{ id: 'search', label: 'Search chats', group: 'anywhere', keys: [['Mod', 'Shift', 'F']] },
 	{ id: 'sidebar', label: 'Toggle sidebar', group: 'anywhere', keys: [['Mod', 'B']] },
 	{ id: 'shortcuts', label: 'Keyboard shortcuts', group: 'anywhere', keys: [['Mod', '/'], ['?']] },
 	{ id: 'close', label: 'Close dialog or stop answer', group: 'anywhere', keys: [['Escape']] },
 	{ id: 'move', label: 'Move up or down', group: 'list', keys: [['ArrowUp'], ['ArrowDown']] },
-	{ id: 'ends', label: 'First or last conversation', group: 'list', keys: [['Home'], ['End']] },
-	{ id: 'open', label: 'Open conversation', group: 'list', keys: [['Enter']] },
-	{ id: 'rename', label: 'Rename conversation', group: 'list', keys: [['F2']] },
-	{ id: 'remove', label: 'Delete conversation', group: 'list', keys: [['Delete']] },
+	{ id: 'ends', label: 'First or last chat', group: 'list', keys: [['Home'], ['End']] },
+	{ id: 'open', label: 'Open chat', group: 'list', keys: [['Enter']] },
+	{ id: 'rename', label: 'Rename chat', group: 'list', keys: [['F2']] },
+	{ id: 'remove', label: 'Delete chat', group: 'list', keys: [['Delete']] },
 	{ id: 'send', label: 'Send message', group: 'composer', keys: [['Enter']] },
 	{ id: 'newLine', label: 'New line', group: 'composer', keys: [['Shift', 'Enter']] },
 	{
@@ -125,7 +125,7 @@ export const SHORTCUTS = [
 		keys: [['/']]
 	},
 	{ id: 'skills', label: 'Add skill', group: 'composer', keys: [['$']] },
-	{ id: 'files', label: 'Add file from this conversation', group: 'composer', keys: [['@']] }
+	{ id: 'files', label: 'Add file from this chat', group: 'composer', keys: [['@']] }
 ] as const satisfies readonly Shortcut[];
 
 /** Those that are listened to on the whole page. */

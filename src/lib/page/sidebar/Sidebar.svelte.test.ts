@@ -95,7 +95,7 @@ describe('F14: the list of conversations', () => {
 
 	test('says when there is nothing, and when it could not be read', async () => {
 		const screen = await setup([]);
-		await expect.element(screen.getByTestId('no-conversations')).toHaveTextContent('No conversations yet');
+		await expect.element(screen.getByTestId('no-conversations')).toHaveTextContent('No chats yet');
 	});
 });
 
@@ -130,7 +130,7 @@ describe('the menu of a conversation', () => {
 		await expect.element(screen.getByRole('heading', { name: 'Archived' })).toBeVisible();
 		await expect.poll(() => rows(screen)).toEqual(['a']);
 		await choose(screen, 'a', 'conversation-archive');
-		await expect.element(screen.getByTestId('no-conversations')).toHaveTextContent('No archived conversations');
+		await expect.element(screen.getByTestId('no-conversations')).toHaveTextContent('No archived chats');
 		await screen.getByTestId('leave-archive').click();
 		expect(rows(screen).sort()).toEqual(['a', 'b']);
 	});
@@ -254,7 +254,7 @@ describe('the search', () => {
 	test('marks what was found, in titles and in text, as text', async () => {
 		const screen = await setup(found);
 		await screen.getByTestId('conversation-search').fill('pdf');
-		await expect.element(screen.getByTestId('search-status')).toHaveTextContent('2 conversations');
+		await expect.element(screen.getByTestId('search-status')).toHaveTextContent('2 chats');
 		const results = screen.getByTestId('search-result').elements();
 		expect(results.map((result) => [...result.querySelectorAll('mark')].map((mark) => mark.textContent))).toEqual([
 			['PDF'],
@@ -287,7 +287,7 @@ describe('the search', () => {
 		await expect.element(screen.getByTestId('search-status')).toHaveTextContent('Searching…');
 		await screen.getByTestId('conversation-search').fill('pdf');
 		gate.resolve();
-		await expect.element(screen.getByTestId('search-status')).toHaveTextContent('2 conversations');
+		await expect.element(screen.getByTestId('search-status')).toHaveTextContent('2 chats');
 		expect(server.searches).toEqual(['nothing', 'pdf']);
 	});
 
@@ -303,7 +303,7 @@ describe('the search', () => {
 		await screen.getByTestId('conversation-search').fill('pdf');
 		await expect.element(screen.getByRole('alert')).toMatchTextContent(/^The server is busy\./);
 		await screen.getByRole('button', { name: 'Try again' }).click();
-		await expect.element(screen.getByTestId('search-status')).toHaveTextContent('2 conversations');
+		await expect.element(screen.getByTestId('search-status')).toHaveTextContent('2 chats');
 	});
 });
 
