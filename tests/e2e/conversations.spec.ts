@@ -218,7 +218,7 @@ test('F14: what is renamed, deleted or restored in one tab is so in the other, a
 	await links(page).filter({ hasText: 'Renamed here' }).focus();
 	await page.keyboard.press('Delete');
 	const notice = second.getByTestId('deleted-notice');
-	await expect(notice).toContainText('This conversation was deleted.');
+	await expect(notice).toContainText('This chat was deleted.');
 	await expect(answers(second)).toContainText('Both see this.');
 	await expect(rowOf(second, 'Renamed here')).toHaveCount(0);
 	await expect(second.getByTestId('composer-input')).toHaveCount(0);
