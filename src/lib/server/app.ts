@@ -1,4 +1,4 @@
-/** The only place where parts are constructed and joined; the skills' own are in `open-skills.ts`. */
+/** Constructs and connects all parts of the app; those for skills are in `open-skills.ts`. */
 import { randomUUID } from 'node:crypto';
 import { basename, join } from 'node:path';
 import type { Settings } from '../shared/settings.ts';
@@ -38,10 +38,10 @@ export interface App extends SkillParts {
 	/** Held until `close`. */
 	dataFolder: DataFolder;
 	login: Login;
-	/** Keys with which other programs use this server. */
+	/** API keys of other programs. */
 	apiKeys: ApiKeys;
 	store: Store;
-	/** What running one thing without a model needs. */
+	/** Runs a script or tool without a model. */
 	adHoc: AdHocParts;
 	cases: Cases;
 	evals: Evals;
@@ -50,25 +50,24 @@ export interface App extends SkillParts {
 	outbox: Outbox;
 	conversationTrash: ConversationTrash;
 	changes: ConversationChanges;
-	/** Servers whose tools the agent has besides its own. */
+	/** MCP servers whose tools the agent can use. */
 	mcpServers: McpServers;
-	/** Which model answers, now and for whom. */
 	models: Models;
 	/** The agent for other agents. */
 	a2a: A2A;
 	/** The skills for MCP clients. */
 	mcp: Mcp;
-	/** By which `npm run mcp` reaches this server; null where there is none. */
+	/** For `npm run mcp`; null if unavailable. */
 	localSocket: LocalSocket | null;
 	/** The agent for clients of the Responses API. */
 	responses: ResponsesApi;
 	/** The same over WebSockets. */
 	sockets: ResponseSockets;
-	/** Ends runs and streams, then closes the database. */
+	/** Ends all runs and streams, then closes the database. */
 	close(): Promise<void>;
 }
 
-/** @throws DataFolderInUse, before anything of the other server's is touched */
+/** @throws DataFolderInUse before touching anything of the other server */
 export async function createApp(config: Config): Promise<App> {
 	const log = createLog();
 	const dataFolder = openDataFolder(config.dataDir, log);
@@ -85,6 +84,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 	const rooms = createWorkspaceRooms(config.execution.limits);
 	const { close: closeSkills, ...parts } = await openSkills(config, store, { log, rooms });
 	const { skills, builtins, approvals, modes, settings } = parts;
+	const isEnabled = () => settings.current().skillsEnabled;
 	const workspaces = createWorkspaces(config.dataDir, rooms);
 	const models = createModels({ settings, ports: config.modelPorts });
 	const limits = (): AgentLimits => ({ ...config.limits, ...settings.current().limits });
@@ -94,7 +94,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		vault: parts.vault,
 		dataDir: config.dataDir,
 		recorder: parts.recorder,
-		isEnabled: () => settings.current().skillsEnabled,
+		isEnabled,
 		maxOutputBytes: config.skillsMaxOutputBytes,
 		timeoutMs: () => limits().toolTimeoutMs
 	});
@@ -135,13 +135,13 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		store,
 		modes,
 		approvals,
-		isEnabled: () => settings.current().skillsEnabled,
+		isEnabled,
 		findBuiltin(name) {
 			const builtin = builtins.find(name);
 			if (!builtin) return null;
 			return {
 				name: builtin.name,
-				// In a chat somebody watches what stays in the workspace; here nobody may.
+				// Unlike in a chat, no one may be watching, so every built-in skill needs approval.
 				question: (input) =>
 					config.approvalMode === 'auto' || builtin.unavailable() !== null ? null : builtinQuestion(builtin, input),
 				call: (input, context) => builtins.call(builtin, input, context)
@@ -162,7 +162,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 			isOffline: models.current().offline,
 			limits: limits()
 		}),
-		isEnabled: () => settings.current().skillsEnabled,
+		isEnabled,
 		folder: join(config.dataDir, 'evals')
 	});
 	const apiKeys = createApiKeys(store.apiKeys);
@@ -185,16 +185,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 		changes,
 		mcpServers,
 		models,
-		a2a: createA2A({
-			store,
-			runner,
-			workspaces,
-			changes,
-			skills,
-			modes,
-			log,
-			isEnabled: () => settings.current().skillsEnabled
-		}),
+		a2a: createA2A({ store, runner, workspaces, changes, skills, modes, log, isEnabled }),
 		responses,
 		sockets,
 		mcp,

@@ -1,4 +1,4 @@
-/** Every setting, declared once: name, check, default, description. A bad value stops the start with a sentence. */
+/** All settings from the environment: name, check, default, description. */
 import { homedir } from 'node:os';
 import nodePath, { delimiter, join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -196,21 +196,21 @@ export interface Config {
 	apiKey: string | null;
 	baseUrl: string;
 	model: string;
-	/** True when no key is set and the base URL is OpenRouter's: Demo mode answers. */
+	/** Demo mode: no key is set and the base URL is OpenRouter’s. */
 	isOffline: boolean;
-	/** Where servers for models on this machine are looked for (F11); never this server's own port. */
+	/** Local ports to search for model servers (F11), without this server’s own. */
 	modelPorts: number[];
 	dataDir: string;
 	skillsDirs: string[];
-	/** Those whose skills are trusted by their place: named in SKILLS_DIRS, or of the project; never the user's own. */
+	/** Folders whose skills are trusted: those in SKILLS_DIRS, or the project’s; never the user’s. */
 	placesOfTrust: string[];
-	/** What these must really lie in: the project; null where somebody has named them in SKILLS_DIRS. */
+	/** The project that must contain them; null if they come from SKILLS_DIRS. */
 	projectDir: string | null;
 	skillsTimeoutMs: number;
-	/** Of a tool that is marked as idempotent. */
+	/** For idempotent tools. */
 	skillsMaxRetries: number;
 	skillsMaxOutputBytes: number;
-	/** Variables offered to the skills that declare them. */
+	/** Variables for skills that declare them. */
 	skillsEnv: Record<string, string>;
 	approvalMode: 'ask' | 'auto';
 	limits: { maxSteps: number; maxCostUsd: number | null; maxDurationMs: number; toolTimeoutMs: number };
@@ -218,7 +218,7 @@ export interface Config {
 	shutdownTimeoutMs: number;
 }
 
-/** Where skills are installed from; addresses without a slash at the end. */
+/** Sources of skills; URLs without a trailing slash. */
 export interface CatalogConfig {
 	provider: 'skillsmp' | 'skillssh' | 'github';
 	skillsmpApiKey: string | null;
@@ -228,33 +228,32 @@ export interface CatalogConfig {
 	skillsshUrl: string;
 	skillsshAuditUrl: string;
 	skillsmpUrl: string;
-	/** `host:port` of servers that may be reached though they are not on the public internet. */
+	/** `host:port` of allowed servers outside the public internet. */
 	hosts: string[];
 }
 
-/** How and whether skills are executed. */
 export interface ExecutionConfig {
 	isEnabled: boolean;
-	/** Skills of configured folders need no looking at. */
+	/** Skills of configured folders need no review. */
 	trustsLocal: boolean;
-	/** Commands in the instructions of trusted skills run when the skill is loaded (D45). */
+	/** Runs commands in the instructions of trusted skills on loading (D45). */
 	runsInlineCommands: boolean;
 	sandbox: 'auto' | 'process' | 'bubblewrap' | 'container';
 	containerRuntime: 'auto' | 'docker' | 'podman';
 	containerImage: string | null;
 	allowedImages: string[];
-	/** null where the operator has said nothing: grants decide, and built-in skills have no network. */
+	/** null if unset: grants decide, and built-in skills have no network. */
 	network: boolean | null;
 	/** Absolute paths of modules whose exported functions are native handlers (D37). */
 	handlerModules: string[];
-	/** Of the OmniRoute scorer (B8), until the settings say others. */
+	/** Defaults of the OmniRoute scorer (B8). */
 	autoMaxSkills: number;
 	autoMinScore: number;
-	/** The most that any skill or call may have. */
+	/** Maximum for any skill or call. */
 	limits: SandboxLimits;
-	/** Scripts and programs that run at once, of all callers. */
+	/** Concurrent scripts and programs of all callers. */
 	maxScripts: number;
-	/** The most that the copies of skills may take that scripts run from. */
+	/** Maximum size of all script copies. */
 	copiesBytes: number;
 	builtins: {
 		timeoutMs: number;
@@ -266,10 +265,9 @@ export interface ExecutionConfig {
 	};
 }
 
-/** Names of all settings. */
 const SETTINGS = Object.keys(schema.shape);
 
-/** Their values are never shown. */
+/** Values never shown. */
 const SECRET_SETTINGS: ReadonlySet<string> = new Set([
 	'OPENROUTER_API_KEY',
 	'ADMIN_TOKEN',
@@ -282,7 +280,7 @@ const SECRET_SETTINGS: ReadonlySet<string> = new Set([
 const NEVER_FOR_SKILLS =
 	/^(OPENROUTER_|DATABASE_URL$|ADMIN_TOKEN$|SECRETS_KEY$|SKILLSMP_API_KEY$|GITHUB_TOKEN$|NODE_|LD_|DYLD_|PYTHON|BASH_ENV$|ENV$|SHELLOPTS$|PS4$|PATH$|HOME$)/;
 
-/** Reads the environment. @throws Error naming the variable and the value received */
+/** @throws Error naming the variable and its value */
 export function loadConfig(environment: Record<string, string | undefined>, paths = nodePath): Config {
 	const given = Object.fromEntries(
 		SETTINGS.flatMap((name) => {
@@ -331,7 +329,7 @@ export function loadConfig(environment: Record<string, string | undefined>, path
 	};
 }
 
-/** Whoever reaches the server can run scripts on this machine (SECURITY, *The server*). @throws Error naming the setting */
+/** Requires ADMIN_TOKEN if other computers can reach the server, because they could run scripts (SECURITY, *The server*). @throws Error naming the setting */
 function refuseOpenServer({ HOST, PUBLIC_ORIGIN, ADMIN_TOKEN }: z.infer<typeof schema>): void {
 	if (ADMIN_TOKEN !== undefined) return;
 	const publicHost = PUBLIC_ORIGIN && new URL(PUBLIC_ORIGIN).hostname;
@@ -356,12 +354,12 @@ function catalogOf(values: z.infer<typeof schema>): CatalogConfig {
 		provider: values.SKILLS_PROVIDER,
 		skillsmpApiKey: values.SKILLSMP_API_KEY ?? null,
 		githubToken: values.GITHUB_TOKEN ?? null,
-		// What the operator names may lie anywhere.
+		// The operator’s own addresses may be anywhere.
 		hosts: [...values.SKILLS_INSTALL_HOSTS.split(/[\s,]+/).filter(Boolean), ...Object.values(urls).map(hostOf)]
 	};
 }
 
-/** `host:port`, the port always said. */
+/** `host:port`, always with the port. */
 function hostOf(url: string): string {
 	const { hostname, port, protocol } = new URL(url);
 	return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
@@ -402,7 +400,7 @@ function executionOf(values: z.infer<typeof schema>, paths: nodePath.PlatformPat
 	};
 }
 
-/** Absolute paths of a list as PATH is one, in which Windows has drives and so another sign between. */
+/** Absolute paths of a list with PATH’s separator. */
 function listed(value: string, paths: nodePath.PlatformPath): string[] {
 	return value
 		.split(paths.delimiter)
@@ -410,7 +408,7 @@ function listed(value: string, paths: nodePath.PlatformPath): string[] {
 		.map((path) => paths.resolve(path));
 }
 
-/** FEATURES A27: project, then user, then installed; what comes in through the app is a skill as well. */
+/** Order: project, user, installed (FEATURES A27). */
 function foldersOf(
 	named: string | undefined,
 	dataDir: string,
@@ -425,7 +423,7 @@ function foldersOf(
 	const user = ['.agents/skills', '.claude/skills', '.config/agents/skills'].map((dir) => join(homedir(), dir));
 	return {
 		skillsDirs: [...new Set([...project, ...user, installed])],
-		// Other programs put skills into the user's folders, also where the server was started in the user's home.
+		// Other programs write to the user’s folders, even if the server was started in the home folder.
 		placesOfTrust: project.filter((dir) => !user.includes(dir)),
 		projectDir: resolve('.')
 	};

@@ -1,4 +1,4 @@
-/** The data folder: for this user alone, and for one server at a time. */
+/** The data folder: private to this user, and used by one server at a time. */
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
@@ -6,37 +6,36 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Log } from './log.ts';
 
 export interface DataFolder {
-	/** Where this server is reached, said once: for whoever starts a second one. */
+	/** Records this server’s address once, for the error message of a second server. */
 	tellAddress(address: string): void;
-	/** From here on another server may have the folder. */
+	/** Releases the folder for other servers. */
 	close(): void;
 }
 
-/** Another process has the folder; the message says which one, and what to do. */
+/** Another process uses the folder; the message says which one and what to do. */
 export class DataFolderInUse extends Error {
 	override name = 'DataFolderInUse';
 }
 
-/** Who has the folder, as it stands in `server.json`. */
+/** The server that uses the folder, stored in `server.json`. */
 interface Holder {
 	pid: number;
-	/** Processes of another container have their own ids. */
+	/** Containers have their own process ids. */
 	host: string;
-	/** The script that was started: `server.js`, `mcp.ts`. */
+	/** The started script: `server.js`, `mcp.ts`. */
 	program: string;
-	/** null while it is starting, and for one that has none. */
+	/** null while starting, or without an address. */
 	address: string | null;
 }
 
-/** Of SQLite, where somebody else has the lock. */
+/** SQLite’s result code for a locked database. */
 const BUSY = 5;
 
 /**
- * Makes the folder where it is missing and takes it, until `close` or the end of this process, however that comes: the
- * lock is the system's, not a file that somebody would have to remove. It holds wherever SQLite's own locks do.
- *
- * From here on nothing that this process or one of its children makes is open to other users, whatever the umask was.
- * @throws {DataFolderInUse}
+ * Creates and locks the folder, until `close` or the end of this process. The lock is the system’s, so no stale file can
+ * remain; it works wherever SQLite’s locks do. Also sets the umask, so that nothing this process or its children create is
+ * open to other users.
+ * @throws DataFolderInUse
  */
 export function openDataFolder(dir: string, log: Log): DataFolder {
 	mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -51,8 +50,8 @@ export function openDataFolder(dir: string, log: Log): DataFolder {
 			writeFileSync(`${file}.new`, `${JSON.stringify(holder)}\n`);
 			renameSync(`${file}.new`, file);
 		} catch (error) {
-			// The lock holds all the same; a full disk has others to tell of it.
-			log.error({ error: String(error) }, 'couldn’t tell a second server who uses the data folder');
+			// The lock holds anyway.
+			log.error({ error: String(error) }, 'couldn’t record who uses the data folder');
 		}
 	};
 	let isTold = false;
@@ -74,13 +73,13 @@ export function openDataFolder(dir: string, log: Log): DataFolder {
 }
 
 /**
- * An empty SQLite database in an exclusive transaction that writes nothing. Nobody may open the file but by SQLite: a
- * process that closes any descriptor of it gives its locks up.
+ * Holds an exclusive transaction on an empty SQLite database. Only SQLite may open the file: closing any descriptor of it
+ * would release the process’s locks.
  */
 function lock(dir: string): () => void {
 	const database = new DatabaseSync(join(dir, 'server.lock'), { timeout: 0 });
 	try {
-		// Else there would be an empty journal beside it.
+		// Avoids an empty journal file.
 		database.exec('pragma journal_mode = memory; begin exclusive');
 	} catch (error) {
 		database.close();
@@ -99,7 +98,7 @@ function describe(dir: string, holder: Holder | null): string {
 	return `Another server is using the data folder ${dir}: process ${pid}${where} (${program})${at}. ${advice}`;
 }
 
-/** null where it has not said who it is, yet. */
+/** null if not recorded yet. */
 function readHolder(dir: string): Holder | null {
 	try {
 		return JSON.parse(readFileSync(join(dir, 'server.json'), 'utf8')) as Holder;
@@ -108,7 +107,7 @@ function readHolder(dir: string): Holder | null {
 	}
 }
 
-/** Not closed without asking: somebody may have opened it on purpose, for a group say. */
+/** Only warns, because the permissions may be intended, such as for a group. */
 function warnOfOpenFolder(dir: string, log: Log): void {
 	if (process.platform === 'win32' || (statSync(dir).mode & 0o077) === 0) return;
 	const quoted = `'${dir.replaceAll("'", String.raw`'\''`)}'`;

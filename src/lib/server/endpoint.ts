@@ -1,7 +1,6 @@
 /**
- * `endpoint()`: what a `+server.ts` exports for a method. Who may, what is asked, what is answered and the handler stand
- * together there; the check of scopes, the description of the API (`openapi.ts`) and the types of the page's client follow
- * from it.
+ * `endpoint()`: what a `+server.ts` exports for a method, with scope, request, response and handler. The scope check, the
+ * API description (`openapi.ts`) and the types of the page’s client are derived from it.
  */
 import { json, type RequestEvent } from '@sveltejs/kit';
 import type { z } from 'zod';
@@ -11,7 +10,7 @@ import { checkCaller, type Caller } from './access/caller.ts';
 import type { App } from './app.ts';
 import { errorResponseFor, logUnexpected, readJson, readQuery } from './http.ts';
 
-/** In the order in which people read of them. */
+/** In the order of the API description. */
 export const TAGS = [
 	'Skills',
 	'Executions',
@@ -28,9 +27,9 @@ export const TAGS = [
 	'Models'
 ] as const;
 
-/** An answer that is no JSON: the handler makes the Response. */
+/** A response other than JSON, created by the handler. */
 export interface Content {
-	/** Its media type. */
+	/** Media type. */
 	type: string;
 	description: string;
 }
@@ -44,13 +43,13 @@ export function events(description: string): Content {
 	return content('text/event-stream', description);
 }
 
-/** The schema of a JSON body, whose description says what it is; another content; or null for nothing (204). */
+/** Schema of a JSON body with a description; other content; or null for none (204). */
 type Answer = z.ZodType | Content | null;
 
-/** One answer, or several that the request chooses from. */
+/** One answer, or alternatives. */
 export type Answers = Answer | readonly Answer[];
 
-/** What a handler returns for such an answer. */
+/** A handler’s return type. */
 export type Returned<A extends Answers> = A extends readonly Answer[]
 	? Returned<A[number]>
 	: A extends z.ZodType
@@ -59,7 +58,7 @@ export type Returned<A extends Answers> = A extends readonly Answer[]
 			? Response
 			: void;
 
-/** What a handler is given: Kit's event, and what the endpoint says of it. */
+/** A handler’s argument: Kit’s event with parsed parts. */
 export type Asked<Name extends string, Query extends z.ZodType, Body extends z.ZodType> = Omit<
 	RequestEvent,
 	'params'
@@ -68,42 +67,42 @@ export type Asked<Name extends string, Query extends z.ZodType, Body extends z.Z
 	caller: Caller;
 	params: Record<Name, string>;
 	query: z.output<Query>;
-	/** Reads and checks the body. @throws AppError too_large | invalid_input with the field named */
+	/** Reads and checks the body. @throws AppError too_large | invalid_input naming the field */
 	body(): Promise<z.output<Body>>;
 };
 
 interface Handled<Name extends string, Query extends z.ZodType, Body extends z.ZodType, A extends Answers> {
-	/** What an API key needs to do it; without it, only whoever manages the server may. */
+	/** Required of API keys; without it, only the operator is allowed. */
 	scope?: ApiScope;
-	/** Parameters of the path, in words for people. */
+	/** Descriptions of path parameters. */
 	params?: Record<Name, string>;
 	query?: Query;
 	body?: Body;
-	/** A body as somebody would send it, where the least that is needed says too little. */
+	/** A realistic body, if the minimal one isn’t helpful. */
 	example?: NoInfer<z.input<Body>>;
-	/** Of the body; 10 MB without it. */
+	/** Maximum size of the body. Default: 10 MB. */
 	maxBytes?: number;
-	/** Of a JSON answer; 200 without it. */
+	/** Status of a JSON answer. Default: 200. */
 	status?: 200 | 201 | 202;
 	answer: A;
 	handler: (asked: Asked<Name, Query, Body>) => Promise<Returned<A>> | Returned<A>;
 }
 
-/** An endpoint of this API, as its description has it. */
+/** An endpoint of this API’s description. */
 export interface Described {
-	/** Unique, and stable: generated clients name their functions by it. */
+	/** Unique and stable: generated clients name functions by it. */
 	id: string;
 	tag: (typeof TAGS)[number];
 	summary: string;
-	/** More than a line, in Markdown. */
+	/** Markdown. */
 	description?: string;
-	/** Bodies of other types than JSON, by media type. */
+	/** Bodies other than JSON, by media type. */
 	otherBodies?: Record<string, { description: string; schema: Record<string, unknown> }>;
-	/** Beside those that any endpoint of its kind can answer: see `errorsOf` in `openapi.ts`. */
+	/** In addition to the common ones: see `errorsOf` in `openapi.ts`. */
 	errors?: readonly ErrorCode[];
 }
 
-/** An endpoint that another document describes: the Responses API, AG-UI, MCP, A2A. */
+/** An endpoint described by another document. */
 interface Foreign {
 	protocol: 'Responses API' | 'MCP' | 'A2A';
 }
@@ -125,7 +124,7 @@ export interface Endpoint<
 	readonly spec: Spec<Name, Query, Body, A>;
 }
 
-/** Any failure is answered in the words of the protocol that the path belongs to. */
+/** Answers errors in the format of the path’s protocol. */
 export function endpoint<
 	const Name extends string = never,
 	Query extends z.ZodType = z.ZodUndefined,
@@ -155,7 +154,7 @@ export function endpoint<
 	return Object.assign(answer, { spec });
 }
 
-/** A door of a protocol, which a document of its own describes: who may, and what answers. */
+/** An endpoint of a protocol described elsewhere. */
 export function door<Name extends string = never>(
 	protocol: Foreign['protocol'],
 	scope: ApiScope | undefined,
@@ -164,7 +163,7 @@ export function door<Name extends string = never>(
 	return endpoint({ protocol, ...(scope && { scope }), answer: content('application/json', protocol), handler });
 }
 
-// Parameters of paths that many endpoints share.
+// Shared descriptions of path parameters.
 
 export const OF_SKILL = {
 	id: '`name`, `name@range`, `source/name` or `source/name@range`; for a broken skill `source/folder`. Slashes need no escaping.'

@@ -1,10 +1,9 @@
 /**
- * Folders into which others write meanwhile: walked, copied and removed without ever following a link.
+ * Walks, copies and removes folders that scripts write to concurrently, without following links.
  *
- * A script may put a link in the place of a folder after its name was read and before it is opened. So on Linux each
- * folder is opened by the descriptor of the one that it is in, and never by its path; that also keeps every path short,
- * however deep it leads. Elsewhere descriptors have no names: there each step is looked at before it is taken, which is
- * the best there is.
+ * A script may replace a folder by a link after its name was read. So on Linux, each folder is opened through the
+ * descriptor of its parent, never by path; this also keeps paths short at any depth. Other systems have no paths for
+ * descriptors, so each step is checked before it is taken, which is the best possible there.
  */
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
@@ -25,41 +24,38 @@ import {
 } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
 
-/** Linux names what a descriptor is open on, so that each step begins at the folder that was checked, not at its path. */
+/** Paths through open descriptors, so that each step starts at the checked folder. */
 const DESCRIPTORS = process.platform === 'linux' ? '/proc/self/fd' : null;
-// A FIFO opened without O_NONBLOCK waits for a writer. Windows has neither flag, nor the things they are for.
+// Without O_NONBLOCK, opening a FIFO waits for a writer. Windows has neither flag.
 const FILE = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
-/** Linux only, and not among Node's constants: it opens whatever may not be read, so that it has a name. */
+/** Linux only, missing from Node’s constants: opens an unreadable folder to get a path through its descriptor. */
 const O_PATH = 0o10000000;
-/** Names are bytes on Linux: read like this each of them leads back to its file, whether or not it is text. */
+/** Names are bytes on Linux. Latin-1 preserves them all. */
 const ENCODING = DESCRIPTORS ? 'latin1' : 'utf8';
 
-/** Nobody nests folders as deep but to do harm; each level holds a descriptor while it is walked. */
+/** Each level holds an open descriptor. Deeper nesting is hostile. */
 export const MAX_DEPTH = 64;
-/** Entries of one step. */
+/** Entries per step. */
 const STEP = 64;
 const CHUNK_BYTES = 256 * 1024;
-/** What is nested deeper is moved up before it is removed, for each level holds two descriptors. */
+/** Deeper folders are moved up before removal, because each level holds two descriptors. */
 const REMOVE_DEPTH = 32;
-/** A folder that somebody fills while it is removed is gone through again, so many times. */
+/** Attempts to remove a folder that is being filled concurrently. */
 const REMOVE_PASSES = 5;
 
-/** Gone, a link now, no folder any more, a socket, closed: a script that runs meanwhile may do that. */
+/** A running script may delete the entry, replace it, or change its permissions. */
 const CHANGED = new Set(['ENOENT', 'ELOOP', 'ENOTDIR', 'ENXIO', 'EACCES', 'EPERM']);
 
 export interface OpenFolder {
-	/** Of the folder, whatever becomes of the way to it, until `close`. */
+	/** Valid until `close`, even if the folder is moved. */
 	path: string;
-	/** null where descriptors have no names. */
+	/** null on systems without paths for descriptors. */
 	handle: FileHandle | null;
 	close(): Promise<void>;
 }
 
-/**
- * Opens a folder, through no link in its last step unless that `mayBeLink`.
- * @throws the system's error; ENOTDIR for a link as for whatever else is no folder
- */
+/** Opens a folder; its last part may be a link only if `mayBeLink`. @throws the system’s error; ENOTDIR also for a link */
 export async function openFolder(path: string | Buffer, { mayBeLink = false } = {}): Promise<OpenFolder> {
 	if (!DESCRIPTORS) {
 		const entry = mayBeLink ? await stat(path) : await lstat(path);
@@ -70,11 +66,7 @@ export async function openFolder(path: string | Buffer, { mayBeLink = false } = 
 	return { path: `${DESCRIPTORS}/${handle.fd}`, handle, close: () => handle.close() };
 }
 
-/**
- * Opens a regular file below `root` for reading; null for anything else. Where descriptors have names, the folder in
- * `path` must be a held one.
- * @throws the system's error
- */
+/** Opens a regular file below `root` for reading; null for anything else. On Linux, `path` must be through a held folder. @throws the system’s error */
 export async function openFile(
 	root: string,
 	path: string | Buffer
@@ -92,26 +84,26 @@ export async function openFile(
 }
 
 export interface WalkBounds {
-	/** Folders below the first one, 64 at most. */
+	/** Levels below the root, at most 64. */
 	maxDepth?: number;
-	/** Names that are looked at, files or not; whatever is beyond them is not seen. */
+	/** Maximum number of entries read. */
 	maxEntries?: number;
-	/** Names that are passed over, with all that is in them. */
+	/** Entries to skip, with everything below. */
 	isSkipped?: (name: string) => boolean;
-	/** The files that are nearest to the first folder before those below; otherwise one folder after the other, to its end. */
+	/** Breadth-first instead of depth-first. */
 	nearestFirst?: boolean;
 }
 
 export interface FolderEntry {
-	/** What it was when it was listed. */
+	/** Its kind when listed. */
 	kind: 'file' | 'folder' | 'other';
-	/** Leads to it until the next step is asked for: only it may be a link by then, nothing above it. */
+	/** Valid until the next step. Only the entry itself may have become a link, not its parents. */
 	at: Buffer;
-	/** Its own name after those of the folders that it is in; each character may be a byte, so they are for comparing alone. */
+	/** Path parts below the root. Characters may be bytes, so use them only for comparison. */
 	names: readonly string[];
 }
 
-/** Everything below a folder, by steps of some entries of one folder. What cannot be opened any more is an empty folder. */
+/** Yields everything below a folder, in groups of entries of one folder. Treats unreadable folders as empty. */
 export async function* walkFolder(
 	root: string,
 	{ maxDepth = MAX_DEPTH, maxEntries = Infinity, isSkipped = () => false, nearestFirst = false }: WalkBounds = {}
@@ -144,25 +136,26 @@ export async function* walkFolder(
 	}
 }
 
-/** The regular files below a folder, the nearest first, by paths with `/`; names that are no text are left out. */
+/** Yields regular files below a folder, breadth-first, by paths with `/`. Skips names that aren’t text. */
 export async function* walkFiles(
 	root: string,
 	bounds: WalkBounds
 ): AsyncGenerator<{ path: string; facts: Stats }, void, undefined> {
 	const look = async ({ kind, at, names }: FolderEntry) => {
 		const path = kind === 'file' ? textOf(names) : null;
-		// A file that vanishes between the two calls was a temporary one.
+		// Files that vanish between the two calls are temporary.
 		const facts = path === null ? null : await lstat(at).catch(() => null);
 		return path !== null && facts?.isFile() ? [{ path, facts }] : [];
 	};
-	for await (const step of walkFolder(root, { ...bounds, nearestFirst: true }))
+	for await (const step of walkFolder(root, { ...bounds, nearestFirst: true })) {
 		yield* (await Promise.all(step.map(look))).flat();
+	}
 }
 
 /**
- * Copies the folders and regular files of a folder, which need not exist. Links and pipes stay behind, and so does what
- * lies deeper than 64 folders, may not be read or goes away meanwhile.
- * @param take is told of the bytes of each entry before it is made; what it throws ends the copy
+ * Copies folders and regular files; `from` may not exist. Skips links, pipes, unreadable or vanished entries, and
+ * anything deeper than 64 levels.
+ * @param take receives the size of each entry before it is created; its errors end the copy
  */
 export async function copyFolder(from: string, to: string, take: (bytes: number) => void): Promise<void> {
 	const way = createWay(to, { make: true });
@@ -192,7 +185,7 @@ async function copyFile({ file, facts }: { file: FileHandle; facts: Stats }, tar
 	const copy = await open(target, 'wx', 0o600);
 	try {
 		const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, facts.size));
-		// What is written to its end meanwhile was not counted.
+		// Copies only the counted size, even if the file grows.
 		for (let left = facts.size; left > 0;) {
 			const { bytesRead } = await file.read(buffer, 0, Math.min(left, buffer.length), null);
 			if (bytesRead === 0) break;
@@ -205,7 +198,7 @@ async function copyFile({ file, facts }: { file: FileHandle; facts: Stats }, tar
 	}
 }
 
-/** Removes a folder with all that is in it, however deep that is; of a link the link alone. What is not there is gone. */
+/** Removes a folder recursively, at any depth, or just a link. A missing folder is no error. */
 export async function removeFolder(path: string): Promise<void> {
 	if (!DESCRIPTORS) return rm(path, { recursive: true, force: true });
 	let passes = 0;
@@ -219,7 +212,7 @@ export async function removeFolder(path: string): Promise<void> {
 		} catch (error) {
 			const { code = '' } = error as NodeJS.ErrnoException;
 			if (code === 'ENOENT') return;
-			// Somebody put something into it, or another thing in its place; what was moved up is still to be removed.
+			// Filled or replaced concurrently, or folders were moved up and must be removed next.
 			const isOther = ['ENOTEMPTY', 'EEXIST', 'ENOTDIR', 'EISDIR'].includes(code);
 			if (moved.count === 0) passes += 1;
 			if (!isOther || passes === REMOVE_PASSES) throw error;
@@ -227,7 +220,7 @@ export async function removeFolder(path: string): Promise<void> {
 	}
 }
 
-/** What is too deep is moved to `top`, whence the next pass removes it. */
+/** Moves folders that are too deep to `top`, for the next pass. */
 async function empty(
 	folder: OpenFolder,
 	depth: number,
@@ -257,7 +250,7 @@ async function empty(
 	}
 }
 
-/** A folder of which everything may be removed, as far as this user may allow it; null for what is none. */
+/** Opens a folder and makes its content removable, if allowed; null if it isn’t a folder. */
 async function openToEmpty(at: Buffer): Promise<OpenFolder | null> {
 	const folder = await openFolder(at).catch(async (error: NodeJS.ErrnoException) => {
 		if (error.code === 'ENOTDIR') return null;
@@ -266,32 +259,32 @@ async function openToEmpty(at: Buffer): Promise<OpenFolder | null> {
 		return openFolder(at);
 	});
 	const mode = (await folder?.handle?.stat())?.mode ?? 0o700;
-	// Where even that is not allowed, removing what is in it fails and says so.
+	// If this fails, removing its content reports the error.
 	if ((mode & 0o700) !== 0o700) await folder?.handle?.chmod(0o700).catch(() => undefined);
 	return folder;
 }
 
-/** A folder that its owner has closed to himself cannot be opened to say so; by its path a link in its place would be. */
+/** An unreadable folder can’t be opened for chmod, and by path a link could have replaced it. */
 async function allow(at: Buffer): Promise<void> {
 	const named = await open(at, O_PATH | FOLDER | constants.O_NOFOLLOW);
 	await chmod(`${DESCRIPTORS}/${named.fd}`, 0o700).finally(() => named.close());
 }
 
-/** From a folder to those below it. */
 interface Way {
-	/** Path of one, which is held until the next call. @throws the system's error */
+	/** Opens a folder until the next call. @returns its path. @throws the system’s error */
 	enter(names: readonly string[]): Promise<string>;
 	close(): Promise<void>;
 }
 
-/** Of folders it holds one a level. With `make` those that are missing are made. */
+/** Holds one open folder per level. `make` creates missing ones. */
 function createWay(root: string, { make = false } = {}): Way {
 	const held: { name: string; folder: OpenFolder }[] = [];
 	const hold = async (name: string, path: string | Buffer, isFirst: boolean) => {
-		if (make)
+		if (make) {
 			await mkdir(path, { recursive: isFirst }).catch((error: NodeJS.ErrnoException) => {
 				if (error.code !== 'EEXIST') throw error;
 			});
+		}
 		const folder = await openFolder(path, { mayBeLink: isFirst });
 		held.push({ name, folder });
 		return folder.path;
@@ -318,7 +311,7 @@ function listing(path: string): Promise<Dir> {
 	return opendir(path, { encoding: ENCODING, bufferSize: STEP });
 }
 
-/** Closes the folder at its end, or when it is left. */
+/** Closes the folder at the end. */
 async function* inSteps(dir: Dir): AsyncGenerator<Dirent[], void, undefined> {
 	let step: Dirent[] = [];
 	for await (const entry of dir) {
@@ -339,7 +332,7 @@ function textOf(names: readonly string[]): string | null {
 	return isUtf8(bytes) ? bytes.toString() : null;
 }
 
-/** Where descriptors have no names: is what was opened the file that is there now, below `root`? */
+/** On systems without paths for descriptors: whether the opened file is still the one at this path, below `root`. */
 async function isStillInside(root: string, target: string, opened: { dev: number; ino: number }): Promise<boolean> {
 	const real = await realpath(target);
 	const between = relative(await realpath(root), real);

@@ -1,4 +1,4 @@
-/** The edge between requests and the app: read a body, answer an error, stream events. */
+/** HTTP helpers: reads bodies, answers errors, streams events and downloads. */
 import type { EventEmitter } from 'node:events';
 import { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { json } from '@sveltejs/kit';
@@ -11,10 +11,10 @@ import { readText } from './read-text.ts';
 
 const MAX_JSON_BYTES = 10 * 1024 * 1024;
 const HEARTBEAT_MS = 15_000;
-/** When what is not available for a moment may be asked for again. */
+/** `retry-after` for temporary errors. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** Reads and checks a JSON body. @throws AppError too_large | invalid_input with the field named */
+/** Reads and checks a JSON body. @throws AppError too_large | invalid_input naming the field */
 export async function readJson<Schema extends z.ZodType>(
 	request: Request,
 	schema: Schema,
@@ -23,7 +23,7 @@ export async function readJson<Schema extends z.ZodType>(
 	return parse(schema, await readAnyJson(request, limits));
 }
 
-/** Reads a JSON body that the caller checks; `problem` is what is said of one that is none. @throws AppError too_large | invalid_input */
+/** Reads a JSON body for the caller to check; `problem` is the message for invalid JSON. @throws AppError too_large | invalid_input */
 export async function readAnyJson(
 	request: Request,
 	{ maxBytes = MAX_JSON_BYTES, problem = 'The body isn’t valid JSON.' } = {}
@@ -33,14 +33,14 @@ export async function readAnyJson(
 	try {
 		body = JSON.parse(text);
 	} catch {
-		// What the parser says quotes the body, and a body may hold a secret.
+		// The parser’s message quotes the body, which may contain a secret.
 		throw new AppError('invalid_input', problem);
 	}
 	if (!isNestedDeeperThan(MAX_NESTING, body)) return body;
 	throw new AppError('invalid_input', `The body is nested more than ${MAX_NESTING} levels deep.`);
 }
 
-/** Checks a value. @throws AppError invalid_input with the field named */
+/** @throws AppError invalid_input naming the field */
 function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
 	const parsed = schema.safeParse(value, { error: inPlainWords });
 	if (parsed.success) return parsed.data;
@@ -48,7 +48,7 @@ function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infe
 	throw new AppError('invalid_input', sentence, { details: { field } });
 }
 
-/** Checks a query; what is empty is left out. @throws AppError invalid_input with the field named */
+/** Checks a query; ignores empty parameters. @throws AppError invalid_input naming the field */
 export function readQuery<Schema extends z.ZodType>(url: URL, schema: Schema): z.infer<Schema> {
 	const given = new Map<string, string>();
 	for (const [name, value] of url.searchParams) if (value !== '' && !given.has(name)) given.set(name, value);
@@ -65,7 +65,7 @@ function toAppError(error: unknown): AppError {
 	return error instanceof AppError ? error : new AppError('internal', 'Something went wrong on the server.');
 }
 
-/** Any error in the words of the protocol that the route, or the path, belongs to. */
+/** Any error in the format of the route’s or path’s protocol. */
 export function errorResponseFor(route: string, error: unknown): Response {
 	if (/^\/(mcp|a2a)(\/|$)/.test(route)) {
 		const refused = toAppError(error);
@@ -86,7 +86,7 @@ function headersOf({ code, details }: AppError): Record<string, string> {
 	return code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {};
 }
 
-/** Server-sent events from batches of text; a comment keeps the connection alive. Reads only as fast as the client. */
+/** Server-sent events from batches of text, with back-pressure. Comments keep the connection alive. */
 export function eventStream(
 	open: (signal: AbortSignal) => AsyncIterable<string>,
 	heartbeatMs = HEARTBEAT_MS
@@ -106,12 +106,11 @@ export function eventStream(
 		async pull(stream) {
 			try {
 				const next = await iterator?.next();
-				// What was on its way when the reader went is for nobody.
 				if (controller.signal.aborted) return;
 				if (next && !next.done) return stream.enqueue(encoder.encode(next.value));
 				stream.close();
 			} catch (error) {
-				// The head is out, so a broken stream is all that the client can be told; it connects again.
+				// Headers are already sent, so only a broken stream can tell the client; it reconnects.
 				logUnexpected(error);
 				stream.error(error);
 			}
@@ -122,16 +121,11 @@ export function eventStream(
 			controller.abort();
 		}
 	});
-	return new Response(body, {
-		headers: {
-			'content-type': 'text/event-stream',
-			'cache-control': 'no-cache, no-transform',
-			'x-accel-buffering': 'no'
-		}
-	});
+	const headers = { 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' };
+	return new Response(body, { headers: { 'content-type': 'text/event-stream', ...headers } });
 }
 
-/** A file to be saved, from pieces of text or bytes; made only as fast as the client takes it. */
+/** A download from pieces of text or bytes, with back-pressure. */
 export function downloadStream(
 	pieces: AsyncIterable<string | Uint8Array<ArrayBuffer>>,
 	file: { name: string; type: string }
@@ -141,7 +135,7 @@ export function downloadStream(
 		try {
 			for await (const piece of pieces) yield typeof piece === 'string' ? encoder.encode(piece) : piece;
 		} catch (error) {
-			// The head is out: that the file is not whole is told by a connection that breaks.
+			// Headers are already sent, so only a broken connection can tell that the file is incomplete.
 			logUnexpected(error);
 			throw error;
 		}
@@ -151,7 +145,7 @@ export function downloadStream(
 	});
 }
 
-/** RFC 6266: the name as it is where it is plain, and beside it in UTF-8 where it is not. */
+/** RFC 6266: a plain ASCII name, plus the UTF-8 name if different. */
 function attachmentAs(name: string): string {
 	const plain = name.replaceAll(/[^ -~]|["\\%]/g, '_');
 	const encoded = encodeURIComponent(name.toWellFormed()).replaceAll(
@@ -161,14 +155,14 @@ function attachmentAs(name: string): string {
 	return `attachment; filename="${plain}"${plain === name ? '' : `; filename*=UTF-8''${encoded}`}`;
 }
 
-/** SSE of a run's stored events: `id` is the seq. */
+/** SSE of a run’s stored events, with `seq` as id. */
 export async function* runEventFrames(batches: AsyncIterable<{ seq: number; data: string }[]>): AsyncGenerator<string> {
 	for await (const batch of batches) {
 		yield batch.map(({ seq, data }) => `id: ${seq}\ndata: ${data}\n\n`).join('');
 	}
 }
 
-/** SSE as the Responses API has it: each event by its name, and `[DONE]` at the end. */
+/** SSE of the Responses API: named events, then `[DONE]`. */
 export async function* responseEventFrames(events: AsyncIterable<{ type: string }>): AsyncGenerator<string> {
 	for await (const event of events) yield `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 	yield 'data: [DONE]\n\n';
@@ -179,15 +173,13 @@ export function logUnexpected(error: unknown): void {
 	process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
 }
 
-// How long somebody waits for an answer.
-
-/** What the adapter knows of a request; nothing in development. */
+/** `platform` is from the adapter; undefined in development. */
 interface Connected {
 	request: Request;
 	platform?: Readonly<{ req: { socket: EventEmitter } }> | undefined;
 }
 
-/** Works with a signal for a client that goes away: Kit's own tells of it only until the body has been read. */
+/** Calls `work` with a signal that aborts when the client disconnects. Kit’s own stops working once the body is read. */
 export async function whileConnected<Result>(
 	{ request, platform }: Connected,
 	work: (signal: AbortSignal) => Promise<Result>

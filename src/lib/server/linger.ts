@@ -1,13 +1,13 @@
-/** Takes off the rest of a request that is answered before its body was read: closing the connection would lose the answer. */
+/** Drains the body of a request that is answered early, because closing the connection would lose the answer. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Of what is thrown away: bytes, time altogether, and time without any of it. Whoever goes beyond is cut off. */
+/** Limits of draining: bytes, total time and silence. Beyond them, the connection is closed. */
 const LIMITS = { bytes: 1024 * 1024 * 1024, ms: 60_000, silenceMs: 5_000 };
 
 /**
- * To be called before the request is handled. The answer goes out at once, but Node is told of its end only when the body
- * has been taken off: it closes a connection that is not kept right then, and with bytes unread the system resets it.
- * Many clients send all of a body before they read, so they would see the reset and no answer.
+ * Call it before the request is handled. The answer is sent at once, but ended only after the body is drained: Node would
+ * close the connection then, and the system resets it if bytes are unread. Many clients send the whole body before they
+ * read, so they would see the reset instead of the answer.
  */
 export function lingerAfter(request: IncomingMessage, response: ServerResponse, limits = LIMITS): void {
 	const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
@@ -40,7 +40,7 @@ function takeOff(request: IncomingMessage, limits: typeof LIMITS, done: () => vo
 		clearTimeout(silence);
 		done();
 	});
-	// Whoever read so far would gather in memory what nobody asks for any more, and stop the rest from coming.
+	// Earlier readers would buffer unneeded data and stop the flow.
 	request.removeAllListeners('data');
 	request.on('data', (chunk: Buffer) => {
 		silence.refresh();

@@ -1,4 +1,4 @@
-/** The skills and all that stands between them and this machine; with `app.ts`, where parts are constructed and joined. */
+/** Constructs the parts for skills, their isolation and their built-in tools; `app.ts` constructs the rest. */
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
@@ -57,7 +57,7 @@ export interface SkillParts {
 	modes: StoredSkillModes;
 	revisions: SkillRevisions;
 	vault: Vault;
-	/** A key of 32 bytes that is this server's own, and good for this purpose alone. */
+	/** A 32-byte key of this server, derived for one purpose. */
 	keyFor(purpose: string): Buffer;
 	preflight: Preflight;
 	network: NetworkAccess;
@@ -65,16 +65,15 @@ export interface SkillParts {
 	installs: InstallIndex;
 	usage: SkillUsageCounts;
 	lister: SkillLister;
-	/** Writes down whatever is executed. */
+	/** Records executions. */
 	recorder: ExecutionRecorder;
 	installer: Installer;
 	catalogs: Catalogs;
 }
 
-/** Label of the folder that skills are installed into. */
+/** Label of the folder of installed skills. */
 const INSTALLED = 'installed';
 
-/** `close` ends what runs and what waits. */
 export async function openSkills(
 	config: Config,
 	store: Store,
@@ -99,7 +98,7 @@ export async function openSkills(
 	const modes = await openSkillModes(store, { isInstalled: isInstalledSource });
 	const { placesOfTrust: roots, projectDir } = config;
 	const trust = createTrust({ store, roots, projectDir, installedRoot, trustsLocal: execution.trustsLocal });
-	// A name of its own, which no other folder's name takes: secrets and grants go by it.
+	// A reserved label, because secrets and grants are stored by it.
 	const folders = config.skillsDirs.map((path) => (path === installedRoot ? installedSource(path) : path));
 	const skills = await createSkillsProvider([...folders, ...(await ownedRoots(dataDir))], {
 		handlers: await loadHandlers(execution.handlerModules),
@@ -115,7 +114,7 @@ export async function openSkills(
 			digestOf: trust.digestOf,
 			secretsOf: vault.secretsOf,
 			openNetwork: network.openNetwork,
-			// Where somebody wants to be asked, nothing runs by the way.
+			// Not if the user wants to approve each run.
 			async mayRunInline(skill) {
 				if (!execution.runsInlineCommands || approvalMode !== 'auto') return null;
 				const { state, digest } = await trust.judge(skill);
@@ -129,7 +128,6 @@ export async function openSkills(
 	});
 	const lookup = createLookup({ sandbox: box.sandbox, host: box.host, path: process.env.PATH ?? '' });
 	const preflight = createPreflight({ vault, offered: skillsEnv, lookup });
-	const { missingVariables } = preflight;
 	const builtins = openBuiltins(config, { rooms, box, network, modes, recorder, settings, skills });
 	const catalogOptions = { ...config.catalog, skillsmpKey: settings.skillsmpApiKey };
 	const installer = await createInstaller({
@@ -145,7 +143,7 @@ export async function openSkills(
 		builtins,
 		sandbox: box.sandbox,
 		trust,
-		approvals: createApprovalPolicy({ store, trust, mode: approvalMode, missingVariables }),
+		approvals: createApprovalPolicy({ store, trust, mode: approvalMode, missingVariables: preflight.missingVariables }),
 		modes,
 		revisions: createSkillRevisions(skills.registry),
 		vault,
@@ -211,32 +209,29 @@ function openBuiltins(
 	});
 }
 
-// What scripts run in, as the settings want it and this machine has it: with `app.ts`, where parts are constructed.
+// The sandbox for scripts, chosen by settings and availability.
 
 export interface OpenSandbox {
 	sandbox: Sandbox;
-	/** Runs programs of this machine as they are. */
+	/** Runs host programs without file isolation. */
 	host: Sandbox;
-	/** Sentences for the operator: what was not taken and why. */
+	/** Sentences for the operator: what was rejected and why. */
 	notes: string[];
-	/** The backend for one image, where there are containers. @throws Error for an image that is not allowed */
+	/** The backend for a container image, if containers work. @throws Error if the image isn’t allowed */
 	sandboxOfImage?: (image: string) => Sandbox;
 	close(): Promise<void>;
 }
 
-/** The program that starts all others; Node runs it from the sources. */
+/** The runner process’s program; Node runs it from source. */
 const RUNNER = 'src/lib/server/sandbox/launch/runner.ts';
 
-/** @throws Error when the backend that was asked for by name does not work here */
+/** @throws Error if the wanted backend doesn’t work here */
 async function openSandbox({ dataDir, execution }: Config, log: Log): Promise<OpenSandbox> {
 	const startId = randomUUID();
 	const owner = ownerOf(dataDir, startId);
 	const swept = await sweepLeftovers({ dataDir, startId });
 	if (swept > 0) log.info({ processes: swept }, 'stopped processes of an earlier start');
-	const launcher = createSpawner({
-		entry: resolve(RUNNER),
-		log: (sentence) => log.error({}, sentence)
-	});
+	const launcher = createSpawner({ entry: resolve(RUNNER), log: (sentence) => log.error({}, sentence) });
 	const { limits } = execution;
 	const images: ContainerImages = { one: execution.containerImage, allowed: execution.allowedImages };
 	const host = createProcessSandbox({ launcher, owner });
@@ -277,14 +272,14 @@ async function openSandbox({ dataDir, execution }: Config, log: Log): Promise<Op
 	}
 }
 
-// Native handlers that the operator brings: functions that modules export (SKILLS_HANDLERS; FEATURES D37).
+// The operator’s native handlers: functions exported by modules (SKILLS_HANDLERS; FEATURES D37).
 
 type Blame = (error: unknown) => void;
 
-/** Who is told of an error that nobody awaits: kept over the timers, promises and callbacks of the code that runs in it. */
+/** Receives unhandled errors of the code running in it, across timers, promises and callbacks. */
 const blamed = new AsyncLocalStorage<Blame>();
 
-/** Every exported function by its name; of a default export that is an object, its functions. @throws Error naming the module */
+/** Loads every exported function by name, and the functions of a default export. @throws Error naming the module */
 export async function loadHandlers(modules: readonly string[]): Promise<Record<string, NativeHandler>> {
 	const handlers: Record<string, NativeHandler> = {};
 	if (modules.length > 0) watchForStrayErrors();
@@ -308,8 +303,8 @@ export async function loadHandlers(modules: readonly string[]): Promise<Record<s
 }
 
 /**
- * A handler whose calls answer for all that they start: what one throws later, or rejects without being awaited, ends that
- * call. Of a call that is over, it is a warning in the server's log.
+ * Wraps a handler so that its unhandled errors and rejections fail the call that caused them. After the call, they become
+ * a warning in the server’s log.
  */
 function answerable(name: string, handler: NativeHandler): NativeHandler {
 	return (input, context) => {
@@ -319,7 +314,7 @@ function answerable(name: string, handler: NativeHandler): NativeHandler {
 		const warn = warnOf(`The handler “${name}”, after its call was over`);
 		const blame: Blame = (error) => (isOver ? warn(error) : failed.reject(error));
 		return blamed.run(blame, async () => {
-			// Passed on from here, so that what a listener of the handler throws is the call's too.
+			// Forwarded within this context, so that errors of the handler’s listeners belong to the call.
 			const onAbort = AsyncResource.bind(() => {
 				isOver = true;
 				stop.abort(context.signal.reason);
@@ -335,7 +330,7 @@ function answerable(name: string, handler: NativeHandler): NativeHandler {
 	};
 }
 
-/** Told outside of the code that is blamed: a warning that cannot be written must not be blamed in its turn. */
+/** Warns outside the handler’s context, so that an error of the warning isn’t attributed to it. */
 function warnOf(who: string): Blame {
 	return (error) => {
 		const reason = error instanceof Error ? error.stack : String(error);
@@ -343,14 +338,14 @@ function warnOf(who: string): Blame {
 	};
 }
 
-/** Once for the process, however often handlers are loaded. */
+/** Registers once per process. */
 function watchForStrayErrors(): void {
 	if (process.listeners('uncaughtException').includes(onStrayError)) return;
 	process.on('uncaughtException', onStrayError);
 	process.on('unhandledRejection', onStrayError);
 }
 
-/** What is nobody's ends the process, as it does where nobody listens. */
+/** Errors outside of handlers end the process, as usual. */
 function onStrayError(error: unknown): void {
 	const blame = blamed.getStore();
 	if (!blame) throw error;

@@ -1,4 +1,4 @@
-/** The description of the whole API as OpenAPI 3.1, from the endpoints themselves (DESIGN §5). */
+/** Generates the OpenAPI 3.1 description from the endpoints (DESIGN §5). */
 import { z } from 'zod';
 import * as chat from '../shared/api.ts';
 import { type ErrorCode, STATUS_BY_CODE } from '../shared/errors.ts';
@@ -23,15 +23,14 @@ export type OpenApiDocument = {
 	components: Record<string, Record<string, unknown>>;
 };
 
-/** An endpoint where it is. */
 export interface Placed {
-	/** With the parameters of the route in braces: `/api/runs/{id}`. */
+	/** With parameters in braces: `/api/runs/{id}`. */
 	path: string;
 	method: string;
 	spec: Spec;
 }
 
-/** Those of these routes: files named from the folder of `route`, as a glob names them, and what they export. */
+/** The endpoints of these modules; `file` is relative to the folder of `route`, as from a glob. */
 export function endpointsOf(
 	route: string,
 	modules: readonly (readonly [file: string, module: Record<string, unknown>])[]
@@ -68,7 +67,7 @@ const MEANINGS: Record<ErrorCode, string> = {
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** Schemas that have a name are said once, under it. */
+/** Named schemas are described once. */
 const NAMED = z.registry<{ id: string }>();
 for (const module of [chat, install, mcpServers, messages, models, settings, skillFiles, skills, tryOut]) {
 	for (const [name, schema] of Object.entries(module)) {
@@ -76,7 +75,7 @@ for (const module of [chat, install, mcpServers, messages, models, settings, ski
 	}
 }
 
-/** `url` is the address that the server was asked by. */
+/** `url` is the address the client used. */
 export function createOpenApiDocument(endpoints: readonly Placed[], version: string, url: string): OpenApiDocument {
 	const described = endpoints.flatMap(({ spec, ...place }) => ('id' in spec ? [{ ...place, spec }] : []));
 	described.sort(
@@ -140,7 +139,7 @@ function describe(endpoint: DescribedEndpoint, schemas: Record<string, unknown>)
 	};
 }
 
-/** What an endpoint with such parts can answer when it fails. */
+/** Errors that an endpoint of this kind can answer. */
 function errorsOf({ path, method, spec }: DescribedEndpoint): ErrorCode[] {
 	const { query, body, otherBodies, errors = [] } = spec;
 	const codes = new Set<ErrorCode>(['unauthorized', 'forbidden', 'rate_limited', 'internal', ...errors]);
@@ -151,7 +150,7 @@ function errorsOf({ path, method, spec }: DescribedEndpoint): ErrorCode[] {
 	return [...codes];
 }
 
-/** By status; what may be answered in several types has one description for them all. */
+/** By status; alternatives share a description. */
 function answersOf({ spec }: DescribedEndpoint, schemas: Record<string, unknown>): Record<string, unknown> {
 	const responses: Record<string, { description: string; content?: Record<string, unknown> }> = {};
 	for (const answer of [spec.answer].flat()) {
@@ -171,7 +170,7 @@ function answersOf({ spec }: DescribedEndpoint, schemas: Record<string, unknown>
 	return responses;
 }
 
-/** What is answered; named schemas inside it go to `schemas`. */
+/** Schema of an answer; moves named schemas in it to `schemas`. */
 function answeredSchema(schema: z.ZodType, schemas: Record<string, unknown>): unknown {
 	const {
 		$schema: _dialect,
@@ -181,7 +180,7 @@ function answeredSchema(schema: z.ZodType, schemas: Record<string, unknown>): un
 	} = z.toJSONSchema(schema, {
 		metadata: NAMED,
 		unrepresentable: 'any',
-		// A newer server may answer more; what clients are made of this goes on working.
+		// Newer servers may add fields, which must not break generated clients.
 		override: ({ jsonSchema }) => {
 			if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
 		}
@@ -208,7 +207,7 @@ function bodyOf({ spec: { body, example, otherBodies = {} } }: DescribedEndpoint
 	return Object.keys(content).length === 0 ? null : { required: true, content };
 }
 
-/** What a client may send: before defaults are filled in. */
+/** Schema of a request, before defaults. */
 function askedSchema(schema: z.ZodType): Record<string, unknown> {
 	const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
 	return rest;

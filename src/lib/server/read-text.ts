@@ -1,25 +1,22 @@
-/** The body of a request as text, so far as it may be, and so far as all bodies together may be. */
+/** Reads request bodies as text, with limits per body and for all unfinished bodies together. */
 import { AppError } from '../shared/errors.ts';
 
-/** Bytes of all bodies that are not yet there whole: of one request alone at most a few times less. */
+/** Total bytes of unfinished bodies. */
 const MAX_UNFINISHED = 256 * 1024 * 1024;
 
 interface Reading {
 	chunks: Uint8Array[];
 	bytes: number;
-	/** Rejects when its memory is needed. */
+	/** Rejects to free its memory. */
 	givenUp: PromiseWithResolvers<never>;
 }
 
-/** Reads a body of text. @throws AppError too_large, unavailable, or invalid_input for one that breaks off */
+/** @throws AppError too_large, unavailable; invalid_input for an incomplete body */
 export type ReadText = (request: Request, maxBytes: number) => Promise<string>;
 
-/**
- * Where the bodies come to more than `maxUnfinished` bytes, the one that has been coming for the longest is given up: who
- * sends a piece and then waits keeps nobody out.
- */
+/** Beyond `maxUnfinished` bytes in total, drops the oldest body, so that slow senders can’t block others. */
 export function createTextReader(maxUnfinished: number): ReadText {
-	/** The longest under way first. */
+	/** Oldest first. */
 	const readings = new Set<Reading>();
 	let held = 0;
 
@@ -37,7 +34,7 @@ export function createTextReader(maxUnfinished: number): ReadText {
 		const reading: Reading = { chunks: [], bytes: 0, givenUp: Promise.withResolvers() };
 		reading.givenUp.promise.catch(() => undefined);
 		readings.add(reading);
-		// Not cancelled, which would cut its connection before the answer is out: the server takes off the rest (`linger.ts`).
+		// Never cancelled, which would close the connection before the answer; `linger.ts` drains the rest.
 		const body = request.body?.getReader();
 		try {
 			while (body) {
@@ -60,7 +57,7 @@ export function createTextReader(maxUnfinished: number): ReadText {
 	};
 }
 
-/** One for the process, whose memory it is. */
+/** Shared by the process, because memory is. */
 export const readText = createTextReader(MAX_UNFINISHED);
 
 function tooLarge(maxBytes: number): AppError {

@@ -1,16 +1,16 @@
-/** The one door to files of a workspace: a relative path that stays inside, through no link (SECURITY `safePath`). */
+/** Access to workspace files by relative paths that stay inside, without following links (SECURITY `safePath`). */
 import type { Stats } from 'node:fs';
 import { chmod, lstat, mkdir, readdir, stat, type FileHandle } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { AppError } from '../shared/errors.ts';
 import { openFile, openFolder, type OpenFolder } from './foreign-folders.ts';
 
-/** The folder that a file lies in, held: whatever becomes of the way to it, `path` stays that folder until `close`. */
+/** An open folder: `path` stays valid until `close`, even if the folder is moved. */
 export interface HeldFolder {
 	path: string;
-	/** Absolute path of the file in it, by way of the held folder. */
+	/** Path of the file, through the open folder. */
 	target: string;
-	/** For a file that was just made in it: as open as the folder is, and its owner's. */
+	/** Gives a new file the folder’s owner and permissions. */
 	adopt(file: FileHandle): Promise<void>;
 	close(): Promise<void>;
 }
@@ -18,16 +18,16 @@ export interface HeldFolder {
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|com\d|lpt\d) *(\.|$)/i;
 const WINDOWS_CHARACTER = /[<>:"|?*]/;
 
-/** Why Windows would not take a name, or would take it for another; null where it takes it as it is. */
+/** Why Windows would refuse or change a name; null if it is fine. */
 export function problemOnWindows(segment: string): string | null {
 	if (WINDOWS_CHARACTER.test(segment)) return 'its name has one of < > : " | ? *, which Windows doesn’t allow';
 	if (/[. ]$/.test(segment)) return 'its name ends with a dot or space, which Windows doesn’t allow';
-	// What looks like the name of one may be made into it by a system that normalises names.
+	// A system that normalises names may turn lookalikes into device names.
 	if (WINDOWS_DEVICE.test(segment.normalize('NFKC'))) return 'its name is reserved on Windows';
 	return null;
 }
 
-/** Segments of a relative path, or an AppError `invalid_input` that says what is wrong with it. */
+/** Splits a relative path. @throws AppError invalid_input */
 export function safeSegments(path: string, platform: NodeJS.Platform = process.platform): string[] {
 	const segments = path.split('/');
 	const isBad = (segment: string) =>
@@ -44,8 +44,8 @@ export function safeSegments(path: string, platform: NodeJS.Platform = process.p
 }
 
 /**
- * Holds the folder of `path` below `root`; with `make` it and `root` are made where they are missing. No link is followed.
- * @throws AppError invalid_input for a part that is no folder; the system's error where one is missing
+ * Opens the folder of `path` below `root` without following links; `make` creates it and `root`.
+ * @throws AppError invalid_input if a part isn’t a folder; the system’s error if one is missing
  */
 export async function holdFolder(root: string, path: string, { make = false } = {}): Promise<HeldFolder> {
 	const segments = safeSegments(path);
@@ -74,7 +74,7 @@ export async function holdFolder(root: string, path: string, { make = false } = 
 	};
 }
 
-/** Opens a regular file below `root` for reading; checked on the descriptor, so that a link planted meanwhile is refused. */
+/** Opens a regular file below `root` for reading; checks the descriptor, so that a replaced link is refused. @throws AppError not_found */
 export async function openInside(root: string, path: string): Promise<{ file: FileHandle; bytes: number }> {
 	const missing = (cause?: unknown) => new AppError('not_found', `This conversation has no file “${path}”.`, { cause });
 	const orMissing = (error: unknown) => {
@@ -90,7 +90,7 @@ export async function openInside(root: string, path: string): Promise<{ file: Fi
 	}
 }
 
-/** A folder to go on from; the root alone may be a link. */
+/** Only the root may be a link. */
 function enter(path: string, isRoot = false): Promise<OpenFolder> {
 	return openFolder(path, { mayBeLink: isRoot }).catch((error: NodeJS.ErrnoException) => {
 		if (error.code !== 'ENOTDIR') throw error;
@@ -98,7 +98,7 @@ function enter(path: string, isRoot = false): Promise<OpenFolder> {
 	});
 }
 
-/** What this process makes is closed to others, and its own; a script that runs as another user may wait for it. */
+/** New files belong to this process and are private, but a script may run as another user. */
 async function adoptInto(folder: OpenFolder, file: FileHandle): Promise<void> {
 	const { mode, uid, gid } = await (folder.handle?.stat() ?? stat(folder.path));
 	const made = await file.stat();
@@ -106,15 +106,15 @@ async function adoptInto(folder: OpenFolder, file: FileHandle): Promise<void> {
 	if (process.getuid?.() === 0 && uid !== made.uid) await file.chown(uid, gid);
 }
 
-/** Permissions of a file or folder in a folder of this mode: for others never more than what the folder gives them. */
+/** Permissions of an entry in a folder of this mode, never more open than the folder. */
 function asOpenAs(mode: number, made: Stats): number {
 	const most = made.isDirectory() || made.mode & 0o100 ? 0o755 : 0o644;
 	return most & (0o700 | mode);
 }
 
 /**
- * Makes a new skill as open as the folder that it is put into, and open to all where the server is root: its scripts run
- * as another user then, and nobody comes past the data folder around it.
+ * Gives a new skill the permissions of its root folder. If the server is root, the skill is readable by all, because
+ * scripts run as another user; the data folder around it is private.
  */
 export async function openSkillFolder(dir: string, root: string): Promise<void> {
 	const mode = process.getuid?.() === 0 ? 0o755 : (await stat(root)).mode;

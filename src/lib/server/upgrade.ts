@@ -1,4 +1,4 @@
-/** The edge between connections that want to be WebSockets and the app: the doors of every request, and an answer (FEATURES F12). */
+/** Accepts WebSocket connections, with the same checks as every request (FEATURES F12). */
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AppError } from '../shared/errors.ts';
@@ -9,7 +9,7 @@ import { ApiError, toApiError } from './protocols/responses/errors.ts';
 
 const ROUTE = '/v1/responses';
 
-/** Never throws: what is refused is told over the connection, in the words of the Responses API. */
+/** Never throws: refusals are sent in the format of the Responses API. */
 export async function upgrade(app: App, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
 	socket.on('error', () => socket.destroy());
 	try {
@@ -24,16 +24,14 @@ export async function upgrade(app: App, request: IncomingMessage, socket: Duplex
 	}
 }
 
-/** @throws AppError | ApiError when it may not come in */
+/** @throws AppError | ApiError if refused */
 async function admit({ config, login }: App, request: IncomingMessage): Promise<Caller> {
 	const { headers: given, socket, url = '', method = '' } = request;
 	const headers = new Headers();
-	for (const [name, value] of Object.entries(given)) {
-		if (value !== undefined) headers.set(name, String(value));
-	}
+	for (const [name, value] of Object.entries(given)) if (value !== undefined) headers.set(name, String(value));
 	const path = url.replace(/[?#].*$/s, '');
 	const client = enter(
-		// As what it is to be: a stream of requests, which brings no body of its own.
+		// GET, because the handshake has no body.
 		{ method: 'GET', route: ROUTE, headers, connected: socket.remoteAddress ?? '' },
 		config,
 		{ isLoginNeeded: login.isNeeded }
@@ -42,7 +40,7 @@ async function admit({ config, login }: App, request: IncomingMessage): Promise<
 	const caller = await login.check({ authorization: headers.get('authorization'), session, client });
 	if (path !== ROUTE) throw new AppError('not_found', `There’s no WebSocket at ${path.slice(0, 200)}.`);
 	checkScope(caller, 'execute');
-	// An older one tells where it comes from in a header of another name.
+	// Older versions send the origin in another header.
 	if (headers.get('sec-websocket-version') !== '13') {
 		throw new ApiError(426, 'This server supports version 13 of WebSockets.', { code: 'invalid_value' });
 	}

@@ -1,41 +1,37 @@
-/** What workspaces may hold, for whatever the server itself writes there: uploads, and files of the built-in skills (FEATURES D33). */
+/** Size limits for what the server writes to workspaces: uploads, and files of built-in skills (FEATURES D33). */
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { AppError } from '../shared/errors.ts';
 import { walkFolder } from './foreign-folders.ts';
 
-/** Names of files that are still on their way begin with it, in the workspace's own folder. */
+/** Prefix of unfinished uploads in the workspace. */
 export const UPLOADING = '.upload-';
 
-/** What all files of one workspace may come to. */
+/** Totals per workspace. */
 export interface WorkspaceLimits {
 	workspaceBytes: number;
 	workspaceFiles: number;
 }
 
 export interface WorkspaceRooms {
-	/** Begins to write one file into the workspace in this folder, which need not exist. */
+	/** Starts a write to the workspace in this folder, which may not exist. */
 	enter(folder: string): Promise<WorkspaceEntry>;
 }
 
-/** One file on its way, or many. */
 export interface WorkspaceEntry {
-	/**
-	 * Where it is to be. What is there counts no more, unless it is written to the end of.
-	 * @throws AppError too_large
-	 */
+	/** Sets the target. A file to be replaced no longer counts. @throws AppError too_large */
 	place(target: string, way: 'replace' | 'append'): Promise<void>;
-	/** More of its bytes, before they are written. @throws AppError too_large */
+	/** Counts bytes before they are written. @throws AppError too_large */
 	take(bytes: number): void;
-	/** One more file or folder, at a place where nothing is, of so many bytes. @throws AppError too_large */
+	/** Counts a new file or folder of this size. @throws AppError too_large */
 	add(bytes: number): void;
-	/** It is there. */
+	/** Marks the write as done. */
 	keep(): void;
-	/** To be called at the end, always. */
+	/** Must always be called at the end. */
 	leave(): void;
 }
 
-/** What is in a workspace, and what is on its way there. */
+/** Current content of a workspace plus running writes. */
 interface Room {
 	bytes: number;
 	files: number;
@@ -44,7 +40,7 @@ interface Room {
 
 const HINT = 'Delete files you don’t need, or raise SKILLS_WORKSPACE_MB and SKILLS_WORKSPACE_FILES.';
 
-/** Counts what several writers at once come to: the folder is looked at when the first of them begins. No limits without them. */
+/** Counts concurrent writes together; the first one measures the folder. Default: no limits. */
 export function createWorkspaceRooms(
 	{ workspaceBytes, workspaceFiles }: WorkspaceLimits = { workspaceBytes: Infinity, workspaceFiles: Infinity }
 ): WorkspaceRooms {
@@ -94,14 +90,14 @@ export function createWorkspaceRooms(
 	};
 }
 
-/** Follows no link, and looks no further than at one file too many. */
+/** Follows no links, and stops at the first file too many. */
 async function measure(root: string | null, maxFiles: number): Promise<Room> {
 	const room = { bytes: 0, files: 0, entries: 0 };
 	if (root === null) return room;
 	for await (const step of walkFolder(root)) {
 		const counted = step.filter(({ names }) => names.length > 1 || !names[0]?.startsWith(UPLOADING));
 		room.files += counted.length;
-		// What is deleted meanwhile takes no room.
+		// Deleted files count as empty.
 		const files = counted.filter(({ kind }) => kind !== 'folder');
 		const sizes = files.map(({ at }) => lstat(at).then(sizeOf, () => 0));
 		for (const size of await Promise.all(sizes)) room.bytes += size;
@@ -110,7 +106,7 @@ async function measure(root: string | null, maxFiles: number): Promise<Room> {
 	return room;
 }
 
-/** A file with holes counts for what is in it. */
+/** Size on disk, because of sparse files. */
 function sizeOf({ size, blocks }: Stats): number {
 	return Math.min(size, blocks * 512);
 }

@@ -1,5 +1,5 @@
-/** A folder of files for each conversation: uploads land there, scripts run there (FEATURES F5). */
-import { createHash, randomUUID } from 'node:crypto';
+/** Workspaces: a folder for each conversation’s uploads and scripts (FEATURES F5). */
+import { hash, randomUUID } from 'node:crypto';
 import { type FileHandle, open, rename, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkspaceFile } from '../shared/api.ts';
@@ -8,34 +8,27 @@ import { copyFolder, removeFolder, walkFiles } from './foreign-folders.ts';
 import { type HeldFolder, holdFolder, openInside, problemOnWindows } from './safe-path.ts';
 import { createWorkspaceRooms, UPLOADING, type WorkspaceRooms } from './workspace-rooms.ts';
 
-/** The largest upload. */
 const MAX_UPLOAD_BYTES = 200 * 1024 * 1024;
 
-/** Of a folder that a script filled, not all is shown. */
+/** A script may create any number of files. */
 const MAX_LISTED = 1000;
 const LISTED = { maxDepth: 7, maxEntries: 5000, isSkipped: (name: string) => name.startsWith('.') };
 
 export interface Workspaces {
-	/** Absolute path of a conversation's folder; it need not exist. */
+	/** Absolute path of a conversation’s folder, which may not exist. */
 	path(conversationId: string): string;
 	list(conversationId: string): Promise<WorkspaceFile[]>;
-	/**
-	 * Streams a body into a file; the file appears whole or not at all. A body that is too large is not cancelled.
-	 * @throws AppError `invalid_input`, `too_large` for a file or a workspace that would hold too much
-	 */
+	/** Streams a body into a file, atomically. Doesn’t cancel a body that is too large. @throws AppError `invalid_input`, `too_large` for the file or workspace */
 	write(conversationId: string, path: string, body: ReadableStream<Uint8Array> | null): Promise<WorkspaceFile>;
 	/** @throws AppError not_found */
 	read(conversationId: string, path: string): Promise<{ file: FileHandle; bytes: number }>;
 	remove(conversationId: string, path: string): Promise<void>;
 	removeAll(conversationId: string): Promise<void>;
-	/**
-	 * Copies every file that others may reach; links are left behind. A copy that fails leaves nothing.
-	 * @throws AppError `too_large` for more than a workspace holds, `storage_full`
-	 */
+	/** Copies all files except links. Leaves nothing after an error. @throws AppError `too_large`, `storage_full` */
 	copyAll(conversationId: string, toConversationId: string): Promise<void>;
 }
 
-/** Without rooms a workspace may hold any number of files. */
+/** Without `rooms`, sizes are unlimited. */
 export function createWorkspaces(dataDir: string, rooms: WorkspaceRooms = createWorkspaceRooms()): Workspaces {
 	const rootOf = (conversationId: string) => join(dataDir, 'workspaces', workspaceName(conversationId));
 	return {
@@ -65,8 +58,9 @@ export function createWorkspaces(dataDir: string, rooms: WorkspaceRooms = create
 				await rm(staging, { force: true });
 				const code = (error as NodeJS.ErrnoException).code;
 				if (code === 'ENOSPC') throw diskFull(error);
-				if (code === 'EISDIR' || code === 'ENOTEMPTY')
+				if (code === 'EISDIR' || code === 'ENOTEMPTY') {
 					throw new AppError('conflict', 'A folder already has this name.', { cause: error });
+				}
 				if (code === 'ENOENT') throw deletedMeanwhile(error);
 				throw error;
 			} finally {
@@ -104,13 +98,13 @@ export function createWorkspaces(dataDir: string, rooms: WorkspaceRooms = create
 }
 
 /**
- * Name of a conversation's folder. Where file systems take `A` and `a` for one, two conversations would share theirs, and
- * an id like `nul` would be a device: such ids get a name that no other has.
+ * Name of a conversation’s folder: its id, or a hash if a file system could confuse the id with another one that differs
+ * only in case, or with a device such as `nul`.
  */
 export function workspaceName(conversationId: string, platform: NodeJS.Platform = process.platform): string {
 	const isOwn = conversationId === conversationId.toLowerCase() && problemOnWindows(conversationId) === null;
 	if (isOwn || (platform !== 'win32' && platform !== 'darwin')) return conversationId;
-	return `id~${createHash('sha256').update(conversationId).digest('hex').slice(0, 32)}`;
+	return `id~${hash('sha256', conversationId).slice(0, 32)}`;
 }
 
 function diskFull(cause: unknown): AppError {
@@ -121,7 +115,7 @@ function deletedMeanwhile(cause: unknown): AppError {
 	return new AppError('conflict', 'The conversation was deleted.', { cause });
 }
 
-/** `take` is told of each piece before it is written, and throws for one too many. */
+/** `take` receives the size of each piece before it is written, and throws beyond the limit. */
 async function writeStream(
 	path: string,
 	body: ReadableStream<Uint8Array> | null,
@@ -131,7 +125,7 @@ async function writeStream(
 	let bytes = 0;
 	try {
 		await folder.adopt(file);
-		// Cancelling a body would cut its connection before the answer is out.
+		// Cancelling the body would close the connection before the answer.
 		for await (const chunk of body?.values({ preventCancel: true }) ?? []) {
 			bytes += chunk.length;
 			if (bytes > MAX_UPLOAD_BYTES) {
@@ -146,22 +140,17 @@ async function writeStream(
 	return bytes;
 }
 
-// The headers that a workspace file is served with: whatever a script made, it never acts as a page of ours.
-
-/** `isView`: to be looked at in a frame of our page; only pages are, everything else stays a download. */
+/** Headers of a workspace file, which must never act as a page of ours. `isView`: shown in a frame, for HTML only; other types stay downloads. */
 export function fileHeaders(path: string, bytes: number, isView: boolean): Record<string, string> {
 	const name = encodeURIComponent(path.split('/').at(-1) ?? 'file');
-	const headers = {
-		'content-length': String(bytes),
-		'x-content-type-options': 'nosniff',
-		'cache-control': 'no-cache'
-	};
+	const length = { 'content-length': String(bytes) };
+	const headers = { ...length, 'x-content-type-options': 'nosniff', 'cache-control': 'no-cache' };
 	if (isView && /\.html?$/i.test(path)) {
 		return {
 			...headers,
 			'content-type': 'text/html; charset=utf-8',
 			'content-disposition': `inline; filename*=UTF-8''${name}`,
-			// An origin of its own, without scripts, forms and pop-ups; nothing is fetched, and nobody else frames it.
+			// Own origin; no scripts, forms, popups or requests; only framed by us.
 			'content-security-policy':
 				"sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
 			'x-frame-options': 'SAMEORIGIN',
@@ -176,7 +165,7 @@ export function fileHeaders(path: string, bytes: number, isView: boolean): Recor
 	};
 }
 
-/** The few types that a browser shows in our previews; everything else is bytes. */
+/** Types shown in previews; everything else is bytes. */
 const TYPES: Readonly<Record<string, string>> = {
 	svg: 'image/svg+xml',
 	png: 'image/png',

@@ -165,11 +165,7 @@ export function socketInContainer(socket: string): string {
 // Allowed images, and which one a program gets (FEATURES D30, D34).
 
 /** Always allowed; `SKILLS_ALLOWED_SANDBOX_IMAGES` adds more. */
-const DEFAULT_IMAGES = {
-	node: 'node:22-alpine',
-	python: 'python:3.12-alpine',
-	other: 'alpine:3.20'
-} as const;
+const DEFAULT_IMAGES = { node: 'node:22-alpine', python: 'python:3.12-alpine', other: 'alpine:3.20' } as const;
 
 export interface ContainerImages {
 	/** One image for every language. Always allowed, because the operator named it. */

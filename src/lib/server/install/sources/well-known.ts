@@ -179,10 +179,7 @@ const digested = z.object({
 	url: z.string().min(1).max(2048),
 	digest: z.string().regex(/^sha256:[0-9a-f]{64}$/)
 });
-const listed = z.object({
-	name: z.string(),
-	files: z.array(z.string().min(1).max(1024)).min(1).max(1000)
-});
+const listed = z.object({ name: z.string(), files: z.array(z.string().min(1).max(1024)).min(1).max(1000) });
 const indexShape = z.object({ $schema: z.string().optional(), skills: z.array(z.unknown()) });
 
 /**
