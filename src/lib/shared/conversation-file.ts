@@ -1,4 +1,4 @@
-/** A conversation as a file: what an export writes, and all that an import takes. Unknown keys are refused. */
+/** The file format of exported conversations. Imports refuse unknown keys. */
 import { z } from 'zod';
 import type { Message } from './message.ts';
 import { fileMessage } from './message-schema.ts';
@@ -8,10 +8,10 @@ export const FILE_VERSION = 1;
 export const MAX_FILE_BYTES = 20 * 1024 * 1024;
 export const MAX_FILE_MESSAGES = 10_000;
 
-/** A message without its run: that stays where it ran. */
+/** A message without its run. */
 export type FileMessage = Omit<Message, 'runId'>;
 
-/** Parents stand before the messages that follow them; `head` is the last message of the branch that is shown. */
+/** Parents come before their replies; `head` is the last message of the shown branch. */
 export const conversationFile = z.strictObject({
 	format: z.literal(FILE_FORMAT),
 	version: z.literal(FILE_VERSION),

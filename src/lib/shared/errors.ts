@@ -1,4 +1,4 @@
-/** Errors that a caller can act on: a code, a sentence, perhaps a hint. One table maps a code to its HTTP status. */
+/** Errors that callers can act on: code, sentence, optional hint; and their HTTP status. */
 
 export const STATUS_BY_CODE = {
 	invalid_input: 400,
@@ -22,7 +22,7 @@ export interface ErrorBody {
 	error: { code: ErrorCode; message: string; hint?: string; details?: unknown };
 }
 
-/** Expected failure: `message` says what happened, to what, and what to do. */
+/** An expected failure; `message` says what happened and to what. */
 export class AppError extends Error {
 	override readonly name = 'AppError';
 	readonly code: ErrorCode;
@@ -41,33 +41,22 @@ export class AppError extends Error {
 	}
 
 	toBody(): ErrorBody {
-		return {
-			error: {
-				code: this.code,
-				message: this.message,
-				hint: this.hint,
-				details: this.details
-			}
-		};
+		return { error: { code: this.code, message: this.message, hint: this.hint, details: this.details } };
 	}
 }
 
-// How deep data may be nested: it is parsed at any depth, but writing it again ends in a stack overflow at some.
-
-/** Deeper is no request that anybody needs. */
+/** Deeper data can be parsed, but serialising it may overflow the stack. */
 export const MAX_NESTING = 100;
 
-/** True when lists and objects lie in each other deeper than this. */
+/** Whether lists and objects are nested deeper than this. */
 export function isNestedDeeperThan(levels: number, value: unknown): boolean {
 	if (typeof value !== 'object' || value === null) return false;
 	return levels === 0 || Object.values(value).some((inner) => isNestedDeeperThan(levels - 1, inner));
 }
 
-// Which addresses mean this very machine.
-
 const LOOPBACK = /^(localhost|127(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3}|::1)$/i;
 
-/** 127.0.0.0/8, `::1` and `localhost`; any other way to write them counts as an address that others can reach. */
+/** 127.0.0.0/8, `::1` and `localhost`; other spellings don’t count. */
 export function isLoopback(host: string): boolean {
 	return LOOPBACK.test(host.replace(/^\[(.*)\]$/, '$1'));
 }

@@ -1,4 +1,4 @@
-/** Narrowing for JSON of servers that may send anything. */
+/** Narrows untrusted JSON. */
 
 export type JsonObject = Record<string, unknown>;
 
@@ -6,17 +6,17 @@ export function isObject(value: unknown): value is JsonObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value as an object; an empty one when it is anything else. */
+/** The value, or an empty object if it isn’t one. */
 export function asObject(value: unknown): JsonObject {
 	return isObject(value) ? value : {};
 }
 
-/** The value as an object; null when it is anything else. */
+/** The value, or null if it isn’t an object. */
 export function asRecord(value: unknown): JsonObject | null {
 	return isObject(value) ? value : null;
 }
 
-/** The value as a text that is not empty. */
+/** The value, if it is a non-empty string. */
 export function asText(value: unknown): string | undefined {
 	return typeof value === 'string' && value !== '' ? value : undefined;
 }
@@ -29,12 +29,11 @@ export function asArray(value: unknown): unknown[] {
 	return Array.isArray(value) ? value : [];
 }
 
-/** The parsed value, or undefined where the text is not JSON (JSON itself cannot say undefined). */
+/** The parsed value; undefined if it isn’t JSON. */
 export function parseJson(text: string): unknown {
 	try {
 		return JSON.parse(text) as unknown;
 	} catch {
-		// Not an error here: the caller decides what text that is not JSON means.
 		return undefined;
 	}
 }

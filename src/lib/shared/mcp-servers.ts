@@ -1,4 +1,4 @@
-/** MCP servers whose tools the agent may use, as the REST API has them (FEATURES E36). */
+/** REST contracts of MCP servers (FEATURES E36). */
 import { z } from 'zod';
 
 /** Lower-case letters, digits, `-` and `_`, at most 32. */
@@ -10,16 +10,18 @@ const text = (most: number) =>
 		.max(most)
 		.refine((value) => !value.includes('\0') && value.isWellFormed(), 'isn’t valid text');
 
-/** null keeps what is stored. Values are never sent back. */
+/** null keeps the stored value. Values are never returned. */
 const secretValue = text(16_384).nullable();
 
 const variables = z
 	.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'isn’t a valid variable name'), secretValue)
 	.refine((given) => Object.keys(given).length <= 64, 'must have at most 64 entries');
 
-/** What a connection is made of, and what the protocol says itself, is ours to write. */
+/** Headers of the connection and the protocol. */
 const OWN_HEADER =
 	/^(host|connection|keep-alive|content-length|content-type|accept|transfer-encoding|te|trailer|upgrade|expect|proxy-.*|mcp-.*)$/i;
+
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 const headers = z
 	.record(
@@ -27,25 +29,21 @@ const headers = z
 			.string()
 			.regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/, 'isn’t a valid header name')
 			.refine((name) => !OWN_HEADER.test(name), 'can’t be set as a header'),
-		// What a header may carry.
-		secretValue.refine(
-			(value) => value === null || /^[\t\x20-\x7e\x80-\xff]*$/.test(value),
-			'isn’t a valid header value'
-		)
+		secretValue.refine((value) => value === null || HEADER_VALUE.test(value), 'isn’t a valid header value')
 	)
 	.refine((given) => Object.keys(given).length <= 64, 'must have at most 64 entries');
 
 const address = text(2048).refine(isServerAddress, 'must start with http:// or https://, without user or password');
 
-/** A program on the server's machine, or an address. */
+/** A program on the server’s computer, or a URL. */
 const transport = z.discriminatedUnion('type', [
 	z.strictObject({
 		type: z.literal('stdio'),
-		/** A program's name or path; no shell reads it. */
+		/** A program’s name or path, not run through a shell. */
 		command: text(1024).min(1),
 		args: z.array(text(8192)).max(128).default([]),
 		env: variables.default({}),
-		/** Absolute; a folder of its own without it. */
+		/** Absolute. Default: its own folder. */
 		cwd: text(4096)
 			.regex(/^(\/|[A-Za-z]:[\\/])/, 'must be an absolute path')
 			.optional()
@@ -53,18 +51,18 @@ const transport = z.discriminatedUnion('type', [
 	z.strictObject({ type: z.literal('http'), url: address, headers: headers.default({}) })
 ]);
 
-/** `PUT /api/mcp-servers/:name`: all of it; what is left out has its default. */
+/** `PUT /api/mcp-servers/:name` */
 export const mcpServerPut = z.strictObject({
 	transport,
 	isEnabled: z.boolean().default(true),
-	/** `ask`: somebody allows each call first; `auto`: calls run. */
+	/** `ask`: the user approves calls; `auto`: they run at once. */
 	approval: z.enum(['ask', 'auto']).default('ask')
 });
 
 export type McpServerPut = z.infer<typeof mcpServerPut>;
 export type McpTransportPut = McpServerPut['transport'];
 
-/** Of variables and headers the names alone. */
+/** With the names of variables and headers, without values. */
 export const mcpTransport = z.discriminatedUnion('type', [
 	z.object({
 		type: z.literal('stdio'),
@@ -84,23 +82,22 @@ export type McpTransport = z.infer<typeof mcpTransport>;
 export const mcpToolInfo = z.object({
 	/** `mcp__server__tool`. */
 	name: z.string(),
-	/** The server's own word. */
+	/** The server’s own name. */
 	tool: z.string(),
 	description: z.string()
 });
 export type McpToolInfo = z.infer<typeof mcpToolInfo>;
 
-/** How it stands now. */
 export const mcpServerStatus = z.object({
-	/** `waiting`: the last try failed, and there will be another. */
+	/** `waiting`: the last attempt failed, and another will follow. */
 	state: z.enum(['off', 'connecting', 'connected', 'waiting']),
-	/** What it calls itself, with its version; null before it was reached. */
+	/** Its own name and version; null before the first connection. */
 	software: z.string().nullable(),
-	/** As the model is told of them; those known from before while it is not connected. */
+	/** The latest known tools, as the model sees them. */
 	tools: z.array(mcpToolInfo),
-	/** Why it is not connected, in a sentence. */
+	/** A sentence about why it isn’t connected. */
 	error: z.string().nullable(),
-	/** What of it is not used, in a sentence. */
+	/** A sentence about skipped tools. */
 	note: z.string().nullable()
 });
 export type McpServerStatus = z.infer<typeof mcpServerStatus>;

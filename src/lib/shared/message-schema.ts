@@ -1,7 +1,7 @@
-/** What a message is, said once: as the API answers it, as a file of a conversation holds it, and as a row of the database is read. */
+/** The schema of messages, in the variants of the API, of conversation files and of database rows. */
 import { z } from 'zod';
 
-/** Figures of tokens as a model's server counted them. */
+/** Token counts of the model server. */
 export const tokenUsage = z.object({
 	inputTokens: z.number(),
 	outputTokens: z.number(),
@@ -12,29 +12,27 @@ export const tokenUsage = z.object({
 });
 export type TokenUsage = z.infer<typeof tokenUsage>;
 
-/** `once`: this call; `script`, `skill`: also every later one, as long as the skill's files stay the same. */
+/** `once`: this call; `script`, `skill`: also later ones while the skill’s files are unchanged. */
 export const decision = z.strictObject({
 	choice: z.enum(['once', 'script', 'skill', 'deny']),
-	/** Why not; the model reads it. */
+	/** Reason of a denial, for the model. */
 	reason: z.string().optional()
 });
 export type ApprovalDecision = z.infer<typeof decision>;
 
-/** What `messageSchemas` makes: objects that refuse, drop or keep what they do not know, and lists that may be bounded. */
+/** A variant of `messageSchemas`: how objects treat unknown keys, and how lists are limited. */
 interface Manner {
 	object: typeof z.object;
 	list: <Item extends z.ZodType>(item: Item, most: number) => z.ZodArray<Item>;
 	count: z.ZodNumber;
-	/** A program's exit code. */
 	exit: z.ZodNumber;
 	id: z.ZodString;
-	/** What is known only while a call is under way, and is in no file and no row. */
+	/** Only known while a call is running, so not stored. */
 	live: { elapsedMs: z.ZodOptional<z.ZodNumber> };
 }
 
 export const MAX_FILE_PARTS = 5_000;
 
-/** The whole of a message, in one manner. */
 function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 	const text = z.string();
 	const tokens = {
@@ -47,23 +45,23 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 	};
 
 	const approval = object({
-		/** AG-UI's id of the question. */
+		/** AG-UI’s id of the interrupt. */
 		interruptId: id,
 		skill: text,
 		/** Script path relative to the skill's folder, or the name of a tools.json tool. */
 		script: text,
 		args: list(text, 10_000),
-		/** Why it asks, in a sentence. */
+		/** Why it asks, as a sentence. */
 		reason: text,
-		/** Of the skill's files, as they were when it was asked. */
+		/** Digest of the skill’s files at that time. */
 		digest: text,
-		/** Why nothing of the skill runs unasked, or for good; absent for a trusted one. */
+		/** Why the skill needs approval; absent if trusted. */
 		trust: z.enum(['untrusted', 'changed']).optional(),
-		/** Variables that the skill declares and nobody has set. */
+		/** Declared variables without a value. */
 		missing: list(text, 1000).optional(),
-		/** `source/name`, where `trust` or `missing` is there: names its page. */
+		/** `source/name` for a link to its page, if `trust` or `missing` is set. */
 		skillId: text.optional(),
-		/** Absent while nobody has decided. */
+		/** Absent before the decision. */
 		decision: object(decision.shape).optional()
 	});
 
@@ -73,18 +71,18 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		tool: text.optional(),
 		args: list(text, 10_000),
 		sandbox: text,
-		/** Live output in the order it came; neighbours of one stream are one chunk. */
+		/** Output in order; adjacent chunks of a stream are merged. */
 		output: list(object({ stream: z.enum(['stdout', 'stderr']), text }), 100_000),
-		/** Absent while it runs; null when a signal ended it. */
+		/** Absent while running; null if a signal ended it. */
 		exitCode: exit.nullable().optional(),
 		durationMs: count.optional(),
 		truncated: z.boolean().optional(),
-		/** `path` is relative to the conversation's workspace, with `/`. */
+		/** `path` is relative to the workspace, with `/`. */
 		files: list(object({ path: text, bytes: count }), 10_000),
 		error: text.optional(),
 		message: text.optional(),
 		executionId: text.optional(),
-		/** Connections that were refused, `host:port`. */
+		/** Refused connections: `host:port`. */
 		refused: list(text, 10_000).optional()
 	});
 
@@ -100,27 +98,24 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		/** The tool call's id. */
 		id,
 		name: text,
-		/** What the call is about, in the words of a model that writes its calls as text. */
+		/** The model’s own description of the call, if it writes calls as text. */
 		headline: text.optional(),
-		/** JSON text, complete once the status has left `preparing`. */
+		/** JSON text, complete after `preparing`. */
 		arguments: text,
 		status: z.enum(['preparing', 'waiting', 'running', 'done', 'failed', 'cancelled', 'interrupted']),
-		/** What the model read. */
+		/** For the model. */
 		result: text.optional(),
 		loaded: object({ skill: text, description: text, path: text, tokens: count }).optional(),
 		execution: execution.optional(),
 		...live,
-		/**
-		 * What is to be allowed, while the status is `waiting`; afterwards what was decided. One that waits without it is a
-		 * call of the caller's own tool, which waits for its result.
-		 */
+		/** The requested approval, later with its decision. A `waiting` call without it is the caller’s own tool, waiting for its result. */
 		approval: approval.optional()
 	});
 	const compaction = object({
 		id,
-		/** Old results that were left out. */
+		/** Omitted old results. */
 		removedResults: count,
-		/** Messages that a summary stands for; 0 when there is none. */
+		/** Messages replaced by the summary; 0 without one. */
 		summarizedMessages: count,
 		summary: text,
 		tokensBefore: count,
@@ -132,47 +127,45 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 	const usage = object({
 		...tokens,
 		model: text,
-		/** Of the last model call alone. */
+		/** The last model call. */
 		lastStep: object(tokens).optional(),
-		/** From the beginning of the run to its first text; absent while there is none. */
+		/** Time from the start of the run to its first text. */
 		firstTextMs: count.optional()
 	});
 
 	const context = object({
-		/** The model's context length; null where it is not known. */
+		/** The model’s context length; null if unknown. */
 		limit: count.nullable(),
 		system: count,
-		/** What the model was told of the skills there are. */
+		/** List of available skills. */
 		catalog: count,
-		/** Instructions of skills that were loaded. */
+		/** Instructions of loaded skills. */
 		skills: count,
 		tools: count,
-		/** Results of other tools. */
 		results: count,
-		/** What people and the model said. */
 		messages: count
 	});
 
 	const message = object({
 		id,
 		role: z.enum(['user', 'assistant']),
-		/** The message that it follows; null for a first one. */
+		/** The previous message; null for the first. */
 		parentId: id.nullable(),
-		/** `waiting`: for somebody to allow or deny a call. */
+		/** `waiting`: for an approval. */
 		status: z.enum(['running', 'waiting', 'complete', 'cancelled', 'interrupted', 'failed']),
 		parts: list(part, MAX_FILE_PARTS),
-		/** Workspace paths that came with a user's message. */
+		/** Workspace paths attached to a user message. */
 		files: list(text, 1000),
-		/** The run that writes, or wrote, an assistant's message. */
+		/** The run of an assistant message. */
 		runId: z.string().nullable(),
-		/** `retryAfterMs`: how long the model's server asks to wait, where it says so. */
+		/** `retryAfterMs`: the wait requested by the model server, if any. */
 		error: object({ code: text, message: text, retryAfterMs: count.optional() }).nullable(),
 		usage: usage.nullable(),
-		/** What ended an answer that might have gone on: model calls, cost or time of one run, or the length that the model's server allows. */
+		/** The limit that ended the answer: model calls, cost or time of the run, or the model server’s maximum length. */
 		limit: z.enum(['steps', 'cost', 'time', 'length']).nullable(),
-		/** Estimated tokens of what the model was last sent, by part; null before the first step and for a user's message. */
+		/** Estimated tokens of the last request, by part; null before the first step and for user messages. */
 		context: context.nullable(),
-		/** The wait before the model is asked again, while there is one. */
+		/** The current wait before a retry. */
 		retry: object({ attempt: count, delayMs: count, message: text }).nullable(),
 		/** ISO 8601. */
 		createdAt: text
@@ -192,19 +185,19 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 	};
 }
 
-/** As the API answers it. */
+/** For the API. */
 const answered = messageSchemas({
 	object: z.object,
 	list: (item) => z.array(item),
 	count: z.number(),
 	exit: z.number(),
 	id: z.string(),
-	// How long the call had been under way when the conversation was read, by the server's clock.
+	// Duration so far when the conversation was read, by the server’s clock.
 	live: { elapsedMs: z.number().optional() }
 });
 export const message = answered.message;
 
-/** As a file holds it, which anybody may have written: nothing unknown, and nothing without end. A run stays where it ran. */
+/** For untrusted files: refuses unknown keys, limits lists, and omits the run. */
 export const fileMessage = messageSchemas({
 	object: z.strictObject as unknown as typeof z.object,
 	list: (item, most) => z.array(item).max(most),
@@ -216,7 +209,7 @@ export const fileMessage = messageSchemas({
 	.message.omit({ runId: true })
 	.extend({ createdAt: z.iso.datetime() });
 
-/** As a row of any version holds it: what a newer version wrote into it survives an older one. */
+/** For rows of any version: keeps unknown keys of newer versions. */
 export const storedMessage = messageSchemas({
 	object: z.looseObject as unknown as typeof z.object,
 	list: (item) => z.array(item),
@@ -232,39 +225,36 @@ export type Message = Answered['message'];
 export type Part = Answered['part'];
 export type TextPart = Answered['textPart'];
 export type ReasoningPart = Answered['reasoningPart'];
-/** One step of the timeline: a call that the model made, and what came of it. */
+/** A step of the timeline: a tool call and its result. */
 export type ToolPart = Answered['toolPart'];
-/** The beginning of the conversation was made shorter for the model; people still see all of it. */
+/** The history was shortened for the model; people still see all of it. */
 export type CompactionPart = Answered['compactionPart'];
-/** How the history was made to fit. */
 export type RunCompaction = Answered['compaction'];
-/** A run of a skill's script or tools.json tool inside a tool call. */
+/** A skill’s script or tool running in a tool call. */
 export type Execution = Answered['execution'];
-/** A call that runs only when somebody allows it. */
 export type Approval = Answered['approval'];
-/** What a call that needs somebody's consent would do. */
 export type ApprovalRequest = Omit<Approval, 'decision'>;
-/** Figures of one answer so far; tokens as the model's server counted them, cost when it says. */
+/** Usage of an answer so far, from the model server. */
 export type RunUsage = Answered['usage'];
 export type RunContext = Answered['context'];
-/** The model is asked again after a failure that nothing had been shown of. */
+/** A retry after a failure without visible output. */
 export type RunRetry = NonNullable<Message['retry']>;
-/** A file that a script created or changed. */
+/** A file created or changed by a script. */
 export type ProducedFile = Execution['files'][number];
 
-/** One skill of those that a run told the model of, and why it stands where it does (FEATURES F2). */
+/** A skill offered to the model, with the reason for its rank (FEATURES F2). */
 export const offeredSkill = z.object({
 	name: z.string(),
 	description: z.string(),
-	/** How it was told: with its description, by name alone, or not at all because there was no room. */
+	/** In the prompt: with its description, by name only, or omitted for lack of room. */
 	told: z.enum(['full', 'name', 'omitted']),
-	/** Estimated tokens of what was told of it, its instructions included where they are always there. */
+	/** Estimated tokens in the prompt, including instructions that are always there. */
 	tokens: z.number(),
-	/** Why it was offered whatever was asked; absent for most. */
+	/** Set if it is offered for every question. */
 	always: z.enum(['pinned', 'on']).optional(),
-	/** Of the ranking against the question; comparable within one run. 0: no word of the question fits. */
+	/** Score for the question, comparable within a run. 0 for no match. */
 	points: z.number(),
-	/** Where the points come from, most first: words of the question, by the field that they were found in. */
+	/** Matched words by field, highest score first. */
 	signals: z.array(
 		z.object({
 			signal: z.enum(['name', 'description', 'tag', 'trigger', 'whole name']),
@@ -275,12 +265,12 @@ export const offeredSkill = z.object({
 });
 export type OfferedSkill = z.infer<typeof offeredSkill>;
 
-/** What a run offered; of many skills the best `MAX_OFFERED`. */
+/** The skills a run offered: the best `MAX_OFFERED`. */
 export const skillOffer = z.object({
 	skills: z.array(offeredSkill),
-	/** All that could have been offered. */
+	/** Number of candidates. */
 	total: z.number(),
-	/** Estimated tokens of all that the model was told of skills, and of the instructions that are always there. */
+	/** Estimated tokens of all skills in the prompt, including instructions that are always there. */
 	tokens: z.number()
 });
 export type SkillOffer = z.infer<typeof skillOffer>;

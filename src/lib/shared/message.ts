@@ -1,4 +1,4 @@
-/** What a conversation is made of, and how the events of a run become a message. Server and page use this same fold. */
+/** Folds the events of a run into a message, for server and page. */
 import type { RunEvent } from './events.ts';
 import type { Execution, Message, Part, ToolPart } from './message-schema.ts';
 
@@ -6,10 +6,8 @@ export type { Approval, CompactionPart, Execution, Message, Part, ReasoningPart,
 
 export type ToolStatus = ToolPart['status'];
 export type MessageStatus = Message['status'];
-/** What ended an answer that might have gone on. */
 export type ReachedLimit = NonNullable<Message['limit']>;
 
-/** A new, empty answer for a run. */
 export function emptyAnswer(id: string, runId: string, createdAt: string, parentId: string | null = null): Message {
 	return {
 		id,
@@ -28,10 +26,7 @@ export function emptyAnswer(id: string, runId: string, createdAt: string, parent
 	};
 }
 
-/**
- * The message after one more event of its run. Pure: unchanged parts keep their identity, so a view renders
- * only what changed. Events that it does not know leave the message as it is.
- */
+/** Applies an event. Pure: unchanged parts keep their identity, so that views re-render only changes. Ignores unknown events. */
 export function foldEvent(message: Message, event: RunEvent): Message {
 	switch (event.type) {
 		case 'TEXT_MESSAGE_START':
@@ -57,7 +52,7 @@ export function foldEvent(message: Message, event: RunEvent): Message {
 		case 'TOOL_CALL_RESULT':
 			return updateTool(message, event.toolCallId, (part) => ({
 				...part,
-				// What somebody stopped has not failed.
+				// A stopped call hasn’t failed.
 				status: !event.metadata?.isError ? 'done' : part.execution?.error === 'Cancelled' ? 'cancelled' : 'failed',
 				result: event.content
 			}));
@@ -139,7 +134,7 @@ function limitOf(result: unknown): ReachedLimit | null {
 	return limit === 'steps' || limit === 'cost' || limit === 'time' || limit === 'length' ? limit : null;
 }
 
-/** What has no result when a run ends well: the caller's own calls wait for it, any other was never complete. */
+/** Calls without a result at the end of a successful run: the caller’s own tools wait for it, others are incomplete. */
 function handOver(parts: Part[], outcome: Extract<RunEvent, { type: 'RUN_FINISHED' }>['outcome']): Part[] {
 	const isPending = (part: Part) => part.type === 'tool' && (part.status === 'preparing' || part.status === 'running');
 	if (!parts.some(isPending)) return parts;
@@ -151,16 +146,16 @@ function handOver(parts: Part[], outcome: Extract<RunEvent, { type: 'RUN_FINISHE
 	});
 }
 
-/** The calls of the caller's own tools that wait for a result: nobody is to allow them. */
+/** Calls of the caller’s own tools waiting for a result, as opposed to approval. */
 export function handedCalls({ parts }: Message): ToolPart[] {
-	return parts.filter((part): part is ToolPart => {
-		return part.type === 'tool' && part.status === 'waiting' && part.approval === undefined;
-	});
+	return parts.filter(
+		(part): part is ToolPart => part.type === 'tool' && part.status === 'waiting' && part.approval === undefined
+	);
 }
 
 const OPEN = new Set<ToolStatus>(['preparing', 'waiting', 'running']);
 
-/** Ends a message early: what was open gets a status that says so, what was shown stays. */
+/** Ends a message early: open parts get a final status. */
 export function endMessage(
 	message: Message,
 	status: 'cancelled' | 'interrupted' | 'failed',
@@ -168,9 +163,7 @@ export function endMessage(
 ): Message {
 	const open: ToolStatus = status === 'cancelled' ? 'cancelled' : 'interrupted';
 	const parts = message.parts.map((part): Part => {
-		if (part.type === 'tool' && OPEN.has(part.status)) {
-			return { ...part, status: open };
-		}
+		if (part.type === 'tool' && OPEN.has(part.status)) return { ...part, status: open };
 		return part.type === 'reasoning' && !part.done ? { ...part, done: true } : part;
 	});
 	return { ...message, parts, status, error, retry: null };
@@ -186,7 +179,7 @@ function updatePart<Type extends Part['type']>(
 	type: Type,
 	change: (part: Extract<Part, { type: Type }>) => Part
 ): Message {
-	// The newest part is nearly always the one; a turn has few parts, so a scan from the end is cheap.
+	// Usually the newest part, so the search starts at the end.
 	const index = message.parts.findLastIndex((part) => part.type === type && part.id === id);
 	if (index < 0) return message;
 	const parts = message.parts.slice();
@@ -202,7 +195,7 @@ function updateExecution(message: Message, id: string, change: (execution: Execu
 	return updateTool(message, id, (part) => (part.execution ? { ...part, execution: change(part.execution) } : part));
 }
 
-/** What a message says: its texts, without reasoning, steps and results; `between` two of them nothing unless it is said. */
+/** The texts of a message joined by `between`, without reasoning and tool calls. */
 export function messageText({ parts }: Pick<Message, 'parts'>, between = ''): string {
 	return parts.flatMap((part) => (part.type === 'text' && part.text !== '' ? [part.text] : [])).join(between);
 }

@@ -1,8 +1,8 @@
-/** Models, and the account that pays for them (FEATURES F9, F11; MODEL-WIRE "Figures"). */
+/** REST contracts of models, keys and accounts (FEATURES F9, F11; MODEL-WIRE "Figures"). */
 import { z } from 'zod';
 import { MAX_API_KEY, MAX_MODEL_ID, PRINTABLE, REASONING_EFFORTS } from './names.ts';
 
-/** As its server names it, e.g. `openrouter/auto`. */
+/** The model server’s id, such as `openrouter/auto`. */
 export const modelId = z
 	.string()
 	.trim()
@@ -12,43 +12,38 @@ export const modelId = z
 
 export const reasoningEffort = z.enum(REASONING_EFFORTS);
 
-/** A model that the server offers; null wherever it does not say. */
+/** A model of the server; null for unknown facts. */
 export const modelInfo = z.object({
 	id: z.string(),
-	/** For people; its id where it has no other. */
+	/** Display name, or the id. */
 	name: z.string(),
-	/** In a sentence or two; empty where nothing is said. */
+	/** Empty if unknown. */
 	description: z.string(),
 	contextTokens: z.number().nullable(),
-	/** USD for a million tokens. */
-	price: z
-		.object({
-			input: z.number(),
-			output: z.number()
-		})
-		.nullable(),
+	/** USD per million tokens. */
+	price: z.object({ input: z.number(), output: z.number() }).nullable(),
 	takesTools: z.boolean().nullable(),
 	takesImages: z.boolean().nullable(),
-	/** Can be told how long to think. */
+	/** Supports reasoning effort. */
 	reasons: z.boolean().nullable(),
 	/** ISO 8601. */
 	createdAt: z.string().nullable()
 });
 export type ModelInfo = z.infer<typeof modelInfo>;
 
-/** `GET /api/models`: in the order of the server. */
+/** `GET /api/models`, in the server’s order. */
 export const modelList = z.object({
 	data: z.array(modelInfo),
-	/** Whose models they are; null for Demo mode. */
+	/** The model server; null for Demo mode. */
 	baseUrl: z.string().nullable(),
-	/** Why there are none, or why they may be old ones; null when all is well. */
+	/** Why there are none, or they may be outdated; null if all is well. */
 	problem: z.string().nullable()
 });
 export type ModelList = z.infer<typeof modelList>;
 
-/** `http` or `https`, without user, password, query or fragment; what comes before `/responses`. */
+/** The URL before `/responses`, without user, password, query or fragment. */
 export const modelBaseUrl = z
-	// What is no address is not looked at any further: the rest takes one for granted.
+	// Aborts, because the next checks need a valid URL.
 	.url({ protocol: /^https?$/, abort: true })
 	.max(512)
 	.refine((text) => {
@@ -57,7 +52,7 @@ export const modelBaseUrl = z
 	}, 'must hold no user, password, query or fragment')
 	.transform((text) => text.replace(/\/+$/, ''));
 
-/** Printable characters: what a header can carry. */
+/** Characters allowed in a header. */
 export const modelApiKey = z
 	.string()
 	.trim()
@@ -65,32 +60,27 @@ export const modelApiKey = z
 	.max(MAX_API_KEY)
 	.regex(PRINTABLE, 'must be letters, digits and signs without spaces');
 
-/** `POST /api/models/check`: does this key work there? What is left out is what the server has. */
+/** `POST /api/models/check`. Defaults: the current settings. */
 export const keyCheck = z.strictObject({ apiKey: modelApiKey.optional(), baseUrl: modelBaseUrl.optional() });
 
-/** What a key is good for. Every figure in USD, null where the server does not say or there is no limit. */
+/** Status of a key. Amounts in USD; null if unknown or unlimited. */
 export const keyStatus = z.object({
 	isValid: z.boolean(),
-	/** A sentence: what is wrong and what to do, or that it works. */
+	/** A sentence: that it works, or what is wrong and what to do. */
 	message: z.string(),
-	/** As its owner has named it. */
+	/** The owner’s name for it. */
 	label: z.string().nullable(),
 	limit: z.number().nullable(),
 	remaining: z.number().nullable(),
 	used: z.number().nullable(),
-	/** Of the whole account; null where the key may not ask. */
-	credits: z
-		.object({
-			total: z.number(),
-			used: z.number()
-		})
-		.nullable(),
-	/** How many models it may use; null where that is not known. */
+	/** The whole account; null if the key isn’t allowed to ask. */
+	credits: z.object({ total: z.number(), used: z.number() }).nullable(),
+	/** Number of usable models; null if unknown. */
 	models: z.number().nullable()
 });
 export type KeyStatus = z.infer<typeof keyStatus>;
 
-/** `GET /api/models/local`: a server for models that was found on this machine (F11). */
+/** `GET /api/models/local`: a model server found on this computer (F11). */
 export const localServer = z.object({
 	/** E.g. `Ollama`. */
 	name: z.string(),
@@ -100,16 +90,14 @@ export const localServer = z.object({
 });
 export type LocalServer = z.infer<typeof localServer>;
 
-/** `POST /api/account/sign-in`: the address of the page that it comes back to, on this server. */
+/** `POST /api/account/sign-in`: the page to return to, on this server. */
 export const signInStart = z.strictObject({ returnTo: z.url({ protocol: /^https?$/ }).max(2048) });
 
-/** Where the browser goes to sign in (OAuth PKCE). */
-export const signInStarted = z.object({
-	url: z.string()
-});
+/** The sign-in page (OAuth PKCE). */
+export const signInStarted = z.object({ url: z.string() });
 export type SignInStart = z.infer<typeof signInStarted>;
 
-/** `POST /api/account/sign-in/complete`: what came back in that address. */
+/** `POST /api/account/sign-in/complete`: the returned parameters. */
 export const signInComplete = z.strictObject({
 	code: z.string().min(1).max(2048),
 	state: z.string().min(1).max(256)

@@ -1,6 +1,6 @@
-/** What things are called: skills and their files, tools, models, scopes of keys; without a schema, so that the page can tell while somebody types. */
+/** Names of skills, files, tools, models and scopes, without schemas, so that the page can check input while typing. */
 
-/** Where an installed skill came from; `custom` is made from a schema and the name of a handler (E5). */
+/** Sources of installed skills; `custom` is made from a schema and a handler’s name (E5). */
 export const INSTALL_PROVIDERS = [
 	'github',
 	'skillssh',
@@ -14,7 +14,7 @@ export const INSTALL_PROVIDERS = [
 
 export type InstallProvider = (typeof INSTALL_PROVIDERS)[number];
 
-/** Names of the skills that this server brings itself (FEATURES D27–D31). */
+/** Built-in skills (FEATURES D27–D31). */
 export const BUILTIN_NAMES = [
 	'file_read',
 	'file_write',
@@ -25,42 +25,39 @@ export const BUILTIN_NAMES = [
 	'browser'
 ] as const;
 
-/** Other names by which models know them: with OmniRoute's prefix, and with a version behind `@`. */
+/** Resolves aliases: OmniRoute’s prefix, and a version after `@`. */
 export function builtinNameOf(name: string): string | null {
 	const bare = name.replace(/@\d+\.\d+\.\d+$/, '').replace(/^omniroute_/, '');
 	return BUILTIN_NAMES.find((known) => known === bare) ?? null;
 }
 
-/** Is it a name that tools of this server may have: of a built-in skill, or of an MCP server's tool? No skill's tool has it. */
+/** Whether the name is reserved for built-in skills and MCP tools. */
 export function isServerTool(name: string): boolean {
 	return name.startsWith('mcp__') || builtinNameOf(name) !== null;
 }
 
-/** Is it a built-in skill that asks for consent? It names itself as its script, which no other skill of that name does. */
+/** Whether an approval is for a built-in skill, which names itself as its script, unlike other skills of that name. */
 export function isBuiltinCall({ skill, script }: { skill: string; script: string }): boolean {
 	return skill === script && builtinNameOf(skill) !== null;
 }
 
-// What names of skills and of their files may be.
-
-/** Of one file that is written; longer ones are no text that anybody edits. */
+/** Maximum size of an editable file. */
 export const MAX_SKILL_FILE_BYTES = 2 * 1024 * 1024;
 
-/** What the standard allows as a name, in full. */
+/** Valid names of the standard. */
 export const SKILL_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 export const MAX_SKILL_NAME = 64;
 export const MAX_SKILL_DESCRIPTION = 1024;
 
-/** One part of a path means the same on every system: no dots alone, no characters that one of them refuses. */
+/** A path part valid on every system. */
 const PART = '(?!\\.{1,2}(?:/|$))[^/\\\\<>:"|?*\\u0000-\\u001f\\u007f]*[^/\\\\<>:"|?*\\u0000-\\u001f\\u007f. ]';
 export const SKILL_FILE_PATH = new RegExp(`^${PART}(?:/${PART}){0,7}$`);
 export const MAX_SKILL_FILE_PATH = 512;
 
-/** A SKILL.md alone; with a program that it runs; with a tool that the model calls. */
 export const SKILL_TEMPLATES = ['instructions', 'script', 'tools'] as const;
 export type SkillTemplate = (typeof SKILL_TEMPLATES)[number];
 
-/** Words of the addresses below `/api/skills` and `/skills`, and dots that an address swallows: a test compares them with the routes. */
+/** Reserved path parts below `/api/skills` and `/skills`; a test compares them with the routes. */
 const ADDRESS_WORDS = new Set([
 	'.',
 	'..',
@@ -91,10 +88,7 @@ const ADDRESS_WORDS = new Set([
 	'versions'
 ]);
 
-/**
- * The id of a skill, such that an address made of it leads to the skill and nowhere else: `~` stands before each part that
- * is a word of addresses. What is one already stays as it is.
- */
+/** A skill’s id for URLs: puts `~` before reserved parts. Idempotent. */
 export function toSkillId(id: string): string {
 	return id
 		.split('/')
@@ -102,73 +96,64 @@ export function toSkillId(id: string): string {
 		.join('/');
 }
 
-/** What was given as an id, without the signs that `toSkillId` adds. */
+/** Undoes `toSkillId`. */
 export function fromSkillId(id: string): string {
 	const plain = (part: string) => (part.startsWith('~') && ADDRESS_WORDS.has(part.slice(1)) ? part.slice(1) : part);
 	return id.split('/').map(plain).join('/');
 }
 
-// Models, their keys and how long they think.
-
-/** How long a model thinks before it answers: `reasoning.effort` of the Responses API, from least to most. */
+/** `reasoning.effort` of the Responses API, from least to most. */
 export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 
-/** Letters, digits and signs without spaces: what a header can carry, and a model be called. */
+/** Letters, digits and signs without spaces, for headers and model ids. */
 export const PRINTABLE = /^[!-~]+$/;
 export const MAX_MODEL_ID = 256;
 export const MAX_API_KEY = 512;
 
-/** Id of Demo mode, wherever an answer says what gave it. */
+/** The model id of Demo mode. */
 export const BUILT_IN_MODEL = 'offline';
 
 export function isReasoningEffort(value: unknown): value is ReasoningEffort {
 	return REASONING_EFFORTS.some((effort) => effort === value);
 }
 
-/** `text` trimmed, if a model could be called so; else null. */
+/** The trimmed text if it is a valid model id, else null. */
 export function asModelId(text: string): string | null {
 	const id = text.trim();
 	return PRINTABLE.test(id) && id.length <= MAX_MODEL_ID ? id : null;
 }
 
-/** `text` trimmed, if it could be a key; else null. */
+/** The trimmed text if it could be a key, else null. */
 export function asApiKey(text: string): string | null {
 	const key = text.trim();
 	return PRINTABLE.test(key) && key.length <= MAX_API_KEY ? key : null;
 }
 
-/** OpenRouter's address, and what is built like it: `https://…/api/v1`. There is `/key`, `/credits`, and a sign-in. */
+/** OpenRouter or a compatible server (`https://…/api/v1`), which has `/key`, `/credits` and sign-in. */
 export function isOpenRouter(baseUrl: string): boolean {
 	return /\/api\/v1\/?$/.test(new URL(baseUrl).pathname);
 }
 
-// Tools of MCP servers.
-
-/** What executions and questions call a server’s tools by: `mcp/server`. No skill has such a name. */
+/** MCP servers are `mcp/server` in executions and approvals, which can’t be a skill’s name. */
 const SUBJECT = 'mcp/';
 
 export function mcpSubject(server: string): string {
 	return `${SUBJECT}${server}`;
 }
 
-/** The server of `mcp/server`; null for any other name. */
+/** The server of `mcp/server`; null for other names. */
 export function mcpServerOf(subject: string): string | null {
 	return subject.startsWith(SUBJECT) ? subject.slice(SUBJECT.length) : null;
 }
 
-/** `mcp__server__tool` in its two parts; null for any other name. */
+/** Splits `mcp__server__tool`; null for other names. */
 export function mcpToolOf(name: string): { server: string; tool: string } | null {
 	const [, server, tool] = /^mcp__([a-z0-9_-]+?)__(.+)$/s.exec(name) ?? [];
 	return server === undefined || tool === undefined ? null : { server, tool };
 }
 
-// Keys of other programs.
-
-/**
- * What a key may do: look; switch skills; run skills and ask the agent; allow its own runs what somebody would be asked
- * about.
- */
+/** Scopes of API keys: read; change skills; run skills and the agent; approve its own runs. */
 export const API_SCOPES = ['read', 'write', 'execute', 'approve'] as const;
 
 export type ApiScope = (typeof API_SCOPES)[number];

@@ -1,4 +1,4 @@
-/** What a schema of zod has to say, in plain words: a field, and what it must be. */
+/** Plain-English messages for zod: the field, and what it must be. */
 import type { z } from 'zod';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -25,7 +25,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 	json_string: 'JSON'
 };
 
-/** For `safeParse(value, { error: inPlainWords })`: what a schema says by itself stays as it is. */
+/** For `safeParse(value, { error: inPlainWords })`. Messages set in a schema take precedence. */
 export function inPlainWords(issue: z.core.$ZodRawIssue): string {
 	switch (issue.code) {
 		case 'invalid_type':
@@ -49,7 +49,7 @@ export function inPlainWords(issue: z.core.$ZodRawIssue): string {
 	}
 }
 
-/** One issue as a sentence that starts with the field; `whole` is the name of what was checked, for an issue of no field. */
+/** An issue as a sentence starting with the field, or with `whole` without a field. */
 export function sentenceOf(
 	issue: z.core.$ZodIssue | undefined,
 	whole: string,
@@ -60,12 +60,9 @@ export function sentenceOf(
 	return { field, sentence: `${field} ${message.replace(/\.$/, '')}.` };
 }
 
-interface Problem {
-	path: PropertyKey[];
-	message: string;
-}
+type Problem = Pick<z.core.$ZodIssue, 'path' | 'message'>;
 
-/** Of the alternatives, what is wrong with the one that fits best: that in which the fault lies deepest. */
+/** For unions, the problem of the best-fitting alternative: the deepest one. */
 export function deepest(issues: readonly z.core.$ZodIssue[]): Problem {
 	const [first] = issues;
 	if (!first) return { path: [], message: 'isn’t valid' };

@@ -1,25 +1,25 @@
-/** What can be changed while the server runs (FEATURES E1, E11, B8). */
+/** REST contracts of settings and API keys (FEATURES E1, E11, B8, E18, F12). */
 import { z } from 'zod';
 import { modelApiKey, modelBaseUrl, modelId, reasoningEffort } from './models.ts';
 import { API_SCOPES } from './names.ts';
 
-/** The catalog whose install endpoint is accepted (E1). */
+/** The active catalog, whose install endpoint is enabled (E1). */
 export const skillsProvider = z.enum(['skillsmp', 'skillssh', 'github']);
 
-/** `PUT /api/settings`; what is left out stays as it is, and null goes back to the default. */
+/** `PUT /api/settings`. null resets to the default. */
 export const settingsPatch = z
 	.strictObject({
-		/** The master switch: false, and nothing of a skill is executed. */
+		/** Master switch for running skills. */
 		skillsEnabled: z.boolean().nullable().optional(),
 		skillsProvider: skillsProvider.nullable().optional(),
-		/** Goes in and never comes out; null removes it. */
+		/** Write-only. */
 		skillsmpApiKey: z.string().trim().min(8).max(512).nullable().optional(),
-		/** Most skills that the OmniRoute scorer picks, and the fewest points for one. */
+		/** OmniRoute scorer: maximum skills and minimum score. */
 		autoMaxSkills: z.number().int().min(0).max(50).nullable().optional(),
 		autoMinScore: z.number().int().min(0).max(1000).nullable().optional(),
-		/** Where models are asked. Another one removes the key: that is for its host alone. */
+		/** A change removes the key, which is for one host only. */
 		modelBaseUrl: modelBaseUrl.nullable().optional(),
-		/** Goes in and never comes out; null removes it. */
+		/** Write-only. */
 		modelApiKey: modelApiKey.nullable().optional(),
 		/** Default model for new chats. */
 		model: modelId.nullable().optional(),
@@ -34,39 +34,33 @@ export const settingsPatch = z
 export type SettingsPatch = z.infer<typeof settingsPatch>;
 
 export const modelSettings = z.object({
-	/** Asked for when a conversation has chosen nothing else. */
+	/** Default model. */
 	id: z.string(),
 	effort: reasoningEffort.nullable(),
 	baseUrl: z.string(),
-	/** What the operator has set, so that one can go back to it. */
+	/** The operator’s, for a reset. */
 	defaultBaseUrl: z.string(),
-	/** True while Demo mode answers, because there is no key. */
+	/** Demo mode, because there is no key. */
 	isOffline: z.boolean(),
-	/** Where the key is from; null without one. */
 	keyFrom: z.enum(['settings', 'environment']).nullable(),
-	/** One can sign in to this server instead of pasting a key. */
+	/** Whether this server supports sign-in instead of a key. */
 	canSignIn: z.boolean()
 });
 export type ModelSettings = z.infer<typeof modelSettings>;
 
 export const settings = z.object({
-	/** In effect: SKILLS_ENABLED=false cannot be overruled here. */
+	/** The effective value. */
 	skillsEnabled: z.boolean(),
-	/** False where SKILLS_ENABLED=false keeps it off. */
+	/** False if SKILLS_ENABLED=false. */
 	canEnableSkills: z.boolean(),
 	skillsProvider: skillsProvider,
 	hasSkillsmpApiKey: z.boolean(),
 	autoMaxSkills: z.number(),
 	autoMinScore: z.number(),
-	/** What answers now. */
 	model: modelSettings,
-	/** In effect, for one answer; `maxCostUsd` null for any. */
-	limits: z.object({
-		maxSteps: z.number(),
-		maxCostUsd: z.number().nullable(),
-		maxDurationMs: z.number()
-	}),
-	/** What the operator has set, so that one can go back to it; `maxCostUsd` null for no limit. */
+	/** Per reply; `maxCostUsd` null for no limit. */
+	limits: z.object({ maxSteps: z.number(), maxCostUsd: z.number().nullable(), maxDurationMs: z.number() }),
+	/** The operator’s, for a reset. */
 	defaults: z.object({
 		skillsProvider: skillsProvider,
 		autoMaxSkills: z.number(),
@@ -79,8 +73,6 @@ export const settings = z.object({
 });
 export type Settings = z.infer<typeof settings>;
 
-// Keys with which other programs use this server, as the REST API has them (FEATURES F12, E18).
-
 const scopes = z
 	.array(z.enum(API_SCOPES))
 	.min(1, 'must name a scope')
@@ -90,36 +82,32 @@ const scopes = z
 /** `POST /api/keys`. */
 export const apiKeyCreate = z.strictObject({
 	name: z.string().trim().min(1).max(100),
-	/** Nobody allows themselves anything unless it was said when the key was made. */
+	/** `approve` must be given explicitly. */
 	scopes: scopes.default(API_SCOPES.filter((scope) => scope !== 'approve'))
 });
 
 /** `PATCH /api/keys/:id`. */
 export const apiKeyPatch = z.strictObject({ name: z.string().trim().min(1).max(100) });
 
-/** Everything of a key but itself, which nobody can be told again. */
+/** An API key without its value, which is never shown again. */
 export const apiKey = z.object({
-	/** What executions, workspaces and skills are kept under: `key_…`. */
+	/** `key_…`: owner of executions, workspaces and skills. */
 	id: z.string(),
 	name: z.string(),
-	/** Its first characters, to tell keys apart. */
+	/** First characters, for display. */
 	prefix: z.string(),
 	scopes: z.array(z.enum(API_SCOPES)),
 	/** ISO 8601. */
 	createdAt: z.string(),
-	/** To the minute; null for a key that was never used. */
+	/** To the minute; null if never used. */
 	lastUsedAt: z.string().nullable(),
 	revokedAt: z.string().nullable()
 });
 export type ApiKey = z.infer<typeof apiKey>;
 
-/** The answer to its making: the only time that the key itself is sent. */
-export const newApiKey = apiKey.extend({
-	key: z.string()
-});
+/** The only response that contains the key itself. */
+export const newApiKey = apiKey.extend({ key: z.string() });
 export type NewApiKey = z.infer<typeof newApiKey>;
 
-export const apiKeyList = z.object({
-	data: z.array(apiKey)
-});
+export const apiKeyList = z.object({ data: z.array(apiKey) });
 export type ApiKeyList = z.infer<typeof apiKeyList>;

@@ -1,4 +1,4 @@
-/** Skills as the REST API has them: requests (schemas) and answers (types). Unknown keys in a request are refused. */
+/** REST contracts of skills. Requests refuse unknown keys. */
 import { z } from 'zod';
 import { INSTALL_PROVIDERS } from './names.ts';
 
@@ -6,7 +6,7 @@ export const skillDiagnostic = z.object({
 	severity: z.enum(['error', 'warning']),
 	field: z.string(),
 	message: z.string(),
-	/** The file that it is about, from the skill's folder; the SKILL.md without it. */
+	/** File in the skill’s folder. Default: SKILL.md. */
 	file: z.string().optional(),
 	/** From 1. */
 	line: z.number().optional(),
@@ -17,48 +17,44 @@ export type SkillDiagnostic = z.infer<typeof skillDiagnostic>;
 export const skillProvider = z.enum([...INSTALL_PROVIDERS, 'local', 'builtin']);
 export type SkillProvider = z.infer<typeof skillProvider>;
 
-/** Executions of all its versions so far. */
+/** Executions of all versions. */
 export const skillUsage = z.object({
 	executions: z.number(),
-	/** Those that ended in an error or a time-out. */
+	/** Errors and timeouts. */
 	failures: z.number(),
 	/** ISO 8601; null before the first. */
 	lastUsedAt: z.string().nullable()
 });
 export type SkillUsage = z.infer<typeof skillUsage>;
 
-/**
- * `builtin`: part of this server; `trusted`: in a folder that the operator filled, or its files were looked at and trusted;
- * `changed`: they were, and are others now; `untrusted`: nobody has said so (FEATURES E30, F4).
- */
+/** `trusted`: by its folder, or reviewed; `changed`: since it was reviewed (FEATURES E30, F4). */
 export const trustState = z.enum(['builtin', 'trusted', 'changed', 'untrusted']);
 export type TrustState = z.infer<typeof trustState>;
 
 export const skillSummary = z.object({
-	/** Of every call: the name, `source/name@version` for one that is shadowed, `source/folder` for one that is broken; see `toSkillId`. */
+	/** The name; `source/name@version` if shadowed, `source/folder` if broken; see `toSkillId`. */
 	id: z.string(),
 	name: z.string(),
 	description: z.string(),
-	/** `ready` can be used; `broken` cannot, and `diagnostics` says why. */
+	/** `broken` can’t be used; see `diagnostics`. */
 	status: z.enum(['ready', 'broken']),
 	path: z.string(),
 	scripts: z.array(z.string()),
 	tools: z.array(z.string()),
-	/** One emoji (`metadata.icon`); null: an icon is chosen by what it is about. */
+	/** An emoji (`metadata.icon`); null to choose an icon by topic. */
 	icon: z.string().nullable(),
-	/** A message that shows what it does, ready to send (`metadata.example`), and the files in `examples/` that go with it. */
+	/** An example message (`metadata.example`) with its files from `examples/`. */
 	example: z.object({ prompt: z.string(), files: z.array(z.string()) }).nullable(),
 	diagnostics: z.array(skillDiagnostic),
-	/** May its scripts run without being asked about? */
 	trust: trustState,
 	mode: z.enum(['on', 'off', 'auto']),
-	/** null for one that is broken. */
+	/** null if broken. */
 	version: z.string().nullable(),
-	/** Label of the folder that it lies in; `builtin` for those of this server. */
+	/** Label of its root folder, or `builtin`. */
 	source: z.string(),
-	/** Where it was installed from; `local` for what lies in a folder of skills, `builtin` for those of this server. */
+	/** Where it was installed from; `local` if not installed. */
 	provider: skillProvider,
-	/** Whose it is; `system` is everybody’s (A41). */
+	/** Owner; `system` for everyone (A41). */
 	owner: z.string(),
 	usage: skillUsage
 });
@@ -84,12 +80,12 @@ export const skillFile = z.object({
 	/** Relative to the skill's folder, with `/`. */
 	path: z.string(),
 	bytes: z.number(),
-	/** null for what is no text or too long to be shown. */
+	/** null if it isn’t text or is too long. */
 	text: z.string().nullable()
 });
 export type SkillFile = z.infer<typeof skillFile>;
 
-/** Something that a static look at the files found; a hint for people, never a proof. */
+/** A finding of the static security check: a hint, not proof. */
 export const skillFinding = z.object({
 	severity: z.enum(['danger', 'warning', 'info']),
 	/** e.g. `pipe-to-shell`, `credential-path`, `obfuscation`, `invisible-characters`, `prompt-injection`. */
@@ -98,7 +94,7 @@ export const skillFinding = z.object({
 	file: z.string(),
 	/** From 1. */
 	line: z.number(),
-	/** The line, cut, with invisible characters shown as escapes. */
+	/** The shortened line, with invisible characters escaped. */
 	excerpt: z.string()
 });
 export type SkillFinding = z.infer<typeof skillFinding>;
@@ -106,28 +102,16 @@ export type SkillFinding = z.infer<typeof skillFinding>;
 export const skillFileChange = z.object({
 	path: z.string(),
 	kind: z.enum(['added', 'removed', 'changed']),
-	/** Unified diff; null for what is no text. */
+	/** Unified diff; null if it isn’t text. */
 	diff: z.string().nullable()
 });
 export type SkillFileChange = z.infer<typeof skillFileChange>;
 
-/** What a skill needs to run, declared or found, and whether it is there (FEATURES F3). */
+/** Requirements of a skill, declared or detected, and whether they are met (FEATURES F3). */
 export const skillNeeds = z.object({
-	binaries: z.array(
-		z.object({
-			name: z.string(),
-			isDeclared: z.boolean(),
-			isFound: z.boolean()
-		})
-	),
-	pythonModules: z.array(
-		z.object({
-			name: z.string(),
-			isDeclared: z.boolean(),
-			isFound: z.boolean()
-		})
-	),
-	/** `isOptional`: declared as one that it runs without. `isSet`: stored for this skill, or offered by the operator. `problem`: why a stored value cannot be used. */
+	binaries: z.array(z.object({ name: z.string(), isDeclared: z.boolean(), isFound: z.boolean() })),
+	pythonModules: z.array(z.object({ name: z.string(), isDeclared: z.boolean(), isFound: z.boolean() })),
+	/** `isSet`: stored for this skill, or provided by the operator. `problem`: why a stored value can’t be used. */
 	variables: z.array(
 		z.object({
 			name: z.string(),
@@ -141,104 +125,101 @@ export const skillNeeds = z.object({
 });
 export type SkillNeeds = z.infer<typeof skillNeeds>;
 
-/** What its tools do and take, by their names: known before anybody trusts them. */
+/** Descriptions and inputs of tools by name, known before the skill is trusted. */
 export const toolFacts = {
 	toolDescriptions: z.record(z.string(), z.string()),
 	/** JSON Schemas. */
 	inputSchemas: z.record(z.string(), z.record(z.string(), z.unknown()))
 };
 
-/** Everything of one skill that somebody needs to decide about it. */
+/** Everything needed to review a skill. */
 export const skillDetail = skillSummary.extend({
-	/** `source/name`: names it in executions, secrets and grants. */
+	/** `source/name`, used in executions, secrets and grants. */
 	skillId: z.string(),
-	/** Empty for one that is broken. */
+	/** Empty if broken. */
 	version: z.string(),
-	/** Trusted for where it lies, which cannot be withdrawn. */
+	/** Trusted because of its folder, which can’t be revoked. */
 	isTrustedByPlace: z.boolean(),
-	/** SHA-256 of all its files; trust is given to it. */
+	/** SHA-256 of all files, which trust refers to. */
 	digest: z.string(),
 	files: z.array(skillFile),
 	findings: z.array(skillFinding),
-	/** Against the files as they were trusted last; null when they never were or are the same. */
+	/** Compared with the last trusted files; null if never trusted or unchanged. */
 	changes: z.array(skillFileChange).nullable(),
 	needs: skillNeeds,
-	network: z.object({
-		declared: z.array(z.string()),
-		granted: z.array(z.string())
-	}),
+	network: z.object({ declared: z.array(z.string()), granted: z.array(z.string()) }),
 	/** The raw `allowed-tools`. */
 	allowedTools: z.string().nullable(),
 	...toolFacts
 });
 export type SkillDetail = z.infer<typeof skillDetail>;
 
-/** What `PUT /api/skills/:id` takes. */
+/** `PUT /api/skills/:id` */
 export const skillPatch = z
 	.strictObject({
 		enabled: z.boolean().optional(),
 		mode: z.enum(['on', 'off', 'auto']).optional(),
-		/** `digest` is that of the files that were looked at. */
+		/** `digest` of the reviewed files. */
 		trust: z.strictObject({ digest: z.string().regex(/^[0-9a-f]{64}$/), isTrusted: z.boolean() }).optional(),
-		/** The declared domains that it may reach from now on. */
+		/** Granted domains. */
 		network: z.array(z.string().min(1).max(253)).max(100).optional()
 	})
 	.refine((patch) => Object.values(patch).some((value) => value !== undefined), 'must have something to change');
 
 export type SkillPatch = z.infer<typeof skillPatch>;
 
-/** Variables to store for a skill; null removes one. Values are never sent back. */
+/** Variables to store; null removes one. Values are never returned. */
 export const secretsPatch = z.record(
 	z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/),
 	z.string().min(1).max(65_536).nullable()
 );
 
-/** What telling the model of every skill that is not off costs a turn. */
+/** Cost of listing all enabled skills in the prompt. */
 export const catalogSize = z.object({
-	/** Roughly, if each were told in full. */
+	/** Estimate with full descriptions. */
 	tokens: z.number(),
-	/** The most that is spent on it; over it, the skills that fit the question are told in full and the others by name. */
+	/** Beyond this budget, only skills that fit the question keep their description. */
 	budgetTokens: z.number()
 });
 export type CatalogSize = z.infer<typeof catalogSize>;
 
 export const skillList = z.object({
 	data: z.array(skillSummary),
-	/** The same as `data`: what the OmniRoute document calls it (E2). */
+	/** Same as `data`, by OmniRoute’s name (E2). */
 	skills: z.array(skillSummary),
 	total: z.number(),
 	page: z.number(),
 	limit: z.number(),
 	totalPages: z.number(),
-	/** The catalog that skills are installed from. */
+	/** The active catalog. */
 	provider: z.enum(['skillsmp', 'skillssh', 'github']),
-	/** Skills that the active catalog shows without a question; none are made up (E6). */
+	/** Skills that the active catalog lists without a query (E6). */
 	popularDefaults: z.array(z.string()),
-	/** Changes whenever the library does; the page compares it to know whether to render again. */
+	/** Changes with the library. */
 	revision: z.string(),
 	catalog: catalogSize
 });
 export type SkillList = z.infer<typeof skillList>;
 
-/** `POST /api/skills/score`: why a skill is or is not picked for a text (B7, B8). */
+/** `POST /api/skills/score`: explains the selection of skills for a text (B7, B8). */
 export const scoreRequest = z.strictObject({
 	text: z.string().max(100_000),
-	/** Scores as if this had been asked by this key. */
+	/** Scores as if this key had asked. */
 	apiKeyId: z.string().min(1).max(256).optional(),
-	/** For the document's scorer: `openai`, `anthropic`, `google`. */
+	/** For OmniRoute’s scorer: `openai`, `anthropic`, `google`. */
 	provider: z.string().min(1).max(64).optional(),
 	backgroundReason: z.string().max(10_000).optional(),
 	limit: z.number().int().min(1).max(200).default(50)
 });
 
 export const skillScoreList = z.object({
-	/** Best first, by the scorer that fills the catalog. */
+	/** Best first, by the prompt’s scorer. */
 	data: z.array(
 		z.object({
 			id: z.string(),
 			name: z.string(),
 			mode: z.enum(['on', 'off', 'auto']),
-			/** The scorer that fills the catalog. */
+			/** By the scorer of the prompt. */
 			score: z.number(),
 			signals: z.object({
 				name: z.number(),
@@ -246,16 +227,16 @@ export const skillScoreList = z.object({
 				tags: z.number(),
 				description: z.number()
 			}),
-			/** The document's scorer. */
+			/** By OmniRoute’s scorer. */
 			omniroute: z.object({
 				score: z.number(),
 				signals: z.record(z.enum(['name', 'nameTokens', 'tags', 'description', 'background', 'provider']), z.number()),
-				/** Among the best `autoMaxSkills` of `auto` with at least `autoMinScore`, or `on`. */
+				/** `on`, or among the best `autoMaxSkills` of `auto` with at least `autoMinScore`. */
 				isPicked: z.boolean()
 			})
 		})
 	),
-	/** Skills that were scored. */
+	/** Number of scored skills. */
 	total: z.number(),
 	autoMaxSkills: z.number(),
 	autoMinScore: z.number()
@@ -271,35 +252,29 @@ export const skillDiagnosis = z.object({
 	path: z.string(),
 	issues: z.array(
 		skillDiagnostic.extend({
-			/** Names the fix that can be applied; null where a person has to write. */
+			/** The available fix; null without one. */
 			fixId: z.string().nullable(),
-			/** What this fix alone would change, as a unified diff; null without a fix and for a mere renaming. */
+			/** Unified diff of this fix; null without a fix, or if it only renames the file. */
 			diff: z.string().nullable()
 		})
 	),
-	/** The SKILL.md with all fixes applied; null where there is none to apply. */
-	fixed: z
-		.object({
-			before: z.string(),
-			after: z.string(),
-			diff: z.string()
-		})
-		.nullable(),
-	/** SHA-256 of the SKILL.md that was looked at; empty where there is none that can be read. */
+	/** The SKILL.md with all fixes; null without any. */
+	fixed: z.object({ before: z.string(), after: z.string(), diff: z.string() }).nullable(),
+	/** SHA-256 of the SKILL.md; empty if unreadable. */
 	digest: z.string(),
-	/** After a fix: the name of the file beside it that has the old text. */
+	/** After a fix: name of the backup file. */
 	keptAs: z.string().optional()
 });
 export type SkillDiagnosis = z.infer<typeof skillDiagnosis>;
 
-/** `POST /api/skills/:id/diagnostics`: applies fixes to the file that was looked at; the old one is kept beside it. */
+/** `POST /api/skills/:id/diagnostics`: applies fixes, and keeps a backup of the file. */
 export const diagnosisFix = z.strictObject({
 	digest: z.string().regex(/^[0-9a-f]{64}$/),
-	/** All there are without it. */
+	/** Default: all. */
 	fixes: z.array(z.string().min(1).max(100)).min(1).max(100).optional()
 });
 
 export type DiagnosisFix = z.infer<typeof diagnosisFix>;
 
-/** Changes whenever the library does. */
+/** Changes with the library. */
 export const skillRevision = z.object({ revision: z.string() });

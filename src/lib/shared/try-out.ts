@@ -1,12 +1,12 @@
-/** Trying skills out: cases that are kept of runs by hand, and evals with and without a skill (FEATURES F6, F16). */
+/** REST contracts for trying skills: test cases, evals and executions (FEATURES E10–E13, E29, F6, F16). */
 import { z } from 'zod';
 
-/** What a case expects; everything that is given must hold. */
+/** Expectations, all of which must be met. */
 export const caseExpectation = z.strictObject({
 	exitCode: z.number().int().min(-1).max(255).optional(),
-	/** Each occurs in what it printed or returned. */
+	/** Texts in its output or result. */
 	contains: z.array(z.string().min(1).max(10_000)).max(20).optional(),
-	/** Each is among the files that it made or changed. */
+	/** Files created or changed. */
 	files: z.array(z.string().min(1).max(1024)).max(20).optional()
 });
 export type CaseExpectation = z.infer<typeof caseExpectation>;
@@ -35,7 +35,6 @@ export const skillCase = z.object({
 	expect: caseExpectation,
 	/** ISO 8601. */
 	createdAt: z.string(),
-	/** Of the last run; null before the first. */
 	lastRun: z
 		.object({
 			isPassed: z.boolean(),
@@ -50,8 +49,7 @@ export type SkillCase = z.infer<typeof skillCase>;
 /** `POST /api/skills/:id/cases/:case/run`; `approve` as for an execution. */
 export const caseStart = z.strictObject({ approve: z.string().max(64).optional() });
 
-// Executions of scripts and tools as the REST API has them (FEATURES E10–E13, E29).
-/** One execution of a script or tool (FEATURES E13). */
+/** An execution of a script or tool (FEATURES E13). */
 export const skillExecution = z.object({
 	id: z.string(),
 	skillId: z.string(),
@@ -72,12 +70,7 @@ export const skillExecution = z.object({
 	stderrBytes: z.number().nullable(),
 	output: z.string().nullable(),
 	durationMs: z.number().nullable(),
-	files: z.array(
-		z.object({
-			path: z.string(),
-			bytes: z.number()
-		})
-	),
+	files: z.array(z.object({ path: z.string(), bytes: z.number() })),
 	refused: z.array(z.string()),
 	conversationId: z.string().nullable(),
 	runId: z.string().nullable(),
@@ -89,78 +82,63 @@ export const skillExecution = z.object({
 });
 export type SkillExecution = z.infer<typeof skillExecution>;
 
-/** What comes of it. */
 export const caseRun = z.object({
 	isPassed: z.boolean(),
-	/** A sentence for each expectation that did not hold. */
+	/** One sentence per unmet expectation. */
 	failures: z.array(z.string()),
 	execution: skillExecution
 });
 export type CaseRun = z.infer<typeof caseRun>;
 
-/** `POST /api/skills/:id/evals`: all prompts of `evals/evals.json`, or those of these ids. */
+/** `POST /api/skills/:id/evals`. Default: all prompts of `evals/evals.json`. */
 export const evalStart = z.strictObject({
 	ids: z
 		.array(z.union([z.string().max(200), z.number()]))
 		.max(200)
 		.optional(),
-	/** How often each prompt is asked, with and without the skill. */
+	/** Repetitions of each prompt, with and without the skill. */
 	rounds: z.number().int().min(1).max(10).default(1)
 });
 
-/** One answer to one prompt. */
 export const evalAnswer = z.object({
 	status: z.enum(['success', 'failed', 'cancelled']),
-	/** What the model said, at most 20,000 characters. */
+	/** The answer, at most 20,000 characters. */
 	text: z.string(),
-	/** Names of the skills that were loaded, in order. */
+	/** Names of loaded skills, in order. */
 	loaded: z.array(z.string()),
-	/** `tool: what it was asked`, in order. */
+	/** `tool: arguments`, in order. */
 	calls: z.array(z.string()),
 	durationMs: z.number(),
-	/** Of all its model calls; null when none has said. */
+	/** Of all model calls; null if unknown. */
 	tokens: z.number().nullable(),
 	error: z.string().nullable(),
-	/** One for each expectation; `isMet` is null where only a person can tell. */
-	expectations: z.array(
-		z.object({
-			text: z.string(),
-			isMet: z.boolean().nullable(),
-			reason: z.string()
-		})
-	)
+	/** `isMet` is null if only a person can judge. */
+	expectations: z.array(z.object({ text: z.string(), isMet: z.boolean().nullable(), reason: z.string() }))
 });
 export type EvalAnswer = z.infer<typeof evalAnswer>;
 
 export const evalResult = z.object({
-	/** Of the entry in evals.json. */
 	id: z.string(),
 	prompt: z.string(),
 	expected: z.string().nullable(),
-	/** One a round. */
+	/** One per round. */
 	withSkill: z.array(evalAnswer),
 	withoutSkill: z.array(evalAnswer)
 });
 export type EvalResult = z.infer<typeof evalResult>;
 
-/** A run of a skill's evals; `GET /api/skills/:id/evals` lists the newest first. */
+/** A run of a skill’s evals. */
 export const evalRun = z.object({
 	id: z.string(),
 	skillId: z.string(),
 	version: z.string(),
 	model: z.string(),
 	state: z.enum(['running', 'done', 'failed', 'cancelled']),
-	/** How many answers there are, and will be. */
-	progress: z.object({
-		done: z.number(),
-		total: z.number()
-	}),
+	/** Number of answers. */
+	progress: z.object({ done: z.number(), total: z.number() }),
 	results: z.array(evalResult),
-	/** Expectations that were met of those that could be told, with and without; null while there are none. */
-	passRate: z.object({
-		withSkill: z.number().nullable(),
-		withoutSkill: z.number().nullable()
-	}),
+	/** Share of met expectations among those judged; null without any. */
+	passRate: z.object({ withSkill: z.number().nullable(), withoutSkill: z.number().nullable() }),
 	error: z.string().nullable(),
 	startedAt: z.string(),
 	finishedAt: z.string().nullable()
@@ -169,7 +147,7 @@ export type EvalRun = z.infer<typeof evalRun>;
 
 /** `GET /api/skills/:id/evals`. */
 export const skillEvals = z.object({
-	/** What evals.json holds. */
+	/** From evals.json. */
 	cases: z.array(
 		z.object({
 			id: z.string(),
@@ -179,15 +157,15 @@ export const skillEvals = z.object({
 			expectations: z.array(z.string())
 		})
 	),
-	/** Why evals.json cannot be used; null where it can, or where there is none. */
+	/** Why evals.json can’t be used; null if fine or missing. */
 	problem: z.string().nullable(),
 	runs: z.array(evalRun)
 });
 export type SkillEvals = z.infer<typeof skillEvals>;
 
 /**
- * `POST /api/skills/executions`: a script with arguments, or a tool with its input; a built-in skill is its one tool, and
- * of a skill with one tool, or with one script and no tool, that one is meant where neither is named.
+ * `POST /api/skills/executions`: a script with arguments, or a tool with its input. Both may be omitted for a built-in
+ * skill, a skill with one tool, or one with a single script and no tools.
  */
 export const adHocExecution = z
 	.strictObject({
@@ -200,35 +178,35 @@ export const adHocExecution = z
 		input: z.record(z.string(), z.unknown()).optional(),
 		apiKeyId: z.string().min(1).max(256).optional(),
 		sessionId: z.string().min(1).max(256).optional(),
-		/** Digest of the skill's files, or of the call of a built-in skill: what would be asked about is allowed, this once. */
+		/** Approves this call once, by the digest of the skill’s files or of the built-in skill’s call. */
 		approve: z.string().max(64).optional()
 	})
 	.refine(({ script, tool }) => script === undefined || tool === undefined, 'must name a script or a tool, not both');
 
 export type AdHocExecution = z.infer<typeof adHocExecution>;
 
-/** What a script or tool did, or what a built-in skill answers, and its record. */
+/** The result and its record. */
 export const adHocResult = z.object({
 	execution: skillExecution,
 	result: z.object({
 		success: z.boolean(),
 		stdout: z.string().optional(),
 		stderr: z.string().optional(),
-		/** -1 when the process was ended by a signal or never started. */
+		/** -1 if a signal ended the process or it never started. */
 		exitCode: z.number().optional(),
-		/** A type of FEATURES D13, e.g. `ExecutionTimeout`. */
+		/** A type of FEATURES D13, such as `ExecutionTimeout`. */
 		error: z.string().optional(),
-		/** What happened, in a sentence, when `error` is set. */
+		/** A sentence, if `error` is set. */
 		message: z.string().optional(),
 		hint: z.string().optional(),
 		durationMs: z.number().optional(),
 		truncated: z.boolean().optional(),
 		files: z.array(z.object({ path: z.string(), bytes: z.number() })).optional(),
-		/** The value that a handler or a built-in skill returned. */
+		/** Returned by a handler or built-in skill. */
 		value: z.unknown().optional(),
-		/** Connections that were refused, `host:port`. */
+		/** Refused connections: `host:port`. */
 		refused: z.array(z.string()).optional(),
-		/** Where up to 1 MB of each stream is kept for a while when one was cut. */
+		/** Id of the longer output (up to 1 MB per stream) kept for a while if it was cut. */
 		outputId: z.string().optional()
 	})
 });
