@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createProcessSandbox } from '../sandbox/process.ts';
 import { readScriptArguments } from './run/environment.ts';
-import { createExecutor, type ExecutionContext, type ExecutorOptions } from './executor.ts';
+import { createExecutor, type ExecutorOptions } from './executor.ts';
+import type { ExecutionContext } from './run/execution-host.ts';
 import type { Skill, SkillEvent, SkillTool } from './types.ts';
 
 let folder: string;

@@ -14,7 +14,7 @@ import {
 	PYTHON_HARNESS,
 	runNative
 } from './run/handlers.ts';
-import { createInterpreters } from './run/interpreters.ts';
+import { createInterpreters, type Program } from './run/interpreters.ts';
 import { createOutputStore, type OutputStore } from './run/execution-result.ts';
 import { resolveScript } from './read/files.ts';
 import { changedSince, createSkillCopies, type SkillCopies, type SkillCopy } from './skill-copies.ts';
@@ -22,73 +22,70 @@ import { createSpareNodes } from './run/spare-node.ts';
 import { createTurns, type Turns } from './turns.ts';
 import { SkillError, type Skill, type SkillExecutionResult, type SkillTool } from './types.ts';
 
-export type { ExecutionContext } from './run/execution-host.ts';
-
 export interface ExecutorOptions {
 	sandbox: Sandbox;
-	/** Runs programs of this machine as they are, to find interpreters; the sandbox where it hides nothing. */
+	/** Runs this computer's own programs to find interpreters; same as `sandbox` if that hides nothing. */
 	hostSandbox?: Pick<Sandbox, 'run'>;
-	/** Milliseconds before a script is ended (D10). */
+	/** Script timeout in milliseconds (D10). */
 	timeoutMs: number;
-	/** How often a call of an idempotent tool that fails is tried again (D38); 0. */
+	/** Retries for failed calls of idempotent tools (D38); 0 by default. */
 	maxRetries?: number;
 	/** Bytes kept of each stream (D11). */
 	maxOutputBytes: number;
-	/** The most that a script may use. */
+	/** Maximum resources of a script. */
 	limits?: SandboxLimits;
 	/** Variables for the skills that declare them. */
 	env: Readonly<Record<string, string>>;
-	/** Scripts see the host's environment, but for its secrets (D14); they do not without it. */
+	/** Passes the host's environment to scripts, except its secrets (D14); off by default. */
 	inheritEnv?: boolean;
-	/** Secrets, network and record of executions. */
+	/** Secrets, network and execution record. */
 	host?: ExecutionHost;
-	/** Functions of the host that tools may name (D37). */
+	/** Host functions that tools can name (D37). */
 	handlers?: NativeHandlers;
-	/** What scripts run from; copies of its own without it. */
+	/** Copies that scripts run from; its own by default. */
 	copies?: SkillCopies;
-	/** When a script may run; each at once without it. */
+	/** Queue of the scripts; unlimited by default. */
 	turns?: Turns;
-	/** False: nothing is executed (E11). */
+	/** Return false to stop executing skills (E11). */
 	isEnabled?: () => boolean;
 }
 
 export interface Executor {
-	/** @throws SkillError when the script cannot be run at all. */
+	/** @throws SkillError if the script can't be started */
 	runScript(skill: Skill, script: string, input: ScriptInput, context: ExecutionContext): Promise<SkillExecutionResult>;
-	/** Calls a tools.json handler with checked arguments; its answer is `value`. @throws SkillError likewise. */
+	/** Calls a tool of tools.json with validated arguments; its answer is `value`. @throws SkillError */
 	runTool(
 		skill: Skill,
 		tool: SkillTool,
 		args: Record<string, unknown>,
 		context: ExecutionContext
 	): Promise<SkillExecutionResult>;
-	/** Runs one line of the skill's instructions in a shell (D45). @throws SkillError likewise */
+	/** Runs one line of the skill's instructions in a shell (D45). @throws SkillError */
 	runInline(skill: Skill, command: string, context: ExecutionContext): Promise<SkillExecutionResult>;
 	/** See `ExecutionHost.mayRunInline`. */
 	mayRunInline(skill: Skill): Promise<AllowedFiles | null>;
-	/** Has a Node wait for a skill that is likely to need one. */
+	/** Starts a Node process ahead of time for a skill that will probably need one. */
 	warm(skill: Skill, context: Pick<ExecutionContext, 'cwd'>): void;
-	/** A piece of an output that was too long; null when it is not kept any more (D11). */
+	/** Part of an output that was too long; null once discarded (D11). */
 	readOutput: OutputStore['read'];
-	/** Of the executions that begin from now on; 1 to 300,000 milliseconds. @throws RangeError */
+	/** Applies to later executions; 1 to 300,000 milliseconds. @throws RangeError */
 	setTimeout(timeoutMs: number): void;
-	/** Of the calls that begin from now on; 0 to 10. @throws RangeError */
+	/** Applies to later calls; 0 to 10. @throws RangeError */
 	setMaxRetries(maxRetries: number): void;
-	/** What was set last. */
 	readonly maxRetries: number;
-	/** Lets the processes go that wait, and removes what scripts ran from. */
+	/** Ends waiting processes and deletes the copies. */
 	close(): Promise<void>;
 }
 
-/** Linux allows 128 KB for one argument; longer input comes by stdin alone. */
+/** Linux limits one argument to 128 KB; longer input goes through stdin only. */
 const MAX_ARGUMENT_BYTES = 100_000;
 
-/** More would be a load, not a remedy. */
+/** More retries would only add load. */
 const MAX_RETRIES = 10;
 
 const JAVASCRIPT = /\.([cm]?js|ts)$/;
 
-/** Executes with the given backend; interpreters are found on the host's PATH, once. */
+/** Runs scripts in the given sandbox. Interpreters are looked up on the host's PATH once. */
 export function createExecutor(options: ExecutorOptions): Executor {
 	const { sandbox, env: offered, inheritEnv = false, limits = DEFAULT_LIMITS, host = {} } = options;
 	const { handlers = createNativeHandlers(), copies = createSkillCopies(), turns = createTurns() } = options;
@@ -118,10 +115,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
 		throw new SkillError(
 			'SkillsDisabled',
 			'Skills are turned off on this server.',
-			'Whoever runs the server can turn them on.'
+			'Ask whoever runs the server to turn them on.'
 		);
 	};
-	/** The skill's files stay as they were looked at for as long as they are used. @throws SkillError of `SkillCopies.take` */
+	/** Holds a copy of the skill's files while `use` runs. @throws SkillError like `SkillCopies.take` */
 	const withCopy = async <Result>(
 		skill: Skill,
 		{ allowed }: ExecutionContext,
@@ -135,7 +132,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
 			copy.release();
 		}
 	};
-	/** What every call of a skill has in common. @throws SkillError ScriptNotFound | ScriptNotAllowed */
+	/** Prepares what all calls of a skill have in common. @throws SkillError ScriptNotFound | ScriptNotAllowed */
 	const prepare = async (skill: Skill, copy: SkillCopy, requested: string | null, { cwd }: ExecutionContext) => {
 		const { dir, digest } = copy;
 		const script = requested === null ? { path: dir, name: 'SKILL.md' } : await scriptIn(copy, skill, requested);
@@ -154,25 +151,22 @@ export function createExecutor(options: ExecutorOptions): Executor {
 			inherit: inheritEnv,
 			path: found ? [...new Set([...found.folders, ...path.split(delimiter)])].join(delimiter) : undefined
 		});
+		const runtime = found?.runtime ?? [];
 		return {
-			skill,
-			script: script.name,
+			shared: {
+				skill,
+				script: script.name,
+				folders,
+				digest,
+				env,
+				cwd: workingDirectory(skill, scriptPath, seen),
+				runtime
+			},
 			hostPath: script.path,
 			scriptPath,
-			folders,
-			digest,
-			env,
 			workspace: seen.workspace,
-			cwd: workingDirectory(skill, scriptPath, seen),
-			runtime: found?.runtime ?? []
+			runtimeWith: (program: Program) => (found ? [...new Set([...runtime, ...program.runtime])] : [])
 		};
-	};
-	type Prepared = Awaited<ReturnType<typeof prepare>>;
-	const invocation = ({ skill, script, folders, digest, env, cwd, runtime }: Prepared) => {
-		return { skill, script, folders, digest, env, cwd, runtime };
-	};
-	const addRuntime = (call: Prepared, program: { runtime: string[] }): string[] => {
-		return sandbox.isolation.files ? [...new Set([...call.runtime, ...program.runtime])] : [];
 	};
 
 	return {
@@ -201,46 +195,39 @@ export function createExecutor(options: ExecutorOptions): Executor {
 				spares.warm({ folders: { skill: copy.dir, workspace }, runtime, limits: limitsOf(skill, limits) });
 				copy.release();
 			};
-			// Only a head start: what is wrong with the folders, the call itself will say.
+			// Only a head start: the call itself reports problems with the folders.
 			start().catch(() => undefined);
 		},
 		mayRunInline: async (skill) => (await host.mayRunInline?.(skill)) ?? null,
 		runInline: (skill, command, context) =>
 			withCopy(skill, context, async (copy) => {
-				// The command was read when the library read the skill; the files were looked at just now.
+				// The command comes from the library's last scan, the copy from just now.
 				const text = await readFile(join(copy.dir, basename(skill.path)));
 				if (!hash('sha256', text).startsWith(skill.digest)) throw changedSince(skill);
-				const call = await prepare(skill, copy, null, context);
+				const { shared, runtimeWith } = await prepare(skill, copy, null, context);
 				const bash = await interpreters.resolve('inline.sh');
 				const argv = [...bash.args, '-c', command];
-				return execute(
-					{ ...invocation(call), args: [command], file: bash.file, argv, runtime: addRuntime(call, bash) },
-					context,
-					parts
-				);
+				const call = { ...shared, args: [command], file: bash.file, argv, runtime: runtimeWith(bash) };
+				return execute(call, context, parts);
 			}),
 		runScript: (skill, requested, { argv, env: variables, input }, context) =>
 			withCopy(skill, context, async (copy) => {
-				const call = await prepare(skill, copy, requested, context);
-				const program = await interpreters.resolve(call.hostPath);
-				const env = { ...variables, ...call.env };
-				const isWarm = JAVASCRIPT.test(call.scriptPath) && input === undefined;
-				const warm = (all: Record<string, string>) =>
-					JSON.stringify({ path: call.scriptPath, argv: [...argv], env: all, cwd: call.cwd } satisfies NodeCall);
-				return execute(
-					{
-						...invocation(call),
-						env,
-						args: [...argv],
-						file: program.file,
-						argv: [...program.args, call.scriptPath, ...argv],
-						runtime: addRuntime(call, program),
-						input,
-						warm: isWarm ? warm : undefined
-					},
-					context,
-					parts
-				);
+				const { shared, hostPath, scriptPath: path, runtimeWith } = await prepare(skill, copy, requested, context);
+				const program = await interpreters.resolve(hostPath);
+				const isWarm = JAVASCRIPT.test(path) && input === undefined;
+				const warm = (env: Record<string, string>) =>
+					JSON.stringify({ path, argv, env, cwd: shared.cwd } satisfies NodeCall);
+				const call = {
+					...shared,
+					env: { ...variables, ...shared.env },
+					args: argv,
+					file: program.file,
+					argv: [...program.args, path, ...argv],
+					runtime: runtimeWith(program),
+					input,
+					warm: isWarm ? warm : undefined
+				};
+				return execute(call, context, parts);
 			}),
 		async runTool(skill, tool, args, context) {
 			if (tool.handler && !tool.script) {
@@ -248,30 +235,29 @@ export function createExecutor(options: ExecutorOptions): Executor {
 				return runNative({ skill, tool, args }, context, { handlers, host, digestOf, turns, timeoutMs });
 			}
 			return withCopy(skill, context, async (copy) => {
-				const call = await prepare(skill, copy, tool.script ?? '', context);
-				const input = { ...args, __workDir: call.workspace };
-				const path = call.scriptPath;
-				const shared = { ...invocation(call), tool: tool.name, args: [], toolInput: args };
-				const run = (more: Pick<Invocation, 'file' | 'argv' | 'input' | 'answer' | 'runtime' | 'warm'>) =>
-					execute({ ...shared, ...more }, context, parts);
+				const prepared = await prepare(skill, copy, tool.script ?? '', context);
+				const { shared, hostPath, scriptPath: path, runtimeWith } = prepared;
+				const input = { ...args, __workDir: prepared.workspace };
+				const run = (program: Program, more: Pick<Invocation, 'argv' | 'input' | 'answer' | 'warm'>) => {
+					const call = { ...shared, file: program.file, runtime: runtimeWith(program), ...more };
+					return execute({ ...call, tool: tool.name, args: [], toolInput: args }, context, parts);
+				};
 				if (JAVASCRIPT.test(path)) {
-					const node = await interpreters.resolve(call.hostPath);
 					const ask = (env: Record<string, string>) =>
-						JSON.stringify({ path, args: input, env, cwd: call.cwd } satisfies NodeCall);
-					const runtime = addRuntime(call, node);
-					return run({ file: node.file, argv: HARNESS_ARGUMENTS, answer: 'harness', input: ask, warm: ask, runtime });
+						JSON.stringify({ path, args: input, env, cwd: shared.cwd } satisfies NodeCall);
+					const node = await interpreters.resolve(hostPath);
+					return run(node, { argv: HARNESS_ARGUMENTS, answer: 'harness', input: ask, warm: ask });
 				}
 				if (extname(path) === '.py') {
 					const python = await interpreters.python();
 					const argv = [...python.args, '-c', PYTHON_HARNESS];
-					const json = JSON.stringify({ path, args: input });
-					return run({ file: python.file, argv, answer: 'harness', input: json, runtime: addRuntime(call, python) });
+					return run(python, { argv, answer: 'harness', input: JSON.stringify({ path, args: input }) });
 				}
-				// D22: JSON on stdin and as the first argument; whatever it prints is the answer.
-				const program = await interpreters.resolve(call.hostPath);
+				// D22: JSON on stdin and as the first argument; the output is the answer.
+				const program = await interpreters.resolve(hostPath);
 				const json = JSON.stringify(input);
 				const argv = [...program.args, path, ...(Buffer.byteLength(json) <= MAX_ARGUMENT_BYTES ? [json] : [])];
-				return run({ file: program.file, argv, answer: 'program', input: json, runtime: addRuntime(call, program) });
+				return run(program, { argv, answer: 'program', input: json });
 			});
 		}
 	};
@@ -282,7 +268,7 @@ function within(value: number, what: string, least: number, most: number): numbe
 	throw new RangeError(`${what} must be a whole number from ${least} to ${most}, not ${value}.`);
 }
 
-/** Why a script cannot be run is told of the skill itself: what leads out of its folder is not in a copy. */
+/** Reports errors about the skill's own folder, because links out of it aren't copied. */
 async function scriptIn({ dir }: SkillCopy, skill: Skill, requested: string): ReturnType<typeof resolveScript> {
 	try {
 		return await resolveScript(dir, requested);
@@ -292,7 +278,7 @@ async function scriptIn({ dir }: SkillCopy, skill: Skill, requested: string): Re
 	}
 }
 
-/** For native handlers: each skill's files are read once, as long as the library has not read the skill anew. */
+/** Digests for native handlers; each skill's files are read once until the library reloads the skill. */
 function createDigests({ digestOf }: ExecutionHost): (skill: Skill) => Promise<string> {
 	const digests = new WeakMap<Skill, Promise<string>>();
 	const readDigest = async (skill: Skill) => (await digestOf?.(skill).catch(() => null)) ?? skill.digest;
@@ -303,7 +289,7 @@ function createDigests({ digestOf }: ExecutionHost): (skill: Skill) => Promise<s
 	};
 }
 
-/** A skill may ask to run in its own folder, or the script's (D7); files of the conversation are in the workspace. */
+/** A skill may ask to run in its own folder or the script's (D7); the conversation's files are in the workspace. */
 function workingDirectory(skill: Skill, scriptPath: string, seen: { skill: string; workspace: string }): string {
 	const wish = skill.extra.cwd ?? skill.metadata.cwd;
 	return wish === 'skill' ? seen.skill : wish === 'script' ? dirname(scriptPath) : seen.workspace;

@@ -1,5 +1,6 @@
-/** SKILL.md → spec or issues, by the Agent Skills specification; pure (FEATURES A6–A17, A20–A22). */
+/** Parses SKILL.md by the Agent Skills specification; pure (FEATURES A6–A17, A20–A22). */
 import { dirname } from 'node:path';
+import { isObject } from '../../shared/json.ts';
 import { readAllowedTools } from './read/manifest.ts';
 import { lengthOf, readDescription, readName, readText, shown, type Violate } from './read/fields.ts';
 import { readFolderName } from './read/folder-walk.ts';
@@ -11,11 +12,11 @@ export { parseAllowedTools } from './read/manifest.ts';
 export interface ParseOptions {
 	/** `strict` (the default) throws on any violation; `lenient` loads what it can and warns. */
 	mode?: 'strict' | 'lenient';
-	/** The name need not equal the folder's (A7). */
+	/** Allows a name that differs from the folder's (A7). */
 	skipParentDirCheck?: boolean;
 }
 
-/** The fields of the standard. */
+/** Standard fields. */
 export const SPEC_KEYS: ReadonlySet<string> = new Set([
 	'name',
 	'description',
@@ -27,7 +28,7 @@ export const SPEC_KEYS: ReadonlySet<string> = new Set([
 
 /**
  * Parses the text of a SKILL.md (S3).
- * @throws SkillLoadError with every issue: in strict mode on any violation, in both modes without readable front matter.
+ * @throws SkillLoadError with all issues: for any violation in strict mode, for unreadable front matter in both
  */
 export function parseSkill(
 	contents: string,
@@ -38,7 +39,7 @@ export function parseSkill(
 	if ('field' in front) throw new SkillLoadError(filepath, [front]);
 	const { data, lines, top } = front;
 	const notes: SkillIssue[] = [];
-	// What only a repair makes readable is no valid YAML, and so a violation (A20); so are blank lines before the fence.
+	// Repaired YAML is invalid YAML, so it's a violation (A20); so are blank lines before the fence.
 	const violations: SkillIssue[] = [...front.warnings];
 	const report = (to: SkillIssue[]): Violate => {
 		return (field, message, { severity = 'warning', fix, at } = {}) => {
@@ -60,7 +61,7 @@ export function parseSkill(
 	const compatibility = readText(data, 'compatibility', violate);
 	if (compatibility && lengthOf(compatibility) > 500) violate('compatibility', 'is longer than 500 characters');
 
-	// Without a prototype, a key called __proto__ is a key.
+	// A null prototype, so that `__proto__` is an ordinary key.
 	const extra = Object.create(null) as Record<string, unknown>;
 	for (const [key, value] of Object.entries(data)) {
 		if (SPEC_KEYS.has(key)) continue;
@@ -93,31 +94,18 @@ export function parseSkill(
 	};
 }
 
-/** `parseSkill` in strict mode, the spec alone (A21). */
+/** `parseSkill` in strict mode; returns only the spec (A21). */
 export function parseSkillFile(contents: string, filepath: string): SkillSpec {
 	return parseSkill(contents, filepath).spec;
 }
 
-/** Fields of other clients that we read (A10, A17) or that are common in the wild. */
-export const KNOWN_EXTRA: ReadonlySet<string> = new Set([
-	'version',
-	'author',
-	'skill',
-	'tags',
-	'tag',
-	'triggers',
-	'trigger_patterns',
-	'trigger',
-	'activation',
-	'allowed_tools',
-	'tools',
-	'env',
-	'requires',
-	'cwd',
-	'when_to_use',
-	'when-to-use',
-	'summary'
-]);
+/** Nonstandard fields that we read (A10, A17) or that are common in the wild. */
+export const KNOWN_EXTRA: ReadonlySet<string> = new Set(
+	(
+		'version author skill tags tag triggers trigger_patterns trigger activation allowed_tools tools env requires cwd ' +
+		'when_to_use when-to-use summary'
+	).split(' ')
+);
 
 function readMetadata(
 	data: Record<string, unknown>,
@@ -126,7 +114,7 @@ function readMetadata(
 ): Record<string, string> {
 	const metadata = Object.create(null) as Record<string, string>;
 	if (data.metadata === undefined || data.metadata === '') return metadata;
-	if (typeof data.metadata !== 'object' || data.metadata === null || Array.isArray(data.metadata)) {
+	if (!isObject(data.metadata)) {
 		violate('metadata', 'must map text to text');
 		return metadata;
 	}
@@ -134,7 +122,7 @@ function readMetadata(
 		if (typeof value === 'string') {
 			metadata[key] = value;
 		} else {
-			// Many public skills keep another client's settings here, and the reference validator lets them (A13).
+			// Many public skills keep another client's settings here, and the reference validator allows it (A13).
 			note('metadata', `“${shown(key)}” isn’t text, so it isn’t part of the metadata`, { at: `metadata.${key}` });
 			extra[`metadata.${key}`] = value;
 		}

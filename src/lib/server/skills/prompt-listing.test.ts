@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { estimateTokens, renderCatalog, renderSystemPrompt, tellCatalog } from './prompt.ts';
+import { estimateTokens, renderCatalog, tellCatalog } from './prompt.ts';
 import { createSkillIndex } from './find/skill-index.ts';
 import { skillOf } from './skill-of.suite.ts';
 
@@ -12,7 +12,7 @@ const other = skillOf('other', {
 
 describe('the catalog', () => {
 	test('B1: S0\u2019s section, word for word', () => {
-		expect(renderSystemPrompt([demo, skillOf('two', { description: 'Does two.' })])).toBe(`## Available Skills
+		expect(renderCatalog([demo, skillOf('two', { description: 'Does two.' })])).toBe(`## Available Skills
 
 You have access to skills that help you perform specific tasks. Each skill has instructions and scripts you can run.
 
@@ -59,9 +59,9 @@ Does another &amp; &lt;more&gt; &quot;it\u2019s&quot; &#x27;so&#x27;.
 		expect(renderCatalog([demo])).not.toContain('Answer directly');
 	});
 	test('A9: of a description 1,024 characters are shown, and none is cut in two', () => {
-		const prompt = renderSystemPrompt([skillOf('demo', { description: `${'d'.repeat(1023)}😀😀` })]);
+		const prompt = renderCatalog([skillOf('demo', { description: `${'d'.repeat(1023)}😀😀` })]);
 		expect(prompt.endsWith(`${'d'.repeat(1023)}😀`)).toBe(true);
-		expect(renderSystemPrompt([skillOf('demo', { description: '😀'.repeat(1024) })]).match(/😀/gu)).toHaveLength(1024);
+		expect(renderCatalog([skillOf('demo', { description: '😀'.repeat(1024) })]).match(/😀/gu)).toHaveLength(1024);
 	});
 });
 

@@ -1,54 +1,52 @@
-/** What the model is told of the library, in the formats of the documents and within a budget; pure (FEATURES B1–B4, B9, C19). */
+/** Renders the library for the model, in several formats and within a budget; pure (FEATURES B1–B4, B9, C19). */
 import { withoutHidden, withoutHiddenIn } from '../../shared/characters.ts';
 import { pageOf } from './run/execution-result.ts';
 import type { Skill } from './types.ts';
 
-/** `markdown`: S0's section; `compact`: a line each (S3); `xml`: the standard's `<available_skills>`. */
+/** `markdown`: S0's section; `compact`: one line per skill (S3); `xml`: the standard's `<available_skills>`. */
 export type CatalogFormat = 'markdown' | 'compact' | 'xml';
 
 export interface CatalogOptions {
-	/** `markdown`. */
+	/** `markdown` by default. */
 	format?: CatalogFormat;
-	/** Most tokens for the whole section, and never more, even if nothing can be said; without it every skill is told in full. */
+	/** Hard limit for the whole section in tokens; without it every skill is described in full. */
 	budgetTokens?: number;
 	/**
-	 * Asked only when the budget does not hold all: skills that fit what the user said, best first (`createSkillIndex`).
-	 * They are told in full as far as there is room, the rest by name.
+	 * Returns matching skills, best first (`createSkillIndex`). Called only if not all fit; the rest are listed by name.
 	 */
 	rank?: () => readonly Skill[];
-	/** Some words on when to use skills at all (C19). */
+	/** Adds advice on when to use skills (C19). */
 	hasGuidance?: boolean;
 }
 
-/** Characters of a description that are shown (A9). */
+/** Characters shown of a description (A9). */
 const MAX_DESCRIPTION = 1024;
 
-/** How a skill was told: with its description, or by its name alone. */
+/** How a skill appears: with its description, or by name only. */
 export interface ToldSkill {
 	told: 'full' | 'name';
-	/** Estimated tokens of what was told of it. */
+	/** Estimated tokens it takes. */
 	tokens: number;
 }
 
 export interface Catalog {
-	/** The system prompt's section; empty when there is nothing to offer (C18). */
 	text: string;
-	/** Those that it tells of; the others had no room. */
+	/** Skills in `text`; the others didn't fit. */
 	told: ReadonlyMap<Skill, ToldSkill>;
 }
 
-/** The system prompt's section; empty when there is nothing to offer (C18). */
+/** The system prompt section; empty without skills (C18). */
 export function renderCatalog(skills: readonly Skill[], options: CatalogOptions = {}): string {
 	return tellCatalog(skills, options).text;
 }
 
-/** `renderCatalog`, and what of each skill it tells (F2). */
+/** `renderCatalog`, with what it shows of each skill (F2). */
 export function tellCatalog(skills: readonly Skill[], options: CatalogOptions = {}): Catalog {
 	if (skills.length === 0) return NOTHING_TOLD;
 	const { format = 'markdown', budgetTokens = Infinity, rank = () => [], hasGuidance = false } = options;
 	const { entry, ...rest } = FORMATS[format];
-	// Before anything is escaped: an unseen character in a tag would hide it.
-	const form: Form = { ...rest, entry: (skill) => entry(withoutHiddenIn(wordsOf(skill))) };
+	// Before escaping: an invisible character would hide a tag from it.
+	const form: Form = { ...rest, entry: (skill) => entry(withoutHiddenIn(fieldsOf(skill))) };
 	const head = hasGuidance ? `${form.head}\n\n${GUIDANCE}` : form.head;
 	const entries = skills.map(form.entry);
 	const whole = join(head, entries, form);
@@ -58,22 +56,22 @@ export function tellCatalog(skills: readonly Skill[], options: CatalogOptions = 
 	const isRanked = new Set(ranked);
 	const inOrder = [...ranked, ...skills.filter((skill) => !isRanked.has(skill))];
 	const room = Math.floor(budgetTokens) * 4;
-	// The less room, the less is said: without guidance, then without descriptions, then without names, then nothing.
+	// With less room it drops the guidance, then descriptions, then names, then everything.
 	return renderPart(inOrder, head.length <= room / 2 ? head : form.head, room, form);
 }
 
 const NOTHING_TOLD: Catalog = { text: '', told: new Map() };
 
-/** Rounded to the nearest, for parts that are summed up. */
+/** Estimated tokens of a part, rounded so that parts add up. */
 function shareOf(text: string): number {
 	return Math.max(1, Math.round(text.length / 4));
 }
 
-/** As many skills as there is room for, in characters, so that the sum is exact; empty without room for any. */
+/** As many skills as fit, counted in characters to be exact; empty if none fit. */
 function renderPart(skills: readonly Skill[], head: string, room: number, form: Form): Catalog {
 	const left = room - join(head, [''], form).length;
 	if (!(left > 0)) return NOTHING_TOLD;
-	// A quarter is for the names of the others.
+	// Keep a quarter for the names of the others.
 	const full = takeWhile(
 		skills,
 		Math.floor((left * 3) / 4),
@@ -87,7 +85,7 @@ function renderPart(skills: readonly Skill[], head: string, room: number, form: 
 	return { text: join(head, parts, form), told: toldIn(form, { full, entries, named: others?.named ?? [] }) };
 }
 
-/** What each skill takes: its entry or its name, with what sets it apart from the next. */
+/** Tokens of each skill: its entry or name, with the separator. */
 function toldIn(
 	{ separator }: Form,
 	{ full, entries, named = [] }: { full: readonly Skill[]; entries: readonly string[]; named?: readonly Skill[] }
@@ -100,22 +98,16 @@ function toldIn(
 	return told;
 }
 
-/** `markdown` of all skills, as S0 has it. */
-export function renderSystemPrompt(skills: readonly Skill[]): string {
-	return renderCatalog(skills);
-}
+type EntryFields = Pick<Skill, 'name' | 'description' | 'compatibility' | 'path'>;
 
-/** What an entry tells. */
-type SkillWords = Pick<Skill, 'name' | 'description' | 'compatibility' | 'path'>;
-
-function wordsOf({ name, description, compatibility, path }: SkillWords): SkillWords {
+function fieldsOf({ name, description, compatibility, path }: EntryFields): EntryFields {
 	return { name, description, compatibility, path };
 }
 
 interface Form {
 	head: string;
-	entry(this: void, skill: SkillWords): string;
-	/** A line about skills that have no entry. */
+	entry(this: void, skill: EntryFields): string;
+	/** Formats a line about skills without an entry. */
 	note(this: void, text: string): string;
 	separator: string;
 	tail: string;
@@ -167,7 +159,7 @@ function join(head: string, entries: readonly string[], { separator, tail }: For
 	return [head, ...(entries.length > 0 ? [entries.join(separator)] : [])].join('\n') + tail;
 }
 
-/** The names of the rest, as many as there is room for, and where to look for them; null without room for that. */
+/** Names of the remaining skills, as many as fit, and how to search for them; null if nothing fits. */
 function othersIn(
 	rest: readonly Skill[],
 	room: number,
@@ -183,10 +175,10 @@ function othersIn(
 				: `${missing} more skills.`;
 		return { text: note(`${listed} Call search_skills to find one.`), named };
 	};
-	// The longest text around the names; what is left of it when all of them fit is not worth counting.
+	// The longest text around the names; if all fit, the few characters saved don't matter.
 	const fixed = note(`More skills: , and ${rest.length} others. Call search_skills to find one.`).length;
 	const named = takeWhile(rest, room - separator.length - fixed + 2, ({ name }) => name.length + 2);
-	// A name that had to be escaped is longer than it was.
+	// Escaping may have made names longer.
 	return [line(named), line([])].find(({ text }) => text.length + separator.length <= room) ?? null;
 }
 
@@ -205,7 +197,7 @@ function firstCharacters(text: string): string {
 	return text.length <= MAX_DESCRIPTION ? text : [...text].slice(0, MAX_DESCRIPTION).join('');
 }
 
-function oneLine(text: string): string {
+export function oneLine(text: string): string {
 	return text.replace(/\s+/g, ' ').trim();
 }
 
@@ -219,23 +211,23 @@ function escape(text: string): string {
 		.replaceAll("'", '&#x27;');
 }
 
-// How a loaded skill reads; pure (FEATURES C1, B18).
+// Renders a loaded skill; pure (FEATURES C1, B18).
 
-/** Of the instructions, as many are handed out at once: some 16,000 tokens, three times what the standard advises. */
+/** Instructions returned at once: about 16,000 tokens, three times what the standard recommends. */
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** A rough count that is good enough to show and to budget with. */
+/** A rough count, good enough to show and for budgets. */
 export function estimateTokens(text: string): number {
 	return Math.ceil(text.length / 4);
 }
 
-/** Whether the instructions are handed out in pieces. */
+/** True if the instructions are returned in pages. */
 export function isLong({ body }: Pick<Skill, 'body'>): boolean {
-	// A character takes three bytes at most: nearly every text need not be counted.
+	// A UTF-16 unit takes three bytes at most, so most texts needn't be counted.
 	return body.length * 3 > MAX_BODY_BYTES && Buffer.byteLength(body) > MAX_BODY_BYTES;
 }
 
-/** The instructions from a byte on, and where they are cut how to read on. */
+/** The instructions from a byte offset, with a note on how to read on if cut. */
 export function renderBody(skill: Pick<Skill, 'body'>, offset = 0): string {
 	if (offset === 0 && !isLong(skill)) return skill.body;
 	const { text, offset: start, nextOffset, totalBytes } = pageOf(Buffer.from(skill.body), offset, MAX_BODY_BYTES);
@@ -244,10 +236,10 @@ export function renderBody(skill: Pick<Skill, 'body'>, offset = 0): string {
 	return `${text}\n\n[${shown} Load the skill again with offset ${nextOffset} to read on.]`;
 }
 
-/** The answer of `load_skill`: instructions, the folder, its files and its tools; from a later byte on the instructions alone. */
+/** The result of `load_skill`: instructions, folder, files and tools; with an offset only the instructions. */
 export function renderLoadedSkill(skill: Skill, offset = 0): string {
 	const body = inert(renderBody(skill, offset));
-	// Only the beginning bears the digest, by which a conversation knows that the skill is loaded.
+	// Only the first page has the digest, by which a conversation knows that the skill is loaded.
 	if (offset > 0) return `<skill_content name="${attribute(skill.name)}" from="${offset}">\n${body}\n</skill_content>`;
 	const tools = skill.tools.map((tool) => line(`${tool.name}: ${tool.description}`));
 	return [
@@ -263,10 +255,10 @@ export function renderLoadedSkill(skill: Skill, offset = 0): string {
 	].join('\n');
 }
 
-/** Ends a list of files that has no room for all. */
+/** Ends a list of files that was cut. */
 export const MORE_FILES = '… and more files, not listed: name one by its path to read it';
 
-/** Text of a skill that cannot close the wrapper early and speak as if it stood outside: not with unseen characters in a tag, either. */
+/** Keeps a skill's text from closing the wrapper early, even with invisible characters in a tag. */
 function inert(text: string): string {
 	return withoutHidden(text).replace(/<(\/?)(skill_(?:content|files|tools))\b/gi, '&lt;$1$2');
 }

@@ -1,4 +1,4 @@
-/** `createSkillsProvider`: a folder of skills as a system prompt, tools and one function that runs them (S0). */
+/** `createSkillsProvider`: turns a folder of skills into a system prompt, tools and a call handler (S0). */
 import { resolve } from 'node:path';
 import { createProcessSandbox } from '../sandbox/process.ts';
 import type { Sandbox, SandboxLimits } from '../sandbox/sandbox.ts';
@@ -32,58 +32,52 @@ import { createWorkshop, type ToolPreview, type Workshop } from './make/workshop
 export interface SkillsProviderOptions {
 	/** Only these skills, by folder or name. */
 	include?: readonly string[];
-	/** Not these. */
+	/** Skip these skills. */
 	exclude?: readonly string[];
-	/** Milliseconds before a script is ended; 30,000. */
+	/** Script timeout in milliseconds; 30,000 by default. */
 	timeout?: number;
-	/** How often a call of a tool whose tools.json says `idempotent` is tried again when it fails (D38); 3. */
+	/** Retries for failed calls of tools marked `idempotent` in tools.json (D38); 3 by default. */
 	maxRetries?: number;
-	/** Bytes kept of stdout and of stderr; 20,480. */
+	/** Bytes kept of stdout and of stderr; 20,480 by default. */
 	maxOutput?: number;
-	/** Working directory of scripts; the current one. */
+	/** Working directory of scripts; the current one by default. */
 	cwd?: string;
-	/** Variables that skills receive which declare them in `metadata.env`; nothing else of the environment reaches a script. */
+	/** Variables for skills that declare them in `metadata.env`. Nothing else of the environment reaches a script. */
 	env?: Readonly<Record<string, string>>;
-	/** Scripts see the host's environment, but for its secrets and what changes how a program starts (D14). */
+	/** Passes the host's environment to scripts, except secrets and variables that change how programs start (D14). */
 	inheritEnv?: boolean;
-	/** Follow changes on disk. Keeps the process alive until `close`. */
+	/** Watches for changes on disk. Keeps the process alive until `close`. */
 	watch?: boolean;
-	/** What runs the scripts; plain processes. */
+	/** Runs the scripts; plain processes by default. */
 	sandbox?: Sandbox;
-	/** The most that a script may use: memory, processes, files; `DEFAULT_LIMITS`. */
+	/** Maximum memory, processes and files of a script; `DEFAULT_LIMITS` by default. */
 	limits?: SandboxLimits;
-	/** Secrets, network and record of executions. */
+	/** Secrets, network and execution record. */
 	host?: ExecutionHost;
-	/** Functions that tools.json tools may name as their `handler` (D37). */
+	/** Functions that tools.json can name as `handler` (D37). */
 	handlers?: Readonly<Record<string, NativeHandler>>;
-	/** Where the copies lie that scripts run from, and how many bytes they may take; a temporary folder and 2 GB (D8). */
+	/** Folder for the copies that scripts run from, and its size limit; a temporary folder and 2 GB by default (D8). */
 	copies?: { folder: string; maxBytes: number };
-	/** How many scripts run at once; 16. The others wait, and callers take turns (D43). */
+	/** Scripts that run at once; 16 by default. The others wait, and callers take turns (D43). */
 	maxScripts?: number;
-	/** Skills made of functions: `defineSkill`. They stand before those of folders (E35). */
+	/** Skills made with `defineSkill`. They take priority over folders (E35). */
 	skills?: readonly SkillDefinition[];
-	/** False: nothing of a skill is executed, everything can still be read (E11). */
+	/** Return false to stop executing skills; they can still be read (E11). */
 	isEnabled?: () => boolean;
-	/**
-	 * Whose tools and prompt are offered: `openrouter` (S0: `load_skill`, `use_skill`), `full` (with `list_skills`,
-	 * `search_skills`, `read_skill_file`), `drover`, `agent-zero`, `omniroute`. Calls of all are understood (F10).
-	 */
+	/** Tools and prompt to offer (F10); calls in every dialect work. `openrouter` is S0's, `full` adds our own tools. */
 	dialect?: DialectName;
-	/**
-	 * Names of tools that the host has itself, offered or not: a skill's tool of such a name gets a warning, and is called
-	 * `skill__tool` (D17).
-	 */
+	/** Names of the host's own tools; a skill's tool with such a name is called `skill__tool`, with a warning (D17). */
 	isReserved?: IsReserved;
-	/** Most tokens of the system prompt's section; over it skills are named only (B9). No limit without it. */
+	/** Maximum tokens of the system prompt section; beyond it skills are listed by name only (B9). Unlimited by default. */
 	promptBudget?: number;
-	/** Lets the model define tools: where those to keep go (the first folder of skills) and who looks at them first (D25). */
+	/** Lets the model define tools (D25), kept in `dir` (default: the first folder of skills) once approved. */
 	defineTools?: { dir?: string; approve: (preview: ToolPreview) => boolean | Promise<boolean> };
 }
 
 export interface SkillsProvider {
 	/** System prompt section listing all skills; empty without skills. */
 	readonly systemPrompt: string;
-	/** The same of some of the skills. */
+	/** The same for some of the skills. */
 	promptFor(skills: readonly Skill[]): string;
 	/** The dialect's tools and those of loaded skills, as flat Responses API functions. */
 	readonly tools: ToolDefinition[];
@@ -95,47 +89,44 @@ export interface SkillsProvider {
 	readonly anthropicTools: AnthropicTool[];
 	/** The same for Gemini (B11). */
 	readonly geminiTools: GeminiTool[];
-	/**
-	 * Executes a call of the model, in whichever dialect it is. What runs something answers with a result, failures
-	 * included; what reads something with text.
-	 */
+	/** Executes a tool call in any dialect. Runs return a result, failures included; reads return text. */
 	handleToolCall(name: string, args: Record<string, unknown>): Promise<SkillExecutionResult | string>;
-	/** Names of the skills that can be used. */
+	/** Names of all usable skills. */
 	readonly skillNames: string[];
 	readonly registry: SkillRegistry;
 	/** Name of the backend that runs scripts. */
 	readonly sandbox: string;
-	/** What runs and waits now; for whoever starts programs beside the scripts. */
+	/** Queue of the scripts, for hosts that start other programs too. */
 	readonly turns: Turns;
-	/** The tools of one conversation, over one view of the library. */
+	/** Tools of one conversation, over a fixed view of the library. */
 	createSession(
 		options: Omit<SessionOptions, 'executor' | 'snapshot' | 'isReserved'> & { snapshot: SkillSnapshot }
 	): SkillSession;
-	/** Skills that fit what somebody said, best first. The index is made once a snapshot. */
+	/** Skills that match a query, best first. Builds the index once per snapshot. */
 	rank(snapshot: SkillSnapshot, query: string): Promise<Skill[]>;
-	/** Where the points of each of these come from (F2). */
+	/** Where each skill's score comes from (F2). */
 	explain(snapshot: SkillSnapshot, query: string, skills: readonly Skill[]): Promise<ExplainedSkill<Skill>[]>;
-	/** A piece of a stream that was too long for the model, by the result's `outputId`; null when it is not kept any more. */
+	/** Part of a stream that was too long for the model, by the result's `outputId`; null once discarded. */
 	readOutput(id: string, range?: OutputRange): FilePage | null;
-	/** What `define_tool` made; null unless `defineTools` was given. */
+	/** Tools made with `define_tool`; null without `defineTools`. */
 	readonly workshop: Workshop | null;
-	/** A function that tools.json tools may name as their `handler`, in place of the one before (D37). */
+	/** Adds or replaces a function that tools.json can name as `handler` (D37). */
 	registerHandler(name: string, handler: NativeHandler): void;
-	/** Milliseconds, in the place of `timeout`, from the next execution on (D38). @throws RangeError */
+	/** Changes `timeout` (milliseconds) for later executions (D38). @throws RangeError */
 	setTimeout(timeoutMs: number): void;
-	/** In the place of `maxRetries`, from the next call on (D38). @throws RangeError */
+	/** Changes `maxRetries` for later calls (D38). @throws RangeError */
 	setMaxRetries(maxRetries: number): void;
 	/** Reads the folders again. */
 	reload(): Promise<void>;
 	close(): Promise<void>;
 }
 
-/** Each may have a gigabyte and more. */
+/** Each may use a gigabyte or more. */
 const MAX_SCRIPTS = 16;
-/** More than a catalog has room for. */
+/** More than fits in a catalog. */
 const MAX_RANKED = 50;
 
-/** OmniRoute's skills are tools, and need no catalog. */
+/** OmniRoute's skills are tools, so they need no catalog. */
 const CATALOG_OF: Record<DialectName, CatalogFormat | null> = {
 	openrouter: 'markdown',
 	full: 'markdown',
@@ -144,7 +135,7 @@ const CATALOG_OF: Record<DialectName, CatalogFormat | null> = {
 	omniroute: null
 };
 
-/** Reads the folders (highest priority first; absent ones are skipped) and gives all that an agent needs to use them. */
+/** Reads the folders, highest priority first, and provides what an agent needs to use them. Skips absent ones. */
 export async function createSkillsProvider(
 	skillsDir: string | readonly (string | SkillRoot)[],
 	options: SkillsProviderOptions = {}

@@ -1,7 +1,4 @@
-/**
- * Copies of skills that scripts run from: read-only, one for each digest, so that what was looked at is what runs, whatever
- * becomes of the skill's folder meanwhile (FEATURES D8, D9, F4).
- */
+/** Read-only copies that scripts run from, one per digest: what was checked is what runs (FEATURES D8, D9, F4). */
 import { randomUUID } from 'node:crypto';
 import { chmod, lstat, mkdir, mkdtemp, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,9 +9,9 @@ import { SkillError, type Skill } from './types.ts';
 
 export interface SkillCopies {
 	/**
-	 * The files of a skill: those with the digest `allowed`, or as they are now without it. They stay until `release`.
-	 * @throws SkillError `NotTrusted` when the files are others by now, `ScriptNotFound` when the folder is gone,
-	 * `ExecutionFailed` when there is too much to copy or no room for it
+	 * A copy of the skill's files, now or with the digest `allowed`. Kept until `release`.
+	 * @throws SkillError `NotTrusted` if they changed, `ScriptNotFound` if they are gone, `ExecutionFailed` if there's no
+	 * room
 	 */
 	take(skill: CopiedSkill, allowed?: string): Promise<SkillCopy>;
 	/** Removes all copies. */
@@ -24,7 +21,7 @@ export interface SkillCopies {
 export interface SkillCopy {
 	/** Absolute real path. */
 	dir: string;
-	/** SHA-256 of all files: see `digestOfEntries`. */
+	/** SHA-256 of all files; see `digestOfEntries`. */
 	digest: string;
 	release(): void;
 }
@@ -32,17 +29,17 @@ export interface SkillCopy {
 export type CopiedSkill = Pick<Skill, 'dir' | 'name'>;
 
 export interface SkillCopiesOptions {
-	/** Absolute path of a folder that nobody else uses: what an earlier process left there is removed. A temporary one without it. */
+	/** Absolute path of a folder used only for this; leftovers in it are deleted. A temporary folder by default. */
 	folder?: string;
 	/** Bytes of all copies together. */
 	maxBytes?: number;
-	/** Milliseconds, of a clock that nobody sets. */
+	/** Monotonic clock, in milliseconds. */
 	now?: () => number;
 }
 
-/** A copy that nobody used for so long is removed. */
+/** Unused copies are deleted after this time. */
 const UNUSED_MS = 60 * 60_000;
-/** Sooner where its room is needed; but a Node that waits, for five minutes at most, has the copy that it was started with. */
+/** Earlier if space is needed, but not before an idle Node process started from the copy ends (five minutes at most). */
 const RESTING_MS = 10 * 60_000;
 const MAX_SEEN = 1000;
 const TEMPORARY = 'openrouter-skills-';
@@ -52,7 +49,7 @@ interface Copy {
 	dir: string;
 	digest: string;
 	bytes: number;
-	/** To see that nobody has changed it: absolute paths, and a mark of each. */
+	/** Absolute paths and their marks, to detect changes. */
 	paths: readonly string[];
 	marks: FileMarks;
 	users: number;
@@ -65,9 +62,9 @@ export function createSkillCopies({
 	now = () => performance.now()
 }: SkillCopiesOptions = {}): SkillCopies {
 	const copies = new Map<string, Copy>();
-	/** By the real path of a skill's folder: what it held when it was copied last. */
+	/** Contents at the last copy, by the real path of a skill's folder. */
 	const seen = new Map<string, Pick<Tree, 'digest' | 'paths' | 'marks'>>();
-	/** One at a time: the bytes of one are counted before the next begins. */
+	/** One at a time, so that the bytes of one are counted before the next starts. */
 	let making: Promise<unknown> = Promise.resolve();
 	let root: Promise<string> | null = null;
 	let cleaning: Promise<unknown> = Promise.resolve();
@@ -76,9 +73,9 @@ export function createSkillCopies({
 
 	const openRoot = async (): Promise<string> => {
 		const { path, left } = folder === undefined ? await temporaryFolder() : await ownFolder(folder);
-		// What cannot be removed now is tried again at the next start.
+		// Anything that can't be deleted now is retried at the next start.
 		cleaning = Promise.allSettled(left.map(removeTree));
-		// Node looks above a script for what kind of modules there are: what lies around the copies is not to say it.
+		// Node looks in parent folders for the module type: nothing outside the copies may decide it.
 		await writeFile(join(path, MODULE_SETTINGS), '{}\n');
 		sweeping = setInterval(() => void sweep(UNUSED_MS), RESTING_MS);
 		sweeping.unref();
@@ -91,10 +88,10 @@ export function createSkillCopies({
 		});
 		return root;
 	};
-	// A start removes what the one before left, whether or not anything is run.
+	// Delete leftovers at the start, even if nothing runs.
 	if (folder !== undefined) rootFolder().catch(() => undefined);
 
-	/** Nobody is given it any more; it goes when nobody uses it. */
+	/** Stops handing out the copy and deletes it once unused. */
 	const drop = (copy: Copy): void => {
 		if (copies.get(copy.digest) === copy) copies.delete(copy.digest);
 		if (copy.users === 0) cleaning = Promise.allSettled([cleaning, removeTree(copy.dir)]);
@@ -119,18 +116,18 @@ export function createSkillCopies({
 		await cleaning;
 	};
 
-	/** The one of this digest, if there is one as it was made. */
+	/** The copy with this digest, if it's unchanged. */
 	const existing = async (digest: string): Promise<SkillCopy | null> => {
 		const copy = copies.get(digest);
 		if (!copy) return null;
 		const held = hold(copy);
 		if (await isAsMarked(copy.paths, copy.marks)) return held;
-		// A script without walls for files may have written to it.
+		// A script without file isolation may have written to it.
 		drop(copy);
 		held.release();
 		return null;
 	};
-	/** Without reading a file. */
+	/** Finds a copy without reading files. */
 	const ready = async (source: string, allowed: string | undefined): Promise<SkillCopy | null> => {
 		if (allowed !== undefined) return existing(allowed);
 		const known = seen.get(source);
@@ -150,7 +147,7 @@ export function createSkillCopies({
 			if (allowed !== undefined && tree.digest !== allowed) throw changedSince(skill);
 			const known = await existing(tree.digest);
 			if (known) return known;
-			// A path of its own: who still runs from one that was changed keeps it until then.
+			// A new path, so that scripts still running from the old copy keep it.
 			const dir = join(place, `${tree.digest.slice(0, 32)}-${randomUUID().slice(0, 8)}`);
 			await rename(stage, dir);
 			const paths = tree.copied.map((path) => join(dir, path));
@@ -180,7 +177,7 @@ export function createSkillCopies({
 				const source = await folderOf(skill);
 				const found = await ready(source, allowed);
 				if (found) return found;
-				// Whoever was before in the queue may have made it.
+				// An earlier call in the queue may have made it.
 				const next = making.then(async () => (await ready(source, allowed)) ?? makeWithRoom(skill, source, allowed));
 				making = next.catch(() => undefined);
 				return await next;
@@ -200,14 +197,14 @@ export function createSkillCopies({
 	};
 }
 
-/** The folder, and what an earlier process left in it. */
+/** The folder and its leftovers. */
 async function ownFolder(path: string): Promise<{ path: string; left: string[] }> {
 	await mkdir(path, { recursive: true, mode: 0o700 });
 	const names = await readdir(path);
 	return { path, left: names.filter((name) => name !== MODULE_SETTINGS).map((name) => join(path, name)) };
 }
 
-/** A new one of this process, and those of this user's that have ended. */
+/** A new temporary folder, and leftovers of this user's processes that have ended. */
 async function temporaryFolder(): Promise<{ path: string; left: string[] }> {
 	const parent = tmpdir();
 	const left: string[] = [];
@@ -225,12 +222,12 @@ function isAlive(pid: number): boolean {
 		process.kill(pid, 0);
 		return true;
 	} catch (error) {
-		// EPERM: it is somebody else's.
+		// EPERM: the process belongs to another user.
 		return (error as NodeJS.ErrnoException).code !== 'ESRCH';
 	}
 }
 
-/** Folders of a copy are read-only, so nothing in them could be removed. */
+/** Makes the read-only folders of a copy writable, then deletes it. */
 async function removeTree(path: string): Promise<void> {
 	const stats = await lstat(path).catch(() => null);
 	if (!stats) return;
@@ -251,7 +248,7 @@ async function folderOf({ dir }: CopiedSkill): Promise<string> {
 	});
 }
 
-/** What was looked at is there no more. */
+/** Error for files that changed since they were checked. */
 export function changedSince({ name }: Pick<Skill, 'name'>): SkillError {
 	return new SkillError(
 		'NotTrusted',

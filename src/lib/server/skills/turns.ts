@@ -1,42 +1,39 @@
-/** Who may run now: a bound on what runs at once, in which callers take turns, and one after the other in a lane (FEATURES D43). */
+/** Limits how many tasks run at once: callers take turns, and tasks in one lane run one after another (FEATURES D43). */
 import type { ExecutionCaller } from './run/execution-host.ts';
 import { SkillError } from './types.ts';
 
 export interface Turns {
 	/**
-	 * Waits for its turn, then does the task.
-	 * @throws TooManyCalls when too many of the caller run or wait already, or the signal's reason when it is aborted while it waits
+	 * Waits for its turn, then runs the task.
+	 * @throws TooManyCalls if the caller has too many running or waiting; the signal's reason if aborted while waiting
 	 */
 	run<Result>(turn: Turn, task: () => Promise<Result>): Promise<Result>;
 	readonly state: TurnsState;
 }
 
 export interface Turn {
-	/** Each has its share: what waits of one does not keep others waiting. */
+	/** Callers share fairly: one caller's queue doesn't delay another's. */
 	caller: string;
-	/** What has the same one runs one after the other; null for what may run beside anything. */
+	/** Tasks in the same lane run one after another; null runs beside anything. */
 	lane: string | null;
 	signal?: AbortSignal | undefined;
-	/**
-	 * True for what runs in this process and may call something itself: it counts among the caller's, and neither waits nor
-	 * takes the place of what it calls.
-	 */
+	/** True for tasks in this process, which may make calls themselves: counted, but without waiting or taking a slot. */
 	isWithoutPlace?: boolean;
 }
 
 export interface TurnsState {
 	running: number;
 	waiting: number;
-	/** Milliseconds that the one has waited which has waited longest; 0 when none waits. */
+	/** Milliseconds the longest-waiting task has waited; 0 if none waits. */
 	longestWaitMs: number;
 }
 
 export interface TurnsOptions {
-	/** Of all callers; no bound without it. */
+	/** Tasks at once across all callers; unlimited by default. */
 	atOnce?: number;
-	/** What of one caller runs or waits. */
+	/** Running and waiting tasks per caller; 256 by default. */
 	perCaller?: number;
-	/** Milliseconds, of a clock that nobody sets. */
+	/** Monotonic clock, in milliseconds. */
 	now?: () => number;
 }
 
@@ -49,8 +46,7 @@ const PER_CALLER = 256;
 
 export class TooManyCalls extends SkillError {
 	constructor(most: number) {
-		const message = `More than ${most} calls are running or waiting.`;
-		super('ExecutionFailed', `${message} Wait for their results first.`);
+		super('ExecutionFailed', `More than ${most} calls are running or waiting. Wait for their results first.`);
 	}
 }
 
@@ -61,7 +57,7 @@ export function createTurns({
 }: TurnsOptions = {}): Turns {
 	const counts = new Map<string, number>();
 	const tails = new Map<string, Promise<void>>();
-	/** By caller; whose turn is next comes first. */
+	/** By caller; the next in turn comes first. */
 	const waiting = new Map<string, Waiter[]>();
 	let running = 0;
 
@@ -79,7 +75,7 @@ export function createTurns({
 			if (tails.get(key) === tail) tails.delete(key);
 		}
 	};
-	/** One of the next caller, who then stands last. */
+	/** Starts a task of the next caller, who then goes to the end. */
 	const beginNext = () => {
 		if (running >= atOnce) return;
 		const [next] = waiting;
@@ -142,23 +138,22 @@ export function createTurns({
 	};
 }
 
-/** @throws the signal's reason, when it is aborted before the other thing has happened */
+/** @throws the signal's reason if it aborts first */
 async function unlessAborted(happening: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
 	if (!signal) return happening;
 	signal.throwIfAborted();
 	let onAbort = () => {};
-	const aborted = new Promise<void>((resolve) => (onAbort = resolve));
-	const listener = () => onAbort();
-	signal.addEventListener('abort', listener, { once: true });
+	const aborted = new Promise<void>((resolve) => (onAbort = () => resolve()));
+	signal.addEventListener('abort', onAbort, { once: true });
 	try {
 		await Promise.race([happening, aborted]);
 	} finally {
-		signal.removeEventListener('abort', listener);
+		signal.removeEventListener('abort', onAbort);
 	}
 	signal.throwIfAborted();
 }
 
-/** In a queue for all of the server: a key is one caller, whatever it runs; so is a conversation, or a session. */
+/** Identifies a caller: an API key across everything it runs, else a conversation or session. */
 export function callerKey({ apiKeyId, conversationId, sessionId }: ExecutionCaller = {}): string {
 	return JSON.stringify(apiKeyId === undefined ? [conversationId ?? sessionId ?? null] : { apiKeyId });
 }

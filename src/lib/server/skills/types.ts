@@ -1,14 +1,14 @@
-/** The nouns of the skills library (FEATURES A19, A23, D12). */
+/** Types of the skills library (FEATURES A19, A23, D12). */
 
-/** One thing wrong with a skill. `field` is a front-matter key, or `_` for the whole file (A23). */
+/** A problem with a skill. `field` is a front-matter key, or `_` for the whole file (A23). */
 export interface SkillIssue {
 	field: string;
 	message: string;
-	/** An `error` keeps the skill from the model; a `warning` does not. */
+	/** An `error` hides the skill from the model; a `warning` doesn't. */
 	severity: 'error' | 'warning';
-	/** The file that it is about, from the skill's folder; the SKILL.md without it. */
+	/** Path in the skill's folder; SKILL.md by default. */
 	file?: string;
-	/** Line of the file, from 1. */
+	/** Line number, starting at 1. */
 	line?: number;
 	/** What to write instead. */
 	fix?: string;
@@ -24,33 +24,33 @@ export interface SkillSpec {
 	/** At most 500 characters. */
 	compatibility?: string;
 	metadata: Readonly<Record<string, string>>;
-	/** The raw `allowed-tools` value: a wish, never a grant (A14). */
+	/** The raw `allowed-tools` value: a request, never a grant (A14). */
 	allowedTools?: string;
-	/** Markdown after the front matter, without blank lines before and after it. */
+	/** Markdown after the front matter, without surrounding blank lines. */
 	body: string;
 	/** Absolute path of the SKILL.md. */
 	path: string;
 	/** Absolute path of the skill's folder. */
 	dir: string;
-	/** Front-matter keys that the standard does not know, verbatim. */
+	/** Front-matter keys outside the standard, unchanged. */
 	extra: Readonly<Record<string, unknown>>;
 }
 
-/** A callable tool of a tools.json (S4 §5). */
+/** A tool from tools.json (S4 §5). */
 export interface SkillTool {
 	name: string;
 	description: string;
-	/** Path relative to the skill's folder; without it a call returns the skill's instructions (D18). */
+	/** Path relative to the skill's folder. Without a script, a call returns the skill's instructions (D18). */
 	script?: string;
-	/** Instead of a script: the name of a handler that the host has registered (D37). */
+	/** Name of a registered handler, used instead of a script (D37). */
 	handler?: string;
-	/** Calling it again does no more than calling it once: a call that fails is tried again (D38). */
+	/** Repeating a call has no further effect, so failed calls are retried (D38). */
 	isIdempotent?: boolean;
-	/** JSON Schema of an object, made from `parameters` (D16). */
+	/** JSON Schema of an object, built from `parameters` (D16). */
 	inputSchema: Record<string, unknown>;
 }
 
-/** What the tools of a skill do and take, by their names. */
+/** Descriptions and input schemas of a skill's tools, by name. */
 export function toolFactsOf({ tools }: { tools: readonly SkillTool[] }): {
 	toolDescriptions: Record<string, string>;
 	inputSchemas: Record<string, Record<string, unknown>>;
@@ -61,36 +61,36 @@ export function toolFactsOf({ tools }: { tools: readonly SkillTool[] }): {
 	};
 }
 
-/** A skill that the model may use. */
+/** A skill the model can use. */
 export interface Skill extends SkillSpec {
 	status: 'ready';
-	/** The root that it was found in. */
+	/** The root it was found in. */
 	root: string;
-	/** The root's label: `source/name` names this skill whatever else bears its name (A28). */
+	/** The root's label. `source/name` identifies this skill even if others share its name (A28). */
 	source: string;
-	/** Who alone sees it (A41); everybody without it. */
+	/** Visible only to this owner; to everyone if absent (A41). */
 	owner?: string;
-	/** `MAJOR.MINOR.PATCH`; 1.0.0 when the skill states none (A38). */
+	/** `MAJOR.MINOR.PATCH`; 1.0.0 by default (A38). */
 	version: string;
 	author?: string;
-	/** A message that shows what it does, for people to send as it is; the files in `examples/` go with it. */
+	/** Example message that shows what the skill does; the files in `examples/` go with it. */
 	example?: string;
 	tags: readonly string[];
-	/** Phrases that ask for it (A17). */
+	/** Phrases that call for this skill (A17). */
 	triggers: readonly string[];
 	/** First 16 hex digits of the SHA-256 of the SKILL.md. */
 	digest: string;
 	tools: readonly SkillTool[];
-	/** Every file, relative to the folder, sorted; at most 100. */
+	/** Paths of all files, relative to the folder, sorted; at most 100. */
 	files: readonly string[];
-	/** There are files that `files` has no room for. */
+	/** More files exist than `files` lists. */
 	hasMoreFiles?: boolean;
-	/** The files that can be run. */
+	/** Files that can be executed. */
 	scripts: readonly string[];
 	issues: readonly SkillIssue[];
 }
 
-/** A folder with a SKILL.md that cannot be used; listed with the reason, never dropped (F1). */
+/** A skill folder that can't be used. Listed with the reason, never dropped (F1). */
 export interface BrokenSkill {
 	status: 'broken';
 	name: string;
@@ -98,22 +98,21 @@ export interface BrokenSkill {
 	path: string;
 	dir: string;
 	root: string;
-	/** The root's label. */
 	source: string;
 	issues: readonly SkillIssue[];
 }
 
-/** A folder of skills; its label is made from its path where none is given. */
+/** A folder of skills and its label. */
 export interface SkillRoot {
 	path: string;
 	source: string;
-	/** Who alone sees the skills in it (A41); everybody without it. */
+	/** Its skills are visible only to this owner; to everyone if absent (A41). */
 	owner?: string;
-	/** A skill in it is listed though one that comes before it has the same text. */
+	/** Lists its skills even if an earlier root has an identical copy. */
 	listsCopies?: boolean;
 }
 
-/** Types of failure that a model can act on (D13). */
+/** Errors a model can act on (D13). */
 export type SkillErrorType =
 	| 'SkillNotFound'
 	| 'ScriptNotFound'
@@ -135,15 +134,15 @@ export type SkillErrorType =
 	| 'MissingSecret'
 	| 'Cancelled';
 
-/** What a script did (S0, D12). Streams are capped, with `[output truncated]` where something was left out. */
+/** Result of a script (S0, D12). Streams are capped; `[output truncated]` marks the cut. */
 export interface SkillExecutionResult {
 	success: boolean;
 	stdout: string;
 	stderr: string;
-	/** -1 when the process was ended by a signal or never started. */
+	/** -1 if the process was killed by a signal or never started. */
 	exitCode: number;
 	error?: SkillErrorType;
-	/** What happened, in a sentence, when `error` is set. */
+	/** One sentence, present if `error` is set. */
 	message?: string;
 	hint?: string;
 	durationMs: number;
@@ -152,9 +151,9 @@ export interface SkillExecutionResult {
 	files: { path: string; bytes: number }[];
 	/** The value a tools.json handler returned. */
 	value?: unknown;
-	/** Connections that were refused, `host:port`; left out when there were none. */
+	/** Blocked connections as `host:port`; absent if there were none. */
 	refused?: string[];
-	/** Where up to 1 MB of each stream is kept for a while when one was cut, or of a long `value`: `provider.readOutput`. */
+	/** Id for `provider.readOutput`, present if a stream or `value` was cut. Keeps up to 1 MB of each for a while. */
 	outputId?: string;
 }
 
@@ -166,12 +165,12 @@ export interface ToolDefinition {
 	parameters: Record<string, unknown>;
 }
 
-/** What happens while a tool works, in order. */
+/** Progress of a tool call, in order. */
 export type SkillEvent =
 	| { type: 'loaded'; skill: string; description: string; path: string; tokens: number }
 	| {
 			type: 'started';
-			/** Names it in the record of executions. */
+			/** Id in the execution record. */
 			executionId: string;
 			skill: string;
 			script: string;
@@ -192,7 +191,7 @@ export type SkillEvent =
 			refused?: string[];
 	  };
 
-/** An expected failure inside the library; becomes a result that the model reads, never an exception to the caller. */
+/** An expected failure. It becomes a result for the model, never an exception for the library's caller. */
 export class SkillError extends Error {
 	override readonly name = 'SkillError';
 	readonly type: SkillErrorType;

@@ -1,4 +1,4 @@
-/** What can be done with skills, whatever words a call was made in: the middle between dialects and effects (FEATURES C11, F10). */
+/** Operations on skills, independent of a dialect (FEATURES C11, F10). */
 import type { FoundSkill } from '../find/scores.ts';
 import { SkillError, type Skill, type SkillExecutionResult } from '../types.ts';
 import { isObject } from '../../../shared/json.ts';
@@ -6,9 +6,9 @@ import { isObject } from '../../../shared/json.ts';
 export type SkillOperation =
 	| { kind: 'list' }
 	| { kind: 'search'; query: string }
-	/** `offset`, here and below, counts bytes: of long instructions a piece is handed out at a time. */
+	/** `offset` and `limit`, here and below, count bytes: long instructions come in pages. */
 	| { kind: 'load'; skill: string; offset?: number | undefined }
-	/** Without a path: what there is to read. `limit` counts bytes too. */
+	/** Lists the files if `path` is null. */
 	| { kind: 'read'; skill: string; path: string | null; offset?: number; limit?: number }
 	| { kind: 'run'; skill: string; script: string; args: unknown; argStyle: unknown; timeoutMs?: number }
 	| { kind: 'tool'; skill: string; tool: string; args: Record<string, unknown> };
@@ -16,13 +16,13 @@ export type SkillOperation =
 export type OperationResult =
 	| { kind: 'list'; skills: readonly Skill[] }
 	| { kind: 'search'; query: string; found: readonly FoundSkill[] }
-	/** `isKnown`: these very instructions were handed out in this conversation before. */
+	/** `isKnown`: the conversation already has these instructions. */
 	| { kind: 'load'; skill: Skill; offset: number; isKnown: boolean }
 	| { kind: 'files'; skill: Skill }
 	| { kind: 'read'; skill: Skill; path: string; page: FilePage }
 	| { kind: 'run' | 'tool'; skill: Skill; result: SkillExecutionResult };
 
-/** A piece of a file, counted in bytes. */
+/** A page of a file, in bytes. */
 export interface FilePage {
 	text: string;
 	offset: number;
@@ -31,7 +31,7 @@ export interface FilePage {
 	totalBytes: number;
 }
 
-/** A JSON object, as a model's arguments must be. */
+/** A model's arguments: a JSON object. */
 export type CallArguments = Readonly<Record<string, unknown>>;
 
 /** @throws SkillError InvalidArgs naming the field */

@@ -1,5 +1,5 @@
-/** Does an operation: the one way to skills, whichever dialect asked (FEATURES C1–C6, C13, D1–D4, D18, D24). */
-import type { ExecutionContext, Executor } from '../executor.ts';
+/** Performs operations, the one way to skills in every dialect (FEATURES C1–C6, C13, D1–D4, D18, D24). */
+import type { Executor } from '../executor.ts';
 import { searchSkills } from '../find/scores.ts';
 import { estimateTokens, renderLoadedSkill } from '../prompt.ts';
 import { readSkillFile } from '../read/files.ts';
@@ -7,6 +7,7 @@ import { checkArguments } from '../read/manifest.ts';
 import { findSkill, similarNames } from '../registry/references.ts';
 import type { SkillSnapshot } from '../registry/registry.ts';
 import { readScriptArguments } from '../run/environment.ts';
+import type { ExecutionContext } from '../run/execution-host.ts';
 import { isOutputName, readNamedOutput } from '../run/execution-result.ts';
 import { type Skill, SkillError, type SkillExecutionResult, type SkillTool } from '../types.ts';
 import { numberArgument, type OperationResult, type SkillOperation } from './operations.ts';
@@ -14,21 +15,21 @@ import { isObject } from '../../../shared/json.ts';
 
 const MAX_NAMES_SHOWN = 100;
 
-/** True allows it; false, or a reason that the model reads, does not. */
+/** True allows the operation; false or a reason for the model denies it. */
 export type Approval = (operation: SkillOperation, skill: Skill) => boolean | string | Promise<boolean | string>;
 
 export interface PerformContext extends ExecutionContext {
 	library: SkillSnapshot;
 	executor: Executor;
-	/** Skills that are there but switched off (B6). */
+	/** Skills that are turned off (B6). */
 	off: readonly Skill[];
-	/** Asked before a skill is loaded or runs (C16); a text is the reason why not. */
+	/** Asked before a skill is loaded or runs (C16). */
 	approve?: Approval | undefined;
-	/** Told of each skill whose instructions are handed out; true when they were before. */
+	/** Called for each loaded skill; true if the model already has its instructions. */
 	onLoad(skill: Skill): boolean;
 }
 
-/** @throws SkillError when it cannot be done; a script that fails is a result */
+/** @throws SkillError if it can't be done; a failing script is a result */
 export async function perform(operation: SkillOperation, context: PerformContext): Promise<OperationResult> {
 	const { library, executor } = context;
 	switch (operation.kind) {
@@ -57,11 +58,8 @@ export async function perform(operation: SkillOperation, context: PerformContext
 			}
 			const input = readScriptArguments(operation.args, operation.argStyle);
 			const limits = operation.timeoutMs === undefined ? {} : { timeoutMs: operation.timeoutMs };
-			return {
-				kind: 'run',
-				skill,
-				result: await executor.runScript(skill, operation.script, input, { ...context, ...limits })
-			};
+			const result = await executor.runScript(skill, operation.script, input, { ...context, ...limits });
+			return { kind: 'run', skill, result };
 		}
 		case 'tool': {
 			const skill = requireSkill(context, operation.skill);
@@ -73,7 +71,7 @@ export async function perform(operation: SkillOperation, context: PerformContext
 	}
 }
 
-/** What S0's two tools have for paging: `args` holds the byte to begin at, as a list or by name. Nothing runs. */
+/** Pages through an output with S0's two tools: `args` has the byte offset, in a list or by name. Nothing runs. */
 function readOn(
 	{ skill: name, script, args }: SkillOperation & { kind: 'run' },
 	context: PerformContext
@@ -84,7 +82,7 @@ function readOn(
 	return { kind: 'read', skill, path: script, page: readNamedOutput(context.executor.readOutput, script, { offset }) };
 }
 
-/** Calls a tools.json tool once its arguments are found right; one without a script answers with the instructions (D18). */
+/** Validates the arguments and calls a tool of tools.json; one without a script returns the instructions (D18). */
 export async function callTool(
 	skill: Skill,
 	tool: SkillTool,
@@ -105,12 +103,12 @@ export async function callTool(
 	return { kind: 'tool', skill, result };
 }
 
-/** A failure that the same call may not have again: of a service, say, not of an argument (D38). */
+/** True for failures that a retry may fix: of a service, say, not of an argument (D38). */
 function mayPass({ error }: SkillExecutionResult): boolean {
 	return error === 'ExecutionFailed' || error === 'ExecutionTimeout';
 }
 
-/** @throws SkillError SkillNotFound with what there is instead, the likeliest first; SkillDisabled */
+/** @throws SkillError SkillNotFound with the available skills, similar names first; SkillDisabled */
 function requireSkill({ library, off }: PerformContext, name: string): Skill {
 	const skill = findSkill(library, name);
 	if (skill) return skill;
@@ -138,35 +136,31 @@ async function ask(operation: SkillOperation, skill: Skill, { approve }: Perform
 	throw new SkillError('ApprovalDenied', `The user didn’t allow “${skill.name}”${reason}`);
 }
 
-/** A name that the model made up may be of any length. */
+/** Shortens a name, because the model may make up any. */
 export function shorten(name: string): string {
 	return name.length > 100 ? `${name.slice(0, 100)}…` : name;
 }
 
 function load(skill: Skill, context: PerformContext, offset = 0): OperationResult {
-	// What comes after the first piece was not handed out with it.
+	// Later pages weren't part of the first load.
 	const isKnown = context.onLoad(skill) && offset === 0;
 	context.executor.warm(skill, context);
 	const { name, description, path } = skill;
-	context.onEvent?.({
-		type: 'loaded',
-		skill: name,
-		description,
-		path,
-		tokens: estimateTokens(renderLoadedSkill(skill, offset))
-	});
+	const tokens = estimateTokens(renderLoadedSkill(skill, offset));
+	context.onEvent?.({ type: 'loaded', skill: name, description, path, tokens });
 	return { kind: 'load', skill, offset, isKnown };
 }
 
-// Commands that stand in a skill's instructions: text, unless the host lets them run when the skill is loaded (FEATURES D45).
+// Inline commands in a skill's instructions: text, unless the host lets them run when the skill is loaded (FEATURES
+// D45).
 
-/** ``!`command` ``, at the beginning of a line or after a blank. */
+/** ``!`command` ``, at the start of a line or after a space. */
 const INLINE = /(?<=^|\s)!`([^`\n]{1,1000})`/g;
 const MAX_COMMANDS = 10;
-/** Of one command's output. */
+/** Characters of one command's output. */
 const MAX_CHARACTERS = 4000;
 
-/** The skill with what its commands printed in their place; as it is where it has none, or they may not run. */
+/** Replaces commands with their output; changes nothing if there are none or they may not run. */
 async function expandInline(
 	skill: Skill,
 	context: ExecutionContext & { executor: Pick<Executor, 'mayRunInline' | 'runInline'> }
@@ -191,7 +185,7 @@ async function outputOf(
 	{ executor, ...context }: ExecutionContext & { executor: Pick<Executor, 'runInline'> }
 ): Promise<string> {
 	try {
-		// It is a part of the instructions, not a step of its own.
+		// Part of the instructions, not a step of its own.
 		const { onEvent: _unseen, ...quiet } = context;
 		return shown(command, await executor.runInline(skill, command, quiet));
 	} catch (error) {

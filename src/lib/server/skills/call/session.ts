@@ -1,15 +1,17 @@
-/** The skill tools of one conversation: what the model may call now, and what comes of a call (FEATURES C11, C12, D24, F10). */
+/** Skill tools of one conversation: what the model may call, and the outcome of calls (FEATURES C11, C12, D24, F10). */
 import { withoutHidden } from '../../../shared/characters.ts';
 import { agentZero, readEnvelope } from './dialects/agent-zero.ts';
 import { type Dialect, type DialectName, full, openrouter } from './dialects/openrouter.ts';
 import { drover } from './dialects/drover.ts';
 import { omniroute } from './dialects/omniroute.ts';
-import type { ExecutionContext, Executor } from '../executor.ts';
+import type { Executor } from '../executor.ts';
 import { textArgument, type OperationResult, type SkillOperation } from './operations.ts';
 import { callTool, perform, shorten, type Approval, type PerformContext } from './perform.ts';
 import { findSkill } from '../registry/references.ts';
 import type { SkillSnapshot } from '../registry/registry.ts';
 import { readScriptArguments } from '../run/environment.ts';
+import type { ExecutionContext } from '../run/execution-host.ts';
+import { failureOf } from '../run/execution-record.ts';
 import { isBuiltInTool, nameTools, readQualified, type IsReserved, type NamedTool } from '../read/tool-names.ts';
 import { viewOf, type Visibility } from '../registry/visibility.ts';
 import { DEFINE, REMOVE, type Workshop } from '../make/workshop.ts';
@@ -22,7 +24,7 @@ import {
 } from '../types.ts';
 import { isObject } from '../../../shared/json.ts';
 
-/** What the model reads, and the same as data. */
+/** A call's output for the model, and the same as data. */
 export interface ToolOutcome {
 	ok: boolean;
 	output: string;
@@ -33,19 +35,19 @@ export interface SkillSession {
 	/** The dialect's tools and those of the skills loaded so far; none without skills (C18). */
 	tools(): ToolDefinition[];
 	has(name: string): boolean;
-	/** Calls with the same lane must not run at the same time: one skill's scripts one at a time (D43). */
+	/** Calls in the same lane must not run at the same time: a skill's scripts run one at a time (D43). */
 	lane(name: string, args: Record<string, unknown>): string | null;
-	/** What a call would run, for whoever is asked first; null for a call that runs nothing, or says nothing sensible. */
+	/** What a call would run, for approvals; null if it runs nothing or is invalid. */
 	plan(name: string, args: Record<string, unknown>): PlannedRun | null;
-	/** The same for an operation that needs no reading. */
+	/** The same for an operation. */
 	planOperation(operation: SkillOperation): PlannedRun | null;
-	/** Does an operation that needs no reading: for callers that are no model. Never throws. */
+	/** Performs an operation for callers other than a model. Never throws. */
 	perform(operation: SkillOperation, context: ExecutionContext): Promise<ToolOutcome>;
-	/** Takes the calls of every dialect. Never throws: what goes wrong is an outcome. */
+	/** Performs a call in any dialect. Never throws: errors become outcomes. */
 	call(name: string, args: Record<string, unknown>, context: ExecutionContext): Promise<ToolOutcome>;
 }
 
-/** A run of a skill's script or tool that was asked for. */
+/** A requested run of a skill's script or tool. */
 export interface PlannedRun {
 	skill: Skill;
 	/** As the caller named it: a path, a bare name, or a tool of tools.json. */
@@ -56,30 +58,29 @@ export interface PlannedRun {
 export interface SessionOptions extends Visibility {
 	snapshot: () => SkillSnapshot;
 	executor: Executor;
-	/** References of skills that were loaded earlier in the conversation. */
+	/** References to skills loaded earlier in the conversation. */
 	loaded?: Iterable<string>;
 	/**
-	 * Digests of the instructions that the model of this one conversation still sees: they are not handed out again, nor
-	 * what is loaded from here on (B18). Without it every load is answered in full.
+	 * Digests of instructions the model still sees, which aren't repeated (B18). Without it every load returns the text.
 	 */
 	seen?: Iterable<string>;
-	/** Which tools are offered; calls of the others are understood as well. `openrouter`. */
+	/** Tools to offer; calls in other dialects work too. `openrouter` by default. */
 	dialect?: DialectName;
 	/** Asked before a skill is loaded or runs (C16). */
 	approve?: Approval;
-	/** Names of tools that others bring, asked at each call: a skill's tool of the name is called `skill__tool` (E36). */
+	/** Names of other tools, checked at each call; a skill's tool with such a name is called `skill__tool` (E36). */
 	reserved?: ReadonlySet<string>;
-	/** The same of tools that the host may bring, offered or not; none without it. */
+	/** The same for the host's tools, offered or not; none by default. */
 	isReserved?: IsReserved;
-	/** Lets the model define tools (D25); without it `define_tool` and `remove_tool` do not exist. */
+	/** Lets the model define tools (D25); without it `define_tool` and `remove_tool` don't exist. */
 	workshop?: Workshop | undefined;
 }
 
 const DIALECTS: Record<DialectName, Dialect> = { openrouter, full, drover, 'agent-zero': agentZero, omniroute };
-/** `openrouter` reads all that `full` does; OmniRoute's come last, for any name may be one of its tools. */
+/** `full` also reads calls of `openrouter`. OmniRoute comes last, because any name may be one of its tools. */
 const READERS: readonly Dialect[] = [full, drover, agentZero, omniroute];
 
-/** A session over the library as `snapshot` gives it at each call. */
+/** Creates a session; each call sees the library as `snapshot` returns it then. */
 export function createSkillSession({
 	snapshot,
 	executor,
@@ -110,7 +111,7 @@ export function createSkillSession({
 		const isFirst = library.skills.includes(skill);
 		const reference = isFirst ? skill.name : `${skill.source}/${skill.name}@${skill.version}`;
 		references.delete(reference);
-		references.add(reference); // the newest stands last and wins a clash of tool names (D17)
+		references.add(reference); // the newest comes last and wins a conflict of tool names (D17)
 	};
 
 	const plan = (name: string, args: Record<string, unknown>): PlannedRun | null => {
@@ -121,7 +122,7 @@ export function createSkillSession({
 			const operation = isObject(args) ? findOperation(name, args, library.skills, isOthers)?.operation : undefined;
 			return operation ? planOperation(operation) : null;
 		} catch (error) {
-			// The call itself will say what is wrong with it.
+			// The call itself reports the error.
 			if (error instanceof SkillError) return null;
 			throw error;
 		}
@@ -150,14 +151,14 @@ export function createSkillSession({
 		const { library } = view();
 		const found = findSkill(library, skill);
 		if (found) remember(library, found);
-		return saying(
+		return textOutcome(
 			`The tool ${tool} is defined${persistent ? ` and kept as the skill ${skill}` : ''}. Call it as ${tool}.`
 		);
 	};
 	const removeTool = async (args: Record<string, unknown>, made: Workshop): Promise<ToolOutcome> => {
 		const name = textArgument(args, 'name', 'the name of a tool');
 		await made.remove(name);
-		return saying(`The tool ${name} was removed.`);
+		return textOutcome(`The tool ${name} was removed.`);
 	};
 
 	return {
@@ -213,7 +214,7 @@ function planTool(skill: Skill, tool: string, args: Record<string, unknown>): Pl
 	return { skill, script: tool, args: [JSON.stringify(args)] };
 }
 
-/** Of the first dialect that knows the tool; an envelope is opened (C17). @throws SkillError InvalidArgs */
+/** Reads a call in the first dialect that knows the tool; opens envelopes (C17). @throws SkillError InvalidArgs */
 function findOperation(
 	name: string,
 	args: Record<string, unknown>,
@@ -222,7 +223,7 @@ function findOperation(
 ): { reader: Dialect; operation: SkillOperation } | null {
 	const envelope = readEnvelope(args);
 	if (envelope) return findOperation(envelope.name, envelope.args, skills, isOthers);
-	// Some dialect may take any skill's name for a tool, and a skill may be named like one of somebody else's.
+	// A dialect may take any skill's name for a tool, and another tool may have that name.
 	if (isOthers(name)) return null;
 	for (const reader of READERS) {
 		const operation = reader.read(name, args, skills);
@@ -232,14 +233,13 @@ function findOperation(
 	return qualified && { reader: full, operation: { kind: 'tool', ...qualified, args } };
 }
 
-/** The dialect that knows the tool, with whatever arguments. */
+/** The dialect that knows the tool, whatever the arguments. */
 function readerOf(name: string, skills: readonly Skill[], isOthers: IsReserved): Dialect | null {
 	if (isOthers(name)) return null;
 	const known = READERS.find((reader) => reads(reader, name, skills));
 	return known ?? (readQualified(name, skills) && full);
 }
 
-/** Whether a dialect knows the tool, with whatever arguments. */
 function reads(reader: Dialect, name: string, skills: readonly Skill[]): boolean {
 	try {
 		return reader.read(name, {}, skills) !== null;
@@ -249,7 +249,7 @@ function reads(reader: Dialect, name: string, skills: readonly Skill[]): boolean
 	}
 }
 
-function saying(output: string): ToolOutcome {
+function textOutcome(output: string): ToolOutcome {
 	const seen = withoutHidden(output);
 	return { ok: true, output: seen, result: seen };
 }
@@ -260,7 +260,7 @@ function toOutcome(result: OperationResult, reader: Dialect): ToolOutcome {
 	return { ok: result.result.success, output, result: result.result };
 }
 
-/** What to do about an error that says no more itself (C15). */
+/** Hints for errors without their own (C15). */
 const HINTS: Partial<Record<SkillErrorType, string>> = {
 	InvalidArgs: 'Correct the arguments to match the tool’s parameters, then call it again.',
 	ScriptNotAllowed: 'Use the script’s path inside the skill’s folder.',
@@ -270,20 +270,9 @@ const HINTS: Partial<Record<SkillErrorType, string>> = {
 };
 
 function toFailure(error: unknown, reader: Dialect): ToolOutcome {
-	const type = error instanceof SkillError ? error.type : 'ExecutionFailed';
-	const message = error instanceof Error ? error.message : String(error);
-	const hint = (error instanceof SkillError ? error.hint : undefined) ?? HINTS[type];
-	const result: SkillExecutionResult = {
-		success: false,
-		stdout: '',
-		stderr: '',
-		exitCode: -1,
-		error: type,
-		message,
-		hint,
-		durationMs: 0,
-		truncated: false,
-		files: []
-	};
-	return { ok: false, output: withoutHidden(reader.renderFailure({ type, message, hint })), result };
+	const failure = failureOf(error);
+	const { error: type, message } = failure;
+	const hint = failure.hint ?? HINTS[type];
+	const output = withoutHidden(reader.renderFailure({ type, message, hint }));
+	return { ok: false, output, result: { ...failure, hint } };
 }

@@ -1,4 +1,4 @@
-/** The tools of our own dialect; the first two are those of S0, word for word (FEATURES C1, C4–C6, C11, D1). */
+/** Tools of our own dialect; the first two are S0's, word for word (FEATURES C1, C4–C6, C11, D1). */
 import { isLong } from '../prompt.ts';
 import type { Skill, ToolDefinition } from '../types.ts';
 
@@ -69,10 +69,10 @@ export const READ_SKILL_FILE: ToolDefinition = {
 	}
 };
 
-/** A list of names longer than this would cost more tokens than it saves mistakes. */
+/** Longer lists of names cost more tokens than they save mistakes. */
 const MAX_ENUM = 64;
 
-/** The definition with its `skill` limited to the skills that there are (B14, and the standard's guide). */
+/** Limits `skill` to the available names (B14, and the standard's guide). */
 export function forSkills(tool: ToolDefinition, skills: readonly Skill[], property = 'skill'): ToolDefinition {
 	if (skills.length === 0 || skills.length > MAX_ENUM) return tool;
 	const properties = tool.parameters.properties as Record<string, Record<string, unknown>>;
@@ -80,7 +80,7 @@ export function forSkills(tool: ToolDefinition, skills: readonly Skill[], proper
 	return { ...tool, parameters: { ...tool.parameters, properties: { ...properties, [property]: named } } };
 }
 
-/** A tool that loads a skill; only where the instructions of one come in pieces does it take where to read on. */
+/** A tool that loads a skill. Takes an `offset` only if some instructions come in pages. */
 export function loadingTool(tool: ToolDefinition, skills: readonly Skill[], property = 'skill'): ToolDefinition {
 	const named = forSkills(tool, skills, property);
 	if (!skills.some(isLong)) return named;

@@ -1,4 +1,5 @@
-/** The commands that show what is there: list, show, search. */
+/** The commands `list`, `show`, `search` and `doctor`. */
+import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { applyFixes, diagnose, type Diagnosis } from '../doctor/doctor.ts';
@@ -9,36 +10,26 @@ import { estimateTokens } from '../prompt.ts';
 import { scanRoots } from '../read/scanner.ts';
 import type { BrokenSkill, Skill } from '../types.ts';
 
-/** For people and for programs. */
+/** Output for people and for programs. */
 export interface Shown {
 	text: string;
 	json: unknown;
 }
 
-/** The skills of a folder of skills, or the one whose folder it is. */
+/** The skills of a folder of skills, or the one skill whose folder it is. */
 export async function readSkills(dir: string): Promise<(Skill | BrokenSkill)[]> {
 	const folder = resolve(dir);
-	const isFolder = await stat(folder).then(
-		(entry) => entry.isDirectory(),
-		() => false
-	);
-	if (!isFolder) throw new UsageError(`Folder not found: “${dir}”.`);
-	for (const name of ['SKILL.md', 'skill.md']) {
-		const isSkill = await stat(join(folder, name)).then(
-			() => true,
-			() => false
-		);
-		if (isSkill) return (await scanRoots([dirname(folder)])).filter((skill) => skill.dir === folder);
-	}
-	return scanRoots([folder]);
+	const entry = await stat(folder).catch(() => null);
+	if (!entry?.isDirectory()) throw new UsageError(`Folder not found: “${dir}”.`);
+	const isSkill = ['SKILL.md', 'skill.md'].some((name) => existsSync(join(folder, name)));
+	return isSkill ? (await scanRoots([dirname(folder)])).filter((skill) => skill.dir === folder) : scanRoots([folder]);
 }
 
 export async function listSkills(dir: string): Promise<Shown> {
 	const skills = await readSkills(dir);
 	const lines = skills.map((skill) => {
-		const note =
-			skill.status === 'broken' ? `BROKEN: ${skill.issues[0]?.message ?? 'unknown reason'}` : skill.description;
-		return `${skill.name}  ${note}`;
+		const problem = skill.issues[0]?.message ?? 'unknown reason';
+		return `${skill.name}  ${skill.status === 'broken' ? `BROKEN: ${problem}` : skill.description}`;
 	});
 	const broken = skills.filter((skill) => skill.status === 'broken').length;
 	const count = `${skills.length - broken} ready${broken > 0 ? `, ${broken} broken` : ''}`;
@@ -91,9 +82,9 @@ function summary(skill: Skill | BrokenSkill): Record<string, unknown> {
 	return { name, description, status, path: relative(process.cwd(), path), issues };
 }
 
-// `doctor`: what is wrong with skills and what can be done about it as a diff; with `--fix`, doing it (FEATURES F1).
+// `doctor`: the problems of skills, with a diff of the fixes; `--fix` applies them (FEATURES F1).
 
-/** A skill that could not be fixed is told of beside the others. */
+/** `failure` says why a skill couldn't be fixed. */
 interface Treated extends Diagnosis {
 	failure?: string;
 }
@@ -126,7 +117,7 @@ export async function doctor(
 
 async function treat(skill: Skill | BrokenSkill, fixes: boolean): Promise<Treated> {
 	const { name, status, path, dir, issues } = skill;
-	// A folder that cannot be looked through at all has no SKILL.md to be mended.
+	// A folder that can't be searched has no SKILL.md to fix.
 	if (path === dir) {
 		const found = issues.map((issue) => ({ ...issue, fixId: null, after: null }));
 		return { name, status, path, issues: found, fixed: null, digest: '' };
@@ -155,11 +146,11 @@ function linesOf({ path, issues, fixed, keptAs, failure }: Treated): string[] {
 	];
 }
 
-function count(number: number, noun: string): string {
+export function count(number: number, noun: string): string {
 	return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-/** The command was called in a way that cannot be: exit code 2. */
+/** Wrong usage of a command: exit code 2. */
 export class UsageError extends Error {
 	override readonly name = 'UsageError';
 }

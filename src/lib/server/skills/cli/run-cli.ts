@@ -1,24 +1,35 @@
 /** `openrouter-skills validate|doctor|list|show|search|create <dir>`: the library on a command line (FEATURES E21). */
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { strictIssues } from '../doctor/mend.ts';
 import { skillFiles } from '../make/templates.ts';
+import { writeFiles } from '../make/workshop.ts';
 import { SkillError } from '../types.ts';
-import { doctor, findSkill, listSkills, readSkills, searchSkills, type Shown, showSkill, UsageError } from './read.ts';
+import {
+	count,
+	doctor,
+	findSkill,
+	listSkills,
+	readSkills,
+	searchSkills,
+	type Shown,
+	showSkill,
+	UsageError
+} from './read.ts';
 
-/** What a command printed, and the code to end with: 0 done, 1 something is wrong with the skills, 2 a wrong call. */
+/** Output and exit code of a command: 0 done, 1 problems with the skills, 2 wrong usage. */
 export interface CliResult {
 	exitCode: 0 | 1 | 2;
 	stdout: string;
 	stderr: string;
 }
 
-/** A command that another part of the program brings. */
+/** A command from another part of the program. */
 export interface CliCommand {
-	/** Its line in the list of commands. */
+	/** Its line in the help. */
 	usage: string;
-	/** Options that take a text. */
+	/** Names of its text options. */
 	options: readonly string[];
 	run(
 		dir: string,
@@ -41,7 +52,7 @@ ${Object.values(extra)
 
 Options: --json (not for create), --help`;
 
-/** Runs one command. Never throws for what a user can do wrong. */
+/** Runs one command. Never throws for user errors. */
 export async function runCli(
 	argv: readonly string[],
 	extra: Readonly<Record<string, CliCommand>> = {}
@@ -63,37 +74,28 @@ export async function runCli(
 		const [command, dir, ...rest] = positionals;
 		if (values.help || command === undefined) return { exitCode: values.help ? 0 : 2, ...out(usage, values.help) };
 		if (dir === undefined) throw new UsageError(`“${command}” needs a folder.`);
+		const print = ({ text, json, hasErrors = false }: Shown & { hasErrors?: boolean }): CliResult => {
+			return { exitCode: hasErrors ? 1 : 0, ...out(values.json ? JSON.stringify(json, null, '\t') : text) };
+		};
 		switch (command) {
-			case 'validate': {
-				const { text, json, hasErrors } = await validate(dir);
-				return { exitCode: hasErrors ? 1 : 0, ...out(values.json ? toJson(json) : text) };
-			}
-			case 'doctor': {
-				const { text, json, hasErrors } = await doctor(dir, rest[0], values.fix);
-				return { exitCode: hasErrors ? 1 : 0, ...out(values.json ? toJson(json) : text) };
-			}
-			case 'list': {
-				const { text, json } = await listSkills(dir);
-				return { exitCode: 0, ...out(values.json ? toJson(json) : text) };
-			}
-			case 'show': {
-				const { text, json } = showSkill(await findSkill(dir, rest[0]));
-				return { exitCode: 0, ...out(values.json ? toJson(json) : text) };
-			}
-			case 'search': {
+			case 'validate':
+				return print(await validate(dir));
+			case 'doctor':
+				return print(await doctor(dir, rest[0], values.fix));
+			case 'list':
+				return print(await listSkills(dir));
+			case 'show':
+				return print(showSkill(await findSkill(dir, rest[0])));
+			case 'search':
 				if (rest.length === 0) throw new UsageError('“search” needs words to search for.');
-				const { text, json } = await searchSkills(dir, rest.join(' '));
-				return { exitCode: 0, ...out(values.json ? toJson(json) : text) };
-			}
-			case 'create': {
+				return print(await searchSkills(dir, rest.join(' ')));
+			case 'create':
 				if (rest[0] === undefined) throw new UsageError('“create” needs a name for the skill.');
 				return { exitCode: 0, ...out(await createSkill(dir, rest[0], values.description)) };
-			}
 			default: {
 				const found = Object.hasOwn(extra, command) ? extra[command] : undefined;
 				if (!found) throw new UsageError(`Unknown command “${command}”.`);
-				const { text, json, hasErrors } = await found.run(dir, values);
-				return { exitCode: hasErrors ? 1 : 0, ...out(values.json ? toJson(json) : text) };
+				return print(await found.run(dir, values));
 			}
 		}
 	} catch (error) {
@@ -108,13 +110,9 @@ function out(text: string, isResult = true): Pick<CliResult, 'stdout' | 'stderr'
 	return { stdout: isResult ? line : '', stderr: isResult ? '' : line };
 }
 
-function toJson(value: unknown): string {
-	return JSON.stringify(value, null, '\t');
-}
+// `create`: a new skill folder that passes `validate`.
 
-// `create`: a new skill folder that passes `validate` as it is.
-
-/** Says what was made. Nothing is ever overwritten. @throws UsageError */
+/** Returns a list of the created files. Never overwrites. @throws UsageError */
 async function createSkill(dir: string, name: string, description: string | undefined): Promise<string> {
 	if (description === undefined)
 		throw new UsageError('“create” needs --description "what it does and when to use it".');
@@ -123,10 +121,7 @@ async function createSkill(dir: string, name: string, description: string | unde
 		const files = skillFiles({ name, description });
 		await mkdir(dir, { recursive: true });
 		await mkdir(folder);
-		for (const [path, text] of Object.entries(files)) {
-			await mkdir(dirname(join(folder, path)), { recursive: true });
-			await writeFile(join(folder, path), text, { flag: 'wx' });
-		}
+		await writeFiles(folder, files);
 		return [`Created ${folder}:`, ...Object.keys(files).map((path) => `  ${join(folder, path)}`)].join('\n');
 	} catch (error) {
 		if (error instanceof SkillError) throw new UsageError([error.message, error.hint].filter(Boolean).join(' '));
@@ -136,9 +131,9 @@ async function createSkill(dir: string, name: string, description: string | unde
 	}
 }
 
-// `validate`: every fault of a folder of skills by the strict rules, with file and line.
+// `validate`: all issues of a folder of skills by the strict rules, with file and line.
 
-/** What the standard forbids is an error here, though the app would load it with a warning. */
+/** Violations of the standard are errors here, though the app loads them with a warning. */
 async function validate(dir: string): Promise<Shown & { hasErrors: boolean }> {
 	const skills = await readSkills(dir);
 	const checked = skills.map((skill) => ({ skill, issues: strictIssues(skill) }));
@@ -151,9 +146,9 @@ async function validate(dir: string): Promise<Shown & { hasErrors: boolean }> {
 	);
 	const all = checked.flatMap(({ issues }) => issues);
 	const errors = all.filter(({ severity }) => severity === 'error').length;
-	const count = `${skills.length} skill${skills.length === 1 ? '' : 's'}, ${errors} error${errors === 1 ? '' : 's'}, ${all.length - errors} warning${all.length - errors === 1 ? '' : 's'}`;
+	const counts = [count(skills.length, 'skill'), count(errors, 'error'), count(all.length - errors, 'warning')];
 	return {
-		text: [...lines, skills.length === 0 ? `No SKILL.md found in ${dir}.` : count].join('\n'),
+		text: [...lines, skills.length === 0 ? `No SKILL.md found in ${dir}.` : counts.join(', ')].join('\n'),
 		json: checked.map(({ skill, issues }) => ({ name: skill.name, path: skill.path, issues })),
 		hasErrors: errors > 0 || skills.length === 0
 	};

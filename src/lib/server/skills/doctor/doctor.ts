@@ -1,4 +1,4 @@
-/** The Skill Doctor: says all that is wrong with a skill's folder, and mends what can be mended (FEATURES F1, A5, A6, A23). */
+/** The Skill Doctor: finds problems in a skill's folder, and fixes what it can (FEATURES F1, A5, A6, A23). */
 import { basename, dirname, join, resolve } from 'node:path';
 import { changed, digestOf, replaceFile, DoctorError } from './skill-file.ts';
 import { FIXES, fixIdOf } from './fixes.ts';
@@ -8,52 +8,50 @@ import { readSafely } from '../read/safe-read.ts';
 import { loadSkill } from '../read/skill-loader.ts';
 import type { BrokenSkill, Skill, SkillIssue } from '../types.ts';
 
-/** One thing that is wrong with a skill. */
+/** A problem with a skill. */
 export interface DiagnosedIssue extends SkillIssue {
-	/** Names the fix that can be applied; null where a person has to write. */
+	/** Id of its fix; null if a person has to fix it. */
 	fixId: string | null;
-	/** The SKILL.md with this fix alone; null without a fix. */
+	/** The SKILL.md with only this fix; null without one. */
 	after: string | null;
 }
 
-/** What is wrong with a skill's folder, by the strict rules. */
+/** The problems of a skill's folder, by the strict rules. */
 export interface Diagnosis {
 	name: string;
-	/** A skill that is `ready` is used all the same; one that is `broken` is not. */
+	/** A `ready` skill can be used despite its issues; a `broken` one can't. */
 	status: 'ready' | 'broken';
 	/** Absolute path of the SKILL.md, or of where it should be. */
 	path: string;
 	issues: DiagnosedIssue[];
-	/** The SKILL.md with all fixes applied; null where there is none to apply. */
+	/** The SKILL.md with all fixes applied; null if there are none. */
 	fixed: { before: string; after: string } | null;
-	/** SHA-256 of the SKILL.md that was looked at, as hexadecimal digits; empty where there is none that can be read. */
+	/** SHA-256 of the SKILL.md in hexadecimal; empty if it can't be read. */
 	digest: string;
-	/** After fixes: the name of the file beside it that has the old text. */
+	/** After fixes: name of the file next to it with the old text. */
 	keptAs?: string;
 }
 
-/** Names of fixes, from a diagnosis, and the file that they are for. */
+/** Which fixes of a diagnosis to apply. */
 export interface FixRequest {
-	/** Of the diagnosis. */
+	/** The diagnosis's. */
 	digest: string;
-	/** All there are without it. */
+	/** Ids of fixes; all by default. */
 	fixes?: readonly string[] | undefined;
 }
 
-/** Calls the file SKILL.md; its text stays as it is. */
+/** Renames the file to SKILL.md; its text stays the same. */
 const RENAME = 'file-name';
 
-/** Never throws for what is wrong with the skill; for a folder that cannot be read the system's error. */
+/** Never throws for problems of the skill, only if the folder can't be read. */
 export async function diagnose(dir: string): Promise<Diagnosis> {
 	return (await examine(resolve(dir))).diagnosis;
 }
 
 /**
- * Writes the SKILL.md with fixes applied, in one step and with the rights it had; the old one is kept beside it as
- * `.SKILL.md.<time>.old`. What a fix brings to light is mended too where it is asked for. With nothing to fix nothing is
- * written.
- * @throws Error with a `code`, and then nothing is changed: `changed` since it was looked at, behind a `link`, `missing`,
- * `unfixable` for fixes that there are not, `read_only`, `full`
+ * Writes the fixed SKILL.md in one step, if there is anything to fix, and keeps the old one as `.SKILL.md.<time>.old`.
+ * Also fixes requested problems that appear only after another fix.
+ * @throws Error with a `DoctorError`'s code, without changing anything
  */
 export async function applyFixes(dir: string, { digest, fixes }: FixRequest): Promise<Diagnosis> {
 	const folder = resolve(dir);
@@ -100,11 +98,11 @@ function diagnosisOf(skill: Skill | BrokenSkill, dir: string, file: SkillFile | 
 	const mend = file ? createMender(file.text, dir) : () => null;
 	const found = file ? withTextIssues(file.text, skill) : strictIssues(skill);
 	const issues = found.map((issue): DiagnosedIssue => {
-		if (file && isName(issue)) return { line: 1, ...issue, fixId: RENAME, after: file.text };
+		if (file && isFileName(issue)) return { line: 1, ...issue, fixId: RENAME, after: file.text };
 		const after = mend(issue);
 		return { ...issue, fixId: after === null ? null : fixIdOf(issue), after };
 	});
-	if (file && file.name !== 'SKILL.md' && !issues.some(isName)) {
+	if (file && file.name !== 'SKILL.md' && !issues.some(isFileName)) {
 		const issue: SkillIssue = { field: '_', severity: 'warning', message: 'is named skill.md', line: 1 };
 		issues.push({ ...issue, fix: 'rename it to SKILL.md', fixId: RENAME, after: file.text });
 	}
@@ -119,7 +117,7 @@ function diagnosisOf(skill: Skill | BrokenSkill, dir: string, file: SkillFile | 
 	};
 }
 
-function isName({ field, message }: SkillIssue): boolean {
+function isFileName({ field, message }: SkillIssue): boolean {
 	return field === '_' && message === 'is named skill.md';
 }
 
@@ -130,7 +128,7 @@ function withoutFile(dir: string): Diagnosis {
 	return { name: basename(dir), status: 'broken', path, issues: [issue], fixed: null, digest: '' };
 }
 
-/** Null where it cannot be read, or not be written again as it was: then the skill has an issue that says why. */
+/** null if it can't be read, or not written back unchanged: the skill has an issue that says why. */
 function readFile(dir: string, name: string, isLink: boolean): SkillFile | null {
 	try {
 		const bytes = readSafely(join(dir, name), isLink);

@@ -1,5 +1,7 @@
-/** What can be done about each thing that may be wrong with a SKILL.md, and what only a person can (FEATURES F1); pure. */
+/** The fixes for problems of a SKILL.md (FEATURES F1); pure. */
 import { coerce } from 'semver';
+import { asObject, isObject } from '../../../shared/json.ts';
+import { SPEC_KEYS } from '../parser.ts';
 import { lengthOf } from '../read/fields.ts';
 import { readFolderName } from '../read/folder-walk.ts';
 import { type FrontMatter, readFrontMatter } from '../read/front-matter.ts';
@@ -21,10 +23,10 @@ import {
 } from './lines.ts';
 import { cutAtSentence, firstWords, isName, slugOf } from './words.ts';
 
-/** The text with one thing mended; null where that cannot be done. */
+/** Returns the text with one problem fixed; null if that's not possible. */
 type Fix = (text: string, dir: string) => string | null;
 
-/** Of issues of the whole file: the beginning or a part of what is said, and what is done about it. */
+/** Fixes for issues of the whole file, by a part of the message. */
 const FILE_FIXES: [part: string, fixId: string][] = [
 	['blank lines before', 'start'],
 	['byte order mark', 'start'],
@@ -32,18 +34,10 @@ const FILE_FIXES: [part: string, fixId: string][] = [
 	['no closing ---', 'closing'],
 	['isn’t valid YAML', 'yaml']
 ];
-/** Of issues of a field, whatever is said. */
-const FIELD_FIXES = new Set([
-	'name',
-	'description',
-	'license',
-	'compatibility',
-	'metadata',
-	'allowed-tools',
-	'version'
-]);
+/** Fields with a fix, whatever the message. */
+const FIELD_FIXES = new Set([...SPEC_KEYS, 'version']);
 
-/** Names the fix for an issue; null where there is none. That it mends this very file is to be tried. */
+/** Id of the fix for an issue; null if there is none. It may not work for this file. */
 export function fixIdOf({ field, message }: SkillIssue): string | null {
 	if (field === '_') return FILE_FIXES.find(([part]) => message.includes(part))?.[1] ?? null;
 	return FIELD_FIXES.has(field) ? field : null;
@@ -62,8 +56,8 @@ export const FIXES: Readonly<Record<string, Fix>> = {
 	}),
 	description: edit((raw, front) => {
 		const { data } = front;
-		const given = [data.description, data.when_to_use, data['when-to-use'], data.summary].map(textOf).find(Boolean);
-		const text = cutAtSentence(given ?? firstWords(front.body), 1024);
+		const fields = [data.description, data.when_to_use, data['when-to-use'], data.summary];
+		const text = cutAtSentence(fields.map((field) => textOf(field)).find(Boolean) ?? firstWords(front.body), 1024);
 		const below = front.lines.get('name');
 		return text ? withText(raw, front, 'description', text, below === undefined ? 0 : below - front.top) : null;
 	}),
@@ -72,7 +66,7 @@ export const FIXES: Readonly<Record<string, Fix>> = {
 	metadata: edit(withTextMap),
 	'allowed-tools': edit((raw, front) => {
 		const { data } = front;
-		const metadata = (isMap(data.metadata) ? data.metadata : {}) as Record<string, unknown>;
+		const metadata = asObject(data.metadata);
 		const own = 'allowed-tools' in data ? textOf(data['allowed-tools'], ' ') : undefined;
 		if (own === '') return withoutKey(raw, front, 'allowed-tools');
 		const wish = [own, data.allowed_tools, data.tools, metadata.allowed_tools, metadata.tools]
@@ -81,9 +75,8 @@ export const FIXES: Readonly<Record<string, Fix>> = {
 		return wish ? withText(raw, front, 'allowed-tools', wish, raw.yaml.length) : null;
 	}),
 	version: edit((raw, front) => {
-		const ofMetadata = isMap(front.data.metadata) ? front.data.metadata.version : undefined;
 		const isOwn = ![undefined, null, ''].includes(front.data.version as string);
-		const given = isOwn ? front.data.version : ofMetadata;
+		const given = (isOwn ? front.data : asObject(front.data.metadata)).version;
 		const version = coerce(typeof given === 'string' ? given.slice(0, 256) : '')?.version ?? '1.0.0';
 		const line = front.lines.get(isOwn ? 'version' : 'metadata.version');
 		return line === undefined ? null : withValue(raw, line - front.top - 1, 'version', version);
@@ -94,25 +87,25 @@ function edit(change: (raw: RawSkill, front: FrontMatter, dir: string) => RawSki
 	return (given, dir) => {
 		const read = readFrontMatter(given);
 		if ('field' in read) return null;
-		// An entry can only be found among lines that read as they stand.
+		// Entries can only be found in valid YAML.
 		const text = read.repair ? mendYaml(given) : given;
 		if (text === null) return null;
 		const [raw, front] = [splitSkill(text), readFrontMatter(text)];
 		if (!raw || 'field' in front) return null;
-		// Another value in the place of an anchor would be that of its aliases too.
+		// Changing an anchor's value would change its aliases too.
 		if (aliasesOf(raw.yaml).size > 0) return null;
 		const changed = change(raw, front, dir);
 		return changed && joinSkill(changed);
 	};
 }
 
-/** Gives a key at the top this text, where it stands or else before line `at` of the front matter. */
+/** Sets a top-level key to a text, in place or else before line `at` of the front matter. */
 function withText(raw: RawSkill, front: FrontMatter, key: string, text: string, at: number): RawSkill {
 	const line = front.lines.get(key);
 	return line === undefined ? withEntry(raw, at, key, text) : withValue(raw, line - front.top - 1, key, text);
 }
 
-/** As text of at most so many characters; what says nothing becomes a remark. */
+/** Sets a key to a text of at most `most` characters; comments out an empty one. */
 function withTextOrNone(raw: RawSkill, front: FrontMatter, key: string, most: number): RawSkill | null {
 	const text = textOf(front.data[key]);
 	if (!text) return withoutKey(raw, front, key);
@@ -124,44 +117,37 @@ function withoutKey(raw: RawSkill, front: FrontMatter, key: string): RawSkill | 
 	return line === undefined ? null : withoutEntry(raw, line - front.top - 1);
 }
 
-/** What somebody meant as a text: `- Bash(git: *)` in a list became a map. */
-function textOf(value: unknown, separator: unknown = ', '): string {
+/** The text that was meant: `- Bash(git: *)` in a list parses as a map. */
+function textOf(value: unknown, separator = ', '): string {
 	if (typeof value === 'string') return value.trim();
-	const between = typeof separator === 'string' ? separator : ', ';
-	if (Array.isArray(value))
-		return value
-			.map((item) => textOf(item, between))
-			.filter(Boolean)
-			.join(between);
-	if (!isMap(value)) return '';
-	const entries = Object.entries(value);
-	return entries.map(([key, inner]) => [key, textOf(inner, between)].filter(Boolean).join(': ')).join(between);
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-	return typeof value === 'object' && value !== null && !Array.isArray(value);
+	const textsOf = (items: unknown[]) => items.map((item) => textOf(item, separator)).filter(Boolean);
+	if (Array.isArray(value)) return textsOf(value).join(separator);
+	if (!isObject(value)) return '';
+	return Object.entries(value)
+		.map((entry) => textsOf(entry).join(': '))
+		.join(separator);
 }
 
 // Makes the metadata of a SKILL.md a map of text to text (FEATURES A13, F1); pure.
 
-/** Values that are no text become one; metadata that is no map becomes a remark. */
+/** Converts values to text; comments out metadata that isn't a map. */
 function withTextMap(raw: RawSkill, front: FrontMatter): RawSkill | null {
 	const line = front.lines.get('metadata');
 	if (line === undefined) return null;
 	const start = line - front.top - 1;
 	const { metadata } = front.data;
-	if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) return withoutEntry(raw, start);
-	const entries = Object.entries(metadata as Record<string, unknown>);
+	if (!isObject(metadata)) return withoutEntry(raw, start);
+	const entries = Object.entries(metadata);
 	const wrong = entries.filter(([, value]) => typeof value !== 'string');
 	const placed = wrong.map(([key, value]) => ({ key, value, line: front.lines.get(`metadata.${key}`) }));
 	if (placed.some((entry) => entry.line === undefined)) return rewritten(raw, start, entries);
-	// From the last to the first, so that the lines of the others stay where they are.
+	// Last to first, so that the other entries keep their lines.
 	return placed
 		.sort((a, b) => (b.line ?? 0) - (a.line ?? 0))
 		.reduce((next, { key, value, line: at = 0 }) => withValue(next, at - front.top - 1, key, asText(value)), raw);
 }
 
-/** Written anew, for it stands on one line: `metadata: {a: [b]}`. */
+/** Rewrites metadata that is on one line: `metadata: {a: [b]}`. */
 function rewritten({ yaml, ...raw }: RawSkill, start: number, entries: [string, unknown][]): RawSkill {
 	const { end } = entryAt(yaml, start);
 	const eol = endingOf(yaml[start] ?? raw.eol);
@@ -176,12 +162,12 @@ function asText(value: unknown): string {
 	return isList ? value.join(', ') : JSON.stringify(value);
 }
 
-// Mends front matter that is not valid YAML, line by line: what can be read stays as it is written (FEATURES A5, F1); pure.
+// Repairs invalid YAML in front matter, line by line; readable lines stay as written (FEATURES A5, F1); pure.
 
-/** Each step mends one kind of fault, so a file with more than so many is left to a person. */
+/** Each step repairs one kind of problem; a file with more is left to a person. */
 const MAX_STEPS = 20;
 
-/** The text with front matter that is valid YAML; null when nothing helps. */
+/** Makes the front matter valid YAML; null if nothing helps. */
 function mendYaml(text: string): string | null {
 	let raw = splitSkill(text);
 	for (let step = 0; raw && step < MAX_STEPS; step += 1) {
@@ -206,7 +192,7 @@ function nextStep(raw: RawSkill, reason: string, index: number): RawSkill | null
 	return null;
 }
 
-/** Lines above the first of the front matter. */
+/** Number of lines above the front matter's first. */
 function linesBefore({ before, open }: RawSkill): number {
 	return (before + open).split(/\r\n?|\n/).length - 1;
 }
@@ -216,19 +202,16 @@ function withQuotes(raw: RawSkill): RawSkill {
 	const mended = quotePlainValues(lines);
 	const yaml = raw.yaml.flatMap((line, index) => {
 		if (mended[index] === lines[index]) return [line];
-		return mended[index] ? [mended[index] + endingOf(line)] : []; // went into the one above
+		return mended[index] ? [mended[index] + endingOf(line)] : []; // joined to the line above
 	});
 	return { ...raw, yaml };
 }
 
 function withSpaces(raw: RawSkill): RawSkill {
-	return {
-		...raw,
-		yaml: raw.yaml.map((line) => line.replace(/^[ \t]+/, (indent) => indent.replaceAll('\t', '  ')))
-	};
+	return { ...raw, yaml: raw.yaml.map((line) => line.replace(/^[ \t]+/, (indent) => indent.replaceAll('\t', '  '))) };
 }
 
-/** `key: "text` whose quotation never ends, though the next line is another entry. */
+/** Closes the quotes of `key: "text`, if the next line is another entry. */
 function withClosedQuotes(raw: RawSkill): RawSkill {
 	const yaml = raw.yaml.map((line, index) => {
 		const next = raw.yaml[index + 1];
@@ -240,7 +223,7 @@ function withClosedQuotes(raw: RawSkill): RawSkill {
 	return { ...raw, yaml };
 }
 
-/** Of two entries with one key the first that says something stays, the other becomes a remark. */
+/** Comments out one of two entries with the same key, keeping the first that has a value. */
 function withoutRepeat(raw: RawSkill, index: number): RawSkill | null {
 	const keyOf = (line = '') => /^ *(?:- +)?("[^"]*"|'[^']*'|[^\s:#][^:]*):(?=\s|$)/.exec(contentOf(line))?.[1];
 	const plainKey = (line = '') =>
@@ -256,19 +239,19 @@ function withoutRepeat(raw: RawSkill, index: number): RawSkill | null {
 	return withoutEntry(raw, isBlank ? first : at);
 }
 
-// Gives a SKILL.md the fences of its front matter, where they are missing or written otherwise (FEATURES A3, F1); pure.
+// Adds or corrects the fences of the front matter (FEATURES A3, F1); pure.
 
 /** `---js`, ` ---`, `----`, `———`: meant as a fence. */
 const LIKE_FENCE = /^[ \t]*[-\u2010-\u2015]{2,}[ \t]*[\w-]*[ \t]*$/;
 const ENTRY = /^(?:"[^"]*"|'[^']*'|[A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]|$)/;
 
-/** Without what stands before the opening fence: a byte order mark, blank lines. */
+/** Removes everything before the opening fence: a byte order mark, blank lines. */
 function withoutStart(text: string): string | null {
 	const raw = splitSkill(text);
 	return raw && joinSkill({ ...raw, before: '', open: raw.open.replace(/^\uFEFF/, '') });
 }
 
-/** With an opening fence: the line that is meant as one, one above the first entry, or a whole front matter. */
+/** Adds an opening fence: in place of a similar line, above the first entry, or with a whole front matter. */
 function withOpening(text: string, folder: string): string | null {
 	const lines = linesOf(text.replace(/^\uFEFF/, ''));
 	const top = lines.findIndex((line) => /\S/.test(line));
@@ -277,20 +260,16 @@ function withOpening(text: string, folder: string): string | null {
 	const eol = endingOf(first);
 	const from = (start: number) => lines.slice(start).join('');
 	const candidates: string[] = [];
-	if (LIKE_FENCE.test(contentOf(first))) {
-		const likeClose = lines.findIndex((line, index) => index > top && LIKE_FENCE.test(contentOf(line)));
-		const fenced = `---${eol}${from(top + 1)}`;
+	const isLikeFence = LIKE_FENCE.test(contentOf(first));
+	if (isLikeFence || ENTRY.test(first)) {
+		const fenced = `---${eol}${from(isLikeFence ? top + 1 : top)}`;
 		candidates.push(fenced);
+		const likeClose = lines.findIndex((line, index) => index > top && LIKE_FENCE.test(contentOf(line)));
 		const close = lines[likeClose];
-		if (close !== undefined && !lines.slice(top + 1).some(isFence)) {
+		if (isLikeFence && close !== undefined && !lines.slice(top + 1).some(isFence)) {
 			const middle = lines.slice(top + 1, likeClose).join('');
 			candidates.push(`---${eol}${middle}---${endingOf(close)}${from(likeClose + 1)}`);
 		}
-		const closed = withClosing(fenced);
-		if (closed !== null) candidates.push(closed);
-	} else if (ENTRY.test(first)) {
-		const fenced = `---${eol}${from(top)}`;
-		candidates.push(fenced);
 		const closed = withClosing(fenced);
 		if (closed !== null) candidates.push(closed);
 	}
@@ -303,7 +282,7 @@ function withOpening(text: string, folder: string): string | null {
 	return ['---', ...entries, '---'].map((line) => line + eol).join('') + from(top);
 }
 
-/** With a closing fence behind the last line that can be front matter. */
+/** Adds a closing fence after the last line that can be front matter. */
 function withClosing(text: string): string | null {
 	const lines = linesOf(text);
 	const top = lines.findIndex((line, index) => isFence(index === 0 ? line.replace(/^\uFEFF/, '') : line));
@@ -334,7 +313,7 @@ function withClosing(text: string): string | null {
 	return isReadable(closed) ? closed : null;
 }
 
-/** As it is, or once its YAML is mended. */
+/** True if it can be read, perhaps after repairing its YAML. */
 function isReadable(text: string): boolean {
 	return !('field' in readFrontMatter(text)) || mendYaml(text) !== null;
 }

@@ -1,16 +1,16 @@
-/** The text of a SKILL.md as lines that keep their endings, and edits of single entries in it (FEATURES F1); pure. */
+/** Splits a SKILL.md into lines with their endings, and edits single entries (FEATURES F1); pure. */
 import { lineOf } from '../read/fields.ts';
 
-/** All of the text: joined, the parts are the file again, byte for byte. */
+/** The whole text in parts; joined, they are the file again, byte for byte. */
 export interface RawSkill {
-	/** What stands before the opening fence: nothing, as a rule. */
+	/** Text before the opening fence, usually none. */
 	before: string;
 	open: string;
 	/** Lines of the front matter, each with its ending. */
 	yaml: readonly string[];
-	/** The closing fence and all that follows. */
+	/** The closing fence and everything after it. */
 	rest: string;
-	/** The ending of lines that are added. */
+	/** Ending of added lines. */
 	eol: string;
 }
 
@@ -19,7 +19,7 @@ export function linesOf(text: string): string[] {
 	return text.match(/[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$/g) ?? [];
 }
 
-/** Divides the text where the parser would; null where that finds no front matter. */
+/** Splits the text where the parser would; null if it finds no front matter. */
 export function splitSkill(text: string): RawSkill | null {
 	const lines = linesOf(text);
 	const top = lines.findIndex((line, index) => /\S/.test(index === 0 ? line.replace(/^\uFEFF/, '') : line));
@@ -44,7 +44,7 @@ export function isFence(line: string): boolean {
 	return /^---[ \t]*[\r\n]*$/.test(line);
 }
 
-/** How a line ends; as most files' do where it does not. */
+/** A line's ending; `\n` by default. */
 export function endingOf(line: string): string {
 	return /[\r\n]+$/.exec(line)?.[0] ?? '\n';
 }
@@ -53,26 +53,26 @@ export function contentOf(line: string): string {
 	return line.replace(/[\r\n]+$/, '');
 }
 
-/** Where an entry stands among lines: from its key to before the next; remarks and blank lines behind it are not its. */
+/** Range of an entry's lines: from its key to before the next one, without comments and blank lines at the end. */
 export function entryAt(yaml: readonly string[], start: number): { start: number; end: number } {
 	const indent = indentOf(yaml[start] ?? '');
 	let end = start + 1;
 	for (let at = end; at < yaml.length; at += 1) {
 		const line = yaml[at] ?? '';
 		if (!line.trim() || (/^\s*#/.test(line) && indentOf(line) <= indent)) continue;
-		// The items of a list may stand right below their key.
+		// The items of a list may be indented like their key.
 		if (indentOf(line) <= indent && !(indentOf(line) === indent && /^\s*-(?:\s|$)/.test(line))) break;
 		end = at + 1;
 	}
 	return { start, end };
 }
 
-/** Gives the entry at this line another value, which is text; a remark behind a value on one line stays. */
+/** Sets the value of the entry at this line to a text; keeps a comment after a single-line value. */
 export function withValue({ yaml, eol, ...raw }: RawSkill, start: number, key: string, value: string): RawSkill {
 	const { end } = entryAt(yaml, start);
 	const line = contentOf(yaml[start] ?? '');
-	const remark = end === start + 1 ? remarkOf(line) : '';
-	const entry = `${' '.repeat(indentOf(line))}${textLine(key, value)}${remark}${endingOf(yaml[start] ?? eol)}`;
+	const comment = end === start + 1 ? commentOf(line) : '';
+	const entry = `${' '.repeat(indentOf(line))}${textLine(key, value)}${comment}${endingOf(yaml[start] ?? eol)}`;
 	return { ...raw, eol, yaml: [...yaml.slice(0, start), entry, ...yaml.slice(end)] };
 }
 
@@ -81,14 +81,14 @@ export function withEntry({ yaml, eol, ...raw }: RawSkill, at: number, key: stri
 	return { ...raw, eol, yaml: [...yaml.slice(0, at), textLine(key, value) + eol, ...yaml.slice(at)] };
 }
 
-/** Makes an entry a remark: it says nothing any more, and nothing is lost. */
+/** Comments an entry out, so that nothing is lost. */
 export function withoutEntry({ yaml, ...raw }: RawSkill, start: number): RawSkill {
 	const { end } = entryAt(yaml, start);
-	const remarks = yaml.slice(start, end).map((line) => (line.trim() ? line.replace(/^ */, '$&# ') : line));
-	return { ...raw, yaml: [...yaml.slice(0, start), ...remarks, ...yaml.slice(end)] };
+	const comments = yaml.slice(start, end).map((line) => (line.trim() ? line.replace(/^ */, '$&# ') : line));
+	return { ...raw, yaml: [...yaml.slice(0, start), ...comments, ...yaml.slice(end)] };
 }
 
-/** A line that every reader of YAML takes for text, whatever the value looks like. */
+/** A line that every YAML parser reads as text, whatever the value looks like. */
 export function textLine(key: string, value: string): string {
 	const name = /^[A-Za-z_][\w.-]*$/.test(key) ? key : JSON.stringify(key);
 	const text = value.replace(/[\uFFFE\uFFFF]/g, ' ');
@@ -100,7 +100,7 @@ function indentOf(line: string): number {
 	return /^ */.exec(line)?.[0].length ?? 0;
 }
 
-function remarkOf(line: string): string {
+function commentOf(line: string): string {
 	const value = /^\s*(?:"[^"]*"|'[^']*'|[^\s:][^:]*):(.*)$/.exec(line)?.[1] ?? '';
 	return /^\s*(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s"'#](?:[^#]|(?<!\s)#)*?)?(\s+#.*)$/.exec(value)?.[1] ?? '';
 }

@@ -1,4 +1,4 @@
-/** Tries fixes on the text of a SKILL.md: only what mends an issue and leaves the instructions alone is one (FEATURES F1); pure. */
+/** Tries fixes on a SKILL.md, keeping those that work without changing the instructions (FEATURES F1); pure. */
 import { lstatSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseSkill } from '../parser.ts';
@@ -10,10 +10,10 @@ import { type BrokenSkill, type Skill, type SkillIssue, SkillLoadError } from '.
 import { FIXES, fixIdOf } from './fixes.ts';
 import { linesOf, splitSkill } from './lines.ts';
 
-/** There are fewer fixes, and each leaves nothing of its kind to be done. */
+/** More than there are fixes, each of which is needed once. */
 const MAX_STEPS = 30;
 
-/** What the fix for this issue makes of the text; null where there is none that mends it. */
+/** Returns the text with the issue fixed; null if no fix works. */
 export function createMender(text: string, dir: string): (issue: SkillIssue) => string | null {
 	const tried = new Map<string, { after: string; issues: readonly SkillIssue[] } | null>();
 	const attempt = (fixId: string) => {
@@ -32,7 +32,7 @@ export function createMender(text: string, dir: string): (issue: SkillIssue) => 
 	};
 }
 
-/** The text with all fixes that there are, or those of the given ids; what one brings to light is mended too. */
+/** The text with all or the given fixes applied, repeated for problems that appear only after another fix. */
 export function mendAll(text: string, dir: string, wanted?: ReadonlySet<string>): string {
 	const seen = new Set([text]);
 	let mended = text;
@@ -58,7 +58,7 @@ function firstOf<Item>(items: readonly Item[], read: (item: Item) => string | nu
 	return null;
 }
 
-/** What stands below the front matter is as it was, byte for byte. */
+/** True if everything below the front matter is unchanged, byte for byte. */
 function keepsBody(before: string, after: string): boolean {
 	const [from, to] = [splitSkill(before), splitSkill(after)];
 	if (!to) return false;
@@ -66,21 +66,21 @@ function keepsBody(before: string, after: string): boolean {
 	return before.endsWith(linesOf(to.rest).slice(1).join(''));
 }
 
-// What a text would be as the SKILL.md of a folder, by the strict rules; nothing is read or written (FEATURES F1).
+// Checks a text as the SKILL.md of a folder, by the strict rules; reads and writes nothing (FEATURES F1).
 
 interface TextCheck {
 	status: 'ready' | 'broken';
-	/** Empty where it cannot be read. */
+	/** Empty if it can't be read. */
 	name: string;
 	description: string;
 	issues: (SkillIssue & { fixId: string | null })[];
-	/** The text with one fix applied, by its name. */
+	/** The text with one fix applied, by the fix's id. */
 	fixes: Record<string, string>;
-	/** Of the instructions. */
+	/** Estimated tokens of the instructions. */
 	tokens: number;
 }
 
-/** `dir` names the folder that the name is held against; it need not be there. */
+/** `dir` is the folder whose name must match; it needn't exist. */
 export function checkText(text: string, dir: string): TextCheck {
 	const folder = resolve(dir);
 	const path = join(folder, 'SKILL.md');
@@ -109,9 +109,9 @@ function readLeniently(text: string, path: string): Omit<TextCheck, 'fixes' | 'i
 	}
 }
 
-// Every fault of a skill's folder: those of the SKILL.md by the strict rules, then those of its other files (FEATURES F1).
+// All issues of a skill's folder: of the SKILL.md by the strict rules, then of its other files (FEATURES F1).
 
-/** Of a skill as it was loaded. */
+/** Issues of a loaded skill. */
 export function strictIssues(skill: Skill | BrokenSkill): SkillIssue[] {
 	const read = readFile(skill.path);
 	const { path, issues } = skill;
@@ -119,17 +119,17 @@ export function strictIssues(skill: Skill | BrokenSkill): SkillIssue[] {
 	return withTextIssues(read?.text ?? null, { path, issues: [...wrong, ...issues] });
 }
 
-/** The same, of a text that was read already; null is one that cannot be read. */
+/** The same for a text that was already read; null if it can't be read. */
 export function withTextIssues(
 	text: string | null,
 	{ path, issues }: Pick<Skill | BrokenSkill, 'path' | 'issues'>
 ): SkillIssue[] {
-	// What is wrong with a tools.json costs the skill tools, and the app no more: by the rules it is an error.
+	// Problems in tools.json cost the app only tools, but are errors by the strict rules.
 	const strict = issues.map((issue) => (issue.file === TOOLS_FILE ? { ...issue, severity: 'error' as const } : issue));
 	return withoutRepeats([...(text === null ? [] : textIssues(text, path)), ...strict]);
 }
 
-/** Null where it cannot be read: that is an issue of the skill already. */
+/** null if it can't be read, which is already an issue of the skill. */
 function readFile(path: string): ReturnType<typeof readSkillText> | null {
 	try {
 		return readSkillText(path, lstatSync(path).isSymbolicLink());

@@ -1,4 +1,4 @@
-/** Finds the SKILL.md of a folder, reads it and puts another in its place: whole, or not at all (FEATURES F1). */
+/** Replaces the SKILL.md of a folder, completely or not at all (FEATURES F1). */
 import { hash, randomUUID } from 'node:crypto';
 import {
 	closeSync,
@@ -14,14 +14,14 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-/** The file as it is, and what it becomes. */
+/** A file and its new text. */
 interface Replacement {
 	dir: string;
-	/** How the file is called: `SKILL.md` or `skill.md`. */
+	/** `SKILL.md` or `skill.md`. */
 	name: string;
 	before: Buffer;
 	after: string;
-	/** Calls it SKILL.md. */
+	/** Renames the file to SKILL.md. */
 	renames: boolean;
 }
 
@@ -30,9 +30,8 @@ export function digestOf(bytes: Buffer): string {
 }
 
 /**
- * Keeps the old bytes beside it, under a name that nothing had, and returns that name. In one go, so that of two that
- * fix one file at the same time in one process the second sees that it has changed.
- * @throws DoctorError, and then nothing is changed
+ * Replaces the file and returns the old one's new name. Synchronous, so that simultaneous fixes notice each other.
+ * @throws DoctorError without changing anything
  */
 export function replaceFile({ dir, name, before, after, renames }: Replacement, now = new Date()): string {
 	const path = join(dir, name);
@@ -48,7 +47,7 @@ export function replaceFile({ dir, name, before, after, renames }: Replacement, 
 		if (!entry.isFile() || !readFileSync(path).equals(before)) throw changed(path);
 		if (renames && readdirSync(dir).includes('SKILL.md')) throw changed(join(dir, 'SKILL.md'));
 		renameSync(staging, path);
-		// Twice, for where case does not count the first would keep the old name.
+		// In two steps: on a case-insensitive disk a single one would keep the old name.
 		if (renames) renameSync(path, join(dir, 'SKILL.md'));
 		return keptAs;
 	} catch (error) {
@@ -62,7 +61,7 @@ export function changed(path: string): DoctorError {
 	return new DoctorError('changed', `${path} changed after you checked it. Check it again, then apply the fix.`);
 }
 
-/** `.SKILL.md.20260131T235959.old`; the second of one second has a number. */
+/** `.SKILL.md.20260131T235959.old`, with a number if that's taken. */
 function freeName(dir: string, now: Date): string {
 	const time = now.toISOString().replace(/[-:]|\..*$/g, '');
 	const taken = new Set(readdirSync(dir));
@@ -72,7 +71,7 @@ function freeName(dir: string, now: Date): string {
 	}
 }
 
-/** Never over something that is there; on the disk before anything depends on it, with this mode whatever the umask says. */
+/** Writes a new file, flushed to disk, with this mode whatever the umask is. Never overwrites. */
 export function writeNew(path: string, bytes: Buffer, mode: number): void {
 	const file = openSync(path, 'wx', 0o600);
 	try {
@@ -84,7 +83,7 @@ export function writeNew(path: string, bytes: Buffer, mode: number): void {
 	}
 }
 
-/** What the system's error means for who asked; any other is handed back. */
+/** Explains a file system error; returns any other unchanged. */
 export function explained(error: unknown, path: string): unknown {
 	switch ((error as NodeJS.ErrnoException).code) {
 		case 'EROFS':
@@ -107,10 +106,7 @@ export function explained(error: unknown, path: string): unknown {
 	}
 }
 
-/**
- * Why nothing was written: `changed` since it was looked at, behind a `link`, `missing`, no such fix (`unfixable`), a
- * folder that may not be written (`read_only`), a disk that is `full`.
- */
+/** Why nothing was written: the file `changed`, is a `link` or `missing`, has no such fix (`unfixable`), … */
 export class DoctorError extends Error {
 	override readonly name = 'DoctorError';
 	readonly code: 'changed' | 'link' | 'missing' | 'unfixable' | 'read_only' | 'full';

@@ -1,13 +1,13 @@
-/** Takes a description from the instructions, and cuts one that is too long; pure (FEATURES F1, A8, A9). */
+/** Takes a description from the instructions, and shortens a long one; pure (FEATURES F1, A8, A9). */
 import { markHiddenInText } from '../../../shared/characters.ts';
-import { lengthOf } from '../read/fields.ts';
+import { lengthOf, NAME } from '../read/fields.ts';
 import { contentOf, linesOf } from './lines.ts';
 
-/** The first paragraph that says something, without its Markdown; else the first heading; else nothing. */
+/** The first real paragraph, without Markdown; else the first heading; else empty. */
 export function firstWords(body: string): string {
 	const text = body.replace(/<!--[\s\S]*?(?:-->|$)/g, '').replace(/^(```|~~~)[\s\S]*?(?:^\1.*$|$(?![\s\S]))/gm, '\n\n');
 	const parts = text.split(/\n[^\S\n]*\n/).flatMap((part) => {
-		// A heading may stand right above its paragraph.
+		// A heading may be directly above its paragraph.
 		const lines = part.split('\n').filter((line) => line.trim());
 		const isHeading = (line: string) => /^\s*#{1,6}(?:\s|$)/.test(line);
 		return [
@@ -31,7 +31,7 @@ function plain(lines: readonly string[]): string {
 		.trim();
 }
 
-/** At most so many characters: whole sentences where one fits in the second half of them, else whole words. */
+/** At most `most` characters: cut after a sentence if one ends in the second half, else after a word. */
 export function cutAtSentence(text: string, most: number): string {
 	const flat = text.replace(/\s+/g, ' ').trim();
 	if (lengthOf(flat) <= most) return flat;
@@ -44,12 +44,12 @@ export function cutAtSentence(text: string, most: number): string {
 	return `${(blank > short.length / 2 ? short.slice(0, blank) : short).trimEnd()}…`;
 }
 
-// What is different between two texts, line by line, for a terminal; pure.
+// A line diff of two texts, for a terminal; pure.
 
-/** Past so many pairs of lines the old ones are shown as wholly replaced: front matter has far fewer. */
+/** With more pairs of lines than this, all lines are shown as replaced; front matter has far fewer. */
 const MAX_PAIRS = 2_000_000;
 
-/** Lines that begin with `-` and `+`; what is the same is left out. */
+/** Changed lines, starting with `-` or `+`; unchanged ones are left out. */
 export function lineDiff(before: string, after: string): string[] {
 	const [from, to] = [linesOf(before), linesOf(after)];
 	let start = 0;
@@ -62,7 +62,7 @@ export function lineDiff(before: string, after: string): string[] {
 	return isTooLong ? [...removed.map(minus), ...added.map(plus)] : shortest(removed, added);
 }
 
-/** By the longest common subsequence, from the end, so that it can be read off from the beginning. */
+/** The shortest diff, by longest common subsequence: computed from the end, read from the start. */
 function shortest(removed: readonly string[], added: readonly string[]): string[] {
 	const width = added.length + 1;
 	const common = new Uint32Array((removed.length + 1) * width);
@@ -101,31 +101,21 @@ function plus(line: string): string {
 	return `+${visible(line)}`;
 }
 
-/** A byte order mark would be a change that nobody sees, and a control character could move the cursor. Tabs are as they were. */
+/** Marks byte order marks, which are invisible, and control characters, which could move the cursor; keeps tabs. */
 function visible(line: string): string {
 	return markHiddenInText(contentOf(line).replaceAll('\uFEFF', '<BOM>'));
 }
 
-// A name that a skill may have, from one that it may not (FEATURES A6); pure.
-
-const NAME = /^[\p{Ll}\p{Lo}\p{Lm}\p{N}]+(?:-[\p{Ll}\p{Lo}\p{Lm}\p{N}]+)*$/u;
+// Makes valid skill names from invalid ones (FEATURES A6); pure.
 
 export function isName(text: string): boolean {
 	return text === text.normalize('NFKC') && lengthOf(text) <= 64 && NAME.test(text);
 }
 
-/** `Fetch_Weather v2!` → `fetch-weather-v2`; empty where nothing is left. */
+/** `Fetch_Weather v2!` → `fetch-weather-v2`; empty if nothing is left. */
 export function slugOf(text: string): string {
-	const slug = [
-		...text
-			.normalize('NFKC')
-			.toLowerCase()
-			.normalize('NFKC')
-			.replace(/[^\p{Ll}\p{Lo}\p{Lm}\p{N}]+/gu, '-')
-			.replace(/^-/, '')
-	]
-		.slice(0, 64)
-		.join('')
-		.replace(/-$/, '');
+	const lower = text.normalize('NFKC').toLowerCase().normalize('NFKC');
+	const plain = lower.replace(/[^\p{Ll}\p{Lo}\p{Lm}\p{N}]+/gu, '-').replace(/^-/, '');
+	const slug = [...plain].slice(0, 64).join('').replace(/-$/, '');
 	return isName(slug) ? slug : '';
 }

@@ -1,31 +1,31 @@
-/** The scorer of the OmniRoute document, to the point, with its parts (FEATURES B7, B8). Pure. */
+/** The OmniRoute document's scorer, with its signals (FEATURES B7, B8); pure. */
 
 export interface ScoredSkill {
 	name: string;
 	description: string;
 	tags: readonly string[];
-	/** Breaks ties (B8), before `installCount`, which seldom tells skills apart; milliseconds since 1970, never without it. */
+	/** Breaks ties before `installCount`, which is seldom different (B8); milliseconds since 1970, absent if never used. */
 	lastUsedAt?: number;
-	/** Breaks ties (B8); 0 without it. */
+	/** Breaks ties (B8); 0 by default. */
 	installCount?: number;
 }
 
 export interface ScoreRequest {
 	/** The texts of all messages. */
 	messages: readonly string[];
-	/** The client's own tools, as they came. */
+	/** The client's own tools, unchanged. */
 	tools?: readonly unknown[];
 	model?: string;
 	/** Formats of the request's source and target, e.g. `openai`. */
 	formats?: readonly string[];
 	/** Why this request runs in the background, if it does. */
 	backgroundReason?: string;
-	/** `openai`, `anthropic` or `google`: a skill whose tags name a provider gains or loses by it. */
+	/** `openai`, `anthropic` or `google`; skills tagged with a provider score higher or lower. */
 	provider?: string;
 }
 
 export interface OmnirouteSignals {
-	/** 6 when the name occurs in the context. */
+	/** 6 if the name occurs in the context. */
 	name: number;
 	/** 2 for each token of the name among the context's tokens. */
 	nameTokens: number;
@@ -35,7 +35,7 @@ export interface OmnirouteSignals {
 	description: number;
 	/** 2 for each token of the background reason in the name, and 2 in any tag. */
 	background: number;
-	/** +2 when the tags name the request's provider, −2 when they name another. */
+	/** +2 if the tags name the request's provider, −2 if they name another. */
 	provider: number;
 }
 
@@ -44,7 +44,7 @@ export interface OmnirouteScore {
 	signals: OmnirouteSignals;
 }
 
-/** At most so many skills are injected, and none with fewer points (B8). */
+/** Maximum number of injected skills, and their minimum score (B8). */
 export const AUTO_MAX_SKILLS = 5;
 export const AUTO_MIN_SCORE = 3;
 const TOKEN_MIN_LENGTH = 3;
@@ -55,18 +55,18 @@ const PROVIDER_TAGS: Record<string, readonly string[]> = {
 	google: ['google', 'gemini']
 };
 
-/** What `scoreAutoSkill` looks in: everything that the request holds, in lower case. */
+/** The text `scoreAutoSkill` searches: everything in the request, lowercase. */
 function omnirouteContext(request: ScoreRequest): string {
 	const { tools = [], model = '', formats = [], backgroundReason = '', messages } = request;
 	return [JSON.stringify(tools), model, ...formats, backgroundReason, ...messages].join(' ').toLowerCase();
 }
 
-/** The points of one skill, by signal. */
+/** The score of one skill, by signal. */
 export function scoreAutoSkill(skill: ScoredSkill, request: ScoreRequest): OmnirouteScore {
 	return createAutoScorer(request)(skill);
 }
 
-/** The skills to inject: at least 3 points, most points first, then the latest used, then most installs, then by name; at most 5. */
+/** The skills to inject: at least 3 points, by score, then last use, then installs, then name; at most 5. */
 export function pickAutoSkills<Skill extends ScoredSkill>(
 	skills: readonly Skill[],
 	request: ScoreRequest,
@@ -77,7 +77,7 @@ export function pickAutoSkills<Skill extends ScoredSkill>(
 	return pickScored(scored, { maxSkills, minScore });
 }
 
-/** `pickAutoSkills` of what has its points already. */
+/** `pickAutoSkills` for skills with a score. */
 export function pickScored<Scored extends { skill: ScoredSkill; score: number }>(
 	scored: readonly Scored[],
 	{ maxSkills, minScore }: { maxSkills: number; minScore: number }
@@ -104,7 +104,7 @@ export function createAutoScorer(request: ScoreRequest): (skill: ScoredSkill) =>
 
 interface ReadRequest {
 	context: string;
-	/** Those of the context, and those of the background reason. */
+	/** Words of the context. */
 	words: ReadonlySet<string>;
 	background: readonly string[];
 	provider: string | undefined;
@@ -116,7 +116,7 @@ function scoreIn({ context, words, background, provider }: ReadRequest, skill: S
 	const tags = skill.tags.map((tag) => tag.toLowerCase().trim()).filter((tag) => tag !== '');
 	const isNear = (token: string) => tags.some((tag) => tag.includes(token) || token.includes(tag));
 	const signals: OmnirouteSignals = {
-		// An empty name is a part of every text; it says nothing.
+		// An empty name would match any text.
 		name: name !== '' && context.includes(name) ? 6 : 0,
 		nameTokens: 2 * nameTokens.filter((token) => words.has(token)).length,
 		tags: 3 * tags.filter((tag) => context.includes(tag)).length,
@@ -135,7 +135,7 @@ function providerPoints(tags: readonly string[], provider: string | undefined): 
 	return named.some(([key]) => key === provider) ? 2 : -2;
 }
 
-/** Different words of at least three letters or digits; `camelCase` and `._@-/` divide. */
+/** Distinct words of at least three letters or digits, split at `camelCase` and `._@-/`. */
 function tokensOf(text: string): string[] {
 	const divided = text.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase();
 	return [...new Set(divided.match(/[a-z0-9]+/g) ?? [])].filter((token) => token.length >= TOKEN_MIN_LENGTH);

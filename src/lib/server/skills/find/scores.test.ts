@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { scoreSkill, tokenize } from './scores.ts';
+import { scoreSkill } from './scores.ts';
+import { tokenize } from './words.ts';
 
 const weather = { name: 'weather', description: 'The forecast for any city.', tags: ['rain', 'city'] };
 

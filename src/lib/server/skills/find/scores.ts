@@ -1,20 +1,19 @@
-/** Scores skills against what somebody asked, by the words they share (FEATURES B7, B8). */
+/** Scores skills against a query by the words they share (FEATURES B7, B8). */
 import type { Skill } from '../types.ts';
 import type { SearchableSkill } from './skill-reader.ts';
-import { allWords, isStopWord, stem, tokenize, tokenizeName, wordsOf } from './words.ts';
+import { allWords, isStopWord, tokenize, tokenizeName, wordsOf } from './words.ts';
 
-export { isStopWord, stem, tokenize, tokenizeName };
-export type { SearchableSkill };
+export { isStopWord, stem, tokenize, tokenizeName } from './words.ts';
 
-/** The score's parts, for "why was this skill chosen". */
+/** The score's parts, to explain why a skill was chosen. */
 export interface SkillSignals {
-	/** 6 when the whole name occurs, its separators being of no matter. */
+	/** 6 if the whole name occurs, ignoring separators. */
 	name: number;
-	/** 2 for each word of the name. */
+	/** 2 for each word of the name that occurs. */
 	nameTokens: number;
 	/** 3 for each tag that occurs. */
 	tags: number;
-	/** 1 for each different word of the description. */
+	/** 1 for each distinct word of the description that occurs. */
 	description: number;
 }
 
@@ -23,7 +22,7 @@ export interface SkillScore {
 	signals: SkillSignals;
 }
 
-/** The default scorer of FEATURES B7. Pure; `query` is what the user wrote. */
+/** The default scorer of FEATURES B7; pure. `query` is the user's text. */
 export function scoreSkill(query: string, skill: SearchableSkill): SkillScore {
 	return createScorer(query)(skill);
 }
@@ -33,7 +32,7 @@ export function createScorer(query: string): (skill: SearchableSkill) => SkillSc
 	const [asked, all] = [readText(tokenize(query)), readText(allWords(query))];
 	return (skill) => {
 		const name = tokenizeName(skill.name);
-		// A name such as `say-hello` is made of stop-words, and is found by them.
+		// A name made of stop words, such as `say-hello`, is found by them.
 		const nameIn = wordsOf(skill.name).every(isStopWord) ? all : asked;
 		const tags = skill.tags?.map(tokenizeName).filter((tag) => isSequenceIn(tag, asked)) ?? [];
 		const signals: SkillSignals = {
@@ -48,7 +47,7 @@ export function createScorer(query: string): (skill: SearchableSkill) => SkillSc
 
 interface ReadText {
 	words: readonly string[];
-	/** Of each word, where it stands. */
+	/** Positions of each word. */
 	places: ReadonlyMap<string, readonly number[]>;
 }
 
@@ -66,7 +65,7 @@ function countIn(words: readonly string[], { places }: ReadText): number {
 	return new Set(words.filter((word) => places.has(word))).size;
 }
 
-/** Do all of `words` occur in a text side by side? Nothing occurs nowhere. */
+/** True if `words` occur next to each other in a text; false for no words. */
 function isSequenceIn(words: readonly string[], text: ReadText): boolean {
 	const [first] = words;
 	if (first === undefined) return false;
@@ -74,7 +73,7 @@ function isSequenceIn(words: readonly string[], text: ReadText): boolean {
 	return starts.some((start) => words.every((word, offset) => text.words[start + offset] === word));
 }
 
-// Search with the points of the Agent Zero document (FEATURES C5); pure.
+// Search, scored as in the Agent Zero document (FEATURES C5); pure.
 
 export interface FoundSkill {
 	skill: Skill;
@@ -84,15 +83,12 @@ export interface FoundSkill {
 const NAME = 3;
 const DESCRIPTION = 2;
 const TAG = 1;
-/** Beyond the document: what is only in a trigger or in the instructions counts less than anything it names. */
+/** Not in the document: matches in triggers and instructions count less than any other. */
 const TRIGGER = 0.5;
 const BODY = 0.25;
 const MAX_TERMS = 32;
 
-/**
- * For each term of the query: 3 points in the name, 2 in the description, 1 for each tag that holds it. Best first,
- * equals by name; at most `limit`.
- */
+/** Per term: 3 points in the name, 2 in the description, 1 for each tag with it. Best first, ties by name. */
 export function searchSkills(skills: readonly Skill[], query: string, limit = 25): FoundSkill[] {
 	const terms = [...new Set(query.toLowerCase().split(/\s+/).filter(Boolean))].slice(0, MAX_TERMS);
 	return skills

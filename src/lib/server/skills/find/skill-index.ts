@@ -1,4 +1,4 @@
-/** Ranks the skills of a snapshot against what somebody asked, without looking at each of them (FEATURES B7, A17). */
+/** Ranks the skills of a snapshot against a query, without reading each of them (FEATURES B7, A17). */
 import {
 	countByField,
 	createSkillReader,
@@ -13,24 +13,24 @@ import { stem, wordsOf } from './words.ts';
 export type { IndexedSkill };
 
 export interface SkillIndex<Skill> {
-	/** Skills that share a word with the query, best first, equals by name; at most `maxSkills` (default 8). */
+	/** Skills that share a word with the query, best first, ties by name; at most `maxSkills` (8 by default). */
 	rank(query: string, maxSkills?: number): RankedSkill<Skill>[];
-	/** Where the score of each of these comes from, in their order; it costs what reading them costs (F2). */
+	/** Where each skill's score comes from, in order. Reads these skills again (F2). */
 	explain(query: string, skills: readonly Skill[]): ExplainedSkill<Skill>[];
 }
 
 export interface ExplainedSkill<Skill> {
 	skill: Skill;
-	/** Its score to a millionth, and the sum of the signals; 0 when it shares no word with the query. */
+	/** Its score to a millionth, equal to the sum of `signals`; 0 if it shares no word with the query. */
 	points: number;
 	/** Most points first; empty without points. */
 	signals: SkillSignal[];
 }
 
-/** `whole name`: what a skill gets on top because its whole name was said. */
+/** `whole name` is the bonus for a query that contains the whole name. */
 export interface SkillSignal {
 	signal: SkillField | 'whole name';
-	/** As they stand in the query. */
+	/** As written in the query. */
 	words: string[];
 	points: number;
 }
@@ -39,23 +39,23 @@ export interface RankedSkill<Skill> {
 	skill: Skill;
 	/** Comparable within one query only. */
 	score: number;
-	/** Words of the query that it was found by, as stems. */
+	/** Matching words of the query, as stems. */
 	words: string[];
 }
 
-/** A skill whose whole name was said. */
+/** Factor for a query that contains the whole name. */
 const NAMED = 1.5;
 const MAX_WORDS = 64;
 const MAX_QUERY = 4000;
 
-/** Reads all names, descriptions, tags and triggers once: make one index a snapshot. */
+/** Indexes names, descriptions, tags and triggers. Create one index per snapshot. */
 export function createSkillIndex<Skill extends IndexedSkill>(skills: readonly Skill[]): SkillIndex<Skill> {
 	const reader = createSkillReader();
 	for (const skill of skills) reader.add(skill);
 	return indexOf(skills, reader.finish());
 }
 
-/** `createSkillIndex` with the event loop free between slices, for libraries of many thousand skills. */
+/** `createSkillIndex` in slices that leave the event loop free, for many thousands of skills. */
 export async function createSkillIndexInSlices<Skill extends IndexedSkill>(
 	skills: readonly Skill[]
 ): Promise<SkillIndex<Skill>> {
@@ -72,12 +72,12 @@ export async function createSkillIndexInSlices<Skill extends IndexedSkill>(
 function indexOf<Skill extends IndexedSkill>(skills: readonly Skill[], terms: IndexedTerms): SkillIndex<Skill> {
 	const { idOf, starts, holders, points, isInName, nameWords } = terms;
 	const rarity = (count: number) => Math.log(1 + (skills.length - count + 0.5) / (count + 0.5));
-	// Kept between calls and cleared by each, so that a query costs no more than the skills that hold its words.
+	// Reused and cleared by each call, so that a query costs only as much as the skills with its words.
 	const totals = new Float64Array(skills.length);
 	const coverage = new Float64Array(skills.length);
 	const named = new Uint8Array(skills.length);
 
-	/** Words of a query that skills hold, in order, each with where it stands in `holders`. */
+	/** Words of a query that skills have, in order, each with its range in `holders`. */
 	const rangesOf = (query: string, stemOf: (word: string) => string = stem) => {
 		const words = new Map<string, string>();
 		for (const said of wordsOf(query.slice(0, MAX_QUERY))) {
@@ -91,7 +91,7 @@ function indexOf<Skill extends IndexedSkill>(skills: readonly Skill[], terms: In
 			return start === end ? [] : [{ word, said, start, end }];
 		});
 	};
-	/** The score of a skill whose words come to `total`, of which they cover `covered` of all `mass`. */
+	/** A skill's score from the `total` of its words and the `part` of the query's weight they cover. */
 	const scoreFrom = (total: number, part: number, isNamed: boolean) =>
 		total * (0.5 + 0.5 * part) * (isNamed ? NAMED : 1);
 	let places: Map<Skill, number> | null = null;
@@ -148,7 +148,7 @@ function indexOf<Skill extends IndexedSkill>(skills: readonly Skill[], terms: In
 				let total = 0;
 				for (const { word, worth } of held) {
 					total += worth;
-					// Of a word that stands in several fields each has its share of what the word is worth.
+					// A word's points are shared among the fields that have it.
 					const fields = Object.entries(counts.get(word) ?? {}) as [SkillField, number][];
 					const sum = fields.reduce((all, [, count]) => all + count, 0);
 					const said = saidAs.get(word) ?? word;
@@ -164,7 +164,7 @@ function indexOf<Skill extends IndexedSkill>(skills: readonly Skill[], terms: In
 	};
 }
 
-/** Collects points by signal; in millionths, so that the sum of what is said is what is said of the sum. */
+/** Collects points by signal, in millionths, so that the signals add up to the sum. */
 function createShares() {
 	const signals = new Map<SkillSignal['signal'], SkillSignal>();
 	return {
@@ -187,7 +187,7 @@ function createShares() {
 	};
 }
 
-/** Where `wanted` is among the ascending numbers from `low` on, before `high`; -1 where it is not. */
+/** Binary search for `wanted` in ascending numbers, from `low` to before `high`; -1 if absent. */
 function find(numbers: Uint32Array, low: number, high: number, wanted: number): number {
 	const end = high;
 	while (low < high) {
@@ -203,7 +203,7 @@ function compareBy(skills: readonly IndexedSkill[], a: number, b: number): numbe
 	return first < second ? -1 : Number(first > second);
 }
 
-/** The best few, in order, without sorting the rest. */
+/** The best candidates in order, without sorting the rest. */
 function pickBest(
 	candidates: readonly number[],
 	scoreOf: (at: number) => number,

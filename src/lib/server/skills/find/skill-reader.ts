@@ -1,7 +1,7 @@
-/** Takes the words out of many skills, once, into numbers that can be summed up quickly; pure (FEATURES B7, A17). */
-import { divideName, isStopWord, stem, wordsOf } from './words.ts';
+/** Indexes the words of many skills, as numbers that can be summed quickly; pure (FEATURES B7, A17). */
+import { divideName, isStopWord, meaningfulWords, stem, wordsOf, wordsOfName } from './words.ts';
 
-/** What a skill is found by. */
+/** The searchable fields of a skill. */
 export interface SearchableSkill {
 	name: string;
 	description: string;
@@ -12,35 +12,35 @@ export interface IndexedSkill extends SearchableSkill {
 	triggers?: readonly string[] | undefined;
 }
 
-/** Which skills hold a word: those at `starts[id]` to `starts[id + 1]` of `holders`, ascending. */
+/** An inverted index: the skills with a word are `holders` from `starts[id]` to before `starts[id + 1]`, ascending. */
 export interface IndexedTerms {
-	/** Of a stem; undefined when no skill holds it. */
+	/** The id of a stem; undefined if no skill has it. */
 	idOf(stem: string): number | undefined;
 	starts: Uint32Array;
 	holders: Uint32Array;
-	/** Beside `holders`: what the word is worth there. */
+	/** Parallel to `holders`: the word's points. */
 	points: Float64Array;
-	/** Beside `holders`: 1 when it is a word of the name. */
+	/** Parallel to `holders`: 1 for a word of the name. */
 	isInName: Uint8Array;
-	/** How many different words the name of each skill has. */
+	/** Number of distinct words in each skill's name. */
 	nameWords: number[];
 }
 
-/** What a word counts by where it stands, and how soon more of the same stop to count (BM25F). */
+/** A word's weight by field, and how soon repeats stop counting (BM25F). */
 export const FIELD_WEIGHTS = { name: 3, tag: 2, trigger: 2, description: 1 } as const;
 const SATURATION = 1.2;
-/** How far a long text is held against a skill. */
+/** How much a long text lowers the score. */
 const LENGTH = 0.6;
 
-/** Reads skills one by one; nearly all of the time goes into looking up words, so each is looked up once. */
+/** Reads skills one by one. Looking up words takes nearly all the time, so each is looked up once. */
 export function createSkillReader(): { add(skill: IndexedSkill): void; finish(): IndexedTerms } {
 	const idsByStem = new Map<string, number>();
-	/** A stop-word is `~id`. */
+	/** `~id` for a stop word. */
 	const idsByWord = new Map<string, number>();
-	/** By id, of the skill that is read: what its words count. */
+	/** Weights of the current skill's words, by id. */
 	const counts: number[] = [];
 	const holding: number[] = [];
-	// One after another for each skill and each of its words.
+	// Entries for each skill and each of its words, one after another.
 	const terms: number[] = [];
 	const values: number[] = [];
 	const ends: number[] = [];
@@ -66,7 +66,7 @@ export function createSkillReader(): { add(skill: IndexedSkill): void; finish():
 		if (before === 0) terms.push(id);
 		counts[id] = before + weight;
 	};
-	/** How many words of the text counted. */
+	/** Returns the number of words counted. */
 	const readText = (text: string, weight: number): number => {
 		let read = 0;
 		for (const word of wordsOf(text)) {
@@ -77,7 +77,7 @@ export function createSkillReader(): { add(skill: IndexedSkill): void; finish():
 		}
 		return read;
 	};
-	/** The same, of a name, whose stop-words count when it has no other words. */
+	/** The same for a name, whose stop words count if it has no other words. */
 	const readName = (name: string, weight: number): number => {
 		const divided = divideName(name);
 		const read = readText(divided, weight);
@@ -134,14 +134,14 @@ export function createSkillReader(): { add(skill: IndexedSkill): void; finish():
 	};
 }
 
-// Says which words of a text stand in which field of a skill, for why it was ranked as it was; pure (FEATURES F2, B7).
+// Finds which fields of a skill contain which words, to explain its rank; pure (FEATURES F2, B7).
 
 export type SkillField = keyof typeof FIELD_WEIGHTS;
 
-/** Of one word: by how much each field that holds it counts. */
+/** A word's weight in each field that contains it. */
 export type FieldCounts = Partial<Record<SkillField, number>>;
 
-/** Reads a skill as `createSkillReader` does, and counts those words alone that `isWanted`, given as stems. */
+/** Reads a skill like `createSkillReader`, but counts only stems that are `isWanted`. */
 export function countByField(
 	{ name, description, tags = [], triggers = [] }: IndexedSkill,
 	{ isWanted, stemOf }: { isWanted: (stem: string) => boolean; stemOf: (word: string) => string }
@@ -159,12 +159,12 @@ export function countByField(
 	const nameWords = wordsOfName(name);
 	count(nameWords, 'name');
 	for (const tag of tags) count(wordsOfName(tag), 'tag');
-	for (const trigger of triggers) count(meaningful(trigger), 'trigger');
-	count(meaningful(description), 'description');
+	for (const trigger of triggers) count(meaningfulWords(trigger), 'trigger');
+	count(meaningfulWords(description), 'description');
 	return { counts, nameStems: new Set(nameWords.map(stemOf)) };
 }
 
-/** `stem`, which remembers. */
+/** `stem` with a cache. */
 export function createStemming(): (word: string) => string {
 	const stems = new Map<string, string>();
 	return (word) => {
@@ -172,14 +172,4 @@ export function createStemming(): (word: string) => string {
 		if (known === undefined) stems.set(word, (known = stem(word)));
 		return known;
 	};
-}
-
-function wordsOfName(name: string): string[] {
-	const divided = divideName(name);
-	const words = meaningful(divided);
-	return words.length > 0 ? words : wordsOf(divided);
-}
-
-function meaningful(text: string): string[] {
-	return wordsOf(text).filter((word) => !isStopWord(word));
 }

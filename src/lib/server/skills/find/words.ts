@@ -1,44 +1,50 @@
-/** Divides text and names into words that can be compared, in any script; pure (FEATURES B7). */
+/** Splits text and names into comparable words, in any script; pure (FEATURES B7). */
 
-/** Scripts that are written without spaces: their words are taken as pairs of neighbouring characters. */
+/** Scripts written without spaces, in which pairs of adjacent characters count as words. */
 const SPACELESS = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}`;
 const RUNS = new RegExp(String.raw`[${SPACELESS}]+|(?:(?![${SPACELESS}])[\p{L}\p{M}\p{N}])+`, 'gu');
-// Every character that ASCII has.
 const IS_ASCII = /^[\0-\x7f]*$/;
 const HAS_NO_CAPITAL = /^[\0-@[-\x7f]*$/;
 const IS_SPACELESS = new RegExp(`^[${SPACELESS}]`, 'u');
 
 /**
- * The words that carry meaning, in their order, repeats kept: lower-case, without accents, plural and other endings
- * folded (`summaries`, `summarise`, `Summarizing` are one word), stop-words and single letters left out.
+ * Meaningful words in order: lowercase, without accents, stop words and single letters, and stemmed (`summaries`,
+ * `Summarizing` are one word).
  */
 export function tokenize(text: string): string[] {
-	return wordsOf(text)
-		.filter((word) => !isStopWord(word))
-		.map(stem);
+	return meaningfulWords(text).map(stem);
 }
 
-/** Every word, stop-words too, as `tokenize` would give it. */
+export function meaningfulWords(text: string): string[] {
+	return wordsOf(text).filter((word) => !isStopWord(word));
+}
+
+/** Like `tokenize`, but with stop words. */
 export function allWords(text: string): string[] {
 	return wordsOf(text).map(stem);
 }
 
-/** The words of an identifier such as `get_weather`, `getWeather` or `csv.tools`; stop-words only if there are no others. */
+/** The words of an identifier such as `get_weather` or `getWeather`; stop words only if there are no others. */
 export function tokenizeName(name: string): string[] {
+	return wordsOfName(name).map(stem);
+}
+
+/** `tokenizeName` without stemming. */
+export function wordsOfName(name: string): string[] {
 	const divided = divideName(name);
-	const words = tokenize(divided);
-	return words.length > 0 ? words : allWords(divided);
+	const words = meaningfulWords(divided);
+	return words.length > 0 ? words : wordsOf(divided);
 }
 
 /** `getWeather` as `get Weather`. */
 export function divideName(name: string): string {
-	// Most names have no capitals.
+	// Fast path: most names have no capitals.
 	return HAS_NO_CAPITAL.test(name) ? name : name.replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2');
 }
 
-/** Every word of a text, in lower case and without accents, stop-words too. */
+/** All words of a text, lowercase and without accents, including stop words. */
 export function wordsOf(text: string): string[] {
-	// Most names and descriptions: the same words, in a tenth of the time.
+	// Fast path for most names and descriptions: the same words in a tenth of the time.
 	if (IS_ASCII.test(text)) return text.toLowerCase().match(/[a-z0-9]{2,}/g) ?? [];
 	return [...text.normalize('NFKC').toLowerCase().matchAll(RUNS)].flatMap(([run]) => {
 		if (IS_SPACELESS.test(run)) return pairsOf([...run]);
@@ -52,7 +58,7 @@ function pairsOf(characters: readonly string[]): string[] {
 	return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
 }
 
-/** Of Latin letters only: in other scripts the marks are letters of their own. */
+/** Latin letters only: in other scripts the marks are letters of their own. */
 function withoutAccents(word: string): string {
 	return word
 		.normalize('NFD')
@@ -62,7 +68,7 @@ function withoutAccents(word: string): string {
 
 // Folds English words to a common stem, British and American spelling alike; other languages pass unchanged.
 
-/** Words that say nothing about a subject, for they stand in any request. */
+/** Words that occur in any request and say nothing about its subject. */
 const STOP_WORDS = new Set(
 	(
 		'a an the and or but nor so if then else than as at by for from in into of off on onto out over per to toward up upon with without within ' +
@@ -83,7 +89,7 @@ export function isStopWord(lowerCaseWord: string): boolean {
 	return STOP_WORDS.has(lowerCaseWord);
 }
 
-/** The stem of a lower-case word. Only equality of stems means something: they are no words themselves. */
+/** The stem of a lowercase word. Only for comparison: stems aren't words. */
 export function stem(word: string): string {
 	if (word.length < 4 || !/^[a-z]+$/.test(word) || word === 'news') return word;
 	return withoutLastVowel(withoutEnding(singular(word)));

@@ -1,9 +1,9 @@
-/** Tools and tool calls in the shapes of other APIs: Chat Completions, Anthropic Messages, Gemini (FEATURES B10–B12, D39). */
+/** Converts tools and calls for Chat Completions, Anthropic Messages and Gemini (FEATURES B10–B12, D39). */
 import { z } from 'zod';
 import type { ToolDefinition } from '../types.ts';
-import { asRecord, isObject } from '../../../shared/json.ts';
+import { asArray, asRecord, isObject } from '../../../shared/json.ts';
 
-/** The wire formats that calls are recognised in: by their shape, never by the name of a model (B12). */
+/** Wire formats of calls, recognised by shape, never by the model's name (B12). */
 export type ToolFormat = 'responses' | 'chat' | 'anthropic' | 'gemini';
 
 export interface ChatTool {
@@ -19,13 +19,13 @@ export interface AnthropicTool {
 
 /** One entry of a Gemini request's `tools`. */
 export interface GeminiTool {
-	/** A function that takes nothing has no `parameters`. */
+	/** A function without parameters has no `parameters`. */
 	functionDeclarations: { name: string; description: string; parameters?: Record<string, unknown> }[];
 }
 
 export interface ExtractedCall {
 	format: ToolFormat;
-	/** The call's id; Gemini may send none, then it is `<name>_<index>`. */
+	/** The call's id; `<name>_<index>` if Gemini sent none. */
 	id: string;
 	name: string;
 	arguments: Record<string, unknown>;
@@ -46,7 +46,7 @@ export function toAnthropicTools(tools: readonly ToolDefinition[]): AnthropicToo
 	return tools.map(({ name, description, parameters }) => ({ name, description, input_schema: parameters }));
 }
 
-/** Gemini `generateContent`: one entry that declares every function, in the part of JSON Schema that Gemini takes. */
+/** Gemini `generateContent`: one entry with all functions, in the subset of JSON Schema that Gemini supports. */
 export function toGeminiTools(tools: readonly ToolDefinition[]): GeminiTool[] {
 	if (tools.length === 0) return [];
 	const functionDeclarations = tools.map(({ name, description, parameters }) => {
@@ -83,7 +83,7 @@ export function extractToolCalls(response: unknown): ExtractedCall[] {
 	].filter(({ name }) => name !== '');
 }
 
-/** What a call's output is sent back as: an input item, a message, or a content block of the call's own format. */
+/** Formats a call's output to send back: an input item, a message or a content block, in the call's own format. */
 export function toToolResult(call: ExtractedCall, output: string, isError = false): Record<string, unknown> {
 	switch (call.format) {
 		case 'responses':
@@ -99,15 +99,15 @@ export function toToolResult(call: ExtractedCall, output: string, isError = fals
 	}
 }
 
-/** Names for the wire and back: providers take 1 to 64 letters, digits, `_` and `-` only, Gemini none that begins with a digit or `-`. */
+/** Maps names to valid ones (1 to 64 letters, digits, `_` and `-`; Gemini's don't start with a digit or `-`) and back. */
 export interface ToolNames {
 	/** `fetch@1.2.0` → `fetch__1_2_0`. */
 	toWire(name: string): string;
-	/** The name behind a wire name; one that is not known is itself. */
+	/** The original name; an unknown name stays as it is. */
 	fromWire(wireName: string): string;
 }
 
-/** A readable alias for each name, no two alike (B10). */
+/** Gives each name a unique, readable alias (B10). */
 export function createToolNames(names: readonly string[]): ToolNames {
 	const byName = new Map<string, string>();
 	const byWire = new Map<string, string>();
@@ -129,8 +129,8 @@ export function createToolNames(names: readonly string[]): ToolNames {
 
 function geminiCalls(body: Record<string, unknown>): Record<string, unknown>[] {
 	const parts = recordsIn(body.candidates).flatMap((candidate) => recordsIn(asRecord(candidate.content)?.parts));
-	const calls = parts.flatMap((part) => listOf(part.functionCall));
-	// The official client adds the same calls at the root; they count once.
+	const calls = recordsIn(parts.map((part) => part.functionCall));
+	// The official client repeats the calls at the root; they count once.
 	return calls.length > 0 ? calls : recordsIn(body.functionCalls);
 }
 
@@ -140,37 +140,30 @@ function textCall(format: ToolFormat, id: unknown, name: unknown, text: unknown)
 	try {
 		return valueCall(format, id, name, JSON.parse(text) as unknown);
 	} catch (error) {
-		return {
-			...valueCall(format, id, name, {}),
-			problem: `The arguments aren’t valid JSON: ${(error as Error).message}`
-		};
+		const problem = `The arguments aren’t valid JSON: ${(error as Error).message}`;
+		return { ...valueCall(format, id, name, {}), problem };
 	}
 }
 
 function valueCall(format: ToolFormat, id: unknown, name: unknown, value: unknown): ExtractedCall {
 	const call = { format, id: textOf(id), name: typeof name === 'string' ? name : '' };
-	const args = value === undefined || value === null ? {} : asRecord(value);
-	return args
-		? { ...call, arguments: args }
-		: { ...call, arguments: {}, problem: 'The arguments must be a JSON object.' };
+	const args = asRecord(value ?? {});
+	if (args) return { ...call, arguments: args };
+	return { ...call, arguments: {}, problem: 'The arguments must be a JSON object.' };
 }
 
 function textOf(value: unknown): string {
 	return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
-function recordsIn(value: unknown): Record<string, unknown>[] {
-	return Array.isArray(value) ? value.flatMap(listOf) : [];
+/** The objects in a list; empty if it isn't a list. */
+export function recordsIn(value: unknown): Record<string, unknown>[] {
+	return asArray(value).filter(isObject);
 }
 
-function listOf(value: unknown): Record<string, unknown>[] {
-	const record = asRecord(value);
-	return record ? [record] : [];
-}
+// Skill tools as objects like those of `tool()` in `@openrouter/sdk` and `@openrouter/agent` (FEATURES B17).
 
-// Skill tools as the objects that `tool()` of `@openrouter/sdk` and `@openrouter/agent` makes (FEATURES B17).
-
-/** What `callModel` runs by itself. Made without the SDK, so that nobody has to install it. */
+/** A tool that `callModel` runs by itself. Made without the SDK, so that nobody has to install it. */
 export interface SdkTool {
 	type: 'function';
 	function: {
@@ -181,7 +174,7 @@ export interface SdkTool {
 	};
 }
 
-/** `call` gets the tool's name and its checked arguments; what it answers is what the model reads. */
+/** `call` receives the tool's name and validated arguments; the model reads its answer. */
 export function createSdkTools(
 	tools: readonly ToolDefinition[],
 	call: (name: string, args: Record<string, unknown>) => Promise<unknown>
@@ -192,10 +185,7 @@ export function createSdkTools(
 	}));
 }
 
-/**
- * Zod cannot say all that JSON Schema can (`if`, `not`, patterns of other engines): what it cannot is any value here,
- * and is left to the check that comes before anything runs.
- */
+/** Whatever Zod doesn't support (`if`, `not`, some patterns) accepts any value here, and is checked before running. */
 function objectSchema(parameters: Record<string, unknown>): z.ZodObject {
 	const whole = schemaOf(parameters);
 	if (whole instanceof z.ZodObject) return whole;
@@ -208,7 +198,7 @@ function objectSchema(parameters: Record<string, unknown>): z.ZodObject {
 	return z.looseObject(Object.fromEntries(shape));
 }
 
-/** Null when Zod has no words for it: it throws then, or takes it for what nothing fits. */
+/** null if Zod doesn't support the schema: it throws, or accepts nothing. */
 function schemaOf(value: unknown): z.ZodType | null {
 	try {
 		const schema = z.fromJSONSchema(value as Parameters<typeof z.fromJSONSchema>[0]);
@@ -223,43 +213,26 @@ function described(property: unknown): z.ZodType {
 	return typeof description === 'string' ? z.unknown().describe(description) : z.unknown();
 }
 
-// JSON Schema in the part of it that Gemini takes: it refuses a whole request over one word that it does not know (FEATURES B11).
+// The subset of JSON Schema that Gemini supports: it refuses a whole request because of one unknown keyword (FEATURES
+// B11).
 
 type Schema = Record<string, unknown>;
 
-const KEYWORDS = new Set([
-	'type',
-	'format',
-	'title',
-	'description',
-	'nullable',
-	'enum',
-	'items',
-	'properties',
-	'required',
-	'anyOf',
-	'minItems',
-	'maxItems',
-	'minProperties',
-	'maxProperties',
-	'minLength',
-	'maxLength',
-	'minimum',
-	'maximum',
-	'pattern',
-	'example',
-	'default',
-	'propertyOrdering'
-]);
+const KEYWORDS = new Set(
+	(
+		'type format title description nullable enum items properties required anyOf minItems maxItems minProperties ' +
+		'maxProperties minLength maxLength minimum maximum pattern example default propertyOrdering'
+	).split(' ')
+);
 const FORMATS = new Set(['date-time', 'enum', 'float', 'double', 'int32', 'int64']);
 
-/** What cannot be said is left out: the arguments are checked against the whole schema when the call comes. */
+/** Drops unsupported parts: arguments are checked against the whole schema when a call comes. */
 export function toGeminiSchema(schema: Schema): Schema {
 	const said = Object.fromEntries(Object.entries(withKnownWords(schema)).filter(([key]) => KEYWORDS.has(key)));
 	const { properties, required, items, anyOf, enum: values, format } = said;
-	const shape = recordOf(properties);
+	const shape = asRecord(properties);
 	if (shape) said.properties = Object.fromEntries(Object.entries(shape).map(([name, each]) => [name, inner(each)]));
-	// A name that is required must be a property, and an empty list is none.
+	// Required names must be properties.
 	if (Array.isArray(required))
 		said.required = required.filter((name) => shape !== null && Object.hasOwn(shape, String(name)));
 	if (Array.isArray(required) && !shape) delete said.required;
@@ -271,7 +244,7 @@ export function toGeminiSchema(schema: Schema): Schema {
 	return said;
 }
 
-/** The same in words that Gemini has: one type, and `anyOf` and `enum` for their kin. */
+/** Rewrites keywords for Gemini: one type, `anyOf` for `oneOf`, `enum` for `const`. */
 function withKnownWords({ type, oneOf, const: only, ...schema }: Schema): Schema {
 	const types = Array.isArray(type) ? (type as unknown[]).filter((each) => each !== 'null') : [type];
 	return {
@@ -285,14 +258,10 @@ function withKnownWords({ type, oneOf, const: only, ...schema }: Schema): Schema
 }
 
 function inner(schema: unknown): unknown {
-	const record = recordOf(schema);
+	const record = asRecord(schema);
 	return record ? toGeminiSchema(record) : {};
 }
 
 function isTexts(values: unknown): boolean {
 	return Array.isArray(values) && values.length > 0 && values.every((value) => typeof value === 'string');
-}
-
-function recordOf(value: unknown): Schema | null {
-	return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Schema) : null;
 }

@@ -1,4 +1,4 @@
-/** The drover document's library, as it is documented: a registry of specs, their resources, two tools, one block (S3). */
+/** The drover document's library: a registry of specs, their resources, two tools, one prompt block (S3). */
 import { withoutHidden } from '../../../shared/characters.ts';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,8 @@ import {
 	SKILL_LOAD,
 	SKILL_RESOURCE
 } from '../call/dialects/drover.ts';
-import { renderBody } from '../prompt.ts';
+import type { FilePage } from '../call/operations.ts';
+import { oneLine, renderBody } from '../prompt.ts';
 import { readSkillFile } from '../read/files.ts';
 import { SkillError, type SkillSpec, type ToolDefinition } from '../types.ts';
 
@@ -21,7 +22,7 @@ export interface SpecRegistry {
 	list(): readonly SkillSpec[];
 }
 
-/** Basenames under the three well-known folders, and files at the top. */
+/** File names in the three standard folders and at the top level. */
 export interface SkillResources {
 	scripts: readonly string[];
 	references: readonly string[];
@@ -29,37 +30,33 @@ export interface SkillResources {
 	other: readonly string[];
 }
 
-/** A tool that runs by itself. */
+/** A tool with its implementation. */
 export interface ToolDef<Args> {
 	name: string;
 	description: string;
 	/** JSON Schema of an object. */
 	parameters: Record<string, unknown>;
-	/** Never throws: what is wrong is a text with `isError`, from which the model can recover. */
+	/** Never throws: errors are texts with `isError`, from which the model can recover. */
 	execute(args: Args): Promise<{ content: string; isError?: boolean }>;
 }
 
 interface ToolOptions {
 	registry: SpecRegistry;
-	/** Names that the agent may use. */
+	/** Names the agent may use. */
 	allowed: readonly string[];
 }
 
 const MAX_BYTES = 65_536;
 const MAX_LINE = 200;
 
-/** Of two skills of one name the first wins, as in `scanSkillDirs`. */
+/** The first skill of a name wins, as in `scanSkillDirs`. */
 export function createSkillRegistry(skills: readonly SkillSpec[]): SpecRegistry {
 	const byName = new Map<string, SkillSpec>();
 	for (const skill of skills) if (!byName.has(skill.name)) byName.set(skill.name, skill);
-	return {
-		get: (name) => byName.get(name),
-		has: (name) => byName.has(name),
-		list: () => [...byName.values()]
-	};
+	return { get: (name) => byName.get(name), has: (name) => byName.has(name), list: () => [...byName.values()] };
 }
 
-/** Supporting files one level deep; hidden ones, folders and the SKILL.md are left out (C8, C10). */
+/** Lists supporting files one level deep, without hidden ones, folders and the SKILL.md (C8, C10). */
 export async function listSkillResources(spec: Pick<SkillSpec, 'dir'>): Promise<SkillResources> {
 	const [scripts, references, assets] = await Promise.all(
 		RESOURCE_FOLDERS.map((folder) => filesIn(join(spec.dir, folder)))
@@ -73,21 +70,18 @@ export async function listSkillResources(spec: Pick<SkillSpec, 'dir'>): Promise<
 	};
 }
 
-/** A file of the skill (C9). @throws SkillError for a path that is absolute, leaves the folder, or is not there */
+/** Reads a file of the skill (C9). @throws SkillError if the path is absolute, leaves the folder or doesn't exist */
 export async function readSkillResource(spec: Pick<SkillSpec, 'dir'>, relativePath: string): Promise<string> {
 	let text = '';
 	for (let offset: number | null = 0; offset !== null;) {
-		const page: Awaited<ReturnType<typeof readSkillFile>> = await readSkillFile(spec.dir, relativePath, {
-			offset,
-			limit: 1024 * 1024
-		});
+		const page: FilePage = await readSkillFile(spec.dir, relativePath, { offset, limit: 1024 * 1024 });
 		text += page.text;
 		offset = page.nextOffset;
 	}
 	return text;
 }
 
-/** `skill_load`: the instructions of a skill, and where the rest of it is (C2); of long ones a piece from `offset` on. */
+/** `skill_load`: the instructions of a skill and a note on its files (C2); long ones in pages, from `offset` on. */
 export function skillLoadTool({
 	registry,
 	allowed,
@@ -106,7 +100,7 @@ export function skillLoadTool({
 	};
 }
 
-/** `skill_resource`: lists the files of a skill, or reads one (C7). A larger one gives `maxBytes`, and says where to go on. */
+/** `skill_resource`: lists a skill's files, or reads up to `maxBytes` of one and says how to read on (C7). */
 export function skillResourceTool({
 	registry,
 	allowed,
@@ -123,12 +117,12 @@ export function skillResourceTool({
 	};
 }
 
-/** What a model gives may be anything; what is no place in a file is its beginning. */
+/** A model may pass anything; an invalid offset means the start. */
 function startOf(offset: unknown): number {
 	return typeof offset === 'number' && Number.isSafeInteger(offset) && offset > 0 ? offset : 0;
 }
 
-/** The block for the system prompt; empty when no allowed skill is registered (B2, C18). */
+/** The system prompt block; empty if no allowed skill is registered (B2, C18). */
 export function renderSkillsBlock(registry: SpecRegistry, allowed: readonly string[]): string {
 	const lines = [...new Set(allowed)].flatMap((name) => {
 		const skill = registry.get(name);
@@ -136,17 +130,15 @@ export function renderSkillsBlock(registry: SpecRegistry, allowed: readonly stri
 		const line = oneLine(skill.description);
 		const characters = [...line];
 		const short = characters.length > MAX_LINE ? `${characters.slice(0, MAX_LINE - 1).join('')}…` : line;
-		return [
-			`- ${name}: ${short}`,
-			...(skill.compatibility ? [`  (compatibility: ${oneLine(skill.compatibility)})`] : [])
-		];
+		const hint = skill.compatibility ? [`  (compatibility: ${oneLine(skill.compatibility)})`] : [];
+		return [`- ${name}: ${short}`, ...hint];
 	});
 	if (lines.length === 0) return '';
 	const how = 'Call `skill_load(name="<name>")` to read the instructions of a skill before you use it.';
 	return withoutHidden(['## Available skills', '', how, '', ...lines].join('\n'));
 }
 
-/** The definition with its `name` limited to the names that may be used (B14). */
+/** Limits `name` to the allowed skills (B14). */
 function offeredTo(
 	allowed: readonly string[],
 	{ name, description, parameters }: ToolDefinition
@@ -203,8 +195,4 @@ async function filesIn(dir: string): Promise<string[]> {
 		})
 	);
 	return files.flat().sort();
-}
-
-function oneLine(text: string): string {
-	return text.replace(/\s+/g, ' ').trim();
 }

@@ -1,9 +1,9 @@
-/** Which of the four APIs a request is for: by its shape, never by the name of its model (FEATURES B12, D39). */
-import { type ToolFormat, extractToolCalls, toGeminiTools, toToolResult } from './adapters.ts';
-import { anthropic, chat, type Json, listOf, recordsIn, responses, type WireFormat, namesIn } from './wire.ts';
-import { asRecord } from '../../../shared/json.ts';
+/** Detects which of four APIs a request is for: by its shape, never by the model's name (FEATURES B12, D39). */
+import { type ToolFormat, extractToolCalls, recordsIn, toGeminiTools, toToolResult } from './adapters.ts';
+import { anthropic, chat, type Json, responses, type WireFormat, namesIn } from './wire.ts';
+import { asArray, asRecord } from '../../../shared/json.ts';
 
-/** @throws Error when the body is of none of them, or of two alike */
+/** @throws Error if the body fits none or two of them */
 export function formatOf(body: Json): ToolFormat {
 	if ('contents' in body) return 'gemini';
 	if (!Array.isArray(body.messages)) {
@@ -13,7 +13,7 @@ export function formatOf(body: Json): ToolFormat {
 		);
 	}
 	if (isAnthropic(body)) return 'anthropic';
-	// Anthropic's requests must say how much the model may write; Chat's may.
+	// Anthropic requires `max_tokens`; for Chat it's optional.
 	if (!('max_tokens' in body) || isChat(body)) return 'chat';
 	throw new Error('This body could be Chat Completions or Anthropic Messages. Choose one with `format`.');
 }
@@ -33,19 +33,19 @@ function isChat(body: Json): boolean {
 		recordsIn(body.tools).some((tool) => asRecord(tool.function)) ||
 		recordsIn(body.messages).some(
 			({ role, tool_calls: calls }) =>
-				['system', 'developer', 'tool'].includes(String(role)) || listOf(calls).length > 0
+				['system', 'developer', 'tool'].includes(String(role)) || asArray(calls).length > 0
 		)
 	);
 }
 
-// Gemini `generateContent`, as it is on the wire and as the official client takes it (settings under `config`).
+// Gemini `generateContent`, on the wire or in the official client's form (settings under `config`).
 
 const gemini: WireFormat = {
 	toolNames: (body) =>
 		recordsIn(settingsOf(body).tools).flatMap((entry) => namesIn(declarationsOf(entry).map(({ name }) => name))),
 	withTools(body, tools) {
-		// One entry declares all functions: some models take no second one.
-		const given = listOf(settingsOf(body).tools);
+		// Declare all functions in one entry: some models accept only one.
+		const given = asArray(settingsOf(body).tools);
 		const declared = given.findIndex((entry) => declarationsOf(entry).length > 0);
 		const functionDeclarations = toGeminiTools(tools).flatMap((entry) => entry.functionDeclarations as Json[]);
 		if (declared === -1) return withSettings(body, { tools: [{ functionDeclarations }, ...given] });
@@ -56,7 +56,7 @@ const gemini: WireFormat = {
 	withPrompt(body, text) {
 		const { system_instruction: snake, systemInstruction: camel, ...rest } = settingsOf(body);
 		const given = camel ?? snake;
-		const own = asRecord(given)?.parts === undefined ? partsOf(given) : listOf(asRecord(given)?.parts);
+		const own = asRecord(given)?.parts === undefined ? partsOf(given) : asArray(asRecord(given)?.parts);
 		const systemInstruction = {
 			...(asRecord(given)?.role ? { role: asRecord(given)?.role } : {}),
 			parts: [...own, { text }]
@@ -69,13 +69,13 @@ const gemini: WireFormat = {
 	},
 	withoutCalls: (body) => withCallingMode(body, 'NONE'),
 	turnOf(response) {
-		// Of several candidates the conversation goes on with the first.
+		// With several candidates the conversation continues with the first.
 		const candidate = recordsIn(asRecord(response)?.candidates)[0];
 		const content = asRecord(candidate?.content);
 		const isCutOff = candidate?.finishReason === 'MAX_TOKENS';
 		if (!content) return { items: [], calls: [], hasOtherCalls: false, isCutOff };
 		const calls = extractToolCalls({ candidates: [{ content }] });
-		const parts = listOf(content.parts).map(repeatable);
+		const parts = asArray(content.parts).map(repeatable);
 		return { items: [{ ...content, parts }], calls, hasOtherCalls: false, isCutOff };
 	},
 	results(results, { items }) {
@@ -84,7 +84,7 @@ const gemini: WireFormat = {
 		const parts = results.map(({ call, output, isError }) => {
 			const part = toToolResult(call, output, isError);
 			if (ids.has(call.id)) return part;
-			// The call came without an id, and goes back without one.
+			// The call came without an id, so its result has none.
 			const { id: _made, ...functionResponse } = asRecord(part.functionResponse) ?? {};
 			return { functionResponse };
 		});
@@ -93,7 +93,7 @@ const gemini: WireFormat = {
 	append: (body, items) => ({ ...body, contents: [...contentsOf(body), ...items] })
 };
 
-/** The official client's own form: its settings stand under `config`, and the model in the body. */
+/** True for the official client's form: settings under `config`, the model in the body. */
 function isClientForm(body: Json): boolean {
 	if (asRecord(body.config)) return true;
 	const wireKeys = ['tools', 'systemInstruction', 'system_instruction', 'generationConfig', 'toolConfig'];
@@ -128,7 +128,7 @@ function declarationsOf(entry: unknown): Json[] {
 	return recordsIn(record?.functionDeclarations ?? record?.function_declarations);
 }
 
-/** The client also takes a text, a part, or a list of them, which is what the user said. */
+/** The client also accepts a text, a part or a list of them as the user's message. */
 function contentsOf({ contents }: Json): unknown[] {
 	const isContent = (value: unknown) => Array.isArray(asRecord(value)?.parts);
 	if (isContent(contents)) return [contents];
@@ -142,7 +142,7 @@ function partsOf(value: unknown): unknown[] {
 	return list.map((part) => (typeof part === 'string' ? { text: part } : part));
 }
 
-/** A part as the vendor takes it back: arguments must be an object, whatever the model made of them. */
+/** Makes a part valid in a request: arguments must be an object, whatever the model wrote. */
 function repeatable(part: unknown): unknown {
 	const call = asRecord(asRecord(part)?.functionCall);
 	if (!call || call.args === undefined || asRecord(call.args)) return part;

@@ -1,52 +1,46 @@
-/** Requests sent until the model has answered: the gateway's rounds, their time and their bytes (FEATURES D40). */
+/** Sends requests until the model has answered, within limits of rounds, time and bytes (FEATURES D40). */
 import type { ExtractedCall } from './adapters.ts';
 import { createGateway, type ExecutedCall, type GatewayOptions, type HostResult } from './gateway.ts';
 import { FORMATS } from './formats.ts';
 import type { Json } from './wire.ts';
 
 export interface RunGatewayOptions extends GatewayOptions {
-	/** Runs a call of the host's own tools, so that the rounds go on; without it they end there. */
+	/** Runs a call of the host's own tools, so that the rounds continue; without it they end there. */
 	onHostCall?: (call: ExtractedCall, options: { signal: AbortSignal }) => Promise<string | Omit<HostResult, 'call'>>;
-	/** Most requests that follow the first; 10. In the last of them nothing can be called any more. */
+	/** Maximum requests after the first; 10 by default. The last one allows no calls. */
 	maxFollowUps?: number;
-	/** Milliseconds for all of it; 120,000. */
+	/** Time limit for all requests in milliseconds; 120,000 by default. */
 	maxMs?: number;
-	/** Milliseconds that must be left for another request; 10,000. */
+	/** Milliseconds that must remain for another request; 10,000 by default. */
 	minRemainingMs?: number;
-	/** Most bytes of results that are sent in all; 1,048,576. When they are used up the model has to answer. */
+	/** Maximum bytes of all results; 1,048,576 by default. Once used up, the model has to answer. */
 	maxTotalBytes?: number;
 	signal?: AbortSignal;
 }
 
-/**
- * `answered`: no call is open. `host`: the host has to answer `left`. `follow-ups` and `bytes`: the last request allowed no
- * call, and the model made one. `time`: not enough was left for another request.
- */
+/** `answered`: no open calls; `host`: the host must answer `left`; `follow-ups`, `bytes`, `time`: a limit was reached. */
 export type GatewayStop = 'answered' | 'host' | 'follow-ups' | 'bytes' | 'time';
 
 export interface GatewayResult<Response> {
-	/** The last one. */
+	/** The last response. */
 	response: Response;
 	stopped: GatewayStop;
-	/** Calls that nobody has answered. */
+	/** Unanswered calls. */
 	left: ExtractedCall[];
-	/** Every call that was run here, in order. */
+	/** All calls that ran here, in order. */
 	executed: ExecutedCall[];
-	/** How many requests were sent. */
+	/** Number of requests sent. */
 	requests: number;
-	/**
-	 * The host's request with all turns so far at its end, the last response's too: what a conversation goes on from. It
-	 * is as the host gave it otherwise, without the skills. Where calls were left, `next` has it with their results.
-	 */
+	/** The host's request without the skills, with all turns appended. If calls were left, `next` adds their results. */
 	body: Json;
-	/** `body`, with the results of `left` where they belong. */
+	/** `body` with the results of `left` inserted. */
 	next(results?: readonly HostResult[]): Json;
 }
 
 /**
- * Sends the host's request with the skills in it, runs the calls that come back, and goes on until there is an answer.
- * `send` is given a body and gives the complete response; one that streams gathers it first.
- * @throws what `send` throws; the signal's reason when it was aborted; Error when the body's format cannot be told
+ * Adds the skills to the host's request, runs the calls that come back, and repeats until there is an answer.
+ * `send` returns the complete response.
+ * @throws errors of `send`; the signal's reason if it aborts; Error if the body's format is unknown
  */
 export async function runGateway<Response>(
 	send: (body: Json, options: { signal: AbortSignal }) => Promise<Response>,

@@ -1,4 +1,4 @@
-/** Skills put into another program's requests, and the calls that come back run here (FEATURES B10–B13, D39, D41–D43). */
+/** Adds skills to another program's requests, and runs the calls that come back (FEATURES B10–B13, D39, D41–D43). */
 import { OUTPUT_TRUNCATED } from '../../sandbox/sandbox.ts';
 import type { SessionOptions, SkillSession } from '../call/session.ts';
 import type { SkillsProvider } from '../provider.ts';
@@ -10,84 +10,80 @@ import { formatOf, FORMATS } from './formats.ts';
 import type { CallResult, Json, ModelTurn, WireFormat } from './wire.ts';
 import { asRecord } from '../../../shared/json.ts';
 
-/** What one caller may use, beside what a session can be told (D42). */
+/** Options for one caller, in addition to those of a session (D42). */
 export interface GatewayOptions extends Pick<SessionOptions, 'allowed' | 'approve' | 'loaded' | 'modeOf' | 'owner'> {
 	skills: SkillsProvider;
-	/** Told by the body's shape; needed for a body that may be one of Chat Completions or of Anthropic Messages. */
+	/** Detected from the body by default; required for bodies that fit both Chat Completions and Anthropic Messages. */
 	format?: ToolFormat;
-	/** False: no skill is offered or run, only `builtins`. */
+	/** False offers and runs no skills, only `builtins`. */
 	customSkillExecutionEnabled?: boolean;
-	/** Functions of this program that are offered with the skills and run here. */
+	/** This program's own functions, offered with the skills and run here. */
 	builtins?: readonly GatewayTool[];
-	/** Of `builtins` only these; all without it. */
+	/** Offers only these of `builtins`; all by default. */
 	builtinToolNames?: readonly string[];
-	/** Other names that calls may have: `{ web_lookup: 'web_search' }`. `omniroute_<name>` is known for every tool. */
+	/** Aliases that calls may use: `{ web_lookup: 'web_search' }`. `omniroute_<name>` works for every tool. */
 	aliases?: Readonly<Record<string, string>>;
-	/** Working directory of scripts; the current one. */
+	/** Working directory of scripts; the current one by default. */
 	cwd?: string;
 	caller?: ExecutionCaller;
 	onEvent?: (event: SkillEvent) => void;
-	/** Most bytes of one result that the model is sent; 65,536. */
+	/** Maximum bytes of one result for the model; 65,536 by default. */
 	maxResultBytes?: number;
 }
 
-/** What the host made of a call that was left to it. */
+/** The host's result of a call left to it. */
 export interface HostResult {
-	/** Of `left`; one with the same id does as well. */
+	/** One of `left`, or a call with the same id. */
 	call: ExtractedCall;
 	output: string;
 	isError?: boolean;
 }
 
 export interface GatewayTurn {
-	/** Those that were ours, in order, with what came of them. */
+	/** Our calls in order, with their results. */
 	executed: ExecutedCall[];
 	/** Calls of the host's own tools, untouched (D41). */
 	left: ExtractedCall[];
-	/** There are calls that are no functions, such as those of custom tools: the host finds them in its response. */
+	/** Some calls aren't functions, such as those of custom tools: the host finds them in its response. */
 	hasOtherCalls: boolean;
-	/** What the next request has to have at its end: the model's turn, then all results in the order of the calls. */
+	/** Items that the next request must end with: the model's turn, then all results in the order of the calls. */
 	append(results?: readonly HostResult[]): Json[];
-	/** The host's request with that at its end, to be injected again. */
+	/** The host's request with these items, to be injected again. */
 	next(results?: readonly HostResult[]): Json;
 }
 
 export interface InjectedRequest {
 	format: ToolFormat;
-	/** To be sent. The body that was given is as it was. */
+	/** The body to send; the given one stays unchanged. */
 	body: Json;
-	/** Names on the wire of the tools that were added. */
+	/** Wire names of the added tools. */
 	toolNames: string[];
-	/**
-	 * Runs the calls that are ours in a complete response; with `execute: false` they are left like the others.
-	 * `maxBytes` is for all results together. Never rejects: what goes wrong is a result.
-	 */
+	/** Runs our calls of a complete response, none with `execute: false`. `maxBytes` is for all results. Never rejects. */
 	run(
 		response: unknown,
 		options?: { signal?: AbortSignal; maxBytes?: number; execute?: boolean }
 	): Promise<GatewayTurn>;
 }
 
-/** The skills of one conversation in the requests of one host. */
+/** Adds the skills of one conversation to a host's requests. */
 export interface Gateway {
 	/**
-	 * The request with the skills' section at the end of its system prompt and their tools before its own, which win
-	 * where names are alike (B13). Give it the host's body each time, never one that was injected already.
-	 * @throws Error when the body's format cannot be told
+	 * Appends the skills to the system prompt, and puts their tools before the host's, which win name conflicts (B13).
+	 * Pass the host's own body each time, never an injected one. @throws Error if the body's format is unknown
 	 */
 	inject(body: object): InjectedRequest;
 }
 
-/** What is offered under a name on the wire. */
+/** A tool offered under a wire name. */
 type Offer = { kind: 'skill'; tool: ToolDefinition } | { kind: 'builtin'; tool: GatewayTool };
 
 const MAX_RESULT_BYTES = 65_536;
 
-/** Tools of loaded skills are offered from the next request on, so one gateway is for one conversation. */
+/** Create one per conversation, because tools of loaded skills are offered from the next request on. */
 export function createGateway(options: GatewayOptions): Gateway {
 	const { skills, cwd = process.cwd(), aliases = {}, maxResultBytes = MAX_RESULT_BYTES } = options;
 	const isCustom = options.customSkillExecutionEnabled ?? true;
-	/** The tool that is meant by another name (D42). */
+	/** Resolves an alias (D42). */
 	const meantBy = (name: string): string =>
 		(Object.hasOwn(aliases, name) ? aliases[name] : undefined) ?? name.replace(/^omniroute_/, '');
 	const wanted = options.builtinToolNames?.map(meantBy);
@@ -96,19 +92,11 @@ export function createGateway(options: GatewayOptions): Gateway {
 	const { allowed, approve, loaded, modeOf, owner } = options;
 	const snapshot = skills.registry.snapshot();
 	const prompt = isCustom ? skills.promptFor(viewOf(snapshot, { allowed, modeOf, owner }).library.skills) : '';
-	/** Also those that are not wanted in this conversation: no skill takes their place. */
+	/** Includes unwanted builtins, so that no skill takes their place. */
 	const reserved = new Set([...known.flatMap(({ name }) => [name, `omniroute_${name}`]), ...Object.keys(aliases)]);
-	const skillSession = skills.createSession({
-		snapshot,
-		allowed,
-		approve,
-		modeOf,
-		owner,
-		reserved,
-		loaded
-	});
+	const skillSession = skills.createSession({ snapshot, allowed, approve, modeOf, owner, reserved, loaded });
 
-	/** By name on the wire, without those that the host has itself. */
+	/** Tools by wire name, without those the host has itself. */
 	function offersBeside(hostNames: readonly string[]): Map<string, Offer> {
 		const own = builtins.map((tool): Offer => ({ kind: 'builtin', tool }));
 		const ofSkills = isCustom ? skillSession.tools().map((tool): Offer => ({ kind: 'skill', tool })) : [];
@@ -143,20 +131,15 @@ export function createGateway(options: GatewayOptions): Gateway {
 				toolNames: [...offers.keys()],
 				async run(response, { signal, maxBytes = Infinity, execute = true } = {}) {
 					const turn = markCutOff(wire.turnOf(response));
-					const executed = await runCalls(execute ? turn.calls : [], {
-						cwd,
-						signal,
-						caller: options.caller,
-						onEvent: options.onEvent,
-						session: skillSession,
-						maxResultBytes,
-						maxBytes,
-						toolOf(call) {
-							const offer = offerOf(call.name);
-							return offer ? (offer.kind === 'builtin' ? offer.tool : offer.tool.name) : null;
-						}
-					});
-					return turnWith(executed, turn, wire, host);
+					const { caller, onEvent } = options;
+					const toolOf = (call: ExtractedCall) => {
+						const offer = offerOf(call.name);
+						return offer ? (offer.kind === 'builtin' ? offer.tool : offer.tool.name) : null;
+					};
+					const limits = { maxResultBytes, maxBytes };
+					const calls = execute ? turn.calls : [];
+					const run = { cwd, signal, caller, onEvent, session: skillSession, toolOf, ...limits };
+					return turnWith(await runCalls(calls, run), turn, wire, host);
 				}
 			};
 		}
@@ -178,7 +161,7 @@ function turnWith(executed: ExecutedCall[], turn: ModelTurn, wire: WireFormat, h
 	return { executed, left, hasOtherCalls: turn.hasOtherCalls, append, next };
 }
 
-/** Half a call is none: what was cut off may read like something else. */
+/** Marks a call that was cut off, which may read like a different one. */
 function markCutOff(turn: ModelTurn): ModelTurn {
 	const last = turn.calls.at(-1);
 	if (!turn.isCutOff || !last) return turn;
@@ -186,38 +169,39 @@ function markCutOff(turn: ModelTurn): ModelTurn {
 	return { ...turn, calls: [...turn.calls.slice(0, -1), { ...last, problem }] };
 }
 
-// Runs the calls of one turn: side by side, one skill's scripts one at a time, results within a budget (FEATURES D40, D43).
+// Runs the calls of one turn in parallel, but a skill's scripts one at a time; results within a budget (FEATURES D40,
+// D43).
 
-/** A function of the host that models may call. */
+/** A host function that models can call. */
 export interface GatewayTool {
 	name: string;
 	description: string;
 	/** JSON Schema of an object. */
 	parameters: Record<string, unknown>;
-	/** What it returns is sent as text, or as JSON when it is none; what it throws is an error that the model reads. */
+	/** Its result is sent as text or JSON, its exception as an error for the model. */
 	execute(args: Record<string, unknown>, context: { signal?: AbortSignal | undefined }): unknown;
 }
 
 export interface ExecutedCall {
 	call: ExtractedCall;
-	/** The tool's own name, where that of the call is an alias. */
+	/** The tool's own name, if the call used an alias. */
 	name: string;
-	/** What the model is sent. */
+	/** Text for the model. */
 	output: string;
 	isError: boolean;
 }
 
 interface CallContext extends Omit<ExecutionContext, 'timeoutMs'> {
 	session: SkillSession;
-	/** A function of the host, the name of a skill's tool, or null for what is not ours. */
+	/** A host function, the name of a skill's tool, or null if it isn't ours. */
 	toolOf(call: ExtractedCall): GatewayTool | string | null;
 	/** Of one result. */
 	maxResultBytes: number;
-	/** Of all of them. */
+	/** Of all results. */
 	maxBytes: number;
 }
 
-/** The calls that are ours, in order, each with its outcome. Never rejects. */
+/** Runs our calls and returns them in order. Never rejects. */
 async function runCalls(calls: readonly ExtractedCall[], context: CallContext): Promise<ExecutedCall[]> {
 	const lanes = new Map<string, Promise<unknown>>();
 	const running = calls.flatMap((call) => {
@@ -247,12 +231,7 @@ async function runCall(call: ExtractedCall, tool: GatewayTool | string, context:
 	if (call.problem !== undefined) return failed('InvalidArgs', call.problem);
 	if (signal?.aborted) return failed('Cancelled', 'The request was stopped before this call started.');
 	if (typeof tool === 'string') {
-		const { ok, output } = await session.call(tool, call.arguments, {
-			cwd,
-			signal,
-			caller,
-			onEvent
-		});
+		const { ok, output } = await session.call(tool, call.arguments, { cwd, signal, caller, onEvent });
 		return { call, name, output, isError: !ok };
 	}
 	try {
@@ -263,7 +242,7 @@ async function runCall(call: ExtractedCall, tool: GatewayTool | string, context:
 	}
 }
 
-/** Both ends of a long text, within so many bytes. */
+/** Keeps both ends of a long text, within `maxBytes`. */
 function shortened(text: string, maxBytes: number): string {
 	if (Buffer.byteLength(text) <= maxBytes) return text;
 	const mark = `\n${OUTPUT_TRUNCATED}\n`;
@@ -271,7 +250,7 @@ function shortened(text: string, maxBytes: number): string {
 	if (room <= 0) return OUTPUT_TRUNCATED;
 	const bytes = Buffer.from(text);
 	const [head, tail] = [Math.ceil(room / 2), Math.floor(room / 2)];
-	// A character that was cut in two is left out, for the mark of it would be longer than its piece.
+	// Drop split characters, because their replacement character would be longer.
 	const piece = (from: number, to: number) =>
 		bytes
 			.subarray(from, to)

@@ -1,4 +1,4 @@
-/** A skill made of a function instead of a folder (FEATURES E35). */
+/** Skills defined by a function instead of a folder (FEATURES E35). */
 import { hash } from 'node:crypto';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
@@ -7,13 +7,13 @@ import type { NativeHandler } from '../run/handlers.ts';
 import { SkillError, type Skill } from '../types.ts';
 
 export interface SkillDefinition {
-	/** As in a SKILL.md: lower-case letters, digits and hyphens. */
+	/** As in a SKILL.md: lowercase letters, digits and hyphens. */
 	name: string;
-	/** `MAJOR.MINOR.PATCH`; 1.0.0 without it. */
+	/** `MAJOR.MINOR.PATCH`; 1.0.0 by default. */
 	version?: string;
-	/** What it does and when to use it; what the model sees. */
+	/** What it does and when to use it, for the model. */
 	description: string;
-	/** Markdown that the model reads when it loads the skill; the description without it. */
+	/** Markdown that the model reads when it loads the skill; the description by default. */
 	instructions?: string;
 	tags?: readonly string[];
 	/** JSON Schema of the handler's input: an object. */
@@ -21,10 +21,10 @@ export interface SkillDefinition {
 	handler: NativeHandler;
 }
 
-/** Label of the source of all such skills. */
+/** Source label of all such skills. */
 const SOURCE = 'defined';
 
-/** Checks it; to be given to `createSkillsProvider({ skills })`. @throws SkillError InvalidManifest */
+/** Validates a definition for `createSkillsProvider({ skills })`. @throws SkillError InvalidManifest */
 export function defineSkill(definition: SkillDefinition): SkillDefinition {
 	const { name, version = '1.0.0', description, schema, handler } = definition;
 	const refuse = (reason: string) => {
@@ -39,7 +39,7 @@ export function defineSkill(definition: SkillDefinition): SkillDefinition {
 	return definition;
 }
 
-/** As a skill of the library, with one tool. Its folder is one that cannot be: there are no files to read. */
+/** Converts a definition to a skill with one tool. Its folder can't exist, so there are no files to read. */
 export function toSkill({
 	name,
 	version = '1.0.0',

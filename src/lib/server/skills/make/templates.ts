@@ -1,8 +1,8 @@
-/** The files of a new skill, as texts; pure (FEATURES D25, E21). */
+/** The files of a new skill, as text; pure (FEATURES D25, E21). */
 import { withoutBlankLines } from '../read/front-matter.ts';
 import { SkillError } from '../types.ts';
 
-/** Marks skills that `define_tool` made: only those may be removed by `remove_tool` (D26). */
+/** Marks skills made by `define_tool`: `remove_tool` may remove only these (D26). */
 export const DEFINE_TOOL = 'define_tool';
 
 /** Contents by path, relative to the skill's folder. */
@@ -11,9 +11,9 @@ export type SkillFiles = Record<string, string>;
 export interface NewSkill {
 	name: string;
 	description: string;
-	/** Markdown; a short outline to be filled in without it. */
+	/** Markdown; a short outline by default. */
 	body?: string;
-	/** What made it, as `metadata.generator`. */
+	/** Stored as `metadata.generator`. */
 	generator?: string;
 }
 
@@ -23,7 +23,7 @@ export interface NewTool {
 	description: string;
 	/** Definitions as in tools.json. */
 	parameters: Record<string, unknown>;
-	/** The body of an async function that is given `args`, or a whole module with a default export. */
+	/** Body of an async function that receives `args`, or a whole module with a default export. */
 	code: string;
 }
 
@@ -32,7 +32,7 @@ export function skillNameOf(toolName: string): string {
 	return toolName.replace(/_+/g, '-').replace(/^-|-$/g, '').slice(0, 64);
 }
 
-/** A skill of instructions alone. @throws SkillError InvalidArgs when the name or the description would not be valid */
+/** A skill with only instructions. @throws SkillError InvalidArgs for an invalid name or description */
 export function skillFiles({ name, description, body, generator }: NewSkill): SkillFiles {
 	if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || name.length > 64) {
 		throw new SkillError(
@@ -50,7 +50,7 @@ export function skillFiles({ name, description, body, generator }: NewSkill): Sk
 		);
 	}
 	const title = name.charAt(0).toUpperCase() + name.slice(1).replaceAll('-', ' ');
-	// A JSON string is a YAML string: nothing in a name or description can break the front matter.
+	// A JSON string is a YAML string, so no name or description can break the front matter.
 	const head = [
 		'---',
 		`name: ${/^[a-z][a-z-]*$/.test(name) ? name : JSON.stringify(name)}`,
@@ -92,16 +92,16 @@ function handlerModule(code: string): string {
 	return `export default async function handler(args) {\n${body}\n}\n`;
 }
 
-const OUTLINE = `1. Say here what to do first.
-2. And then what.
+const OUTLINE = `1. Describe the first step.
+2. Describe the next step.
 
 ## When something fails
 
-Say here what can go wrong and what to do about it.`;
+Describe what can go wrong and what to do about it.`;
 
-// The files that a new skill begins with, by kind; each works and passes the strict check as it is; pure (FEATURES F8).
+// The starter files of a new skill, by kind; each works and passes the strict check (FEATURES F8); pure.
 
-/** `instructions`: a SKILL.md alone; `script`: with a program that it runs; `tools`: with a tool that the model calls. */
+/** `instructions`: only a SKILL.md; `script`: with a script to run; `tools`: with a tool the model calls. */
 type TemplateName = 'instructions' | 'script' | 'tools';
 
 interface TemplateOptions {
@@ -110,7 +110,7 @@ interface TemplateOptions {
 	template: TemplateName;
 }
 
-/** @throws SkillError InvalidArgs when the name or the description would not be valid */
+/** @throws SkillError InvalidArgs for an invalid name or description */
 export function templateFiles({ name, description, template }: TemplateOptions): SkillFiles {
 	if (template === 'instructions') return skillFiles({ name, description });
 	if (template === 'script') {
@@ -127,22 +127,22 @@ export function templateFiles({ name, description, template }: TemplateOptions):
 	};
 }
 
-/** `invoice-reader` → `invoice_reader`; a tool's name begins with a letter. */
+/** `invoice-reader` → `invoice_reader`; a tool's name starts with a letter. */
 function toolNameOf(name: string): string {
 	const tool = name.replaceAll('-', '_').slice(0, 60);
 	const isTool = /^[a-z]/.test(tool) && skillNameOf(tool) !== '';
 	return isTool ? tool : `run_${tool}`;
 }
 
-const SCRIPT_BODY = `1. Run \`scripts/run.mjs\` with what is to be worked on as its arguments.
-2. Answer with what it prints.
+const SCRIPT_BODY = `1. Run \`scripts/run.mjs\` with the input as its arguments.
+2. Answer with its output.
 
 ## When something fails
 
-It says on stderr what was wrong, and ends with exit code 1. Ask for what is missing, then run it again.`;
+The script prints the error to stderr and ends with exit code 1. Ask for the missing input, then run it again.`;
 
 const SCRIPT = `#!/usr/bin/env node
-/** Say here what this program does. */
+/** Describe what this script does. */
 const given = process.argv.slice(2);
 if (given.length === 0) {
 	console.error('Give at least one argument.');
@@ -151,7 +151,7 @@ if (given.length === 0) {
 console.log(given.join(' '));
 `;
 
-const TOOL = `/** Say here what this tool does. What it returns is the result that the model reads. */
+const TOOL = `/** Describe what this tool does. The model reads what it returns. */
 export default async function handler(args) {
 	return { text: args.text, characters: args.text.length };
 }

@@ -1,4 +1,4 @@
-/** Tools that an agent makes for itself: previewed, approved, kept as skill folders, taken back (FEATURES D25, D26). */
+/** Tools an agent defines for itself: previewed, approved, kept as skill folders, undone (FEATURES D25, D26). */
 import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,39 +12,41 @@ import type { IsReserved } from '../read/tool-names.ts';
 import { SkillError, type Skill, type ToolDefinition } from '../types.ts';
 import { isObject } from '../../../shared/json.ts';
 
-/** What is about to be written, to be looked at first. */
+/** Files about to be written, for approval. */
 export interface ToolPreview {
 	tool: string;
-	/** Name of the skill that will hold it. */
+	/** Name of its skill. */
 	skill: string;
-	/** Kept on disk; otherwise it is gone when the workshop closes. */
+	/** Kept on disk; otherwise deleted when the workshop closes. */
 	persistent: boolean;
 	files: SkillFiles;
-	/** The files as they are now, where it replaces a tool defined before. */
+	/** The current files, if it replaces a defined tool. */
 	before: SkillFiles | null;
 }
 
 export interface WorkshopOptions {
-	/** Where persistent tools are kept: a root of the library. */
+	/** Root of the library in which persistent tools are kept. */
 	dir: string;
 	/** Asked before anything is written. */
 	approve: (preview: ToolPreview) => boolean | Promise<boolean>;
-	/** Names that no tool may take or lose: the built-in ones. */
+	/** Names of built-in tools, which can't be replaced or removed. */
 	isReserved: IsReserved;
-	/** Reads the library again. */
+	/** Reloads the library. */
 	reload: () => Promise<unknown>;
 }
 
 export interface Workshop {
-	/** Skills that live only as long as the workshop. */
+	/** Temporary skills, deleted with the workshop. */
 	readonly passing: readonly Skill[];
 	/** @throws SkillError InvalidArgs */
 	preview(args: CallArguments): Promise<ToolPreview>;
 	/** @throws SkillError InvalidArgs | ApprovalDenied */
 	define(args: CallArguments): Promise<ToolPreview>;
-	/** To the trash of `dir`. @throws SkillError InvalidArgs for a built-in tool, UnknownTool for one that was not defined here */
+	/**
+	 * Moves a tool to the trash. @throws SkillError InvalidArgs for a built-in tool, UnknownTool for one not defined here
+	 */
 	remove(name: string): Promise<void>;
-	/** Takes back the last `define` or `remove`; false when there is none. */
+	/** Undoes the last `define` or `remove`; false if there is none. */
 	undo(): Promise<boolean>;
 	close(): Promise<void>;
 }
@@ -90,7 +92,7 @@ export function createWorkshop({ dir, approve, isReserved, reload }: WorkshopOpt
 		passing = found.filter((skill) => skill.status === 'ready');
 	};
 	const refresh = (persistent: boolean) => (persistent ? reload() : readPassing());
-	/** The folder in which a tool lies, or null. */
+	/** The folder of a tool and its root, or null. */
 	const locate = async (name: string): Promise<{ root: string; folder: string } | null> => {
 		for (const root of [dir, ...(passingDir === null ? [] : [passingDir])]) {
 			const folder = join(root, skillNameOf(name));
@@ -191,7 +193,7 @@ function readTool(args: CallArguments): NewTool {
 	return { name, description, parameters, code };
 }
 
-/** Was this folder made by `define_tool`? */
+/** True for a folder made by `define_tool`. */
 async function isDefined(folder: string): Promise<boolean> {
 	const path = join(folder, 'SKILL.md');
 	const text = await readFile(path, 'utf8').catch(() => null);
@@ -199,7 +201,7 @@ async function isDefined(folder: string): Promise<boolean> {
 	try {
 		return parseSkillFile(text, path).metadata.generator === DEFINE_TOOL;
 	} catch {
-		// Somebody has edited it into something else: it is theirs now.
+		// Somebody edited it into something else, so it's theirs now.
 		return false;
 	}
 }
@@ -212,7 +214,7 @@ async function readFiles(folder: string, paths: readonly string[]): Promise<Skil
 	return found.length === 0 ? null : Object.fromEntries(found);
 }
 
-async function writeFiles(folder: string, files: SkillFiles): Promise<void> {
+export async function writeFiles(folder: string, files: SkillFiles): Promise<void> {
 	for (const [path, text] of Object.entries(files)) {
 		await mkdir(dirname(join(folder, path)), { recursive: true });
 		await writeFile(join(folder, path), text, { flag: 'wx' });

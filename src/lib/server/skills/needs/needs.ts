@@ -1,4 +1,4 @@
-/** What a skill needs to run: programs, Python modules, variables; declared, or found by reading it (FEATURES A18, D47, F3). */
+/** Finds what a skill needs to run: programs, Python modules, variables; declared or detected (FEATURES A18, D47, F3). */
 import { compareNames } from '../read/files.ts';
 import type { Skill } from '../types.ts';
 import {
@@ -12,26 +12,26 @@ import {
 
 export interface Need {
 	name: string;
-	/** Said by the skill; otherwise a guess. */
+	/** Declared by the skill; otherwise detected. */
 	isDeclared: boolean;
 }
 
 export interface NeededVariable extends Need {
-	/** The skill says that it runs without it. */
+	/** The skill works without it. */
 	isOptional: boolean;
 }
 
-/** Each declared ones first, then by name; at most 64. */
+/** Each list: declared first, then by name; at most 64. */
 export interface FoundNeeds {
 	binaries: Need[];
-	/** Names to import. */
+	/** Import names. */
 	pythonModules: Need[];
 	variables: NeededVariable[];
 }
 
 export type NeedySkill = Pick<Skill, 'metadata' | 'extra' | 'compatibility' | 'body' | 'files' | 'scripts'>;
 
-/** Text of a file of the skill, at most so many bytes of it; null for what is none. */
+/** Reads up to `maxBytes` of a skill's file; null if it isn't text. */
 export type ReadText = (path: string, maxBytes: number) => Promise<string | null>;
 
 const MAX_FILES = 40;
@@ -39,7 +39,7 @@ const MAX_BYTES = 128 * 1024;
 const MAX_NEEDS = 64;
 const NAME = /^[A-Za-z0-9][\w.+-]{0,63}$/;
 
-/** Pure but for `readText`, and linear in what it reads: 40 files of 128 KB at most. */
+/** Pure except for `readText`. Linear time, over at most 40 files of 128 KB. */
 export async function findNeeds(skill: NeedySkill, readText: ReadText): Promise<FoundNeeds> {
 	const declared = {
 		binaries: [
@@ -111,7 +111,7 @@ function languageOf(path: string, text: string): 'shell' | 'python' | 'javascrip
 	return /\.([cm]?js|ts)$/.test(path) || /^#![^\n]{0,200}\b(node|deno|bun)\b/.test(text) ? 'javascript' : 'shell';
 }
 
-/** The blocks of a Markdown text that are commands. */
+/** Shell code blocks of a Markdown text. */
 function shellExamples(body: string): string {
 	const lines: string[] = [];
 	let isShell = false;
@@ -128,12 +128,12 @@ function shellExamples(body: string): string {
 	return lines.join('\n');
 }
 
-/** What an import may name that lies in the skill itself. */
+/** Modules in the skill itself. */
 function ownModules(files: readonly string[]): Set<string> {
 	return new Set(files.flatMap((file) => file.split('/').map((part) => part.replace(/\.py$/, ''))));
 }
 
-// Programs that a text runs, from a list of those that are often missing; a guess (FEATURES A18).
+// Guesses which programs a text runs, from a list of those often missing (FEATURES A18).
 
 const KNOWN = new Set(
 	(
@@ -145,31 +145,31 @@ const KNOWN = new Set(
 		'wkhtmltopdf wrangler xelatex xmllint xsltproc yarn yq yt-dlp zip bun chromium age exa lame node python3 typst'
 	).split(' ')
 );
-/** Words of prose as well. */
+/** Also ordinary words. */
 const AMBIGUOUS = new Set(['age', 'convert', 'dot', 'exa', 'fd', 'go', 'identify', 'lame', 'make', 'tree', 'gs', 'jo']);
 
 const WORD = '([A-Za-z0-9][\\w.+-]{0,63})';
-/** Where a command stands in a shell's text. */
+/** A command's position in a shell script. */
 const COMMAND = new RegExp(
 	`(?:^|[|&;(\`{!])[ \\t]*(?:(?:then|do|else|sudo|xargs|exec|time|if|while|until|env|!)[ \\t]+){0,3}${WORD}(?![\\w=/])`,
 	'gm'
 );
 const ASKED = new RegExp(`\\b(?:command[ \\t]+-v|which|hash|type[ \\t]+-[Pp])[ \\t]+["']?${WORD}`, 'g');
-/** The first argument of what starts a process, or looks one up. */
+/** First argument of a call that starts a process. */
 const STARTED = new RegExp(
 	`\\b(?:spawn|execFile|exec|fork)(?:Sync)?\\(\\s{0,40}["'\`]${WORD}(?=["'\` ])|\\b(?:run|Popen|call|check_call|check_output|create_subprocess_exec|system|popen)\\(\\s{0,40}\\[?\\s{0,40}["']${WORD}(?=["' ])`,
 	'g'
 );
 const LOOKED_UP = new RegExp(`\\bwhich(?:Sync)?\\(\\s{0,40}["'\`]${WORD}["'\`]`, 'g');
 
-/** A shell script: known programs where a command stands, and whatever it asks for with `command -v`. */
+/** Shell: known programs in command position, and anything looked up with `command -v`. */
 function binariesInShell(text: string): string[] {
-	// Not what a comment says.
+	// Skip comments.
 	const code = text.replaceAll(/(^|[ \t;])#[^\n]*/gm, '$1');
 	return [...wordsOf(code, COMMAND).filter((name) => KNOWN.has(name)), ...wordsOf(code, ASKED)];
 }
 
-/** JavaScript and Python: known programs that it starts, and whatever it looks up on the PATH. */
+/** JavaScript and Python: known programs they start, and anything they look up on the PATH. */
 function binariesInCode(text: string): string[] {
 	return [...wordsOf(text, STARTED).filter((name) => KNOWN.has(name)), ...wordsOf(text, LOOKED_UP)];
 }
@@ -187,9 +187,9 @@ function wordsOf(text: string, pattern: RegExp): string[] {
 	return Array.from(text.matchAll(pattern), ([, first, second]) => first ?? second ?? '').filter(Boolean);
 }
 
-// Python modules that a text imports or says it requires; a guess where it is only imported (FEATURES A18, D47).
+// Python modules a text imports or requires; imports are a guess (FEATURES A18, D47).
 
-/** `sys.stdlib_module_names` of Python 3.11; later ones have fewer. */
+/** `sys.stdlib_module_names` of Python 3.11; later versions have fewer. */
 const STANDARD = new Set(
 	(
 		'abc aifc antigravity argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii bisect ' +
@@ -211,45 +211,28 @@ const STANDARD = new Set(
 	).split(' ')
 );
 
-/** Packages that are imported by another name. */
-const MODULE_OF = new Map([
-	['attrs', 'attr'],
-	['beautifulsoup4', 'bs4'],
-	['faiss-cpu', 'faiss'],
-	['google-api-python-client', 'googleapiclient'],
-	['gitpython', 'git'],
-	['markdown-it-py', 'markdown_it'],
-	['msgpack-python', 'msgpack'],
-	['mysqlclient', 'MySQLdb'],
-	['opencv-python', 'cv2'],
-	['opencv-python-headless', 'cv2'],
-	['pillow', 'PIL'],
-	['protobuf', 'google.protobuf'],
-	['psycopg2-binary', 'psycopg2'],
-	['pycryptodome', 'Crypto'],
-	['pyjwt', 'jwt'],
-	['pymupdf', 'fitz'],
-	['pyserial', 'serial'],
-	['python-dateutil', 'dateutil'],
-	['python-docx', 'docx'],
-	['python-dotenv', 'dotenv'],
-	['python-magic', 'magic'],
-	['python-pptx', 'pptx'],
-	['pyyaml', 'yaml'],
-	['scikit-image', 'skimage'],
-	['scikit-learn', 'sklearn'],
-	['websocket-client', 'websocket'],
-	['youtube-dl', 'youtube_dl']
-]);
+/** Packages whose import name differs. */
+const MODULE_OF = new Map(
+	(
+		'attrs=attr beautifulsoup4=bs4 faiss-cpu=faiss google-api-python-client=googleapiclient gitpython=git ' +
+		'markdown-it-py=markdown_it msgpack-python=msgpack mysqlclient=MySQLdb opencv-python=cv2 ' +
+		'opencv-python-headless=cv2 pillow=PIL protobuf=google.protobuf psycopg2-binary=psycopg2 pycryptodome=Crypto ' +
+		'pyjwt=jwt pymupdf=fitz pyserial=serial python-dateutil=dateutil python-docx=docx python-dotenv=dotenv ' +
+		'python-magic=magic python-pptx=pptx pyyaml=yaml scikit-image=skimage scikit-learn=sklearn ' +
+		'websocket-client=websocket youtube-dl=youtube_dl'
+	)
+		.split(' ')
+		.map((pair) => pair.split('=') as [string, string])
+);
 
-/** The name by which a package is imported. */
+/** Import name of a package. */
 function moduleOf(packageName: string): string {
 	return MODULE_OF.get(packageName.toLowerCase().replaceAll('_', '-')) ?? packageName.replaceAll('-', '_');
 }
 
-/** Top-level modules of a script, without those of Python itself. */
+/** Top-level modules a script imports, except Python's own. */
 function modulesImported(text: string): string[] {
-	// Prose has lines like `import the data`.
+	// Docstrings may have lines like `import the data`.
 	const code = text.replaceAll(/("""|''')[\s\S]*?\1/g, '""');
 	const names: string[] = [];
 	for (const [, from, list = ''] of code.matchAll(
@@ -264,7 +247,7 @@ function modulesImported(text: string): string[] {
 	return names.map((name) => name.split('.')[0] ?? name).filter((name) => !STANDARD.has(name) && !name.startsWith('_'));
 }
 
-/** Packages of a requirements.txt; options, addresses and paths are passed over. */
+/** Packages in a requirements.txt; skips options, addresses and paths. */
 function requirementsIn(text: string): string[] {
 	return text.split(/\r?\n/).flatMap((line) => {
 		const name = /^[ \t]*([A-Za-z0-9][A-Za-z0-9._-]*)[ \t]*(?:$|[[(<>=!~;@#, \t])/.exec(line.slice(0, 300))?.[1];
@@ -272,7 +255,7 @@ function requirementsIn(text: string): string[] {
 	});
 }
 
-/** Packages of the `dependencies` that a script states itself (PEP 723). */
+/** Packages in a script's inline `dependencies` (PEP 723). */
 function inlineRequirements(text: string): string[] {
 	const start = text.search(/^# \/\/\/ script[ \t]*\r?$/m);
 	if (start < 0) return [];

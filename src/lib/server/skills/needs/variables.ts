@@ -1,10 +1,10 @@
-/** Which variables a skill says that it needs, and which no skill may be given (FEATURES A18, D14). */
+/** Environment variables a skill declares, and those no skill may have (FEATURES A18, D14). */
 import type { SkillSpec } from '../types.ts';
 import { isObject } from '../../../shared/json.ts';
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
-/** By these a program starts as another one, or loads other code; the rest is what the server sets itself. */
+/** Variables that change which program or code runs, and those the server sets itself. */
 const RESERVED = new RegExp(
 	`^(${[
 		'PATH|HOME|PWD|OLDPWD|SHELL|IFS|ENV|CDPATH|SHELLOPTS|BASHOPTS|PS[0-4]|PROMPT_COMMAND|GLOBIGNORE|TMPDIR|TMP|TEMP',
@@ -17,7 +17,7 @@ const RESERVED = new RegExp(
 		'(HTTP|HTTPS|ALL|NO)_PROXY|SSL_CERT_(FILE|DIR)|CURL_CA_BUNDLE|REQUESTS_CA_BUNDLE|OPENSSL_CONF|OPENSSL_MODULES',
 		'SKILL_DIR|CLAUDE_SKILL_DIR|__PROTO__'
 	].join('|')})$`,
-	// Windows does not tell `Path` from `PATH`.
+	// Windows ignores case: `Path` is `PATH`.
 	'i'
 );
 
@@ -25,21 +25,18 @@ export function isVariableName(name: string): boolean {
 	return NAME.test(name);
 }
 
-/** Would it change how a program starts, or what the server sets itself? */
+/** True for variables that change how programs start, or that the server sets. */
 export function isReservedVariable(name: string): boolean {
 	return RESERVED.test(name);
 }
 
 export interface DeclaredVariable {
 	name: string;
-	/** The skill runs without it: it is offered, and never asked for. */
+	/** The skill works without it, so nobody is asked for it. */
 	isOptional: boolean;
 }
 
-/**
- * What `metadata.env`, `env` and `requires.env` of a SKILL.md name. Named as optional and as required, it is required.
- * @see entriesIn
- */
+/** Variables in `metadata.env`, `env` and `requires.env` (see `entriesIn`). Required wins over optional. */
 export function declaredVariables({ metadata, extra }: Pick<SkillSpec, 'metadata' | 'extra'>): DeclaredVariable[] {
 	const declared = [metadata.env, extra['metadata.env'], extra.env, ...requirements({ metadata, extra }, 'env')];
 	const found = new Map<string, boolean>();
@@ -49,7 +46,7 @@ export function declaredVariables({ metadata, extra }: Pick<SkillSpec, 'metadata
 	return Array.from(found, ([name, isOptional]) => ({ name, isOptional }));
 }
 
-/** What stands under this key of `requires`, wherever that is written. */
+/** Values of `requires.<key>`, in any of its spellings. */
 export function requirements({ metadata, extra }: Pick<SkillSpec, 'metadata' | 'extra'>, key: string): unknown[] {
 	return [
 		...[extra.requires, extra['metadata.requires']].map((value) => (isObject(value) ? value[key] : undefined)),
@@ -60,8 +57,8 @@ export function requirements({ metadata, extra }: Pick<SkillSpec, 'metadata' | '
 }
 
 /**
- * A list of texts or of records with a name, the keys of a record, or text separated by spaces or commas.
- * `NAME?` is optional; so is a record with `optional: true` or `required: false`.
+ * Reads a list of texts or of objects with a name, the keys of an object, or text split at spaces or commas. `NAME?` is
+ * optional; so is an object with `optional: true` or `required: false`.
  */
 export function entriesIn(value: unknown): DeclaredVariable[] {
 	return pairsIn(value).flatMap(([entry, facts]) => {
@@ -71,7 +68,7 @@ export function entriesIn(value: unknown): DeclaredVariable[] {
 	});
 }
 
-/** Each entry's name, and what else is said of it. */
+/** Each entry's name and details. */
 function pairsIn(value: unknown): [unknown, unknown][] {
 	if (typeof value === 'string') return value.split(/[\s,]+/).map((name) => [name, null]);
 	if (Array.isArray(value)) return value.map((item: unknown) => (isObject(item) ? [item.name, item] : [item, null]));
@@ -83,9 +80,9 @@ function saysOptional(facts: unknown): boolean {
 	return isObject(facts) && (String(facts.optional) === 'true' || String(facts.required) === 'false');
 }
 
-// Environment variables that a text uses, by the common ways to write that; a guess (FEATURES A18).
+// Guesses which environment variables a text uses (FEATURES A18).
 
-/** Set on most machines, or by the shell itself. */
+/** Set on most computers, or by the shell. */
 const USUAL =
 	/^(USER|USERNAME|LOGNAME|TERM|COLORTERM|NODE_ENV|CI|DEBUG|VERBOSE|NO_COLOR|FORCE_COLOR|COLUMNS|LINES|HOSTNAME|LANG|LANGUAGE|LC_\w+|TZ|XDG_\w+|DISPLAY|WAYLAND_DISPLAY|SSH_AUTH_SOCK|GITHUB_(ACTIONS|OUTPUT|ENV|STEP_SUMMARY)|BASH_\w+|COMP_\w+|DIRSTACK|PIPESTATUS|APPDATA|LOCALAPPDATA|PROGRAMFILES|USERPROFILE|SYSTEMROOT|COMSPEC|OSTYPE|HOSTTYPE|MACHTYPE|SKILL_\w+|CLAUDE_\w+)$/i;
 const SECRET = /(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS)$/;
@@ -106,7 +103,7 @@ export function variablesInCode(text: string): string[] {
 	return names.filter(isWanted);
 }
 
-/** Upper-case names that are used before anything is assigned to them, and have no default. */
+/** Uppercase names used before they are assigned, without a default. */
 export function variablesInShell(text: string): string[] {
 	const assigned = new Set<string>();
 	const names: string[] = [];
@@ -122,7 +119,7 @@ export function variablesInShell(text: string): string[] {
 	return names.filter(isWanted);
 }
 
-/** Prose: names of secrets in code marks, and what a reader is told to export. */
+/** Prose: names of secrets in backticks, and exported variables. */
 export function variablesInText(text: string): string[] {
 	const marked = Array.from(
 		text.matchAll(/`\$?\{?([A-Z][A-Z0-9_]{2,127})\}?(?:=[^`\n]{0,200})?`/g),

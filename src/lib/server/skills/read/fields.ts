@@ -1,32 +1,30 @@
-/** Reads the fields of a SKILL.md that are text on one line: name, description and their like (FEATURES A6–A12); pure. */
+/** Reads the single-line text fields of a SKILL.md: name, description and others (FEATURES A6–A12); pure. */
 import { markHidden, withoutHidden } from '../../../shared/characters.ts';
 import type { SkillIssue } from '../types.ts';
 
-/** What is wrong with a field, and perhaps what to write instead; a warning unless said to be an error. */
+/** Reports a problem with a field; a warning by default. */
 export type Violate = (field: string, message: string, more?: ViolationDetails) => void;
 
 interface ViolationDetails {
 	severity?: SkillIssue['severity'];
 	fix?: string;
-	/** The key whose line it is, where it is not the field's own: `metadata.author`. */
+	/** Key whose line to report instead of the field's own: `metadata.author`. */
 	at?: string;
 }
 
 const PLAIN = /^[ -~]*$/;
 const PORTABLE_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-const NAME = /^[\p{Ll}\p{Lo}\p{Lm}\p{N}]+(?:-[\p{Ll}\p{Lo}\p{Lm}\p{N}]+)*$/u;
+export const NAME = /^[\p{Ll}\p{Lo}\p{Lm}\p{N}]+(?:-[\p{Ll}\p{Lo}\p{Lm}\p{N}]+)*$/u;
 
-/**
- * What a name cannot have: separators of paths and references, what some system refuses in a folder's name, what is not to
- * be seen, and a beginning that makes a path or an id something else.
- */
+/** Characters a name can't have: separators, those forbidden in some systems' folder names, and invisible ones. */
 export const UNUSABLE =
 	/[/\\@:*?"<>|#%]|[\p{Cc}\p{Cs}\p{Cn}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
+/** Would change the meaning of a path or an id. */
 const MISLEADING_START = /^[.~-]+/;
-/** More than any folder's name. */
+/** Longer than any sensible folder name. */
 const MAX_USABLE = 200;
 
-/** In characters, as people count them. */
+/** Length in characters, not UTF-16 units. */
 export function lengthOf(text: string): number {
 	return PLAIN.test(text) ? text.length : [...text].length;
 }
@@ -68,12 +66,12 @@ export function readName(
 	return name.replaceAll(/\s+/g, '-');
 }
 
-/** Can it be written in a call, an address and a path, and mean this skill alone? */
+/** True if the name works in calls, addresses and paths. */
 function isUsable(name: string): boolean {
 	return name.length <= MAX_USABLE && name.search(UNUSABLE) < 0 && !MISLEADING_START.test(name);
 }
 
-/** The name of a folder, which may be anything but a path, as the name of a skill. */
+/** Turns a folder's name into a usable skill name. */
 function usableName(folder: string): string {
 	const plain = folder.normalize('NFKC').trim().replace(UNUSABLE, '-').replace(/\s+/g, '-');
 	return plain.replace(MISLEADING_START, '').slice(0, MAX_USABLE).toWellFormed() || 'skill';
@@ -100,25 +98,25 @@ export function readDescription(data: Record<string, unknown>, violate: Violate)
 	return '';
 }
 
-/** Text on one line without what is not seen: a newline must not forge a second entry of the catalog. The security check tells of it. */
+/** Text on one line, without invisible characters: a newline must not forge a second catalog entry. */
 function oneLine(value: unknown): string {
 	return typeof value === 'string' ? printable(value).replace(/\s+/g, ' ').trim() : '';
 }
 
-/** A line of front matter that reads as this value, whatever is in it. */
+/** A front-matter line that parses as this value. */
 export function lineOf(key: string, value: string): string {
 	const text = oneLine(value);
 	return `${key}: ${/^[\p{L}\p{N}](?:[\p{L}\p{N} .,()/-]*[\p{L}\p{N}.)])?$/u.test(text) ? text : JSON.stringify(text)}`;
 }
 
-/** As much of what somebody wrote as a message has room for. */
+/** Shortens text for a message. */
 export function shown(text: string): string {
 	const characters = [...markHidden(text.toWellFormed())];
 	return characters.length <= 100 ? characters.join('') : `${characters.slice(0, 100).join('')}…`;
 }
 
 function printable(text: string): string {
-	// Nearly every text is plain, and told to be so in a tenth of the time.
+	// Nearly all text is plain, and this check takes a tenth of the time.
 	if (PLAIN.test(text)) return text;
 	return withoutHidden(text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/gu, ' '));
 }

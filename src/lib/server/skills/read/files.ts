@@ -1,4 +1,4 @@
-/** The files inside a skill's folder: listing them, and the one check that a path stays inside (FEATURES D1, D5, D8, C8). */
+/** Lists, resolves and reads files in a skill's folder, never outside it (FEATURES D1, D5, D8, C8). */
 import { constants } from 'node:fs';
 import { access, type FileHandle, lstat, open, readdir, readlink, realpath, stat } from 'node:fs/promises';
 import nodePath, { basename, join, posix, resolve, win32 } from 'node:path';
@@ -12,14 +12,14 @@ const MAX_FILES = 100;
 const MAX_FOLDERS = 200;
 const MAX_DEPTH = 6;
 
-/** What a listing needs to know; a `Dirent` is one. Named here so that the library's types need none of Node's. */
+/** The part of `Dirent` a listing needs, declared here so that the library's types don't depend on Node's. */
 interface FolderEntry {
 	name: string;
 	isFile(): boolean;
 	isDirectory(): boolean;
 }
 
-/** Of `node:path`, named here for the same reason. */
+/** Part of `node:path`, declared here for the same reason. */
 interface PathRules {
 	relative(from: string, to: string): string;
 	isAbsolute(path: string): boolean;
@@ -28,12 +28,12 @@ interface PathRules {
 
 type ReadFolder = (folder: string) => Promise<FolderEntry[]>;
 
-/** Files below `dir`, relative with `/`, sorted; hidden ones, `node_modules` and links left out; at most 100. */
+/** Paths of files below `dir`, relative with `/`, sorted; skips hidden files, `node_modules` and links; at most 100. */
 export async function listFiles(dir: string, readFolder?: ReadFolder): Promise<string[]> {
 	return (await listTree(dir, readFolder)).files;
 }
 
-/** `listFiles`, and whether it left any out: past 100 files, 200 folders or six levels nobody looks on (C8). */
+/** `listFiles`, and whether it was cut at 100 files, 200 folders or six levels (C8). */
 export async function listTree(
 	dir: string,
 	readFolder: ReadFolder = (folder) => readdir(folder, { withFileTypes: true })
@@ -47,7 +47,7 @@ export async function listTree(
 			isCut = true;
 			break;
 		}
-		// A folder that went away or may not be read has no files to offer.
+		// A folder that vanished or can't be read counts as empty.
 		const entries = await readFolder(folder.path ? join(dir, folder.path) : dir).catch(() => []);
 		for (const entry of entries.sort((a, b) => compareNames(a.name, b.name))) {
 			if (isLeftOut(entry.name)) continue;
@@ -64,17 +64,17 @@ export async function listTree(
 	return { files: files.sort(), truncated: isCut };
 }
 
-/** Names that are no part of a skill, wherever they stand. */
+/** True for names that are never part of a skill. */
 export function isLeftOut(name: string): boolean {
 	return name.startsWith('.') || name === 'node_modules' || name === '__pycache__';
 }
 
-/** Order of names by code unit, the same on every machine. */
+/** Compares by code unit, so the order is the same on every computer. */
 export function compareNames(a: string, b: string): number {
 	return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The files of a listing that can be run by their extension (D5). */
+/** Files with a script's extension (D5). */
 export function scriptsOf(files: readonly string[]): string[] {
 	return files.filter((file) => SCRIPT_EXTENSIONS.some((extension) => file.endsWith(extension)));
 }
@@ -85,7 +85,7 @@ export function isInside(root: string, path: string, { relative, sep, isAbsolute
 	return between === '' || (between !== '..' && !between.startsWith(`..${sep}`) && !isAbsolute(between));
 }
 
-/** Is this, on any system, anything but a path that goes down from a skill's folder? On Windows a device is one too. */
+/** True for anything but a relative path inside a folder, by the rules of every system; on Windows also for devices. */
 export function leavesFolder(path: string, platform: string = process.platform): boolean {
 	const segments = path.split(/[\\/]/);
 	const isDevice = (segment: string) =>
@@ -96,20 +96,19 @@ export function leavesFolder(path: string, platform: string = process.platform):
 		posix.isAbsolute(path) ||
 		win32.isAbsolute(path) ||
 		/^[A-Za-z]:/.test(path) ||
-		// Windows takes the spaces and dots away that a name ends in.
+		// Windows strips trailing spaces and dots.
 		segments.some((segment) => /^\.\.[. ]*$/.test(segment) || isDevice(segment))
 	);
 }
 
 /**
- * The real path of a script named by a model: a path from the skill's root, or a bare name that is looked for at
- * the root, in `scripts/`, then anywhere if it is unique (D1).
- * @throws SkillError `ScriptNotAllowed` for a path that leaves the folder, `ScriptNotFound` with the scripts there are.
+ * Resolves a script's path, or a bare name at the root, in `scripts/`, or anywhere if unique (D1).
+ * @throws SkillError `ScriptNotAllowed` for a path that leaves the folder, `ScriptNotFound` with the available scripts
  */
 export async function resolveScript(dir: string, requested: string): Promise<{ path: string; name: string }> {
 	const script = requested.replace(/^(\.\/)+/, '');
 	if (leavesFolder(script)) {
-		throw mayNotBeRun(requested, 'it must be a path inside the skill\u2019s folder');
+		throw cannotRun(requested, 'it must be a path inside the skill\u2019s folder');
 	}
 	const root = await realpath(dir).catch((error: unknown) => {
 		if (!isMissing(error)) throw error;
@@ -139,10 +138,10 @@ async function realFile(root: string, candidate: string, requested: string): Pro
 		path = await realpath(resolve(root, candidate));
 	} catch (error) {
 		if (isMissing(error)) return null;
-		throw mayNotBeRun(requested, (error as Error).message);
+		throw cannotRun(requested, (error as Error).message);
 	}
-	if (!isInside(root, path)) throw mayNotBeRun(requested, 'it’s a link to a file outside the skill');
-	if (!(await stat(path)).isFile()) throw mayNotBeRun(requested, 'it isn’t a regular file');
+	if (!isInside(root, path)) throw cannotRun(requested, 'it’s a link to a file outside the skill');
+	if (!(await stat(path)).isFile()) throw cannotRun(requested, 'it isn’t a regular file');
 	return path;
 }
 
@@ -151,7 +150,7 @@ function isMissing(error: unknown): boolean {
 	return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
-function mayNotBeRun(script: string, reason: string): SkillError {
+function cannotRun(script: string, reason: string): SkillError {
 	return new SkillError(
 		'ScriptNotAllowed',
 		`Can’t run “${script.replaceAll('\0', '\\0')}”: ${reason}.`,
@@ -159,7 +158,6 @@ function mayNotBeRun(script: string, reason: string): SkillError {
 	);
 }
 
-/** Whether the file may be executed directly. */
 export async function isExecutable(path: string): Promise<boolean> {
 	return access(path, constants.X_OK).then(
 		() => true,
@@ -167,7 +165,7 @@ export async function isExecutable(path: string): Promise<boolean> {
 	);
 }
 
-/** The first `bytes` of a file as text; used to see a shebang or an inline dependency block. */
+/** Reads the first `bytes` of a file as text, to find a shebang or inline dependencies. */
 export async function readHead(path: string, bytes: number): Promise<string> {
 	const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
 	try {
@@ -178,20 +176,20 @@ export async function readHead(path: string, bytes: number): Promise<string> {
 	}
 }
 
-// Reads a piece of a skill's file, and never one that lies elsewhere (FEATURES C6, C9).
+// Reads part of a file, only inside the skill's folder (FEATURES C6, C9).
 
 const DEFAULT_LIMIT = 64 * 1024;
 const MAX_LIMIT = 1024 * 1024;
-/** Of the files that there are, as many are named where one is missing. */
+/** Files listed in the error for a missing one. */
 const MAX_FILES_SHOWN = 50;
-/** A NUL in so many first bytes means that the file is no text. */
+/** A NUL in this many first bytes means a binary file. */
 const SNIFFED_BYTES = 4096;
-// A FIFO opened without O_NONBLOCK waits for a writer; Windows has neither flag, nor the things they are for.
-const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
+/** Opens without following links, and without waiting for a FIFO's writer. Windows has neither flag and needs neither. */
+export const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
 /**
- * At most `limit` bytes from `offset` on, cut at characters.
- * @throws SkillError `ScriptNotAllowed` for a path that leaves the folder or is no text, `FileNotFound` with what there is
+ * Reads up to `limit` bytes from `offset`, cut at character boundaries.
+ * @throws SkillError `ScriptNotAllowed` for a path outside or a binary file, `FileNotFound` with the available files
  */
 export async function readSkillFile(
 	dir: string,
@@ -202,17 +200,17 @@ export async function readSkillFile(
 		throw new SkillError('FileNotFound', 'The folder of this skill is gone.', 'Use another skill.');
 	});
 	const path = await insidePath(root, requested);
-	const file = await open(path, FLAGS).catch(() => {
-		throw mayNotBeRead(requested, 'it can’t be opened');
+	const file = await open(path, READ_FLAGS).catch(() => {
+		throw cannotRead(requested, 'it can’t be opened');
 	});
 	try {
 		const { size } = await checked(file, root, path, requested);
 		const head = await readAt(file, 0, Math.min(size, SNIFFED_BYTES));
-		if (head.includes(0)) throw mayNotBeRead(requested, 'it’s a binary file');
+		if (head.includes(0)) throw cannotRead(requested, 'it’s a binary file');
 		const bytes = await readAt(file, Math.min(offset, size), Math.min(limit, MAX_LIMIT, Math.max(0, size - offset)));
 		const end = Math.min(offset, size) + bytes.length;
 		const isLast = end >= size;
-		// A character that the limit cuts in half belongs to the next piece.
+		// A character split by the limit belongs to the next page.
 		const decoder = new StringDecoder('utf8');
 		const text = decoder.write(bytes) + (isLast ? decoder.end() : '');
 		const nextOffset = isLast ? null : end - undecoded(bytes);
@@ -223,13 +221,13 @@ export async function readSkillFile(
 }
 
 async function insidePath(root: string, requested: string): Promise<string> {
-	if (leavesFolder(requested)) throw mayNotBeRead(requested, 'it must be a path inside the skill\u2019s folder');
+	if (leavesFolder(requested)) throw cannotRead(requested, 'it must be a path inside the skill\u2019s folder');
 	let path: string;
 	try {
 		path = await realpath(resolve(root, requested));
 	} catch (error) {
 		const code = (error as NodeJS.ErrnoException).code ?? '';
-		if (!['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(code)) throw mayNotBeRead(requested, (error as Error).message);
+		if (!['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(code)) throw cannotRead(requested, (error as Error).message);
 		const { files, truncated } = await listTree(root);
 		const more = truncated || files.length > MAX_FILES_SHOWN ? ', …' : '';
 		throw new SkillError(
@@ -238,25 +236,21 @@ async function insidePath(root: string, requested: string): Promise<string> {
 			`Its files: ${files.slice(0, MAX_FILES_SHOWN).join(', ')}${more}`
 		);
 	}
-	if (!isInside(root, path)) throw mayNotBeRead(requested, 'it’s a link to a file outside the skill');
+	if (!isInside(root, path)) throw cannotRead(requested, 'it’s a link to a file outside the skill');
 	return path;
 }
 
-/** What was opened must lie inside: a link may have been swapped in since the path was checked. */
+/** Checks the opened file: a link may have been swapped in since the path was checked. */
 async function checked(file: FileHandle, root: string, path: string, requested: string): Promise<{ size: number }> {
 	const opened = await file.stat();
-	if (!opened.isFile()) throw mayNotBeRead(requested, 'it isn’t a regular file');
-	if (!(await liesInside(file, opened, root, path)))
-		throw mayNotBeRead(requested, 'it changed while it was being read');
+	if (!opened.isFile()) throw cannotRead(requested, 'it isn’t a regular file');
+	if (!(await liesInside(file, opened, root, path))) throw cannotRead(requested, 'it changed while it was being read');
 	return opened;
 }
 
-/**
- * Linux tells where the file lies that was opened, whatever has become of the path; looking at the path again could be
- * fooled by swapping twice. Elsewhere that is the best there is.
- */
+/** True if an open file is inside `root`. On Linux even a swapped link can't fool it. */
 export async function liesInside(
-	// No types of Node's: the library's own types need none.
+	// Not Node's types, so that the library's types don't depend on them.
 	file: { fd: number },
 	opened: { ino: number; dev: number },
 	root: string,
@@ -275,7 +269,7 @@ async function readAt(file: FileHandle, position: number, length: number): Promi
 	return buffer.subarray(0, bytesRead);
 }
 
-/** Bytes at the end that begin a character without ending it. */
+/** Number of trailing bytes that start an incomplete character. */
 function undecoded(bytes: Buffer): number {
 	for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
 		const byte = bytes[bytes.length - back] ?? 0;
@@ -286,7 +280,7 @@ function undecoded(bytes: Buffer): number {
 	return 0;
 }
 
-function mayNotBeRead(path: string, reason: string): SkillError {
+function cannotRead(path: string, reason: string): SkillError {
 	return new SkillError(
 		'ScriptNotAllowed',
 		`Can’t read “${path.slice(0, 200).replaceAll('\0', '\\0')}”: ${reason}.`,

@@ -1,4 +1,4 @@
-/** Goes through the folders below a root in search of skill files: level by level, never in a circle (FEATURES A24). */
+/** Walks the folders below a root to find skills, level by level, never in circles (FEATURES A24). */
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { valid } from 'semver';
@@ -7,42 +7,42 @@ import { UNUSABLE } from './fields.ts';
 import { compareNames } from './files.ts';
 import { createPace } from './lean.ts';
 
-/** Folders without a skill file that are looked into below one root. */
+/** Folders without a skill file that are searched per root. */
 const MAX_FOLDERS = 2000;
 const MAX_SKILLS = 10_000;
 
 export interface WalkRules {
-	/** Names of a skill's file; an earlier one is taken before a later one. */
+	/** Names of a skill's file, in order of preference. */
 	filenames: readonly string[];
-	/** Levels below the root that are searched. */
+	/** Levels searched below the root. */
 	maxDepth: number;
 	isSkipped: (name: string) => boolean;
 }
 
 export interface Folder {
 	path: string;
-	/** Its real path, so that links cannot lead round in a circle. */
+	/** Real path, to detect circular links. */
 	real: string;
-	/** Something else stood at this path when it was last read. */
+	/** Replaced since the last scan. */
 	isNew: boolean;
 }
 
-/** A folder without a skill file: what may lie below it. */
+/** The folders in a folder without a skill file. */
 export interface Subfolders {
 	below: readonly { name: string; path: string; isLink: boolean }[];
 }
 
 export interface WalkVisitor<Found> {
-	/** What the folder is known to hold, so that nobody need look. */
+	/** Returns the folder's cached content, if still valid. */
 	recall?(folder: Folder): Found | Subfolders | undefined;
-	/** Looks into a folder: the skill it holds, or what lies below it. Errors of the file system may be thrown. */
+	/** Reads a folder: its skill, or its subfolders. May throw file system errors. */
 	open(folder: Folder, isRoot: boolean): Promise<Found | Subfolders>;
 	found(skill: Found): void;
-	/** A folder that cannot be read, or a root that holds too much. */
+	/** Reports an unreadable folder or an oversized root. */
 	failed(folder: string, message: string): void;
 }
 
-/** Descent stops at a skill. `seen` holds the real paths of all folders read so far. Only a SkillLoadError is thrown. */
+/** Doesn't search below a skill. `seen` has the real paths of all folders read so far. Throws only SkillLoadError. */
 export async function walkRoot<Found extends object>(
 	root: string,
 	seen: Set<string>,
@@ -58,7 +58,7 @@ export async function walkRoot<Found extends object>(
 		const next: Folder[] = [];
 		for (const folder of level) {
 			try {
-				// Ten thousand folders of which nothing is new are passed without as many promises.
+				// Avoids a promise for each of ten thousand unchanged folders.
 				const rest = pace();
 				if (rest) await rest;
 				if (depth === 0) folder.real = realpathSync.native(root);
@@ -75,7 +75,7 @@ export async function walkRoot<Found extends object>(
 				else if (depth < maxDepth) for (const entry of content.below) addSubfolder(next, folder, entry);
 			} catch (error) {
 				if (error instanceof SkillLoadError) throw error;
-				// What went away since it was listed is absent like a root that never was.
+				// A folder that vanished since it was listed is skipped.
 				if ((error as NodeJS.ErrnoException).code !== 'ENOENT') visitor.failed(folder.path, (error as Error).message);
 			}
 		}
@@ -92,11 +92,7 @@ export function skillFileOf(
 	entries: readonly Dirent[],
 	{ filenames }: Pick<WalkRules, 'filenames'>
 ): Dirent | undefined {
-	for (const filename of filenames) {
-		const file = entries.find(({ name }) => name === filename);
-		if (file) return file;
-	}
-	return undefined;
+	return filenames.flatMap((filename) => entries.find(({ name }) => name === filename) ?? [])[0];
 }
 
 export function subfoldersOf(folder: string, entries: readonly Dirent[], { isSkipped }: WalkRules): Subfolders {
@@ -107,7 +103,7 @@ export function subfoldersOf(folder: string, entries: readonly Dirent[], { isSki
 	};
 }
 
-/** Adds the folder that an entry is or links to. Only a link costs system calls: other real paths follow from their parent's. */
+/** Adds the folder an entry is or links to. Only links cost system calls; other real paths derive from the parent's. */
 function addSubfolder(
 	folders: Folder[],
 	{ path: above, real, isNew }: Folder,
@@ -120,20 +116,17 @@ function addSubfolder(
 	try {
 		if (statSync(path).isDirectory()) folders.push({ path, real: realpathSync.native(path), isNew });
 	} catch {
-		// A link to nothing, or to itself, is no folder.
+		// A dangling or circular link isn't a folder.
 	}
 }
 
 // Labels for roots: the `source` in `source/name` (FEATURES A27, A28); pure.
 
-/**
- * Each root with a label of its own: the name of its folder, or of the folder above where that is only `skills`
- * inside a hidden one (`.claude/skills` → `claude`); the second of the same label is `label-2`.
- */
+/** Labels roots by folder name (`.claude/skills` → `claude`). Duplicates become `label-2`. */
 export function labelRoots(roots: readonly (string | SkillRoot)[]): SkillRoot[] {
-	// A label that was given is kept, whatever a folder before it is called.
+	// Given labels win over derived ones.
 	const given = roots.flatMap((root) => (typeof root === 'string' ? [] : [root.source]));
-	// Theirs are the ids of the server's own skills.
+	// Reserved for ids of the server's own skills.
 	const taken = new Set(['builtin']);
 	return roots.map((root) => {
 		const path = typeof root === 'string' ? root : root.path;
@@ -150,7 +143,7 @@ function labelOf(path: string): string {
 	const name = basename(path);
 	const above = basename(dirname(path));
 	const label = name === 'skills' && above.startsWith('.') ? above.slice(1) : name;
-	// What begins with `~` is the sign of an id; with `key.`, the label of what a key owns.
+	// `~` marks an id, `key.` the label of an API key's skills.
 	return (
 		label
 			.replace(UNUSABLE, '-')
@@ -161,9 +154,9 @@ function labelOf(path: string): string {
 	);
 }
 
-// What the name of a skill's folder says: `weather@1.2.0` is a `weather` of that version (FEATURES A6, A38); pure.
+// Reads a folder's name: `weather@1.2.0` is version 1.2.0 of `weather` (FEATURES A6, A38); pure.
 
-/** Only an exact version is one: `mail@home` is a name, though not one that a skill may have. */
+/** Only exact versions count: `mail@home` is a name, though not one a skill may have. */
 export function readFolderName(dir: string): { name: string; version?: string } {
 	const folder = basename(dir);
 	const at = folder.lastIndexOf('@');

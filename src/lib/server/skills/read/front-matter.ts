@@ -1,42 +1,42 @@
-/** Splits a SKILL.md into front matter and body, and reads the YAML with nothing in it that can run or explode (A3–A5). */
+/** Splits a SKILL.md into front matter and body; YAML can't run code or explode through aliases (A3–A5). */
 import matter from 'gray-matter';
 import { FAILSAFE_SCHEMA, load, YAMLException } from 'js-yaml';
+import { isObject } from '../../../shared/json.ts';
 import type { SkillIssue } from '../types.ts';
 import { quotePlainValues } from './yaml-repair.ts';
 
-/** Front matter is refused above this many characters before YAML sees it. */
+/** Longer front matter (in characters) is refused before parsing. */
 const MAX_FRONT_MATTER = 64 * 1024;
 const MAX_LINES = 1000;
-/** Each may stand for as much text as there is: so many of them are 1 MiB at most. */
+/** Each may repeat the whole text, so together they are 1 MiB at most. */
 const MAX_ALIASES = 16;
 
 export interface FrontMatter {
 	/** Null prototype; every scalar is text (failsafe schema). */
 	data: Record<string, unknown>;
 	body: string;
-	/** Line of the file on which each key stands, from 1: `metadata`, and `metadata.author` for one in the map below it. */
+	/** Line numbers of keys, starting at 1: `metadata`, and `metadata.author` for a nested one. */
 	lines: ReadonlyMap<string, number>;
-	/** Line of the opening fence: where to look for what is missing. */
+	/** Line of the opening fence, reported for missing fields. */
 	top: number;
-	/** How the YAML was mended before it could be read; null when it was valid. */
+	/** How invalid YAML was repaired; null if it was valid. */
 	repair: SkillIssue | null;
-	/** What the standard forbids and can be read all the same, the repair among it. */
+	/** Violations that don't prevent reading, including the repair. */
 	warnings: SkillIssue[];
 }
 
-/** Reads `contents`; a string is the reason, as an issue, why there is no front matter to read. */
+/** Returns an issue if there is no readable front matter. */
 export function readFrontMatter(contents: string): FrontMatter | SkillIssue {
 	const warnings: SkillIssue[] = [];
 	const text = contents.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
 	const first = text.search(/\S/);
 	if (first < 0) return whole('is empty', 1);
 	const start = text.lastIndexOf('\n', first) + 1;
-	/** Line of the opening fence. */
 	const top = text.slice(0, start).split('\n').length;
 	if (top > 1) {
 		warnings.push({ field: '_', severity: 'warning', line: 1, message: 'has blank lines before the front matter' });
 	}
-	// gray-matter takes the word after the fence as a language, and `js` runs: only a bare fence reaches it.
+	// gray-matter reads a word after the fence as a language, and runs `js`: only give it a bare fence.
 	const open = /^---[ \t]*(?=\n|$)/.exec(text.slice(start));
 	if (!open) return whole('must start with a line that is exactly ---', top, '---');
 	const rest = text.slice(start + open[0].length);
@@ -44,7 +44,7 @@ export function readFrontMatter(contents: string): FrontMatter | SkillIssue {
 	if (!close) return whole('has no closing --- after the front matter', top, '---');
 	const yaml = rest.slice(1, close.index);
 	if (yaml.length > MAX_FRONT_MATTER) return whole('has front matter longer than 64 KiB', top);
-	// gray-matter's search for comments takes the square of this many steps: 65,000 blank lines held a server for 7 s.
+	// gray-matter's comment search is quadratic in lines: 65,000 blank ones blocked a server for 7 s.
 	if (yaml.split(/[\n\u2028\u2029]/).length > MAX_LINES) {
 		return whole(`has more than ${MAX_LINES} lines of front matter`, top);
 	}
@@ -59,21 +59,21 @@ export function readFrontMatter(contents: string): FrontMatter | SkillIssue {
 		return whole(parsed.reason ?? '', top + at, 'write the value instead');
 	}
 	if (!data) {
-		// A5: the common fault is an unquoted ": " in a value; quoting plain values mends it.
-		const mended = quotePlainValues(lines);
-		data = parseYaml(mended.join('\n')).data;
+		// A5: usually an unquoted ": " in a value; quoting plain values repairs it.
+		const repaired = quotePlainValues(lines);
+		data = parseYaml(repaired.join('\n')).data;
 		const at = parsed.line ?? 1;
 		if (!data)
 			return whole(`has front matter that isn’t valid YAML: ${parsed.reason}`, top + at, fixFor(parsed.reason));
-		// A value over several lines is mended where it begins; its fault may show on a line below.
-		const isMended = (line: string, index: number) => line !== '' && line !== lines[index];
-		const before = mended.slice(0, at).findLastIndex(isMended);
-		const mendedAt = before < 0 ? mended.findIndex(isMended) : before;
+		// A multi-line value is repaired at its first line; the error may point further down.
+		const isRepaired = (line: string, index: number) => line !== '' && line !== lines[index];
+		const before = repaired.slice(0, at).findLastIndex(isRepaired);
+		const repairedAt = before < 0 ? repaired.findIndex(isRepaired) : before;
 		repair = {
 			field: '_',
 			severity: 'warning',
-			line: top + mendedAt + 1,
-			fix: (mended[mendedAt] ?? '').trim(),
+			line: top + repairedAt + 1,
+			fix: (repaired[repairedAt] ?? '').trim(),
 			message: `isn’t valid YAML (${parsed.reason}), but works with the value in quotes`
 		};
 		warnings.push(repair);
@@ -81,7 +81,7 @@ export function readFrontMatter(contents: string): FrontMatter | SkillIssue {
 	return { data, body, lines: keyLines(lines, top), top, repair, warnings };
 }
 
-/** Without blank lines around it. The first line keeps its indentation: a code block that loses it becomes prose. */
+/** Strips surrounding blank lines, but not the first line's indentation, which may make it a code block. */
 export function withoutBlankLines(text: string): string {
 	return text.replace(/^(?:[^\S\n]*\n)+/, '').trimEnd();
 }
@@ -99,7 +99,7 @@ function keyLines(lines: readonly string[], top: number): Map<string, number> {
 		if (start === undefined) return;
 		if (!blanks) {
 			add(key, index);
-			// Below a value, as below the sign of a block, nothing is a key.
+			// Nothing below a value or a block scalar is a key.
 			parent = /^\s*(?:#|$)/.test(line.slice(start.length)) ? key : '';
 			indent = undefined;
 		} else if (parent && blanks === (indent ??= blanks)) {
@@ -116,7 +116,7 @@ function whole(message: string, line: number, fix?: string): SkillIssue {
 interface Parsed {
 	data?: Record<string, unknown>;
 	reason?: string;
-	/** It is valid YAML, and not read all the same: nothing is to be mended. */
+	/** Valid YAML that we refuse, so there is nothing to repair. */
 	isRefused?: boolean;
 	/** Line within the front matter, from 1. */
 	line?: number;
@@ -124,8 +124,8 @@ interface Parsed {
 
 function parseYaml(yaml: string): Parsed {
 	try {
-		// Options are always passed: without them gray-matter keeps every text it ever saw.
-		// With its own closing delimiter it would stop at any line that only begins with ---.
+		// Always pass options: without them gray-matter caches every text. Its own closing delimiter matches any line that
+		// starts with ---.
 		const delimiters: [string, string] = ['---', '---\n'];
 		const { data } = matter(`---\n${yaml}\n---\n`, { language: 'yaml', engines: ENGINES, delimiters });
 		return { data: Object.assign(Object.create(null) as Record<string, unknown>, data) };
@@ -134,7 +134,7 @@ function parseYaml(yaml: string): Parsed {
 		if (!(error instanceof YAMLException)) {
 			return { reason: error instanceof Error ? error.message : String(error) };
 		}
-		// gray-matter hands over the text with the newline of the fence before it, so the mark counts from 1.
+		// gray-matter passes the text with the fence's newline, so the mark counts from 1.
 		return { reason: error.reason, line: Math.max(1, error.mark?.line ?? 1) };
 	}
 }
@@ -143,7 +143,7 @@ function refuse(): never {
 	throw new Error('has front matter that isn’t YAML');
 }
 
-// Every engine that gray-matter knows, under each of its names, is replaced.
+// Replaces every gray-matter engine, under each of its names.
 const ENGINES = {
 	yaml: { parse: parseFailsafe, stringify: refuse },
 	yml: { parse: parseFailsafe, stringify: refuse },
@@ -159,10 +159,8 @@ const ENGINES = {
 function parseFailsafe(yaml: string): Record<string, unknown> {
 	const value = loadYaml(yaml);
 	refuseShared(value, new Set());
-	if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-		throw new Error('has front matter that isn’t a list of “key: value” lines');
-	}
-	return value as Record<string, unknown>;
+	if (!isObject(value)) throw new Error('has front matter that isn’t a list of “key: value” lines');
+	return value;
 }
 
 function loadYaml(yaml: string): unknown {
@@ -174,7 +172,7 @@ function loadYaml(yaml: string): unknown {
 	}
 }
 
-/** An alias of YAML stands for a text and no more: a map or a list that occurs twice may grow without end as JSON. */
+/** Allows aliases for text only: repeated maps and lists could grow without limit as JSON. */
 function refuseShared(value: unknown, seen: Set<object>): void {
 	if (typeof value !== 'object' || value === null) return;
 	if (seen.has(value)) throw new RefusedAlias('uses a YAML alias for a list or a map. Only text is allowed');

@@ -1,19 +1,19 @@
-/** Keeps little of what was read: a part of a text holds all of it in memory until it is copied. */
+/** Copies slices of text: V8 keeps the whole text in memory as long as a slice of it lives. */
 import { setImmediate } from 'node:timers/promises';
 
-/** The same text, of which no longer one is kept alive. */
+/** A copy that doesn't keep a longer text alive. */
 export function apart(text: string): string {
-	// V8 copies what is shorter than this in any case.
+	// V8 copies shorter slices anyway.
 	return text.length < 13 ? text : Buffer.from(text).toString();
 }
 
-/** A copy, to any depth, that keeps no other text alive; key order and the absence of a prototype stay. */
+/** A deep copy that keeps no other text alive; preserves key order and a null prototype. */
 export function deeplyApart(value: unknown): unknown {
 	if (typeof value === 'string') return apart(value);
 	if (Array.isArray(value)) return lean(value.map(deeplyApart));
 	if (typeof value !== 'object' || value === null) return value;
 	const copy = Object.create(Object.getPrototypeOf(value) as object | null) as Record<string, unknown>;
-	// Not by assignment: a key may be called __proto__.
+	// Not an assignment, because the key may be `__proto__`.
 	for (const [key, item] of Object.entries(value)) {
 		Object.defineProperty(copy, apart(key), {
 			value: deeplyApart(item),
@@ -26,29 +26,27 @@ export function deeplyApart(value: unknown): unknown {
 }
 
 const EMPTY: readonly never[] = Object.freeze([]);
-const EMPTY_RECORD: Readonly<Record<string, never>> = Object.freeze(
-	Object.create(null) as Readonly<Record<string, never>>
-);
+const EMPTY_RECORD = Object.freeze(Object.create(null) as Record<string, never>);
 
-/** The same list without room to grow; one and the same for all that are empty. */
+/** A copy without spare capacity; empty lists share one object. */
 export function lean<Item>(list: readonly Item[]): readonly Item[] {
 	return list.length === 0 ? EMPTY : list.slice();
 }
 
-/** The same record, apart from what it was read in; one and the same for all that are empty. */
+/** A deep copy of a record; empty records share one object. */
 export function leanRecord<Value>(record: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> {
 	for (const key in record) if (key in record) return deeplyApart(record) as Record<string, Value>;
 	return EMPTY_RECORD;
 }
 
-// Lets long synchronous work be done in slices, with the event loop free between them.
+// Splits long synchronous work into slices that leave the event loop free in between.
 
-/** Longest that a slice runs on, in milliseconds; one step of the work may go past it. */
+/** Length of a slice in milliseconds; a single step may exceed it. */
 const SLICE_MS = 8;
 
 /**
- * A function to be called before each step; what it returns, if anything, is to be awaited. Synchronous file calls take
- * a fifth of the time of asynchronous ones, each of which goes through the thread pool; in slices they hold nobody up.
+ * Returns a function to call before each step; await its result, if any. In slices, synchronous file calls block
+ * nobody, and take a fifth of the time of asynchronous ones.
  */
 export function createPace(sliceMs = SLICE_MS): () => Promise<void> | undefined {
 	let start = performance.now();

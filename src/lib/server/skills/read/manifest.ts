@@ -1,20 +1,19 @@
-/** tools.json → tools and issues; pure. A bad entry is left out with a reason, the rest load (FEATURES D15–D17). */
+/** Parses tools.json; pure. Skips bad entries with a reason and loads the rest (FEATURES D15–D17). */
 import { runInNewContext } from 'node:vm';
 import { z } from 'zod';
 import type { SkillIssue, SkillTool } from '../types.ts';
 import { lineOf, type Violate } from './fields.ts';
 import { isBuiltInTool, type IsReserved } from './tool-names.ts';
-import { isObject } from '../../../shared/json.ts';
+import { asObject, isObject } from '../../../shared/json.ts';
 import { inPlainWords } from '../../../shared/plain-issues.ts';
 
-/** The file, from the skill's folder. */
 export const TOOLS_FILE = 'tools.json';
 
 const MAX_TOOLS = 64;
-/** Nothing else goes on in the server meanwhile. */
+/** Blocks the server meanwhile. */
 const MAX_CHECK_MS = 1000;
 
-/** A parameter of a tool; its other words are JSON Schema's. */
+/** A tool's parameter; other keys are JSON Schema. */
 export const toolParameter = z.looseObject({
 	type: z.enum(['string', 'number', 'integer', 'boolean', 'object', 'array']),
 	description: z.string().optional(),
@@ -22,7 +21,6 @@ export const toolParameter = z.looseObject({
 	optional: z.boolean().optional()
 });
 
-/** An entry of the file. */
 export const toolEntry = z.looseObject({
 	name: z
 		.string()
@@ -33,14 +31,11 @@ export const toolEntry = z.looseObject({
 	handler: z.string().min(1).max(256).optional(),
 	idempotent: z.boolean().optional(),
 	parameters: z.record(z.string(), toolParameter).default({}),
-	/** JSON Schema of what it returns, for people: nothing is held against it. */
+	/** JSON Schema of the result, for people only; not checked. */
 	output: z.record(z.string(), z.unknown()).optional()
 });
 
-/**
- * Reads the text of a tools.json (S4 §5); `scriptFault` says what is wrong with the path of a script, if it can be told.
- * A tool whose name is reserved is kept, with a warning: it is called by its skill's name too.
- */
+/** Parses a tools.json (S4 §5). `scriptFault` returns what is wrong with a script's path, or null. */
 export function parseManifest(
 	text: string,
 	isReserved: IsReserved = isBuiltInTool,
@@ -62,7 +57,7 @@ export function parseManifest(
 		if (!parsed.success) {
 			const first = parsed.error.issues[0];
 			const path = first?.path ?? [];
-			// The commonest mistake, and what the schema says of it helps nobody.
+			// The most common mistake, for which the schema's message doesn't help.
 			if (path[0] === 'parameters' && isWholeSchema(value)) {
 				const message = 'must list the parameters by name, without “type”, “properties” and “required”';
 				issues.push(bad(`[${index}.parameters]`, message));
@@ -74,7 +69,7 @@ export function parseManifest(
 		} else {
 			try {
 				const tool = toTool(parsed.data);
-				toValidator(tool); // a schema that cannot be checked is better said once, here, than at every call
+				toValidator(tool); // report a bad schema here instead of at every call
 				tools.push(tool);
 				for (const key of Object.keys(parsed.data)) {
 					if (key in toolEntry.shape) continue;
@@ -100,7 +95,7 @@ export function parseManifest(
 	return { tools, issues: issues.map((issue) => ({ ...issue, line: lineOfField(issue.field, lines) })) };
 }
 
-/** Are its parameters a JSON Schema of an object, as most other formats have it? */
+/** True if the parameters are a JSON Schema of an object, as in most other formats. */
 function isWholeSchema(value: unknown): boolean {
 	return isObject(value) && isObject(value.parameters) && value.parameters.type === 'object';
 }
@@ -123,7 +118,7 @@ function toTool({ name, description, script, handler, idempotent, parameters }: 
 	};
 }
 
-/** `optional` is the manifest's word, not one of JSON Schema; a property may well be named so. */
+/** Removes `optional`, which isn't JSON Schema, except as the name of a property. */
 function withoutOptional(schema: unknown): unknown {
 	if (!isObject(schema)) return schema;
 	const { optional: _optional, ...rest } = schema;
@@ -135,12 +130,12 @@ function withoutOptional(schema: unknown): unknown {
 	return rest;
 }
 
-/** Checks the arguments of a call; a sentence says what is wrong with them, null that nothing is (D16). */
+/** Checks a call's arguments; returns what is wrong in a sentence, or null (D16). */
 export function checkArguments(tool: SkillTool, args: Record<string, unknown>): string | null {
-	// Without a prototype, what every object inherits (`constructor`) is not taken for an argument.
+	// A null prototype, so that inherited keys (`constructor`) aren't arguments.
 	const own: unknown = Object.setPrototypeOf({ ...args }, null);
 	const check = () => toValidator(tool).safeParse(own, { error: inPlainWords });
-	// The watch over the time needs file descriptors of its own, and ends the process where there are none.
+	// The time limit needs file descriptors, and Node crashes if none are left.
 	const result = /"pattern/.test(JSON.stringify(tool.inputSchema)) ? inTime(check) : check();
 	if (result === null) return `A pattern in ${TOOLS_FILE} takes too long to check these arguments. Send shorter ones`;
 	if (result.success) return null;
@@ -150,7 +145,7 @@ export function checkArguments(tool: SkillTool, args: Record<string, unknown>): 
 		.join('; ');
 }
 
-/** What the check gives; null when it takes too long: a skill's pattern may try for ever. */
+/** Runs a check; null if it takes too long, because a skill's pattern may never end. */
 function inTime<T>(check: () => T): T | null {
 	try {
 		return runInNewContext('check()', { check }, { timeout: MAX_CHECK_MS }) as T;
@@ -164,12 +159,12 @@ function toValidator(tool: SkillTool) {
 	return z.fromJSONSchema(tool.inputSchema as Parameters<typeof z.fromJSONSchema>[0]);
 }
 
-/** `place` is that in the list: `[2.name]`. */
+/** `place` is the position in the list: `[2.name]`. */
 function bad(place: string, message: string): SkillIssue {
 	return { field: `${TOOLS_FILE}${place}`, message, severity: 'warning', file: TOOLS_FILE, line: 1 };
 }
 
-/** The first line that no JSON goes on with; the last where the text only ends too soon. */
+/** The first line that can't be valid JSON; the last if the text just ends too early. */
 function faultyLine(text: string): number {
 	const lines = text.trimEnd().split('\n');
 	let [low, high] = [1, lines.length];
@@ -186,7 +181,7 @@ function isFaulty(beginning: string): boolean {
 		JSON.parse(beginning);
 		return false;
 	} catch (error) {
-		// What is missing at the end may stand on the next line.
+		// Anything missing at the end may follow on the next line.
 		const { message } = error as Error;
 		const place = /at position (\d+)/.exec(message)?.[1];
 		return message !== 'Unexpected end of JSON input' && Number(place ?? -1) !== beginning.length;
@@ -195,11 +190,11 @@ function isFaulty(beginning: string): boolean {
 
 interface EntryLines {
 	line: number;
-	/** Of the keys at the top of the entry. */
+	/** Lines of top-level keys. */
 	keys: Map<string, number>;
 }
 
-/** On which line each entry of a JSON array begins, and each of its keys stands; `text` is valid JSON. */
+/** Line numbers of each entry of a JSON array and of its keys; `text` must be valid JSON. */
 function linesOfEntries(text: string): EntryLines[] {
 	const entries: EntryLines[] = [];
 	let line = 1;
@@ -210,7 +205,7 @@ function linesOfEntries(text: string): EntryLines[] {
 			continue;
 		}
 		if (depth === 1 && token !== ',' && token !== ']') entries.push({ line, keys: new Map() });
-		// No other token takes a colon in.
+		// Only keys end with a colon.
 		if (depth === 2 && token.endsWith(':')) {
 			const key = JSON.parse(token.replace(/\s*:$/, '')) as string;
 			entries.at(-1)?.keys.set(key, line);
@@ -228,7 +223,7 @@ function lineOfField(field: string, lines: readonly EntryLines[]): number {
 	return entry?.keys.get(key) ?? entry?.line ?? 1;
 }
 
-// The tools that a skill asks for: the standard's field, and the names that other clients have for it (A14, A15, A17); pure.
+// Tools a skill requests: the standard's field and other clients' names for it (A14, A15, A17); pure.
 
 /** What other clients call `allowed-tools`. */
 const ALIASES = ['allowed_tools', 'tools'];
@@ -253,8 +248,8 @@ export function parseAllowedTools(raw: string | undefined): readonly string[] {
 }
 
 /**
- * The wish as text, a list joined by blanks. With `withAliases` and without an `allowed-tools`, `allowed_tools` or `tools`
- * is read in its place, at the top or in `metadata`, with a warning.
+ * The requested tools as text. With `withAliases`, a missing `allowed-tools` is replaced by `allowed_tools` or `tools`,
+ * top-level or in `metadata`, with a warning.
  */
 export function readAllowedTools(
 	data: Readonly<Record<string, unknown>>,
@@ -263,23 +258,20 @@ export function readAllowedTools(
 ): string | undefined {
 	const own = 'allowed-tools';
 	if (own in data) {
-		const wish = asText(data[own]);
-		if (wish === undefined) violate(own, 'must be text or a list of texts');
-		return wish || undefined;
+		const requested = asText(data[own]);
+		if (requested === undefined) violate(own, 'must be text or a list of texts');
+		return requested || undefined;
 	}
 	if (!withAliases) return undefined;
-	const metadata = typeof data.metadata === 'object' && data.metadata !== null ? data.metadata : {};
-	for (const [prefix, map] of [
-		['', data],
-		['metadata.', metadata as Record<string, unknown>]
-	] as const) {
+	const places = [['', data] as const, ['metadata.', asObject(data.metadata)] as const];
+	for (const [prefix, map] of places) {
 		for (const alias of ALIASES) {
-			const wish = asText(map[alias]);
-			if (wish) {
-				violate(own, `is missing, so “${prefix}${alias}” is used`, { fix: lineOf(own, wish), at: prefix + alias });
-				return wish;
+			const requested = asText(map[alias]);
+			if (requested) {
+				violate(own, `is missing, so “${prefix}${alias}” is used`, { fix: lineOf(own, requested), at: prefix + alias });
+				return requested;
 			}
-			if (wish === undefined && !prefix && alias in map) violate(alias, 'must be text or a list of texts');
+			if (requested === undefined && !prefix && alias in map) violate(alias, 'must be text or a list of texts');
 		}
 	}
 	return undefined;

@@ -1,29 +1,23 @@
-/** Tells by `stat` alone whether a file or folder is the one that was read (FEATURES A32). */
+/** Detects changes of files and folders by `stat` alone (FEATURES A32). */
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { SkillIssue } from '../types.ts';
-import { compareNames, isInside } from './files.ts';
+import { compareNames, isInside, READ_FLAGS } from './files.ts';
 
-/**
- * What a later look is compared with, as five numbers each; several lie in one list, which takes a third of the memory
- * of as many lists.
- */
+/** Marks to compare later, five numbers each. One list for several takes a third of the memory of many lists. */
 export type FileMarks = readonly number[];
 const NUMBERS = 5;
 
 /**
- * A clock of a file system may tick this slowly: what was changed within one tick of being read may change again
- * without a new time. Most tick every 1 to 10 ms; a time of whole seconds comes from one that has no more than those.
+ * Slowest tick of a file system's clock, within which a second change gets no new time. Most tick every 1 to 10 ms;
+ * times in whole seconds come from a coarse clock.
  */
 const TICK_MS = 50;
 const COARSE_TICK_MS = 2000;
 
-/**
- * Adds the mark of what stands at `path`; false for what could not be told from something newer. To be taken before the
- * reading: a change in between shows as one later.
- */
+/** Adds the mark of `path`; false if it's missing or too new to detect changes. Call it before reading. */
 export function addMark(marks: number[], path: string): boolean {
 	const now = Date.now();
 	const stats = statSync(path, { throwIfNoEntry: false });
@@ -35,7 +29,7 @@ export function addMark(marks: number[], path: string): boolean {
 	return true;
 }
 
-/** The same of what this process has just written itself and nobody else should write: it is new, and no doubt for that. */
+/** The same for a file that this process just wrote and nobody else should, so being new doesn't matter. */
 export function addOwnMark(marks: number[], path: string): void {
 	pushMark(marks, statSync(path));
 }
@@ -44,7 +38,7 @@ function pushMark(marks: number[], { dev, ino, size, mtimeMs, ctimeMs }: Stats):
 	marks.push(dev, ino, size, mtimeMs, ctimeMs);
 }
 
-/** Is what stands at `path` now what the mark at `index` was taken of, unchanged? */
+/** True if `path` still matches the mark at `index`. */
 export function isUnchanged(path: string, marks: FileMarks, index: number): boolean {
 	const stats = statSync(path, { throwIfNoEntry: false });
 	const at = index * NUMBERS;
@@ -58,26 +52,18 @@ export function isUnchanged(path: string, marks: FileMarks, index: number): bool
 	);
 }
 
-// Reads a file of a skill that may be anything: a FIFO, a device, a link to elsewhere, gigabytes (FEATURES A24).
+// Reads a skill's file safely: it may be a FIFO, a device, a link elsewhere or gigabytes long (FEATURES A24).
 
 const MAX_BYTES = 2 * 1024 * 1024;
-// A FIFO opened without O_NONBLOCK waits for a writer; Windows has neither flag, nor the things they are for.
-const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
-/**
- * Bytes of a UTF-8 text file of at most 2 MiB that really lies in its folder, read at once and without ever waiting.
- * @throws Error that says what the file is instead.
- */
+/** Reads a UTF-8 text file of at most 2 MiB inside its folder, without ever waiting. @throws Error with the reason */
 export function readSafely(path: string, isLink: boolean): Buffer {
 	const bytes = readBytes(path, isLink);
 	if (!isUtf8(bytes)) throw new Error('isn’t UTF-8 text');
 	return bytes;
 }
 
-/**
- * The same of a SKILL.md, which one wrong byte does not make unreadable: it reads as \uFFFD, and the issue says where the
- * first is.
- */
+/** The same for a SKILL.md, but invalid bytes read as \uFFFD, with an issue at the first. */
 export function readSkillText(path: string, isLink: boolean): { bytes: Buffer; text: string; issues: SkillIssue[] } {
 	const bytes = readBytes(path, isLink);
 	return { bytes, text: bytes.toString(), issues: isUtf8(bytes) ? [] : [notUtf8(bytes)] };
@@ -95,7 +81,7 @@ function notUtf8(bytes: Buffer): SkillIssue {
 }
 
 function readBytes(path: string, isLink: boolean): Buffer {
-	const file = openSync(isLink ? linkedFile(path) : path, FLAGS);
+	const file = openSync(isLink ? linkedFile(path) : path, READ_FLAGS);
 	try {
 		const entry = fstatSync(file);
 		if (!entry.isFile()) throw new Error('isn’t a regular file');
@@ -117,19 +103,19 @@ function linkedFile(path: string): string {
 	return target;
 }
 
-// A skill's files as one text: trust and consent are bound to it, and a copy to run from is named after it (FEATURES D9, F4).
+// The digest of a skill's files, which trust, approvals and copies are bound to (FEATURES D9, F4).
 
-/** What stands at a path below a skill's folder. */
+/** An entry in a skill's folder. */
 export interface DigestedEntry {
 	/** Relative to the folder, with `/`. */
 	path: string;
 	/** `special`: a FIFO, a socket, a device. */
 	kind: 'file' | 'link' | 'special';
-	/** SHA-256 of the bytes; of a link, of the path that it leads to; of a special file, of the word `special`. */
+	/** SHA-256 of a file's bytes, of a link's target, or of the word `special`. */
 	sha256: string;
 }
 
-/** SHA-256 in hexadecimal. One line for each entry, in order; a name is JSON, so that none can look like the end of its line. */
+/** SHA-256 in hexadecimal. Hashes one line per entry, sorted; names are JSON, so none can fake a line end. */
 export function digestOfEntries(files: readonly DigestedEntry[], folders: readonly string[]): string {
 	const digest = createHash('sha256');
 	for (const folder of [...folders].sort(compareNames)) digest.update(`folder ${JSON.stringify(folder)}\n`);

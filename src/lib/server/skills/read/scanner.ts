@@ -1,4 +1,4 @@
-/** Roots → skills, ready or broken; what did not change since the last scan is not read again (FEATURES A24, A27, A32). */
+/** Scans roots for skills, ready or broken; unchanged ones aren't read again (FEATURES A24, A27, A32). */
 import type { Dirent } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseSkill } from '../parser.ts';
@@ -32,42 +32,39 @@ const RULES: WalkRules = {
 	isSkipped: (name) => /^[._]/.test(name) || name === 'node_modules'
 };
 
-/** What a watcher of folders knows at the start of a scan. */
+/** What the folder watcher knows when a scan starts. */
 export interface ScanPass {
-	/** Is told of each folder just before it is looked at; true when no change in it can have gone unnoticed since. */
+	/** Called just before a folder is checked; true if no change in it can have been missed since. */
 	follow(folder: string): boolean;
-	/** Folders in which something happened: they are read again, whatever their files' times say. */
+	/** Folders with changes; read again whatever their files' times say. */
 	touched: ReadonlySet<string>;
-	/** Paths at which something else may stand now. */
+	/** Paths that may have been replaced. */
 	moved: ReadonlySet<string>;
-	/** Look at every file's time all the same. */
+	/** Check every file's time anyway. */
 	verifies: boolean;
 }
 
 export interface Scanner {
-	/** Every folder below the roots with a SKILL.md, in the order of the roots, then by path. Not to be called twice at once. */
+	/** All folders with a SKILL.md, by root, then by path. Must not run concurrently. */
 	scan(pass?: ScanPass): Promise<(Skill | BrokenSkill)[]>;
-	/** One more root, after those there are; from the next scan on. */
+	/** Appends a root, used from the next scan on. */
 	addRoot(root: SkillRoot): void;
 }
 
 const UNWATCHED: ScanPass = { follow: () => false, touched: new Set(), moved: new Set(), verifies: true };
 
-/** A folder as it was read, and how to tell that it still is so. */
+/** A folder as it was last read, and how to tell whether it changed. */
 interface Known {
 	content: Skill | Subfolders;
-	/** The folders that were listed, then the files that were read. */
+	/** Listed folders, then read files. */
 	paths: readonly string[];
-	/** How many of them are folders. */
+	/** How many of `paths` are folders. */
 	folders: number;
-	/** Of each path; null when one changed too short a while before to tell. */
+	/** Marks of `paths`; null if one changed too recently to tell. */
 	marks: FileMarks | null;
 }
 
-/**
- * Absent roots are skipped; a root or folder that cannot be read, or holds too much, is listed as broken. The event
- * loop is never held up long. A skill that did not change is the same object in the next scan.
- */
+/** Skips absent roots; lists unreadable folders as broken. An unchanged skill is the same object in the next scan. */
 export function createScanner(given: readonly (string | SkillRoot)[], isReserved?: IsReserved): Scanner {
 	let roots = labelRoots(given);
 	let known = new Map<string, Known>();
@@ -84,7 +81,7 @@ export function createScanner(given: readonly (string | SkillRoot)[], isReserved
 	};
 }
 
-/** One scan that nothing is kept of. `onFolder` is told of each folder just before it is read. */
+/** Scans once, without a cache. `onFolder` is called just before each folder is read. */
 export async function scanRoots(
 	roots: readonly (string | SkillRoot)[],
 	onFolder: (folder: string) => void = () => undefined
@@ -114,7 +111,7 @@ async function scanAll(
 		const found: (Skill | BrokenSkill)[] = [];
 		let real: string | null = null;
 		const recall = (folder: Folder): Skill | Subfolders | undefined => {
-			// The first that is asked about is the root.
+			// The root is recalled first.
 			real ??= folder.real;
 			folder.isNew ||= pass.moved.has(folder.path);
 			const known = memory?.known.get(folder.path);
@@ -129,7 +126,7 @@ async function scanAll(
 			if (!file) return reading.keep(subfoldersOf(folder.path, entries, RULES), folder.path, memory);
 			const isOutside = !isInside(real ?? root.path, folder.real);
 			const skill = await loadSkill({ path: folder.path, root, file, entries, isOutside, isReserved }, reading);
-			// What is broken may be whole the next moment, and for reasons that no file's time tells of.
+			// Not for broken skills: they may become valid without any file's time changing.
 			return skill.status === 'ready' ? reading.keep(skill, folder.path, memory) : skill;
 		};
 		const failed = (folder: string, message: string) => found.push(brokenFolder(folder, root, message));
@@ -144,7 +141,7 @@ function isCurrent({ paths, folders, marks }: Known, pass: ScanPass): boolean {
 	let isWatched = true;
 	for (let index = 0; index < folders; index += 1) {
 		const folder = paths[index] ?? '';
-		// Followed before it is looked at, so that no change comes between.
+		// Follow before checking, so that no change is missed in between.
 		if (!pass.follow(folder)) isWatched = false;
 		if (pass.touched.size > 0 && pass.touched.has(folder)) return false;
 	}
@@ -152,7 +149,7 @@ function isCurrent({ paths, folders, marks }: Known, pass: ScanPass): boolean {
 	return marks !== null && paths.every((path, index) => isUnchanged(path, marks, index));
 }
 
-/** Notes what is read for one skill, with the marks to know it again by. */
+/** Records what is read for one skill, with marks to detect changes. */
 function createReading(pass: ScanPass, isKept: boolean, pace: () => Promise<void> | undefined) {
 	const folders = { paths: [] as string[], marks: [] as number[] };
 	const files = { paths: [] as string[], marks: [] as number[] };
@@ -175,7 +172,7 @@ function createReading(pass: ScanPass, isKept: boolean, pace: () => Promise<void
 			}
 		},
 		beforeFile(path: string, isLink: boolean): void {
-			// A link may come to lead elsewhere without any of this changing.
+			// A link's target may change without any of these changing.
 			if (isLink) isWhole = false;
 			else note(path, files);
 		},
@@ -192,7 +189,7 @@ function createReading(pass: ScanPass, isKept: boolean, pace: () => Promise<void
 	};
 }
 
-/** Is the path, or one above it, another than before? */
+/** True if the path or a folder above it was replaced. */
 function isMoved(path: string, { moved }: ScanPass): boolean {
 	if (moved.size === 0) return false;
 	for (let at = path; ; at = dirname(at)) {
@@ -201,25 +198,25 @@ function isMoved(path: string, { moved }: ScanPass): boolean {
 	}
 }
 
-// `scanSkillDirs` of the drover document: folders → specs, strict unless told otherwise (FEATURES A24).
+// `scanSkillDirs` of the drover document: folders → specs, strict by default (FEATURES A24).
 
 export interface ScanSkillDirsOptions {
-	/** Name of a skill's file; `SKILL.md`. */
+	/** Name of a skill's file; `SKILL.md` by default. */
 	filename?: string;
-	/** Levels below a root that are searched; 3. A root that holds the file itself is a skill. */
+	/** Levels searched below a root; 3 by default. A root that contains the file is itself a skill. */
 	maxDepth?: number;
-	/** Folders whose names begin so are left out; `.`, `_` and `node_modules`. A root may have any name. */
+	/** Skips folders with these prefixes, except roots; `.`, `_` and `node_modules` by default. */
 	skipPrefixes?: readonly string[];
-	/** `strict` (the default) throws at the first violation; `lenient` reports it and goes on. */
+	/** `strict` (the default) throws at the first violation; `lenient` reports it and continues. */
 	mode?: 'strict' | 'lenient';
-	/** Hears, in lenient mode, of what cannot be read and of what is wrong with what can. */
+	/** Receives read errors and issues in lenient mode. */
 	onIssue?: (filepath: string, issues: readonly SkillIssue[]) => void;
 }
 
 /**
- * The skills below `roots`, in their order, then by path; of one name the first wins, and descent ends at a skill.
- * Absent roots are skipped; links are followed, never in a circle; 2,000 folders and 10,000 skills a root are the most.
- * @throws SkillLoadError in strict mode, with every issue of the first file or folder that has any.
+ * Skills below `roots`, by root, then by path; the first of a name wins. Doesn't search inside skills, nor beyond 2,000
+ * folders or 10,000 skills per root.
+ * @throws SkillLoadError in strict mode with all issues of the first bad file or folder
  */
 export async function scanSkillDirs(
 	roots: readonly string[],

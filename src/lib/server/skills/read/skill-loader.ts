@@ -1,8 +1,9 @@
-/** A folder with a SKILL.md → the skill, ready or broken; opens regular files only (FEATURES A1, A2, A10, D16). */
+/** Loads a skill from its folder, ready or broken; opens regular files only (FEATURES A1, A2, A10, D16). */
 import { hash } from 'node:crypto';
 import type { Dirent } from 'node:fs';
 import { basename, join } from 'node:path';
 import { coerce, valid } from 'semver';
+import { asArray } from '../../../shared/json.ts';
 import { parseSkill } from '../parser.ts';
 import {
 	type BrokenSkill,
@@ -22,35 +23,35 @@ import { parseManifest, TOOLS_FILE } from './manifest.ts';
 import { readSafely, readSkillText } from './safe-read.ts';
 import type { IsReserved } from './tool-names.ts';
 
-/** A folder of a skill as it was listed. */
+/** A skill's folder and its listing. */
 export interface SkillFolder {
 	path: string;
 	root: SkillRoot;
 	/** The entry of the SKILL.md. */
 	file: Dirent;
 	entries: Dirent[];
-	/** A link has led out of the folder of skills. */
+	/** Reached through a link that leaves the root. */
 	isOutside?: boolean;
-	/** Names of tools that its own may not have; none without it. */
+	/** Tool names it can't use; none by default. */
 	isReserved?: IsReserved | undefined;
 }
 
-/** How a skill's files and folders are reached; what it is told of decides when they are read again. */
+/** Access to a skill's files and folders, recorded to decide when to read them again. */
 export interface SkillReader {
 	/** Entries of a folder inside the skill. */
 	readFolder(folder: string): Promise<Dirent[]>;
-	/** Is told of each file just before it is read. */
+	/** Called just before a file is read. */
 	beforeFile(path: string, isLink: boolean): void;
 }
 
-/** Without where it leads: that is nobody's business but the operator's. */
+/** Doesn't name the target, which only the operator may know. */
 const OUTSIDE: SkillIssue = {
 	field: '_',
 	severity: 'warning',
 	message: 'is a link to a folder outside its skill folder, so it isn’t trusted automatically'
 };
 
-/** Never throws: what is wrong is an issue. */
+/** Never throws: problems become issues. */
 export async function loadSkill(
 	{ path: dir, root: from, file, entries, isOutside = false, isReserved }: SkillFolder,
 	reader: SkillReader
@@ -70,7 +71,7 @@ export async function loadSkill(
 		}
 		if (isOutside) issues.push(OUTSIDE);
 		if (issues.some((issue) => issue.severity === 'error')) return broken(issues, firstParagraph(spec.body));
-		// The listing that showed the SKILL.md is not asked for again.
+		// Reuse the listing that showed the SKILL.md.
 		const { files, truncated } = await listTree(dir, async (folder) => {
 			return folder === dir ? entries : reader.readFolder(folder);
 		});
@@ -109,14 +110,14 @@ export async function loadSkill(
 	}
 }
 
-/** The texts that are there, each apart from the file it was read in. */
+/** Copies the texts that are present. */
 function optional<Key extends string>(texts: Record<Key, string | undefined>): Partial<Record<Key, string>> {
 	const kept: Partial<Record<Key, string>> = {};
 	for (const key in texts) if (texts[key] !== undefined) kept[key] = apart(texts[key]);
 	return kept;
 }
 
-/** A tools.json that cannot be read costs the skill its tools, never itself (D16). */
+/** An unreadable tools.json costs the skill only its tools (D16). */
 async function readManifest(
 	{ dir, entries, isReserved }: Pick<SkillFolder, 'entries' | 'isReserved'> & { dir: string },
 	reader: SkillReader
@@ -141,7 +142,7 @@ async function readManifest(
 	}
 }
 
-/** Found as a call of the tool would find it; what is wrong is better said here than at every call. */
+/** Resolves the script as a call would, to report a problem once instead of at every call. */
 async function scriptFault(dir: string, script: string): Promise<string | null> {
 	try {
 		await resolveScript(dir, script);
@@ -152,7 +153,7 @@ async function scriptFault(dir: string, script: string): Promise<string | null> 
 	}
 }
 
-/** A folder that is no skill, and that the user should know of. */
+/** A folder that can't be searched, reported as a broken skill. */
 export function brokenFolder(dir: string, { path: root, source }: SkillRoot, message: string): BrokenSkill {
 	const issue: SkillIssue = { field: '_', severity: 'error', message };
 	return { status: 'broken', name: basename(dir), description: '', path: dir, dir, root, source, issues: [issue] };
@@ -168,7 +169,7 @@ function firstParagraph(body: string): string {
 	);
 }
 
-// What a skill says of itself beyond the standard: version, author, tags, triggers, an example; pure (FEATURES A17, A38).
+// Fields beyond the standard: version, author, tags, triggers, example; pure (FEATURES A17, A38).
 
 export interface SkillFacts {
 	version: string;
@@ -183,12 +184,12 @@ const TRIGGERS = ['triggers', 'trigger_patterns', 'trigger', 'activation'];
 const DEFAULT_VERSION = '1.0.0';
 const MAX_EXAMPLE_CHARS = 500;
 
-/** Reads the front matter's own keys before `metadata`; what cannot be read is a warning and its default. */
+/** Top-level keys win over `metadata`. Invalid values become a warning and the default. */
 export function readFacts(spec: SkillSpec): { facts: SkillFacts; issues: SkillIssue[] } {
 	const value = (keys: readonly string[]): unknown => {
 		for (const key of keys) {
 			const found = spec.extra[key] ?? spec.metadata[key] ?? spec.extra[`metadata.${key}`];
-			if (found !== undefined && found !== '') return found; // a blank one hides none of its other names
+			if (found !== undefined && found !== '') return found; // a blank value doesn't hide its aliases
 		}
 		return undefined;
 	};
@@ -222,42 +223,35 @@ function readVersion(given: unknown, ofFolder = DEFAULT_VERSION): { version: str
 	return { version, issues: [{ field: 'version', severity: 'warning', message, fix: `version: ${version}` }] };
 }
 
-/** A list, or text with items between separators (a comma wins over spaces); without repeats. */
+/** Reads a list, or text split at separators (commas win over spaces), without duplicates. */
 function readList(value: unknown, separator: RegExp): string[] {
-	const isText = typeof value === 'string';
-	const items: unknown[] = isText
-		? value.split(value.includes(',') ? ',' : separator)
-		: Array.isArray(value)
-			? value
-			: [];
+	const items = typeof value === 'string' ? value.split(value.includes(',') ? ',' : separator) : asArray(value);
 	const texts = items.flatMap((item) => (typeof item === 'string' && item.trim() ? [item.trim()] : []));
 	return [...new Set(texts)].slice(0, 64);
 }
 
-// Everything that is wrong with the text of a SKILL.md by the strict rules; pure (FEATURES F1, A20–A23).
+// Issues in the text of a SKILL.md by the strict rules; pure (FEATURES F1, A20–A23).
 
-/** What the standard forbids is an error here, though the app would load it with a warning; each has its line. */
+/** Violations of the standard are errors here, though the app loads them with a warning. Each issue has a line. */
 export function textIssues(text: string, path: string): SkillIssue[] {
 	const issues: SkillIssue[] = [];
 	if (text.startsWith('\uFEFF')) {
 		const message = 'starts with a byte order mark, which some clients can’t read';
 		issues.push({ field: '_', severity: 'warning', message, line: 1 });
 	}
-	try {
-		parseSkill(text, path);
-	} catch (error) {
-		issues.push(...issuesOf(error));
-	}
-	try {
-		const { spec, warnings } = parseSkill(text, path, { mode: 'lenient' });
-		issues.push(...warnings, ...withLines(readFacts(spec).issues, text));
-	} catch (error) {
-		issues.push(...issuesOf(error));
+	for (const mode of ['strict', 'lenient'] as const) {
+		try {
+			const { spec, warnings } = parseSkill(text, path, { mode });
+			if (mode === 'lenient') issues.push(...warnings, ...withLines(readFacts(spec).issues, text));
+		} catch (error) {
+			if (!(error instanceof SkillLoadError)) throw error;
+			issues.push(...error.issues);
+		}
 	}
 	return withoutRepeats(issues);
 }
 
-/** Each thing is said once; the first wins. */
+/** Removes duplicates, keeping the first. */
 export function withoutRepeats(issues: readonly SkillIssue[]): SkillIssue[] {
 	const said = new Set<string>();
 	return issues.filter(({ field, message }) => {
@@ -266,12 +260,7 @@ export function withoutRepeats(issues: readonly SkillIssue[]): SkillIssue[] {
 	});
 }
 
-function issuesOf(error: unknown): readonly SkillIssue[] {
-	if (error instanceof SkillLoadError) return error.issues;
-	throw error;
-}
-
-/** Facts are read from what was parsed, which has no lines any more. */
+/** Adds line numbers, which parsed fields no longer have. */
 function withLines(issues: readonly SkillIssue[], text: string): SkillIssue[] {
 	const front = issues.length > 0 ? readFrontMatter(text) : null;
 	if (!front || 'field' in front) return [...issues];

@@ -1,54 +1,50 @@
-/** Reads the folder of a skill whole, for its digest and for a copy of it, and follows no link (FEATURES D8, D9). */
+/** Reads a skill's whole folder for its digest or a copy, without following links (FEATURES D8, D9). */
 import { createHash, hash } from 'node:crypto';
-import { constants } from 'node:fs';
 import { chmod, mkdir, open, readdir, readlink, realpath, symlink, type FileHandle } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { isInside, liesInside } from './files.ts';
+import { isInside, liesInside, READ_FLAGS } from './files.ts';
 import { createPace } from './lean.ts';
 import { addMark, type DigestedEntry, digestOfEntries, type FileMarks, isUnchanged } from './safe-read.ts';
 
-/** Of one skill, or of all that are copied. */
+/** For one skill, or for all copies together. */
 export const MAX_BYTES = 2 * 1024 ** 3;
 /** Files and folders of one skill. */
 export const MAX_ENTRIES = 50_000;
 const CHUNK_BYTES = 256 * 1024;
-// A FIFO opened without O_NONBLOCK waits for a writer; Windows has neither flag, nor the things they are for.
-const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
-/** What lies here only the machine's administrator changes, and every backend shows it: virtual environments link to it. */
+/** Only an administrator changes these, and every sandbox shows them. Virtual environments link into them. */
 const SYSTEM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib64'];
 
-/** A folder as it was read. */
 export interface Tree {
 	digest: string;
 	bytes: number;
-	/** Absolute paths of what was read. */
+	/** Absolute paths of everything read. */
 	paths: string[];
-	/** One of each path; null when something changed too short a while before to tell later changes from it. */
+	/** One per path; null if something changed too recently to detect later changes. */
 	marks: FileMarks | null;
 }
 
-/** There is more than there may be. */
+/** The folder exceeds the limits. */
 export class TooLarge extends Error {}
 
-/** SHA-256 of all files of a folder as they are now; null when they cannot be read, or are more than would be copied. */
+/** SHA-256 of all files in a folder; null if it can't be read or is too large to copy. */
 export async function digestOfFolder(dir: string): Promise<string | null> {
 	try {
 		return (await readTree(await realpath(dir), MAX_BYTES, null)).digest;
 	} catch {
-		// Whatever is wrong with it, there is no digest of it; who wants to run it is told.
+		// Trying to run it will report what is wrong.
 		return null;
 	}
 }
 
-/** Where something of the tree goes to: paths relative to it, folders before what is in them. */
+/** Receives a tree: relative paths, folders before their contents. */
 interface TreeSink {
 	folder(path: string): Promise<void>;
 	file(path: string, mode: number): Promise<FileHandle>;
-	/** `target` is relative to the link's folder, or a path of the system. */
+	/** `target` is relative to the link's folder, or a system path. */
 	link(path: string, target: string): Promise<void>;
 }
 
-/** Writes what is read to `stage`, which must not be there; `copied` are the folders and files in it, relative. */
+/** Copies a tree to `stage`, which must not exist. `copied` are its folders and files, relative. */
 export async function copyTree(source: string, stage: string, maxBytes: number): Promise<Tree & { copied: string[] }> {
 	const folders: string[] = [];
 	const files: string[] = [];
@@ -59,7 +55,7 @@ export async function copyTree(source: string, stage: string, maxBytes: number):
 		},
 		async file(path, mode) {
 			const file = await open(join(stage, path), 'wx', 0o600);
-			// Whatever the process's mask says: in a sandbox another user may read it.
+			// Regardless of the umask: in a sandbox another user may read it.
 			await file.chmod(mode & 0o111 ? 0o555 : 0o444);
 			files.push(path);
 			return file;
@@ -70,7 +66,7 @@ export async function copyTree(source: string, stage: string, maxBytes: number):
 	return { ...tree, copied: [...folders, ...files] };
 }
 
-/** Reads every file below `root`, a real path, and follows no link. @throws TooLarge, or what the system says */
+/** Reads every file below `root`, a real path, without following links. @throws TooLarge, or a file system error */
 async function readTree(root: string, maxBytes: number, sink: TreeSink | null): Promise<Tree> {
 	const folders: string[] = [];
 	const files: DigestedEntry[] = [];
@@ -84,7 +80,7 @@ async function readTree(root: string, maxBytes: number, sink: TreeSink | null): 
 	};
 	const listed = (folder: string) =>
 		readdir(join(root, folder), { withFileTypes: true }).catch((error: unknown) => {
-			// One that went away or may not be read has nothing for a script.
+			// A folder that vanished or can't be read has nothing for a script.
 			if (folder === '') throw error;
 			return [];
 		});
@@ -116,7 +112,7 @@ async function readTree(root: string, maxBytes: number, sink: TreeSink | null): 
 	return { digest: digestOfEntries(files, folders), bytes, paths, marks: isMarked ? marks : null };
 }
 
-/** Where a link leads that may stand in a copy: inside the folder, or to the system's own files. */
+/** Target of a link that may be copied: inside the folder, or in a system folder. */
 async function linkTarget(root: string, path: string): Promise<string | null> {
 	const target = await realpath(path).catch(() => null);
 	if (target === null) return null;
@@ -124,12 +120,12 @@ async function linkTarget(root: string, path: string): Promise<string | null> {
 	return SYSTEM_FOLDERS.some((folder) => isInside(folder, target)) ? target : null;
 }
 
-/** What no script finds: a FIFO, a device, a file that may not be read or went away. */
+/** An entry that scripts don't get: a FIFO, a device, a file that vanished or can't be read. */
 function absent(path: string): DigestedEntry {
 	return { path, kind: 'special', sha256: hash('sha256', 'special') };
 }
 
-/** null for what is no file that can be read, or does not lie below the root. */
+/** null for anything but a readable file below the root. */
 async function readOne(
 	root: string,
 	path: string,
@@ -137,12 +133,12 @@ async function readOne(
 	sink: TreeSink | null
 ): Promise<{ sha256: string; bytes: number } | null> {
 	const full = join(root, path);
-	const source = await open(full, FLAGS).catch(() => null);
+	const source = await open(full, READ_FLAGS).catch(() => null);
 	if (!source) return null;
 	let copy: FileHandle | null = null;
 	try {
 		const stats = await source.stat();
-		// A folder above it may have become a link to elsewhere since it was listed.
+		// A folder above may have been swapped for a link since it was listed.
 		if (!stats.isFile() || !(await liesInside(source, stats, root, full))) return null;
 		if (stats.size > room) throw new TooLarge();
 		copy = (await sink?.file(path, stats.mode)) ?? null;

@@ -1,5 +1,5 @@
-/** The names under which a model calls the tools of loaded skills, and those that no skill's tool may have (FEATURES D17). */
-import { createHash } from 'node:crypto';
+/** Names under which a model calls skills' tools, and names they can't have (FEATURES D17). */
+import { hash } from 'node:crypto';
 import type { Skill, SkillTool } from '../types.ts';
 
 /** The library's own tools, in every dialect. */
@@ -16,7 +16,7 @@ export const BUILT_IN_TOOLS: ReadonlySet<string> = new Set([
 	'remove_tool'
 ]);
 
-/** Is it a name that belongs to what is no skill, whether that is offered now or not? */
+/** True for names of tools that aren't a skill's, offered or not. */
 export type IsReserved = (name: string) => boolean;
 
 export const isBuiltInTool: IsReserved = (name) => BUILT_IN_TOOLS.has(name);
@@ -27,8 +27,8 @@ export interface NamedTool {
 }
 
 /**
- * Names that the model sees: the newest skill's tool has the bare name, an older one is `skill__tool`, and so is one whose
- * name is taken by what is no skill (D17, E36).
+ * Names for the model: the newest skill's tool gets the bare name; older and reserved ones are `skill__tool` (D17,
+ * E36).
  */
 export function nameTools(skills: readonly Skill[], isReserved: IsReserved): Map<string, NamedTool> {
 	const named = new Map<string, NamedTool>();
@@ -47,7 +47,7 @@ export function nameTools(skills: readonly Skill[], isReserved: IsReserved): Map
 	return named;
 }
 
-/** Reads `skill:tool`, by which a tool can always be called; null for any other name. */
+/** Reads `skill:tool`, which always works; null for any other name. */
 export function readQualified(name: string, skills: readonly Skill[]): { skill: string; tool: string } | null {
 	const colon = name.lastIndexOf(':');
 	const [skill, tool] = [name.slice(0, colon), name.slice(colon + 1)];
@@ -55,13 +55,13 @@ export function readQualified(name: string, skills: readonly Skill[]): { skill: 
 	return colon > 0 && isThere ? { skill, tool } : null;
 }
 
-/** `skill__tool`, or as much of it as a model can call (64 letters, digits, `_` and `-`) with what makes it its own. */
+/** `skill__tool`, shortened and with a hash if it's taken or not callable (at most 64 letters, digits, `_` and `-`). */
 function qualifiedName({ skill, tool }: NamedTool, isTaken: IsReserved): string {
 	const whole = `${skill.name}__${tool.name}`;
 	const plain = whole.replace(/[^a-zA-Z0-9_-]/g, '-');
 	if (plain === whole && plain.length <= 64 && !isTaken(plain)) return plain;
-	const digest = createHash('sha256').update(whole).digest('hex').slice(0, 8);
-	const short = `${plain.slice(0, 55)}_${digest}`;
-	// A skill named `mcp` would get names of MCP tools.
-	return isTaken(short) ? `skill_${plain.slice(0, 49)}_${digest}` : short;
+	const suffix = hash('sha256', whole).slice(0, 8);
+	const short = `${plain.slice(0, 55)}_${suffix}`;
+	// A skill named `mcp` would collide with MCP tools.
+	return isTaken(short) ? `skill_${plain.slice(0, 49)}_${suffix}` : short;
 }

@@ -1,13 +1,11 @@
-/** Puts the plain values of front matter in quotes, so that an unquoted `: ` or `[x] — …` reads as it was meant (A5); pure. */
+/** Quotes plain values in front matter, so that an unquoted `: ` or `[x] — …` parses as intended (A5); pure. */
 
-/** Neither a key, an item nor a remark: further in, it can only be the rest of the value above. */
+/** Neither key, item nor comment: if indented further, it continues the value above. */
 const CONTINUES = /^ +(?![\s#]|- |[\w.-]+:(?:\s|$))/;
 
 /**
- * `key: Use when: it rains # remark`, with the lines further in that go on with it, becomes
- * `key: "Use when: it rains" # remark`, at the top and in maps and lists; what YAML takes as it is stays. As many lines
- * come back, those that went into another of them empty. Each line is looked at once as an entry and once as the inside
- * of one.
+ * Turns `key: it rains: stay # comment`, with its indented continuation lines, into `key: "it rains: stay" # comment`.
+ * Valid YAML stays as it is. Joined lines become empty, so that line numbers stay the same. Linear time.
  */
 export function quotePlainValues(lines: readonly string[]): string[] {
 	const mended = [...lines];
@@ -16,17 +14,17 @@ export function quotePlainValues(lines: readonly string[]): string[] {
 		const entry = entryOf(lines[at] ?? '');
 		if (!entry) continue;
 		const { head, column, value } = entry;
-		// A block or a text in quotes goes on for as long as lines are further in, whatever they look like.
+		// Blocks and quoted text continue while lines are indented further, whatever they look like.
 		const inside = /^[|>"'[{]/.test(value) ? linesFurtherIn(lines, at + 1, column) : [];
 		let last = at + inside.length;
 		if (isPlain(value, inside)) {
-			const parts = [splitRemark(value)];
-			for (let next = at + 1; goesOn(lines[next] ?? '', column); next += 1) parts.push(splitRemark(lines[next] ?? ''));
+			const parts = [splitComment(value)];
+			for (let next = at + 1; goesOn(lines[next] ?? '', column); next += 1) parts.push(splitComment(lines[next] ?? ''));
 			const text = parts.map((part) => part.text).join(' ');
 			if (aliases.has(text.split(/\s/, 1)[0] ?? '')) continue;
-			if (isFault(text) || parts.slice(0, -1).some(({ remark }) => remark)) {
+			if (isFault(text) || parts.slice(0, -1).some(({ comment }) => comment)) {
 				mended.fill('', at, at + parts.length);
-				mended[at] = `${head}${JSON.stringify(text)}${parts.map(({ remark }) => remark).join('')}`;
+				mended[at] = `${head}${JSON.stringify(text)}${parts.map(({ comment }) => comment).join('')}`;
 			}
 			last = Math.max(last, at + parts.length - 1);
 		}
@@ -35,7 +33,7 @@ export function quotePlainValues(lines: readonly string[]): string[] {
 	return mended;
 }
 
-/** `*name` and `&name` of each alias whose anchor is there: a text that begins so is what YAML takes it for. */
+/** `*name` and `&name` of each alias with an anchor: text that starts with these is a real alias. */
 export function aliasesOf(lines: readonly string[]): ReadonlySet<string> {
 	const text = lines.join('\n');
 	const namesOf = (sign: RegExp) => [...text.matchAll(sign)].map(([, name = '']) => name);
@@ -44,12 +42,12 @@ export function aliasesOf(lines: readonly string[]): ReadonlySet<string> {
 	return new Set(used.flatMap((name) => [`*${name}`, `&${name}`]));
 }
 
-/** Whether YAML would take the text for something else: what it takes as it is may be written in more ways than we know. */
+/** True if YAML would misread the text. Anything else stays as written. */
 function isFault(text: string): boolean {
 	return /:(?:\s|$)/.test(text) || /^[-?:,[\]{}#&*!|>'"%@`]/.test(text);
 }
 
-/** `key: value`, `- value` or `- key: value`, and the column that what belongs to the value is further in than. */
+/** Parses `key: value`, `- value` or `- key: value`; the value's other lines are indented further than `column`. */
 function entryOf(line: string): { head: string; column: number; value: string } | null {
 	let start = indentOf(line);
 	let column = -1;
@@ -84,7 +82,7 @@ function isPlain(value: string, inside: readonly string[]): boolean {
 		case '|':
 		case '>':
 			return false;
-		// `"Quick" fix: all` only begins like a quotation, `[file] [line]` like a list.
+		// `"Quick" fix: all` only starts like a quoted string, `[file] [line]` like a list.
 		case '"':
 			return /^"(?:[^"\\]|\\.)*"\s*[^\s#]/.test(value);
 		case "'":
@@ -100,11 +98,11 @@ function isPlain(value: string, inside: readonly string[]): boolean {
 	}
 }
 
-/** Where the list or map that `text` begins with is over; -1 when it never is. */
+/** Index after the list or map at the start of `text`; -1 if it never closes. */
 function endOfFlow(text: string): number {
 	let depth = 0;
 	let quote = '';
-	/** What came before, blanks apart: a quotation only begins where a value may. */
+	/** The last non-blank character: a quoted string only starts where a value may. */
 	let before = '';
 	for (let at = 0; at < text.length; at += 1) {
 		const character = text.charAt(at);
@@ -123,9 +121,9 @@ function endOfFlow(text: string): number {
 	return -1;
 }
 
-/** What YAML takes for a remark: from the first `#` behind a blank. */
-function splitRemark(value: string): { text: string; remark: string } {
+/** Splits off a YAML comment: from the first `#` after a space. */
+function splitComment(value: string): { text: string; comment: string } {
 	const at = value.search(/[ \t]#/);
 	const text = at < 0 ? value : value.slice(0, at);
-	return { text: text.trim(), remark: at < 0 ? '' : value.slice(at).trimEnd() };
+	return { text: text.trim(), comment: at < 0 ? '' : value.slice(at).trimEnd() };
 }

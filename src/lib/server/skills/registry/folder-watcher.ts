@@ -1,31 +1,28 @@
-/** Tells when a folder that a scan read has changed, or when a root comes or goes (FEATURES A33). */
+/** Reports changes in scanned folders, and roots that appear or disappear (FEATURES A33). */
 import { watch, type FSWatcher } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { isLeftOut } from '../read/files.ts';
 
 export interface FolderWatcher {
-	/** Begins a scan. A change that comes while it reads is told as well, for each folder is watched before it is read. */
+	/** Starts a scan. Reports changes during the scan too, because each folder is watched before it is read. */
 	startPass(): FolderPass;
-	/** One more root to wait for. */
+	/** Adds a root to wait for. */
 	addRoot(root: string): void;
 	close(): void;
 }
 
 export interface FolderPass {
-	/** Watches a folder from now on; true when it was watched before, so that no change in it went unnoticed. */
+	/** Watches a folder; true if it was already watched, so that no change was missed. */
 	follow: (folder: string) => boolean;
-	/** Folders in which something happened since the last scan began. */
+	/** Folders changed since the last scan began. */
 	touched: ReadonlySet<string>;
-	/** Paths at which something came, went or was replaced since then. */
+	/** Paths added, removed or replaced since then. */
 	moved: ReadonlySet<string>;
-	/** Lets go of the folders that this scan did not follow. */
+	/** Stops watching folders this scan didn't follow. */
 	finish(): void;
 }
 
-/**
- * Watches what was read and nothing else: a link to `/` costs no more than the scan's caps allow. What cannot be
- * watched (the system may run out of watches) is read on `reload` only.
- */
+/** Watches only scanned folders. Those it can't watch, as on a system without more watches, need a `reload`. */
 export function createFolderWatcher(roots: readonly string[], onChange: () => void): FolderWatcher {
 	let above = namesAbove(roots);
 	const added: string[] = [];
@@ -35,7 +32,7 @@ export function createFolderWatcher(roots: readonly string[], onChange: () => vo
 	let moved = new Set<string>();
 	let isClosed = false;
 
-	/** Did this scan or the one before it read the folder? */
+	/** True if this scan or the one before read the folder. */
 	const isFollowed = ({ followedIn }: Watch) => followedIn > 0 && followedIn >= pass - 1;
 
 	const drop = (folder: string) => {
@@ -46,29 +43,29 @@ export function createFolderWatcher(roots: readonly string[], onChange: () => vo
 			watches.delete(path);
 		}
 	};
-	/** Its watch; null for what cannot be watched. */
+	/** null if the folder can't be watched. */
 	const add = (folder: string): Watch | null => {
 		if (isClosed) return null;
 		let handle: FSWatcher;
 		try {
 			handle = watch(folder);
 		} catch {
-			// Absent or unreadable: the folder above tells when it comes.
+			// Absent or unreadable: the folder above reports when it appears.
 			return null;
 		}
 		const fresh: Watch = { handle, followedIn: 0 };
 		watches.set(folder, fresh);
 		handle.on('change', (event, name) => {
-			// If no scan reads it, it is watched for the roots below it.
+			// Folders that no scan reads are watched only for the roots below them.
 			const isRead = isFollowed(fresh);
 			if (isRead) touched.add(folder);
 			if (typeof name !== 'string') return onChange();
 			const isRename = event === 'rename';
 			const isAbove = above.get(folder)?.has(name) ?? false;
-			// Folders above the roots may be busy with things that are none of ours.
+			// Ignore unrelated changes in folders above the roots.
 			if (isRename && (isAbove || isRead)) moved.add(join(folder, name));
 			if (isRename && name === basename(folder)) moved.add(folder);
-			// A folder that was moved or removed takes its watch along; what stands there next needs a new one.
+			// A moved or removed folder takes its watch along; its replacement needs a new one.
 			if (isRename) drop(join(folder, name));
 			if (isRename && name === basename(folder)) drop(folder);
 			const isNews = isRead && !isLeftOut(name);
@@ -88,7 +85,7 @@ export function createFolderWatcher(roots: readonly string[], onChange: () => vo
 			const changes = { touched, moved };
 			touched = new Set();
 			moved = new Set();
-			// From the top: each is watched before the next is looked for, so none can come unseen.
+			// Top down: each is watched before the next is looked up, so none is missed.
 			for (const folder of above.keys()) if (!watches.has(folder)) add(folder);
 			return {
 				...changes,
@@ -124,7 +121,7 @@ interface Watch {
 	followedIn: number;
 }
 
-/** Every folder above the roots, the highest first, with the names in it that lead to a root. */
+/** Folders above the roots, highest first, with the names in them that lead to a root. */
 function namesAbove(roots: readonly string[]): Map<string, Set<string>> {
 	const above = new Map<string, Set<string>>();
 	for (const root of roots) {

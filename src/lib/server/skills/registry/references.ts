@@ -1,18 +1,18 @@
-/** Finds the skill that a name means: alike in spelling, of a version, of a source; pure (FEATURES A28, A37–A40). */
+/** Resolves references to skills: by name, similar spelling, version or source; pure (FEATURES A28, A37–A40). */
 import { basename } from 'node:path';
 import { compare, maxSatisfying, validRange } from 'semver';
 import type { SkillSnapshot } from './registry.ts';
 import { SkillError, type Skill } from '../types.ts';
 
-/** `source/name@range`, of which only the name is needed. */
+/** `source/name@range`; only the name is required. */
 export interface SkillReference {
 	source: string | null;
 	name: string;
-	/** An npm range, `latest`, `==1.2.0`; null is the one that comes first. */
+	/** An npm range, `latest` or `==1.2.0`; null for the first match. */
 	range: string | null;
 }
 
-/** Never throws: what is no reference is a name that nothing has. */
+/** Never throws: invalid text becomes a name that no skill has. */
 export function parseReference(text: string): SkillReference {
 	const plain = text.trim().replace(/^\*\*(.*)\*\*$/, '$1');
 	const at = plain.indexOf('@', 1);
@@ -26,9 +26,8 @@ export function parseReference(text: string): SkillReference {
 }
 
 /**
- * The skill that `text` means: of exactly this name before one that is only written alike (case, blanks, `_` and `-`),
- * a name before a folder's. With a range the newest version in it, wherever it lies.
- * @throws SkillError InvalidArgs for a range that is none
+ * Finds a skill. Exact names win over similar ones (case, spaces, `_`, `-`), then its folder's name; with a range, the
+ * newest version in any root. @throws SkillError InvalidArgs for an invalid range
  */
 export function findSkill(library: SkillSnapshot, text: string): Skill | undefined {
 	const { source, name, range } = parseReference(text);
@@ -45,7 +44,7 @@ export function versionsOf(library: SkillSnapshot, name: string): string[] {
 	return [...new Set(all.map(({ version }) => version))].sort((a, b) => compare(b, a));
 }
 
-/** Up to three names that are most like one that is not there. */
+/** Up to three names most similar to an unknown one. */
 export function similarNames(names: readonly string[], wanted: string): string[] {
 	const asked = pairsOf(normalise(wanted));
 	return names
@@ -60,7 +59,7 @@ export function similarNames(names: readonly string[], wanted: string): string[]
 		.map(({ name }) => name);
 }
 
-/** The first group of matches that there is: by the name as it is, by one written alike, by the folder's. */
+/** Matches by exact name, else by similar name, else by the folder's name. */
 function named(skills: readonly Skill[], name: string): Skill[] {
 	const wanted = normalise(name);
 	const tests: ((skill: Skill) => boolean)[] = [
@@ -85,7 +84,7 @@ function newestIn(skills: readonly Skill[], given: string): Skill | undefined {
 		);
 	}
 	const versions = skills.map((skill) => skill.version);
-	// What has appeared as a preview alone is the newest there is; a range would leave it out.
+	// If there are only prereleases, take the newest; a range would exclude them.
 	const newest = range === '*' ? maxSatisfying(versions, range, { includePrerelease: true }) : null;
 	const version = maxSatisfying(versions, range) ?? newest;
 	return skills.find((skill) => skill.version === version);

@@ -1,4 +1,4 @@
-/** Keeps the library of skills: merges roots, reports collisions, hands out snapshots and follows changes (A28, A32, A33). */
+/** The skill library: merges roots, reports conflicts, provides snapshots, watches for changes (A28, A32, A33). */
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -12,11 +12,11 @@ import { labelRoots } from '../read/folder-walk.ts';
 import type { IsReserved } from '../read/tool-names.ts';
 import type { BrokenSkill, Skill, SkillRoot } from '../types.ts';
 
-/** An unchanging view of the library; a run keeps the one it started with. */
+/** An immutable view of the library; a run keeps the one it started with. */
 export interface SkillSnapshot {
-	/** Usable skills, one a name: the first root wins. */
+	/** Usable skills, one per name: the first root wins. */
 	skills: readonly Skill[];
-	/** Skills that another of the same name stands before. */
+	/** Skills hidden by another of the same name. */
 	shadowed: readonly Skill[];
 	broken: readonly BrokenSkill[];
 	/** Changes whenever anything in the library does. */
@@ -27,34 +27,33 @@ export interface RegistryOptions {
 	/** Folder names or skill names; empty means all (A29). */
 	include?: readonly string[];
 	exclude?: readonly string[];
-	/** Skills that lie in no folder; they stand before those of the roots. */
+	/** Skills without a folder; they take priority over roots. */
 	defined?: readonly Skill[];
-	/** Names of tools that no skill's may have; none without it. */
+	/** Tool names that skills can't use; none by default. */
 	isReserved?: IsReserved;
-	/** Follow changes on disk; without it the library is read once and on `reload`. */
+	/** Watches for changes on disk; otherwise only `reload` reads again. */
 	watch?: boolean;
 }
 
 export interface SkillRegistry {
 	snapshot(): SkillSnapshot;
-	/** Reads the roots again now. */
 	reload(): Promise<SkillSnapshot>;
-	/** Reads one more root from now on, after those there are; does nothing for one that is there. */
+	/** Appends a root, unless it's already there, and reloads. */
 	addRoot(root: SkillRoot): Promise<SkillSnapshot>;
-	/** Calls back after each change, until the returned function is called. */
+	/** Calls `listener` after each change; returns a function that unsubscribes. */
 	onChange(listener: (snapshot: SkillSnapshot) => void): () => void;
 	close(): Promise<void>;
 }
 
 type Entry = Skill | BrokenSkill;
 
-/** How long the disk must be quiet before the library is read again, and how long at most it is waited for. */
+/** Quiet time on disk before the library is read again, and the longest wait for it. */
 const QUIET_MS = 20;
 const MAX_WAIT_MS = 300;
-/** After changes the watcher told of, all is looked at once: of very many changes at once a system may lose some. */
+/** After watched changes everything is checked once, because systems may drop events when there are very many. */
 const VERIFY_MS = 1000;
 
-/** Reads `roots`, highest priority first, and returns when the first scan is done. */
+/** Reads `roots`, highest priority first, and resolves after the first scan. */
 export async function createRegistry(
 	given: readonly (string | SkillRoot)[],
 	options: RegistryOptions = {}
@@ -65,11 +64,11 @@ export async function createRegistry(
 	const listeners = new Set<(snapshot: SkillSnapshot) => void>();
 	const marks = new WeakMap<Entry, string>();
 	let snapshot = merge([], marks, roots, options);
-	/** What the last scan found; null before the first. */
+	/** Result of the last scan; null before the first. */
 	let entries: readonly Entry[] | null = null;
 	let running: Promise<SkillSnapshot> | null = null;
 	let next: Promise<SkillSnapshot> | null = null;
-	/** The next scan looks at every file's time, whatever the watcher says. */
+	/** The next scan checks every file's time, whatever the watcher says. */
 	let verifies = true;
 	let isClosed = false;
 	let timer: NodeJS.Timeout | undefined;
@@ -98,7 +97,7 @@ export async function createRegistry(
 		let found = [...defined, ...(await read())];
 		const doubtful = entries ? doubtfulIn(found, entries) : [];
 		if (doubtful.length > 0 && !isClosed) {
-			// Somebody may be writing it just now.
+			// It may be half-written.
 			await delay(QUIET_MS);
 			found = [...defined, ...(await read(doubtful))];
 		}
@@ -117,7 +116,7 @@ export async function createRegistry(
 		}
 		return snapshot;
 	};
-	// Whoever calls while it reads may have changed what was read already: all of them share the reading after it.
+	// A caller during a scan may have changed what was already read, so all of them share the next scan.
 	const refresh = (): Promise<SkillSnapshot> => {
 		if (!running) return (running = scan().finally(() => (running = null)));
 		const again = () => {
@@ -175,7 +174,7 @@ export async function createRegistry(
 	};
 }
 
-/** What two scans do not share: what did not change is the same object in both, and most of it at the same end. */
+/** Entries that two scans don't share. Unchanged ones are the same object, mostly at the start or end. */
 function differences(found: readonly Entry[], before: readonly Entry[]): { fresh: Entry[]; stale: Entry[] } {
 	const shortest = Math.min(found.length, before.length);
 	let start = 0;
@@ -187,7 +186,7 @@ function differences(found: readonly Entry[], before: readonly Entry[]): { fresh
 	return { fresh: now.filter((entry) => !isKnown.has(entry)), stale: then.filter((entry) => !isFound.has(entry)) };
 }
 
-/** Folders whose skill may be half-written: it is broken and was not, or its file is gone and its folder is not. */
+/** Folders with a possibly half-written skill: newly broken, or its file is gone but its folder isn't. */
 function doubtfulIn(found: readonly Entry[], before: readonly Entry[]): string[] {
 	const { fresh, stale } = differences(found, before);
 	const wasBroken = new Set(stale.filter(({ status }) => status === 'broken').map(({ dir }) => dir));
@@ -197,12 +196,12 @@ function doubtfulIn(found: readonly Entry[], before: readonly Entry[]): string[]
 	return [...broken, ...gone].map(({ dir }) => dir);
 }
 
-/** Differs for entries that differ in anything. A body is in its digest already. */
+/** Differs for different entries. The digest already covers the body. */
 function markOf(entry: Entry): string {
 	return hash('sha256', JSON.stringify(entry.status === 'ready' ? { ...entry, body: '' } : entry), 'base64');
 }
 
-/** Of one name the first root wins, in one root the newest version; the others stay addressable (A28, A38). */
+/** The first root wins a name, within a root the newest version; the others stay addressable (A28, A38). */
 function merge(
 	found: readonly Entry[],
 	marks: WeakMap<Entry, string>,
@@ -229,10 +228,10 @@ function merge(
 		const addressed = [first];
 		for (const other of others.filter(isListed)) {
 			const twin = addressed.find(({ root, version }) => root === other.root && version === other.version);
-			if (twin) broken.push(withoutReference(other, twin));
+			if (twin) broken.push(asDuplicate(other, twin));
 			else {
 				addressed.push(other);
-				shadowed.push(besides(other, first));
+				shadowed.push(withConflict(other, first));
 			}
 		}
 	}
@@ -246,19 +245,16 @@ function inOrder(named: Skill[]): Skill[] {
 	return named.sort((a, b) => roots.indexOf(a.root) - roots.indexOf(b.root) || compare(b.version, a.version));
 }
 
-/**
- * An older version beside its newer one is meant to be there, and what one owner has is no concern of another's; anything
- * else of the same name is remarked on.
- */
-function besides(other: Skill, first: Skill): Skill {
+/** Adds a warning about a name conflict, except between versions in one root or between owners. */
+function withConflict(other: Skill, first: Skill): Skill {
 	if (other.owner !== first.owner) return other;
 	if (other.root === first.root && other.version !== first.version) return other;
 	const message = `“${other.name}” is already defined in ${placeOf(first)}, which has priority. Use this one as ${other.source}/${other.name}`;
 	return { ...other, issues: [...other.issues, { field: 'name', severity: 'warning', message }] };
 }
 
-/** Nothing that anybody could write means this one: another of its root has its name and version. */
-function withoutReference(skill: Skill, twin: Skill): BrokenSkill {
+/** A broken skill: another in its root has its name and version, so no reference can mean it. */
+function asDuplicate(skill: Skill, twin: Skill): BrokenSkill {
 	const { name, description, path, dir, root, source } = skill;
 	const message = `and version are the same as those of ${placeOf(twin)}. Change one of them`;
 	const issues = [...skill.issues, { field: 'name', severity: 'error' as const, message }];

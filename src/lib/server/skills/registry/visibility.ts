@@ -1,27 +1,27 @@
-/** Which skills one caller sees: by owner, by mode, by list (FEATURES A41, B6, B14, B15); pure. */
+/** Decides which skills a caller sees: by owner, mode and list (FEATURES A41, B6, B14, B15); pure. */
 import { hash } from 'node:crypto';
 import { compareNames } from '../read/files.ts';
 import { skillIdOf } from '../run/execution-host.ts';
 import type { Skill } from '../types.ts';
 import type { SkillSnapshot } from './registry.ts';
 
-/** `on`: its tools are always offered; `auto`: once it is loaded; `off`: it is neither offered nor executed. */
+/** `on`: its tools are always offered; `auto`: once loaded; `off`: neither offered nor executed. */
 export type SkillMode = 'on' | 'off' | 'auto';
 
 export interface Visibility {
-	/** Sees its own skills and the system's; only the system's without it. */
+	/** Sees this owner's skills and the system's; only the system's by default. */
 	owner?: string | undefined;
-	/** Only these, by name. */
+	/** Sees only these skills, by name. */
 	allowed?: readonly string[] | undefined;
-	/** `auto` for all without it. */
+	/** `auto` for all by default. */
 	modeOf?: ((skill: Skill) => SkillMode) | undefined;
-	/** The version that a bare name means, of a skill by `source/name`; the newest that is not off without it. */
+	/** Version chosen for `source/name`; null for the newest that isn't off. */
 	pinOf?: ((skillId: string) => string | null) | undefined;
 }
 
 /**
- * The library as this caller sees it, and the skills that are only switched off. Of one name the caller's own is first,
- * of one source the version that was chosen, of the others the newest that is not off (A38, A41).
+ * The library as this caller sees it, and skills that are only turned off. Own skills come first; within a source the
+ * chosen version, else the newest that isn't off (A38, A41).
  */
 export function viewOf(library: SkillSnapshot, visibility: Visibility): { library: SkillSnapshot; off: Skill[] } {
 	const { owner, allowed, modeOf } = visibility;
@@ -46,7 +46,7 @@ export function viewOf(library: SkillSnapshot, visibility: Visibility): { librar
 			isFirst &&= isOff(skill);
 		}
 	};
-	// Most names are those of one skill, and there may be ten thousand.
+	// Most names have one skill, and there may be ten thousand.
 	for (const skill of library.skills) {
 		const others = rivals.get(skill.name);
 		rivals.delete(skill.name);
@@ -59,7 +59,7 @@ export function viewOf(library: SkillSnapshot, visibility: Visibility): { librar
 	return { library: { ...library, ...seen }, off };
 }
 
-/** Own ones, then by source as they come; of a source the chosen version is first. */
+/** Own skills first, then by source order; the chosen version first within a source. */
 function inOrder(named: readonly Skill[], { owner, pinOf }: Visibility): Skill[] {
 	const sources = [...new Set(named.map(({ source }) => source))];
 	const rank = (skill: Skill) =>
@@ -69,9 +69,9 @@ function inOrder(named: readonly Skill[], { owner, pinOf }: Visibility): Skill[]
 	return [...named].sort((a, b) => rank(a) - rank(b));
 }
 
-/** Modes that can be switched; switching a skill on again brings back the mode that it had (B6). */
+/** Changeable modes; turning a skill back on restores its previous mode (B6). */
 export interface SkillModes {
-	/** Of a skill, or of what has this name. */
+	/** By skill or by name. */
 	modeOf(skill: string | Pick<Skill, 'name'>): SkillMode;
 	setMode(name: string, mode: SkillMode): void;
 	setEnabled(name: string, isEnabled: boolean): void;
@@ -105,12 +105,12 @@ function isVisibleTo(skill: Skill, owner: string | undefined): boolean {
 	return skill.owner === undefined || skill.owner === SYSTEM || skill.owner === owner;
 }
 
-// Whose a skill is, as a label that tells nothing of an API key (FEATURES A41, E18).
+// Owner labels that reveal nothing about an API key (FEATURES A41, E18).
 
-/** Owner of the skills that everybody sees. */
+/** Owner of the skills everyone sees. */
 export const SYSTEM = 'system';
 
-/** The owner of a key's skills, and the name of the folder they lie in; undefined for the system's. */
+/** Owner of an API key's skills, also their folder's name; undefined for the system's. */
 export function ownerOf(apiKeyId: string | undefined): string | undefined {
 	return apiKeyId === undefined || apiKeyId === SYSTEM ? undefined : `key.${hash('sha256', apiKeyId).slice(0, 24)}`;
 }

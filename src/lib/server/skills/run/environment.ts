@@ -1,25 +1,24 @@
-/** A model's arguments → what a process is given: argv, environment, standard input; pure (FEATURES D2–D4). */
+/** Turns a model's arguments into argv, environment and stdin of a process; pure (FEATURES D2–D4). */
 import type { SandboxLimits } from '../../sandbox/sandbox.ts';
 import { declaredVariables } from '../needs/variables.ts';
 import { type Skill, SkillError } from '../types.ts';
 
-/** `positional`: values in order; `named`: `--key value`; `env`: variables alone; `json`: the object on standard input. */
+/** `positional`: values in order; `named`: `--key value`; `env`: only variables; `json`: the object on stdin. */
 export type ArgStyle = 'positional' | 'named' | 'env' | 'json';
 
 export interface ScriptInput {
 	argv: string[];
-	/** `SKILL_ARG_<KEY>` of every key of an object, whatever the style (D4). */
+	/** `SKILL_ARG_<KEY>` for every key of an object, in every style (D4). */
 	env: Record<string, string>;
-	/** For standard input, which is closed without it. */
+	/** Text for stdin, which is closed without it. */
 	input?: string;
 }
 
 const STYLES = ['positional', 'named', 'env', 'json'] as const satisfies ArgStyle[];
 
 /**
- * `args` is a list of texts (S0), or an object whose style says how it is passed (S2). Numbers and booleans are
- * written as JSON writes them, so are lists and objects inside an object; null leaves a key out.
- * @throws SkillError InvalidArgs, with the fault named
+ * `args` is a list of texts (S0), or an object passed as `style` says (S2), in which null skips a key and other values
+ * become JSON. @throws SkillError InvalidArgs
  */
 export function readScriptArguments(args: unknown, style?: unknown): ScriptInput {
 	if (args === undefined || args === null) return { argv: [], env: {}, input: style === 'json' ? '{}' : undefined };
@@ -74,12 +73,12 @@ function textOf(value: unknown, field: string, allowsObjects = false): string {
 	return text;
 }
 
-// The environment of a script: built, never filtered, so that no secret of the server is in it by accident (FEATURES D14).
+// Builds a script's environment from scratch, so that no secret of the server is in it by accident (FEATURES D14).
 
-/** Taken from the host as they are; none of them carries a secret or changes how a program starts. */
+/** Copied from the host; none holds a secret or changes how programs start. */
 const FROM_HOST = ['PATH', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot'] as const;
 
-/** Secrets of the server, and variables by which a host would decide what a script runs. */
+/** The server's secrets, and variables that change which code runs. */
 const NEVER_INHERITED =
 	/^(OPENROUTER_|DATABASE_URL$|ADMIN_TOKEN$|SECRETS_KEY$|NODE_|npm_|LD_|DYLD_|PYTHON|BASH_ENV$|BASH_FUNC|ENV$|SHELLOPTS$|PS4$|HOME$)/i;
 
@@ -87,17 +86,16 @@ export interface EnvironmentOptions {
 	skill: Skill;
 	/** The skill's folder and the working folder, as the process sees them. */
 	folders: { skill: string; workspace: string };
-	/** Instead of the host's PATH. */
+	/** Replaces the host's PATH. */
 	path?: string;
 	/** The host's environment. */
 	host: Readonly<Record<string, string | undefined>>;
-	/** Variables that the operator offers to the skills that declare them. */
+	/** The operator's variables, for skills that declare them. */
 	offered: Readonly<Record<string, string>>;
-	/** Everything of the host but what is the server's own or changes how a program starts; for programs written for S0. */
+	/** Also copies the rest of the host's environment, except `NEVER_INHERITED`; for programs written for S0. */
 	inherit?: boolean;
 }
 
-/** Builds the whole environment of one process. */
 export function buildEnvironment({
 	skill,
 	folders,
@@ -123,22 +121,22 @@ export function buildEnvironment({
 		SKILL_DIR: folders.skill,
 		CLAUDE_SKILL_DIR: folders.skill,
 		PYTHONPATH: folders.skill,
-		// Output must be seen as it is written, and a skill's folder must not change by being used.
+		// Show output as it is written, and don't change the skill's folder by running it.
 		PYTHONUNBUFFERED: '1',
 		PYTHONDONTWRITEBYTECODE: '1',
 		PYTHONIOENCODING: 'utf-8'
 	};
 }
 
-// How much a skill's processes may use: what the skill asks for, within the host's maximum (FEATURES D10; pure).
+// Limits of a skill's processes: what the skill asks for, up to the host's maximum (FEATURES D10; pure).
 
-/** The longest that any call may ask for (D10). */
+/** Longest timeout a call may ask for (D10). */
 export const MAX_TIMEOUT_MS = 300_000;
 
 const UNITS: Record<string, number> = { ms: 0.001, s: 1, m: 60, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
 
-/** `metadata` keys of a skill, and the unit of a bare number. */
-const WISHES: { key: string; limit: keyof SandboxLimits; unit: number }[] = [
+/** `metadata` keys that set limits, and the unit of a plain number. */
+const REQUESTS: { key: string; limit: keyof SandboxLimits; unit: number }[] = [
 	{ key: 'memory', limit: 'memoryBytes', unit: 1024 ** 2 },
 	{ key: 'processes', limit: 'processes', unit: 1 },
 	{ key: 'file-size', limit: 'fileBytes', unit: 1024 ** 2 },
@@ -146,20 +144,23 @@ const WISHES: { key: string; limit: keyof SandboxLimits; unit: number }[] = [
 	{ key: 'cpu', limit: 'cpuSeconds', unit: 1 }
 ];
 
-/** Limits of one skill: `metadata.memory: 256mb`, `processes`, `file-size`, `open-files`, `cpu` (seconds), each at most the host's. */
+/**
+ * Limits of a skill, at most the host's: `metadata.memory` (`256mb`), `processes`, `file-size`, `open-files`, `cpu`
+ * (seconds).
+ */
 export function limitsOf({ metadata }: Pick<Skill, 'metadata'>, most: SandboxLimits): SandboxLimits {
 	const limits = { ...most };
-	for (const { key, limit, unit } of WISHES) {
-		const wish = readAmount(metadata[key], unit);
-		if (wish !== null) limits[limit] = Math.max(1, Math.min(most[limit], Math.floor(wish)));
+	for (const { key, limit, unit } of REQUESTS) {
+		const requested = readAmount(metadata[key], unit);
+		if (requested !== null) limits[limit] = Math.max(1, Math.min(most[limit], Math.floor(requested)));
 	}
 	return limits;
 }
 
-/** Milliseconds: what the call asks for, else `metadata.timeout` (`90s`, `2m`, a number of seconds), else the host's default. */
+/** Timeout in milliseconds: the call's, else `metadata.timeout` (`90s`, `2m`, seconds), else the default. */
 export function timeoutOf({ metadata }: Pick<Skill, 'metadata'>, asked: number | undefined, standard: number): number {
-	const wish = readAmount(metadata.timeout, 1);
-	return Math.min(asked ?? (wish === null ? standard : Math.max(100, wish * 1000)), MAX_TIMEOUT_MS);
+	const requested = readAmount(metadata.timeout, 1);
+	return Math.min(asked ?? (requested === null ? standard : Math.max(100, requested * 1000)), MAX_TIMEOUT_MS);
 }
 
 function readAmount(text: string | undefined, unit: number): number | null {

@@ -1,4 +1,4 @@
-/** What every execution has, whatever runs it: its announcement, its end as a result, its record, none with a secret in it (FEATURES E12, E13, F3). */
+/** Announces and records every execution, and removes secrets from everything that leaves it (FEATURES E12, E13, F3). */
 import { randomUUID } from 'node:crypto';
 import { createRedaction, distinct, type Redaction } from '../../sandbox/output/redact.ts';
 import type { SandboxResult } from '../../sandbox/sandbox.ts';
@@ -12,36 +12,35 @@ import {
 import { MAX_SHOWN, type OutputStore } from './execution-result.ts';
 import { SkillError, type Skill, type SkillExecutionResult } from '../types.ts';
 
-/** What is run, and by what. */
+/** An execution to announce and record. */
 interface Announced extends Pick<ExecutionStart, 'sandbox' | 'limits'> {
 	skill: Skill;
 	/** Relative to the skill's folder, or the name of a native handler. */
 	script: string;
 	tool?: string;
-	/** What the model gave: texts, or a tool's arguments. */
+	/** The model's arguments: texts, or `toolInput` for a tool. */
 	args: string[];
 	toolInput?: Record<string, unknown>;
 	/** See `ExecutionStart`. */
 	digest: string | Promise<string>;
-	/** Values that stand in nothing that leaves: event, record or result. */
+	/** Values to remove from events, records and results. */
 	secrets: readonly string[];
 }
 
 interface RecordParts {
 	host: ExecutionHost;
-	/** Where what a model is not shown is kept, for what has streams. */
+	/** Keeps output that the model isn't shown. */
 	outputs?: OutputStore;
 }
 
 type Outcome = SkillExecutionResult & { streams?: Pick<SandboxResult, 'stdoutBytes' | 'stderrBytes' | 'kept'> };
 
-/** Of what is recorded. */
+/** Characters of output in a record. */
 const MAX_RECORDED = 20_000;
 
 /**
- * Does the work between its announcement and its end; what goes wrong in it is a result. The record never holds it up.
- * Here an execution's facts leave it, and here its secrets are taken out of them, but for the output that was passed on
- * while it came.
+ * Announces an execution, does the work and records its end; errors become results. Recording never delays the work.
+ * Removes secrets from everything but streamed output, which the sandbox redacts.
  */
 export async function carryOut(
 	announced: Announced,
@@ -64,7 +63,7 @@ export async function carryOut(
 	};
 	const outcome = await work(id, isRunning)
 		.then((done) => withoutSecrets(done, redaction))
-		.catch((error: unknown) => withoutSecrets(failed(error, performance.now() - began), redaction));
+		.catch((error: unknown) => withoutSecrets(failureOf(error, performance.now() - began), redaction));
 	const { streams, ...result } = keep(outcome, parts.outputs, redaction);
 	const { error, truncated, refused = [] } = result;
 	const end = {
@@ -94,7 +93,7 @@ export async function carryOut(
 	return result;
 }
 
-/** Begins the record beside the work, which need not wait for the disk. */
+/** Starts the record in parallel, so that the work doesn't wait for the disk. */
 async function record(
 	id: string,
 	{ skill, script, tool, args, toolInput, digest, sandbox, limits }: Announced,
@@ -118,8 +117,8 @@ async function record(
 	});
 }
 
-/** What kept it from being started at all, as a result: it was announced, so it must end. */
-function failed(error: unknown, durationMs: number): Outcome {
+/** The result of a call that failed before anything ran. */
+export function failureOf(error: unknown, durationMs = 0) {
 	const known = error instanceof SkillError ? error : null;
 	return {
 		success: false,
@@ -132,10 +131,10 @@ function failed(error: unknown, durationMs: number): Outcome {
 		durationMs: Math.round(durationMs),
 		truncated: false,
 		files: []
-	};
+	} satisfies SkillExecutionResult;
 }
 
-/** Everything of it that a script or the model has chosen. */
+/** Redacts everything that a script or the model has chosen. */
 function withoutSecrets(outcome: Outcome, { text, host, path, value }: Redaction): Outcome {
 	const clean: Outcome = { ...outcome, stdout: text(outcome.stdout), stderr: text(outcome.stderr) };
 	const paths = distinct(outcome.files.map((file) => path(file.path)));
@@ -147,7 +146,7 @@ function withoutSecrets(outcome: Outcome, { text, host, path, value }: Redaction
 	return clean;
 }
 
-/** Keeps what a model is not shown of a result: of a tool, its value takes the place of stdout. */
+/** Keeps output that was cut for the model; a tool's value replaces stdout. */
 function keep(outcome: Outcome, outputs: OutputStore | undefined, { text }: Redaction): Outcome {
 	const kept = outcome.streams?.kept;
 	if (!kept || !outputs) return outcome;
@@ -157,7 +156,7 @@ function keep(outcome: Outcome, outputs: OutputStore | undefined, { text }: Reda
 	return { ...outcome, outputId };
 }
 
-/** What is stored for a skill. @throws SkillError when it cannot be read: then nothing is started */
+/** A skill's stored variables. @throws SkillError if they can't be read, so that nothing starts */
 export async function storedSecrets({ secretsOf }: ExecutionHost, skill: Skill): Promise<Record<string, string>> {
 	try {
 		return (await secretsOf?.(skill)) ?? {};
@@ -173,6 +172,6 @@ export async function storedSecrets({ secretsOf }: ExecutionHost, skill: Skill):
 
 function shownOutput({ value, stdout, stderr }: SkillExecutionResult): string {
 	const text = value === undefined ? [stdout, stderr].filter(Boolean).join('\n') : JSON.stringify(value);
-	// Not half of a character.
+	// Don't end in half a character.
 	return text.slice(0, MAX_RECORDED).replace(/[\ud800-\udbff]$/, '');
 }

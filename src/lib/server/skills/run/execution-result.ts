@@ -1,10 +1,11 @@
-/** From the end of a process to the result of a call: what failed, and what a handler answered (FEATURES D12, D13, D20–D23). */
+/** Turns the end of a process into the result of a call (FEATURES D12, D13, D20–D23). */
 import { randomUUID } from 'node:crypto';
+import { parseJson } from '../../../shared/json.ts';
 import { OUTPUT_TRUNCATED, REDACTED, type SandboxResult } from '../../sandbox/sandbox.ts';
 import type { FilePage } from '../call/operations.ts';
 import { SkillError, type SkillErrorType, type SkillExecutionResult } from '../types.ts';
 
-/** Why a run was no success, in words; nothing when it was one. */
+/** Explains why a run failed; empty if it succeeded. */
 export function explain(
 	run: SandboxResult,
 	script: string,
@@ -28,10 +29,7 @@ export function explain(
 				hint: 'Write less, or delete files. The limits are SKILLS_WORKSPACE_MB and SKILLS_WORKSPACE_FILES.'
 			};
 		case 'spawn-failed':
-			return {
-				error: 'ExecutionFailed',
-				message: `Couldn’t start ${script}: ${run.spawnError ?? 'unknown reason'}`
-			};
+			return { error: 'ExecutionFailed', message: `Couldn’t start ${script}: ${run.spawnError ?? 'unknown reason'}` };
 		case 'exit':
 			if (run.exitCode === 0) return {};
 			return {
@@ -43,7 +41,7 @@ export function explain(
 	}
 }
 
-/** What a harness says of its handler: the value, the error, or nothing when the handler ended the process (D20, D21). */
+/** Reads a harness's answer: the value, the error, or nothing if the handler ended the process (D20, D21). */
 export function readHarness(
 	result: SkillExecutionResult,
 	run: SandboxResult,
@@ -51,59 +49,36 @@ export function readHarness(
 ): SkillExecutionResult {
 	const { answer, rest } = findAnswer(run.kept?.stdout.text ?? run.stdout);
 	const isShort = Buffer.byteLength(rest) <= maxOutputBytes;
-	const read = {
-		...result,
-		stdout: isShort ? rest : run.stdout,
-		truncated: !isShort || run.stderrTruncated
-	};
+	const read = { ...result, stdout: isShort ? rest : run.stdout, truncated: !isShort || run.stderrTruncated };
 	if (run.ended !== 'exit' || run.signal) return read;
 	if (answer?.ok) return { ...read, value: answer.value ?? null };
-	if (answer)
-		return {
-			...read,
-			success: false,
-			error: 'ExecutionFailed',
-			message: String(answer.error || 'The handler failed.')
-		};
+	const failed = { ...read, success: false, error: 'ExecutionFailed' as const };
+	if (answer) return { ...failed, message: String(answer.error || 'The handler failed.') };
 	if (run.kept?.stdout.truncated) return tooLarge(read);
 	const message = `The handler exited without a result (exit code ${run.exitCode}).`;
-	return {
-		...read,
-		success: false,
-		error: 'ExecutionFailed',
-		message,
-		hint: 'Return the result instead of printing it.'
-	};
+	return { ...failed, message, hint: 'Return the result instead of printing it.' };
 }
 
-/** What a program of another language printed: JSON, or else text (D22). */
+/** Reads what a program in another language printed: JSON, else text (D22). */
 export function readProgram(result: SkillExecutionResult, run: SandboxResult): SkillExecutionResult {
 	if (!result.success) return result;
 	if (run.kept?.stdout.truncated) return tooLarge(result);
 	const text = run.kept?.stdout.text ?? run.stdout;
-	const value = parseJson(text);
+	const value = parseRedacted(text);
 	return { ...result, value: value === undefined ? text.trim() : value };
 }
 
 function tooLarge(result: SkillExecutionResult): SkillExecutionResult {
 	const message = 'The tool’s result is larger than 1 MB.';
-	return {
-		...result,
-		success: false,
-		error: 'OutputTooLarge',
-		message,
-		hint: 'Request less, or have it write a file.'
-	};
+	const hint = 'Request less, or have it write a file.';
+	return { ...result, success: false, error: 'OutputTooLarge', message, hint };
 }
 
-/**
- * A harness writes its answer last and without a line break. Programs that the handler started may have printed to the
- * same stream before: that is the rest.
- */
+/** A harness writes its answer last, without a line break. `rest` is what its handler's programs printed before. */
 function findAnswer(stdout: string): { answer?: { ok: boolean; value?: unknown; error?: unknown }; rest: string } {
 	let start = stdout.indexOf('{"ok":', stdout.lastIndexOf('\n') + 1);
 	for (let attempts = 0; start >= 0 && attempts < 50; attempts += 1) {
-		const answer = parseJson(stdout.slice(start));
+		const answer = parseRedacted(stdout.slice(start));
 		if (isAnswer(answer)) return { answer, rest: stdout.slice(0, start) };
 		start = stdout.indexOf('{"ok":', start + 1);
 	}
@@ -114,50 +89,40 @@ function isAnswer(value: unknown): value is { ok: boolean; value?: unknown; erro
 	return typeof value === 'object' && value !== null && 'ok' in value && typeof value.ok === 'boolean';
 }
 
-function parseJson(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return text.includes(REDACTED) ? parseRedacted(text) : undefined;
-	}
-}
-
-/** A mark in place of a number is no JSON: it becomes a text. */
+/** Parses JSON in which redacted numbers count as texts; undefined if it isn't JSON. */
 function parseRedacted(text: string): unknown {
+	const value = parseJson(text);
+	if (value !== undefined || !text.includes(REDACTED)) return value;
 	const quoted = text.replace(/"(?:[^"\\]|\\.)*"|[-+.\w]*(?:\[redacted\][-+.\w]*)+/g, (part) =>
 		part.startsWith('"') ? part : `"${part}"`
 	);
-	try {
-		return JSON.parse(quoted);
-	} catch {
-		return undefined;
-	}
+	return parseJson(quoted);
 }
 
-// Keeps the long outputs of scripts for paging, within a bound, and says how a model reads them (FEATURES D11).
+// Keeps long outputs for paging, up to a limit, and tells the model how to read them (FEATURES D11).
 
 export type OutputStream = 'stdout' | 'stderr';
 
-/** Which stream, `stdout` unless said otherwise, and where to begin; in bytes. */
+/** `stdout` by default; offset and limit in bytes. */
 export interface OutputRange {
 	stream?: OutputStream;
 	offset?: number;
-	/** 65,536. */
+	/** 65,536 by default. */
 	limit?: number;
 }
 
 export interface OutputStore {
-	/** Its id; the oldest go when there is too much. */
+	/** Returns an id; the oldest outputs are dropped if there's too much. */
 	save(streams: Record<OutputStream, string>): string;
-	/** A piece of it, in bytes and cut at characters; null when it is not kept any more. */
+	/** Reads a page, cut at character boundaries; null once discarded. */
 	read(id: string, range?: OutputRange): FilePage | null;
 }
 
 const MAX_BYTES = 32 * 1024 * 1024;
 const PAGE_BYTES = 64 * 1024;
-/** Bytes of an output, and characters of a tool's answer, that a model is shown at once. */
+/** Bytes of an output, or characters of a tool's answer, shown to a model at once. */
 export const MAX_SHOWN = 20_480;
-/** Begins what stands in the place of a file's or a script's name: `output:<id>`, `output:<id>:stderr`. */
+/** Prefix of names that mean an output instead of a file or script: `output:<id>`, `output:<id>:stderr`. */
 const PREFIX = 'output:';
 
 export function createOutputStore(maxBytes = MAX_BYTES): OutputStore {
@@ -178,13 +143,12 @@ export function createOutputStore(maxBytes = MAX_BYTES): OutputStore {
 		},
 		read(id, { stream = 'stdout', offset = 0, limit = PAGE_BYTES } = {}) {
 			const bytes = kept.get(id)?.[stream];
-			if (!bytes) return null;
-			return pageOf(bytes, offset, limit);
+			return bytes ? pageOf(bytes, offset, limit) : null;
 		}
 	};
 }
 
-/** At most so many bytes of a text from `offset` on, cut at characters. */
+/** Up to `limit` bytes from `offset`, cut at character boundaries. */
 export function pageOf(bytes: Uint8Array, offset: number, limit: number): FilePage {
 	const start = atCharacter(bytes, Math.min(offset, bytes.length));
 	const end = Math.max(atCharacter(bytes, Math.min(start + limit, bytes.length)), Math.min(start + 4, bytes.length));
@@ -197,14 +161,14 @@ export function pageOf(bytes: Uint8Array, offset: number, limit: number): FilePa
 	};
 }
 
-/** Is it an output that is asked for, not a file of a skill? */
+/** True for the name of an output instead of a skill's file. */
 export function isOutputName(name: string): boolean {
 	return name.startsWith(PREFIX);
 }
 
 /**
- * The piece that `output:<id>` or `output:<id>:stderr` names, at most 20,480 bytes: more would be too long again.
- * @throws SkillError FileNotFound when it is not kept, InvalidArgs for a stream that there is not
+ * Reads the page that `output:<id>` or `output:<id>:stderr` names, at most 20,480 bytes.
+ * @throws SkillError FileNotFound once discarded, InvalidArgs for an unknown stream
  */
 export function readNamedOutput(read: OutputStore['read'], name: string, range: OutputRange): FilePage {
 	const [id = '', stream = 'stdout'] = name.slice(PREFIX.length).split(':');
@@ -218,7 +182,7 @@ export function readNamedOutput(read: OutputStore['read'], name: string, range: 
 	throw new SkillError('FileNotFound', message, 'Run the script again.');
 }
 
-/** How a model reads on where what it is shown of a result was cut; nothing when that is not kept. */
+/** Tells a model how to read the rest of a cut result; undefined if it isn't kept. */
 export function howToReadOn(
 	outputId: string | undefined,
 	{ stdout, stderr }: Record<OutputStream, string>
@@ -239,7 +203,7 @@ function sizeOf({ stdout, stderr }: Record<OutputStream, Buffer>): number {
 	return stdout.length + stderr.length;
 }
 
-/** The nearest place before `index` where a character begins. */
+/** The nearest character boundary at or before `index`. */
 function atCharacter(bytes: Uint8Array, index: number): number {
 	let at = index;
 	while (at > 0 && at < bytes.length && ((bytes[at] ?? 0) & 0xc0) === 0x80) at -= 1;

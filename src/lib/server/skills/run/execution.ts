@@ -1,4 +1,4 @@
-/** One execution of a process: limits, secrets, network, what came of it (FEATURES D10–D14, F3). */
+/** Executes one process: limits, secrets, network, result (FEATURES D10–D14, F3). */
 import type { Sandbox, SandboxCommand, SandboxFolders, SandboxLimits, SandboxResult } from '../../sandbox/sandbox.ts';
 import type { ExecutionContext, ExecutionHost } from './execution-host.ts';
 import { carryOut, storedSecrets } from './execution-record.ts';
@@ -9,29 +9,29 @@ import { callerKey, type Turns } from '../turns.ts';
 import { SkillError, type Skill, type SkillExecutionResult } from '../types.ts';
 import { changedFiles, listWorkspace } from './workspace-changes.ts';
 
-/** A script or handler as it is to be started; paths as the process sees them. */
+/** A script or handler to start; paths as the process sees them. */
 export interface Invocation {
 	skill: Skill;
 	/** Relative to the skill's folder. */
 	script: string;
 	tool?: string;
-	/** Where a tool's answer is on stdout: one of a harness at its end, or all that a program prints. */
+	/** Where a tool's answer is on stdout: at its end, from a harness, or everything a program prints. */
 	answer?: 'harness' | 'program';
-	/** What the model gave: texts, or a tool's arguments. */
+	/** The model's arguments: texts, or `toolInput` for a tool. */
 	args: string[];
 	toolInput?: Record<string, unknown>;
-	/** `skill` is a copy of it. */
+	/** `skill` is the copy. */
 	folders: SandboxFolders;
 	/** SHA-256 of the copy's files. */
 	digest: string;
 	runtime: string[];
 	file: string;
 	argv: string[];
-	/** Text for standard input; made from the environment where a harness takes it along. */
+	/** Text for stdin; a function if the text includes the environment. */
 	input?: string | ((env: Record<string, string>) => string);
 	env: Record<string, string>;
 	cwd: string;
-	/** What a Node process that waits is given instead. */
+	/** Input for a waiting Node process instead. */
 	warm?: (env: Record<string, string>) => string;
 }
 
@@ -44,14 +44,14 @@ export interface ExecutionParts {
 	timeoutMs: number;
 	maxOutputBytes: number;
 	limits: SandboxLimits;
-	/** Values that the operator offers: of those that reach a script none comes out of it. */
+	/** The operator's variables; those that reach a script are redacted from its output. */
 	offered: Readonly<Record<string, string>>;
 }
 
-/** Of each stream, for paging; and of a handler's answer, which is data, not a log. */
+/** Of each stream, for paging, and of a handler's answer. */
 const MAX_KEPT_BYTES = 1024 * 1024;
 
-/** Runs it; every failure of the script is a result. @throws SkillError when it cannot be run at all */
+/** Runs a process; a failing script is a result. @throws SkillError if it can't be started */
 export async function execute(
 	call: Invocation,
 	context: ExecutionContext,
@@ -62,7 +62,7 @@ export async function execute(
 	const stored = await storedSecrets(host, skill);
 	const reached = Object.keys(offered).filter((name) => call.env[name] === offered[name]);
 	const secrets = [...Object.values(stored), ...reached.map((name) => offered[name] ?? '')];
-	// What the host sets itself stands above what is stored for a skill.
+	// The host's variables override those stored for a skill.
 	const given = { ...call, env: { ...stored, ...call.env } };
 	const limits = limitsOf(skill, parts.limits);
 	const timeoutMs = timeoutOf(skill, context.timeoutMs, parts.timeoutMs);
@@ -116,7 +116,7 @@ async function runCommand(
 		input,
 		signal,
 		onOutput: (stream, text) => {
-			// A harness writes nothing but its answer, which is shown when it is there.
+			// A harness writes only its answer, which is shown once complete.
 			if (stream === 'stderr' || call.answer !== 'harness') onEvent?.({ type: 'output', stream, text });
 		}
 	};

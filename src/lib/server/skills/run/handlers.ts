@@ -1,4 +1,4 @@
-/** Handlers that are functions of the host, known to skills by name (S1 `registerHandler`; FEATURES D37, D38, E35). */
+/** Native handlers: host functions that skills call by name (S1 `registerHandler`; FEATURES D37, D38, E35). */
 import { callerKey, type Turns } from '../turns.ts';
 import { type Skill, SkillError, type SkillExecutionResult, type SkillTool } from '../types.ts';
 import { timeoutOf } from './environment.ts';
@@ -8,17 +8,17 @@ import { carryOut, storedSecrets } from './execution-record.ts';
 export interface NativeContext {
 	apiKeyId?: string;
 	sessionId?: string;
-	/** Absolute path of the folder that it may work in. */
+	/** Absolute path of the working folder. */
 	cwd: string;
-	/** Aborts when the call is stopped or has taken too long: what runs on after that runs for nobody. */
+	/** Aborts when the call is stopped or times out; a later result is discarded. */
 	signal: AbortSignal;
 }
 
-/** Takes a tool's arguments; what it returns is JSON, and what it throws is the call's error. */
+/** Receives a tool's arguments. Its return value becomes JSON, its exception the call's error. */
 export type NativeHandler = (input: Record<string, unknown>, context: NativeContext) => unknown;
 
 export interface NativeHandlers {
-	/** In place of the handler of this name before. */
+	/** Adds or replaces a handler. */
 	register(name: string, handler: NativeHandler): void;
 	get(name: string): NativeHandler | undefined;
 	readonly names: string[];
@@ -39,13 +39,12 @@ export interface NativeParts {
 	handlers: NativeHandlers;
 	host: ExecutionHost;
 	digestOf(skill: Skill): Promise<string>;
-	/** How many of one caller run at once is bounded there. */
+	/** Limits the calls of one caller. */
 	turns: Turns;
-	/** Milliseconds. */
 	timeoutMs: number;
 }
 
-/** Runs in this process, announced and recorded like any other execution. @throws SkillError `HandlerNotFound` */
+/** Runs a handler in this process, announced and recorded like any execution. @throws SkillError `HandlerNotFound` */
 export async function runNative(
 	{ skill, tool, args }: { skill: Skill; tool: SkillTool; args: Record<string, unknown> },
 	context: ExecutionContext,
@@ -86,7 +85,7 @@ export async function runNative(
 	);
 }
 
-/** @throws SkillError for a handler that fails, takes too long, is stopped, or answers what is no JSON */
+/** @throws SkillError if the handler fails, times out, is stopped or returns something that isn't JSON */
 async function answerOf(
 	handler: NativeHandler,
 	args: Record<string, unknown>,
@@ -109,7 +108,7 @@ async function answerOf(
 	try {
 		stop.signal.throwIfAborted();
 		const value = await Promise.race([handler(args, own), ended]);
-		// As data, so that nothing of the handler's own objects goes on into records and answers.
+		// Copy as JSON, so that the handler's own objects don't reach records and answers.
 		return JSON.parse(JSON.stringify(value ?? null)) as unknown;
 	} catch (error) {
 		if (error instanceof SkillError) throw error;
@@ -120,16 +119,15 @@ async function answerOf(
 	}
 }
 
-/** ASCII's own character for it; no JSON begins with it, and no script is likely to. */
+/** ASCII's acknowledge character. No JSON starts with it, and scripts' output hardly ever does. */
 export const ACKNOWLEDGED = '\x06';
 
 /**
- * Takes one call from standard input and makes it: the default export of a JavaScript handler (FEATURES D20), or a
- * script as the main program, with its own `process.argv`, environment and (empty) standard input. It travels on the
- * command line, so that no file has to be found beside a bundle or mounted into a sandbox. First of all it writes a mark
- * to stdout that says that the call was understood: without the mark, nothing of the call has run. What a handler
- * prints goes to stderr; stdout carries its one answer `{ok, value | error}`. Environment and working directory come
- * with the call: the process may have been started before anyone knew of it. Without a call it ends.
+ * Runs one call from stdin: the default export of a JavaScript handler (FEATURES D20), or a script as the main program.
+ * It is passed on the command line, so that no file has to be found next to a bundle or mounted into a sandbox. First
+ * it acknowledges the call on stdout; before that, nothing of the call has run. Then stdout carries only a handler's
+ * answer `{ok, value | error}`. Environment and working directory come with the call, because the process may have been
+ * started ahead of time. Without a call it exits.
  */
 const NODE_HARNESS = `
 const { writeSync } = require('node:fs');
@@ -137,15 +135,15 @@ const { runMain, syncBuiltinESMExports } = require('node:module');
 const { Readable } = require('node:stream');
 const util = require('node:util');
 const { pathToFileURL } = require('node:url');
-// Nothing of how this was started is to be seen by what runs in it.
+// Hide from scripts how this was started.
 for (const name of ['require', 'module', 'exports', '__filename', '__dirname']) delete globalThis[name];
 delete process._eval;
 process.execArgv.length = 0;
-// It would take the script's path for an argument: from Node 22 on it asks how the process was started.
+// It would take the script's path for an argument: from Node 22 on it checks how the process was started.
 const { parseArgs } = util;
 util.parseArgs = (config = {}) => parseArgs({ ...config, args: config.args ?? process.argv.slice(2) });
 syncBuiltinESMExports();
-// That nothing around a skill says what its modules are is no news to a script.
+// Skills don't say what kind of modules they have, so this warning is of no use.
 const { emitWarning } = process;
 process.emitWarning = (warning, ...more) =>
 	more[0]?.code === 'MODULE_TYPELESS_PACKAGE_JSON' ? undefined : Reflect.apply(emitWarning, process, [warning, ...more]);
@@ -184,7 +182,7 @@ async function handle({ path, args }) {
 }
 `;
 
-/** What the harness reads: with `argv` a script, with `args` a handler. All paths as the process sees them. */
+/** Input of the harness: a script with `argv`, or a handler with `args`. Paths as the process sees them. */
 export interface NodeCall {
 	path: string;
 	env: Record<string, string>;
@@ -193,12 +191,12 @@ export interface NodeCall {
 	args?: Record<string, unknown>;
 }
 
-/** Arguments that make Node read one call from standard input. */
+/** Arguments that make Node run one call from stdin. */
 export const HARNESS_ARGUMENTS = ['--eval', NODE_HARNESS];
 
 /**
- * Calls `handler(args)` of a Python module, or runs it as a program with the arguments on stdin when it has none
- * (FEATURES D21). What it prints goes to stderr; stdout carries the one answer `{ok, value | error}`.
+ * Calls `handler(args)` of a Python module, or without one runs it as a program with the arguments on stdin (FEATURES
+ * D21). Output goes to stderr; stdout carries only the answer `{ok, value | error}`.
  */
 export const PYTHON_HARNESS = `
 import ast, asyncio, importlib.util, inspect, io, json, os, runpy, sys, traceback

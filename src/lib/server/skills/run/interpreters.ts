@@ -1,4 +1,4 @@
-/** Which program runs a script: by extension, inline dependencies or shebang; found once (FEATURES D5, D6). */
+/** Finds the program for a script, once: by extension, inline dependencies or shebang (FEATURES D5, D6). */
 import { stat } from 'node:fs/promises';
 import { dirname, extname, isAbsolute, posix, win32 } from 'node:path';
 import type { Sandbox, SandboxPrograms } from '../../sandbox/sandbox.ts';
@@ -9,35 +9,35 @@ export interface Program {
 	/** Absolute path, or a name inside the container's image. */
 	file: string;
 	args: string[];
-	/** What it is made of, where a sandbox has to show it: files and folders of the host. */
+	/** Host files and folders it needs, which a sandbox must show. */
 	runtime: string[];
 }
 
 export interface Interpreters {
-	/** Program and leading arguments for a script, which is not among them. @throws SkillError UnsupportedScriptType | MissingDependency */
+	/** Program and arguments to put before a script. @throws SkillError UnsupportedScriptType | MissingDependency */
 	resolve(scriptPath: string): Promise<Program>;
 	/** @throws SkillError MissingDependency */
 	python(): Promise<Program>;
 	node(): Program;
-	/** Where scripts find the interpreters by name: folders to put before a PATH, and what has to be shown for them. */
+	/** Folders to put before a PATH so that scripts find the interpreters, and what a sandbox must show for them. */
 	onPath(): Promise<{ folders: string[]; runtime: string[] }>;
 }
 
 export interface InterpreterOptions {
-	/** Runs a program of this machine as it is, to ask it where it is. */
+	/** Runs a program of this computer without isolation, to ask where it is. */
 	host: Pick<Sandbox, 'run'>;
 	/** Where scripts will run. */
 	sandbox: Pick<Sandbox, 'programs' | 'isolation'>;
 	/** The PATH variable. */
 	path: string;
-	/** Can this Node run TypeScript? */
+	/** True if this Node runs TypeScript. */
 	runsTypeScript?: boolean;
 }
 
-/** Nothing around a skill says whether its modules are CommonJS: Node finds out, and need not remark on it. */
+/** Skills don't say whether their modules are CommonJS. Node detects it and needn't warn. */
 const QUIET = '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON';
 
-/** Looks programs up on the PATH; what is found is kept, what is missing may be installed meanwhile. */
+/** Looks up programs on the PATH. Caches those found; missing ones may be installed later. */
 export function createInterpreters({
 	host,
 	sandbox,
@@ -88,7 +88,7 @@ export function createInterpreters({
 				case '.bash':
 					return need('bash');
 				case '.py': {
-					// PEP 723: the script states its own dependencies; uv fetches them where there is one, and a network.
+					// PEP 723: the script declares its dependencies; uv, if installed, fetches them over the network.
 					const isInline = (await readHead(scriptPath, 4096)).includes('# /// script');
 					const uv = isInline && !sandbox.isolation.network ? await find('uv') : null;
 					return uv ? { ...uv, args: ['run', '--script'] } : need('python3');
@@ -100,7 +100,7 @@ export function createInterpreters({
 	};
 }
 
-/** Those of a container's image, by name: only the image knows where they are. */
+/** Interpreters of a container image, by name: only the image knows their paths. */
 function createImageInterpreters({ node, python, shell }: SandboxPrograms): Interpreters {
 	const named = (file: string): Program => ({ file, args: [], runtime: [] });
 	const inImage = async (name: string): Promise<Program> =>
@@ -118,7 +118,7 @@ function createImageInterpreters({ node, python, shell }: SandboxPrograms): Inte
 	};
 }
 
-/** `absolute` says what a program that is named by its path is; without it, it must be on this machine. */
+/** `absolute` resolves a program given by path; by default it must exist on this computer. */
 async function byShebang(
 	scriptPath: string,
 	need: (name: string) => Promise<Program>,
@@ -140,8 +140,8 @@ async function byShebang(
 }
 
 /**
- * What a script's first line names: a program by its path, or by its name (`env bash`) to be found on the PATH; null for
- * a line that names none. On Windows the paths of Unix are names, and what only `cmd.exe` could run is none.
+ * Parses a shebang: a program by path, or by name (`env bash`), or null. On Windows, Unix paths count as names, and
+ * programs that only `cmd.exe` can run as none.
  */
 export function readShebang(
 	head: string,
@@ -164,7 +164,7 @@ async function findOnPath(name: string, path: string): Promise<Program | null> {
 	return null;
 }
 
-/** Those that are there. */
+/** Those that exist and are executable. */
 export async function* programsOnPath(name: string, path: string): AsyncGenerator<string, void, undefined> {
 	for (const candidate of candidatesOnPath(name, path)) {
 		const isFile = await stat(candidate).then(
@@ -176,22 +176,22 @@ export async function* programsOnPath(name: string, path: string): AsyncGenerato
 }
 
 /**
- * Where a program may lie, in the order of PATH. A relative folder is passed over: it would be looked for in the
- * workspace. On Windows only `.exe` counts: a `.cmd` of npm or pyenv is text for a shell, which scripts never get.
+ * Possible paths of a program, in PATH order, without relative folders, which would be looked up in the workspace. On
+ * Windows only `.exe` counts: the `.cmd` files of npm or pyenv need a shell, which scripts never get.
  */
 export function candidatesOnPath(name: string, path: string, platform: NodeJS.Platform = process.platform): string[] {
-	const { delimiter, isAbsolute, join } = platform === 'win32' ? win32 : posix;
-	const folders = path
+	const isWindows = platform === 'win32';
+	const { delimiter, isAbsolute, join } = isWindows ? win32 : posix;
+	return path
 		.split(delimiter)
-		.map((folder) => (platform === 'win32' ? folder.replace(/^"(.*)"$/, '$1') : folder));
-	return folders
+		.map((folder) => (isWindows ? folder.replace(/^"(.*)"$/, '$1') : folder))
 		.filter((folder) => isAbsolute(folder))
-		.map((folder) => join(folder, platform === 'win32' ? `${name}.exe` : name));
+		.map((folder) => join(folder, isWindows ? `${name}.exe` : name));
 }
 
 /**
- * `python3` on PATH may be a slow shim that is invisible in a sandbox, or one that has no Python behind it: each is
- * asked where the real one is. The answer is no further resolved: the link is what makes a virtual environment.
+ * `python3` may be a shim that a sandbox doesn't show, so each is asked for the real path. Links in the answer aren't
+ * resolved: they make up a virtual environment.
  */
 async function findPython(host: Pick<Sandbox, 'run'>, path: string): Promise<Program | null> {
 	const question =

@@ -1,24 +1,23 @@
-/** Node processes that wait, each for one call, so that a call need not wait for Node (FEATURES D20). */
+/** Starts Node processes ahead of time, so that calls don't wait for Node (FEATURES D20). */
 import type { PreparedProcess, Sandbox, SandboxCommand, SandboxProgram, SandboxResult } from '../../sandbox/sandbox.ts';
 import { ACKNOWLEDGED, HARNESS_ARGUMENTS } from './handlers.ts';
 
-/** A spare that nobody needed for so long is let go; the next call starts cold. */
+/** An unused spare ends after this time; the next call starts cold. */
 const IDLE_MS = 5 * 60_000;
-/** One that has not said for so long that it has its call is stuck; on a machine that is busy some take seconds. */
+/** A process that doesn't acknowledge its call in this time is stuck; on a busy computer some take seconds. */
 const ACKNOWLEDGE_MS = 20_000;
-/** Each costs some 18 MB; the one that was needed longest ago goes first. */
+/** Each takes about 18 MB; the least recently used ends first. */
 const MAX_SPARES = 4;
 
-/** What a spare can be used for: nothing of it can change once it waits. */
+/** What a spare is started for; fixed while it waits. */
 export type SpareProgram = Pick<SandboxProgram, 'folders' | 'runtime' | 'limits'>;
 
 export interface SpareNodes {
-	/** Starts one ahead of its use, where none waits. */
+	/** Starts a spare, unless one is waiting. */
 	warm(program: SpareProgram): void;
 	/**
-	 * Runs a call of the harness (its `input` is a NodeCall) in a process that waits; `cold` when there is none, or when it
-	 * ends before it says that it has the call: nothing of the call has run then. Once it has said so, its end is the
-	 * call's. Afterwards another one is started.
+	 * Runs a call of the harness (its `input` is a NodeCall) in a spare, then starts another. Runs `cold` if there is
+	 * none, or it ends before acknowledging the call: nothing of the call has run then.
 	 */
 	run(call: SandboxCommand & { input: string }, cold: SandboxCommand): Promise<SandboxResult>;
 	close(): void;
@@ -35,24 +34,25 @@ interface Spare {
 	idle: NodeJS.Timeout;
 }
 
-/** `node` is the program's absolute path. A spare has an empty environment: a call brings its own. */
+/** `node` is an absolute path. A spare's environment is empty: each call brings its own. */
 export function createSpareNodes(
 	sandbox: Sandbox,
 	node: string,
 	{ idleMs = IDLE_MS, acknowledgeMs = ACKNOWLEDGE_MS, maxSpares = MAX_SPARES }: SpareNodesOptions = {}
 ): SpareNodes {
-	/** By what they can be used for; the newest last. */
+	/** By `keyOf`; the newest last. */
 	const spares = new Map<string, Spare>();
 	let isClosed = false;
 
 	const keyOf = ({ folders, limits }: SpareProgram) =>
 		JSON.stringify([sandbox.isolation.files ? folders : null, limits ?? null]);
-	const take = (key: string): PreparedProcess | null => {
+	const take = (key: string): PreparedProcess | undefined => {
 		const spare = spares.get(key);
 		spares.delete(key);
 		clearTimeout(spare?.idle);
-		return spare?.process.isAlive ? spare.process : null;
+		return spare?.process;
 	};
+	const discard = (key: string) => take(key)?.discard();
 	const warm = (program: SpareProgram): void => {
 		const key = keyOf(program);
 		if (isClosed || spares.get(key)?.process.isAlive) return;
@@ -64,24 +64,14 @@ export function createSpareNodes(
 		spares.set(key, { process, idle });
 		for (const oldest of [...spares.keys()].slice(0, -maxSpares)) discard(oldest);
 	};
-	const discard = (key: string) => {
-		const spare = spares.get(key);
-		spares.delete(key);
-		clearTimeout(spare?.idle);
-		spare?.process.discard();
-	};
 	return {
 		warm,
 		async run(call, cold) {
-			const program = {
-				folders: call.folders,
-				runtime: call.runtime,
-				limits: call.limits
-			};
-			// What waits has no way out: it was started without one.
-			const ready = call.proxySocket ? null : take(keyOf(program));
+			const program = { folders: call.folders, runtime: call.runtime, limits: call.limits };
+			// Spares were started without a network proxy.
+			const ready = call.proxySocket ? undefined : take(keyOf(program));
 			try {
-				const answer = ready && (await runIn(ready, call, acknowledgeMs));
+				const answer = ready?.isAlive && (await runIn(ready, call, acknowledgeMs));
 				if (answer) return answer;
 				const result = await sandbox.run(cold);
 				return cold.args === HARNESS_ARGUMENTS ? withoutMark(result) : result;
@@ -96,13 +86,13 @@ export function createSpareNodes(
 	};
 }
 
-/** It had its call in the moment in which it was given up: what has run of it nobody knows, so it is not begun again. */
+/** It got its call just as it was given up: nobody knows what has run, so it isn't retried. */
 const ENDED_AS_STUCK = {
 	ended: 'spawn-failed',
 	spawnError: 'the script process didn’t start in time. Try again'
 } as const satisfies Partial<SandboxResult>;
 
-/** Null when the process ended by itself, or was stuck, without having taken the call. */
+/** null if the process ended or got stuck before taking the call. */
 async function runIn(
 	ready: PreparedProcess,
 	call: SandboxCommand & { input: string },
@@ -119,7 +109,7 @@ async function runIn(
 		onOutput(stream, text) {
 			const isMark = stream === 'stdout' && !isAcknowledged;
 			if (isMark) {
-				// The harness writes the mark before it begins, so the first of stdout is the mark.
+				// The harness writes the mark first, so stdout starts with it.
 				isAcknowledged = true;
 				clearTimeout(stuck);
 			}
@@ -129,13 +119,13 @@ async function runIn(
 	});
 	clearTimeout(stuck);
 	if (isStuck && isAcknowledged && result.ended === 'killed') return withoutMark({ ...result, ...ENDED_AS_STUCK });
-	// What somebody else ended is not begun again, nor what had used up its time before it was given up.
+	// Don't retry what somebody else ended, or what had used up its time before it was given up.
 	const isGivenUp = isStuck && (result.ended === 'killed' || result.ended === 'spawn-failed');
 	const isOver = isAcknowledged || (result.ended !== 'exit' && !isGivenUp);
 	return isOver ? withoutMark(result) : null;
 }
 
-/** The result without the mark by which the harness says that it has its call. */
+/** Strips the harness's mark from a result. */
 function withoutMark(result: SandboxResult): SandboxResult {
 	if (!result.stdout.startsWith(ACKNOWLEDGED)) return result;
 	const stdout = result.stdout.slice(ACKNOWLEDGED.length);

@@ -1,4 +1,4 @@
-/** Which files of a working directory a script made or changed (FEATURES F5). */
+/** Finds files that a script created or changed in its working directory (FEATURES F5). */
 import { walkFiles } from '../../foreign-folders.ts';
 
 const MAX_FILES = 1000;
@@ -6,11 +6,11 @@ const MAX_FILES = 1000;
 interface Listing {
 	/** By path; at most `MAX_FILES`. */
 	files: Map<string, { bytes: number; stamp: string; changedAt: number }>;
-	/** When it was begun, in milliseconds since 1970. */
+	/** Start time, in milliseconds since 1970. */
 	takenAt: number;
 }
 
-/** Folders that tools fill by the thousand: what is in them is no result of a script. */
+/** Folders that tools fill with thousands of files, which aren't a script's results. */
 const SKIPPED = new Set(['node_modules', '__pycache__']);
 const BOUNDS = {
 	maxDepth: 4,
@@ -18,7 +18,7 @@ const BOUNDS = {
 	isSkipped: (name: string) => name.startsWith('.') || SKIPPED.has(name)
 };
 
-/** A listing of the regular files below `dir`; hidden ones and links are left out, at most 1,000 are looked at. */
+/** Lists up to 1,000 regular files below `dir`, without hidden files and links. */
 export async function listWorkspace(dir: string): Promise<Listing> {
 	const listing: Listing = { files: new Map(), takenAt: Date.now() };
 	for await (const { path, facts } of walkFiles(dir, BOUNDS)) {
@@ -29,14 +29,14 @@ export async function listWorkspace(dir: string): Promise<Listing> {
 	return listing;
 }
 
-/** What is in `after` and was not, or not like this, in `before`; by path. */
+/** Files in `after` that are new or differ from `before`, by path. */
 export function changedFiles(before: Listing, after: Listing): { path: string; bytes: number }[] {
 	const changed: { path: string; bytes: number }[] = [];
 	const isWhole = before.files.size < MAX_FILES;
 	for (const [path, { bytes, stamp, changedAt }] of after.files) {
 		const known = before.files.get(path);
 		if (known?.stamp === stamp) continue;
-		// Of more files than were looked at, one that was not seen before may still be an old one.
+		// If `before` was cut, an unknown file may still be an old one.
 		if (known || isWhole || changedAt >= before.takenAt) changed.push({ path, bytes });
 	}
 	return changed.sort((a, b) => (a.path < b.path ? -1 : 1));

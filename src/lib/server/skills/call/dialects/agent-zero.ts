@@ -9,7 +9,7 @@ import {
 	textArgument
 } from '../operations.ts';
 import type { Dialect } from './openrouter.ts';
-import { isObject } from '../../../../shared/json.ts';
+import { isObject, parseJson } from '../../../../shared/json.ts';
 
 const METHODS = ['list', 'load', 'read_file', 'execute_script', 'search'] as const;
 const MAX_FILES = 80;
@@ -161,7 +161,7 @@ export interface ToolEnvelope {
 	thoughts: string[];
 }
 
-/** Reads an object as such a call; null when it is none. */
+/** Reads an object as such a call; null if it isn't one. */
 export function readEnvelope(value: unknown): ToolEnvelope | null {
 	if (!isObject(value) || typeof value.tool_name !== 'string' || value.tool_name === '') return null;
 	const { tool_name: name, tool_args: args = {}, headline, thoughts } = value;
@@ -175,12 +175,12 @@ export function readEnvelope(value: unknown): ToolEnvelope | null {
 	};
 }
 
-/** The first such call in a model's text, fenced with ``` or ~~~ or bare; null when there is none. */
+/** The first such call in a model's text, in a code fence or bare; null if there is none. */
 export function findEnvelope(text: string): ToolEnvelope | null {
 	for (const start of startsOf(text)) {
 		const end = endOfObject(text, start);
 		if (end === null) continue;
-		const envelope = readEnvelope(parse(text.slice(start, end)));
+		const envelope = readEnvelope(parseJson(text.slice(start, end)));
 		if (envelope) return envelope;
 	}
 	return null;
@@ -196,7 +196,7 @@ function startsOf(text: string): number[] {
 	return starts;
 }
 
-/** Index after the brace that closes the object at `start`; braces in strings do not count. */
+/** Index after the brace that closes the object at `start`, ignoring braces in strings. */
 function endOfObject(text: string, start: number): number | null {
 	let depth = 0;
 	let isInString = false;
@@ -210,12 +210,4 @@ function endOfObject(text: string, start: number): number | null {
 		else if (character === '}' && (depth -= 1) === 0) return at + 1;
 	}
 	return null;
-}
-
-function parse(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return null;
-	}
 }

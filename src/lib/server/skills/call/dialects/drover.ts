@@ -65,9 +65,9 @@ function renderRun({ success, message, exitCode, stdout, stderr, value }: SkillE
 		.join('\n');
 }
 
-// What the drover document's two tools are and say, for its library and for its dialect alike (FEATURES C2, C7).
+// Definitions and output of the drover document's two tools, for its library and its dialect (FEATURES C2, C7).
 
-/** The folders whose files are counted and listed by name. */
+/** Folders whose files are counted and listed. */
 export const RESOURCE_FOLDERS = ['scripts', 'references', 'assets'] as const;
 
 export const SKILL_LOAD: ToolDefinition = {
@@ -99,7 +99,7 @@ export const SKILL_RESOURCE: ToolDefinition = {
 	}
 };
 
-/** Where the rest of the skill is, to stand behind its instructions; empty when there is none. */
+/** A note about the skill's other files, to append to its instructions; empty if there are none. */
 export function resourceHint(name: string, countIn: (folder: (typeof RESOURCE_FOLDERS)[number]) => number): string {
 	const counts = RESOURCE_FOLDERS.flatMap((folder) => {
 		const count = countIn(folder);
@@ -109,13 +109,13 @@ export function resourceHint(name: string, countIn: (folder: (typeof RESOURCE_FO
 	return `\n\n---\nThis skill ships ${counts.join(', ')}. Call skill_resource(name="${name}") to list them.`;
 }
 
-/** The supporting files, a line each. */
+/** The supporting files, one per line. */
 export function renderFiles(name: string, files: readonly string[], hasMore = false): string {
 	if (files.length === 0) return `${name} has no supporting files.`;
 	return [...files.map((file) => `- ${file}`), ...(hasMore ? [MORE_FILES] : [])].join('\n');
 }
 
-/** A piece of a file, and where to go on. */
+/** A page of a file, and how to read on. */
 export function renderPage({ text, offset, nextOffset, totalBytes }: FilePage): string {
 	if (nextOffset === null) return text;
 	return `${text}\n\n[truncated: bytes ${offset} to ${nextOffset} of ${totalBytes}; call again with offset ${nextOffset} for more]`;

@@ -35,7 +35,7 @@ export const omniroute: Dialect = {
 	read(name, args, skills) {
 		const identity = namesFor(skills).fromWire(name);
 		const { name: bare, range } = parseReference(identity);
-		// A bare name may be any tool's: only one with a version, or one of a skill that is there, is a skill.
+		// A bare name may be any tool: a skill's has a version, or is the name of an available skill.
 		if (range === null && !skills.some((skill) => skill.name === bare)) return null;
 		return readSkillCall(identity, args, skills);
 	},
@@ -43,7 +43,7 @@ export const omniroute: Dialect = {
 	renderFailure: full.renderFailure
 };
 
-/** A skill with one tool, called with that tool's arguments, is that tool. */
+/** Reads a call of a skill. With the arguments of its only tool, it means that tool. */
 function readSkillCall(skill: string, args: CallArguments, skills: readonly Skill[]): SkillOperation {
 	if (typeof args.script === 'string' && args.script !== '') {
 		return { kind: 'run', skill, script: args.script, args: args.args, argStyle: args.arg_style };
@@ -57,12 +57,8 @@ function readSkillCall(skill: string, args: CallArguments, skills: readonly Skil
 	const tools = found?.tools ?? [];
 	const [only] = tools.length === 1 ? tools : [];
 	if (only && Object.keys(args).length > 0) {
-		return {
-			kind: 'tool',
-			skill,
-			tool: only.name,
-			args: args.input === undefined ? { ...args } : recordArgument(args, 'input')
-		};
+		const input = args.input === undefined ? { ...args } : recordArgument(args, 'input');
+		return { kind: 'tool', skill, tool: only.name, args: input };
 	}
 	return { kind: 'load', skill };
 }

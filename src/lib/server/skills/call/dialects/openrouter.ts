@@ -21,9 +21,9 @@ import {
 	USE_SKILL
 } from '../tools.ts';
 
-/** Of the files that a script made, as many are named to the model; the result has them all. */
+/** Files of a script listed for the model; the result has them all. */
 const MAX_FILES_SHOWN = 100;
-/** A search tool is of use when the catalog does not say everything. */
+/** Above this the catalog may be incomplete, so search tools help. */
 const MANY_SKILLS = 20;
 
 /** S0's two tools. */
@@ -34,7 +34,7 @@ export const openrouter: Dialect = {
 	renderFailure
 };
 
-/** The same with the tools that S0 has not. */
+/** S0's tools and our own. */
 export const full: Dialect = {
 	tools(skills) {
 		const hasFiles = skills.some(({ files }) => files.length > 1);
@@ -67,23 +67,12 @@ function read(name: string, args: CallArguments, skills: readonly Skill[]): Skil
 		case USE_SKILL.name: {
 			const wanted = skill();
 			if (typeof args.tool === 'string' && args.tool !== '') {
-				return {
-					kind: 'tool',
-					skill: wanted,
-					tool: args.tool,
-					args: recordArgument(args, args.input === undefined ? 'args' : 'input')
-				};
+				const input = recordArgument(args, args.input === undefined ? 'args' : 'input');
+				return { kind: 'tool', skill: wanted, tool: args.tool, args: input };
 			}
 			const timeoutMs = numberArgument(args, 'timeout_ms');
 			const script = typeof args.script === 'string' ? args.script : '';
-			return {
-				kind: 'run',
-				skill: wanted,
-				script,
-				args: args.args,
-				argStyle: args.arg_style,
-				timeoutMs
-			};
+			return { kind: 'run', skill: wanted, script, args: args.args, argStyle: args.arg_style, timeoutMs };
 		}
 		default:
 			return null;
@@ -96,9 +85,8 @@ function render(result: OperationResult): string {
 			return [`${result.skills.length} skills`, ...result.skills.map(lineOf)].join('\n');
 		case 'search': {
 			const lines = result.found.map(({ skill, score }) => `${lineOf(skill)} (score ${score})`);
-			return lines.length > 0
-				? lines.join('\n')
-				: `No skill matches “${result.query.slice(0, 200)}”. list_skills shows all of them.`;
+			if (lines.length > 0) return lines.join('\n');
+			return `No skill matches “${result.query.slice(0, 200)}”. list_skills shows all of them.`;
 		}
 		case 'load':
 			return result.isKnown ? knownSkill(result.skill) : renderLoadedSkill(result.skill, result.offset);
@@ -123,7 +111,7 @@ function render(result: OperationResult): string {
 	}
 }
 
-/** Instructions cost as much the second time as the first, and say the same (B18). */
+/** Avoids repeating instructions, which would cost the same tokens again (B18). */
 function knownSkill({ name, digest }: Skill): string {
 	return `The skill ${name} is already loaded: its instructions (digest ${digest}) are above and have not changed.`;
 }
@@ -136,7 +124,7 @@ function renderRun(result: SkillExecutionResult): string {
 	return JSON.stringify({ ok: success, error, message, hint, exitCode, durationMs, ...shown });
 }
 
-/** A long answer is cut as an output is: the program that called has the whole value. */
+/** Cuts a long answer like an output; programs get the whole value. */
 function renderValue(result: SkillExecutionResult): string {
 	const text = JSON.stringify(result.value);
 	if (text.length <= MAX_SHOWN) return text;
@@ -146,7 +134,7 @@ function renderValue(result: SkillExecutionResult): string {
 	return more ? `${cut}\n\n[${more}]` : cut;
 }
 
-/** A tool that failed: `error` is what happened (D23). */
+/** A tool that failed; `error` is the message (D23). */
 function renderToolFailure({ message, error, hint, exitCode, stdout, stderr }: SkillExecutionResult): string {
 	const streams = { stdout: stdout || undefined, stderr: stderr || undefined };
 	return JSON.stringify({ error: message, type: error, hint, exitCode, ...streams });
@@ -161,15 +149,11 @@ function lineOf({ name, version, source, author, description }: Skill): string {
 }
 
 function namesOf(skills: readonly Skill[]): string {
-	return skills.length === 0
-		? 'No skills are installed.'
-		: `Available skills: ${skills
-				.slice(0, 100)
-				.map(({ name }) => name)
-				.join(', ')}`;
+	const names = skills.slice(0, 100).map(({ name }) => name);
+	return names.length === 0 ? 'No skills are installed.' : `Available skills: ${names.join(', ')}`;
 }
 
-// One document's words for the operations: its tools, its calls, its answers (FEATURES C11, F10).
+// A dialect: the tools, calls and answers of one document (FEATURES C11, F10).
 
 export type DialectName = 'openrouter' | 'full' | 'drover' | 'agent-zero' | 'omniroute';
 
@@ -182,9 +166,9 @@ export interface SkillFailure {
 export interface Dialect {
 	/** The tools to offer for these skills. */
 	tools(skills: readonly Skill[]): ToolDefinition[];
-	/** What a call asks for; null when the tool is not of this dialect. @throws SkillError InvalidArgs */
+	/** Reads a call; null if the tool isn't of this dialect. @throws SkillError InvalidArgs */
 	read(name: string, args: CallArguments, skills: readonly Skill[]): SkillOperation | null;
-	/** What the model reads. */
+	/** Text for the model. */
 	render(result: OperationResult): string;
 	renderFailure(failure: SkillFailure): string;
 }
