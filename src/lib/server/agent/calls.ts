@@ -1,17 +1,18 @@
-/** Runs the tool calls of one step: side by side, but one lane's calls in order; each ends in exactly one result. */
+/** Runs the tool calls of one step in parallel, but those of one lane in order. Each call gets exactly one result. */
 import { isNestedDeeperThan, MAX_NESTING } from '../../shared/errors.ts';
 import type { RunEvent } from '../../shared/events.ts';
+import { isObject } from '../../shared/json.ts';
 import { startTimeLimit } from './time-limit.ts';
 import { failure, type PendingCall, type Toolbox, type ToolResult } from './tool.ts';
 
-/** How often a call with the same arguments has been made, by this one. At 3 the result says so, at 6 the run ends. */
+/** From the 3rd identical call on the result has a warning; after the 6th the run ends. */
 const REPEAT_WARN = 3;
 export const REPEAT_LIMIT = 6;
 
-/** Counts equal calls of a run. */
+/** Counts identical calls of a run. */
 export class RepeatGuard {
 	#counts = new Map<string, number>();
-	/** The most often that any one call was made. */
+	/** The highest count of any call. */
 	most = 0;
 
 	count(call: PendingCall): number {
@@ -23,19 +24,18 @@ export class RepeatGuard {
 	}
 }
 
-/** Calls that run at the same time; the others wait for one of them to end. */
 const MAX_PARALLEL = 8;
 
 export interface CallsOptions {
 	signal: AbortSignal;
 	repeats: RepeatGuard;
-	/** Takes each call's answer when it is done. */
+	/** Receives each call's result. */
 	results: Map<string, ToolResult>;
-	/** A tool that has not answered by then is given up. */
+	/** Per call. */
 	timeoutMs: number;
 }
 
-/** Yields the events of the calls as they happen. */
+/** Yields the calls' events as they happen. */
 export async function* runCalls(
 	calls: readonly PendingCall[],
 	toolbox: Toolbox,
@@ -50,9 +50,9 @@ export async function* runCalls(
 			const names = toolbox.definitions().map((tool) => tool.name);
 			return failure('UnknownTool', `There is no tool “${call.name}”.`, `Available tools: ${names.join(', ')}`);
 		}
-		return withTimeout(timeoutMs, signal, (within) => {
-			return toolbox.call(call.name, args, { toolCallId: call.callId, signal: within, emit: channel.push });
-		});
+		return withTimeout(timeoutMs, signal, (within) =>
+			toolbox.call(call.name, args, { toolCallId: call.callId, signal: within, emit: channel.push })
+		);
 	};
 	const runOne = async (call: PendingCall): Promise<void> => {
 		let result = await answer(call);
@@ -72,22 +72,22 @@ export async function* runCalls(
 	yield* channel.drain();
 }
 
-/** Calls that must not run at the same time, together. */
+/** Groups calls that must not run at the same time. */
 function inLanes(calls: readonly PendingCall[], toolbox: Toolbox): Iterable<PendingCall[]> {
 	const lanes = new Map<unknown, PendingCall[]>();
 	for (const call of calls) {
 		const args = parseArguments(call.arguments);
-		// A call without a lane is one of its own.
+		// A call without a lane gets its own.
 		const lane = (typeof args === 'string' ? null : toolbox.lane(call.name, args)) ?? call;
 		lanes.set(lane, [...(lanes.get(lane) ?? []), call]);
 	}
 	return lanes.values();
 }
 
-/** What a call that is stopped may take to come to its end; a script is killed long before. */
+/** Grace period for a stopped call; scripts are killed long before. */
 const STOP_MS = 10_000;
 
-/** The answer, or a failure when it takes too long; the tool is told to stop, and not waited for. */
+/** Returns a failure if the tool takes too long: tells it to stop, but doesn't wait for it. */
 async function withTimeout(
 	timeoutMs: number,
 	around: AbortSignal,
@@ -116,7 +116,6 @@ async function withTimeout(
 	}
 }
 
-/** A call's answer as an event. */
 export function resultEvent(callId: string, { output, isError }: ToolResult): RunEvent {
 	return {
 		type: 'TOOL_CALL_RESULT',
@@ -128,29 +127,26 @@ export function resultEvent(callId: string, { output, isError }: ToolResult): Ru
 	};
 }
 
-/** The arguments as an object, or a sentence that says what is wrong with them. */
+/** The arguments as an object, or an error message. */
 export function parseArguments(text: string): Record<string, unknown> | string {
 	if (text.trim() === '') return {};
 	try {
 		const value: unknown = JSON.parse(text);
 		if (isNestedDeeperThan(MAX_NESTING, value)) return `The arguments are nested more than ${MAX_NESTING} levels deep.`;
-		if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-		return 'The arguments must be a JSON object.';
+		return isObject(value) ? value : 'The arguments must be a JSON object.';
 	} catch (error) {
 		return `The arguments aren’t valid JSON: ${(error as Error).message}`;
 	}
 }
 
-// A queue between what pushes events and the one generator that yields them.
-
 export interface Channel<Item> {
 	push(item: Item): void;
 	close(): void;
-	/** Yields until closed and empty; one reader only. */
+	/** Yields until closed and empty. Only for one reader. */
 	drain(): AsyncGenerator<Item, void, undefined>;
 }
 
-/** What goes in is bounded by its sources: a tool's output is capped before it gets here. */
+/** Has no limit of its own: the output of tools is capped before it gets here. */
 function createChannel<Item>(): Channel<Item> {
 	let items: Item[] = [];
 	let isClosed = false;

@@ -1,17 +1,18 @@
-/** Stored messages → the model's input items; what cannot be sent again is mended or left out (MODEL-WIRE). */
+/** Converts stored messages to input items; repairs or leaves out what can't be sent again (MODEL-WIRE). */
 import type { ApprovalDecision } from '../../shared/events.ts';
+import { isObject } from '../../shared/json.ts';
 import { type Message, messageText, type Part } from '../../shared/message.ts';
 import type { ResponseItem } from './model.ts';
 import type { HeldCall } from './tool.ts';
 
 export interface HistoryMessage {
 	message: Message;
-	/** The items that the model's server gave for this answer, verbatim; null when they are lost or damaged. */
+	/** The items of the model's server, verbatim; null if lost or damaged. */
 	items: unknown[] | null;
 	model: string | null;
 }
 
-/** Sent after an answer that is to be continued; no part of the conversation. */
+/** Sent to continue an answer. Not part of the conversation. */
 export const GO_ON: ResponseItem = {
 	type: 'message',
 	role: 'user',
@@ -23,26 +24,26 @@ export const GO_ON: ResponseItem = {
 	]
 };
 
-/** The whole conversation for `modelId`. Reasoning of another model is left out: its signature would be refused. */
+/** The whole conversation, for `modelId`. Leaves out other models' reasoning, whose signature servers reject. */
 export function toInput(history: readonly HistoryMessage[], modelId: string): ResponseItem[] {
 	return history.flatMap(({ message, items, model }) => {
 		if (message.role === 'user') return [userItem(message)];
 		const stored = (items ?? []).filter(isItem);
 		const sent = stored.length > 0 ? stored : fromParts(message);
-		// A stopped answer was shown, so the model must know of it even where no item of it became final.
+		// The model must know the text of a stopped answer, even if it isn't in any item.
 		const said = stored.length > 0 && message.status !== 'complete' ? unrecordedText(message, stored) : [];
 		return [...sent, ...said].filter((item) => item.type !== 'reasoning' || model === modelId);
 	});
 }
 
-/** What was shown of an answer at its end, and is in no item of it yet. */
+/** Shown text of an answer that isn't in any of its items. */
 export function unsaidItems(last: HistoryMessage | undefined): ResponseItem[] {
 	if (!last) return [];
 	const stored = (last.items ?? []).filter(isItem);
 	return stored.length > 0 ? unrecordedText(last.message, stored) : fromParts(last.message);
 }
 
-/** The calls that an answer waits with and somebody has decided about. */
+/** Waiting calls of an answer, with their decisions. */
 export function heldCalls({ parts }: Message, decisions: ReadonlyMap<string, ApprovalDecision>): HeldCall[] {
 	return parts.flatMap((part): HeldCall[] => {
 		if (part.type !== 'tool' || part.status !== 'waiting' || !part.approval) return [];
@@ -52,7 +53,7 @@ export function heldCalls({ parts }: Message, decisions: ReadonlyMap<string, App
 	});
 }
 
-/** Digests of the instructions that are in these items: a skill that is loaded again has nothing new to say. */
+/** Digests of the skill instructions in these items, which need no repeating. */
 export function seenDigests(input: readonly ResponseItem[]): string[] {
 	return input.flatMap(({ type, output }) => {
 		const isResult = type === 'function_call_output' && typeof output === 'string';
@@ -61,7 +62,7 @@ export function seenDigests(input: readonly ResponseItem[]): string[] {
 	});
 }
 
-/** Names of the skills that were loaded in this conversation, oldest first. */
+/** Names of skills loaded in this conversation, oldest first. */
 export function loadedSkills(history: readonly HistoryMessage[]): string[] {
 	return history.flatMap(({ message }) =>
 		message.parts.flatMap((part) => (part.type === 'tool' && part.loaded ? [part.loaded.skill] : []))
@@ -69,14 +70,14 @@ export function loadedSkills(history: readonly HistoryMessage[]): string[] {
 }
 
 function userItem(message: Message): ResponseItem {
-	const content = [{ type: 'input_text', text: messageText(message) }];
-	if (message.files.length > 0) {
-		content.push({
-			type: 'input_text',
-			text: `Attached files:\n${message.files.map((file) => `- ${file}`).join('\n')}`
-		});
-	}
-	return { type: 'message', role: 'user', content };
+	const texts = [messageText(message)];
+	if (message.files.length > 0) texts.push(attachedFiles(message.files));
+	return { type: 'message', role: 'user', content: texts.map((text) => ({ type: 'input_text', text })) };
+}
+
+/** Tells the model about files in the workspace. Demo mode parses it. */
+export function attachedFiles(paths: readonly string[]): string {
+	return `Attached files:\n${paths.map((path) => `- ${path}`).join('\n')}`;
 }
 
 function fromParts(message: Message): ResponseItem[] {
@@ -90,13 +91,13 @@ function fromParts(message: Message): ResponseItem[] {
 	});
 }
 
-/** The text of the last part, when no stored item carries it. */
+/** The text of the last part, if it isn't in the stored items. */
 function unrecordedText(message: Message, stored: readonly ResponseItem[]): ResponseItem[] {
 	const last = message.parts.at(-1);
 	return last?.type === 'text' ? unrecorded(last.text, stored) : [];
 }
 
-/** `text` as an item, unless the last of `items` carries it. */
+/** `text` as an item, unless the last of `items` contains it. */
 export function unrecorded(text: string, items: readonly ResponseItem[]): ResponseItem[] {
 	if (text === '' || JSON.stringify(items.at(-1) ?? '').includes(JSON.stringify(text).slice(1, -1))) return [];
 	return [assistantItem(text)];
@@ -107,28 +108,23 @@ function assistantItem(text: string): ResponseItem {
 }
 
 function isItem(value: unknown): value is ResponseItem {
-	return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+	return isObject(value) && typeof value.type === 'string';
 }
 
-// Takes the instructions of skills out of a history: what is left says where they went; pure (FEATURES F7).
-
-/** What the model reads in place of the instructions of a skill; null where they stay. */
+/** What the model reads instead of a skill's instructions; null to keep them. */
 export type InsteadOf = (skill: string, message: Message) => string | null;
 
-/** Read by the model in place of what somebody has unloaded. */
 export function unloadedStub(skill: string): string {
 	return `The skill ${skill} was unloaded by the user: its instructions are not here any more. Load it again if it is needed.`;
 }
 
-/** Read by the model in place of what stands in the system prompt. */
 export function alwaysStub(skill: string): string {
 	return `The skill ${skill} is always loaded: its instructions are in the system prompt.`;
 }
 
 /**
- * The history with a sentence in place of each result that gave a skill's instructions, whichever tool gave them. Calls,
- * ids and all other items stay as they are; the parts do not count as loaded any more. What holds no such result is
- * returned itself.
+ * Replaces the results that contain a skill's instructions, whichever tool returned them (FEATURES F7). Keeps calls, ids
+ * and other items; the parts no longer count as loaded. Returns unchanged entries themselves. Pure.
  */
 export function withoutSkills(history: readonly HistoryMessage[], instead: InsteadOf): HistoryMessage[] {
 	return history.map((entry) => {
@@ -151,7 +147,7 @@ export function withoutSkills(history: readonly HistoryMessage[], instead: Inste
 	});
 }
 
-/** Replaces the outputs of one message's items, in their order: a model may use the id of a call twice. */
+/** Replaces the outputs of a message's items, in order, because a model may use a call's id twice. */
 function replacing(message: Message, stubs: ReadonlyMap<Part, string>, instead: InsteadOf): (item: unknown) => unknown {
 	const calls = new Map<unknown, (string | null)[]>();
 	for (const part of message.parts) {
@@ -160,7 +156,7 @@ function replacing(message: Message, stubs: ReadonlyMap<Part, string>, instead: 
 	return (item) => {
 		if (!isOutput(item)) return item;
 		const known = calls.get(item.call_id);
-		// Of a message whose parts are lost, the result itself says whose instructions it has.
+		// If the message's parts are lost, the result itself names the skill.
 		const stub = known ? (known.shift() ?? null) : stubFor(item.output, message, instead);
 		return stub === null ? item : { ...item, output: stub };
 	};
@@ -172,5 +168,5 @@ function stubFor(output: unknown, message: Message, instead: InsteadOf): string 
 }
 
 function isOutput(item: unknown): item is { type: 'function_call_output'; call_id: unknown; output: unknown } {
-	return typeof item === 'object' && item !== null && 'type' in item && item.type === 'function_call_output';
+	return isObject(item) && item.type === 'function_call_output';
 }

@@ -1,4 +1,4 @@
-/** The agent: asks the model, runs the tools it calls, asks again, until there is an answer (DESIGN §4). */
+/** The agent loop: calls the model, runs its tool calls, and repeats until there is an answer (DESIGN §4). */
 import type { Interrupt, RunEvent, RunUsage } from '../../shared/events.ts';
 import type { ReachedLimit } from '../../shared/message.ts';
 import type { ReasoningEffort } from '../../shared/names.ts';
@@ -17,50 +17,49 @@ import type { TimeLimit } from './time-limit.ts';
 import { denial, type HeldCall, type PendingCall, type Toolbox, type ToolResult } from './tool.ts';
 import { unrecorded } from './history.ts';
 
-/** What ends a run that would go on; each but `steps` ends it without another word. */
 export interface AgentLimits {
-	/** Model calls; after them comes one last with no tools. */
+	/** Model calls with tools; after them one last call without. */
 	maxSteps: number;
-	/** USD, as the model's server counts; null for no cap. */
+	/** USD, as counted by the model's server; null: no limit. */
 	maxCostUsd: number | null;
-	/** Milliseconds since the turn began; it ends a step that is under way too. */
+	/** From the start of the turn. Also interrupts a step. */
 	maxDurationMs: number;
-	/** Milliseconds of one tool call. */
+	/** Per tool call. */
 	toolTimeoutMs: number;
 }
 
 export interface AgentRun {
 	model: Model;
-	/** How long the model is to think; null leaves it to the model. */
+	/** Reasoning effort; null: the model's default. */
 	effort: ReasoningEffort | null;
-	/** What the model must call first, or may never call; its own choice without it. */
+	/** For the first step; default `auto`. `none` applies to all steps. */
 	toolChoice?: ToolChoice;
-	/** What the caller says to the model's server beside all this. */
+	/** Passed to the model's server. */
 	options?: ModelOptions;
 	instructions: string;
-	/** The conversation so far, ending in what is to be answered. */
+	/** The conversation so far, including the question. */
 	input: readonly ResponseItem[];
-	/** Calls that were held in an earlier run, with what was decided: they come first. */
+	/** Calls of an earlier run that waited for approval, with the decisions. They run first. */
 	held: readonly HeldCall[];
-	/** Calls of an earlier run that were handed to the caller and have no result yet: nothing is asked before they do. */
+	/** Ids of the caller's calls without a result yet. The model isn't called before they have one. */
 	handed?: readonly string[];
 	toolbox: Toolbox;
 	threadId: string;
 	runId: string;
 	limits: AgentLimits;
-	/** Of `limits.maxDurationMs`, from when the turn began: what is done before the first step takes its time too. */
+	/** For `limits.maxDurationMs`. Started with the turn, so preparing it counts too. */
 	time: TimeLimit;
-	/** What an answer that is gone on with has cost before; null for a new one. */
+	/** Earlier usage of a continued answer; null for a new one. */
 	spent: RunUsage | null;
-	/** Makes the input fit the model before each step; yields what people should know of it. */
+	/** Fits the input into the model's context before each step. */
 	fit: FitInput;
-	/** Somebody wants the floor: the run ends after the step that it is in. */
+	/** Whether to end after the current step, because a new message is waiting. */
 	isAskedToYield(): boolean;
-	/** Takes the items of each step as they become final, to be sent again in later turns. */
+	/** Receives the final items of each step, for later turns. */
 	record(items: ResponseItem[]): void;
 }
 
-/** `spend` is told what it cost. */
+/** `spend` receives its own usage. */
 export type FitInput = (
 	input: ResponseItem[],
 	tools: readonly FunctionTool[],
@@ -71,7 +70,7 @@ const NOTHING = { inputTokens: 0, outputTokens: 0 };
 
 type Outcome = Extract<RunEvent, { type: 'RUN_FINISHED' }>['outcome'];
 
-/** Yields the run's events, from the first step to exactly one terminal event. Never throws for a model or a tool. */
+/** Yields the run's events, ending with exactly one terminal event. Never throws for a model or a tool. */
 export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 	const { model, toolbox, time, threadId, runId, limits } = run;
 	const { signal } = time;
@@ -79,10 +78,14 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 	const repeats = new RepeatGuard();
 	const usage: RunUsage = { ...NOTHING, ...run.spent, model: model.id };
 	const spentBefore = usage.cost ?? 0;
-	const finished = (outcome: Outcome, limit?: ReachedLimit): RunEvent => {
-		return { type: 'RUN_FINISHED', threadId, runId, outcome, result: limit && { limit } };
-	};
-	/** What was shown stays; that the time is over is no failure. */
+	const finished = (outcome: Outcome, limit?: ReachedLimit): RunEvent => ({
+		type: 'RUN_FINISHED',
+		threadId,
+		runId,
+		outcome,
+		result: limit && { limit }
+	});
+	/** Reaching the time limit isn't a failure. */
 	const ended = () => (time.isOver ? finished({ type: 'success' }, 'time') : finished({ type: 'cancelled' }));
 	const keep = (items: ResponseItem[]) => {
 		input.push(...items);
@@ -118,7 +121,7 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 		addUsage(usage, answer.usage);
 		if (answer.usage) yield { type: 'CUSTOM', name: 'run.usage', value: { ...usage, lastStep: answer.usage } };
 		yield { type: 'STEP_FINISHED', stepName };
-		// What was shown before the time was over is gone on from: the model has to know it.
+		// After the time limit the answer can be continued, so keep its unfinished text.
 		keep(time.isOver ? [...answer.items, ...answer.unsaid] : answer.items);
 
 		const isWhole = !answer.error && answer.calls.length === 0;
@@ -143,12 +146,12 @@ export async function* runAgent(run: AgentRun): AsyncGenerator<RunEvent> {
 	}
 }
 
-/** A call that is asked for is asked for once: a model that had to call something at each step would never answer. */
+/** Forces a call only in the first step: a model forced to call a tool in every step would never answer. */
 function toolChoiceOf({ toolChoice = 'auto' }: AgentRun, step: number): ToolChoice {
 	return toolChoice === 'none' || step === 1 ? toolChoice : 'auto';
 }
 
-/** Runs the calls that may run, answers those that were denied, and returns the questions that the others wait for. */
+/** Runs allowed calls, answers denied ones, and returns the questions of those that need approval. */
 async function* runStep(
 	{ toolbox, time: { signal }, limits }: AgentRun,
 	calls: readonly HeldCall[],
@@ -162,7 +165,7 @@ async function* runStep(
 		const { decision } = call.approval ?? {};
 		if (decision) yield { type: 'CUSTOM', name: 'tool.decision', value: { toolCallId: call.callId, ...decision } };
 		const args = parseArguments(call.arguments);
-		// What is no call at all need not be allowed: it is answered with what is wrong with it.
+		// Invalid arguments need no approval: the call fails anyway.
 		const isDenied = decision?.choice === 'deny';
 		const request =
 			isDenied || typeof args === 'string' ? null : await toolbox.approval(call.name, args, call.approval);
@@ -183,17 +186,19 @@ async function* runStep(
 		} else allowed.push(call);
 	}
 	yield* runCalls(allowed, toolbox, { signal, repeats, results, timeoutMs: limits.toolTimeoutMs });
-	// In the order in which they were called; those that wait get theirs in the run that goes on.
+	// In the order of the calls. Waiting calls get their results in the run that continues this one.
 	const answered = calls.filter((call) => results.has(call.callId));
 	keep(
-		answered.map((call) => {
-			return { type: 'function_call_output', call_id: call.callId, output: results.get(call.callId)?.output ?? '' };
-		})
+		answered.map((call) => ({
+			type: 'function_call_output',
+			call_id: call.callId,
+			output: results.get(call.callId)?.output ?? ''
+		}))
 	);
 	return interrupts;
 }
 
-/** What answers the question whether a call may run (AG-UI `Interrupt.responseSchema`). */
+/** AG-UI `Interrupt.responseSchema` for an approval. */
 const DECISION_SCHEMA = {
 	type: 'object',
 	properties: {
@@ -203,7 +208,7 @@ const DECISION_SCHEMA = {
 	required: ['choice']
 };
 
-/** Passes an answer on; `usage` learns when its first text came, if there was none before. */
+/** Records the time of the first text in `usage`. */
 async function* timeFirstText(answer: AsyncGenerator<RunEvent, Answer>, usage: RunUsage, time: TimeLimit) {
 	for (;;) {
 		const next = await answer.next();
@@ -223,15 +228,13 @@ function addUsage(total: RunUsage, usage: ModelUsage | null): void {
 	}
 }
 
-// One answer of the model, as it streams → the run's events, and what it comes to.
-
 export interface Answer {
 	items: ResponseItem[];
 	calls: PendingCall[];
 	usage: ModelUsage | null;
-	/** The model's server cut it off, at its longest answer say. */
+	/** Whether the server cut it off, e.g. at the maximum length. */
 	isCut: boolean;
-	/** What was shown, and is in no item because the answer broke off. */
+	/** Shown text that isn't in any item, because the answer broke off. */
 	unsaid: ResponseItem[];
 	error: ModelError | null;
 }
@@ -241,13 +244,13 @@ function errorEvent({ code, message, retryAfterMs }: ModelError): RunEvent {
 	return retryAfterMs === undefined ? event : { ...event, metadata: { retryAfterMs } };
 }
 
-/** Turns one answer of the model into events; what was opened is closed, however it ends. */
+/** Converts one answer of the model to events. Closes everything it opens, however the answer ends. */
 async function* readAnswer(stream: AsyncIterable<ModelEvent>, prefix: string): AsyncGenerator<RunEvent, Answer> {
 	const answer: Answer = { items: [], calls: [], usage: null, isCut: false, unsaid: [], error: null };
 	const started = new Set<string>();
 	let open: { kind: 'text' | 'reasoning'; key: string; id: string } | null = null;
 	let count = 0;
-	/** Of the text that is open, or was last. */
+	/** The current or last text. */
 	let said = '';
 	const close = function* (): Generator<RunEvent> {
 		if (open?.kind === 'text') yield { type: 'TEXT_MESSAGE_END', messageId: open.id };
@@ -319,7 +322,7 @@ async function* readAnswer(stream: AsyncIterable<ModelEvent>, prefix: string): A
 		}
 	}
 	yield* close();
-	// A call that broke off, by a stop say, is closed too: AG-UI lets nothing be open when a run ends well.
+	// Close incomplete calls too: in AG-UI, nothing may be open when a run finishes.
 	const done = new Set(answer.calls.map(({ callId }) => callId));
 	for (const toolCallId of started) if (!done.has(toolCallId)) yield { type: 'TOOL_CALL_END', toolCallId };
 	return answer;

@@ -1,5 +1,4 @@
-/** What the agent asks of a model: one request, one stream of events. Items are Responses API items, wire names kept. */
-
+/** The interface of a model: one request, one stream of events. Items are Responses API items with their wire names. */
 import type { ReasoningEffort } from '../../shared/names.ts';
 
 /** An item of the Responses API (`message`, `reasoning`, `function_call`, `function_call_output`, …), kept verbatim. */
@@ -12,26 +11,26 @@ export interface FunctionTool {
 	description: string;
 	/** JSON Schema of an object. */
 	parameters: Record<string, unknown>;
-	/** Whether the model's server is to hold the model to the schema; its own measure without it. */
+	/** Whether the server enforces the schema; default: the server's. */
 	strict?: boolean;
 }
 
 export interface ModelRequest {
 	/** The system prompt. */
 	instructions: string;
-	/** The whole history: OpenRouter keeps none. */
+	/** The whole history: OpenRouter stores none. */
 	input: ResponseItem[];
 	tools: FunctionTool[];
 	toolChoice: ToolChoice;
-	/** The conversation's id: sticky routing and cache hits (`session_id`). */
+	/** The conversation's id, for sticky routing and caching (`session_id`). */
 	sessionId: string;
-	/** How long it is to think; the model's own measure without it. */
+	/** Default: the model's. */
 	effort?: ReasoningEffort;
-	/** What a caller said beside all this (`max_output_tokens`, `temperature`, `text`, …): wire names, sent as it is. */
+	/** Other parameters (`max_output_tokens`, `temperature`, `text`, …), sent unchanged under their wire names. */
 	options?: ModelOptions;
 }
 
-/** `required`: it must call something; an object: this very tool. */
+/** `required`: must call some tool; an object: must call this tool. */
 export type ToolChoice = 'auto' | 'none' | 'required' | { type: 'function'; name: string };
 
 export type ModelOptions = Readonly<Record<string, unknown>>;
@@ -61,23 +60,23 @@ export type ModelErrorCode =
 
 export interface ModelError {
 	code: ModelErrorCode;
-	/** A sentence for people: what happened and what to do. */
+	/** For people: what happened and what to do. */
 	message: string;
-	/** HTTP status, where there was one. */
+	/** HTTP status, if any. */
 	status?: number;
 	retryAfterMs?: number;
 }
 
 /**
- * Grammar: (`retrying`)* then any of the deltas and calls, then exactly one `completed` or `failed`.
- * Adjacent deltas that arrived in one chunk of the upstream are one event. A call may only be run after its
- * `call.done`. A model never throws: a failure is its last event.
+ * Grammar: (`retrying`)*, then any deltas and calls, then exactly one `completed` or `failed`.
+ * Deltas of one key that arrive in one chunk are merged. A call may only run after its `call.done`.
+ * A model never throws: a failure is its last event.
  */
 export type ModelEvent =
 	| { type: 'retrying'; attempt: number; delayMs: number; message: string }
 	| { type: 'reasoning.delta'; key: string; delta: string }
 	| { type: 'text.delta'; key: string; delta: string }
-	/** `headline`: what the call is about, in the model's words; plain text on one line. */
+	/** `headline`: the model's own description of the call, one line of plain text. */
 	| { type: 'call.started'; callId: string; name: string; headline?: string }
 	| { type: 'call.delta'; callId: string; delta: string }
 	| { type: 'call.done'; callId: string; name: string; arguments: string }
@@ -85,18 +84,18 @@ export type ModelEvent =
 	| { type: 'failed'; error: ModelError; items: ResponseItem[] };
 
 export interface Model {
-	/** What the request names, e.g. `openrouter/auto`; shown to people. */
+	/** The id in requests, e.g. `openrouter/auto`; also shown to people. */
 	readonly id: string;
-	/** Its context length; null where its server does not say. Never rejects. */
+	/** Context length; null if unknown. Never rejects. */
 	contextTokens?(): Promise<number | null>;
-	/** Ends promptly, with `failed` and code `aborted`, when the signal fires. */
+	/** Ends promptly, with `failed` and code `aborted`, when the signal aborts. */
 	stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }
 
-/** Where runs get their models: what is set may change between two of them. */
+/** Provides models to runs. The settings can change between two runs. */
 export interface ModelSource {
-	/** What answers for this conversation: the model of that id at the server that is set now, or Demo mode. */
+	/** The model with this id (default: from the settings) on the current server, or Demo mode. */
 	modelFor(choice: { id?: string | null }): Model;
-	/** What the settings say for those who have chosen nothing. */
+	/** The default from the settings. */
 	effort(): ReasoningEffort | null;
 }

@@ -1,17 +1,16 @@
-/** A limit of time that holds in the middle of a wait too: a signal that fires when the time is over, by a clock that nobody sets. */
+/** A time limit as a signal, measured with a monotonic clock. */
 
 export interface TimeLimit {
-	/** Fires when the time is over, and when the signal around it does. */
+	/** Aborts when the time is over or the outer signal aborts. */
 	readonly signal: AbortSignal;
-	/** It was the time that ended it, not the signal around it. */
+	/** Whether the time ran out, before the outer signal aborted. */
 	readonly isOver: boolean;
-	/** Milliseconds since it began. */
 	elapsedMs(): number;
-	/** Lets go of the timer. To be called whatever happened; the signal never fires after it. */
+	/** Clears the timer; always call it. The signal doesn't abort after that. */
 	clear(): void;
 }
 
-/** Begins now; `maxMs` may be 0. */
+/** Starts now; `maxMs` may be 0. */
 export function startTimeLimit(maxMs: number, around: AbortSignal): TimeLimit {
 	const startedAt = performance.now();
 	const elapsedMs = () => performance.now() - startedAt;
@@ -23,12 +22,12 @@ export function startTimeLimit(maxMs: number, around: AbortSignal): TimeLimit {
 	let hasFired = false;
 	const timer = setTimeout(() => {
 		hasFired = !controller.signal.aborted;
-		controller.abort(new Error('the time was over'));
+		controller.abort(new Error('the time limit was reached'));
 	}, maxMs);
 	return {
 		signal: controller.signal,
 		get isOver() {
-			// A timer can be late: what is looked at between two waits is the clock.
+			// Checks the clock as well, because timers can be late.
 			return hasFired || (!controller.signal.aborted && elapsedMs() >= maxMs);
 		},
 		elapsedMs,

@@ -1,4 +1,4 @@
-/** A tool that the loop can run, or hand back to the caller who brought it. */
+/** Tools that the loop runs itself or hands back to the caller. */
 import type { ApprovalDecision, ApprovalRequest, CustomRunEvent } from '../../shared/events.ts';
 import type { Approval } from '../../shared/message.ts';
 import type { FunctionTool } from './model.ts';
@@ -6,7 +6,7 @@ import type { FunctionTool } from './model.ts';
 export interface ToolContext {
 	toolCallId: string;
 	signal: AbortSignal;
-	/** Facts for people while the tool works. */
+	/** Shows progress to people. */
 	emit(event: CustomRunEvent): void;
 }
 
@@ -16,46 +16,42 @@ export interface ToolResult {
 	isError: boolean;
 }
 
-/** A call that a model made. */
+/** A call made by the model. */
 export interface PendingCall {
 	callId: string;
 	name: string;
-	/** JSON text as the model wrote it. */
+	/** JSON as the model wrote it. */
 	arguments: string;
 }
 
-/** A call, with what was asked and decided about it in an earlier run. */
+/** A call with its approval from an earlier run. */
 export interface HeldCall extends PendingCall {
 	approval: Approval | null;
 }
 
-/** Where the loop finds tools; asked anew at each step, because loading a skill adds its tools. */
+/** Provides tools. The loop asks in each step, because loading a skill adds its tools. */
 export interface Toolbox {
 	definitions(): FunctionTool[];
-	/** `own` is run here, `caller` is handed back, null is unknown. */
+	/** `own`: runs here; `caller`: handed back; null: unknown. */
 	kind(name: string): 'own' | 'caller' | null;
-	/** Calls of one lane run one after the other; null runs beside anything. */
+	/** Calls in one lane run one at a time; null: no restriction. */
 	lane(name: string, args: Record<string, unknown>): string | null;
 	/**
-	 * What somebody must allow before the call runs; null when it may run. `earlier` is the answer to what was asked about
-	 * this very call: it counts as long as the call would do the same.
+	 * The question to ask before the call may run; null if it may. `earlier`: an earlier approval of this call, which counts
+	 * as long as the call would do the same.
 	 */
 	approval(name: string, args: Record<string, unknown>, earlier: Approval | null): Promise<ApprovalRequest | null>;
 	/** Never throws. */
 	call(name: string, args: Record<string, unknown>, context: ToolContext): Promise<ToolResult>;
 }
 
-/** What the model reads of a call that failed before it could do anything. */
+/** The result of a call that failed before it did anything. */
 export function failure(type: string, message: string, hint?: string): ToolResult {
 	return { output: JSON.stringify({ ok: false, error: type, message, hint }), isError: true };
 }
 
-/** What the model reads of a call that was not allowed. */
+/** The result of a denied call. */
 export function denial({ reason }: ApprovalDecision): ToolResult {
-	const because = reason ? ` They say: ${reason}` : '';
-	return failure(
-		'ApprovalDenied',
-		`The user didn’t allow this call.${because}`,
-		'Continue without it, or ask the user.'
-	);
+	const message = `The user didn’t allow this call.${reason ? ` They say: ${reason}` : ''}`;
+	return failure('ApprovalDenied', message, 'Continue without it, or ask the user.');
 }

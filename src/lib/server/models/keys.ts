@@ -1,4 +1,4 @@
-/** Sign-in at OpenRouter (OAuth with PKCE), checks of API keys, and the search for local model servers (FEATURES F9, F11). */
+/** Sign-in at OpenRouter (OAuth with PKCE), checks of API keys, and search for local model servers (FEATURES F9, F11). */
 import { createHash, randomBytes } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
 import type { KeyStatus, LocalServer } from '../../shared/models.ts';
@@ -142,9 +142,7 @@ async function checkAtOpenRouter(check: KeyToCheck): Promise<KeyStatus> {
 		return { isValid: false, message: `No API key for ${host}. Paste one, or sign in.`, ...NOTHING };
 	}
 	const send = senderTo(check);
-	const plain = (path: string): SdkRequest => {
-		return { url: siblingUrl(baseUrl, path).href, method: 'GET', body: undefined };
-	};
+	const plain = (path: string): SdkRequest => ({ url: siblingUrl(baseUrl, path).href, method: 'GET', body: undefined });
 	const [key, credits] = await Promise.all([
 		askOpenRouter({ baseUrl, send, ask: (sdk) => sdk.key(), plain: plain('key'), read: readKey }),
 		askOpenRouter({ baseUrl, send, ask: (sdk) => sdk.credits(), plain: plain('credits'), read: readCredits })

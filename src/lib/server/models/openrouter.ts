@@ -1,4 +1,4 @@
-/** Requests to OpenRouter other than replies: through its SDK, or parsed tolerantly where the SDK doesn't know the shape. */
+/** Requests to OpenRouter other than replies: through its SDK, with a tolerant parser if the SDK rejects the response. */
 import { parseJson } from '../../shared/json.ts';
 import type { TextAnswer } from './fetch-text.ts';
 import type { OpenRouterSdk, SdkRequest, Send } from './openrouter-sdk.ts';

@@ -1,11 +1,11 @@
-/** Tells open pages that something in a conversation is not as it was: a run began or ended, a message waits (F14). */
+/** Notifies open pages of changes in a conversation: runs, queued messages (F14); and checks API keys' access to them. */
 import { AppError } from '../../shared/errors.ts';
 import type { RunRecord } from '../store/chat/runs.ts';
 import type { Store } from '../store/store.ts';
 
 export interface ConversationChanges {
 	announce(conversationId: string): void;
-	/** Yields once for all that has changed since the last time it was asked; ends with the signal. */
+	/** Yields after changes; several changes before the next read count as one. Ends with the signal. */
 	follow(conversationId: string, signal: AbortSignal): AsyncGenerator<void>;
 }
 
@@ -43,13 +43,11 @@ export function createConversationChanges(): ConversationChanges {
 	};
 }
 
-// What a program's key may see of conversations and runs: those that it began (FEATURES E18).
-
 interface Parts {
 	store: Pick<Store, 'conversations' | 'runs'>;
 }
 
-/** `apiKeyId` is null for whoever manages the server, and may see all. @throws AppError `not_found` */
+/** A key sees only conversations it created; null, the owner, sees all (FEATURES E18). @throws AppError `not_found` */
 export async function requireOwnConversation(parts: Parts, apiKeyId: string | null, id: string): Promise<void> {
 	if (apiKeyId === null || (await parts.store.conversations.apiKeyOf(id)) === apiKeyId) return;
 	throw new AppError('not_found', 'Conversation not found.');
@@ -58,8 +56,7 @@ export async function requireOwnConversation(parts: Parts, apiKeyId: string | nu
 /** @throws AppError `not_found` */
 export async function requireOwnRun(parts: Parts, apiKeyId: string | null, id: string): Promise<RunRecord> {
 	const run = await parts.store.runs.get(id);
-	const isOwn =
-		run && (apiKeyId === null || (await parts.store.conversations.apiKeyOf(run.conversationId)) === apiKeyId);
-	if (!run || !isOwn) throw new AppError('not_found', 'Run not found.');
-	return run;
+	if (run && (apiKeyId === null || (await parts.store.conversations.apiKeyOf(run.conversationId)) === apiKeyId))
+		return run;
+	throw new AppError('not_found', 'Run not found.');
 }

@@ -1,21 +1,21 @@
-/** Writes what all running runs log: in common transactions, for a commit costs as much for one event as for hundreds (F14). */
+/** Writes the events of all runs in shared transactions, because one commit costs as much as many (F14). */
 import { type RunEvent, usageSince } from '../../shared/events.ts';
 import { foldEvent, type Message } from '../../shared/message.ts';
 import type { RunRecord, StoredEvent } from '../store/chat/runs.ts';
 import type { Runs } from '../store/chat/store-runs.ts';
 import type { Store } from '../store/store.ts';
 
-/** The longest that an event waits for the database. */
+/** Maximum delay before an event is stored. */
 const BATCH_MS = 100;
 
-/** A log with events that are to be stored. */
+/** A log with unsaved events. */
 export interface UnsavedEvents {
 	readonly runId: string;
-	/** Those that are not stored yet, in order. */
+	/** In order. */
 	unsaved(): readonly StoredEvent[];
-	/** All up to this one are. */
+	/** Called when events up to this one are stored. */
 	onSaved(lastSeq: number): void;
-	/** They cannot be stored, now or later. */
+	/** Called when events can't be stored. */
 	onLost(error: unknown): void;
 }
 
@@ -24,26 +24,26 @@ export class EventWriter {
 	#dirty = new Set<UnsavedEvents>();
 	#timer: NodeJS.Timeout | undefined;
 	#writing: Promise<void> = Promise.resolve();
-	/** The write after the one that is under way; all who ask meanwhile share it. */
+	/** The write after the current one, shared by all callers until it starts. */
 	#next: Promise<void> | null = null;
 
 	constructor(runs: Pick<Runs, 'appendAll'>) {
 		this.#runs = runs;
 	}
 
-	/** Stores what the log has within 100 ms. */
+	/** Stores the log's events within 100 ms. */
 	saveSoon(log: UnsavedEvents): void {
 		this.#dirty.add(log);
 		this.#timer ??= setTimeout(() => void this.#write(), BATCH_MS);
 	}
 
-	/** Stores what the log has, and with it what all others have; never rejects: see `onLost`. */
+	/** Stores the events of all logs. Never rejects: see `onLost`. */
 	saveNow(log: UnsavedEvents): Promise<void> {
 		this.#dirty.add(log);
 		return this.#write();
 	}
 
-	/** Resolves when nothing of the log is being written, and nothing of it will be. */
+	/** Stops writing the log, and waits for a current write. */
 	async leave(log: UnsavedEvents): Promise<void> {
 		this.#dirty.delete(log);
 		await this.#writing;
@@ -72,14 +72,12 @@ export class EventWriter {
 				else log.onSaved(events.at(-1)?.seq ?? 0);
 			}
 		} catch (error) {
-			// One log that cannot be written must not take the others along.
+			// One failing log must not affect the others.
 			if (waiting.length > 1) for (const { log } of waiting) await this.#save([log]);
 			else for (const { log } of waiting) log.onLost(error);
 		}
 	}
 }
-
-// Ends a run that nobody writes any more: what was shown is kept, and no tool of it is run again (FEATURES F14).
 
 export const INTERRUPTED: RunEvent = {
 	type: 'RUN_ERROR',
@@ -89,7 +87,7 @@ export const INTERRUPTED: RunEvent = {
 
 const PAGE = { limit: 1000, maxBytes: 1024 * 1024 };
 
-/** The stored message is as it was before the run: its events say what came since. */
+/** Ends a run left by a crash (FEATURES F14): folds its events into the stored message, and runs no tool again. */
 export async function endOrphan(store: Store, run: RunRecord): Promise<void> {
 	const { id, conversationId, messageId, lastSeq, startedAt } = run;
 	let message: Message | null = await store.messages.get(conversationId, messageId);
@@ -105,7 +103,7 @@ export async function endOrphan(store: Store, run: RunRecord): Promise<void> {
 	await store.runs.finish(id, {
 		state: 'interrupted',
 		errorCode: 'interrupted',
-		// Nobody measured how long it took, and the clock may have been set back since.
+		// The duration is unknown, and the clock may have been set back.
 		finishedAt: now < startedAt ? startedAt : now,
 		events: [{ seq: lastSeq + 1, data: JSON.stringify(INTERRUPTED) }],
 		message: message ? { conversationId, message: foldEvent(message, INTERRUPTED) } : undefined,

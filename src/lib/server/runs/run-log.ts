@@ -1,6 +1,6 @@
 /**
- * The event log of one running run: numbers events, folds them, wakes followers at once, and has them written to the
- * database in batches. Followers read from a bounded window in memory, or from the database when they are behind it.
+ * The event log of a running run: numbers and folds events, notifies followers at once, and stores events in batches.
+ * Followers read from a bounded window in memory, or from the database if they are further behind.
  */
 import { AppError } from '../../shared/errors.ts';
 import { usageSince, type RunEvent, type TokenUsage } from '../../shared/events.ts';
@@ -11,30 +11,29 @@ import type { RunFinish } from '../store/chat/store-runs.ts';
 import type { Store } from '../store/store.ts';
 import type { EventWriter, UnsavedEvents } from './event-writer.ts';
 
-/** Kept in memory for followers after it is stored: so many events, and so many characters of them. */
+/** Stored events kept in memory for followers. */
 const WINDOW = { events: 256, characters: 256 * 1024 };
-/** Events that may wait for the database before whoever writes them has to wait as well. */
+/** Unsaved events after which `append` waits for the database. */
 const MAX_BACKLOG = 2000;
-/** What a follower is given at once: one that does not read holds no more than a page of it. */
+/** Events yielded at once: limits the memory of a follower that doesn't read. */
 export const EVENT_PAGE = { limit: 500, maxBytes: 64 * 1024 };
 
 export interface RunLogOptions {
 	store: Store;
-	/** Shared by all logs. */
 	writer: EventWriter;
 	runId: string;
 	conversationId: string;
 	/** ISO 8601. */
 	startedAt: string;
 	message: Message;
-	/** The log cannot be written any more: the run must stop. Called once. */
+	/** Called once, when the log can't be written and the run must stop. */
 	onLost(error: unknown): void;
 }
 
 export interface LiveAnswer {
 	message: Message;
 	seq: number;
-	/** By the id of each call of this run, on the clock of `performance.now()`; from the last decision on, where one was asked for. */
+	/** Start of each call by its id, in `performance.now()` time; after an approval, the time of the decision. */
 	callsBegunAt: ReadonlyMap<string, number>;
 }
 
@@ -47,7 +46,7 @@ export class RunLog implements UnsavedEvents {
 	#bornAt = performance.now();
 	#tellLost: (error: unknown) => void;
 	#message: Message;
-	/** By earlier runs of the same answer. */
+	/** Usage of earlier runs of the same answer. */
 	#usedBefore: TokenUsage | null;
 	#callsBegunAt = new Map<string, number>();
 	#lastSeq = 0;
@@ -56,7 +55,7 @@ export class RunLog implements UnsavedEvents {
 	#windowCharacters = 0;
 	#isEnded = false;
 	#lost: { error: unknown } | null = null;
-	/** Items of the answer on their way to the database, one after the other. */
+	/** Items being stored, in order. */
 	#recording: Promise<void> = Promise.resolve();
 	#waiting = new Set<() => void>();
 
@@ -76,7 +75,7 @@ export class RunLog implements UnsavedEvents {
 		return { message: this.#message, seq: this.#lastSeq, callsBegunAt: this.#callsBegunAt };
 	}
 
-	/** Adds one event that is not the last; tool events are stored first, text within 100 ms. Resolves when more may come. */
+	/** Adds any event but the last. Stores tool events before showing them, text within 100 ms. Resolves when ready for more. */
 	async append(event: RunEvent): Promise<void> {
 		this.#push(event);
 		if (isStoredFirst(event)) {
@@ -88,7 +87,7 @@ export class RunLog implements UnsavedEvents {
 		if (this.#lastSeq - this.#storedSeq > MAX_BACKLOG) await this.flush();
 	}
 
-	/** Keeps items of the answer that later turns send to the model again; stored in the order of the calls. */
+	/** Stores items of the answer for later turns, in the order of calls. */
 	record(items: ResponseItem[]): void {
 		this.#recording = this.#recording
 			.then(() => this.#store.messages.appendItems(this.conversationId, this.#message.id, items))
@@ -98,7 +97,7 @@ export class RunLog implements UnsavedEvents {
 			);
 	}
 
-	/** Ends the run with its one terminal event, stored before anyone is told. @throws what kept it from being stored */
+	/** Ends the run with its terminal event, which is stored before it's shown. @throws the error that prevented that */
 	async end(event: RunEvent): Promise<void> {
 		await this.#writer.leave(this);
 		await this.#recording;
@@ -106,7 +105,7 @@ export class RunLog implements UnsavedEvents {
 		try {
 			await this.#storeEnd(last);
 		} catch (error) {
-			// Nobody may read of a success that a reload would not show.
+			// Don't report a success that a reload wouldn't show.
 			last = toRunError(error);
 			throw error;
 		} finally {
@@ -117,13 +116,13 @@ export class RunLog implements UnsavedEvents {
 		}
 	}
 
-	/** Writes what waits. Never rejects: what cannot be written ends the run. */
+	/** Stores unsaved events. Never rejects: a failure ends the run. */
 	flush(): Promise<void> {
 		return this.#writer.saveNow(this);
 	}
 
 	unsaved(): StoredEvent[] {
-		// A log that is lost has no more to say: its end is written by itself.
+		// `end` writes the rest of a lost log.
 		if (this.#isEnded || this.#lost) return [];
 		return this.#window.filter((stored) => stored.seq > this.#storedSeq);
 	}
@@ -140,7 +139,7 @@ export class RunLog implements UnsavedEvents {
 		this.#tellLost(error);
 	}
 
-	/** Every event after `after`, then each new one as it comes; ends after the terminal event. */
+	/** Yields every event after `after`, then new ones live. Ends after the terminal event. */
 	async *follow(after: number, signal: AbortSignal): AsyncGenerator<StoredEvent[]> {
 		let cursor = after;
 		while (!signal.aborted) {
@@ -168,7 +167,7 @@ export class RunLog implements UnsavedEvents {
 		await this.#store.runs.finish(this.runId, {
 			state: stateOf(event),
 			errorCode: message.error?.code,
-			// How long it took is measured: the clock on the wall may have been set since.
+			// Start plus measured duration, because the system clock may have changed.
 			finishedAt: new Date(Date.parse(this.#startedAt) + performance.now() - this.#bornAt).toISOString(),
 			events: [...waiting, { seq: this.#lastSeq + 1, data: JSON.stringify(event) }],
 			message: { conversationId: this.conversationId, message },
@@ -186,7 +185,7 @@ export class RunLog implements UnsavedEvents {
 		this.#windowCharacters += data.length;
 	}
 
-	/** Events of the window from a place on, as many as may be given at once. */
+	/** One page of the window, from an index on. */
 	#page(from: number): StoredEvent[] {
 		let characters = 0;
 		let to = from;
@@ -197,7 +196,7 @@ export class RunLog implements UnsavedEvents {
 		return this.#window.slice(from, to);
 	}
 
-	/** Only what is in the database may leave memory. */
+	/** Drops stored events beyond the window. */
 	#trim(): void {
 		const isTooMuch = (left: number) => left > WINDOW.events || this.#windowCharacters > WINDOW.characters;
 		let drop = 0;
@@ -235,12 +234,12 @@ const STORED_FIRST = new Set<string>([
 	'tool.decision'
 ]);
 
-/** Tells what was done: nobody may see it, and no script may start, that a crash could make undone. */
+/** Whether to store the event before showing it or running its script, so that a crash can't lose it. */
 function isStoredFirst(event: RunEvent): boolean {
 	return STORED_FIRST.has(event.type === 'CUSTOM' ? event.name : event.type);
 }
 
-/** The call that begins with this event, or goes on with it. */
+/** The call that this event starts or resumes. */
 function begunCall(event: RunEvent): string | null {
 	if (event.type === 'TOOL_CALL_START') return event.toolCallId;
 	return event.type === 'CUSTOM' && event.name === 'tool.decision' ? event.value.toolCallId : null;

@@ -1,4 +1,4 @@
-/** Starts, follows, stops and ends runs. A run belongs to the server: no request that goes away ends it (DESIGN §4). */
+/** Starts, follows, stops and ends runs. A run belongs to the server: it goes on when a client disconnects (DESIGN §4). */
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../shared/errors.ts';
 import type { RunEvent } from '../../shared/events.ts';
@@ -8,7 +8,7 @@ import type { AgentLimits } from '../agent/loop.ts';
 import type { Model, ModelSource } from '../agent/model.ts';
 import type { Log } from '../log.ts';
 import type { RunRecord, StoredEvent } from '../store/chat/runs.ts';
-import type { ModelChoice, RunPlace, RunStart, RunStartResult } from '../store/chat/run-start.ts';
+import type { RunPlace, RunStart, RunStartResult } from '../store/chat/run-start.ts';
 import type { ConversationChanges } from './conversation-changes.ts';
 import { endOrphan, EventWriter, INTERRUPTED } from './event-writer.ts';
 import { EVENT_PAGE, RunLog, type LiveAnswer } from './run-log.ts';
@@ -16,15 +16,14 @@ import { digestOfTask, type NewMessage, type RunRequest } from '../turns/run-req
 import { runTurn, type TurnParts } from '../turns/turn.ts';
 
 export interface RunnerOptions extends TurnParts {
-	/** Asked when a run starts: it keeps the model it began with. */
+	/** A run keeps the model it started with. */
 	models: ModelSource;
-	/** Those of a run that starts now. */
+	/** Current limits, for a new run. */
 	limits(): AgentLimits;
 	changes: ConversationChanges;
 	log: Log;
 }
 
-/** What answers in a run. */
 interface Responder {
 	model: Model;
 	effort: ReasoningEffort | null;
@@ -34,14 +33,14 @@ interface ActiveRun {
 	conversationId: string;
 	log: RunLog;
 	controller: AbortController;
-	/** Somebody has something to say: the run ends after the step that it is in. */
+	/** End after the current step, because a new message is waiting. */
 	isAskedToYield: boolean;
 	task: Promise<void>;
 }
 
 type EndListener = (conversationId: string, last: RunEvent) => Promise<void>;
 
-/** Title of a conversation in which nothing was said yet. */
+/** Title of an empty conversation. */
 export const UNTITLED = 'New conversation';
 
 export class Runner {
@@ -49,7 +48,7 @@ export class Runner {
 	#writer: EventWriter;
 	#bootId = randomUUID();
 	#active = new Map<string, ActiveRun>();
-	/** Runs that are being stored, and are active in a moment. */
+	/** Runs being stored, before they are active. */
 	#starting = new Map<string, Promise<void>>();
 	#endListeners: EndListener[] = [];
 	#isClosing = false;
@@ -60,9 +59,9 @@ export class Runner {
 	}
 
 	/**
-	 * Stores what is asked and starts its run; the same run id again, with the same request, is the same run.
-	 * @throws AppError `conflict` while another run of the conversation is under way, and for a run id that was used otherwise, `not_found` for a message that it has
-	 * not, `unavailable` when shutting down.
+	 * Stores the request and starts its run. Idempotent for the same run id and request.
+	 * @throws AppError `conflict` while another run of the conversation is active, or for a run id used for another request;
+	 * `not_found` for an unknown message; `unavailable` when shutting down.
 	 */
 	async start(request: RunRequest): Promise<{ runId: string; conversationId: string }> {
 		if (this.#isClosing) throw new AppError('unavailable', 'The server is stopping. Try again in a moment.');
@@ -77,14 +76,14 @@ export class Runner {
 		}
 	}
 
-	/** The run's events after `after`, live until its end; null when there is no such run. */
+	/** The run's events after `after`, live until its end; null if not found. */
 	async follow(runId: string, after: number, signal: AbortSignal): Promise<AsyncGenerator<StoredEvent[]> | null> {
 		const active = this.#active.get(runId);
 		if (active) return active.log.follow(after, signal);
 		return (await this.#options.store.runs.get(runId)) ? this.#replay(runId, after, signal) : null;
 	}
 
-	/** The answer that a run is writing, newer than what is stored; null when it is not running here. */
+	/** The current answer of a run, newer than the stored one; null if it isn't running here. */
 	live(runId: string): LiveAnswer | null {
 		return this.#active.get(runId)?.log.snapshot ?? null;
 	}
@@ -93,9 +92,9 @@ export class Runner {
 		return this.#options.store.runs.get(runId);
 	}
 
-	/** Stops a run and waits for its end; false when it is not running. */
+	/** Stops a run and waits for its end. False if it isn't running. */
 	async stop(runId: string): Promise<boolean> {
-		// One that is just being stored is stopped as soon as it has begun.
+		// Wait for a run that is just being stored.
 		await this.#starting.get(runId)?.catch(() => undefined);
 		const active = this.#active.get(runId);
 		if (!active) return false;
@@ -104,19 +103,19 @@ export class Runner {
 		return true;
 	}
 
-	/** Asks the run of a conversation to end after the step that it is in: somebody has something to say. */
+	/** Asks the conversation's run to end after its current step, because a new message is waiting. */
 	askToYield(conversationId: string): void {
 		for (const active of this.#active.values()) {
 			if (active.conversationId === conversationId) active.isAskedToYield = true;
 		}
 	}
 
-	/** Calls back when a run has ended, with its terminal event, once another may start. Not while the server stops. */
+	/** Calls the listener with the terminal event of each run, once another may start. Not during shutdown. */
 	onEnd(listener: EndListener): void {
 		this.#endListeners.push(listener);
 	}
 
-	/** Ends what an earlier process left running. Called once, before requests are answered. */
+	/** Ends runs left running by an earlier process. Call once, before handling requests. */
 	async recover(): Promise<void> {
 		const { store, log } = this.#options;
 		for (const run of await store.runs.listRunning(this.#bootId)) {
@@ -125,17 +124,18 @@ export class Runner {
 		}
 	}
 
-	/** Lets the runs end that end within `graceMs`, interrupts the others, and waits until each has its terminal event. */
+	/** Waits up to `graceMs` for runs to end, then interrupts the rest and waits for their terminal events. */
 	async close(graceMs = 0): Promise<void> {
 		this.#isClosing = true;
 		await Promise.allSettled(this.#starting.values());
 		const tasks = Promise.all([...this.#active.values()].map(({ task }) => task));
-		let timer: NodeJS.Timeout | undefined;
-		const patience = new Promise<void>((resolve) => (timer = setTimeout(resolve, graceMs)));
-		if (graceMs > 0) await Promise.race([tasks, patience]);
-		clearTimeout(timer);
-		for (const { controller } of this.#active.values()) controller.abort(new Error('server stops'));
+		const interrupt = () => {
+			for (const { controller } of this.#active.values()) controller.abort(new Error('the server is stopping'));
+		};
+		const timer = setTimeout(interrupt, graceMs);
+		if (graceMs === 0) interrupt();
 		await tasks;
+		clearTimeout(timer);
 	}
 
 	async #start(request: RunRequest): Promise<void> {
@@ -156,11 +156,12 @@ export class Runner {
 		}
 	}
 
-	/** What the request says, else the conversation, else the settings. */
+	/** Uses the request's choice, otherwise the conversation's, otherwise the settings'. */
 	async #responderFor({ conversationId, ...request }: RunRequest): Promise<Responder> {
 		const { store, models } = this.#options;
 		const kept = await store.runs.choiceOf(conversationId);
-		const { model: id, effort } = chosen(request, kept);
+		// null resets to the settings.
+		const { model: id = kept.model, effort = kept.effort } = request.choice ?? {};
 		return { model: models.modelFor({ id }), effort: effort ?? models.effort() };
 	}
 
@@ -183,7 +184,7 @@ export class Runner {
 		const result = await store.runs.start(start);
 		if (result.outcome !== 'busy' || this.#active.has(result.run.id) || this.#starting.has(result.run.id))
 			return result;
-		// Nobody writes that run: the database failed when it was to be ended.
+		// That run isn't active here: storing its end must have failed.
 		await endOrphan(store, result.run);
 		return store.runs.start(start);
 	}
@@ -222,18 +223,14 @@ export class Runner {
 				if (!last || this.#isClosing) return;
 				for (const listener of this.#endListeners) await listener(conversationId, last);
 			})
-			.catch((error: unknown) => log.error({ runId, error: String(error) }, 'what follows a run failed'));
+			.catch((error: unknown) => log.error({ runId, error: String(error) }, 'a listener for the end of a run failed'));
 	}
 
 	/** Returns the run's terminal event. */
 	async #execute(request: RunRequest, responder: Responder, answer: Message, active: ActiveRun): Promise<RunEvent> {
 		const { log: runLog, controller } = active;
 		const { signal } = controller;
-		let last: RunEvent = {
-			type: 'RUN_ERROR',
-			code: 'internal',
-			message: 'The run ended without a reply. Try again.'
-		};
+		let last = internalError('The run ended without a reply. Try again.');
 		try {
 			const turn = {
 				...responder,
@@ -250,11 +247,7 @@ export class Runner {
 			}
 		} catch (error) {
 			this.#options.log.error({ runId: request.runId, error: String(error) }, 'run failed');
-			last = {
-				type: 'RUN_ERROR',
-				code: 'internal',
-				message: 'Something went wrong on the server. See its log for details.'
-			};
+			last = internalError('Something went wrong on the server. See its log for details.');
 		}
 		if (this.#isClosing && signal.aborted) last = INTERRUPTED;
 		await runLog.end(last);
@@ -273,19 +266,17 @@ export class Runner {
 	}
 }
 
-/** @throws AppError `conflict` for a run id that was used for something else */
+function internalError(message: string): RunEvent {
+	return { type: 'RUN_ERROR', code: 'internal', message };
+}
+
+/** @throws AppError `conflict` for a run id used for another request */
 function requireSame({ conversationId, task }: RunRecord, request: RunRequest): void {
 	const hint = 'Use a new run id for this request.';
 	if (conversationId !== request.conversationId)
 		throw new AppError('conflict', 'This run id is already used.', { hint });
 	if (task === null || task === digestOfTask(request)) return;
 	throw new AppError('conflict', 'This run was started with a different request.', { hint });
-}
-
-/** What is left out stays as it is; null takes back what was chosen. */
-function chosen({ choice = {} }: Pick<RunRequest, 'choice'>, kept: Required<ModelChoice>): Required<ModelChoice> {
-	const { model = kept.model, effort = kept.effort } = choice;
-	return { model, effort };
 }
 
 function placeOf(request: RunRequest, now: string): RunPlace {

@@ -15,11 +15,13 @@ const SOCKET_UNAVAILABLE = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|
 /** Converts to `storage_full` or `unavailable` by the database's code; returns other errors unchanged. */
 export function toStorageError(error: unknown): unknown {
 	if (error instanceof AppError || !(error instanceof Error)) return error;
-	if (isFull(error)) {
+	const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+	const sqlite = sqliteCode(error) ?? -1;
+	if (sqlite === SQLITE_FULL || code === POSTGRES_DISK_FULL || code === 'ENOSPC') {
 		const message = 'The database can’t be written because its disk is full. Free some space and try again.';
 		return new AppError('storage_full', message, { cause: error });
 	}
-	if (isUnavailable(error)) {
+	if (SQLITE_UNAVAILABLE.has(sqlite) || POSTGRES_UNAVAILABLE.test(code) || SOCKET_UNAVAILABLE.test(code)) {
 		return new AppError('unavailable', `The database is unavailable (${error.message}). Try again.`, { cause: error });
 	}
 	return error;
@@ -36,21 +38,6 @@ export function withStorageErrors<Aggregate extends object>(aggregate: Aggregate
 			})
 	]);
 	return Object.fromEntries(translated) as Aggregate;
-}
-
-function isFull(error: Error): boolean {
-	return sqliteCode(error) === SQLITE_FULL || [POSTGRES_DISK_FULL, 'ENOSPC'].includes(codeOf(error));
-}
-
-function isUnavailable(error: Error): boolean {
-	const code = codeOf(error);
-	return (
-		SQLITE_UNAVAILABLE.has(sqliteCode(error) ?? -1) || POSTGRES_UNAVAILABLE.test(code) || SOCKET_UNAVAILABLE.test(code)
-	);
-}
-
-function codeOf(error: Error): string {
-	return 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
 /** Whether another process has locked the SQLite database. */

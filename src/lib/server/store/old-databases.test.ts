@@ -1,4 +1,4 @@
-/** Databases of earlier versions: one of each that was ever released, made by that version, with a row in each table. */
+/** Migrates databases of every released version; each was made by that version and has a row in each table. */
 import { hash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { openSqliteStore } from './sqlite.ts';
 const FIXTURES = join(import.meta.dirname, '../../../../tests/fixtures/databases');
 const MIGRATIONS = join(import.meta.dirname, 'migrations');
 
-/** SHA-256 of each migration that has landed. A new one is added here; a line that is there stays as it is. */
+/** SHA-256 of each landed migration. Add new ones; never change existing lines. */
 const LANDED: Record<string, string> = {
 	'001-conversations.ts': '70e8d72f8cb3bc18dd7a8a1691539ff07639ac724445007097f992d2897d7308',
 	'002-branches.ts': 'b52ccc61e886cfb9ab70ab336dd7e0fc1f02a400e68ccb7afd374ab8743b1ad2',
@@ -34,7 +34,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-/** What is there to be kept: rows by table, without the index of the search and what the database is for itself. */
+/** Row counts by table, without the search index and internal tables. */
 function rowsOf(path: string): Record<string, number> {
 	const database = new DatabaseSync(path);
 	try {
@@ -50,7 +50,7 @@ function rowsOf(path: string): Record<string, number> {
 	}
 }
 
-/** Tables, columns and indexes, in whatever order they came to be. */
+/** Tables, columns and indexes, regardless of order. */
 function schemaOf(path: string): string[] {
 	const database = new DatabaseSync(path);
 	try {

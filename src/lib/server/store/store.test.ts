@@ -236,7 +236,7 @@ const EXECUTIONS_3 = [
 	['local/a', 'running', null]
 ] as const;
 
-/** A database as the first version left it, written down once and never made by today's code. */
+/** A database of the first version, written down once rather than created by current code. */
 const VERSION_1 = `
 create table kysely_migration (name varchar(255) not null primary key, timestamp varchar(255) not null);
 create table kysely_migration_lock (id varchar(255) not null primary key, is_locked integer not null default 0);

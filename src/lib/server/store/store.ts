@@ -1,76 +1,20 @@
 /** The server's storage: one object per aggregate, on any database that Kysely supports. */
 import type { Kysely } from 'kysely';
-import {
-	type ApiKeys,
-	createApiKeys,
-	createLoginSessions,
-	createMcpServers,
-	createSecrets,
-	createStoredSettings,
-	type LoginSessions,
-	type McpServers,
-	type Secrets,
-	type StoredSettings
-} from './access.ts';
-import {
-	type Approvals,
-	type Compactions,
-	type ConversationSkills,
-	createApprovals,
-	createCompactions,
-	createConversationSkills,
-	createQueue,
-	type Queue
-} from './chat/queue.ts';
-import { type Conversations, createConversations } from './chat/conversations.ts';
-import { createMessages, type Messages } from './chat/messages.ts';
-import {
-	createNetworkGrants,
-	createSkillPins,
-	createSkillSettings,
-	createTrustedSkills,
-	type NetworkGrants,
-	type SkillPins,
-	type SkillSettings,
-	type TrustedSkills
-} from './skills/choices.ts';
-import { createEvalRuns, createSkillCases, type EvalRuns, type SkillCases } from './skills/trials.ts';
-import { createResponses, type Responses } from './responses.ts';
-import { createRuns, type Runs } from './chat/store-runs.ts';
+import { createApiKeys, createLoginSessions, createMcpServers, createSecrets, createStoredSettings } from './access.ts';
+import { createApprovals, createCompactions, createConversationSkills, createQueue } from './chat/queue.ts';
+import { createConversations } from './chat/conversations.ts';
+import { createMessages } from './chat/messages.ts';
+import { createNetworkGrants, createSkillPins, createSkillSettings, createTrustedSkills } from './skills/choices.ts';
+import { createEvalRuns, createSkillCases } from './skills/trials.ts';
+import { createResponses } from './responses.ts';
+import { createRuns } from './chat/store-runs.ts';
 import type { Database } from './schema.ts';
-import { createSkillExecutions, type SkillExecutions } from './skills/skill-executions.ts';
-import { createSkillInstalls, createSkillTrash, type SkillInstalls, type SkillTrash } from './skills/installs.ts';
+import { createSkillExecutions } from './skills/skill-executions.ts';
+import { createSkillInstalls, createSkillTrash } from './skills/installs.ts';
 import { withStorageErrors } from './errors.ts';
 
-/** Methods reject with an AppError `storage_full` or `unavailable` for such database errors. */
-export interface Store {
-	apiKeys: ApiKeys;
-	conversations: Conversations;
-	conversationSkills: ConversationSkills;
-	messages: Messages;
-	runs: Runs;
-	responses: Responses;
-	queue: Queue;
-	approvals: Approvals;
-	compactions: Compactions;
-	loginSessions: LoginSessions;
-	trustedSkills: TrustedSkills;
-	skillExecutions: SkillExecutions;
-	skillSettings: SkillSettings;
-	skillInstalls: SkillInstalls;
-	skillTrash: SkillTrash;
-	skillPins: SkillPins;
-	skillCases: SkillCases;
-	evalRuns: EvalRuns;
-	settings: StoredSettings;
-	networkGrants: NetworkGrants;
-	secrets: Secrets;
-	mcpServers: McpServers;
-	close(): Promise<void>;
-}
-
 /** Takes ownership of a migrated database: `close` closes it. */
-export function createStore(db: Kysely<Database>): Store {
+export function createStore(db: Kysely<Database>) {
 	return {
 		apiKeys: withStorageErrors(createApiKeys(db)),
 		conversations: withStorageErrors(createConversations(db)),
@@ -97,3 +41,6 @@ export function createStore(db: Kysely<Database>): Store {
 		close: () => db.destroy()
 	};
 }
+
+/** Methods reject with an AppError `storage_full` or `unavailable` for such database errors. */
+export type Store = ReturnType<typeof createStore>;

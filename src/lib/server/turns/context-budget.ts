@@ -1,4 +1,4 @@
-/** Keeps what the model is sent within its context length, and says what it is made of (FEATURES F7). */
+/** Keeps requests within the model's context length, and measures what they consist of (FEATURES F7). */
 import { randomUUID } from 'node:crypto';
 import type { RunCompaction, RunContext, RunEvent } from '../../shared/events.ts';
 import { emptyAnswer } from '../../shared/message.ts';
@@ -19,12 +19,12 @@ import type { Compactions } from '../store/chat/queue.ts';
 
 export interface ContextBudgetOptions {
 	model: Model;
-	/** Most tokens to send, however many the model takes; null for as many as it takes. */
+	/** The operator's limit; null: the model's own. */
 	contextTokens: number | null;
-	/** The system prompt, what follows included. */
+	/** The system prompt, including `catalog` and `always`. */
 	instructions: string;
 	catalog: string;
-	/** The skills whose instructions are always there; empty without any. */
+	/** Instructions of skills that are always loaded. */
 	always?: string;
 	conversationId: string;
 	compactions: Compactions;
@@ -32,34 +32,35 @@ export interface ContextBudgetOptions {
 }
 
 export interface ContextBudget {
-	/** The history with an earlier summary in place of what it stands for. */
+	/** Replaces the beginning of the history with its stored summary, if any. */
 	shorten(history: readonly HistoryMessage[]): Promise<readonly HistoryMessage[]>;
-	/** To be called with what `toInput` makes of the shortened history, and what has come after it. */
+	/** Call it with `toInput` of the shortened history, plus later items. */
 	fit: FitInput;
 }
 
-/** What lies before a question. */
+/** The history before a question. */
 interface Before {
 	/** The last message before it. */
 	messageId: string;
+	/** Number of messages. */
 	messages: number;
 }
 
-/** Tokens that every model takes. */
+/** Every model accepts this many tokens. */
 const SHORT_TOKENS = 6000;
 const SHORT_WAIT_MS = 300;
-/** A quarter of the context is the answer's, and no more than this. */
+/** A quarter of the context is reserved for the answer, but at most this. */
 const LONGEST_ANSWER = 16_000;
 
 export function createContextBudget(options: ContextBudgetOptions): ContextBudget {
 	const { model, instructions, catalog, always = '', conversationId, compactions, signal } = options;
 	const sizeOf = createSizeOf();
-	/** Places of the questions in the first input, until there is one. */
+	/** Positions of the questions in the first input. */
 	let places: { index: number; before: Before }[] = [];
 	const questions = new Map<ResponseItem, Before>();
 	let shown = '';
 
-	/** Yields what happened on the way; returns what is to stand for `covered`, for the model and for people. */
+	/** Returns what replaces `covered`, for the model and for people. */
 	async function* summarize(
 		covered: ResponseItem[],
 		{ messageId, messages }: Before,
@@ -93,7 +94,7 @@ export function createContextBudget(options: ContextBudgetOptions): ContextBudge
 			for (const [offset, entry] of rest.entries()) {
 				const messages = covered.length + offset;
 				const before = rest[offset - 1]?.message.id;
-				// Before the first one there is nothing new to summarise.
+				// There is nothing new to summarize before the first one.
 				if (entry.message.role === 'user' && before)
 					places.push({ index: place, before: { messageId: before, messages } });
 				place += toInput([entry], model.id).length;
@@ -107,15 +108,10 @@ export function createContextBudget(options: ContextBudgetOptions): ContextBudge
 				if (item) questions.set(item, before);
 			}
 			const fixed = estimateTokens(instructions) + estimateTokens(JSON.stringify(tools));
-			// Whatever the model takes, it takes this: nobody waits long for a list of models to ask a short question.
+			// A short request fits every model, so don't wait long for the limit.
 			const patienceMs = fixed + totalTokens(input, sizeOf) < SHORT_TOKENS ? SHORT_WAIT_MS : null;
-			const { tokens: limit, isKnown } = await contextLimitOf(model, {
-				cap: options.contextTokens,
-				signal,
-				patienceMs
-			});
-			const contextOf = (items: readonly ResponseItem[]) =>
-				measure(items, tools, { instructions, catalog, always, limit: isKnown ? limit : null, sizeOf });
+			const cap = options.contextTokens;
+			const { tokens: limit, isKnown } = await contextLimitOf(model, { cap, signal, patienceMs });
 			const room = limit - Math.min(Math.floor(limit / 4), LONGEST_ANSWER) - fixed;
 			const plan = planCompaction(input, { room, sizeOf, isQuestion: (item) => questions.has(item) });
 
@@ -132,18 +128,18 @@ export function createContextBudget(options: ContextBudgetOptions): ContextBudge
 			};
 			if (cut && first) {
 				const summary = yield* summarize(plan.covered, first, { limit, tokens: plan.summaryTokens, spend });
-				// The model is not asked any more; that the run was stopped is said by the loop.
+				// The loop ends the run.
 				if (signal.aborted) return input;
 				made.summary = summary.text;
 				fitted = [summary.item, ...plan.carried, ...plan.kept];
-				// What lies before it now is the summary alone.
+				// Only the summary is before it now.
 				questions.delete(cut);
 			}
 			if (first || plan.removedResults > 0) {
 				made.tokensAfter = fixed + totalTokens(fitted, sizeOf);
 				yield { type: 'CUSTOM', name: 'run.compaction', value: made };
 			}
-			const context = contextOf(fitted);
+			const context = measure(fitted, tools, { instructions, catalog, always, limit: isKnown ? limit : null, sizeOf });
 			const figures = JSON.stringify(context);
 			if (figures !== shown) yield { type: 'CUSTOM', name: 'run.context', value: context };
 			shown = figures;
@@ -152,7 +148,7 @@ export function createContextBudget(options: ContextBudgetOptions): ContextBudge
 	};
 }
 
-/** The summary that covers most of this branch, and where in it that ends: before the newest question. */
+/** The longest stored summary of this branch that ends before the newest question, and the index of its last message. */
 function newestSummary(
 	history: readonly HistoryMessage[],
 	stored: readonly { messageId: string; summary: string }[]
@@ -163,14 +159,14 @@ function newestSummary(
 	return { index, summary: summaries.get(history[index]?.message.id ?? '') ?? null };
 }
 
-/** A message that is none: it carries the summary, and the skills that were loaded in what it stands for. */
+/** A pseudo-message with the summary and the skills loaded in the covered messages. */
 function standIn(summary: string, covered: readonly HistoryMessage[], sizeOf: SizeOf): HistoryMessage {
 	const message = { ...emptyAnswer('summary', '', ''), status: 'complete' as const };
 	const items = [summaryItem(summary), ...skillPairs(toInput(covered, ''), sizeOf)];
 	return { message, items, model: null };
 }
 
-/** Three characters a token, for the line breaks and quotes that JSON makes longer. */
+/** Assumes three characters per token, because JSON escapes line breaks and quotes. */
 export function inputCharacters(limit: number): number {
 	return Math.max(Math.floor(limit * 0.75) - 500, 500) * 3;
 }
@@ -187,19 +183,14 @@ function shortenedTo(tokens: number, summary: string, sizeOf: SizeOf): string {
 function measure(
 	input: readonly ResponseItem[],
 	tools: readonly FunctionTool[],
-	{
-		instructions,
-		catalog,
-		always,
-		limit,
-		sizeOf
-	}: { instructions: string; catalog: string; always: string; limit: number | null; sizeOf: SizeOf }
+	prompt: { instructions: string; catalog: string; always: string; limit: number | null; sizeOf: SizeOf }
 ): RunContext {
-	const catalogTokens = estimateTokens(catalog);
-	const alwaysTokens = estimateTokens(always);
+	const { limit, sizeOf } = prompt;
+	const catalogTokens = estimateTokens(prompt.catalog);
+	const alwaysTokens = estimateTokens(prompt.always);
 	const context: RunContext = {
 		limit,
-		system: estimateTokens(instructions) - catalogTokens - alwaysTokens,
+		system: estimateTokens(prompt.instructions) - catalogTokens - alwaysTokens,
 		catalog: catalogTokens,
 		skills: alwaysTokens,
 		tools: estimateTokens(JSON.stringify(tools)),
@@ -215,20 +206,18 @@ function measure(
 	return context;
 }
 
-// How much a model takes at once, as far as anybody says.
-
-/** Where neither the model's server nor the operator says how much it takes. */
+/** Assumed context length if neither the model's server nor the operator gives one. */
 const DEFAULT_TOKENS = 128_000;
 
 export interface ContextLimit {
 	tokens: number;
-	/** False when the model's server did not answer in time. */
+	/** False if the model's server didn't respond in time. */
 	isKnown: boolean;
-	/** True where neither the server nor the operator says anything. */
+	/** True if neither the server nor the operator gives a limit. */
 	isGuess: boolean;
 }
 
-/** `cap`: the operator's, however many the model takes; `patienceMs`: null waits for the server's word as long as the signal lets it. */
+/** `cap`: the operator's limit; `patienceMs`: how long to wait for the model's server, null for no limit. */
 export async function contextLimitOf(
 	model: Model,
 	{ cap, signal, patienceMs }: { cap: number | null; signal: AbortSignal; patienceMs: number | null }
@@ -239,7 +228,7 @@ export async function contextLimitOf(
 	return { tokens, isKnown: told !== undefined || !asked, isGuess: (told ?? cap ?? null) === null };
 }
 
-/** The value, or undefined as soon as the signal fires or the time is over. */
+/** The value, or undefined if the signal aborts or the time is over first. */
 async function inTime<Value>(
 	value: Promise<Value> | undefined,
 	signal: AbortSignal,

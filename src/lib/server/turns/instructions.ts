@@ -1,4 +1,4 @@
-/** The skills whose instructions are always with the model: pinned in the conversation, or on for all; pure (FEATURES F7, B6). */
+/** The system prompt, including always-loaded skills: pinned in the conversation, or on for all (FEATURES F7, B6). Pure. */
 import { estimateTokens, renderLoadedSkill } from '../skills/prompt.ts';
 import type { SkillMode } from '../skills/registry/visibility.ts';
 import type { Skill } from '../skills/types.ts';
@@ -11,15 +11,15 @@ export interface AlwaysSkill {
 }
 
 export interface AlwaysSection {
-	/** Of the system prompt; empty without such skills. */
+	/** Section of the system prompt; empty without such skills. */
 	text: string;
-	/** Those whose instructions are in it; the others are only named. */
+	/** Skills with their instructions in it; the others are only named. */
 	inFull: AlwaysSkill[];
 }
 
 /**
- * Pinned ones in the order in which they were pinned, then those that are on, by name. `usable` is what the model may use
- * in this run: a pinned skill that is off, broken, not allowed or gone is left out.
+ * Pinned skills in the order of pinning, then those that are on, by name. Only `usable` ones: leaves out pinned skills
+ * that are off, broken, not allowed or gone.
  */
 export function alwaysSkills(
 	usable: readonly Skill[],
@@ -32,12 +32,12 @@ export function alwaysSkills(
 	return [...first.map(of('pinned')), ...others.map(of('on'))];
 }
 
-/** Estimated tokens of a skill's instructions, as they are given to the model. */
+/** Estimated tokens of a skill's instructions, as the model gets them. */
 export function tokensOf(skill: Skill): number {
 	return estimateTokens(renderLoadedSkill(skill));
 }
 
-/** Of these, in their order, the instructions of as many as `budgetTokens` holds; what is too long is named instead. */
+/** Renders the instructions of as many skills as fit in `budgetTokens`, in order; only names the others. */
 export function renderAlways(skills: readonly AlwaysSkill[], budgetTokens: number): AlwaysSection {
 	if (skills.length === 0) return { text: '', inFull: [] };
 	const inFull: AlwaysSkill[] = [];
@@ -60,12 +60,10 @@ const HEAD = '## Skills that are always with you';
 const LOADED = 'These are loaded already, and need no load_skill. Follow them when they fit what is asked.';
 const TOO_LONG = 'There was no room for the instructions of these; call load_skill before you use one:';
 
-// The system prompt of a turn: who answers, which skills there are, which files.
-
-/** What the catalog of skills may cost a turn; with more skills, those that fit the question are told in full. */
+/** Maximum size of the skill catalog. If not all skills fit, only those that match the question are described in full. */
 export const CATALOG_TOKENS = 2000;
 
-/** `catalog` is what `renderCatalog` makes, `always` what `renderAlways` makes, `said` the caller's own; each may be empty. */
+/** `catalog` from `renderCatalog`, `always` from `renderAlways`, `said` from the caller; each may be empty. */
 export function instructionsOf(
 	catalog: string,
 	files: readonly { path: string; bytes: number }[],
@@ -75,7 +73,7 @@ export function instructionsOf(
 	return [
 		'You are a helpful assistant. Use the skills below when they fit what is asked; answer in the language of the user.',
 		catalog,
-		// Before the files, which change more often: a server's cache of the prompt ends where it differs.
+		// Before the files, which change more often: a prompt cache ends at the first difference.
 		always,
 		`## Working directory\n\nScripts run in this conversation's working directory; give them files by these relative names. Files there:\n${listing.join('\n') || '(none)'}`,
 		said

@@ -1,32 +1,32 @@
-/** What a run is asked to do. */
+/** The request for a run. */
 import { hash } from 'node:crypto';
 import type { FunctionTool } from '../agent/model.ts';
 import type { CallResult } from '../store/chat/handed-calls.ts';
 import type { ModelChoice } from '../store/chat/run-start.ts';
 
 export type RunRequest = {
-	/** The same id twice is the same run. */
+	/** Idempotency key. */
 	runId: string;
 	conversationId: string;
-	/** Of the program that asks: the conversation is its own, and it sees its own skills. Whoever manages the server has none. */
+	/** The calling program's key, which owns the conversation and sees its own skills. None for the server's owner. */
 	apiKeyId?: string;
-	/** Tools of the caller: offered to the model, handed back when it calls them. */
+	/** The caller's own tools, whose calls are handed back. */
 	tools: FunctionTool[];
-	/** What the caller says besides the messages; it stands at the end of the system prompt. */
+	/** The caller's instructions, at the end of the system prompt. */
 	instructions?: string;
-	/** What of the skills it may use; all of it without it. */
+	/** Default: all skills. */
 	policy?: SkillPolicy;
-	/** What is to answer, now and from now on in the conversation; what the conversation has chosen without it. */
+	/** Model for this and later runs of the conversation; default: the conversation's choice. */
 	choice?: ModelChoice;
-	/** Names of skills to pin in the conversation before it is answered (FEATURES F7). */
+	/** Names of skills to pin in the conversation first (FEATURES F7). */
 	pins?: readonly string[];
 } & RunTask;
 
-/** What one request may use of the skills, whatever their modes (FEATURES B14, D42). */
+/** Which skills a request may use, whatever their modes (FEATURES B14, D42). */
 export interface SkillPolicy {
-	/** Only these skills of folders, by name; none for an empty list. */
+	/** Names of skills from folders; empty: none. */
 	allowed?: readonly string[];
-	/** Only these of the server's own. */
+	/** Names of built-in skills. */
 	builtins?: readonly string[];
 }
 
@@ -39,33 +39,29 @@ export interface NewMessage {
 }
 
 export type RunTask =
-	/** Answers a new message, which follows `after`, or the end of what is shown. */
+	/** Answers a new message, which follows `after` or the end of the shown branch. */
 	| { kind: 'ask'; message: NewMessage; after?: string | null; results?: readonly CallResult[] }
-	/** Gives another answer to a message. */
+	/** Writes another answer to a message. */
 	| { kind: 'retry'; questionId: string }
-	/** Goes on with an answer that ended early. */
+	/** Continues an answer that ended early. */
 	| { kind: 'continue'; messageId: string }
-	/** Goes on with an answer whose calls had to be allowed, once all of them are decided. */
+	/** Continues an answer that waited for approval, once all of its calls are decided. */
 	| { kind: 'resume'; messageId: string; results?: readonly CallResult[] }
-	/** Goes on with the answer at the end of what is shown, whose calls of the caller's own tools have results now. */
+	/** Continues the last shown answer with results of the caller's own tools. */
 	| { kind: 'results'; results: readonly CallResult[] };
 
-/** The same for two requests that ask for the same; what they say besides it, tools say, may differ. */
+/** Identifies the task of a request; ignores its tools and options. */
 export function digestOfTask(task: RunTask): string {
-	return hash('sha256', JSON.stringify(whatIsAsked(task)));
+	return hash('sha256', JSON.stringify(keyOf(task)));
 }
 
-function whatIsAsked(task: RunTask): unknown[] {
+function keyOf(task: RunTask): unknown[] {
 	switch (task.kind) {
-		case 'ask':
-			// A first message follows null; one that follows the end of what is shown says nothing of it.
-			return [
-				'ask',
-				task.message.id,
-				task.message.text,
-				task.message.files,
-				task.after === undefined ? '' : [task.after]
-			];
+		case 'ask': {
+			const { id, text, files } = task.message;
+			// null (a first message) differs from undefined (the end of the shown branch).
+			return ['ask', id, text, files, task.after === undefined ? '' : [task.after]];
+		}
 		case 'retry':
 			return ['retry', task.questionId];
 		case 'continue':

@@ -1,4 +1,4 @@
-/** The skills of a conversation, and the caller's own tools, as the loop's toolbox. */
+/** The loop's toolbox: tools of skills, built-in tools and the caller's own; and who may approve calls. */
 import type { ApprovalRequest, CustomRunEvent, RunVerdict } from '../../shared/events.ts';
 import { mcpServerOf, type ApiScope, toSkillId } from '../../shared/names.ts';
 import type { Approval } from '../../shared/message.ts';
@@ -11,23 +11,23 @@ import type { SkillEvent } from '../skills/types.ts';
 export interface SkillToolboxOptions {
 	session: SkillSession;
 	callerTools: readonly FunctionTool[];
-	/** Where scripts run. */
+	/** Working directory of scripts. */
 	cwd: string;
-	/** For the record of executions. */
+	/** For execution records. */
 	caller: ExecutionCaller;
-	/** What to ask before something runs, or what may run. */
+	/** Decides what needs approval. */
 	approvals: { request(run: PlannedRun, earlier: Approval | null): Promise<RunVerdict> };
 	builtins?: BuiltinTools;
 }
 
-/** Tools that are no skill's, as one conversation has them: the server's own, those of MCP servers. */
+/** Tools of one conversation that don't belong to a skill: built in, or from MCP servers. */
 export interface BuiltinTools {
-	/** Those to offer now. */
+	/** Tools to offer now. */
 	tools(): FunctionTool[];
-	/** Is it one of theirs, offered or not? A call of one that is not offered is told why. */
+	/** Whether the tool exists, even if it isn't offered. Calling such a tool explains why. */
 	has(name: string): boolean;
 	lane(name: string): string | null;
-	/** What to ask before it runs; null when it may. */
+	/** The question to ask before it may run; null if it may. */
 	approval(
 		name: string,
 		args: Record<string, unknown>,
@@ -40,15 +40,14 @@ export interface BuiltinTools {
 	): Promise<{ ok: boolean; output: string }>;
 }
 
-/** A caller's tool of the same name as one of ours stands before it (FEATURES B13). */
+/** A caller's tool takes precedence over one of ours with the same name (FEATURES B13). */
 export function createSkillToolbox(options: SkillToolboxOptions): Toolbox {
 	const { session, callerTools, cwd, caller, approvals, builtins } = options;
 	const callerNames = new Set(callerTools.map((tool) => tool.name));
-	/** No skill's tool takes the name of a built-in one, offered or not. */
 	const builtinOf = (name: string): BuiltinTools | null =>
 		builtins?.has(name) && !callerNames.has(name) ? builtins : null;
-	/** By call: the digest of the files that were looked at. They alone are run. */
-	const lookedAt = new Map<string, string>();
+	/** Digests of the approved files, by call. Only these files run. */
+	const approved = new Map<string, string>();
 	const keyOf = (name: string, args: Record<string, unknown>) => JSON.stringify([name, args]);
 	return {
 		definitions() {
@@ -64,14 +63,14 @@ export function createSkillToolbox(options: SkillToolboxOptions): Toolbox {
 			const plan = callerNames.has(name) ? null : session.plan(name, args);
 			if (!plan) return null;
 			const { question, digest } = await approvals.request(plan, earlier);
-			// Whoever allows it, now or without being asked, allows these files.
-			if (digest !== null) lookedAt.set(keyOf(name, args), digest);
+			// Approval, now or in advance, is for exactly these files.
+			if (digest !== null) approved.set(keyOf(name, args), digest);
 			return question;
 		},
 		async call(name, args, { toolCallId, signal, emit }) {
 			const onEvent = (event: SkillEvent) => emit(toRunEvent(event, toolCallId));
 			const context = { cwd, signal, onEvent, caller: { ...caller, toolCallId } };
-			const allowed = lookedAt.get(keyOf(name, args));
+			const allowed = approved.get(keyOf(name, args));
 			const { ok, output } = await (builtinOf(name)?.call(name, args, context) ??
 				session.call(name, args, allowed === undefined ? context : { ...context, allowed }));
 			return { output, isError: !ok };
@@ -98,29 +97,29 @@ function toRunEvent(event: SkillEvent, toolCallId: string): CustomRunEvent {
 	}
 }
 
-// Who may answer a question before something runs, and what comes of it where nobody is there to be asked (FEATURES C16, E30).
+// Approval (FEATURES C16, E30)
 
-/** Who wants something to run. */
+/** The caller of a run. */
 export interface Asker {
-	/** Null for whoever manages the server. */
+	/** null: the server's owner. */
 	apiKeyId: string | null;
 	scopes: readonly ApiScope[];
 }
 
-/** May it answer what is asked about its own runs? Whoever manages the server may; a key only when it was made for it. */
+/** Whether it may approve its own runs: the owner, or a key with the scope. */
 export function mayAnswer({ apiKeyId, scopes }: Asker): boolean {
 	return apiKeyId === null || scopes.includes('approve');
 }
 
 /**
- * Does it run where nobody can be asked? Only for a key that was made for it, and never what nobody has looked at.
- * Whoever manages the server is a person, who wanted to be asked.
+ * Whether it may run without asking when nobody can be asked: only for a key with the scope, and only trusted skills.
+ * Not for the owner, a person who wanted to be asked.
  */
 export function runsUnasked({ apiKeyId, scopes }: Asker, { trust }: Pick<ApprovalRequest, 'trust'>): boolean {
 	return apiKeyId !== null && scopes.includes('approve') && trust === undefined;
 }
 
-/** A toolbox where nobody is there to be asked: what would need consent is refused, and the result says where to give it. */
+/** A toolbox for when nobody can be asked: refuses calls that need approval, and says where to give it. */
 export function unattended(toolbox: Toolbox, asker: Asker): Toolbox {
 	return {
 		...toolbox,
@@ -134,29 +133,23 @@ export function unattended(toolbox: Toolbox, asker: Asker): Toolbox {
 	};
 }
 
-/** Why it does not run, as a type (D13). */
+/** The error type of a call that needs approval (D13). */
 export function typeOf({ trust, missing }: ApprovalRequest): 'NotTrusted' | 'MissingSecret' | 'ApprovalRequired' {
 	return trust ? 'NotTrusted' : missing ? 'MissingSecret' : 'ApprovalRequired';
 }
 
-/** What would let it run the next time. */
+/** How to let it run next time. */
 export function hintFor({ trust, missing, skill }: ApprovalRequest, { apiKeyId }: Pick<Asker, 'apiKeyId'>): string {
 	const page = `/skills/${encodeURIComponent(toSkillId(skill))}`;
-	if (trust !== undefined) {
-		return `Check what the skill contains and trust it on its page, ${page}.`;
-	}
+	if (trust !== undefined) return `Check what the skill contains and trust it on its page, ${page}.`;
 	const orByKey = apiKeyId === null ? '' : ' A key with the scope “approve” runs it without asking.';
-	if (missing !== undefined) {
-		return `Set the variables on the skill’s page, ${page}.${orByKey}`;
-	}
+	if (missing !== undefined) return `Set the variables on the skill’s page, ${page}.${orByKey}`;
 	const where =
 		mcpServerOf(skill) === null ? 'start the server with SKILLS_APPROVAL=auto' : 'turn off asking for its MCP server';
 	return `Always allow it in the chat, or ${where}.${orByKey}`;
 }
 
-// Several sources of tools as one: the server's own skills, and those of MCP servers (FEATURES E36).
-
-/** Of one name the tool of the first source is offered and called. */
+/** Combines several sources of tools (FEATURES E36). If two have a tool of the same name, the first source wins. */
 export function joinTools(sources: readonly BuiltinTools[]): BuiltinTools {
 	const sourceOf = (name: string) => sources.find((source) => source.has(name));
 	return {

@@ -1,4 +1,4 @@
-/** What every turn begins with, in a conversation or without one: the skills that it is told of, and the tools that it may call. */
+/** Prepares a turn, in a conversation or without one: the skills in its prompt and its tools. */
 import { MAX_OFFERED, type OfferedSkill, type SkillOffer } from '../../shared/events.ts';
 import { alwaysStub, type HistoryMessage, unloadedStub, withoutSkills } from '../agent/history.ts';
 import type { FunctionTool, Model } from '../agent/model.ts';
@@ -22,26 +22,25 @@ export interface TurnSetupParts {
 	skills: SkillsProvider;
 	approvals: ApprovalPolicy;
 	modes: Pick<StoredSkillModes, 'modeOf' | 'pinOf'>;
-	/** The skills that the server brings itself, for one question; `used` are those that the conversation has used. */
+	/** Built-in tools for a question; `used`: names of tools the conversation has called. */
 	builtins?: (offer: {
 		question: string;
 		used: ReadonlySet<string>;
 		only?: readonly string[] | undefined;
 	}) => BuiltinTools;
-	/** Most tokens that a model is sent, however many it takes; null for as many as it takes. */
+	/** The operator's limit of the context; null: the model's own. */
 	contextTokens: number | null;
 }
 
-/** Whose skills a turn has, and which of them. */
 interface TurnOwner {
-	/** Of the program that asks; whoever manages the server has none. */
+	/** The calling program's key; none for the server's owner. */
 	apiKeyId: string | undefined;
-	/** All of them without it. */
+	/** Default: all skills. */
 	policy: SkillPolicy | undefined;
 }
 
 export interface TurnOffer {
-	/** The skills as they are now, to the turn's end. */
+	/** Used for the whole turn. */
 	snapshot: SkillSnapshot;
 	builtins: BuiltinTools | undefined;
 	told: TurnSkills;
@@ -52,7 +51,7 @@ export async function offerTurn(
 	turn: TurnOwner & {
 		/** The question. */
 		asked: string;
-		/** Names of the tools that were called before. */
+		/** Names of tools called before. */
 		used: ReadonlySet<string>;
 		states: readonly ConversationSkillState[];
 		model: Model;
@@ -78,20 +77,20 @@ export async function offerTurn(
 	return { snapshot, builtins, told };
 }
 
-/** The tools of a turn: its skills', the server's own, and those of the caller, which are handed back. */
+/** Creates the turn's toolbox: tools of skills, built-in tools, and the caller's own. */
 export function equipTurn(
 	{ skills, approvals, modes }: TurnSetupParts,
 	{ snapshot, builtins, told }: TurnOffer,
 	turn: TurnOwner & {
-		/** The caller's. */
+		/** The caller's own tools. */
 		tools: readonly FunctionTool[];
-		/** Names of the skills that were loaded before. */
+		/** Names of skills loaded before. */
 		loaded: readonly string[];
-		/** Digests of the instructions that are in the history. */
+		/** Digests of instructions in the history. */
 		seen: readonly string[];
-		/** Where scripts run. */
+		/** Working directory of scripts. */
 		cwd: string;
-		/** For the record of executions. */
+		/** For execution records. */
 		caller: ExecutionCaller;
 	}
 ): Toolbox {
@@ -107,27 +106,18 @@ export function equipTurn(
 		owner: ownerOf(apiKeyId),
 		reserved: new Set(tools.map(({ name }) => name))
 	});
-	return createSkillToolbox({
-		session,
-		cwd,
-		caller,
-		approvals,
-		callerTools: tools,
-		builtins
-	});
+	return createSkillToolbox({ session, cwd, caller, approvals, callerTools: tools, builtins });
 }
-
-// What one turn tells the model of its skills: the catalog, those that are always there, and what is gone from the history.
 
 export interface TurnSkillsOptions {
 	skills: Pick<SkillsProvider, 'rank' | 'explain'>;
 	modes: Pick<StoredSkillModes, 'modeOf' | 'pinOf'>;
 	snapshot: SkillSnapshot;
-	/** Only these, by name; all without it. */
+	/** Names of the allowed skills; default: all. */
 	allowed: readonly string[] | undefined;
-	/** Whose own skills count beside the system's. */
+	/** Its own skills are included, in addition to the system's. */
 	owner?: string | undefined;
-	/** What was said of skills in this conversation. */
+	/** Pinned and unloaded skills of the conversation. */
 	states: readonly ConversationSkillState[];
 	/** The question. */
 	asked: string;
@@ -142,18 +132,18 @@ export interface TurnSkills {
 	catalog: string;
 	/** Section of the system prompt with the instructions of `loaded`; empty without any. */
 	always: string;
-	/** Skills whose instructions are in the system prompt. */
+	/** Skills with their instructions in the system prompt. */
 	loaded: readonly Skill[];
 	offer: SkillOffer;
-	/** The history without the instructions that somebody has unloaded, and those that are in the system prompt. */
+	/** Removes instructions from the history that were unloaded or are in the system prompt. */
 	historyOf(history: readonly HistoryMessage[]): readonly HistoryMessage[];
 }
 
-/** So much of instructions is always there, whatever the model takes: nobody waits for its server to say how much that is. */
+/** Instructions up to this size fit every model, so there's no need to ask for its limit. */
 const FREE_TOKENS = 2000;
-/** Of the model's context, for instructions that are always there. */
+/** Share of the model's context for always-loaded instructions. */
 const SHARE = 1 / 3;
-/** Where nobody says how much the model takes. */
+/** Used if the model's limit is unknown. */
 const UNKNOWN_TOKENS = 20_000;
 
 async function skillsOfTurn(options: TurnSkillsOptions): Promise<TurnSkills> {
@@ -202,17 +192,15 @@ async function roomFor(
 	return isGuess ? UNKNOWN_TOKENS : Math.floor(tokens * SHARE);
 }
 
-// Why a run offers what it does: the best skills, how each was told, and where its points come from; pure (FEATURES F2).
-
 export interface OfferParts {
-	/** All that the model may use in this run, by name. */
+	/** All skills the model may use, by name. */
 	usable: readonly Skill[];
-	/** Those that fit the question, best first. */
+	/** Skills that match the question, best first. */
 	ranked: readonly Skill[];
 	always: readonly AlwaysSkill[];
 }
 
-/** The skills that the run keeps why of: first those that are always there, then the best, then by name. */
+/** Skills to explain in the offer (FEATURES F2): always-loaded ones first, then the best matches, then by name. */
 function skillsToExplain({ usable, ranked, always }: OfferParts): Skill[] {
 	const first = new Set([...always.map(({ skill }) => skill), ...ranked]);
 	for (const skill of usable) {
@@ -222,15 +210,12 @@ function skillsToExplain({ usable, ranked, always }: OfferParts): Skill[] {
 	return [...first].slice(0, MAX_OFFERED);
 }
 
-/** `explained`: of `skillsToExplain`, in that order. */
+/** `explained`: the skills from `skillsToExplain`, in that order. */
 function offerOf(
 	{ usable, always }: OfferParts,
-	{
-		catalog,
-		section,
-		explained
-	}: { catalog: Catalog; section: AlwaysSection; explained: readonly ExplainedSkill<Skill>[] }
+	prompt: { catalog: Catalog; section: AlwaysSection; explained: readonly ExplainedSkill<Skill>[] }
 ): SkillOffer {
+	const { catalog, section, explained } = prompt;
 	const reasons = new Map(always.map((each) => [each.skill, each]));
 	const inFull = new Set(section.inFull);
 	const skills = explained.map(({ skill, points, signals }): OfferedSkill => {

@@ -1,4 +1,4 @@
-/** One run's work, from the request to the events of the agent: prompt, skills, tools, history (DESIGN §4). */
+/** Runs one turn of a conversation: prepares prompt, skills, tools and history, then runs the agent (DESIGN §4). */
 import type { RunEvent } from '../../shared/events.ts';
 import { handedCalls, type Message, messageText } from '../../shared/message.ts';
 import type { ReasoningEffort } from '../../shared/names.ts';
@@ -20,11 +20,11 @@ export interface TurnParts extends TurnSetupParts {
 
 export interface Turn {
 	request: RunRequest;
-	/** The answer as it is before the run's first event. */
+	/** The answer before the run's first event. */
 	answer: Message;
-	/** What answers, from its first step to its last, whatever is set meanwhile. */
+	/** Used for the whole turn, even if the settings change. */
 	model: Model;
-	/** How long the model is to think; null leaves it to the model. */
+	/** Reasoning effort; null: the model's default. */
 	effort: ReasoningEffort | null;
 	limits: AgentLimits;
 	signal: AbortSignal;
@@ -32,7 +32,7 @@ export interface Turn {
 	record(items: ResponseItem[]): void;
 }
 
-/** Yields the run's events; the last of them is its one terminal event. */
+/** Yields the run's events, ending with exactly one terminal event. */
 export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<RunEvent> {
 	const { runId, conversationId } = turn.request;
 	yield { type: 'RUN_STARTED', threadId: conversationId, runId, protocolVersion: '1.0' };
@@ -90,7 +90,7 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 		caller: { conversationId, runId, apiKeyId: request.apiKeyId }
 	});
 	if (request.kind === 'continue') {
-		// What was shown of an unfinished answer is no item of the model's server; later turns are to know it too.
+		// Store the unfinished text as an item, so that later turns know it too.
 		const unsaid = unsaidItems(stored.at(-1));
 		if (unsaid.length > 0) turn.record(unsaid);
 		input.push(GO_ON);
@@ -115,7 +115,7 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 	});
 }
 
-/** Names of the tools that were called in a conversation. */
+/** Names of tools called in the conversation. */
 function calledTools(history: readonly { message: Message }[]): Set<string> {
 	const parts = history.flatMap(({ message }) => message.parts);
 	return new Set(parts.flatMap((part) => (part.type === 'tool' ? [part.name] : [])));

@@ -1,4 +1,4 @@
-/** One request to a model's server, abortable at any moment and with an idle timeout; and the parser for its event stream. */
+/** One request to a model's server, abortable at any moment and with an idle timeout; and a parser for its events. */
 import { createParser } from 'eventsource-parser';
 
 export interface ConnectionOptions {

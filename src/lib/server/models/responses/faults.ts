@@ -187,7 +187,7 @@ export interface ProblemContext {
 	timeoutMs: number;
 }
 
-/** Message for a failed request other than a reply (list of models, key, sign-in). Quotes neither the server nor the key. */
+/** Message for a failed request other than a reply (models, key, sign-in). Quotes neither the server nor the key. */
 export function problemOf(error: unknown, { baseUrl, hasKey, timeoutMs }: ProblemContext): string {
 	const context: ErrorContext = { model: 'any model', host: URL.parse(baseUrl)?.host ?? 'The server', hasKey };
 	if (error instanceof StatusError) return statusProblem(error.status, context);

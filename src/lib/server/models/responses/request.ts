@@ -74,7 +74,7 @@ export function requestBody(model: string, url: URL, request: ModelRequest): str
 	});
 }
 
-/** Removes invisible characters from results and other people's messages. Sends the model's own items unchanged, without our field. */
+/** Removes invisible characters, except from the model's own items, and our extra field. */
 function withoutHiddenText({ headline: _ours, ...item }: ResponseItem): ResponseItem {
 	if (item.type === 'function_call_output') return { ...item, output: withoutHiddenIn(item.output) };
 	const isOurs = item.type === 'message' || item.type === undefined;

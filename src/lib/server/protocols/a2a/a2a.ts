@@ -1,4 +1,4 @@
-/** Agent2Agent over JSON-RPC: a task is a run, its context a conversation, its artifacts the run's output (FEATURES E16). */
+/** Agent2Agent over JSON-RPC. A task is a run, a context a conversation, artifacts are a run's output (FEATURES E16). */
 import { AgentCard, type Message, type StreamResponse, type Task, type AgentSkill } from '@a2a-js/sdk';
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import {
@@ -187,7 +187,7 @@ function required(message: Message | undefined): Message {
 	throw new UnsupportedOperationError('The message is missing.');
 }
 
-/** Converts to one of the SDK's error classes (A2A §5.4). Logs an unexpected error and hides its message from the client. */
+/** Converts to the SDK's error classes (A2A §5.4). Logs an unexpected error and hides its message from the client. */
 function toA2AError(error: unknown, log: Log): A2AError {
 	if (error instanceof A2AError) return error;
 	if (!(error instanceof AppError)) {

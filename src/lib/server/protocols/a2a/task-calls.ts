@@ -139,7 +139,7 @@ const DENY = /^(deny|no|refuse|reject|denied)[.!]?$/i;
 const choice = z.looseObject({ interruptId: z.string().optional() });
 
 /**
- * Reads a client's answer: “allow”, “deny”, or a choice as data. An answer without an interruptId applies to all `open` ones.
+ * Reads a client's answer: “allow”, “deny”, or a choice as data. Without an interruptId it applies to all `open` questions.
  * @throws A2AError if the message isn't an answer
  */
 function readDecisions(message: Message, open: readonly string[]): Map<string, ApprovalDecision> {
@@ -157,9 +157,7 @@ function readDecisions(message: Message, open: readonly string[]): Map<string, A
 		if (interruptId !== undefined && !open.includes(interruptId)) {
 			throw new RequestMalformedError('This task isn’t waiting for a decision with that interruptId.');
 		}
-		for (const id of interruptId === undefined ? open : [interruptId]) {
-			decisions.set(id, withoutUndefined(parsed.data));
-		}
+		for (const id of interruptId === undefined ? open : [interruptId]) decisions.set(id, withoutUndefined(parsed.data));
 	}
 	if (decisions.size === 0) throw notUnderstood();
 	return decisions;

@@ -115,11 +115,12 @@ export async function* withSnapshots(
 	conversationId: string,
 	{ batches, state }: Snapshots
 ): AsyncGenerator<StoredEvent[]> {
-	const stateSnapshot = async () => {
-		return JSON.stringify({ type: 'STATE_SNAPSHOT', snapshot: await stateOf(parts, conversationId, state) });
-	};
+	const stateSnapshot = async () =>
+		JSON.stringify({ type: 'STATE_SNAPSHOT', snapshot: await stateOf(parts, conversationId, state) });
 	const messagesSnapshot = async () => {
-		const messages = toAguiMessages(await parts.store.messages.list(conversationId));
+		const messages = (await parts.store.messages.list(conversationId)).flatMap((message) =>
+			message.role === 'user' ? [toUserMessage(message)] : message.parts.flatMap(toAnswerMessages)
+		);
 		return JSON.stringify({ type: 'MESSAGES_SNAPSHOT', messages });
 	};
 	for await (const batch of batches) {
@@ -143,12 +144,6 @@ async function stateOf(parts: Parts, conversationId: string, given: unknown): Pr
 	const { data } = await listConversationSkills(parts, conversationId);
 	const namesOf = (wanted: 'pinned' | 'loaded') => data.flatMap(({ name, state }) => (state === wanted ? [name] : []));
 	return { ...given, skills: { pinned: namesOf('pinned'), loaded: namesOf('loaded') } };
-}
-
-function toAguiMessages(messages: readonly Message[]): agui.Message[] {
-	return messages.flatMap((message) => {
-		return message.role === 'user' ? [toUserMessage(message)] : message.parts.flatMap(toAnswerMessages);
-	});
 }
 
 function toUserMessage({ id, parts, files }: Message): agui.Message {

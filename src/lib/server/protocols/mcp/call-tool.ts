@@ -100,7 +100,7 @@ async function callSkillTool(
 	});
 }
 
-/** Loading a skill can run commands in its instructions, if the operator allows that. This doesn't, for keys without “execute”. */
+/** For keys without “execute”: loading a skill normally may run commands in its instructions, but this doesn't. */
 function instructionsOnly(library: SkillSnapshot, args: Record<string, unknown>): CallToolResult {
 	const name = args.skill;
 	const skill = typeof name === 'string' ? findNamed(library, name) : null;
@@ -138,7 +138,7 @@ export interface ProgressReport {
 /** Characters per notification. Output that arrives while one is being sent goes out together. */
 const MAX_TEXT = 4096;
 
-/** Sends script output as progress notifications if the client sent a token; `progress` counts characters (FEATURES F15). */
+/** Sends script output as progress, if the client sent a token; `progress` counts characters (FEATURES F15). */
 export function reportProgress({ mcpReq }: Pick<ServerContext, 'mcpReq'>): ProgressReport {
 	const progressToken = mcpReq._meta?.progressToken;
 	if (progressToken === undefined) return { onEvent: () => undefined, flush: async () => undefined };

@@ -20,7 +20,7 @@ export interface Consent {
 
 /** Open questions, each good for one answer. Kept in memory, so after a restart they are asked again. */
 export interface Questions {
-	/** Returns the id of a new question. `subject` is everything the user consents to. Drops the oldest if too many are open. */
+	/** Returns a new question's id. `subject`: everything the user consents to. Drops the oldest if too many are open. */
 	open(subject: string): string;
 	/** Closes the question. True if it was open and asked about the same subject. */
 	settle(questionId: string, subject: string): boolean;
@@ -78,7 +78,7 @@ function canAskBy(capabilities: unknown): boolean {
 	return isObject(elicitation) && (elicitation.form !== undefined || Object.keys(elicitation).length === 0);
 }
 
-/** Returns if the user allowed this call. `subject`: who asks, and for what. @throws ConsentNeeded | SkillError `ApprovalDenied` */
+/** Returns if the user allowed it. `subject`: who asks, and for what. @throws ConsentNeeded | SkillError `ApprovalDenied` */
 export function requireConsent(
 	{ answer }: Consent,
 	questions: Questions,

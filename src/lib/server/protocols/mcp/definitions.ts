@@ -122,9 +122,9 @@ export function listTools(
 	const own = OWN.filter(({ scope }) => hasScope(caller, scope)).map(({ scope: _scope, ...tool }) => tool);
 	const dialect = [LOAD_SKILL.name, READ_SKILL_FILE.name, USE_SKILL.name];
 	const offered = session.tools().filter(({ name }) => !BUILT_IN_TOOLS.has(name) || dialect.includes(name));
-	const ofSkills = offered.map(toTool).filter(({ annotations }) => {
-		return hasScope(caller, annotations?.readOnlyHint ? 'read' : 'execute');
-	});
+	const ofSkills = offered
+		.map(toTool)
+		.filter(({ annotations }) => hasScope(caller, annotations?.readOnlyHint ? 'read' : 'execute'));
 	const keyOf = ({ name }: Tool) => `${ownToolOf(name) ? 0 : BUILT_IN_TOOLS.has(name) ? 1 : 2} ${name}`;
 	const tools = [...own, ...ofSkills].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 	const { page, ...more } = pageOf(tools, keyOf, { cursor, size: PAGE });

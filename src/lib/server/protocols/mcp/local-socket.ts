@@ -1,4 +1,4 @@
-/** A socket in the data folder, through which `npm run mcp` reaches the server that uses it: two servers must not share a folder. */
+/** A socket in the data folder. `npm run mcp` connects to it, because two servers must not share a data folder. */
 import { chmod, rm } from 'node:fs/promises';
 import { connect, createServer, type Server as SocketServer, type Socket } from 'node:net';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The MCP server over HTTP, stdio and a local socket. 2025 protocol versions have sessions, 2026-07-28 has none (FEATURES E15). */
+/** The MCP server over HTTP, stdio and a local socket. Protocol 2026-07-28 has no sessions, 2025 ones do (FEATURES E15). */
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import {

@@ -68,9 +68,9 @@ export function createMcpServer(context: McpContext, { peerOf, first, isModern }
 	};
 	const cacheHints = isModern ? { ttlMs: 0, cacheScope: 'private' as const } : {};
 
-	server.setRequestHandler('tools/list', ({ params }, handled) => {
-		return listTools(viewOfReader(handled), peerOf(handled).caller, params?.cursor);
-	});
+	server.setRequestHandler('tools/list', ({ params }, handled) =>
+		listTools(viewOfReader(handled), peerOf(handled).caller, params?.cursor)
+	);
 	server.setRequestHandler('tools/call', async ({ params }, handled) => {
 		const progress = reportProgress(handled);
 		const { signal } = handled.mcpReq;
@@ -81,18 +81,18 @@ export function createMcpServer(context: McpContext, { peerOf, first, isModern }
 		if (isInputRequiredResult(result)) return result;
 		return server.projectCallToolResult(result, outputSchemaOf(params.name));
 	});
-	server.setRequestHandler('resources/list', ({ params }, handled) => {
-		return listResources(viewOfReader(handled), params?.cursor);
-	});
+	server.setRequestHandler('resources/list', ({ params }, handled) =>
+		listResources(viewOfReader(handled), params?.cursor)
+	);
 	server.setRequestHandler('resources/templates/list', (_request, handled) => {
 		viewOfReader(handled);
 		return listTemplates();
 	});
 	server.setRequestHandler('resources/read', ({ params }, handled) => readResource(viewOfReader(handled), params.uri));
 	server.setRequestHandler('prompts/list', ({ params }, handled) => listPrompts(viewOfReader(handled), params?.cursor));
-	server.setRequestHandler('prompts/get', ({ params }, handled) => {
-		return getPrompt(viewOfReader(handled), params.name, params.arguments);
-	});
+	server.setRequestHandler('prompts/get', ({ params }, handled) =>
+		getPrompt(viewOfReader(handled), params.name, params.arguments)
+	);
 	server.setRequestHandler('completion/complete', ({ params }, handled) => complete(viewOfReader(handled), params));
 	server.setRequestHandler(
 		'skills/list',
@@ -106,7 +106,7 @@ export function createMcpServer(context: McpContext, { peerOf, first, isModern }
 	return server;
 }
 
-/** Removes invisible characters from results, and reports invalid params as such; the SDK would report an internal error. */
+/** Removes invisible characters from results, and reports invalid params as such rather than as an internal error. */
 class SkillsServer extends Server {
 	protected override _wrapHandler(...[method, handler]: Wrapping): Wrapping[1] {
 		const wrapped = super._wrapHandler(method, handler);
@@ -189,12 +189,10 @@ function listPrompts({ library }: CallerView, cursor: string | undefined): ListP
 	return { prompts, ...more };
 }
 
-/** The instructions as `load_skill` returns them, without running anything. @throws ProtocolError if the skill isn't found */
+/** The instructions as `load_skill` returns them; runs nothing. @throws ProtocolError if the skill isn't found */
 function getPrompt({ library }: CallerView, name: string, args: Record<string, string> = {}): GetPromptResult {
 	const skill = findNamed(library, name);
-	if (!skill) {
-		throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Skill not found: “${name.slice(0, 100)}”.`);
-	}
+	if (!skill) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Skill not found: “${name.slice(0, 100)}”.`);
 	const task = args.arguments?.trim() ?? '';
 	const text = `${renderLoadedSkill(skill)}${task === '' ? '' : `\n\n${task}`}`;
 	return { description: skill.description, messages: [{ role: 'user', content: { type: 'text', text } }] };

@@ -295,9 +295,9 @@ export function createEventStore(limits = { events: MAX_EVENTS, bytes: MAX_BYTES
 			const last = events[start];
 			if (!last) throw new Error('This event is no longer available.');
 			// The event that opens a stream is empty; it only gives the client an id.
-			const missed = events.slice(start + 1).filter(({ streamId, message }) => {
-				return streamId === last.streamId && 'jsonrpc' in message;
-			});
+			const missed = events
+				.slice(start + 1)
+				.filter(({ streamId, message }) => streamId === last.streamId && 'jsonrpc' in message);
 			for (const { id, message } of missed) await send(id, message);
 			return last.streamId;
 		}

@@ -1,4 +1,4 @@
-/** Encrypts and decrypts the `encrypted_content` of a compaction. Only this server can read it, and only for the same API key. */
+/** Encrypts the `encrypted_content` of a compaction. Only this server can read it, and only for the same API key. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import { z } from 'zod';

@@ -1,10 +1,11 @@
 /** Reads what a request continues from: the chain before it, its session and workspace, and its own items. */
 import { createHash } from 'node:crypto';
+import { attachedFiles } from '../../agent/history.ts';
 import type { ResponseItem } from '../../agent/model.ts';
 import type { Responses } from '../../store/responses.ts';
 import type { Workspaces } from '../../workspaces.ts';
 import type { CompactionSeal, Compaction } from './compaction-seal.ts';
-import { ApiError } from './errors.ts';
+import { badParameter, type ApiError } from './errors.ts';
 import type { ResponseRequest, InputItem } from './request.ts';
 import { MAX_UNSHOWN, type Room, take, unseal } from './sealed.ts';
 import type { ExecutedCall } from './wire.ts';
@@ -39,25 +40,18 @@ export async function readConversation(
 	const isNew = previous === null || previous === undefined;
 	const chain = isNew ? [] : await responses.chain(previous, apiKeyId);
 	if (!chain) {
-		throw new ApiError(400, `Previous response with id '${previous?.slice(0, 100)}' not found.`, {
-			code: 'previous_response_not_found',
-			param: 'previous_response_id'
-		});
+		const message = `Previous response with id '${previous?.slice(0, 100)}' not found.`;
+		throw badParameter('previous_response_id', message, 'previous_response_not_found');
 	}
 	const isEmpty = input === undefined || input === null || input.length === 0;
-	if (isEmpty && chain.length === 0 && input !== '') {
-		throw new ApiError(400, "Missing required parameter: 'input'.", {
-			code: 'missing_required_parameter',
-			param: 'input'
-		});
-	}
+	if (isEmpty && chain.length === 0 && input !== '') throw missing('input');
 	const open = (sealed: string, room: Room) => parts.compactions.open(sealed, apiKeyId, room);
 	// A compaction starts a new chain but keeps the workspace of the old one.
 	const sessionId = chain[0]?.sessionId ?? compactedSession(input, open) ?? id;
 	const folder = parts.folderOf(apiKeyId, sessionId);
-	const before = chain.flatMap(({ items, body }) => {
-		return (items as ResponseItem[]).filter(({ type }) => type !== 'reasoning' || body.model === model);
-	});
+	const before = chain.flatMap(({ items, body }) =>
+		(items as ResponseItem[]).filter(({ type }) => type !== 'reasoning' || body.model === model)
+	);
 	const asked = await readInput(input, {
 		model,
 		workspaces: parts.workspaces,
@@ -134,7 +128,7 @@ async function readInput(input: ResponseRequest['input'], context: InputContext)
 			if (each.type === 'function_call') calls.add(String(each.call_id));
 			if (each.type === 'function_call_output' && !calls.has(String(each.call_id))) {
 				const sentence = `No tool call found for function call output with call_id ${String(each.call_id)}.`;
-				throw new ApiError(400, sentence, { code: 'invalid_value', param: `input[${index}]` });
+				throw badParameter(`input[${index}]`, sentence);
 			}
 		}
 		const place = read.before === undefined ? -1 : items.findLastIndex(({ call_id }) => call_id === read.before);
@@ -157,11 +151,7 @@ async function readItem(item: InputItem, param: string, context: RoomyContext): 
 	switch (item.type) {
 		case 'item_reference': {
 			const found = await context.find(item.id);
-			if (!found)
-				throw new ApiError(400, `Item with id '${item.id.slice(0, 100)}' not found.`, {
-					code: 'item_not_found',
-					param
-				});
+			if (!found) throw badParameter(param, `Item with id '${item.id.slice(0, 100)}' not found.`, 'item_not_found');
 			take(Buffer.byteLength(JSON.stringify(found)), context.room);
 			return readOwn(found, param, context);
 		}
@@ -213,7 +203,7 @@ function readCompaction(
 
 function invalidContent(item: string, problem: string): ApiError {
 	const param = `${item}.encrypted_content`;
-	return new ApiError(400, `${param} ${problem}`, { code: 'invalid_encrypted_content', param });
+	return badParameter(param, `${param} ${problem}`, 'invalid_encrypted_content');
 }
 
 /** Keeps the sealed part of a reasoning item; its summary is only for people. */
@@ -257,18 +247,18 @@ async function readParts(
 		else names.push(await keepFile(context, part, place));
 	}
 	if (names.length > 0) {
-		read.push({ type: 'input_text', text: `Attached files:\n${names.map((name) => `- ${name}`).join('\n')}` });
+		read.push({ type: 'input_text', text: attachedFiles(names) });
 	}
 	return read;
 }
 
 function missing(param: string): ApiError {
-	return new ApiError(400, `Missing required parameter: '${param}'.`, { code: 'missing_required_parameter', param });
+	return badParameter(param, `Missing required parameter: '${param}'.`, 'missing_required_parameter');
 }
 
 type Folder = Pick<InputContext, 'workspaces' | 'folder'>;
 
-/** Saves a file (base64 or data URL) where scripts find it, and returns its name there (FEATURES F5, F12). @throws ApiError */
+/** Saves a file (base64 or data URL) to the workspace and returns its name there (FEATURES F5, F12). @throws ApiError */
 async function keepFile(
 	{ workspaces, folder }: Folder,
 	{ filename, file_data: data }: Part,
@@ -285,7 +275,7 @@ async function keepFile(
 	} catch (error) {
 		if (!(error instanceof AppError) || error.status >= 500) throw error;
 		const place = `${param}.filename`;
-		throw new ApiError(400, `${place}: ${error.message}`, { code: 'invalid_value', param: place });
+		throw badParameter(place, `${place}: ${error.message}`);
 	}
 }
 
@@ -302,7 +292,7 @@ function decode(data: string, param: string): { bytes: Buffer<ArrayBuffer>; medi
 	const packed = payload.replaceAll(/\s+/g, '');
 	if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(packed)) {
 		const place = `${param}.file_data`;
-		throw new ApiError(400, `${place} must be base64, or a data URL`, { code: 'invalid_value', param: place });
+		throw badParameter(place, `${place} must be base64, or a data URL`);
 	}
 	return { bytes: Buffer.from(packed, 'base64'), mediaType };
 }

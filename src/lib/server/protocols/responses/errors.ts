@@ -45,6 +45,11 @@ const CODES: Partial<Record<ErrorCode, string>> = {
 	internal: 'server_error'
 };
 
+/** A 400 about one parameter. */
+export function badParameter(param: string, message: string, code = 'invalid_value'): ApiError {
+	return new ApiError(400, message, { code, param });
+}
+
 /** Converts any error to an ApiError. Hides the message of an unexpected one. */
 export function toApiError(error: unknown): ApiError {
 	if (error instanceof ApiError) return error;
@@ -60,7 +65,7 @@ export function toApiError(error: unknown): ApiError {
 	});
 }
 
-/** Status and code by error of a run. `unauthorized` is 502, because it's about the model server's key, not the caller's. */
+/** Status and code by a run's error. `unauthorized` is 502, because it's about our key for the model's server. */
 const OUTCOMES: Record<string, { status: number; code: string }> = {
 	unauthorized: { status: 502, code: 'upstream_unauthorized' },
 	insufficient_credits: { status: 402, code: 'insufficient_credits' },

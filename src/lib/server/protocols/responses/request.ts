@@ -3,7 +3,8 @@ import { z } from 'zod';
 import { isNestedDeeperThan, MAX_NESTING } from '../../../shared/errors.ts';
 import { MAX_MODEL_ID, REASONING_EFFORTS } from '../../../shared/names.ts';
 import { failure, type Toolbox } from '../../agent/tool.ts';
-import { ApiError } from './errors.ts';
+import { isObject } from '../../../shared/json.ts';
+import { ApiError, badParameter } from './errors.ts';
 import { deepest, inPlainWords } from '../../../shared/plain-issues.ts';
 
 const MAX_TEXT = 10_485_760;
@@ -80,8 +81,7 @@ const item = z.discriminatedUnion('type', [
 
 /** The type of a message or a reference is optional, as the API's documentation says in prose. */
 const inputItem = z.preprocess((value) => {
-	if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-	if ('type' in value && value.type !== null && value.type !== undefined) return value;
+	if (!isObject(value) || (value.type !== null && value.type !== undefined)) return value;
 	if ('role' in value) return { ...value, type: 'message' };
 	return 'id' in value ? { ...value, type: 'item_reference' } : value;
 }, item);
@@ -177,24 +177,25 @@ export function readResponseRequest(body: unknown): ResponseRequest {
 	const request = checkBody(createResponseBody, body);
 	const given = body as Record<string, unknown>;
 	const other = UNSUPPORTED.find((name) => given[name] !== undefined && given[name] !== null);
-	if (other !== undefined)
-		throw unsupported(other, `${other} isn’t supported. Use previous_response_id, or send the items.`);
+	if (other !== undefined) {
+		const sentence = `${other} isn’t supported. Use previous_response_id, or send the items.`;
+		throw badParameter(other, sentence, 'unsupported_parameter');
+	}
 	if (request.background) {
-		throw unsupported('background', 'background isn’t supported. Use stream: true for long responses.');
+		const sentence = 'background isn’t supported. Use stream: true for long responses.';
+		throw badParameter('background', sentence, 'unsupported_parameter');
 	}
 	const names = (request.tools ?? []).map(({ name }) => name);
 	const twice = names.find((name, index) => names.indexOf(name) !== index);
 	if (twice !== undefined) {
-		throw new ApiError(400, `tools has two tools named “${twice}”.`, { code: 'invalid_value', param: 'tools' });
+		throw badParameter('tools', `tools has two tools named “${twice}”.`);
 	}
 	return request;
 }
 
 /** @throws ApiError naming the parameter */
 export function checkBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
-	if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-		throw new ApiError(400, 'The body must be a JSON object.', { code: 'invalid_type' });
-	}
+	if (!isObject(body)) throw new ApiError(400, 'The body must be a JSON object.', { code: 'invalid_type' });
 	if (isNestedDeeperThan(MAX_NESTING, body)) {
 		throw new ApiError(400, `The body is nested more than ${MAX_NESTING} levels deep.`, { code: 'invalid_value' });
 	}
@@ -203,10 +204,6 @@ export function checkBody<Schema extends z.ZodType>(schema: Schema, body: unknow
 	const { path, message: problem } = deepest(parsed.error.issues);
 	const param = path.length > 0 ? paramOf(path) : null;
 	throw new ApiError(400, `${param ?? 'The body'} ${problem}.`, { code: 'invalid_value', param });
-}
-
-function unsupported(param: string, sentence: string): ApiError {
-	return new ApiError(400, sentence, { code: 'unsupported_parameter', param });
 }
 
 /** `input[0].content` */

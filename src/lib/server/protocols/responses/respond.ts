@@ -8,7 +8,7 @@ import type { Asker } from '../../turns/toolbox.ts';
 import type { StoredResponse } from '../../store/responses.ts';
 import type { ConnectionResponses } from './connection-responses.ts';
 import { readConversation, type ConversationParts } from './conversation.ts';
-import { ApiError, runFailure, toApiError } from './errors.ts';
+import { badParameter, runFailure, toApiError } from './errors.ts';
 import { Output } from './output.ts';
 import { readResponseRequest, type ResponseRequest } from './request.ts';
 import {
@@ -180,9 +180,11 @@ async function keep({ store, log }: RespondParts, stored: StoredResponse): Promi
 
 /** Status fields from the run's terminal event. */
 function endingOf(last: RunEvent | null): Pick<ResponseResource, 'status' | 'error' | 'incomplete_details'> {
-	const ending = (status: ResponseStatus, reason?: string) => {
-		return { status, error: null, incomplete_details: reason === undefined ? null : { reason } };
-	};
+	const ending = (status: ResponseStatus, reason?: string) => ({
+		status,
+		error: null,
+		incomplete_details: reason === undefined ? null : { reason }
+	});
 	if (last?.type === 'RUN_FINISHED') {
 		if (last.outcome?.type === 'cancelled') return ending('cancelled');
 		const limit = (last.result as { limit?: string } | undefined)?.limit;
@@ -195,6 +197,7 @@ function endingOf(last: RunEvent | null): Pick<ResponseResource, 'status' | 'err
 	return { status: 'failed', error: { code: code ?? 'server_error', message }, incomplete_details: null };
 }
 
+/** `incomplete_details.reason` by the limit reached. */
 const REASONS: Record<string, string> = {
 	length: 'max_output_tokens',
 	steps: 'max_steps',
@@ -213,7 +216,7 @@ function withoutSeal(item: OutputItem): OutputItem {
 	return shown;
 }
 
-/** Implements `allowed_tools` by removing the other tools, which works with every model server. @throws ApiError for an unknown tool */
+/** Implements `allowed_tools` by removing other tools, which works with every server. @throws ApiError for an unknown tool */
 function toolChoiceOf({ tool_choice: choice, tools }: ResponseRequest): {
 	toolChoice: ToolChoice;
 	only: string[] | null;
@@ -223,10 +226,7 @@ function toolChoiceOf({ tool_choice: choice, tools }: ResponseRequest): {
 	if (choice.type === 'allowed_tools') return { toolChoice: choice.mode, only: choice.tools.map(({ name }) => name) };
 	const isThere = (tools ?? []).some(({ name }) => name === choice.name) || OWN_TOOLS.has(choice.name);
 	if (isThere) return { toolChoice: choice, only: null };
-	throw new ApiError(400, `Tool choice '${choice.name}' not found in 'tools' parameter.`, {
-		code: 'invalid_value',
-		param: 'tool_choice'
-	});
+	throw badParameter('tool_choice', `Tool choice '${choice.name}' not found in 'tools' parameter.`);
 }
 
 /** Tools that the skill system always provides. */

@@ -140,10 +140,7 @@ export function createResponsesApi(parts: ResponsesApiParts): ResponsesApi {
 		async model(id, signal) {
 			const found = (await list(signal)).find((model) => model.id === id);
 			if (found) return found;
-			throw new ApiError(404, `The model '${id.slice(0, 200)}' does not exist.`, {
-				code: 'model_not_found',
-				param: 'model'
-			});
+			throw runFailure('model_not_found', `The model '${id.slice(0, 200)}' does not exist.`);
 		},
 
 		async close(graceMs = 0) {
@@ -256,9 +253,13 @@ async function compactWithin(
 		object: 'response.compaction',
 		created_at: Math.floor(Date.now() / 1000),
 		output: [
-			...kept.map(({ role, content }, index) => {
-				return { type: 'message', id: `msg_${hex}_${index}`, status: 'completed', role, content };
-			}),
+			...kept.map(({ role, content }, index) => ({
+				type: 'message',
+				id: `msg_${hex}_${index}`,
+				status: 'completed',
+				role,
+				content
+			})),
 			{
 				type: 'compaction',
 				id: `cmp_${hex}_${kept.length}`,

@@ -2,11 +2,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type RawData, type WebSocket, WebSocketServer } from 'ws';
+import { type WebSocket, WebSocketServer } from 'ws';
 import { AppError } from '../../../shared/errors.ts';
 import { isObject, parseJson } from '../../../shared/json.ts';
 import type { Asker } from '../../turns/toolbox.ts';
-import { ApiError, toApiError } from './errors.ts';
+import { ApiError, badParameter, toApiError } from './errors.ts';
 import type { ResponsesApi } from './responses-api.ts';
 import type { ResponseEvent } from './wire.ts';
 
@@ -107,7 +107,8 @@ function serveConnection(ws: WebSocket, { api, check, socket, limits }: Connecti
 		if (isOld) return;
 		if (isBinary) return refuse(new ApiError(400, 'Send JSON as text.', { code: 'invalid_type' }));
 		isBusy = true;
-		void take(textOf(data));
+		// A Buffer, as `binaryType` is the default.
+		void take((data as Buffer).toString());
 	});
 	// A protocol error: the connection closes by itself.
 	ws.on('error', () => undefined);
@@ -136,11 +137,6 @@ const BUSY = 'A response is still running on this connection. Wait for its last 
 
 function isLast({ type }: ResponseEvent): boolean {
 	return type === 'response.completed' || type === 'response.incomplete' || type === 'response.failed';
-}
-
-function textOf(data: RawData): string {
-	if (Array.isArray(data)) return Buffer.concat(data).toString('utf8');
-	return Buffer.from(data as Buffer).toString('utf8');
 }
 
 export interface ResponseSockets {
@@ -225,21 +221,14 @@ function readMessage(text: string): Record<string, unknown> {
 	if (message === undefined) throw new AppError('invalid_input', 'The message isn’t valid JSON.');
 	if (!isObject(message)) throw new ApiError(400, 'A message must be a JSON object.', { code: 'invalid_type' });
 	const { type, ...body } = message;
-	if (type !== 'response.create') {
-		throw new ApiError(400, 'type must be “response.create”.', { code: 'invalid_value', param: 'type' });
-	}
+	if (type !== 'response.create') throw badParameter('type', 'type must be “response.create”.');
 	const other = UNSUPPORTED.find((name) => body[name] !== undefined && body[name] !== null);
 	if (other !== undefined) {
-		throw new ApiError(400, `${other} isn’t supported on WebSockets. Leave it out.`, {
-			code: 'unsupported_parameter',
-			param: other
-		});
+		throw badParameter(other, `${other} isn’t supported on WebSockets. Leave it out.`, 'unsupported_parameter');
 	}
 	if (body.generate === false) {
-		throw new ApiError(400, '“generate: false” isn’t supported: there’s nothing to warm up.', {
-			code: 'unsupported_parameter',
-			param: 'generate'
-		});
+		const sentence = '“generate: false” isn’t supported: there’s nothing to warm up.';
+		throw badParameter('generate', sentence, 'unsupported_parameter');
 	}
 	return body;
 }

@@ -100,9 +100,13 @@ export function newResource(request: ResponseRequest, { id, model, createdAt }: 
 		instructions: request.instructions ?? null,
 		output: [],
 		error: null,
-		tools: (request.tools ?? []).map(({ name, description = null, parameters = null, strict = null }) => {
-			return { type: 'function', name, description, parameters, strict };
-		}),
+		tools: (request.tools ?? []).map(({ name, description = null, parameters = null, strict = null }) => ({
+			type: 'function',
+			name,
+			description,
+			parameters,
+			strict
+		})),
 		tool_choice: choice ?? 'auto',
 		truncation: request.truncation ?? 'disabled',
 		parallel_tool_calls: request.parallel_tool_calls ?? true,

@@ -82,7 +82,8 @@ export function createMessages(db: Kysely<Database>): Messages {
 		},
 
 		async page(conversationId, { before, limit }) {
-			const last = before === undefined ? await headOf(db, conversationId) : await parentOf(db, conversationId, before);
+			const [next] = before === undefined ? [] : await readRows(db, conversationId, [before]);
+			const last = before === undefined ? await headOf(db, conversationId) : (next?.parent_id ?? null);
 			if (last === null) return { messages: [], hasEarlier: false, alternatives: {} };
 			const { ids, hasEarlier } = await pathTo(db, conversationId, last, limit);
 			const messages = (await readRows(db, conversationId, ids)).map(messageFromRow);
@@ -224,11 +225,6 @@ async function readRows(db: Kysely<Database>, conversationId: string, ids: reado
 export async function findMessage(db: Kysely<Database>, conversationId: string, id: string): Promise<Message | null> {
 	const [row] = await readRows(db, conversationId, [id]);
 	return row ? messageFromRow(row) : null;
-}
-
-async function parentOf(db: Kysely<Database>, conversationId: string, id: string): Promise<string | null> {
-	const [row] = await readRows(db, conversationId, [id]);
-	return row?.parent_id ?? null;
 }
 
 async function lastUnder(

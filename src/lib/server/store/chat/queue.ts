@@ -129,9 +129,12 @@ export function createQueue(db: Kysely<Database>): Queue {
 	return {
 		async list(conversationId) {
 			const rows = await of(conversationId).select(['id', 'text', 'files', 'created_at']).orderBy('position').execute();
-			return rows.map(({ id, text, files, created_at }) => {
-				return { id, text, files: JSON.parse(files) as string[], createdAt: created_at };
-			});
+			return rows.map(({ id, text, files, created_at }) => ({
+				id,
+				text,
+				files: JSON.parse(files) as string[],
+				createdAt: created_at
+			}));
 		},
 
 		add: (conversationId, { id, text, files, createdAt }) =>

@@ -170,9 +170,7 @@ async function placeAnswer(
 		const head = await headOf(transaction, conversationId);
 		const parentId = place.after === undefined ? head : place.after;
 		if (parentId !== null && !(await findMessage(transaction, conversationId, parentId))) throw new Refusal(NO_MESSAGE);
-		if (parentId === head && head !== null) {
-			await endWaiting(transaction, conversationId, head, place.results ?? []);
-		}
+		if (parentId === head && head !== null) await endWaiting(transaction, conversationId, head, place.results ?? []);
 		added.push({ ...place.question, parentId });
 		await transaction
 			.deleteFrom('queued_messages')

@@ -52,7 +52,7 @@ export interface RunEventWriter {
 	 * @throws {Error} if events don't follow the stored ones; then nothing is written.
 	 */
 	advanceAll(advances: readonly RunAdvance[]): Promise<ReadonlySet<string>>;
-	/** Writes the last events, the folded message and the end in one transaction. Returns false and writes nothing if the run isn't running. */
+	/** Writes the last events, the folded message and the end in one transaction, or nothing (false) if the run isn't running. */
 	end(advance: RunAdvance, end: RunEnd, result: RunResult): Promise<boolean>;
 }
 

@@ -1,4 +1,4 @@
-/** What keys promise, whichever database they are in. */
+/** Contract tests for keys, run on every database. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createApiKeys, type ApiKeys } from '../access.ts';
 import { at, type Bench } from './fixtures.suite.ts';

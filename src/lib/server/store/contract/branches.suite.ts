@@ -1,4 +1,4 @@
-/** What branches, waiting messages, decisions and summaries promise, whichever database they are in. */
+/** Contract tests for branches, waiting messages, decisions and summaries, run on every database. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ApprovalDecision } from '../../../shared/events.ts';
 import { emptyAnswer } from '../../../shared/message.ts';
@@ -59,7 +59,7 @@ export function testBranches(bench: () => Bench): void {
 				...startOf('r3'),
 				place: { kind: 'more', messageId: 'r1-answer', from: 'ended' }
 			});
-			// It was never given an end of its own here, so that it counts as being written.
+			// Never ended here, so it counts as being written.
 			expect(more.outcome).toBe('no_message');
 		});
 

@@ -1,4 +1,4 @@
-/** What people make of conversations: pinned, archived, unread, deleted with a way back; in either database. */
+/** Contract tests for pinned, archived, unread and deleted conversations, run on every database. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { at, type Bench, events, question, startOf } from './fixtures.suite.ts';
 import type { RunFinish } from '../chat/store-runs.ts';

@@ -1,4 +1,4 @@
-/** What a conversation's skills promise, whichever database they are in. */
+/** Contract tests for a conversation's skills, run on every database. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { pinSkills } from '../chat/queue.ts';
 import { at, type Bench } from './fixtures.suite.ts';

@@ -1,4 +1,4 @@
-/** What conversations promise, whichever database they are in. */
+/** Contract tests for conversations, run on every database. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { at, type Bench, events, startOf } from './fixtures.suite.ts';
 import type { Store } from '../store.ts';

@@ -1,4 +1,4 @@
-/** What runs of evals promise, whichever database they are in. */
+/** Contract tests for runs of evals, run on every database. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { EvalRun } from '../../../shared/try-out.ts';
 import type { EvalRuns } from '../skills/trials.ts';

@@ -11,7 +11,7 @@ export interface Bench {
 	store: Store;
 }
 
-/** A time, `minute` minutes into an hour. */
+/** ISO time at this minute. */
 export function at(minute: number): string {
 	return new Date(Date.UTC(2026, 0, 1, 12, minute)).toISOString();
 }
@@ -48,7 +48,7 @@ export function events(first: number, count: number): { seq: number; data: strin
 	}));
 }
 
-/** An answer with one of everything that a message can hold. */
+/** An answer with every kind of part. */
 export function fullAnswer(id: string): Message {
 	return {
 		...emptyAnswer(id, 'r1', at(10)),

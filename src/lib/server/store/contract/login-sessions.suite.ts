@@ -1,4 +1,4 @@
-/** What logins promise, whichever database they are in. */
+/** Contract tests for logins, run on every database. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { at, type Bench } from './fixtures.suite.ts';
 import { createLoginSessions, type LoginSessions } from '../access.ts';

@@ -1,4 +1,4 @@
-/** What the list of MCP servers promises, whichever database it is in. */
+/** Contract tests for the list of MCP servers, run on every database. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { at, type Bench } from './fixtures.suite.ts';
 import { createMcpServers, type McpServers, type StoredMcpServer } from '../access.ts';

@@ -1,4 +1,4 @@
-/** What messages promise, whichever database they are in. */
+/** Contract tests for messages, run on every database. */
 import type { Kysely } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { emptyAnswer } from '../../../shared/message.ts';

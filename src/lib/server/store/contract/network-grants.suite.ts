@@ -1,4 +1,4 @@
-/** What grants of domains promise, whichever database they are in. */
+/** Contract tests for grants of domains, run on every database. */
 import { describe, expect, test } from 'vitest';
 import type { Bench } from './fixtures.suite.ts';
 import { at } from './fixtures.suite.ts';

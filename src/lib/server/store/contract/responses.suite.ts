@@ -1,4 +1,4 @@
-/** What stored responses promise, whichever database they are in. */
+/** Contract tests for stored responses, run on every database. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { at, type Bench } from './fixtures.suite.ts';
 import { createResponses, type Responses } from '../responses.ts';

@@ -1,4 +1,4 @@
-/** What the start of a run promises, whichever database it is in. */
+/** Contract tests for the start of a run, run on every database. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { at, type Bench, events, question, startOf } from './fixtures.suite.ts';
 import type { RunStart } from '../chat/run-start.ts';

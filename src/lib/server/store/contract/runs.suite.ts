@@ -1,4 +1,4 @@
-/** What a run's log and its end promise, whichever database they are in. */
+/** Contract tests for a run's log and its end, run on every database. */
 import type { Kysely } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Message } from '../../../shared/message.ts';
@@ -23,7 +23,7 @@ export function testRuns(bench: () => Bench): void {
 			expect(await store.runs.readEvents('r1', { after: 0, limit: 100 })).toEqual(events(1, 12));
 			expect(await store.runs.readEvents('r1', { after: 2, limit: 4 })).toEqual(events(3, 4));
 			expect(await store.runs.readEvents('r1', { after: 12, limit: 4 })).toEqual([]);
-			// By weight, and always one.
+			// By size, but always at least one.
 			const weight = (count: number) =>
 				Buffer.byteLength(
 					events(1, count)

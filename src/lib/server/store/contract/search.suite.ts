@@ -1,4 +1,4 @@
-/** What a search promises, whichever database the index is in. */
+/** Contract tests for a search, run on every database. */
 import fc from 'fast-check';
 import { type Kysely, type KyselyPlugin, sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -24,7 +24,7 @@ export function testSearch(bench: () => Bench): void {
 			}
 			expect(await found('cafe zoe')).toEqual(['c1']);
 			expect(await found('cafe opens zoe')).toEqual([]);
-			// Only the last word may be a beginning.
+			// Only the last word may be incomplete.
 			expect(await found('caf zoe')).toEqual([]);
 		});
 

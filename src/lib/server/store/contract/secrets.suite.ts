@@ -1,4 +1,4 @@
-/** What is promised of the encrypted variables of skills, whichever database they are in. */
+/** Contract tests for skills' encrypted variables, run on every database. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { at, type Bench } from './fixtures.suite.ts';
 import type { Secrets } from '../access.ts';

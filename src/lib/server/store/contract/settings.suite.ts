@@ -1,4 +1,4 @@
-/** What settings promise, whichever database they are in. */
+/** Contract tests for settings, run on every database. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Bench } from './fixtures.suite.ts';
 import { at } from './fixtures.suite.ts';

@@ -1,4 +1,4 @@
-/** What kept cases promise, whichever database they are in. */
+/** Contract tests for kept cases, run on every database. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { SkillCase } from '../../../shared/try-out.ts';
 import { at, type Bench } from './fixtures.suite.ts';

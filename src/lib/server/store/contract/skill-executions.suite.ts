@@ -1,4 +1,4 @@
-/** What the record of executions and the modes of skills promise, whichever database they are in. */
+/** Contract tests for the record of executions and the modes of skills, run on every database. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ExecutionEnd, ExecutionStart } from '../../skills/run/execution-host.ts';
 import { at, type Bench } from './fixtures.suite.ts';
@@ -109,7 +109,7 @@ export function testSkillExecutions(bench: () => Bench): void {
 
 		test('E29: page after page gives every row once, those of the same time too, whatever is added meanwhile', async () => {
 			const { skillExecutions } = store;
-			// Ids and times go different ways; four share each time.
+			// Ids and times sort differently; four share each time.
 			for (let index = 0; index < 12; index += 1) {
 				await skillExecutions.start(start(`e${(index * 7) % 12}`.padEnd(4, 'x')), at(Math.floor(index / 4)));
 			}

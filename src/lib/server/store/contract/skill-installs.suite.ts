@@ -1,4 +1,4 @@
-/** What the record of installations promises, whichever database it is in. */
+/** Contract tests for the record of installations, run on every database. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { at, type Bench } from './fixtures.suite.ts';
 import type { InstallRecord, SkillInstalls } from '../skills/installs.ts';

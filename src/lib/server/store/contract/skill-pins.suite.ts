@@ -1,4 +1,4 @@
-/** What pinned versions promise, whichever database they are in. */
+/** Contract tests for pinned versions, run on every database. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Bench } from './fixtures.suite.ts';
 import { at } from './fixtures.suite.ts';

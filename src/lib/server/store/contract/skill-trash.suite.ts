@@ -1,4 +1,4 @@
-/** What the trash promises, whichever database it is in. */
+/** Contract tests for the trash, run on every database. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { at, type Bench } from './fixtures.suite.ts';
 import type { SkillTrash, TrashRecord } from '../skills/installs.ts';

@@ -1,4 +1,4 @@
-/** What every store promises, whichever database it is on. */
+/** Contract tests for every store, run on every database. */
 import type { Kysely } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
 import { testMcpServers } from './mcp-servers.suite.ts';
@@ -27,7 +27,7 @@ import { testSkillTrash } from './skill-trash.suite.ts';
 import { createStore } from '../store.ts';
 import { testTrustedSkills } from './trusted-skills.suite.ts';
 
-/** `open` gives a migrated database, which the suite closes. */
+/** `open` returns a migrated database, which the suite closes. */
 export function testStore(name: string, open: () => Promise<Kysely<Database>>): void {
 	describe(`the store on ${name}`, () => {
 		let bench: Bench;

@@ -1,4 +1,4 @@
-/** What the memory of trusted skills promises, whichever database it is in. */
+/** Contract tests for the memory of trusted skills, run on every database. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { at, type Bench } from './fixtures.suite.ts';
 import type { TrustedSkill, TrustedSkills } from '../skills/choices.ts';

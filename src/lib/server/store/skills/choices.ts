@@ -33,7 +33,7 @@ export interface TrustedSkills {
 	get(skillId: string, version: string): Promise<TrustedSkill | null>;
 	/** Replaces an earlier record of this version. */
 	put(skillId: string, skill: TrustedSkill): Promise<void>;
-	/** Removes trust in a version and in files with this digest; without `which`, in all versions. False if there was none. */
+	/** Removes trust in a version and in files with this digest; default: in all versions. False if there was none. */
 	remove(skillId: string, which?: { version: string; digest: string }): Promise<boolean>;
 }
 
