@@ -1,4 +1,4 @@
-// Starts the app: builds it when needed, listens, says where, and stops cleanly.
+// Starts the app: listens, says where, and stops cleanly. In a clone it builds first, when needed.
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -7,7 +7,9 @@ import { createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-const root = fileURLToPath(new URL('.', import.meta.url));
+/** In the package, this file and its imports are bundled into dist/bin. */
+const isClone = existsSync(new URL('src', import.meta.url));
+const root = fileURLToPath(new URL(isClone ? '.' : '../..', import.meta.url));
 /** For what is left to do when the runs have had their time: scripts get 2 s to clean up, then the database is closed. */
 const END_MS = 5_000;
 /**
@@ -17,6 +19,8 @@ const END_MS = 5_000;
 const DOORS = process.platform === 'linux' ? 16 : 1;
 /** A second signal within this time is the same one. */
 const AGAIN_MS = 1_000;
+/** Without PORT, the first free one of these is used. */
+const PORTS = Array.from({ length: 10 }, (_, index) => 3000 + index);
 if (Number(process.versions.node.split('.')[0]) < 24) {
 	console.error(`Node ${process.versions.node} is too old. Start with "npm start": it brings Node 24.`);
 	process.exit(1);
@@ -29,13 +33,12 @@ if (existsSync('.env')) process.loadEnvFile('.env');
 nodeModule.enableCompileCache(`${root}node_modules/.cache/compiled`);
 
 // Before anything else: a server that others would reach without a login must not even begin to listen.
-const { buildIfStale } = await import('./scripts/build.ts');
 const { loadConfig } = await import('./src/lib/server/config.ts');
 const { securityHeaders } = await import('./src/lib/server/access/door.ts');
 const { lingerAfter } = await import('./src/lib/server/linger.ts');
 const config = orExit(() => loadConfig(process.env));
 
-await buildIfStale();
+if (isClone) await (await import('./scripts/build.ts')).buildIfStale();
 
 // Our own doors check host, origin and size; the adapter only has to take the request as it is.
 process.env.BODY_SIZE_LIMIT = 'Infinity';
@@ -43,7 +46,7 @@ process.env.PROTOCOL_HEADER = 'x-app-protocol';
 // With these the adapter would believe what a client says of itself.
 for (const name of ['ORIGIN', 'HOST_HEADER', 'PORT_HEADER', 'ADDRESS_HEADER'])
 	Reflect.deleteProperty(process.env, name);
-const [{ handler }] = await Promise.all([import(new URL('build/handler.js', import.meta.url).href), loadAll()]).catch(
+const [{ handler }] = await Promise.all([import(pathToFileURL(`${root}build/handler.js`).href), loadAll()]).catch(
 	(error) => {
 		console.error(`Couldn’t start the app: ${error.message}`);
 		process.exit(1);
@@ -133,26 +136,47 @@ const doors = [
 	)
 ];
 await open().catch((/** @type {NodeJS.ErrnoException} */ error) => {
-	const port = process.env.PORT || 3000;
-	const isTaken = error.code === 'EADDRINUSE';
+	const taken = process.env.PORT ? `Port ${process.env.PORT} is` : `Ports ${PORTS[0]} to ${PORTS.at(-1)} are`;
 	console.error(
-		isTaken
-			? `Port ${port} is already in use. Set PORT to another port, or stop the program that uses it.`
+		error.code === 'EADDRINUSE'
+			? `${taken} already in use. Set PORT to another port, or stop the program that uses it.`
 			: error.message
 	);
 	process.exit(1);
 });
 // One that cannot take a connection for the moment goes on listening.
 for (const door of doors) door.on('error', (error) => console.error(`Couldn’t accept a connection: ${error.message}`));
-await announce();
+/** @type {number | undefined} */
+let stoppingSince;
+for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
+	process.on(signal, () => void stop(signal));
+}
+// The window was closed, or npm is gone: often it comes with one of the others, and never in order to hurry.
+process.on('SIGHUP', () => stoppingSince === undefined && void stop('SIGHUP'));
+
+/** The command line imports this file to start the app. */
+export const url = await announce();
 
 async function open() {
 	const { host } = config;
-	// Sockets that share a port would share it with another server too: so nobody may have it.
-	const alone = createTcpServer();
-	const { port } = await listening(alone, { port: Number(process.env.PORT || 3000), host });
-	await new Promise((resolve) => alone.close(resolve));
+	const port = await freePort(process.env.PORT ? [Number(process.env.PORT)] : PORTS);
 	for (const each of doors) await listening(each, { port, host, reusePort: DOORS > 1 });
+}
+
+/** Sockets that share a port would share it with another server too, so it must be free. @param {number[]} ports */
+async function freePort(ports) {
+	for (const wanted of ports) {
+		const alone = createTcpServer();
+		try {
+			const { port } = await listening(alone, { port: wanted, host: config.host });
+			await new Promise((resolve) => alone.close(resolve));
+			return port;
+		} catch (error) {
+			const isTaken = /** @type {NodeJS.ErrnoException} */ (error).code === 'EADDRINUSE';
+			if (!isTaken || wanted === ports.at(-1)) throw error;
+		}
+	}
+	throw new Error('no ports given');
 }
 
 /** @param {import('node:net').Server} door @param {import('node:net').ListenOptions} options @returns {Promise<import('node:net').AddressInfo>} */
@@ -178,15 +202,8 @@ async function announce() {
 	console.log(`Skills: ${skills.ready} ready${skills.broken ? `, ${skills.broken} broken` : ''}`);
 	// Now, and not at an end that may be a crash.
 	nodeModule.flushCompileCache();
+	return url;
 }
-
-/** @type {number | undefined} */
-let stoppingSince;
-for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
-	process.on(signal, () => void stop(signal));
-}
-// The window was closed, or npm is gone: often it comes with one of the others, and never in order to hurry.
-process.on('SIGHUP', () => stoppingSince === undefined && void stop('SIGHUP'));
 
 /** Lets the runs end, then ends what they started and the connections; nothing is left that keeps the process alive. */
 async function stop(/** @type {string} */ signal) {

@@ -1,45 +1,60 @@
-/** `npm run build:lib [-- folder]`: the skills library as a package of its own in dist/, with types and a command line. */
+/**
+ * `npm run build:lib [-- folder]`: builds the library with types and the command line into dist/. The command line is
+ * bundled, because Node runs no TypeScript in node_modules. `npm pack` adds `--with-app`, which builds the app if it's stale.
+ */
 import { spawnSync } from 'node:child_process';
-import { copyFile, glob, readFile, rm, writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { glob, readFile, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { build } from 'vite';
+import { buildIfStale } from './build.ts';
+import { root } from './run-tool.ts';
 
-interface RootPackage {
-	version: string;
-	license: string;
+const { values, positionals } = parseArgs({ options: { 'with-app': { type: 'boolean' } }, allowPositionals: true });
+const dist = resolve(positionals[0] ?? join(root, 'dist'));
+const { dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
 	dependencies: Record<string, string>;
-}
-
-const root = fileURLToPath(new URL('..', import.meta.url));
-const dist = resolve(process.argv[2] ?? `${root}dist`);
+};
 
 await rm(dist, { recursive: true, force: true });
-const tsc = [`${root}node_modules/typescript/bin/tsc`, '-p', `${root}tsconfig.library.json`, '--outDir', dist];
+const tsc = [
+	join(root, 'node_modules/typescript/bin/tsc'),
+	'-p',
+	join(root, 'tsconfig.library.json'),
+	'--outDir',
+	dist
+];
 const { status, stdout } = spawnSync(process.execPath, tsc, { encoding: 'utf8' });
 if (status !== 0) {
 	process.stderr.write(stdout);
 	process.exit(1);
 }
-// Others import the skills alone; the rest is for the command line.
+// Others import the skills alone.
 for await (const path of glob('**/*.d.ts', { cwd: dist })) {
-	if (!/^server[\\/](skills|sandbox)[\\/]/.test(path)) await rm(`${dist}/${path}`);
+	if (!/^server[\\/](skills|sandbox)[\\/]/.test(path)) await rm(join(dist, path));
 }
-// The application's packages are devDependencies, so these are the library's.
-const { version, license, dependencies } = JSON.parse(await readFile(`${root}package.json`, 'utf8')) as RootPackage;
-const manifest = {
-	name: 'openrouter-skills',
-	version,
-	description: 'Give an agent skills: folders with a SKILL.md as a prompt, tools and one function that runs them.',
-	license,
-	type: 'module',
-	engines: { node: '>=20.12' },
-	exports: { '.': { types: './server/skills/index.d.ts', default: './server/skills/index.js' } },
-	bin: { 'openrouter-skills': './server/cli/main.js' },
-	files: ['server', 'shared', 'README.md', 'skills.md', 'LICENSE'],
-	dependencies
-};
-await writeFile(`${dist}/package.json`, `${JSON.stringify(manifest, null, '\t')}\n`);
-await copyFile(`${root}docs/library.md`, `${dist}/README.md`);
-const skillsPage = await readFile(`${root}docs/skills.md`, 'utf8');
-await writeFile(`${dist}/skills.md`, skillsPage.replaceAll('](library.md', '](README.md'));
-await copyFile(`${root}LICENSE`, `${dist}/LICENSE`);
+
+const server = join(root, 'src/lib/server');
+await build({
+	configFile: false,
+	logLevel: 'warn',
+	root,
+	// As in the app's own build: whatever isn't a dependency of the package must be bundled.
+	ssr: { noExternal: true, external: Object.keys(dependencies) },
+	build: {
+		ssr: true,
+		// Commands for skills run on Node 20, too.
+		target: 'node20',
+		outDir: join(dist, 'bin'),
+		emptyOutDir: false,
+		rolldownOptions: {
+			input: {
+				'openrouter-skills': join(server, 'cli/main.ts'),
+				server: join(root, 'server.js'),
+				runner: join(server, 'sandbox/launch/runner.ts')
+			},
+			output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' }
+		}
+	}
+});
+if (values['with-app']) await buildIfStale();

@@ -27,18 +27,20 @@ export interface InstalledLibrary {
 export async function installLibrary(): Promise<InstalledLibrary> {
 	const dir = await mkdtemp(join(tmpdir(), 'library-'));
 	const node = await oldestNode();
-	// Without npm's own variables, or an npm inside of an npm takes this project for its own.
-	const inherited = Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|VITEST)/.test(name));
-	const env = { ...Object.fromEntries(inherited), PATH: [dirname(node.path), process.env.PATH].join(delimiter) };
+	const env = environmentOf(node);
 	const runCommand: InstalledLibrary['runCommand'] = (command, args, settings = {}) =>
 		run(command, args, { cwd: dir, env: { ...env, ...settings } });
 	let programs = 0;
 	try {
-		await run(process.execPath, [join(ROOT, 'scripts/build-library.ts'), join(dir, 'built')], { cwd: ROOT });
+		// The package without the app, which tests/crash/package.test.ts installs.
+		await run(process.execPath, [join(ROOT, 'scripts/build-library.ts'), join(dir, 'built/dist')], { cwd: ROOT });
+		for (const name of ['package.json', 'scripts/end-with-npm.js'])
+			await cp(join(ROOT, name), join(dir, 'built', name));
 		await writeFile(join(dir, 'package.json'), '{ "name": "program", "private": true, "type": "module" }\n');
-		const { stdout } = await runCommand('npm', ['pack', '--silent', './built']);
+		const { stdout } = await runCommand('npm', ['pack', '--silent', '--ignore-scripts', './built']);
 		await rm(join(dir, 'built'), { recursive: true });
-		await runCommand('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', `./${stdout.trim()}`]);
+		const options = ['--omit=optional', '--prefer-offline', '--no-audit', '--no-fund'];
+		await runCommand('npm', ['install', ...options, `./${stdout.trim()}`]);
 		await cp(join(ROOT, 'skills'), join(dir, 'skills'), { recursive: true });
 		await mkdir(join(dir, 'programs'));
 	} catch (error) {
@@ -64,8 +66,14 @@ export async function codeBlocks(document: string): Promise<string[]> {
 	return [...text.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code ?? '');
 }
 
-/** Of those in the PATH and the one that runs this, the oldest that the library supports. */
-async function oldestNode(): Promise<{ path: string; version: string }> {
+/** With that Node first, and without npm's own variables, or an npm inside of an npm takes this project for its own. */
+export function environmentOf(node: { path: string }): Record<string, string> {
+	const inherited = Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_|VITEST)/.test(name));
+	return { ...Object.fromEntries(inherited), PATH: [dirname(node.path), process.env.PATH].join(delimiter) };
+}
+
+/** Of those in the PATH and the one that runs this, the oldest that the package supports. */
+export async function oldestNode(): Promise<{ path: string; version: string }> {
 	const paths = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'node'));
 	let oldest = { path: process.execPath, version: process.versions.node };
 	for (const path of paths) {
@@ -73,7 +81,7 @@ async function oldestNode(): Promise<{ path: string; version: string }> {
 			({ stdout }) => stdout.trim().slice(1),
 			() => null
 		);
-		if (version !== null && isBefore(version, oldest.version) && !isBefore(version, '20.12.0'))
+		if (version !== null && isBefore(version, oldest.version) && !isBefore(version, '20.19.0'))
 			oldest = { path, version };
 	}
 	return oldest;

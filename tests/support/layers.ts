@@ -176,8 +176,12 @@ export const CONCRETE_PARTS: Record<string, string[]> = {
 
 export const COMPOSITION_ROOT = 'lib/server/app.ts';
 
-/** Where alone processes may be started: scripts, and the programs of MCP servers that somebody has named. */
-export const PROCESS_PLACES = ['lib/server/sandbox/', 'lib/server/mcp-servers/stdio-transport.ts'];
+/** Where alone processes may be started: scripts, the programs of MCP servers that somebody has named, Node and the browser. */
+export const PROCESS_PLACES = [
+	'lib/server/sandbox/',
+	'lib/server/mcp-servers/stdio-transport.ts',
+	'lib/server/cli/programs.ts'
+];
 
 /** Tests may construct any part and look into any layer. */
 export function isTestFile(file: string): boolean {

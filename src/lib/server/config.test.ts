@@ -77,6 +77,16 @@ describe('the settings', () => {
 		expect(named).toMatchObject({ placesOfTrust: [resolve('.claude/skills')], projectDir: null });
 	});
 
+	test('SKILLS_HOME=true reads the home folder beside SKILLS_DIRS, and its skills still ask; false leaves it out', () => {
+		vi.stubEnv('HOME', '/home/somebody');
+		const beside = loadConfig({ SKILLS_DIRS: '/mine', SKILLS_HOME: 'true' });
+		const without = loadConfig({ SKILLS_HOME: 'false' });
+		vi.unstubAllEnvs();
+		expect(beside.skillsDirs.slice(0, 2)).toEqual(['/mine', '/home/somebody/.agents/skills']);
+		expect(beside.placesOfTrust).toEqual(['/mine']);
+		expect(without.skillsDirs.filter((dir) => dir.startsWith('/home/somebody'))).toEqual([]);
+	});
+
 	test('on Windows folders of skills and modules of handlers may name their drive', () => {
 		const SKILLS_DIRS = 'C:\\skills;D:\\more skills\\;\\\\server\\share';
 		const { skillsDirs, execution } = loadConfig({ SKILLS_DIRS, SKILLS_HANDLERS: 'C:\\a.js;D:/b.js' }, win32);

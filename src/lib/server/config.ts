@@ -58,6 +58,10 @@ const schema = z.object({
 		.describe('Key that encrypts saved secrets. Without it, one is created in DATA_DIR.'),
 	DATA_DIR: z.string().default('./data').describe('Folder for the database, uploads and results.'),
 	SKILLS_DIRS: z.string().optional().describe(`Skill folders, highest priority first, separated by “${delimiter}”.`),
+	SKILLS_HOME: z
+		.stringbool()
+		.optional()
+		.describe('true: the skills in your home folder are read, too. Not set: only without SKILLS_DIRS.'),
 	SKILLS_TIMEOUT_MS: count(30_000, 100, 300_000).describe('Time limit per script, in milliseconds.'),
 	SKILLS_MAX_RETRIES: count(3, 0, 10).describe('Retries for a failed tool that tools.json marks as idempotent.'),
 	SKILLS_MAX_OUTPUT_BYTES: count(20_480, 256, 1_048_576).describe(
@@ -312,7 +316,7 @@ export function loadConfig(environment: Record<string, string | undefined>, path
 		isOffline: !values.OPENROUTER_API_KEY && given.OPENROUTER_BASE_URL === undefined,
 		modelPorts: values.MODEL_PORTS.filter((port) => port !== values.PORT),
 		dataDir,
-		...foldersOf(values.SKILLS_DIRS, dataDir, paths),
+		...foldersOf(values, dataDir, paths),
 		skillsTimeoutMs: values.SKILLS_TIMEOUT_MS,
 		skillsMaxRetries: values.SKILLS_MAX_RETRIES,
 		skillsMaxOutputBytes: values.SKILLS_MAX_OUTPUT_BYTES,
@@ -410,21 +414,22 @@ function listed(value: string, paths: nodePath.PlatformPath): string[] {
 
 /** Order: project, user, installed (FEATURES A27). */
 function foldersOf(
-	named: string | undefined,
+	{ SKILLS_DIRS: named, SKILLS_HOME: hasHome = named === undefined }: z.infer<typeof schema>,
 	dataDir: string,
 	paths: nodePath.PlatformPath
 ): Pick<Config, 'skillsDirs' | 'placesOfTrust' | 'projectDir'> {
 	const installed = join(dataDir, 'skills');
+	const home = ['.agents/skills', '.claude/skills', '.config/agents/skills'].map((dir) => join(homedir(), dir));
+	const user = hasHome ? home : [];
 	if (named) {
 		const dirs = listed(named, paths);
-		return { skillsDirs: [...dirs, installed], placesOfTrust: dirs, projectDir: null };
+		return { skillsDirs: [...new Set([...dirs, ...user, installed])], placesOfTrust: dirs, projectDir: null };
 	}
 	const project = ['skills', '.agents/skills', '.claude/skills', '.opencode/skills'].map((dir) => resolve(dir));
-	const user = ['.agents/skills', '.claude/skills', '.config/agents/skills'].map((dir) => join(homedir(), dir));
 	return {
 		skillsDirs: [...new Set([...project, ...user, installed])],
 		// Other programs write to the user’s folders, even if the server was started in the home folder.
-		placesOfTrust: project.filter((dir) => !user.includes(dir)),
+		placesOfTrust: project.filter((dir) => !home.includes(dir)),
 		projectDir: resolve('.')
 	};
 }

@@ -65,6 +65,11 @@ describe('F14: one server for each data folder', () => {
 		openDataFolder(dir, log).close();
 	});
 
+	test('a place that can’t hold one is refused with the reason and what to do', () => {
+		const open = () => openDataFolder('/dev/null/data', log);
+		expect(open).toThrow(/^Couldn’t use \/dev\/null\/data as the data folder: .+\. Choose another with DATA_DIR\.$/);
+	});
+
 	test('closed twice it does not take the folder from the next one', () => {
 		const first = openDataFolder(dir, log);
 		first.close();

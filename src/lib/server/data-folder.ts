@@ -38,9 +38,7 @@ const BUSY = 5;
  * @throws DataFolderInUse
  */
 export function openDataFolder(dir: string, log: Log): DataFolder {
-	mkdirSync(dir, { recursive: true, mode: 0o700 });
-	process.umask(0o077);
-	const release = lock(dir);
+	const release = take(dir);
 	warnOfOpenFolder(dir, log);
 	const file = join(dir, 'server.json');
 	const tell = (address: string | null) => {
@@ -70,6 +68,21 @@ export function openDataFolder(dir: string, log: Log): DataFolder {
 			release();
 		}
 	};
+}
+
+/** @throws Error if the folder can't be created or written */
+function take(dir: string): () => void {
+	try {
+		mkdirSync(dir, { recursive: true, mode: 0o700 });
+		process.umask(0o077);
+		return lock(dir);
+	} catch (error) {
+		if (error instanceof DataFolderInUse) throw error;
+		const reason = (error as Error).message;
+		throw new Error(`Couldn’t use ${dir} as the data folder: ${reason}. Choose another with DATA_DIR.`, {
+			cause: error
+		});
+	}
 }
 
 /**

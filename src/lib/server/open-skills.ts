@@ -1,6 +1,7 @@
 /** Constructs the parts for skills, their isolation and their built-in tools; `app.ts` constructs the rest. */
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isServerTool } from '../shared/names.ts';
@@ -222,8 +223,8 @@ export interface OpenSandbox {
 	close(): Promise<void>;
 }
 
-/** The runner process’s program; Node runs it from source. */
-const RUNNER = 'src/lib/server/sandbox/launch/runner.ts';
+/** The runner process’s program: Node runs it from source, or bundled in the package. */
+const RUNNERS = { source: 'src/lib/server/sandbox/launch/runner.ts', packaged: 'dist/bin/runner.js' };
 
 /** @throws Error if the wanted backend doesn’t work here */
 async function openSandbox({ dataDir, execution }: Config, log: Log): Promise<OpenSandbox> {
@@ -231,7 +232,8 @@ async function openSandbox({ dataDir, execution }: Config, log: Log): Promise<Op
 	const owner = ownerOf(dataDir, startId);
 	const swept = await sweepLeftovers({ dataDir, startId });
 	if (swept > 0) log.info({ processes: swept }, 'stopped processes of an earlier start');
-	const launcher = createSpawner({ entry: resolve(RUNNER), log: (sentence) => log.error({}, sentence) });
+	const entry = resolve(existsSync(RUNNERS.source) ? RUNNERS.source : RUNNERS.packaged);
+	const launcher = createSpawner({ entry, log: (sentence) => log.error({}, sentence) });
 	const { limits } = execution;
 	const images: ContainerImages = { one: execution.containerImage, allowed: execution.allowedImages };
 	const host = createProcessSandbox({ launcher, owner });

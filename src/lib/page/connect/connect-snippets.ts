@@ -350,7 +350,7 @@ console.log(answer.parts.map(({ content }) => content.value).join(''));`
 			id: 'install',
 			title: 'Install',
 			language: 'bash',
-			text: `cd ${FOLDER}\nnpm run build:lib\nnpm pack ./dist\ncd your-project\nnpm install ${FOLDER}/openrouter-skills-*.tgz`
+			text: 'npm install --omit=optional openrouter-skills'
 		},
 		{
 			id: 'js',

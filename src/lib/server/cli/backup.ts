@@ -1,4 +1,4 @@
-/** `npm run backup -- FILE` and `npm run restore -- FILE`: the data folder in one file, and back again. */
+/** `backup FILE` and `restore FILE`: the data folder in one file, and back again. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { backUp } from '../backup/back-up.ts';
@@ -7,8 +7,6 @@ import { restore } from '../backup/restore.ts';
 import { loadConfig } from '../config.ts';
 import { createLog } from '../log.ts';
 
-/** npm starts its scripts in the project's folder, and says where it was started itself. */
-const startedIn = process.env.INIT_CWD ?? process.cwd();
 const tell = (line: string) => process.stdout.write(`${line}\n`);
 const warn = (line: string) => process.stderr.write(`${line}\n`);
 function warnOf({ count, named }: LeftOut, what: string): void {
@@ -17,27 +15,36 @@ function warnOf({ count, named }: LeftOut, what: string): void {
 	warn([`${what}: ${count}`, ...named.map(({ path, reason }) => `${path}: ${reason}`), ...more].join('\n  '));
 }
 
-// The server's own settings, wherever this was started from.
-process.chdir(join(import.meta.dirname, '../../../..'));
-if (existsSync('.env')) process.loadEnvFile('.env');
+/** Uses the settings in the environment. Prints what it did; on failure, prints why and sets the exit code. */
+export function runBackup(command: string, files: string[], usage: string): void {
+	try {
+		const [file, ...others] = files;
+		if ((command !== 'backup' && command !== 'restore') || !file || others.length > 0)
+			throw new Error(`Name one file: ${usage}.`);
+		const { dataDir } = loadConfig(process.env);
+		if (command === 'backup') {
+			const { files: count, bytes, leftOut } = backUp(dataDir, file);
+			tell(`Backed up ${dataDir} to ${file}: ${count} files, ${bytes} bytes. It contains secrets, so keep it private.`);
+			warnOf(leftOut, 'Not in the backup');
+		} else {
+			const { files: count, bytes, leftOut, isSealed } = restore(file, dataDir, createLog());
+			tell(`Restored ${file} to ${dataDir}: ${count} files, ${bytes} bytes. You can start the server now.`);
+			warnOf(leftOut, 'Not restored');
+			if (!isSealed) warn('This backup is from an older version, so damage may go unnoticed. Check your files.');
+		}
+	} catch (error) {
+		warn(error instanceof Error ? error.message : String(error));
+		process.exitCode = 1;
+	}
+}
 
-try {
-	const [command, name, ...others] = process.argv.slice(2);
-	if ((command !== 'backup' && command !== 'restore') || !name || others.length > 0 || name.startsWith('-')) {
-		throw new Error('Name one file: npm run backup -- FILE, or npm run restore -- FILE.');
-	}
-	const [{ dataDir }, file] = [loadConfig(process.env), resolve(startedIn, name)];
-	if (command === 'backup') {
-		const { files, bytes, leftOut } = backUp(dataDir, file);
-		tell(`Backed up ${dataDir} to ${file}: ${files} files, ${bytes} bytes. It contains secrets, so keep it private.`);
-		warnOf(leftOut, 'Not in the backup');
-	} else {
-		const { files, bytes, leftOut, isSealed } = restore(file, dataDir, createLog());
-		tell(`Restored ${file} to ${dataDir}: ${files} files, ${bytes} bytes. You can start the server now.`);
-		warnOf(leftOut, 'Not restored');
-		if (!isSealed) warn('This backup is from an older version, so damage may go unnoticed. Check your files.');
-	}
-} catch (error) {
-	process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-	process.exitCode = 1;
+// `npm run backup`: npm runs scripts in the project's folder; INIT_CWD is where npm itself was run.
+if (import.meta.main) {
+	const startedIn = process.env.INIT_CWD ?? process.cwd();
+	const [command = '', ...names] = process.argv.slice(2);
+	// Use the server's settings, wherever this was run from.
+	process.chdir(join(import.meta.dirname, '../../../..'));
+	if (existsSync('.env')) process.loadEnvFile('.env');
+	const files = names.some((name) => name.startsWith('-')) ? [] : names.map((name) => resolve(startedIn, name));
+	runBackup(command, files, 'npm run backup -- FILE, or npm run restore -- FILE');
 }

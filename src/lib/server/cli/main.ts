@@ -1,11 +1,112 @@
 #!/usr/bin/env node
-/** The program behind `npx openrouter-skills`. */
-import { runCli } from '../skills/cli/run-cli.ts';
-import { evalCommand } from './eval.ts';
+/** The program behind `npx openrouter-skills`: starts the app, or runs one command. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import nodeModule from 'node:module';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { enterHome } from './home.ts';
+import { openBrowser, runOnNewerNode } from './programs.ts';
 
-const { exitCode, stdout, stderr } = await runCli(process.argv.slice(2), {
-	eval: evalCommand({ environment: process.env, tell: (line) => process.stderr.write(`${line}\n`) })
-});
-process.stdout.write(stdout);
-process.stderr.write(stderr);
-process.exitCode = exitCode;
+const USAGE = `Usage: openrouter-skills [options]   start the app
+
+  --port <number>     port to listen on (PORT); 0 picks a free one. Default: 3000, or the next free one
+  --open              open the browser
+  --data <folder>     folder for chats, settings and installed skills (DATA_DIR)
+  --skills <folder>   folder of your own skills, which are trusted; may be given more than once
+  --version, --help
+
+Usage: openrouter-skills mcp             the skills for an MCP client, over standard input and output
+       openrouter-skills backup <file>   the data folder in one file; works while the app runs
+       openrouter-skills restore <file>  the data folder from that file
+  --data and --skills as above
+`;
+const OPTIONS = {
+	port: { type: 'string' },
+	open: { type: 'boolean', default: false },
+	data: { type: 'string' },
+	skills: { type: 'string', multiple: true },
+	version: { type: 'boolean', short: 'v', default: false },
+	help: { type: 'boolean', short: 'h', default: false }
+} as const;
+/** Exit code for wrong usage. */
+const MISUSED = 2;
+
+/** The package's folder: this program is in its `dist/bin`. */
+const root = join(import.meta.dirname, '../..');
+const [first = '', ...others] = process.argv.slice(2);
+
+try {
+	if (first === '' || first.startsWith('-')) await start(process.argv.slice(2));
+	else if (['mcp', 'backup', 'restore'].includes(first)) await runOnHome(first, others);
+	else await runOnSkills(process.argv.slice(2));
+} catch (error) {
+	const { message, code = '' } = error as NodeJS.ErrnoException;
+	const isMisused = code.startsWith('ERR_PARSE_ARGS');
+	// Node's message goes on with advice that doesn't fit here.
+	const said = isMisused ? `${message.split(/\.(?:\s|$)|\n/, 1)[0]}. “--help” lists what there is.` : message;
+	process.stderr.write(`${said}\n`);
+	process.exitCode = isMisused ? MISUSED : 1;
+}
+
+async function start(args: string[]): Promise<void> {
+	const { values } = parseArgs({ args, options: OPTIONS });
+	if (values.help) {
+		process.stdout.write(`${USAGE}\n`);
+		return runOnSkills(['--help']);
+	}
+	if (values.version) {
+		const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+		process.stdout.write(`${version}\n`);
+		return;
+	}
+	if (values.port !== undefined && !(/^\d{1,5}$/.test(values.port) && Number(values.port) <= 65_535))
+		throw new Error(`--port must be a number from 0 to 65535, but it’s “${values.port}”.`);
+	await endWithNpm();
+	if (await runOnNewerNode(root)) return;
+	const found = values.skills ? [] : skillsIn('skills');
+	if (values.port !== undefined) process.env.PORT = values.port;
+	const dataDir = enterHome(values, root);
+	const { url } = (await importOwn('server.js')) as { url: string };
+	process.stdout.write(`Data: ${dataDir}\n`);
+	if (found.length > 0)
+		process.stdout.write(`The skills in ./skills aren’t used. To use and trust them, start with “--skills skills”.\n`);
+	if (values.open) openBrowser(url);
+}
+
+async function runOnHome(command: string, args: string[]): Promise<void> {
+	const { data, skills } = OPTIONS;
+	const isMcp = command === 'mcp';
+	const { values, positionals } = parseArgs({ args, options: { data, skills }, allowPositionals: !isMcp });
+	await endWithNpm();
+	if (await runOnNewerNode(root)) return;
+	nodeModule.enableCompileCache(join(root, 'node_modules/.cache/compiled'));
+	const files = positionals.map((file) => resolve(file));
+	enterHome(values, root);
+	if (isMcp) await import('./serve-mcp.ts');
+	else (await import('./backup.ts')).runBackup(command, files, `openrouter-skills ${command} FILE`);
+}
+
+async function runOnSkills(args: string[]): Promise<void> {
+	const [{ runCli }, { evalCommand }] = await Promise.all([import('../skills/cli/run-cli.ts'), import('./eval.ts')]);
+	const tell = (line: string) => process.stderr.write(`${line}\n`);
+	const { exitCode, stdout, stderr } = await runCli(args, { eval: evalCommand({ environment: process.env, tell }) });
+	process.stdout.write(stdout);
+	process.stderr.write(stderr);
+	process.exitCode = exitCode;
+}
+
+/** npx only passes signals to its shell. */
+async function endWithNpm(): Promise<void> {
+	if (process.env.npm_command !== undefined) await importOwn('../../scripts/end-with-npm.js');
+}
+
+/** Imports a file of the package that isn't bundled into this program. */
+function importOwn(path: string): Promise<unknown> {
+	return import(/* @vite-ignore */ new URL(path, import.meta.url).href);
+}
+
+/** Names of the skills in a folder, relative to where the command was run. */
+function skillsIn(folder: string): string[] {
+	if (!existsSync(folder)) return [];
+	return readdirSync(folder).filter((name) => existsSync(join(folder, name, 'SKILL.md')));
+}

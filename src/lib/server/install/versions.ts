@@ -14,7 +14,7 @@ import { placeAll } from './placing.ts';
 const KEPT = 3;
 
 /** The version that the bare name means; null while all are off. */
-export function versionInUse(context: Pick<InstallContext, 'registry' | 'modes'>, skillId: string): string | null {
+function versionInUse(context: Pick<InstallContext, 'registry' | 'modes'>, skillId: string): string | null {
 	const enabled = inLibrary(context, skillId).filter((skill) => context.modes.modeOf(skill) !== 'off');
 	const pinned = context.modes.pinOf(skillId);
 	const versions = enabled.map(({ version }) => version).sort((a, b) => compare(b, a));
