@@ -514,3 +514,19 @@ test('characters that nobody sees in what was pasted are marked before it is sen
 	await expect.element(input).toHaveFocus();
 	await expect.element(note).not.toBeInTheDocument();
 });
+
+test('UI 10.15: so are those of a long text that became a file, beside those of the message', async () => {
+	const screen = await render(Composer, { session });
+	const input = screen.getByTestId('composer-input');
+	paste(input.element(), `${'a'.repeat(4000)}\u202e\u{e0041}`);
+	const note = screen.getByTestId('hidden-characters').getByRole('status');
+	await expect.element(note).toHaveTextContent('2 hidden characters in Pasted text.txt: ⟨U+202E⟩ ⟨U+E0041⟩');
+	await input.fill('Read\u202e this');
+	await expect.element(note).toMatchTextContent(/^3 hidden characters in your message and Pasted text\.txt: /);
+	await screen.getByRole('button', { name: 'Remove hidden characters' }).click();
+	await expect.element(note).not.toBeInTheDocument();
+	await expect.element(input).toHaveValue('Read this');
+	await expect.poll(() => client.uploads.map(({ path }) => path)).toEqual(['Pasted text.txt', 'Pasted text.txt']);
+	await screen.getByTestId('paste-as-text').click();
+	await expect.element(input).toHaveValue(`Read this${'a'.repeat(4000)}`);
+});

@@ -1,5 +1,6 @@
 /** One file on its way into the conversation's workspace. */
 import { ApiError, asApiError } from '../request.ts';
+import { findHidden } from '../../shared/characters.ts';
 import type { Client } from '../server.ts';
 import { fileUrl } from '../files/files.ts';
 
@@ -15,6 +16,8 @@ export class Attachment {
 	readonly bytes: number;
 	/** What it was pasted as; null for a file. */
 	readonly pastedText: string | null;
+	/** Characters of what was pasted that nobody sees: how many, and each once. */
+	readonly hidden: { count: number; kinds: readonly string[] };
 	/** Null for a file that was uploaded before the page was loaded again. */
 	readonly #file: File | null;
 	#controller = new AbortController();
@@ -29,6 +32,8 @@ export class Attachment {
 		this.bytes = bytes;
 		this.#file = file;
 		this.pastedText = pastedText;
+		const hidden = findHidden(pastedText ?? '');
+		this.hidden = { count: hidden.length, kinds: [...new Set(hidden)] };
 		if (bytes > MAX_FILE_BYTES) {
 			this.state = 'failed';
 			this.error = new ApiError('too_large', 'This file is over 200 MB. Choose a smaller one.');

@@ -106,6 +106,15 @@ export class Draft {
 		this.save();
 	}
 
+	/** What was pasted, with another text under the same name. */
+	rewrite(attachment: Attachment, text: string): void {
+		attachment.dispose();
+		this.#sentAs = null;
+		const rewritten = Attachment.of(new File([text], attachment.path, { type: 'text/plain' }), attachment.path, text);
+		this.attachments = this.attachments.map((other) => (other === attachment ? rewritten : other));
+		void this.upload(rewritten);
+	}
+
 	/** Takes a file out of the message; what has been uploaded stays in the workspace. */
 	remove(attachment: Attachment): void {
 		attachment.dispose();

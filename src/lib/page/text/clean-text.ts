@@ -51,9 +51,13 @@ export interface StackedPart {
 	isStacked: boolean;
 }
 
+export function hasStacked(text: string): boolean {
+	return STACK.test(text);
+}
+
 /** At least one part, as the text has them. */
 export function stackedParts(text: string): StackedPart[] {
-	if (!STACK.test(text)) return [{ text, isStacked: false }];
+	if (!hasStacked(text)) return [{ text, isStacked: false }];
 	const parts = text.split(STACK).map((part, index) => ({ text: part, isStacked: index % 2 === 1 }));
 	return parts.filter((part) => part.text !== '');
 }
