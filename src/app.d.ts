@@ -8,6 +8,11 @@ declare global {
 	var openrouterSkillsUpgrade: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
 
 	namespace App {
+		interface Error {
+			message: string;
+			/** The page's own code did not come. */
+			isMissingPart?: boolean;
+		}
 		/** Of the adapter. */
 		interface Platform {
 			req: IncomingMessage;

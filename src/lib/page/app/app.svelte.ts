@@ -179,10 +179,12 @@ export class ChatApp {
 		});
 	}
 
-	/** Some of the page's code did not come. However much is missing, it is said once. */
-	tellMissingPart(): void {
+	/** Some of the page's code did not come. However much is missing, it is said once: here, or in place of the page. */
+	tellMissingPart(isSaid = false): void {
 		const text = 'Part of the page didn’t load.';
-		if (this.toasts.list.some((toast) => toast.text === text)) return;
+		const said = this.toasts.list.find((toast) => toast.text === text);
+		if (said && isSaid) this.toasts.close(said.id);
+		if (said || isSaid) return;
 		this.toasts.show({ text, isError: true, action: { label: 'Reload', run: () => location.reload() } });
 	}
 

@@ -33,7 +33,7 @@ export class Attachment {
 		this.#file = file;
 		this.pastedText = pastedText;
 		const hidden = findHidden(pastedText ?? '');
-		this.hidden = { count: hidden.length, kinds: [...new Set(hidden)] };
+		this.hidden = { count: hidden.length, kinds: hidden.filter((each, index) => hidden.indexOf(each) === index) };
 		if (bytes > MAX_FILE_BYTES) {
 			this.state = 'failed';
 			this.error = new ApiError('too_large', 'This file is over 200 MB. Choose a smaller one.');
