@@ -13,7 +13,7 @@ import { errorResponseFor, logUnexpected, readJson, readQuery } from './http.ts'
 /** In the order of the API description. */
 export const TAGS = [
 	'Skills',
-	'Executions',
+	'Runs',
 	'Cases and evals',
 	'Install',
 	'Versions',

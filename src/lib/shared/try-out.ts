@@ -218,8 +218,8 @@ export const executionQuery = z.object({
 		.enum(['pending', 'running', 'success', 'error', 'timeout'])
 		.optional()
 		.describe('Only skills with this status.'),
-	apiKeyId: z.string().min(1).max(256).optional().describe('Only executions of this API key.'),
-	conversationId: z.string().min(1).max(128).optional().describe('Only executions of this conversation.'),
+	apiKeyId: z.string().min(1).max(256).optional().describe('Only runs of this API key.'),
+	conversationId: z.string().min(1).max(128).optional().describe('Only runs of this conversation.'),
 	since: z.iso.datetime({ offset: true }).optional().describe('At or after this time.'),
 	until: z.iso.datetime({ offset: true }).optional().describe('Before this time.')
 });

@@ -11,10 +11,10 @@ export const POST = endpoint({
 	summary: 'Send a message, or answer a question (AG-UI `RunAgentInput`)',
 	description:
 		'Sends the newest user message. Tool messages at the end are results of your own `tools`, and the reply continues ' +
-		'with them. `resume` answers questions that ended a run. The model also gets system and developer messages and ' +
+		'with them. `resume` answers questions that ended an answer. The model also gets system and developer messages and ' +
 		'`context`. `forwardedProps.snapshots` adds STATE_SNAPSHOT and MESSAGES_SNAPSHOT; ' +
-		'`forwardedProps.cancelOnDisconnect` ends the run with the connection. ' +
-		'With `accept: text/event-stream` you get the run’s events, otherwise its IDs at once.',
+		'`forwardedProps.cancelOnDisconnect` ends the answer with the connection. ' +
+		'With `accept: text/event-stream` you get the answer’s events, otherwise its IDs at once.',
 	scope: 'execute',
 	body: runAgentInput,
 	example: {
@@ -23,7 +23,7 @@ export const POST = endpoint({
 		messages: [{ id: 'message-1', role: 'user', content: 'Count the words of “the quick brown fox”' }]
 	},
 	status: 202,
-	answer: [events('The run’s events (AG-UI 1.0).'), runNamed.describe('The started run.')],
+	answer: [events('The answer’s events (AG-UI 1.0).'), runNamed.describe('The answer that has begun.')],
 	errors: ['not_found', 'conflict'],
 	handler: async ({ app, caller, request, body }) => {
 		const { runner } = app;

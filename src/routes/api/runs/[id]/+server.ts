@@ -5,10 +5,10 @@ import { requireOwnRun } from '$lib/server/runs/conversation-changes.ts';
 export const GET = endpoint({
 	id: 'getRun',
 	tag: 'Chat',
-	summary: 'Get a run',
+	summary: 'Get the state of an answer',
 	scope: 'read',
-	params: { id: 'ID of the run.' },
-	answer: runState.describe('The run.'),
+	params: { id: '`runId` of the answer.' },
+	answer: runState.describe('Its state.'),
 	handler: async ({ app, caller, params }) => {
 		const run = await requireOwnRun(app, caller.apiKeyId, params.id);
 		const { id, conversationId, state, model, lastSeq, startedAt, finishedAt } = run;
@@ -19,9 +19,9 @@ export const GET = endpoint({
 export const DELETE = endpoint({
 	id: 'stopRun',
 	tag: 'Chat',
-	summary: 'Stop a run',
+	summary: 'Stop an answer',
 	scope: 'execute',
-	params: { id: 'ID of the run.' },
+	params: { id: '`runId` of the answer.' },
 	answer: null,
 	handler: async ({ app, caller, params }) => {
 		// One that is being stored at this moment is stopped as well: it is known afterwards.

@@ -7,8 +7,8 @@ import { toFilter } from '$lib/server/skill-admin/executions.ts';
 
 export const GET = endpoint({
 	id: 'listExecutions',
-	tag: 'Executions',
-	summary: 'List executions, newest first',
+	tag: 'Runs',
+	summary: 'List runs, newest first',
 	scope: 'read',
 	query: executionQuery.extend(pageQuery.shape),
 	answer: skillExecutionList.describe('One page.'),
@@ -28,14 +28,14 @@ const APPROVE =
 
 export const POST = endpoint({
 	id: 'execute',
-	tag: 'Executions',
+	tag: 'Runs',
 	summary: 'Run a script, a tool or a built-in skill without a model',
 	description: `Without a tool or script, \`input\` goes to the skill’s only one. ${APPROVE}`,
 	scope: 'execute',
 	body: adHocExecution,
 	example: { skillName: 'count-words', script: 'scripts/count.mjs', args: ['the quick brown fox'] },
 	status: 201,
-	answer: adHocResult.describe('The result and the execution.'),
+	answer: adHocResult.describe('The result and the run.'),
 	errors: ['not_found', 'conflict'],
 	handler: async (event) => {
 		const { app, caller, body } = event;

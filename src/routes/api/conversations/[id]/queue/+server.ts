@@ -10,7 +10,7 @@ export const POST = endpoint({
 	body: queuedMessageCreate,
 	example: { id: 'message-2', text: 'Count the words of “the quick brown fox”' },
 	status: 202,
-	answer: runStarted.describe('The started run, or null.'),
+	answer: runStarted.describe('The answer that has begun, or null.'),
 	errors: ['conflict'],
 	handler: async ({ app, params, body }) => {
 		const message = checkedMessage(await body());

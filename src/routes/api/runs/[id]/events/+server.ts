@@ -6,9 +6,9 @@ import { requireOwnRun } from '$lib/server/runs/conversation-changes.ts';
 export const GET = endpoint({
 	id: 'followRun',
 	tag: 'Chat',
-	summary: 'Follow a run from any event',
+	summary: 'Follow an answer from any event',
 	scope: 'read',
-	params: { id: 'ID of the run.' },
+	params: { id: '`runId` of the answer.' },
 	query: eventsQuery,
 	answer: events('Events after `after` or the header `last-event-id`.'),
 	handler: async ({ app, caller, params, query, request }) => {

@@ -5,8 +5,8 @@ import { readRunOffer } from '$lib/server/conversations/conversation-skills.ts';
 export const GET = endpoint({
 	id: 'getRunOffer',
 	tag: 'Chat',
-	summary: 'Explain which skills a run offered, loaded and ran',
-	params: { id: 'ID of the run.' },
-	answer: runOffer.describe('What it offered (null if unknown), loaded and ran.'),
+	summary: 'Explain which skills an answer was offered, loaded and ran',
+	params: { id: '`runId` of the answer.' },
+	answer: runOffer.describe('What it was offered (null if unknown), loaded and ran.'),
 	handler: ({ app, params, request }) => readRunOffer(app.runner, params.id, request.signal)
 });

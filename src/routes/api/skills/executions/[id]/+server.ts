@@ -4,10 +4,10 @@ import { AppError } from '$lib/shared/errors.ts';
 
 export const GET = endpoint({
 	id: 'getExecution',
-	tag: 'Executions',
-	summary: 'Get an execution',
-	params: { id: 'ID of the execution.' },
-	answer: skillExecution.describe('The execution.'),
+	tag: 'Runs',
+	summary: 'Get a run',
+	params: { id: 'ID of the run.' },
+	answer: skillExecution.describe('The run.'),
 	handler: async ({ app, params }) => {
 		const execution = await app.store.skillExecutions.get(params.id);
 		if (!execution) throw new AppError('not_found', 'Run not found.');
@@ -18,9 +18,9 @@ export const GET = endpoint({
 /** Ends it; what it was asked by hears of it as of any end. */
 export const DELETE = endpoint({
 	id: 'stopExecution',
-	tag: 'Executions',
-	summary: 'Stop an execution',
-	params: { id: 'ID of the execution.' },
+	tag: 'Runs',
+	summary: 'Stop a run',
+	params: { id: 'ID of the run.' },
 	answer: null,
 	handler: ({ app, params }) => {
 		if (!app.sandbox.kill(params.id)) throw new AppError('not_found', 'This script isn’t running.');

@@ -7,8 +7,8 @@ const TYPES = { csv: 'text/csv; charset=utf-8; header=present', json: 'applicati
 
 export const GET = endpoint({
 	id: 'exportExecutions',
-	tag: 'Executions',
-	summary: 'Download executions',
+	tag: 'Runs',
+	summary: 'Download runs',
 	query: executionExportQuery,
 	answer: [
 		content('application/json', 'A JSON array.'),

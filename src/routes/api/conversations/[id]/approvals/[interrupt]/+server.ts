@@ -10,7 +10,7 @@ export const POST = endpoint({
 	params: { ...OF_CONVERSATION, interrupt: 'ID of the question.' },
 	body: approvalDecision,
 	status: 202,
-	answer: runStarted.describe('The continued run, or null while other questions are open.'),
+	answer: runStarted.describe('The answer that goes on, or null while other questions are open.'),
 	errors: ['conflict'],
 	handler: async ({ app, caller, params, body }) => {
 		const decision = withoutUndefined(await body());

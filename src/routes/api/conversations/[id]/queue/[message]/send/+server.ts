@@ -8,7 +8,7 @@ export const POST = endpoint({
 	summary: 'Send a queued message now',
 	params: { ...OF_CONVERSATION, message: 'ID of the message.' },
 	status: 202,
-	answer: runStarted.describe('The started run, or null.'),
+	answer: runStarted.describe('The answer that has begun, or null.'),
 	errors: ['conflict'],
 	handler: async ({ app, params }) => {
 		await refuseDeleted(app, params.id);
