@@ -1,4 +1,4 @@
-/** `evals/evals.json` of a skill, as skill-creator writes it and with what else is about (FEATURES F16). */
+/** Reads a skill's `evals/evals.json`, in skill-creator's format and similar ones (FEATURES F16). */
 import { basename } from 'node:path/posix';
 import { z } from 'zod';
 import { readSkillFile } from '../skills/read/files.ts';
@@ -6,13 +6,13 @@ import { SkillError, type Skill } from '../skills/types.ts';
 import { readExpectation, type Expectation } from './expectations.ts';
 import { inPlainWords, sentenceOf } from '../../shared/plain-issues.ts';
 
-/** One prompt, with what is expected of its answer. */
+/** A prompt, with expectations of its answer. */
 export interface EvalCase {
 	id: string;
 	prompt: string;
-	/** What should come of it, for people and the judge. */
+	/** Expected result, for people and the judge. */
 	expected: string | null;
-	/** Paths in the skill's folder; they lie in the working directory by their last names. */
+	/** Paths in the skill's folder; copied to the working directory without their folders. */
 	files: string[];
 	expectations: Expectation[];
 }
@@ -22,11 +22,10 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_PROBLEMS = 5;
 
 const text = (max: number) => z.string().min(1).max(max);
-/** One of its `evals`. */
 export const evalEntry = z.looseObject({
 	id: z.union([text(200), z.number()]).optional(),
 	prompt: text(100_000).optional(),
-	/** The same, as Anthropic's guide to skills writes it. */
+	/** Alias of `prompt`, from Anthropic's guide to skills. */
 	query: text(100_000).optional(),
 	expected_output: z.string().max(100_000).nullish(),
 	files: z.array(text(1024)).max(50).nullish(),
@@ -36,7 +35,7 @@ export const evalEntry = z.looseObject({
 });
 const file = z.looseObject({ evals: z.array(evalEntry).max(200) });
 
-/** `problem` says why the file cannot be used; null where it can, or there is none. Never throws for what a skill can do. */
+/** `problem` says why the file can't be used; null if it can, or doesn't exist. Never throws for a skill's mistakes. */
 export async function readEvals(
 	skill: Pick<Skill, 'dir' | 'name'>
 ): Promise<{ cases: EvalCase[]; problem: string | null }> {

@@ -1,4 +1,4 @@
-/** Runs of skills' evals on this server: begun, followed, stopped and kept (FEATURES F16). */
+/** Starts, follows, stops and stores runs of skills' evals (FEATURES F16). */
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { AppError } from '../../shared/errors.ts';
@@ -21,47 +21,48 @@ import { readEvals, type EvalCase } from './evals-file.ts';
 import { createJudge } from './judge.ts';
 import { answersOf, passRates, runEvals, type EvalPlan } from './run-evals.ts';
 
-/** `id` is a skill's, in all the ways that the API takes. */
+/** `id` is a skill's, in any form the API accepts. */
 export interface Evals {
 	/** @throws AppError `not_found` */
 	list(id: string): Promise<SkillEvals>;
 	/**
-	 * Begins; what comes of it is told by `get`.
-	 * @throws AppError `forbidden` for a skill that nobody trusts, `conflict` for one without evals, switched off or in evaluation
+	 * Starts a run; `get` shows its progress.
+	 * @throws AppError `forbidden` for an untrusted skill, `conflict` for one that has no evals, is off or is running
+	 * them
 	 */
 	start(id: string, options: z.infer<typeof evalStart>): Promise<EvalRun>;
 	/** @throws AppError `not_found` */
 	get(id: string, runId: string): Promise<EvalRun>;
-	/** Ends it, or leaves it as it ended; resolves when nothing of it runs any more. @throws AppError `not_found` */
+	/** Ends a run that is still running, and waits for its end. @throws AppError `not_found` */
 	cancel(id: string, runId: string): Promise<EvalRun>;
-	/** Ends all. */
+	/** Ends all runs. */
 	close(): Promise<void>;
 }
 
-/** What answers the prompts, and judges the answers. */
+/** Answers the prompts, and judges the answers. */
 export interface EvalAgent {
 	model: Model;
 	effort: ReasoningEffort | null;
-	/** The model is Demo mode, which cannot judge. */
+	/** Demo mode, which can't judge. */
 	isOffline: boolean;
 	limits: AgentLimits;
 }
 
 export interface EvalsParts {
 	store: Pick<Store, 'evalRuns'>;
-	/** Asked once for each run of evals: what answers its first prompt answers its last. */
+	/** Called once for each run, so that the same model answers all its prompts. */
 	agent: () => EvalAgent;
 	skills: SkillsProvider;
 	modes: Pick<StoredSkillModes, 'modeOf' | 'pinOf'>;
 	approvals: Pick<ApprovalPolicy, 'isTrusted' | 'request'>;
-	/** False while nothing of skills is executed (E11). */
+	/** False while skills are turned off (E11). */
 	isEnabled: () => boolean;
 	/** Absolute path of a folder of its own, emptied at the start. */
 	folder: string;
 	log: Log;
 }
 
-/** As many as are kept. */
+/** Runs kept per skill. */
 const MAX_LISTED = 20;
 const MAX_ANSWERS = 400;
 const STOPPED = 'The server stopped before this finished.';
@@ -73,18 +74,18 @@ interface Active {
 	ended: Promise<void>;
 }
 
-/** Ends what an earlier server left behind. */
+/** Also ends runs that an earlier server left behind. */
 export async function createEvals(parts: EvalsParts): Promise<Evals> {
 	const { store, skills, modes, approvals, log } = parts;
 	await store.evalRuns.endUnfinished(STOPPED, now());
 	await removeFolder(parts.folder);
 	const active = new Map<string, Active>();
-	/** Skills between the question whether they may and the run. */
+	/** Skills whose run is about to start. */
 	const starting = new Set<string>();
 	let isClosed = false;
 
 	const skillOf = (id: string) => requireSkill({ skills, modes }, null, id);
-	/** Whoever starts evals has not seen what a model will make of them: each script is asked about as in a chat. */
+	/** Scripts need approval as in a chat, because nobody knows beforehand what the model will run. */
 	const request = async (run: PlannedRun) => {
 		const { question, digest } = await approvals.request(run, null);
 		if (!question) return { question, digest };
@@ -103,7 +104,7 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 					Object.assign(run, { results, passRate: passRates(results) });
 					run.progress.done = done;
 					await store.evalRuns.put(run).catch((error: unknown) => {
-						// The other answer that is being written is not worth waiting for.
+						// Don't wait for the other answer in progress.
 						controller.abort();
 						throw error;
 					});
@@ -158,7 +159,7 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 		};
 		await store.evalRuns.put(run);
 		await store.evalRuns.removeOlder(run.skillId, MAX_LISTED);
-		// The next start ends it.
+		// The next start ends this run.
 		if (isClosed) throw new AppError('unavailable', 'The server is stopping. Try again in a moment.');
 		const controller = new AbortController();
 		const plan = { skill, cases: chosen, rounds, sessionId: `eval-${runId}` };
@@ -213,7 +214,7 @@ export async function createEvals(parts: EvalsParts): Promise<Evals> {
 	};
 }
 
-/** The same that is asked of a run by hand. @throws AppError */
+/** The same checks as for a run by hand. @throws AppError */
 async function requireAllowed({ isEnabled, modes, approvals }: EvalsParts, skill: Skill): Promise<void> {
 	if (!isEnabled()) throw new AppError('unavailable', 'Skills are turned off on this server.');
 	if (modes.modeOf(skill) === 'off') {
@@ -234,7 +235,7 @@ function choose(cases: EvalCase[], ids: readonly (string | number)[] | undefined
 	return cases.filter(({ id }) => wanted.has(id));
 }
 
-/** What it has come to: a run of which no answer is whole has failed. */
+/** The run's end: without a complete answer it has failed. */
 function endOf({ results }: EvalRun, { aborted, reason }: AbortSignal): Pick<EvalRun, 'state' | 'error'> {
 	if (aborted) {
 		const isStopped = reason instanceof Error && reason.message === STOPPED;

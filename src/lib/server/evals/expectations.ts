@@ -1,24 +1,24 @@
-/** What an answer should be like: what code can tell is told by code, the rest is a sentence for a judge (FEATURES F16). */
-import { runInNewContext } from 'node:vm';
+/** Expectations of an answer: some are checked by code, the others are sentences for a judge (FEATURES F16). */
+import { inTime } from '../skills/read/manifest.ts';
 
-/** What code can look for; a name is of a tool, a script or a skill. */
+/** Checks done by code; names are of tools, scripts or skills. */
 export const CHECKS = ['contains', 'notContains', 'regex', 'file', 'toolCalled', 'skillLoaded'] as const;
 
 export interface Expectation {
-	/** As people read it. */
+	/** Text for people. */
 	text: string;
-	/** null where it is a sentence. */
+	/** null for a sentence. */
 	check: { kind: (typeof CHECKS)[number]; value: string } | null;
 }
 
-/** What is known of an answer. */
+/** Facts about an answer. */
 export interface Observed {
-	/** All that the model said. */
+	/** The model's whole text. */
 	text: string;
 	loaded: readonly string[];
-	/** Tools and scripts that were called, by every name they have. */
+	/** Tools and scripts that were called, by all their names. */
 	called: ReadonlySet<string>;
-	/** Made or changed, relative to the working directory. */
+	/** Created or changed files, relative to the working directory. */
 	files: readonly string[];
 }
 
@@ -28,12 +28,12 @@ export interface Verdict {
 	reason: string;
 }
 
-/** A regular expression that has found nothing by then is given up: it may never end. */
+/** Time limit of a regular expression, which may never end. */
 const REGEX_TIMEOUT_MS = 250;
 
 /**
- * A text, `contains: …` and the like, or an object with one of these keys; `name` is the skill's, for `skillLoaded: true`.
- * @throws Error with a sentence
+ * Reads a text, `contains: …` and the like, or an object with one of these keys. `name` is the skill's, for
+ * `skillLoaded: true`. @throws Error with a sentence
  */
 export function readExpectation(given: unknown, name: string): Expectation {
 	if (typeof given === 'string') return readText(given);
@@ -63,7 +63,7 @@ function checked(kind: (typeof CHECKS)[number], value: string): Expectation {
 	return { text: `${kind}: ${value}`, check: { kind, value } };
 }
 
-/** null for a sentence, which only a judge can tell. */
+/** Checks an expectation; null for a sentence, which only a judge can check. */
 export function look({ text, check }: Expectation, seen: Observed): Verdict | null {
 	if (!check) return null;
 	const { kind, value } = check;
@@ -76,7 +76,7 @@ export function look({ text, check }: Expectation, seen: Observed): Verdict | nu
 		case 'notContains':
 			return told(!seen.text.includes(value), 'The reply contains this text.', 'The reply doesn’t contain this text.');
 		case 'regex': {
-			const isMet = matches(value, seen.text);
+			const isMet = inTime(() => new RegExp(value).test(seen.text), REGEX_TIMEOUT_MS);
 			if (isMet === null) return { text, isMet, reason: 'The regular expression took too long.' };
 			return told(isMet, 'The reply matches.', 'The reply doesn’t match.');
 		}
@@ -88,16 +88,6 @@ export function look({ text, check }: Expectation, seen: Observed): Verdict | nu
 			return told(seen.loaded.includes(value), 'It was loaded.', `It wasn’t loaded. ${listed('Skills', seen.loaded)}`);
 		default:
 			return kind satisfies never;
-	}
-}
-
-/** null when it takes too long. */
-function matches(pattern: string, text: string): boolean | null {
-	try {
-		return runInNewContext('new RegExp(pattern).test(text)', { pattern, text }, { timeout: REGEX_TIMEOUT_MS }) === true;
-	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return null;
-		throw error;
 	}
 }
 

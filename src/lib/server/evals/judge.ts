@@ -1,14 +1,14 @@
-/** The model as the judge of what only a reader can tell (FEATURES F16). */
+/** Lets the model judge what code can't check (FEATURES F16). */
 import { z } from 'zod';
 import type { AgentLimits } from '../agent/loop.ts';
 import type { Model } from '../agent/model.ts';
 import { startTimeLimit } from '../agent/time-limit.ts';
 import type { EvalCase } from './evals-file.ts';
 import type { Observed, Verdict } from './expectations.ts';
-import { isObject } from '../../shared/json.ts';
+import { isObject, parseJson } from '../../shared/json.ts';
 
 export interface Judge {
-	/** One verdict for each of `texts`, in their order. Never throws: what cannot be told is null, with why. */
+	/** One verdict for each of `texts`, in order. Never throws: an undecided one is null, with the reason. */
 	judge(
 		texts: readonly string[],
 		of: { asked: EvalCase; seen: Observed; calls: readonly string[] },
@@ -25,7 +25,7 @@ Answer with nothing but a JSON array, one object for each expectation, in their 
 const MAX_ANSWER = 60_000;
 const MAX_REASON = 1000;
 
-/** For a model that cannot judge, give `null`: then nothing is told. It has `maxDurationMs` for each answer. */
+/** Without a model nothing is decided. It has `maxDurationMs` for each answer. */
 export function createJudge(model: Model | null, { maxDurationMs }: Pick<AgentLimits, 'maxDurationMs'>): Judge {
 	return {
 		async judge(texts, of, signal) {
@@ -80,7 +80,7 @@ const verdict = z.looseObject({
 	evidence: z.string().nullish()
 });
 
-/** Takes JSON in the midst of prose or a code block, an object around the array, and one object for one expectation. */
+/** Accepts JSON inside prose or a code block, an object around the array, or a single object. */
 function readVerdicts(said: string): (Omit<Verdict, 'text'> | null)[] {
 	return listIn(said).map((each) => {
 		const { success, data } = verdict.safeParse(each);
@@ -91,17 +91,13 @@ function readVerdicts(said: string): (Omit<Verdict, 'text'> | null)[] {
 }
 
 function listIn(said: string): unknown[] {
-	// From the first bracket to the last one of its kind.
+	// From the first bracket to the last of its kind.
 	for (const shape of [/\[[^]*\]/, /\{[^]*\}/]) {
-		const json = shape.exec(said)?.[0];
-		if (json === undefined) continue;
-		try {
-			const value: unknown = JSON.parse(json);
-			const inside = isObject(value) ? Object.values(value).find(Array.isArray) : undefined;
-			return Array.isArray(value) ? value : (inside ?? [value]);
-		} catch {
-			// Some other text in brackets: the next shape may fit.
-		}
+		const value = parseJson(shape.exec(said)?.[0] ?? '');
+		// Other text in brackets: the next shape may fit.
+		if (value === undefined) continue;
+		const inside = isObject(value) ? Object.values(value).find(Array.isArray) : undefined;
+		return Array.isArray(value) ? value : (inside ?? [value]);
 	}
 	return [];
 }

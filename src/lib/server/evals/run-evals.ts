@@ -1,4 +1,4 @@
-/** All of a skill's evals, with the skill and without; needs no store and no server (FEATURES F16). */
+/** Runs a skill's evals with and without the skill; needs no store and no server (FEATURES F16). */
 import { mkdir, mkdtemp, open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { EvalAnswer, EvalResult, EvalRun } from '../../shared/try-out.ts';
@@ -23,7 +23,7 @@ export interface EvalPlan {
 	skill: Skill;
 	cases: readonly EvalCase[];
 	rounds: number;
-	/** Of the whole run; for the record of executions. */
+	/** Of the whole run, for the execution record. */
 	sessionId: string;
 }
 
@@ -32,17 +32,17 @@ export interface EvalProgress {
 	done: number;
 }
 
-/** Answers that are written at the same time: those with and without the skill. */
+/** Answers written at the same time: with and without the skill. */
 const PARALLEL = 2;
 
-/** How many answers a plan comes to. */
+/** Number of answers in a plan. */
 export function answersOf({ cases, rounds }: Pick<EvalPlan, 'cases' | 'rounds'>): number {
 	return cases.length * rounds * 2;
 }
 
 /**
- * Tells of each answer, and waits until it was heard; throws what `onAnswer` throws, once nothing runs any more. After an abort the answers that were being written are `cancelled`,
- * those that were not begun are missing.
+ * Awaits `onAnswer` after each answer, and throws its errors once nothing runs any more. After an abort, answers in
+ * progress are `cancelled`, and those that hadn't begun are missing.
  */
 export async function runEvals(
 	parts: AnswerParts & { judge: Judge },
@@ -75,7 +75,7 @@ export async function runEvals(
 	return results;
 }
 
-/** Expectations that were met of those that could be told; null while there are none. */
+/** The share of decided expectations that were met; null if there are none. */
 export function passRates(results: readonly EvalResult[]): EvalRun['passRate'] {
 	const rate = (answers: EvalAnswer[]) => {
 		const told = answers.flatMap(({ expectations }) => expectations).filter(({ isMet }) => isMet !== null);
@@ -87,7 +87,7 @@ export function passRates(results: readonly EvalResult[]): EvalRun['passRate'] {
 	};
 }
 
-/** In the order of the file: what code can tell, and what the judge says of the rest. */
+/** Verdicts in the order of the file, by code or by the judge. */
 async function tell(
 	judge: Judge,
 	asked: EvalCase,
@@ -104,33 +104,33 @@ async function tell(
 	return seenByCode.flatMap((verdict) => verdict ?? judged.shift() ?? []);
 }
 
-// One answer to one prompt, as a chat would give it: with one skill or with none, in a folder of its own (FEATURES F16).
+// Answers one prompt as a chat would, with the skill or without, in its own folder (FEATURES F16).
 
 interface AnswerParts {
 	model: Model;
 	skills: Pick<SkillsProvider, 'createSession'>;
-	/** Asked before each run of a script: what needs asking fails the answer, for nobody is there. */
+	/** Asked before each script: one that needs approval fails the answer, because nobody is there. */
 	approvals: SkillToolboxOptions['approvals'];
-	/** `auto` without it. */
+	/** `auto` by default. */
 	modeOf?: (skill: Skill) => SkillMode;
 	/** null leaves it to the model. */
 	effort: ReasoningEffort | null;
 	limits: AgentLimits;
-	/** Absolute path of the folder for working directories; each is removed after its answer. */
+	/** Absolute path of the folder for working directories, which are deleted after each answer. */
 	folder: string;
 }
 
 interface Question {
 	asked: EvalCase;
-	/** Whose evals these are: where the files lie. */
+	/** The skill with the evals and their files. */
 	skill: Skill;
-	/** null: answered without any skill. */
+	/** null to answer without a skill. */
 	offered: Skill | null;
-	/** For the record of executions, and the model's server. */
+	/** For the execution record and the model's server. */
 	sessionId: string;
 }
 
-/** An answer before anybody has looked at it. */
+/** An answer before it's judged. */
 interface Answered {
 	answer: Omit<EvalAnswer, 'expectations'>;
 	seen: Observed;
@@ -141,7 +141,7 @@ const MAX_CALLS = 200;
 const MAX_CALL_LENGTH = 500;
 const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
-/** Never throws: what goes wrong is the answer's `error`. */
+/** Never throws: errors become the answer's `error`. */
 async function answer(parts: AnswerParts, question: Question, signal: AbortSignal): Promise<Answered> {
 	const notes = createNotes();
 	const time = startTimeLimit(parts.limits.maxDurationMs, signal);
@@ -154,7 +154,7 @@ async function answer(parts: AnswerParts, question: Question, signal: AbortSigna
 	} catch (error) {
 		notes.fail(error instanceof Error ? error.message : String(error));
 	}
-	// What cannot be removed now goes with the folder, when the next server starts.
+	// Anything left is deleted with the folder when the next server starts.
 	if (cwd !== null) await removeFolder(cwd).catch(() => undefined);
 	time.clear();
 	return notes.answered(Math.round(time.elapsedMs()));
@@ -165,7 +165,7 @@ function runQuestion(
 	{ asked, offered, sessionId }: Question,
 	{ cwd, files, time }: { cwd: string; files: { path: string; bytes: number }[]; time: TimeLimit }
 ): AsyncGenerator<RunEvent> {
-	// The expectations are no reading for whoever is to meet them.
+	// The model must not read the expectations.
 	const library = offered ? [{ ...offered, files: offered.files.filter((path) => !path.startsWith('evals/')) }] : [];
 	const session = skills.createSession({
 		snapshot: { skills: library, shadowed: [], broken: [], revision: '' },
@@ -197,7 +197,7 @@ function runQuestion(
 	});
 }
 
-/** @throws Error with a sentence for a file that is not there, is no regular one or is too large */
+/** @throws Error with a sentence for a file that is missing, not regular or too large */
 async function copyFiles({ asked, skill }: Question, cwd: string): Promise<{ path: string; bytes: number }[]> {
 	const copied: { path: string; bytes: number }[] = [];
 	for (const path of asked.files) {
@@ -216,7 +216,7 @@ async function copyFiles({ asked, skill }: Question, cwd: string): Promise<{ pat
 	return copied;
 }
 
-/** Gathers from a run's events what there is to say of its answer. */
+/** Collects the facts about an answer from a run's events. */
 function createNotes() {
 	const texts: string[] = [];
 	const loaded: string[] = [];
@@ -275,16 +275,9 @@ function createNotes() {
 		answered(durationMs: number): Answered {
 			const text = texts.join('\n\n');
 			const made = [...calls.values()].map(({ name, args }) => `${name}: ${args}`.slice(0, MAX_CALL_LENGTH));
+			const shown = { text: text.slice(0, MAX_TEXT), loaded, calls: made.slice(0, MAX_CALLS) };
 			return {
-				answer: {
-					status,
-					text: text.slice(0, MAX_TEXT),
-					loaded,
-					calls: made.slice(0, MAX_CALLS),
-					durationMs,
-					tokens,
-					error
-				},
+				answer: { status, ...shown, durationMs, tokens, error },
 				seen: { text, loaded, called, files: [...new Set(files)] }
 			};
 		}

@@ -1,4 +1,4 @@
-/** Which calls somebody must allow first, and what was decided about them (AG-UI interrupts; FEATURES C16, E30, F3, F4). */
+/** Decides which calls need approval, and finds the decisions (AG-UI interrupts; FEATURES C16, E30, F3, F4). */
 import { randomUUID } from 'node:crypto';
 import type { ApprovalDecision, RunVerdict } from '../../shared/events.ts';
 import type { Approval, Message } from '../../shared/message.ts';
@@ -9,15 +9,15 @@ import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { Skill } from '../skills/types.ts';
 import type { Store } from '../store/store.ts';
 
-/** `ask`: scripts run when somebody has allowed them; `auto`: they run, if somebody trusts the skill. */
+/** `ask`: scripts need approval; `auto`: scripts of trusted skills don't. */
 export type ApprovalMode = 'ask' | 'auto';
 
 export interface ApprovalPolicy {
-	/** `earlier` counts as long as the skill's files are the same. */
+	/** `earlier` counts only while the skill's files stay the same. */
 	request(run: PlannedRun, earlier: Approval | null): Promise<RunVerdict>;
-	/** Has somebody looked at its files as they are now, or does it lie where nobody has to? */
+	/** True if somebody has checked its current files, or its location is trusted. */
 	isTrusted(skill: Skill): Promise<boolean>;
-	/** What was decided about the calls that an answer waits with, by the ids of the questions. */
+	/** Decisions about the calls an answer is waiting for, by the questions' ids. */
 	decisions(conversationId: string, answer: Message): Promise<Map<string, ApprovalDecision>>;
 }
 
@@ -25,11 +25,11 @@ export interface ApprovalPolicyOptions {
 	store: Pick<Store, 'approvals'>;
 	mode: ApprovalMode;
 	trust: {
-		/** Reads the files as they are now; `digest` is null where the state needed none, or not all can be read. */
+		/** Reads the current files; `digest` is null if it isn't needed or not all can be read. */
 		judge(skill: Skill): Promise<{ state: TrustState; digest: string | null; problem: string | null }>;
 		digestOf(skill: Skill): Promise<string>;
 	};
-	/** Variables that a skill declares and nobody has set; none without it. */
+	/** Variables that a skill declares and nobody has set; none by default. */
 	missingVariables?: (skill: Skill) => Promise<string[]>;
 }
 
@@ -45,11 +45,11 @@ export function createApprovalPolicy(options: ApprovalPolicyOptions): ApprovalPo
 			const isAllowed = earlier?.decision !== undefined && earlier.decision.choice !== 'deny';
 			if (isAllowed && earlier.digest === digest) return allowed;
 			if (isTrusted(state)) {
-				// What was allowed for good, or is wished for by a skill that is trusted, counts for no other.
+				// Permanent approvals and `allowed-tools` count only for trusted skills.
 				if (await store.approvals.isGranted({ skill: skill.name, script, digest })) return allowed;
 				const { allowedTools, tools, files } = skill;
-				const wished = { script, args, tools: tools.map(({ name }) => name), files };
-				if (missing.length === 0 && isAllowedBeforehand(allowedTools, wished)) return allowed;
+				const requested = { script, args, tools: tools.map(({ name }) => name), files };
+				if (missing.length === 0 && isAllowedBeforehand(allowedTools, requested)) return allowed;
 			}
 			const reason = isAllowed
 				? `The files of “${skill.name}” changed after you allowed this.`
@@ -90,16 +90,16 @@ function reasonFor(
 	return `“${skill}” wants to run ${script}, but ${missing.join(', ')} ${verb} not set.`;
 }
 
-/** The ids of the questions that an answer waits with. */
+/** Ids of the questions an answer is waiting for. */
 export function waitingIds(answer: Message): string[] {
 	return answer.parts.flatMap((part) => {
 		return part.type === 'tool' && part.status === 'waiting' && part.approval ? [part.approval.interruptId] : [];
 	});
 }
 
-// Whether a skill's `allowed-tools` covers a run of its scripts or tools: beforehand, where people are asked (FEATURES A14); pure.
+// Checks whether a skill's `allowed-tools` covers a run of its scripts or tools (FEATURES A14); pure.
 
-export interface WishedRun {
+export interface RequestedRun {
 	/** As the caller named it: a path, a bare name, or a tool of tools.json. */
 	script: string;
 	args: readonly string[];
@@ -109,7 +109,7 @@ export interface WishedRun {
 	files: readonly string[];
 }
 
-/** What a script may be written after in a command line. */
+/** Programs that may stand before a script in a command line. */
 const PROGRAMS: readonly (readonly [extension: RegExp, programs: readonly string[]])[] = [
 	[/\.py$/, ['python', 'python3']],
 	[/\.(?:js|mjs|cjs)$/, ['node']],
@@ -118,14 +118,14 @@ const PROGRAMS: readonly (readonly [extension: RegExp, programs: readonly string
 ];
 
 /**
- * `use_skill` covers everything, `Bash` and `Bash(*)` every script, `Bash(scripts/x.sh:*)` and
- * `Bash(python scripts/x.py:*)` one with any arguments, without `:*` one with exactly these, the name of a tool that tool.
- * What cannot be read covers nothing.
+ * `use_skill` covers everything, `Bash` and `Bash(*)` every script, `Bash(scripts/x.sh:*)` and `Bash(python
+ * scripts/x.py:*)` one with any arguments, without `:*` one with exactly these, a tool's name that tool. Unreadable
+ * text covers nothing.
  */
-export function isAllowedBeforehand(wish: string | undefined, run: WishedRun): boolean {
+export function isAllowedBeforehand(wish: string | undefined, run: RequestedRun): boolean {
 	const isTool = run.tools.includes(run.script);
 	const name = pathOf(run);
-	// A name that could be both may be either: only what covers all covers it.
+	// An ambiguous name may mean a tool or a script, so it needs an entry that covers everything.
 	const isScript = !isTool || run.files.includes(name);
 	return parseAllowedTools(wish).some((token) => {
 		if (token === 'use_skill' || token === 'use_skill(*)') return true;
@@ -136,8 +136,8 @@ export function isAllowedBeforehand(wish: string | undefined, run: WishedRun): b
 	});
 }
 
-/** The file that a name means: at the root or in `scripts/`, as it will be looked for. */
-function pathOf({ script, files }: WishedRun): string {
+/** The file a name resolves to: at the root or in `scripts/`. */
+function pathOf({ script, files }: RequestedRun): string {
 	const name = withoutDot(script);
 	const inScripts = `scripts/${name}`;
 	return !files.includes(name) && files.includes(inScripts) ? inScripts : name;
@@ -148,11 +148,11 @@ function commandsOf(script: string, args: readonly string[]): string[][] {
 	return [[script, ...args], ...programs.map((program) => [program, script, ...args])];
 }
 
-/** Word by word; `*` alone, and `:*` or ` *` at the end, stand for any words more. */
+/** Compares word by word; `*` alone, and `:*` or ` *` at the end, match any further words. */
 function covers(pattern: string, words: readonly string[]): boolean {
 	const text = pattern.trim();
 	const [, start = text, more] = /^(.*?)(:\*|(?:^|\s)\*)$/s.exec(text) ?? [];
-	// Quotes, wildcards within and the like would be guessed at.
+	// Don't guess at quotes, inner wildcards and the like.
 	if (/["'`$*\\;&|<>(){}[\]?]/.test(start)) return false;
 	const wanted = start.split(/\s+/).filter(Boolean).map(withoutDot);
 	if (more === undefined && wanted.length !== words.length) return false;

@@ -1,42 +1,40 @@
-/** Every file of a skill's folder, hidden ones and links included, as one digest that trust can be bound to (FEATURES F4, D9). */
+/** Reads every file of a skill's folder, even hidden ones and links, for the digest that is trusted (FEATURES F4, D9). */
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
-import { constants, lstatSync, readdirSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import { lstat, open, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compareNames } from '../skills/read/files.ts';
-import { createPace } from '../skills/read/lean.ts';
+import { compareNames, READ_FLAGS } from '../skills/read/files.ts';
+import { apart, createPace } from '../skills/read/lean.ts';
 import { type DigestedEntry, digestOfEntries } from '../skills/read/safe-read.ts';
 
-/** More than this nobody can look at; files and folders together. */
+/** Files and folders; nobody can check more. */
 const MAX_ENTRIES = 2000;
 const MAX_BYTES = 200 * 1024 * 1024;
-/** Characters that are kept: of one file, and of all. */
+/** Characters kept of one file, and of all. */
 const MAX_TEXT = 1024 * 1024;
 const MAX_TEXTS = 8 * 1024 * 1024;
-// A FIFO opened without O_NONBLOCK waits for a writer; Windows has neither flag, nor the things they are for.
-const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
 export interface FolderFile extends DigestedEntry {
 	bytes: number;
-	/** The text; of a link, where it leads to; null for what is no UTF-8 text. */
+	/** UTF-8 text, or a link's target; null for anything else. */
 	text: string | null;
-	/** Only the beginning of the text is here. */
+	/** `text` is only the beginning. */
 	isCut: boolean;
 	/** Machine code by its first bytes. */
 	isProgram: boolean;
 }
 
 export interface FolderContent {
-	/** SHA-256 over names, kinds and contents of all files; null when not all of them could be read. */
+	/** SHA-256 over names, kinds and contents of all files; null if not all could be read. */
 	digest: string | null;
-	/** Sorted by path; those that were read before it was too much. */
+	/** Sorted by path; if there is a problem, those read until then. */
 	files: FolderFile[];
-	/** Why the folder cannot be looked at as a whole. */
+	/** Why the folder can't be checked completely. */
 	problem: string | null;
 }
 
-/** Never throws: what cannot be read is a `problem`. */
+/** Never throws: errors become a `problem`. */
 export async function readFolder(dir: string): Promise<FolderContent> {
 	const files: FolderFile[] = [];
 	const folders: string[] = [];
@@ -61,8 +59,7 @@ export async function readFolder(dir: string): Promise<FolderContent> {
 			if (file instanceof Error) return fail(`Couldn’t read the file “${path}”: ${codeOf(file)}.`);
 			bytes += file.bytes;
 			if (file.text !== null && file.text.length > Math.min(room, MAX_TEXT)) {
-				// A slice would keep all of the text in memory.
-				file.text = Buffer.from(file.text.slice(0, Math.min(room, MAX_TEXT))).toString();
+				file.text = apart(file.text.slice(0, Math.min(room, MAX_TEXT)));
 				file.isCut = true;
 			}
 			room -= file.text?.length ?? 0;
@@ -76,37 +73,18 @@ export async function readFolder(dir: string): Promise<FolderContent> {
 
 async function readEntry(path: string, name: string, room: number): Promise<FolderFile> {
 	const entry = await lstat(path);
+	const unread = { path: name, bytes: 0, text: null, isCut: false, isProgram: false };
 	if (entry.isSymbolicLink()) {
 		const target = await readlink(path, { encoding: 'buffer' });
-		const text = target.toString('utf8');
-		return { path: name, kind: 'link', bytes: 0, sha256: hash('sha256', target), text, isCut: false, isProgram: false };
+		return { ...unread, kind: 'link', sha256: hash('sha256', target), text: target.toString('utf8') };
 	}
-	if (!entry.isFile()) {
-		return {
-			path: name,
-			kind: 'special',
-			bytes: 0,
-			sha256: hash('sha256', 'special'),
-			text: null,
-			isCut: false,
-			isProgram: false
-		};
-	}
-	const file = await open(path, FLAGS);
+	if (!entry.isFile()) return { ...unread, kind: 'special', sha256: hash('sha256', 'special') };
+	const file = await open(path, READ_FLAGS);
 	try {
 		const stats = await file.stat();
 		if (!stats.isFile()) throw new Error('it changed while it was being read');
-		const tooLarge = {
-			path: name,
-			kind: 'file' as const,
-			bytes: room + 1,
-			sha256: '',
-			text: null,
-			isCut: false,
-			isProgram: false
-		};
-		if (stats.size > room) return tooLarge;
-		// One byte more than it says it has, so that one that grows meanwhile shows.
+		if (stats.size > room) return { ...unread, kind: 'file', bytes: room + 1, sha256: '' };
+		// One byte more than its size, to notice if it grows.
 		const buffer = Buffer.allocUnsafe(stats.size + 1);
 		let length = 0;
 		for (;;) {
@@ -118,12 +96,11 @@ async function readEntry(path: string, name: string, room: number): Promise<Fold
 		const content = buffer.subarray(0, length);
 		const isText = !content.includes(0) && isUtf8(content);
 		return {
-			path: name,
+			...unread,
 			kind: 'file',
 			bytes: length,
 			sha256: hash('sha256', content),
 			text: isText ? content.toString('utf8') : null,
-			isCut: false,
 			isProgram: !isText && isMachineCode(content)
 		};
 	} finally {
@@ -149,13 +126,13 @@ function codeOf({ code, message }: NodeJS.ErrnoException): string {
 	return code ?? message;
 }
 
-// Tells by `lstat` alone whether a folder is still as it was when its digest was taken: for lists, never for a decision to run.
+// Detects changes of a folder by `lstat` alone: for lists, never for a decision to run.
 
 const SLICE_MS = 4;
-/** What was written within the tick of a slow clock may be written again without a new time. */
+/** Tick of a slow clock, within which a second change gets no new time. */
 const TICK_MS = 2000;
 
-/** Inode, size and times of everything in the folder; null when it cannot be told from something newer, or not at all. */
+/** Inode, size and times of everything in the folder; null if something is too new or can't be read. */
 export async function marksOf(dir: string): Promise<string | null> {
 	const now = Date.now();
 	const pace = createPace(SLICE_MS);
@@ -175,7 +152,7 @@ export async function marksOf(dir: string): Promise<string | null> {
 			}
 		}
 	} catch {
-		// What changes while it is looked at is not the same.
+		// It changed while it was being read.
 		return null;
 	}
 	return marks;

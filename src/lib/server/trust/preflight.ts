@@ -1,4 +1,4 @@
-/** Which programs and Python modules scripts would find: on this machine, or in a container's image (FEATURES F3). */
+/** Finds the programs and Python modules scripts can use, on this computer or in a container image (FEATURES F3). */
 import { mkdtemp, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,14 +16,14 @@ import type { Vault } from './vault.ts';
 export interface LookupOptions {
 	/** Where scripts run. */
 	sandbox: Sandbox;
-	/** Runs a program of this machine as it is, to ask it something. */
+	/** Runs a program of this computer without isolation. */
 	host: Pick<Sandbox, 'run'>;
 	/** The PATH variable. */
 	path: string;
 }
 
 export interface Lookup {
-	/** Those that are there. */
+	/** Those that exist. */
 	binaries(names: readonly string[]): Promise<Set<string>>;
 	pythonModules(names: readonly string[]): Promise<Set<string>>;
 }
@@ -32,7 +32,7 @@ const TIMEOUT_MS = 10_000;
 const MAX_OUTPUT_BYTES = 64 * 1024;
 
 const LIST_PROGRAMS = 'for name; do command -v -- "$name" >/dev/null 2>&1 && printf "%s\\n" "$name"; done; :';
-/** A package may bear another name than its module; nothing of the module itself is run. */
+/** Accepts names of packages too, which may differ from their modules'. Runs none of them. */
 const LIST_MODULES = `
 import sys
 from importlib.metadata import distribution
@@ -64,7 +64,7 @@ export function createLookup({ sandbox, host, path }: LookupOptions): Lookup {
 	return {
 		async binaries(names) {
 			const isThere = async (name: string): Promise<boolean> => {
-				// Scripts have this very Node, and the Python that was found.
+				// Scripts run in this Node, and in the Python that was found.
 				if (name === 'node') return true;
 				return name === 'python3' ? (await findPython()) !== null : isOnPath(name, path);
 			};
@@ -78,7 +78,7 @@ export function createLookup({ sandbox, host, path }: LookupOptions): Lookup {
 				const { stdout } = await host.run({
 					file: python.file,
 					args: [...python.args, '-I', '-c', LIST_MODULES, ...names],
-					// Modules of the user's home are out of a script's reach, which has a home of its own.
+					// Scripts have their own home, without the modules in the user's.
 					env: { PATH: path, HOME: '/nonexistent' },
 					cwd: '/',
 					timeoutMs: TIMEOUT_MS,
@@ -120,25 +120,25 @@ async function isOnPath(name: string, path: string): Promise<boolean> {
 	return first.done !== true;
 }
 
-// What a skill needs, and whether it is there: shown before it is run (FEATURES F3).
+// What a skill needs and whether it's there, to show before it runs (FEATURES F3).
 
 export interface Preflight {
-	/** Reads the skill's files and asks for programs and modules; values of variables are never in it. */
+	/** Reads the skill's files, and looks for programs and modules. Never contains values of variables. */
 	needsOf(skill: Skill): Promise<SkillNeeds>;
-	/** Variables that it requires and nobody has set. One question to the database: cheap before every run. */
+	/** Required variables that nobody has set. One database query, cheap enough before every run. */
 	missingVariables(skill: Skill): Promise<string[]>;
 }
 
 export interface PreflightOptions {
 	vault: Pick<Vault, 'list'>;
-	/** Variables that the operator offers to the skills that declare them. */
+	/** The operator's variables, for skills that declare them. */
 	offered: Readonly<Record<string, string>>;
 	lookup: Lookup;
-	/** Milliseconds, from anywhere on. */
+	/** Monotonic clock, in milliseconds. */
 	now?: () => number;
 }
 
-/** What was found is believed so long: somebody who installs what is missing wants to see it. */
+/** How long results are cached: short, because people who install something want to see it. */
 const KEPT_MS = 20_000;
 const MAX_KEPT = 500;
 
@@ -170,12 +170,10 @@ export function createPreflight({
 				binaries(found.binaries.map(({ name }) => name)),
 				modules(found.pythonModules.map(({ name }) => name))
 			]);
-			// What is stored and no longer asked for is given all the same, so it is shown.
+			// Stored variables that are no longer needed are still passed on, so show them.
 			const more = stored.filter(({ name }) => !found.variables.some((variable) => variable.name === name));
-			const variables = [
-				...found.variables,
-				...more.map(({ name }) => ({ name, isDeclared: false, isOptional: false }))
-			];
+			const unused = more.map(({ name }) => ({ name, isDeclared: false, isOptional: false }));
+			const variables = [...found.variables, ...unused];
 			return {
 				binaries: found.binaries.map((need) => ({ ...need, isFound: programs.has(need.name) })),
 				pythonModules: found.pythonModules.map((need) => ({ ...need, isFound: libraries.has(need.name) })),
@@ -199,7 +197,7 @@ export function createPreflight({
 	};
 }
 
-/** Asks for all that it does not know at once, and keeps the answers for a while. */
+/** Caches answers for a while, and asks for all unknown names at once. */
 function remember(
 	ask: (names: readonly string[]) => Promise<Set<string>>,
 	now: () => number
@@ -220,7 +218,7 @@ function readerOf(skill: Skill): ReadText {
 		try {
 			return (await readSkillFile(skill.dir, path, { limit: maxBytes })).text;
 		} catch (error) {
-			// No text, or gone meanwhile: it says nothing of what is needed.
+			// Not text, or deleted meanwhile: it shows no needs.
 			if (error instanceof SkillError) return null;
 			throw error;
 		}

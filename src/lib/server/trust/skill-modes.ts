@@ -1,4 +1,4 @@
-/** Which skills are on, off or offered when they fit, and which version a name means; kept over restarts (FEATURES A38, B6, E3). */
+/** Stores which skills are on, off or automatic, and which version a name means (FEATURES A38, B6, E3). */
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { Skill } from '../skills/types.ts';
 import type { SkillMode } from '../skills/registry/visibility.ts';
@@ -9,30 +9,30 @@ import type { Store } from '../store/store.ts';
 export type ModeSubject = Pick<Skill, 'source' | 'name' | 'version'> | `builtin/${string}`;
 
 export interface StoredSkillModes {
-	/** `auto` for those nobody has set. */
+	/** `auto` by default. */
 	modeOf(subject: ModeSubject): SkillMode;
 	/**
-	 * Of an installed skill, of this version alone; else of the name, whichever folder it is in: a new version or a copy
-	 * of what was switched off is off as well.
+	 * For an installed skill sets only this version, else the name in every folder: new versions and copies of a skill
+	 * that is off are off as well.
 	 */
 	setMode(subject: ModeSubject, mode: SkillMode): Promise<void>;
-	/** Off, or back to the mode that it had. */
+	/** Turns a skill off, or back to its previous mode. */
 	setEnabled(subject: ModeSubject, isEnabled: boolean): Promise<void>;
-	/** The version that the bare name means, of `source/name`; null for the newest that is enabled. */
+	/** Version chosen for `source/name`; null for the newest enabled one. */
 	pinOf(skillId: string): string | null;
 	setPin(skillId: string, version: string | null): Promise<void>;
-	/** Nothing is known any more of a version that is gone, or of all of a skill. */
+	/** Deletes the settings of one version, or of all versions of a skill. */
 	forget(skillId: string, version?: string): Promise<void>;
 }
 
-/** What is asked in every turn is kept in memory; what is changed is stored before it counts. */
+/** Keeps settings in memory, because every turn reads them. Changes are stored before they apply. */
 export async function openSkillModes(
 	store: Pick<Store, 'skillSettings' | 'skillPins'>,
 	{ isInstalled = () => false }: { isInstalled?: (source: string) => boolean } = {}
 ): Promise<StoredSkillModes> {
 	const settings = new Map((await store.skillSettings.list()).map((setting) => [setting.skillId, setting]));
 	const pins = await store.skillPins.list();
-	/** Names of which a version has a mode of its own: the others are asked for by name alone. */
+	/** Names that have a mode for a version; the others are looked up by name only. */
 	let versioned = versionedNames(settings);
 	const now = () => new Date().toISOString();
 

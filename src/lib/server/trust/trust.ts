@@ -1,4 +1,4 @@
-/** Whether the scripts of a skill may run without being asked about, and who said so: trust is given to a digest of all its files (FEATURES F4, E30). */
+/** Decides whether a skill's scripts may run without asking. Trust is in a digest of all its files (FEATURES F4, E30). */
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
@@ -13,39 +13,38 @@ import type { TrustedFile, TrustedSkills } from '../store/skills/choices.ts';
 import { type FolderContent, marksOf, readFolder } from './folder.ts';
 import { scanFiles } from './scan/scan.ts';
 
-/** Texts longer than this are neither shown nor kept. */
+/** Longer texts are neither shown nor stored. */
 const MAX_TEXT = 256 * 1024;
-/** Of all texts of a skill together. */
+/** For all texts of a skill together. */
 const MAX_TEXTS = 2 * 1024 * 1024;
 const MAX_CACHED = 1000;
 const SLICE_MS = 4;
 
-/** What trust needs to know of a skill. */
 export type TrustSubject = Pick<Skill, 'source' | 'name' | 'root' | 'dir'> & { version?: string };
 
 export interface Judgement {
 	state: TrustState;
-	/** SHA-256 of all its files; null where nobody needed it, or where not all can be read. */
+	/** SHA-256 of all its files; null if it isn't needed or not all can be read. */
 	digest: string | null;
-	/** Why it cannot be looked at as a whole, and so not be trusted. */
+	/** Why it can't be checked completely, and so not be trusted. */
 	problem: string | null;
 }
 
 export interface Trust {
-	/** For a decision to run: reads every file of a skill that is not trusted by its place. */
+	/** For a decision to run: reads every file of a skill that isn't trusted by its location. */
 	judge(skill: TrustSubject): Promise<Judgement>;
-	/** SHA-256 of all its files as they are now, also where they are too many to be looked at; empty where they are too many to be run. */
+	/** SHA-256 of all its current files, even if they are too many to check; empty if they are too many to run. */
 	digestOf(skill: TrustSubject): Promise<string>;
-	/** For a list, in its order; files that look unchanged by `lstat` are not read again. */
+	/** For a list, in order; doesn't read files again that look unchanged by `lstat`. */
 	statesOf(skills: readonly TrustSubject[]): Promise<TrustState[]>;
-	/** Everything that somebody looks at before saying that they trust it. */
+	/** Everything to check before trusting a skill. */
 	review(skill: TrustSubject): Promise<Review>;
 	/**
-	 * Trusts the files that have this digest.
-	 * @throws AppError `conflict` when they are others by now, `too_large` when they cannot be looked at as a whole
+	 * Trusts the files with this digest.
+	 * @throws AppError `conflict` if they changed, `too_large` if they can't be checked completely
 	 */
 	trust(skill: TrustSubject, digest: string, now: string): Promise<void>;
-	/** @throws AppError `conflict` for a skill that is trusted by its place */
+	/** @throws AppError `conflict` for a skill that is trusted by its location */
 	revoke(skill: TrustSubject): Promise<void>;
 }
 
@@ -53,13 +52,13 @@ export type Review = Pick<SkillDetail, 'trust' | 'isTrustedByPlace' | 'digest' |
 
 export interface TrustOptions {
 	store: { trustedSkills: TrustedSkills };
-	/** Folders whose skills are trusted by their place. */
+	/** Folders whose skills are trusted by their location. */
 	roots: readonly string[];
-	/** These count where they really lie in this folder; wherever they lie without it. */
+	/** These must really be inside this folder, if there is one. */
 	projectDir?: string | null;
-	/** Where skills lie that came in through the app; nothing in it is trusted by its place. */
+	/** Folder of skills installed through the app; none of them is trusted by its location. */
 	installedRoot: string;
-	/** Are skills in the other configured folders trusted? */
+	/** Trusts skills in the other configured folders. */
 	trustsLocal: boolean;
 }
 
@@ -70,13 +69,16 @@ export function createTrust(options: TrustOptions): Trust {
 	const local = new Set(roots.map((root) => resolve(root)).filter((root) => root !== installed));
 	const cache = new Map<string, { marks: string; digest: string }>();
 
-	/** Which of them the operator put there, who could change this server as well; by real path, so that no link or overlap counts. */
+	/**
+	 * Skills the operator put there, who could change this server too. Compares real paths, so that links and overlaps
+	 * don't count.
+	 */
 	const areTrustedByPlace = async (skills: readonly TrustSubject[]): Promise<boolean[]> => {
 		const isLocal = skills.map(({ root }) => trustsLocal && local.has(resolve(root)));
 		if (!isLocal.includes(true)) return isLocal;
 		const [notHere, project, ...found] = await Promise.all([installed, projectDir ?? '', ...local].map(real));
 		const places = found.filter((place) => projectDir === null || isInside(project ?? '', place));
-		// At once: on a busy server each wait for the disk is a wait for everybody's turn.
+		// In parallel, because waits for the disk add up on a busy server.
 		return Promise.all(
 			skills.map(async ({ dir }, index) => {
 				if (isLocal[index] !== true) return false;
@@ -87,12 +89,12 @@ export function createTrust(options: TrustOptions): Trust {
 	};
 	const isTrustedByPlace = async (skill: TrustSubject): Promise<boolean> =>
 		(await areTrustedByPlace([skill]))[0] === true;
-	/** Trust is of files: those of any version that somebody has looked at. */
+	/** Trust is in files, of any version that somebody has checked. */
 	const stateFor = (digest: string | null, trusted: readonly string[]): TrustState => {
 		if (trusted.length === 0) return 'untrusted';
 		return digest !== null && trusted.includes(digest) ? 'trusted' : 'changed';
 	};
-	/** The digest as it was, as long as nothing in the folder looks newer. */
+	/** The cached digest, as long as nothing in the folder looks newer. */
 	const digestForList = async (dir: string): Promise<string | null> => {
 		const marks = await marksOf(dir);
 		const known = cache.get(dir);
@@ -180,7 +182,7 @@ export function createTrust(options: TrustOptions): Trust {
 	};
 }
 
-/** The files with the texts that are short enough to be shown; of a link, where it leads to. */
+/** The files, with texts that are short enough to show; for a link, its target. */
 export async function keptFiles({ files }: FolderContent): Promise<TrustedFile[]> {
 	const pace = createPace(SLICE_MS);
 	const kept: TrustedFile[] = [];
@@ -195,12 +197,12 @@ export async function keptFiles({ files }: FolderContent): Promise<TrustedFile[]
 	return kept;
 }
 
-/** What is different, by path; the same files twice are no change. */
+/** The changed files, by path. */
 export async function changesOf(before: readonly TrustedFile[], after: readonly TrustedFile[]) {
 	const pace = createPace(SLICE_MS);
 	const [then, now] = [before, after].map((files) => new Map(files.map((file) => [file.path, file])));
 	const changes = [];
-	for (const path of pathsOf(before, after)) {
+	for (const path of [...new Set([...before, ...after].map((file) => file.path))].sort(compareNames)) {
 		await pace();
 		const change = changeOf(then?.get(path) ?? null, now?.get(path) ?? null);
 		if (change) changes.push(change);
@@ -208,31 +210,26 @@ export async function changesOf(before: readonly TrustedFile[], after: readonly 
 	return changes;
 }
 
-/** Without the links on its way; as it is where nothing is. */
+/** The real path, or the path itself if there is nothing. */
 function real(path: string): Promise<string> {
 	return realpath(path).catch(() => path);
 }
 
-// What is different in a skill's files since they were trusted; pure (FEATURES F4).
+// Differences in a skill's files since they were trusted; pure (FEATURES F4).
 
-/** Texts with more differences than this are shown as wholly replaced: looking for the fewest would take too long. */
+/** Texts with more edits are shown as replaced, because finding the shortest diff would take too long. */
 const MAX_EDITS = 400;
 
-/** Of one file; `null` where it is not there. */
+/** The change of one file; null means that it doesn't exist. */
 function changeOf(before: TrustedFile | null, after: TrustedFile | null): SkillFileChange | null {
 	const path = (after ?? before)?.path;
 	if (path === undefined) return null;
-	// A file that holds the path that a link led to has the bytes of the link, and another text.
+	// A file that contains a link's target has the same bytes as the link, but another text.
 	const isSameText = before?.text === after?.text || before?.text === null || after?.text === null;
 	if (before?.sha256 === after?.sha256 && isSameText) return null;
 	const kind = before === null ? 'added' : after === null ? 'removed' : 'changed';
 	const isText = before?.text !== null && after?.text !== null;
 	return { path, kind, diff: isText ? diffOf(path, before?.text ?? '', after?.text ?? '') : null };
-}
-
-/** The paths of both, each once, sorted. */
-function pathsOf(before: readonly TrustedFile[], after: readonly TrustedFile[]): string[] {
-	return [...new Set([...before, ...after].map(({ path }) => path))].sort(compareNames);
 }
 
 function diffOf(path: string, before: string, after: string): string {

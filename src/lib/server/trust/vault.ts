@@ -1,31 +1,31 @@
-/** Variables of skills, encrypted at rest; each is given to the processes of its own skill alone (FEATURES F3, D48). */
+/** Variables of skills, encrypted at rest; only processes of their own skill receive them (FEATURES F3, D48). */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, scrypt } from 'node:crypto';
-import { constants } from 'node:fs';
 import { link, mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { AppError } from '../../shared/errors.ts';
 import { isReservedVariable, isVariableName } from '../skills/needs/variables.ts';
+import { READ_FLAGS } from '../skills/read/files.ts';
 import { skillIdOf } from '../skills/run/execution-host.ts';
 import type { Skill } from '../skills/types.ts';
 import type { EncryptedSecret, Secrets } from '../store/access.ts';
 
 const CIPHER = 'aes-256-gcm';
-/** What NIST SP 800-38D has for GCM: 96 bits at random, a tag of 128. */
+/** For GCM by NIST SP 800-38D: 96 random bits, a 128-bit tag. */
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const MAX_VALUE_BYTES = 65_536;
 
 export interface Vault {
-	/** In place of the value before. @throws AppError invalid_input */
+	/** Adds or replaces a value. @throws AppError invalid_input */
 	set(skillId: string, name: string, value: string, now: string): Promise<void>;
-	/** False when there was none. */
+	/** False if there was none. */
 	remove(skillId: string, name: string): Promise<boolean>;
-	/** What is stored, by name. `problem` says why a value cannot be used: it counts as not set. */
+	/** Stored variables, by name. One with a `problem` can't be used and counts as not set. */
 	list(skillId: string): Promise<StoredVariable[]>;
-	/** Everything that is stored for the skill and can be read. Goes to its processes and nowhere else. */
+	/** All stored values of the skill that can be read; only for its processes. */
 	valuesOf(skillId: string): Promise<Record<string, string>>;
-	/** `valuesOf` by skill: what an ExecutionHost asks for. */
+	/** `valuesOf` by skill, for an ExecutionHost. */
 	secretsOf(skill: Pick<Skill, 'source' | 'name'>): Promise<Record<string, string>>;
 }
 
@@ -34,7 +34,7 @@ export interface StoredVariable {
 	problem: string | null;
 }
 
-/** `key` is 32 bytes: see key.ts. */
+/** `key` is 32 bytes; see `loadSecretsKey`. */
 export function createVault({ store, key }: { store: Secrets; key: Buffer }): Vault {
 	const encrypt = (skillId: string, name: string, value: string): EncryptedSecret => {
 		const iv = randomBytes(IV_BYTES);
@@ -43,7 +43,7 @@ export function createVault({ store, key }: { store: Secrets; key: Buffer }): Va
 		const ciphertext = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()]);
 		return { name, iv: toText(iv), tag: toText(cipher.getAuthTag()), ciphertext: toText(ciphertext) };
 	};
-	/** Null for what another key has encrypted, for another skill, or somebody has changed. */
+	/** null if the value was encrypted with another key or for another skill, or was changed. */
 	const decrypt = (skillId: string, { name, iv, tag, ciphertext }: EncryptedSecret): string | null => {
 		try {
 			const decipher = createDecipheriv(CIPHER, key, toBytes(iv), { authTagLength: TAG_BYTES });
@@ -51,7 +51,7 @@ export function createVault({ store, key }: { store: Secrets; key: Buffer }): Va
 			decipher.setAuthTag(toBytes(tag));
 			return Buffer.concat([decipher.update(toBytes(ciphertext)), decipher.final()]).toString('utf8');
 		} catch {
-			// OpenSSL does not say why; `list` says what to do.
+			// OpenSSL doesn't say why; `list` says what to do.
 			return null;
 		}
 	};
@@ -73,10 +73,7 @@ export function createVault({ store, key }: { store: Secrets; key: Buffer }): Va
 		async list(skillId) {
 			return (await store.list(skillId)).map((row) => ({
 				name: row.name,
-				problem:
-					decrypt(skillId, row) === null
-						? `${row.name} was saved with another key (SECRETS_KEY or secrets.key changed). Enter it again.`
-						: null
+				problem: decrypt(skillId, row) === null ? wrongKey(row.name) : null
 			}));
 		},
 		valuesOf,
@@ -84,7 +81,11 @@ export function createVault({ store, key }: { store: Secrets; key: Buffer }): Va
 	};
 }
 
-/** Can a variable be stored with this value? The value is in no message. @throws AppError invalid_input */
+function wrongKey(name: string): string {
+	return `${name} was saved with another key (SECRETS_KEY or secrets.key changed). Enter it again.`;
+}
+
+/** Validates a variable. Messages never contain the value. @throws AppError invalid_input */
 function checkVariable(name: string, value: string): void {
 	const refuse = (reason: string) => {
 		throw new AppError('invalid_input', reason, { details: { field: name.slice(0, 128) } });
@@ -101,7 +102,7 @@ function isRefused(name: string): boolean {
 	return !isVariableName(name) || isReservedVariable(name);
 }
 
-/** A row that is moved to another skill or name cannot be read there. */
+/** Binds a value to its skill and name, so that it can't be moved to others. */
 function labelOf(skillId: string, name: string): Buffer {
 	return Buffer.from(`${skillId}\0${name}`);
 }
@@ -114,18 +115,16 @@ function toBytes(text: string): Buffer {
 	return Buffer.from(text, 'base64');
 }
 
-// The key that secrets are encrypted with: from SECRETS_KEY, or made once and kept in the data folder (FEATURES F3).
+// The encryption key: from SECRETS_KEY, or created once and kept in the data folder (FEATURES F3).
 
 const KEY_BYTES = 32;
 const FILE = 'secrets.key';
-/** The same key must come out of the same text at every start; the text is the operator's and only here. */
+/** Fixed, because the same SECRETS_KEY must give the same key at every start. */
 const SALT = 'openrouter-skills/secrets/1';
-// Windows has no such flags.
-const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /**
- * 32 bytes. Without `secretsKey` they are in the file `secrets.key` of the data folder, which only its owner may read.
- * @throws Error when that file is a link, is readable by others or holds no key
+ * 32 bytes, derived from `secretsKey` or from the file `secrets.key` in the data folder, which only its owner may read.
+ * @throws Error if that file is a link, is readable by others or has no key
  */
 export async function loadSecretsKey(dataDir: string, secretsKey: string | null): Promise<Buffer> {
 	if (secretsKey !== null) {
@@ -136,14 +135,14 @@ export async function loadSecretsKey(dataDir: string, secretsKey: string | null)
 	return (await readKey(path)) ?? makeKey(dataDir, path);
 }
 
-/** 32 bytes for one purpose, of which nothing can be learned about the key or about those of other purposes. */
+/** 32 bytes for one purpose, which reveal nothing about the key or those for other purposes. */
 export function keyFor(key: Buffer, purpose: string): Buffer {
 	return Buffer.from(hkdfSync('sha256', key, '', `openrouter-skills/${purpose}`, KEY_BYTES));
 }
 
-/** Null when there is none. */
+/** null if there is none. */
 async function readKey(path: string): Promise<Buffer | null> {
-	const file = await open(path, READ).catch((error: NodeJS.ErrnoException) => {
+	const file = await open(path, READ_FLAGS).catch((error: NodeJS.ErrnoException) => {
 		if (error.code === 'ENOENT') return null;
 		if (error.code === 'ELOOP') throw new Error(`${path} is a link. Put the key itself there.`, { cause: error });
 		throw new Error(`Couldn’t read ${path} (${error.code ?? error.message}).`, { cause: error });
@@ -165,7 +164,7 @@ async function readKey(path: string): Promise<Buffer | null> {
 	}
 }
 
-/** Complete or not at all, and never over another one: of two servers that start at once, one makes it. */
+/** Creates the file in one step and never overwrites: of two servers that start at once, one creates it. */
 async function makeKey(dataDir: string, path: string): Promise<Buffer> {
 	await mkdir(dataDir, { recursive: true, mode: 0o700 });
 	const draft = `${path}.${randomBytes(6).toString('hex')}`;
@@ -186,9 +185,9 @@ async function makeKey(dataDir: string, path: string): Promise<Buffer> {
 	return key;
 }
 
-// Stores and removes variables of a skill: all of them or, when one is refused, none (FEATURES F3).
+// Changes several variables of a skill: all of them or, if one is refused, none (FEATURES F3).
 
-/** null removes a variable. @throws AppError invalid_input; no value is in its message */
+/** null removes a variable. @throws AppError invalid_input, without any value */
 export async function changeSecrets(
 	vault: Vault,
 	skillId: string,

@@ -136,7 +136,7 @@ export function checkArguments(tool: SkillTool, args: Record<string, unknown>): 
 	const own: unknown = Object.setPrototypeOf({ ...args }, null);
 	const check = () => toValidator(tool).safeParse(own, { error: inPlainWords });
 	// The time limit needs file descriptors, and Node crashes if none are left.
-	const result = /"pattern/.test(JSON.stringify(tool.inputSchema)) ? inTime(check) : check();
+	const result = /"pattern/.test(JSON.stringify(tool.inputSchema)) ? inTime(check, MAX_CHECK_MS) : check();
 	if (result === null) return `A pattern in ${TOOLS_FILE} takes too long to check these arguments. Send shorter ones`;
 	if (result.success) return null;
 	return result.error.issues
@@ -145,10 +145,10 @@ export function checkArguments(tool: SkillTool, args: Record<string, unknown>): 
 		.join('; ');
 }
 
-/** Runs a check; null if it takes too long, because a skill's pattern may never end. */
-function inTime<T>(check: () => T): T | null {
+/** Runs a check; null if it takes too long, because a pattern may never end. */
+export function inTime<T>(check: () => T, timeout: number): T | null {
 	try {
-		return runInNewContext('check()', { check }, { timeout: MAX_CHECK_MS }) as T;
+		return runInNewContext('check()', { check }, { timeout }) as T;
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return null;
 		throw error;

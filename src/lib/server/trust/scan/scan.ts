@@ -1,4 +1,4 @@
-/** A static look at the files of a skill: hints for whoever decides about it, never a proof (FEATURES F4; SECURITY, *Skills*). */
+/** Static security check of a skill's files: hints for a decision, never a proof (FEATURES F4; SECURITY, *Skills*). */
 import { posix } from 'node:path';
 import type { SkillFinding } from '../../../shared/skills.ts';
 import { createPace } from '../../skills/read/lean.ts';
@@ -6,17 +6,17 @@ import { escaped, HIDDEN_ORDERS, plain, PROSE_RULES, remarksOn } from './prose-r
 import { CODE_RULES, type Rule } from './code-rules.ts';
 import type { FolderFile } from '../folder.ts';
 
-/** A line is looked at in pieces that overlap, so that nothing hides behind a thousand blanks. */
+/** Lines are checked in overlapping pieces, so that nothing hides behind a thousand spaces. */
 const PIECE = 2000;
 const OVERLAP = 600;
-/** Lines that go on are looked at as one: so many, and so many characters. */
+/** Number of continuation lines checked together with a line. */
 const MAX_JOINED = 5;
-/** After each search in a longer text there may be a rest. */
+/** Pauses are possible after each search in a longer text. */
 const LONG = 400;
 const MAX_FINDINGS = 300;
-/** Of one kind in one file. */
+/** Findings of one kind per file. */
 const MAX_ALIKE = 10;
-/** Characters of all files together; the rest is said not to have been looked at. */
+/** Characters of all files together; the rest is reported as unchecked. */
 const MAX_SCANNED = 1024 * 1024;
 const MAX_EXCERPT = 160;
 const SLICE_MS = 4;
@@ -24,18 +24,18 @@ const ORDER = { danger: 0, warning: 1, info: 2 } as const;
 
 export interface Scanned {
 	files: readonly (Pick<FolderFile, 'path' | 'kind' | 'text' | 'isProgram'> & Partial<Pick<FolderFile, 'isCut'>>)[];
-	/** Why not all files are there. */
+	/** Why files are missing. */
 	problem: string | null;
 }
 
-/** Worst first, then by file and line. Works in slices of a few milliseconds. */
+/** Returns findings, worst first, then by file and line. Works in slices of a few milliseconds. */
 export async function scanFiles({ files, problem }: Scanned): Promise<SkillFinding[]> {
 	const pace = createPace(SLICE_MS);
 	const findings: SkillFinding[] = [];
 	if (problem !== null) findings.push(aboutFile('danger', 'not-readable', problem, '.'));
 	let room = MAX_SCANNED;
 	for (const file of files) {
-		findings.push(...lookAtFile(file));
+		findings.push(...checkFile(file));
 		if (file.kind !== 'file' || file.text === null) continue;
 		const text = file.text.slice(0, room);
 		room -= text.length;
@@ -57,8 +57,8 @@ export async function scanFiles({ files, problem }: Scanned): Promise<SkillFindi
 	return findings.slice(0, MAX_FINDINGS);
 }
 
-/** What there is to say about a file before it is read. */
-function lookAtFile({ path, kind, text, isProgram }: Scanned['files'][number]): SkillFinding[] {
+/** Findings about a file, apart from its text. */
+function checkFile({ path, kind, text, isProgram }: Scanned['files'][number]): SkillFinding[] {
 	const found = remarksOn(path, true).map(({ severity, kind: what, message }) =>
 		aboutFile(severity, what, message, path)
 	);
@@ -66,17 +66,15 @@ function lookAtFile({ path, kind, text, isProgram }: Scanned['files'][number]): 
 	if (kind === 'link') {
 		const target = text ?? '';
 		const leaves = posix.isAbsolute(target) || posix.join(posix.dirname(path), target).startsWith('..');
-		const message = leaves ? 'Link to a file outside the skill, which may change' : 'A link.';
-		found.push({
-			...aboutFile(leaves ? 'danger' : 'info', 'link', message, path),
-			excerpt: excerptOf(`→ ${target}`, 0)
-		});
+		const message = leaves ? 'Link to a file outside the skill, which may change' : 'Link to another file of the skill';
+		const finding = aboutFile(leaves ? 'danger' : 'info', 'link', message, path);
+		found.push({ ...finding, excerpt: excerptOf(`→ ${target}`, 0) });
 	}
 	if (isProgram) found.push(aboutFile('warning', 'program', 'Compiled program that can’t be checked', path));
 	return found;
 }
 
-/** One by one, so that whoever asks can rest between them: null for a piece with nothing in it. */
+/** Yields findings one by one, and null where the caller may pause. */
 function* findingsIn(file: string, text: string): Generator<SkillFinding | null> {
 	const isProse =
 		/(?:^|\/)[^/]*\.(?:md|mdx|markdown|txt|rst|adoc|html?)$|(?:^|\/)[^./]+$/i.test(file) && !text.startsWith('#!');
@@ -93,7 +91,7 @@ function* findingsIn(file: string, text: string): Generator<SkillFinding | null>
 			yield* matches(rules, piece, at, line.length);
 			yield null;
 		}
-		// A phrase may go on in the next line.
+		// A phrase may continue on the next line.
 		const next = (lines[index + 1] ?? '').slice(0, 200);
 		for (const piece of piecesOf(`${line} ${next}`)) {
 			yield* matches(phrases, plain(piece.text).replace(/[\s*_#]+|(?<=\s)>+\s/g, ' '), at, line.length);
@@ -105,7 +103,7 @@ function* findingsIn(file: string, text: string): Generator<SkillFinding | null>
 
 interface Piece {
 	text: string;
-	/** Where it begins in its line. */
+	/** Index in its line. */
 	start: number;
 }
 
@@ -121,7 +119,7 @@ function* matches(
 		if (seen.has(rule.kind)) continue;
 		if (text.length > LONG) yield null;
 		const index = text.search(rule.pattern);
-		// What begins in a later line is found there.
+		// Matches that start on a later line are found there.
 		if (index < 0 || start + index > lineLength) continue;
 		if (rule.then && text.slice(index).search(rule.then) < 0) continue;
 		seen.add(rule.kind);
@@ -129,7 +127,7 @@ function* matches(
 	}
 }
 
-/** Comments of Markdown and HTML that give orders; one that is not closed goes on to the end. */
+/** Markdown and HTML comments that address the model; an unclosed one continues to the end. */
 function* hiddenComments(file: string, text: string): Generator<SkillFinding | null> {
 	if (!/\.(?:md|mdx|markdown|html?)$/i.test(file)) return;
 	let line = 1;
@@ -165,7 +163,7 @@ function countLines(text: string, from: number, to: number): number {
 	return count;
 }
 
-/** The line, with those that it goes on in. */
+/** The line with its continuation lines. */
 function joined(lines: readonly string[], index: number): string {
 	let whole = lines[index] ?? '';
 	for (let next = index + 1; next < lines.length && next <= index + MAX_JOINED; next += 1) {
@@ -189,7 +187,7 @@ function aboutFile(severity: SkillFinding['severity'], kind: string, message: st
 	return { severity, kind, message, file, line: 1, excerpt: excerptOf(file, 0) };
 }
 
-/** The place and some of what stands around it. */
+/** The match with some context. */
 function excerptOf(line: string, index: number): string {
 	const start = Math.max(0, Math.min(index - 30, line.length - MAX_EXCERPT));
 	const cut = line.slice(start, start + MAX_EXCERPT).toWellFormed();
