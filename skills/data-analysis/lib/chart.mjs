@@ -1,6 +1,6 @@
 /** What was found as a horizontal bar chart in SVG, on its own background, so that it is legible on a light and on a dark page. */
 
-import { decimal, plain, toNumber } from './decimal.mjs';
+import { decimal, grouped, plain, toNumber } from './decimal.mjs';
 import { capitalized } from './report.mjs';
 
 const MOST_BARS = 30;
@@ -76,7 +76,7 @@ function byColumn(columns) {
 /** `places` rounds the numbers beside the bars. */
 function barChart({ title, subtitle, valueAxis, labelAxis, bars, places }) {
 	const labels = bars.map(({ label }) => shorten(label, LONGEST_LABEL));
-	const texts = bars.map(({ value }) => plain(value, places));
+	const texts = bars.map(({ value }) => grouped(value, places));
 	const numbers = bars.map(({ value }) => toNumber(value));
 	const left = 56 + Math.max(40, ...labels.map((label) => widthOf(label, 13)));
 	const ticks = ticksFor(numbers);
@@ -162,6 +162,6 @@ function roundStep(least) {
 function tickText(value) {
 	const [limit, letter] = [[1e12, 'T'], [1e9, 'B'], [1e6, 'M']].find(([most]) => Math.abs(value) >= most) ?? [1, ''];
 	const number = Number((value / limit).toPrecision(6));
-	if (!letter) return plain(decimal(number));
+	if (!letter) return grouped(decimal(number));
 	return `${Math.abs(number) < 1e6 ? number : number.toExponential()}${letter}`;
 }

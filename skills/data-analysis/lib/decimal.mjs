@@ -64,6 +64,12 @@ export function plain(number, places = number.scale) {
 	return (units < 0n ? '-' : '') + digits.slice(0, point) + (part && `.${part}`);
 }
 
+/** `plain`, with commas between thousands: 1,234.5. */
+export function grouped(number, places) {
+	const [whole, ...part] = plain(number, places).split('.');
+	return [whole.includes('e') ? whole : whole.replace(/\B(?=(\d{3})+$)/g, ','), ...part].join('.');
+}
+
 function halfUp(units, by) {
 	const size = (value) => (value < 0n ? -value : value);
 	const rounded = (2n * size(units) + size(by)) / (2n * size(by));
