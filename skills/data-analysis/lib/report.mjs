@@ -1,7 +1,7 @@
 /** What was found, as Markdown. */
 
 import { quantile } from './columns.mjs';
-import { compare, decimal, divide, grouped, multiply, plain, ZERO } from './decimal.mjs';
+import { compare, decimal, divide, multiply, plain, ZERO } from './decimal.mjs';
 
 const MOST_ROWS = 60;
 const LONGEST_CELL = 60;
@@ -15,7 +15,7 @@ function markdownTable(headers, rows, numeric) {
 }
 
 function cell(value) {
-	const text = (typeof value === 'number' ? grouped(decimal(value)) : value).replace(/\p{C}/gu, ' ').trim().replace(/\s+/g, ' ');
+	const text = String(value).replace(/\p{C}/gu, ' ').trim().replace(/\s+/g, ' ');
 	return shortened(text, LONGEST_CELL).replace(/[\\|]/g, '\\$&');
 }
 
@@ -38,10 +38,10 @@ export function groupReport({ groups, columns, rows: total }, values, first, mea
 	const isSingle = groups.ordered(first).every(({ rows }) => rows === 1);
 	if (values.length > 1) {
 		const rows = groups.ordered(first).map(({ label, rows, sums }) => {
-			return [label, rows, ...values.map((value) => (sums[value].count > 0 ? grouped(sums[value].sum) : '–'))];
+			return [label, rows, ...values.map((value) => (sums[value].count > 0 ? plain(sums[value].sum) : '–'))];
 		});
 		const headers = [title, 'rows', ...values.map((value) => columns[value].name)];
-		const all = [total, ...values.map((value) => grouped(columns[value].numbers.sum))];
+		const all = [total, ...values.map((value) => plain(columns[value].numbers.sum))];
 		parts.push(section(`Sums by ${cell(title)}`, headers, rows, all));
 	}
 	for (const value of [first, ...values.filter((index) => index !== first)]) {
@@ -50,11 +50,11 @@ export function groupReport({ groups, columns, rows: total }, values, first, mea
 		const rows = groups.ordered(value, measure).map(({ label, rows, sums }) => {
 			const found = sums[value];
 			const shares = hasShares ? [share(found.sum, numbers.sum)] : [];
-			if (isSingle) return [label, found.count > 0 ? grouped(found.sum) : '–', ...shares];
+			if (isSingle) return [label, found.count > 0 ? plain(found.sum) : '–', ...shares];
 			return [label, rows, ...numbersOf(found, places), ...shares];
 		});
 		const headers = isSingle ? [title, name] : [title, 'rows', 'count', 'sum', 'mean', 'min', 'max'];
-		const all = isSingle ? [grouped(numbers.sum)] : [total, ...numbersOf(numbers, places)];
+		const all = isSingle ? [plain(numbers.sum)] : [total, ...numbersOf(numbers, places)];
 		if (hasShares) {
 			headers.push('share of sum');
 			all.push('100 %');
@@ -74,8 +74,7 @@ function section(heading, headers, rows, total) {
 
 function numbersOf(found, places) {
 	if (found.count === 0) return [0, '–', '–', '–', '–'];
-	const [sum, min, max] = [found.sum, found.min, found.max].map((value) => grouped(value));
-	return [found.count, sum, grouped(found.measure('mean'), places), min, max];
+	return [found.count, plain(found.sum), plain(found.measure('mean'), places), plain(found.min), plain(found.max)];
 }
 
 function share(part, whole) {
@@ -100,7 +99,7 @@ export function columnReport(columns) {
 }
 
 function contents(column) {
-	if (column.isNumber) return `${grouped(column.numbers.min)} to ${grouped(column.numbers.max)}`;
+	if (column.isNumber) return `${plain(column.numbers.min)} to ${plain(column.numbers.max)}`;
 	if (column.type === 'date') return `${column.firstDate} to ${column.lastDate}`;
 	const top = [...column.counts].sort(([one, times], [other, otherTimes]) => otherTimes - times || (one < other ? -1 : 1));
 	return top
@@ -121,12 +120,12 @@ export function numberReport(columns) {
 			return [
 				column.name,
 				numbers.count,
-				grouped(numbers.sum),
-				grouped(numbers.measure('mean'), places),
-				deviation ? grouped(deviation, places) : '–',
-				grouped(numbers.min),
-				...Object.values(QUANTILES).map((part) => mark + grouped(quantile(ordered, part), places)),
-				grouped(numbers.max)
+				plain(numbers.sum),
+				plain(numbers.measure('mean'), places),
+				deviation ? plain(deviation, places) : '–',
+				plain(numbers.min),
+				...Object.values(QUANTILES).map((part) => mark + plain(quantile(ordered, part), places)),
+				plain(numbers.max)
 			];
 		});
 	if (rows.length === 0) return '';
