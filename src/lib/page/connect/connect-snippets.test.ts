@@ -23,8 +23,8 @@ describe('F12: settings to copy', () => {
 	});
 
 	test('F12: the library, and a program that is started here, are told no key', () => {
-		const without = all.filter(({ client, id }) => client === 'library' || id === 'stdio');
-		expect(without).toHaveLength(3);
+		const without = all.filter(({ client }) => client === 'library' || client === 'claude');
+		expect(without).toHaveLength(4);
 		for (const { text } of without) expect(text).not.toContain(PLACE.key);
 	});
 

@@ -150,9 +150,16 @@ const SNIPPETS: Record<ConnectClient, (place: Place) => Snippet[]> = {
 
 	claude: () => [
 		{
-			id: 'stdio',
+			id: 'npx',
 			title: 'claude_desktop_config.json',
-			note: `Replace ${FOLDER} with the folder of this software. No key needed.`,
+			note: 'No key needed. If you started the app with --data, add it here, too.',
+			language: 'json',
+			text: pretty({ mcpServers: { skills: { command: 'npx', args: ['-y', 'openrouter-skills', 'mcp'] } } })
+		},
+		{
+			id: 'stdio',
+			title: 'The same for a clone',
+			note: `Replace ${FOLDER} with the folder of the clone.`,
 			language: 'json',
 			text: pretty({
 				mcpServers: { skills: { command: 'npm', args: ['--silent', '--prefix', FOLDER, 'run', 'mcp'] } }

@@ -1,5 +1,5 @@
 /** Diagnoses a skill, ready or broken, and fixes its SKILL.md in place (FEATURES F1). */
-import { basename } from 'node:path';
+import { basename, sep } from 'node:path';
 import { createTwoFilesPatch } from 'diff';
 import { AppError, type ErrorCode } from '../../shared/errors.ts';
 import type { SkillCheck } from '../../shared/skill-files.ts';
@@ -141,13 +141,23 @@ export function checkSkillText(
 	return checkText(text, requireListed(parts, null, id).dir);
 }
 
-/** Refuses to write to a skill outside its root, behind a link. `verb` is for the message: “Fix”. @throws AppError `conflict` */
+/**
+ * Refuses to write to a skill outside its root, behind a link, and to one that npm installed: its next version would
+ * replace the changes. `verb` is for the message: “Fix”. @throws AppError `conflict`
+ */
 export async function requireInRoot({ name, dir, root }: Skill | BrokenSkill, verb: string): Promise<void> {
+	let isPackaged: boolean;
 	try {
 		const [real, realRoot] = await Promise.all([realpath(dir), realpath(root)]);
-		if (real !== realRoot && isInside(realRoot, real)) return;
+		isPackaged = realRoot.split(sep).includes('node_modules');
+		if (!isPackaged && real !== realRoot && isInside(realRoot, real)) return;
 	} catch (error) {
 		throw folderGone(name, dir, error);
+	}
+	if (isPackaged) {
+		throw new AppError('conflict', `“${name}” comes with a package, and the next version replaces it.`, {
+			hint: 'Copy its folder into a folder of your own skills, and change the copy.'
+		});
 	}
 	throw new AppError('conflict', `“${name}” is behind a link to a folder outside ${root}. ${verb} it there.`);
 }

@@ -161,6 +161,18 @@ describe('SECURITY: outside of the skill', () => {
 		expect(await read('secret.txt')).toBe('secret\n');
 	});
 
+	test('a skill that npm installed is read, never written: the next version would replace it', async () => {
+		await put('node_modules/app/skills/packed/SKILL.md', SKILL.replace('good', 'packed'));
+		const packed = await createSkillsProvider([join(folder, 'node_modules/app/skills')]);
+		const packedParts = { ...parts, skills: packed };
+		const { digest, isWritable } = await readSkillFile(packedParts, 'packed', 'SKILL.md');
+		expect(isWritable).toBe(false);
+		const wanted = writeSkillFile(packedParts, 'packed', { path: 'SKILL.md', text: 'x', digest });
+		await expect(wanted).rejects.toMatchObject(failsAs('conflict', 'the next version replaces it'));
+		expect(await read('node_modules/app/skills/packed/SKILL.md')).toContain('name: packed');
+		await packed.close();
+	});
+
 	test('a skill behind a link is read, never written', async () => {
 		const { digest, isWritable } = await readSkillFile(parts, 'linked', 'SKILL.md');
 		expect(isWritable).toBe(false);
