@@ -19,7 +19,7 @@ export const GO_ON: ResponseItem = {
 	content: [
 		{
 			type: 'input_text',
-			text: 'Your answer above ended before it was finished. Go on exactly where it stopped: repeat nothing, and do not mention the break.'
+			text: 'Your answer above is unfinished. Continue exactly where it stopped. Don’t repeat anything or mention the break.'
 		}
 	]
 };
@@ -115,7 +115,7 @@ function isItem(value: unknown): value is ResponseItem {
 export type InsteadOf = (skill: string, message: Message) => string | null;
 
 export function unloadedStub(skill: string): string {
-	return `The skill ${skill} was unloaded by the user: its instructions are not here any more. Load it again if it is needed.`;
+	return `The user unloaded the skill ${skill}, so its instructions were removed. Load it again if you need it.`;
 }
 
 export function alwaysStub(skill: string): string {

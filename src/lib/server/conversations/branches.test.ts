@@ -86,7 +86,7 @@ describe('F14: an answer that ended early', () => {
 		await ended('more');
 		expect(await shown()).toEqual(['go', 'Half ofit.']);
 		expect(sent(1)).toContain('Half of');
-		expect(sent(1)).toContain('Go on exactly where it stopped');
+		expect(sent(1)).toContain('Continue exactly where it stopped');
 		expect(await rig.store.messages.get('c', answer.id)).toMatchObject({
 			status: 'complete',
 			runId: 'more',
@@ -95,7 +95,7 @@ describe('F14: an answer that ended early', () => {
 
 		await rig.run('and then?');
 		expect(sent(2)).toContain('Half of');
-		expect(sent(2)).not.toContain('Go on exactly');
+		expect(sent(2)).not.toContain('Continue exactly');
 	});
 
 	test('at the cap of steps it says so, and goes on when asked to', async () => {

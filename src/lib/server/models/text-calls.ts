@@ -61,7 +61,7 @@ ${tools.map(({ name, description, parameters }: FunctionTool) => JSON.stringify(
 
 function needOf(choice: ToolChoice): string {
 	if (typeof choice === 'object') return `Now you must call ${choice.name}.`;
-	return choice === 'required' ? 'Now you must call a tool.' : 'Call one only where you need it.';
+	return choice === 'required' ? 'Now you must call a tool.' : 'Call a tool only if you need it.';
 }
 
 /** Converts calls and results to messages. Merges adjacent messages of one role, as many servers require. */
@@ -86,7 +86,7 @@ function asText(item: ResponseItem, names: ReadonlyMap<unknown, unknown>): Respo
 		return messageOf('assistant', JSON.stringify(envelope));
 	}
 	if (item.type !== 'function_call_output') return item;
-	const output = messageOf('user', `Result of ${String(names.get(item.call_id))}, no words of the user:`);
+	const output = messageOf('user', `Result of ${String(names.get(item.call_id))}, not written by the user:`);
 	return { ...output, content: [...partsOf(output), ...partsOf({ ...output, content: item.output })] };
 }
 

@@ -56,9 +56,10 @@ export function renderAlways(skills: readonly AlwaysSkill[], budgetTokens: numbe
 	return { text: parts.join('\n\n'), inFull };
 }
 
-const HEAD = '## Skills that are always with you';
-const LOADED = 'These are loaded already, and need no load_skill. Follow them when they fit what is asked.';
-const TOO_LONG = 'There was no room for the instructions of these; call load_skill before you use one:';
+const HEAD = '## Always-loaded skills';
+const LOADED =
+	'These skills are already loaded: don’t call load_skill for them. Follow them when they fit the request.';
+const TOO_LONG = 'There was no room for the instructions of these skills. Call load_skill before using one:';
 
 /** Maximum size of the skill catalog. If not all skills fit, only those that match the question are described in full. */
 export const CATALOG_TOKENS = 2000;
@@ -71,7 +72,7 @@ export function instructionsOf(
 ): string {
 	const listing = files.slice(0, 200).map(({ path, bytes }) => `- ${path} (${bytes} bytes)`);
 	return [
-		'You are a helpful assistant. Use the skills below when they fit what is asked; answer in the language of the user.',
+		'You are a helpful assistant. Use the skills below when they fit the request. Answer in the user’s language.',
 		catalog,
 		// Before the files, which change more often: a prompt cache ends at the first difference.
 		always,

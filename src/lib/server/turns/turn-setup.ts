@@ -39,6 +39,19 @@ interface TurnOwner {
 	policy: SkillPolicy | undefined;
 }
 
+/** What the model is told about skills. */
+export interface TurnSkills {
+	/** Section of the system prompt; empty without skills. */
+	catalog: string;
+	/** Section of the system prompt with the instructions of `loaded`; empty without any. */
+	always: string;
+	/** Skills with their instructions in the system prompt. */
+	loaded: readonly Skill[];
+	offer: SkillOffer;
+	/** Removes instructions from the history that were unloaded or are in the system prompt. */
+	historyOf(history: readonly HistoryMessage[]): readonly HistoryMessage[];
+}
+
 export interface TurnOffer {
 	/** Used for the whole turn. */
 	snapshot: SkillSnapshot;
@@ -46,6 +59,7 @@ export interface TurnOffer {
 	told: TurnSkills;
 }
 
+/** Chooses the skills for a question and describes them for the model. */
 export async function offerTurn(
 	parts: TurnSetupParts,
 	turn: TurnOwner & {
@@ -53,28 +67,90 @@ export async function offerTurn(
 		asked: string;
 		/** Names of tools called before. */
 		used: ReadonlySet<string>;
+		/** Pinned and unloaded skills of the conversation. */
 		states: readonly ConversationSkillState[];
 		model: Model;
 		signal: AbortSignal;
 	}
 ): Promise<TurnOffer> {
-	const { skills, modes, contextTokens } = parts;
+	const { skills, modes, contextTokens: cap } = parts;
 	const { asked, used, states, model, signal, policy, apiKeyId } = turn;
 	const snapshot = skills.registry.snapshot();
 	const builtins = parts.builtins?.({ question: asked, used, only: policy?.builtins });
-	const told = await skillsOfTurn({
-		skills,
-		modes,
-		snapshot,
-		asked,
-		model,
-		signal,
-		states,
-		contextTokens,
-		allowed: policy?.allowed,
-		owner: ownerOf(apiKeyId)
-	});
+	const visibility = { ...modes, allowed: policy?.allowed, owner: ownerOf(apiKeyId) };
+	const usable = viewOf(snapshot, visibility).library.skills;
+	const pinned = states.filter(({ state }) => state === 'pinned').map(({ skill }) => skill);
+	const always = alwaysSkills(usable, { pinned, modeOf: modes.modeOf });
+	const section = renderAlways(always, await roomFor(always, { model, cap, signal }));
+	const isUsable = new Set(usable);
+	const ranked = (await skills.rank(snapshot, asked)).filter((skill) => isUsable.has(skill));
+	// Always-loaded skills first, then the best matches.
+	const best = new Set([...always.map(({ skill }) => skill), ...ranked]);
+	const catalog = tellCatalog(usable, { budgetTokens: CATALOG_TOKENS, rank: () => [...best], hasGuidance: true });
+	const toExplain = [...new Set([...best, ...usable])].slice(0, MAX_OFFERED);
+	const explained = await skills.explain(snapshot, asked, toExplain);
+	const inPrompt = new Set(section.inFull.map(({ skill }) => skill.name));
+	const unloaded = new Map(
+		states.flatMap(({ skill, state, changedAt }) => (state === 'unloaded' ? [[skill, changedAt]] : []))
+	);
+	const told: TurnSkills = {
+		catalog: catalog.text,
+		always: section.text,
+		loaded: section.inFull.map(({ skill }) => skill),
+		offer: offerOf(usable, always, { catalog, section, explained }),
+		historyOf(history) {
+			if (inPrompt.size === 0 && unloaded.size === 0) return history;
+			return withoutSkills(history, (skill, { createdAt }) => {
+				if (inPrompt.has(skill)) return alwaysStub(skill);
+				const since = unloaded.get(skill);
+				return since !== undefined && createdAt < since ? unloadedStub(skill) : null;
+			});
+		}
+	};
 	return { snapshot, builtins, told };
+}
+
+/** Instructions up to this size fit every model, so there's no need to ask for its limit. */
+const FREE_TOKENS = 2000;
+/** Share of the model's context for always-loaded instructions. */
+const SHARE = 1 / 3;
+/** Used if the model's limit is unknown. */
+const UNKNOWN_TOKENS = 20_000;
+
+async function roomFor(
+	always: readonly AlwaysSkill[],
+	{ model, cap, signal }: { model: Model; cap: number | null; signal: AbortSignal }
+): Promise<number> {
+	const total = always.reduce((sum, { tokens }) => sum + tokens, 0);
+	if (total <= FREE_TOKENS) return total;
+	const { tokens, isGuess } = await contextLimitOf(model, { cap, signal, patienceMs: null });
+	return isGuess ? UNKNOWN_TOKENS : Math.floor(tokens * SHARE);
+}
+
+/** Why the run offers what it does (FEATURES F2). */
+function offerOf(
+	usable: readonly Skill[],
+	always: readonly AlwaysSkill[],
+	prompt: { catalog: Catalog; section: AlwaysSection; explained: readonly ExplainedSkill<Skill>[] }
+): SkillOffer {
+	const { catalog, section, explained } = prompt;
+	const reasons = new Map(always.map((each) => [each.skill, each]));
+	const inFull = new Set(section.inFull);
+	const skills = explained.map(({ skill, points, signals }): OfferedSkill => {
+		const told = catalog.told.get(skill);
+		const reason = reasons.get(skill);
+		const instructions = reason && inFull.has(reason) ? reason.tokens : 0;
+		return {
+			name: skill.name,
+			description: skill.description,
+			told: instructions > 0 ? 'full' : (told?.told ?? (reason ? 'name' : 'omitted')),
+			tokens: (told?.tokens ?? 0) + instructions,
+			always: reason?.why,
+			points,
+			signals
+		};
+	});
+	return { skills, total: usable.length, tokens: estimateTokens(catalog.text) + estimateTokens(section.text) };
 }
 
 /** Creates the turn's toolbox: tools of skills, built-in tools, and the caller's own. */
@@ -107,130 +183,4 @@ export function equipTurn(
 		reserved: new Set(tools.map(({ name }) => name))
 	});
 	return createSkillToolbox({ session, cwd, caller, approvals, callerTools: tools, builtins });
-}
-
-export interface TurnSkillsOptions {
-	skills: Pick<SkillsProvider, 'rank' | 'explain'>;
-	modes: Pick<StoredSkillModes, 'modeOf' | 'pinOf'>;
-	snapshot: SkillSnapshot;
-	/** Names of the allowed skills; default: all. */
-	allowed: readonly string[] | undefined;
-	/** Its own skills are included, in addition to the system's. */
-	owner?: string | undefined;
-	/** Pinned and unloaded skills of the conversation. */
-	states: readonly ConversationSkillState[];
-	/** The question. */
-	asked: string;
-	model: Model;
-	/** The operator's limit of the context, or null. */
-	contextTokens: number | null;
-	signal: AbortSignal;
-}
-
-export interface TurnSkills {
-	/** Section of the system prompt; empty without skills. */
-	catalog: string;
-	/** Section of the system prompt with the instructions of `loaded`; empty without any. */
-	always: string;
-	/** Skills with their instructions in the system prompt. */
-	loaded: readonly Skill[];
-	offer: SkillOffer;
-	/** Removes instructions from the history that were unloaded or are in the system prompt. */
-	historyOf(history: readonly HistoryMessage[]): readonly HistoryMessage[];
-}
-
-/** Instructions up to this size fit every model, so there's no need to ask for its limit. */
-const FREE_TOKENS = 2000;
-/** Share of the model's context for always-loaded instructions. */
-const SHARE = 1 / 3;
-/** Used if the model's limit is unknown. */
-const UNKNOWN_TOKENS = 20_000;
-
-async function skillsOfTurn(options: TurnSkillsOptions): Promise<TurnSkills> {
-	const { skills, modes, snapshot, allowed, owner, states, asked } = options;
-	const usable = viewOf(snapshot, { ...modes, allowed, owner }).library.skills;
-	const pinned = states.filter(({ state }) => state === 'pinned').map(({ skill }) => skill);
-	const always = alwaysSkills(usable, { pinned, modeOf: modes.modeOf });
-	const section = renderAlways(always, await roomFor(always, options));
-	const isUsable = new Set(usable);
-	const ranked = (await skills.rank(snapshot, asked)).filter((skill) => isUsable.has(skill));
-	const first = new Set(always.map(({ skill }) => skill));
-	const catalog = tellCatalog(usable, {
-		budgetTokens: CATALOG_TOKENS,
-		rank: () => [...first, ...ranked.filter((skill) => !first.has(skill))],
-		hasGuidance: true
-	});
-	const offered = { usable, ranked, always };
-	const explained = await skills.explain(snapshot, asked, skillsToExplain(offered));
-	const inPrompt = new Set(section.inFull.map(({ skill }) => skill.name));
-	const unloaded = new Map(
-		states.flatMap(({ skill, state, changedAt }) => (state === 'unloaded' ? [[skill, changedAt]] : []))
-	);
-	return {
-		catalog: catalog.text,
-		always: section.text,
-		loaded: section.inFull.map(({ skill }) => skill),
-		offer: offerOf(offered, { catalog, section, explained }),
-		historyOf(history) {
-			if (inPrompt.size === 0 && unloaded.size === 0) return history;
-			return withoutSkills(history, (skill, { createdAt }) => {
-				if (inPrompt.has(skill)) return alwaysStub(skill);
-				const since = unloaded.get(skill);
-				return since !== undefined && createdAt < since ? unloadedStub(skill) : null;
-			});
-		}
-	};
-}
-
-async function roomFor(
-	always: readonly AlwaysSkill[],
-	{ model, contextTokens: cap, signal }: TurnSkillsOptions
-): Promise<number> {
-	const total = always.reduce((sum, { tokens }) => sum + tokens, 0);
-	if (total <= FREE_TOKENS) return total;
-	const { tokens, isGuess } = await contextLimitOf(model, { cap, signal, patienceMs: null });
-	return isGuess ? UNKNOWN_TOKENS : Math.floor(tokens * SHARE);
-}
-
-export interface OfferParts {
-	/** All skills the model may use, by name. */
-	usable: readonly Skill[];
-	/** Skills that match the question, best first. */
-	ranked: readonly Skill[];
-	always: readonly AlwaysSkill[];
-}
-
-/** Skills to explain in the offer (FEATURES F2): always-loaded ones first, then the best matches, then by name. */
-function skillsToExplain({ usable, ranked, always }: OfferParts): Skill[] {
-	const first = new Set([...always.map(({ skill }) => skill), ...ranked]);
-	for (const skill of usable) {
-		if (first.size >= MAX_OFFERED) break;
-		first.add(skill);
-	}
-	return [...first].slice(0, MAX_OFFERED);
-}
-
-/** `explained`: the skills from `skillsToExplain`, in that order. */
-function offerOf(
-	{ usable, always }: OfferParts,
-	prompt: { catalog: Catalog; section: AlwaysSection; explained: readonly ExplainedSkill<Skill>[] }
-): SkillOffer {
-	const { catalog, section, explained } = prompt;
-	const reasons = new Map(always.map((each) => [each.skill, each]));
-	const inFull = new Set(section.inFull);
-	const skills = explained.map(({ skill, points, signals }): OfferedSkill => {
-		const told = catalog.told.get(skill);
-		const reason = reasons.get(skill);
-		const instructions = reason && inFull.has(reason) ? reason.tokens : 0;
-		return {
-			name: skill.name,
-			description: skill.description,
-			told: instructions > 0 ? 'full' : (told?.told ?? (reason ? 'name' : 'omitted')),
-			tokens: (told?.tokens ?? 0) + instructions,
-			always: reason?.why,
-			points,
-			signals
-		};
-	});
-	return { skills, total: usable.length, tokens: estimateTokens(catalog.text) + estimateTokens(section.text) };
 }

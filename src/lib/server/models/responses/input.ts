@@ -6,7 +6,7 @@ import { isBlankMessage } from './items.ts';
 /** The model gets this for a call without a result. */
 export const INTERRUPTED_OUTPUT = JSON.stringify({
 	error: 'interrupted',
-	message: 'The call was interrupted before it had a result. Make it again if it is still needed.'
+	message: 'The call was interrupted before it had a result. Make it again if you still need it.'
 });
 
 /**

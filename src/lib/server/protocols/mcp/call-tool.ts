@@ -174,7 +174,9 @@ export function reportProgress({ mcpReq }: Pick<ServerContext, 'mcpReq'>): Progr
 
 // The server’s own tools (FEATURES E10, E15, B6).
 
-interface OwnCall extends Asking {
+interface OwnCall {
+	peer: McpPeer;
+	consent: Consent;
 	signal: AbortSignal;
 	onEvent: (event: SkillEvent) => void;
 }
@@ -287,11 +289,6 @@ interface Refusal {
 	hint: string;
 }
 
-interface Asking {
-	peer: McpPeer;
-	consent: Consent;
-}
-
 /**
  * Asks for consent through the client if it can ask, else refuses and says where to allow it (FEATURES C16, F3).
  * @returns null if no consent is needed or it was given @throws ConsentNeeded | SkillError `ApprovalDenied`
@@ -299,7 +296,7 @@ interface Asking {
 function refusalOf(
 	question: ApprovalRequest | null,
 	{ questions }: Pick<McpContext, 'questions'>,
-	{ peer, consent }: Asking
+	{ peer, consent }: Pick<OwnCall, 'peer' | 'consent'>
 ): Refusal | null {
 	if (question === null) return null;
 	const { caller, sessionId } = peer;

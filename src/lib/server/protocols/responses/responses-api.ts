@@ -116,9 +116,11 @@ export function createResponsesApi(parts: ResponsesApiParts): ResponsesApi {
 		async compact(body, asker, signal) {
 			refuseWhenClosing();
 			const work = begin(signal);
+			const time = startTimeLimit(parts.limits().maxDurationMs, work.signal);
 			try {
-				return await compact(parts, body, asker, work.signal);
+				return await compact(parts, body, asker, time);
 			} finally {
+				time.clear();
 				work.end();
 			}
 		},
@@ -145,8 +147,9 @@ export function createResponsesApi(parts: ResponsesApiParts): ResponsesApi {
 
 		async close(graceMs = 0) {
 			isClosing = true;
-			const timer = setTimeout(() => closing.abort(new Error('the server stops')), graceMs);
-			if (graceMs === 0) closing.abort(new Error('the server stops'));
+			const stop = () => closing.abort(new Error('the server is stopping'));
+			const timer = setTimeout(stop, graceMs);
+			if (graceMs === 0) stop();
 			await Promise.all(active);
 			clearTimeout(timer);
 		}
@@ -211,20 +214,6 @@ const PATIENCE_MS = 5000;
 async function compact(
 	parts: RespondParts,
 	body: unknown,
-	asker: Asker,
-	signal: AbortSignal
-): Promise<CompactResource> {
-	const time = startTimeLimit(parts.limits().maxDurationMs, signal);
-	try {
-		return await compactWithin(parts, body, asker, time);
-	} finally {
-		time.clear();
-	}
-}
-
-async function compactWithin(
-	parts: RespondParts,
-	body: unknown,
 	{ apiKeyId }: Asker,
 	time: TimeLimit
 ): Promise<CompactResource> {
@@ -253,13 +242,9 @@ async function compactWithin(
 		object: 'response.compaction',
 		created_at: Math.floor(Date.now() / 1000),
 		output: [
-			...kept.map(({ role, content }, index) => ({
-				type: 'message',
-				id: `msg_${hex}_${index}`,
-				status: 'completed',
-				role,
-				content
-			})),
+			...kept.map(({ role, content }, index) => {
+				return { type: 'message', id: `msg_${hex}_${index}`, status: 'completed', role, content };
+			}),
 			{
 				type: 'compaction',
 				id: `cmp_${hex}_${kept.length}`,

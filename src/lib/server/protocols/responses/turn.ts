@@ -72,7 +72,7 @@ async function* answerIn(parts: HeadlessParts, turn: HeadlessTurn, time: TimeLim
 	});
 	const { catalog, always } = offer.told;
 	const ours = instructionsOf(catalog, await workspaces.list(folder), { always });
-	const instructions = turn.instructions ? `${ours}\n\n## What the caller asks for\n\n${turn.instructions}` : ours;
+	const instructions = turn.instructions ? `${ours}\n\n## Instructions from the caller\n\n${turn.instructions}` : ours;
 	const equipped = equipTurn(parts, offer, {
 		apiKeyId,
 		policy,
