@@ -154,8 +154,9 @@ const LAYERS: Layer[] = [
 
 	// The types of what endpoints take and answer; nothing of a route reaches the page.
 	{ path: 'lib/page/', imports: [SHARED, 'routes/endpoints.ts'] },
+	{ path: 'params/', imports: [], kit: true },
 	{ path: 'routes/', imports: ['lib/', 'app.css'], kit: true },
-	{ path: 'service-worker.ts', imports: [], kit: true },
+	{ path: 'service-worker.ts', imports: ['lib/shared/names.ts'], kit: true },
 	{ path: 'hooks.client.ts', imports: [], kit: true },
 	{ path: 'hooks.server.ts', imports: [SHARED, 'lib/server/'], kit: true },
 	{ path: 'app.d.ts', imports: ['lib/'], kit: true }
