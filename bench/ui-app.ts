@@ -1,12 +1,12 @@
 /** The whole page in a browser: what an answer costs beside a page that only appends text, and what long conversations cost. */
-import { chromium, type Browser, type CDPSession, type Page } from '@playwright/test';
+import { chromium, type Browser, type CDPSession, type Page, type Request } from '@playwright/test';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { startApp, type App } from '../tests/support/app-process.ts';
 import { findChromium } from '../tests/support/chromium.ts';
 import { gate, startModelServer, text, type ModelServer } from '../tests/support/model-server.ts';
 import { longConversation, manySteps } from './ui-conversations.ts';
-import type { BenchCase, Row } from './measure.ts';
+import { medians, type BenchCase, type Row } from './measure.ts';
 import { sampleText } from './ui-sample.ts';
 
 /** As PERF measured whole products: 40 KB in 10.3 s. */
@@ -14,6 +14,7 @@ const ANSWER_BYTES = 40_000;
 const CHUNKS = 400;
 const CHUNK_MS = 25;
 const ROUNDS = 3;
+const FIRST_LOADS = 9;
 
 interface Cost {
 	/** Milliseconds of the main thread. */
@@ -33,6 +34,7 @@ export async function withAppCases(work: (cases: BenchCase[]) => Promise<void>):
 	const browser = await chromium.launch(await findChromium());
 	try {
 		await work([
+			{ name: 'the first page', run: () => benchFirst(browser, app, minimal.url) },
 			{ name: 'an answer in the whole page', run: () => benchAnswer(browser, app, model, minimal.url) },
 			{ name: 'a conversation of 500 messages', run: () => benchLong(browser, app, model) },
 			{ name: 'an answer of 1,000 steps', run: () => benchSteps(browser, app) },
@@ -45,6 +47,46 @@ export async function withAppCases(work: (cases: BenchCase[]) => Promise<void>):
 		await app.stop();
 		await model.close();
 	}
+}
+
+/** With an empty cache each time. */
+async function benchFirst(browser: Browser, app: App, minimalUrl: string): Promise<Row[]> {
+	let requests = 0;
+	let bytes = 0;
+	const firstPaint = (url: string) => () =>
+		withPage(browser, async (page) => {
+			const seen: Request[] = [];
+			page.on('requestfinished', (request) => seen.push(request));
+			await page.goto(url);
+			await page.waitForLoadState('networkidle');
+			const scripts = seen.filter((request) => request.resourceType() === 'script');
+			const sizes = await Promise.all(scripts.map((request) => request.sizes()));
+			requests = seen.length;
+			bytes = sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0);
+			return page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Number.NaN);
+		});
+	const [least = Number.NaN, ours = Number.NaN] = await medians(FIRST_LOADS, [
+		firstPaint(minimalUrl),
+		firstPaint(app.url)
+	]);
+	const goal = 'the goal';
+	return [
+		{
+			name: `the first page, first paint (${FIRST_LOADS} loads)`,
+			value: `${ours.toFixed(0)} ms`,
+			floorName: 'of a page that is one file with one word',
+			floor: `${least.toFixed(0)} ms`,
+			ratio: ours / least
+		},
+		{ name: 'the first page, requests', value: String(requests), floorName: goal, floor: '25', ratio: requests / 25 },
+		{
+			name: 'the first page, compressed scripts',
+			value: `${(bytes / 1000).toFixed(0)} KB`,
+			floorName: goal,
+			floor: '150 KB',
+			ratio: bytes / 150_000
+		}
+	];
 }
 
 async function benchAnswer(browser: Browser, app: App, model: ModelServer, minimalUrl: string): Promise<Row[]> {
@@ -281,7 +323,7 @@ async function serveMinimal(): Promise<{ server: Server; url: string }> {
 
 const MINIMAL = `<!doctype html><meta charset="utf-8"><title>minimal</title>
 <style>body{margin:0;font-family:sans-serif}main{height:100vh;overflow:auto}pre{white-space:pre-wrap;max-width:46rem;margin:auto}</style>
-<main><pre id="out"></pre></main>
+<main><p>Ready</p><pre id="out"></pre></main>
 <script>
 	let isDone = false, pending = '', isWaiting = false;
 	const node = document.getElementById('out').appendChild(document.createTextNode(''));

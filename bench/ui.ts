@@ -70,8 +70,9 @@ const browser = await chromium.launch({
 try {
 	const growing = CASES.filter(({ name }) => name.startsWith(only));
 	const cases: BenchCase[] = growing.map((each) => ({ name: each.name, run: () => benchCase(browser, each) }));
-	if (APP.startsWith(only)) await withAppCases((inApp) => runCases([...cases, ...inApp]));
-	else await runCases(cases);
+	const isWanted = ({ name }: BenchCase): boolean => APP.startsWith(only) || name.startsWith(only);
+	if (only !== '' && cases.length > 0) await runCases(cases);
+	else await withAppCases((inApp) => runCases([...cases, ...inApp.filter(isWanted)]));
 } finally {
 	await browser.close();
 	server.close();

@@ -1,5 +1,5 @@
 import { dev } from '$app/environment';
-import type { Handle, HandleServerError, RequestEvent, ServerInit } from '@sveltejs/kit';
+import type { Handle, HandleServerError, RequestEvent, ResolveOptions, ServerInit } from '@sveltejs/kit';
 import { AppError } from '$lib/shared/errors.ts';
 import { createApp, type App } from '$lib/server/app.ts';
 import { loadConfig } from '$lib/server/config.ts';
@@ -53,7 +53,7 @@ export const handle: Handle = async ({ event, resolve }) => {
 	if (!app) throw new Error('couldn’t start the app');
 	event.locals.app = app;
 	const response = await admit(event).then(
-		async () => asJson(event, await resolve(event, { preload: ({ type }) => type !== 'asset' })),
+		async () => asJson(event, await resolve(event, resolving(app))),
 		(error: unknown) => refusal(event, error)
 	);
 	// Whoever stands between must not keep what only this client may see.
@@ -66,6 +66,14 @@ export const handle: Handle = async ({ event, resolve }) => {
 	}
 	return response;
 };
+
+/** A page knows of demo mode before it has asked for anything: what says so would push away what is there by then. */
+function resolving({ models }: App): ResolveOptions {
+	return {
+		preload: ({ type }) => type !== 'asset',
+		transformPageChunk: ({ html }) => html.replace('%demo%', String(models.current().offline))
+	};
+}
 
 /** @throws AppError when the request may not go on */
 async function admit(event: RequestEvent): Promise<void> {

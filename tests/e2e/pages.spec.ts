@@ -80,39 +80,92 @@ for (const { theme, width, height } of LOOKS) {
 	});
 }
 
-for (const [path, ready] of [
-	['/settings', '[data-testid=mcp-none]'],
-	['/settings#mcp-servers', '[data-testid=mcp-none]']
-] as const) {
-	test(`PERF: nothing on ${path} moves while it loads`, async ({ page }) => {
-		await page.addInitScript(() => {
-			const shifts = { sum: 0 };
+test.describe('while it loads', () => {
+	test.beforeEach(({ page }) =>
+		page.addInitScript(() => {
+			const shifts: { value: number; moved: string[] }[] = [];
 			Object.assign(window, { shifts });
 			new PerformanceObserver((list) => {
-				for (const entry of list.getEntries()) shifts.sum += (entry as unknown as { value: number }).value;
+				for (const entry of list.getEntries() as unknown as LayoutShift[]) {
+					const moved = entry.sources.map(({ node }) =>
+						node instanceof Element ? node.outerHTML.slice(0, 120) : 'text'
+					);
+					shifts.push({ value: entry.value, moved });
+				}
 			}).observe({ type: 'layout-shift', buffered: true });
-		});
-		await page.goto(path);
-		await expect(page.locator(ready)).toBeVisible();
-		await expect(page.getByTestId('base-url')).toBeEnabled();
-		await page.waitForLoadState('networkidle');
-		expect(await page.evaluate(() => (window as unknown as { shifts: { sum: number } }).shifts.sum)).toBeLessThan(0.02);
-	});
-}
+		})
+	);
 
-test('PERF: the first page needs less than 150 KB of compressed scripts', async ({ page }) => {
-	const scripts: Request[] = [];
-	page.on('requestfinished', (request) => {
-		if (request.resourceType() === 'script') scripts.push(request);
-	});
+	for (const [path, ready] of [...PAGES, ['/settings#mcp-servers', '[data-testid=mcp-none]']] as const) {
+		test(`PERF: nothing on ${path} moves, wide and narrow`, async ({ page }) => {
+			await page.goto(path);
+			for (const { width, height } of LOOKS) {
+				await page.setViewportSize({ width, height });
+				await page.reload();
+				await expect(page.locator(ready).first()).toBeVisible();
+				await expectStill(page);
+			}
+		});
+	}
+
+	for (const { width, height } of LOOKS) {
+		test(`PERF: nothing in a conversation with steps and in the runs moves, ${width} pixels wide`, async ({ page }) => {
+			await page.setViewportSize({ width, height });
+			await page.goto('/');
+			await page.getByTestId('composer-input').fill('Count the words of "the quick brown fox"');
+			await page.getByTestId('send').click();
+			const answer = page.locator('[data-role=assistant][data-status=complete]');
+			await expect(answer).toBeVisible();
+			await expect(page).toHaveURL(/\/c\//);
+			await page.reload();
+			await expect(answer).toBeVisible();
+			await expectStill(page);
+			await page.goto('/skills/executions');
+			await expect(page.getByTestId('execution').first()).toBeVisible();
+			await expectStill(page);
+			await page.getByTestId('execution-link').first().click();
+			await expect(page.getByTestId('execution-output')).toBeVisible();
+			await page.reload();
+			await expect(page.getByTestId('execution-output')).toBeVisible();
+			await expectStill(page);
+		});
+	}
+});
+
+test('PERF: the first page needs at most 25 requests and 150 KB of compressed scripts', async ({ page }) => {
+	const requests: Request[] = [];
+	page.on('requestfinished', (request) => requests.push(request));
 	await page.goto('/');
-	await expect(page.getByTestId('composer-input')).toBeVisible();
+	await expect(page.getByTestId('example').first()).toBeVisible();
 	await page.waitForLoadState('networkidle');
+	const scripts = requests.filter((request) => request.resourceType() === 'script');
 	const sizes = await Promise.all(scripts.map(async (request) => (await request.sizes()).responseBodySize));
 	const total = sizes.reduce((sum, bytes) => sum + bytes, 0);
 	expect(scripts.length).toBeGreaterThan(3);
 	expect(total).toBeLessThan(150_000);
+	expect(requests.length, requests.map((request) => request.url()).join('\n')).toBeLessThanOrEqual(25);
 });
+
+test('UI 10.4: the page of all parts is for developers: this server has none', async ({ page }) => {
+	const response = await page.goto('/dev/parts');
+	expect(response?.status()).toBe(404);
+	await expect(page.getByTestId('parts')).toHaveCount(0);
+});
+
+interface LayoutShift {
+	value: number;
+	sources: { node: Node | null }[];
+}
+
+/** What has moved since the page began, but for what somebody's press has moved. */
+async function expectStill(page: Page): Promise<void> {
+	await page.waitForLoadState('networkidle');
+	const shifts = await page.evaluate(
+		() => (window as unknown as { shifts: { value: number; moved: string[] }[] }).shifts
+	);
+	const sum = shifts.reduce((all, { value }) => all + value, 0);
+	expect(sum, JSON.stringify(shifts, null, 1)).toBeLessThan(0.02);
+}
 
 /** What the browser complains of: refused scripts and styles, errors, what could not be loaded. */
 function watch(page: Page): string[] {

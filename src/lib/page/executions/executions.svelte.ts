@@ -185,6 +185,7 @@ export class ExecutionWatch {
 			this.error = null;
 			const { runId, toolCallId } = value;
 			if (isFirst && runId !== null && toolCallId !== null) this.replay.open({ runId, toolCallId });
+			else if (isFirst) this.replay.close();
 			if (isUnderWay(value)) this.#timer = setTimeout(() => void this.read(), REFRESH_MS);
 		} catch (error) {
 			this.error = asApiError(error);
@@ -216,6 +217,8 @@ export class ExecutionReplay {
 	#source: EventSource | null = null;
 	/** Null until it was found. */
 	part = $state.raw<ToolPart | null>(null);
+	/** It was found, or is not to be: what stands below it stays where it is from now on. */
+	isSettled = $state(false);
 
 	constructor(client: Pick<Client, 'runEvents'>) {
 		this.#client = client;
@@ -223,7 +226,6 @@ export class ExecutionReplay {
 
 	/** Follows the run to its end; a run whose events are gone has no step. */
 	open({ runId, toolCallId }: { runId: string; toolCallId: string }): void {
-		this.close();
 		let message: Message = emptyAnswer('replay', runId, '');
 		const source = this.#client.runEvents(runId, 0);
 		this.#source = source;
@@ -231,7 +233,10 @@ export class ExecutionReplay {
 			const event = JSON.parse(received.data) as RunEvent;
 			message = foldEvent(message, event);
 			const part = message.parts.find((each) => each.type === 'tool' && each.id === toolCallId);
-			if (part?.type === 'tool') this.part = part;
+			if (part?.type === 'tool') {
+				this.part = part;
+				this.isSettled ||= part.status !== 'preparing';
+			}
 			if (ENDS.has(event.type)) this.close();
 		};
 		// All events come again with each connection.
@@ -241,5 +246,6 @@ export class ExecutionReplay {
 	close(): void {
 		this.#source?.close();
 		this.#source = null;
+		this.isSettled = true;
 	}
 }

@@ -12,6 +12,10 @@ export class Library {
 	readonly #client: Client;
 	#source: EventSource | null = null;
 	#reads = 0;
+	/** Which read is under way; 0: none. */
+	#current = 0;
+	/** Told while it was. */
+	#told: string | null = null;
 	#timer: ReturnType<typeof setTimeout> | undefined;
 	/** Those of folders. */
 	skills = $state.raw<SkillSummary[]>([]);
@@ -32,6 +36,7 @@ export class Library {
 	/** Never rejects: a failure is in `error`, and the list stays as it was. */
 	async refresh(): Promise<void> {
 		const read = ++this.#reads;
+		this.#current = read;
 		try {
 			const { items, last } = await readPages((page) => this.#client.listSkills(page, PAGE_SIZE), MAX_PAGES);
 			if (read !== this.#reads) return;
@@ -44,6 +49,11 @@ export class Library {
 			if (read === this.#reads) this.error = asApiError(error);
 		}
 		this.isLoaded = true;
+		if (read !== this.#current) return;
+		this.#current = 0;
+		const told = this.#told;
+		this.#told = null;
+		if (told !== null && told !== this.revision) void this.refresh();
 	}
 
 	/**
@@ -65,7 +75,9 @@ export class Library {
 		this.#source = this.#client.skillEvents();
 		this.#source.onmessage = (message: MessageEvent<string>) => {
 			const { revision } = JSON.parse(message.data) as { revision: string };
-			if (revision !== this.revision) void this.refresh();
+			// The read that is under way may know it already.
+			if (this.#current !== 0) this.#told = revision;
+			else if (revision !== this.revision) void this.refresh();
 		};
 		this.#source.onerror = () => {
 			if (!this.isLoaded) void this.refresh();
