@@ -157,3 +157,6 @@ export function mcpToolOf(name: string): { server: string; tool: string } | null
 export const API_SCOPES = ['read', 'write', 'execute', 'approve'] as const;
 
 export type ApiScope = (typeof API_SCOPES)[number];
+
+/** Where the service worker leaves what another app has shared, for the page. */
+export const SHARED_CACHE = 'shared';

@@ -68,7 +68,7 @@ export async function attachFiles(session: ChatSession, files: readonly FolderFi
 /** A text that is too long for the box goes as a file. */
 export async function attachText(session: ChatSession, pasted: string): Promise<void> {
 	const file = new File([pasted], 'Pasted text.txt', { type: 'text/plain' });
-	session.draft.attach([{ path: file.name, file }], await takenPaths(session), pasted);
+	session.draft.attach([{ path: file.name, file }], await takenPaths(session), { pastedText: pasted });
 }
 
 /** Workspace paths that a new file must not have. */

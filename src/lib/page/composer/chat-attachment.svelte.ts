@@ -22,7 +22,8 @@ export class Attachment {
 	readonly #file: File | null;
 	#controller = new AbortController();
 	#objectUrl: string | null = null;
-	state = $state<'uploading' | 'ready' | 'failed'>('uploading');
+	/** `held`: not on its way before somebody uses the box. */
+	state = $state<'held' | 'uploading' | 'ready' | 'failed'>('uploading');
 	/** From 0 to 1. */
 	progress = $state(0);
 	error = $state.raw<ApiError | null>(null);
@@ -42,6 +43,11 @@ export class Attachment {
 
 	static of(file: File, path: string, pastedText: string | null = null): Attachment {
 		return new Attachment(path, file.size, file, pastedText);
+	}
+
+	/** Until `upload`. */
+	hold(): void {
+		if (this.state === 'uploading') this.state = 'held';
 	}
 
 	static stored(path: string, bytes: number): Attachment {

@@ -30,6 +30,8 @@ export class Draft {
 	#sentAs: string | null;
 	/** The id of what was taken last. */
 	#lastId: string | null = null;
+	/** Wait to be uploaded until somebody uses the box. */
+	readonly #held: Attachment[] = [];
 	#text = $state('');
 	attachments = $state.raw<Attachment[]>([]);
 	/** Why not all that was chosen is here. */
@@ -52,7 +54,11 @@ export class Draft {
 	}
 
 	get isUploading(): boolean {
-		return this.attachments.some(({ state }) => state === 'uploading');
+		return this.attachments.some(({ state }) => state === 'uploading' || state === 'held');
+	}
+
+	get isHeld(): boolean {
+		return this.attachments.some(({ state }) => state === 'held');
 	}
 
 	get hasFailed(): boolean {
@@ -71,9 +77,14 @@ export class Draft {
 
 	/**
 	 * Starts to upload at once, each file under a name of its own; `taken` are paths that must not be overwritten.
-	 * `pastedText`: what they are, where they were pasted as text.
+	 * `pastedText`: what they are, where they were pasted as text. `isHeld`: nobody here has chosen them, so they are
+	 * uploaded when somebody uses the box.
 	 */
-	attach(files: readonly FolderFile[], taken: Iterable<string>, pastedText: string | null = null): void {
+	attach(
+		files: readonly FolderFile[],
+		taken: Iterable<string>,
+		{ pastedText = null, isHeld = false }: { pastedText?: string | null; isHeld?: boolean } = {}
+	): void {
 		const chosen = files.slice(0, Math.max(0, MAX_FILES - this.attachments.length));
 		this.problem =
 			chosen.length < files.length ? `You can attach up to ${MAX_FILES} files. The rest weren’t added.` : null;
@@ -82,7 +93,18 @@ export class Draft {
 		this.#sentAs = null;
 		const added = chosen.map(({ file }, index) => Attachment.of(file, paths[index] ?? safeName(file.name), pastedText));
 		this.attachments = [...this.attachments, ...added];
-		for (let count = 0; count < MAX_UPLOADS; count++) void this.#uploadEach(added);
+		if (!isHeld) return this.#uploadAll(added);
+		for (const attachment of added) attachment.hold();
+		this.#held.push(...added);
+	}
+
+	/** Somebody uses the box: what was held back is uploaded. */
+	release(): void {
+		this.#uploadAll(this.#held);
+	}
+
+	#uploadAll(waiting: Attachment[]): void {
+		for (let count = 0; count < MAX_UPLOADS; count++) void this.#uploadEach(waiting);
 	}
 
 	/** One after the other, leaving out what somebody else has begun or removed. */

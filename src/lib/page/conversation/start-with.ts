@@ -1,7 +1,9 @@
-/** What an address says of a new conversation: `?skill=` pins a skill, `?q=` begins the message, `?example=` fills in a skill's example. Nothing is sent. */
+/** What an address says of a new conversation: `?skill=` pins a skill, `?q=` begins the message, `?example=` fills in a skill's example, `?shared=` takes what another app has shared. Nothing is sent. */
 import type { ChatApp } from '../app/app.svelte.ts';
 import { withoutHidden } from '../../shared/characters.ts';
+import { SHARED_CACHE } from '../../shared/names.ts';
 import { cleanText } from '../text/clean-text.ts';
+import type { FolderFile } from '../server.ts';
 import type { ChatSession } from './session.svelte.ts';
 
 /** Longer ones do not fit into every address. */
@@ -13,10 +15,13 @@ export async function startWith(
 	session: ChatSession,
 	params: URLSearchParams
 ): Promise<void> {
-	const words = withoutHidden(params.get('q') ?? '').slice(0, MAX_TEXT);
-	// What is there already was written by somebody.
-	if (words !== '' && !session.draft.text.includes(words)) {
-		session.draft.text = [session.draft.text, words].filter(Boolean).join('\n\n');
+	begin(session, (params.get('q') ?? '').slice(0, MAX_TEXT));
+	if (params.has('shared')) {
+		const { words, files } = await takeShared();
+		begin(session, words);
+		session.draft.attach(files, [], { isHeld: true });
+		if (words === '' && files.length === 0)
+			app.toasts.show({ text: 'What you shared didn’t arrive. Share it again.', isError: true });
 	}
 	const names = params.getAll('skill').filter(Boolean);
 	const shown = params.get('example') ?? '';
@@ -32,4 +37,27 @@ export async function startWith(
 		else
 			app.toasts.show({ text: `Skill “${cleanText(name)}” isn’t available. It may be off or removed.`, isError: true });
 	}
+}
+
+function begin({ draft }: ChatSession, text: string): void {
+	const words = withoutHidden(text);
+	// What is there already was written by somebody.
+	if (words !== '' && !draft.text.includes(words)) draft.text = [draft.text, words].filter(Boolean).join('\n\n');
+}
+
+/** What the service worker has kept, once; nothing where there is none. */
+async function takeShared(): Promise<{ words: string; files: FolderFile[] }> {
+	const files: FolderFile[] = [];
+	let words = '';
+	// Absent on plain http from another machine, where nothing can be installed either.
+	if (!('caches' in globalThis)) return { words, files };
+	const cache = await caches.open(SHARED_CACHE);
+	for (const { url } of await cache.keys()) {
+		const kept = await cache.match(url);
+		const name = new URL(url).searchParams.get('name');
+		if (name === null) words = (await kept?.text()) ?? '';
+		else if (kept) files.push({ path: name, file: new File([await kept.blob()], name) });
+	}
+	await caches.delete(SHARED_CACHE);
+	return { words, files };
 }

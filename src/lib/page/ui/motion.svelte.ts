@@ -47,6 +47,92 @@ export function watchSwipe({ isOpen, onopen, onclose }: SwipeOptions): () => voi
 	};
 }
 
+// Keeps the page above a keyboard on the screen that lies over it (Safari); others make the window smaller by themselves.
+
+/** Bars of the browser come and go as well, and are lower. In CSS pixels. */
+const LOWEST_KEYBOARD = 100;
+
+/** For `{@attach}`: of what is as high as the window. */
+export function aboveKeyboard(frame: HTMLElement): (() => void) | undefined {
+	const seen = visualViewport;
+	if (!seen) return;
+	const fit = (): void => {
+		// Enlarged with two fingers, less of the page is seen, too.
+		const isCovered = seen.scale < 1.01 && document.documentElement.clientHeight - seen.height > LOWEST_KEYBOARD;
+		frame.style.height = isCovered ? `${seen.height}px` : '';
+		// It was moved up to show the field, which is in sight now.
+		if (isCovered && seen.offsetTop > 0) scrollTo(0, 0);
+	};
+	seen.addEventListener('resize', fit);
+	return () => seen.removeEventListener('resize', fit);
+}
+
+// A finger that rests opens what can be done, where the text under it cannot be selected.
+
+const HELD_MS = 500;
+/** CSS pixels that a resting finger may move. */
+const STILL = 10;
+
+/** For `{@attach}`: `onheld` gets where the finger is. Links, buttons and text that can be selected keep what they do by themselves. */
+export function longPress(onheld: (at: DOMRect) => void): Attachment<HTMLElement> {
+	return (element) => {
+		let from: { x: number; y: number } | null = null;
+		let timer: ReturnType<typeof setTimeout> | undefined;
+
+		const end = (): void => {
+			clearTimeout(timer);
+			from = null;
+		};
+		const begin = ({ pointerType, isPrimary, target, clientX: x, clientY: y }: PointerEvent): void => {
+			end();
+			if (pointerType !== 'touch' || !isPrimary || !(target instanceof Element) || !canBeHeld(target)) return;
+			from = { x, y };
+			timer = setTimeout(() => onheld(new DOMRect(x, y, 0, 0)), HELD_MS);
+		};
+		const move = ({ clientX, clientY }: PointerEvent): void => {
+			if (from && Math.hypot(clientX - from.x, clientY - from.y) > STILL) end();
+		};
+		/** Of the same finger: the browser has nothing to offer there. */
+		const keep = (event: Event): void => {
+			if (from) event.preventDefault();
+		};
+
+		const listeners = [
+			['pointerdown', begin],
+			['pointermove', move],
+			['pointerup', end],
+			// It scrolls, or it was more than one.
+			['pointercancel', end],
+			['contextmenu', keep]
+		] as const;
+		for (const [name, listener] of listeners) element.addEventListener(name, listener as EventListener);
+		return () => {
+			end();
+			for (const [name, listener] of listeners) element.removeEventListener(name, listener as EventListener);
+		};
+	};
+}
+
+function canBeHeld(target: Element): boolean {
+	const { userSelect, webkitUserSelect } = getComputedStyle(target);
+	return (userSelect || webkitUserSelect) === 'none' && !target.closest('a, button, input, textarea, select, summary');
+}
+
+/** Lets the text from the first to the last of these be selected, and selects it, until nothing is selected any more. */
+export function selectText(element: HTMLElement, texts: readonly Element[]): void {
+	const [first, last] = [texts[0], texts.at(-1)];
+	const selection = getSelection();
+	if (!first || !last || !selection) return;
+	element.dataset.selecting = '';
+	selection.setBaseAndExtent(first, 0, last, last.childNodes.length);
+	const look = (): void => {
+		if (!selection.isCollapsed) return;
+		delete element.dataset.selecting;
+		document.removeEventListener('selectionchange', look);
+	};
+	document.addEventListener('selectionchange', look);
+}
+
 // Shows more and more of something long, a little in each frame, so that the page stays free.
 
 export class Reveal {

@@ -6,6 +6,8 @@ export interface Opened {
 	id: string;
 	/** The button. */
 	anchor: HTMLElement;
+	/** Where in the window it was asked for, if not by the button. */
+	at: DOMRect | undefined;
 	/** Pressed before there was anything that could hear them. */
 	held: readonly KeyboardEvent[];
 	close: () => void;
