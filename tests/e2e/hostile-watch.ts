@@ -35,7 +35,7 @@ export const test = base.extend<{ quiet: Watch }, { model: ModelServer }>({
 /** What would be danger inside of what a page shows of others' texts. */
 const DANGEROUS =
 	// Frames without an origin are what diagrams are drawn in, and pages looked at; what they show cannot reach the page.
-	'script, iframe:not([src="/frames/diagram"][sandbox="allow-scripts"], [src$="view"][sandbox=""]), object, embed, form, ' +
+	'script, iframe:not([src="/frames/diagram"][sandbox="allow-scripts"], [src$="view=plain"][sandbox=""]), object, embed, form, ' +
 	'link, meta, base, style, video, audio, svg script, foreignObject, [srcdoc], [style*="url("], [formaction], ' +
 	'a[href^="javascript" i], a[href^="data" i], a[href^="vbscript" i], a[href^="file" i], ' +
 	'img:not([src^="/api/"], [src^="blob:"]), ' +

@@ -199,7 +199,7 @@ test('UI 4: of much output the ends are shown, and all when asked; files are car
 	await expect(frame.contentFrame().getByRole('heading')).toHaveText('Hello page');
 	await card('notes.txt').getByRole('button', { name: 'Preview notes.txt' }).click();
 	await expect(card('notes.txt').getByTestId('file-text')).toHaveText('plain words');
-	await expect(card('data.bin').getByRole('button')).toHaveCount(0);
+	await expect(card('data.bin').getByRole('button', { name: /^Preview/ })).toHaveCount(0);
 	const [download] = await Promise.all([
 		page.waitForEvent('download'),
 		card('data.bin').getByRole('link', { name: 'Download data.bin' }).click()

@@ -24,6 +24,8 @@ const PLAIN_ISSUES = 'lib/shared/plain-issues.ts';
 /** What a workspace may hold: of uploads and of the server's own skills. */
 const ROOMS = 'lib/server/workspace-rooms.ts';
 const WORKSPACES = 'lib/server/workspaces.ts';
+const VERSIONS = 'lib/server/workspace-versions.ts';
+const ZIP = 'lib/server/zip.ts';
 /** Pure: the one table of characters that are not seen. */
 const CHARACTERS = 'lib/shared/characters.ts';
 /** The interface alone. */
@@ -85,7 +87,7 @@ const LAYERS: Layer[] = [
 		path: 'lib/server/builtins/',
 		imports: [SHARED, LOG, SAFE_PATH, ROOMS, SANDBOX, 'lib/server/agent/tool.ts', NETWORK, SKILLS]
 	},
-	{ path: 'lib/server/install/', imports: [SHARED, LOG, SAFE_PATH, NETWORK, SKILLS, STORE, TRUST] },
+	{ path: 'lib/server/install/', imports: [SHARED, LOG, SAFE_PATH, ZIP, NETWORK, SKILLS, STORE, TRUST] },
 	{
 		path: 'lib/server/evals/',
 		imports: [
@@ -140,7 +142,9 @@ const LAYERS: Layer[] = [
 	{ path: SAFE_PATH, imports: [SHARED, FOREIGN_FOLDERS] },
 	{ path: READ_TEXT, imports: [SHARED] },
 	{ path: ROOMS, imports: [SHARED, FOREIGN_FOLDERS] },
-	{ path: WORKSPACES, imports: [SHARED, FOREIGN_FOLDERS, SAFE_PATH, ROOMS] },
+	{ path: ZIP, imports: [] },
+	{ path: VERSIONS, imports: [SHARED, FOREIGN_FOLDERS] },
+	{ path: WORKSPACES, imports: [SHARED, LOG, FOREIGN_FOLDERS, SAFE_PATH, ROOMS, VERSIONS, ZIP] },
 	{ path: 'lib/server/data-folder.ts', imports: [LOG] },
 	{ path: 'lib/server/backup/', imports: [SHARED, LOG, SAFE_PATH, ROOMS, 'lib/server/data-folder.ts'] },
 	{ path: 'lib/server/config.ts', imports: [SHARED, SANDBOX] },

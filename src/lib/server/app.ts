@@ -85,7 +85,10 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 	const { close: closeSkills, ...parts } = await openSkills(config, store, { log, rooms });
 	const { skills, builtins, approvals, modes, settings } = parts;
 	const isEnabled = () => settings.current().skillsEnabled;
-	const workspaces = createWorkspaces(config.dataDir, rooms);
+	const workspaces = createWorkspaces(config.dataDir, rooms, {
+		versionBytes: config.execution.limits.workspaceBytes,
+		log
+	});
 	const models = createModels({ settings, ports: config.modelPorts });
 	const limits = (): AgentLimits => ({ ...config.limits, ...settings.current().limits });
 	const changes = createConversationChanges();

@@ -7,14 +7,15 @@ import { fileHeaders } from './workspaces.ts';
 
 describe('the headers of a workspace file', () => {
 	test.each(['a.html', 'a.svg', 'a.pdf', 'b/c.xhtml', 'noending'])('%s is a download without a view', (path) => {
-		const headers = fileHeaders(path, 5, false);
+		const headers = fileHeaders(path, 5, null);
 		expect(headers['content-disposition']).toMatch(/^attachment;/);
 		expect(headers['content-security-policy']).toMatch(/^sandbox; default-src 'none'/);
 		expect(headers['content-type']).not.toMatch(/html/);
 	});
 
-	test.each(['a.svg', 'a.pdf', 'a.xhtml', 'a.html.txt'])('%s stays a download in a view', (path) => {
-		expect(fileHeaders(path, 5, true)['content-disposition']).toMatch(/^attachment;/);
+	test.each(['a.pdf', 'a.xhtml', 'a.html.txt', 'a.svgz'])('%s stays a download in a view', (path) => {
+		for (const view of ['plain', 'scripts'] as const)
+			expect(fileHeaders(path, 5, view)['content-disposition']).toMatch(/^attachment;/);
 	});
 });
 
@@ -54,7 +55,10 @@ describe('SECURITY: a page that a script made, looked at in a frame', () => {
 						headers: { 'content-type': 'text/html', 'content-security-policy': "frame-src 'self'" },
 						body: '<title>ours</title><iframe sandbox="" src="/file?view"></iframe>'
 					}
-				: { headers: fileHeaders('made.html', Buffer.byteLength(hostile), path.endsWith('view')), body: hostile }
+				: {
+						headers: fileHeaders('made.html', Buffer.byteLength(hostile), path.endsWith('view') ? 'plain' : null),
+						body: hostile
+					}
 		);
 		page = await browser.newPage();
 	});

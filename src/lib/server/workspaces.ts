@@ -1,14 +1,22 @@
 /** Workspaces: a folder for each conversation’s uploads and scripts (FEATURES F5). */
 import { hash, randomUUID } from 'node:crypto';
+import type { Stats } from 'node:fs';
 import { type FileHandle, open, rename, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { WorkspaceFile } from '../shared/api.ts';
+import { Readable } from 'node:stream';
+import type { ListedFile, WorkspaceFile } from '../shared/api.ts';
 import { AppError } from '../shared/errors.ts';
+import type { Log } from './log.ts';
 import { copyFolder, removeFolder, walkFiles } from './foreign-folders.ts';
 import { type HeldFolder, holdFolder, openInside, problemOnWindows } from './safe-path.ts';
 import { createWorkspaceRooms, UPLOADING, type WorkspaceRooms } from './workspace-rooms.ts';
+import { createWorkspaceVersions } from './workspace-versions.ts';
+import { writeZip, type ZipEntry } from './zip.ts';
 
 const MAX_UPLOAD_BYTES = 200 * 1024 * 1024;
+/** Without zip64, an archive has less than 4 GB. */
+const MAX_ARCHIVE_BYTES = 2 * 1024 ** 3;
+const CHUNK_BYTES = 64 * 1024;
 
 /** A script may create any number of files. */
 const MAX_LISTED = 1000;
@@ -18,28 +26,65 @@ export interface Workspaces {
 	/** Absolute path of a conversation’s folder, which may not exist. */
 	path(conversationId: string): string;
 	list(conversationId: string): Promise<WorkspaceFile[]>;
+	/** The files with their earlier contents. */
+	listVersions(conversationId: string): Promise<ListedFile[]>;
+	/** Keeps the current content of all files. Never rejects: errors are logged. */
+	keepVersions(conversationId: string): Promise<void>;
 	/** Streams a body into a file, atomically. Doesn’t cancel a body that is too large. @throws AppError `invalid_input`, `too_large` for the file or workspace */
 	write(conversationId: string, path: string, body: ReadableStream<Uint8Array> | null): Promise<WorkspaceFile>;
-	/** @throws AppError not_found */
-	read(conversationId: string, path: string): Promise<{ file: FileHandle; bytes: number }>;
+	/** `version`: ID of an earlier content. @throws AppError not_found */
+	read(conversationId: string, path: string, version?: string): Promise<{ file: FileHandle; bytes: number }>;
+	/** A zip with all listed files, streamed. Files deleted meanwhile are left out. @throws AppError too_large */
+	archive(conversationId: string): Promise<AsyncGenerator<Uint8Array<ArrayBuffer>>>;
+	/** Also removes its versions. */
 	remove(conversationId: string, path: string): Promise<void>;
 	removeAll(conversationId: string): Promise<void>;
 	/** Copies all files except links. Leaves nothing after an error. @throws AppError `too_large`, `storage_full` */
 	copyAll(conversationId: string, toConversationId: string): Promise<void>;
 }
 
+interface WorkspacesOptions {
+	/** Limit for all versions of one conversation together. */
+	versionBytes?: number;
+	log?: Log;
+}
+
 /** Without `rooms`, sizes are unlimited. */
-export function createWorkspaces(dataDir: string, rooms: WorkspaceRooms = createWorkspaceRooms()): Workspaces {
+export function createWorkspaces(
+	dataDir: string,
+	rooms: WorkspaceRooms = createWorkspaceRooms(),
+	{ versionBytes = Infinity, log }: WorkspacesOptions = {}
+): Workspaces {
 	const rootOf = (conversationId: string) => join(dataDir, 'workspaces', workspaceName(conversationId));
+	const versions = createWorkspaceVersions(join(dataDir, 'file-versions'), versionBytes);
+	const walk = async (conversationId: string) => {
+		const found: { path: string; facts: Stats }[] = [];
+		for await (const file of walkFiles(rootOf(conversationId), LISTED)) {
+			found.push(file);
+			if (found.length >= MAX_LISTED) break;
+		}
+		return found.sort((a, b) => (a.path < b.path ? -1 : 1));
+	};
 	return {
 		path: rootOf,
-		async list(conversationId) {
-			const listed: WorkspaceFile[] = [];
-			for await (const { path, facts } of walkFiles(rootOf(conversationId), LISTED)) {
-				listed.push({ path, bytes: facts.size, modifiedAt: facts.mtime.toISOString() });
-				if (listed.length >= MAX_LISTED) break;
+		list: async (conversationId) => (await walk(conversationId)).map(asListed),
+		async listVersions(conversationId) {
+			const files = await walk(conversationId);
+			const kept = await versions.list(workspaceName(conversationId), files);
+			return files.map((file) => ({ ...asListed(file), versions: kept.get(file.path) ?? [] }));
+		},
+		async keepVersions(conversationId) {
+			try {
+				const root = rootOf(conversationId);
+				const files = await walk(conversationId);
+				const opened = (path: string) => openInside(root, path).then(({ file }) => file, ignoreGone);
+				await versions.keep(
+					workspaceName(conversationId),
+					files.map((file) => ({ ...file, open: () => opened(file.path) }))
+				);
+			} catch (error) {
+				log?.error({ conversationId, error: String(error) }, 'couldn’t keep versions of files');
 			}
-			return listed.sort((a, b) => (a.path < b.path ? -1 : 1));
 		},
 		async write(conversationId, path, body) {
 			const root = rootOf(conversationId);
@@ -68,7 +113,29 @@ export function createWorkspaces(dataDir: string, rooms: WorkspaceRooms = create
 				await folder.close();
 			}
 		},
-		read: (conversationId, path) => openInside(rootOf(conversationId), path),
+		async read(conversationId, path, version) {
+			if (version === undefined) return openInside(rootOf(conversationId), path);
+			const kept = await versions.read(workspaceName(conversationId), path, version);
+			if (!kept) throw new AppError('not_found', 'This version of the file is no longer kept.');
+			return kept;
+		},
+		async archive(conversationId) {
+			const files = await walk(conversationId);
+			const bytes = files.reduce((sum, { facts }) => sum + facts.size, 0);
+			if (bytes > MAX_ARCHIVE_BYTES) {
+				const hint = 'Download the files one by one.';
+				throw new AppError('too_large', 'These files total more than 2 GB, too much for one zip.', { hint });
+			}
+			const root = rootOf(conversationId);
+			const entries = async function* (): AsyncGenerator<ZipEntry> {
+				for (const { path, facts } of files) {
+					const opened = await openInside(root, path).catch(ignoreGone);
+					// It may grow meanwhile.
+					if (opened) yield { ...entryOf(path, facts), chunks: readChunks(opened.file, facts.size) };
+				}
+			};
+			return writeZip(entries());
+		},
 		async remove(conversationId, path) {
 			const { file } = await openInside(rootOf(conversationId), path);
 			await file.close();
@@ -79,8 +146,12 @@ export function createWorkspaces(dataDir: string, rooms: WorkspaceRooms = create
 				if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
 				throw new AppError('not_found', 'Someone else just deleted this file.', { cause: error });
 			}
+			await versions.remove(workspaceName(conversationId), path);
 		},
-		removeAll: (conversationId) => removeFolder(rootOf(conversationId)),
+		async removeAll(conversationId) {
+			await removeFolder(rootOf(conversationId));
+			await versions.removeAll(workspaceName(conversationId));
+		},
 		async copyAll(conversationId, toConversationId) {
 			const root = rootOf(toConversationId);
 			const room = await rooms.enter(root);
@@ -105,6 +176,37 @@ export function workspaceName(conversationId: string, platform: NodeJS.Platform 
 	const isOwn = conversationId === conversationId.toLowerCase() && problemOnWindows(conversationId) === null;
 	if (isOwn || (platform !== 'win32' && platform !== 'darwin')) return conversationId;
 	return `id~${hash('sha256', conversationId).slice(0, 32)}`;
+}
+
+function asListed({ path, facts }: { path: string; facts: Stats }): WorkspaceFile {
+	return { path, bytes: facts.size, modifiedAt: facts.mtime.toISOString() };
+}
+
+function ignoreGone(error: unknown): null {
+	if (error instanceof AppError && error.code === 'not_found') return null;
+	throw error;
+}
+
+/** Compresses text only: most other results are compressed already. */
+function entryOf(path: string, { mtime }: Stats): Omit<ZipEntry, 'chunks'> {
+	const isCompressed = /\.(txt|md|csv|tsv|json|jsonl|geojson|ipynb|html?|svg|xml|ya?ml|log|js|ts|py|sql|css)$/i.test(
+		path
+	);
+	return { name: path, modifiedAt: mtime, isCompressed };
+}
+
+/** Closes the file. */
+async function* readChunks(file: FileHandle, bytes: number): AsyncGenerator<Uint8Array> {
+	try {
+		for (let at = 0; at < bytes;) {
+			const { bytesRead, buffer } = await file.read(new Uint8Array(Math.min(CHUNK_BYTES, bytes - at)), 0, null, at);
+			if (bytesRead === 0) break;
+			at += bytesRead;
+			yield buffer.subarray(0, bytesRead);
+		}
+	} finally {
+		await file.close();
+	}
 }
 
 function diskFull(cause: unknown): AppError {
@@ -140,19 +242,26 @@ async function writeStream(
 	return bytes;
 }
 
-/** Headers of a workspace file, which must never act as a page of ours. `isView`: shown in a frame, for HTML only; other types stay downloads. */
-export function fileHeaders(path: string, bytes: number, isView: boolean): Record<string, string> {
+/** Shown in a frame of our page: `plain` without scripts, `scripts` with those in the file, but without network and origin. */
+export type FileView = 'plain' | 'scripts' | null;
+
+/** Headers of a workspace file, which must never act as a page of ours. Only HTML and SVG have a view; other types stay downloads. */
+export function fileHeaders(path: string, bytes: number, view: FileView): Record<string, string> {
 	const name = encodeURIComponent(path.split('/').at(-1) ?? 'file');
-	const length = { 'content-length': String(bytes) };
-	const headers = { ...length, 'x-content-type-options': 'nosniff', 'cache-control': 'no-cache' };
-	if (isView && /\.html?$/i.test(path)) {
+	const headers = {
+		'content-length': String(bytes),
+		'accept-ranges': 'bytes',
+		'x-content-type-options': 'nosniff',
+		'cache-control': 'no-cache'
+	};
+	const isPage = /\.html?$/i.test(path);
+	if (view !== null && (isPage || /\.svg$/i.test(path))) {
 		return {
 			...headers,
-			'content-type': 'text/html; charset=utf-8',
+			'content-type': isPage ? 'text/html; charset=utf-8' : 'image/svg+xml',
 			'content-disposition': `inline; filename*=UTF-8''${name}`,
-			// Own origin; no scripts, forms, popups or requests; only framed by us.
-			'content-security-policy':
-				"sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
+			// Own origin; no forms, popups or requests; only framed by us.
+			'content-security-policy': `${view === 'scripts' ? WITH_SCRIPTS : 'sandbox'}; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'`,
 			'x-frame-options': 'SAMEORIGIN',
 			'x-dns-prefetch-control': 'off'
 		};
@@ -165,6 +274,37 @@ export function fileHeaders(path: string, bytes: number, isView: boolean): Recor
 	};
 }
 
+const WITH_SCRIPTS = "sandbox allow-scripts; script-src 'unsafe-inline'";
+
+/** The file, or the range that a player requests. Closes the file. */
+export function fileResponse(
+	{ file, bytes }: { file: FileHandle; bytes: number },
+	{ path, view, range }: { path: string; view: FileView; range: string | null }
+): Response {
+	const headers = fileHeaders(path, bytes, view);
+	const part = partOf(range, bytes);
+	const body = Readable.toWeb(file.createReadStream(part ?? {})) as ReadableStream<Uint8Array<ArrayBuffer>>;
+	if (!part) return new Response(body, { headers });
+	const { start, end } = part;
+	return new Response(body, {
+		status: 206,
+		headers: {
+			...headers,
+			'content-length': String(end - start + 1),
+			'content-range': `bytes ${start}-${end}/${bytes}`
+		}
+	});
+}
+
+/** null for the whole file: without a range, or with several or an unsatisfiable one. */
+function partOf(range: string | null, bytes: number): { start: number; end: number } | null {
+	const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(range ?? '') ?? [];
+	if (first === '' && last === '') return null;
+	const start = first === '' ? Math.max(0, bytes - Number(last)) : Number(first);
+	const end = first === '' || last === '' ? bytes - 1 : Math.min(Number(last), bytes - 1);
+	return start <= end ? { start, end } : null;
+}
+
 /** Types shown in previews; everything else is bytes. */
 const TYPES: Readonly<Record<string, string>> = {
 	svg: 'image/svg+xml',
@@ -173,10 +313,20 @@ const TYPES: Readonly<Record<string, string>> = {
 	jpeg: 'image/jpeg',
 	gif: 'image/gif',
 	webp: 'image/webp',
+	avif: 'image/avif',
 	csv: 'text/csv; charset=utf-8',
 	txt: 'text/plain; charset=utf-8',
 	md: 'text/plain; charset=utf-8',
-	json: 'application/json'
+	json: 'application/json',
+	mp3: 'audio/mpeg',
+	wav: 'audio/wav',
+	ogg: 'audio/ogg',
+	opus: 'audio/ogg',
+	m4a: 'audio/mp4',
+	flac: 'audio/flac',
+	mp4: 'video/mp4',
+	webm: 'video/webm',
+	mov: 'video/quicktime'
 };
 
 export function contentType(path: string): string {

@@ -233,7 +233,29 @@ export type WorkspaceFile = z.infer<typeof workspaceFile>;
 export const exampleRequest = z.strictObject({ skill: z.string().min(1).max(500) });
 export const exampleFiles = z.object({ prompt: z.string(), files: z.array(workspaceFile) });
 
-export const workspaceFileList = z.object({ data: z.array(workspaceFile) });
+export const fileListQuery = z.object({
+	format: z.enum(['json', 'zip']).default('json').describe('A list, or a zip with all files.')
+});
+export const fileQuery = z.object({
+	version: z.string().max(64).optional().describe('ID of an earlier content of the file.'),
+	view: z
+		.enum(['plain', 'scripts'])
+		.optional()
+		.describe('Shows HTML and SVG in a frame of the app: without scripts, or with them.')
+});
+/** What a file had in it earlier. */
+const fileVersion = z.object({
+	/** SHA-256 of the content. */
+	id: z.string(),
+	bytes: z.number(),
+	/** When it was written. */
+	modifiedAt: z.string()
+});
+export type FileVersion = z.infer<typeof fileVersion>;
+/** `versions`: the newest first. */
+const listedFile = workspaceFile.extend({ versions: z.array(fileVersion) });
+export type ListedFile = z.infer<typeof listedFile>;
+export const workspaceFileList = z.object({ data: z.array(listedFile) });
 
 export const runState = z.object({
 	id: z.string(),

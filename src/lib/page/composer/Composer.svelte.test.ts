@@ -458,7 +458,7 @@ describe('F7: names', () => {
 
 	test('a file of the workspace is named and attached', async () => {
 		await openStored();
-		client.listFiles = async () => [{ path: 'out/table.csv', bytes: 12, modifiedAt: '' }];
+		client.listFiles = async () => [{ path: 'out/table.csv', bytes: 12, modifiedAt: '', versions: [] }];
 		const { screen, input } = await setup();
 		await input.fill('read @tab');
 		await screen.getByTestId('completion').click();

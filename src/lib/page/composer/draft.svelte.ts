@@ -117,6 +117,10 @@ export class Draft {
 	/** Adds a file that is in the workspace already. */
 	mention(path: string, bytes: number): void {
 		if (this.attachments.some((attachment) => attachment.path === path)) return;
+		if (this.attachments.length >= MAX_FILES) {
+			this.problem = `You can attach up to ${MAX_FILES} files. The rest weren’t added.`;
+			return;
+		}
 		this.#sentAs = null;
 		this.attachments = [...this.attachments, Attachment.stored(path, bytes)];
 		this.save();

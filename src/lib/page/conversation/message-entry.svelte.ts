@@ -8,6 +8,8 @@ interface Received {
 	title: string | null;
 	/** The model has loaded a skill. */
 	hasLoaded: boolean;
+	/** A script has made or changed files. */
+	hasFiles: boolean;
 }
 
 export class MessageEntry {
@@ -23,13 +25,14 @@ export class MessageEntry {
 
 /** One change of the message, however many events came. */
 export function receiveEvents(entry: MessageEntry, events: readonly NumberedEvent[]): Received {
-	const received: Received = { title: null, hasLoaded: false };
+	const received: Received = { title: null, hasLoaded: false, hasFiles: false };
 	let { message } = entry;
 	for (const { event } of events) {
 		message = foldEvent(message, event);
 		if (event.type !== 'CUSTOM') continue;
 		if (event.name === 'run.title') received.title = event.value.title;
 		if (event.name === 'skill.loaded') received.hasLoaded = true;
+		if (event.name === 'skill.finished' && event.value.files.length > 0) received.hasFiles = true;
 	}
 	entry.message = message;
 	return received;

@@ -7,6 +7,7 @@ import type { Client } from '../server.ts';
 import { ConversationSkills } from './conversation-skills.svelte.ts';
 import { pathsOf, ReadMark, type RunQuestion, userMessageOf, watchConversation } from './questions.ts';
 import { Draft, type Question } from '../composer/draft.svelte.ts';
+import { ConversationFiles } from '../files/conversation-files.svelte.ts';
 import { History, mergeEntries, placeOfRun } from './history.svelte.ts';
 import { LiveRun, RunStarter } from './live-run.svelte.ts';
 import { MessageEntry, receiveEvents } from './message-entry.svelte.ts';
@@ -32,6 +33,7 @@ export class ChatSession {
 	readonly history: History;
 	readonly run: LiveRun;
 	readonly skills: ConversationSkills;
+	readonly files: ConversationFiles;
 	readonly choices: Choices;
 	readonly #listener: SessionListener;
 	readonly #starter: RunStarter;
@@ -69,6 +71,7 @@ export class ChatSession {
 		this.client = client;
 		this.#listener = listener;
 		this.skills = new ConversationSkills(this, services.skills);
+		this.files = new ConversationFiles(id, client);
 		this.draft = new Draft(id, client, this.skills);
 		this.queue = new MessageQueue(this);
 		this.history = new History(this);
@@ -153,6 +156,14 @@ export class ChatSession {
 			: this.#during(this.#ask(question)));
 		if (isSent) this.draft.sent(question);
 		else this.draft.restore(question);
+	}
+
+	/** Puts a file that is there already into the next message. */
+	async useFile(path: string): Promise<void> {
+		if (!this.files.find(path)) await this.files.refresh();
+		const file = this.files.find(path);
+		if (file) this.draft.mention(file.path, file.bytes);
+		else this.draft.problem = 'This file no longer exists.';
 	}
 
 	/** Puts a skill's example into the box, its message and its files. False when that failed, `actionError` says why, or somebody has begun to write. */
@@ -296,6 +307,7 @@ export class ChatSession {
 		this.choices.show(detail);
 		this.#readMark.show(detail.isUnread);
 		void this.skills.refresh();
+		void this.files.refresh();
 		if (isElsewhere) this.#follow(activeRunId, cursor);
 	}
 
@@ -317,8 +329,9 @@ export class ChatSession {
 			runId,
 			after,
 			onevents: (events) => {
-				const { title, hasLoaded } = receiveEvents(entry, events);
+				const { title, hasLoaded, hasFiles } = receiveEvents(entry, events);
 				if (hasLoaded) void this.skills.refresh();
+				if (hasFiles) void this.files.refresh();
 				if (title === null) return;
 				this.title = title;
 				this.#listener.titled(this.id, title);

@@ -64,14 +64,14 @@ describe('F14: a file that a script made', () => {
 		const screen = await preview('a.html', '<p>x</p>');
 		const frame = screen.getByTitle('Preview of the page a.html, without its scripts');
 		await expect.element(frame).toHaveAttribute('sandbox', '');
-		await expect.element(frame).toHaveAttribute('src', '/api/conversations/c/files/a.html?v=v&view');
+		await expect.element(frame).toHaveAttribute('src', '/api/conversations/c/files/a.html?v=v&view=plain');
 		await screen.getByRole('button', { name: 'Source' }).click();
 		await expect.element(screen.getByTestId('file-text')).toHaveTextContent('<p>x</p>');
 	});
 
 	test('that no preview is for is there to be downloaded', async () => {
-		const screen = await show('a.pdf', 5);
-		await expect.element(screen.getByRole('link', { name: 'Download a.pdf' })).toBeVisible();
+		const screen = await show('a.bin', 5);
+		await expect.element(screen.getByRole('link', { name: 'Download a.bin' })).toBeVisible();
 		await expect.element(screen.getByRole('button')).not.toBeInTheDocument();
 	});
 

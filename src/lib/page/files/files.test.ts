@@ -46,6 +46,6 @@ test.each([
 });
 
 test('the address to look at a file keeps what it says already', () => {
-	expect(viewUrl('/a')).toBe('/a?view');
-	expect(viewUrl('/a?v=1')).toBe('/a?v=1&view');
+	expect(viewUrl('/a', 'plain')).toBe('/a?view=plain');
+	expect(viewUrl('/a?v=1', 'scripts')).toBe('/a?v=1&view=scripts');
 });

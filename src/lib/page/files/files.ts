@@ -114,6 +114,11 @@ export function fileName(path: string): string {
 	return path.slice(path.lastIndexOf('/') + 1);
 }
 
+/** What a file had in it earlier. */
+export function versionUrl(conversationId: string, path: string, id: string): string {
+	return `${fileUrl(conversationId, path)}?version=${id}`;
+}
+
 /** Where a workspace file is uploaded to and downloaded from. `version` only keeps caches from showing an older one. */
 export function fileUrl(conversationId: string, path: string, version?: string): string {
 	const segments = path.split('/').map(encodeURIComponent).join('/');
@@ -121,9 +126,14 @@ export function fileUrl(conversationId: string, path: string, version?: string):
 	return `/api/conversations/${encodeURIComponent(conversationId)}/files/${segments}${query}`;
 }
 
-/** The same file, to be looked at in a frame: a page without its scripts. */
-export function viewUrl(url: string): string {
-	return `${url}${url.includes('?') ? '&' : '?'}view`;
+/** The same file, to be looked at in a frame: a page without its scripts, or with them. */
+export function viewUrl(url: string, view: 'plain' | 'scripts'): string {
+	return `${url}${url.includes('?') ? '&' : '?'}view=${view}`;
+}
+
+/** All files of a conversation in a zip archive. */
+export function archiveUrl(conversationId: string): string {
+	return `/api/conversations/${encodeURIComponent(conversationId)}/files?format=zip`;
 }
 
 /** A name that fits into one path segment on every system, as close to `name` as can be. */

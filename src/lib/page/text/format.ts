@@ -43,6 +43,11 @@ export function formatCost(dollars: number): string {
 	return dollars < 0.0001 ? '<$0.0001' : `$${dollars.toFixed(dollars < 1 ? 4 : 2)}`;
 }
 
+/** Date and time to the minute, as people here write them. */
+export function formatTime(at: string): string {
+	return new Date(at).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
+}
+
 // What makes a thing new: an id of its own, and the time.
 
 /** The time now, as ISO 8601. */

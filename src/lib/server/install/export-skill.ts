@@ -2,11 +2,11 @@
 import { constants, type Dirent, type Stats } from 'node:fs';
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Zip, ZipDeflate } from 'fflate';
 import { AppError } from '../../shared/errors.ts';
 import { holdFolder } from '../safe-path.ts';
 import { compareNames } from '../skills/read/files.ts';
 import type { BrokenSkill, Skill } from '../skills/types.ts';
+import { writeZip } from '../zip.ts';
 import {
 	createEntryNames,
 	INSTALL_LIMITS,
@@ -22,7 +22,6 @@ const CHUNK = 64 * 1024;
 const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 /** The earliest time in zip format, for every file: modification times must not change the bytes. */
 const TIME = new Date(1980, 0, 1);
-const UNIX = 3;
 
 interface Entry {
 	path: string;
@@ -40,7 +39,16 @@ export async function exportSkill(
 	limits: InstallLimits = INSTALL_LIMITS
 ): Promise<AsyncGenerator<Uint8Array<ArrayBuffer>>> {
 	const entries = await listEntries(dir, name, limits);
-	return write(dir, folderNameOf(name), entries);
+	const top = folderNameOf(name);
+	return writeZip(
+		entries.map(({ path, bytes, isExecutable }) => ({
+			name: `${top}/${path}`,
+			modifiedAt: TIME,
+			mode: isExecutable ? 0o755 : 0o644,
+			isCompressed: true,
+			chunks: readWhole(dir, path, bytes)
+		}))
+	);
 }
 
 /** A name that is safe in a header and on every disk. A broken skill may have any name. */
@@ -75,33 +83,6 @@ async function listEntries(dir: string, name: string, limits: InstallLimits): Pr
 		}
 	}
 	return entries.sort((a, b) => compareNames(a.path, b.path));
-}
-
-async function* write(dir: string, top: string, entries: readonly Entry[]): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-	const made: Uint8Array<ArrayBuffer>[] = [];
-	let failure: Error | null = null;
-	const zip = new Zip((error, chunk) => {
-		failure ??= error;
-		made.push(chunk as Uint8Array<ArrayBuffer>);
-	});
-	for (const { path, bytes, isExecutable } of entries) {
-		const packed = new ZipDeflate(`${top}/${path}`, { level: 6 });
-		packed.mtime = TIME;
-		packed.os = UNIX;
-		// File type and permissions are in the upper 16 bits.
-		packed.attrs = ((0o100000 | (isExecutable ? 0o755 : 0o644)) << 16) >>> 0;
-		zip.add(packed);
-		yield* made.splice(0);
-		for await (const chunk of readWhole(dir, path, bytes)) {
-			packed.push(chunk);
-			yield* made.splice(0);
-		}
-		packed.push(new Uint8Array(0), true);
-		yield* made.splice(0);
-		if (failure) throw failure;
-	}
-	zip.end();
-	yield* made.splice(0);
 }
 
 /** Reads no more than `bytes`, so that a growing file can’t exceed the limits. */

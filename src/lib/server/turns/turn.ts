@@ -41,6 +41,7 @@ export async function* runTurn(parts: TurnParts, turn: Turn): AsyncGenerator<Run
 		yield* answerIn(parts, turn, time);
 	} finally {
 		time.clear();
+		await parts.workspaces.keepVersions(conversationId);
 	}
 }
 
@@ -69,7 +70,8 @@ async function* answerIn(parts: TurnParts, turn: Turn, time: TimeLimit): AsyncGe
 	const { catalog, always } = told;
 	const history = told.historyOf(stored);
 	const { instructions: said } = request;
-	const instructions = instructionsOf(catalog, await workspaces.list(conversationId), { always, said });
+	const [files] = await Promise.all([workspaces.list(conversationId), workspaces.keepVersions(conversationId)]);
+	const instructions = instructionsOf(catalog, files, { always, said });
 	const budget = createContextBudget({
 		model,
 		contextTokens: parts.contextTokens,

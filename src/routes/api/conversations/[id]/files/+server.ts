@@ -1,7 +1,8 @@
-import { workspaceFileList } from '$lib/shared/api.ts';
-import { endpoint, OF_CONVERSATION } from '$lib/server/endpoint.ts';
+import { fileListQuery, workspaceFileList } from '$lib/shared/api.ts';
+import { content, endpoint, OF_CONVERSATION } from '$lib/server/endpoint.ts';
 import { checkConversationId } from '$lib/server/conversations/agui-input.ts';
 import { refuseDeleted } from '$lib/server/conversations/conversations.ts';
+import { downloadStream } from '$lib/server/http.ts';
 import { requireOwnConversation } from '$lib/server/runs/conversation-changes.ts';
 
 export const GET = endpoint({
@@ -10,12 +11,17 @@ export const GET = endpoint({
 	summary: 'List files',
 	scope: 'read',
 	params: OF_CONVERSATION,
-	answer: workspaceFileList.describe('All test cases.'),
-	errors: ['invalid_input'],
-	handler: async ({ app, caller, params }) => {
+	query: fileListQuery,
+	answer: [
+		workspaceFileList.describe('All files, by path, with what they had in them earlier.'),
+		content('application/zip', 'The files themselves.')
+	],
+	errors: ['invalid_input', 'too_large'],
+	handler: async ({ app, caller, params, query }) => {
 		const id = checkConversationId(params.id);
 		await requireOwnConversation(app, caller.apiKeyId, id);
 		await refuseDeleted(app, id);
-		return { data: await app.workspaces.list(id) };
+		if (query.format === 'json') return { data: await app.workspaces.listVersions(id) };
+		return downloadStream(await app.workspaces.archive(id), { name: 'files.zip', type: 'application/zip' });
 	}
 });

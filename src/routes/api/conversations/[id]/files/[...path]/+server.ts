@@ -1,10 +1,10 @@
-import { workspaceFile } from '$lib/shared/api.ts';
+import { fileQuery, workspaceFile } from '$lib/shared/api.ts';
 import { endpoint, OF_CONVERSATION, content } from '$lib/server/endpoint.ts';
 import { checkConversationId } from '$lib/server/conversations/agui-input.ts';
 import { putInto, refuseDeleted } from '$lib/server/conversations/conversations.ts';
 import { requireOwnConversation } from '$lib/server/runs/conversation-changes.ts';
 import { AppError } from '$lib/shared/errors.ts';
-import { fileHeaders } from '$lib/server/workspaces.ts';
+import { fileResponse } from '$lib/server/workspaces.ts';
 
 const OF_FILE = { ...OF_CONVERSATION, path: 'Path inside the workspace. Slashes need no escaping.' };
 const BYTES = { type: 'string', contentMediaType: 'application/octet-stream' };
@@ -34,16 +34,16 @@ export const GET = endpoint({
 	summary: 'Read a file',
 	scope: 'read',
 	params: OF_FILE,
-	answer: content('application/octet-stream', 'The file.'),
+	query: fileQuery,
+	answer: content('application/octet-stream', 'The file, or the part of it that `Range` asks for.'),
 	errors: ['invalid_input'],
-	handler: async ({ app, caller, params, url }) => {
+	handler: async ({ app, caller, params, query, request }) => {
 		const id = checkConversationId(params.id);
 		await requireOwnConversation(app, caller.apiKeyId, id);
 		await refuseDeleted(app, id);
-		const { file, bytes } = await app.workspaces.read(id, params.path);
-		return new Response(file.readableWebStream({ autoClose: true }) as ReadableStream<Uint8Array>, {
-			headers: fileHeaders(params.path, bytes, url.searchParams.has('view'))
-		});
+		const { version, view = null } = query;
+		const opened = await app.workspaces.read(id, params.path, version);
+		return fileResponse(opened, { path: params.path, view, range: request.headers.get('range') });
 	}
 });
 

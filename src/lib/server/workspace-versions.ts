@@ -1,0 +1,193 @@
+/** Earlier contents of a conversation's files, kept by digest where no script reaches them (FEATURES F5). */
+import { createHash, randomUUID } from 'node:crypto';
+import type { Stats } from 'node:fs';
+import { mkdir, open, readdir, readFile, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { FileVersion } from '../shared/api.ts';
+import { removeFolder } from './foreign-folders.ts';
+
+/** Larger files have no versions. */
+const MAX_FILE_BYTES = 50 * 1024 * 1024;
+/** Of one file. */
+const MAX_VERSIONS = 20;
+const INDEX = 'index.json';
+const CHUNK_BYTES = 256 * 1024;
+
+const version = z.object({
+	id: z.string().regex(/^[0-9a-f]{64}$/),
+	bytes: z.number(),
+	modifiedAt: z.string(),
+	/** Of the file as it was when it was looked at: one that is still the same is not read again. */
+	stamp: z.string()
+});
+const index = z.array(z.tuple([z.string(), z.array(version)]));
+type Version = z.infer<typeof version>;
+/** By path, the oldest first. */
+type Versions = Map<string, Version[]>;
+
+/** A file as it is now. */
+export interface CurrentFile {
+	path: string;
+	facts: Stats;
+	/** null where it is gone by now. */
+	open(): Promise<FileHandle | null>;
+}
+
+export interface WorkspaceVersions {
+	/**
+	 * Keeps what is new in these files, and forgets files that are not among them. The oldest contents go when all of them
+	 * come to more than a workspace may hold.
+	 */
+	keep(name: string, files: readonly CurrentFile[]): Promise<void>;
+	/** By path, the newest first, without what the file has in it now. */
+	list(name: string, files: readonly Pick<CurrentFile, 'path' | 'facts'>[]): Promise<Map<string, FileVersion[]>>;
+	/** null for what is not kept. */
+	read(name: string, path: string, id: string): Promise<{ file: FileHandle; bytes: number } | null>;
+	remove(name: string, path: string): Promise<void>;
+	removeAll(name: string): Promise<void>;
+}
+
+/** `root`: a folder of the server's own, with one for each workspace by its name. */
+export function createWorkspaceVersions(root: string, maxBytes: number): WorkspaceVersions {
+	const lanes = new Map<string, Promise<unknown>>();
+	/** One after the other for each workspace. */
+	const inTurn = <Result>(name: string, work: (dir: string) => Promise<Result>): Promise<Result> => {
+		const turn = (lanes.get(name) ?? Promise.resolve()).then(() => work(join(root, name)));
+		const settled = turn
+			.catch(() => undefined)
+			.then(() => {
+				if (lanes.get(name) === settled) lanes.delete(name);
+			});
+		lanes.set(name, settled);
+		return turn;
+	};
+	return {
+		keep: (name, files) =>
+			inTurn(name, async (dir) => {
+				const before = await readIndex(dir);
+				if (files.length === 0 && before.size === 0) return;
+				await mkdir(dir, { recursive: true });
+				const after: Versions = new Map();
+				for (const file of files) {
+					const known = before.get(file.path) ?? [];
+					const kept = await keepFile(dir, file, known);
+					if (kept.length > 0) after.set(file.path, kept.slice(-MAX_VERSIONS));
+				}
+				fit(after, maxBytes);
+				await writeIndex(dir, after);
+			}),
+		async list(name, files) {
+			const kept = await inTurn(name, readIndex);
+			const shown = ({ id, bytes, modifiedAt }: Version) => ({ id, bytes, modifiedAt });
+			const earlier = ({ path, facts }: (typeof files)[number]) =>
+				(kept.get(path) ?? []).filter(({ stamp }) => stamp !== stampOf(facts));
+			return new Map(files.map((file) => [file.path, earlier(file).map(shown).reverse()]));
+		},
+		read: (name, path, id) =>
+			inTurn(name, async (dir) => {
+				const version = (await readIndex(dir)).get(path)?.find((each) => each.id === id);
+				const file = version && (await open(join(dir, version.id)).catch(ignoreMissing));
+				return version && file ? { file, bytes: version.bytes } : null;
+			}),
+		remove: (name, path) =>
+			inTurn(name, async (dir) => {
+				const kept = await readIndex(dir);
+				if (kept.delete(path)) await writeIndex(dir, kept);
+			}),
+		removeAll: (name) => inTurn(name, removeFolder)
+	};
+}
+
+async function keepFile(dir: string, { facts, open: openIt }: CurrentFile, known: Version[]): Promise<Version[]> {
+	const newest = known.at(-1);
+	const stamp = stampOf(facts);
+	if (newest?.stamp === stamp || facts.size > MAX_FILE_BYTES) return known;
+	const file = await openIt();
+	if (!file) return known;
+	const { id, bytes } = await copy(dir, file).finally(() => file.close());
+	const version = { id, bytes, modifiedAt: facts.mtime.toISOString(), stamp };
+	// Written again, with the same in it.
+	return newest?.id === id ? [...known.slice(0, -1), { ...newest, stamp }] : [...known, version];
+}
+
+function stampOf({ size, mtimeMs, ino }: Stats): string {
+	return `${size}:${mtimeMs}:${ino}`;
+}
+
+/** Under the name of its digest, whole or not at all. */
+async function copy(dir: string, file: FileHandle): Promise<{ id: string; bytes: number }> {
+	const staging = join(dir, `.${randomUUID()}`);
+	try {
+		const target = await open(staging, 'wx', 0o600);
+		const hash = createHash('sha256');
+		let bytes = 0;
+		try {
+			const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+			// It may grow meanwhile.
+			while (bytes < MAX_FILE_BYTES) {
+				const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, MAX_FILE_BYTES - bytes), bytes);
+				if (bytesRead === 0) break;
+				const chunk = buffer.subarray(0, bytesRead);
+				hash.update(chunk);
+				await target.writeFile(chunk);
+				bytes += bytesRead;
+			}
+		} finally {
+			await target.close();
+		}
+		const id = hash.digest('hex');
+		await rename(staging, join(dir, id));
+		return { id, bytes };
+	} catch (error) {
+		await rm(staging, { force: true });
+		throw error;
+	}
+}
+
+/** The oldest contents go first; what a file holds now stays. */
+function fit(versions: Versions, maxBytes: number): void {
+	const all = [...versions.values()].flat();
+	const sizes = new Map(all.map(({ id, bytes }) => [id, bytes]));
+	let total = [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
+	const older = [...versions].flatMap(([path, list]) => list.slice(0, -1).map((version) => ({ path, version })));
+	older.sort((one, other) => (one.version.modifiedAt < other.version.modifiedAt ? -1 : 1));
+	for (const { path, version } of older) {
+		if (total <= maxBytes) return;
+		versions.set(path, versions.get(path)?.filter((each) => each !== version) ?? []);
+		const isUsed = [...versions.values()].some((list) => list.some(({ id }) => id === version.id));
+		if (!isUsed) total -= version.bytes;
+	}
+}
+
+/** Empty where there is none, and where it is no index: what was kept is lost then, and the files themselves are not. */
+async function readIndex(dir: string): Promise<Versions> {
+	const text = await readFile(join(dir, INDEX), 'utf8').catch(ignoreMissing);
+	if (text === null) return new Map();
+	let value: unknown;
+	try {
+		value = JSON.parse(text);
+	} catch {
+		return new Map();
+	}
+	const read = index.safeParse(value);
+	return new Map(read.success ? read.data : []);
+}
+
+/** The index first, then what nobody names any more: a stop in between leaves too much, never too little. */
+async function writeIndex(dir: string, versions: Versions): Promise<void> {
+	const staging = join(dir, `.${randomUUID()}`);
+	try {
+		await writeFile(staging, JSON.stringify([...versions]), { mode: 0o600 });
+		await rename(staging, join(dir, INDEX));
+	} finally {
+		await rm(staging, { force: true });
+	}
+	const named = new Set([INDEX, ...[...versions.values()].flat().map(({ id }) => id)]);
+	for (const name of await readdir(dir)) if (!named.has(name)) await rm(join(dir, name), { force: true });
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): null {
+	if (error.code === 'ENOENT') return null;
+	throw error;
+}

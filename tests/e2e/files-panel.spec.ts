@@ -1,0 +1,116 @@
+/** The files of a conversation beside it: listed, looked at, compared, downloaded and used again (FEATURES F5). */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { unzipSync } from 'fflate';
+import type { App } from '../support/app-process.ts';
+import { call, text } from '../support/model-server.ts';
+import { expect } from './app.ts';
+import { answers, ask, test } from './played-model.ts';
+
+const panel = (page: Page) => page.getByTestId('files-panel');
+const row = (page: Page, path: string) => page.locator(`[data-testid=file-row][data-path="${path}"]`);
+const run = (script: string) => call('use_skill', { skill: 'file-maker', script: `scripts/${script}`, args: [] });
+
+/** A skill whose scripts write these files. */
+async function addSkill(page: Page, app: App, scripts: Record<string, string>): Promise<void> {
+	const dir = join(app.skillsDir, 'file-maker');
+	await mkdir(join(dir, 'scripts'), { recursive: true });
+	await writeFile(join(dir, 'SKILL.md'), '---\nname: file-maker\ndescription: Makes files.\n---\nRun a script.\n');
+	for (const [path, script] of Object.entries(scripts)) await writeFile(join(dir, 'scripts', path), script);
+	const names = async () => (await page.request.get(`${app.url}/api/skills`)).text();
+	await expect.poll(names).toContain('"name":"file-maker"');
+	await page.goto(app.url);
+}
+
+async function expectAccessible(page: Page): Promise<void> {
+	const { violations } = await new AxeBuilder({ page }).analyze();
+	expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+}
+
+test('F5: files open beside the conversation, have versions that are compared, come in one zip, and go into the next message', async ({
+	page,
+	app,
+	model
+}) => {
+	await page.setViewportSize({ width: 1280, height: 800 });
+	await addSkill(page, app, {
+		'one.sh': `printf 'name,age\\nWally,12\\n' > people.csv; printf 'alpha\\nbeta\\n' > notes.txt\n`,
+		'two.sh': `printf 'alpha\\ngamma\\n' > notes.txt\n`
+	});
+	model.push(run('one.sh'), text('Made.'));
+	await ask(page, 'make files');
+	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
+	await expect(page.getByTestId('files-button')).toHaveAccessibleName('Files 2');
+	model.push(run('two.sh'), text('Changed.'));
+	await ask(page, 'change one');
+	await expect(answers(page)).toHaveCount(2);
+	await expect(answers(page).last()).toHaveAttribute('data-status', 'complete');
+
+	// From the header: the focus goes there, Escape leads back.
+	await page.getByTestId('files-button').click();
+	await expect(page.getByRole('complementary', { name: 'Files' })).toBeFocused();
+	await expect(row(page, 'notes.txt')).toContainText('2 versions');
+	await expectAccessible(page);
+	await page.keyboard.press('Escape');
+	await expect(panel(page)).toHaveCount(0);
+	await expect(page.getByTestId('files-button')).toBeFocused();
+
+	// From a file in an answer.
+	const card = page.locator('[data-testid=file-card][data-path="notes.txt"]').last();
+	await card.getByTestId('open-file').click();
+	await expect(panel(page).getByTestId('file-text')).toHaveText('alpha\ngamma');
+	await panel(page).getByLabel('Version').selectOption({ index: 1 });
+	await expect(panel(page).getByTestId('file-text')).toHaveText('alpha\nbeta');
+	await panel(page).getByLabel('Compare with').selectOption({ index: 1 });
+	await expect(panel(page).getByTestId('file-diff')).toContainText('-beta');
+	await expect(panel(page).getByTestId('file-diff')).toContainText('+gamma');
+	await expectAccessible(page);
+	await page.getByTestId('all-files').click();
+
+	const [download] = await Promise.all([page.waitForEvent('download'), page.getByTestId('download-all').click()]);
+	expect(download.suggestedFilename()).toBe('files.zip');
+	const zip = unzipSync(await readFile(await download.path()));
+	expect(Object.keys(zip).toSorted()).toEqual(['notes.txt', 'people.csv']);
+	expect(new TextDecoder().decode(zip['notes.txt'])).toBe('alpha\ngamma\n');
+
+	// By mouse from the panel and from an answer, by key from the panel; each file once.
+	await row(page, 'people.csv').dragTo(page.getByTestId('composer-input'));
+	await expect(page.getByTestId('attachment')).toHaveCount(1);
+	await card.locator('span').first().dragTo(page.getByTestId('composer-input'));
+	await expect(page.getByTestId('attachment')).toHaveCount(2);
+	await row(page, 'people.csv').getByTestId('use-file').press('Enter');
+	await expect(page.getByTestId('attachment')).toHaveCount(2);
+	model.push(text('Seen.'));
+	await page.getByTestId('composer-input').fill('look at them');
+	await page.getByTestId('composer-input').press('Enter');
+	await expect(page.getByTestId('message-file')).toHaveText([/people\.csv/, /notes\.txt/]);
+	await expect(answers(page)).toHaveCount(3);
+	await expect(answers(page).last()).toHaveAttribute('data-status', 'complete');
+});
+
+test('F5: on a narrow screen the files lie over the conversation, and one that is used leads back to the message', async ({
+	page,
+	app,
+	model
+}) => {
+	await page.setViewportSize({ width: 390, height: 844 });
+	await addSkill(page, app, { 'one.sh': `printf 'plain words' > notes.txt\n` });
+	model.push(run('one.sh'), text('Made.'));
+	await ask(page, 'make a file');
+	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
+	await page.getByTestId('files-button').click();
+	await expect(page.getByTestId('files-sheet')).toBeVisible();
+	await expectAccessible(page);
+	await row(page, 'notes.txt').getByRole('button').first().click();
+	await expect(panel(page).getByTestId('file-text')).toHaveText('plain words');
+	await expectAccessible(page);
+	await page.keyboard.press('Escape');
+	await expect(panel(page)).toHaveCount(0);
+	await page.getByTestId('files-button').click();
+	await row(page, 'notes.txt').getByTestId('use-file').click();
+	await expect(panel(page)).toHaveCount(0);
+	await expect(page.getByTestId('attachment')).toHaveAttribute('data-path', 'notes.txt');
+	await expect(page.getByTestId('composer-input')).toBeFocused();
+});
