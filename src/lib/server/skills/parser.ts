@@ -66,7 +66,7 @@ export function parseSkill(
 	for (const [key, value] of Object.entries(data)) {
 		if (SPEC_KEYS.has(key)) continue;
 		extra[key] = value;
-		if (isStrict || !KNOWN_EXTRA.has(key)) note(key, 'isn’t a standard field');
+		if (isStrict || !KNOWN_EXTRA.has(key)) note(key, NOT_STANDARD);
 	}
 	const metadata = readMetadata(data, extra, { violate, note });
 	const allowedTools = readAllowedTools(data, !isStrict, violate);
@@ -98,6 +98,9 @@ export function parseSkill(
 export function parseSkillFile(contents: string, filepath: string): SkillSpec {
 	return parseSkill(contents, filepath).spec;
 }
+
+/** What is said of a field outside `SPEC_KEYS`. */
+export const NOT_STANDARD = 'isn’t a standard field';
 
 /** Nonstandard fields that we read (A10, A17) or that are common in the wild. */
 export const KNOWN_EXTRA: ReadonlySet<string> = new Set(

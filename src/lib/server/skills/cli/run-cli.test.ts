@@ -50,6 +50,18 @@ test('E21: a folder without an error is valid, be it of skills or one skill\u201
 	});
 });
 
+test('A16, E21: validate warns of each field that is not in the standard, also beside an error and of those that are read', async () => {
+	const fields = 'version: 1.0.0\ntags: [a]\ncolour: blue';
+	await put('fine', `---\nname: fine\ndescription: x\n${fields}\n---\n`);
+	await put('wrong', `---\nname: Wrong\ndescription: x\n${fields}\n---\n`);
+	const { exitCode, stdout } = await runCli(['validate', dir]);
+	expect(exitCode).toBe(1);
+	for (const [line, field] of ['version', 'tags', 'colour'].entries())
+		for (const name of ['fine', 'wrong'])
+			expect(stdout).toContain(`${name}/SKILL.md:${line + 4}: warning ${field}: isn’t a standard field`);
+	expect(stdout).toMatch(/2 skills, 2 errors, 6 warnings\n$/);
+});
+
 test('E21: what the app loads with a warning and the standard forbids is an error of validate: no UTF-8, blank lines first', async () => {
 	await mkdir(join(dir, 'latin'), { recursive: true });
 	await writeFile(join(dir, 'latin/SKILL.md'), Buffer.from(good('latin', 'Makes tea.') + 'Déjà vu\n', 'latin1'));

@@ -130,7 +130,7 @@ function textOf(value: unknown, separator = ', '): string {
 
 // Makes the metadata of a SKILL.md a map of text to text (FEATURES A13, F1); pure.
 
-/** Converts values to text; comments out metadata that isn't a map. */
+/** Converts lists and blanks to text; comments out metadata that isn't a map. Another client's settings stay as they are. */
 function withTextMap(raw: RawSkill, front: FrontMatter): RawSkill | null {
 	const line = front.lines.get('metadata');
 	if (line === undefined) return null;
@@ -138,28 +138,37 @@ function withTextMap(raw: RawSkill, front: FrontMatter): RawSkill | null {
 	const { metadata } = front.data;
 	if (!isObject(metadata)) return withoutEntry(raw, start);
 	const entries = Object.entries(metadata);
-	const wrong = entries.filter(([, value]) => typeof value !== 'string');
+	const wrong = entries.filter(([, value]) => typeof value !== 'string' && textLike(value) !== null);
+	if (wrong.length === 0) return null;
 	const placed = wrong.map(([key, value]) => ({ key, value, line: front.lines.get(`metadata.${key}`) }));
 	if (placed.some((entry) => entry.line === undefined)) return rewritten(raw, start, entries);
 	// Last to first, so that the other entries keep their lines.
 	return placed
 		.sort((a, b) => (b.line ?? 0) - (a.line ?? 0))
-		.reduce((next, { key, value, line: at = 0 }) => withValue(next, at - front.top - 1, key, asText(value)), raw);
+		.reduce(
+			(next, { key, value, line: at = 0 }) => withValue(next, at - front.top - 1, key, textLike(value) ?? ''),
+			raw
+		);
 }
 
 /** Rewrites metadata that is on one line: `metadata: {a: [b]}`. */
 function rewritten({ yaml, ...raw }: RawSkill, start: number, entries: [string, unknown][]): RawSkill {
 	const { end } = entryAt(yaml, start);
 	const eol = endingOf(yaml[start] ?? raw.eol);
-	const lines = entries.map(([key, value]) => `  ${textLine(key, asText(value))}${eol}`);
+	const lines = entries.map(([key, value]) => {
+		const text = textLike(value);
+		// JSON is YAML.
+		return `  ${text === null ? `${JSON.stringify(key)}: ${JSON.stringify(value)}` : textLine(key, text)}${eol}`;
+	});
 	return { ...raw, yaml: [...yaml.slice(0, start), `metadata:${eol}`, ...lines, ...yaml.slice(end)] };
 }
 
-function asText(value: unknown): string {
+/** The text that a value stands for; null for one with parts of its own. */
+function textLike(value: unknown): string | null {
 	if (typeof value === 'string') return value;
 	if (value === null || value === undefined) return '';
 	const isList = Array.isArray(value) && value.every((item) => typeof item === 'string');
-	return isList ? value.join(', ') : JSON.stringify(value);
+	return isList ? value.join(', ') : null;
 }
 
 // Repairs invalid YAML in front matter, line by line; readable lines stay as written (FEATURES A5, F1); pure.

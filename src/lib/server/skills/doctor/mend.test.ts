@@ -114,16 +114,21 @@ describe('F1: what can be mended, and how', () => {
 			skill('name: demo\ndescription: x\nlicense: MIT, ISC')
 		],
 		[
-			'metadata that is no text',
+			'metadata that is no text, and not the settings of another client',
 			skill(
 				'name: demo\ndescription: x\nmetadata:\n  tags:\n    - a\n    - b # two\n  # kept\n  deep: {a: [b]}\n  plain: 1'
 			),
-			skill('name: demo\ndescription: x\nmetadata:\n  tags: a, b\n  # kept\n  deep: "{\\"a\\":[\\"b\\"]}"\n  plain: 1')
+			skill('name: demo\ndescription: x\nmetadata:\n  tags: a, b\n  # kept\n  deep: {a: [b]}\n  plain: 1')
 		],
 		[
 			'metadata on one line that is no text',
 			skill('name: demo\ndescription: x\nmetadata: {a: [b], c: d}'),
 			skill('name: demo\ndescription: x\nmetadata:\n  a: b\n  c: d')
+		],
+		[
+			'metadata on one line with the settings of another client',
+			skill('name: demo\ndescription: x\nmetadata: {a: [b], openclaw: {requires: {bins: [jq]}}}'),
+			skill('name: demo\ndescription: x\nmetadata:\n  a: b\n  "openclaw": {"requires":{"bins":["jq"]}}')
 		],
 		[
 			'metadata that is no map',

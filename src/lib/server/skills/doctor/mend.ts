@@ -1,8 +1,9 @@
 /** Tries fixes on a SKILL.md, keeping those that work without changing the instructions (FEATURES F1); pure. */
 import { lstatSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseSkill } from '../parser.ts';
+import { NOT_STANDARD, parseSkill, SPEC_KEYS } from '../parser.ts';
 import { estimateTokens } from '../prompt.ts';
+import { readFrontMatter } from '../read/front-matter.ts';
 import { TOOLS_FILE } from '../read/manifest.ts';
 import { readSkillText } from '../read/safe-read.ts';
 import { readFacts, textIssues, withoutRepeats } from '../read/skill-loader.ts';
@@ -111,12 +112,22 @@ function readLeniently(text: string, path: string): Omit<TextCheck, 'fixes' | 'i
 
 // All issues of a skill's folder: of the SKILL.md by the strict rules, then of its other files (FEATURES F1).
 
-/** Issues of a loaded skill. */
+/** Issues of a loaded skill; every field outside the standard is one, also those that we read. */
 export function strictIssues(skill: Skill | BrokenSkill): SkillIssue[] {
 	const read = readFile(skill.path);
 	const { path, issues } = skill;
 	const wrong = (read?.issues ?? []).map((issue) => ({ ...issue, severity: 'error' as const }));
-	return withTextIssues(read?.text ?? null, { path, issues: [...wrong, ...issues] });
+	const found = withTextIssues(read?.text ?? null, { path, issues: [...wrong, ...issues] });
+	return wrong.length > 0 ? found : withoutRepeats([...found, ...fieldIssues(read?.text ?? '')]);
+}
+
+function fieldIssues(text: string): SkillIssue[] {
+	const front = readFrontMatter(text);
+	if ('field' in front) return [];
+	const fields = Object.keys(front.data).filter((field) => !SPEC_KEYS.has(field));
+	return fields.map((field) => {
+		return { field, severity: 'warning', message: NOT_STANDARD, line: front.lines.get(field) ?? front.top };
+	});
 }
 
 /** The same for a text that was already read; null if it can't be read. */

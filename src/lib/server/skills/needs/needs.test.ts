@@ -27,7 +27,9 @@ describe('A18: declared', () => {
 		['env as a list', { extra: { env: ['A_KEY', 'lower'] } }],
 		['env with descriptions', { extra: { env: { A_KEY: 'for the service', lower: {} } } }],
 		['requires.env', { extra: { requires: { env: [{ name: 'A_KEY' }, 'lower'] } } }],
-		['metadata.requires', { extra: { 'metadata.requires': { env: 'A_KEY lower' } } }]
+		['metadata.requires', { extra: { 'metadata.requires': { env: 'A_KEY lower' } } }],
+		['metadata.openclaw', { extra: { 'metadata.openclaw': { requires: { env: ['A_KEY', 'lower'] } } } }],
+		['metadata.clawdbot', { extra: { 'metadata.clawdbot': { envVars: [{ name: 'A_KEY' }, { name: 'lower' }] } } }]
 	])('%s names variables', async (_name, skill) => {
 		expect((await needs({}, skill)).variables).toEqual(['A_KEY!', 'lower!']);
 	});
@@ -51,6 +53,13 @@ describe('A18: declared', () => {
 			variables: [],
 			optional: []
 		});
+	});
+
+	test('the settings of another client name programs; of several that do, none is a must', async () => {
+		const extra = { 'metadata.openclaw': { emoji: '🦞', requires: { bins: ['jq'], anyBins: ['bun', 'deno'] } } };
+		expect((await needs({}, { extra })).binaries).toEqual(['jq!', 'bun', 'deno']);
+		const nonsense = { 'metadata.a': { requires: 'jq' }, 'metadata.b': { requires: [['jq']] }, 'metadata.c': 'jq' };
+		expect((await needs({}, { extra: nonsense })).binaries).toEqual([]);
 	});
 
 	test('compatibility names programs; words that are no programs are passed over', async () => {

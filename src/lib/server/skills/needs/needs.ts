@@ -52,7 +52,8 @@ export async function findNeeds(skill: NeedySkill, readText: ReadText): Promise<
 	const body = skill.body.slice(0, MAX_BYTES);
 	const examples = shellExamples(body);
 	const found = {
-		binaries: binariesInShell(examples),
+		// One of them is enough, so none is a must.
+		binaries: [...namesUnder(skill, 'anyBins'), ...binariesInShell(examples)],
 		modules: [] as string[],
 		variables: [...variablesInText(body), ...variablesInCode(body), ...variablesInShell(examples)]
 	};

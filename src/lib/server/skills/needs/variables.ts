@@ -38,7 +38,10 @@ export interface DeclaredVariable {
 
 /** Variables in `metadata.env`, `env` and `requires.env` (see `entriesIn`). Required wins over optional. */
 export function declaredVariables({ metadata, extra }: Pick<SkillSpec, 'metadata' | 'extra'>): DeclaredVariable[] {
-	const declared = [metadata.env, extra['metadata.env'], extra.env, ...requirements({ metadata, extra }, 'env')];
+	const declared = [
+		...[metadata.env, extra['metadata.env'], extra.env],
+		...['env', 'envVars'].flatMap((key) => requirements({ metadata, extra }, key))
+	];
 	const found = new Map<string, boolean>();
 	for (const { name, isOptional } of declared.flatMap(entriesIn)) {
 		if (isVariableName(name)) found.set(name, isOptional && found.get(name) !== false);
@@ -46,10 +49,15 @@ export function declaredVariables({ metadata, extra }: Pick<SkillSpec, 'metadata
 	return Array.from(found, ([name, isOptional]) => ({ name, isOptional }));
 }
 
-/** Values of `requires.<key>`, in any of its spellings. */
+/** Values of `requires.<key>`, in any of its spellings; also those in another client's settings, such as `metadata.openclaw`. */
 export function requirements({ metadata, extra }: Pick<SkillSpec, 'metadata' | 'extra'>, key: string): unknown[] {
+	const clients = Object.entries(extra).flatMap(([name, value]) =>
+		name.startsWith('metadata.') && isObject(value) ? [value.requires, { envVars: value.envVars }] : []
+	);
 	return [
-		...[extra.requires, extra['metadata.requires']].map((value) => (isObject(value) ? value[key] : undefined)),
+		...[extra.requires, extra['metadata.requires'], ...clients].map((value) =>
+			isObject(value) ? value[key] : undefined
+		),
 		extra[`requires.${key}`],
 		extra[`metadata.requires.${key}`],
 		metadata[`requires.${key}`]
