@@ -100,6 +100,19 @@ describe('before the first message', () => {
 		expect(client.started).toEqual([]);
 	});
 
+	test('F7: beside a pinned skill only its own example stands, so that none takes the pin with it', async () => {
+		const { screen } = await setup();
+		const example = screen.getByTestId('example');
+		await expect.element(example).toMatchTextContent('Chart revenue by region');
+		await session.skills.pinByName('weather');
+		await expect.element(example).not.toBeInTheDocument();
+		await session.skills.pinByName('data-analysis');
+		await expect.element(example).toMatchTextContent('Chart revenue by region');
+		await session.skills.unpin('weather');
+		await session.skills.unpin('data-analysis');
+		await expect.element(example).toBeVisible();
+	});
+
 	test('an example that cannot be had says why, and nothing is sent', async () => {
 		client.putExample = () => Promise.reject(new ApiError('storage_full', 'The disk is full.'));
 		const { screen } = await setup();
