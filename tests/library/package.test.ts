@@ -100,7 +100,9 @@ test.each(documentBlocks.map((code, index) => [index + 1, code]))(
 test('docs/library.md names every export, and has an example of every one that is not a type', async () => {
 	const index = await readFile(join(ROOT, 'src/lib/server/skills/index.ts'), 'utf8');
 	const document = await readFile(join(ROOT, 'docs/library.md'), 'utf8');
-	const names = [...index.matchAll(/^export (type )?\{([^}]*)\}/gm)].flatMap(([, , list]) => list?.match(/\w+/g) ?? []);
+	const names = [...index.matchAll(/^export (type )?\{([^}]*)\}/gm)].flatMap(
+		([, , list]) => list?.replaceAll('type ', '').match(/\w+/g) ?? []
+	);
 	expect(names.filter((name) => !document.includes(`\`${name}\``) && !document.includes(`\`${name}(`))).toEqual([]);
 	const source = "import * as library from 'openrouter-skills'; console.log(Object.keys(library).join());";
 	const { stdout } = await library.runModule(source);

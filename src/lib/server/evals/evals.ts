@@ -27,8 +27,7 @@ export interface Evals {
 	list(id: string): Promise<SkillEvals>;
 	/**
 	 * Starts a run; `get` shows its progress.
-	 * @throws AppError `forbidden` for an untrusted skill, `conflict` for one that has no evals, is off or is running
-	 * them
+	 * @throws AppError `forbidden` for an untrusted skill, `conflict` for one without evals, off or already running
 	 */
 	start(id: string, options: z.infer<typeof evalStart>): Promise<EvalRun>;
 	/** @throws AppError `not_found` */

@@ -11,9 +11,7 @@ export interface CatalogOptions {
 	format?: CatalogFormat;
 	/** Hard limit for the whole section in tokens; without it every skill is described in full. */
 	budgetTokens?: number;
-	/**
-	 * Returns matching skills, best first (`createSkillIndex`). Called only if not all fit; the rest are listed by name.
-	 */
+	/** Matching skills, best first (`createSkillIndex`); called only if not all fit. The rest are listed by name. */
 	rank?: () => readonly Skill[];
 	/** Adds advice on when to use skills (C19). */
 	hasGuidance?: boolean;

@@ -163,7 +163,7 @@ export async function createSkillsProvider(
 		maxOutputBytes: options.maxOutput ?? 20_480,
 		env: options.env ?? {},
 		inheritEnv: options.inheritEnv ?? false,
-		// Interpreters are this machine's, and a sandbox would hide where they are.
+		// Interpreters belong to this computer, and a sandbox would hide their paths.
 		hostSandbox: sandbox.isolation.files ? createProcessSandbox() : sandbox,
 		limits: options.limits,
 		host: options.host,

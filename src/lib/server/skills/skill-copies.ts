@@ -10,8 +10,7 @@ import { SkillError, type Skill } from './types.ts';
 export interface SkillCopies {
 	/**
 	 * A copy of the skill's files, now or with the digest `allowed`. Kept until `release`.
-	 * @throws SkillError `NotTrusted` if they changed, `ScriptNotFound` if they are gone, `ExecutionFailed` if there's no
-	 * room
+	 * @throws SkillError `NotTrusted` if they changed, `ScriptNotFound` if they are gone, `ExecutionFailed` without room
 	 */
 	take(skill: CopiedSkill, allowed?: string): Promise<SkillCopy>;
 	/** Removes all copies. */

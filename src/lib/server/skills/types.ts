@@ -16,7 +16,7 @@ export interface SkillIssue {
 
 /** A parsed SKILL.md (S3). */
 export interface SkillSpec {
-	/** 1 to 64 characters, lower-case letters, digits and hyphens. */
+	/** 1 to 64 characters: lowercase letters, digits and hyphens. */
 	name: string;
 	/** 1 to 1024 characters; what the model sees in the catalog. */
 	description: string;

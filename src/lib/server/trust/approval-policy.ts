@@ -118,9 +118,8 @@ const PROGRAMS: readonly (readonly [extension: RegExp, programs: readonly string
 ];
 
 /**
- * `use_skill` covers everything, `Bash` and `Bash(*)` every script, `Bash(scripts/x.sh:*)` and `Bash(python
- * scripts/x.py:*)` one with any arguments, without `:*` one with exactly these, a tool's name that tool. Unreadable
- * text covers nothing.
+ * `use_skill` covers everything, `Bash` and `Bash(*)` every script, `Bash(scripts/x.sh:*)` one with any arguments,
+ * `Bash(python scripts/x.py)` one with exactly these, a tool's name that tool. Unreadable text covers nothing.
  */
 export function isAllowedBeforehand(wish: string | undefined, run: RequestedRun): boolean {
 	const isTool = run.tools.includes(run.script);

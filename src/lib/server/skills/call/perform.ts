@@ -151,8 +151,7 @@ function load(skill: Skill, context: PerformContext, offset = 0): OperationResul
 	return { kind: 'load', skill, offset, isKnown };
 }
 
-// Inline commands in a skill's instructions: text, unless the host lets them run when the skill is loaded (FEATURES
-// D45).
+// Inline commands in instructions: text, unless the host lets them run when the skill is loaded (FEATURES D45).
 
 /** ``!`command` ``, at the start of a line or after a space. */
 const INLINE = /(?<=^|\s)!`([^`\n]{1,1000})`/g;

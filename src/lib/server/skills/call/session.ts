@@ -60,9 +60,7 @@ export interface SessionOptions extends Visibility {
 	executor: Executor;
 	/** References to skills loaded earlier in the conversation. */
 	loaded?: Iterable<string>;
-	/**
-	 * Digests of instructions the model still sees, which aren't repeated (B18). Without it every load returns the text.
-	 */
+	/** Digests of instructions the model still sees, which aren't repeated (B18); by default everything is. */
 	seen?: Iterable<string>;
 	/** Tools to offer; calls in other dialects work too. `openrouter` by default. */
 	dialect?: DialectName;

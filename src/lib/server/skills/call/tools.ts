@@ -2,72 +2,64 @@
 import { isLong } from '../prompt.ts';
 import type { Skill, ToolDefinition } from '../types.ts';
 
-export const LOAD_SKILL: ToolDefinition = {
-	type: 'function',
-	name: 'load_skill',
-	description: 'Load the full instructions for a skill. Call this before using a skill for the first time.',
-	parameters: {
-		type: 'object',
-		properties: { skill: { type: 'string', description: 'Name of the skill to load (folder name)' } },
-		required: ['skill']
-	}
-};
+/** A tool whose parameters are an object with these properties. */
+export function toolOf(
+	name: string,
+	description: string,
+	properties: Record<string, unknown>,
+	required: readonly string[]
+): ToolDefinition {
+	return { type: 'function', name, description, parameters: { type: 'object', properties, required } };
+}
 
-export const USE_SKILL: ToolDefinition = {
-	type: 'function',
-	name: 'use_skill',
-	description:
-		'Run a script from a skill folder. The skill instructions tell you which scripts to call and with what arguments.',
-	parameters: {
-		type: 'object',
-		properties: {
-			skill: { type: 'string', description: 'Name of the skill (folder name)' },
-			script: { type: 'string', description: 'Script filename to run (e.g. "discord.mjs")' },
-			args: {
-				type: 'array',
-				items: { type: 'string' },
-				description:
-					'Arguments to pass to the script as individual items (e.g. ["channels", "list"] or ["send", "Hello World", "--channel=123"])'
-			}
-		},
-		required: ['skill', 'script']
-	}
-};
+export const LOAD_SKILL = toolOf(
+	'load_skill',
+	'Load the full instructions for a skill. Call this before using a skill for the first time.',
+	{ skill: { type: 'string', description: 'Name of the skill to load (folder name)' } },
+	['skill']
+);
 
-export const LIST_SKILLS: ToolDefinition = {
-	type: 'function',
-	name: 'list_skills',
-	description: 'List every skill that is available, with its version and description.',
-	parameters: { type: 'object', properties: {}, required: [] }
-};
+export const USE_SKILL = toolOf(
+	'use_skill',
+	'Run a script from a skill folder. The skill instructions tell you which scripts to call and with what arguments.',
+	{
+		skill: { type: 'string', description: 'Name of the skill (folder name)' },
+		script: { type: 'string', description: 'Script filename to run (e.g. "discord.mjs")' },
+		args: {
+			type: 'array',
+			items: { type: 'string' },
+			description:
+				'Arguments to pass to the script as individual items (e.g. ["channels", "list"] or ["send", "Hello World", "--channel=123"])'
+		}
+	},
+	['skill', 'script']
+);
 
-export const SEARCH_SKILLS: ToolDefinition = {
-	type: 'function',
-	name: 'search_skills',
-	description: 'Search the skills by words in their names, descriptions and tags. Best matches come first.',
-	parameters: {
-		type: 'object',
-		properties: { query: { type: 'string', description: 'Words to look for, e.g. "pdf form"' } },
-		required: ['query']
-	}
-};
+export const LIST_SKILLS = toolOf(
+	'list_skills',
+	'List every available skill, with its version and description.',
+	{},
+	[]
+);
 
-export const READ_SKILL_FILE: ToolDefinition = {
-	type: 'function',
-	name: 'read_skill_file',
-	description:
-		'Read a file of a skill, such as a reference that its instructions name. Without a path: list the files of the skill.',
-	parameters: {
-		type: 'object',
-		properties: {
-			skill: { type: 'string', description: 'Name of the skill' },
-			path: { type: 'string', description: "Path from the skill's folder, e.g. references/forms.md" },
-			offset: { type: 'integer', description: 'Byte to begin at, for a long file' },
-			limit: { type: 'integer', description: 'Most bytes to read' }
-		},
-		required: ['skill']
-	}
-};
+export const SEARCH_SKILLS = toolOf(
+	'search_skills',
+	'Search the skills by words in their names, descriptions and tags. Best matches come first.',
+	{ query: { type: 'string', description: 'Words to look for, e.g. "pdf form"' } },
+	['query']
+);
+
+export const READ_SKILL_FILE = toolOf(
+	'read_skill_file',
+	'Read a file of a skill, such as a reference that its instructions name. Without a path: list the files of the skill.',
+	{
+		skill: { type: 'string', description: 'Name of the skill' },
+		path: { type: 'string', description: "Path from the skill's folder, e.g. references/forms.md" },
+		offset: { type: 'integer', description: 'Byte offset to start at, for a long file' },
+		limit: { type: 'integer', description: 'Maximum bytes to read' }
+	},
+	['skill']
+);
 
 /** Longer lists of names cost more tokens than they save mistakes. */
 const MAX_ENUM = 64;
@@ -88,4 +80,8 @@ export function loadingTool(tool: ToolDefinition, skills: readonly Skill[], prop
 	return { ...named, parameters: { ...named.parameters, properties } };
 }
 
-export const LOAD_OFFSET = { type: 'integer', minimum: 0, description: 'Byte of long instructions to read on from' };
+export const LOAD_OFFSET = {
+	type: 'integer',
+	minimum: 0,
+	description: 'Byte offset to continue from, for long instructions'
+};

@@ -34,7 +34,7 @@ export interface Diagnosis {
 
 /** Which fixes of a diagnosis to apply. */
 export interface FixRequest {
-	/** The diagnosis's. */
+	/** `digest` of the diagnosis. */
 	digest: string;
 	/** Ids of fixes; all by default. */
 	fixes?: readonly string[] | undefined;

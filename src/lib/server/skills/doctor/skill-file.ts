@@ -106,7 +106,7 @@ export function explained(error: unknown, path: string): unknown {
 	}
 }
 
-/** Why nothing was written: the file `changed`, is a `link` or `missing`, has no such fix (`unfixable`), … */
+/** Why nothing was written; `unfixable` means that there is no such fix. */
 export class DoctorError extends Error {
 	override readonly name = 'DoctorError';
 	readonly code: 'changed' | 'link' | 'missing' | 'unfixable' | 'read_only' | 'full';

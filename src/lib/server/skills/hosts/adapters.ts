@@ -213,8 +213,7 @@ function described(property: unknown): z.ZodType {
 	return typeof description === 'string' ? z.unknown().describe(description) : z.unknown();
 }
 
-// The subset of JSON Schema that Gemini supports: it refuses a whole request because of one unknown keyword (FEATURES
-// B11).
+// The subset of JSON Schema that Gemini supports: one unknown keyword fails the whole request (FEATURES B11).
 
 type Schema = Record<string, unknown>;
 

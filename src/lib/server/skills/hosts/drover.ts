@@ -181,18 +181,7 @@ async function answering(task: () => Promise<string>): Promise<{ content: string
 }
 
 async function filesIn(dir: string): Promise<string[]> {
-	const entries = await readdir(dir, { withFileTypes: true }).catch(() => []);
-	const files = await Promise.all(
-		entries.map(async (entry) => {
-			if (entry.name.startsWith('.')) return [];
-			const isFile = entry.isSymbolicLink()
-				? await stat(join(dir, entry.name)).then(
-						(target) => target.isFile(),
-						() => false
-					)
-				: entry.isFile();
-			return isFile ? [entry.name] : [];
-		})
-	);
-	return files.flat().sort();
+	const names = (await readdir(dir).catch(() => [])).filter((name) => !name.startsWith('.'));
+	const found = await Promise.all(names.map((name) => stat(join(dir, name)).catch(() => null)));
+	return names.filter((_, index) => found[index]?.isFile()).sort();
 }

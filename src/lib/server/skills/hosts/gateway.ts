@@ -169,8 +169,7 @@ function markCutOff(turn: ModelTurn): ModelTurn {
 	return { ...turn, calls: [...turn.calls.slice(0, -1), { ...last, problem }] };
 }
 
-// Runs the calls of one turn in parallel, but a skill's scripts one at a time; results within a budget (FEATURES D40,
-// D43).
+// Runs a turn's calls in parallel, but a skill's scripts one at a time, within a budget (FEATURES D40, D43).
 
 /** A host function that models can call. */
 export interface GatewayTool {

@@ -8,16 +8,12 @@ import {
 	toChatTools,
 	toToolResult
 } from './adapters.ts';
-import { asArray, asRecord } from '../../../shared/json.ts';
+import { asArray, asRecord, asText } from '../../../shared/json.ts';
 
 export const anthropic: WireFormat = {
 	toolNames: (body) => namesIn(recordsIn(body.tools).map(({ name }) => name)),
 	withTools: (body, tools) => ({ ...body, tools: [...toAnthropicTools(tools), ...asArray(body.tools)] }),
-	withPrompt(body, text) {
-		const { system } = body;
-		if (Array.isArray(system)) return { ...body, system: [...(system as unknown[]), { type: 'text', text }] };
-		return { ...body, system: withParagraph(typeof system === 'string' ? system : '', text) };
-	},
+	withPrompt: (body, text) => ({ ...body, system: withText(body.system, text) }),
 	withoutForcedCall(body) {
 		const choice = asRecord(body.tool_choice);
 		if (choice?.type !== 'any' && choice?.type !== 'tool') return body;
@@ -88,8 +84,7 @@ export const chat: WireFormat = {
 
 function extended(message: unknown, text: string): Json {
 	const { content, ...rest } = asRecord(message) ?? {};
-	if (Array.isArray(content)) return { ...rest, content: [...(content as unknown[]), { type: 'text', text }] };
-	return { ...rest, content: withParagraph(typeof content === 'string' ? content : '', text) };
+	return { ...rest, content: withText(content, text) };
 }
 
 function isSystem(role: unknown): boolean {
@@ -115,10 +110,7 @@ const OTHER_CALLS = new Set([
 export const responses: WireFormat = {
 	toolNames: (body) => namesIn(recordsIn(body.tools).map(({ name }) => name)),
 	withTools: (body, tools) => ({ ...body, tools: [...tools, ...asArray(body.tools)] }),
-	withPrompt: (body, text) => ({
-		...body,
-		instructions: withParagraph(typeof body.instructions === 'string' ? body.instructions : '', text)
-	}),
+	withPrompt: (body, text) => ({ ...body, instructions: withText(asText(body.instructions), text) }),
 	withoutForcedCall: (body) => (isForced(body.tool_choice) ? { ...body, tool_choice: 'auto' } : body),
 	withoutCalls: (body) => ({ ...body, tool_choice: 'none' }),
 	turnOf(response) {
@@ -188,8 +180,10 @@ export function namesIn(values: readonly unknown[]): string[] {
 	return values.filter((value) => typeof value === 'string');
 }
 
-/** Appends `more` as a paragraph, once only. */
-function withParagraph(text: string, more: string): string {
+/** Appends `more`: as a block to a list, as a paragraph to a text, there only once. */
+function withText(content: unknown, more: string): unknown {
+	if (Array.isArray(content)) return [...(content as unknown[]), { type: 'text', text: more }];
+	const text = typeof content === 'string' ? content : '';
 	if (text.includes(more)) return text;
 	return text.trim() === '' ? more : `${text}\n\n${more}`;
 }

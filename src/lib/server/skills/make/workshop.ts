@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseManifest } from '../read/manifest.ts';
 import { textArgument, type CallArguments } from '../call/operations.ts';
+import { toolOf } from '../call/tools.ts';
 import { parseSkillFile } from '../parser.ts';
 import { DEFINE_TOOL, skillNameOf, toolFiles, type NewTool, type SkillFiles } from './templates.ts';
 import { scanRoots } from '../read/scanner.ts';
 import type { IsReserved } from '../read/tool-names.ts';
-import { SkillError, type Skill, type ToolDefinition } from '../types.ts';
+import { SkillError, type Skill } from '../types.ts';
 import { isObject } from '../../../shared/json.ts';
 
 /** Files about to be written, for approval. */
@@ -51,36 +52,28 @@ export interface Workshop {
 	close(): Promise<void>;
 }
 
-export const DEFINE: ToolDefinition = {
-	type: 'function',
-	name: DEFINE_TOOL,
-	description: 'Define a new tool for yourself. You can call it from the next step on. The user sees it first.',
-	parameters: {
-		type: 'object',
-		properties: {
-			name: { type: 'string', description: 'Tool name (lowercase with underscores)' },
-			description: { type: 'string', description: 'What the tool does' },
-			parameters: { type: 'string', description: 'JSON string of parameter definitions, as in tools.json' },
-			code: {
-				type: 'string',
-				description: 'Body of an async JavaScript function that is given args and returns the result'
-			},
-			persistent: { type: 'string', description: '"true" to keep it as a skill on disk' }
+export const DEFINE = toolOf(
+	DEFINE_TOOL,
+	'Define a new tool for yourself. You can call it from the next step on. The user sees it first.',
+	{
+		name: { type: 'string', description: 'Tool name (lowercase with underscores)' },
+		description: { type: 'string', description: 'What the tool does' },
+		parameters: { type: 'string', description: 'JSON string of parameter definitions, as in tools.json' },
+		code: {
+			type: 'string',
+			description: 'Body of an async JavaScript function that takes args and returns the result'
 		},
-		required: ['name', 'description', 'parameters', 'code']
-	}
-};
+		persistent: { type: 'string', description: '"true" to keep it as a skill on disk' }
+	},
+	['name', 'description', 'parameters', 'code']
+);
 
-export const REMOVE: ToolDefinition = {
-	type: 'function',
-	name: 'remove_tool',
-	description: 'Remove a tool that was defined with define_tool.',
-	parameters: {
-		type: 'object',
-		properties: { name: { type: 'string', description: 'Tool name to remove' } },
-		required: ['name']
-	}
-};
+export const REMOVE = toolOf(
+	'remove_tool',
+	'Remove a tool that was defined with define_tool.',
+	{ name: { type: 'string', description: 'Tool name to remove' } },
+	['name']
+);
 
 export function createWorkshop({ dir, approve, isReserved, reload }: WorkshopOptions): Workshop {
 	const undos: (() => Promise<void>)[] = [];

@@ -77,13 +77,13 @@ export async function loadSkill(
 		});
 		const manifest = await readManifest({ dir, entries, isReserved }, reader);
 		const { facts, issues: doubts } = readFacts(spec);
+		const { license, compatibility, allowedTools } = spec;
 		if (isReserved?.(spec.name)) {
 			const message = `“${spec.name}” is a built-in name. Use this skill as ${source}/${spec.name}, or rename it`;
 			issues.push({ field: 'name', severity: 'warning', message });
 		}
 		return {
-			...optional({ license: spec.license, compatibility: spec.compatibility, allowedTools: spec.allowedTools }),
-			...optional({ author: facts.author, example: facts.example, owner }),
+			...optional({ license, compatibility, allowedTools, author: facts.author, example: facts.example, owner }),
 			name: apart(spec.name),
 			description: apart(spec.description),
 			metadata: leanRecord(spec.metadata),

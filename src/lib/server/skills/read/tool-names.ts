@@ -26,10 +26,7 @@ export interface NamedTool {
 	tool: SkillTool;
 }
 
-/**
- * Names for the model: the newest skill's tool gets the bare name; older and reserved ones are `skill__tool` (D17,
- * E36).
- */
+/** Names for the model: the newest skill's tool gets the bare name, others and reserved ones `skill__tool` (D17, E36). */
 export function nameTools(skills: readonly Skill[], isReserved: IsReserved): Map<string, NamedTool> {
 	const named = new Map<string, NamedTool>();
 	const isTaken = (name: string) => named.has(name) || isReserved(name);

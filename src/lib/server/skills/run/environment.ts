@@ -144,10 +144,7 @@ const REQUESTS: { key: string; limit: keyof SandboxLimits; unit: number }[] = [
 	{ key: 'cpu', limit: 'cpuSeconds', unit: 1 }
 ];
 
-/**
- * Limits of a skill, at most the host's: `metadata.memory` (`256mb`), `processes`, `file-size`, `open-files`, `cpu`
- * (seconds).
- */
+/** Limits of a skill, at most the host's: `metadata.memory`, `processes`, `file-size`, `open-files`, `cpu` (seconds). */
 export function limitsOf({ metadata }: Pick<Skill, 'metadata'>, most: SandboxLimits): SandboxLimits {
 	const limits = { ...most };
 	for (const { key, limit, unit } of REQUESTS) {

@@ -167,11 +167,8 @@ async function findOnPath(name: string, path: string): Promise<Program | null> {
 /** Those that exist and are executable. */
 export async function* programsOnPath(name: string, path: string): AsyncGenerator<string, void, undefined> {
 	for (const candidate of candidatesOnPath(name, path)) {
-		const isFile = await stat(candidate).then(
-			(entry) => entry.isFile(),
-			() => false
-		);
-		if (isFile && (await isExecutable(candidate))) yield candidate;
+		const entry = await stat(candidate).catch(() => null);
+		if (entry?.isFile() && (await isExecutable(candidate))) yield candidate;
 	}
 }
 

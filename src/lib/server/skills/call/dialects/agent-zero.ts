@@ -1,6 +1,6 @@
 /** The Agent Zero document's one tool, `skills_tool` with a `method`, and its form `skills_tool:method` (FEATURES C3–C6, C17, D2). */
 import { MORE_FILES, renderBody } from '../../prompt.ts';
-import { type Skill, SkillError, type SkillExecutionResult, type ToolDefinition } from '../../types.ts';
+import { type Skill, SkillError, type SkillExecutionResult } from '../../types.ts';
 import {
 	type CallArguments,
 	numberArgument,
@@ -8,6 +8,7 @@ import {
 	type SkillOperation,
 	textArgument
 } from '../operations.ts';
+import { toolOf } from '../tools.ts';
 import type { Dialect } from './openrouter.ts';
 import { isObject, parseJson } from '../../../../shared/json.ts';
 
@@ -15,33 +16,25 @@ const METHODS = ['list', 'load', 'read_file', 'execute_script', 'search'] as con
 const MAX_FILES = 80;
 const MAX_DESCRIPTION = 200;
 
-const SKILLS_TOOL: ToolDefinition = {
-	type: 'function',
-	name: 'skills_tool',
-	description:
-		'Manage and use agent skills: list or search them, load the instructions of one, read one of its files, execute one of its scripts.',
-	parameters: {
-		type: 'object',
-		properties: {
-			method: { type: 'string', enum: [...METHODS] },
-			skill_name: { type: 'string', description: 'Name of the skill (load, read_file, execute_script)' },
-			file_path: { type: 'string', description: 'Path from the skill folder (read_file)' },
-			offset: {
-				type: 'integer',
-				description: 'Byte to go on from, for a long file or long instructions (read_file, load)'
-			},
-			script_path: { type: 'string', description: 'Path of the script (execute_script)' },
-			script_args: { type: 'object', description: 'Arguments of the script (execute_script)' },
-			arg_style: {
-				type: 'string',
-				enum: ['positional', 'named', 'env'],
-				description: 'How the script gets them: values in order, --key value pairs, or only as SKILL_ARG_* variables'
-			},
-			query: { type: 'string', description: 'Words to look for (search)' }
+const SKILLS_TOOL = toolOf(
+	'skills_tool',
+	'Manage and use agent skills: list or search them, load the instructions of one, read one of its files, execute one of its scripts.',
+	{
+		method: { type: 'string', enum: [...METHODS] },
+		skill_name: { type: 'string', description: 'Name of the skill (load, read_file, execute_script)' },
+		file_path: { type: 'string', description: 'Path from the skill folder (read_file)' },
+		offset: { type: 'integer', description: 'Byte offset to continue from, for long text (read_file, load)' },
+		script_path: { type: 'string', description: 'Path of the script (execute_script)' },
+		script_args: { type: 'object', description: 'Arguments of the script (execute_script)' },
+		arg_style: {
+			type: 'string',
+			enum: ['positional', 'named', 'env'],
+			description: 'How the script gets them: values in order, --key value pairs, or only as SKILL_ARG_* variables'
 		},
-		required: ['method']
-	}
-};
+		query: { type: 'string', description: 'Words to look for (search)' }
+	},
+	['method']
+);
 
 export const agentZero: Dialect = {
 	tools: () => [SKILLS_TOOL],

@@ -1,6 +1,6 @@
 /** The drover document's tools: `skill_load` and `skill_resource` (FEATURES C2, C7). */
 import { MORE_FILES, renderBody } from '../../prompt.ts';
-import type { Skill, SkillExecutionResult, ToolDefinition } from '../../types.ts';
+import type { Skill, SkillExecutionResult } from '../../types.ts';
 import {
 	type CallArguments,
 	type FilePage,
@@ -9,7 +9,7 @@ import {
 	type SkillOperation,
 	textArgument
 } from '../operations.ts';
-import { forSkills, loadingTool } from '../tools.ts';
+import { forSkills, loadingTool, toolOf } from '../tools.ts';
 import type { Dialect } from './openrouter.ts';
 
 export const drover: Dialect = {
@@ -35,11 +35,7 @@ function render(result: OperationResult): string {
 		case 'load':
 			return renderBody(result.skill, result.offset) + hintOf(result.skill);
 		case 'files':
-			return renderFiles(
-				result.skill.name,
-				result.skill.files.filter((file) => file.toLowerCase() !== 'skill.md'),
-				result.skill.hasMoreFiles
-			);
+			return fileList(result.skill);
 		case 'read':
 			return renderPage(result.page);
 		case 'list':
@@ -50,6 +46,11 @@ function render(result: OperationResult): string {
 		case 'tool':
 			return renderRun(result.result);
 	}
+}
+
+function fileList({ name, files, hasMoreFiles }: Skill): string {
+	const supporting = files.filter((file) => file.toLowerCase() !== 'skill.md');
+	return renderFiles(name, supporting, hasMoreFiles);
 }
 
 function hintOf({ name, files }: Skill): string {
@@ -70,34 +71,25 @@ function renderRun({ success, message, exitCode, stdout, stderr, value }: SkillE
 /** Folders whose files are counted and listed. */
 export const RESOURCE_FOLDERS = ['scripts', 'references', 'assets'] as const;
 
-export const SKILL_LOAD: ToolDefinition = {
-	type: 'function',
-	name: 'skill_load',
-	description: 'Load the instructions of a skill. Call it when a task matches one of the available skills.',
-	parameters: {
-		type: 'object',
-		properties: { name: { type: 'string', description: 'Name of the skill' } },
-		required: ['name']
-	}
-};
+export const SKILL_LOAD = toolOf(
+	'skill_load',
+	'Load the instructions of a skill. Call it when a task matches one of the available skills.',
+	{ name: { type: 'string', description: 'Name of the skill' } },
+	['name']
+);
 
-export const SKILL_RESOURCE: ToolDefinition = {
-	type: 'function',
-	name: 'skill_resource',
-	description: 'List the supporting files of a skill, or read one of them.',
-	parameters: {
-		type: 'object',
-		properties: {
-			name: { type: 'string', description: 'Name of the skill' },
-			resource: {
-				type: 'string',
-				description: "Path from the skill's folder, e.g. references/forms.md; without it the files are listed"
-			},
-			offset: { type: 'integer', minimum: 0, description: 'Byte to read on from, as a truncated answer names it' }
-		},
-		required: ['name']
-	}
-};
+const RESOURCE = "Path from the skill's folder, e.g. references/forms.md; without it the files are listed";
+
+export const SKILL_RESOURCE = toolOf(
+	'skill_resource',
+	'List the supporting files of a skill, or read one of them.',
+	{
+		name: { type: 'string', description: 'Name of the skill' },
+		resource: { type: 'string', description: RESOURCE },
+		offset: { type: 'integer', minimum: 0, description: 'Byte offset to continue from, as given in a truncated answer' }
+	},
+	['name']
+);
 
 /** A note about the skill's other files, to append to its instructions; empty if there are none. */
 export function resourceHint(name: string, countIn: (folder: (typeof RESOURCE_FOLDERS)[number]) => number): string {
