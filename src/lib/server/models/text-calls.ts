@@ -42,7 +42,7 @@ async function* untilRefused(
 
 function withTools({ instructions, tools, toolChoice }: ModelRequest): string {
 	if (tools.length === 0) return instructions;
-	if (toolChoice === 'none') return `${instructions}\n\nNo tool can be called now: answer in plain text.`;
+	if (toolChoice === 'none') return `${instructions}\n\nYou can’t call tools now: answer in plain text.`;
 	const example = {
 		thoughts: ['Why, in short'],
 		headline: 'What this step does, in a few words',
@@ -52,9 +52,9 @@ function withTools({ instructions, tools, toolChoice }: ModelRequest): string {
 	return `${instructions}
 
 # Calling tools
-To call a tool, end your message with one JSON object that begins on a line of its own:
+To call a tool, end your message with one JSON object that starts on a new line:
 ${JSON.stringify(example)}
-One call a message, and nothing after it: the next message is its result. ${needOf(toolChoice)} Without such an object your message is the answer.
+Make one call per message and write nothing after it: the next message is its result. ${needOf(toolChoice)} Without such an object your message is the answer.
 The tools, with the JSON Schema of their tool_args:
 ${tools.map(({ name, description, parameters }: FunctionTool) => JSON.stringify({ name, description, parameters })).join('\n')}`;
 }
