@@ -38,7 +38,6 @@ export interface App extends SkillParts {
 	/** Held until `close`. */
 	dataFolder: DataFolder;
 	login: Login;
-	/** API keys of other programs. */
 	apiKeys: ApiKeys;
 	store: Store;
 	/** Runs a script or tool without a model. */
@@ -63,7 +62,6 @@ export interface App extends SkillParts {
 	responses: ResponsesApi;
 	/** The same over WebSockets. */
 	sockets: ResponseSockets;
-	/** Ends all runs and streams, then closes the database. */
 	close(): Promise<void>;
 }
 

@@ -29,7 +29,6 @@ export const TAGS = [
 
 /** A response other than JSON, created by the handler. */
 export interface Content {
-	/** Media type. */
 	type: string;
 	description: string;
 }
@@ -38,7 +37,6 @@ export function content(type: string, description: string): Content {
 	return { type, description };
 }
 
-/** Server-sent events. */
 export function events(description: string): Content {
 	return content('text/event-stream', description);
 }
@@ -46,10 +44,8 @@ export function events(description: string): Content {
 /** Schema of a JSON body with a description; other content; or null for none (204). */
 type Answer = z.ZodType | Content | null;
 
-/** One answer, or alternatives. */
 export type Answers = Answer | readonly Answer[];
 
-/** A handler’s return type. */
 export type Returned<A extends Answers> = A extends readonly Answer[]
 	? Returned<A[number]>
 	: A extends z.ZodType
@@ -58,7 +54,6 @@ export type Returned<A extends Answers> = A extends readonly Answer[]
 			? Response
 			: void;
 
-/** A handler’s argument: Kit’s event with parsed parts. */
 export type Asked<Name extends string, Query extends z.ZodType, Body extends z.ZodType> = Omit<
 	RequestEvent,
 	'params'
@@ -74,7 +69,6 @@ export type Asked<Name extends string, Query extends z.ZodType, Body extends z.Z
 interface Handled<Name extends string, Query extends z.ZodType, Body extends z.ZodType, A extends Answers> {
 	/** Required of API keys; without it, only the operator is allowed. */
 	scope?: ApiScope;
-	/** Descriptions of path parameters. */
 	params?: Record<Name, string>;
 	query?: Query;
 	body?: Body;
@@ -88,7 +82,6 @@ interface Handled<Name extends string, Query extends z.ZodType, Body extends z.Z
 	handler: (asked: Asked<Name, Query, Body>) => Promise<Returned<A>> | Returned<A>;
 }
 
-/** An endpoint of this API’s description. */
 export interface Described {
 	/** Unique and stable: generated clients name functions by it. */
 	id: string;

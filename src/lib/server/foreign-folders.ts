@@ -36,7 +36,6 @@ const ENCODING = DESCRIPTORS ? 'latin1' : 'utf8';
 
 /** Each level holds an open descriptor. Deeper nesting is hostile. */
 export const MAX_DEPTH = 64;
-/** Entries per step. */
 const STEP = 64;
 const CHUNK_BYTES = 256 * 1024;
 /** Deeper folders are moved up before removal, because each level holds two descriptors. */
@@ -95,7 +94,6 @@ export interface WalkBounds {
 }
 
 export interface FolderEntry {
-	/** Its kind when listed. */
 	kind: 'file' | 'folder' | 'other';
 	/** Valid until the next step. Only the entry itself may have become a link, not its parents. */
 	at: Buffer;

@@ -55,7 +55,6 @@ export function readQuery<Schema extends z.ZodType>(url: URL, schema: Schema): z
 	return parse(schema, Object.fromEntries(given));
 }
 
-/** Any error as the API's JSON. */
 export function errorResponse(error: unknown): Response {
 	const known = toAppError(error);
 	return json(known.toBody(), { status: known.status, headers: headersOf(known) });

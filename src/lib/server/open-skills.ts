@@ -66,13 +66,11 @@ export interface SkillParts {
 	installs: InstallIndex;
 	usage: SkillUsageCounts;
 	lister: SkillLister;
-	/** Records executions. */
 	recorder: ExecutionRecorder;
 	installer: Installer;
 	catalogs: Catalogs;
 }
 
-/** Label of the folder of installed skills. */
 const INSTALLED = 'installed';
 
 export async function openSkills(

@@ -141,7 +141,6 @@ function describe(endpoint: DescribedEndpoint, schemas: Record<string, unknown>)
 	};
 }
 
-/** Errors that an endpoint of this kind can answer. */
 function errorsOf({ path, method, spec }: DescribedEndpoint): ErrorCode[] {
 	const { query, body, otherBodies, errors = [] } = spec;
 	const codes = new Set<ErrorCode>(['unauthorized', 'forbidden', 'rate_limited', 'internal', ...errors]);

@@ -1,7 +1,6 @@
 /** Reads request bodies as text, with limits per body and for all unfinished bodies together. */
 import { AppError } from '../shared/errors.ts';
 
-/** Total bytes of unfinished bodies. */
 const MAX_UNFINISHED = 256 * 1024 * 1024;
 
 interface Reading {

@@ -7,7 +7,6 @@ import { walkFolder } from './foreign-folders.ts';
 /** Prefix of unfinished uploads in the workspace. */
 export const UPLOADING = '.upload-';
 
-/** Totals per workspace. */
 export interface WorkspaceLimits {
 	workspaceBytes: number;
 	workspaceFiles: number;
@@ -31,7 +30,6 @@ export interface WorkspaceEntry {
 	leave(): void;
 }
 
-/** Current content of a workspace plus running writes. */
 interface Room {
 	bytes: number;
 	files: number;

@@ -85,7 +85,6 @@ export const conversationPatch = z
 /** Copies everything up to this message to a new conversation. */
 export const conversationFork = z.strictObject({ messageId: conversationId });
 
-/** Text around a search match. */
 export const snippet = z.object({
 	text: z.string(),
 	messageId: z.string(),
@@ -155,7 +154,6 @@ export type ConversationSkill = z.infer<typeof conversationSkill>;
 /** Pinned skills, then loaded ones, in order. */
 export const conversationSkillList = z.object({
 	data: z.array(conversationSkill),
-	/** Estimated total. */
 	tokens: z.number()
 });
 export type ConversationSkillList = z.infer<typeof conversationSkillList>;
@@ -180,14 +178,12 @@ export const queuedMessageCreate = z.strictObject({
 
 export const queuedMessagePatch = z.strictObject({ text: messageText });
 
-/** The decision about a call waiting for approval. */
 export const approvalDecision = decision.extend({ reason: z.string().max(2000).optional() });
 
 /** AG-UI’s `forwardedProps`. */
 export const forwardedProps = z.looseObject({
 	/** Answers this user message again. */
 	retry: conversationId.optional(),
-	/** Continues this answer. */
 	continue: conversationId.optional(),
 	/** Adds the new message after this one, in a new branch; null for the beginning. */
 	after: conversationId.nullable().optional(),
@@ -281,9 +277,7 @@ export const runOffer = z.object({
 	isBuiltIn: z.boolean(),
 	/** null for runs of older versions, and runs that ended early. */
 	offer: skillOffer.nullable(),
-	/** Names of loaded skills, in order. */
 	loaded: z.array(z.string()),
-	/** Scripts it ran, in order. */
 	ran: z.array(z.object({ skill: z.string(), script: z.string(), status: z.enum(['running', 'success', 'error']) }))
 });
 export type RunOffer = z.infer<typeof runOffer>;
@@ -301,7 +295,6 @@ export const health = z.object({
 			limits: z.boolean()
 		}),
 		running: z.number(),
-		/** Queued scripts and programs. */
 		waiting: z.number(),
 		/** 0 if none waits. */
 		longestWaitMs: z.number()
@@ -315,7 +308,6 @@ export type Health = z.infer<typeof health>;
 
 // Queries, used by the routes and the API description.
 
-/** For every paged list. */
 export const pageQuery = z.object({
 	page: z.coerce.number().int().min(1).max(1_000_000).default(1).describe('From 1.'),
 	limit: z.coerce.number().int().min(1).max(200).default(50).describe('Items per page, up to 200.')

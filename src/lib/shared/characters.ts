@@ -18,7 +18,6 @@ const UNSEEN =
 /** The whole table for a character class with the flag `u`, without tab and line break. */
 export const HIDDEN_CLASS = CONTROLS + DIRECTIONS + TAGS + SELECTORS + JOINERS + FILLERS + UNSEEN;
 
-/** Parts of the table. */
 export const HIDDEN_KINDS = {
 	tags: new RegExp(`[${TAGS}]`, 'u'),
 	directions: /[\u202a-\u202e\u2066-\u2069]/u,
@@ -29,25 +28,8 @@ export const HIDDEN_KINDS = {
 } as const;
 
 /** Scripts in which joiners have a visible effect, such as Persian and Hindi. */
-const JOINING = [
-	'Arab',
-	'Syrc',
-	'Nkoo',
-	'Mong',
-	'Deva',
-	'Beng',
-	'Guru',
-	'Gujr',
-	'Orya',
-	'Taml',
-	'Telu',
-	'Knda',
-	'Mlym',
-	'Sinh',
-	'Khmr',
-	'Mymr',
-	'Tibt'
-]
+const JOINING = 'Arab Syrc Nkoo Mong Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Khmr Mymr Tibt'
+	.split(' ')
 	.map((script) => `\\p{scx=${script}}`)
 	.join('');
 const EMOJI = '(?:\\p{Extended_Pictographic}|[\\u{1f3fb}-\\u{1f3ff}])';

@@ -19,7 +19,6 @@ export const installSource = z.discriminatedUnion('type', [
 		repository: text(2048),
 		/** Branch, tag or commit. Default: the default branch. */
 		ref: text(256).optional(),
-		/** A folder of the repository. */
 		path: text(1024).optional()
 	}),
 	z.strictObject({ type: z.literal('skillssh'), source: repository, skillId: text(200) }),
@@ -27,7 +26,6 @@ export const installSource = z.discriminatedUnion('type', [
 	z.strictObject({ type: z.literal('skillsmp'), sourceUrl: text(2048), name: text(200).optional() }),
 	/** A site with `/.well-known/agent-skills/index.json`: all skills, or the one named. */
 	z.strictObject({ type: z.literal('well-known'), url: text(2048), name: text(200).optional() }),
-	/** The text of a SKILL.md. */
 	z.strictObject({ type: z.literal('inline'), text: text(2 * 1024 * 1024) })
 ]);
 export type InstallSource = z.infer<typeof installSource>;
@@ -36,7 +34,6 @@ export const skillOrigin = z.object({
 	provider: z.enum(INSTALL_PROVIDERS),
 	/** How to fetch it again; null for uploads. */
 	source: installSource.nullable(),
-	/** Web page, if any. */
 	url: z.string().nullable(),
 	/** The fetched commit of a repository. */
 	commit: z.string().nullable(),
@@ -116,7 +113,6 @@ export const customSkill = z.strictObject({
 		input: z.record(z.string(), z.unknown()),
 		output: z.record(z.string(), z.unknown()).optional()
 	}),
-	/** Name of a registered handler. */
 	handlerCode: text(50_000),
 	apiKeyId: apiKeyId.default('system'),
 	/** `true`: replaces an installed skill of this name and version instead of failing with 409. */
@@ -163,7 +159,6 @@ export const skillsshInstall = z.strictObject({
 	apiKeyId: apiKeyId.default('system')
 });
 
-/** A skill of any catalog (E23, E26). */
 export const catalogSkill = z.object({
 	/** Unique in its catalog. */
 	id: z.string(),
@@ -172,7 +167,6 @@ export const catalogSkill = z.object({
 	provider: z.enum(['skillsmp', 'skillssh']),
 	author: z.string().nullable(),
 	popularity: z.object({ count: z.number(), unit: z.enum(['installs', 'stars']) }).nullable(),
-	/** Web page. */
 	url: z.string().nullable(),
 	/** For installation; null if it can’t be fetched. */
 	source: installSource.nullable()
@@ -250,7 +244,6 @@ export const trashedSkill = z.object({
 	skillId: z.string(),
 	name: z.string(),
 	version: z.string().nullable(),
-	/** Its former folder. */
 	path: z.string(),
 	/** ISO 8601. */
 	removedAt: z.string(),

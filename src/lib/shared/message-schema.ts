@@ -1,7 +1,6 @@
 /** The schema of messages, in the variants of the API, of conversation files and of database rows. */
 import { z } from 'zod';
 
-/** Token counts of the model server. */
 export const tokenUsage = z.object({
 	inputTokens: z.number(),
 	outputTokens: z.number(),
@@ -103,7 +102,6 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		/** JSON text, complete after `preparing`. */
 		arguments: text,
 		status: z.enum(['preparing', 'waiting', 'running', 'done', 'failed', 'cancelled', 'interrupted']),
-		/** For the model. */
 		result: text.optional(),
 		loaded: object({ skill: text, description: text, path: text, tokens: count }).optional(),
 		execution: execution.optional(),
@@ -113,7 +111,6 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 	});
 	const compaction = object({
 		id,
-		/** Omitted old results. */
 		removedResults: count,
 		/** Messages replaced by the summary; 0 without one. */
 		summarizedMessages: count,
@@ -139,7 +136,6 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		system: count,
 		/** List of available skills. */
 		catalog: count,
-		/** Instructions of loaded skills. */
 		skills: count,
 		tools: count,
 		results: count,
@@ -239,7 +235,6 @@ export type RunUsage = Answered['usage'];
 export type RunContext = Answered['context'];
 /** A retry after a failure without visible output. */
 export type RunRetry = NonNullable<Message['retry']>;
-/** A file created or changed by a script. */
 export type ProducedFile = Execution['files'][number];
 
 /** A skill offered to the model, with the reason for its rank (FEATURES F2). */

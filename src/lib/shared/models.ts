@@ -68,7 +68,6 @@ export const keyStatus = z.object({
 	isValid: z.boolean(),
 	/** A sentence: that it works, or what is wrong and what to do. */
 	message: z.string(),
-	/** The owner’s name for it. */
 	label: z.string().nullable(),
 	limit: z.number().nullable(),
 	remaining: z.number().nullable(),
@@ -85,7 +84,6 @@ export const localServer = z.object({
 	/** E.g. `Ollama`. */
 	name: z.string(),
 	baseUrl: z.string(),
-	/** Ids of its models. */
 	models: z.array(z.string())
 });
 export type LocalServer = z.infer<typeof localServer>;

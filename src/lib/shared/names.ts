@@ -44,7 +44,6 @@ export function isBuiltinCall({ skill, script }: { skill: string; script: string
 /** Maximum size of an editable file. */
 export const MAX_SKILL_FILE_BYTES = 2 * 1024 * 1024;
 
-/** Valid names of the standard. */
 export const SKILL_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 export const MAX_SKILL_NAME = 64;
 export const MAX_SKILL_DESCRIPTION = 1024;
@@ -58,35 +57,10 @@ export const SKILL_TEMPLATES = ['instructions', 'script', 'tools'] as const;
 export type SkillTemplate = (typeof SKILL_TEMPLATES)[number];
 
 /** Reserved path parts below `/api/skills` and `/skills`; a test compares them with the routes. */
-const ADDRESS_WORDS = new Set([
-	'.',
-	'..',
-	'cases',
-	'check',
-	'diagnostics',
-	'edit',
-	'evals',
-	'events',
-	'executions',
-	'export',
-	'file',
-	'install',
-	'marketplace',
-	'new',
-	'outdated',
-	'reload',
-	'rollback',
-	'run',
-	'score',
-	'scores',
-	'secrets',
-	'skillssh',
-	'staged',
-	'trash',
-	'update',
-	'updates',
-	'versions'
-]);
+const ADDRESS_WORDS = new Set(
+	`. .. cases check diagnostics edit evals events executions export file install marketplace new outdated reload
+	rollback run score scores secrets skillssh staged trash update updates versions`.split(/\s+/)
+);
 
 /** A skill’s id for URLs: puts `~` before reserved parts. Idempotent. */
 export function toSkillId(id: string): string {
@@ -111,7 +85,6 @@ export const PRINTABLE = /^[!-~]+$/;
 export const MAX_MODEL_ID = 256;
 export const MAX_API_KEY = 512;
 
-/** The model id of Demo mode. */
 export const BUILT_IN_MODEL = 'offline';
 
 export function isReasoningEffort(value: unknown): value is ReasoningEffort {

@@ -9,7 +9,6 @@ export const skillsProvider = z.enum(['skillsmp', 'skillssh', 'github']);
 /** `PUT /api/settings`. null resets to the default. */
 export const settingsPatch = z
 	.strictObject({
-		/** Master switch for running skills. */
 		skillsEnabled: z.boolean().nullable().optional(),
 		skillsProvider: skillsProvider.nullable().optional(),
 		/** Write-only. */
@@ -21,7 +20,6 @@ export const settingsPatch = z
 		modelBaseUrl: modelBaseUrl.nullable().optional(),
 		/** Write-only. */
 		modelApiKey: modelApiKey.nullable().optional(),
-		/** Default model for new chats. */
 		model: modelId.nullable().optional(),
 		/** null leaves it to the model. */
 		effort: reasoningEffort.nullable().optional(),
@@ -34,7 +32,6 @@ export const settingsPatch = z
 export type SettingsPatch = z.infer<typeof settingsPatch>;
 
 export const modelSettings = z.object({
-	/** Default model. */
 	id: z.string(),
 	effort: reasoningEffort.nullable(),
 	baseUrl: z.string(),

@@ -17,7 +17,6 @@ export type SkillDiagnostic = z.infer<typeof skillDiagnostic>;
 export const skillProvider = z.enum([...INSTALL_PROVIDERS, 'local', 'builtin']);
 export type SkillProvider = z.infer<typeof skillProvider>;
 
-/** Executions of all versions. */
 export const skillUsage = z.object({
 	executions: z.number(),
 	/** Errors and timeouts. */
@@ -132,7 +131,6 @@ export const toolFacts = {
 	inputSchemas: z.record(z.string(), z.record(z.string(), z.unknown()))
 };
 
-/** Everything needed to review a skill. */
 export const skillDetail = skillSummary.extend({
 	/** `source/name`, used in executions, secrets and grants. */
 	skillId: z.string(),
@@ -148,7 +146,6 @@ export const skillDetail = skillSummary.extend({
 	changes: z.array(skillFileChange).nullable(),
 	needs: skillNeeds,
 	network: z.object({ declared: z.array(z.string()), granted: z.array(z.string()) }),
-	/** The raw `allowed-tools`. */
 	allowedTools: z.string().nullable(),
 	...toolFacts
 });
@@ -161,7 +158,6 @@ export const skillPatch = z
 		mode: z.enum(['on', 'off', 'auto']).optional(),
 		/** `digest` of the reviewed files. */
 		trust: z.strictObject({ digest: z.string().regex(/^[0-9a-f]{64}$/), isTrusted: z.boolean() }).optional(),
-		/** Granted domains. */
 		network: z.array(z.string().min(1).max(253)).max(100).optional()
 	})
 	.refine((patch) => Object.values(patch).some((value) => value !== undefined), 'must have something to change');
@@ -191,7 +187,6 @@ export const skillList = z.object({
 	page: z.number(),
 	limit: z.number(),
 	totalPages: z.number(),
-	/** The active catalog. */
 	provider: z.enum(['skillsmp', 'skillssh', 'github']),
 	/** Skills that the active catalog lists without a query (E6). */
 	popularDefaults: z.array(z.string()),
@@ -236,7 +231,6 @@ export const skillScoreList = z.object({
 			})
 		})
 	),
-	/** Number of scored skills. */
 	total: z.number(),
 	autoMaxSkills: z.number(),
 	autoMinScore: z.number()

@@ -1,7 +1,6 @@
 /** REST contracts for trying skills: test cases, evals and executions (FEATURES E10–E13, E29, F6, F16). */
 import { z } from 'zod';
 
-/** Expectations, all of which must be met. */
 export const caseExpectation = z.strictObject({
 	exitCode: z.number().int().min(-1).max(255).optional(),
 	/** Texts in its output or result. */
@@ -104,7 +103,6 @@ export const evalAnswer = z.object({
 	status: z.enum(['success', 'failed', 'cancelled']),
 	/** The answer, at most 20,000 characters. */
 	text: z.string(),
-	/** Names of loaded skills, in order. */
 	loaded: z.array(z.string()),
 	/** `tool: arguments`, in order. */
 	calls: z.array(z.string()),
@@ -134,7 +132,6 @@ export const evalRun = z.object({
 	version: z.string(),
 	model: z.string(),
 	state: z.enum(['running', 'done', 'failed', 'cancelled']),
-	/** Number of answers. */
 	progress: z.object({ done: z.number(), total: z.number() }),
 	results: z.array(evalResult),
 	/** Share of met expectations among those judged; null without any. */
@@ -147,7 +144,6 @@ export type EvalRun = z.infer<typeof evalRun>;
 
 /** `GET /api/skills/:id/evals`. */
 export const skillEvals = z.object({
-	/** From evals.json. */
 	cases: z.array(
 		z.object({
 			id: z.string(),
@@ -185,7 +181,6 @@ export const adHocExecution = z
 
 export type AdHocExecution = z.infer<typeof adHocExecution>;
 
-/** The result and its record. */
 export const adHocResult = z.object({
 	execution: skillExecution,
 	result: z.object({

@@ -4,7 +4,6 @@ import { isProgramRoute } from './caller.ts';
 import { clientAddress } from './login.ts';
 
 export interface DoorSettings {
-	/** The address the server listens on. */
 	host: string;
 	/** The public address, if different. */
 	publicOrigin: string | null;
@@ -111,23 +110,12 @@ export function securityHeaders(publicOrigin: string | null): [name: string, val
 	];
 }
 
-const NO_DEVICES = [
-	'accelerometer',
-	'camera',
-	'display-capture',
-	'geolocation',
-	'gyroscope',
-	'hid',
-	'magnetometer',
-	'microphone',
-	'midi',
-	'payment',
-	'serial',
-	'usb',
-	'xr-spatial-tracking'
-]
-	.map((name) => `${name}=()`)
-	.join(', ');
+const NO_DEVICES =
+	`accelerometer camera display-capture geolocation gyroscope hid magnetometer microphone midi payment serial usb
+	xr-spatial-tracking`
+		.split(/\s+/)
+		.map((name) => `${name}=()`)
+		.join(', ');
 
 const NOT_A_PAGE = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

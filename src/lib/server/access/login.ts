@@ -7,7 +7,6 @@ import { type ApiKeys, type Caller, isApiKey, MANAGER } from './caller.ts';
 /** Credentials of a request, and the client address for counting failures. */
 export interface Proof {
 	authorization: string | null;
-	/** Value of the session cookie. */
 	session: string | undefined;
 	client: string;
 }

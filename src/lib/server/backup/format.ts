@@ -7,7 +7,6 @@ import { markHidden } from '../../shared/characters.ts';
 
 /** “orsk”: identifies backups among SQLite files. */
 export const APPLICATION_ID = 0x6f72736b;
-/** Stored as `user_version`. */
 export type Format = 1 | 2;
 /** Bytes of a file in memory at once. */
 export const CHUNK_BYTES = 1024 * 1024;

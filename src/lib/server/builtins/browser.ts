@@ -18,9 +18,7 @@ export interface BrowserOptions {
 	openNetwork(id: string): Promise<NetworkSession>;
 	/** Queue shared with the scripts of skills. Default: no waiting. */
 	turns?: Turns | undefined;
-	/** Size limits of workspaces. */
 	rooms: WorkspaceRooms;
-	/** Maximum length of a page’s text. */
 	maxChars: number;
 }
 
@@ -34,7 +32,6 @@ const PACKAGE = 'playwright-core';
 const load = createRequire(import.meta.url);
 const MAX_PICTURE_BYTES = 20 * 1024 * 1024;
 const OPEN_TIMEOUT_MS = 30_000;
-/** Required arguments by action. */
 const NEEDED: Record<string, readonly (keyof Arguments)[]> = {
 	open: ['url'],
 	text: [],

@@ -15,7 +15,6 @@ export interface BuiltinCallOptions {
 	/** False while skills are turned off (E11). */
 	isEnabled?: () => boolean;
 	recorder?: ExecutionRecorder;
-	/** Shown with each execution. */
 	timeoutMs: number;
 }
 
@@ -23,7 +22,6 @@ export interface BuiltinCallContext {
 	cwd: string;
 	signal: AbortSignal;
 	onEvent?: ((event: SkillEvent) => void) | undefined;
-	/** For the record. */
 	caller?: ExecutionCaller;
 }
 
@@ -37,7 +35,6 @@ export interface BuiltinCalls {
 		args: Record<string, unknown>,
 		context: BuiltinCallContext
 	): Promise<{ ok: boolean; output: string; outcome: BuiltinOutcome }>;
-	/** Closes all built-in skills. */
 	close(): Promise<void>;
 }
 
@@ -138,7 +135,6 @@ function isTruncated(value: unknown): boolean {
 export type BuiltinMode = 'on' | 'off' | 'auto';
 
 export interface OfferOptions {
-	/** The user’s message. */
 	question: string;
 	/** By skill id, `builtin/name`. */
 	modeOf(skillId: `builtin/${string}`): BuiltinMode;
@@ -168,7 +164,6 @@ function pickBuiltins(
 // The built-in skills of a conversation.
 
 interface BuiltinSession {
-	/** Tools to offer. */
 	tools(): ToolDefinition[];
 	/** Whether the name or alias is a built-in skill, offered or not. */
 	has(name: string): boolean;

@@ -10,7 +10,6 @@ export interface BuiltinContext {
 	caller?: ExecutionCaller;
 	/** Letters, digits, hyphens. */
 	executionId: string;
-	/** Receives a program’s output. */
 	onOutput?: (stream: 'stdout' | 'stderr', text: string) => void;
 }
 
@@ -21,10 +20,8 @@ export interface BuiltinOutcome {
 	error?: SkillErrorType;
 	/** A sentence, if `error` is set. */
 	message?: string;
-	/** What to do about it. */
 	hint?: string;
 	exitCode?: number | null;
-	/** Files written in the workspace. */
 	files?: { path: string; bytes: number }[];
 	/** Name of the backend, or `direct` if it ran in the server. */
 	sandbox: string;
@@ -52,11 +49,9 @@ export interface Builtin {
 	unavailable(): string | null;
 	/** Never throws; invalid arguments are an outcome. */
 	run(args: Record<string, unknown>, context: BuiltinContext): Promise<BuiltinOutcome>;
-	/** Frees what it keeps between calls. */
 	close?(): Promise<void>;
 }
 
-/** The lane of skills that change workspace files. */
 export const WORKSPACE_LANE = 'builtin:workspace';
 
 export interface BuiltinDefinition extends Omit<Builtin, 'parameters' | 'unavailable' | 'run'> {

@@ -205,7 +205,6 @@ export async function writeInRoom<Result>(
 	}
 }
 
-/** A hidden, unique name. */
 function stagingName(): string {
 	return `.write-${randomUUID()}`;
 }

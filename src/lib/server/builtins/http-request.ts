@@ -7,7 +7,6 @@ import { type Builtin, defineBuiltin } from './builtin.ts';
 
 export interface HttpRequestOptions {
 	fetch: SafeFetch;
-	/** Maximum bytes of the response’s body. */
 	maxBytes: number;
 }
 
@@ -16,23 +15,10 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 const MAX_TIMEOUT_MS = 60_000;
 
 /** Headers with credentials, and those that control the connection. */
-const BLOCKED: ReadonlySet<string> = new Set([
-	'host',
-	'connection',
-	'content-length',
-	'cookie',
-	'set-cookie',
-	'authorization',
-	'proxy-authorization',
-	'cookie2',
-	'set-cookie2',
-	'transfer-encoding',
-	'te',
-	'trailer',
-	'upgrade',
-	'expect',
-	'keep-alive'
-]);
+const BLOCKED: ReadonlySet<string> = new Set(
+	`host connection content-length cookie set-cookie authorization proxy-authorization cookie2 set-cookie2
+	transfer-encoding te trailer upgrade expect keep-alive`.split(/\s+/)
+);
 
 const HEADER_VALUE = { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] };
 

@@ -136,7 +136,6 @@ export interface ProgramFacts {
 	what: string;
 	language: string;
 	timeoutMs: number;
-	/** Name of the backend. */
 	sandbox: string;
 	files: { path: string; bytes: number }[];
 }

@@ -84,7 +84,6 @@ export async function removeQuietly(dir: string, { log }: Pick<InstallContext, '
 
 // Folders of installed skills in the data folder: one per version, below one library root per owner (FEATURES A38, A41).
 
-/** Label of the root shared by everyone. */
 const INSTALLED = 'installed';
 const KEY_FOLDER = /^key\.[0-9a-f]{24}$/;
 

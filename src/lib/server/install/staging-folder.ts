@@ -25,10 +25,8 @@ export const INSTALL_LIMITS: InstallLimits = {
 };
 
 export interface StagingFolder {
-	/** Absolute path. */
 	readonly dir: string;
 	readonly limits: Readonly<InstallLimits>;
-	/** Files written so far. */
 	readonly files: number;
 	readonly bytes: number;
 	/**
@@ -142,7 +140,6 @@ const SHOWN_CHARS = 100;
 /** Files of operating systems and version control, lower-case. */
 const LEFT_OUT = new Set(['__macosx', '.ds_store', '.git', 'thumbs.db', 'desktop.ini']);
 
-/** The names taken so far in one folder. */
 export interface EntryNames {
 	/**
 	 * Takes a path and its parent folders.

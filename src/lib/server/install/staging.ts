@@ -155,7 +155,6 @@ const MAX_STAGED = 20;
 export interface Staged {
 	shown: StagedInstall;
 	folder: StagingFolder;
-	/** By `path`. */
 	inspections: ReadonlyMap<string, Inspection>;
 	/** Expiry, in milliseconds of the monotonic clock. */
 	until: number;

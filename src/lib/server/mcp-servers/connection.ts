@@ -8,7 +8,6 @@ export interface Connection {
 	/** The latest known tools. */
 	listing(): Listing;
 	software(): string | null;
-	/** Why it isn’t connected. */
 	error(): string | null;
 	/** Connects again at once. */
 	reconnect(): void;

@@ -22,7 +22,6 @@ export interface Listing {
 	note: string | null;
 }
 
-/** A page of the protocol. */
 export interface ToolPage {
 	tools: readonly { name: string; description?: string | undefined; inputSchema: Record<string, unknown> }[];
 	nextCursor?: string | undefined;
@@ -106,7 +105,6 @@ function cleaned(value: unknown, depth: number): unknown {
 	return entries.some(([, item]) => item === TOO_DEEP) ? TOO_DEEP : Object.fromEntries(entries);
 }
 
-/** The used part of a result of the protocol. */
 export interface ToolAnswer {
 	content?: readonly Record<string, unknown>[] | undefined;
 	structuredContent?: unknown;

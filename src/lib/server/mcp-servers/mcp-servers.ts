@@ -42,7 +42,6 @@ export interface McpServers {
 	reconnect(name: string): McpServer;
 	/** The tools of a conversation, without waiting for servers. */
 	tools(offer: { only?: readonly string[] | undefined }): McpTools;
-	/** Ends all connections and programs. */
 	close(): Promise<void>;
 }
 
@@ -62,7 +61,6 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 	const { store, vault, dataDir, delayMs } = options;
 	const secrets = createServerValues(vault);
 	const entries = new Map<string, Entry>();
-	/** Connections being closed. */
 	const ending = new Set<Promise<void>>();
 	/** Changes run one at a time. */
 	let last: Promise<unknown> = Promise.resolve();

@@ -21,7 +21,6 @@ export interface ServerTools {
 }
 
 export interface McpToolsOptions {
-	/** Enabled servers. */
 	servers(): readonly ServerTools[];
 	/** Only these tools (`mcp__server__tool`) and servers (`mcp/server`) (D42). Default: all. */
 	only?: readonly string[] | undefined;
@@ -29,9 +28,7 @@ export interface McpToolsOptions {
 	isEnabled(): boolean;
 	approvals: Pick<Approvals, 'isGranted'>;
 	recorder: ExecutionRecorder;
-	/** Maximum bytes of a result. */
 	maxOutputBytes: number;
-	/** Shown with each execution. */
 	timeoutMs(): number;
 }
 
@@ -48,7 +45,6 @@ export interface McpTools {
 interface CallContext {
 	signal: AbortSignal;
 	onEvent?: ((event: SkillEvent) => void) | undefined;
-	/** For the record. */
 	caller?: ExecutionCaller;
 }
 

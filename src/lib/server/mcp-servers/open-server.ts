@@ -22,7 +22,6 @@ export interface CallOptions {
 }
 
 export interface ServerEvents {
-	/** The connection ended unexpectedly. */
 	onClosed(reason: string): void;
 	onToolsChanged(): void;
 }
@@ -175,7 +174,6 @@ function sentenceOf(error: unknown, target: Target): string {
 	return error.message || error.name;
 }
 
-/** The root cause, which the client wraps. */
 function innermost(error: Error): Error {
 	const { cause, data } = error as Error & { data?: unknown };
 	const next = cause ?? (data as { cause?: unknown } | undefined)?.cause;

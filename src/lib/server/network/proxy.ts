@@ -208,7 +208,6 @@ export interface UrlTarget extends Target {
 	url: URL;
 }
 
-/** Hop-by-hop headers. */
 const HOP_HEADERS = ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect'];
 
 /** From `host:port` of CONNECT. */
@@ -231,7 +230,6 @@ function bareHost({ hostname }: URL): string {
 	return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 }
 
-/** Drops hop-by-hop headers. */
 function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
 	const named = headers.connection?.toLowerCase().split(/\s*,\s*/) ?? [];
 	return Object.fromEntries(
@@ -243,7 +241,6 @@ function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
 
 const REASONS: Readonly<Record<number, string>> = { 400: 'Bad Request', 403: 'Forbidden', 502: 'Bad Gateway' };
 
-/** A complete response for a raw socket. */
 function answer(status: number, sentence: string): string {
 	const body = `${sentence}\n`;
 	return [

@@ -40,7 +40,6 @@ const DEFAULT_MAX_BYTES = 256_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 /** Longer timers fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
-/** Headers that control the connection. */
 const OWN_HEADERS =
 	/^(host|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|proxy-.*)$/i;
 

@@ -5,7 +5,6 @@ import { dirname } from 'node:path';
 import { rlimitArguments } from './process.ts';
 import type { SandboxLimits } from './sandbox.ts';
 
-/** Paths inside the sandbox. */
 export const SKILL = '/skill';
 export const WORKSPACE = '/workspace';
 export const PROXY_SOCKET = '/run/proxy.sock';
@@ -32,7 +31,6 @@ export interface BubblewrapView {
 	fds: { info: number; seccomp: number | null; files: readonly { path: string; fd: number }[] };
 }
 
-/** Absolute paths of the wrapper programs. */
 export interface BubblewrapTools {
 	setpriv: string;
 	prlimit: string;
@@ -160,7 +158,6 @@ export type SystemMount =
 	/** A link as on the host: `/bin` → `usr/bin`. */
 	| { kind: 'link'; path: string; target: string };
 
-/** A generated file. */
 export interface SystemFile {
 	path: string;
 	text: string;
@@ -169,25 +166,10 @@ export interface SystemFile {
 /** `/nix/store` holds the programs of NixOS. */
 const FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store'];
 /** Only what programs need: the rest of /etc has passwords, keys and secrets. */
-const ETC = [
-	'alternatives',
-	'crypto-policies',
-	'fonts',
-	'ld.so.cache',
-	'ld-musl-x86_64.path',
-	'localtime',
-	'magic',
-	'mime.types',
-	'os-release',
-	'pki/ca-trust/extracted',
-	'pki/tls/certs',
-	'protocols',
-	'services',
-	'ssl/certs',
-	'ssl/cert.pem',
-	'ssl/openssl.cnf',
-	'timezone'
-].map((name) => `/etc/${name}`);
+const ETC = `alternatives crypto-policies fonts ld.so.cache ld-musl-x86_64.path localtime magic mime.types os-release
+	pki/ca-trust/extracted pki/tls/certs protocols services ssl/certs ssl/cert.pem ssl/openssl.cnf timezone`
+	.split(/\s+/)
+	.map((name) => `/etc/${name}`);
 
 /** Never mounted as a whole, nor any parent. */
 const PROTECTED = ['/etc', '/home', '/root', '/var', '/run', '/tmp', '/proc', '/sys', '/dev', '/boot', '/srv', '/opt'];

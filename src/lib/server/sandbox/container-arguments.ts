@@ -4,7 +4,6 @@ import type { SandboxFolders, SandboxLimits } from './sandbox.ts';
 
 const MB = 1024 * 1024;
 
-/** Paths inside the container. */
 export const IN_CONTAINER = { workspace: '/workspace', skill: '/skill', proxy: '/run/proxy' } as const;
 
 /** The label that identifies containers; its value is the owner. */
@@ -174,7 +173,6 @@ export interface ContainerImages {
 	allowed: readonly string[];
 }
 
-/** All allowed images in canonical form. */
 export function allowedImages({ one, allowed }: ContainerImages): string[] {
 	const all = [...Object.values(DEFAULT_IMAGES), ...allowed, ...(one ? [one] : [])];
 	return [...new Set(all.map(canonical))];

@@ -7,7 +7,6 @@ import { COMMAND_MS } from './launch/launch.ts';
 import { firstExecutable } from './launch/start-program.ts';
 
 export interface ContainerRuntime {
-	/** Absolute path of the client. */
 	file: string;
 	kind: 'docker' | 'podman';
 	/** Whether it has only this user’s rights. */
@@ -23,29 +22,10 @@ export interface FoundRuntime {
 }
 
 /** Locate the client’s configuration and server; none is passed on to containers. */
-const CLIENT_VARIABLES = [
-	'PATH',
-	'HOME',
-	'USER',
-	'TMPDIR',
-	'LANG',
-	'XDG_RUNTIME_DIR',
-	'XDG_CONFIG_HOME',
-	'XDG_DATA_HOME',
-	'DBUS_SESSION_BUS_ADDRESS',
-	'SystemRoot',
-	'USERPROFILE',
-	'ProgramData',
-	'DOCKER_HOST',
-	'DOCKER_CONTEXT',
-	'DOCKER_CONFIG',
-	'DOCKER_TLS_VERIFY',
-	'DOCKER_CERT_PATH',
-	'CONTAINER_HOST',
-	'CONTAINER_SSHKEY',
-	'CONTAINERS_CONF',
-	'CONTAINERS_STORAGE_CONF'
-];
+const CLIENT_VARIABLES =
+	`PATH HOME USER TMPDIR LANG XDG_RUNTIME_DIR XDG_CONFIG_HOME XDG_DATA_HOME DBUS_SESSION_BUS_ADDRESS
+	SystemRoot USERPROFILE ProgramData DOCKER_HOST DOCKER_CONTEXT DOCKER_CONFIG DOCKER_TLS_VERIFY DOCKER_CERT_PATH
+	CONTAINER_HOST CONTAINER_SSHKEY CONTAINERS_CONF CONTAINERS_STORAGE_CONF`.split(/\s+/);
 export const RESTART = 'It may be stuck: restart it, or choose another one with SKILLS_SANDBOX_RUNTIME.';
 
 /** The first runtime that answers within 5 s, which one without its daemon doesn’t. All are asked concurrently. */

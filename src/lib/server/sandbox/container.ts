@@ -24,7 +24,6 @@ import { giveWorkspace, workspaceUid } from './workspace.ts';
 
 export interface ContainerSandboxOptions {
 	launcher: Launcher;
-	/** From `findContainerRuntime`. */
 	runtime: ContainerRuntime;
 	images: ContainerImages;
 	/** Maximum for any program. Default: `DEFAULT_LIMITS`. */
@@ -203,7 +202,6 @@ export interface ContainerStart {
 	isForwarded: boolean;
 }
 
-/** The client’s error for a missing image. */
 const NO_IMAGE = /image not known|no such image|unable to find image/i;
 /** Errors of catatonit and tini, the init processes of podman and docker. */
 const NO_PROGRAM = /^(ERROR \(catatonit:\d+\): failed to exec|\[FATAL tini \(\d+\)\] exec )/m;

@@ -28,7 +28,6 @@ export interface ProcessSandboxOptions {
 	ways?: readonly ProcessWay[];
 }
 
-/** A way to start a process. */
 export interface ProcessWay {
 	namespaces: Namespaces;
 	hasLimits: boolean;
@@ -163,7 +162,6 @@ const FIRST = [
 	'exit $code'
 ].join('\n');
 
-/** Variables that a shell sets. */
 const SHELL_VARIABLES = ['PWD', 'OLDPWD', 'SHLVL'];
 
 /** `own` includes its own /proc. */

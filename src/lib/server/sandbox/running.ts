@@ -17,11 +17,9 @@ import {
 /** The environment variable that identifies processes: see `Execution.marker`. */
 export const MARKER = 'SKILLS_EXECUTION';
 
-/** One start of a program. */
 export interface Execution {
 	/** The command’s id, or a random one: letters, digits, hyphens. */
 	id: string;
-	/** The program’s limits, capped by the host’s. */
 	limits: SandboxLimits;
 	/** Value of `MARKER`: owner and id. Set by backends that can’t end all processes otherwise. */
 	marker: string;
@@ -53,7 +51,6 @@ export interface SandboxBaseOptions {
 	onClose?(): Promise<unknown>;
 }
 
-/** Creates a backend from the way it starts a program. */
 export function createSandboxBase(options: SandboxBaseOptions): Sandbox {
 	const { launcher, owner = 'none' } = options;
 	const running = new Map<string, Run>();

@@ -1,19 +1,14 @@
 /** The interface of sandbox backends, which start, limit and end the processes of skills (FEATURES D10, D11, D14, D33). */
 
-/** Limits of a process, capped by the host’s. */
 export interface SandboxLimits {
 	/** Writable memory in bytes (RLIMIT_DATA, or the container’s memory). */
 	memoryBytes: number;
-	/** Concurrent processes and threads. */
 	processes: number;
-	/** Maximum size of a file in bytes. */
 	fileBytes: number;
 	openFiles: number;
-	/** CPU time in seconds. */
 	cpuSeconds: number;
 	/** Maximum size of the whole workspace in bytes, checked while the process runs. */
 	workspaceBytes: number;
-	/** Maximum number of files in the workspace. */
 	workspaceFiles: number;
 }
 
@@ -31,11 +26,9 @@ export const DEFAULT_LIMITS: SandboxLimits = {
 export interface SandboxFolders {
 	/** Read-only, if the backend supports it. */
 	skill?: string;
-	/** Read and write. */
 	workspace: string;
 }
 
-/** A program, independent of the call it serves. */
 export interface SandboxProgram {
 	/** Absolute path as the process sees it; no PATH lookup, no shell. */
 	file: string;
@@ -76,7 +69,6 @@ export interface SandboxResult {
 	stderr: string;
 	stdoutTruncated: boolean;
 	stderrTruncated: boolean;
-	/** Bytes the process wrote, kept or not. */
 	stdoutBytes: number;
 	stderrBytes: number;
 	/** The streams capped by `maxKeptBytes`, if set. */
@@ -100,7 +92,6 @@ export interface KeptStream {
 
 /** Replaces omitted output (S0). */
 export const OUTPUT_TRUNCATED = '[output truncated]';
-/** Replaces a secret. */
 export const REDACTED = '[redacted]';
 
 export type SandboxName = 'process' | 'bubblewrap' | 'container';
@@ -117,7 +108,6 @@ export interface SandboxIsolation {
 	limits: boolean;
 }
 
-/** Interpreters that a backend provides. */
 export interface SandboxPrograms {
 	node: string;
 	python: string;
@@ -152,6 +142,5 @@ export interface PreparedProcess {
 	readonly isAlive: boolean;
 	/** Sends the input and applies the limits of the command, like `Sandbox.run`. */
 	run(command: SandboxCommand & { input: string }): Promise<SandboxResult>;
-	/** Ends it without use. */
 	discard(): void;
 }

@@ -19,7 +19,6 @@ export interface RunningSettings {
 
 export interface SettingsParts {
 	store: Pick<Store, 'settings'>;
-	/** The operator’s configuration, used until changed. */
 	defaults: {
 		isEnabled: boolean;
 		provider: Settings['skillsProvider'];
@@ -134,7 +133,6 @@ function readChosen(stored: ReadonlyMap<string, unknown>): Chosen {
 
 // The model’s address and key (FEATURES F9, F11; SECURITY, *Outbound requests*).
 
-/** The operator’s configuration. */
 export interface ModelDefaults {
 	id: string;
 	baseUrl: string;
@@ -144,7 +142,6 @@ export interface ModelDefaults {
 	isOffline: boolean;
 }
 
-/** A key with the origin it was entered for. */
 export interface StoredModelKey {
 	key: string;
 	origin: string;

@@ -28,7 +28,6 @@ export interface AdHocParts {
 	workspaceOf(apiKeyId: string | undefined, sessionId: string | undefined): string;
 }
 
-/** A built-in skill. */
 export interface AdHocBuiltin {
 	name: string;
 	/** The approval it needs; null for none. */

@@ -6,7 +6,6 @@ import type { ExecutionFilter, SkillExecutions } from '../store/skills/skill-exe
 import type { Store } from '../store/store.ts';
 import type { SkillUsageCounts } from './skill-counts.ts';
 
-/** Rows in memory at once. */
 const SLICE = 200;
 
 const COLUMNS = [

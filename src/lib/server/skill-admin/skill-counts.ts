@@ -20,7 +20,6 @@ export function isOwned(source: string): boolean {
 }
 
 export async function openInstallIndex({ skillInstalls }: Pick<Store, 'skillInstalls'>): Promise<InstallIndex> {
-	/** Active installations by skill. */
 	const installs = new Map<string, InstallRecord[]>();
 	const owners = new Map<string, string>();
 	const keep = (record: InstallRecord) => {
@@ -112,7 +111,6 @@ export function createSkillRevisions(registry: Pick<SkillRegistry, 'snapshot' | 
 	};
 }
 
-/** Counts the executions of each skill as they end. */
 export interface SkillUsageCounts {
 	/** All versions of `source/name`, or `builtin/name`. */
 	of(skillId: string): SkillUsage;

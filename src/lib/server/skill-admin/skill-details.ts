@@ -213,10 +213,8 @@ function lookUp(parts: LookupParts, apiKeyId: string | null, id: string): Skill 
 // Built-in skills in the library (FEATURES D27–D31, B6).
 
 export interface BuiltinSkill {
-	/** Also the name of its tool. */
 	name: string;
 	description: string;
-	/** JSON Schema of the tool’s input. */
 	parameters: Record<string, unknown>;
 	/** Why it isn’t offered, as a sentence; null if it is. */
 	unavailable(): string | null;
@@ -227,7 +225,6 @@ export interface BuiltinParts {
 	usage: Pick<SkillUsageCounts, 'of'>;
 }
 
-/** Their source and provider. */
 export const BUILTIN = 'builtin';
 const VERSION = '1.0.0';
 

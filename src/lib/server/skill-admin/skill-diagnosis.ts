@@ -120,7 +120,6 @@ function diffOf(name: string, before: string, after: string): string | null {
 	return [`--- ${name}`, '+++ SKILL.md', '@@ @@', ...lineDiff(before, after), ''].join('\n');
 }
 
-/** The id in lists. */
 export function idIn(parts: LookupParts, skill: Skill | BrokenSkill): string {
 	return skill.status === 'broken' ? brokenIdOf(skill) : idOf(skill, isFirst(parts, skill));
 }

@@ -222,7 +222,6 @@ function explained(error: unknown, path: string): unknown {
 
 export interface NewSkillParts {
 	skills: { registry: Pick<SkillRegistry, 'snapshot' | 'reload'> };
-	/** The configured folders of skills, in order. */
 	config: { skillsDirs: readonly string[] };
 }
 

@@ -58,7 +58,6 @@ interface ReadLibrary {
 }
 
 export function createSkillLister(parts: SkillListParts): SkillLister {
-	/** Searchable texts, created on demand. */
 	const texts = new WeakMap<Listed, string>();
 	let read: ReadLibrary | null = null;
 	let counted: { revision: string; size: CatalogSize } | null = null;

@@ -48,7 +48,6 @@ export async function findDirectory(file: Slices): Promise<ZipDirectory> {
 	return { offset, bytes: await file.read(offset, size), count };
 }
 
-/** Position of the end record. */
 async function findEnd(file: Slices): Promise<number> {
 	const length = Math.min(file.size, END_BYTES + MAX_COMMENT);
 	const tail = await file.read(file.size - length, length);
@@ -111,7 +110,6 @@ export function safeNumber(bytes: Buffer, at: number): number {
 	return Number(value);
 }
 
-/** Random access to a file. */
 export interface Slices {
 	readonly size: number;
 	/** Reads exactly `length` bytes. @throws AppError `invalid_input` if the file ends before */

@@ -16,7 +16,6 @@ export interface GithubCommit {
 
 /** A file, folder, link (mode 120000) or submodule (type `commit`). */
 export interface TreeEntry {
-	/** From the repository’s root. */
 	path: string;
 	mode: string;
 	type: string;
@@ -249,7 +248,6 @@ export function createGithubFiles(options: { outbound: Outbound; api: GithubApi;
 	};
 }
 
-/** Git’s SHA-1 of a file. */
 function blobSha(content: Uint8Array): string {
 	return createHash('sha1').update(`blob ${content.byteLength}\0`).update(content).digest('hex');
 }
@@ -283,7 +281,6 @@ function checkSizes(files: readonly TreeEntry[], { limits }: StagingFolder): voi
 // Addresses on GitHub: `owner/repo`, or the web address of a repository, folder or file (FEATURES E9).
 
 export interface GithubAddress {
-	/** `owner/repo`. */
 	repository: string;
 	/** Segments after `/tree/` or `/blob/`: a ref, possibly with slashes, then a path. */
 	rest: string[];

@@ -28,7 +28,6 @@ export interface GithubOptions {
 	token: string | null;
 }
 
-/** A folder of a repository at a commit. */
 export interface Checkout extends GithubPlace, GithubCommit {
 	/** The folder itself (unless it is the top) and everything below. */
 	entries: TreeEntry[];
@@ -153,7 +152,6 @@ export function createGithub({ outbound, apiUrl, rawUrl, token }: GithubOptions)
 	};
 }
 
-/** SHA-1 of the folder’s tree. */
 function revisionIn({ tree, entries }: Pick<Checkout, 'tree' | 'entries'>, folder: string): string | null {
 	if (folder === '') return tree;
 	return entries.find(({ path, type }) => path === folder && type === 'tree')?.sha ?? null;

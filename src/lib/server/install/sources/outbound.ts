@@ -151,7 +151,6 @@ function asAppError(error: NetworkError, service: string, { host }: URL): AppErr
 
 type Answer = Pick<SafeResponse, 'status' | 'headers' | 'body'>;
 
-/** The error of a status other than 200. */
 function refusalOf(
 	answer: Answer,
 	{ service, what, hintIfMissing }: { service: string; what: string; hintIfMissing?: string },

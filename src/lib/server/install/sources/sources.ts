@@ -6,7 +6,6 @@ import type { Fetch } from '../catalog-installer.ts';
 import { allSkillFoldersIn, skillFoldersIn } from '../install-context.ts';
 import { quoteEntry } from '../staging-folder.ts';
 
-/** Maximum SKILL.md files read for one search. */
 const MAX_READ = 60;
 
 /** `read` returns a folder’s SKILL.md. @throws AppError `not_found`; `invalid_input` for a name without a letter or digit */

@@ -3,10 +3,8 @@ import type { SandboxResult } from '../sandbox.ts';
 
 /** A command line of the host. Plain data, because it is sent to the runner process. */
 export interface LaunchSpec {
-	/** Absolute path. */
 	file: string;
 	args: string[];
-	/** The complete environment. */
 	env: Record<string, string>;
 	cwd: string;
 	/** File descriptors 3, 4, …, in order. */

@@ -17,7 +17,6 @@ export interface SpawnerOptions {
 	log?: (message: string) => void;
 }
 
-/** The server’s view of a program. */
 interface Remote {
 	spec: LaunchSpec;
 	pid: number | null;
