@@ -1,7 +1,6 @@
 /** Constructs and connects all parts of the app; those for skills are in `open-skills.ts`. */
 import { randomUUID } from 'node:crypto';
 import { basename, join } from 'node:path';
-import type { Settings } from '../shared/settings.ts';
 import { createApiKeys, type ApiKeys } from './access/caller.ts';
 import { createLogin, type Login } from './access/login.ts';
 import type { AgentLimits } from './agent/loop.ts';
@@ -89,6 +88,10 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 	});
 	const models = createModels({ settings, ports: config.modelPorts });
 	const limits = (): AgentLimits => ({ ...config.limits, ...settings.current().limits });
+	const autoLimits = () => {
+		const { autoMaxSkills: maxSkills, autoMinScore: minScore } = settings.current();
+		return { maxSkills, minScore };
+	};
 	const changes = createConversationChanges();
 	const mcpServers = await openMcpServers({
 		store,
@@ -114,7 +117,7 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 					...offer,
 					modeOf: modes.modeOf,
 					approvals: config.approvalMode,
-					limits: autoLimitsOf(settings.current())
+					limits: autoLimits()
 				}),
 				mcpServers.tools(offer)
 			]),
@@ -204,7 +207,3 @@ async function createParts(config: Config, dataFolder: DataFolder, log: Log): Pr
 }
 
 type BuiltinOffer = Parameters<NonNullable<TurnSetupParts['builtins']>>[0];
-
-function autoLimitsOf({ autoMaxSkills, autoMinScore }: Settings): { maxSkills: number; minScore: number } {
-	return { maxSkills: autoMaxSkills, minScore: autoMinScore };
-}

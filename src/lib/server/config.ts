@@ -17,11 +17,12 @@ const baseUrl = (fallback: string) =>
 		.transform((url) => url.replace(/\/+$/, ''))
 		.default(fallback);
 
+const text = (about: string) => z.string().optional().describe(about);
+const list = (about: string) => z.string().default('').describe(about);
+const flag = (about: string) => z.stringbool().default(false).describe(about);
+
 const schema = z.object({
-	OPENROUTER_API_KEY: z
-		.string()
-		.optional()
-		.describe('API key for the model server. Without a key the app runs in Demo mode.'),
+	OPENROUTER_API_KEY: text('API key for the model server. Without a key the app runs in Demo mode.'),
 	OPENROUTER_BASE_URL: z
 		.url({ protocol: /^https?$/ })
 		.default('https://openrouter.ai/api/v1')
@@ -47,17 +48,14 @@ const schema = z.object({
 		.url({ protocol: /^https?$/ })
 		.optional()
 		.describe('Public address of the app, if it runs behind a proxy.'),
-	TRUST_PROXY: z
-		.stringbool()
-		.default(false)
-		.describe('true: trust the client address that your proxy sends in X-Forwarded-For.'),
+	TRUST_PROXY: flag('true: trust the client address that your proxy sends in X-Forwarded-For.'),
 	SECRETS_KEY: z
 		.string()
 		.min(16)
 		.optional()
 		.describe('Key that encrypts saved secrets. Without it, one is created in DATA_DIR.'),
 	DATA_DIR: z.string().default('./data').describe('Folder for the database, uploads and results.'),
-	SKILLS_DIRS: z.string().optional().describe(`Skill folders, highest priority first, separated by “${delimiter}”.`),
+	SKILLS_DIRS: text(`Skill folders, highest priority first, separated by “${delimiter}”.`),
 	SKILLS_HOME: z
 		.stringbool()
 		.optional()
@@ -67,10 +65,7 @@ const schema = z.object({
 	SKILLS_MAX_OUTPUT_BYTES: count(20_480, 256, 1_048_576).describe(
 		'Output that the model sees per stream (stdout, stderr), in bytes.'
 	),
-	SKILLS_ENV: z
-		.string()
-		.default('')
-		.describe('Names of environment variables that skills may receive if they declare them in metadata.env.'),
+	SKILLS_ENV: list('Names of environment variables that skills may receive if they declare them in metadata.env.'),
 	SKILLS_APPROVAL: z
 		.enum(['ask', 'auto'])
 		.default('auto')
@@ -80,10 +75,9 @@ const schema = z.object({
 		.enum(['trust', 'ask'])
 		.default('trust')
 		.describe('ask: skills in SKILLS_DIRS also need your trust before they run.'),
-	SKILLS_INLINE_COMMANDS: z
-		.stringbool()
-		.default(false)
-		.describe('true: commands inside the instructions of trusted skills (!`command`) run when the skill is loaded.'),
+	SKILLS_INLINE_COMMANDS: flag(
+		'true: commands inside the instructions of trusted skills (!`command`) run when the skill is loaded.'
+	),
 	SKILLS_SANDBOX: z
 		.enum(['auto', 'process', 'bubblewrap', 'container'])
 		.default('auto')
@@ -94,14 +88,10 @@ const schema = z.object({
 		.enum(['auto', 'docker', 'podman'])
 		.default('auto')
 		.describe('Container program: docker, podman or auto.'),
-	SKILLS_SANDBOX_IMAGE: z
-		.string()
-		.optional()
-		.describe('One container image for all scripts, instead of one per language.'),
-	SKILLS_ALLOWED_SANDBOX_IMAGES: z
-		.string()
-		.default('')
-		.describe('Container images to allow besides alpine:3.20, node:22-alpine and python:3.12-alpine.'),
+	SKILLS_SANDBOX_IMAGE: text('One container image for all scripts, instead of one per language.'),
+	SKILLS_ALLOWED_SANDBOX_IMAGES: list(
+		'Container images to allow besides alpine:3.20, node:22-alpine and python:3.12-alpine.'
+	),
 	SKILLS_SANDBOX_NETWORK_ENABLED: z
 		.stringbool()
 		.optional()
@@ -122,7 +112,7 @@ const schema = z.object({
 		.url({ protocol: /^https?$/ })
 		.optional()
 		.describe('Address of a SearXNG server (or a compatible one) for web_search.'),
-	SKILLS_BROWSER_ENABLED: z.stringbool().default(false).describe('true: offer the browser tool. It needs Chromium.'),
+	SKILLS_BROWSER_ENABLED: flag('true: offer the browser tool. It needs Chromium.'),
 	SKILLS_MAX_MEMORY_MB: count(512, 16, 65_536).describe(
 		'Memory per process (in a container: for all processes), in MB.'
 	),
@@ -142,14 +132,8 @@ const schema = z.object({
 		.enum(['skillsmp', 'skillssh', 'github'])
 		.default('skillssh')
 		.describe('Catalog that the install API uses until the settings choose another.'),
-	SKILLSMP_API_KEY: z
-		.string()
-		.optional()
-		.describe('API key for the SkillsMP catalog. Without it, that catalog can’t be searched.'),
-	GITHUB_TOKEN: z
-		.string()
-		.optional()
-		.describe('GitHub token, for more requests per hour and for private repositories.'),
+	SKILLSMP_API_KEY: text('API key for the SkillsMP catalog. Without it, that catalog can’t be searched.'),
+	GITHUB_TOKEN: text('GitHub token, for more requests per hour and for private repositories.'),
 	GITHUB_API_URL: baseUrl('https://api.github.com').describe('Address of the API of GitHub or GitHub Enterprise.'),
 	GITHUB_RAW_URL: baseUrl('https://raw.githubusercontent.com').describe(
 		'Address where files of repositories are read.'
@@ -157,16 +141,10 @@ const schema = z.object({
 	SKILLSSH_URL: baseUrl('https://skills.sh').describe('Address of the skills.sh catalog.'),
 	SKILLSSH_AUDIT_URL: baseUrl('https://add-skill.vercel.sh').describe('Address of the security audits of skills.sh.'),
 	SKILLSMP_URL: baseUrl('https://skillsmp.com').describe('Address of the SkillsMP catalog.'),
-	SKILLS_INSTALL_HOSTS: z
-		.string()
-		.default('')
-		.describe('Hosts (`name:port`) in your own network that skills may be installed from.'),
-	SKILLS_HANDLERS: z
-		.string()
-		.default('')
-		.describe(
-			`JavaScript modules whose exported functions handle tools in the server itself, separated by “${delimiter}”.`
-		),
+	SKILLS_INSTALL_HOSTS: list('Hosts (`name:port`) in your own network that skills may be installed from.'),
+	SKILLS_HANDLERS: list(
+		`JavaScript modules whose exported functions handle tools in the server itself, separated by “${delimiter}”.`
+	),
 	SKILLS_AUTO_MAX: count(5, 0, 50).describe('Automatic skill selection: maximum skills.'),
 	SKILLS_AUTO_MIN_SCORE: count(3, 0, 1000).describe('Automatic skill selection: minimum score.'),
 	AGENT_MAX_STEPS: count(10, 1, 100).describe('Model calls per reply.'),

@@ -268,14 +268,8 @@ async function allow(at: Buffer): Promise<void> {
 	await chmod(`${DESCRIPTORS}/${named.fd}`, 0o700).finally(() => named.close());
 }
 
-interface Way {
-	/** Opens a folder until the next call. @returns its path. @throws the system’s error */
-	enter(names: readonly string[]): Promise<string>;
-	close(): Promise<void>;
-}
-
 /** Holds one open folder per level. `make` creates missing ones. */
-function createWay(root: string, { make = false } = {}): Way {
+function createWay(root: string, { make = false } = {}) {
 	const held: { name: string; folder: OpenFolder }[] = [];
 	const hold = async (name: string, path: string | Buffer, isFirst: boolean) => {
 		if (make) {
@@ -291,7 +285,8 @@ function createWay(root: string, { make = false } = {}): Way {
 		for (const { folder } of held.splice(levels).reverse()) await folder.close();
 	};
 	return {
-		async enter(names) {
+		/** Opens a folder until the next call. @returns its path. @throws the system’s error */
+		async enter(names: readonly string[]): Promise<string> {
 			let path = held[0]?.folder.path ?? (await hold('', root, true));
 			const isHeld = (name: string, index: number) => held[index + 1]?.name === name;
 			const other = names.findIndex((name, index) => !isHeld(name, index));

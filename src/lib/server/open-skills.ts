@@ -25,7 +25,7 @@ import { createSpawner } from './sandbox/launch/spawner.ts';
 import { createProcessSandbox } from './sandbox/process.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 import { ownerOf, sweepLeftovers } from './sandbox/workspace.ts';
-import { type ModelDefaults, openSettings, type RunningSettings } from './settings/settings.ts';
+import { openSettings, type RunningSettings } from './settings/settings.ts';
 import { createExecutionRecorder } from './skill-admin/executions.ts';
 import {
 	createSkillRevisions,
@@ -39,7 +39,6 @@ import { createSkillLister, type SkillLister } from './skill-admin/skill-list.ts
 import { createSkillsProvider, type SkillsProvider } from './skills/provider.ts';
 import type { ExecutionRecorder } from './skills/run/execution-host.ts';
 import type { NativeHandler } from './skills/run/handlers.ts';
-import type { SkillRoot } from './skills/types.ts';
 import type { Store } from './store/store.ts';
 import { type ApprovalPolicy, createApprovalPolicy } from './trust/approval-policy.ts';
 import { createLookup, createPreflight, type Preflight } from './trust/preflight.ts';
@@ -78,7 +77,7 @@ export async function openSkills(
 	store: Store,
 	{ log, rooms }: { log: Log; rooms: WorkspaceRooms }
 ): Promise<SkillParts & { close(): Promise<void> }> {
-	const { dataDir, execution, approvalMode, skillsEnv } = config;
+	const { dataDir, execution, approvalMode, skillsEnv, model: id, baseUrl, apiKey, isOffline } = config;
 	await store.skillExecutions.endUnfinished('The server stopped while this was running.', new Date().toISOString());
 	const usage = await openSkillUsage(store);
 	const recorder = createExecutionRecorder(store, log, usage);
@@ -90,15 +89,18 @@ export async function openSkills(
 	const settings = await openSettings({
 		store,
 		vault,
-		defaults: { ...config.catalog, ...execution, limits: config.limits, model: modelDefaultsOf(config) }
+		defaults: { ...config.catalog, ...execution, limits: config.limits, model: { id, baseUrl, apiKey, isOffline } }
 	});
 	const network = createNetworkAccess({ grants: store.networkGrants, dataDir, isEnabled: execution.network });
 	const installedRoot = join(dataDir, 'skills');
-	const modes = await openSkillModes(store, { isInstalled: isInstalledSource });
+	const isInstalled = (source: string) => source === INSTALLED || source.startsWith('key.');
+	const modes = await openSkillModes(store, { isInstalled });
 	const { placesOfTrust: roots, projectDir } = config;
 	const trust = createTrust({ store, roots, projectDir, installedRoot, trustsLocal: execution.trustsLocal });
 	// A reserved label, because secrets and grants are stored by it.
-	const folders = config.skillsDirs.map((path) => (path === installedRoot ? installedSource(path) : path));
+	const folders = config.skillsDirs.map((path) =>
+		path === installedRoot ? { path, source: INSTALLED, listsCopies: true } : path
+	);
 	const skills = await createSkillsProvider([...folders, ...(await ownedRoots(dataDir))], {
 		handlers: await loadHandlers(execution.handlerModules),
 		timeout: config.skillsTimeoutMs,
@@ -127,7 +129,25 @@ export async function openSkills(
 	});
 	const lookup = createLookup({ sandbox: box.sandbox, host: box.host, path: process.env.PATH ?? '' });
 	const preflight = createPreflight({ vault, offered: skillsEnv, lookup });
-	const builtins = openBuiltins(config, { rooms, box, network, modes, recorder, settings, skills });
+	const builtins = createBuiltinCalls({
+		builtins: createBuiltins({
+			sandbox: box.sandbox,
+			hostSandbox: box.host,
+			limits: execution.limits,
+			rooms,
+			turns: skills.turns,
+			settings: execution.builtins,
+			network: execution.network,
+			fetch: createSafeFetch(),
+			operatorFetch: createSafeFetch({ isAllowed: () => true }),
+			openNetwork: network.openPublic,
+			sandboxOfImage: box.sandboxOfImage
+		}),
+		modeOf: modes.modeOf,
+		isEnabled: () => settings.current().skillsEnabled,
+		recorder,
+		timeoutMs: execution.builtins.timeoutMs
+	});
 	const catalogOptions = { ...config.catalog, skillsmpKey: settings.skillsmpApiKey };
 	const installer = await createInstaller({
 		dataDir,
@@ -163,49 +183,6 @@ export async function openSkills(
 			await box.close();
 		}
 	};
-}
-
-function modelDefaultsOf({ model: id, baseUrl, apiKey, isOffline }: Config): ModelDefaults {
-	return { id, baseUrl, apiKey, isOffline };
-}
-
-function installedSource(path: string): SkillRoot {
-	return { path, source: INSTALLED, listsCopies: true };
-}
-
-function isInstalledSource(source: string): boolean {
-	return source === INSTALLED || source.startsWith('key.');
-}
-
-function openBuiltins(
-	{ execution }: Config,
-	parts: Pick<SkillParts, 'network' | 'modes' | 'settings' | 'skills'> & {
-		rooms: WorkspaceRooms;
-		box: OpenSandbox;
-		recorder: ExecutionRecorder;
-	}
-): BuiltinCalls {
-	const { rooms, box, network, modes, recorder, settings } = parts;
-	const builtins = createBuiltins({
-		sandbox: box.sandbox,
-		hostSandbox: box.host,
-		limits: execution.limits,
-		rooms,
-		turns: parts.skills.turns,
-		settings: execution.builtins,
-		network: execution.network,
-		fetch: createSafeFetch(),
-		operatorFetch: createSafeFetch({ isAllowed: () => true }),
-		openNetwork: network.openPublic,
-		sandboxOfImage: box.sandboxOfImage
-	});
-	return createBuiltinCalls({
-		builtins,
-		modeOf: modes.modeOf,
-		isEnabled: () => settings.current().skillsEnabled,
-		recorder,
-		timeoutMs: execution.builtins.timeoutMs
-	});
 }
 
 // The sandbox for scripts, chosen by settings and availability.

@@ -7,11 +7,6 @@ import { walkFolder } from './foreign-folders.ts';
 /** Prefix of unfinished uploads in the workspace. */
 export const UPLOADING = '.upload-';
 
-export interface WorkspaceLimits {
-	workspaceBytes: number;
-	workspaceFiles: number;
-}
-
 export interface WorkspaceRooms {
 	/** Starts a write to the workspace in this folder, which may not exist. */
 	enter(folder: string): Promise<WorkspaceEntry>;
@@ -37,11 +32,10 @@ interface Room {
 }
 
 const HINT = 'Delete files you don’t need, or raise SKILLS_WORKSPACE_MB and SKILLS_WORKSPACE_FILES.';
+const UNLIMITED = { workspaceBytes: Infinity, workspaceFiles: Infinity };
 
 /** Counts concurrent writes together; the first one measures the folder. Default: no limits. */
-export function createWorkspaceRooms(
-	{ workspaceBytes, workspaceFiles }: WorkspaceLimits = { workspaceBytes: Infinity, workspaceFiles: Infinity }
-): WorkspaceRooms {
+export function createWorkspaceRooms({ workspaceBytes, workspaceFiles } = UNLIMITED): WorkspaceRooms {
 	const rooms = new Map<string, Promise<Room>>();
 	const isLimited = workspaceBytes < Infinity || workspaceFiles < Infinity;
 

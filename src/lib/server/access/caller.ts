@@ -29,9 +29,8 @@ export function checkCaller(caller: Caller, scope: ApiScope | undefined): void {
 /** @throws AppError `forbidden` */
 export function checkScope({ scopes }: Caller, scope: ApiScope): void {
 	if (scopes.includes(scope)) return;
-	throw new AppError('forbidden', `This API key can’t do this: it lacks the scope “${scope}”.`, {
-		hint: 'Create a key with this scope on the Connect page.'
-	});
+	const hint = 'Create a key with this scope on the Connect page.';
+	throw new AppError('forbidden', `This API key can’t do this: it lacks the scope “${scope}”.`, { hint });
 }
 
 /** Whether the caller may see what `owner` created. */

@@ -119,14 +119,10 @@ const NO_DEVICES =
 
 const NOT_A_PAGE = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-export interface Entrance extends DoorSettings {
-	trustsProxy: boolean;
-}
-
 /** @returns the client address for counting wrong tokens. @throws AppError forbidden | unsupported_media_type */
 export function enter(
 	knock: Knock & { /** Address of the connection. */ connected: string },
-	settings: Entrance,
+	settings: DoorSettings & { trustsProxy: boolean },
 	{ isLoginNeeded }: { isLoginNeeded: boolean }
 ): string {
 	checkDoor(knock, settings);

@@ -4,13 +4,6 @@ import { AppError } from '../../shared/errors.ts';
 import type { LoginSessions } from '../store/access.ts';
 import { type ApiKeys, type Caller, isApiKey, MANAGER } from './caller.ts';
 
-/** Credentials of a request, and the client address for counting failures. */
-export interface Proof {
-	authorization: string | null;
-	session: string | undefined;
-	client: string;
-}
-
 export interface Login {
 	/** False if everyone may do everything. */
 	isNeeded: boolean;
@@ -19,7 +12,7 @@ export interface Login {
 		options: { path: '/'; httpOnly: true; sameSite: 'strict'; secure: boolean; maxAge: number };
 	};
 	/** An API key takes precedence, even if no login is needed. @throws AppError unauthorized | rate_limited */
-	check(proof: Proof): Promise<Caller>;
+	check(proof: { authorization: string | null; session: string | undefined; client: string }): Promise<Caller>;
 	/** @returns the new session cookie’s value. @throws AppError unauthorized | rate_limited */
 	logIn(token: string, client: string): Promise<string>;
 	logOut(session: string | undefined): Promise<void>;
@@ -55,9 +48,8 @@ export function createLogin(options: LoginOptions): Login {
 	const refuse = (client: string, message: string, hint: string): AppError => {
 		const wait = failures.waitSeconds(client);
 		if (wait > 0) {
-			return new AppError('rate_limited', `Too many wrong tokens. Try again in ${wait} s.`, {
-				details: { retryAfterSeconds: wait }
-			});
+			const details = { retryAfterSeconds: wait };
+			return new AppError('rate_limited', `Too many wrong tokens. Try again in ${wait} s.`, { details });
 		}
 		failures.fail(client);
 		return new AppError('unauthorized', message, { hint });
@@ -124,29 +116,14 @@ export function clientAddress(connected: string, forwardedFor: string | null, tr
 
 // Counts wrong tokens per client and in total. A correct one is accepted at any time.
 
-export interface FailureLimit {
-	/** Whole seconds until the client may try again; 0 for now. */
-	waitSeconds(client: string): number;
-	fail(client: string): void;
-	/** Clears the client’s failures. */
-	succeed(client: string): void;
-}
-
-export interface FailureLimitOptions {
-	perClient: number;
-	/** Maximum over all clients, which also limits memory. */
-	inAll: number;
-	windowMs: number;
-	/** Monotonic clock, in milliseconds. */
-	now: () => number;
-}
-
 interface Failures {
 	since: number;
 	count: number;
 }
 
-export function createFailureLimit({ perClient, inAll, windowMs, now }: FailureLimitOptions): FailureLimit {
+/** `inAll` is over all clients, which also limits memory. `now` is a monotonic clock, in milliseconds. */
+export function createFailureLimit(options: typeof FAILURES & { now(): number }) {
+	const { perClient, inAll, windowMs, now } = options;
 	const clients = new Map<string, Failures>();
 	let all: Failures = { since: now(), count: 0 };
 
@@ -158,21 +135,21 @@ export function createFailureLimit({ perClient, inAll, windowMs, now }: FailureL
 	const secondsLeft = ({ since }: Failures): number => Math.max(1, Math.ceil((since + windowMs - now()) / 1000));
 
 	return {
-		waitSeconds(client) {
+		/** Whole seconds until the client may try again; 0 for now. */
+		waitSeconds(client: string): number {
 			dropOld();
 			const own = clients.get(client);
 			if (own && own.count >= perClient) return secondsLeft(own);
 			return all.count >= inAll ? secondsLeft(all) : 0;
 		},
-		fail(client) {
+		fail(client: string) {
 			dropOld();
 			all.count++;
 			const own = clients.get(client) ?? { since: now(), count: 0 };
 			own.count++;
 			clients.set(client, own);
 		},
-		succeed(client) {
-			clients.delete(client);
-		}
+		/** Clears the client’s failures. */
+		succeed: (client: string) => void clients.delete(client)
 	};
 }

@@ -93,15 +93,6 @@ async function preparePage(context: BrowserContext): Promise<Page> {
 
 // Open pages: one per conversation, a few at once, closed when idle (FEATURES D31).
 
-export interface BrowserPages {
-	/** The conversation’s page; null without one. */
-	get(key: string): BrowserPage | null;
-	/** The conversation’s page, opened if needed. */
-	open(key: string): Promise<BrowserPage>;
-	close(key: string): Promise<void>;
-	closeAll(): Promise<void>;
-}
-
 const IDLE_MS = 5 * 60 * 1000;
 const MAX_PAGES = 4;
 
@@ -110,7 +101,7 @@ interface Entry {
 	idle: NodeJS.Timeout;
 }
 
-export function createBrowserPages(start: () => Promise<BrowserPage>, idleMs = IDLE_MS): BrowserPages {
+export function createBrowserPages(start: () => Promise<BrowserPage>, idleMs = IDLE_MS) {
 	/** Least recently used first. */
 	const entries = new Map<string, Entry>();
 	const opening = new Map<string, Promise<BrowserPage>>();
@@ -133,6 +124,7 @@ export function createBrowserPages(start: () => Promise<BrowserPage>, idleMs = I
 		return page;
 	}
 
+	/** The conversation’s page; null without one. */
 	function get(key: string): BrowserPage | null {
 		const page = entries.get(key)?.page;
 		if (page?.isOpen) return keep(key, page);
@@ -153,7 +145,8 @@ export function createBrowserPages(start: () => Promise<BrowserPage>, idleMs = I
 
 	return {
 		get,
-		async open(key) {
+		/** The conversation’s page, opened if needed. */
+		async open(key: string): Promise<BrowserPage> {
 			const known = get(key) ?? opening.get(key);
 			if (known) return known;
 			const page = startFor(key).finally(() => opening.delete(key));
@@ -170,15 +163,8 @@ export function createBrowserPages(start: () => Promise<BrowserPage>, idleMs = I
 
 // Forwards a local port to a unix socket, for programs without support for those.
 
-export interface LoopbackRelay {
-	port: number;
-
-	/** Ends all connections. */
-	close(): Promise<void>;
-}
-
 /** @throws Error without a free port */
-async function openLoopbackRelay(socketPath: string): Promise<LoopbackRelay> {
+async function openLoopbackRelay(socketPath: string) {
 	const sockets = new Set<Socket>();
 	const own = (socket: Socket) => {
 		sockets.add(socket);

@@ -19,10 +19,6 @@ export interface FileToolOptions {
 	timeoutMs: number;
 }
 
-export interface FileWriteOptions extends FileToolOptions {
-	rooms: WorkspaceRooms;
-}
-
 const ENCODING = { type: 'string', enum: ['utf8', 'base64'], description: 'Default: utf8.' };
 const PATH = { type: 'string', minLength: 1, description: 'Relative to the working directory, with “/”.' };
 
@@ -64,7 +60,8 @@ export function createFileRead({ hybrid, runner, maxBytes, timeoutMs }: FileTool
 	});
 }
 
-export function createFileWrite({ hybrid, runner, rooms, maxBytes, timeoutMs }: FileWriteOptions): Builtin {
+export function createFileWrite(options: FileToolOptions & { rooms: WorkspaceRooms }): Builtin {
+	const { hybrid, runner, rooms, maxBytes, timeoutMs } = options;
 	return defineBuiltin({
 		name: 'file_write',
 		description: `Write a file of the working directory, at most ${maxBytes} bytes. Creates missing folders.`,
@@ -137,16 +134,12 @@ export async function readWhole(workspace: string, path: string, maxBytes: numbe
 	}
 }
 
-export interface WriteOptions {
-	path: string;
-	maxBytes: number;
-	append?: boolean;
-	overwrite?: boolean;
-	signal: AbortSignal;
-}
-
 /** Writes atomically, through a temporary file. @returns the file’s size in bytes */
-export async function writeWhole(workspace: string, content: Buffer, options: WriteOptions): Promise<number> {
+export async function writeWhole(
+	workspace: string,
+	content: Buffer,
+	options: { path: string; maxBytes: number; append?: boolean; overwrite?: boolean; signal: AbortSignal }
+): Promise<number> {
 	const { path, maxBytes, append = false, overwrite = true, signal } = options;
 	signal.throwIfAborted();
 	const folder = await holdFolder(workspace, path, { make: true }).catch(refuse);
@@ -177,17 +170,10 @@ export async function writeWhole(workspace: string, content: Buffer, options: Wr
 	}
 }
 
-export interface RoomOptions {
-	rooms: WorkspaceRooms;
-	path: string;
-	bytes: number;
-	append?: boolean;
-}
-
 /** Calls `write` if the workspace has room for the bytes. @throws SkillError OutputTooLarge */
 export async function writeInRoom<Result>(
 	workspace: string,
-	{ rooms, path, bytes, append = false }: RoomOptions,
+	{ rooms, path, bytes, append = false }: { rooms: WorkspaceRooms; path: string; bytes: number; append?: boolean },
 	write: () => Promise<Result>
 ): Promise<Result> {
 	const entry = await rooms.enter(workspace);

@@ -5,11 +5,6 @@ import type { SafeFetch } from '../network/safe-fetch.ts';
 import { SkillError, type SkillErrorType } from '../skills/types.ts';
 import { type Builtin, defineBuiltin } from './builtin.ts';
 
-export interface HttpRequestOptions {
-	fetch: SafeFetch;
-	maxBytes: number;
-}
-
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const DEFAULT_TIMEOUT_MS = 10_000;
 const MAX_TIMEOUT_MS = 60_000;
@@ -22,7 +17,7 @@ const BLOCKED: ReadonlySet<string> = new Set(
 
 const HEADER_VALUE = { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] };
 
-export function createHttpRequest({ fetch, maxBytes }: HttpRequestOptions): Builtin {
+export function createHttpRequest({ fetch, maxBytes }: { fetch: SafeFetch; maxBytes: number }): Builtin {
 	return defineBuiltin({
 		name: 'http_request',
 		description:
@@ -107,16 +102,11 @@ export function asOutcome(error: unknown): never {
 
 // Response bodies for models: text by its charset, else base64 (FEATURES D28).
 
-export interface ReadableBody {
-	body: string;
-	encoding: 'utf8' | 'base64';
-}
-
 const TEXT_TYPES =
 	/^(text\/|application\/(json|xml|javascript|ecmascript|yaml|x-yaml|toml|sql|graphql|x-ndjson|x-www-form-urlencoded)$)|[+](json|xml|yaml)$/;
 
 /** If `truncated`, drops a character that was cut. */
-function readableBody(body: Buffer, contentType: string | undefined, truncated: boolean): ReadableBody {
+function readableBody(body: Buffer, contentType: string | undefined, truncated: boolean) {
 	const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
 	const charset = parameters.map((each) => /^\s*charset\s*=\s*"?([^"\s]+)/.exec(each)?.[1]).find(Boolean);
 	const isText = TEXT_TYPES.test(type.trim()) || (charset !== undefined && type.trim() !== 'application/octet-stream');

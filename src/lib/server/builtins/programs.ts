@@ -82,6 +82,7 @@ export function createExecuteCommand(options: ProgramOptions): Builtin {
 }
 
 interface Call extends Pick<SandboxedProgram, 'program' | 'input' | 'sandbox'> {
+	/** Subject for messages: `The code`. */
 	what: string;
 	language: string;
 	args: Record<string, unknown>;
@@ -131,16 +132,10 @@ function imageSandbox(image: string | undefined, { sandboxOfImage }: ProgramOpti
 
 // Results of programs, in OmniRoute’s format and more (FEATURES D12, D33).
 
-export interface ProgramFacts {
-	/** Subject for messages: `The code`. */
-	what: string;
-	language: string;
-	timeoutMs: number;
-	sandbox: string;
-	files: { path: string; bytes: number }[];
-}
-
-function programOutcome(run: SandboxedRun, facts: ProgramFacts): BuiltinOutcome {
+function programOutcome(
+	run: SandboxedRun,
+	facts: Pick<Call, 'what' | 'language'> & { timeoutMs: number; sandbox: string; files: BuiltinOutcome['files'] }
+): BuiltinOutcome {
 	const { what, language, timeoutMs, sandbox, files } = facts;
 	const { error, message, hint } = explain(run, what, timeoutMs);
 	const success = run.ended === 'exit' && run.exitCode === 0;

@@ -7,18 +7,12 @@ import { type Builtin, defineBuiltin } from './builtin.ts';
 import { asOutcome } from './http-request.ts';
 import { parseJson } from '../../shared/json.ts';
 
-export interface WebSearchOptions {
-	/** null if not configured. */
-	provider: SearchProvider | null;
-	/** The cache’s monotonic clock, in milliseconds. */
-	now?: () => number;
-}
-
 const NO_PROVIDER =
 	'Web search isn’t set up on this server. Whoever runs it can set SKILLS_SEARCH_URL to the address of a SearXNG server (or a compatible one).';
 const DEFAULT_COUNT = 8;
 
-export function createWebSearch({ provider, now }: WebSearchOptions): Builtin {
+/** `provider` is null if not configured; `now` is the cache’s monotonic clock, in milliseconds. */
+export function createWebSearch({ provider, now }: { provider: SearchProvider | null; now?: () => number }): Builtin {
 	const cache = createSearchCache<SearchResult[]>(now);
 	return defineBuiltin({
 		name: 'web_search',
@@ -108,26 +102,21 @@ function plain(text: string): string {
 
 // Cache of recent searches (FEATURES D29).
 
-export interface SearchCache<Value> {
-	get(key: string): Value | undefined;
-	set(key: string, value: Value): void;
-}
-
 const MAX_AGE_MS = 15 * 60 * 1000;
 const MAX_ENTRIES = 100;
 
 /** Drops the least recently used entry first. `now` is a monotonic clock in milliseconds. */
-function createSearchCache<Value>(now: () => number = () => performance.now()): SearchCache<Value> {
+function createSearchCache<Value>(now: () => number = () => performance.now()) {
 	const entries = new Map<string, { value: Value; at: number }>();
 	return {
-		get(key) {
+		get(key: string): Value | undefined {
 			const entry = entries.get(key);
 			entries.delete(key);
 			if (!entry || now() - entry.at >= MAX_AGE_MS) return undefined;
 			entries.set(key, entry); // moves it to the end
 			return entry.value;
 		},
-		set(key, value) {
+		set(key: string, value: Value) {
 			entries.delete(key);
 			entries.set(key, { value, at: now() });
 			const [oldest] = entries.keys();

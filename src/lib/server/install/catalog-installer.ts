@@ -21,16 +21,10 @@ export type InstallSubject = Pick<Skill, 'source' | 'name' | 'version'>;
 /** Writes an upload into the folder, such as `fetchZip` bound to its body. */
 export type Fetch = (into: StagingFolder, signal: AbortSignal) => Promise<FetchedSkills>;
 
-export interface StageOptions {
-	/** The owner to be; the skill is compared with the ones they have. */
-	apiKeyId?: string;
-	signal: AbortSignal;
-}
-
 /** Every method rejects with an AppError; with nothing changed for `storage_full` and `unavailable` (the disk can’t be written). */
 export interface Installer {
-	/** Fetches and checks without installing. @throws AppError as `SourceFetcher.fetch`; `invalid_input` without a skill */
-	stage(what: InstallSource | Fetch, options: StageOptions): Promise<StagedInstall>;
+	/** Fetches and checks without installing, for the owner `apiKeyId`. @throws AppError as `SourceFetcher.fetch`; `invalid_input` without a skill */
+	stage(what: InstallSource | Fetch, options: { apiKeyId?: string; signal: AbortSignal }): Promise<StagedInstall>;
 	/** @throws AppError `not_found`, also once expired */
 	staged(id: string): StagedInstall;
 	/** @throws AppError `not_found` */

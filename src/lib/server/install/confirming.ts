@@ -215,7 +215,6 @@ async function renameSkill(dir: string, name: string): Promise<{ inspection: Ins
 }
 
 function refusal(name: string): AppError {
-	return new AppError('invalid_input', `Couldn’t rename this skill to “${name}” in its SKILL.md.`, {
-		hint: 'Rename it at its source, or choose “overwrite”.'
-	});
+	const hint = 'Rename it at its source, or choose “overwrite”.';
+	return new AppError('invalid_input', `Couldn’t rename this skill to “${name}” in its SKILL.md.`, { hint });
 }

@@ -141,9 +141,8 @@ async function pathsIn(dir: string): Promise<string[]> {
 export async function findSkillFolders(dir: string): Promise<string[]> {
 	const folders = skillFoldersIn(await onDisk(pathsIn(dir)));
 	if (folders.length === 0) {
-		throw new AppError('invalid_input', 'No skill found: there’s no SKILL.md.', {
-			hint: 'Choose a folder that has a SKILL.md.'
-		});
+		const hint = 'Choose a folder that has a SKILL.md.';
+		throw new AppError('invalid_input', 'No skill found: there’s no SKILL.md.', { hint });
 	}
 	return folders;
 }

@@ -315,9 +315,8 @@ async function updateSourceOf(
 	const row = rows.find(({ state, version }) => state === 'active' && version === skill.version);
 	if (!row) throw new AppError('conflict', `“${skill.name}” wasn’t installed here, so it can’t be updated.`);
 	if (row.origin.source === null) {
-		throw new AppError('conflict', `“${skill.name}” was uploaded, so it can’t be updated from a source.`, {
-			hint: 'Upload the new version instead.'
-		});
+		const hint = 'Upload the new version instead.';
+		throw new AppError('conflict', `“${skill.name}” was uploaded, so it can’t be updated from a source.`, { hint });
 	}
 	return { source: row.origin.source, row };
 }

@@ -60,9 +60,8 @@ async function moveIn(context: InstallContext, placement: Placement, undo: Undo[
 		await rename(replaced.dir, places.keptAt(replaced.id));
 		undo.push(() => rename(places.keptAt(replaced.id), replaced.dir));
 	} else if (await isThere(record.dir)) {
-		throw new AppError('conflict', `The folder ${record.dir} is in the way. It wasn’t installed here.`, {
-			hint: 'Remove it, then try again.'
-		});
+		const hint = 'Remove it, then try again.';
+		throw new AppError('conflict', `The folder ${record.dir} is in the way. It wasn’t installed here.`, { hint });
 	}
 	await rename(from, record.dir);
 	undo.push(() => rename(record.dir, from));
@@ -118,7 +117,8 @@ async function recoverPlacing(context: InstallContext, row: InstallRecord): Prom
 	const others = (await store.skillInstalls.list(row.skillId)).filter(({ id }) => id !== row.id);
 	const replaced = others.find(({ state, dir }) => state === 'active' && dir === row.dir);
 	const isReplaced = replaced !== undefined && (await isThere(places.keptAt(replaced.id)));
-	const isPlaced = (!replaced || isReplaced) && (await holds(row.dir, row));
+	const isComplete = async () => (await hashFolder(row.dir)).computedHash === row.computedHash;
+	const isPlaced = (!replaced || isReplaced) && (await isThere(row.dir)) && (await isComplete());
 	if (isPlaced) {
 		const before = others.find(({ state }) => state === 'active');
 		if (!before || !isSameOrigin(row.origin, before.origin)) await dropSecrets(context, row.skillId);
@@ -171,8 +171,4 @@ async function removeStrays(context: InstallContext): Promise<void> {
 	for (const name of await namesIn(places.trash)) {
 		if (name.endsWith('.partial')) await removeQuietly(join(places.trash, name), context);
 	}
-}
-
-async function holds(dir: string, { computedHash }: InstallRecord): Promise<boolean> {
-	return (await isThere(dir)) && (await hashFolder(dir)).computedHash === computedHash;
 }

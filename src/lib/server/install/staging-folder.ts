@@ -33,7 +33,7 @@ export interface StagingFolder {
 	 * Writes a regular file, and creates its parent folders. `path` is relative, with `/`. Concurrent calls are allowed.
 	 * For sources without permissions, `by-shebang` makes files that start with `#!` executable.
 	 * After an error, only `remove` may be called.
-	 * @throws AppError `invalid_input` naming the entry (see `EntryNames.take`), `too_large`, `storage_full`,
+	 * @throws AppError `invalid_input` naming the entry (see `createEntryNames`), `too_large`, `storage_full`,
 	 * `unavailable` if the disk can’t be written; errors of `content` unchanged
 	 */
 	add(
@@ -140,16 +140,6 @@ const SHOWN_CHARS = 100;
 /** Files of operating systems and version control, lower-case. */
 const LEFT_OUT = new Set(['__macosx', '.ds_store', '.git', 'thumbs.db', 'desktop.ini']);
 
-export interface EntryNames {
-	/**
-	 * Takes a path and its parent folders.
-	 * @returns its segments
-	 * @throws AppError `invalid_input`: see `checkEntryName`; duplicate files, names that differ only in case or Unicode
-	 * form, a file with the name of a folder
-	 */
-	take(path: string, kind: 'file' | 'folder'): string[];
-}
-
 /** Splits a relative path with `/` that is valid on every system. @throws AppError `invalid_input` with entry and reason */
 export function checkEntryName(path: string): string[] {
 	const segments = path.split('/');
@@ -158,7 +148,8 @@ export function checkEntryName(path: string): string[] {
 	return segments;
 }
 
-export function createEntryNames(): EntryNames {
+/** The names taken so far in one folder. */
+export function createEntryNames() {
 	/** By folded path. */
 	const taken = new Map<string, { path: string; kind: 'file' | 'folder' }>();
 	/** Folded paths of folders, so that each name is folded once. */
@@ -182,7 +173,13 @@ export function createEntryNames(): EntryNames {
 	}
 
 	return {
-		take(path, kind) {
+		/**
+		 * Takes a path and its parent folders.
+		 * @returns its segments
+		 * @throws AppError `invalid_input`: see `checkEntryName`; duplicate files, names that differ only in case or Unicode
+		 * form, a file with the name of a folder
+		 */
+		take(path: string, kind: 'file' | 'folder'): string[] {
 			const segments = checkEntryName(path);
 			takeOne(path, kind, path);
 			return segments;

@@ -160,22 +160,7 @@ export interface Staged {
 	until: number;
 }
 
-export interface StagedInstalls {
-	/** Drops the oldest if there are too many. */
-	add(
-		id: string,
-		make: (times: Pick<StagedInstall, 'createdAt' | 'expiresAt'>) => Omit<Staged, 'until'>
-	): Promise<StagedInstall>;
-	/** @throws AppError `not_found`, also once expired */
-	get(id: string): Staged;
-	/** Removes it from the list. @throws AppError `not_found` */
-	take(id: string): Staged;
-	/** Undoes `take`. */
-	putBack(staged: Staged): void;
-	/** Deletes its folder, if still there. */
-	drop(staged: Staged): Promise<void>;
-	close(): Promise<void>;
-}
+export type StagedInstalls = ReturnType<typeof createStagedInstalls>;
 
 export function createStagedInstalls(options: {
 	/** Milliseconds since 1970. */
@@ -183,7 +168,7 @@ export function createStagedInstalls(options: {
 	/** Monotonic clock, in milliseconds. */
 	uptime(): number;
 	remove(folder: StagingFolder): Promise<void>;
-}): StagedInstalls {
+}) {
 	const { now, uptime, remove } = options;
 	const kept = new Map<string, Staged>();
 	let timer: NodeJS.Timeout | undefined;
@@ -194,17 +179,21 @@ export function createStagedInstalls(options: {
 		for (const { shown } of over) kept.delete(shown.id);
 		await Promise.all(over.map(({ folder }) => remove(folder)));
 	};
+	/** @throws AppError `not_found`, also once expired */
 	const get = (id: string): Staged => {
 		const staged = kept.get(id);
 		if (!staged || isOver(staged)) {
-			throw new AppError('not_found', 'This installation has expired or doesn’t exist.', {
-				hint: 'Start it again.'
-			});
+			const hint = 'Start it again.';
+			throw new AppError('not_found', 'This installation has expired or doesn’t exist.', { hint });
 		}
 		return staged;
 	};
 	return {
-		async add(id, make) {
+		/** Drops the oldest if there are too many. */
+		async add(
+			id: string,
+			make: (times: Pick<StagedInstall, 'createdAt' | 'expiresAt'>) => Omit<Staged, 'until'>
+		): Promise<StagedInstall> {
 			await sweep();
 			const createdAt = now();
 			const { shown, ...rest } = make({
@@ -222,13 +211,16 @@ export function createStagedInstalls(options: {
 			return shown;
 		},
 		get,
-		take(id) {
+		/** Removes it from the list. @throws AppError `not_found` */
+		take(id: string): Staged {
 			const staged = get(id);
 			kept.delete(id);
 			return staged;
 		},
-		putBack: (staged) => void kept.set(staged.shown.id, staged),
-		drop: ({ folder }) => remove(folder),
+		/** Undoes `take`. */
+		putBack: (staged: Staged) => void kept.set(staged.shown.id, staged),
+		/** Deletes its folder, if still there. */
+		drop: ({ folder }: Staged) => remove(folder),
 		async close() {
 			clearTimeout(timer);
 			const folders = [...kept.values()].map(({ folder }) => folder);

@@ -96,7 +96,8 @@ export async function openMcpServers(options: McpServersOptions): Promise<McpSer
 		sorted(entries).flatMap(({ stored, values, connection }) => {
 			if (!connection) return [];
 			const { name, approval, transport } = stored;
-			return [{ name, approval, digest: digestOf(transport), values: Object.values(values ?? {}), connection }];
+			const digest = hash('sha256', JSON.stringify(transport));
+			return [{ name, approval, digest, values: Object.values(values ?? {}), connection }];
 		});
 
 	for (const stored of await store.mcpServers.list()) place(stored, await secrets.read(stored.name));
@@ -179,10 +180,6 @@ function targetOf(transport: McpTransport, values: Values, folder: string): Targ
 	return { type: 'stdio', command, args, env: values, cwd };
 }
 
-function digestOf(transport: McpTransport): string {
-	return hash('sha256', JSON.stringify(transport));
-}
-
 // Secrets of MCP servers in the vault: environment variables or headers (FEATURES E36, F3).
 
 /** One JSON entry for all values, because header names aren’t valid variable names. */
@@ -191,27 +188,19 @@ const MAX_BYTES = 60_000;
 
 export type Values = Readonly<Record<string, string>>;
 
-export interface ServerValues {
-	/** null if encrypted with another key. */
-	read(server: string): Promise<Values | null>;
-	write(server: string, values: Values, now: string): Promise<void>;
-	remove(server: string): Promise<void>;
-}
-
-function createServerValues(vault: Vault): ServerValues {
+function createServerValues(vault: Vault) {
 	return {
-		async read(server) {
+		/** null if encrypted with another key. */
+		async read(server: string): Promise<Values | null> {
 			const stored = (await vault.valuesOf(idOf(server)))[VALUES];
 			if (stored !== undefined) return JSON.parse(stored) as Values;
 			return (await vault.list(idOf(server))).length === 0 ? {} : null;
 		},
-		async write(server, values, now) {
+		async write(server: string, values: Values, now: string) {
 			if (Object.keys(values).length === 0) await vault.remove(idOf(server), VALUES);
 			else await vault.set(idOf(server), VALUES, JSON.stringify(values), now);
 		},
-		async remove(server) {
-			await vault.remove(idOf(server), VALUES);
-		}
+		remove: (server: string) => vault.remove(idOf(server), VALUES)
 	};
 }
 

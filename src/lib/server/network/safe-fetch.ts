@@ -149,14 +149,8 @@ const UNPACKERS: Readonly<Record<string, () => Transform>> = {
 /** Extra compressed bytes allowed, to end a stream that decompresses to nothing. */
 const SLACK_BYTES = 64 * 1024;
 
-export interface ReadBody {
-	body: Buffer;
-	truncated: boolean;
-	isUnpacked: boolean;
-}
-
 /** Decompresses the body and stops at `maxBytes`. @throws NetworkError `bad-response`; errors of the response */
-export async function readBody(response: IncomingMessage, maxBytes: number): Promise<ReadBody> {
+export async function readBody(response: IncomingMessage, maxBytes: number) {
 	const unpack = UNPACKERS[response.headers['content-encoding']?.trim().toLowerCase() ?? ''];
 	const chunks: Buffer[] = [];
 	let bytes = 0;
@@ -182,16 +176,12 @@ export async function readBody(response: IncomingMessage, maxBytes: number): Pro
 	} catch (error) {
 		// HEAD names the encoding of a body it doesn’t send.
 		const isEmpty = packedBytes === 0 && response.complete;
-		if (!truncated && !isEmpty) throw isPackingError(error) ? badPacking(error) : error;
+		if (!truncated && !isEmpty) {
+			// Error codes of zlib and Brotli.
+			const isPackingError = /^(Z_|ERR__)/.test((error as NodeJS.ErrnoException).code ?? '');
+			if (!isPackingError) throw error;
+			throw new NetworkError('bad-response', 'The response couldn’t be decompressed.', { cause: error });
+		}
 	}
 	return { body: Buffer.concat(chunks).subarray(0, maxBytes), truncated, isUnpacked: unpack !== undefined };
-}
-
-/** Error codes of zlib and Brotli. */
-function isPackingError(error: unknown): boolean {
-	return /^(Z_|ERR__)/.test((error as NodeJS.ErrnoException).code ?? '');
-}
-
-function badPacking(cause: unknown): NetworkError {
-	return new NetworkError('bad-response', 'The response couldn’t be decompressed.', { cause });
 }

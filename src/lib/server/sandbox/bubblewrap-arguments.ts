@@ -158,11 +158,6 @@ export type SystemMount =
 	/** A link as on the host: `/bin` → `usr/bin`. */
 	| { kind: 'link'; path: string; target: string };
 
-export interface SystemFile {
-	path: string;
-	text: string;
-}
-
 /** `/nix/store` holds the programs of NixOS. */
 const FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store'];
 /** Only what programs need: the rest of /etc has passwords, keys and secrets. */
@@ -188,7 +183,7 @@ export function systemMounts(): SystemMount[] {
 }
 
 /** Files for name lookups: the sandbox’s user, and no DNS. */
-export function systemFiles({ uid, gid }: { uid: number; gid: number }): SystemFile[] {
+export function systemFiles({ uid, gid }: { uid: number; gid: number }): { path: string; text: string }[] {
 	const users = [
 		...(uid === 0 ? [] : ['root:x:0:0:root:/:/usr/sbin/nologin']),
 		`skill:x:${uid}:${gid}:skill:/workspace:/bin/sh`,

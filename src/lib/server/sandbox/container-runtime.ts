@@ -15,12 +15,6 @@ export interface ContainerRuntime {
 	env: Record<string, string>;
 }
 
-export interface FoundRuntime {
-	runtime: ContainerRuntime | null;
-	/** A sentence for each rejected runtime, with its error. */
-	reasons: string[];
-}
-
 /** Locate the client’s configuration and server; none is passed on to containers. */
 const CLIENT_VARIABLES =
 	`PATH HOME USER TMPDIR LANG XDG_RUNTIME_DIR XDG_CONFIG_HOME XDG_DATA_HOME DBUS_SESSION_BUS_ADDRESS
@@ -28,11 +22,14 @@ const CLIENT_VARIABLES =
 	CONTAINER_HOST CONTAINER_SSHKEY CONTAINERS_CONF CONTAINERS_STORAGE_CONF`.split(/\s+/);
 export const RESTART = 'It may be stuck: restart it, or choose another one with SKILLS_SANDBOX_RUNTIME.';
 
-/** The first runtime that answers within 5 s, which one without its daemon doesn’t. All are asked concurrently. */
+/**
+ * The first runtime that answers within 5 s, which one without its daemon doesn’t. All are asked concurrently. `reasons`
+ * has a sentence for each rejected one, with its error.
+ */
 export async function findContainerRuntime(
 	choice: 'auto' | 'docker' | 'podman',
 	{ launcher, host }: { launcher: Launcher; host: Readonly<Record<string, string | undefined>> }
-): Promise<FoundRuntime> {
+): Promise<{ runtime: ContainerRuntime | null; reasons: string[] }> {
 	const env: Record<string, string> = {};
 	for (const name of CLIENT_VARIABLES) if (host[name]) env[name] = host[name];
 	const names = choice === 'auto' ? ['docker', 'podman'] : [choice];

@@ -167,19 +167,21 @@ const SHELL_VARIABLES = ['PWD', 'OLDPWD', 'SHLVL'];
 /** `own` includes its own /proc. */
 export type Namespaces = 'none' | 'shared-proc' | 'own';
 
-export interface UnshareOptions {
-	/** Absolute paths. */
-	unshare: string;
-	shell: string;
-	namespaces: Exclude<Namespaces, 'none'>;
-	/** Callers other than root need a user namespace; only its `root` may bring loopback up. */
-	user: 'none' | 'same' | 'root';
-}
-
-/** Wraps a program in namespaces. The exit code is the program’s, or 128 plus the signal. */
+/**
+ * Wraps a program in namespaces. The exit code is the program’s, or 128 plus the signal. Callers other than root need a
+ * user namespace; only its `root` may bring loopback up.
+ */
 function wrapWithUnshare(
 	{ file, args, env }: { file: string; args: string[]; env: Record<string, string> },
-	{ unshare, shell, namespaces, user }: UnshareOptions
+	{
+		unshare,
+		shell,
+		namespaces,
+		user
+	}: Required<Pick<Tools, 'unshare' | 'shell'>> & {
+		namespaces: Namespaces;
+		user: 'none' | 'same' | 'root';
+	}
 ): { file: string; args: string[] } {
 	const users = { none: [], same: ['--map-current-user'], root: ['--map-root-user'] }[user];
 	const own = namespaces === 'own' ? ['--mount-proc'] : [];

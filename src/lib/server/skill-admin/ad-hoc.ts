@@ -210,9 +210,8 @@ function withOnlyPart(
 	if (onlyTool && tools.length === 1) return { tool: onlyTool.name, input };
 	if (onlyScript && tools.length === 0 && scripts.length === 1) return { script: onlyScript, args: args ?? input };
 	const names = tools.map((each) => each.name).join(', ') || 'none';
-	throw new AppError('invalid_input', `Choose a script or tool of “${name}”.`, {
-		hint: `Its tools: ${names}. Its scripts: ${scripts.join(', ') || 'none'}.`
-	});
+	const hint = `Its tools: ${names}. Its scripts: ${scripts.join(', ') || 'none'}.`;
+	throw new AppError('invalid_input', `Choose a script or tool of “${name}”.`, { hint });
 }
 
 /** The planned run; null if it doesn’t exist or is off. @throws AppError for invalid arguments */

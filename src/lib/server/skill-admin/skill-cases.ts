@@ -22,16 +22,15 @@ export interface Cases {
 	remove(id: string, caseId: string): Promise<void>;
 }
 
-export interface CasesParts {
-	store: Pick<Store, 'skillCases'>;
-	adHoc: AdHocParts;
-	modes: LookupParts['modes'];
-}
-
 /** Per skill. */
 const MAX_CASES = 200;
 
-export function createCases({ store, adHoc, modes }: CasesParts): Cases {
+export function createCases(parts: {
+	store: Pick<Store, 'skillCases'>;
+	adHoc: AdHocParts;
+	modes: LookupParts['modes'];
+}): Cases {
+	const { store, adHoc, modes } = parts;
 	const skillOf = (id: string) => requireSkill({ skills: adHoc.skills, modes }, null, id);
 	const requireCase = async (skill: Skill, caseId: string): Promise<SkillCase> => {
 		const found = await store.skillCases.get(caseId);

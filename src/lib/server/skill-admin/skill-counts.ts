@@ -23,7 +23,7 @@ export async function openInstallIndex({ skillInstalls }: Pick<Store, 'skillInst
 	const installs = new Map<string, InstallRecord[]>();
 	const owners = new Map<string, string>();
 	const keep = (record: InstallRecord) => {
-		owners.set(sourceOf(record.skillId), record.owner);
+		owners.set(record.skillId.slice(0, record.skillId.lastIndexOf('/')), record.owner);
 		if (record.state !== 'active') return;
 		// File lists are long and not needed here.
 		installs.set(record.skillId, [...(installs.get(record.skillId) ?? []), { ...record, files: [] }]);
@@ -59,10 +59,6 @@ export async function openInstallIndex({ skillInstalls }: Pick<Store, 'skillInst
 			}
 		}
 	};
-}
-
-function sourceOf(skillId: string): string {
-	return skillId.slice(0, skillId.lastIndexOf('/'));
 }
 
 /** Tells pages when the library, or a decision about a skill, has changed. */

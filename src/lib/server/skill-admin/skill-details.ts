@@ -60,6 +60,12 @@ export async function describeSkill(parts: SkillDetailParts, id: string): Promis
 	};
 }
 
+const NOTHING_NEEDED = {
+	needs: { binaries: [], pythonModules: [], variables: [] },
+	network: { declared: [], granted: [] },
+	allowedTools: null
+};
+
 /** A broken skill can’t run, so it has no requirements. */
 async function describeBroken(parts: SkillDetailParts, skill: BrokenSkill): Promise<SkillDetail> {
 	return {
@@ -68,9 +74,7 @@ async function describeBroken(parts: SkillDetailParts, skill: BrokenSkill): Prom
 		...(await parts.trust.review(skill)),
 		skillId: skillIdOf(skill),
 		version: '',
-		needs: { binaries: [], pythonModules: [], variables: [] },
-		network: { declared: [], granted: [] },
-		allowedTools: null,
+		...NOTHING_NEEDED,
 		toolDescriptions: {},
 		inputSchemas: {}
 	};
@@ -136,9 +140,8 @@ export function requireSkill(parts: LookupParts, apiKeyId: string | null, id: st
 	if (found) return found;
 	const broken = findBroken(parts, apiKeyId, id) ?? findFolder(parts, apiKeyId, id);
 	if (!broken) throw new AppError('not_found', `Skill not found: “${id.slice(0, 200)}”.`);
-	throw new AppError('conflict', `“${broken.name}” is broken, so it can’t be used.`, {
-		hint: 'Fix the problems listed on its page.'
-	});
+	const hint = 'Fix the problems listed on its page.';
+	throw new AppError('conflict', `“${broken.name}” is broken, so it can’t be used.`, { hint });
 }
 
 /** Also finds broken skills, by `source/folder`. @throws AppError as `requireSkill` */
@@ -271,9 +274,7 @@ function describeBuiltin(builtin: BuiltinSkill, parts: BuiltinParts): SkillDetai
 		files: [],
 		findings: [],
 		changes: null,
-		needs: { binaries: [], pythonModules: [], variables: [] },
-		network: { declared: [], granted: [] },
-		allowedTools: null,
+		...NOTHING_NEEDED,
 		toolDescriptions: { [builtin.name]: builtin.description },
 		inputSchemas: { [builtin.name]: builtin.parameters }
 	};

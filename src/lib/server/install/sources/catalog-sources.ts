@@ -1,7 +1,7 @@
 /** Creates all remote sources and catalogs from the settings (FEATURES E1, E6–E9, E23–E27). */
 import type { CatalogPage, InstallSource } from '../../../shared/install.ts';
 import { createGithub } from './github.ts';
-import { createOutbound } from './outbound.ts';
+import { createOutbound, type OutboundOptions } from './outbound.ts';
 import { createSkillsmp } from './skillsmp.ts';
 import { createSkillssh } from './skillssh.ts';
 import type { SourceFetcher } from './source.ts';
@@ -9,19 +9,15 @@ import { fetchInline } from './upload.ts';
 import { createWellKnown } from './well-known.ts';
 
 /** URLs without a trailing slash, from `config.catalog`. */
-export interface CatalogOptions {
+export interface CatalogOptions extends OutboundOptions {
 	githubApiUrl: string;
 	githubRawUrl: string;
 	githubToken: string | null;
 	skillsshUrl: string;
 	skillsshAuditUrl: string;
 	skillsmpUrl: string;
-	/** `host:port` of allowed servers outside the public internet. */
-	hosts: readonly string[];
 	/** The current key, from the settings or the environment. */
 	skillsmpKey: () => string | null | Promise<string | null>;
-	/** All addresses of a host name. Default: the system’s resolver. */
-	resolve?: (host: string) => Promise<string[]>;
 }
 
 export interface Catalogs {

@@ -77,9 +77,8 @@ export function createGithubApi(options: { outbound: Outbound; apiUrl: string; t
 		const left = [{ sha, before }];
 		for (let requests = 0, folder = left.pop(); folder; requests += 2, folder = left.pop()) {
 			if (requests >= MAX_REQUESTS) {
-				throw new AppError('too_large', `${repository} has too many files to search.`, {
-					hint: 'Enter the folder of the skill too (path).'
-				});
+				const hint = 'Enter the folder of the skill too (path).';
+				throw new AppError('too_large', `${repository} has too many files to search.`, { hint });
 			}
 			const whole = await list(repository, folder.sha, folder.before, true, signal);
 			if (!whole.truncated) {

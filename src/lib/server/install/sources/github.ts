@@ -1,5 +1,5 @@
 /** Skills of GitHub repositories: every skill folder of a commit, with all its files (FEATURES E9). */
-import type { InstallSource, SkillOrigin } from '../../../shared/install.ts';
+import type { InstallSource } from '../../../shared/install.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { quoteEntry, type StagingFolder } from '../staging-folder.ts';
 import {
@@ -15,29 +15,17 @@ import {
 import { findNamed } from './sources.ts';
 import type { Outbound } from './outbound.ts';
 import { allSkillFoldersIn, skillFoldersIn } from '../install-context.ts';
-import type { FetchedSkills } from './source.ts';
+import type { FetchedSkills, TypedSource } from './source.ts';
 
 type GithubSource = Extract<InstallSource, { type: 'github' }>;
-
-export interface GithubOptions {
-	outbound: Outbound;
-	/** Without a trailing slash. */
-	apiUrl: string;
-	rawUrl: string;
-	/** Sent to the API only. */
-	token: string | null;
-}
 
 export interface Checkout extends GithubPlace, GithubCommit {
 	/** The folder itself (unless it is the top) and everything below. */
 	entries: TreeEntry[];
 }
 
-export interface Github {
-	/** @throws AppError */
-	fetch(source: GithubSource, into: StagingFolder, signal: AbortSignal): Promise<FetchedSkills>;
-	/** SHA-1 of the skill’s folder on its branch now. @throws AppError `not_found` if it is gone */
-	revisionOf(origin: SkillOrigin, source: GithubSource, signal: AbortSignal): Promise<string | null>;
+/** Revisions are SHA-1 of the skill’s folder on its branch. */
+export interface Github extends TypedSource<'github'> {
 	/** Lists without downloading. @throws AppError */
 	open(source: GithubSource, signal: AbortSignal): Promise<Checkout>;
 	/** The skill of this name, in any folder. @throws AppError */
@@ -52,7 +40,14 @@ export interface Github {
 const MAX_SKILLS = 100;
 const MAX_SKILL_FILE_BYTES = 2 * 1024 * 1024;
 
-export function createGithub({ outbound, apiUrl, rawUrl, token }: GithubOptions): Github {
+/** URLs without a trailing slash. `token` is sent to the API only. */
+export function createGithub(options: {
+	outbound: Outbound;
+	apiUrl: string;
+	rawUrl: string;
+	token: string | null;
+}): Github {
+	const { outbound, apiUrl, rawUrl, token } = options;
 	const api = createGithubApi({ outbound, apiUrl, token });
 	const files = createGithubFiles({ outbound, api, rawUrl });
 	// GitHub Enterprise serves its API below its web address.

@@ -117,17 +117,15 @@ function hostOf({ hostname, port, protocol }: URL): string {
 function parseUrl(text: string): URL {
 	const url = URL.parse(text);
 	if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return url;
-	throw new AppError('invalid_input', `Skills can’t be installed from “${text.slice(0, 200)}”.`, {
-		hint: 'Use an address that starts with https:// and has no user name.'
-	});
+	const hint = 'Use an address that starts with https:// and has no user name.';
+	throw new AppError('invalid_input', `Skills can’t be installed from “${text.slice(0, 200)}”.`, { hint });
 }
 
 function checked(response: SafeResponse, request: OutboundRequest, url: URL): OutboundResponse {
 	if (response.status !== 200) throw refusalOf(response, request, url);
 	if (response.truncated) {
-		throw new AppError('too_large', `The response of ${request.service} is too large: ${request.what}.`, {
-			hint: 'Narrow the search, or choose one folder (path) of the repository.'
-		});
+		const hint = 'Narrow the search, or choose one folder (path) of the repository.';
+		throw new AppError('too_large', `The response of ${request.service} is too large: ${request.what}.`, { hint });
 	}
 	return { headers: response.headers, body: response.body, url: url.href };
 }

@@ -1,30 +1,14 @@
 /** SkillsMP: search, and skills fetched from GitHub (FEATURES E6, E7, E26). */
 import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
-import type { CatalogPage, CatalogSkill, InstallSource, SkillOrigin } from '../../../shared/install.ts';
+import type { CatalogPage, CatalogSkill } from '../../../shared/install.ts';
 import type { Github } from './github.ts';
 import { fetchJson, type Outbound, type OutboundRequest } from './outbound.ts';
-import type { FetchedSkills } from './source.ts';
-import type { StagingFolder } from '../staging-folder.ts';
+import type { TypedSource } from './source.ts';
 
-type SkillsmpSource = Extract<InstallSource, { type: 'skillsmp' }>;
-
-export interface SkillsmpOptions {
-	outbound: Outbound;
-	github: Github;
-	/** Without a trailing slash. */
-	url: string;
-	/** The current key, sent to this host only. */
-	apiKey: () => string | null | Promise<string | null>;
-}
-
-export interface Skillsmp {
+export interface Skillsmp extends TypedSource<'skillsmp'> {
 	/** Without `q`, sorted by stars; empty without a key. @throws AppError `invalid_input` for a query without a key */
 	search(query: { q: string; page: number; limit: number }, signal: AbortSignal): Promise<CatalogPage>;
-	/** @throws AppError */
-	fetch(source: SkillsmpSource, into: StagingFolder, signal: AbortSignal): Promise<FetchedSkills>;
-	/** @throws AppError */
-	revisionOf(origin: SkillOrigin, source: SkillsmpSource, signal: AbortSignal): Promise<string | null>;
 }
 
 const SERVICE = 'SkillsMP';
@@ -59,15 +43,21 @@ const searchShape = z.union([
 	z.object({ skills: list, pagination })
 ]);
 
-export function createSkillsmp({ outbound, github, url, apiKey }: SkillsmpOptions): Skillsmp {
+/** `url` has no trailing slash. `apiKey` returns the current key, sent to this host only. */
+export function createSkillsmp(options: {
+	outbound: Outbound;
+	github: Github;
+	url: string;
+	apiKey: () => string | null | Promise<string | null>;
+}): Skillsmp {
+	const { outbound, github, url, apiKey } = options;
 	return {
 		async search({ q, page, limit }, signal) {
 			const token = await apiKey();
 			if (!token && q.trim() === '') return { skills: [], total: 0, page, limit };
 			if (!token) {
-				throw new AppError('invalid_input', 'Searching SkillsMP needs an API key.', {
-					hint: 'Get one at skillsmp.com and add it in the settings, or as SKILLSMP_API_KEY.'
-				});
+				const hint = 'Get one at skillsmp.com and add it in the settings, or as SKILLSMP_API_KEY.';
+				throw new AppError('invalid_input', 'Searching SkillsMP needs an API key.', { hint });
 			}
 			const query = new URLSearchParams({ q, page: String(page), limit: String(limit) });
 			if (q.trim() === '') query.set('sortBy', 'stars');

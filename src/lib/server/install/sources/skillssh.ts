@@ -1,31 +1,19 @@
 /** skills.sh: search, skills fetched from GitHub, and security audits (FEATURES E8, E9, E23–E25). */
 import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
-import type { CatalogPage, InstallSource, SkillOrigin, StagedSkill } from '../../../shared/install.ts';
+import type { CatalogPage, InstallSource, StagedSkill } from '../../../shared/install.ts';
 import type { StagingFolder } from '../staging-folder.ts';
 import { isRepositoryName } from './github-api.ts';
 import type { Github } from './github.ts';
 import { fetchJson, type Outbound, type OutboundRequest } from './outbound.ts';
-import type { FetchedSkills } from './source.ts';
+import type { FetchedSkills, TypedSource } from './source.ts';
 import { slugOf } from './sources.ts';
 
 type SkillsshSource = Extract<InstallSource, { type: 'skillssh' }>;
 
-export interface SkillsshOptions {
-	outbound: Outbound;
-	github: Github;
-	/** Without a trailing slash. */
-	url: string;
-	auditUrl: string;
-}
-
-export interface Skillssh {
+export interface Skillssh extends TypedSource<'skillssh'> {
 	/** Empty for fewer than 2 characters: skills.sh has no full list. @throws AppError */
 	search(query: { q: string; limit: number }, signal: AbortSignal): Promise<CatalogPage>;
-	/** @throws AppError */
-	fetch(source: SkillsshSource, into: StagingFolder, signal: AbortSignal): Promise<FetchedSkills>;
-	/** The skill’s folder on the default branch. @throws AppError */
-	revisionOf(origin: SkillOrigin, source: SkillsshSource, signal: AbortSignal): Promise<string | null>;
 }
 
 const SERVICE = 'skills.sh';
@@ -48,7 +36,14 @@ const downloadShape = z.object({
 		.max(5000)
 });
 
-export function createSkillssh({ outbound, github, url, auditUrl }: SkillsshOptions): Skillssh {
+/** URLs without a trailing slash. */
+export function createSkillssh(options: {
+	outbound: Outbound;
+	github: Github;
+	url: string;
+	auditUrl: string;
+}): Skillssh {
+	const { outbound, github, url, auditUrl } = options;
 	const request = (what: string, signal: AbortSignal): OutboundRequest => ({ service: SERVICE, what, signal });
 
 	/** Fetches the copy on skills.sh: text only, of an unknown commit. */

@@ -13,6 +13,20 @@ export interface FetchedSkills {
 	audits?: ReadonlyMap<string, { by: string; risk: string }[]>;
 }
 
+/** The methods of `SourceFetcher` for one type of source. */
+export interface TypedSource<Type extends InstallSource['type']> {
+	fetch(
+		source: Extract<InstallSource, { type: Type }>,
+		into: StagingFolder,
+		signal: AbortSignal
+	): Promise<FetchedSkills>;
+	revisionOf(
+		origin: SkillOrigin,
+		source: Extract<InstallSource, { type: Type }>,
+		signal: AbortSignal
+	): Promise<string | null>;
+}
+
 export interface SourceFetcher {
 	/** @throws AppError `not_found`, `invalid_input` naming the entry, `too_large`, `unavailable` (no answer, or a rate limit), `forbidden` */
 	fetch(source: InstallSource, into: StagingFolder, signal: AbortSignal): Promise<FetchedSkills>;

@@ -34,9 +34,8 @@ export async function findNamed(
 	const [folder] = found;
 	if (folder === undefined) {
 		const known = ordered.slice(0, 10).map((each) => quoteEntry(lastName(each)));
-		throw new AppError('not_found', `${repository} has no skill ${quoteEntry(name)}.`, {
-			hint: known.length === 0 ? 'It has no SKILL.md at all.' : `Available: ${known.join(', ')}.`
-		});
+		const hint = known.length === 0 ? 'It has no SKILL.md at all.' : `Available: ${known.join(', ')}.`;
+		throw new AppError('not_found', `${repository} has no skill ${quoteEntry(name)}.`, { hint });
 	}
 	const list = found.slice(0, 5).map(quoteEntry).join(', ');
 	const note = `${repository} has several skills named ${quoteEntry(name)}: ${list}. Using the first one.`;
@@ -63,9 +62,8 @@ function nameIn(text: string): string {
 /** @throws AppError `conflict` while another catalog is active */
 export function requireProvider(wanted: 'skillsmp' | 'skillssh', active: string): void {
 	if (wanted === active) return;
-	throw new AppError('conflict', `The active skill catalog is ${active}, not ${wanted}.`, {
-		hint: `Set skillsProvider to ${wanted} in the settings.`
-	});
+	const hint = `Set skillsProvider to ${wanted} in the settings.`;
+	throw new AppError('conflict', `The active skill catalog is ${active}, not ${wanted}.`, { hint });
 }
 
 /** Installs switched off; refuses existing identities. */

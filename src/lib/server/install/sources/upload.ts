@@ -100,7 +100,8 @@ export async function fetchFolder(
 		checkEntryName(path);
 		if (isLeftOut(path)) {
 			leftOut.push(path);
-			if (!(content instanceof Uint8Array)) await drain(content);
+			// A stream must be read to its end before the next file.
+			if (!(content instanceof Uint8Array)) for await (const chunk of content) void chunk;
 		} else await into.add(path, content, { isExecutable: 'by-shebang' });
 	}
 	return { folders: null, originOf: uploadedAs('folder'), notes: noteOf(leftOut) };
@@ -110,11 +111,6 @@ export async function fetchFolder(
 export async function fetchInline(text: string, into: StagingFolder): Promise<FetchedSkills> {
 	await into.add('SKILL.md', Buffer.from(text));
 	return { folders: [''], originOf: uploadedAs('inline'), notes: [] };
-}
-
-/** A stream must be read to its end before the next file. */
-async function drain(content: AsyncIterable<Uint8Array>): Promise<void> {
-	for await (const chunk of content) void chunk;
 }
 
 function uploadedAs(provider: InstallProvider): FetchedSkills['originOf'] {

@@ -2,29 +2,22 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { AppError } from '../../../shared/errors.ts';
-import type { InstallSource, SkillOrigin } from '../../../shared/install.ts';
+import type { InstallSource } from '../../../shared/install.ts';
 import { quoteEntry, refusal, type StagingFolder } from '../staging-folder.ts';
 import { isInstallableName } from '../inspection.ts';
 import { fetchJson, inParallel, type Outbound } from './outbound.ts';
-import type { FetchedSkills } from './source.ts';
+import type { TypedSource } from './source.ts';
 import { fetchZip } from './upload.ts';
 import { inPlainWords } from '../../../shared/plain-issues.ts';
 
 type WellKnownSource = Extract<InstallSource, { type: 'well-known' }>;
-
-export interface WellKnown {
-	/** @throws AppError */
-	fetch(source: WellKnownSource, into: StagingFolder, signal: AbortSignal): Promise<FetchedSkills>;
-	/** The current digest in the index; null if it lists none. @throws AppError `not_found` if the skill is gone */
-	revisionOf(origin: SkillOrigin, source: WellKnownSource, signal: AbortSignal): Promise<string | null>;
-}
 
 /** Also the maximum that can be confirmed at once. */
 const MAX_SKILLS = 100;
 const AT_ONCE = 6;
 const ZIP = 'PK\x03\x04';
 
-export function createWellKnown({ outbound }: { outbound: Outbound }): WellKnown {
+export function createWellKnown({ outbound }: { outbound: Outbound }): TypedSource<'well-known'> {
 	async function look(source: WellKnownSource, signal: AbortSignal): Promise<WellKnownIndex & { service: string }> {
 		const { base, name: named } = siteOf(source.url);
 		const service = base.host;

@@ -1,13 +1,7 @@
 /** Replaces `Promise.withResolvers`, which the oldest supported Node lacks. */
-export interface Deferred<Value> {
-	readonly promise: Promise<Value>;
-	resolve(value: Value): void;
-}
 
-export function createDeferred<Value>(): Deferred<Value> {
+export function createDeferred<Value>() {
 	let resolve: (value: Value) => void = () => undefined;
-	const promise = new Promise<Value>((settle) => {
-		resolve = settle;
-	});
+	const promise = new Promise<Value>((settle) => (resolve = settle));
 	return { promise, resolve };
 }

@@ -11,12 +11,6 @@ import type { FromRunner, ToRunner } from './runner.ts';
 import { failed } from '../running.ts';
 import { runCommand, signalGroup } from './launch.ts';
 
-export interface SpawnerOptions {
-	/** Path of `runner.ts`. */
-	entry: string;
-	log?: (message: string) => void;
-}
-
 interface Remote {
 	spec: LaunchSpec;
 	pid: number | null;
@@ -39,8 +33,9 @@ interface Runner {
 	close(): Promise<void>;
 }
 
-/** Like `createLauncher`. Starts the runner with the first program, and again if it ended. */
-export function createSpawner({ entry, log = () => undefined }: SpawnerOptions): Launcher {
+/** Like `createLauncher`. Starts the runner (`entry`) with the first program, and again if it ended. */
+export function createSpawner(options: { entry: string; log?: (message: string) => void }): Launcher {
+	const { entry, log = () => undefined } = options;
 	let runner: Runner | null = null;
 	let count = 0;
 	let isClosed = false;

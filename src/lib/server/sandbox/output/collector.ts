@@ -1,6 +1,6 @@
 /** Collects the output of a process: counted, redacted, capped to its head and tail, and streamed (FEATURES D11, F3). */
 import { StringDecoder } from 'node:string_decoder';
-import type { LaunchLimits, LaunchResult } from '../launch/launcher.ts';
+import type { LaunchLimits } from '../launch/launcher.ts';
 import { OUTPUT_TRUNCATED } from '../sandbox.ts';
 import { createRedactor } from './redact.ts';
 
@@ -88,24 +88,16 @@ function cutStart(bytes: Buffer): string {
 
 type Stream = 'stdout' | 'stderr';
 
-export interface Collector {
-	push(stream: Stream, chunk: Buffer): void;
-	end(): Pick<
-		LaunchResult,
-		'stdout' | 'stderr' | 'stdoutTruncated' | 'stderrTruncated' | 'stdoutBytes' | 'stderrBytes' | 'kept'
-	>;
-}
-
 export function createCollector(
 	limits: Pick<LaunchLimits, 'maxOutputBytes' | 'maxKeptBytes' | 'redact'>,
 	onOutput?: (stream: Stream, text: string) => void
-): Collector {
+) {
 	const streams = {
 		stdout: createStream(limits, (text) => onOutput?.('stdout', text)),
 		stderr: createStream(limits, (text) => onOutput?.('stderr', text))
 	};
 	return {
-		push: (stream, chunk) => streams[stream].push(chunk),
+		push: (stream: Stream, chunk: Buffer) => streams[stream].push(chunk),
 		end() {
 			const stdout = streams.stdout.end();
 			const stderr = streams.stderr.end();
