@@ -1,4 +1,4 @@
-/** REST contracts of conversations, runs and files. Requests refuse unknown keys, except in AG-UI’s own objects. */
+/** REST contracts of conversations, runs and files. Requests refuse unknown keys, except in AG-UI’s own objects. Times are ISO 8601. */
 import { z } from 'zod';
 import { decision, message, skillOffer, tokenUsage } from './message-schema.ts';
 import { modelId, reasoningEffort } from './models.ts';
@@ -48,7 +48,6 @@ export const runAgentInput = z.looseObject({
 		.max(128)
 		.optional()
 });
-
 export type RunAgentInput = z.infer<typeof runAgentInput>;
 
 /** The used parts of an AG-UI user message. */
@@ -115,7 +114,6 @@ export const queuedMessage = z.object({
 	id: z.string(),
 	text: z.string(),
 	files: z.array(z.string()),
-	/** ISO 8601. */
 	createdAt: z.string()
 });
 export type QueuedMessage = z.infer<typeof queuedMessage>;

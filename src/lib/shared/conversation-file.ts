@@ -21,5 +21,4 @@ export const conversationFile = z.strictObject({
 	head: z.string().min(1).max(256).nullable(),
 	messages: z.array(fileMessage).max(MAX_FILE_MESSAGES)
 });
-
 export type ConversationFile = z.infer<typeof conversationFile>;

@@ -1,4 +1,4 @@
-/** REST contracts of installing skills: sources, review, versions and trash (FEATURES E4–E9, E20–E28). */
+/** REST contracts of installing skills: sources, review, versions and trash (FEATURES E4–E9, E20–E28). Times are ISO 8601. */
 import { z } from 'zod';
 import { toolFacts, skillDiagnostic, skillFile, skillFileChange, skillFinding } from './skills.ts';
 import { INSTALL_PROVIDERS } from './names.ts';
@@ -81,9 +81,7 @@ export type StagedSkill = z.infer<typeof stagedSkill>;
 /** Fetched and checked skills waiting for confirmation. */
 export const stagedInstall = z.object({
 	id: z.string(),
-	/** ISO 8601. */
 	createdAt: z.string(),
-	/** ISO 8601. */
 	expiresAt: z.string(),
 	skills: z.array(stagedSkill),
 	/** Sentences about skipped files and warnings. */
@@ -197,7 +195,6 @@ export const installedSkill = z.object({
 	/** SHA-256 of all its files. */
 	digest: z.string(),
 	files: z.array(z.object({ path: z.string(), bytes: z.number(), sha256: z.string() })),
-	/** ISO 8601. */
 	installedAt: z.string()
 });
 export type InstalledSkill = z.infer<typeof installedSkill>;
@@ -245,9 +242,7 @@ export const trashedSkill = z.object({
 	name: z.string(),
 	version: z.string().nullable(),
 	path: z.string(),
-	/** ISO 8601. */
 	removedAt: z.string(),
-	/** ISO 8601. */
 	expiresAt: z.string()
 });
 export type TrashedSkill = z.infer<typeof trashedSkill>;

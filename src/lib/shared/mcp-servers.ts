@@ -1,4 +1,4 @@
-/** REST contracts of MCP servers (FEATURES E36). */
+/** REST contracts of MCP servers (FEATURES E36). Times are ISO 8601. */
 import { z } from 'zod';
 
 /** Lower-case letters, digits, `-` and `_`, at most 32. */
@@ -58,7 +58,6 @@ export const mcpServerPut = z.strictObject({
 	/** `ask`: the user approves calls; `auto`: they run at once. */
 	approval: z.enum(['ask', 'auto']).default('ask')
 });
-
 export type McpServerPut = z.infer<typeof mcpServerPut>;
 export type McpTransportPut = McpServerPut['transport'];
 
@@ -108,7 +107,6 @@ export const mcpServer = z.object({
 	isEnabled: z.boolean(),
 	approval: z.enum(['ask', 'auto']),
 	status: mcpServerStatus,
-	/** ISO 8601. */
 	updatedAt: z.string()
 });
 export type McpServer = z.infer<typeof mcpServer>;

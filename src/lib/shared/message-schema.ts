@@ -1,4 +1,4 @@
-/** The schema of messages, in the variants of the API, of conversation files and of database rows. */
+/** The schema of messages, in the variants of the API, of conversation files and of database rows. Times are ISO 8601. */
 import { z } from 'zod';
 
 export const tokenUsage = z.object({
@@ -163,7 +163,6 @@ function messageSchemas({ object, list, count, exit, id, live }: Manner) {
 		context: context.nullable(),
 		/** The current wait before a retry. */
 		retry: object({ attempt: count, delayMs: count, message: text }).nullable(),
-		/** ISO 8601. */
 		createdAt: text
 	});
 	return {

@@ -1,4 +1,4 @@
-/** REST contracts of models, keys and accounts (FEATURES F9, F11; MODEL-WIRE "Figures"). */
+/** REST contracts of models, keys and accounts (FEATURES F9, F11; MODEL-WIRE "Figures"). Times are ISO 8601. */
 import { z } from 'zod';
 import { MAX_API_KEY, MAX_MODEL_ID, PRINTABLE, REASONING_EFFORTS } from './names.ts';
 
@@ -26,7 +26,6 @@ export const modelInfo = z.object({
 	takesImages: z.boolean().nullable(),
 	/** Supports reasoning effort. */
 	reasons: z.boolean().nullable(),
-	/** ISO 8601. */
 	createdAt: z.string().nullable()
 });
 export type ModelInfo = z.infer<typeof modelInfo>;

@@ -1,4 +1,4 @@
-/** REST contracts of settings and API keys (FEATURES E1, E11, B8, E18, F12). */
+/** REST contracts of settings and API keys (FEATURES E1, E11, B8, E18, F12). Times are ISO 8601. */
 import { z } from 'zod';
 import { modelApiKey, modelBaseUrl, modelId, reasoningEffort } from './models.ts';
 import { API_SCOPES } from './names.ts';
@@ -94,7 +94,6 @@ export const apiKey = z.object({
 	/** First characters, for display. */
 	prefix: z.string(),
 	scopes: z.array(z.enum(API_SCOPES)),
-	/** ISO 8601. */
 	createdAt: z.string(),
 	/** To the minute; null if never used. */
 	lastUsedAt: z.string().nullable(),

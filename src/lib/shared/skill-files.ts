@@ -31,7 +31,6 @@ export const skillFileWrite = z.strictObject({
 		.regex(/^[0-9a-f]{64}$/)
 		.nullable()
 });
-
 export type SkillFileWrite = z.infer<typeof skillFileWrite>;
 
 export const skillFileText = z.object({
@@ -73,5 +72,4 @@ export const newSkill = z.strictObject({
 	description: z.string().trim().min(1).max(MAX_SKILL_DESCRIPTION),
 	template: z.enum(SKILL_TEMPLATES)
 });
-
 export type NewSkill = z.infer<typeof newSkill>;

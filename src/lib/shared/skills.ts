@@ -72,7 +72,6 @@ export const skillQuery = z.object({
 		.optional()
 		.describe('Only what this API key sees: its own skills and the system’s.')
 });
-
 export type SkillQuery = z.infer<typeof skillQuery>;
 
 export const skillFile = z.object({
@@ -161,7 +160,6 @@ export const skillPatch = z
 		network: z.array(z.string().min(1).max(253)).max(100).optional()
 	})
 	.refine((patch) => Object.values(patch).some((value) => value !== undefined), 'must have something to change');
-
 export type SkillPatch = z.infer<typeof skillPatch>;
 
 /** Variables to store; null removes one. Values are never returned. */
@@ -267,7 +265,6 @@ export const diagnosisFix = z.strictObject({
 	/** Default: all. */
 	fixes: z.array(z.string().min(1).max(100)).min(1).max(100).optional()
 });
-
 export type DiagnosisFix = z.infer<typeof diagnosisFix>;
 
 /** Changes with the library. */

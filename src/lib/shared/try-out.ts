@@ -1,4 +1,4 @@
-/** REST contracts for trying skills: test cases, evals and executions (FEATURES E10–E13, E29, F6, F16). */
+/** REST contracts for trying skills: test cases, evals and executions (FEATURES E10–E13, E29, F6, F16). Times are ISO 8601. */
 import { z } from 'zod';
 
 export const caseExpectation = z.strictObject({
@@ -32,7 +32,6 @@ export const skillCase = z.object({
 	tool: z.string().nullable(),
 	input: z.record(z.string(), z.unknown()).nullable(),
 	expect: caseExpectation,
-	/** ISO 8601. */
 	createdAt: z.string(),
 	lastRun: z
 		.object({
@@ -178,7 +177,6 @@ export const adHocExecution = z
 		approve: z.string().max(64).optional()
 	})
 	.refine(({ script, tool }) => script === undefined || tool === undefined, 'must name a script or a tool, not both');
-
 export type AdHocExecution = z.infer<typeof adHocExecution>;
 
 export const adHocResult = z.object({
@@ -218,7 +216,6 @@ export const executionQuery = z.object({
 	since: z.iso.datetime({ offset: true }).optional().describe('At or after this time.'),
 	until: z.iso.datetime({ offset: true }).optional().describe('Before this time.')
 });
-
 export type ExecutionQuery = z.infer<typeof executionQuery>;
 
 /** The query of `GET /api/skills/executions/export` (E29). */

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { createFailureLimit, type FailureLimit } from './login.ts';
+import { createFailureLimit } from './login.ts';
 
 describe('E19: wrong tokens', () => {
 	let time: number;
-	let limit: FailureLimit;
+	let limit: ReturnType<typeof createFailureLimit>;
 	beforeEach(() => {
 		time = 1_000_000;
 		limit = createFailureLimit({ perClient: 3, inAll: 5, windowMs: 60_000, now: () => time });
