@@ -8,6 +8,7 @@ import FileCard from '../files/FileCard.svelte';
 import UserMessage from '../messages/UserMessage.svelte';
 import ConversationRow from '../sidebar/ConversationRow.svelte';
 import Step from '../steps/Step.svelte';
+import ApprovalCard from '../steps/ApprovalCard.svelte';
 import Terminal from '../steps/Terminal.svelte';
 
 const TOWER = `a${'\u0301\u0316'.repeat(30)}`;
@@ -31,6 +32,8 @@ const message = {
 	files: [`${WORDS}.txt`],
 	parts: [{ type: 'text' as const, id: 't', text: WORDS }]
 };
+const approval = { interruptId: 'i', skill: 'sums', script: 'add.py', args: [WORDS], reason: WORDS, digest: 'd' };
+const client = { getSkill: vi.fn(), saveSecrets: vi.fn() };
 const row = {
 	conversation: sampleConversation('c', { title: WORDS }),
 	actions: {} as ConversationActions,
@@ -52,6 +55,7 @@ describe('UI 10.15: a letter with a tower of marks is cut to its line, and other
 			1,
 			() => render(FileCard, { file: { path: `${WORDS}.txt`, bytes: 1 }, conversationId: 'c', version: 'v' })
 		],
+		['in what is to be allowed, and why', 2, () => render(ApprovalCard, { approval, isOpen: true, client })],
 		['in a message and the name of a file with it', 2, () => render(UserMessage, { message, conversationId: 'c' })]
 	])('%s', async (_, count, show) => {
 		const { container } = await show();
