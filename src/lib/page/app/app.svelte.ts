@@ -44,6 +44,8 @@ export class ChatApp {
 	session = $state.raw<ChatSession | null>(null);
 	/** Null until the server has answered. */
 	health = $state.raw<Health | null>(null);
+	/** The server has answered, or failed to. */
+	hasAskedHealth = $state(false);
 	/** The conversation on the page; `session` may be of another one, or of one that was on it before. */
 	shownId = $state<string | null>(null);
 	/** What lies over the page. */
@@ -191,6 +193,7 @@ export class ChatApp {
 	async refreshHealth(): Promise<void> {
 		const health = await this.#client.getHealth().catch((error: unknown) => asApiError(error));
 		if (!(health instanceof ApiError)) this.health = health;
+		this.hasAskedHealth = true;
 	}
 
 	/** The page before this one may have ended before it heard that its first message had arrived: then it is in the list. */
