@@ -114,3 +114,49 @@ test('F5: on a narrow screen the files lie over the conversation, and one that i
 	await expect(page.getByTestId('attachment')).toHaveAttribute('data-path', 'notes.txt');
 	await expect(page.getByTestId('composer-input')).toBeFocused();
 });
+
+const PAGE = `<h1>Made</h1><script>
+const { dataset } = document.documentElement;
+dataset.origin = origin;
+try { parent.document.title = 'pwned'; } catch { dataset.parent = 'refused'; }
+fetch('/api/health').then(() => (dataset.fetch = 'came'), () => (dataset.fetch = 'refused'));
+</script>`;
+
+test('F5, SECURITY: a page runs its scripts when it is told to, cut off from the app; a sound is played from any place', async ({
+	page,
+	app,
+	model
+}) => {
+	await page.setViewportSize({ width: 1280, height: 800 });
+	await addSkill(page, app, {
+		'made.mjs': `import { writeFileSync } from 'node:fs';
+const sound = Buffer.alloc(44 + 80_000, 128);
+sound.write('RIFF', 0); sound.writeUInt32LE(36 + 80_000, 4); sound.write('WAVEfmt ', 8); sound.writeUInt32LE(16, 16);
+sound.writeUInt16LE(1, 20); sound.writeUInt16LE(1, 22); sound.writeUInt32LE(8_000, 24); sound.writeUInt32LE(8_000, 28);
+sound.writeUInt16LE(1, 32); sound.writeUInt16LE(8, 34); sound.write('data', 36); sound.writeUInt32LE(80_000, 40);
+writeFileSync('tone.wav', sound);
+writeFileSync('page.html', ${JSON.stringify(PAGE)});
+`
+	});
+	model.push(run('made.mjs'), text('Made.'));
+	await ask(page, 'make them');
+	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
+	await page.getByTestId('files-button').click();
+	await row(page, 'page.html').getByRole('button').first().click();
+	const root = panel(page).frameLocator('iframe').locator(':root');
+	await expect(root).toContainText('Made');
+	expect(await root.getAttribute('data-origin')).toBe(null);
+	await panel(page).getByRole('button', { name: 'Run scripts' }).click();
+	await expect(root).toHaveAttribute('data-fetch', 'refused');
+	await expect(root).toHaveAttribute('data-origin', 'null');
+	await expect(root).toHaveAttribute('data-parent', 'refused');
+	await expectAccessible(page);
+
+	await page.getByTestId('all-files').click();
+	await row(page, 'tone.wav').getByRole('button').first().click();
+	const sound = panel(page).locator('audio');
+	await expect.poll(() => sound.evaluate((audio: HTMLAudioElement) => audio.duration)).toBe(10);
+	await sound.evaluate((audio: HTMLAudioElement) => (audio.currentTime = 7));
+	await expect.poll(() => sound.evaluate((audio: HTMLAudioElement) => audio.currentTime)).toBe(7);
+	await expectAccessible(page);
+});

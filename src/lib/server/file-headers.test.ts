@@ -80,6 +80,49 @@ describe('SECURITY: a page that a script made, looked at in a frame', () => {
 		expect(await page.title()).toBe('ours');
 	});
 
+	test.each(['made.html', 'made.svg'])(
+		'with its scripts, %s reaches neither the network nor our page',
+		async (name) => {
+			const tries = `
+			const say = (text) => { document.documentElement.dataset.said = (document.documentElement.dataset.said ?? '') + text; };
+			say('ran ' + origin);
+			for (const reach of [() => parent.document, () => top.location.href, () => localStorage, () => document.cookie, () => open('ELSE/open').x])
+				try { reach(); say(' reached'); } catch { say(' refused'); }
+			new Image().src = 'ELSE/script-img';
+			fetch('ELSE/script-fetch').catch(() => {});
+			fetch('/file').then(() => say(' fetched'), () => say(' cut off'));
+			navigator.sendBeacon?.('ELSE/beacon');
+			try { new WebSocket('ELSE/socket'.replace('http', 'ws')); } catch {}
+			try { new Worker('data:text/javascript,fetch("ELSE/worker")'); } catch {}`.replaceAll('ELSE', addressOf(other));
+			const body = name.endsWith('svg')
+				? `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"><image xlink:href="${addressOf(other)}/image"/><script href="${addressOf(other)}/code"/><script><![CDATA[${tries}]]></script></svg>`
+				: `<!doctype html><script src="${addressOf(other)}/code"></script><script>${tries}</script>`;
+			const ours = await listen((path) =>
+				path === '/'
+					? {
+							headers: { 'content-type': 'text/html', 'content-security-policy': "frame-src 'self'" },
+							body: '<title>ours</title><iframe sandbox="allow-scripts" src="/file?view"></iframe>'
+						}
+					: { headers: fileHeaders(name, Buffer.byteLength(body), path.endsWith('view') ? 'scripts' : null), body }
+			);
+			try {
+				await page.goto(addressOf(ours));
+				const root = page.frameLocator('iframe').locator(':root');
+				await expect.poll(() => root.getAttribute('data-said')).toContain('cut off');
+				expect(await root.getAttribute('data-said')).toBe('ran null refused refused refused refused refused cut off');
+				// Led away, it arrives nowhere.
+				await root
+					.evaluate((_root, to) => void (location.href = to), `${addressOf(other)}/led-away`)
+					.catch(() => undefined);
+				await page.evaluate(() => fetch('/file').then((response) => response.text()));
+				expect(asked).toEqual([]);
+				expect(await page.title()).toBe('ours');
+			} finally {
+				ours.close();
+			}
+		}
+	);
+
 	test('opened by itself, it has an origin of its own as well', async () => {
 		await page.goto(`${addressOf(server)}/file?view`);
 		await page.getByText('shown').waitFor();

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import '../../../app.css';
 import FileCard from './FileCard.svelte';
+import FilePreview from './FilePreview.svelte';
 
 /** The server has this file; null: it has none. */
 function serve(content: string | null): void {
@@ -62,11 +63,37 @@ describe('F14: a file that a script made', () => {
 
 	test('as a page is in a frame that may do nothing', async () => {
 		const screen = await preview('a.html', '<p>x</p>');
-		const frame = screen.getByTitle('Preview of the page a.html, without its scripts');
+		const frame = screen.getByTitle('Preview of a.html, without its scripts');
 		await expect.element(frame).toHaveAttribute('sandbox', '');
 		await expect.element(frame).toHaveAttribute('src', '/api/conversations/c/files/a.html?v=v&view=plain');
 		await screen.getByRole('button', { name: 'Source' }).click();
 		await expect.element(screen.getByTestId('file-text')).toHaveTextContent('<p>x</p>');
+	});
+
+	test('as a page or a drawing runs its scripts when somebody asks for it, in a frame without origin', async () => {
+		for (const path of ['a.html', 'a.svg']) {
+			serve('<p>x</p>');
+			const screen = await render(FilePreview, {
+				...{ url: '/x', path, bytes: 8, kind: path === 'a.svg' ? ('drawing' as const) : ('page' as const) }
+			});
+			await expect.element(screen.getByText('Shown without scripts or network access.')).toBeVisible();
+			await expect.element(screen.getByTitle(`Preview of ${path}, with its scripts`)).not.toBeInTheDocument();
+			await screen.getByRole('button', { name: 'Run scripts' }).click();
+			const frame = screen.getByTitle(`Preview of ${path}, with its scripts`);
+			await expect.element(frame).toHaveAttribute('sandbox', 'allow-scripts');
+			await expect.element(frame).toHaveAttribute('src', '/x?view=scripts');
+			await screen.getByRole('button', { name: 'Stop scripts' }).click();
+			await expect.element(frame).not.toBeInTheDocument();
+			await screen.unmount();
+		}
+	});
+
+	test('as sound or film that cannot be played says so', async () => {
+		for (const kind of ['audio', 'video'] as const) {
+			const screen = await render(FilePreview, { url: 'data:text/plain,x', path: 'a', bytes: 1, kind });
+			await expect.element(screen.getByText(/^There is no preview/)).toBeVisible();
+			await screen.unmount();
+		}
 	});
 
 	test('that no preview is for is there to be downloaded', async () => {

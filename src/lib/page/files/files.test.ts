@@ -33,7 +33,9 @@ test('names that are taken get a number, whatever their case', () => {
 
 test.each([
 	['a.PNG', 'image'],
-	['b/c.svg', 'image'],
+	['b/c.svg', 'drawing'],
+	['a.MP3', 'audio'],
+	['a.webm', 'video'],
 	['d.csv', 'table'],
 	['e.md', 'markdown'],
 	['f.json', 'json'],

@@ -89,10 +89,15 @@ function separatorOf(line: string): string {
 
 // Names and addresses of workspace files.
 
-/** How a file is shown; `page` is HTML. */
-export type FileKind = 'image' | 'table' | 'markdown' | 'json' | 'page' | 'text' | 'other';
+/** How a file is shown; `page` is HTML, `drawing` SVG. */
+export type FileKind =
+	'image' | 'drawing' | 'audio' | 'video' | 'table' | 'markdown' | 'json' | 'page' | 'text' | 'other';
 
-const IMAGE = /\.(png|jpe?g|gif|webp|avif|svg)$/i;
+const IMAGE = /\.(png|jpe?g|gif|webp|avif)$/i;
+const DRAWING = /\.svg$/i;
+/** What browsers play; the server says these types. */
+const AUDIO = /\.(mp3|wav|ogg|opus|m4a|flac)$/i;
+const VIDEO = /\.(mp4|webm|mov)$/i;
 const TABLE = /\.(csv|tsv)$/i;
 const MARKDOWN = /\.(md|markdown)$/i;
 const JSON_TEXT = /\.(json|geojson|ipynb)$/i;
@@ -103,6 +108,9 @@ const MAX_NAME = 120;
 
 export function fileKind(path: string): FileKind {
 	if (IMAGE.test(path)) return 'image';
+	if (DRAWING.test(path)) return 'drawing';
+	if (AUDIO.test(path)) return 'audio';
+	if (VIDEO.test(path)) return 'video';
 	if (TABLE.test(path)) return 'table';
 	if (MARKDOWN.test(path)) return 'markdown';
 	if (JSON_TEXT.test(path)) return 'json';
