@@ -88,6 +88,42 @@ describe('F14: a file that a script made', () => {
 		}
 	});
 
+	test('as a notebook shows its cells and outputs; HTML and scripts in them stay text, or away', async () => {
+		const cells = [
+			{ cell_type: 'markdown', source: ['# Title\n', '<img src=x onerror="window.pwned = 1">'] },
+			{
+				cell_type: 'code',
+				source: 'print(1)',
+				outputs: [
+					{ output_type: 'stream', text: ['\u001b[31mred\u001b[0m\n'] },
+					{ output_type: 'display_data', data: { 'text/html': '<script>window.pwned = 1</script>' } },
+					{ output_type: 'display_data', data: { 'image/png': 'x" onerror="window.pwned = 1' } },
+					{ output_type: 'error', traceback: ['<b>broken</b>'] },
+					null
+				]
+			},
+			7
+		];
+		const metadata = { language_info: { name: 'python' } };
+		const screen = await preview('a.ipynb', JSON.stringify({ cells, metadata }));
+		const shown = screen.getByTestId('notebook');
+		await expect.element(screen.getByRole('heading', { name: 'Title' })).toBeVisible();
+		for (const text of ['print(1)', 'red', '<b>broken</b>', 'This output can’t be shown here.'])
+			expect(shown.element().textContent).toContain(text);
+		expect(shown.element().querySelector('img, script, b')).toBe(null);
+		expect('pwned' in window).toBe(false);
+		await screen.getByRole('button', { name: 'Source' }).click();
+		await expect.element(screen.getByTestId('file-text')).toBeVisible();
+	});
+
+	test.each(['', '[]', '{"cells":1}', 'no json'])(
+		'as a notebook that is “%s” says that it is none',
+		async (content) => {
+			const screen = await preview('a.ipynb', content);
+			await expect.element(screen.getByText('This isn’t a valid notebook.')).toBeVisible();
+		}
+	);
+
 	test('as sound or film that cannot be played says so', async () => {
 		for (const kind of ['audio', 'video'] as const) {
 			const screen = await render(FilePreview, { url: 'data:text/plain,x', path: 'a', bytes: 1, kind });

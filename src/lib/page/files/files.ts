@@ -91,7 +91,7 @@ function separatorOf(line: string): string {
 
 /** How a file is shown; `page` is HTML, `drawing` SVG. */
 export type FileKind =
-	'image' | 'drawing' | 'audio' | 'video' | 'table' | 'markdown' | 'json' | 'page' | 'text' | 'other';
+	'image' | 'drawing' | 'audio' | 'video' | 'notebook' | 'table' | 'markdown' | 'json' | 'page' | 'text' | 'other';
 
 const IMAGE = /\.(png|jpe?g|gif|webp|avif)$/i;
 const DRAWING = /\.svg$/i;
@@ -100,7 +100,8 @@ const AUDIO = /\.(mp3|wav|ogg|opus|m4a|flac)$/i;
 const VIDEO = /\.(mp4|webm|mov)$/i;
 const TABLE = /\.(csv|tsv)$/i;
 const MARKDOWN = /\.(md|markdown)$/i;
-const JSON_TEXT = /\.(json|geojson|ipynb)$/i;
+const JSON_TEXT = /\.(json|geojson)$/i;
+const NOTEBOOK = /\.ipynb$/i;
 const PAGE = /\.html?$/i;
 const TEXT =
 	/\.(txt|jsonl|log|xml|ya?ml|toml|ini|css|js|mjs|cjs|jsx|ts|tsx|svelte|vue|py|rb|rs|go|java|kt|c|h|cpp|cs|php|sh|bash|ps1|sql|diff|patch|tex|srt|vtt|ics|vcf)$/i;
@@ -109,6 +110,7 @@ const MAX_NAME = 120;
 export function fileKind(path: string): FileKind {
 	if (IMAGE.test(path)) return 'image';
 	if (DRAWING.test(path)) return 'drawing';
+	if (NOTEBOOK.test(path)) return 'notebook';
 	if (AUDIO.test(path)) return 'audio';
 	if (VIDEO.test(path)) return 'video';
 	if (TABLE.test(path)) return 'table';
