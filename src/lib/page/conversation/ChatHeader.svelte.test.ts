@@ -138,3 +138,14 @@ test('the ring says how full the context is, and what the conversation has cost'
 	await expect.element(screen.getByTestId('context-panel')).toMatchTextContent(/70 % of context used/);
 	await expect.element(screen.getByTestId('context-panel')).toMatchTextContent(/Chat cost: \$0\.25/);
 });
+
+test('a new chat is one tap away where the sidebar is out of sight', async () => {
+	const screen = await setup();
+	const link = screen.getByRole('link', { name: 'New chat' });
+	await expect.element(link).not.toBeInTheDocument();
+	await page.viewport(390, 844);
+	await expect.element(link).toHaveAttribute('href', '/');
+	await page.viewport(1280, 800);
+	app.sidebar.toggle();
+	await expect.element(link).toBeVisible();
+});

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { render } from 'vitest-browser-svelte';
+import { page } from 'vitest/browser';
 import '../../../app.css';
 import { Highlighter } from './highlighter.ts';
 import CodeBlock from './CodeBlock.svelte';
@@ -35,7 +36,18 @@ test('long code is folded, and shown in full when asked for', async () => {
 	await expect.poll(() => shown().split('\n').length).toBe(30);
 });
 
+test('on a phone the lines of an error are wrapped, those of code are not', async () => {
+	await page.viewport(390, 844);
+	const wide = async (language: string): Promise<boolean> => {
+		const { container } = await render(CodeBlock, { text: 'word '.repeat(200), language });
+		const pre = container.querySelector('pre')!;
+		return pre.scrollWidth > pre.clientWidth;
+	};
+	expect(await Promise.all(['', 'text', 'js'].map(wide))).toEqual([false, false, true]);
+});
+
 test('lines are wrapped on request', async () => {
+	await page.viewport(1280, 800);
 	const screen = await render(CodeBlock, { text: 'word '.repeat(200), language: '' });
 	const pre = screen.container.querySelector('pre');
 	expect(pre?.scrollWidth).toBeGreaterThan(pre?.clientWidth ?? 0);

@@ -75,13 +75,41 @@ describe('a conversation', () => {
 		await expect.poll(() => distance(viewport)).toBeLessThan(2);
 	});
 
+	test('leads to the end of an answer as soon as a few of its lines are out of sight', async () => {
+		const viewport = await show(20);
+		const answer = ask();
+		await expect.poll(() => questionTop(viewport)).toBeCloseTo(50, -0.5);
+		for (let lines = 1; distance(viewport) <= 60; lines += 1) {
+			expect(page.getByTestId('scroll-bottom').elements()).toEqual([]);
+			answer('A line.\n\n'.repeat(lines));
+			await settle();
+		}
+		expect(distance(viewport)).toBeLessThan(150);
+		await expect.element(page.getByTestId('scroll-bottom')).toBeVisible();
+	});
+
+	test.each([
+		[900, 'beside the text'],
+		[390, 'above the message box']
+	])('at %i pixels the ways to its end stand %s, and cover no message', async (width) => {
+		const viewport = await show(20, width);
+		viewport.scrollTop -= 1000;
+		await expect.element(page.getByTestId('scroll-bottom')).toBeVisible();
+		const ways = page.getByTestId('scroll-ways').element().getBoundingClientRect();
+		const text = viewport.firstElementChild!.getBoundingClientRect();
+		const seen = viewport.getBoundingClientRect();
+		expect(ways.left >= text.right || ways.top >= seen.bottom).toBe(true);
+		expect(ways.right).toBeLessThanOrEqual(width);
+		expect(ways.bottom).toBeLessThanOrEqual(BOX.height);
+	});
+
 	test('has a way back to its end, and one to the message before, once the reader is far away', async () => {
 		const viewport = await show(20);
 		expect(page.getByTestId('scroll-bottom').elements()).toEqual([]);
-		viewport.scrollTop -= 150;
+		viewport.scrollTop -= 50;
 		await frame();
 		expect(page.getByTestId('scroll-bottom').elements()).toEqual([]);
-		viewport.scrollTop -= 150;
+		viewport.scrollTop -= 250;
 		await expect.element(page.getByTestId('scroll-bottom')).toBeVisible();
 		const before = messageAtTop(viewport);
 		await page.getByTestId('scroll-previous').click();
@@ -101,7 +129,8 @@ describe('a conversation', () => {
 			const top = () => (row?.getBoundingClientRect().top ?? NaN) - viewport.getBoundingClientRect().top;
 			await expect.poll(() => row?.hasAttribute('data-found')).toBe(true);
 			await expect.poll(top).toBeCloseTo(12, -0.5);
-			expect(getComputedStyle(row!).backgroundColor).not.toBe('rgba(0, 0, 0, 0)');
+			const mark = () => getComputedStyle(row!.querySelector('[data-role=assistant], [data-bubble]')!).outlineColor;
+			await expect.poll(mark).not.toMatch(/, 0\)$|transparent/);
 			expect(distance(viewport)).toBeGreaterThan(2000);
 			expect(session.history.found).toBeNull();
 			// What is written at the end leaves the reader where that is.
@@ -125,11 +154,11 @@ describe('a conversation', () => {
 	});
 });
 
-async function show(count: number): Promise<HTMLElement> {
+async function show(count: number, width = 900): Promise<HTMLElement> {
 	session.entries = Array.from({ length: count }, (_, index) => said(index, PARAGRAPH.repeat(2)));
 	const target = document.body.appendChild(document.createElement('div'));
 	target.className = 'flex flex-col';
-	target.style.cssText = `position: absolute; inset: 0 auto auto 0; width: 900px; height: ${BOX.height}px`;
+	target.style.cssText = `position: absolute; inset: 0 auto auto 0; width: ${width}px; height: ${BOX.height}px`;
 	await render(MessageList, { target, props: { session, model: 'a model', onfork: () => undefined } });
 	await settle();
 	return page.getByTestId('messages').last().element() as HTMLElement;

@@ -279,6 +279,27 @@ describe('the search', () => {
 		expect(rows(screen)).toEqual(['a', 'b', 'c']);
 	});
 
+	test('goes when a result is opened here, and the list is there again; not when it opens in another tab', async () => {
+		const screen = await setup(found);
+		const field = screen.getByTestId('conversation-search');
+		await field.fill('pdf');
+		const result = screen.getByTestId('search-result').last();
+		await expect.element(result).toBeVisible();
+		const link = result.element();
+		const stay = (event: Event): void => event.preventDefault();
+		addEventListener('click', stay);
+		try {
+			link.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, ctrlKey: true }));
+			await new Promise((resolve) => setTimeout(resolve));
+			await expect.element(field).toHaveValue('pdf');
+			await result.click();
+			await expect.element(field).toHaveValue('');
+			expect(rows(screen)).toEqual(['a', 'b', 'c']);
+		} finally {
+			removeEventListener('click', stay);
+		}
+	});
+
 	test('a newer query ends the older one, whose answer is not shown', async () => {
 		const screen = await setup(found);
 		const gate = Promise.withResolvers<void>();

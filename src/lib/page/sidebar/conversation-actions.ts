@@ -24,6 +24,9 @@ export function shownTitle({ title }: Pick<ConversationSummary, 'title'>): strin
 	return cleanText(title) || 'New chat';
 }
 
+/** Who deletes a chat by mistake may notice late. */
+const UNDO_MS = 30_000;
+
 export class ConversationActions {
 	readonly #host: ActionsHost;
 
@@ -67,7 +70,8 @@ export class ConversationActions {
 		};
 		toasts.show({
 			text: `Deleted “${shownTitle(conversation)}”`,
-			action: { label: 'Undo', run: restore }
+			action: { label: 'Undo', run: restore },
+			ms: UNDO_MS
 		});
 	}
 

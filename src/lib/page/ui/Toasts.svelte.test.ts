@@ -1,8 +1,10 @@
-import { expect, test } from 'vitest';
+import { flushSync } from 'svelte';
+import { expect, test, vi } from 'vitest';
 import { render } from 'vitest-browser-svelte';
 import { page } from 'vitest/browser';
 import '../../../app.css';
-import { Toasts } from './toasts.svelte.ts';
+import { belowNotices } from './motion.svelte.ts';
+import { TOAST_MS, Toasts } from './toasts.svelte.ts';
 import ToastList from './Toasts.svelte';
 
 test('a notice can be taken back once, and goes before that begins', async () => {
@@ -17,6 +19,25 @@ test('a notice can be taken back once, and goes before that begins', async () =>
 	await screen.getByTestId('toast-action').click();
 	expect(undone).toEqual([0]);
 	await expect.element(screen.getByTestId('toast')).not.toBeInTheDocument();
+});
+
+test('one that needs longer stays longer', async () => {
+	vi.useFakeTimers();
+	try {
+		const toasts = new Toasts();
+		await render(ToastList, { toasts });
+		toasts.show({ text: 'Saved' });
+		toasts.show({ text: 'Deleted “Plans”', ms: 30_000 });
+		flushSync();
+		vi.advanceTimersByTime(TOAST_MS);
+		expect(toasts.list.map(({ text }) => text)).toEqual(['Deleted “Plans”']);
+		vi.advanceTimersByTime(30_000 - TOAST_MS - 1);
+		expect(toasts.list).toHaveLength(1);
+		vi.advanceTimersByTime(1);
+		expect(toasts.list).toEqual([]);
+	} finally {
+		vi.useRealTimers();
+	}
 });
 
 test('an error is an alert, and is closed by hand', async () => {
@@ -58,14 +79,27 @@ test('there are never more than four', async () => {
 test.each([
 	[390, 844],
 	[1280, 800]
-])('at %i × %i notices are below the header, and far above the box and the end of an answer', async (width, height) => {
-	await page.viewport(width, height);
-	const toasts = new Toasts();
-	const screen = await render(ToastList, { toasts });
-	for (const text of ['One.', 'Two.', 'Three.', 'A notice of many words, as the errors of a server are. '.repeat(3)])
-		toasts.show({ text, isError: true });
-	await expect.element(screen.getByTestId('toast').last()).toBeVisible();
-	const { top, bottom } = screen.getByTestId('toasts').element().getBoundingClientRect();
-	expect(top).toBeGreaterThanOrEqual(48);
-	expect(bottom).toBeLessThan(height / 2);
-});
+])(
+	'at %i × %i notices are at the bottom of the content, and above a message box that stands there',
+	async (width, height) => {
+		await page.viewport(width, height);
+		const toasts = new Toasts();
+		const target = document.body.appendChild(document.createElement('div'));
+		target.style.cssText = 'position: absolute; inset: 0';
+		const screen = await render(ToastList, { target, props: { toasts } });
+		for (const text of ['One.', 'Two.', 'Three.', 'A notice of many words, as the errors of a server are. '.repeat(3)])
+			toasts.show({ text, isError: true });
+		await expect.element(screen.getByTestId('toast').last()).toBeVisible();
+		const fromBottom = (): number => height - screen.getByTestId('toasts').element().getBoundingClientRect().bottom;
+		expect(fromBottom()).toBe(12);
+		const box = target.appendChild(document.createElement('div'));
+		box.style.height = '140px';
+		const remove = belowNotices(box);
+		await expect.poll(fromBottom).toBe(152);
+		box.style.height = '200px';
+		await expect.poll(fromBottom).toBe(212);
+		remove();
+		expect(fromBottom()).toBe(12);
+		target.remove();
+	}
+);

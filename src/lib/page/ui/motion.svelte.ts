@@ -67,6 +67,17 @@ export function aboveKeyboard(frame: HTMLElement): (() => void) | undefined {
 	return () => seen.removeEventListener('resize', fit);
 }
 
+/** For `{@attach}` on a message box at the bottom of the page: notices stand above it, however high it is. */
+export function belowNotices(box: HTMLElement): () => void {
+	const { style } = document.documentElement;
+	const observer = new ResizeObserver(() => style.setProperty('--message-box', `${box.offsetHeight}px`));
+	observer.observe(box);
+	return () => {
+		observer.disconnect();
+		style.removeProperty('--message-box');
+	};
+}
+
 // A finger that rests opens what can be done, where the text under it cannot be selected.
 
 const HELD_MS = 500;

@@ -9,7 +9,6 @@ const DRIFT_PX = 3;
 /** Where a region stands is a fraction of a pixel; its heights are whole ones. */
 const ROUNDING_PX = 0.75;
 const NEAR_PX = 60;
-const FAR_PX = 200;
 /** A new question stands so far below the top. */
 const QUESTION_TOP_PX = 50;
 
@@ -136,7 +135,7 @@ export class StickToBottom {
 	}
 
 	#measure(): void {
-		this.isFar = (!this.isPinned || this.#isHeld) && this.#distance() > (this.isFar ? NEAR_PX : FAR_PX);
+		this.isFar = (!this.isPinned || this.#isHeld) && this.#distance() > NEAR_PX;
 	}
 
 	#distance(): number {

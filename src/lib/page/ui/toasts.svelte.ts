@@ -9,6 +9,8 @@ export interface Toast {
 	readonly action?: ToastAction;
 	/** Said at once by screen readers, and kept until it is closed. */
 	readonly isError?: boolean;
+	/** How long it stays, where `TOAST_MS` is too short. */
+	readonly ms?: number;
 }
 
 export interface ToastAction {

@@ -75,7 +75,7 @@ describe('E17: the list of skills', () => {
 			sampleSummary({ id: 'mine', name: 'mine', trust: 'trusted' })
 		]);
 		const notes = screen.getByTestId('row-note').elements();
-		expect(notes.map(({ textContent }) => textContent.trim())).toEqual(['Not trusted', 'GitHub', 'Key key-7']);
+		expect(notes.map(({ textContent }) => textContent.trim())).toEqual(['Not trusted', 'From GitHub', 'Key key-7']);
 	});
 });
 
