@@ -159,6 +159,19 @@ test('E29: the history downloads as CSV and as JSON, narrowed like the list', as
 	expect((await send(download.GET, { query: 'format=xlsx' })).body.error?.message).toMatch(/^format must /);
 });
 
+test('D10: the time limit of scripts is a setting, and counts for the next run', async () => {
+	const set = (scriptTimeoutMs: number | null) => send<Settings>(settings.PUT, { body: { scriptTimeoutMs } });
+	const sleep = async () => {
+		const { body } = await run({ skillName: 'demo', script: 'scripts/sleep.sh' });
+		return (await send(execution.GET, { id: body.execution.id })).body;
+	};
+	expect((await set(120)).body.limits.scriptTimeoutMs).toBe(120);
+	expect(JSON.stringify(await sleep())).toContain('ran for 0.12 s');
+	expect((await set(null)).body.limits.scriptTimeoutMs).toBe(300);
+	expect(JSON.stringify(await sleep())).toContain('ran for 0.3 s');
+	expect((await set(10)).status).toBe(400);
+});
+
 test('E11: switched off in the settings, nothing is executed (503), and the registry still lists', async () => {
 	const off = await send<Settings>(settings.PUT, { body: { skillsEnabled: false } });
 	expect(off.body).toMatchObject({ skillsEnabled: false, canEnableSkills: true });

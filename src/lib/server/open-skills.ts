@@ -89,7 +89,12 @@ export async function openSkills(
 	const settings = await openSettings({
 		store,
 		vault,
-		defaults: { ...config.catalog, ...execution, limits: config.limits, model: { id, baseUrl, apiKey, isOffline } }
+		defaults: {
+			...config.catalog,
+			...execution,
+			limits: { ...config.limits, scriptTimeoutMs: config.skillsTimeoutMs },
+			model: { id, baseUrl, apiKey, isOffline }
+		}
 	});
 	const network = createNetworkAccess({ grants: store.networkGrants, dataDir, isEnabled: execution.network });
 	const installedRoot = join(dataDir, 'skills');
@@ -103,7 +108,6 @@ export async function openSkills(
 	);
 	const skills = await createSkillsProvider([...folders, ...(await ownedRoots(dataDir))], {
 		handlers: await loadHandlers(execution.handlerModules),
-		timeout: config.skillsTimeoutMs,
 		maxRetries: config.skillsMaxRetries,
 		maxOutput: config.skillsMaxOutputBytes,
 		env: skillsEnv,
@@ -127,6 +131,7 @@ export async function openSkills(
 		isReserved: (name) => isServerTool(name) || ownToolOf(name) !== null,
 		watch: true
 	});
+	settings.follow(({ limits }) => skills.setTimeout(limits.scriptTimeoutMs));
 	const lookup = createLookup({ sandbox: box.sandbox, host: box.host, path: process.env.PATH ?? '' });
 	const preflight = createPreflight({ vault, offered: skillsEnv, lookup });
 	const builtins = createBuiltinCalls({

@@ -26,7 +26,9 @@ export const settingsPatch = z
 		/** Per reply: model calls, USD, milliseconds. */
 		maxSteps: z.number().int().min(1).max(100).nullable().optional(),
 		maxCostUsd: z.number().positive().max(1000).nullable().optional(),
-		maxDurationMs: z.number().int().min(1000).max(86_400_000).nullable().optional()
+		maxDurationMs: z.number().int().min(1000).max(86_400_000).nullable().optional(),
+		/** Per script, in milliseconds. */
+		scriptTimeoutMs: z.number().int().min(100).max(300_000).nullable().optional()
 	})
 	.refine((patch) => Object.values(patch).some((value) => value !== undefined), 'must have something to change');
 export type SettingsPatch = z.infer<typeof settingsPatch>;
@@ -56,7 +58,13 @@ export const settings = z.object({
 	autoMinScore: z.number(),
 	model: modelSettings,
 	/** Per reply; `maxCostUsd` null for no limit. */
-	limits: z.object({ maxSteps: z.number(), maxCostUsd: z.number().nullable(), maxDurationMs: z.number() }),
+	limits: z.object({
+		maxSteps: z.number(),
+		maxCostUsd: z.number().nullable(),
+		maxDurationMs: z.number(),
+		/** Per script. */
+		scriptTimeoutMs: z.number()
+	}),
 	/** The operator’s, for a reset. */
 	defaults: z.object({
 		skillsProvider: skillsProvider,
@@ -65,7 +73,8 @@ export const settings = z.object({
 		model: z.string(),
 		maxSteps: z.number(),
 		maxCostUsd: z.number().nullable(),
-		maxDurationMs: z.number()
+		maxDurationMs: z.number(),
+		scriptTimeoutMs: z.number()
 	})
 });
 export type Settings = z.infer<typeof settings>;

@@ -16,6 +16,8 @@ export class Account {
 	readonly settings: Reading<Settings>;
 	readonly models: Reading<ModelList>;
 	readonly local: Reading<LocalServer[]>;
+	/** Whether the connection in use worked when it was last tested; null: not tested since it was changed. */
+	works = $state<boolean | null>(null);
 
 	/** `onchange`: something else answers now. */
 	constructor(client: AccountClient, onchange: () => void) {
@@ -41,8 +43,12 @@ export class Account {
 	}
 
 	/** Does this key work, or the one that is stored? Nothing is kept. Rejects with an `ApiError`. */
-	check(given: { apiKey?: string; baseUrl?: string }): Promise<KeyStatus> {
-		return this.#client.checkKey(given);
+	async check(given: { apiKey?: string; baseUrl?: string }): Promise<KeyStatus> {
+		const isInUse = given.apiKey === undefined;
+		if (isInUse) this.works = false;
+		const status = await this.#client.checkKey(given);
+		if (isInUse) this.works = status.isValid;
+		return status;
 	}
 
 	/** Where the browser has to go to sign in; it comes back to `returnTo`. Rejects with an `ApiError`. */
@@ -57,6 +63,7 @@ export class Account {
 
 	#changed(settings: Settings): void {
 		this.settings.set(settings);
+		this.works = null;
 		// Another key may use other models.
 		void this.models.load();
 		this.#onchange();

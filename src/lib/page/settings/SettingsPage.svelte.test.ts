@@ -189,6 +189,20 @@ describe('UI 2: the key', () => {
 		await expect.element(screen.getByTestId('model-key')).toHaveValue('');
 	});
 
+	test('that is saved and does not work is not called connected', async () => {
+		const { connect, screen, client } = await setup();
+		await connect();
+		client.changeSettings.mockResolvedValue(settingsOf({ model: modelSettingsOf({ keyFrom: 'settings' }) }));
+		client.checkKey.mockRejectedValue(new ApiError('unreachable', 'openrouter.ai can’t be reached.'));
+		await screen.getByTestId('model-key').fill(KEY);
+		await screen.getByTestId('save-model-key').click();
+		await expect.element(screen.getByTestId('key-error')).toMatchTextContent(/can’t be reached/);
+		await expect.element(screen.getByTestId('connection')).toHaveTextContent('Last test of openrouter.ai failed');
+		client.checkKey.mockResolvedValue(STATUS);
+		await screen.getByTestId('test-key').click();
+		await expect.element(screen.getByTestId('connection')).toHaveTextContent('Connected to openrouter.ai');
+	});
+
 	test('that does not work says so and stays typed', async () => {
 		const { connect, screen, client } = await setup();
 		await connect();
@@ -280,10 +294,11 @@ test('B16: the limits of a reply are checked here, and each is saved in the unit
 	await screen.getByTestId('max-steps').fill('25');
 	await screen.getByTestId('max-cost').fill('0.5');
 	await screen.getByTestId('max-minutes').fill('10');
+	await screen.getByTestId('script-seconds').fill('45');
 	await userEvent.keyboard('{Enter}');
 	await expect
 		.poll(() => client.changeSettings.mock.calls)
-		.toEqual([[{ maxSteps: 25 }], [{ maxCostUsd: 0.5 }], [{ maxDurationMs: 600_000 }]]);
+		.toEqual([[{ maxSteps: 25 }], [{ maxCostUsd: 0.5 }], [{ maxDurationMs: 600_000 }], [{ scriptTimeoutMs: 45_000 }]]);
 });
 
 test('F11: an address and limits that somebody types stay while another setting is saved', async () => {

@@ -10,6 +10,8 @@ export class SettingsForm {
 	#last: Promise<unknown> = Promise.resolve();
 	/** How the last change stands, in a word. */
 	said = $state('');
+	/** The last change that was saved. */
+	saved = $state.raw<{ name: SettingName | undefined } | null>(null);
 	#failed = $state.raw<{ name: SettingName; error: ApiError } | null>(null);
 
 	constructor(account: Account) {
@@ -52,6 +54,7 @@ export class SettingsForm {
 		try {
 			await this.#account.change(patch);
 			this.said = 'Saved';
+			this.saved = { name };
 			return true;
 		} catch (error) {
 			if (name) this.#failed = { name, error: asApiError(error) };

@@ -173,7 +173,8 @@ function reportFailure(call: FinishedCall): string {
 }
 
 function adviceAfter(type: string | undefined): string {
-	if (type === 'ExecutionTimeout') return 'Ask again with less to work on, or raise `SKILLS_TIMEOUT_MS`.';
+	if (type === 'ExecutionTimeout')
+		return 'Ask again with less to work on, or raise the time limit of scripts in Settings → Limits.';
 	if (type === 'ApprovalDenied') return 'Nothing ran. Ask again and allow it if you want it to run.';
 	return 'Fix what the message says and ask again.';
 }

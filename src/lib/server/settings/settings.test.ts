@@ -16,7 +16,7 @@ const DEFAULTS = {
 	autoMaxSkills: 5,
 	autoMinScore: 3,
 	model: { id: 'openrouter/auto', baseUrl: 'https://openrouter.ai/api/v1', apiKey: null, isOffline: true },
-	limits: { maxSteps: 10, maxCostUsd: null, maxDurationMs: 600_000 }
+	limits: { maxSteps: 10, maxCostUsd: null, maxDurationMs: 600_000, scriptTimeoutMs: 30_000 }
 } as const satisfies SettingsParts['defaults'];
 
 let folder: string;
@@ -161,15 +161,20 @@ describe('F9, F11: which model answers, and with which key', () => {
 	test('model, effort and limits count at once and after a restart, and null goes back to the operator’s', async () => {
 		const settings = await open();
 		const before = settings.current();
-		await settings.change(
-			{ model: 'acme/large', effort: 'low', maxSteps: 3, maxCostUsd: 0.5, maxDurationMs: 5000 },
-			NOW
-		);
-		for (const { model, limits } of [settings.current(), (await open()).current()]) {
+		const limits = { maxSteps: 3, maxCostUsd: 0.5, maxDurationMs: 5000, scriptTimeoutMs: 700 };
+		await settings.change({ model: 'acme/large', effort: 'low', ...limits }, NOW);
+		for (const { model, limits: kept } of [settings.current(), (await open()).current()]) {
 			expect(model).toMatchObject({ id: 'acme/large', effort: 'low' });
-			expect(limits).toEqual({ maxSteps: 3, maxCostUsd: 0.5, maxDurationMs: 5000 });
+			expect(kept).toEqual(limits);
 		}
-		const none = { model: null, effort: null, maxSteps: null, maxCostUsd: null, maxDurationMs: null };
+		const none = {
+			model: null,
+			effort: null,
+			maxSteps: null,
+			maxCostUsd: null,
+			maxDurationMs: null,
+			scriptTimeoutMs: null
+		};
 		expect(await settings.change(none, NOW)).toEqual(before);
 		expect((await open()).current()).toEqual(before);
 	});

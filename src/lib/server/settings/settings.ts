@@ -9,6 +9,8 @@ export interface RunningSettings {
 	current(): Settings;
 	/** Stores the change, then applies it. @throws AppError `conflict` if the operator has ruled it out, `invalid_input` */
 	change(patch: SettingsPatch, now: string): Promise<Settings>;
+	/** Calls back with the settings at once, and after each change. */
+	follow(apply: (settings: Settings) => void): void;
 	/** The stored key, else the operator’s. Only for SkillsMP. */
 	skillsmpApiKey(): string | null;
 	/** The key for this base URL; a key may only be sent to the host it was entered for. */
@@ -51,6 +53,7 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 	let modelKey = storedModelKey.read((await vault.valuesOf(MODEL))[MODEL_KEY]);
 	/** Changes run one at a time, so that memory and store agree. */
 	let changes: Promise<unknown> = Promise.resolve();
+	const followers: ((settings: Settings) => void)[] = [];
 
 	const read = (): Settings => ({
 		skillsEnabled: defaults.isEnabled && (chosen.skillsEnabled ?? true),
@@ -63,7 +66,8 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 		limits: {
 			maxSteps: chosen.maxSteps ?? defaults.limits.maxSteps,
 			maxCostUsd: chosen.maxCostUsd ?? defaults.limits.maxCostUsd,
-			maxDurationMs: chosen.maxDurationMs ?? defaults.limits.maxDurationMs
+			maxDurationMs: chosen.maxDurationMs ?? defaults.limits.maxDurationMs,
+			scriptTimeoutMs: chosen.scriptTimeoutMs ?? defaults.limits.scriptTimeoutMs
 		},
 		defaults: {
 			skillsProvider: defaults.provider,
@@ -72,7 +76,8 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 			model: defaults.model.id,
 			maxSteps: defaults.limits.maxSteps,
 			maxCostUsd: defaults.limits.maxCostUsd,
-			maxDurationMs: defaults.limits.maxDurationMs
+			maxDurationMs: defaults.limits.maxDurationMs,
+			scriptTimeoutMs: defaults.limits.scriptTimeoutMs
 		}
 	});
 
@@ -97,7 +102,9 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 		else if (modelApiKey === null || modelKey?.origin !== origin) await keepModelKey(null, now);
 		await store.settings.set(patch, now);
 		chosen = { ...chosen, ...patch };
-		return read();
+		const current = read();
+		for (const follower of followers) follower(current);
+		return current;
 	};
 
 	const inTurn = (change: () => Promise<Settings>): Promise<Settings> => {
@@ -111,6 +118,10 @@ export async function openSettings({ store, defaults, vault }: SettingsParts): P
 		change(patch, now) {
 			const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
 			return inTurn(() => apply(given, now));
+		},
+		follow(apply) {
+			followers.push(apply);
+			apply(read());
 		},
 		skillsmpApiKey: () => storedKey ?? defaults.skillsmpApiKey,
 		modelKeyFor: (baseUrl) => modelKeyFor(baseUrl, modelKey, defaults.model)?.key ?? null,

@@ -231,10 +231,9 @@ export function toGeminiSchema(schema: Schema): Schema {
 	const { properties, required, items, anyOf, enum: values, format } = said;
 	const shape = asRecord(properties);
 	if (shape) said.properties = Object.fromEntries(Object.entries(shape).map(([name, each]) => [name, inner(each)]));
-	// Required names must be properties.
-	if (Array.isArray(required))
-		said.required = required.filter((name) => shape !== null && Object.hasOwn(shape, String(name)));
-	if (Array.isArray(required) && !shape) delete said.required;
+	// A list of names of properties; some schemas say "required": true of a property itself.
+	if (Array.isArray(required) && shape) said.required = required.filter((name) => Object.hasOwn(shape, String(name)));
+	else delete said.required;
 	if (items !== undefined) said.items = inner(items);
 	else if (said.type === 'array') said.items = { type: 'string' };
 	if (Array.isArray(anyOf)) said.anyOf = anyOf.map(inner);

@@ -118,7 +118,7 @@ export function templateFiles({ name, description, template }: TemplateOptions):
 	}
 	const tool = toolNameOf(name);
 	const script = `scripts/${tool}.mjs`;
-	const parameters = { text: { type: 'string', description: 'The text to process', required: true } };
+	const parameters = { text: { type: 'string', description: 'The text to process' } };
 	const manifest = [{ name: tool, description: description.replace(/\s+/g, ' ').trim(), script, parameters }];
 	return {
 		...skillFiles({ name, description, body: `Call the tool \`${tool}\` with the text, and answer with its result.` }),

@@ -16,7 +16,7 @@ export function explain(
 			return {
 				error: 'ExecutionTimeout',
 				message: `${script} ran for ${timeoutMs / 1000} s and was stopped.`,
-				hint: 'Give it less to do, or raise SKILLS_TIMEOUT_MS. Scripts can’t ask questions: they get no input.'
+				hint: 'Give it less to do, or raise the time limit of scripts (Settings → Limits). Scripts can’t ask questions: they get no input.'
 			};
 		case 'aborted':
 			return { error: 'Cancelled', message: `${script} was stopped.` };
