@@ -453,6 +453,11 @@ describe('F9: arguments of tools', () => {
 		expect(calls).toEqual([{ count_words: { text: '"Yes": she said.\n\n  – No.' } }]);
 	});
 
+	test('a tool is called where a script would be given the same, without a question', async () => {
+		const { calls } = await talk({ skills: SKILLS }, 'Count the characters of "lighthouse keeper"');
+		expect(calls).toEqual([{ count_words: { text: 'lighthouse keeper' } }]);
+	});
+
 	test("the caller's own function is called, with arguments by its schema", async () => {
 		const units = { type: 'string', enum: ['metric', 'imperial'] };
 		const properties = { city: { type: 'string', description: 'City name' }, days: { type: 'integer' }, units };

@@ -53,7 +53,12 @@ export function planActions(given: readonly Action[], message: Message, settled:
 	const said = withoutAddress(message, actions);
 	const places = placesOf(said);
 	const rated = actions.map((action) => rate(action, said, settled, places, actions));
-	const candidates = rated.sort((a, b) => b.points - a.points);
+	const textsOf = ({ filled }: Candidate) => JSON.stringify([...valuesOf(filled).values()]);
+	const tools = rated.filter(({ action, isComplete }) => action.isTool && isComplete).map(textsOf);
+	// Of a tool and a script that take the same, the tool.
+	const candidates = rated
+		.filter((each) => each.action.isTool || !each.isComplete || !tools.includes(textsOf(each)))
+		.sort((a, b) => b.points - a.points);
 	const best = candidates.find(({ isComplete }) => isComplete);
 	if (!best) return candidates.length > 0 ? ask(candidates) : { kind: 'nothing' };
 	const { action, filled, named, points } = best;

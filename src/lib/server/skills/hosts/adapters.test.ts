@@ -7,7 +7,8 @@ import {
 	toChatTools,
 	toGeminiTools,
 	toToolResult,
-	type ExtractedCall
+	type ExtractedCall,
+	type GeminiTool
 } from './adapters.ts';
 import { USE_SKILL } from '../call/tools.ts';
 
@@ -50,6 +51,17 @@ describe('definitions', () => {
 		]);
 		expect(toGeminiTools([])).toEqual([]);
 	});
+
+	test('B11: a property that says itself that it is required is no list of names, which Gemini would refuse', () => {
+		const text = { type: 'string', required: true };
+		const [{ functionDeclarations }] = toGeminiTools([
+			{ ...tool, parameters: { type: 'object', properties: { text }, required: ['text'] } }
+		]) as [GeminiTool];
+		expect(functionDeclarations[0]?.parameters).toEqual({
+			...{ type: 'object', properties: { text: { type: 'string' } }, required: ['text'] }
+		});
+	});
+
 	test('B10: a name with a version has a readable alias that every provider takes, and is found again', () => {
 		const long = 'x'.repeat(70);
 		const given = ['fetch@1.2.0', 'fetch__1_2_0', 'plain', `${long}a`, `${long}b`, 'näh', ''];
