@@ -57,6 +57,7 @@ test('F14: the reason of a refusal is read by the model; nothing runs', async ({
 	await addSkill(page, app.url, app.skillsDir, 'refused');
 	model.push(say('refused', 'hello'));
 	await ask(page, 'say it');
+	await page.getByTestId('give-reason').click();
 	await page.getByTestId('deny-reason').fill('not in this house');
 	model.push(text('Then I shall not.'));
 	await page.getByTestId('deny-reason').press('Enter');

@@ -70,7 +70,7 @@ test('E8, E9, E23, E25: a skill that skills.sh finds is fetched whole, with what
 	await page.getByTestId('catalog-query').fill('charts');
 	await page.getByTestId('catalog-search').click();
 	await expect(page.getByTestId('catalog-skill')).toContainText('installs');
-	await page.getByRole('button', { name: 'Fetch charts and look at it' }).click();
+	await page.getByRole('button', { name: 'Review charts' }).click();
 	await installWhatIsShown(page, 'charts', 'scripts/go.sh', 'safe');
 });
 
@@ -81,7 +81,7 @@ test('E6, E7, E26: and one that SkillsMP finds', async ({ page }) => {
 	await page.getByTestId('catalog-query').fill('tables');
 	await page.getByTestId('catalog-search').click();
 	await expect(page.getByTestId('catalog-skill')).toContainText('77 stars');
-	await page.getByRole('button', { name: 'Fetch tables and look at it' }).click();
+	await page.getByRole('button', { name: 'Review tables' }).click();
 	await installWhatIsShown(page, 'tables', 'scripts/go.sh');
 });
 

@@ -80,7 +80,7 @@ test('F6: a script and a tool run by hand from the page of the skill, whose exec
 	await page.getByTestId('run-what').selectOption({ label: 'scripts/count.mjs' });
 	await page.getByTestId('run-text').fill('three short words');
 	await page.getByTestId('run-button').press('Enter');
-	await expect(page.getByTestId('run-status')).toHaveText('Finished with exit code 0.');
+	await expect(page.getByTestId('run-status')).toHaveText('Succeeded.');
 	await expect(page.getByTestId('execution-output')).toContainText('3');
 
 	await page.getByTestId('run-what').selectOption({ label: 'count_words (tool)' });

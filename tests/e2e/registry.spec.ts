@@ -83,11 +83,12 @@ test('E20, E30, F6, E4: a zip is looked at, installed, trusted, run, kept as a c
 	await page.getByTestId('run-all-cases').click();
 	await expect(page.getByTestId('case-result')).toHaveText('Passed');
 
-	await page.getByTestId('tab-versions').click();
+	await page.getByTestId('skill-menu').click();
 	await page.getByTestId('remove-skill').click();
 	await expect(page.getByTestId('undo-bar')).toBeVisible();
 	await page.getByTestId('undo-removal').click();
 	await expect(page.getByTestId('trust')).toHaveAttribute('data-state', 'trusted');
+	await page.getByTestId('skill-menu').click();
 	await page.getByTestId('remove-skill').click();
 	await expect(page.getByTestId('undo-bar')).toBeVisible();
 	await page.goto(`${app.url}/skills`);

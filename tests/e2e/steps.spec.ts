@@ -128,7 +128,7 @@ test('UI 4: steps are seen while they are written and while they run; folded, th
 	await expect(page.getByTestId('step-fold')).toContainText(/Used 1 skill · 3 steps · 1 failed/);
 	await expect(page.getByTestId('step')).toHaveCount(1);
 	await expect(failed.getByTestId('terminal-output')).toContainText('the scales broke');
-	await expect(failed.getByTestId('exit-badge')).toContainText('exit 1');
+	await expect(failed.getByTestId('step-error')).toHaveText('The script failed. See its output below.');
 	said.open();
 	await expect(answers(page)).toHaveAttribute('data-status', 'complete');
 

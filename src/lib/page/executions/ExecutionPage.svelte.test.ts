@@ -63,6 +63,26 @@ describe('E13: the page of an execution', () => {
 		expect(source?.isClosed).toBe(true);
 	});
 
+	test('that failed says so in one plain line, with what to do about it', async () => {
+		const { screen } = await setup(
+			sampleExecution({
+				...{ status: 'error', exitCode: 1, errorType: 'ExecutionFailed', output: 'said' },
+				...{ errorMessage: 'scripts/x.sh ended with exit code 1.', limits: { timeoutMs: 30_000, processes: 64 } }
+			})
+		);
+		await expect
+			.element(screen.getByTestId('execution-message'))
+			.toHaveTextContent('The script failed. See its output below.');
+		await expect
+			.element(screen.getByRole('link', { name: 'Edit skill' }))
+			.toHaveAttribute('href', '/skills/edit/installed/demo?file=scripts%2Fx.sh');
+		await expect
+			.element(screen.getByRole('link', { name: 'Run again' }))
+			.toHaveAttribute('href', '/skills/installed/demo#run?execution=e1');
+		await expect.element(screen.getByText('Time limit 30 s, Processes 64')).toBeVisible();
+		await expect.element(screen.getByText('ended with exit code 1')).not.toBeInTheDocument();
+	});
+
 	test('E10: follows one that runs, which can be ended there', async () => {
 		const running = sampleExecution({
 			status: 'running',
@@ -104,14 +124,29 @@ describe('E10: the table of executions', () => {
 			onend: vi.fn()
 		});
 		const [failed, running] = screen.getByTestId('execution').elements();
-		expect(failed?.textContent.replace(/\s+/g, ' ')).toMatch(
-			/Failed.*scripts\/x\.sh.*ExecutionFailed.*demo.*1\.5 s.*3.*Chat/
-		);
+		expect(failed?.textContent.replace(/\s+/g, ' ')).toMatch(/Failed.*scripts\/x\.sh.*demo.*1\.5 s.*3.*Chat/);
+		expect(failed?.textContent).not.toContain('ExecutionFailed');
 		expect(running).toHaveAttribute('data-status', 'running');
 		const links = screen.getByTestId('execution-link').elements();
 		expect(links[0]).toHaveAttribute('href', '/skills/executions/e%201');
 		expect(screen.getByRole('link', { name: 'Chat' }).element()).toHaveAttribute('href', '/c/c1');
 		expect(screen.getByTestId('end-execution').elements()).toHaveLength(1);
+	});
+
+	test('all of a row leads to its run but the chat, which is called by its title where that is known', async () => {
+		const executions = [sampleExecution({ conversationId: 'c1' }), sampleExecution({ id: 'e2', conversationId: 'c2' })];
+		const titleOf = (id: string) => (id === 'c1' ? 'Sums of May' : undefined);
+		const screen = await render(ExecutionTable, { executions, titleOf, onend: vi.fn() });
+		await expect.element(screen.getByRole('link', { name: 'Sums of May' })).toHaveAttribute('href', '/c/c1');
+		await expect.element(screen.getByRole('link', { name: 'Chat' })).toHaveAttribute('href', '/c/c2');
+		for (const cell of screen.getByTestId('execution').first().element().querySelectorAll('td')) {
+			const { left, top, width, height } = cell.getBoundingClientRect();
+			if (width === 0 || cell.querySelector('a[href^="/c/"]')) continue;
+			const [x, y] = [left + width / 2, top + height / 2];
+			expect(document.elementFromPoint(x, y)?.closest('a')?.getAttribute('href'), cell.textContent).toBe(
+				'/skills/executions/e1'
+			);
+		}
 	});
 
 	test('fits into 390 pixels', async () => {

@@ -6,7 +6,13 @@ import ExecutionRow from './ExecutionRow.svelte';
 
 const execution: SkillExecution = {
 	...{ id: 'e1', skillId: 'skills/demo', skill: 'demo', version: '1.2.3', tool: null, script: 'scripts/say.sh' },
-	...{ argv: ['two words', '7'], input: null, digest: 'abc123', sandbox: 'bubblewrap', limits: { timeoutMs: 30_000 } },
+	...{
+		argv: ['two words', '7'],
+		input: null,
+		digest: 'abc123',
+		sandbox: 'bubblewrap',
+		limits: { timeoutMs: 30_000, memoryBytes: 536_870_912 }
+	},
 	...{ status: 'success', errorType: null, errorMessage: null, exitCode: 0, stdoutBytes: 1300, stderrBytes: 4 },
 	...{ output: '<b>said</b>\u202e it', durationMs: 1500, files: [{ path: 'made.txt', bytes: 3 }], refused: [] },
 	...{ conversationId: 'c 1', runId: 'r1', toolCallId: 't1', apiKeyId: null, sessionId: null },
@@ -25,14 +31,14 @@ describe('E13: an execution', () => {
 		// As text, without what would turn it round.
 		await expect.element(screen.getByTestId('execution-output')).toHaveTextContent('<b>said</b>⟨U+202E⟩ it');
 		await expect.element(row.getByText('scripts/say.sh "two words" 7')).toBeVisible();
-		const facts = row.element().querySelector('dl')?.textContent.replace(/\s+/g, ' ');
+		const facts = row.element().textContent.replace(/\s+/g, ' ');
 		for (const fact of [
 			'Skill skills/demo 1.2.3',
-			'Files abc123',
+			'SHA-256 abc123',
 			'Sandbox bubblewrap',
 			'Exit code 0',
 			'1.3 kB stdout, 4 B stderr',
-			'timeoutMs 30000',
+			'Time limit 30 s, Memory 512 MB',
 			'made.txt (3 B)'
 		])
 			expect(facts).toContain(fact);
@@ -50,6 +56,8 @@ describe('E13: an execution', () => {
 		};
 		const screen = await render(ExecutionRow, { execution: failed, isOpen: true });
 		await expect.element(screen.getByTestId('execution-status')).toHaveTextContent('Timed out');
+		await expect.element(screen.getByText('ExecutionTimeout')).not.toBeVisible();
+		await screen.getByText('Details').click();
 		for (const words of [
 			'ExecutionTimeout',
 			'It was ended after 30 s.',

@@ -1,5 +1,6 @@
 /** An execution in words and as the step that a terminal shows. Pure. */
 import type { RunEvent } from '../../shared/events.ts';
+import { builtinNameOf } from '../../shared/names.ts';
 import {
 	emptyAnswer,
 	type Execution,
@@ -11,7 +12,7 @@ import {
 import type { SkillExecution, SkillExecutionList } from '../../shared/try-out.ts';
 import { type ApiError, asApiError } from '../request.ts';
 import type { Client } from '../server.ts';
-import { formatBytes } from '../text/format.ts';
+import { formatBytes, formatCount, formatDuration, formatSeconds } from '../text/format.ts';
 import { EVERY_EXECUTION, type ExecutionQuery } from './execution-query.ts';
 
 export const EXECUTION_WORDS: Record<SkillExecution['status'], string> = {
@@ -40,21 +41,52 @@ export function factsOf(execution: SkillExecution): [name: string, value: string
 	const { limits, files, refused, exitCode, stdoutBytes, stderrBytes } = execution;
 	const facts: [string, string][] = [
 		['Skill', `${execution.skillId} ${execution.version}`],
-		['Files', execution.digest],
 		['Sandbox', execution.sandbox],
 		['Exit code', exitCode === null ? '–' : String(exitCode)],
+		['Error', execution.errorType ?? ''],
 		['Output', `${formatBytes(stdoutBytes ?? 0)} stdout, ${formatBytes(stderrBytes ?? 0)} stderr`],
 		[
 			'Limits',
 			Object.entries(limits)
-				.map(([name, value]) => `${name} ${value}`)
+				.map(([name, value]) => printLimit(name, value))
 				.join(', ')
 		],
 		['Requested by', callerOf(execution)],
 		['Files created', files.map(({ path, bytes }) => `${path} (${formatBytes(bytes)})`).join(', ')],
-		['Blocked hosts', refused.join(', ')]
+		['Blocked hosts', refused.join(', ')],
+		['SHA-256', execution.digest]
 	];
 	return facts.filter(([, value]) => value !== '');
+}
+
+/** Sizes are set in powers of two, and read so: 512 MB is 512 × 2²⁰ bytes. */
+function printSize(bytes: number): string {
+	const megabytes = bytes / 2 ** 20;
+	if (megabytes < 1) return formatBytes(bytes);
+	return megabytes < 1024 ? `${Number(megabytes.toFixed(1))} MB` : `${Number((megabytes / 1024).toFixed(1))} GB`;
+}
+
+const printTime = (ms: number): string => (ms % 1000 === 0 ? formatSeconds(ms / 1000) : formatDuration(ms));
+
+const LIMITS: Record<string, [name: string, print: (value: number) => string]> = {
+	timeoutMs: ['Time limit', printTime],
+	cpuSeconds: ['CPU time', formatSeconds],
+	memoryBytes: ['Memory', printSize],
+	processes: ['Processes', formatCount],
+	openFiles: ['Open files', formatCount],
+	fileBytes: ['File size', printSize],
+	workspaceBytes: ['Workspace', printSize],
+	workspaceFiles: ['Workspace files', formatCount]
+};
+
+function printLimit(name: string, value: number): string {
+	const [words, print] = Object.hasOwn(LIMITS, name) ? (LIMITS[name] ?? [name, String]) : [name, String];
+	return `${words} ${print(value)}`;
+}
+
+/** Can somebody mend and run it? Not what the server brings itself, or an MCP server runs. */
+export function isOfSkill({ skill, script, sandbox }: SkillExecution): boolean {
+	return sandbox !== 'mcp' && sandbox !== 'direct' && script !== null && builtinNameOf(skill) === null;
 }
 
 function callerOf({ conversationId, apiKeyId, sessionId }: SkillExecution): string {

@@ -86,6 +86,31 @@ describe('E20: what was fetched, before it is installed', () => {
 			...{ enabled: true, trust: { digest: sampleInstalled().digest, isTrusted: true } }
 		});
 		await expect.element(screen.getByTestId('try-installed')).toHaveAttribute('href', '/?skill=demo');
+		await expect.element(screen.getByTestId('install-result')).toMatchTextContent(/^demo is on\./);
+	});
+
+	test('F4: is turned on without trust, to be asked for each run', async () => {
+		const { screen, client } = await setup();
+		await screen.getByTestId('confirm-install').click();
+		client.changeSkill.mockResolvedValueOnce(sampleDetail({ mode: 'auto' }));
+		await screen.getByRole('button', { name: 'Turn on, ask each time' }).click();
+		expect(client.changeSkill).toHaveBeenCalledExactlyOnceWith('installed/demo@1.0.0', { enabled: true });
+		await expect.element(screen.getByTestId('install-result')).toMatchTextContent(/^demo is on\./);
+		await expect.element(screen.getByTestId('try-installed')).toHaveAttribute('href', '/?skill=demo');
+		await expect.element(screen.getByTestId('trust-installed')).not.toBeInTheDocument();
+	});
+
+	test('says how long it is kept, in words', async () => {
+		vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-01-01T00:00:00Z') });
+		try {
+			const { screen } = await setup(sampleStaged({ expiresAt: '2026-01-01T00:58:40.000Z' }));
+			await expect.element(screen.getByTestId('staged-summary')).toMatchTextContent(/Kept for 59 min\./);
+			await screen.unmount();
+			const later = await setup(sampleStaged({ expiresAt: '2026-01-01T01:00:00.000Z' }));
+			await expect.element(later.screen.getByTestId('staged-summary')).toMatchTextContent(/Kept for 1 hour\./);
+		} finally {
+			vi.useRealTimers();
+		}
 	});
 
 	test('shows what its tools take before anybody trusts them', async () => {

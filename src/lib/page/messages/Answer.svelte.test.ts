@@ -90,7 +90,8 @@ describe('an end before the end', () => {
 		const screen = await render(Answer, { message: fold([...started, error]), ...props, actions });
 		await expect
 			.element(screen.getByTestId('message-error'))
-			.toHaveTextContent('Too many requests. Wait a little. rate_limited Continue Retry');
+			.toHaveTextContent('Too many requests. Wait a little. Details Error code: rate_limited Continue Retry');
+		await expect.element(screen.getByText('rate_limited')).not.toBeVisible();
 		await expect.element(screen.getByText('Let me count.')).toBeVisible();
 		await expect.element(screen.getByTestId('step').last()).toHaveAttribute('data-status', 'interrupted');
 		await screen.getByTestId('retry').click();

@@ -215,17 +215,22 @@ test('D27: a skill of the server says what it is, why it cannot be used and its 
 	expect(client.changeSkill).toHaveBeenLastCalledWith('builtin/browser', { mode: 'off' });
 });
 
-test('E4: a skill that is removed can be brought back right there', async () => {
-	const { screen, client, onchange } = await setup(detailOf(), '#removal');
+async function remove(screen: Awaited<ReturnType<typeof setup>>['screen']): Promise<void> {
+	await screen.getByTestId('skill-menu').click();
+	await page.getByTestId('remove-skill').click();
+}
+
+test('E4: a skill is removed by one click in its menu, and can be brought back right there', async () => {
+	const { screen, client, onchange } = await setup();
 	const trashed = {
 		...{ id: 't1', skillId: 'installed/demo', name: 'demo', version: '1.0.0', path: '/data/skills/demo' },
 		...{ removedAt: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-31T00:00:00.000Z' }
 	};
 	client.removeSkill.mockRejectedValueOnce(new ApiError('conflict', 'It is being used.'));
-	await screen.getByTestId('remove-skill').click();
-	await expect.element(screen.getByTestId('removal-error')).toMatchTextContent(/It is being used/);
+	await remove(screen);
+	await expect.element(screen.getByTestId('skill-change-error')).toMatchTextContent(/It is being used/);
 	client.removeSkill.mockResolvedValueOnce(trashed);
-	await screen.getByTestId('remove-skill').click();
+	await remove(screen);
 	expect(client.removeSkill).toHaveBeenLastCalledWith('installed/demo@1.0.0');
 	await expect.element(screen.getByTestId('undo-bar')).toMatchTextContent(/demo is in the trash/);
 	await expect.element(screen.getByTestId('trust')).not.toBeInTheDocument();
@@ -239,16 +244,17 @@ test('E4: a skill that is removed can be brought back right there', async () => 
 });
 
 test('E4: a list that hears of a removal before its answer is here takes nothing away', async () => {
-	const { screen, client } = await setup(detailOf(), '#removal');
+	const { screen, client } = await setup();
 	await screen.rerender({ revision: 'a' });
-	await expect.element(screen.getByTestId('remove-skill')).toBeVisible();
+	await expect.element(screen.getByTestId('skill-menu')).toBeVisible();
 	const answer = Promise.withResolvers<TrashedSkill>();
 	client.removeSkill.mockReturnValueOnce(answer.promise);
-	await screen.getByTestId('remove-skill').click();
+	await remove(screen);
 	client.getSkill.mockRejectedValue(new ApiError('not_found', 'There is no such skill.'));
 	const reads = client.getSkill.mock.calls.length;
 	await screen.rerender({ revision: 'b' });
-	await expect.poll(() => client.getSkill.mock.calls.length).toBe(reads + 1);
+	await expect.element(screen.getByTestId('trust')).toBeVisible();
+	expect(client.getSkill).toHaveBeenCalledTimes(reads);
 	answer.resolve({
 		id: 't1',
 		skillId: 'installed/demo',
@@ -296,6 +302,21 @@ describe('the parts of a skill', () => {
 		await expect.element(screen.getByTestId('skill-needs')).not.toBeVisible();
 		await screen.rerender({ client, id: 'demo', hash: '#files', ontab });
 		await expect.element(screen.getByTestId('file-viewer')).toHaveAttribute('data-path', 'SKILL.md');
+	});
+
+	test('at 390 pixels the one that is shown is in sight among their names', async () => {
+		await page.viewport(390, 800);
+		const { screen } = await setup(detailOf(), '#versions');
+		const tab = screen.getByTestId('tab-versions');
+		await expect.element(tab).toHaveAttribute('data-state', 'active');
+		const list = screen.getByRole('tablist').element();
+		expect(list.scrollWidth).toBeGreaterThan(list.clientWidth);
+		await expect
+			.poll(() => tab.element().getBoundingClientRect().right)
+			.toBeLessThanOrEqual(list.getBoundingClientRect().right);
+		await screen.getByTestId('tab-overview').click();
+		await expect.poll(() => list.scrollLeft).toBe(0);
+		await page.viewport(1280, 900);
 	});
 
 	test('offer to try it, to edit it and to hand it on; its example is tried where it has one', async () => {

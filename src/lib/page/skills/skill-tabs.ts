@@ -70,8 +70,7 @@ const ALIASES = new Map<string, SkillTab>([
 	['changes', 'trust'],
 	['needs', 'overview'],
 	['secrets', 'overview'],
-	['network', 'overview'],
-	['removal', 'versions']
+	['network', 'overview']
 ]);
 
 /** Of `#files` and the like, with what it says besides after a `?`; null for one that means none. */

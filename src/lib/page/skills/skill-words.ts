@@ -42,9 +42,9 @@ export function subjectPage({ skillId, sandbox }: { skillId: string; sandbox: st
 	return sandbox === 'mcp' ? '/settings#mcp-servers' : skillPage(skillId);
 }
 
-/** Address of the editor of a skill's files. */
-export function editorPage(id: string): string {
-	return `/skills/edit/${pathOf(id)}`;
+/** Address of the editor of a skill's files; without one, of its SKILL.md. */
+export function editorPage(id: string, file?: string): string {
+	return `/skills/edit/${pathOf(id)}${file ? `?file=${encodeURIComponent(file)}` : ''}`;
 }
 
 function pathOf(id: string): string {

@@ -31,19 +31,69 @@ describe('E30: the card of a call that has to be allowed', () => {
 		const { screen } = await setup();
 		await screen.getByTestId('approve-more').click();
 		await expect.element(screen.getByTestId('approve-skill')).toBeVisible();
-		await expect.element(screen.getByTestId('approval-trust')).not.toBeInTheDocument();
+		await expect.element(screen.getByTestId('approval-why')).not.toBeInTheDocument();
 	});
 
 	test.each([
-		['untrusted', /This skill isn’t trusted/, 'Review skill'],
-		['changed', /files have changed since/, 'Review changes']
+		['untrusted', 'You haven’t trusted this skill yet.', 'Review skill'],
+		['changed', 'Its files changed since you trusted it.', 'Review changes']
 	] as const)('of one that is %s offers once or not, and the way to its page', async (trust, words, link) => {
-		const { screen } = await setup({ trust, skillId: 'skills-2/demo' });
-		await expect.element(screen.getByText(words)).toBeVisible();
+		const { screen } = await setup({ trust, skillId: 'skills-2/demo', reason: `${approval.reason} ${words}` });
+		await expect
+			.element(screen.getByTestId('approval-why'))
+			.toMatchTextContent(new RegExp(`^\\s*${words} You can only allow it once\\.\\s*${link}\\s*$`));
 		await expect.element(screen.getByRole('link', { name: link })).toHaveAttribute('href', '/skills/skills-2/demo');
 		await expect.element(screen.getByTestId('approve-once')).toBeVisible();
 		await expect.element(screen.getByTestId('deny')).toBeVisible();
 		await expect.element(screen.getByTestId('approve-more')).not.toBeInTheDocument();
+	});
+
+	test('says what keeps the script from running without being asked about', async () => {
+		const { screen } = await setup({ reason: '“demo” wants to run x.sh, but A_TOKEN is not set.' });
+		await expect.element(screen.getByTestId('approval-why')).toHaveTextContent('A_TOKEN is not set.');
+	});
+
+	test('of an MCP server says all that the server says', async () => {
+		const { screen } = await setup({ skill: 'mcp/sums', script: 'add', reason: '“add” of “sums” asks first.' });
+		await expect.element(screen.getByTestId('approval-why')).toHaveTextContent('“add” of “sums” asks first.');
+	});
+
+	test('denies at once, or with a reason that is asked for then', async () => {
+		const ondecide = vi.fn(async () => {});
+		const screen = await render(ApprovalCard, { approval, isOpen: true, ondecide });
+		await expect.element(screen.getByTestId('deny-reason')).not.toBeInTheDocument();
+		await screen.getByTestId('give-reason').click();
+		await expect.element(screen.getByTestId('deny-reason')).toHaveFocus();
+		await userEvent.keyboard('not here{Enter}');
+		expect(ondecide).toHaveBeenCalledExactlyOnceWith('i1', { choice: 'deny', reason: 'not here' });
+		await screen.unmount();
+		const other = await render(ApprovalCard, { approval, isOpen: true, ondecide });
+		await other.getByTestId('deny').click();
+		expect(ondecide).toHaveBeenLastCalledWith('i1', { choice: 'deny' });
+	});
+
+	test('brings its buttons into sight, but not while something else is read', async () => {
+		const frame = document.createElement('div');
+		frame.style.cssText = 'height: 20rem; overflow-y: auto; display: flex; flex-direction: column';
+		const before = frame.appendChild(document.createElement('div'));
+		const place = frame.appendChild(document.createElement('div'));
+		before.style.cssText = 'flex: none; height: 15rem';
+		document.body.append(frame);
+		const args = ['a word '.repeat(40)];
+		const screen = await render(
+			ApprovalCard,
+			{ approval: { ...approval, args }, isOpen: true },
+			{ baseElement: place }
+		);
+		const bottomOf = (element: Element) => element.getBoundingClientRect().bottom;
+		await expect.poll(() => bottomOf(screen.getByTestId('deny').element())).toBeLessThanOrEqual(bottomOf(frame));
+		await screen.unmount();
+		frame.scrollTop = 0;
+		before.style.height = '200vh';
+		await render(ApprovalCard, { approval: { ...approval, args }, isOpen: true }, { baseElement: place });
+		for (let frames = 0; frames < 4; frames++) await new Promise((painted) => requestAnimationFrame(painted));
+		expect(frame.scrollTop).toBe(0);
+		frame.remove();
 	});
 
 	test('of a built-in skill offers once only, as it is asked about each time; of a skill that is called like one all', async () => {

@@ -139,7 +139,12 @@ test('an interrupted call says that it is not run again by itself', async () => 
 describe('F14: what can be done about a failure', () => {
 	const failed = part({
 		status: 'failed',
-		execution: { ...finished, exitCode: 1, message: 'It ended with exit code 1.', error: 'ExecutionFailed' }
+		execution: {
+			...finished,
+			exitCode: 1,
+			message: 'scripts/count.js ended with exit code 1.',
+			error: 'ExecutionFailed'
+		}
 	});
 
 	test('the model can be asked, with the end of what the script complained of', async () => {
@@ -147,13 +152,35 @@ describe('F14: what can be done about a failure', () => {
 		const screen = await render(Step, { part: failed, conversationId: 'c', onask });
 		await screen.getByRole('button', { name: 'Ask the model to fix it' }).click();
 		expect(onask).toHaveBeenCalledExactlyOnceWith(
-			'“Ran scripts/count.js” failed: It ended with exit code 1.\na warning\n\nPlease fix it and try again.'
+			'“Ran scripts/count.js” failed: scripts/count.js ended with exit code 1.\na warning\n\nPlease fix it and try again.'
 		);
 	});
 
-	test('F6: it can be run by hand on the page of its skill, as it was run', async () => {
+	test('it is said in one plain line above what can be done; its codes are details', async () => {
+		const screen = await render(Step, { part: failed, conversationId: 'c', onask: vi.fn() });
+		const body = screen.getByTestId('step-body');
+		await expect
+			.element(body)
+			.toMatchTextContent(
+				/^\s*The script failed\. See its output below\.\s*Ask the model to fix it\s*Edit skill\s*Run again/
+			);
+		await expect.element(body).not.toMatchTextContent(/exit code|exit 1|ExecutionFailed|process/);
+		await screen.getByTestId('terminal-details').click();
+		await expect.element(screen.getByText('Exit code 1 · ExecutionFailed · Sandbox: process')).toBeVisible();
+		await screen.rerender({ part: { ...failed, execution: { ...failed.execution!, output: [] } } });
+		await expect.element(screen.getByTestId('step-error')).toHaveTextContent('The script failed without any output.');
+	});
+
+	test('its script is opened in the editor', async () => {
 		const screen = await render(Step, { part: failed, conversationId: 'c' });
-		const link = screen.getByRole('link', { name: 'Run it yourself' });
+		await expect
+			.element(screen.getByRole('link', { name: 'Edit skill' }))
+			.toHaveAttribute('href', '/skills/edit/count-words?file=scripts%2Fcount.js');
+	});
+
+	test('F6: it can be run again on the page of its skill, as it was run', async () => {
+		const screen = await render(Step, { part: failed, conversationId: 'c' });
+		const link = screen.getByRole('link', { name: 'Run again' });
 		await expect.element(link).toHaveAttribute('href', '/skills/count-words#run');
 		await screen.rerender({ part: { ...failed, execution: { ...finished, exitCode: 1, executionId: 'e1' } } });
 		await expect.element(link).toHaveAttribute('href', '/skills/count-words#run?execution=e1');
@@ -227,7 +254,7 @@ describe('the terminal', () => {
 			message: 'Ended after 30 s.'
 		};
 		const screen = await render(Step, { part: part({ status: 'failed', execution: failed }), conversationId: 'c' });
-		await expect.element(screen.getByTestId('step-error')).toHaveTextContent('ExecutionTimeout Ended after 30 s.');
+		await expect.element(screen.getByTestId('step-error')).toHaveTextContent('Ended after 30 s.');
 		await expect.element(screen.getByTestId('exit-badge')).toHaveTextContent('timed out after 30.0 s · 19 B');
 	});
 });
@@ -279,14 +306,14 @@ describe('F14: a call that has to be allowed', () => {
 		return { screen, ondecide };
 	};
 
-	test('says what would run, of which skill, and why', async () => {
+	test('says what would run and of which skill, each once', async () => {
 		const { screen } = await setup();
 		const card = screen.getByRole('group', { name: 'Allow this script to run?' });
-		await expect.element(card).toMatchTextContent(/“deploy” wants to run scripts\/deploy\.sh\./);
 		await expect
 			.element(screen.getByTestId('approval-command'))
 			.toHaveTextContent('$ scripts/deploy.sh --to "two words"');
 		await expect.element(card).toMatchTextContent(/From skill deploy/);
+		expect(card.element().textContent?.match(/scripts\/deploy\.sh/g)).toHaveLength(1);
 		await expect.element(screen.getByText('Needs approval', { exact: true })).toBeVisible();
 	});
 
@@ -311,7 +338,7 @@ describe('F14: a call that has to be allowed', () => {
 	test('is denied by keyboard with a reason that the model reads', async () => {
 		const { screen, ondecide } = await setup();
 		await screen.getByTestId('approve-more').element().focus();
-		await userEvent.keyboard('{Tab}not today{Enter}');
+		await userEvent.keyboard('{Tab}{Tab}{Enter}not today{Enter}');
 		expect(ondecide).toHaveBeenCalledExactlyOnceWith('i1', { choice: 'deny', reason: 'not today' });
 		await expect.element(screen.getByTestId('approval-decision')).toMatchTextContent(/^Denied: not today/);
 	});

@@ -77,6 +77,14 @@ describe('while it grows', () => {
 	});
 });
 
+test('what is over begins at its first line', async () => {
+	const screen = await render(Terminal, props({ output: [out('line\n'.repeat(500))], exitCode: 0 }));
+	const region = screen.getByRole('group', { name: /Output of/ }).element();
+	expect(region.scrollHeight).toBeGreaterThan(region.clientHeight);
+	await new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)));
+	expect(region.scrollTop).toBe(0);
+});
+
 test('it says where it ran, and that a limit was met', async () => {
 	const end = {
 		exitCode: null,
@@ -86,9 +94,11 @@ test('it says where it ran, and that a limit was met', async () => {
 		message: 'Ended after 30 s.'
 	};
 	const screen = await render(Terminal, props({ output: [out('x')], ...end }));
-	await expect.element(screen.getByText('bubblewrap')).toBeVisible();
 	await expect.element(screen.getByTestId('exit-badge')).toHaveTextContent('timed out after 30.0 s · 1 B');
 	await expect.element(screen.getByText('Output truncated')).toBeVisible();
+	await expect.element(screen.getByText(/bubblewrap/)).not.toBeInTheDocument();
+	await screen.getByRole('button', { name: 'Details' }).click();
+	await expect.element(screen.getByText('No exit code · ExecutionTimeout · Sandbox: bubblewrap')).toBeVisible();
 });
 
 function atEnd({ scrollHeight, scrollTop, clientHeight }: Element): boolean {

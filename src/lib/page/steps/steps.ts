@@ -2,7 +2,7 @@
 import { markHidden } from '../../shared/characters.ts';
 import type { ApprovalDecision } from '../../shared/events.ts';
 import { mcpServerOf, mcpToolOf, builtinNameOf } from '../../shared/names.ts';
-import type { Execution, ToolPart, ToolStatus } from '../../shared/message.ts';
+import type { Approval, Execution, ToolPart, ToolStatus } from '../../shared/message.ts';
 import { cleanText } from '../text/clean-text.ts';
 import { parseObject, PartialArguments, printWord } from './step-arguments.ts';
 
@@ -174,6 +174,15 @@ function oneLine(label: string): string {
 	return line.length > MAX_LABEL ? `${line.slice(0, MAX_LABEL).trimEnd()}…` : line;
 }
 
+/** What went wrong, in plain words; its exit code is one of the details. Empty for what went well. */
+export function problemOf({ message = '', tool, output }: Pick<Execution, 'message' | 'tool' | 'output'>): string {
+	if (!/ ended with exit code -?\d+\.$/.test(message)) return cleanText(message);
+	const what = tool === undefined ? 'The script failed' : 'The tool failed';
+	return output.some(({ text }) => text.trim() !== '')
+		? `${what}. See its output below.`
+		: `${what} without any output.`;
+}
+
 /** What was run, as one would type it. */
 export function printCommand({ script, args }: Pick<Execution, 'script' | 'args'>): string {
 	return markHidden([script, ...args].map(printWord).join(' ').slice(0, MAX_COMMAND));
@@ -219,6 +228,14 @@ const allowedText = {
 	script: 'Always allowed for this script',
 	skill: 'Always allowed for this skill'
 };
+
+/** Why it is asked about, without what the card says anyhow: whose script wants to run. */
+export function whyAsked({ skill, script, reason }: Pick<Approval, 'skill' | 'script' | 'reason'>): string {
+	const known = [`“${skill}” wants to run ${script}`, `The built-in skill “${skill}” wants to run`];
+	const prefix = known.find((each) => reason.startsWith(each)) ?? '';
+	const rest = cleanText(reason.slice(prefix.length)).replace(prefix === '' ? '' : /^[.,]\s*(but\s+)?/, '');
+	return rest.trim();
+}
 
 /** `skill` is whose call it was; a server of MCP has tools, not scripts. */
 export function printDecision({ choice, reason }: ApprovalDecision, skill: string): string {

@@ -114,6 +114,7 @@ describe('D27: what a script may have planted', () => {
 
 describe('D27, D34: 1 MB', () => {
 	test('is read and written; a byte more is neither', async () => {
+		expect(fileRead.description).toContain('at most 1 MB.');
 		const whole = 'x'.repeat(MAX_BYTES);
 		expect(await call(fileWrite, { path: 'a', content: whole })).toMatchObject({
 			ok: true,

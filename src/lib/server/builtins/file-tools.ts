@@ -25,7 +25,7 @@ const PATH = { type: 'string', minLength: 1, description: 'Relative to the worki
 export function createFileRead({ hybrid, runner, maxBytes, timeoutMs }: FileToolOptions): Builtin {
 	return defineBuiltin({
 		name: 'file_read',
-		description: `Read a file of the working directory, at most ${maxBytes} bytes.`,
+		description: `Read a file of the working directory, at most ${sizeOf(maxBytes)}.`,
 		tags: ['read file', 'open file', 'file contents', 'show file'],
 		lane: null,
 		asksFirst: false,
@@ -64,7 +64,7 @@ export function createFileWrite(options: FileToolOptions & { rooms: WorkspaceRoo
 	const { hybrid, runner, rooms, maxBytes, timeoutMs } = options;
 	return defineBuiltin({
 		name: 'file_write',
-		description: `Write a file of the working directory, at most ${maxBytes} bytes. Creates missing folders.`,
+		description: `Write a file of the working directory, at most ${sizeOf(maxBytes)}. Creates missing folders.`,
 		tags: ['write file', 'save file', 'create file', 'save as', 'append to'],
 		lane: WORKSPACE_LANE,
 		asksFirst: false,
@@ -198,6 +198,11 @@ function stagingName(): string {
 function refuse(error: unknown): never {
 	if (!(error instanceof AppError)) throw error;
 	throw new SkillError(TYPES[error.code] ?? 'InvalidArgs', error.message, error.hint);
+}
+
+/** “1 MB” where it is a whole number of them, as limits are set. */
+function sizeOf(bytes: number): string {
+	return bytes % 2 ** 20 === 0 ? `${bytes / 2 ** 20} MB` : `${bytes} bytes`;
 }
 
 function tooLong(what: string, bytes: number, maxBytes: number): string {

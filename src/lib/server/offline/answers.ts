@@ -153,16 +153,16 @@ function reportCall(call: FinishedCall): string {
 
 function reportFailure(call: FinishedCall): string {
 	const result = asObject(parseJson(call.output));
-	const { exitCode } = result;
 	const [error, message] = [asText(result.error), asText(result.message)];
 	const type = asText(result.type) ?? (message === undefined ? undefined : error);
 	const name = inlineCode(nameOf(call));
-	const code = typeof exitCode === 'number' && exitCode > 0 ? ` with exit code ${exitCode}` : '';
-	const what = call.name === LOAD_SKILL ? `The skill ${name} could not be loaded` : `${name} failed${code}`;
+	const what = call.name === LOAD_SKILL ? `The skill ${name} could not be loaded` : `${name} failed`;
 	const [output, errors] = [asText(result.stdout)?.trim(), asText(result.stderr)?.trim()];
+	const reason = message ?? (error === type ? '' : error);
 	return [
-		`${what}${type === undefined ? '' : ` (${type})`}.`,
-		message ?? (error === type ? '' : error),
+		`${what}.`,
+		// The step above has its exit code.
+		/ ended with exit code \d+\.$/.test(reason ?? '') ? '' : reason,
 		output && renderOutput(output),
 		errors && fenced(lastLines(errors)),
 		reportFiles(result.files, ''),
@@ -176,6 +176,7 @@ function adviceAfter(type: string | undefined): string {
 	if (type === 'ExecutionTimeout')
 		return 'Ask again with less to work on, or raise the time limit of scripts in Settings → Limits.';
 	if (type === 'ApprovalDenied') return 'Nothing ran. Ask again and allow it if you want it to run.';
+	if (type === 'ExecutionFailed') return 'Fix the script with **Edit skill** in the step above, then ask again.';
 	return 'Fix what the message says and ask again.';
 }
 

@@ -655,7 +655,7 @@ describe('F9: several steps', () => {
 		});
 		const { calls, texts } = await talk({ skills, answer }, 'ship dist to out');
 		expect(calls).toHaveLength(1);
-		expect(texts[0]).toContain('`scripts/ship.sh` failed with exit code 2');
+		expect(texts[0]).toContain('`scripts/ship.sh` failed.');
 		expect(texts[0]).toContain('refused: top-level folder');
 		expect(texts[0]).toContain('Name another target.');
 	});

@@ -48,12 +48,11 @@ test('paths become a tree: the SKILL.md, then folders, then files, each by name'
 });
 
 test('addresses name tabs, also those of parts of them; others name none', () => {
-	expect(['#files', '#secrets', '#network', '#doctor', '#removal', '#', '', '#toString'].map(tabOf)).toEqual([
+	expect(['#files', '#secrets', '#network', '#doctor', '#', '', '#toString'].map(tabOf)).toEqual([
 		'files',
 		'overview',
 		'overview',
 		'problems',
-		'versions',
 		null,
 		null,
 		null

@@ -20,10 +20,12 @@ test('E28: what is outdated comes first, and is fetched to be looked at; a sourc
 	]);
 	const onstaged = vi.fn();
 	const screen = await render(UpdateList, { client, onstaged });
-	await expect.element(screen.getByTestId('updates-status')).toMatchTextContent('1 update available');
+	await expect
+		.element(screen.getByTestId('updates-status'))
+		.toMatchTextContent('1 update available. 1 can’t be checked.');
 	const rows = screen.getByTestId('update');
 	await expect.element(rows.nth(0)).toMatchTextContent(/old.*Update available.*There is a newer commit\./s);
-	await expect.element(rows.nth(1)).toMatchTextContent(/lost.*Unknown.*did not answer/s);
+	await expect.element(rows.nth(1)).toMatchTextContent(/lost.*Can’t check.*did not answer/s);
 	expect(screen.getByRole('button', { name: /Review update/ }).elements()).toHaveLength(1);
 	client.stageUpdate.mockRejectedValueOnce(new ApiError('unavailable', 'The address did not answer.'));
 	await screen.getByRole('button', { name: 'Review update of old' }).click();
@@ -31,4 +33,15 @@ test('E28: what is outdated comes first, and is fetched to be looked at; a sourc
 	client.stageUpdate.mockResolvedValueOnce(sampleStaged({ id: 'u1' }));
 	await screen.getByRole('button', { name: 'Review update of old' }).click();
 	expect(onstaged).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ id: 'u1' }));
+});
+
+test.each([
+	['current', 'current', 'All skills are up to date'],
+	['current', 'unknown', 'No updates found. 1 can’t be checked.'],
+	['unknown', 'unknown', 'None of these skills can be checked for updates']
+] as const)('E28: of skills that are %s and %s it says no more than is known', async (one, other, words) => {
+	const client = createFakeRegistry();
+	client.listOutdated.mockResolvedValue([skill('one', one), skill('other', other)]);
+	const screen = await render(UpdateList, { client, onstaged: vi.fn() });
+	await expect.element(screen.getByTestId('updates-status')).toHaveTextContent(words);
 });

@@ -50,7 +50,7 @@ describe('F6: running by hand', () => {
 			args: ['two words', '7'],
 			sessionId: expect.stringMatching(/^[0-9a-f-]{36}$/)
 		});
-		await expect.element(screen.getByTestId('run-status')).toMatchTextContent('Finished with exit code 0.');
+		await expect.element(screen.getByTestId('run-status')).toMatchTextContent('Succeeded.');
 		await expect.element(screen.getByTestId('execution-output')).toHaveTextContent('said');
 		await expect.element(screen.getByText('made.txt (3 B)')).toBeVisible();
 		await expect.element(screen.getByText('1.5 s')).toBeVisible();
@@ -63,7 +63,7 @@ describe('F6: running by hand', () => {
 		await screen.getByTestId('run-button').click();
 		await expect.element(screen.getByTestId('run-question')).toHaveTextContent('“demo” wants to run it. Allow once');
 		await screen.getByTestId('allow-once').click();
-		await expect.element(screen.getByTestId('run-status')).toMatchTextContent('Finished with exit code 0.');
+		await expect.element(screen.getByTestId('run-status')).toMatchTextContent('Succeeded.');
 		const [first, second] = runExecution.mock.calls.map(([wanted]) => wanted as object);
 		expect(second).toEqual({ ...first, approve: 'd1' });
 		await expect.element(screen.getByTestId('run-question')).not.toBeInTheDocument();
@@ -92,7 +92,7 @@ describe('F6: running by hand', () => {
 		await screen.getByTestId('toggle-json').click();
 		await screen.getByLabelText('Input (JSON)').fill('{"a": 1}');
 		await screen.getByTestId('run-button').click();
-		await expect.element(screen.getByTestId('run-status')).toMatchTextContent('Finished with exit code 0.');
+		await expect.element(screen.getByTestId('run-status')).toMatchTextContent('Succeeded.');
 		await screen.getByTestId('run-button').click();
 		const [one, other] = runExecution.mock.calls.map(([wanted]) => wanted);
 		expect(one).toEqual({ skillName: 'demo', tool: 'add', input: { a: 1 }, sessionId: expect.any(String) });

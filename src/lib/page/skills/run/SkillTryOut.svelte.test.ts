@@ -20,6 +20,9 @@ describe('F6: a run that an address names', () => {
 		const screen = await setup(readExecution);
 		await expect.element(screen.getByTestId('run-text')).toHaveValue('--count\n3');
 		expect(readExecution).toHaveBeenCalledExactlyOnceWith('e7');
+		await expect.element(screen.getByTestId('run-button')).toHaveTextContent('Run again');
+		// Before it has run here there is nothing to keep.
+		await expect.element(screen.getByTestId('keep-case')).not.toBeInTheDocument();
 	});
 
 	test('and that is forgotten leaves the form empty', async () => {
