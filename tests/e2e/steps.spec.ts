@@ -149,7 +149,7 @@ test('UI 4: steps are seen while they are written and while they run; folded, th
 	await page.reload();
 	await expect(page.getByTestId('step-fold')).toContainText('3 steps · 1 failed');
 	await expect(page.getByTestId('step')).toHaveCount(1);
-	await failed.getByRole('link', { name: 'Run it yourself' }).click();
+	await failed.getByRole('link', { name: 'Run again' }).click();
 	await expect(page.getByTestId('run-what').locator(':checked')).toHaveText('scripts/weigh.sh');
 	await expect(page.getByTestId('run-text')).toHaveValue('Wally\n9 tons');
 });
